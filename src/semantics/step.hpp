@@ -1,0 +1,44 @@
+// What each instruction does to values: written once over a Domain.
+//
+// A Step computes the destinations of one `pure` instruction from its sources. Values come in and
+// go out at the width of their register (Operation says which); the Step adapts them to the
+// instruction's type, as the PTX ISA's operand-size rules say (sections 6.1, 9.4).
+//
+// find_step<D>(op) is looked up once per instruction when a kernel is compiled or emulated; there
+// is no dispatch on strings or tables afterwards.
+#pragma once
+
+#include "ptx/body.hpp"
+#include "semantics/domain.hpp"
+
+#include <span>
+
+namespace ptxasw::sem {
+
+// Widths of the operands of one instruction: registers have their declared width (predicates 1, the
+// carry flag 1), immediates and symbols 64, special registers their own, sinks the width that the
+// instruction produces.
+struct Operation {
+  const ptx::Inst* inst = nullptr;
+  std::vector<std::uint8_t> src_width, dst_width;
+};
+Operation operation(const ptx::Body& body, const ptx::Inst& inst);
+
+template <class D>
+using Step = void (*)(D&, const Operation&, std::span<const typename D::Value> src,
+                      std::span<typename D::Value> dst);
+
+// nullptr: no semantics (approximate, matrix, texture, video, unknown modifier, not `pure`): the
+// caller treats the destinations as unknown values.
+template <class D> Step<D> find_step(const ptx::Body& body, const ptx::Inst& inst);
+
+// A loaded value of the instruction's type as its register receives it (ld of a narrow type into a
+// wide register extends by the type's sign), and the bits that a store writes.
+template <class D>
+typename D::Value extend_loaded(D& d, ptx::Type type, typename D::Value raw,
+                                unsigned register_width);
+template <class D>
+typename D::Value truncate_stored(D& d, ptx::Type type, typename D::Value value,
+                                  unsigned register_width);
+
+} // namespace ptxasw::sem
