@@ -1,0 +1,55 @@
+// What a user can ask of the optimizer. The same options travel as `--NAME[=VALUE]` of a
+// sub-command, as `--ptxasw-NAME[=VALUE]` among ptxas arguments, and in PTXASW_FLAGS.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw {
+
+enum class ShuffleMode : std::uint8_t {
+  none,  // change nothing
+  all,   // every load that is provably covered
+  automatic, // "auto": those that the cost model of the target says will pay
+};
+
+// What to emit for a covered load. Only `normal` and `check` compute the right result.
+enum class Emit : std::uint8_t {
+  normal,
+  check,          // load and shuffle both, compare, trap when they differ
+  no_load,        // study: covered loads are dropped (invalid results)
+  no_corner,      // study: shuffles without their fall-back load (invalid results)
+  uniform_branch, // study: the corner case behind a branch instead of a predicate
+};
+
+struct Options {
+  ShuffleMode shuffle = ShuffleMode::none;
+  unsigned shuffle_max_delta = 31;
+  bool shuffle_shared = false; // also loads from shared memory
+  Emit emit = Emit::normal;
+  bool paranoid = false; // repeat every normal-form proof with Z3
+  bool use_z3 = true;
+  std::chrono::milliseconds kernel_budget{250};
+  std::size_t memory_budget = std::size_t{256} << 20;
+  std::size_t size_limit = std::size_t{64} << 20; // larger files pass through unread
+  std::optional<std::array<std::uint32_t, 3>> block; // --block=512x1x1: promised by the user
+  std::vector<std::string> assumptions;              // --assume=no-index-wrap
+  std::string dump_queries;                          // --dump-queries=DIR
+  std::string architecture;                          // --arch=sm_90; empty: the module's .target
+};
+
+// One NAME or NAME=VALUE without leading dashes. Returns an error message for people, or nothing.
+[[nodiscard]] std::optional<std::string> apply_option(Options& options, std::string_view name_value);
+
+// Names, value forms and one line of help each, for --help and the manual.
+struct OptionHelp {
+  std::string_view name, value, help;
+};
+const std::vector<OptionHelp>& option_help();
+
+} // namespace ptxasw

@@ -1,0 +1,75 @@
+// What was found and what was done, as data. src/report turns it into text, JSON and HTML.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw {
+
+enum class FactKind : std::uint8_t { architectural, path, checked, promised };
+struct Fact {
+  FactKind kind = FactKind::architectural;
+  std::string text; // "%tid.x + 1 < %ntid.x"
+};
+
+// How one warp request falls on memory, for lanes along %tid.x.
+enum class AccessClass : std::uint8_t { uniform, coalesced, strided, vertical, streaming, random };
+
+enum class Outcome : std::uint8_t {
+  kept,     // left alone; `reason` says why
+  shuffled, // from lane + delta
+  moved,    // delta 0: the value was in a register already
+};
+
+struct AccessReport {
+  std::uint32_t ptx_line = 0;    // in the input
+  std::uint32_t source_line = 0; // by .loc, 0 if unknown
+  std::string source_file;
+  bool is_store = false;
+  std::string space;      // "global"
+  unsigned bytes = 4;     // per lane
+  std::string qualifiers; // ".nc", ".volatile", ...
+  std::string address;    // the address term
+  std::optional<std::int64_t> lane_stride; // bytes between neighbouring lanes; none: not affine
+  std::array<unsigned, 2> sectors{1, 32};  // fewest and most 32-byte sectors per warp request
+  AccessClass access = AccessClass::random;
+  std::uint32_t loop_depth = 0;
+
+  Outcome outcome = Outcome::kept;
+  std::string reason;
+  int delta = 0;
+  std::uint32_t source_ptx_line = 0; // of the load that supplies the value
+  std::vector<Fact> facts;
+  std::string proof; // "normal form", "Z3"
+};
+
+struct KernelReport {
+  std::string name;
+  std::uint32_t ptx_line = 0;
+  bool analyzed = false;
+  std::string reason; // why the whole kernel was left alone; empty if it was not
+  std::vector<AccessReport> accesses;
+  unsigned loads = 0, covered = 0, shuffles = 0, moves = 0;
+  double mean_delta = 0; // mean |delta| of the shuffles
+  double milliseconds = 0;
+  unsigned solver_queries = 0, z3_queries = 0;
+  bool changed = false;
+};
+
+struct Message {
+  std::uint32_t line = 0, column = 0;
+  std::string text; // rendered: file:line:column: ...
+};
+
+struct Report {
+  std::string file;
+  std::vector<KernelReport> kernels;
+  std::vector<Message> messages;
+  std::size_t statements = 0, opaque_statements = 0, bytes = 0, opaque_bytes = 0;
+  double parse_ms = 0, analyze_ms = 0, print_ms = 0;
+};
+
+} // namespace ptxasw
