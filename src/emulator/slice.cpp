@@ -1,0 +1,61 @@
+// The slice is a closure over "who defines what I need", with a work list of registers.
+#include "emulator/slice.hpp"
+
+#include "analysis/liveness.hpp"
+
+namespace ptxasw::emulator {
+
+using ptx::Arg;
+using ptx::Group;
+using ptx::Inst;
+
+namespace {
+
+bool touches_memory(const Inst& inst) {
+  const Group group = ptx::group(inst.op);
+  return group == Group::load || group == Group::store || group == Group::atomic;
+}
+
+} // namespace
+
+Slice address_slice(const ptx::Body& body) {
+  Slice slice;
+  slice.index.assign(body.registers.size(), ptx::none);
+  std::vector<ptx::RegId> work;
+  const auto need = [&](ptx::RegId reg) {
+    if (reg == ptx::none || slice.needs(reg)) return;
+    slice.index[reg] = static_cast<std::uint32_t>(slice.registers.size());
+    slice.registers.push_back(reg);
+    work.push_back(reg);
+  };
+  const auto need_arg = [&](const Arg& arg) {
+    if (arg.kind == Arg::Kind::reg) need(arg.id);
+  };
+  const auto need_addresses = [&](const Inst& inst) {
+    for (const ptx::Address& address : body.addr(inst)) need_arg(address.base);
+  };
+
+  for (const Inst& inst : body.insts) {
+    if (touches_memory(inst)) {
+      need_addresses(inst);
+      need(inst.guard);
+    } else if (ptx::group(inst.op) == Group::branch || ptx::group(inst.op) == Group::exit) {
+      need(inst.guard);
+      for (const Arg& src : body.src(inst)) need_arg(src);
+    }
+  }
+  const auto definitions = analysis::definitions(body);
+  while (!work.empty()) {
+    const ptx::RegId reg = work.back();
+    work.pop_back();
+    for (const ptx::InstId id : definitions[reg]) {
+      const Inst& inst = body.insts[id];
+      need(inst.guard);
+      need_addresses(inst);
+      for (const Arg& src : body.src(inst)) need_arg(src);
+    }
+  }
+  return slice;
+}
+
+} // namespace ptxasw::emulator
