@@ -1,9 +1,11 @@
 // Control-flow graph of a resolved body, with dominators and post-dominators.
 #pragma once
 
+#include "analysis/dominators.hpp"
 #include "ptx/body.hpp"
 
-#include <span>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::analysis {
@@ -12,8 +14,10 @@ using BlockId = std::uint32_t;
 inline constexpr BlockId no_block = ~0U;
 
 struct Block {
-  ptx::InstId first = 0, end = 0;    // instructions [first, end); the exit block is empty
-  std::vector<BlockId> succs, preds; // in target order: a conditional bra has {taken, fall-through}
+  ptx::InstId first = 0, end = 0; // instructions [first, end); the exit block is empty
+  // In target order: a conditional bra has {taken, fall-through}. An edge that two targets name
+  // stands twice, in both lists.
+  std::vector<BlockId> succs, preds;
 };
 
 // Blocks in program order; the last one is a virtual exit that every ret, exit and trap reaches. A
@@ -25,11 +29,13 @@ struct Cfg {
   std::vector<std::uint32_t> rpo_index; // per block, ~0 if unreachable
   std::vector<BlockId> idom;  // immediate dominator, no_block for the entry and unreachable ones
   std::vector<BlockId> ipdom; // immediate post-dominator; no_block: none (exit, endless loops)
+  TreeIntervals dominator_tree, post_dominator_tree; // behind dominates() and post_dominates()
   [[nodiscard]] BlockId entry() const { return 0; }
   [[nodiscard]] BlockId exit() const { return static_cast<BlockId>(blocks.size() - 1); }
   [[nodiscard]] bool reachable(BlockId b) const { return rpo_index[b] != ~0U; }
-  [[nodiscard]] bool dominates(BlockId a, BlockId b) const;      // reflexive
-  [[nodiscard]] bool post_dominates(BlockId a, BlockId b) const; // reflexive
+  // Reflexive. Nothing else (post-)dominates a block that is unreachable (that cannot leave).
+  [[nodiscard]] bool dominates(BlockId a, BlockId b) const;
+  [[nodiscard]] bool post_dominates(BlockId a, BlockId b) const;
   // Instruction a is executed before b on every path to b (within a block: comes first).
   [[nodiscard]] bool dominates_inst(ptx::InstId a, ptx::InstId b) const;
 };

@@ -3,6 +3,8 @@
 
 #include "analysis/cfg.hpp"
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ptxasw::analysis {
@@ -10,16 +12,41 @@ namespace ptxasw::analysis {
 class Liveness {
 public:
   Liveness(const ptx::Body& body, const Cfg& cfg);
-  [[nodiscard]] bool live_in(BlockId block, ptx::RegId reg) const;
-  [[nodiscard]] bool live_out(BlockId block, ptx::RegId reg) const;
+  [[nodiscard]] bool live_in(BlockId block, ptx::RegId reg) const { return has(in_, block, reg); }
+  [[nodiscard]] bool live_out(BlockId block, ptx::RegId reg) const { return has(out_, block, reg); }
   // Largest number of 32-bit register units live at once (predicates not counted): an estimate of
   // register pressure before ptxas' own allocation.
   [[nodiscard]] unsigned pressure() const { return pressure_; }
 
 private:
-  std::vector<std::vector<bool>> in_, out_;
+  using Words = std::vector<std::uint64_t>; // one row of `stride_` words per block
+  [[nodiscard]] bool has(const Words& set, BlockId block, ptx::RegId reg) const {
+    return (set[block * stride_ + reg / 64] >> reg % 64 & 1) != 0;
+  }
+  void solve(const ptx::Body& body, const Cfg& cfg);
+  void measure(const ptx::Body& body, const Cfg& cfg);
+
+  std::size_t stride_ = 0;
+  Words in_, out_;
   unsigned pressure_ = 0;
 };
+
+// 32-bit registers that a value of this type takes up; 0 for predicates.
+unsigned register_units(ptx::Type type);
+
+// The registers that an instruction reads (guard included) and those that it writes. A guarded
+// instruction may leave its destinations as they were.
+void for_each_use(const ptx::Body& body, const ptx::Inst& inst, auto&& visit) {
+  if (inst.guard != ptx::none) visit(inst.guard);
+  for (const ptx::Arg& arg : body.src(inst))
+    if (arg.kind == ptx::Arg::Kind::reg) visit(arg.id);
+  for (const ptx::Address& address : body.addr(inst))
+    if (address.base.kind == ptx::Arg::Kind::reg) visit(address.base.id);
+}
+void for_each_definition(const ptx::Body& body, const ptx::Inst& inst, auto&& visit) {
+  for (const ptx::Arg& arg : body.dst(inst))
+    if (arg.kind == ptx::Arg::Kind::reg) visit(arg.id);
+}
 
 // All places that write each register, in program order.
 std::vector<std::vector<ptx::InstId>> definitions(const ptx::Body& body);

@@ -1,0 +1,121 @@
+// Liveness by iteration in post-order until nothing changes; then one more walk over each block
+// for the pressure.
+#include "analysis/liveness.hpp"
+
+#include <algorithm>
+
+namespace ptxasw::analysis {
+
+namespace {
+
+using Row = std::span<std::uint64_t>;
+
+void add_to(Row set, ptx::RegId reg) {
+  set[reg / 64] |= std::uint64_t{1} << reg % 64;
+}
+void drop_from(Row set, ptx::RegId reg) {
+  set[reg / 64] &= ~(std::uint64_t{1} << reg % 64);
+}
+bool contains(Row set, ptx::RegId reg) {
+  return (set[reg / 64] >> reg % 64 & 1) != 0;
+}
+
+// A destination picked by a selector (%r1.b0) or under a guard keeps part of the old value.
+bool overwrites(const ptx::Inst& inst, const ptx::Arg& dst) {
+  return inst.guard == ptx::none && dst.kind == ptx::Arg::Kind::reg && dst.selector.empty();
+}
+
+void step_back(const ptx::Body& body, const ptx::Inst& inst, Row live) {
+  for (const ptx::Arg& dst : body.dst(inst))
+    if (overwrites(inst, dst)) drop_from(live, dst.id);
+  for_each_use(body, inst, [&](ptx::RegId reg) { add_to(live, reg); });
+}
+
+} // namespace
+
+Liveness::Liveness(const ptx::Body& body, const Cfg& cfg)
+    : stride_((body.registers.size() + 63) / 64), in_(stride_ * cfg.blocks.size()),
+      out_(stride_ * cfg.blocks.size()) {
+  solve(body, cfg);
+  measure(body, cfg);
+}
+
+void Liveness::solve(const ptx::Body& body, const Cfg& cfg) {
+  Words live(stride_);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto b = cfg.rpo.rbegin(); b != cfg.rpo.rend(); ++b) {
+      const Row out(&out_[*b * stride_], stride_), in(&in_[*b * stride_], stride_);
+      for (const BlockId to : cfg.blocks[*b].succs)
+        for (std::size_t w = 0; w < stride_; ++w)
+          out[w] |= in_[to * stride_ + w];
+      std::ranges::copy(out, live.begin());
+      for (ptx::InstId i = cfg.blocks[*b].end; i-- > cfg.blocks[*b].first;)
+        step_back(body, body.insts[i], live);
+      if (std::ranges::equal(live, in)) continue;
+      std::ranges::copy(live, in.begin());
+      changed = true;
+    }
+  }
+}
+
+void Liveness::measure(const ptx::Body& body, const Cfg& cfg) {
+  std::vector<std::uint8_t> units;
+  units.reserve(body.registers.size());
+  for (const ptx::Register& reg : body.registers)
+    units.push_back(static_cast<std::uint8_t>(register_units(reg.type)));
+  Words live(stride_);
+  const auto weight = [&] {
+    unsigned sum = 0;
+    for (ptx::RegId reg = 0; reg < units.size(); ++reg)
+      if (contains(live, reg)) sum += units[reg];
+    return sum;
+  };
+  for (const BlockId b : cfg.rpo) {
+    std::copy_n(out_.begin() + static_cast<std::ptrdiff_t>(b * stride_), stride_, live.begin());
+    unsigned now = weight();
+    pressure_ = std::max(pressure_, now);
+    const auto change = [&](ptx::RegId reg, bool alive) {
+      if (contains(live, reg) == alive) return;
+      alive ? add_to(live, reg) : drop_from(live, reg);
+      now = alive ? now + units[reg] : now - units[reg];
+    };
+    for (ptx::InstId i = cfg.blocks[b].end; i-- > cfg.blocks[b].first;) {
+      const ptx::Inst& inst = body.insts[i];
+      // A result that nobody reads still needs a place while its instruction runs.
+      unsigned unread = 0;
+      for_each_definition(body, inst, [&](ptx::RegId reg) {
+        if (!contains(live, reg)) unread += units[reg];
+      });
+      pressure_ = std::max(pressure_, now + unread);
+      for (const ptx::Arg& dst : body.dst(inst))
+        if (overwrites(inst, dst)) change(dst.id, false);
+      for_each_use(body, inst, [&](ptx::RegId reg) { change(reg, true); });
+      pressure_ = std::max(pressure_, now);
+    }
+  }
+}
+
+unsigned register_units(ptx::Type type) {
+  switch (type) {
+  case ptx::Type::pred: return 0;
+  case ptx::Type::b64:
+  case ptx::Type::u64:
+  case ptx::Type::s64:
+  case ptx::Type::f64:
+  case ptx::Type::f32x2: return 2;
+  case ptx::Type::b128: return 4;
+  default: return 1;
+  }
+}
+
+std::vector<std::vector<ptx::InstId>> definitions(const ptx::Body& body) {
+  std::vector<std::vector<ptx::InstId>> result(body.registers.size());
+  for (ptx::InstId i = 0; i < body.insts.size(); ++i)
+    for_each_definition(body, body.insts[i], [&](ptx::RegId reg) {
+      if (result[reg].empty() || result[reg].back() != i) result[reg].push_back(i);
+    });
+  return result;
+}
+
+} // namespace ptxasw::analysis
