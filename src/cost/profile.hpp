@@ -1,0 +1,77 @@
+// When a shuffle is cheaper than the load it replaces, per architecture.
+//
+// A covered load reads what another lane of the same warp loaded a moment ago, so it hits L1. What
+// such a hit costs is the number of cycles it keeps the SM's load/store pipe busy, and that grows
+// with the number of 128-byte lines its lanes touch. The shuffle goes through the same pipe, once
+// per 32 bits, and so does the corner-case load of the lanes that have no partner. On every chip
+// since Volta the three together cost more than one coalesced hit and far less than a hit that
+// touches 32 lines. The profile says how much; profiles.hpp holds the numbers.
+#pragma once
+
+#include "cost/access.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ptxasw::cost {
+
+enum class Provenance : std::uint8_t { measured, estimated };
+
+// Cycles of one SM's load/store pipe per warp instruction.
+struct Cost {
+  double cycles = 0;
+  Provenance provenance = Provenance::estimated;
+  std::string_view source; // where the number comes from
+};
+
+struct Profile {
+  std::string_view architecture; // "sm_90"
+  std::string_view name;         // "Hopper"
+  Cost shuffle;                  // one 32-bit shfl.sync
+  Cost load;                     // a load that hits one line of L1
+  Cost line;                     // each further line of the same load
+  Cost corner;                   // a guarded load with active lanes in one line only
+  Cost guard;                    // predicates and moves of one guarded shuffle, as cycles
+  double margin = 1.5;           // the load must cost this many times the shuffle
+  unsigned register_budget = 64; // registers per thread with which every block still launches
+  unsigned threads_per_sm = 2048;
+  unsigned registers_per_sm = 65536;
+
+  [[nodiscard]] bool measured() const; // every cost that decides was measured
+};
+
+std::span<const Profile> profiles();
+
+// "sm_90", also with a feature suffix (sm_90a, sm_100f); nullptr when there is no profile.
+const Profile* find_profile(std::string_view architecture);
+
+struct ShuffleCandidate {
+  unsigned bytes = 4;                      // of the covered load, per lane
+  Lane lane = Lane::unknown;               // how its address depends on the lane
+  std::optional<std::int64_t> lane_stride; // bytes, when constant
+  Range sectors{1, warp_lanes};            // per request
+  int delta = 0;                           // lane + delta holds the value; 0 is a register move
+};
+
+struct Verdict {
+  bool pays = false;
+  double load_cycles = 0;    // as it stands
+  double shuffle_cycles = 0; // rewritten: shuffles, guard and corner-case load
+  std::string reason;        // for people: the numbers behind the decision
+
+  [[nodiscard]] double gain() const { return load_cycles - shuffle_cycles; }
+};
+
+Verdict shuffle_verdict(const Profile& profile, const ShuffleCandidate& candidate);
+
+// By name: an architecture without a profile never pays.
+Verdict shuffle_verdict(std::string_view architecture, const ShuffleCandidate& candidate);
+
+inline bool shuffle_pays(const Profile& profile, const ShuffleCandidate& candidate) {
+  return shuffle_verdict(profile, candidate).pays;
+}
+
+} // namespace ptxasw::cost
