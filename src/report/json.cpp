@@ -1,0 +1,94 @@
+// The report as JSON. SCHEMA.md describes it; a change that a reader could notice takes a new
+// schema number, a new field does not.
+#include "report/phrases.hpp"
+#include "report/report.hpp"
+
+#include "cost/access.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace ptxasw::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const std::vector<Fact>& facts) {
+  Json list = Json::array();
+  for (const auto& fact : facts)
+    list.push_back({{"kind", name(fact.kind)}, {"text", fact.text}});
+  return list;
+}
+
+Json source_of(const AccessReport& access) {
+  if (access.source_line == 0) return nullptr;
+  return {{"file", access.source_file}, {"line", access.source_line}};
+}
+
+Json rewrite_of(const AccessReport& access) {
+  if (access.outcome == Outcome::kept) return nullptr;
+  return {{"delta", access.delta},
+          {"from_line", access.source_ptx_line},
+          {"facts", to_json(access.facts)},
+          {"proof", access.proof}};
+}
+
+Json to_json(const AccessReport& access) {
+  return {{"line", access.ptx_line},
+          {"source", source_of(access)},
+          {"kind", access.is_store ? "store" : "load"},
+          {"space", access.space},
+          {"qualifiers", access.qualifiers},
+          {"bytes", access.bytes},
+          {"address", access.address},
+          {"lane_stride", access.lane_stride ? Json(*access.lane_stride) : Json(nullptr)},
+          {"sectors", {{"least", access.sectors[0]}, {"most", access.sectors[1]}}},
+          {"class", cost::name(access.access)},
+          {"loop_depth", access.loop_depth},
+          {"outcome", name(access.outcome)},
+          {"reason", access.reason},
+          {"rewrite", rewrite_of(access)}};
+}
+
+Json to_json(const KernelReport& kernel) {
+  Json accesses = Json::array();
+  for (const auto& access : kernel.accesses)
+    accesses.push_back(to_json(access));
+  return {{"name", kernel.name},
+          {"demangled", demangled(kernel.name)},
+          {"line", kernel.ptx_line},
+          {"analyzed", kernel.analyzed},
+          {"changed", kernel.changed},
+          {"reason", kernel.reason},
+          {"loads", kernel.loads},
+          {"covered", kernel.covered},
+          {"shuffles", kernel.shuffles},
+          {"moves", kernel.moves},
+          {"mean_delta", kernel.mean_delta},
+          {"milliseconds", kernel.milliseconds},
+          {"queries", {{"total", kernel.solver_queries}, {"z3", kernel.z3_queries}}},
+          {"accesses", std::move(accesses)}};
+}
+
+} // namespace
+
+std::string to_json(const Report& report) {
+  Json kernels = Json::array(), messages = Json::array();
+  for (const auto& kernel : report.kernels)
+    kernels.push_back(to_json(kernel));
+  for (const auto& message : report.messages)
+    messages.push_back(
+        {{"line", message.line}, {"column", message.column}, {"text", message.text}});
+  const Json document = {
+      {"schema", "ptxasw-report/1"},
+      {"file", report.file},
+      {"bytes", {{"total", report.bytes}, {"opaque", report.opaque_bytes}}},
+      {"statements", {{"total", report.statements}, {"opaque", report.opaque_statements}}},
+      {"milliseconds",
+       {{"parse", report.parse_ms}, {"analyze", report.analyze_ms}, {"print", report.print_ms}}},
+      {"messages", std::move(messages)},
+      {"kernels", std::move(kernels)}};
+  // Names come from the input and need not be UTF-8; replacing keeps dump() from throwing.
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace ptxasw::report

@@ -1,0 +1,44 @@
+// The wordings that text, JSON and HTML share.
+#pragma once
+
+#include "ptxasw/report.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw::report {
+
+std::string operation(const AccessReport& access);    // "ld.global.nc"
+std::string lane_stride(const AccessReport& access);  // bytes: "4", "param", "-" when not affine
+std::string sectors(const AccessReport& access);      // "4", "4-5"
+std::string source_place(const AccessReport& access); // "jacobi.cu:12", file name without folders
+
+std::string_view name(Outcome outcome);  // "shuffled"
+std::string_view name(FactKind kind);    // "checked"
+std::string_view meaning(FactKind kind); // "checked at run time"
+
+// The PTX lines of the loads of this kernel that take their value from `access`.
+std::vector<std::uint32_t> users(const KernelReport& kernel, const AccessReport& access);
+
+// What became of an access, in one sentence. Empty when there is nothing to say (a store).
+std::string outcome(const KernelReport& kernel, const AccessReport& access);
+
+// The facts that can fail, which the reader should know of: "checked: %tid.x < 31".
+std::vector<std::string> conditions(const AccessReport& access);
+
+// "jacobi(float*, int)" for _Z6jacobiPfi; other names as they are. display_name leaves the
+// parameters off.
+std::string demangled(const std::string& name);
+std::string display_name(const std::string& name);
+
+std::string milliseconds(double ms);                          // "0.84 ms", "1.20 s"
+std::string plural(std::size_t count, std::string_view noun); // "1 load", "2 loads"
+
+// Tabs become spaces and other control characters '?', so that a name cannot drive a terminal.
+std::string printable(std::string_view text);
+
+std::string base_name(std::string_view path);
+
+} // namespace ptxasw::report

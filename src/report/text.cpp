@@ -1,0 +1,273 @@
+// The report as text, the paper's Table 2, and the answer to `ptxasw explain`.
+#include "report/phrases.hpp"
+#include "report/report.hpp"
+#include "report/table.hpp"
+
+#include "cost/access.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ptxasw::report {
+namespace {
+
+constexpr std::string_view bold = "1", dim = "2", green = "32", yellow = "33";
+
+std::string paint(const TextStyle& style, std::string_view code, std::string_view text) {
+  if (!style.color || text.empty() || code.empty()) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+// "6 shuffles, 2 moves, mean |delta| 1.50"
+std::string rewrites(unsigned shuffles, unsigned moves, double mean_delta) {
+  std::vector<std::string> parts;
+  if (shuffles != 0) parts.push_back(plural(shuffles, "shuffle"));
+  if (moves != 0) parts.push_back(plural(moves, "move"));
+  if (shuffles != 0) parts.push_back(fmt::format("mean |delta| {:.2f}", mean_delta));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string covered(const KernelReport& kernel) {
+  std::string text = fmt::format("{} of {} covered", kernel.covered, plural(kernel.loads, "load"));
+  const std::string done = rewrites(kernel.shuffles, kernel.moves, kernel.mean_delta);
+  return done.empty() ? text : text + ": " + done;
+}
+
+std::string effort(const KernelReport& kernel) {
+  return fmt::format("{}, {} ({} by Z3)", milliseconds(kernel.milliseconds),
+                     plural(kernel.solver_queries, "query"), kernel.z3_queries);
+}
+
+void put_headline(std::string& out, const KernelReport& kernel, const TextStyle& style) {
+  out += paint(style, bold, "kernel " + printable(display_name(kernel.name)));
+  if (kernel.ptx_line != 0) out += fmt::format(" (line {})", kernel.ptx_line);
+  out += '\n';
+  const auto put = [&](std::string_view text, std::string_view color) {
+    for (const auto& line : wrap(text, style.width > 4 ? style.width - 2 : 2))
+      out += "  " + paint(style, color, line) + '\n';
+  };
+  if (!kernel.reason.empty())
+    put((kernel.analyzed ? "left alone: " : "not analyzed: ") + printable(kernel.reason), yellow);
+  if (kernel.analyzed) put(covered(kernel) + "; " + effort(kernel), "");
+}
+
+std::string_view outcome_color(const KernelReport& kernel, const AccessReport& access) {
+  if (access.outcome != Outcome::kept) return green;
+  return users(kernel, access).empty() ? yellow : dim;
+}
+
+void put_accesses(std::string& out, const KernelReport& kernel, const TextStyle& style) {
+  if (kernel.accesses.empty()) return;
+  Table table({{"line", Align::right},
+               {"source"},
+               {"access"},
+               {"bytes", Align::right},
+               {"stride", Align::right},
+               {"sectors", Align::right},
+               {"class"},
+               {"outcome", Align::left, true}});
+  for (const auto& access : kernel.accesses) {
+    table.row({std::to_string(access.ptx_line), printable(source_place(access)),
+               printable(operation(access)), std::to_string(access.bytes), lane_stride(access),
+               sectors(access), std::string(cost::name(access.access)),
+               printable(outcome(kernel, access))});
+    table.note(printable(access.address));
+    for (const auto& condition : conditions(access))
+      table.note(printable(condition));
+  }
+  out += '\n';
+  out += table.render(style.width, 2, [&](std::size_t row, std::size_t column, std::string_view t) {
+    const auto& access = kernel.accesses.at(row);
+    return column == 7 ? paint(style, outcome_color(kernel, access), t) : std::string(t);
+  });
+}
+
+struct Totals {
+  unsigned loads = 0, covered = 0, shuffles = 0, moves = 0;
+  double deltas = 0, milliseconds = 0;
+
+  void add(const KernelReport& kernel) {
+    loads += kernel.loads;
+    covered += kernel.covered;
+    shuffles += kernel.shuffles;
+    moves += kernel.moves;
+    deltas += kernel.mean_delta * kernel.shuffles;
+    milliseconds += kernel.milliseconds;
+  }
+  [[nodiscard]] double mean_delta() const { return shuffles == 0 ? 0 : deltas / shuffles; }
+};
+
+void put_summary(std::string& out, const Report& report, const TextStyle& style) {
+  Totals totals;
+  for (const auto& kernel : report.kernels)
+    totals.add(kernel);
+  out += paint(style, bold, printable(report.file.empty() ? "<input>" : report.file));
+  out += fmt::format(": {}, {}, {} covered\n", plural(report.kernels.size(), "kernel"),
+                     plural(totals.loads, "load"), totals.covered);
+  std::string opaque = "none opaque";
+  if (report.opaque_statements != 0) opaque = fmt::format("{} opaque", report.opaque_statements);
+  out += fmt::format("  {} ({}); parse {}, analysis {}, print {}\n",
+                     plural(report.statements, "statement"), opaque, milliseconds(report.parse_ms),
+                     milliseconds(report.analyze_ms), milliseconds(report.print_ms));
+}
+
+// A message may quote the line it is about, below itself.
+void put_message(std::string& out, const Message& message) {
+  std::string_view text = message.text;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    out += "  " + printable(text.substr(0, end)) + '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+std::string mean_delta_cell(unsigned shuffles, double mean_delta) {
+  return shuffles == 0 ? "-" : fmt::format("{:.2f}", mean_delta);
+}
+
+std::string moves_cell(unsigned moves) {
+  return moves == 0 ? "" : std::to_string(moves);
+}
+
+// The field and its value, wrapped behind the field's column.
+void put_field(std::string& out, std::string_view field, std::string_view value,
+               const TextStyle& style) {
+  constexpr unsigned margin = 12;
+  if (value.empty()) return;
+  std::string head = fmt::format("  {:<{}}", field, margin - 2);
+  for (const auto& line : wrap(value, style.width > margin + 8 ? style.width - margin : 8)) {
+    out += head + line + '\n';
+    head.assign(margin, ' ');
+  }
+}
+
+std::string lanes_sentence(const AccessReport& access) {
+  const std::string stride =
+      access.lane_stride ? fmt::format("{} bytes from lane to lane", *access.lane_stride)
+      : access.access == AccessClass::random ? std::string("no fixed distance from lane to lane")
+                                             : std::string("a distance set by the parameters");
+  return fmt::format("{}: {} ({})", stride, cost::name(access.access),
+                     cost::description(access.access));
+}
+
+std::string request_sentence(const AccessReport& access) {
+  const auto [least, most] = access.sectors;
+  if (least == most) return fmt::format("{} of 32 bytes per warp", plural(most, "sector"));
+  return fmt::format("{} to {} of 32 bytes per warp, depending on {}", least,
+                     plural(most, "sector"),
+                     access.lane_stride ? "alignment" : "parameters and alignment");
+}
+
+std::string outcome_sentence(const KernelReport& kernel, const AccessReport& access) {
+  const std::string text = outcome(kernel, access);
+  if (!text.empty() || access.is_store) return text;
+  if (!kernel.reason.empty()) return "kept, as the whole kernel is: " + kernel.reason;
+  return "kept: nothing was rewritten";
+}
+
+void put_explanation(std::string& out, const Report& report, const KernelReport& kernel,
+                     const AccessReport& access, const TextStyle& style) {
+  const std::string source = source_place(access);
+  out += paint(style, bold, fmt::format("{}:{}", printable(report.file), access.ptx_line));
+  if (!source.empty()) out += fmt::format(" ({})", printable(source));
+  out += fmt::format(", kernel {}\n", printable(display_name(kernel.name)));
+  const auto put = [&](std::string_view field, std::string_view value) {
+    put_field(out, field, printable(value), style);
+  };
+  put("access", fmt::format("{}, {} per lane{}", operation(access), plural(access.bytes, "byte"),
+                            access.loop_depth == 0
+                                ? ""
+                                : fmt::format(", inside {}", plural(access.loop_depth, "loop"))));
+  put("address", access.address);
+  put("lanes", lanes_sentence(access));
+  put("request", request_sentence(access));
+  put("outcome", outcome_sentence(kernel, access));
+  for (const auto& fact : access.facts)
+    put(&fact == access.facts.data() ? "given" : "",
+        fmt::format("{} ({})", fact.text, meaning(fact.kind)));
+  put("proof", access.proof);
+}
+
+std::uint32_t line_of(const AccessReport& access, bool ptx) {
+  return ptx ? access.ptx_line : access.source_line;
+}
+
+// How many accesses are at this line of the PTX or of the source.
+std::size_t put_matches(std::string& out, const Report& report, std::uint32_t line, bool ptx,
+                        const TextStyle& style) {
+  std::size_t count = 0;
+  for (const auto& kernel : report.kernels)
+    for (const auto& access : kernel.accesses) {
+      if (line == 0 || line_of(access, ptx) != line) continue;
+      if (count++ != 0) out += '\n';
+      put_explanation(out, report, kernel, access, style);
+    }
+  return count;
+}
+
+// "the nearest are at lines 40 and 52"
+std::string nearest(const Report& report, std::uint32_t line) {
+  std::uint32_t before = 0, after = 0;
+  for (const auto& kernel : report.kernels)
+    for (const auto& access : kernel.accesses) {
+      const auto at = access.ptx_line;
+      if (at < line) before = std::max(before, at);
+      if (at > line) after = after == 0 ? at : std::min(after, at);
+    }
+  if (before == 0 && after == 0) return "there are none in this file";
+  if (before == 0 || after == 0) return fmt::format("the nearest is at line {}", before + after);
+  return fmt::format("the nearest are at lines {} and {}", before, after);
+}
+
+} // namespace
+
+std::string to_text(const Report& report, const TextStyle& style) {
+  std::string out;
+  put_summary(out, report, style);
+  for (const auto& message : report.messages)
+    put_message(out, message);
+  for (const auto& kernel : report.kernels) {
+    out += '\n';
+    put_headline(out, kernel, style);
+    put_accesses(out, kernel, style);
+  }
+  return out;
+}
+
+std::string table2(std::span<const Report> reports) {
+  Table table({{"kernel"},
+               {"shuffles/loads", Align::right},
+               {"moves", Align::right},
+               {"mean |delta|", Align::right},
+               {"time", Align::right}});
+  Totals totals;
+  std::size_t kernels = 0;
+  for (const auto& report : reports)
+    for (const auto& kernel : report.kernels) {
+      const auto ratio = fmt::format("{}/{}", kernel.shuffles, kernel.loads);
+      table.row({printable(display_name(kernel.name)), kernel.analyzed ? ratio : "-",
+                 moves_cell(kernel.moves), mean_delta_cell(kernel.shuffles, kernel.mean_delta),
+                 milliseconds(kernel.milliseconds)});
+      totals.add(kernel);
+      ++kernels;
+    }
+  if (kernels == 0) return "no kernels\n";
+  table.rule();
+  table.row({plural(kernels, "kernel"), fmt::format("{}/{}", totals.shuffles, totals.loads),
+             moves_cell(totals.moves), mean_delta_cell(totals.shuffles, totals.mean_delta()),
+             milliseconds(totals.milliseconds)});
+  return table.render(~0U);
+}
+
+std::string explain(const Report& report, std::uint32_t line, const TextStyle& style) {
+  std::string out;
+  if (put_matches(out, report, line, true, style) != 0) return out;
+  if (put_matches(out, report, line, false, style) != 0) return out;
+  return fmt::format("{}:{}: no memory access here; {}\n", printable(report.file), line,
+                     nearest(report, line));
+}
+
+} // namespace ptxasw::report

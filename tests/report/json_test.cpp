@@ -1,0 +1,110 @@
+// The JSON schema: every field of the sample, and inputs that JSON cannot hold.
+#include "report/report.hpp"
+#include "report/samples.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <limits>
+#include <regex>
+#include <set>
+
+using namespace ptxasw;
+using namespace ptxasw::report;
+using nlohmann::json;
+
+namespace {
+
+json parsed(const Report& report) {
+  return json::parse(to_json(report));
+}
+
+// The words in backquotes of SCHEMA.md and the braces beside them.
+std::string schema() {
+  std::ifstream in(PTXASW_SOURCE_DIR "/src/report/SCHEMA.md");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void collect_names(const json& value, std::set<std::string>& names) {
+  if (value.is_object())
+    for (const auto& [name, inner] : value.items()) {
+      names.insert(name);
+      collect_names(inner, names);
+    }
+  if (value.is_array())
+    for (const auto& inner : value)
+      collect_names(inner, names);
+}
+
+} // namespace
+
+TEST(Json, Document) {
+  const json j = parsed(test::sample());
+  EXPECT_EQ(j["schema"], "ptxasw-report/1");
+  EXPECT_EQ(j["file"], "jacobi.ptx");
+  EXPECT_EQ(j["bytes"], (json{{"total", 9001}, {"opaque", 14}}));
+  EXPECT_EQ(j["statements"], (json{{"total", 412}, {"opaque", 1}}));
+  EXPECT_EQ(j["milliseconds"], (json{{"parse", 0.31}, {"analyze", 0.84}, {"print", 0.02}}));
+  EXPECT_EQ(j["messages"][0]["line"], 77);
+  EXPECT_EQ(j["kernels"].size(), 2U);
+}
+
+TEST(Json, Kernel) {
+  json k = parsed(test::sample())["kernels"][0];
+  EXPECT_EQ(k["accesses"].size(), 6U);
+  k.erase("accesses");
+  EXPECT_EQ(k, json::parse(R"json({"name": "_Z6jacobiPfPKfii",
+    "demangled": "jacobi(float*, float const*, int, int)", "line": 21, "analyzed": true,
+    "changed": true, "reason": "", "loads": 5, "covered": 2, "shuffles": 1, "moves": 1,
+    "mean_delta": 1.0, "milliseconds": 0.84, "queries": {
+    "total" : 12, "z3" : 1}
+})json"));
+}
+
+TEST(Json, Access) {
+  const json accesses = parsed(test::sample())["kernels"][0]["accesses"];
+  EXPECT_EQ(accesses[1], json::parse(R"json({"line": 52,
+    "source": {"file": "/home/hpc/jacobi/jacobi.cu", "line": 12}, "kind": "load",
+    "space": "global", "qualifiers": ".nc", "bytes": 4,
+    "address": "u0 + 4*(%tid.x + %ntid.x*%ctaid.x + nx*%ctaid.y + 1)", "lane_stride": 4,
+    "sectors": {"least": 4, "most": 5}, "class": "coalesced", "loop_depth": 0,
+    "outcome": "shuffled", "reason": "", "rewrite": {
+    "delta": 1, "from_line": 45,
+    "facts": [{"kind": "architectural", "text": "%tid.x < %ntid.x"},
+              {"kind": "checked", "text": "%tid.x + 1 + nx*%ctaid.y does not wrap"}],
+    "proof": "normal form"}
+})json"));
+  EXPECT_EQ(accesses[4]["lane_stride"], nullptr);
+  EXPECT_EQ(accesses[4]["rewrite"], nullptr);
+  EXPECT_EQ(accesses[5]["kind"], "store");
+}
+
+TEST(Json, UnknownSourceIsNull) {
+  Report report = test::sample();
+  report.kernels[0].accesses[0].source_line = 0;
+  EXPECT_EQ(parsed(report)["kernels"][0]["accesses"][0]["source"], nullptr);
+}
+
+TEST(Json, BytesThatAreNotUtf8AndNumbersThatAreNotFinite) {
+  Report report = test::sample();
+  report.file = "\xff\xfe.ptx";
+  report.kernels[0].milliseconds = std::numeric_limits<double>::quiet_NaN();
+  const json j = parsed(report);
+  EXPECT_EQ(j["file"], "\xEF\xBF\xBD\xEF\xBF\xBD.ptx");
+  EXPECT_EQ(j["kernels"][0]["milliseconds"], nullptr);
+}
+
+TEST(Json, AnEmptyReportIsADocument) {
+  EXPECT_EQ(parsed({})["kernels"], json::array());
+}
+
+TEST(Json, TheSchemaNamesEveryField) {
+  std::set<std::string> names;
+  collect_names(parsed(test::sample()), names);
+  const std::string text = schema();
+  EXPECT_GE(names.size(), 40U);
+  for (const auto& name : names)
+    EXPECT_TRUE(std::regex_search(text, std::regex("\\b" + name + "\\b"))) << name;
+}
