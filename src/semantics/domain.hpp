@@ -45,6 +45,8 @@ enum class Fn : std::uint8_t {
   signed_to_float,
   unsigned_to_float,
   ftestp,
+  window,    // no arguments: where a state space begins in the generic address space
+  in_window, // width 1: does a generic address lie in a state space?
 };
 
 // One function with its attributes. key() is injective and stable.
@@ -54,7 +56,8 @@ struct Function {
   ptx::Rounding rounding = ptx::Rounding::none;
   bool ftz = false, sat = false, satfinite = false, nan = false, xorsign = false, abs = false;
   bool relu = false;
-  ptx::Sub sub = ptx::Sub::none; // testp
+  ptx::Sub sub = ptx::Sub::none;          // testp
+  ptx::Space space = ptx::Space::generic; // window, in_window
   [[nodiscard]] std::uint64_t key() const;
   [[nodiscard]] static Function from_key(std::uint64_t key);
   [[nodiscard]] std::string name() const; // "add.rn.ftz.f32"

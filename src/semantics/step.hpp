@@ -4,6 +4,10 @@
 // go out at the width of their register (Operation says which); the Step adapts them to the
 // instruction's type, as the PTX ISA's operand-size rules say (sections 6.1, 9.4).
 //
+// Sources are what the operands denote: the caller has applied Arg::negated (!p) and added an
+// address's byte offset. Immediates are their 64 bits as written; the Step narrows them, and turns
+// a decimal literal into the instruction's floating-point format.
+//
 // find_step<D>(op) is looked up once per instruction when a kernel is compiled or emulated; there
 // is no dispatch on strings or tables afterwards.
 #pragma once
@@ -11,7 +15,9 @@
 #include "ptx/body.hpp"
 #include "semantics/domain.hpp"
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 namespace ptxasw::sem {
 
@@ -21,8 +27,15 @@ namespace ptxasw::sem {
 struct Operation {
   const ptx::Inst* inst = nullptr;
   std::vector<std::uint8_t> src_width, dst_width;
+  std::uint32_t f32_literals = 0; // bit i: source i is a literal written as f32 bits
+  std::uint32_t f64_literals = 0; // likewise f64
+  Function function;              // what a floating-point instruction applies
+  std::uint8_t table = 0;         // lop3's look-up table
 };
 Operation operation(const ptx::Body& body, const ptx::Inst& inst);
+
+// Has the instruction as many operands as its rule reads and writes?
+bool well_formed(const ptx::Inst& inst);
 
 template <class D>
 using Step = void (*)(D&, const Operation&, std::span<const typename D::Value> src,

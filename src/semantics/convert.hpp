@@ -1,0 +1,99 @@
+// cvt (PTX ISA 9.7.9.21): integer to integer is written out; whatever has a floating-point side
+// applies a function.
+#pragma once
+
+#include "semantics/word.hpp"
+
+namespace ptxasw::sem::rules {
+
+// The frame is the destination's type. Without .sat the value is cut off; either way a wider
+// destination register receives it extended by the destination's sign.
+template <unsigned From, bool SignedFrom, bool Sat>
+inline constexpr auto cvt_integer = [](auto f) {
+  constexpr unsigned to = f.width;
+  const auto a = f.template at<From>(0);
+  if constexpr (!Sat) {
+    if constexpr (From >= to)
+      f.out(trunc<to>(a), f.is_signed);
+    else
+      f.out(extend<to, SignedFrom>(a), f.is_signed);
+  } else {
+    constexpr unsigned wide = (From > to ? From : to) + 1;
+    const Bits top = Bits{1} << (to - (f.is_signed ? 1 : 0));
+    const auto x = extend<wide, SignedFrom>(a);
+    const auto low = x.number(f.is_signed ? -top : 0), high = x.number(top - 1);
+    f.out(trunc<to>(ite(x.slt(low), low, ite(high.slt(x), high, x))), f.is_signed);
+  }
+};
+
+// To a floating-point format, or from one to an integer: the frame is the destination's type.
+template <unsigned From>
+inline constexpr auto cvt_function =
+    [](auto f) { f.out(apply<f.width>(f.op.function, f.template at<From>(0)), f.is_signed); };
+// cvt.f16x2.f32 d, a, b: a goes to the upper half.
+inline constexpr auto cvt_pack = [](auto f) {
+  f.out(concat(apply<16>(f.op.function, f.u32(0)), apply<16>(f.op.function, f.u32(1))));
+};
+
+} // namespace ptxasw::sem::rules
+
+namespace ptxasw::sem {
+
+// The rule in a frame of the destination's type.
+template <class D, auto Rule> Step<D> at_destination(ptx::Type type) {
+  if (ptx::bit_width(type) != 8) return at_type<D, Rule>(type);
+  return ptx::is_signed(type) ? step<D, 8, true, Rule> : step<D, 8, false, Rule>;
+}
+
+template <class D, bool Sat> Step<D> find_cvt_integer(ptx::Type to, ptx::Type from) {
+  using namespace rules;
+  switch (from) {
+  case ptx::Type::u8: return at_destination<D, cvt_integer<8, false, Sat>>(to);
+  case ptx::Type::u16: return at_destination<D, cvt_integer<16, false, Sat>>(to);
+  case ptx::Type::u32: return at_destination<D, cvt_integer<32, false, Sat>>(to);
+  case ptx::Type::u64: return at_destination<D, cvt_integer<64, false, Sat>>(to);
+  case ptx::Type::s8: return at_destination<D, cvt_integer<8, true, Sat>>(to);
+  case ptx::Type::s16: return at_destination<D, cvt_integer<16, true, Sat>>(to);
+  case ptx::Type::s32: return at_destination<D, cvt_integer<32, true, Sat>>(to);
+  case ptx::Type::s64: return at_destination<D, cvt_integer<64, true, Sat>>(to);
+  default: return nullptr;
+  }
+}
+
+inline bool is_plain_integer(ptx::Type t) {
+  return t >= ptx::Type::u8 && t <= ptx::Type::s64;
+}
+inline bool is_plain_float(ptx::Type t) {
+  return t == ptx::Type::f16 || t == ptx::Type::bf16 || t == ptx::Type::f32 || t == ptx::Type::f64;
+}
+inline bool to_integral(ptx::Rounding r) {
+  return r >= ptx::Rounding::rni && r <= ptx::Rounding::rpi;
+}
+
+template <class D> Step<D> find_cvt(const ptx::Inst& inst) {
+  using namespace rules;
+  const ptx::Modifiers& m = inst.mods;
+  const ptx::Type to = m.type, from = m.type2;
+  if (m.type3 != ptx::Type::none || m.rounding == ptx::Rounding::rs) return nullptr;
+  const bool integers = is_plain_integer(to) && is_plain_integer(from);
+  if (inst.src.count == 2) {
+    const bool pair = to == ptx::Type::f16x2 || to == ptx::Type::bf16x2;
+    return pair && from == ptx::Type::f32 && !m.sat ? step<D, 32, false, cvt_pack> : nullptr;
+  }
+  if (integers)
+    return m.sat ? find_cvt_integer<D, true>(to, from) : find_cvt_integer<D, false>(to, from);
+  const bool target = is_plain_integer(to) || is_plain_float(to) || to == ptx::Type::tf32;
+  const bool source = is_plain_integer(from) || is_plain_float(from);
+  if (!target || !source || (to == ptx::Type::tf32 && from != ptx::Type::f32)) return nullptr;
+  if (is_plain_integer(to) && !to_integral(m.rounding)) return nullptr;
+  if (is_plain_integer(from) && to_integral(m.rounding)) return nullptr;
+  switch (ptx::bit_width(from)) {
+  case 8: return at_destination<D, cvt_function<8>>(to);
+  case 16: return at_destination<D, cvt_function<16>>(to);
+  case 32: return at_destination<D, cvt_function<32>>(to);
+  case 64: return at_destination<D, cvt_function<64>>(to);
+  default: return nullptr;
+  }
+}
+
+} // namespace ptxasw::sem
