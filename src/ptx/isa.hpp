@@ -171,6 +171,47 @@ enum class Sub : std::uint8_t {
   notanumber,
   normal,
   subnormal, // testp
+  // What follows has no semantics here; effects() and operand shapes depend on it.
+  load,
+  store,
+  ld,
+  st,
+  mma,
+  mma_async,
+  cp,
+  alloc,
+  dealloc,
+  relinquish_alloc_permit,
+  shift,
+  fence,
+  commit,
+  wait, // wmma, wgmma, tcgen05
+  ld_reduce,
+  reduce,
+  prefetch,
+  tensor,
+  commit_group,
+  wait_group,
+  wait_all,
+  read, // cp, multimem
+  init,
+  inval,
+  arrive_drop,
+  expect_tx,
+  complete_tx,
+  test_wait,
+  try_wait,
+  pending_count, // mbarrier
+  proxy,
+  mbarrier_init, // fence
+  launch_dependents,
+  try_cancel,
+  query_cancel,
+  replace,
+  fractional,
+  range,
+  cvt, // createpolicy
+  pack,
 };
 
 // The modifiers of one instruction, decoded. `unknown` is set when some modifier is not
@@ -186,9 +227,9 @@ struct Modifiers {
   Order order = Order::weak;
   Scope scope = Scope::none;
   Cache cache = Cache::none;
-  Sub sub = Sub::none, sub2 = Sub::none;
-  std::uint8_t vector = 1; // .v2 .v4 .v8
-  bool nc = false;         // ld.global.nc
+  Sub sub = Sub::none, sub2 = Sub::none, sub3 = Sub::none; // in the order written
+  std::uint8_t vector = 1;                                 // .v2 .v4 .v8
+  bool nc = false;                                         // ld.global.nc
   bool cache_hint = false; // .L2::cache_hint: the last operand is a policy
   bool unified = false;
   bool to = false;          // cvta.to
