@@ -1,0 +1,151 @@
+// Thin owners of driver API objects, and the three device kernels the harness itself needs: fill
+// with random or fixed words, and compare.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace harness {
+
+struct DriverError : std::runtime_error {
+  CUresult code;
+  DriverError(CUresult c, const std::string& what) : std::runtime_error(what), code(c) {}
+};
+
+inline void check(CUresult code, const char* what) {
+  if (code == CUDA_SUCCESS) return;
+  const char* name = nullptr;
+  cuGetErrorName(code, &name);
+  throw DriverError(code, std::string(what) + ": " + (name ? name : "unknown error"));
+}
+
+class Buffer {
+public:
+  Buffer() = default;
+  explicit Buffer(std::size_t bytes) : bytes_(bytes) {
+    check(cuMemAlloc(&at_, bytes), "cuMemAlloc");
+  }
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Buffer() {
+    if (at_) cuMemFree(at_);
+  }
+  CUdeviceptr at() const { return at_; }
+  std::size_t bytes() const { return bytes_; }
+
+private:
+  void swap(Buffer& other) {
+    std::swap(at_, other.at_);
+    std::swap(bytes_, other.bytes_);
+  }
+  CUdeviceptr at_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+class Event {
+public:
+  Event() { check(cuEventCreate(&event_, CU_EVENT_DEFAULT), "cuEventCreate"); }
+  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&&) = delete;
+  ~Event() {
+    if (event_) cuEventDestroy(event_);
+  }
+  void record() const { check(cuEventRecord(event_, nullptr), "cuEventRecord"); }
+  double microseconds_since(const Event& start) const {
+    float ms = 0;
+    check(cuEventElapsedTime(&ms, start.event_, event_), "cuEventElapsedTime");
+    return 1000.0 * ms;
+  }
+
+private:
+  CUevent event_ = nullptr;
+};
+
+class Kernel {
+public:
+  Kernel(const std::string& cubin, const std::string& entry) {
+    check(cuModuleLoad(&module_, cubin.c_str()), ("cuModuleLoad " + cubin).c_str());
+    check(cuModuleGetFunction(&function_, module_, entry.c_str()), "cuModuleGetFunction");
+  }
+  Kernel(Kernel&& other) noexcept
+      : module_(std::exchange(other.module_, nullptr)), function_(other.function_) {}
+  Kernel& operator=(Kernel&&) = delete;
+  ~Kernel() {
+    if (module_) cuModuleUnload(module_);
+  }
+  CUfunction function() const { return function_; }
+  int attribute(CUfunction_attribute which) const {
+    int value = 0;
+    check(cuFuncGetAttribute(&value, which, function_), "cuFuncGetAttribute");
+    return value;
+  }
+
+private:
+  CUmodule module_ = nullptr;
+  CUfunction function_ = nullptr;
+};
+
+// Word generators of fill_words.
+enum class Pattern : int { poison, f32, f64, i32, index, bits };
+
+__device__ inline std::uint64_t mix(std::uint64_t x) { // splitmix64
+  x += 0x9E3779B97F4A7C15ull;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+
+// Elements [0, count) of `to` get reproducible random values: floats in [0.5, 1.5), integers of all
+// bits, indices below `limit`, or raw bits (NaNs and infinities among them).
+static __global__ void fill_words(std::uint32_t* to, std::uint64_t count, Pattern pattern,
+                                  std::uint64_t seed, std::uint64_t limit) {
+  const std::uint64_t stride = std::uint64_t(gridDim.x) * blockDim.x;
+  for (std::uint64_t i = std::uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += stride) {
+    const std::uint64_t r = mix(seed * 0x2545F4914F6CDD1Dull + i);
+    switch (pattern) {
+    case Pattern::poison: to[i] = 0xFFA5A5A5u ^ static_cast<std::uint32_t>(seed); break;
+    case Pattern::f32:
+      to[i] = __float_as_uint(0.5f + 0x1p-24f * static_cast<float>(r >> 40));
+      break;
+    case Pattern::f64:
+      reinterpret_cast<double*>(to)[i] = 0.5 + 0x1p-53 * static_cast<double>(r >> 11);
+      break;
+    case Pattern::i32:
+    case Pattern::bits: to[i] = static_cast<std::uint32_t>(r); break;
+    case Pattern::index: to[i] = static_cast<std::uint32_t>(r % limit); break;
+    }
+  }
+}
+
+// Words first .. first+count-1 of a region whose word 0 is `zero` get a * k + b (mod m).
+static __global__ void fill_line(std::int32_t* zero, std::int64_t first, std::int64_t count,
+                                 std::int64_t a, std::int64_t b, std::int64_t m) {
+  for (std::int64_t n = blockIdx.x * blockDim.x + threadIdx.x; n < count;
+       n += std::int64_t(gridDim.x) * blockDim.x) {
+    const std::int64_t value = a * (first + n) + b;
+    zero[first + n] = static_cast<std::int32_t>(m ? value % m : value);
+  }
+}
+
+// result[0] += number of words that differ, result[1] = index of the first.
+static __global__ void compare_words(const std::uint32_t* x, const std::uint32_t* y,
+                                     std::uint64_t count, unsigned long long* result) {
+  const std::uint64_t stride = std::uint64_t(gridDim.x) * blockDim.x;
+  for (std::uint64_t i = std::uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += stride) {
+    if (x[i] != y[i]) {
+      atomicAdd(&result[0], 1ull);
+      atomicMin(&result[1], static_cast<unsigned long long>(i));
+    }
+  }
+}
+
+} // namespace harness
