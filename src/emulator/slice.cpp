@@ -32,7 +32,8 @@ Slice address_slice(const ptx::Body& body) {
     if (arg.kind == Arg::Kind::reg) need(arg.id);
   };
   const auto need_addresses = [&](const Inst& inst) {
-    for (const ptx::Address& address : body.addr(inst)) need_arg(address.base);
+    for (const ptx::Address& address : body.addr(inst))
+      need_arg(address.base);
   };
 
   for (const Inst& inst : body.insts) {
@@ -41,7 +42,8 @@ Slice address_slice(const ptx::Body& body) {
       need(inst.guard);
     } else if (ptx::group(inst.op) == Group::branch || ptx::group(inst.op) == Group::exit) {
       need(inst.guard);
-      for (const Arg& src : body.src(inst)) need_arg(src);
+      for (const Arg& src : body.src(inst))
+        need_arg(src);
     }
   }
   const auto definitions = analysis::definitions(body);
@@ -52,7 +54,8 @@ Slice address_slice(const ptx::Body& body) {
       const Inst& inst = body.insts[id];
       need(inst.guard);
       need_addresses(inst);
-      for (const Arg& src : body.src(inst)) need_arg(src);
+      for (const Arg& src : body.src(inst))
+        need_arg(src);
     }
   }
   return slice;

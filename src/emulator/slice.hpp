@@ -12,8 +12,8 @@
 namespace ptxasw::emulator {
 
 struct Slice {
-  std::vector<std::uint32_t> index;   // by RegId: dense number among the needed ones, or ptx::none
-  std::vector<ptx::RegId> registers;  // the needed ones
+  std::vector<std::uint32_t> index;  // by RegId: dense number among the needed ones, or ptx::none
+  std::vector<ptx::RegId> registers; // the needed ones
   [[nodiscard]] bool needs(ptx::RegId reg) const { return index[reg] != ptx::none; }
 };
 

@@ -45,12 +45,11 @@ struct Event {
   ptx::Type type = ptx::Type::none;
   unsigned element_bytes = 0; // of one vector element
   unsigned elements = 1;
-  bool ordered = false;       // volatile, relaxed, acquire, release, mmio
-  bool plain_cache = true;    // no cache operator that asks for another copy (.cv, .lu)
-  bool read_only = false;     // .nc or .const: memory cannot change under it
-  sym::Term address;          // 64 bits; of the first element
-  sym::Term guard;            // width 1; the instruction's own predicate
-  std::vector<sym::Term> values; // stores: the stored terms, by element (invalid: not needed)
+  bool ordered = false;          // volatile, relaxed, acquire, release, mmio
+  bool plain_cache = true;       // no cache operator that asks for another copy (.cv, .lu)
+  bool read_only = false;        // .nc or .const: memory cannot change under it
+  sym::Term address;             // 64 bits; of the first element
+  sym::Term guard;               // width 1; the instruction's own predicate
 };
 
 // The value that an instruction left in a register (only where the emulator needed to know it).
@@ -69,8 +68,8 @@ struct Trace {
   // By block: the condition under which it is entered from its only predecessor, if it has one
   // whose branch decides it; otherwise invalid.
   std::vector<sym::Term> entry_fact;
-  std::vector<bool> executed; // by block: not pruned as unrealizable
-  std::vector<sym::Term> trips; // by loop: the trip atom
+  std::vector<bool> executed;                 // by block: not pruned as unrealizable
+  std::vector<sym::Term> trips;               // by loop: the trip atom
   std::map<ptx::Special, sym::Term> specials; // those that were read
   unsigned pruned_edges = 0;
   unsigned emulated_instructions = 0;

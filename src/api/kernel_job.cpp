@@ -1,0 +1,243 @@
+// The order of the passes, and what each leaves in the report.
+#include "api/kernel_job.hpp"
+
+#include "cost/access.hpp"
+#include "cost/profile.hpp"
+#include "reuse/lane.hpp"
+#include "rewrite/shuffle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+
+namespace ptxasw::api {
+
+using emulator::Event;
+using emulator::EventKind;
+using emulator::Kernel;
+using reuse::Load;
+using reuse::Stride;
+
+namespace {
+
+class Job {
+public:
+  Job(const ptx::Module& module, const ptx::Function& function, const Options& options)
+      : module_(module), function_(function), options_(options) {}
+
+  KernelResult run(bool rewrite) {
+    KernelReport& report = result_.report;
+    Kernel kernel = emulator::emulate(
+        module_, function_, {.time = options_.kernel_budget, .memory = options_.memory_budget},
+        block_shape());
+    if (!kernel.trace.refused.empty()) {
+      report.reason = kernel.trace.refused;
+      return std::move(result_);
+    }
+    report.analyzed = true;
+    sym::Solver solver(*kernel.context, {.use_z3 = options_.use_z3,
+                                         .paranoid = options_.paranoid,
+                                         .total_budget = options_.kernel_budget,
+                                         .dump_directory = options_.dump_queries});
+    reuse::LanePlan plan = reuse::find_lane_reuse(kernel, solver,
+                                                  {.max_delta = options_.shuffle_max_delta,
+                                                   .shared = options_.shuffle_shared,
+                                                   .paranoid = options_.paranoid,
+                                                   .block = block_shape()});
+    choose(kernel, plan);
+    std::vector<ptx::Edit> edits = rewrite::shuffle(kernel, plan, options_.emit);
+    describe(kernel, plan);
+    report.solver_queries = solver.stats().queries;
+    report.z3_queries = solver.stats().by_z3;
+    if (rewrite) {
+      report.changed = !edits.empty();
+      result_.edits = std::move(edits);
+    }
+    return std::move(result_);
+  }
+
+private:
+  [[nodiscard]] std::array<std::uint32_t, 3> block_shape() const {
+    std::array<std::uint32_t, 3> shape = options_.block.value_or(std::array<std::uint32_t, 3>{});
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      if (function_.reqntid[axis] != 0) shape[axis] = function_.reqntid[axis];
+    }
+    return shape;
+  }
+
+  [[nodiscard]] std::string_view architecture() const {
+    return options_.architecture.empty() ? module_.target : options_.architecture;
+  }
+
+  // --- What pays -------------------------------------------------------------------------------
+
+  static cost::Pattern pattern(const Event& event, const Stride& lane, const Stride& trip) {
+    cost::Pattern result{.bytes = event.element_bytes * event.elements};
+    if (lane.kind == Stride::Kind::constant) {
+      result.lane = cost::Lane::constant;
+      result.stride = lane.bytes;
+    } else if (lane.kind == Stride::Kind::parametric) {
+      result.lane = cost::Lane::parametric;
+    }
+    if (trip.kind == Stride::Kind::constant) result.trip_stride = trip.bytes;
+    return result;
+  }
+
+  void choose(const Kernel& kernel, reuse::LanePlan& plan) const {
+    if (options_.shuffle == ShuffleMode::all) return;
+    for (Load& load : plan.loads) {
+      if (!load.cover) continue;
+      if (options_.shuffle == ShuffleMode::none) continue; // analysis shows what could be done
+      const Event& event = kernel.trace.events[load.event];
+      const cost::Pattern p = pattern(event, load.lane_stride, load.trip_stride);
+      cost::ShuffleCandidate candidate{.bytes = p.bytes,
+                                       .lane = p.lane,
+                                       .sectors = cost::sectors_of(p),
+                                       .delta = load.cover->delta};
+      if (p.lane == cost::Lane::constant) candidate.lane_stride = p.stride;
+      const cost::Verdict verdict = cost::shuffle_verdict(architecture(), candidate);
+      if (verdict.pays) continue;
+      load.kept = fmt::format("lane {:+} of line {} has it, but {}", load.cover->delta,
+                              line_of(kernel, kernel.trace.events[load.cover->source].inst),
+                              verdict.reason);
+      load.cover.reset();
+    }
+  }
+
+  // --- The report ------------------------------------------------------------------------------
+
+  [[nodiscard]] std::uint32_t line_of(const Kernel& kernel, ptx::InstId inst) const {
+    const std::uint32_t statement = kernel.body.insts[inst].statement;
+    return module_.lines.position(module_.statements[statement].range.begin).line;
+  }
+
+  void describe(Kernel& kernel, const reuse::LanePlan& plan) {
+    KernelReport& report = result_.report;
+    reuse::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+    auto load = plan.loads.begin();
+    for (std::size_t e = 0; e < kernel.trace.events.size(); ++e) {
+      const Event& event = kernel.trace.events[e];
+      if (event.kind == EventKind::clobber) continue;
+      if (event.kind == EventKind::store) {
+        report.accesses.push_back(access(kernel, event, relaxed.stride(event.address), Stride{}));
+        continue;
+      }
+      report.accesses.push_back(access(kernel, event, load->lane_stride, load->trip_stride));
+      describe_load(kernel, *load, report.accesses.back());
+      ++load;
+    }
+    std::ranges::stable_sort(report.accesses, {}, &AccessReport::ptx_line);
+    if (report.shuffles != 0) report.mean_delta /= report.shuffles;
+  }
+
+  [[nodiscard]] AccessReport access(Kernel& kernel, const Event& event, const Stride& lane,
+                                    const Stride& trip) const {
+    const ptx::Inst& inst = kernel.body.insts[event.inst];
+    AccessReport report;
+    report.ptx_line = line_of(kernel, event.inst);
+    report.source_line = inst.line;
+    if (inst.line != 0 && inst.file < module_.files.size()) {
+      report.source_file = module_.files[inst.file];
+    }
+    report.is_store = event.kind == EventKind::store;
+    report.space = ptx::name(event.space);
+    report.bytes = event.element_bytes * event.elements;
+    report.qualifiers = qualifiers(inst);
+    report.address = kernel.context->to_string(event.address);
+    const cost::Pattern p = pattern(event, lane, trip);
+    if (p.lane == cost::Lane::constant) report.lane_stride = p.stride;
+    const cost::Range sectors = cost::sectors_of(p);
+    report.sectors = {sectors.least, sectors.most};
+    report.access = cost::classify(p);
+    const std::uint32_t loop = kernel.loops.innermost[event.block];
+    report.loop_depth = loop == ~0U ? 0 : kernel.loops.loops[loop].depth;
+    return report;
+  }
+
+  // The modifiers that say more than space and type: ".nc", ".volatile", ".v4".
+  [[nodiscard]] std::string qualifiers(const ptx::Inst& inst) const {
+    const ptx::Instruction& syntax = module_.instructions[module_.statements[inst.statement].index];
+    std::string text;
+    for (const std::string_view modifier : module_.modifiers_of(syntax)) {
+      if (modifier.substr(1) == ptx::name(inst.mods.space) ||
+          modifier.substr(1) == ptx::name(inst.mods.type)) {
+        continue;
+      }
+      text += modifier;
+    }
+    return text;
+  }
+
+  void describe_load(Kernel& kernel, const Load& load, AccessReport& access) {
+    KernelReport& report = result_.report;
+    ++report.loads;
+    access.reason = load.kept;
+    if (!load.cover) return;
+    const reuse::Cover& cover = *load.cover;
+    ++report.covered;
+    access.outcome = cover.delta == 0 ? Outcome::moved : Outcome::shuffled;
+    access.delta = cover.delta;
+    access.source_ptx_line = line_of(kernel, kernel.trace.events[cover.source].inst);
+    access.proof = sym::name(cover.proof);
+    access.facts = facts(kernel, cover);
+    if (cover.delta == 0) {
+      ++report.moves;
+    } else {
+      ++report.shuffles;
+      report.mean_delta += std::abs(cover.delta); // divided at the end
+    }
+  }
+
+  [[nodiscard]] std::vector<Fact> facts(Kernel& kernel, const reuse::Cover& cover) const {
+    std::vector<Fact> result;
+    if (cover.delta != 0) {
+      result.push_back({FactKind::checked, "all 32 lanes are active"});
+      result.push_back({FactKind::checked, fmt::format("%laneid {:+} is in 0..31", cover.delta)});
+      if (cover.row_check) {
+        result.push_back(
+            {FactKind::checked, fmt::format("0 <= %tid.x {:+} < %ntid.x", cover.delta)});
+      } else {
+        const bool required = function_.reqntid[0] != 0;
+        result.push_back({required ? FactKind::architectural : FactKind::promised,
+                          fmt::format("%ntid.x = {}, a multiple of 32", block_shape()[0])});
+      }
+    }
+    for (const reuse::NoWrap& check : cover.checks) {
+      result.push_back(
+          {FactKind::checked, fmt::format("{} is {} or more away from where {} {}-bit numbers wrap",
+                                          kernel.context->to_string(check.index), check.margin,
+                                          check.is_signed ? "signed" : "unsigned", check.width)});
+    }
+    return result;
+  }
+
+  const ptx::Module& module_;
+  const ptx::Function& function_;
+  const Options& options_;
+  KernelResult result_;
+};
+
+} // namespace
+
+KernelResult process(const ptx::Module& module, const ptx::Function& function,
+                     const Options& options, bool rewrite) {
+  const auto start = std::chrono::steady_clock::now();
+  KernelResult result;
+  try {
+    result = Job(module, function, options).run(rewrite);
+  } catch (const std::exception& error) {
+    result = {};
+    result.report.reason = fmt::format("internal error: {}", error.what());
+  }
+  const std::uint32_t header = module.statements[function.statement].range.begin;
+  result.report.name = function.name;
+  result.report.ptx_line = module.lines.position(header).line;
+  result.report.milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+} // namespace ptxasw::api

@@ -1,0 +1,130 @@
+// The public interface: a module in, a report and perhaps another text out.
+#include "ptxasw/ptxasw.hpp"
+
+#include "api/kernel_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+
+namespace ptxasw {
+
+namespace {
+
+class Timer {
+public:
+  [[nodiscard]] double milliseconds() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
+        .count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+Report describe(const ptx::Module& module) {
+  Report report;
+  report.file = module.file;
+  for (const ptx::Diagnostic& diagnostic : module.diagnostics) {
+    const ptx::Position at = module.lines.position(diagnostic.where.begin);
+    report.messages.push_back(
+        {at.line, at.column, ptx::render(diagnostic, *module.text, module.lines, module.file)});
+  }
+  const ptx::Coverage coverage = ptx::coverage(module);
+  report.statements = coverage.statements;
+  report.opaque_statements = coverage.opaque_statements;
+  report.bytes = coverage.bytes;
+  report.opaque_bytes = coverage.opaque_bytes;
+  return report;
+}
+
+// The rewrite must be PTX that we can read ourselves; anything else is a bug of ours, and the input
+// goes through instead.
+bool readable(const std::string& text, const ptx::Module& original) {
+  const ptx::Module module = ptx::parse(text, original.file);
+  return module.diagnostics.size() <= original.diagnostics.size() &&
+         module.functions.size() == original.functions.size();
+}
+
+Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
+              const std::vector<std::string>& keep) {
+  Optimized result;
+  if (text.size() > options.size_limit) {
+    result.report.file = file;
+    result.report.bytes = text.size();
+    result.report.messages.push_back(
+        {0, 0,
+         fmt::format("{}: {} bytes, more than the size limit of {}; left alone", file, text.size(),
+                     options.size_limit)});
+    result.text = std::move(text);
+    return result;
+  }
+  Timer parse_timer;
+  const ptx::Module module = ptx::parse(std::move(text), std::move(file));
+  result.report = describe(module);
+  result.report.parse_ms = parse_timer.milliseconds();
+
+  Timer analyze_timer;
+  std::vector<ptx::Edit> edits;
+  for (const ptx::Function& function : module.functions) {
+    if (function.is_declaration) continue;
+    const bool kept = std::ranges::find(keep, function.name) != keep.end();
+    api::KernelResult kernel = api::process(module, function, options, rewrite && !kept);
+    if (kept) kernel.report.reason = "left as it was on request";
+    std::ranges::move(kernel.edits, std::back_inserter(edits));
+    result.report.kernels.push_back(std::move(kernel.report));
+  }
+  result.report.analyze_ms = analyze_timer.milliseconds();
+
+  Timer print_timer;
+  result.changed = !edits.empty();
+  result.text = result.changed ? ptx::print(module, edits) : *module.text;
+  if (result.changed && !readable(result.text, module)) {
+    result.text = *module.text;
+    result.changed = false;
+    for (KernelReport& kernel : result.report.kernels) {
+      if (kernel.changed) kernel.reason = "internal error: the rewritten text cannot be read back";
+      kernel.changed = false;
+    }
+  }
+  result.report.print_ms = print_timer.milliseconds();
+  return result;
+}
+
+// Nothing may escape: a failure of ours must never fail the build.
+Optimized guarded(const std::string& text, const std::string& file, const Options& options,
+                  bool rewrite, const std::vector<std::string>& keep) {
+  try {
+    return run(text, file, options, rewrite, keep);
+  } catch (const std::exception& error) {
+    Optimized result;
+    result.text = text;
+    result.report.file = file;
+    result.report.messages.push_back(
+        {0, 0, fmt::format("{}: internal error: {}", file, error.what())});
+    return result;
+  }
+}
+
+} // namespace
+
+std::string_view version() {
+  return "0.1.0";
+}
+
+Report analyze(std::string text, std::string file, const Options& options) {
+  return guarded(text, file, options, false, {}).report;
+}
+
+Optimized optimize(std::string text, std::string file, const Options& options) {
+  return optimize_except(std::move(text), std::move(file), options, {});
+}
+
+Optimized optimize_except(std::string text, std::string file, const Options& options,
+                          const std::vector<std::string>& keep) {
+  return guarded(text, file, options, options.shuffle != ShuffleMode::none, keep);
+}
+
+} // namespace ptxasw

@@ -1,0 +1,49 @@
+// What can happen between two instructions, of which the first dominates the second: all paths from
+// the first to the second that do not come back to the first.
+#pragma once
+
+#include "emulator/emulate.hpp"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace ptxasw::reuse {
+
+class Between {
+public:
+  explicit Between(const emulator::Kernel& kernel);
+
+  // Both must stand in the same innermost loop (or in none).
+  // Calls visit(const Event&) for each memory event strictly between; stops at the first `false`.
+  template <class Visit>
+  bool all_events(ptx::InstId first, ptx::InstId second, const Visit& visit) {
+    const auto& events = kernel_.trace.events;
+    for (const Span& span : spans(first, second)) {
+      for (std::size_t e : events_of_block_[span.block]) {
+        const ptx::InstId inst = events[e].inst;
+        if (inst >= span.first && inst < span.end && !visit(events[e])) return false;
+      }
+    }
+    return true;
+  }
+
+  // May some instruction strictly between write `reg`?
+  bool overwritten(ptx::InstId first, ptx::InstId second, ptx::RegId reg);
+
+private:
+  struct Span {
+    analysis::BlockId block;
+    ptx::InstId first, end;
+  };
+  std::vector<Span> spans(ptx::InstId first, ptx::InstId second);
+  const std::vector<analysis::BlockId>& blocks_between(analysis::BlockId from,
+                                                       analysis::BlockId to);
+
+  const emulator::Kernel& kernel_;
+  std::vector<std::vector<std::size_t>> events_of_block_;
+  std::vector<std::vector<ptx::InstId>> definitions_;
+  std::map<std::pair<analysis::BlockId, analysis::BlockId>, std::vector<analysis::BlockId>> memo_;
+};
+
+} // namespace ptxasw::reuse

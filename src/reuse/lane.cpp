@@ -1,0 +1,291 @@
+// Loads are taken in program order. Each looks among the earlier direct loads whose relaxed address
+// differs from its own by a multiple of the lane stride for the one with the smallest |delta| that
+// passes every condition of lane.hpp; a covered load is never itself a source.
+#include "reuse/lane.hpp"
+
+#include "reuse/address_match.hpp"
+#include "reuse/between.hpp"
+#include "reuse/relaxed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace ptxasw::reuse {
+
+using emulator::Event;
+using emulator::EventKind;
+using sym::Term;
+
+namespace {
+
+class LaneReuse {
+public:
+  LaneReuse(emulator::Kernel& kernel, sym::Solver& solver, const LaneOptions& options)
+      : k_(kernel), c_(*kernel.context), solver_(solver), options_(options), shift_(kernel),
+        relaxed_(c_, shift_.tid_x()), between_(kernel) {}
+
+  LanePlan run() {
+    LanePlan plan;
+    const auto& events = k_.trace.events;
+    for (std::size_t e = 0; e < events.size(); ++e) {
+      if (events[e].kind != EventKind::load) continue;
+      Load load{.event = e};
+      describe(load);
+      load.kept = ineligible(events[e]);
+      const bool eligible = load.kept.empty();
+      if (eligible) find_cover(load);
+      if (eligible && !load.cover) load.kept = reason_;
+      if (eligible && !load.cover) add_source(e);
+      plan.loads.push_back(std::move(load));
+    }
+    return plan;
+  }
+
+private:
+  struct Candidate {
+    std::size_t source = 0;
+    int delta = 0;
+  };
+
+  [[nodiscard]] const Event& event(std::size_t e) const { return k_.trace.events[e]; }
+
+  // --- Which loads take part -------------------------------------------------------------------
+
+  [[nodiscard]] std::string ineligible(const Event& load) const {
+    if (load.ordered) return "volatile or ordered access: every lane must do its own";
+    if (!load.plain_cache) return "its cache operator asks for a fresh copy";
+    const bool space =
+        load.space == ptx::Space::global || (load.space == ptx::Space::shared && options_.shared);
+    if (!space) return fmt::format("{} memory", ptx::name(load.space));
+    if (k_.body.insts[load.inst].opaque) return "an operand form without semantics";
+    if (k_.loops.innermost[load.block] != ~0U && !k_.warp_uniform_loops(load.block)) {
+      return "in a loop whose trip count may differ between lanes";
+    }
+    if (!whole_registers(load)) return "its value does not fill its register exactly";
+    return {};
+  }
+
+  // Narrow loads are extended into wider registers; then both sides must extend alike, which
+  // same_shape demands. 128-bit registers cannot be shuffled in 32-bit parts without a detour.
+  [[nodiscard]] bool whole_registers(const Event& load) const {
+    return std::ranges::all_of(k_.body.dst(k_.body.insts[load.inst]), [&](const ptx::Arg& dst) {
+      return dst.kind == ptx::Arg::Kind::reg && width(dst.id) >= 16 && width(dst.id) <= 64;
+    });
+  }
+
+  [[nodiscard]] unsigned width(ptx::RegId reg) const {
+    return ptx::bit_width(k_.body.registers[reg].type);
+  }
+
+  // --- Candidates ------------------------------------------------------------------------------
+
+  void describe(Load& load) {
+    const Event& d = event(load.event);
+    load.lane_stride = relaxed_.stride(d.address);
+    const std::uint32_t loop = k_.loops.innermost[d.block];
+    load.trip_stride = relaxed_.stride(d.address, loop == ~0U ? Term{} : k_.trace.trips[loop]);
+  }
+
+  void add_source(std::size_t e) {
+    const AxisPosition position = relaxed_.position(event(e).address);
+    sources_[position.key.id].push_back({e, position.steps});
+    // Addresses with clamps or selections are not affine: look them up by what they are in the
+    // neighbouring lanes.
+    if (relaxed_.stride(event(e).address).kind != Stride::Kind::unknown) return;
+    for (int delta = -limit(); delta <= limit(); ++delta) {
+      const auto there = delta == 0 ? std::nullopt : shift_.shifted(event(e).address, delta);
+      if (there) exact_[there->id].push_back({e, delta});
+    }
+  }
+
+  [[nodiscard]] int limit() const { return static_cast<int>(std::min(options_.max_delta, 31U)); }
+
+  std::vector<Candidate> candidates_for(std::size_t load) {
+    std::vector<Candidate> result;
+    const Event& d = event(load);
+    const AxisPosition position = relaxed_.position(d.address);
+    if (const auto found = sources_.find(position.key.id); found != sources_.end()) {
+      for (const auto& [source, steps] : found->second) {
+        const std::int64_t delta = position.steps - steps;
+        if (std::abs(delta) <= limit()) result.push_back({source, static_cast<int>(delta)});
+      }
+    }
+    if (const auto found = exact_.find(d.address.id); found != exact_.end()) {
+      result.insert(result.end(), found->second.begin(), found->second.end());
+    }
+    std::ranges::stable_sort(result, {},
+                             [](const Candidate& candidate) { return std::abs(candidate.delta); });
+    return result;
+  }
+
+  // --- Conditions ------------------------------------------------------------------------------
+
+  void find_cover(Load& load) {
+    reason_ = load.lane_stride.kind != Stride::Kind::unknown
+                  ? "no earlier load of a neighbouring lane reaches this address"
+                  : "its address is not affine in %tid.x, and no earlier load matches it";
+    for (const Candidate& candidate : candidates_for(load.event)) {
+      load.cover = try_cover(load.event, candidate);
+      if (load.cover) return;
+    }
+  }
+
+  std::optional<Cover> try_cover(std::size_t load, const Candidate& candidate) {
+    const Event& s = event(candidate.source);
+    const Event& d = event(load);
+    const std::string where = fmt::format("the load at line {}", line_of(s.inst));
+    if (!k_.cfg.dominates_inst(s.inst, d.inst)) {
+      return refuse("{} does not precede it on every path", where);
+    }
+    if (k_.loops.innermost[s.block] != k_.loops.innermost[d.block]) {
+      return refuse("{} is in another loop nest", where);
+    }
+    if (!same_shape(s, d)) return refuse("{} has another width or type", where);
+    if (!source_executed(s, d)) {
+      return refuse("{} is predicated and may not have run in the other lane", where);
+    }
+    if (!undisturbed(s, d)) return std::nullopt;
+
+    Cover cover{.source = candidate.source, .delta = candidate.delta};
+    cover.row_check = options_.block[0] == 0 || options_.block[0] % 32 != 0;
+    if (!prove(s, d, cover)) return std::nullopt;
+    for (const ptx::Arg& dst : k_.body.dst(k_.body.insts[s.inst])) {
+      cover.needs_copy |= between_.overwritten(s.inst, d.inst, dst.id);
+    }
+    return cover;
+  }
+
+  template <class... Args>
+  std::optional<Cover> refuse(fmt::format_string<Args...> format, Args&&... args) {
+    reason_ = fmt::format(format, std::forward<Args>(args)...);
+    return std::nullopt;
+  }
+
+  [[nodiscard]] bool same_shape(const Event& s, const Event& d) const {
+    if (s.space != d.space || s.element_bytes != d.element_bytes || s.elements != d.elements) {
+      return false;
+    }
+    const auto from = k_.body.dst(k_.body.insts[s.inst]), to = k_.body.dst(k_.body.insts[d.inst]);
+    for (std::size_t n = 0; n < to.size(); ++n) {
+      if (width(from[n].id) != width(to[n].id)) return false;
+      const bool extended = width(to[n].id) != 8 * d.element_bytes;
+      if (extended && ptx::is_signed(s.type) != ptx::is_signed(d.type)) return false;
+    }
+    return true;
+  }
+
+  // Lane x + N is active at D, so the facts of D's block hold in it too.
+  bool source_executed(const Event& s, const Event& d) {
+    if (c_.value(s.guard) == sym::Bits{1}) return true;
+    const std::vector<Term> facts = k_.facts_at(d.block);
+    if (std::ranges::find(facts, s.guard) != facts.end()) return true;
+    return s.guard == d.guard && c_.uniformity(s.guard) <= sym::Uniformity::warp;
+  }
+
+  // Lane x itself must not have changed the bytes, nor waited for others to do so.
+  bool undisturbed(const Event& s, const Event& d) {
+    return between_.all_events(s.inst, d.inst, [&](const Event& e) {
+      if (e.kind == EventKind::load) return true;
+      const std::uint32_t line = line_of(e.inst);
+      if (e.kind == EventKind::clobber) {
+        refuse("{} at line {} orders memory between the loads", ptx::name(k_.body.insts[e.inst].op),
+               line);
+        return false;
+      }
+      if (d.read_only || disjoint(e, d)) return true;
+      refuse("the store at line {} may write it; const __restrict__ would rule that out", line);
+      return false;
+    });
+  }
+
+  // Neither this lane's store nor that of another lane of the warp touches the loaded bytes. Other
+  // lanes' stores would be a race, which PTX leaves undefined; code from before Volta relied on
+  // lockstep there, and costs nothing to respect.
+  bool disjoint(const Event& store, const Event& load) {
+    if (store.space != load.space && store.space != ptx::Space::generic) return true;
+    const auto bytes = c_.difference(store.address, load.address);
+    const Stride stride = relaxed_.stride(store.address);
+    if (!bytes || stride.kind != Stride::Kind::constant || std::abs(stride.bytes) > (1 << 20)) {
+      return false;
+    }
+    const auto size = [](const Event& e) {
+      return std::int64_t{e.element_bytes} * std::int64_t{e.elements};
+    };
+    for (std::int64_t lane = -31; lane <= 31; ++lane) {
+      const std::int64_t distance = *bytes + lane * stride.bytes;
+      if (distance < size(load) && distance > -size(store)) return false;
+    }
+    return true;
+  }
+
+  bool prove(const Event& s, const Event& d, Cover& cover) {
+    const auto there = shift_.shifted(s.address, cover.delta);
+    if (!there) {
+      refuse("its address depends on a value that each lane holds for itself");
+      return false;
+    }
+    const std::vector<Term> facts = k_.facts_at(d.block);
+    const auto match = match_addresses(c_, solver_, facts, *there, d.address, options_.paranoid);
+    if (!match) {
+      refuse("not proved to be the address of lane + {} at line {}", cover.delta, line_of(s.inst));
+      return false;
+    }
+    cover.proof = match->proof;
+    for (const IndexFact& fact : match->facts) {
+      const auto check = place_check(fact, d);
+      if (!check) {
+        refuse("its index is in no register where a wrap of {} could be checked",
+               c_.to_string(fact.index));
+        return false;
+      }
+      cover.checks.push_back(*check);
+    }
+    return true;
+  }
+
+  // A register that holds the index of the fact at D.
+  std::optional<NoWrap> place_check(const IndexFact& fact, const Event& d) {
+    for (const emulator::Definition& definition : k_.trace.definitions) {
+      if (definition.value != fact.index || width(definition.reg) != c_.width(fact.index) ||
+          !k_.cfg.dominates_inst(definition.inst, d.inst) ||
+          between_.overwritten(definition.inst, d.inst, definition.reg)) {
+        continue;
+      }
+      return NoWrap{fact.index,     definition.reg,       definition.inst,
+                    fact.is_signed, c_.width(fact.index), fact.margin};
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::uint32_t line_of(ptx::InstId inst) const {
+    const ptx::Module& module = *k_.body.module;
+    const ptx::Range range = module.statements[k_.body.insts[inst].statement].range;
+    return module.lines.position(range.begin).line;
+  }
+
+  emulator::Kernel& k_;
+  sym::Context& c_;
+  sym::Solver& solver_;
+  LaneOptions options_;
+  LaneShift shift_;
+  Relaxed relaxed_; // along %tid.x
+  Between between_;
+  struct Source {
+    std::size_t event = 0;
+    std::int64_t steps = 0;
+  };
+  std::unordered_map<std::uint32_t, std::vector<Source>> sources_;
+  std::unordered_map<std::uint32_t, std::vector<Candidate>> exact_;
+  std::string reason_;
+};
+
+} // namespace
+
+LanePlan find_lane_reuse(emulator::Kernel& kernel, sym::Solver& solver,
+                         const LaneOptions& options) {
+  return LaneReuse(kernel, solver, options).run();
+}
+
+} // namespace ptxasw::reuse

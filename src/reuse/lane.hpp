@@ -1,0 +1,66 @@
+// The coverage query along the lane axis.
+//
+// A load D is covered by an earlier load S with delta N when lane x + N of the same warp read in S
+// the very bytes that lane x needs in D:   S(x + N) = D(x)   for every %tid.x, given the facts of
+// DESIGN's section 3. `x` is %tid.x (and %laneid with it); what the rewrite checks at run time is
+// listed in the Cover. Conditions, and where each is checked:
+//   S dominates D, same innermost loop, warp-uniform trips around     candidates_for
+//   S took effect in lane x + N (guard)                               source_executed
+//   nothing in between may have changed the bytes for lane x          undisturbed
+//   S's register still has the value, or a copy is kept               Cover::needs_copy
+//   same width and kind of value                                      same_shape
+//   the addresses                                                     prove
+#pragma once
+
+#include "emulator/emulate.hpp"
+#include "reuse/relaxed.hpp"
+#include "symbolic/solver.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw::reuse {
+
+// "The index in `reg` is at least `margin` away from where its arithmetic wraps": checked at run
+// time by the lane that relies on it.
+struct NoWrap {
+  sym::Term index; // the value of reg
+  ptx::RegId reg = 0;
+  ptx::InstId defined = 0; // an instruction that left it there and dominates the covered load
+  bool is_signed = true;
+  unsigned width = 32;
+  std::uint64_t margin = 0;
+};
+
+struct Cover {
+  std::size_t source = 0; // event numbers
+  int delta = 0;          // 0: the lane itself has the value
+  std::vector<NoWrap> checks;
+  bool needs_copy = false; // S's register is overwritten before D
+  bool row_check = true;   // %tid.x + delta may leave the row of the block
+  sym::ProofKind proof = sym::ProofKind::none;
+};
+
+struct Load {
+  std::size_t event = 0;
+  Stride lane_stride; // from lane to lane
+  Stride trip_stride; // from trip to trip of the innermost loop; 0 outside of loops
+  std::optional<Cover> cover;
+  std::string kept; // why it is not covered
+};
+
+struct LaneOptions {
+  unsigned max_delta = 31;
+  bool shared = false;                  // also shared memory
+  bool paranoid = false;                // Z3 repeats every normal-form proof
+  std::array<std::uint32_t, 3> block{}; // known block shape, zeros where unknown
+};
+
+struct LanePlan {
+  std::vector<Load> loads; // in program order
+};
+
+LanePlan find_lane_reuse(emulator::Kernel& kernel, sym::Solver& solver, const LaneOptions& options);
+
+} // namespace ptxasw::reuse

@@ -1,0 +1,69 @@
+// The run-time conditions of guarded shuffles: complete warp, lane and row in range, indices away
+// from their wrap. Each is computed once per basic block and shared.
+#pragma once
+
+#include "reuse/lane.hpp"
+#include "rewrite/names.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace ptxasw::rewrite {
+
+// Lines of PTX under construction, each but the first led by a tab.
+class Code {
+public:
+  template <class... Args> void line(fmt::format_string<Args...> format, Args&&... args) {
+    if (!text_.empty()) text_ += "\n\t";
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+  }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+private:
+  std::string text_;
+};
+
+// What the lane must know before it may use a shuffled value. `ok` empty: nothing.
+struct Condition {
+  std::string ok;   // predicate register
+  std::string mask; // register with the shuffle's member mask; empty if there is no shuffle
+};
+
+class Conditions {
+public:
+  Conditions(const emulator::Kernel& kernel, Registers& registers)
+      : k_(kernel), registers_(registers) {}
+
+  // Emits what `cover` needs at `inst` and is not yet there in its stretch of straight-line code.
+  Condition require(const reuse::Cover& cover, ptx::InstId inst, Code& code);
+  // Forgets what was computed: the code just emitted may have split the warp.
+  void forget() { setups_.clear(); }
+
+private:
+  using CheckKey = std::vector<std::tuple<ptx::RegId, ptx::InstId, std::uint64_t>>;
+  struct Setup {
+    std::string mask, full, lane, tid, ntid;
+    std::map<CheckKey, std::string> checked;
+    std::map<std::tuple<int, bool, std::string>, std::string> in_range;
+  };
+
+  [[nodiscard]] ptx::InstId stretch_of(ptx::InstId inst) const;
+  void read_warp(Setup& setup, Code& code);
+  std::string checked(Setup& setup, const std::vector<reuse::NoWrap>& checks, std::string base,
+                      Code& code);
+  std::string in_range(Setup& setup, const reuse::Cover& cover, const std::string& base,
+                       Code& code);
+  std::string in_row(Setup& setup, int delta, const std::string& base, Code& code);
+  const std::string& read_special(std::string& place, std::string_view special, Code& code);
+
+  const emulator::Kernel& k_;
+  Registers& registers_;
+  std::map<ptx::InstId, Setup> setups_; // by stretch
+};
+
+} // namespace ptxasw::rewrite

@@ -1,0 +1,35 @@
+// Lane reuse into code: covered loads become guarded shuffles (or moves).
+//
+// What is emitted for a load covered with delta N from register s:
+//
+//     activemask.b32          mask;                    once per basic block
+//     setp.eq.s32             full, mask, -1;
+//     setp.lt.u32.and         ok, lane, 32-N, full;    once per (N, checks) and block; likewise the
+//                                                      row of the block and the index checks
+//     shfl.sync.down.b32      d, s, N, 31, mask;
+// @!ok ld.global.f32          d, [address];            the corner case: the lane's own load
+//
+// Why this is sound: every active lane runs the shfl.sync with the mask that it read in the same
+// basic block, so all named lanes arrive. A lane uses the shuffled value only if the warp is
+// complete, so lane + N is active and has passed the source load; if lane + N lies in 0..31 and
+// %tid.x + N inside the row, so that lane + N is the thread with that index; and if its index is
+// far enough from the wrap for the proof to apply. In every other case it does what the original
+// did.
+//
+// It assumes what reuse/lane.hpp has proved and nothing else. It costs one shuffle and one
+// predicated load per covered load, and about four instructions per distinct (N, checks) and block.
+#pragma once
+
+#include "ptx/parse.hpp"
+#include "ptxasw/options.hpp"
+#include "reuse/lane.hpp"
+
+#include <vector>
+
+namespace ptxasw::rewrite {
+
+// Edits for the loads of `plan` that have a cover; those whose registers cannot be named where they
+// are needed (nested scopes) lose their cover and get a reason instead.
+std::vector<ptx::Edit> shuffle(const emulator::Kernel& kernel, reuse::LanePlan& plan, Emit emit);
+
+} // namespace ptxasw::rewrite
