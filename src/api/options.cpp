@@ -1,0 +1,170 @@
+// The one table of the optimizer's options: names, values, help, and what each sets. Sub-commands,
+// the drop-in's --ptxasw-NAME and PTXASW_FLAGS all read it, so they cannot differ.
+#include "ptxasw/options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <span>
+
+namespace ptxasw {
+namespace {
+
+template <class Value> struct Choice {
+  std::string_view name;
+  Value value;
+};
+
+constexpr std::array shuffle_modes{Choice<ShuffleMode>{"none", ShuffleMode::none},
+                                   Choice<ShuffleMode>{"all", ShuffleMode::all},
+                                   Choice<ShuffleMode>{"auto", ShuffleMode::automatic}};
+constexpr std::array emit_modes{
+    Choice<Emit>{"normal", Emit::normal}, Choice<Emit>{"check", Emit::check},
+    Choice<Emit>{"no-load", Emit::no_load}, Choice<Emit>{"no-corner", Emit::no_corner},
+    Choice<Emit>{"uniform-branch", Emit::uniform_branch}};
+constexpr std::array switches{Choice<bool>{"", true}, Choice<bool>{"on", true},
+                              Choice<bool>{"off", false}};
+constexpr std::array<std::string_view, 1> known_assumptions{"no-index-wrap"};
+
+constexpr std::uint64_t largest_megabytes = 1U << 20;
+
+using Error = std::optional<std::string>;
+
+template <class Value, std::size_t N>
+Error choose(Value& into, const std::array<Choice<Value>, N>& choices, std::string_view value) {
+  const auto found = std::ranges::find(choices, value, &Choice<Value>::name);
+  if (found != choices.end()) {
+    into = found->value;
+    return std::nullopt;
+  }
+  std::string names;
+  for (const auto& choice : choices)
+    if (!choice.name.empty()) names += fmt::format("{}{}", names.empty() ? "" : ", ", choice.name);
+  return fmt::format("'{}' is not one of {}", value, names);
+}
+
+Error number(std::uint64_t& into, std::uint64_t least, std::uint64_t most, std::string_view value) {
+  std::uint64_t parsed = 0;
+  const char* end = value.data() + value.size();
+  const auto result = std::from_chars(value.data(), end, parsed);
+  if (result.ec != std::errc() || result.ptr != end || parsed < least || parsed > most)
+    return fmt::format("'{}' is not a number from {} to {}", value, least, most);
+  into = parsed;
+  return std::nullopt;
+}
+
+// 512, 32x4 or 8x8x4; missing sizes are 1, as in a launch.
+Error block_size(Options& options, std::string_view value) {
+  std::array<std::uint32_t, 3> size{1, 1, 1};
+  std::string_view rest = value;
+  for (std::size_t axis = 0;; ++axis) {
+    const std::size_t x = rest.find('x');
+    std::uint64_t n = 0;
+    if (axis == size.size() || number(n, 1, 1024, rest.substr(0, x)))
+      return fmt::format("'{}' is not a block size such as 512x1x1", value);
+    size[axis] = static_cast<std::uint32_t>(n);
+    if (x == std::string_view::npos) break;
+    rest.remove_prefix(x + 1);
+  }
+  if (std::uint64_t{size[0]} * size[1] * size[2] > 1024)
+    return fmt::format("a block of '{}' has more than 1024 threads", value);
+  options.block = size;
+  return std::nullopt;
+}
+
+Error assume(Options& options, std::string_view value) {
+  if (std::ranges::find(known_assumptions, value) == known_assumptions.end())
+    return fmt::format("'{}' is not an assumption we know ({})", value,
+                       fmt::join(known_assumptions, ", "));
+  if (std::ranges::find(options.assumptions, value) == options.assumptions.end())
+    options.assumptions.emplace_back(value);
+  return std::nullopt;
+}
+
+Error megabytes(std::size_t& into, std::string_view value) {
+  std::uint64_t n = 0;
+  if (auto error = number(n, 1, largest_megabytes, value)) return error;
+  into = static_cast<std::size_t>(n) << 20;
+  return std::nullopt;
+}
+
+Error text(std::string& into, std::string_view value) {
+  if (value.empty()) return "a value is missing";
+  into = value;
+  return std::nullopt;
+}
+
+struct Setter {
+  OptionHelp help;
+  Error (*set)(Options&, std::string_view value);
+};
+
+const std::vector<Setter>& table() {
+  static const std::vector<Setter> setters{
+      {{"shuffle", "none|all|auto",
+        "which covered loads to replace by shuffles: none (the default), all that are proven, or "
+        "auto, those that pay on the target"},
+       [](Options& o, std::string_view v) { return choose(o.shuffle, shuffle_modes, v); }},
+      {{"shuffle-max-delta", "N", "largest lane distance of a shuffle, 0 to 31 (31)"},
+       [](Options& o, std::string_view v) {
+         std::uint64_t n = 0;
+         auto error = number(n, 0, 31, v);
+         if (!error) o.shuffle_max_delta = static_cast<unsigned>(n);
+         return error;
+       }},
+      {{"shuffle-shared", "[on|off]", "also replace loads from shared memory (off)"},
+       [](Options& o, std::string_view v) { return choose(o.shuffle_shared, switches, v); }},
+      {{"emit", "normal|check|no-load|no-corner|uniform-branch",
+        "code for a covered load; check does both and traps when they differ, the last three are "
+        "for studies and may compute wrong results"},
+       [](Options& o, std::string_view v) { return choose(o.emit, emit_modes, v); }},
+      {{"paranoid", "[on|off]", "prove everything a second time with Z3 (off)"},
+       [](Options& o, std::string_view v) { return choose(o.paranoid, switches, v); }},
+      {{"z3", "[on|off]", "use Z3 where normal forms do not decide (on)"},
+       [](Options& o, std::string_view v) { return choose(o.use_z3, switches, v); }},
+      {{"kernel-budget", "MS", "most milliseconds to spend on one kernel (250)"},
+       [](Options& o, std::string_view v) {
+         std::uint64_t n = 0;
+         auto error = number(n, 1, 3'600'000, v);
+         if (!error) o.kernel_budget = std::chrono::milliseconds(n);
+         return error;
+       }},
+      {{"memory-budget", "MIB", "most memory to spend, in MiB (256)"},
+       [](Options& o, std::string_view v) { return megabytes(o.memory_budget, v); }},
+      {{"size-limit", "MIB", "larger inputs pass through unread, in MiB (64)"},
+       [](Options& o, std::string_view v) { return megabytes(o.size_limit, v); }},
+      {{"block", "X[xY[xZ]]", "promise: every launch uses this block size"}, block_size},
+      {{"assume", "no-index-wrap", "promise: index arithmetic never wraps around"}, assume},
+      {{"dump-queries", "DIR", "write every solver query as SMT-LIB"},
+       [](Options& o, std::string_view v) { return text(o.dump_queries, v); }},
+      {{"arch", "sm_XX", "target to decide for, instead of the module's"},
+       [](Options& o, std::string_view v) { return text(o.architecture, v); }},
+  };
+  return setters;
+}
+
+} // namespace
+
+std::optional<std::string> apply_option(Options& options, std::string_view name_value) {
+  const std::size_t equals = name_value.find('=');
+  const std::string_view name = name_value.substr(0, equals);
+  const std::string_view value =
+      equals == std::string_view::npos ? "" : name_value.substr(equals + 1);
+  const auto found =
+      std::ranges::find_if(table(), [&](const Setter& s) { return s.help.name == name; });
+  if (found == table().end()) return fmt::format("unknown option '{}'", name);
+  if (auto error = found->set(options, value)) return fmt::format("{}: {}", name, *error);
+  return std::nullopt;
+}
+
+const std::vector<OptionHelp>& option_help() {
+  static const std::vector<OptionHelp> help = [] {
+    std::vector<OptionHelp> list;
+    for (const Setter& setter : table())
+      list.push_back(setter.help);
+    return list;
+  }();
+  return help;
+}
+
+} // namespace ptxasw

@@ -1,0 +1,358 @@
+// One call in the place of ptxas, from the arguments to the exit code.
+//
+// The rule above all others: with us in the way a build must not do worse. So everything that is
+// not certain to be understood leaves by pass_through, where the process becomes the real ptxas;
+// whatever goes wrong after a rewrite leaves by fall_back, which assembles the original. Only a
+// rewritten input is waited for. Inputs are never written to; outputs are written by ptxas alone.
+#include "driver/drop_in.hpp"
+
+#include "driver/command_line.hpp"
+#include "driver/crash_net.hpp"
+#include "driver/files.hpp"
+#include "driver/find_ptxas.hpp"
+#include "driver/log.hpp"
+#include "driver/messages.hpp"
+#include "driver/process.hpp"
+#include "driver/register_guard.hpp"
+#include "driver/settings.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ptxasw::driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int failure_code = 255; // ptxas knows no other
+constexpr std::size_t largest_output = std::size_t{1} << 30;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+void complain(std::string_view severity, std::string_view text) {
+  write_all(STDERR_FILENO, fmt::format("ptxasw {}: {}\n", severity, text));
+}
+
+std::string own_program_file() {
+  std::string path(4096, '\0');
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  return path;
+}
+
+// A file of its own to write, or none yet. Devices and FIFOs are left to ptxas: we may have to
+// write more than once.
+bool is_plain_output(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
+}
+
+struct Input {
+  std::string path; // as in the arguments; "-" for standard input
+  std::string text;
+  Optimized optimized;
+  [[nodiscard]] std::string shown() const { return path == "-" ? "<stdin>" : path; }
+};
+
+// What a run of ptxas printed.
+struct Assembly {
+  Ended ended;
+  std::string output, error;
+};
+
+class Session {
+public:
+  Session(const Invocation& invocation, const Program& the_program, Environment env)
+      : call(invocation), program(the_program), environment(std::move(env)),
+        line(parse_command_line(call.arguments)),
+        nested(environment.get(tried_variable).has_value()),
+        settings(read_settings(environment.get("PTXASW_FLAGS").value_or(""), line.own_options())),
+        log_path(nested ? "" : environment.get("PTXASW_LOG").value_or("")) {
+    if (settings.options.architecture.empty()) settings.options.architecture = line.architecture();
+  }
+
+  int run_call() {
+    const bool asks_version = line.doubt.empty() && line.has(Role::version);
+    if (!nested)
+      for (const std::string& complaint : settings.complaints)
+        complain("warning", complaint);
+    const auto found = find_ptxas({own_program_file(), call.named_ptxas}, environment);
+    if (!found) {
+      if (asks_version && call.stand_alone) return print_version();
+      complain("fatal", found.error());
+      return failure_code;
+    }
+    ptxas = *found;
+    if (nested) return pass_through("called by another ptxasw");
+    if (asks_version) return version();
+    if (auto why = reason_to_leave()) return pass_through(*why);
+    if (auto why = read_inputs()) return pass_through(*why);
+    if (auto why = optimize({})) return pass_through(*why);
+    if (changed_kernels().empty()) return pass_through("nothing to rewrite");
+    return assemble();
+  }
+
+private:
+  // The real text first: callers look for the release in it and keep it as a cache key, in which
+  // ours has to show as well.
+  int version() {
+    const auto ended = run(command(line.untouched), environment);
+    if (!ended) return cannot_run(ended.error());
+    if (ended->ok()) print_version();
+    return end_like(*ended);
+  }
+
+  int print_version() {
+    const auto self = read_regular_file(own_program_file(), largest_output).value_or("");
+    write_all(STDOUT_FILENO, fmt::format("ptxasw {} (build {:016x}){}\n", program.version,
+                                         hash(self), settings.text()));
+    return 0;
+  }
+
+  std::optional<std::string> reason_to_leave() const {
+    const std::string architecture = line.architecture();
+    const auto paths = line.inputs();
+    if (!line.doubt.empty()) return "arguments not understood: " + line.doubt;
+    if (line.has(Role::information)) return "prints information only";
+    if (settings.options.shuffle == ShuffleMode::none) return "no rewrite is switched on";
+    if (const Item* item = line.last(Role::hands_off)) return item->words[0] + " is given";
+    if (line.opt_level() == 0U) return "optimization level 0";
+    if (!architecture.starts_with("sm_")) return "no code is made for " + architecture;
+    if (paths.empty()) return "no input file";
+    if (std::ranges::count(paths, "-") > 1) return "standard input is named twice";
+    if (!is_plain_output(line.output())) return "the output is not a regular file";
+    return std::nullopt;
+  }
+
+  std::optional<std::string> read_inputs() {
+    for (const std::string& path : line.inputs()) {
+      auto text = path == "-" ? spool_standard_input()
+                              : read_regular_file(path, settings.options.size_limit);
+      if (!text) return path + ": " + text.error();
+      inputs.push_back({path, std::move(*text), {}});
+    }
+    return std::nullopt;
+  }
+
+  // Standard input can be read once; from now on it is a file that can be read again.
+  tl::expected<std::string, std::string> spool_standard_input() {
+    auto text = read_all(STDIN_FILENO);
+    if (!text) return text;
+    const auto spool = MemoryFile::create(*text);
+    if (!spool || ::dup2(spool->descriptor(), STDIN_FILENO) < 0)
+      return tl::unexpected<std::string>("standard input could not be kept");
+    spooled = true;
+    if (text->size() > settings.options.size_limit) return tl::unexpected<std::string>("too large");
+    return text;
+  }
+
+  void rewind_input() const {
+    if (spooled) ::lseek(STDIN_FILENO, 0, SEEK_SET);
+  }
+
+  std::optional<std::string> optimize(const std::vector<std::string>& keep) {
+    const auto begin = Clock::now();
+    LogRecord crashed = record("fell back", "the optimizer crashed or did not come to an end");
+    const CrashNet net({command(line.untouched), environment, program.deadline, spooled, log_path,
+                        log_path.empty() ? "" : to_json_line(crashed)});
+    try {
+      for (Input& input : inputs) {
+        input.optimized = program.optimize(input.text, input.shown(), settings.options, keep);
+        if (input.optimized.text == input.text) input.optimized.changed = false;
+      }
+    } catch (const std::exception& error) {
+      return std::string("the optimizer failed: ") + error.what();
+    }
+    optimize_ms += milliseconds_since(begin);
+    return std::nullopt;
+  }
+
+  std::vector<std::string> changed_kernels() const {
+    std::vector<std::string> names;
+    for (const Input& input : inputs)
+      if (input.optimized.changed)
+        for (const KernelReport& kernel : input.optimized.report.kernels)
+          if (kernel.changed) names.push_back(kernel.name);
+    return names;
+  }
+
+  int assemble() {
+    auto result = assemble_rewritten();
+    if (result.ended.interrupted != 0) return end_like(result.ended);
+    if (!result.ended.ok()) return fall_back("ptxas did not take the rewritten PTX", result);
+    taken_back = kernels_to_take_back(
+        changed_kernels(), parse_statistics(result.error),
+        {[this] { return original_usage(); }, [](std::string_view) { return false; }});
+    if (!taken_back.empty()) {
+      if (auto why = optimize(taken_back)) return fall_back(*why, result);
+      if (changed_kernels().empty()) return fall_back("would not launch everywhere", result);
+      result = assemble_rewritten();
+      if (result.ended.interrupted != 0) return end_like(result.ended);
+      if (!result.ended.ok()) return fall_back("ptxas did not take the rewritten PTX", result);
+    }
+    show(result);
+    write_log(record("rewritten", ""), result.ended);
+    return 0;
+  }
+
+  // Runs ptxas on the rewritten texts, with -v for the register guard.
+  Assembly assemble_rewritten() {
+    Changes changes{.inputs = {}, .verbose = true};
+    feeds.clear();
+    for (const Input& input : inputs) {
+      changes.inputs.emplace_back();
+      if (!input.optimized.changed) continue;
+      changes.inputs.back() = feed(input.optimized.text);
+      if (!changes.inputs.back()) return {{.code = failure_code}, "", "no memory file"};
+    }
+    return captured(line.with(changes));
+  }
+
+  UsageTable original_usage() {
+    Changes changes{.inputs = original_inputs(), .verbose = true, .discard = true};
+    return parse_statistics(captured(line.with(changes)).error);
+  }
+
+  // The inputs as they are, from memory where ptxas has written its output over one of them.
+  std::vector<std::optional<std::string>> original_inputs() {
+    std::vector<std::optional<std::string>> paths;
+    for (const Input& input : inputs) {
+      paths.emplace_back();
+      if (input.path == "-") continue;
+      if (read_regular_file(input.path, largest_output).value_or("") != input.text)
+        paths.back() = feed(input.text);
+    }
+    return paths;
+  }
+
+  std::optional<std::string> feed(std::string_view text) {
+    auto file = MemoryFile::create(text, true);
+    if (!file) return std::nullopt;
+    feeds.push_back(std::move(*file));
+    return feeds.back().path();
+  }
+
+  Assembly captured(const std::vector<std::string>& arguments) {
+    const auto output = MemoryFile::create();
+    const auto error = MemoryFile::create();
+    Command run_this = command(arguments);
+    Assembly result;
+    if (!output || !error) {
+      result.ended.code = failure_code;
+      return result;
+    }
+    run_this.output = output->descriptor();
+    run_this.error = error->descriptor();
+    rewind_input();
+    result.ended = run(run_this, environment).value_or(Ended{.code = failure_code});
+    result.output = output->content();
+    result.error = error->content();
+    return result;
+  }
+
+  void show(const Assembly& result) const {
+    std::string error = result.error;
+    std::size_t next = 0;
+    for (const Input& input : inputs) {
+      if (!input.optimized.changed || next == feeds.size()) continue;
+      error = in_terms_of_original(
+          std::move(error), {feeds[next++].path(), input.path, input.text, input.optimized.text});
+    }
+    write_all(STDOUT_FILENO, result.output);
+    write_all(STDERR_FILENO, line.has(Role::verbose) ? error : without_statistics(error));
+  }
+
+  Command command(const std::vector<std::string>& arguments) const { return {ptxas, arguments}; }
+
+  int pass_through(const std::string& why) {
+    return leave(line.untouched, record("passed through", why));
+  }
+
+  int fall_back(const std::string& why, const Assembly& tried) {
+    feeds.clear();
+    const auto originals = original_inputs();
+    const bool overwritten =
+        std::ranges::any_of(originals, [](const auto& path) { return path.has_value(); });
+    std::string reason = why;
+    if (!tried.ended.ok()) reason += ": " + tried.error.substr(0, tried.error.find('\n'));
+    return leave(overwritten ? line.with({.inputs = originals}) : line.untouched,
+                 record("fell back", reason));
+  }
+
+  // The real ptxas on unchanged PTX, in our place unless there is something to write down
+  // afterwards.
+  int leave(const std::vector<std::string>& arguments, const LogRecord& what) {
+    rewind_input();
+    if (log_path.empty()) return cannot_run(replace_process(command(arguments), environment));
+    const auto ended = run(command(arguments), environment);
+    if (!ended) return cannot_run(ended.error());
+    write_log(what, *ended);
+    return end_like(*ended);
+  }
+
+  static int cannot_run(const std::string& why) {
+    complain("fatal", why);
+    return failure_code;
+  }
+
+  LogRecord record(std::string action, std::string reason) const {
+    LogRecord made;
+    if (log_path.empty()) return made;
+    made.version = program.version;
+    made.settings = settings.text();
+    made.ptxas = ptxas;
+    made.arguments = call.arguments;
+    made.action = std::move(action);
+    made.reason = std::move(reason);
+    made.taken_back = taken_back;
+    for (const Input& input : inputs)
+      made.inputs.push_back({input.path, input.text.size(), hash(input.text),
+                             input.optimized.changed, input.optimized.report});
+    made.optimize_ms = optimize_ms;
+    return made;
+  }
+
+  void write_log(LogRecord what, const Ended& ended) {
+    if (log_path.empty()) return;
+    what.ended = ended;
+    what.total_ms = milliseconds_since(start);
+    if (what.inputs.empty())
+      for (const std::string& path : line.inputs())
+        if (const auto text = read_regular_file(path, largest_output))
+          what.inputs.push_back({path, text->size(), hash(*text), false, {}});
+    what.output = line.output();
+    if (const auto bytes = read_regular_file(what.output, largest_output); bytes && ended.ok())
+      what.output_hash = hash(*bytes);
+    what.ptxas_version = version_number(captured({"--version"}).output);
+    if (!append_line(log_path, to_json_line(what)))
+      complain("warning", "could not write to " + log_path);
+  }
+
+  const Clock::time_point start = Clock::now();
+  const Invocation& call;
+  const Program& program;
+  Environment environment;
+  CommandLine line;
+  bool nested;
+  Settings settings;
+  std::string log_path;
+  std::string ptxas;
+  std::vector<Input> inputs;
+  std::vector<MemoryFile> feeds; // what ptxas reads in place of inputs, in order
+  std::vector<std::string> taken_back;
+  bool spooled = false;
+  double optimize_ms = 0;
+};
+
+} // namespace
+
+int drop_in(const Invocation& call, const Program& program, Environment environment) {
+  return Session(call, program, std::move(environment)).run_call();
+}
+
+} // namespace ptxasw::driver

@@ -1,0 +1,99 @@
+// See files.hpp.
+#include "driver/files.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+namespace ptxasw::driver {
+namespace {
+
+std::string why() {
+  return std::strerror(errno);
+}
+
+} // namespace
+
+tl::expected<std::string, std::string> read_all(int descriptor) {
+  std::string text;
+  std::array<char, 1 << 16> buffer{};
+  for (;;) {
+    const ssize_t n = ::read(descriptor, buffer.data(), buffer.size());
+    if (n == 0) return text;
+    if (n > 0)
+      text.append(buffer.data(), static_cast<std::size_t>(n));
+    else if (errno != EINTR)
+      return tl::unexpected(why());
+  }
+}
+
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(descriptor, text.data(), text.size());
+    if (n > 0)
+      text.remove_prefix(static_cast<std::size_t>(n));
+    else if (errno != EINTR)
+      return false;
+  }
+  return true;
+}
+
+tl::expected<std::string, std::string> read_regular_file(const std::string& path,
+                                                         std::size_t limit) {
+  struct stat info {};
+  // Opening a FIFO would wait for its writer, so look before.
+  if (::stat(path.c_str(), &info) != 0) return tl::unexpected(why());
+  if (!S_ISREG(info.st_mode)) return tl::unexpected<std::string>("not a regular file");
+  if (static_cast<std::size_t>(info.st_size) > limit)
+    return tl::unexpected(fmt::format("larger than {} bytes", limit));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return tl::unexpected(why());
+  return read_all(file.get());
+}
+
+std::optional<FileId> file_id(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return FileId{info.st_dev, info.st_ino};
+}
+
+bool is_executable_file(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+std::optional<MemoryFile> MemoryFile::create(std::string_view content, bool inherited) {
+  MemoryFile made(Descriptor(::memfd_create("ptxasw", inherited ? 0U : unsigned{MFD_CLOEXEC})));
+  if (!made.file || !write_all(made.descriptor(), content)) return std::nullopt;
+  made.rewind();
+  // Without /proc the child could not open it.
+  if (inherited && !file_id(made.path())) return std::nullopt;
+  return made;
+}
+
+std::string MemoryFile::path() const {
+  return fmt::format("/proc/self/fd/{}", file.get());
+}
+
+std::string MemoryFile::content() const {
+  rewind();
+  return read_all(file.get()).value_or("");
+}
+
+void MemoryFile::rewind() const {
+  ::lseek(file.get(), 0, SEEK_SET);
+}
+
+std::uint64_t hash(std::string_view bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+} // namespace ptxasw::driver

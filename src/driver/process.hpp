@@ -1,0 +1,35 @@
+// Running the real ptxas: in our place, or beside us with its output kept.
+#pragma once
+
+#include "driver/environment.hpp"
+
+#include <tl/expected.hpp>
+
+#include <string>
+#include <vector>
+
+namespace ptxasw::driver {
+
+struct Command {
+  std::string program;
+  std::vector<std::string> arguments;      // without the program's own name
+  int input = -1, output = -1, error = -1; // descriptors to use instead of ours
+};
+
+struct Ended {
+  int code = 0;
+  int signal = 0;      // that ended the child
+  int interrupted = 0; // that we were sent while waiting; the child got it too
+  [[nodiscard]] bool ok() const { return code == 0 && signal == 0 && interrupted == 0; }
+};
+
+// Becomes the program. Returns only when that failed, with the reason.
+std::string replace_process(const Command& command, Environment environment);
+
+// Starts the program and waits. Signals that would end us are passed on to it meanwhile.
+tl::expected<Ended, std::string> run(const Command& command, Environment environment);
+
+// Ends as the child did: dies by the same signal, or returns its exit code for main.
+int end_like(const Ended& child);
+
+} // namespace ptxasw::driver

@@ -1,0 +1,89 @@
+// See register_guard.hpp.
+#include "driver/register_guard.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <optional>
+
+namespace ptxasw::driver {
+namespace {
+
+constexpr unsigned registers_for_any_block = 64; // 65536 registers, 1024 threads
+
+// The number in front of `unit`, wherever it stands in the line.
+std::optional<unsigned> number_before(std::string_view line, std::string_view unit) {
+  const std::size_t end = line.find(unit);
+  if (end == std::string_view::npos) return std::nullopt;
+  std::size_t begin = end;
+  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9')
+    --begin;
+  unsigned n = 0;
+  if (std::from_chars(line.data() + begin, line.data() + end, n).ec != std::errc())
+    return std::nullopt;
+  return n;
+}
+
+std::string_view behind(std::string_view line, std::string_view marker) {
+  const std::size_t at = line.find(marker);
+  return at == std::string_view::npos ? "" : line.substr(at + marker.size());
+}
+
+bool needs_no_more_memory(const Usage& after, const Usage& before) {
+  return after.stack <= before.stack && after.spill_stores <= before.spill_stores &&
+         after.spill_loads <= before.spill_loads;
+}
+
+bool fits_anywhere(const Usage& usage) {
+  return usage.registers <= registers_for_any_block && needs_no_more_memory(usage, {});
+}
+
+} // namespace
+
+UsageTable parse_statistics(std::string_view messages) {
+  UsageTable table;
+  std::string kernel;   // being compiled
+  std::string function; // whose properties come next; a kernel or a function it calls
+  for (std::size_t at = 0; at < messages.size();) {
+    const std::size_t end = std::min(messages.find('\n', at), messages.size());
+    const std::string_view line = messages.substr(at, end - at);
+    at = end + 1;
+    if (const auto name = behind(line, "Compiling entry function '"); !name.empty()) {
+      kernel = name.substr(0, name.find('\''));
+      table[kernel];
+    } else if (const auto properties = behind(line, "Function properties for ");
+               !properties.empty()) {
+      function = properties;
+    } else if (const auto stack = number_before(line, " bytes stack frame")) {
+      if (const auto entry = table.find(function); entry != table.end()) {
+        entry->second.stack = *stack;
+        entry->second.spill_stores = number_before(line, " bytes spill stores").value_or(0);
+        entry->second.spill_loads = number_before(line, " bytes spill loads").value_or(0);
+      }
+    } else if (const auto registers = number_before(line, " registers");
+               registers && line.find("Used ") != std::string_view::npos && !kernel.empty()) {
+      table[kernel].registers = *registers;
+    }
+  }
+  return table;
+}
+
+std::vector<std::string> kernels_to_take_back(std::span<const std::string> changed,
+                                              const UsageTable& after, const Questions& questions) {
+  if (after.empty()) return {changed.begin(), changed.end()};
+  std::optional<UsageTable> before;
+  const auto harmed = [&](const std::string& kernel) {
+    const auto now = after.find(kernel);
+    if (now == after.end() || fits_anywhere(now->second)) return false;
+    if (!before) before = questions.before();
+    const auto then = before->find(kernel);
+    if (then == before->end() || !needs_no_more_memory(now->second, then->second)) return true;
+    return now->second.registers > std::max(registers_for_any_block, then->second.registers) &&
+           !questions.is_bounded(kernel);
+  };
+  std::vector<std::string> back;
+  std::ranges::copy_if(changed, std::back_inserter(back), harmed);
+  return back;
+}
+
+} // namespace ptxasw::driver

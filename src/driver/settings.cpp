@@ -1,0 +1,43 @@
+// See settings.hpp.
+#include "driver/settings.hpp"
+
+#include "driver/command_line.hpp"
+
+#include <sstream>
+
+namespace ptxasw::driver {
+namespace {
+
+std::string without_prefix(std::string word) {
+  if (word.starts_with(own_prefix)) return word.substr(own_prefix.size());
+  if (word.starts_with("--")) return word.substr(2);
+  return word;
+}
+
+void apply(Settings& settings, const std::string& option, const std::string& where) {
+  if (const auto error = apply_option(settings.options, option))
+    settings.complaints.push_back(where + ": " + *error + "; ignored");
+  else
+    settings.given.push_back(option);
+}
+
+} // namespace
+
+std::string Settings::text() const {
+  std::string all;
+  for (const std::string& option : given)
+    all += " --" + option;
+  return all;
+}
+
+Settings read_settings(std::string_view flags, std::span<const std::string> own_options) {
+  Settings settings;
+  std::istringstream words{std::string(flags)};
+  for (std::string word; words >> word;)
+    apply(settings, without_prefix(word), "PTXASW_FLAGS");
+  for (const std::string& option : own_options)
+    apply(settings, option, std::string(own_prefix) + option);
+  return settings;
+}
+
+} // namespace ptxasw::driver
