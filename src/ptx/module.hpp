@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace ptxasw::ptx {
@@ -125,6 +126,12 @@ struct Function {
   bool has_opaque = false;     // some statement of the body could not be read
 };
 
+// What a name of module scope stands for: an index into Module::functions or Module::variables.
+struct Global {
+  bool is_function = false;
+  std::uint32_t index = 0;
+};
+
 struct Module {
   std::shared_ptr<const std::string> text; // all string_views point in here
   std::string file;                        // for messages
@@ -146,6 +153,8 @@ struct Module {
   std::vector<std::string_view>
       files; // .file table: files[n] is the name of .file n (may be empty)
   std::vector<Diagnostic> diagnostics;
+  // Names of module scope; for a function that is declared and defined, its definition.
+  std::unordered_map<std::string_view, Global> globals;
 
   [[nodiscard]] std::string_view slice(Range r) const {
     return std::string_view(*text).substr(r.begin, r.size());

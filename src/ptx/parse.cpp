@@ -67,11 +67,21 @@ private:
     case StatementKind::function:
       header_ = last.index;
       module_.functions[header_].statement = index;
+      module_.globals.try_emplace(module_.functions[header_].name, Global{true, header_});
+      break;
+    case StatementKind::variable:
+      header_ = no_function;
+      if (depth_ == 0) name_variables(last);
       break;
     case StatementKind::scope_open: open(index); break;
     case StatementKind::scope_close: close(index); break;
     default: header_ = no_function; break;
     }
+  }
+
+  void name_variables(const Statement& statement) {
+    for (std::uint32_t i = statement.index; i < statement.index + statement.count; ++i)
+      module_.globals.try_emplace(module_.variables[i].name, Global{false, i});
   }
 
   void open(std::uint32_t index) {
@@ -81,6 +91,7 @@ private:
       if (depth_ > 0) unclosed(module_.statements[header.statement].range.begin, header.statement);
       function_ = header_;
       module_.functions[function_].is_declaration = false;
+      module_.globals.insert_or_assign(header.name, Global{true, function_});
       module_.functions[function_].body.first = index;
       header_ = no_function;
     }
