@@ -142,6 +142,9 @@ public:
   [[nodiscard]] unsigned low(Term t) const;               // of an extract
   [[nodiscard]] FunctionKey function(Term t) const;       // of an apply
   [[nodiscard]] std::string_view function_name(Term t) const;
+  // Of width 1: the u with t = not u, when t is a negation. (Negations are exclusive ors with 1,
+  // `or` of conditions is a negated conjunction.)
+  [[nodiscard]] std::optional<Term> negated(Term t) const;
   // Any term as a polynomial (a non-polynomial t is 0 + 1*t).
   [[nodiscard]] Poly poly(Term t) const;
   Term from_poly(unsigned width, Poly poly);
@@ -172,8 +175,9 @@ public:
   [[nodiscard]] std::size_t memory_bytes() const; // rough
   [[nodiscard]] bool exhausted() const;
 
+  struct Impl; // see impl.hpp; for the files of this folder only
+
 private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

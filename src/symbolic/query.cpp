@@ -1,0 +1,172 @@
+// Questions about terms that do not build new ones (evaluation, dependence, difference), and
+// substitution, which rebuilds through the normalising constructors.
+#include "symbolic/impl.hpp"
+
+#include <algorithm>
+
+namespace ptxasw::sym {
+
+namespace {
+
+Bits evaluate_poly(const PolyView& p, unsigned width, const std::function<Bits(Term)>& value) {
+  Bits sum = p.constant;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    Bits monomial = p.coefficients[i];
+    for (const Term f : p.factors(i))
+      monomial *= value(f);
+    sum += monomial;
+  }
+  return sum & low_mask(width);
+}
+
+} // namespace
+
+Bits Context::Impl::evaluate(Term t, const AtomValue& atom_value,
+                             const FunctionValue& function_value) const {
+  const std::vector<Term> order = postorder(t, {});
+  std::vector<std::uint32_t> place(t.id + std::size_t{1});
+  std::vector<Bits> values(order.size());
+  const std::function<Bits(Term)> value_of = [&](Term u) { return values[place[u.id]]; };
+  std::vector<Bits> args;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Node& n = node(order[i]);
+    place[order[i].id] = static_cast<std::uint32_t>(i);
+    const Bits mask = low_mask(n.width);
+    const auto arg = [&](std::size_t k) { return value_of(n.args()[k]); };
+    Bits& result = values[i];
+    switch (n.kind) {
+    case Kind::constant: result = n.numbers[0]; break;
+    case Kind::atom: result = atom_value(atoms[n.aux], n.self) & mask; break;
+    case Kind::poly: result = evaluate_poly(view(n.self), n.width, value_of); break;
+    case Kind::extract: result = (arg(0) >> n.aux) & mask; break;
+    case Kind::concat: result = (arg(0) << width(n.args()[1])) | arg(1); break;
+    case Kind::zext: result = arg(0); break;
+    case Kind::sext: result = as_bits(as_signed(arg(0), width(n.args()[0]))) & mask; break;
+    case Kind::ite: result = arg(0) != 0 ? arg(1) : arg(2); break;
+    case Kind::apply:
+      args.clear();
+      for (const Term u : n.args())
+        args.push_back(value_of(u));
+      result = function_value(symbols[n.aux].key, n.width, args) & mask;
+      break;
+    default:
+      result = arg(0);
+      for (std::size_t k = 1; k < n.count; ++k)
+        result = fold_binary(n.kind, width(n.args()[0]), result, arg(k));
+    }
+  }
+  return values.back();
+}
+
+Term Context::Impl::rebuild(const Node& n, const std::function<Term(Term)>& mapped) {
+  const auto arg = [&](std::size_t k) { return mapped(n.args()[k]); };
+  const auto fold = [&](Term (Impl::*combine)(Term, Term)) {
+    Term result = arg(0);
+    for (std::size_t k = 1; k < n.count; ++k)
+      result = (this->*combine)(result, arg(k));
+    return result;
+  };
+  switch (n.kind) {
+  case Kind::constant:
+  case Kind::atom: return n.self;
+  case Kind::poly: {
+    const PolyView p = view(n.self);
+    return map_poly(
+        p, n.width, p.constant, [](Bits c) { return c; }, mapped);
+  }
+  case Kind::and_: return fold(&Impl::and_);
+  case Kind::or_: return fold(&Impl::or_);
+  case Kind::xor_: return fold(&Impl::xor_);
+  case Kind::shl: return shl(arg(0), arg(1));
+  case Kind::lshr: return lshr(arg(0), arg(1));
+  case Kind::ashr: return ashr(arg(0), arg(1));
+  case Kind::udiv: return udiv(arg(0), arg(1));
+  case Kind::urem: return urem(arg(0), arg(1));
+  case Kind::sdiv: return sdiv(arg(0), arg(1));
+  case Kind::srem: return srem(arg(0), arg(1));
+  case Kind::extract: return extract(arg(0), n.aux, n.width);
+  case Kind::concat: return concat(arg(0), arg(1));
+  case Kind::zext: return zext(arg(0), n.width);
+  case Kind::sext: return sext(arg(0), n.width);
+  case Kind::eq: return eq(arg(0), arg(1));
+  case Kind::ult: return ult(arg(0), arg(1));
+  case Kind::slt: return slt(arg(0), arg(1));
+  case Kind::ite: return ite(arg(0), arg(1), arg(2));
+  case Kind::apply: {
+    std::vector<Term> args;
+    for (std::size_t k = 0; k < n.count; ++k)
+      args.push_back(arg(k));
+    return intern(Key{Kind::apply, n.width, n.aux, args, {}, {}});
+  }
+  }
+  return n.self;
+}
+
+Term Context::Impl::substitute(Term t, const Substitution& map) {
+  if (map.empty()) return t;
+  // A subterm without any atom of the replaced terms cannot contain one of them.
+  std::uint64_t touched = 0;
+  bool prune = true;
+  for (const auto& [id, replacement] : map) {
+    assert(width(Term{id}) == width(replacement));
+    touched |= node(Term{id}).atom_set;
+    prune = prune && node(Term{id}).atom_set != 0;
+  }
+  const auto untouched = [&](Term u) { return prune && (node(u).atom_set & touched) == 0; };
+  const std::vector<Term> order =
+      postorder(t, [&](Term u) { return untouched(u) || map.contains(u.id); });
+  std::unordered_map<std::uint32_t, Term> done;
+  const std::function<Term(Term)> mapped = [&](Term u) {
+    if (const auto place = done.find(u.id); place != done.end()) return place->second;
+    const auto place = map.find(u.id);
+    return place != map.end() ? place->second : u;
+  };
+  for (const Term u : order) {
+    const Node& n = node(u);
+    const bool changed = std::ranges::any_of(n.args(), [&](Term v) { return mapped(v) != v; });
+    if (changed) done.emplace(u.id, rebuild(n, mapped));
+  }
+  return mapped(t);
+}
+
+std::vector<Term> Context::Impl::atoms_of(Term t) const {
+  std::vector<Term> result = postorder(t, [&](Term u) { return node(u).atom_set == 0; });
+  std::erase_if(result, [&](Term u) { return !is(u, Kind::atom); });
+  return result;
+}
+
+bool Context::Impl::depends_on(Term t, Term atom) const {
+  if ((node(t).atom_set & node(atom).atom_set) == 0) return false;
+  return std::ranges::binary_search(atoms_of(t), atom);
+}
+
+std::optional<std::int64_t> Context::Impl::difference(Term a, Term b) const {
+  const unsigned w = width(a);
+  assert(w == width(b));
+  if (!same_monomials(view(a), view(b), false, w)) return std::nullopt;
+  const SBits d = as_signed((view(a).constant - view(b).constant) & low_mask(w), w);
+  if (d != static_cast<std::int64_t>(d)) return std::nullopt;
+  return static_cast<std::int64_t>(d);
+}
+
+Poly Context::Impl::poly(Term t) const {
+  const PolyView p = view(t);
+  Poly result;
+  result.constant = p.constant;
+  for (std::size_t i = 0; i < p.size(); ++i)
+    result.terms.push_back({p.coefficients[i], {p.factors(i).begin(), p.factors(i).end()}});
+  return result;
+}
+
+Term Context::Impl::from_poly(unsigned w, const Poly& poly) {
+  Term sum = constant(w, poly.constant);
+  for (const Monomial& m : poly.terms) {
+    Term product = constant(w, m.coefficient);
+    for (const Term f : m.factors)
+      product = mul(product, f);
+    sum = add(sum, product);
+  }
+  return sum;
+}
+
+} // namespace ptxasw::sym
