@@ -17,6 +17,12 @@ struct Mismatch {
   std::string where;
 };
 
+// The runtime's <<<>>> reports a launch that never started only here.
+inline void launched(const char* what) {
+  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
+    throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+}
+
 inline std::uint32_t* words_at(CUdeviceptr at) {
   return reinterpret_cast<std::uint32_t*>(at);
 }
@@ -27,6 +33,7 @@ inline Mismatch compare(CUdeviceptr x, CUdeviceptr y, std::size_t bytes, std::st
   check(cuMemcpyHtoD(result.at(), none, sizeof none), "cuMemcpyHtoD");
   compare_words<<<fill_blocks, fill_threads>>>(words_at(x), words_at(y), bytes / 4,
                                                reinterpret_cast<unsigned long long*>(result.at()));
+  launched("comparing");
   unsigned long long found[2];
   check(cuMemcpyDtoH(found, result.at(), sizeof found), "comparing");
   return {found[0], found[1], std::move(where)};
@@ -68,6 +75,7 @@ public:
                                                 seed + 1000 * n,
                                                 std::max<std::uint64_t>(p.count, 1));
     }
+    launched("filling");
     check(cuCtxSynchronize(), "filling");
   }
 
@@ -134,6 +142,7 @@ public:
     for (const Fill& f : case_.fills)
       fill_line<<<64, 256>>>(reinterpret_cast<std::int32_t*>(base(f.region) + f.offset), f.first,
                              f.count, f.a, f.b, f.m);
+    launched("filling");
     check(cuCtxSynchronize(), "filling");
   }
 
