@@ -92,7 +92,7 @@ public:
     if (asks_version) return version();
     if (auto why = reason_to_leave()) return pass_through(*why);
     if (auto why = read_inputs()) return pass_through(*why);
-    if (auto why = optimize({})) return pass_through(*why);
+    if (auto why = optimize({})) return leave(line.untouched, record("fell back", *why));
     if (changed_kernels().empty()) return pass_through("nothing to rewrite");
     return assemble();
   }

@@ -1,0 +1,32 @@
+# Any name, any way of being called, and never in circles.
+. "$(dirname "$0")/lib.sh"
+ptx k.ptx
+mkdir bin copy
+cp "$FAKE" bin/ptxas
+export PATH=$work/bin:$PATH
+record_is() { same "$(tr '\n' ' ' < record)" "$1" "$2"; rm -f record; }
+
+for name in anything ptxas x86_64-pc-linux-gnu-ptxas; do
+  cp "$PTXASW" "copy/$name"
+  copy/$name k.ptx -o out; record_is "k.ptx -o out  " "called as $name"
+done
+(exec -a ptxas "$PTXASW" k.ptx -o out); record_is "k.ptx -o out  " "argv[0] is bare"
+exec 7< "$PTXASW"
+/proc/self/fd/7 k.ptx -o out; record_is "k.ptx -o out  " "called by descriptor"
+"$PTXASW" ptxas k.ptx -o out; record_is "k.ptx -o out  " "prefix, bare name"
+PATH=/usr/bin:/bin "$PTXASW" "$work/bin/ptxas" -v; record_is "-v  " "prefix, path"
+
+# Our copies in front of the real one, beside us, and a script that calls us back.
+cp "$PTXASW" copy/ptxas
+printf '#!/bin/sh\nexec "%s" ptxas "$@"\n' "$PTXASW" > copy/script
+chmod +x copy/script
+PATH=$work/copy:$PATH "$PTXASW" k.ptx -o out; record_is "k.ptx -o out  " "a copy in PATH"
+PATH=$work/copy:$PATH copy/ptxas k.ptx -o out; record_is "k.ptx -o out  " "a copy of the copy"
+PTXASW_PTXAS=$work/copy/script "$PTXASW" k.ptx -o out; record_is "k.ptx -o out  " "a script"
+PTXASW_PTXAS=$PTXASW "$PTXASW" k.ptx -o out; record_is "k.ptx -o out  " "told to use itself"
+
+cp "$PTXASW" bin/ptxasw
+same "$(bin/ptxasw)" help
+same "$(bin/ptxasw opt k.ptx)" "sub-command opt"
+cp k.ptx opt
+bin/ptxasw opt -o out; record_is "opt -o out  " "a file called opt is an input"

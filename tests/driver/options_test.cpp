@@ -1,0 +1,90 @@
+// The optimizer's options: each name and value form, and each mistake.
+#include "ptxasw/options.hpp"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+namespace ptxasw {
+namespace {
+
+using testing::HasSubstr;
+
+Options with(std::string_view option) {
+  Options options;
+  EXPECT_EQ(apply_option(options, option), std::nullopt) << option;
+  return options;
+}
+
+TEST(Options, EveryNameSetsItsMember) {
+  EXPECT_EQ(with("shuffle=all").shuffle, ShuffleMode::all);
+  EXPECT_EQ(with("shuffle=auto").shuffle, ShuffleMode::automatic);
+  EXPECT_EQ(with("shuffle=none").shuffle, ShuffleMode::none);
+  EXPECT_EQ(with("shuffle-max-delta=3").shuffle_max_delta, 3U);
+  EXPECT_TRUE(with("shuffle-shared").shuffle_shared);
+  EXPECT_FALSE(with("shuffle-shared=off").shuffle_shared);
+  EXPECT_EQ(with("emit=check").emit, Emit::check);
+  EXPECT_EQ(with("emit=uniform-branch").emit, Emit::uniform_branch);
+  EXPECT_TRUE(with("paranoid").paranoid);
+  EXPECT_FALSE(with("z3=off").use_z3);
+  EXPECT_EQ(with("kernel-budget=7").kernel_budget, std::chrono::milliseconds(7));
+  EXPECT_EQ(with("memory-budget=1").memory_budget, std::size_t{1} << 20);
+  EXPECT_EQ(with("size-limit=2").size_limit, std::size_t{2} << 20);
+  EXPECT_EQ(with("block=512").block, (std::array<std::uint32_t, 3>{512, 1, 1}));
+  EXPECT_EQ(with("block=8x4x2").block, (std::array<std::uint32_t, 3>{8, 4, 2}));
+  EXPECT_THAT(with("assume=no-index-wrap").assumptions, testing::ElementsAre("no-index-wrap"));
+  EXPECT_EQ(with("dump-queries=d").dump_queries, "d");
+  EXPECT_EQ(with("arch=sm_90").architecture, "sm_90");
+}
+
+TEST(Options, MistakesChangeNothing) {
+  for (const char* option : {"",
+                             "bogus",
+                             "shuffle",
+                             "shuffle=some",
+                             "shuffle-max-delta=32",
+                             "shuffle-max-delta=-1",
+                             "shuffle-max-delta=3x",
+                             "shuffle-shared=maybe",
+                             "emit=",
+                             "kernel-budget=0",
+                             "memory-budget=99999999999999999999",
+                             "block=",
+                             "block=0",
+                             "block=1025",
+                             "block=64x32",
+                             "block=1x1x1x1",
+                             "block=4x",
+                             "block=x",
+                             "assume=luck",
+                             "dump-queries",
+                             "arch="}) {
+    Options options;
+    EXPECT_NE(apply_option(options, option), std::nullopt) << option;
+    EXPECT_FALSE(options.block) << option;
+    EXPECT_EQ(options.shuffle_max_delta, Options{}.shuffle_max_delta) << option;
+  }
+}
+
+TEST(Options, MessagesSayWhatIsPossible) {
+  Options options;
+  EXPECT_THAT(*apply_option(options, "shuffle=some"), HasSubstr("none, all, auto"));
+  EXPECT_THAT(*apply_option(options, "bogus=1"), HasSubstr("'bogus'"));
+}
+
+TEST(Options, HelpNamesEveryOptionAndEveryNameIsKnown) {
+  for (const OptionHelp& help : option_help()) {
+    Options options;
+    const auto error = apply_option(options, std::string(help.name) + "=\x01");
+    EXPECT_THAT(error.value_or(""), testing::Not(HasSubstr("unknown option"))) << help.name;
+    EXPECT_FALSE(help.help.empty());
+  }
+}
+
+RC_GTEST_PROP(Options, NoTextCrashes, (const std::string& text)) {
+  Options options;
+  (void)apply_option(options, text);
+  (void)apply_option(options, "block=" + text);
+}
+
+} // namespace
+} // namespace ptxasw

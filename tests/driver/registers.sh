@@ -1,0 +1,13 @@
+# A rewrite that would keep the kernel from launching is taken back.
+. "$(dirname "$0")/lib.sh"
+run_with() { ptx k.ptx '//@change' "//@registers $1"; on_fake k.ptx -o out 2> stderr || fail "exit"; }
+run_with 44
+same "$(calls)" 1 "64 registers fit everywhere, so the original is not asked"
+grep -q '// rewritten' out || fail "64 registers"
+run_with 45
+same "$(cat out)" "cubin of $(cat k.ptx)" "65 registers"
+same "$(sed -n 7,12p record | tr '\n' ' ')" "-o /dev/null -v  k.ptx -o " "original is measured apart"
+same "$(cat stderr)" ""
+cp k.ptx both
+on_fake both -o both
+same "$(cat both)" "cubin of $(cat k.ptx)" "65 registers, output over the input"

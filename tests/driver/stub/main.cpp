@@ -1,0 +1,78 @@
+// The driver with an optimizer that does what the input's comments say, so that each way a call can
+// go is tested without depending on what the real optimizer finds:
+//
+//   //@change     adds an unused register to every kernel
+//   //@break      writes PTX that ptxas does not take
+//   //@keep NAME  (with //@change) changes every kernel but this one
+//   //@crash //@overflow //@abort //@hang //@throw
+#include "driver/drop_in.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+
+namespace {
+
+using ptxasw::KernelReport;
+using ptxasw::Optimized;
+
+int overflow(const volatile int* above) {
+  volatile int here = *above;
+  return here == 1 ? 0 : overflow(&here) + here;
+}
+
+void misbehave(std::string_view text) {
+  const auto says = [&](std::string_view what) {
+    return text.find(what) != std::string_view::npos;
+  };
+  if (says("//@crash")) std::raise(SIGSEGV);
+  if (says("//@abort")) std::abort();
+  if (says("//@throw")) throw std::runtime_error("as asked");
+  const int bottom = 0;
+  if (says("//@overflow")) std::exit(overflow(&bottom));
+  if (says("//@hang"))
+    for (volatile int spin = 1; spin != 0;)
+      spin = 1;
+}
+
+Optimized optimize(std::string text, std::string file, const ptxasw::Options&,
+                   const std::vector<std::string>& keep) {
+  misbehave(text);
+  Optimized result;
+  result.report.file = file;
+  const bool wanted = text.find("//@change") != std::string::npos;
+  const bool broken = text.find("//@break") != std::string::npos;
+  for (std::size_t at = 0; (at = text.find(".entry ", at)) != std::string::npos;) {
+    at += 7;
+    KernelReport kernel;
+    kernel.name = text.substr(at, text.find_first_of("( \n", at) - at);
+    const std::size_t body = text.find('{', at);
+    if (body == std::string::npos) break;
+    const bool kept = std::find(keep.begin(), keep.end(), kernel.name) != keep.end() ||
+                      text.find("//@keep " + kernel.name) != std::string::npos;
+    if ((wanted || broken) && !kept) {
+      text.insert(body + 1, broken ? "\nbogus;" : "\n// rewritten\n.reg .b32 %stub;");
+      kernel.changed = result.changed = true;
+    }
+    result.report.kernels.push_back(kernel);
+  }
+  result.text = std::move(text);
+  return result;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  using namespace ptxasw::driver;
+  constexpr std::array<std::string_view, 2> commands{"opt", "report"};
+  const std::vector<std::string> words(argv, argv + argc);
+  const Environment environment = Environment::current();
+  const Invocation call = read_invocation(words, commands, environment);
+  if (call.mode == Invocation::Mode::drop_in)
+    return drop_in(call, {"0.0", optimize, std::chrono::seconds(1)}, environment);
+  std::cout << (call.mode == Invocation::Mode::help ? "help" : "sub-command " + call.command)
+            << '\n';
+}
