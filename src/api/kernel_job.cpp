@@ -205,13 +205,19 @@ private:
                           fmt::format("%ntid.x = {}, a multiple of 32", block_shape()[0])});
       }
     }
-    for (const reuse::NoWrap& check : cover.checks) {
-      result.push_back(
-          {FactKind::checked, fmt::format("{} is {} or more away from where {} {}-bit numbers wrap",
-                                          kernel.context->to_string(check.index), check.margin,
-                                          check.is_signed ? "signed" : "unsigned", check.width)});
-    }
+    for (const reuse::NoWrap& check : cover.checks)
+      result.push_back(fact(kernel, check.fact));
     return result;
+  }
+
+  static Fact fact(Kernel& kernel, const reuse::IndexFact& index) {
+    const sym::Context& c = *kernel.context;
+    const std::string unit =
+        c.value(index.unit) ? std::string("n") : fmt::format("n*{}", c.to_string(index.unit));
+    return {FactKind::checked,
+            fmt::format("{} + {} does not wrap as a {} 32-bit number for n = {}..{}",
+                        c.to_string(index.index), unit, index.is_signed ? "signed" : "unsigned",
+                        index.lowest, index.highest)};
   }
 
   const ptx::Module& module_;

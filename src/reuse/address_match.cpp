@@ -1,7 +1,7 @@
 // The proof that two addresses agree, and the minimum it has to assume about index arithmetic.
 //
 // sext(e + 1) = sext(e) + 1 is false at e = 2^31 - 1. So where the two addresses differ only in
-// where a constant stands (inside or outside a widening), the widened index of lane x is named as a
+// where a summand stands (inside or outside a widening), the widened index of lane x is named as a
 // fact that lane x has to check; everything else is equality of normal forms or a query to Z3.
 #include "reuse/address_match.hpp"
 
@@ -97,33 +97,73 @@ public:
   std::vector<IndexFact> take_facts() { return std::move(facts_); }
 
 private:
+  struct Offset {
+    Term unit;
+    std::int64_t count = 0;
+  };
+
+  // difference = count * unit, with a unit that is 1 or a uniform term.
+  std::optional<Offset> as_offset(Term difference) {
+    const unsigned width = c_.width(difference);
+    if (const auto constant = c_.value(difference)) {
+      return Offset{c_.constant(width, 1), to_signed(*constant, width)};
+    }
+    if (c_.uniformity(difference) > sym::Uniformity::warp) return std::nullopt;
+    sym::Poly poly = c_.poly(difference);
+    const std::int64_t count = to_signed(poly.terms.front().coefficient, width);
+    if (poly.constant != 0 || count == 0) return std::nullopt;
+    for (sym::Monomial& monomial : poly.terms) {
+      const std::int64_t coefficient = to_signed(monomial.coefficient, width);
+      if (coefficient % count != 0) return std::nullopt;
+      monomial.coefficient = low_bits(coefficient / count, width);
+    }
+    return Offset{c_.from_poly(width, std::move(poly)), count};
+  }
+
+  static std::int64_t to_signed(Bits bits, unsigned width) {
+    const unsigned shift = 64 - width;
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(bits) << shift) >> shift;
+  }
+  static Bits low_bits(std::int64_t value, unsigned width) {
+    return static_cast<Bits>(static_cast<std::uint64_t>(value)) & ((Bits{1} << width) - 1);
+  }
+
+  Term widened(Kind how, Term t, unsigned width) {
+    return how == Kind::sext ? c_.sext(t, width) : c_.zext(t, width);
+  }
+
   Term aligned(Term factor) {
     if (!is_extension(c_, factor) || std::ranges::find(anchors_, factor) != anchors_.end()) {
       return factor;
     }
     const Term inner = c_.args(factor)[0];
-    std::optional<std::int64_t> best;
+    if (c_.width(inner) != 32) return factor;
+    std::optional<Offset> best;
     Term anchor;
     for (const Term candidate : anchors_) {
       const Term index = c_.args(candidate)[0];
-      if (c_.kind(candidate) != c_.kind(factor) || c_.width(index) != c_.width(inner)) continue;
-      const auto k = c_.difference(inner, index);
-      if (k && (!best || std::abs(*k) < std::abs(*best))) {
-        best = k;
+      if (c_.kind(candidate) != c_.kind(factor) || c_.width(index) != 32) continue;
+      const auto offset = as_offset(c_.sub(inner, index));
+      if (offset && (!best || std::abs(offset->count) < std::abs(best->count))) {
+        best = offset;
         anchor = candidate;
       }
     }
     constexpr std::int64_t far = std::int64_t{1} << 20; // no neighbour is that many elements away
-    if (!best || std::abs(*best) > far || c_.width(inner) < 32) return factor;
-    record({c_.args(anchor)[0], c_.kind(anchor) == Kind::sext,
-            static_cast<std::uint64_t>(std::abs(*best))});
-    return c_.add(anchor, c_.constant(c_.width(anchor), static_cast<Bits>(sym::SBits{*best})));
+    if (!best || std::abs(best->count) > far) return factor;
+    record({c_.args(anchor)[0], best->unit, c_.kind(anchor) == Kind::sext,
+            std::min<std::int64_t>(best->count, 0), std::max<std::int64_t>(best->count, 0)});
+    const unsigned wide = c_.width(anchor);
+    const Term count = c_.constant(wide, low_bits(best->count, wide));
+    return c_.add(anchor, c_.mul(count, widened(c_.kind(anchor), best->unit, wide)));
   }
 
   void record(const IndexFact& fact) {
     for (IndexFact& known : facts_) {
-      if (known.index == fact.index && known.is_signed == fact.is_signed) {
-        known.margin = std::max(known.margin, fact.margin);
+      if (known.index == fact.index && known.unit == fact.unit &&
+          known.is_signed == fact.is_signed) {
+        known.lowest = std::min(known.lowest, fact.lowest);
+        known.highest = std::max(known.highest, fact.highest);
         return;
       }
     }
@@ -135,18 +175,17 @@ private:
   std::vector<IndexFact> facts_;
 };
 
-// The run-time check as a term, for Z3.
+// The run-time check as a term, for Z3: in 64 bits, both ends are values of 32 bits.
 Term as_term(sym::Context& c, const IndexFact& fact) {
-  const unsigned width = c.width(fact.index);
-  const Term margin = c.constant(width, fact.margin);
-  const Bits half = Bits{1} << (width - 1);
-  if (fact.is_signed) {
-    const Term lowest = c.add(c.constant(width, half), margin);
-    const Term highest = c.sub(c.constant(width, half - 1), margin);
-    return c.and_(c.sle(lowest, fact.index), c.sle(fact.index, highest));
+  const auto widen = [&](Term t) { return fact.is_signed ? c.sext(t, 64) : c.zext(t, 64); };
+  const Bits bias = fact.is_signed ? Bits{1} << 31 : 0;
+  Term holds = c.boolean(true);
+  for (const std::int64_t n : {fact.lowest, fact.highest}) {
+    const Term count = c.constant(64, static_cast<std::uint64_t>(n));
+    const Term sum = c.add(widen(fact.index), c.mul(count, widen(fact.unit)));
+    holds = c.and_(holds, c.ult(c.add(sum, c.constant(64, bias)), c.constant(64, Bits{1} << 32)));
   }
-  return c.and_(c.ule(margin, fact.index),
-                c.ule(fact.index, c.sub(c.constant(width, ~Bits{0}), margin)));
+  return holds;
 }
 
 } // namespace

@@ -10,11 +10,13 @@
 
 namespace ptxasw::reuse {
 
-// ext(index + k) = ext(index) + k for all |k| <= margin, where ext widens by sign or by zeros.
+// ext(index + n*unit) = ext(index) + n*ext(unit) for every n in lowest..highest, where ext widens
+// by sign or by zeros: no such sum wraps at 32 bits. `unit` is the constant 1 or a warp-uniform
+// term (the row pitch of a transposed walk). Holds for all n when it does for the two ends.
 struct IndexFact {
-  sym::Term index;
+  sym::Term index, unit;
   bool is_signed = true;
-  std::uint64_t margin = 0;
+  std::int64_t lowest = 0, highest = 0; // lowest <= 0 <= highest
 };
 
 struct AddressMatch {

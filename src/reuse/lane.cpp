@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 namespace ptxasw::reuse {
@@ -40,6 +42,7 @@ public:
       if (eligible && !load.cover) add_source(e);
       plan.loads.push_back(std::move(load));
     }
+    share_checks(plan);
     return plan;
   }
 
@@ -245,18 +248,51 @@ private:
     return true;
   }
 
-  // A register that holds the index of the fact at D.
+  // Registers that hold the index and the unit of the fact at D.
   std::optional<NoWrap> place_check(const IndexFact& fact, const Event& d) {
+    NoWrap check{.fact = fact};
+    const emulator::Definition* index = find_register(fact.index, d);
+    if (index == nullptr) return std::nullopt;
+    check.index = index->reg;
+    check.defined = index->inst;
+    if (c_.value(fact.unit)) return check;
+    const emulator::Definition* unit = find_register(fact.unit, d);
+    if (unit == nullptr) return std::nullopt;
+    check.unit = unit->reg;
+    check.unit_defined = unit->inst;
+    return check;
+  }
+
+  const emulator::Definition* find_register(Term value, const Event& d) {
     for (const emulator::Definition& definition : k_.trace.definitions) {
-      if (definition.value != fact.index || width(definition.reg) != c_.width(fact.index) ||
-          !k_.cfg.dominates_inst(definition.inst, d.inst) ||
-          between_.overwritten(definition.inst, d.inst, definition.reg)) {
-        continue;
+      if (definition.value == value && width(definition.reg) == c_.width(value) &&
+          k_.cfg.dominates_inst(definition.inst, d.inst) &&
+          !between_.overwritten(definition.inst, d.inst, definition.reg)) {
+        return &definition;
       }
-      return NoWrap{fact.index,     definition.reg,       definition.inst,
-                    fact.is_signed, c_.width(fact.index), fact.margin};
     }
-    return std::nullopt;
+    return nullptr;
+  }
+
+  // Neighbouring covers rest on the same index with different distances: one check for all of them.
+  static void share_checks(LanePlan& plan) {
+    std::map<std::tuple<Term, Term, bool>, std::pair<std::int64_t, std::int64_t>> hull;
+    const auto each = [&](const auto& visit) {
+      for (Load& load : plan.loads) {
+        if (!load.cover) continue;
+        for (NoWrap& check : load.cover->checks) {
+          visit(hull[{check.fact.index, check.fact.unit, check.fact.is_signed}], check.fact);
+        }
+      }
+    };
+    each([](auto& range, const IndexFact& fact) {
+      range.first = std::min(range.first, fact.lowest);
+      range.second = std::max(range.second, fact.highest);
+    });
+    each([](const auto& range, IndexFact& fact) {
+      fact.lowest = range.first;
+      fact.highest = range.second;
+    });
   }
 
   [[nodiscard]] std::uint32_t line_of(ptx::InstId inst) const {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "emulator/emulate.hpp"
+#include "reuse/address_match.hpp"
 #include "reuse/relaxed.hpp"
 #include "symbolic/solver.hpp"
 
@@ -22,15 +23,13 @@
 
 namespace ptxasw::reuse {
 
-// "The index in `reg` is at least `margin` away from where its arithmetic wraps": checked at run
-// time by the lane that relies on it.
+// An IndexFact with the registers from which the lane that relies on it checks it at run time.
 struct NoWrap {
-  sym::Term index; // the value of reg
-  ptx::RegId reg = 0;
-  ptx::InstId defined = 0; // an instruction that left it there and dominates the covered load
-  bool is_signed = true;
-  unsigned width = 32;
-  std::uint64_t margin = 0;
+  IndexFact fact;
+  ptx::RegId index = 0;        // holds fact.index at the covered load
+  ptx::RegId unit = ptx::none; // holds fact.unit; none: it is 1
+  ptx::InstId defined = 0;     // where the index was left there
+  ptx::InstId unit_defined = 0;
 };
 
 struct Cover {

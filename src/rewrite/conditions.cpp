@@ -43,29 +43,63 @@ const std::string& Conditions::read_special(std::string& place, std::string_view
   return place;
 }
 
-// `base` and each index at least its margin away from the wrap. One add and one compare each:
-// index - lowest <= highest - lowest, unsigned.
+namespace {
+
+// ", base" and ".and" of a setp that is combined with an earlier condition, if there is one.
+std::string combined(const std::string& base) {
+  return base.empty() ? "" : ", " + base;
+}
+std::string_view combine(const std::string& base) {
+  return base.empty() ? "" : ".and";
+}
+
+} // namespace
+
+// `base` and every check.
 std::string Conditions::checked(Setup& s, const std::vector<NoWrap>& checks, std::string base,
                                 Code& code) {
   CheckKey key;
-  for (const NoWrap& check : checks)
-    key.emplace_back(check.reg, check.defined, check.margin);
+  for (const NoWrap& check : checks) {
+    key.emplace_back(check.index, check.defined, check.unit, check.unit_defined,
+                     check.fact.is_signed, check.fact.lowest, check.fact.highest);
+  }
   const auto [place, missing] = s.checked.try_emplace(key);
   if (!missing) return place->second;
   for (const NoWrap& check : checks) {
-    const std::string ok = registers_.make("pred");
-    const std::string offset = registers_.make(fmt::format("b{}", check.width));
-    const std::uint64_t half = std::uint64_t{1} << (check.width - 1);
-    const std::uint64_t all = half | (half - 1);
-    const std::uint64_t bias = ((check.is_signed ? half : 0) - check.margin) & all;
-    const auto addend = static_cast<std::int64_t>(bias << (64 - check.width)) >> (64 - check.width);
-    code.line("add.s{} \t{}, {}, {};", check.width, offset, k_.body.registers[check.reg].name,
-              addend);
-    code.line("setp.le.u{}{} \t{}, {}, {:#x}{};", check.width, base.empty() ? "" : ".and", ok,
-              offset, all - 2 * check.margin, base.empty() ? "" : ", " + base);
-    base = ok;
+    base = check.unit == ptx::none ? small_check(check, base, code) : wide_check(check, base, code);
   }
   place->second = base;
+  return base;
+}
+
+// Constant distances: index - (min - lowest) <= (max - highest) - (min - lowest), unsigned, where
+// min and max are the ends of the 32-bit numbers. One add, one compare.
+std::string Conditions::small_check(const NoWrap& check, const std::string& base, Code& code) {
+  const std::string ok = registers_.make("pred"), offset = registers_.make("b32");
+  const std::int64_t min = check.fact.is_signed ? INT32_MIN : 0;
+  const auto addend = static_cast<std::int32_t>(check.fact.lowest - min);
+  const std::int64_t range = 0xffffffffLL - check.fact.highest + check.fact.lowest;
+  code.line("add.s32 \t{}, {}, {};", offset, name(check.index), addend);
+  code.line("setp.le.u32{} \t{}, {}, {:#x}{};", combine(base), ok, offset, range, combined(base));
+  return ok;
+}
+
+// Distances that are multiples of a register: the sum in 64 bits at each end must be a 32-bit
+// number, that is, sum - min < 2^32 unsigned.
+std::string Conditions::wide_check(const NoWrap& check, std::string base, Code& code) {
+  const std::string_view type = check.fact.is_signed ? "s32" : "u32";
+  const std::string index = registers_.make("b64");
+  code.line("cvt.{}.{} \t{}, {};", check.fact.is_signed ? "s64" : "u64", type, index,
+            name(check.index));
+  if (check.fact.is_signed) code.line("add.s64 \t{0}, {0}, 0x80000000;", index);
+  for (const std::int64_t count : {check.fact.lowest, check.fact.highest}) {
+    if (count == 0) continue;
+    const std::string ok = registers_.make("pred"), sum = registers_.make("b64");
+    code.line("mul.wide.{} \t{}, {}, {};", type, sum, name(check.unit), std::abs(count));
+    code.line("{}.s64 \t{}, {}, {};", count > 0 ? "add" : "sub", sum, index, sum);
+    code.line("setp.lt.u64{} \t{}, {}, 0x100000000{};", combine(base), ok, sum, combined(base));
+    base = ok;
+  }
   return base;
 }
 
@@ -98,6 +132,10 @@ std::string Conditions::in_row(Setup& s, int delta, const std::string& base, Cod
   code.line("add.s32 \t{}, {}, {};", neighbour, tid, delta);
   code.line("setp.lt.u32.and \t{}, {}, {}, {};", ok, neighbour, ntid, base);
   return ok;
+}
+
+const std::string& Conditions::name(ptx::RegId reg) const {
+  return k_.body.registers[reg].name;
 }
 
 } // namespace ptxasw::rewrite

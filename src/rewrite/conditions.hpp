@@ -45,7 +45,9 @@ public:
   void forget() { setups_.clear(); }
 
 private:
-  using CheckKey = std::vector<std::tuple<ptx::RegId, ptx::InstId, std::uint64_t>>;
+  // Index and unit as they were defined, and the range of the fact.
+  using CheckKey = std::vector<std::tuple<ptx::RegId, ptx::InstId, ptx::RegId, ptx::InstId, bool,
+                                          std::int64_t, std::int64_t>>;
   struct Setup {
     std::string mask, full, lane, tid, ntid;
     std::map<CheckKey, std::string> checked;
@@ -53,9 +55,12 @@ private:
   };
 
   [[nodiscard]] ptx::InstId stretch_of(ptx::InstId inst) const;
+  [[nodiscard]] const std::string& name(ptx::RegId reg) const;
   void read_warp(Setup& setup, Code& code);
   std::string checked(Setup& setup, const std::vector<reuse::NoWrap>& checks, std::string base,
                       Code& code);
+  std::string small_check(const reuse::NoWrap& check, const std::string& base, Code& code);
+  std::string wide_check(const reuse::NoWrap& check, std::string base, Code& code);
   std::string in_range(Setup& setup, const reuse::Cover& cover, const std::string& base,
                        Code& code);
   std::string in_row(Setup& setup, int delta, const std::string& base, Code& code);

@@ -57,7 +57,9 @@ private:
     const InstId here = inst_of(load.event);
     load.cover->needs_copy |= !scopes_.shares_names(inst_of(load.cover->source), here);
     for (const reuse::NoWrap& check : load.cover->checks) {
-      if (scopes_.shares_names(check.defined, here)) continue;
+      const bool unit_shared =
+          check.unit == ptx::none || scopes_.shares_names(check.unit_defined, here);
+      if (unit_shared && scopes_.shares_names(check.defined, here)) continue;
       load.cover.reset();
       load.kept = "its index register belongs to another scope { }";
       return;

@@ -1,0 +1,325 @@
+// What the emulator says about addresses, flows and loops of small kernels.
+#include "emulator/kernel_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ptxasw {
+namespace {
+
+using test::emulate_body;
+using test::Emulated;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Trace, NamesParametersAndSpecialRegisters) {
+  const Emulated k = emulate_body(R"(
+    mad.lo.s32 %r4, %r3, %r1, %r2;
+    mul.wide.s32 %rd3, %r4, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    ld.global.f32 %f1, [%rd4+8];
+    ret;)");
+  EXPECT_THAT(k.events(), ElementsAre("load in + 4*sext(n*%tid.x + m) + 8"));
+}
+
+TEST(Trace, SmallIndicesWidenWithoutWrap) {
+  const Emulated k = emulate_body(R"(
+    shl.b32 %r4, %r3, 2;
+    cvt.u64.u32 %rd3, %r4;
+    add.s64 %rd4, %rd1, %rd3;
+    ld.global.f32 %f1, [%rd4];
+    ret;)");
+  EXPECT_THAT(k.events(), ElementsAre("load in + 4*zext(%tid.x)"));
+}
+
+TEST(Trace, ReqntidMakesConstants) {
+  const Emulated k = emulate_body(R"(
+    mov.u32 %r4, %ntid.x;
+    mov.u32 %r5, %tid.y;
+    mad.lo.s32 %r6, %r5, %r4, %r3;
+    mul.wide.u32 %rd3, %r6, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    ld.global.f32 %f1, [%rd4];
+    ret;)",
+                                  ".reqntid 64, 1, 1");
+  EXPECT_THAT(k.events(), ElementsAre("load in + 4*zext(%tid.x)"));
+}
+
+TEST(Trace, GuardedDefinitionIsConditional) {
+  const Emulated k = emulate_body(R"(
+    setp.lt.s32 %p1, %r3, %r1;
+    mov.u64 %rd3, %rd1;
+    @%p1 mov.u64 %rd3, %rd2;
+    ld.global.f32 %f1, [%rd3];
+    @!%p1 ld.global.f32 %f2, [%rd1];
+    ret;)");
+  ASSERT_EQ(k.events().size(), 2U);
+  EXPECT_EQ(k.events()[0], "load %tid.x <s n ? out : in");
+  const auto& context = *k.kernel.context;
+  EXPECT_EQ(context.value(k.kernel.trace.events[0].guard), sym::Bits{1});
+  EXPECT_EQ(context.value(k.kernel.trace.events[1].guard), std::nullopt);
+}
+
+TEST(Trace, TwoWayJoinBecomesSelection) {
+  const Emulated k = emulate_body(R"(
+    setp.eq.s32 %p1, %r1, 0;
+    @%p1 bra OTHER;
+    add.s64 %rd3, %rd1, 16;
+    bra JOIN;
+OTHER:
+    add.s64 %rd3, %rd2, 16;
+JOIN:
+    ld.global.f32 %f1, [%rd3];
+    ret;)");
+  EXPECT_THAT(k.events(), ElementsAre("load n == 0 ? out + 16 : in + 16"));
+}
+
+TEST(Trace, EqualValuesSurviveAJoin) {
+  const Emulated k = emulate_body(R"(
+    add.s64 %rd3, %rd1, 16;
+    setp.eq.s32 %p1, %r1, 0;
+    @%p1 bra JOIN;
+    add.s64 %rd3, %rd1, 16;
+JOIN:
+    ld.global.f32 %f1, [%rd3];
+    ret;)");
+  EXPECT_THAT(k.events(), ElementsAre("load in + 16"));
+}
+
+TEST(Trace, UnrealizableBranchIsPruned) {
+  const Emulated k = emulate_body(R"(
+    setp.gt.u32 %p1, %r3, 2000;
+    mov.u64 %rd3, %rd1;
+    @%p1 bra NEVER;
+    bra JOIN;
+NEVER:
+    mov.u64 %rd3, %rd2;
+JOIN:
+    ld.global.f32 %f1, [%rd3];
+    ret;)");
+  EXPECT_THAT(k.events(), ElementsAre("load in"));
+  EXPECT_EQ(k.kernel.trace.pruned_edges, 1U);
+}
+
+TEST(Trace, InductionVariablesOfNestedLoops) {
+  const Emulated k = emulate_body(R"(
+    mov.u32 %r4, 0;
+    mov.u64 %rd3, %rd1;
+OUTER:
+    mov.u32 %r5, 0;
+    mov.u64 %rd4, %rd3;
+INNER:
+    ld.global.f32 %f1, [%rd4];
+    add.s64 %rd4, %rd4, 4;
+    add.s32 %r5, %r5, 1;
+    setp.lt.s32 %p1, %r5, %r1;
+    @%p1 bra INNER;
+    add.s64 %rd3, %rd3, 4096;
+    add.s32 %r4, %r4, 1;
+    setp.lt.s32 %p2, %r4, %r2;
+    @%p2 bra OUTER;
+    ld.global.f32 %f2, [%rd3];
+    ret;)");
+  EXPECT_THAT(k.events(),
+              ElementsAre("load in + 4096*trip0 + 4*trip1", "load in + 4096*trip0 + 4096"));
+  EXPECT_EQ(k.kernel.uniformity.loops[0], analysis::Uniform::grid);
+}
+
+TEST(Trace, SeveralLatchesWithTheSameStep) {
+  const Emulated k = emulate_body(R"(
+    mov.u64 %rd3, %rd1;
+LOOP:
+    ld.global.u32 %r4, [%rd3];
+    add.s64 %rd3, %rd3, 8;
+    setp.eq.s32 %p1, %r4, 7;
+    @%p1 bra LOOP;
+    setp.eq.s32 %p2, %r4, 9;
+    @%p2 bra LOOP;
+    ret;)");
+  EXPECT_THAT(k.events(), ElementsAre("load in + 8*trip0"));
+  EXPECT_EQ(k.kernel.uniformity.loops[0], analysis::Uniform::lane);
+}
+
+TEST(Trace, DifferentStepsAreNotAnInductionVariable) {
+  const Emulated k = emulate_body(R"(
+    mov.u64 %rd3, %rd1;
+LOOP:
+    ld.global.u32 %r4, [%rd3];
+    add.s64 %rd3, %rd3, 8;
+    setp.eq.s32 %p1, %r4, 7;
+    @%p1 bra LOOP;
+    add.s64 %rd3, %rd3, 8;
+    setp.eq.s32 %p2, %r4, 9;
+    @%p2 bra LOOP;
+    ret;)");
+  EXPECT_THAT(k.events(), ElementsAre("load loop(%rd3)"));
+}
+
+TEST(Trace, LoopInvariantStaysItself) {
+  const Emulated k = emulate_body(R"(
+    mov.u32 %r4, 0;
+    mov.u64 %rd3, %rd1;
+LOOP:
+    ld.global.f32 %f1, [%rd3];
+    mov.u64 %rd4, %rd3;
+    mov.u64 %rd3, %rd4;
+    add.s32 %r4, %r4, 1;
+    setp.lt.s32 %p1, %r4, %r1;
+    @%p1 bra LOOP;
+    ret;)");
+  EXPECT_THAT(k.events(), ElementsAre("load in"));
+}
+
+TEST(Trace, NonCoherentLoadsAreCongruentOthersAreNot) {
+  const Emulated k = emulate_body(R"(
+    ld.global.nc.u32 %r4, [%rd1];
+    ld.global.nc.u32 %r5, [%rd1];
+    mul.wide.s32 %rd3, %r4, 4;
+    mul.wide.s32 %rd4, %r5, 4;
+    add.s64 %rd5, %rd2, %rd3;
+    add.s64 %rd6, %rd2, %rd4;
+    ld.global.u32 %r6, [%rd5];
+    ld.global.u32 %r7, [%rd6];
+    mul.wide.s32 %rd7, %r6, 4;
+    mul.wide.s32 %rd8, %r7, 4;
+    ld.global.u32 %r8, [%rd7];
+    ld.global.u32 %r9, [%rd8];
+    ret;)");
+  const auto& events = k.kernel.trace.events;
+  ASSERT_EQ(events.size(), 6U);
+  EXPECT_EQ(events[2].address, events[3].address);
+  EXPECT_NE(events[4].address, events[5].address);
+}
+
+TEST(Trace, WhatOrdersMemoryIsRecorded) {
+  const Emulated k = emulate_body(R"(
+    ld.volatile.global.u32 %r4, [%rd1];
+    bar.sync 0;
+    membar.gl;
+    atom.global.add.u32 %r5, [%rd1], 1;
+    red.global.add.u32 [%rd1], 1;
+    shfl.sync.down.b32 %r6, %r5, 1, 31, -1;
+    st.global.u32 [%rd2], %r6;
+    ret;)");
+  EXPECT_THAT(k.events(), ElementsAre("load in", "clobber ld", "clobber bar", "clobber membar",
+                                      "clobber atom", "clobber red", "clobber shfl", "store out"));
+}
+
+TEST(Trace, IrreducibleControlFlowIsRefused) {
+  const Emulated k = emulate_body(R"(
+    setp.eq.s32 %p1, %r1, 0;
+    @%p1 bra B;
+A:
+    add.s32 %r1, %r1, 1;
+B:
+    add.s32 %r1, %r1, 2;
+    setp.lt.s32 %p2, %r1, 100;
+    @%p2 bra A;
+    ret;)");
+  EXPECT_THAT(k.kernel.trace.refused, HasSubstr("irreducible"));
+}
+
+TEST(Trace, UnreadableStatementRefusesTheKernel) {
+  const Emulated k = emulate_body("ld.global.f32 %f1, [%rd1;\nret;");
+  EXPECT_FALSE(k.kernel.trace.refused.empty());
+}
+
+TEST(Trace, FactsOfGuardingBranches) {
+  const Emulated k = emulate_body(R"(
+    setp.ge.s32 %p1, %r3, %r1;
+    @%p1 bra DONE;
+    ld.global.f32 %f1, [%rd1];
+DONE:
+    ret;)");
+  const auto facts = k.kernel.facts_at(k.kernel.trace.events.at(0).block);
+  ASSERT_EQ(facts.size(), 1U);
+  EXPECT_EQ(k.kernel.context->to_string(facts[0]), "%tid.x <s n");
+}
+
+TEST(Trace, TimeBudgetLeavesTheKernelAlone) {
+  const ptx::Module module = ptx::parse(test::kernel_text("ret;"), "test.ptx");
+  const emulator::Kernel kernel =
+      emulator::emulate(module, module.functions.at(0), {.time = std::chrono::milliseconds(-1)});
+  EXPECT_THAT(kernel.trace.refused, HasSubstr("time budget"));
+}
+
+// --- Uniformity ---------------------------------------------------------------------------------
+
+analysis::Uniform of(const Emulated& k, std::string_view reg) {
+  for (std::size_t i = 0; i < k.kernel.body.registers.size(); ++i) {
+    if (k.kernel.body.registers[i].name == reg) return k.kernel.uniformity.registers[i];
+  }
+  ADD_FAILURE() << "no register " << reg;
+  return analysis::Uniform::grid;
+}
+
+TEST(Uniformity, ByOrigin) {
+  const Emulated k = emulate_body(R"(
+    mov.u32 %r4, %ctaid.x;
+    add.s32 %r5, %r4, %r1;
+    add.s32 %r6, %r5, %r3;
+    ld.global.u32 %r7, [%rd1];
+    ld.global.nc.u32 %r8, [%rd1];
+    atom.global.add.u32 %r9, [%rd1], 1;
+    activemask.b32 %r10;
+    mov.u32 %r11, %clock;
+    vote.sync.ballot.b32 %r12, 1, -1;
+    st.global.u32 [%rd1], %r6;
+    ret;)");
+  using analysis::Uniform;
+  EXPECT_EQ(of(k, "%r1"), Uniform::grid);
+  EXPECT_EQ(of(k, "%r5"), Uniform::block);
+  EXPECT_EQ(of(k, "%r6"), Uniform::lane);
+  EXPECT_EQ(of(k, "%r7"), Uniform::lane);
+  EXPECT_EQ(of(k, "%r8"), Uniform::grid);
+  for (const char* reg : {"%r9", "%r10", "%r11", "%r12"})
+    EXPECT_EQ(of(k, reg), Uniform::lane);
+}
+
+TEST(Uniformity, JoinOfADivergentBranch) {
+  const Emulated k = emulate_body(R"(
+    setp.lt.s32 %p1, %r3, 5;
+    mov.u32 %r4, 1;
+    @%p1 bra JOIN;
+    mov.u32 %r4, 2;
+    mov.u32 %r5, 3;
+JOIN:
+    add.s32 %r6, %r4, 1;
+    st.global.u32 [%rd1], %r6;
+    ret;)");
+  EXPECT_EQ(of(k, "%r4"), analysis::Uniform::lane);
+  EXPECT_EQ(of(k, "%r6"), analysis::Uniform::lane);
+  EXPECT_EQ(of(k, "%r5"), analysis::Uniform::grid); // not live where the paths join
+}
+
+TEST(Uniformity, EarlyExitDoesNotMakeALoopDivergent) {
+  const Emulated k = emulate_body(R"(
+    setp.lt.s32 %p1, %r3, 5;
+    @%p1 bra DONE;
+    mov.u32 %r4, 0;
+LOOP:
+    add.s32 %r4, %r4, 1;
+    setp.lt.s32 %p2, %r4, %r1;
+    @%p2 bra LOOP;
+DONE:
+    ret;)");
+  EXPECT_EQ(k.kernel.uniformity.loops.at(0), analysis::Uniform::grid);
+  EXPECT_EQ(of(k, "%r4"), analysis::Uniform::grid);
+}
+
+TEST(Uniformity, LoopsLeftAtDifferentTrips) {
+  const Emulated k = emulate_body(R"(
+    mov.u32 %r4, 0;
+LOOP:
+    add.s32 %r4, %r4, 1;
+    setp.lt.s32 %p2, %r4, %r3;
+    @%p2 bra LOOP;
+    st.global.u32 [%rd1], %r4;
+    ret;)");
+  EXPECT_EQ(k.kernel.uniformity.loops.at(0), analysis::Uniform::lane);
+  EXPECT_EQ(of(k, "%r4"), analysis::Uniform::lane);
+}
+
+} // namespace
+} // namespace ptxasw
