@@ -1,5 +1,6 @@
-// Functions on concrete bits.
+// Functions on concrete bits: bit counting and address windows here, floating point next door.
 #include "semantics/domain.hpp"
+#include "semantics/float_functions.hpp"
 #include "semantics/windows.hpp"
 
 #include <bit>
@@ -45,7 +46,7 @@ Bits compute(const Function& function, unsigned, std::span<const Bits> args) {
                         static_cast<std::int32_t>(static_cast<std::uint32_t>(args[2])));
   case Fn::window: return window_base(function.space);
   case Fn::in_window: return space_of(a) == function.space ? 1 : 0;
-  default: return 0;
+  default: return compute_float(function, args);
   }
 }
 
