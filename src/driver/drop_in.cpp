@@ -38,13 +38,6 @@ void complain(std::string_view severity, std::string_view text) {
   write_all(STDERR_FILENO, fmt::format("ptxasw {}: {}\n", severity, text));
 }
 
-std::string own_program_file() {
-  std::string path(4096, '\0');
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-  path.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-  return path;
-}
-
 // A file of its own to write, or none yet. Devices and FIFOs are left to ptxas: we may have to
 // write more than once.
 bool is_plain_output(const std::string& path) {

@@ -70,6 +70,13 @@ bool is_executable_file(const std::string& path) {
          ::access(path.c_str(), X_OK) == 0;
 }
 
+std::string own_program_file() {
+  std::string path(4096, '\0');
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  return path;
+}
+
 std::optional<MemoryFile> MemoryFile::create(std::string_view content, bool inherited) {
   MemoryFile made(Descriptor(::memfd_create("ptxasw", inherited ? 0U : unsigned{MFD_CLOEXEC})));
   if (!made.file || !write_all(made.descriptor(), content)) return std::nullopt;

@@ -34,6 +34,7 @@ struct FileId {
 std::optional<FileId> file_id(const std::string& path); // follows symbolic links
 
 bool is_executable_file(const std::string& path);
+std::string own_program_file(); // of this process, links resolved
 
 class MemoryFile {
 public:

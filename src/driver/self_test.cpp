@@ -1,0 +1,178 @@
+// See self_test.hpp. The compiler runs with PTXASW_LOG set: a line in the log is the proof.
+#include "driver/self_test.hpp"
+
+#include "driver/files.hpp"
+#include "driver/find_ptxas.hpp"
+#include "driver/process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <unistd.h>
+
+namespace ptxasw::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Neighbouring loads, so that a rewrite has something to find. The name is new each time: a
+// compiler cache must not answer from an earlier test.
+constexpr std::string_view cuda_kernel = R"(
+__global__ void ptxasw_self_test_{0}(const float* __restrict__ in, float* out, int n) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i > 0 && i < n - 1) out[i] = in[i - 1] + in[i] + in[i + 1];
+}}
+)";
+constexpr std::string_view openmp_kernel = R"(
+void ptxasw_self_test_{0}(const float* in, float* out, int n) {{
+#pragma omp target teams distribute parallel for map(to : in[0 : n]) map(from : out[0 : n])
+  for (int i = 1; i < n - 1; ++i) out[i] = in[i - 1] + in[i] + in[i + 1];
+}}
+)";
+
+class TemporaryFolder {
+public:
+  TemporaryFolder() : path((fs::temp_directory_path() / "ptxasw-self-test-XXXXXX").string()) {
+    if (::mkdtemp(path.data()) == nullptr) path.clear();
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path.empty()) fs::remove_all(path, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string path;
+};
+
+bool mentions(const std::vector<std::string>& command, std::string_view what) {
+  return std::ranges::any_of(
+      command, [&](const std::string& word) { return word.find(what) != std::string::npos; });
+}
+
+bool is_source(const std::string& word) {
+  static constexpr std::array<std::string_view, 9> endings{".cu", ".c",   ".cc", ".cpp", ".cxx",
+                                                           ".C",  ".ptx", ".o",  ".f90"};
+  return !word.starts_with('-') &&
+         std::ranges::any_of(endings, [&](auto ending) { return word.ends_with(ending); });
+}
+
+std::vector<std::string> without_inputs(const std::vector<std::string>& command) {
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const std::string& word = command[i];
+    if (word == "-o" || word == "--output-file")
+      ++i;
+    else if (i == 0 || (word != "-c" && !is_source(word)))
+      kept.push_back(word);
+  }
+  return kept;
+}
+
+struct Trial {
+  Ended ended;
+  std::string printed, log;
+};
+
+tl::expected<Trial, std::string> attempt(const std::vector<std::string>& command,
+                                         Environment environment) {
+  const TemporaryFolder folder;
+  if (folder.path.empty()) return tl::unexpected<std::string>("no folder for temporary files");
+  const bool openmp = mentions(command, "openmp");
+  const std::string source = folder.path + (openmp ? "/kernel.c" : "/kernel.cu");
+  const std::string unique = fs::path(folder.path).filename().string().substr(17);
+  std::ofstream(source) << fmt::format(fmt::runtime(openmp ? openmp_kernel : cuda_kernel), unique);
+
+  std::vector<std::string> words = without_inputs(command);
+  words.insert(words.end(), {"-c", source, "-o", folder.path + "/kernel.o"});
+  const std::string compiler = find_in_path(words[0], environment);
+  if (compiler.empty()) return tl::unexpected("there is no program " + words[0]);
+
+  const std::string log = folder.path + "/log";
+  environment.set("PTXASW_LOG", log);
+  const auto printed = MemoryFile::create();
+  if (!printed) return tl::unexpected<std::string>("no memory file");
+  Command call{compiler, {words.begin() + 1, words.end()}};
+  call.output = call.error = printed->descriptor();
+  const auto ended = run(call, environment);
+  if (!ended) return tl::unexpected(ended.error());
+  return Trial{*ended, printed->content(),
+               read_regular_file(log, std::size_t{1} << 24).value_or("")};
+}
+
+std::string describe_calls(const std::string& log) {
+  std::string text;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    const auto call = nlohmann::json::parse(line, nullptr, false);
+    if (call.is_discarded()) continue;
+    text += fmt::format("  ptxasw {}, then {} ({}): {}{}{}\n", call.value("ptxasw", ""),
+                        call.value("ptxas", ""), call.value("ptxas_version", "unknown version"),
+                        call.value("action", ""), call.contains("reason") ? ", because " : "",
+                        call.value("reason", ""));
+  }
+  return text;
+}
+
+std::string advice(const std::vector<std::string>& command, const std::string& self) {
+  std::string text;
+  if (mentions(command, "lto"))
+    text += "Link-time optimization assembles inside nvlink; no ptxas is called. Leave it out.\n";
+  if (mentions(command, "ccache") || mentions(command, "sccache"))
+    text +=
+        "A compiler cache may have answered; try without it, and set CCACHE_EXTRAFILES=" + self +
+        ".\n";
+  if (mentions(command, "nvcc"))
+    text += "nvcc 13: add --ptxas-prefix=" + self +
+            "\nany nvcc: make an overlay toolkit (tools/overlay DIR) and call DIR/bin/nvcc\n"
+            "A changed PATH alone does not reach nvcc.\n";
+  else if (mentions(command, "clang"))
+    text += "clang: add --ptxas-path=" + self +
+            ", or make an overlay toolkit (tools/overlay DIR) and add --cuda-path=DIR\n";
+  else
+    text += hook_instructions(self);
+  return text;
+}
+
+} // namespace
+
+SelfTestResult self_test(const std::vector<std::string>& command, Environment environment) {
+  if (command.empty()) return {2, "name the compiler command to test\n"};
+  const auto trial = attempt(command, std::move(environment));
+  if (!trial) return {2, trial.error() + "\n"};
+  const std::string self = own_program_file();
+  if (!trial->log.empty()) {
+    const std::string failed =
+        trial->ended.ok() ? "" : "(The command failed later on:)\n" + trial->printed;
+    return {0, "yes: this command runs ptxasw\n" + describe_calls(trial->log) + failed};
+  }
+  if (!trial->ended.ok())
+    return {2, "the command failed before it ran any ptxas of ours:\n" + trial->printed};
+  return {1, "no: the command worked, but not through ptxasw\n" + advice(command, self)};
+}
+
+std::string hook_instructions(const std::string& self) {
+  return fmt::format(R"(nvcc 13       nvcc --ptxas-prefix={0} ...
+              or for a whole build: export NVCC_PREPEND_FLAGS=--ptxas-prefix={0}
+any nvcc      tools/overlay DIR, then DIR/bin/nvcc ...
+clang         clang++ --ptxas-path={0} ...
+              or --cuda-path=DIR with the overlay DIR, which also serves offload links
+flang         a copy named x86_64-pc-linux-gnu-ptxas, first in PATH
+Triton        export TRITON_PTXAS_PATH={0}
+              (sm_100 and later: TRITON_PTXAS_BLACKWELL_PATH)
+JAX, XLA      export XLA_FLAGS=--xla_gpu_cuda_data_dir=DIR with the overlay DIR
+IREE          --iree-cuda-use-ptxas --iree-cuda-use-ptxas-from={0}
+anything      a copy of this file in the place of ptxas, the old one beside it as ptxas.real
+ccache        export CCACHE_EXTRAFILES={0}, or it keeps what it had
+
+Options travel as -Xptxas --ptxasw-shuffle=all or in PTXASW_FLAGS. `ptxasw self-test -- COMMAND`
+tells whether a hook works.
+)",
+                     self);
+}
+
+} // namespace ptxasw::driver
