@@ -1,0 +1,100 @@
+// atom and red: each active lane in turn reads, computes and writes back.
+#include "simt/engine.hpp"
+
+#include "semantics/windows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ptxasw::simt {
+
+namespace {
+
+using ptx::Sub;
+using ptx::Type;
+using sem::Bits;
+
+// A floating-point operation on one element. PTX ISA, atom: .f32 addition in global memory flushes
+// subnormals, in shared memory it does not.
+Bits float_operation(Sub op, Type type, Bits old, Bits b, bool global) {
+  sem::Function f;
+  f.fn = op == Sub::min ? sem::Fn::fmin : op == Sub::max ? sem::Fn::fmax : sem::Fn::fadd;
+  f.to = f.from = type;
+  f.rounding = ptx::Rounding::rn;
+  f.ftz = type == Type::f32 && op == Sub::add && global;
+  const std::array<Bits, 2> arguments{old, b};
+  return sem::compute(f, ptx::bit_width(type), arguments);
+}
+
+Bits pair_operation(Sub op, Type element, Bits old, Bits b) {
+  const Bits low = float_operation(op, element, old & 0xffff, b & 0xffff, false);
+  const Bits high = float_operation(op, element, old >> 16 & 0xffff, b >> 16 & 0xffff, false);
+  return high << 16 | low;
+}
+
+Bits operate(Sub op, Type type, Bits old, Bits b, Bits c, bool global) {
+  using Domain = sem::ConcreteDomain;
+  const unsigned w = ptx::bit_width(type);
+  if (op == Sub::exch) return b;
+  if (op == Sub::cas) return old == b ? c : old;
+  if (type == Type::f16x2) return pair_operation(op, Type::f16, old, b);
+  if (type == Type::bf16x2) return pair_operation(op, Type::bf16, old, b);
+  if (ptx::is_float(type)) return float_operation(op, type, old, b, global);
+  switch (op) {
+  case Sub::add: return Domain::add(w, old, b);
+  case Sub::and_: return old & b;
+  case Sub::or_: return old | b;
+  case Sub::xor_: return old ^ b;
+  case Sub::inc: return old >= b ? Bits{0} : old + 1;
+  case Sub::dec: return old == 0 || old > b ? b : old - 1;
+  case Sub::min:
+  case Sub::max: {
+    const bool less = ptx::is_signed(type) ? Domain::slt(w, old, b) != 0 : old < b;
+    return less == (op == Sub::min) ? old : b;
+  }
+  default: return old;
+  }
+}
+
+} // namespace
+
+void Engine::atomic(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
+                    std::uint32_t mask) {
+  if (!addresses(warp, frame, operands, ins, mask)) return;
+  const std::span src(&frame.code->places[ins.src.first], ins.src.count);
+  const std::span dst(&frame.code->places[ins.dst.first], ins.dst.count);
+  const ptx::Sub op = ins.inst->mods.sub;
+  const unsigned size = ins.element_bytes;
+  const auto operand = [&](const Place& place, unsigned lane) {
+    Bits value = operands.lane(place, lane);
+    if (place.width > 64) value |= Bits{operands.row(place)[warp_size + lane]} << 64;
+    return sem::ConcreteDomain::constant(8 * size, value);
+  };
+  for_lanes(mask, [&](unsigned lane) {
+    const std::uint64_t address = addresses_[lane];
+    const auto bytes =
+        reach(warp, frame, ins, ins.space, lane, address, std::uint64_t{size} * ins.elements, true);
+    if (!bytes) return;
+    const bool global = sem::space_of(address) == ptx::Space::global;
+    for (std::size_t e = 0; e < ins.elements; ++e) {
+      Bits old = 0;
+      std::memcpy(&old, bytes->data + e * size, size);
+      const Bits b = operand(src[e], lane);
+      const Bits c = op == Sub::cas ? operand(src[ins.elements + e], lane) : 0;
+      const Bits now = operate(op, ins.type, old, b, c, global);
+      bool undefined = std::any_of(bytes->defined + e * size, bytes->defined + (e + 1) * size,
+                                   [](std::uint8_t flag) { return flag == 0; });
+      if (e < dst.size())
+        write(frame, dst[e], lane, static_cast<std::uint64_t>(old),
+              static_cast<std::uint64_t>(old >> 64), undefined);
+      undefined = (undefined && op != Sub::exch) || (operands.undefined_lanes(src[e]) >> lane & 1);
+      std::memcpy(bytes->data + e * size, &now, size);
+      std::memset(bytes->defined + e * size, undefined ? 0 : 1, size);
+    }
+  });
+  if (result_.ok()) observe(Access::Kind::atomic, warp, ins, mask, size * ins.elements);
+}
+
+} // namespace ptxasw::simt

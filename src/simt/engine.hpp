@@ -1,0 +1,135 @@
+// The machine that runs one launch. Its methods are spread over several files by subject:
+// engine.cpp (set-up and the instruction loop), control.cpp, calls.cpp, access.cpp, atomics.cpp,
+// warp_sync.cpp, barriers.cpp, schedule.cpp.
+#pragma once
+
+#include "simt/random.hpp"
+#include "simt/state.hpp"
+
+#include <optional>
+
+namespace ptxasw::simt {
+
+// Operands of the instruction that runs: where each kind of row begins.
+struct Operands {
+  std::array<const Row*, 3> rows{};
+  std::array<const std::uint32_t*, 3> undefined{};
+  [[nodiscard]] const std::uint64_t* row(const Place& p) const {
+    return rows[static_cast<std::size_t>(p.base)][p.row].data();
+  }
+  [[nodiscard]] std::uint32_t undefined_lanes(const Place& p) const {
+    const std::uint32_t* lanes = undefined[static_cast<std::size_t>(p.base)];
+    return lanes == nullptr ? 0 : lanes[p.row];
+  }
+  [[nodiscard]] std::uint64_t lane(const Place& p, unsigned lane) const {
+    return row(p)[lane] ^ static_cast<std::uint64_t>(p.negated);
+  }
+};
+
+// Bytes that an access reaches.
+struct Bytes {
+  std::uint8_t* data = nullptr;
+  std::uint8_t* defined = nullptr;
+};
+
+class Engine {
+public:
+  Engine(const Program& program, const Launch& launch, Memory& memory);
+  Result run();
+
+private:
+  // engine.cpp
+  bool check_launch();
+  void prepare_memory();
+  void begin_block(Block& block, std::uint64_t linear);
+  void fill_specials(Block& block, Warp& warp);
+  void refresh_clocks(Warp& warp);
+  void advance(Warp& warp, std::uint32_t id, std::uint64_t quantum);
+  bool execute(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);
+  void step(Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask);
+  Operands operands(const Warp& warp, const Frame& frame) const;
+  static void write(Frame& frame, const Place& place, unsigned lane, std::uint64_t value,
+                    std::uint64_t high, bool undefined);
+  void fail(Result::Status status, const Warp& warp, std::uint32_t mask, const Ins& ins,
+            std::string_view what);
+  bool reject_undefined(const Warp& warp, const Ins& ins, std::uint32_t lanes,
+                        std::string_view what);
+
+  // control.cpp
+  void branch(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);
+  void branch_table(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);
+  // Sends the lanes of a fragment different ways; `ways` are (pc, lanes), lanes disjoint.
+  struct Way {
+    std::uint32_t pc, lanes;
+  };
+  void diverge(Warp& warp, std::uint32_t id, std::span<const Way> ways, std::uint32_t reconverge);
+  void arrive(Warp& warp, std::uint32_t id);
+  void exit_lanes(Warp& warp, std::uint32_t id, std::uint32_t lanes);
+  void retire(Warp& warp, std::uint32_t id); // a fragment that has no lanes left
+  void join_changed(Warp& warp, std::uint32_t id);
+  static std::uint32_t new_fragment(Warp& warp);
+  std::uint32_t split(Warp& warp, std::uint32_t id, std::uint32_t lanes);
+
+  // calls.cpp
+  bool call(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);
+  bool call_external(Warp& warp, Frame& frame, const Ins& ins, const CallSite& site,
+                     std::string_view callee, std::uint32_t mask);
+  void return_lanes(Warp& warp, std::uint32_t id);
+  std::uint32_t make_frame(Warp& warp, const Code& code, std::uint32_t caller, std::uint32_t lanes);
+  void print(Warp& warp, unsigned lane, std::uint64_t format, std::uint64_t values, const Ins& ins);
+
+  // access.cpp
+  void load(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask);
+  void store(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
+             std::uint32_t mask);
+  void copy(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask);
+  bool addresses(Warp& warp, const Frame& frame, const Operands& operands, const Ins& ins,
+                 std::uint32_t mask);
+  std::optional<Bytes> reach(Warp& warp, const Frame& frame, const Ins& ins, ptx::Space space,
+                             unsigned lane, std::uint64_t address, std::uint64_t bytes,
+                             bool writes);
+  void observe(Access::Kind kind, const Warp& warp, const Ins& ins, std::uint32_t mask,
+               unsigned bytes);
+
+  // atomics.cpp
+  void atomic(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
+              std::uint32_t mask);
+
+  // warp_sync.cpp
+  void warp_sync(Warp& warp, std::uint32_t id, const Operands& operands, const Ins& ins,
+                 std::uint32_t mask);
+  void deliver(Warp& warp);
+  void settle(Warp& warp, std::uint32_t id);
+
+  // barriers.cpp
+  void barrier(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);
+  void assemble(Warp& warp);
+  void arrive_at_barrier(Warp& warp, Fragment& f);
+  void release_barriers(Block& block);
+  void report_deadlock();
+
+  // schedule.cpp
+  bool turn_of_lockstep();
+  bool turn_of_independent();
+  bool turn_of_one_lane();
+  bool refill();
+  std::optional<std::uint32_t> next_ready(const Warp& warp, std::uint32_t from) const;
+  void merge_equals(Warp& warp, std::uint32_t id);
+
+  const Program& program_;
+  const Launch& launch_;
+  Memory& memory_;
+  Result result_;
+  Random random_;
+  std::vector<Block> blocks_; // resident
+  std::vector<std::uint64_t> order_;
+  std::size_t next_block_ = 0;
+  std::uint64_t block_threads_ = 0;
+  std::uint64_t clock_ = 0;
+  std::vector<std::uint8_t> parameters_, parameters_defined_;
+  std::vector<std::uint8_t> constants_, constants_defined_;
+  Allocation* last_allocation_ = nullptr;
+  std::array<std::uint64_t, warp_size> addresses_{}; // of the access that runs
+};
+
+} // namespace ptxasw::simt
