@@ -17,7 +17,9 @@ namespace ptxasw::grammar {
 // read as a constant expression.
 struct operand_end : p::at<gap, p::one<',', ';', ']', '}', ')'>> {};
 
-struct name_operand : p::seq<name, operand_end> {}; // %r1, foo, %tid.x, %r1.b0
+struct name_operand : p::seq<name, operand_end> {};                 // %r1, foo, %tid.x, %r1.b0
+struct spaced_name : p::seq<identifier, p::plus<gap, selector>> {}; // %tid .x
+struct spaced_name_operand : p::seq<spaced_name, operand_end> {};
 struct sink_operand : p::seq<sink, operand_end> {}; // _
 struct integer_operand : p::seq<integer, operand_end> {};
 struct real_operand : p::seq<real, operand_end> {};
@@ -33,7 +35,7 @@ struct pair_operand // p|q
     : p::seq<phrase<pair_first, pair_bar, pair_second>, operand_end> {};
 
 struct scalar : p::sor<name_operand, integer_operand, sink_operand, real_operand, pair_operand,
-                       negated_operand, expression_operand> {};
+                       negated_operand, spaced_name_operand, expression_operand> {};
 
 struct vector_open : p::one<'{'> {};
 struct vector_close : p::one<'}'> {};

@@ -24,6 +24,7 @@ template <typename Rule> struct Action : tao::pegtl::nothing<Rule> {};
   };
 
 PTX_TEXT(name_operand, b.name(text))
+PTX_TEXT(spaced_name_operand, b.name(text))
 PTX_TEXT(sink_operand, b.sink(text))
 PTX_TEXT(integer_operand, b.constant(text, integer_constant(text)))
 PTX_TEXT(real_operand, b.constant(text, real_constant(text)))

@@ -220,6 +220,7 @@ private:
   // ---- Operands ----
 
   Arg named(std::string_view text) {
+    if (text.find_first_of(" \t") != std::string_view::npos) return joined(text); // %tid .x
     Arg arg = scopes_.find(scope_, text);
     const std::size_t dot = text.find('.');
     if (arg.kind == Arg::Kind::sink && dot != std::string_view::npos) {
@@ -230,6 +231,16 @@ private:
     if (arg.kind == Arg::Kind::sink) fail(where_, fmt::format("'{}' is not declared", text));
     if (arg.kind == Arg::Kind::reg && scopes_.is_vector(arg.id)) inst_.opaque = true;
     return arg;
+  }
+
+  // A special register with blanks before its selector; a selector of anything else must point into
+  // the text and is not worth the trouble.
+  Arg joined(std::string_view text) {
+    std::string name(text);
+    std::erase_if(name, [](char c) { return c == ' ' || c == '\t'; });
+    if (find_special(name) != nullptr) return scopes_.find(scope_, name);
+    fail(where_, fmt::format("'{}' is not declared", text));
+    return {};
   }
 
   void destination(const Operand& operand) {
