@@ -175,20 +175,26 @@ private:
       for (std::size_t e = 0; e < edges.size(); ++e)
         incoming[e] = out_[edges[e].from][slot];
       if (std::ranges::all_of(incoming, [&](Term t) { return t == incoming[0]; })) continue;
-      if (condition.valid()) {
-        state_[slot] = swapped ? c_.ite(condition, incoming[1], incoming[0])
-                               : c_.ite(condition, incoming[0], incoming[1]);
-        continue;
-      }
-      Term& atom = merged[incoming];
-      if (!atom.valid()) {
-        const RegId reg = slice_.registers[slot];
-        atom = instructions_.fresh(AtomKind::merged,
-                                   fmt::format("phi({})", k_.body.registers[reg].name), reg,
-                                   to_sym(k_.uniformity.registers[reg]), b, reg);
-      }
-      state_[slot] = atom;
+      state_[slot] = condition.valid()
+                         ? c_.ite(condition, incoming[swapped ? 1 : 0], incoming[swapped ? 0 : 1])
+                         : merged_atom(b, slot, merged[incoming]);
+      note_entry_value(b, slot);
     }
+  }
+
+  Term merged_atom(BlockId b, std::uint32_t slot, Term& known) {
+    if (!known.valid()) {
+      const RegId reg = slice_.registers[slot];
+      known =
+          instructions_.fresh(AtomKind::merged, fmt::format("phi({})", k_.body.registers[reg].name),
+                              reg, to_sym(k_.uniformity.registers[reg]), b, reg);
+    }
+    return known;
+  }
+
+  void note_entry_value(BlockId b, std::uint32_t slot) {
+    k_.trace.definitions.push_back(
+        {k_.cfg.blocks[b].first, slice_.registers[slot], state_[slot], true});
   }
 
   // Does one branch alone decide by which of two edges `b` is entered? Then its condition, and
@@ -239,6 +245,7 @@ private:
                                             reg, u, header, reg);
       loop.carried.push_back({slot, state_[slot], atom});
       state_[slot] = atom;
+      note_entry_value(header, slot);
     }
   }
 

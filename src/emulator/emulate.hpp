@@ -45,18 +45,20 @@ struct Event {
   ptx::Type type = ptx::Type::none;
   unsigned element_bytes = 0; // of one vector element
   unsigned elements = 1;
-  bool ordered = false;          // volatile, relaxed, acquire, release, mmio
-  bool plain_cache = true;       // no cache operator that asks for another copy (.cv, .lu)
-  bool read_only = false;        // .nc or .const: memory cannot change under it
-  sym::Term address;             // 64 bits; of the first element
-  sym::Term guard;               // width 1; the instruction's own predicate
+  bool ordered = false;    // volatile, relaxed, acquire, release, mmio
+  bool plain_cache = true; // no cache operator that asks for another copy (.cv, .lu)
+  bool read_only = false;  // .nc or .const: memory cannot change under it
+  sym::Term address;       // 64 bits; of the first element
+  sym::Term guard;         // width 1; the instruction's own predicate
 };
 
-// The value that an instruction left in a register (only where the emulator needed to know it).
+// The value that a register holds behind an instruction that wrote it or, `at_entry`, in front of
+// the first instruction of a block where paths join (only for registers that were followed).
 struct Definition {
   ptx::InstId inst = 0;
   ptx::RegId reg = 0;
   sym::Term value;
+  bool at_entry = false;
 };
 
 struct Trace {

@@ -266,12 +266,20 @@ private:
   const emulator::Definition* find_register(Term value, const Event& d) {
     for (const emulator::Definition& definition : k_.trace.definitions) {
       if (definition.value == value && width(definition.reg) == c_.width(value) &&
-          k_.cfg.dominates_inst(definition.inst, d.inst) &&
-          !between_.overwritten(definition.inst, d.inst, definition.reg)) {
+          k_.cfg.dominates_inst(definition.inst, d.inst) && !overwritten(definition, d.inst)) {
         return &definition;
       }
     }
     return nullptr;
+  }
+
+  bool overwritten(const emulator::Definition& definition, ptx::InstId before) {
+    if (definition.at_entry && definition.inst != before) {
+      for (const ptx::Arg& dst : k_.body.dst(k_.body.insts[definition.inst])) {
+        if (dst.kind == ptx::Arg::Kind::reg && dst.id == definition.reg) return true;
+      }
+    }
+    return between_.overwritten(definition.inst, before, definition.reg);
   }
 
   // Neighbouring covers rest on the same index with different distances: one check for all of them.

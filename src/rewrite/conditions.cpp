@@ -12,10 +12,16 @@ using reuse::NoWrap;
 
 Condition Conditions::require(const Cover& cover, ptx::InstId inst, Code& code) {
   Setup& setup = setups_[stretch_of(inst)];
-  if (cover.delta == 0) return {checked(setup, cover.checks, "", code), ""};
-  read_warp(setup, code);
-  const std::string base = checked(setup, cover.checks, setup.full, code);
-  return {in_range(setup, cover, base, code), setup.mask};
+  Condition condition;
+  if (cover.delta != 0) {
+    read_warp(setup, code);
+    condition.mask = setup.mask;
+    condition.ok = in_range(setup, cover, code);
+  }
+  for (const NoWrap& check : cover.checks) {
+    condition.ok = checked(setup, check, condition.ok, code);
+  }
+  return condition;
 }
 
 ptx::InstId Conditions::stretch_of(ptx::InstId inst) const {
@@ -43,78 +49,17 @@ const std::string& Conditions::read_special(std::string& place, std::string_view
   return place;
 }
 
-namespace {
-
-// ", base" and ".and" of a setp that is combined with an earlier condition, if there is one.
-std::string combined(const std::string& base) {
-  return base.empty() ? "" : ", " + base;
-}
-std::string_view combine(const std::string& base) {
-  return base.empty() ? "" : ".and";
-}
-
-} // namespace
-
-// `base` and every check.
-std::string Conditions::checked(Setup& s, const std::vector<NoWrap>& checks, std::string base,
-                                Code& code) {
-  CheckKey key;
-  for (const NoWrap& check : checks) {
-    key.emplace_back(check.index, check.defined, check.unit, check.unit_defined,
-                     check.fact.is_signed, check.fact.lowest, check.fact.highest);
-  }
-  const auto [place, missing] = s.checked.try_emplace(key);
-  if (!missing) return place->second;
-  for (const NoWrap& check : checks) {
-    base = check.unit == ptx::none ? small_check(check, base, code) : wide_check(check, base, code);
-  }
-  place->second = base;
-  return base;
-}
-
-// Constant distances: index - (min - lowest) <= (max - highest) - (min - lowest), unsigned, where
-// min and max are the ends of the 32-bit numbers. One add, one compare.
-std::string Conditions::small_check(const NoWrap& check, const std::string& base, Code& code) {
-  const std::string ok = registers_.make("pred"), offset = registers_.make("b32");
-  const std::int64_t min = check.fact.is_signed ? INT32_MIN : 0;
-  const auto addend = static_cast<std::int32_t>(check.fact.lowest - min);
-  const std::int64_t range = 0xffffffffLL - check.fact.highest + check.fact.lowest;
-  code.line("add.s32 \t{}, {}, {};", offset, name(check.index), addend);
-  code.line("setp.le.u32{} \t{}, {}, {:#x}{};", combine(base), ok, offset, range, combined(base));
-  return ok;
-}
-
-// Distances that are multiples of a register: the sum in 64 bits at each end must be a 32-bit
-// number, that is, sum - min < 2^32 unsigned.
-std::string Conditions::wide_check(const NoWrap& check, std::string base, Code& code) {
-  const std::string_view type = check.fact.is_signed ? "s32" : "u32";
-  const std::string index = registers_.make("b64");
-  code.line("cvt.{}.{} \t{}, {};", check.fact.is_signed ? "s64" : "u64", type, index,
-            name(check.index));
-  if (check.fact.is_signed) code.line("add.s64 \t{0}, {0}, 0x80000000;", index);
-  for (const std::int64_t count : {check.fact.lowest, check.fact.highest}) {
-    if (count == 0) continue;
-    const std::string ok = registers_.make("pred"), sum = registers_.make("b64");
-    code.line("mul.wide.{} \t{}, {}, {};", type, sum, name(check.unit), std::abs(count));
-    code.line("{}.s64 \t{}, {}, {};", count > 0 ? "add" : "sub", sum, index, sum);
-    code.line("setp.lt.u64{} \t{}, {}, 0x100000000{};", combine(base), ok, sum, combined(base));
-    base = ok;
-  }
-  return base;
-}
-
-// lane + delta is in the warp and, if it may not be, %tid.x + delta in the row.
-std::string Conditions::in_range(Setup& s, const Cover& cover, const std::string& base,
-                                 Code& code) {
-  const auto [place, missing] = s.in_range.try_emplace({cover.delta, cover.row_check, base});
+// lane + delta is in the complete warp and, if it may not be, %tid.x + delta in the row.
+std::string Conditions::in_range(Setup& s, const Cover& cover, Code& code) {
+  const auto [place, missing] = s.in_range.try_emplace({cover.delta, cover.row_check});
   if (!missing) return place->second;
   const std::string& lane = read_special(s.lane, "%laneid", code);
   const std::string ok = registers_.make("pred");
   const int distance = std::abs(cover.delta);
   if (cover.delta > 0) {
-    code.line("setp.lt.u32.and \t{}, {}, {}, {};", ok, lane, 32 - distance, base);
+    code.line("setp.lt.u32.and \t{}, {}, {}, {};", ok, lane, 32 - distance, s.full);
   } else {
-    code.line("setp.ge.u32.and \t{}, {}, {}, {};", ok, lane, distance, base);
+    code.line("setp.ge.u32.and \t{}, {}, {}, {};", ok, lane, distance, s.full);
   }
   place->second = cover.row_check ? in_row(s, cover.delta, ok, code) : ok;
   return place->second;
@@ -131,6 +76,60 @@ std::string Conditions::in_row(Setup& s, int delta, const std::string& base, Cod
   const std::string neighbour = registers_.make("b32");
   code.line("add.s32 \t{}, {}, {};", neighbour, tid, delta);
   code.line("setp.lt.u32.and \t{}, {}, {}, {};", ok, neighbour, ntid, base);
+  return ok;
+}
+
+// `base` (or nothing) and one index check. What does not depend on the base is computed once.
+std::string Conditions::checked(Setup& s, const NoWrap& check, const std::string& base,
+                                Code& code) {
+  const CheckKey key{check.index,          check.defined,     check.unit,        check.unit_defined,
+                     check.fact.is_signed, check.fact.lowest, check.fact.highest};
+  const auto [place, missing] = s.checked.try_emplace({key, base});
+  if (!missing) return place->second;
+  const bool constant_unit = check.unit == ptx::none;
+  std::string& prepared = s.prepared[key];
+  if (prepared.empty()) prepared = constant_unit ? offset_of(check, code) : fits(check, code);
+  if (!constant_unit && base.empty()) return place->second = prepared;
+  const std::string ok = registers_.make("pred");
+  if (constant_unit) {
+    const std::int64_t range = 0xffffffffLL - check.fact.highest + check.fact.lowest;
+    code.line("setp.le.u32{} \t{}, {}, {:#x}{};", base.empty() ? "" : ".and", ok, prepared, range,
+              base.empty() ? "" : ", " + base);
+  } else {
+    code.line("and.pred \t{}, {}, {};", ok, prepared, base);
+  }
+  return place->second = ok;
+}
+
+// Constant distances: index - (min - lowest) <= (max - highest) - (min - lowest), unsigned, where
+// min and max are the ends of the 32-bit numbers. This is the left-hand side.
+std::string Conditions::offset_of(const NoWrap& check, Code& code) {
+  const std::string offset = registers_.make("b32");
+  const std::int64_t min = check.fact.is_signed ? INT32_MIN : 0;
+  code.line("add.s32 \t{}, {}, {};", offset, name(check.index),
+            static_cast<std::int32_t>(check.fact.lowest - min));
+  return offset;
+}
+
+// Distances that are multiples of a register: the sum in 64 bits at each end must be a 32-bit
+// number, that is, sum - min < 2^32 unsigned.
+std::string Conditions::fits(const NoWrap& check, Code& code) {
+  const std::string_view type = check.fact.is_signed ? "s32" : "u32";
+  const std::string index = registers_.make("b64");
+  code.line("cvt.{}.{} \t{}, {};", check.fact.is_signed ? "s64" : "u64", type, index,
+            name(check.index));
+  if (check.fact.is_signed) code.line("add.s64 \t{0}, {0}, 0x80000000;", index);
+  std::string ok;
+  for (const std::int64_t count : {check.fact.lowest, check.fact.highest}) {
+    if (count == 0) continue;
+    const std::string sum = registers_.make("b64"), product = registers_.make("b64");
+    const std::string both = registers_.make("pred");
+    code.line("mul.wide.{} \t{}, {}, {};", type, product, name(check.unit), std::abs(count));
+    code.line("{}.s64 \t{}, {}, {};", count > 0 ? "add" : "sub", sum, index, product);
+    code.line("setp.lt.u64{} \t{}, {}, 0x100000000{};", ok.empty() ? "" : ".and", both, sum,
+              ok.empty() ? "" : ", " + ok);
+    ok = both;
+  }
   return ok;
 }
 

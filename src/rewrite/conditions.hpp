@@ -7,10 +7,13 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+
 #include <iterator>
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::rewrite {
@@ -45,25 +48,25 @@ public:
   void forget() { setups_.clear(); }
 
 private:
-  // Index and unit as they were defined, and the range of the fact.
-  using CheckKey = std::vector<std::tuple<ptx::RegId, ptx::InstId, ptx::RegId, ptx::InstId, bool,
-                                          std::int64_t, std::int64_t>>;
+  // A check by its registers as they were defined, and its range.
+  using CheckKey = std::tuple<ptx::RegId, ptx::InstId, ptx::RegId, ptx::InstId, bool, std::int64_t,
+                              std::int64_t>;
   struct Setup {
     std::string mask, full, lane, tid, ntid;
-    std::map<CheckKey, std::string> checked;
-    std::map<std::tuple<int, bool, std::string>, std::string> in_range;
+    std::map<std::pair<int, bool>, std::string> in_range; // by delta and whether the row matters
+    std::map<CheckKey, std::string> prepared;             // what a check has computed so far
+    std::map<std::pair<CheckKey, std::string>, std::string> checked; // by check and base
   };
 
   [[nodiscard]] ptx::InstId stretch_of(ptx::InstId inst) const;
   [[nodiscard]] const std::string& name(ptx::RegId reg) const;
   void read_warp(Setup& setup, Code& code);
-  std::string checked(Setup& setup, const std::vector<reuse::NoWrap>& checks, std::string base,
-                      Code& code);
-  std::string small_check(const reuse::NoWrap& check, const std::string& base, Code& code);
-  std::string wide_check(const reuse::NoWrap& check, std::string base, Code& code);
-  std::string in_range(Setup& setup, const reuse::Cover& cover, const std::string& base,
-                       Code& code);
+  std::string in_range(Setup& setup, const reuse::Cover& cover, Code& code);
   std::string in_row(Setup& setup, int delta, const std::string& base, Code& code);
+  std::string checked(Setup& setup, const reuse::NoWrap& check, const std::string& base,
+                      Code& code);
+  std::string offset_of(const reuse::NoWrap& check, Code& code);
+  std::string fits(const reuse::NoWrap& check, Code& code);
   const std::string& read_special(std::string& place, std::string_view special, Code& code);
 
   const emulator::Kernel& k_;
