@@ -32,7 +32,8 @@ double load_cycles(const Profile& profile, const ShuffleCandidate& candidate) {
 
 double shuffle_cycles(const Profile& profile, const ShuffleCandidate& candidate) {
   if (candidate.delta == 0) return 0; // a register move, which ptxas mostly removes
-  const auto corner_lanes = std::min(static_cast<unsigned>(std::abs(candidate.delta)), warp_lanes);
+  const auto corner_lanes = static_cast<unsigned>(
+      std::min<long>(std::abs(static_cast<long>(candidate.delta)), warp_lanes));
   const unsigned words = std::max(1U, (candidate.bytes + 3) / 4);
   return words * profile.shuffle.cycles + profile.guard.cycles + profile.corner.cycles +
          (lines_touched(candidate, corner_lanes) - 1) * profile.line.cycles;

@@ -98,23 +98,25 @@ std::string_view meaning(FactKind kind) {
   return "";
 }
 
-std::vector<std::uint32_t> users(const KernelReport& kernel, const AccessReport& access) {
-  std::vector<std::uint32_t> lines;
-  if (access.is_store) return lines;
-  for (const auto& other : kernel.accesses)
-    if (other.outcome != Outcome::kept && other.source_ptx_line == access.ptx_line)
-      lines.push_back(other.ptx_line);
-  return lines;
+Users::Users(const KernelReport& kernel) {
+  for (const auto& access : kernel.accesses)
+    if (access.outcome != Outcome::kept) lines_[access.source_ptx_line].push_back(access.ptx_line);
 }
 
-std::string outcome(const KernelReport& kernel, const AccessReport& access) {
+const std::vector<std::uint32_t>& Users::of(const AccessReport& access) const {
+  static const std::vector<std::uint32_t> none;
+  const auto found = lines_.find(access.ptx_line);
+  return access.is_store || found == lines_.end() ? none : found->second;
+}
+
+std::string outcome(const Users& users, const AccessReport& access) {
   switch (access.outcome) {
   case Outcome::shuffled:
     return fmt::format("shuffled from lane{:+}, line {}", access.delta, access.source_ptx_line);
   case Outcome::moved: return fmt::format("moved from line {}, same lane", access.source_ptx_line);
   case Outcome::kept: break;
   }
-  if (const auto lines = users(kernel, access); !lines.empty())
+  if (const auto& lines = users.of(access); !lines.empty())
     return "kept: supplies " + lines_of(lines);
   if (access.reason.empty()) return "";
   return "kept: " + access.reason;

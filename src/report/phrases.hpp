@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace ptxasw::report {
@@ -19,11 +20,19 @@ std::string_view name(Outcome outcome);  // "shuffled"
 std::string_view name(FactKind kind);    // "checked"
 std::string_view meaning(FactKind kind); // "checked at run time"
 
-// The PTX lines of the loads of this kernel that take their value from `access`.
-std::vector<std::uint32_t> users(const KernelReport& kernel, const AccessReport& access);
+// Which loads of a kernel take their value from which.
+class Users {
+public:
+  explicit Users(const KernelReport& kernel);
+  // The PTX lines of the loads that take their value from `access`.
+  [[nodiscard]] const std::vector<std::uint32_t>& of(const AccessReport& access) const;
+
+private:
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> lines_;
+};
 
 // What became of an access, in one sentence. Empty when there is nothing to say (a store).
-std::string outcome(const KernelReport& kernel, const AccessReport& access);
+std::string outcome(const Users& users, const AccessReport& access);
 
 // The facts that can fail, which the reader should know of: "checked: %tid.x < 31".
 std::vector<std::string> conditions(const AccessReport& access);

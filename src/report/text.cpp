@@ -54,13 +54,14 @@ void put_headline(std::string& out, const KernelReport& kernel, const TextStyle&
   if (kernel.analyzed) put(covered(kernel) + "; " + effort(kernel), "");
 }
 
-std::string_view outcome_color(const KernelReport& kernel, const AccessReport& access) {
+std::string_view outcome_color(const Users& users, const AccessReport& access) {
   if (access.outcome != Outcome::kept) return green;
-  return users(kernel, access).empty() ? yellow : dim;
+  return users.of(access).empty() ? yellow : dim;
 }
 
 void put_accesses(std::string& out, const KernelReport& kernel, const TextStyle& style) {
   if (kernel.accesses.empty()) return;
+  const Users users(kernel);
   Table table({{"line", Align::right},
                {"source"},
                {"access"},
@@ -73,7 +74,7 @@ void put_accesses(std::string& out, const KernelReport& kernel, const TextStyle&
     table.row({std::to_string(access.ptx_line), printable(source_place(access)),
                printable(operation(access)), std::to_string(access.bytes), lane_stride(access),
                sectors(access), std::string(cost::name(access.access)),
-               printable(outcome(kernel, access))});
+               printable(outcome(users, access))});
     table.note(printable(access.address));
     for (const auto& condition : conditions(access))
       table.note(printable(condition));
@@ -81,7 +82,7 @@ void put_accesses(std::string& out, const KernelReport& kernel, const TextStyle&
   out += '\n';
   out += table.render(style.width, 2, [&](std::size_t row, std::size_t column, std::string_view t) {
     const auto& access = kernel.accesses.at(row);
-    return column == 7 ? paint(style, outcome_color(kernel, access), t) : std::string(t);
+    return column == 7 ? paint(style, outcome_color(users, access), t) : std::string(t);
   });
 }
 
@@ -161,15 +162,16 @@ std::string request_sentence(const AccessReport& access) {
                      access.lane_stride ? "alignment" : "parameters and alignment");
 }
 
-std::string outcome_sentence(const KernelReport& kernel, const AccessReport& access) {
-  const std::string text = outcome(kernel, access);
+std::string outcome_sentence(const KernelReport& kernel, const Users& users,
+                             const AccessReport& access) {
+  const std::string text = outcome(users, access);
   if (!text.empty() || access.is_store) return text;
   if (!kernel.reason.empty()) return "kept, as the whole kernel is: " + kernel.reason;
   return "kept: nothing was rewritten";
 }
 
 void put_explanation(std::string& out, const Report& report, const KernelReport& kernel,
-                     const AccessReport& access, const TextStyle& style) {
+                     const Users& users, const AccessReport& access, const TextStyle& style) {
   const std::string source = source_place(access);
   out += paint(style, bold, fmt::format("{}:{}", printable(report.file), access.ptx_line));
   if (!source.empty()) out += fmt::format(" ({})", printable(source));
@@ -184,7 +186,7 @@ void put_explanation(std::string& out, const Report& report, const KernelReport&
   put("address", access.address);
   put("lanes", lanes_sentence(access));
   put("request", request_sentence(access));
-  put("outcome", outcome_sentence(kernel, access));
+  put("outcome", outcome_sentence(kernel, users, access));
   for (const auto& fact : access.facts)
     put(&fact == access.facts.data() ? "given" : "",
         fmt::format("{} ({})", fact.text, meaning(fact.kind)));
@@ -199,12 +201,14 @@ std::uint32_t line_of(const AccessReport& access, bool ptx) {
 std::size_t put_matches(std::string& out, const Report& report, std::uint32_t line, bool ptx,
                         const TextStyle& style) {
   std::size_t count = 0;
-  for (const auto& kernel : report.kernels)
+  for (const auto& kernel : report.kernels) {
+    const Users users(kernel);
     for (const auto& access : kernel.accesses) {
       if (line == 0 || line_of(access, ptx) != line) continue;
       if (count++ != 0) out += '\n';
-      put_explanation(out, report, kernel, access, style);
+      put_explanation(out, report, kernel, users, access, style);
     }
+  }
   return count;
 }
 

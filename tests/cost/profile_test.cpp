@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 using namespace ptxasw::cost;
 using testing::HasSubstr;
 
@@ -145,6 +147,11 @@ TEST(Gain, AgreesWithTheMeasuredBoxFilters) {
 // model has no memory behind L1, so it may promise somewhat more.
 TEST(Gain, AgreesWithTheMeasuredColumnWalk) {
   EXPECT_NEAR(predicted_speedup(constant(16384, 4, 4), 9, 8), 3.5, 0.8);
+}
+
+TEST(ShufflePays, NonsenseIsAnsweredWithNo) {
+  EXPECT_FALSE(shuffle_pays(hopper(), constant(4096, 4, std::numeric_limits<int>::min())));
+  EXPECT_FALSE(shuffle_pays(hopper(), {0, Lane::constant, {}, {9, 1}, 1}));
 }
 
 TEST(Reason, SaysWhatWasWeighedAndWhatToDo) {

@@ -1,0 +1,207 @@
+// The HTML page: self-contained, well formed, every link with its target, nothing of the input
+// unescaped; and the drawing of loads as lanes.
+#include "report/drawing.hpp"
+#include "report/report.hpp"
+#include "report/samples.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+
+using namespace ptxasw;
+using namespace ptxasw::report;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::Pair;
+
+namespace {
+
+std::string numbered_lines(int count) {
+  std::string text;
+  for (int i = 1; i <= count; ++i)
+    text += "\tmov.u32 \t%r" + std::to_string(i) + ", 0;\n";
+  return text;
+}
+
+// The sample's PTX, with line 52 replaced by two others.
+std::string original() {
+  return numbered_lines(120);
+}
+std::string rewritten() {
+  const std::string line = "\tmov.u32 \t%r52, 0;\n";
+  std::string text = original();
+  return text.replace(text.find(line), line.size(), "\tshfl one;\n\tcorner two;\n");
+}
+std::string page() {
+  return to_html(test::sample(), original(), rewritten());
+}
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+    ++n;
+  return n;
+}
+
+std::set<std::string> all(const std::string& text, const std::string& pattern) {
+  const std::regex expression(pattern);
+  std::set<std::string> found;
+  for (std::sregex_iterator it(text.begin(), text.end(), expression), end; it != end; ++it)
+    found.insert((*it)[1]);
+  return found;
+}
+
+// The first tag that does not close what is open; empty when the page nests well.
+std::string nesting_error(const std::string& text) {
+  const std::set<std::string> single{"meta", "br", "path", "!DOCTYPE"};
+  std::vector<std::string> open;
+  const std::regex tag("<(/?)([!a-zA-Z0-9]+)[^>]*?(/?)>");
+  for (std::sregex_iterator it(text.begin(), text.end(), tag), end; it != end; ++it) {
+    const std::string name = (*it)[2];
+    if (single.contains(name)) continue;
+    if ((*it)[1].length() == 0) {
+      open.push_back(name);
+    } else {
+      if (open.empty() || open.back() != name) return it->str();
+      open.pop_back();
+    }
+  }
+  return open.empty() ? "" : open.back();
+}
+
+using Offsets = std::vector<std::pair<std::uint32_t, int>>; // PTX line, lanes from the first load
+
+std::vector<Offsets> offsets(const KernelReport& kernel) {
+  std::vector<Offsets> result;
+  for (const auto& family : families(kernel)) {
+    result.emplace_back();
+    for (const auto& strip : family)
+      result.back().emplace_back(strip.access->ptx_line, strip.offset);
+  }
+  return result;
+}
+
+} // namespace
+
+TEST(Html, IsOneSelfContainedPage) {
+  const std::string html = page();
+  EXPECT_THAT(html, testing::StartsWith("<!DOCTYPE html>\n<html lang=\"en\">"));
+  for (const auto* outside :
+       {"http:", "https:", "//www", "<script", "<link", "src=", "url(", "@import"})
+    EXPECT_THAT(html, Not(HasSubstr(outside)));
+}
+
+TEST(Html, NestsWell) {
+  EXPECT_EQ(nesting_error(page()), "");
+  EXPECT_EQ(nesting_error(to_html({}, "", "")), "");
+  EXPECT_EQ(nesting_error("<p><b></p>"), "</p>"); // the check itself can fail
+}
+
+TEST(Html, EveryLinkHasATarget) {
+  const std::string html = page();
+  const auto links = all(html, "href=\"#(L[0-9]+)\"");
+  EXPECT_THAT(links, ElementsAre("L21", "L45", "L52", "L58", "L60", "L63", "L70", "L90"));
+  EXPECT_EQ(all(html, " id=\"(L[0-9]+)\""), links);
+  EXPECT_EQ(count(html, " id=\"L45\""), 1U);
+}
+
+TEST(Html, ShowsTheChangeSideBySideAndFoldsTheRest) {
+  const std::string html = page();
+  EXPECT_THAT(html, HasSubstr("<i class=\"del m-covered\">52</i><span class=\"code del\">"
+                              "\tmov.u32 \t%r52, 0;</span><i class=\"ins\">52</i>"
+                              "<span class=\"code ins\">\tshfl one;</span>"));
+  EXPECT_THAT(html, HasSubstr("<i class=\"none\"></i><span class=\"code none\"></span>"
+                              "<i class=\"ins\">53</i><span class=\"code ins\">\tcorner two;"));
+  EXPECT_THAT(html, HasSubstr("<summary>20 unchanged lines</summary>"));
+}
+
+TEST(Html, AnUnchangedTextSaysSo) {
+  const std::string html = to_html(test::sample(), original(), original());
+  EXPECT_THAT(html, HasSubstr("passed through unchanged"));
+  EXPECT_THAT(html, Not(HasSubstr("class=\"code ins\"")));
+}
+
+TEST(Html, LongUnchangedPartsAreNotCopiedIntoThePage) {
+  const std::string text = numbered_lines(100000);
+  const std::string html = to_html(test::sample(), text, text + "ret;\n");
+  EXPECT_LT(html.size(), 1000000U);
+  EXPECT_THAT(html, HasSubstr("more lines, not in this page"));
+  EXPECT_THAT(html, HasSubstr("<span class=\"code ins\">ret;</span>"));
+}
+
+TEST(Html, EscapesEverythingFromTheInput) {
+  const std::string evil = "<script>alert('1')</script>\"&";
+  Report report = test::sample();
+  report.file = evil;
+  report.messages[0].text = evil;
+  auto& kernel = report.kernels[0];
+  kernel.name = kernel.reason = evil;
+  auto& access = kernel.accesses[1];
+  access.address = access.space = access.qualifiers = access.source_file = access.proof = evil;
+  access.facts[1].text = evil;
+  kernel.accesses[3].reason = evil;
+  const std::string html = to_html(report, evil, evil + "\n" + evil);
+  EXPECT_THAT(html, Not(HasSubstr("<script>")));
+  EXPECT_EQ(nesting_error(html), "");
+}
+
+TEST(Drawing, ACoveredLoadLiesDeltaLanesBesideItsSource) {
+  KernelReport kernel;
+  kernel.accesses = {test::load(10, 0, ""),
+                     test::load(11, 0, ""),
+                     test::shuffled(test::load(12, 0, ""), 1, 10),
+                     test::shuffled(test::load(13, 0, ""), -2, 11),
+                     test::shuffled(test::load(14, 0, ""), 3, 12),
+                     test::shuffled(test::load(15, 0, ""), 1, 99)};
+  EXPECT_THAT(offsets(kernel), ElementsAre(Offsets{{10, 0}, {12, 1}, {14, 4}},
+                                           Offsets{{11, 0}, {13, -2}}, Offsets{{15, 0}}));
+}
+
+TEST(Drawing, StoresAreNotDrawn) {
+  KernelReport kernel;
+  kernel.accesses = {test::load(10, 0, "")};
+  kernel.accesses[0].is_store = true;
+  EXPECT_TRUE(families(kernel).empty());
+  EXPECT_EQ(lanes_svg(kernel), "");
+}
+
+TEST(Drawing, LanesWithoutPartnerAreTheCorner) {
+  const auto cells = [](int delta, const std::string& style) {
+    KernelReport kernel;
+    kernel.accesses = {test::load(10, 0, ""), test::shuffled(test::load(12, 0, ""), delta, 10)};
+    const std::string svg = lanes_svg(kernel);
+    std::smatch path;
+    if (!std::regex_search(svg, path, std::regex("class=\"" + style + "\" d=\"([^\"]*)\"")))
+      return std::size_t{0};
+    return count(path[1], "M");
+  };
+  for (const int delta : {1, -1, 5, -31}) {
+    EXPECT_EQ(cells(delta, "corner"), static_cast<std::size_t>(std::abs(delta)));
+    EXPECT_EQ(cells(delta, "covered"), 32U - static_cast<std::size_t>(std::abs(delta)));
+    EXPECT_EQ(cells(delta, "source"), 32U);
+  }
+}
+
+TEST(Drawing, AUniformLoadIsOneCell) {
+  KernelReport kernel;
+  kernel.accesses = {test::load(10, 0, "")};
+  kernel.accesses[0].access = AccessClass::uniform;
+  kernel.accesses[0].lane_stride = 0;
+  EXPECT_EQ(count(lanes_svg(kernel), "M"), 1U);
+}
+
+TEST(Drawing, NonsenseDeltasStayOnThePage) {
+  KernelReport kernel;
+  kernel.accesses = {test::load(10, 0, "")};
+  for (const int delta : {2147483647, -2147483647, 40, -40})
+    kernel.accesses.push_back(test::shuffled(test::load(12, 0, ""), delta, 10));
+  kernel.accesses.push_back(test::shuffled(test::load(13, 0, ""), -2147483647 - 1, 10));
+  EXPECT_EQ(nesting_error(lanes_svg(kernel)), "");
+}
+
+TEST(Escape, Table) {
+  EXPECT_EQ(escaped("a<b>&\"'\t\x01\x7f"), "a&lt;b&gt;&amp;&quot;&#39;\t??");
+}
