@@ -1,0 +1,443 @@
+// The conditions of the lane axis, one small kernel each: what is covered, by which delta, with
+// which checks; and for everything that must be refused, the reason.
+#include "reuse/lane.hpp"
+
+#include "emulator/kernel_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ptxasw {
+namespace {
+
+using test::Emulated;
+using test::kernel_text;
+using ::testing::HasSubstr;
+
+struct Found {
+  Emulated emulated;
+  reuse::LanePlan plan;
+
+  explicit Found(std::string text, reuse::LaneOptions options = {}) : emulated(std::move(text)) {
+    sym::Solver solver(*emulated.kernel.context, {.paranoid = options.paranoid});
+    plan = reuse::find_lane_reuse(emulated.kernel, solver, options);
+  }
+  [[nodiscard]] const reuse::Cover& cover(std::size_t load) const {
+    const auto& found = plan.loads.at(load).cover;
+    if (!found) ADD_FAILURE() << "kept: " << plan.loads.at(load).kept;
+    static const reuse::Cover nothing{};
+    return found ? *found : nothing;
+  }
+  [[nodiscard]] bool covered(std::size_t load) const {
+    return plan.loads.at(load).cover.has_value();
+  }
+  [[nodiscard]] std::string kept(std::size_t load) const { return plan.loads.at(load).kept; }
+};
+
+// %rd4 = in + 4*tid.x, no wrap possible.
+constexpr const char* by_tid = R"(
+    mul.wide.u32 %rd3, %r3, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+)";
+
+Found find(const std::string& body, reuse::LaneOptions options = {}) {
+  return Found(kernel_text(by_tid + body), options);
+}
+
+TEST(Lane, NeighboursInBothDirections) {
+  const Found f = find(R"(
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd4+4];
+    ld.global.f32 %f3, [%rd4+-12];
+    ld.global.f32 %f4, [%rd4+124];
+    ld.global.f32 %f5, [%rd4+128];
+    ret;)");
+  EXPECT_FALSE(f.covered(0));
+  EXPECT_EQ(f.cover(1).delta, 1);
+  EXPECT_EQ(f.cover(2).delta, -3);
+  EXPECT_EQ(f.cover(3).delta, 31);
+  EXPECT_THAT(f.kept(4), HasSubstr("no earlier load"));
+  EXPECT_TRUE(f.cover(1).checks.empty());
+  EXPECT_TRUE(f.cover(1).row_check);
+  EXPECT_EQ(f.cover(1).proof, sym::ProofKind::normal_form);
+}
+
+TEST(Lane, SmallestDistanceWinsAndSourcesAreDirect) {
+  const Found f = find(R"(
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd4+132];
+    ld.global.f32 %f3, [%rd4+128];
+    ld.global.f32 %f4, [%rd4+8];
+    ld.global.f32 %f5, [%rd4+12];
+    ret;)");
+  EXPECT_FALSE(f.covered(1));
+  EXPECT_EQ(f.cover(2).delta, -1); // from line 2, not from 32 away
+  EXPECT_EQ(f.cover(3).delta, 2);
+  EXPECT_EQ(f.cover(4).delta, 3); // from the first: the third load is itself covered
+  EXPECT_EQ(f.cover(4).source, f.plan.loads[0].event);
+}
+
+TEST(Lane, MaxDeltaAndOddBytes) {
+  EXPECT_FALSE(
+      find("ld.global.f32 %f1, [%rd4];\nld.global.f32 %f2, [%rd4+8];\nret;", {.max_delta = 1})
+          .covered(1));
+  EXPECT_FALSE(find("ld.global.u16 %rs1, [%rd4];\nld.global.u16 %rs2, [%rd4+2];\nret;").covered(1));
+}
+
+TEST(Lane, SameAddressIsAMove) {
+  const Found f = find("ld.global.f32 %f1, [%rd4];\nld.global.f32 %f2, [%rd4];\nret;");
+  EXPECT_EQ(f.cover(1).delta, 0);
+}
+
+TEST(Lane, KnownBlockNeedsNoRowCheck) {
+  const std::string body =
+      std::string(by_tid) + "ld.global.f32 %f1, [%rd4];\nld.global.f32 %f2, [%rd4+4];\nret;";
+  EXPECT_FALSE(Found(kernel_text(body), {.block = {64, 1, 1}}).cover(1).row_check);
+  EXPECT_TRUE(Found(kernel_text(body), {.block = {48, 1, 1}}).cover(1).row_check);
+}
+
+// --- Index arithmetic ---------------------------------------------------------------------------
+
+TEST(Lane, ConstantOutsideTheWideningNeedsAWrapCheck) {
+  const Found f(kernel_text(R"(
+    mad.lo.s32 %r4, %r1, %r2, %r3;
+    mul.wide.s32 %rd3, %r4, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd4+4];
+    ld.global.f32 %f3, [%rd4+-8];
+    ret;)"));
+  ASSERT_EQ(f.cover(1).checks.size(), 1U);
+  const reuse::NoWrap& check = f.cover(1).checks[0];
+  EXPECT_EQ(f.emulated.kernel.body.registers[check.index].name, "%r4");
+  EXPECT_TRUE(check.fact.is_signed);
+  EXPECT_EQ(check.fact.lowest, -2); // one check serves both loads
+  EXPECT_EQ(check.fact.highest, 1);
+  EXPECT_EQ(check.unit, ptx::none);
+}
+
+TEST(Lane, UnsignedIndexHasAnUnsignedCheck) { // trap h12
+  const Found f(kernel_text(R"(
+    add.s32 %r4, %r1, %r3;
+    mul.wide.u32 %rd3, %r4, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd4+4];
+    ret;)"));
+  ASSERT_EQ(f.cover(1).checks.size(), 1U);
+  EXPECT_FALSE(f.cover(1).checks[0].fact.is_signed);
+}
+
+TEST(Lane, ConstantInsideTheWideningNeedsNone) {
+  const Found f(kernel_text(R"(
+    add.s32 %r4, %r1, %r3;
+    add.s32 %r5, %r4, 1;
+    mul.wide.s32 %rd3, %r4, 4;
+    mul.wide.s32 %rd4, %r5, 4;
+    add.s64 %rd5, %rd1, %rd3;
+    add.s64 %rd6, %rd1, %rd4;
+    ld.global.f32 %f1, [%rd5];
+    ld.global.f32 %f2, [%rd6];
+    ret;)"));
+  EXPECT_EQ(f.cover(1).delta, 1);
+  EXPECT_TRUE(f.cover(1).checks.empty());
+}
+
+TEST(Lane, SignMismatchIsNotEqual) { // trap h13
+  const Found f(kernel_text(R"(
+    add.s32 %r4, %r1, %r3;
+    mul.wide.s32 %rd3, %r4, 4;
+    mul.wide.u32 %rd4, %r4, 4;
+    add.s64 %rd5, %rd1, %rd3;
+    add.s64 %rd6, %rd1, %rd4;
+    ld.global.f32 %f1, [%rd5];
+    ld.global.f32 %f2, [%rd6+4];
+    ret;)"));
+  EXPECT_FALSE(f.covered(1));
+}
+
+TEST(Lane, TransposedWalkStepsByAParameter) {
+  const Found f(kernel_text(R"(
+    mul.lo.s32 %r4, %r3, %r1;
+    mul.wide.s32 %rd3, %r4, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    mul.wide.s32 %rd5, %r1, 4;
+    add.s64 %rd6, %rd4, %rd5;
+    add.s64 %rd7, %rd6, %rd5;
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd6];
+    ld.global.f32 %f3, [%rd7];
+    ret;)"));
+  EXPECT_EQ(f.cover(1).delta, 1);
+  EXPECT_EQ(f.cover(2).delta, 2);
+  ASSERT_EQ(f.cover(1).checks.size(), 1U);
+  const reuse::NoWrap& check = f.cover(1).checks[0];
+  EXPECT_EQ(f.emulated.kernel.body.registers[check.unit].name, "%r1");
+  EXPECT_EQ(check.fact.highest, 2);
+  EXPECT_EQ(f.plan.loads[0].lane_stride.kind, reuse::Stride::Kind::parametric);
+}
+
+TEST(Lane, ClampedIndicesMatchExactly) {
+  const Found f(kernel_text(R"(
+    add.s32 %r4, %r3, %r2;
+    add.s32 %r5, %r4, 1;
+    min.s32 %r6, %r4, %r1;
+    min.s32 %r7, %r5, %r1;
+    mul.wide.s32 %rd3, %r6, 4;
+    mul.wide.s32 %rd4, %r7, 4;
+    add.s64 %rd5, %rd1, %rd3;
+    add.s64 %rd6, %rd1, %rd4;
+    ld.global.f32 %f1, [%rd5];
+    ld.global.f32 %f2, [%rd6];
+    ret;)"));
+  EXPECT_EQ(f.cover(1).delta, 1);
+}
+
+TEST(Lane, AddressesFromLoadedIndices) { // trap h35
+  const Found changing(kernel_text(std::string(by_tid) + R"(
+    ld.global.u32 %r4, [%rd4];
+    mul.wide.u32 %rd6, %r4, 4;
+    add.s64 %rd7, %rd2, %rd6;
+    ld.global.f32 %f1, [%rd7];
+    ld.global.f32 %f2, [%rd7+4];
+    ret;)"));
+  EXPECT_FALSE(changing.covered(2));
+  // A gather through constant memory: lane + 1 gathers what lane x finds one index further.
+  const Found constant(kernel_text(std::string(by_tid) + R"(
+    ld.global.nc.u32 %r4, [%rd4];
+    ld.global.nc.u32 %r5, [%rd4+4];
+    mul.wide.u32 %rd6, %r4, 4;
+    mul.wide.u32 %rd7, %r5, 4;
+    add.s64 %rd8, %rd2, %rd6;
+    add.s64 %rd9, %rd2, %rd7;
+    ld.global.nc.f32 %f1, [%rd8];
+    ld.global.nc.f32 %f2, [%rd9];
+    ret;)"));
+  EXPECT_EQ(constant.cover(1).delta, 1);
+  EXPECT_EQ(constant.cover(3).delta, 1);
+}
+
+// --- What stands between ------------------------------------------------------------------------
+
+struct Between {
+  const char* name;
+  const char* code;
+  const char* reason; // nullptr: covered all the same
+};
+
+class LaneBetween : public ::testing::TestWithParam<Between> {};
+
+TEST_P(LaneBetween, Decides) {
+  const Found f = find(fmt::format(
+      "ld.global.f32 %f1, [%rd4];\n{}\nld.global.f32 %f2, [%rd4+4];\nret;", GetParam().code));
+  if (GetParam().reason == nullptr) {
+    EXPECT_TRUE(f.plan.loads.back().cover) << f.plan.loads.back().kept;
+  } else {
+    EXPECT_FALSE(f.plan.loads.back().cover);
+    EXPECT_THAT(f.plan.loads.back().kept, HasSubstr(GetParam().reason));
+  }
+}
+
+constexpr Between betweens[] = {
+    {"nothing", "", nullptr},
+    {"barrier", "bar.sync 0;", "bar at line"},
+    {"warp_barrier", "bar.warp.sync -1;", "bar at line"},
+    {"fence", "membar.gl;", "membar at line"},
+    {"atomic", "atom.global.add.u32 %r5, [%rd2], 1;", "atom at line"},
+    {"reduction", "red.global.add.u32 [%rd2], 1;", "red at line"},
+    {"volatile_load", "ld.volatile.global.f32 %f9, [%rd2];", "ld at line"},
+    {"acquire", "ld.acquire.gpu.global.f32 %f9, [%rd2];", "ld at line"},
+    {"cp_async", "cp.async.ca.shared.global [%r1], [%rd2], 4;", "cp at line"},
+    {"other_array", "st.global.f32 [%rd5], %f1;", "may write it; const __restrict__"},
+    {"own_element", "st.global.f32 [%rd4], %f1;", "may write it"},
+    {"far_element", "st.global.f32 [%rd4+4096], %f1;", nullptr},
+    {"element_of_a_lane", "st.global.f32 [%rd4+64], %f1;", "may write it"},
+    {"uniform_store", "st.global.f32 [%rd1], %f1;", "may write it"},
+    {"shared_store", "st.shared.f32 [%r1], %f1;", nullptr},
+    {"generic_store", "st.f32 [%rd5], %f1;", "may write it"},
+    {"store_on_a_path",
+     "setp.eq.s32 %p1, %r1, 0;\n@%p1 bra L;\nst.global.f32 [%rd5], %f1;\nL:", "may write it"},
+    {"predicated_store", "setp.eq.s32 %p1, %r1, 0;\n@%p1 st.global.f32 [%rd5], %f1;",
+     "may write it"},
+    {"branch", "setp.eq.s32 %p1, %r1, 0;\n@%p1 bra L;\nadd.f32 %f9, %f1, %f1;\nL:", nullptr},
+    {"loop_with_store",
+     "L:\nst.global.f32 [%rd5], %f1;\nadd.s32 %r1, %r1, -1;\nsetp.gt.s32 %p1, %r1, 0;\n@%p1 bra "
+     "L;",
+     "may write it"},
+};
+INSTANTIATE_TEST_SUITE_P(, LaneBetween, ::testing::ValuesIn(betweens),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(Lane, StoresDoNotTouchReadOnlyMemory) {
+  const Found f = find(R"(
+    ld.global.nc.f32 %f1, [%rd4];
+    st.global.f32 [%rd5], %f1;
+    ld.global.nc.f32 %f2, [%rd4+4];
+    ret;)");
+  EXPECT_EQ(f.cover(1).delta, 1);
+}
+
+// --- Whether the source ran in the other lane ---------------------------------------------------
+
+TEST(Lane, SourceMustDominate) { // trap h05b
+  const Found f = find(R"(
+    setp.eq.s32 %p1, %r1, 0;
+    @%p1 bra L;
+    ld.global.f32 %f1, [%rd4];
+L:
+    ld.global.f32 %f2, [%rd4+4];
+    ret;)");
+  EXPECT_THAT(f.kept(1), HasSubstr("not precede it on every path"));
+}
+
+TEST(Lane, PredicatedSource) { // trap h18b
+  const Found f = find(R"(
+    setp.lt.s32 %p1, %r3, 5;
+    @%p1 ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd4+4];
+    ret;)");
+  EXPECT_THAT(f.kept(1), HasSubstr("predicated"));
+}
+
+TEST(Lane, PredicatedSourceUnderItsOwnCondition) {
+  const Found f = find(R"(
+    setp.lt.s32 %p1, %r3, 5;
+    @%p1 ld.global.f32 %f1, [%rd4];
+    @!%p1 bra DONE;
+    ld.global.f32 %f2, [%rd4+4];
+DONE:
+    ret;)");
+  EXPECT_EQ(f.cover(1).delta, 1);
+}
+
+TEST(Lane, UniformPredicateOnBoth) {
+  const Found uniform = find(R"(
+    setp.lt.s32 %p1, %r1, 5;
+    @%p1 ld.global.f32 %f1, [%rd4];
+    @%p1 ld.global.f32 %f2, [%rd4+4];
+    ret;)");
+  EXPECT_EQ(uniform.cover(1).delta, 1);
+  const Found varying = find(R"(
+    setp.lt.s32 %p1, %r3, 5;
+    @%p1 ld.global.f32 %f1, [%rd4];
+    @%p1 ld.global.f32 %f2, [%rd4+4];
+    ret;)");
+  EXPECT_FALSE(varying.covered(1));
+}
+
+// --- Loops --------------------------------------------------------------------------------------
+
+constexpr const char* loop = R"(
+    mov.u32 %r4, 0;
+LOOP:
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd4+4];
+    add.s64 %rd4, %rd4, 4096;
+    add.s32 %r4, %r4, 1;
+    setp.lt.s32 %p1, %r4, {};
+    @%p1 bra LOOP;
+    ret;)";
+
+TEST(Lane, LoopsNeedUniformTrips) { // trap h28
+  EXPECT_EQ(find(fmt::format(loop, "%r1")).cover(1).delta, 1);
+  EXPECT_THAT(find(fmt::format(loop, "%r3")).kept(1), HasSubstr("trip count may differ"));
+}
+
+TEST(Lane, NotFromAnotherLoopNest) {
+  const Found f = find(R"(
+    ld.global.f32 %f1, [%rd4];
+    mov.u32 %r4, 0;
+LOOP:
+    ld.global.f32 %f2, [%rd4+4];
+    add.s32 %r4, %r4, 1;
+    setp.lt.s32 %p1, %r4, %r1;
+    @%p1 bra LOOP;
+    ld.global.f32 %f3, [%rd4+4];
+    ret;)");
+  EXPECT_THAT(f.kept(1), HasSubstr("another loop nest"));
+  EXPECT_EQ(f.cover(2).delta, 1); // around the loop is fine
+}
+
+// --- Kinds of access ----------------------------------------------------------------------------
+
+TEST(Lane, OrderedAndFreshLoadsStay) { // traps h07, h50
+  EXPECT_THAT(
+      find("ld.global.f32 %f1, [%rd4];\nld.volatile.global.f32 %f2, [%rd4+4];\nret;").kept(1),
+      HasSubstr("volatile or ordered"));
+  EXPECT_THAT(find("ld.global.f32 %f1, [%rd4];\nld.global.cv.f32 %f2, [%rd4+4];\nret;").kept(1),
+              HasSubstr("cache operator"));
+}
+
+TEST(Lane, WidthsAndTypesMustAgree) { // traps h14b, h14c
+  EXPECT_THAT(find("ld.global.u32 %r4, [%rd4];\nld.global.u16 %rs1, [%rd4+4];\nret;").kept(1),
+              HasSubstr("another width"));
+  EXPECT_THAT(find("ld.global.s16 %r4, [%rd4];\nld.global.u16 %r5, [%rd4+4];\nret;").kept(1),
+              HasSubstr("another width or type"));
+  EXPECT_TRUE(find("ld.global.u32 %r4, [%rd4];\nld.global.f32 %f2, [%rd4+4];\nret;").covered(1));
+}
+
+TEST(Lane, VectorsGoTogether) { // trap h17
+  const Found f(kernel_text(R"(
+    mul.wide.u32 %rd3, %r3, 16;
+    add.s64 %rd4, %rd1, %rd3;
+    ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd4];
+    ld.global.v4.f32 {%f5, %f6, %f7, %f8}, [%rd4+16];
+    ld.global.v2.f32 {%f9, %f10}, [%rd4+16];
+    ret;)"));
+  EXPECT_EQ(f.cover(1).delta, 1);
+  EXPECT_FALSE(f.covered(2));
+}
+
+TEST(Lane, SharedMemoryOnRequest) {
+  const std::string body = R"(
+    shl.b32 %r4, %r3, 2;
+    ld.shared.f32 %f1, [%r4];
+    ld.shared.f32 %f2, [%r4+4];
+    ret;)";
+  EXPECT_FALSE(Found(kernel_text(body)).covered(1));
+  EXPECT_EQ(Found(kernel_text(body), {.shared = true}).cover(1).delta, 1);
+}
+
+TEST(Lane, OverwrittenSourceIsCopied) {
+  EXPECT_FALSE(
+      find("ld.global.f32 %f1, [%rd4];\nld.global.f32 %f2, [%rd4+4];\nret;").cover(1).needs_copy);
+  EXPECT_TRUE(find("ld.global.f32 %f1, [%rd4];\nadd.f32 %f1, %f1, %f1;\nld.global.f32 %f2, "
+                   "[%rd4+4];\nret;")
+                  .cover(1)
+                  .needs_copy);
+}
+
+TEST(Lane, WhatVariesByLaneIsNotKnownElsewhere) { // traps h20, h23
+  for (const char* value :
+       {"mov.u32 %r4, %laneid;\nshl.b32 %r4, %r4, 2;", "shfl.sync.down.b32 %r4, %r3, 1, 31, -1;",
+        "mov.u32 %r4, %clock;", "activemask.b32 %r4;"}) {
+    const Found f(kernel_text(fmt::format(R"(
+    {}
+    mul.wide.u32 %rd3, %r4, 1;
+    mul.wide.u32 %rd4, %r3, 4;
+    add.s64 %rd5, %rd1, %rd3;
+    add.s64 %rd5, %rd5, %rd4;
+    ld.global.f32 %f1, [%rd5];
+    ld.global.f32 %f2, [%rd5+4];
+    ld.global.f32 %f3, [%rd5+8];
+    ret;)",
+                                          value)));
+    EXPECT_FALSE(f.covered(1)) << value;
+    EXPECT_FALSE(f.covered(2)) << value;
+  }
+}
+
+TEST(Lane, ParanoidAgreesWithTheNormalForm) {
+  const Found f = find(R"(
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd4+4];
+    ld.global.f32 %f3, [%rd4+-4];
+    ret;)",
+                       {.paranoid = true});
+  EXPECT_TRUE(f.covered(1));
+  EXPECT_TRUE(f.covered(2));
+}
+
+} // namespace
+} // namespace ptxasw
