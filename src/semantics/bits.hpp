@@ -40,7 +40,7 @@ inline constexpr auto funnel = [](auto f) {
 };
 
 // The union of the table's minterms.
-template <class F> auto look_up(F f) {
+template <class F> auto look_up(const F& f) {
   const auto a = f.in(0), b = f.in(1), c = f.in(2);
   auto result = a.number(0);
   for (unsigned row = 0; row < 8; ++row) {
@@ -64,7 +64,7 @@ template <class W> W ones(W length) {
 }
 
 // Position and length are taken modulo 256.
-template <class F> auto field(F f, unsigned i) {
+template <class F> auto field(const F& f, unsigned i) {
   return zext<F::width>(f.template at<8>(i));
 }
 
@@ -139,7 +139,7 @@ inline constexpr auto prmt_fixed = [](auto f) {
   f.out(ite(bits<0, 1>(control), odd, even));
 };
 
-template <class F> Function counting(Fn fn, F) {
+template <class F> Function counting(Fn fn, const F&) {
   return {.fn = fn, .to = ptx::Type::u32, .from = F::width == 64 ? ptx::Type::b64 : ptx::Type::b32};
 }
 inline constexpr auto popc = [](auto f) { f.out(apply<32>(counting(Fn::popc, f), f.in(0))); };

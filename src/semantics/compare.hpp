@@ -20,10 +20,10 @@ template <class F> auto combine(const F& f, typename F::template WordOf<1> t) {
 }
 
 // Integer comparison. lo, ls, hi and hs are unsigned whatever the type.
-inline constexpr auto compare_integers = [](const auto& f) {
-  constexpr bool s = std::remove_cvref_t<decltype(f)>::is_signed;
+template <class F> [[gnu::always_inline]] inline auto test_integers(const F& f, ptx::Compare how) {
+  constexpr bool s = F::is_signed;
   const auto a = f.in(0), b = f.in(1);
-  switch (f.mods().compare) {
+  switch (how) {
   case eq: return a.eq(b);
   case ne: return ~a.eq(b);
   case lt: return less<s>(a, b);
@@ -35,7 +35,13 @@ inline constexpr auto compare_integers = [](const auto& f) {
   case hi: return b.ult(a);
   default: return ~a.ult(b); // hs
   }
+}
+inline constexpr auto compare_integers = [](const auto& f) {
+  return test_integers(f, f.mods().compare);
 };
+// The commonest comparison: one integer predicate, not combined with another.
+template <ptx::Compare How>
+inline constexpr auto setp_integers = [](auto f) { f.out(test_integers(f, How)); };
 
 // Floating-point comparison of words x and y: ordered ones are false on NaN, ...u ones are true.
 template <class F, class W> auto compare_floats(const F& f, W x, W y) {
@@ -124,6 +130,18 @@ inline bool comparable(ptx::Type t, ptx::Compare c) {
   return c == eq || c == ne || (c <= hs && t >= ptx::Type::u8);
 }
 
+template <class D> Step<D> find_plain_setp(ptx::Type t, ptx::Compare how) {
+  using namespace rules;
+  switch (how) {
+  case eq: return at_type<D, setp_integers<eq>>(t);
+  case ne: return at_type<D, setp_integers<ne>>(t);
+  case lt: return at_type<D, setp_integers<lt>>(t);
+  case le: return at_type<D, setp_integers<le>>(t);
+  case gt: return at_type<D, setp_integers<gt>>(t);
+  case ge: return at_type<D, setp_integers<ge>>(t);
+  default: return at_type<D, setp<compare_integers>>(t);
+  }
+}
 template <class D> Step<D> find_setp(const ptx::Inst& inst) {
   using namespace rules;
   const ptx::Type t = inst.mods.type;
@@ -133,7 +151,9 @@ template <class D> Step<D> find_setp(const ptx::Inst& inst) {
   if (ptx::is_float(t))
     return pair ? at_width<D, setp_pair<compare_scalars>>(t)
                 : at_width<D, setp<compare_scalars>>(t);
-  return pair ? at_type<D, setp_pair<compare_integers>>(t) : at_type<D, setp<compare_integers>>(t);
+  if (pair) return at_type<D, setp_pair<compare_integers>>(t);
+  if (inst.mods.bool_op == ptx::BoolOp::none) return find_plain_setp<D>(t, inst.mods.compare);
+  return at_type<D, setp<compare_integers>>(t);
 }
 
 template <class D, unsigned To, std::uint64_t True> Step<D> find_set_to(ptx::Type from) {

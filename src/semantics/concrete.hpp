@@ -6,6 +6,7 @@
 #pragma once
 
 #include "semantics/domain.hpp"
+#include "semantics/host_float.hpp"
 
 namespace ptxasw::sem {
 
@@ -91,7 +92,8 @@ struct ConcreteDomain {
     return static_cast<Value>(to_signed(from, v)) & mask(to);
   }
   static Value apply(const Function& f, unsigned w, std::span<const Value> args) {
-    return compute(f, w, args);
+    Value result = 0;
+    return host_compute(f, args, result) ? result : compute(f, w, args);
   }
 
 private:

@@ -1,14 +1,8 @@
-// Floating-point functions, bit for bit as the hardware gives them.
-//
-// Single and double precision rounded to nearest are the host's own operations; everything else
-// (directed rounding, half precision, conversions) goes through softfloat. Both ways then share the
-// PTX side: flushing, saturation, canonical NaNs.
+// Floating-point functions, bit for bit as the hardware gives them: exact arithmetic and one
+// rounding (softfloat), and around it what PTX adds: flushing, saturation, NaNs.
 #include "semantics/float_functions.hpp"
 
 #include "semantics/softfloat.hpp"
-
-#include <bit>
-#include <cmath>
 
 namespace ptxasw::sem {
 
@@ -47,17 +41,6 @@ std::uint64_t finished(const Format& f, const Function& fn, bool ftz, std::uint6
   return bits;
 }
 
-template <class Real> Real on_host(Fn fn, Real a, Real b, Real c) {
-  switch (fn) {
-  case Fn::fadd: return a + b;
-  case Fn::fsub: return a - b;
-  case Fn::fmul: return a * b;
-  case Fn::ffma: return std::fma(a, b, c);
-  case Fn::fdiv: return a / b;
-  default: return std::sqrt(a);
-  }
-}
-
 Number in_software(const Function& fn, const Number& a, const Number& b, const Number& c) {
   switch (fn.fn) {
   case Fn::fadd: return soft::add(a, b, fn.rounding);
@@ -75,19 +58,6 @@ std::uint64_t arithmetic(const Function& fn, std::span<const Bits> args) {
     return i < args.size() ? flushed(f, fn.ftz, static_cast<std::uint64_t>(args[i])) : 0;
   };
   const std::uint64_t a = arg(0), b = arg(1), c = arg(2);
-  const bool nearest = fn.rounding == Rounding::none || fn.rounding == Rounding::rn;
-  if (nearest && fn.to == ptx::Type::f32) {
-    const auto real = [](std::uint64_t v) {
-      return std::bit_cast<float>(static_cast<std::uint32_t>(v));
-    };
-    const float r = on_host(fn.fn, real(a), real(b), real(c));
-    return finished(f, fn, fn.ftz, std::bit_cast<std::uint32_t>(r));
-  }
-  if (nearest && fn.to == ptx::Type::f64) {
-    const auto real = [](std::uint64_t v) { return std::bit_cast<double>(v); };
-    const double r = on_host(fn.fn, real(a), real(b), real(c));
-    return finished(f, fn, false, std::bit_cast<std::uint64_t>(r));
-  }
   const Number r = in_software(fn, soft::unpack(f, a), soft::unpack(f, b), soft::unpack(f, c));
   return finished(f, fn, fn.ftz, soft::round(f, fn.rounding, r));
 }

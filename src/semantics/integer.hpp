@@ -58,7 +58,7 @@ inline constexpr auto sub_borrow = [](auto f) {
 };
 
 // The part of a product that .lo, .hi or .wide names.
-template <ptx::Half Part, class F> auto product(F f) {
+template <ptx::Half Part, class F> auto product(const F& f) {
   constexpr unsigned w = F::width;
   if constexpr (Part == ptx::Half::lo) {
     return f.in(0) * f.in(1);
@@ -90,7 +90,7 @@ inline constexpr auto mad_carry = [](auto f) {
 };
 
 // Products of the low 24 bits: bits 31..0 (.lo) or 47..16 (.hi).
-template <ptx::Half Part, class F> auto product24(F f) {
+template <ptx::Half Part, class F> auto product24(const F& f) {
   constexpr unsigned low = Part == ptx::Half::hi ? 16 : 0;
   return bits<low, 32>(extend<48, F::is_signed>(trunc<24>(f.in(0))) *
                        extend<48, F::is_signed>(trunc<24>(f.in(1))));

@@ -122,18 +122,12 @@ template <class D, unsigned W, bool Signed> struct Frame {
 
   [[nodiscard]] const ptx::Modifiers& mods() const { return op.inst->mods; }
 
-  // Source i at N bits.
-  template <unsigned N> [[nodiscard]] Word<D, N> at(unsigned i) const {
-    const unsigned from = op.src_width[i];
-    if constexpr (N == 32) {
-      if ((op.f64_literals >> i & 1U) != 0) return literal<N>(ptx::Type::f64, src[i]);
-    }
-    if constexpr (N == 64) {
-      if ((op.f32_literals >> i & 1U) != 0) return literal<N>(ptx::Type::f32, src[i]);
-    }
-    if (from == N) return {&domain, src[i]};
-    if (from > N) return {&domain, domain.extract(from, src[i], 0, N)};
-    return {&domain, domain.zext(from, src[i], N)};
+  // Source i at N bits. Nearly always it has them already; the rest stays out of line.
+  template <unsigned N> [[nodiscard, gnu::always_inline]] inline Word<D, N> at(unsigned i) const {
+    const bool f32_literal = N == 64 && op.f32_literals != 0;
+    if (op.src_width[i] == N && !f32_literal) [[likely]]
+      return {&domain, src[i]};
+    return adapted<N>(i);
   }
   [[nodiscard]] Word<D, W> in(unsigned i) const { return at<W>(i); }
   [[nodiscard]] Word<D, 1> pred(unsigned i) const { return at<1>(i); }
@@ -156,18 +150,29 @@ template <class D, unsigned W, bool Signed> struct Frame {
   void carry_out(Word<D, 1> c) const { dst.back() = c.value; }
 
 private:
-  // A floating-point literal takes the format of its place.
-  template <unsigned N> [[nodiscard]] Word<D, N> literal(ptx::Type from, Value written) const {
-    constexpr auto to = N == 32 ? ptx::Type::f32 : ptx::Type::f64;
-    const std::array<Value, 1> bits{written};
+  template <unsigned N> [[nodiscard, gnu::noinline]] Word<D, N> adapted(unsigned i) const {
+    const unsigned from = op.src_width[i];
+    // A floating-point literal takes the format of its place.
+    if (N == 32 && (op.f64_literals >> i & 1U) != 0)
+      return converted<N>(ptx::Type::f64, ptx::Type::f32, src[i]);
+    if (N == 64 && (op.f32_literals >> i & 1U) != 0)
+      return converted<N>(ptx::Type::f32, ptx::Type::f64, src[i]);
+    if (from == N) return {&domain, src[i]};
+    if (from > N) return {&domain, domain.extract(from, src[i], 0, N)};
+    return {&domain, domain.zext(from, src[i], N)};
+  }
+  template <unsigned N>
+  [[nodiscard]] Word<D, N> converted(ptx::Type from, ptx::Type to, Value literal) const {
+    const std::array<Value, 1> bits{literal};
     return {&domain, domain.apply({.fn = Fn::fconvert, .to = to, .from = from}, N, bits)};
   }
 };
 
-// Rules are captureless lambdas over a Frame; a Step is a rule at a width and a signedness.
+// Rules are captureless lambdas over a Frame; a Step is a rule at a width and a signedness, with
+// all of its notation inlined.
 template <class D, unsigned W, bool Signed, auto Rule>
-void step(D& d, const Operation& op, std::span<const typename D::Value> src,
-          std::span<typename D::Value> dst) {
+[[gnu::flatten]] void step(D& d, const Operation& op, std::span<const typename D::Value> src,
+                           std::span<typename D::Value> dst) {
   Rule(Frame<D, W, Signed>{d, op, src, dst});
 }
 
