@@ -30,7 +30,9 @@ struct unary : p::sor<operation, parentheses, number, symbol> {};
 // One level of binary operators: operand, then any number of (operator, operand).
 template <typename Tail, typename Operand> struct level : p::seq<Operand, p::star<gap, Tail>> {};
 
-struct product_tail : phrase<p::one<'*', '/', '%'>, unary> {};
+// 10 %4 is the number 10 and the name %4.
+struct modulo : p::seq<p::one<'%'>, p::not_at<name_char>> {};
+struct product_tail : phrase<p::sor<p::one<'*', '/'>, modulo>, unary> {};
 struct product : level<product_tail, unary> {};
 struct sum_tail : phrase<p::one<'+', '-'>, product> {};
 struct sum : level<sum_tail, product> {};

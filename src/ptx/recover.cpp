@@ -25,7 +25,7 @@ template <> inline constexpr std::string_view label<grammar::dimension_close> = 
 template <> inline constexpr std::string_view label<grammar::vector_close> = "'}'";
 template <> inline constexpr std::string_view label<grammar::list_close> = "')'";
 template <> inline constexpr std::string_view label<grammar::string> = "a string";
-template <> inline constexpr std::string_view label<grammar::integer> = "a number";
+template <> inline constexpr std::string_view label<grammar::address_bits> = "a number";
 template <> inline constexpr std::string_view label<grammar::integer_literal> = "an operand";
 template <> inline constexpr std::string_view label<grammar::symbol_name> = "an operand";
 template <> inline constexpr std::string_view label<grammar::guard_name> = "a predicate register";
@@ -36,17 +36,20 @@ template <> inline constexpr std::string_view label<grammar::parameter_space> = 
 template <> inline constexpr std::string_view label<grammar::function_end> = "'{' or ';'";
 template <> inline constexpr std::string_view label<grammar::target_name> = "a label or function";
 template <> inline constexpr std::string_view label<grammar::location_part> = "a number";
+template <> inline constexpr std::string_view label<grammar::file_number> = "a number";
 
+// The furthest place that any rule reached, and the furthest at which a named token was missing.
 struct Trace {
   const char* furthest = nullptr;
+  const char* named = nullptr;
   std::vector<std::string_view> expected;
 
   void failed(const char* at, std::string_view what) {
-    if (at < furthest) return;
-    if (at > furthest) expected.clear();
-    furthest = at;
-    if (!what.empty() && std::ranges::find(expected, what) == expected.end())
-      expected.push_back(what);
+    furthest = std::max(furthest, at);
+    if (what.empty() || at < named) return;
+    if (at > named) expected.clear();
+    named = at;
+    if (std::ranges::find(expected, what) == expected.end()) expected.push_back(what);
   }
 };
 
@@ -192,12 +195,11 @@ std::string found_token(std::string_view text, std::size_t at) {
 
 std::string message(std::string_view text, std::size_t begin, std::size_t at,
                     const std::vector<std::string_view>& expected) {
-  const std::string found = found_token(text, at);
   if (text.substr(at).starts_with("/*")) return "comment without its end";
-  if (at == begin) {
-    if (text[at] == '.') return fmt::format("unknown directive {}", found);
-    return fmt::format("expected a statement, found {}", found);
-  }
+  const std::string found = found_token(text, at);
+  if (at == begin)
+    return text[at] == '.' ? fmt::format("unknown directive {}", found)
+                           : fmt::format("expected a statement, found {}", found);
   if (expected.empty()) return fmt::format("unexpected {}", found);
   std::string list(expected.front());
   for (std::size_t i = 1; i < expected.size(); ++i)
@@ -211,13 +213,17 @@ Unreadable examine(std::string_view text, std::uint32_t begin) {
   tao::pegtl::memory_input<tao::pegtl::tracking_mode::lazy> input(text.data() + begin,
                                                                   text.data() + text.size(), "");
   Trace trace;
-  trace.furthest = text.data() + begin;
+  trace.furthest = trace.named = text.data() + begin;
   tao::pegtl::parse<grammar::statement, tao::pegtl::nothing, Tracing>(input, trace);
   const auto failed = static_cast<std::size_t>(trace.furthest - text.data());
   const std::size_t end = Scanner(text, begin, failed).end();
-  const auto at = static_cast<std::uint32_t>(failed);
+  // Nothing named behind the first token: the place itself must do.
+  const auto named = static_cast<std::size_t>(trace.named - text.data());
+  const std::size_t at = named == begin ? failed : named;
+  if (named == begin) trace.expected.clear();
+  const auto offset = static_cast<std::uint32_t>(at);
   return {{begin, static_cast<std::uint32_t>(end)},
-          {Severity::error, {at, at}, message(text, begin, failed, trace.expected)}};
+          {Severity::error, {offset, offset}, message(text, begin, at, trace.expected)}};
 }
 
 } // namespace ptxasw::ptx

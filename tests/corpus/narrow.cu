@@ -21,15 +21,17 @@ __global__ void halves(const half* a, const half2* b, half* out, half2* out2, fl
   atomicAdd(out2 + 3, u);
 }
 
+#if __CUDA_ARCH__ >= 800
 __global__ void brains(const __nv_bfloat16* a, const __nv_bfloat162* b, __nv_bfloat16* out,
                        __nv_bfloat162* out2) {
   const auto x = a[threadIdx.x], y = a[threadIdx.x + 32];
   const auto u = b[threadIdx.x], v = b[threadIdx.x + 32];
-  out[0] = __hfma(x, y, x) + __float2bfloat16_rz(__bfloat162float(y)) / hexp2(x);
+  out[0] = __hfma(x, y, x) + __float2bfloat16_rz(__bfloat162float(y)) / hexp2(y);
   out[1] = __hmax(x, y) * __habs(y) - __hmin_nan(x, y);
   out2[0] = __hfma2_relu(u, v, u) + __hmax2(u, v) + __floats2bfloat162_rn(1.5f, -2.0f);
   atomicAdd(out + 2, x);
 }
+#endif
 
 __global__ void tiny(const float2* in, unsigned char* out, float* back) {
   out[0] = __nv_fp8_e4m3(in[0].x).__x;
