@@ -210,7 +210,13 @@ struct Context::Impl {
   std::vector<Symbol> symbols;
   std::unordered_map<FunctionKey, std::uint32_t> symbol_index;
   std::deque<Known> knowledge;
+  struct Piece { // a monomial of a product being expanded
+    Bits coefficient = 0;
+    std::uint32_t first = 0, last = 0;
+  };
   Sum scratch;
+  std::vector<Piece> product_pieces;
+  std::vector<Term> product_factors;
   // Memo of the constructors that sink into their operand, so that shared terms cost once.
   enum class Push : std::uint8_t { extract, zext, sext };
   std::unordered_map<std::uint64_t, Term> pushed;

@@ -149,12 +149,10 @@ Term Context::Impl::product(Term a, Term b) {
   }
   const PolyView p = view(a);
   const PolyView q = view(b);
-  struct Piece {
-    Bits coefficient;
-    std::uint32_t first, last;
-  };
-  std::vector<Piece> pieces;
-  std::vector<Term> factors;
+  auto& pieces = product_pieces;
+  auto& factors = product_factors;
+  pieces.clear();
+  factors.clear();
   const auto push = [&](Bits coefficient, std::span<const Term> x, std::span<const Term> y) {
     const auto first = static_cast<std::uint32_t>(factors.size());
     std::ranges::merge(x, y, std::back_inserter(factors));

@@ -1,5 +1,11 @@
-// The one door to Z3. Nothing of Z3 leaks out of solver.cpp, and Z3 is not even initialised before
-// the first query that the normal form cannot answer (a Z3 context costs tens of milliseconds).
+// Proofs about terms, and the one door to Z3. A query goes through layers, cheapest first:
+//   1. the normal form: the goal has already become `true`;
+//   2. the facts, used as rewrites (see facts.hpp): a fact that occurs in the goal, an equation, a
+//      bound such as e <s 2^31 - 31 that lets an extension pass through e + 1;
+//   3. evaluation at some points, which refutes most of what is false;
+//   4. Z3, created for the first query that gets here (5 to 10 ms, then 5 to 100 ms a query).
+// Nothing of Z3 leaks out of z3.cpp. Limits are counted in Z3's own resource units, so that answers
+// do not depend on the load of the machine; wall-clock limits stand behind them.
 #pragma once
 
 #include "symbolic/term.hpp"
@@ -11,7 +17,7 @@
 namespace ptxasw::sym {
 
 enum class Verdict : std::uint8_t { proved, refuted, unknown };
-enum class ProofKind : std::uint8_t { none, normal_form, z3 };
+enum class ProofKind : std::uint8_t { none, normal_form, z3, evaluation };
 std::string_view name(Verdict verdict);
 std::string_view name(ProofKind kind);
 
@@ -32,6 +38,9 @@ struct SolverOptions {
 
 struct SolverStats {
   unsigned queries = 0, by_normal_form = 0, by_z3 = 0, unknown = 0, timeouts = 0;
+  unsigned by_evaluation = 0; // refuted at a point, without Z3
+  unsigned remembered = 0;    // asked before; also counted under the layer that answered then
+  unsigned confirmed = 0;     // paranoid: Z3 proved what the normal form proved
   unsigned disagreements = 0; // paranoid: Z3 refuted what the normal form proved. Must stay 0.
   std::chrono::nanoseconds z3_time{0};
 };
@@ -50,6 +59,11 @@ public:
   Answer prove(std::span<const Term> facts, Term goal);
   // The same for a = b; tries id equality first.
   Answer prove_equal(std::span<const Term> facts, Term a, Term b);
+  // Does `a` with its atoms replaced equal b? The same as prove_equal(facts, substitute(a, map),
+  // b), but in paranoid mode Z3 does the substitution itself, on the unsubstituted a: a proof that
+  // does not rest on the normal form's own rewriting of the result.
+  Answer prove_equal_after(std::span<const Term> facts, Term a, const Context::Substitution& map,
+                           Term b);
 
   [[nodiscard]] const SolverStats& stats() const;
 
