@@ -369,11 +369,19 @@ private:
     return value;
   }
 
+  // An indirect call may reach any function whose address is taken somewhere.
+  void want_all_functions() {
+    const auto& functions = body_.module->functions;
+    for (std::uint32_t i = 0; i < functions.size(); ++i)
+      if (!functions[i].is_entry && !functions[i].is_declaration) shared_.code(i);
+  }
+
   void call(const ptx::Inst& inst) {
     CallSite site;
     auto src = body_.src(inst);
     if (inst.callee == ptx::none && !src.empty()) {
       site.target = place(src.back());
+      want_all_functions();
       src = src.first(src.size() - 1);
     } else if (inst.callee != ptx::none) {
       ins_.callee = shared_.code(inst.callee);

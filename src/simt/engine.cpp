@@ -274,10 +274,13 @@ void Engine::advance(Warp& warp, std::uint32_t id, std::uint64_t quantum) {
   for (; quantum != 0 && result_.ok(); --quantum) {
     Fragment& f = warp.fragments[id];
     if (f.state != Fragment::State::ready) return;
-    if (f.pc == f.stop_pc && f.frame == f.stop_frame) return arrive(warp, id);
     const Frame& frame = warp.frames[f.frame];
     const Code& code = *frame.code;
-    if (f.pc == code.insts.size()) {
+    const bool at_end = f.pc == code.insts.size();
+    // Lanes that leave the kernel wait for nobody.
+    if (f.pc == f.stop_pc && f.frame == f.stop_frame && !(at_end && frame.caller == nowhere))
+      return arrive(warp, id);
+    if (at_end) {
       return_lanes(warp, id);
       continue;
     }
@@ -320,6 +323,11 @@ bool Engine::execute(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t
   case Kind::branch_table: branch_table(warp, id, ins, mask); return false;
   case Kind::call: return call(warp, id, ins, mask);
   case Kind::return_: {
+    if (frame.caller == nowhere) {
+      ++f.pc;
+      exit_lanes(warp, id, mask);
+      return false;
+    }
     const auto end = static_cast<std::uint32_t>(frame.code->insts.size());
     const std::array<Way, 2> ways{{{end, mask}, {f.pc + 1, f.mask & ~mask}}};
     diverge(warp, id, std::span(ways).first(mask == f.mask ? 1 : 2), ins.reconverge);

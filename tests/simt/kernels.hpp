@@ -64,6 +64,7 @@ struct Shape {
 
 inline Ran run_text(const std::string& text, const Shape& shape = {}) {
   Ran ran;
+  ran.words.resize(shape.words);
   auto module = std::make_shared<const ptx::Module>(ptx::parse(text, "k.ptx"));
   const auto program = compile(module, "k");
   if (!program) {
@@ -86,7 +87,6 @@ inline Ran run_text(const std::string& text, const Shape& shape = {}) {
   launch.observer = shape.observer;
   ran.result = run(**program, launch, ran.memory);
   const Allocation* made = ran.memory.find("out");
-  ran.words.resize(shape.words);
   std::memcpy(ran.words.data(), made->data.data(), made->data.size());
   return ran;
 }
