@@ -212,21 +212,29 @@ bool Engine::call_external(Warp& warp, Frame& frame, const Ins& ins, const CallS
     fail(Result::Status::trapped, warp, mask, ins, "an assertion of the kernel failed");
     return false;
   }
-  if (callee != "vprintf") {
-    fail(Result::Status::unsupported, warp, mask, ins,
-         fmt::format("the function {} has no body in this module", callee));
-    return false;
-  }
-  for_lanes(mask, [&](unsigned lane) {
-    print(warp, lane, argument(0, lane), argument(1, lane), ins);
+  const auto answer = [&](unsigned lane, std::uint32_t result) {
     for (const CallValue& to : site.results) {
-      const std::uint64_t printed = 0;
       if (to.stack == nowhere) {
-        write(frame, to.place, lane, printed, 0, false);
-      } else {
-        std::memset(stack_at(warp, lane, frame.stack_base + to.stack), 0, to.size);
-        std::memset(flags_at(warp, lane, frame.stack_base + to.stack), 1, to.size);
+        write(frame, to.place, lane, result, 0, false);
+        continue;
       }
+      const std::uint64_t size = std::min<std::uint64_t>(to.size, sizeof result);
+      std::memcpy(stack_at(warp, lane, frame.stack_base + to.stack), &result, size);
+      std::memset(flags_at(warp, lane, frame.stack_base + to.stack), 1, size);
+    }
+  };
+  const auto threads = static_cast<std::uint32_t>(block_threads_);
+  for_lanes(mask, [&](unsigned lane) {
+    if (callee == "vprintf") {
+      print(warp, lane, argument(0, lane), argument(1, lane), ins);
+      answer(lane, 0);
+    } else if (callee == "omp_get_num_threads") {
+      answer(lane, threads);
+    } else if (callee == "omp_get_thread_num") {
+      answer(lane, warp.index * warp_size + lane);
+    } else {
+      fail(Result::Status::unsupported, warp, mask, ins,
+           fmt::format("the function {} has no body in this module", callee));
     }
   });
   return result_.ok();
@@ -279,7 +287,7 @@ void Engine::print(Warp& warp, unsigned lane, std::uint64_t format, std::uint64_
     case '%': result_.printed += '%'; break;
     case 'c': emit(spec + 'c', static_cast<int>(next(4))); break;
     case 's': emit(spec + 's', string(next(8)).c_str()); break;
-    case 'p': emit(spec + 'p', reinterpret_cast<void*>(next(8))); break;
+    case 'p': emit("0x%llx", static_cast<unsigned long long>(next(8))); break;
     case 'd':
     case 'i':
       emit(spec + "lld", wide ? static_cast<long long>(next(8))
