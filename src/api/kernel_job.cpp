@@ -212,12 +212,18 @@ private:
 
   static Fact fact(Kernel& kernel, const reuse::IndexFact& index) {
     const sym::Context& c = *kernel.context;
-    const std::string unit =
-        c.value(index.unit) ? std::string("n") : fmt::format("n*{}", c.to_string(index.unit));
-    return {FactKind::checked,
-            fmt::format("{} + {} does not wrap as a {} 32-bit number for n = {}..{}",
-                        c.to_string(index.index), unit, index.is_signed ? "signed" : "unsigned",
-                        index.lowest, index.highest)};
+    std::string sum = c.to_string(index.index), ranges;
+    if (index.unit.valid()) {
+      sum += fmt::format(" + n*({})", c.to_string(index.unit));
+      ranges += fmt::format("n = {}..{}", index.units.lowest, index.units.highest);
+    }
+    if (index.constants.lowest != index.constants.highest) {
+      sum += " + k";
+      ranges += fmt::format("{}k = {}..{}", ranges.empty() ? "" : ", ", index.constants.lowest,
+                            index.constants.highest);
+    }
+    return {FactKind::checked, fmt::format("{} does not wrap as a {} 32-bit number for {}", sum,
+                                           index.is_signed ? "signed" : "unsigned", ranges)};
   }
 
   const ptx::Module& module_;

@@ -8,6 +8,7 @@
 #include "emulator/emulate.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace ptxasw::reuse {
 
@@ -97,27 +98,50 @@ public:
   std::vector<IndexFact> take_facts() { return std::move(facts_); }
 
 private:
+  // difference = count * unit + constant, with a warp-uniform unit if there is one.
   struct Offset {
     Term unit;
-    std::int64_t count = 0;
+    std::int64_t count = 0, constant = 0;
+    [[nodiscard]] std::int64_t size() const { return std::abs(count) + std::abs(constant); }
   };
 
-  // difference = count * unit, with a unit that is 1 or a uniform term.
+  // A unit that `here` itself widens is the best guess; else the difference without its constant,
+  // divided by its first coefficient.
   std::optional<Offset> as_offset(Term difference) {
     const unsigned width = c_.width(difference);
-    if (const auto constant = c_.value(difference)) {
-      return Offset{c_.constant(width, 1), to_signed(*constant, width)};
-    }
+    const sym::Poly poly = c_.poly(difference);
+    if (poly.terms.empty()) return Offset{.constant = to_signed(poly.constant, width)};
     if (c_.uniformity(difference) > sym::Uniformity::warp) return std::nullopt;
-    sym::Poly poly = c_.poly(difference);
-    const std::int64_t count = to_signed(poly.terms.front().coefficient, width);
-    if (poly.constant != 0 || count == 0) return std::nullopt;
-    for (sym::Monomial& monomial : poly.terms) {
+    for (const Term anchor : anchors_) {
+      const auto offset = in_units(difference, c_.args(anchor)[0]);
+      if (offset) return offset;
+    }
+    sym::Poly unit = poly;
+    unit.constant = 0;
+    const std::int64_t count = to_signed(unit.terms.front().coefficient, width);
+    for (sym::Monomial& monomial : unit.terms) {
       const std::int64_t coefficient = to_signed(monomial.coefficient, width);
       if (coefficient % count != 0) return std::nullopt;
       monomial.coefficient = low_bits(coefficient / count, width);
     }
-    return Offset{c_.from_poly(width, std::move(poly)), count};
+    return in_units(difference, c_.from_poly(width, std::move(unit)));
+  }
+
+  std::optional<Offset> in_units(Term difference, Term unit) {
+    const unsigned width = c_.width(difference);
+    if (c_.width(unit) != width || c_.uniformity(unit) > sym::Uniformity::warp) {
+      return std::nullopt;
+    }
+    const sym::Poly whole = c_.poly(difference), part = c_.poly(unit);
+    if (part.terms.empty() || part.terms.front().factors != whole.terms.front().factors) {
+      return std::nullopt;
+    }
+    const std::int64_t count = to_signed(whole.terms.front().coefficient, width) /
+                               to_signed(part.terms.front().coefficient, width);
+    const Term taken = c_.mul(unit, c_.constant(width, low_bits(count, width)));
+    const auto rest = c_.value(c_.sub(difference, taken));
+    if (count == 0 || !rest) return std::nullopt;
+    return Offset{unit, count, to_signed(*rest, width)};
   }
 
   static std::int64_t to_signed(Bits bits, unsigned width) {
@@ -125,7 +149,7 @@ private:
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(bits) << shift) >> shift;
   }
   static Bits low_bits(std::int64_t value, unsigned width) {
-    return static_cast<Bits>(static_cast<std::uint64_t>(value)) & ((Bits{1} << width) - 1);
+    return static_cast<Bits>(sym::SBits{value}) & ((Bits{1} << width) - 1);
   }
 
   Term widened(Kind how, Term t, unsigned width) {
@@ -144,26 +168,34 @@ private:
       const Term index = c_.args(candidate)[0];
       if (c_.kind(candidate) != c_.kind(factor) || c_.width(index) != 32) continue;
       const auto offset = as_offset(c_.sub(inner, index));
-      if (offset && (!best || std::abs(offset->count) < std::abs(best->count))) {
+      if (offset && (!best || offset->size() < best->size())) {
         best = offset;
         anchor = candidate;
       }
     }
     constexpr std::int64_t far = std::int64_t{1} << 20; // no neighbour is that many elements away
-    if (!best || std::abs(best->count) > far) return factor;
-    record({c_.args(anchor)[0], best->unit, c_.kind(anchor) == Kind::sext,
-            std::min<std::int64_t>(best->count, 0), std::max<std::int64_t>(best->count, 0)});
+    if (!best || best->size() > far) return factor;
+    const Kind how = c_.kind(anchor);
+    IndexFact fact{.index = c_.args(anchor)[0], .unit = best->unit, .is_signed = how == Kind::sext};
+    fact.units.include(best->count);
+    fact.constants.include(best->constant);
+    record(fact);
+
     const unsigned wide = c_.width(anchor);
-    const Term count = c_.constant(wide, low_bits(best->count, wide));
-    return c_.add(anchor, c_.mul(count, widened(c_.kind(anchor), best->unit, wide)));
+    Term sum = c_.add(anchor, c_.constant(wide, low_bits(best->constant, wide)));
+    if (best->unit.valid()) {
+      const Term count = c_.constant(wide, low_bits(best->count, wide));
+      sum = c_.add(sum, c_.mul(count, widened(how, best->unit, wide)));
+    }
+    return sum;
   }
 
   void record(const IndexFact& fact) {
     for (IndexFact& known : facts_) {
       if (known.index == fact.index && known.unit == fact.unit &&
           known.is_signed == fact.is_signed) {
-        known.lowest = std::min(known.lowest, fact.lowest);
-        known.highest = std::max(known.highest, fact.highest);
+        known.units.include(fact.units);
+        known.constants.include(fact.constants);
         return;
       }
     }
@@ -175,17 +207,52 @@ private:
   std::vector<IndexFact> facts_;
 };
 
-// The run-time check as a term, for Z3: in 64 bits, both ends are values of 32 bits.
+// The run-time check as a term, for Z3: in 64 bits, the sums at the ends are values of 32 bits.
 Term as_term(sym::Context& c, const IndexFact& fact) {
   const auto widen = [&](Term t) { return fact.is_signed ? c.sext(t, 64) : c.zext(t, 64); };
-  const Bits bias = fact.is_signed ? Bits{1} << 31 : 0;
+  const auto number = [&](std::int64_t n) { return c.constant(64, static_cast<std::uint64_t>(n)); };
+  const std::int64_t bias = fact.is_signed ? std::int64_t{1} << 31 : 0;
   Term holds = c.boolean(true);
-  for (const std::int64_t n : {fact.lowest, fact.highest}) {
-    const Term count = c.constant(64, static_cast<std::uint64_t>(n));
-    const Term sum = c.add(widen(fact.index), c.mul(count, widen(fact.unit)));
-    holds = c.and_(holds, c.ult(c.add(sum, c.constant(64, bias)), c.constant(64, Bits{1} << 32)));
+  for (const std::int64_t n : {fact.units.lowest, fact.units.highest}) {
+    for (const std::int64_t k : {fact.constants.lowest, fact.constants.highest}) {
+      Term sum = c.add(widen(fact.index), number(k + bias));
+      if (fact.unit.valid()) sum = c.add(sum, c.mul(number(n), widen(fact.unit)));
+      holds = c.and_(holds, c.ult(sum, number(std::int64_t{1} << 32)));
+    }
   }
   return holds;
+}
+
+} // namespace
+
+namespace {
+
+// A solver may see through bit operations, selections and divisions. A difference that is a plain
+// sum of products is not zero, whatever it is asked.
+bool worth_asking(const sym::Context& c, Term difference) {
+  std::vector<Term> work{difference};
+  std::unordered_set<std::uint32_t> seen;
+  while (!work.empty()) {
+    const Term t = work.back();
+    work.pop_back();
+    if (!seen.insert(t.id).second) continue;
+    switch (c.kind(t)) {
+    case Kind::constant:
+    case Kind::atom: break;
+    case Kind::poly:
+    case Kind::sext:
+    case Kind::zext:
+      for (const Term arg : c.args(t))
+        work.push_back(arg);
+      break;
+    case Kind::extract:
+      if (c.low(t) != 0) return true;
+      work.push_back(c.args(t)[0]);
+      break;
+    default: return true;
+    }
+  }
+  return false;
 }
 
 } // namespace
@@ -200,7 +267,10 @@ std::optional<AddressMatch> match_addresses(sym::Context& c, sym::Solver& solver
     const Term aligned = aligner.align(there);
     match.facts = aligner.take_facts();
     if (aligned == here && !paranoid) return match;
-    if (aligned != here) match.proof = sym::ProofKind::z3;
+    if (aligned != here) {
+      if (!worth_asking(c, c.sub(aligned, here))) return std::nullopt;
+      match.proof = sym::ProofKind::z3;
+    }
   }
   if (match.proof == sym::ProofKind::normal_form && !paranoid) return match;
   std::vector<Term> assumed(facts.begin(), facts.end());

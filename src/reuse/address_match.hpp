@@ -4,19 +4,35 @@
 #include "emulator/emulate.hpp"
 #include "symbolic/solver.hpp"
 
+#include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace ptxasw::reuse {
 
-// ext(index + n*unit) = ext(index) + n*ext(unit) for every n in lowest..highest, where ext widens
-// by sign or by zeros: no such sum wraps at 32 bits. `unit` is the constant 1 or a warp-uniform
-// term (the row pitch of a transposed walk). Holds for all n when it does for the two ends.
+// ext(index + n*unit + k) = ext(index) + n*ext(unit) + k for n in units and k in constants, where
+// ext widens by sign or by zeros: no such sum wraps at 32 bits. `unit` is a warp-uniform term (the
+// row pitch of a transposed walk); without one only the constants count. It is enough that the sums
+// at the ends of the two ranges do not wrap. Both ranges contain 0.
 struct IndexFact {
-  sym::Term index, unit;
+  sym::Term index;
+  sym::Term unit; // invalid: none
   bool is_signed = true;
-  std::int64_t lowest = 0, highest = 0; // lowest <= 0 <= highest
+  struct Interval {
+    std::int64_t lowest = 0, highest = 0;
+    void include(std::int64_t value) {
+      lowest = std::min(lowest, value);
+      highest = std::max(highest, value);
+    }
+    void include(const Interval& other) {
+      include(other.lowest);
+      include(other.highest);
+    }
+    friend auto operator<=>(const Interval&, const Interval&) = default;
+  };
+  Interval units, constants;
 };
 
 struct AddressMatch {

@@ -255,7 +255,7 @@ private:
     if (index == nullptr) return std::nullopt;
     check.index = index->reg;
     check.defined = index->inst;
-    if (c_.value(fact.unit)) return check;
+    if (!fact.unit.valid()) return check;
     const emulator::Definition* unit = find_register(fact.unit, d);
     if (unit == nullptr) return std::nullopt;
     check.unit = unit->reg;
@@ -284,7 +284,8 @@ private:
 
   // Neighbouring covers rest on the same index with different distances: one check for all of them.
   static void share_checks(LanePlan& plan) {
-    std::map<std::tuple<Term, Term, bool>, std::pair<std::int64_t, std::int64_t>> hull;
+    using Interval = IndexFact::Interval;
+    std::map<std::tuple<Term, Term, bool>, std::pair<Interval, Interval>> hull;
     const auto each = [&](const auto& visit) {
       for (Load& load : plan.loads) {
         if (!load.cover) continue;
@@ -293,13 +294,13 @@ private:
         }
       }
     };
-    each([](auto& range, const IndexFact& fact) {
-      range.first = std::min(range.first, fact.lowest);
-      range.second = std::max(range.second, fact.highest);
+    each([](auto& ranges, const IndexFact& fact) {
+      ranges.first.include(fact.units);
+      ranges.second.include(fact.constants);
     });
-    each([](const auto& range, IndexFact& fact) {
-      fact.lowest = range.first;
-      fact.highest = range.second;
+    each([](const auto& ranges, IndexFact& fact) {
+      fact.units = ranges.first;
+      fact.constants = ranges.second;
     });
   }
 

@@ -82,8 +82,9 @@ std::string Conditions::in_row(Setup& s, int delta, const std::string& base, Cod
 // `base` (or nothing) and one index check. What does not depend on the base is computed once.
 std::string Conditions::checked(Setup& s, const NoWrap& check, const std::string& base,
                                 Code& code) {
-  const CheckKey key{check.index,          check.defined,     check.unit,        check.unit_defined,
-                     check.fact.is_signed, check.fact.lowest, check.fact.highest};
+  const CheckKey key{check.index,         check.defined,        check.unit,
+                     check.unit_defined,  check.fact.is_signed, check.fact.units,
+                     check.fact.constants};
   const auto [place, missing] = s.checked.try_emplace({key, base});
   if (!missing) return place->second;
   const bool constant_unit = check.unit == ptx::none;
@@ -92,42 +93,52 @@ std::string Conditions::checked(Setup& s, const NoWrap& check, const std::string
   if (!constant_unit && base.empty()) return place->second = prepared;
   const std::string ok = registers_.make("pred");
   if (constant_unit) {
-    const std::int64_t range = 0xffffffffLL - check.fact.highest + check.fact.lowest;
-    code.line("setp.le.u32{} \t{}, {}, {:#x}{};", base.empty() ? "" : ".and", ok, prepared, range,
-              base.empty() ? "" : ", " + base);
+    code.line("setp.le.u32{} \t{}, {}, {:#x}{};", base.empty() ? "" : ".and", ok, prepared,
+              slack(check.fact), base.empty() ? "" : ", " + base);
   } else {
     code.line("and.pred \t{}, {}, {};", ok, prepared, base);
   }
   return place->second = ok;
 }
 
-// Constant distances: index - (min - lowest) <= (max - highest) - (min - lowest), unsigned, where
-// min and max are the ends of the 32-bit numbers. This is the left-hand side.
+// index + k stays between min and max (the ends of the 32-bit numbers) for all k of the fact when
+//   index - (min - lowest) <= (max - highest) - (min - lowest), unsigned.
+// This is the right-hand side...
+std::int64_t Conditions::slack(const reuse::IndexFact& fact) {
+  return 0xffffffffLL - fact.constants.highest + fact.constants.lowest;
+}
+
+// ... and the number to add to the index for the left-hand side.
+std::int64_t Conditions::bias(const reuse::IndexFact& fact) {
+  return fact.constants.lowest - (fact.is_signed ? std::int64_t{INT32_MIN} : 0);
+}
+
 std::string Conditions::offset_of(const NoWrap& check, Code& code) {
   const std::string offset = registers_.make("b32");
-  const std::int64_t min = check.fact.is_signed ? INT32_MIN : 0;
   code.line("add.s32 \t{}, {}, {};", offset, name(check.index),
-            static_cast<std::int32_t>(check.fact.lowest - min));
+            static_cast<std::int32_t>(bias(check.fact)));
   return offset;
 }
 
-// Distances that are multiples of a register: the sum in 64 bits at each end must be a 32-bit
-// number, that is, sum - min < 2^32 unsigned.
+// With multiples of a register: the same in 64 bits, for the fewest and for the most of them.
 std::string Conditions::fits(const NoWrap& check, Code& code) {
   const std::string_view type = check.fact.is_signed ? "s32" : "u32";
   const std::string index = registers_.make("b64");
   code.line("cvt.{}.{} \t{}, {};", check.fact.is_signed ? "s64" : "u64", type, index,
             name(check.index));
-  if (check.fact.is_signed) code.line("add.s64 \t{0}, {0}, 0x80000000;", index);
+  code.line("add.s64 \t{0}, {0}, {1};", index, bias(check.fact));
   std::string ok;
-  for (const std::int64_t count : {check.fact.lowest, check.fact.highest}) {
-    if (count == 0) continue;
-    const std::string sum = registers_.make("b64"), product = registers_.make("b64");
+  for (const std::int64_t count : {check.fact.units.lowest, check.fact.units.highest}) {
+    std::string sum = index;
+    if (count != 0) {
+      const std::string product = registers_.make("b64");
+      sum = registers_.make("b64");
+      code.line("mul.wide.{} \t{}, {}, {};", type, product, name(check.unit), std::abs(count));
+      code.line("{}.s64 \t{}, {}, {};", count > 0 ? "add" : "sub", sum, index, product);
+    }
     const std::string both = registers_.make("pred");
-    code.line("mul.wide.{} \t{}, {}, {};", type, product, name(check.unit), std::abs(count));
-    code.line("{}.s64 \t{}, {}, {};", count > 0 ? "add" : "sub", sum, index, product);
-    code.line("setp.lt.u64{} \t{}, {}, 0x100000000{};", ok.empty() ? "" : ".and", both, sum,
-              ok.empty() ? "" : ", " + ok);
+    code.line("setp.le.u64{} \t{}, {}, {:#x}{};", ok.empty() ? "" : ".and", both, sum,
+              slack(check.fact), ok.empty() ? "" : ", " + ok);
     ok = both;
   }
   return ok;

@@ -48,9 +48,9 @@ public:
   void forget() { setups_.clear(); }
 
 private:
-  // A check by its registers as they were defined, and its range.
-  using CheckKey = std::tuple<ptx::RegId, ptx::InstId, ptx::RegId, ptx::InstId, bool, std::int64_t,
-                              std::int64_t>;
+  // A check by its registers as they were defined, and its ranges.
+  using CheckKey = std::tuple<ptx::RegId, ptx::InstId, ptx::RegId, ptx::InstId, bool,
+                              reuse::IndexFact::Interval, reuse::IndexFact::Interval>;
   struct Setup {
     std::string mask, full, lane, tid, ntid;
     std::map<std::pair<int, bool>, std::string> in_range; // by delta and whether the row matters
@@ -65,6 +65,8 @@ private:
   std::string in_row(Setup& setup, int delta, const std::string& base, Code& code);
   std::string checked(Setup& setup, const reuse::NoWrap& check, const std::string& base,
                       Code& code);
+  static std::int64_t slack(const reuse::IndexFact& fact);
+  static std::int64_t bias(const reuse::IndexFact& fact);
   std::string offset_of(const reuse::NoWrap& check, Code& code);
   std::string fits(const reuse::NoWrap& check, Code& code);
   const std::string& read_special(std::string& place, std::string_view special, Code& code);

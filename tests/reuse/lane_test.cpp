@@ -112,8 +112,8 @@ TEST(Lane, ConstantOutsideTheWideningNeedsAWrapCheck) {
   const reuse::NoWrap& check = f.cover(1).checks[0];
   EXPECT_EQ(f.emulated.kernel.body.registers[check.index].name, "%r4");
   EXPECT_TRUE(check.fact.is_signed);
-  EXPECT_EQ(check.fact.lowest, -2); // one check serves both loads
-  EXPECT_EQ(check.fact.highest, 1);
+  EXPECT_EQ(check.fact.constants.lowest, -2); // one check serves both loads
+  EXPECT_EQ(check.fact.constants.highest, 1);
   EXPECT_EQ(check.unit, ptx::none);
 }
 
@@ -174,7 +174,7 @@ TEST(Lane, TransposedWalkStepsByAParameter) {
   ASSERT_EQ(f.cover(1).checks.size(), 1U);
   const reuse::NoWrap& check = f.cover(1).checks[0];
   EXPECT_EQ(f.emulated.kernel.body.registers[check.unit].name, "%r1");
-  EXPECT_EQ(check.fact.highest, 2);
+  EXPECT_EQ(check.fact.units.highest, 2);
   EXPECT_EQ(f.plan.loads[0].lane_stride.kind, reuse::Stride::Kind::parametric);
 }
 
