@@ -44,7 +44,7 @@ std::string_view provenance(const Profile& profile) {
 }
 
 std::string reason(const Profile& profile, const Verdict& verdict, double lines) {
-  const std::string numbers =
+  std::string numbers =
       fmt::format("the load costs {:.1f} cycles ({:.3g} line{}), a guarded shuffle {:.1f} ({}, {})",
                   verdict.load_cycles, lines, lines == 1 ? "" : "s", verdict.shuffle_cycles,
                   profile.architecture, provenance(profile));

@@ -164,7 +164,7 @@ std::string request_sentence(const AccessReport& access) {
 
 std::string outcome_sentence(const KernelReport& kernel, const Users& users,
                              const AccessReport& access) {
-  const std::string text = outcome(users, access);
+  std::string text = outcome(users, access);
   if (!text.empty() || access.is_store) return text;
   if (!kernel.reason.empty()) return "kept, as the whole kernel is: " + kernel.reason;
   return "kept: nothing was rewritten";
