@@ -6,7 +6,8 @@
 // SM clock between the first start and the last end, divided by the number of warp instructions, is
 // the time one of them keeps the load/store pipe busy. All loads hit L1: every warp reads the same
 // few lines again and again, as a covered load finds them. Each figure is the least of several
-// runs. The JSON ends with the row for profiles.hpp, made from the figures above it.
+// runs. The JSON ends with the row for profiles.hpp, made from the figures above it; `here` in it
+// stands for a string that names the GPU.
 #include <cuda_runtime.h>
 
 #include <algorithm>
