@@ -241,6 +241,12 @@ private:
   void absorb(Kind inner, std::vector<Term>& terms) const;
   void strip_affine(Operands& operands, unsigned width);
   Term product(Term a, Term b);
+  struct Split {
+    Sum above, rest;
+  };
+  static Split split_at(PolyView p, unsigned at);
+  Term above_at(const Split& split, unsigned at, unsigned width);
+  Term extract_node(Term a, unsigned low, unsigned width);
   Term extract_poly(Term a, unsigned low, unsigned width);
   Term extract_extension(Term a, unsigned low, unsigned width);
   std::optional<Term> rejoin(Term high, Term low);

@@ -60,8 +60,7 @@ Term Context::Impl::extract_uncached(Term a, unsigned low, unsigned w) {
     break;
   default: break;
   }
-  if (w == 1 && low + 1 == n.width) return slt(a, constant(n.width, 0)); // the sign
-  return intern(Kind::extract, w, {a}, low);
+  return extract_node(a, low, w);
 }
 
 Term Context::Impl::extract_extension(Term a, unsigned low, unsigned w) {
@@ -77,32 +76,54 @@ Term Context::Impl::extract_extension(Term a, unsigned low, unsigned w) {
   return sext(extract(inner, from, inner_width - from), w);
 }
 
+// p = 2^at * above + rest, in the integers modulo 2^width.
+Context::Impl::Split Context::Impl::split_at(PolyView p, unsigned at) {
+  Split split;
+  const Bits mask = low_mask(at);
+  split.above.constant = p.constant & ~mask;
+  split.rest.constant = p.constant & mask;
+  for (std::size_t i = 0; i < p.size(); ++i)
+    ((p.coefficients[i] & mask) == 0 ? split.above : split.rest)
+        .push(p.coefficients[i], p.factors(i));
+  return split;
+}
+
+Term Context::Impl::above_at(const Split& split, unsigned at, unsigned w) {
+  return map_poly(
+      split.above.view(), w, split.above.constant >> at, [&](Bits c) { return c >> at; },
+      [&](Term f) { return extract(f, 0, w); });
+}
+
 Term Context::Impl::extract_poly(Term a, unsigned low, unsigned w) {
   const Node& n = node(a);
   const PolyView p = view(a);
-  const auto low_part = [&](Term f) { return extract(f, 0, w); };
   if (low == 0)
     return map_poly(
-        p, w, p.constant, [](Bits c) { return c; }, low_part);
-  // a = 2^low * above + rest, hence (a >> low) = above + (rest >> low) modulo 2^(width - low).
-  Sum above;
-  Sum rest;
-  const Bits mask = low_mask(low);
-  above.constant = p.constant & ~mask;
-  rest.constant = p.constant & mask;
-  for (std::size_t i = 0; i < p.size(); ++i)
-    ((p.coefficients[i] & mask) == 0 ? above : rest).push(p.coefficients[i], p.factors(i));
-  const Bits limit = Bits{1} << low;
-  const Exact bounds = exact(rest.view(), n.width);
-  const bool vanishes = bounds.bounded && bounds.lo >= 0 && as_bits(bounds.hi) < limit;
-  if (!vanishes && above.coefficients.empty() && above.constant == 0) {
-    if (w == 1 && low + 1 == n.width) return slt(a, constant(n.width, 0));
-    return intern(Kind::extract, w, {a}, low);
-  }
-  const Term sum = map_poly(
-      above.view(), w, above.constant >> low, [&](Bits c) { return c >> low; }, low_part);
-  if (vanishes) return sum;
-  return add(sum, extract(finish(n.width, rest), low, w));
+        p, w, p.constant, [](Bits c) { return c; }, [&](Term f) { return extract(f, 0, w); });
+  // What lies below a multiple of 2^at and cannot carry is shifted out, for the largest such at.
+  const auto shifted_out = [&](const Split& split, unsigned at) {
+    const Exact bounds = exact(split.rest.view(), n.width);
+    return bounds.bounded && bounds.lo >= 0 && bit_length(as_bits(bounds.hi)) <= at;
+  };
+  const Split here = split_at(p, low);
+  const bool nothing_above = here.above.coefficients.empty() && here.above.constant == 0;
+  if (shifted_out(here, low)) return above_at(here, low, w);
+  unsigned at = 0;
+  for (const Bits c : p.coefficients)
+    if (const unsigned zeros = trailing_zeros(c); zeros > at && zeros < low)
+      if (shifted_out(split_at(p, zeros), zeros)) at = zeros;
+  if (at > 0) return extract(above_at(split_at(p, at), at, n.width - at), low - at, w);
+  // Otherwise a = 2^low * above + rest, hence (a >> low) = above + (rest >> low).
+  if (!nothing_above)
+    return add(above_at(here, low, w), extract(finish(n.width, here.rest), low, w));
+  return extract_node(a, low, w);
+}
+
+// No rule applies but the last ones.
+Term Context::Impl::extract_node(Term a, unsigned low, unsigned w) {
+  if (((known(a).zeros >> low) & low_mask(w)) == low_mask(w)) return constant(w, 0);
+  if (w == 1 && low + 1 == width(a)) return slt(a, constant(width(a), 0)); // the sign
+  return intern(Kind::extract, w, {a}, low);
 }
 
 // concat(high bits of x, low bits of x) = x, also when x is a polynomial whose multiples of
