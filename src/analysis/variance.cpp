@@ -1,0 +1,45 @@
+// The fixpoint of variance.hpp: an instruction that reads something varying writes something
+// varying. What a load returns differs only if its address or guard does: the rewrite that this
+// analysis serves loads once for all copies otherwise.
+#include "analysis/variance.hpp"
+
+#include <algorithm>
+
+namespace ptxasw::analysis {
+
+using ptx::Arg;
+using ptx::Inst;
+
+bool Variance::of(const Arg& arg) const {
+  if (arg.kind == Arg::Kind::reg) return registers[arg.id];
+  return arg.kind == Arg::Kind::special && std::ranges::find(seeds, arg.special) != seeds.end();
+}
+
+bool Variance::reads(const ptx::Body& body, const Inst& inst) const {
+  if (inst.guard != ptx::none && registers[inst.guard]) return true;
+  return std::ranges::any_of(body.src(inst), [&](const Arg& arg) { return of(arg); }) ||
+         std::ranges::any_of(body.addr(inst), [&](const ptx::Address& a) { return of(a.base); });
+}
+
+bool Variance::writes(const ptx::Body& body, const Inst& inst) const {
+  return std::ranges::any_of(body.dst(inst), [&](const Arg& arg) { return of(arg); });
+}
+
+Variance find_variance(const ptx::Body& body, std::span<const ptx::Special> seeds) {
+  Variance variance{.seeds = {seeds.begin(), seeds.end()}};
+  variance.registers.assign(body.registers.size(), false);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Inst& inst : body.insts) {
+      if (!variance.reads(body, inst)) continue;
+      for (const Arg& dst : body.dst(inst)) {
+        if (dst.kind != Arg::Kind::reg || variance.registers[dst.id]) continue;
+        variance.registers[dst.id] = true;
+        changed = true;
+      }
+    }
+  }
+  return variance;
+}
+
+} // namespace ptxasw::analysis

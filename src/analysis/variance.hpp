@@ -1,0 +1,32 @@
+// Which registers can hold different values in copies of one body that run side by side and differ
+// only in some special registers (the copies of a coarsened kernel).
+//
+// A fixpoint over data dependences, flow-insensitive as uniformity.hpp. There is no rule for
+// control flow: it is for programs in which all copies take the same way at every branch (or stop
+// running side by side).
+#pragma once
+
+#include "ptx/body.hpp"
+
+#include <span>
+#include <vector>
+
+namespace ptxasw::analysis {
+
+struct Variance {
+  std::vector<ptx::Special> seeds;
+  std::vector<bool> registers; // by RegId
+
+  [[nodiscard]] bool of(const ptx::Arg& arg) const;
+  // Some operand (address and guard included) differs between copies.
+  [[nodiscard]] bool reads(const ptx::Body& body, const ptx::Inst& inst) const;
+  [[nodiscard]] bool writes(const ptx::Body& body, const ptx::Inst& inst) const;
+  // The instruction has to be there once for each copy.
+  [[nodiscard]] bool differs(const ptx::Body& body, const ptx::Inst& inst) const {
+    return reads(body, inst) || writes(body, inst);
+  }
+};
+
+Variance find_variance(const ptx::Body& body, std::span<const ptx::Special> seeds);
+
+} // namespace ptxasw::analysis

@@ -1,0 +1,280 @@
+// Loads are taken in program order, copy by copy. A load whose address is the very term of an
+// earlier one takes its value; only when there is none are loads with the same relaxed address
+// compared, which may rest on index facts.
+#include "reuse/block.hpp"
+
+#include "reuse/between.hpp"
+#include "reuse/block_rules.hpp"
+#include "reuse/block_shift.hpp"
+#include "reuse/relaxed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace ptxasw::reuse {
+
+using emulator::Event;
+using emulator::EventKind;
+using sym::Term;
+
+namespace {
+
+constexpr unsigned most_copies = 64;
+
+ptx::Special along(ptx::Special x, unsigned axis) {
+  return static_cast<ptx::Special>(static_cast<unsigned>(x) + axis);
+}
+
+std::string axis_name(unsigned axis) {
+  return std::string(1, "xyz"[axis]);
+}
+
+bool reads_special(const ptx::Body& body, ptx::Special special) {
+  return std::ranges::any_of(body.args, [&](const ptx::Arg& arg) {
+    return arg.kind == ptx::Arg::Kind::special && arg.special == special;
+  });
+}
+
+class BlockReuse {
+public:
+  BlockReuse(emulator::Kernel& kernel, sym::Solver& solver, const BlockOptions& options,
+             BlockPlan& plan)
+      : k_(kernel), c_(*kernel.context), solver_(solver), options_(options), plan_(plan),
+        shift_(kernel, plan), relaxed_(c_, {}), between_(kernel) {}
+
+  void run() {
+    const auto& events = k_.trace.events;
+    for (std::size_t e = 0; e < events.size(); ++e) {
+      if (events[e].kind != EventKind::load) continue;
+      plan_.loads.push_back({.event = e});
+      find_covers();
+      if (c_.exhausted()) {
+        plan_.refused = "memory budget of the analysis spent";
+        return;
+      }
+    }
+  }
+
+private:
+  // A load of one copy whose value stands in a register.
+  struct Holder {
+    Source source;
+    Term address; // in the terms of copy 0
+  };
+  // A term, and the copy that it is about where it cannot be carried over to others.
+  using Key = std::pair<std::uint32_t, unsigned>;
+  static constexpr unsigned any_copy = ~0U;
+
+  [[nodiscard]] const Event& event(const BlockLoad& load) const {
+    return k_.trace.events[load.event];
+  }
+  [[nodiscard]] const ptx::Inst& inst(const Event& e) const { return k_.body.insts[e.inst]; }
+  [[nodiscard]] unsigned width(ptx::RegId reg) const {
+    return ptx::bit_width(k_.body.registers[reg].type);
+  }
+
+  void find_covers() {
+    BlockLoad& load = plan_.loads.back();
+    const Event& d = event(load);
+    const bool differs = plan_.variance.differs(k_.body, inst(d));
+    load.copies.resize(differs ? plan_.count() : 1);
+    if (!takes_part(d)) return;
+    for (unsigned copy = 0; copy < load.copies.size(); ++copy)
+      find_cover(plan_.loads.size() - 1, copy);
+  }
+
+  [[nodiscard]] bool takes_part(const Event& load) const {
+    if (load.ordered || !load.plain_cache || inst(load).opaque) return false;
+    using enum ptx::Space;
+    if (load.space != global && load.space != generic && load.space != const_) return false;
+    return std::ranges::all_of(k_.body.dst(inst(load)), [&](const ptx::Arg& dst) {
+      return dst.kind == ptx::Arg::Kind::reg && width(dst.id) >= 16 && width(dst.id) <= 64;
+    });
+  }
+
+  void find_cover(std::size_t load, unsigned copy) {
+    const Event& d = event(plan_.loads[load]);
+    const auto moved = shift_.in_copy(d.address, copy);
+    const Term address = moved.value_or(d.address);
+    const unsigned about = moved ? any_copy : copy;
+    std::vector<Holder>& same = exact_[{address.id, about}];
+    for (const Holder& holder : same) {
+      if (try_cover(holder, load, copy)) return;
+    }
+    const Key near{relaxed_.of(address).id, about};
+    for (const Holder& holder : relaxed_same_[near]) {
+      if (holder.address != address && try_cover(holder, load, copy)) return;
+    }
+    same.push_back({{load, copy}, address});
+    relaxed_same_[near].push_back({{load, copy}, address});
+  }
+
+  // --- Conditions ------------------------------------------------------------------------------
+
+  bool try_cover(const Holder& holder, std::size_t load, unsigned copy) {
+    const Event& s = event(plan_.loads[holder.source.load]);
+    const Event& d = event(plan_.loads[load]);
+    if (!precedes(s, d) || !same_shape(s, d) || !source_executed(s, holder.source.copy, d, copy) ||
+        !undisturbed(s, d)) {
+      return false;
+    }
+    CopyLoad cover{.from = holder.source, .needs_copy = !keeps_value(s, d, holder.source, copy)};
+    if (!match(s, holder.source.copy, d, copy, cover)) return false;
+    plan_.loads[load].copies[copy] = std::move(cover);
+    return true;
+  }
+
+  // S comes before D whenever D runs, in the same trip of every loop around S. (Copies of one
+  // instruction are emitted in order.)
+  [[nodiscard]] bool precedes(const Event& s, const Event& d) const {
+    if (s.inst == d.inst) return true;
+    if (!k_.cfg.dominates_inst(s.inst, d.inst)) return false;
+    const std::uint32_t loop = k_.loops.innermost[s.block];
+    return loop == ~0U || k_.loops.contains(loop, d.block);
+  }
+
+  [[nodiscard]] bool same_shape(const Event& s, const Event& d) const {
+    if (s.space != d.space || s.element_bytes != d.element_bytes || s.elements != d.elements) {
+      return false;
+    }
+    const auto from = k_.body.dst(inst(s)), to = k_.body.dst(inst(d));
+    for (std::size_t n = 0; n < to.size(); ++n) {
+      if (width(from[n].id) != width(to[n].id)) return false;
+      const bool extended = width(to[n].id) != 8 * d.element_bytes;
+      if (extended && ptx::is_signed(s.type) != ptx::is_signed(d.type)) return false;
+    }
+    return true;
+  }
+
+  // All copies took the same branches, so the facts of D's block hold in copy c' too.
+  bool source_executed(const Event& s, unsigned from, const Event& d, unsigned copy) {
+    if (c_.value(s.guard) == sym::Bits{1}) return true;
+    const std::vector<Term> facts = k_.facts_at(d.block);
+    if (std::ranges::find(facts, s.guard) != facts.end()) return true;
+    const auto there = shift_.in_copy(s.guard, from), here = shift_.in_copy(d.guard, copy);
+    return there && here && *there == *here;
+  }
+
+  // Copy c itself has not changed the bytes. Stores of other copies come from other blocks of the
+  // original, which might as well have come later.
+  bool undisturbed(const Event& s, const Event& d) {
+    if (s.inst == d.inst) return true;
+    return between_.all_events(s.inst, d.inst, [&](const Event& e) {
+      if (e.kind == EventKind::load) return true;
+      return e.kind == EventKind::store && (d.read_only || disjoint(e, d));
+    });
+  }
+
+  bool disjoint(const Event& store, const Event& load) {
+    if (load.space == ptx::Space::const_) return true;
+    const auto bytes = c_.difference(store.address, load.address);
+    const auto size = [](const Event& e) {
+      return std::int64_t{e.element_bytes} * std::int64_t{e.elements};
+    };
+    return bytes && (*bytes >= size(load) || *bytes <= -size(store));
+  }
+
+  bool keeps_value(const Event& s, const Event& d, const Source& source, unsigned copy) {
+    const auto from = k_.body.dst(inst(s)), to = k_.body.dst(inst(d));
+    for (const ptx::Arg& reg : from) {
+      if (s.inst != d.inst && between_.overwritten(s.inst, d.inst, reg.id)) return false;
+      // D itself writes it, for an earlier copy or before it is read.
+      const bool clash = std::ranges::any_of(to, [&](const ptx::Arg& a) { return a.id == reg.id; });
+      if (clash && s.inst != d.inst && (source.copy != copy || from.size() > 1)) return false;
+    }
+    return true;
+  }
+
+  // Compares in the frame of copy c, so that its own registers can be checked.
+  bool match(const Event& s, unsigned from, const Event& d, unsigned copy, CopyLoad& cover) {
+    std::array<std::int64_t, 3> by{};
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      by[axis] = std::int64_t{plan_.copies[from][axis]} - std::int64_t{plan_.copies[copy][axis]};
+    }
+    const auto one = shift_.in_copy(s.address, from), other = shift_.in_copy(d.address, copy);
+    if (!options_.paranoid && one && other && *one == *other) {
+      cover.proof = sym::ProofKind::normal_form;
+      return true;
+    }
+    const bool own = from == copy;
+    const auto there = own ? s.address : shift_.moved(s.address, by);
+    const auto here = own ? d.address : shift_.moved(d.address, {});
+    if (!there || !here) return false;
+    const auto found = match_addresses(c_, solver_, {}, *there, *here, options_.paranoid);
+    if (!found) return false;
+    cover.proof = found->proof;
+    cover.checks = found->facts;
+    ++near_;
+    return found->facts.empty();
+  }
+
+  emulator::Kernel& k_;
+  sym::Context& c_;
+  sym::Solver& solver_;
+  BlockOptions options_;
+  BlockPlan& plan_;
+  BlockShift shift_;
+  Relaxed relaxed_;
+  Between between_;
+  std::map<Key, std::vector<Holder>> exact_, relaxed_same_;
+
+public:
+  unsigned near_ = 0;
+};
+
+void enumerate_copies(BlockPlan& plan) {
+  for (unsigned z = 0; z < plan.axes[2].factor; ++z) {
+    for (unsigned y = 0; y < plan.axes[1].factor; ++y) {
+      for (unsigned x = 0; x < plan.axes[0].factor; ++x)
+        plan.copies.push_back({x, y, z});
+    }
+  }
+}
+
+} // namespace
+
+BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
+  BlockPlan plan;
+  plan.refused = why_not_coarsened(kernel);
+  if (!plan.refused.empty()) return plan;
+  std::vector<ptx::Special> seeds;
+  unsigned count = 1;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    plan.axes[axis].factor = std::max(options.factors[axis], 1U);
+    if (plan.axes[axis].factor == 1) continue;
+    count *= std::min(plan.axes[axis].factor, most_copies + 1);
+    if (!reads_special(kernel.body, along(ptx::Special::ctaid_x, axis))) {
+      plan.refused = fmt::format("it does not read %ctaid.{}", axis_name(axis));
+      return plan;
+    }
+    // Rows along x would take the lanes of a warp apart.
+    plan.axes[axis].rows = axis != 0 && options.rows && uses_rows_only(kernel, axis);
+    seeds.push_back(
+        along(plan.axes[axis].rows ? ptx::Special::tid_x : ptx::Special::ctaid_x, axis));
+  }
+  if (count == 1 || count > most_copies) {
+    plan.refused = count == 1 ? "no axis to coarsen" : "too many copies";
+    return plan;
+  }
+  enumerate_copies(plan);
+  plan.variance = analysis::find_variance(kernel.body, seeds);
+  plan.refused = why_copies_part(kernel, plan.variance);
+  return plan;
+}
+
+BlockPlan find_block_reuse(emulator::Kernel& kernel, sym::Solver& solver,
+                           const BlockOptions& options) {
+  BlockPlan plan = plan_copies(kernel, options);
+  if (plan.refused.empty()) {
+    BlockReuse r(kernel, solver, options, plan);
+    r.run();
+    if (r.near_) fmt::print(stderr, "near {}\n", r.near_);
+  }
+  return plan;
+}
+
+} // namespace ptxasw::reuse

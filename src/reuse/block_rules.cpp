@@ -1,0 +1,284 @@
+// The rules, each with the reason that a user reads. src/rewrite/COARSENING.md argues for them.
+#include "reuse/block_rules.hpp"
+
+#include "reuse/block_shift.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ptxasw::reuse {
+
+using analysis::BlockId;
+using ptx::Arg;
+using ptx::Group;
+using ptx::Inst;
+using ptx::InstId;
+using ptx::Op;
+using ptx::Special;
+using sym::Term;
+
+namespace {
+
+std::uint32_t line_of(const ptx::Body& body, const Inst& inst) {
+  return body.module->lines.position(body.module->statements[inst.statement].range.begin).line;
+}
+
+std::string at(const ptx::Body& body, const Inst& inst, std::string_view why) {
+  return fmt::format("{} at line {}: {}", ptx::name(inst.op), line_of(body, inst), why);
+}
+
+// Values that tell one block from another by more than its index, or that change under way.
+bool is_observation(Special special) {
+  using enum Special;
+  switch (special) {
+  case tid_x:
+  case tid_y:
+  case tid_z:
+  case ntid_x:
+  case ntid_y:
+  case ntid_z:
+  case ctaid_x:
+  case ctaid_y:
+  case ctaid_z:
+  case nctaid_x:
+  case nctaid_y:
+  case nctaid_z:
+  case laneid:
+  case lanemask_eq:
+  case lanemask_le:
+  case lanemask_lt:
+  case lanemask_ge:
+  case lanemask_gt:
+  case gridid:
+  case warp_size: return false;
+  default: return true;
+  }
+}
+
+std::string why_not_space(const ptx::Body& body, const Inst& inst) {
+  switch (inst.mods.space) {
+  case ptx::Space::generic:
+  case ptx::Space::global:
+  case ptx::Space::const_:
+  case ptx::Space::param: return {};
+  case ptx::Space::local: return at(body, inst, "copies would share the thread's local memory");
+  case ptx::Space::shared: return at(body, inst, "copies would share the block's shared memory");
+  default: return at(body, inst, fmt::format("{} memory", ptx::name(inst.mods.space)));
+  }
+}
+
+std::string why_not_group(const ptx::Body& body, const Inst& inst) {
+  switch (ptx::group(inst.op)) {
+  case Group::pure:
+  case Group::branch:
+  case Group::exit: return {};
+  case Group::hint:
+    return inst.op == Op::prefetch || inst.op == Op::prefetchu ? "" : at(body, inst, "not handled");
+  case Group::load:
+  case Group::store:
+    if (inst.op == Op::discard) return at(body, inst, "destroys memory");
+    return why_not_space(body, inst);
+  case Group::texture:
+    return inst.op == Op::suld ? at(body, inst, "reads a surface that blocks may write") : "";
+  case Group::barrier: return at(body, inst, "waits for other threads");
+  case Group::fence: return at(body, inst, "orders memory for other blocks to see");
+  case Group::atomic: return at(body, inst, "blocks can observe each other through it");
+  case Group::warp: return at(body, inst, "depends on which lanes run together");
+  case Group::call: return at(body, inst, "a call");
+  default: return at(body, inst, "not handled");
+  }
+}
+
+std::string why_not_instruction(const ptx::Body& body, const Inst& inst) {
+  if (std::string why = why_not_group(body, inst); !why.empty()) return why;
+  const ptx::Effects effects = ptx::effects(body, inst);
+  if (effects.ordered) return at(body, inst, "volatile or ordered access");
+  if (inst.opaque) return at(body, inst, "an operand form without semantics");
+  for (const Arg& src : body.src(inst)) {
+    if (src.kind == Arg::Kind::special && is_observation(src.special))
+      return at(body, inst, fmt::format("reads {}", ptx::info(src.special).name));
+  }
+  return {};
+}
+
+bool is_debug_information(std::string_view directive) {
+  return directive.starts_with(".section") && directive.find(".debug_info") != directive.npos;
+}
+
+} // namespace
+
+std::string why_not_coarsened(const emulator::Kernel& kernel) {
+  const ptx::Body& body = kernel.body;
+  if (!kernel.trace.refused.empty()) return kernel.trace.refused;
+  if (!body.function->is_entry) return "not a kernel";
+  if (body.function->uses_clusters) return "its blocks form clusters";
+  for (const ptx::Statement& statement : body.module->statements) {
+    if (statement.kind == ptx::StatementKind::directive &&
+        is_debug_information(body.module->slice(statement.range)))
+      return "debug information names its labels";
+  }
+  for (const ptx::Statement& statement : body.module->body_of(*body.function)) {
+    if (statement.kind != ptx::StatementKind::variable) continue;
+    const ptx::Variable& variable = body.module->variables[statement.index];
+    if (variable.space != ptx::Space::reg)
+      return fmt::format("declares {} memory", ptx::name(variable.space));
+  }
+  for (const Inst& inst : body.insts) {
+    if (std::string why = why_not_instruction(body, inst); !why.empty()) return why;
+  }
+  return {};
+}
+
+bool needs_agreement(const emulator::Kernel& kernel, const analysis::Variance& variance,
+                     const Inst& inst) {
+  const Group group = ptx::group(inst.op);
+  return (group == Group::branch || group == Group::exit) && variance.reads(kernel.body, inst);
+}
+
+std::string why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& variance) {
+  const ptx::Body& body = kernel.body;
+  if (body.carry != ptx::none && variance.registers[body.carry])
+    return "its carry chains differ between copies, and there is one carry flag";
+  for (InstId i = 0; i < body.insts.size(); ++i) {
+    const Inst& inst = body.insts[i];
+    if (!needs_agreement(kernel, variance, inst)) continue;
+    if (inst.op != Op::bra && inst.op != Op::ret && inst.op != Op::exit)
+      return at(body, inst, "copies may go different ways");
+    if (kernel.loops.innermost[kernel.cfg.block_of[i]] != ~0U)
+      return at(body, inst, "copies may go different ways in a loop");
+    if (!can_start_over(kernel, i))
+      return at(body, inst, "copies may go different ways after memory has been written");
+  }
+  return {};
+}
+
+bool can_start_over(const emulator::Kernel& kernel, InstId inst) {
+  const auto writes = [&](InstId first, InstId end) {
+    for (InstId i = first; i < end; ++i) {
+      if (ptx::effects(kernel.body, kernel.body.insts[i]).writes_memory) return true;
+    }
+    return false;
+  };
+  const BlockId here = kernel.cfg.block_of[inst];
+  if (writes(kernel.cfg.blocks[here].first, inst)) return false;
+  std::vector<bool> seen(kernel.cfg.blocks.size(), false);
+  std::vector<BlockId> work{here};
+  while (!work.empty()) {
+    const BlockId b = work.back();
+    work.pop_back();
+    for (const BlockId pred : kernel.cfg.blocks[b].preds) {
+      if (seen[pred]) continue;
+      seen[pred] = true;
+      if (writes(kernel.cfg.blocks[pred].first, kernel.cfg.blocks[pred].end)) return false;
+      work.push_back(pred);
+    }
+  }
+  return true;
+}
+
+namespace {
+
+// The sum of rows must be computed by operations that are exact modulo 2^32, whatever the size of
+// %tid: the rewrite puts a %tid there that no thread has.
+bool is_ring_operation(const Inst& inst) {
+  if (inst.guard != ptx::none || inst.mods.cc || inst.mods.sat) return false;
+  if (ptx::bit_width(inst.mods.type) != 32 || ptx::is_float(inst.mods.type)) return false;
+  switch (inst.op) {
+  case Op::mov:
+  case Op::add:
+  case Op::sub: return true;
+  case Op::mul:
+  case Op::mad: return inst.mods.half == ptx::Half::lo;
+  default: return false;
+  }
+}
+
+class RowUse {
+public:
+  RowUse(emulator::Kernel& kernel, unsigned axis)
+      : k_(kernel), block_(along(Special::ctaid_x, axis)), thread_(along(Special::tid_x, axis)) {
+    plan_.axes[axis] = {.factor = 2, .rows = true};
+    plan_.copies = {{0, 0, 0}};
+    plan_.variance = analysis::find_variance(k_.body, {});
+    rows_ = along(Special::ntid_x, axis);
+  }
+
+  bool run() {
+    for (const Special special : {block_, thread_, rows_}) {
+      const Term term = k_.trace.special(special);
+      const bool constant = special == rows_ && term.valid() && k_.context->value(term);
+      if (!constant && (!term.valid() || k_.context->kind(term) != sym::Kind::atom)) return false;
+    }
+    if (reads_lanes()) return false;
+    find_definitions();
+    BlockShift shift(k_, plan_);
+    residual_.assign(k_.body.registers.size(), false);
+    for (const emulator::Definition& d : k_.trace.definitions) {
+      if (!shift.moved(d.value, {}) && depends(d.value)) residual_[d.reg] = true;
+    }
+    for (InstId i = 0; i < k_.body.insts.size(); ++i) {
+      if (!is_fine(i)) return false;
+    }
+    return true;
+  }
+
+private:
+  static Special along(Special x, unsigned axis) {
+    return static_cast<Special>(static_cast<unsigned>(x) + axis);
+  }
+
+  // Rows of a narrow block share a warp, so a thread that takes other rows has another lane.
+  [[nodiscard]] bool reads_lanes() const {
+    return std::ranges::any_of(k_.body.args, [](const Arg& arg) {
+      if (arg.kind != Arg::Kind::special) return false;
+      return arg.special == Special::laneid ||
+             (arg.special >= Special::lanemask_eq && arg.special <= Special::lanemask_gt);
+    });
+  }
+
+  void find_definitions() { definitions_ = analysis::definitions(k_.body); }
+
+  [[nodiscard]] bool depends(Term t) const {
+    return k_.context->depends_on(t, k_.trace.special(block_)) ||
+           k_.context->depends_on(t, k_.trace.special(thread_));
+  }
+
+  // An instruction that reads %ctaid, %tid or something between them and the sum.
+  [[nodiscard]] bool is_fine(InstId id) const {
+    const Inst& inst = k_.body.insts[id];
+    bool raw = inst.guard != ptx::none && residual_[inst.guard];
+    const auto look = [&](const Arg& arg) {
+      if (arg.kind == Arg::Kind::special) raw |= arg.special == block_ || arg.special == thread_;
+      if (arg.kind != Arg::Kind::reg || !residual_[arg.id]) return true;
+      raw = true;
+      return definitions_[arg.id].size() == 1 && k_.cfg.dominates_inst(definitions_[arg.id][0], id);
+    };
+    for (const Arg& src : k_.body.src(inst)) {
+      if (!look(src)) return false;
+    }
+    for (const ptx::Address& address : k_.body.addr(inst)) {
+      if (!look(address.base)) return false;
+    }
+    return !raw || (is_ring_operation(inst) && was_followed(id));
+  }
+
+  [[nodiscard]] bool was_followed(InstId id) const {
+    return std::ranges::any_of(k_.trace.definitions,
+                               [&](const emulator::Definition& d) { return d.inst == id; });
+  }
+
+  emulator::Kernel& k_;
+  BlockPlan plan_;
+  Special block_, thread_, rows_ = Special::other;
+  std::vector<std::vector<InstId>> definitions_;
+  std::vector<bool> residual_;
+};
+
+} // namespace
+
+bool uses_rows_only(emulator::Kernel& kernel, unsigned axis) {
+  return RowUse(kernel, axis).run();
+}
+
+} // namespace ptxasw::reuse

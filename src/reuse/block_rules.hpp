@@ -1,0 +1,30 @@
+// Which kernels may be coarsened: one rule for each way in which a kernel could wait for, observe
+// or disturb another block, or in which copies could not share one flow of control.
+#pragma once
+
+#include "analysis/variance.hpp"
+#include "emulator/emulate.hpp"
+
+#include <array>
+#include <string>
+
+namespace ptxasw::reuse {
+
+// Rules that do not depend on the axis. Empty, or a reason for people.
+std::string why_not_coarsened(const emulator::Kernel& kernel);
+
+// The branch may go different ways in different copies, so the copies have to agree at run time.
+bool needs_agreement(const emulator::Kernel& kernel, const analysis::Variance& variance,
+                     const ptx::Inst& inst);
+
+// Rules about what differs between the copies.
+std::string why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& variance);
+
+// Nothing that other threads could see happens before `inst`, on any path to it: from here the
+// copies may still be started over, one after another.
+bool can_start_over(const emulator::Kernel& kernel, ptx::InstId inst);
+
+// %ctaid and %tid of the axis (0: x) are used only as %ctaid*%ntid + %tid, modulo 2^32.
+bool uses_rows_only(emulator::Kernel& kernel, unsigned axis);
+
+} // namespace ptxasw::reuse

@@ -1,0 +1,92 @@
+// Along an axis cut by blocks %ctaid grows by one from copy to copy. Along one cut by rows, %tid is
+// written as row - %ctaid*%ntid, which cancels %ctaid wherever only the sum was used, and the row
+// grows by one.
+#include "reuse/block_shift.hpp"
+
+#include <algorithm>
+
+namespace ptxasw::reuse {
+
+using emulator::AtomKind;
+using sym::Bits;
+using sym::Kind;
+using sym::Term;
+
+namespace {
+
+ptx::Special along(ptx::Special x, unsigned axis) {
+  return static_cast<ptx::Special>(static_cast<unsigned>(x) + axis);
+}
+
+} // namespace
+
+BlockShift::BlockShift(emulator::Kernel& kernel, const BlockPlan& plan)
+    : k_(kernel), c_(*kernel.context), plan_(plan) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (plan.axes[axis].factor == 1) continue;
+    Position& position = axes_[axis];
+    const Term block = kernel.trace.special(along(ptx::Special::ctaid_x, axis));
+    if (!plan.axes[axis].rows) {
+      position.variable = block;
+      continue;
+    }
+    const Term thread = kernel.trace.special(along(ptx::Special::tid_x, axis));
+    const Term rows = kernel.trace.special(along(ptx::Special::ntid_x, axis));
+    // Blocks have at most 1024 rows, grids along y and z at most 65535 blocks.
+    position.variable = c_.atom({.name = "row",
+                                 .width = 32,
+                                 .uniformity = sym::Uniformity::lane,
+                                 .kind = static_cast<std::uint32_t>(AtomKind::unknown),
+                                 .tag = ptx::none,
+                                 .tag2 = ptx::none,
+                                 .hi = (std::uint64_t{65535} << 10) - 1});
+    position.replaced = thread;
+    position.instead = c_.sub(position.variable, c_.mul(block, rows));
+    position.gone = block;
+  }
+}
+
+bool BlockShift::varies_freely(Term atom) const {
+  const sym::Atom& info = c_.atom_info(atom);
+  const auto& varying = plan_.variance.registers;
+  switch (static_cast<AtomKind>(info.kind)) {
+  case AtomKind::special:
+  case AtomKind::parameter:
+  case AtomKind::symbol:
+  case AtomKind::trip: return false;
+  case AtomKind::undefined: return varying[info.tag];
+  case AtomKind::carried:
+  case AtomKind::merged: return varying[info.tag2];
+  case AtomKind::loaded:
+  case AtomKind::unknown: break;
+  }
+  if (info.tag == ptx::none) return info.tag2 != ptx::none && varying[info.tag2];
+  const ptx::Arg& dst = k_.body.dst(k_.body.insts[info.tag])[info.tag2];
+  return dst.kind != ptx::Arg::Kind::reg || varying[dst.id];
+}
+
+std::optional<Term> BlockShift::moved(Term t, const std::array<std::int64_t, 3>& by) {
+  for (const Term atom : c_.atoms(t)) {
+    if (varies_freely(atom)) return std::nullopt;
+  }
+  for (const Position& p : axes_) {
+    if (p.replaced.valid()) t = c_.substitute(t, {{p.replaced.id, p.instead}});
+  }
+  sym::Context::Substitution map;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const Position& p = axes_[axis];
+    if (!p.variable.valid() || c_.kind(p.variable) != Kind::atom) continue;
+    if (p.gone.valid() && c_.depends_on(t, p.gone)) return std::nullopt;
+    if (by[axis] == 0) continue;
+    const Bits bits = static_cast<Bits>(static_cast<sym::SBits>(by[axis]));
+    map.emplace(p.variable.id, c_.add(p.variable, c_.constant(32, bits)));
+  }
+  return map.empty() ? t : c_.substitute(t, map);
+}
+
+std::optional<Term> BlockShift::in_copy(Term t, unsigned copy) {
+  const auto& offsets = plan_.copies[copy];
+  return moved(t, {offsets[0], offsets[1], offsets[2]});
+}
+
+} // namespace ptxasw::reuse

@@ -1,0 +1,36 @@
+// Terms as they are in another copy of a coarsened kernel.
+#pragma once
+
+#include "analysis/variance.hpp"
+#include "emulator/emulate.hpp"
+#include "reuse/block.hpp"
+
+#include <array>
+#include <optional>
+
+namespace ptxasw::reuse {
+
+class BlockShift {
+public:
+  BlockShift(emulator::Kernel& kernel, const BlockPlan& plan);
+
+  // t, which is about copy 0, for the copy that lies `by` further along the axes; nothing if t
+  // depends on a value that the copies hold independently (loaded values, unknown results).
+  std::optional<sym::Term> moved(sym::Term t, const std::array<std::int64_t, 3>& by);
+  std::optional<sym::Term> in_copy(sym::Term t, unsigned copy);
+
+private:
+  [[nodiscard]] bool varies_freely(sym::Term atom) const;
+
+  const emulator::Kernel& k_;
+  sym::Context& c_;
+  const BlockPlan& plan_;
+  struct Position {
+    sym::Term variable;          // what grows by one from copy to copy
+    sym::Term replaced, instead; // rows: %tid = row - %ctaid * %ntid
+    sym::Term gone;              // rows: %ctaid, which must cancel
+  };
+  std::array<Position, 3> axes_;
+};
+
+} // namespace ptxasw::reuse

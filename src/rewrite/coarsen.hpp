@@ -1,0 +1,46 @@
+// Block coarsening: one block does the work of C neighbours along the grid, with shared loads.
+//
+// The kernel becomes
+//
+//     prologue     blocks whose index is not a multiple of C return; a group that hangs over the
+//                  end of the grid goes to the sequential form
+//     lockstep     every instruction of the original in its order: once if it is the same for all
+//                  copies, else C times on the registers of each copy. A load that reuse/block.hpp
+//                  covers is a move. Where a branch may go different ways in different copies (only
+//                  before anything has been written) they compare: all one way, all the other, or
+//                  on to the sequential form.
+//     sequential   the original body in a loop over the copies
+//
+// COARSENING.md argues that this is sound. It costs C times the registers of what differs and about
+// (C + 1) times the code; it gains the loads that copies share, and memory parallelism.
+#pragma once
+
+#include "ptx/parse.hpp"
+#include "reuse/block.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ptxasw::rewrite {
+
+struct CoarsenOptions {
+  bool host = false; // the host launches a grid that is already divided by the factors
+};
+
+// What was emitted, for people and for the choice of C.
+struct CoarsenReport {
+  unsigned copies = 1;
+  unsigned loads = 0;        // static loads of C copies of the body
+  unsigned loads_left = 0;   // of the lockstep form
+  unsigned loads_moved = 0;  // covered ones that cost a move at most
+  unsigned instructions = 0; // of the original body
+  unsigned shared = 0;       // those that stand once for all copies
+  unsigned emitted = 0;      // of the lockstep form, moves of covered loads not counted
+  unsigned agreements = 0;   // branches at which the copies compare
+};
+
+// The edits that coarsen the kernel as planned; empty if the plan refuses.
+std::vector<ptx::Edit> coarsen(const emulator::Kernel& kernel, const reuse::BlockPlan& plan,
+                               const CoarsenOptions& options, CoarsenReport& report);
+
+} // namespace ptxasw::rewrite

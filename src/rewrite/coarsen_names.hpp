@@ -1,0 +1,39 @@
+// Names of a coarsened kernel: the registers of each copy and its own labels.
+#pragma once
+
+#include "reuse/block.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ptxasw::rewrite {
+
+class CopyNames {
+public:
+  CopyNames(const ptx::Body& body, const reuse::BlockPlan& plan);
+
+  // The register in a copy: its own name in copy 0 and where it is the same in all copies,
+  // else %f12 -> %f_c3_12.
+  [[nodiscard]] std::string of(ptx::RegId reg, unsigned copy) const;
+  // Declarations of the registers of copies 1, 2, ...
+  [[nodiscard]] std::string declarations() const;
+
+private:
+  struct Name {
+    std::string stem;                 // %f
+    std::uint32_t number = ptx::none; // 12; none: the stem is the whole name
+  };
+  void split_names();
+  [[nodiscard]] bool marks_are_taken() const;
+
+  const ptx::Body& body_;
+  const reuse::BlockPlan& plan_;
+  std::string mark_;        // "_c", or longer if the module uses that
+  std::vector<Name> names_; // by RegId
+};
+
+// "$ptxasw_", or longer, so that no label of the module begins so.
+std::string label_prefix(const ptx::Module& module);
+
+} // namespace ptxasw::rewrite
