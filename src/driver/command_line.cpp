@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <fmt/format.h>
 #include <iterator>
 #include <utility>
 
@@ -85,7 +86,7 @@ private:
       if (option->kind == ValueKind::flag) doubt(word + " takes no value");
       item.value = body.substr(equals + 1);
     } else if (option->kind == ValueKind::level && !long_form) {
-      item.value = "0";
+      item.value = '0';
     } else if (option->kind != ValueKind::flag) {
       if (next == nullptr) {
         doubt(word + " lacks its value");
@@ -113,7 +114,7 @@ private:
   void finish(Item item, int depth) {
     const bool nested = item.option->role == Role::options_file;
     if (item.option->kind == ValueKind::level && !all_digits(item.value))
-      doubt("optimization level '" + item.value + "'");
+      doubt(fmt::format("optimization level '{}'", item.value));
     const std::string files = item.value;
     add(std::move(item));
     if (!nested) return;

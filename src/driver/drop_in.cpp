@@ -180,7 +180,7 @@ private:
     if (!result.ended.ok()) return fall_back("ptxas did not take the rewritten PTX", result);
     taken_back = kernels_to_take_back(
         changed_kernels(), parse_statistics(result.error),
-        {[this] { return original_usage(); }, [](std::string_view) { return false; }});
+        {[this] { return original_usage(); }, [this](auto kernel) { return is_bounded(kernel); }});
     if (!taken_back.empty()) {
       if (auto why = optimize(taken_back)) return fall_back(*why, result);
       if (changed_kernels().empty()) return fall_back("would not launch everywhere", result);
@@ -209,6 +209,11 @@ private:
   UsageTable original_usage() {
     Changes changes{.inputs = original_inputs(), .verbose = true, .discard = true};
     return parse_statistics(captured(line.with(changes)).error);
+  }
+
+  bool is_bounded(std::string_view kernel) const {
+    return std::ranges::any_of(
+        inputs, [&](const Input& input) { return states_block_size(input.text, kernel); });
   }
 
   // The inputs as they are, from memory where ptxas has written its output over one of them.

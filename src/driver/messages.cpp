@@ -1,46 +1,14 @@
 // See messages.hpp.
 #include "driver/messages.hpp"
 
+#include "report/diff.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <span>
 
 namespace ptxasw::driver {
 namespace {
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
-    lines.push_back(text.substr(0, end + 1));
-    text.remove_prefix(end + 1);
-  }
-  return lines;
-}
-
-// How far apart two places may be at which the texts agree again. A rewrite adds a few lines per
-// load; what is further off is mapped line by line from where it began, which is near enough.
-constexpr std::size_t window = 128;
-
-struct Step {
-  std::size_t removed = 1, added = 1;
-};
-
-// The nearest pair of equal lines; two in a row, because blank lines and braces agree by chance.
-Step resynchronize(std::span<const std::string_view> before,
-                   std::span<const std::string_view> after) {
-  const auto agree = [&](std::size_t b, std::size_t a) {
-    if (b >= before.size() || a >= after.size()) return false;
-    if (before[b] != after[a]) return false;
-    if (b + 1 == before.size() || a + 1 == after.size()) return true;
-    return before[b + 1] == after[a + 1];
-  };
-  for (std::size_t distance = 1; distance <= window; ++distance)
-    for (std::size_t removed = 0; removed <= distance; ++removed)
-      if (agree(removed, distance - removed)) return {removed, distance - removed};
-  return {};
-}
 
 bool is_statistics(std::string_view line) {
   constexpr std::array<std::string_view, 3> starts{"Compiling entry function '",
@@ -65,26 +33,17 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 } // namespace
 
 std::vector<std::uint32_t> map_lines(std::string_view original, std::string_view rewritten) {
-  const auto before = lines_of(original);
-  const auto after = lines_of(rewritten);
+  const auto before = report::split_lines(original);
+  const auto after = report::split_lines(rewritten);
+  const std::size_t last = before.empty() ? 0 : before.size() - 1;
   std::vector<std::uint32_t> map;
   map.reserve(after.size());
-  const auto note = [&](std::size_t line) {
-    const std::size_t last = std::max<std::size_t>(before.size(), 1) - 1;
-    map.push_back(static_cast<std::uint32_t>(std::min(line, last) + 1));
-  };
-  std::size_t b = 0;
-  while (map.size() < after.size()) {
-    const std::size_t a = map.size();
-    if (b < before.size() && before[b] == after[a]) {
-      note(b++);
-      continue;
+  for (const report::Hunk& hunk : report::diff(before, after)) {
+    const std::size_t lines = hunk.before_end - hunk.before_begin;
+    for (std::size_t i = 0; i < hunk.after_end - hunk.after_begin; ++i) {
+      const std::size_t line = hunk.before_begin + (lines == 0 ? 0 : std::min(i, lines - 1));
+      map.push_back(static_cast<std::uint32_t>(std::min(line, last) + 1));
     }
-    const Step step = resynchronize(std::span(before).subspan(std::min(b, before.size())),
-                                    std::span(after).subspan(a));
-    for (std::size_t i = 0; i < step.added; ++i)
-      note(step.removed == 0 ? b : b + std::min(i, step.removed - 1));
-    b += step.removed;
   }
   return map;
 }
@@ -109,8 +68,11 @@ std::string in_terms_of_original(std::string messages, const StandIn& file) {
 
 std::string without_statistics(std::string_view messages) {
   std::string kept;
-  for (const std::string_view line : lines_of(messages))
-    if (!is_statistics(line)) kept += line;
+  while (!messages.empty()) {
+    const std::size_t end = std::min(messages.find('\n'), messages.size() - 1) + 1;
+    if (!is_statistics(messages.substr(0, end))) kept += messages.substr(0, end);
+    messages.remove_prefix(end);
+  }
   return kept;
 }
 

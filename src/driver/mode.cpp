@@ -18,6 +18,12 @@ bool is_ptxas_name(std::string_view path) {
   return name == "ptxas" || name.ends_with("-ptxas");
 }
 
+// Something ptxas could read; a report that happens to be called `report` is not.
+bool holds_ptx(const std::string& path) {
+  const auto text = read_regular_file(path, std::size_t{1} << 30);
+  return text && text->find(".version") != std::string::npos;
+}
+
 } // namespace
 
 Invocation read_invocation(std::span<const std::string> words,
@@ -36,7 +42,7 @@ Invocation read_invocation(std::span<const std::string> words,
   if (call.stand_alone) {
     if (call.arguments.size() == 1 && (first == "--help" || first == "-h")) {
       call.mode = Invocation::Mode::help;
-    } else if (std::ranges::find(sub_commands, first) != sub_commands.end() && !file_id(first)) {
+    } else if (std::ranges::find(sub_commands, first) != sub_commands.end() && !holds_ptx(first)) {
       call.mode = Invocation::Mode::sub_command;
       call.command = first;
       take_first();

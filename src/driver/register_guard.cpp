@@ -1,6 +1,8 @@
 // See register_guard.hpp.
 #include "driver/register_guard.hpp"
 
+#include "ptx/parse.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -66,6 +68,14 @@ UsageTable parse_statistics(std::string_view messages) {
     }
   }
   return table;
+}
+
+bool states_block_size(std::string_view ptx, std::string_view kernel) {
+  const ptx::Module module = ptx::parse(std::string(ptx));
+  const auto function = std::ranges::find_if(module.functions, [&](const ptx::Function& f) {
+    return f.is_entry && !f.is_declaration && f.name == kernel;
+  });
+  return function != module.functions.end() && (function->maxntid[0] | function->reqntid[0]) != 0;
 }
 
 std::vector<std::string> kernels_to_take_back(std::span<const std::string> changed,

@@ -28,12 +28,15 @@ UsageTable parse_statistics(std::string_view messages);
 // What the guard may have to find out; each costs something and is asked only when it matters.
 struct Questions {
   std::function<UsageTable()> before;                      // the original's usage
-  std::function<bool(std::string_view kernel)> is_bounded; // states .maxntid, .reqntid or .maxnreg
+  std::function<bool(std::string_view kernel)> is_bounded; // states its block size
 };
 
 // Those of the rewritten kernels that must be taken back. A kernel that ptxas did not compile (-e)
 // needs no guard; a table that is empty although kernels changed tells nothing, and all go back.
 std::vector<std::string> kernels_to_take_back(std::span<const std::string> changed,
                                               const UsageTable& after, const Questions& questions);
+
+// Whether the kernel has .maxntid or .reqntid. (.maxnreg would not do: it may be more than 64.)
+bool states_block_size(std::string_view ptx, std::string_view kernel);
 
 } // namespace ptxasw::driver

@@ -19,12 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Neighbouring loads, so that a rewrite has something to find. The name is new each time: a
-// compiler cache must not answer from an earlier test.
+// Neighbouring loads, so that a rewrite has something to find, and no header, which clang may not
+// have for this toolkit. The name is new each time: a compiler cache must not answer from an
+// earlier test.
 constexpr std::string_view cuda_kernel = R"(
-__global__ void ptxasw_self_test_{0}(const float* __restrict__ in, float* out, int n) {{
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i > 0 && i < n - 1) out[i] = in[i - 1] + in[i] + in[i + 1];
+__attribute__((global)) void ptxasw_self_test_{0}(const float* __restrict__ in, float* out) {{
+  int i;
+  asm("mov.u32 %0, %%tid.x;" : "=r"(i));
+  out[i] = in[i] + in[i + 1] + in[i + 2];
 }}
 )";
 constexpr std::string_view openmp_kernel = R"(

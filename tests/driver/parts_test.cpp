@@ -95,11 +95,13 @@ TEST_F(Mode, SubCommandsOnlyUnderItsOwnName) {
   EXPECT_EQ(invoke({}).mode, M::drop_in);
 }
 
-TEST_F(Mode, AFileOfThatNameIsAnInput) {
+TEST_F(Mode, APtxFileOfThatNameIsAnInput) {
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(path);
   std::ofstream("opt") << ".version 9.0";
+  std::ofstream("report") << "something else";
   EXPECT_EQ(invoke({"ptxasw", "opt"}).mode, Invocation::Mode::drop_in);
+  EXPECT_EQ(invoke({"ptxasw", "report"}).mode, Invocation::Mode::sub_command);
   std::filesystem::current_path(before);
 }
 
@@ -203,6 +205,19 @@ INSTANTIATE_TEST_SUITE_P(Table, Guard,
                                          Case{{20, 8, 0, 0}, {20, 8, 0, 0}, false, false},
                                          Case{{20, 8, 4, 4}, {20, 8, 8, 4}, true, true},
                                          Case{{20, 8, 4, 4}, {20, 8, 4, 8}, true, true}));
+
+TEST(RegisterGuard, OnlyBlockSizesBindTheLaunch) {
+  const std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n"
+                           ".entry a() .maxntid 128, 1, 1\n{ ret; }\n"
+                           ".entry b() .reqntid 8\n{ ret; }\n"
+                           ".entry c() .maxnreg 128\n{ ret; }\n"
+                           ".entry d()\n{ ret; }\n";
+  EXPECT_TRUE(states_block_size(text, "a"));
+  EXPECT_TRUE(states_block_size(text, "b"));
+  EXPECT_FALSE(states_block_size(text, "c"));
+  EXPECT_FALSE(states_block_size(text, "d"));
+  EXPECT_FALSE(states_block_size(text, "e"));
+}
 
 TEST(RegisterGuard, AsksOnlyWhenItMust) {
   const std::vector<std::string> changed{"small", "not compiled"};

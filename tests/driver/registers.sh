@@ -8,6 +8,10 @@ run_with 45
 same "$(cat out)" "cubin of $(cat k.ptx)" "65 registers"
 same "$(sed -n 7,12p record | tr '\n' ' ')" "-o /dev/null -v  k.ptx -o " "original is measured apart"
 same "$(cat stderr)" ""
+sed -i 's/^{/.maxntid 256, 1, 1\n{/' k.ptx
+on_fake k.ptx -o out || fail "a stated block size"
+grep -q '// rewritten' out || fail "65 registers, but ptxas keeps to the block size"
+ptx k.ptx '//@change' "//@registers 45"
 cp k.ptx both
 on_fake both -o both
 same "$(cat both)" "cubin of $(cat k.ptx)" "65 registers, output over the input"

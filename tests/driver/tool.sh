@@ -1,0 +1,41 @@
+# The program itself: its sub-commands, and that they and the drop-in are not mistaken for each other.
+. "$(dirname "$0")/lib.sh"
+[ -x "${TOOL:-}" ] || skip "the program is not built"
+ptx k.ptx
+"$TOOL" help | grep -q '  opt ' || fail "help"
+same_file /dev/stdin <("$TOOL" help) < <("$TOOL")
+same_file /dev/stdin <("$TOOL" help) < <("$TOOL" --help)
+for command in opt analyze report explain hook self-test; do
+  "$TOOL" $command --help > out || fail "$command --help"
+  grep -q ptxasw out || fail "$command --help says nothing"
+done
+
+"$TOOL" opt k.ptx -o out.ptx > report || fail opt
+same_file k.ptx out.ptx "by default nothing changes"
+grep -q k report || fail "opt reports"
+"$TOOL" opt --shuffle=all k.ptx > out.ptx || fail "opt to standard output"
+"$TOOL" opt --shuffle all - < k.ptx > out2.ptx || fail "opt from standard input"
+same_file out.ptx out2.ptx
+"$TOOL" opt k.ptx -o out.ptx -q --stats --report r.json 2> stderr
+grep -q '100.00% of' stderr || fail "--stats"
+grep -q ptxasw-report r.json || fail "--report"
+"$TOOL" analyze k.ptx --format=json | grep -q ptxasw-report || fail "analyze"
+"$TOOL" report k.ptx k.ptx --format=table | grep -q k || fail "report"
+"$TOOL" report k.ptx --format=html -o page.html && grep -qi '<html' page.html || fail "report, html"
+"$TOOL" explain k.ptx 10 > out || fail "explain"
+
+"$TOOL" opt k.ptx --shuffle=some 2> stderr; same $? 2 "a mistaken value"
+contains "$(cat stderr)" "none, all, auto"
+"$TOOL" opt k.ptx --bogus 2> /dev/null; same $? 2 "a mistaken option"
+"$TOOL" opt missing.ptx 2> stderr; same $? 1 "a missing file"
+contains "$(cat stderr)" "missing.ptx: No such file"
+
+# In the place of ptxas.
+PTXASW_PTXAS=$FAKE "$TOOL" k.ptx -o out || fail "drop-in"
+same "$(cat out)" "cubin of $(cat k.ptx)"
+PTXASW_PTXAS=$FAKE "$TOOL" --version > out
+same "$(head -n 1 out)" "Fake, release 13.0, V13.0.88" "--version"
+grep -q '^ptxasw [0-9.]* (build [0-9a-f]*)$' out || fail "our line of --version"
+cp k.ptx opt
+PTXASW_PTXAS=$FAKE "$TOOL" opt -o out2 || fail "a file of PTX called opt"
+same "$(cat out2)" "cubin of $(cat k.ptx)"

@@ -1,0 +1,42 @@
+// ptxasw report: what would be rewritten, for people and for programs.
+#include "options.hpp"
+#include "ptxasw/ptxasw.hpp"
+#include "report/report.hpp"
+
+#include <unistd.h>
+
+namespace ptxasw::tool {
+
+int report(Arguments arguments) {
+  CLI::App app(
+      "Shows what would be rewritten, as with --shuffle=all unless told otherwise. html and "
+      "json take one input.",
+      "ptxasw report");
+  std::vector<std::string> inputs;
+  std::string output = "-", format = "text";
+  app.add_option("INPUT", inputs, "PTX files; - is standard input")->required();
+  app.add_option("-o,--output", output, "where to write the report (standard output)");
+  app.add_option("--format", format, "text, json, html, or table: one line per kernel")
+      ->check(CLI::IsMember({"text", "json", "html", "table"}));
+  Options options;
+  options.shuffle = ShuffleMode::all;
+  return parse_and(app, options, std::move(arguments), [&] {
+    if (inputs.size() > 1 && (format == "json" || format == "html"))
+      throw CLI::ValidationError("--format=" + format, "takes one input");
+    const bool color = output == "-" && ::isatty(STDOUT_FILENO) == 1;
+    std::string page;
+    std::vector<Report> reports;
+    for (const std::string& input : inputs) {
+      const std::string text = read_text(input);
+      Optimized result = optimize(text, input == "-" ? "<stdin>" : input, options);
+      if (format == "text") page += report::to_text(result.report, {.color = color});
+      if (format == "json") page += report::to_json(result.report);
+      if (format == "html") page += report::to_html(result.report, text, result.text);
+      reports.push_back(std::move(result.report));
+    }
+    if (format == "table") page = report::table2(reports);
+    write_text(output, page);
+  });
+}
+
+} // namespace ptxasw::tool

@@ -1,0 +1,46 @@
+// The table of sub-commands, and the page that lists them.
+#include "commands.hpp"
+
+#include "options.hpp"
+
+#include <array>
+#include <fmt/format.h>
+
+namespace ptxasw::tool {
+namespace {
+
+constexpr std::array<SubCommand, 7> table{{
+    {"opt", "rewrite a PTX file", opt},
+    {"analyze", "show every access of a PTX file, rewrite nothing", analyze},
+    {"report", "show what would be rewritten in PTX files, as text, JSON, HTML or one table",
+     report},
+    {"explain", "tell all that is known of the accesses at one line", explain},
+    {"hook", "show how to put ptxasw in the place of ptxas", hook},
+    {"self-test", "tell whether a compiler command really runs ptxasw", self_test},
+    {"help", "show this page", help},
+}};
+
+} // namespace
+
+std::span<const SubCommand> sub_commands() {
+  return table;
+}
+
+int help(Arguments /*arguments*/) {
+  fmt::print("ptxasw stands where ptxas stands: it replaces loads whose value another lane already "
+             "holds,\nwith a proof for each, and hands the result to the real ptxas.\n\n"
+             "  ptxasw [ptxas] PTXAS-ARGUMENTS    assemble, as ptxas would\n"
+             "  ptxasw SUB-COMMAND --help\n\n");
+  for (const SubCommand& command : table)
+    fmt::print("  {:10} {}\n", command.name, command.summary);
+  fmt::print(
+      "\nOptions of the optimizer; in the place of ptxas each starts with --ptxasw- or stands "
+      "in PTXASW_FLAGS:\n\n{}",
+      optimizer_help());
+  fmt::print(
+      "\nEnvironment, in the place of ptxas: PTXASW_FLAGS (options), PTXASW_LOG (a file that "
+      "gets one\nline of JSON per call), PTXASW_PTXAS (the real ptxas).\n");
+  return 0;
+}
+
+} // namespace ptxasw::tool

@@ -1,0 +1,25 @@
+// What the sub-commands share: the optimizer's options, reading a text, writing one.
+#pragma once
+
+#include "commands.hpp"
+#include "ptxasw/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace ptxasw::tool {
+
+std::string optimizer_help();
+
+// Sets the optimizer's options found among the arguments (--NAME, --NAME=VALUE, --NAME VALUE), lets
+// `app` parse the others, then runs `act`. Mistakes in the arguments end with a message and exit
+// code 2, std::runtime_error of `act` with exit code 1.
+int parse_and(CLI::App& app, Options& options, Arguments arguments,
+              const std::function<void()>& act);
+
+// Both throw std::runtime_error; "-" is standard input or output.
+std::string read_text(const std::string& path);
+void write_text(const std::string& path, std::string_view text);
+
+} // namespace ptxasw::tool
