@@ -63,9 +63,11 @@ template <class W> W ones(W length) {
   return ~(~length.number(0)).shl(length);
 }
 
-// Position and length are taken modulo 256.
+// A position or length: of 32-bit fields taken modulo 256, as the ISA says. It restricts the
+// operands of 64-bit ones to that range too; outside of it the hardware takes them as they are.
 template <class F> auto field(const F& f, unsigned i) {
-  return zext<F::width>(f.template at<8>(i));
+  constexpr unsigned significant = F::width == 64 ? 32 : 8;
+  return zext<F::width>(f.template at<significant>(i));
 }
 
 inline constexpr auto bfe = [](auto f) {

@@ -2,6 +2,7 @@
 // applies a function.
 #pragma once
 
+#include "semantics/move.hpp"
 #include "semantics/word.hpp"
 
 namespace ptxasw::sem::rules {
@@ -30,6 +31,9 @@ inline constexpr auto cvt_integer = [](auto f) {
 template <unsigned From>
 inline constexpr auto cvt_function =
     [](auto f) { f.out(apply<f.width>(f.op.function, f.template at<From>(0)), f.is_signed); };
+inline constexpr auto bf16_to_f32 = [](auto f) {
+  f.out(concat(f.template at<16>(0), number<16>(f.domain, 0)));
+};
 // cvt.f16x2.f32 d, a, b: a goes to the upper half.
 inline constexpr auto cvt_pack = [](auto f) {
   f.out(concat(apply<16>(f.op.function, f.u32(0)), apply<16>(f.op.function, f.u32(1))));
@@ -82,6 +86,12 @@ template <class D> Step<D> find_cvt(const ptx::Inst& inst) {
   }
   if (integers)
     return m.sat ? find_cvt_integer<D, true>(to, from) : find_cvt_integer<D, false>(to, from);
+  // A format to itself or bf16 to f32, with nothing to do on the way: the bits move as they are.
+  const bool plain = m.rounding == ptx::Rounding::none && !m.sat && !m.ftz && !m.relu;
+  if (plain && to == from && is_plain_float(to)) return at_width<D, mov>(to);
+  if (plain && to == ptx::Type::f32 && from == ptx::Type::bf16)
+    return step<D, 32, false, bf16_to_f32>;
+  if (m.satfinite && to == ptx::Type::tf32) return nullptr;
   const bool target = is_plain_integer(to) || is_plain_float(to) || to == ptx::Type::tf32;
   const bool source = is_plain_integer(from) || is_plain_float(from);
   if (!target || !source || (to == ptx::Type::tf32 && from != ptx::Type::f32)) return nullptr;

@@ -4,6 +4,8 @@
 
 #include "semantics/softfloat.hpp"
 
+#include <array>
+
 namespace ptxasw::sem {
 
 namespace {
@@ -30,10 +32,21 @@ std::uint64_t flushed(const Format& f, bool ftz, std::uint64_t bits) {
   return ftz && is_subnormal(f, bits) ? bits & f.sign_bit() : bits;
 }
 
+// A quiet NaN that keeps sign and payload.
+std::uint64_t quieted(const Format& f, std::uint64_t nan) {
+  return nan | std::uint64_t{1} << (f.fraction_bits + f.padding - 1);
+}
+
+// Rounded; .ftz flushes what is below the normal numbers even when rounded as if exponents had no
+// end.
+std::uint64_t rounded(const Format& f, Rounding rounding, bool ftz, const Number& n) {
+  if (ftz && soft::is_tiny(f, rounding, n)) return n.negative ? f.sign_bit() : 0;
+  return soft::round(f, rounding, n);
+}
+
 // What the modifiers do to a rounded result.
-std::uint64_t finished(const Format& f, const Function& fn, bool ftz, std::uint64_t bits) {
-  if (is_nan(f, bits)) return fn.sat ? 0 : f.canonical_nan();
-  bits = flushed(f, ftz, bits);
+std::uint64_t finished(const Format& f, const Function& fn, std::uint64_t bits) {
+  if (is_nan(f, bits)) return fn.sat ? 0 : bits;
   if ((fn.sat || fn.relu) && is_negative(f, bits)) return 0;
   if (fn.sat && bits > f.one()) return f.one();
   if (fn.satfinite && magnitude(f, bits) == f.infinity())
@@ -58,8 +71,14 @@ std::uint64_t arithmetic(const Function& fn, std::span<const Bits> args) {
     return i < args.size() ? flushed(f, fn.ftz, static_cast<std::uint64_t>(args[i])) : 0;
   };
   const std::uint64_t a = arg(0), b = arg(1), c = arg(2);
+  if (fn.to == ptx::Type::f64) {
+    // Double precision hands a NaN operand on; the last one that it looks at wins.
+    const auto order = fn.fn == Fn::fdiv ? std::array{a, b, c} : std::array{b, c, a};
+    for (const std::uint64_t operand : order)
+      if (is_nan(f, operand)) return quieted(f, operand);
+  }
   const Number r = in_software(fn, soft::unpack(f, a), soft::unpack(f, b), soft::unpack(f, c));
-  return finished(f, fn, fn.ftz, soft::round(f, fn.rounding, r));
+  return finished(f, fn, rounded(f, fn.rounding, fn.ftz, r));
 }
 
 // Order of the non-NaN values as integers, -0 below +0.
@@ -78,6 +97,7 @@ std::uint64_t min_or_max(const Function& fn, std::uint64_t a, std::uint64_t b) {
     b = magnitude(f, b);
   }
   const bool nan_a = is_nan(f, a), nan_b = is_nan(f, b);
+  if (nan_a && nan_b && fn.from == ptx::Type::f64) return quieted(f, b);
   if ((nan_a && nan_b) || (fn.nan && (nan_a || nan_b))) return f.canonical_nan();
   std::uint64_t best = (rank(f, a) < rank(f, b)) == (fn.fn == Fn::fmin) ? a : b;
   if (nan_a) best = b;
@@ -87,7 +107,7 @@ std::uint64_t min_or_max(const Function& fn, std::uint64_t a, std::uint64_t b) {
 
 std::uint64_t sign_change(const Function& fn, std::uint64_t a) {
   const Format f = soft::format_of(fn.from);
-  if (is_nan(f, a)) return f.canonical_nan();
+  if (is_nan(f, a)) return fn.from == ptx::Type::f64 ? quieted(f, a) : f.canonical_nan();
   a = flushed(f, fn.ftz, a);
   return fn.fn == Fn::fabs ? magnitude(f, a) : a ^ f.sign_bit();
 }
@@ -115,20 +135,38 @@ bool in_class(ptx::Sub sub, const Format& f, std::uint64_t a) {
   }
 }
 
-// .ftz of a conversion means its .f32 side.
+// .ftz of a conversion means its .f32 side; conversions to .f16 do not flush.
 bool flushes(const Function& fn, ptx::Type side) {
-  return fn.ftz && side == ptx::Type::f32;
+  return fn.ftz && side == ptx::Type::f32 && fn.to != ptx::Type::f16;
 }
 
 std::uint64_t to_float(const Function& fn, const Number& n) {
   const Format f = soft::format_of(fn.to);
-  // .satfinite clamps what lies beyond the largest finite number whatever the direction.
-  return finished(f, fn, flushes(fn, fn.to), soft::round(f, fn.rounding, n));
+  return finished(f, fn, rounded(f, fn.rounding, flushes(fn, fn.to), n));
 }
 
 Number from_float(const Function& fn, std::uint64_t a) {
   const Format f = soft::format_of(fn.from);
   return soft::unpack(f, flushed(f, flushes(fn, fn.from), a));
+}
+
+// The NaN of another format: double precision hands sign and payload on, as far as they fit.
+std::uint64_t converted_nan(const Function& fn, std::uint64_t a) {
+  const Format from = soft::format_of(fn.from), to = soft::format_of(fn.to);
+  if (fn.sat) return 0;
+  if (flushes(fn, fn.from)) a = from.canonical_nan();
+  if (fn.rounding == Rounding::rna) return a & ~((std::uint64_t{1} << to.padding) - 1);
+  const bool double_side = fn.from == ptx::Type::f64 || fn.to == ptx::Type::f64;
+  if (!double_side) return to.canonical_nan();
+  const std::uint64_t payload = magnitude(from, a) << (64 - from.fraction_bits);
+  const std::uint64_t sign = is_negative(from, a) ? to.sign_bit() : 0;
+  return quieted(to, sign | to.infinity() | payload >> (64 - to.fraction_bits));
+}
+
+std::uint64_t float_to_float(const Function& fn, std::uint64_t a) {
+  if (is_nan(soft::format_of(fn.from), a)) return converted_nan(fn, a);
+  const Number n = from_float(fn, a);
+  return to_float(fn, fn.fn == Fn::fround ? soft::round_to_integral(fn.rounding, n) : n);
 }
 
 std::uint64_t to_integer(const Function& fn, std::uint64_t a) {
@@ -176,8 +214,8 @@ std::uint64_t compute_float(const Function& fn, std::span<const Bits> args) {
   case Fn::fle:
   case Fn::funordered: return comparison(fn, a, b) ? 1 : 0;
   case Fn::ftestp: return in_class(fn.sub, soft::format_of(fn.from), a) ? 1 : 0;
-  case Fn::fround: return to_float(fn, soft::round_to_integral(fn.rounding, from_float(fn, a)));
-  case Fn::fconvert: return to_float(fn, from_float(fn, a));
+  case Fn::fround:
+  case Fn::fconvert: return float_to_float(fn, a);
   case Fn::float_to_signed:
   case Fn::float_to_unsigned: return to_integer(fn, a);
   case Fn::signed_to_float: return to_float(fn, signed_number(fn, a));

@@ -4,6 +4,7 @@
 #include "semantics/windows.hpp"
 
 #include <bit>
+#include <limits>
 
 namespace ptxasw::sem {
 
@@ -24,6 +25,7 @@ Bits reversed(std::uint64_t v, unsigned width) {
 std::uint32_t find_nth_set(std::uint32_t mask, std::uint32_t base, std::int32_t offset) {
   constexpr std::uint32_t missing = ~0U;
   if (base > 31) return missing;
+  if (offset == std::numeric_limits<std::int32_t>::min()) return 0; // has no magnitude
   if (offset == 0) return (mask >> base & 1U) != 0 ? base : missing;
   const int step = offset > 0 ? 1 : -1;
   std::int64_t count = offset > 0 ? std::int64_t{offset} : -std::int64_t{offset};

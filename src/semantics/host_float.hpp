@@ -36,7 +36,9 @@ template <class Real>
   case Fn::fsqrt: value = std::sqrt(arg(0)); break;
   default: return false;
   }
-  if (std::isnan(value)) return false;
+  // Not here: the bits of a NaN, and whether .ftz flushes what was rounded up to a normal number.
+  if (std::isnan(value) || (f.ftz && std::fabs(value) == std::numeric_limits<Real>::min()))
+    return false;
   result = std::bit_cast<Raw>(flushed(value));
   return true;
 }

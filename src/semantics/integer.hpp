@@ -38,8 +38,9 @@ inline constexpr auto sub_halves = [](auto f) {
   f.out(by_halves([](auto a, auto b) { return a - b; }, f.in(0), f.in(1)));
 };
 
-// add.cc, addc, addc.cc and so on: the sum is formed one bit wider. CC.CF is a borrow after
-// subtractions.
+// add.cc, addc, addc.cc and so on: the sum is formed one bit wider. A subtraction adds the
+// complement, so its carry means "no borrow": the ISA names the flag a borrow, which only code that
+// mixes additions and subtractions could tell, and there the hardware does as here.
 template <bool In, bool Out>
 inline constexpr auto add_carry = [](auto f) {
   constexpr unsigned w = f.width;
@@ -52,9 +53,9 @@ template <bool In, bool Out>
 inline constexpr auto sub_borrow = [](auto f) {
   constexpr unsigned w = f.width;
   auto difference = zext<w + 1>(f.in(0)) - zext<w + 1>(f.in(1));
-  if constexpr (In) difference = difference - zext<w + 1>(f.carry_in());
+  if constexpr (In) difference = difference - zext<w + 1>(~f.carry_in());
   f.out(trunc<w>(difference));
-  if constexpr (Out) f.carry_out(bits<w, 1>(difference));
+  if constexpr (Out) f.carry_out(~bits<w, 1>(difference));
 };
 
 // The part of a product that .lo, .hi or .wide names.
@@ -107,22 +108,26 @@ inline constexpr auto sad = [](auto f) {
   f.out(f.in(2) + ite(less<f.is_signed>(a, b), b - a, a - b));
 };
 
-// By zero the ISA leaves the result to the machine; these are the domain's.
+// By zero the ISA leaves the result to the machine, which gives all ones.
 inline constexpr auto div = [](auto f) {
   const auto a = f.in(0), b = f.in(1);
-  using A = decltype(a);
-  if constexpr (f.is_signed)
-    f.out(A{a.domain, a.domain->sdiv(f.width, a.value, b.value)});
-  else
-    f.out(A{a.domain, a.domain->udiv(f.width, a.value, b.value)});
+  auto quotient = a;
+  if constexpr (f.is_signed) {
+    quotient.value = f.domain.sdiv(f.width, a.value, b.value);
+    quotient = ite(b.is_zero(), ~a.number(0), quotient);
+  } else {
+    quotient.value = f.domain.udiv(f.width, a.value, b.value);
+  }
+  f.out(quotient);
 };
 inline constexpr auto rem = [](auto f) {
   const auto a = f.in(0), b = f.in(1);
-  using A = decltype(a);
+  auto rest = a;
   if constexpr (f.is_signed)
-    f.out(A{a.domain, a.domain->srem(f.width, a.value, b.value)});
+    rest.value = f.domain.srem(f.width, a.value, b.value);
   else
-    f.out(A{a.domain, a.domain->urem(f.width, a.value, b.value)});
+    rest.value = f.domain.urem(f.width, a.value, b.value);
+  f.out(ite(b.is_zero(), ~a.number(0), rest));
 };
 
 template <bool Signed, bool Max>

@@ -67,6 +67,11 @@ std::uint64_t overflow(const Format& f, Rounding rounding, bool negative) {
   }
 }
 
+// Of the most significant bit: floor(log2(|n|)).
+int leading_exponent(const Number& n) {
+  return n.exponent + static_cast<int>(top_bit(n.significand));
+}
+
 Number make(Class kind, bool negative) {
   return {.kind = kind, .negative = negative};
 }
@@ -84,7 +89,8 @@ std::uint64_t Format::one() const {
 }
 // All ones below the sign, but f64: sign and quiet bit.
 std::uint64_t Format::canonical_nan() const {
-  return width() == 64 ? 0xfff8'0000'0000'0000 : sign_bit() - 1;
+  if (width() == 64) return 0xfff8'0000'0000'0000;
+  return sign_bit() - (std::uint64_t{1} << padding);
 }
 
 Format format_of(ptx::Type type) {
@@ -125,7 +131,7 @@ std::uint64_t round(const Format& f, Rounding rounding, const Number& n) {
   case Class::nan: return f.canonical_nan();
   case Class::finite: break;
   }
-  const int leading = n.exponent + static_cast<int>(top_bit(n.significand));
+  const int leading = leading_exponent(n);
   if (leading > f.bias()) return sign | overflow(f, rounding, n.negative);
   const int lowest = 1 - f.bias(); // exponent of the smallest normal number
   const int exponent = std::max(leading, lowest);
@@ -135,6 +141,14 @@ std::uint64_t round(const Format& f, Rounding rounding, const Number& n) {
   const auto field = static_cast<std::uint64_t>(exponent - lowest) << f.fraction_bits;
   const std::uint64_t packed = (field + kept) << f.padding;
   return sign | (packed >= f.infinity() ? overflow(f, rounding, n.negative) : packed);
+}
+
+bool is_tiny(const Format& f, Rounding rounding, const Number& n) {
+  if (n.kind != Class::finite) return false;
+  const int leading = leading_exponent(n), lowest = 1 - f.bias();
+  if (leading != lowest - 1) return leading < lowest;
+  const Bits kept = to_grid(n, leading - static_cast<int>(f.fraction_bits), rounding);
+  return kept >> (f.fraction_bits + 1) == 0;
 }
 
 Number round_to_integral(Rounding rounding, Number n) {
@@ -216,7 +230,7 @@ Number square_root(const Number& a) {
   }
   const bool inexact = root * root != x.significand;
   return {.kind = Class::finite,
-          .exponent = x.exponent / 2,
+          .exponent = x.exponent / 2 - 1,
           .significand = root << 1 | (inexact ? 1 : 0)};
 }
 

@@ -39,6 +39,8 @@ Number from_integer(bool negative, std::uint64_t magnitude);
 // Rounding::none rounds to nearest even. Overflow gives infinity or the largest finite number, as
 // the direction says.
 std::uint64_t round(const Format& format, ptx::Rounding rounding, const Number& number);
+// Is a number below the normal ones after rounding to the format's precision with any exponent?
+bool is_tiny(const Format& format, ptx::Rounding rounding, const Number& number);
 // To an integral value; Rounding::none truncates.
 Number round_to_integral(ptx::Rounding rounding, Number number);
 // The rounding direction decides the sign of an exact zero sum.

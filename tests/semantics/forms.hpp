@@ -242,7 +242,7 @@ inline constexpr std::array patterns{
     Pattern{"cvt.[rn|rz][|.relu][|.satfinite].f16.f32 h, r", 80},
     Pattern{"cvt.[rn|rz][|.relu][|.satfinite].bf16.f32 h, r", 80},
     Pattern{"cvt.[rn|rz][|.relu][|.satfinite].[f16x2|bf16x2].f32 r, r, r", 80},
-    Pattern{"cvt.rna[|.satfinite].tf32.f32 r, r", 80},
+    Pattern{"cvt.rna.tf32.f32 r, r", 80},
     Pattern{"cvt.[rn|rz][|.relu].tf32.f32 r, r", 90},
 };
 
