@@ -142,8 +142,29 @@ void Engine::observe(Access::Kind kind, const Warp& warp, const Ins& ins, std::u
     ++counts.global_store_requests;
     counts.global_store_sectors += count_sectors(addresses_, mask, bytes);
   }
+  if (launch_.report_races && (space == Space::global || space == Space::shared))
+    find_races(kind, warp, ins, mask, bytes);
   if (!launch_.observer) return;
   launch_.observer({kind, space, ins.inst, warp.block->index, warp.index, mask, bytes, addresses_});
+}
+
+void Engine::find_races(Access::Kind kind, const Warp& warp, const Ins& ins, std::uint32_t mask,
+                        unsigned bytes) {
+  const ptx::Modifiers& m = ins.inst->mods;
+  const bool atomic = kind == Access::Kind::atomic;
+  const bool ordered = atomic || m.order != ptx::Order::weak;
+  for_lanes(mask, [&](unsigned lane) {
+    const Block& block = *warp.block;
+    const Races::Thread thread{block.linear, warp.index * warp_size + lane, block.epoch,
+                               warp.epoch};
+    const bool shared = sem::space_of(addresses_[lane]) == Space::shared;
+    const auto other = races_.access(shared ? block.linear + 1 : 0, addresses_[lane], bytes, thread,
+                                     atomic || kind == Access::Kind::store, ordered);
+    if (other)
+      fail(Result::Status::undefined, warp, 1U << lane, ins,
+           fmt::format("data race at address {:#x} with thread {} of block {}", addresses_[lane],
+                       other->number, other->block));
+  });
 }
 
 void Engine::load(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,

@@ -170,8 +170,11 @@ void Engine::release_barriers(Block& block) {
       ++f.pc;
     }
   }
-  for (std::size_t i = 0; i < block.barriers.size(); ++i)
-    if (open[i]) block.barriers[i] = {};
+  for (std::size_t i = 0; i < block.barriers.size(); ++i) {
+    if (!open[i]) continue;
+    block.barriers[i] = {};
+    ++block.epoch;
+  }
 }
 
 // Nobody in the resident blocks can move: says why, by the first fragment that waits.

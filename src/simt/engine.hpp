@@ -3,6 +3,7 @@
 // warp_sync.cpp, barriers.cpp, schedule.cpp.
 #pragma once
 
+#include "simt/races.hpp"
 #include "simt/random.hpp"
 #include "simt/state.hpp"
 
@@ -90,6 +91,8 @@ private:
                              bool writes);
   void observe(Access::Kind kind, const Warp& warp, const Ins& ins, std::uint32_t mask,
                unsigned bytes);
+  void find_races(Access::Kind kind, const Warp& warp, const Ins& ins, std::uint32_t mask,
+                  unsigned bytes);
 
   // atomics.cpp
   void atomic(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
@@ -128,6 +131,7 @@ private:
   std::uint64_t clock_ = 0;
   std::vector<std::uint8_t> parameters_, parameters_defined_;
   std::vector<std::uint8_t> constants_, constants_defined_;
+  Races races_;
   Allocation* last_allocation_ = nullptr;
   std::array<std::uint64_t, warp_size> addresses_{}; // of the access that runs
 };

@@ -64,6 +64,7 @@ const Allocation* Memory::find(std::string_view name) const {
 std::optional<Difference> first_difference(const Memory& left, const Memory& right) {
   for (const Allocation& l : left.allocations()) {
     const Allocation* r = right.find(l.name);
+    if (r != nullptr && l.data == r->data && l.defined == r->defined) continue;
     for (std::size_t i = 0; i < l.data.size(); ++i) {
       if (!l.defined[i]) continue;
       const bool there = r != nullptr && i < r->data.size();

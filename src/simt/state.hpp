@@ -72,7 +72,8 @@ struct Warp {
   // Local memory: `stack_capacity` bytes per lane.
   std::vector<std::uint8_t> stack, stack_defined;
   std::uint64_t stack_capacity = 0;
-  std::uint32_t turn = 0; // fragment that ran last
+  std::uint32_t turn = 0;  // fragment that ran last
+  std::uint32_t epoch = 0; // exchanges between lanes so far
 
   [[nodiscard]] std::uint32_t alive() const { return existing & ~exited; }
 };
@@ -91,6 +92,7 @@ struct Block {
   std::vector<std::uint8_t> shared, shared_defined;
   std::array<Barrier, 16> barriers;
   bool active = false;
+  std::uint32_t epoch = 0; // barriers passed so far
 };
 
 // Calls visit(lane) for the lanes of a mask, lowest first.

@@ -199,6 +199,7 @@ void Engine::deliver(Warp& warp) {
     any = true;
   }
   if (!any) return;
+  ++warp.epoch;
   for (std::uint32_t id = 0; id < warp.fragments.size(); ++id)
     if (warp.fragments[id].state == Fragment::State::warp_sync) settle(warp, id);
 }

@@ -1,0 +1,222 @@
+// Reads argument texts and fills buffers. Numbers come from our own generator, so that a text means
+// the same bytes on every machine.
+#include "simt/args.hpp"
+
+#include "semantics/domain.hpp"
+#include "simt/code.hpp"
+#include "simt/random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+namespace ptxasw::simt {
+
+namespace {
+
+using Error = std::string;
+template <class T> using Expected = tl::expected<T, Error>;
+
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 32;
+
+tl::unexpected<Error> bad(std::string_view text, std::string_view why) {
+  return tl::make_unexpected(fmt::format("argument '{}': {}", text, why));
+}
+
+std::optional<std::uint64_t> integer(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  if (hex) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return negative ? 0 - value : value;
+}
+
+std::optional<double> real(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+struct Element {
+  unsigned bytes = 4;
+  bool floating = false;
+};
+std::optional<Element> element(std::string_view name) {
+  const auto bits = integer(name.substr(std::min<std::size_t>(1, name.size())));
+  if (!bits || name.empty()) return std::nullopt;
+  const bool floating = name[0] == 'f';
+  if (!floating && name[0] != 'u' && name[0] != 's') return std::nullopt;
+  if (*bits != 8 && *bits != 16 && *bits != 32 && *bits != 64) return std::nullopt;
+  if (floating && *bits == 8) return std::nullopt;
+  return Element{static_cast<unsigned>(*bits / 8), floating};
+}
+
+std::uint64_t float_bits(double value, unsigned bytes) {
+  if (bytes == 8) return std::bit_cast<std::uint64_t>(value);
+  const std::uint32_t single = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  if (bytes == 4) return single;
+  const sem::Function narrow{.fn = sem::Fn::fconvert,
+                             .to = ptx::Type::f16,
+                             .from = ptx::Type::f32,
+                             .rounding = ptx::Rounding::rn};
+  const std::array<sem::Bits, 1> argument{single};
+  return static_cast<std::uint64_t>(sem::compute(narrow, 16, argument));
+}
+
+template <class Next>
+std::vector<std::uint8_t> fill(std::uint64_t count, unsigned bytes, Next next) {
+  std::vector<std::uint8_t> data(count * bytes);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = next(i);
+    std::memcpy(&data[i * bytes], &bits, bytes);
+  }
+  return data;
+}
+
+std::vector<std::uint8_t> random_data(const Element& e, std::uint64_t count, std::uint64_t seed,
+                                      std::uint64_t bound, bool bits) {
+  Random random(seed);
+  return fill(count, e.bytes, [&](std::uint64_t) {
+    const std::uint64_t raw = random.next();
+    if (bits) return raw;
+    if (!e.floating) return bound == 0 ? raw : raw % bound;
+    const double unit = static_cast<double>(raw >> 11) / static_cast<double>(1ULL << 52) - 1;
+    return float_bits(unit, e.bytes);
+  });
+}
+
+// The bytes of "zeros:64" and the like.
+Expected<std::vector<std::uint8_t>> contents(std::string_view text) {
+  if (text.starts_with('@')) {
+    std::ifstream in(std::string(text.substr(1)), std::ios::binary);
+    if (!in) return bad(text, "the file cannot be read");
+    return std::vector<std::uint8_t>(std::istreambuf_iterator<char>(in), {});
+  }
+  const auto parts = split(text, ':');
+  const auto number = [&](std::size_t i) {
+    return i < parts.size() ? integer(parts[i]) : std::nullopt;
+  };
+  if (parts[0] == "zeros" || parts[0] == "undefined") {
+    const auto size = number(1);
+    if (!size || parts.size() != 2 || *size > most_bytes) return bad(text, "a size is missing");
+    return std::vector<std::uint8_t>(*size, 0);
+  }
+  const bool random = parts[0] == "random";
+  if (!random && parts[0] != "iota") return bad(text, "this is neither a number nor a buffer");
+  const auto type = parts.size() > 1 ? element(parts[1]) : std::nullopt;
+  const auto count = number(2);
+  if (!type || !count || *count > most_bytes / 8) return bad(text, "expected TYPE:COUNT");
+  if (!random)
+    return fill(*count, type->bytes, [&](std::uint64_t i) {
+      return type->floating ? float_bits(static_cast<double>(i), type->bytes) : i;
+    });
+  const bool bits = parts.size() > 4 && parts[4] == "bits";
+  const auto seed = number(3);
+  const auto bound = parts.size() > 4 && !bits ? number(4) : std::optional<std::uint64_t>(0);
+  if (!seed || !bound) return bad(text, "expected random:TYPE:COUNT:SEED[:BOUND]");
+  return random_data(*type, *count, *seed, *bound, bits);
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && std::string_view("0123456789-.").find(text[0]) != std::string_view::npos;
+}
+
+Expected<Argument> number(std::string_view text, const ptx::Variable& parameter) {
+  if (parameter.type == ptx::Type::f32 || parameter.type == ptx::Type::f64) {
+    const auto value = real(text);
+    if (!value) return bad(text, "this is not a number");
+    if (parameter.type == ptx::Type::f64) return simt::value(*value);
+    return simt::value(static_cast<float>(*value));
+  }
+  if (const auto value = integer(text)) return simt::value(*value);
+  // 1.5 for a .b32 parameter means its bits as a float.
+  const auto fraction = real(text);
+  if (!fraction) return bad(text, "this is not a number");
+  if (ptx::bit_width(parameter.type) == 64) return simt::value(*fraction);
+  return simt::value(static_cast<float>(*fraction));
+}
+
+} // namespace
+
+tl::expected<std::vector<Argument>, std::string>
+make_arguments(const Program& program, std::span<const std::string> texts, Memory& memory) {
+  const auto& parameters = program.kernel->parameters;
+  if (texts.size() != parameters.size())
+    return tl::make_unexpected(fmt::format("the kernel {} takes {} arguments, {} were given",
+                                           program.kernel->name, parameters.size(), texts.size()));
+  std::vector<Argument> arguments;
+  std::vector<std::uint64_t> bases;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::string_view text = texts[i];
+    std::uint64_t base = 0;
+    if (is_number(text)) {
+      auto made = number(text, parameters[i]);
+      if (!made) return tl::make_unexpected(made.error());
+      arguments.push_back(std::move(*made));
+      bases.push_back(0);
+      continue;
+    }
+    std::uint64_t offset = 0;
+    if (const std::size_t plus = text.rfind('+');
+        plus != std::string_view::npos && text[0] != '@') {
+      const auto value = integer(text.substr(plus + 1));
+      if (!value) return bad(text, "the offset is not a number");
+      offset = *value;
+      text = text.substr(0, plus);
+    }
+    if (text.starts_with("same:")) {
+      const auto other = integer(text.substr(5));
+      if (!other || *other >= i || bases[*other] == 0) return bad(text, "there is no such buffer");
+      base = bases[*other];
+    } else {
+      auto data = contents(text);
+      if (!data) return tl::make_unexpected(data.error());
+      const std::string name = fmt::format("arg{}", i);
+      base = text.starts_with("undefined") ? memory.allocate_undefined(name, data->size())
+                                           : memory.allocate(name, std::move(*data));
+    }
+    arguments.push_back(simt::value(base + offset));
+    bases.push_back(base);
+  }
+  return arguments;
+}
+
+tl::expected<Dim3, std::string> read_dim(std::string_view text) {
+  const auto parts = split(text, 'x');
+  std::array<std::uint32_t, 3> sizes{1, 1, 1};
+  bool good = parts.size() <= 3;
+  for (std::size_t i = 0; good && i < parts.size(); ++i) {
+    const auto value = integer(parts[i]);
+    good = value && *value <= 0x7fffffff;
+    if (good) sizes[i] = static_cast<std::uint32_t>(*value);
+  }
+  if (!good) return tl::make_unexpected(fmt::format("'{}' is not a size like 64x2x1", text));
+  return Dim3{sizes[0], sizes[1], sizes[2]};
+}
+
+std::string text_of(const Dim3& dim) {
+  return fmt::format("{}x{}x{}", dim.x, dim.y, dim.z);
+}
+
+} // namespace ptxasw::simt
