@@ -47,7 +47,8 @@ Type source_type(Op op, const Modifiers& mods, std::size_t index) {
   case Op::cvt:
   case Op::set: return mods.type2;
   case Op::slct: return index == 2 ? mods.type2 : mods.type;
-  default: return mods.type;
+  case Op::createpolicy: return Type::none;                          // a fraction beside .b64
+  default: return mods.type2 == Type::none ? mods.type : Type::none; // mixed: fma.rn.f32.f16
   }
 }
 
@@ -60,9 +61,11 @@ public:
   }
 
   Body run() {
-    if (function_.has_opaque)
+    if (function_.has_opaque) {
       fail(module_.statements[function_.statement].range,
            fmt::format("the body of '{}' has statements that could not be read", function_.name));
+      return std::move(body_);
+    }
     scopes_.declare_parameters(function_);
     if (find_labels()) resolve_all();
     return std::move(body_);
@@ -259,6 +262,7 @@ private:
         if (!arg.selector.empty()) src_.push_back(arg);
         return;
       }
+      if (arg.kind == Arg::Kind::sink) return; // not declared: said already
       break;
     }
     default: break;
