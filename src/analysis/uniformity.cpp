@@ -113,11 +113,20 @@ private:
     if (inst.opaque) return Uniform::lane;
     if (ptx::group(inst.op) == Group::pure) return of_operands(inst);
     if (ptx::group(inst.op) == Group::load) {
-      const bool constant_memory = (inst.mods.space == Space::param && body_.function->is_entry) ||
-                                   inst.mods.space == Space::const_ || inst.mods.nc;
+      const bool constant_memory =
+          inst.mods.space == Space::const_ || inst.mods.nc || reads_kernel_parameter(inst);
       return constant_memory ? of_operands(inst) : Uniform::lane;
     }
     return Uniform::lane;
+  }
+
+  // Not the .param variables of a call: those hold what this thread's callee returned.
+  [[nodiscard]] bool reads_kernel_parameter(const Inst& inst) const {
+    if (inst.mods.space != Space::param || !body_.function->is_entry) return false;
+    return std::ranges::all_of(body_.addr(inst), [&](const ptx::Address& address) {
+      return address.base.kind == Arg::Kind::symbol &&
+             body_.symbols[address.base.id].kind == ptx::Symbol::Kind::parameter;
+    });
   }
 
   void visit(BlockId block) {

@@ -85,6 +85,12 @@ void Instructions::run(analysis::BlockId b, State& state) {
 }
 
 Term Instructions::special(ptx::Special id) {
+  if (!fixed_while_running(id)) {
+    const ptx::SpecialInfo& info = ptx::info(id);
+    return c_.atom({.name = std::string(info.name),
+                    .width = info.width,
+                    .kind = static_cast<std::uint32_t>(AtomKind::unknown)});
+  }
   const auto [place, missing] = k_.trace.specials.try_emplace(id);
   if (missing) place->second = special_value(c_, id, shape_);
   return place->second;

@@ -50,6 +50,24 @@ std::uint64_t known_value(ptx::Special id, std::array<std::uint32_t, 3> shape) {
 
 } // namespace
 
+bool fixed_while_running(ptx::Special id) {
+  using enum ptx::Special;
+  switch (id) {
+  case clock:
+  case clock_hi:
+  case clock64:
+  case globaltimer:
+  case globaltimer_lo:
+  case globaltimer_hi:
+  case smid:
+  case nsmid:
+  case warpid:
+  case nwarpid:
+  case other: return false;
+  default: return true;
+  }
+}
+
 sym::Term special_value(sym::Context& context, ptx::Special id,
                         std::array<std::uint32_t, 3> shape) {
   const ptx::SpecialInfo& info = ptx::info(id);

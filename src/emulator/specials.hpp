@@ -8,6 +8,10 @@
 
 namespace ptxasw::emulator {
 
+// Does a thread read the same value every time? Not so for clocks and counters, nor for %smid and
+// %warpid, which the PTX ISA calls volatile; each of their reads is an unknown of its own.
+bool fixed_while_running(ptx::Special id);
+
 // `shape`: known block size, zeros where unknown. Registers that this fixes become constants.
 sym::Term special_value(sym::Context& context, ptx::Special id, std::array<std::uint32_t, 3> shape);
 

@@ -8,6 +8,7 @@
 #include "emulator/emulate.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace ptxasw::reuse {
@@ -207,6 +208,69 @@ private:
   std::vector<IndexFact> facts_;
 };
 
+// The same question with every value that both addresses share made an unknown of its own: widened
+// indices become index + n*unit + k over a fresh index, all other factors fresh atoms. What holds
+// for all of those holds for the addresses, and Z3 need not multiply parameters to see it.
+class Generalized {
+public:
+  Generalized(sym::Context& context, const std::vector<IndexFact>& facts, Term here)
+      : c_(context), facts_(facts), here_(extensions(context, context.poly(here))) {}
+
+  Term of(Term t) {
+    const unsigned width = c_.width(t);
+    const sym::Poly poly = c_.poly(t);
+    Term result = c_.constant(width, poly.constant);
+    for (const sym::Monomial& monomial : poly.terms) {
+      const Term value = monomial.factors.size() == 1 && is_extension(c_, monomial.factors[0])
+                             ? widened(monomial.factors[0])
+                             : unknown(c_.from_poly(width, {0, {{1, monomial.factors}}}));
+      result = c_.add(result, c_.mul(c_.constant(width, monomial.coefficient), value));
+    }
+    return result;
+  }
+  IndexFact of(IndexFact fact) {
+    fact.index = unknown(fact.index);
+    if (fact.unit.valid()) fact.unit = unknown(fact.unit);
+    return fact;
+  }
+
+private:
+  Term unknown(Term t) {
+    const auto [place, missing] = unknowns_.try_emplace(t.id);
+    if (missing) place->second = c_.atom({.name = "v", .width = c_.width(t)});
+    return place->second;
+  }
+
+  // ext(index + n*unit + k) for the fact that says so, else an unknown index.
+  Term widened(Term extension) {
+    const Term inner = c_.args(extension)[0];
+    Term index = unknown(inner);
+    for (const IndexFact& fact : facts_) {
+      if (std::ranges::find(here_, extension) != here_.end()) break;
+      const unsigned width = c_.width(inner);
+      if (width != c_.width(fact.index)) continue;
+      for (std::int64_t n = fact.units.lowest; n <= fact.units.highest; ++n) {
+        Term sum = fact.index, general = unknown(fact.index);
+        if (n != 0) {
+          const Term count = c_.constant(width, static_cast<Bits>(sym::SBits{n}));
+          sum = c_.add(sum, c_.mul(count, fact.unit));
+          general = c_.add(general, c_.mul(count, unknown(fact.unit)));
+        }
+        const Term k = c_.sub(inner, sum);
+        if (!c_.value(k)) continue;
+        index = c_.add(general, k);
+      }
+    }
+    return c_.kind(extension) == Kind::sext ? c_.sext(index, c_.width(extension))
+                                            : c_.zext(index, c_.width(extension));
+  }
+
+  sym::Context& c_;
+  const std::vector<IndexFact>& facts_;
+  std::vector<Term> here_;
+  std::unordered_map<std::uint32_t, Term> unknowns_;
+};
+
 // The run-time check as a term, for Z3: in 64 bits, the sums at the ends are values of 32 bits.
 Term as_term(sym::Context& c, const IndexFact& fact) {
   const auto widen = [&](Term t) { return fact.is_signed ? c.sext(t, 64) : c.zext(t, 64); };
@@ -272,10 +336,18 @@ std::optional<AddressMatch> match_addresses(sym::Context& c, sym::Solver& solver
       match.proof = sym::ProofKind::z3;
     }
   }
-  if (match.proof == sym::ProofKind::normal_form && !paranoid) return match;
   std::vector<Term> assumed(facts.begin(), facts.end());
-  for (const IndexFact& fact : match.facts)
-    assumed.push_back(as_term(c, fact));
+  if (match.proof == sym::ProofKind::normal_form) { // paranoid
+    Generalized general(c, match.facts, here);
+    there = general.of(there);
+    here = general.of(here);
+    assumed.clear();
+    for (const IndexFact& fact : match.facts)
+      assumed.push_back(as_term(c, general.of(fact)));
+  } else {
+    for (const IndexFact& fact : match.facts)
+      assumed.push_back(as_term(c, fact));
+  }
   const sym::Answer answer = solver.prove_equal(assumed, there, here);
   if (answer.verdict != sym::Verdict::proved) return std::nullopt;
   if (match.proof == sym::ProofKind::normal_form) match.proof = answer.by;

@@ -1,6 +1,7 @@
-// Loads are taken in program order. Each looks among the earlier direct loads whose relaxed address
-// differs from its own by a multiple of the lane stride for the one with the smallest |delta| that
-// passes every condition of lane.hpp; a covered load is never itself a source.
+// Loads are taken in program order. Each looks among the earlier loads whose relaxed address
+// differs from its own by a multiple of the lane stride for those that pass every condition of
+// lane.hpp. Then as few loads as possible stay direct, and each other one takes its value from the
+// nearest lane that a direct one offers.
 #include "reuse/lane.hpp"
 
 #include "reuse/address_match.hpp"
@@ -30,25 +31,29 @@ public:
 
   LanePlan run() {
     LanePlan plan;
+    std::vector<std::vector<Cover>> options; // by load: every way in which it could be covered
     const auto& events = k_.trace.events;
     for (std::size_t e = 0; e < events.size(); ++e) {
       if (events[e].kind != EventKind::load) continue;
       Load load{.event = e};
       describe(load);
+      options.emplace_back();
       load.kept = ineligible(events[e]);
-      const bool eligible = load.kept.empty();
-      if (eligible) find_cover(load);
-      if (eligible && !load.cover) load.kept = reason_;
-      if (eligible && !load.cover) add_source(e);
+      if (load.kept.empty()) {
+        options.back() = find_covers(e, load.kept);
+        add_source(e, plan.loads.size());
+      }
       plan.loads.push_back(std::move(load));
     }
+    choose(plan, options);
     share_checks(plan);
     return plan;
   }
 
 private:
   struct Candidate {
-    std::size_t source = 0;
+    std::size_t source = 0; // number of the load
+    std::size_t event = 0;
     int delta = 0;
   };
 
@@ -91,15 +96,15 @@ private:
     load.trip_stride = relaxed_.stride(d.address, loop == ~0U ? Term{} : k_.trace.trips[loop]);
   }
 
-  void add_source(std::size_t e) {
+  void add_source(std::size_t e, std::size_t load) {
     const AxisPosition position = relaxed_.position(event(e).address);
-    sources_[position.key.id].push_back({e, position.steps});
+    sources_[position.key.id].push_back({load, e, position.steps});
     // Addresses with clamps or selections are not affine: look them up by what they are in the
     // neighbouring lanes.
     if (relaxed_.stride(event(e).address).kind != Stride::Kind::unknown) return;
     for (int delta = -limit(); delta <= limit(); ++delta) {
       const auto there = delta == 0 ? std::nullopt : shift_.shifted(event(e).address, delta);
-      if (there) exact_[there->id].push_back({e, delta});
+      if (there) exact_[there->id].push_back({load, e, delta});
     }
   }
 
@@ -110,9 +115,9 @@ private:
     const Event& d = event(load);
     const AxisPosition position = relaxed_.position(d.address);
     if (const auto found = sources_.find(position.key.id); found != sources_.end()) {
-      for (const auto& [source, steps] : found->second) {
+      for (const auto& [source, e, steps] : found->second) {
         const std::int64_t delta = position.steps - steps;
-        if (std::abs(delta) <= limit()) result.push_back({source, static_cast<int>(delta)});
+        if (std::abs(delta) <= limit()) result.push_back({source, e, static_cast<int>(delta)});
       }
     }
     if (const auto found = exact_.find(d.address.id); found != exact_.end()) {
@@ -125,18 +130,21 @@ private:
 
   // --- Conditions ------------------------------------------------------------------------------
 
-  void find_cover(Load& load) {
-    reason_ = load.lane_stride.kind != Stride::Kind::unknown
+  // Every earlier load that covers event `e`, nearest lane first; if there is none, why.
+  std::vector<Cover> find_covers(std::size_t e, std::string& kept) {
+    std::vector<Cover> covers;
+    reason_ = relaxed_.stride(event(e).address).kind != Stride::Kind::unknown
                   ? "no earlier load of a neighbouring lane reaches this address"
                   : "its address is not affine in %tid.x, and no earlier load matches it";
-    for (const Candidate& candidate : candidates_for(load.event)) {
-      load.cover = try_cover(load.event, candidate);
-      if (load.cover) return;
+    for (const Candidate& candidate : candidates_for(e)) {
+      if (std::optional<Cover> cover = try_cover(e, candidate)) covers.push_back(*std::move(cover));
     }
+    if (covers.empty()) kept = reason_;
+    return covers;
   }
 
   std::optional<Cover> try_cover(std::size_t load, const Candidate& candidate) {
-    const Event& s = event(candidate.source);
+    const Event& s = event(candidate.event);
     const Event& d = event(load);
     const std::string where = fmt::format("the load at line {}", line_of(s.inst));
     if (!k_.cfg.dominates_inst(s.inst, d.inst)) {
@@ -151,7 +159,7 @@ private:
     }
     if (!undisturbed(s, d)) return std::nullopt;
 
-    Cover cover{.source = candidate.source, .delta = candidate.delta};
+    Cover cover{.load = candidate.source, .source = candidate.event, .delta = candidate.delta};
     cover.row_check = options_.block[0] == 0 || options_.block[0] % 32 != 0;
     if (!prove(s, d, cover)) return std::nullopt;
     for (const ptx::Arg& dst : k_.body.dst(k_.body.insts[s.inst])) {
@@ -282,6 +290,57 @@ private:
     return between_.overwritten(definition.inst, before, definition.reg);
   }
 
+  // --- Which loads to cover ---------------------------------------------------------------------
+
+  // Sources are direct loads only, so making a load direct costs its own cover and may gain
+  // several. Greedy set cover: while some load has no direct source, make direct the load that
+  // supplies most of those (itself included), the earliest among equals.
+  static void choose(LanePlan& plan, const std::vector<std::vector<Cover>>& options) {
+    std::vector<std::vector<std::size_t>> supplies(options.size());
+    std::vector<bool> direct(options.size(), false), supplied(options.size(), false);
+    for (std::size_t load = 0; load < options.size(); ++load) {
+      for (const Cover& cover : options[load])
+        supplies[cover.load].push_back(load);
+    }
+    const auto make_direct = [&](std::size_t load) {
+      direct[load] = supplied[load] = true;
+      for (const std::size_t other : supplies[load])
+        supplied[other] = true;
+    };
+    for (std::size_t load = 0; load < options.size(); ++load) {
+      if (options[load].empty()) make_direct(load);
+    }
+    while (true) {
+      // Net gain in covered loads; then loads that nothing supplies; then the earliest.
+      std::optional<std::size_t> best;
+      std::pair<std::ptrdiff_t, bool> most;
+      for (std::size_t load = 0; load < options.size(); ++load) {
+        if (direct[load]) continue;
+        const auto others =
+            std::ranges::count_if(supplies[load], [&](std::size_t o) { return !supplied[o]; });
+        if (others == 0 && supplied[load]) continue;
+        const std::pair gain{others - (supplied[load] ? 1 : 0), !supplied[load]};
+        if (!best || gain > most) {
+          most = gain;
+          best = load;
+        }
+      }
+      if (!best) break;
+      make_direct(*best);
+    }
+    for (std::size_t load = 0; load < options.size(); ++load) {
+      if (direct[load]) {
+        if (!options[load].empty()) plan.loads[load].kept = "supplies others instead";
+        continue;
+      }
+      for (const Cover& cover : options[load]) { // nearest lane first
+        if (!direct[cover.load]) continue;
+        plan.loads[load].cover = cover;
+        break;
+      }
+    }
+  }
+
   // Neighbouring covers rest on the same index with different distances: one check for all of them.
   static void share_checks(LanePlan& plan) {
     using Interval = IndexFact::Interval;
@@ -318,7 +377,7 @@ private:
   Relaxed relaxed_; // along %tid.x
   Between between_;
   struct Source {
-    std::size_t event = 0;
+    std::size_t load = 0, event = 0;
     std::int64_t steps = 0;
   };
   std::unordered_map<std::uint32_t, std::vector<Source>> sources_;

@@ -33,7 +33,8 @@ struct NoWrap {
 };
 
 struct Cover {
-  std::size_t source = 0; // event numbers
+  std::size_t load = 0;   // the source: its number among the plan's loads,
+  std::size_t source = 0; // and its event
   int delta = 0;          // 0: the lane itself has the value
   std::vector<NoWrap> checks;
   bool needs_copy = false; // S's register is overwritten before D

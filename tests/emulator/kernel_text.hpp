@@ -37,14 +37,14 @@ mov.u32 %r3, %tid.x;
                      directives, body);
 }
 
-// A module and the emulation of its first function.
+// A module and the emulation of one of its functions.
 struct Emulated {
   std::unique_ptr<ptx::Module> module;
   emulator::Kernel kernel;
 
-  explicit Emulated(std::string text, std::array<std::uint32_t, 3> shape = {})
+  explicit Emulated(std::string text, std::size_t function = 0)
       : module(std::make_unique<ptx::Module>(ptx::parse(std::move(text), "test.ptx"))),
-        kernel(emulator::emulate(*module, module->functions.at(0), {}, shape)) {}
+        kernel(emulator::emulate(*module, module->functions.at(function))) {}
 
   // "load in + 4*sext(...)" for every access, "clobber bar" for the rest, in program order.
   [[nodiscard]] std::vector<std::string> events() const {

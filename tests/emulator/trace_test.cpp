@@ -206,6 +206,42 @@ TEST(Trace, WhatOrdersMemoryIsRecorded) {
                                       "clobber atom", "clobber red", "clobber shfl", "store out"));
 }
 
+TEST(Trace, ClocksNeverReadTheSame) { // trap h54
+  const Emulated k = emulate_body(R"(
+    mov.u32 %r4, %clock;
+    mov.u32 %r5, %clock;
+    mul.wide.u32 %rd3, %r4, 4;
+    mul.wide.u32 %rd4, %r5, 4;
+    ld.global.u32 %r6, [%rd3];
+    ld.global.u32 %r7, [%rd4];
+    ret;)");
+  EXPECT_NE(k.kernel.trace.events.at(0).address, k.kernel.trace.events.at(1).address);
+}
+
+TEST(Uniformity, CallResultsVaryByLane) { // trap h23
+  const Emulated k(R"(.version 8.0
+.target sm_90
+.address_size 64
+.func (.param .b32 result) f(.param .b32 a) { ret; }
+.visible .entry k(.param .u32 n)
+{
+.reg .b32 %r<4>;
+ld.param.u32 %r1, [n];
+{
+.param .b32 argument;
+.param .b32 result;
+st.param.b32 [argument], %r1;
+call (result), f, (argument);
+ld.param.b32 %r2, [result];
+}
+ret;
+}
+)",
+                   1);
+  EXPECT_EQ(k.kernel.uniformity.registers.at(0), analysis::Uniform::grid);
+  EXPECT_EQ(k.kernel.uniformity.registers.at(1), analysis::Uniform::lane);
+}
+
 TEST(Trace, IrreducibleControlFlowIsRefused) {
   const Emulated k = emulate_body(R"(
     setp.eq.s32 %p1, %r1, 0;

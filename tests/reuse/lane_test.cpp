@@ -51,7 +51,7 @@ TEST(Lane, NeighboursInBothDirections) {
     ld.global.f32 %f2, [%rd4+4];
     ld.global.f32 %f3, [%rd4+-12];
     ld.global.f32 %f4, [%rd4+124];
-    ld.global.f32 %f5, [%rd4+128];
+    ld.global.f32 %f5, [%rd4+4096];
     ret;)");
   EXPECT_FALSE(f.covered(0));
   EXPECT_EQ(f.cover(1).delta, 1);
@@ -76,6 +76,28 @@ TEST(Lane, SmallestDistanceWinsAndSourcesAreDirect) {
   EXPECT_EQ(f.cover(3).delta, 2);
   EXPECT_EQ(f.cover(4).delta, 3); // from the first: the third load is itself covered
   EXPECT_EQ(f.cover(4).source, f.plan.loads[0].event);
+}
+
+TEST(Lane, AsFewDirectLoadsAsPossible) {
+  // With one neighbour each way, the middle one of three must stay to supply both others.
+  const Found f = find(R"(
+    ld.global.f32 %f1, [%rd4+4];
+    ld.global.f32 %f2, [%rd4+8];
+    ld.global.f32 %f3, [%rd4];
+    ld.global.f32 %f4, [%rd4+12];
+    ld.global.f32 %f5, [%rd4+16];
+    ld.global.f32 %f6, [%rd4+20];
+    ret;)",
+                       {.max_delta = 1});
+  unsigned direct = 0;
+  for (const reuse::Load& load : f.plan.loads)
+    direct += load.cover ? 0 : 1;
+  EXPECT_EQ(direct, 3U);
+  for (const reuse::Load& load : f.plan.loads) {
+    if (load.cover) {
+      EXPECT_FALSE(f.plan.loads[load.cover->load].cover);
+    }
+  }
 }
 
 TEST(Lane, MaxDeltaAndOddBytes) {

@@ -1,0 +1,72 @@
+// The trap kernels with every rewrite forced on: memory after the launch must be what the original
+// gives, under every schedule; and what can be rewritten soundly is.
+#include "ptxasw/ptxasw.hpp"
+
+#include "simt/trap_case.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace ptxasw {
+namespace {
+
+using simt::TrapCase;
+
+Options forced(Emit emit = Emit::normal) {
+  Options options;
+  options.shuffle = ShuffleMode::all;
+  options.shuffle_shared = true;
+  options.emit = emit;
+  return options;
+}
+
+class TrapRewrite : public ::testing::TestWithParam<TrapCase> {};
+
+TEST_P(TrapRewrite, ComputesTheSame) {
+  const TrapCase& trap = GetParam();
+  const Optimized result = optimize(trap.text, trap.name + ".ptx", forced());
+  EXPECT_EQ(simt::compare(trap, result.text), "") << result.text;
+}
+
+TEST_P(TrapRewrite, CheckModeFindsNoDifference) {
+  const TrapCase& trap = GetParam();
+  const Optimized result = optimize(trap.text, trap.name + ".ptx", forced(Emit::check));
+  EXPECT_EQ(simt::compare(trap, result.text), "") << result.text;
+}
+
+TEST_P(TrapRewrite, UniformBranchComputesTheSame) {
+  const TrapCase& trap = GetParam();
+  const Optimized result = optimize(trap.text, trap.name + ".ptx", forced(Emit::uniform_branch));
+  EXPECT_EQ(simt::compare(trap, result.text), "") << result.text;
+}
+
+// h54 stores what the clock says: its values differ from run to run, its structure is tested below.
+std::vector<TrapCase> traps_with_fixed_results() {
+  std::vector<TrapCase> traps = simt::all_traps();
+  std::erase_if(traps, [](const TrapCase& trap) { return trap.name == "h54_clock_constant"; });
+  return traps;
+}
+INSTANTIATE_TEST_SUITE_P(, TrapRewrite, ::testing::ValuesIn(traps_with_fixed_results()),
+                         [](const auto& instance) { return instance.param.name; });
+
+TEST(TrapRewrites, RefusingEverythingIsNotTheGoal) {
+  std::set<std::string> changed;
+  for (const TrapCase& trap : simt::all_traps()) {
+    if (optimize(trap.text, trap.name + ".ptx", forced()).changed) changed.insert(trap.name);
+  }
+  for (const char* name :
+       {"h01_block16x16", "h12_u32_index_wrap", "h15_f64", "h16_u16", "h16b_u8_copy",
+        "h41_divergent_dst_ok", "h56_lane_from_reconvergence_2d_ok"}) {
+    EXPECT_TRUE(changed.contains(name)) << name;
+  }
+  for (const char* name : {"h07_volatile", "h37c_fence_membar", "h50_mixed_cg_cv",
+                           "h28_thread_stride_loop", "h30_solver_timeout", "h54_clock_constant"}) {
+    EXPECT_FALSE(changed.contains(name)) << name;
+  }
+  RecordProperty("rewritten", static_cast<int>(changed.size()));
+}
+
+} // namespace
+} // namespace ptxasw
