@@ -1,6 +1,6 @@
 // Loads are taken in program order, copy by copy. A load whose address is the very term of an
-// earlier one takes its value; only when there is none are loads with the same relaxed address
-// compared, which may rest on index facts.
+// earlier one takes its value; only when there is none does one with the same relaxed address do,
+// which rests on the bound that the kernel then checks on entry.
 #include "reuse/block.hpp"
 
 #include "reuse/between.hpp"
@@ -44,9 +44,12 @@ public:
   BlockReuse(emulator::Kernel& kernel, sym::Solver& solver, const BlockOptions& options,
              BlockPlan& plan)
       : k_(kernel), c_(*kernel.context), solver_(solver), options_(options), plan_(plan),
-        shift_(kernel, plan), relaxed_(c_, {}), between_(kernel) {}
+        shift_(kernel, plan), relaxed_(c_, {}), between_(kernel),
+        bounds_(c_, relaxed_, [this](Term atom) { return known_at_entry(atom); }) {}
 
   void run() {
+    for (unsigned axis = 0; axis < 3; ++axis)
+      plan_.rows[axis] = shift_.row(axis);
     const auto& events = k_.trace.events;
     for (std::size_t e = 0; e < events.size(); ++e) {
       if (events[e].kind != EventKind::load) continue;
@@ -63,7 +66,7 @@ private:
   // A load of one copy whose value stands in a register.
   struct Holder {
     Source source;
-    Term address; // in the terms of copy 0
+    Term address; // in the terms of copy 0 (of its own copy, if it cannot be carried over)
   };
   // A term, and the copy that it is about where it cannot be carried over to others.
   using Key = std::pair<std::uint32_t, unsigned>;
@@ -103,11 +106,11 @@ private:
     const unsigned about = moved ? any_copy : copy;
     std::vector<Holder>& same = exact_[{address.id, about}];
     for (const Holder& holder : same) {
-      if (try_cover(holder, load, copy)) return;
+      if (try_cover(holder, load, copy, address)) return;
     }
     const Key near{relaxed_.of(address).id, about};
     for (const Holder& holder : relaxed_same_[near]) {
-      if (holder.address != address && try_cover(holder, load, copy)) return;
+      if (holder.address != address && try_cover(holder, load, copy, address)) return;
     }
     same.push_back({{load, copy}, address});
     relaxed_same_[near].push_back({{load, copy}, address});
@@ -115,7 +118,7 @@ private:
 
   // --- Conditions ------------------------------------------------------------------------------
 
-  bool try_cover(const Holder& holder, std::size_t load, unsigned copy) {
+  bool try_cover(const Holder& holder, std::size_t load, unsigned copy, Term address) {
     const Event& s = event(plan_.loads[holder.source.load]);
     const Event& d = event(plan_.loads[load]);
     if (!precedes(s, d) || !same_shape(s, d) || !source_executed(s, holder.source.copy, d, copy) ||
@@ -123,7 +126,7 @@ private:
       return false;
     }
     CopyLoad cover{.from = holder.source, .needs_copy = !keeps_value(s, d, holder.source, copy)};
-    if (!match(s, holder.source.copy, d, copy, cover)) return false;
+    if (!match(holder.address, address, cover)) return false;
     plan_.loads[load].copies[copy] = std::move(cover);
     return true;
   }
@@ -189,27 +192,36 @@ private:
     return true;
   }
 
-  // Compares in the frame of copy c, so that its own registers can be checked.
-  bool match(const Event& s, unsigned from, const Event& d, unsigned copy, CopyLoad& cover) {
-    std::array<std::int64_t, 3> by{};
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      by[axis] = std::int64_t{plan_.copies[from][axis]} - std::int64_t{plan_.copies[copy][axis]};
+  // Equal terms, or equal relaxed terms with a bound under which nothing wraps.
+  bool match(Term there, Term here, CopyLoad& cover) {
+    std::vector<Term> facts;
+    if (there != here) {
+      const auto &one = bounds_.of(there), &other = bounds_.of(here);
+      if (!one || !other) return false;
+      cover.bounded = true;
+      if (options_.paranoid) facts = {relaxed_fact(there), relaxed_fact(here)};
     }
-    const auto one = shift_.in_copy(s.address, from), other = shift_.in_copy(d.address, copy);
-    if (!options_.paranoid && one && other && *one == *other) {
-      cover.proof = sym::ProofKind::normal_form;
-      return true;
+    cover.proof = sym::ProofKind::normal_form;
+    if (options_.paranoid) {
+      const sym::Answer answer = solver_.prove_equal(facts, there, here);
+      if (answer.verdict != sym::Verdict::proved) return false;
+      cover.proof = answer.by;
     }
-    const bool own = from == copy;
-    const auto there = own ? s.address : shift_.moved(s.address, by);
-    const auto here = own ? d.address : shift_.moved(d.address, {});
-    if (!there || !here) return false;
-    const auto found = match_addresses(c_, solver_, {}, *there, *here, options_.paranoid);
-    if (!found) return false;
-    cover.proof = found->proof;
-    cover.checks = found->facts;
-    ++near_;
-    return found->facts.empty();
+    if (!cover.bounded) return true;
+    plan_.bound.include(*bounds_.of(there));
+    plan_.bound.include(*bounds_.of(here));
+    return true;
+  }
+
+  // What the bound implies, for Z3.
+  Term relaxed_fact(Term t) { return c_.eq(t, relaxed_.of(t)); }
+
+  // Values that a kernel can read before its first instruction.
+  [[nodiscard]] bool known_at_entry(Term atom) const {
+    const sym::Atom& info = c_.atom_info(atom);
+    return info.kind == static_cast<std::uint32_t>(emulator::AtomKind::special) ||
+           info.kind == static_cast<std::uint32_t>(emulator::AtomKind::parameter) ||
+           shift_.is_row(atom);
   }
 
   emulator::Kernel& k_;
@@ -220,10 +232,8 @@ private:
   BlockShift shift_;
   Relaxed relaxed_;
   Between between_;
+  Bounds bounds_;
   std::map<Key, std::vector<Holder>> exact_, relaxed_same_;
-
-public:
-  unsigned near_ = 0;
 };
 
 void enumerate_copies(BlockPlan& plan) {
@@ -269,11 +279,7 @@ BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
 BlockPlan find_block_reuse(emulator::Kernel& kernel, sym::Solver& solver,
                            const BlockOptions& options) {
   BlockPlan plan = plan_copies(kernel, options);
-  if (plan.refused.empty()) {
-    BlockReuse r(kernel, solver, options, plan);
-    r.run();
-    if (r.near_) fmt::print(stderr, "near {}\n", r.near_);
-  }
+  if (plan.refused.empty()) BlockReuse(kernel, solver, options, plan).run();
   return plan;
 }
 

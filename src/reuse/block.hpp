@@ -14,7 +14,7 @@
 //   copy c itself has not written the bytes since S                    undisturbed
 //   S's register still has the value, or a copy is kept                CopyLoad::needs_copy
 //   same width and kind of value                                       same_shape
-//   the addresses                                                      BlockShift, match
+//   the addresses                                                      BlockShift, Bounds, match
 // Why that is enough is worked out in src/rewrite/COARSENING.md.
 //
 // An axis is cut into copies by whole blocks (%ctaid.y + c) or, where a kernel uses %ctaid.y and
@@ -25,7 +25,7 @@
 
 #include "analysis/variance.hpp"
 #include "emulator/emulate.hpp"
-#include "reuse/address_match.hpp"
+#include "reuse/block_bound.hpp"
 #include "symbolic/solver.hpp"
 
 #include <array>
@@ -47,9 +47,9 @@ struct Source {
 };
 
 struct CopyLoad {
-  std::optional<Source> from;    // none: the load is done
-  std::vector<IndexFact> checks; // in the terms of this copy
-  bool needs_copy = false;       // the source's register does not keep the value
+  std::optional<Source> from; // none: the load is done
+  bool bounded = false;       // rests on BlockPlan::bound
+  bool needs_copy = false;    // the source's register does not keep the value
   sym::ProofKind proof = sym::ProofKind::none;
 };
 
@@ -70,7 +70,9 @@ struct BlockPlan {
   std::array<Axis, 3> axes;
   std::vector<std::array<unsigned, 3>> copies; // offsets along the axes; copy 0 has none
   analysis::Variance variance;
-  std::vector<BlockLoad> loads; // in program order
+  std::vector<BlockLoad> loads;  // in program order
+  IndexBound bound;              // to be checked on entry, unless empty
+  std::array<sym::Term, 3> rows; // by axis that is cut by rows: the atom that stands for the row
 
   [[nodiscard]] unsigned count() const { return static_cast<unsigned>(copies.size()); }
 };

@@ -18,6 +18,11 @@ public:
   // depends on a value that the copies hold independently (loaded values, unknown results).
   std::optional<sym::Term> moved(sym::Term t, const std::array<std::int64_t, 3>& by);
   std::optional<sym::Term> in_copy(sym::Term t, unsigned copy);
+  // The atom that stands for %ctaid*%ntid + %tid along an axis cut by rows; else invalid.
+  [[nodiscard]] sym::Term row(unsigned axis) const {
+    return axes_[axis].gone.valid() ? axes_[axis].variable : sym::Term{};
+  }
+  [[nodiscard]] bool is_row(sym::Term t) const { return t == row(0) || t == row(1) || t == row(2); }
 
 private:
   [[nodiscard]] bool varies_freely(sym::Term atom) const;

@@ -8,7 +8,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <ranges>
 #include <utility>
@@ -50,6 +54,7 @@ public:
     if (!plan_.refused.empty()) return {};
     text_.clear();
     prologue();
+    check_bound();
     lockstep();
     sequential();
     const auto statements = module_.body_of(*body_.function);
@@ -131,6 +136,72 @@ private:
     for (unsigned c = 1; c < factor; ++c) {
       a.position.push_back(registers_.make("b32"));
       line("add.u32 \t{}, {}, {};", a.position.back(), a.position[0], c);
+    }
+  }
+
+  // The check of block_bound.hpp: a sum in f32 that rounds up, so that it is never too small.
+  void check_bound() {
+    if (plan_.bound.empty()) return;
+    const std::string sum = registers_.make("f32"), over = registers_.make("pred");
+    std::map<sym::Term, std::string> leaves;
+    line("mov.f32 \t{}, 0f00000000;", sum);
+    for (const auto& [factors, coefficient] : plan_.bound.products) {
+      std::string product;
+      for (const sym::Term factor : factors) {
+        std::string& leaf = leaves[factor];
+        if (leaf.empty()) leaf = leaf_as_float(factor);
+        if (product.empty()) {
+          product = leaf;
+          continue;
+        }
+        const std::string next = registers_.make("f32");
+        line("mul.rp.f32 \t{}, {}, {};", next, product, leaf);
+        product = next;
+      }
+      if (product.empty()) {
+        line("add.rp.f32 \t{0}, {0}, {1};", sum, float_above(coefficient));
+      } else {
+        line("fma.rp.f32 \t{0}, {1}, {2}, {0};", sum, product, float_above(coefficient));
+      }
+    }
+    line("setp.geu.f32 \t{}, {}, 0f4F000000;", over, sum); // 2^31
+    line("@{} bra \t{};", over, target("sequential"));
+  }
+
+  static std::string float_above(std::uint64_t number) {
+    auto value = static_cast<float>(number);
+    constexpr float top = 9223372036854775808.0F;
+    if (value < top && static_cast<std::uint64_t>(value) < number)
+      value = std::nextafter(value, std::numeric_limits<float>::infinity());
+    return fmt::format("0f{:08X}", std::bit_cast<std::uint32_t>(value));
+  }
+
+  std::string leaf_as_float(sym::Term leaf) {
+    const sym::Atom& atom = k_.context->atom_info(leaf);
+    const std::string value = registers_.make(fmt::format("b{}", atom.width)),
+                      number = registers_.make("f32");
+    read_leaf(leaf, atom, value);
+    line("cvt.rp.f32.u{} \t{}, {};", atom.width, number, value);
+    return number;
+  }
+
+  void read_leaf(sym::Term leaf, const sym::Atom& atom, const std::string& into) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      const AxisCode& a = axes_[axis];
+      if (leaf == plan_.rows[axis] && leaf.valid()) {
+        const std::string rows = special_in_register("%ntid", axis);
+        return line("mad.lo.u32 \t{}, {}, {}, {};", into, a.first, rows, a.position[0]);
+      }
+      if (!a.special.empty() && atom.name == a.special)
+        return line("mov.u32 \t{}, {};", into, a.position[0]);
+    }
+    if (atom.kind == static_cast<std::uint32_t>(emulator::AtomKind::special))
+      return line("mov.u32 \t{}, {};", into, atom.name);
+    for (const ptx::Symbol& s : body_.symbols) {
+      if (s.kind == ptx::Symbol::Kind::parameter && s.offset <= atom.tag &&
+          atom.tag < s.offset + s.size) {
+        return line("ld.param.u{} \t{}, [{}+{}];", atom.width, into, s.name, atom.tag - s.offset);
+      }
     }
   }
 

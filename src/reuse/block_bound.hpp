@@ -1,0 +1,57 @@
+// One run-time check under which no index arithmetic wraps, so that relaxed addresses are the
+// addresses.
+//
+// nvcc computes an index E in 32 bits and widens it:  base + 4*sext(i + nx*(j + ny*k) - 1). Two
+// loads of neighbouring rows often differ only in what stands inside the widening and what outside,
+// and sext(e + d) = sext(e) + sext(d) is false where the sum wraps. Write E as an integer
+// polynomial over its leaves (kernel parameters, special registers), each taken as an unsigned
+// number. Modulo 2^32 that polynomial is E. So if
+//
+//     sum over its products of |coefficient| * leaf * leaf ...  <  2^31
+//
+// then E, widened, is the value of the polynomial: nothing wrapped. The check takes the largest
+// coefficient of each product over all indices of the plan, adds once, and compares once.
+#pragma once
+
+#include "reuse/relaxed.hpp"
+#include "symbolic/term.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxasw::reuse {
+
+struct IndexBound {
+  // Leaves of a product (atoms, sorted; none: the constant) and its largest |coefficient|.
+  std::map<std::vector<sym::Term>, std::uint64_t> products;
+
+  [[nodiscard]] bool empty() const { return products.empty(); }
+  void include(const IndexBound& other);
+};
+
+class Bounds {
+public:
+  // `known`: may this atom be read before the kernel's first instruction?
+  Bounds(sym::Context& context, Relaxed& relaxed, std::function<bool(sym::Term)> known)
+      : c_(context), relaxed_(relaxed), known_(std::move(known)) {}
+
+  // What has to be bounded for `address` to equal its relaxed form; nothing if no check can be
+  // made beforehand.
+  const std::optional<IndexBound>& of(sym::Term address);
+
+private:
+  bool collect(sym::Term t, IndexBound& bound);
+  bool widened(sym::Term inner, bool is_signed, IndexBound& bound);
+  std::optional<sym::Term> leaf(sym::Term factor) const;
+
+  sym::Context& c_;
+  Relaxed& relaxed_;
+  std::function<bool(sym::Term)> known_;
+  std::unordered_map<std::uint32_t, std::optional<IndexBound>> memo_;
+};
+
+} // namespace ptxasw::reuse
