@@ -9,12 +9,14 @@
 namespace ptxasw::tool {
 namespace {
 
-constexpr std::array<SubCommand, 7> table{{
+constexpr std::array<SubCommand, 9> table{{
     {"opt", "rewrite a PTX file", opt},
     {"analyze", "show every access of a PTX file, rewrite nothing", analyze},
     {"report", "show what would be rewritten in PTX files, as text, JSON, HTML or one table",
      report},
     {"explain", "tell all that is known of the accesses at one line", explain},
+    {"run", "run one kernel on the CPU", run},
+    {"verify", "compare two versions of the kernels on the CPU", verify},
     {"hook", "show how to put ptxasw in the place of ptxas", hook},
     {"self-test", "tell whether a compiler command really runs ptxasw", self_test},
     {"help", "show this page", help},

@@ -16,7 +16,9 @@ int explain(Arguments arguments);
 int hook(Arguments arguments);
 int opt(Arguments arguments);
 int report(Arguments arguments);
+int run(Arguments arguments);
 int self_test(Arguments arguments);
+int verify(Arguments arguments);
 int help(Arguments arguments);
 
 struct SubCommand {

@@ -1,0 +1,180 @@
+// ptxasw run: runs one kernel of a PTX file on the CPU.
+#include "options.hpp"
+
+#include "ptx/parse.hpp"
+#include "simt/args.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace ptxasw::tool {
+namespace {
+
+struct Wanted {
+  std::string input, kernel, grid = "1", schedule = "lockstep";
+  std::vector<std::string> arguments, print, write;
+  std::uint64_t seed = 0, budget = std::uint64_t{1} << 30;
+  unsigned resident = 1;
+  std::uint32_t shared = 0;
+  bool counts = false, undefined = false, races = false;
+};
+
+std::string only_kernel(const ptx::Module& module) {
+  std::string found;
+  for (const ptx::Function& f : module.functions) {
+    if (!f.is_entry || f.is_declaration) continue;
+    if (!found.empty()) throw std::runtime_error("several kernels: name one with --kernel=NAME");
+    found = f.name;
+  }
+  return found;
+}
+
+template <class T> T value_or_throw(tl::expected<T, std::string> value) {
+  if (!value) throw std::runtime_error(value.error());
+  return std::move(*value);
+}
+
+simt::Schedule::Kind schedule_kind(const std::string& name) {
+  if (name == "independent") return simt::Schedule::Kind::independent;
+  if (name == "one-lane") return simt::Schedule::Kind::one_lane;
+  return simt::Schedule::Kind::lockstep;
+}
+
+// "2:f32:8" is argument 2, its first 8 elements as f32; type and count may be missing.
+struct Part {
+  std::string buffer, type = "u32";
+  std::size_t count = 16;
+};
+Part read_part(const std::string& text) {
+  Part part;
+  const std::size_t type = text.find(':');
+  const std::size_t count =
+      type == std::string::npos ? std::string::npos : text.find(':', type + 1);
+  part.buffer = text.substr(0, type);
+  if (part.buffer.find_first_not_of("0123456789") == std::string::npos)
+    part.buffer = fmt::format("arg{}", part.buffer);
+  if (type != std::string::npos) part.type = text.substr(type + 1, count - type - 1);
+  if (count != std::string::npos) part.count = std::strtoull(&text[count + 1], nullptr, 10);
+  return part;
+}
+
+const simt::Allocation& buffer(const simt::Memory& memory, const std::string& name) {
+  const simt::Allocation* found = memory.find(name);
+  if (found == nullptr) throw std::runtime_error("there is no buffer " + name);
+  return *found;
+}
+
+template <class T, class Show = T> std::string show(const std::uint8_t* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return fmt::format("{}", static_cast<Show>(value));
+}
+
+struct Format {
+  std::string_view name;
+  std::size_t bytes;
+  std::string (*show)(const std::uint8_t*);
+};
+constexpr Format formats[] = {
+    {"u8", 1, show<std::uint8_t, unsigned>},
+    {"s8", 1, show<std::int8_t, int>},
+    {"u16", 2, show<std::uint16_t>},
+    {"s16", 2, show<std::int16_t>},
+    {"u32", 4, show<std::uint32_t>},
+    {"s32", 4, show<std::int32_t>},
+    {"u64", 8, show<std::uint64_t>},
+    {"s64", 8, show<std::int64_t>},
+    {"f32", 4, show<float>},
+    {"f64", 8, show<double>},
+};
+
+std::string print(const simt::Memory& memory, const Part& part) {
+  const simt::Allocation& from = buffer(memory, part.buffer);
+  const auto* format = std::ranges::find(formats, part.type, &Format::name);
+  if (format == std::end(formats)) throw std::runtime_error("there is no type " + part.type);
+  std::string text = fmt::format("{}:", part.buffer);
+  for (std::size_t i = 0; i < part.count && (i + 1) * format->bytes <= from.data.size(); ++i)
+    text += fmt::format(" {}", format->show(&from.data[i * format->bytes]));
+  text += '\n';
+  return text;
+}
+
+void run_kernel(const Wanted& wanted, const Options& options) {
+  const auto module = std::make_shared<const ptx::Module>(
+      ptx::parse(read_text(wanted.input), wanted.input == "-" ? "<stdin>" : wanted.input));
+  const auto program = value_or_throw(
+      simt::compile(module, wanted.kernel.empty() ? only_kernel(*module) : wanted.kernel));
+  simt::Memory memory;
+  simt::Launch launch;
+  launch.grid = value_or_throw(simt::read_dim(wanted.grid));
+  const auto block = options.block.value_or(std::array<std::uint32_t, 3>{32, 1, 1});
+  launch.block = {block[0], block[1], block[2]};
+  launch.dynamic_shared = wanted.shared;
+  launch.arguments = value_or_throw(simt::make_arguments(*program, wanted.arguments, memory));
+  launch.schedule = {schedule_kind(wanted.schedule), wanted.seed, wanted.resident};
+  launch.budget = wanted.budget;
+  launch.report_undefined = wanted.undefined;
+  launch.report_races = wanted.races;
+  const simt::Result result = simt::run(*program, launch, memory);
+  std::string text = result.printed;
+  for (const std::string& part : wanted.print)
+    text += print(memory, read_part(part));
+  if (wanted.counts)
+    text += fmt::format("warp instructions {}, thread instructions {}\n"
+                        "global loads: {} requests, {} sectors; stores: {} requests, {} sectors\n"
+                        "shuffles {}, barriers {}\n",
+                        result.counts.warp_instructions, result.counts.thread_instructions,
+                        result.counts.global_load_requests, result.counts.global_load_sectors,
+                        result.counts.global_store_requests, result.counts.global_store_sectors,
+                        result.counts.shuffles, result.counts.barriers);
+  write_text("-", text);
+  if (!result.ok())
+    throw std::runtime_error(fmt::format("{}: {}", simt::name(result.status), result.message));
+  for (const std::string& part : wanted.write) {
+    const std::size_t colon = part.find(':');
+    if (colon == std::string::npos) throw std::runtime_error("--write takes ARGUMENT:FILE");
+    const auto& data = buffer(memory, read_part(part.substr(0, colon)).buffer).data;
+    write_text(part.substr(colon + 1),
+               std::string_view(reinterpret_cast<const char*>(data.data()), data.size()));
+  }
+}
+
+} // namespace
+
+int run(Arguments arguments) {
+  CLI::App app(
+      "Runs one kernel of a PTX file on the CPU. What is undefined on a GPU (accesses out "
+      "of bounds,\nlanes that do not arrive at a shuffle, ...) ends the run with a message.",
+      "ptxasw run");
+  Wanted wanted;
+  app.add_option("INPUT", wanted.input, "PTX file; - is standard input")->required();
+  app.add_option("--kernel", wanted.kernel, "its name (the only one)");
+  app.add_option("--grid", wanted.grid, "blocks, XxYxZ (1)");
+  app.footer("  --block=XxYxZ  threads of a block (32)");
+  app.add_option("--arg", wanted.arguments,
+                 "one for each parameter: a number, zeros:BYTES, undefined:BYTES, "
+                 "iota:TYPE:COUNT,\nrandom:TYPE:COUNT:SEED[:BOUND], @FILE, same:ARGUMENT; buffers "
+                 "may be followed by +OFFSET")
+      ->allow_extra_args(false);
+  app.add_option("--shared", wanted.shared, "bytes of dynamic shared memory (0)");
+  app.add_option("--print", wanted.print,
+                 "ARGUMENT[:TYPE[:COUNT]]: show a buffer after the run (u32, 16)")
+      ->allow_extra_args(false);
+  app.add_option("--write", wanted.write, "ARGUMENT:FILE: write a buffer after the run")
+      ->allow_extra_args(false);
+  app.add_option("--schedule", wanted.schedule, "lockstep, independent or one-lane")
+      ->check(CLI::IsMember({"lockstep", "independent", "one-lane"}));
+  app.add_option("--seed", wanted.seed, "of the schedule; 0 keeps the blocks in order");
+  app.add_option("--resident", wanted.resident, "blocks that take turns (1)");
+  app.add_option("--steps", wanted.budget, "warp instructions, then the run is stopped (2^30)");
+  app.add_flag("--counts", wanted.counts, "show instructions, requests and sectors");
+  app.add_flag("--report-undefined", wanted.undefined,
+               "stop when an undefined value reaches memory, an address or a branch");
+  app.add_flag("--report-races", wanted.races, "stop at a data race");
+  Options options;
+  return parse_and(app, options, std::move(arguments), [&] { run_kernel(wanted, options); });
+}
+
+} // namespace ptxasw::tool
