@@ -101,9 +101,9 @@ private:
   }
 
   int print_version() {
-    const auto self = read_regular_file(own_program_file(), largest_output).value_or("");
-    write_all(STDOUT_FILENO, fmt::format("ptxasw {} (build {:016x}){}\n", program.version,
-                                         hash(self), settings.text()));
+    const auto build = hash_regular_file(own_program_file()).value_or(0);
+    write_all(STDOUT_FILENO, fmt::format("ptxasw {} (build {:016x}){}\n", program.version, build,
+                                         settings.text()));
     return 0;
   }
 
@@ -182,8 +182,11 @@ private:
         changed_kernels(), parse_statistics(result.error),
         {[this] { return original_usage(); }, [this](auto kernel) { return is_bounded(kernel); }});
     if (!taken_back.empty()) {
-      if (auto why = optimize(taken_back)) return fall_back(*why, result);
-      if (changed_kernels().empty()) return fall_back("would not launch everywhere", result);
+      std::vector<std::string> keep;
+      for (const TakenBack& back : taken_back)
+        keep.push_back(back.kernel);
+      if (auto why = optimize(keep)) return fall_back(*why, result);
+      if (changed_kernels().empty()) return fall_back("every rewrite was taken back", result);
       result = assemble_rewritten();
       if (result.ended.interrupted != 0) return end_like(result.ended);
       if (!result.ended.ok()) return fall_back("ptxas did not take the rewritten PTX", result);
@@ -324,8 +327,7 @@ private:
         if (const auto text = read_regular_file(path, largest_output))
           what.inputs.push_back({path, text->size(), hash(*text), false, {}});
     what.output = line.output();
-    if (const auto bytes = read_regular_file(what.output, largest_output); bytes && ended.ok())
-      what.output_hash = hash(*bytes);
+    if (ended.ok()) what.output_hash = hash_regular_file(what.output);
     what.ptxas_version = version_number(captured({"--version"}).output);
     if (!append_line(log_path, to_json_line(what)))
       complain("warning", "could not write to " + log_path);
@@ -342,7 +344,7 @@ private:
   std::string ptxas;
   std::vector<Input> inputs;
   std::vector<MemoryFile> feeds; // what ptxas reads in place of inputs, in order
-  std::vector<std::string> taken_back;
+  std::vector<TakenBack> taken_back;
   bool spooled = false;
   double optimize_ms = 0;
 };

@@ -23,6 +23,9 @@ std::string why() {
 
 tl::expected<std::string, std::string> read_all(int descriptor) {
   std::string text;
+  struct stat info {};
+  if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode))
+    text.reserve(static_cast<std::size_t>(info.st_size));
   std::array<char, 1 << 16> buffer{};
   for (;;) {
     const ssize_t n = ::read(descriptor, buffer.data(), buffer.size());
@@ -101,6 +104,21 @@ void MemoryFile::rewind() const {
 
 std::uint64_t hash(std::string_view bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+// Mapped, not read: --version hashes this very program, and copying it took longer than all the
+// rest.
+std::optional<std::uint64_t> hash_regular_file(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (size == 0) return hash({});
+  void* bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file.get(), 0);
+  if (bytes == MAP_FAILED) return std::nullopt;
+  const std::uint64_t value = hash({static_cast<const char*>(bytes), size});
+  ::munmap(bytes, size);
+  return value;
 }
 
 } // namespace ptxasw::driver

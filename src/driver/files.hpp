@@ -52,5 +52,6 @@ private:
 };
 
 std::uint64_t hash(std::string_view bytes); // XXH3
+std::optional<std::uint64_t> hash_regular_file(const std::string& path);
 
 } // namespace ptxasw::driver

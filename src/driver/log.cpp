@@ -38,6 +38,13 @@ json describe(const KernelReport& kernel) {
   return j;
 }
 
+json describe(const Usage& usage) {
+  return {{"registers", usage.registers},
+          {"stack", usage.stack},
+          {"spill_stores", usage.spill_stores},
+          {"spill_loads", usage.spill_loads}};
+}
+
 json describe(const InputRecord& input) {
   json j{{"path", input.path},
          {"bytes", input.bytes},
@@ -71,7 +78,10 @@ std::string to_json_line(const LogRecord& record) {
   if (!record.reason.empty()) j["reason"] = record.reason;
   for (const InputRecord& input : record.inputs)
     j["inputs"].push_back(describe(input));
-  if (!record.taken_back.empty()) j["taken_back"] = record.taken_back;
+  for (const TakenBack& back : record.taken_back)
+    j["taken_back"].push_back({{"kernel", back.kernel},
+                               {"before", describe(back.before)},
+                               {"after", describe(back.after)}});
   if (record.output_hash)
     j["output"] = {{"path", record.output}, {"hash", hex(*record.output_hash)}};
   if (record.ended.signal != 0)

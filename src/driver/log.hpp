@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/process.hpp"
+#include "driver/register_guard.hpp"
 #include "ptxasw/report.hpp"
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct LogRecord {
   std::string action;                 // "passed through", "rewritten", "fell back"
   std::string reason;                 // why not rewritten, or what made us fall back
   std::vector<InputRecord> inputs;
-  std::vector<std::string> taken_back; // kernels that the register guard took back
+  std::vector<TakenBack> taken_back; // by the register guard
   std::string output;
   std::optional<std::uint64_t> output_hash;
   Ended ended;

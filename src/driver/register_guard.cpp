@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <optional>
 
 namespace ptxasw::driver {
@@ -78,21 +77,26 @@ bool states_block_size(std::string_view ptx, std::string_view kernel) {
   return function != module.functions.end() && (function->maxntid[0] | function->reqntid[0]) != 0;
 }
 
-std::vector<std::string> kernels_to_take_back(std::span<const std::string> changed,
-                                              const UsageTable& after, const Questions& questions) {
-  if (after.empty()) return {changed.begin(), changed.end()};
+std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed,
+                                            const UsageTable& after, const Questions& questions) {
   std::optional<UsageTable> before;
-  const auto harmed = [&](const std::string& kernel) {
+  std::vector<TakenBack> back;
+  for (const std::string& kernel : changed) {
     const auto now = after.find(kernel);
-    if (now == after.end() || fits_anywhere(now->second)) return false;
+    if (now == after.end()) {
+      if (after.empty()) back.push_back({kernel, {}, {}});
+      continue;
+    }
+    if (fits_anywhere(now->second)) continue;
     if (!before) before = questions.before();
     const auto then = before->find(kernel);
-    if (then == before->end() || !needs_no_more_memory(now->second, then->second)) return true;
-    return now->second.registers > std::max(registers_for_any_block, then->second.registers) &&
-           !questions.is_bounded(kernel);
-  };
-  std::vector<std::string> back;
-  std::ranges::copy_if(changed, std::back_inserter(back), harmed);
+    const Usage old = then == before->end() ? Usage{} : then->second;
+    const bool launches =
+        now->second.registers <= std::max(registers_for_any_block, old.registers) ||
+        questions.is_bounded(kernel);
+    if (!launches || !needs_no_more_memory(now->second, old))
+      back.push_back({kernel, old, now->second});
+  }
   return back;
 }
 

@@ -31,10 +31,15 @@ struct Questions {
   std::function<bool(std::string_view kernel)> is_bounded; // states its block size
 };
 
+struct TakenBack {
+  std::string kernel;
+  Usage before, after;
+};
+
 // Those of the rewritten kernels that must be taken back. A kernel that ptxas did not compile (-e)
 // needs no guard; a table that is empty although kernels changed tells nothing, and all go back.
-std::vector<std::string> kernels_to_take_back(std::span<const std::string> changed,
-                                              const UsageTable& after, const Questions& questions);
+std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed,
+                                            const UsageTable& after, const Questions& questions);
 
 // Whether the kernel has .maxntid or .reqntid. (.maxnreg would not do: it may be more than 64.)
 bool states_block_size(std::string_view ptx, std::string_view kernel);

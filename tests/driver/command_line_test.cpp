@@ -31,6 +31,9 @@ struct Row {
   const char* output;
 };
 
+void PrintTo(const Row& row, std::ostream* out) {
+  *out << row.arguments;
+}
 class Understood : public testing::TestWithParam<Row> {};
 
 TEST_P(Understood, InputsAndOutput) {

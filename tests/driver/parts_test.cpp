@@ -178,10 +178,14 @@ TEST(RegisterGuard, StatisticsAreTakenOutOfMessages) {
 }
 
 struct Case {
+  const char* name;
   Usage before, after;
   bool bounded;
   bool taken_back;
 };
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
 class Guard : public testing::TestWithParam<Case> {};
 
 TEST_P(Guard, Decides) {
@@ -195,16 +199,17 @@ TEST_P(Guard, Decides) {
   EXPECT_EQ(!back.empty(), c.taken_back);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, Guard,
-                         testing::Values(Case{{20, 0, 0, 0}, {64, 0, 0, 0}, false, false},
-                                         Case{{20, 0, 0, 0}, {65, 0, 0, 0}, false, true},
-                                         Case{{20, 0, 0, 0}, {65, 0, 0, 0}, true, false},
-                                         Case{{80, 0, 0, 0}, {80, 0, 0, 0}, false, false},
-                                         Case{{80, 0, 0, 0}, {81, 0, 0, 0}, false, true},
-                                         Case{{20, 0, 0, 0}, {20, 8, 0, 0}, true, true},
-                                         Case{{20, 8, 0, 0}, {20, 8, 0, 0}, false, false},
-                                         Case{{20, 8, 4, 4}, {20, 8, 8, 4}, true, true},
-                                         Case{{20, 8, 4, 4}, {20, 8, 4, 8}, true, true}));
+INSTANTIATE_TEST_SUITE_P(
+    Table, Guard,
+    testing::Values(Case{"SixtyFour", {20, 0, 0, 0}, {64, 0, 0, 0}, false, false},
+                    Case{"SixtyFive", {20, 0, 0, 0}, {65, 0, 0, 0}, false, true},
+                    Case{"SixtyFiveBounded", {20, 0, 0, 0}, {65, 0, 0, 0}, true, false},
+                    Case{"NoMoreThanBefore", {80, 0, 0, 0}, {80, 0, 0, 0}, false, false},
+                    Case{"OneMoreThanBefore", {80, 0, 0, 0}, {81, 0, 0, 0}, false, true},
+                    Case{"NewStack", {20, 0, 0, 0}, {20, 8, 0, 0}, true, true},
+                    Case{"OldStack", {20, 8, 0, 0}, {20, 8, 0, 0}, false, false},
+                    Case{"MoreSpillStores", {20, 8, 4, 4}, {20, 8, 8, 4}, true, true},
+                    Case{"MoreSpillLoads", {20, 8, 4, 4}, {20, 8, 4, 8}, true, true}));
 
 TEST(RegisterGuard, OnlyBlockSizesBindTheLaunch) {
   const std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n"
@@ -224,7 +229,7 @@ TEST(RegisterGuard, AsksOnlyWhenItMust) {
   const Questions none{[]() -> UsageTable { throw std::logic_error("asked"); },
                        [](std::string_view) -> bool { throw std::logic_error("asked"); }};
   EXPECT_THAT(kernels_to_take_back(changed, {{"small", {64, 0, 0, 0}}}, none), IsEmpty());
-  EXPECT_EQ(kernels_to_take_back(changed, {}, none), changed) << "-v said nothing";
+  EXPECT_EQ(kernels_to_take_back(changed, {}, none).size(), 2U) << "-v said nothing";
 }
 
 TEST_F(Folder, OnlyRegularFilesAreRead) {

@@ -15,3 +15,7 @@ ptx k.ptx '//@change' "//@registers 45"
 cp k.ptx both
 on_fake both -o both
 same "$(cat both)" "cubin of $(cat k.ptx)" "65 registers, output over the input"
+ptx k.ptx '//@change' "//@registers 45"
+PTXASW_LOG=$work/log on_fake k.ptx -o out
+contains "$(cat log)" '"taken_back":[{"kernel":"k","before":{"registers":45,' "the log tells why"
+contains "$(cat log)" '"after":{"registers":65,'
