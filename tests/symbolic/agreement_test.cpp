@@ -53,8 +53,17 @@ struct Smt {
   }
 };
 
-Program shortened(const Program& program) {
-  return {program.begin(), program.begin() + std::min<std::ptrdiff_t>(std::ssize(program), 6)};
+// A few instructions, without the wide multiplications and divisions that cost Z3 seconds.
+Program affordable(const Program& program) {
+  Program kept;
+  for (const Instruction& i : program) {
+    if (kept.size() == 8) break;
+    kept.push_back(i);
+    const bool multiplies =
+        i.op == Op::mul || i.op == Op::shl || (i.op >= Op::udiv && i.op <= Op::urem_small);
+    if (multiplies && run_naively(kept, assignment(0)).back().width > 16) kept.pop_back();
+  }
+  return kept;
 }
 
 // unsat(normalised term != naive expression), under the atoms' bounds
@@ -80,7 +89,7 @@ z3::check_result differ(Context& context, std::span<const Term> atoms, Term term
 }
 
 RC_GTEST_PROP(Agreement, z3ProvesTheNormalFormEqualToTheNaiveTerm, (const Program& any)) {
-  const Program program = shortened(any);
+  const Program program = affordable(any);
   Context context;
   std::vector<Term> atoms;
   const std::vector<Term> terms = build(program, context, atoms);
@@ -95,7 +104,7 @@ RC_GTEST_PROP(Agreement, z3ProvesTheNormalFormEqualToTheNaiveTerm, (const Progra
 }
 
 RC_GTEST_PROP(Agreement, theBridgeAgreesWithEvaluation, (const Program& any, std::uint64_t seed)) {
-  const Program program = shortened(any);
+  const Program program = affordable(any);
   Context context;
   std::vector<Term> atoms;
   std::vector<Term> terms = build(program, context, atoms);
