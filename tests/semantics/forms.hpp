@@ -200,6 +200,12 @@ inline constexpr std::array patterns{
     Pattern{"set.[lt|geu|nan].[u32|s32].f16 r, h, h"},
     Pattern{"set.[lt|geu|nan].f16x2.f16x2 r, r, r"},
     Pattern{"set.[lt|geu|nan].[u32|s32].f16x2 r, r, r"},
+    Pattern{"set.[lt|geu|nan].[bf16|u16|s16].bf16 h, h, h", 90},
+    Pattern{"set.[lt|geu|nan].[u32|s32].bf16 r, h, h", 90},
+    Pattern{"set.[lt|geu|nan].[bf16x2|u32|s32].bf16x2 r, r, r", 90},
+    Pattern{"set.[lt|neu].[and|or|xor].f16.f32 h, r, r, p"},
+    Pattern{"set.[eq|ne].f16.[b32|s32|u32] h, r, r"},
+    Pattern{"set.[eq|ne].[u32|f32].b32 r, r, r"},
     // Floating-point conversion
     Pattern{"cvt.[rni|rzi|rmi|rpi][|.ftz][|.sat].[u32|s32].f32 r, r"},
     Pattern{"cvt.[rni|rzi|rmi|rpi].[u8|s8|u16|s16].f32 r, r"},
