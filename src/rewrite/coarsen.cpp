@@ -2,19 +2,15 @@
 #include "rewrite/coarsen.hpp"
 
 #include "reuse/block_rules.hpp"
+#include "rewrite/coarsen_axes.hpp"
+#include "rewrite/coarsen_bound.hpp"
 #include "rewrite/coarsen_names.hpp"
 #include "rewrite/names.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <iterator>
-#include <limits>
 #include <map>
-#include <ranges>
 #include <utility>
 
 namespace ptxasw::rewrite {
@@ -30,8 +26,6 @@ using reuse::CopyLoad;
 
 namespace {
 
-constexpr std::string_view axis_names = "xyz";
-
 bool ends_thread(const Inst& inst) {
   return inst.op == ptx::Op::ret || inst.op == ptx::Op::exit;
 }
@@ -40,9 +34,9 @@ class Coarsener {
 public:
   Coarsener(const emulator::Kernel& kernel, const reuse::BlockPlan& plan,
             const CoarsenOptions& options, CoarsenReport& report)
-      : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan),
-        options_(options), report_(report), names_(body_, plan), registers_(module_),
-        prefix_(label_prefix(module_)) {
+      : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan), report_(report),
+        names_(body_, plan), registers_(module_), labels_(label_prefix(module_)),
+        axes_(plan, options.host, labels_, registers_) {
     const auto statements = module_.body_of(*body_.function);
     inside_ = statements.subspan(1, statements.size() - 2);
     for (std::size_t n = 0; n < plan.loads.size(); ++n)
@@ -52,169 +46,30 @@ public:
 
   std::vector<ptx::Edit> run() {
     if (!plan_.refused.empty()) return {};
-    text_.clear();
-    prologue();
-    check_bound();
+    axes_.enter(text_);
+    check_bound(k_, plan_, axes_, labels_, registers_, text_);
     lockstep();
-    sequential();
+    axes_.open_loops(text_);
+    text_.line("{{");
+    original_body();
+    text_.line("}}");
+    axes_.close_loops(text_);
     const auto statements = module_.body_of(*body_.function);
     return {{{statements.front().range.end, statements.back().range.begin},
-             fmt::format("\n{}{}", registers_.declarations(), text_)}};
+             fmt::format("\n{}{}", registers_.declarations(), text_.all)}};
   }
 
 private:
-  template <class... Args> void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_ += "\n\t";
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-  }
-  void label(std::string_view name) { text_ += fmt::format("\n{}{}:", prefix_, name); }
-  [[nodiscard]] std::string target(std::string_view name) const {
-    return fmt::format("{}{}", prefix_, name);
-  }
-
-  // --- Prologue --------------------------------------------------------------------------------
-
-  struct AxisCode {
-    std::string first;                 // register: index of copy 0 along the axis
-    std::string end;                   // register: end of the group
-    std::string current;               // register of the sequential form
-    std::vector<std::string> position; // by offset along the axis
-    std::string special;               // "%ctaid.y": what the copies see as `position`
-  };
-
-  void prologue() {
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      if (plan_.axes[axis].factor > 1) enter_axis(axis);
-    }
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      if (plan_.axes[axis].factor > 1) check_axis(axis);
-    }
-  }
-
-  std::string special_in_register(std::string_view name, unsigned axis) {
-    const std::string reg = registers_.make("b32");
-    line("mov.u32 \t{}, {}.{};", reg, name, axis_names[axis]);
-    return reg;
-  }
-
-  // Blocks that are not the first of their group have nothing to do.
-  void enter_axis(unsigned axis) {
-    AxisCode& a = axes_[axis];
-    const unsigned factor = plan_.axes[axis].factor;
-    const std::string block = special_in_register("%ctaid", axis);
-    if (options_.host) {
-      a.first = registers_.make("b32");
-      line("mul.lo.u32 \t{}, {}, {};", a.first, block, factor);
-      return;
-    }
-    a.first = block;
-    const std::string rest = registers_.make("b32"), other = registers_.make("pred");
-    if ((factor & (factor - 1)) == 0) {
-      line("and.b32 \t{}, {}, {};", rest, block, factor - 1);
-    } else {
-      line("rem.u32 \t{}, {}, {};", rest, block, factor);
-    }
-    line("setp.ne.u32 \t{}, {}, 0;", other, rest);
-    line("@{} ret;", other);
-  }
-
-  void check_axis(unsigned axis) {
-    AxisCode& a = axes_[axis];
-    const unsigned factor = plan_.axes[axis].factor;
-    const std::string count = special_in_register("%nctaid", axis);
-    a.end = registers_.make("b32");
-    line("add.u32 \t{}, {}, {};", a.end, a.first, factor);
-    if (!options_.host) {
-      const std::string over = registers_.make("pred");
-      line("setp.gt.u32 \t{}, {}, {};", over, a.end, count);
-      line("@{} bra \t{};", over, target("sequential"));
-    }
-    const bool rows = plan_.axes[axis].rows;
-    a.special = fmt::format("{}.{}", rows ? "%tid" : "%ctaid", axis_names[axis]);
-    a.position.push_back(rows ? special_in_register("%tid", axis) : a.first);
-    if (rows) line("mul.lo.u32 \t{0}, {0}, {1};", a.position[0], factor);
-    for (unsigned c = 1; c < factor; ++c) {
-      a.position.push_back(registers_.make("b32"));
-      line("add.u32 \t{}, {}, {};", a.position.back(), a.position[0], c);
-    }
-  }
-
-  // The check of block_bound.hpp: a sum in f32 that rounds up, so that it is never too small.
-  void check_bound() {
-    if (plan_.bound.empty()) return;
-    const std::string sum = registers_.make("f32"), over = registers_.make("pred");
-    std::map<sym::Term, std::string> leaves;
-    line("mov.f32 \t{}, 0f00000000;", sum);
-    for (const auto& [factors, coefficient] : plan_.bound.products) {
-      std::string product;
-      for (const sym::Term factor : factors) {
-        std::string& leaf = leaves[factor];
-        if (leaf.empty()) leaf = leaf_as_float(factor);
-        if (product.empty()) {
-          product = leaf;
-          continue;
-        }
-        const std::string next = registers_.make("f32");
-        line("mul.rp.f32 \t{}, {}, {};", next, product, leaf);
-        product = next;
-      }
-      if (product.empty()) {
-        line("add.rp.f32 \t{0}, {0}, {1};", sum, float_above(coefficient));
-      } else {
-        line("fma.rp.f32 \t{0}, {1}, {2}, {0};", sum, product, float_above(coefficient));
-      }
-    }
-    line("setp.geu.f32 \t{}, {}, 0f4F000000;", over, sum); // 2^31
-    line("@{} bra \t{};", over, target("sequential"));
-  }
-
-  static std::string float_above(std::uint64_t number) {
-    auto value = static_cast<float>(number);
-    constexpr float top = 9223372036854775808.0F;
-    if (value < top && static_cast<std::uint64_t>(value) < number)
-      value = std::nextafter(value, std::numeric_limits<float>::infinity());
-    return fmt::format("0f{:08X}", std::bit_cast<std::uint32_t>(value));
-  }
-
-  std::string leaf_as_float(sym::Term leaf) {
-    const sym::Atom& atom = k_.context->atom_info(leaf);
-    const std::string value = registers_.make(fmt::format("b{}", atom.width)),
-                      number = registers_.make("f32");
-    read_leaf(leaf, atom, value);
-    line("cvt.rp.f32.u{} \t{}, {};", atom.width, number, value);
-    return number;
-  }
-
-  void read_leaf(sym::Term leaf, const sym::Atom& atom, const std::string& into) {
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      const AxisCode& a = axes_[axis];
-      if (leaf == plan_.rows[axis] && leaf.valid()) {
-        const std::string rows = special_in_register("%ntid", axis);
-        return line("mad.lo.u32 \t{}, {}, {}, {};", into, a.first, rows, a.position[0]);
-      }
-      if (!a.special.empty() && atom.name == a.special)
-        return line("mov.u32 \t{}, {};", into, a.position[0]);
-    }
-    if (atom.kind == static_cast<std::uint32_t>(emulator::AtomKind::special))
-      return line("mov.u32 \t{}, {};", into, atom.name);
-    for (const ptx::Symbol& s : body_.symbols) {
-      if (s.kind == ptx::Symbol::Kind::parameter && s.offset <= atom.tag &&
-          atom.tag < s.offset + s.size) {
-        return line("ld.param.u{} \t{}, [{}+{}];", atom.width, into, s.name, atom.tag - s.offset);
-      }
-    }
-  }
-
   // --- Lockstep --------------------------------------------------------------------------------
 
   void lockstep() {
-    line("{{");
-    text_ += names_.declarations();
+    text_.line("{{");
+    text_.all += names_.declarations();
     std::uint32_t done = module_.body_of(*body_.function).front().range.end;
     InstId next = 0;
     bool open_end = true;
     for (const ptx::Statement& statement : inside_) {
-      text_ += module_.slice({done, statement.range.begin});
+      text_.all += module_.slice({done, statement.range.begin});
       done = statement.range.end;
       if (statement.kind == StatementKind::instruction) {
         const Inst& inst = body_.insts[next];
@@ -222,11 +77,11 @@ private:
         open_end = !(ends_thread(inst) && inst.guard == ptx::none);
       } else {
         open_end |= statement.kind == StatementKind::label;
-        text_ += module_.slice(statement.range);
+        text_.all += module_.slice(statement.range);
       }
     }
-    if (open_end) line("ret;");
-    line("}}");
+    if (open_end) text_.line("ret;");
+    text_.line("}}");
   }
 
   void instruction(InstId id) {
@@ -244,8 +99,8 @@ private:
   }
 
   void separate(unsigned copy, std::string_view code) {
-    if (copy > 0) text_ += "\n\t";
-    text_ += code;
+    if (copy > 0) text_.all += "\n\t";
+    text_.all += code;
   }
 
   // The statement as copy `copy` executes it.
@@ -253,11 +108,7 @@ private:
     return spliced(inst, [&](std::string_view name) -> std::string {
       if (const RegId reg = register_named(inst, name); reg != ptx::none)
         return names_.of(reg, copy);
-      for (unsigned axis = 0; axis < 3; ++axis) {
-        const AxisCode& a = axes_[axis];
-        if (name == a.special) return a.position[plan_.copies[copy][axis]];
-      }
-      return std::string(name);
+      return axes_.in_copy(name, copy).value_or(std::string(name));
     });
   }
 
@@ -327,8 +178,8 @@ private:
     if (load.copies.size() == 1) ++report_.shared;
     std::string_view separator;
     const auto put = [&](std::string_view code) {
-      text_ += separator;
-      text_ += code;
+      text_.all += separator;
+      text_.all += code;
       separator = "\n\t";
     };
     for (unsigned copy = 0; copy < load.copies.size(); ++copy) {
@@ -372,7 +223,7 @@ private:
     const bool negated = inst.guard_negated; // then the branch is taken where the guard is false
     const std::string any = registers_.make("pred"), all = registers_.make("pred");
     const std::string first = names_.of(inst.guard, 0),
-                      stay = target(fmt::format("stay_{}", report_.agreements++));
+                      stay = fmt::format("{}stay_{}", labels_.prefix, report_.agreements++);
     const auto combine = [&](std::string_view op, const std::string& into) {
       std::string sum = first;
       for (unsigned copy = 1; copy < plan_.count(); ++copy) {
@@ -382,11 +233,11 @@ private:
       }
     };
     combine(negated ? "and" : "or", any);
-    line("@{}{} bra \t{};", negated ? "" : "!", any, stay);
+    text_.line("@{}{} bra \t{};", negated ? "" : "!", any, stay);
     combine(negated ? "or" : "and", all);
-    line("@{}{} {}", negated ? "!" : "", all, without_guard(inst));
-    line("bra \t{};", target("sequential"));
-    text_ += fmt::format("\n{}:", stay);
+    text_.line("@{}{} {}", negated ? "!" : "", all, without_guard(inst));
+    text_.line("bra \t{};", labels_.sequential);
+    text_.all += fmt::format("\n{}:", stay);
     report_.emitted += 2 * plan_.count();
   }
 
@@ -398,60 +249,14 @@ private:
 
   // --- Sequential ------------------------------------------------------------------------------
 
-  void sequential() {
-    label("sequential");
-    std::vector<unsigned> axes;
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      if (plan_.axes[axis].factor > 1) axes.push_back(axis);
-    }
-    for (const unsigned axis : axes)
-      limit_axis(axis);
-    for (const unsigned axis : axes | std::views::reverse) {
-      line("mov.u32 \t{}, {};", axes_[axis].current, axes_[axis].position[0]);
-      label(fmt::format("again_{}", axis_names[axis]));
-    }
-    line("{{");
-    original_body();
-    line("}}");
-    label("next");
-    for (const unsigned axis : axes) {
-      const AxisCode& a = axes_[axis];
-      const std::string more = registers_.make("pred");
-      line("add.u32 \t{0}, {0}, 1;", a.current);
-      line("setp.lt.u32 \t{}, {}, {};", more, a.current, a.end);
-      line("@{} bra \t{};", more, target(fmt::format("again_{}", axis_names[axis])));
-    }
-    line("ret;\n");
-  }
-
-  // `end`: where the copies of this group end. Beyond the grid there are none.
-  void limit_axis(unsigned axis) {
-    AxisCode& a = axes_[axis];
-    a.current = registers_.make("b32");
-    if (!options_.host) {
-      const std::string count = special_in_register("%nctaid", axis);
-      line("min.u32 \t{0}, {0}, {1};", a.end, count);
-    }
-    if (!plan_.axes[axis].rows) return;
-    // Of the rows of the group's blocks this thread does those from position 0.
-    const std::string rows = special_in_register("%ntid", axis), last = registers_.make("b32"),
-                      none = registers_.make("pred");
-    line("sub.u32 \t{0}, {0}, {1};", a.end, a.first);
-    line("mul.lo.u32 \t{0}, {0}, {1};", a.end, rows);
-    line("add.u32 \t{}, {}, {};", last, a.position[0], plan_.axes[axis].factor);
-    line("min.u32 \t{0}, {0}, {1};", a.end, last);
-    line("setp.ge.u32 \t{}, {}, {};", none, a.position[0], a.end);
-    line("@{} ret;", none);
-  }
-
   void original_body() {
     std::uint32_t done = module_.body_of(*body_.function).front().range.end;
     InstId next = 0;
     for (const ptx::Statement& statement : inside_) {
-      text_ += module_.slice({done, statement.range.begin});
+      text_.all += module_.slice({done, statement.range.begin});
       done = statement.range.end;
       if (statement.kind != StatementKind::instruction) {
-        text_ += module_.slice(statement.range);
+        text_.all += module_.slice(statement.range);
         continue;
       }
       const Inst& inst = body_.insts[next++];
@@ -460,13 +265,10 @@ private:
             inst.guard == ptx::none
                 ? ""
                 : fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.of(inst.guard, 0));
-        text_ += fmt::format("{}bra \t{};", guard, target("next"));
+        text_.all += fmt::format("{}bra \t{};", guard, labels_.next);
       } else {
-        text_ += spliced(inst, [&](std::string_view name) {
-          for (const AxisCode& a : axes_) {
-            if (!a.special.empty() && name == a.special) return a.current;
-          }
-          return std::string(name);
+        text_.all += spliced(inst, [&](std::string_view name) {
+          return axes_.in_loop(name).value_or(std::string(name));
         });
       }
     }
@@ -476,16 +278,15 @@ private:
   const ptx::Body& body_;
   const ptx::Module& module_;
   const reuse::BlockPlan& plan_;
-  CoarsenOptions options_;
   CoarsenReport& report_;
   CopyNames names_;
   Registers registers_;
-  std::string prefix_;
+  FrameLabels labels_;
+  CopyAxes axes_;
   std::span<const ptx::Statement> inside_; // the body without its braces
   std::map<InstId, std::size_t> load_of_;
   std::map<std::pair<std::size_t, unsigned>, std::vector<std::string>> kept_;
-  std::array<AxisCode, 3> axes_;
-  std::string text_;
+  Text text_;
 };
 
 } // namespace

@@ -1,0 +1,86 @@
+// The frame of a coarsened kernel: which copies a thread runs, and what %ctaid is in each.
+#pragma once
+
+#include "reuse/block.hpp"
+#include "rewrite/names.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw::rewrite {
+
+// PTX under construction.
+struct Text {
+  std::string all;
+  template <class... Args> void line(fmt::format_string<Args...> format, Args&&... args) {
+    all += "\n\t";
+    fmt::format_to(std::back_inserter(all), format, std::forward<Args>(args)...);
+  }
+  void label(std::string_view name) { fmt::format_to(std::back_inserter(all), "\n{}:", name); }
+};
+
+// Labels of the frame.
+struct FrameLabels {
+  explicit FrameLabels(const std::string& start)
+      : prefix(start), sequential(start + "sequential"), next(start + "next") {}
+  std::string prefix, sequential, next;
+};
+
+class CopyAxes {
+public:
+  // `host`: the grid that is launched is already divided by the factors.
+  CopyAxes(const reuse::BlockPlan& plan, bool host, const FrameLabels& labels,
+           Registers& registers);
+
+  // Blocks that are not the first of their group return, groups that hang over the end of the grid
+  // go to the sequential form.
+  void enter(Text& text);
+  // The loops of the sequential form around the body that is written between the two calls.
+  void open_loops(Text& text);
+  void close_loops(Text& text);
+
+  // What stands for a special register in a copy of the lockstep form, and in the sequential one;
+  // nothing if the register itself does.
+  [[nodiscard]] std::optional<std::string> in_copy(std::string_view special, unsigned copy) const;
+  [[nodiscard]] std::optional<std::string> in_loop(std::string_view special) const;
+
+  // %ctaid of the group's first block, and the place of copy 0 along the axis: the same, or the row
+  // in the group.
+  [[nodiscard]] const std::string& first(unsigned axis) const { return axes_[axis].first; }
+  [[nodiscard]] const std::string& place(unsigned axis) const { return axes_[axis].places[0]; }
+
+private:
+  struct Axis {
+    unsigned factor = 1;
+    bool rows = false;
+    char name = 'x';
+    std::string first;
+    std::string count;               // %nctaid of the original grid
+    std::string end;                 // where the group ends; that of the loop in the end
+    std::vector<std::string> places; // by offset along the axis
+    std::string current;             // the place in the sequential form
+  };
+
+  std::string read(Text& text, std::string_view special, const Axis& axis);
+  void find_first(Text& text, Axis& axis);
+  void check_end(Text& text, Axis& axis);
+  void limit(Text& text, Axis& axis);
+  [[nodiscard]] std::string again(const Axis& axis) const;
+  [[nodiscard]] std::optional<std::string> fixed(std::string_view special) const;
+  template <class Place>
+  [[nodiscard]] std::optional<std::string> find(std::string_view special, const Place& place) const;
+
+  const reuse::BlockPlan& plan_;
+  bool host_;
+  FrameLabels labels_;
+  Registers& registers_;
+  std::array<Axis, 3> axes_;
+};
+
+} // namespace ptxasw::rewrite
