@@ -69,7 +69,8 @@ struct guard : phrase<p::one<'@'>, p::opt<guard_not>, guard_name> {};
 
 // ld.global.nc.L2::128B.v4.f32; blanks before a dot are allowed
 struct opcode : p::seq<p::alpha, p::star<p::alnum>, p::not_at<name_char>> {};
-struct modifier : dotted {};
+struct const_bank : p::seq<word<".const">, p::one<'['>, p::plus<p::digit>, p::one<']'>> {};
+struct modifier : p::sor<const_bank, dotted> {}; // ld.const[2].f32 was written before PTX 2.2
 struct mnemonic : p::seq<opcode, p::star<gap, modifier>> {};
 
 // call (result), function, (arguments), prototype;
@@ -129,8 +130,10 @@ struct variable : p::seq<declaration_space, p::star<gap, qualifier>, gap, comma_
 
 struct parameter_space : p::sor<word<".param">, word<".reg">> {};
 struct parameter_name : p::sor<sink, identifier> {};
-struct parameter : p::seq<parameter_space, p::star<gap, qualifier>,
-                          p::opt<gap, parameter_name, p::star<gap, dimension>>> {};
+struct variadic : p::string<'.', '.', '.'> {};
+struct parameter : p::sor<p::seq<parameter_space, p::star<gap, qualifier>,
+                                 p::opt<gap, parameter_name, p::star<gap, dimension>>>,
+                          variadic> {};
 struct parameters : parenthesized<p::opt<comma_list<parameter>>> {};
 struct return_parameters : parameters {};
 struct value_parameters : parameters {};
@@ -158,8 +161,11 @@ struct declaration : p::seq<p::star<linkage, gap>, p::sor<function, variable>> {
 // ---- Labels and what they name --------------------------------------------------------------
 
 struct target_name : name {};
+struct target_count : integer {};
+struct target_names // L1 or, short for L0 to L4, L<5>
+    : p::seq<target_name, p::opt<gap, p::one<'<'>, gap, target_count, gap, p::one<'>'>>> {};
 struct targets_word : p::sor<word<".branchtargets">, word<".calltargets">> {};
-struct targets : phrase<targets_word, comma_list<target_name>, semicolon> {};
+struct targets : phrase<targets_word, comma_list<target_names>, semicolon> {};
 struct prototype_word : word<".callprototype"> {};
 struct call_prototype : p::seq<prototype_word, p::opt<gap, p::disable<return_parameters>>, gap,
                                parameter_name, p::opt<gap, p::disable<value_parameters>>,
@@ -178,16 +184,16 @@ struct address_bits : integer {};
 struct address_size : phrase<word<".address_size">, address_bits> {};
 struct alias : phrase<word<".alias">, identifier, comma, identifier, semicolon> {};
 
-// .file 1 "a.cu", 1234, 5678
+// .file 1 "a.cu", 1234, 5678   and, from compilers that think of DWARF 5, .file 1 "folder" "a.cu"
 struct file_number : integer {};
 struct file_name : string {};
-struct file : p::seq<word<".file">, gap, file_number, gap, file_name,
+struct file : p::seq<word<".file">, gap, file_number, gap, file_name, p::opt<gap, string>,
                      p::opt<gap, comma, gap, integer, gap, comma, gap, integer>> {};
 
 // .loc 1 20 5, function_name $L__info_string0, inlined_at 1 40 7
 struct location_part : integer {};
-struct inlined_function
-    : p::seq<word<"function_name">, gap, name, p::opt<gap, p::one<'+'>, gap, integer>> {};
+struct inlined_function : p::seq<word<"function_name">, gap, p::sor<name, dotted>,
+                                 p::opt<gap, p::one<'+'>, gap, integer>> {};
 struct inlined_at : phrase<word<"inlined_at">, integer, integer, integer> {};
 struct location : p::seq<word<".loc">, gap, location_part, gap, location_part, gap, location_part,
                          p::star<gap, comma, gap, p::sor<inlined_function, inlined_at>>> {};

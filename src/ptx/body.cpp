@@ -15,6 +15,8 @@ namespace {
 
 // Deeper blocks would make look-ups slow; no compiler nests them so.
 constexpr std::uint32_t deepest_scope = 256;
+// Branch targets of one body; many branches over one large table would multiply.
+constexpr std::size_t most_targets = 1U << 20;
 
 bool is_address(const Operand& operand) {
   return operand.kind == OperandKind::address;
@@ -352,20 +354,31 @@ private:
 
   // ---- Control flow ----
 
-  bool target(Scopes::Id scope, const Operand& operand) {
-    const InstId label =
-        operand.kind == OperandKind::name ? scopes_.label(scope, operand.text) : none;
+  bool target(std::string_view name, Range where) {
+    const InstId label = scopes_.label(scope_, name);
     if (label == none) {
-      fail(operand.range, fmt::format("'{}' is not a label in sight", operand.text));
+      fail(where, fmt::format("'{}' is not a label in sight", name));
+      return false;
+    }
+    if (body_.targets.size() == most_targets) {
+      fail(where, "too many branch targets");
       return false;
     }
     body_.targets.push_back(label);
     return true;
   }
 
+  // One entry of a table: a label, or name<n> for name0 to name(n-1).
+  bool targets(const Operand& entry) {
+    if (entry.value == 0) return target(entry.text, entry.range);
+    for (std::uint64_t i = 0; i < entry.value; ++i)
+      if (!target(fmt::format("{}{}", entry.text, i), entry.range)) return false;
+    return true;
+  }
+
   void branch(std::span<const Operand> all) {
     if (inst_.op == Op::bra && all.size() == 1) {
-      target(scope_, all[0]);
+      target(all[0].text, all[0].range);
       return;
     }
     const std::uint32_t table =
@@ -375,7 +388,7 @@ private:
     source(all[0], Type::u32);
     const Slice names = module_.prototypes[table].names;
     for (std::uint32_t i = 0; i < names.count; ++i)
-      if (!target(scope_, module_.operands[names.first + i])) return;
+      if (!targets(module_.operands[names.first + i])) return;
   }
 
   // call (results), function, (arguments), prototype: results and arguments may be absent.

@@ -327,6 +327,10 @@ void Builder::label() {
   module_.labels.push_back(remembered_[0]);
 }
 
+void Builder::target_count(std::string_view literal) {
+  stack_.back().value = number(literal);
+}
+
 void Builder::prototype_end() {
   prototype_.label = module_.labels.back();
   module_.labels.pop_back();

@@ -82,6 +82,7 @@ public:
   void label_name(std::string_view name) { remembered_[0] = name; }
   void label();
   void prototype(std::string_view directive) { prototype_.directive = directive; }
+  void target_count(std::string_view number);
   void prototype_end();
   void version(std::string_view number);
   void target(std::string_view name);

@@ -107,7 +107,8 @@ struct Location { // .loc file line column [, function_name label+off, inlined_a
 struct Prototype { // tables named by a label
   std::string_view label;
   std::string_view directive; // ".branchtargets", ".calltargets", ".callprototype"
-  Slice names;                // branch and call targets: operands of kind name
+  // Branch and call targets: operands of kind name; `value` n > 0 stands for name0 to name(n-1).
+  Slice names;
 };
 
 struct Function {

@@ -81,7 +81,8 @@ private:
 
   void name_variables(const Statement& statement) {
     for (std::uint32_t i = statement.index; i < statement.index + statement.count; ++i)
-      module_.globals.try_emplace(module_.variables[i].name, Global{false, i});
+      if (module_.variables[i].range == 0)
+        module_.globals.try_emplace(module_.variables[i].name, Global{false, i});
   }
 
   void open(std::uint32_t index) {

@@ -69,6 +69,7 @@ std::uint32_t Scopes::add_symbol(const Variable& variable, Symbol::Kind kind) {
 void Scopes::declare(Id id, const Variable& variable) {
   Scope& scope = scopes_[id];
   if (variable.space != Space::reg) {
+    if (variable.range != 0) return; // .global .u32 a<5>: nobody writes it; a0 stays undeclared
     scope.symbols[variable.name] = add_symbol(variable, Symbol::Kind::variable);
     return;
   }

@@ -124,6 +124,10 @@ TEST(Body, BranchTables) {
   const Kernel kernel("t: .branchtargets A, B, A;\nbrx.idx %r1, t;\nA: ret;\nB: ret;");
   EXPECT_THAT(kernel.body.targets_of(kernel.body.insts[0]), ElementsAre(1, 2, 1));
   EXPECT_EQ(kernel.show(0), "= %r1");
+  const Kernel counted("brx.idx %r1, t;\nL0: ret;\nL1: ret;\nt: .branchtargets L<2>;");
+  EXPECT_THAT(counted.body.targets_of(counted.body.insts[0]), ElementsAre(1, 2));
+  EXPECT_EQ(Kernel("brx.idx %r1, t;\nL0: ret;\nt: .branchtargets L<9>;").problems(),
+            "'L1' is not a label in sight\n");
 }
 
 TEST(Body, Calls) {
@@ -194,6 +198,18 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Body, DeepNestingIsRefused) {
   const Kernel kernel(std::string(100000, '{') + std::string(100000, '}'));
   EXPECT_EQ(kernel.problems(), "blocks are nested too deeply\n");
+}
+
+TEST(Body, TablesDoNotMultiply) {
+  std::string lines = "t: .branchtargets L";
+  for (int i = 0; i < 2000; ++i)
+    lines += ",L";
+  lines += "; L:";
+  for (int i = 0; i < 2000; ++i)
+    lines += "brx.idx %r1, t;";
+  const Kernel kernel(lines);
+  EXPECT_FALSE(kernel.body.usable);
+  EXPECT_LE(kernel.body.targets.size(), 1U << 20);
 }
 
 TEST(Body, HugeRangesCostNothing) {

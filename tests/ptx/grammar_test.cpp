@@ -119,8 +119,10 @@ TEST(Grammar, Instruction) {
   check<g::instruction>({{"ld.global.L2::cache_hint.v2.f32 {a,b}, [p+4], c;"}, {"@ ! p ret;"}});
   check<g::instruction>(
       {{"call f;"}, {"call (r), f, (a, b), proto;"}, {"call.uni f, ();"}, {"ld .u32 a, [b];"}});
-  check<g::instruction>(
-      {{"tcgen05.wait::ld.sync.aligned;"}, {"add/**/.s32/**/a,/**/b;"}, {"add a,\n# 1 \"f\"\nb;"}});
+  check<g::instruction>({{"tcgen05.wait::ld.sync.aligned;"},
+                         {"ld.const[2].u32 a, [b];"},
+                         {"add/**/.s32/**/a,/**/b;"},
+                         {"add a,\n# 1 \"f\"\nb;"}});
   check<g::instruction>({{"add a b;", fails},
                          {"add a,;", fails},
                          {"ret", fails},
@@ -167,17 +169,24 @@ TEST(Grammar, Labelled) {
       {{"L:"}, {"$L__1 :"}, {"%a: ret;", 5}, {"t: .branchtargets a, b;"}, {"c: .calltargets f;"}});
   check<g::labelled>(
       {{"p: .callprototype (.param .b32 _) _ (.param .b64 _, .param .b8 _[4]) .noreturn;"}});
-  check<g::labelled>(
-      {{"p: .callprototype _;"}, {"p: .callprototype _ ();"}, {"L", fails}, {"a::b", fails}});
+  check<g::labelled>({{"p: .callprototype _;"},
+                      {"p: .callprototype _ ();"},
+                      {"t: .branchtargets L<5>, M;"},
+                      {"L", fails},
+                      {"a::b", fails}});
 }
 
 TEST(Grammar, Directive) {
   check<g::statement>(
       {{".version 9.0"}, {".target sm_90a, debug"}, {".address_size 64"}, {".alias a, b;"}});
-  check<g::statement>(
-      {{".file 1 \"a\""}, {".file 1 \"a\", 12, 34"}, {".loc 1 2 3"}, {".pragma \"a\", \"b\";"}});
-  check<g::statement>(
-      {{".loc 1 2 3, function_name L+5, inlined_at 1 2 3"}, {"@@DWARF .byte 1, 2\n", 1}});
+  check<g::statement>({{".file 1 \"a\""},
+                       {".file 1 \"a\", 12, 34"},
+                       {".file 1 \"a\" \"b\""},
+                       {".loc 1 2 3"},
+                       {".pragma \"a\", \"b\";"}});
+  check<g::statement>({{".loc 1 2 3, function_name L+5, inlined_at 1 2 3"},
+                       {".loc 1 2 3, function_name .debug_str+16, inlined_at 1 2 3"},
+                       {"@@DWARF .byte 1, 2\n", 1}});
   check<g::statement>(
       {{".section .debug_x { a: .b8 1,2 .b32 .debug_y+4 .b64 b-a .b8 -1 }"}, {".section s { }"}});
   check<g::statement>({{".version 9", fails},
