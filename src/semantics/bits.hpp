@@ -39,15 +39,28 @@ inline constexpr auto funnel = [](auto f) {
     f.out(bits<0, 32>(pair.lshr(n)));
 };
 
-// The union of the table's minterms.
-template <class F> auto look_up(const F& f) {
-  const auto a = f.in(0), b = f.in(1), c = f.in(2);
-  auto result = a.number(0);
-  for (unsigned row = 0; row < 8; ++row) {
-    if ((f.op.table >> row & 1U) == 0) continue;
-    result = result | ((row & 4U ? a : ~a) & (row & 2U ? b : ~b) & (row & 1U ? c : ~c));
+// The function of N words that the table gives, split at the first word: x ? one : zero, bit by
+// bit, in the shortest way. 0xf8 becomes a | (b & c), 0x96 becomes a ^ b ^ c.
+template <unsigned N, class W> W look_up(unsigned table, const W* words) {
+  if constexpr (N == 0) {
+    return words[-1].number(table != 0 ? ~Bits{0} : 0);
+  } else {
+    constexpr unsigned rows = 1U << (N - 1), mask = (1U << rows) - 1;
+    const unsigned one = table >> rows & mask, zero = table & mask;
+    const W x = *words;
+    const auto rest = [words](unsigned part) { return look_up<N - 1>(part, words + 1); };
+    if (one == zero) return rest(zero);
+    if (one == (~zero & mask)) return x ^ rest(zero);
+    if (zero == 0) return x & rest(one);
+    if (one == 0) return ~x & rest(zero);
+    if (one == mask) return x | rest(zero);
+    if (zero == mask) return ~x | rest(one);
+    return (x & rest(one)) | (~x & rest(zero));
   }
-  return result;
+}
+template <class F> auto look_up(const F& f) {
+  const std::array words{f.in(0), f.in(1), f.in(2)};
+  return look_up<3>(f.op.table, words.data());
 }
 inline constexpr auto lop3 = [](auto f) { f.out(look_up(f)); };
 template <bool And>

@@ -59,6 +59,13 @@ TEST(Bits, LogicTables) {
   });
 }
 
+TEST(Bits, EveryLogicTable) {
+  for (std::uint64_t table = 0; table < 256; ++table)
+    expect({{fmt::format("lop3.b32 r, r, r, r, {}", table),
+             {0xf0f0f0f0, 0xcccccccc, 0xaaaaaaaa},
+             {table * 0x01010101}}});
+}
+
 TEST(Bits, FieldsEndAtTheTop) {
   expect({
       {"bfe.u32 r, r, r, r", {0x12345678, 8, 8}, {0x56}},

@@ -80,7 +80,8 @@ inline constexpr std::array patterns{
     Pattern{"[shl.b32|shr.b32|shr.u32|shr.s32] r, r, r"},
     Pattern{"[shl.b64|shr.b64|shr.u64|shr.s64] d, d, r"},
     Pattern{"shf.[l|r].[wrap|clamp].b32 r, r, r, r"},
-    Pattern{"lop3.b32 r, r, r, r, [0x80|0xfe|0x40|0x1a|0x96|0xe8|0x00|0xff]"},
+    Pattern{
+        "lop3.b32 r, r, r, r, [0x80|0xfe|0x40|0x1a|0x96|0xe8|0x00|0xff|0xca|0xf8|0x17|0x4d|0x69]"},
     Pattern{"lop3.[or|and].b32 r|p, r, r, r, [0x80|0x3f], p"},
     Pattern{"[popc|clz].b32 r, r"},
     Pattern{"[popc|clz].b64 r, d"},
