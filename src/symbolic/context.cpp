@@ -122,7 +122,7 @@ std::optional<Term> Context::negated(Term t) const {
 Poly Context::poly(Term t) const {
   return impl_->poly(t);
 }
-Term Context::from_poly(unsigned width, Poly poly) {
+Term Context::from_poly(unsigned width, const Poly& poly) {
   return impl_->from_poly(width, poly);
 }
 std::optional<std::int64_t> Context::difference(Term a, Term b) {

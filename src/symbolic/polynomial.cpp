@@ -7,6 +7,7 @@
 #include "symbolic/impl.hpp"
 
 #include <algorithm>
+#include <compare>
 
 namespace ptxasw::sym {
 
@@ -78,12 +79,13 @@ void Context::Impl::merge(Sum& result, PolyView a, PolyView b, Bits k, unsigned 
                        : j == b.size() ? std::strong_ordering::less
                                        : compare(a.factors(i), b.factors(j));
     Bits coefficient = 0;
-    if (order <= 0) coefficient += a.coefficients[i];
-    if (order >= 0) coefficient += k * b.coefficients[j];
+    if (std::is_lteq(order)) coefficient += a.coefficients[i];
+    if (std::is_gteq(order)) coefficient += k * b.coefficients[j];
     coefficient &= mask;
-    if (coefficient != 0) result.push(coefficient, order <= 0 ? a.factors(i) : b.factors(j));
-    if (order <= 0) ++i;
-    if (order >= 0) ++j;
+    if (coefficient != 0)
+      result.push(coefficient, std::is_lteq(order) ? a.factors(i) : b.factors(j));
+    if (std::is_lteq(order)) ++i;
+    if (std::is_gteq(order)) ++j;
   }
 }
 
@@ -169,14 +171,15 @@ Term Context::Impl::product(Term a, Term b) {
     return std::span<const Term>(factors).subspan(piece.first, piece.last - piece.first);
   };
   std::ranges::sort(pieces, [&](const Piece& x, const Piece& y) {
-    return compare(monomial(x), monomial(y)) < 0;
+    return std::is_lt(compare(monomial(x), monomial(y)));
   });
   scratch.clear();
   scratch.constant = p.constant * q.constant & low_mask(w);
   for (std::size_t i = 0; i < pieces.size();) {
     Bits coefficient = 0;
     const std::size_t first = i;
-    for (; i < pieces.size() && compare(monomial(pieces[i]), monomial(pieces[first])) == 0; ++i)
+    for (; i < pieces.size() && std::is_eq(compare(monomial(pieces[i]), monomial(pieces[first])));
+         ++i)
       coefficient += pieces[i].coefficient;
     coefficient &= low_mask(w);
     if (coefficient != 0) scratch.push(coefficient, monomial(pieces[first]));

@@ -213,9 +213,9 @@ Answer Solver::prove_equal(std::span<const Term> facts, Term a, Term b) {
 Answer Solver::prove_equal_after(std::span<const Term> facts, Term a,
                                  const Context::Substitution& map, Term b) {
   Impl& s = *impl_;
-  const Answer result = prove_equal(facts, s.terms.substitute(a, map), b);
+  Answer result = prove_equal(facts, s.terms.substitute(a, map), b);
   if (!s.options.paranoid || result.by != ProofKind::normal_form) return result;
-  const Answer confirmed = s.confirm({facts, a, b, &map}, result);
+  Answer confirmed = s.confirm({facts, a, b, &map}, result);
   if (confirmed.verdict == Verdict::unknown) {
     --s.stats.by_normal_form;
     ++s.stats.unknown;

@@ -29,7 +29,7 @@ __extension__ using SBits = __int128;
 struct Term {
   std::uint32_t id = ~0U;
   [[nodiscard]] bool valid() const { return id != ~0U; }
-  friend auto operator<=>(const Term&, const Term&) = default;
+  friend auto operator<=>(const Term&, const Term&) = default; // NOLINT(modernize-use-nullptr)
 };
 
 enum class Kind : std::uint8_t {
@@ -147,7 +147,7 @@ public:
   [[nodiscard]] std::optional<Term> negated(Term t) const;
   // Any term as a polynomial (a non-polynomial t is 0 + 1*t).
   [[nodiscard]] Poly poly(Term t) const;
-  Term from_poly(unsigned width, Poly poly);
+  Term from_poly(unsigned width, const Poly& poly);
   // a - b when that is a constant, as a signed number of the width.
   [[nodiscard]] std::optional<std::int64_t> difference(Term a, Term b);
   // Largest uniformity of the atoms below t (applications of functions included).

@@ -216,6 +216,8 @@ TEST(NormalForm, widths) {
       SAME(zext(v.x), sext(v.x)),
       SAME(zext(sext(v.b, 16)), sext(v.b)),
       SAME(sext(bits(v.i, 9, 0), 32), v.i),
+      SAME(sext(bits(v.k, 10, 0), 32), v.k), // k = 1024 has the sign bit set
+      SAME(cat(bits(v.p, 63, 40), bits(v.p, 31, 0)), bits(v.p, 55, 0)),
       SAME(bits(v.x, 15, 0), bits(v.x, 16, 1)),
       SAME(cat(bits(v.p, 63, 32), bits(v.q, 31, 0)), v.p),
   });
