@@ -151,15 +151,19 @@ void Engine::observe(Access::Kind kind, const Warp& warp, const Ins& ins, std::u
 void Engine::find_races(Access::Kind kind, const Warp& warp, const Ins& ins, std::uint32_t mask,
                         unsigned bytes) {
   const ptx::Modifiers& m = ins.inst->mods;
-  const bool atomic = kind == Access::Kind::atomic;
-  const bool ordered = atomic || m.order != ptx::Order::weak;
+  const bool ordered = kind == Access::Kind::atomic || m.order != ptx::Order::weak;
+  Races::Kind touch = ordered ? Races::Kind::ordered_write : Races::Kind::write;
+  if (kind == Access::Kind::load)
+    touch = m.nc      ? Races::Kind::constant_read
+            : ordered ? Races::Kind::ordered_read
+                      : Races::Kind::read;
   for_lanes(mask, [&](unsigned lane) {
     const Block& block = *warp.block;
     const Races::Thread thread{block.linear, warp.index * warp_size + lane, block.epoch,
                                warp.epoch};
     const bool shared = sem::space_of(addresses_[lane]) == Space::shared;
-    const auto other = races_.access(shared ? block.linear + 1 : 0, addresses_[lane], bytes, thread,
-                                     atomic || kind == Access::Kind::store, ordered);
+    const auto other =
+        races_.access(shared ? block.linear + 1 : 0, addresses_[lane], bytes, thread, touch);
     if (other)
       fail(Result::Status::undefined, warp, 1U << lane, ins,
            fmt::format("data race at address {:#x} with thread {} of block {}", addresses_[lane],

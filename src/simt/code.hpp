@@ -56,6 +56,7 @@ struct Ins {
   bool guard_negated = false;
   bool reads_clock = false;
   bool approximate = false;
+  bool only_leaves = false;      // from here on nothing is done but to return
   std::uint32_t guard = nowhere; // row of the predicate
   ptx::Slice dst, src;           // into Code::places
   Place address;                 // of a memory access

@@ -56,9 +56,32 @@ public:
       instruction(body_.insts[i]);
       code_.insts.push_back(ins_);
     }
+    find_exits();
   }
 
 private:
+  void find_exits() {
+    const auto leaves = [&](std::size_t pc) {
+      return pc >= code_.insts.size() || code_.insts[pc].only_leaves;
+    };
+    for (std::size_t pc = code_.insts.size(); pc-- > 0;) {
+      Ins& ins = code_.insts[pc];
+      const bool always = ins.guard == nowhere;
+      switch (ins.kind) {
+      case Kind::return_:
+      case Kind::exit: ins.only_leaves = always || leaves(pc + 1); break;
+      case Kind::step:
+      case Kind::nothing: ins.only_leaves = leaves(pc + 1); break;
+      case Kind::branch: {
+        const std::uint32_t target = code_.targets[ins.targets.first];
+        ins.only_leaves = target > pc && leaves(target) && (always || leaves(pc + 1));
+        break;
+      }
+      default: break;
+      }
+    }
+  }
+
   // ---- Registers and the stack ----
 
   std::uint32_t add_row(std::uint64_t garbage) {

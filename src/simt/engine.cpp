@@ -277,9 +277,9 @@ void Engine::advance(Warp& warp, std::uint32_t id, std::uint64_t quantum) {
     const Frame& frame = warp.frames[f.frame];
     const Code& code = *frame.code;
     const bool at_end = f.pc == code.insts.size();
-    // Lanes that leave the kernel wait for nobody.
-    if (f.pc == f.stop_pc && f.frame == f.stop_frame && !(at_end && frame.caller == nowhere))
-      return arrive(warp, id);
+    // Lanes that leave the kernel wait for nobody, or a barrier would wait for them.
+    const bool leaving = frame.caller == nowhere && (at_end || code.insts[f.pc].only_leaves);
+    if (f.pc == f.stop_pc && f.frame == f.stop_frame && !leaving) return arrive(warp, id);
     if (at_end) {
       return_lanes(warp, id);
       continue;

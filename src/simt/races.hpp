@@ -23,8 +23,9 @@ public:
   };
   // The other thread of a race that this access makes. `space` tells shared memories from global
   // memory and from each other.
+  enum class Kind : std::uint8_t { read, constant_read, write, ordered_read, ordered_write };
   std::optional<Thread> access(std::uint64_t space, std::uint64_t address, std::uint64_t bytes,
-                               const Thread& thread, bool writes, bool ordered);
+                               const Thread& thread, Kind kind);
 
 private:
   struct Touch {
@@ -33,6 +34,7 @@ private:
   };
   struct Cell {
     Touch write, read, other_read; // the last write; since then the last read and one by another
+    Touch constant_read;           // by ld.global.nc: nobody may write the byte at all
   };
   static constexpr std::uint64_t page_bytes = 256;
   using Page = std::array<Cell, page_bytes>;

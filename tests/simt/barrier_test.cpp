@@ -48,6 +48,20 @@ ret;)",
   EXPECT_EQ(ran.words[100], 100U);
 }
 
+// As compilers write an early return.
+TEST_P(Order, LanesThatBranchToTheEndAreNotWaitedFor) {
+  const Ran ran = run_body(R"(
+setp.ge.u32 %p1, %r1, 100;
+@%p1 bra END;
+bar.sync 0;
+st.global.u32 [%rd2], 5;
+END: ret;)",
+                           shape());
+  ASSERT_EQ(ran.result.message, "");
+  EXPECT_EQ(ran.words[99], 5U);
+  EXPECT_EQ(ran.words[100], 100U);
+}
+
 TEST_P(Order, ProducersArriveConsumersWait) {
   const Ran ran = run_body(R"(
 mov.u32 %r6, s;

@@ -184,6 +184,11 @@ TEST(Races, OrderComesFromBarriersAndWarps) {
                     "add.s64 %rd3, %rd3, %rd1; bar.sync 0; ld.global.u32 %r6, [%rd3]; ret;"),
             "");
   EXPECT_EQ(message("red.global.add.u32 [%rd1], 1; ret;"), "");
+  EXPECT_EQ(message("st.global.u32 [%rd2], 1; ld.global.u32 %r5, [%rd2]; ret;"), "");
+  EXPECT_THAT(message("st.global.u32 [%rd2], 1; ld.global.nc.u32 %r5, [%rd2]; ret;"),
+              HasSubstr("data race"));
+  EXPECT_THAT(message("ld.global.nc.u32 %r5, [%rd2]; bar.sync 0; st.global.u32 [%rd2], 1; ret;"),
+              HasSubstr("data race"));
   EXPECT_EQ(message("ld.global.u32 %r5, [%rd1]; ret;"), "");
 }
 

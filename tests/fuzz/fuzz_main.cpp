@@ -1,0 +1,128 @@
+// The long mode of the fuzzer:
+//
+//   fuzz --minutes=N [--from=SEED] [--count=N] [--jobs=N] [--out=DIRECTORY]
+//   fuzz --show=SEED            the kernel of a seed, to standard output
+//
+// Failing kernels are made small and written to DIRECTORY as SEED.ptx. Ends with one line of
+// figures; exit code 1 if anything failed.
+#include "fuzz/check.hpp"
+#include "fuzz/generator.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <string_view>
+#include <thread>
+
+namespace {
+
+using namespace ptxasw::fuzz;
+using Clock = std::chrono::steady_clock;
+
+struct Wanted {
+  double minutes = 1;
+  std::uint64_t from = 1, count = ~std::uint64_t{0};
+  unsigned jobs = std::max(std::thread::hardware_concurrency(), 1U);
+  std::string out = ".";
+  std::uint64_t show = 0;
+};
+
+bool read(Wanted& wanted, std::string_view argument) {
+  const std::size_t equals = argument.find('=');
+  if (equals == std::string_view::npos) return false;
+  const std::string_view name = argument.substr(0, equals);
+  const std::string value(argument.substr(equals + 1));
+  if (name == "--minutes")
+    wanted.minutes = std::strtod(value.c_str(), nullptr);
+  else if (name == "--from")
+    wanted.from = std::strtoull(value.c_str(), nullptr, 10);
+  else if (name == "--count")
+    wanted.count = std::strtoull(value.c_str(), nullptr, 10);
+  else if (name == "--jobs")
+    wanted.jobs = static_cast<unsigned>(std::strtoul(value.c_str(), nullptr, 10));
+  else if (name == "--out")
+    wanted.out = value;
+  else if (name == "--show")
+    wanted.show = std::strtoull(value.c_str(), nullptr, 10);
+  else
+    return false;
+  return true;
+}
+
+class Session {
+public:
+  explicit Session(const Wanted& wanted)
+      : wanted_(wanted), next_(wanted.from),
+        end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                std::chrono::duration<double>(wanted.minutes * 60))) {}
+
+  int run() {
+    {
+      std::vector<std::jthread> workers;
+      for (unsigned i = 0; i < std::max(wanted_.jobs, 1U); ++i)
+        workers.emplace_back([this] { work(); });
+    }
+    fmt::print("{} kernels (seeds {} to {}), {} rewritten, {} of {} loads covered, "
+               "{} launches compared, {} left out, {} different\n",
+               kernels_, wanted_.from, wanted_.from + kernels_ - 1, rewritten_, covered_, loads_,
+               equal_, left_out_, failures_);
+    return failures_ == 0 ? 0 : 1;
+  }
+
+private:
+  void work() {
+    for (std::uint64_t seed = next_++; Clock::now() < end_ && seed - wanted_.from < wanted_.count;
+         seed = next_++) {
+      const Round round = check(generate(seed), seed);
+      const std::lock_guard lock(mutex_);
+      ++kernels_;
+      rewritten_ += round.rewritten.empty() ? 0 : 1;
+      loads_ += round.loads;
+      covered_ += round.covered;
+      equal_ += round.equal;
+      left_out_ += round.left_out;
+      if (round.problem.empty()) continue;
+      ++failures_;
+      report(seed, round);
+    }
+  }
+
+  void report(std::uint64_t seed, const Round& round) const {
+    const std::string small = shrink(
+        round.text, [&](const std::string& text) { return !check(text, seed).problem.empty(); });
+    const std::filesystem::path file =
+        std::filesystem::path(wanted_.out) / fmt::format("{}.ptx", seed);
+    std::ofstream(file) << small;
+    fmt::print("seed {}: {}  kept as {}\n", seed, check(small, seed).problem, file.string());
+    std::fflush(stdout);
+  }
+
+  Wanted wanted_;
+  std::atomic<std::uint64_t> next_;
+  Clock::time_point end_;
+  std::mutex mutex_;
+  std::uint64_t kernels_ = 0, rewritten_ = 0, loads_ = 0, covered_ = 0, equal_ = 0, left_out_ = 0,
+                failures_ = 0;
+};
+
+} // namespace
+
+int main(int count, char** arguments) {
+  Wanted wanted;
+  for (int i = 1; i < count; ++i) {
+    if (read(wanted, arguments[i])) continue;
+    fmt::print(stderr, "usage: fuzz [--minutes=N] [--from=SEED] [--count=N] [--jobs=N] "
+                       "[--out=DIRECTORY] | --show=SEED\n");
+    return 2;
+  }
+  if (wanted.show != 0) {
+    fmt::print("{}", generate(wanted.show));
+    return 0;
+  }
+  return Session(wanted).run();
+}

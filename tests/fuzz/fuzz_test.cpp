@@ -1,0 +1,80 @@
+// Fixed seeds of the fuzzer, and checks of the fuzzer itself.
+#include "fuzz/check.hpp"
+#include "fuzz/generator.hpp"
+
+#include "ptx/body.hpp"
+#include "ptx/parse.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace ptxasw::fuzz {
+namespace {
+
+constexpr std::uint64_t seeds_each = 100;
+
+class Seeds : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Seeds, RewrittenKernelsAreEqual) {
+  unsigned rewritten = 0, equal = 0;
+  for (std::uint64_t seed = GetParam(); seed < GetParam() + seeds_each; ++seed) {
+    const Round round = check(generate(seed), seed);
+    ASSERT_EQ(round.problem, "") << "seed " << seed;
+    rewritten += round.rewritten.empty() ? 0 : 1;
+    equal += round.equal;
+  }
+  // A fuzzer that finds nothing to rewrite, or nothing to compare, would say nothing.
+  EXPECT_GT(rewritten, seeds_each / 4);
+  EXPECT_GT(equal, rewritten);
+}
+
+INSTANTIATE_TEST_SUITE_P(From, Seeds, testing::Range<std::uint64_t>(1, 1000, seeds_each));
+
+TEST(Generator, SameSeedSameKernel) {
+  EXPECT_EQ(generate(7), generate(7));
+  EXPECT_NE(generate(7), generate(8));
+}
+
+TEST(Generator, KernelsAreUnderstood) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const ptx::Module module = ptx::parse(generate(seed));
+    ASSERT_TRUE(module.diagnostics.empty())
+        << "seed " << seed << ": " << module.diagnostics[0].message;
+    const ptx::Body body = ptx::resolve(module, module.functions.back());
+    ASSERT_TRUE(body.usable) << "seed " << seed << ": " << body.diagnostics[0].message;
+    for (const ptx::Inst& inst : body.insts)
+      ASSERT_FALSE(inst.opaque) << "seed " << seed;
+  }
+}
+
+TEST(Generator, PtxasTakesTheKernels) {
+  const char* ptxas = "/usr/local/cuda/bin/ptxas";
+  if (!std::filesystem::exists(ptxas)) GTEST_SKIP() << "no ptxas at " << ptxas;
+  const auto folder = std::filesystem::path(testing::TempDir()) / "ptxasw-fuzz-kernels";
+  std::filesystem::create_directories(folder);
+  std::string files;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto file = folder / (std::to_string(seed) + ".ptx");
+    std::ofstream(file) << generate(seed);
+    const std::string command =
+        std::string(ptxas) + " -O1 -arch=sm_90 -o /dev/null " + file.string();
+    EXPECT_EQ(std::system(command.c_str()), 0) << "seed " << seed;
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Shrink, KeepsWhatTheFailureNeeds) {
+  std::string text;
+  for (int i = 0; i < 100; ++i)
+    text += "line " + std::to_string(i) + "\n";
+  const auto fails = [](const std::string& t) {
+    return t.find("line 17\n") != std::string::npos && t.find("line 80\n") != std::string::npos;
+  };
+  EXPECT_EQ(shrink(text, fails), "line 17\nline 80\n");
+}
+
+} // namespace
+} // namespace ptxasw::fuzz
