@@ -93,11 +93,11 @@ TEST(CommandLine, ReplacesInputsOnly) {
   const CommandLine line = parse("-arch=sm_90 a.ptx --output-file out - -ias PTX");
   EXPECT_EQ(line.with({.inputs = {"/x", std::nullopt}, .verbose = true}),
             words("-arch=sm_90 /x --output-file out - -ias PTX -v"));
-  EXPECT_EQ(line.with({.inputs = {std::nullopt, "/y"}, .discard = true}),
+  EXPECT_EQ(line.with({.inputs = {std::nullopt, "/y"}, .output = "/dev/null"}),
             words("-arch=sm_90 a.ptx /y -ias PTX -o /dev/null"));
   EXPECT_EQ(parse("-v k").with({.inputs = {}, .verbose = true}), words("-v k"));
   EXPECT_EQ(
-      parse("--fdevice-time-trace t --use-trace-pid=3 k").with({.inputs = {}, .discard = true}),
+      parse("--fdevice-time-trace t --use-trace-pid=3 k").with({.inputs = {}, .output = "/dev/null"}),
       words("k -o /dev/null"));
 }
 
