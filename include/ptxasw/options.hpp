@@ -13,8 +13,8 @@
 namespace ptxasw {
 
 enum class ShuffleMode : std::uint8_t {
-  none,  // change nothing
-  all,   // every load that is provably covered
+  none,      // change nothing
+  all,       // every load that is provably covered
   automatic, // "auto": those that the cost model of the target says will pay
 };
 
@@ -27,7 +27,17 @@ enum class Emit : std::uint8_t {
   uniform_branch, // study: the corner case behind a branch instead of a predicate
 };
 
+// Which operand of an addition of products is fused into a multiply-add (src/rewrite/contraction).
+enum class Contraction : std::uint8_t { none, first, second };
+
+// What to do with a kernel in which ptxas is free to choose that.
+enum class FpContract : std::uint8_t {
+  exact, // leave it alone unless the choice has been pinned: results stay bitwise the same
+  any,   // rewrite it all the same: results may differ in the last bit, as PTX allows
+};
+
 struct Options {
+  FpContract fp_contract = FpContract::exact;
   ShuffleMode shuffle = ShuffleMode::none;
   unsigned shuffle_max_delta = 31;
   bool shuffle_shared = false; // also loads from shared memory
@@ -36,7 +46,7 @@ struct Options {
   bool use_z3 = true;
   std::chrono::milliseconds kernel_budget{250};
   std::size_t memory_budget = std::size_t{256} << 20;
-  std::size_t size_limit = std::size_t{64} << 20; // larger files pass through unread
+  std::size_t size_limit = std::size_t{64} << 20;    // larger files pass through unread
   std::optional<std::array<std::uint32_t, 3>> block; // --block=512x1x1: promised by the user
   std::vector<std::string> assumptions;              // --assume=no-index-wrap
   std::string dump_queries;                          // --dump-queries=DIR
@@ -44,7 +54,8 @@ struct Options {
 };
 
 // One NAME or NAME=VALUE without leading dashes. Returns an error message for people, or nothing.
-[[nodiscard]] std::optional<std::string> apply_option(Options& options, std::string_view name_value);
+[[nodiscard]] std::optional<std::string> apply_option(Options& options,
+                                                      std::string_view name_value);
 
 // Names, value forms and one line of help each, for --help and the manual.
 struct OptionHelp {

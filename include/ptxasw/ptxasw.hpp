@@ -10,8 +10,10 @@
 #include "ptxasw/options.hpp"
 #include "ptxasw/report.hpp"
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptxasw {
 
@@ -21,7 +23,7 @@ std::string_view version(); // "0.1.0"
 Report analyze(std::string text, std::string file, const Options& options = {});
 
 struct Optimized {
-  std::string text;     // the input bytes when !changed
+  std::string text; // the input bytes when !changed
   bool changed = false;
   Report report;
 };
@@ -31,5 +33,10 @@ Optimized optimize(std::string text, std::string file, const Options& options = 
 // back a kernel whose registers would keep it from launching.
 Optimized optimize_except(std::string text, std::string file, const Options& options,
                           const std::vector<std::string>& keep);
+
+// Writes down, in the named kernels, which products ptxas is to fuse (see KernelReport::fusable).
+// The caller must make sure that it is what ptxas does by itself: assemble both, compare the code.
+std::string pin_contraction(std::string text, std::string file,
+                            const std::map<std::string, Contraction>& choices);
 
 } // namespace ptxasw

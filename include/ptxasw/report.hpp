@@ -29,10 +29,10 @@ struct AccessReport {
   std::uint32_t source_line = 0; // by .loc, 0 if unknown
   std::string source_file;
   bool is_store = false;
-  std::string space;      // "global"
-  unsigned bytes = 4;     // per lane
-  std::string qualifiers; // ".nc", ".volatile", ...
-  std::string address;    // the address term
+  std::string space;                       // "global"
+  unsigned bytes = 4;                      // per lane
+  std::string qualifiers;                  // ".nc", ".volatile", ...
+  std::string address;                     // the address term
   std::optional<std::int64_t> lane_stride; // bytes between neighbouring lanes; none: not affine
   std::array<unsigned, 2> sectors{1, 32};  // fewest and most 32-byte sectors per warp request
   AccessClass access = AccessClass::random;
@@ -56,6 +56,7 @@ struct KernelReport {
   double mean_delta = 0; // mean |delta| of the shuffles
   double milliseconds = 0;
   unsigned solver_queries = 0, z3_queries = 0;
+  unsigned fusable = 0; // additions whose products ptxas may or may not fuse
   bool changed = false;
 };
 

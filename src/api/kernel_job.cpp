@@ -4,6 +4,7 @@
 #include "cost/access.hpp"
 #include "cost/profile.hpp"
 #include "reuse/lane.hpp"
+#include "rewrite/contraction.hpp"
 #include "rewrite/shuffle.hpp"
 
 #include <fmt/format.h>
@@ -52,10 +53,18 @@ public:
     describe(kernel, plan);
     report.solver_queries = solver.stats().queries;
     report.z3_queries = solver.stats().by_z3;
-    if (rewrite) {
-      report.changed = !edits.empty();
-      result_.edits = std::move(edits);
+    report.fusable = rewrite::count_fusable(kernel.body);
+    if (!rewrite || edits.empty()) return std::move(result_);
+    if (report.fusable != 0 && options_.fp_contract == FpContract::exact) {
+      report.reason = fmt::format(
+          "ptxas chooses by itself which products of {} additions it fuses, and the last bit of "
+          "results hangs on it; the choice could not be pinned (--fp-contract=any rewrites "
+          "all the same)",
+          report.fusable);
+      return std::move(result_);
     }
+    report.changed = true;
+    result_.edits = std::move(edits);
     return std::move(result_);
   }
 

@@ -22,6 +22,8 @@ constexpr std::array emit_modes{
     Choice<Emit>{"normal", Emit::normal}, Choice<Emit>{"check", Emit::check},
     Choice<Emit>{"no-load", Emit::no_load}, Choice<Emit>{"no-corner", Emit::no_corner},
     Choice<Emit>{"uniform-branch", Emit::uniform_branch}};
+constexpr std::array contractions{Choice<FpContract>{"exact", FpContract::exact},
+                                  Choice<FpContract>{"any", FpContract::any}};
 constexpr std::array switches{Choice<bool>{"", true}, Choice<bool>{"on", true},
                               Choice<bool>{"off", false}};
 constexpr std::array<std::string_view, 1> known_assumptions{"no-index-wrap"};
@@ -118,6 +120,10 @@ const std::vector<Setter>& table() {
         "code for a covered load; check does both and traps when they differ, the last three are "
         "for studies and may compute wrong results"},
        [](Options& o, std::string_view v) { return choose(o.emit, emit_modes, v); }},
+      {{"fp-contract", "exact|any",
+        "kernels in which ptxas chooses which products it fuses with additions: rewrite them only "
+        "with its choice pinned (exact), or let the last bit of results change (any)"},
+       [](Options& o, std::string_view v) { return choose(o.fp_contract, contractions, v); }},
       {{"paranoid", "[on|off]", "prove everything a second time with Z3 (off)"},
        [](Options& o, std::string_view v) { return choose(o.paranoid, switches, v); }},
       {{"z3", "[on|off]", "use Z3 where normal forms do not decide (on)"},

@@ -2,12 +2,14 @@
 #include "ptxasw/ptxasw.hpp"
 
 #include "api/kernel_job.hpp"
+#include "rewrite/contraction.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <iterator>
 
 namespace ptxasw {
 
@@ -125,6 +127,24 @@ Optimized optimize(std::string text, std::string file, const Options& options) {
 Optimized optimize_except(std::string text, std::string file, const Options& options,
                           const std::vector<std::string>& keep) {
   return guarded(text, file, options, options.shuffle != ShuffleMode::none, keep);
+}
+
+std::string pin_contraction(std::string text, std::string file,
+                            const std::map<std::string, Contraction>& choices) {
+  try {
+    const ptx::Module module = ptx::parse(text, std::move(file));
+    std::vector<ptx::Edit> edits;
+    for (const ptx::Function& function : module.functions) {
+      const auto choice = choices.find(std::string(function.name));
+      if (function.is_declaration || choice == choices.end()) continue;
+      const ptx::Body body = ptx::resolve(module, function);
+      if (body.usable)
+        std::ranges::move(rewrite::pin(body, choice->second), std::back_inserter(edits));
+    }
+    return ptx::print(module, edits);
+  } catch (const std::exception&) {
+    return text; // unpinned: the comparison of code decides what that means
+  }
 }
 
 } // namespace ptxasw

@@ -244,7 +244,7 @@ std::vector<std::string> CommandLine::with(const Changes& changes) const {
       if (input < changes.inputs.size() && changes.inputs[input])
         replacement = &*changes.inputs[input];
       ++input;
-    } else if (item.kind == Item::Kind::option && changes.discard) {
+    } else if (item.kind == Item::Kind::option && changes.output) {
       drop = item.option->role == Role::output || item.option->role == Role::side_output;
     }
     if (item.from_file && (drop || replacement != nullptr)) expand = true;
@@ -263,7 +263,7 @@ std::vector<std::string> CommandLine::with(const Changes& changes) const {
     else
       words.insert(words.end(), item.words.begin(), item.words.end());
   }
-  if (changes.discard) words.insert(words.end(), {"-o", "/dev/null"});
+  if (changes.output) words.insert(words.end(), {"-o", *changes.output});
   if (changes.verbose && !has(Role::verbose)) words.emplace_back("-v");
   return words;
 }

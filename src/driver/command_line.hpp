@@ -51,7 +51,7 @@ struct Item {
 struct Changes {
   std::vector<std::optional<std::string>> inputs; // one per input, in order; empty: as it was
   bool verbose = false;                           // add -v
-  bool discard = false;                           // -o /dev/null, and no other output either
+  std::optional<std::string> output; // in place of the output file, and no other output either
 };
 
 struct CommandLine {

@@ -7,6 +7,7 @@
 #include "driver/drop_in.hpp"
 
 #include "driver/command_line.hpp"
+#include "driver/contraction_search.hpp"
 #include "driver/crash_net.hpp"
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
@@ -48,6 +49,7 @@ bool is_plain_output(const std::string& path) {
 struct Input {
   std::string path; // as in the arguments; "-" for standard input
   std::string text;
+  std::string pinned; // the text with ptxas' own choice of fused products written down
   Optimized optimized;
   [[nodiscard]] std::string shown() const { return path == "-" ? "<stdin>" : path; }
 };
@@ -86,6 +88,9 @@ public:
     if (auto why = reason_to_leave()) return pass_through(*why);
     if (auto why = read_inputs()) return pass_through(*why);
     if (auto why = optimize({})) return leave(line.untouched, record("fell back", *why));
+    if (pin_contractions()) {
+      if (auto why = optimize({})) return leave(line.untouched, record("fell back", *why));
+    }
     if (changed_kernels().empty()) return pass_through("nothing to rewrite");
     return assemble();
   }
@@ -127,7 +132,7 @@ private:
       auto text = path == "-" ? spool_standard_input()
                               : read_regular_file(path, settings.options.size_limit);
       if (!text) return path + ": " + text.error();
-      inputs.push_back({path, std::move(*text), {}});
+      inputs.push_back({path, *text, *text, {}});
     }
     return std::nullopt;
   }
@@ -155,14 +160,44 @@ private:
                         log_path.empty() ? "" : to_json_line(crashed)});
     try {
       for (Input& input : inputs) {
-        input.optimized = program.optimize(input.text, input.shown(), settings.options, keep);
-        if (input.optimized.text == input.text) input.optimized.changed = false;
+        input.optimized = program.optimize(input.pinned, input.shown(), settings.options, keep);
+        if (input.optimized.text == input.pinned) input.optimized.changed = false;
       }
     } catch (const std::exception& error) {
       return std::string("the optimizer failed: ") + error.what();
     }
     optimize_ms += milliseconds_since(begin);
     return std::nullopt;
+  }
+
+  // Writes down which products ptxas fuses in kernels that wait for it; true if any choice is
+  // found.
+  bool pin_contractions() {
+    bool found = false;
+    for (std::size_t n = 0; n < inputs.size(); ++n) {
+      Input& input = inputs[n];
+      const auto kernels = held_back_by_contraction(input.optimized.report);
+      if (kernels.empty()) continue;
+      const auto choices =
+          find_contractions(input.text, input.shown(), kernels,
+                            [&](const std::string& text) { return cubin_with(n, text); });
+      if (choices.empty()) continue;
+      input.pinned = pin_contraction(input.text, input.shown(), choices);
+      found = true;
+    }
+    return found;
+  }
+
+  // The cubin that ptxas makes when input `n` reads `text`.
+  std::optional<std::string> cubin_with(std::size_t n, const std::string& text) {
+    const auto cubin = MemoryFile::create({}, true);
+    const auto source = MemoryFile::create(text, true);
+    if (!cubin || !source) return std::nullopt;
+    Changes changes{.inputs = std::vector<std::optional<std::string>>(inputs.size()),
+                    .output = cubin->path()};
+    changes.inputs[n] = source->path();
+    if (!captured(line.with(changes)).ended.ok()) return std::nullopt;
+    return cubin->content();
   }
 
   std::vector<std::string> changed_kernels() const {
@@ -210,7 +245,7 @@ private:
   }
 
   UsageTable original_usage() {
-    Changes changes{.inputs = original_inputs(), .verbose = true, .discard = true};
+    Changes changes{.inputs = original_inputs(), .verbose = true, .output = "/dev/null"};
     return parse_statistics(captured(line.with(changes)).error);
   }
 

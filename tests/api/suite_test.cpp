@@ -22,6 +22,14 @@ std::filesystem::path golden(const std::string& name) {
   return std::filesystem::path(PTXASW_SOURCE_DIR "/tests/golden/ptx") / (name + ".ptx");
 }
 
+// The counts do not depend on what ptxas does with products.
+Options forced() {
+  Options options;
+  options.shuffle = ShuffleMode::all;
+  options.fp_contract = FpContract::any;
+  return options;
+}
+
 KernelReport kernel_of(const Report& report, const std::string& name) {
   const auto found = std::ranges::find(report.kernels, name, &KernelReport::name);
   EXPECT_NE(found, report.kernels.end()) << name;
@@ -43,8 +51,7 @@ class Suite : public ::testing::TestWithParam<Row> {};
 
 TEST_P(Suite, CoversWhatIsPublished) {
   const Row& row = GetParam();
-  Options options;
-  options.shuffle = ShuffleMode::all;
+  Options options = forced();
   options.shuffle_max_delta = row.max_delta;
   const Optimized result = optimize(read(golden(row.file)), row.file, options);
   const KernelReport kernel = kernel_of(result.report, row.kernel);
@@ -87,8 +94,7 @@ TEST(Suites, OneNeighbourEachWay) {
   const std::map<std::string, unsigned> published = {
       {"hypterm", 12}, {"derivative", 46}, {"rhs4th3fort", 44}};
   for (const auto& [name, shuffles] : published) {
-    Options options;
-    options.shuffle = ShuffleMode::all;
+    Options options = forced();
     options.shuffle_max_delta = 1;
     const Optimized result = optimize(read(golden(name)), name, options);
     unsigned covered = 0;
@@ -99,8 +105,7 @@ TEST(Suites, OneNeighbourEachWay) {
 }
 
 TEST(Suites, SameInputSameBytes) {
-  Options options;
-  options.shuffle = ShuffleMode::all;
+  Options options = forced();
   for (const auto& entry : std::filesystem::directory_iterator(golden("").parent_path())) {
     if (entry.path().extension() != ".ptx") continue;
     const std::string text = read(entry.path());
@@ -109,6 +114,21 @@ TEST(Suites, SameInputSameBytes) {
     EXPECT_EQ(first.text, second.text) << entry.path();
     EXPECT_TRUE(first.report.messages.empty()) << first.report.messages.front().text;
   }
+}
+
+TEST(Suites, PtxasFreedomHoldsAKernelBackUntilItIsPinned) {
+  const std::string text = read(golden("whispering"));
+  Options options = forced();
+  options.fp_contract = FpContract::exact;
+  const Optimized held = optimize(text, "w.ptx", options);
+  EXPECT_FALSE(held.changed);
+  EXPECT_EQ(kernel_of(held.report, "whispering").fusable, 2U);
+  EXPECT_NE(kernel_of(held.report, "whispering").reason, "");
+  const std::string pinned = pin_contraction(text, "w.ptx", {{"whispering", Contraction::first}});
+  const Optimized done = optimize(pinned, "w.ptx", options);
+  EXPECT_TRUE(done.changed);
+  EXPECT_EQ(kernel_of(done.report, "whispering").fusable, 0U);
+  EXPECT_EQ(std::ranges::count(pinned, '\n'), std::ranges::count(text, '\n'));
 }
 
 TEST(Suites, NothingChangesByDefault) {
@@ -128,8 +148,7 @@ TEST(Suites, AutomaticTakesUncoalescedLoadsOnly) {
 }
 
 TEST(Suites, ParanoidProvesTheSame) {
-  Options options;
-  options.shuffle = ShuffleMode::all;
+  Options options = forced();
   options.paranoid = true;
   options.kernel_budget = std::chrono::seconds(20);
   const Optimized result = optimize(read(golden("jacobi")), "jacobi.ptx", options);
@@ -138,8 +157,7 @@ TEST(Suites, ParanoidProvesTheSame) {
 }
 
 TEST(Suites, KernelsOnRequestStayAsTheyAre) {
-  Options options;
-  options.shuffle = ShuffleMode::all;
+  Options options = forced();
   const std::string text = read(golden("transposed"));
   const Optimized result = optimize_except(text, "t.ptx", options, {"transposed1"});
   EXPECT_FALSE(kernel_of(result.report, "transposed1").changed);

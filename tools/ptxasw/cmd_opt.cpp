@@ -1,4 +1,7 @@
 // ptxasw opt: one PTX file in, the rewritten one out.
+#include "driver/contraction_search.hpp"
+#include "driver/files.hpp"
+#include "driver/find_ptxas.hpp"
 #include "options.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "report/report.hpp"
@@ -28,6 +31,26 @@ std::string rendered(const Report& report, const std::string& path, std::string_
   return report::to_text(report);
 }
 
+std::string target_of(const std::string& text) {
+  const std::size_t directive = text.find(".target");
+  const std::size_t begin = text.find("sm_", directive);
+  if (directive == std::string::npos || begin == std::string::npos) return "sm_75";
+  return text.substr(begin, text.find_first_of(", \t\r\n", begin) - begin);
+}
+
+// The text with ptxas' own choice of fused products written down, where ptxas is there to be asked.
+std::string pin(const std::string& text, const std::string& name,
+                const std::vector<std::string>& kernels, const Options& options) {
+  auto environment = driver::Environment::current();
+  const auto ptxas = driver::find_ptxas({driver::own_program_file(), ""}, environment);
+  if (!ptxas) return text;
+  const std::string architecture =
+      options.architecture.empty() ? target_of(text) : options.architecture;
+  const auto choices = driver::find_contractions(
+      text, name, kernels, driver::assemble_alone(*ptxas, architecture, environment));
+  return pin_contraction(text, name, choices);
+}
+
 } // namespace
 
 int opt(Arguments arguments) {
@@ -43,8 +66,12 @@ int opt(Arguments arguments) {
   app.footer("Options of the optimizer:\n" + optimizer_help());
   Options options;
   return parse_and(app, options, std::move(arguments), [&] {
-    const std::string text = read_text(input);
-    const Optimized result = optimize(text, input == "-" ? "<stdin>" : input, options);
+    const std::string text = read_text(input), name = input == "-" ? "<stdin>" : input;
+    Optimized result = optimize(text, name, options);
+    if (const auto kernels = driver::held_back_by_contraction(result.report); !kernels.empty()) {
+      const std::string pinned = pin(text, name, kernels, options);
+      if (pinned != text) result = optimize(pinned, name, options);
+    }
     write_text(output, result.text);
     if (output != "-" && !quiet)
       write_text("-", report::to_text(result.report, {.color = ::isatty(STDOUT_FILENO) == 1}));

@@ -1,0 +1,67 @@
+// All kernels are tried with the same choice at once; those that match are done.
+#include "driver/contraction_search.hpp"
+
+#include "driver/files.hpp"
+#include "driver/machine_code.hpp"
+#include "driver/process.hpp"
+
+#include <algorithm>
+
+namespace ptxasw::driver {
+
+Assemble assemble_alone(const std::string& ptxas, const std::string& architecture,
+                        const Environment& environment) {
+  return [=](const std::string& text) -> std::optional<std::string> {
+    const auto cubin = MemoryFile::create({}, true), source = MemoryFile::create(text, true),
+               messages = MemoryFile::create();
+    if (!cubin || !source || !messages) return std::nullopt;
+    const auto ended =
+        run({.program = ptxas,
+             .arguments = {"-arch=" + architecture, source->path(), "-o", cubin->path()},
+             .output = messages->descriptor(),
+             .error = messages->descriptor()},
+            environment);
+    if (!ended || !ended->ok()) return std::nullopt;
+    return cubin->content();
+  };
+}
+
+std::vector<std::string> held_back_by_contraction(const Report& report) {
+  std::vector<std::string> kernels;
+  for (const KernelReport& kernel : report.kernels) {
+    if (!kernel.changed && kernel.covered != 0 && kernel.fusable != 0) {
+      kernels.push_back(kernel.name);
+    }
+  }
+  return kernels;
+}
+
+std::map<std::string, Contraction> find_contractions(const std::string& text,
+                                                     const std::string& file,
+                                                     const std::vector<std::string>& kernels,
+                                                     const Assemble& assemble) {
+  std::map<std::string, Contraction> found;
+  const auto original = assemble(text);
+  if (!original) return found;
+  const auto expected = machine_code(*original);
+  std::vector<std::string> open = kernels;
+  std::erase_if(open, [&](const std::string& kernel) { return !expected.contains(kernel); });
+  for (const Contraction choice : {Contraction::first, Contraction::none, Contraction::second}) {
+    if (open.empty()) break;
+    std::map<std::string, Contraction> choices;
+    for (const std::string& kernel : open)
+      choices.emplace(kernel, choice);
+    const auto cubin = assemble(pin_contraction(text, file, choices));
+    if (!cubin) continue;
+    const auto code = machine_code(*cubin);
+    std::erase_if(open, [&](const std::string& kernel) {
+      const auto got = code.find(kernel);
+      const bool same = got != code.end() && got->second == expected.at(kernel);
+      if (same) found.emplace(kernel, choice);
+      return same;
+    });
+  }
+  return found;
+}
+
+} // namespace ptxasw::driver

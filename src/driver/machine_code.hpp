@@ -1,0 +1,14 @@
+// The machine code of the kernels in a cubin.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace ptxasw::driver {
+
+// Contents of the .text.KERNEL sections by kernel; empty for anything that is not a 64-bit
+// little-endian ELF file.
+std::map<std::string, std::string> machine_code(std::string_view cubin);
+
+} // namespace ptxasw::driver
