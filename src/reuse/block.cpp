@@ -45,7 +45,7 @@ public:
              BlockPlan& plan)
       : k_(kernel), c_(*kernel.context), solver_(solver), options_(options), plan_(plan),
         shift_(kernel, plan), relaxed_(c_, {}), between_(kernel),
-        bounds_(c_, relaxed_, [this](Term atom) { return known_at_entry(atom); }) {}
+        bounds_(kernel, relaxed_, [this](Term atom) { return known_at_entry(atom); }) {}
 
   void run() {
     for (unsigned axis = 0; axis < 3; ++axis)
@@ -208,8 +208,8 @@ private:
       cover.proof = answer.by;
     }
     if (!cover.bounded) return true;
-    plan_.bound.include(*bounds_.of(there));
-    plan_.bound.include(*bounds_.of(here));
+    plan_.bound.include(bounds_.of(there)->products);
+    plan_.bound.include(bounds_.of(here)->products);
     return true;
   }
 

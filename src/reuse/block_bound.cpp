@@ -1,6 +1,8 @@
 // Follows the structure of Relaxed::of: every widening on the way is one index to be bounded.
 #include "reuse/block_bound.hpp"
 
+#include "reuse/block_trips.hpp"
+
 #include <algorithm>
 
 namespace ptxasw::reuse {
@@ -9,8 +11,39 @@ using sym::Bits;
 using sym::Kind;
 using sym::Term;
 
-void IndexBound::include(const IndexBound& other) {
-  for (const auto& [factors, coefficient] : other.products) {
+namespace {
+
+constexpr std::uint64_t too_large = std::uint64_t{1} << 40; // no check that holds comes near
+
+std::uint64_t times(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? too_large : std::min(product, too_large);
+}
+
+void add(Magnitude& sum, const Magnitude& other) {
+  for (const auto& [factors, coefficient] : other) {
+    std::uint64_t& place = sum[factors];
+    place = std::min(place + coefficient, too_large);
+  }
+}
+
+Magnitude multiply(const Magnitude& a, const Magnitude& b) {
+  Magnitude product;
+  for (const auto& [left, one] : a) {
+    for (const auto& [right, other] : b) {
+      std::vector<Term> factors = left;
+      factors.insert(factors.end(), right.begin(), right.end());
+      std::ranges::sort(factors);
+      add(product, {{std::move(factors), times(one, other)}});
+    }
+  }
+  return product;
+}
+
+} // namespace
+
+void IndexBound::include(const Magnitude& other) {
+  for (const auto& [factors, coefficient] : other) {
     std::uint64_t& most = products[factors];
     most = std::max(most, coefficient);
   }
@@ -38,42 +71,76 @@ bool Bounds::collect(Term t, IndexBound& bound) {
   }
 }
 
-// The atom behind a leaf of a relaxed polynomial.
-std::optional<Term> Bounds::leaf(Term factor) const {
-  if (c_.kind(factor) == Kind::zext) factor = c_.args(factor)[0];
-  const unsigned width = c_.kind(factor) == Kind::atom ? c_.width(factor) : 0;
-  if ((width != 32 && width != 64) || !known_(factor)) return std::nullopt;
-  return factor;
-}
-
 bool Bounds::widened(Term inner, bool is_signed, IndexBound& bound) {
   const Term ideal = relaxed_.of(inner);
   const bool plain_leaf = c_.kind(ideal) == Kind::zext && c_.args(ideal)[0] == inner;
   if (plain_leaf && !is_signed) return true; // its relaxed form is the same widening
   if (c_.width(inner) != 32) return false;
-  const auto as_signed = [](Bits bits) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(bits));
-  };
-  const sym::Poly poly = c_.poly(ideal);
-  IndexBound sum;
-  const auto add = [&](std::vector<Term> factors, std::int64_t coefficient) {
-    if (coefficient < (is_signed ? INT64_MIN + 1 : 0)) return false; // zext: must not be negative
-    sum.products[std::move(factors)] = static_cast<std::uint64_t>(std::abs(coefficient));
-    return true;
-  };
-  if (poly.constant != 0 && !add({}, as_signed(poly.constant))) return false;
-  for (const sym::Monomial& monomial : poly.terms) {
-    std::vector<Term> factors;
-    for (const Term factor : monomial.factors) {
-      const auto atom = leaf(factor);
-      if (!atom) return false;
-      factors.push_back(*atom);
-    }
-    std::ranges::sort(factors);
-    if (!add(std::move(factors), as_signed(monomial.coefficient))) return false;
-  }
-  bound.include(sum);
+  const auto size = magnitude(ideal, is_signed, bound);
+  if (!size) return false;
+  bound.include(*size);
   return true;
+}
+
+// An upper limit for |ideal|, and for ideal >= 0 where it may not be negative.
+std::optional<Magnitude> Bounds::magnitude(Term ideal, bool may_be_negative, IndexBound& bound) {
+  const sym::Poly poly = c_.poly(ideal);
+  Magnitude sum;
+  const auto absolute = [&](Bits bits) -> std::optional<std::uint64_t> {
+    const auto value = static_cast<std::int64_t>(static_cast<std::uint64_t>(bits));
+    if (value < 0 && !may_be_negative) return std::nullopt;
+    return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  };
+  const auto constant = absolute(poly.constant);
+  if (!constant) return std::nullopt;
+  if (*constant != 0) add(sum, {{{}, std::min(*constant, too_large)}});
+  for (const sym::Monomial& monomial : poly.terms) {
+    const auto coefficient = absolute(monomial.coefficient);
+    if (!coefficient) return std::nullopt;
+    Magnitude product{{{}, std::min(*coefficient, too_large)}};
+    for (const Term factor : monomial.factors) {
+      const auto size = of_factor(factor, bound);
+      if (!size) return std::nullopt;
+      product = multiply(product, *size);
+    }
+    add(sum, product);
+  }
+  return sum;
+}
+
+// The atom behind a leaf of a relaxed polynomial.
+std::optional<Magnitude> Bounds::of_factor(Term factor, IndexBound& bound) {
+  if (c_.kind(factor) == Kind::zext) factor = c_.args(factor)[0];
+  if (c_.kind(factor) != Kind::atom) return std::nullopt;
+  const sym::Atom& info = c_.atom_info(factor);
+  if (info.kind == static_cast<std::uint32_t>(emulator::AtomKind::trip)) {
+    return trips(info.tag, bound);
+  }
+  if ((info.width != 32 && info.width != 64) || !known_(factor)) return std::nullopt;
+  return Magnitude{{{factor}, 1}};
+}
+
+// |last - first| / step + 1, with both ends and a step beyond the last known not to wrap.
+std::optional<Magnitude> Bounds::trips(std::uint32_t loop, IndexBound& bound) {
+  constexpr unsigned deepest = 8;
+  const auto limit = trip_limit(k_, loop);
+  if (!limit || depth_ == deepest) return std::nullopt;
+  const Term step = c_.constant(32, limit->step);
+  const Term beyond = limit->up ? c_.add(limit->last, step) : c_.sub(limit->last, step);
+  ++depth_;
+  const bool fits = widened(limit->first, limit->is_signed, bound) &&
+                    widened(limit->last, limit->is_signed, bound) &&
+                    widened(beyond, limit->is_signed, bound);
+  const auto first = fits ? magnitude(relaxed_.of(limit->first), true, bound) : std::nullopt;
+  const auto last = fits ? magnitude(relaxed_.of(limit->last), true, bound) : std::nullopt;
+  --depth_;
+  if (!first || !last) return std::nullopt;
+  Magnitude sum = *first;
+  add(sum, *last);
+  for (auto& [factors, coefficient] : sum)
+    coefficient = (coefficient + limit->step - 1) / limit->step;
+  add(sum, {{{}, 1}});
+  return sum;
 }
 
 } // namespace ptxasw::reuse

@@ -10,11 +10,13 @@
 //     sum over its products of |coefficient| * leaf * leaf ...  <  2^31
 //
 // then E, widened, is the value of the polynomial: nothing wrapped. The check takes the largest
-// coefficient of each product over all indices of the plan, adds once, and compares once.
+// coefficient of each product over all indices of the plan, adds once, and compares once. The
+// number of completed trips of a loop is bounded by what its exit condition compares
+// (block_trips.hpp).
 #pragma once
 
+#include "emulator/emulate.hpp"
 #include "reuse/relaxed.hpp"
-#include "symbolic/term.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -25,19 +27,22 @@
 
 namespace ptxasw::reuse {
 
+// Products by their leaves (atoms, sorted; none: the constant), with positive coefficients.
+using Magnitude = std::map<std::vector<sym::Term>, std::uint64_t>;
+
 struct IndexBound {
-  // Leaves of a product (atoms, sorted; none: the constant) and its largest |coefficient|.
-  std::map<std::vector<sym::Term>, std::uint64_t> products;
+  Magnitude products;
 
   [[nodiscard]] bool empty() const { return products.empty(); }
-  void include(const IndexBound& other);
+  // From now on the sum is at least as large as `other` as well.
+  void include(const Magnitude& other);
 };
 
 class Bounds {
 public:
   // `known`: may this atom be read before the kernel's first instruction?
-  Bounds(sym::Context& context, Relaxed& relaxed, std::function<bool(sym::Term)> known)
-      : c_(context), relaxed_(relaxed), known_(std::move(known)) {}
+  Bounds(const emulator::Kernel& kernel, Relaxed& relaxed, std::function<bool(sym::Term)> known)
+      : k_(kernel), c_(*kernel.context), relaxed_(relaxed), known_(std::move(known)) {}
 
   // What has to be bounded for `address` to equal its relaxed form; nothing if no check can be
   // made beforehand.
@@ -46,12 +51,16 @@ public:
 private:
   bool collect(sym::Term t, IndexBound& bound);
   bool widened(sym::Term inner, bool is_signed, IndexBound& bound);
-  std::optional<sym::Term> leaf(sym::Term factor) const;
+  std::optional<Magnitude> magnitude(sym::Term ideal, bool may_be_negative, IndexBound& bound);
+  std::optional<Magnitude> of_factor(sym::Term factor, IndexBound& bound);
+  std::optional<Magnitude> trips(std::uint32_t loop, IndexBound& bound);
 
+  const emulator::Kernel& k_;
   sym::Context& c_;
   Relaxed& relaxed_;
   std::function<bool(sym::Term)> known_;
   std::unordered_map<std::uint32_t, std::optional<IndexBound>> memo_;
+  unsigned depth_ = 0; // of loops whose trips are being bounded
 };
 
 } // namespace ptxasw::reuse

@@ -40,8 +40,10 @@ BlockShift::BlockShift(emulator::Kernel& kernel, const BlockPlan& plan)
                                  .tag = ptx::none,
                                  .tag2 = ptx::none,
                                  .hi = (std::uint64_t{65535} << 10) - 1});
-    position.replaced = thread;
-    position.instead = c_.sub(position.variable, c_.mul(block, rows));
+    const auto wide = [&](Term t) { return c_.zext(t, 64); };
+    position.rows = {
+        {thread.id, c_.sub(position.variable, c_.mul(block, rows))},
+        {wide(thread).id, c_.sub(wide(position.variable), c_.mul(wide(block), wide(rows)))}};
     position.gone = block;
   }
 }
@@ -70,7 +72,7 @@ std::optional<Term> BlockShift::moved(Term t, const std::array<std::int64_t, 3>&
     if (varies_freely(atom)) return std::nullopt;
   }
   for (const Position& p : axes_) {
-    if (p.replaced.valid()) t = c_.substitute(t, {{p.replaced.id, p.instead}});
+    t = c_.substitute(t, p.rows);
   }
   sym::Context::Substitution map;
   for (unsigned axis = 0; axis < 3; ++axis) {

@@ -31,9 +31,9 @@ private:
   sym::Context& c_;
   const BlockPlan& plan_;
   struct Position {
-    sym::Term variable;          // what grows by one from copy to copy
-    sym::Term replaced, instead; // rows: %tid = row - %ctaid * %ntid
-    sym::Term gone;              // rows: %ctaid, which must cancel
+    sym::Term variable;              // what grows by one from copy to copy
+    sym::Term gone;                  // rows: %ctaid, which must cancel
+    sym::Context::Substitution rows; // rows: %tid = row - %ctaid * %ntid, in 32 and 64 bits
   };
   std::array<Position, 3> axes_;
 };
