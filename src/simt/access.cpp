@@ -205,9 +205,8 @@ void Engine::store(Warp& warp, Frame& frame, const Operands& operands, const Ins
                              std::uint64_t{size} * ins.elements, true);
     if (!bytes) return;
     for (std::size_t e = 0; e < src.size(); ++e) {
-      sem::Bits value = operands.lane(src[e], lane);
-      if (src[e].width > 64) value |= sem::Bits{operands.row(src[e])[warp_size + lane]} << 64;
-      value = sem::truncate_stored(domain, ins.type, value, src[e].width);
+      const sem::Bits value =
+          sem::truncate_stored(domain, ins.type, operands.wide_lane(src[e], lane), src[e].width);
       const bool defined = (operands.undefined_lanes(src[e]) >> lane & 1) == 0;
       if (!defined && sem::space_of(addresses_[lane]) == Space::global) undefined |= 1U << lane;
       std::memcpy(bytes->data + e * size, &value, size);

@@ -68,9 +68,7 @@ void Engine::atomic(Warp& warp, Frame& frame, const Operands& operands, const In
   const ptx::Sub op = ins.inst->mods.sub;
   const unsigned size = ins.element_bytes;
   const auto operand = [&](const Place& place, unsigned lane) {
-    Bits value = operands.lane(place, lane);
-    if (place.width > 64) value |= Bits{operands.row(place)[warp_size + lane]} << 64;
-    return sem::ConcreteDomain::constant(8 * size, value);
+    return sem::ConcreteDomain::constant(8 * size, operands.wide_lane(place, lane));
   };
   for_lanes(mask, [&](unsigned lane) {
     const std::uint64_t address = addresses_[lane];

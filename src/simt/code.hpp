@@ -55,6 +55,7 @@ struct Ins {
   std::uint8_t elements = 1, element_bytes = 0; // of a memory access
   bool guard_negated = false;
   bool reads_clock = false;
+  bool plain = false; // a step with one result and one to three sources, none wide or negated
   bool approximate = false;
   bool only_leaves = false;      // from here on nothing is done but to return
   std::uint32_t guard = nowhere; // row of the predicate

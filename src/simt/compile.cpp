@@ -338,6 +338,11 @@ private:
       ins_.kind = Kind::unsupported;
       return;
     }
+    const auto plain = [](const Place& p) { return p.width <= 64 && !p.negated; };
+    const std::span src(&code_.places[ins_.src.first], ins_.src.count);
+    const std::span dst(&code_.places[ins_.dst.first], ins_.dst.count);
+    ins_.plain = src.size() <= 3 && dst.size() == 1 && std::ranges::all_of(src, plain) &&
+                 dst[0].base == Place::Base::registers && dst[0].width <= 64;
     code_.operations.push_back(sem::operation(body_, inst));
     ins_.operation = &code_.operations.back(); // room was reserved: it stays there
   }

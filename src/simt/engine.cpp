@@ -217,40 +217,78 @@ bool Engine::reject_undefined(const Warp& warp, const Ins& ins, std::uint32_t la
   return false;
 }
 
+namespace {
+
+// A step with one result over plain 64-bit rows: nearly all of them. N is the number of sources.
+template <std::size_t N>
+std::uint32_t plain_step(const Ins& ins,
+                         const std::array<const std::uint64_t*, most_operands>& rows,
+                         std::uint64_t* result, std::uint32_t mask) {
+  std::array<sem::Bits, N> in{};
+  sem::Bits out = 0;
+  sem::ConcreteDomain domain;
+  std::uint32_t bits = 0;
+  for_lanes(mask, [&](unsigned lane) {
+    // The upper halves stay zero.
+    for (std::size_t i = 0; i < N; ++i)
+      std::memcpy(&in[i], rows[i] + lane, sizeof(std::uint64_t));
+    ins.step(domain, *ins.operation, in, {&out, 1});
+    const auto value = static_cast<std::uint64_t>(out);
+    result[lane] = value;
+    bits |= static_cast<std::uint32_t>(value & 1) << lane;
+  });
+  return bits;
+}
+
+} // namespace
+
 void Engine::step(Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask) {
   const std::span src(&frame.code->places[ins.src.first], ins.src.count);
   const std::span dst(&frame.code->places[ins.dst.first], ins.dst.count);
-  std::array<const std::uint64_t*, most_operands> rows{};
-  std::array<sem::Bits, most_operands> in{}, out{};
+  std::array<const std::uint64_t*, most_operands> rows;
   std::uint32_t undefined = 0;
-  bool plain = true; // no 128-bit operands, no !p
   for (std::size_t i = 0; i < src.size(); ++i) {
     rows[i] = operands.row(src[i]);
     undefined |= operands.undefined_lanes(src[i]);
-    plain = plain && src[i].width <= 64 && !src[i].negated;
   }
-  const std::span<const sem::Bits> arguments(in.data(), src.size());
-  const std::span<sem::Bits> results(out.data(), dst.size());
-  if (ins.inst->op == ptx::Op::selp && undefined != 0) {
-    undefined = operands.undefined_lanes(src[2]); // of the two values only the chosen one counts
+  if (undefined != 0 && ins.inst->op == ptx::Op::selp) {
+    // Of the two values only the chosen one counts.
+    undefined = operands.undefined_lanes(src[2]);
     for_lanes(mask, [&](unsigned lane) {
       const Place& from = operands.lane(src[2], lane) != 0 ? src[0] : src[1];
       undefined |= operands.undefined_lanes(from) & (1U << lane);
     });
   }
-  sem::ConcreteDomain domain;
   std::array<std::uint32_t, most_operands> bits{};
-  for_lanes(mask, [&](unsigned lane) {
-    if (plain) {
-      for (std::size_t i = 0; i < src.size(); ++i)
-        in[i] = rows[i][lane];
-    } else {
-      for (std::size_t i = 0; i < src.size(); ++i) {
-        in[i] = operands.lane(src[i], lane);
-        if (src[i].width > 64) in[i] |= sem::Bits{rows[i][warp_size + lane]} << 64;
-      }
+  if (ins.plain) {
+    std::uint64_t* result = frame.rows[dst[0].row].data();
+    switch (src.size()) {
+    case 1: bits[0] = plain_step<1>(ins, rows, result, mask); break;
+    case 2: bits[0] = plain_step<2>(ins, rows, result, mask); break;
+    default: bits[0] = plain_step<3>(ins, rows, result, mask); break;
     }
-    ins.step(domain, *ins.operation, arguments, results);
+  } else {
+    any_step(frame, operands, ins, mask, bits);
+  }
+  for (std::size_t i = 0; i < dst.size(); ++i) {
+    if (dst[i].base != Place::Base::registers) continue;
+    std::uint32_t& lanes = frame.undefined[dst[i].row];
+    lanes = (lanes & ~mask) | (undefined & mask);
+    if (dst[i].width == 1) frame.bits[dst[i].row] = (frame.bits[dst[i].row] & ~mask) | bits[i];
+  }
+}
+
+// Any number of operands, 128-bit ones, !p, sinks.
+void Engine::any_step(Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask,
+                      std::span<std::uint32_t> bits) {
+  const std::span src(&frame.code->places[ins.src.first], ins.src.count);
+  const std::span dst(&frame.code->places[ins.dst.first], ins.dst.count);
+  std::array<sem::Bits, most_operands> in{}, out{};
+  sem::ConcreteDomain domain;
+  for_lanes(mask, [&](unsigned lane) {
+    for (std::size_t i = 0; i < src.size(); ++i)
+      in[i] = operands.wide_lane(src[i], lane);
+    ins.step(domain, *ins.operation, {in.data(), src.size()}, {out.data(), dst.size()});
     for (std::size_t i = 0; i < dst.size(); ++i) {
       if (dst[i].base != Place::Base::registers) continue;
       const auto low = static_cast<std::uint64_t>(out[i]);
@@ -260,12 +298,6 @@ void Engine::step(Frame& frame, const Operands& operands, const Ins& ins, std::u
       bits[i] |= static_cast<std::uint32_t>(low & 1) << lane;
     }
   });
-  for (std::size_t i = 0; i < dst.size(); ++i) {
-    if (dst[i].base != Place::Base::registers) continue;
-    std::uint32_t& lanes = frame.undefined[dst[i].row];
-    lanes = (lanes & ~mask) | (undefined & mask);
-    if (dst[i].width == 1) frame.bits[dst[i].row] = (frame.bits[dst[i].row] & ~mask) | bits[i];
-  }
 }
 
 // Runs a fragment until it ends, waits, or has used up its steps.

@@ -25,6 +25,10 @@ struct Operands {
   [[nodiscard]] std::uint64_t lane(const Place& p, unsigned lane) const {
     return row(p)[lane] ^ static_cast<std::uint64_t>(p.negated);
   }
+  [[nodiscard]] sem::Bits wide_lane(const Place& p, unsigned at) const {
+    const sem::Bits low = lane(p, at);
+    return p.width <= 64 ? low : low | sem::Bits{row(p)[warp_size + at]} << 64;
+  }
 };
 
 // Bytes that an access reaches.
@@ -47,7 +51,9 @@ private:
   void refresh_clocks(Warp& warp);
   void advance(Warp& warp, std::uint32_t id, std::uint64_t quantum);
   bool execute(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);
-  void step(Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask);
+  static void step(Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask);
+  static void any_step(Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask,
+                       std::span<std::uint32_t> bits);
   Operands operands(const Warp& warp, const Frame& frame) const;
   static void write(Frame& frame, const Place& place, unsigned lane, std::uint64_t value,
                     std::uint64_t high, bool undefined);
