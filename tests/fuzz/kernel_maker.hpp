@@ -1,0 +1,73 @@
+// A kernel is a prologue (where this thread is), an optional guard, and a tree of statements:
+// groups of neighbouring loads, arithmetic, stores, branches, loops, barriers, shared memory,
+// atomics. Registers live in pools; what a nested block defines goes out of scope with it, so that
+// nothing undefined is read.
+#pragma once
+
+#include "fuzz/generator.hpp"
+#include "fuzz/writer.hpp"
+
+namespace ptxasw::fuzz {
+
+// How an element is loaded.
+struct Element {
+  std::string_view type; // as in ld.global.TYPE
+  unsigned bytes;        // of one element
+  Class reg;             // that receives it
+};
+
+class KernelMaker {
+public:
+  explicit KernelMaker(std::uint64_t seed) : w_(seed) {}
+  std::string run();
+
+private:
+  // prologue.cpp
+  std::string special(std::string_view name);
+  std::string position(char axis);
+  std::string extent(char axis);
+  std::string pointer(std::string_view name);
+  void prologue();
+  std::string make_index(const std::string& z);
+  void guard();
+  std::string constant_float();
+  std::string constant_double();
+  std::string sign();
+
+  // statements.cpp
+  void statement(unsigned depth, bool divergent);
+  void block(unsigned depth, bool divergent);
+  bool condition(const std::string& p);
+  void branch(unsigned depth, bool divergent);
+  void loop(unsigned depth, bool divergent);
+  void arithmetic();
+  void overwrite();
+  void store();
+  std::string predicated();
+  void in_place();
+  void synchronize(bool divergent);
+  void atomic();
+  void through_shared();
+  void call();
+
+  // loads.cpp
+  std::string address(const std::string& base, const std::string& index, unsigned bytes);
+  std::string long_address(const std::string& base, const std::string& index, std::int64_t k,
+                           unsigned bytes);
+  std::string qualifiers(bool read_only);
+  void group();
+  void load(const std::string& at, std::int64_t offset, const std::string& how,
+            const Element& element, unsigned vector);
+  void zero(const std::string& r, Class c);
+  void consume(const std::string& r, Class c);
+
+  Writer w_;
+  std::vector<std::string> inputs_;
+  std::string in_place_, out_, n_, m_, x_, y_, linear_, total_, base_index_;
+  std::string acc_, facc_, dacc_;
+  std::vector<std::string> ints_, floats_, doubles_, indices_;
+  bool shared_ = false, function_ = false;
+  bool early_exit_ = false; // some threads may have left: their words of the tile are not written
+};
+
+} // namespace ptxasw::fuzz

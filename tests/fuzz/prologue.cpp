@@ -1,0 +1,173 @@
+// The frame of a kernel: where its thread is, what its pointers are, who leaves early.
+#include "fuzz/kernel_maker.hpp"
+
+namespace ptxasw::fuzz {
+
+namespace {
+
+constexpr std::string_view function_text =
+    ".func (.param .b32 r) twist(.param .b32 x)\n{\n.reg .b32 %r<4>;\nld.param.u32 %r1, [x];\n"
+    "xor.b32 %r2, %r1, 5;\nst.param.b32 [r], %r2;\nret;\n}\n";
+
+} // namespace
+
+std::string KernelMaker::run() {
+  prologue();
+  guard();
+  const auto statements = static_cast<unsigned>(2 + w_.below(5));
+  for (unsigned i = 0; i < statements; ++i)
+    statement(0, false);
+  group();
+  store();
+  w_.line("END: ret;");
+  return fmt::format(".version 8.0\n.target sm_90\n.address_size 64\n{}{}"
+                     ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, "
+                     ".param .u64 out, .param .u32 n, .param .u32 m)\n{{\n{}{}}}\n",
+                     shared_ ? ".shared .align 16 .b8 tile[8192];\n" : "",
+                     function_ ? function_text : "", w_.declarations(), w_.body());
+}
+
+std::string KernelMaker::special(std::string_view name) {
+  const std::string r = w_.fresh(Class::b32);
+  w_.line("mov.u32 {}, %{};", r, name);
+  return r;
+}
+
+// Global position along an axis: the product of block and block size, plus the thread.
+std::string KernelMaker::position(char axis) {
+  const std::string tid = special(fmt::format("tid.{}", axis));
+  const std::string cta = special(fmt::format("ctaid.{}", axis));
+  const std::string size = special(fmt::format("ntid.{}", axis));
+  const std::string r = w_.fresh(Class::b32);
+  if (w_.one_in(3)) {
+    const std::string product = w_.fresh(Class::b32);
+    w_.line("mul.lo.{} {}, {}, {};", sign(), product, size, cta);
+    w_.line("add.{} {}, {}, {};", sign(), r, tid, product);
+  } else {
+    w_.line("mad.lo.{} {}, {}, {}, {};", sign(), r, cta, size, tid);
+  }
+  return r;
+}
+
+std::string KernelMaker::extent(char axis) {
+  const std::string size = special(fmt::format("ntid.{}", axis));
+  const std::string count = special(fmt::format("nctaid.{}", axis));
+  const std::string r = w_.fresh(Class::b32);
+  w_.line("mul.lo.s32 {}, {}, {};", r, size, count);
+  return r;
+}
+
+std::string KernelMaker::pointer(std::string_view name) {
+  const std::string raw = w_.fresh(Class::b64);
+  w_.line("ld.param.u64 {}, [{}];", raw, name);
+  if (w_.one_in(4)) {
+    w_.line("cvta.to.global.u64 {}, {};", raw, raw);
+    return raw;
+  }
+  const std::string r = w_.fresh(Class::b64);
+  w_.line("cvta.to.global.u64 {}, {};", r, raw);
+  return r;
+}
+
+void KernelMaker::prologue() {
+  inputs_ = {pointer("a"), pointer("b")};
+  in_place_ = pointer("c");
+  out_ = pointer("out");
+  n_ = w_.fresh(Class::b32);
+  m_ = w_.fresh(Class::b32);
+  w_.line("ld.param.u32 {}, [n];", n_);
+  w_.line("ld.param.u32 {}, [m];", m_);
+  x_ = position('x');
+  y_ = position('y');
+  const std::string z = position('z');
+  // The number of this thread in the whole grid: no two threads have the same.
+  const std::string width = extent('x'), height = extent('y'), depth = extent('z');
+  const std::string row = w_.fresh(Class::b32), area = w_.fresh(Class::b32);
+  linear_ = w_.fresh(Class::b32);
+  total_ = w_.fresh(Class::b32);
+  w_.line("mad.lo.s32 {}, {}, {}, {};", row, z, height, y_);
+  w_.line("mad.lo.s32 {}, {}, {}, {};", linear_, row, width, x_);
+  w_.line("mul.lo.s32 {}, {}, {};", area, width, height);
+  w_.line("mul.lo.s32 {}, {}, {};", total_, area, depth);
+  ints_ = {x_, y_, n_, linear_};
+  floats_.push_back(constant_float());
+  doubles_.push_back(constant_double());
+  acc_ = w_.fresh(Class::b32);
+  facc_ = w_.fresh(Class::f32);
+  dacc_ = w_.fresh(Class::f64);
+  w_.line("mov.u32 {}, {};", acc_, w_.below(100));
+  w_.line("mov.f32 {}, 0f3F800000;", facc_);
+  w_.line("mov.f64 {}, 0d3FF0000000000000;", dacc_);
+  base_index_ = make_index(z);
+  indices_.push_back(base_index_);
+  if (w_.one_in(2)) indices_.push_back(make_index(z));
+  if (w_.one_in(3)) indices_.push_back(x_);
+}
+
+// A 32-bit index into an input: mostly along x, so that neighbours are lanes.
+std::string KernelMaker::make_index(const std::string& z) {
+  const std::string r = w_.fresh(Class::b32);
+  switch (w_.below(8)) {
+  case 0: w_.line("mov.u32 {}, {};", r, x_); break;
+  case 1: w_.line("mad.lo.s32 {}, {}, {}, {};", r, x_, n_, y_); break; // transposed
+  case 2: w_.line("mad.lo.{} {}, {}, {}, {};", sign(), r, x_, w_.between(2, 3), y_); break;
+  case 3: {
+    const std::string plane = w_.fresh(Class::b32);
+    w_.line("mad.lo.s32 {}, {}, {}, {};", plane, z, m_, y_);
+    w_.line("mad.lo.s32 {}, {}, {}, {};", r, plane, n_, x_);
+    break;
+  }
+  case 4: w_.line("mov.u32 {}, %tid.x;", r); break;
+  default: w_.line("mad.lo.{} {}, {}, {}, {};", sign(), r, y_, n_, x_); break;
+  }
+  if (w_.one_in(3)) w_.line("add.s32 {}, {}, {};", r, r, w_.between(-3, 3));
+  return r;
+}
+
+void KernelMaker::guard() {
+  if (w_.one_in(4)) return;
+  const std::string p = w_.fresh(Class::pred);
+  const std::uint64_t kind = w_.below(4);
+  early_exit_ = kind != 2;
+  switch (kind) {
+  case 0: w_.line("setp.ge.{} {}, {}, {};", sign(), p, x_, n_); break;
+  case 1: {
+    const std::string q = w_.fresh(Class::pred);
+    w_.line("setp.lt.s32 {}, {}, 1;", q, x_);
+    w_.line("setp.ge.or.s32 {}, {}, {}, {};", p, x_, n_, q);
+    break;
+  }
+  case 2: w_.line("setp.ge.u32 {}, {}, {};", p, linear_, total_); break; // never
+  default: {
+    const std::string last = w_.fresh(Class::b32);
+    w_.line("add.s32 {}, {}, -{};", last, n_, w_.between(1, 3));
+    w_.line("setp.gt.s32 {}, {}, {};", p, x_, last);
+  }
+  }
+  if (w_.one_in(2))
+    w_.line("@{} ret;", p);
+  else
+    w_.line("@{} bra END;", p);
+}
+
+std::string KernelMaker::constant_float() {
+  const std::string r = w_.fresh(Class::f32);
+  w_.line("mov.f32 {}, 0f{:08X};", r, 0x3f000000 + w_.below(0x1000000));
+  return r;
+}
+
+std::string KernelMaker::constant_double() {
+  const std::string r = w_.fresh(Class::f64);
+  w_.line("mov.f64 {}, 0d3FE{:013X};", r, w_.below(std::uint64_t{1} << 52));
+  return r;
+}
+
+std::string KernelMaker::sign() {
+  return w_.one_in(3) ? "u32" : "s32";
+}
+
+std::string generate(std::uint64_t seed) {
+  return KernelMaker(seed).run();
+}
+
+} // namespace ptxasw::fuzz

@@ -1,0 +1,257 @@
+// The tree of statements. What a nested block defines goes out of scope with it.
+#include "fuzz/kernel_maker.hpp"
+
+namespace ptxasw::fuzz {
+
+void KernelMaker::statement(unsigned depth, bool divergent) {
+  switch (w_.below(depth < 3 ? 20 : 12)) {
+  case 0:
+  case 1:
+  case 2:
+  case 3:
+  case 4: group(); break;
+  case 5:
+  case 6: arithmetic(); break;
+  case 7: store(); break;
+  case 8: in_place(); break;
+  case 9: synchronize(divergent); break;
+  case 10: atomic(); break;
+  case 11: overwrite(); break;
+  case 12:
+  case 13:
+  case 14: branch(depth, divergent); break;
+  case 15:
+  case 16:
+  case 17: loop(depth, divergent); break;
+  case 18: divergent || early_exit_ ? arithmetic() : through_shared(); break;
+  default: call(); break;
+  }
+}
+
+void KernelMaker::block(unsigned depth, bool divergent) {
+  const auto ints = ints_.size(), floats = floats_.size(), doubles = doubles_.size(),
+             indices = indices_.size();
+  const std::uint64_t count = 1 + w_.below(3);
+  for (std::uint64_t i = 0; i < count; ++i)
+    statement(depth + 1, divergent);
+  ints_.resize(ints);
+  floats_.resize(floats);
+  doubles_.resize(doubles);
+  indices_.resize(indices);
+}
+
+// A predicate, and whether lanes of a warp may disagree on it.
+bool KernelMaker::condition(const std::string& p) {
+  switch (w_.below(6)) {
+  case 0: w_.line("setp.gt.s32 {}, {}, {};", p, n_, w_.between(0, 40)); return false;
+  case 1: {
+    const std::string cta = special("ctaid.x"), bit = w_.fresh(Class::b32);
+    w_.line("and.b32 {}, {}, 1;", bit, cta);
+    w_.line("setp.eq.u32 {}, {}, 0;", p, bit);
+    return false;
+  }
+  case 2: w_.line("setp.lt.{} {}, {}, {};", sign(), p, x_, w_.between(1, 40)); return true;
+  case 3: w_.line("setp.ne.s32 {}, {}, {};", p, w_.pick(ints_), w_.between(0, 9)); return true;
+  case 4: w_.line("setp.lt.f32 {}, {}, 0f00000000;", p, w_.pick(floats_)); return true;
+  default: {
+    const std::string bits = w_.fresh(Class::b32);
+    w_.line("and.b32 {}, {}, {};", bits, x_, w_.between(1, 16));
+    w_.line("setp.eq.u32 {}, {}, 0;", p, bits);
+    return true;
+  }
+  }
+}
+
+void KernelMaker::branch(unsigned depth, bool divergent) {
+  const std::string p = w_.fresh(Class::pred), skip = w_.label();
+  const bool here = condition(p);
+  w_.line("@{}{} bra {};", w_.one_in(2) ? "!" : "", p, skip);
+  block(depth, divergent || here);
+  if (w_.one_in(3)) {
+    const std::string end = w_.label();
+    w_.line("bra {};", end);
+    w_.line("{}:", skip);
+    block(depth, divergent || here);
+    w_.line("{}:", end);
+  } else {
+    w_.line("{}:", skip);
+  }
+}
+
+void KernelMaker::loop(unsigned depth, bool divergent) {
+  const std::string i = w_.fresh(Class::b32), limit = w_.fresh(Class::b32),
+                    p = w_.fresh(Class::pred), head = w_.label(), end = w_.label();
+  bool here = false;
+  switch (w_.below(4)) {
+  case 0: w_.line("and.b32 {}, {}, 3;", limit, n_); break; // may be zero
+  case 1:
+    w_.line("and.b32 {}, {}, 3;", limit, x_);
+    here = true;
+    break;
+  default: w_.line("mov.u32 {}, {};", limit, w_.between(1, 3)); break;
+  }
+  w_.line("mov.u32 {}, 0;", i);
+  // An index that the loop moves: by one, or by a row.
+  const std::string moving = w_.fresh(Class::b32);
+  w_.line("mov.u32 {}, {};", moving, w_.pick(indices_));
+  const bool tested_first = w_.one_in(2);
+  w_.line("{}:", head);
+  if (tested_first) {
+    w_.line("setp.ge.u32 {}, {}, {};", p, i, limit);
+    w_.line("@{} bra {};", p, end);
+  }
+  indices_.push_back(moving);
+  ints_.push_back(i);
+  block(depth, divergent || here);
+  ints_.pop_back();
+  indices_.pop_back();
+  w_.line("add.s32 {}, {}, {};", moving, moving, w_.one_in(2) ? std::string("1") : n_);
+  w_.line("add.u32 {}, {}, 1;", i, i);
+  if (tested_first) {
+    w_.line("bra {};", head);
+  } else {
+    w_.line("setp.lt.u32 {}, {}, {};", p, i, limit);
+    w_.line("@{} bra {};", p, head);
+  }
+  w_.line("{}:", end);
+}
+
+void KernelMaker::arithmetic() {
+  const std::string r = w_.fresh(Class::b32);
+  const std::string a = w_.pick(ints_), b = w_.pick(ints_);
+  switch (w_.below(9)) {
+  case 0: w_.line("add.s32 {}, {}, {};", r, a, b); break;
+  case 1: w_.line("sub.u32 {}, {}, {};", r, a, b); break;
+  case 2: w_.line("xor.b32 {}, {}, {};", r, a, b); break;
+  case 3: w_.line("shr.{} {}, {}, {};", sign(), r, a, w_.below(33)); break;
+  case 4: w_.line("min.{} {}, {}, {};", sign(), r, a, b); break;
+  case 5: w_.line("mul.hi.{} {}, {}, {};", sign(), r, a, b); break;
+  case 6: w_.line("mul24.lo.s32 {}, {}, {};", r, a, b); break;
+  case 7: {
+    const std::string p = w_.fresh(Class::pred);
+    condition(p);
+    w_.line("selp.b32 {}, {}, {}, {};", r, a, b, p);
+    break;
+  }
+  default: {
+    const std::string f = w_.fresh(Class::f32);
+    w_.line("add.f32 {}, {}, {};", f, w_.pick(floats_), w_.pick(floats_));
+    floats_.push_back(f);
+    w_.line("mov.b32 {}, {};", r, f);
+    break;
+  }
+  }
+  ints_.push_back(r);
+  w_.line("add.s32 {}, {}, {};", acc_, acc_, r);
+}
+
+// Destroys a loaded value that a later shuffle may want to send.
+void KernelMaker::overwrite() {
+  if (floats_.size() < 2) return arithmetic();
+  const std::string victim = w_.pick(floats_);
+  w_.line("mul.f32 {}, {}, 0f3F400000;", victim, victim);
+  w_.line("add.f32 {}, {}, {};", facc_, facc_, victim);
+}
+
+// To a slice of `out` that nobody else writes.
+void KernelMaker::store() {
+  const std::string at = w_.fresh(Class::b32);
+  w_.line("mad.lo.s32 {}, {}, {}, {};", at, total_, w_.below(4), linear_);
+  const std::string where = address(out_, at, 4);
+  const std::string prefix = predicated();
+  switch (w_.below(3)) {
+  case 0: w_.line("{}st.global.u32 [{}], {};", prefix, where, acc_); break;
+  case 1: w_.line("{}st.global.f32 [{}], {};", prefix, where, facc_); break;
+  default: {
+    const std::string both = w_.fresh(Class::f32), d = w_.fresh(Class::f32),
+                      i = w_.fresh(Class::f32);
+    w_.line("cvt.rn.f32.f64 {}, {};", d, dacc_);
+    w_.line("cvt.rn.f32.s32 {}, {};", i, acc_);
+    w_.line("add.f32 {}, {}, {};", both, facc_, d);
+    w_.line("add.f32 {}, {}, {};", both, both, i);
+    w_.line("{}st.global{}.f32 [{}], {};", prefix, w_.one_in(6) ? ".wt" : "", where, both);
+  }
+  }
+}
+
+std::string KernelMaker::predicated() {
+  if (!w_.one_in(6)) return "";
+  const std::string p = w_.fresh(Class::pred);
+  condition(p);
+  return fmt::format("@{} ", p);
+}
+
+// Reads and writes this thread's own word of `c`; now and then a word of an input array, which
+// races with the neighbours (the comparison leaves those out when it matters).
+void KernelMaker::in_place() {
+  const bool wild = w_.one_in(10);
+  const std::string at =
+      wild ? address(w_.pick(inputs_), base_index_, 4) : address(in_place_, linear_, 4);
+  if (w_.one_in(2)) {
+    const std::string r = w_.fresh(Class::b32);
+    w_.line("ld.global.u32 {}, [{}];", r, at);
+    consume(r, Class::b32);
+  }
+  w_.line("{}st.global.u32 [{}], {};", predicated(), at, acc_);
+}
+
+void KernelMaker::synchronize(bool divergent) {
+  switch (w_.below(divergent ? 2 : 4)) {
+  case 0: w_.line("membar.gl;"); break;
+  case 1: w_.line("fence.acq_rel.gpu;"); break;
+  default: w_.line("bar.sync 0;"); break;
+  }
+}
+
+void KernelMaker::atomic() {
+  const std::string at = address(in_place_, linear_, 4), r = w_.fresh(Class::b32);
+  if (w_.one_in(2)) {
+    w_.line("red.global.add.u32 [{}], {};", at, acc_);
+  } else {
+    w_.line("atom.global.xor.b32 {}, [{}], {};", r, at, acc_);
+    consume(r, Class::b32);
+  }
+}
+
+// Writes a word of the tile, waits, reads a neighbour's.
+void KernelMaker::through_shared() {
+  shared_ = true;
+  const std::string tid = special("tid.x"), tile = w_.fresh(Class::b32), at = w_.fresh(Class::b32),
+                    ty = special("tid.y"), size = special("ntid.x"), tz = special("tid.z"),
+                    rows = special("ntid.y"), row = w_.fresh(Class::b32),
+                    number = w_.fresh(Class::b32);
+  w_.line("mad.lo.s32 {}, {}, {}, {};", row, tz, rows, ty);
+  w_.line("mad.lo.s32 {}, {}, {}, {};", number, row, size, tid);
+  w_.line("mov.u32 {}, tile;", tile);
+  w_.line("mad.lo.s32 {}, {}, 4, {};", at, number, tile);
+  w_.line("bar.sync 0;");
+  w_.line("st.shared.u32 [{}+16], {};", at, acc_);
+  w_.line("bar.sync 0;");
+  const std::uint64_t count = 1 + w_.below(3);
+  // Only words that some thread has written are read: the own one, by way of its neighbours'
+  // guard.
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::int64_t k = w_.between(-1, 2);
+    const std::string other = w_.fresh(Class::b32), p = w_.fresh(Class::pred),
+                      r = w_.fresh(Class::b32), threads = w_.fresh(Class::b32);
+    w_.line("add.s32 {}, {}, {};", other, number, k);
+    const std::string depth = special("ntid.z");
+    w_.line("mul.lo.s32 {}, {}, {};", threads, size, rows);
+    w_.line("mul.lo.s32 {}, {}, {};", threads, threads, depth);
+    w_.line("setp.lt.u32 {}, {}, {};", p, other, threads);
+    w_.line("mov.u32 {}, 3;", r);
+    w_.line("@{} ld.shared.u32 {}, [{}+{}];", p, r, at, 16 + 4 * k);
+    consume(r, Class::b32);
+  }
+}
+
+void KernelMaker::call() {
+  function_ = true;
+  const std::string r = w_.fresh(Class::b32), label = w_.label();
+  w_.line("{{ .param .b32 x{}; .param .b32 r{}; st.param.b32 [x{}], {}; call.uni (r{}), twist, "
+          "(x{}); ld.param.b32 {}, [r{}]; }}",
+          label, label, label, w_.pick(ints_), label, label, r, label);
+  consume(r, Class::b32);
+}
+
+} // namespace ptxasw::fuzz
