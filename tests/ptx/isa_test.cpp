@@ -88,6 +88,7 @@ TEST(Modifiers, WhatIsNotModelledIsUnknown) {
   EXPECT_TRUE(decoded(Op::add, {".bogus", ".s32"}).unknown);
   EXPECT_TRUE(decoded(Op::ld, {".shared::cluster", ".u32"}).unknown);
   EXPECT_EQ(decoded(Op::ld, {".shared::cluster", ".u32"}).space, Space::shared);
+  EXPECT_TRUE(decoded(Op::cvt, {".pack", ".sat", ".u8", ".s32", ".b32"}).unknown);
   EXPECT_TRUE(decoded(Op::setp, {".lt", ".gt", ".s32"}).unknown);
   EXPECT_TRUE(decoded(Op::add, {".u8", ".u8", ".u8", ".u8"}).unknown);
   EXPECT_TRUE(decoded(Op::mul, {".rn", ".rz", ".f32"}).unknown);
