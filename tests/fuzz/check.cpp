@@ -14,6 +14,12 @@ namespace ptxasw::fuzz {
 
 namespace {
 
+std::shared_ptr<const ptx::Module> module_of(const std::string& text, const std::string& name) {
+  return std::make_shared<const ptx::Module>(ptx::parse(text, name));
+}
+
+} // namespace
+
 Options everything_on() {
   Options options;
   options.shuffle = ShuffleMode::all;
@@ -22,16 +28,10 @@ Options everything_on() {
   return options;
 }
 
-std::shared_ptr<const ptx::Module> module_of(const std::string& text, const std::string& name) {
-  return std::make_shared<const ptx::Module>(ptx::parse(text, name));
-}
-
-} // namespace
-
-Round check(std::string text, std::uint64_t seed, unsigned launches) {
+Round check(std::string text, std::uint64_t seed, const Options& rewrites) {
   Round round;
   round.text = std::move(text);
-  const Optimized optimized = optimize(round.text, "fuzz.ptx", everything_on());
+  const Optimized optimized = optimize(round.text, "fuzz.ptx", rewrites);
   for (const KernelReport& kernel : optimized.report.kernels) {
     round.loads += kernel.loads;
     round.covered += kernel.covered;
@@ -40,7 +40,7 @@ Round check(std::string text, std::uint64_t seed, unsigned launches) {
   round.rewritten = optimized.text;
   simt::VerifyOptions options;
   options.seed = seed;
-  options.launches = launches;
+  options.launches = 4;
   options.schedules = 1;
   options.threads = 1;
   options.budget = 1 << 20;

@@ -2,6 +2,8 @@
 // on the interpreter; and make a failing kernel small.
 #pragma once
 
+#include "ptxasw/options.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -16,7 +18,8 @@ struct Round {
   unsigned equal = 0, left_out = 0; // launches
   std::string problem;              // empty: fine
 };
-Round check(std::string text, std::uint64_t seed, unsigned launches = 4);
+Options everything_on();
+Round check(std::string text, std::uint64_t seed, const Options& options = everything_on());
 
 // Deletes lines as long as `still_fails` holds.
 std::string shrink(const std::string& text,
