@@ -39,15 +39,15 @@ enum class Kind : std::uint8_t {
   and_,
   or_,
   xor_, // and_/or_/xor_ are n-ary, flattened, sorted
-  shl,
-  lshr,
-  ashr, // amounts of width or more give 0 (or the sign), as SMT-LIB and PTX
+  shl,  // amounts of width or more give 0 (or the sign), as SMT-LIB and PTX. Only 1 << s is left:
+  lshr, // other left shifts are products, and shifts to the right by a constant are extended
+  ashr, // extracts (x >> 5 is a zext of x[31:5]), as are x & 31 and the like
   udiv,
   urem,
   sdiv,
-  srem, // by zero as SMT-LIB
-  extract,
-  concat,
+  srem,    // by zero as SMT-LIB
+  extract, // one of the full width hides a polynomial that grew too large to expand
+  concat,  // never left: a sum of shifted extensions
   zext,
   sext,
   eq,

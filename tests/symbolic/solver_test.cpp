@@ -100,6 +100,12 @@ TEST_F(SolverTest, equationsSubstitute) {
             "proved by normal form");
 }
 
+TEST_F(SolverTest, anEquationIsSolvedOnlyForALoneAtom) {
+  const std::vector<Term> facts{c.eq(c.add(n, c.mul(n, m)), num(4))}; // n stands in both products
+  EXPECT_EQ(solver.prove(facts, c.not_(c.eq(n, num(0)))).verdict, Verdict::proved);
+  EXPECT_EQ(solver.prove(facts, c.eq(m, num(0))).verdict, Verdict::refuted);
+}
+
 TEST_F(SolverTest, contradictingFactsProveEverything) {
   const std::vector<Term> facts{c.ult(n, num(4)), c.not_(c.ult(n, num(9)))};
   EXPECT_EQ(outcome(solver.prove(facts, c.eq(p, q))), "proved by normal form");
