@@ -121,7 +121,8 @@ std::string why_not_coarsened(const emulator::Kernel& kernel) {
   for (const ptx::Statement& statement : body.module->body_of(*body.function)) {
     if (statement.kind != ptx::StatementKind::variable) continue;
     const ptx::Variable& variable = body.module->variables[statement.index];
-    if (variable.space != ptx::Space::reg)
+    const bool of_a_call = variable.space == ptx::Space::param;
+    if (variable.space != ptx::Space::reg && !of_a_call)
       return fmt::format("declares {} memory", ptx::name(variable.space));
   }
   for (const Inst& inst : body.insts) {

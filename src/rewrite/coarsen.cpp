@@ -63,6 +63,7 @@ private:
   // --- Lockstep --------------------------------------------------------------------------------
 
   void lockstep() {
+    text_.line("// ptxasw: all copies together");
     text_.line("{{");
     text_.all += names_.declarations();
     std::uint32_t done = module_.body_of(*body_.function).front().range.end;

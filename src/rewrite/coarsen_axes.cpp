@@ -22,11 +22,19 @@ std::string CopyAxes::read(Text& text, std::string_view special, const Axis& axi
 }
 
 void CopyAxes::enter(Text& text) {
+  std::string groups;
+  for (const Axis& axis : axes_) {
+    if (axis.factor > 1) groups += fmt::format(" {} along {}", axis.factor, axis.name);
+  }
+  text.line("// ptxasw: one block does the work of{}", groups);
   for (Axis& axis : axes_) {
     if (axis.factor > 1) find_first(text, axis);
   }
   for (Axis& axis : axes_) {
-    if (axis.factor > 1) check_end(text, axis);
+    if (axis.factor > 1) find_end(text, axis);
+  }
+  for (const Axis& axis : axes_) {
+    if (axis.factor > 1 && !host_) check_end(text, axis);
   }
   for (Axis& axis : axes_) {
     for (unsigned c = 1; c < axis.factor; ++c) {
@@ -36,31 +44,34 @@ void CopyAxes::enter(Text& text) {
   }
 }
 
+// Blocks that are not the first of their group have nothing to do.
 void CopyAxes::find_first(Text& text, Axis& axis) {
   axis.first = read(text, "%ctaid", axis);
-  axis.count = read(text, "%nctaid", axis);
-  axis.end = registers_.make("b32");
   if (host_) {
     text.line("mul.lo.u32 \t{0}, {0}, {1};", axis.first, axis.factor);
-    text.line("mul.lo.u32 \t{0}, {0}, {1};", axis.count, axis.factor);
-  } else {
-    const std::string rest = registers_.make("b32"), other = registers_.make("pred");
-    if ((axis.factor & (axis.factor - 1)) == 0) {
-      text.line("and.b32 \t{}, {}, {};", rest, axis.first, axis.factor - 1);
-    } else {
-      text.line("rem.u32 \t{}, {}, {};", rest, axis.first, axis.factor);
-    }
-    text.line("setp.ne.u32 \t{}, {}, 0;", other, rest);
-    text.line("@{} ret;", other);
+    return;
   }
+  const std::string rest = registers_.make("b32"), other = registers_.make("pred");
+  if ((axis.factor & (axis.factor - 1)) == 0) {
+    text.line("and.b32 \t{}, {}, {};", rest, axis.first, axis.factor - 1);
+  } else {
+    text.line("rem.u32 \t{}, {}, {};", rest, axis.first, axis.factor);
+  }
+  text.line("setp.ne.u32 \t{}, {}, 0;", other, rest);
+  text.line("@{} ret;", other);
+}
+
+void CopyAxes::find_end(Text& text, Axis& axis) {
+  axis.count = read(text, "%nctaid", axis);
+  if (host_) text.line("mul.lo.u32 \t{0}, {0}, {1};", axis.count, axis.factor);
+  axis.end = registers_.make("b32");
   text.line("add.u32 \t{}, {}, {};", axis.end, axis.first, axis.factor);
   // Row 0 of this thread in the group; the rows of one thread follow each other.
   axis.places.push_back(axis.rows ? read(text, "%tid", axis) : axis.first);
   if (axis.rows) text.line("mul.lo.u32 \t{0}, {0}, {1};", axis.places[0], axis.factor);
 }
 
-void CopyAxes::check_end(Text& text, Axis& axis) {
-  if (host_) return;
+void CopyAxes::check_end(Text& text, const Axis& axis) {
   const std::string over = registers_.make("pred");
   text.line("setp.gt.u32 \t{}, {}, {};", over, axis.end, axis.count);
   text.line("@{} bra \t{};", over, labels_.sequential);
@@ -72,6 +83,7 @@ std::string CopyAxes::again(const Axis& axis) const {
 
 void CopyAxes::open_loops(Text& text) {
   text.label(labels_.sequential);
+  text.line("// ptxasw: copy by copy");
   for (Axis& axis : axes_) {
     if (axis.factor > 1) limit(text, axis);
   }

@@ -69,7 +69,8 @@ private:
 
   std::string read(Text& text, std::string_view special, const Axis& axis);
   void find_first(Text& text, Axis& axis);
-  void check_end(Text& text, Axis& axis);
+  void find_end(Text& text, Axis& axis);
+  void check_end(Text& text, const Axis& axis);
   void limit(Text& text, Axis& axis);
   [[nodiscard]] std::string again(const Axis& axis) const;
   [[nodiscard]] std::optional<std::string> fixed(std::string_view special) const;

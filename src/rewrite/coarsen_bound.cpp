@@ -96,6 +96,7 @@ private:
 void check_bound(const emulator::Kernel& kernel, const reuse::BlockPlan& plan, const CopyAxes& axes,
                  const FrameLabels& labels, Registers& registers, Text& text) {
   if (plan.bound.empty()) return;
+  text.line("// ptxasw: no index wraps");
   const std::string sum = BoundCheck(kernel, plan, axes, registers, text).run();
   const std::string over = registers.make("pred");
   text.line("setp.geu.f32 \t{}, {}, 0f4F000000;", over, sum); // 2^31

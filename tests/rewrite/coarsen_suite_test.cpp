@@ -1,0 +1,139 @@
+// The benchmark kernels: which can be coarsened, how many loads that leaves, what ptxas says to the
+// result, and that it computes the same.
+#include "rewrite/coarsen_case.hpp"
+
+#include "simt/verify.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace ptxasw {
+namespace {
+
+using test::Coarsened;
+using test::Factors;
+using ::testing::HasSubstr;
+
+struct Row {
+  const char* file;
+  const char* kernel;
+  Factors factors;
+  unsigned loads, left; // of all copies together
+  bool rows = false;    // cut by rows
+};
+
+// A radius of r along the axis makes C + 2r rows out of C*(2r + 1).
+const Row eligible[] = {
+    {"divergence", "divergence", {1, 8, 1}, 48, 42},
+    {"gameoflife", "gameoflife", {1, 8, 1}, 72, 30},
+    {"gaussblur", "gaussblur", {1, 8, 1}, 200, 60},
+    {"gradient", "gradient", {1, 8, 1}, 48, 42},
+    {"jacobi", "jacobi", {1, 8, 1}, 72, 30},
+    {"lapgsrb", "lapgsrb", {1, 8, 1}, 200, 116},
+    {"laplacian", "laplacian", {1, 8, 1}, 56, 42},
+    {"matmul", "matmul", {1, 8, 1}, 88, 53},
+    {"tricubic", "tricubic", {1, 8, 1}, 536, 200},
+    {"tricubic2", "tricubic2", {1, 8, 1}, 536, 200},
+    {"uxx1", "uxx1", {1, 8, 1}, 136, 101},
+    {"vecadd", "vecadd", {1, 8, 1}, 16, 16},
+    {"wave13pt", "wave13pt", {1, 8, 1}, 112, 84},
+    {"whispering", "whispering", {1, 8, 1}, 144, 109},
+    // Other axes, products, factors that are no power of two.
+    {"jacobi", "jacobi", {1, 2, 1}, 18, 12},
+    {"jacobi", "jacobi", {1, 3, 1}, 27, 15},
+    {"jacobi", "jacobi", {1, 16, 1}, 144, 54},
+    {"laplacian", "laplacian", {1, 1, 8}, 56, 42},
+    {"laplacian", "laplacian", {1, 4, 2}, 56, 36},
+    {"tricubic", "tricubic", {1, 2, 2}, 268, 112},
+    {"laplacian", "laplacian", {2, 1, 1}, 14, 14},
+    {"controls", "gather", {2, 1, 1}, 4, 4},
+    // Blocks of several rows, loops, indices of which one must know that they do not wrap.
+    {"jacobi_tile", "jacobi_tile", {1, 8, 1}, 72, 30, true},
+    {"iterated2d", "j2d25pt_f64", {1, 8, 1}, 200, 60, true},
+    {"iterated3d", "j3d27pt_f32", {1, 4, 2}, 216, 72, true},
+    {"heat_t", "heat_t", {1, 8, 1}, 40, 26},
+    {"hypterm", "hypterm_y", {1, 4, 1}, 212, 92, true},
+    {"rhs4th3fort", "rhs4th3fort", {1, 2, 1}, 358, 260, true},
+    {"derivative", "derivative", {1, 2, 1}, 332, 295, true},
+};
+
+struct Refusal {
+  const char* file;
+  const char* kernel;
+  Factors factors;
+  const char* reason;
+};
+
+const Refusal refused[] = {
+    {"matvec", "matvec", {1, 8, 1}, "it does not read %ctaid.y"},
+    {"sincos", "sincos_xy", {1, 8, 1}, "declares local memory"},
+    {"jacobi", "jacobi", {1, 1, 2}, "it does not read %ctaid.z"},
+    {"controls", "histogram", {2, 1, 1}, "blocks can observe each other through it"},
+    {"controls", "matmul_tiled", {1, 2, 1}, "declares shared memory"},
+    {"controls", "block_reduce", {2, 1, 1}, "declares shared memory"},
+    {"controls", "first_above", {2, 1, 1}, "copies may go different ways in a loop"},
+    {"controls", "volatile_sum", {2, 1, 1}, "volatile or ordered access"},
+};
+
+TEST(CoarsenSuite, Refused) {
+  for (const Refusal& row : refused) {
+    const Coarsened coarsened(test::golden_ptx(row.file), {.factors = row.factors}, row.kernel);
+    EXPECT_THAT(coarsened.plan.refused, HasSubstr(row.reason)) << row.kernel;
+    EXPECT_EQ(coarsened.text, *coarsened.module->text);
+  }
+}
+
+std::string name_of(const Row& row) {
+  return fmt::format("{}_x{}_y{}_z{}", row.kernel, row.factors[0], row.factors[1], row.factors[2]);
+}
+
+class CoarsenedKernel : public ::testing::TestWithParam<Row> {
+protected:
+  Coarsened coarsened{
+      test::golden_ptx(GetParam().file), {.factors = GetParam().factors}, GetParam().kernel};
+};
+
+TEST_P(CoarsenedKernel, Loads) {
+  const Row& row = GetParam();
+  ASSERT_EQ(coarsened.plan.refused, "");
+  EXPECT_EQ(coarsened.report.loads, row.loads);
+  EXPECT_EQ(coarsened.report.loads_left, row.left);
+  EXPECT_EQ(coarsened.plan.axes[1].rows, row.rows);
+  EXPECT_TRUE(coarsened.result->diagnostics.empty());
+}
+
+// On grids that the factors divide and on others, blocks of all shapes, pointers that overlap.
+TEST_P(CoarsenedKernel, ComputesTheSame) {
+  simt::VerifyOptions options{.launches = 6, .schedules = 1, .threads = 1};
+  options.grids = {{1, 1, 1}, {2, 7, 2}, {3, 4, 5}, {1, 16, 2}};
+  options.blocks = {{32, 1, 1}, {9, 4, 1}, {8, 2, 2}};
+  const auto result = simt::verify(coarsened.module, coarsened.result, GetParam().kernel, options);
+  EXPECT_TRUE(result.ok()) << simt::text_of(result, GetParam().kernel);
+}
+
+std::string ptxas() {
+  const char* home = std::getenv("CUDA_HOME");
+  std::string path = fmt::format("{}/bin/ptxas", home != nullptr ? home : "/usr/local/cuda");
+  return std::filesystem::exists(path) ? path : "";
+}
+
+TEST_P(CoarsenedKernel, IsTakenByPtxas) {
+  if (ptxas().empty()) GTEST_SKIP() << "no ptxas here";
+  const std::string stem = ::testing::TempDir() + name_of(GetParam());
+  std::ofstream(stem + ".ptx") << coarsened.text;
+  const std::string command =
+      fmt::format("{} -O1 -arch=sm_90 -o {}.cubin {}.ptx", ptxas(), stem, stem);
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  std::filesystem::remove(stem + ".ptx");
+  std::filesystem::remove(stem + ".cubin");
+}
+
+INSTANTIATE_TEST_SUITE_P(Suite, CoarsenedKernel, ::testing::ValuesIn(eligible),
+                         [](const auto& test) { return name_of(test.param); });
+
+} // namespace
+} // namespace ptxasw
