@@ -38,7 +38,7 @@ enum class FpContract : std::uint8_t {
 
 struct Options {
   FpContract fp_contract = FpContract::exact;
-  ShuffleMode shuffle = ShuffleMode::none;
+  ShuffleMode shuffle = ShuffleMode::automatic;
   unsigned shuffle_max_delta = 31;
   bool shuffle_shared = false; // also loads from shared memory
   Emit emit = Emit::normal;

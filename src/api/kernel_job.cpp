@@ -95,25 +95,57 @@ private:
     return result;
   }
 
-  void choose(const Kernel& kernel, reuse::LanePlan& plan) const {
-    if (options_.shuffle == ShuffleMode::all) return;
+  static cost::ShuffleCandidate candidate(const cost::Pattern& p, int delta) {
+    cost::ShuffleCandidate result{
+        .bytes = p.bytes, .lane = p.lane, .sectors = cost::sectors_of(p), .delta = delta};
+    if (p.lane == cost::Lane::constant) result.lane_stride = p.stride;
+    return result;
+  }
+
+  // --shuffle=auto: first each load by itself, then the kernel as a whole.
+  void choose(Kernel& kernel, reuse::LanePlan& plan) const {
+    if (options_.shuffle != ShuffleMode::automatic) return; // none: the report shows what could be
+    const cost::Profile* profile = cost::find_profile(architecture());
+    double before = 0, saved = 0;
     for (Load& load : plan.loads) {
-      if (!load.cover) continue;
-      if (options_.shuffle == ShuffleMode::none) continue; // analysis shows what could be done
       const Event& event = kernel.trace.events[load.event];
       const cost::Pattern p = pattern(event, load.lane_stride, load.trip_stride);
-      cost::ShuffleCandidate candidate{.bytes = p.bytes,
-                                       .lane = p.lane,
-                                       .sectors = cost::sectors_of(p),
-                                       .delta = load.cover->delta};
-      if (p.lane == cost::Lane::constant) candidate.lane_stride = p.stride;
-      const cost::Verdict verdict = cost::shuffle_verdict(architecture(), candidate);
-      if (verdict.pays) continue;
-      load.kept = fmt::format("lane {:+} of line {} has it, but {}", load.cover->delta,
-                              line_of(kernel, kernel.trace.events[load.cover->source].inst),
-                              verdict.reason);
-      load.cover.reset();
+      if (profile != nullptr) before += cost::access_cycles(*profile, candidate(p, 0));
+      if (!load.cover) continue;
+      const cost::Verdict verdict =
+          cost::shuffle_verdict(architecture(), candidate(p, load.cover->delta));
+      if (verdict.pays) {
+        saved += verdict.gain();
+      } else {
+        drop(kernel, load, verdict.reason);
+      }
     }
+    if (profile == nullptr) return;
+    before += store_cycles(kernel, *profile);
+    if (cost::kernel_pays(*profile, before, before - saved)) return;
+    for (Load& load : plan.loads) {
+      if (!load.cover) continue;
+      drop(kernel, load,
+           fmt::format("all accesses together would only go from {:.0f} to {:.0f} cycles a warp",
+                       before, before - saved));
+    }
+  }
+
+  [[nodiscard]] static double store_cycles(Kernel& kernel, const cost::Profile& profile) {
+    reuse::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+    double cycles = 0;
+    for (const Event& event : kernel.trace.events) {
+      if (event.kind != EventKind::store) continue;
+      const cost::Pattern p = pattern(event, relaxed.stride(event.address), Stride{});
+      cycles += cost::access_cycles(profile, candidate(p, 0));
+    }
+    return cycles;
+  }
+
+  void drop(const Kernel& kernel, Load& load, std::string_view why) const {
+    load.kept = fmt::format("lane {:+} of line {} has it, but {}", load.cover->delta,
+                            line_of(kernel, kernel.trace.events[load.cover->source].inst), why);
+    load.cover.reset();
   }
 
   // --- The report ------------------------------------------------------------------------------

@@ -104,8 +104,8 @@ struct Setter {
 const std::vector<Setter>& table() {
   static const std::vector<Setter> setters{
       {{"shuffle", "none|all|auto",
-        "which covered loads to replace by shuffles: none (the default), all that are proven, or "
-        "auto, those that pay on the target"},
+        "which covered loads to replace by shuffles: none, all that are proven, or auto (the "
+        "default), those that pay on the target"},
        [](Options& o, std::string_view v) { return choose(o.shuffle, shuffle_modes, v); }},
       {{"shuffle-max-delta", "N", "largest lane distance of a shuffle, 0 to 31 (31)"},
        [](Options& o, std::string_view v) {

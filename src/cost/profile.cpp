@@ -26,10 +26,6 @@ double lines_touched(const ShuffleCandidate& candidate, unsigned lanes) {
   return fewest;
 }
 
-double load_cycles(const Profile& profile, const ShuffleCandidate& candidate) {
-  return profile.load.cycles + (lines_touched(candidate, warp_lanes) - 1) * profile.line.cycles;
-}
-
 double shuffle_cycles(const Profile& profile, const ShuffleCandidate& candidate) {
   if (candidate.delta == 0) return 0; // a register move, which ptxas mostly removes
   const auto corner_lanes = static_cast<unsigned>(
@@ -70,9 +66,17 @@ const Profile* find_profile(std::string_view architecture) {
   return found == all_profiles.end() ? nullptr : &*found;
 }
 
+double access_cycles(const Profile& profile, const ShuffleCandidate& access) {
+  return profile.load.cycles + (lines_touched(access, warp_lanes) - 1) * profile.line.cycles;
+}
+
+bool kernel_pays(const Profile& profile, double cycles_before, double cycles_after) {
+  return cycles_before >= profile.kernel_margin * cycles_after;
+}
+
 Verdict shuffle_verdict(const Profile& profile, const ShuffleCandidate& candidate) {
   Verdict verdict;
-  verdict.load_cycles = load_cycles(profile, candidate);
+  verdict.load_cycles = access_cycles(profile, candidate);
   verdict.shuffle_cycles = shuffle_cycles(profile, candidate);
   verdict.pays = verdict.load_cycles >= profile.margin * verdict.shuffle_cycles;
   verdict.reason = candidate.delta == 0

@@ -22,16 +22,12 @@ inline constexpr std::string_view guide = "programming guide: 32 shuffle lanes p
 inline constexpr std::string_view l1_128 = "white paper: L1 delivers 128 bytes per clock and SM";
 inline constexpr std::string_view l1_64 = "white paper: L1 delivers 64 bytes per clock and SM";
 inline constexpr std::string_view one_tag = "one L1 line per clock, as L1 delivers one line";
-inline constexpr std::string_view as_load = "as a load of one line";
+inline constexpr std::string_view as_load = "a load of one line and the predicates, as sm_90";
 inline constexpr std::string_view as_hopper = "as sm_90";
 
-// sm_90, from kernels timed on an H200: with every covered load of a 5x5 (9x9) box filter taken
-// away the kernel ran 1.40 (2.63) times as fast, with shuffles in their place 0.86 (0.70) times;
-// so one guarded shuffle costs 1.57 (1.69) of the coalesced loads it replaces. Those loads touch
-// one or two lines, 1.5 cycles in this unit, which leaves 2.5 cycles for shuffle, corner and guard.
-// The column walk `transposed4` ran 3.5 times as fast with 8 of 9 loads replaced, which needs each
-// of its loads (32 lines) to cost at least 5 times a guarded shuffle.
-inline constexpr std::string_view h200_boxes = "H200: box filters with and without shuffles";
+// bench/gpu/profile.cu on an H200 (bench/results/h200/profile.json). The corner case is what a
+// guarded shuffle costs over the shuffle itself, its predicates included.
+inline constexpr std::string_view h200 = "H200: bench/gpu/profile.cu";
 
 inline constexpr std::array<Profile, 7> all_profiles{{
     {.architecture = "sm_75",
@@ -39,8 +35,8 @@ inline constexpr std::array<Profile, 7> all_profiles{{
      .shuffle = estimated(1.0, guide),
      .load = estimated(2.0, l1_64),
      .line = estimated(2.0, l1_64),
-     .corner = estimated(2.0, as_load),
-     .guard = estimated(0.5, as_hopper),
+     .corner = estimated(2.8, as_load),
+     .guard = estimated(0.0, as_hopper),
      .margin = 2.0,
      .threads_per_sm = 1024},
     {.architecture = "sm_80",
@@ -48,16 +44,16 @@ inline constexpr std::array<Profile, 7> all_profiles{{
      .shuffle = estimated(1.0, guide),
      .load = estimated(1.0, l1_128),
      .line = estimated(1.0, one_tag),
-     .corner = estimated(1.0, as_load),
-     .guard = estimated(0.5, as_hopper),
+     .corner = estimated(1.8, as_hopper),
+     .guard = estimated(0.0, as_hopper),
      .margin = 2.0},
     {.architecture = "sm_86",
      .name = "Ampere",
      .shuffle = estimated(1.0, guide),
      .load = estimated(1.0, l1_128),
      .line = estimated(1.0, one_tag),
-     .corner = estimated(1.0, as_load),
-     .guard = estimated(0.5, as_hopper),
+     .corner = estimated(1.8, as_hopper),
+     .guard = estimated(0.0, as_hopper),
      .margin = 2.0,
      .threads_per_sm = 1536},
     {.architecture = "sm_89",
@@ -65,33 +61,33 @@ inline constexpr std::array<Profile, 7> all_profiles{{
      .shuffle = estimated(1.0, guide),
      .load = estimated(1.0, l1_128),
      .line = estimated(1.0, one_tag),
-     .corner = estimated(1.0, as_load),
-     .guard = estimated(0.5, as_hopper),
+     .corner = estimated(1.8, as_hopper),
+     .guard = estimated(0.0, as_hopper),
      .margin = 2.0,
      .threads_per_sm = 1536},
     {.architecture = "sm_90",
      .name = "Hopper",
-     .shuffle = estimated(1.0, guide),
-     .load = estimated(1.0, l1_128),
-     .line = estimated(1.0, one_tag),
-     .corner = estimated(1.0, as_load),
-     .guard = measured(0.5, h200_boxes),
+     .shuffle = measured(1.0, h200),
+     .load = measured(1.02, h200),
+     .line = measured(1.0, h200),
+     .corner = measured(1.81, h200),
+     .guard = measured(0.0, h200),
      .margin = 1.5},
     {.architecture = "sm_100",
      .name = "Blackwell",
      .shuffle = estimated(1.0, as_hopper),
      .load = estimated(1.0, as_hopper),
      .line = estimated(1.0, as_hopper),
-     .corner = estimated(1.0, as_hopper),
-     .guard = estimated(0.5, as_hopper),
+     .corner = estimated(1.8, as_hopper),
+     .guard = estimated(0.0, as_hopper),
      .margin = 2.0},
     {.architecture = "sm_120",
      .name = "Blackwell",
      .shuffle = estimated(1.0, as_hopper),
      .load = estimated(1.0, as_hopper),
      .line = estimated(1.0, as_hopper),
-     .corner = estimated(1.0, as_hopper),
-     .guard = estimated(0.5, as_hopper),
+     .corner = estimated(1.8, as_hopper),
+     .guard = estimated(0.0, as_hopper),
      .margin = 2.0,
      .threads_per_sm = 1536},
 }};
