@@ -1,3 +1,5 @@
+// The rewrites behind FactRewriter. Order matters: conditions that are facts first, then equations,
+// then bounds, each of which may turn further facts into true or false.
 #include "symbolic/facts.hpp"
 
 #include "symbolic/bits.hpp"

@@ -1,3 +1,4 @@
+// The layers of a query, cheapest first, with their budgets and counters.
 #include "symbolic/solver.hpp"
 
 #include "symbolic/facts.hpp"

@@ -1,3 +1,5 @@
+// Trying points, and checking those that a solver proposes. Whatever comes out of here has been
+// evaluated on the original question: a wrong guess costs time, never a wrong answer.
 #include "symbolic/witness.hpp"
 
 #include "symbolic/bits.hpp"

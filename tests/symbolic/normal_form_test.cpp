@@ -360,6 +360,26 @@ TEST(NormalForm, hugeExpressionsStayBoundedAndRight) {
   EXPECT_EQ(static_cast<std::uint64_t>(c.evaluate(product, one, {})), expected);
 }
 
+TEST(NormalForm, longSumsAndConjunctionsStayLinear) {
+  Context c;
+  Term sum = c.constant(32, 0);
+  Term parity = c.constant(32, 0);
+  Term all = c.boolean(true);
+  for (unsigned i = 0; i < 1000; ++i) {
+    const Term a = c.atom({.name = "a"});
+    sum = c.add(sum, a);
+    parity = c.xor_(parity, a);
+    all = c.and_(all, c.ult(a, c.constant(32, 2 + i)));
+  }
+  EXPECT_LT(c.memory_bytes(), 20'000'000U);
+  const auto three = [](const Atom&, Term) { return Bits{3}; };
+  const auto one = [](const Atom&, Term) { return Bits{1}; };
+  EXPECT_EQ(static_cast<unsigned>(c.evaluate(sum, three, {})), 3000U);
+  EXPECT_EQ(static_cast<unsigned>(c.evaluate(parity, three, {})), 0U);
+  EXPECT_EQ(static_cast<unsigned>(c.evaluate(all, three, {})), 0U);
+  EXPECT_EQ(static_cast<unsigned>(c.evaluate(all, one, {})), 1U);
+}
+
 TEST(NormalForm, deepTermsDoNotOverflowTheStack) {
   Context c;
   const Term x = c.atom({.name = "x", .width = 64});
