@@ -24,6 +24,7 @@ using sym::Term;
 namespace {
 
 constexpr unsigned most_copies = 64;
+constexpr std::size_t most_instructions = std::size_t{1} << 17; // of the lockstep form
 
 ptx::Special along(ptx::Special x, unsigned axis) {
   return static_cast<ptx::Special>(static_cast<unsigned>(x) + axis);
@@ -144,6 +145,8 @@ private:
     if (s.space != d.space || s.element_bytes != d.element_bytes || s.elements != d.elements) {
       return false;
     }
+    // What .nc returns for memory that the kernel has written is undefined; a plain load is not.
+    if (s.read_only && !d.read_only) return false;
     const auto from = k_.body.dst(inst(s)), to = k_.body.dst(inst(d));
     for (std::size_t n = 0; n < to.size(); ++n) {
       if (width(from[n].id) != width(to[n].id)) return false;
@@ -194,27 +197,21 @@ private:
 
   // Equal terms, or equal relaxed terms with a bound under which nothing wraps.
   bool match(Term there, Term here, CopyLoad& cover) {
-    std::vector<Term> facts;
-    if (there != here) {
-      const auto &one = bounds_.of(there), &other = bounds_.of(here);
-      if (!one || !other) return false;
-      cover.bounded = true;
-      if (options_.paranoid) facts = {relaxed_fact(there), relaxed_fact(here)};
-    }
+    cover.bounded = there != here;
     cover.proof = sym::ProofKind::normal_form;
+    if (cover.bounded && (!bounds_.of(there) || !bounds_.of(here))) return false;
     if (options_.paranoid) {
-      const sym::Answer answer = solver_.prove_equal(facts, there, here);
+      const auto meant = [&](Term t) { return cover.bounded ? relaxed_.of(t) : t; };
+      const sym::Answer answer = solver_.prove_equal({}, meant(there), meant(here));
       if (answer.verdict != sym::Verdict::proved) return false;
       cover.proof = answer.by;
     }
-    if (!cover.bounded) return true;
-    plan_.bound.include(bounds_.of(there)->products);
-    plan_.bound.include(bounds_.of(here)->products);
+    if (cover.bounded) {
+      plan_.bound.include(bounds_.of(there)->products);
+      plan_.bound.include(bounds_.of(here)->products);
+    }
     return true;
   }
-
-  // What the bound implies, for Z3.
-  Term relaxed_fact(Term t) { return c_.eq(t, relaxed_.of(t)); }
 
   // Values that a kernel can read before its first instruction.
   [[nodiscard]] bool known_at_entry(Term atom) const {
@@ -266,10 +263,10 @@ BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
     seeds.push_back(
         along(plan.axes[axis].rows ? ptx::Special::tid_x : ptx::Special::ctaid_x, axis));
   }
-  if (count == 1 || count > most_copies) {
-    plan.refused = count == 1 ? "no axis to coarsen" : "too many copies";
-    return plan;
-  }
+  if (count == 1) plan.refused = "no axis to coarsen";
+  if (count > most_copies || count * kernel.body.insts.size() > most_instructions)
+    plan.refused = "too many copies";
+  if (!plan.refused.empty()) return plan;
   enumerate_copies(plan);
   plan.variance = analysis::find_variance(kernel.body, seeds);
   plan.refused = why_copies_part(kernel, plan.variance);

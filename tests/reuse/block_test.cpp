@@ -1,0 +1,391 @@
+// The block axis: which kernels may be coarsened, one small kernel for every rule, and which loads
+// of which copies are covered by which.
+#include "reuse/block.hpp"
+
+#include "emulator/kernel_text.hpp"
+#include "reuse/block_rules.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ptxasw {
+namespace {
+
+using test::Emulated;
+using test::kernel_text;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct Found {
+  Emulated emulated;
+  reuse::BlockPlan plan;
+
+  explicit Found(std::string text, reuse::BlockOptions options = {.factors = {1, 2, 1}})
+      : emulated(std::move(text)) {
+    sym::Solver solver(*emulated.kernel.context, {.paranoid = options.paranoid});
+    plan = reuse::find_block_reuse(emulated.kernel, solver, options);
+  }
+  // One word for each copy of each load: "load", or "L.C": the value of load L in copy C; "?" where
+  // it rests on the bound, "'" where the register does not keep it.
+  [[nodiscard]] std::vector<std::string> sources() const {
+    std::vector<std::string> result;
+    for (const reuse::BlockLoad& load : plan.loads) {
+      std::string line;
+      for (const reuse::CopyLoad& copy : load.copies) {
+        line += line.empty() ? "" : " ";
+        line += copy.from ? fmt::format("{}.{}", copy.from->load, copy.from->copy) : "load";
+        line += copy.bounded ? "?" : "";
+        line += copy.needs_copy ? "'" : "";
+      }
+      result.push_back(line);
+    }
+    return result;
+  }
+};
+
+// %r4 = %ctaid.y, %r5 = x + n*%ctaid.y, %rd4 = &in[%r5], %rd5 = &out[%r5], %rd6 = &in[%r5 + n].
+constexpr const char* by_row = R"(
+    mov.u32 %r4, %ctaid.y;
+    mad.lo.s32 %r5, %r4, %r1, %r3;
+    mul.wide.s32 %rd3, %r5, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    add.s32 %r6, %r5, %r1;
+    mul.wide.s32 %rd7, %r6, 4;
+    add.s64 %rd6, %rd1, %rd7;
+)";
+
+Found find(const std::string& body, reuse::BlockOptions options = {.factors = {1, 2, 1}}) {
+  return Found(kernel_text(by_row + body), options);
+}
+
+std::string why_not(const std::string& body) {
+  return find(body + "\nst.global.f32 [%rd5], %f1;\nret;").plan.refused;
+}
+
+// --- Rules ---------------------------------------------------------------------------------------
+
+TEST(BlockRules, AnOrdinaryKernelPasses) {
+  EXPECT_EQ(why_not("ld.global.f32 %f1, [%rd4];"), "");
+  EXPECT_EQ(why_not("mov.u32 %r8, %laneid;\nmov.u32 %r9, %nctaid.y;\nprefetch.global.L2 [%rd4];"),
+            "");
+}
+
+TEST(BlockRules, EachHasItsReason) {
+  const struct {
+    const char* code;
+    const char* reason;
+  } cases[] = {
+      // Blocks could wait for each other, or see how far another one is.
+      {"atom.global.add.u32 %r8, [%rd4], 1;", "blocks can observe each other"},
+      {"red.global.add.u32 [%rd4], 1;", "blocks can observe each other"},
+      {"membar.gl;", "orders memory"},
+      {"fence.acq_rel.gpu;", "orders memory"},
+      {"griddepcontrol.wait;", "orders memory"},
+      {"ld.volatile.global.f32 %f1, [%rd4];", "volatile or ordered"},
+      {"ld.relaxed.gpu.global.f32 %f1, [%rd4];", "volatile or ordered"},
+      {"ld.acquire.gpu.global.f32 %f1, [%rd4];", "volatile or ordered"},
+      {"ld.global.cv.f32 %f1, [%rd4];", "volatile or ordered"},
+      {"st.volatile.global.f32 [%rd4], %f1;", "volatile or ordered"},
+      {"st.release.gpu.global.f32 [%rd4], %f1;", "volatile or ordered"},
+      {"mov.u32 %r8, %clock;", "reads %clock"},
+      {"mov.u64 %rd8, %globaltimer;", "reads %globaltimer"},
+      {"mov.u32 %r8, %smid;", "reads %smid"},
+      {"mov.u32 %r8, %warpid;", "reads %warpid"},
+      {"mov.u32 %r8, %cluster_ctarank;", "reads %cluster_ctarank"},
+      // The copies would share what each block has of its own.
+      {"bar.sync 0;", "waits for other threads"},
+      {".shared .b32 s[32];", "declares shared memory"},
+      {".local .b32 l[2];", "declares local memory"},
+      {"ld.shared.f32 %f1, [%r3];", "shared memory"},
+      {"st.local.f32 [%r3], %f1;", "local memory"},
+      // They depend on which lanes are together.
+      {"shfl.sync.bfly.b32 %r8, %r3, 1, 31, -1;", "which lanes run together"},
+      {"activemask.b32 %r8;", "which lanes run together"},
+      {"vote.sync.any.pred %p1, %p2, -1;", "which lanes run together"},
+      // Destroys or does what we know too little of.
+      {"discard.global.L2 [%rd4], 128;", "destroys memory"},
+      {"cp.async.ca.shared.global [%r3], [%rd4], 4;", "not handled"},
+      {"brkpt;", "not handled"},
+      {"mov.b32 %r8, %r9.b0;", "without semantics"},
+      // One carry flag for all copies.
+      {"add.cc.u32 %r8, %r4, %r4;\naddc.u32 %r9, %r8, 0;", "carry"},
+      // The copies go different ways.
+      {"setp.eq.u32 %p1, %r4, 3;\nst.global.u32 [%rd5+4], %r3;\n@%p1 bra L;\nL:",
+       "after memory has been written"},
+      {"mov.u32 %r8, 0;\nL:\nadd.u32 %r8, %r8, 1;\nsetp.lt.u32 %p1, %r8, %r4;\n@%p1 bra L;",
+       "different ways in a loop"},
+      {"setp.eq.u32 %p1, %r4, 3;\n@%p1 trap;", "copies may go different ways"},
+  };
+  for (const auto& [code, reason] : cases)
+    EXPECT_THAT(why_not(code), HasSubstr(reason)) << code;
+}
+
+TEST(BlockRules, CallsAndClusters) {
+  const std::string body = std::string(by_row) + "call f;\nret;";
+  EXPECT_THAT(Found(".version 8.0\n.target sm_90\n.address_size 64\n.func f() { ret; }\n" +
+                    kernel_text(body).substr(kernel_text(body).find(".visible")))
+                  .plan.refused,
+              HasSubstr("not a kernel"));
+  EXPECT_THAT(
+      Found(kernel_text(std::string(by_row) + "ret;", ".reqnctapercluster 2, 1, 1")).plan.refused,
+      HasSubstr("clusters"));
+}
+
+TEST(BlockRules, DebugInformationNamesLabels) {
+  const std::string text = kernel_text(std::string(by_row) + "ret;");
+  EXPECT_THAT(Found(text + ".section .debug_info { .b32 0 }\n").plan.refused,
+              HasSubstr("debug information"));
+  EXPECT_EQ(Found(text + ".section .debug_str { .b8 0 }\n").plan.refused, "");
+}
+
+TEST(BlockRules, AxesThatAreNotThere) {
+  EXPECT_THAT(find("ret;", {.factors = {2, 1, 1}}).plan.refused, HasSubstr("%ctaid.x"));
+  EXPECT_THAT(find("ret;", {}).plan.refused, HasSubstr("no axis"));
+  EXPECT_THAT(find("ret;", {.factors = {1, 65, 1}}).plan.refused, HasSubstr("too many"));
+}
+
+// A branch before anything is written may go different ways: the copies compare.
+TEST(BlockRules, EarlyExitsAreAgreedOn) {
+  const Found f = find("setp.ge.u32 %p1, %r4, %r2;\n@%p1 ret;\nst.global.u32 [%rd5], %r3;\nret;");
+  EXPECT_EQ(f.plan.refused, "");
+  const auto& insts = f.emulated.kernel.body.insts;
+  EXPECT_EQ(std::ranges::count_if(insts,
+                                  [&](const ptx::Inst& inst) {
+                                    return reuse::needs_agreement(f.emulated.kernel,
+                                                                  f.plan.variance, inst);
+                                  }),
+            1);
+}
+
+// --- Coverage ------------------------------------------------------------------------------------
+
+TEST(BlockReuse, TheNextCopysRow) {
+  EXPECT_THAT(find("ld.global.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd4];\nret;").sources(),
+              ElementsAre("load load", "load 0.0"));
+  // The other order: the copy before comes too late, its own earlier load does not.
+  EXPECT_THAT(find("ld.global.f32 %f1, [%rd4];\nld.global.f32 %f2, [%rd6];\nret;").sources(),
+              ElementsAre("load load", "0.1 load"));
+  EXPECT_THAT(
+      find("ld.global.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd4];\nret;", {.factors = {1, 4, 1}})
+          .sources(),
+      ElementsAre("load load load load", "load 0.0 0.1 0.2"));
+}
+
+TEST(BlockReuse, WhatIsTheSameInAllCopiesIsLoadedOnce) {
+  EXPECT_THAT(find("ld.global.f32 %f1, [%rd1];\nld.global.f32 %f2, [%rd1];\nret;").sources(),
+              ElementsAre("load", "0.0"));
+  // The same address in each copy, but a register that differs.
+  EXPECT_THAT(find("ld.global.u32 %r8, [%rd1];\nadd.u32 %r8, %r8, %r4;\nret;").sources(),
+              ElementsAre("load 0.0"));
+}
+
+TEST(BlockReuse, OwnStoresEndWhatIsKnown) {
+  EXPECT_THAT(find("ld.global.f32 %f1, [%rd6];\nst.global.f32 [%rd5], %f1;\n"
+                   "ld.global.f32 %f2, [%rd4];\nret;")
+                  .sources(),
+              ElementsAre("load load", "load load"));
+  // Not one that provably hits something else.
+  EXPECT_THAT(find("ld.global.f32 %f1, [%rd4];\nst.global.f32 [%rd4+4], %f1;\n"
+                   "ld.global.f32 %f2, [%rd4];\nret;")
+                  .sources(),
+              ElementsAre("load load", "0.0 0.1"));
+  // Nor any, where the memory is read-only.
+  EXPECT_THAT(find("ld.global.nc.f32 %f1, [%rd6];\nst.global.f32 [%rd5], %f1;\n"
+                   "ld.global.nc.f32 %f2, [%rd4];\nret;")
+                  .sources(),
+              ElementsAre("load load", "load 0.0"));
+}
+
+TEST(BlockReuse, KindsOfLoadsThatDoNotMix) {
+  EXPECT_THAT(find("ld.global.nc.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd4];\nret;").sources(),
+              ElementsAre("load load", "load load"));
+  EXPECT_THAT(find("ld.global.u16 %r8, [%rd6];\nld.global.s16 %r9, [%rd4];\nret;").sources(),
+              ElementsAre("load load", "load load"));
+  EXPECT_THAT(find("ld.global.f32 %f1, [%rd6];\nld.global.f64 %fd1, [%rd4];\nret;").sources(),
+              ElementsAre("load load", "load load"));
+}
+
+TEST(BlockReuse, SourcesMustHaveRun) {
+  const std::string guard = "setp.eq.u32 %p1, %r4, 3;\n";
+  EXPECT_THAT(
+      find(guard + "@%p1 ld.global.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd4];\nret;").sources(),
+      ElementsAre("load load", "load load"));
+  // The guard of copy 0 is not that of copy 1 ...
+  EXPECT_THAT(find(guard + "@%p1 ld.global.f32 %f1, [%rd6];\n@%p1 ld.global.f32 %f2, [%rd4];\nret;")
+                  .sources(),
+              ElementsAre("load load", "load load"));
+  // ... but one that does not differ is.
+  EXPECT_THAT(find("setp.eq.u32 %p1, %r3, 3;\n@%p1 ld.global.f32 %f1, [%rd6];\n"
+                   "@%p1 ld.global.f32 %f2, [%rd4];\nret;")
+                  .sources(),
+              ElementsAre("load load", "load 0.0"));
+  // On another path.
+  EXPECT_THAT(find("setp.eq.u32 %p1, %r3, 3;\n@%p1 bra L;\nld.global.f32 %f1, [%rd6];\nL:\n"
+                   "ld.global.f32 %f2, [%rd4];\nret;")
+                  .sources(),
+              ElementsAre("load load", "load load"));
+}
+
+TEST(BlockReuse, RegistersThatAreWrittenAgain) {
+  EXPECT_THAT(find("ld.global.f32 %f1, [%rd6];\nmov.f32 %f1, %f2;\n"
+                   "ld.global.f32 %f3, [%rd4];\nret;")
+                  .sources(),
+              ElementsAre("load load", "load 0.0'"));
+  // By the covered load itself, for the copy before.
+  EXPECT_THAT(find("ld.global.f32 %f1, [%rd6];\nld.global.f32 %f1, [%rd4];\nret;").sources(),
+              ElementsAre("load load", "load 0.0'"));
+}
+
+TEST(BlockReuse, LoopsTheSameTripOnly) {
+  EXPECT_THAT(find(R"(mov.u32 %r8, 0;
+L:
+    ld.global.f32 %f1, [%rd6];
+    ld.global.f32 %f2, [%rd4];
+    add.s64 %rd6, %rd6, 4;
+    add.s64 %rd4, %rd4, 4;
+    add.u32 %r8, %r8, 1;
+    setp.lt.u32 %p1, %r8, %r2;
+    @%p1 bra L;
+    ld.global.f32 %f3, [%rd4];
+    ret;)")
+                  .sources(),
+              ElementsAre("load load", "load 0.0", "load load"));
+}
+
+// An index that is data: copies hold it independently, a copy itself does not forget it.
+TEST(BlockReuse, AddressesFromMemory) {
+  EXPECT_THAT(find(R"(ld.global.u32 %r8, [%rd4];
+    mul.wide.u32 %rd8, %r8, 4;
+    add.s64 %rd8, %rd8, %rd2;
+    ld.global.f32 %f1, [%rd8];
+    ld.global.f32 %f2, [%rd8];
+    ret;)")
+                  .sources(),
+              ElementsAre("load load", "load load", "1.0 1.1"));
+}
+
+// --- Indices -------------------------------------------------------------------------------------
+
+// %rd8 = &in[%r5] + n: inside the widening in one load, outside in the other.
+constexpr const char* pitch_outside = R"(
+    mul.wide.s32 %rd9, %r1, 4;
+    add.s64 %rd8, %rd4, %rd9;
+    ld.global.f32 %f1, [%rd8];
+    ld.global.f32 %f2, [%rd4];
+)";
+
+std::string bound_of(Found& f) {
+  std::string text;
+  for (const auto& [factors, coefficient] : f.plan.bound.products) {
+    text += text.empty() ? "" : " + ";
+    text += std::to_string(coefficient);
+    for (const sym::Term factor : factors)
+      text += "*" + f.emulated.kernel.context->to_string(factor);
+  }
+  return text;
+}
+
+TEST(BlockBound, IndicesThatMayWrapAreBounded) {
+  Found f = find(std::string(pitch_outside) + "ret;");
+  EXPECT_THAT(f.sources(), ElementsAre("load load", "load 0.0?"));
+  EXPECT_EQ(bound_of(f), "1*n + 1*n*%ctaid.y + 1*%tid.x");
+}
+
+TEST(BlockBound, NothingToBoundIn64Bits) {
+  Found f = find(R"(
+    cvt.u64.u32 %rd8, %r4;
+    mul.wide.u32 %rd9, %r1, 4;
+    mad.lo.s64 %rd8, %rd8, %rd9, %rd1;
+    add.s64 %rd9, %rd8, %rd9;
+    ld.global.f32 %f1, [%rd9];
+    ld.global.f32 %f2, [%rd8];
+    ret;)");
+  EXPECT_THAT(f.sources(), ElementsAre("load load", "load 0.0"));
+  EXPECT_EQ(bound_of(f), "");
+}
+
+TEST(BlockBound, Paranoid) {
+  const Found f =
+      find(std::string(pitch_outside) + "ret;", {.factors = {1, 2, 1}, .paranoid = true});
+  EXPECT_THAT(f.sources(), ElementsAre("load load", "load 0.0?"));
+}
+
+// A loop that counts to m: the trips are bounded by m. One that ends where memory says is not.
+TEST(BlockBound, Trips) {
+  const auto loop = [](const char* until) {
+    return fmt::format(R"(mov.u32 %r8, 0;
+L:
+    add.s32 %r9, %r5, %r8;
+    mul.wide.s32 %rd8, %r9, 4;
+    add.s64 %rd8, %rd8, %rd1;
+    mul.wide.s32 %rd9, %r1, 4;
+    add.s64 %rd9, %rd8, %rd9;
+    ld.global.f32 %f1, [%rd9];
+    ld.global.f32 %f2, [%rd8];
+    add.s32 %r8, %r8, 1;
+    {}
+    @%p1 bra L;
+    ret;)",
+                       until);
+  };
+  Found counted = find(loop("setp.lt.s32 %p1, %r8, %r2;"));
+  EXPECT_THAT(counted.sources(), ElementsAre("load load", "load 0.0?"));
+  EXPECT_EQ(bound_of(counted), "2 + 1*n + 1*n*%ctaid.y + 1*m + 1*%tid.x");
+  EXPECT_THAT(find(loop("setp.ne.s32 %p1, %r8, %r2;")).sources(),
+              ElementsAre("load load", "load load"));
+  EXPECT_THAT(find(loop("ld.global.u32 %r10, [%rd1];\nsetp.lt.s32 %p1, %r8, %r10;")).sources(),
+              ElementsAre("load load", "load load", "load"));
+}
+
+// --- Rows ----------------------------------------------------------------------------------------
+
+std::string row_kernel(const std::string& how) {
+  return kernel_text(R"(
+    mov.u32 %r11, %ctaid.y;
+    mov.u32 %r12, %ntid.y;
+    mov.u32 %r13, %tid.y;
+)" + how + R"(
+    mad.lo.s32 %r5, %r4, %r1, %r3;
+    mul.wide.s32 %rd3, %r5, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s32 %r6, %r5, %r1;
+    mul.wide.s32 %rd7, %r6, 4;
+    add.s64 %rd6, %rd1, %rd7;
+    ld.global.f32 %f1, [%rd6];
+    ld.global.f32 %f2, [%rd4];
+    ret;)");
+}
+
+TEST(BlockRows, ATidThatIsOnlyPartOfTheRow) {
+  const Found f(row_kernel("mad.lo.s32 %r4, %r11, %r12, %r13;"));
+  EXPECT_TRUE(f.plan.axes[1].rows);
+  EXPECT_THAT(f.sources(), ElementsAre("load load", "load 0.0"));
+  // Put together in another order.
+  EXPECT_TRUE(Found(row_kernel("mul.lo.s32 %r14, %r11, %r12;\nadd.s32 %r15, %r13, 4;\n"
+                               "add.s32 %r4, %r14, %r15;"))
+                  .plan.axes[1]
+                  .rows);
+}
+
+TEST(BlockRows, NotWhereTheTidIsSeenByItself) {
+  const std::string sum = "mad.lo.s32 %r4, %r11, %r12, %r13;\n";
+  for (const char* use :
+       {"st.global.u32 [%rd2], %r13;", "st.global.u32 [%rd2], %r11;", "cvt.rn.f32.u32 %f9, %r13;",
+        "and.b32 %r15, %r13, 3;\nst.global.u32 [%rd2], %r15;", "mov.u32 %r15, %laneid;",
+        "setp.eq.u32 %p1, %r13, 0;\n@%p1 ret;", "mul.wide.u32 %rd9, %r13, 4;",
+        "mov.u32 %r15, %tid.y;\nst.global.u32 [%rd2], %r15;"}) {
+    EXPECT_FALSE(Found(row_kernel(sum + use)).plan.axes[1].rows) << use;
+  }
+  EXPECT_FALSE(Found(row_kernel("mad.lo.s32 %r4, %r11, 2, %r13;")).plan.axes[1].rows);
+  EXPECT_FALSE(Found(row_kernel(sum), {.factors = {1, 2, 1}, .rows = false}).plan.axes[1].rows);
+  // Only some paths add the rows of the blocks before.
+  EXPECT_FALSE(Found(row_kernel("setp.eq.u32 %p1, %r3, 0;\nmov.u32 %r4, %r13;\n@%p1 bra L;\n"
+                                "mad.lo.s32 %r4, %r11, %r12, %r4;\nL:"))
+                   .plan.axes[1]
+                   .rows);
+}
+
+} // namespace
+} // namespace ptxasw

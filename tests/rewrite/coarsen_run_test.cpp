@@ -1,0 +1,186 @@
+// Coarsened kernels on the interpreter where something is at stake that the suites do not have:
+// pointers that overlap, indices that wrap, values kept aside, guards, grids of the host's making.
+#include "rewrite/coarsen_case.hpp"
+
+#include "emulator/kernel_text.hpp"
+#include "simt/verify.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace ptxasw {
+namespace {
+
+using test::Coarsened;
+using test::Factors;
+using test::kernel_text;
+
+// %r4 = %ctaid.y; %rd4, %rd6: this row and the next of `in`; %rd5: this row of `out`.
+std::string by_row(const std::string& body) {
+  return kernel_text(R"(
+    mov.u32 %r4, %ctaid.y;
+    mad.lo.s32 %r5, %r4, %r1, %r3;
+    mul.wide.s32 %rd3, %r5, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    mul.wide.s32 %rd7, %r1, 4;
+    add.s64 %rd6, %rd4, %rd7;
+)" + body + "\nret;");
+}
+
+simt::VerifyResult compare(const Coarsened& coarsened, std::vector<std::string> arguments) {
+  simt::VerifyOptions options{.launches = 8, .schedules = 1, .threads = 1};
+  options.grids = {{1, 1, 1}, {1, 8, 1}, {1, 7, 1}, {2, 5, 1}};
+  options.blocks = {{16, 1, 1}, {16, 2, 1}};
+  options.arguments = std::move(arguments);
+  return simt::verify(coarsened.module, coarsened.result, "k", options);
+}
+
+struct Case {
+  const char* name;
+  const char* body;
+  unsigned saved; // loads of four copies
+};
+
+const Case cases[] = {
+    {"InPlace",
+     "ld.global.f32 %f1, [%rd4];\nst.global.f32 [%rd4], %f1;\n"
+     "ld.global.f32 %f2, [%rd4];\nadd.f32 %f2, %f2, %f2;\nst.global.f32 [%rd4], %f2;",
+     0},
+    {"StoreBetween",
+     "ld.global.f32 %f1, [%rd6];\nst.global.f32 [%rd5], %f1;\n"
+     "ld.global.f32 %f2, [%rd4];\nst.global.f32 [%rd5], %f2;",
+     0},
+    {"ReadOnly",
+     "ld.global.nc.f32 %f1, [%rd6];\nst.global.f32 [%rd5], %f1;\n"
+     "ld.global.nc.f32 %f2, [%rd4];\nst.global.f32 [%rd5], %f2;",
+     3},
+    {"KeptAside",
+     "ld.global.f32 %f1, [%rd6];\nadd.f32 %f3, %f1, %f1;\n"
+     "ld.global.f32 %f1, [%rd4];\nadd.f32 %f3, %f3, %f1;\nst.global.f32 [%rd5], %f3;",
+     3},
+    {"Guarded",
+     "setp.lt.u32 %p1, %r3, 5;\nmov.f32 %f1, 0f3F800000;\nmov.f32 %f2, %f1;\n"
+     "@%p1 ld.global.f32 %f1, [%rd6];\n@%p1 ld.global.f32 %f2, [%rd4];\n"
+     "add.f32 %f3, %f1, %f2;\nst.global.f32 [%rd5], %f3;",
+     3},
+    {"GuardsThatDiffer",
+     "setp.gt.u32 %p1, %r4, 2;\nmov.f32 %f1, 0f3F800000;\nmov.f32 %f2, %f1;\n"
+     "@%p1 ld.global.f32 %f1, [%rd6];\n@%p1 ld.global.f32 %f2, [%rd4];\n"
+     "add.f32 %f3, %f1, %f2;\nst.global.f32 [%rd5], %f3;",
+     0},
+    {"Pairs",
+     "shl.b64 %rd8, %rd3, 1;\nadd.s64 %rd8, %rd8, %rd1;\nshl.b64 %rd9, %rd7, 1;\n"
+     "add.s64 %rd9, %rd8, %rd9;\nld.global.v2.f32 {%f1, %f2}, [%rd9];\n"
+     "sub.f32 %f3, %f1, %f2;\nld.global.v2.f32 {%f2, %f1}, [%rd8];\n"
+     "sub.f32 %f4, %f1, %f2;\nadd.f32 %f3, %f3, %f4;\nst.global.f32 [%rd5], %f3;",
+     3},
+    {"BothWaysOfABranch",
+     "setp.lt.u32 %p1, %r4, 4;\n@%p1 bra L;\nld.global.f32 %f1, [%rd4];\n"
+     "bra M;\nL:\nld.global.f32 %f1, [%rd6];\nM:\nst.global.f32 [%rd5], %f1;",
+     0},
+    {"AReturnInTheMiddle",
+     "setp.lt.u32 %p1, %r4, 3;\n@!%p1 ret;\nld.global.f32 %f1, [%rd4];\n"
+     "setp.gt.f32 %p2, %f1, 0f00000000;\n@%p2 exit;\n"
+     "st.global.f32 [%rd5], %f1;",
+     0},
+    {"AByteOfEach",
+     "cvt.s64.s32 %rd8, %r5;\nadd.s64 %rd8, %rd8, %rd1;\n"
+     "ld.global.s8 %r8, [%rd8];\nld.global.u8 %r9, [%rd8];\nadd.s32 %r8, %r8, %r9;\n"
+     "st.global.u32 [%rd5], %r8;",
+     0},
+};
+
+TEST(CoarsenRun, Hazards) {
+  for (const Case& one : cases) {
+    const Coarsened four(by_row(one.body), Factors{1, 4, 1});
+    ASSERT_EQ(four.plan.refused, "") << one.name;
+    EXPECT_EQ(four.report.loads - four.report.loads_left, one.saved) << one.name;
+    const auto result = compare(four, {"random:f32:4096:1", "zeros:16384", "16", "8"});
+    EXPECT_TRUE(result.ok()) << one.name << "\n" << simt::text_of(result, "k");
+  }
+}
+
+// In and out overlap, each thread's own words only: no race, and no value may come from elsewhere.
+TEST(CoarsenRun, OutIsIn) {
+  const Coarsened four(by_row("ld.global.f32 %f1, [%rd4];\nadd.f32 %f1, %f1, %f1;\n"
+                              "st.global.f32 [%rd5], %f1;\nld.global.f32 %f2, [%rd4];\n"
+                              "add.f32 %f2, %f2, %f1;\nst.global.f32 [%rd5], %f2;"),
+                       Factors{1, 4, 1});
+  const auto result = compare(four, {"random:f32:4096:1", "same:0", "16", "8"});
+  EXPECT_TRUE(result.ok()) << simt::text_of(result, "k");
+}
+
+// --- Indices that wrap
+// -----------------------------------------------------------------------------
+
+// in[n*y + x + n] and in[n*y + x] with n = 2^30: between rows 1 and 2 the index leaves the 32-bit
+// numbers, so copy 1 means in + 2^33 where copy 2 means in - 2^33.
+TEST(CoarsenRun, AnIndexThatWraps) {
+  const Coarsened four(by_row(R"(ld.global.u32 %r8, [%rd6];
+    ld.global.u32 %r9, [%rd4];
+    mad.lo.u32 %r10, %r4, 16, %r3;
+    mul.wide.u32 %rd8, %r10, 8;
+    add.s64 %rd8, %rd8, %rd2;
+    st.global.v2.u32 [%rd8], {%r8, %r9};)"),
+                       Factors{1, 4, 1});
+  ASSERT_EQ(four.plan.refused, "");
+  EXPECT_EQ(four.report.loads_left, 5U);
+  constexpr std::uint64_t in = std::uint64_t{1} << 40, row = std::uint64_t{1} << 32;
+  const auto run = [&](const std::shared_ptr<const ptx::Module>& module, simt::Memory& memory) {
+    for (std::uint64_t n = 0; n < 7; ++n) {
+      memory.place(fmt::format("row{}", n), in + n * row - 4 * row + row * 2,
+                   std::vector<std::uint8_t>(64, static_cast<std::uint8_t>(n + 1)));
+    }
+    const std::uint64_t out = memory.allocate("out", std::vector<std::uint8_t>(4 * 16 * 8));
+    const auto program = simt::compile(module, "k");
+    const simt::Launch launch{.grid = {1, 4, 1},
+                              .block = {16, 1, 1},
+                              .arguments = {simt::value(in), simt::value(out),
+                                            simt::value(std::uint64_t{1} << 30),
+                                            simt::value(std::uint64_t{0})}};
+    return simt::run(**program, launch, memory);
+  };
+  simt::Memory left, right;
+  EXPECT_TRUE(run(four.module, left).ok());
+  EXPECT_TRUE(run(four.result, right).ok());
+  const auto difference = simt::first_difference(left, right);
+  EXPECT_FALSE(difference.has_value()) << "at " << difference->offset;
+}
+
+// --- A grid that the host divides
+// ------------------------------------------------------------------
+
+TEST(CoarsenRun, TheHostDividesTheGrid) {
+  for (const bool rows : {false, true}) {
+    std::string source = test::golden_ptx(rows ? "jacobi_tile" : "jacobi");
+    const Coarsened four(source, {.factors = {1, 4, 1}}, "", {.host = true});
+    ASSERT_EQ(four.plan.axes[1].rows, rows);
+    const auto run = [&](const std::shared_ptr<const ptx::Module>& module, unsigned height,
+                         simt::Memory& memory) {
+      const auto bytes = [](unsigned seed) {
+        std::vector<std::uint8_t> data(40 * 40 * 4);
+        for (std::size_t n = 0; n < data.size(); ++n)
+          data[n] = static_cast<std::uint8_t>(n * seed % 61);
+        return data;
+      };
+      const std::uint64_t in = memory.allocate("in", bytes(7)),
+                          out = memory.allocate("out", bytes(0));
+      const auto program = simt::compile(module, rows ? "jacobi_tile" : "jacobi");
+      const simt::Launch launch{.grid = {2, height, 1},
+                                .block = {16, rows ? 2U : 1U, 1},
+                                .arguments = {simt::value(in), simt::value(out),
+                                              simt::value(std::uint64_t{30}),
+                                              simt::value(std::uint64_t{25}), simt::value(0.5F),
+                                              simt::value(0.25F), simt::value(0.125F)}};
+      return simt::run(**program, launch, memory);
+    };
+    simt::Memory left, right;
+    EXPECT_TRUE(run(four.module, 24, left).ok());
+    EXPECT_TRUE(run(four.result, 6, right).ok());
+    EXPECT_FALSE(simt::first_difference(left, right).has_value());
+  }
+}
+
+} // namespace
+} // namespace ptxasw
