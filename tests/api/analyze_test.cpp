@@ -1,0 +1,125 @@
+// `ptxasw analyze` over real kernels: golden files for the suites, and no surprise on anything
+// else. PTXASW_UPDATE_GOLDEN=1 rewrites the golden files.
+#include "cost/access.hpp"
+#include "ptxasw/ptxasw.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace ptxasw {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path tests = PTXASW_SOURCE_DIR "/tests";
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Everything but times.
+std::string golden_text(const Report& report) {
+  std::string text;
+  for (const KernelReport& kernel : report.kernels) {
+    text += fmt::format("kernel {} {}\n", kernel.name, kernel.reason);
+    for (const AccessReport& access : kernel.accesses) {
+      text += fmt::format(
+          "{:5} {}.{}{} {} bytes, depth {}, stride {}, sectors {}-{}, {}\n      {}\n",
+          access.ptx_line, access.is_store ? "st" : "ld", access.space, access.qualifiers,
+          access.bytes, access.loop_depth,
+          access.lane_stride ? std::to_string(*access.lane_stride) : "?", access.sectors[0],
+          access.sectors[1], cost::name(access.access), access.address);
+    }
+  }
+  return text;
+}
+
+std::vector<fs::path> golden_inputs() {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(tests / "golden/ptx"))
+    if (entry.path().extension() == ".ptx") paths.push_back(entry.path());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+class Golden : public ::testing::TestWithParam<fs::path> {};
+
+TEST_P(Golden, AccessesReadAsBefore) {
+  const std::string name = GetParam().filename().string();
+  const Report report = analyze(read(GetParam()), name);
+  EXPECT_EQ(report.opaque_statements, 0U);
+  for (const KernelReport& kernel : report.kernels)
+    EXPECT_TRUE(kernel.analyzed) << kernel.reason;
+  const std::string text = golden_text(report);
+  const fs::path file = tests / "golden/analyze" / (name + ".txt");
+  if (std::getenv("PTXASW_UPDATE_GOLDEN") != nullptr) {
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+  EXPECT_EQ(text, read(file)) << "PTXASW_UPDATE_GOLDEN=1 accepts the new text";
+}
+
+INSTANTIATE_TEST_SUITE_P(, Golden, ::testing::ValuesIn(golden_inputs()), [](const auto& instance) {
+  std::string name = instance.param.stem().string();
+  std::ranges::replace(name, '.', '_');
+  return name;
+});
+
+// Handwritten PTX of every kind: analysed or refused with a reason, never more.
+TEST(Corpus, EveryKernelIsAnalysedOrRefusedWithAReason) {
+  unsigned kernels = 0;
+  for (const char* folder : {"corpus", "traps"}) {
+    for (const auto& entry : fs::directory_iterator(tests / folder)) {
+      if (entry.path().extension() != ".ptx") continue;
+      Options options;
+      options.shuffle = ShuffleMode::all;
+      options.fp_contract = FpContract::any;
+      const Optimized result = optimize(read(entry.path()), entry.path().string(), options);
+      for (const KernelReport& kernel : result.report.kernels) {
+        ++kernels;
+        EXPECT_TRUE(kernel.analyzed || !kernel.reason.empty()) << entry.path() << kernel.name;
+        EXPECT_EQ(kernel.reason.find("internal error"), std::string::npos) << kernel.reason;
+      }
+    }
+  }
+  EXPECT_GT(kernels, 60U);
+}
+
+TEST(Corpus, BudgetsHold) {
+  // A kernel of 3000 blocks, each adding to what the next needs.
+  std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 "
+                     "p)\n{\n.reg .b64 %rd<9>;\n.reg .pred %q;\n.reg .b32 %r<9>;\nld.param.u64 "
+                     "%rd1, [p];\nmov.u32 %r1, %tid.x;\n";
+  for (int block = 0; block < 3000; ++block) {
+    text +=
+        fmt::format("ld.global.u64 %rd2, [%rd1];\nsetp.eq.s64 %q, %rd2, 0;\n@%q bra L{0};\nadd.s64 "
+                    "%rd1, %rd1, %rd2;\nL{0}:\n",
+                    block);
+  }
+  text += "ret;\n}\n";
+  Options options;
+  options.kernel_budget = std::chrono::milliseconds(5);
+  const Report report = analyze(text, "big.ptx", options);
+  ASSERT_EQ(report.kernels.size(), 1U);
+  EXPECT_FALSE(report.kernels[0].analyzed);
+  EXPECT_NE(report.kernels[0].reason.find("budget"), std::string::npos);
+}
+
+TEST(Corpus, LargeInputsPassThrough) {
+  Options options;
+  options.size_limit = 10;
+  options.shuffle = ShuffleMode::all;
+  const Optimized result = optimize("// a comment of more than ten bytes", "x.ptx", options);
+  EXPECT_FALSE(result.changed);
+  EXPECT_EQ(result.report.messages.size(), 1U);
+}
+
+} // namespace
+} // namespace ptxasw
