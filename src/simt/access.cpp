@@ -19,7 +19,8 @@ constexpr std::uint64_t sector_bytes = 32;
 // Distinct 32-byte sectors of a warp's request.
 unsigned count_sectors(const std::array<std::uint64_t, warp_size>& addresses, std::uint32_t mask,
                        std::uint64_t bytes) {
-  std::array<std::uint64_t, 2 * warp_size> sectors; // no access is wider than one sector
+  std::array<std::uint64_t, std::size_t{2} * warp_size>
+      sectors; // no access is wider than one sector
   std::size_t count = 0;
   bool sorted = true;
   const auto add = [&](std::uint64_t sector) {

@@ -164,7 +164,8 @@ void Engine::begin_block(Block& block, std::uint64_t linear) {
     warp.exited = 0;
     warp.letters = {};
     warp.fragments.clear();
-    warp.fragments.reserve(4 * warp_size); // no more can exist, so references stay good
+    warp.fragments.reserve(std::size_t{4} *
+                           warp_size); // no more can exist, so references stay good
     warp.free_frames.clear();
     for (std::uint32_t f = 0; f < warp.frames.size(); ++f)
       warp.free_frames.push_back(f);
