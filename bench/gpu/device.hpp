@@ -93,7 +93,7 @@ private:
 };
 
 // Word generators of fill_words.
-enum class Pattern : int { poison, f32, f64, i32, index, bits };
+enum class Pattern : int { poison, f32, f64, i32, index, bits, bits64 };
 
 __device__ inline std::uint64_t mix(std::uint64_t x) { // splitmix64
   x += 0x9E3779B97F4A7C15ull;
@@ -103,7 +103,8 @@ __device__ inline std::uint64_t mix(std::uint64_t x) { // splitmix64
 }
 
 // Elements [0, count) of `to` get reproducible random values: floats in [0.5, 1.5), integers of all
-// bits, indices below `limit`, or raw bits (NaNs and infinities among them).
+// bits, indices below `limit`, or raw bits (NaNs and infinities among them; no NaNs in f64: of two f64
+// NaNs an operation keeps the payload of one, and which one PTX does not say).
 static __global__ void fill_words(std::uint32_t* to, std::uint64_t count, Pattern pattern,
                                   std::uint64_t seed, std::uint64_t limit) {
   const std::uint64_t stride = std::uint64_t(gridDim.x) * blockDim.x;
@@ -120,6 +121,11 @@ static __global__ void fill_words(std::uint32_t* to, std::uint64_t count, Patter
       break;
     case Pattern::i32:
     case Pattern::bits: to[i] = static_cast<std::uint32_t>(r); break;
+    case Pattern::bits64: {
+      const bool nan = (r >> 52 & 0x7FF) == 0x7FF && (r & 0xFFFFFFFFFFFFFull) != 0;
+      reinterpret_cast<std::uint64_t*>(to)[i] = nan ? r ^ (1ull << 62) : r;
+      break;
+    }
     case Pattern::index: to[i] = static_cast<std::uint32_t>(r % limit); break;
     }
   }

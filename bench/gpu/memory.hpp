@@ -68,8 +68,12 @@ public:
       Pattern pattern = pattern_of(p.type);
       std::uint64_t count = p.count;
       if (bits && pattern != Pattern::index) {
-        count *= element(p) / 4;
-        pattern = Pattern::bits;
+        if (pattern == Pattern::f64) {
+          pattern = Pattern::bits64;
+        } else {
+          count *= element(p) / 4;
+          pattern = Pattern::bits;
+        }
       }
       fill_words<<<fill_blocks, fill_threads>>>(words_at(b.at() + guard), count, pattern,
                                                 seed + 1000 * n,
