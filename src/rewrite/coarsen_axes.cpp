@@ -1,17 +1,17 @@
-// Every register of the prologue that the sequential form needs is set before the first jump to it.
+// A group is full or it is not for all of its blocks alike, so its blocks agree on who does what.
+// Every register of the prologue that stands behind a label is set before the first jump there.
 #include "rewrite/coarsen_axes.hpp"
-
-#include <ranges>
 
 namespace ptxasw::rewrite {
 
 CopyAxes::CopyAxes(const reuse::BlockPlan& plan, bool host, const FrameLabels& labels,
                    Registers& registers)
-    : plan_(plan), host_(host), labels_(labels), registers_(registers) {
+    : host_(host), labels_(labels), registers_(registers), plan_(plan) {
   for (unsigned axis = 0; axis < 3; ++axis) {
     axes_[axis].factor = plan.axes[axis].factor;
     axes_[axis].rows = plan.axes[axis].rows;
     axes_[axis].name = "xyz"[axis];
+    if (axes_[axis].factor > 1) used_.push_back(axis);
   }
 }
 
@@ -23,58 +23,57 @@ std::string CopyAxes::read(Text& text, std::string_view special, const Axis& axi
 
 void CopyAxes::enter(Text& text) {
   std::string groups;
-  for (const Axis& axis : axes_) {
-    if (axis.factor > 1) groups += fmt::format(" {} along {}", axis.factor, axis.name);
-  }
+  for (const unsigned axis : used_)
+    groups += fmt::format(" {} along {}", axes_[axis].factor, axes_[axis].name);
   text.line("// ptxasw: one block does the work of{}", groups);
-  for (Axis& axis : axes_) {
-    if (axis.factor > 1) find_first(text, axis);
-  }
-  for (Axis& axis : axes_) {
-    if (axis.factor > 1) find_end(text, axis);
-  }
-  for (const Axis& axis : axes_) {
-    if (axis.factor > 1 && !host_) check_end(text, axis);
-  }
-  for (Axis& axis : axes_) {
-    for (unsigned c = 1; c < axis.factor; ++c) {
-      axis.places.push_back(registers_.make("b32"));
-      text.line("add.u32 \t{}, {}, {};", axis.places.back(), axis.places[0], c);
+  for (const unsigned axis : used_)
+    find_group(text, axes_[axis]);
+  if (!host_) {
+    for (const unsigned axis : used_)
+      leave_groups_that_hang_over(text, axes_[axis]);
+    for (const unsigned axis : used_) {
+      const std::string other = registers_.make("pred");
+      text.line("setp.ne.u32 \t{}, {}, 0;", other, axes_[axis].rest);
+      text.line("@{} ret;", other);
     }
   }
+  for (const unsigned axis : used_)
+    find_places(text, axes_[axis]);
 }
 
-// Blocks that are not the first of their group have nothing to do.
-void CopyAxes::find_first(Text& text, Axis& axis) {
-  axis.first = read(text, "%ctaid", axis);
+void CopyAxes::find_group(Text& text, Axis& axis) {
+  axis.block = read(text, "%ctaid", axis);
+  axis.count = read(text, "%nctaid", axis);
+  axis.first = registers_.make("b32");
   if (host_) {
-    text.line("mul.lo.u32 \t{0}, {0}, {1};", axis.first, axis.factor);
+    text.line("mul.lo.u32 \t{}, {}, {};", axis.first, axis.block, axis.factor);
+    text.line("mul.lo.u32 \t{0}, {0}, {1};", axis.count, axis.factor);
     return;
   }
-  const std::string rest = registers_.make("b32"), other = registers_.make("pred");
+  axis.rest = registers_.make("b32");
   if ((axis.factor & (axis.factor - 1)) == 0) {
-    text.line("and.b32 \t{}, {}, {};", rest, axis.first, axis.factor - 1);
+    text.line("and.b32 \t{}, {}, {};", axis.rest, axis.block, axis.factor - 1);
   } else {
-    text.line("rem.u32 \t{}, {}, {};", rest, axis.first, axis.factor);
+    text.line("rem.u32 \t{}, {}, {};", axis.rest, axis.block, axis.factor);
   }
-  text.line("setp.ne.u32 \t{}, {}, 0;", other, rest);
-  text.line("@{} ret;", other);
+  text.line("sub.u32 \t{}, {}, {};", axis.first, axis.block, axis.rest);
 }
 
-void CopyAxes::find_end(Text& text, Axis& axis) {
-  axis.count = read(text, "%nctaid", axis);
-  if (host_) text.line("mul.lo.u32 \t{0}, {0}, {1};", axis.count, axis.factor);
-  axis.end = registers_.make("b32");
-  text.line("add.u32 \t{}, {}, {};", axis.end, axis.first, axis.factor);
-  // Row 0 of this thread in the group; the rows of one thread follow each other.
+void CopyAxes::leave_groups_that_hang_over(Text& text, const Axis& axis) {
+  const std::string end = registers_.make("b32"), over = registers_.make("pred");
+  text.line("add.u32 \t{}, {}, {};", end, axis.first, axis.factor);
+  text.line("setp.gt.u32 \t{}, {}, {};", over, end, axis.count);
+  text.line("@{} bra \t{};", over, labels_.alone);
+}
+
+// Of the rows of a group each thread does some that follow each other.
+void CopyAxes::find_places(Text& text, Axis& axis) {
   axis.places.push_back(axis.rows ? read(text, "%tid", axis) : axis.first);
   if (axis.rows) text.line("mul.lo.u32 \t{0}, {0}, {1};", axis.places[0], axis.factor);
-}
-
-void CopyAxes::check_end(Text& text, const Axis& axis) {
-  const std::string over = registers_.make("pred");
-  text.line("setp.gt.u32 \t{}, {}, {};", over, axis.end, axis.count);
-  text.line("@{} bra \t{};", over, labels_.sequential);
+  for (unsigned c = 1; c < axis.factor; ++c) {
+    axis.places.push_back(registers_.make("b32"));
+    text.line("add.u32 \t{}, {}, {};", axis.places.back(), axis.places[0], c);
+  }
 }
 
 std::string CopyAxes::again(const Axis& axis) const {
@@ -82,63 +81,65 @@ std::string CopyAxes::again(const Axis& axis) const {
 }
 
 void CopyAxes::open_loops(Text& text) {
+  std::vector<std::string> begins;
+  for (const unsigned axis : used_) {
+    begins.push_back(registers_.make("b32"));
+    axes_[axis].current = registers_.make("b32");
+    axes_[axis].end = registers_.make("b32");
+  }
   text.label(labels_.sequential);
   text.line("// ptxasw: copy by copy");
-  for (Axis& axis : axes_) {
-    if (axis.factor > 1) limit(text, axis);
+  for (std::size_t n = 0; n < used_.size(); ++n) {
+    const Axis& axis = axes_[used_[n]];
+    text.line("mov.u32 \t{}, {};", begins[n], axis.places[0]);
+    text.line("add.u32 \t{}, {}, {};", axis.end, begins[n], axis.factor);
   }
-  for (const Axis& axis : axes_ | std::views::reverse) {
-    if (axis.factor == 1) continue;
-    text.line("mov.u32 \t{}, {};", axis.current, axis.places[0]);
-    text.label(again(axis));
+  if (!host_) {
+    text.line("bra \t{};", labels_.run);
+    text.label(labels_.alone);
+    text.line("// ptxasw: this block's own work");
+    for (std::size_t n = 0; n < used_.size(); ++n) {
+      const Axis& axis = axes_[used_[n]];
+      if (axis.rows) {
+        const std::string rows = read(text, "%ntid", axis), row = read(text, "%tid", axis);
+        text.line("mad.lo.u32 \t{}, {}, {}, {};", begins[n], axis.rest, rows, row);
+      } else {
+        text.line("mov.u32 \t{}, {};", begins[n], axis.block);
+      }
+      text.line("add.u32 \t{}, {}, 1;", axis.end, begins[n]);
+    }
+    text.label(labels_.run);
   }
-}
-
-// Where this thread's copies end. Beyond the grid there are none.
-void CopyAxes::limit(Text& text, Axis& axis) {
-  axis.current = registers_.make("b32");
-  if (!host_) text.line("min.u32 \t{0}, {0}, {1};", axis.end, axis.count);
-  if (!axis.rows) return;
-  const std::string rows = read(text, "%ntid", axis), last = registers_.make("b32"),
-                    none = registers_.make("pred");
-  text.line("sub.u32 \t{0}, {0}, {1};", axis.end, axis.first);
-  text.line("mul.lo.u32 \t{0}, {0}, {1};", axis.end, rows);
-  text.line("add.u32 \t{}, {}, {};", last, axis.places[0], axis.factor);
-  text.line("min.u32 \t{0}, {0}, {1};", axis.end, last);
-  text.line("setp.ge.u32 \t{}, {}, {};", none, axis.places[0], axis.end);
-  text.line("@{} ret;", none);
+  for (std::size_t n = used_.size(); n-- > 0;) {
+    text.line("mov.u32 \t{}, {};", axes_[used_[n]].current, begins[n]);
+    text.label(again(axes_[used_[n]]));
+  }
 }
 
 void CopyAxes::close_loops(Text& text) {
   text.label(labels_.next);
-  for (const Axis& axis : axes_) {
-    if (axis.factor == 1) continue;
+  for (const unsigned axis : used_) {
+    const Axis& a = axes_[axis];
     const std::string more = registers_.make("pred");
-    text.line("add.u32 \t{0}, {0}, 1;", axis.current);
-    text.line("setp.lt.u32 \t{}, {}, {};", more, axis.current, axis.end);
-    text.line("@{} bra \t{};", more, again(axis));
+    text.line("add.u32 \t{0}, {0}, 1;", a.current);
+    text.line("setp.lt.u32 \t{}, {}, {};", more, a.current, a.end);
+    text.line("@{} bra \t{};", more, again(a));
   }
   text.line("ret;\n");
 }
 
-// The same in all copies: where the grid is not what the kernel takes it for.
-std::optional<std::string> CopyAxes::fixed(std::string_view special) const {
-  for (const Axis& axis : axes_) {
-    if (axis.factor == 1 || !host_ || special.empty() || special.back() != axis.name) continue;
-    if (special.starts_with("%ctaid.")) return axis.first;
-    if (special.starts_with("%nctaid.")) return axis.count;
-  }
-  return std::nullopt;
-}
-
+// %ctaid (of rows: %tid) moves from copy to copy. Along rows %ctaid is that of the first block, and
+// %nctaid is that of the original grid, for all copies.
 template <class Place>
 std::optional<std::string> CopyAxes::find(std::string_view special, const Place& place) const {
-  for (unsigned axis = 0; axis < 3; ++axis) {
+  for (const unsigned axis : used_) {
     const Axis& a = axes_[axis];
-    if (a.factor == 1 || special.empty() || special.back() != a.name) continue;
+    if (special.empty() || special.back() != a.name) continue;
     if (special.starts_with(a.rows ? "%tid." : "%ctaid.")) return place(axis);
+    if (special.starts_with("%ctaid.")) return a.first;
+    if (special.starts_with("%nctaid.")) return a.count;
   }
-  return fixed(special);
+  return std::nullopt;
 }
 
 std::optional<std::string> CopyAxes::in_copy(std::string_view special, unsigned copy) const {

@@ -28,8 +28,9 @@ struct Text {
 // Labels of the frame.
 struct FrameLabels {
   explicit FrameLabels(const std::string& start)
-      : prefix(start), sequential(start + "sequential"), next(start + "next") {}
-  std::string prefix, sequential, next;
+      : prefix(start), alone(start + "alone"), sequential(start + "sequential"), run(start + "run"),
+        next(start + "next") {}
+  std::string prefix, alone, sequential, run, next;
 };
 
 class CopyAxes {
@@ -38,8 +39,8 @@ public:
   CopyAxes(const reuse::BlockPlan& plan, bool host, const FrameLabels& labels,
            Registers& registers);
 
-  // Blocks that are not the first of their group return, groups that hang over the end of the grid
-  // go to the sequential form.
+  // Blocks of a group that hangs over the end of the grid go on alone; of the others, those that
+  // are not the first of their group return.
   void enter(Text& text);
   // The loops of the sequential form around the body that is written between the two calls.
   void open_loops(Text& text);
@@ -60,28 +61,26 @@ private:
     unsigned factor = 1;
     bool rows = false;
     char name = 'x';
-    std::string first;
+    std::string block, rest, first;  // block = first + rest
     std::string count;               // %nctaid of the original grid
-    std::string end;                 // where the group ends; that of the loop in the end
     std::vector<std::string> places; // by offset along the axis
-    std::string current;             // the place in the sequential form
+    std::string current, end;        // the place in the sequential form, and where it ends
   };
 
   std::string read(Text& text, std::string_view special, const Axis& axis);
-  void find_first(Text& text, Axis& axis);
-  void find_end(Text& text, Axis& axis);
-  void check_end(Text& text, const Axis& axis);
-  void limit(Text& text, Axis& axis);
+  void find_group(Text& text, Axis& axis);
+  void leave_groups_that_hang_over(Text& text, const Axis& axis);
+  void find_places(Text& text, Axis& axis);
   [[nodiscard]] std::string again(const Axis& axis) const;
-  [[nodiscard]] std::optional<std::string> fixed(std::string_view special) const;
   template <class Place>
   [[nodiscard]] std::optional<std::string> find(std::string_view special, const Place& place) const;
 
-  const reuse::BlockPlan& plan_;
   bool host_;
   FrameLabels labels_;
   Registers& registers_;
   std::array<Axis, 3> axes_;
+  std::vector<unsigned> used_; // axes with several copies
+  const reuse::BlockPlan& plan_;
 };
 
 } // namespace ptxasw::rewrite

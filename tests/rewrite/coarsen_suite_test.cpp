@@ -91,6 +91,10 @@ std::string name_of(const Row& row) {
   return fmt::format("{}_x{}_y{}_z{}", row.kernel, row.factors[0], row.factors[1], row.factors[2]);
 }
 
+void PrintTo(const Row& row, std::ostream* out) {
+  *out << name_of(row);
+}
+
 class CoarsenedKernel : public ::testing::TestWithParam<Row> {
 protected:
   Coarsened coarsened{
