@@ -1,0 +1,31 @@
+# ptxasw run and ptxasw verify: kernels on the CPU.
+. "$(dirname "$0")/lib.sh"
+[ -x "${TOOL:-}" ] || skip "the program is not built"
+ptx k.ptx
+same "$("$TOOL" run k.ptx --block=1 --arg=iota:f32:4+4 --print=0:f32:4)" "arg0: 0 2 2 3" "run"
+"$TOOL" run k.ptx --block=1 --arg=iota:f32:4 --write=0:out.bin --counts > out || fail "run --write"
+contains "$(cat out)" "global loads: 1 requests, 1 sectors"
+same "$(wc -c < out.bin)" 16 "--write"
+same "$("$TOOL" run k.ptx --block=1 --arg=@out.bin --print=arg0:u32:1)" "arg0: 0" "a file as argument"
+
+"$TOOL" run k.ptx --arg=zeros:2 2> stderr; same $? 1 "out of bounds"
+contains "$(cat stderr)" "undefined behaviour: k.ptx:9: ld.global.f32 %f1, [%rd1]: address"
+"$TOOL" run k.ptx --arg=iota:f32:4 --report-races 2> stderr; same $? 1 "a race"
+contains "$(cat stderr)" "data race"
+"$TOOL" run k.ptx 2> stderr; same $? 1 "no arguments"
+contains "$(cat stderr)" "takes 1 arguments, 0 were given"
+"$TOOL" run k.ptx --arg=ones:4 2> stderr; same $? 1 "a mistaken argument"
+"$TOOL" run k.ptx --kernel=q --arg=0 2> stderr; same $? 1 "a missing kernel"
+contains "$(cat stderr)" "there is no kernel q"
+
+"$TOOL" verify k.ptx k.ptx --block=1 --grid=1 --launches=4 > out || fail "verify of equal kernels"
+contains "$(cat out)" "k: equal on 4 launches"
+"$TOOL" verify k.ptx --block=1 --grid=1 --launches=4 > out || fail "verify of the rewritten kernel"
+sed 's/add\.f32/mul.f32/' k.ptx > other.ptx
+"$TOOL" verify k.ptx other.ptx --block=1 --grid=1 --save=repro.ptx > out 2> stderr
+same $? 1 "verify of different kernels"
+contains "$(cat out)" "k: different"
+contains "$(cat out)" "first:  k.ptx:11: st.global.f32 [%rd1], %f2"
+contains "$(cat out)" "launch: --kernel=k --grid=1x1x1 --block=1x1x1 --arg=random:f32:"
+contains "$(cat repro.ptx)" "mul.f32"
+"$TOOL" verify k.ptx missing.ptx 2> stderr; same $? 1 "a missing file"
