@@ -3,6 +3,8 @@
 
 #include "reuse/block_trips.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace ptxasw::reuse {
@@ -47,6 +49,18 @@ void IndexBound::include(const Magnitude& other) {
     std::uint64_t& most = products[factors];
     most = std::max(most, coefficient);
   }
+}
+
+std::string IndexBound::text(const sym::Context& context) const {
+  std::string sum;
+  for (const auto& [factors, coefficient] : products) {
+    std::vector<std::string> parts;
+    if (coefficient != 1 || factors.empty()) parts.push_back(std::to_string(coefficient));
+    for (const Term factor : factors)
+      parts.push_back(context.to_string(factor));
+    sum += fmt::format("{}{}", sum.empty() ? "" : " + ", fmt::join(parts, "*"));
+  }
+  return sum.empty() ? sum : sum + " < 2^31";
 }
 
 const std::optional<IndexBound>& Bounds::of(Term address) {

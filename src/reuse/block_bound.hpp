@@ -22,6 +22,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct IndexBound {
   [[nodiscard]] bool empty() const { return products.empty(); }
   // From now on the sum is at least as large as `other` as well.
   void include(const Magnitude& other);
+  // "4*nx + nx*%ctaid.y + %tid.x < 2^31", for people.
+  [[nodiscard]] std::string text(const sym::Context& context) const;
 };
 
 class Bounds {

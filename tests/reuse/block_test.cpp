@@ -252,6 +252,17 @@ L:
     ret;)")
                   .sources(),
               ElementsAre("load load", "load 0.0", "load load"));
+  // Not behind the loop, even where the address has not moved.
+  EXPECT_THAT(find(R"(mov.u32 %r8, 0;
+L:
+    ld.global.f32 %f1, [%rd6];
+    add.u32 %r8, %r8, 1;
+    setp.lt.u32 %p1, %r8, %r2;
+    @%p1 bra L;
+    ld.global.f32 %f3, [%rd4];
+    ret;)")
+                  .sources(),
+              ElementsAre("load load", "load load"));
 }
 
 // An index that is data: copies hold it independently, a copy itself does not forget it.
@@ -276,25 +287,36 @@ constexpr const char* pitch_outside = R"(
     ld.global.f32 %f2, [%rd4];
 )";
 
-std::string bound_of(Found& f) {
-  std::string text;
-  for (const auto& [factors, coefficient] : f.plan.bound.products) {
-    text += text.empty() ? "" : " + ";
-    text += std::to_string(coefficient);
-    for (const sym::Term factor : factors)
-      text += "*" + f.emulated.kernel.context->to_string(factor);
-  }
-  return text;
+std::string bound_of(const Found& f) {
+  return f.plan.bound.text(*f.emulated.kernel.context);
 }
 
 TEST(BlockBound, IndicesThatMayWrapAreBounded) {
-  Found f = find(std::string(pitch_outside) + "ret;");
+  const Found f = find(std::string(pitch_outside) + "ret;");
   EXPECT_THAT(f.sources(), ElementsAre("load load", "load 0.0?"));
-  EXPECT_EQ(bound_of(f), "1*n + 1*n*%ctaid.y + 1*%tid.x");
+  EXPECT_EQ(bound_of(f), "n + n*%ctaid.y + %tid.x < 2^31");
+}
+
+// An unsigned index may be below zero before it is widened: no sum of magnitudes tells.
+TEST(BlockBound, UnsignedIndicesMustNotBeNegative) {
+  const auto rows = [](const char* constant) {
+    return fmt::format(R"(
+    add.s32 %r8, %r5, {};
+    mul.wide.u32 %rd8, %r8, 4;
+    add.s64 %rd8, %rd8, %rd1;
+    mul.wide.u32 %rd9, %r1, 4;
+    add.s64 %rd9, %rd8, %rd9;
+    ld.global.f32 %f1, [%rd9];
+    ld.global.f32 %f2, [%rd8];
+    ret;)",
+                       constant);
+  };
+  EXPECT_THAT(find(rows("3")).sources(), ElementsAre("load load", "load 0.0?"));
+  EXPECT_THAT(find(rows("-3")).sources(), ElementsAre("load load", "load load"));
 }
 
 TEST(BlockBound, NothingToBoundIn64Bits) {
-  Found f = find(R"(
+  const Found f = find(R"(
     cvt.u64.u32 %rd8, %r4;
     mul.wide.u32 %rd9, %r1, 4;
     mad.lo.s64 %rd8, %rd8, %rd9, %rd1;
@@ -330,9 +352,9 @@ L:
     ret;)",
                        until);
   };
-  Found counted = find(loop("setp.lt.s32 %p1, %r8, %r2;"));
+  const Found counted = find(loop("setp.lt.s32 %p1, %r8, %r2;"));
   EXPECT_THAT(counted.sources(), ElementsAre("load load", "load 0.0?"));
-  EXPECT_EQ(bound_of(counted), "2 + 1*n + 1*n*%ctaid.y + 1*m + 1*%tid.x");
+  EXPECT_EQ(bound_of(counted), "2 + n + n*%ctaid.y + m + %tid.x < 2^31");
   EXPECT_THAT(find(loop("setp.ne.s32 %p1, %r8, %r2;")).sources(),
               ElementsAre("load load", "load load"));
   EXPECT_THAT(find(loop("ld.global.u32 %r10, [%rd1];\nsetp.lt.s32 %p1, %r8, %r10;")).sources(),

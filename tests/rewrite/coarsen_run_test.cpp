@@ -59,6 +59,11 @@ const Case cases[] = {
      "ld.global.f32 %f1, [%rd6];\nadd.f32 %f3, %f1, %f1;\n"
      "ld.global.f32 %f1, [%rd4];\nadd.f32 %f3, %f3, %f1;\nst.global.f32 [%rd5], %f3;",
      3},
+    {"Overwritten",
+     "ld.global.f32 %f1, [%rd6];\nadd.f32 %f3, %f1, %f1;\nmov.f32 %f1, %f3;\n"
+     "ld.global.f32 %f2, [%rd4];\nadd.f32 %f3, %f1, %f2;\n"
+     "st.global.f32 [%rd5], %f3;",
+     3},
     {"Guarded",
      "setp.lt.u32 %p1, %r3, 5;\nmov.f32 %f1, 0f3F800000;\nmov.f32 %f2, %f1;\n"
      "@%p1 ld.global.f32 %f1, [%rd6];\n@%p1 ld.global.f32 %f2, [%rd4];\n"

@@ -1,5 +1,6 @@
 // What coarsened kernels look like: one small kernel in full, and the parts that it does not show.
 #include "rewrite/coarsen_case.hpp"
+#include "rewrite/coarsen_cost.hpp"
 
 #include "emulator/kernel_text.hpp"
 
@@ -67,6 +68,23 @@ TEST(CoarsenText, WhatIsReported) {
   EXPECT_EQ(four.report.instructions, 20U);
   EXPECT_EQ(four.report.shared, 6U);
   EXPECT_EQ(four.report.agreements, 1U);
+}
+
+// The addresses that only covered loads needed are gone: those of three copies.
+TEST(CoarsenText, WhatItCosts) {
+  std::string source = sum_of_two_rows;
+  const std::string address = "add.s64 %rd5, %rd1, %rd3;\n\tld.global.f32 %f2, [%rd5];";
+  source.replace(source.find(address), address.size(),
+                 "add.s64 %rd0, %rd1, %rd3;\n\tld.global.f32 %f2, [%rd0];");
+  const Coarsened four(source, Factors{1, 4, 1});
+  const rewrite::CoarsenCost cost = rewrite::coarsen_cost(four.kernel, four.plan);
+  EXPECT_EQ(cost.before.loads, 8);
+  EXPECT_EQ(cost.after.loads, 5);
+  EXPECT_EQ(cost.after.load_bytes, 20);
+  EXPECT_EQ(cost.before.stores, 4);
+  EXPECT_EQ(cost.after.stores, 4);
+  EXPECT_EQ(cost.before.other, 4 * 13);
+  EXPECT_EQ(cost.after.other, 2 + 4 * 11 - 3);
 }
 
 TEST(CoarsenText, ARefusedKernelIsLeftAlone) {
