@@ -334,10 +334,9 @@ TEST(BlockBound, Paranoid) {
   EXPECT_THAT(f.sources(), ElementsAre("load load", "load 0.0?"));
 }
 
-// A loop that counts to m: the trips are bounded by m. One that ends where memory says is not.
-TEST(BlockBound, Trips) {
-  const auto loop = [](const char* until) {
-    return fmt::format(R"(mov.u32 %r8, 0;
+// A loop over %r8 whose index it is in.
+Found find_in_loop(const char* start, const char* next) {
+  return find(fmt::format(R"(mov.u32 %r8, {};
 L:
     add.s32 %r9, %r5, %r8;
     mul.wide.s32 %rd8, %r9, 4;
@@ -346,19 +345,57 @@ L:
     add.s64 %rd9, %rd8, %rd9;
     ld.global.f32 %f1, [%rd9];
     ld.global.f32 %f2, [%rd8];
-    add.s32 %r8, %r8, 1;
     {}
     @%p1 bra L;
+M:
     ret;)",
-                       until);
+                          start, next));
+}
+
+TEST(BlockBound, TripsAreBoundedByWhatEndsTheLoop) {
+  const struct {
+    const char *start, *next, *bound;
+  } cases[] = {
+      {"0", "add.s32 %r8, %r8, 1;\nsetp.lt.s32 %p1, %r8, %r2;",
+       "2 + n + n*%ctaid.y + m + %tid.x < 2^31"},
+      {"0", "add.s32 %r8, %r8, 1;\nsetp.le.s32 %p1, %r8, %r2;",
+       "2 + n + n*%ctaid.y + m + %tid.x < 2^31"},
+      {"0", "add.s32 %r8, %r8, 4;\nsetp.lt.s32 %p1, %r8, %r2;",
+       "8 + n + n*%ctaid.y + 4*m + %tid.x < 2^31"},
+      {"0", "add.s32 %r8, %r8, 1;\nsetp.lt.u32 %p1, %r8, %r2;",
+       "2 + n + n*%ctaid.y + m + %tid.x < 2^31"},
+      {"%r2", "add.s32 %r8, %r8, -1;\nsetp.gt.s32 %p1, %r8, 3;",
+       "6 + n + n*%ctaid.y + 2*m + %tid.x < 2^31"},
+      // It may also end earlier.
+      {"0",
+       "ld.global.u32 %r10, [%rd1];\nsetp.eq.s32 %p2, %r10, 0;\n@%p2 bra M;\n"
+       "add.s32 %r8, %r8, 1;\nsetp.lt.s32 %p1, %r8, %r2;",
+       "2 + n + n*%ctaid.y + m + %tid.x < 2^31"},
   };
-  const Found counted = find(loop("setp.lt.s32 %p1, %r8, %r2;"));
-  EXPECT_THAT(counted.sources(), ElementsAre("load load", "load 0.0?"));
-  EXPECT_EQ(bound_of(counted), "2 + n + n*%ctaid.y + m + %tid.x < 2^31");
-  EXPECT_THAT(find(loop("setp.ne.s32 %p1, %r8, %r2;")).sources(),
-              ElementsAre("load load", "load load"));
-  EXPECT_THAT(find(loop("ld.global.u32 %r10, [%rd1];\nsetp.lt.s32 %p1, %r8, %r10;")).sources(),
-              ElementsAre("load load", "load load", "load"));
+  for (const auto& one : cases) {
+    const Found f = find_in_loop(one.start, one.next);
+    EXPECT_EQ(bound_of(f), one.bound) << one.next;
+    EXPECT_EQ(f.sources()[1], "load 0.0?") << one.next;
+  }
+}
+
+TEST(BlockBound, TripsThatNothingBounds) {
+  const struct {
+    const char *start, *next;
+  } cases[] = {
+      // Up to whatever is in memory; past the end, if the step does not hit it.
+      {"0", "add.s32 %r8, %r8, 1;\nld.global.u32 %r10, [%rd1];\nsetp.lt.s32 %p1, %r8, %r10;"},
+      {"0", "add.s32 %r8, %r8, 3;\nsetp.ne.s32 %p1, %r8, %r2;"},
+      // Unsigned numbers that begin or end near the wrap.
+      {"-5", "add.s32 %r8, %r8, 1;\nsetp.lt.u32 %p1, %r8, %r2;"},
+      {"%r2", "add.s32 %r8, %r8, -2;\nsetp.gt.u32 %p1, %r8, 0;"},
+      // An exit that not every trip passes.
+      {"0", "add.s32 %r8, %r8, 1;\nld.global.u32 %r10, [%rd1];\nsetp.eq.s32 %p1, %r10, 0;\n"
+            "@%p1 bra N;\nsetp.ge.s32 %p2, %r8, %r2;\n@%p2 bra M;\nN:\n"
+            "setp.ne.s32 %p1, %r10, 9;"},
+  };
+  for (const auto& one : cases)
+    EXPECT_EQ(find_in_loop(one.start, one.next).sources()[1], "load load") << one.next;
 }
 
 // --- Rows ----------------------------------------------------------------------------------------
@@ -397,7 +434,12 @@ TEST(BlockRows, NotWhereTheTidIsSeenByItself) {
        {"st.global.u32 [%rd2], %r13;", "st.global.u32 [%rd2], %r11;", "cvt.rn.f32.u32 %f9, %r13;",
         "and.b32 %r15, %r13, 3;\nst.global.u32 [%rd2], %r15;", "mov.u32 %r15, %laneid;",
         "setp.eq.u32 %p1, %r13, 0;\n@%p1 ret;", "mul.wide.u32 %rd9, %r13, 4;",
-        "mov.u32 %r15, %tid.y;\nst.global.u32 [%rd2], %r15;"}) {
+        "mov.u32 %r15, %tid.y;\nst.global.u32 [%rd2], %r15;",
+        // Hidden where more than two paths meet.
+        "mov.u32 %r15, %r13;\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra A;\nsetp.eq.u32 %p1, %r3, 1;\n"
+        "@%p1 bra B;\nbra C;\nA:\nmov.u32 %r15, 7;\nbra C;\nB:\nmov.u32 %r15, 8;\nC:\n"
+        "add.s32 %r16, %r15, 1;\nmul.wide.s32 %rd8, %r16, 4;\nadd.s64 %rd8, %rd8, %rd1;\n"
+        "ld.global.f32 %f3, [%rd8];"}) {
     EXPECT_FALSE(Found(row_kernel(sum + use)).plan.axes[1].rows) << use;
   }
   EXPECT_FALSE(Found(row_kernel("mad.lo.s32 %r4, %r11, 2, %r13;")).plan.axes[1].rows);
