@@ -1,25 +1,34 @@
-// One round of the fuzzer: make a kernel, rewrite it with every rewrite forced on, compare the two
-// on the interpreter; and make a failing kernel small.
+// One round of the fuzzer: rewrite a kernel by force, compare the two on the interpreter; and make
+// a failing kernel small.
 #pragma once
 
 #include "ptxasw/options.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 
 namespace ptxasw::fuzz {
 
+enum class Rewrite : std::uint8_t { shuffle, coarsen };
+inline constexpr Rewrite rewrites[] = {Rewrite::shuffle, Rewrite::coarsen};
+
 struct Round {
-  std::string text;      // the kernel
-  std::string rewritten; // empty: unchanged
-  unsigned loads = 0, covered = 0;
+  std::string rewritten;            // empty: unchanged
+  unsigned loads = 0, covered = 0;  // of a coarsened kernel: in all copies
   unsigned equal = 0, left_out = 0; // launches
   std::string problem;              // empty: fine
 };
-Options everything_on();
-Round check(std::string text, std::uint64_t seed, const Options& options = everything_on());
+
+// Every shuffle forced on. Seeds differ in what is emitted (with checks that trap, with a branch
+// around the corner case) and in whether the block shape is promised.
+Options everything_on(std::uint64_t seed);
+Round check_shuffles(const std::string& text, std::uint64_t seed, const Options& options);
+
+// Coarsened by factors that the seed picks.
+Round check_coarsening(const std::string& text, std::uint64_t seed);
+
+Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite);
 
 // Deletes lines as long as `still_fails` holds.
 std::string shrink(const std::string& text,

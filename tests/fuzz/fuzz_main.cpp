@@ -67,10 +67,10 @@ public:
       for (unsigned i = 0; i < std::max(wanted_.jobs, 1U); ++i)
         workers.emplace_back([this] { work(); });
     }
-    fmt::print("{} kernels (seeds {} to {}), {} rewritten, {} of {} loads covered, "
-               "{} launches compared, {} left out, {} different\n",
-               kernels_, wanted_.from, wanted_.from + kernels_ - 1, rewritten_, covered_, loads_,
-               equal_, left_out_, failures_);
+    fmt::print("{} kernels, seeds {} to {}\n", kernels_, wanted_.from, wanted_.from + kernels_ - 1);
+    print("shuffled", totals_[0]);
+    print("coarsened", totals_[1]);
+    fmt::print("{} different\n", failures_);
     return failures_ == 0 ? 0 : 1;
   }
 
@@ -78,27 +78,42 @@ private:
   void work() {
     for (std::uint64_t seed = next_++; Clock::now() < end_ && seed - wanted_.from < wanted_.count;
          seed = next_++) {
-      const Round round = check(generate(seed), seed);
+      const std::string text = generate(seed);
+      for (std::size_t i = 0; i < totals_.size(); ++i) {
+        const Round round = check(text, seed, rewrites[i]);
+        const std::lock_guard lock(mutex_);
+        add(totals_[i], round);
+        if (!round.problem.empty()) report(text, seed, rewrites[i]);
+      }
       const std::lock_guard lock(mutex_);
       ++kernels_;
-      rewritten_ += round.rewritten.empty() ? 0 : 1;
-      loads_ += round.loads;
-      covered_ += round.covered;
-      equal_ += round.equal;
-      left_out_ += round.left_out;
-      if (round.problem.empty()) continue;
-      ++failures_;
-      report(seed, round);
     }
   }
 
-  void report(std::uint64_t seed, const Round& round) const {
+  struct Totals {
+    std::uint64_t rewritten = 0, loads = 0, covered = 0, equal = 0, left_out = 0;
+  };
+  static void add(Totals& to, const Round& round) {
+    to.rewritten += round.rewritten.empty() ? 0 : 1;
+    to.loads += round.loads;
+    to.covered += round.covered;
+    to.equal += round.equal;
+    to.left_out += round.left_out;
+  }
+  static void print(std::string_view how, const Totals& totals) {
+    fmt::print("{} {}: {} of {} loads covered, {} launches compared, {} left out\n",
+               totals.rewritten, how, totals.covered, totals.loads, totals.equal, totals.left_out);
+  }
+
+  void report(const std::string& text, std::uint64_t seed, Rewrite rewrite) {
+    ++failures_;
     const std::string small = shrink(
-        round.text, [&](const std::string& text) { return !check(text, seed).problem.empty(); });
+        text, [&](const std::string& t) { return !check(t, seed, rewrite).problem.empty(); });
     const std::filesystem::path file =
         std::filesystem::path(wanted_.out) / fmt::format("{}.ptx", seed);
     std::ofstream(file) << small;
-    fmt::print("seed {}: {}  kept as {}\n", seed, check(small, seed).problem, file.string());
+    fmt::print("seed {}: {}  kept as {}\n", seed, check(small, seed, rewrite).problem,
+               file.string());
     std::fflush(stdout);
   }
 
@@ -106,8 +121,8 @@ private:
   std::atomic<std::uint64_t> next_;
   Clock::time_point end_;
   std::mutex mutex_;
-  std::uint64_t kernels_ = 0, rewritten_ = 0, loads_ = 0, covered_ = 0, equal_ = 0, left_out_ = 0,
-                failures_ = 0;
+  std::array<Totals, 2> totals_; // by kind of rewrite
+  std::uint64_t kernels_ = 0, failures_ = 0;
 };
 
 } // namespace

@@ -18,7 +18,7 @@ struct Element {
 
 class KernelMaker {
 public:
-  explicit KernelMaker(std::uint64_t seed) : w_(seed) {}
+  explicit KernelMaker(std::uint64_t seed) : w_(seed), calm_(w_.one_in(2)) {}
   std::string run();
 
 private:
@@ -62,6 +62,7 @@ private:
   void consume(const std::string& r, Class c);
 
   Writer w_;
+  bool calm_; // nothing by which blocks could watch each other, so that they may be merged
   std::vector<std::string> inputs_;
   std::string in_place_, out_, n_, m_, x_, y_, linear_, total_, base_index_;
   std::string acc_, facc_, dacc_;

@@ -55,7 +55,7 @@ std::string KernelMaker::qualifiers(bool read_only) {
   switch (w_.below(read_only ? 14 : 10)) {
   case 0: return ".ca";
   case 1: return ".cg";
-  case 2: return w_.one_in(2) ? ".cs" : ".cv";
+  case 2: return calm_ || w_.one_in(2) ? ".cs" : ".cv";
   case 10:
   case 11:
   case 12:
@@ -80,7 +80,7 @@ void KernelMaker::group() {
   const std::string at = address(base, index, bytes);
   const std::uint64_t count = read_only ? 2 + w_.below(3) : 1;
   const std::string qualifier = qualifiers(read_only);
-  const bool is_volatile = w_.one_in(24);
+  const bool is_volatile = !calm_ && w_.one_in(24);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::int64_t k = read_only ? w_.between(-2, 3) : 0;
     const std::string how =

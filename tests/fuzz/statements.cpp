@@ -14,8 +14,8 @@ void KernelMaker::statement(unsigned depth, bool divergent) {
   case 6: arithmetic(); break;
   case 7: store(); break;
   case 8: in_place(); break;
-  case 9: synchronize(divergent); break;
-  case 10: atomic(); break;
+  case 9: calm_ ? group() : synchronize(divergent); break;
+  case 10: calm_ ? group() : atomic(); break;
   case 11: overwrite(); break;
   case 12:
   case 13:
@@ -23,8 +23,8 @@ void KernelMaker::statement(unsigned depth, bool divergent) {
   case 15:
   case 16:
   case 17: loop(depth, divergent); break;
-  case 18: divergent || early_exit_ ? arithmetic() : through_shared(); break;
-  default: call(); break;
+  case 18: calm_ || divergent || early_exit_ ? arithmetic() : through_shared(); break;
+  default: calm_ ? store() : call(); break;
   }
 }
 
@@ -169,7 +169,8 @@ void KernelMaker::store() {
     w_.line("cvt.rn.f32.s32 {}, {};", i, acc_);
     w_.line("add.f32 {}, {}, {};", both, facc_, d);
     w_.line("add.f32 {}, {}, {};", both, both, i);
-    w_.line("{}st.global{}.f32 [{}], {};", prefix, w_.one_in(6) ? ".wt" : "", where, both);
+    w_.line("{}st.global{}.f32 [{}], {};", prefix, !calm_ && w_.one_in(6) ? ".wt" : "", where,
+            both);
   }
   }
 }
