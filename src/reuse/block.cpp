@@ -109,12 +109,16 @@ private:
     for (const Holder& holder : same) {
       if (try_cover(holder, load, copy, address)) return;
     }
-    const Key near{relaxed_.of(address).id, about};
-    for (const Holder& holder : relaxed_same_[near]) {
-      if (holder.address != address && try_cover(holder, load, copy, address)) return;
-    }
     same.push_back({{load, copy}, address});
-    relaxed_same_[near].push_back({{load, copy}, address});
+    if (!moved) return; // the bound is checked with the values of copy 0
+    std::vector<Holder>& near = relaxed_same_[relaxed_.of(address).id];
+    for (const Holder& holder : near) {
+      if (holder.address != address && try_cover(holder, load, copy, address)) {
+        same.pop_back();
+        return;
+      }
+    }
+    near.push_back({{load, copy}, address});
   }
 
   // --- Conditions ------------------------------------------------------------------------------
@@ -230,7 +234,8 @@ private:
   Relaxed relaxed_;
   Between between_;
   Bounds bounds_;
-  std::map<Key, std::vector<Holder>> exact_, relaxed_same_;
+  std::map<Key, std::vector<Holder>> exact_;
+  std::unordered_map<std::uint32_t, std::vector<Holder>> relaxed_same_;
 };
 
 void enumerate_copies(BlockPlan& plan) {

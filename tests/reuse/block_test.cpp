@@ -297,6 +297,26 @@ TEST(BlockBound, IndicesThatMayWrapAreBounded) {
   EXPECT_EQ(bound_of(f), "n + n*%ctaid.y + %tid.x < 2^31");
 }
 
+// The bound is about values that are known on entry, those of copy 0: not where a base that each
+// copy has loaded for itself keeps the address from being carried over.
+TEST(BlockBound, NotForAddressesThatOneCopyHolds) {
+  EXPECT_THAT(find(R"(
+    mul.wide.u32 %rd8, %r4, 8;
+    add.s64 %rd8, %rd8, %rd2;
+    ld.global.u64 %rd8, [%rd8];
+    mul.wide.s32 %rd9, %r6, 4;
+    add.s64 %rd10, %rd8, %rd9;
+    ld.global.f32 %f1, [%rd10];
+    mul.wide.s32 %rd11, %r1, 4;
+    add.s64 %rd12, %rd8, %rd3;
+    add.s64 %rd12, %rd12, %rd11;
+    ld.global.f32 %f2, [%rd12];
+    ld.global.f32 %f3, [%rd10];
+    ret;)")
+                  .sources(),
+              ElementsAre("load load", "load load", "load load", "1.0 1.1"));
+}
+
 // An unsigned index may be below zero before it is widened: no sum of magnitudes tells.
 TEST(BlockBound, UnsignedIndicesMustNotBeNegative) {
   const auto rows = [](const char* constant) {
