@@ -53,16 +53,15 @@ TEST(Generator, KernelsAreUnderstood) {
 }
 
 TEST(Generator, PtxasTakesTheKernels) {
-  const char* ptxas = "/usr/local/cuda/bin/ptxas";
+  const char* home = std::getenv("CUDA_HOME");
+  const std::string ptxas = std::string(home == nullptr ? "/usr/local/cuda" : home) + "/bin/ptxas";
   if (!std::filesystem::exists(ptxas)) GTEST_SKIP() << "no ptxas at " << ptxas;
   const auto folder = std::filesystem::path(testing::TempDir()) / "ptxasw-fuzz-kernels";
   std::filesystem::create_directories(folder);
-  std::string files;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const auto file = folder / (std::to_string(seed) + ".ptx");
     std::ofstream(file) << generate(seed);
-    const std::string command =
-        std::string(ptxas) + " -O1 -arch=sm_90 -o /dev/null " + file.string();
+    const std::string command = ptxas + " -O1 -arch=sm_90 -o /dev/null " + file.string();
     EXPECT_EQ(std::system(command.c_str()), 0) << "seed " << seed;
   }
   std::filesystem::remove_all(folder);
