@@ -40,6 +40,8 @@ struct Options {
   FpContract fp_contract = FpContract::exact;
   ShuffleMode shuffle = ShuffleMode::automatic;
   unsigned shuffle_max_delta = 31;
+  // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
+  std::array<unsigned, 3> coarsen{1, 1, 1};
   bool shuffle_shared = false; // also loads from shared memory
   Emit emit = Emit::normal;
   bool paranoid = false; // repeat every normal-form proof with Z3
@@ -52,6 +54,11 @@ struct Options {
   std::string dump_queries;                          // --dump-queries=DIR
   std::string architecture;                          // --arch=sm_90; empty: the module's .target
 };
+
+// Is any rewrite switched on?
+[[nodiscard]] inline bool rewrites(const Options& options) {
+  return options.shuffle != ShuffleMode::none || options.coarsen != std::array{1U, 1U, 1U};
+}
 
 // One NAME or NAME=VALUE without leading dashes. Returns an error message for people, or nothing.
 [[nodiscard]] std::optional<std::string> apply_option(Options& options,

@@ -56,7 +56,9 @@ struct KernelReport {
   double mean_delta = 0; // mean |delta| of the shuffles
   double milliseconds = 0;
   unsigned solver_queries = 0, z3_queries = 0;
-  unsigned fusable = 0; // additions whose products ptxas may or may not fuse
+  unsigned fusable = 0;   // additions whose products ptxas may or may not fuse
+  bool held_back = false; // would be rewritten, were that choice pinned
+  std::string coarsening; // what came of --coarsen, in words; empty if it was not asked for
   bool changed = false;
 };
 

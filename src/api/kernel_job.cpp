@@ -3,7 +3,9 @@
 
 #include "cost/access.hpp"
 #include "cost/profile.hpp"
+#include "reuse/block.hpp"
 #include "reuse/lane.hpp"
+#include "rewrite/coarsen.hpp"
 #include "rewrite/contraction.hpp"
 #include "rewrite/shuffle.hpp"
 
@@ -49,7 +51,10 @@ public:
                                                    .paranoid = options_.paranoid,
                                                    .block = block_shape()});
     choose(kernel, plan);
-    std::vector<ptx::Edit> edits = rewrite::shuffle(kernel, plan, options_.emit);
+    std::vector<ptx::Edit> edits = coarsen(kernel, solver);
+    if (edits.empty() && options_.shuffle != ShuffleMode::none) {
+      edits = rewrite::shuffle(kernel, plan, options_.emit);
+    }
     describe(kernel, plan);
     report.solver_queries = solver.stats().queries;
     report.z3_queries = solver.stats().by_z3;
@@ -61,6 +66,7 @@ public:
           "results hangs on it; the choice could not be pinned (--fp-contract=any rewrites "
           "all the same)",
           report.fusable);
+      report.held_back = true;
       return std::move(result_);
     }
     report.changed = true;
@@ -79,6 +85,26 @@ private:
 
   [[nodiscard]] std::string_view architecture() const {
     return options_.architecture.empty() ? module_.target : options_.architecture;
+  }
+
+  // Empty unless it was asked for, is sound, and saves loads.
+  std::vector<ptx::Edit> coarsen(Kernel& kernel, sym::Solver& solver) {
+    std::string& outcome = result_.report.coarsening;
+    if (options_.coarsen == std::array{1U, 1U, 1U} || !function_.is_entry) return {};
+    const reuse::BlockPlan plan = reuse::find_block_reuse(
+        kernel, solver, {.factors = options_.coarsen, .paranoid = options_.paranoid});
+    if (!plan.refused.empty()) {
+      outcome = "not coarsened: " + plan.refused;
+      return {};
+    }
+    rewrite::CoarsenReport done;
+    std::vector<ptx::Edit> edits = rewrite::coarsen(kernel, plan, {}, done);
+    outcome =
+        fmt::format("{} copies in one block: {} loads become {}, {} of {} instructions shared",
+                    done.copies, done.loads, done.loads_left, done.shared, done.instructions);
+    if (done.loads_left < done.loads) return edits;
+    outcome = "not coarsened: no load would be saved";
+    return {};
   }
 
   // --- What pays -------------------------------------------------------------------------------

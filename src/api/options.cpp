@@ -74,6 +74,24 @@ Error block_size(Options& options, std::string_view value) {
   return std::nullopt;
 }
 
+// "y:8", "y:4,z:2", "none"
+Error coarsen(Options& options, std::string_view value) {
+  std::array<unsigned, 3> factors{1, 1, 1};
+  for (std::string_view rest = value; value != "none" && !rest.empty();) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    const std::size_t axis = item.empty() ? 3 : std::string_view("xyz").find(item[0]);
+    std::uint64_t n = 0;
+    if (axis > 2 || item.size() < 3 || item[1] != ':' || number(n, 1, 32, item.substr(2)))
+      return fmt::format("'{}' is not a coarsening such as y:8 (axis x, y or z; 1 to 32)", item);
+    factors[axis] = static_cast<unsigned>(n);
+  }
+  if (value.empty() || factors[0] * factors[1] * factors[2] > 64)
+    return fmt::format("'{}' makes more than 64 copies, or none", value);
+  options.coarsen = factors;
+  return std::nullopt;
+}
+
 Error assume(Options& options, std::string_view value) {
   if (std::ranges::find(known_assumptions, value) == known_assumptions.end())
     return fmt::format("'{}' is not an assumption we know ({})", value,
@@ -107,6 +125,10 @@ const std::vector<Setter>& table() {
         "which covered loads to replace by shuffles: none, all that are proven, or auto (the "
         "default), those that pay on the target"},
        [](Options& o, std::string_view v) { return choose(o.shuffle, shuffle_modes, v); }},
+      {{"coarsen", "none|AXIS:N[,AXIS:N]",
+        "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
+        "is proven sound and saves loads (none)"},
+       [](Options& o, std::string_view v) { return coarsen(o, v); }},
       {{"shuffle-max-delta", "N", "largest lane distance of a shuffle, 0 to 31 (31)"},
        [](Options& o, std::string_view v) {
          std::uint64_t n = 0;

@@ -126,7 +126,7 @@ Optimized optimize(std::string text, std::string file, const Options& options) {
 
 Optimized optimize_except(std::string text, std::string file, const Options& options,
                           const std::vector<std::string>& keep) {
-  return guarded(text, file, options, options.shuffle != ShuffleMode::none, keep);
+  return guarded(text, file, options, rewrites(options), keep);
 }
 
 std::string pin_contraction(std::string text, std::string file,

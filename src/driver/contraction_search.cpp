@@ -29,7 +29,7 @@ Assemble assemble_alone(const std::string& ptxas, const std::string& architectur
 std::vector<std::string> held_back_by_contraction(const Report& report) {
   std::vector<std::string> kernels;
   for (const KernelReport& kernel : report.kernels) {
-    if (!kernel.changed && kernel.covered != 0 && kernel.fusable != 0) {
+    if (kernel.held_back) {
       kernels.push_back(kernel.name);
     }
   }

@@ -59,6 +59,8 @@ Json to_json(const KernelReport& kernel) {
           {"analyzed", kernel.analyzed},
           {"changed", kernel.changed},
           {"reason", kernel.reason},
+          {"coarsening", kernel.coarsening},
+          {"fusable", kernel.fusable},
           {"loads", kernel.loads},
           {"covered", kernel.covered},
           {"shuffles", kernel.shuffles},

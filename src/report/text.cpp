@@ -51,6 +51,7 @@ void put_headline(std::string& out, const KernelReport& kernel, const TextStyle&
   };
   if (!kernel.reason.empty())
     put((kernel.analyzed ? "left alone: " : "not analyzed: ") + printable(kernel.reason), yellow);
+  if (!kernel.coarsening.empty()) put(printable(kernel.coarsening), "");
   if (kernel.analyzed) put(covered(kernel) + "; " + effort(kernel), "");
 }
 

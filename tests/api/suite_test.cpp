@@ -131,6 +131,22 @@ TEST(Suites, PtxasFreedomHoldsAKernelBackUntilItIsPinned) {
   EXPECT_EQ(std::ranges::count(pinned, '\n'), std::ranges::count(text, '\n'));
 }
 
+TEST(Suites, CoarseningSharesLoadsAcrossBlocks) {
+  Options options;
+  ASSERT_EQ(apply_option(options, "coarsen=y:4"), std::nullopt);
+  const Optimized result = optimize(read(golden("jacobi")), "jacobi.ptx", options);
+  EXPECT_TRUE(result.changed);
+  const std::string& outcome = kernel_of(result.report, "jacobi").coarsening;
+  EXPECT_NE(outcome.find("36 loads become 18"), std::string::npos) << outcome;
+  const Optimized refused = optimize(read(golden("vecadd")), "vecadd.ptx", options);
+  EXPECT_FALSE(refused.changed);
+  EXPECT_NE(kernel_of(refused.report, "vecadd").coarsening, "");
+  for (const char* wrong : {"coarsen=", "coarsen=y", "coarsen=w:2", "coarsen=y:0", "coarsen=y:33",
+                            "coarsen=x:32,y:32"}) {
+    EXPECT_NE(apply_option(options, wrong), std::nullopt) << wrong;
+  }
+}
+
 TEST(Suites, NothingChangesByDefault) {
   const std::string text = read(golden("jacobi"));
   const Optimized result = optimize(text, "jacobi.ptx", {});
