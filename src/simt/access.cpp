@@ -55,9 +55,8 @@ bool all_defined(const std::uint8_t* defined, unsigned bytes) {
 } // namespace
 
 // Fills addresses_ with the generic addresses of the active lanes.
-bool Engine::addresses(Warp& warp, const Frame& frame, const Operands& operands, const Ins& ins,
+bool Engine::addresses(const Warp& warp, const Operands& operands, const Ins& ins,
                        std::uint32_t mask) {
-  static_cast<void>(frame);
   if (!reject_undefined(warp, ins, operands.undefined_lanes(ins.address) & mask, "the address is"))
     return false;
   const std::uint64_t* base = operands.row(ins.address);
@@ -80,7 +79,8 @@ std::optional<Bytes> Engine::reach(Warp& warp, const Frame& frame, const Ins& in
                                    unsigned lane, std::uint64_t address, std::uint64_t bytes,
                                    bool writes) {
   if (space == Space::generic || space == Space::global) {
-    if (last_allocation_ != nullptr && last_allocation_->contains(address, bytes)) {
+    if (last_allocation_ != nullptr && last_allocation_->contains(address, bytes) &&
+        (!writes || last_allocation_->writable)) {
       const std::uint64_t at = address - last_allocation_->base;
       return Bytes{&last_allocation_->data[at], &last_allocation_->defined[at]};
     }
@@ -174,7 +174,7 @@ void Engine::find_races(Access::Kind kind, const Warp& warp, const Ins& ins, std
 
 void Engine::load(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
                   std::uint32_t mask) {
-  if (!addresses(warp, frame, operands, ins, mask)) return;
+  if (!addresses(warp, operands, ins, mask)) return;
   const std::span dst(&frame.code->places[ins.dst.first], ins.dst.count);
   const unsigned size = ins.element_bytes;
   sem::ConcreteDomain domain;
@@ -196,7 +196,7 @@ void Engine::load(Warp& warp, Frame& frame, const Operands& operands, const Ins&
 
 void Engine::store(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
                    std::uint32_t mask) {
-  if (!addresses(warp, frame, operands, ins, mask)) return;
+  if (!addresses(warp, operands, ins, mask)) return;
   const std::span src(&frame.code->places[ins.src.first], ins.elements);
   const unsigned size = ins.element_bytes;
   sem::ConcreteDomain domain;
@@ -224,7 +224,7 @@ void Engine::store(Warp& warp, Frame& frame, const Operands& operands, const Ins
 void Engine::copy(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
                   std::uint32_t mask) {
   const std::span src(&frame.code->places[ins.src.first], ins.src.count);
-  if (!addresses(warp, frame, operands, ins, mask)) return;
+  if (!addresses(warp, operands, ins, mask)) return;
   const unsigned size = ins.element_bytes;
   for_lanes(mask, [&](unsigned lane) {
     const std::uint64_t wanted = src.size() > 1 ? operands.lane(src[1], lane) : size;

@@ -62,7 +62,7 @@ Bits operate(Sub op, Type type, Bits old, Bits b, Bits c, bool global) {
 
 void Engine::atomic(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
                     std::uint32_t mask) {
-  if (!addresses(warp, frame, operands, ins, mask)) return;
+  if (!addresses(warp, operands, ins, mask)) return;
   const std::span src(&frame.code->places[ins.src.first], ins.src.count);
   const std::span dst(&frame.code->places[ins.dst.first], ins.dst.count);
   const ptx::Sub op = ins.inst->mods.sub;

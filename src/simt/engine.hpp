@@ -90,8 +90,7 @@ private:
   void store(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
              std::uint32_t mask);
   void copy(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask);
-  bool addresses(Warp& warp, const Frame& frame, const Operands& operands, const Ins& ins,
-                 std::uint32_t mask);
+  bool addresses(const Warp& warp, const Operands& operands, const Ins& ins, std::uint32_t mask);
   std::optional<Bytes> reach(Warp& warp, const Frame& frame, const Ins& ins, ptx::Space space,
                              unsigned lane, std::uint64_t address, std::uint64_t bytes,
                              bool writes);

@@ -184,6 +184,19 @@ TEST(Observer, SeesLaneAddresses) {
   EXPECT_EQ(offsets, std::vector<std::uint64_t>{36});
 }
 
+TEST(Memory, ProtectedAllocationsAreNotWritten) {
+  const auto program = compile(std::make_shared<const ptx::Module>(ptx::parse(kernel_text(
+                                   "ld.global.u32 %r5, [%rd2]; st.global.u32 [%rd2], %r5; ret;"))),
+                               "k");
+  ASSERT_TRUE(program);
+  Memory memory;
+  const std::uint64_t out = memory.allocate("out", std::vector<std::uint8_t>(256));
+  memory.allocations()[0].writable = false;
+  Launch launch{.grid = {1}, .block = {32}};
+  launch.arguments = {value(out), value(std::uint64_t{0})};
+  EXPECT_THAT(run(**program, launch, memory).message, HasSubstr("must not be written"));
+}
+
 TEST(MemorySet, PlacesWithoutOverlap) {
   Memory memory;
   EXPECT_TRUE(memory.place("a", 4096, std::vector<std::uint8_t>(16)));
