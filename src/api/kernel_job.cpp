@@ -48,6 +48,7 @@ public:
     reuse::LanePlan plan = reuse::find_lane_reuse(kernel, solver,
                                                   {.max_delta = options_.shuffle_max_delta,
                                                    .shared = options_.shuffle_shared,
+                                                   .no_index_wrap = assumed("no-index-wrap"),
                                                    .paranoid = options_.paranoid,
                                                    .block = block_shape()});
     choose(kernel, plan);
@@ -81,6 +82,10 @@ private:
       if (function_.reqntid[axis] != 0) shape[axis] = function_.reqntid[axis];
     }
     return shape;
+  }
+
+  [[nodiscard]] bool assumed(std::string_view what) const {
+    return std::ranges::find(options_.assumptions, what) != options_.assumptions.end();
   }
 
   [[nodiscard]] std::string_view architecture() const {
@@ -272,12 +277,16 @@ private:
                           fmt::format("%ntid.x = {}, a multiple of 32", block_shape()[0])});
       }
     }
-    for (const reuse::NoWrap& check : cover.checks)
-      result.push_back(fact(kernel, check.fact));
+    for (const reuse::NoWrap& check : cover.checks) {
+      result.push_back(fact(kernel, check.fact, FactKind::checked));
+    }
+    for (const reuse::IndexFact& promised : cover.promised) {
+      result.push_back(fact(kernel, promised, FactKind::promised));
+    }
     return result;
   }
 
-  static Fact fact(Kernel& kernel, const reuse::IndexFact& index) {
+  static Fact fact(Kernel& kernel, const reuse::IndexFact& index, FactKind kind) {
     const sym::Context& c = *kernel.context;
     std::string sum = c.to_string(index.index), ranges;
     if (index.unit.valid()) {
@@ -289,8 +298,8 @@ private:
       ranges += fmt::format("{}k = {}..{}", ranges.empty() ? "" : ", ", index.constants.lowest,
                             index.constants.highest);
     }
-    return {FactKind::checked, fmt::format("{} does not wrap as a {} 32-bit number for {}", sum,
-                                           index.is_signed ? "signed" : "unsigned", ranges)};
+    return {kind, fmt::format("{} does not wrap as a {} 32-bit number for {}", sum,
+                              index.is_signed ? "signed" : "unsigned", ranges)};
   }
 
   const ptx::Module& module_;

@@ -244,6 +244,10 @@ private:
       return false;
     }
     cover.proof = match->proof;
+    if (options_.no_index_wrap) {
+      cover.promised = match->facts;
+      return true;
+    }
     for (const IndexFact& fact : match->facts) {
       const auto check = place_check(fact, d);
       if (!check) {

@@ -37,8 +37,9 @@ struct Cover {
   std::size_t source = 0; // and its event
   int delta = 0;          // 0: the lane itself has the value
   std::vector<NoWrap> checks;
-  bool needs_copy = false; // S's register is overwritten before D
-  bool row_check = true;   // %tid.x + delta may leave the row of the block
+  std::vector<IndexFact> promised; // the same, but the user vouches for them
+  bool needs_copy = false;         // S's register is overwritten before D
+  bool row_check = true;           // %tid.x + delta may leave the row of the block
   sym::ProofKind proof = sym::ProofKind::none;
 };
 
@@ -53,6 +54,7 @@ struct Load {
 struct LaneOptions {
   unsigned max_delta = 31;
   bool shared = false;                  // also shared memory
+  bool no_index_wrap = false;           // promised by the user (--assume=no-index-wrap)
   bool paranoid = false;                // Z3 repeats every normal-form proof
   std::array<std::uint32_t, 3> block{}; // known block shape, zeros where unknown
 };

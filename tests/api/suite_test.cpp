@@ -131,6 +131,18 @@ TEST(Suites, PtxasFreedomHoldsAKernelBackUntilItIsPinned) {
   EXPECT_EQ(std::ranges::count(pinned, '\n'), std::ranges::count(text, '\n'));
 }
 
+TEST(Suites, PromisedFactsAreNotCheckedButNamed) {
+  Options options = forced();
+  ASSERT_EQ(apply_option(options, "assume=no-index-wrap"), std::nullopt);
+  const Optimized result = optimize(read(golden("jacobi")), "jacobi.ptx", options);
+  EXPECT_EQ(result.text.find("setp.le.u32"), std::string::npos);
+  unsigned promised = 0;
+  for (const AccessReport& access : kernel_of(result.report, "jacobi").accesses)
+    for (const Fact& fact : access.facts)
+      promised += fact.kind == FactKind::promised ? 1 : 0;
+  EXPECT_EQ(promised, 6U);
+}
+
 TEST(Suites, CoarseningSharesLoadsAcrossBlocks) {
   Options options;
   ASSERT_EQ(apply_option(options, "coarsen=y:4"), std::nullopt);
