@@ -9,12 +9,17 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <cstdlib>
+#include <fstream>
 #include <optional>
 
 namespace ptxasw {
 namespace {
 
-constexpr unsigned samples_per_form = 8192, block = 128;
+// PTXASW_CONFORMANCE=FILE records a table, of more samples.
+constexpr unsigned block = 128;
+const char* const record_file = std::getenv("PTXASW_CONFORMANCE");
+const unsigned samples_per_form = record_file != nullptr ? 65536 : 8192;
 
 // The few entry points of the driver that it takes, from whatever library is installed.
 class Gpu {
@@ -148,12 +153,16 @@ TEST(Gpu, AgreesOnEveryForm) {
   const Gpu::Pointer in = gpu->allocate(samples_per_form * most_operands * 8);
   const Gpu::Pointer out = gpu->allocate(samples_per_form * most_operands * 8);
   std::mt19937_64 random(1000);
+  std::string table = "# form | inputs | differences\n";
   for (std::size_t k = 0; k < all.size(); ++k) {
     const forms::Instance form = forms::instantiate(all[k]);
     std::vector<std::vector<sem::Bits>> inputs(samples_per_form);
     std::vector<std::uint64_t> slots;
-    for (auto& values : inputs) {
+    const bool exhaustive = form.sources == "h" && samples_per_form == 65536;
+    for (std::size_t n = 0; n < inputs.size(); ++n) {
+      auto& values = inputs[n];
       values = samples::draw(form.sources, random);
+      if (exhaustive) values[0] = n;
       for (const sem::Bits v : values)
         slots.push_back(static_cast<std::uint64_t>(v));
     }
@@ -161,8 +170,12 @@ TEST(Gpu, AgreesOnEveryForm) {
     gpu->write(in, slots);
     gpu->launch(module, fmt::format("k{}", k), in, out);
     gpu->read(outputs, out);
-    EXPECT_EQ(disagreement(all[k], inputs, outputs), "");
+    const std::string difference = disagreement(all[k], inputs, outputs);
+    EXPECT_EQ(difference, "");
+    table += fmt::format("{} | {}{} | {}\n", all[k], samples_per_form, exhaustive ? " (all)" : "",
+                         difference.empty() ? "0" : difference);
   }
+  if (record_file != nullptr) std::ofstream(record_file) << table;
 }
 
 } // namespace
