@@ -103,8 +103,8 @@ __device__ inline std::uint64_t mix(std::uint64_t x) { // splitmix64
 }
 
 // Elements [0, count) of `to` get reproducible random values: floats in [0.5, 1.5), integers of all
-// bits, indices below `limit`, or raw bits (NaNs and infinities among them; no NaNs in f64: of two f64
-// NaNs an operation keeps the payload of one, and which one PTX does not say).
+// bits, indices below `limit`, or raw bits (NaNs and infinities among them; no NaNs in f64: of two
+// f64 NaNs an operation keeps the payload of one, and which one PTX does not say).
 static __global__ void fill_words(std::uint32_t* to, std::uint64_t count, Pattern pattern,
                                   std::uint64_t seed, std::uint64_t limit) {
   const std::uint64_t stride = std::uint64_t(gridDim.x) * blockDim.x;

@@ -96,9 +96,9 @@ TEST(CommandLine, ReplacesInputsOnly) {
   EXPECT_EQ(line.with({.inputs = {std::nullopt, "/y"}, .output = "/dev/null"}),
             words("-arch=sm_90 a.ptx /y -ias PTX -o /dev/null"));
   EXPECT_EQ(parse("-v k").with({.inputs = {}, .verbose = true}), words("-v k"));
-  EXPECT_EQ(
-      parse("--fdevice-time-trace t --use-trace-pid=3 k").with({.inputs = {}, .output = "/dev/null"}),
-      words("k -o /dev/null"));
+  EXPECT_EQ(parse("--fdevice-time-trace t --use-trace-pid=3 k")
+                .with({.inputs = {}, .output = "/dev/null"}),
+            words("k -o /dev/null"));
 }
 
 TEST(CommandLine, KnowsEveryNameOnce) {
