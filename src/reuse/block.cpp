@@ -46,16 +46,19 @@ public:
              BlockPlan& plan)
       : k_(kernel), c_(*kernel.context), solver_(solver), options_(options), plan_(plan),
         shift_(kernel, plan), relaxed_(c_, {}), between_(kernel),
+        definitions_(analysis::definitions(kernel.body)),
         bounds_(kernel, relaxed_, [this](Term atom) { return known_at_entry(atom); }) {}
 
   void run() {
     for (unsigned axis = 0; axis < 3; ++axis)
       plan_.rows[axis] = shift_.row(axis);
-    const auto& events = k_.trace.events;
-    for (std::size_t e = 0; e < events.size(); ++e) {
-      if (events[e].kind != EventKind::load) continue;
-      plan_.loads.push_back({.event = e});
-      find_covers();
+    list_loads();
+    for (std::size_t begin = 0; begin < plan_.loads.size();) {
+      std::size_t end = begin + 1;
+      while (end < plan_.loads.size() && segment_of(end) == segment_of(begin))
+        ++end;
+      cover_segment(begin, end);
+      begin = end;
       if (c_.exhausted()) {
         plan_.refused = "memory budget of the analysis spent";
         return;
@@ -81,14 +84,27 @@ private:
     return ptx::bit_width(k_.body.registers[reg].type);
   }
 
-  void find_covers() {
-    BlockLoad& load = plan_.loads.back();
-    const Event& d = event(load);
-    const bool differs = plan_.variance.differs(k_.body, inst(d));
-    load.copies.resize(differs ? plan_.count() : 1);
-    if (!takes_part(d)) return;
-    for (unsigned copy = 0; copy < load.copies.size(); ++copy)
-      find_cover(plan_.loads.size() - 1, copy);
+  void list_loads() {
+    const auto& events = k_.trace.events;
+    for (std::size_t e = 0; e < events.size(); ++e) {
+      if (events[e].kind != EventKind::load) continue;
+      const bool differs = plan_.variance.differs(k_.body, inst(events[e]));
+      plan_.loads.push_back({e, std::vector<CopyLoad>(differs ? plan_.count() : 1)});
+    }
+  }
+
+  [[nodiscard]] std::uint32_t segment_of(std::size_t load) const {
+    return plan_.segments[event(plan_.loads[load]).inst];
+  }
+
+  // In the order in which they are run.
+  void cover_segment(std::size_t begin, std::size_t end) {
+    for (unsigned copy = 0; copy < plan_.count(); ++copy) {
+      for (std::size_t load = begin; load < end; ++load) {
+        if (copy < plan_.loads[load].copies.size() && takes_part(event(plan_.loads[load])))
+          find_cover(load, copy);
+      }
+    }
   }
 
   [[nodiscard]] bool takes_part(const Event& load) const {
@@ -136,10 +152,14 @@ private:
     return true;
   }
 
-  // S comes before D whenever D runs, in the same trip of every loop around S. (Copies of one
-  // instruction are emitted in order.)
+  [[nodiscard]] bool same_segment(const Event& s, const Event& d) const {
+    return plan_.segments[s.inst] == plan_.segments[d.inst];
+  }
+
+  // S is run before D whenever D is, in the same trip of every loop around S. (Holders of D's own
+  // segment are run before it.)
   [[nodiscard]] bool precedes(const Event& s, const Event& d) const {
-    if (s.inst == d.inst) return true;
+    if (same_segment(s, d)) return true;
     if (!k_.cfg.dominates_inst(s.inst, d.inst)) return false;
     const std::uint32_t loop = k_.loops.innermost[s.block];
     return loop == ~0U || k_.loops.contains(loop, d.block);
@@ -172,7 +192,7 @@ private:
   // Copy c itself has not changed the bytes. Stores of other copies come from other blocks of the
   // original, which might as well have come later.
   bool undisturbed(const Event& s, const Event& d) {
-    if (s.inst == d.inst) return true;
+    if (same_segment(s, d)) return true;
     return between_.all_events(s.inst, d.inst, [&](const Event& e) {
       if (e.kind == EventKind::load) return true;
       return e.kind == EventKind::store && (d.read_only || disjoint(e, d));
@@ -191,7 +211,12 @@ private:
   bool keeps_value(const Event& s, const Event& d, const Source& source, unsigned copy) {
     const auto from = k_.body.dst(inst(s)), to = k_.body.dst(inst(d));
     for (const ptx::Arg& reg : from) {
-      if (s.inst != d.inst && between_.overwritten(s.inst, d.inst, reg.id)) return false;
+      if (same_segment(s, d) && s.inst != d.inst) {
+        // The rest of copy c' may be run in between.
+        if (definitions_[reg.id].size() > 1) return false;
+      } else if (s.inst != d.inst && between_.overwritten(s.inst, d.inst, reg.id)) {
+        return false;
+      }
       // D itself writes it, for an earlier copy or before it is read.
       const bool clash = std::ranges::any_of(to, [&](const ptx::Arg& a) { return a.id == reg.id; });
       if (clash && s.inst != d.inst && (source.copy != copy || from.size() > 1)) return false;
@@ -233,6 +258,7 @@ private:
   BlockShift shift_;
   Relaxed relaxed_;
   Between between_;
+  std::vector<std::vector<ptx::InstId>> definitions_;
   Bounds bounds_;
   std::map<Key, std::vector<Holder>> exact_;
   std::unordered_map<std::uint32_t, std::vector<Holder>> relaxed_same_;
@@ -274,6 +300,7 @@ BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
   if (!plan.refused.empty()) return plan;
   enumerate_copies(plan);
   plan.variance = analysis::find_variance(kernel.body, seeds);
+  plan.segments = segments(kernel, options.order);
   plan.refused = why_copies_part(kernel, plan.variance);
   return plan;
 }

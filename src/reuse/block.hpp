@@ -1,15 +1,15 @@
 // The coverage query along the block axis.
 //
 // A coarsened kernel runs C copies of its body side by side in one thread ("in lockstep"): every
-// instruction stands there for copy 0, copy 1, ... before the next one begins. The copies differ in
-// %ctaid of the coarsened axes only. A load D of copy c is covered when an earlier load S of some
-// copy c' read the very bytes that D needs:
+// segment of code (block_order.hpp; often a single instruction) stands there for copy 0, copy 1,
+// ... before the next one begins. The copies differ in %ctaid of the coarsened axes only. A load D
+// of copy c is covered when an earlier load S of some copy c' read the very bytes that D needs:
 //
 //     address of S in copy c'  =  address of D in copy c
 //
 // and then D is no instruction at all. Conditions, and where each is checked:
 //   the kernel may be coarsened at all                                 block_rules.hpp
-//   S comes before D on every path, in the same trip of its loops      precedes
+//   S is run before D on every path, in the same trip of its loops     precedes
 //   S took effect in copy c' whenever D does in copy c                 source_executed
 //   copy c itself has not written the bytes since S                    undisturbed
 //   S's register still has the value, or a copy is kept                CopyLoad::needs_copy
@@ -26,6 +26,7 @@
 #include "analysis/variance.hpp"
 #include "emulator/emulate.hpp"
 #include "reuse/block_bound.hpp"
+#include "reuse/block_order.hpp"
 #include "symbolic/solver.hpp"
 
 #include <array>
@@ -62,6 +63,7 @@ struct BlockLoad {
 struct BlockOptions {
   std::array<unsigned, 3> factors{1, 1, 1};
   bool rows = true; // where possible
+  CopyOrder order = CopyOrder::instructions;
   bool paranoid = false;
 };
 
@@ -70,8 +72,9 @@ struct BlockPlan {
   std::array<Axis, 3> axes;
   std::vector<std::array<unsigned, 3>> copies; // offsets along the axes; copy 0 has none
   analysis::Variance variance;
-  std::vector<BlockLoad> loads;  // in program order
-  IndexBound bound;              // to be checked on entry, unless empty
+  std::vector<std::uint32_t> segments; // by instruction; see block_order.hpp
+  std::vector<BlockLoad> loads;        // in program order
+  IndexBound bound;                    // to be checked on entry, unless empty
   std::array<sym::Term, 3> rows; // by axis that is cut by rows: the atom that stands for the row
 
   [[nodiscard]] unsigned count() const { return static_cast<unsigned>(copies.size()); }

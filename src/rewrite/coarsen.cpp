@@ -69,39 +69,66 @@ private:
     std::uint32_t done = module_.body_of(*body_.function).front().range.end;
     InstId next = 0;
     bool open_end = true;
-    for (const ptx::Statement& statement : inside_) {
-      text_.all += module_.slice({done, statement.range.begin});
-      done = statement.range.end;
-      if (statement.kind == StatementKind::instruction) {
-        const Inst& inst = body_.insts[next];
-        instruction(next++);
-        open_end = !(ends_thread(inst) && inst.guard == ptx::none);
-      } else {
-        open_end |= statement.kind == StatementKind::label;
-        text_.all += module_.slice(statement.range);
+    for (std::size_t n = 0; n < inside_.size();) {
+      if (inside_[n].kind != StatementKind::instruction) {
+        open_end |= inside_[n].kind == StatementKind::label;
+        text_.all += module_.slice({done, inside_[n].range.end});
+        done = inside_[n++].range.end;
+        continue;
       }
+      const auto segment = inside_.subspan(n, segment_length(n, next));
+      emit_segment(segment, next, done);
+      n += segment.size();
+      done = segment.back().range.end;
+      const Inst& last = body_.insts[next - 1];
+      open_end = !(ends_thread(last) && last.guard == ptx::none);
     }
     if (open_end) text_.line("ret;");
     text_.line("}}");
   }
 
-  void instruction(InstId id) {
-    const Inst& inst = body_.insts[id];
-    ++report_.instructions;
-    const auto load = load_of_.find(id);
-    if (load != load_of_.end()) return emit_load(load->second);
-    if (reuse::needs_agreement(k_, plan_.variance, inst)) return agree(inst);
-    const bool differs = plan_.variance.differs(body_, inst);
-    if (!differs) ++report_.shared;
-    const unsigned count = differs ? plan_.count() : 1;
-    for (unsigned copy = 0; copy < count; ++copy)
-      separate(copy, in_copy(inst, copy));
-    report_.emitted += count;
+  // Statements from number `n` (instruction `id`) to the last instruction of its segment.
+  [[nodiscard]] std::size_t segment_length(std::size_t n, InstId id) const {
+    const std::uint32_t segment = plan_.segments[id];
+    std::size_t length = 0;
+    for (std::size_t m = n; m < inside_.size(); ++m) {
+      if (inside_[m].kind == StatementKind::location) continue;
+      if (inside_[m].kind != StatementKind::instruction || plan_.segments[id++] != segment) break;
+      length = m + 1 - n;
+      if (id == body_.insts.size()) break;
+    }
+    return length;
   }
 
-  void separate(unsigned copy, std::string_view code) {
-    if (copy > 0) text_.all += "\n\t";
-    text_.all += code;
+  // Copy 0 keeps what stands between the statements.
+  void emit_segment(std::span<const ptx::Statement> segment, InstId& next, std::uint32_t done) {
+    const InstId first = next;
+    for (unsigned copy = 0; copy < plan_.count(); ++copy) {
+      next = first;
+      for (const ptx::Statement& statement : segment) {
+        const bool is_code = statement.kind == StatementKind::instruction;
+        if (copy == 0) text_.all += module_.slice({done, statement.range.begin});
+        done = statement.range.end;
+        const std::string code =
+            is_code ? code_of(next++, copy) : std::string(module_.slice(statement.range));
+        if (!code.empty() && !text_.all.ends_with("\n\t") && copy > 0) text_.all += "\n\t";
+        text_.all += code;
+      }
+    }
+  }
+
+  // What the lockstep form has of an instruction for one copy; what stands once is copy 0's.
+  std::string code_of(InstId id, unsigned copy) {
+    const Inst& inst = body_.insts[id];
+    if (copy == 0) ++report_.instructions;
+    const auto load = load_of_.find(id);
+    if (load != load_of_.end()) return load_code(load->second, copy);
+    if (reuse::needs_agreement(k_, plan_.variance, inst)) return copy == 0 ? agree(inst) : "";
+    const bool differs = plan_.variance.differs(body_, inst);
+    if (copy > 0 && !differs) return {};
+    if (!differs) ++report_.shared;
+    ++report_.emitted;
+    return in_copy(inst, copy);
   }
 
   // The statement as copy `copy` executes it.
@@ -172,74 +199,74 @@ private:
     return ptx::bit_width(body_.registers[reg.id].type);
   }
 
-  void emit_load(std::size_t index) {
+  std::string load_code(std::size_t index, unsigned copy) {
     const BlockLoad& load = plan_.loads[index];
     const Inst& inst = inst_of(load);
-    report_.loads += plan_.count();
+    ++report_.loads;
+    if (copy >= load.copies.size()) return {};
     if (load.copies.size() == 1) ++report_.shared;
-    std::string_view separator;
-    const auto put = [&](std::string_view code) {
-      text_.all += separator;
-      text_.all += code;
-      separator = "\n\t";
-    };
-    for (unsigned copy = 0; copy < load.copies.size(); ++copy) {
-      if (const auto& from = load.copies[copy].from) {
-        ++report_.loads_moved;
-        put_moves(inst, copy, *from, load.copies[copy].needs_copy, put);
-      } else {
-        ++report_.loads_left;
-        ++report_.emitted;
-        put(in_copy(inst, copy));
-      }
-      const auto kept = kept_.find({index, copy});
-      if (kept == kept_.end()) continue;
-      const auto dst = body_.dst(inst);
-      for (std::size_t n = 0; n < dst.size(); ++n)
-        put(fmt::format("mov.b{} \t{}, {};", width(dst[n]), kept->second[n],
-                        names_.of(dst[n].id, copy)));
+    if (const auto& from = load.copies[copy].from) {
+      ++report_.loads_moved;
+      return moves(inst, copy, *from, load.copies[copy].needs_copy) + kept(index, copy);
     }
+    ++report_.loads_left;
+    ++report_.emitted;
+    return in_copy(inst, copy) + kept(index, copy);
   }
 
-  void put_moves(const Inst& inst, unsigned copy, const reuse::Source& from, bool needs_copy,
-                 const auto& put) {
-    const auto dst = body_.dst(inst), src = body_.dst(inst_of(plan_.loads[from.load]));
-    std::string guard;
-    if (inst.guard != ptx::none) {
-      guard = fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.of(inst.guard, copy));
+  // Copies of the value just loaded, where its register will not keep it.
+  std::string kept(std::size_t index, unsigned copy) {
+    const auto found = kept_.find({index, copy});
+    if (found == kept_.end()) return {};
+    std::string code;
+    const auto dst = body_.dst(inst_of(plan_.loads[index]));
+    for (std::size_t n = 0; n < dst.size(); ++n) {
+      code += fmt::format("\n\tmov.b{} \t{}, {};", width(dst[n]), found->second[n],
+                          names_.of(dst[n].id, copy));
     }
+    return code;
+  }
+
+  std::string moves(const Inst& inst, unsigned copy, const reuse::Source& from, bool needs_copy) {
+    const auto dst = body_.dst(inst), src = body_.dst(inst_of(plan_.loads[from.load]));
+    std::string guard, code;
+    if (inst.guard != ptx::none)
+      guard = fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.of(inst.guard, copy));
     for (std::size_t n = 0; n < dst.size(); ++n) {
       const std::string to = names_.of(dst[n].id, copy);
       const std::string value =
           needs_copy ? kept_.at({from.load, from.copy})[n] : names_.of(src[n].id, from.copy);
-      if (to != value) put(fmt::format("{}mov.b{} \t{}, {};", guard, width(dst[n]), to, value));
+      if (to == value) continue;
+      code += fmt::format("{}{}mov.b{} \t{}, {};", code.empty() ? "" : "\n\t", guard, width(dst[n]),
+                          to, value);
     }
+    return code;
   }
 
   // --- Branches --------------------------------------------------------------------------------
 
   // Fall through if every copy does, leave if every copy does, else start over in the sequential
   // form. Nothing has been written yet.
-  void agree(const Inst& inst) {
+  std::string agree(const Inst& inst) {
     const bool negated = inst.guard_negated; // then the branch is taken where the guard is false
     const std::string any = registers_.make("pred"), all = registers_.make("pred");
-    const std::string first = names_.of(inst.guard, 0),
-                      stay = fmt::format("{}stay_{}", labels_.prefix, report_.agreements++);
+    const std::string stay = fmt::format("{}stay_{}", labels_.prefix, report_.agreements++);
+    Text text;
     const auto combine = [&](std::string_view op, const std::string& into) {
-      std::string sum = first;
+      std::string sum = names_.of(inst.guard, 0);
       for (unsigned copy = 1; copy < plan_.count(); ++copy) {
-        separate(copy > 1 || into == all,
-                 fmt::format("{}.pred \t{}, {}, {};", op, into, sum, names_.of(inst.guard, copy)));
+        text.line("{}.pred \t{}, {}, {};", op, into, sum, names_.of(inst.guard, copy));
         sum = into;
       }
     };
     combine(negated ? "and" : "or", any);
-    text_.line("@{}{} bra \t{};", negated ? "" : "!", any, stay);
+    text.line("@{}{} bra \t{};", negated ? "" : "!", any, stay);
     combine(negated ? "or" : "and", all);
-    text_.line("@{}{} {}", negated ? "!" : "", all, without_guard(inst));
-    text_.line("bra \t{};", labels_.sequential);
-    text_.all += fmt::format("\n{}:", stay);
+    text.line("@{}{} {}", negated ? "!" : "", all, without_guard(inst));
+    text.line("bra \t{};", labels_.sequential);
+    text.label(stay);
     report_.emitted += 2 * plan_.count();
+    return text.all.substr(text.all.find_first_not_of("\n\t"));
   }
 
   [[nodiscard]] std::string_view without_guard(const Inst& inst) const {

@@ -409,6 +409,7 @@ TEST(BlockBound, TripsThatNothingBounds) {
       // Unsigned numbers that begin or end near the wrap.
       {"-5", "add.s32 %r8, %r8, 1;\nsetp.lt.u32 %p1, %r8, %r2;"},
       {"%r2", "add.s32 %r8, %r8, -2;\nsetp.gt.u32 %p1, %r8, 0;"},
+      {"%r2", "setp.gt.u32 %p1, %r8, 1;\nadd.s32 %r8, %r8, -3;"},
       // An exit that not every trip passes.
       {"0", "add.s32 %r8, %r8, 1;\nld.global.u32 %r10, [%rd1];\nsetp.eq.s32 %p1, %r10, 0;\n"
             "@%p1 bra N;\nsetp.ge.s32 %p2, %r8, %r2;\n@%p2 bra M;\nN:\n"
