@@ -102,6 +102,54 @@ JOIN:
   EXPECT_EQ(k.kernel.trace.pruned_edges, 1U);
 }
 
+TEST(Trace, TheLastThreadOfALargeBlockIsReal) {
+  const Emulated k = emulate_body(R"(
+    setp.lt.u32 %p1, %r3, 1023;
+    @%p1 bra DONE;
+    ld.global.f32 %f1, [%rd1];
+DONE:
+    ret;)");
+  EXPECT_EQ(k.kernel.trace.pruned_edges, 0U);
+}
+
+TEST(Trace, ASideThatTheOtherCanReachIsNoSide) {
+  const Emulated k = emulate_body(R"(
+    setp.eq.s32 %p1, %r1, 0;
+    setp.eq.s32 %p2, %r2, 0;
+    add.s64 %rd3, %rd2, 16;
+    @%p1 bra SIDE;
+    @%p2 bra JOIN;
+SIDE:
+    add.s64 %rd3, %rd1, 16;
+JOIN:
+    ld.global.f32 %f1, [%rd3];
+    ret;)");
+  EXPECT_THAT(k.events(), ElementsAre("load phi(%rd3)"));
+}
+
+TEST(Trace, MergedValuesAreEqualIfTheyAgreeOnEveryPath) {
+  const Emulated k = emulate_body(R"(
+    setp.eq.s32 %p1, %r3, 0;
+    setp.eq.s32 %p2, %r3, 1;
+    mov.u64 %rd3, %rd1;
+    mov.u64 %rd4, %rd1;
+    mov.u64 %rd5, %rd1;
+    @%p1 bra JOIN;
+    mov.u64 %rd4, %rd2;
+    @%p2 bra JOIN;
+    mov.u64 %rd3, %rd2;
+    mov.u64 %rd5, %rd2;
+JOIN:
+    ld.global.f32 %f1, [%rd3];
+    ld.global.f32 %f2, [%rd4];
+    ld.global.f32 %f3, [%rd5];
+    ret;)");
+  const auto& events = k.kernel.trace.events;
+  EXPECT_EQ(events.at(0).address, events.at(2).address);
+  EXPECT_NE(events.at(0).address, events.at(1).address);
+  EXPECT_EQ(k.kernel.context->uniformity(events[0].address), sym::Uniformity::lane);
+}
+
 TEST(Trace, InductionVariablesOfNestedLoops) {
   const Emulated k = emulate_body(R"(
     mov.u32 %r4, 0;
@@ -139,6 +187,7 @@ LOOP:
     ret;)");
   EXPECT_THAT(k.events(), ElementsAre("load in + 8*trip0"));
   EXPECT_EQ(k.kernel.uniformity.loops[0], analysis::Uniform::lane);
+  EXPECT_EQ(k.kernel.context->uniformity(k.kernel.trace.trips.at(0)), sym::Uniformity::lane);
 }
 
 TEST(Trace, DifferentStepsAreNotAnInductionVariable) {
@@ -154,6 +203,51 @@ LOOP:
     @%p2 bra LOOP;
     ret;)");
   EXPECT_THAT(k.events(), ElementsAre("load loop(%rd3)"));
+}
+
+TEST(Trace, OneLatchThatDoesNotStepIsEnough) {
+  for (const char* steps : {"add.s64 %rd3, %rd4, 8;\n@%p1 bra LOOP;\nmov.u64 %rd3, %rd4;",
+                            "@%p1 bra LOOP;\nadd.s64 %rd3, %rd4, 8;"}) {
+    const Emulated k = emulate_body(fmt::format(R"(
+    mov.u64 %rd3, %rd1;
+    setp.eq.s32 %p1, %r1, 7;
+LOOP:
+    ld.global.u32 %r4, [%rd3];
+    setp.eq.s32 %p2, %r4, 9;
+    mov.u64 %rd4, %rd3;
+    {}
+    @%p2 bra LOOP;
+    ret;)",
+                                                steps));
+    EXPECT_THAT(k.events(), ElementsAre("load loop(%rd3)")) << steps;
+  }
+}
+
+TEST(Trace, StepsThatTheLoopChangesAreNotSteps) {
+  const Emulated k = emulate_body(R"(
+    mov.u64 %rd3, %rd1;
+LOOP:
+    ld.global.u64 %rd4, [%rd3];
+    add.s64 %rd3, %rd3, %rd4;
+    setp.ne.s64 %p1, %rd4, 0;
+    @%p1 bra LOOP;
+    ret;)");
+  EXPECT_THAT(k.events(), ElementsAre("load loop(%rd3)"));
+  EXPECT_EQ(k.kernel.context->uniformity(k.kernel.trace.events.at(0).address),
+            sym::Uniformity::lane);
+}
+
+TEST(Trace, ALatchThatIsAlwaysTakenCounts) {
+  const Emulated k = emulate_body(R"(
+    mov.u32 %r4, 0;
+    mov.u64 %rd3, %rd1;
+LOOP:
+    ld.global.f32 %f1, [%rd3];
+    add.s64 %rd3, %rd3, 8;
+    setp.eq.s32 %p1, %r4, 0;
+    @%p1 bra LOOP;
+    ret;)");
+  EXPECT_THAT(k.events(), ElementsAre("load in + 8*trip0"));
 }
 
 TEST(Trace, LoopInvariantStaysItself) {
@@ -242,6 +336,24 @@ ret;
   EXPECT_EQ(k.kernel.uniformity.registers.at(1), analysis::Uniform::lane);
 }
 
+TEST(Trace, ParametersOfFunctionsVaryByLane) {
+  const Emulated k(R"(.version 8.0
+.target sm_90
+.address_size 64
+.func f(.param .b64 a)
+{
+.reg .b64 %rd<2>;
+.reg .f32 %f<2>;
+ld.param.u64 %rd1, [a];
+ld.global.f32 %f1, [%rd1];
+ret;
+}
+)");
+  ASSERT_EQ(k.kernel.trace.events.size(), 1U);
+  EXPECT_EQ(k.kernel.context->uniformity(k.kernel.trace.events[0].address), sym::Uniformity::lane);
+  EXPECT_EQ(k.kernel.uniformity.registers.at(0), analysis::Uniform::lane);
+}
+
 TEST(Trace, IrreducibleControlFlowIsRefused) {
   const Emulated k = emulate_body(R"(
     setp.eq.s32 %p1, %r1, 0;
@@ -259,6 +371,45 @@ B:
 TEST(Trace, UnreadableStatementRefusesTheKernel) {
   const Emulated k = emulate_body("ld.global.f32 %f1, [%rd1;\nret;");
   EXPECT_FALSE(k.kernel.trace.refused.empty());
+}
+
+TEST(Trace, UnknownInstructionRefusesTheKernel) {
+  const Emulated k = emulate_body("frobnicate.u32 %r4, %r1;\nret;");
+  EXPECT_THAT(k.kernel.trace.refused, HasSubstr("unknown instruction"));
+}
+
+TEST(Trace, NamesWithoutDeclarationRefuseTheKernel) {
+  EXPECT_FALSE(emulate_body("add.s32 %r4, %q1, 1;\nret;").kernel.trace.refused.empty());
+}
+
+TEST(Trace, AccessesOfUnknownFormAreNotTakenForPlainOnes) {
+  const Emulated k = emulate_body("st.global.f32 [%rd1], 1;\nret;"); // an integer among floats
+  EXPECT_THAT(k.events(), ElementsAre("clobber st"));
+}
+
+TEST(Trace, NoFactAtALoopHeader) {
+  const Emulated k = emulate_body(R"(
+    setp.ge.s32 %p1, %r3, %r1;
+    @%p1 bra DONE;
+LOOP:
+    ld.global.f32 %f1, [%rd1];
+    add.s64 %rd1, %rd1, 4;
+    setp.lt.s64 %p2, %rd1, %rd2;
+    @%p2 bra LOOP;
+DONE:
+    ret;)");
+  EXPECT_THAT(k.kernel.facts_at(k.kernel.trace.events.at(0).block), IsEmpty());
+}
+
+TEST(Trace, NoFactWhereTwoPathsEnter) {
+  const Emulated k = emulate_body(R"(
+    setp.ge.s32 %p1, %r3, %r1;
+    @%p1 bra L;
+    add.s64 %rd1, %rd1, 4;
+L:
+    ld.global.f32 %f1, [%rd1];
+    ret;)");
+  EXPECT_THAT(k.kernel.facts_at(k.kernel.trace.events.at(0).block), IsEmpty());
 }
 
 TEST(Trace, FactsOfGuardingBranches) {
@@ -313,6 +464,21 @@ TEST(Uniformity, ByOrigin) {
     EXPECT_EQ(of(k, reg), Uniform::lane);
 }
 
+TEST(Uniformity, GuardsAndUnknownForms) {
+  const Emulated k = emulate_body(R"(
+    setp.lt.s32 %p1, %r3, 5;
+    mov.u32 %r4, 1;
+    @%p1 mov.u32 %r4, 2;
+    mov.f32 %f1, 0f3F800000;
+    add.f32 %f2, %f1, 1;
+    st.global.u32 [%rd1], %r4;
+    st.global.f32 [%rd1], %f2;
+    ret;)");
+  EXPECT_EQ(of(k, "%r4"), analysis::Uniform::lane);
+  EXPECT_EQ(of(k, "%f1"), analysis::Uniform::grid);
+  EXPECT_EQ(of(k, "%f2"), analysis::Uniform::lane); // an integer among floats has no meaning here
+}
+
 TEST(Uniformity, JoinOfADivergentBranch) {
   const Emulated k = emulate_body(R"(
     setp.lt.s32 %p1, %r3, 5;
@@ -348,6 +514,7 @@ TEST(Uniformity, LoopsLeftAtDifferentTrips) {
   const Emulated k = emulate_body(R"(
     mov.u32 %r4, 0;
 LOOP:
+    add.s32 %r5, %r1, 1;
     add.s32 %r4, %r4, 1;
     setp.lt.s32 %p2, %r4, %r3;
     @%p2 bra LOOP;
@@ -355,6 +522,7 @@ LOOP:
     ret;)");
   EXPECT_EQ(k.kernel.uniformity.loops.at(0), analysis::Uniform::lane);
   EXPECT_EQ(of(k, "%r4"), analysis::Uniform::lane);
+  EXPECT_EQ(of(k, "%r5"), analysis::Uniform::lane);
 }
 
 } // namespace

@@ -1,8 +1,6 @@
 // The conditions of the lane axis, one small kernel each: what is covered, by which delta, with
 // which checks; and for everything that must be refused, the reason.
-#include "reuse/lane.hpp"
-
-#include "emulator/kernel_text.hpp"
+#include "reuse/found.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,40 +8,11 @@
 namespace ptxasw {
 namespace {
 
-using test::Emulated;
+using test::by_tid;
+using test::find;
+using test::Found;
 using test::kernel_text;
 using ::testing::HasSubstr;
-
-struct Found {
-  Emulated emulated;
-  reuse::LanePlan plan;
-
-  explicit Found(std::string text, reuse::LaneOptions options = {}) : emulated(std::move(text)) {
-    sym::Solver solver(*emulated.kernel.context, {.paranoid = options.paranoid});
-    plan = reuse::find_lane_reuse(emulated.kernel, solver, options);
-  }
-  [[nodiscard]] const reuse::Cover& cover(std::size_t load) const {
-    const auto& found = plan.loads.at(load).cover;
-    if (!found) ADD_FAILURE() << "kept: " << plan.loads.at(load).kept;
-    static const reuse::Cover nothing{};
-    return found ? *found : nothing;
-  }
-  [[nodiscard]] bool covered(std::size_t load) const {
-    return plan.loads.at(load).cover.has_value();
-  }
-  [[nodiscard]] std::string kept(std::size_t load) const { return plan.loads.at(load).kept; }
-};
-
-// %rd4 = in + 4*tid.x, no wrap possible.
-constexpr const char* by_tid = R"(
-    mul.wide.u32 %rd3, %r3, 4;
-    add.s64 %rd4, %rd1, %rd3;
-    add.s64 %rd5, %rd2, %rd3;
-)";
-
-Found find(const std::string& body, reuse::LaneOptions options = {}) {
-  return Found(kernel_text(by_tid + body), options);
-}
 
 TEST(Lane, NeighboursInBothDirections) {
   const Found f = find(R"(
@@ -273,6 +242,18 @@ constexpr Between betweens[] = {
     {"cp_async", "cp.async.ca.shared.global [%r1], [%rd2], 4;", "cp at line"},
     {"other_array", "st.global.f32 [%rd5], %f1;", "may write it; const __restrict__"},
     {"own_element", "st.global.f32 [%rd4], %f1;", "may write it"},
+    {"read_element", "st.global.f32 [%rd4+4], %f1;", "may write it"},
+    {"element_of_the_first_lane", "st.global.f32 [%rd4+-120], %f1;", "may write it"},
+    {"element_of_the_last_lane", "st.global.f32 [%rd4+128], %f1;", "may write it"},
+    {"beyond_the_last_lane", "st.global.f32 [%rd4+132], %f1;", nullptr},
+    {"store_before_a_branch",
+     "st.global.f32 [%rd5], %f1;\nsetp.eq.s32 %p1, %r1, 0;\n@%p1 bra L;\nadd.f32 %f9, %f1, "
+     "%f1;\nL:",
+     "may write it"},
+    {"store_behind_a_join",
+     "setp.eq.s32 %p1, %r1, 0;\n@%p1 bra L;\nadd.f32 %f9, %f1, %f1;\nL:\nst.global.f32 [%rd5], "
+     "%f1;",
+     "may write it"},
     {"far_element", "st.global.f32 [%rd4+4096], %f1;", nullptr},
     {"element_of_a_lane", "st.global.f32 [%rd4+64], %f1;", "may write it"},
     {"uniform_store", "st.global.f32 [%rd1], %f1;", "may write it"},
@@ -389,6 +370,8 @@ TEST(Lane, OrderedAndFreshLoadsStay) { // traps h07, h50
       HasSubstr("volatile or ordered"));
   EXPECT_THAT(find("ld.global.f32 %f1, [%rd4];\nld.global.cv.f32 %f2, [%rd4+4];\nret;").kept(1),
               HasSubstr("cache operator"));
+  EXPECT_THAT(find("ld.global.f32 %f1, [%rd4];\nld.global.lu.f32 %f2, [%rd4+4];\nret;").kept(1),
+              HasSubstr("cache operator"));
 }
 
 TEST(Lane, WidthsAndTypesMustAgree) { // traps h14b, h14c
@@ -433,7 +416,7 @@ TEST(Lane, OverwrittenSourceIsCopied) {
 TEST(Lane, WhatVariesByLaneIsNotKnownElsewhere) { // traps h20, h23
   for (const char* value :
        {"mov.u32 %r4, %laneid;\nshl.b32 %r4, %r4, 2;", "shfl.sync.down.b32 %r4, %r3, 1, 31, -1;",
-        "mov.u32 %r4, %clock;", "activemask.b32 %r4;"}) {
+        "mov.u32 %r4, %clock;", "activemask.b32 %r4;", "mov.u32 %r4, %lanemask_eq;"}) {
     const Found f(kernel_text(fmt::format(R"(
     {}
     mul.wide.u32 %rd3, %r4, 1;

@@ -43,6 +43,11 @@ TEST(Contraction, SumsOfProductsAreFree) {
             0U);
   EXPECT_EQ(pin("mul.f64 %fd3, %fd1, %fd2;\nadd.f64 %fd4, %fd3, %fd1;", Contraction::none).fusable,
             1U);
+  EXPECT_EQ(pin("mul.f32 %f3, %f1, %f2;\nsub.f32 %f4, %f1, %f3;", Contraction::none).fusable, 1U);
+  EXPECT_EQ(pin("mul.f32 %f3, %f1, %f2;\n@%p1 mov.f32 %f3, %f2;\nadd.f32 %f4, %f3, %f1;",
+                Contraction::none)
+                .fusable,
+            1U); // a product on some path
   EXPECT_EQ(pin("mul.lo.s32 %r5, %r1, %r2;\nadd.s32 %r6, %r5, %r1;", Contraction::none).fusable,
             0U);
 }
