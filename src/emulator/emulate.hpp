@@ -83,6 +83,7 @@ struct Trace {
 };
 
 struct Budget {
+  // Of the thread's processor time.
   std::chrono::milliseconds time{250};
   std::size_t memory = std::size_t{256} << 20;
 };

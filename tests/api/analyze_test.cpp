@@ -92,6 +92,26 @@ TEST(Corpus, EveryKernelIsAnalysedOrRefusedWithAReason) {
   EXPECT_GT(kernels, 60U);
 }
 
+// What nvcc makes of the corpus, for one architecture.
+TEST(Corpus, WhatNvccMakesOfIt) {
+  if (std::system("command -v nvcc > /dev/null 2>&1") != 0) GTEST_SKIP() << "no nvcc";
+  const fs::path output = fs::path(::testing::TempDir()) / "ptxasw_corpus.ptx";
+  unsigned kernels = 0, analyzed = 0;
+  for (const char* name : {"atomics", "control", "data", "groups", "maths", "narrow", "textures"}) {
+    const std::string command =
+        fmt::format("nvcc -arch=sm_90 -std=c++17 -w -ptx '{}' -o '{}'",
+                    (tests / "corpus" / name).string() + ".cu", output.string());
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+    for (const KernelReport& kernel : analyze(read(output), name).kernels) {
+      ++kernels;
+      analyzed += kernel.analyzed ? 1 : 0;
+      EXPECT_TRUE(kernel.analyzed || !kernel.reason.empty()) << kernel.name;
+    }
+  }
+  EXPECT_GT(analyzed, 30U);
+  EXPECT_GE(kernels, analyzed);
+}
+
 TEST(Corpus, BudgetsHold) {
   // A kernel of 3000 blocks, each adding to what the next needs.
   std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 "
