@@ -246,14 +246,12 @@ TEST(LaneProof, LocalMemoryIsEachThreadsOwn) {
 TEST(LaneProof, OuterLoopsNeedUniformTripsToo) {
   const auto kept = [](const char* bound) {
     return find(fmt::format(R"(
+    setp.lt.s32 %p1, %r1, 5; // the inner loop alone does not vary
     mov.u32 %r4, 0;
 OUTER:
-    mov.u32 %r5, 0;
 INNER:
     ld.global.f32 %f1, [%rd4];
     ld.global.f32 %f2, [%rd4+4];
-    add.s32 %r5, %r5, 1;
-    setp.lt.s32 %p1, %r5, %r1;
     @%p1 bra INNER;
     add.s32 %r4, %r4, 1;
     setp.lt.s32 %p2, %r4, {};

@@ -13,6 +13,7 @@ namespace {
 
 using simt::Dim3;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Shuffled {
   unsigned covered = 0;
@@ -230,19 +231,22 @@ TEST_P(ShuffleWraps, MultiplesOfARegister) {
                                              type) +
                                  loads + stores));
   EXPECT_EQ(shuffled.covered, offsets.size() - 1);
-  for (const int n : {3, -3}) {
+  unsigned launches = 0;
+  for (const int n : {1, 2, -1, -2}) {
     if (!is_signed && n < 0) continue; // below
-    for (int first = -50; first <= 50; first += n > 0 ? 1 : 3) {
+    for (int first = -60; first <= 60; ++first) {
+      // Only elements that exist: within 64 of the wrap.
+      const int last = first + 31 * n, margin = 2 * std::abs(n);
+      if (std::min(first, last) - margin < -64 || std::max(first, last) + margin > 63) continue;
       const std::uint32_t m = first_wrapped(is_signed) + static_cast<std::uint32_t>(first);
-      const int last = first + 15 * n + 2 * n;
-      if (std::abs(last) > 60) continue;
-      EXPECT_EQ(shuffled.difference({16}, static_cast<std::uint32_t>(n), m, base_for(is_signed),
-                                    far_memory),
-                "")
+      const auto step = static_cast<std::uint32_t>(n);
+      EXPECT_EQ(shuffled.difference({32}, step, m, base_for(is_signed), far_memory), "")
           << n << " " << first << "\n"
           << shuffled.text;
+      ++launches;
     }
   }
+  EXPECT_GT(launches, 100U);
 }
 
 const Wrap wraps[] = {
@@ -267,8 +271,8 @@ TEST(ShuffleRun, ALargeUnsignedStepIsNotANegativeOne) {
     ld.global.u32 %r11, [%rd8];
     st.global.v2.u32 [%rd50], {%r10, %r11};)"));
   EXPECT_EQ(shuffled.covered, 1U);
-  for (std::uint32_t m = 48; m <= 60; ++m)
-    EXPECT_EQ(shuffled.difference({16}, 0U - 3, m, "in", far_memory), "") << m;
+  for (std::uint32_t m = 0; m <= 40; ++m)
+    EXPECT_EQ(shuffled.difference({32}, 0U - 1, m, "in", far_memory), "") << m;
 }
 
 TEST(ShuffleRun, TwoIndicesInOneRegister) {
@@ -334,6 +338,16 @@ TEST(ShuffleRun, Widths) {
   }
 }
 
+TEST(ShuffleRun, NarrowValuesTravelInWideRegisters) {
+  const Shuffled shuffled(kernel(R"(
+    mul.wide.u32 %rd5, %r3, 2;
+    add.s64 %rd6, %rd1, %rd5;
+    ld.global.u16 %rs1, [%rd6];
+    ld.global.u16 %rs2, [%rd6+2];)"));
+  EXPECT_THAT(shuffled.text, HasSubstr("{%rs1, %rs1};"));
+  EXPECT_THAT(shuffled.text, Not(HasSubstr("shfl.sync.down.b32 \t%rs"))); // ptxas wants 32 bits
+}
+
 TEST(ShuffleRun, VectorsWhoseComponentsChangePlaces) {
   expect_same(R"(
     mul.wide.u32 %rd5, %r3, 8;
@@ -376,28 +390,30 @@ TEST(ShuffleRun, SourcesInAnotherScope) {
 }
 
 TEST(ShuffleRun, IndicesInAnotherScopeCannotBeChecked) {
-  struct Inner {
-    const char *index, *unit, *outside;
-  };
-  for (const auto& [index, unit, outside] : {Inner{"%i", "%r1", ""}, // the index, then the unit
-                                             Inner{"%r4", "%i", "mov.u32 %r1, 0;"}}) {
-    test::Found found(kernel(fmt::format(R"(
-    {{ .reg .b32 %i;
-    ld.param.u32 {1}, [n];
-    mul.lo.s32 {0}, %r3, {1};
-    mul.wide.s32 %rd5, {0}, 4;
-    mul.wide.s32 %rd6, {1}, 4;
-    }}
-    {2}
+  constexpr const char* index = R"(
+    { .reg .b32 %i;
+    mul.lo.s32 %i, %r3, %r1;
+    mul.wide.s32 %rd5, %i, 4;
+    }
+    mul.wide.s32 %rd6, %r1, 4;)";
+  constexpr const char* unit = R"(
+    mul.lo.s32 %r4, %r3, %r1;
+    mul.wide.s32 %rd5, %r4, 4;
+    { .reg .b32 %i;
+    ld.param.u32 %i, [n];
+    mul.wide.s32 %rd6, %i, 4;
+    }
+    mov.u32 %r1, 0;)";
+  for (const std::string inner : {index, unit}) {
+    test::Found found(kernel(inner + R"(
     add.s64 %rd7, %rd1, %rd5;
     add.s64 %rd8, %rd7, %rd6;
     ld.global.u32 %r10, [%rd7];
     ld.global.u32 %r11, [%rd8];
-    st.global.v2.u32 [%rd50], {{%r10, %r11}};)",
-                                         index, unit, outside)));
-    ASSERT_TRUE(found.covered(1)) << index << found.kept(1);
+    st.global.v2.u32 [%rd50], {%r10, %r11};)"));
+    ASSERT_TRUE(found.covered(1)) << inner << found.kept(1);
     rewrite::shuffle(found.emulated.kernel, found.plan, Emit::normal);
-    EXPECT_THAT(found.kept(1), HasSubstr("another scope")) << index;
+    EXPECT_THAT(found.kept(1), HasSubstr("another scope")) << inner;
   }
 }
 
