@@ -12,7 +12,7 @@ ptx k.ptx
 export PTXASW_PTXAS=$FAKE
 "$TOOL" self-test -- ./compiler "$TOOL" > out; same $? 0 "goes through"
 contains "$(cat out)" "yes: this command runs ptxasw"
-contains "$(cat out)" "no rewrite is switched on"
+contains "$(cat out)" "nothing to rewrite"
 "$TOOL" self-test -- ./compiler "$FAKE" > out; same $? 1 "does not"
 contains "$(cat out)" "no: the command worked, but not through ptxasw"
 "$TOOL" self-test -- ./compiler --broken > out; same $? 2 "fails"
