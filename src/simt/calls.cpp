@@ -70,6 +70,7 @@ std::uint32_t Engine::make_frame(Warp& warp, const Code& code, std::uint32_t cal
     frame.rows[row].fill(code.garbage[row]);
   frame.undefined.assign(rows, ~0U);
   frame.bits.assign(rows, 0);
+  frame.trips.assign(code.loops.size(), {});
   grow_stack(warp, frame.stack_base + code.stack_size);
   for_lanes(code.stack_size == 0 ? 0 : lanes, [&](unsigned lane) {
     std::memset(flags_at(warp, lane, frame.stack_base), 0, code.stack_size);
@@ -154,7 +155,7 @@ bool Engine::call(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t ma
   }
   Fragment& inside = warp.fragments[id];
   inside.frame = made;
-  inside.pc = 0;
+  inside.pc = inside.last_pc = 0;
   return false;
 }
 
@@ -194,6 +195,7 @@ void Engine::return_lanes(Warp& warp, std::uint32_t id) {
   inner.live &= ~f.mask;
   if (inner.live == 0) warp.free_frames.push_back(inner_id);
   f.frame = inner.caller;
+  f.last_pc = inner.call_pc;
   f.pc = inner.call_pc + 1;
 }
 

@@ -64,6 +64,8 @@ struct Ins {
   std::int64_t offset = 0;
   std::int64_t copy_offset = 0;       // of a copy's destination, whose base is the first source
   ptx::Slice targets;                 // into Code::targets; of a call: its index in Code::calls
+  std::uint32_t loop = nowhere;       // innermost one around the instruction: into Code::loops
+  bool loop_header = false;           // the loop begins here
   std::uint32_t reconverge = nowhere; // of a branch: where its immediate post-dominator begins
   std::uint32_t sync_key = 0;         // warp_sync: instructions that may meet have equal keys
   std::uint32_t callee = nowhere;     // into Program::codes, if it is known
@@ -97,11 +99,16 @@ struct CallSite {
   std::string name;
 };
 
+struct CodeLoop {
+  std::uint32_t parent = nowhere;
+};
+
 struct Code {
   ptx::Body body;
   std::vector<Ins> insts;
   std::vector<Place> places;
   std::vector<std::uint32_t> targets;
+  std::vector<CodeLoop> loops; // outer ones first
   std::vector<Row> constants;
   std::vector<sem::Operation> operations;
   std::vector<CallSite> calls;
@@ -111,6 +118,13 @@ struct Code {
   std::uint64_t stack_size = 0;
   bool external = false; // no body: known only by name
   std::string name;
+
+  // Is `loop` the same as `inner` or around it?
+  [[nodiscard]] bool encloses(std::uint32_t loop, std::uint32_t inner) const {
+    while (inner != nowhere && inner != loop)
+      inner = loops[inner].parent;
+    return inner == loop;
+  }
 };
 
 // Variables that stand in memory before the launch.

@@ -46,12 +46,19 @@ public:
     place_stack();
     find_call_results();
     const analysis::Cfg cfg = analysis::build_cfg(body_);
+    const analysis::LoopForest forest = analysis::find_loops(cfg);
+    for (const analysis::Loop& loop : forest.loops)
+      code_.loops.push_back({loop.parent});
     code_.operations.reserve(body_.insts.size());
     code_.insts.reserve(body_.insts.size());
     for (ptx::InstId i = 0; i < body_.insts.size(); ++i) {
       ins_ = {};
       ins_.inst = &body_.insts[i];
-      const analysis::BlockId join = cfg.ipdom[cfg.block_of[i]];
+      const analysis::BlockId block = cfg.block_of[i];
+      ins_.loop = forest.innermost[block];
+      ins_.loop_header = ins_.loop != nowhere && forest.loops[ins_.loop].header == block &&
+                         cfg.blocks[block].first == i;
+      const analysis::BlockId join = cfg.ipdom[block];
       if (join != analysis::no_block) ins_.reconverge = cfg.blocks[join].first;
       instruction(body_.insts[i]);
       code_.insts.push_back(ins_);

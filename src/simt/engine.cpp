@@ -307,7 +307,7 @@ void Engine::advance(Warp& warp, std::uint32_t id, std::uint64_t quantum) {
   for (; quantum != 0 && result_.ok(); --quantum) {
     Fragment& f = warp.fragments[id];
     if (f.state != Fragment::State::ready) return;
-    const Frame& frame = warp.frames[f.frame];
+    Frame& frame = warp.frames[f.frame];
     const Code& code = *frame.code;
     const bool at_end = f.pc == code.insts.size();
     // Lanes that leave the kernel wait for nobody, or a barrier would wait for them.
@@ -318,6 +318,8 @@ void Engine::advance(Warp& warp, std::uint32_t id, std::uint64_t quantum) {
       continue;
     }
     const Ins& ins = code.insts[f.pc];
+    if (ins.loop_header) count_trip(frame, f, ins);
+    f.last_pc = f.pc;
     std::uint32_t mask = f.mask;
     if (ins.guard != nowhere) {
       if (!reject_undefined(warp, ins, frame.undefined[ins.guard] & mask, "the guard is")) return;
@@ -442,6 +444,7 @@ std::string Schedule::text() const {
   const std::string_view kinds[] = {"lockstep", "independent", "one-lane"};
   std::string result(kinds[static_cast<std::size_t>(kind)]);
   if (seed != 0) result += fmt::format(" seed={}", seed);
+  if (across_trips) result += " across-trips";
   if (resident != 1) result += fmt::format(" resident={}", resident);
   return result;
 }

@@ -123,6 +123,8 @@ private:
   bool refill();
   std::optional<std::uint32_t> next_ready(const Warp& warp, std::uint32_t from) const;
   void merge_equals(Warp& warp, std::uint32_t id);
+  static void count_trip(Frame& frame, const Fragment& f, const Ins& header);
+  static bool same_trips(const Frame& frame, const Fragment& a, const Fragment& b);
 
   const Program& program_;
   const Launch& launch_;

@@ -53,6 +53,10 @@ struct Schedule {
   Kind kind = Kind::lockstep;
   std::uint64_t seed = 0; // of random choices; also orders the blocks unless it is 0
   unsigned resident = 1;  // blocks that take turns
+  // Lanes that run apart may meet again at any instruction, but as a rule only in the same trips of
+  // all loops around it: hardware joins lanes where they parted. With this they may also meet in
+  // different trips, which the PTX ISA does not rule out.
+  bool across_trips = false;
   [[nodiscard]] std::string text() const; // "independent seed=7 resident=2"
 };
 

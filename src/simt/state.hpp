@@ -21,10 +21,11 @@ struct Frame {
   std::vector<Row> rows;
   std::vector<std::uint32_t> undefined; // per row: lanes whose value is undefined
   std::vector<std::uint32_t> bits;      // per row of a predicate: lanes where it is true
-  std::uint32_t caller = nowhere;       // frame
-  std::uint32_t call_pc = 0;            // of the call in the caller
-  std::uint32_t live = 0;               // lanes inside
-  std::uint64_t stack_base = 0;         // offset of its variables in the local space
+  std::vector<std::array<std::uint32_t, warp_size>> trips; // per loop of the code, per lane
+  std::uint32_t caller = nowhere;                          // frame
+  std::uint32_t call_pc = 0;                               // of the call in the caller
+  std::uint32_t live = 0;                                  // lanes inside
+  std::uint64_t stack_base = 0; // offset of its variables in the local space
   std::uint32_t depth = 0;
 };
 
@@ -39,6 +40,7 @@ struct Fragment {
   };
   State state = State::free;
   std::uint32_t pc = 0;
+  std::uint32_t last_pc = 0; // of the instruction before
   std::uint32_t mask = 0;
   std::uint32_t frame = 0;
   std::uint32_t stop_pc = nowhere, stop_frame = nowhere; // where it gives its lanes to its parent

@@ -163,6 +163,35 @@ ret;)");
   EXPECT_EQ(ran.result.counts.global_store_requests, 1U);
 }
 
+// Does a lane ever see another one in a different trip of its loop, as one of its active mask?
+bool meets_another_trip(bool across_trips) {
+  const char* body = R"(
+mov.u32 %r5, 0; mov.u32 %r9, 0;
+L: activemask.b32 %r6;
+shfl.sync.idx.b32 %r7, %r5, 0, 31, %r6;
+mov.u32 %r8, %lanemask_eq; and.b32 %r8, %r6, 1; setp.eq.u32 %p1, %r8, 1;
+setp.ne.and.u32 %p1, %r7, %r5, %p1;
+@%p1 add.u32 %r9, %r9, 1;
+add.u32 %r5, %r5, 1;
+setp.lt.u32 %p2, %r5, 6;
+@%p2 bra L;
+st.global.u32 [%rd2], %r9; ret;)";
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Shape shape;
+    shape.schedule = {Schedule::Kind::independent, seed, 1, across_trips};
+    const Ran ran = run_body(body, shape);
+    EXPECT_EQ(ran.result.message, "");
+    for (std::uint32_t i = 0; i < 32; ++i)
+      if (ran.words[i] != 0) return true;
+  }
+  return false;
+}
+
+TEST(Trips, LanesMeetInTheSameOneUnlessToldOtherwise) {
+  EXPECT_FALSE(meets_another_trip(false));
+  EXPECT_TRUE(meets_another_trip(true));
+}
+
 TEST(Budget, EndlessLoopStops) {
   const Ran ran = run_body("L: bra L;");
   EXPECT_EQ(ran.result.status, Result::Status::budget);
