@@ -53,12 +53,10 @@ public:
     for (unsigned axis = 0; axis < 3; ++axis)
       plan_.rows[axis] = shift_.row(axis);
     list_loads();
-    for (std::size_t begin = 0; begin < plan_.loads.size();) {
-      std::size_t end = begin + 1;
-      while (end < plan_.loads.size() && segment_of(end) == segment_of(begin))
-        ++end;
-      cover_segment(begin, end);
-      begin = end;
+    for (const Step& step : plan_.schedule.steps) {
+      const auto load = load_of_.find(step.inst);
+      if (load == load_of_.end() || step.copy >= plan_.loads[load->second].copies.size()) continue;
+      if (takes_part(event(plan_.loads[load->second]))) find_cover(load->second, step.copy);
       if (c_.exhausted()) {
         plan_.refused = "memory budget of the analysis spent";
         return;
@@ -89,21 +87,8 @@ private:
     for (std::size_t e = 0; e < events.size(); ++e) {
       if (events[e].kind != EventKind::load) continue;
       const bool differs = plan_.variance.differs(k_.body, inst(events[e]));
+      load_of_.emplace(events[e].inst, plan_.loads.size());
       plan_.loads.push_back({e, std::vector<CopyLoad>(differs ? plan_.count() : 1)});
-    }
-  }
-
-  [[nodiscard]] std::uint32_t segment_of(std::size_t load) const {
-    return plan_.segments[event(plan_.loads[load]).inst];
-  }
-
-  // In the order in which they are run.
-  void cover_segment(std::size_t begin, std::size_t end) {
-    for (unsigned copy = 0; copy < plan_.count(); ++copy) {
-      for (std::size_t load = begin; load < end; ++load) {
-        if (copy < plan_.loads[load].copies.size() && takes_part(event(plan_.loads[load])))
-          find_cover(load, copy);
-      }
     }
   }
 
@@ -143,7 +128,7 @@ private:
     const Event& s = event(plan_.loads[holder.source.load]);
     const Event& d = event(plan_.loads[load]);
     if (!precedes(s, d) || !same_shape(s, d) || !source_executed(s, holder.source.copy, d, copy) ||
-        !undisturbed(s, d)) {
+        !undisturbed(s, holder.source.copy, d, copy)) {
       return false;
     }
     CopyLoad cover{.from = holder.source, .needs_copy = !keeps_value(s, d, holder.source, copy)};
@@ -153,7 +138,7 @@ private:
   }
 
   [[nodiscard]] bool same_segment(const Event& s, const Event& d) const {
-    return plan_.segments[s.inst] == plan_.segments[d.inst];
+    return plan_.schedule.segment[s.inst] == plan_.schedule.segment[d.inst];
   }
 
   // S is run before D whenever D is, in the same trip of every loop around S. (Holders of D's own
@@ -191,16 +176,22 @@ private:
 
   // Copy c itself has not changed the bytes. Stores of other copies come from other blocks of the
   // original, which might as well have come later.
-  bool undisturbed(const Event& s, const Event& d) {
-    if (same_segment(s, d)) return true;
-    return between_.all_events(s.inst, d.inst, [&](const Event& e) {
+  bool undisturbed(const Event& s, unsigned from, const Event& d, unsigned copy) {
+    const auto harmless = [&](const Event& e) {
       if (e.kind == EventKind::load) return true;
-      return e.kind == EventKind::store && (d.read_only || disjoint(e, d));
+      return e.kind == EventKind::store && leaves_alone(e, d);
+    };
+    if (!same_segment(s, d)) return between_.all_events(s.inst, d.inst, harmless);
+    // Copy c begins the segment behind S, unless S is its own.
+    return std::ranges::all_of(k_.trace.events, [&](const Event& e) {
+      const bool between =
+          same_segment(e, d) && e.inst < d.inst && (from != copy || e.inst > s.inst);
+      return !between || harmless(e);
     });
   }
 
-  bool disjoint(const Event& store, const Event& load) {
-    if (load.space == ptx::Space::const_) return true;
+  bool leaves_alone(const Event& store, const Event& load) {
+    if (load.read_only) return true;
     const auto bytes = c_.difference(store.address, load.address);
     const auto size = [](const Event& e) {
       return std::int64_t{e.element_bytes} * std::int64_t{e.elements};
@@ -260,6 +251,7 @@ private:
   Between between_;
   std::vector<std::vector<ptx::InstId>> definitions_;
   Bounds bounds_;
+  std::unordered_map<ptx::InstId, std::size_t> load_of_;
   std::map<Key, std::vector<Holder>> exact_;
   std::unordered_map<std::uint32_t, std::vector<Holder>> relaxed_same_;
 };
@@ -300,7 +292,7 @@ BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
   if (!plan.refused.empty()) return plan;
   enumerate_copies(plan);
   plan.variance = analysis::find_variance(kernel.body, seeds);
-  plan.segments = segments(kernel, options.order);
+  plan.schedule = make_schedule(kernel, plan.count(), options.order);
   plan.refused = why_copies_part(kernel, plan.variance);
   return plan;
 }

@@ -63,7 +63,7 @@ struct BlockLoad {
 struct BlockOptions {
   std::array<unsigned, 3> factors{1, 1, 1};
   bool rows = true; // where possible
-  CopyOrder order = CopyOrder::instructions;
+  CopyOrder order = CopyOrder::copies;
   bool paranoid = false;
 };
 
@@ -72,9 +72,9 @@ struct BlockPlan {
   std::array<Axis, 3> axes;
   std::vector<std::array<unsigned, 3>> copies; // offsets along the axes; copy 0 has none
   analysis::Variance variance;
-  std::vector<std::uint32_t> segments; // by instruction; see block_order.hpp
-  std::vector<BlockLoad> loads;        // in program order
-  IndexBound bound;                    // to be checked on entry, unless empty
+  Schedule schedule;
+  std::vector<BlockLoad> loads;  // in program order
+  IndexBound bound;              // to be checked on entry, unless empty
   std::array<sym::Term, 3> rows; // by axis that is cut by rows: the atom that stands for the row
 
   [[nodiscard]] unsigned count() const { return static_cast<unsigned>(copies.size()); }

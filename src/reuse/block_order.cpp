@@ -1,4 +1,5 @@
-// A scope of registers { } begins a segment too: its names end with it.
+// Branches stand alone in their segments, and a scope of registers { } begins one: its names end
+// with it.
 #include "reuse/block_order.hpp"
 
 namespace ptxasw::reuse {
@@ -8,32 +9,38 @@ using ptx::StatementKind;
 
 namespace {
 
-// Alone in its segment: what writes memory or decides where to go on.
-bool stands_alone(const emulator::Kernel& kernel, const ptx::Inst& inst) {
-  const ptx::Effects effects = ptx::effects(kernel.body, inst);
-  return effects.writes_memory || effects.branches || effects.terminates;
-}
-
-} // namespace
-
-std::vector<std::uint32_t> segments(const emulator::Kernel& kernel, CopyOrder order) {
+std::vector<std::uint32_t> find_segments(const ptx::Body& body, CopyOrder order) {
   std::vector<std::uint32_t> result;
   std::uint32_t segment = 0;
-  InstId next = 0;
   bool closed = true;
-  for (const ptx::Statement& statement : kernel.body.module->body_of(*kernel.body.function)) {
+  for (const ptx::Statement& statement : body.module->body_of(*body.function)) {
     if (statement.kind != StatementKind::instruction) {
       closed |= statement.kind != StatementKind::location;
       continue;
     }
-    const bool alone =
-        order == CopyOrder::instructions || stands_alone(kernel, kernel.body.insts[next]);
+    const ptx::Effects effects = ptx::effects(body, body.insts[result.size()]);
+    const bool alone = order == CopyOrder::instructions || effects.branches || effects.terminates;
     if (closed || alone) ++segment;
     result.push_back(segment);
     closed = alone;
-    ++next;
   }
   return result;
+}
+
+} // namespace
+
+Schedule make_schedule(const emulator::Kernel& kernel, unsigned copies, CopyOrder order) {
+  Schedule schedule{.segment = find_segments(kernel.body, order)};
+  const auto count = static_cast<InstId>(schedule.segment.size());
+  for (InstId first = 0, end = 0; first < count; first = end) {
+    while (end < count && schedule.segment[end] == schedule.segment[first])
+      ++end;
+    for (unsigned copy = 0; copy < copies; ++copy) {
+      for (InstId inst = first; inst < end; ++inst)
+        schedule.steps.push_back({inst, copy});
+    }
+  }
+  return schedule;
 }
 
 } // namespace ptxasw::reuse

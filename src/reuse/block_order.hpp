@@ -1,8 +1,13 @@
 // In which order the lockstep form runs the instructions of the copies.
 //
-// Within a segment, a stretch of straight-line code that writes no memory, the copies may come one
-// after another: the temporaries of one are dead before the next begins, and only loaded values
-// that several need stay in registers. Elsewhere they go instruction by instruction.
+// By instructions: each in all copies before the next one begins. All loads of all copies can be
+// under way at once, and all their values need registers.
+//
+// By copies: within a segment, a stretch of straight-line code, copy after copy. The temporaries of
+// one are dead before the next begins; only loaded values that several need stay in registers.
+// Measured on an H200 (512 threads, registers held at what the original used): 1.65 against 1.48
+// for a 5x5 blur in four copies, 1.31 against 1.19 for 25 points in 3-D; by instructions is better
+// where much is computed from few loads (1.13 against 0.86 for tricubic interpolation in two).
 #pragma once
 
 #include "emulator/emulate.hpp"
@@ -12,12 +17,18 @@
 
 namespace ptxasw::reuse {
 
-enum class CopyOrder : std::uint8_t {
-  instructions, // instruction by instruction, each in all copies
-  copies,       // copy by copy within a segment
+enum class CopyOrder : std::uint8_t { instructions, copies };
+
+struct Step {
+  ptx::InstId inst = 0;
+  unsigned copy = 0;
 };
 
-// The segment of each instruction; the numbers grow with the program.
-std::vector<std::uint32_t> segments(const emulator::Kernel& kernel, CopyOrder order);
+struct Schedule {
+  std::vector<std::uint32_t> segment; // by instruction; the numbers grow with the program
+  std::vector<Step> steps;            // segment by segment
+};
+
+Schedule make_schedule(const emulator::Kernel& kernel, unsigned copies, CopyOrder order);
 
 } // namespace ptxasw::reuse

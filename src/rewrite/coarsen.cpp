@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <utility>
 
 namespace ptxasw::rewrite {
@@ -34,9 +35,9 @@ class Coarsener {
 public:
   Coarsener(const emulator::Kernel& kernel, const reuse::BlockPlan& plan,
             const CoarsenOptions& options, CoarsenReport& report)
-      : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan), report_(report),
-        names_(body_, plan), registers_(module_), labels_(label_prefix(module_)),
-        axes_(plan, options.host, labels_, registers_) {
+      : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan),
+        options_(options), report_(report), names_(body_, plan), registers_(module_),
+        labels_(label_prefix(module_)), axes_(plan, options.host, labels_, registers_) {
     const auto statements = module_.body_of(*body_.function);
     inside_ = statements.subspan(1, statements.size() - 2);
     for (std::size_t n = 0; n < plan.loads.size(); ++n)
@@ -55,8 +56,14 @@ public:
     text_.line("}}");
     axes_.close_loops(text_);
     const auto statements = module_.body_of(*body_.function);
-    return {{{statements.front().range.end, statements.back().range.begin},
-             fmt::format("\n{}{}", registers_.declarations(), text_.all)}};
+    const ptx::Range brace = statements.front().range;
+    std::vector<ptx::Edit> edits{{{brace.end, statements.back().range.begin},
+                                  fmt::format("\n{}{}", registers_.declarations(), text_.all)}};
+    if (options_.registers != 0 && body_.function->maxnreg == 0) {
+      edits.push_back(
+          {{brace.begin, brace.begin}, fmt::format(".maxnreg {}\n", options_.registers)});
+    }
+    return edits;
   }
 
 private:
@@ -66,55 +73,66 @@ private:
     text_.line("// ptxasw: all copies together");
     text_.line("{{");
     text_.all += names_.declarations();
+    find_leads();
     std::uint32_t done = module_.body_of(*body_.function).front().range.end;
     InstId next = 0;
-    bool open_end = true;
-    for (std::size_t n = 0; n < inside_.size();) {
-      if (inside_[n].kind != StatementKind::instruction) {
-        open_end |= inside_[n].kind == StatementKind::label;
-        text_.all += module_.slice({done, inside_[n].range.end});
-        done = inside_[n++].range.end;
-        continue;
+    auto step = plan_.schedule.steps.begin();
+    for (const ptx::Statement& statement : inside_) {
+      if (statement.kind == StatementKind::instruction) {
+        // Its segment is written where its first instruction stands.
+        const std::uint32_t segment = plan_.schedule.segment[next++];
+        for (; step != plan_.schedule.steps.end() && plan_.schedule.segment[step->inst] == segment;
+             ++step)
+          write(*step);
+      } else if (statement.kind != StatementKind::location) {
+        text_.all += module_.slice({done, statement.range.end});
       }
-      const auto segment = inside_.subspan(n, segment_length(n, next));
-      emit_segment(segment, next, done);
-      n += segment.size();
-      done = segment.back().range.end;
-      const Inst& last = body_.insts[next - 1];
-      open_end = !(ends_thread(last) && last.guard == ptx::none);
+      done = statement.range.end;
     }
-    if (open_end) text_.line("ret;");
+    if (open_end()) text_.line("ret;");
     text_.line("}}");
   }
 
-  // Statements from number `n` (instruction `id`) to the last instruction of its segment.
-  [[nodiscard]] std::size_t segment_length(std::size_t n, InstId id) const {
-    const std::uint32_t segment = plan_.segments[id];
-    std::size_t length = 0;
-    for (std::size_t m = n; m < inside_.size(); ++m) {
-      if (inside_[m].kind == StatementKind::location) continue;
-      if (inside_[m].kind != StatementKind::instruction || plan_.segments[id++] != segment) break;
-      length = m + 1 - n;
-      if (id == body_.insts.size()) break;
+  // What stands in front of each instruction: blanks, comments, .loc.
+  void find_leads() {
+    std::uint32_t done = module_.body_of(*body_.function).front().range.end;
+    const ptx::Statement* location = nullptr;
+    for (const ptx::Statement& statement : inside_) {
+      if (statement.kind == StatementKind::location) {
+        location = &statement;
+        continue;
+      }
+      if (statement.kind == StatementKind::instruction)
+        leads_.push_back({module_.slice({done, statement.range.begin}), location});
+      done = statement.range.end;
     }
-    return length;
   }
 
-  // Copy 0 keeps what stands between the statements.
-  void emit_segment(std::span<const ptx::Statement> segment, InstId& next, std::uint32_t done) {
-    const InstId first = next;
-    for (unsigned copy = 0; copy < plan_.count(); ++copy) {
-      next = first;
-      for (const ptx::Statement& statement : segment) {
-        const bool is_code = statement.kind == StatementKind::instruction;
-        if (copy == 0) text_.all += module_.slice({done, statement.range.begin});
-        done = statement.range.end;
-        const std::string code =
-            is_code ? code_of(next++, copy) : std::string(module_.slice(statement.range));
-        if (!code.empty() && !text_.all.ends_with("\n\t") && copy > 0) text_.all += "\n\t";
-        text_.all += code;
-      }
+  // Copy 0 keeps what stands in front.
+  void write(const reuse::Step& step) {
+    const std::string code = code_of(step.inst, step.copy);
+    const Lead& lead = leads_[step.inst];
+    if (step.copy == 0) {
+      text_.all += lead.text;
+      if (lead.text.find(".loc") != std::string_view::npos) location_ = lead.location;
+    } else if (!code.empty() && !text_.all.ends_with("\n\t")) {
+      text_.all += "\n\t";
     }
+    if (!code.empty() && lead.location != location_) {
+      location_ = lead.location;
+      if (location_ != nullptr) text_.all += fmt::format("{}\n\t", module_.slice(location_->range));
+    }
+    text_.all += code;
+  }
+
+  // May control reach the end of the body?
+  [[nodiscard]] bool open_end() const {
+    for (const ptx::Statement& statement : inside_ | std::views::reverse) {
+      if (statement.kind == StatementKind::label) return true;
+      if (statement.kind == StatementKind::instruction) break;
+    }
+    return body_.insts.empty() || !ends_thread(body_.insts.back()) ||
+           body_.insts.back().guard != ptx::none;
   }
 
   // What the lockstep form has of an instruction for one copy; what stands once is copy 0's.
@@ -306,12 +324,19 @@ private:
   const ptx::Body& body_;
   const ptx::Module& module_;
   const reuse::BlockPlan& plan_;
+  CoarsenOptions options_;
   CoarsenReport& report_;
   CopyNames names_;
   Registers registers_;
   FrameLabels labels_;
   CopyAxes axes_;
   std::span<const ptx::Statement> inside_; // the body without its braces
+  struct Lead {
+    std::string_view text;
+    const ptx::Statement* location = nullptr; // in force
+  };
+  std::vector<Lead> leads_;                  // by instruction
+  const ptx::Statement* location_ = nullptr; // in force where text is added
   std::map<InstId, std::size_t> load_of_;
   std::map<std::pair<std::size_t, unsigned>, std::vector<std::string>> kept_;
   Text text_;

@@ -25,6 +25,9 @@ namespace ptxasw::rewrite {
 
 struct CoarsenOptions {
   bool host = false; // the host launches a grid that is already divided by the factors
+  // .maxnreg of the new kernel, if it has none yet; 0: as many as ptxas likes. More registers than
+  // the original's cost blocks that run at the same time, and most of what is gained.
+  unsigned registers = 0;
 };
 
 // What was emitted, for people and for the choice of C.

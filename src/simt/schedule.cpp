@@ -135,7 +135,7 @@ bool Engine::turn_of_independent() {
       if (!random_.one_in(3)) merge_equals(warp, *id);
       const std::uint32_t mask = warp.fragments[*id].mask;
       const std::uint32_t some = mask & static_cast<std::uint32_t>(random_.next());
-      if (random_.one_in(4) && some != 0 && some != mask) split(warp, *id, some);
+      if (random_.one_in(16) && some != 0 && some != mask) split(warp, *id, some);
       advance(warp, *id, 1 + random_.below(random_.one_in(8) ? 64 : 8));
       return true;
     }

@@ -164,8 +164,12 @@ TEST(BlockRules, EarlyExitsAreAgreedOn) {
 TEST(BlockReuse, TheNextCopysRow) {
   EXPECT_THAT(find("ld.global.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd4];\nret;").sources(),
               ElementsAre("load load", "load 0.0"));
-  // The other order: the copy before comes too late, its own earlier load does not.
+  // The rows the other way round: who supplies whom depends on which is run first.
   EXPECT_THAT(find("ld.global.f32 %f1, [%rd4];\nld.global.f32 %f2, [%rd6];\nret;").sources(),
+              ElementsAre("load 1.0", "load load"));
+  EXPECT_THAT(find("ld.global.f32 %f1, [%rd4];\nld.global.f32 %f2, [%rd6];\nret;",
+                   {.factors = {1, 2, 1}, .order = reuse::CopyOrder::instructions})
+                  .sources(),
               ElementsAre("load load", "0.1 load"));
   EXPECT_THAT(
       find("ld.global.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd4];\nret;", {.factors = {1, 4, 1}})

@@ -122,7 +122,7 @@ TEST(CoarsenText, RegistersByAnyName) {
                                   ".reg .b64 \t%x2_c1;", ".reg .b32 \tbig123456_c1;"}) {
     EXPECT_THAT(two.text, HasSubstr(declaration));
   }
-  EXPECT_THAT(two.text, HasSubstr("add.s32 t, row, 1;\n\tadd.s32 t_r"));
+  EXPECT_THAT(two.text, HasSubstr("add.s32 t_r9_c1, row_c1, 1;"));
   EXPECT_TRUE(two.result->diagnostics.empty());
   EXPECT_TRUE(ptx::resolve(*two.result, two.result->functions[0]).usable);
 }
