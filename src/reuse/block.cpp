@@ -128,7 +128,7 @@ private:
     const Event& s = event(plan_.loads[holder.source.load]);
     const Event& d = event(plan_.loads[load]);
     if (!precedes(s, d) || !same_shape(s, d) || !source_executed(s, holder.source.copy, d, copy) ||
-        !undisturbed(s, holder.source.copy, d, copy)) {
+        !undisturbed(s, d)) {
       return false;
     }
     CopyLoad cover{.from = holder.source, .needs_copy = !keeps_value(s, d, holder.source, copy)};
@@ -176,18 +176,13 @@ private:
 
   // Copy c itself has not changed the bytes. Stores of other copies come from other blocks of the
   // original, which might as well have come later.
-  bool undisturbed(const Event& s, unsigned from, const Event& d, unsigned copy) {
+  bool undisturbed(const Event& s, const Event& d) {
     const auto harmless = [&](const Event& e) {
       if (e.kind == EventKind::load) return true;
       return e.kind == EventKind::store && leaves_alone(e, d);
     };
-    if (!same_segment(s, d)) return between_.all_events(s.inst, d.inst, harmless);
-    // Copy c begins the segment behind S, unless S is its own.
-    return std::ranges::all_of(k_.trace.events, [&](const Event& e) {
-      const bool between =
-          same_segment(e, d) && e.inst < d.inst && (from != copy || e.inst > s.inst);
-      return !between || harmless(e);
-    });
+    // Segments have no store but at their end.
+    return same_segment(s, d) || between_.all_events(s.inst, d.inst, harmless);
   }
 
   bool leaves_alone(const Event& store, const Event& load) {
@@ -202,17 +197,21 @@ private:
   bool keeps_value(const Event& s, const Event& d, const Source& source, unsigned copy) {
     const auto from = k_.body.dst(inst(s)), to = k_.body.dst(inst(d));
     for (const ptx::Arg& reg : from) {
-      if (same_segment(s, d) && s.inst != d.inst) {
-        // The rest of copy c' may be run in between.
-        if (definitions_[reg.id].size() > 1) return false;
-      } else if (s.inst != d.inst && between_.overwritten(s.inst, d.inst, reg.id)) {
-        return false;
-      }
+      // Copy c' may have been run to the end of D's segment.
+      if (written_again_beside(s, d, reg.id)) return false;
+      if (!same_segment(s, d) && between_.overwritten(s.inst, d.inst, reg.id)) return false;
       // D itself writes it, for an earlier copy or before it is read.
       const bool clash = std::ranges::any_of(to, [&](const ptx::Arg& a) { return a.id == reg.id; });
       if (clash && s.inst != d.inst && (source.copy != copy || from.size() > 1)) return false;
     }
     return true;
+  }
+
+  [[nodiscard]] bool written_again_beside(const Event& s, const Event& d, ptx::RegId reg) const {
+    return std::ranges::any_of(definitions_[reg], [&](ptx::InstId definition) {
+      return definition != s.inst &&
+             plan_.schedule.segment[definition] == plan_.schedule.segment[d.inst];
+    });
   }
 
   // Equal terms, or equal relaxed terms with a bound under which nothing wraps.
@@ -292,7 +291,7 @@ BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
   if (!plan.refused.empty()) return plan;
   enumerate_copies(plan);
   plan.variance = analysis::find_variance(kernel.body, seeds);
-  plan.schedule = make_schedule(kernel, plan.count(), options.order);
+  plan.schedule = make_schedule(kernel.body, plan.variance, plan.count(), options.order);
   plan.refused = why_copies_part(kernel, plan.variance);
   return plan;
 }

@@ -182,7 +182,7 @@ TEST(BlockReuse, WhatIsTheSameInAllCopiesIsLoadedOnce) {
               ElementsAre("load", "0.0"));
   // The same address in each copy, but a register that differs.
   EXPECT_THAT(find("ld.global.u32 %r8, [%rd1];\nadd.u32 %r8, %r8, %r4;\nret;").sources(),
-              ElementsAre("load 0.0"));
+              ElementsAre("load 0.0'"));
 }
 
 TEST(BlockReuse, OwnStoresEndWhatIsKnown) {

@@ -64,6 +64,24 @@ const Case cases[] = {
      "ld.global.f32 %f2, [%rd4];\nadd.f32 %f3, %f1, %f2;\n"
      "st.global.f32 [%rd5], %f3;",
      3},
+    {"OverwrittenBehindTheCoveredLoad",
+     "ld.global.f32 %f1, [%rd6];\nsetp.gt.u32 %p1, %r1, 99;\n@%p1 ret;\n"
+     "ld.global.f32 %f2, [%rd4];\nadd.f32 %f3, %f1, %f2;\nmov.f32 %f1, 0f3F800000;\n"
+     "sub.f32 %f3, %f3, %f1;\nst.global.f32 [%rd5], %f3;",
+     3},
+    {"LoadedOnceIntoWhatDiffers",
+     "ld.global.u32 %r8, [%rd1];\nadd.u32 %r8, %r8, %r4;\nst.global.u32 [%rd5], %r8;", 3},
+    {"WrittenTwiceForAllCopies",
+     "mov.u32 %r8, 3;\nmul.lo.u32 %r9, %r4, %r8;\nmov.u32 %r8, 5;\n"
+     "mad.lo.u32 %r9, %r4, %r8, %r9;\nst.global.u32 [%rd5], %r9;",
+     0},
+    // Only block 2 stores where all load, and only block 2 uses what it loads.
+    {"OwnStoreBeforeWhatIsLoadedOnce",
+     "setp.eq.u32 %p1, %r4, 2;\nadd.u32 %r8, %r5, 64;\nselp.u32 %r8, 0, %r8, %p1;\n"
+     "mul.wide.u32 %rd8, %r8, 4;\nadd.s64 %rd8, %rd2, %rd8;\nst.global.u32 [%rd8], 7;\n"
+     "ld.global.u32 %r9, [%rd2];\nselp.u32 %r9, %r9, 0, %p1;\n"
+     "st.global.u32 [%rd5+2048], %r9;",
+     3},
     {"Guarded",
      "setp.lt.u32 %p1, %r3, 5;\nmov.f32 %f1, 0f3F800000;\nmov.f32 %f2, %f1;\n"
      "@%p1 ld.global.f32 %f1, [%rd6];\n@%p1 ld.global.f32 %f2, [%rd4];\n"
