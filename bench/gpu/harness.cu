@@ -1,6 +1,7 @@
 // The GPU harness: runs the cases of a plan and writes one JSON object a line.
 //
 //   harness MODE PLAN [--start=N] [--exclude=CASE:VARIANT]... [--seed=N] [--seconds=S] [--rounds=N]
+//           [--limit=S]
 //
 //   plan    only reads the plan and lists it (needs the driver's library, but no GPU)
 //   check   each variant on poisoned outputs against the first one, bit for bit, twice: on floats
@@ -17,6 +18,7 @@
 
 #include <cudaProfiler.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -34,6 +36,7 @@ struct Settings {
   std::set<std::string> exclude;
   std::uint64_t seed = std::random_device{}();
   double seconds = 1.0; // of timing per case
+  double limit = 0;     // seconds after which no further case begins; 0 is none
   unsigned rounds = 101;
 };
 
@@ -138,11 +141,19 @@ void report_error(const Case& c, const Variant& v, const DriverError& error) {
   if (fatal) std::exit(3);
 }
 
-Line& resources(Line& line, const Case& c, const Kernel& kernel, const Device& device) {
-  const int threads = static_cast<int>(c.block[0] * c.block[1] * c.block[2]);
+int threads_of(const Case& c) {
+  return static_cast<int>(c.block[0] * c.block[1] * c.block[2]);
+}
+
+int blocks_per_multiprocessor(const Case& c, const Kernel& kernel) {
   int blocks = 0;
-  check(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function(), threads, 0),
+  check(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function(), threads_of(c), 0),
         "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  return blocks;
+}
+
+Line& resources(Line& line, const Case& c, const Kernel& kernel, const Device& device) {
+  const int resident = blocks_per_multiprocessor(c, kernel) * threads_of(c);
   char shape[80];
   std::snprintf(shape, sizeof shape, "%ux%ux%u of %ux%ux%u", c.grid[0], c.grid[1], c.grid[2],
                 c.block[0], c.block[1], c.block[2]);
@@ -150,7 +161,7 @@ Line& resources(Line& line, const Case& c, const Kernel& kernel, const Device& d
       .number("registers", kernel.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS))
       .number("local_bytes", kernel.attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES))
       .number("shared_bytes", kernel.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES))
-      .number("occupancy", static_cast<double>(blocks) * threads / device.threads_per_sm);
+      .number("occupancy", static_cast<double>(resident) / device.threads_per_sm);
 }
 
 struct Checked {
@@ -355,6 +366,15 @@ void trap_case(const Settings& s, const Case& c) {
   }
 }
 
+// What ncu is to look at; it ends with the launch, also with one that fails.
+class Profiled {
+public:
+  Profiled() { check(cuProfilerStart(), "cuProfilerStart"); }
+  ~Profiled() { cuProfilerStop(); }
+  Profiled(const Profiled&) = delete;
+  Profiled& operator=(const Profiled&) = delete;
+};
+
 void count_case(const Settings& s, const Case& c) {
   Arrays arrays(c);
   arrays.fill(s.seed, false);
@@ -362,10 +382,13 @@ void count_case(const Settings& s, const Case& c) {
     if (excluded(s, c, v)) continue;
     try {
       const Kernel kernel(v.cubin, c.entry);
-      check(cuProfilerStart(), "cuProfilerStart");
-      launch(c, kernel, arrays.arguments(0));
-      check(cuCtxSynchronize(), "running");
-      check(cuProfilerStop(), "cuProfilerStop");
+      if (blocks_per_multiprocessor(c, kernel) == 0)
+        throw DriverError(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many registers for the block");
+      {
+        const Profiled profiled;
+        launch(c, kernel, arrays.arguments(0));
+        check(cuCtxSynchronize(), "running");
+      }
       line_of(c, v).flag("counted", true).print();
     } catch (const DriverError& error) {
       report_error(c, v, error);
@@ -425,6 +448,8 @@ Settings read_arguments(int argc, char** argv) {
       s.seed = std::strtoull(v, nullptr, 10);
     else if (const char* v = value("--seconds="))
       s.seconds = std::strtod(v, nullptr);
+    else if (const char* v = value("--limit="))
+      s.limit = std::strtod(v, nullptr);
     else if (const char* v = value("--rounds="))
       s.rounds = std::strtoul(v, nullptr, 10);
     else
@@ -463,7 +488,10 @@ int main(int argc, char** argv) {
     if (settings.mode == "plan") return list_plan(cases);
     const Device device;
     print_device(settings, device);
+    const auto begin = std::chrono::steady_clock::now();
     for (std::size_t n = settings.start; n < cases.size(); ++n) {
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+      if (settings.limit > 0 && spent.count() > settings.limit) break;
       Line().text("begin", cases[n].name).number("index", static_cast<double>(n)).print();
       run_case(settings, cases[n], n, device);
     }
