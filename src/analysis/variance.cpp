@@ -1,6 +1,7 @@
-// The fixpoint of variance.hpp: an instruction that reads something varying writes something
-// varying. What a load returns differs only if its address or guard does: the rewrite that this
-// analysis serves loads once for all copies otherwise.
+// The fixpoint of variance.hpp: an instruction that reads something varying, or writes one thing
+// that varies already, writes varying things only. So what stands once for all copies and what
+// stands for each never write the same register. What a load returns differs only if its address or
+// guard does: the rewrite that this analysis serves loads once for all copies otherwise.
 #include "analysis/variance.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ Variance find_variance(const ptx::Body& body, std::span<const ptx::Special> seed
   for (bool changed = true; changed;) {
     changed = false;
     for (const Inst& inst : body.insts) {
-      if (!variance.reads(body, inst)) continue;
+      if (!variance.differs(body, inst)) continue;
       for (const Arg& dst : body.dst(inst)) {
         if (dst.kind != Arg::Kind::reg || variance.registers[dst.id]) continue;
         variance.registers[dst.id] = true;

@@ -90,7 +90,15 @@ std::string why_not_group(const ptx::Body& body, const Inst& inst) {
   }
 }
 
+// Threads of several blocks, or rows, come together in a warp of the new kernel.
+bool promises_one_way(const Inst& inst) {
+  const Group group = ptx::group(inst.op);
+  return inst.mods.uni && inst.guard != ptx::none &&
+         (group == Group::branch || group == Group::exit);
+}
+
 std::string why_not_instruction(const ptx::Body& body, const Inst& inst) {
+  if (promises_one_way(inst)) return at(body, inst, "promises that the lanes of a warp agree");
   if (std::string why = why_not_group(body, inst); !why.empty()) return why;
   const ptx::Effects effects = ptx::effects(body, inst);
   if (effects.ordered) return at(body, inst, "volatile or ordered access");
@@ -124,6 +132,13 @@ std::string why_not_coarsened(const emulator::Kernel& kernel) {
     const bool of_a_call = variable.space == ptx::Space::param;
     if (variable.space != ptx::Space::reg && !of_a_call)
       return fmt::format("declares {} memory", ptx::name(variable.space));
+  }
+  // Generic addresses reach what the module declares for the block, too.
+  for (const ptx::Symbol& symbol : body.symbols) {
+    const bool of_the_block =
+        symbol.space == ptx::Space::shared || symbol.space == ptx::Space::local;
+    if (symbol.kind == ptx::Symbol::Kind::variable && of_the_block)
+      return fmt::format("uses {}, in {} memory", symbol.name, ptx::name(symbol.space));
   }
   for (const Inst& inst : body.insts) {
     if (std::string why = why_not_instruction(body, inst); !why.empty()) return why;

@@ -104,6 +104,7 @@ TEST(BlockRules, EachHasItsReason) {
       {"shfl.sync.bfly.b32 %r8, %r3, 1, 31, -1;", "which lanes run together"},
       {"activemask.b32 %r8;", "which lanes run together"},
       {"vote.sync.any.pred %p1, %p2, -1;", "which lanes run together"},
+      {"setp.eq.u32 %p1, %r4, 3;\n@%p1 bra.uni L;\nL:", "lanes of a warp agree"},
       // Destroys or does what we know too little of.
       {"discard.global.L2 [%rd4], 128;", "destroys memory"},
       {"cp.async.ca.shared.global [%r3], [%rd4], 4;", "not handled"},
@@ -120,6 +121,7 @@ TEST(BlockRules, EachHasItsReason) {
   };
   for (const auto& [code, reason] : cases)
     EXPECT_THAT(why_not(code), HasSubstr(reason)) << code;
+  EXPECT_EQ(why_not("bra.uni L;\nL:"), "");
 }
 
 TEST(BlockRules, CallsAndClusters) {
@@ -131,6 +133,15 @@ TEST(BlockRules, CallsAndClusters) {
   EXPECT_THAT(
       Found(kernel_text(std::string(by_row) + "ret;", ".reqnctapercluster 2, 1, 1")).plan.refused,
       HasSubstr("clusters"));
+}
+
+// A generic address hides that it points to what each block has of its own.
+TEST(BlockRules, SharedMemoryOfTheModule) {
+  std::string text = kernel_text(std::string(by_row) + "mov.u64 %rd8, tile;\n"
+                                                       "cvta.shared.u64 %rd8, %rd8;\n"
+                                                       "st.u32 [%rd8], %r4;\nret;");
+  text.insert(text.find(".visible"), ".extern .shared .align 4 .b8 tile[];\n");
+  EXPECT_THAT(Found(text).plan.refused, HasSubstr("uses tile, in shared memory"));
 }
 
 TEST(BlockRules, DebugInformationNamesLabels) {

@@ -75,6 +75,12 @@ const Case cases[] = {
      "mov.u32 %r8, 3;\nmul.lo.u32 %r9, %r4, %r8;\nmov.u32 %r8, 5;\n"
      "mad.lo.u32 %r9, %r4, %r8, %r9;\nst.global.u32 [%rd5], %r9;",
      0},
+    // One load writes what is the same in all copies and, elsewhere written again, what is not.
+    {"WrittenBesideWhatDiffers",
+     "mov.u32 %r8, 77;\nadd.u32 %r10, %r8, %r5;\nld.global.v2.u32 {%r8, %r9}, [%rd1];\n"
+     "add.u32 %r10, %r8, %r10;\nadd.u32 %r10, %r9, %r10;\nmov.u32 %r9, %r4;\n"
+     "add.u32 %r10, %r9, %r10;\nst.global.u32 [%rd5], %r10;",
+     3},
     // Only block 2 stores where all load, and only block 2 uses what it loads.
     {"OwnStoreBeforeWhatIsLoadedOnce",
      "setp.eq.u32 %p1, %r4, 2;\nadd.u32 %r8, %r5, 64;\nselp.u32 %r8, 0, %r8, %p1;\n"
