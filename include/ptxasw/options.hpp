@@ -36,13 +36,18 @@ enum class FpContract : std::uint8_t {
   any,   // rewrite it all the same: results may differ in the last bit, as PTX allows
 };
 
+// How the copies of a coarsened kernel's body stand to each other (src/reuse/block_order.hpp).
+enum class CoarsenOrder : std::uint8_t { instructions, copies };
+
 struct Options {
   FpContract fp_contract = FpContract::exact;
   ShuffleMode shuffle = ShuffleMode::automatic;
   unsigned shuffle_max_delta = 31;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};
-  bool shuffle_shared = false; // also loads from shared memory
+  CoarsenOrder coarsen_order = CoarsenOrder::copies;
+  unsigned coarsen_registers = 0; // .maxnreg of coarsened kernels; 0: as many as ptxas likes
+  bool shuffle_shared = false;    // also loads from shared memory
   Emit emit = Emit::normal;
   bool paranoid = false; // repeat every normal-form proof with Z3
   bool use_z3 = true;

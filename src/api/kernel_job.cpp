@@ -92,18 +92,25 @@ private:
     return options_.architecture.empty() ? module_.target : options_.architecture;
   }
 
+  [[nodiscard]] reuse::CopyOrder order() const {
+    return options_.coarsen_order == CoarsenOrder::copies ? reuse::CopyOrder::copies
+                                                          : reuse::CopyOrder::instructions;
+  }
+
   // Empty unless it was asked for, is sound, and saves loads.
   std::vector<ptx::Edit> coarsen(Kernel& kernel, sym::Solver& solver) {
     std::string& outcome = result_.report.coarsening;
     if (options_.coarsen == std::array{1U, 1U, 1U} || !function_.is_entry) return {};
     const reuse::BlockPlan plan = reuse::find_block_reuse(
-        kernel, solver, {.factors = options_.coarsen, .paranoid = options_.paranoid});
+        kernel, solver,
+        {.factors = options_.coarsen, .order = order(), .paranoid = options_.paranoid});
     if (!plan.refused.empty()) {
       outcome = "not coarsened: " + plan.refused;
       return {};
     }
     rewrite::CoarsenReport done;
-    std::vector<ptx::Edit> edits = rewrite::coarsen(kernel, plan, {}, done);
+    std::vector<ptx::Edit> edits =
+        rewrite::coarsen(kernel, plan, {.registers = options_.coarsen_registers}, done);
     outcome =
         fmt::format("{} copies in one block: {} loads become {}, {} of {} instructions shared",
                     done.copies, done.loads, done.loads_left, done.shared, done.instructions);

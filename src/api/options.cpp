@@ -24,6 +24,9 @@ constexpr std::array emit_modes{
     Choice<Emit>{"uniform-branch", Emit::uniform_branch}};
 constexpr std::array contractions{Choice<FpContract>{"exact", FpContract::exact},
                                   Choice<FpContract>{"any", FpContract::any}};
+constexpr std::array coarsen_orders{
+    Choice<CoarsenOrder>{"copies", CoarsenOrder::copies},
+    Choice<CoarsenOrder>{"instructions", CoarsenOrder::instructions}};
 constexpr std::array switches{Choice<bool>{"", true}, Choice<bool>{"on", true},
                               Choice<bool>{"off", false}};
 constexpr std::array<std::string_view, 1> known_assumptions{"no-index-wrap"};
@@ -129,6 +132,20 @@ const std::vector<Setter>& table() {
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
         "is proven sound and saves loads (none)"},
        [](Options& o, std::string_view v) { return coarsen(o, v); }},
+      {{"coarsen-order", "copies|instructions",
+        "straight-line code of coarsened kernels: one copy after another, or each instruction in "
+        "all "
+        "copies (copies)"},
+       [](Options& o, std::string_view v) { return choose(o.coarsen_order, coarsen_orders, v); }},
+      {{"coarsen-registers", "N",
+        "hold coarsened kernels to N registers a thread, 16 to 255; 0: as many as ptxas likes (0)"},
+       [](Options& o, std::string_view v) {
+         std::uint64_t n = 0;
+         auto error = number(n, 0, 255, v);
+         if (!error && n > 0 && n < 16) error = fmt::format("{} registers are too few", n);
+         if (!error) o.coarsen_registers = static_cast<unsigned>(n);
+         return error;
+       }},
       {{"shuffle-max-delta", "N", "largest lane distance of a shuffle, 0 to 31 (31)"},
        [](Options& o, std::string_view v) {
          std::uint64_t n = 0;
