@@ -2,11 +2,14 @@
 // so, and every lane of a mask read there reaches the shuffles of the stretch.
 #include "rewrite/conditions.hpp"
 
+#include "rewrite/in_step.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 
 namespace ptxasw::rewrite {
 
+using analysis::BlockId;
 using reuse::Cover;
 using reuse::NoWrap;
 
@@ -14,8 +17,8 @@ Condition Conditions::require(const Cover& cover, ptx::InstId inst, Code& code) 
   Setup& setup = setups_[stretch_of(inst)];
   Condition condition;
   if (cover.delta != 0) {
-    read_warp(setup, code);
-    condition.mask = setup.mask;
+    if (setup.warp.mask.empty()) setup.warp = warp_at(inst, code);
+    condition.mask = setup.warp.mask;
     condition.ok = in_range(setup, cover, code);
   }
   for (const NoWrap& check : cover.checks) {
@@ -32,12 +35,29 @@ ptx::InstId Conditions::stretch_of(ptx::InstId inst) const {
   return first;
 }
 
-void Conditions::read_warp(Setup& s, Code& code) {
-  if (!s.mask.empty()) return;
-  s.mask = registers_.make("b32");
-  s.full = registers_.make("pred");
-  code.line("activemask.b32 \t{};", s.mask);
-  code.line("setp.eq.s32 \t{}, {}, -1;", s.full, s.mask);
+// The mask for a shuffle at `inst`, read there or ahead of its loops.
+Conditions::Warp Conditions::warp_at(ptx::InstId inst, Code& code) {
+  const BlockId here = k_.cfg.block_of[inst], ahead = ahead_of_loops(k_, here);
+  if (ahead == here) return read_warp(code);
+  const auto [place, missing] = ahead_.try_emplace(ahead);
+  if (!missing) return place->second;
+  Code earlier;
+  place->second = read_warp(earlier);
+  const ptx::Inst& last = k_.body.insts[k_.cfg.blocks[ahead].end - 1];
+  const ptx::Range range = k_.body.module->statements[last.statement].range;
+  const ptx::Group group = ptx::group(last.op);
+  if (group == ptx::Group::branch || group == ptx::Group::exit)
+    edits_.push_back({{range.begin, range.begin}, earlier.take() + "\n\t"});
+  else
+    edits_.push_back({{range.end, range.end}, "\n\t" + earlier.take()});
+  return place->second;
+}
+
+Conditions::Warp Conditions::read_warp(Code& code) {
+  Warp warp{registers_.make("b32"), registers_.make("pred")};
+  code.line("activemask.b32 \t{};", warp.mask);
+  code.line("setp.eq.s32 \t{}, {}, -1;", warp.full, warp.mask);
+  return warp;
 }
 
 const std::string& Conditions::read_special(std::string& place, std::string_view special,
@@ -57,9 +77,9 @@ std::string Conditions::in_range(Setup& s, const Cover& cover, Code& code) {
   const std::string ok = registers_.make("pred");
   const int distance = std::abs(cover.delta);
   if (cover.delta > 0) {
-    code.line("setp.lt.u32.and \t{}, {}, {}, {};", ok, lane, 32 - distance, s.full);
+    code.line("setp.lt.u32.and \t{}, {}, {}, {};", ok, lane, 32 - distance, s.warp.full);
   } else {
-    code.line("setp.ge.u32.and \t{}, {}, {}, {};", ok, lane, distance, s.full);
+    code.line("setp.ge.u32.and \t{}, {}, {}, {};", ok, lane, distance, s.warp.full);
   }
   place->second = cover.row_check ? in_row(s, cover.delta, ok, code) : ok;
   return place->second;

@@ -1,7 +1,9 @@
 // The run-time conditions of guarded shuffles: complete warp, lane and row in range, indices away
-// from their wrap. Each is computed once per basic block and shared.
+// from their wrap. Each is computed once per basic block and shared; the lanes of the warp are
+// counted ahead of a loop if they stay in step from there on.
 #pragma once
 
+#include "ptx/parse.hpp"
 #include "reuse/lane.hpp"
 #include "rewrite/names.hpp"
 
@@ -46,13 +48,19 @@ public:
   Condition require(const reuse::Cover& cover, ptx::InstId inst, Code& code);
   // Forgets what was computed: the code just emitted may have split the warp.
   void forget() { setups_.clear(); }
+  // What has to stand elsewhere than at the loads.
+  [[nodiscard]] std::vector<ptx::Edit> take_edits() { return std::move(edits_); }
 
 private:
+  struct Warp {
+    std::string mask, full;
+  };
   // A check by its registers as they were defined, and its ranges.
   using CheckKey = std::tuple<ptx::RegId, ptx::InstId, ptx::RegId, ptx::InstId, bool,
                               reuse::IndexFact::Interval, reuse::IndexFact::Interval>;
   struct Setup {
-    std::string mask, full, lane, tid, ntid;
+    Warp warp;
+    std::string lane, tid, ntid;
     std::map<std::pair<int, bool>, std::string> in_range; // by delta and whether the row matters
     std::map<CheckKey, std::string> prepared;             // what a check has computed so far
     std::map<std::pair<CheckKey, std::string>, std::string> checked; // by check and base
@@ -60,7 +68,8 @@ private:
 
   [[nodiscard]] ptx::InstId stretch_of(ptx::InstId inst) const;
   [[nodiscard]] const std::string& name(ptx::RegId reg) const;
-  void read_warp(Setup& setup, Code& code);
+  Warp warp_at(ptx::InstId inst, Code& code);
+  Warp read_warp(Code& code);
   std::string in_range(Setup& setup, const reuse::Cover& cover, Code& code);
   std::string in_row(Setup& setup, int delta, const std::string& base, Code& code);
   std::string checked(Setup& setup, const reuse::NoWrap& check, const std::string& base,
@@ -73,7 +82,9 @@ private:
 
   const emulator::Kernel& k_;
   Registers& registers_;
-  std::map<ptx::InstId, Setup> setups_; // by stretch
+  std::map<ptx::InstId, Setup> setups_;     // by stretch
+  std::map<analysis::BlockId, Warp> ahead_; // by the block that ends with it
+  std::vector<ptx::Edit> edits_;
 };
 
 } // namespace ptxasw::rewrite

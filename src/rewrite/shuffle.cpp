@@ -34,6 +34,7 @@ public:
       if (load.cover) edits_.push_back({range_of(inst_of(load.event)), rewrite(load)});
     }
     if (edits_.empty()) return {};
+    std::ranges::move(conditions_.take_edits(), std::back_inserter(edits_));
     const std::uint32_t top = scopes_.body_start();
     edits_.push_back({{top, top}, "\n" + registers_.declarations()});
     return std::move(edits_);

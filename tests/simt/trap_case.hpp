@@ -162,10 +162,11 @@ inline std::vector<Schedule> trap_schedules() {
 
 // Empty, or what differs. A trap whose original gives different results under different schedules
 // has a race; it is compared in lockstep only.
-inline std::string compare(const TrapCase& trap, const std::string& text) {
+inline std::string compare(const TrapCase& trap, const std::string& text,
+                           const std::vector<Schedule>& schedules = trap_schedules()) {
   const TrapRun expected = run_trap(trap, trap.text, {});
   if (!expected.result.ok()) return "the original: " + expected.result.message;
-  for (const Schedule& schedule : trap_schedules()) {
+  for (const Schedule& schedule : schedules) {
     const TrapRun original = run_trap(trap, trap.text, schedule);
     if (!original.result.ok() || first_difference(expected.memory, original.memory)) continue;
     const TrapRun other = run_trap(trap, text, schedule);
