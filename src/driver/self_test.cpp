@@ -3,6 +3,7 @@
 
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
+#include "driver/hooks.hpp"
 #include "driver/process.hpp"
 
 #include <algorithm>
@@ -128,16 +129,10 @@ std::string advice(const std::vector<std::string>& command, const std::string& s
     text +=
         "A compiler cache may have answered; try without it, and set CCACHE_EXTRAFILES=" + self +
         ".\n";
-  if (mentions(command, "nvcc"))
-    text += "nvcc 13: add --ptxas-prefix=" + self +
-            "\nany nvcc: make an overlay toolkit (tools/overlay DIR) and call DIR/bin/nvcc\n"
-            "A changed PATH alone does not reach nvcc.\n";
-  else if (mentions(command, "clang"))
-    text += "clang: add --ptxas-path=" + self +
-            ", or make an overlay toolkit (tools/overlay DIR) and add --cuda-path=DIR\n";
-  else
-    text += hook_instructions(self);
-  return text;
+  for (const char* name : {"nvcc", "flang", "openmp", "clang", "gcc"})
+    if (const Hook* hook = find_hook(name); hook && mentions(command, name))
+      return text + describe(*hook, self);
+  return text + list_hooks();
 }
 
 } // namespace
@@ -155,26 +150,6 @@ SelfTestResult self_test(const std::vector<std::string>& command, Environment en
   if (!trial->ended.ok())
     return {2, "the command failed before it ran any ptxas of ours:\n" + trial->printed};
   return {1, "no: the command worked, but not through ptxasw\n" + advice(command, self)};
-}
-
-std::string hook_instructions(const std::string& self) {
-  return fmt::format(R"(nvcc 13       nvcc --ptxas-prefix={0} ...
-              or for a whole build: export NVCC_PREPEND_FLAGS=--ptxas-prefix={0}
-any nvcc      tools/overlay DIR, then DIR/bin/nvcc ...
-clang         clang++ --ptxas-path={0} ...
-              or --cuda-path=DIR with the overlay DIR, which also serves offload links
-flang         a copy named x86_64-pc-linux-gnu-ptxas, first in PATH
-Triton        export TRITON_PTXAS_PATH={0}
-              (sm_100 and later: TRITON_PTXAS_BLACKWELL_PATH)
-JAX, XLA      export XLA_FLAGS=--xla_gpu_cuda_data_dir=DIR with the overlay DIR
-IREE          --iree-cuda-use-ptxas --iree-cuda-use-ptxas-from={0}
-anything      a copy of this file in the place of ptxas, the old one beside it as ptxas.real
-ccache        export CCACHE_EXTRAFILES={0}, or it keeps what it had
-
-Options travel as -Xptxas --ptxasw-shuffle=all or in PTXASW_FLAGS. `ptxasw self-test -- COMMAND`
-tells whether a hook works.
-)",
-                     self);
 }
 
 } // namespace ptxasw::driver

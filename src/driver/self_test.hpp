@@ -19,7 +19,4 @@ struct SelfTestResult {
 // it are replaced by a small kernel in a folder of its own.
 SelfTestResult self_test(const std::vector<std::string>& command, Environment environment);
 
-// The ways to put us in place, with this program's own path filled in.
-std::string hook_instructions(const std::string& self);
-
 } // namespace ptxasw::driver

@@ -1,4 +1,5 @@
-# The ways in which a compiler is led to us, each with the real compiler and the real ptxas.
+# nvcc in front of us: with nothing rewritten the same cubin, and its exit code is ours. That each way
+# to lead a compiler here works is for tools/hooks/try_*.sh.
 . "$(dirname "$0")/lib.sh"
 need_ptxas
 need_nvcc
@@ -18,12 +19,6 @@ own=-Xptxas=--ptxasw-shuffle=all
 [ ! -e log ] || fail "nvcc alone goes through us"
 if "$nvcc" --ptxas-prefix="$work/ptxasw" $own -arch=sm_90 -cubin k.cu -o k.cubin; then
   went_through --ptxas-prefix; same_file plain.cubin k.cubin
-  NVCC_PREPEND_FLAGS="--ptxas-prefix=$work/ptxasw" "$nvcc" $own -arch=sm_90 -cubin k.cu -o k.cubin
-  went_through NVCC_PREPEND_FLAGS; same_file plain.cubin k.cubin
-  "$nvcc" --ptxas-prefix="$work/ptxasw" $own -t 2 -gencode arch=compute_80,code=sm_80 \
-    -gencode arch=compute_90,code=[sm_90,compute_90] -c k.cu -o k.o
-  same "$(wc -l < log)" 2 "calls of a build for two targets"
-  went_through "two targets at once"
   for code in 3 255; do
     printf '#!/bin/sh\nexit %s\n' $code > failing; chmod +x failing
     PTXASW_PTXAS=$work/failing "$nvcc" --ptxas-prefix="$work/ptxasw" $own -cubin k.cu -o k.cubin
@@ -38,18 +33,6 @@ fi
 overlay/bin/nvcc $own -arch=sm_90 -cubin k.cu -o k.cubin
 went_through "overlay"; same_file plain.cubin k.cubin
 mkdir full; touch full/file
-"$SOURCE/tools/overlay" full "" "$work/ptxasw" 2> /dev/null && fail "overlay over somebody's folder"
-
-clang=$(command -v clang) || { echo "no clang here: its hooks were skipped"; exit 0; }
-mkdir cross; cp ptxasw cross/x86_64-pc-linux-gnu-ptxas
-echo '__attribute__((global)) void k(float* a) { a[1] = a[0]; }' > k.cu
-device="-x cuda --cuda-gpu-arch=sm_75 --cuda-device-only -nocudainc -nocudalib -O2 -c k.cu -o k.o"
-device="$device -Xcuda-ptxas --ptxasw-shuffle=all -Wno-unknown-cuda-version"
-# shellcheck disable=SC2086
-{
-  "$clang" --cuda-path="$work/overlay" $device && went_through "clang --cuda-path"
-  real_root=$(dirname "$(dirname "$(readlink -f overlay/bin/ptxas.real)")")
-  "$clang" --cuda-path="$real_root" --ptxas-path="$work/ptxasw" $device &&
-    went_through "clang --ptxas-path"
-  PATH=$work/cross:$PATH "$clang" --cuda-path="$real_root" $device && went_through "clang, triple"
-}
+if "$SOURCE/tools/overlay" full "" "$work/ptxasw" 2> /dev/null; then
+  fail "overlay over somebody's folder"
+fi

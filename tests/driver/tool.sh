@@ -30,6 +30,19 @@ contains "$(cat stderr)" "none, all, auto"
 "$TOOL" opt missing.ptx 2> stderr; same $? 1 "a missing file"
 contains "$(cat stderr)" "missing.ptx: No such file"
 
+"$TOOL" hook > names || fail hook
+for name in nvcc cmake ccache clang openmp flang gcc triton inductor jax nvhpc other; do
+  grep -q "^  $name " names || fail "hook does not list $name"
+  "$TOOL" hook $name > out || fail "hook $name"
+  grep -qE "$TOOL|DIR" out || fail "hook $name names neither the program nor an overlay: $(cat out)"
+  grep -qiE '^\(.*tried' out || fail "hook $name does not say whether it was tried"
+done
+same "$(grep -c '^  [a-z]' names)" 12 "hooks"
+same "$(grep untried names)" "  nvhpc     NVIDIA's HPC SDK (nvc, nvc++, nvfortran) (untried)"
+"$TOOL" hook icc > out 2> stderr; same $? 2 "hook icc"
+same_file names out
+contains "$(cat stderr)" icc
+
 # In the place of ptxas.
 PTXASW_PTXAS=$FAKE "$TOOL" k.ptx -o out || fail "drop-in"
 same "$(cat out)" "cubin of $(cat k.ptx)"

@@ -1,6 +1,7 @@
 // ptxasw hook and ptxasw self-test: putting ptxasw in place, and making sure of it.
 #include "driver/environment.hpp"
 #include "driver/files.hpp"
+#include "driver/hooks.hpp"
 #include "driver/self_test.hpp"
 #include "options.hpp"
 
@@ -9,10 +10,25 @@
 namespace ptxasw::tool {
 
 int hook(Arguments arguments) {
-  CLI::App app("Shows how to put ptxasw in the place of ptxas.", "ptxasw hook");
+  CLI::App app("Tells what to set to put ptxasw in the place of ptxas; without a name, lists the "
+               "names.",
+               "ptxasw hook");
+  std::string name;
+  app.add_option("NAME", name, "a compiler, build system or framework");
   Options none;
-  return parse_and(app, none, std::move(arguments),
-                   [] { fmt::print("{}", driver::hook_instructions(driver::own_program_file())); });
+  int code = 0;
+  const int parsed = parse_and(app, none, std::move(arguments), [&] {
+    const driver::Hook* found = driver::find_hook(name);
+    if (found)
+      fmt::print("{}", driver::describe(*found, driver::own_program_file()));
+    else
+      fmt::print("{}", driver::list_hooks());
+    if (!found && !name.empty()) {
+      fmt::print(stderr, "ptxasw hook: '{}' is none of these\n", name);
+      code = 2;
+    }
+  });
+  return parsed ? parsed : code;
 }
 
 // The command's options are not ours, so nothing here is parsed but the -- in front of it.

@@ -17,7 +17,7 @@ constexpr std::array<SubCommand, 9> table{{
     {"explain", "tell all that is known of the accesses at one line", explain},
     {"run", "run one kernel on the CPU", run},
     {"verify", "compare two versions of the kernels on the CPU", verify},
-    {"hook", "show how to put ptxasw in the place of ptxas", hook},
+    {"hook", "tell what to set to put ptxasw in the place of ptxas", hook},
     {"self-test", "tell whether a compiler command really runs ptxasw", self_test},
     {"help", "show this page", help},
 }};
