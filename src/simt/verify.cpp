@@ -86,6 +86,11 @@ private:
     Shape fitted = shape;
     if (f.reqntid[0] != 0)
       fitted.block = {f.reqntid[0], std::max(f.reqntid[1], 1U), std::max(f.reqntid[2], 1U)};
+    const auto up = [](std::uint32_t n, std::uint32_t unit) {
+      return (n + unit - 1) / unit * unit;
+    };
+    fitted.grid = {up(shape.grid.x, options_.divide.x), up(shape.grid.y, options_.divide.y),
+                   up(shape.grid.z, options_.divide.z)};
     if (fitted.block.count() <= most) shapes_.push_back(fitted);
   }
 
@@ -136,16 +141,18 @@ private:
   Run run(const Program& program, const VerifyLaunch& launch, const Prepared& prepared,
           const Schedule& schedule, const Observer& observer = {}, bool races = false) const {
     Run run{{}, prepared.memory};
-    run.result = simt::run(program,
-                           {.grid = launch.grid,
-                            .block = launch.block,
-                            .dynamic_shared = 16384,
-                            .arguments = prepared.arguments,
-                            .schedule = schedule,
-                            .budget = options_.budget,
-                            .report_races = races,
-                            .observer = observer},
-                           run.memory);
+    const Dim3 divide = &program == right_.get() ? options_.divide : Dim3{1};
+    run.result = simt::run(
+        program,
+        {.grid = {launch.grid.x / divide.x, launch.grid.y / divide.y, launch.grid.z / divide.z},
+         .block = launch.block,
+         .dynamic_shared = 16384,
+         .arguments = prepared.arguments,
+         .schedule = schedule,
+         .budget = options_.budget,
+         .report_races = races,
+         .observer = observer},
+        run.memory);
     return run;
   }
 

@@ -18,6 +18,7 @@ struct VerifyOptions {
   unsigned launches = 64;             // argument sets tried; every shape comes up in turn
   std::vector<Dim3> grids, blocks;    // empty: a list of usual and unusual ones
   std::vector<std::string> arguments; // texts of args.hpp; "?" or missing: made up
+  Dim3 divide{1};                     // the second version's grid is so many times smaller
   bool alias = true;                  // also let pointers share buffers
   unsigned schedules = 2;             // of each kind that is random
   unsigned threads = 0;               // of the host; 0: as many as there are cores

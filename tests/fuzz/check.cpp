@@ -5,6 +5,7 @@
 #include "ptx/parse.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "rewrite/coarsen_case.hpp"
+#include "simt/random.hpp"
 #include "simt/verify.hpp"
 
 #include <algorithm>
@@ -19,19 +20,35 @@ std::shared_ptr<const ptx::Module> module_of(const std::string& text, const std:
   return std::make_shared<const ptx::Module>(ptx::parse(text, name));
 }
 
-void compare(const std::string& text, std::uint64_t seed,
-             const std::optional<std::array<std::uint32_t, 3>>& block, Round& round) {
-  simt::VerifyOptions options;
-  options.seed = seed;
-  options.launches = 4;
-  options.schedules = 1;
-  options.threads = 1;
-  options.budget = 1 << 20;
-  options.grids = {{1}, {3}, {2, 2}, {1, 2, 2}, {2, 5}, {5, 2, 3}};
-  if (block)
-    options.blocks = {{(*block)[0], (*block)[1], (*block)[2]}};
-  else
-    options.blocks = {{32}, {33}, {64}, {1}, {16, 4}, {8, 4, 2}, {40}, {96}, {31, 2}};
+using Block = std::optional<std::array<std::uint32_t, 3>>;
+
+// Two grids and two block shapes, other ones for each seed.
+simt::VerifyOptions launches(std::uint64_t seed, std::span<const simt::Dim3> grids,
+                             const Block& block) {
+  static constexpr simt::Dim3 blocks[] = {{32}, {33}, {64},    {16, 2}, {1},      {8, 4, 2},
+                                          {40}, {96}, {16, 4}, {31, 2}, {4, 3, 3}};
+  simt::Random random(seed);
+  simt::VerifyOptions options{
+      .seed = seed, .launches = 4, .schedules = 1, .threads = 1, .budget = 1 << 20};
+  for (int n = 0; n < 2; ++n) {
+    options.grids.push_back(grids[random.below(grids.size())]);
+    if (!block) options.blocks.push_back(blocks[random.below(std::size(blocks))]);
+  }
+  if (block) options.blocks = {{(*block)[0], (*block)[1], (*block)[2]}};
+  // Mostly arrays with room on all sides; else what the verifier makes up: few elements, pointers
+  // that overlap, sizes at which indices wrap.
+  if (!random.one_in(3)) {
+    options.arguments = {"random:f32:65536:1+131072",
+                         "random:u32:65536:2:bits+131072",
+                         "random:u32:16384:3",
+                         "zeros:65536",
+                         std::to_string(3 + random.below(40)),
+                         std::to_string(1 + random.below(9))};
+  }
+  return options;
+}
+
+void compare(const std::string& text, const simt::VerifyOptions& options, Round& round) {
   const simt::VerifyResult result = simt::verify(
       module_of(text, "original.ptx"), module_of(round.rewritten, "rewritten.ptx"), "k", options);
   round.equal = result.equal;
@@ -63,26 +80,51 @@ Round check_shuffles(const std::string& text, std::uint64_t seed, const Options&
   }
   if (!optimized.changed) return round;
   round.rewritten = optimized.text;
-  compare(text, seed, options.block, round);
+  constexpr simt::Dim3 grids[] = {{1}, {3}, {2, 2}, {1, 2, 2}};
+  compare(text, launches(seed, grids, options.block), round);
   return round;
 }
 
-Round check_coarsening(const std::string& text, std::uint64_t seed) {
-  constexpr std::array<test::Factors, 7> factors{
-      {{1, 4, 1}, {1, 2, 1}, {2, 1, 1}, {4, 1, 1}, {1, 2, 2}, {1, 3, 1}, {2, 2, 1}}};
+Merge merge_of(std::uint64_t seed) {
+  constexpr test::Factors factors[] = {{1, 4, 1}, {1, 2, 1}, {2, 1, 1}, {4, 1, 1}, {1, 2, 2},
+                                       {1, 3, 1}, {2, 2, 1}, {1, 8, 1}, {1, 1, 2}, {1, 1, 4},
+                                       {3, 1, 1}, {1, 4, 2}, {2, 1, 2}, {2, 3, 1}, {2, 2, 2}};
+  simt::Random random(seed);
+  Merge merge;
+  merge.plan.factors = factors[random.below(std::size(factors))];
+  if (random.one_in(3)) merge.plan.order = reuse::CopyOrder::instructions;
+  merge.plan.rows = !random.one_in(3);
+  merge.plan.paranoid = random.one_in(32);
+  merge.host = random.one_in(6);
+  return merge;
+}
+
+Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge& merge) {
   Round round;
-  const test::Coarsened coarsened(text, reuse::BlockOptions{.factors = factors[seed % 7]}, "k");
+  const auto functions = module_of(text, "original.ptx")->functions;
+  if (std::ranges::none_of(functions, [](const ptx::Function& f) { return f.name == "k"; }))
+    return round; // what is left of a kernel under reduction
+  const test::Coarsened coarsened(text, merge.plan, "k", {.host = merge.host});
   round.loads = coarsened.report.loads;
   round.covered = coarsened.report.loads_moved;
   if (coarsened.text == text) return round;
   round.rewritten = coarsened.text;
-  compare(text, seed, std::nullopt, round);
+  // One group, two and a part of one, several along each axis.
+  const auto& [x, y, z] = merge.plan.factors;
+  const simt::Dim3 grids[] = {{x, y, z},
+                              {2 * x + x / 2, y + 1, z},
+                              {x, 2 * y, z + z / 2},
+                              {1, 2, 2},
+                              {x + 1, 2 * y - 1, 2 * z}};
+  simt::VerifyOptions options = launches(seed, grids, std::nullopt);
+  if (merge.host) options.divide = {x, y, z};
+  compare(text, options, round);
   return round;
 }
 
 Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite) {
   return rewrite == Rewrite::shuffle ? check_shuffles(text, seed, everything_on(seed))
-                                     : check_coarsening(text, seed);
+                                     : check_coarsening(text, seed, merge_of(seed));
 }
 
 std::string shrink(const std::string& text,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ptxasw/options.hpp"
+#include "reuse/block.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -25,8 +26,13 @@ struct Round {
 Options everything_on(std::uint64_t seed);
 Round check_shuffles(const std::string& text, std::uint64_t seed, const Options& options);
 
-// Coarsened by factors that the seed picks.
-Round check_coarsening(const std::string& text, std::uint64_t seed);
+// How a kernel is coarsened: factors, order of the copies, rows or blocks, who divides the grid.
+struct Merge {
+  reuse::BlockOptions plan;
+  bool host = false;
+};
+Merge merge_of(std::uint64_t seed);
+Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge& merge);
 
 Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite);
 

@@ -1,15 +1,17 @@
 // The long mode of the fuzzer:
 //
-//   fuzz --minutes=N [--from=SEED] [--count=N] [--jobs=N] [--out=DIRECTORY]
+//   fuzz --minutes=N [--from=SEED] [--count=N] [--jobs=N] [--out=DIRECTORY] [--only=REWRITE]
 //   fuzz --show=SEED            the kernel of a seed, to standard output
 //
 // Failing kernels are made small and written to DIRECTORY as SEED.ptx. Ends with one line of
-// figures; exit code 1 if anything failed.
+// figures; exit code 1 if anything failed. REWRITE is shuffled or coarsened.
 #include "fuzz/check.hpp"
 #include "fuzz/generator.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -30,7 +32,9 @@ struct Wanted {
   unsigned jobs = std::max(std::thread::hardware_concurrency(), 1U);
   std::string out = ".";
   std::uint64_t show = 0;
+  std::string only; // one of `names`; empty: every rewrite
 };
+constexpr std::array<std::string_view, std::size(rewrites)> names{"shuffled", "coarsened"};
 
 bool read(Wanted& wanted, std::string_view argument) {
   const std::size_t equals = argument.find('=');
@@ -49,6 +53,8 @@ bool read(Wanted& wanted, std::string_view argument) {
     wanted.out = value;
   else if (name == "--show")
     wanted.show = std::strtoull(value.c_str(), nullptr, 10);
+  else if (name == "--only" && std::ranges::find(names, value) != names.end())
+    wanted.only = value;
   else
     return false;
   return true;
@@ -68,8 +74,8 @@ public:
         workers.emplace_back([this] { work(); });
     }
     fmt::print("{} kernels, seeds {} to {}\n", kernels_, wanted_.from, wanted_.from + kernels_ - 1);
-    print("shuffled", totals_[0]);
-    print("coarsened", totals_[1]);
+    for (std::size_t i = 0; i < totals_.size(); ++i)
+      print(names[i], totals_[i]);
     fmt::print("{} different\n", failures_);
     return failures_ == 0 ? 0 : 1;
   }
@@ -80,6 +86,7 @@ private:
          seed = next_++) {
       const std::string text = generate(seed);
       for (std::size_t i = 0; i < totals_.size(); ++i) {
+        if (!wanted_.only.empty() && wanted_.only != names[i]) continue;
         const Round round = check(text, seed, rewrites[i]);
         const std::lock_guard lock(mutex_);
         add(totals_[i], round);
@@ -121,7 +128,7 @@ private:
   std::atomic<std::uint64_t> next_;
   Clock::time_point end_;
   std::mutex mutex_;
-  std::array<Totals, 2> totals_; // by kind of rewrite
+  std::array<Totals, std::size(rewrites)> totals_; // by kind of rewrite
   std::uint64_t kernels_ = 0, failures_ = 0;
 };
 
@@ -132,7 +139,7 @@ int main(int count, char** arguments) {
   for (int i = 1; i < count; ++i) {
     if (read(wanted, arguments[i])) continue;
     fmt::print(stderr, "usage: fuzz [--minutes=N] [--from=SEED] [--count=N] [--jobs=N] "
-                       "[--out=DIRECTORY] | --show=SEED\n");
+                       "[--out=DIRECTORY] [--only=shuffled|coarsened] | --show=SEED\n");
     return 2;
   }
   if (wanted.show != 0) {

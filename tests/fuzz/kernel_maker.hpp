@@ -42,6 +42,8 @@ private:
   void loop(unsigned depth, bool divergent);
   void arithmetic();
   void overwrite();
+  void slot();
+  void scope(unsigned depth, bool divergent);
   void store();
   std::string predicated();
   void in_place();
@@ -64,9 +66,11 @@ private:
   Writer w_;
   bool calm_; // nothing by which blocks could watch each other, so that they may be merged
   std::vector<std::string> inputs_;
-  std::string in_place_, out_, n_, m_, x_, y_, linear_, total_, base_index_;
+  std::string in_place_, out_, n_, m_, x_, y_, linear_, total_, plane_, base_index_;
   std::string acc_, facc_, dacc_;
   std::vector<std::string> ints_, floats_, doubles_, indices_;
+  // Registers written again and again; the first is never given what differs between rows.
+  std::array<std::string, 2> slots_;
   bool shared_ = false, function_ = false;
   bool early_exit_ = false; // some threads may have left: their words of the tile are not written
 };

@@ -92,9 +92,9 @@ void KernelMaker::group() {
       w_.line("add.s32 {}, {}, {};", other, index, k);
       load(address(base, other, bytes), 0, how, element, vector);
     } else if (form < 5) {
-      // A row above or below: what a neighbouring block loads.
+      // A row or a plane above or below: what a neighbouring block loads.
       const std::string other = w_.fresh(Class::b32);
-      w_.line("mad.lo.s32 {}, {}, {}, {};", other, n_, k, index);
+      w_.line("mad.lo.s32 {}, {}, {}, {};", other, w_.one_in(3) ? plane_ : n_, k, index);
       load(address(base, other, bytes), 0, how, element, vector);
     } else if (form == 5) {
       load(long_address(base, index, k, bytes), 0, how, element, vector);

@@ -98,6 +98,12 @@ void KernelMaker::prologue() {
   w_.line("mov.u32 {}, {};", acc_, w_.below(100));
   w_.line("mov.f32 {}, 0f3F800000;", facc_);
   w_.line("mov.f64 {}, 0d3FF0000000000000;", dacc_);
+  for (std::string& slot : slots_) {
+    slot = w_.fresh(Class::b32);
+    w_.line("mov.u32 {}, {};", slot, w_.below(100));
+  }
+  plane_ = w_.fresh(Class::b32);
+  w_.line("mul.lo.s32 {}, {}, {};", plane_, n_, m_);
   base_index_ = make_index(z);
   indices_.push_back(base_index_);
   if (w_.one_in(2)) indices_.push_back(make_index(z));
@@ -107,27 +113,32 @@ void KernelMaker::prologue() {
 // A 32-bit index into an input: mostly along x, so that neighbours are lanes.
 std::string KernelMaker::make_index(const std::string& z) {
   const std::string r = w_.fresh(Class::b32);
-  switch (w_.below(8)) {
+  switch (w_.below(10)) {
   case 0: w_.line("mov.u32 {}, {};", r, x_); break;
   case 1: w_.line("mad.lo.s32 {}, {}, {}, {};", r, x_, n_, y_); break; // transposed
   case 2: w_.line("mad.lo.{} {}, {}, {}, {};", sign(), r, x_, w_.between(2, 3), y_); break;
-  case 3: {
+  case 3:
+  case 4: {
     const std::string plane = w_.fresh(Class::b32);
     w_.line("mad.lo.s32 {}, {}, {}, {};", plane, z, m_, y_);
     w_.line("mad.lo.s32 {}, {}, {}, {};", r, plane, n_, x_);
     break;
   }
-  case 4: w_.line("mov.u32 {}, %tid.x;", r); break;
+  case 5: w_.line("mov.u32 {}, %tid.x;", r); break;
   default: w_.line("mad.lo.{} {}, {}, {}, {};", sign(), r, y_, n_, x_); break;
   }
-  if (w_.one_in(3)) w_.line("add.s32 {}, {}, {};", r, r, w_.between(-3, 3));
+  // Mostly far enough from zero: an unsigned index of a row before the first is far out.
+  if (!w_.one_in(4))
+    w_.line("add.s32 {}, {}, 1000;", r, r);
+  else if (w_.one_in(2))
+    w_.line("add.s32 {}, {}, {};", r, r, w_.between(-3, 3));
   return r;
 }
 
 void KernelMaker::guard() {
   if (w_.one_in(4)) return;
   const std::string p = w_.fresh(Class::pred);
-  const std::uint64_t kind = w_.below(4);
+  const std::uint64_t kind = w_.below(6);
   early_exit_ = kind != 2;
   switch (kind) {
   case 0: w_.line("setp.ge.{} {}, {}, {};", sign(), p, x_, n_); break;
@@ -138,6 +149,13 @@ void KernelMaker::guard() {
     break;
   }
   case 2: w_.line("setp.ge.u32 {}, {}, {};", p, linear_, total_); break; // never
+  case 3: w_.line("setp.ge.{} {}, {}, {};", sign(), p, y_, m_); break;
+  case 4: {
+    const std::string q = w_.fresh(Class::pred);
+    w_.line("setp.ge.u32 {}, {}, {};", q, x_, n_);
+    w_.line("setp.ge.or.u32 {}, {}, {}, {};", p, y_, m_, q);
+    break;
+  }
   default: {
     const std::string last = w_.fresh(Class::b32);
     w_.line("add.s32 {}, {}, -{};", last, n_, w_.between(1, 3));

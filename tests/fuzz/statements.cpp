@@ -14,8 +14,8 @@ void KernelMaker::statement(unsigned depth, bool divergent) {
   case 6: arithmetic(); break;
   case 7: store(); break;
   case 8: in_place(); break;
-  case 9: calm_ ? group() : synchronize(divergent); break;
-  case 10: calm_ ? group() : atomic(); break;
+  case 9: calm_ ? slot() : synchronize(divergent); break;
+  case 10: calm_ ? scope(depth, divergent) : atomic(); break;
   case 11: overwrite(); break;
   case 12:
   case 13:
@@ -42,10 +42,14 @@ void KernelMaker::block(unsigned depth, bool divergent) {
 
 // A predicate, and whether lanes of a warp may disagree on it.
 bool KernelMaker::condition(const std::string& p) {
-  switch (w_.below(6)) {
-  case 0: w_.line("setp.gt.s32 {}, {}, {};", p, n_, w_.between(0, 40)); return false;
+  switch (w_.below(8)) {
+  case 0:
+  case 6: w_.line("setp.gt.s32 {}, {}, {};", p, n_, w_.between(0, 40)); return false;
+  case 7: w_.line("setp.lt.u32 {}, {}, {};", p, slots_[w_.below(2)], w_.below(70)); return true;
   case 1: {
-    const std::string cta = special("ctaid.x"), bit = w_.fresh(Class::b32);
+    const std::string cta = special(
+                          w_.pick<std::string_view>({"ctaid.x", "ctaid.x", "ctaid.y", "ctaid.z"})),
+                      bit = w_.fresh(Class::b32);
     w_.line("and.b32 {}, {}, 1;", bit, cta);
     w_.line("setp.eq.u32 {}, {}, 0;", p, bit);
     return false;
@@ -151,6 +155,40 @@ void KernelMaker::overwrite() {
   const std::string victim = w_.pick(floats_);
   w_.line("mul.f32 {}, {}, 0f3F400000;", victim, victim);
   w_.line("add.f32 {}, {}, {};", facc_, facc_, victim);
+}
+
+// Writes and reads a register that others write and read, too.
+void KernelMaker::slot() {
+  const std::size_t which = w_.below(2);
+  const std::string& to = slots_[which];
+  const auto use = [&](const std::string& r) {
+    w_.line("mad.lo.s32 {}, {}, 31, {};", acc_, acc_, r);
+  };
+  if (w_.one_in(2)) use(to);
+  switch (w_.below(which == 0 ? 4 : 6)) {
+  case 0: w_.line("mov.u32 {}, {};", to, w_.below(100)); break;
+  case 1: w_.line("add.u32 {}, {}, {};", to, to, n_); break;
+  case 2: w_.line("xor.b32 {}, {}, {};", to, slots_[0], x_); break;
+  case 3: {
+    // Beside a value that is written in some other way elsewhere.
+    const std::string at = address(w_.pick(inputs_), x_, 8);
+    w_.line("ld.global.v2.u32 {{{}, {}}}, [{}];", to, w_.one_in(2) ? slots_[1 - which] : acc_, at);
+    break;
+  }
+  case 4: w_.line("add.u32 {}, {}, {};", to, w_.pick(ints_), slots_[0]); break;
+  default: w_.line("{}mov.u32 {}, {};", predicated(), to, w_.pick(ints_)); break;
+  }
+  use(slots_[w_.below(2)]);
+}
+
+// Names that mean something else outside.
+void KernelMaker::scope(unsigned depth, bool divergent) {
+  w_.line("{{");
+  w_.line(".reg .b32 %t;");
+  w_.line("add.s32 %t, {}, {};", w_.pick(ints_), slots_[0]);
+  block(depth, divergent);
+  w_.line("add.s32 {}, {}, %t;", acc_, acc_);
+  w_.line("}}");
 }
 
 // To a slice of `out` that nobody else writes.
