@@ -1,8 +1,9 @@
-// How fast PTX is read and printed: real nvcc output (CUB device algorithms, plain, with line
-// tables, with full debug information; and the repository's kernels), repeated up to 1 to 20 MB.
-// The aim is 50 MB/s for reading and printing together.
+// How fast large modules are read, printed, analyzed and optimized: real nvcc output (CUB device
+// algorithms, plain, with line tables, with full debug information; and the repository's kernels),
+// repeated up to 1 or 10 MB. The aim is 50 MB/s for reading and printing together.
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
+#include "ptxasw/ptxasw.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -120,10 +121,26 @@ void resolve_bodies(benchmark::State& state) {
   });
 }
 
+void analyze_text(benchmark::State& state) {
+  measure(state, [&](const std::string& text) {
+    for (auto _ : state)
+      benchmark::DoNotOptimize(ptxasw::analyze(text, "module"));
+  });
+}
+
+void optimize_text(benchmark::State& state) {
+  ptxasw::Options options;
+  options.shuffle = ptxasw::ShuffleMode::all;
+  measure(state, [&](const std::string& text) {
+    for (auto _ : state)
+      benchmark::DoNotOptimize(ptxasw::optimize(text, "module", options));
+  });
+}
+
 void sizes(benchmark::internal::Benchmark* benchmark) {
   benchmark->ArgNames({"text", "MB"})->Unit(benchmark::kMillisecond);
   for (std::int64_t which = 0; which < static_cast<std::int64_t>(names.size()); ++which)
-    for (const std::int64_t megabytes : {1, 5, 20})
+    for (const std::int64_t megabytes : {1, 10})
       benchmark->Args({which, megabytes});
 }
 
@@ -131,5 +148,12 @@ BENCHMARK(read_text)->Apply(sizes);
 BENCHMARK(print_text)->Apply(sizes);
 BENCHMARK(read_and_print)->Apply(sizes);
 BENCHMARK(resolve_bodies)->Apply(sizes);
+
+// The whole tool takes longer: only what has neither line tables nor debug information.
+void whole_tool(benchmark::internal::Benchmark* benchmark) {
+  benchmark->ArgNames({"text", "MB"})->Unit(benchmark::kMillisecond)->Args({0, 10})->Args({1, 10});
+}
+BENCHMARK(analyze_text)->Apply(whole_tool);
+BENCHMARK(optimize_text)->Apply(whole_tool);
 
 } // namespace
