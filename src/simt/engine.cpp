@@ -440,13 +440,27 @@ std::string_view name(Result::Status status) {
   return "";
 }
 
-std::string Schedule::text() const {
+namespace {
+
+std::string describe(const Schedule& schedule, std::string_view before_option) {
   const std::string_view kinds[] = {"lockstep", "independent", "one-lane"};
-  std::string result(kinds[static_cast<std::size_t>(kind)]);
-  if (seed != 0) result += fmt::format(" seed={}", seed);
-  if (across_trips) result += " across-trips";
-  if (resident != 1) result += fmt::format(" resident={}", resident);
+  std::string result(kinds[static_cast<std::size_t>(schedule.kind)]);
+  const auto add = [&](const std::string& option) {
+    result += fmt::format(" {}{}", before_option, option);
+  };
+  if (schedule.seed != 0) add(fmt::format("seed={}", schedule.seed));
+  if (schedule.across_trips) add("across-trips");
+  if (schedule.resident != 1) add(fmt::format("resident={}", schedule.resident));
   return result;
+}
+
+} // namespace
+
+std::string Schedule::text() const {
+  return describe(*this, "");
+}
+std::string Schedule::options() const {
+  return "--schedule=" + describe(*this, "--");
 }
 
 } // namespace ptxasw::simt

@@ -112,7 +112,7 @@ private:
     std::vector<Schedule> all{{Kind::lockstep, 0, 1}, {Kind::one_lane, index + 1, 1}};
     for (unsigned i = 0; i < options_.schedules; ++i) {
       const std::uint64_t seed = index * options_.schedules + i + 1;
-      all.push_back({Kind::independent, seed, 1 + i % 3});
+      all.push_back({Kind::independent, seed, 1 + i % 3, options_.across_trips});
       all.push_back({Kind::lockstep, seed, 1 + i % 2});
     }
     return all;
@@ -146,7 +146,7 @@ private:
         program,
         {.grid = {launch.grid.x / divide.x, launch.grid.y / divide.y, launch.grid.z / divide.z},
          .block = launch.block,
-         .dynamic_shared = 16384,
+         .dynamic_shared = launch.dynamic_shared,
          .arguments = prepared.arguments,
          .schedule = schedule,
          .budget = options_.budget,
@@ -197,13 +197,14 @@ private:
   VerifyFailure explain(const VerifyLaunch& launch, const Prepared& prepared,
                         const Schedule& schedule, const Result& other,
                         const std::optional<Difference>& difference) const {
-    VerifyFailure failure{launch, schedule, other.message, {}, {}};
+    VerifyFailure failure{launch, schedule, other.message, {}, {}, {}};
     if (other.ok() && !difference) failure.what = "different text is printed";
     if (!difference) return failure;
     failure.what = fmt::format("byte {} of {} is {:#04x}, in the other version {}",
                                difference->offset, difference->allocation, difference->left,
                                difference->right_defined ? fmt::format("{:#04x}", difference->right)
                                                          : std::string("it has no value"));
+    failure.buffer = difference->allocation;
     failure.left_store = last_store(*left_, launch, prepared, schedule, difference->address);
     failure.right_store = last_store(*right_, launch, prepared, schedule, difference->address);
     return failure;
@@ -302,7 +303,7 @@ std::string VerifyLaunch::command(std::string_view kernel) const {
       fmt::format("--kernel={} --grid={} --block={}", kernel, text_of(grid), text_of(block));
   for (const std::string& argument : arguments)
     text += fmt::format(" --arg={}", argument);
-  return text;
+  return text + fmt::format(" --shared={}", dynamic_shared);
 }
 
 std::string text_of(const VerifyResult& result, std::string_view kernel) {
@@ -313,12 +314,13 @@ std::string text_of(const VerifyResult& result, std::string_view kernel) {
     text += fmt::format("{}: different\n  {}\n", kernel, f.what);
     if (!f.left_store.empty()) text += fmt::format("  first:  {}\n", f.left_store);
     if (!f.right_store.empty()) text += fmt::format("  second: {}\n", f.right_store);
-    text +=
-        fmt::format("  launch: {} (schedule: {})\n", f.launch.command(kernel), f.schedule.text());
+    text += fmt::format("  launch: {} {}\n", f.launch.command(kernel), f.schedule.options());
     return text;
   }
   if (result.equal == 0)
-    return fmt::format("{}: nothing could be compared: {}\n", kernel, result.left_out_reason);
+    return fmt::format("{}: nothing could be compared with made-up arguments (--arg gives others): "
+                       "{}\n",
+                       kernel, result.left_out_reason);
   text += fmt::format("{}: equal on {} launches", kernel, result.equal);
   if (result.left_out != 0)
     text += fmt::format(", {} left out ({})", result.left_out, result.left_out_reason);
@@ -332,6 +334,8 @@ std::string text_of(const VerifyResult& result, std::string_view kernel) {
          result.right.global_load_requests);
   change("global load sectors", result.left.global_load_sectors, result.right.global_load_sectors);
   change("warp instructions", result.left.warp_instructions, result.right.warp_instructions);
+  if (result.left.shuffles + result.right.shuffles != 0)
+    change("shuffles among them", result.left.shuffles, result.right.shuffles);
   return text + "\n";
 }
 

@@ -21,6 +21,7 @@ struct VerifyOptions {
   Dim3 divide{1};                     // the second version's grid is so many times smaller
   bool alias = true;                  // also let pointers share buffers
   unsigned schedules = 2;             // of each kind that is random
+  bool across_trips = false;          // of the independent ones: see Schedule
   unsigned threads = 0;               // of the host; 0: as many as there are cores
   std::uint64_t budget = std::uint64_t{1} << 24;
 };
@@ -28,14 +29,16 @@ struct VerifyOptions {
 struct VerifyLaunch {
   Dim3 grid, block;
   std::vector<std::string> arguments;
+  std::uint32_t dynamic_shared = 16384;
   [[nodiscard]] std::string command(std::string_view kernel) const; // for `ptxasw run`
 };
 
 struct VerifyFailure {
   VerifyLaunch launch;
   Schedule schedule;
-  std::string what; // the message of a launch that failed, or the first differing byte
-  std::string left_store, right_store; // who wrote that byte; empty: nobody
+  std::string what;   // the message of a launch that failed, or the first differing byte
+  std::string buffer; // in which that byte is
+  std::string left_store, right_store; // who wrote it; empty: nobody
 };
 
 struct VerifyResult {

@@ -22,10 +22,14 @@ contains "$(cat stderr)" "there is no kernel q"
 contains "$(cat out)" "k: equal on 4 launches"
 "$TOOL" verify k.ptx --block=1 --grid=1 --launches=4 > out || fail "verify of the rewritten kernel"
 sed 's/add\.f32/mul.f32/' k.ptx > other.ptx
-"$TOOL" verify k.ptx other.ptx --block=1 --grid=1 --save=repro.ptx > out 2> stderr
+"$TOOL" verify k.ptx other.ptx --block=1 --grid=1 --save=repro > out 2> stderr
 same $? 1 "verify of different kernels"
 contains "$(cat out)" "k: different"
 contains "$(cat out)" "first:  k.ptx:11: st.global.f32 [%rd1], %f2"
 contains "$(cat out)" "launch: --kernel=k --grid=1x1x1 --block=1x1x1 --arg=random:f32:"
-contains "$(cat repro.ptx)" "mul.f32"
+contains "$(cat repro/second.ptx)" "mul.f32"
+PTXASW=$TOOL sh repro/repro.sh > out 2> stderr; same $? 1 "the repro shows the difference"
+contains "$(cat out stderr)" "differ"
+"$TOOL" verify k.ptx --kernel=q 2> stderr; same $? 1 "verify of a missing kernel"
+contains "$(cat stderr)" "there is no kernel q"
 "$TOOL" verify k.ptx missing.ptx 2> stderr; same $? 1 "a missing file"

@@ -18,7 +18,7 @@ struct Wanted {
   std::uint64_t seed = 0, budget = std::uint64_t{1} << 30;
   unsigned resident = 1;
   std::uint32_t shared = 0;
-  bool counts = false, undefined = false, races = false;
+  bool counts = false, undefined = false, races = false, across_trips = false;
 };
 
 std::string only_kernel(const ptx::Module& module) {
@@ -113,7 +113,8 @@ void run_kernel(const Wanted& wanted, const Options& options) {
   launch.block = {block[0], block[1], block[2]};
   launch.dynamic_shared = wanted.shared;
   launch.arguments = value_or_throw(simt::make_arguments(*program, wanted.arguments, memory));
-  launch.schedule = {schedule_kind(wanted.schedule), wanted.seed, wanted.resident};
+  launch.schedule = {schedule_kind(wanted.schedule), wanted.seed, wanted.resident,
+                     wanted.across_trips};
   launch.budget = wanted.budget;
   launch.report_undefined = wanted.undefined;
   launch.report_races = wanted.races;
@@ -152,7 +153,10 @@ int run(Arguments arguments) {
   app.add_option("INPUT", wanted.input, "PTX file; - is standard input")->required();
   app.add_option("--kernel", wanted.kernel, "its name (the only one)");
   app.add_option("--grid", wanted.grid, "blocks, XxYxZ (1)");
-  app.footer("  --block=XxYxZ  threads of a block (32)");
+  app.footer("  --block=XxYxZ  threads of a block (32)\n\n"
+             "Example, a kernel that takes two arrays and a length:\n"
+             "  ptxasw run k.ptx --grid=2 --block=64 --arg=random:f32:128:1 --arg=zeros:512 "
+             "--arg=128 --print=1:f32:8");
   app.add_option("--arg", wanted.arguments,
                  "one for each parameter: a number, zeros:BYTES, undefined:BYTES, "
                  "iota:TYPE:COUNT,\nrandom:TYPE:COUNT:SEED[:BOUND], @FILE, same:ARGUMENT; buffers "
@@ -168,6 +172,8 @@ int run(Arguments arguments) {
       ->check(CLI::IsMember({"lockstep", "independent", "one-lane"}));
   app.add_option("--seed", wanted.seed, "of the schedule; 0 keeps the blocks in order");
   app.add_option("--resident", wanted.resident, "blocks that take turns (1)");
+  app.add_flag("--across-trips", wanted.across_trips,
+               "independent lanes may meet in different trips of a loop, as no hardware does");
   app.add_option("--steps", wanted.budget, "warp instructions, then the run is stopped (2^30)");
   app.add_flag("--counts", wanted.counts, "show instructions, requests and sectors");
   app.add_flag("--report-undefined", wanted.undefined,

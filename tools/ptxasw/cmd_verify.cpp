@@ -6,7 +6,10 @@
 #include "simt/args.hpp"
 #include "simt/verify.hpp"
 
+#include <filesystem>
 #include <fmt/format.h>
+#include <set>
+#include <sstream>
 #include <stdexcept>
 
 namespace ptxasw::tool {
@@ -31,42 +34,69 @@ std::vector<std::string> kernels_of(const ptx::Module& module) {
   return names;
 }
 
-// Both texts with the launch, as one file that can be kept and tried again.
-std::string repro(const simt::VerifyResult& result, const std::string& kernel, const ModulePtr& a,
-                  const ModulePtr& b) {
-  std::string text = simt::text_of(result, kernel);
-  std::string commented = "// ";
-  for (const char c : text) {
-    commented += c;
-    if (c == '\n') commented += "// ";
+// What it takes to see a difference again, as files of a directory: both versions and a script.
+void save(const std::filesystem::path& directory, const simt::VerifyResult& result,
+          const std::string& kernel, const ModulePtr& a, const ModulePtr& b) {
+  std::error_code failed;
+  std::filesystem::create_directories(directory, failed); // or writing says why
+  std::istringstream text(simt::text_of(result, kernel));
+  std::string script = "#!/bin/sh\n";
+  for (std::string line; std::getline(text, line);)
+    script += fmt::format("# {}\n", line);
+  const simt::VerifyFailure& failure = *result.failure;
+  script += "cd \"$(dirname \"$0\")\" || exit 1\n";
+  const std::string& buffer = failure.buffer;
+  for (const auto& [name, module] : {std::pair("first", a), std::pair("second", b)}) {
+    write_text(directory / fmt::format("{}.ptx", name), *module->text);
+    script += fmt::format("${{PTXASW:-ptxasw}} run {}.ptx {} {}", name,
+                          failure.launch.command(kernel), failure.schedule.options());
+    script += buffer.empty() ? "\n" : fmt::format(" --write={}:{}.bin\n", buffer, name);
   }
-  return fmt::format("{}\n// ---- {}\n{}\n// ---- {}\n{}", commented, a->file, *a->text, b->file,
-                     *b->text);
+  if (!buffer.empty()) script += "cmp first.bin second.bin\n";
+  write_text(directory / "repro.sh", script);
+}
+
+void add_shapes(const Wanted& wanted, const Options& options, simt::VerifyOptions& to) {
+  for (const std::string& grid : wanted.grids) {
+    const auto dim = simt::read_dim(grid);
+    if (!dim) throw std::runtime_error(dim.error());
+    to.grids.push_back(*dim);
+  }
+  if (options.block)
+    to.blocks.push_back({(*options.block)[0], (*options.block)[1], (*options.block)[2]});
 }
 
 void verify_files(Wanted& wanted, const Options& options) {
   const std::string text = read_text(wanted.first);
   const ModulePtr a = module_of(text, wanted.first);
-  const ModulePtr b = wanted.second.empty() ? module_of(optimize(text, wanted.first, options).text,
-                                                        wanted.first + " (rewritten)")
-                                            : module_of(read_text(wanted.second), wanted.second);
-  for (const std::string& grid : wanted.grids) {
-    const auto dim = simt::read_dim(grid);
-    if (!dim) throw std::runtime_error(dim.error());
-    wanted.options.grids.push_back(*dim);
+  ModulePtr b;
+  std::set<std::string> same; // as the optimizer leaves them alone
+  if (wanted.second.empty()) {
+    const Optimized optimized = optimize(text, wanted.first, options);
+    b = module_of(optimized.text, wanted.first + " (rewritten)");
+    for (const KernelReport& kernel : optimized.report.kernels)
+      if (!kernel.changed) same.insert(kernel.name);
+  } else {
+    b = module_of(read_text(wanted.second), wanted.second);
   }
-  if (options.block)
-    wanted.options.blocks.push_back(
-        {(*options.block)[0], (*options.block)[1], (*options.block)[2]});
-  bool good = true;
+  add_shapes(wanted, options, wanted.options);
+  bool good = true, any = false;
   for (const std::string& kernel : kernels_of(*a)) {
     if (!wanted.kernel.empty() && kernel != wanted.kernel) continue;
+    any = true;
+    if (same.contains(kernel)) {
+      write_text("-", fmt::format("{}: not rewritten, nothing to compare\n", kernel));
+      continue;
+    }
     const simt::VerifyResult result = simt::verify(a, b, kernel, wanted.options);
     write_text("-", simt::text_of(result, kernel));
     good = good && result.ok();
-    if (result.failure && !wanted.save.empty())
-      write_text(wanted.save, repro(result, kernel, a, b));
+    if (result.failure && !wanted.save.empty()) save(wanted.save, result, kernel, a, b);
   }
+  if (!any)
+    throw std::runtime_error(wanted.kernel.empty()
+                                 ? fmt::format("{} has no kernels", wanted.first)
+                                 : fmt::format("there is no kernel {}", wanted.kernel));
   if (!good) throw std::runtime_error("not all kernels are shown to be equal");
 }
 
@@ -87,9 +117,14 @@ int verify(Arguments arguments) {
   app.add_option("--arg", wanted.options.arguments,
                  "as for `ptxasw run`; ? leaves it to be made up")
       ->allow_extra_args(false);
-  app.add_flag("!--no-alias", wanted.options.alias, "pointers never share buffers");
+  app.add_flag_callback(
+      "--no-alias", [&] { wanted.options.alias = false; }, "pointers never share buffers");
+  app.add_option("--schedules", wanted.options.schedules, "random ones of each kind (2)");
+  app.add_flag("--across-trips", wanted.options.across_trips,
+               "independent lanes may meet in different trips of a loop, as no hardware does");
   app.add_option("--threads", wanted.options.threads, "of this machine (all)");
-  app.add_option("--save", wanted.save, "write a repro of a difference to this file");
+  app.add_option("--save", wanted.save,
+                 "directory for a repro of a difference: both versions and a script");
   app.footer("  --block=XxYxZ  only this block\nOptions of the optimizer:\n" + optimizer_help());
   Options options;
   options.shuffle = ShuffleMode::all;
