@@ -90,8 +90,10 @@ def variant_lines(variants):
             for v in variants]
 
 
-def timed_cases(kernel):
-    return [Case(kernel, size, kernel["block"]) for size in kernel["sizes"]]
+def timed_cases(kernel, blocks=None):
+    """`blocks`: shapes to time it with, instead of its own."""
+    return [Case(kernel, size, block)
+            for size, block in itertools.product(kernel["sizes"], blocks or [kernel["block"]])]
 
 
 def checked_cases(kernel):

@@ -39,6 +39,24 @@ enum class FpContract : std::uint8_t {
 // How the copies of a coarsened kernel's body stand to each other (src/reuse/block_order.hpp).
 enum class CoarsenOrder : std::uint8_t { instructions, copies };
 
+// Who does which work (src/rewrite/REMAP.md).
+enum class RemapKind : std::uint8_t {
+  none,
+  automatic,     // "auto": what the access classes of the kernel speak for, or nothing
+  column,        // blocks of a grid column by column, each `width` blocks wide
+  zigzag,        // the same, every other row of a column backwards
+  tile,          // tiles of width x height blocks
+  swap,          // down first: columns one block wide
+  linear_column, // elements of a kernel with x = index % n, y = index / n, `width` wide
+  linear_zigzag,
+  thread_swap, // `width` lanes of a warp along the next axis instead of x
+};
+struct Remap {
+  RemapKind kind = RemapKind::none;
+  unsigned width = 0, height = 0;
+  std::string kernel; // empty: every kernel
+};
+
 struct Options {
   FpContract fp_contract = FpContract::exact;
   ShuffleMode shuffle = ShuffleMode::automatic;
@@ -47,6 +65,7 @@ struct Options {
   std::array<unsigned, 3> coarsen{1, 1, 1};
   CoarsenOrder coarsen_order = CoarsenOrder::copies;
   unsigned coarsen_registers = 0; // .maxnreg of coarsened kernels; 0: as many as ptxas likes
+  std::vector<Remap> remaps;      // --remap=column:8@kernel; the last that fits a kernel counts
   bool shuffle_shared = false;    // also loads from shared memory
   Emit emit = Emit::normal;
   bool paranoid = false; // repeat every normal-form proof with Z3
@@ -62,8 +81,14 @@ struct Options {
 
 // Is any rewrite switched on?
 [[nodiscard]] inline bool rewrites(const Options& options) {
-  return options.shuffle != ShuffleMode::none || options.coarsen != std::array{1U, 1U, 1U};
+  return options.shuffle != ShuffleMode::none || options.coarsen != std::array{1U, 1U, 1U} ||
+         !options.remaps.empty();
 }
+
+// What was asked for a kernel: the last that names it, else the last that names none.
+[[nodiscard]] Remap remap_of(const Options& options, std::string_view kernel);
+// "column:32", "tile:8x4", "swap"
+[[nodiscard]] std::string text_of(const Remap& remap);
 
 // One NAME or NAME=VALUE without leading dashes. Returns an error message for people, or nothing.
 [[nodiscard]] std::optional<std::string> apply_option(Options& options,

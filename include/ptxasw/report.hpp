@@ -59,6 +59,7 @@ struct KernelReport {
   unsigned fusable = 0;   // additions whose products ptxas may or may not fuse
   bool held_back = false; // would be rewritten, were that choice pinned
   std::string coarsening; // what came of --coarsen, in words; empty if it was not asked for
+  std::string remapping;  // what came of --remap, likewise
   bool changed = false;
 };
 

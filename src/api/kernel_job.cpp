@@ -7,6 +7,7 @@
 #include "reuse/lane.hpp"
 #include "rewrite/coarsen.hpp"
 #include "rewrite/contraction.hpp"
+#include "rewrite/remap.hpp"
 #include "rewrite/shuffle.hpp"
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 
 namespace ptxasw::api {
 
@@ -53,9 +55,14 @@ public:
                                                    .block = block_shape()});
     choose(kernel, plan);
     std::vector<ptx::Edit> edits = coarsen(kernel, solver);
-    if (edits.empty() && options_.shuffle != ShuffleMode::none) {
-      edits = rewrite::shuffle(kernel, plan, options_.emit);
+    const std::vector<ptx::Edit> moved = remap(kernel, !edits.empty());
+    if (!moved.empty() && reuse::moves_threads(remapped_.kind)) {
+      for (Load& load : plan.loads)
+        if (load.cover) drop(kernel, load, "its threads do each other's work");
     }
+    if (edits.empty() && options_.shuffle != ShuffleMode::none)
+      edits = rewrite::shuffle(kernel, plan, options_.emit);
+    std::ranges::copy(moved, std::back_inserter(edits));
     describe(kernel, plan);
     report.solver_queries = solver.stats().queries;
     report.z3_queries = solver.stats().by_z3;
@@ -117,6 +124,22 @@ private:
     if (done.loads_left < done.loads) return edits;
     outcome = "not coarsened: no load would be saved";
     return {};
+  }
+
+  // Empty unless it was asked for and is sound.
+  std::vector<ptx::Edit> remap(Kernel& kernel, bool coarsened) {
+    std::string& outcome = result_.report.remapping;
+    remapped_ = remap_of(options_, function_.name);
+    if (remapped_.kind == RemapKind::none || !function_.is_entry) return {};
+    const reuse::RemapPlan plan = coarsened
+                                      ? reuse::RemapPlan{.refused = "its blocks are merged already"}
+                                      : reuse::plan_remap(kernel, remapped_);
+    if (!plan.refused.empty()) {
+      outcome = fmt::format("not remapped ({}): {}", text_of(remapped_), plan.refused);
+      return {};
+    }
+    outcome = "remapped: " + text_of(remapped_);
+    return rewrite::remap(kernel, plan);
   }
 
   // --- What pays -------------------------------------------------------------------------------
@@ -312,6 +335,7 @@ private:
   const ptx::Module& module_;
   const ptx::Function& function_;
   const Options& options_;
+  Remap remapped_;
   KernelResult result_;
 };
 

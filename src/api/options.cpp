@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <ranges>
 #include <span>
 
 namespace ptxasw {
@@ -95,6 +96,60 @@ Error coarsen(Options& options, std::string_view value) {
   return std::nullopt;
 }
 
+struct RemapForm {
+  std::string_view name;
+  RemapKind kind;
+  unsigned width, widest; // by default and at most; none: 0
+  bool height = false;
+};
+constexpr unsigned widest_column = 1U << 20, highest_tile = 65535;
+constexpr std::array remap_forms{
+    RemapForm{"none", RemapKind::none, 0, 0},
+    RemapForm{"auto", RemapKind::automatic, 0, 0},
+    RemapForm{"column", RemapKind::column, 8, widest_column},
+    RemapForm{"zigzag", RemapKind::zigzag, 8, widest_column},
+    RemapForm{"tile", RemapKind::tile, 8, widest_column, true},
+    RemapForm{"swap", RemapKind::swap, 0, 0},
+    RemapForm{"linear-column", RemapKind::linear_column, 64, widest_column},
+    RemapForm{"linear-zigzag", RemapKind::linear_zigzag, 64, widest_column},
+    RemapForm{"thread-swap", RemapKind::thread_swap, 32, 32},
+};
+
+// "column:32", "tile:8x4@kernel", "thread-swap", "none"
+Error remap(Options& options, std::string_view value) {
+  const std::size_t at = value.find('@');
+  const std::string_view what = value.substr(0, at);
+  const std::size_t colon = what.find(':');
+  const auto form = std::ranges::find(remap_forms, what.substr(0, colon), &RemapForm::name);
+  const auto wrong = [&] {
+    return fmt::format("'{}' is not a remap such as column:32, zigzag:32, tile:8x4, swap, "
+                       "linear-column:64, linear-zigzag:64, thread-swap:32, auto or none, perhaps "
+                       "with @KERNEL behind it",
+                       value);
+  };
+  if (form == remap_forms.end() || (at != value.npos && at + 1 == value.size())) return wrong();
+  Remap result{.kind = form->kind,
+               .width = form->width,
+               .height = form->height ? form->width : 0,
+               .kernel = at == value.npos ? "" : std::string(value.substr(at + 1))};
+  if (colon != what.npos) {
+    const std::string_view sizes = what.substr(colon + 1);
+    const std::size_t x = sizes.find('x');
+    std::uint64_t width = 0, height = 0;
+    if (form->widest == 0 || form->height != (x != sizes.npos) ||
+        number(width, 1, form->widest, sizes.substr(0, x)) ||
+        (form->height && number(height, 1, highest_tile, sizes.substr(x + 1))))
+      return wrong();
+    result.width = static_cast<unsigned>(width);
+    result.height = static_cast<unsigned>(height);
+  }
+  if (result.kind == RemapKind::none && result.kernel.empty())
+    options.remaps.clear();
+  else
+    options.remaps.push_back(std::move(result));
+  return std::nullopt;
+}
+
 Error assume(Options& options, std::string_view value) {
   if (std::ranges::find(known_assumptions, value) == known_assumptions.end())
     return fmt::format("'{}' is not an assumption we know ({})", value,
@@ -146,6 +201,12 @@ const std::vector<Setter>& table() {
          if (!error) o.coarsen_registers = static_cast<unsigned>(n);
          return error;
        }},
+      {{"remap", "none|auto|KIND[:SIZE][@KERNEL]",
+        "let blocks or threads do the work in another order, of every kernel or of one: column:W, "
+        "zigzag:W, tile:WxH and swap walk the grid of blocks, linear-column:W and linear-zigzag:W "
+        "the elements of a linear index, thread-swap:N lets N lanes run along the next axis; auto "
+        "proposes (none)"},
+       [](Options& o, std::string_view v) { return remap(o, v); }},
       {{"shuffle-max-delta", "N", "largest lane distance of a shuffle, 0 to 31 (31)"},
        [](Options& o, std::string_view v) {
          std::uint64_t n = 0;
@@ -200,6 +261,23 @@ std::optional<std::string> apply_option(Options& options, std::string_view name_
   if (found == table().end()) return fmt::format("unknown option '{}'", name);
   if (auto error = found->set(options, value)) return fmt::format("{}: {}", name, *error);
   return std::nullopt;
+}
+
+Remap remap_of(const Options& options, std::string_view kernel) {
+  Remap general;
+  for (const Remap& remap : std::views::reverse(options.remaps)) {
+    if (remap.kernel == kernel) return remap;
+    if (remap.kernel.empty() && general.kind == RemapKind::none) general = remap;
+  }
+  return general;
+}
+
+std::string text_of(const Remap& remap) {
+  const auto form = std::ranges::find(remap_forms, remap.kind, &RemapForm::kind);
+  std::string text(form->name);
+  if (form->widest != 0) text += fmt::format(":{}", remap.width);
+  if (form->height) text += fmt::format("x{}", remap.height);
+  return text;
 }
 
 const std::vector<OptionHelp>& option_help() {

@@ -60,6 +60,7 @@ Json to_json(const KernelReport& kernel) {
           {"changed", kernel.changed},
           {"reason", kernel.reason},
           {"coarsening", kernel.coarsening},
+          {"remapping", kernel.remapping},
           {"fusable", kernel.fusable},
           {"loads", kernel.loads},
           {"covered", kernel.covered},

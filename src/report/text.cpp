@@ -51,7 +51,8 @@ void put_headline(std::string& out, const KernelReport& kernel, const TextStyle&
   };
   if (!kernel.reason.empty())
     put((kernel.analyzed ? "left alone: " : "not analyzed: ") + printable(kernel.reason), yellow);
-  if (!kernel.coarsening.empty()) put(printable(kernel.coarsening), "");
+  for (const std::string& done : {kernel.coarsening, kernel.remapping})
+    if (!done.empty()) put(printable(done), "");
   if (kernel.analyzed) put(covered(kernel) + "; " + effort(kernel), "");
 }
 

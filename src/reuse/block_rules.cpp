@@ -25,7 +25,7 @@ std::uint32_t line_of(const ptx::Body& body, const Inst& inst) {
 }
 
 std::string at(const ptx::Body& body, const Inst& inst, std::string_view why) {
-  return fmt::format("{} at line {}: {}", ptx::name(inst.op), line_of(body, inst), why);
+  return at_line(body, inst, why);
 }
 
 // Values that tell one block from another by more than its index, or that change under way.
@@ -61,9 +61,9 @@ std::string why_not_space(const ptx::Body& body, const Inst& inst) {
   case ptx::Space::generic:
   case ptx::Space::global:
   case ptx::Space::const_:
-  case ptx::Space::param: return {};
-  case ptx::Space::local: return at(body, inst, "copies would share the thread's local memory");
-  case ptx::Space::shared: return at(body, inst, "copies would share the block's shared memory");
+  case ptx::Space::param:
+  case ptx::Space::local: return {};
+  case ptx::Space::shared: return at(body, inst, "the block's shared memory");
   default: return at(body, inst, fmt::format("{} memory", ptx::name(inst.mods.space)));
   }
 }
@@ -97,8 +97,14 @@ bool promises_one_way(const Inst& inst) {
          (group == Group::branch || group == Group::exit);
 }
 
-std::string why_not_instruction(const ptx::Body& body, const Inst& inst) {
-  if (promises_one_way(inst)) return at(body, inst, "promises that the lanes of a warp agree");
+} // namespace
+
+std::string at_line(const ptx::Body& body, const Inst& inst, std::string_view why) {
+  return fmt::format("{} at line {}: {}", ptx::name(inst.op), line_of(body, inst), why);
+}
+
+std::string why_threads_meet(const ptx::Body& body, const Inst& inst) {
+  if (promises_one_way(inst)) return at_line(body, inst, "promises that the lanes of a warp agree");
   if (std::string why = why_not_group(body, inst); !why.empty()) return why;
   const ptx::Effects effects = ptx::effects(body, inst);
   if (effects.ordered) return at(body, inst, "volatile or ordered access");
@@ -108,6 +114,14 @@ std::string why_not_instruction(const ptx::Body& body, const Inst& inst) {
       return at(body, inst, fmt::format("reads {}", ptx::info(src.special).name));
   }
   return {};
+}
+
+namespace {
+
+// Copies have one frame.
+bool uses_local_memory(const Inst& inst) {
+  const Group group = ptx::group(inst.op);
+  return (group == Group::load || group == Group::store) && inst.mods.space == ptx::Space::local;
 }
 
 bool is_debug_information(std::string_view directive) {
@@ -141,7 +155,9 @@ std::string why_not_coarsened(const emulator::Kernel& kernel) {
       return fmt::format("uses {}, in {} memory", symbol.name, ptx::name(symbol.space));
   }
   for (const Inst& inst : body.insts) {
-    if (std::string why = why_not_instruction(body, inst); !why.empty()) return why;
+    if (std::string why = why_threads_meet(body, inst); !why.empty()) return why;
+    if (uses_local_memory(inst))
+      return at(body, inst, "copies would share the thread's local memory");
   }
   return {};
 }

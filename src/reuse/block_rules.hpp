@@ -7,11 +7,18 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 
 namespace ptxasw::reuse {
 
 // Rules that do not depend on the axis. Empty, or a reason for people.
 std::string why_not_coarsened(const emulator::Kernel& kernel);
+
+// Rules about one instruction, for all rewrites that let a thread do another's work: it may wait
+// for, observe or disturb other threads. Empty, or a reason.
+std::string why_threads_meet(const ptx::Body& body, const ptx::Inst& inst);
+// "atom at line 7: blocks can ..."
+std::string at_line(const ptx::Body& body, const ptx::Inst& inst, std::string_view why);
 
 // The branch may go different ways in different copies, so the copies have to agree at run time.
 bool needs_agreement(const emulator::Kernel& kernel, const analysis::Variance& variance,

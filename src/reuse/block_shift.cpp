@@ -32,14 +32,16 @@ BlockShift::BlockShift(emulator::Kernel& kernel, const BlockPlan& plan)
     }
     const Term thread = kernel.trace.special(along(ptx::Special::tid_x, axis));
     const Term rows = kernel.trace.special(along(ptx::Special::ntid_x, axis));
-    // Blocks have at most 1024 rows, grids along y and z at most 65535 blocks.
+    // Blocks have at most 1024 rows, grids along y and z at most 65535 blocks; along x the sum may
+    // wrap.
+    const sym::Bits rows_end = axis == 0 ? sym::Bits{1} << 32 : sym::Bits{65535} << 10;
     position.variable = c_.atom({.name = "row",
                                  .width = 32,
                                  .uniformity = sym::Uniformity::lane,
                                  .kind = static_cast<std::uint32_t>(AtomKind::unknown),
                                  .tag = ptx::none,
                                  .tag2 = ptx::none,
-                                 .hi = (std::uint64_t{65535} << 10) - 1});
+                                 .hi = rows_end - 1});
     const auto wide = [&](Term t) { return c_.zext(t, 64); };
     position.rows = {
         {thread.id, c_.sub(position.variable, c_.mul(block, rows))},

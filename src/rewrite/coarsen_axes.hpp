@@ -3,27 +3,15 @@
 
 #include "reuse/block.hpp"
 #include "rewrite/names.hpp"
-
-#include <fmt/format.h>
+#include "rewrite/text.hpp"
 
 #include <array>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ptxasw::rewrite {
-
-// PTX under construction.
-struct Text {
-  std::string all;
-  template <class... Args> void line(fmt::format_string<Args...> format, Args&&... args) {
-    all += "\n\t";
-    fmt::format_to(std::back_inserter(all), format, std::forward<Args>(args)...);
-  }
-  void label(std::string_view name) { fmt::format_to(std::back_inserter(all), "\n{}:", name); }
-};
 
 // Labels of the frame.
 struct FrameLabels {

@@ -1,6 +1,8 @@
 // NaN (0 times infinity) counts as too large.
 #include "rewrite/coarsen_bound.hpp"
 
+#include "rewrite/materialize.hpp"
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -73,14 +75,7 @@ private:
       text_.line("mov.u32 \t{}, {};", into, axes_.in_copy(atom.name, 0).value_or(atom.name));
       return;
     }
-    for (const ptx::Symbol& s : k_.body.symbols) {
-      if (s.kind != ptx::Symbol::Kind::parameter || atom.tag < s.offset ||
-          atom.tag >= s.offset + s.size) {
-        continue;
-      }
-      text_.line("ld.param.u{} \t{}, [{}+{}];", atom.width, into, s.name, atom.tag - s.offset);
-      return;
-    }
+    read_leaf(k_, t, into, text_);
   }
 
   const emulator::Kernel& k_;

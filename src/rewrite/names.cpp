@@ -7,9 +7,9 @@
 
 namespace ptxasw::rewrite {
 
-Registers::Registers(const ptx::Module& module) : prefix_("%ptxasw") {
+Registers::Registers(const ptx::Module& module, std::string_view stem) : prefix_(stem) {
   for (unsigned n = 1; module.text->find(prefix_) != std::string::npos; ++n) {
-    prefix_ = fmt::format("%ptxasw{}", n);
+    prefix_ = fmt::format("{}{}", stem, n);
   }
 }
 

@@ -13,7 +13,8 @@ namespace ptxasw::rewrite {
 // that it does not occur anywhere in the module's text.
 class Registers {
 public:
-  explicit Registers(const ptx::Module& module);
+  // Two that hand out registers of one function need different stems.
+  explicit Registers(const ptx::Module& module, std::string_view stem = "%ptxasw");
 
   std::string make(std::string_view type); // "pred", "b32", "b64", ...
   // Lines such as "\t.reg .b32 %ptxasw_b32_<4>;\n"; empty if none was made.

@@ -36,6 +36,39 @@ TEST(Options, EveryNameSetsItsMember) {
   EXPECT_EQ(with("arch=sm_90").architecture, "sm_90");
 }
 
+TEST(Options, RemapsAsTheyAreWritten) {
+  const auto written = [](std::string_view option) { return text_of(with(option).remaps.at(0)); };
+  EXPECT_EQ(written("remap=column"), "column:8");
+  EXPECT_EQ(written("remap=column:1048576"), "column:1048576");
+  EXPECT_EQ(written("remap=zigzag:3"), "zigzag:3");
+  EXPECT_EQ(written("remap=tile:4x65535"), "tile:4x65535");
+  EXPECT_EQ(written("remap=tile"), "tile:8x8");
+  EXPECT_EQ(written("remap=swap"), "swap");
+  EXPECT_EQ(written("remap=linear-column"), "linear-column:64");
+  EXPECT_EQ(written("remap=linear-zigzag:96"), "linear-zigzag:96");
+  EXPECT_EQ(written("remap=thread-swap"), "thread-swap:32");
+  EXPECT_EQ(written("remap=thread-swap:8"), "thread-swap:8");
+  EXPECT_EQ(written("remap=auto"), "auto");
+  EXPECT_TRUE(with("remap=none").remaps.empty());
+}
+
+// The last one that names the kernel, else the last that names none.
+TEST(Options, RemapsOfOneKernel) {
+  Options options;
+  for (const char* option : {"remap=swap@a", "remap=column:4", "remap=zigzag:2@b", "remap=none@c"})
+    EXPECT_EQ(apply_option(options, option), std::nullopt);
+  EXPECT_EQ(text_of(remap_of(options, "a")), "swap");
+  EXPECT_EQ(text_of(remap_of(options, "b")), "zigzag:2");
+  EXPECT_EQ(text_of(remap_of(options, "c")), "none");
+  EXPECT_EQ(text_of(remap_of(options, "d")), "column:4");
+  EXPECT_EQ(apply_option(options, "remap=tile:2x2"), std::nullopt);
+  EXPECT_EQ(text_of(remap_of(options, "d")), "tile:2x2");
+  EXPECT_EQ(text_of(remap_of(options, "a")), "swap");
+  EXPECT_TRUE(rewrites(options));
+  EXPECT_EQ(apply_option(options, "remap=none"), std::nullopt);
+  EXPECT_EQ(text_of(remap_of(options, "a")), "none");
+}
+
 TEST(Options, MistakesChangeNothing) {
   for (const char* option : {"",
                              "bogus",
@@ -46,6 +79,19 @@ TEST(Options, MistakesChangeNothing) {
                              "shuffle-max-delta=3x",
                              "shuffle-shared=maybe",
                              "emit=",
+                             "remap",
+                             "remap=",
+                             "remap=columns",
+                             "remap=column:",
+                             "remap=column:0",
+                             "remap=column:1048577",
+                             "remap=column:4x4",
+                             "remap=tile:4",
+                             "remap=tile:4x",
+                             "remap=tile:4x65536",
+                             "remap=swap:2",
+                             "remap=thread-swap:33",
+                             "remap=column:4@",
                              "kernel-budget=0",
                              "memory-budget=99999999999999999999",
                              "block=",
@@ -61,6 +107,7 @@ TEST(Options, MistakesChangeNothing) {
     Options options;
     EXPECT_NE(apply_option(options, option), std::nullopt) << option;
     EXPECT_FALSE(options.block) << option;
+    EXPECT_TRUE(options.remaps.empty()) << option;
     EXPECT_EQ(options.shuffle_max_delta, Options{}.shuffle_max_delta) << option;
   }
 }

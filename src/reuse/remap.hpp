@@ -1,0 +1,27 @@
+// What a remap of a kernel replaces, or why it may not be.
+#pragma once
+
+#include "emulator/emulate.hpp"
+#include "ptxasw/options.hpp"
+#include "reuse/linear_index.hpp"
+
+#include <string>
+
+namespace ptxasw::reuse {
+
+struct RemapPlan {
+  std::string refused; // nothing else is then valid
+  Remap remap;
+  LinearIndex linear; // of linear remaps
+  char axis = 'y';    // of thread swaps: the one that lanes run along
+};
+
+// Lanes are no longer the neighbours that they were.
+constexpr bool moves_threads(RemapKind kind) {
+  return kind == RemapKind::linear_column || kind == RemapKind::linear_zigzag ||
+         kind == RemapKind::thread_swap;
+}
+
+RemapPlan plan_remap(emulator::Kernel& kernel, const Remap& remap);
+
+} // namespace ptxasw::reuse
