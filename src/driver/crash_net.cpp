@@ -43,21 +43,13 @@ void become_ptxas(int /*signal*/) {
   _exit(255);
 }
 
-std::vector<char*> pointers_to(std::string& first, std::vector<std::string>& rest) {
-  std::vector<char*> list{first.data()};
-  for (std::string& word : rest)
-    list.push_back(word.data());
-  list.push_back(nullptr);
-  return list;
-}
-
 } // namespace
 
 CrashNet::CrashNet(Fallback fallback) {
   prepared = std::make_unique<Prepared>();
   prepared->fallback = std::move(fallback);
   Fallback& ours = prepared->fallback;
-  prepared->argument_vector = pointers_to(ours.command.program, ours.command.arguments);
+  prepared->argument_vector = ours.command.argument_vector();
   prepared->environment_vector = ours.environment.pointers();
 
   stack_t stack{};

@@ -16,15 +16,6 @@ namespace {
 
 constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
 
-// The argument vector as execve wants it. ptxas takes the name it shows in messages from the first.
-std::vector<char*> vector_for(std::string& program, std::vector<std::string>& arguments) {
-  std::vector<char*> list{program.data()};
-  for (std::string& argument : arguments)
-    list.push_back(argument.data());
-  list.push_back(nullptr);
-  return list;
-}
-
 std::string failure(const std::string& program, int error) {
   return "could not run " + program + ": " + std::strerror(error);
 }
@@ -108,23 +99,26 @@ private:
 
 } // namespace
 
-std::string replace_process(const Command& command, Environment environment) {
-  std::string program = command.program;
-  std::vector<std::string> arguments = command.arguments;
-  execve(program.c_str(), vector_for(program, arguments).data(), environment.pointers().data());
-  return failure(program, errno);
+std::vector<char*> Command::argument_vector() {
+  std::vector<char*> list{program.data()};
+  for (std::string& argument : arguments)
+    list.push_back(argument.data());
+  list.push_back(nullptr);
+  return list;
 }
 
-tl::expected<Ended, std::string> run(const Command& command, Environment environment) {
-  std::string program = command.program;
-  std::vector<std::string> arguments = command.arguments;
+std::string replace_process(Command command, Environment environment) {
+  execve(command.program.c_str(), command.argument_vector().data(), environment.pointers().data());
+  return failure(command.program, errno);
+}
+
+tl::expected<Ended, std::string> run(Command command, Environment environment) {
   const SignalGate gate;
   const SpawnSetup setup(command, gate);
   pid_t child = 0;
-  const int error =
-      posix_spawn(&child, program.c_str(), &setup.actions, &setup.attributes,
-                  vector_for(program, arguments).data(), environment.pointers().data());
-  if (error != 0) return tl::unexpected(failure(program, error));
+  const int error = posix_spawn(&child, command.program.c_str(), &setup.actions, &setup.attributes,
+                                command.argument_vector().data(), environment.pointers().data());
+  if (error != 0) return tl::unexpected(failure(command.program, error));
   return wait_for(child, gate);
 }
 

@@ -14,6 +14,10 @@ struct Command {
   std::string program;
   std::vector<std::string> arguments;      // without the program's own name
   int input = -1, output = -1, error = -1; // descriptors to use instead of ours
+
+  // As execve wants it, pointing into this. ptxas takes the name it shows in messages from the
+  // first.
+  std::vector<char*> argument_vector();
 };
 
 struct Ended {
@@ -24,10 +28,10 @@ struct Ended {
 };
 
 // Becomes the program. Returns only when that failed, with the reason.
-std::string replace_process(const Command& command, Environment environment);
+std::string replace_process(Command command, Environment environment);
 
 // Starts the program and waits. Signals that would end us are passed on to it meanwhile.
-tl::expected<Ended, std::string> run(const Command& command, Environment environment);
+tl::expected<Ended, std::string> run(Command command, Environment environment);
 
 // Ends as the child did: dies by the same signal, or returns its exit code for main.
 int end_like(const Ended& child);

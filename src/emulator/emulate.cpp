@@ -30,10 +30,6 @@ using sym::Term;
 
 namespace {
 
-sym::Uniformity to_sym(analysis::Uniform u) {
-  return static_cast<sym::Uniformity>(u);
-}
-
 // Of this thread: what else the machine is doing must not decide whether a kernel is rewritten.
 std::chrono::nanoseconds cpu_time() {
   timespec now{};

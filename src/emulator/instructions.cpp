@@ -21,10 +21,6 @@ using sym::Term;
 
 namespace {
 
-sym::Uniformity to_sym(analysis::Uniform u) {
-  return static_cast<sym::Uniformity>(u);
-}
-
 // Neither reads memory that can change, nor writes it, nor orders anything.
 bool leaves_memory_alone(const Inst& inst) {
   switch (ptx::group(inst.op)) {

@@ -16,6 +16,11 @@ namespace ptxasw::emulator {
 
 using State = std::vector<sym::Term>; // by needed register
 
+// The two enums have the same members in the same order.
+inline sym::Uniformity to_sym(analysis::Uniform u) {
+  return static_cast<sym::Uniformity>(u);
+}
+
 class Instructions {
 public:
   Instructions(Kernel& kernel, const Slice& slice, std::array<std::uint32_t, 3> block_shape)

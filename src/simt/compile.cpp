@@ -2,6 +2,7 @@
 // their points of reconvergence.
 #include "semantics/windows.hpp"
 #include "simt/approximate.hpp"
+#include "simt/call_results.hpp"
 #include "simt/layout.hpp"
 
 #include <fmt/format.h>
@@ -39,12 +40,12 @@ struct Shared {
 
 class Compiler {
 public:
-  Compiler(Shared& shared, Code& code) : shared_(shared), code_(code), body_(code.body) {}
+  Compiler(Shared& shared, Code& code)
+      : shared_(shared), code_(code), body_(code.body), results_(call_results(code.body)) {}
 
   void run() {
     number_rows();
     place_stack();
-    find_call_results();
     const analysis::Cfg cfg = analysis::build_cfg(body_);
     const analysis::LoopForest forest = analysis::find_loops(cfg);
     for (const analysis::Loop& loop : forest.loops)
@@ -132,7 +133,7 @@ private:
           const auto reg = std::ranges::find(body_.registers, variable.name, &ptx::Register::name);
           if (reg != body_.registers.end())
             p.row = rows_[static_cast<std::size_t>(reg - body_.registers.begin())];
-        } else if (const std::uint32_t s = symbol_at(variable.name); s != nowhere) {
+        } else if (const std::uint32_t s = symbol_at(body_, variable.name); s != nowhere) {
           p.offset = body_.function->is_entry ? body_.symbols[s].offset : stack_offset_[s];
         }
         out.push_back(p);
@@ -140,45 +141,6 @@ private:
     };
     describe(body_.function->parameters, code_.parameters);
     describe(body_.function->returns, code_.returns);
-  }
-
-  // The symbol that is declared at this place of the text.
-  std::uint32_t symbol_at(std::string_view name) const {
-    for (std::size_t s = 0; s < body_.symbols.size(); ++s)
-      if (body_.symbols[s].name.data() == name.data()) return static_cast<std::uint32_t>(s);
-    return nowhere;
-  }
-
-  // Results of calls in .param variables are not operands of the resolved body: which symbols the
-  // call statements name is found by one more walk through the scopes.
-  void find_call_results() {
-    const ptx::Module& module = *body_.module;
-    std::vector<std::vector<std::string_view>> scopes;
-    for (std::uint32_t i = 0; i < body_.function->body.count; ++i) {
-      const std::uint32_t at = body_.function->body.first + i;
-      const ptx::Statement& statement = module.statements[at];
-      if (statement.kind == ptx::StatementKind::scope_open) scopes.emplace_back();
-      if (statement.kind == ptx::StatementKind::scope_close && !scopes.empty()) scopes.pop_back();
-      if (statement.kind == ptx::StatementKind::variable && !scopes.empty())
-        for (std::uint32_t v = 0; v < statement.count; ++v)
-          scopes.back().push_back(module.variables[statement.index + v].name);
-      if (statement.kind != ptx::StatementKind::instruction) continue;
-      const ptx::Instruction& written = module.instructions[statement.index];
-      const auto operands = module.operands_of(written);
-      if (written.op != Op::call || operands.size() < 2 ||
-          operands[0].kind != ptx::OperandKind::list)
-        continue;
-      for (const ptx::Operand& result : module.children(operands[0]))
-        results_[at].push_back(declared(scopes, result.text));
-    }
-  }
-
-  std::uint32_t declared(const std::vector<std::vector<std::string_view>>& scopes,
-                         std::string_view name) const {
-    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
-      if (const auto found = std::ranges::find(*scope, name); found != scope->end())
-        return symbol_at(*found);
-    return nowhere;
   }
 
   // ---- Operands ----
@@ -447,7 +409,7 @@ private:
   std::vector<std::uint32_t> stack_offset_; // per symbol
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> symbol_rows_;
   std::map<std::uint64_t, std::uint32_t> constants_;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> results_; // by call statement: symbols
+  CallResults results_;
 };
 
 } // namespace

@@ -1,6 +1,8 @@
 // The ptxas command line: what is an option, what its value, what an input.
 #include "driver/command_line.hpp"
 
+#include "folder.hpp"
+
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -114,19 +116,7 @@ TEST(CommandLine, KnowsEveryNameOnce) {
   EXPECT_GE(long_names.size(), 100U);
 }
 
-class OptionsFile : public testing::Test {
-protected:
-  OptionsFile() { std::filesystem::create_directory(folder); }
-  ~OptionsFile() override { std::filesystem::remove_all(folder); }
-  OptionsFile(const OptionsFile&) = delete;
-  OptionsFile& operator=(const OptionsFile&) = delete;
-
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder / name) << text;
-    return folder / name;
-  }
-  const std::filesystem::path folder = testing::TempDir() + "ptxasw-options-file";
-};
+using OptionsFile = test::Folder;
 
 TEST_F(OptionsFile, ExpandsInPlaceButKeepsTheArgument) {
   const std::string inner = write("inner", "-o inner.cubin b.ptx");
@@ -152,7 +142,7 @@ TEST_F(OptionsFile, ListsAndLoops) {
   const std::string a = write("a", "a.ptx");
   EXPECT_THAT(parse_command_line(Words{"-optf=" + a + "," + a}).inputs(),
               ElementsAre("a.ptx", "a.ptx"));
-  const std::string self = (folder / "self").string();
+  const std::string self = (path / "self").string();
   write("self", "-optf " + self);
   EXPECT_THAT(parse_command_line(Words{"-optf", self}).doubt, HasSubstr("too deep"));
   EXPECT_THAT(parse_command_line(Words{"-optf", "/nonexistent"}).doubt, HasSubstr("No such file"));

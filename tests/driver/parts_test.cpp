@@ -9,6 +9,8 @@
 #include "driver/register_guard.hpp"
 #include "driver/settings.hpp"
 
+#include "folder.hpp"
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -22,21 +24,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Folder : public testing::Test {
+class Folder : public test::Folder {
 protected:
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() override { std::filesystem::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
   std::string program(const std::string& name) const {
-    const std::filesystem::path file = path / name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << "#!/bin/sh\n";
+    const std::string file = write(name, "#!/bin/sh\n");
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
     return file;
   }
-  const std::filesystem::path path = testing::TempDir() + "ptxasw-parts";
 };
 
 using FindPtxas = Folder;
