@@ -35,6 +35,8 @@ struct Profile {
   Cost line;                     // each further line of the same load
   Cost corner;                   // a guarded load with active lanes in one line only
   Cost guard;                    // predicates and moves of one guarded shuffle, as cycles
+  // A line that one SM brings into L1 from L2 while all others do the same.
+  Cost fetch{3.0, Provenance::estimated, "L2 delivers about 5120 bytes per clock to 108..132 SMs"};
   double margin = 1.5;           // the load must cost this many times the shuffle
   double kernel_margin = 1.5;    // all accesses of the kernel, before against after
   unsigned register_budget = 64; // registers per thread with which every block still launches

@@ -1,8 +1,5 @@
 // ptxasw run: runs one kernel of a PTX file on the CPU.
-#include "options.hpp"
-
-#include "ptx/parse.hpp"
-#include "simt/args.hpp"
+#include "launch.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,28 +10,13 @@ namespace ptxasw::tool {
 namespace {
 
 struct Wanted {
-  std::string input, kernel, grid = "1", schedule = "lockstep";
-  std::vector<std::string> arguments, print, write;
-  std::uint64_t seed = 0, budget = std::uint64_t{1} << 30;
+  LaunchText launch;
+  std::string schedule = "lockstep";
+  std::vector<std::string> print, write;
+  std::uint64_t seed = 0;
   unsigned resident = 1;
-  std::uint32_t shared = 0;
   bool counts = false, undefined = false, races = false, across_trips = false;
 };
-
-std::string only_kernel(const ptx::Module& module) {
-  std::string found;
-  for (const ptx::Function& f : module.functions) {
-    if (!f.is_entry || f.is_declaration) continue;
-    if (!found.empty()) throw std::runtime_error("several kernels: name one with --kernel=NAME");
-    found = f.name;
-  }
-  return found;
-}
-
-template <class T> T value_or_throw(tl::expected<T, std::string> value) {
-  if (!value) throw std::runtime_error(value.error());
-  return std::move(*value);
-}
 
 simt::Schedule::Kind schedule_kind(const std::string& name) {
   if (name == "independent") return simt::Schedule::Kind::independent;
@@ -102,20 +84,9 @@ std::string print(const simt::Memory& memory, const Part& part) {
 }
 
 void run_kernel(const Wanted& wanted, const Options& options) {
-  const auto module = std::make_shared<const ptx::Module>(
-      ptx::parse(read_text(wanted.input), wanted.input == "-" ? "<stdin>" : wanted.input));
-  const auto program = value_or_throw(
-      simt::compile(module, wanted.kernel.empty() ? only_kernel(*module) : wanted.kernel));
-  simt::Memory memory;
-  simt::Launch launch;
-  launch.grid = value_or_throw(simt::read_dim(wanted.grid));
-  const auto block = options.block.value_or(std::array<std::uint32_t, 3>{32, 1, 1});
-  launch.block = {block[0], block[1], block[2]};
-  launch.dynamic_shared = wanted.shared;
-  launch.arguments = value_or_throw(simt::make_arguments(*program, wanted.arguments, memory));
+  auto [program, memory, launch] = prepare(wanted.launch, read_text(wanted.launch.input), options);
   launch.schedule = {schedule_kind(wanted.schedule), wanted.seed, wanted.resident,
                      wanted.across_trips};
-  launch.budget = wanted.budget;
   launch.report_undefined = wanted.undefined;
   launch.report_races = wanted.races;
   const simt::Result result = simt::run(*program, launch, memory);
@@ -150,19 +121,11 @@ int run(Arguments arguments) {
       "of bounds,\nlanes that do not arrive at a shuffle, ...) ends the run with a message.",
       "ptxasw run");
   Wanted wanted;
-  app.add_option("INPUT", wanted.input, "PTX file; - is standard input")->required();
-  app.add_option("--kernel", wanted.kernel, "its name (the only one)");
-  app.add_option("--grid", wanted.grid, "blocks, XxYxZ (1)");
+  add_launch_options(app, wanted.launch);
   app.footer("  --block=XxYxZ  threads of a block (32)\n\n"
              "Example, a kernel that takes two arrays and a length:\n"
              "  ptxasw run k.ptx --grid=2 --block=64 --arg=random:f32:128:1 --arg=zeros:512 "
              "--arg=128 --print=1:f32:8");
-  app.add_option("--arg", wanted.arguments,
-                 "one for each parameter: a number, zeros:BYTES, undefined:BYTES, "
-                 "iota:TYPE:COUNT,\nrandom:TYPE:COUNT:SEED[:BOUND], @FILE, same:ARGUMENT; buffers "
-                 "may be followed by +OFFSET")
-      ->allow_extra_args(false);
-  app.add_option("--shared", wanted.shared, "bytes of dynamic shared memory (0)");
   app.add_option("--print", wanted.print,
                  "ARGUMENT[:TYPE[:COUNT]]: show a buffer after the run (u32, 16)")
       ->allow_extra_args(false);
@@ -174,7 +137,6 @@ int run(Arguments arguments) {
   app.add_option("--resident", wanted.resident, "blocks that take turns (1)");
   app.add_flag("--across-trips", wanted.across_trips,
                "independent lanes may meet in different trips of a loop, as no hardware does");
-  app.add_option("--steps", wanted.budget, "warp instructions, then the run is stopped (2^30)");
   app.add_flag("--counts", wanted.counts, "show instructions, requests and sectors");
   app.add_flag("--report-undefined", wanted.undefined,
                "stop when an undefined value reaches memory, an address or a branch");

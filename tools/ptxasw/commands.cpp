@@ -9,7 +9,7 @@
 namespace ptxasw::tool {
 namespace {
 
-constexpr std::array<SubCommand, 9> table{{
+constexpr std::array<SubCommand, 10> table{{
     {"opt", "rewrite a PTX file", opt},
     {"analyze", "show every access of a PTX file, rewrite nothing", analyze},
     {"report", "show what would be rewritten in PTX files, as text, JSON, HTML or one table",
@@ -17,6 +17,7 @@ constexpr std::array<SubCommand, 9> table{{
     {"explain", "tell all that is known of the accesses at one line", explain},
     {"run", "run one kernel on the CPU", run},
     {"verify", "compare two versions of the kernels on the CPU", verify},
+    {"cachesim", "run one kernel on the CPU and see what a cache makes of its accesses", cachesim},
     {"hook", "tell what to set to put ptxasw in the place of ptxas", hook},
     {"self-test", "tell whether a compiler command really runs ptxasw", self_test},
     {"help", "show this page", help},

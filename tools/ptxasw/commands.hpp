@@ -12,6 +12,7 @@ namespace ptxasw::tool {
 using Arguments = std::vector<std::string>; // behind the sub-command's name
 
 int analyze(Arguments arguments);
+int cachesim(Arguments arguments);
 int explain(Arguments arguments);
 int hook(Arguments arguments);
 int opt(Arguments arguments);
