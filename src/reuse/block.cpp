@@ -131,7 +131,7 @@ private:
         !undisturbed(s, d)) {
       return false;
     }
-    CopyLoad cover{.from = holder.source, .needs_copy = !keeps_value(s, d, holder.source, copy)};
+    CopyLoad cover{.from = holder.source, .needs_copy = !keeps_value(s, d)};
     if (!match(holder.address, address, cover)) return false;
     plan_.loads[load].copies[copy] = std::move(cover);
     return true;
@@ -194,17 +194,12 @@ private:
     return bytes && (*bytes >= size(load) || *bytes <= -size(store));
   }
 
-  bool keeps_value(const Event& s, const Event& d, const Source& source, unsigned copy) {
-    const auto from = k_.body.dst(inst(s)), to = k_.body.dst(inst(d));
-    for (const ptx::Arg& reg : from) {
-      // Copy c' may have been run to the end of D's segment.
-      if (written_again_beside(s, d, reg.id)) return false;
-      if (!same_segment(s, d) && between_.overwritten(s.inst, d.inst, reg.id)) return false;
-      // D itself writes it, for an earlier copy or before it is read.
-      const bool clash = std::ranges::any_of(to, [&](const ptx::Arg& a) { return a.id == reg.id; });
-      if (clash && s.inst != d.inst && (source.copy != copy || from.size() > 1)) return false;
-    }
-    return true;
+  // Copy c' may have been run to the end of D's segment.
+  bool keeps_value(const Event& s, const Event& d) {
+    return std::ranges::none_of(k_.body.dst(inst(s)), [&](const ptx::Arg& reg) {
+      return written_again_beside(s, d, reg.id) ||
+             (!same_segment(s, d) && between_.overwritten(s.inst, d.inst, reg.id));
+    });
   }
 
   [[nodiscard]] bool written_again_beside(const Event& s, const Event& d, ptx::RegId reg) const {

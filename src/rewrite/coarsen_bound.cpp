@@ -72,7 +72,8 @@ private:
       return;
     }
     if (atom.kind == static_cast<std::uint32_t>(emulator::AtomKind::special)) {
-      text_.line("mov.u32 \t{}, {};", into, axes_.in_copy(atom.name, 0).value_or(atom.name));
+      text_.line("mov.u{} \t{}, {};", atom.width, into,
+                 axes_.in_copy(atom.name, 0).value_or(atom.name));
       return;
     }
     read_leaf(k_, t, into, text_);
