@@ -21,8 +21,9 @@ struct Found {
   Emulated emulated;
   reuse::BlockPlan plan;
 
-  explicit Found(std::string text, reuse::BlockOptions options = {.factors = {1, 2, 1}})
-      : emulated(std::move(text)) {
+  explicit Found(std::string text, reuse::BlockOptions options = {.factors = {1, 2, 1}},
+                 std::size_t function = 0)
+      : emulated(std::move(text), function) {
     sym::Solver solver(*emulated.kernel.context, {.paranoid = options.paranoid});
     plan = reuse::find_block_reuse(emulated.kernel, solver, options);
   }
@@ -107,6 +108,7 @@ TEST(BlockRules, EachHasItsReason) {
       {"setp.eq.u32 %p1, %r4, 3;\n@%p1 bra.uni L;\nL:", "lanes of a warp agree"},
       // Destroys or does what we know too little of.
       {"discard.global.L2 [%rd4], 128;", "destroys memory"},
+      {"suld.b.1d.b32.trap {%r8}, [%rd8, {%r3}];", "reads a surface"},
       {"cp.async.ca.shared.global [%r3], [%rd4], 4;", "not handled"},
       {"brkpt;", "not handled"},
       {"mov.b32 %r8, %r9.b0;", "without semantics"},
@@ -114,6 +116,8 @@ TEST(BlockRules, EachHasItsReason) {
       {"add.cc.u32 %r8, %r4, %r4;\naddc.u32 %r9, %r8, 0;", "carry"},
       // The copies go different ways.
       {"setp.eq.u32 %p1, %r4, 3;\nst.global.u32 [%rd5+4], %r3;\n@%p1 bra L;\nL:",
+       "after memory has been written"},
+      {"setp.eq.u32 %p1, %r4, 3;\nst.global.u32 [%rd5+4], %r3;\nbra M;\nM:\n@%p1 bra L;\nL:",
        "after memory has been written"},
       {"mov.u32 %r8, 0;\nL:\nadd.u32 %r8, %r8, 1;\nsetp.lt.u32 %p1, %r8, %r4;\n@%p1 bra L;",
        "different ways in a loop"},
@@ -126,10 +130,10 @@ TEST(BlockRules, EachHasItsReason) {
 
 TEST(BlockRules, CallsAndClusters) {
   const std::string body = std::string(by_row) + "call f;\nret;";
-  EXPECT_THAT(Found(".version 8.0\n.target sm_90\n.address_size 64\n.func f() { ret; }\n" +
-                    kernel_text(body).substr(kernel_text(body).find(".visible")))
-                  .plan.refused,
-              HasSubstr("not a kernel"));
+  const std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n.func f() { ret; }\n" +
+                           kernel_text(body).substr(kernel_text(body).find(".visible"));
+  EXPECT_THAT(Found(text).plan.refused, HasSubstr("not a kernel"));
+  EXPECT_THAT(Found(text, {.factors = {1, 2, 1}}, 1).plan.refused, HasSubstr("a call"));
   EXPECT_THAT(
       Found(kernel_text(std::string(by_row) + "ret;", ".reqnctapercluster 2, 1, 1")).plan.refused,
       HasSubstr("clusters"));
@@ -149,6 +153,12 @@ TEST(BlockRules, DebugInformationNamesLabels) {
   EXPECT_THAT(Found(text + ".section .debug_info { .b32 0 }\n").plan.refused,
               HasSubstr("debug information"));
   EXPECT_EQ(Found(text + ".section .debug_str { .b8 0 }\n").plan.refused, "");
+}
+
+TEST(BlockRules, LoopsWithTwoEntries) {
+  EXPECT_THAT(why_not("setp.eq.u32 %p1, %r3, 0;\n@%p1 bra B;\nA:\nadd.u32 %r8, %r3, 1;\nB:\n"
+                      "setp.lt.u32 %p2, %r8, %r1;\n@%p2 bra A;"),
+              HasSubstr("irreducible"));
 }
 
 TEST(BlockRules, AxesThatAreNotThere) {
@@ -206,6 +216,13 @@ TEST(BlockReuse, OwnStoresEndWhatIsKnown) {
                    "ld.global.f32 %f2, [%rd4];\nret;")
                   .sources(),
               ElementsAre("load load", "0.0 0.1"));
+  for (const char* store : {"st.global.u8 [%rd4+3], %r3;", "st.global.u64 [%rd4+-4], %rd1;"}) {
+    EXPECT_THAT(
+        find(fmt::format("ld.global.f32 %f1, [%rd4];\n{}\nld.global.f32 %f2, [%rd4];\nret;", store))
+            .sources(),
+        ElementsAre("load load", "load load"))
+        << store;
+  }
   // Nor any, where the memory is read-only.
   EXPECT_THAT(find("ld.global.nc.f32 %f1, [%rd6];\nst.global.f32 [%rd5], %f1;\n"
                    "ld.global.nc.f32 %f2, [%rd4];\nret;")
@@ -216,10 +233,20 @@ TEST(BlockReuse, OwnStoresEndWhatIsKnown) {
 TEST(BlockReuse, KindsOfLoadsThatDoNotMix) {
   EXPECT_THAT(find("ld.global.nc.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd4];\nret;").sources(),
               ElementsAre("load load", "load load"));
-  EXPECT_THAT(find("ld.global.u16 %r8, [%rd6];\nld.global.s16 %r9, [%rd4];\nret;").sources(),
-              ElementsAre("load load", "load load"));
-  EXPECT_THAT(find("ld.global.f32 %f1, [%rd6];\nld.global.f64 %fd1, [%rd4];\nret;").sources(),
-              ElementsAre("load load", "load load"));
+  for (const char* loads : {
+           "ld.global.u16 %r8, [%rd6];\nld.global.s16 %r9, [%rd4];",
+           "ld.global.f32 %f1, [%rd6];\nld.global.f64 %fd1, [%rd4];",
+           "ld.global.u16 %r8, [%rd6];\nld.global.u32 %r9, [%rd4];",
+           "ld.global.u16 %rs1, [%rd6];\nld.global.u16 %r8, [%rd4];",
+           "ld.global.f32 %f1, [%rd6];\nld.global.v2.f32 {%f2, %f3}, [%rd4];",
+           "ld.global.v2.f32 {%f1, _}, [%rd6];\nld.global.v2.f32 {%f3, _}, [%rd4];",
+           "ld.const.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd4];",
+           "ld.global.lu.f32 %f1, [%rd6];\nld.global.lu.f32 %f2, [%rd4];",
+       }) {
+    EXPECT_THAT(find(fmt::format("{}\nret;", loads)).sources(),
+                ElementsAre("load load", "load load"))
+        << loads;
+  }
 }
 
 TEST(BlockReuse, SourcesMustHaveRun) {
@@ -245,6 +272,10 @@ TEST(BlockReuse, SourcesMustHaveRun) {
 
 TEST(BlockReuse, RegistersThatAreWrittenAgain) {
   EXPECT_THAT(find("ld.global.f32 %f1, [%rd6];\nmov.f32 %f1, %f2;\n"
+                   "ld.global.f32 %f3, [%rd4];\nret;")
+                  .sources(),
+              ElementsAre("load load", "load 0.0'"));
+  EXPECT_THAT(find("ld.global.f32 %f1, [%rd6];\nbra L;\nL:\nmov.f32 %f1, %f2;\nbra M;\nM:\n"
                    "ld.global.f32 %f3, [%rd4];\nret;")
                   .sources(),
               ElementsAre("load load", "load 0.0'"));
@@ -290,6 +321,29 @@ TEST(BlockReuse, AddressesFromMemory) {
     ret;)")
                   .sources(),
               ElementsAre("load load", "load load", "1.0 1.1"));
+}
+
+// So is one that depends on the path.
+TEST(BlockReuse, AddressesThatDependOnThePath) {
+  EXPECT_THAT(find(R"(setp.eq.u32 %p1, %r3, 0;
+    mov.u32 %r15, %r4;
+    @%p1 bra A;
+    setp.eq.u32 %p1, %r3, 1;
+    @%p1 bra B;
+    bra C;
+A:
+    add.u32 %r15, %r4, 7;
+    bra C;
+B:
+    add.u32 %r15, %r4, 8;
+C:
+    mul.wide.u32 %rd8, %r15, 4;
+    add.s64 %rd8, %rd8, %rd2;
+    ld.global.f32 %f1, [%rd8];
+    ld.global.f32 %f2, [%rd8];
+    ret;)")
+                  .sources(),
+              ElementsAre("load load", "0.0 0.1"));
 }
 
 // --- Indices -------------------------------------------------------------------------------------
@@ -348,6 +402,33 @@ TEST(BlockBound, UnsignedIndicesMustNotBeNegative) {
   };
   EXPECT_THAT(find(rows("3")).sources(), ElementsAre("load load", "load 0.0?"));
   EXPECT_THAT(find(rows("-3")).sources(), ElementsAre("load load", "load load"));
+}
+
+// The largest index counts, whichever of the two loads it is in.
+TEST(BlockBound, BothLoadsAreBounded) {
+  const std::string inside = "ld.global.f32 %f1, [%rd6];\n";
+  const std::string outside = "add.s32 %r8, %r5, 100;\nmul.wide.s32 %rd8, %r8, 4;\n"
+                              "mul.wide.s32 %rd9, %r1, 4;\nadd.s64 %rd8, %rd8, %rd9;\n"
+                              "add.s64 %rd8, %rd8, %rd1;\nld.global.f32 %f2, [%rd8+-400];\n";
+  for (const std::string& loads : {inside + outside, outside + inside}) {
+    const Found f = find(loads + "ret;");
+    EXPECT_THAT(f.sources(), ElementsAre("load load", "0.0? 0.1?"));
+    EXPECT_EQ(bound_of(f), "100 + 2*n + n*%ctaid.y + %tid.x < 2^31");
+  }
+}
+
+TEST(BlockBound, NotIn16Bits) {
+  EXPECT_THAT(find(R"(cvt.u16.u32 %rs1, %r5;
+    add.s16 %rs2, %rs1, 3;
+    cvt.s64.s16 %rd8, %rs1;
+    cvt.s64.s16 %rd9, %rs2;
+    add.s64 %rd8, %rd8, %rd1;
+    add.s64 %rd9, %rd9, %rd1;
+    ld.global.u8 %r8, [%rd9];
+    ld.global.u8 %r9, [%rd8+3];
+    ret;)")
+                  .sources(),
+              ElementsAre("load load", "load load"));
 }
 
 TEST(BlockBound, NothingToBoundIn64Bits) {
@@ -425,6 +506,10 @@ TEST(BlockBound, TripsThatNothingBounds) {
       {"-5", "add.s32 %r8, %r8, 1;\nsetp.lt.u32 %p1, %r8, %r2;"},
       {"%r2", "add.s32 %r8, %r8, -2;\nsetp.gt.u32 %p1, %r8, 0;"},
       {"%r2", "setp.gt.u32 %p1, %r8, 1;\nadd.s32 %r8, %r8, -3;"},
+      // An end that moves along, and one that is behind.
+      {"0", "add.s32 %r8, %r8, 1;\nadd.s32 %r10, %r8, %r2;\nsetp.lt.s32 %p1, %r8, %r10;"},
+      {"0", "add.s32 %r8, %r8, -1;\nsetp.lt.s32 %p1, %r8, %r2;"},
+      {"0", "add.s32 %r8, %r8, 1;\nsetp.gt.s32 %p1, %r8, %r2;"},
       // An exit that not every trip passes.
       {"0", "add.s32 %r8, %r8, 1;\nld.global.u32 %r10, [%rd1];\nsetp.eq.s32 %p1, %r10, 0;\n"
             "@%p1 bra N;\nsetp.ge.s32 %p2, %r8, %r2;\n@%p2 bra M;\nN:\n"
@@ -471,6 +556,13 @@ TEST(BlockRows, NotWhereTheTidIsSeenByItself) {
         "and.b32 %r15, %r13, 3;\nst.global.u32 [%rd2], %r15;", "mov.u32 %r15, %laneid;",
         "setp.eq.u32 %p1, %r13, 0;\n@%p1 ret;", "mul.wide.u32 %rd9, %r13, 4;",
         "mov.u32 %r15, %tid.y;\nst.global.u32 [%rd2], %r15;",
+        // Exact for the %tid of a thread, not for a row of the group.
+        "min.u32 %r15, %r13, 2000;\nsub.u32 %r15, %r15, %r13;\nmul.wide.u32 %rd8, %r15, 4;\n"
+        "add.s64 %rd8, %rd8, %rd1;\nld.global.f32 %f3, [%rd8];",
+        "mul.hi.u32 %r15, %r13, 4194304;\nmul.wide.u32 %rd8, %r15, 4;\n"
+        "add.s64 %rd8, %rd8, %rd1;\nld.global.f32 %f3, [%rd8];",
+        "add.sat.s32 %r15, %r13, 2147482624;\nsub.u32 %r15, %r15, %r13;\n"
+        "mul.wide.u32 %rd8, %r15, 4;\nadd.s64 %rd8, %rd8, %rd1;\nld.global.f32 %f3, [%rd8];",
         // Hidden where more than two paths meet.
         "mov.u32 %r15, %r13;\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra A;\nsetp.eq.u32 %p1, %r3, 1;\n"
         "@%p1 bra B;\nbra C;\nA:\nmov.u32 %r15, 7;\nbra C;\nB:\nmov.u32 %r15, 8;\nC:\n"

@@ -89,7 +89,7 @@ const Case cases[] = {
      "st.global.u32 [%rd5+2048], %r9;",
      3},
     {"Guarded",
-     "setp.lt.u32 %p1, %r3, 5;\nmov.f32 %f1, 0f3F800000;\nmov.f32 %f2, %f1;\n"
+     "setp.lt.u32 %p1, %r3, 5;\nmov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0f40000000;\n"
      "@%p1 ld.global.f32 %f1, [%rd6];\n@%p1 ld.global.f32 %f2, [%rd4];\n"
      "add.f32 %f3, %f1, %f2;\nst.global.f32 [%rd5], %f3;",
      3},
@@ -127,6 +127,19 @@ TEST(CoarsenRun, Hazards) {
     EXPECT_EQ(four.report.loads - four.report.loads_left, one.saved) << one.name;
     const auto result = compare(four, {"random:f32:4096:1", "zeros:16384", "16", "8"});
     EXPECT_TRUE(result.ok()) << one.name << "\n" << simt::text_of(result, "k");
+  }
+}
+
+// Control that runs off the end of the body must not run into the sequential form.
+TEST(CoarsenRun, NoReturnAtTheEnd) {
+  for (const std::string end : {"", "@%p1 ret;", "@%p1 bra L;\nret;\nL:"}) {
+    std::string text = by_row("setp.eq.u32 %p1, %r3, 0;\nld.global.f32 %f1, [%rd4];\n"
+                              "add.f32 %f1, %f1, %f1;\nst.global.f32 [%rd4], %f1;\n" +
+                              end);
+    text.erase(text.rfind("\nret;"), 5);
+    const auto result =
+        compare(Coarsened(text, Factors{1, 4, 1}), {"random:f32:4096:1", "zeros:16384", "16", "8"});
+    EXPECT_TRUE(result.ok()) << end << "\n" << simt::text_of(result, "k");
   }
 }
 

@@ -52,6 +52,26 @@ done:
 }
 )";
 
+// 2^24 + 1 is no f32: the bound must not be smaller than the sum.
+TEST(CoarsenText, TheBoundIsRoundedUp) {
+  const Coarsened two(kernel_text(R"(mov.u32 %r4, %ctaid.y;
+    mad.lo.s32 %r5, %r4, %r1, %r3;
+    add.s32 %r6, %r5, 16777217;
+    mul.wide.s32 %rd3, %r6, 4;
+    mul.wide.s32 %rd4, %r1, 4;
+    add.s64 %rd3, %rd1, %rd3;
+    add.s64 %rd4, %rd3, %rd4;
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd3];
+    ret;)"),
+                      Factors{1, 2, 1});
+  EXPECT_EQ(two.report.loads_left, 3U);
+  EXPECT_THAT(two.text, HasSubstr(", 0f4B800001;")); // the constant
+  EXPECT_THAT(two.text, HasSubstr("mul.rp.f32"));    // n times %ctaid.y
+  EXPECT_THAT(two.text, HasSubstr("setp.geu.f32"));  // and so does what is not a number
+  EXPECT_THAT(two.text, Not(HasSubstr("0f4B800000")));
+}
+
 TEST(CoarsenText, InFull) {
   const Coarsened two(sum_of_two_rows, Factors{1, 2, 1});
   ASSERT_EQ(two.plan.refused, "");
