@@ -296,8 +296,9 @@ private:
   }
 
   [[nodiscard]] bool was_followed(InstId id) const {
-    return std::ranges::any_of(k_.trace.definitions,
-                               [&](const emulator::Definition& d) { return d.inst == id; });
+    return std::ranges::any_of(k_.trace.definitions, [&](const emulator::Definition& d) {
+      return d.inst == id && !d.at_entry; // not what meets at the head of a loop that begins here
+    });
   }
 
   emulator::Kernel& k_;

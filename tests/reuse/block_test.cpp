@@ -556,6 +556,9 @@ TEST(BlockRows, NotWhereTheTidIsSeenByItself) {
         "and.b32 %r15, %r13, 3;\nst.global.u32 [%rd2], %r15;", "mov.u32 %r15, %laneid;",
         "setp.eq.u32 %p1, %r13, 0;\n@%p1 ret;", "mul.wide.u32 %rd9, %r13, 4;",
         "mov.u32 %r15, %tid.y;\nst.global.u32 [%rd2], %r15;",
+        "mov.u32 %r14, 0;\nL:\nmov.u32 %r15, %r13;\nand.b32 %r16, %r15, 3;\n"
+        "add.u32 %r14, %r14, 1;\nsetp.lt.u32 %p1, %r14, %r1;\n@%p1 bra L;\n"
+        "st.global.u32 [%rd2], %r16;",
         // Exact for the %tid of a thread, not for a row of the group.
         "min.u32 %r15, %r13, 2000;\nsub.u32 %r15, %r15, %r13;\nmul.wide.u32 %rd8, %r15, 4;\n"
         "add.s64 %rd8, %rd8, %rd1;\nld.global.f32 %f3, [%rd8];",
