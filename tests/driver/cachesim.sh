@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 [ -x "${TOOL:-}" ] || skip "the program is not built"
 stencil="$SOURCE/bench/cache/stencil7.ptx --grid=4 --block=64 --arg=zeros:1432+204 --arg=zeros:1024
-  --arg=16 --arg=16"
+  --arg=16 --arg=16 --arg=16"
 product="$SOURCE/tests/golden/ptx/mm_naive.ptx --grid=4 --block=64 --arg=zeros:1024
   --arg=zeros:1024 --arg=zeros:1024 --arg=16 --arg=16 --arg=16"
 fetches() { awk -v order="$1" '$1 == order && NF == 6 { print $4 }' out; }
@@ -26,6 +26,21 @@ contains "$(cat out)" "Closed form for a matrix product of 16x16 elements, depth
 contains "$(cat out)" "8 lines of 4 elements, then 24 lines of 4 elements, 32 threads in step"
 contains "$(cat out)" "2nd fetch"
 
+# A kernel rewritten to walk that way does what the model says of the order.
+plane="$SOURCE/tests/golden/ptx/jacobi.ptx --grid=7x6 --block=1 --arg=zeros:512 --arg=zeros:512
+  --arg=9 --arg=8 --arg=1 --arg=1 --arg=1 --cache=lines:6,width:4 --fp-contract=any"
+as_modelled() { # ORDER FETCHES ARGUMENTS
+  order=$1 expected=$2; shift 2
+  "$TOOL" cachesim "$@" --order=$order --remap=$order > out || fail "--remap=$order"
+  same "$(fetches $order)" $expected "the model of $order"
+  same "$(sed -n 's/^rewritten, [^ ]* *//p' out | awk '{ print $3 }')" $expected "--remap=$order"
+}
+as_modelled column:4 48 $plane
+as_modelled zigzag:4 47 $plane
+as_modelled tile:3x2 50 $plane
+as_modelled swap 84 $plane
+as_modelled linear-column:4 264 $stencil --row=16 --cache=lines:24,width:4
+as_modelled linear-zigzag:8 356 $stencil --row=16 --cache=lines:24,width:4
 # Of two blocks along y, merged into one, the second finds what the first has read in registers.
 rewritten="$SOURCE/tests/golden/ptx/jacobi.ptx --grid=1x4 --block=32 --arg=zeros:16384
   --arg=zeros:16384 --arg=64 --arg=6 --arg=1 --arg=1 --arg=1 --cache=lines:64,width:32"
@@ -44,12 +59,12 @@ mistake 2 "--cache is required" $stencil
 mistake 1 "cache 'lines:24': one of width and bytes is needed" $stencil --cache=lines:24
 mistake 1 "order 'column' is none of" $stencil --cache=lines:24,width:4 --order=column
 mistake 1 "cache 'ways:5'" $stencil --cache=ways:5
-mistake 1 "takes 4 arguments, 0 were given" "$SOURCE/bench/cache/stencil7.ptx" --cache=lines:2,width:4
+mistake 1 "takes 5 arguments, 0 were given" "$SOURCE/bench/cache/stencil7.ptx" --cache=lines:2,width:4
 mistake 1 "needs a launch along x alone" "$SOURCE/bench/cache/stencil7.ptx" --grid=1x2 --block=64 \
-  --arg=zeros:4 --arg=zeros:4 --arg=0 --arg=0 --cache=lines:2,width:4 --order=linear-swap
+  --arg=zeros:4 --arg=zeros:4 --arg=0 --arg=0 --arg=0 --cache=lines:2,width:4 --order=linear-swap
 mistake 2 "--group" $stencil --cache=lines:2,width:4 --group=0
 mistake 1 "there is no kernel q" $stencil --cache=lines:2,width:4 --kernel=q
 mistake 1 "undefined behaviour" "$SOURCE/bench/cache/stencil7.ptx" --block=64 --arg=zeros:4 \
-  --arg=zeros:4 --arg=8 --arg=8 --cache=lines:2,width:4
+  --arg=zeros:4 --arg=8 --arg=8 --arg=8 --cache=lines:2,width:4
 mistake 1 "too much to draw, or nothing" "$SOURCE/bench/cache/stencil7.ptx" --block=64 \
-  --arg=zeros:4 --arg=zeros:4 --arg=0 --arg=0 --cache=lines:2,width:4 --svg=x.svg
+  --arg=zeros:4 --arg=zeros:4 --arg=0 --arg=0 --arg=0 --cache=lines:2,width:4 --svg=x.svg

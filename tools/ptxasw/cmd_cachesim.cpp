@@ -63,13 +63,13 @@ public:
 
   [[nodiscard]] std::string table() const {
     std::string text =
-        fmt::format("{:24} {:>10} {:>10} {:>10} {:>8} {:>9}{}\n", "order", "touches", "hits",
+        fmt::format("{:28} {:>10} {:>10} {:>10} {:>8} {:>9}{}\n", "order", "touches", "hits",
                     "fetches", "hit rate", "vs naive",
                     run_.second ? fmt::format(" {:>10} {:>10}", "2nd hits", "2nd fetch") : "");
     for (const Row& row : rows_) {
       const cost::CacheCounts& counts = row.counts;
       text += fmt::format(
-          "{:24} {:10} {:10} {:10} {:7.1f}% {:9.2f}{}\n", row.name, counts.touches, counts.hits,
+          "{:28} {:10} {:10} {:10} {:7.1f}% {:9.2f}{}\n", row.name, counts.touches, counts.hits,
           counts.fetches, 100 * share(counts.hits, counts.touches),
           share(counts.fetches, rows_.front().counts.fetches),
           run_.second ? fmt::format(" {:10} {:10}", counts.second_hits, counts.second_fetches)
@@ -142,6 +142,13 @@ bool rewrites_text(const Options& options, const std::string& before, std::strin
   return true;
 }
 
+std::string name_of_rewritten(const Options& options) {
+  std::string name = "rewritten";
+  for (const Remap& remap : options.remaps)
+    name += ", " + text_of(remap);
+  return name;
+}
+
 void simulate(const Wanted& wanted, const Options& options) {
   Simulation simulation(wanted);
   std::vector<cost::Order> orders;
@@ -158,7 +165,7 @@ void simulate(const Wanted& wanted, const Options& options) {
     simulation.order(recording, order, cost::text_of(order));
   if (compare)
     simulation.order(simulation.record(prepare(wanted.launch, rewritten, options)), {},
-                     "rewritten");
+                     name_of_rewritten(options));
 
   const cost::CacheShape& cache = simulation.run().cache;
   std::string text =
@@ -167,6 +174,8 @@ void simulate(const Wanted& wanted, const Options& options) {
   if (wanted.group > 1)
     text = text.substr(0, text.rfind(", ")) + fmt::format(", {} threads in step", wanted.group);
   text += "\n" + simulation.table();
+  for (const Remap& remap : options.remaps)
+    if (const auto order = cost::read_order(text_of(remap))) orders.push_back(*order);
   if (wanted.group == 1)
     text +=
         closed_forms(cost::recognise(recording.stream, recording.threads, cache), cache, orders);
