@@ -1,0 +1,91 @@
+// See linear_loads.hpp.
+#include "cost/linear_loads.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace ptxasw::cost {
+namespace {
+
+using emulator::AtomKind;
+using ptx::Special;
+using sym::Bits;
+
+// Where the addresses are looked at: far enough from borders that clamped indices are not.
+constexpr std::uint32_t row = 40, column = 200;
+// Of the made-up parameters of 32 bits, the width of the plane among them: no two alike.
+constexpr std::uint32_t least_size = 1024, size_step = 8;
+
+class Places {
+public:
+  Places(const emulator::Kernel& kernel, const reuse::LinearIndex& index)
+      : context_(*kernel.context) {
+    width_ = static_cast<std::uint32_t>(context_.evaluate(index.width, value_at(0), function));
+  }
+  [[nodiscard]] bool fit() const { return width_ > 2 * column && width_ < 1U << 20; }
+  [[nodiscard]] std::uint64_t address(sym::Term term, std::uint32_t x, std::uint32_t y) const {
+    return static_cast<std::uint64_t>(context_.evaluate(term, value_at(y * width_ + x), function));
+  }
+
+private:
+  // Blocks of one thread, so that %ctaid.x is the index.
+  static sym::Context::AtomValue value_at(std::uint32_t index) {
+    return [index](const sym::Atom& atom, sym::Term) -> Bits {
+      switch (static_cast<AtomKind>(atom.kind)) {
+      case AtomKind::special:
+        if (static_cast<Special>(atom.tag) == Special::ctaid_x) return index;
+        return static_cast<Special>(atom.tag) == Special::ntid_x ? 1 : 0;
+      case AtomKind::parameter:
+        if (atom.width < 64) return least_size + atom.tag * size_step;
+        return Bits{atom.tag + 1} << 36;
+      case AtomKind::symbol: return Bits{atom.tag + 1} << 44;
+      case AtomKind::trip: return 3;
+      default: return 0;
+      }
+    };
+  }
+  static Bits function(sym::FunctionKey, unsigned, std::span<const Bits>) { return 0; }
+
+  const sym::Context& context_;
+  std::uint32_t width_ = 0;
+};
+
+// The loads that count.
+std::vector<const emulator::Event*> hottest(const emulator::Kernel& kernel) {
+  constexpr std::uint32_t no_loop = ~0U;
+  std::map<std::uint32_t, std::vector<const emulator::Event*>> by_loop;
+  for (const emulator::Event& event : kernel.trace.events) {
+    const bool global = event.space == ptx::Space::global || event.space == ptx::Space::generic;
+    if (event.kind == emulator::EventKind::load && global)
+      by_loop[kernel.loops.innermost[event.block]].push_back(&event);
+  }
+  std::vector<const emulator::Event*> most;
+  if (by_loop.size() == 1) return by_loop.begin()->second;
+  for (const auto& [loop, events] : by_loop)
+    if (loop != no_loop && events.size() > most.size()) most = events;
+  return most;
+}
+
+} // namespace
+
+std::vector<LinearLoad> linear_loads(const emulator::Kernel& kernel,
+                                     const reuse::LinearIndex& index) {
+  std::vector<LinearLoad> loads;
+  const Places places(kernel, index);
+  if (!places.fit()) return loads;
+  std::vector<std::uint64_t> seen;
+  for (const emulator::Event* event : hottest(kernel)) {
+    const std::uint64_t at = places.address(event->address, column, row);
+    LinearLoad load{.bytes = event->element_bytes * event->elements};
+    load.follows_x = places.address(event->address, column + 1, row) != at;
+    load.follows_y = places.address(event->address, column, row + 1) != at;
+    load.shares_line = std::ranges::any_of(seen, [&](std::uint64_t other) {
+      return std::max(at, other) - std::min(at, other) < line_bytes;
+    });
+    seen.push_back(at);
+    loads.push_back(load);
+  }
+  return loads;
+}
+
+} // namespace ptxasw::cost

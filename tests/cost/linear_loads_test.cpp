@@ -1,0 +1,56 @@
+// What is proposed for real kernels over a linear index.
+#include "cost/linear_loads.hpp"
+
+#include "ptx/parse.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+using namespace ptxasw;
+
+namespace {
+
+struct Loads {
+  std::vector<cost::LinearLoad> all;
+  [[nodiscard]] auto count(bool x, bool y, bool shared) const {
+    return std::ranges::count_if(all, [&](const cost::LinearLoad& load) {
+      return load.follows_x == x && load.follows_y == y && load.shares_line == shared;
+    });
+  }
+};
+
+Loads loads_of(const std::string& file) {
+  std::ifstream in(std::string(PTXASW_SOURCE_DIR) + "/" + file);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  const ptx::Module module = ptx::parse(text, file);
+  auto kernel = emulator::emulate(module, module.functions.front());
+  const auto index = reuse::find_linear_index(kernel);
+  EXPECT_EQ(index.refused, "");
+  return {cost::linear_loads(kernel, index)};
+}
+
+} // namespace
+
+// Four trips in one: four neighbours of the row of the first matrix, four rows of the second one.
+TEST(LinearLoads, AProductFollowsOneCoordinateEach) {
+  const Loads loads = loads_of("tests/golden/ptx/mm_naive.ptx");
+  EXPECT_EQ(loads.count(false, true, false), 1);
+  EXPECT_EQ(loads.count(false, true, true), 3);
+  EXPECT_EQ(loads.count(true, false, false), 4);
+  EXPECT_EQ(loads.all.size(), 8U);
+  EXPECT_EQ(cost::propose_columns(*cost::find_profile("sm_90"), loads.all).width, 32U);
+}
+
+TEST(LinearLoads, AStencilFollowsBoth) {
+  for (const auto* file : {"tests/golden/ptx/box9.ptx", "bench/cache/stencil7.ptx"}) {
+    const Loads loads = loads_of(file);
+    EXPECT_EQ(loads.count(true, true, true) + loads.count(true, true, false),
+              static_cast<std::ptrdiff_t>(loads.all.size()));
+    EXPECT_GE(loads.count(true, true, true), 6 * loads.count(true, true, false)) << file;
+    EXPECT_EQ(cost::propose_columns(*cost::find_profile("sm_90"), loads.all).width, 0U) << file;
+  }
+}
