@@ -39,7 +39,7 @@ TEST(BlockOrder, Segments) {
       // What stands once and writes memory, or a register that copies have read.
       {"ld.global.f32 %f1, [%rd4];\nst.global.u32 [%rd1], %r3;", false},
       {"add.s32 %r6, %r5, %r3;\nmov.u32 %r3, 1;", false},
-      {"@%p2 ld.global.f32 %f1, [%rd1];\nadd.s64 %rd1, %rd1, 4;", false},
+      {"mov.u64 %rd9, %rd1;\n@%p2 ld.global.f32 %f1, [%rd9];\nadd.s64 %rd9, %rd9, 4;", false},
       {"@%p1 add.s32 %r6, %r5, 1;\nsetp.eq.u32 %p1, %r1, 4;", false},
       {"mov.u32 %r6, 1;\nadd.s32 %r7, %r1, %r6;\nmov.u32 %r6, 2;", true},
       // Places where control may come from elsewhere, or go to.

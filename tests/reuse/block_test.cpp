@@ -240,7 +240,7 @@ TEST(BlockReuse, KindsOfLoadsThatDoNotMix) {
            "ld.global.u16 %rs1, [%rd6];\nld.global.u16 %r8, [%rd4];",
            "ld.global.f32 %f1, [%rd6];\nld.global.v2.f32 {%f2, %f3}, [%rd4];",
            "ld.global.v2.f32 {%f1, _}, [%rd6];\nld.global.v2.f32 {%f3, _}, [%rd4];",
-           "ld.const.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd4];",
+           "ld.const.f32 %f1, [%rd4];\nld.global.nc.f32 %f2, [%rd4];",
            "ld.global.lu.f32 %f1, [%rd6];\nld.global.lu.f32 %f2, [%rd4];",
        }) {
     EXPECT_THAT(find(fmt::format("{}\nret;", loads)).sources(),
@@ -560,12 +560,12 @@ TEST(BlockRows, NotWhereTheTidIsSeenByItself) {
         "add.u32 %r14, %r14, 1;\nsetp.lt.u32 %p1, %r14, %r1;\n@%p1 bra L;\n"
         "st.global.u32 [%rd2], %r16;",
         // Exact for the %tid of a thread, not for a row of the group.
-        "min.u32 %r15, %r13, 2000;\nsub.u32 %r15, %r15, %r13;\nmul.wide.u32 %rd8, %r15, 4;\n"
+        "min.u32 %r15, %r13, 2000;\nsub.u32 %r16, %r15, %r13;\nmul.wide.u32 %rd8, %r16, 4;\n"
         "add.s64 %rd8, %rd8, %rd1;\nld.global.f32 %f3, [%rd8];",
         "mul.hi.u32 %r15, %r13, 4194304;\nmul.wide.u32 %rd8, %r15, 4;\n"
         "add.s64 %rd8, %rd8, %rd1;\nld.global.f32 %f3, [%rd8];",
-        "add.sat.s32 %r15, %r13, 2147482624;\nsub.u32 %r15, %r15, %r13;\n"
-        "mul.wide.u32 %rd8, %r15, 4;\nadd.s64 %rd8, %rd8, %rd1;\nld.global.f32 %f3, [%rd8];",
+        "add.sat.s32 %r15, %r13, 2147482624;\nsub.u32 %r16, %r15, %r13;\n"
+        "mul.wide.u32 %rd8, %r16, 4;\nadd.s64 %rd8, %rd8, %rd1;\nld.global.f32 %f3, [%rd8];",
         // Hidden where more than two paths meet.
         "mov.u32 %r15, %r13;\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra A;\nsetp.eq.u32 %p1, %r3, 1;\n"
         "@%p1 bra B;\nbra C;\nA:\nmov.u32 %r15, 7;\nbra C;\nB:\nmov.u32 %r15, 8;\nC:\n"
