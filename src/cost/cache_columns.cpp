@@ -170,48 +170,45 @@ RecognisedPlane recognise(const Stream& stream, const Threads& threads, const Ca
 ColumnProposal propose_columns(const Profile& profile, std::span<const LinearLoad> loads,
                                unsigned threads) {
   constexpr double line = 128, lanes = 32; // bytes; a warp's elements of a row
-  constexpr unsigned least = 32, most = 128;
+  constexpr unsigned least = 32, most = 128, usual_threads = 128;
   constexpr double margin = 1.3;
-  if (threads == 0) threads = 256;
+  if (threads == 0) threads = usual_threads;
+  if (loads.empty()) return {.reason = "no loads that follow the index"};
   if (threads <= least) return {.reason = "blocks of one warp share nothing"};
-  // Per warp and pass over the loads: cycles of L1, and lines that the block's warps bring in when
-  // the block is `rows` rows of `width` elements. A row longer than the block is the naive order.
+  // Per warp and pass over the loads: lines that the block's warps bring in when the block is some
+  // rows of `width` elements. A row as long as the block is the naive order.
   const double warps = threads / lanes;
-  double requests = 0;
   const auto fetches = [&](double width) {
     double lines = 0;
     const double rows = threads / width;
     for (const LinearLoad& load : loads) {
       if (load.shares_line) continue;
-      const double across = width * load.bytes / line;
-      if (load.follows_x)
-        lines += across * (load.follows_y ? rows : 1);
-      else // the same word for the whole row, and the next trip reads the one beside it
-        lines += (load.follows_y ? rows : 1) * load.bytes / line;
+      // Without x, a word for the whole row, and the next trip reads the one beside it.
+      const double across = (load.follows_x ? width : 1) * load.bytes / line;
+      lines += across * (load.follows_y ? rows : 1);
     }
     return lines / warps;
   };
+  double requests = 0; // cycles of L1
   for (const LinearLoad& load : loads)
     requests += profile.load.cycles * std::max(1.0, lanes * load.bytes / line);
-  if (requests == 0) return {.reason = "no loads that follow the index"};
-  const auto cycles = [&](double width) {
-    return std::max(requests, fetches(width) * profile.fetch.cycles);
+  const auto speed = [&](double width) {
+    const auto cycles = [&](double w) {
+      return std::max(requests, fetches(w) * profile.fetch.cycles);
+    };
+    return cycles(threads) / cycles(width);
   };
-  ColumnProposal best{.reason = ""};
-  double fewest = fetches(threads);
-  for (unsigned width = least; width <= most && width < threads; width *= 2)
-    if (fetches(width) < fewest) {
-      fewest = fetches(width);
-      best.width = width;
-    }
-  best.fetch_ratio = fewest / fetches(threads);
-  best.speed = cycles(threads) / cycles(best.width == 0 ? threads : best.width);
+  ColumnProposal best;
+  // The widest of equals: what narrow columns save in L1 they lose in rows of the other array.
+  for (unsigned width = std::min(most, threads / 2); width >= least; width /= 2)
+    if (speed(width) > best.speed)
+      best = {width, fetches(width) / fetches(threads), speed(width), ""};
   if (best.speed < margin) {
-    best.reason =
-        fmt::format("columns would bring {:.2f} times as many lines into L1, but L1 itself "
-                    "is the limit: {:.2f} times the speed",
-                    best.fetch_ratio, best.speed);
     best.width = 0;
+    best.reason =
+        fmt::format("columns gain nothing where L1 itself is the limit: at most {:.2f} times "
+                    "the speed",
+                    best.speed);
   } else {
     best.reason =
         fmt::format("columns of {} bring {:.2f} times as many lines into L1: up to {:.2f} "

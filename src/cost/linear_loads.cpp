@@ -56,13 +56,13 @@ std::vector<const emulator::Event*> hottest(const emulator::Kernel& kernel) {
   std::map<std::uint32_t, std::vector<const emulator::Event*>> by_loop;
   for (const emulator::Event& event : kernel.trace.events) {
     const bool global = event.space == ptx::Space::global || event.space == ptx::Space::generic;
-    if (event.kind == emulator::EventKind::load && global)
-      by_loop[kernel.loops.innermost[event.block]].push_back(&event);
+    const std::uint32_t loop = kernel.loops.innermost[event.block];
+    if (event.kind == emulator::EventKind::load && global && loop != no_loop)
+      by_loop[loop].push_back(&event);
   }
   std::vector<const emulator::Event*> most;
-  if (by_loop.size() == 1) return by_loop.begin()->second;
   for (const auto& [loop, events] : by_loop)
-    if (loop != no_loop && events.size() > most.size()) most = events;
+    if (events.size() > most.size()) most = events;
   return most;
 }
 
@@ -77,7 +77,9 @@ std::vector<LinearLoad> linear_loads(const emulator::Kernel& kernel,
   for (const emulator::Event* event : hottest(kernel)) {
     const std::uint64_t at = places.address(event->address, column, row);
     LinearLoad load{.bytes = event->element_bytes * event->elements};
-    load.follows_x = places.address(event->address, column + 1, row) != at;
+    const std::uint64_t right = places.address(event->address, column + 1, row);
+    load.follows_x = right != at;
+    if (load.follows_x && right != at + load.bytes) return {};
     load.follows_y = places.address(event->address, column, row + 1) != at;
     load.shares_line = std::ranges::any_of(seen, [&](std::uint64_t other) {
       return std::max(at, other) - std::min(at, other) < line_bytes;

@@ -11,8 +11,8 @@
 
 namespace ptxasw::cost {
 
-// The loads of the innermost loop that has most of them, or of the whole kernel when none is in a
-// loop. `index` must not be a refused one.
+// The loads of the innermost loop that has most of them. Empty when none is in a loop, or when
+// neighbours along x do not lie beside each other. `index` must not be a refused one.
 std::vector<LinearLoad> linear_loads(const emulator::Kernel& kernel,
                                      const reuse::LinearIndex& index);
 
