@@ -1,6 +1,7 @@
 // Reads section headers and names; every offset is checked against the file's size.
 #include "driver/machine_code.hpp"
 
+#include <cstdint>
 #include <cstring>
 #include <elf.h>
 #include <optional>

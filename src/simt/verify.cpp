@@ -45,6 +45,12 @@ std::vector<std::string> printed_lines(const std::string& text) {
   return lines;
 }
 
+// What a run is looked at for besides its result.
+struct Watch {
+  Observer observer = {};
+  bool undefined = false, races = false; // end the launch
+};
+
 class Verifier {
 public:
   Verifier(ProgramPtr left, ProgramPtr right, const VerifyOptions& options)
@@ -139,7 +145,7 @@ private:
     Memory memory;
   };
   Run run(const Program& program, const VerifyLaunch& launch, const Prepared& prepared,
-          const Schedule& schedule, const Observer& observer = {}, bool races = false) const {
+          const Schedule& schedule, const Watch& watch = {}) const {
     Run run{{}, prepared.memory};
     const Dim3 divide = &program == right_.get() ? options_.divide : Dim3{1};
     run.result = simt::run(
@@ -150,8 +156,9 @@ private:
          .arguments = prepared.arguments,
          .schedule = schedule,
          .budget = options_.budget,
-         .report_races = races,
-         .observer = observer},
+         .report_undefined = watch.undefined,
+         .report_races = watch.races,
+         .observer = watch.observer},
         run.memory);
     return run;
   }
@@ -161,7 +168,7 @@ private:
     const Prepared prepared = prepare(launch);
     outcome.reason = prepared.error;
     if (!prepared.error.empty()) return outcome;
-    const Run first = run(*left_, launch, prepared, {});
+    const Run first = run(*left_, launch, prepared, {}, {.undefined = options_.defined_only});
     outcome.reason = first.result.message;
     if (!first.result.ok()) return outcome;
     const auto all = schedules(index);
@@ -182,7 +189,7 @@ private:
       const bool same_text =
           printed_lines(first.result.printed) == printed_lines(other.result.printed);
       if (other.result.ok() && !difference && same_text) continue;
-      if (!run(*left_, launch, prepared, schedule, {}, true).result.ok()) {
+      if (!run(*left_, launch, prepared, schedule, {.races = true}).result.ok()) {
         outcome.reason = "the original has a data race";
         return outcome;
       }
@@ -224,7 +231,7 @@ private:
                             access.block.x, access.block.y, access.block.z, access.warp, lane);
       });
     };
-    run(program, launch, prepared, schedule, observer);
+    run(program, launch, prepared, schedule, {.observer = observer});
     return found;
   }
 

@@ -24,6 +24,7 @@ struct VerifyOptions {
   bool across_trips = false;          // of the independent ones: see Schedule
   unsigned threads = 0;               // of the host; 0: as many as there are cores
   std::uint64_t budget = std::uint64_t{1} << 24;
+  bool defined_only = false; // leave out launches in which undefined values matter
 };
 
 struct VerifyLaunch {

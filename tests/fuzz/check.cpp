@@ -28,8 +28,12 @@ simt::VerifyOptions launches(std::uint64_t seed, std::span<const simt::Dim3> gri
   static constexpr simt::Dim3 blocks[] = {{32}, {33}, {64},    {16, 2}, {1},      {8, 4, 2},
                                           {40}, {96}, {16, 4}, {31, 2}, {4, 3, 3}};
   simt::Random random(seed);
-  simt::VerifyOptions options{
-      .seed = seed, .launches = 4, .schedules = 1, .threads = 1, .budget = 1 << 20};
+  simt::VerifyOptions options{.seed = seed,
+                              .launches = 4,
+                              .schedules = 1,
+                              .threads = 1,
+                              .budget = 1 << 20,
+                              .defined_only = true};
   for (int n = 0; n < 2; ++n) {
     options.grids.push_back(grids[random.below(grids.size())]);
     if (!block) options.blocks.push_back(blocks[random.below(std::size(blocks))]);

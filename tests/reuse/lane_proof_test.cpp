@@ -249,6 +249,7 @@ TEST(LaneProof, OuterLoopsNeedUniformTripsToo) {
     setp.lt.s32 %p1, %r1, 5; // the inner loop alone does not vary
     mov.u32 %r4, 0;
 OUTER:
+    mov.u32 %r5, 0; // the loops have a header each
 INNER:
     ld.global.f32 %f1, [%rd4];
     ld.global.f32 %f2, [%rd4+4];
