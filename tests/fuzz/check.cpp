@@ -75,7 +75,10 @@ Options everything_on(std::uint64_t seed) {
   return options;
 }
 
-Round check_shuffles(const std::string& text, std::uint64_t seed, const Options& options) {
+namespace {
+
+Round check_options(const std::string& text, std::uint64_t seed, const Options& options,
+                    std::span<const simt::Dim3> grids) {
   Round round;
   const Optimized optimized = optimize(text, "fuzz.ptx", options);
   for (const KernelReport& kernel : optimized.report.kernels) {
@@ -84,9 +87,31 @@ Round check_shuffles(const std::string& text, std::uint64_t seed, const Options&
   }
   if (!optimized.changed) return round;
   round.rewritten = optimized.text;
-  constexpr simt::Dim3 grids[] = {{1}, {3}, {2, 2}, {1, 2, 2}};
   compare(text, launches(seed, grids, options.block), round);
   return round;
+}
+
+} // namespace
+
+Round check_shuffles(const std::string& text, std::uint64_t seed, const Options& options) {
+  constexpr simt::Dim3 grids[] = {{1}, {3}, {2, 2}, {1, 2, 2}};
+  return check_options(text, seed, options, grids);
+}
+
+Round check_remap(const std::string& text, std::uint64_t seed) {
+  const Remap remaps[] = {{RemapKind::column, 1},        {RemapKind::column, 2},
+                          {RemapKind::column, 3},        {RemapKind::zigzag, 2},
+                          {RemapKind::zigzag, 3},        {RemapKind::tile, 2, 2},
+                          {RemapKind::tile, 3, 2},       {RemapKind::swap},
+                          {RemapKind::linear_column, 8}, {RemapKind::linear_column, 5},
+                          {RemapKind::linear_zigzag, 4}, {RemapKind::thread_swap, 4},
+                          {RemapKind::thread_swap, 8}};
+  constexpr simt::Dim3 grids[] = {{1}, {5}, {3, 4}, {4, 3, 2}, {7, 3}, {1, 5}, {5, 2, 2}};
+  simt::Random random(seed);
+  Options options = everything_on(seed);
+  if (!random.one_in(3)) options.shuffle = ShuffleMode::none;
+  options.remaps = {remaps[random.below(std::size(remaps))]};
+  return check_options(text, seed, options, grids);
 }
 
 Merge merge_of(std::uint64_t seed) {
@@ -127,8 +152,12 @@ Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge&
 }
 
 Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite) {
-  return rewrite == Rewrite::shuffle ? check_shuffles(text, seed, everything_on(seed))
-                                     : check_coarsening(text, seed, merge_of(seed));
+  switch (rewrite) {
+  case Rewrite::shuffle: return check_shuffles(text, seed, everything_on(seed));
+  case Rewrite::coarsen: return check_coarsening(text, seed, merge_of(seed));
+  case Rewrite::remap: break;
+  }
+  return check_remap(text, seed);
 }
 
 std::string shrink(const std::string& text,

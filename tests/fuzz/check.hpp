@@ -11,8 +11,8 @@
 
 namespace ptxasw::fuzz {
 
-enum class Rewrite : std::uint8_t { shuffle, coarsen };
-inline constexpr Rewrite rewrites[] = {Rewrite::shuffle, Rewrite::coarsen};
+enum class Rewrite : std::uint8_t { shuffle, coarsen, remap };
+inline constexpr Rewrite rewrites[] = {Rewrite::shuffle, Rewrite::coarsen, Rewrite::remap};
 
 struct Round {
   std::string rewritten;            // empty: unchanged
@@ -33,6 +33,10 @@ struct Merge {
 };
 Merge merge_of(std::uint64_t seed);
 Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge& merge);
+
+// Blocks or threads do each other's work, in a way that the seed picks; sometimes on top of
+// shuffles.
+Round check_remap(const std::string& text, std::uint64_t seed);
 
 Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite);
 

@@ -4,7 +4,8 @@
 //   fuzz --show=SEED            the kernel of a seed, to standard output
 //
 // Failing kernels are made small and written to DIRECTORY as SEED.ptx. Ends with one line of
-// figures; exit code 1 if anything failed. REWRITE is shuffled or coarsened.
+// figures; exit code 1 if anything failed. REWRITE is shuffled, coarsened or
+// remapped.
 #include "fuzz/check.hpp"
 #include "fuzz/generator.hpp"
 
@@ -34,7 +35,8 @@ struct Wanted {
   std::uint64_t show = 0;
   std::string only; // one of `names`; empty: every rewrite
 };
-constexpr std::array<std::string_view, std::size(rewrites)> names{"shuffled", "coarsened"};
+constexpr std::array<std::string_view, std::size(rewrites)> names{"shuffled", "coarsened",
+                                                                  "remapped"};
 
 bool read(Wanted& wanted, std::string_view argument) {
   const std::size_t equals = argument.find('=');
@@ -139,7 +141,7 @@ int main(int count, char** arguments) {
   for (int i = 1; i < count; ++i) {
     if (read(wanted, arguments[i])) continue;
     fmt::print(stderr, "usage: fuzz [--minutes=N] [--from=SEED] [--count=N] [--jobs=N] "
-                       "[--out=DIRECTORY] [--only=shuffled|coarsened] | --show=SEED\n");
+                       "[--out=DIRECTORY] [--only=shuffled|coarsened|remapped] | --show=SEED\n");
     return 2;
   }
   if (wanted.show != 0) {
