@@ -3,6 +3,7 @@
 
 #include "cost/access.hpp"
 #include "cost/profile.hpp"
+#include "cost/remap_choice.hpp"
 #include "reuse/block.hpp"
 #include "reuse/lane.hpp"
 #include "rewrite/coarsen.hpp"
@@ -126,20 +127,36 @@ private:
     return {};
   }
 
-  // Empty unless it was asked for and is sound.
+  // Empty unless it was asked for (or, with auto, is likely to pay) and is sound.
   std::vector<ptx::Edit> remap(Kernel& kernel, bool coarsened) {
     std::string& outcome = result_.report.remapping;
-    remapped_ = remap_of(options_, function_.name);
-    if (remapped_.kind == RemapKind::none || !function_.is_entry) return {};
-    const reuse::RemapPlan plan = coarsened
-                                      ? reuse::RemapPlan{.refused = "its blocks are merged already"}
-                                      : reuse::plan_remap(kernel, remapped_);
+    const Remap asked = remap_of(options_, function_.name);
+    if (asked.kind == RemapKind::none || !function_.is_entry) return {};
+    reuse::RemapPlan plan{.refused = "its blocks are merged already", .remap = asked};
+    if (!coarsened) {
+      plan = asked.kind == RemapKind::automatic ? propose_remap(kernel)
+                                                : reuse::plan_remap(kernel, asked);
+    }
     if (!plan.refused.empty()) {
-      outcome = fmt::format("not remapped ({}): {}", text_of(remapped_), plan.refused);
+      outcome = fmt::format("not remapped ({}): {}", text_of(plan.remap), plan.refused);
       return {};
     }
+    remapped_ = plan.remap;
     outcome = "remapped: " + text_of(remapped_);
     return rewrite::remap(kernel, plan);
+  }
+
+  static reuse::RemapPlan propose_remap(Kernel& kernel) {
+    reuse::RemapPlan none{.refused = "no order of blocks or threads is likely to pay",
+                          .remap = {.kind = RemapKind::automatic}};
+    for (const auto propose : {cost::propose_thread_swap, cost::propose_linear_column}) {
+      const Remap proposal = propose(kernel);
+      if (proposal.kind == RemapKind::none) continue;
+      reuse::RemapPlan plan = reuse::plan_remap(kernel, proposal);
+      if (plan.refused.empty()) return plan;
+      none = std::move(plan);
+    }
+    return none;
   }
 
   // --- What pays -------------------------------------------------------------------------------

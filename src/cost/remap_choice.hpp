@@ -1,0 +1,22 @@
+// Which remap a kernel's accesses speak for, if any. Measured on an H200 (bench/results/remap.md);
+// where nothing was seen to gain, nothing is proposed, and blocks as a whole are left where they
+// are.
+//
+//   thread-swap     lanes that walk the slow dimension would walk the fast one: all accesses
+//   together
+//                   would touch far fewer sectors
+//   linear-column   a loop whose trips read along a row and down a column, as a matrix product
+//   does:
+//                   a block that is a few rows high reads each column once for all its rows
+#pragma once
+
+#include "emulator/emulate.hpp"
+#include "ptxasw/options.hpp"
+
+namespace ptxasw::cost {
+
+// Of kind none if nothing is proposed. Whether the kernel is eligible is for the caller to ask.
+Remap propose_thread_swap(emulator::Kernel& kernel);
+Remap propose_linear_column(emulator::Kernel& kernel);
+
+} // namespace ptxasw::cost
