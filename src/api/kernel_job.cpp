@@ -150,9 +150,10 @@ private:
     reuse::RemapPlan none{.refused = "no order of blocks or threads is likely to pay",
                           .remap = {.kind = RemapKind::automatic}};
     for (const auto propose : {cost::propose_thread_swap, cost::propose_linear_column}) {
-      const Remap proposal = propose(kernel);
-      if (proposal.kind == RemapKind::none) continue;
-      reuse::RemapPlan plan = reuse::plan_remap(kernel, proposal);
+      const cost::RemapProposal proposal = propose(kernel);
+      if (proposal.remap.kind == RemapKind::none) continue;
+      reuse::RemapPlan plan = reuse::plan_remap(kernel, proposal.remap);
+      plan.lane_stride = proposal.lane_stride;
       if (plan.refused.empty()) return plan;
       none = std::move(plan);
     }

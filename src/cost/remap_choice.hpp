@@ -1,4 +1,4 @@
-// Which remap a kernel's accesses speak for, if any. Measured on an H200 (bench/results/remap.md);
+// Which remap a kernel's accesses speak for, if any. Measured on an H200 (bench/results/remap/results.md);
 // where nothing was seen to gain, nothing is proposed, and blocks as a whole are left where they
 // are.
 //
@@ -15,8 +15,15 @@
 
 namespace ptxasw::cost {
 
-// Of kind none if nothing is proposed. Whether the kernel is eligible is for the caller to ask.
-Remap propose_thread_swap(emulator::Kernel& kernel);
-Remap propose_linear_column(emulator::Kernel& kernel);
+struct RemapProposal {
+  Remap remap; // of kind none: nothing is proposed
+  // Bytes between lanes where that is known at run time only: what was counted on is true from a
+  // sector upwards.
+  sym::Term lane_stride;
+};
+
+// Whether the kernel is eligible is for the caller to ask.
+RemapProposal propose_thread_swap(emulator::Kernel& kernel);
+RemapProposal propose_linear_column(emulator::Kernel& kernel);
 
 } // namespace ptxasw::cost

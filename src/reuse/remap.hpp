@@ -14,6 +14,9 @@ struct RemapPlan {
   Remap remap;
   LinearIndex linear; // of linear remaps
   char axis = 'y';    // of thread swaps: the one that lanes run along
+  // 64 bits, known on entry: with fewer bytes than a sector between lanes all threads stay. May be
+  // left out.
+  sym::Term lane_stride;
 };
 
 // Lanes are no longer the neighbours that they were.

@@ -121,10 +121,13 @@ private:
                                        become(along("ctaid"))};
     const std::string threads = read("%ntid.x"), rows = read(along("ntid")),
                       blocks = read(along("nctaid"));
+    if (plan_.lane_stride.valid())
+      stay_if("setp.lt.u64", materialize(k_, plan_.lane_stride, registers_, text_), "32");
     const auto place = swap_axes(emitter_, at, threads, rows, blocks, plan_.remap.width);
     text_.line("mov.u32 \t{}, {};", at.x, place.x);
     text_.line("mov.u32 \t{}, {};", at.row, place.row);
     text_.line("mov.u32 \t{}, {};", at.block, place.block);
+    if (plan_.lane_stride.valid()) text_.label(as_launched_);
   }
 
   // --- Parts -----------------------------------------------------------------------------------
