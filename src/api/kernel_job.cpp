@@ -142,20 +142,31 @@ private:
       return {};
     }
     remapped_ = plan.remap;
-    outcome = "remapped: " + text_of(remapped_);
+    outcome = "remapped: " + text_of(remapped_) + outcome;
     return rewrite::remap(kernel, plan);
   }
 
-  static reuse::RemapPlan propose_remap(Kernel& kernel) {
-    reuse::RemapPlan none{.refused = "no order of blocks or threads is likely to pay",
+  // The first that is proposed and sound.
+  [[nodiscard]] reuse::RemapPlan propose_remap(Kernel& kernel) {
+    reuse::RemapPlan none{.refused = "no order of blocks or threads is known to pay",
                           .remap = {.kind = RemapKind::automatic}};
-    for (const auto propose : {cost::propose_thread_swap, cost::propose_linear_column}) {
-      const cost::RemapProposal proposal = propose(kernel);
-      if (proposal.remap.kind == RemapKind::none) continue;
+    std::vector<cost::RemapProposal> proposals{cost::propose_thread_swap(kernel)};
+    const auto& [x, y, z] = block_shape();
+    if (const cost::Profile* profile = cost::find_profile(architecture()))
+      proposals.push_back(cost::propose_linear_column(kernel, *profile, x * y * z));
+    for (const cost::RemapProposal& proposal : proposals) {
+      if (proposal.remap.kind == RemapKind::none) {
+        if (!proposal.why.empty()) none.refused = proposal.why;
+        continue;
+      }
       reuse::RemapPlan plan = reuse::plan_remap(kernel, proposal.remap);
       plan.lane_stride = proposal.lane_stride;
-      if (plan.refused.empty()) return plan;
-      none = std::move(plan);
+      if (!plan.refused.empty()) {
+        none = std::move(plan);
+        continue;
+      }
+      result_.report.remapping = "; " + proposal.why;
+      return plan;
     }
     return none;
   }

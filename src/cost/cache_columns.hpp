@@ -71,7 +71,7 @@ struct ColumnProposal {
 // Conservative: the planes are taken as too large for L1 to hold rows, a block as `threads` threads
 // (0: not known) in step and alone on its multiprocessor, and a small gain is none. On an H200
 // products of 1024 to 4096 in blocks of 128 to 1024 threads ran 1.01 to 1.34 times as fast in
-// columns of 64, 0.97 to 1.33 in columns of 32 (bench/results/remap.md).
+// columns of 64, 0.97 to 1.33 in columns of 32 (bench/results/remap/results.md).
 ColumnProposal propose_columns(const Profile& profile, std::span<const LinearLoad> loads,
                                unsigned threads = 0);
 

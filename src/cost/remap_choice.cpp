@@ -2,13 +2,13 @@
 #include "cost/remap_choice.hpp"
 
 #include "cost/access.hpp"
-#include "reuse/linear_index.hpp"
+#include "cost/linear_loads.hpp"
 #include "reuse/relaxed.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <vector>
 
 namespace ptxasw::cost {
 
@@ -23,9 +23,6 @@ namespace {
 
 constexpr std::array lane_choices{32U, 16U, 8U, 4U}; // of a thread swap
 constexpr double least_gain = 2;                     // in sectors, before threads are swapped
-// Matrix products of 1024, 2048 and 4096 in blocks of 128 to 1024 threads gain 1.01 to 1.34 with
-// 64, 0.97 to 1.33 with 32, 1.00 to 1.35 with 128.
-constexpr unsigned column_width = 64;
 
 bool is_global(const Event& event) {
   return event.kind != EventKind::clobber &&
@@ -76,81 +73,19 @@ RemapProposal propose_thread_swap(emulator::Kernel& kernel) {
   if (*best == 0 || before < least_gain * *best) return {};
   const auto lanes = lane_choices.at(static_cast<std::size_t>(best - after.begin()));
   proposal.remap = {.kind = RemapKind::thread_swap, .width = lanes};
+  proposal.why =
+      fmt::format("a warp's accesses touch {:.0f} sectors, and would touch {:.0f}", before, *best);
   return proposal;
 }
 
-namespace {
-
-// How an address depends on x = e % width and y = e / width.
-enum class Coordinates : std::uint8_t { none, x, y, both };
-
-class LinearAccess {
-public:
-  LinearAccess(emulator::Kernel& kernel, const reuse::LinearIndex& linear)
-      : c_(*kernel.context), thread_(kernel.trace.special(Special::tid_x)), relaxed_(c_, thread_),
-        width_(relaxed_.of(linear.width)) {}
-
-  // The relaxed address is k*e + q*y + ..., and e - width*y is x.
-  Coordinates of(Term address) {
-    const Term thread = relaxed_.of(thread_), zero = c_.constant(64, 0);
-    Term k = zero, q = zero, remainder = zero;
-    for (const sym::Monomial& monomial : c_.poly(relaxed_.of(address)).terms) {
-      Term* part = nullptr;
-      Term rest = c_.constant(64, monomial.coefficient);
-      for (const Term factor : monomial.factors) {
-        if (part != nullptr && c_.depends_on(factor, thread_)) return Coordinates::both;
-        if (factor == thread)
-          part = &k;
-        else if (c_.depends_on(factor, thread_))
-          part = contains(factor, Kind::sdiv, Kind::udiv) ? &q : &remainder;
-        else
-          rest = c_.mul(rest, factor);
-      }
-      if (part != nullptr) *part = c_.add(*part, rest);
-    }
-    const bool x_of_index = k != zero && c_.add(q, c_.mul(k, width_)) == zero;
-    if (k == zero && q == zero) return remainder == zero ? Coordinates::none : Coordinates::x;
-    if (remainder != zero) return Coordinates::both;
-    if (x_of_index) return Coordinates::x;
-    return k == zero ? Coordinates::y : Coordinates::both;
-  }
-
-private:
-  [[nodiscard]] bool contains(Term t, Kind a, Kind b) const {
-    if (c_.kind(t) == a || c_.kind(t) == b) return true;
-    return std::ranges::any_of(c_.args(t), [&](Term arg) { return contains(arg, a, b); });
-  }
-
-  sym::Context& c_;
-  Term thread_;
-  reuse::Relaxed relaxed_;
-  Term width_;
-};
-
-} // namespace
-
-RemapProposal propose_linear_column(emulator::Kernel& kernel) {
+RemapProposal propose_linear_column(emulator::Kernel& kernel, const Profile& profile,
+                                    unsigned threads) {
   const reuse::LinearIndex linear = reuse::find_linear_index(kernel);
   if (!linear.refused.empty()) return {};
-  LinearAccess access(kernel, linear);
-  reuse::Relaxed relaxed(*kernel.context, {});
-  struct Reads {
-    bool row = false, column = false;
-  };
-  std::vector<Reads> loops(kernel.loops.loops.size());
-  for (const Event& event : kernel.trace.events) {
-    if (!is_global(event) || event.kind != EventKind::load) continue;
-    const std::uint32_t loop = kernel.loops.innermost[event.block];
-    if (loop == ~0U) continue;
-    const Stride trip = relaxed.stride(event.address, kernel.trace.trips[loop]);
-    const bool far = trip.kind == Stride::Kind::parametric ||
-                     (trip.kind == Stride::Kind::constant && std::abs(trip.bytes) >= line_bytes);
-    const Coordinates of = access.of(event.address);
-    loops[loop].row |= of == Coordinates::y && !far;
-    loops[loop].column |= of == Coordinates::x && far;
-  }
-  if (std::ranges::none_of(loops, [](const Reads& r) { return r.row && r.column; })) return {};
-  return {.remap = {.kind = RemapKind::linear_column, .width = column_width}};
+  const ColumnProposal columns = propose_columns(profile, linear_loads(kernel, linear), threads);
+  if (columns.width == 0) return {.why = columns.reason};
+  return {.remap = {.kind = RemapKind::linear_column, .width = columns.width},
+          .why = columns.reason};
 }
 
 } // namespace ptxasw::cost

@@ -1,6 +1,6 @@
-// Which remap a kernel's accesses speak for, if any. Measured on an H200 (bench/results/remap/results.md);
-// where nothing was seen to gain, nothing is proposed, and blocks as a whole are left where they
-// are.
+// Which remap a kernel's accesses speak for, if any. Measured on an H200
+// (bench/results/remap/results.md); where nothing was seen to gain, nothing is proposed, and blocks
+// as a whole are left where they are.
 //
 //   thread-swap     lanes that walk the slow dimension would walk the fast one: all accesses
 //   together
@@ -10,8 +10,11 @@
 //                   a block that is a few rows high reads each column once for all its rows
 #pragma once
 
+#include "cost/profile.hpp"
 #include "emulator/emulate.hpp"
 #include "ptxasw/options.hpp"
+
+#include <string>
 
 namespace ptxasw::cost {
 
@@ -20,10 +23,13 @@ struct RemapProposal {
   // Bytes between lanes where that is known at run time only: what was counted on is true from a
   // sector upwards.
   sym::Term lane_stride;
+  std::string why; // or why not, if there is anything to say
 };
 
 // Whether the kernel is eligible is for the caller to ask.
 RemapProposal propose_thread_swap(emulator::Kernel& kernel);
-RemapProposal propose_linear_column(emulator::Kernel& kernel);
+// `threads` a block, if known; else 0.
+RemapProposal propose_linear_column(emulator::Kernel& kernel, const Profile& profile,
+                                    unsigned threads);
 
 } // namespace ptxasw::cost

@@ -159,6 +159,65 @@ TEST(Suites, CoarseningSharesLoadsAcrossBlocks) {
   }
 }
 
+Optimized with(const std::string& file, std::initializer_list<const char*> given) {
+  Options options;
+  for (const char* option : given)
+    EXPECT_EQ(apply_option(options, option), std::nullopt) << option;
+  return optimize(read(golden(file)), file + ".ptx", options);
+}
+
+TEST(Suites, RemapsAreReported) {
+  const Optimized tiles = with("jacobi", {"remap=tile:4x2"});
+  EXPECT_TRUE(tiles.changed);
+  EXPECT_EQ(kernel_of(tiles.report, "jacobi").remapping, "remapped: tile:4x2");
+  const Optimized linear = with("jacobi", {"remap=linear-column"});
+  EXPECT_FALSE(linear.changed);
+  EXPECT_EQ(kernel_of(linear.report, "jacobi").remapping,
+            "not remapped (linear-column:64): it does not divide %ctaid.x * %ntid.x + %tid.x by a "
+            "width known on entry");
+  const Optimized merged = with("jacobi", {"coarsen=y:4", "remap=column"});
+  EXPECT_EQ(kernel_of(merged.report, "jacobi").remapping,
+            "not remapped (column:8): its blocks are merged already");
+  const Optimized other = with("jacobi", {"remap=column@somebody_else"});
+  EXPECT_FALSE(other.changed);
+  EXPECT_EQ(kernel_of(other.report, "jacobi").remapping, "");
+}
+
+// Blocks take their lanes along, and the shuffles between them; threads that move do not.
+TEST(Suites, RemapsAndShuffles) {
+  const Optimized blocks = with("transposed", {"shuffle=all", "remap=swap"});
+  EXPECT_EQ(kernel_of(blocks.report, "transposed4").shuffles, 8U);
+  EXPECT_NE(blocks.text.find("shfl.sync"), std::string::npos);
+  EXPECT_NE(blocks.text.find("$ptxasw_as_launched:"), std::string::npos);
+  const Optimized threads = with("transposed", {"shuffle=all", "remap=thread-swap"});
+  EXPECT_EQ(kernel_of(threads.report, "transposed4").shuffles, 0U);
+  EXPECT_EQ(threads.text.find("shfl.sync"), std::string::npos);
+}
+
+TEST(Suites, RemapsThatAreProposed) {
+  const std::map<std::string, std::string> proposed{{"mm_naive", "linear-column:64"},
+                                                    {"heat_t", "thread-swap:32"},
+                                                    {"transposed1", "thread-swap:8"},
+                                                    {"transposed4", "thread-swap:8"}};
+  for (const auto& entry : std::filesystem::directory_iterator(golden("x").parent_path())) {
+    const Optimized result = with(entry.path().stem(), {"remap=auto", "shuffle=none"});
+    for (const KernelReport& kernel : result.report.kernels) {
+      const auto found = proposed.find(kernel.name);
+      const std::string expected =
+          found == proposed.end() ? "not remapped" : "remapped: " + found->second;
+      EXPECT_TRUE(kernel.remapping.starts_with(expected))
+          << kernel.name << ": " << kernel.remapping;
+    }
+  }
+}
+
+// A row of products that ptxas may fuse as it likes stays as it is until that is pinned.
+TEST(Suites, RemapsWaitForPinnedProducts) {
+  const Optimized held = with("whispering", {"remap=swap"});
+  EXPECT_FALSE(held.changed);
+  EXPECT_TRUE(kernel_of(held.report, "whispering").held_back);
+}
+
 TEST(Suites, NothingChangesByDefault) {
   const std::string text = read(golden("jacobi"));
   const Optimized result = optimize(text, "jacobi.ptx", {});

@@ -60,31 +60,29 @@ TEST(RemapChoice, OneAxisOnly) {
   EXPECT_EQ(propose_thread_swap(k.kernel).remap.kind, RemapKind::none);
 }
 
-// x = %r9, y = %r8 of a row of n elements; in the loop %r10 counts to m.
-unsigned column_for(const std::string& in_loop,
-                    const std::string& division = "div.s32 %r8, %r6, %r1;") {
+// A product of n columns and depth m; what the proposal hangs on has its tests in cache_test and
+// linear_loads_test.
+RemapProposal column_for(const std::string& index, unsigned threads) {
   Emulated k(kernel_text("mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ntid.x;\n"
                          "mad.lo.s32 %r6, %r4, %r5, %r3;\n" +
-                         division +
-                         "mul.lo.s32 %r7, %r8, %r1; sub.s32 %r9, %r6, %r7; mov.u32 %r10, 0;\nL:\n" +
-                         in_loop +
-                         "mul.wide.s32 %rd3, %r11, 4; add.s64 %rd3, %rd3, %rd1;"
-                         "mul.wide.s32 %rd4, %r12, 4; add.s64 %rd4, %rd4, %rd2;"
-                         "ld.global.nc.f32 %f1, [%rd3]; ld.global.nc.f32 %f2, [%rd4];"
-                         "add.s32 %r10, %r10, 1; setp.lt.s32 %p1, %r10, %r2; @%p1 bra L; ret;"));
-  return propose_linear_column(k.kernel).remap.width;
+                         index + R"(
+    div.s32 %r8, %r6, %r1;
+    mul.lo.s32 %r7, %r8, %r1; sub.s32 %r9, %r6, %r7; mov.u32 %r10, 0;
+    L:
+    mad.lo.s32 %r11, %r8, %r2, %r10; mad.lo.s32 %r12, %r10, %r1, %r9;
+    mul.wide.s32 %rd3, %r11, 4; add.s64 %rd3, %rd3, %rd1;
+    mul.wide.s32 %rd4, %r12, 4; add.s64 %rd4, %rd4, %rd2;
+    ld.global.nc.f32 %f1, [%rd3]; ld.global.nc.f32 %f2, [%rd4];
+    add.s32 %r10, %r10, 1; setp.lt.s32 %p1, %r10, %r2; @%p1 bra L; ret;)"));
+  return propose_linear_column(k.kernel, *find_profile("sm_90"), threads);
 }
 
-const std::string row = "mad.lo.s32 %r11, %r8, %r2, %r10;",
-                  column = "mad.lo.s32 %r12, %r10, %r1, %r9;";
-
 TEST(RemapChoice, AMatrixProduct) {
-  EXPECT_EQ(column_for(row + column), 64U);
-  EXPECT_EQ(column_for(row + column, "div.u32 %r8, %r6, %r1;"), 64U);
-  EXPECT_EQ(column_for(row + "mov.b32 %r12, %r9;"), 0U);          // no column is walked
-  EXPECT_EQ(column_for("mov.b32 %r11, %r10;" + column), 0U);      // no row
-  EXPECT_EQ(column_for("add.s32 %r11, %r6, %r10;" + column), 0U); // both coordinates
-  EXPECT_EQ(column_for(row + column, "mov.b32 %r8, %r1;"), 0U);   // no division
+  EXPECT_EQ(column_for("", 0).remap.kind, RemapKind::linear_column);
+  EXPECT_EQ(column_for("", 0).remap.width, 64U);
+  EXPECT_EQ(column_for("", 32).remap.kind, RemapKind::none);
+  EXPECT_EQ(column_for("", 32).why, "blocks of one warp share nothing");
+  EXPECT_EQ(column_for("mov.u32 %r20, %laneid;", 0).remap.kind, RemapKind::none);
 }
 
 } // namespace
