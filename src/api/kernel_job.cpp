@@ -339,6 +339,8 @@ private:
     for (const reuse::NoWrap& check : cover.checks) {
       result.push_back(fact(kernel, check.fact, FactKind::checked));
     }
+    if (cover.space_check)
+      result.push_back({FactKind::checked, "the generic address is in global memory"});
     for (const reuse::IndexFact& promised : cover.promised) {
       result.push_back(fact(kernel, promised, FactKind::promised));
     }

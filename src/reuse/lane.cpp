@@ -64,8 +64,8 @@ private:
   [[nodiscard]] std::string ineligible(const Event& load) const {
     if (load.ordered) return "volatile or ordered access: every lane must do its own";
     if (!load.plain_cache) return "its cache operator asks for a fresh copy";
-    const bool space =
-        load.space == ptx::Space::global || (load.space == ptx::Space::shared && options_.shared);
+    const bool space = load.space == ptx::Space::global || global_address(load) ||
+                       (load.space == ptx::Space::shared && options_.shared);
     if (!space) return fmt::format("{} memory", ptx::name(load.space));
     if (k_.body.insts[load.inst].opaque) return "an operand form without semantics";
     if (k_.loops.innermost[load.block] != ~0U && !k_.warp_uniform_loops(load.block)) {
@@ -73,6 +73,17 @@ private:
     }
     if (!whole_registers(load)) return "its value does not fill its register exactly";
     return {};
+  }
+
+  // A generic address may turn out to be one of local memory, where the same number is another
+  // place in every lane, or of shared memory, where stores by other names reach it. So it has to be
+  // in a register, where lane x asks at D whether it is global: then S of lane x + N, at the same
+  // address, has read global memory too.
+  [[nodiscard]] bool global_address(const Event& load) const {
+    if (load.space != ptx::Space::generic) return false;
+    const auto addresses = k_.body.addr(k_.body.insts[load.inst]);
+    return addresses.size() == 1 && addresses[0].base.kind == ptx::Arg::Kind::reg &&
+           width(addresses[0].base.id) == 64;
   }
 
   // Narrow loads are extended into wider registers; then both sides must extend alike, which
@@ -161,6 +172,7 @@ private:
 
     Cover cover{.load = candidate.source, .source = candidate.event, .delta = candidate.delta};
     cover.row_check = options_.block[0] == 0 || options_.block[0] % 32 != 0;
+    cover.space_check = d.space == ptx::Space::generic;
     if (!prove(s, d, cover)) return std::nullopt;
     for (const ptx::Arg& dst : k_.body.dst(k_.body.insts[s.inst])) {
       cover.needs_copy |= between_.overwritten(s.inst, d.inst, dst.id);
@@ -215,7 +227,9 @@ private:
   // lanes' stores would be a race, which PTX leaves undefined; code from before Volta relied on
   // lockstep there, and costs nothing to respect.
   bool disjoint(const Event& store, const Event& load) {
-    if (store.space != load.space && store.space != ptx::Space::generic) return true;
+    // A generic load counts only where its address is global.
+    const ptx::Space space = load.space == ptx::Space::generic ? ptx::Space::global : load.space;
+    if (store.space != space && store.space != ptx::Space::generic) return true;
     const auto bytes = c_.difference(store.address, load.address);
     const Stride stride = relaxed_.stride(store.address);
     if (!bytes || stride.kind != Stride::Kind::constant || std::abs(stride.bytes) > (1 << 20)) {

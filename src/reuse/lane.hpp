@@ -10,6 +10,7 @@
 //   S's register still has the value, or a copy is kept               Cover::needs_copy
 //   same width and kind of value                                      same_shape
 //   the addresses                                                     prove
+//   the address means the same memory in both lanes                   global_address, space_check
 #pragma once
 
 #include "emulator/emulate.hpp"
@@ -40,6 +41,7 @@ struct Cover {
   std::vector<IndexFact> promised; // the same, but the user vouches for them
   bool needs_copy = false;         // S's register is overwritten before D
   bool row_check = true;           // %tid.x + delta may leave the row of the block
+  bool space_check = false;        // generic addresses: D's may be another lane's own memory
   sym::ProofKind proof = sym::ProofKind::none;
 };
 

@@ -24,6 +24,7 @@ Condition Conditions::require(const Cover& cover, ptx::InstId inst, Code& code) 
   for (const NoWrap& check : cover.checks) {
     condition.ok = checked(setup, check, condition.ok, code);
   }
+  if (cover.space_check) condition.ok = in_global(inst, condition.ok, code);
   return condition;
 }
 
@@ -119,6 +120,23 @@ std::string Conditions::checked(Setup& s, const NoWrap& check, const std::string
     code.line("and.pred \t{}, {}, {};", ok, prepared, base);
   }
   return place->second = ok;
+}
+
+// `base` (or nothing) and: the load's generic address is one of global memory.
+std::string Conditions::in_global(ptx::InstId inst, const std::string& base, Code& code) {
+  const ptx::Address& from = k_.body.addr(k_.body.insts[inst])[0];
+  std::string address = name(from.base.id);
+  if (from.offset != 0) {
+    const std::string sum = registers_.make("b64");
+    code.line("add.s64 \t{}, {}, {};", sum, address, from.offset);
+    address = sum;
+  }
+  const std::string global = registers_.make("pred");
+  code.line("isspacep.global \t{}, {};", global, address);
+  if (base.empty()) return global;
+  const std::string ok = registers_.make("pred");
+  code.line("and.pred \t{}, {}, {};", ok, global, base);
+  return ok;
 }
 
 // index + k stays between min and max (the ends of the 32-bit numbers) for all k of the fact when

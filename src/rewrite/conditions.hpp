@@ -74,6 +74,7 @@ private:
   std::string in_row(Setup& setup, int delta, const std::string& base, Code& code);
   std::string checked(Setup& setup, const reuse::NoWrap& check, const std::string& base,
                       Code& code);
+  std::string in_global(ptx::InstId inst, const std::string& base, Code& code);
   static std::int64_t slack(const reuse::IndexFact& fact);
   static std::int64_t bias(const reuse::IndexFact& fact);
   std::string offset_of(const reuse::NoWrap& check, Code& code);

@@ -13,9 +13,9 @@
 // basic block, or ahead of the loops and in step since then (in_step.hpp), so all named lanes
 // arrive. A lane uses the shuffled value only if the warp is
 // complete, so lane + N is active and has passed the source load; if lane + N lies in 0..31 and
-// %tid.x + N inside the row, so that lane + N is the thread with that index; and if its index is
-// far enough from the wrap for the proof to apply. In every other case it does what the original
-// did.
+// %tid.x + N inside the row, so that lane + N is the thread with that index; if its index is
+// far enough from the wrap for the proof to apply; and if its address, where that is generic, is
+// one of global memory (isspacep). In every other case it does what the original did.
 //
 // It assumes what reuse/lane.hpp has proved, and one thing about the hardware: lanes that a mask
 // read inside a loop finds active together are in the same trip of it. NVIDIA's hardware lets lanes

@@ -272,6 +272,27 @@ constexpr Between betweens[] = {
 INSTANTIATE_TEST_SUITE_P(, LaneBetween, ::testing::ValuesIn(betweens),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
+// Covered on condition that the address turns out to be global; then stores to global memory may
+// reach it, and those to shared memory may not.
+TEST(Lane, GenericAddressesAreAskedForTheirSpace) {
+  for (const auto& [store, kept] : {std::pair{"", ""}, std::pair{"st.shared.f32 [%r1], %f1;", ""},
+                                    std::pair{"st.global.f32 [%rd5], %f1;", "may write it"},
+                                    std::pair{"st.f32 [%rd5], %f1;", "may write it"}})
+    for (const int delta : {0, 1}) {
+      const Found f = find(
+          fmt::format("ld.f32 %f1, [%rd4];\n{}\nld.f32 %f2, [%rd4+{}];\nret;", store, 4 * delta));
+      EXPECT_THAT(f.kept(1), HasSubstr(kept)) << store;
+      if (*kept != 0) continue;
+      EXPECT_EQ(f.cover(1).delta, delta) << store;
+      EXPECT_TRUE(f.cover(1).space_check) << store;
+    }
+}
+
+TEST(Lane, GenericAndGlobalLoadsAreNotMixed) {
+  EXPECT_FALSE(find("ld.global.f32 %f1, [%rd4];\nld.f32 %f2, [%rd4+4];\nret;").covered(1));
+  EXPECT_FALSE(find("ld.f32 %f1, [%rd4];\nld.global.f32 %f2, [%rd4+4];\nret;").covered(1));
+}
+
 TEST(Lane, StoresDoNotTouchReadOnlyMemory) {
   const Found f = find(R"(
     ld.global.nc.f32 %f1, [%rd4];

@@ -2,6 +2,8 @@
 // scopes, each compared with the original under every schedule.
 #include "rewrite/shuffled.hpp"
 
+#include "semantics/windows.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,6 +72,43 @@ INSTANTIATE_TEST_SUITE_P(, ShuffleShapes,
                          [](const auto& instance) {
                            return fmt::format("x{}y{}", instance.param.x, instance.param.y);
                          });
+
+TEST_P(ShuffleShapes, GenericAddressesOfGlobalMemory) {
+  std::string generic = neighbours;
+  for (std::size_t at = 0; (at = generic.find("ld.global", at)) != std::string::npos;)
+    generic.replace(at, 9, "ld");
+  expect_same(generic, 6, GetParam());
+}
+
+// The same number, another place in every lane: what lane + 1 holds there is of no use. The number
+// is the interpreter's; a variable's own address counts as every lane's own anyway.
+TEST_P(ShuffleShapes, GenericAddressesOfLocalMemory) {
+  const std::string body = fmt::format(R"(
+    .local .align 4 .b8 own[512];
+    mov.u64 %rd20, {};
+    add.s64 %rd20, %rd20, %rd3;
+    mul.lo.u32 %r5, %r50, 100;
+    add.u32 %r6, %r5, 1;
+    st.u32 [%rd20], %r5;
+    st.u32 [%rd20+4], %r6;
+    ld.u32 %r10, [%rd20];
+    ld.u32 %r11, [%rd20+4];
+    ld.u32 %r12, [%rd20];
+    st.global.v2.u32 [%rd50], {{%r10, %r11}};
+    st.global.u32 [%rd50+8], %r12;)",
+                                       sem::window_base(ptx::Space::local));
+  expect_same(body, 2, GetParam());
+}
+
+TEST(ShuffleRun, AGuardedGenericLoadAsksToo) {
+  expect_same(R"(
+    setp.lt.u32 %p1, %r3, %r1;
+    mov.u32 %r11, 71;
+    ld.u32 %r10, [%rd4];
+    @%p1 ld.u32 %r11, [%rd4+4];
+    st.global.v2.u32 [%rd50], {%r10, %r11};)",
+              1, {64});
+}
 
 TEST(ShuffleRun, LoadsThatAGuardKeepsFromMemory) {
   // The guard is what keeps the last threads inside the array.
