@@ -5,6 +5,7 @@ usage: tools/hooks/try_jax.py [PATH/OF/ptxasw]     Needs a GPU, JAX and a CUDA T
 """
 
 import os
+import shutil
 import subprocess
 
 import framework
@@ -21,9 +22,11 @@ def main():
                   XLA_FLAGS=f"--xla_gpu_cuda_data_dir={overlay}")
     jax = framework.load("jax")
     numpy = framework.load("numpy")
+    if not (shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas")):
+        framework.skip("the CUDA Toolkit not installed")
+    subprocess.run([framework.ROOT / "tools/overlay", overlay, "", program], check=True)
     if jax.default_backend() != "gpu":
         framework.skip("a GPU not installed")
-    subprocess.run([framework.ROOT / "tools/overlay", overlay, "", program], check=True)
     a = numpy.random.default_rng(1).integers(-8, 9, (1021, 1013)).astype(numpy.float32)
     assert numpy.array_equal(jax.jit(stencil)(a), stencil(a)), "the stencil differs"
     framework.finish(f"JAX {jax.__version__}", 1)
