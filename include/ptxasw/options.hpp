@@ -2,9 +2,13 @@
 // sub-command, as `--ptxasw-NAME[=VALUE]` among ptxas arguments, and in PTXASW_FLAGS.
 #pragma once
 
+#include "ptxasw/coarsening.hpp"
+
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,9 +40,6 @@ enum class FpContract : std::uint8_t {
   any,   // rewrite it all the same: results may differ in the last bit, as PTX allows
 };
 
-// How the copies of a coarsened kernel's body stand to each other (src/reuse/block_order.hpp).
-enum class CoarsenOrder : std::uint8_t { instructions, copies };
-
 // Who does which work (src/rewrite/REMAP.md).
 enum class RemapKind : std::uint8_t {
   none,
@@ -63,6 +64,10 @@ struct Options {
   unsigned shuffle_max_delta = 31;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};
+  bool coarsen_auto = false; // choose the factors, order and registers by what they gain
+  // What has been chosen for these kernels, whatever the lines above and below say.
+  std::map<std::string, Coarsening, std::less<>> coarsen_kernels;
+  unsigned coarsen_budget = 100; // thousands of instructions that ptxas may be given to try
   CoarsenOrder coarsen_order = CoarsenOrder::copies;
   unsigned coarsen_registers = 0; // .maxnreg of coarsened kernels; 0: as many as ptxas likes
   std::vector<Remap> remaps;      // --remap=column:8@kernel; the last that fits a kernel counts
@@ -81,8 +86,8 @@ struct Options {
 
 // Is any rewrite switched on?
 [[nodiscard]] inline bool rewrites(const Options& options) {
-  return options.shuffle != ShuffleMode::none || options.coarsen != std::array{1U, 1U, 1U} ||
-         !options.remaps.empty();
+  return options.shuffle != ShuffleMode::none || options.coarsen_auto ||
+         options.coarsen != std::array{1U, 1U, 1U} || !options.remaps.empty();
 }
 
 // What was asked for a kernel: the last that names it, else the last that names none.

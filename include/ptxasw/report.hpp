@@ -1,6 +1,8 @@
 // What was found and what was done, as data. src/report turns it into text, JSON and HTML.
 #pragma once
 
+#include "ptxasw/coarsening.hpp"
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -60,6 +62,9 @@ struct KernelReport {
   bool held_back = false; // would be rewritten, were that choice pinned
   std::string coarsening; // what came of --coarsen, in words; empty if it was not asked for
   std::string remapping;  // what came of --remap, likewise
+  // --coarsen=auto: the original's work per warp, and every way that was considered, best first
+  CoarsenBaseline original;
+  std::vector<CoarsenCandidate> candidates;
   bool changed = false;
 };
 
@@ -73,6 +78,8 @@ struct Report {
   std::vector<KernelReport> kernels;
   std::vector<Message> messages;
   std::size_t statements = 0, opaque_statements = 0, bytes = 0, opaque_bytes = 0;
+  unsigned trials = 0;  // runs of ptxas to find out which coarsening pays
+  double search_ms = 0; // that they took
   double parse_ms = 0, analyze_ms = 0, print_ms = 0;
 };
 

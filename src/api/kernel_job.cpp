@@ -1,12 +1,11 @@
 // The order of the passes, and what each leaves in the report.
 #include "api/kernel_job.hpp"
 
+#include "api/coarsen_job.hpp"
 #include "cost/access.hpp"
 #include "cost/profile.hpp"
 #include "cost/remap_choice.hpp"
-#include "reuse/block.hpp"
 #include "reuse/lane.hpp"
-#include "rewrite/coarsen.hpp"
 #include "rewrite/contraction.hpp"
 #include "rewrite/remap.hpp"
 #include "rewrite/shuffle.hpp"
@@ -55,7 +54,10 @@ public:
                                                    .paranoid = options_.paranoid,
                                                    .block = block_shape()});
     choose(kernel, plan);
-    std::vector<ptx::Edit> edits = coarsen(kernel, solver);
+    const bool shuffled =
+        options_.shuffle != ShuffleMode::none &&
+        std::ranges::any_of(plan.loads, [](const Load& load) { return load.cover.has_value(); });
+    std::vector<ptx::Edit> edits = coarsen(kernel, solver, shuffled);
     const std::vector<ptx::Edit> moved = remap(kernel, !edits.empty());
     if (!moved.empty() && reuse::moves_threads(remapped_.kind)) {
       for (Load& load : plan.loads)
@@ -68,7 +70,7 @@ public:
     report.solver_queries = solver.stats().queries;
     report.z3_queries = solver.stats().by_z3;
     report.fusable = rewrite::count_fusable(kernel.body);
-    if (!rewrite || edits.empty()) return std::move(result_);
+    if (!rewrite || (edits.empty() && !waits_)) return std::move(result_);
     if (report.fusable != 0 && options_.fp_contract == FpContract::exact) {
       report.reason = fmt::format(
           "ptxas chooses by itself which products of {} additions it fuses, and the last bit of "
@@ -100,31 +102,58 @@ private:
     return options_.architecture.empty() ? module_.target : options_.architecture;
   }
 
-  [[nodiscard]] reuse::CopyOrder order() const {
-    return options_.coarsen_order == CoarsenOrder::copies ? reuse::CopyOrder::copies
-                                                          : reuse::CopyOrder::instructions;
-  }
-
-  // Empty unless it was asked for, is sound, and saves loads.
-  std::vector<ptx::Edit> coarsen(Kernel& kernel, sym::Solver& solver) {
-    std::string& outcome = result_.report.coarsening;
-    if (options_.coarsen == std::array{1U, 1U, 1U} || !function_.is_entry) return {};
-    const reuse::BlockPlan plan = reuse::find_block_reuse(
-        kernel, solver,
-        {.factors = options_.coarsen, .order = order(), .paranoid = options_.paranoid});
-    if (!plan.refused.empty()) {
-      outcome = "not coarsened: " + plan.refused;
+  // Empty unless it was asked for, is sound, and saves loads. --coarsen=auto only says what there
+  // is to choose from; who has a ptxas at hand chooses, and asks for that.
+  std::vector<ptx::Edit> coarsen(Kernel& kernel, sym::Solver& solver, bool shuffled) {
+    KernelReport& report = result_.report;
+    if (!function_.is_entry) return {};
+    Coarsening how{options_.coarsen, options_.coarsen_order, options_.coarsen_registers};
+    const auto decided = options_.coarsen_kernels.find(function_.name);
+    if (decided != options_.coarsen_kernels.end()) {
+      how = decided->second;
+    } else if (options_.coarsen_auto) {
+      list_candidates(kernel, solver, shuffled);
       return {};
     }
-    rewrite::CoarsenReport done;
-    std::vector<ptx::Edit> edits =
-        rewrite::coarsen(kernel, plan, {.registers = options_.coarsen_registers}, done);
-    outcome =
-        fmt::format("{} copies in one block: {} loads become {}, {} of {} instructions shared",
-                    done.copies, done.loads, done.loads_left, done.shared, done.instructions);
-    if (done.loads_left < done.loads) return edits;
-    outcome = "not coarsened: no load would be saved";
-    return {};
+    if (how.copies() == 1) return {};
+    Coarsened done = api::coarsen(kernel, solver, how, options_.paranoid);
+    report.coarsening = std::move(done.outcome);
+    return std::move(done.edits);
+  }
+
+  void list_candidates(Kernel& kernel, sym::Solver& solver, bool shuffled) {
+    KernelReport& report = result_.report;
+    const cost::Profile* profile = cost::find_profile(architecture());
+    if (profile == nullptr) {
+      report.coarsening = fmt::format("not coarsened: nothing is known of {}", architecture());
+    } else if (shuffled) {
+      report.coarsening = "not coarsened: its loads are taken from other lanes";
+    } else if (const RemapKind kind = remap_of(options_, function_.name).kind;
+               kind != RemapKind::none && kind != RemapKind::automatic) {
+      report.coarsening = "not coarsened: its work is to be remapped";
+    } else if (rewrite::count_fusable(kernel.body) != 0 &&
+               options_.fp_contract == FpContract::exact) {
+      waits_ = may_coarsen(kernel, solver);
+    } else {
+      CoarsenChoices choices = coarsen_choices(kernel, solver, *profile);
+      report.original = choices.original;
+      report.original.bounded = (function_.maxntid[0] | function_.reqntid[0]) != 0;
+      report.original.tuned =
+          report.original.bounded || function_.minnctapersm != 0 || function_.maxnreg != 0;
+      report.original.threads = threads();
+      report.candidates = std::move(choices.candidates);
+      report.coarsening = report.candidates.empty() ? "not coarsened: " + choices.why
+                                                    : "not coarsened: ptxas was not asked";
+    }
+  }
+
+  // Of a block, as far as is known; a stated maximum is taken for what is launched.
+  [[nodiscard]] unsigned threads() const {
+    const auto count = [](const std::array<std::uint32_t, 3>& shape) {
+      return std::max(shape[0], 1U) * std::max(shape[1], 1U) * std::max(shape[2], 1U);
+    };
+    if (const auto known = block_shape(); known[0] != 0) return count(known);
+    return function_.maxntid[0] != 0 ? count(function_.maxntid) : 0;
   }
 
   // Empty unless it was asked for (or, with auto, is likely to pay) and is sound.
@@ -368,6 +397,7 @@ private:
   const Options& options_;
   Remap remapped_;
   KernelResult result_;
+  bool waits_ = false; // could be coarsened once its multiply-adds are pinned
 };
 
 } // namespace

@@ -78,8 +78,10 @@ Error block_size(Options& options, std::string_view value) {
   return std::nullopt;
 }
 
-// "y:8", "y:4,z:2", "none"
+// "y:8", "y:4,z:2", "none", "auto"
 Error coarsen(Options& options, std::string_view value) {
+  options.coarsen_auto = value == "auto";
+  if (options.coarsen_auto) value = "none";
   std::array<unsigned, 3> factors{1, 1, 1};
   for (std::string_view rest = value; value != "none" && !rest.empty();) {
     const std::string_view item = rest.substr(0, rest.find(','));
@@ -183,9 +185,10 @@ const std::vector<Setter>& table() {
         "which covered loads to replace by shuffles: none, all that are proven, or auto (the "
         "default), those that pay on the target"},
        [](Options& o, std::string_view v) { return choose(o.shuffle, shuffle_modes, v); }},
-      {{"coarsen", "none|AXIS:N[,AXIS:N]",
+      {{"coarsen", "none|auto|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
-        "is proven sound and saves loads (none)"},
+        "is proven sound and saves loads; auto tries several with ptxas and takes the one that "
+        "pays most, if any does (none)"},
        [](Options& o, std::string_view v) { return coarsen(o, v); }},
       {{"coarsen-order", "copies|instructions",
         "straight-line code of coarsened kernels: one copy after another, or each instruction in "
@@ -207,6 +210,14 @@ const std::vector<Setter>& table() {
         "the elements of a linear index, thread-swap:N lets N lanes run along the next axis; auto "
         "proposes (none)"},
        [](Options& o, std::string_view v) { return remap(o, v); }},
+      {{"coarsen-budget", "N",
+        "thousands of PTX instructions that --coarsen=auto may have ptxas assemble to try (100)"},
+       [](Options& o, std::string_view v) {
+         std::uint64_t n = 0;
+         auto error = number(n, 0, 1'000'000, v);
+         if (!error) o.coarsen_budget = static_cast<unsigned>(n);
+         return error;
+       }},
       {{"shuffle-max-delta", "N", "largest lane distance of a shuffle, 0 to 31 (31)"},
        [](Options& o, std::string_view v) {
          std::uint64_t n = 0;

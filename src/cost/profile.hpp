@@ -27,6 +27,25 @@ struct Cost {
   std::string_view source; // where the number comes from
 };
 
+// A thread block of 1024 threads has 64 registers a thread; no launch fails below that.
+inline constexpr unsigned registers_for_any_block = 64;
+
+// Constants of the coarsening model (coarsening.hpp): cycles of one SM.
+struct CoarsenCosts {
+  double memory = 0.05401;     // a byte from or to DRAM
+  double scattered = 0.7554;   // what stores in the rows of many copies cost more, at most
+  double wavefront = 0.7932;   // of the load/store pipe
+  double instruction = 0.1309; // issued to one of the SM's four schedulers
+  double start = 725.9;        // of a warp, until it does something
+  double latency = 0.5949;     // share of the latency that is not hidden within a warp
+  double overlap = 1.750;      // the exponent: 1 nothing overlaps
+  double occupancy = 0.2608;   // of warps that are missing
+  double apart = 0.0984;       // what copies along z cost more, at most: their rows are far apart
+  double load_latency = 400;   // for the straight path
+  double margin = 1.2;         // least gain
+  Provenance provenance = Provenance::estimated;
+};
+
 struct Profile {
   std::string_view architecture; // "sm_90"
   std::string_view name;         // "Hopper"
@@ -39,7 +58,8 @@ struct Profile {
   Cost fetch{3.0, Provenance::estimated, "L2 delivers about 5120 bytes per clock to 108..132 SMs"};
   double margin = 1.5;           // the load must cost this many times the shuffle
   double kernel_margin = 1.5;    // all accesses of the kernel, before against after
-  unsigned register_budget = 64; // registers per thread with which every block still launches
+  CoarsenCosts coarsen;
+  unsigned register_budget = registers_for_any_block;
   unsigned threads_per_sm = 2048;
   unsigned registers_per_sm = 65536;
 

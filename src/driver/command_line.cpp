@@ -230,6 +230,12 @@ std::optional<unsigned> CommandLine::opt_level() const {
                                                                     : std::nullopt;
 }
 
+bool CommandLine::gives(std::string_view long_name) const {
+  return std::ranges::any_of(items, [&](const Item& item) {
+    return item.kind == Item::Kind::option && item.option->long_name == long_name;
+  });
+}
+
 // An options file stays a file unless something in it has to change; ptxas notes the arguments in
 // the cubin in either case by their meaning, not by their spelling.
 std::vector<std::string> CommandLine::with(const Changes& changes) const {
@@ -263,6 +269,8 @@ std::vector<std::string> CommandLine::with(const Changes& changes) const {
     else
       words.insert(words.end(), item.words.begin(), item.words.end());
   }
+  if (!changes.entries.empty() && !gives("entry"))
+    words.insert(words.end(), {"--entry", changes.entries});
   if (changes.output) words.insert(words.end(), {"-o", *changes.output});
   if (changes.verbose && !has(Role::verbose)) words.emplace_back("-v");
   return words;

@@ -51,6 +51,7 @@ struct Item {
 struct Changes {
   std::vector<std::optional<std::string>> inputs; // one per input, in order; empty: as it was
   bool verbose = false;                           // add -v
+  std::string entries;                            // compile only these, unless others are named
   std::optional<std::string> output; // in place of the output file, and no other output either
 };
 
@@ -62,6 +63,7 @@ struct CommandLine {
   [[nodiscard]] std::vector<std::string> inputs() const;
   [[nodiscard]] std::vector<std::string> own_options() const;
   [[nodiscard]] const Item* last(Role role) const; // the last one of several wins
+  [[nodiscard]] bool gives(std::string_view long_name) const;
   [[nodiscard]] bool has(Role role) const { return last(role) != nullptr; }
   [[nodiscard]] std::string output() const;       // elf.o where none is given
   [[nodiscard]] std::string architecture() const; // sm_75 where none is given

@@ -6,6 +6,7 @@
 // rewritten input is waited for. Inputs are never written to; outputs are written by ptxas alone.
 #include "driver/drop_in.hpp"
 
+#include "driver/coarsen_search.hpp"
 #include "driver/command_line.hpp"
 #include "driver/contraction_search.hpp"
 #include "driver/crash_net.hpp"
@@ -50,6 +51,7 @@ struct Input {
   std::string path; // as in the arguments; "-" for standard input
   std::string text;
   std::string pinned; // the text with ptxas' own choice of fused products written down
+  std::optional<CoarsenSearch> search; // with --coarsen=auto, where there is something to gain
   Optimized optimized;
   [[nodiscard]] std::string shown() const { return path == "-" ? "<stdin>" : path; }
 };
@@ -89,6 +91,10 @@ public:
     if (auto why = read_inputs()) return pass_through(*why);
     if (auto why = optimize({})) return leave(line.untouched, record("fell back", *why));
     if (pin_contractions()) {
+      if (auto why = optimize({})) return leave(line.untouched, record("fell back", *why));
+    }
+    if (search_coarsenings()) {
+      if (interrupted != 0) return end_like({.interrupted = interrupted});
       if (auto why = optimize({})) return leave(line.untouched, record("fell back", *why));
     }
     if (changed_kernels().empty()) return pass_through("nothing to rewrite");
@@ -160,7 +166,10 @@ private:
                         log_path.empty() ? "" : to_json_line(crashed)});
     try {
       for (Input& input : inputs) {
-        input.optimized = program.optimize(input.pinned, input.shown(), settings.options, keep);
+        Options options = settings.options;
+        if (input.search) options.coarsen_kernels = input.search->choices();
+        input.optimized = program.optimize(input.pinned, input.shown(), options, keep);
+        if (input.search) describe(*input.search, input.optimized.report);
         if (input.optimized.text == input.pinned) input.optimized.changed = false;
       }
     } catch (const std::exception& error) {
@@ -186,6 +195,43 @@ private:
       found = true;
     }
     return found;
+  }
+
+  // Tries the ways in which kernels may be coarsened; true if there was anything to try.
+  bool search_coarsenings() {
+    bool searched = false;
+    for (std::size_t n = 0; n < inputs.size() && interrupted == 0; ++n) {
+      Input& input = inputs[n];
+      const auto& kernels = input.optimized.report.kernels;
+      const bool any = std::ranges::any_of(
+          kernels, [](const KernelReport& kernel) { return !kernel.candidates.empty(); });
+      if (!any || (spooled && inputs.size() > 1)) continue;
+      const bool limited = line.gives("maxrregcount") || line.gives("device-function-maxrregcount");
+      searched = true;
+      input.search = find_coarsenings(
+          input.pinned, input.optimized.report, settings.options,
+          {.architecture = settings.options.architecture, .limit_registers = !limited},
+          [&](const Options& options) {
+            return program.optimize(input.pinned, input.shown(), options, {}).text;
+          },
+          [&](const auto& texts, const auto& names) { return assemble_instead(n, texts, names); });
+    }
+    return searched;
+  }
+
+  // What ptxas makes when input `n` reads each of `texts`.
+  std::vector<std::optional<Assembled>> assemble_instead(std::size_t n,
+                                                         const std::vector<std::string>& texts,
+                                                         const std::vector<std::string>& kernels) {
+    const auto arguments = [&](const std::string& source, const std::string& cubin) {
+      Changes changes{.inputs = std::vector<std::optional<std::string>>(inputs.size()),
+                      .verbose = true,
+                      .entries = fmt::format("{}", fmt::join(kernels, ",")),
+                      .output = cubin};
+      changes.inputs[n] = source;
+      return line.with(changes);
+    };
+    return assemble_all(ptxas, environment, texts, arguments, interrupted);
   }
 
   // The cubin that ptxas makes when input `n` reads `text`.
@@ -381,6 +427,7 @@ private:
   std::vector<MemoryFile> feeds; // what ptxas reads in place of inputs, in order
   std::vector<TakenBack> taken_back;
   bool spooled = false;
+  int interrupted = 0; // the signal that came while coarsenings were tried
   double optimize_ms = 0;
 };
 

@@ -33,6 +33,7 @@ json describe(const KernelReport& kernel) {
   json j{{"name", kernel.name},       {"changed", kernel.changed},   {"loads", kernel.loads},
          {"covered", kernel.covered}, {"shuffles", kernel.shuffles}, {"moves", kernel.moves},
          {"ms", kernel.milliseconds}};
+  if (!kernel.coarsening.empty()) j["coarsening"] = kernel.coarsening;
   if (!kernel.reason.empty()) j["reason"] = kernel.reason;
   if (auto kept = reasons(kernel); !kept.empty()) j["kept"] = std::move(kept);
   return j;
@@ -50,6 +51,8 @@ json describe(const InputRecord& input) {
          {"bytes", input.bytes},
          {"hash", hex(input.hash)},
          {"changed", input.changed}};
+  if (input.report.trials != 0)
+    j["search"] = {{"trials", input.report.trials}, {"ms", input.report.search_ms}};
   for (const KernelReport& kernel : input.report.kernels)
     j["kernels"].push_back(describe(kernel));
   for (const Message& message : input.report.messages)

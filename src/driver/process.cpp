@@ -2,10 +2,12 @@
 // is no signal handler and no window in which one is lost.
 #include "driver/process.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -97,6 +99,13 @@ private:
   }
 };
 
+// Starts the command; the error is 0 if that worked.
+int start(Command& command, const SignalGate& gate, Environment& environment, pid_t& child) {
+  const SpawnSetup setup(command, gate);
+  return posix_spawn(&child, command.program.c_str(), &setup.actions, &setup.attributes,
+                     command.argument_vector().data(), environment.pointers().data());
+}
+
 } // namespace
 
 std::vector<char*> Command::argument_vector() {
@@ -114,12 +123,45 @@ std::string replace_process(Command command, Environment environment) {
 
 tl::expected<Ended, std::string> run(Command command, Environment environment) {
   const SignalGate gate;
-  const SpawnSetup setup(command, gate);
   pid_t child = 0;
-  const int error = posix_spawn(&child, command.program.c_str(), &setup.actions, &setup.attributes,
-                                command.argument_vector().data(), environment.pointers().data());
+  const int error = start(command, gate, environment, child);
   if (error != 0) return tl::unexpected(failure(command.program, error));
   return wait_for(child, gate);
+}
+
+std::vector<Ended> run_all(std::vector<Command> commands, Environment environment,
+                           unsigned at_once) {
+  std::vector<Ended> ended(commands.size(), Ended{.code = 255});
+  std::map<pid_t, std::size_t> running;
+  const SignalGate gate;
+  int interrupted = 0;
+  for (std::size_t next = 0; next < commands.size() || !running.empty();) {
+    if (next < commands.size() && interrupted == 0 && running.size() < std::max(1U, at_once)) {
+      pid_t child = 0;
+      if (start(commands[next], gate, environment, child) == 0) running.emplace(child, next);
+      ++next;
+      continue;
+    }
+    if (interrupted != 0) next = commands.size();
+    std::erase_if(running, [&](const auto& entry) {
+      int status = 0;
+      const pid_t done = waitpid(entry.first, &status, WNOHANG);
+      if (done == 0 || (done < 0 && errno == EINTR)) return false;
+      if (done > 0 && WIFSIGNALED(status)) ended[entry.second] = {.signal = WTERMSIG(status)};
+      if (done > 0 && WIFEXITED(status)) ended[entry.second] = {.code = WEXITSTATUS(status)};
+      return true;
+    });
+    if (running.empty() || (next < commands.size() && running.size() < at_once)) continue;
+    const int signal = gate.next();
+    if (signal <= 0 || signal == SIGCHLD) continue;
+    interrupted = signal;
+    for (const auto& [child, index] : running)
+      kill(child, signal);
+  }
+  if (interrupted != 0)
+    for (Ended& each : ended)
+      each.interrupted = interrupted;
+  return ended;
 }
 
 int end_like(const Ended& child) {

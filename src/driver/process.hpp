@@ -33,6 +33,11 @@ std::string replace_process(Command command, Environment environment);
 // Starts the program and waits. Signals that would end us are passed on to it meanwhile.
 tl::expected<Ended, std::string> run(Command command, Environment environment);
 
+// Starts all of them, at most `at_once` at a time, and waits. What is sent to us goes to all that
+// run, and no more are started; a command that was not run has code 255.
+std::vector<Ended> run_all(std::vector<Command> commands, Environment environment,
+                           unsigned at_once);
+
 // Ends as the child did: dies by the same signal, or returns its exit code for main.
 int end_like(const Ended& child);
 

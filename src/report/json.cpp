@@ -49,27 +49,64 @@ Json to_json(const AccessReport& access) {
           {"rewrite", rewrite_of(access)}};
 }
 
+Json to_json(const CoarsenWork& work) {
+  return {
+      {"wavefronts", work.wavefronts}, {"loads", work.loads}, {"instructions", work.instructions}};
+}
+
+Json to_json(const std::optional<KernelUsage>& usage) {
+  if (!usage) return nullptr;
+  return {{"registers", usage->registers},
+          {"stack", usage->stack},
+          {"spill_stores", usage->spill_stores},
+          {"spill_loads", usage->spill_loads},
+          {"path", usage->path},
+          {"latency", usage->latency}};
+}
+
+Json to_json(const CoarsenBaseline& original) {
+  return {{"work", to_json(original.work)},
+          {"memory_bytes", original.memory_bytes},
+          {"usage", to_json(original.usage)}};
+}
+
+Json to_json(const CoarsenCandidate& candidate) {
+  const Coarsening& how = candidate.how;
+  return {{"factors", how.factors},
+          {"order", how.order == CoarsenOrder::copies ? "copies" : "instructions"},
+          {"registers", how.registers},
+          {"work", to_json(candidate.work)},
+          {"usage", to_json(candidate.usage)},
+          {"gain", candidate.gain},
+          {"chosen", candidate.chosen},
+          {"verdict", candidate.verdict}};
+}
+
 Json to_json(const KernelReport& kernel) {
-  Json accesses = Json::array();
+  Json accesses = Json::array(), candidates = Json::array();
+  for (const auto& candidate : kernel.candidates)
+    candidates.push_back(to_json(candidate));
   for (const auto& access : kernel.accesses)
     accesses.push_back(to_json(access));
-  return {{"name", kernel.name},
-          {"demangled", demangled(kernel.name)},
-          {"line", kernel.ptx_line},
-          {"analyzed", kernel.analyzed},
-          {"changed", kernel.changed},
-          {"reason", kernel.reason},
-          {"coarsening", kernel.coarsening},
-          {"remapping", kernel.remapping},
-          {"fusable", kernel.fusable},
-          {"loads", kernel.loads},
-          {"covered", kernel.covered},
-          {"shuffles", kernel.shuffles},
-          {"moves", kernel.moves},
-          {"mean_delta", kernel.mean_delta},
-          {"milliseconds", kernel.milliseconds},
-          {"queries", {{"total", kernel.solver_queries}, {"z3", kernel.z3_queries}}},
-          {"accesses", std::move(accesses)}};
+  return {
+      {"name", kernel.name},
+      {"demangled", demangled(kernel.name)},
+      {"line", kernel.ptx_line},
+      {"analyzed", kernel.analyzed},
+      {"changed", kernel.changed},
+      {"reason", kernel.reason},
+      {"coarsening", kernel.coarsening},
+      {"remapping", kernel.remapping},
+      {"coarsen", {{"original", to_json(kernel.original)}, {"candidates", std::move(candidates)}}},
+      {"fusable", kernel.fusable},
+      {"loads", kernel.loads},
+      {"covered", kernel.covered},
+      {"shuffles", kernel.shuffles},
+      {"moves", kernel.moves},
+      {"mean_delta", kernel.mean_delta},
+      {"milliseconds", kernel.milliseconds},
+      {"queries", {{"total", kernel.solver_queries}, {"z3", kernel.z3_queries}}},
+      {"accesses", std::move(accesses)}};
 }
 
 } // namespace
@@ -87,7 +124,11 @@ std::string to_json(const Report& report) {
       {"bytes", {{"total", report.bytes}, {"opaque", report.opaque_bytes}}},
       {"statements", {{"total", report.statements}, {"opaque", report.opaque_statements}}},
       {"milliseconds",
-       {{"parse", report.parse_ms}, {"analyze", report.analyze_ms}, {"print", report.print_ms}}},
+       {{"parse", report.parse_ms},
+        {"analyze", report.analyze_ms},
+        {"print", report.print_ms},
+        {"search", report.search_ms}}},
+      {"trials", report.trials},
       {"messages", std::move(messages)},
       {"kernels", std::move(kernels)}};
   // Names come from the input and need not be UTF-8; replacing keeps dump() from throwing.

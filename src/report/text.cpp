@@ -115,6 +115,34 @@ void put_summary(std::string& out, const Report& report, const TextStyle& style)
   out += fmt::format("  {} ({}); parse {}, analysis {}, print {}\n",
                      plural(report.statements, "statement"), opaque, milliseconds(report.parse_ms),
                      milliseconds(report.analyze_ms), milliseconds(report.print_ms));
+  if (report.trials != 0)
+    out += fmt::format("  {} of ptxas to choose coarsenings, {}\n", plural(report.trials, "run"),
+                       milliseconds(report.search_ms));
+}
+
+// What ptxas made of each way to coarsen, and what the model says of it.
+void put_candidates(std::string& out, const KernelReport& kernel, const TextStyle& style) {
+  if (kernel.candidates.empty() || !kernel.original.usage) return;
+  Table table({{"way"},
+               {"registers", Align::right},
+               {"loads", Align::right},
+               {"instructions", Align::right},
+               {"latency", Align::right},
+               {"gain", Align::right},
+               {"verdict", Align::left, true}});
+  const auto row = [&](const std::string& how, const CoarsenWork& work,
+                       const std::optional<KernelUsage>& usage, unsigned copies, double gain,
+                       const std::string& verdict) {
+    const auto number = [&](double value) { return usage ? fmt::format("{:.0f}", value) : "-"; };
+    table.row({how, number(usage ? usage->registers : 0), fmt::format("{:.1f}", work.loads),
+               number(usage ? usage->path / static_cast<double>(copies) : 0),
+               number(usage ? usage->latency / copies : 0), fmt::format("{:.2f}", gain), verdict});
+  };
+  row("as it is", kernel.original.work, kernel.original.usage, 1, 1, "");
+  for (const CoarsenCandidate& candidate : kernel.candidates)
+    row(to_string(candidate.how), candidate.work, candidate.usage, candidate.how.copies(),
+        candidate.gain, candidate.chosen ? "chosen" : candidate.verdict);
+  out += '\n' + table.render(style.width, 2);
 }
 
 // A message may quote the line it is about, below itself.
@@ -238,6 +266,7 @@ std::string to_text(const Report& report, const TextStyle& style) {
   for (const auto& kernel : report.kernels) {
     out += '\n';
     put_headline(out, kernel, style);
+    put_candidates(out, kernel, style);
     put_accesses(out, kernel, style);
   }
   return out;

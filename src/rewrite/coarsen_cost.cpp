@@ -19,8 +19,11 @@ constexpr double trips_of_a_loop = 16;
 class Needed {
 public:
   // `plan` none: one copy, nothing covered.
-  Needed(const emulator::Kernel& kernel, const reuse::BlockPlan* plan)
+  Needed(const emulator::Kernel& kernel, const reuse::BlockPlan* plan,
+         std::span<const double> cycles)
       : k_(kernel), plan_(plan), definitions_(analysis::definitions(kernel.body)) {
+    for (std::size_t e = 0; e < cycles.size(); ++e)
+      cycles_.emplace(k_.trace.events[e].inst, cycles[e]);
     if (plan_ == nullptr) return;
     for (const reuse::BlockLoad& load : plan_->loads)
       load_of_.emplace(k_.trace.events[load.event].inst, &load);
@@ -79,6 +82,9 @@ private:
     const std::uint32_t loop = k_.loops.innermost[k_.cfg.block_of[id]];
     const unsigned depth = loop == ~0U ? 0 : k_.loops.loops[loop].depth;
     const double times = std::pow(trips_of_a_loop, depth);
+    sum_.once += 1;
+    if (const auto cost = cycles_.find(id); cost != cycles_.end())
+      sum_.cycles += times * cost->second;
     const bool memory =
         inst.mods.space != ptx::Space::param && inst.mods.space != ptx::Space::const_;
     if (ptx::group(inst.op) == ptx::Group::load && memory) {
@@ -95,6 +101,7 @@ private:
   const reuse::BlockPlan* plan_;
   std::vector<std::vector<InstId>> definitions_;
   std::map<InstId, const reuse::BlockLoad*> load_of_;
+  std::map<InstId, double> cycles_;
   std::set<std::pair<InstId, unsigned>> seen_;
   std::set<std::pair<RegId, unsigned>> needed_;
   std::vector<std::pair<RegId, unsigned>> work_;
@@ -103,13 +110,14 @@ private:
 
 } // namespace
 
-CoarsenCost coarsen_cost(const emulator::Kernel& kernel, const reuse::BlockPlan& plan) {
+CoarsenCost coarsen_cost(const emulator::Kernel& kernel, const reuse::BlockPlan& plan,
+                         std::span<const double> cycles) {
   if (!plan.refused.empty()) return {};
-  const CopyWork one = Needed(kernel, nullptr).run();
+  const CopyWork one = Needed(kernel, nullptr, cycles).run();
   const double copies = plan.count();
   return {.before = {one.loads * copies, one.load_bytes * copies, one.stores * copies,
-                     one.other * copies},
-          .after = Needed(kernel, &plan).run()};
+                     one.cycles * copies, one.once * copies, one.other * copies},
+          .after = Needed(kernel, &plan, cycles).run()};
 }
 
 } // namespace ptxasw::rewrite

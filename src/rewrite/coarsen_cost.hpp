@@ -6,12 +6,16 @@
 
 #include "reuse/block.hpp"
 
+#include <span>
+
 namespace ptxasw::rewrite {
 
 struct CopyWork {
   double loads = 0, load_bytes = 0; // per thread, of all memory but parameters and constants
   double stores = 0;
-  double other = 0; // arithmetic, moves, branches; moves of covered loads cost nothing
+  double cycles = 0; // of the load/store pipe, per warp
+  double once = 0;   // instructions, each counted one time
+  double other = 0;  // arithmetic, moves, branches; moves of covered loads cost nothing
 };
 
 struct CoarsenCost {
@@ -19,6 +23,8 @@ struct CoarsenCost {
   CopyWork after;  // of the lockstep form, its frame not counted
 };
 
-CoarsenCost coarsen_cost(const emulator::Kernel& kernel, const reuse::BlockPlan& plan);
+// `cycles`: what one execution of each event's access costs a warp; empty: not asked for.
+CoarsenCost coarsen_cost(const emulator::Kernel& kernel, const reuse::BlockPlan& plan,
+                         std::span<const double> cycles = {});
 
 } // namespace ptxasw::rewrite

@@ -1,4 +1,5 @@
 // ptxasw opt: one PTX file in, the rewritten one out.
+#include "driver/coarsen_search.hpp"
 #include "driver/contraction_search.hpp"
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
@@ -6,6 +7,8 @@
 #include "ptxasw/ptxasw.hpp"
 #include "report/report.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -51,6 +54,36 @@ std::string pin(const std::string& text, const std::string& name,
   return pin_contraction(text, name, choices);
 }
 
+// What pays among the ways to coarsen, where ptxas is there to be asked.
+std::optional<driver::CoarsenSearch> search(const std::string& text, const std::string& name,
+                                            const Report& report, const Options& options) {
+  const bool any = std::ranges::any_of(
+      report.kernels, [](const KernelReport& kernel) { return !kernel.candidates.empty(); });
+  auto environment = driver::Environment::current();
+  const auto ptxas = driver::find_ptxas({driver::own_program_file(), ""}, environment);
+  if (!any || !ptxas) return std::nullopt;
+  const std::string architecture =
+      options.architecture.empty() ? target_of(text) : options.architecture;
+  int interrupted = 0;
+  auto found = driver::find_coarsenings(
+      text, report, options, {.architecture = architecture},
+      [&](const Options& tried) { return optimize(text, name, tried).text; },
+      [&](const auto& texts, const auto& kernels) {
+        const auto arguments = [&](const std::string& source, const std::string& cubin) {
+          return std::vector<std::string>{"-arch=" + architecture,
+                                          "-v",
+                                          source,
+                                          "-o",
+                                          cubin,
+                                          "--entry",
+                                          fmt::format("{}", fmt::join(kernels, ","))};
+        };
+        return driver::assemble_all(*ptxas, environment, texts, arguments, interrupted);
+      });
+  if (interrupted != 0) std::exit(driver::end_like({.interrupted = interrupted}));
+  return found;
+}
+
 } // namespace
 
 int opt(Arguments arguments) {
@@ -67,11 +100,18 @@ int opt(Arguments arguments) {
   Options options;
   return parse_and(app, options, std::move(arguments), [&] {
     const std::string text = read_text(input), name = input == "-" ? "<stdin>" : input;
+    std::string pinned = text;
     Optimized result = optimize(text, name, options);
     if (const auto kernels = driver::held_back_by_contraction(result.report); !kernels.empty()) {
-      const std::string pinned = pin(text, name, kernels, options);
+      pinned = pin(text, name, kernels, options);
       if (pinned != text) result = optimize(pinned, name, options);
     }
+    if (const auto found = search(pinned, name, result.report, options)) {
+      options.coarsen_kernels = found->choices();
+      result = optimize(pinned, name, options);
+      driver::describe(*found, result.report);
+    }
+    if (!result.changed) result.text = text;
     write_text(output, result.text);
     if (output != "-" && !quiet)
       write_text("-", report::to_text(result.report, {.color = ::isatty(STDOUT_FILENO) == 1}));

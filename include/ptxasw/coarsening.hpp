@@ -1,0 +1,67 @@
+// One way to coarsen a kernel, and what is known of it: the same words in options, in the search
+// for the best way, and in the report.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ptxasw {
+
+// How the copies of a coarsened kernel's body stand to each other (src/reuse/block_order.hpp).
+enum class CoarsenOrder : std::uint8_t { instructions, copies };
+
+struct Coarsening {
+  std::array<unsigned, 3> factors{1, 1, 1}; // blocks along x, y, z whose work one block does
+  CoarsenOrder order = CoarsenOrder::copies;
+  unsigned registers = 0; // .maxnreg of the new kernel; 0: as many as ptxas likes
+  [[nodiscard]] unsigned copies() const { return factors[0] * factors[1] * factors[2]; }
+  friend bool operator==(const Coarsening&, const Coarsening&) = default;
+};
+
+// "y:4", "y:4 by instructions, 32 registers"
+std::string to_string(const Coarsening& how);
+
+// What one warp has to do for one copy of the body, on average over the copies. A loop is taken to
+// make a fixed number of trips.
+struct CoarsenWork {
+  double wavefronts = 0;   // cycles of the load/store pipe for loads and stores
+  double loads = 0;        // load instructions
+  double instructions = 0; // all of them
+  double repeats = 1;      // `instructions` over those that the text has
+};
+
+// What ptxas made of it.
+struct KernelUsage {
+  unsigned registers = 0;
+  unsigned stack = 0, spill_stores = 0, spill_loads = 0; // bytes
+  // Of the straight way through its machine code (src/cost/straight_path.hpp); 0: not known.
+  unsigned path = 0;   // instructions
+  unsigned stores = 0; // stores among them
+  double latency = 0;  // cycles of a warp that runs alone
+  friend bool operator==(const KernelUsage&, const KernelUsage&) = default;
+};
+
+// The kernel as it stands.
+struct CoarsenBaseline {
+  CoarsenWork work;
+  double memory_bytes = 0; // that each warp moves to or from memory if caches keep what is shared
+  double stored_bytes = 0; // of these, written
+  unsigned threads = 0;    // of a block, if the kernel or the user says so
+  bool bounded = false;    // states its block size, by .maxntid or .reqntid
+  bool tuned = false;      // has performance directives, beside which there is no place for ours
+  std::optional<KernelUsage> usage;
+};
+
+// A way that was considered.
+struct CoarsenCandidate {
+  Coarsening how;
+  CoarsenWork work;
+  std::optional<KernelUsage> usage; // none: ptxas was not asked
+  double gain = 0;                  // predicted: time of the original over time of this; 0: none
+  bool chosen = false;
+  std::string verdict; // for people: why it was not chosen
+};
+
+} // namespace ptxasw

@@ -1,0 +1,169 @@
+// The work of a way to coarsen is counted on its plan (rewrite/coarsen_cost.hpp); nothing is
+// emitted for it.
+#include "api/coarsen_job.hpp"
+
+#include "cost/access.hpp"
+#include "reuse/block.hpp"
+#include "reuse/relaxed.hpp"
+#include "rewrite/coarsen.hpp"
+#include "rewrite/coarsen_cost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace ptxasw::api {
+
+using emulator::Event;
+using emulator::EventKind;
+using emulator::Kernel;
+
+namespace {
+
+// What is tried, and of how many instructions at most (two copies are always tried).
+constexpr std::array<std::array<unsigned, 3>, 5> ways{
+    {{1, 2, 1}, {1, 4, 1}, {1, 8, 1}, {1, 1, 2}, {1, 1, 4}}};
+constexpr std::size_t most_instructions = 4096;
+
+reuse::CopyOrder order_of(const Coarsening& how) {
+  return how.order == CoarsenOrder::copies ? reuse::CopyOrder::copies
+                                           : reuse::CopyOrder::instructions;
+}
+
+cost::ShuffleCandidate access(const Event& event, const reuse::Stride& lane) {
+  cost::ShuffleCandidate result{.bytes = event.element_bytes * event.elements};
+  cost::Pattern pattern{.bytes = result.bytes};
+  if (lane.kind == reuse::Stride::Kind::constant) {
+    pattern.lane = cost::Lane::constant;
+    pattern.stride = lane.bytes;
+    result.lane_stride = lane.bytes;
+  } else if (lane.kind == reuse::Stride::Kind::parametric) {
+    pattern.lane = cost::Lane::parametric;
+  }
+  result.lane = pattern.lane;
+  result.sectors = cost::sectors_of(pattern);
+  return result;
+}
+
+// What the accesses of a kernel ask of the memory system.
+class Accesses {
+public:
+  Accesses(Kernel& kernel, const cost::Profile& profile)
+      : k_(kernel), relaxed_(*kernel.context, kernel.trace.special(ptx::Special::tid_x)) {
+    for (const Event& event : kernel.trace.events) {
+      if (event.kind == EventKind::clobber) {
+        cycles_.push_back(0);
+        continue;
+      }
+      const cost::ShuffleCandidate what = access(event, relaxed_.stride(event.address));
+      cycles_.push_back(cost::access_cycles(profile, what));
+      note_array(event, what);
+    }
+  }
+
+  [[nodiscard]] const std::vector<double>& cycles() const { return cycles_; }
+  void describe(CoarsenBaseline& original) const {
+    for (const auto& [array, bytes] : arrays_)
+      original.memory_bytes += bytes;
+    for (const auto& [array, bytes] : stored_)
+      original.stored_bytes += bytes;
+  }
+
+private:
+  // An array is what one pointer parameter leads to. One whose address leaves out a block index
+  // that the kernel reads is read again by other blocks, from the L2 cache.
+  void note_array(const Event& event, const cost::ShuffleCandidate& what) {
+    const sym::Context& c = *k_.context;
+    if (what.lane_stride == 0) return;
+    for (const ptx::Special axis :
+         {ptx::Special::ctaid_x, ptx::Special::ctaid_y, ptx::Special::ctaid_z}) {
+      const sym::Term index = k_.trace.special(axis);
+      if (index.valid() && !c.depends_on(event.address, index)) return;
+    }
+    const double bytes = std::min(what.sectors.least, cost::warp_lanes) * cost::sector_bytes;
+    for (const sym::Term atom : c.atoms(event.address)) {
+      const sym::Atom& info = c.atom_info(atom);
+      if (info.kind != static_cast<std::uint32_t>(emulator::AtomKind::parameter) ||
+          info.width != 64)
+        continue;
+      double& most = arrays_[info.tag];
+      most = std::max(most, bytes);
+      if (event.kind == EventKind::store) stored_[info.tag] = bytes;
+      return;
+    }
+  }
+
+  Kernel& k_;
+  reuse::Relaxed relaxed_;
+  std::vector<double> cycles_;
+  std::map<std::uint32_t, double> arrays_, stored_; // by offset of the parameter
+};
+
+CoarsenWork per_copy(const rewrite::CopyWork& work, unsigned copies) {
+  const double instructions = work.loads + work.stores + work.other;
+  return {.wavefronts = work.cycles / copies,
+          .loads = work.loads / copies,
+          .instructions = instructions / copies,
+          .repeats = work.once > 0 ? std::max(1.0, instructions / work.once) : 1};
+}
+
+} // namespace
+
+Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, bool paranoid) {
+  const reuse::BlockPlan plan = reuse::find_block_reuse(
+      kernel, solver, {.factors = how.factors, .order = order_of(how), .paranoid = paranoid});
+  if (!plan.refused.empty()) return {{}, "not coarsened: " + plan.refused};
+  rewrite::CoarsenReport done;
+  Coarsened result;
+  result.edits = rewrite::coarsen(kernel, plan, {.registers = how.registers}, done);
+  result.outcome =
+      fmt::format("{} copies in one block: {} loads become {}, {} of {} instructions shared",
+                  done.copies, done.loads, done.loads_left, done.shared, done.instructions);
+  if (done.loads_left >= done.loads) return {{}, "not coarsened: no load would be saved"};
+  return result;
+}
+
+bool may_coarsen(Kernel& kernel, sym::Solver& solver) {
+  return std::ranges::any_of(ways, [&](const std::array<unsigned, 3>& factors) {
+    if (factors[1] * factors[2] > 4) return false; // what eight share, two or four share
+    const reuse::BlockPlan plan = reuse::find_block_reuse(kernel, solver, {.factors = factors});
+    if (!plan.refused.empty()) return false;
+    const rewrite::CoarsenCost cost = rewrite::coarsen_cost(kernel, plan);
+    return cost.after.loads < cost.before.loads;
+  });
+}
+
+CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::Profile& profile) {
+  CoarsenChoices choices;
+  const Accesses accesses(kernel, profile);
+  accesses.describe(choices.original);
+  for (const std::array<unsigned, 3>& factors : ways) {
+    const unsigned copies = factors[0] * factors[1] * factors[2];
+    if (copies > 2 && kernel.body.insts.size() * copies > most_instructions) {
+      if (choices.why.empty()) choices.why = "too large";
+      continue;
+    }
+    for (const CoarsenOrder order : {CoarsenOrder::copies, CoarsenOrder::instructions}) {
+      CoarsenCandidate candidate{.how = {.factors = factors, .order = order}};
+      const reuse::BlockPlan plan = reuse::find_block_reuse(
+          kernel, solver, {.factors = factors, .order = order_of(candidate.how)});
+      if (!plan.refused.empty()) {
+        if (choices.why.empty()) choices.why = plan.refused;
+        continue;
+      }
+      const rewrite::CoarsenCost cost = rewrite::coarsen_cost(kernel, plan, accesses.cycles());
+      choices.original.work = per_copy(cost.before, plan.count());
+      candidate.work = per_copy(cost.after, plan.count());
+      if (cost.after.loads < cost.before.loads) choices.candidates.push_back(candidate);
+    }
+  }
+  if (!choices.candidates.empty())
+    choices.why.clear();
+  else if (choices.why.empty())
+    choices.why = "no load would be saved";
+  return choices;
+}
+
+} // namespace ptxasw::api

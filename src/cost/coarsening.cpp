@@ -1,0 +1,129 @@
+// See coarsening.hpp for the model.
+#include "cost/coarsening.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+
+namespace ptxasw::cost {
+namespace {
+
+constexpr unsigned register_unit = 8; // registers are handed out in eights
+constexpr unsigned most_blocks = 32;  // resident on an SM
+constexpr double nearly_the_same = 1.04;
+constexpr std::array<unsigned, 2> usual_blocks{256, 512};
+
+unsigned rounded_up(unsigned registers) {
+  return std::max(1U, (registers + register_unit - 1) / register_unit) * register_unit;
+}
+
+} // namespace
+
+unsigned resident_warps(const Profile& profile, unsigned registers, unsigned threads) {
+  const unsigned block = std::max(warp_lanes, threads);
+  const unsigned blocks =
+      std::min({profile.threads_per_sm / block,
+                profile.registers_per_sm / (rounded_up(registers) * block), most_blocks});
+  return std::max(1U, blocks) * (block / warp_lanes);
+}
+
+double coarsened_cycles(const Profile& profile, const CoarsenBaseline& original,
+                        const CoarsenWork& work, const KernelUsage& usage, const Coarsening& how,
+                        unsigned threads) {
+  const CoarsenCosts& cost = profile.coarsen;
+  const double copies = how.copies();
+  const double warps = resident_warps(profile, usage.registers, threads);
+  const double full = profile.threads_per_sm / static_cast<double>(warp_lanes);
+  const double share =
+      original.memory_bytes > 0 ? original.stored_bytes / original.memory_bytes : 0;
+  const double scattered = 1 + cost.scattered * (1 - 1 / copies) * share * share;
+  const double memory = cost.memory * original.memory_bytes * scattered;
+  const double wavefronts = cost.wavefront * work.wavefronts;
+  const double instructions = cost.instruction * usage.path * work.repeats / copies;
+  const double latency =
+      (cost.start + cost.latency * usage.latency * work.repeats) / copies / warps;
+  const double p = cost.overlap;
+  const double sum = std::pow(memory, p) + std::pow(wavefronts, p) + std::pow(instructions, p) +
+                     std::pow(latency, p);
+  const double apart = 1 + cost.apart * (1 - 1.0 / how.factors[2]);
+  return std::pow(sum, 1 / p) * apart * (1 + cost.occupancy * std::max(0.0, full / warps - 1));
+}
+
+double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
+                       const CoarsenCandidate& candidate) {
+  if (!original.usage || !candidate.usage) return 0;
+  const auto gain = [&](unsigned threads) {
+    return coarsened_cycles(profile, original, original.work, *original.usage, {}, threads) /
+           coarsened_cycles(profile, original, candidate.work, *candidate.usage, candidate.how,
+                            threads);
+  };
+  if (original.threads != 0) return gain(original.threads);
+  return std::min(gain(usual_blocks[0]), gain(usual_blocks[1]));
+}
+
+std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
+  if (!original.usage || !candidate.usage) return "not assembled";
+  const KernelUsage &before = *original.usage, &after = *candidate.usage;
+  const unsigned most = std::max(registers_for_any_block, before.registers);
+  if (!original.bounded && after.registers > most)
+    return fmt::format("{} registers are more than {}: large blocks might not launch",
+                       after.registers, most);
+  if (after.spill_stores > before.spill_stores || after.spill_loads > before.spill_loads)
+    return fmt::format("spills {} bytes", after.spill_stores + after.spill_loads);
+  if (after.stack > before.stack) return fmt::format("needs {} bytes of stack", after.stack);
+  if (before.path == 0 || after.path == 0 || after.stores != before.stores * candidate.how.copies())
+    return "its machine code has another shape than expected";
+  return {};
+}
+
+void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
+                       std::vector<CoarsenCandidate>& candidates) {
+  double best = 0;
+  for (CoarsenCandidate& candidate : candidates) {
+    candidate.chosen = false;
+    candidate.gain = coarsening_gain(profile, original, candidate);
+    candidate.verdict = why_not(original, candidate);
+    if (candidate.verdict.empty()) best = std::max(best, candidate.gain);
+  }
+  std::ranges::stable_sort(candidates, [](const auto& a, const auto& b) {
+    return std::tuple(!a.verdict.empty(), -a.gain) < std::tuple(!b.verdict.empty(), -b.gain);
+  });
+  CoarsenCandidate* chosen = nullptr;
+  for (CoarsenCandidate& candidate : candidates) {
+    if (!candidate.verdict.empty()) continue;
+    if (candidate.gain < profile.coarsen.margin) {
+      candidate.verdict =
+          fmt::format("gains too little: {:.2f} is asked for", profile.coarsen.margin);
+    } else if (candidate.gain * nearly_the_same >= best &&
+               (chosen == nullptr || candidate.how.copies() < chosen->how.copies())) {
+      chosen = &candidate;
+    }
+  }
+  for (CoarsenCandidate& candidate : candidates) {
+    if (&candidate == chosen || !candidate.verdict.empty()) continue;
+    candidate.verdict =
+        candidate.gain > chosen->gain ? "hardly gains more, with more copies" : "gains less";
+  }
+  if (chosen == nullptr) return;
+  chosen->chosen = true;
+  std::ranges::rotate(candidates.begin(), candidates.begin() + (chosen - candidates.data()),
+                      candidates.begin() + (chosen - candidates.data()) + 1);
+}
+
+std::vector<unsigned> register_limits(const Profile& profile, const KernelUsage& original,
+                                      unsigned registers) {
+  std::vector<unsigned> limits;
+  const unsigned block = usual_blocks.back();
+  const unsigned warps = resident_warps(profile, original.registers, block);
+  const unsigned held = std::min(255U, profile.registers_per_sm / (warps * warp_lanes) /
+                                           register_unit * register_unit);
+  if (registers > held) limits.push_back(held);
+  if (registers > registers_for_any_block && held < registers_for_any_block)
+    limits.push_back(registers_for_any_block);
+  return limits;
+}
+
+} // namespace ptxasw::cost

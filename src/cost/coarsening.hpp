@@ -1,0 +1,57 @@
+// Does it pay to coarsen a kernel, and which way pays most?
+//
+// The model: cycles that one SM spends for each warp of the original launch. Four things take time,
+// and they overlap only in part:
+//
+//   memory       bytes that have to come from or go to DRAM, whatever the kernel looks like; stores
+//                of several copies come in scattered rows and cost more
+//   wavefronts   of loads and stores in the load/store pipe: what coarsening saves most of
+//   instructions of the straight way through the machine code, per copy
+//   latency      what a warp that runs alone needs (straight_path.hpp), and what it costs to start
+//                it, divided by the warps that share the SM
+//
+//   cycles = (memory^p + wavefronts^p + instructions^p + latency^p)^(1/p) * (1 + o*(full/warps -
+//   1))
+//
+// with p between 1 (nothing overlaps) and infinity (all does), and a price for every warp that does
+// not fit because of registers. The constants of sm_90 are fitted to the measured times of 28
+// kernels in up to 27 ways each (bench/results/h200/coarsening.md shows prediction beside
+// measurement); those of other architectures are the same, and a larger gain is asked for.
+#pragma once
+
+#include "cost/profile.hpp"
+#include "ptxasw/coarsening.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ptxasw::cost {
+
+// Warps that an SM holds at a time, for blocks of `threads` with so many registers a thread.
+unsigned resident_warps(const Profile& profile, unsigned registers, unsigned threads);
+
+// Cycles per warp of the original launch; `usage` must be known.
+double coarsened_cycles(const Profile& profile, const CoarsenBaseline& original,
+                        const CoarsenWork& work, const KernelUsage& usage, const Coarsening& how,
+                        unsigned threads);
+
+// Time before over time after. The block size is what the kernel states, else the one of 256 and
+// 512 threads for which the gain is smaller.
+double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
+                       const CoarsenCandidate& candidate);
+
+// Empty, or why the candidate must not be taken, whatever it gains: ptxas was not asked, the kernel
+// might no longer launch, registers are spilled, or its code does not look as expected.
+std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate);
+
+// Fills in gains and verdicts, puts the best first, and marks the one to take, if one pays. Of ways
+// that gain nearly the same, the one with the fewest copies is taken.
+void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
+                       std::vector<CoarsenCandidate>& candidates);
+
+// The register limits worth trying for a candidate that uses `registers` when left to itself: those
+// at which as many warps are resident as of the original, and at which blocks of any size launch.
+std::vector<unsigned> register_limits(const Profile& profile, const KernelUsage& original,
+                                      unsigned registers);
+
+} // namespace ptxasw::cost

@@ -1,0 +1,189 @@
+// The coarsening model: what must hold whatever its constants are, and what it makes of kernels
+// that were measured on an H200 (the figures are those of bench/kernels as ptxas 13.0 gave them).
+#include "cost/coarsening.hpp"
+#include "cost/straight_path.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace ptxasw::cost {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const Profile& hopper() {
+  return *find_profile("sm_90");
+}
+
+KernelUsage usage(unsigned registers, unsigned path, double latency, unsigned stores = 1) {
+  return {.registers = registers, .path = path, .stores = stores, .latency = latency};
+}
+
+CoarsenBaseline laplacian() {
+  return {.work = {.wavefronts = 12.2, .loads = 7, .instructions = 60},
+          .memory_bytes = 256,
+          .stored_bytes = 128,
+          .usage = usage(22, 56, 573)};
+}
+
+CoarsenCandidate y4() {
+  return {.how = {.factors = {1, 4, 1}},
+          .work = {.wavefronts = 9.9, .loads = 5.5, .instructions = 43},
+          .usage = usage(32, 160, 1253, 4)};
+}
+
+double gain(const CoarsenCandidate& candidate) {
+  return coarsening_gain(hopper(), laplacian(), candidate);
+}
+
+TEST(Coarsening, WarpsThatRegistersLeave) {
+  EXPECT_EQ(resident_warps(hopper(), 32, 512), 64U);
+  EXPECT_EQ(resident_warps(hopper(), 33, 512), 48U);
+  EXPECT_EQ(resident_warps(hopper(), 40, 256), 48U);
+  EXPECT_EQ(resident_warps(hopper(), 48, 256), 40U);
+  EXPECT_EQ(resident_warps(hopper(), 128, 512), 16U);
+  EXPECT_EQ(resident_warps(hopper(), 16, 32), 32U) << "an SM holds 32 blocks";
+}
+
+TEST(Coarsening, MeasuredGains) {
+  EXPECT_NEAR(gain(y4()), 1.29, 0.05);
+  CoarsenBaseline gradient{.work = {.wavefronts = 13.7, .loads = 6, .instructions = 65},
+                           .memory_bytes = 512,
+                           .stored_bytes = 384,
+                           .usage = usage(23, 61, 570, 3)};
+  CoarsenCandidate four{.how = {.factors = {1, 4, 1}},
+                        .work = {.wavefronts = 12.9, .loads = 5.5, .instructions = 49},
+                        .usage = usage(32, 180, 1500, 12)};
+  EXPECT_LT(coarsening_gain(hopper(), gradient, four), 0.98);
+}
+
+TEST(Coarsening, MoreOfAnythingIsWorse) {
+  const double usual = gain(y4());
+  CoarsenCandidate worse = y4();
+  worse.work.wavefronts += 1;
+  EXPECT_LT(gain(worse), usual);
+  worse = y4();
+  worse.usage->path += 40;
+  EXPECT_LT(gain(worse), usual);
+  worse = y4();
+  worse.usage->latency *= 2;
+  EXPECT_LT(gain(worse), usual);
+  worse = y4();
+  worse.usage->registers = 40;
+  EXPECT_LT(gain(worse), usual);
+  worse = y4();
+  worse.how.factors = {1, 1, 4};
+  EXPECT_LT(gain(worse), usual) << "rows along z are far apart";
+}
+
+TEST(Coarsening, NothingIsNoGain) {
+  CoarsenCandidate same{.how = {.factors = {1, 1, 1}}, .work = laplacian().work};
+  same.usage = laplacian().usage;
+  EXPECT_DOUBLE_EQ(gain(same), 1);
+  same.usage.reset();
+  EXPECT_EQ(gain(same), 0);
+}
+
+TEST(Coarsening, WhatMustNotBeTaken) {
+  const auto reason = [](const CoarsenCandidate& candidate) {
+    return why_not(laplacian(), candidate);
+  };
+  EXPECT_THAT(reason(y4()), IsEmpty());
+  CoarsenCandidate bad = y4();
+  bad.usage->registers = 65;
+  EXPECT_THAT(reason(bad), HasSubstr("65 registers are more than 64"));
+  CoarsenBaseline bounded = laplacian();
+  bounded.bounded = true;
+  EXPECT_THAT(why_not(bounded, bad), IsEmpty());
+  bad = y4();
+  bad.usage->spill_loads = 4;
+  EXPECT_THAT(reason(bad), HasSubstr("spills 4 bytes"));
+  bad = y4();
+  bad.usage->stack = 8;
+  EXPECT_THAT(reason(bad), HasSubstr("stack"));
+  bad = y4();
+  bad.usage->stores = 3;
+  EXPECT_THAT(reason(bad), HasSubstr("another shape"));
+  bad = y4();
+  bad.usage.reset();
+  EXPECT_THAT(reason(bad), HasSubstr("not assembled"));
+}
+
+TEST(Coarsening, FewerCopiesIfTheyGainNearlyAsMuch) {
+  CoarsenCandidate y8 = y4();
+  y8.how.factors = {1, 8, 1};
+  y8.work.wavefronts = 9.7;
+  y8.usage = usage(32, 318, 2500, 8);
+  std::vector<CoarsenCandidate> candidates{y8, y4()};
+  choose_coarsening(hopper(), laplacian(), candidates);
+  ASSERT_TRUE(candidates[0].chosen);
+  EXPECT_EQ(candidates[0].how.copies(), 4U);
+  EXPECT_FALSE(candidates[1].chosen);
+  EXPECT_NE(candidates[1].verdict, "");
+  candidates = {y8, y4()};
+  candidates[0].work.wavefronts = 4;
+  choose_coarsening(hopper(), laplacian(), candidates);
+  EXPECT_EQ(candidates[0].how.copies(), 8U);
+}
+
+TEST(Coarsening, TooLittleIsNothing) {
+  std::vector<CoarsenCandidate> candidates{y4()};
+  Profile picky = hopper();
+  picky.coarsen.margin = 1.5;
+  choose_coarsening(picky, laplacian(), candidates);
+  EXPECT_FALSE(candidates[0].chosen);
+  EXPECT_THAT(candidates[0].verdict, HasSubstr("1.50 is asked for"));
+  for (const Profile& profile : profiles()) {
+    const bool measured = profile.coarsen.provenance == Provenance::measured;
+    EXPECT_GE(profile.coarsen.margin, measured ? 1.05 : 1.2) << profile.architecture;
+  }
+}
+
+TEST(Coarsening, RegisterLimitsKeepTheWarps) {
+  EXPECT_THAT(register_limits(hopper(), usage(30, 1, 1), 32), IsEmpty());
+  EXPECT_THAT(register_limits(hopper(), usage(30, 1, 1), 40), ElementsAre(32U));
+  EXPECT_THAT(register_limits(hopper(), usage(36, 1, 1), 72), ElementsAre(40U, 64U));
+  EXPECT_THAT(register_limits(hopper(), usage(48, 1, 1), 80), ElementsAre(64U));
+}
+
+// --- The straight path -------------------------------------------------------------------------
+
+struct Op {
+  unsigned opcode = 0x221, guard = 7, stall = 1, write = 7, read = 7, wait = 0;
+};
+std::string code(const std::vector<Op>& ops) {
+  std::string bytes;
+  for (const Op& op : ops) {
+    const std::uint64_t low = op.opcode | op.guard << 12U;
+    const std::uint64_t high = std::uint64_t{op.stall} << 41U | std::uint64_t{op.write} << 46U |
+                               std::uint64_t{op.read} << 49U | std::uint64_t{op.wait} << 52U;
+    bytes.append(reinterpret_cast<const char*>(&low), sizeof low);
+    bytes.append(reinterpret_cast<const char*>(&high), sizeof high);
+  }
+  return bytes;
+}
+const Op done{.opcode = 0x94d};
+
+TEST(StraightPath, LoadsUnderWayAtOnceTakeOneLatency) {
+  const Op load{.opcode = 0x981, .write = 0}, use{.wait = 1}, store{.opcode = 0x986};
+  const StraightPath together = straight_path(code({load, load, use, store, done}), 400);
+  EXPECT_EQ(together.instructions, 5U);
+  EXPECT_EQ(together.loads, 2U);
+  EXPECT_EQ(together.stores, 1U);
+  EXPECT_EQ(together.latency, 401 + 3);
+  EXPECT_EQ(straight_path(code({load, use, load, use, done}), 400).latency, 400 + 1 + 400 + 2);
+}
+
+TEST(StraightPath, GuardedExitsAreNotTaken) {
+  EXPECT_EQ(straight_path(code({{.opcode = 0x94d, .guard = 0}, {}, done, {}}), 400).instructions,
+            3U);
+  EXPECT_EQ(straight_path(code({{}, {}}), 400).instructions, 0U) << "no exit";
+  EXPECT_EQ(straight_path("too short", 400).instructions, 0U);
+}
+
+} // namespace
+} // namespace ptxasw::cost
