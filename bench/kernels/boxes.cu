@@ -1,9 +1,9 @@
-// Plain box filters over the interior of an image, one thread per point, the row from the grid. Rows
-// are shared by neighbouring blocks only, so this is what reuse along blockIdx.y gains most on.
+// Plain box filters over the interior of an image, one thread per point, the row from the grid.
+// Rows are shared by neighbouring blocks only, so this is what reuse along blockIdx.y gains most
+// on.
 #include "grid.cuh"
 
-template <int R>
-__device__ inline void box(const float* in, float* out, int nx, int ny) {
+template <int R> __device__ inline void box(const float* in, float* out, int nx, int ny) {
   const int i = inner(R), j = R + blockIdx.y;
   if (i >= nx - R || j >= ny - R) return;
   const Plane at{nx};
