@@ -8,9 +8,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-
 namespace ptxasw {
 namespace {
 
@@ -119,21 +116,8 @@ TEST_P(CoarsenedKernel, ComputesTheSame) {
   EXPECT_TRUE(result.ok()) << simt::text_of(result, GetParam().kernel);
 }
 
-std::string ptxas() {
-  const char* home = std::getenv("CUDA_HOME");
-  std::string path = fmt::format("{}/bin/ptxas", home != nullptr ? home : "/usr/local/cuda");
-  return std::filesystem::exists(path) ? path : "";
-}
-
 TEST_P(CoarsenedKernel, IsTakenByPtxas) {
-  if (ptxas().empty()) GTEST_SKIP() << "no ptxas here";
-  const std::string stem = ::testing::TempDir() + name_of(GetParam());
-  std::ofstream(stem + ".ptx") << coarsened.text;
-  const std::string command =
-      fmt::format("{} -O1 -arch=sm_90 -o {}.cubin {}.ptx", ptxas(), stem, stem);
-  EXPECT_EQ(std::system(command.c_str()), 0);
-  std::filesystem::remove(stem + ".ptx");
-  std::filesystem::remove(stem + ".cubin");
+  test::expect_that_ptxas_takes(coarsened.text, name_of(GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Suite, CoarsenedKernel, ::testing::ValuesIn(eligible),

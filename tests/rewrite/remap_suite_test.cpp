@@ -2,16 +2,11 @@
 // ptxas takes them.
 #include "rewrite/remap_case.hpp"
 
-#include "rewrite/coarsen_case.hpp"
 #include "simt/verify.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 namespace ptxasw {
 namespace {
@@ -113,25 +108,12 @@ TEST_P(RemappedKernel, ComputesTheSame) {
   EXPECT_TRUE(result.ok()) << simt::text_of(result, GetParam().kernel);
 }
 
-std::string ptxas() {
-  const char* home = std::getenv("CUDA_HOME");
-  std::string path = fmt::format("{}/bin/ptxas", home != nullptr ? home : "/usr/local/cuda");
-  return std::filesystem::exists(path) ? path : "";
-}
-
 std::string name_of(const Row& row) {
   return fmt::format("{}_{}_{}", row.kernel, static_cast<int>(row.remap.kind), row.remap.width);
 }
 
 TEST_P(RemappedKernel, IsTakenByPtxas) {
-  if (ptxas().empty()) GTEST_SKIP() << "no ptxas here";
-  const std::string stem = ::testing::TempDir() + "remap_" + name_of(GetParam());
-  std::ofstream(stem + ".ptx") << remapped.text;
-  const std::string command =
-      fmt::format("{} -O1 -arch=sm_90 -o {}.cubin {}.ptx", ptxas(), stem, stem);
-  EXPECT_EQ(std::system(command.c_str()), 0);
-  std::filesystem::remove(stem + ".ptx");
-  std::filesystem::remove(stem + ".cubin");
+  test::expect_that_ptxas_takes(remapped.text, "remap_" + name_of(GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Suite, RemappedKernel, ::testing::ValuesIn(eligible),
