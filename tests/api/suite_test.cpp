@@ -88,8 +88,8 @@ constexpr Row rows[] = {
 INSTANTIATE_TEST_SUITE_P(, Suite, ::testing::ValuesIn(rows),
                          [](const auto& instance) { return std::string(instance.param.kernel); });
 
-// As published, on NVHPC's code. In the derivative 26 rows of four loads lie along the lanes, and two
-// of each have a neighbour one lane away.
+// As published, on NVHPC's code. In the derivative 26 rows of four loads lie along the lanes, and
+// two of each have a neighbour one lane away.
 TEST(Suites, OneNeighbourEachWay) {
   const std::map<std::string, unsigned> published = {
       {"hypterm", 12}, {"derivative", 52}, {"rhs4th3fort", 44}};
