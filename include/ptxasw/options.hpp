@@ -40,6 +40,12 @@ enum class FpContract : std::uint8_t {
   any,   // rewrite it all the same: results may differ in the last bit, as PTX allows
 };
 
+// Who sees to it that only every N-th block of a coarsened kernel works.
+enum class CoarsenGrid : std::uint8_t {
+  kernel, // the kernel: the others return at once, the host launches as before
+  host,   // the host: it launches a grid divided by N, as the report and a comment in the PTX say
+};
+
 // Who does which work (src/rewrite/REMAP.md).
 enum class RemapKind : std::uint8_t {
   none,
@@ -68,6 +74,7 @@ struct Options {
   // What has been chosen for these kernels, whatever the lines above and below say.
   std::map<std::string, Coarsening, std::less<>> coarsen_kernels;
   unsigned coarsen_budget = 100; // thousands of instructions that ptxas may be given to try
+  CoarsenGrid coarsen_grid = CoarsenGrid::kernel;
   CoarsenOrder coarsen_order = CoarsenOrder::copies;
   unsigned coarsen_registers = 0; // .maxnreg of coarsened kernels; 0: as many as ptxas likes
   std::vector<Remap> remaps;      // --remap=column:8@kernel; the last that fits a kernel counts

@@ -61,7 +61,9 @@ struct KernelReport {
   unsigned fusable = 0;   // additions whose products ptxas may or may not fuse
   bool held_back = false; // would be rewritten, were that choice pinned
   std::string coarsening; // what came of --coarsen, in words; empty if it was not asked for
-  std::string remapping;  // what came of --remap, likewise
+  // The host must launch a grid that is so many times smaller (--coarsen-grid=host).
+  std::array<unsigned, 3> grid_divided_by{1, 1, 1};
+  std::string remapping; // what came of --remap, likewise
   // --coarsen=auto: the original's work per warp, and every way that was considered, best first
   CoarsenBaseline original;
   std::vector<CoarsenCandidate> candidates;

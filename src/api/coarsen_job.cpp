@@ -111,17 +111,20 @@ CoarsenWork per_copy(const rewrite::CopyWork& work, unsigned copies) {
 
 } // namespace
 
-Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, bool paranoid) {
+Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, CoarsenGrid grid,
+                  bool paranoid) {
+  const bool host = grid == CoarsenGrid::host;
   const reuse::BlockPlan plan = reuse::find_block_reuse(
       kernel, solver, {.factors = how.factors, .order = order_of(how), .paranoid = paranoid});
   if (!plan.refused.empty()) return {{}, "not coarsened: " + plan.refused};
   rewrite::CoarsenReport done;
   Coarsened result;
-  result.edits = rewrite::coarsen(kernel, plan, {.registers = how.registers}, done);
+  result.edits = rewrite::coarsen(kernel, plan, {.host = host, .registers = how.registers}, done);
   result.outcome =
       fmt::format("{} copies in one block: {} loads become {}, {} of {} instructions shared",
                   done.copies, done.loads, done.loads_left, done.shared, done.instructions);
   if (done.loads_left >= done.loads) return {{}, "not coarsened: no load would be saved"};
+  if (host) result.grid_divided_by = how.factors;
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include "ptxasw/report.hpp"
 #include "symbolic/solver.hpp"
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -18,9 +19,10 @@ namespace ptxasw::api {
 struct Coarsened {
   std::vector<ptx::Edit> edits;
   std::string outcome;
+  std::array<unsigned, 3> grid_divided_by{1, 1, 1}; // by the host
 };
 Coarsened coarsen(emulator::Kernel& kernel, sym::Solver& solver, const Coarsening& how,
-                  bool paranoid);
+                  CoarsenGrid grid, bool paranoid);
 
 // Two neighbours along some axis share loads, so that there may be something to choose from.
 bool may_coarsen(emulator::Kernel& kernel, sym::Solver& solver);

@@ -116,7 +116,8 @@ private:
       return {};
     }
     if (how.copies() == 1) return {};
-    Coarsened done = api::coarsen(kernel, solver, how, options_.paranoid);
+    Coarsened done = api::coarsen(kernel, solver, how, options_.coarsen_grid, options_.paranoid);
+    report.grid_divided_by = done.grid_divided_by;
     report.coarsening = std::move(done.outcome);
     return std::move(done.edits);
   }

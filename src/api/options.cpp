@@ -25,6 +25,8 @@ constexpr std::array emit_modes{
     Choice<Emit>{"uniform-branch", Emit::uniform_branch}};
 constexpr std::array contractions{Choice<FpContract>{"exact", FpContract::exact},
                                   Choice<FpContract>{"any", FpContract::any}};
+constexpr std::array coarsen_grids{Choice<CoarsenGrid>{"kernel", CoarsenGrid::kernel},
+                                   Choice<CoarsenGrid>{"host", CoarsenGrid::host}};
 constexpr std::array coarsen_orders{
     Choice<CoarsenOrder>{"copies", CoarsenOrder::copies},
     Choice<CoarsenOrder>{"instructions", CoarsenOrder::instructions}};
@@ -190,6 +192,10 @@ const std::vector<Setter>& table() {
         "is proven sound and saves loads; auto tries several with ptxas and takes the one that "
         "pays most, if any does (none)"},
        [](Options& o, std::string_view v) { return coarsen(o, v); }},
+      {{"coarsen-grid", "kernel|host",
+        "who leaves out the blocks whose work coarsened kernels do with others: the kernel (the "
+        "default), or a host that divides its grid as the report and the PTX say"},
+       [](Options& o, std::string_view v) { return choose(o.coarsen_grid, coarsen_grids, v); }},
       {{"coarsen-order", "copies|instructions",
         "straight-line code of coarsened kernels: one copy after another, or each instruction in "
         "all "

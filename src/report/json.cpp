@@ -96,6 +96,7 @@ Json to_json(const KernelReport& kernel) {
       {"changed", kernel.changed},
       {"reason", kernel.reason},
       {"coarsening", kernel.coarsening},
+      {"grid_divided_by", kernel.grid_divided_by},
       {"remapping", kernel.remapping},
       {"coarsen", {{"original", to_json(kernel.original)}, {"candidates", std::move(candidates)}}},
       {"fusable", kernel.fusable},

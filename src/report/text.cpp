@@ -53,6 +53,8 @@ void put_headline(std::string& out, const KernelReport& kernel, const TextStyle&
     put((kernel.analyzed ? "left alone: " : "not analyzed: ") + printable(kernel.reason), yellow);
   for (const std::string& done : {kernel.coarsening, kernel.remapping})
     if (!done.empty()) put(printable(done), "");
+  if (const auto& by = kernel.grid_divided_by; by != std::array{1U, 1U, 1U})
+    put(fmt::format("launch it with a grid divided by {}x{}x{}", by[0], by[1], by[2]), yellow);
   if (kernel.analyzed) put(covered(kernel) + "; " + effort(kernel), "");
 }
 

@@ -47,6 +47,7 @@ public:
 
   std::vector<ptx::Edit> run() {
     if (!plan_.refused.empty()) return {};
+    if (options_.host) note_grid();
     axes_.enter(text_);
     check_bound(k_, plan_, axes_, labels_, registers_, text_);
     lockstep();
@@ -67,6 +68,13 @@ public:
   }
 
 private:
+  // For the host, or whoever writes its launch: one line of JSON.
+  void note_grid() {
+    text_.line("// ptxasw-launch: {{\"kernel\": \"{}\", \"grid_divided_by\": [{}, {}, {}]}}",
+               body_.function->name, plan_.axes[0].factor, plan_.axes[1].factor,
+               plan_.axes[2].factor);
+  }
+
   // --- Lockstep --------------------------------------------------------------------------------
 
   void lockstep() {

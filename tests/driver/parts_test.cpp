@@ -120,6 +120,13 @@ TEST(Settings, LaterOnesWinAndMistakesAreIgnored) {
   EXPECT_EQ(settings.text(), " --shuffle=all --paranoid --block=32x4 --shuffle=none");
 }
 
+// What is assembled here may be the original after all, and would do a part of the work.
+TEST(Settings, NoGridIsDividedInThePlaceOfPtxas) {
+  const Settings settings = read_settings("--coarsen=y:4 --coarsen-grid=host", {});
+  EXPECT_EQ(settings.options.coarsen_grid, CoarsenGrid::kernel);
+  EXPECT_THAT(settings.complaints, ElementsAre(HasSubstr("ptxasw opt")));
+}
+
 TEST(Messages, MapLinesBackAcrossEdits) {
   EXPECT_THAT(map_lines("a\nb\nc\n", "a\nb\nc\n"), ElementsAre(1, 2, 3));
   EXPECT_THAT(map_lines("a\nb\nc\n", "a\nX\nY\nb\nc\n"), ElementsAre(1, 2, 2, 2, 3));

@@ -30,6 +30,38 @@ contains "$(cat out)" "launch: --kernel=k --grid=1x1x1 --block=1x1x1 --arg=rando
 contains "$(cat repro/second.ptx)" "mul.f32"
 PTXASW=$TOOL sh repro/repro.sh > out 2> stderr; same $? 1 "the repro shows the difference"
 contains "$(cat out stderr)" "differ"
+cat > rows.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+{
+.reg .b32 %r<9>;
+.reg .b64 %rd<9>;
+ld.param.u64 %rd1, [in];
+ld.param.u64 %rd2, [out];
+mov.u32 %r2, %ctaid.y;
+mov.u32 %r3, %tid.x;
+mad.lo.u32 %r4, %r2, 32, %r3;
+mul.wide.u32 %rd3, %r4, 4;
+add.s64 %rd4, %rd1, %rd3;
+add.s64 %rd5, %rd2, %rd3;
+ld.global.u32 %r5, [%rd4+128];
+ld.global.u32 %r6, [%rd4];
+sub.u32 %r5, %r5, %r6;
+st.global.u32 [%rd5], %r5;
+ret;
+}
+END
+rows="--block=32 --grid=1x8 --launches=4 --no-alias"
+"$TOOL" verify rows.ptx $rows --coarsen=y:4 > out || fail "verify of a coarsened kernel"
+"$TOOL" verify rows.ptx $rows --coarsen=y:4 --coarsen-grid=host > out || fail "a divided grid"
+"$TOOL" opt rows.ptx --coarsen=y:4 --coarsen-grid=host > host.ptx
+contains "$(cat host.ptx)" '// ptxasw-launch: {"kernel": "k", "grid_divided_by": [1, 4, 1]}'
+contains "$("$TOOL" report rows.ptx --coarsen=y:4 --coarsen-grid=host)" \
+  "launch it with a grid divided by 1x4x1"
+"$TOOL" verify rows.ptx host.ptx $rows > out 2> stderr; same $? 1 "the whole grid is too much for it"
+
 "$TOOL" verify k.ptx --kernel=q 2> stderr; same $? 1 "verify of a missing kernel"
 contains "$(cat stderr)" "there is no kernel q"
 "$TOOL" verify k.ptx missing.ptx 2> stderr; same $? 1 "a missing file"

@@ -164,6 +164,8 @@ TEST(CoarsenText, AGridThatIsDividedAlready) {
   source.replace(source.find("setp.ge.u32"), 0, "mov.u32 %r2, %nctaid.y;\n\t");
   const Coarsened two(source, reuse::BlockOptions{.factors = {1, 2, 1}}, "", {.host = true});
   EXPECT_THAT(two.text, Not(HasSubstr("_0 ret;")));
+  EXPECT_THAT(two.text, HasSubstr("// ptxasw-launch: {\"kernel\": \"sum\", "
+                                  "\"grid_divided_by\": [1, 2, 1]}\n"));
   EXPECT_THAT(two.text, HasSubstr("mul.lo.u32 \t%ptxasw_b32_1, %ptxasw_b32_1, 2;"));
   EXPECT_THAT(two.text, HasSubstr("mov.u32 %r2, %ptxasw_b32_1;"));
 }

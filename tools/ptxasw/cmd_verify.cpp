@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -36,7 +37,8 @@ std::vector<std::string> kernels_of(const ptx::Module& module) {
 
 // What it takes to see a difference again, as files of a directory: both versions and a script.
 void save(const std::filesystem::path& directory, const simt::VerifyResult& result,
-          const std::string& kernel, const ModulePtr& a, const ModulePtr& b) {
+          const std::string& kernel, const ModulePtr& a, const ModulePtr& b,
+          const simt::Dim3& divide) {
   std::error_code failed;
   std::filesystem::create_directories(directory, failed); // or writing says why
   std::istringstream text(simt::text_of(result, kernel));
@@ -47,9 +49,14 @@ void save(const std::filesystem::path& directory, const simt::VerifyResult& resu
   script += "cd \"$(dirname \"$0\")\" || exit 1\n";
   const std::string& buffer = failure.buffer;
   for (const auto& [name, module] : {std::pair("first", a), std::pair("second", b)}) {
+    simt::VerifyLaunch launch = failure.launch;
+    if (module == b) {
+      const simt::Dim3& grid = launch.grid;
+      launch.grid = {grid.x / divide.x, grid.y / divide.y, grid.z / divide.z};
+    }
     write_text(directory / fmt::format("{}.ptx", name), *module->text);
-    script += fmt::format("${{PTXASW:-ptxasw}} run {}.ptx {} {}", name,
-                          failure.launch.command(kernel), failure.schedule.options());
+    script += fmt::format("${{PTXASW:-ptxasw}} run {}.ptx {} {}", name, launch.command(kernel),
+                          failure.schedule.options());
     script += buffer.empty() ? "\n" : fmt::format(" --write={}:{}.bin\n", buffer, name);
   }
   if (!buffer.empty()) script += "cmp first.bin second.bin\n";
@@ -70,12 +77,16 @@ void verify_files(Wanted& wanted, const Options& options) {
   const std::string text = read_text(wanted.first);
   const ModulePtr a = module_of(text, wanted.first);
   ModulePtr b;
-  std::set<std::string> same; // as the optimizer leaves them alone
+  std::set<std::string> same;                 // as the optimizer leaves them alone
+  std::map<std::string, simt::Dim3> division; // of the grid, by the host
   if (wanted.second.empty()) {
     const Optimized optimized = optimize(text, wanted.first, options);
     b = module_of(optimized.text, wanted.first + " (rewritten)");
-    for (const KernelReport& kernel : optimized.report.kernels)
+    for (const KernelReport& kernel : optimized.report.kernels) {
+      const auto& by = kernel.grid_divided_by;
+      division[kernel.name] = {by[0], by[1], by[2]};
       if (!kernel.changed) same.insert(kernel.name);
+    }
   } else {
     b = module_of(read_text(wanted.second), wanted.second);
   }
@@ -88,10 +99,13 @@ void verify_files(Wanted& wanted, const Options& options) {
       write_text("-", fmt::format("{}: not rewritten, nothing to compare\n", kernel));
       continue;
     }
+    if (const auto by = division.find(kernel); by != division.end())
+      wanted.options.divide = by->second;
     const simt::VerifyResult result = simt::verify(a, b, kernel, wanted.options);
     write_text("-", simt::text_of(result, kernel));
     good = good && result.ok();
-    if (result.failure && !wanted.save.empty()) save(wanted.save, result, kernel, a, b);
+    if (result.failure && !wanted.save.empty())
+      save(wanted.save, result, kernel, a, b, wanted.options.divide);
   }
   if (!any)
     throw std::runtime_error(wanted.kernel.empty()
