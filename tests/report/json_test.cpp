@@ -54,7 +54,8 @@ TEST(Json, Document) {
   EXPECT_EQ(j["file"], "jacobi.ptx");
   EXPECT_EQ(j["bytes"], (json{{"total", 9001}, {"opaque", 14}}));
   EXPECT_EQ(j["statements"], (json{{"total", 412}, {"opaque", 1}}));
-  EXPECT_EQ(j["milliseconds"], (json{{"parse", 0.31}, {"analyze", 0.84}, {"print", 0.02}}));
+  EXPECT_EQ(j["milliseconds"],
+            (json{{"parse", 0.31}, {"analyze", 0.84}, {"print", 0.02}, {"search", 0.0}}));
   EXPECT_EQ(j["messages"][0]["line"], 77);
   EXPECT_EQ(j["kernels"].size(), 2U);
 }
@@ -63,6 +64,8 @@ TEST(Json, Kernel) {
   json k = parsed(test::sample())["kernels"][0];
   EXPECT_EQ(k["accesses"].size(), 6U);
   k.erase("accesses");
+  EXPECT_TRUE(k["coarsen"]["candidates"].empty());
+  k.erase("coarsen");
   EXPECT_EQ(k, json::parse(R"json({"name": "_Z6jacobiPfPKfii",
     "demangled": "jacobi(float*, float const*, int, int)", "line": 21, "analyzed": true,
     "changed": true, "reason": "", "coarsening": "",
