@@ -20,21 +20,29 @@ class Places {
 public:
   Places(const emulator::Kernel& kernel, const reuse::LinearIndex& index)
       : context_(*kernel.context) {
+    const sym::Term threads = kernel.trace.special(Special::ntid_x);
+    if (threads.valid())
+      if (const auto known = context_.value(threads)) threads_ = static_cast<std::uint32_t>(*known);
     width_ = static_cast<std::uint32_t>(context_.evaluate(index.width, value_at(0), function));
   }
-  [[nodiscard]] bool fit() const { return width_ > 2 * column && width_ < 1U << 20; }
+  [[nodiscard]] bool fit() const {
+    return threads_ != 0 && width_ > 2 * column && width_ < 1U << 20;
+  }
   [[nodiscard]] std::uint64_t address(sym::Term term, std::uint32_t x, std::uint32_t y) const {
     return static_cast<std::uint64_t>(context_.evaluate(term, value_at(y * width_ + x), function));
   }
 
 private:
-  // Blocks of one thread, so that %ctaid.x is the index.
-  static sym::Context::AtomValue value_at(std::uint32_t index) {
-    return [index](const sym::Atom& atom, sym::Term) -> Bits {
+  [[nodiscard]] sym::Context::AtomValue value_at(std::uint32_t index) const {
+    return [index, threads = threads_](const sym::Atom& atom, sym::Term) -> Bits {
       switch (static_cast<AtomKind>(atom.kind)) {
       case AtomKind::special:
-        if (static_cast<Special>(atom.tag) == Special::ctaid_x) return index;
-        return static_cast<Special>(atom.tag) == Special::ntid_x ? 1 : 0;
+        switch (static_cast<Special>(atom.tag)) {
+        case Special::ctaid_x: return index / threads;
+        case Special::tid_x: return index % threads;
+        case Special::ntid_x: return threads;
+        default: return 0;
+        }
       case AtomKind::parameter:
         if (atom.width < 64) return least_size + atom.tag * size_step;
         return Bits{atom.tag + 1} << 36;
@@ -47,6 +55,7 @@ private:
   static Bits function(sym::FunctionKey, unsigned, std::span<const Bits>) { return 0; }
 
   const sym::Context& context_;
+  std::uint32_t threads_ = 64; // of a block, where the kernel does not say
   std::uint32_t width_ = 0;
 };
 

@@ -23,11 +23,11 @@ struct Loads {
   }
 };
 
-Loads loads_of(const std::string& file) {
+Loads loads_of(const std::string& file, std::array<std::uint32_t, 3> block = {}) {
   std::ifstream in(std::string(PTXASW_SOURCE_DIR) + "/" + file);
   const std::string text(std::istreambuf_iterator<char>(in), {});
   const ptx::Module module = ptx::parse(text, file);
-  auto kernel = emulator::emulate(module, module.functions.front());
+  auto kernel = emulator::emulate(module, module.functions.front(), {}, block);
   const auto index = reuse::find_linear_index(kernel);
   EXPECT_EQ(index.refused, "");
   return {cost::linear_loads(kernel, index)};
@@ -37,12 +37,14 @@ Loads loads_of(const std::string& file) {
 
 // Four trips in one: four neighbours of the row of the first matrix, four rows of the second one.
 TEST(LinearLoads, AProductFollowsOneCoordinateEach) {
-  const Loads loads = loads_of("tests/golden/ptx/mm_naive.ptx");
-  EXPECT_EQ(loads.count(false, true, false), 1);
-  EXPECT_EQ(loads.count(false, true, true), 3);
-  EXPECT_EQ(loads.count(true, false, false), 4);
-  EXPECT_EQ(loads.all.size(), 8U);
-  EXPECT_EQ(cost::propose_columns(*cost::find_profile("sm_90"), loads.all).width, 64U);
+  for (const std::uint32_t threads : {0U, 128U}) { // not known, promised
+    const Loads loads = loads_of("tests/golden/ptx/mm_naive.ptx", {threads, 1, 1});
+    EXPECT_EQ(loads.count(false, true, false), 1);
+    EXPECT_EQ(loads.count(false, true, true), 3);
+    EXPECT_EQ(loads.count(true, false, false), 4);
+    EXPECT_EQ(loads.all.size(), 8U);
+    EXPECT_EQ(cost::propose_columns(*cost::find_profile("sm_90"), loads.all).width, 64U);
+  }
 }
 
 // Two rows of nine in one trip.

@@ -41,6 +41,8 @@ as_modelled tile:3x2 50 $plane
 as_modelled swap 84 $plane
 as_modelled linear-column:4 264 $stencil --row=16 --cache=lines:24,width:4
 as_modelled linear-zigzag:8 356 $stencil --row=16 --cache=lines:24,width:4
+"$TOOL" cachesim $product --row=16 --cache=lines:32,width:4 --remap=auto > out || fail "--remap=auto"
+contains "$(cat out)" "rewritten, auto"
 # Of two blocks along y, merged into one, the second finds what the first has read in registers.
 rewritten="$SOURCE/tests/golden/ptx/jacobi.ptx --grid=1x4 --block=32 --arg=zeros:16384
   --arg=zeros:16384 --arg=64 --arg=6 --arg=1 --arg=1 --arg=1 --cache=lines:64,width:32"
