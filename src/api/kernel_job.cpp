@@ -58,6 +58,10 @@ public:
         options_.shuffle != ShuffleMode::none &&
         std::ranges::any_of(plan.loads, [](const Load& load) { return load.cover.has_value(); });
     std::vector<ptx::Edit> edits = coarsen(kernel, solver, shuffled);
+    if (!edits.empty()) {
+      for (Load& load : plan.loads)
+        if (load.cover) drop(kernel, load, "its blocks are merged");
+    }
     const std::vector<ptx::Edit> moved = remap(kernel, !edits.empty());
     if (!moved.empty() && reuse::moves_threads(remapped_.kind)) {
       for (Load& load : plan.loads)

@@ -8,6 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 namespace ptxasw {
 namespace {
 
@@ -122,6 +126,45 @@ TEST_P(CoarsenedKernel, IsTakenByPtxas) {
 
 INSTANTIATE_TEST_SUITE_P(Suite, CoarsenedKernel, ::testing::ValuesIn(eligible),
                          [](const auto& test) { return name_of(test.param); });
+
+// --- Every kernel along every axis -------------------------------------------------------------
+
+// One group of the factor along an axis and a part of the next; small blocks, both orders.
+void compute_the_same(const std::string& file, const std::string& kernel, const Factors& factors,
+                      unsigned& compared) {
+  SCOPED_TRACE(fmt::format("{} {} x{} y{} z{}", file, kernel, factors[0], factors[1], factors[2]));
+  for (const auto order : {reuse::CopyOrder::copies, reuse::CopyOrder::instructions}) {
+    const Coarsened coarsened(test::golden_ptx(file), {.factors = factors, .order = order}, kernel);
+    if (!coarsened.plan.refused.empty()) return;
+    simt::VerifyOptions options{.launches = 1, .schedules = 0, .threads = 1};
+    const auto& [x, y, z] = factors;
+    options.grids = {{x + x / 2, y + y / 2, z + z / 2}};
+    options.blocks = {{8, order == reuse::CopyOrder::copies ? 1U : 2U, 1}};
+    const auto result = simt::verify(coarsened.module, coarsened.result, kernel, options);
+    EXPECT_TRUE(!result.failure && result.error.empty()) << simt::text_of(result, kernel);
+    compared += result.equal;
+  }
+}
+
+class EveryAxis : public ::testing::TestWithParam<unsigned> {};
+
+TEST_P(EveryAxis, ComputesTheSame) {
+  unsigned compared = 0;
+  for (const Row& row : eligible) {
+    const bool listed_before = std::any_of(std::begin(eligible), &row, [&](const Row& other) {
+      return std::string_view(other.kernel) == row.kernel;
+    });
+    if (listed_before) continue;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      Factors factors{1, 1, 1};
+      factors[axis] = GetParam();
+      compute_the_same(row.file, row.kernel, factors, compared);
+    }
+  }
+  EXPECT_GT(compared, 40U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Factor, EveryAxis, ::testing::Values(2U, 3U, 4U, 8U));
 
 } // namespace
 } // namespace ptxasw
