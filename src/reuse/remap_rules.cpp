@@ -160,7 +160,7 @@ std::string why_not_replaced(const emulator::Kernel& kernel, std::span<const Spe
           return at_line(body, inst, fmt::format("reads {} in an unusual width", name));
       }
       const auto written = body.module->slice(body.module->statements[inst.statement].range);
-      if (count(written, vector) != known || count(written, std::string(vector) + '.') != known)
+      if (count(written, std::string(vector) + '.') != known)
         return at_line(body, inst, fmt::format("names {} in an unusual way", vector));
     }
   }
