@@ -1,0 +1,22 @@
+# Eight copies of tricubic interpolation want 168 registers a thread, and 65,536 are not enough for
+# that in a block of 1,024 (or 512): the launch would fail. The guard sees it and keeps the original.
+. "$(dirname "$0")/lib.sh"
+need_ptxas
+[ -x "${TOOL:-}" ] || skip "the program is not built"
+cp "$SOURCE/tests/golden/ptx/tricubic.ptx" k.ptx
+flags="--coarsen=y:8 --coarsen-order=instructions --fp-contract=any"
+used() { sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$1"; }
+"$TOOL" opt k.ptx $flags -o unguarded.ptx > /dev/null 2> stderr || fail "opt: $(cat stderr)"
+"$real" -arch=sm_90 -v unguarded.ptx -o unguarded 2> stderr || fail "ptxas: $(cat stderr)"
+[ "$(($(used stderr) * 1024))" -gt 65536 ] || fail "it would launch: $(cat stderr)"
+PTXASW_LOG=$work/log PTXASW_FLAGS=$flags \
+  "$TOOL" "$real" -arch=sm_90 -v k.ptx -o guarded 2> stderr || fail "drop-in: $(cat stderr)"
+[ "$(($(used stderr) * 1024))" -le 65536 ] || fail "it would not launch: $(cat stderr)"
+contains "$(cat log)" '"taken_back":[{"kernel":"tricubic"'
+mv guarded kept && "$real" -arch=sm_90 -v k.ptx -o guarded 2> stderr
+cmp guarded kept || fail "not the original's machine code"
+# Where the block size is stated, ptxas keeps to it, and the rewrite may stay.
+sed 's/^{/.maxntid 256, 1, 1\n{/' k.ptx > bounded.ptx
+PTXASW_FLAGS=$flags "$TOOL" "$real" -arch=sm_90 -v bounded.ptx -o bounded 2> stderr
+[ "$(used stderr)" -gt 64 ] || fail "taken back without need: $(cat stderr)"
+[ "$(($(used stderr) * 256))" -le 65536 ] || fail "it would not launch: $(cat stderr)"
