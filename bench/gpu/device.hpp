@@ -2,6 +2,8 @@
 // with random or fixed words, and compare.
 #pragma once
 
+#include "words.hpp"
+
 #include <cuda.h>
 
 #include <cstdint>
@@ -92,42 +94,17 @@ private:
   CUfunction function_ = nullptr;
 };
 
-// Word generators of fill_words.
-enum class Pattern : int { poison, f32, f64, i32, index, bits, bits64 };
-
-__device__ inline std::uint64_t mix(std::uint64_t x) { // splitmix64
-  x += 0x9E3779B97F4A7C15ull;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-  return x ^ (x >> 31);
-}
-
-// Elements [0, count) of `to` get reproducible random values: floats in [0.5, 1.5), integers of all
-// bits, indices below `limit`, or raw bits (NaNs and infinities among them; no NaNs in f64: of two
-// f64 NaNs an operation keeps the payload of one, and which one PTX does not say).
+// Elements [0, count) of `to` get their words.
 static __global__ void fill_words(std::uint32_t* to, std::uint64_t count, Pattern pattern,
                                   std::uint64_t seed, std::uint64_t limit) {
   const std::uint64_t stride = std::uint64_t(gridDim.x) * blockDim.x;
   for (std::uint64_t i = std::uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
        i += stride) {
-    const std::uint64_t r = mix(seed * 0x2545F4914F6CDD1Dull + i);
-    switch (pattern) {
-    case Pattern::poison: to[i] = 0xFFA5A5A5u ^ static_cast<std::uint32_t>(seed); break;
-    case Pattern::f32:
-      to[i] = __float_as_uint(0.5f + 0x1p-24f * static_cast<float>(r >> 40));
-      break;
-    case Pattern::f64:
-      reinterpret_cast<double*>(to)[i] = 0.5 + 0x1p-53 * static_cast<double>(r >> 11);
-      break;
-    case Pattern::i32:
-    case Pattern::bits: to[i] = static_cast<std::uint32_t>(r); break;
-    case Pattern::bits64: {
-      const bool nan = (r >> 52 & 0x7FF) == 0x7FF && (r & 0xFFFFFFFFFFFFFull) != 0;
-      reinterpret_cast<std::uint64_t*>(to)[i] = nan ? r ^ (1ull << 62) : r;
-      break;
-    }
-    case Pattern::index: to[i] = static_cast<std::uint32_t>(r % limit); break;
-    }
+    const std::uint64_t value = element(pattern, seed, limit, i);
+    if (element_bytes(pattern) == 8)
+      reinterpret_cast<std::uint64_t*>(to)[i] = value;
+    else
+      to[i] = static_cast<std::uint32_t>(value);
   }
 }
 

@@ -8,6 +8,7 @@
 //           in [0.5, 1.5) and on raw bits
 //   time    the same check once, then medians of interleaved, event-timed rounds
 //   traps   trap kernels: all memory against the first variant's, and digests of the regions
+//   digest  digests of all arrays behind the first variant, on the same two kinds of data
 //   count   one launch of each variant between profiler start and stop, for ncu
 //
 // A failed launch is reported and the rest goes on. An error that spoils the context (a bad
@@ -375,6 +376,29 @@ public:
   Profiled& operator=(const Profiled&) = delete;
 };
 
+// What the first variant leaves in memory. The seed is the same for every case.
+void digest_case(const Settings& s, const Case& c) {
+  Arrays arrays(c);
+  const Variant& plain = c.variants.front();
+  const Kernel kernel(plain.cubin, c.entry);
+  for (const bool bits : {false, true}) {
+    arrays.fill(s.seed, bits);
+    run_steps(c, kernel, arrays, std::min(c.steps, 2u));
+    check(cuCtxSynchronize(), "running");
+    Line line = line_of(c, plain);
+    line.text("data", bits ? "bits" : "floats").text("digests", [&] {
+      std::string all;
+      for (const std::uint64_t value : arrays.digests()) {
+        char digits[20];
+        std::snprintf(digits, sizeof digits, " %016llx", static_cast<unsigned long long>(value));
+        all += digits;
+      }
+      return all;
+    }());
+    line.print();
+  }
+}
+
 void count_case(const Settings& s, const Case& c) {
   Arrays arrays(c);
   arrays.fill(s.seed, false);
@@ -456,7 +480,7 @@ Settings read_arguments(int argc, char** argv) {
       positional.push_back(argument);
   }
   if (positional.size() != 2)
-    throw std::runtime_error("usage: harness plan|check|time|traps|count PLAN [OPTIONS]");
+    throw std::runtime_error("usage: harness plan|check|time|traps|digest|count PLAN [OPTIONS]");
   s.mode = positional[0];
   s.plan = positional[1];
   return s;
@@ -470,6 +494,8 @@ void run_case(const Settings& s, const Case& c, std::size_t number, const Device
       time_case(s, c, number, device);
     else if (s.mode == "traps")
       trap_case(s, c);
+    else if (s.mode == "digest")
+      digest_case(s, c);
     else if (s.mode == "count")
       count_case(s, c);
     else

@@ -65,18 +65,8 @@ public:
       fill_words<<<fill_blocks, fill_threads>>>(words_at(b.at()), b.bytes() / 4, Pattern::poison,
                                                 seed, 1);
       if (p.role == "out" && case_.steps == 1) continue;
-      Pattern pattern = pattern_of(p.type);
-      std::uint64_t count = p.count;
-      if (bits && pattern != Pattern::index) {
-        if (pattern == Pattern::f64) {
-          pattern = Pattern::bits64;
-        } else {
-          count *= element(p) / 4;
-          pattern = Pattern::bits;
-        }
-      }
-      fill_words<<<fill_blocks, fill_threads>>>(words_at(b.at() + guard), count, pattern,
-                                                seed + 1000 * n,
+      fill_words<<<fill_blocks, fill_threads>>>(words_at(b.at() + guard), p.count,
+                                                pattern_of(p.type, bits), seed + 1000 * n,
                                                 std::max<std::uint64_t>(p.count, 1));
     }
     launched("filling");
@@ -96,6 +86,19 @@ public:
     return values;
   }
 
+  // Of each array, guards left out.
+  std::vector<std::uint64_t> digests() const {
+    std::vector<std::uint64_t> all;
+    std::size_t n = 0;
+    for (const Param& p : case_.params) {
+      if (p.kind != Kind::array) continue;
+      std::vector<std::uint8_t> bytes(bytes_of(p));
+      check(cuMemcpyDtoH(bytes.data(), buffers_[n++].at() + guard, bytes.size()), "cuMemcpyDtoH");
+      all.push_back(digest(bytes.data(), bytes.size()));
+    }
+    return all;
+  }
+
   // The first array that differs.
   Mismatch compare_with(const Arrays& other) const {
     std::size_t n = 0;
@@ -110,13 +113,7 @@ public:
   }
 
 private:
-  static Pattern pattern_of(std::string_view type) {
-    if (type == "f32") return Pattern::f32;
-    if (type == "f64") return Pattern::f64;
-    return type == "index" ? Pattern::index : Pattern::i32;
-  }
-  static std::size_t element(const Param& p) { return p.type == "f64" ? 8 : 4; }
-  static std::size_t padded(const Param& p) { return (p.count * element(p) + 255) / 256 * 256; }
+  static std::size_t padded(const Param& p) { return (bytes_of(p) + 255) / 256 * 256; }
 
   const Case& case_;
   std::vector<Buffer> buffers_;
@@ -160,12 +157,9 @@ public:
   // FNV-1a (64 bits) over `count` words from word `first` of a region, as the CPU interpreter's
   // tests compute it.
   std::uint64_t digest(std::string_view region, std::int64_t first, std::size_t count) const {
-    std::vector<unsigned char> bytes(4 * count);
+    std::vector<std::uint8_t> bytes(4 * count);
     check(cuMemcpyDtoH(bytes.data(), base(region) + 4 * first, bytes.size()), "cuMemcpyDtoH");
-    std::uint64_t hash = 0xCBF29CE484222325ull;
-    for (unsigned char b : bytes)
-      hash = (hash ^ b) * 0x100000001B3ull;
-    return hash;
+    return harness::digest(bytes.data(), bytes.size());
   }
 
 private:

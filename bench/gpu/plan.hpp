@@ -7,6 +7,8 @@
 //   word 4 2000                   region in 1024        (hexadecimal value; trap memory + bytes)
 //   fill in 0 -1024 8192 7 3 0    words k of region in + 0: 7 * k + 3, modulo 0 (none)
 //   steps 8    l2 warm            variant plain plain/jacobi.cubin valid       end
+//
+// A record of results is a plan too, with `digest floats HEX...` in its cases.
 #pragma once
 
 #include <array>
@@ -29,11 +31,20 @@ struct Param {
   std::uint64_t value = 0; // word: its bits; region: the offset in bytes
   unsigned bytes = 8;      // of the parameter
 };
+inline std::size_t bytes_of(const Param& array) {
+  return array.count * (array.type == "f64" ? 8 : 4);
+}
 
 // Initial contents of trap memory: word k, for `count` words from `first`, holds a * k + b (mod m).
 struct Fill {
   std::string region;
   std::int64_t offset = 0, first = 0, count = 0, a = 0, b = 0, m = 0;
+};
+
+// Memory after a launch: of each array, in parameter order.
+struct Digest {
+  std::string data; // floats, bits
+  std::vector<std::uint64_t> arrays;
 };
 
 struct Variant {
@@ -47,6 +58,7 @@ struct Case {
   std::vector<Param> params;
   std::vector<Fill> fills; // not empty: a trap kernel
   std::vector<Variant> variants;
+  std::vector<Digest> digests; // in records of what a GPU left behind
   unsigned steps = 1;
 };
 
@@ -86,6 +98,13 @@ inline void read_item(const std::string& key, std::istream& in, Case& c) {
     in >> v.name >> v.cubin >> validity;
     v.valid = validity == "valid";
     c.variants.push_back(v);
+  } else if (key == "digest") {
+    Digest d;
+    in >> d.data >> std::hex;
+    for (std::uint64_t value = 0; in >> value;)
+      d.arrays.push_back(value);
+    in.clear();
+    c.digests.push_back(d);
   } else {
     throw std::runtime_error("plan: unknown item " + key);
   }
@@ -99,7 +118,7 @@ inline std::vector<Case> read_plan(const std::string& path) {
   for (std::string line; std::getline(file, line);) {
     std::istringstream in(line);
     std::string key;
-    if (!(in >> key) || key == "end") continue;
+    if (!(in >> key) || key == "end" || key[0] == '#') continue;
     if (key == "case") {
       cases.emplace_back();
       in >> cases.back().name;

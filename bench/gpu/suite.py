@@ -101,6 +101,12 @@ def checked_cases(kernel):
             for size, block in itertools.product(kernel["odd"], kernel["blocks"])]
 
 
+def digested_cases(kernel):
+    """Each odd size once, with a block shape of its own."""
+    shapes = itertools.cycle(kernel["blocks"])
+    return [Case(kernel, size, block) for size, block in zip(kernel["odd"], shapes)]
+
+
 class Trap:
     """A trap kernel: launch and memory stand in the first lines of its PTX."""
 
