@@ -143,6 +143,7 @@ private:
     where_ = module_.statements[statement].range;
     dst_.clear();
     src_.clear();
+    returned_.clear();
     inst_ = {};
     inst_.op = written.op;
     inst_.statement = statement;
@@ -157,6 +158,7 @@ private:
     carry();
     inst_.dst = store(dst_);
     inst_.src = store(src_);
+    inst_.returned = store(returned_);
     inst_.addr.count = size32(body_.addresses.size()) - inst_.addr.first;
     inst_.targets.count = size32(body_.targets.size()) - inst_.targets.first;
     body_.insts.push_back(inst_);
@@ -231,7 +233,7 @@ private:
     if (arg.kind == Arg::Kind::sink && dot != std::string_view::npos) {
       arg = scopes_.find(scope_, text.substr(0, dot));
       arg.selector = text.substr(dot + 1);
-      inst_.opaque = true;
+      inst_.opaque |= !is_video(inst_.op) || arg.kind != Arg::Kind::reg;
     }
     if (arg.kind == Arg::Kind::sink) fail(where_, fmt::format("'{}' is not declared", text));
     if (arg.kind == Arg::Kind::reg && scopes_.is_vector(arg.id)) inst_.opaque = true;
@@ -260,8 +262,9 @@ private:
       const Arg arg = named(operand.text);
       if (arg.kind == Arg::Kind::reg) {
         dst_.push_back(arg);
-        // A part of a register is written: the rest is kept.
-        if (!arg.selector.empty()) src_.push_back(arg);
+        // A part of a register is written: the rest is kept. A video instruction's rest comes from
+        // a source of its own.
+        if (!arg.selector.empty() && !is_video(inst_.op)) src_.push_back(arg);
         return;
       }
       if (arg.kind == Arg::Kind::sink) return; // not declared: said already
@@ -411,9 +414,11 @@ private:
   // Results in .param variables are read back by ld.param; registers are written here.
   void results_of_call(const Operand& list) {
     for (const Operand& operand : module_.children(list)) {
-      const bool in_memory =
-          operand.kind == OperandKind::name && named(operand.text).kind == Arg::Kind::symbol;
-      if (!in_memory) destination(operand);
+      const Arg place = operand.kind == OperandKind::name ? named(operand.text) : Arg{};
+      if (place.kind == Arg::Kind::symbol)
+        returned_.push_back(place);
+      else
+        destination(operand);
     }
   }
 
@@ -426,7 +431,7 @@ private:
   // Of the instruction at hand.
   Range where_;
   Inst inst_;
-  std::vector<Arg> dst_, src_;
+  std::vector<Arg> dst_, src_, returned_;
 };
 
 } // namespace

@@ -43,7 +43,7 @@ struct Arg {
   // imm only: the literal's own form, for contexts where it matters.
   enum class Literal : std::uint8_t { integer, f32, f64 } literal = Literal::integer;
   // Sub-word or component selector of a register operand (%r1.b0, %r1.h1, %v.x); empty if none.
-  // An instruction with one is `opaque`.
+  // An instruction with one is `opaque`, if it is not a video instruction.
   std::string_view selector;
 };
 
@@ -66,6 +66,7 @@ struct Inst {
   // elements in order, both halves of d|p; .cc instructions also write the carry register, addc and
   // the like also read it (Body::carry). Sources exclude addresses and the guard.
   Slice dst, src, addr;
+  Slice returned; // of a call: the .param variables (in Body::args) that its results go to
   // Control flow: targets as instruction indices (bra: 1; brx.idx: its table).
   Slice targets;               // into Body::targets
   std::uint32_t callee = none; // direct call: index into Module::functions; none: indirect
@@ -89,6 +90,9 @@ struct Body {
   }
   [[nodiscard]] std::span<const Arg> src(const Inst& i) const {
     return std::span(args).subspan(i.src.first, i.src.count);
+  }
+  [[nodiscard]] std::span<const Arg> returned(const Inst& i) const {
+    return std::span(args).subspan(i.returned.first, i.returned.count);
   }
   [[nodiscard]] std::span<const Address> addr(const Inst& i) const {
     return std::span(addresses).subspan(i.addr.first, i.addr.count);

@@ -67,6 +67,10 @@ constexpr auto types = std::to_array<TypeInfo>({
     {"f32", 32, 'f'},
     {"f32x2", 64, 'f'},
     {"f64", 64, 'f'},
+    {"e4m3x2", 16},
+    {"e5m2x2", 16},
+    {"e2m3x2", 16},
+    {"e3m2x2", 16},
     {"other", 0},
 });
 static_assert(types.size() == static_cast<std::size_t>(Type::other) + 1);
@@ -183,6 +187,9 @@ std::string_view name(Op op) {
 }
 Group group(Op op) {
   return info(op).group;
+}
+bool is_video(Op op) {
+  return op >= Op::vadd && op <= Op::vset4;
 }
 unsigned results(Op op) {
   return info(op).results;

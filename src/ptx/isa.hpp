@@ -66,6 +66,10 @@ enum class Type : std::uint8_t {
   f32,
   f32x2,
   f64,
+  e4m3x2, // two narrow floating-point numbers, each in a byte
+  e5m2x2,
+  e2m3x2,
+  e3m2x2,
   other, // e4m3, e2m1x2, texref, samplerref, ...: sizes may be unknown
 };
 unsigned bit_width(Type type);    // 0 for none and other; pred: 1
@@ -212,6 +216,9 @@ enum class Sub : std::uint8_t {
   range,
   cvt, // createpolicy
   pack,
+  po, // vmad
+  shr7,
+  shr15,
 };
 
 // The modifiers of one instruction, decoded. `unknown` is set when some modifier is not
@@ -248,6 +255,7 @@ struct Modifiers {
 Op find_op(std::string_view name); // "ld" -> Op::ld; unknown names give Op::unknown
 std::string_view name(Op op);
 Group group(Op op);
+bool is_video(Op op);    // vadd to vset4: registers are named in parts
 unsigned results(Op op); // leading operands written, see ops.def
 // `modifiers` as written, each with its leading dot.
 Modifiers decode(Op op, std::span<const std::string_view> modifiers);

@@ -39,9 +39,37 @@ inline constexpr auto cvt_pack = [](auto f) {
   f.out(concat(apply<16>(f.op.function, f.u32(0)), apply<16>(f.op.function, f.u32(1))));
 };
 
+// To and from two narrow numbers, each in a byte.
+inline constexpr auto cvt_narrow_pack = [](auto f) {
+  f.out(concat(apply<8>(f.op.function, f.u32(0)), apply<8>(f.op.function, f.u32(1))));
+};
+inline constexpr auto cvt_narrow = [](auto f) {
+  const auto a = f.u32(0);
+  f.out(concat(apply<8>(f.op.function, bits<16, 16>(a)), apply<8>(f.op.function, bits<0, 16>(a))));
+};
+inline constexpr auto cvt_from_narrow = [](auto f) {
+  const auto a = f.template at<16>(0);
+  f.out(concat(apply<16>(f.op.function, bits<8, 8>(a)), apply<16>(f.op.function, bits<0, 8>(a))));
+};
+
 } // namespace ptxasw::sem::rules
 
 namespace ptxasw::sem {
+
+inline bool is_narrow_pair(ptx::Type t) {
+  return t >= ptx::Type::e4m3x2 && t <= ptx::Type::e3m2x2;
+}
+template <class D> Step<D> find_cvt_narrow(const ptx::Modifiers& m, unsigned sources) {
+  using namespace rules;
+  if (m.rounding != ptx::Rounding::rn || m.sat || m.ftz) return nullptr;
+  if (is_narrow_pair(m.type2))
+    return m.type == ptx::Type::f16x2 && !m.satfinite && sources == 1
+               ? step<D, 32, false, cvt_from_narrow>
+               : nullptr;
+  if (!m.satfinite) return nullptr;
+  if (m.type2 == ptx::Type::f32 && sources == 2) return step<D, 16, false, cvt_narrow_pack>;
+  return m.type2 == ptx::Type::f16x2 && sources == 1 ? step<D, 16, false, cvt_narrow> : nullptr;
+}
 
 // The rule in a frame of the destination's type.
 template <class D, auto Rule> Step<D> at_destination(ptx::Type type) {
@@ -79,6 +107,7 @@ template <class D> Step<D> find_cvt(const ptx::Inst& inst) {
   const ptx::Modifiers& m = inst.mods;
   const ptx::Type to = m.type, from = m.type2;
   if (m.type3 != ptx::Type::none || m.rounding == ptx::Rounding::rs) return nullptr;
+  if (is_narrow_pair(to) || is_narrow_pair(from)) return find_cvt_narrow<D>(m, inst.src.count);
   const bool integers = is_plain_integer(to) && is_plain_integer(from);
   if (inst.src.count == 2) {
     const bool pair = to == ptx::Type::f16x2 || to == ptx::Type::bf16x2;

@@ -3,6 +3,7 @@
 #include "semantics/compare.hpp"
 #include "semantics/convert.hpp"
 #include "semantics/step.hpp"
+#include "semantics/video.hpp"
 
 namespace ptxasw::sem {
 
@@ -114,7 +115,7 @@ Type element(Type t) {
 }
 
 Fn conversion(const ptx::Modifiers& m) {
-  const Type to = element(m.type), from = m.type2;
+  const Type to = element(m.type), from = element(m.type2);
   if (is_plain_integer(from))
     return ptx::is_signed(from) ? Fn::signed_to_float : Fn::unsigned_to_float;
   if (is_plain_integer(to)) return ptx::is_signed(to) ? Fn::float_to_signed : Fn::float_to_unsigned;
@@ -159,7 +160,7 @@ Function function_of(const ptx::Inst& inst) {
     break;
   case Op::cvt:
     f.fn = conversion(m);
-    f.from = m.type2;
+    f.from = element(m.type2);
     break;
   default: break;
   }
@@ -179,7 +180,8 @@ bool well_formed(const ptx::Inst& inst) {
   if (results != 1 && !(two_results && results == 2)) return false;
   if (inst.op == Op::lop3 && (results == 2) != two_results) return false;
   unsigned wanted = source_count(inst);
-  if (inst.op == Op::cvt && is_pair(inst.mods.type) && inst.mods.type2 == Type::f32) wanted = 2;
+  const bool pair = is_pair(inst.mods.type) || is_narrow_pair(inst.mods.type);
+  if (inst.op == Op::cvt && pair && inst.mods.type2 == Type::f32) wanted = 2;
   const bool three = sources == 3 && inst.mods.type == Type::f32;
   return sources == wanted || (three && (inst.op == Op::min || inst.op == Op::max));
 }
@@ -200,6 +202,7 @@ Operation operation(const ptx::Body& body, const ptx::Inst& inst) {
     op.dst_width.push_back(destination_width(body, inst, i));
   if (inst.op == Op::lop3 && src.size() > 3) op.table = static_cast<std::uint8_t>(src[3].value);
   op.function = function_of(inst);
+  if (ptx::is_video(inst.op)) op.video = video_parts(body, inst).value_or(Video{});
   return op;
 }
 

@@ -79,6 +79,8 @@ Number make(Class kind, bool negative) {
 } // namespace
 
 std::uint64_t Format::infinity() const {
+  if (top == Top::one_nan) return sign_bit() - 1;
+  if (top == Top::finite) return sign_bit();
   return ((std::uint64_t{1} << exponent_bits) - 1) << (fraction_bits + padding);
 }
 std::uint64_t Format::largest() const {
@@ -87,9 +89,10 @@ std::uint64_t Format::largest() const {
 std::uint64_t Format::one() const {
   return static_cast<std::uint64_t>(bias()) << (fraction_bits + padding);
 }
-// All ones below the sign, but f64: sign and quiet bit.
+// All ones below the sign, but f64: sign and quiet bit. What has no NaN has its largest number.
 std::uint64_t Format::canonical_nan() const {
   if (width() == 64) return 0xfff8'0000'0000'0000;
+  if (top == Top::finite) return largest();
   return sign_bit() - (std::uint64_t{1} << padding);
 }
 
@@ -99,6 +102,13 @@ Format format_of(ptx::Type type) {
   case ptx::Type::bf16: return {.exponent_bits = 8, .fraction_bits = 7};
   case ptx::Type::tf32: return {.exponent_bits = 8, .fraction_bits = 10, .padding = 13};
   case ptx::Type::f64: return {.exponent_bits = 11, .fraction_bits = 52};
+  case ptx::Type::e5m2x2: return {.exponent_bits = 5, .fraction_bits = 2};
+  case ptx::Type::e4m3x2:
+    return {.exponent_bits = 4, .fraction_bits = 3, .top = Format::Top::one_nan};
+  case ptx::Type::e2m3x2:
+    return {.exponent_bits = 2, .fraction_bits = 3, .top = Format::Top::finite};
+  case ptx::Type::e3m2x2:
+    return {.exponent_bits = 3, .fraction_bits = 2, .top = Format::Top::finite};
   default: return {};
   }
 }
@@ -108,7 +118,8 @@ Number unpack(const Format& f, std::uint64_t bits) {
   const std::uint64_t magnitude = (bits & (f.sign_bit() - 1)) >> f.padding;
   const std::uint64_t fraction = magnitude & ((std::uint64_t{1} << f.fraction_bits) - 1);
   const auto biased = static_cast<int>(magnitude >> f.fraction_bits);
-  if (biased == (1 << f.exponent_bits) - 1)
+  if (f.top == Format::Top::one_nan && magnitude == f.infinity()) return make(Class::nan, negative);
+  if (f.top == Format::Top::ieee && biased == (1 << f.exponent_bits) - 1)
     return make(fraction != 0 ? Class::nan : Class::infinite, negative);
   if (magnitude == 0) return make(Class::zero, negative);
   const Bits hidden = biased != 0 ? Bits{1} << f.fraction_bits : 0;
@@ -132,7 +143,8 @@ std::uint64_t round(const Format& f, Rounding rounding, const Number& n) {
   case Class::finite: break;
   }
   const int leading = leading_exponent(n);
-  if (leading > f.bias()) return sign | overflow(f, rounding, n.negative);
+  const int greatest = f.bias() + (f.top == Format::Top::ieee ? 0 : 1);
+  if (leading > greatest) return sign | overflow(f, rounding, n.negative);
   const int lowest = 1 - f.bias(); // exponent of the smallest normal number
   const int exponent = std::max(leading, lowest);
   const auto fraction = static_cast<int>(f.fraction_bits);

@@ -14,6 +14,9 @@ namespace ptxasw::sem::soft {
 struct Format {
   unsigned exponent_bits = 8, fraction_bits = 23;
   unsigned padding = 0; // unused low bits: tf32 is kept in the upper part of 32 bits
+  // Formats without infinities: the largest exponent is of finite numbers too, and the largest
+  // magnitude is a NaN or one of them. infinity() is then the code that follows largest().
+  enum class Top : std::uint8_t { ieee, one_nan, finite } top = Top::ieee;
   [[nodiscard]] unsigned width() const { return 1 + exponent_bits + fraction_bits + padding; }
   [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   [[nodiscard]] std::uint64_t sign_bit() const { return std::uint64_t{1} << (width() - 1); }
@@ -22,7 +25,7 @@ struct Format {
   [[nodiscard]] std::uint64_t one() const;
   [[nodiscard]] std::uint64_t canonical_nan() const;
 };
-// f16, bf16, tf32, f32 or f64.
+// f16, bf16, tf32, f32 or f64; for a pair of narrow numbers one of them.
 Format format_of(ptx::Type type);
 
 struct Number {

@@ -15,11 +15,28 @@
 #include "ptx/body.hpp"
 #include "semantics/domain.hpp"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace ptxasw::sem {
+
+// What a video instruction reads and writes, and how (video.hpp).
+struct Video {
+  struct Part {
+    std::uint8_t width = 32, low = 0;
+  };
+  ptx::Op op = ptx::Op::unknown; // the scalar one: vadd for vadd4
+  std::uint8_t lanes = 1;
+  std::array<Part, 4> a, b, d; // by lane; a and b are picked from the 64 bits b:a
+  std::uint8_t written = 0;    // lanes whose result counts
+  bool d_signed = false, a_signed = false, b_signed = false;
+  bool merges = false;      // what is not written comes from operand c
+  bool accumulates = false; // .add: the results are added to operand c
+  bool wraps = false;       // a shift's amount is taken modulo 32
+  bool plus_one = false;    // vmad.po
+};
 
 // Widths of the operands of one instruction: registers have their declared width (predicates 1, the
 // carry flag 1), immediates and symbols 64, special registers their own, sinks the width that the
@@ -31,6 +48,7 @@ struct Operation {
   std::uint32_t f64_literals = 0; // likewise f64
   Function function;              // what a floating-point instruction applies
   std::uint8_t table = 0;         // lop3's look-up table
+  Video video;
 };
 Operation operation(const ptx::Body& body, const ptx::Inst& inst);
 
@@ -41,7 +59,7 @@ template <class D>
 using Step = void (*)(D&, const Operation&, std::span<const typename D::Value> src,
                       std::span<typename D::Value> dst);
 
-// nullptr: no semantics (approximate, matrix, texture, video, unknown modifier, not `pure`): the
+// nullptr: no semantics (approximate, matrix, texture, unknown modifier, not `pure`): the
 // caller treats the destinations as unknown values.
 template <class D> Step<D> find_step(const ptx::Body& body, const ptx::Inst& inst);
 

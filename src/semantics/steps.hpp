@@ -8,13 +8,15 @@
 #include "semantics/floating.hpp"
 #include "semantics/integer.hpp"
 #include "semantics/move.hpp"
+#include "semantics/video.hpp"
 
 namespace ptxasw::sem {
 
-template <class D> Step<D> find_step(const ptx::Body&, const ptx::Inst& inst) {
-  if (inst.opaque || inst.mods.unknown || ptx::group(inst.op) != ptx::Group::pure ||
-      !well_formed(inst))
+template <class D> Step<D> find_step(const ptx::Body& body, const ptx::Inst& inst) {
+  if (inst.opaque || inst.mods.unknown || ptx::group(inst.op) != ptx::Group::pure)
     return nullptr;
+  if (ptx::is_video(inst.op)) return video_parts(body, inst) ? video_step<D> : nullptr;
+  if (!well_formed(inst)) return nullptr;
   switch (inst.op) {
   case ptx::Op::mov: return find_move<D>(inst);
   case ptx::Op::cvt: return find_cvt<D>(inst);

@@ -191,7 +191,6 @@ private:
   }
 
   Place place(const ptx::Arg& arg) {
-    if (!arg.selector.empty()) bad_operand_ = true;
     Place result;
     switch (arg.kind) {
     case ptx::Arg::Kind::sink: return {};

@@ -35,8 +35,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"add.cc.u32 %r1, %r2, %r3;", "%r1 CC.CF = %r2 %r3"},
         Case{"addc.u32 %r1, %r2, %r3;", "%r1 = %r2 %r3 CC.CF"},
         Case{"madc.lo.cc.u32 %r1, %r2, %r3, %r4;", "%r1 CC.CF = %r2 %r3 %r4 CC.CF"},
-        Case{"vadd.u32.u32.u32 %r1, %r2.b0, %r3;", "? %r1 = %r2.b0 %r3"},
-        Case{"vadd.u32.u32.u32 %r1.h0, %r2, %r3, %r4;", "? %r1.h0 = %r1.h0 %r2 %r3 %r4"},
+        Case{"vadd.u32.u32.u32 %r1, %r2.b0, %r3;", "%r1 = %r2.b0 %r3"},
+        Case{"vadd.u32.u32.u32 %r1.h0, %r2, %r3, %r4;", "%r1.h0 = %r2 %r3 %r4"},
+        Case{"add.u32 %r1.h0, %r2, %r3.b0;", "? %r1.h0 = %r1.h0 %r2 %r3.b0"},
         Case{"bogus %r1, [%d1], 3;", "? %r1 %d1 = %r1 0x3 [%d1+0]"}));
 
 INSTANTIATE_TEST_SUITE_P(

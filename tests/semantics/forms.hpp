@@ -251,6 +251,27 @@ inline constexpr std::array patterns{
     Pattern{"cvt.[rn|rz][|.relu][|.satfinite].[f16x2|bf16x2].f32 r, r, r", 80},
     Pattern{"cvt.rna.tf32.f32 r, r", 80},
     Pattern{"cvt.[rn|rz][|.relu].tf32.f32 r, r", 90},
+    Pattern{"cvt.rn.satfinite[|.relu].[e4m3x2|e5m2x2].f32 h, r, r", 90},
+    Pattern{"cvt.rn.satfinite[|.relu].[e4m3x2|e5m2x2].f16x2 h, r", 90},
+    Pattern{"cvt.rn[|.relu].f16x2.[e4m3x2|e5m2x2] r, h", 90},
+    // Video
+    Pattern{"[vadd|vsub|vabsdiff|vmin|vmax].[u32|s32].[u32|s32].[u32|s32] r, r, r"},
+    Pattern{"[vadd|vsub|vabsdiff|vmin|vmax].s32.[u32|s32].s32 r, r.[b0|b3|h1], r.[h0|b2]"},
+    Pattern{"[vadd|vsub|vabsdiff|vmin|vmax].[u32|s32].u32.s32.add r, r, r.b1, r"},
+    Pattern{"[vshl|vshr].[u32|s32].[u32|s32].u32.[clamp|wrap] r, r[|.b1|.h1], r"},
+    Pattern{"[vshl|vshr].[u32|s32].s32.u32.wrap.add r, r, r.b1, r"},
+    Pattern{"vmad.[u32.u32.u32|s32.u32.s32|s32.s32.u32|s32.s32.s32][|.po] r, r[|.h1|.b0], "
+            "r.[h0|b2], r"},
+    Pattern{"vset.[u32|s32].[u32|s32].[eq|ne|lt|le|gt|ge] r, r.[b1|h1], r[|.h0]"},
+    Pattern{"vset.[u32|s32].s32.lt.add r, r, r, r"},
+    Pattern{"[vadd2|vsub2|vavrg2|vabsdiff2|vmin2|vmax2].[u32.u32.u32|s32.s32.s32|s32.u32.s32]"
+            "[|.sat|.add] r, r, r, r"},
+    Pattern{"[vadd2|vavrg2|vmax2].[u32|s32].s32.s32[|.sat] r[.h0|.h1], r.h20, r.h13, r"},
+    Pattern{"vset2.[u32|s32].[u32|s32].[eq|ne|lt|le|gt|ge][|.add] r, r, r, r"},
+    Pattern{"[vadd4|vsub4|vavrg4|vabsdiff4|vmin4|vmax4].[u32.u32.u32|s32.s32.s32|s32.u32.s32]"
+            "[|.sat|.add] r, r, r, r"},
+    Pattern{"[vadd4|vavrg4|vmax4].[u32|s32].s32.s32[|.sat] r[.b0|.b31|.b210], r.b7140, r.b2266, r"},
+    Pattern{"vset4.[u32|s32].[u32|s32].[eq|ne|lt|le|gt|ge][|.add] r, r, r, r"},
 };
 
 // All forms of a pattern.
@@ -292,7 +313,8 @@ inline Instance instantiate(std::string_view form) {
       depth += c == '{' ? 1 : (c == '}' ? -1 : 0);
       if (c == ',' && depth == 0) results = false;
       const bool letter = std::string_view("hrdqp").find(c) != std::string_view::npos &&
-                          std::isalnum(static_cast<unsigned char>(form[i - 1])) == 0;
+                          std::isalnum(static_cast<unsigned char>(form[i - 1])) == 0 &&
+                          (i + 1 == end || !std::isalnum(static_cast<unsigned char>(form[i + 1])));
       if (!letter) {
         out.text += c;
         continue;

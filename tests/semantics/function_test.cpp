@@ -60,13 +60,27 @@ bool has_step(std::string_view form) {
 }
 
 TEST(FindStep, ApproximationsHaveNoSemantics) {
-  for (const char* form :
-       {"sin.approx.f32 r, r", "cos.approx.ftz.f32 r, r", "ex2.approx.f32 r, r",
-        "lg2.approx.f32 r, r", "tanh.approx.f32 r, r", "rsqrt.approx.f32 r, r",
-        "rcp.approx.f32 r, r", "rcp.approx.ftz.f64 d, d", "sqrt.approx.f32 r, r",
-        "div.approx.f32 r, r, r", "div.full.f32 r, r, r", "ex2.approx.f16 h, h",
-        "vadd.s32.s32.s32 r, r, r", "cvt.rn.satfinite.e4m3x2.f32 h, r, r", "mapa.u64 d, d, r",
-        "shfl.sync.idx.b32 r, r, r, r, r", "cvta.shared.u32 r, r"})
+  for (const char* form : {"sin.approx.f32 r, r",
+                           "cos.approx.ftz.f32 r, r",
+                           "ex2.approx.f32 r, r",
+                           "lg2.approx.f32 r, r",
+                           "tanh.approx.f32 r, r",
+                           "rsqrt.approx.f32 r, r",
+                           "rcp.approx.f32 r, r",
+                           "rcp.approx.ftz.f64 d, d",
+                           "sqrt.approx.f32 r, r",
+                           "div.approx.f32 r, r, r",
+                           "div.full.f32 r, r, r",
+                           "ex2.approx.f16 h, h",
+                           "vadd.s32.s32.s32.sat r, r, r",
+                           "vadd.s32.s32.s32 r.h1, r, r, r",
+                           "vmad.s32.s32.s32.shr7 r, r, r, r",
+                           "vmin.s32.s32.s32.max r, r, r, r",
+                           "cvt.rn.e4m3x2.f32 h, r, r",
+                           "cvt.rs.satfinite.e4m3x4.f32 r, r, r",
+                           "mapa.u64 d, d, r",
+                           "shfl.sync.idx.b32 r, r, r, r, r",
+                           "cvta.shared.u32 r, r"})
     EXPECT_FALSE(has_step(form)) << form;
 }
 
