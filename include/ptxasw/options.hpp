@@ -88,6 +88,7 @@ struct Options {
   std::optional<std::array<std::uint32_t, 3>> block; // --block=512x1x1: promised by the user
   std::vector<std::string> assumptions;              // --assume=no-index-wrap
   std::string dump_queries;                          // --dump-queries=DIR
+  bool values = false;                               // analyze: what stores write, too
   std::string architecture;                          // --arch=sm_90; empty: the module's .target
 };
 

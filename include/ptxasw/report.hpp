@@ -35,6 +35,7 @@ struct AccessReport {
   unsigned bytes = 4;                      // per lane
   std::string qualifiers;                  // ".nc", ".volatile", ...
   std::string address;                     // the address term
+  std::vector<std::string> values;         // of a store: what it writes, if that was asked for
   std::optional<std::int64_t> lane_stride; // bytes between neighbouring lanes; none: not affine
   std::array<unsigned, 2> sectors{1, 32};  // fewest and most 32-byte sectors per warp request
   AccessClass access = AccessClass::random;

@@ -37,7 +37,8 @@ public:
     KernelReport& report = result_.report;
     Kernel kernel = emulator::emulate(
         module_, function_, {.time = options_.kernel_budget, .memory = options_.memory_budget},
-        block_shape());
+        block_shape(),
+        options_.values ? emulator::Follow::stored_values : emulator::Follow::addresses);
     if (!kernel.trace.refused.empty()) {
       report.reason = kernel.trace.refused;
       return std::move(result_);
@@ -312,6 +313,8 @@ private:
     report.bytes = event.element_bytes * event.elements;
     report.qualifiers = qualifiers(inst);
     report.address = kernel.context->to_string(event.address);
+    for (const sym::Term value : event.values)
+      report.values.push_back(kernel.context->to_string(value));
     const cost::Pattern p = pattern(event, lane, trip);
     if (p.lane == cost::Lane::constant) report.lane_stride = p.stride;
     const cost::Range sectors = cost::sectors_of(p);

@@ -39,8 +39,8 @@ std::chrono::nanoseconds cpu_time() {
 
 class Emulator {
 public:
-  Emulator(Kernel& kernel, const Budget& budget, std::array<std::uint32_t, 3> shape)
-      : k_(kernel), c_(*kernel.context), slice_(address_slice(kernel.body)),
+  Emulator(Kernel& kernel, const Budget& budget, std::array<std::uint32_t, 3> shape, Follow follow)
+      : k_(kernel), c_(*kernel.context), slice_(slice_of(kernel.body, follow)),
         instructions_(kernel, slice_, shape), memory_(budget.memory),
         deadline_(cpu_time() + budget.time) {}
 
@@ -326,6 +326,7 @@ private:
     for (std::size_t e = open_[index].events; e < trace.events.size(); ++e) {
       apply(trace.events[e].address);
       apply(trace.events[e].guard);
+      std::ranges::for_each(trace.events[e].values, apply);
     }
     for (std::size_t d = open_[index].definitions; d < trace.definitions.size(); ++d) {
       apply(trace.definitions[d].value);
@@ -378,7 +379,7 @@ private:
 } // namespace
 
 Kernel emulate(const ptx::Module& module, const ptx::Function& function, const Budget& budget,
-               std::array<std::uint32_t, 3> block_shape) {
+               std::array<std::uint32_t, 3> block_shape, Follow follow) {
   Kernel kernel;
   kernel.body = ptx::resolve(module, function);
   if (function.has_opaque) {
@@ -401,7 +402,7 @@ Kernel emulate(const ptx::Module& module, const ptx::Function& function, const B
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (function.reqntid[axis] != 0) block_shape[axis] = function.reqntid[axis];
   }
-  Emulator(kernel, budget, block_shape).run();
+  Emulator(kernel, budget, block_shape, follow).run();
   return kernel;
 }
 

@@ -45,11 +45,12 @@ struct Event {
   ptx::Type type = ptx::Type::none;
   unsigned element_bytes = 0; // of one vector element
   unsigned elements = 1;
-  bool ordered = false;    // volatile, relaxed, acquire, release, mmio
-  bool plain_cache = true; // no cache operator that asks for another copy (.cv, .lu)
-  bool read_only = false;  // .nc or .const: memory cannot change under it
-  sym::Term address;       // 64 bits; of the first element
-  sym::Term guard;         // width 1; the instruction's own predicate
+  bool ordered = false;          // volatile, relaxed, acquire, release, mmio
+  bool plain_cache = true;       // no cache operator that asks for another copy (.cv, .lu)
+  bool read_only = false;        // .nc or .const: memory cannot change under it
+  sym::Term address;             // 64 bits; of the first element
+  sym::Term guard;               // width 1; the instruction's own predicate
+  std::vector<sym::Term> values; // of a store, by element: what it writes, if that was asked for
 };
 
 // The value that a register holds behind an instruction that wrote it or, `at_entry`, in front of
@@ -88,6 +89,10 @@ struct Budget {
   std::size_t memory = std::size_t{256} << 20;
 };
 
+// What is followed: the backward slice of addresses and branch conditions alone, or what stores
+// write as well, which takes in most of a kernel's arithmetic.
+enum class Follow : std::uint8_t { addresses, stored_values };
+
 // Everything known about one function; the analyses that later passes share.
 struct Kernel {
   ptx::Body body;
@@ -107,6 +112,6 @@ struct Kernel {
 // `block_shape`: known block size (from .reqntid or promised by the user), zeros where unknown.
 // The module must outlive the kernel.
 Kernel emulate(const ptx::Module& module, const ptx::Function& function, const Budget& budget = {},
-               std::array<std::uint32_t, 3> block_shape = {});
+               std::array<std::uint32_t, 3> block_shape = {}, Follow follow = Follow::addresses);
 
 } // namespace ptxasw::emulator

@@ -2,6 +2,7 @@
 // registers, parameters, memory that cannot change) and records what touches memory.
 #include "emulator/instructions.hpp"
 
+#include "emulator/load_key.hpp"
 #include "emulator/specials.hpp"
 #include "semantics/step.hpp"
 
@@ -40,11 +41,6 @@ bool is_plain_access(const ptx::Body& body, const Inst& inst) {
          body.addr(inst).size() == 1;
 }
 
-// Applications that stand for loads have the top bit set, so that they never meet a sem::Function.
-sym::FunctionKey load_key(Space space, unsigned width) {
-  return (std::uint64_t{1} << 63) | (static_cast<std::uint64_t>(space) << 8) | width;
-}
-
 } // namespace
 
 Term Instructions::fresh(AtomKind kind, std::string name, ptx::RegId reg,
@@ -59,12 +55,20 @@ Term Instructions::fresh(AtomKind kind, std::string name, ptx::RegId reg,
 
 void Instructions::run(analysis::BlockId b, State& state) {
   const analysis::Block& block = k_.cfg.blocks[b];
+  cells_.clear(); // a call and what belongs to it stand in one block
   for (InstId i = block.first; i < block.end; ++i) {
     const Inst& inst = k_.body.insts[i];
     if (inst.op == Op::unknown) {
       k_.trace.refused = fmt::format("unknown instruction at line {}", line_of(inst));
       return;
     }
+    if (inst.op == Op::st && inst.mods.space == Space::param) store_parameter(inst, state);
+    if (callees_.straight(inst)) {
+      ++k_.trace.emulated_instructions;
+      if (slice_.calls) see_through(i, state);
+      continue;
+    }
+    if (ptx::group(inst.op) == Group::call) cells_.clear();
     const bool needed = writes_needed(inst);
     const std::optional<Event> event = make_event(i, b, state);
     if (!needed && !event) continue;
@@ -108,7 +112,10 @@ Term Instructions::symbol(std::uint32_t id) {
 
 Term Instructions::value_of(const Arg& arg, const State& state) {
   switch (arg.kind) {
-  case Arg::Kind::reg: return state[slice_.index[arg.id]];
+  case Arg::Kind::reg: {
+    const Term held = state[slice_.index[arg.id]];
+    return arg.negated ? c_.not_(held) : held;
+  }
   case Arg::Kind::imm: return c_.constant(64, arg.value);
   case Arg::Kind::special: return special(arg.special);
   case Arg::Kind::symbol: return c_.add(symbol(arg.id), c_.constant(64, arg.value));
@@ -144,6 +151,58 @@ std::uint32_t Instructions::line_of(const Inst& inst) const {
   return module.lines.position(module.statements[inst.statement].range.begin).line;
 }
 
+void Instructions::store_parameter(const Inst& inst, const State& state) {
+  const auto place = parameter_place(k_.body, inst);
+  if (!place) return cells_.clear();
+  const unsigned bytes = ptx::bit_width(inst.mods.type) / 8;
+  const auto src = k_.body.src(inst);
+  for (std::size_t n = 0; n < src.size(); ++n) {
+    const std::uint64_t offset = place->offset + n * bytes;
+    const bool followed = src[n].kind != Arg::Kind::reg || slice_.needs(src[n].id);
+    if (inst.guard != ptx::none || !followed) {
+      cells_.forget(place->symbol, offset, bytes);
+      continue;
+    }
+    const Term v = value_of(src[n], state);
+    cells_.store(place->symbol, offset, bytes,
+                 sem::truncate_stored(domain_, inst.mods.type, v, c_.width(v)));
+  }
+}
+
+CallValues Instructions::arguments_of(const Inst& call, const State& state) {
+  CallValues arguments;
+  const auto src = k_.body.src(call);
+  for (std::uint32_t n = 0; n < src.size(); ++n) {
+    const bool followed = src[n].kind != Arg::Kind::symbol &&
+                          (src[n].kind != Arg::Kind::reg || slice_.needs(src[n].id));
+    arguments.registers.push_back(followed ? value_of(src[n], state) : Term{});
+    if (src[n].kind == Arg::Kind::symbol) cells_.copy(src[n].id, arguments.cells, n);
+  }
+  return arguments;
+}
+
+// What a straight callee computes goes to its result registers and .param variables.
+void Instructions::see_through(InstId id, State& state) {
+  const Inst& call = k_.body.insts[id];
+  const CallValues out = callees_.run(call, arguments_of(call, state));
+  const auto returned = k_.body.returned(call), dst = k_.body.dst(call);
+  for (std::uint32_t n = 0; n < returned.size(); ++n) {
+    cells_.forget(returned[n].id, 0, ~0U);
+    out.cells.copy(n, cells_, returned[n].id);
+  }
+  for (std::size_t n = 0; n < dst.size(); ++n) {
+    if (dst[n].kind != Arg::Kind::reg || !slice_.needs(dst[n].id)) continue;
+    const ptx::Register& reg = k_.body.registers[dst[n].id];
+    const Term value = n < out.registers.size() ? out.registers[n] : Term{};
+    const bool fits = value.valid() && c_.width(value) == ptx::bit_width(reg.type);
+    Term& place = state[slice_.index[dst[n].id]];
+    place = fits ? value
+                 : fresh(AtomKind::unknown, fmt::format("{}@{}", reg.name, line_of(call)),
+                         dst[n].id, sym::Uniformity::lane, id, static_cast<std::uint32_t>(n));
+    k_.trace.definitions.push_back({id, dst[n].id, place});
+  }
+}
+
 std::optional<Event> Instructions::make_event(InstId id, analysis::BlockId block,
                                               const State& state) {
   const Inst& inst = k_.body.insts[id];
@@ -160,6 +219,12 @@ std::optional<Event> Instructions::make_event(InstId id, analysis::BlockId block
   event.plain_cache = inst.mods.cache != ptx::Cache::cv && inst.mods.cache != ptx::Cache::lu;
   event.read_only = inst.mods.nc || inst.mods.space == Space::const_;
   event.address = address_of(k_.body.addr(inst)[0], state);
+  if (slice_.values && event.kind == EventKind::store) {
+    for (const Arg& src : k_.body.src(inst)) {
+      const Term v = value_of(src, state);
+      event.values.push_back(sem::truncate_stored(domain_, event.type, v, c_.width(v)));
+    }
+  }
   return event;
 }
 
@@ -216,8 +281,7 @@ Term Instructions::loaded(InstId id, std::size_t element, const Event* event) {
   } else if (event != nullptr && event->read_only && !event->ordered) {
     const Term address =
         c_.add(event->address, c_.constant(64, element * std::size_t{event->element_bytes}));
-    raw = c_.apply(load_key(inst.mods.space, width),
-                   inst.mods.space == Space::const_ ? "ldc" : "ld", width, {&address, 1});
+    raw = unchanging_load(c_, inst.mods.space, width, address);
   }
   if (!raw.valid()) return {};
   const ptx::RegId reg = k_.body.dst(inst)[element].id;
@@ -226,9 +290,14 @@ Term Instructions::loaded(InstId id, std::size_t element, const Event* event) {
 }
 
 Term Instructions::parameter(const ptx::Address& address, unsigned element, unsigned width) {
-  if (address.base.kind != Arg::Kind::symbol || !k_.body.function->is_entry) return {};
+  if (address.base.kind != Arg::Kind::symbol) return {};
   const ptx::Symbol& s = k_.body.symbols[address.base.id];
+  if (s.kind == ptx::Symbol::Kind::variable) {
+    const std::uint64_t offset = address.base.value + static_cast<std::uint64_t>(address.offset);
+    return cells_.load(address.base.id, offset + std::uint64_t{element} * width / 8, width / 8);
+  }
   if (s.kind != ptx::Symbol::Kind::parameter) return {};
+  if (!k_.body.function->is_entry) return {};
   const std::uint64_t within = address.base.value + static_cast<std::uint64_t>(address.offset) +
                                std::uint64_t{element} * width / 8;
   const auto [place, missing] = parameters_.try_emplace({s.offset + within, width});

@@ -40,6 +40,7 @@ Json to_json(const AccessReport& access) {
           {"qualifiers", access.qualifiers},
           {"bytes", access.bytes},
           {"address", access.address},
+          {"values", access.values},
           {"lane_stride", access.lane_stride ? Json(*access.lane_stride) : Json(nullptr)},
           {"sectors", {{"least", access.sectors[0]}, {"most", access.sectors[1]}}},
           {"class", cost::name(access.access)},

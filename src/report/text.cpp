@@ -58,6 +58,12 @@ void put_headline(std::string& out, const KernelReport& kernel, const TextStyle&
   if (kernel.analyzed) put(covered(kernel) + "; " + effort(kernel), "");
 }
 
+// Terms of arithmetic can be as long as the kernel; JSON has all of it.
+std::string shortened(const std::string& term) {
+  constexpr std::size_t most = 600;
+  return term.size() <= most ? term : term.substr(0, most) + " ...";
+}
+
 std::string_view outcome_color(const Users& users, const AccessReport& access) {
   if (access.outcome != Outcome::kept) return green;
   return users.of(access).empty() ? yellow : dim;
@@ -80,6 +86,8 @@ void put_accesses(std::string& out, const KernelReport& kernel, const TextStyle&
                sectors(access), std::string(cost::name(access.access)),
                printable(outcome(users, access))});
     table.note(printable(access.address));
+    for (const auto& value : access.values)
+      table.note("= " + printable(shortened(value)));
     for (const auto& condition : conditions(access))
       table.note(printable(condition));
   }

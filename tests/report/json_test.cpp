@@ -81,7 +81,7 @@ TEST(Json, Access) {
   EXPECT_EQ(accesses[1], json::parse(R"json({"line": 52,
     "source": {"file": "/home/hpc/jacobi/jacobi.cu", "line": 12}, "kind": "load",
     "space": "global", "qualifiers": ".nc", "bytes": 4,
-    "address": "u0 + 4*(%tid.x + %ntid.x*%ctaid.x + nx*%ctaid.y + 1)", "lane_stride": 4,
+    "address": "u0 + 4*(%tid.x + %ntid.x*%ctaid.x + nx*%ctaid.y + 1)", "values": [], "lane_stride": 4,
     "sectors": {"least": 4, "most": 5}, "class": "coalesced", "loop_depth": 0,
     "outcome": "shuffled", "reason": "", "rewrite": {
     "delta": 1, "from_line": 45,

@@ -13,6 +13,8 @@ int analyze(Arguments arguments) {
   app.add_option("INPUT", input, "PTX file; - is standard input")->required();
   app.add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}));
   Options options;
+  app.add_flag("--values", options.values,
+               "also work out what each store writes (slower: most of a kernel's arithmetic)");
   return parse_and(app, options, std::move(arguments), [&] {
     const Report found =
         ptxasw::analyze(read_text(input), input == "-" ? "<stdin>" : input, options);
