@@ -319,8 +319,9 @@ private:
 
   // Puts the closed forms into everything that was recorded since the loop was opened.
   void rewrite_loop(std::uint32_t index, const sym::Context::Substitution& known) {
+    // Older terms have none of the loop's atoms in them.
     const auto apply = [&](Term& t) {
-      if (t.valid()) t = c_.substitute(t, known);
+      if (t.valid() && t.id >= open_[index].mark) t = c_.substitute(t, known);
     };
     Trace& trace = k_.trace;
     for (std::size_t e = open_[index].events; e < trace.events.size(); ++e) {

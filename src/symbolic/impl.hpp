@@ -185,6 +185,7 @@ struct Context::Impl {
   [[nodiscard]] Bits evaluate(Term t, const AtomValue& atom_value,
                               const FunctionValue& function_value) const;
   Term substitute(Term t, const Substitution& map);
+  void prepare(const Substitution& map);
   Term rebuild(const Node& n, const std::function<Term(Term)>& mapped);
   [[nodiscard]] std::vector<Term> atoms_of(Term t) const;
   [[nodiscard]] bool depends_on(Term t, Term atom) const;
@@ -220,6 +221,15 @@ struct Context::Impl {
   // Memo of the constructors that sink into their operand, so that shared terms cost once.
   enum class Push : std::uint8_t { extract, zext, sext };
   std::unordered_map<std::uint64_t, Term> pushed;
+  // The last substitution, and what it made of subterms.
+  struct Replacing {
+    Substitution map;
+    std::uint32_t oldest = ~0U;
+    std::uint64_t touched = 0; // atom sets of the replaced terms
+    bool prune = true;
+    std::unordered_map<std::uint32_t, Term> done;
+  };
+  Replacing replacing;
 
 private:
   template <class T> const T* store(std::span<const T> values);

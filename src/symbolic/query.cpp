@@ -102,29 +102,46 @@ Term Context::Impl::rebuild(const Node& n, const std::function<Term(Term)>& mapp
   return n.self;
 }
 
-Term Context::Impl::substitute(Term t, const Substitution& map) {
-  if (map.empty()) return t;
-  // A subterm without any atom of the replaced terms cannot contain one of them.
-  std::uint64_t touched = 0;
-  bool prune = true;
+// Many terms are put through one substitution in a row, and most of their subterms are the same:
+// what became of those is kept until another substitution comes.
+void Context::Impl::prepare(const Substitution& map) {
+  if (map == replacing.map) return;
+  replacing = {.map = map};
   for (const auto& [id, replacement] : map) {
     assert(width(Term{id}) == width(replacement));
-    touched |= node(Term{id}).atom_set;
-    prune = prune && node(Term{id}).atom_set != 0;
+    replacing.oldest = std::min(replacing.oldest, id);
+    replacing.touched |= node(Term{id}).atom_set;
+    replacing.prune = replacing.prune && node(Term{id}).atom_set != 0;
   }
-  const auto untouched = [&](Term u) { return prune && (node(u).atom_set & touched) == 0; };
-  const std::vector<Term> order =
-      postorder(t, [&](Term u) { return untouched(u) || map.contains(u.id); });
-  std::unordered_map<std::uint32_t, Term> done;
-  const std::function<Term(Term)> mapped = [&](Term u) {
-    if (const auto place = done.find(u.id); place != done.end()) return place->second;
-    const auto place = map.find(u.id);
-    return place != map.end() ? place->second : u;
+}
+
+Term Context::Impl::substitute(Term t, const Substitution& map) {
+  if (map.empty()) return t;
+  prepare(map);
+  const Replacing& r = replacing;
+  // A subterm that is older than every replaced term, or without any atom of theirs, contains none
+  // of them.
+  const auto mapped = [&](Term u) {
+    if (u.id < r.oldest || (r.prune && (node(u).atom_set & r.touched) == 0)) return u;
+    if (const auto place = r.map.find(u.id); place != r.map.end()) return place->second;
+    const auto place = r.done.find(u.id);
+    return place != r.done.end() ? place->second : Term{};
   };
-  for (const Term u : order) {
+  std::vector<Term> todo;
+  if (!mapped(t).valid()) todo.push_back(t);
+  while (!todo.empty()) {
+    const Term u = todo.back();
     const Node& n = node(u);
-    const bool changed = std::ranges::any_of(n.args(), [&](Term v) { return mapped(v) != v; });
-    if (changed) done.emplace(u.id, rebuild(n, mapped));
+    const std::size_t before = todo.size();
+    bool changed = false;
+    for (const Term child : n.args()) {
+      const Term now = mapped(child);
+      if (!now.valid()) todo.push_back(child);
+      changed = changed || now != child;
+    }
+    if (todo.size() != before) continue;
+    todo.pop_back();
+    if (!r.done.contains(u.id)) replacing.done.emplace(u.id, changed ? rebuild(n, mapped) : u);
   }
   return mapped(t);
 }

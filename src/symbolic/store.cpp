@@ -167,7 +167,8 @@ std::vector<Term> Context::Impl::postorder(Term root, const std::function<bool(T
 std::size_t Context::Impl::memory() const {
   return chunks.size() * chunk_nodes * sizeof(Node) + arena_total +
          table.size() * sizeof(table[0]) + atoms.size() * sizeof(Atom) +
-         knowledge.size() * sizeof(Known) + pushed.size() * 4 * sizeof(void*);
+         knowledge.size() * sizeof(Known) +
+         (pushed.size() + replacing.done.size()) * 4 * sizeof(void*);
 }
 
 } // namespace ptxasw::sym

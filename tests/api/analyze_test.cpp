@@ -4,10 +4,12 @@
 #include "ptxasw/ptxasw.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -97,19 +99,47 @@ TEST(Corpus, WhatNvccMakesOfIt) {
   if (std::system("command -v nvcc > /dev/null 2>&1") != 0) GTEST_SKIP() << "no nvcc";
   const fs::path output = fs::path(::testing::TempDir()) / "ptxasw_corpus.ptx";
   unsigned kernels = 0, analyzed = 0;
-  for (const char* name : {"atomics", "control", "data", "groups", "maths", "narrow", "textures"}) {
+  for (const char* name : {"async", "atomics", "control", "cub", "data", "groups", "maths",
+                           "matrix", "narrow", "textures"}) {
     const std::string command =
         fmt::format("nvcc -arch=sm_90 -std=c++17 -w -ptx '{}' -o '{}'",
                     (tests / "corpus" / name).string() + ".cu", output.string());
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
-    for (const KernelReport& kernel : analyze(read(output), name).kernels) {
+    const std::string text = read(output);
+    const std::clock_t start = std::clock();
+    const Report report = analyze(text, name);
+    const double spent = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    // Nowhere near the budget of each, and never more than a tenth above it.
+    EXPECT_LT(spent, 275.0 * static_cast<double>(report.kernels.size())) << name;
+    for (const KernelReport& kernel : report.kernels) {
       ++kernels;
       analyzed += kernel.analyzed ? 1 : 0;
       EXPECT_TRUE(kernel.analyzed || !kernel.reason.empty()) << kernel.name;
     }
   }
-  EXPECT_GT(analyzed, 30U);
+  EXPECT_GT(analyzed, 60U);
   EXPECT_GE(kernels, analyzed);
+}
+
+// What stores write, on request: the sum that jacobi's only store takes.
+TEST(Values, OfStoresOnRequest) {
+  const std::string text = read(tests / "golden/ptx/jacobi.ptx");
+  const auto stored = [&](bool values) {
+    Options options;
+    options.values = values;
+    const Report report = analyze(text, "jacobi.ptx", options);
+    for (const AccessReport& access : report.kernels.at(0).accesses) {
+      EXPECT_TRUE(access.is_store || access.values.empty());
+      if (access.is_store) return access.values;
+    }
+    return std::vector<std::string>{"no store"};
+  };
+  EXPECT_TRUE(stored(false).empty());
+  const std::vector<std::string> values = stored(true);
+  ASSERT_EQ(values.size(), 1U);
+  EXPECT_THAT(values[0], ::testing::StartsWith("fma"));
+  EXPECT_THAT(values[0], ::testing::HasSubstr("ld(param_0 + 4*sext("));
+  EXPECT_THAT(values[0], ::testing::HasSubstr("param_4"));
 }
 
 TEST(Corpus, BudgetsHold) {

@@ -56,6 +56,7 @@ private:
   std::string address(const std::string& base, const std::string& index, unsigned bytes);
   std::string long_address(const std::string& base, const std::string& index, std::int64_t k,
                            unsigned bytes);
+  std::string neighbour(const std::string& index, std::int64_t k);
   std::string qualifiers(bool read_only);
   void group();
   void load(const std::string& at, std::int64_t offset, const std::string& how,

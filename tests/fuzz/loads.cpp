@@ -51,6 +51,23 @@ std::string KernelMaker::long_address(const std::string& base, const std::string
   return r;
 }
 
+// The neighbour's index, sometimes by way of a function.
+std::string KernelMaker::neighbour(const std::string& index, std::int64_t k) {
+  const std::string other = w_.fresh(Class::b32);
+  if (calm_ || !w_.one_in(3)) {
+    w_.line("add.s32 {}, {}, {};", other, index, k);
+    return other;
+  }
+  function_ = true;
+  const std::string label = w_.label();
+  w_.line("{{ .param .b32 x{0}; .param .b32 k{0}; .param .b32 r{0}; st.param.b32 [x{0}], {1};",
+          label, index);
+  w_.line(
+      "st.param.b32 [k{0}], {1}; call (r{0}), beside, (x{0}, k{0}); ld.param.b32 {2}, [r{0}]; }}",
+      label, k, other);
+  return other;
+}
+
 std::string KernelMaker::qualifiers(bool read_only) {
   switch (w_.below(read_only ? 14 : 10)) {
   case 0: return ".ca";
@@ -88,9 +105,7 @@ void KernelMaker::group() {
     const std::uint64_t form = read_only ? w_.below(12) : 11;
     if (form < 2) {
       // The neighbour's index is computed on its own: it may wrap where the address does not.
-      const std::string other = w_.fresh(Class::b32);
-      w_.line("add.s32 {}, {}, {};", other, index, k);
-      load(address(base, other, bytes), 0, how, element, vector);
+      load(address(base, neighbour(index, k), bytes), 0, how, element, vector);
     } else if (form < 5) {
       // A row or a plane above or below: what a neighbouring block loads.
       const std::string other = w_.fresh(Class::b32);

@@ -441,5 +441,45 @@ TEST(ShuffleRun, NamesThatLookLikeOurs) {
               1, {64});
 }
 
+// --- Calls --------------------------------------------------------------------------------------
+
+// The address comes out of a function, and a load on the other side of the call has the value.
+TEST(ShuffleCalls, LoadsOnBothSidesOfAStraightCall) {
+  std::string text = kernel(R"(
+    ld.global.u32 %r10, [%rd4];
+    { .param .b64 a; .param .b32 i; .param .b64 r;
+    st.param.b64 [a], %rd1; st.param.b32 [i], %r3;
+    call (r), at, (a, i);
+    ld.param.b64 %rd5, [r]; }
+    ld.global.u32 %r11, [%rd5+4];
+    ld.global.u32 %r12, [%rd5+-8];
+    st.global.v2.u32 [%rd50], {%r10, %r11};
+    st.global.u32 [%rd50+8], %r12;)");
+  text.insert(text.find(".visible"), R"(.func (.param .b64 r) at(.param .b64 a, .param .b32 i)
+{ .reg .b64 %rd<4>; .reg .b32 %r<2>;
+ld.param.u64 %rd1, [a]; ld.param.u32 %r1, [i];
+mad.wide.u32 %rd2, %r1, 4, %rd1; st.param.b64 [r], %rd2; ret; }
+)");
+  const Shuffled shuffled(text, Emit::normal, 1);
+  EXPECT_EQ(shuffled.covered, 2U);
+  for (const Dim3 block : {Dim3{32}, Dim3{70}, Dim3{16, 4}})
+    EXPECT_EQ(shuffled.difference(block, 5, 0), "") << shuffled.text;
+}
+
+// --- Predicates ---------------------------------------------------------------------------------
+
+// !%p1 as a source is not %p1: lanes from 8 on load one place, the others the next.
+TEST(ShuffleValues, NegatedSources) {
+  expect_same(R"(
+    setp.lt.u32 %p1, %r3, 8;
+    setp.ge.and.u32 %p2, %r3, 4, !%p1;
+    selp.u32 %r5, 1, 0, %p2;
+    mad.wide.u32 %rd5, %r5, 4, %rd4;
+    ld.global.u32 %r10, [%rd4];
+    ld.global.u32 %r11, [%rd5];
+    st.global.v2.u32 [%rd50], {%r10, %r11};)",
+              0, {64});
+}
+
 } // namespace
 } // namespace ptxasw
