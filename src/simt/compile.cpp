@@ -2,7 +2,6 @@
 // their points of reconvergence.
 #include "semantics/windows.hpp"
 #include "simt/approximate.hpp"
-#include "simt/call_results.hpp"
 #include "simt/layout.hpp"
 
 #include <fmt/format.h>
@@ -38,10 +37,17 @@ struct Shared {
   }
 };
 
+// The symbol that is declared at this place of the text, or `nowhere`.
+std::uint32_t symbol_at(const ptx::Body& body, std::string_view name) {
+  const auto found = std::ranges::find(body.symbols, name.data(),
+                                       [](const ptx::Symbol& s) { return s.name.data(); });
+  return found == body.symbols.end() ? nowhere
+                                     : static_cast<std::uint32_t>(found - body.symbols.begin());
+}
+
 class Compiler {
 public:
-  Compiler(Shared& shared, Code& code)
-      : shared_(shared), code_(code), body_(code.body), results_(call_results(code.body)) {}
+  Compiler(Shared& shared, Code& code) : shared_(shared), code_(code), body_(code.body) {}
 
   void run() {
     number_rows();
@@ -384,15 +390,9 @@ private:
     }
     for (const ptx::Arg& arg : src)
       site.arguments.push_back(call_value(arg));
-    const auto in_memory = results_.find(inst.statement);
-    if (in_memory != results_.end())
-      for (const std::uint32_t s : in_memory->second) {
-        CallValue value;
-        if (s == nowhere) continue;
-        value.stack = stack_offset_[s];
-        value.size = body_.symbols[s].size;
-        site.results.push_back(value);
-      }
+    for (const ptx::Arg& place : body_.returned(inst))
+      site.results.push_back(
+          {.stack = stack_offset_[place.id], .size = body_.symbols[place.id].size});
     for (const ptx::Arg& arg : body_.dst(inst))
       site.results.push_back(call_value(arg));
     ins_.targets = {static_cast<std::uint32_t>(code_.calls.size()), 1};
@@ -408,7 +408,6 @@ private:
   std::vector<std::uint32_t> stack_offset_; // per symbol
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> symbol_rows_;
   std::map<std::uint64_t, std::uint32_t> constants_;
-  CallResults results_;
 };
 
 } // namespace
