@@ -102,6 +102,18 @@ TEST(Calls, WhatDoesMoreThanComputeStaysOpaque) {
   }
 }
 
+TEST(Calls, AnOpaqueCallOverwritesItsResult) {
+  const Emulated k = with(R"(
+.func (.param .b32 r) f() { .reg .b32 %r<2>; mov.u32 %r1, 9; st.param.b32 [r], %r1; bar.sync 0; ret; }
+)",
+                          R"(
+{ .param .b32 r;
+st.param.b32 [r], 5; call (r), f; ld.param.b32 %r5, [r]; }
+cvt.u64.u32 %rd3, %r5; st.global.u8 [%rd3], 0; ret;)");
+  ASSERT_EQ(k.kernel.trace.events.size(), 2U);
+  EXPECT_FALSE(k.kernel.context->value(k.kernel.trace.events[1].address).has_value());
+}
+
 TEST(Calls, RecursionIsNotFollowed) {
   const std::string_view prototype = ".func (.param .b64 r) at(.param .b64 base, .param .b32 i);\n"
                                      ".func (.param .b64 r) at(.param .b64 base, .param .b32 i)\n"
