@@ -56,11 +56,12 @@ struct Profile {
   Cost guard;                    // predicates and moves of one guarded shuffle, as cycles
   // A line that one SM brings into L1 from L2 while all others do the same.
   Cost fetch{3.0, Provenance::estimated, "L2 delivers about 5120 bytes per clock to 108..132 SMs"};
-  double margin = 1.5;           // the load must cost this many times the shuffle
-  double kernel_margin = 1.5;    // all accesses of the kernel, before against after
+  double margin = 1.5;        // the load must cost this many times the shuffle
+  double kernel_margin = 1.5; // all accesses of the kernel, before against after
   CoarsenCosts coarsen;
   unsigned register_budget = registers_for_any_block;
   unsigned threads_per_sm = 2048;
+  unsigned sms = 132; // of the largest chip
   unsigned registers_per_sm = 65536;
 
   [[nodiscard]] bool measured() const; // every cost that decides was measured

@@ -21,7 +21,7 @@ std::string CopyAxes::read(Text& text, std::string_view special, const Axis& axi
   return reg;
 }
 
-void CopyAxes::enter(Text& text) {
+void CopyAxes::enter(Text& text, std::uint64_t least_threads) {
   std::string groups;
   for (const unsigned axis : used_)
     groups += fmt::format(" {} along {}", axes_[axis].factor, axes_[axis].name);
@@ -31,6 +31,7 @@ void CopyAxes::enter(Text& text) {
   if (!host_) {
     for (const unsigned axis : used_)
       leave_groups_that_hang_over(text, axes_[axis]);
+    if (least_threads != 0) leave_small_grids(text, least_threads);
     for (const unsigned axis : used_) {
       const std::string other = registers_.make("pred");
       text.line("setp.ne.u32 \t{}, {}, 0;", other, axes_[axis].rest);
@@ -64,6 +65,25 @@ void CopyAxes::leave_groups_that_hang_over(Text& text, const Axis& axis) {
   text.line("add.u32 \t{}, {}, {};", end, axis.first, axis.factor);
   text.line("setp.gt.u32 \t{}, {}, {};", over, end, axis.count);
   text.line("@{} bra \t{};", over, labels_.alone);
+}
+
+// All blocks of a grid count the same threads. (A product of over 64 bits may come out small, which
+// is harmless.)
+void CopyAxes::leave_small_grids(Text& text, std::uint64_t least_threads) {
+  std::array<std::string, 3> blocks, threads;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    blocks[axis] = read(text, "%nctaid", axes_[axis]);
+    threads[axis] = read(text, "%ntid", axes_[axis]);
+  }
+  const std::string plane = registers_.make("b64"), rest = registers_.make("b64"),
+                    small = registers_.make("pred");
+  for (const std::string& factor : {threads[1], threads[2], blocks[2]})
+    text.line("mul.lo.u32 \t{0}, {0}, {1};", threads[0], factor);
+  text.line("mul.wide.u32 \t{}, {}, {};", plane, blocks[0], blocks[1]);
+  text.line("cvt.u64.u32 \t{}, {};", rest, threads[0]);
+  text.line("mul.lo.u64 \t{0}, {0}, {1};", plane, rest);
+  text.line("setp.lt.u64 \t{}, {}, {};", small, plane, least_threads);
+  text.line("@{} bra \t{};", small, labels_.alone);
 }
 
 // Of the rows of a group each thread does some that follow each other.
