@@ -13,8 +13,7 @@
 namespace ptxasw::sem {
 
 template <class D> Step<D> find_step(const ptx::Body& body, const ptx::Inst& inst) {
-  if (inst.opaque || inst.mods.unknown || ptx::group(inst.op) != ptx::Group::pure)
-    return nullptr;
+  if (inst.opaque || inst.mods.unknown || ptx::group(inst.op) != ptx::Group::pure) return nullptr;
   if (ptx::is_video(inst.op)) return video_parts(body, inst) ? video_step<D> : nullptr;
   if (!well_formed(inst)) return nullptr;
   switch (inst.op) {
