@@ -79,8 +79,8 @@ public:
     if (report.fusable != 0 && options_.fp_contract == FpContract::exact) {
       report.reason = fmt::format(
           "ptxas chooses by itself which products of {} additions it fuses, and the last bit of "
-          "results hangs on it; the choice could not be pinned (--fp-contract=any rewrites "
-          "all the same)",
+          "results hangs on it; its choice is not known (opt and the drop-in ask ptxas; "
+          "--fp-contract=any rewrites all the same)",
           report.fusable);
       report.held_back = true;
       return std::move(result_);
