@@ -2,7 +2,7 @@
 // emitted for it.
 #include "api/coarsen_job.hpp"
 
-#include "cost/access.hpp"
+#include "api/access_pattern.hpp"
 #include "cost/coarsening.hpp"
 #include "reuse/block.hpp"
 #include "reuse/relaxed.hpp"
@@ -34,21 +34,6 @@ reuse::CopyOrder order_of(const Coarsening& how) {
                                            : reuse::CopyOrder::instructions;
 }
 
-cost::ShuffleCandidate access(const Event& event, const reuse::Stride& lane) {
-  cost::ShuffleCandidate result{.bytes = event.element_bytes * event.elements};
-  cost::Pattern pattern{.bytes = result.bytes};
-  if (lane.kind == reuse::Stride::Kind::constant) {
-    pattern.lane = cost::Lane::constant;
-    pattern.stride = lane.bytes;
-    result.lane_stride = lane.bytes;
-  } else if (lane.kind == reuse::Stride::Kind::parametric) {
-    pattern.lane = cost::Lane::parametric;
-  }
-  result.lane = pattern.lane;
-  result.sectors = cost::sectors_of(pattern);
-  return result;
-}
-
 // What the accesses of a kernel ask of the memory system.
 class Accesses {
 public:
@@ -59,7 +44,8 @@ public:
         cycles_.push_back(0);
         continue;
       }
-      const cost::ShuffleCandidate what = access(event, relaxed_.stride(event.address));
+      const cost::ShuffleCandidate what =
+          candidate(access_pattern(event, relaxed_.stride(event.address)));
       cycles_.push_back(cost::access_cycles(profile, what));
       note_array(event, what);
       has_columns_ |= event.kind == EventKind::load && cycles_.back() > most_lines;

@@ -1,6 +1,7 @@
 // The order of the passes, and what each leaves in the report.
 #include "api/kernel_job.hpp"
 
+#include "api/access_pattern.hpp"
 #include "api/coarsen_job.hpp"
 #include "cost/access.hpp"
 #include "cost/profile.hpp"
@@ -208,25 +209,6 @@ private:
 
   // --- What pays -------------------------------------------------------------------------------
 
-  static cost::Pattern pattern(const Event& event, const Stride& lane, const Stride& trip) {
-    cost::Pattern result{.bytes = event.element_bytes * event.elements};
-    if (lane.kind == Stride::Kind::constant) {
-      result.lane = cost::Lane::constant;
-      result.stride = lane.bytes;
-    } else if (lane.kind == Stride::Kind::parametric) {
-      result.lane = cost::Lane::parametric;
-    }
-    if (trip.kind == Stride::Kind::constant) result.trip_stride = trip.bytes;
-    return result;
-  }
-
-  static cost::ShuffleCandidate candidate(const cost::Pattern& p, int delta) {
-    cost::ShuffleCandidate result{
-        .bytes = p.bytes, .lane = p.lane, .sectors = cost::sectors_of(p), .delta = delta};
-    if (p.lane == cost::Lane::constant) result.lane_stride = p.stride;
-    return result;
-  }
-
   // --shuffle=auto: first each load by itself, then the kernel as a whole.
   void choose(Kernel& kernel, reuse::LanePlan& plan) const {
     if (options_.shuffle != ShuffleMode::automatic) return; // none: the report shows what could be
@@ -234,8 +216,8 @@ private:
     double before = 0, saved = 0;
     for (Load& load : plan.loads) {
       const Event& event = kernel.trace.events[load.event];
-      const cost::Pattern p = pattern(event, load.lane_stride, load.trip_stride);
-      if (profile != nullptr) before += cost::access_cycles(*profile, candidate(p, 0));
+      const cost::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
+      if (profile != nullptr) before += cost::access_cycles(*profile, candidate(p));
       if (!load.cover) continue;
       const cost::Verdict verdict =
           cost::shuffle_verdict(architecture(), candidate(p, load.cover->delta));
@@ -261,8 +243,8 @@ private:
     double cycles = 0;
     for (const Event& event : kernel.trace.events) {
       if (event.kind != EventKind::store) continue;
-      const cost::Pattern p = pattern(event, relaxed.stride(event.address), Stride{});
-      cycles += cost::access_cycles(profile, candidate(p, 0));
+      const cost::Pattern p = access_pattern(event, relaxed.stride(event.address));
+      cycles += cost::access_cycles(profile, candidate(p));
     }
     return cycles;
   }
@@ -315,7 +297,7 @@ private:
     report.address = kernel.context->to_string(event.address);
     for (const sym::Term value : event.values)
       report.values.push_back(kernel.context->to_string(value));
-    const cost::Pattern p = pattern(event, lane, trip);
+    const cost::Pattern p = access_pattern(event, lane, trip);
     if (p.lane == cost::Lane::constant) report.lane_stride = p.stride;
     const cost::Range sectors = cost::sectors_of(p);
     report.sectors = {sectors.least, sectors.most};

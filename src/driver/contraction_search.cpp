@@ -1,9 +1,8 @@
 // All kernels are tried with the same choice at once; those that match are done.
 #include "driver/contraction_search.hpp"
 
-#include "driver/files.hpp"
+#include "driver/assemble.hpp"
 #include "driver/machine_code.hpp"
-#include "driver/process.hpp"
 
 #include <algorithm>
 
@@ -12,17 +11,13 @@ namespace ptxasw::driver {
 Assemble assemble_alone(const std::string& ptxas, const std::string& architecture,
                         const Environment& environment) {
   return [=](const std::string& text) -> std::optional<std::string> {
-    const auto cubin = MemoryFile::create({}, true), source = MemoryFile::create(text, true),
-               messages = MemoryFile::create();
-    if (!cubin || !source || !messages) return std::nullopt;
-    const auto ended =
-        run({.program = ptxas,
-             .arguments = {"-arch=" + architecture, source->path(), "-o", cubin->path()},
-             .output = messages->descriptor(),
-             .error = messages->descriptor()},
-            environment);
-    if (!ended || !ended->ok()) return std::nullopt;
-    return cubin->content();
+    const auto arguments = [&](const std::string& source, const std::string& cubin) {
+      return std::vector<std::string>{"-arch=" + architecture, source, "-o", cubin};
+    };
+    int interrupted = 0;
+    auto assembled = assemble_all(ptxas, environment, {text}, arguments, interrupted);
+    if (!assembled.front()) return std::nullopt;
+    return std::move(assembled.front()->cubin);
   };
 }
 

@@ -41,16 +41,25 @@ std::string target_of(const std::string& text) {
   return text.substr(begin, text.find_first_of(", \t\r\n", begin) - begin);
 }
 
+// The ptxas to ask, if there is one, and for what.
+struct Assembler {
+  driver::Environment environment = driver::Environment::current();
+  tl::expected<std::string, std::string> ptxas =
+      driver::find_ptxas({driver::own_program_file(), ""}, environment);
+  std::string architecture;
+
+  Assembler(const std::string& text, const Options& options)
+      : architecture(options.architecture.empty() ? target_of(text) : options.architecture) {}
+};
+
 // The text with ptxas' own choice of fused products written down, where ptxas is there to be asked.
 std::string pin(const std::string& text, const std::string& name,
                 const std::vector<std::string>& kernels, const Options& options) {
-  auto environment = driver::Environment::current();
-  const auto ptxas = driver::find_ptxas({driver::own_program_file(), ""}, environment);
-  if (!ptxas) return text;
-  const std::string architecture =
-      options.architecture.empty() ? target_of(text) : options.architecture;
+  const Assembler to_ask(text, options);
+  if (!to_ask.ptxas) return text;
   const auto choices = driver::find_contractions(
-      text, name, kernels, driver::assemble_alone(*ptxas, architecture, environment));
+      text, name, kernels,
+      driver::assemble_alone(*to_ask.ptxas, to_ask.architecture, to_ask.environment));
   return pin_contraction(text, name, choices);
 }
 
@@ -59,18 +68,16 @@ std::optional<driver::CoarsenSearch> search(const std::string& text, const std::
                                             const Report& report, const Options& options) {
   const bool any = std::ranges::any_of(
       report.kernels, [](const KernelReport& kernel) { return !kernel.candidates.empty(); });
-  auto environment = driver::Environment::current();
-  const auto ptxas = driver::find_ptxas({driver::own_program_file(), ""}, environment);
-  if (!any || !ptxas) return std::nullopt;
-  const std::string architecture =
-      options.architecture.empty() ? target_of(text) : options.architecture;
+  if (!any) return std::nullopt;
+  const Assembler to_ask(text, options);
+  if (!to_ask.ptxas) return std::nullopt;
   int interrupted = 0;
   auto found = driver::find_coarsenings(
-      text, report, options, {.architecture = architecture},
+      text, report, options, {.architecture = to_ask.architecture},
       [&](const Options& tried) { return optimize(text, name, tried).text; },
       [&](const auto& texts, const auto& kernels) {
         const auto arguments = [&](const std::string& source, const std::string& cubin) {
-          return std::vector<std::string>{"-arch=" + architecture,
+          return std::vector<std::string>{"-arch=" + to_ask.architecture,
                                           "-v",
                                           source,
                                           "-o",
@@ -78,7 +85,8 @@ std::optional<driver::CoarsenSearch> search(const std::string& text, const std::
                                           "--entry",
                                           fmt::format("{}", fmt::join(kernels, ","))};
         };
-        return driver::assemble_all(*ptxas, environment, texts, arguments, interrupted);
+        return driver::assemble_all(*to_ask.ptxas, to_ask.environment, texts, arguments,
+                                    interrupted);
       });
   if (interrupted != 0) std::exit(driver::end_like({.interrupted = interrupted}));
   return found;
