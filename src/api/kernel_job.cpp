@@ -257,9 +257,8 @@ private:
 
   // --- The report ------------------------------------------------------------------------------
 
-  [[nodiscard]] std::uint32_t line_of(const Kernel& kernel, ptx::InstId inst) const {
-    const std::uint32_t statement = kernel.body.insts[inst].statement;
-    return module_.lines.position(module_.statements[statement].range.begin).line;
+  [[nodiscard]] static std::uint32_t line_of(const Kernel& kernel, ptx::InstId inst) {
+    return ptx::line_of(kernel.body, kernel.body.insts[inst]);
   }
 
   void describe(Kernel& kernel, const reuse::LanePlan& plan) {

@@ -59,7 +59,7 @@ void Instructions::run(analysis::BlockId b, State& state) {
   for (InstId i = block.first; i < block.end; ++i) {
     const Inst& inst = k_.body.insts[i];
     if (inst.op == Op::unknown) {
-      k_.trace.refused = fmt::format("unknown instruction at line {}", line_of(inst));
+      k_.trace.refused = fmt::format("unknown instruction at line {}", ptx::line_of(k_.body, inst));
       return;
     }
     if (inst.op == Op::st && inst.mods.space == Space::param) store_parameter(inst, state);
@@ -146,11 +146,6 @@ bool Instructions::writes_needed(const Inst& inst) const {
   });
 }
 
-std::uint32_t Instructions::line_of(const Inst& inst) const {
-  const ptx::Module& module = *k_.body.module;
-  return module.lines.position(module.statements[inst.statement].range.begin).line;
-}
-
 void Instructions::store_parameter(const Inst& inst, const State& state) {
   const auto place = parameter_place(k_.body, inst);
   if (!place) return cells_.clear();
@@ -196,9 +191,10 @@ void Instructions::see_through(InstId id, State& state) {
     const Term value = n < out.registers.size() ? out.registers[n] : Term{};
     const bool fits = value.valid() && c_.width(value) == ptx::bit_width(reg.type);
     Term& place = state[slice_.index[dst[n].id]];
-    place = fits ? value
-                 : fresh(AtomKind::unknown, fmt::format("{}@{}", reg.name, line_of(call)),
-                         dst[n].id, sym::Uniformity::lane, id, static_cast<std::uint32_t>(n));
+    place =
+        fits ? value
+             : fresh(AtomKind::unknown, fmt::format("{}@{}", reg.name, ptx::line_of(k_.body, call)),
+                     dst[n].id, sym::Uniformity::lane, id, static_cast<std::uint32_t>(n));
     k_.trace.definitions.push_back({id, dst[n].id, place});
   }
 }
@@ -262,9 +258,10 @@ std::vector<Term> Instructions::results_of(InstId id, const Event* event, const 
     if (results[n].valid()) continue;
     const ptx::RegId reg = dst[n].id;
     const bool load = ptx::group(inst.op) == Group::load;
-    results[n] = fresh(load ? AtomKind::loaded : AtomKind::unknown,
-                       fmt::format("{}@{}", k_.body.registers[reg].name, line_of(inst)), reg,
-                       to_sym(k_.uniformity.registers[reg]), id, static_cast<std::uint32_t>(n));
+    results[n] =
+        fresh(load ? AtomKind::loaded : AtomKind::unknown,
+              fmt::format("{}@{}", k_.body.registers[reg].name, ptx::line_of(k_.body, inst)), reg,
+              to_sym(k_.uniformity.registers[reg]), id, static_cast<std::uint32_t>(n));
   }
   return results;
 }

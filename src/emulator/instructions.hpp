@@ -43,7 +43,6 @@ private:
   sym::Term value_of(const ptx::Arg& arg, const State& state);
   sym::Term address_of(const ptx::Address& address, const State& state);
   [[nodiscard]] bool writes_needed(const ptx::Inst& inst) const;
-  [[nodiscard]] std::uint32_t line_of(const ptx::Inst& inst) const;
   void store_parameter(const ptx::Inst& inst, const State& state);
   CallValues arguments_of(const ptx::Inst& call, const State& state);
   void see_through(ptx::InstId call, State& state);

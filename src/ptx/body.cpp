@@ -5,6 +5,7 @@
 
 #include "ptx/scope.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
@@ -438,6 +439,17 @@ private:
 
 Body resolve(const Module& module, const Function& function) {
   return Resolver(module, function).run();
+}
+
+std::uint32_t line_of(const Body& body, const Inst& inst) {
+  const Module& module = *body.module;
+  return module.lines.position(module.statements[inst.statement].range.begin).line;
+}
+
+bool reads_special(const Body& body, Special special) {
+  return std::ranges::any_of(body.args, [&](const Arg& arg) {
+    return arg.kind == Arg::Kind::special && arg.special == special;
+  });
 }
 
 } // namespace ptxasw::ptx

@@ -122,4 +122,9 @@ struct Effects {
 };
 Effects effects(const Body& body, const Inst& inst);
 
+// Of the instruction in the PTX text, from 1.
+std::uint32_t line_of(const Body& body, const Inst& inst);
+
+bool reads_special(const Body& body, Special special);
+
 } // namespace ptxasw::ptx

@@ -34,12 +34,6 @@ std::string axis_name(unsigned axis) {
   return std::string(1, "xyz"[axis]);
 }
 
-bool reads_special(const ptx::Body& body, ptx::Special special) {
-  return std::ranges::any_of(body.args, [&](const ptx::Arg& arg) {
-    return arg.kind == ptx::Arg::Kind::special && arg.special == special;
-  });
-}
-
 class BlockReuse {
 public:
   BlockReuse(emulator::Kernel& kernel, sym::Solver& solver, const BlockOptions& options,
@@ -271,7 +265,7 @@ BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
     plan.axes[axis].factor = std::max(options.factors[axis], 1U);
     if (plan.axes[axis].factor == 1) continue;
     count *= std::min(plan.axes[axis].factor, most_copies + 1);
-    if (!reads_special(kernel.body, along(ptx::Special::ctaid_x, axis))) {
+    if (!ptx::reads_special(kernel.body, along(ptx::Special::ctaid_x, axis))) {
       plan.refused = fmt::format("it does not read %ctaid.{}", axis_name(axis));
       return plan;
     }

@@ -20,14 +20,6 @@ using sym::Term;
 
 namespace {
 
-std::uint32_t line_of(const ptx::Body& body, const Inst& inst) {
-  return body.module->lines.position(body.module->statements[inst.statement].range.begin).line;
-}
-
-std::string at(const ptx::Body& body, const Inst& inst, std::string_view why) {
-  return at_line(body, inst, why);
-}
-
 // Values that tell one block from another by more than its index, or that change under way.
 bool is_observation(Special special) {
   using enum Special;
@@ -63,8 +55,8 @@ std::string why_not_space(const ptx::Body& body, const Inst& inst) {
   case ptx::Space::const_:
   case ptx::Space::param:
   case ptx::Space::local: return {};
-  case ptx::Space::shared: return at(body, inst, "the block's shared memory");
-  default: return at(body, inst, fmt::format("{} memory", ptx::name(inst.mods.space)));
+  case ptx::Space::shared: return at_line(body, inst, "the block's shared memory");
+  default: return at_line(body, inst, fmt::format("{} memory", ptx::name(inst.mods.space)));
   }
 }
 
@@ -74,19 +66,20 @@ std::string why_not_group(const ptx::Body& body, const Inst& inst) {
   case Group::branch:
   case Group::exit: return {};
   case Group::hint:
-    return inst.op == Op::prefetch || inst.op == Op::prefetchu ? "" : at(body, inst, "not handled");
+    return inst.op == Op::prefetch || inst.op == Op::prefetchu ? ""
+                                                               : at_line(body, inst, "not handled");
   case Group::load:
   case Group::store:
-    if (inst.op == Op::discard) return at(body, inst, "destroys memory");
+    if (inst.op == Op::discard) return at_line(body, inst, "destroys memory");
     return why_not_space(body, inst);
   case Group::texture:
-    return inst.op == Op::suld ? at(body, inst, "reads a surface that blocks may write") : "";
-  case Group::barrier: return at(body, inst, "waits for other threads");
-  case Group::fence: return at(body, inst, "orders memory for other blocks to see");
-  case Group::atomic: return at(body, inst, "blocks can observe each other through it");
-  case Group::warp: return at(body, inst, "depends on which lanes run together");
-  case Group::call: return at(body, inst, "a call");
-  default: return at(body, inst, "not handled");
+    return inst.op == Op::suld ? at_line(body, inst, "reads a surface that blocks may write") : "";
+  case Group::barrier: return at_line(body, inst, "waits for other threads");
+  case Group::fence: return at_line(body, inst, "orders memory for other blocks to see");
+  case Group::atomic: return at_line(body, inst, "blocks can observe each other through it");
+  case Group::warp: return at_line(body, inst, "depends on which lanes run together");
+  case Group::call: return at_line(body, inst, "a call");
+  default: return at_line(body, inst, "not handled");
   }
 }
 
@@ -100,18 +93,25 @@ bool promises_one_way(const Inst& inst) {
 } // namespace
 
 std::string at_line(const ptx::Body& body, const Inst& inst, std::string_view why) {
-  return fmt::format("{} at line {}: {}", ptx::name(inst.op), line_of(body, inst), why);
+  return fmt::format("{} at line {}: {}", ptx::name(inst.op), ptx::line_of(body, inst), why);
+}
+
+std::string why_not_a_plain_kernel(const emulator::Kernel& kernel) {
+  if (!kernel.trace.refused.empty()) return kernel.trace.refused;
+  if (!kernel.body.function->is_entry) return "not a kernel";
+  if (kernel.body.function->uses_clusters) return "its blocks form clusters";
+  return {};
 }
 
 std::string why_threads_meet(const ptx::Body& body, const Inst& inst) {
   if (promises_one_way(inst)) return at_line(body, inst, "promises that the lanes of a warp agree");
   if (std::string why = why_not_group(body, inst); !why.empty()) return why;
   const ptx::Effects effects = ptx::effects(body, inst);
-  if (effects.ordered) return at(body, inst, "volatile or ordered access");
-  if (inst.opaque) return at(body, inst, "an operand form without semantics");
+  if (effects.ordered) return at_line(body, inst, "volatile or ordered access");
+  if (inst.opaque) return at_line(body, inst, "an operand form without semantics");
   for (const Arg& src : body.src(inst)) {
     if (src.kind == Arg::Kind::special && is_observation(src.special))
-      return at(body, inst, fmt::format("reads {}", ptx::info(src.special).name));
+      return at_line(body, inst, fmt::format("reads {}", ptx::info(src.special).name));
   }
   return {};
 }
@@ -132,9 +132,7 @@ bool is_debug_information(std::string_view directive) {
 
 std::string why_not_coarsened(const emulator::Kernel& kernel) {
   const ptx::Body& body = kernel.body;
-  if (!kernel.trace.refused.empty()) return kernel.trace.refused;
-  if (!body.function->is_entry) return "not a kernel";
-  if (body.function->uses_clusters) return "its blocks form clusters";
+  if (std::string why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
   for (const ptx::Statement& statement : body.module->statements) {
     if (statement.kind == ptx::StatementKind::directive &&
         is_debug_information(body.module->slice(statement.range)))
@@ -157,7 +155,7 @@ std::string why_not_coarsened(const emulator::Kernel& kernel) {
   for (const Inst& inst : body.insts) {
     if (std::string why = why_threads_meet(body, inst); !why.empty()) return why;
     if (uses_local_memory(inst))
-      return at(body, inst, "copies would share the thread's local memory");
+      return at_line(body, inst, "copies would share the thread's local memory");
   }
   return {};
 }
@@ -176,11 +174,11 @@ std::string why_copies_part(const emulator::Kernel& kernel, const analysis::Vari
     const Inst& inst = body.insts[i];
     if (!needs_agreement(kernel, variance, inst)) continue;
     if (inst.op != Op::bra && inst.op != Op::ret && inst.op != Op::exit)
-      return at(body, inst, "copies may go different ways");
+      return at_line(body, inst, "copies may go different ways");
     if (kernel.loops.innermost[kernel.cfg.block_of[i]] != ~0U)
-      return at(body, inst, "copies may go different ways in a loop");
+      return at_line(body, inst, "copies may go different ways in a loop");
     if (!can_start_over(kernel, i))
-      return at(body, inst, "copies may go different ways after memory has been written");
+      return at_line(body, inst, "copies may go different ways after memory has been written");
   }
   return {};
 }

@@ -14,6 +14,9 @@ namespace ptxasw::reuse {
 // Rules that do not depend on the axis. Empty, or a reason for people.
 std::string why_not_coarsened(const emulator::Kernel& kernel);
 
+// Rules for all rewrites that let blocks or threads do each other's work. Empty, or a reason.
+std::string why_not_a_plain_kernel(const emulator::Kernel& kernel);
+
 // Rules about one instruction, for all rewrites that let a thread do another's work: it may wait
 // for, observe or disturb other threads. Empty, or a reason.
 std::string why_threads_meet(const ptx::Body& body, const ptx::Inst& inst);

@@ -157,7 +157,8 @@ private:
   std::optional<Cover> try_cover(std::size_t load, const Candidate& candidate) {
     const Event& s = event(candidate.event);
     const Event& d = event(load);
-    const std::string where = fmt::format("the load at line {}", line_of(s.inst));
+    const std::string where =
+        fmt::format("the load at line {}", ptx::line_of(k_.body, k_.body.insts[s.inst]));
     if (!k_.cfg.dominates_inst(s.inst, d.inst)) {
       return refuse("{} does not precede it on every path", where);
     }
@@ -211,7 +212,7 @@ private:
   bool undisturbed(const Event& s, const Event& d) {
     return between_.all_events(s.inst, d.inst, [&](const Event& e) {
       if (e.kind == EventKind::load) return true;
-      const std::uint32_t line = line_of(e.inst);
+      const std::uint32_t line = ptx::line_of(k_.body, k_.body.insts[e.inst]);
       if (e.kind == EventKind::clobber) {
         refuse("{} at line {} orders memory between the loads", ptx::name(k_.body.insts[e.inst].op),
                line);
@@ -254,7 +255,8 @@ private:
     const std::vector<Term> facts = k_.facts_at(d.block);
     const auto match = match_addresses(c_, solver_, facts, *there, d.address, options_.paranoid);
     if (!match) {
-      refuse("not proved to be the address of lane + {} at line {}", cover.delta, line_of(s.inst));
+      refuse("not proved to be the address of lane + {} at line {}", cover.delta,
+             ptx::line_of(k_.body, k_.body.insts[s.inst]));
       return false;
     }
     cover.proof = match->proof;
@@ -379,12 +381,6 @@ private:
       fact.units = ranges.first;
       fact.constants = ranges.second;
     });
-  }
-
-  [[nodiscard]] std::uint32_t line_of(ptx::InstId inst) const {
-    const ptx::Module& module = *k_.body.module;
-    const ptx::Range range = module.statements[k_.body.insts[inst].statement].range;
-    return module.lines.position(range.begin).line;
   }
 
   emulator::Kernel& k_;

@@ -17,7 +17,7 @@ void plan_blocks(const emulator::Kernel& kernel, RemapPlan& plan) {
   if (plan.refused.empty()) plan.refused = why_not_replaced(kernel, replaced);
   if (!plan.refused.empty()) return;
   for (const Special special : replaced) {
-    if (!reads_special(kernel.body, special))
+    if (!ptx::reads_special(kernel.body, special))
       plan.refused = "it does not read " + std::string(ptx::info(special).name) +
                      ", and the order of blocks along one axis stays as it is";
   }
@@ -33,7 +33,7 @@ void plan_linear(emulator::Kernel& kernel, RemapPlan& plan) {
 }
 
 void plan_swap(const emulator::Kernel& kernel, RemapPlan& plan) {
-  const auto reads = [&](Special special) { return reads_special(kernel.body, special); };
+  const auto reads = [&](Special special) { return ptx::reads_special(kernel.body, special); };
   plan.refused = why_threads_stay(kernel);
   if (!plan.refused.empty()) return;
   if (!reads(Special::tid_x)) {

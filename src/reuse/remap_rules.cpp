@@ -110,16 +110,8 @@ std::size_t count(std::string_view text, std::string_view word) {
 
 } // namespace
 
-bool reads_special(const ptx::Body& body, Special special) {
-  return std::ranges::any_of(body.args, [&](const Arg& arg) {
-    return arg.kind == Arg::Kind::special && arg.special == special;
-  });
-}
-
 std::string why_blocks_stay(const emulator::Kernel& kernel) {
-  if (!kernel.trace.refused.empty()) return kernel.trace.refused;
-  if (!kernel.body.function->is_entry) return "not a kernel";
-  if (kernel.body.function->uses_clusters) return "its blocks form clusters";
+  if (std::string why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
   for (InstId id = 0; id < kernel.body.insts.size(); ++id) {
     if (std::string why = why_not_moved_with_block(kernel, id); !why.empty()) return why;
   }
@@ -128,9 +120,7 @@ std::string why_blocks_stay(const emulator::Kernel& kernel) {
 
 std::string why_threads_stay(const emulator::Kernel& kernel) {
   const ptx::Body& body = kernel.body;
-  if (!kernel.trace.refused.empty()) return kernel.trace.refused;
-  if (!body.function->is_entry) return "not a kernel";
-  if (body.function->uses_clusters) return "its blocks form clusters";
+  if (std::string why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
   // Generic addresses reach what the module or the kernel declares for the block.
   for (const ptx::Symbol& symbol : body.symbols) {
     if (symbol.kind == ptx::Symbol::Kind::variable && symbol.space == ptx::Space::shared)

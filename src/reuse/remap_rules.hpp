@@ -22,6 +22,4 @@ std::string why_threads_stay(const emulator::Kernel& kernel);
 std::string why_not_replaced(const emulator::Kernel& kernel,
                              std::span<const ptx::Special> specials);
 
-bool reads_special(const ptx::Body& body, ptx::Special special);
-
 } // namespace ptxasw::reuse

@@ -96,8 +96,7 @@ private:
     const Cover& cover = *load.cover;
     const InstId id = inst_of(load.event);
     const Inst& inst = body_.insts[id];
-    const std::uint32_t source_line =
-        body_.module->lines.position(range_of(inst_of(cover.source)).begin).line;
+    const std::uint32_t source_line = ptx::line_of(body_, body_.insts[inst_of(cover.source)]);
     Code code;
     if (cover.delta == 0) {
       code.line("// ptxasw: the value of line {}", source_line);
