@@ -2,10 +2,12 @@
 // with random or fixed words, and compare.
 #pragma once
 
+#include "plan.hpp"
 #include "words.hpp"
 
 #include <cuda.h>
 
+#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -72,17 +74,21 @@ private:
 
 class Kernel {
 public:
-  Kernel(const std::string& cubin, const std::string& entry) {
-    check(cuModuleLoad(&module_, cubin.c_str()), ("cuModuleLoad " + cubin).c_str());
-    check(cuModuleGetFunction(&function_, module_, entry.c_str()), "cuModuleGetFunction");
+  Kernel(const Variant& variant, const Case& c) : grid_(c.grid) {
+    check(cuModuleLoad(&module_, variant.cubin.c_str()), ("cuModuleLoad " + variant.cubin).c_str());
+    check(cuModuleGetFunction(&function_, module_, c.entry.c_str()), "cuModuleGetFunction");
+    for (unsigned axis = 0; axis < 3; ++axis)
+      grid_[axis] /= variant.divided[axis];
   }
   Kernel(Kernel&& other) noexcept
-      : module_(std::exchange(other.module_, nullptr)), function_(other.function_) {}
+      : module_(std::exchange(other.module_, nullptr)), function_(other.function_),
+        grid_(other.grid_) {}
   Kernel& operator=(Kernel&&) = delete;
   ~Kernel() {
     if (module_) cuModuleUnload(module_);
   }
   CUfunction function() const { return function_; }
+  const std::array<unsigned, 3>& grid() const { return grid_; }
   int attribute(CUfunction_attribute which) const {
     int value = 0;
     check(cuFuncGetAttribute(&value, which, function_), "cuFuncGetAttribute");
@@ -92,6 +98,7 @@ public:
 private:
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
+  std::array<unsigned, 3> grid_;
 };
 
 // Elements [0, count) of `to` get their words.

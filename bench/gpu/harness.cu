@@ -118,7 +118,8 @@ void launch(const Case& c, const Kernel& kernel, std::vector<std::uint64_t> valu
   std::vector<void*> pointers;
   for (std::uint64_t& value : values)
     pointers.push_back(&value);
-  check(cuLaunchKernel(kernel.function(), c.grid[0], c.grid[1], c.grid[2], c.block[0], c.block[1],
+  const std::array<unsigned, 3>& grid = kernel.grid();
+  check(cuLaunchKernel(kernel.function(), grid[0], grid[1], grid[2], c.block[0], c.block[1],
                        c.block[2], 0, nullptr, pointers.data(), nullptr),
         "cuLaunchKernel");
 }
@@ -156,8 +157,8 @@ int blocks_per_multiprocessor(const Case& c, const Kernel& kernel) {
 Line& resources(Line& line, const Case& c, const Kernel& kernel, const Device& device) {
   const int resident = blocks_per_multiprocessor(c, kernel) * threads_of(c);
   char shape[80];
-  std::snprintf(shape, sizeof shape, "%ux%ux%u of %ux%ux%u", c.grid[0], c.grid[1], c.grid[2],
-                c.block[0], c.block[1], c.block[2]);
+  std::snprintf(shape, sizeof shape, "%ux%ux%u of %ux%ux%u", kernel.grid()[0], kernel.grid()[1],
+                kernel.grid()[2], c.block[0], c.block[1], c.block[2]);
   return line.text("launch", shape)
       .number("registers", kernel.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS))
       .number("local_bytes", kernel.attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES))
@@ -197,7 +198,7 @@ bool excluded(const Settings& s, const Case& c, const Variant& v) {
 
 void check_case(const Settings& s, const Case& c, std::size_t number) {
   Arrays reference(c), mine(c);
-  const Kernel plain(c.variants.front().cubin, c.entry);
+  const Kernel plain(c.variants.front(), c);
   for (const bool bits : {false, true}) {
     const unsigned steps = std::min(c.steps, 2u);
     const std::uint64_t seed = s.seed + number;
@@ -210,7 +211,7 @@ void check_case(const Settings& s, const Case& c, std::size_t number) {
           check(cuCtxSynchronize(), "running");
           continue;
         }
-        const Kernel kernel(v.cubin, c.entry);
+        const Kernel kernel(v, c);
         Line line = line_of(c, v);
         line.text("data", bits ? "bits" : "floats");
         verdict(line, check_variant(c, kernel, mine, reference, seed, bits, steps)).print();
@@ -291,7 +292,7 @@ void time_case(const Settings& s, const Case& c, std::size_t number, const Devic
     for (const Variant& v : c.variants) {
       if (excluded(s, c, v)) continue;
       try {
-        Contestant one{&v, Kernel(v.cubin, c.entry), {}, {}, {}, {}};
+        Contestant one{&v, Kernel(v, c), {}, {}, {}, {}};
         if (field.empty()) {
           reference.fill(s.seed + number, false);
           run_steps(c, one.kernel, reference, c.steps);
@@ -344,7 +345,7 @@ void trap_case(const Settings& s, const Case& c) {
   for (const Variant& v : c.variants) {
     if (excluded(s, c, v)) continue;
     try {
-      const Kernel kernel(v.cubin, c.entry);
+      const Kernel kernel(v, c);
       arena.fill();
       launch(c, kernel, arena.arguments());
       check(cuCtxSynchronize(), "running");
@@ -380,7 +381,7 @@ public:
 void digest_case(const Settings& s, const Case& c) {
   Arrays arrays(c);
   const Variant& plain = c.variants.front();
-  const Kernel kernel(plain.cubin, c.entry);
+  const Kernel kernel(plain, c);
   for (const bool bits : {false, true}) {
     arrays.fill(s.seed, bits);
     run_steps(c, kernel, arrays, std::min(c.steps, 2u));
@@ -405,7 +406,7 @@ void count_case(const Settings& s, const Case& c) {
   for (const Variant& v : c.variants) {
     if (excluded(s, c, v)) continue;
     try {
-      const Kernel kernel(v.cubin, c.entry);
+      const Kernel kernel(v, c);
       if (blocks_per_multiprocessor(c, kernel) == 0)
         throw DriverError(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many registers for the block");
       {

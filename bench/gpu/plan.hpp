@@ -6,7 +6,10 @@
 //   array in f32 67108864         array out f32 67108864
 //   word 4 2000                   region in 1024        (hexadecimal value; trap memory + bytes)
 //   fill in 0 -1024 8192 7 3 0    words k of region in + 0: 7 * k + 3, modulo 0 (none)
-//   steps 8    l2 warm            variant plain plain/jacobi.cubin valid       end
+//   steps 8    l2 warm            variant plain plain/jacobi.cubin valid 1 1 1
+//   end
+//
+// The last three numbers of a variant: by what its host divides the grid (--coarsen-grid=host).
 //
 // A record of results is a plan too, with `digest floats HEX...` in its cases.
 #pragma once
@@ -49,7 +52,8 @@ struct Digest {
 
 struct Variant {
   std::string name, cubin;
-  bool valid = true; // false: a study that computes wrong results on purpose
+  bool valid = true;                        // false: a study that computes wrong results on purpose
+  std::array<unsigned, 3> divided{1, 1, 1}; // the grid is launched so many times smaller
 };
 
 struct Case {
@@ -96,6 +100,10 @@ inline void read_item(const std::string& key, std::istream& in, Case& c) {
     Variant v;
     std::string validity;
     in >> v.name >> v.cubin >> validity;
+    if (!(in >> v.divided[0] >> v.divided[1] >> v.divided[2])) {
+      v.divided = {1, 1, 1}; // not stated
+      in.clear();
+    }
     v.valid = validity == "valid";
     c.variants.push_back(v);
   } else if (key == "digest") {

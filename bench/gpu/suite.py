@@ -82,12 +82,18 @@ class Case:
             lines.append(f"steps {self.kernel['step']}")
         if "l2" in self.size:
             lines.append(f"l2 {self.size['l2']}")
-        return "\n".join(lines + variant_lines(variants) + ["end", ""])
+        return "\n".join(lines + variant_lines(variants, self.grid, self.kernel["entry"]) + ["end", ""])
 
 
-def variant_lines(variants):
-    return [f"variant {v['name']} {v['cubin']} {'valid' if v['valid'] else 'study'}"
-            for v in variants]
+def variant_lines(variants, grid, entry):
+    """Where the grid cannot be divided as its host would have to, a variant is left out."""
+    lines = []
+    for v in variants:
+        divided = v.get("divided", {}).get(entry, [1, 1, 1])
+        if not any(int(blocks) % by for blocks, by in zip(grid, divided)):
+            lines.append(f"variant {v['name']} {v['cubin']} {'valid' if v['valid'] else 'study'} "
+                         + " ".join(map(str, divided)))
+    return lines
 
 
 def timed_cases(kernel, blocks=None):
@@ -148,4 +154,4 @@ class Trap:
     def plan(self, variants):
         lines = [f"case {self.name}", f"entry {self.entry}", "grid " + " ".join(self.grid),
                  "block " + " ".join(self.block), *self.params, *self.fills]
-        return "\n".join(lines + variant_lines(variants) + ["end", ""])
+        return "\n".join(lines + variant_lines(variants, self.grid, self.entry) + ["end", ""])

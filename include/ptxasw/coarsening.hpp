@@ -16,8 +16,6 @@ struct Coarsening {
   std::array<unsigned, 3> factors{1, 1, 1}; // blocks along x, y, z whose work one block does
   CoarsenOrder order = CoarsenOrder::copies;
   unsigned registers = 0; // .maxnreg of the new kernel; 0: as many as ptxas likes
-  // Launches of fewer threads run as before: they have too few blocks to share out; 0: none do.
-  std::uint64_t least_threads = 0;
   [[nodiscard]] unsigned copies() const { return factors[0] * factors[1] * factors[2]; }
   friend bool operator==(const Coarsening&, const Coarsening&) = default;
 };

@@ -24,10 +24,24 @@ using emulator::Kernel;
 namespace {
 
 // What is tried, and of how many instructions at most (two copies are always tried).
-constexpr std::array<std::array<unsigned, 3>, 5> ways{
-    {{1, 2, 1}, {1, 4, 1}, {1, 8, 1}, {1, 1, 2}, {1, 1, 4}}};
+constexpr std::array<std::array<unsigned, 3>, 6> ways{
+    {{1, 2, 1}, {1, 4, 1}, {1, 8, 1}, {1, 1, 2}, {1, 1, 4}, {2, 4, 1}}};
 constexpr std::size_t most_instructions = 4096;
 constexpr double most_lines = 16; // of one load, as cycles
+
+// Kernels that save no load may still gain: each thread has the loads of all copies under way at
+// the same time. Few ways are tried for that.
+bool may_gain(const Coarsening& how, const rewrite::CoarsenCost& cost) {
+  return cost.after.loads < cost.before.loads ||
+         (how.order == CoarsenOrder::copies && how.factors[1] == how.copies() && how.copies() <= 4);
+}
+
+// Copies along x are worth it only for what no copies along y would share (a matrix product).
+bool leaves_fewer_loads(const CoarsenCandidate& way, const std::vector<CoarsenCandidate>& others) {
+  return std::ranges::all_of(others, [&](const CoarsenCandidate& other) {
+    return way.work.loads < other.work.loads || other.how.factors == way.how.factors;
+  });
+}
 
 reuse::CopyOrder order_of(const Coarsening& how) {
   return how.order == CoarsenOrder::copies ? reuse::CopyOrder::copies
@@ -111,13 +125,10 @@ Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, Co
   if (!plan.refused.empty()) return {{}, "not coarsened: " + plan.refused};
   rewrite::CoarsenReport done;
   Coarsened result;
-  result.edits = rewrite::coarsen(
-      kernel, plan, {.host = host, .registers = how.registers, .least_threads = how.least_threads},
-      done);
+  result.edits = rewrite::coarsen(kernel, plan, {.host = host, .registers = how.registers}, done);
   result.outcome =
       fmt::format("{} copies in one block: {} loads become {}, {} of {} instructions shared",
                   done.copies, done.loads, done.loads_left, done.shared, done.instructions);
-  if (done.loads_left >= done.loads) return {{}, "not coarsened: no load would be saved"};
   if (host) result.grid_divided_by = how.factors;
   return result;
 }
@@ -127,8 +138,8 @@ bool may_coarsen(Kernel& kernel, sym::Solver& solver) {
     if (factors[1] * factors[2] > 4) return false; // what eight share, two or four share
     const reuse::BlockPlan plan = reuse::find_block_reuse(kernel, solver, {.factors = factors});
     if (!plan.refused.empty()) return false;
-    const rewrite::CoarsenCost cost = rewrite::coarsen_cost(kernel, plan);
-    return cost.after.loads < cost.before.loads;
+    const Coarsening how{.factors = factors};
+    return may_gain(how, rewrite::coarsen_cost(kernel, plan));
   });
 }
 
@@ -149,9 +160,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       continue;
     }
     for (const CoarsenOrder order : {CoarsenOrder::copies, CoarsenOrder::instructions}) {
-      CoarsenCandidate candidate{.how = {.factors = factors,
-                                         .order = order,
-                                         .least_threads = cost::least_threads(profile, 0)}};
+      CoarsenCandidate candidate{.how = {.factors = factors, .order = order}};
       const reuse::BlockPlan plan = reuse::find_block_reuse(
           kernel, solver, {.factors = factors, .order = order_of(candidate.how)});
       if (!plan.refused.empty()) {
@@ -161,7 +170,8 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       const rewrite::CoarsenCost cost = rewrite::coarsen_cost(kernel, plan, accesses.cycles());
       choices.original.work = per_copy(cost.before, plan.count());
       candidate.work = per_copy(cost.after, plan.count());
-      if (cost.after.loads < cost.before.loads) choices.candidates.push_back(candidate);
+      const bool worth_x = factors[0] == 1 || leaves_fewer_loads(candidate, choices.candidates);
+      if (may_gain(candidate.how, cost) && worth_x) choices.candidates.push_back(candidate);
     }
   }
   if (!choices.candidates.empty())

@@ -15,7 +15,7 @@
 namespace ptxasw::api {
 
 // The edits that coarsen the kernel in this way, with what came of it in words; none where it is
-// not sound or saves no load.
+// not sound.
 struct Coarsened {
   std::vector<ptx::Edit> edits;
   std::string outcome;
@@ -24,7 +24,7 @@ struct Coarsened {
 Coarsened coarsen(emulator::Kernel& kernel, sym::Solver& solver, const Coarsening& how,
                   CoarsenGrid grid, bool paranoid);
 
-// Two neighbours along some axis share loads, so that there may be something to choose from.
+// There may be something to choose from.
 bool may_coarsen(emulator::Kernel& kernel, sym::Solver& solver);
 
 // What there is to choose from, with the work it leaves; no gains yet. Empty where nothing can be

@@ -108,7 +108,7 @@ private:
     return options_.architecture.empty() ? module_.target : options_.architecture;
   }
 
-  // Empty unless it was asked for, is sound, and saves loads. --coarsen=auto only says what there
+  // Empty unless it was asked for and is sound. --coarsen=auto only says what there
   // is to choose from; who has a ptxas at hand chooses, and asks for that.
   std::vector<ptx::Edit> coarsen(Kernel& kernel, sym::Solver& solver, bool shuffled) {
     KernelReport& report = result_.report;

@@ -14,8 +14,6 @@ namespace {
 constexpr unsigned register_unit = 8; // registers are handed out in eights
 constexpr unsigned most_blocks = 32;  // resident on an SM
 constexpr double nearly_the_same = 1.04;
-constexpr double large_gain = 1.5;
-constexpr std::uint64_t waves_if_large = 4, waves_otherwise = 10;
 constexpr std::array<unsigned, 2> usual_blocks{256, 512};
 
 unsigned rounded_up(unsigned registers) {
@@ -66,11 +64,6 @@ double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
   return std::min(gain(usual_blocks[0]), gain(usual_blocks[1]));
 }
 
-std::uint64_t least_threads(const Profile& profile, double gain) {
-  const std::uint64_t waves = gain > large_gain ? waves_if_large : waves_otherwise;
-  return waves * profile.sms * profile.threads_per_sm;
-}
-
 std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
   if (!original.usage || !candidate.usage) return "not assembled";
   const KernelUsage &before = *original.usage, &after = *candidate.usage;
@@ -116,7 +109,6 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
   }
   if (chosen == nullptr) return;
   chosen->chosen = true;
-  chosen->how.least_threads = least_threads(profile, chosen->gain);
   std::ranges::rotate(candidates.begin(), candidates.begin() + (chosen - candidates.data()),
                       candidates.begin() + (chosen - candidates.data()) + 1);
 }

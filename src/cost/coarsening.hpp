@@ -41,11 +41,6 @@ double coarsened_cycles(const Profile& profile, const CoarsenBaseline& original,
 double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
                        const CoarsenCandidate& candidate);
 
-// Smaller launches than this keep the original form: their blocks would no longer fill the SMs
-// often enough. Measured on an H200 for 2.1 million threads, 8 times what it holds at once: 0.81 to
-// 0.97 where 1.1 to 1.5 is gained in large launches, 1.1 and more where it is over 1.5.
-std::uint64_t least_threads(const Profile& profile, double gain);
-
 // Empty, or why the candidate must not be taken, whatever it gains: ptxas was not asked, the kernel
 // might no longer launch, registers are spilled, or its code does not look as expected.
 std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate);

@@ -61,7 +61,6 @@ struct Profile {
   CoarsenCosts coarsen;
   unsigned register_budget = registers_for_any_block;
   unsigned threads_per_sm = 2048;
-  unsigned sms = 132; // of the largest chip
   unsigned registers_per_sm = 65536;
 
   [[nodiscard]] bool measured() const; // every cost that decides was measured

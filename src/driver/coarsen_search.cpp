@@ -172,9 +172,8 @@ std::string in_words(const Kernel& kernel, const std::string& outcome) {
   const std::size_t ways = kernel.candidates.size();
   const CoarsenCandidate& best = kernel.candidates.front();
   if (best.chosen)
-    return fmt::format("{}: {}; predicted to run {:.2f} times as fast, best of {} ways tried; in "
-                       "launches of at least {} threads",
-                       to_string(best.how), outcome, best.gain, ways, best.how.least_threads);
+    return fmt::format("{}: {}; predicted to run {:.2f} times as fast, best of {} ways tried",
+                       to_string(best.how), outcome, best.gain, ways);
   return fmt::format("not coarsened: the best of {} ways tried, {}, is predicted to run {:.2f} "
                      "times as fast and {}",
                      ways, to_string(best.how), best.gain, best.verdict);

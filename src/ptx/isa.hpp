@@ -321,5 +321,9 @@ struct SpecialInfo {
 // "%tid.x" -> its entry; nullptr if the name is not a special register.
 const SpecialInfo* find_special(std::string_view name);
 const SpecialInfo& info(Special special);
+// The register of a vector, given that of x: %ctaid.z for (ctaid_x, 2).
+constexpr Special along(Special x, unsigned axis) {
+  return static_cast<Special>(static_cast<unsigned>(x) + axis);
+}
 
 } // namespace ptxasw::ptx

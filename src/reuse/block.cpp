@@ -26,10 +26,6 @@ namespace {
 constexpr unsigned most_copies = 64;
 constexpr std::size_t most_instructions = std::size_t{1} << 17; // of the lockstep form
 
-ptx::Special along(ptx::Special x, unsigned axis) {
-  return static_cast<ptx::Special>(static_cast<unsigned>(x) + axis);
-}
-
 std::string axis_name(unsigned axis) {
   return std::string(1, "xyz"[axis]);
 }
@@ -265,14 +261,14 @@ BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
     plan.axes[axis].factor = std::max(options.factors[axis], 1U);
     if (plan.axes[axis].factor == 1) continue;
     count *= std::min(plan.axes[axis].factor, most_copies + 1);
-    if (!ptx::reads_special(kernel.body, along(ptx::Special::ctaid_x, axis))) {
+    if (!ptx::reads_special(kernel.body, ptx::along(ptx::Special::ctaid_x, axis))) {
       plan.refused = fmt::format("it does not read %ctaid.{}", axis_name(axis));
       return plan;
     }
     // Rows along x would take the lanes of a warp apart.
     plan.axes[axis].rows = axis != 0 && options.rows && uses_rows_only(kernel, axis);
     seeds.push_back(
-        along(plan.axes[axis].rows ? ptx::Special::tid_x : ptx::Special::ctaid_x, axis));
+        ptx::along(plan.axes[axis].rows ? ptx::Special::tid_x : ptx::Special::ctaid_x, axis));
   }
   if (count == 1) plan.refused = "no axis to coarsen";
   if (count > most_copies || count * kernel.body.insts.size() > most_instructions)

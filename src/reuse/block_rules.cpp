@@ -227,11 +227,12 @@ bool is_ring_operation(const Inst& inst) {
 class RowUse {
 public:
   RowUse(emulator::Kernel& kernel, unsigned axis)
-      : k_(kernel), block_(along(Special::ctaid_x, axis)), thread_(along(Special::tid_x, axis)) {
+      : k_(kernel), block_(ptx::along(Special::ctaid_x, axis)),
+        thread_(ptx::along(Special::tid_x, axis)) {
     plan_.axes[axis] = {.factor = 2, .rows = true};
     plan_.copies = {{0, 0, 0}};
     plan_.variance = analysis::find_variance(k_.body, {});
-    rows_ = along(Special::ntid_x, axis);
+    rows_ = ptx::along(Special::ntid_x, axis);
   }
 
   bool run() {
@@ -254,10 +255,6 @@ public:
   }
 
 private:
-  static Special along(Special x, unsigned axis) {
-    return static_cast<Special>(static_cast<unsigned>(x) + axis);
-  }
-
   // Rows of a narrow block share a warp, so a thread that takes other rows has another lane.
   [[nodiscard]] bool reads_lanes() const {
     return std::ranges::any_of(k_.body.args, [](const Arg& arg) {

@@ -12,26 +12,18 @@ using sym::Bits;
 using sym::Kind;
 using sym::Term;
 
-namespace {
-
-ptx::Special along(ptx::Special x, unsigned axis) {
-  return static_cast<ptx::Special>(static_cast<unsigned>(x) + axis);
-}
-
-} // namespace
-
 BlockShift::BlockShift(emulator::Kernel& kernel, const BlockPlan& plan)
     : k_(kernel), c_(*kernel.context), plan_(plan) {
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (plan.axes[axis].factor == 1) continue;
     Position& position = axes_[axis];
-    const Term block = kernel.trace.special(along(ptx::Special::ctaid_x, axis));
+    const Term block = kernel.trace.special(ptx::along(ptx::Special::ctaid_x, axis));
     if (!plan.axes[axis].rows) {
       position.variable = block;
       continue;
     }
-    const Term thread = kernel.trace.special(along(ptx::Special::tid_x, axis));
-    const Term rows = kernel.trace.special(along(ptx::Special::ntid_x, axis));
+    const Term thread = kernel.trace.special(ptx::along(ptx::Special::tid_x, axis));
+    const Term rows = kernel.trace.special(ptx::along(ptx::Special::ntid_x, axis));
     // Blocks have at most 1024 rows, grids along y and z at most 65535 blocks; along x the sum may
     // wrap.
     const sym::Bits rows_end = axis == 0 ? sym::Bits{1} << 32 : sym::Bits{65535} << 10;

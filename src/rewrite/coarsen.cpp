@@ -48,7 +48,7 @@ public:
   std::vector<ptx::Edit> run() {
     if (!plan_.refused.empty()) return {};
     if (options_.host) note_grid();
-    axes_.enter(text_, options_.least_threads);
+    axes_.enter(text_);
     check_bound(k_, plan_, axes_, labels_, registers_, text_);
     lockstep();
     axes_.open_loops(text_);

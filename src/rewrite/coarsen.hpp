@@ -28,7 +28,6 @@ struct CoarsenOptions {
   // .maxnreg of the new kernel, if it has none yet; 0: as many as ptxas likes. More registers than
   // the original's cost blocks that run at the same time, and most of what is gained.
   unsigned registers = 0;
-  std::uint64_t least_threads = 0; // in a smaller grid each block does its own work
 };
 
 // What was emitted, for people and for the choice of C.

@@ -29,7 +29,7 @@ public:
 
   // Blocks of a group that hangs over the end of the grid go on alone; of the others, those that
   // are not the first of their group return.
-  void enter(Text& text, std::uint64_t least_threads = 0);
+  void enter(Text& text);
   // The loops of the sequential form around the body that is written between the two calls.
   void open_loops(Text& text);
   void close_loops(Text& text);
@@ -56,9 +56,9 @@ private:
   };
 
   std::string read(Text& text, std::string_view special, const Axis& axis);
-  void find_group(Text& text, Axis& axis);
-  void leave_groups_that_hang_over(Text& text, const Axis& axis);
-  void leave_small_grids(Text& text, std::uint64_t least_threads);
+  void multiply_back(Text& text);
+  void leave(Text& text);
+  std::string find_group(Text& text, Axis& axis);
   void find_places(Text& text, Axis& axis);
   [[nodiscard]] std::string again(const Axis& axis) const;
   template <class Place>

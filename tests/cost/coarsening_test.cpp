@@ -130,14 +130,6 @@ TEST(Coarsening, FewerCopiesIfTheyGainNearlyAsMuch) {
   EXPECT_EQ(candidates[0].how.copies(), 8U);
 }
 
-TEST(Coarsening, SmallLaunchesRunAsBefore) {
-  EXPECT_EQ(least_threads(hopper(), 1.3), 10U * 132 * 2048);
-  EXPECT_EQ(least_threads(hopper(), 1.6), 4U * 132 * 2048);
-  std::vector<CoarsenCandidate> candidates{y4()};
-  choose_coarsening(hopper(), laplacian(), candidates);
-  EXPECT_EQ(candidates[0].how.least_threads, least_threads(hopper(), candidates[0].gain));
-}
-
 TEST(Coarsening, TooLittleIsNothing) {
   std::vector<CoarsenCandidate> candidates{y4()};
   Profile picky = hopper();

@@ -143,18 +143,6 @@ TEST(CoarsenRun, NoReturnAtTheEnd) {
   }
 }
 
-// Grids of 16 to 320 threads, some below the bound: each block does its own work there.
-TEST(CoarsenRun, SmallGridsRunAsBefore) {
-  for (const unsigned least : {1U, 100U, 257U, 100000U}) {
-    const Coarsened four(by_row("ld.global.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd4];\n"
-                                "add.f32 %f1, %f1, %f2;\nst.global.f32 [%rd5], %f1;"),
-                         reuse::BlockOptions{.factors = {1, 4, 1}}, "", {.least_threads = least});
-    const auto result = compare(four, {"random:f32:4096:1", "zeros:16384", "16", "8"});
-    EXPECT_TRUE(result.ok()) << least << "\n" << simt::text_of(result, "k");
-    EXPECT_NE(four.text.find("setp.lt.u64"), std::string::npos);
-  }
-}
-
 // In and out overlap, each thread's own words only: no race, and no value may come from elsewhere.
 TEST(CoarsenRun, OutIsIn) {
   const Coarsened four(by_row("ld.global.f32 %f1, [%rd4];\nadd.f32 %f1, %f1, %f1;\n"
