@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned register_unit = 8; // registers are handed out in eights
 constexpr unsigned most_blocks = 32;  // resident on an SM
-constexpr double nearly_the_same = 1.04;
+constexpr double nearly_the_same = 1.06;
 constexpr std::array<unsigned, 2> usual_blocks{256, 512};
 
 unsigned rounded_up(unsigned registers) {
@@ -43,8 +43,8 @@ double coarsened_cycles(const Profile& profile, const CoarsenBaseline& original,
   const double memory = cost.memory * original.memory_bytes * scattered;
   const double wavefronts = cost.wavefront * work.wavefronts;
   const double instructions = cost.instruction * usage.path * work.repeats / copies;
-  const double latency =
-      (cost.start + cost.latency * usage.latency * work.repeats) / copies / warps;
+  const double run = cost.start + cost.latency * usage.latency * work.repeats;
+  const double latency = (run + cost.idle * (copies - 1)) / copies / warps;
   const double p = cost.overlap;
   const double sum = std::pow(memory, p) + std::pow(wavefronts, p) + std::pow(instructions, p) +
                      std::pow(latency, p);

@@ -7,15 +7,16 @@
 //                of several copies come in scattered rows and cost more
 //   wavefronts   of loads and stores in the load/store pipe: what coarsening saves most of
 //   instructions of the straight way through the machine code, per copy
-//   latency      what a warp that runs alone needs (straight_path.hpp), and what it costs to start
-//                it, divided by the warps that share the SM
+//   latency      what a warp that runs alone needs (straight_path.hpp), what it costs to start it,
+//                and the warps of blocks that return at once; divided by the warps that share the
+//                SM
 //
 //   cycles = (memory^p + wavefronts^p + instructions^p + latency^p)^(1/p) * (1 + o*(full/warps -
 //   1))
 //
 // with p between 1 (nothing overlaps) and infinity (all does), and a price for every warp that does
-// not fit because of registers. The constants of sm_90 are fitted to the measured times of 28
-// kernels in up to 27 ways each (bench/results/h200/coarsening.md shows prediction beside
+// not fit because of registers. The constants of sm_90 are fitted to the measured times of 29
+// kernels in up to 14 ways each (bench/results/h200/coarsening.md shows prediction beside
 // measurement); those of other architectures are the same, and a larger gain is asked for.
 #pragma once
 

@@ -32,17 +32,18 @@ inline constexpr unsigned registers_for_any_block = 64;
 
 // Constants of the coarsening model (coarsening.hpp): cycles of one SM.
 struct CoarsenCosts {
-  double memory = 0.05401;     // a byte from or to DRAM
-  double scattered = 0.7554;   // what stores in the rows of many copies cost more, at most
-  double wavefront = 0.7932;   // of the load/store pipe
-  double instruction = 0.1309; // issued to one of the SM's four schedulers
-  double start = 725.9;        // of a warp, until it does something
-  double latency = 0.5949;     // share of the latency that is not hidden within a warp
-  double overlap = 1.750;      // the exponent: 1 nothing overlaps
-  double occupancy = 0.2608;   // of warps that are missing
-  double apart = 0.0984;       // what copies along z cost more, at most: their rows are far apart
-  double load_latency = 400;   // for the straight path
-  double margin = 1.2;         // least gain
+  double memory = 0.0544;    // a byte from or to DRAM
+  double scattered = 0.9593; // what stores in the rows of many copies cost more, at most
+  double wavefront = 1.0951; // of the load/store pipe
+  double instruction = 0.05; // issued to one of the SM's four schedulers
+  double start = 1476.8;     // of a warp, until it does something, and its end
+  double idle = 643.6;       // of a warp that returns at once
+  double latency = 0.5184;   // share of the latency that is not hidden within a warp
+  double overlap = 1.9011;   // the exponent: 1 nothing overlaps
+  double occupancy = 0.1285; // of warps that are missing
+  double apart = 0.1202;     // what copies along z cost more, at most: their rows are far apart
+  double load_latency = 400; // for the straight path
+  double margin = 1.2;       // least gain
   Provenance provenance = Provenance::estimated;
 };
 

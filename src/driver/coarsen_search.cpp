@@ -18,7 +18,7 @@ using Kernel = CoarsenSearch::Kernel;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_limited = 4; // ways of a kernel to try with fewer registers
-constexpr double least_share = 0.65;    // of the registers; with fewer ptxas spills
+constexpr double least_share = 0.75;    // of the registers; with fewer ptxas spills
 
 // Instructions of the trials of one kernel, each copy counted and the original beside them.
 double instructions_to_try(const KernelReport& kernel) {

@@ -51,8 +51,10 @@ Json to_json(const AccessReport& access) {
 }
 
 Json to_json(const CoarsenWork& work) {
-  return {
-      {"wavefronts", work.wavefronts}, {"loads", work.loads}, {"instructions", work.instructions}};
+  return {{"wavefronts", work.wavefronts},
+          {"loads", work.loads},
+          {"instructions", work.instructions},
+          {"repeats", work.repeats}};
 }
 
 Json to_json(const std::optional<KernelUsage>& usage) {
@@ -68,6 +70,7 @@ Json to_json(const std::optional<KernelUsage>& usage) {
 Json to_json(const CoarsenBaseline& original) {
   return {{"work", to_json(original.work)},
           {"memory_bytes", original.memory_bytes},
+          {"stored_bytes", original.stored_bytes},
           {"usage", to_json(original.usage)}};
 }
 

@@ -152,7 +152,8 @@ TEST(Suites, CoarseningSharesLoadsAcrossBlocks) {
   EXPECT_NE(outcome.find("36 loads become 18"), std::string::npos) << outcome;
   const Optimized refused = optimize(read(golden("sincos")), "sincos.ptx", options);
   EXPECT_FALSE(refused.changed);
-  EXPECT_NE(kernel_of(refused.report, "sincos_xy").coarsening.find("local memory"), std::string::npos);
+  EXPECT_NE(kernel_of(refused.report, "sincos_xy").coarsening.find("local memory"),
+            std::string::npos);
   for (const char* wrong : {"coarsen=", "coarsen=y", "coarsen=w:2", "coarsen=y:0", "coarsen=y:33",
                             "coarsen=x:32,y:32"}) {
     EXPECT_NE(apply_option(options, wrong), std::nullopt) << wrong;
