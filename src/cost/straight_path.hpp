@@ -1,13 +1,14 @@
-// The straight way through a kernel's machine code: from its first instruction to the first exit
-// that nothing guards, taking no guarded branch. That is what most warps of a kernel without loops
-// do, and in a coarsened kernel the form in which all copies run together, which stands first; the
-// checks in front of it leave by guarded branches.
+// The straight way through a kernel's machine code: from its first instruction to an exit that
+// nothing guards, never back, and where it can go two ways along the one that stores more. That is
+// what most warps of a kernel without loops do, and in a coarsened kernel the form in which all
+// copies run together.
 //
-// From sm_70 on an instruction has 128 bits: the opcode in bits 0..11, its guard in 12..14, and in
-// bits 105..121 what the compiler tells the scheduler: cycles to wait before the next instruction,
-// the barriers that are raised when a result has come or a source has been read, and those to wait
-// for. So a compiler's schedule can be timed without running it: how many loads are under way at
-// once is in the code, and with it how much of their latency a warp sees.
+// From sm_70 on an instruction has 128 bits: the opcode in bits 0..11, its guard in 12..15, where a
+// branch leads from bit 32 on, and in bits 105..121 what the compiler tells the scheduler: cycles
+// to wait before the next instruction, the barriers that are raised when a result has come or a
+// source has been read, and those to wait for. So a compiler's schedule can be timed without
+// running it: how many loads are under way at once is in the code, and with it how much of their
+// latency a warp sees.
 #pragma once
 
 #include <string_view>

@@ -2,14 +2,14 @@
 //
 // The kernel becomes
 //
-//     prologue     in a group of C blocks that hangs over the end of the grid each block does its
-//                  own work alone; in the others, all but the first block return
+//     prologue     all but the first block of a group of C return; where the group hangs over the
+//                  end of the grid, the first goes to the sequential form
 //     lockstep     every instruction of the original in its order: once if it is the same for all
 //                  copies, else C times on the registers of each copy. A load that reuse/block.hpp
 //                  covers is a move. Where a branch may go different ways in different copies (only
 //                  before anything has been written) they compare: all one way, all the other, or
 //                  on to the sequential form.
-//     sequential   the original body in a loop over the copies (alone: over one)
+//     sequential   the original body in a loop over the copies that are in the grid
 //
 // COARSENING.md argues that this is sound. It costs C times the registers of what differs and about
 // (C + 1) times the code; it gains the loads that copies share, and memory parallelism.

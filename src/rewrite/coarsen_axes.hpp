@@ -16,9 +16,9 @@ namespace ptxasw::rewrite {
 // Labels of the frame.
 struct FrameLabels {
   explicit FrameLabels(const std::string& start)
-      : prefix(start), alone(start + "alone"), sequential(start + "sequential"), run(start + "run"),
-        next(start + "next") {}
-  std::string prefix, alone, sequential, run, next;
+      : prefix(start), partial(start + "partial"), sequential(start + "sequential"),
+        run(start + "run"), next(start + "next") {}
+  std::string prefix, partial, sequential, run, next;
 };
 
 class CopyAxes {
@@ -27,8 +27,8 @@ public:
   CopyAxes(const reuse::BlockPlan& plan, bool host, const FrameLabels& labels,
            Registers& registers);
 
-  // Blocks of a group that hangs over the end of the grid go on alone; of the others, those that
-  // are not the first of their group return.
+  // Blocks that are not the first of their group return; in a group that hangs over the end of the
+  // grid the first one goes to the sequential form.
   void enter(Text& text);
   // The loops of the sequential form around the body that is written between the two calls.
   void open_loops(Text& text);
@@ -49,16 +49,16 @@ private:
     unsigned factor = 1;
     bool rows = false;
     char name = 'x';
-    std::string block, rest, first;  // block = first + rest
-    std::string count;               // %nctaid of the original grid
+    std::string block, first, count; // %ctaid, that of the group, %nctaid of the original grid
     std::vector<std::string> places; // by offset along the axis
     std::string current, end;        // the place in the sequential form, and where it ends
   };
 
   std::string read(Text& text, std::string_view special, const Axis& axis);
-  void multiply_back(Text& text);
   void leave(Text& text);
-  std::string find_group(Text& text, Axis& axis);
+  void end_of_grid(Text& text);
+  void find_ends(Text& text);
+  void stay_in_grid(Text& text, const Axis& axis);
   void find_places(Text& text, Axis& axis);
   [[nodiscard]] std::string again(const Axis& axis) const;
   template <class Place>

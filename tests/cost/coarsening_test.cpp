@@ -178,6 +178,25 @@ TEST(StraightPath, LoadsUnderWayAtOnceTakeOneLatency) {
   EXPECT_EQ(straight_path(code({load, use, load, use, done}), 400).latency, 400 + 1 + 400 + 2);
 }
 
+// A guarded branch two ahead, over a store or to one, and what fills the end of a function: a
+// branch to itself. Distances are in bytes from bit 32 on, or since sm_90 in words with a byte in
+// bit 16.
+TEST(StraightPath, GoesWhereMoreIsStored) {
+  const Op store{.opcode = 0x986}, branch{.opcode = 0x947, .guard = 0};
+  const auto to = [&](std::string bytes, std::uint64_t distance, std::uint64_t itself) {
+    std::uint64_t low = 0x947 | distance;
+    std::memcpy(bytes.data(), &low, sizeof low);
+    std::memcpy(bytes.data() + bytes.size() - 16, &itself, sizeof itself);
+    return straight_path(bytes, 400);
+  };
+  const std::string over = code({branch, store, done, {}, done, branch}),
+                    onto = code({branch, {}, done, store, done, branch});
+  EXPECT_EQ(to(over, 32ULL << 32U, 0xfffffff000007947).stores, 1U);
+  EXPECT_EQ(to(onto, 32ULL << 32U, 0xfffffff000007947).stores, 1U);
+  EXPECT_EQ(to(onto, 8ULL << 16U, 0xfffffffc00fc7947).stores, 1U);
+  EXPECT_EQ(to(onto, 16ULL << 32U, 0xfffffff000007947).stores, 0U) << "to the exit before it";
+}
+
 TEST(StraightPath, GuardedExitsAreNotTaken) {
   EXPECT_EQ(straight_path(code({{.opcode = 0x94d, .guard = 0}, {}, done, {}}), 400).instructions,
             3U);
