@@ -20,6 +20,12 @@ unsigned rounded_up(unsigned registers) {
   return std::max(1U, (registers + register_unit - 1) / register_unit) * register_unit;
 }
 
+// Among those that gain nearly the same.
+bool is_preferred(const CoarsenCandidate& one, const CoarsenCandidate& other) {
+  if (one.how.copies() != other.how.copies()) return one.how.copies() < other.how.copies();
+  return one.work.repeats > 1 && one.usage->latency < other.usage->latency;
+}
+
 } // namespace
 
 unsigned resident_warps(const Profile& profile, unsigned registers, unsigned threads) {
@@ -49,7 +55,8 @@ double coarsened_cycles(const Profile& profile, const CoarsenBaseline& original,
   const double sum = std::pow(memory, p) + std::pow(wavefronts, p) + std::pow(instructions, p) +
                      std::pow(latency, p);
   const double apart = 1 + cost.apart * (1 - 1.0 / how.factors[2]);
-  return std::pow(sum, 1 / p) * apart * (1 + cost.occupancy * std::max(0.0, full / warps - 1));
+  const double missing = cost.occupancy * std::max(0.0, full / warps - 1) / work.repeats;
+  return std::pow(sum, 1 / p) * apart * (1 + missing);
 }
 
 double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
@@ -98,7 +105,7 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
       candidate.verdict =
           fmt::format("gains too little: {:.2f} is asked for", profile.coarsen.margin);
     } else if (candidate.gain * nearly_the_same >= best &&
-               (chosen == nullptr || candidate.how.copies() < chosen->how.copies())) {
+               (chosen == nullptr || is_preferred(candidate, *chosen))) {
       chosen = &candidate;
     }
   }
@@ -124,6 +131,14 @@ std::vector<unsigned> register_limits(const Profile& profile, const KernelUsage&
   if (registers > registers_for_any_block && held < registers_for_any_block)
     limits.push_back(registers_for_any_block);
   return limits;
+}
+
+bool may_want_more_registers(const Profile& profile, const KernelUsage& original,
+                             unsigned registers) {
+  const unsigned block = usual_blocks.back();
+  return registers < registers_for_any_block &&
+         resident_warps(profile, registers, block) <
+             resident_warps(profile, original.registers, block);
 }
 
 } // namespace ptxasw::cost

@@ -15,9 +15,10 @@
 //   1))
 //
 // with p between 1 (nothing overlaps) and infinity (all does), and a price for every warp that does
-// not fit because of registers. The constants of sm_90 are fitted to the measured times of 29
-// kernels in up to 14 ways each (bench/results/h200/coarsening.md shows prediction beside
-// measurement); those of other architectures are the same, and a larger gain is asked for.
+// not fit because of registers. In a loop that price is paid once, and what counts is how long a
+// trip takes. The constants of sm_90 are fitted to the measured times of 29 kernels in up to 14
+// ways each (bench/results/h200/coarsening.md shows prediction beside measurement); those of other
+// architectures are the same, and a larger gain is asked for.
 #pragma once
 
 #include "cost/profile.hpp"
@@ -47,7 +48,8 @@ double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
 std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate);
 
 // Fills in gains and verdicts, puts the best first, and marks the one to take, if one pays. Of ways
-// that gain nearly the same, the one with the fewest copies is taken.
+// that gain nearly the same, the one with the fewest copies is taken, and in a loop the one that
+// waits least.
 void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
                        std::vector<CoarsenCandidate>& candidates);
 
@@ -55,5 +57,10 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
 // at which as many warps are resident as of the original, and at which blocks of any size launch.
 std::vector<unsigned> register_limits(const Profile& profile, const KernelUsage& original,
                                       unsigned registers);
+
+// Fewer warps are resident than of the original, and blocks of any size would launch with more
+// registers: ptxas, which stops where it sees a loss of warps, may do better with them.
+bool may_want_more_registers(const Profile& profile, const KernelUsage& original,
+                             unsigned registers);
 
 } // namespace ptxasw::cost

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 namespace ptxasw::driver {
 namespace {
@@ -17,8 +18,9 @@ namespace {
 using Kernel = CoarsenSearch::Kernel;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t most_limited = 4; // ways of a kernel to try with fewer registers
-constexpr double least_share = 0.75;    // of the registers; with fewer ptxas spills
+constexpr std::size_t most_limited = 4;  // ways of a kernel to try with fewer registers
+constexpr std::size_t most_loosened = 2; // and with more
+constexpr double least_share = 0.75;     // of the registers; with fewer ptxas spills
 
 // Instructions of the trials of one kernel, each copy counted and the original beside them.
 double instructions_to_try(const KernelReport& kernel) {
@@ -130,14 +132,22 @@ private:
     return result;
   }
 
-  // Those that would gain most if they kept their code with fewer registers.
   [[nodiscard]] std::vector<CoarsenCandidate> with_limits(const Kernel& kernel) const {
+    if (!search_.limit_registers || kernel.original.tuned || !kernel.original.usage) return {};
+    std::vector<CoarsenCandidate> limited = with_fewer(kernel);
+    std::ranges::move(with_more(kernel), std::back_inserter(limited));
+    for (CoarsenCandidate& candidate : limited)
+      candidate.usage.reset();
+    return limited;
+  }
+
+  // Those that would gain most if they kept their code with fewer registers.
+  [[nodiscard]] std::vector<CoarsenCandidate> with_fewer(const Kernel& kernel) const {
     std::vector<CoarsenCandidate> limited;
-    if (!search_.limit_registers || kernel.original.tuned || !kernel.original.usage) return limited;
     double best = profile_.coarsen.margin;
     for (const CoarsenCandidate& candidate : kernel.candidates)
       if (cost::why_not(kernel.original, candidate).empty())
-        best = std::max(best, cost::coarsening_gain(profile_, kernel.original, candidate));
+        best = std::max(best, gain(kernel, candidate));
     for (const CoarsenCandidate& candidate : kernel.candidates) {
       if (!candidate.usage) continue;
       for (const unsigned limit :
@@ -146,15 +156,40 @@ private:
         if (limit < least_share * candidate.usage->registers) continue;
         hoped.how.registers = limit;
         hoped.usage->registers = limit;
-        hoped.gain = cost::coarsening_gain(profile_, kernel.original, hoped);
+        hoped.gain = gain(kernel, hoped);
         if (hoped.gain > best) limited.push_back(std::move(hoped));
       }
     }
-    std::ranges::stable_sort(limited, std::ranges::greater{}, &CoarsenCandidate::gain);
-    limited.resize(std::min(limited.size(), most_limited));
-    for (CoarsenCandidate& candidate : limited)
-      candidate.usage.reset();
-    return limited;
+    return best_of(std::move(limited), most_limited);
+  }
+
+  // The best of those that ptxas has held to fewer than would launch anyway, for the sake of warps.
+  [[nodiscard]] std::vector<CoarsenCandidate> with_more(const Kernel& kernel) const {
+    std::vector<CoarsenCandidate> loosened;
+    for (CoarsenCandidate candidate : kernel.candidates) {
+      if (!cost::why_not(kernel.original, candidate).empty()) continue;
+      candidate.gain = gain(kernel, candidate);
+      loosened.push_back(std::move(candidate));
+    }
+    loosened = best_of(std::move(loosened), most_loosened);
+    std::erase_if(loosened, [&](const CoarsenCandidate& candidate) {
+      return !cost::may_want_more_registers(profile_, *kernel.original.usage,
+                                            candidate.usage->registers);
+    });
+    for (CoarsenCandidate& candidate : loosened)
+      candidate.how.registers = cost::registers_for_any_block;
+    return loosened;
+  }
+
+  [[nodiscard]] double gain(const Kernel& kernel, const CoarsenCandidate& candidate) const {
+    return cost::coarsening_gain(profile_, kernel.original, candidate);
+  }
+
+  static std::vector<CoarsenCandidate> best_of(std::vector<CoarsenCandidate> list,
+                                               std::size_t count) {
+    std::ranges::stable_sort(list, std::ranges::greater{}, &CoarsenCandidate::gain);
+    list.resize(std::min(list.size(), count));
+    return list;
   }
 
   const std::string& text_;

@@ -150,6 +150,31 @@ TEST(Coarsening, RegisterLimitsKeepTheWarps) {
   EXPECT_THAT(register_limits(hopper(), usage(48, 1, 1), 80), ElementsAre(64U));
 }
 
+TEST(Coarsening, MoreRegistersWhereWarpsAreMissingAnyway) {
+  EXPECT_FALSE(may_want_more_registers(hopper(), usage(30, 1, 1), 32));
+  EXPECT_TRUE(may_want_more_registers(hopper(), usage(30, 1, 1), 40));
+  EXPECT_FALSE(may_want_more_registers(hopper(), usage(48, 1, 1), 48));
+  EXPECT_FALSE(may_want_more_registers(hopper(), usage(30, 1, 1), 64));
+}
+
+// Of two that gain nearly the same, the one that gains more; in a loop the one that waits less.
+TEST(Coarsening, LoopsWaitLess) {
+  for (const double repeats : {1.0, 16.0}) {
+    CoarsenBaseline original = laplacian();
+    CoarsenCandidate busy = y4(), brief = y4();
+    brief.usage->latency -= 1;
+    brief.work.wavefronts *= 1.05;
+    original.work.repeats = busy.work.repeats = brief.work.repeats = repeats;
+    const double loss =
+        coarsening_gain(hopper(), original, busy) - coarsening_gain(hopper(), original, brief);
+    ASSERT_GT(loss, 0);
+    std::vector<CoarsenCandidate> candidates{busy, brief};
+    choose_coarsening(hopper(), original, candidates);
+    ASSERT_TRUE(candidates[0].chosen);
+    EXPECT_EQ(candidates[0].usage->latency == brief.usage->latency, repeats > 1) << repeats;
+  }
+}
+
 // --- The straight path -------------------------------------------------------------------------
 
 struct Op {
