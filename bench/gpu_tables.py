@@ -190,7 +190,7 @@ def overview(results, tool_ratio):
     """One line a suite: geometric mean and worst case of each variant; the tool's own time."""
     shown = [v["name"] for v in results.manifest["variants"]
              if v["valid"] and v["timed"] and v["name"] in results.variants]
-    suites = sorted({results.case(c)["suite"] for c in results.lines}, key="KSRUTXN".find)
+    suites = sorted({results.case(c)["suite"] for c in results.lines}, key="KSRUTBXN".find)
     rows = []
     for suite in [*suites, "all"]:
         cases = [c for c in results.lines if suite in ("all", results.case(c)["suite"])]
@@ -198,8 +198,8 @@ def overview(results, tool_ratio):
         for variant in shown:
             values = [v for v in (results.speedup(c, variant) for c in cases) if v]
             row.append(f"{number(geometric_mean(values))} ({number(min(values))})" if values else "-")
-        rows.append(row + [tool_ratio(suite, column) for column in ("default", "all")])
-    return table(["suite", "cases", *shown, "ptxasw / ptxas, default", "ptxasw / ptxas, `--shuffle=all`"],
+        rows.append(row + [tool_ratio(suite, column) for column in ("default", "none")])
+    return table(["suite", "cases", *shown, "ptxasw / ptxas, default", "ptxasw / ptxas, `--coarsen=none`"],
                  rows)
 
 

@@ -117,7 +117,7 @@ private:
     const auto decided = options_.coarsen_kernels.find(function_.name);
     if (decided != options_.coarsen_kernels.end()) {
       how = decided->second;
-    } else if (options_.coarsen_auto) {
+    } else if (options_.coarsen_auto && how.copies() == 1) {
       list_candidates(kernel, solver, shuffled);
       return {};
     }
