@@ -143,6 +143,30 @@ TEST(CoarsenRun, NoReturnAtTheEnd) {
   }
 }
 
+// Each thread adds to a word of its own: whoever does a block's work again is seen.
+TEST(CoarsenRun, AlongTwoAxes) {
+  const Coarsened eight(kernel_text(R"(
+    mov.u32 %r4, %ctaid.y;
+    mov.u32 %r5, %ctaid.x;
+    mad.lo.s32 %r6, %r4, 4, %r5;
+    mad.lo.s32 %r7, %r6, 16, %r3;
+    mul.wide.s32 %rd3, %r7, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd1];
+    add.f32 %f1, %f1, %f2;
+    st.global.f32 [%rd4], %f1;
+    ret;)"),
+                        Factors{2, 4, 1});
+  ASSERT_EQ(eight.plan.refused, "");
+  simt::VerifyOptions options{.launches = 3, .schedules = 1, .threads = 1};
+  options.grids = {{4, 8, 1}, {3, 6, 1}, {1, 9, 1}};
+  options.blocks = {{16, 1, 1}};
+  options.arguments = {"random:f32:16:1", "zeros:16384", "16", "8"};
+  const auto result = simt::verify(eight.module, eight.result, "k", options);
+  EXPECT_TRUE(result.ok()) << simt::text_of(result, "k");
+}
+
 // In and out overlap, each thread's own words only: no race, and no value may come from elsewhere.
 TEST(CoarsenRun, OutIsIn) {
   const Coarsened four(by_row("ld.global.f32 %f1, [%rd4];\nadd.f32 %f1, %f1, %f1;\n"

@@ -51,6 +51,7 @@ const Row eligible[] = {
     {"laplacian", "laplacian", {1, 4, 2}, 56, 36},
     {"tricubic", "tricubic", {1, 2, 2}, 268, 112},
     {"laplacian", "laplacian", {2, 1, 1}, 14, 14},
+    {"matmul", "matmul", {2, 4, 1}, 88, 38},
     {"controls", "gather", {2, 1, 1}, 4, 4},
     // Blocks of several rows, loops, indices of which one must know that they do not wrap.
     {"jacobi_tile", "jacobi_tile", {1, 8, 1}, 72, 30, true},
