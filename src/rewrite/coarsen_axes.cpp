@@ -3,6 +3,7 @@
 #include "rewrite/coarsen_axes.hpp"
 
 namespace ptxasw::rewrite {
+
 CopyAxes::CopyAxes(const reuse::BlockPlan& plan, bool host, const FrameLabels& labels,
                    Registers& registers)
     : host_(host), labels_(labels), registers_(registers), plan_(plan) {
