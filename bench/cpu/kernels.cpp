@@ -44,10 +44,13 @@ void print(benchmark::State& state, const std::string& kernel) {
   finish(state, text);
 }
 
+// Of reuse between lanes: no ways to coarsen are listed.
 void analyze(benchmark::State& state, const std::string& kernel) {
   const std::string text = read(kernel);
+  ptxasw::Options options;
+  options.coarsen_auto = false;
   for (auto _ : state)
-    benchmark::DoNotOptimize(ptxasw::analyze(text, kernel));
+    benchmark::DoNotOptimize(ptxasw::analyze(text, kernel, options));
   finish(state, text);
 }
 
@@ -55,6 +58,7 @@ void optimize(benchmark::State& state, const std::string& kernel) {
   const std::string text = read(kernel);
   ptxasw::Options options;
   options.shuffle = ptxasw::ShuffleMode::all;
+  options.coarsen_auto = false;
   unsigned covered = 0;
   for (auto _ : state) {
     const ptxasw::Optimized result = ptxasw::optimize(text, kernel, options);

@@ -122,15 +122,18 @@ void resolve_bodies(benchmark::State& state) {
 }
 
 void analyze_text(benchmark::State& state) {
+  ptxasw::Options options;
+  options.coarsen_auto = false;
   measure(state, [&](const std::string& text) {
     for (auto _ : state)
-      benchmark::DoNotOptimize(ptxasw::analyze(text, "module"));
+      benchmark::DoNotOptimize(ptxasw::analyze(text, "module", options));
   });
 }
 
 void optimize_text(benchmark::State& state) {
   ptxasw::Options options;
   options.shuffle = ptxasw::ShuffleMode::all;
+  options.coarsen_auto = false;
   measure(state, [&](const std::string& text) {
     for (auto _ : state)
       benchmark::DoNotOptimize(ptxasw::optimize(text, "module", options));
