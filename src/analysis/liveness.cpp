@@ -45,7 +45,7 @@ void Liveness::solve(const ptx::Body& body, const Cfg& cfg) {
   for (bool changed = true; changed;) {
     changed = false;
     for (auto b = cfg.rpo.rbegin(); b != cfg.rpo.rend(); ++b) {
-      const Row out(&out_[*b * stride_], stride_), in(&in_[*b * stride_], stride_);
+      const Row out(out_.data() + *b * stride_, stride_), in(in_.data() + *b * stride_, stride_);
       for (const BlockId to : cfg.blocks[*b].succs)
         for (std::size_t w = 0; w < stride_; ++w)
           out[w] |= in_[to * stride_ + w];

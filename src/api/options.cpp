@@ -189,7 +189,8 @@ const std::vector<Setter>& table() {
        [](Options& o, std::string_view v) { return choose(o.shuffle, shuffle_modes, v); }},
       {{"coarsen", "none|auto|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
-        "is proven sound; auto (the default) has ptxas try several ways and takes the one that pays "
+        "is proven sound; auto (the default) has ptxas try several ways and takes the one that "
+        "pays "
         "most by a model of the target, if any does"},
        [](Options& o, std::string_view v) { return coarsen(o, v); }},
       {{"coarsen-grid", "kernel|host",

@@ -150,6 +150,8 @@ TEST(Suites, CoarseningSharesLoadsAcrossBlocks) {
   EXPECT_TRUE(result.changed);
   const std::string& outcome = kernel_of(result.report, "jacobi").coarsening;
   EXPECT_NE(outcome.find("36 loads become 18"), std::string::npos) << outcome;
+  const Optimized apart = optimize(read(golden("vecadd")), "vecadd.ptx", options);
+  EXPECT_TRUE(apart.changed) << "what is asked for is done, if it saves loads or not";
   const Optimized refused = optimize(read(golden("sincos")), "sincos.ptx", options);
   EXPECT_FALSE(refused.changed);
   EXPECT_NE(kernel_of(refused.report, "sincos_xy").coarsening.find("local memory"),

@@ -24,7 +24,9 @@ struct Found {
   explicit Found(std::string text, reuse::BlockOptions options = {.factors = {1, 2, 1}},
                  std::size_t function = 0)
       : emulated(std::move(text), function) {
-    sym::Solver solver(*emulated.kernel.context, {.paranoid = options.paranoid});
+    sym::Context none; // a kernel that was refused has no terms
+    sym::Solver solver(emulated.kernel.context ? *emulated.kernel.context : none,
+                       {.paranoid = options.paranoid});
     plan = reuse::find_block_reuse(emulated.kernel, solver, options);
   }
   // One word for each copy of each load: "load", or "L.C": the value of load L in copy C; "?" where
