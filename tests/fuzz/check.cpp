@@ -130,8 +130,9 @@ Merge merge_of(std::uint64_t seed) {
 
 Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge& merge) {
   Round round;
-  const auto functions = module_of(text, "original.ptx")->functions;
-  if (std::ranges::none_of(functions, [](const ptx::Function& f) { return f.name == "k"; }))
+  const auto original = module_of(text, "original.ptx"); // which the names are views of
+  if (std::ranges::none_of(original->functions,
+                           [](const ptx::Function& f) { return f.name == "k"; }))
     return round; // what is left of a kernel under reduction
   const test::Coarsened coarsened(text, merge.plan, "k", {.host = merge.host});
   round.loads = coarsened.report.loads;
