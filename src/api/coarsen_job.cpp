@@ -174,10 +174,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       if (may_gain(candidate.how, cost) && worth_x) choices.candidates.push_back(candidate);
     }
   }
-  if (!choices.candidates.empty())
-    choices.why.clear();
-  else if (choices.why.empty())
-    choices.why = "no load would be saved";
+  if (!choices.candidates.empty()) choices.why.clear();
   return choices;
 }
 

@@ -1,6 +1,7 @@
 // See register_guard.hpp.
 #include "driver/register_guard.hpp"
 
+#include "cost/profile.hpp"
 #include "ptx/parse.hpp"
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 
 namespace ptxasw::driver {
 namespace {
-
-constexpr unsigned registers_for_any_block = 64; // 65536 registers, 1024 threads
 
 // The number in front of `unit`, wherever it stands in the line.
 std::optional<unsigned> number_before(std::string_view line, std::string_view unit) {
@@ -36,7 +35,7 @@ bool needs_no_more_memory(const Usage& after, const Usage& before) {
 }
 
 bool fits_anywhere(const Usage& usage) {
-  return usage.registers <= registers_for_any_block && needs_no_more_memory(usage, {});
+  return usage.registers <= cost::registers_for_any_block && needs_no_more_memory(usage, {});
 }
 
 } // namespace
@@ -92,7 +91,7 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
     const auto then = before->find(kernel);
     const Usage old = then == before->end() ? Usage{} : then->second;
     const bool launches =
-        now->second.registers <= std::max(registers_for_any_block, old.registers) ||
+        now->second.registers <= std::max(cost::registers_for_any_block, old.registers) ||
         questions.is_bounded(kernel);
     if (!launches || !needs_no_more_memory(now->second, old))
       back.push_back({kernel, old, now->second});
