@@ -99,11 +99,7 @@ inline void read_item(const std::string& key, std::istream& in, Case& c) {
   } else if (key == "variant") {
     Variant v;
     std::string validity;
-    in >> v.name >> v.cubin >> validity;
-    if (!(in >> v.divided[0] >> v.divided[1] >> v.divided[2])) {
-      v.divided = {1, 1, 1}; // not stated
-      in.clear();
-    }
+    in >> v.name >> v.cubin >> validity >> v.divided[0] >> v.divided[1] >> v.divided[2];
     v.valid = validity == "valid";
     c.variants.push_back(v);
   } else if (key == "digest") {
