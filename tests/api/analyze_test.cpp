@@ -2,6 +2,7 @@
 // else. PTXASW_UPDATE_GOLDEN=1 rewrites the golden files.
 #include "cost/access.hpp"
 #include "ptxasw/ptxasw.hpp"
+#include "source_dir.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

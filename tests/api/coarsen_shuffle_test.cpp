@@ -2,6 +2,7 @@
 #include "ptx/parse.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "simt/verify.hpp"
+#include "source_dir.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 #include "cost/linear_loads.hpp"
 
 #include "ptx/parse.hpp"
+#include "source_dir.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

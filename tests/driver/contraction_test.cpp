@@ -3,6 +3,7 @@
 
 #include "driver/find_ptxas.hpp"
 #include "driver/machine_code.hpp"
+#include "source_dir.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,8 @@
 // The files of the repository that the front-end tests read.
 #pragma once
 
+#include "source_dir.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -2,6 +2,7 @@
 // be slow or deep, which must take time in proportion to their size.
 #include "files.hpp"
 #include "fuzz.hpp"
+#include "source_dir.hpp"
 
 #include <gtest/gtest.h>
 

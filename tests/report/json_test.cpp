@@ -1,6 +1,7 @@
 // The JSON schema: every field of the sample, and inputs that JSON cannot hold.
 #include "report/report.hpp"
 #include "report/samples.hpp"
+#include "source_dir.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,6 +4,7 @@
 
 #include "emulator/emulate.hpp"
 #include "ptx/parse.hpp"
+#include "source_dir.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

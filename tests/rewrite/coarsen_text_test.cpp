@@ -3,6 +3,7 @@
 #include "rewrite/coarsen_cost.hpp"
 
 #include "emulator/kernel_text.hpp"
+#include "source_dir.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 
 #include "emulator/kernel_text.hpp"
 #include "rewrite/coarsen_case.hpp"
+#include "source_dir.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

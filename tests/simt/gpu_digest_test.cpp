@@ -1,6 +1,7 @@
 // The interpreter against an H200: memory after every trap kernel, as recorded in
 // bench/results/h200/traps.txt.
 #include "simt/trap_case.hpp"
+#include "source_dir.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #include "../bench/gpu/words.hpp"
 #include "ptx/parse.hpp"
 #include "simt/machine.hpp"
+#include "source_dir.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -9,6 +9,7 @@
 
 #include "ptx/parse.hpp"
 #include "simt/machine.hpp"
+#include "source_dir.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
 // Every trap kernel runs, and the comparison that holds rewrites to them can fail.
 #include "simt/trap_case.hpp"
+#include "source_dir.hpp"
 
 #include <gtest/gtest.h>
 
