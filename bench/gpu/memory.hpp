@@ -65,9 +65,11 @@ public:
       fill_words<<<fill_blocks, fill_threads>>>(words_at(b.at()), b.bytes() / 4, Pattern::poison,
                                                 seed, 1);
       if (p.role == "out" && case_.steps == 1) continue;
-      fill_words<<<fill_blocks, fill_threads>>>(words_at(b.at() + guard), p.count,
-                                                pattern_of(p.type, bits), seed + 1000 * n,
-                                                std::max<std::uint64_t>(p.count, 1));
+      const Pattern pattern = pattern_of(p.type, bits);
+      const std::uint64_t each = element_bytes(pattern); // narrow types go by words
+      fill_words<<<fill_blocks, fill_threads>>>(
+          words_at(b.at() + guard), (bytes_of(p) + each - 1) / each, pattern, seed + 1000 * n,
+          std::max<std::uint64_t>(p.count, 1));
     }
     launched("filling");
     check(cuCtxSynchronize(), "filling");

@@ -29,13 +29,14 @@ enum class Kind { array, word, region };
 struct Param {
   Kind kind = Kind::word;
   std::string role;        // array: in, out, inout; region: in, out, x
-  std::string type;        // array: f32, f64, i32, index
+  std::string type;        // array: f32, f64, f16, u8, i32, index, rows8, zero
   std::uint64_t count = 0; // array: elements
   std::uint64_t value = 0; // word: its bits; region: the offset in bytes
   unsigned bytes = 8;      // of the parameter
 };
 inline std::size_t bytes_of(const Param& array) {
-  return array.count * (array.type == "f64" ? 8 : 4);
+  const std::string& type = array.type;
+  return array.count * (type == "f64" ? 8 : type == "f16" ? 2 : type == "u8" ? 1 : 4);
 }
 
 // Initial contents of trap memory: word k, for `count` words from `first`, holds a * k + b (mod m).

@@ -12,7 +12,7 @@ import struct
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "bench" / "kernels"
-ELEMENT = {"f32": 4, "f64": 8, "i32": 4, "index": 4}
+ELEMENT = {"f32": 4, "f64": 8, "f16": 2, "u8": 1, "i32": 4, "index": 4, "rows8": 4, "zero": 4}
 
 
 def load_suite():
@@ -82,16 +82,19 @@ class Case:
             lines.append(f"steps {self.kernel['step']}")
         if "l2" in self.size:
             lines.append(f"l2 {self.size['l2']}")
-        return "\n".join(lines + variant_lines(variants, self.grid, self.kernel["entry"]) + ["end", ""])
+        return "\n".join(lines + variant_lines(variants, self.grid, self.kernel["entry"],
+                                               self.kernel.get("repeatable", True)) + ["end", ""])
 
 
-def variant_lines(variants, grid, entry):
-    """Where the grid cannot be divided as its host would have to, a variant is left out."""
+def variant_lines(variants, grid, entry, repeatable=True):
+    """Where the grid cannot be divided as its host would have to, a variant is left out. Of a kernel
+    that gives something else each time nothing can be compared."""
     lines = []
     for v in variants:
         divided = v.get("divided", {}).get(entry, [1, 1, 1])
         if not any(int(blocks) % by for blocks, by in zip(grid, divided)):
-            lines.append(f"variant {v['name']} {v['cubin']} {'valid' if v['valid'] else 'study'} "
+            lines.append(f"variant {v['name']} {v['cubin']} "
+                         f"{'valid' if v['valid'] and repeatable else 'study'} "
                          + " ".join(map(str, divided)))
     return lines
 

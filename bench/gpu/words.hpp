@@ -15,7 +15,7 @@
 
 namespace harness {
 
-enum class Pattern : int { poison, f32, f64, i32, index, bits, bits64 };
+enum class Pattern : int { poison, f32, f64, f16, i32, index, rows8, zero, bits, bits64 };
 
 HARNESS_BOTH inline std::uint64_t mix(std::uint64_t x) { // splitmix64
   x += 0x9E3779B97F4A7C15ull;
@@ -31,9 +31,9 @@ template <class To, class From> HARNESS_BOTH To bits_as(From from) {
   return to;
 }
 
-// The bits of element i: floats in [0.5, 1.5), integers of all bits, indices below `limit`, or raw
-// bits (NaNs and infinities among them; no NaNs in f64: of two f64 NaNs an operation keeps the
-// payload of one, and which one PTX does not say).
+// The bits of element i: floats in [0.5, 1.5) (f16: two in [0.5, 1)), integers of all bits, indices
+// below `limit`, rising starts of rows, zeros, or raw bits (NaNs and infinities among them; no NaNs
+// in f64: of two f64 NaNs an operation keeps the payload of one, and which one PTX does not say).
 HARNESS_BOTH inline std::uint64_t element(Pattern pattern, std::uint64_t seed, std::uint64_t limit,
                                           std::uint64_t i) {
   const std::uint64_t r = mix(seed * 0x2545F4914F6CDD1Dull + i);
@@ -45,7 +45,10 @@ HARNESS_BOTH inline std::uint64_t element(Pattern pattern, std::uint64_t seed, s
     const bool nan = (r >> 52 & 0x7FF) == 0x7FF && (r & 0xFFFFFFFFFFFFFull) != 0;
     return nan ? r ^ (1ull << 62) : r;
   }
+  case Pattern::f16: return 0x38003800u | (r & 0x03FF03FFu); // [0.5, 1)
   case Pattern::index: return static_cast<std::uint32_t>(r % limit);
+  case Pattern::rows8: return static_cast<std::uint32_t>(8 * i + r % 8);
+  case Pattern::zero: return 0;
   case Pattern::i32:
   case Pattern::bits: break;
   }
@@ -59,8 +62,11 @@ HARNESS_BOTH constexpr unsigned element_bytes(Pattern pattern) {
 // What an array of a type holds: its own kind of values, or raw bits.
 inline Pattern pattern_of(std::string_view type, bool bits) {
   if (type == "index") return Pattern::index;
+  if (type == "rows8") return Pattern::rows8;
+  if (type == "zero") return Pattern::zero;
   if (type == "f64") return bits ? Pattern::bits64 : Pattern::f64;
-  if (bits) return Pattern::bits;
+  if (bits || type == "u8") return Pattern::bits;
+  if (type == "f16") return Pattern::f16;
   return type == "f32" ? Pattern::f32 : Pattern::i32;
 }
 
