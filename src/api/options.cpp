@@ -189,9 +189,8 @@ const std::vector<Setter>& table() {
        [](Options& o, std::string_view v) { return choose(o.shuffle, shuffle_modes, v); }},
       {{"coarsen", "none|auto|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
-        "is proven sound; auto (the default) has ptxas try several ways and takes the one that "
-        "pays "
-        "most by a model of the target, if any does"},
+        "is proven sound; auto has ptxas try several ways and takes the one that pays most by a "
+        "model of the target, if any does (none)"},
        [](Options& o, std::string_view v) { return coarsen(o, v); }},
       {{"coarsen-grid", "kernel|host",
         "who leaves out the blocks whose work coarsened kernels do with others: the kernel (the "

@@ -213,7 +213,6 @@ int cachesim(Arguments arguments) {
              optimizer_help());
   Options options;
   options.shuffle = ShuffleMode::none;
-  options.coarsen_auto = false;
   return parse_and(app, options, std::move(arguments), [&] { simulate(wanted, options); });
 }
 
