@@ -4,7 +4,7 @@
 #include "cost/coarsening.hpp"
 #include "cost/straight_path.hpp"
 #include "driver/machine_code.hpp"
-#include "driver/register_guard.hpp"
+#include "machine/assembler.hpp"
 
 #include <fmt/format.h>
 
@@ -116,12 +116,13 @@ private:
     std::map<std::string, KernelUsage> result;
     if (!assembled) return result;
     const auto code = machine_code(assembled->cubin);
-    for (const auto& [name, usage] : parse_statistics(assembled->messages)) {
+    for (const auto& [name, usage] : machine::read_usage(assembled->messages)) {
+      if (!usage) continue;
       KernelUsage& kernel = result[name];
-      kernel.registers = usage.registers;
-      kernel.stack = usage.stack;
-      kernel.spill_stores = usage.spill_stores;
-      kernel.spill_loads = usage.spill_loads;
+      kernel.registers = usage->registers;
+      kernel.stack = usage->stack;
+      kernel.spill_stores = usage->spill_stores;
+      kernel.spill_loads = usage->spill_loads;
       const auto text = code.find(name);
       if (text == code.end()) continue;
       const auto path = cost::straight_path(text->second, profile_.coarsen.load_latency);

@@ -260,7 +260,7 @@ private:
     if (result.ended.interrupted != 0) return end_like(result.ended);
     if (!result.ended.ok()) return fall_back("ptxas did not take the rewritten PTX", result);
     taken_back = kernels_to_take_back(
-        changed_kernels(), parse_statistics(result.error),
+        changed_kernels(), machine::read_usage(result.error),
         {[this] { return original_usage(); }, [this](auto kernel) { return is_bounded(kernel); }});
     if (!taken_back.empty()) {
       std::vector<std::string> keep;
@@ -290,9 +290,9 @@ private:
     return captured(line.with(changes));
   }
 
-  UsageTable original_usage() {
+  machine::UsageTable original_usage() {
     Changes changes{.inputs = original_inputs(), .verbose = true, .output = "/dev/null"};
-    return parse_statistics(captured(line.with(changes)).error);
+    return machine::read_usage(captured(line.with(changes)).error);
   }
 
   bool is_bounded(std::string_view kernel) const {

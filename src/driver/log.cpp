@@ -39,11 +39,12 @@ json describe(const KernelReport& kernel) {
   return j;
 }
 
-json describe(const Usage& usage) {
-  return {{"registers", usage.registers},
-          {"stack", usage.stack},
-          {"spill_stores", usage.spill_stores},
-          {"spill_loads", usage.spill_loads}};
+json describe(const std::optional<machine::Usage>& usage) {
+  if (!usage) return nullptr;
+  return {{"registers", usage->registers},
+          {"stack", usage->stack},
+          {"spill_stores", usage->spill_stores},
+          {"spill_loads", usage->spill_loads}};
 }
 
 json describe(const InputRecord& input) {

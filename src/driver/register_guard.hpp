@@ -6,8 +6,10 @@
 // must not need more stack or spill more either. What was used is read from `ptxas -v`.
 #pragma once
 
+#include "machine/assembler.hpp"
+
 #include <functional>
-#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,31 +17,22 @@
 
 namespace ptxasw::driver {
 
-struct Usage {
-  unsigned registers = 0;
-  unsigned stack = 0, spill_stores = 0, spill_loads = 0; // bytes
-  friend bool operator==(const Usage&, const Usage&) = default;
-};
-using UsageTable = std::map<std::string, Usage, std::less<>>;
-
-// Reads what `ptxas -v` printed on stderr; kernels only.
-UsageTable parse_statistics(std::string_view messages);
-
 // What the guard may have to find out; each costs something and is asked only when it matters.
 struct Questions {
-  std::function<UsageTable()> before;                      // the original's usage
+  std::function<machine::UsageTable()> before;             // the original's usage
   std::function<bool(std::string_view kernel)> is_bounded; // states its block size
 };
 
 struct TakenBack {
   std::string kernel;
-  Usage before, after;
+  std::optional<machine::Usage> before, after; // none: not known
 };
 
 // Those of the rewritten kernels that must be taken back. A kernel that ptxas did not compile (-e)
-// needs no guard; a table that is empty although kernels changed tells nothing, and all go back.
+// needs no guard; one whose usage is not known goes back, and so do all where the table is empty.
 std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed,
-                                            const UsageTable& after, const Questions& questions);
+                                            const machine::UsageTable& after,
+                                            const Questions& questions);
 
 // Whether the kernel has .maxntid or .reqntid. (.maxnreg would not do: it may be more than 64.)
 bool states_block_size(std::string_view ptx, std::string_view kernel);

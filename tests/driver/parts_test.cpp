@@ -163,14 +163,6 @@ foo info    : Used 46 registers, 400 bytes cmem[0]
 ptxas warning : Registers are spilled to local memory in function '_Z2k3Pdi'
 )";
 
-TEST(RegisterGuard, ReadsStatistics) {
-  EXPECT_THAT(parse_statistics(recorded),
-              ElementsAre(std::pair<const std::string, Usage>{"_Z2k1Pfi", {46, 0, 0, 0}},
-                          std::pair<const std::string, Usage>{"_Z2k3Pdi", {64, 280, 568, 564}}));
-  EXPECT_THAT(parse_statistics(""), IsEmpty());
-  EXPECT_THAT(parse_statistics("Used registers\n bytes stack frame\nUsed 3 registers"), IsEmpty());
-}
-
 TEST(RegisterGuard, StatisticsAreTakenOutOfMessages) {
   EXPECT_EQ(without_statistics(recorded),
             "ptxas info    : Overriding maximum register limit 256 for 'k3' with  32 of "
@@ -180,7 +172,7 @@ TEST(RegisterGuard, StatisticsAreTakenOutOfMessages) {
 
 struct Case {
   const char* name;
-  Usage before, after;
+  machine::Usage before, after;
   bool bounded;
   bool taken_back;
 };
@@ -194,7 +186,7 @@ TEST_P(Guard, Decides) {
   const std::vector<std::string> changed{"k"};
   const auto back = kernels_to_take_back(changed, {{"k", c.after}},
                                          {[&] {
-                                            return UsageTable{{"k", c.before}};
+                                            return machine::UsageTable{{"k", c.before}};
                                           },
                                           [&](std::string_view) { return c.bounded; }});
   EXPECT_EQ(!back.empty(), c.taken_back);
@@ -227,10 +219,20 @@ TEST(RegisterGuard, OnlyBlockSizesBindTheLaunch) {
 
 TEST(RegisterGuard, AsksOnlyWhenItMust) {
   const std::vector<std::string> changed{"small", "not compiled"};
-  const Questions none{[]() -> UsageTable { throw std::logic_error("asked"); },
+  const Questions none{[]() -> machine::UsageTable { throw std::logic_error("asked"); },
                        [](std::string_view) -> bool { throw std::logic_error("asked"); }};
-  EXPECT_THAT(kernels_to_take_back(changed, {{"small", {64, 0, 0, 0}}}, none), IsEmpty());
+  EXPECT_THAT(kernels_to_take_back(changed, {{"small", machine::Usage{64, 0, 0, 0}}}, none),
+              IsEmpty());
   EXPECT_EQ(kernels_to_take_back(changed, {}, none).size(), 2U) << "-v said nothing";
+}
+
+TEST(RegisterGuard, WhatIsNotKnownGoesBack) {
+  const std::vector<std::string> changed{"k"};
+  const Questions questions{[] {
+                              return machine::UsageTable{{"k", machine::Usage{20, 0, 0, 0}}};
+                            },
+                            [](std::string_view) { return true; }};
+  EXPECT_EQ(kernels_to_take_back(changed, {{"k", std::nullopt}}, questions).size(), 1U);
 }
 
 TEST_F(Folder, OnlyRegularFilesAreRead) {

@@ -1,0 +1,36 @@
+// An assembler for tests: answers by a function, and keeps what it was asked.
+#pragma once
+
+#include "machine/assembler.hpp"
+
+#include <functional>
+#include <utility>
+
+namespace ptxasw::machine {
+
+class FakeAssembler : public Assembler {
+public:
+  using Answer = std::function<std::optional<Assembled>(const AssemblyRequest&)>;
+  explicit FakeAssembler(Answer answer, std::string architecture = "sm_90")
+      : answer_(std::move(answer)), architecture_(std::move(architecture)) {}
+
+  using Assembler::assemble;
+  [[nodiscard]] std::string architecture() const override { return architecture_; }
+  std::vector<std::optional<Assembled>>
+  assemble(std::span<const AssemblyRequest> requests) override {
+    std::vector<std::optional<Assembled>> answers;
+    for (const AssemblyRequest& request : requests) {
+      asked.push_back(request);
+      answers.push_back(answer_(request));
+    }
+    return answers;
+  }
+
+  std::vector<AssemblyRequest> asked;
+
+private:
+  Answer answer_;
+  std::string architecture_;
+};
+
+} // namespace ptxasw::machine
