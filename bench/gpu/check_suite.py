@@ -1,12 +1,14 @@
 """Test: the descriptions in suite.json fit the PTX in tests/golden/ptx.
 
 Entries exist, parameters agree in number and width, global loads are as many as stated, every grid is
-launchable, and every trap header can be read.
+launchable, and every trap header can be read. Suite L is what it says: the same launches each time, near
+the waves that they stand for.
 """
 
 import re
 import sys
 
+import launches
 import suite
 
 WIDTH = {"u64": 8, "f64": 8, "b64": 8, "s64": 8}
@@ -36,6 +38,26 @@ def problems():
             yield f"{trap.name}: no pointer among its arguments"
 
 
-found = list(problems())
+def launch_problems(count=1200):
+    kernels = suite.load_suite()
+    chip = {"sms": 132, "threads_per_sm": 2048, "registers_per_sm": 65536}
+    registers = dict.fromkeys(kernels, 40)
+    chosen = launches.sample(kernels, registers, chip, count)
+    names = [launch.name for launch in chosen]
+    if names != [launch.name for launch in launches.sample(kernels, registers, chip, count)]:
+        yield "suite L: other launches the second time"
+    if len(chosen) != count or len(set(names)) != count:
+        yield f"suite L: {len(set(names))} launches of {count}"
+    for launch in chosen:
+        if not launch.target / 1.5 < launch.waves < launch.target * 1.5:
+            yield f"{launch.name}: {launch.waves} waves for {launch.target}"
+        if not (1 <= launch.grid[0] < 2**31 and all(1 <= g <= 65535 for g in launch.grid[1:])):
+            yield f"{launch.name}: grid {launch.grid}"
+    for kind, wanted in (("target", launches.WAVES), ("shape", launches.SHAPES)):
+        if missing := set(wanted) - {getattr(launch, kind) for launch in chosen}:
+            yield f"suite L: no launch with {kind} {missing}"
+
+
+found = [*problems(), *launch_problems()]
 print("\n".join(found) or f"{len(suite.load_suite())} kernels described as they are")
 sys.exit(1 if found else 0)

@@ -7,6 +7,7 @@
 //   check   each variant on poisoned outputs against the first one, bit for bit, twice: on floats
 //           in [0.5, 1.5) and on raw bits
 //   time    the same check once, then medians of interleaved, event-timed rounds
+//   sweep   the same for short launches: a sample is a graph of many of them, one after another
 //   traps   trap kernels: all memory against the first variant's, and digests of the regions
 //   digest  digests of all arrays behind the first variant, on the same two kinds of data
 //   count   one launch of each variant between profiler start and stop, for ncu
@@ -114,13 +115,14 @@ Line line_of(const Case& c, const Variant& v) {
   return line;
 }
 
-void launch(const Case& c, const Kernel& kernel, std::vector<std::uint64_t> values) {
+void launch(const Case& c, const Kernel& kernel, std::vector<std::uint64_t> values,
+            CUstream stream = nullptr) {
   std::vector<void*> pointers;
   for (std::uint64_t& value : values)
     pointers.push_back(&value);
   const std::array<unsigned, 3>& grid = kernel.grid();
   check(cuLaunchKernel(kernel.function(), grid[0], grid[1], grid[2], c.block[0], c.block[1],
-                       c.block[2], 0, nullptr, pointers.data(), nullptr),
+                       c.block[2], 0, stream, pointers.data(), nullptr),
         "cuLaunchKernel");
 }
 
@@ -283,6 +285,70 @@ Timing time_contestants(const Settings& s, const Case& c, const Device& device,
   return timing;
 }
 
+// Launches of one contestant, one after another, without what a host needs for each.
+class Graph {
+public:
+  Graph(const Case& c, const Kernel& kernel, const Arrays& arrays, unsigned launches) {
+    CUstream stream = nullptr;
+    check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    check(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture");
+    for (unsigned n = 0; n < launches; ++n)
+      launch(c, kernel, arrays.arguments(0), stream);
+    CUgraph graph = nullptr;
+    check(cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
+    const CUresult made = cuGraphInstantiate(&graph_, graph, 0);
+    cuGraphDestroy(graph);
+    cuStreamDestroy(stream);
+    check(made, "cuGraphInstantiate");
+  }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  ~Graph() { cuGraphExecDestroy(graph_); }
+  void run() const { check(cuGraphLaunch(graph_, nullptr), "cuGraphLaunch"); }
+
+private:
+  CUgraphExec graph_ = nullptr;
+};
+
+Timing sweep_contestants(const Settings& s, const Case& c,
+                         std::vector<std::unique_ptr<Contestant>>& field, const Arrays& arrays) {
+  constexpr double sample_us = 200, most_launches = 100;
+  constexpr double fewest_rounds = 7, most_rounds = 41;
+  double slowest = 0;
+  for (auto& one : field) // warm up, and see how long it takes
+    for (int n = 0; n < 3; ++n) {
+      one->start.record();
+      run_steps(c, one->kernel, arrays, 1);
+      one->stop.record();
+      check(cuCtxSynchronize(), "warming up");
+      if (n > 0) slowest = std::max(slowest, one->stop.microseconds_since(one->start));
+    }
+  Timing timing;
+  timing.batch =
+      static_cast<unsigned>(std::clamp(std::ceil(sample_us / slowest), 1.0, most_launches));
+  std::vector<std::unique_ptr<Graph>> graphs;
+  for (auto& one : field) {
+    graphs.push_back(std::make_unique<Graph>(c, one->kernel, arrays, timing.batch));
+    graphs.back()->run();
+  }
+  check(cuCtxSynchronize(), "warming up");
+  const double round_us = slowest * timing.batch * static_cast<double>(field.size());
+  timing.rounds =
+      static_cast<unsigned>(std::clamp(s.seconds * 1e6 / round_us, fewest_rounds, most_rounds));
+  for (unsigned round = 0; round < timing.rounds; ++round) {
+    for (std::size_t n = 0; n < field.size(); ++n) {
+      const std::size_t turn = (round + n) % field.size();
+      field[turn]->start.record();
+      graphs[turn]->run();
+      field[turn]->stop.record();
+    }
+    check(cuCtxSynchronize(), "timing");
+    for (auto& one : field)
+      one->samples.push_back(one->stop.microseconds_since(one->start) / timing.batch);
+  }
+  return timing;
+}
+
 void time_case(const Settings& s, const Case& c, std::size_t number, const Device& device) {
   std::vector<Arrays> sets;
   sets.emplace_back(c);
@@ -319,7 +385,8 @@ void time_case(const Settings& s, const Case& c, std::size_t number, const Devic
     }
   }
   try {
-    const Timing timing = time_contestants(s, c, device, field, sets);
+    const Timing timing = s.mode == "sweep" ? sweep_contestants(s, c, field, sets[0])
+                                            : time_contestants(s, c, device, field, sets);
     for (const auto& one : field) {
       Line line = line_of(c, *one->variant);
       if (one->variant->valid) verdict(line, one->checked);
@@ -481,7 +548,8 @@ Settings read_arguments(int argc, char** argv) {
       positional.push_back(argument);
   }
   if (positional.size() != 2)
-    throw std::runtime_error("usage: harness plan|check|time|traps|digest|count PLAN [OPTIONS]");
+    throw std::runtime_error(
+        "usage: harness plan|check|time|sweep|traps|digest|count PLAN [OPTIONS]");
   s.mode = positional[0];
   s.plan = positional[1];
   return s;
@@ -491,7 +559,7 @@ void run_case(const Settings& s, const Case& c, std::size_t number, const Device
   try {
     if (s.mode == "check")
       check_case(s, c, number);
-    else if (s.mode == "time")
+    else if (s.mode == "time" || s.mode == "sweep")
       time_case(s, c, number, device);
     else if (s.mode == "traps")
       trap_case(s, c);
