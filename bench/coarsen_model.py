@@ -1,0 +1,53 @@
+"""The gain model of src/cost/coarsening.cpp once more, for fitting its constants (bench/fit).
+
+Time of a launch in cycles of one SM. Each warp of the original launch asks for bytes, wavefronts of
+the load/store pipe and instructions, and waits; the four overlap in part. On top of what all warps
+need stands what the first and the last ones wait alone.
+"""
+
+import math
+
+# name: (start value, fixed scale)
+NAMES = ("memory", "l2", "wavefront", "instruction", "start", "idle", "latency", "overlap", "scattered", "apart",
+         "launch", "tail", "divide")
+START = {"memory": 0.0544, "l2": 0.025, "wavefront": 1.1, "instruction": 0.25, "start": 1400.0, "idle": 600.0,
+         "latency": 0.5, "overlap": 1.9, "scattered": 0.9, "apart": 0.12, "launch": 2000.0, "tail": 0.7, "divide": 0.1}
+LANES = 32
+
+
+def resident_blocks(chip, registers, threads):
+    warps = -(-threads // LANES)
+    held = -(-max(1, registers) // 8) * 8 * LANES * warps
+    return max(1, min(chip["threads_per_sm"] // (warps * LANES), chip["registers_per_sm"] // held, 32))
+
+
+def in_l2(bytes_, chip):
+    """Share of the bytes that the L2 cache holds from one launch to the next."""
+    return max(0.0, min(1.0, 2.0 - bytes_ / (0.6 * chip["l2"])))
+
+
+def cycles(p, chip, launch, original, way):
+    """`launch`: blocks, threads, bytes; `way`: work, usage, copies, apart (factor along z)."""
+    copies = way["copies"]
+    warps = -(-launch["threads"] // LANES)
+    per_sm = launch["blocks"] * warps / chip["sms"]  # warps of the original launch
+    fit = resident_blocks(chip, way["usage"]["registers"], launch["threads"])
+    there = min(fit * warps, max(warps, per_sm / copies))  # resident
+    share = original["stored_bytes"] / original["memory_bytes"] if original["memory_bytes"] else 0
+    near = in_l2(launch["bytes"], chip)
+    per_byte = p["memory"] * (1 - near) + p["l2"] * near
+    memory = per_byte * original["memory_bytes"] * (1 + p["scattered"] * (1 - near) * (1 - 1 / copies) * share ** 2)
+    work, usage = way["work"], way["usage"]
+    wavefronts = p["wavefront"] * work["wavefronts"]
+    instructions = p["instruction"] * usage["path"] * work["repeats"] / copies
+    run = p["start"] + p["latency"] * usage["latency"] * work["repeats"]
+    waiting = (run + p["idle"] * (copies - 1)) / copies / there
+    q = p["overlap"]
+    each = (memory ** q + wavefronts ** q + instructions ** q + waiting ** q) ** (1 / q)
+    each *= 1 + p["apart"] * (1 - 1 / way["apart"])
+    return p["launch"] + p["tail"] * run + per_sm * each
+
+
+def gain(p, chip, launch, original, way):
+    before = {"work": original["work"], "usage": original["usage"], "copies": 1, "apart": 1}
+    return cycles(p, chip, launch, original, before) / cycles(p, chip, launch, original, way)
