@@ -60,6 +60,7 @@ struct KernelReport {
   double milliseconds = 0;
   unsigned solver_queries = 0, z3_queries = 0;
   unsigned fusable = 0;   // additions whose products ptxas may or may not fuse
+  unsigned foldable = 0;  // approximate functions that ptxas may or may not fold
   bool held_back = false; // would be rewritten, were that choice pinned
   std::string coarsening; // what came of --coarsen, in words; empty if it was not asked for
   // The host must launch a grid that is so many times smaller (--coarsen-grid=host).

@@ -7,7 +7,7 @@
 #include "cost/profile.hpp"
 #include "cost/remap_choice.hpp"
 #include "reuse/lane.hpp"
-#include "rewrite/contraction.hpp"
+#include "rewrite/float_freedom.hpp"
 #include "rewrite/remap.hpp"
 #include "rewrite/shuffle.hpp"
 
@@ -45,6 +45,9 @@ public:
       return std::move(result_);
     }
     report.analyzed = true;
+    const rewrite::Freedom freedom = rewrite::count_freedom(kernel.body);
+    report.fusable = freedom.fusable;
+    report.foldable = freedom.foldable;
     sym::Solver solver(*kernel.context, {.use_z3 = options_.use_z3,
                                          .paranoid = options_.paranoid,
                                          .total_budget = options_.kernel_budget,
@@ -75,15 +78,10 @@ public:
     describe(kernel, plan);
     report.solver_queries = solver.stats().queries;
     report.z3_queries = solver.stats().by_z3;
-    report.fusable = rewrite::count_fusable(kernel.body);
     if (!rewrite || (edits.empty() && !waits_)) return std::move(result_);
-    if (report.fusable != 0 && options_.fp_contract == FpContract::exact) {
-      report.reason = fmt::format(
-          "ptxas chooses by itself which products of {} additions it fuses, and the last bit of "
-          "results hangs on it; its choice is not known (opt and the drop-in ask ptxas; "
-          "--fp-contract=any rewrites all the same)",
-          report.fusable);
-      report.held_back = true;
+    if (!held_back().empty()) {
+      report.reason = held_back();
+      report.held_back = report.foldable == 0;
       return std::move(result_);
     }
     report.changed = true;
@@ -102,6 +100,23 @@ private:
 
   [[nodiscard]] bool assumed(std::string_view what) const {
     return std::ranges::find(options_.assumptions, what) != options_.assumptions.end();
+  }
+
+  // Why the bits of results could change although each operation stays what it is; empty if they
+  // cannot.
+  [[nodiscard]] std::string held_back() const {
+    const KernelReport& report = result_.report;
+    if (options_.fp_contract != FpContract::exact) return {};
+    if (report.foldable != 0)
+      return fmt::format("ptxas chooses by itself whether it folds {} approximate functions whose "
+                         "argument may be a constant, and rounds them otherwise than the hardware "
+                         "does (--fp-contract=any rewrites all the same)",
+                         report.foldable);
+    if (report.fusable == 0) return {};
+    return fmt::format("ptxas chooses by itself which products of {} additions it fuses, and the "
+                       "last bit of results hangs on it; its choice is not known (opt and the "
+                       "drop-in ask ptxas; --fp-contract=any rewrites all the same)",
+                       report.fusable);
   }
 
   [[nodiscard]] std::string_view architecture() const {
@@ -138,8 +153,7 @@ private:
     } else if (const RemapKind kind = remap_of(options_, function_.name).kind;
                kind != RemapKind::none && kind != RemapKind::automatic) {
       report.coarsening = "not coarsened: its work is to be remapped";
-    } else if (rewrite::count_fusable(kernel.body) != 0 &&
-               options_.fp_contract == FpContract::exact) {
+    } else if (!held_back().empty()) {
       waits_ = may_coarsen(kernel, solver);
     } else {
       CoarsenChoices choices = coarsen_choices(kernel, solver, *profile);

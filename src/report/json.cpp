@@ -104,6 +104,7 @@ Json to_json(const KernelReport& kernel) {
       {"remapping", kernel.remapping},
       {"coarsen", {{"original", to_json(kernel.original)}, {"candidates", std::move(candidates)}}},
       {"fusable", kernel.fusable},
+      {"foldable", kernel.foldable},
       {"loads", kernel.loads},
       {"covered", kernel.covered},
       {"shuffles", kernel.shuffles},

@@ -1,8 +1,8 @@
-// A sum is fusable where an unrounded add or sub reads a register that an unrounded mul of the same
-// type may have written.
+// A sum can be fused here where an unrounded mul of the same type wrote the register that it reads.
 #include "rewrite/contraction.hpp"
 
 #include "analysis/liveness.hpp"
+#include "rewrite/float_freedom.hpp"
 
 #include <fmt/format.h>
 
@@ -22,16 +22,10 @@ public:
   explicit Contractor(const ptx::Body& body)
       : body_(body), definitions_(analysis::definitions(body)) {}
 
-  [[nodiscard]] unsigned count() const {
-    return static_cast<unsigned>(std::ranges::count_if(body_.insts, [&](const Inst& inst) {
-      return is_sum(inst) && (may_be_product(inst, 0) || may_be_product(inst, 1));
-    }));
-  }
-
   std::vector<ptx::Edit> pin(Contraction choice) const {
     std::vector<ptx::Edit> edits;
     for (const Inst& inst : body_.insts) {
-      if (!is_free(inst)) continue;
+      if (!is_unrounded(inst)) continue;
       const Inst* fused = nullptr;
       bool first = choice == Contraction::first;
       if (is_sum(inst) && choice != Contraction::none) {
@@ -47,16 +41,12 @@ public:
   }
 
 private:
-  // An operation whose rounding is left to ptxas.
-  [[nodiscard]] bool is_free(const Inst& inst) const {
-    const bool opcode = inst.op == Op::add || inst.op == Op::sub || inst.op == Op::mul;
-    return opcode && !inst.opaque && ptx::is_float(inst.mods.type) &&
-           inst.mods.rounding == ptx::Rounding::none;
+  [[nodiscard]] static bool is_sum(const Inst& inst) {
+    return is_unrounded(inst) && inst.op != Op::mul;
   }
-  [[nodiscard]] bool is_sum(const Inst& inst) const { return is_free(inst) && inst.op != Op::mul; }
 
-  [[nodiscard]] bool is_product_of(const Inst& mul, const Inst& sum) const {
-    return mul.op == Op::mul && is_free(mul) && mul.mods.type == sum.mods.type;
+  [[nodiscard]] static bool is_product_of(const Inst& mul, const Inst& sum) {
+    return mul.op == Op::mul && is_unrounded(mul) && mul.mods.type == sum.mods.type;
   }
 
   // May operand `n` of a sum hold a product that ptxas fuses?
@@ -121,10 +111,6 @@ private:
 };
 
 } // namespace
-
-unsigned count_fusable(const ptx::Body& body) {
-  return Contractor(body).count();
-}
 
 std::vector<ptx::Edit> pin(const ptx::Body& body, Contraction choice) {
   return Contractor(body).pin(choice);

@@ -19,11 +19,8 @@
 
 namespace ptxasw::rewrite {
 
-// Additions and subtractions of which ptxas may fuse an operand; 0: its freedom has no effect.
-unsigned count_fusable(const ptx::Body& body);
-
 // Gives every add, sub and mul without rounding its .rn, and fuses the fusable ones as asked. Line
-// numbers do not change. Afterwards count_fusable() is 0.
+// numbers do not change. Afterwards no sum is fusable (float_freedom.hpp), but for those of f32x2.
 std::vector<ptx::Edit> pin(const ptx::Body& body, Contraction choice);
 
 } // namespace ptxasw::rewrite

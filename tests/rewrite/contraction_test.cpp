@@ -1,6 +1,8 @@
 // Pinned multiply-adds: what is written for each choice.
 #include "rewrite/contraction.hpp"
 
+#include "rewrite/float_freedom.hpp"
+
 #include "emulator/kernel_text.hpp"
 
 #include <gmock/gmock.h>
@@ -25,8 +27,8 @@ Pinned pin(const std::string& body, Contraction choice) {
   const std::string text = ptx::print(module, edits);
   const ptx::Module again = ptx::parse(text, "again.ptx");
   EXPECT_TRUE(again.diagnostics.empty());
-  EXPECT_EQ(rewrite::count_fusable(ptx::resolve(again, again.functions.at(0))), 0U);
-  return {rewrite::count_fusable(resolved), text};
+  EXPECT_EQ(rewrite::count_freedom(ptx::resolve(again, again.functions.at(0))).fusable, 0U);
+  return {rewrite::count_freedom(resolved).fusable, text};
 }
 
 constexpr const char* difference_of_products = R"(

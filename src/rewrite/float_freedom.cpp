@@ -1,0 +1,295 @@
+// Two least fixed points over the registers: may a register hold a product, may it hold a constant?
+#include "rewrite/float_freedom.hpp"
+
+#include "analysis/liveness.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace ptxasw::rewrite {
+
+using ptx::Arg;
+using ptx::Group;
+using ptx::Inst;
+using ptx::InstId;
+using ptx::Op;
+using ptx::Space;
+using ptx::Type;
+
+namespace {
+
+bool is_float_op(const Inst& inst) {
+  return ptx::is_float(inst.mods.type);
+}
+
+bool is_rounded(const Inst& inst) {
+  return inst.mods.rounding != ptx::Rounding::none;
+}
+
+// An operation that ptxas implements by the hardware's approximation.
+bool is_approximate(const Inst& inst) {
+  switch (inst.op) {
+  case Op::sin:
+  case Op::cos:
+  case Op::lg2:
+  case Op::ex2:
+  case Op::tanh:
+  case Op::rsqrt: return true;
+  case Op::rcp:
+  case Op::sqrt:
+  case Op::div: return is_float_op(inst) && !is_rounded(inst);
+  default: return false;
+  }
+}
+
+bool is_zero(const Arg& arg) {
+  const std::uint64_t sign = arg.literal == Arg::Literal::f64   ? std::uint64_t{1} << 63
+                             : arg.literal == Arg::Literal::f32 ? std::uint64_t{1} << 31
+                                                                : 0;
+  return arg.kind == Arg::Kind::imm && (arg.value & ~sign) == 0;
+}
+
+bool is_one(const Arg& arg) {
+  constexpr std::uint64_t one64 = 0x3ff0000000000000, one32 = 0x3f800000;
+  if (arg.kind != Arg::Kind::imm) return false;
+  return arg.literal == Arg::Literal::f64 ? (arg.value & ~(std::uint64_t{1} << 63)) == one64
+                                          : (arg.value & ~(std::uint64_t{1} << 31)) == one32;
+}
+
+// Results that a zero, or another extreme value, in one operand can decide alone.
+bool can_be_absorbed(const Inst& inst) {
+  switch (inst.op) {
+  case Op::add:
+  case Op::sub:
+  case Op::mul:
+  case Op::mad:
+  case Op::fma: return !is_float_op(inst) && inst.op != Op::add && inst.op != Op::sub;
+  case Op::neg:
+  case Op::abs:
+  case Op::not_:
+  case Op::cvt:
+  case Op::mov: return false;
+  default: return !is_approximate(inst);
+  }
+}
+
+// Does it differ between launches, or threads?
+bool varies(const ptx::Function& function, ptx::Special special) {
+  using enum ptx::Special;
+  switch (special) {
+  case tid_x:
+  case tid_y:
+  case tid_z:
+    return function.reqntid[static_cast<unsigned>(special) - static_cast<unsigned>(tid_x)] != 1;
+  case ntid_x:
+  case ntid_y:
+  case ntid_z: return function.reqntid[0] == 0;
+  case ctaid_x:
+  case ctaid_y:
+  case ctaid_z:
+  case nctaid_x:
+  case nctaid_y:
+  case nctaid_z:
+  case laneid:
+  case warpid: return true;
+  default: return false;
+  }
+}
+
+} // namespace
+
+bool is_unrounded(const Inst& inst) {
+  const bool opcode = inst.op == Op::add || inst.op == Op::sub || inst.op == Op::mul;
+  return opcode && !inst.opaque && is_float_op(inst) && !is_rounded(inst);
+}
+
+FloatFreedom::FloatFreedom(const ptx::Body& body)
+    : body_(body), product_(body.registers.size() + 1), constant_(body.registers.size() + 1),
+      memory_(body.registers.size()) {
+  has_local_ = std::ranges::any_of(
+      body.symbols, [](const ptx::Symbol& symbol) { return symbol.space == Space::local; });
+  solve();
+}
+
+bool FloatFreedom::is_fusable(const Inst& inst) const {
+  if (inst.op != Op::add && inst.op != Op::sub) return false;
+  if (!is_unrounded(inst) && inst.mods.type != Type::f32x2) return false;
+  return any_product(inst);
+}
+
+bool FloatFreedom::is_foldable(const Inst& inst) const {
+  if (!is_approximate(inst)) return false;
+  const auto sources = body_.src(inst);
+  return inst.opaque || may_be_constant(sources[inst.op == Op::div ? 1 : 0]);
+}
+
+bool FloatFreedom::may_be_product(const Arg& arg) const {
+  return arg.kind == Arg::Kind::reg && product_[arg.id];
+}
+
+bool FloatFreedom::may_be_constant(const Arg& arg) const {
+  switch (arg.kind) {
+  case Arg::Kind::reg: return constant_[arg.id];
+  case Arg::Kind::special: return !varies(*body_.function, arg.special);
+  case Arg::Kind::symbol: return false;
+  default: return true;
+  }
+}
+
+bool FloatFreedom::any_product(const Inst& inst) const {
+  return std::ranges::any_of(body_.src(inst), [&](const Arg& arg) { return may_be_product(arg); });
+}
+
+bool FloatFreedom::all_constant(const Inst& inst) const {
+  return std::ranges::all_of(body_.src(inst), [&](const Arg& arg) { return may_be_constant(arg); });
+}
+
+bool FloatFreedom::any_constant(const Inst& inst) const {
+  return std::ranges::any_of(body_.src(inst), [&](const Arg& arg) {
+    return arg.kind == Arg::Kind::imm ? is_zero(arg) : may_be_constant(arg);
+  });
+}
+
+// Memory that ptxas may keep in registers.
+bool FloatFreedom::reads_private(const Inst& inst) const {
+  const Space space = inst.mods.space;
+  if (space == Space::param) {
+    const auto addresses = body_.addr(inst);
+    const bool kernels_own =
+        body_.function->is_entry && addresses.size() == 1 &&
+        addresses[0].base.kind == Arg::Kind::symbol &&
+        body_.symbols[addresses[0].base.id].kind == ptx::Symbol::Kind::parameter;
+    return !kernels_own;
+  }
+  return space == Space::local || (space == Space::generic && has_local_);
+}
+
+bool FloatFreedom::writes_private(const Inst& inst) const {
+  const Space space = inst.mods.space;
+  return space == Space::param || space == Space::local || (space == Space::generic && has_local_);
+}
+
+// Only what is known to end in a rounding of its own, or to come from elsewhere, is no product.
+bool FloatFreedom::gives_product(const Inst& inst) const {
+  const auto sources = body_.src(inst);
+  const auto constant = [&](const Arg& arg, bool (*which)(const Arg&)) {
+    return arg.kind == Arg::Kind::imm ? which(arg) : may_be_constant(arg);
+  };
+  if (inst.opaque) return true;
+  switch (ptx::group(inst.op)) {
+  case Group::pure: break;
+  case Group::load: return reads_private(inst) && product_[memory_];
+  case Group::call:
+  case Group::unknown: return true;
+  default: return false; // of other lanes, or of memory that others write
+  }
+  if (is_approximate(inst)) return true;
+  const bool real = is_float_op(inst);
+  switch (inst.op) {
+  case Op::add:
+  case Op::sub: // x + 0 is x
+    return real && any_product(inst) &&
+           (constant(sources[0], is_zero) || constant(sources[1], is_zero));
+  case Op::mul:
+    if (!is_rounded(inst) || inst.mods.type == Type::f32x2) return real;
+    return any_product(inst) && (constant(sources[0], is_one) || constant(sources[1], is_one));
+  case Op::fma:
+  case Op::mad: // x * y + 0 is x * y
+    if (!real) return false;
+    return constant(sources[2], is_zero) ||
+           (any_product(inst) && (constant(sources[0], is_one) || constant(sources[1], is_one)));
+  case Op::div: return real && may_be_constant(sources[1]); // x / 2 is x * 0.5
+  case Op::rcp:
+  case Op::sqrt:
+  case Op::set:
+  case Op::setp:
+  case Op::mul24:
+  case Op::mad24:
+  case Op::rem: return false;
+  default: return any_product(inst);
+  }
+}
+
+bool FloatFreedom::gives_constant(const Inst& inst) const {
+  if (inst.opaque) return true;
+  switch (ptx::group(inst.op)) {
+  case Group::pure:
+  case Group::warp: break;
+  case Group::load: return reads_private(inst) && constant_[memory_];
+  case Group::call:
+  case Group::unknown: return true;
+  default: return false;
+  }
+  switch (inst.op) {
+  case Op::set:
+  case Op::setp: return true; // one of two
+  case Op::selp:
+  case Op::slct:
+    return any_constant(inst) || may_be_constant(body_.src(inst)[0]) ||
+           may_be_constant(body_.src(inst)[1]);
+  default: return all_constant(inst) || (can_be_absorbed(inst) && any_constant(inst));
+  }
+}
+
+void FloatFreedom::solve() {
+  const bool inlined = !body_.function->is_entry; // its parameters are then the caller's values
+  product_[memory_] = constant_[memory_] = inlined;
+  std::vector<bool> written(body_.registers.size());
+  for (const Inst& inst : body_.insts)
+    analysis::for_each_definition(body_, inst, [&](ptx::RegId reg) { written[reg] = true; });
+  for (std::size_t reg = 0; reg < written.size(); ++reg)
+    if (!written[reg]) product_[reg] = constant_[reg] = inlined; // perhaps a parameter
+  const auto raise = [](std::vector<bool>& lattice, std::size_t at, bool& changed) {
+    changed |= !lattice[at];
+    lattice[at] = true;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Inst& inst : body_.insts) {
+      const bool constant = gives_constant(inst), product = gives_product(inst);
+      analysis::for_each_definition(body_, inst, [&](ptx::RegId reg) {
+        if (constant) raise(constant_, reg, changed);
+        if (product) raise(product_, reg, changed);
+      });
+      const Group group = ptx::group(inst.op);
+      if (group == Group::call) {
+        raise(product_, memory_, changed);
+        raise(constant_, memory_, changed);
+      }
+      if (group == Group::store && writes_private(inst)) {
+        if (any_product(inst)) raise(product_, memory_, changed);
+        if (std::ranges::any_of(body_.src(inst), [&](const Arg& a) { return may_be_constant(a); }))
+          raise(constant_, memory_, changed);
+      }
+    }
+  }
+}
+
+Freedom count_freedom(const ptx::Body& body) {
+  Freedom sum;
+  std::set<std::uint32_t> seen;
+  std::vector<std::uint32_t> open;
+  const auto add = [&](const ptx::Body& of) {
+    const FloatFreedom freedom(of);
+    for (const Inst& inst : of.insts) {
+      sum.fusable += freedom.is_fusable(inst) ? 1 : 0;
+      sum.foldable += freedom.is_foldable(inst) ? 1 : 0;
+      if (inst.callee != ptx::none && seen.insert(inst.callee).second) open.push_back(inst.callee);
+    }
+  };
+  add(body);
+  while (!open.empty()) {
+    const ptx::Function& callee = body.module->functions[open.back()];
+    open.pop_back();
+    if (callee.is_declaration) continue; // printf and the like: not to be seen by ptxas either
+    const ptx::Body called = ptx::resolve(*body.module, callee);
+    if (called.usable) {
+      add(called);
+    } else {
+      ++sum.fusable;
+    }
+  }
+  return sum;
+}
+
+} // namespace ptxasw::rewrite

@@ -1,0 +1,60 @@
+// What ptxas is free to do with the floating-point operations of a body.
+//
+// Two freedoms change the bits of a result, and both depend on the code around an operation, so
+// that a rewrite that leaves the operation alone may still change them (measured on an H200):
+//  - a product may become part of a fused multiply-add (PTX ISA, add/sub/mul on floating point).
+//    ptxas finds the product through moves, signs, conversions to the same type, bit casts, packed
+//    pairs, minima, selections and local memory, and knows products that are no `mul`: div.approx
+//    and div.full end in one;
+//  - an approximate function of a constant is folded to the correctly rounded value, which is not
+//    the hardware's. Whether an argument is a constant depends on what is unrolled.
+// The answers here err on the side of freedom: what is not known to be fixed is free.
+#pragma once
+
+#include "ptx/body.hpp"
+
+#include <vector>
+
+namespace ptxasw::rewrite {
+
+class FloatFreedom {
+public:
+  explicit FloatFreedom(const ptx::Body& body);
+
+  // A sum that ptxas may fuse with a product behind one of its operands: an add or sub without
+  // rounding, or of packed f32x2 even with one (ptxas 13.0 fuses those with -fmad=false, too).
+  [[nodiscard]] bool is_fusable(const ptx::Inst& inst) const;
+  // An approximate function whose argument may be a constant somewhere.
+  [[nodiscard]] bool is_foldable(const ptx::Inst& inst) const;
+
+private:
+  [[nodiscard]] bool may_be_product(const ptx::Arg& arg) const;
+  [[nodiscard]] bool may_be_constant(const ptx::Arg& arg) const;
+  [[nodiscard]] bool any_product(const ptx::Inst& inst) const;
+  [[nodiscard]] bool all_constant(const ptx::Inst& inst) const;
+  [[nodiscard]] bool any_constant(const ptx::Inst& inst) const; // literals of no effect left out
+  [[nodiscard]] bool gives_product(const ptx::Inst& inst) const;
+  [[nodiscard]] bool gives_constant(const ptx::Inst& inst) const;
+  [[nodiscard]] bool reads_private(const ptx::Inst& inst) const;
+  [[nodiscard]] bool writes_private(const ptx::Inst& inst) const;
+  void solve();
+
+  const ptx::Body& body_;
+  bool has_local_ = false;
+  // By register; the last one stands for memory of the thread alone, which ptxas sees through:
+  // local variables and parameters of calls.
+  std::vector<bool> product_, constant_;
+  std::size_t memory_;
+};
+
+// add, sub or mul of floating-point numbers whose rounding is left to ptxas.
+bool is_unrounded(const ptx::Inst& inst);
+
+// The fusable sums and foldable functions of a body and of the functions that it calls, which ptxas
+// may put in the place of the call.
+struct Freedom {
+  unsigned fusable = 0, foldable = 0;
+};
+Freedom count_freedom(const ptx::Body& body);
+
+} // namespace ptxasw::rewrite

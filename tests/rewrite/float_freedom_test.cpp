@@ -1,0 +1,131 @@
+// Sums that ptxas may fuse and functions that it may fold, seen through whatever ptxas sees
+// through.
+#include "rewrite/float_freedom.hpp"
+
+#include "emulator/kernel_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptxasw::rewrite {
+namespace {
+
+Freedom freedom(const std::string& text) {
+  const ptx::Module module = ptx::parse(text, "test.ptx");
+  EXPECT_TRUE(module.diagnostics.empty()) << text;
+  const ptx::Body body = ptx::resolve(module, module.functions.back());
+  EXPECT_TRUE(body.usable) << text;
+  return count_freedom(body);
+}
+
+// In the test kernel, with two numbers loaded.
+std::string kernel(const std::string& body) {
+  return test::kernel_text("ld.global.f32 %f1, [%rd1];\nld.global.f32 %f2, [%rd1+4];\n"
+                           "ld.global.f64 %fd1, [%rd1+8];\nld.global.f64 %fd2, [%rd1+16];\n" +
+                           body + "\nret;");
+}
+
+unsigned fusable(const std::string& body) {
+  return freedom(kernel(body)).fusable;
+}
+unsigned foldable(const std::string& body) {
+  return freedom(kernel(body)).foldable;
+}
+
+TEST(FloatFreedom, SumsOfLoadsAndOfRoundedNumbersAreFixed) {
+  for (const char* body : {
+           "add.f32 %f3, %f1, %f2;\nadd.f32 %f4, %f3, %f1;\nmul.f32 %f5, %f4, %f4;",
+           "mul.rn.f32 %f3, %f1, %f2;\nadd.f32 %f4, %f3, %f1;",
+           "mul.f32 %f3, %f1, %f2;\nadd.rn.f32 %f4, %f3, %f1;",
+           "fma.rn.f32 %f3, %f1, %f2, %f1;\nadd.f32 %f4, %f3, %f1;",
+           "div.rn.f32 %f3, %f1, %f2;\nadd.f32 %f4, %f3, %f1;",
+           "sqrt.rn.f64 %fd3, %fd1;\nadd.f64 %fd4, %fd3, %fd1;",
+           "cvt.rn.f32.s32 %f3, %r3;\nadd.f32 %f4, %f3, %f1;",
+           "mul.lo.s32 %r5, %r1, %r2;\nadd.s32 %r6, %r5, %r1;",
+           "mul.f32 %f3, %f1, %f2;\nst.global.f32 [%rd2], %f3;\nld.global.f32 %f4, [%rd2];\n"
+           "add.f32 %f5, %f4, %f1;",
+       })
+    EXPECT_EQ(fusable(body), 0U) << body;
+}
+
+TEST(FloatFreedom, ProductsAreFoundThroughWhateverPtxasSeesThrough) {
+  for (const char* body : {
+           "mul.f32 %f3, %f1, %f2;\nadd.f32 %f4, %f1, %f3;",
+           "mul.f64 %fd3, %fd1, %fd2;\nsub.f64 %fd4, %fd3, %fd1;",
+           "mul.f32 %f3, %f1, %f2;\nmov.f32 %f5, %f3;\nadd.f32 %f4, %f5, %f1;",
+           "mul.f32 %f3, %f1, %f2;\nneg.f32 %f5, %f3;\nadd.f32 %f4, %f5, %f1;",
+           "mul.f32 %f3, %f1, %f2;\ncvt.f32.f32 %f5, %f3;\nadd.f32 %f4, %f5, %f1;",
+           "mul.f32 %f3, %f1, %f2;\nmax.f32 %f5, %f3, %f3;\nadd.f32 %f4, %f5, %f1;",
+           "mul.f32 %f3, %f1, %f2;\nselp.f32 %f5, %f3, %f1, %p1;\nadd.f32 %f4, %f5, %f1;",
+           "mul.f32 %f3, %f1, %f2;\nmov.b32 %r5, %f3;\nmov.b32 %f5, %r5;\nadd.f32 %f4, %f5, %f1;",
+           "mul.f32 %f3, %f1, %f2;\nmov.b64 %rd5, {%f3, %f1};\nmov.b64 {%f5, %f6}, %rd5;\n"
+           "add.f32 %f4, %f5, %f1;",
+           "mul.f32 %f3, %f1, %f2;\nxor.b32 %r5, %r6, 0;\nmov.b32 %r6, %f3;\nmov.b32 %f5, %r5;\n"
+           "add.f32 %f4, %f5, %f1;",
+           "mul.f32 %f3, %f1, %f2;\n@%p1 mov.f32 %f3, %f2;\nadd.f32 %f4, %f3, %f1;",
+           "mul.f32 %f3, %f1, %f2;\nfma.rn.f32 %f5, %f3, 0f3F800000, %f2;\nadd.f32 %f4, %f5, %f1;",
+           "fma.rn.f32 %f3, %f1, %f2, 0f80000000;\nadd.f32 %f4, %f3, %f1;",
+           "div.approx.f32 %f3, %f1, %f2;\nadd.f32 %f4, %f3, %f1;",
+           "div.full.ftz.f32 %f3, %f1, %f2;\nsub.f32 %f4, %f1, %f3;",
+           "rcp.approx.f32 %f3, %f1;\nadd.f32 %f4, %f3, %f1;",
+           "div.rn.f32 %f3, %f1, 0f40000000;\nadd.f32 %f4, %f3, %f1;",
+           "mul.rn.f32x2 %rd5, %rd6, %rd7;\nadd.rn.f32x2 %rd8, %rd5, %rd9;",
+       })
+    EXPECT_EQ(fusable(body), 1U) << body;
+}
+
+TEST(FloatFreedom, LocalMemoryIsSeenThrough) {
+  EXPECT_EQ(fusable(".local .align 4 .b8 room[16];\nmov.u64 %rd5, room;\n"
+                    "mul.f32 %f3, %f1, %f2;\nst.local.f32 [%rd5], %f3;\n"
+                    "ld.local.f32 %f4, [%rd5];\nadd.f32 %f5, %f4, %f1;"),
+            1U);
+}
+
+TEST(FloatFreedom, FunctionsOfLoadsAreComputed) {
+  for (const char* body : {
+           "rsqrt.approx.f32 %f3, %f1;",
+           "mul.f32 %f3, %f1, 0f40000000;\nex2.approx.f32 %f4, %f3;",
+           "div.full.f32 %f3, 0f3F800000, %f1;",
+           "sqrt.rn.f32 %f3, 0f40000000;",
+           "cvt.rn.f32.s32 %f3, %r3;\nsin.approx.f32 %f4, %f3;",
+           "ld.param.f32 %f3, [n];\ncos.approx.f32 %f4, %f3;",
+       })
+    EXPECT_EQ(foldable(body), 0U) << body;
+}
+
+TEST(FloatFreedom, FunctionsOfWhatMayBeAConstantAreFoldable) {
+  const std::string loop = "mov.u32 %r5, 0;\n$L:\ncvt.rn.f32.s32 %f3, %r5;\n";
+  const std::string back = "\nadd.s32 %r5, %r5, 1;\nsetp.lt.s32 %p1, %r5, 9;\n@%p1 bra $L;";
+  EXPECT_EQ(foldable(loop + "rsqrt.approx.f32 %f4, %f3;" + back), 1U);
+  EXPECT_EQ(foldable(loop + "div.approx.f32 %f4, %f1, %f3;" + back), 1U);
+  EXPECT_EQ(foldable(loop + "div.approx.f32 %f4, %f3, %f1;" + back), 0U);
+  EXPECT_EQ(foldable(loop + "mul.f32 %f4, %f3, %f1;\nsin.approx.f32 %f5, %f4;" + back), 0U);
+  EXPECT_EQ(foldable(loop +
+                     "mul.lo.s32 %r6, %r5, %r3;\ncvt.rn.f32.s32 %f4, %r6;\n"
+                     "sin.approx.f32 %f5, %f4;" +
+                     back),
+            1U)
+      << "zero times anything is zero";
+  EXPECT_EQ(foldable("selp.f32 %f3, 0f3F800000, %f1, %p1;\nlg2.approx.f32 %f4, %f3;"), 1U);
+}
+
+TEST(FloatFreedom, FunctionsThatAreCalledCount) {
+  const std::string callee = R"(.func (.param .f32 r) f(.param .f32 x) {
+.reg .f32 %f<5>;
+ld.param.f32 %f1, [x];
+add.f32 %f2, %f1, %f1;
+st.param.f32 [r], %f2;
+ret;
+}
+)";
+  std::string text = kernel(R"({ .param .f32 a; .param .f32 b;
+mul.f32 %f3, %f1, %f2;
+st.param.f32 [a], %f3;
+call (b), f, (a);
+ld.param.f32 %f4, [b];
+})");
+  text.insert(text.find(".visible"), callee);
+  EXPECT_EQ(freedom(text).fusable, 1U);
+}
+
+} // namespace
+} // namespace ptxasw::rewrite
