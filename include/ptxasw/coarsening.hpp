@@ -15,7 +15,8 @@ enum class CoarsenOrder : std::uint8_t { instructions, copies };
 struct Coarsening {
   std::array<unsigned, 3> factors{1, 1, 1}; // blocks along x, y, z whose work one block does
   CoarsenOrder order = CoarsenOrder::copies;
-  unsigned registers = 0; // .maxnreg of the new kernel; 0: as many as ptxas likes
+  unsigned registers = 0;          // .maxnreg of the new kernel; 0: as many as ptxas likes
+  std::uint64_t least_threads = 0; // launches of fewer run the original body; 0: none do
   [[nodiscard]] unsigned copies() const { return factors[0] * factors[1] * factors[2]; }
   friend bool operator==(const Coarsening&, const Coarsening&) = default;
 };

@@ -76,6 +76,7 @@ struct Options {
   unsigned coarsen_budget = 100; // thousands of instructions that ptxas may be given to try
   CoarsenGrid coarsen_grid = CoarsenGrid::kernel;
   CoarsenOrder coarsen_order = CoarsenOrder::copies;
+  std::uint64_t coarsen_least_threads = 0; // launches of fewer run as before (not of auto's ways)
   unsigned coarsen_registers = 0; // .maxnreg of coarsened kernels; 0: as many as ptxas likes
   std::vector<Remap> remaps;      // --remap=column:8@kernel; the last that fits a kernel counts
   bool shuffle_shared = false;    // also loads from shared memory

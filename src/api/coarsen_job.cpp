@@ -125,7 +125,9 @@ Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, Co
   if (!plan.refused.empty()) return {{}, "not coarsened: " + plan.refused};
   rewrite::CoarsenReport done;
   Coarsened result;
-  result.edits = rewrite::coarsen(kernel, plan, {.host = host, .registers = how.registers}, done);
+  result.edits = rewrite::coarsen(
+      kernel, plan, {.host = host, .registers = how.registers, .least_threads = how.least_threads},
+      done);
   result.outcome =
       fmt::format("{} copies in one block: {} loads become {}, {} of {} instructions shared",
                   done.copies, done.loads, done.loads_left, done.shared, done.instructions);
@@ -161,6 +163,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
     }
     for (const CoarsenOrder order : {CoarsenOrder::copies, CoarsenOrder::instructions}) {
       CoarsenCandidate candidate{.how = {.factors = factors, .order = order}};
+      candidate.how.least_threads = cost::least_threads(profile, candidate.how);
       const reuse::BlockPlan plan = reuse::find_block_reuse(
           kernel, solver, {.factors = factors, .order = order_of(candidate.how)});
       if (!plan.refused.empty()) {

@@ -128,7 +128,8 @@ private:
   std::vector<ptx::Edit> coarsen(Kernel& kernel, sym::Solver& solver, bool shuffled) {
     KernelReport& report = result_.report;
     if (!function_.is_entry) return {};
-    Coarsening how{options_.coarsen, options_.coarsen_order, options_.coarsen_registers};
+    Coarsening how{options_.coarsen, options_.coarsen_order, options_.coarsen_registers,
+                   options_.coarsen_least_threads};
     const auto decided = options_.coarsen_kernels.find(function_.name);
     if (decided != options_.coarsen_kernels.end()) {
       how = decided->second;

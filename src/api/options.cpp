@@ -201,6 +201,12 @@ const std::vector<Setter>& table() {
         "all "
         "copies (copies)"},
        [](Options& o, std::string_view v) { return choose(o.coarsen_order, coarsen_orders, v); }},
+      {{"coarsen-least-threads", "N",
+        "launches of fewer threads run the original body of a coarsened kernel; auto decides by "
+        "what fills the target (0)"},
+       [](Options& o, std::string_view v) {
+         return number(o.coarsen_least_threads, 0, std::uint64_t{1} << 40, v);
+       }},
       {{"coarsen-registers", "N",
         "hold coarsened kernels to N registers a thread, 16 to 255; 0: as many as ptxas likes (0)"},
        [](Options& o, std::string_view v) {

@@ -75,6 +75,11 @@ double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
   return std::min(gain(usual_blocks[0]), gain(usual_blocks[1]));
 }
 
+std::uint64_t least_threads(const Profile& profile, const Coarsening& how) {
+  return std::uint64_t{profile.coarsen.least_waves} * profile.processors * profile.threads_per_sm *
+         how.copies();
+}
+
 std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
   if (!original.usage || !candidate.usage) return "not assembled";
   const KernelUsage &before = *original.usage, &after = *candidate.usage;

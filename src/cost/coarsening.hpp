@@ -43,6 +43,9 @@ double coarsened_cycles(const Profile& profile, const CoarsenBaseline& original,
 double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
                        const CoarsenCandidate& candidate);
 
+// Launches of fewer threads leave the chip too little to do once `how.copies()` blocks are one.
+std::uint64_t least_threads(const Profile& profile, const Coarsening& how);
+
 // Empty, or why the candidate must not be taken, whatever it gains: ptxas was not asked, the kernel
 // might no longer launch, registers are spilled, or its code does not look as expected.
 std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate);

@@ -44,6 +44,7 @@ struct CoarsenCosts {
   double apart = 0.1202;     // what copies along z cost more, at most: their rows are far apart
   double load_latency = 400; // for the straight path
   double margin = 1.2;       // least gain
+  unsigned least_waves = 4;  // of full SMs that have to be left
   Provenance provenance = Provenance::estimated;
 };
 
@@ -61,6 +62,7 @@ struct Profile {
   double kernel_margin = 1.5; // all accesses of the kernel, before against after
   CoarsenCosts coarsen;
   unsigned register_budget = registers_for_any_block;
+  unsigned processors = 132; // SMs
   unsigned threads_per_sm = 2048;
   unsigned registers_per_sm = 65536;
 

@@ -14,6 +14,7 @@ std::string to_string(const Coarsening& how) {
   if (text.empty()) return "none";
   text += how.order == CoarsenOrder::copies ? " by copies" : " by instructions";
   if (how.registers != 0) text += fmt::format(", at most {} registers", how.registers);
+  if (how.least_threads != 0) text += fmt::format(", from {} threads on", how.least_threads);
   return text;
 }
 

@@ -79,6 +79,7 @@ Json to_json(const CoarsenCandidate& candidate) {
   return {{"factors", how.factors},
           {"order", how.order == CoarsenOrder::copies ? "copies" : "instructions"},
           {"registers", how.registers},
+          {"least_threads", how.least_threads},
           {"work", to_json(candidate.work)},
           {"usage", to_json(candidate.usage)},
           {"gain", candidate.gain},

@@ -4,6 +4,7 @@
 #include "reuse/block_rules.hpp"
 #include "rewrite/coarsen_axes.hpp"
 #include "rewrite/coarsen_bound.hpp"
+#include "rewrite/coarsen_guard.hpp"
 #include "rewrite/coarsen_names.hpp"
 #include "rewrite/names.hpp"
 
@@ -48,14 +49,15 @@ public:
   std::vector<ptx::Edit> run() {
     if (!plan_.refused.empty()) return {};
     if (options_.host) note_grid();
-    axes_.enter(text_);
+    note_groups();
+    std::string small;
+    if (!options_.host) small = small_launch(body_, options_.least_threads, registers_, text_);
+    axes_.enter(text_, small);
     check_bound(k_, plan_, axes_, labels_, registers_, text_);
     lockstep();
-    axes_.open_loops(text_);
-    text_.line("{{");
-    original_body();
-    text_.line("}}");
-    axes_.close_loops(text_);
+    if (report_.agreements != 0 || !plan_.bound.empty()) sequential();
+    if (!options_.host) original();
+    text_.all += "\n";
     const auto statements = module_.body_of(*body_.function);
     const ptx::Range brace = statements.front().range;
     std::vector<ptx::Edit> edits{{{brace.end, statements.back().range.begin},
@@ -73,6 +75,15 @@ private:
     text_.line("// ptxasw-launch: {{\"kernel\": \"{}\", \"grid_divided_by\": [{}, {}, {}]}}",
                body_.function->name, plan_.axes[0].factor, plan_.axes[1].factor,
                plan_.axes[2].factor);
+  }
+
+  void note_groups() {
+    std::string groups;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      if (plan_.axes[axis].factor > 1)
+        groups += fmt::format(" {} along {}", plan_.axes[axis].factor, "xyz"[axis]);
+    }
+    text_.line("// ptxasw: one block does the work of{}", groups);
   }
 
   // --- Lockstep --------------------------------------------------------------------------------
@@ -97,8 +108,7 @@ private:
       }
       done = statement.range.end;
     }
-    if (open_end()) text_.line("ret;");
-    text_.line("}}");
+    close_body();
   }
 
   // What stands in front of each instruction: blanks, comments, .loc.
@@ -131,6 +141,11 @@ private:
       if (location_ != nullptr) text_.all += fmt::format("{}\n\t", module_.slice(location_->range));
     }
     text_.all += code;
+  }
+
+  void close_body() {
+    if (open_end()) text_.line("ret;");
+    text_.line("}}");
   }
 
   // May control reach the end of the body?
@@ -301,30 +316,46 @@ private:
     return module_.slice({mnemonic, statement.range.end});
   }
 
-  // --- Sequential ------------------------------------------------------------------------------
+  // --- The original body -----------------------------------------------------------------------
 
-  void original_body() {
+  void sequential() {
+    axes_.open_loops(text_);
+    text_.line("{{");
+    write_body([&](const Inst& inst) {
+      if (!ends_thread(inst)) {
+        return spliced(inst, [&](std::string_view name) {
+          return axes_.in_loop(name).value_or(std::string(name));
+        });
+      }
+      const std::string guard =
+          inst.guard == ptx::none
+              ? ""
+              : fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.of(inst.guard, 0));
+      return fmt::format("{}bra \t{};", guard, labels_.next);
+    });
+    text_.line("}}");
+    axes_.close_loops(text_);
+  }
+
+  // As it stands, for a block that does its own work only.
+  void original() {
+    text_.label(labels_.original);
+    text_.line("// ptxasw: a block by itself");
+    text_.line("{{");
+    write_body([&](const Inst& inst) {
+      return std::string(module_.slice(module_.statements[inst.statement].range));
+    });
+    close_body();
+  }
+
+  template <class Write> void write_body(const Write& write) {
     std::uint32_t done = module_.body_of(*body_.function).front().range.end;
     InstId next = 0;
     for (const ptx::Statement& statement : inside_) {
       text_.all += module_.slice({done, statement.range.begin});
       done = statement.range.end;
-      if (statement.kind != StatementKind::instruction) {
-        text_.all += module_.slice(statement.range);
-        continue;
-      }
-      const Inst& inst = body_.insts[next++];
-      if (ends_thread(inst)) {
-        const std::string guard =
-            inst.guard == ptx::none
-                ? ""
-                : fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.of(inst.guard, 0));
-        text_.all += fmt::format("{}bra \t{};", guard, labels_.next);
-      } else {
-        text_.all += spliced(inst, [&](std::string_view name) {
-          return axes_.in_loop(name).value_or(std::string(name));
-        });
-      }
+      const bool is_instruction = statement.kind == StatementKind::instruction;
+      text_.all += is_instruction ? write(body_.insts[next++]) : module_.slice(statement.range);
     }
   }
 

@@ -2,22 +2,25 @@
 //
 // The kernel becomes
 //
-//     prologue     all but the first block of a group of C return; where the group hangs over the
-//                  end of the grid, the first goes to the sequential form
+//     prologue     where the launch is too small to be merged, or the group of C hangs over the end
+//                  of the grid, each block goes to the original form; of the others all but the
+//                  first of their group return
 //     lockstep     every instruction of the original in its order: once if it is the same for all
 //                  copies, else C times on the registers of each copy. A load that reuse/block.hpp
 //                  covers is a move. Where a branch may go different ways in different copies (only
 //                  before anything has been written) they compare: all one way, all the other, or
 //                  on to the sequential form.
-//     sequential   the original body in a loop over the copies that are in the grid
+//     sequential   the original body in a loop over the copies (if something leads there)
+//     original     the original body as it stands: a block does its own work, as it always did
 //
 // COARSENING.md argues that this is sound. It costs C times the registers of what differs and about
-// (C + 1) times the code; it gains the loads that copies share, and memory parallelism.
+// (C + 2) times the code; it gains the loads that copies share, and memory parallelism.
 #pragma once
 
 #include "ptx/parse.hpp"
 #include "reuse/block.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +31,9 @@ struct CoarsenOptions {
   // .maxnreg of the new kernel, if it has none yet; 0: as many as ptxas likes. More registers than
   // the original's cost blocks that run at the same time, and most of what is gained.
   unsigned registers = 0;
+  // Launches of fewer threads run the original form; 0: all are merged. Not for grids that the host
+  // divides: it knows the launch.
+  std::uint64_t least_threads = 0;
 };
 
 // What was emitted, for people and for the choice of C.

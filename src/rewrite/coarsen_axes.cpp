@@ -1,5 +1,5 @@
-// The first block of a group does the work of all that are in the grid. Every register of the
-// prologue that stands behind a label is set before the first jump there.
+// The first block of a group does the work of all of them. Every register of the prologue that
+// stands behind a label is set before the first jump there.
 #include "rewrite/coarsen_axes.hpp"
 
 namespace ptxasw::rewrite {
@@ -21,42 +21,50 @@ std::string CopyAxes::read(Text& text, std::string_view special, const Axis& axi
   return reg;
 }
 
-void CopyAxes::enter(Text& text) {
-  std::string groups;
-  for (const unsigned axis : used_)
-    groups += fmt::format(" {} along {}", axes_[axis].factor, axes_[axis].name);
-  text.line("// ptxasw: one block does the work of{}", groups);
-  for (const unsigned axis : used_)
-    axes_[axis].block = read(text, "%ctaid", axes_[axis]);
-  if (!host_) leave(text);
+void CopyAxes::enter(Text& text, const std::string& small) {
   for (const unsigned axis : used_) {
     Axis& a = axes_[axis];
+    a.block = read(text, "%ctaid", a);
     a.count = read(text, "%nctaid", a);
-    if (host_) {
-      a.first = registers_.make("b32");
-      text.line("mul.lo.u32 \t{}, {}, {};", a.first, a.block, a.factor);
-      text.line("mul.lo.u32 \t{0}, {0}, {1};", a.count, a.factor);
-    }
-    find_places(text, a);
+    if (!host_) continue;
+    a.first = registers_.make("b32");
+    text.line("mul.lo.u32 \t{}, {}, {};", a.first, a.block, a.factor);
+    text.line("mul.lo.u32 \t{0}, {0}, {1};", a.count, a.factor);
   }
-  if (!host_) end_of_grid(text);
+  if (!host_) choose_form(text, small);
+  for (const unsigned axis : used_)
+    find_places(text, axes_[axis]);
 }
 
-// Blocks that return do so behind as few instructions as can be: while they run they keep others
-// from starting. (Measured on an H200 with y:4: nine more instructions in front of the branch made
-// all of a stencil 12 % slower, three more 1 %.) What is left is the first block of the group, and
-// still its index is computed: ptxas takes up to 8 registers more where it sees that it is %ctaid.
-void CopyAxes::leave(Text& text) {
-  std::string others;
+// All of this hangs on %ctaid and %nctaid: the threads of a block go one way. Blocks that return do
+// so behind as few instructions as can be: while they run they keep others from starting. What is
+// left is the first block of the group, and still its index is computed: ptxas takes up to 8
+// registers more where it sees that it is %ctaid.
+void CopyAxes::choose_form(Text& text, const std::string& small) {
+  std::string alone = small, others;
   std::vector<std::string> rests;
   for (const unsigned axis : used_) {
     const Axis& a = axes_[axis];
     const std::string& rest = rests.emplace_back(registers_.make("b32"));
+    const std::string last = registers_.make("b32"); // of the group
     if ((a.factor & (a.factor - 1)) == 0) {
+      text.line("or.b32 \t{}, {}, {};", last, a.block, a.factor - 1);
       text.line("and.b32 \t{}, {}, {};", rest, a.block, a.factor - 1);
     } else {
       text.line("rem.u32 \t{}, {}, {};", rest, a.block, a.factor);
+      text.line("sub.u32 \t{}, {}, {};", last, a.block, rest);
+      text.line("add.u32 \t{0}, {0}, {1};", last, a.factor - 1);
     }
+    const std::string hangs_over = registers_.make("pred");
+    if (alone.empty()) {
+      text.line("setp.ge.u32 \t{}, {}, {};", hangs_over, last, a.count);
+    } else {
+      text.line("setp.ge.or.u32 \t{}, {}, {}, {};", hangs_over, last, a.count, alone);
+    }
+    alone = hangs_over;
+  }
+  text.line("@{} bra \t{};", alone, labels_.original);
+  for (const std::string& rest : rests) {
     if (others.empty()) {
       others = rest;
       continue;
@@ -75,17 +83,6 @@ void CopyAxes::leave(Text& text) {
   }
 }
 
-// A group that hangs over the end of the grid has fewer blocks to do the work of.
-void CopyAxes::end_of_grid(Text& text) {
-  for (const unsigned axis : used_) {
-    const Axis& a = axes_[axis];
-    const std::string end = registers_.make("b32"), over = registers_.make("pred");
-    text.line("add.u32 \t{}, {}, {};", end, a.first, a.factor);
-    text.line("setp.gt.u32 \t{}, {}, {};", over, end, a.count);
-    text.line("@{} bra \t{};", over, labels_.partial);
-  }
-}
-
 // Of the rows of a group each thread does some that follow each other.
 void CopyAxes::find_places(Text& text, Axis& axis) {
   axis.places.push_back(axis.rows ? read(text, "%tid", axis) : axis.first);
@@ -101,19 +98,12 @@ std::string CopyAxes::again(const Axis& axis) const {
 }
 
 void CopyAxes::open_loops(Text& text) {
-  for (const unsigned axis : used_)
-    axes_[axis].end = registers_.make("b32");
   text.label(labels_.sequential);
   text.line("// ptxasw: copy by copy");
-  find_ends(text);
-  if (!host_) {
-    text.line("bra \t{};", labels_.run);
-    text.label(labels_.partial);
-    text.line("// ptxasw: those that are in the grid");
-    find_ends(text);
-    for (const unsigned axis : used_)
-      stay_in_grid(text, axes_[axis]);
-    text.label(labels_.run);
+  for (const unsigned axis : used_) {
+    Axis& a = axes_[axis];
+    a.end = registers_.make("b32");
+    text.line("add.u32 \t{}, {}, {};", a.end, a.places[0], a.factor);
   }
   for (std::size_t n = used_.size(); n-- > 0;) {
     Axis& axis = axes_[used_[n]];
@@ -121,28 +111,6 @@ void CopyAxes::open_loops(Text& text) {
     text.line("mov.u32 \t{}, {};", axis.current, axis.places[0]);
     text.label(again(axis));
   }
-}
-
-void CopyAxes::find_ends(Text& text) {
-  for (const unsigned axis : used_) {
-    const Axis& a = axes_[axis];
-    text.line("add.u32 \t{}, {}, {};", a.end, a.places[0], a.factor);
-  }
-}
-
-// Of rows there may be none left for a thread.
-void CopyAxes::stay_in_grid(Text& text, const Axis& axis) {
-  std::string limit = axis.count;
-  if (axis.rows) {
-    limit = registers_.make("b32");
-    text.line("sub.u32 \t{}, {}, {};", limit, axis.count, axis.first);
-    text.line("mul.lo.u32 \t{0}, {0}, {1};", limit, read(text, "%ntid", axis));
-  }
-  text.line("min.u32 \t{0}, {0}, {1};", axis.end, limit);
-  if (!axis.rows) return;
-  const std::string none = registers_.make("pred");
-  text.line("setp.ge.u32 \t{}, {}, {};", none, axis.places[0], axis.end);
-  text.line("@{} ret;", none);
 }
 
 void CopyAxes::close_loops(Text& text) {
@@ -154,7 +122,7 @@ void CopyAxes::close_loops(Text& text) {
     text.line("setp.lt.u32 \t{}, {}, {};", more, a.current, a.end);
     text.line("@{} bra \t{};", more, again(a));
   }
-  text.line("ret;\n");
+  text.line("ret;");
 }
 
 // %ctaid (of rows: %tid) moves from copy to copy. Along rows %ctaid is that of the first block, and

@@ -16,9 +16,9 @@ namespace ptxasw::rewrite {
 // Labels of the frame.
 struct FrameLabels {
   explicit FrameLabels(const std::string& start)
-      : prefix(start), partial(start + "partial"), sequential(start + "sequential"),
-        run(start + "run"), next(start + "next") {}
-  std::string prefix, partial, sequential, run, next;
+      : prefix(start), original(start + "original"), sequential(start + "sequential"),
+        next(start + "next") {}
+  std::string prefix, original, sequential, next;
 };
 
 class CopyAxes {
@@ -27,9 +27,10 @@ public:
   CopyAxes(const reuse::BlockPlan& plan, bool host, const FrameLabels& labels,
            Registers& registers);
 
-  // Blocks that are not the first of their group return; in a group that hangs over the end of the
-  // grid the first one goes to the sequential form.
-  void enter(Text& text);
+  // Where `small` holds (a predicate; empty: never), and in a group that hangs over the end of the
+  // grid, each block goes to the original form. Of the others those that are not the first of their
+  // group return.
+  void enter(Text& text, const std::string& small);
   // The loops of the sequential form around the body that is written between the two calls.
   void open_loops(Text& text);
   void close_loops(Text& text);
@@ -55,10 +56,7 @@ private:
   };
 
   std::string read(Text& text, std::string_view special, const Axis& axis);
-  void leave(Text& text);
-  void end_of_grid(Text& text);
-  void find_ends(Text& text);
-  void stay_in_grid(Text& text, const Axis& axis);
+  void choose_form(Text& text, const std::string& small);
   void find_places(Text& text, Axis& axis);
   [[nodiscard]] std::string again(const Axis& axis) const;
   template <class Place>
