@@ -78,6 +78,7 @@ struct Solver::Impl {
   SolverStats stats;
   FactRewriter rewriter;
   std::unique_ptr<Z3Session> z3;
+  std::string no_z3; // why there is none
   std::uint64_t resources_spent = 0;
   std::chrono::nanoseconds budgeted_time{0};
   std::map<std::pair<std::vector<Term>, Term>, Answer> answers;
@@ -101,7 +102,8 @@ Z3Session::Result Solver::Impl::run_z3(const Z3Session::Query& query,
   } catch (const std::exception& error) {
     result = {};
     result.why_unknown = error.what();
-    z3.reset(); // whatever state it was in
+    if (!z3) no_z3 = result.why_unknown; // the library is not there: do not look again
+    z3.reset();                          // whatever state it was in
   }
   stats.z3_time += Clock::now() - start;
   return result;
@@ -111,6 +113,7 @@ Z3Session::Result Solver::Impl::run_z3(const Z3Session::Query& query,
 Answer Solver::Impl::ask_z3(std::span<const Term> facts, Term goal,
                             const FactRewriter::Result& rewritten) {
   if (!options.use_z3) return unknown("Z3 disabled");
+  if (!no_z3.empty()) return unknown(no_z3);
   const std::uint64_t all = resources(options.total_budget);
   if (resources_spent >= all || budgeted_time >= 2 * options.total_budget)
     return unknown("budget spent");
@@ -148,7 +151,7 @@ Answer Solver::Impl::decide(std::span<const Term> facts, Term goal) {
 
 // Paranoid: a proof that Z3 contradicts is no proof. One that Z3 cannot decide in time stands.
 Answer Solver::Impl::confirm(const Z3Session::Query& query, const Answer& proof) {
-  if (!options.use_z3) return proof;
+  if (!options.use_z3 || !no_z3.empty()) return proof;
   const auto time = paranoid_factor * options.query_budget;
   const Z3Session::Result result = run_z3(query, {time, resources(time)});
   if (result.verdict == Verdict::proved) ++stats.confirmed;

@@ -3,10 +3,11 @@
 #include "symbolic/z3.hpp"
 
 #include "symbolic/bits.hpp"
+#include "symbolic/z3_load.hpp"
 
 #include <algorithm>
 #include <map>
-#include <z3++.h>
+#include <z3++.h> // after z3_load.hpp
 
 namespace ptxasw::sym {
 
