@@ -2,6 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 [ -x "${TOOL:-}" ] || skip "the program is not built"
 ptx k.ptx
+ldd "$TOOL" | grep -q libz3 && fail "Z3 is needed to start"
 "$TOOL" help | grep -q '  opt ' || fail "help"
 same_file /dev/stdin <("$TOOL" help) < <("$TOOL")
 same_file /dev/stdin <("$TOOL" help) < <("$TOOL" --help)
