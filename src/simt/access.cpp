@@ -143,6 +143,7 @@ void Engine::observe(Access::Kind kind, const Warp& warp, const Ins& ins, std::u
     ++counts.global_store_requests;
     counts.global_store_sectors += count_sectors(addresses_, mask, bytes);
   }
+  if (space == Space::global && kind != Access::Kind::load) ++counts.global_writes;
   if (launch_.report_races && (space == Space::global || space == Space::shared))
     find_races(kind, warp, ins, mask, bytes);
   if (!launch_.observer) return;

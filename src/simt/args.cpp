@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 
 namespace ptxasw::simt {
@@ -142,20 +143,112 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::string_view("0123456789-.").find(text[0]) != std::string_view::npos;
 }
 
-Expected<Argument> number(std::string_view text, const ptx::Variable& parameter) {
-  if (parameter.type == ptx::Type::f32 || parameter.type == ptx::Type::f64) {
+// Reads a number as one of `type`; none: 1.5 means its bits as a float of that width.
+Expected<Argument> number(std::string_view text, ptx::Type type) {
+  if (type == ptx::Type::f32 || type == ptx::Type::f64) {
     const auto value = real(text);
     if (!value) return bad(text, "this is not a number");
-    if (parameter.type == ptx::Type::f64) return simt::value(*value);
+    if (type == ptx::Type::f64) return simt::value(*value);
     return simt::value(static_cast<float>(*value));
   }
   if (const auto value = integer(text)) return simt::value(*value);
-  // 1.5 for a .b32 parameter means its bits as a float.
   const auto fraction = real(text);
   if (!fraction) return bad(text, "this is not a number");
-  if (ptx::bit_width(parameter.type) == 64) return simt::value(*fraction);
+  if (ptx::bit_width(type) == 64) return simt::value(*fraction);
   return simt::value(static_cast<float>(*fraction));
 }
+
+// The bytes of "12", "u16:3", "f64:1.5" as a field.
+Expected<std::vector<std::uint8_t>> field_number(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view digits = colon == std::string_view::npos ? text : text.substr(colon + 1);
+  const auto fraction = real(digits);
+  const auto whole = integer(digits);
+  Element type{whole ? 4U : 8U, !whole};
+  if (colon != std::string_view::npos) {
+    const auto named = element(text.substr(0, colon));
+    if (!named) return bad(text, "expected TYPE:NUMBER");
+    type = *named;
+  } else if (whole && *whole > 0x7fffffff && 0 - *whole > 0x80000000) {
+    type.bytes = 8;
+  }
+  if (type.floating ? !fraction : !whole) return bad(text, "this is not a number");
+  return fill(1, type.bytes, [&](std::uint64_t) {
+    return type.floating ? float_bits(*fraction, type.bytes) : *whole;
+  });
+}
+
+// Makes arguments one after another; later ones may name the buffers of earlier ones.
+class Maker {
+public:
+  explicit Maker(Memory& memory) : memory_(memory) {}
+
+  Expected<Argument> make(std::string_view text, const ptx::Variable& parameter,
+                          const std::string& name) {
+    if (text.starts_with('{')) return fields(text, name);
+    if (is_number(text)) return number(text, parameter.type);
+    const auto address = buffer(text, name);
+    if (!address) return tl::make_unexpected(address.error());
+    return simt::value(*address);
+  }
+
+private:
+  Expected<std::uint64_t> buffer(std::string_view text, const std::string& name) {
+    std::uint64_t offset = 0;
+    if (const std::size_t plus = text.rfind('+');
+        plus != std::string_view::npos && text[0] != '@') {
+      const auto value = integer(text.substr(plus + 1));
+      if (!value) return bad(text, "the offset is not a number");
+      offset = *value;
+      text = text.substr(0, plus);
+    }
+    if (text.starts_with("same:")) {
+      const auto other = bases_.find(std::string(text.substr(5)));
+      if (other == bases_.end()) return bad(text, "there is no such buffer");
+      bases_[name] = other->second;
+      return other->second + offset;
+    }
+    auto data = contents(text);
+    if (!data) return tl::make_unexpected(data.error());
+    const std::uint64_t base = text.starts_with("undefined")
+                                   ? memory_.allocate_undefined("arg" + name, data->size())
+                                   : memory_.allocate("arg" + name, std::move(*data));
+    bases_[name] = base;
+    return base + offset;
+  }
+
+  Expected<Argument> fields(std::string_view text, const std::string& name) {
+    if (!text.ends_with('}')) return bad(text, "a } is missing");
+    Argument argument;
+    const std::string_view inside = text.substr(1, text.size() - 2);
+    if (inside.empty()) return argument;
+    for (const std::string_view part : split(inside, ';')) {
+      const std::size_t equals = part.find('=');
+      const auto at = integer(part.substr(0, equals));
+      if (equals == std::string_view::npos || !at || *at >= most_field_offset)
+        return bad(text, "expected {OFFSET=VALUE;...}");
+      const std::string_view value = part.substr(equals + 1);
+      const std::size_t colon = value.find(':');
+      std::vector<std::uint8_t> bytes;
+      if (is_number(value) || element(value.substr(0, colon))) {
+        auto made = field_number(value);
+        if (!made) return tl::make_unexpected(made.error());
+        bytes = std::move(*made);
+      } else {
+        const auto address = buffer(value, fmt::format("{}.{}", name, *at));
+        if (!address) return tl::make_unexpected(address.error());
+        bytes = simt::value(*address).bytes;
+      }
+      if (argument.bytes.size() < *at + bytes.size()) argument.bytes.resize(*at + bytes.size());
+      std::ranges::copy(bytes, argument.bytes.begin() + static_cast<std::ptrdiff_t>(*at));
+    }
+    return argument;
+  }
+
+  static constexpr std::uint64_t most_field_offset = 1 << 16;
+  Memory& memory_;
+  std::map<std::string, std::uint64_t> bases_; // by "2" or "2.8"
+};
 
 } // namespace
 
@@ -166,38 +259,11 @@ make_arguments(const Program& program, std::span<const std::string> texts, Memor
     return tl::make_unexpected(fmt::format("the kernel {} takes {} arguments, {} were given",
                                            program.kernel->name, parameters.size(), texts.size()));
   std::vector<Argument> arguments;
-  std::vector<std::uint64_t> bases;
+  Maker maker(memory);
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    std::string_view text = texts[i];
-    std::uint64_t base = 0;
-    if (is_number(text)) {
-      auto made = number(text, parameters[i]);
-      if (!made) return tl::make_unexpected(made.error());
-      arguments.push_back(std::move(*made));
-      bases.push_back(0);
-      continue;
-    }
-    std::uint64_t offset = 0;
-    if (const std::size_t plus = text.rfind('+');
-        plus != std::string_view::npos && text[0] != '@') {
-      const auto value = integer(text.substr(plus + 1));
-      if (!value) return bad(text, "the offset is not a number");
-      offset = *value;
-      text = text.substr(0, plus);
-    }
-    if (text.starts_with("same:")) {
-      const auto other = integer(text.substr(5));
-      if (!other || *other >= i || bases[*other] == 0) return bad(text, "there is no such buffer");
-      base = bases[*other];
-    } else {
-      auto data = contents(text);
-      if (!data) return tl::make_unexpected(data.error());
-      const std::string name = fmt::format("arg{}", i);
-      base = text.starts_with("undefined") ? memory.allocate_undefined(name, data->size())
-                                           : memory.allocate(name, std::move(*data));
-    }
-    arguments.push_back(simt::value(base + offset));
-    bases.push_back(base);
+    auto made = maker.make(texts[i], parameters[i], std::to_string(i));
+    if (!made) return tl::make_unexpected(made.error());
+    arguments.push_back(std::move(*made));
   }
   return arguments;
 }

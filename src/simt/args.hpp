@@ -7,8 +7,10 @@
 //   random:TYPE:N:SEED[:BOUND]   N elements; integers below BOUND, floats in -1..1 (or random bits
 //                                with BOUND = bits)
 //   @FILE                        the bytes of a file
-//   same:I                       the buffer of argument I
+//   same:I                       the buffer of argument I; I.K: of its field at byte K
 // A buffer may be followed by +OFFSET (bytes): the argument is an address inside of it.
+//   {0=TEXT;8=TEXT;12=u16:3}     a struct: its fields by byte; a number is an s32, or s64 if it
+//                                does not fit, or of the TYPE in front of it; the rest is zeros
 // TYPE is one of u8 u16 u32 u64 s8 s16 s32 s64 f16 f32 f64.
 #pragma once
 
@@ -20,7 +22,8 @@
 
 namespace ptxasw::simt {
 
-// Makes the buffers ("arg0", "arg1", ...) and the arguments, one for each parameter.
+// Makes the buffers ("arg0", "arg1", ..., "arg2.8" of a field) and the arguments, one for each
+// parameter.
 tl::expected<std::vector<Argument>, std::string>
 make_arguments(const Program& program, std::span<const std::string> texts, Memory& memory);
 

@@ -335,6 +335,10 @@ void Engine::advance(Warp& warp, std::uint32_t id, std::uint64_t quantum) {
       ++f.pc;
       continue;
     }
+    if (launch_.coverage && &code == program_.codes.front().get()) {
+      std::uint8_t& most = result_.coverage[f.pc];
+      most = std::max(most, static_cast<std::uint8_t>(std::popcount(mask)));
+    }
     if (execute(warp, id, ins, mask)) ++warp.fragments[id].pc;
   }
 }
@@ -391,6 +395,7 @@ bool Engine::execute(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t
 Result Engine::run() {
   if (!check_launch()) return std::move(result_);
   prepare_memory();
+  if (launch_.coverage) result_.coverage.assign(program_.codes.front()->insts.size(), 0);
   order_.resize(launch_.grid.count());
   for (std::size_t i = 0; i < order_.size(); ++i)
     order_[i] = i;

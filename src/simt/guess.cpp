@@ -14,10 +14,8 @@ namespace {
 
 using ptx::Op;
 
-constexpr std::uint64_t buffer_bytes = std::uint64_t{1} << 17;
-constexpr std::uint64_t pointer_offset = buffer_bytes / 4;
-
-using Holders = std::vector<std::vector<bool>>; // per register: parameters that it may hold
+using Holders = std::vector<std::vector<bool>>; // per register: uses that it may hold
+using Uses = std::vector<ParameterUse>;
 
 bool carries_pointers(const ptx::Inst& inst) {
   switch (inst.op) {
@@ -30,7 +28,20 @@ bool carries_pointers(const ptx::Inst& inst) {
   }
 }
 
-bool flow(const ptx::Body& body, const ptx::Inst& inst, Holders& holders) {
+// Calls visit(parameter, offset, destination number) for what a ld.param of the kernel's own reads.
+template <class Visit>
+void for_loaded_parameters(const ptx::Body& body, const ptx::Inst& inst, Visit&& visit) {
+  if (inst.op != Op::ld || inst.addr.count != 1) return;
+  const ptx::Address& address = body.addr(inst)[0];
+  if (address.base.kind != ptx::Arg::Kind::symbol) return;
+  const ptx::Symbol& symbol = body.symbols[address.base.id];
+  if (symbol.kind != ptx::Symbol::Kind::parameter) return;
+  const std::uint64_t first = address.base.value + static_cast<std::uint64_t>(address.offset);
+  for (std::uint32_t e = 0; e < inst.mods.vector; ++e)
+    visit(symbol.index, first + std::uint64_t{e} * ptx::bit_width(inst.mods.type) / 8, e);
+}
+
+bool flow(const ptx::Body& body, const ptx::Inst& inst, const Uses& uses, Holders& holders) {
   bool changed = false;
   const auto give = [&](const std::vector<bool>& what) {
     for (const ptx::Arg& dst : body.dst(inst)) {
@@ -43,16 +54,18 @@ bool flow(const ptx::Body& body, const ptx::Inst& inst, Holders& holders) {
       }
     }
   };
-  if (inst.op == Op::ld && inst.addr.count == 1) {
-    const ptx::Arg& base = body.addr(inst)[0].base;
-    if (base.kind != ptx::Arg::Kind::symbol) return false;
-    const ptx::Symbol& symbol = body.symbols[base.id];
-    if (symbol.kind != ptx::Symbol::Kind::parameter) return false;
-    std::vector<bool> what(body.function->parameters.size(), false);
-    what[symbol.index] = true;
-    give(what);
-    return changed;
-  }
+  for_loaded_parameters(body, inst,
+                        [&](std::uint32_t parameter, std::uint64_t offset, std::uint32_t element) {
+                          if (element >= inst.dst.count) return;
+                          const ptx::Arg& dst = body.dst(inst)[element];
+                          if (dst.kind != ptx::Arg::Kind::reg) return;
+                          for (std::size_t p = 0; p < uses.size(); ++p) {
+                            if (uses[p].parameter != parameter || uses[p].offset != offset)
+                              continue;
+                            changed |= !holders[dst.id][p];
+                            holders[dst.id][p] = true;
+                          }
+                        });
   if (!carries_pointers(inst)) return false;
   const auto src = body.src(inst);
   // Of a multiply-add only the addend can be a pointer.
@@ -65,7 +78,29 @@ bool touches_memory(Op op) {
   return op == Op::ld || op == Op::ldu || op == Op::st || op == Op::atom || op == Op::red;
 }
 
-std::string random_text(ptx::Type element, Random& random) {
+// A use for each parameter, and one for each field of a struct that is read.
+Uses find_uses(const Program& program) {
+  const Code& code = *program.codes.front();
+  const auto& parameters = program.kernel->parameters;
+  Uses uses;
+  for (std::uint32_t p = 0; p < parameters.size(); ++p)
+    if (!parameters[p].is_array) uses.push_back({.parameter = p, .type = parameters[p].type});
+  for (const ptx::Inst& inst : code.body.insts)
+    for_loaded_parameters(code.body, inst, [&](std::uint32_t p, std::uint64_t offset, auto) {
+      const bool known = std::ranges::any_of(uses, [&](const ParameterUse& use) {
+        return use.parameter == p && (!use.field || use.offset == offset);
+      });
+      if (!known)
+        uses.push_back({.parameter = p, .offset = offset, .type = inst.mods.type, .field = true});
+    });
+  std::ranges::sort(uses, {},
+                    [](const ParameterUse& use) { return std::pair(use.parameter, use.offset); });
+  for (ParameterUse& use : uses)
+    use.place = code.parameters[use.parameter].offset + use.offset;
+  return uses;
+}
+
+std::string random_text(ptx::Type element, std::uint64_t buffer_bytes, Random& random) {
   const unsigned width = std::max(ptx::bit_width(element), 8U);
   const std::uint64_t count = buffer_bytes * 8 / width;
   const std::uint64_t seed = random.below(100000);
@@ -91,16 +126,16 @@ std::string integer_text(const Guess& guess, Random& random) {
 
 } // namespace
 
-std::vector<ParameterUse> parameter_uses(const Program& program) {
+Uses parameter_uses(const Program& program) {
   const ptx::Body& body = program.codes.front()->body;
-  const std::size_t count = body.function->parameters.size();
+  Uses uses = find_uses(program);
+  const std::size_t count = uses.size();
   Holders holders(body.registers.size(), std::vector<bool>(count, false));
   for (bool changed = true; changed;) {
     changed = false;
     for (const ptx::Inst& inst : body.insts)
-      changed |= flow(body, inst, holders);
+      changed |= flow(body, inst, uses, holders);
   }
-  std::vector<ParameterUse> uses(count);
   for (const ptx::Inst& inst : body.insts) {
     const auto used = [&](const ptx::Arg& arg, bool as_address) {
       if (arg.kind != ptx::Arg::Kind::reg) return;
@@ -117,37 +152,64 @@ std::vector<ParameterUse> parameter_uses(const Program& program) {
       for (const ptx::Arg& arg : body.src(inst))
         used(arg, false);
   }
-  for (std::size_t p = 0; p < count; ++p)
-    uses[p].pointer &= ptx::bit_width(body.function->parameters[p].type) == 64;
+  for (ParameterUse& use : uses)
+    use.pointer &= ptx::bit_width(use.type) == 64;
   return uses;
 }
 
-std::vector<std::string> guess_arguments(const Program& program,
-                                         const std::vector<ParameterUse>& uses, const Guess& guess,
-                                         Random& random) {
-  std::vector<std::string> texts;
-  std::vector<std::size_t> buffers;
-  for (std::size_t p = 0; p < uses.size(); ++p) {
-    const ptx::Variable& parameter = program.kernel->parameters[p];
-    if (uses[p].pointer) {
+namespace {
+
+std::string scalar_text(const ParameterUse& use, const Guess& guess, Random& random) {
+  if (ptx::is_float(use.type))
+    return fmt::format("{:.3f}", static_cast<double>(random.below(4000)) / 1000 - 2);
+  std::string made = integer_text(guess, random);
+  const auto fixed = guess.fixed.find(use.place);
+  return fixed == guess.fixed.end() ? made : std::to_string(fixed->second);
+}
+
+// "u32:" in front of a number that is a field.
+std::string type_text(ptx::Type type) {
+  const bool floating = ptx::is_float(type) && ptx::bit_width(type) >= 16;
+  return fmt::format("{}{}:", floating ? 'f' : 'u', std::clamp(ptx::bit_width(type), 8U, 64U));
+}
+
+std::string name_of(const ParameterUse& use) {
+  return use.field ? fmt::format("{}.{}", use.parameter, use.offset)
+                   : std::to_string(use.parameter);
+}
+
+} // namespace
+
+std::vector<std::string> guess_arguments(const Program& program, const Uses& uses,
+                                         const Guess& guess, Random& random) {
+  const auto& parameters = program.kernel->parameters;
+  std::vector<std::string> texts(parameters.size());
+  const std::uint64_t pointer_offset = guess.buffer_bytes / 4;
+  std::vector<std::string> buffers; // their names
+  for (const ParameterUse& use : uses) {
+    std::string text;
+    if (use.pointer) {
       const std::uint64_t shift = random.one_in(3) ? 16 * random.below(8) : 0;
       if (guess.alias && !buffers.empty() && !random.one_in(3)) {
-        const std::size_t other = buffers[random.below(buffers.size())];
+        const std::string& other = buffers[random.below(buffers.size())];
         const std::uint64_t apart = random.one_in(2) ? 0 : 16 * random.below(32);
-        texts.push_back(fmt::format("same:{}+{}", other, pointer_offset + apart));
-        continue;
+        text = fmt::format("same:{}+{}", other, pointer_offset + apart);
+      } else {
+        buffers.push_back(name_of(use));
+        text = fmt::format("{}+{}", random_text(use.element, guess.buffer_bytes, random),
+                           pointer_offset + shift);
       }
-      buffers.push_back(p);
-      texts.push_back(
-          fmt::format("{}+{}", random_text(uses[p].element, random), pointer_offset + shift));
-    } else if (parameter.is_array) {
-      texts.emplace_back("0");
-    } else if (ptx::is_float(parameter.type)) {
-      texts.push_back(fmt::format("{:.3f}", static_cast<double>(random.below(4000)) / 1000 - 2));
     } else {
-      texts.push_back(integer_text(guess, random));
+      text = (use.field ? type_text(use.type) : "") + scalar_text(use, guess, random);
     }
+    std::string& whole = texts[use.parameter];
+    if (!use.field)
+      whole = std::move(text);
+    else
+      whole += fmt::format("{}{}={}", whole.empty() ? "{" : ";", use.offset, text);
   }
+  for (std::size_t p = 0; p < texts.size(); ++p)
+    if (parameters[p].is_array) texts[p] += texts[p].empty() ? "{}" : "}";
   return texts;
 }
 

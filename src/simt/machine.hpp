@@ -84,6 +84,7 @@ struct Launch {
   bool report_undefined = false; // stop when an undefined value reaches global memory, an address
                                  // or a branch
   bool report_races = false;     // stop when two threads touch a byte without order between them
+  bool coverage = false;         // fill Result::coverage
   Observer observer = {};
 };
 
@@ -91,6 +92,7 @@ struct Counts {
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
   std::uint64_t global_load_requests = 0, global_load_sectors = 0; // sectors of 32 bytes
   std::uint64_t global_store_requests = 0, global_store_sectors = 0;
+  std::uint64_t global_writes = 0;          // stores and atomics
   std::uint64_t shuffles = 0, barriers = 0; // warp requests
 };
 
@@ -108,6 +110,9 @@ struct Result {
   Counts counts;
   std::string printed;      // by vprintf
   bool approximate = false; // an approximate instruction ran: bits differ from a GPU's
+  // If asked for, by instruction of the kernel's body: the most lanes of one warp that executed it
+  // together.
+  std::vector<std::uint8_t> coverage;
   [[nodiscard]] bool ok() const { return status == Status::ok; }
 };
 std::string_view name(Result::Status status);

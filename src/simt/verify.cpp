@@ -1,8 +1,10 @@
 // Launch by launch: make up a case, run the original under each schedule until it is sure that the
-// result does not depend on it, then the other version under the same schedules.
+// result does not depend on it, then the other version under the same schedules. What has not been
+// reached by then is looked for one place at a time.
 #include "simt/verify.hpp"
 
 #include "simt/args.hpp"
+#include "simt/goals.hpp"
 #include "simt/guess.hpp"
 #include "simt/state.hpp"
 
@@ -10,17 +12,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 namespace ptxasw::simt {
 
 namespace {
 
-struct Shape {
-  Dim3 grid, block;
-};
-constexpr Shape usual_shapes[] = {
+constexpr LaunchShape usual_shapes[] = {
     {{1}, {32}},      {{3}, {64}},       {{2}, {100}},      {{1}, {1}},
     {{1}, {31}},      {{1}, {33}},       {{5}, {128}},      {{1}, {16, 16}},
     {{2, 3}, {8, 4}}, {{3, 2}, {32, 2}}, {{1}, {7, 5, 3}},  {{2, 2, 2}, {4, 4, 4}},
@@ -29,9 +30,11 @@ constexpr Shape usual_shapes[] = {
 };
 
 struct Outcome {
-  enum class Kind : std::uint8_t { equal, left_out, failed } kind = Kind::left_out;
+  // idle: equal, and nothing was written. racy: different, and so may the original be.
+  enum class Kind : std::uint8_t { equal, idle, racy, left_out, failed } kind = Kind::left_out;
   std::string reason;
   Counts left, right;
+  Coverage coverage;
   VerifyFailure failure;
 };
 
@@ -49,15 +52,23 @@ std::vector<std::string> printed_lines(const std::string& text) {
 struct Watch {
   Observer observer = {};
   bool undefined = false, races = false; // end the launch
+  bool coverage = false;
+};
+
+// What is to be launched: one of the usual cases, or one that leads somewhere.
+struct Case {
+  std::uint64_t index = 0;
+  const Way* way = nullptr;
 };
 
 class Verifier {
 public:
   Verifier(ProgramPtr left, ProgramPtr right, const VerifyOptions& options)
       : left_(std::move(left)), right_(std::move(right)), options_(options),
-        uses_(parameter_uses(*left_)) {
+        uses_(parameter_uses(*left_)), goals_(find_goals(*left_, *right_)) {
+    find_known();
     if (options.grids.empty() && options.blocks.empty()) {
-      for (const Shape& shape : usual_shapes)
+      for (const LaunchShape& shape : usual_shapes)
         add_shape(shape);
     } else {
       for (const Dim3& grid : options.grids.empty() ? std::vector<Dim3>{{1}} : options.grids)
@@ -68,20 +79,86 @@ public:
 
   [[nodiscard]] bool has_shapes() const { return !shapes_.empty(); }
 
-  // Launch number `index`; the same one gives the same outcome at any time.
-  Outcome run_one(std::uint64_t index) const {
+  // Too large for schedules that take lanes one at a time.
+  [[nodiscard]] static bool is_large(const LaunchShape& shape) {
+    constexpr std::uint64_t many_threads = 1 << 14;
+    return shape.grid.count() * shape.block.count() > many_threads;
+  }
+
+  [[nodiscard]] const std::vector<Goal>& goals() const { return goals_; }
+
+  // The same case gives the same outcome at any time.
+  Outcome run_one(const Case& which) const {
     Outcome outcome;
     constexpr unsigned attempts = 5;
     for (unsigned attempt = 0; attempt < attempts; ++attempt) {
-      const VerifyLaunch launch = make_launch(index, attempt);
-      outcome = compare(launch, index);
+      const VerifyLaunch launch = make_launch(which, attempt);
+      outcome = compare(launch, which.index);
       if (outcome.kind != Outcome::Kind::left_out) break;
     }
     return outcome;
   }
 
+  [[nodiscard]] Ways find_ways(const Goal& goal) const {
+    Quest quest{.program = goal.second ? right_.get() : left_.get(),
+                .inst = goal.inst,
+                .full_warp = goal.full_warp,
+                .shapes = flat_shapes(),
+                .other_grids = options_.grids.empty()};
+    const Dim3 divide = goal.second ? options_.divide : Dim3{1};
+    for (LaunchShape& shape : quest.shapes)
+      shape.grid = divided(shape.grid, divide);
+    for (const ParameterUse& use : uses_)
+      if (use.pointer) quest.pointers.push_back(use.place);
+    quest.known = known_;
+    Ways found = options_.find_ways(quest);
+    for (Way& way : found.ways) {
+      Dim3& grid = way.shape.grid;
+      grid = {grid.x * divide.x, grid.y * divide.y, grid.z * divide.z};
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::string describe(const Goal& goal) const {
+    const Program& program = goal.second ? *right_ : *left_;
+    const ptx::Inst& inst = program.codes.front()->body.insts[goal.inst];
+    return fmt::format("{}: {}", place_of(program, inst), text_of(program, inst));
+  }
+
 private:
-  void add_shape(const Shape& shape) {
+  static Dim3 divided(const Dim3& grid, const Dim3& by) {
+    return {grid.x / by.x, grid.y / by.y, grid.z / by.z};
+  }
+
+  // The shapes with all threads and blocks along axes that the kernel looks at; in others they
+  // would do the same work twice.
+  [[nodiscard]] std::vector<LaunchShape> flat_shapes() const {
+    using S = ptx::Special;
+    const auto reads = [&](S special) {
+      return std::ranges::find(left_->specials, special) != left_->specials.end();
+    };
+    const auto flatten = [](Dim3 dim, bool y, bool z) {
+      if (!z) dim.y *= std::exchange(dim.z, 1);
+      if (!y) dim.x *= std::exchange(dim.y, 1);
+      return dim;
+    };
+    std::vector<LaunchShape> flat;
+    for (const LaunchShape& shape : shapes_) {
+      const bool bound = left_->kernel->reqntid[0] != 0 || !options_.blocks.empty();
+      const Dim3 block =
+          bound ? shape.block : flatten(shape.block, reads(S::tid_y), reads(S::tid_z));
+      const Dim3 grid = options_.grids.empty()
+                            ? flatten(shape.grid, reads(S::ctaid_y), reads(S::ctaid_z))
+                            : shape.grid;
+      const bool known = std::ranges::any_of(flat, [&](const LaunchShape& other) {
+        return other.grid == grid && other.block == block;
+      });
+      if (!known) flat.push_back({grid, block});
+    }
+    return flat;
+  }
+
+  void add_shape(const LaunchShape& shape) {
     const auto& f = *left_->kernel;
     std::uint64_t most = 1024;
     if (f.maxntid[0] != 0) {
@@ -89,7 +166,7 @@ private:
       for (const std::uint32_t n : f.maxntid)
         most *= std::max(n, 1U);
     }
-    Shape fitted = shape;
+    LaunchShape fitted = shape;
     if (f.reqntid[0] != 0)
       fitted.block = {f.reqntid[0], std::max(f.reqntid[1], 1U), std::max(f.reqntid[2], 1U)};
     const auto up = [](std::uint32_t n, std::uint32_t unit) {
@@ -100,22 +177,52 @@ private:
     if (fitted.block.count() <= most) shapes_.push_back(fitted);
   }
 
-  VerifyLaunch make_launch(std::uint64_t index, unsigned attempt) const {
-    Random random(options_.seed * 1000003 + index);
-    const Shape& shape = shapes_[index % shapes_.size()];
-    const bool alias = options_.alias && random.one_in(4);
+  // Numbers that the user gives as arguments.
+  void find_known() {
+    for (const ParameterUse& use : uses_) {
+      if (use.field || use.pointer || use.parameter >= options_.arguments.size()) continue;
+      const std::string& text = options_.arguments[use.parameter];
+      std::vector<std::string> texts(left_->kernel->parameters.size(), "0");
+      texts[use.parameter] = text;
+      Memory memory;
+      const auto made = text == "?" || text.find(':') != std::string::npos || text.starts_with('@')
+                            ? tl::expected<std::vector<Argument>, std::string>{}
+                            : make_arguments(*left_, texts, memory);
+      if (!made || made->empty()) continue;
+      std::uint64_t value = 0;
+      const auto& bytes = (*made)[use.parameter].bytes;
+      std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
+      known_[use.place] = value;
+    }
+  }
+
+  VerifyLaunch make_launch(const Case& which, unsigned attempt) const {
+    Random random(options_.seed * 1000003 + which.index);
+    const LaunchShape& shape = which.way ? which.way->shape : shapes_[which.index % shapes_.size()];
+    Guess guess{shape.grid, shape.block, options_.alias && random.one_in(4), attempt};
+    if (which.way != nullptr) {
+      // What is settled may be a size: the arrays grow, the other numbers shrink only at the end.
+      constexpr unsigned log_bytes[] = {17, 20, 23, 25, 23};
+      guess.buffer_bytes = std::uint64_t{1} << log_bytes[std::min(attempt, 4U)];
+      guess.attempt = attempt == 4 ? 3 : 0;
+      guess.fixed = which.way->values;
+    }
     VerifyLaunch launch{shape.grid, shape.block, {}};
-    launch.arguments =
-        guess_arguments(*left_, uses_, {shape.grid, shape.block, alias, attempt}, random);
+    launch.arguments = guess_arguments(*left_, uses_, guess, random);
     for (std::size_t i = 0; i < options_.arguments.size() && i < launch.arguments.size(); ++i)
       if (options_.arguments[i] != "?") launch.arguments[i] = options_.arguments[i];
     return launch;
   }
 
   // Plain lockstep first.
-  std::vector<Schedule> schedules(std::uint64_t index) const {
+  std::vector<Schedule> schedules(std::uint64_t index, const VerifyLaunch& launch) const {
     using Kind = Schedule::Kind;
-    std::vector<Schedule> all{{Kind::lockstep, 0, 1}, {Kind::one_lane, index + 1, 1}};
+    std::vector<Schedule> all{{Kind::lockstep, 0, 1}};
+    if (is_large({launch.grid, launch.block})) {
+      all.push_back({Kind::lockstep, index + 1, 2});
+      return all;
+    }
+    all.push_back({Kind::one_lane, index + 1, 1});
     for (unsigned i = 0; i < options_.schedules; ++i) {
       const std::uint64_t seed = index * options_.schedules + i + 1;
       all.push_back({Kind::independent, seed, 1 + i % 3, options_.across_trips});
@@ -150,18 +257,18 @@ private:
     constexpr std::uint64_t slower = 4; // a rewrite may take more steps than what it replaces
     const bool rewritten = &program == right_.get();
     const Dim3 divide = rewritten ? options_.divide : Dim3{1};
-    run.result = simt::run(
-        program,
-        {.grid = {launch.grid.x / divide.x, launch.grid.y / divide.y, launch.grid.z / divide.z},
-         .block = launch.block,
-         .dynamic_shared = launch.dynamic_shared,
-         .arguments = prepared.arguments,
-         .schedule = schedule,
-         .budget = options_.budget * (rewritten ? slower : 1),
-         .report_undefined = watch.undefined,
-         .report_races = watch.races,
-         .observer = watch.observer},
-        run.memory);
+    run.result = simt::run(program,
+                           {.grid = divided(launch.grid, divide),
+                            .block = launch.block,
+                            .dynamic_shared = launch.dynamic_shared,
+                            .arguments = prepared.arguments,
+                            .schedule = schedule,
+                            .budget = options_.budget * (rewritten ? slower : 1),
+                            .report_undefined = watch.undefined,
+                            .report_races = watch.races,
+                            .coverage = watch.coverage,
+                            .observer = watch.observer},
+                           run.memory);
     return run;
   }
 
@@ -170,36 +277,47 @@ private:
     const Prepared prepared = prepare(launch);
     outcome.reason = prepared.error;
     if (!prepared.error.empty()) return outcome;
-    const Run first = run(*left_, launch, prepared, {}, {.undefined = options_.defined_only});
+    const Run first =
+        run(*left_, launch, prepared, {}, {.undefined = options_.defined_only, .coverage = true});
     outcome.reason = first.result.message;
     if (!first.result.ok()) return outcome;
-    const auto all = schedules(index);
+    const std::vector<std::string> lines = printed_lines(first.result.printed);
+    const auto all = schedules(index, launch);
     for (const Schedule& schedule : std::span(all).subspan(1)) {
       const Run again = run(*left_, launch, prepared, schedule);
       outcome.reason = again.result.message;
       if (!again.result.ok()) return outcome;
-      if (!first_difference(first.memory, again.memory)) continue;
+      if (!first_difference(first.memory, again.memory) &&
+          lines == printed_lines(again.result.printed))
+        continue;
       outcome.reason = "the original's result depends on the schedule";
       return outcome;
     }
     outcome.left = first.result.counts;
+    outcome.coverage.first = first.result.coverage;
     for (const Schedule& schedule : all) {
-      const Run other = run(*right_, launch, prepared, schedule);
-      if (&schedule == &all.front()) outcome.right = other.result.counts;
+      const bool plain = &schedule == &all.front();
+      const Run other = run(*right_, launch, prepared, schedule, {.coverage = plain});
+      if (plain) {
+        outcome.right = other.result.counts;
+        outcome.coverage.second = other.result.coverage;
+      }
       const auto difference = other.result.ok() ? first_difference(first.memory, other.memory)
                                                 : std::optional<Difference>();
-      const bool same_text =
-          printed_lines(first.result.printed) == printed_lines(other.result.printed);
+      const bool same_text = lines == printed_lines(other.result.printed);
       if (other.result.ok() && !difference && same_text) continue;
-      if (!run(*left_, launch, prepared, schedule, {.races = true}).result.ok()) {
-        outcome.reason = "the original has a data race";
+      const Run races = run(*left_, launch, prepared, schedule, {.races = true});
+      if (!races.result.ok()) {
+        outcome.kind = Outcome::Kind::racy;
+        outcome.reason = races.result.message;
         return outcome;
       }
       outcome.kind = Outcome::Kind::failed;
       outcome.failure = explain(launch, prepared, schedule, other.result, difference);
       return outcome;
     }
-    outcome.kind = Outcome::Kind::equal;
+    const bool writes = !lines.empty() || first.result.counts.global_writes != 0;
+    outcome.kind = writes ? Outcome::Kind::equal : Outcome::Kind::idle;
     return outcome;
   }
 
@@ -240,7 +358,9 @@ private:
   ProgramPtr left_, right_;
   VerifyOptions options_;
   std::vector<ParameterUse> uses_;
-  std::vector<Shape> shapes_;
+  std::vector<Goal> goals_;
+  std::vector<LaunchShape> shapes_;
+  std::map<std::uint64_t, std::uint64_t> known_; // numbers among the given arguments, by place
 };
 
 void add(Counts& to, const Counts& from) {
@@ -250,24 +370,109 @@ void add(Counts& to, const Counts& from) {
   to.global_load_sectors += from.global_load_sectors;
   to.global_store_requests += from.global_store_requests;
   to.global_store_sectors += from.global_store_sectors;
+  to.global_writes += from.global_writes;
   to.shuffles += from.shuffles;
   to.barriers += from.barriers;
 }
 
-VerifyResult collect(const std::vector<Outcome>& outcomes) {
-  VerifyResult result;
-  for (const Outcome& outcome : outcomes) {
-    if (outcome.kind == Outcome::Kind::failed && !result.failure) result.failure = outcome.failure;
-    if (outcome.kind == Outcome::Kind::left_out) {
-      if (result.left_out++ == 0) result.left_out_reason = outcome.reason;
+// Launches in several batches, and what they have shown so far.
+class Campaign {
+public:
+  Campaign(const Verifier& verifier, const VerifyOptions& options)
+      : verifier_(verifier), options_(options) {}
+
+  VerifyResult run() {
+    std::vector<Case> usual;
+    for (; next_ < options_.launches; ++next_)
+      usual.push_back({next_});
+    run_all(usual);
+    for (const Goal& goal : verifier_.goals()) {
+      if (result_.failure) break;
+      seek(goal);
     }
-    if (outcome.kind != Outcome::Kind::equal) continue;
-    ++result.equal;
-    add(result.left, outcome.left);
-    add(result.right, outcome.right);
+    return std::move(result_);
   }
-  return result;
-}
+
+private:
+  void run_all(const std::vector<Case>& cases) {
+    std::vector<Outcome> outcomes(cases.size());
+    std::atomic<std::uint64_t> next{0};
+    std::atomic<bool> failed{false};
+    const auto work = [&] {
+      for (std::uint64_t i = next++; i < outcomes.size() && !failed; i = next++) {
+        outcomes[i] = verifier_.run_one(cases[i]);
+        if (outcomes[i].kind == Outcome::Kind::failed) failed = true;
+      }
+    };
+    const unsigned cores = std::max(std::thread::hardware_concurrency(), 1U);
+    std::vector<std::jthread> workers;
+    for (unsigned i = 1; i < (options_.threads == 0 ? cores : options_.threads); ++i)
+      workers.emplace_back(work);
+    work();
+    workers.clear();
+    for (const Outcome& outcome : outcomes)
+      collect(outcome);
+  }
+
+  void collect(const Outcome& outcome) {
+    switch (outcome.kind) {
+    case Outcome::Kind::failed:
+      if (!result_.failure) result_.failure = outcome.failure;
+      return;
+    case Outcome::Kind::racy:
+      if (result_.races++ == 0) result_.race_reason = outcome.reason;
+      [[fallthrough]];
+    case Outcome::Kind::left_out:
+      if (result_.left_out++ == 0) result_.left_out_reason = outcome.reason;
+      return;
+    case Outcome::Kind::idle: ++result_.idle; break;
+    case Outcome::Kind::equal: ++result_.equal; break;
+    }
+    add(result_.left, outcome.left);
+    add(result_.right, outcome.right);
+    coverage_.add(outcome.coverage);
+  }
+
+  [[nodiscard]] bool reached(const Goal& goal) const {
+    const unsigned wanted = goal.full_warp ? warp_size : 1;
+    return coverage_.lanes(goal) >= wanted;
+  }
+
+  // Launches made for this goal, if it needs them. What no thread can reach is no goal, and where
+  // no full warp can get, any lane will do.
+  void seek(Goal goal) {
+    ++result_.goals;
+    while (!reached(goal)) {
+      Ways found;
+      if (options_.find_ways) found = verifier_.find_ways(goal);
+      if (found.impossible) {
+        if (!std::exchange(goal.full_warp, false)) {
+          --result_.goals;
+          return;
+        }
+        continue;
+      }
+      std::vector<Case> cases;
+      for (const Way& way : found.ways) {
+        const unsigned launches_each = Verifier::is_large(way.shape) ? 2 : 4;
+        for (unsigned i = 0; i < launches_each; ++i)
+          cases.push_back({next_++, &way});
+      }
+      run_all(cases);
+      if (result_.failure || reached(goal)) return;
+      result_.missing.push_back(verifier_.describe(goal) + (coverage_.lanes(goal) == 0
+                                                                ? " was never executed"
+                                                                : " was executed by no full warp"));
+      return;
+    }
+  }
+
+  const Verifier& verifier_;
+  const VerifyOptions& options_;
+  std::uint64_t next_ = 0; // number of the next launch
+  Coverage coverage_;
+  VerifyResult result_;
+};
 
 } // namespace
 
@@ -289,63 +494,12 @@ VerifyResult verify(const std::shared_ptr<const ptx::Module>& left,
     result.error = "no block shape fits the kernel";
     return result;
   }
-  std::vector<Outcome> outcomes(options.launches);
-  std::atomic<std::uint64_t> next{0};
-  std::atomic<bool> failed{false};
-  const auto work = [&] {
-    for (std::uint64_t i = next++; i < outcomes.size() && !failed; i = next++) {
-      outcomes[i] = verifier.run_one(i);
-      if (outcomes[i].kind == Outcome::Kind::failed) failed = true;
-    }
-  };
-  const unsigned cores = std::max(std::thread::hardware_concurrency(), 1U);
-  std::vector<std::jthread> workers;
-  for (unsigned i = 1; i < (options.threads == 0 ? cores : options.threads); ++i)
-    workers.emplace_back(work);
-  work();
-  workers.clear();
-  return collect(outcomes);
+  return Campaign(verifier, options).run();
 }
 
-std::string VerifyLaunch::command(std::string_view kernel) const {
-  std::string text =
-      fmt::format("--kernel={} --grid={} --block={}", kernel, text_of(grid), text_of(block));
-  for (const std::string& argument : arguments)
-    text += fmt::format(" --arg={}", argument);
-  return text + fmt::format(" --shared={}", dynamic_shared);
-}
-
-std::string text_of(const VerifyResult& result, std::string_view kernel) {
-  if (!result.error.empty()) return fmt::format("{}: {}\n", kernel, result.error);
-  std::string text;
-  if (result.failure) {
-    const VerifyFailure& f = *result.failure;
-    text += fmt::format("{}: different\n  {}\n", kernel, f.what);
-    if (!f.left_store.empty()) text += fmt::format("  first:  {}\n", f.left_store);
-    if (!f.right_store.empty()) text += fmt::format("  second: {}\n", f.right_store);
-    text += fmt::format("  launch: {} {}\n", f.launch.command(kernel), f.schedule.options());
-    return text;
-  }
-  if (result.equal == 0)
-    return fmt::format("{}: nothing could be compared with made-up arguments (--arg gives others): "
-                       "{}\n",
-                       kernel, result.left_out_reason);
-  text += fmt::format("{}: equal on {} launches", kernel, result.equal);
-  if (result.left_out != 0)
-    text += fmt::format(", {} left out ({})", result.left_out, result.left_out_reason);
-  const auto change = [&](std::string_view what, std::uint64_t before, std::uint64_t after) {
-    text += fmt::format("\n  {:22} {:>10} -> {:>10}", what, before, after);
-    if (before != 0)
-      text += fmt::format("  ({:+.1f}%)",
-                          100.0 * (static_cast<double>(after) / static_cast<double>(before) - 1));
-  };
-  change("global load requests", result.left.global_load_requests,
-         result.right.global_load_requests);
-  change("global load sectors", result.left.global_load_sectors, result.right.global_load_sectors);
-  change("warp instructions", result.left.warp_instructions, result.right.warp_instructions);
-  if (result.left.shuffles + result.right.shuffles != 0)
-    change("shuffles among them", result.left.shuffles, result.right.shuffles);
-  return text + "\n";
+bool VerifyResult::shown() const {
+  const bool wrote = equal != 0, most = equal >= left_out;
+  return ok() && wrote && most && races == 0 && missing.empty();
 }
 
 } // namespace ptxasw::simt

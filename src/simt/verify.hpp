@@ -1,17 +1,51 @@
 // Are two versions of a kernel the same? Runs both on the same memory over many launch shapes,
 // argument values, pointer aliasings and schedules, and compares every byte.
 //
-// A launch whose original does something undefined, or whose result depends on the schedule, says
-// nothing and is left out; how many are is part of the answer.
+// Agreement says something only where the two had a chance to disagree. So "equal" asks for all of:
+//   - every access that the versions do not have in common was executed, in a launch that counts:
+//     loads of the first version and shuffles of the second by a full warp, where one can get
+//     there;
+//   - so was every store and atomic of the first version;
+//   - most launches could be compared. A launch whose original does something undefined, or whose
+//     result depends on the schedule, says nothing and is left out; so does one that writes
+//     nothing;
+//   - nothing differed in a launch that was left out for a data race.
+// Otherwise the answer is "not shown".
 #pragma once
 
 #include "simt/machine.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace ptxasw::simt {
+
+struct LaunchShape {
+  Dim3 grid, block;
+};
+
+// How to get a thread to an instruction of a kernel's body.
+struct Quest {
+  const Program* program = nullptr;
+  ptx::InstId inst = 0;
+  bool full_warp = false;                       // all lanes of a warp together
+  std::vector<LaunchShape> shapes;              // to try in this order
+  bool other_grids = true;                      // where none of them will do
+  std::vector<std::uint64_t> pointers;          // parameters that are addresses, by place
+  std::map<std::uint64_t, std::uint64_t> known; // others that are settled, by place
+};
+// A launch in which a thread gets there, as far as can be told.
+struct Way {
+  LaunchShape shape;
+  std::map<std::uint64_t, std::uint64_t> values; // of integer parameters, by place
+};
+struct Ways {
+  std::vector<Way> ways;
+  bool impossible = false; // proven: no thread gets there, whatever the other parameters are
+};
+using FindWays = std::function<Ways(const Quest&)>; // see verify/reach.hpp
 
 struct VerifyOptions {
   std::uint64_t seed = 1;
@@ -25,6 +59,7 @@ struct VerifyOptions {
   unsigned threads = 0;               // of the host; 0: as many as there are cores
   std::uint64_t budget = std::uint64_t{1} << 24;
   bool defined_only = false; // leave out launches in which undefined values matter
+  FindWays find_ways;        // for places that the launches above do not reach; may be empty
 };
 
 struct VerifyLaunch {
@@ -45,10 +80,18 @@ struct VerifyFailure {
 struct VerifyResult {
   std::string error; // the kernels cannot be compared at all
   unsigned equal = 0, left_out = 0;
+  unsigned idle = 0;           // equal, but nothing was written
+  unsigned races = 0;          // left out for a data race, but there was a difference
   std::string left_out_reason; // of the first one
+  std::string race_reason;     // likewise
   Counts left, right;          // in lockstep, summed over the launches that are equal
   std::optional<VerifyFailure> failure;
-  [[nodiscard]] bool ok() const { return error.empty() && !failure && equal != 0; }
+  unsigned goals = 0;               // places that had to be reached
+  std::vector<std::string> missing; // those that were not, for people
+  // No difference was seen.
+  [[nodiscard]] bool ok() const { return error.empty() && !failure && equal + idle != 0; }
+  // And there was a chance to see one.
+  [[nodiscard]] bool shown() const;
 };
 
 VerifyResult verify(const std::shared_ptr<const ptx::Module>& left,

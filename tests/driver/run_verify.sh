@@ -22,6 +22,11 @@ contains "$(cat stderr)" "there is no kernel q"
 contains "$(cat out)" "k: equal on 4 launches"
 "$TOOL" verify k.ptx --block=1 --grid=1 --launches=4 > out || fail "verify of the rewritten kernel"
 sed 's/add\.f32/mul.f32/' k.ptx > other.ptx
+sed 's/^st\.global/@%p1 &/; s/^\.reg \.f32.*/&\n.reg .pred %p1;/; s/^ret/setp.ne.u64 %p1, %rd1, %rd1;\n&/' k.ptx \
+  | sed 's/^ld\.global.*/setp.ne.f32 %p1, 0f00000000, 0f00000000;\n&/' > idle.ptx
+"$TOOL" verify idle.ptx idle.ptx --launches=4 > out; same $? 3 "nothing is written"
+contains "$(cat out)" "k: not shown to be equal: 0 of 4 launches agree, 4 wrote nothing"
+contains "$(cat out)" "what may help:"
 "$TOOL" verify k.ptx other.ptx --block=1 --grid=1 --save=repro > out 2> stderr
 same $? 1 "verify of different kernels"
 contains "$(cat out)" "k: different"
