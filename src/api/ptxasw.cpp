@@ -2,6 +2,7 @@
 #include "ptxasw/ptxasw.hpp"
 
 #include "api/kernel_job.hpp"
+#include "rewrite/apply.hpp"
 #include "rewrite/contraction.hpp"
 
 #include <fmt/format.h>
@@ -42,12 +43,13 @@ Report describe(const ptx::Module& module) {
   return report;
 }
 
-// The rewrite must be PTX that we can read ourselves; anything else is a bug of ours, and the input
-// goes through instead.
-bool readable(const std::string& text, const ptx::Module& original) {
-  const ptx::Module module = ptx::parse(text, original.file);
-  return module.diagnostics.size() <= original.diagnostics.size() &&
-         module.functions.size() == original.functions.size();
+// The kernel stays as it was, whatever was planned for it.
+void take_back(KernelReport& kernel, const std::string& why) {
+  kernel.changed = false;
+  kernel.reason = why;
+  if (!kernel.coarsening.empty()) kernel.coarsening = "not coarsened: " + why;
+  if (!kernel.remapping.empty()) kernel.remapping = "not remapped: " + why;
+  kernel.grid_divided_by = {1, 1, 1};
 }
 
 Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
@@ -69,28 +71,26 @@ Optimized run(std::string text, std::string file, const Options& options, bool r
   result.report.parse_ms = parse_timer.milliseconds();
 
   Timer analyze_timer;
-  std::vector<ptx::Edit> edits;
+  std::vector<rewrite::FunctionEdits> changes; // by kernel of the report
   for (const ptx::Function& function : module.functions) {
     if (function.is_declaration) continue;
     const bool kept = std::ranges::find(keep, function.name) != keep.end();
     api::KernelResult kernel = api::process(module, function, options, rewrite && !kept);
     if (kept) kernel.report.reason = "left as it was on request";
-    std::ranges::move(kernel.edits, std::back_inserter(edits));
+    changes.push_back({static_cast<std::size_t>(&function - module.functions.data()),
+                       std::move(kernel.edits),
+                       {}});
     result.report.kernels.push_back(std::move(kernel.report));
   }
   result.report.analyze_ms = analyze_timer.milliseconds();
 
   Timer print_timer;
-  result.changed = !edits.empty();
-  result.text = result.changed ? ptx::print(module, edits) : *module.text;
-  if (result.changed && !readable(result.text, module)) {
-    result.text = *module.text;
-    result.changed = false;
-    for (KernelReport& kernel : result.report.kernels) {
-      if (kernel.changed) kernel.reason = "internal error: the rewritten text cannot be read back";
-      kernel.changed = false;
-    }
+  result.text = rewrite::apply(module, changes);
+  for (std::size_t n = 0; n < changes.size(); ++n) {
+    if (!changes[n].refused.empty()) take_back(result.report.kernels[n], changes[n].refused);
   }
+  result.changed = std::ranges::any_of(result.report.kernels,
+                                       [](const KernelReport& kernel) { return kernel.changed; });
   result.report.print_ms = print_timer.milliseconds();
   return result;
 }

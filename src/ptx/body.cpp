@@ -57,8 +57,8 @@ Type source_type(Op op, const Modifiers& mods, std::size_t index) {
 
 class Resolver {
 public:
-  Resolver(const Module& module, const Function& function)
-      : module_(module), function_(function), scopes_(body_) {
+  Resolver(const Module& module, const Function& function, std::vector<Mention>* mentions)
+      : module_(module), function_(function), scopes_(body_), mentions_(mentions) {
     body_.module = &module;
     body_.function = &function;
   }
@@ -176,6 +176,7 @@ private:
   void guard(const Guard& written) {
     if (written.predicate.empty()) return;
     const Arg arg = scopes_.find(scope_, written.predicate);
+    mention(written.predicate, arg);
     if (arg.kind != Arg::Kind::reg || body_.registers[arg.id].type != Type::pred) {
       fail(where_, fmt::format("'{}' is not a predicate register", written.predicate));
       return;
@@ -237,6 +238,7 @@ private:
       inst_.opaque |= !is_video(inst_.op) || arg.kind != Arg::Kind::reg;
     }
     if (arg.kind == Arg::Kind::sink) fail(where_, fmt::format("'{}' is not declared", text));
+    mention(arg.selector.empty() ? text : text.substr(0, dot), arg);
     if (arg.kind == Arg::Kind::reg && scopes_.is_vector(arg.id)) inst_.opaque = true;
     return arg;
   }
@@ -246,9 +248,20 @@ private:
   Arg joined(std::string_view text) {
     std::string name(text);
     std::erase_if(name, [](char c) { return c == ' ' || c == '\t'; });
-    if (find_special(name) != nullptr) return scopes_.find(scope_, name);
+    if (find_special(name) != nullptr) {
+      const Arg arg = scopes_.find(scope_, name);
+      mention(text, arg);
+      return arg;
+    }
     fail(where_, fmt::format("'{}' is not declared", text));
     return {};
+  }
+
+  void mention(std::string_view name, const Arg& arg) {
+    if (mentions_ == nullptr) return;
+    const std::uint32_t begin =
+        size32(static_cast<std::size_t>(name.data() - module_.text->data()));
+    mentions_->push_back({{begin, begin + size32(name.size())}, arg});
   }
 
   void destination(const Operand& operand) {
@@ -428,6 +441,7 @@ private:
   Body body_;
   Scopes scopes_;
   Scopes::Id scope_ = 0;
+  std::vector<Mention>* mentions_;
 
   // Of the instruction at hand.
   Range where_;
@@ -437,8 +451,11 @@ private:
 
 } // namespace
 
-Body resolve(const Module& module, const Function& function) {
-  return Resolver(module, function).run();
+Body resolve(const Module& module, const Function& function, std::vector<Mention>* mentions) {
+  Body body = Resolver(module, function, mentions).run();
+  if (mentions != nullptr)
+    std::ranges::sort(*mentions, {}, [](const Mention& m) { return m.where.begin; });
+  return body;
 }
 
 std::uint32_t line_of(const Body& body, const Inst& inst) {

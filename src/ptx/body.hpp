@@ -102,8 +102,16 @@ struct Body {
   }
 };
 
-// The module must outlive the body.
-Body resolve(const Module& module, const Function& function);
+// The name of a register, special register or symbol where it stands in the text, and what it means
+// there: the same that Inst's operands say, with the place.
+struct Mention {
+  Range where; // the name without a selector of parts
+  Arg arg;     // kind `sink`: nothing of that name is declared
+};
+
+// The module must outlive the body. `mentions`, if given, gets those of the whole body by place.
+Body resolve(const Module& module, const Function& function,
+             std::vector<Mention>* mentions = nullptr);
 
 // What an instruction may do besides writing its destination registers.
 struct Effects {

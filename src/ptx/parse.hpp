@@ -31,8 +31,15 @@ struct Edit {
   std::string text;
 };
 
-// Edits may come in any order; they must not overlap. Edits that insert at the same place keep
-// their order.
+// A run of an edited text: of the module's own text, or of an edit's.
+struct Piece {
+  std::string_view text;
+  std::uint32_t from = ~0U; // offset in the module's text, if it is from there
+};
+
+// The edited text in pieces that refer to the module and the edits. Edits may come in any order;
+// they must not overlap. Edits that insert at the same place keep their order.
+std::vector<Piece> pieces(const Module& module, std::span<const Edit> edits);
 std::string print(const Module& module, std::span<const Edit> edits);
 
 } // namespace ptxasw::ptx

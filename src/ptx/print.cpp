@@ -33,8 +33,7 @@ std::string print(const Module& module) {
   return result;
 }
 
-std::string print(const Module& module, std::span<const Edit> edits) {
-  if (edits.empty()) return print(module);
+std::vector<Piece> pieces(const Module& module, std::span<const Edit> edits) {
   const std::string_view text = *module.text;
   std::vector<std::size_t> order(edits.size());
   std::iota(order.begin(), order.end(), 0);
@@ -42,16 +41,26 @@ std::string print(const Module& module, std::span<const Edit> edits) {
   std::ranges::stable_sort(order, {}, [&](std::size_t i) {
     return std::pair(edits[i].where.begin, !edits[i].where.empty());
   });
-  std::string result;
-  result.reserve(text.size());
-  std::size_t done = 0;
+  std::vector<Piece> result;
+  std::uint32_t done = 0;
+  const auto keep = [&](std::size_t end) {
+    if (done < end) result.push_back({text.substr(done, end - done), done});
+  };
   for (const std::size_t i : order) {
-    const Edit& edit = edits[i];
-    result += text.substr(done, edit.where.begin - done);
-    result += edit.text;
-    done = edit.where.end;
+    keep(edits[i].where.begin);
+    result.push_back({edits[i].text});
+    done = edits[i].where.end;
   }
-  result += text.substr(done);
+  keep(text.size());
+  return result;
+}
+
+std::string print(const Module& module, std::span<const Edit> edits) {
+  if (edits.empty()) return print(module);
+  std::string result;
+  result.reserve(module.text->size());
+  for (const Piece& piece : pieces(module, edits))
+    result += piece.text;
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include "rewrite/coarsen_bound.hpp"
 #include "rewrite/coarsen_guard.hpp"
 #include "rewrite/coarsen_names.hpp"
+#include "rewrite/meant.hpp"
 #include "rewrite/names.hpp"
 
 #include <fmt/format.h>
@@ -20,8 +21,6 @@ namespace ptxasw::rewrite {
 using ptx::Arg;
 using ptx::Inst;
 using ptx::InstId;
-using ptx::OperandKind;
-using ptx::RegId;
 using ptx::StatementKind;
 using reuse::BlockLoad;
 using reuse::CopyLoad;
@@ -32,13 +31,17 @@ bool ends_thread(const Inst& inst) {
   return inst.op == ptx::Op::ret || inst.op == ptx::Op::exit;
 }
 
+// Each form of the body has registers of its own.
+constexpr unsigned in_sequence = ~0U, by_itself = ~0U - 1;
+
 class Coarsener {
 public:
   Coarsener(const emulator::Kernel& kernel, const reuse::BlockPlan& plan,
             const CoarsenOptions& options, CoarsenReport& report)
       : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan),
-        options_(options), report_(report), names_(body_, plan), registers_(module_),
-        labels_(label_prefix(module_)), axes_(plan, options.host, labels_, registers_) {
+        options_(options), report_(report), original_(body_), names_(original_, plan),
+        registers_(module_), labels_(label_prefix(module_)),
+        axes_(plan, options.host, labels_, registers_) {
     const auto statements = module_.body_of(*body_.function);
     inside_ = statements.subspan(1, statements.size() - 2);
     for (std::size_t n = 0; n < plan.loads.size(); ++n)
@@ -174,48 +177,15 @@ private:
 
   // The statement as copy `copy` executes it.
   [[nodiscard]] std::string in_copy(const Inst& inst, unsigned copy) const {
-    return spliced(inst, [&](std::string_view name) -> std::string {
-      if (const RegId reg = register_named(inst, name); reg != ptx::none)
-        return names_.of(reg, copy);
+    return original_.spliced(range_of(inst), [&](const ptx::Mention& m) -> std::string {
+      if (m.arg.kind == Arg::Kind::reg) return names_.of(m.arg.id, copy);
+      const std::string_view name = module_.slice(m.where);
       return axes_.in_copy(name, copy).value_or(std::string(name));
     });
   }
 
-  [[nodiscard]] RegId register_named(const Inst& inst, std::string_view name) const {
-    RegId found = ptx::none;
-    const auto look = [&](RegId reg) {
-      if (body_.registers[reg].name == name) found = reg;
-    };
-    analysis::for_each_use(body_, inst, look);
-    analysis::for_each_definition(body_, inst, look);
-    return found;
-  }
-
-  // The statement with the names of its operands replaced.
-  template <class Rename>
-  [[nodiscard]] std::string spliced(const Inst& inst, const Rename& rename) const {
-    const ptx::Statement& statement = module_.statements[inst.statement];
-    const ptx::Instruction& written = module_.instructions[statement.index];
-    std::vector<std::string_view> leaves;
-    if (!written.guard.predicate.empty()) leaves.push_back(written.guard.predicate);
-    for (const ptx::Operand& operand : module_.operands_of(written))
-      collect(operand, leaves);
-    std::ranges::sort(leaves, {}, [](std::string_view s) { return s.data(); });
-    std::string result;
-    const char* done = module_.text->data() + statement.range.begin;
-    for (const std::string_view leaf : leaves) {
-      result.append(done, leaf.data());
-      result += rename(leaf);
-      done = leaf.data() + leaf.size();
-    }
-    result.append(done, module_.text->data() + statement.range.end);
-    return result;
-  }
-
-  void collect(const ptx::Operand& operand, std::vector<std::string_view>& leaves) const {
-    if (operand.kind == OperandKind::name) leaves.push_back(operand.text);
-    for (const ptx::Operand& child : module_.children(operand))
-      collect(child, leaves);
+  [[nodiscard]] ptx::Range range_of(const Inst& inst) const {
+    return module_.statements[inst.statement].range;
   }
 
   // --- Loads -----------------------------------------------------------------------------------
@@ -323,14 +293,16 @@ private:
     text_.line("{{");
     write_body([&](const Inst& inst) {
       if (!ends_thread(inst)) {
-        return spliced(inst, [&](std::string_view name) {
+        return original_.spliced(range_of(inst), [&](const ptx::Mention& m) {
+          if (m.arg.kind == Arg::Kind::reg) return original_.name(m.arg.id, in_sequence);
+          const std::string_view name = module_.slice(m.where);
           return axes_.in_loop(name).value_or(std::string(name));
         });
       }
-      const std::string guard =
-          inst.guard == ptx::none
-              ? ""
-              : fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.of(inst.guard, 0));
+      const std::string guard = inst.guard == ptx::none
+                                    ? ""
+                                    : fmt::format("@{}{} ", inst.guard_negated ? "!" : "",
+                                                  original_.name(inst.guard, in_sequence));
       return fmt::format("{}bra \t{};", guard, labels_.next);
     });
     text_.line("}}");
@@ -342,9 +314,7 @@ private:
     text_.label(labels_.original);
     text_.line("// ptxasw: a block by itself");
     text_.line("{{");
-    write_body([&](const Inst& inst) {
-      return std::string(module_.slice(module_.statements[inst.statement].range));
-    });
+    write_body([&](const Inst& inst) { return original_.text(range_of(inst), by_itself); });
     close_body();
   }
 
@@ -365,6 +335,7 @@ private:
   const reuse::BlockPlan& plan_;
   CoarsenOptions options_;
   CoarsenReport& report_;
+  Names original_;
   CopyNames names_;
   Registers registers_;
   FrameLabels labels_;

@@ -31,28 +31,28 @@ std::pair<std::string_view, std::uint32_t> split(std::string_view name) {
 
 } // namespace
 
-CopyNames::CopyNames(const ptx::Body& body, const reuse::BlockPlan& plan)
-    : body_(body), plan_(plan), mark_("_c") {
+CopyNames::CopyNames(const Names& names, const reuse::BlockPlan& plan)
+    : body_(names.body()), plan_(plan), mark_("_c") {
+  for (RegId reg = 0; reg < body_.registers.size(); ++reg)
+    renamed_.push_back(reg != body_.carry && !names.unmistakable(reg));
   while (marks_are_taken())
     mark_ += 'c';
   split_names();
 }
 
 bool CopyNames::marks_are_taken() const {
-  for (unsigned copy = 1; copy < plan_.count(); ++copy) {
+  for (unsigned copy = 0; copy < plan_.count(); ++copy) {
     if (body_.module->text->find(fmt::format("{}{}", mark_, copy)) != std::string::npos)
       return true;
   }
   return false;
 }
 
-// Names that nested blocks use again get the register's number of the body; stems that stand for
-// several types cannot be ranges.
+// Names that nested blocks may use again get the register's number of the body; stems that stand
+// for several types cannot be ranges.
 void CopyNames::split_names() {
-  std::unordered_map<std::string_view, unsigned> uses;
   std::unordered_map<std::string_view, ptx::Type> types;
   for (const ptx::Register& reg : body_.registers) {
-    ++uses[reg.name];
     const auto [stem, number] = split(reg.name);
     const auto [place, fresh] = types.try_emplace(stem, reg.type);
     if (!fresh && place->second != reg.type) place->second = ptx::Type::other;
@@ -60,7 +60,7 @@ void CopyNames::split_names() {
   for (RegId reg = 0; reg < body_.registers.size(); ++reg) {
     const std::string& name = body_.registers[reg].name;
     const auto [stem, number] = split(name);
-    if (uses[name] > 1) {
+    if (renamed_[reg]) {
       names_.push_back({fmt::format("{}_r{}", name, reg)});
     } else if (types[stem] == ptx::Type::other) {
       names_.push_back({name});
@@ -70,11 +70,20 @@ void CopyNames::split_names() {
   }
 }
 
-std::string CopyNames::of(RegId reg, unsigned copy) const {
-  if (copy == 0 || !plan_.variance.registers[reg]) return body_.registers[reg].name;
+bool CopyNames::is_own(RegId reg, unsigned copy) const {
+  return !renamed_[reg] && (copy == 0 || !plan_.variance.registers[reg]);
+}
+
+std::string CopyNames::written(RegId reg, unsigned copy) const {
+  if (is_own(reg, copy)) return body_.registers[reg].name;
   const auto& [stem, number] = names_[reg];
   if (number == ptx::none) return fmt::format("{}{}{}", stem, mark_, copy);
   return fmt::format("{}{}{}_{}", stem, mark_, copy, number);
+}
+
+std::string CopyNames::of(RegId reg, unsigned copy) const {
+  if (!plan_.variance.registers[reg]) copy = 0;
+  return marked({reg, copy}, written(reg, copy));
 }
 
 std::string CopyNames::declarations() const {
@@ -84,15 +93,16 @@ std::string CopyNames::declarations() const {
     text += fmt::format("\n\t.reg .{} \t{};", ptx::name(type), what);
   };
   for (RegId reg = 0; reg < body_.registers.size(); ++reg) {
-    if (!plan_.variance.registers[reg]) continue;
     const auto& [stem, number] = names_[reg];
-    if (number != ptx::none) {
+    const unsigned copies = plan_.variance.registers[reg] ? plan_.count() : 1;
+    if (number != ptx::none && copies > 1) {
       std::uint32_t& size = sizes[{body_.registers[reg].type, stem}];
       size = std::max(size, number + 1);
       continue;
     }
-    for (unsigned copy = 1; copy < plan_.count(); ++copy)
-      declare(body_.registers[reg].type, of(reg, copy));
+    for (unsigned copy = 0; copy < copies; ++copy) {
+      if (!is_own(reg, copy)) declare(body_.registers[reg].type, written(reg, copy));
+    }
   }
   for (unsigned copy = 1; copy < plan_.count(); ++copy) {
     for (const auto& [key, size] : sizes)

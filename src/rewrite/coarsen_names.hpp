@@ -2,6 +2,7 @@
 #pragma once
 
 #include "reuse/block.hpp"
+#include "rewrite/meant.hpp"
 
 #include <cstdint>
 #include <string>
@@ -11,12 +12,13 @@ namespace ptxasw::rewrite {
 
 class CopyNames {
 public:
-  CopyNames(const ptx::Body& body, const reuse::BlockPlan& plan);
+  CopyNames(const Names& names, const reuse::BlockPlan& plan);
 
-  // The register in a copy: its own name in copy 0 and where it is the same in all copies,
-  // else %f12 -> %f_c3_12.
+  // The register in a copy, marked: its own name in copy 0 and where it is the same in all copies,
+  // else %f12 -> %f_c3_12. What is declared in a nested block, or shares its name, cannot be named
+  // everywhere: it gets a name for copy 0, too.
   [[nodiscard]] std::string of(ptx::RegId reg, unsigned copy) const;
-  // Declarations of the registers of copies 1, 2, ...
+  // Declarations of the names that are not the registers' own.
   [[nodiscard]] std::string declarations() const;
 
 private:
@@ -25,12 +27,15 @@ private:
     std::uint32_t number = ptx::none; // 12; none: the stem is the whole name
   };
   void split_names();
+  [[nodiscard]] bool is_own(ptx::RegId reg, unsigned copy) const;
+  [[nodiscard]] std::string written(ptx::RegId reg, unsigned copy) const;
   [[nodiscard]] bool marks_are_taken() const;
 
   const ptx::Body& body_;
   const reuse::BlockPlan& plan_;
-  std::string mark_;        // "_c", or longer if the module uses that
-  std::vector<Name> names_; // by RegId
+  std::string mark_;          // "_c", or longer if the module uses that
+  std::vector<Name> names_;   // by RegId
+  std::vector<bool> renamed_; // by RegId: in copy 0, too
 };
 
 // "$ptxasw_", or longer, so that no label of the module begins so.

@@ -125,7 +125,7 @@ std::string Conditions::checked(Setup& s, const NoWrap& check, const std::string
 // `base` (or nothing) and: the load's generic address is one of global memory.
 std::string Conditions::in_global(ptx::InstId inst, const std::string& base, Code& code) {
   const ptx::Address& from = k_.body.addr(k_.body.insts[inst])[0];
-  std::string address = name(from.base.id);
+  std::string address = names_.name(from.base.id);
   if (from.offset != 0) {
     const std::string sum = registers_.make("b64");
     code.line("add.s64 \t{}, {}, {};", sum, address, from.offset);
@@ -153,7 +153,7 @@ std::int64_t Conditions::bias(const reuse::IndexFact& fact) {
 
 std::string Conditions::offset_of(const NoWrap& check, Code& code) {
   const std::string offset = registers_.make("b32");
-  code.line("add.s32 \t{}, {}, {};", offset, name(check.index),
+  code.line("add.s32 \t{}, {}, {};", offset, names_.name(check.index),
             static_cast<std::int32_t>(bias(check.fact)));
   return offset;
 }
@@ -163,7 +163,7 @@ std::string Conditions::fits(const NoWrap& check, Code& code) {
   const std::string_view type = check.fact.is_signed ? "s32" : "u32";
   const std::string index = registers_.make("b64");
   code.line("cvt.{}.{} \t{}, {};", check.fact.is_signed ? "s64" : "u64", type, index,
-            name(check.index));
+            names_.name(check.index));
   code.line("add.s64 \t{0}, {0}, {1};", index, bias(check.fact));
   std::string ok;
   for (const std::int64_t count : {check.fact.units.lowest, check.fact.units.highest}) {
@@ -171,7 +171,8 @@ std::string Conditions::fits(const NoWrap& check, Code& code) {
     if (count != 0) {
       const std::string product = registers_.make("b64");
       sum = registers_.make("b64");
-      code.line("mul.wide.{} \t{}, {}, {};", type, product, name(check.unit), std::abs(count));
+      code.line("mul.wide.{} \t{}, {}, {};", type, product, names_.name(check.unit),
+                std::abs(count));
       code.line("{}.s64 \t{}, {}, {};", count > 0 ? "add" : "sub", sum, index, product);
     }
     const std::string both = registers_.make("pred");
@@ -180,10 +181,6 @@ std::string Conditions::fits(const NoWrap& check, Code& code) {
     ok = both;
   }
   return ok;
-}
-
-const std::string& Conditions::name(ptx::RegId reg) const {
-  return k_.body.registers[reg].name;
 }
 
 } // namespace ptxasw::rewrite

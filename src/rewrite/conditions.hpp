@@ -5,6 +5,7 @@
 
 #include "ptx/parse.hpp"
 #include "reuse/lane.hpp"
+#include "rewrite/meant.hpp"
 #include "rewrite/names.hpp"
 
 #include <fmt/format.h>
@@ -41,8 +42,8 @@ struct Condition {
 
 class Conditions {
 public:
-  Conditions(const emulator::Kernel& kernel, Registers& registers)
-      : k_(kernel), registers_(registers) {}
+  Conditions(const emulator::Kernel& kernel, const Names& names, Registers& registers)
+      : k_(kernel), names_(names), registers_(registers) {}
 
   // Emits what `cover` needs at `inst` and is not yet there in its stretch of straight-line code.
   Condition require(const reuse::Cover& cover, ptx::InstId inst, Code& code);
@@ -67,7 +68,6 @@ private:
   };
 
   [[nodiscard]] ptx::InstId stretch_of(ptx::InstId inst) const;
-  [[nodiscard]] const std::string& name(ptx::RegId reg) const;
   Warp warp_at(ptx::InstId inst, Code& code);
   Warp read_warp(Code& code);
   std::string in_range(Setup& setup, const reuse::Cover& cover, Code& code);
@@ -82,6 +82,7 @@ private:
   const std::string& read_special(std::string& place, std::string_view special, Code& code);
 
   const emulator::Kernel& k_;
+  const Names& names_;
   Registers& registers_;
   std::map<ptx::InstId, Setup> setups_;     // by stretch
   std::map<analysis::BlockId, Warp> ahead_; // by the block that ends with it

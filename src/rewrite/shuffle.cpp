@@ -2,8 +2,8 @@
 #include "rewrite/shuffle.hpp"
 
 #include "rewrite/conditions.hpp"
+#include "rewrite/meant.hpp"
 #include "rewrite/names.hpp"
-#include "rewrite/scopes.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,7 +24,7 @@ class Emitter {
 public:
   Emitter(const emulator::Kernel& kernel, reuse::LanePlan& plan, Emit emit)
       : k_(kernel), body_(kernel.body), plan_(plan), emit_(emit), registers_(*kernel.body.module),
-        scopes_(kernel.body), conditions_(kernel, registers_) {}
+        names_(kernel.body), conditions_(kernel, names_, registers_) {}
 
   std::vector<ptx::Edit> run() {
     for (Load& load : plan_.loads) {
@@ -35,7 +35,7 @@ public:
     }
     if (edits_.empty()) return {};
     std::ranges::move(conditions_.take_edits(), std::back_inserter(edits_));
-    const std::uint32_t top = scopes_.body_start();
+    const std::uint32_t top = names_.body_start();
     edits_.push_back({{top, top}, "\n" + registers_.declarations()});
     return std::move(edits_);
   }
@@ -48,19 +48,17 @@ private:
   [[nodiscard]] unsigned width(const Arg& reg) const {
     return ptx::bit_width(body_.registers[reg.id].type);
   }
-  [[nodiscard]] const std::string& name(const Arg& reg) const {
-    return body_.registers[reg.id].name;
-  }
+  [[nodiscard]] std::string name(const Arg& reg) const { return names_.name(reg.id); }
   std::string temporary(unsigned bits) { return registers_.make(fmt::format("b{}", bits)); }
 
-  // Source and check registers must mean the same thing at the covered load.
+  // Source and check registers are named at the covered load.
   void drop_unnameable(Load& load) {
     const InstId here = inst_of(load.event);
-    load.cover->needs_copy |= !scopes_.shares_names(inst_of(load.cover->source), here);
+    const auto known = [&](RegId reg) { return names_.known_at(reg, here); };
+    for (const Arg& reg : body_.dst(body_.insts[inst_of(load.cover->source)]))
+      load.cover->needs_copy |= !known(reg.id);
     for (const reuse::NoWrap& check : load.cover->checks) {
-      const bool unit_shared =
-          check.unit == ptx::none || scopes_.shares_names(check.unit_defined, here);
-      if (unit_shared && scopes_.shares_names(check.defined, here)) continue;
+      if (known(check.index) && (check.unit == ptx::none || known(check.unit))) continue;
       load.cover.reset();
       load.kept = "its index register belongs to another scope { }";
       return;
@@ -161,7 +159,7 @@ private:
                Code& code) {
     std::string take = guards(inst, ok, code).first;
     if (!take.empty()) take = take.substr(1, take.size() - 2); // "@!p " -> "!p"
-    code.line("{}", body_.module->slice(body_.module->statements[inst.statement].range));
+    code.line("{}", names_.text(body_.module->statements[inst.statement].range));
     for (std::size_t n = 0; n < results.size(); ++n) {
       const Arg& reg = body_.dst(inst)[n];
       const std::string differs = registers_.make("pred");
@@ -177,7 +175,7 @@ private:
       if (ok.empty()) return {};
       return {fmt::format("@{} ", ok), fmt::format("@!{} ", ok)};
     }
-    const std::string& guard = body_.registers[inst.guard].name;
+    const std::string guard = names_.name(inst.guard);
     if (ok.empty()) return {fmt::format("@{}{} ", inst.guard_negated ? "!" : "", guard), ""};
     std::string holds = guard;
     if (inst.guard_negated) {
@@ -191,10 +189,10 @@ private:
   }
 
   // The instruction without its guard.
-  [[nodiscard]] std::string_view text_of(const Inst& inst) const {
+  [[nodiscard]] std::string text_of(const Inst& inst) const {
     const ptx::Statement& statement = body_.module->statements[inst.statement];
     const std::uint32_t mnemonic = body_.module->instructions[statement.index].mnemonic.begin;
-    return body_.module->slice({mnemonic, statement.range.end});
+    return names_.text({mnemonic, statement.range.end});
   }
 
   // --- Moving values ---------------------------------------------------------------------------
@@ -237,7 +235,7 @@ private:
   reuse::LanePlan& plan_;
   Emit emit_;
   Registers registers_;
-  Scopes scopes_;
+  Names names_;
   Conditions conditions_;
   std::vector<ptx::Edit> edits_;
   std::map<InstId, std::vector<std::string>> copies_;

@@ -1,6 +1,7 @@
 // A kernel, its plan along some axes, and the coarsened text.
 #pragma once
 
+#include "rewrite/applied.hpp"
 #include "rewrite/case.hpp"
 #include "rewrite/coarsen.hpp"
 
@@ -24,7 +25,7 @@ struct Coarsened {
     sym::Context none;
     sym::Solver solver(kernel.context ? *kernel.context : none, {.paranoid = options.paranoid});
     plan = reuse::find_block_reuse(kernel, solver, options);
-    text = ptx::print(*module, rewrite::coarsen(kernel, plan, how, report));
+    text = applied(kernel, rewrite::coarsen(kernel, plan, how, report));
     result = std::make_shared<const ptx::Module>(ptx::parse(text, "coarsened.ptx"));
   }
   Coarsened(std::string source, Factors factors)

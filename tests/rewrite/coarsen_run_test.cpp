@@ -118,6 +118,34 @@ const Case cases[] = {
      "ld.global.s8 %r8, [%rd8];\nld.global.u8 %r9, [%rd8];\nadd.s32 %r8, %r8, %r9;\n"
      "st.global.u32 [%rd5], %r8;",
      0},
+    // Registers of nested blocks: their values cannot be named outside, nor what they hide inside.
+    {"ScopesOfInlineAssembly",
+     "{ .reg .b16 t; ld.global.nc.u16 t, [%rd6]; cvt.u32.u16 %r8, t; }\n"
+     "{ .reg .b16 t; ld.global.nc.u16 t, [%rd4]; cvt.u32.u16 %r9, t; }\n"
+     "sub.u32 %r8, %r8, %r9;\nst.global.u32 [%rd5], %r8;",
+     3},
+    {"ScopesOfTheSameLoadAgain",
+     "{ .reg .b16 t; ld.global.nc.u16 t, [%rd1]; cvt.u32.u16 %r8, t; }\n"
+     "{ .reg .b16 t; ld.global.nc.u16 t, [%rd1]; cvt.u32.u16 %r9, t; }\n"
+     "add.u32 %r8, %r8, %r9;\nadd.u32 %r8, %r8, %r4;\nst.global.u32 [%rd5], %r8;",
+     7},
+    {"AScopeThatHidesTheSource",
+     "ld.global.f32 %f1, [%rd6];\n"
+     "{ .reg .f32 %f<3>; mov.f32 %f1, 0f3F800000;\nld.global.f32 %f2, [%rd4];\n"
+     "add.f32 %f2, %f2, %f1;\nst.global.f32 [%rd5+4096], %f2; }\nst.global.f32 [%rd5], %f1;",
+     3},
+    {"AScopeThatHidesAGuard",
+     "setp.gt.u32 %p1, %r3, 2;\nld.global.f32 %f1, [%rd6];\n"
+     "{ .reg .pred %p1; setp.gt.u32 %p1, %r3, 5;\n@%p1 ld.global.f32 %f2, [%rd4];\n"
+     "@%p1 st.global.f32 [%rd5+4096], %f2; }\n@%p1 st.global.f32 [%rd5], %f1;",
+     3},
+    {"ScopesInALoop",
+     "mov.u32 %r8, 0;\nmov.u32 %r9, 0;\nL:\n"
+     "{ .reg .b32 t; ld.global.nc.u32 t, [%rd6]; add.u32 %r8, %r8, t; }\n"
+     "{ .reg .b32 t, u; ld.global.nc.u32 u, [%rd4]; mov.b32 t, u; sub.u32 %r8, %r8, t; }\n"
+     "add.s64 %rd6, %rd6, 4;\nadd.s64 %rd4, %rd4, 4;\nadd.u32 %r9, %r9, 1;\n"
+     "setp.lt.u32 %p1, %r9, 3;\n@%p1 bra L;\nst.global.u32 [%rd5], %r8;",
+     3},
 };
 
 TEST(CoarsenRun, Hazards) {

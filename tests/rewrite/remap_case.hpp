@@ -1,6 +1,7 @@
 // A kernel, its remap as planned, and the remapped text.
 #pragma once
 
+#include "rewrite/applied.hpp"
 #include "rewrite/case.hpp"
 #include "rewrite/remap.hpp"
 
@@ -16,7 +17,7 @@ struct Remapped {
   Remapped(std::string source, const Remap& remap, const std::string& name = "")
       : module(parsed(std::move(source))), kernel(emulate(*module, name)),
         plan(reuse::plan_remap(kernel, remap)) {
-    text = ptx::print(*module, rewrite::remap(kernel, plan));
+    text = applied(kernel, rewrite::remap(kernel, plan));
     result = std::make_shared<const ptx::Module>(ptx::parse(text, "remapped.ptx"));
   }
 };

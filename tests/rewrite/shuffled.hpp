@@ -4,6 +4,7 @@
 #include "rewrite/shuffle.hpp"
 
 #include "reuse/found.hpp"
+#include "rewrite/applied.hpp"
 #include "simt/trap_case.hpp"
 
 #include <string>
@@ -22,7 +23,7 @@ struct Shuffled {
     const auto edits = rewrite::shuffle(found.emulated.kernel, found.plan, emit);
     for (const reuse::Load& load : found.plan.loads)
       covered += load.cover ? 1 : 0;
-    text = ptx::print(*found.emulated.module, edits);
+    text = applied(found.emulated.kernel, edits);
   }
   // What differs when it runs; the first two arguments are the arrays of the traps.
   [[nodiscard]] std::string

@@ -1,0 +1,33 @@
+// From edits to the rewritten text, in which every name means what it was meant to.
+//
+// The text is read and resolved again, and for each changed function compared, name by name:
+//   - a name in text that was kept has to mean what it meant; in emitted text its mark says what
+//     (meant.hpp), and names of the rewrite's own may not be declared by the original;
+//   - two names are one register if and only if one register was meant, of the type that it had;
+//   - everything named is declared, and labels are in sight;
+//   - registers are as wide as the emitted instructions that read or write them say, where the
+//     original had no such misfit.
+// So the new body is the intended one up to a renaming of registers, whatever blocks { } declare.
+// Whatever fails keeps its function as it was; the others are still rewritten.
+#pragma once
+
+#include "ptx/parse.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ptxasw::rewrite {
+
+struct FunctionEdits {
+  std::size_t function = 0; // index into Module::functions
+  std::vector<ptx::Edit> edits;
+  std::string refused; // set by apply(): why the edits were left out
+};
+
+std::string apply(const ptx::Module& module, std::span<FunctionEdits> changes);
+
+// The edits of one function.
+std::string apply(const ptx::Module& module, FunctionEdits& change);
+
+} // namespace ptxasw::rewrite

@@ -1,0 +1,22 @@
+// The text that a rewrite of one kernel gives; every name in it has to mean what it was meant to.
+#pragma once
+
+#include "emulator/emulate.hpp"
+#include "rewrite/apply.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptxasw::test {
+
+inline std::string applied(const emulator::Kernel& kernel, std::vector<ptx::Edit> edits) {
+  const ptx::Module& module = *kernel.body.module;
+  rewrite::FunctionEdits change{
+      static_cast<std::size_t>(kernel.body.function - module.functions.data()),
+      std::move(edits),
+      {}};
+  std::string text = rewrite::apply(module, change);
+  EXPECT_EQ(change.refused, "");
+  return text;
+}
+
+} // namespace ptxasw::test

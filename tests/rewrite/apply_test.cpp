@@ -1,0 +1,121 @@
+// What apply() lets through and what it refuses, edit by edit.
+#include "rewrite/apply.hpp"
+#include "rewrite/meant.hpp"
+
+#include "emulator/kernel_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace ptxasw {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* body = R"(
+add.u32 %r4, %r3, 1;
+{ .reg .b32 %r4; mov.u32 %r4, 9; // inner
+st.global.u32 [%rd2], %r4; }
+st.global.u32 [%rd2+4], %r4;
+ret;)";
+
+class Applied : public ::testing::Test {
+protected:
+  // Puts `code` in front of `before`; {4} in it is the %r4 that `use` reads, {3} %r3.
+  std::string put(std::string_view before, std::string_view use, std::string code,
+                  const std::string& text = test::kernel_text(body)) {
+    const ptx::Module module = ptx::parse(text, "test.ptx");
+    std::vector<ptx::Mention> mentions;
+    const ptx::Body resolved = ptx::resolve(module, module.functions[0], &mentions);
+    const auto at = static_cast<std::uint32_t>(text.find(before));
+    for (const auto& [place, from] :
+         {std::pair{"{4}", text.find(use)}, std::pair{"{3}", text.find("%r3,")}}) {
+      const auto meant = std::ranges::find_if(mentions, [&](const ptx::Mention& m) {
+        return m.where.begin >= from && module.slice(m.where) == fmt::format("%r{}", place[1]);
+      });
+      const std::string name = rewrite::marked({meant->arg.id, 0}, module.slice(meant->where));
+      for (std::size_t n = code.find(place); n != code.npos; n = code.find(place))
+        code.replace(n, 3, name);
+    }
+    rewrite::FunctionEdits change{0, {{{at, at}, code}}, {}};
+    result = rewrite::apply(module, change);
+    if (!change.refused.empty()) {
+      EXPECT_EQ(result, text);
+    }
+    return change.refused;
+  }
+  std::string result;
+};
+
+constexpr const char *inner = "st.global.u32 [%rd2],", *outer = "st.global.u32 [%rd2+4],";
+
+TEST_F(Applied, MarksComeOutOfTheText) {
+  EXPECT_EQ(put(outer, outer, "add.u32 {4}, {4}, {3};\n"), "");
+  EXPECT_THAT(result, HasSubstr("}\nadd.u32 %r4, %r4, %r3;\nst.global.u32 [%rd2+4], %r4;"));
+}
+
+TEST_F(Applied, EachRegisterInItsOwnScope) {
+  EXPECT_EQ(put(inner, inner, "add.u32 {4}, {4}, {3};\n"), "");
+  EXPECT_THAT(put(inner, outer, "add.u32 {3}, {4}, {3};\n"), HasSubstr("another register"));
+  EXPECT_THAT(put(outer, inner, "add.u32 {3}, {4}, {3};\n"), HasSubstr("another register"));
+}
+
+TEST_F(Applied, DeclarationsOfTheRewriteHideNothing) {
+  EXPECT_EQ(put(outer, outer, ".reg .b32 %new; mov.u32 %new, 1; mov.u32 {4}, %new;\n"), "");
+  EXPECT_THAT(put(inner, inner, ".reg .b32 %r3; mov.u32 {3}, 1;\n"), HasSubstr("another register"));
+  EXPECT_THAT(put(outer, outer, "{ .reg .b32 %r4; mov.u32 {4}, 1; }\n"),
+              HasSubstr("another register"));
+}
+
+TEST_F(Applied, OwnNamesNeedAMark) {
+  EXPECT_THAT(put(outer, outer, "mov.u32 {4}, %r3;\n"), HasSubstr("declares a register"));
+  EXPECT_THAT(put(outer, outer, "mov.u32 {4}, %r59;\n"), HasSubstr("declares a register"));
+  EXPECT_THAT(put(outer, outer, "mov.u32 {4}, %r60;\n"), HasSubstr("not declared"));
+  EXPECT_EQ(put(outer, outer, "mov.u32 {4}, %laneid;\n"), "");
+}
+
+TEST_F(Applied, RegistersCalledLikeSpecialOnes) {
+  for (const std::string name : {"%laneid", "%tid"}) {
+    const std::string text =
+        test::kernel_text(fmt::format(".reg .b32 {};\nmov.u32 {}, 3;\n", name, name) + body);
+    EXPECT_THAT(put(outer, outer, "mov.u32 {4}, {3};\n", text), HasSubstr("special register"));
+  }
+}
+
+TEST_F(Applied, WhatPtxasWouldRefuse) {
+  EXPECT_THAT(put(outer, outer, ".reg .b16 %h; mov.u16 %h, {4};\n"), HasSubstr("another width"));
+  EXPECT_THAT(put(outer, outer, ".reg .b64 %d; add.u64 %d, %d, {4};\n"),
+              HasSubstr("another width"));
+  EXPECT_THAT(put(outer, outer, "bra nowhere;\n"), HasSubstr("not a label"));
+  EXPECT_THAT(put(outer, outer, "mov.u32 {4}, ;\n"), HasSubstr("cannot be read"));
+}
+
+TEST_F(Applied, OthersAreStillRewritten) {
+  std::string two = test::kernel_text(body);
+  std::string second = two.substr(two.find(".visible"));
+  second.replace(second.find("k("), 1, "l");
+  two += second;
+  const ptx::Module module = ptx::parse(two, "test.ptx");
+  const auto end_of = [&](const char* name) {
+    return static_cast<std::uint32_t>(two.find("ret;", two.find(name)));
+  };
+  const std::uint32_t k = end_of(" k("), l = end_of(" l(");
+  std::vector<rewrite::FunctionEdits> changes{{0, {{{k, k}, "mov.u32 %r3, %r4;\n"}}, {}},
+                                              {1, {{{l, l}, "membar.gl;\n"}}, {}}};
+  const std::string text = rewrite::apply(module, changes);
+  EXPECT_NE(changes[0].refused, "");
+  EXPECT_EQ(changes[1].refused, "");
+  EXPECT_EQ(text, std::string(two).insert(l, "membar.gl;\n"));
+}
+
+TEST_F(Applied, MarksOfTheInputAreNone) {
+  std::string text = test::kernel_text(body);
+  text.insert(0, "// \x01"
+                 "3.0\x02\n");
+  EXPECT_THAT(put(outer, outer, "mov.u32 {4}, {3};\n", text), HasSubstr("control characters"));
+}
+
+} // namespace
+} // namespace ptxasw
