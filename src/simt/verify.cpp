@@ -4,15 +4,14 @@
 #include "simt/verify.hpp"
 
 #include "simt/args.hpp"
+#include "simt/cases.hpp"
 #include "simt/goals.hpp"
-#include "simt/guess.hpp"
 #include "simt/state.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -20,14 +19,6 @@
 namespace ptxasw::simt {
 
 namespace {
-
-constexpr LaunchShape usual_shapes[] = {
-    {{1}, {32}},      {{3}, {64}},       {{2}, {100}},      {{1}, {1}},
-    {{1}, {31}},      {{1}, {33}},       {{5}, {128}},      {{1}, {16, 16}},
-    {{2, 3}, {8, 4}}, {{3, 2}, {32, 2}}, {{1}, {7, 5, 3}},  {{2, 2, 2}, {4, 4, 4}},
-    {{4}, {256}},     {{2, 2}, {33, 3}}, {{1, 4}, {64, 1}}, {{1, 3, 2}, {48, 2, 1}},
-    {{1}, {96, 2}},   {{2, 9}, {128}},   {{1}, {1024}},     {{1, 17}, {40}},
-};
 
 struct Outcome {
   // idle: equal, and nothing was written. racy: different, and so may the original be.
@@ -55,29 +46,13 @@ struct Watch {
   bool coverage = false;
 };
 
-// What is to be launched: one of the usual cases, or one that leads somewhere.
-struct Case {
-  std::uint64_t index = 0;
-  const Way* way = nullptr;
-};
-
 class Verifier {
 public:
   Verifier(ProgramPtr left, ProgramPtr right, const VerifyOptions& options)
       : left_(std::move(left)), right_(std::move(right)), options_(options),
-        uses_(parameter_uses(*left_)), goals_(find_goals(*left_, *right_)) {
-    find_known();
-    if (options.grids.empty() && options.blocks.empty()) {
-      for (const LaunchShape& shape : usual_shapes)
-        add_shape(shape);
-    } else {
-      for (const Dim3& grid : options.grids.empty() ? std::vector<Dim3>{{1}} : options.grids)
-        for (const Dim3& block : options.blocks.empty() ? std::vector<Dim3>{{32}} : options.blocks)
-          add_shape({grid, block});
-    }
-  }
+        cases_(*left_, options), goals_(find_goals(*left_, *right_)) {}
 
-  [[nodiscard]] bool has_shapes() const { return !shapes_.empty(); }
+  [[nodiscard]] bool has_shapes() const { return !cases_.shapes().empty(); }
 
   // Too large for schedules that take lanes one at a time.
   [[nodiscard]] static bool is_large(const LaunchShape& shape) {
@@ -92,7 +67,7 @@ public:
     Outcome outcome;
     constexpr unsigned attempts = 5;
     for (unsigned attempt = 0; attempt < attempts; ++attempt) {
-      const VerifyLaunch launch = make_launch(which, attempt);
+      const VerifyLaunch launch = cases_.make(which, attempt);
       outcome = compare(launch, which.index);
       if (outcome.kind != Outcome::Kind::left_out) break;
     }
@@ -103,14 +78,13 @@ public:
     Quest quest{.program = goal.second ? right_.get() : left_.get(),
                 .inst = goal.inst,
                 .full_warp = goal.full_warp,
-                .shapes = flat_shapes(),
-                .other_grids = options_.grids.empty()};
+                .shapes = cases_.flat_shapes(),
+                .other_grids = options_.grids.empty(),
+                .pointers = cases_.pointers(),
+                .known = cases_.known()};
     const Dim3 divide = goal.second ? options_.divide : Dim3{1};
     for (LaunchShape& shape : quest.shapes)
       shape.grid = divided(shape.grid, divide);
-    for (const ParameterUse& use : uses_)
-      if (use.pointer) quest.pointers.push_back(use.place);
-    quest.known = known_;
     Ways found = options_.find_ways(quest);
     for (Way& way : found.ways) {
       Dim3& grid = way.shape.grid;
@@ -128,90 +102,6 @@ public:
 private:
   static Dim3 divided(const Dim3& grid, const Dim3& by) {
     return {grid.x / by.x, grid.y / by.y, grid.z / by.z};
-  }
-
-  // The shapes with all threads and blocks along axes that the kernel looks at; in others they
-  // would do the same work twice.
-  [[nodiscard]] std::vector<LaunchShape> flat_shapes() const {
-    using S = ptx::Special;
-    const auto reads = [&](S special) {
-      return std::ranges::find(left_->specials, special) != left_->specials.end();
-    };
-    const auto flatten = [](Dim3 dim, bool y, bool z) {
-      if (!z) dim.y *= std::exchange(dim.z, 1);
-      if (!y) dim.x *= std::exchange(dim.y, 1);
-      return dim;
-    };
-    std::vector<LaunchShape> flat;
-    for (const LaunchShape& shape : shapes_) {
-      const bool bound = left_->kernel->reqntid[0] != 0 || !options_.blocks.empty();
-      const Dim3 block =
-          bound ? shape.block : flatten(shape.block, reads(S::tid_y), reads(S::tid_z));
-      const Dim3 grid = options_.grids.empty()
-                            ? flatten(shape.grid, reads(S::ctaid_y), reads(S::ctaid_z))
-                            : shape.grid;
-      const bool known = std::ranges::any_of(flat, [&](const LaunchShape& other) {
-        return other.grid == grid && other.block == block;
-      });
-      if (!known) flat.push_back({grid, block});
-    }
-    return flat;
-  }
-
-  void add_shape(const LaunchShape& shape) {
-    const auto& f = *left_->kernel;
-    std::uint64_t most = 1024;
-    if (f.maxntid[0] != 0) {
-      most = 1;
-      for (const std::uint32_t n : f.maxntid)
-        most *= std::max(n, 1U);
-    }
-    LaunchShape fitted = shape;
-    if (f.reqntid[0] != 0)
-      fitted.block = {f.reqntid[0], std::max(f.reqntid[1], 1U), std::max(f.reqntid[2], 1U)};
-    const auto up = [](std::uint32_t n, std::uint32_t unit) {
-      return (n + unit - 1) / unit * unit;
-    };
-    fitted.grid = {up(shape.grid.x, options_.divide.x), up(shape.grid.y, options_.divide.y),
-                   up(shape.grid.z, options_.divide.z)};
-    if (fitted.block.count() <= most) shapes_.push_back(fitted);
-  }
-
-  // Numbers that the user gives as arguments.
-  void find_known() {
-    for (const ParameterUse& use : uses_) {
-      if (use.field || use.pointer || use.parameter >= options_.arguments.size()) continue;
-      const std::string& text = options_.arguments[use.parameter];
-      std::vector<std::string> texts(left_->kernel->parameters.size(), "0");
-      texts[use.parameter] = text;
-      Memory memory;
-      const auto made = text == "?" || text.find(':') != std::string::npos || text.starts_with('@')
-                            ? tl::expected<std::vector<Argument>, std::string>{}
-                            : make_arguments(*left_, texts, memory);
-      if (!made || made->empty()) continue;
-      std::uint64_t value = 0;
-      const auto& bytes = (*made)[use.parameter].bytes;
-      std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
-      known_[use.place] = value;
-    }
-  }
-
-  VerifyLaunch make_launch(const Case& which, unsigned attempt) const {
-    Random random(options_.seed * 1000003 + which.index);
-    const LaunchShape& shape = which.way ? which.way->shape : shapes_[which.index % shapes_.size()];
-    Guess guess{shape.grid, shape.block, options_.alias && random.one_in(4), attempt};
-    if (which.way != nullptr) {
-      // What is settled may be a size: the arrays grow, the other numbers shrink only at the end.
-      constexpr unsigned log_bytes[] = {17, 20, 23, 25, 23};
-      guess.buffer_bytes = std::uint64_t{1} << log_bytes[std::min(attempt, 4U)];
-      guess.attempt = attempt == 4 ? 3 : 0;
-      guess.fixed = which.way->values;
-    }
-    VerifyLaunch launch{shape.grid, shape.block, {}};
-    launch.arguments = guess_arguments(*left_, uses_, guess, random);
-    for (std::size_t i = 0; i < options_.arguments.size() && i < launch.arguments.size(); ++i)
-      if (options_.arguments[i] != "?") launch.arguments[i] = options_.arguments[i];
-    return launch;
   }
 
   // Plain lockstep first.
@@ -308,7 +198,7 @@ private:
       if (other.result.ok() && !difference && same_text) continue;
       const Run races = run(*left_, launch, prepared, schedule, {.races = true});
       if (!races.result.ok()) {
-        outcome.kind = Outcome::Kind::racy;
+        if (!cases_.is_far_fetched(launch)) outcome.kind = Outcome::Kind::racy;
         outcome.reason = races.result.message;
         return outcome;
       }
@@ -356,11 +246,9 @@ private:
   }
 
   ProgramPtr left_, right_;
-  VerifyOptions options_;
-  std::vector<ParameterUse> uses_;
+  const VerifyOptions& options_;
+  Cases cases_;
   std::vector<Goal> goals_;
-  std::vector<LaunchShape> shapes_;
-  std::map<std::uint64_t, std::uint64_t> known_; // numbers among the given arguments, by place
 };
 
 void add(Counts& to, const Counts& from) {

@@ -9,7 +9,7 @@
 //   - most launches could be compared. A launch whose original does something undefined, or whose
 //     result depends on the schedule, says nothing and is left out; so does one that writes
 //     nothing;
-//   - nothing differed in a launch that was left out for a data race.
+//   - nothing differed in a launch that was left out for a data race, if a program may launch so.
 // Otherwise the answer is "not shown".
 #pragma once
 
@@ -24,6 +24,7 @@ namespace ptxasw::simt {
 
 struct LaunchShape {
   Dim3 grid, block;
+  friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
 };
 
 // How to get a thread to an instruction of a kernel's body.
@@ -81,13 +82,13 @@ struct VerifyResult {
   std::string error; // the kernels cannot be compared at all
   unsigned equal = 0, left_out = 0;
   unsigned idle = 0;           // equal, but nothing was written
-  unsigned races = 0;          // left out for a data race, but there was a difference
+  unsigned races = 0;          // left out for a data race of the program's, with a difference
   std::string left_out_reason; // of the first one
   std::string race_reason;     // likewise
   Counts left, right;          // in lockstep, summed over the launches that are equal
   std::optional<VerifyFailure> failure;
   unsigned goals = 0;               // places that had to be reached
-  std::vector<std::string> missing; // those that were not, for people
+  std::vector<std::string> missing; // those that were not, and what else is, for people
   // No difference was seen.
   [[nodiscard]] bool ok() const { return error.empty() && !failure && equal + idle != 0; }
   // And there was a chance to see one.

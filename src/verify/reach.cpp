@@ -41,7 +41,7 @@ public:
   explicit Kernel(const simt::Program& program)
       : program_(program), kernel_(emulator::emulate(*program.module, *program.kernel,
                                                      {.time = std::chrono::seconds(5)})),
-        c_(*kernel_.context), solver_(c_, {.query_budget = std::chrono::milliseconds(100),
+        c_(*kernel_.context), solver_(c_, {.query_budget = std::chrono::milliseconds(500),
                                            .total_budget = std::chrono::seconds(20)}) {}
 
   Ways find(const Quest& quest) {
@@ -103,14 +103,19 @@ private:
     }
     const auto special = special_of(atom);
     if (!special) return std::nullopt;
-    const bool grid = shape.grid != free_grid;
+    // Along an axis that the kernel does not look at all blocks would do the same.
+    const auto blocks = [&](std::uint32_t count, Special index) -> std::optional<std::uint64_t> {
+      if (shape.grid != free_grid) return count;
+      const bool walked = std::ranges::find(program_.specials, index) != program_.specials.end();
+      return walked ? std::nullopt : std::optional<std::uint64_t>(1);
+    };
     switch (*special) {
     case Special::ntid_x: return shape.block.x;
     case Special::ntid_y: return shape.block.y;
     case Special::ntid_z: return shape.block.z;
-    case Special::nctaid_x: return grid ? std::optional<std::uint64_t>(shape.grid.x) : std::nullopt;
-    case Special::nctaid_y: return grid ? std::optional<std::uint64_t>(shape.grid.y) : std::nullopt;
-    case Special::nctaid_z: return grid ? std::optional<std::uint64_t>(shape.grid.z) : std::nullopt;
+    case Special::nctaid_x: return blocks(shape.grid.x, Special::ctaid_x);
+    case Special::nctaid_y: return blocks(shape.grid.y, Special::ctaid_y);
+    case Special::nctaid_z: return blocks(shape.grid.z, Special::ctaid_z);
     default: return std::nullopt;
     }
   }
@@ -155,11 +160,6 @@ private:
       for (const Term atom : c_.atoms(fact))
         free.insert(atom);
     }
-  }
-
-  // Along an axis that the kernel does not look at all blocks would do the same.
-  [[nodiscard]] bool walks(Special index) const {
-    return std::ranges::find(program_.specials, index) != program_.specials.end();
   }
 
   // Bounds by the launch of what is free.
@@ -243,15 +243,15 @@ private:
 
   void limit_size(const std::set<Term>& free, std::uint64_t limit, std::uint64_t blocks,
                   std::vector<Term>& facts) {
-    constexpr unsigned wide = 128; // no product of sizes wraps
+    constexpr unsigned wide = 64; // no product of sizes wraps
     Term product = c_.constant(wide, 1);
     for (const Term atom : free) {
       const unsigned width = c_.width(atom);
       const auto special = special_of(atom);
-      const bool x = special == Special::nctaid_x, y = special == Special::nctaid_y;
-      if (x || y || special == Special::nctaid_z) {
-        const bool walked = walks(x ? Special::ctaid_x : y ? Special::ctaid_y : Special::ctaid_z);
-        facts.push_back(c_.ule(atom, c_.constant(width, walked ? blocks : 1)));
+      const bool grid = special == Special::nctaid_x || special == Special::nctaid_y ||
+                        special == Special::nctaid_z;
+      if (grid) {
+        facts.push_back(c_.ule(atom, c_.constant(width, blocks)));
         product = c_.mul(product, c_.zext(atom, wide));
       } else if (parameter_of(atom) && width >= 32) {
         facts.push_back(c_.ule(atom, c_.constant(width, limit)));

@@ -67,6 +67,15 @@ contains "$("$TOOL" report rows.ptx --coarsen=y:4 --coarsen-grid=host)" \
   "launch it with a grid divided by 1x4x1"
 "$TOOL" verify rows.ptx host.ptx $rows > out 2> stderr; same $? 1 "the whole grid is too much for it"
 
+# Sums written down as an assembler may fuse them, and as it may not.
+sed 's/^add.*/mul.f32 %f2, %f1, %f1;\nadd.f32 %f0, %f2, %f1;/; s/, %f2;$/, %f0;/' k.ptx > free.ptx
+sed 's/^mul.*/mul.f32 %f2, %f1, %f1;/; s/^add.*/fma.rn.f32 %f0, %f1, %f1, %f1;/' free.ptx > pinned.ptx
+one="--block=1 --grid=1 --launches=8"
+"$TOOL" verify free.ptx pinned.ptx $one > out || fail "verify of pinned sums"
+sed 's/^fma.*/fma.rz.f32 %f0, %f1, %f1, %f1;/' pinned.ptx > other.ptx
+"$TOOL" verify free.ptx other.ptx $one > out 2> stderr; same $? 3 "a sum that nobody may write"
+contains "$(cat out)" "not shown to be fused"
+
 "$TOOL" verify k.ptx --kernel=q 2> stderr; same $? 1 "verify of a missing kernel"
 contains "$(cat stderr)" "there is no kernel q"
 "$TOOL" verify k.ptx missing.ptx 2> stderr; same $? 1 "a missing file"

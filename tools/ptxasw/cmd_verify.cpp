@@ -5,6 +5,7 @@
 #include "ptxasw/ptxasw.hpp"
 #include "simt/args.hpp"
 #include "simt/verify.hpp"
+#include "verify/pinned.hpp"
 #include "verify/reach.hpp"
 
 #include <filesystem>
@@ -74,6 +75,18 @@ void add_shapes(const Wanted& wanted, const Options& options, simt::VerifyOption
     to.blocks.push_back({(*options.block)[0], (*options.block)[1], (*options.block)[2]});
 }
 
+// Compares with the original as the second version pins its multiply-adds.
+simt::VerifyResult compare(ModulePtr& a, const ModulePtr& b, const std::string& kernel,
+                           const simt::VerifyOptions& options) {
+  verify::Pinned pinned = verify::pin_like(*a, *b, kernel);
+  if (pinned.changed != 0) a = module_of(std::move(pinned.text), a->file);
+  simt::VerifyResult result = simt::verify(a, b, kernel, options);
+  if (pinned.unclear != 0)
+    result.missing.push_back(
+        fmt::format("{} sums are not shown to be fused as ptxas may fuse them", pinned.unclear));
+  return result;
+}
+
 constexpr int exit_not_shown = 3;
 
 // The exit code; throws where there is a difference.
@@ -106,12 +119,13 @@ int verify_files(Wanted& wanted, const Options& options) {
     if (const auto by = division.find(kernel); by != division.end())
       wanted.options.divide = by->second;
     wanted.options.find_ways = verify::way_finder();
-    const simt::VerifyResult result = simt::verify(a, b, kernel, wanted.options);
+    ModulePtr compared = a;
+    const simt::VerifyResult result = compare(compared, b, kernel, wanted.options);
     write_text("-", simt::text_of(result, kernel));
     good = good && result.ok();
     shown = shown && result.shown();
     if (result.failure && !wanted.save.empty())
-      save(wanted.save, result, kernel, a, b, wanted.options.divide);
+      save(wanted.save, result, kernel, compared, b, wanted.options.divide);
   }
   if (!any)
     throw std::runtime_error(wanted.kernel.empty()
