@@ -7,11 +7,11 @@ need stands what the first and the last ones wait alone.
 
 import math
 
-# name: (start value, fixed scale)
 NAMES = ("memory", "l2", "wavefront", "instruction", "start", "idle", "latency", "overlap", "scattered", "apart",
-         "launch", "tail", "divide")
-START = {"memory": 0.0544, "l2": 0.025, "wavefront": 1.1, "instruction": 0.25, "start": 1400.0, "idle": 600.0,
-         "latency": 0.5, "overlap": 1.9, "scattered": 0.9, "apart": 0.12, "launch": 2000.0, "tail": 0.7, "divide": 0.1}
+         "launch", "tail", "block", "cover", "occupancy")
+START = {"memory": 0.0544, "l2": 0.02, "wavefront": 1.1, "instruction": 0.05, "start": 1476.0, "idle": 640.0,
+         "latency": 0.52, "overlap": 1.9, "scattered": 0.3, "apart": 0.12, "launch": 3000.0, "tail": 1.5,
+         "block": 160.0, "cover": 8.0, "occupancy": 0.13}
 LANES = 32
 
 
@@ -33,10 +33,11 @@ def cycles(p, chip, launch, original, way):
     per_sm = launch["blocks"] * warps / chip["sms"]  # warps of the original launch
     fit = resident_blocks(chip, way["usage"]["registers"], launch["threads"])
     there = min(fit * warps, max(warps, per_sm / copies))  # resident
-    share = original["stored_bytes"] / original["memory_bytes"] if original["memory_bytes"] else 0
     near = in_l2(launch["bytes"], chip)
     per_byte = p["memory"] * (1 - near) + p["l2"] * near
-    memory = per_byte * original["memory_bytes"] * (1 + p["scattered"] * (1 - near) * (1 - 1 / copies) * share ** 2)
+    share = original["stored_bytes"] / original["memory_bytes"] if original["memory_bytes"] else 0
+    written = max(0.0, 2 * share - 1)  # more is written than read
+    memory = per_byte * original["memory_bytes"] * (1 + p["scattered"] * (1 - 1 / copies) * written)
     work, usage = way["work"], way["usage"]
     wavefronts = p["wavefront"] * work["wavefronts"]
     instructions = p["instruction"] * usage["path"] * work["repeats"] / copies
@@ -45,6 +46,11 @@ def cycles(p, chip, launch, original, way):
     q = p["overlap"]
     each = (memory ** q + wavefronts ** q + instructions ** q + waiting ** q) ** (1 / q)
     each *= 1 + p["apart"] * (1 - 1 / way["apart"])
+    full = chip["threads_per_sm"] / LANES
+    each *= 1 + p["occupancy"] * max(0.0, full / (fit * warps) - 1) / work["repeats"]
+    blocks = p["block"] / warps  # no chip starts blocks faster, and those that return at once start too
+    c = p["cover"]
+    each = (each ** c + blocks ** c) ** (1 / c)
     return p["launch"] + p["tail"] * run + per_sm * each
 
 

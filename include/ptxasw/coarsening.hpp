@@ -61,6 +61,7 @@ struct CoarsenCandidate {
   CoarsenWork work;
   std::optional<KernelUsage> usage; // none: ptxas was not asked
   double gain = 0;                  // predicted: time of the original over time of this; 0: none
+  double worst = 0;                 // the same of the launch that it suits least
   bool chosen = false;
   std::string verdict; // for people: why it was not chosen
 };

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
+#include <limits>
 #include <tuple>
 
 namespace ptxasw::cost {
@@ -18,10 +20,20 @@ constexpr double nearly_the_same = 1.05;
 // long on an H200, with 4 copies 1.05 times.
 constexpr unsigned few_copies = 4;
 constexpr double worth_many = 1.055;
-constexpr std::array<unsigned, 2> usual_blocks{256, 512};
+constexpr std::array<unsigned, 5> usual_blocks{64, 128, 256, 512, 1024};
+constexpr unsigned usual_block = 512; // whose warps are counted where one size must do
+constexpr std::array<double, 3> waves_over_least{1, 2, 6};
 
 unsigned rounded_up(unsigned registers) {
   return std::max(1U, (registers + register_unit - 1) / register_unit) * register_unit;
+}
+
+// What takes time at the same time: 1 adds up, infinity is the largest of them.
+double overlapping(std::initializer_list<double> parts, double exponent) {
+  double sum = 0;
+  for (const double part : parts)
+    sum += std::pow(part, exponent);
+  return std::pow(sum, 1 / exponent);
 }
 
 // Among those that gain nearly the same.
@@ -40,44 +52,77 @@ unsigned resident_warps(const Profile& profile, unsigned registers, unsigned thr
   return std::max(1U, blocks) * (block / warp_lanes);
 }
 
-double coarsened_cycles(const Profile& profile, const CoarsenBaseline& original,
-                        const CoarsenWork& work, const KernelUsage& usage, const Coarsening& how,
-                        unsigned threads) {
+double launch_cycles(const Profile& profile, const CoarsenBaseline& original,
+                     const CoarsenWork& work, const KernelUsage& usage, const Coarsening& how,
+                     const LaunchShape& launch) {
   const CoarsenCosts& cost = profile.coarsen;
   const double copies = how.copies();
-  const double warps = resident_warps(profile, usage.registers, threads);
-  const double full = profile.threads_per_sm / static_cast<double>(warp_lanes);
+  const double in_block = std::max(1U, (launch.threads + warp_lanes - 1) / warp_lanes);
+  const double per_sm = launch.blocks * in_block / profile.processors;
+  const double fit = resident_warps(profile, usage.registers, launch.threads);
+  const double there = std::min(fit, std::max(in_block, per_sm / copies));
+
   const double share =
       original.memory_bytes > 0 ? original.stored_bytes / original.memory_bytes : 0;
-  const double scattered = 1 + cost.scattered * (1 - 1 / copies) * share * share;
-  const double memory = cost.memory * original.memory_bytes * scattered;
+  const double scattered = 1 + cost.scattered * (1 - 1 / copies) * std::max(0.0, 2 * share - 1);
+  const double memory = (launch.in_l2 ? cost.l2 : cost.memory) * original.memory_bytes * scattered;
   const double wavefronts = cost.wavefront * work.wavefronts;
   const double instructions = cost.instruction * usage.path * work.repeats / copies;
   const double run = cost.start + cost.latency * usage.latency * work.repeats;
-  const double latency = (run + cost.idle * (copies - 1)) / copies / warps;
-  const double p = cost.overlap;
-  const double sum = std::pow(memory, p) + std::pow(wavefronts, p) + std::pow(instructions, p) +
-                     std::pow(latency, p);
+  const double latency = (run + cost.idle * (copies - 1)) / copies / there;
+
+  const double full = profile.threads_per_sm / static_cast<double>(warp_lanes);
   const double apart = 1 + cost.apart * (1 - 1.0 / how.factors[2]);
-  const double missing = cost.occupancy * std::max(0.0, full / warps - 1) / work.repeats;
-  return std::pow(sum, 1 / p) * apart * (1 + missing);
+  const double missing = 1 + cost.occupancy * std::max(0.0, full / fit - 1) / work.repeats;
+  const double each =
+      overlapping({memory, wavefronts, instructions, latency}, cost.overlap) * apart * missing;
+  return cost.launch + cost.tail * run +
+         per_sm * overlapping({each, cost.block / in_block}, cost.cover);
+}
+
+double launch_gain(const Profile& profile, const CoarsenBaseline& original,
+                   const CoarsenCandidate& candidate, const LaunchShape& launch) {
+  return launch_cycles(profile, original, original.work, *original.usage, {}, launch) /
+         launch_cycles(profile, original, candidate.work, *candidate.usage, candidate.how, launch);
+}
+
+std::uint64_t least_threads(const Profile& profile, const Coarsening& how) {
+  return static_cast<std::uint64_t>(profile.coarsen.least_waves * profile.processors *
+                                    profile.threads_per_sm * how.copies());
+}
+
+ExpectedGain expected_gain(const Profile& profile, const CoarsenBaseline& original,
+                           const CoarsenCandidate& candidate) {
+  if (!original.usage || !candidate.usage) return {};
+  double logarithms = 0, worst = std::numeric_limits<double>::max();
+  unsigned launches = 0;
+  const auto threads = static_cast<double>(least_threads(profile, candidate.how));
+  const auto judge = [&](unsigned block) {
+    for (const double times : waves_over_least) {
+      for (const bool in_l2 : {false, true}) {
+        const double gain =
+            launch_gain(profile, original, candidate,
+                        {.blocks = times * threads / block, .threads = block, .in_l2 = in_l2});
+        logarithms += std::log(gain);
+        worst = std::min(worst, gain);
+        ++launches;
+      }
+    }
+  };
+  if (original.threads != 0) {
+    judge(original.threads);
+  } else {
+    const unsigned registers = rounded_up(candidate.usage->registers);
+    for (const unsigned block : usual_blocks)
+      if (registers * block <= profile.registers_per_sm) judge(block);
+  }
+  if (launches == 0) return {};
+  return {.mean = std::exp(logarithms / launches), .worst = worst};
 }
 
 double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
                        const CoarsenCandidate& candidate) {
-  if (!original.usage || !candidate.usage) return 0;
-  const auto gain = [&](unsigned threads) {
-    return coarsened_cycles(profile, original, original.work, *original.usage, {}, threads) /
-           coarsened_cycles(profile, original, candidate.work, *candidate.usage, candidate.how,
-                            threads);
-  };
-  if (original.threads != 0) return gain(original.threads);
-  return std::min(gain(usual_blocks[0]), gain(usual_blocks[1]));
-}
-
-std::uint64_t least_threads(const Profile& profile, const Coarsening& how) {
-  return std::uint64_t{profile.coarsen.least_waves} * profile.processors * profile.threads_per_sm *
-         how.copies();
+  return expected_gain(profile, original, candidate).mean;
 }
 
 std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
@@ -100,8 +145,14 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
   double best = 0, best_of_few = 0;
   for (CoarsenCandidate& candidate : candidates) {
     candidate.chosen = false;
-    candidate.gain = coarsening_gain(profile, original, candidate);
+    const ExpectedGain expected = expected_gain(profile, original, candidate);
+    candidate.gain = expected.mean;
+    candidate.worst = expected.worst;
     candidate.verdict = why_not(original, candidate);
+    if (candidate.verdict.empty() && candidate.worst < profile.coarsen.worst)
+      candidate.verdict = fmt::format("may lose: {:.2f} for the launch that it suits least, {:.2f} "
+                                      "is asked for",
+                                      candidate.worst, profile.coarsen.worst);
     if (!candidate.verdict.empty()) continue;
     best = std::max(best, candidate.gain);
     if (candidate.how.copies() <= few_copies) best_of_few = std::max(best_of_few, candidate.gain);
@@ -135,7 +186,7 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
 std::vector<unsigned> register_limits(const Profile& profile, const KernelUsage& original,
                                       unsigned registers) {
   std::vector<unsigned> limits;
-  const unsigned block = usual_blocks.back();
+  const unsigned block = usual_block;
   const unsigned warps = resident_warps(profile, original.registers, block);
   const unsigned held = std::min(255U, profile.registers_per_sm / (warps * warp_lanes) /
                                            register_unit * register_unit);
@@ -147,7 +198,7 @@ std::vector<unsigned> register_limits(const Profile& profile, const KernelUsage&
 
 bool may_want_more_registers(const Profile& profile, const KernelUsage& original,
                              unsigned registers) {
-  const unsigned block = usual_blocks.back();
+  const unsigned block = usual_block;
   return registers < registers_for_any_block &&
          resident_warps(profile, registers, block) <
              resident_warps(profile, original.registers, block);

@@ -3,22 +3,30 @@
 // The model: cycles that one SM spends for each warp of the original launch. Four things take time,
 // and they overlap only in part:
 //
-//   memory       bytes that have to come from or go to DRAM, whatever the kernel looks like; stores
-//                of several copies come in scattered rows and cost more
+//   memory       bytes that have to come from or go to DRAM, or to the L2 cache if that holds the
+//                arrays from launch to launch; kernels that write more than they read pay for the
+//                scattered rows of several copies
 //   wavefronts   of loads and stores in the load/store pipe: what coarsening saves most of
 //   instructions of the straight way through the machine code, per copy
 //   latency      what a warp that runs alone needs (straight_path.hpp), what it costs to start it,
 //                and the warps of blocks that return at once; divided by the warps that share the
 //                SM
 //
-//   cycles = (memory^p + wavefronts^p + instructions^p + latency^p)^(1/p) * (1 + o*(full/warps -
-//   1))
+//   each = (memory^p + wavefronts^p + instructions^p + latency^p)^(1/p) * (1 + o*(full/warps - 1))
+//   time = launch + tail * latency of one warp + warps * max(each, starting blocks)
 //
 // with p between 1 (nothing overlaps) and infinity (all does), and a price for every warp that does
 // not fit because of registers. In a loop that price is paid once, and what counts is how long a
-// trip takes. The constants of sm_90 are fitted to the measured times of 29 kernels in up to 14
-// ways each (bench/results/h200/coarsening.md shows prediction beside measurement); those of other
-// architectures are the same, and a larger gain is asked for.
+// trip takes. Blocks start no faster than one in so many cycles, however little they do, and those
+// that return at once have to start as well: nothing is gained where that is the limit (blocks of
+// 64 and 128 threads, mostly). What the first and last warps wait alone is why small launches lose.
+//
+// The launch is not known. A gain is the geometric mean over launches that leave `least_waves` and
+// more, in blocks of 64 to 1024 threads, with their data in DRAM and in the L2 cache; and each of
+// these has to be no worse than `worst`. Smaller launches run as before (least_threads).
+//
+// bench/coarsen_model.py says the same in Python for bench/fit, which fits the constants of sm_90;
+// those of other architectures are the same, and a larger gain is asked for.
 #pragma once
 
 #include "cost/profile.hpp"
@@ -33,13 +41,31 @@ namespace ptxasw::cost {
 // Warps that an SM holds at a time, for blocks of `threads` with so many registers a thread.
 unsigned resident_warps(const Profile& profile, unsigned registers, unsigned threads);
 
-// Cycles per warp of the original launch; `usage` must be known.
-double coarsened_cycles(const Profile& profile, const CoarsenBaseline& original,
-                        const CoarsenWork& work, const KernelUsage& usage, const Coarsening& how,
-                        unsigned threads);
+struct LaunchShape {
+  double blocks = 0;      // of the original
+  unsigned threads = 256; // of a block
+  bool in_l2 = false;     // all arrays fit the L2 cache
+};
 
-// Time before over time after. The block size is what the kernel states, else the one of 256 and
-// 512 threads for which the gain is smaller.
+// Cycles of a launch; `usage` must be known.
+double launch_cycles(const Profile& profile, const CoarsenBaseline& original,
+                     const CoarsenWork& work, const KernelUsage& usage, const Coarsening& how,
+                     const LaunchShape& launch);
+
+// Time before over time after, of one launch.
+double launch_gain(const Profile& profile, const CoarsenBaseline& original,
+                   const CoarsenCandidate& candidate, const LaunchShape& launch);
+
+struct ExpectedGain {
+  double mean = 0, worst = 0;
+};
+
+// Over the launches that are not left as before, in blocks of the size that the kernel states or of
+// all sizes; 0 if ptxas was not asked.
+ExpectedGain expected_gain(const Profile& profile, const CoarsenBaseline& original,
+                           const CoarsenCandidate& candidate);
+
+// The mean of it.
 double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
                        const CoarsenCandidate& candidate);
 

@@ -30,21 +30,29 @@ struct Cost {
 // A thread block of 1024 threads has 64 registers a thread; no launch fails below that.
 inline constexpr unsigned registers_for_any_block = 64;
 
-// Constants of the coarsening model (coarsening.hpp): cycles of one SM.
+// Constants of the coarsening model (coarsening.hpp): cycles of one SM. Those down to `occupancy`
+// are fitted to 1572 launches and ways on an H200:
+//   bench/fit bench/results/h200/ways.json.gz
 struct CoarsenCosts {
-  double memory = 0.0544;    // a byte from or to DRAM
-  double scattered = 0.9593; // what stores in the rows of many copies cost more, at most
-  double wavefront = 1.0951; // of the load/store pipe
-  double instruction = 0.05; // issued to one of the SM's four schedulers
-  double start = 1476.8;     // of a warp, until it does something, and its end
-  double idle = 643.6;       // of a warp that returns at once
-  double latency = 0.5184;   // share of the latency that is not hidden within a warp
-  double overlap = 1.9011;   // the exponent: 1 nothing overlaps
-  double occupancy = 0.1285; // of warps that are missing
-  double apart = 0.1202;     // what copies along z cost more, at most: their rows are far apart
+  double memory = 0.05416;      // a byte from or to DRAM
+  double l2 = 0.01035;          // a byte that the L2 cache holds
+  double wavefront = 0.8217;    // of the load/store pipe
+  double instruction = 0.02354; // issued to one of the SM's four schedulers
+  double start = 715.3;         // of a warp, until it does something, and its end
+  double idle = 388.0;          // of a warp that returns at once
+  double latency = 0.446;       // share of the latency that is not hidden within a warp
+  double overlap = 1.5;         // the exponent: 1 nothing overlaps
+  double scattered = 0.6673; // what rows of many copies cost a kernel that writes more than reads
+  double apart = 0.04467;    // what copies along z cost more, at most: their rows are far apart
+  double launch = 2039;      // before the first block starts
+  double tail = 2.928;       // of what one warp takes alone, at both ends of a launch
+  double block = 158.0;      // between the starts of two blocks
+  double cover = 12.0;       // the exponent with which that hides behind the rest
+  double occupancy = 0.2224; // of warps that are missing
   double load_latency = 400; // for the straight path
-  double margin = 1.2;       // least gain
-  unsigned least_waves = 4;  // of full SMs that have to be left
+  double margin = 1.2;       // least gain, on average over launches
+  double worst = 0.97;       // and of each of them
+  double least_waves = 2.5;  // of full SMs that a launch must leave, or it runs as before
   Provenance provenance = Provenance::estimated;
 };
 

@@ -77,7 +77,7 @@ inline constexpr std::array<Profile, 7> all_profiles{{
      .corner = measured(1.81, h200),
      .guard = measured(0.0, h200),
      .margin = 1.5,
-     .coarsen = {.margin = 1.05, .provenance = Provenance::measured}},
+     .coarsen = {.margin = 1.08, .provenance = Provenance::measured}},
     {.architecture = "sm_100",
      .name = "Blackwell",
      .shuffle = estimated(1.0, as_hopper),

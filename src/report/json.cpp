@@ -83,6 +83,7 @@ Json to_json(const CoarsenCandidate& candidate) {
           {"work", to_json(candidate.work)},
           {"usage", to_json(candidate.usage)},
           {"gain", candidate.gain},
+          {"worst", candidate.worst},
           {"chosen", candidate.chosen},
           {"verdict", candidate.verdict}};
 }
