@@ -110,6 +110,9 @@ void CopyAxes::open_loops(Text& text) {
     axis.current = registers_.make("b32");
     text.line("mov.u32 \t{}, {};", axis.current, axis.places[0]);
     text.label(again(axis));
+    // Nobody waits for this form; unrolled it is as large as all others together, and its straight
+    // way looks like that of the lockstep form (cost/straight_path.hpp).
+    text.line(".pragma \t\"nounroll\";");
   }
 }
 
