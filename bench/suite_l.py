@@ -2,7 +2,7 @@
 
 import math
 
-from tables import geometric_mean, number, table
+from tables import geometric_mean, number, rank_correlation, table
 
 COLOURS = {"K": "#0072b2", "S": "#56b4e9", "T": "#009e73", "B": "#d55e00", "E": "#cc79a7", "M": "#e69f00",
            "X": "#6b4c9a", "R": "#795548", "U": "#9aa5b1", "N": "#333333"}
@@ -98,6 +98,26 @@ def kernel_rows(sweep):
     return sorted(rows, key=lambda row: float(row[2]))
 
 
+def prediction_rows(sweep):
+    """What was chosen for each kernel and what the model predicted, beside what its launches gained that are large
+    enough to be merged."""
+    rows = []
+    for kernel in dict.fromkeys(sweep.info(c)["kernel"] for c in sweep.gains):
+        known = sweep.manifest["kernels"][kernel]
+        built = sweep.manifest["built"][known["file"]][sweep.variant]
+        chosen = [c for c in built.get("coarsening", {}).get(known["entry"], []) if c["chosen"]]
+        if not chosen:
+            continue
+        least = chosen[0].get("least_threads") or 0
+        threads = lambda info: math.prod(info["grid"]) * math.prod(info["block"])
+        merged = sweep.where(lambda info: info["kernel"] == kernel and threads(info) >= least)
+        if merged:
+            way = ",".join(f"{a}:{f}" for a, f in zip("xyz", chosen[0]["factors"]) if f > 1)
+            rows.append([kernel, way, number(chosen[0]["gain"]), number(geometric_mean(merged)),
+                         number(chosen[0].get("worst")), number(min(merged)), len(merged)])
+    return sorted(rows, key=lambda row: -float(row[2]))
+
+
 def picture(sweep):
     """Gain over waves, both logarithmic, one dot a launch."""
     width, height, left, top, right, bottom = 860, 420, 60, 40, 20, 50
@@ -150,6 +170,13 @@ def page(sweep, svg):
         "## By kernel, worst first\n",
         table(["kernel", "launches", "worst", "geomean", "4 waves and more", "best"], kernel_rows(sweep)),
         f"Left alone: {', '.join(alone) or 'none'}.\n"]
+    if rows := prediction_rows(sweep):
+        correlation = rank_correlation([float(r[2]) for r in rows], [float(r[3]) for r in rows])
+        parts += [
+            "## Predicted and measured, launches that are merged\n",
+            f"Rank correlation of predicted and measured means: {correlation:.2f}. How the constants were fitted, and "
+            "how they do on kernels that they were not fitted to: [fit.md](fit.md).\n",
+            table(["kernel", "way", "predicted", "measured", "worst predicted", "worst measured", "launches"], rows)]
     return "\n".join(parts)
 
 

@@ -24,6 +24,30 @@ def table(header, rows):
     return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
 
 
+def ranks(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    result = [0.0] * len(values)
+    at = 0
+    while at < len(order):
+        end = at
+        while end + 1 < len(order) and values[order[end + 1]] == values[order[at]]:
+            end += 1
+        for n in range(at, end + 1):
+            result[order[n]] = (at + end) / 2
+        at = end + 1
+    return result
+
+
+def rank_correlation(x, y):
+    """Spearman's."""
+    if len(x) < 3:
+        return float("nan")
+    a, b = ranks(x), ranks(y)
+    mean = (len(x) - 1) / 2
+    covariance = sum((u - mean) * (v - mean) for u, v in zip(a, b))
+    return covariance / math.sqrt(sum((u - mean) ** 2 for u in a) * sum((v - mean) ** 2 for v in b))
+
+
 def find_tool(name):
     return shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
 
