@@ -22,6 +22,13 @@ struct Assembled {
   std::string messages; // what ptxas -v printed
 };
 
+// Of one kernel, as `ptxas -v` states it.
+struct Usage {
+  unsigned registers = 0;
+  unsigned stack = 0, spill_stores = 0, spill_loads = 0; // bytes
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+
 class Assembler {
 public:
   Assembler() = default;
@@ -29,8 +36,6 @@ public:
   Assembler& operator=(const Assembler&) = delete;
   virtual ~Assembler() = default;
 
-  // What it makes code for: "sm_90".
-  [[nodiscard]] virtual std::string architecture() const = 0;
   // Kernels may be given a register limit of their own: no other one has been asked for.
   [[nodiscard]] virtual bool takes_register_limits() const { return true; }
 
@@ -38,6 +43,12 @@ public:
   // text was not taken, took too long, or nothing can be assembled any more.
   virtual std::vector<std::optional<Assembled>>
   assemble(std::span<const AssemblyRequest> requests) = 0;
+
+  // The text that is to be kept, as the caller of the optimizer wants it assembled; the last call
+  // counts. Here the output may go where it is wanted at once.
+  virtual std::optional<Assembled> keep(const std::string& text) {
+    return assemble(AssemblyRequest{.text = text});
+  }
 
   std::optional<Assembled> assemble(AssemblyRequest request) {
     return assemble(std::span<const AssemblyRequest>(&request, 1)).at(0);

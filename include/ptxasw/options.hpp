@@ -7,8 +7,6 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,8 +69,6 @@ struct Options {
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};
   bool coarsen_auto = false; // where all are 1: choose factors, order, registers by their gain
-  // What has been chosen for these kernels, whatever the lines above and below say.
-  std::map<std::string, Coarsening, std::less<>> coarsen_kernels;
   unsigned coarsen_budget = 100; // thousands of instructions that ptxas may be given to try
   CoarsenGrid coarsen_grid = CoarsenGrid::kernel;
   CoarsenOrder coarsen_order = CoarsenOrder::copies;

@@ -7,13 +7,12 @@
 // functions hold no global state and may be called from several threads.
 #pragma once
 
+#include "ptxasw/assembler.hpp"
 #include "ptxasw/options.hpp"
 #include "ptxasw/report.hpp"
 
-#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace ptxasw {
 
@@ -27,16 +26,9 @@ struct Optimized {
   bool changed = false;
   Report report;
 };
-Optimized optimize(std::string text, std::string file, const Options& options = {});
-
-// The same as optimize, but with the kernels named in `keep` left alone. The driver uses it to take
-// back a kernel whose registers would keep it from launching.
-Optimized optimize_except(std::string text, std::string file, const Options& options,
-                          const std::vector<std::string>& keep);
-
-// Writes down, in the named kernels, which products ptxas is to fuse (see KernelReport::fusable).
-// The caller must make sure that it is what ptxas does by itself: assemble both, compare the code.
-std::string pin_contraction(std::string text, std::string file,
-                            const std::map<std::string, Contraction>& choices);
+// The assembler is asked which products it fuses, which coarsening pays, and whether what came of it
+// may be kept; without one, what hangs on its answers is left out, and the report says so.
+Optimized optimize(std::string text, std::string file, const Options& options = {},
+                   Assembler* assembler = nullptr);
 
 } // namespace ptxasw

@@ -1,6 +1,7 @@
 // What was found and what was done, as data. src/report turns it into text, JSON and HTML.
 #pragma once
 
+#include "ptxasw/assembler.hpp"
 #include "ptxasw/coarsening.hpp"
 
 #include <array>
@@ -61,7 +62,6 @@ struct KernelReport {
   unsigned solver_queries = 0, z3_queries = 0;
   unsigned fusable = 0;   // additions whose products ptxas may or may not fuse
   unsigned foldable = 0;  // approximate functions that ptxas may or may not fold
-  bool held_back = false; // would be rewritten, were that choice pinned
   std::string coarsening; // what came of --coarsen, in words; empty if it was not asked for
   // The host must launch a grid that is so many times smaller (--coarsen-grid=host).
   std::array<unsigned, 3> grid_divided_by{1, 1, 1};
@@ -70,6 +70,12 @@ struct KernelReport {
   CoarsenBaseline original;
   std::vector<CoarsenCandidate> candidates;
   bool changed = false;
+};
+
+// A kernel that was rewritten, and is as it was again because of what the assembler said.
+struct TakenBack {
+  std::string kernel;
+  std::optional<Usage> before, after; // none: not known
 };
 
 struct Message {
@@ -81,7 +87,9 @@ struct Report {
   std::string file;
   std::vector<KernelReport> kernels;
   std::vector<Message> messages;
+  std::vector<TakenBack> taken_back;
   std::size_t statements = 0, opaque_statements = 0, bytes = 0, opaque_bytes = 0;
+  unsigned parses = 0, emulations = 0; // of modules, of kernels
   unsigned trials = 0;  // runs of ptxas to find out which coarsening pays
   double search_ms = 0; // that they took
   double parse_ms = 0, analyze_ms = 0, print_ms = 0;

@@ -273,6 +273,7 @@ std::vector<std::string> CommandLine::with(const Changes& changes) const {
     words.insert(words.end(), {"--entry", changes.entries});
   if (changes.output) words.insert(words.end(), {"-o", *changes.output});
   if (changes.verbose && !has(Role::verbose)) words.emplace_back("-v");
+  if (changes.line_info && !gives("generate-line-info")) words.emplace_back("-lineinfo");
   return words;
 }
 

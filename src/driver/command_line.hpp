@@ -51,6 +51,7 @@ struct Item {
 struct Changes {
   std::vector<std::optional<std::string>> inputs; // one per input, in order; empty: as it was
   bool verbose = false;                           // add -v
+  bool line_info = false;                         // add -lineinfo
   std::string entries;                            // compile only these, unless others are named
   std::optional<std::string> output; // in place of the output file, and no other output either
 };

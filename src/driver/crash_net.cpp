@@ -6,6 +6,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <memory>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace ptxasw::driver {
@@ -19,6 +20,7 @@ struct Prepared {
   std::array<char, 1 << 16> stack{}; // a stack overflow leaves no other
   std::array<struct sigaction, faults.size()> before{};
   stack_t stack_before{};
+  rlimit memory_before{};
 };
 
 std::unique_ptr<Prepared> prepared; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
@@ -37,7 +39,8 @@ void become_ptxas(int /*signal*/) {
   sigemptyset(&all);
   for (const int fault : faults)
     sigaddset(&all, fault);
-  sigprocmask(SIG_UNBLOCK, &all, nullptr); // masks outlive execve, handlers do not
+  sigprocmask(SIG_UNBLOCK, &all, nullptr);        // masks outlive execve, handlers do not
+  setrlimit(RLIMIT_AS, &prepared->memory_before); // and so do limits
   execve(fallback.command.program.c_str(), prepared->argument_vector.data(),
          prepared->environment_vector.data());
   _exit(255);
@@ -63,14 +66,42 @@ CrashNet::CrashNet(Fallback fallback) {
   for (std::size_t i = 0; i < faults.size(); ++i)
     sigaction(faults[i], &action, &prepared->before[i]);
   alarm(static_cast<unsigned>(ours.deadline.count()));
+  getrlimit(RLIMIT_AS, &prepared->memory_before);
+  limit_memory(ours.memory);
 }
 
 CrashNet::~CrashNet() {
   alarm(0);
+  lift_memory_limit();
   for (std::size_t i = 0; i < faults.size(); ++i)
     sigaction(faults[i], &prepared->before[i], nullptr);
   sigaltstack(&prepared->stack_before, nullptr);
   prepared.reset();
+}
+
+void CrashNet::limit_memory(std::size_t bytes) {
+#ifndef __SANITIZE_ADDRESS__ // which takes all the addresses there are
+  rlimit limit = prepared->memory_before;
+  if (bytes == 0 || (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= bytes)) return;
+  limit.rlim_cur = bytes;
+  setrlimit(RLIMIT_AS, &limit);
+#endif
+}
+
+void CrashNet::lift_memory_limit() {
+  setrlimit(RLIMIT_AS, &prepared->memory_before);
+}
+
+CrashNet::Outside::Outside(CrashNet* net, Clock clock) : net_(net) {
+  if (net_ == nullptr) return;
+  if (clock == Clock::stands) seconds_left_ = alarm(0);
+  lift_memory_limit();
+}
+
+CrashNet::Outside::~Outside() {
+  if (net_ == nullptr) return;
+  limit_memory(prepared->fallback.memory);
+  if (seconds_left_ != 0) alarm(seconds_left_);
 }
 
 } // namespace ptxasw::driver

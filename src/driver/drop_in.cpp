@@ -2,26 +2,26 @@
 //
 // The rule above all others: with us in the way a build must not do worse. So everything that is
 // not certain to be understood leaves by pass_through, where the process becomes the real ptxas;
-// whatever goes wrong after a rewrite leaves by fall_back, which assembles the original. Only a
-// rewritten input is waited for. Inputs are never written to; outputs are written by ptxas alone.
+// whatever goes wrong after a rewrite leaves by fall_back, which assembles the original. All that
+// the optimizer does, its questions to ptxas included, is done inside a CrashNet. Only a rewritten
+// input is waited for. Inputs are never written to; outputs are written by ptxas alone.
 #include "driver/drop_in.hpp"
 
-#include "driver/coarsen_search.hpp"
 #include "driver/command_line.hpp"
-#include "driver/contraction_search.hpp"
 #include "driver/crash_net.hpp"
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
 #include "driver/log.hpp"
 #include "driver/messages.hpp"
 #include "driver/process.hpp"
-#include "driver/register_guard.hpp"
+#include "driver/ptxas.hpp"
 #include "driver/settings.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 
 namespace ptxasw::driver {
@@ -50,16 +50,17 @@ bool is_plain_output(const std::string& path) {
 struct Input {
   std::string path; // as in the arguments; "-" for standard input
   std::string text;
-  std::string pinned; // the text with ptxas' own choice of fused products written down
-  std::optional<CoarsenSearch> search; // with --coarsen=auto, where there is something to gain
   Optimized optimized;
   [[nodiscard]] std::string shown() const { return path == "-" ? "<stdin>" : path; }
 };
 
-// What a run of ptxas printed.
-struct Assembly {
+using Texts = std::vector<std::optional<std::string>>; // one per input; none: as it is
+
+// A run of ptxas that wrote the output.
+struct Kept {
+  Texts texts;
   Ended ended;
-  std::string output, error;
+  std::string output, error; // what it printed
 };
 
 class Session {
@@ -72,6 +73,9 @@ public:
         log_path(nested ? "" : environment.get("PTXASW_LOG").value_or("")) {
     if (settings.options.architecture.empty()) settings.options.architecture = line.architecture();
   }
+
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   int run_call() {
     const bool asks_version = line.doubt.empty() && line.has(Role::version);
@@ -89,16 +93,11 @@ public:
     if (asks_version) return version();
     if (auto why = reason_to_leave()) return pass_through(*why);
     if (auto why = read_inputs()) return pass_through(*why);
-    if (auto why = optimize({})) return leave(line.untouched, record("fell back", *why));
-    if (pin_contractions()) {
-      if (auto why = optimize({})) return leave(line.untouched, record("fell back", *why));
-    }
-    if (search_coarsenings()) {
-      if (interrupted != 0) return end_like({.interrupted = interrupted});
-      if (auto why = optimize({})) return leave(line.untouched, record("fell back", *why));
-    }
-    if (changed_kernels().empty()) return pass_through("nothing to rewrite");
-    return assemble();
+    if (auto why = optimize()) return fall_back(*why);
+    if (interrupted != 0) return end_like({.interrupted = interrupted});
+    if (!is_any_changed())
+      return kept ? fall_back(why_nothing_stays()) : pass_through("nothing to rewrite");
+    return deliver();
   }
 
 private:
@@ -138,7 +137,7 @@ private:
       auto text = path == "-" ? spool_standard_input()
                               : read_regular_file(path, settings.options.size_limit);
       if (!text) return path + ": " + text.error();
-      inputs.push_back({path, *text, *text, {}});
+      inputs.push_back({path, *text, {}});
     }
     return std::nullopt;
   }
@@ -159,193 +158,189 @@ private:
     if (spooled) ::lseek(STDIN_FILENO, 0, SEEK_SET);
   }
 
-  std::optional<std::string> optimize(const std::vector<std::string>& keep) {
+  // The assembler that the optimizer may ask about input `n`: this very call of ptxas, with another
+  // text in the place of that input.
+  class Asked : public Assembler {
+  public:
+    Asked(Session& session, std::size_t n) : session_(session), n_(n) {}
+    using Assembler::assemble;
+    [[nodiscard]] bool takes_register_limits() const override {
+      const CommandLine& line = session_.line;
+      return !line.gives("maxrregcount") && !line.gives("device-function-maxrregcount");
+    }
+    std::vector<std::optional<Assembled>>
+    assemble(std::span<const AssemblyRequest> requests) override {
+      return session_.try_texts(n_, requests);
+    }
+    std::optional<Assembled> keep(const std::string& text) override {
+      return session_.keep(n_, text);
+    }
+
+  private:
+    Session& session_;
+    std::size_t n_;
+  };
+
+  std::optional<std::string> optimize() {
     const auto begin = Clock::now();
-    LogRecord crashed = record("fell back", "the optimizer crashed or did not come to an end");
-    const CrashNet net({command(line.untouched), environment, program.deadline, spooled, log_path,
-                        log_path.empty() ? "" : to_json_line(crashed)});
+    const LogRecord crashed =
+        record("fell back", "the optimizer crashed or did not come to an end");
+    CrashNet around({.command = command(untouched_or_spared()),
+                     .environment = environment,
+                     .deadline = program.deadline,
+                     .memory = program.memory,
+                     .rewind_input = spooled,
+                     .log_path = log_path,
+                     .log_line = log_path.empty() ? "" : to_json_line(crashed)});
+    net = &around;
+    std::optional<std::string> failure;
     try {
-      for (Input& input : inputs) {
-        Options options = settings.options;
-        if (input.search) options.coarsen_kernels = input.search->choices();
-        input.optimized = program.optimize(input.pinned, input.shown(), options, keep);
-        if (input.search) describe(*input.search, input.optimized.report);
-        if (input.optimized.text == input.pinned) input.optimized.changed = false;
+      for (std::size_t n = 0; n < inputs.size() && interrupted == 0; ++n) {
+        Input& input = inputs[n];
+        Asked asked(*this, n);
+        input.optimized = program.optimize(input.text, input.shown(), settings.options, &asked);
       }
     } catch (const std::exception& error) {
-      return std::string("the optimizer failed: ") + error.what();
+      failure = std::string("the optimizer failed: ") + error.what();
     }
+    net = nullptr;
     optimize_ms += milliseconds_since(begin);
-    return std::nullopt;
+    return failure;
   }
 
-  // Writes down which products ptxas fuses in kernels that wait for it; true if any choice is
-  // found.
-  bool pin_contractions() {
-    bool found = false;
-    for (std::size_t n = 0; n < inputs.size(); ++n) {
-      Input& input = inputs[n];
-      const auto kernels = held_back_by_contraction(input.optimized.report);
-      if (kernels.empty()) continue;
-      const auto choices =
-          find_contractions(input.text, input.shown(), kernels,
-                            [&](const std::string& text) { return cubin_with(n, text); });
-      if (choices.empty()) continue;
-      input.pinned = pin_contraction(input.text, input.shown(), choices);
-      found = true;
-    }
-    return found;
-  }
-
-  // Tries the ways in which kernels may be coarsened; true if there was anything to try.
-  bool search_coarsenings() {
-    bool searched = false;
-    for (std::size_t n = 0; n < inputs.size() && interrupted == 0; ++n) {
-      Input& input = inputs[n];
-      const auto& kernels = input.optimized.report.kernels;
-      const bool any = std::ranges::any_of(
-          kernels, [](const KernelReport& kernel) { return !kernel.candidates.empty(); });
-      if (!any || (spooled && inputs.size() > 1)) continue;
-      const bool limited = line.gives("maxrregcount") || line.gives("device-function-maxrregcount");
-      searched = true;
-      input.search = find_coarsenings(
-          input.pinned, input.optimized.report, settings.options,
-          {.architecture = settings.options.architecture, .limit_registers = !limited},
-          [&](const Options& options) {
-            return program.optimize(input.pinned, input.shown(), options, {}).text;
-          },
-          [&](const auto& texts, const auto& names) { return assemble_instead(n, texts, names); });
-    }
-    return searched;
-  }
-
-  // What ptxas makes when input `n` reads each of `texts`.
-  std::vector<std::optional<Assembled>> assemble_instead(std::size_t n,
-                                                         const std::vector<std::string>& texts,
-                                                         const std::vector<std::string>& kernels) {
-    const auto arguments = [&](const std::string& source, const std::string& cubin) {
-      Changes changes{.inputs = std::vector<std::optional<std::string>>(inputs.size()),
+  std::vector<std::optional<Assembled>> try_texts(std::size_t n,
+                                                  std::span<const AssemblyRequest> requests) {
+    // Several runs at a time cannot share what is left of standard input.
+    if (spooled && inputs.size() > 1) return std::vector<std::optional<Assembled>>(requests.size());
+    const auto arguments = [&](const AssemblyRequest& request, const std::string& source,
+                               const std::string& cubin) {
+      Changes changes{.inputs = Texts(inputs.size()),
                       .verbose = true,
-                      .entries = fmt::format("{}", fmt::join(kernels, ",")),
+                      .line_info = request.line_info,
+                      .entries = fmt::format("{}", fmt::join(request.entries, ",")),
                       .output = cubin};
       changes.inputs[n] = source;
       return line.with(changes);
     };
-    return assemble_all(ptxas, environment, texts, arguments, interrupted);
+    const CrashNet::Outside outside(net, CrashNet::Clock::runs);
+    return assemble_all(ptxas, environment, requests, arguments, interrupted);
   }
 
-  // The cubin that ptxas makes when input `n` reads `text`.
-  std::optional<std::string> cubin_with(std::size_t n, const std::string& text) {
-    const auto cubin = MemoryFile::create({}, true);
-    const auto source = MemoryFile::create(text, true);
-    if (!cubin || !source) return std::nullopt;
-    Changes changes{.inputs = std::vector<std::optional<std::string>>(inputs.size()),
-                    .output = cubin->path()};
-    changes.inputs[n] = source->path();
-    if (!captured(line.with(changes)).ended.ok()) return std::nullopt;
-    return cubin->content();
+  // Runs ptxas for good with `text` for input `n`, and for the other inputs what has been made of
+  // them.
+  std::optional<Assembled> keep(std::size_t n, const std::string& text) {
+    Texts texts(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].optimized.changed) texts[i] = inputs[i].optimized.text;
+    texts[n] = text;
+    if (interrupted != 0) return std::nullopt;
+    const CrashNet::Outside outside(net, CrashNet::Clock::stands);
+    keep(std::move(texts));
+    interrupted = kept->ended.interrupted;
+    if (!kept->ended.ok()) return std::nullopt;
+    return Assembled{read_regular_file(line.output(), largest_output).value_or(""),
+                     kept->output + kept->error};
   }
 
-  std::vector<std::string> changed_kernels() const {
-    std::vector<std::string> names;
-    for (const Input& input : inputs)
-      if (input.optimized.changed)
-        for (const KernelReport& kernel : input.optimized.report.kernels)
-          if (kernel.changed) names.push_back(kernel.name);
-    return names;
-  }
-
-  int assemble() {
-    auto result = assemble_rewritten();
-    if (result.ended.interrupted != 0) return end_like(result.ended);
-    if (!result.ended.ok()) return fall_back("ptxas did not take the rewritten PTX", result);
-    taken_back = kernels_to_take_back(
-        changed_kernels(), machine::read_usage(result.error),
-        {[this] { return original_usage(); }, [this](auto kernel) { return is_bounded(kernel); }});
-    if (!taken_back.empty()) {
-      std::vector<std::string> keep;
-      for (const TakenBack& back : taken_back)
-        keep.push_back(back.kernel);
-      if (auto why = optimize(keep)) return fall_back(*why, result);
-      if (changed_kernels().empty()) return fall_back("every rewrite was taken back", result);
-      result = assemble_rewritten();
-      if (result.ended.interrupted != 0) return end_like(result.ended);
-      if (!result.ended.ok()) return fall_back("ptxas did not take the rewritten PTX", result);
+  void keep(Texts texts) {
+    Changes changes{.inputs = Texts(inputs.size()), .verbose = true};
+    feeds.clear();
+    kept = Kept{std::move(texts), {.code = failure_code}, "", "no memory file"};
+    for (std::size_t n = 0; n < inputs.size(); ++n) {
+      if (!kept->texts[n]) continue;
+      changes.inputs[n] = feed(feeds, *kept->texts[n]);
+      if (!changes.inputs[n]) return;
     }
-    show(result);
-    write_log(record("rewritten", ""), result.ended);
+    std::tie(kept->ended, kept->output, kept->error) = captured(line.with(changes));
+  }
+
+  [[nodiscard]] bool is_any_changed() const {
+    return std::ranges::any_of(inputs, [](const Input& input) { return input.optimized.changed; });
+  }
+
+  [[nodiscard]] std::vector<TakenBack> taken_back() const {
+    std::vector<TakenBack> all;
+    for (const Input& input : inputs)
+      all.insert(all.end(), input.optimized.report.taken_back.begin(),
+                 input.optimized.report.taken_back.end());
+    return all;
+  }
+
+  // Something was assembled, but in the end every input is as it was.
+  [[nodiscard]] std::string why_nothing_stays() const {
+    return kept->ended.ok() ? "every rewrite was taken back"
+                            : "ptxas did not take the rewritten PTX";
+  }
+
+  // What ptxas made of the rewritten inputs stays.
+  int deliver() {
+    Texts texts;
+    for (const Input& input : inputs)
+      texts.push_back(input.optimized.changed ? std::optional(input.optimized.text) : std::nullopt);
+    if (!kept || kept->texts != texts) keep(std::move(texts));
+    if (kept->ended.interrupted != 0) return end_like(kept->ended);
+    if (!kept->ended.ok()) return fall_back("ptxas did not take the rewritten PTX");
+    show();
+    write_log(record("rewritten", ""), kept->ended);
     return 0;
   }
 
-  // Runs ptxas on the rewritten texts, with -v for the register guard.
-  Assembly assemble_rewritten() {
-    Changes changes{.inputs = {}, .verbose = true};
-    feeds.clear();
-    for (const Input& input : inputs) {
-      changes.inputs.emplace_back();
-      if (!input.optimized.changed) continue;
-      changes.inputs.back() = feed(input.optimized.text);
-      if (!changes.inputs.back()) return {{.code = failure_code}, "", "no memory file"};
+  // The arguments as they came, but for inputs over which ptxas writes its output: those are read
+  // from memory.
+  std::vector<std::string> untouched_or_spared() {
+    Changes changes{.inputs = Texts(inputs.size())};
+    bool is_spared = false;
+    for (std::size_t n = 0; n < inputs.size(); ++n) {
+      if (inputs[n].path == "-" || !file_id(line.output()) ||
+          file_id(inputs[n].path) != file_id(line.output()))
+        continue;
+      changes.inputs[n] = feed(spared, inputs[n].text);
+      is_spared = true;
     }
-    return captured(line.with(changes));
-  }
-
-  machine::UsageTable original_usage() {
-    Changes changes{.inputs = original_inputs(), .verbose = true, .output = "/dev/null"};
-    return machine::read_usage(captured(line.with(changes)).error);
-  }
-
-  bool is_bounded(std::string_view kernel) const {
-    return std::ranges::any_of(
-        inputs, [&](const Input& input) { return states_block_size(input.text, kernel); });
+    return is_spared ? line.with(changes) : line.untouched;
   }
 
   // The inputs as they are, from memory where ptxas has written its output over one of them.
-  std::vector<std::optional<std::string>> original_inputs() {
-    std::vector<std::optional<std::string>> paths;
+  Texts original_inputs() {
+    Texts paths;
     for (const Input& input : inputs) {
       paths.emplace_back();
       if (input.path == "-") continue;
       if (read_regular_file(input.path, largest_output).value_or("") != input.text)
-        paths.back() = feed(input.text);
+        paths.back() = feed(feeds, input.text);
     }
     return paths;
   }
 
-  std::optional<std::string> feed(std::string_view text) {
+  static std::optional<std::string> feed(std::vector<MemoryFile>& files, std::string_view text) {
     auto file = MemoryFile::create(text, true);
     if (!file) return std::nullopt;
-    feeds.push_back(std::move(*file));
-    return feeds.back().path();
+    files.push_back(std::move(*file));
+    return files.back().path();
   }
 
-  Assembly captured(const std::vector<std::string>& arguments) {
+  // How a run of ptxas ended, and what it printed.
+  std::tuple<Ended, std::string, std::string> captured(const std::vector<std::string>& arguments) {
     const auto output = MemoryFile::create();
     const auto error = MemoryFile::create();
+    if (!output || !error) return {Ended{.code = failure_code}, "", ""};
     Command run_this = command(arguments);
-    Assembly result;
-    if (!output || !error) {
-      result.ended.code = failure_code;
-      return result;
-    }
     run_this.output = output->descriptor();
     run_this.error = error->descriptor();
     rewind_input();
-    result.ended = run(run_this, environment).value_or(Ended{.code = failure_code});
-    result.output = output->content();
-    result.error = error->content();
-    return result;
+    return {run(run_this, environment).value_or(Ended{.code = failure_code}), output->content(),
+            error->content()};
   }
 
-  void show(const Assembly& result) const {
-    std::string error = result.error;
+  void show() const {
+    std::string error = kept->error;
     std::size_t next = 0;
     for (const Input& input : inputs) {
       if (!input.optimized.changed || next == feeds.size()) continue;
       error = in_terms_of_original(
           std::move(error), {feeds[next++].path(), input.path, input.text, input.optimized.text});
     }
-    write_all(STDOUT_FILENO, result.output);
+    write_all(STDOUT_FILENO, kept->output);
     write_all(STDERR_FILENO, line.has(Role::verbose) ? error : without_statistics(error));
   }
 
@@ -355,13 +350,13 @@ private:
     return leave(line.untouched, record("passed through", why));
   }
 
-  int fall_back(const std::string& why, const Assembly& tried) {
+  int fall_back(const std::string& why) {
     feeds.clear();
-    const auto originals = original_inputs();
+    const Texts originals = original_inputs();
     const bool overwritten =
         std::ranges::any_of(originals, [](const auto& path) { return path.has_value(); });
     std::string reason = why;
-    if (!tried.ended.ok()) reason += ": " + tried.error.substr(0, tried.error.find('\n'));
+    if (kept && !kept->ended.ok()) reason += ": " + kept->error.substr(0, kept->error.find('\n'));
     return leave(overwritten ? line.with({.inputs = originals}) : line.untouched,
                  record("fell back", reason));
   }
@@ -391,7 +386,7 @@ private:
     made.arguments = call.arguments;
     made.action = std::move(action);
     made.reason = std::move(reason);
-    made.taken_back = taken_back;
+    made.taken_back = taken_back();
     for (const Input& input : inputs)
       made.inputs.push_back({input.path, input.text.size(), hash(input.text),
                              input.optimized.changed, input.optimized.report});
@@ -409,7 +404,7 @@ private:
           what.inputs.push_back({path, text->size(), hash(*text), false, {}});
     what.output = line.output();
     if (ended.ok()) what.output_hash = hash_regular_file(what.output);
-    what.ptxas_version = version_number(captured({"--version"}).output);
+    what.ptxas_version = version_number(std::get<1>(captured({"--version"})));
     if (!append_line(log_path, to_json_line(what)))
       complain("warning", "could not write to " + log_path);
   }
@@ -424,10 +419,12 @@ private:
   std::string log_path;
   std::string ptxas;
   std::vector<Input> inputs;
-  std::vector<MemoryFile> feeds; // what ptxas reads in place of inputs, in order
-  std::vector<TakenBack> taken_back;
+  std::vector<MemoryFile> feeds;  // what ptxas reads in place of inputs, in order
+  std::vector<MemoryFile> spared; // and what it reads after a crash
+  std::optional<Kept> kept;       // the last run that wrote the output
+  CrashNet* net = nullptr;        // while the optimizer runs
   bool spooled = false;
-  int interrupted = 0; // the signal that came while coarsenings were tried
+  int interrupted = 0; // the signal that came while the optimizer asked ptxas
   double optimize_ms = 0;
 };
 

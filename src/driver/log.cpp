@@ -39,7 +39,7 @@ json describe(const KernelReport& kernel) {
   return j;
 }
 
-json describe(const std::optional<machine::Usage>& usage) {
+json describe(const std::optional<Usage>& usage) {
   if (!usage) return nullptr;
   return {{"registers", usage->registers},
           {"stack", usage->stack},

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "driver/process.hpp"
-#include "driver/register_guard.hpp"
 #include "ptxasw/report.hpp"
 
 #include <cstdint>

@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
 
+// An alarm that somebody has set to wake us is not for our child.
+bool is_ours(int signal) {
+  struct sigaction now {};
+  return signal == SIGALRM && sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_DFL;
+}
+
 std::string failure(const std::string& program, int error) {
   return "could not run " + program + ": " + std::strerror(error);
 }
@@ -28,7 +34,7 @@ public:
   SignalGate() {
     sigemptyset(&gate);
     for (const int signal : passed_on)
-      sigaddset(&gate, signal);
+      if (!is_ours(signal)) sigaddset(&gate, signal);
     sigaddset(&gate, SIGCHLD);
     sigprocmask(SIG_BLOCK, &gate, &before);
     // A parent that ignores SIGCHLD would make our child vanish without a status.

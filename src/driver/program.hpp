@@ -1,4 +1,5 @@
-// What the driver knows of the optimizer: its version, and one call.
+// What the driver knows of the optimizer: its version, and one call. The optimizer has what it
+// makes assembled by the assembler's keep(), and what it returns is what was kept last.
 #pragma once
 
 #include "ptxasw/ptxasw.hpp"
@@ -6,16 +7,16 @@
 #include <chrono>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace ptxasw::driver {
 
 struct Program {
   std::string_view version;
   Optimized (*optimize)(std::string text, std::string file, const Options& options,
-                        const std::vector<std::string>& keep);
+                        Assembler* assembler);
   // A safety net far beyond the budgets per kernel, for what ignores them.
   std::chrono::seconds deadline{120};
+  std::size_t memory = std::size_t{4} << 30; // bytes of address space, likewise
 };
 
 } // namespace ptxasw::driver

@@ -11,13 +11,6 @@
 
 namespace ptxasw::machine {
 
-// Of one kernel, as `ptxas -v` states it.
-struct Usage {
-  unsigned registers = 0;
-  unsigned stack = 0, spill_stores = 0, spill_loads = 0; // bytes
-  friend bool operator==(const Usage&, const Usage&) = default;
-};
-
 // By kernel, those that were compiled. No value: it was compiled, but its registers were not said.
 using UsageTable = std::map<std::string, std::optional<Usage>, std::less<>>;
 

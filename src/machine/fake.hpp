@@ -11,11 +11,9 @@ namespace ptxasw::machine {
 class FakeAssembler : public Assembler {
 public:
   using Answer = std::function<std::optional<Assembled>(const AssemblyRequest&)>;
-  explicit FakeAssembler(Answer answer, std::string architecture = "sm_90")
-      : answer_(std::move(answer)), architecture_(std::move(architecture)) {}
+  explicit FakeAssembler(Answer answer) : answer_(std::move(answer)) {}
 
   using Assembler::assemble;
-  [[nodiscard]] std::string architecture() const override { return architecture_; }
   std::vector<std::optional<Assembled>>
   assemble(std::span<const AssemblyRequest> requests) override {
     std::vector<std::optional<Assembled>> answers;
@@ -30,7 +28,6 @@ public:
 
 private:
   Answer answer_;
-  std::string architecture_;
 };
 
 } // namespace ptxasw::machine

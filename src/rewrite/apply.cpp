@@ -245,6 +245,10 @@ std::string apply(const ptx::Module& module, std::span<FunctionEdits> changes) {
   }
 }
 
+std::string draft(const ptx::Module& module, std::span<const ptx::Edit> edits) {
+  return assemble(module, edits).text;
+}
+
 std::string apply(const ptx::Module& module, FunctionEdits& change) {
   return apply(module, std::span(&change, 1));
 }

@@ -6,13 +6,15 @@ need_ptxas
 cp "$SOURCE/tests/golden/ptx/tricubic.ptx" k.ptx
 flags="--coarsen=y:8 --coarsen-order=instructions --fp-contract=any"
 used() { sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$1"; }
-"$TOOL" opt k.ptx $flags -o unguarded.ptx > /dev/null 2> stderr || fail "opt: $(cat stderr)"
-"$real" -arch=sm_90 -v unguarded.ptx -o unguarded 2> stderr || fail "ptxas: $(cat stderr)"
-[ "$(($(used stderr) * 1024))" -gt 65536 ] || fail "it would launch: $(cat stderr)"
 PTXASW_LOG=$work/log PTXASW_FLAGS=$flags \
   "$TOOL" "$real" -arch=sm_90 -v k.ptx -o guarded 2> stderr || fail "drop-in: $(cat stderr)"
 [ "$(($(used stderr) * 1024))" -le 65536 ] || fail "it would not launch: $(cat stderr)"
 contains "$(cat log)" '"taken_back":[{"kernel":"tricubic"'
+after=$(sed 's/.*"after":{"registers":\([0-9]*\).*/\1/' log)
+[ "$((after * 1024))" -gt 65536 ] || fail "it would have launched with $after"
+"$TOOL" opt k.ptx $flags -o out.ptx > report 2> stderr || fail "opt: $(cat stderr)"
+same_file k.ptx out.ptx "opt takes it back, too"
+contains "$(cat report)" "taken back"
 mv guarded kept && "$real" -arch=sm_90 -v k.ptx -o guarded 2> stderr
 cmp guarded kept || fail "not the original's machine code"
 # Where the block size is stated, ptxas keeps to it, and the rewrite may stay.

@@ -5,7 +5,7 @@ ptx a.ptx '//@change'; ptx b.ptx; ptx c.ptx '//@change'
 shape() { sed 's,/proc/self/fd/[0-9]*,FD,' record | tr '\n' ' '; }
 
 on_fake a.ptx -v b.ptx c.ptx -o out 2> /dev/null || fail "several inputs"
-same "$(shape)" "FD -v b.ptx FD -o out  "
+same "$(shape)" "FD -v b.ptx c.ptx -o out  FD -v b.ptx FD -o out  " "each changed input beside what was made of those before"
 same "$(grep -c '// rewritten' out)" 2
 
 cat a.ptx | on_fake - -o out || fail "standard input"

@@ -1,12 +1,10 @@
-// The driver's smaller parts: finding ptxas, modes, own options, messages, the register guard,
-// files.
+// The driver's smaller parts: finding ptxas, modes, own options, messages, files.
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
 #include "driver/log.hpp"
 #include "driver/messages.hpp"
 #include "driver/mode.hpp"
 #include "driver/process.hpp"
-#include "driver/register_guard.hpp"
 #include "driver/settings.hpp"
 
 #include "folder.hpp"
@@ -163,76 +161,11 @@ foo info    : Used 46 registers, 400 bytes cmem[0]
 ptxas warning : Registers are spilled to local memory in function '_Z2k3Pdi'
 )";
 
-TEST(RegisterGuard, StatisticsAreTakenOutOfMessages) {
+TEST(Messages, StatisticsAreTakenOutOfMessages) {
   EXPECT_EQ(without_statistics(recorded),
             "ptxas info    : Overriding maximum register limit 256 for 'k3' with  32 of "
             "maxrregcount option\n"
             "ptxas warning : Registers are spilled to local memory in function '_Z2k3Pdi'\n");
-}
-
-struct Case {
-  const char* name;
-  machine::Usage before, after;
-  bool bounded;
-  bool taken_back;
-};
-void PrintTo(const Case& c, std::ostream* out) {
-  *out << c.name;
-}
-class Guard : public testing::TestWithParam<Case> {};
-
-TEST_P(Guard, Decides) {
-  const auto& c = GetParam();
-  const std::vector<std::string> changed{"k"};
-  const auto back = kernels_to_take_back(changed, {{"k", c.after}},
-                                         {[&] {
-                                            return machine::UsageTable{{"k", c.before}};
-                                          },
-                                          [&](std::string_view) { return c.bounded; }});
-  EXPECT_EQ(!back.empty(), c.taken_back);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Table, Guard,
-    testing::Values(Case{"SixtyFour", {20, 0, 0, 0}, {64, 0, 0, 0}, false, false},
-                    Case{"SixtyFive", {20, 0, 0, 0}, {65, 0, 0, 0}, false, true},
-                    Case{"SixtyFiveBounded", {20, 0, 0, 0}, {65, 0, 0, 0}, true, false},
-                    Case{"NoMoreThanBefore", {80, 0, 0, 0}, {80, 0, 0, 0}, false, false},
-                    Case{"OneMoreThanBefore", {80, 0, 0, 0}, {81, 0, 0, 0}, false, true},
-                    Case{"NewStack", {20, 0, 0, 0}, {20, 8, 0, 0}, true, true},
-                    Case{"OldStack", {20, 8, 0, 0}, {20, 8, 0, 0}, false, false},
-                    Case{"MoreSpillStores", {20, 8, 4, 4}, {20, 8, 8, 4}, true, true},
-                    Case{"MoreSpillLoads", {20, 8, 4, 4}, {20, 8, 4, 8}, true, true}));
-
-TEST(RegisterGuard, OnlyBlockSizesBindTheLaunch) {
-  const std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n"
-                           ".entry a() .maxntid 128, 1, 1\n{ ret; }\n"
-                           ".entry b() .reqntid 8\n{ ret; }\n"
-                           ".entry c() .maxnreg 128\n{ ret; }\n"
-                           ".entry d()\n{ ret; }\n";
-  EXPECT_TRUE(states_block_size(text, "a"));
-  EXPECT_TRUE(states_block_size(text, "b"));
-  EXPECT_FALSE(states_block_size(text, "c"));
-  EXPECT_FALSE(states_block_size(text, "d"));
-  EXPECT_FALSE(states_block_size(text, "e"));
-}
-
-TEST(RegisterGuard, AsksOnlyWhenItMust) {
-  const std::vector<std::string> changed{"small", "not compiled"};
-  const Questions none{[]() -> machine::UsageTable { throw std::logic_error("asked"); },
-                       [](std::string_view) -> bool { throw std::logic_error("asked"); }};
-  EXPECT_THAT(kernels_to_take_back(changed, {{"small", machine::Usage{64, 0, 0, 0}}}, none),
-              IsEmpty());
-  EXPECT_EQ(kernels_to_take_back(changed, {}, none).size(), 2U) << "-v said nothing";
-}
-
-TEST(RegisterGuard, WhatIsNotKnownGoesBack) {
-  const std::vector<std::string> changed{"k"};
-  const Questions questions{[] {
-                              return machine::UsageTable{{"k", machine::Usage{20, 0, 0, 0}}};
-                            },
-                            [](std::string_view) { return true; }};
-  EXPECT_EQ(kernels_to_take_back(changed, {{"k", std::nullopt}}, questions).size(), 1U);
 }
 
 TEST_F(Folder, OnlyRegularFilesAreRead) {

@@ -1,14 +1,8 @@
 // ptxasw opt: one PTX file in, the rewritten one out.
-#include "driver/coarsen_search.hpp"
-#include "driver/contraction_search.hpp"
-#include "driver/files.hpp"
-#include "driver/find_ptxas.hpp"
 #include "options.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "report/report.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -23,6 +17,9 @@ void print_statistics(const Report& report) {
   fmt::print(stderr, "understood: {:.2f}% of {} statements, {:.2f}% of {} bytes\n",
              share(report.opaque_statements, report.statements), report.statements,
              share(report.opaque_bytes, report.bytes), report.bytes);
+  fmt::print(stderr, "parsed {} time{}, {} kernel{} emulated; {} run{} of ptxas to choose\n",
+             report.parses, report.parses == 1 ? "" : "s", report.emulations,
+             report.emulations == 1 ? "" : "s", report.trials, report.trials == 1 ? "" : "s");
   fmt::print(stderr, "parse {:.2f} ms, analyze and rewrite {:.2f} ms, print {:.2f} ms\n",
              report.parse_ms, report.analyze_ms, report.print_ms);
 }
@@ -32,64 +29,6 @@ std::string rendered(const Report& report, const std::string& path, std::string_
   if (path.ends_with(".json")) return report::to_json(report);
   if (path.ends_with(".html")) return report::to_html(report, before, after);
   return report::to_text(report);
-}
-
-std::string target_of(const std::string& text) {
-  const std::size_t directive = text.find(".target");
-  const std::size_t begin = text.find("sm_", directive);
-  if (directive == std::string::npos || begin == std::string::npos) return "sm_75";
-  return text.substr(begin, text.find_first_of(", \t\r\n", begin) - begin);
-}
-
-// The ptxas to ask, if there is one, and for what.
-struct Assembler {
-  driver::Environment environment = driver::Environment::current();
-  tl::expected<std::string, std::string> ptxas =
-      driver::find_ptxas({driver::own_program_file(), ""}, environment);
-  std::string architecture;
-
-  Assembler(const std::string& text, const Options& options)
-      : architecture(options.architecture.empty() ? target_of(text) : options.architecture) {}
-};
-
-// The text with ptxas' own choice of fused products written down, where ptxas is there to be asked.
-std::string pin(const std::string& text, const std::string& name,
-                const std::vector<std::string>& kernels, const Options& options) {
-  const Assembler to_ask(text, options);
-  if (!to_ask.ptxas) return text;
-  const auto choices = driver::find_contractions(
-      text, name, kernels,
-      driver::assemble_alone(*to_ask.ptxas, to_ask.architecture, to_ask.environment));
-  return pin_contraction(text, name, choices);
-}
-
-// What pays among the ways to coarsen, where ptxas is there to be asked.
-std::optional<driver::CoarsenSearch> search(const std::string& text, const std::string& name,
-                                            const Report& report, const Options& options) {
-  const bool any = std::ranges::any_of(
-      report.kernels, [](const KernelReport& kernel) { return !kernel.candidates.empty(); });
-  if (!any) return std::nullopt;
-  const Assembler to_ask(text, options);
-  if (!to_ask.ptxas) return std::nullopt;
-  int interrupted = 0;
-  auto found = driver::find_coarsenings(
-      text, report, options, {.architecture = to_ask.architecture},
-      [&](const Options& tried) { return optimize(text, name, tried).text; },
-      [&](const auto& texts, const auto& kernels) {
-        const auto arguments = [&](const std::string& source, const std::string& cubin) {
-          return std::vector<std::string>{"-arch=" + to_ask.architecture,
-                                          "-v",
-                                          source,
-                                          "-o",
-                                          cubin,
-                                          "--entry",
-                                          fmt::format("{}", fmt::join(kernels, ","))};
-        };
-        return driver::assemble_all(*to_ask.ptxas, to_ask.environment, texts, arguments,
-                                    interrupted);
-      });
-  if (interrupted != 0) std::exit(driver::end_like({.interrupted = interrupted}));
-  return found;
 }
 
 } // namespace
@@ -108,18 +47,7 @@ int opt(Arguments arguments) {
   Options options;
   return parse_and(app, options, std::move(arguments), [&] {
     const std::string text = read_text(input), name = input == "-" ? "<stdin>" : input;
-    std::string pinned = text;
-    Optimized result = optimize(text, name, options);
-    if (const auto kernels = driver::held_back_by_contraction(result.report); !kernels.empty()) {
-      pinned = pin(text, name, kernels, options);
-      if (pinned != text) result = optimize(pinned, name, options);
-    }
-    if (const auto found = search(pinned, name, result.report, options)) {
-      options.coarsen_kernels = found->choices();
-      result = optimize(pinned, name, options);
-      driver::describe(*found, result.report);
-    }
-    if (!result.changed) result.text = text;
+    const Optimized result = optimize_with_ptxas(text, name, options);
     write_text(output, result.text);
     if (output != "-" && !quiet)
       write_text("-", report::to_text(result.report, {.color = ::isatty(STDOUT_FILENO) == 1}));

@@ -22,5 +22,5 @@ int main(int argc, char** argv) {
         ->run(call.arguments);
   case driver::Invocation::Mode::drop_in: break;
   }
-  return driver::drop_in(call, {version(), optimize_except}, environment);
+  return driver::drop_in(call, {version(), optimize}, environment);
 }

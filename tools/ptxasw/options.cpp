@@ -3,9 +3,12 @@
 
 #include "driver/descriptor.hpp"
 #include "driver/files.hpp"
+#include "driver/find_ptxas.hpp"
+#include "driver/ptxas.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,6 +24,13 @@ const OptionHelp* find(std::string_view name) {
 
 [[noreturn]] void give_up(const std::string& path) {
   throw std::runtime_error(path + ": " + std::strerror(errno));
+}
+
+std::string target_of(const std::string& text) {
+  const std::size_t directive = text.find(".target");
+  const std::size_t begin = text.find("sm_", directive);
+  if (directive == std::string::npos || begin == std::string::npos) return "sm_75";
+  return text.substr(begin, text.find_first_of(", \t\r\n", begin) - begin);
 }
 
 // Takes them out of the arguments; throws CLI::ValidationError on a mistake.
@@ -75,6 +85,18 @@ int parse_and(CLI::App& app, Options& options, Arguments arguments,
     fmt::print(stderr, "ptxasw: {}\n", error.what());
     return 1;
   }
+}
+
+Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
+                              const Options& options) {
+  auto environment = driver::Environment::current();
+  const auto found = driver::find_ptxas({driver::own_program_file(), ""}, environment);
+  if (!found) return optimize(text, name, options);
+  driver::Ptxas ptxas(*found,
+                      options.architecture.empty() ? target_of(text) : options.architecture);
+  Optimized result = optimize(text, name, options, &ptxas);
+  if (ptxas.interrupted() != 0) std::exit(driver::end_like({.interrupted = ptxas.interrupted()}));
+  return result;
 }
 
 std::string read_text(const std::string& path) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "commands.hpp"
-#include "ptxasw/options.hpp"
+#include "ptxasw/ptxasw.hpp"
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -21,5 +21,10 @@ int parse_and(CLI::App& app, Options& options, Arguments arguments,
 // Both throw std::runtime_error; "-" is standard input or output.
 std::string read_text(const std::string& path);
 void write_text(const std::string& path, std::string_view text);
+
+// What the drop-in would assemble in the place of this text, where there is a ptxas to ask. Ends
+// the process when a signal says so meanwhile.
+Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
+                              const Options& options);
 
 } // namespace ptxasw::tool

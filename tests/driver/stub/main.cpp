@@ -4,14 +4,18 @@
 //   //@change     adds an unused register to every kernel
 //   //@break      writes PTX that ptxas does not take
 //   //@keep NAME  (with //@change) changes every kernel but this one
-//   //@crash //@overflow //@abort //@hang //@throw
+//   //@crash //@overflow //@abort //@hang //@throw //@allocate
+//   //@try       asks ptxas about the text as it is, twice at a time
+//   //@after-try, //@after-keep: the faults come there instead of at the start
 #include "driver/drop_in.hpp"
+#include "pipeline/register_guard.hpp"
 
 #include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <stdexcept>
 
 namespace {
@@ -24,12 +28,19 @@ int overflow(const volatile int* above) {
   return here == 1 ? 0 : overflow(&here) + here;
 }
 
+void use_all_memory() {
+  std::vector<std::unique_ptr<char[]>> all;
+  for (;;)
+    all.push_back(std::make_unique_for_overwrite<char[]>(std::size_t{1} << 26));
+}
+
 void misbehave(std::string_view text) {
   const auto says = [&](std::string_view what) {
     return text.find(what) != std::string_view::npos;
   };
   if (says("//@crash")) std::raise(SIGSEGV);
   if (says("//@abort")) std::abort();
+  if (says("//@allocate")) use_all_memory();
   if (says("//@throw")) throw std::runtime_error("as asked");
   const int bottom = 0;
   if (says("//@overflow")) std::exit(overflow(&bottom));
@@ -38,9 +49,8 @@ void misbehave(std::string_view text) {
       spin = 1;
 }
 
-Optimized optimize(std::string text, std::string file, const ptxasw::Options&,
-                   const std::vector<std::string>& keep) {
-  misbehave(text);
+Optimized rewrite(std::string text, const std::string& file,
+                  const std::vector<ptxasw::TakenBack>& taken_back) {
   Optimized result;
   result.report.file = file;
   const bool wanted = text.find("//@change") != std::string::npos;
@@ -51,7 +61,8 @@ Optimized optimize(std::string text, std::string file, const ptxasw::Options&,
     kernel.name = text.substr(at, text.find_first_of("( \n", at) - at);
     const std::size_t body = text.find('{', at);
     if (body == std::string::npos) break;
-    const bool kept = std::find(keep.begin(), keep.end(), kernel.name) != keep.end() ||
+    const bool kept = std::ranges::find(taken_back, kernel.name, &ptxasw::TakenBack::kernel) !=
+                          taken_back.end() ||
                       text.find("//@keep " + kernel.name) != std::string::npos;
     if ((wanted || broken) && !kept) {
       text.insert(body + 1, broken ? "\nbogus;" : "\n// rewritten\n.reg .b32 %stub;");
@@ -60,6 +71,23 @@ Optimized optimize(std::string text, std::string file, const ptxasw::Options&,
     result.report.kernels.push_back(kernel);
   }
   result.text = std::move(text);
+  return result;
+}
+
+Optimized optimize(std::string text, std::string file, const ptxasw::Options&,
+                   ptxasw::Assembler* assembler) {
+  const bool late = text.find("//@after-") != std::string::npos;
+  if (!late) misbehave(text);
+  if (text.find("//@try") != std::string::npos) {
+    const std::vector<ptxasw::AssemblyRequest> requests(2, {.text = text});
+    assembler->assemble(requests);
+  }
+  if (text.find("//@after-try") != std::string::npos) misbehave(text);
+  Optimized result = ptxasw::pipeline::settle(
+      rewrite(text, file, {}), text, *assembler,
+      [&](std::string_view kernel) { return ptxasw::pipeline::states_block_size(text, kernel); },
+      [&](const std::vector<ptxasw::TakenBack>& back) { return rewrite(text, file, back); });
+  if (text.find("//@after-keep") != std::string::npos) misbehave(text);
   return result;
 }
 
@@ -72,7 +100,8 @@ int main(int argc, char** argv) {
   const Environment environment = Environment::current();
   const Invocation call = read_invocation(words, commands, environment);
   if (call.mode == Invocation::Mode::drop_in)
-    return drop_in(call, {"0.0", optimize, std::chrono::seconds(1)}, environment);
+    return drop_in(call, {"0.0", optimize, std::chrono::seconds(1), std::size_t{1} << 30},
+                   environment);
   std::cout << (call.mode == Invocation::Mode::help ? "help" : "sub-command " + call.command)
             << '\n';
 }

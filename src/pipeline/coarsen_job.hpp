@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::api {
+namespace ptxasw::pipeline {
 
 // The edits that coarsen the kernel in this way, with what came of it in words; none where it is
 // not sound.
@@ -32,9 +32,13 @@ bool may_coarsen(emulator::Kernel& kernel, sym::Solver& solver);
 struct CoarsenChoices {
   CoarsenBaseline original;
   std::vector<CoarsenCandidate> candidates;
-  std::string why;
+  std::string why;    // there is nothing, or nothing could be tried
+  bool tried = false; // somebody has made up his mind: the first candidate, if it is marked
 };
+// What was decided, for people; `outcome` is what came of the way that was chosen.
+std::string in_words(const CoarsenChoices& choices, const std::string& outcome);
+
 CoarsenChoices coarsen_choices(emulator::Kernel& kernel, sym::Solver& solver,
                                const cost::Profile& profile);
 
-} // namespace ptxasw::api
+} // namespace ptxasw::pipeline

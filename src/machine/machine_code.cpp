@@ -1,12 +1,12 @@
 // Reads section headers and names; every offset is checked against the file's size.
-#include "driver/machine_code.hpp"
+#include "machine/machine_code.hpp"
 
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
 #include <optional>
 
-namespace ptxasw::driver {
+namespace ptxasw::machine {
 namespace {
 
 template <class T> std::optional<T> read(std::string_view bytes, std::uint64_t offset) {
@@ -49,4 +49,4 @@ std::map<std::string, std::string> machine_code(std::string_view cubin) {
   return code;
 }
 
-} // namespace ptxasw::driver
+} // namespace ptxasw::machine

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-namespace ptxasw::driver {
+namespace ptxasw::machine {
 
 // Contents of the .text.KERNEL sections by kernel; empty for anything that is not a 64-bit
 // little-endian ELF file.
 std::map<std::string, std::string> machine_code(std::string_view cubin);
 
-} // namespace ptxasw::driver
+} // namespace ptxasw::machine

@@ -1,8 +1,10 @@
 // The search for ptxas' choice, with an assembler of our own and with the real one.
-#include "driver/contraction_search.hpp"
+#include "pipeline/contraction_search.hpp"
 
 #include "driver/find_ptxas.hpp"
-#include "driver/machine_code.hpp"
+#include "driver/ptxas.hpp"
+#include "machine/fake.hpp"
+#include "machine/machine_code.hpp"
 #include "source_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +14,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace ptxasw::driver {
+namespace ptxasw::pipeline {
 namespace {
 
 std::string read(const std::string& path) {
@@ -43,7 +45,7 @@ std::string elf(const std::string& kernel, const std::string& code) {
 }
 
 TEST(MachineCode, ReadsTextSections) {
-  const auto code = machine_code(elf("k", "abcdef"));
+  const auto code = machine::machine_code(elf("k", "abcdef"));
   ASSERT_EQ(code.size(), 1U);
   EXPECT_EQ(code.at("k"), "abcdef");
 }
@@ -51,9 +53,9 @@ TEST(MachineCode, ReadsTextSections) {
 TEST(MachineCode, SurvivesEveryTruncationAndGarbage) {
   const std::string whole = elf("k", "abcdef");
   for (std::size_t size = 0; size < whole.size(); ++size)
-    machine_code(std::string_view(whole).substr(0, size));
-  EXPECT_TRUE(machine_code("garbage").empty());
-  EXPECT_TRUE(machine_code(whole.substr(0, 40)).empty());
+    machine::machine_code(std::string_view(whole).substr(0, size));
+  EXPECT_TRUE(machine::machine_code("garbage").empty());
+  EXPECT_TRUE(machine::machine_code(whole.substr(0, 40)).empty());
 }
 
 constexpr const char* kernel = R"(.version 8.0
@@ -70,39 +72,40 @@ ret;
 )";
 
 // An assembler that fuses the second product where it may choose.
-std::optional<std::string> fuses_second(const std::string& text) {
-  const bool is_free = text.find("add.f32") != std::string::npos;
-  const bool second = text.find("fma.rn.f32 %f7, %f4, %f5, %f3") != std::string::npos;
-  return elf("k", is_free || second ? "second" : "other");
+std::optional<Assembled> fuses_second(const AssemblyRequest& request) {
+  const bool is_free = request.text.find("add.f32") != std::string::npos;
+  const bool second = request.text.find("fma.rn.f32 %f7, %f4, %f5, %f3") != std::string::npos;
+  return Assembled{elf("k", is_free || second ? "second" : "other"), ""};
 }
 
 TEST(ContractionSearch, FindsTheChoiceThatGivesTheSameCode) {
-  const auto found = find_contractions(kernel, "k.ptx", {"k"}, fuses_second);
+  machine::FakeAssembler fake(fuses_second);
+  const auto found = find_contractions(kernel, "k.ptx", {"k"}, fake);
   ASSERT_TRUE(found.contains("k"));
   EXPECT_EQ(found.at("k"), Contraction::second);
+  EXPECT_TRUE(find_contractions(kernel, "k.ptx", {"absent"}, fake).empty());
 }
 
 TEST(ContractionSearch, FindsNothingWhereNoChoiceMatches) {
   int runs = 0;
-  const auto always_new = [&](const std::string&) -> std::optional<std::string> {
-    return elf("k", std::to_string(++runs));
-  };
+  machine::FakeAssembler always_new([&](const AssemblyRequest&) {
+    return Assembled{elf("k", std::to_string(++runs)), ""};
+  });
   EXPECT_TRUE(find_contractions(kernel, "k.ptx", {"k"}, always_new).empty());
   EXPECT_EQ(runs, 4);
-  const auto refuses = [](const std::string&) -> std::optional<std::string> { return {}; };
+  machine::FakeAssembler refuses(
+      [](const AssemblyRequest&) -> std::optional<Assembled> { return std::nullopt; });
   EXPECT_TRUE(find_contractions(kernel, "k.ptx", {"k"}, refuses).empty());
-  EXPECT_TRUE(find_contractions(kernel, "k.ptx", {"absent"}, fuses_second).empty());
 }
 
 TEST(ContractionSearch, RealPtxas) {
-  auto environment = Environment::current();
-  const auto ptxas = find_ptxas({"", ""}, environment);
-  if (!ptxas) GTEST_SKIP() << "no ptxas: " << ptxas.error();
+  auto environment = driver::Environment::current();
+  const auto found = driver::find_ptxas({"", ""}, environment);
+  if (!found) GTEST_SKIP() << "no ptxas: " << found.error();
+  driver::Ptxas ptxas(*found, "sm_90");
   const std::string text = read(PTXASW_SOURCE_DIR "/tests/golden/ptx/whispering.ptx");
-  const auto found = find_contractions(text, "w.ptx", {"whispering"},
-                                       assemble_alone(*ptxas, "sm_90", environment));
-  EXPECT_TRUE(found.contains("whispering"));
+  EXPECT_TRUE(find_contractions(text, "w.ptx", {"whispering"}, ptxas).contains("whispering"));
 }
 
 } // namespace
-} // namespace ptxasw::driver
+} // namespace ptxasw::pipeline

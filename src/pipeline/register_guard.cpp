@@ -1,5 +1,5 @@
 // See register_guard.hpp.
-#include "driver/register_guard.hpp"
+#include "pipeline/register_guard.hpp"
 
 #include "cost/profile.hpp"
 #include "ptx/parse.hpp"
@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <optional>
 
-namespace ptxasw::driver {
+namespace ptxasw::pipeline {
 namespace {
 
-using machine::Usage;
 using machine::UsageTable;
 
 bool needs_no_more_memory(const Usage& after, const Usage& before) {
@@ -26,6 +25,13 @@ bool fits_anywhere(const Usage& usage) {
 bool may_stand(const Usage& after, const Usage& before, const std::function<bool()>& is_bounded) {
   const unsigned most = std::max(cost::registers_for_any_block, before.registers);
   return needs_no_more_memory(after, before) && (after.registers <= most || is_bounded());
+}
+
+std::vector<TakenBack> all_of(const std::vector<std::string>& kernels) {
+  std::vector<TakenBack> all;
+  for (const std::string& kernel : kernels)
+    all.push_back({kernel, {}, {}});
+  return all;
 }
 
 } // namespace
@@ -58,4 +64,32 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
   return back;
 }
 
-} // namespace ptxasw::driver
+Optimized settle(Optimized rewritten, const std::string& original, Assembler& assembler,
+                 const std::function<bool(std::string_view kernel)>& is_bounded,
+                 const std::function<Optimized(const std::vector<TakenBack>&)>& without) {
+  const Questions questions{[&] {
+                              const auto before = assembler.assemble({.text = original});
+                              return before ? machine::read_usage(before->messages) : UsageTable{};
+                            },
+                            is_bounded};
+  std::vector<TakenBack> taken_back;
+  while (rewritten.changed) {
+    std::vector<std::string> changed;
+    for (const KernelReport& kernel : rewritten.report.kernels)
+      if (kernel.changed) changed.push_back(kernel.name);
+    const auto kept = assembler.keep(rewritten.text);
+    if (!kept) {
+      // One that does not take the original either says nothing of the rewrite.
+      if (assembler.assemble({.text = original})) rewritten = without(all_of(changed));
+      break;
+    }
+    const auto back = kernels_to_take_back(changed, machine::read_usage(kept->messages), questions);
+    if (back.empty()) break;
+    taken_back.insert(taken_back.end(), back.begin(), back.end());
+    rewritten = without(taken_back);
+  }
+  rewritten.report.taken_back = std::move(taken_back);
+  return rewritten;
+}
+
+} // namespace ptxasw::pipeline

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "machine/assembler.hpp"
+#include "ptxasw/ptxasw.hpp"
 
 #include <functional>
 #include <optional>
@@ -15,17 +16,12 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::driver {
+namespace ptxasw::pipeline {
 
 // What the guard may have to find out; each costs something and is asked only when it matters.
 struct Questions {
   std::function<machine::UsageTable()> before;             // the original's usage
   std::function<bool(std::string_view kernel)> is_bounded; // states its block size
-};
-
-struct TakenBack {
-  std::string kernel;
-  std::optional<machine::Usage> before, after; // none: not known
 };
 
 // Those of the rewritten kernels that must be taken back. A kernel that ptxas did not compile (-e)
@@ -34,7 +30,14 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
                                             const machine::UsageTable& after,
                                             const Questions& questions);
 
+// Has the rewritten text assembled to be kept, and takes kernels back until what remains may stand.
+// `without` makes the result with these kernels left alone. What is not changed has its original
+// text and has not been assembled.
+Optimized settle(Optimized rewritten, const std::string& original, Assembler& assembler,
+                 const std::function<bool(std::string_view kernel)>& is_bounded,
+                 const std::function<Optimized(const std::vector<TakenBack>&)>& without);
+
 // Whether the kernel has .maxntid or .reqntid. (.maxnreg would not do: it may be more than 64.)
 bool states_block_size(std::string_view ptx, std::string_view kernel);
 
-} // namespace ptxasw::driver
+} // namespace ptxasw::pipeline

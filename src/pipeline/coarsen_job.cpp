@@ -1,9 +1,9 @@
 // The work of a way to coarsen is counted on its plan (rewrite/coarsen_cost.hpp); nothing is
 // emitted for it.
-#include "api/coarsen_job.hpp"
+#include "pipeline/coarsen_job.hpp"
 
-#include "api/access_pattern.hpp"
 #include "cost/coarsening.hpp"
+#include "pipeline/access_pattern.hpp"
 #include "reuse/block.hpp"
 #include "reuse/relaxed.hpp"
 #include "rewrite/coarsen.hpp"
@@ -15,7 +15,7 @@
 #include <cmath>
 #include <map>
 
-namespace ptxasw::api {
+namespace ptxasw::pipeline {
 
 using emulator::Event;
 using emulator::EventKind;
@@ -181,4 +181,16 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
   return choices;
 }
 
-} // namespace ptxasw::api
+std::string in_words(const CoarsenChoices& choices, const std::string& outcome) {
+  if (choices.candidates.empty()) return "not coarsened: " + choices.why;
+  const std::size_t ways_tried = choices.candidates.size();
+  const CoarsenCandidate& best = choices.candidates.front();
+  if (best.chosen)
+    return fmt::format("{}: {}; predicted to run {:.2f} times as fast, best of {} ways tried",
+                       to_string(best.how), outcome, best.gain, ways_tried);
+  return fmt::format("not coarsened: the best of {} ways tried, {}, is predicted to run {:.2f} "
+                     "times as fast and {}",
+                     ways_tried, to_string(best.how), best.gain, best.verdict);
+}
+
+} // namespace ptxasw::pipeline

@@ -1,9 +1,10 @@
 // Each run has three memory files: what it reads, the cubin, and what it prints.
-#include "driver/assemble.hpp"
+#include "driver/ptxas.hpp"
 
 #include "driver/files.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <thread>
 
 namespace ptxasw::driver {
@@ -19,19 +20,20 @@ struct Run {
 
 std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
                                                    const Environment& environment,
-                                                   const std::vector<std::string>& texts,
+                                                   std::span<const AssemblyRequest> requests,
                                                    const Arguments& arguments, int& interrupted) {
-  std::vector<std::optional<Assembled>> results(texts.size());
+  std::vector<std::optional<Assembled>> results(requests.size());
+  if (interrupted != 0) return results;
   std::vector<Run> runs;
   std::vector<Command> commands;
-  for (const std::string& text : texts) {
-    auto source = MemoryFile::create(text, true), cubin = MemoryFile::create({}, true),
+  for (const AssemblyRequest& request : requests) {
+    auto source = MemoryFile::create(request.text, true), cubin = MemoryFile::create({}, true),
          messages = MemoryFile::create();
     if (!source || !cubin || !messages) return results;
     runs.push_back({std::move(*source), std::move(*cubin), std::move(*messages)});
     const Run& run = runs.back();
     commands.push_back({.program = ptxas,
-                        .arguments = arguments(run.source.path(), run.cubin.path()),
+                        .arguments = arguments(request, run.source.path(), run.cubin.path()),
                         .output = run.messages.descriptor(),
                         .error = run.messages.descriptor()});
   }
@@ -42,6 +44,18 @@ std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
     if (ended[n].ok()) results[n] = Assembled{runs[n].cubin.content(), runs[n].messages.content()};
   }
   return results;
+}
+
+std::vector<std::optional<Assembled>> Ptxas::assemble(std::span<const AssemblyRequest> requests) {
+  const auto arguments = [&](const AssemblyRequest& request, const std::string& source,
+                             const std::string& cubin) {
+    std::vector<std::string> words{"-arch=" + architecture_, "-v", source, "-o", cubin};
+    if (!request.entries.empty())
+      words.insert(words.end(), {"--entry", fmt::format("{}", fmt::join(request.entries, ","))});
+    if (request.line_info) words.emplace_back("-lineinfo");
+    return words;
+  };
+  return assemble_all(program_, Environment::current(), requests, arguments, interrupted_);
 }
 
 } // namespace ptxasw::driver

@@ -6,7 +6,7 @@
 #include "emulator/emulate.hpp"
 #include "reuse/relaxed.hpp"
 
-namespace ptxasw::api {
+namespace ptxasw::pipeline {
 
 inline cost::Pattern access_pattern(const emulator::Event& event, const reuse::Stride& lane,
                                     const reuse::Stride& trip = {}) {
@@ -30,4 +30,4 @@ inline cost::ShuffleCandidate candidate(const cost::Pattern& p, int delta = 0) {
   return result;
 }
 
-} // namespace ptxasw::api
+} // namespace ptxasw::pipeline

@@ -1,0 +1,44 @@
+// Running ptxas on texts of our own making, with everything it answers kept in memory.
+#pragma once
+
+#include "driver/environment.hpp"
+#include "driver/process.hpp"
+#include "ptxasw/assembler.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw::driver {
+
+// The arguments with which ptxas reads the file `source` and writes the file `cubin`.
+using Arguments = std::function<std::vector<std::string>(
+    const AssemblyRequest& request, const std::string& source, const std::string& cubin)>;
+
+// All requests, several at a time; nothing for those that ptxas would not take. `interrupted` is
+// set to the signal that we were sent meanwhile; then nothing is started any more.
+std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
+                                                   const Environment& environment,
+                                                   std::span<const AssemblyRequest> requests,
+                                                   const Arguments& arguments, int& interrupted);
+
+// A ptxas by itself, for `architecture`, as sub-commands ask it.
+class Ptxas : public Assembler {
+public:
+  Ptxas(std::string program, std::string architecture)
+      : program_(std::move(program)), architecture_(std::move(architecture)) {}
+
+  using Assembler::assemble;
+  std::vector<std::optional<Assembled>>
+  assemble(std::span<const AssemblyRequest> requests) override;
+
+  [[nodiscard]] int interrupted() const { return interrupted_; }
+
+private:
+  std::string program_;
+  std::string architecture_;
+  int interrupted_ = 0;
+};
+
+} // namespace ptxasw::driver

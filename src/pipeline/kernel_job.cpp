@@ -1,0 +1,382 @@
+// The order of the passes. The emulated kernel, the proofs' solver and the plan for lanes are kept,
+// so that a decision can be made later, and made again.
+#include "pipeline/kernel_job.hpp"
+
+#include "cost/access.hpp"
+#include "cost/profile.hpp"
+#include "cost/remap_choice.hpp"
+#include "pipeline/access_pattern.hpp"
+#include "pipeline/arbitrate.hpp"
+#include "pipeline/describe.hpp"
+#include "reuse/lane.hpp"
+#include "rewrite/float_freedom.hpp"
+#include "rewrite/remap.hpp"
+#include "rewrite/shuffle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <optional>
+
+namespace ptxasw::pipeline {
+
+using emulator::Event;
+using emulator::EventKind;
+using emulator::Kernel;
+using reuse::Load;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+} // namespace
+
+struct KernelJob::Impl {
+  Impl(const ptx::Module& module, const ptx::Function& function, const Options& options,
+       bool rewrite)
+      : module_(module), function_(function), options_(options), rewrite_(rewrite) {
+    report_.name = function.name;
+    const std::uint32_t header = module.statements[function.statement].range.begin;
+    report_.ptx_line = module.lines.position(header).line;
+  }
+
+  // --- What is known ---------------------------------------------------------------------------
+
+  void analyze() {
+    kernel_ = emulator::emulate(
+        module_, function_, {.time = options_.kernel_budget, .memory = options_.memory_budget},
+        block_shape(),
+        options_.values ? emulator::Follow::stored_values : emulator::Follow::addresses);
+    if (!kernel_->trace.refused.empty()) {
+      report_.reason = kernel_->trace.refused;
+      return;
+    }
+    solver_.emplace(*kernel_->context, sym::SolverOptions{.use_z3 = options_.use_z3,
+                                                          .paranoid = options_.paranoid,
+                                                          .total_budget = options_.kernel_budget,
+                                                          .dump_directory = options_.dump_queries});
+    plan_ = reuse::find_lane_reuse(*kernel_, *solver_,
+                                   {.max_delta = options_.shuffle_max_delta,
+                                    .shared = options_.shuffle_shared,
+                                    .no_index_wrap = assumed("no-index-wrap"),
+                                    .paranoid = options_.paranoid,
+                                    .block = block_shape()});
+    choose(*kernel_, plan_);
+    const rewrite::Freedom freedom = rewrite::count_freedom(kernel_->body);
+    report_.fusable = freedom.fusable;
+    report_.foldable = freedom.foldable;
+    list_ways();
+    report_.analyzed = true;
+  }
+
+  [[nodiscard]] bool shuffles() const {
+    return options_.shuffle != ShuffleMode::none &&
+           std::ranges::any_of(plan_.loads,
+                               [](const Load& load) { return load.cover.has_value(); });
+  }
+
+  // Why the bits of results could change although each operation stays what it is; empty if they
+  // cannot.
+  [[nodiscard]] std::string held_back() const {
+    if (options_.fp_contract != FpContract::exact) return {};
+    if (report_.foldable != 0)
+      return fmt::format("ptxas chooses by itself whether it folds {} approximate functions whose "
+                         "argument may be a constant, and rounds them otherwise than the hardware "
+                         "does (--fp-contract=any rewrites all the same)",
+                         report_.foldable);
+    if (report_.fusable == 0) return {};
+    return fmt::format("ptxas chooses by itself which products of {} additions it fuses, and the "
+                       "last bit of results hangs on it; its choice is not known (opt and the "
+                       "drop-in ask ptxas; --fp-contract=any rewrites all the same)",
+                       report_.fusable);
+  }
+
+  [[nodiscard]] Coarsening asked() const {
+    return {options_.coarsen, options_.coarsen_order, options_.coarsen_registers,
+            options_.coarsen_least_threads};
+  }
+
+  // --coarsen=auto: what there is to choose from, or in words why there is nothing.
+  void list_ways() {
+    if (!function_.is_entry || !options_.coarsen_auto || asked().copies() != 1) return;
+    const cost::Profile* profile = cost::find_profile(architecture());
+    if (profile == nullptr) {
+      report_.coarsening = fmt::format("not coarsened: nothing is known of {}", architecture());
+    } else if (shuffles()) {
+      report_.coarsening = "not coarsened: its loads are taken from other lanes";
+    } else if (const RemapKind kind = remap_of(options_, function_.name).kind;
+               kind != RemapKind::none && kind != RemapKind::automatic) {
+      report_.coarsening = "not coarsened: its work is to be remapped";
+    } else if (!held_back().empty()) {
+      waits_ = may_coarsen(*kernel_, *solver_);
+    } else {
+      ways_ = coarsen_choices(*kernel_, *solver_, *profile);
+      ways_.original.bounded = is_bounded();
+      ways_.original.tuned = is_bounded() || function_.minnctapersm != 0 || function_.maxnreg != 0;
+      ways_.original.threads = threads();
+      report_.coarsening = ways_.candidates.empty() ? "not coarsened: " + ways_.why
+                                                    : "not coarsened: ptxas was not asked";
+    }
+  }
+
+  [[nodiscard]] bool is_bounded() const {
+    return (function_.maxntid[0] | function_.reqntid[0]) != 0;
+  }
+
+  [[nodiscard]] std::array<std::uint32_t, 3> block_shape() const {
+    std::array<std::uint32_t, 3> shape = options_.block.value_or(std::array<std::uint32_t, 3>{});
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      if (function_.reqntid[axis] != 0) shape[axis] = function_.reqntid[axis];
+    }
+    return shape;
+  }
+
+  [[nodiscard]] bool assumed(std::string_view what) const {
+    return std::ranges::find(options_.assumptions, what) != options_.assumptions.end();
+  }
+
+  [[nodiscard]] std::string_view architecture() const {
+    return options_.architecture.empty() ? module_.target : options_.architecture;
+  }
+
+  // Of a block, as far as is known; a stated maximum is taken for what is launched.
+  [[nodiscard]] unsigned threads() const {
+    const auto count = [](const std::array<std::uint32_t, 3>& shape) {
+      return std::max(shape[0], 1U) * std::max(shape[1], 1U) * std::max(shape[2], 1U);
+    };
+    if (const auto known = block_shape(); known[0] != 0) return count(known);
+    return function_.maxntid[0] != 0 ? count(function_.maxntid) : 0;
+  }
+
+  // --- What is done ----------------------------------------------------------------------------
+
+  KernelResult finish(const std::string& leave) {
+    KernelResult result{.report = report_};
+    if (!report_.analyzed) return result;
+    KernelReport& report = result.report;
+    reuse::LanePlan plan = plan_;
+    result.edits = arbitrate(proposals(report, plan));
+    if (ways_.tried) report.coarsening = in_words(ways_, report.coarsening);
+    describe_accesses(*kernel_, plan, block_shape(), report);
+    report.original = ways_.original;
+    report.candidates = ways_.candidates;
+    report.solver_queries = solver_->stats().queries;
+    report.z3_queries = solver_->stats().by_z3;
+    if (!rewrite_ || !leave.empty()) {
+      report.reason = leave;
+      result.edits.clear();
+    } else if (const std::string why = held_back();
+               !why.empty() && (!result.edits.empty() || waits_)) {
+      report.reason = why;
+      result.waits_for_contraction = report.foldable == 0;
+      result.edits.clear();
+    }
+    report.changed = !result.edits.empty();
+    return result;
+  }
+
+  // In the order in which they are served. With --coarsen=auto a kernel that is shuffled or was to
+  // be remapped has no ways to coarsen it.
+  [[nodiscard]] std::vector<Proposal> proposals(KernelReport& report, reuse::LanePlan& plan) {
+    return {{.needs = touches_blocks | touches_loads,
+             .make = [&] { return coarsen(report); },
+             .refuse = [](const std::string&) {}},
+            {.needs = touches_blocks,
+             .make = [&] { return remap(report); },
+             .refuse =
+                 [&](const std::string& claim) {
+                   const Remap wanted = remap_of(options_, function_.name);
+                   if (wanted.kind != RemapKind::none && function_.is_entry)
+                     report.remapping =
+                         fmt::format("not remapped ({}): {} already", text_of(wanted), claim);
+                 }},
+            {.needs = touches_loads,
+             .make =
+                 [&] {
+                   if (options_.shuffle == ShuffleMode::none) return Made{};
+                   return Made{rewrite::shuffle(*kernel_, plan, options_.emit), touches_loads, ""};
+                 },
+             .refuse =
+                 [&](const std::string& claim) {
+                   for (Load& load : plan.loads)
+                     if (load.cover) drop(*kernel_, load, claim);
+                 }}};
+  }
+
+  [[nodiscard]] Made coarsen(KernelReport& report) {
+    Coarsening how = asked();
+    if (!ways_.candidates.empty()) {
+      if (!ways_.candidates.front().chosen) return {};
+      how = ways_.candidates.front().how;
+    }
+    if (!function_.is_entry || how.copies() == 1) return {};
+    Coarsened done =
+        pipeline::coarsen(*kernel_, *solver_, how, options_.coarsen_grid, options_.paranoid);
+    report.grid_divided_by = done.grid_divided_by;
+    report.coarsening = std::move(done.outcome);
+    return {std::move(done.edits), touches_blocks | touches_loads, "its blocks are merged"};
+  }
+
+  // Empty unless it was asked for (or, with auto, is likely to pay) and is sound.
+  [[nodiscard]] Made remap(KernelReport& report) {
+    const Remap wanted = remap_of(options_, function_.name);
+    if (wanted.kind == RemapKind::none || !function_.is_entry) return {};
+    std::string why;
+    const reuse::RemapPlan plan = wanted.kind == RemapKind::automatic
+                                      ? propose_remap(*kernel_, why)
+                                      : reuse::plan_remap(*kernel_, wanted);
+    if (!plan.refused.empty()) {
+      report.remapping = fmt::format("not remapped ({}): {}", text_of(plan.remap), plan.refused);
+      return {};
+    }
+    report.remapping = "remapped: " + text_of(plan.remap) + why;
+    const bool moves = reuse::moves_threads(plan.remap.kind);
+    return {rewrite::remap(*kernel_, plan), moves ? touches_blocks | touches_loads : touches_blocks,
+            moves ? "its threads do each other's work" : "its blocks are remapped"};
+  }
+
+  // The first that is proposed and sound.
+  [[nodiscard]] reuse::RemapPlan propose_remap(Kernel& kernel, std::string& why) {
+    reuse::RemapPlan none{.refused = "no order of blocks or threads is known to pay",
+                          .remap = {.kind = RemapKind::automatic}};
+    std::vector<cost::RemapProposal> proposals{cost::propose_thread_swap(kernel)};
+    const auto& [x, y, z] = block_shape();
+    if (const cost::Profile* profile = cost::find_profile(architecture()))
+      proposals.push_back(cost::propose_linear_column(kernel, *profile, x * y * z));
+    for (const cost::RemapProposal& proposal : proposals) {
+      if (proposal.remap.kind == RemapKind::none) {
+        if (!proposal.why.empty()) none.refused = proposal.why;
+        continue;
+      }
+      reuse::RemapPlan plan = reuse::plan_remap(kernel, proposal.remap);
+      plan.lane_stride = proposal.lane_stride;
+      if (!plan.refused.empty()) {
+        none = std::move(plan);
+        continue;
+      }
+      why = "; " + proposal.why;
+      return plan;
+    }
+    return none;
+  }
+
+  // --- What pays -------------------------------------------------------------------------------
+
+  // --shuffle=auto: first each load by itself, then the kernel as a whole.
+  void choose(Kernel& kernel, reuse::LanePlan& plan) const {
+    if (options_.shuffle != ShuffleMode::automatic) return; // none: the report shows what could be
+    const cost::Profile* profile = cost::find_profile(architecture());
+    double before = 0, saved = 0;
+    for (Load& load : plan.loads) {
+      const Event& event = kernel.trace.events[load.event];
+      const cost::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
+      if (profile != nullptr) before += cost::access_cycles(*profile, candidate(p));
+      if (!load.cover) continue;
+      const cost::Verdict verdict =
+          cost::shuffle_verdict(architecture(), candidate(p, load.cover->delta));
+      if (verdict.pays) {
+        saved += verdict.gain();
+      } else {
+        drop(kernel, load, verdict.reason);
+      }
+    }
+    if (profile == nullptr) return;
+    before += store_cycles(kernel, *profile);
+    if (cost::kernel_pays(*profile, before, before - saved)) return;
+    for (Load& load : plan.loads) {
+      if (!load.cover) continue;
+      drop(kernel, load,
+           fmt::format("all accesses together would only go from {:.0f} to {:.0f} cycles a warp",
+                       before, before - saved));
+    }
+  }
+
+  [[nodiscard]] static double store_cycles(Kernel& kernel, const cost::Profile& profile) {
+    reuse::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+    double cycles = 0;
+    for (const Event& event : kernel.trace.events) {
+      if (event.kind != EventKind::store) continue;
+      const cost::Pattern p = access_pattern(event, relaxed.stride(event.address));
+      cycles += cost::access_cycles(profile, candidate(p));
+    }
+    return cycles;
+  }
+
+  void drop(const Kernel& kernel, Load& load, std::string_view why) const {
+    load.kept = fmt::format("lane {:+} of line {} has it, but {}", load.cover->delta,
+                            line_of(kernel, kernel.trace.events[load.cover->source].inst), why);
+    load.cover.reset();
+  }
+
+  const ptx::Module& module_;
+  const ptx::Function& function_;
+  const Options& options_;
+  bool rewrite_;
+  std::optional<Kernel> kernel_;
+  std::optional<sym::Solver> solver_;
+  reuse::LanePlan plan_;
+  CoarsenChoices ways_;
+  bool waits_ = false;  // could be coarsened once its multiply-adds are pinned
+  KernelReport report_; // as far as it does not hang on decisions
+};
+
+KernelJob::KernelJob(const ptx::Module& module, const ptx::Function& function,
+                     const Options& options, bool rewrite)
+    : impl_(std::make_unique<Impl>(module, function, options, rewrite)) {
+  const auto start = Clock::now();
+  try {
+    impl_->analyze();
+  } catch (const std::exception& error) {
+    impl_->report_.analyzed = false;
+    impl_->report_.reason = fmt::format("internal error: {}", error.what());
+    impl_->ways_ = {};
+  }
+  impl_->report_.milliseconds = milliseconds_since(start);
+}
+
+KernelJob::~KernelJob() = default;
+KernelJob::KernelJob(KernelJob&& other) noexcept = default;
+KernelJob& KernelJob::operator=(KernelJob&& other) noexcept = default;
+
+const std::string& KernelJob::name() const {
+  return impl_->report_.name;
+}
+
+bool KernelJob::is_bounded() const {
+  return impl_->is_bounded();
+}
+
+CoarsenChoices& KernelJob::ways() {
+  return impl_->ways_;
+}
+
+std::vector<ptx::Edit> KernelJob::coarsened(const Coarsening& how) {
+  try {
+    return pipeline::coarsen(*impl_->kernel_, *impl_->solver_, how, impl_->options_.coarsen_grid,
+                             impl_->options_.paranoid)
+        .edits;
+  } catch (const std::exception&) {
+    return {}; // and the assembler will find it no different from the original
+  }
+}
+
+KernelResult KernelJob::finish(const std::string& leave) {
+  const auto start = Clock::now();
+  KernelResult result;
+  try {
+    result = impl_->finish(leave);
+  } catch (const std::exception& error) {
+    result.report = {.name = name(), .ptx_line = impl_->report_.ptx_line};
+    result.report.reason = fmt::format("internal error: {}", error.what());
+  }
+  result.report.milliseconds = impl_->report_.milliseconds += milliseconds_since(start);
+  return result;
+}
+
+} // namespace ptxasw::pipeline

@@ -1,0 +1,52 @@
+// One function, emulated once and kept: what it shares, the ways to coarsen it among which somebody
+// has to choose, the edits of each of them, and, when all is decided, what becomes of it.
+#pragma once
+
+#include "pipeline/coarsen_job.hpp"
+#include "ptx/parse.hpp"
+#include "ptxasw/options.hpp"
+#include "ptxasw/report.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ptxasw::pipeline {
+
+struct KernelResult {
+  KernelReport report;
+  std::vector<ptx::Edit> edits; // empty: leave the function as it is
+  // Would be rewritten, were it known which products ptxas fuses.
+  bool waits_for_contraction = false;
+};
+
+// Nothing here throws; a function that cannot be handled has no ways, no edits, and a reason in its
+// report. Module, function and options must outlive the job.
+class KernelJob {
+public:
+  // Emulates the function and finds what it shares. `rewrite` false: analysis only.
+  KernelJob(const ptx::Module& module, const ptx::Function& function, const Options& options,
+            bool rewrite);
+  ~KernelJob();
+  KernelJob(KernelJob&& other) noexcept;
+  KernelJob& operator=(KernelJob&& other) noexcept;
+
+  [[nodiscard]] const std::string& name() const;
+  // It states its block size, to which ptxas keeps.
+  [[nodiscard]] bool is_bounded() const;
+
+  // The ways to coarsen it, empty where there is nothing to choose from. Who has chosen leaves the
+  // marks there.
+  [[nodiscard]] CoarsenChoices& ways();
+  // The edits that coarsen it in this way and do nothing else.
+  [[nodiscard]] std::vector<ptx::Edit> coarsened(const Coarsening& how);
+
+  // What becomes of it with what is decided. A reason to leave it alone overrules everything.
+  KernelResult finish(const std::string& leave = {});
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace ptxasw::pipeline

@@ -1,0 +1,90 @@
+// The choice of a coarsening through the whole pipeline, with assemblers that are none: what is
+// tried, and what happens when nothing comes back. tests/driver/coarsen.sh has the real one.
+#include "machine/fake.hpp"
+#include "pipeline/optimize.hpp"
+#include "source_dir.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace ptxasw::pipeline {
+namespace {
+
+using testing::HasSubstr;
+
+std::string jacobi() {
+  std::ifstream in(PTXASW_SOURCE_DIR "/tests/golden/ptx/jacobi.ptx", std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Options coarsen_auto() {
+  Options options;
+  options.coarsen_auto = true;
+  return options;
+}
+
+std::optional<Assembled> takes_nothing(const AssemblyRequest& /*request*/) {
+  return std::nullopt;
+}
+
+TEST(CoarsenSearch, EveryWayIsTriedBesideTheOriginal) {
+  machine::FakeAssembler fake(takes_nothing);
+  const std::string text = jacobi();
+  const Optimized result = run(text, "jacobi.ptx", coarsen_auto(), true, &fake);
+  const KernelReport& kernel = result.report.kernels.at(0);
+  ASSERT_GE(kernel.candidates.size(), 4U);
+  ASSERT_EQ(fake.asked.size(), kernel.candidates.size() + 1);
+  EXPECT_EQ(fake.asked[0].text, text);
+  for (const AssemblyRequest& request : fake.asked)
+    EXPECT_THAT(request.entries, testing::ElementsAre("jacobi"));
+  for (std::size_t n = 1; n < fake.asked.size(); ++n)
+    for (std::size_t m = 0; m < n; ++m)
+      EXPECT_NE(fake.asked[n].text, fake.asked[m].text);
+  EXPECT_EQ(result.report.trials, fake.asked.size());
+}
+
+TEST(CoarsenSearch, ATrialIsAnEditOfTheKeptKernel) {
+  machine::FakeAssembler fake(takes_nothing);
+  const Optimized result = run(jacobi(), "jacobi.ptx", coarsen_auto(), true, &fake);
+  EXPECT_EQ(result.report.parses, 1U);
+  EXPECT_EQ(result.report.emulations, 1U);
+}
+
+TEST(CoarsenSearch, WhatIsNotAssembledIsNotChosen) {
+  machine::FakeAssembler fake(takes_nothing);
+  const std::string text = jacobi();
+  const Optimized result = run(text, "jacobi.ptx", coarsen_auto(), true, &fake);
+  EXPECT_FALSE(result.changed);
+  EXPECT_EQ(result.text, text);
+  EXPECT_THAT(result.report.kernels.at(0).coarsening, HasSubstr("not assembled"));
+}
+
+TEST(CoarsenSearch, WithoutAnAssemblerTheSameWaysAreNamed) {
+  const Optimized result = run(jacobi(), "jacobi.ptx", coarsen_auto(), true, nullptr);
+  EXPECT_FALSE(result.changed);
+  EXPECT_GE(result.report.kernels.at(0).candidates.size(), 4U);
+  EXPECT_EQ(result.report.kernels.at(0).coarsening, "not coarsened: ptxas was not asked");
+}
+
+TEST(CoarsenSearch, TheBudgetCountsInstructions) {
+  machine::FakeAssembler fake(takes_nothing);
+  Options options = coarsen_auto();
+  options.coarsen_budget = 0;
+  const Optimized result = run(jacobi(), "jacobi.ptx", options, true, &fake);
+  EXPECT_TRUE(fake.asked.empty());
+  EXPECT_EQ(result.report.trials, 0U);
+  EXPECT_THAT(result.report.kernels.at(0).coarsening, HasSubstr("--coarsen-budget=0"));
+}
+
+TEST(CoarsenSearch, AnUnknownArchitectureIsLeftAlone) {
+  machine::FakeAssembler fake(takes_nothing);
+  Options options = coarsen_auto();
+  options.architecture = "sm_42";
+  EXPECT_FALSE(run(jacobi(), "jacobi.ptx", options, true, &fake).changed);
+  EXPECT_TRUE(fake.asked.empty());
+}
+
+} // namespace
+} // namespace ptxasw::pipeline

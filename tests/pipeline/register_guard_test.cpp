@@ -1,0 +1,142 @@
+// Kernels that might not launch any more go back, alone and through the whole pipeline.
+#include "pipeline/register_guard.hpp"
+
+#include "machine/fake.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <stdexcept>
+
+namespace ptxasw::pipeline {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Case {
+  const char* name;
+  Usage before, after;
+  bool bounded;
+  bool taken_back;
+};
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
+class Guard : public testing::TestWithParam<Case> {};
+
+TEST_P(Guard, Decides) {
+  const auto& c = GetParam();
+  const std::vector<std::string> changed{"k"};
+  const auto back = kernels_to_take_back(changed, {{"k", c.after}},
+                                         {[&] {
+                                            return machine::UsageTable{{"k", c.before}};
+                                          },
+                                          [&](std::string_view) { return c.bounded; }});
+  EXPECT_EQ(!back.empty(), c.taken_back);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, Guard,
+    testing::Values(Case{"SixtyFour", {20, 0, 0, 0}, {64, 0, 0, 0}, false, false},
+                    Case{"SixtyFive", {20, 0, 0, 0}, {65, 0, 0, 0}, false, true},
+                    Case{"SixtyFiveBounded", {20, 0, 0, 0}, {65, 0, 0, 0}, true, false},
+                    Case{"NoMoreThanBefore", {80, 0, 0, 0}, {80, 0, 0, 0}, false, false},
+                    Case{"OneMoreThanBefore", {80, 0, 0, 0}, {81, 0, 0, 0}, false, true},
+                    Case{"NewStack", {20, 0, 0, 0}, {20, 8, 0, 0}, true, true},
+                    Case{"OldStack", {20, 8, 0, 0}, {20, 8, 0, 0}, false, false},
+                    Case{"MoreSpillStores", {20, 8, 4, 4}, {20, 8, 8, 4}, true, true},
+                    Case{"MoreSpillLoads", {20, 8, 4, 4}, {20, 8, 4, 8}, true, true}));
+
+TEST(RegisterGuard, OnlyBlockSizesBindTheLaunch) {
+  const std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n"
+                           ".entry a() .maxntid 128, 1, 1\n{ ret; }\n"
+                           ".entry b() .reqntid 8\n{ ret; }\n"
+                           ".entry c() .maxnreg 128\n{ ret; }\n"
+                           ".entry d()\n{ ret; }\n";
+  EXPECT_TRUE(states_block_size(text, "a"));
+  EXPECT_TRUE(states_block_size(text, "b"));
+  EXPECT_FALSE(states_block_size(text, "c"));
+  EXPECT_FALSE(states_block_size(text, "d"));
+  EXPECT_FALSE(states_block_size(text, "e"));
+}
+
+TEST(RegisterGuard, AsksOnlyWhenItMust) {
+  const std::vector<std::string> changed{"small", "not compiled"};
+  const Questions none{[]() -> machine::UsageTable { throw std::logic_error("asked"); },
+                       [](std::string_view) -> bool { throw std::logic_error("asked"); }};
+  EXPECT_THAT(kernels_to_take_back(changed, {{"small", Usage{64, 0, 0, 0}}}, none), IsEmpty());
+  EXPECT_EQ(kernels_to_take_back(changed, {}, none).size(), 2U) << "-v said nothing";
+}
+
+TEST(RegisterGuard, WhatIsNotKnownGoesBack) {
+  const std::vector<std::string> changed{"k"};
+  const Questions questions{[] {
+                              return machine::UsageTable{{"k", Usage{20, 0, 0, 0}}};
+                            },
+                            [](std::string_view) { return true; }};
+  EXPECT_EQ(kernels_to_take_back(changed, {{"k", std::nullopt}}, questions).size(), 1U);
+}
+
+// --- settle ------------------------------------------------------------------------------------
+
+std::string said(const std::string& kernel, unsigned registers) {
+  return fmt::format("info : Compiling entry function '{0}' for 'sm_90'\n"
+                     "info : Function properties for {0}\n    0 bytes stack frame\n"
+                     "info : Used {1} registers\n",
+                     kernel, registers);
+}
+
+// Two kernels; the text names those that are rewritten.
+Optimized rewritten(const std::vector<TakenBack>& taken_back) {
+  Optimized result;
+  for (const std::string name : {"a", "b"}) {
+    KernelReport kernel{.name = name};
+    kernel.changed = std::ranges::find(taken_back, name, &TakenBack::kernel) == taken_back.end();
+    if (kernel.changed) result.text += name;
+    result.report.kernels.push_back(kernel);
+  }
+  result.changed = !result.text.empty();
+  return result;
+}
+
+Optimized settled(Assembler& assembler) {
+  return settle(
+      rewritten({}), "original", assembler, [](std::string_view) { return false; }, rewritten);
+}
+
+TEST(Settle, WhatFitsIsKeptAtOnce) {
+  machine::FakeAssembler fake([](const AssemblyRequest&) {
+    return Assembled{"", said("a", 64) + said("b", 64)};
+  });
+  EXPECT_EQ(settled(fake).text, "ab");
+  EXPECT_EQ(fake.asked.size(), 1U);
+}
+
+TEST(Settle, OneKernelGoesBackAndTheOtherStays) {
+  machine::FakeAssembler fake([](const AssemblyRequest& request) {
+    const bool is_a_rewritten = request.text.starts_with("a");
+    return Assembled{"", said("a", is_a_rewritten ? 65 : 20) + said("b", 30)};
+  });
+  const Optimized result = settled(fake);
+  EXPECT_EQ(result.text, "b");
+  ASSERT_EQ(result.report.taken_back.size(), 1U);
+  EXPECT_EQ(result.report.taken_back[0].kernel, "a");
+  EXPECT_EQ(result.report.taken_back[0].before, (Usage{20, 0, 0, 0}));
+  EXPECT_EQ(result.report.taken_back[0].after, (Usage{65, 0, 0, 0}));
+  EXPECT_EQ(fake.asked.back().text, "b") << "what is returned is what was kept last";
+}
+
+TEST(Settle, WhatIsNotTakenGoesBackUnlessTheOriginalIsNotTakenEither) {
+  machine::FakeAssembler picky([](const AssemblyRequest& request) -> std::optional<Assembled> {
+    if (request.text != "original") return std::nullopt;
+    return Assembled{};
+  });
+  EXPECT_FALSE(settled(picky).changed);
+  machine::FakeAssembler takes_nothing(
+      [](const AssemblyRequest&) -> std::optional<Assembled> { return std::nullopt; });
+  EXPECT_TRUE(settled(takes_nothing).changed);
+}
+
+} // namespace
+} // namespace ptxasw::pipeline
