@@ -221,6 +221,7 @@ TEST(Suites, RemapsThatAreProposed) {
 TEST(Suites, RemapsWaitForPinnedProducts) {
   const Optimized held = with("whispering", {"remap=swap"});
   EXPECT_FALSE(held.changed);
+  EXPECT_NE(kernel_of(held.report, "whispering").reason.find("products"), std::string::npos);
 }
 
 TEST(Suites, NothingChangesByDefault) {
