@@ -68,7 +68,7 @@ struct Options {
   unsigned shuffle_max_delta = 31;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};
-  bool coarsen_auto = false; // where all are 1: choose factors, order, registers by their gain
+  bool coarsen_auto = false;     // where all are 1: choose factors, order, registers by their gain
   unsigned coarsen_budget = 100; // thousands of instructions that ptxas may be given to try
   CoarsenGrid coarsen_grid = CoarsenGrid::kernel;
   CoarsenOrder coarsen_order = CoarsenOrder::copies;

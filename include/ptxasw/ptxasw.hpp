@@ -26,8 +26,8 @@ struct Optimized {
   bool changed = false;
   Report report;
 };
-// The assembler is asked which products it fuses, which coarsening pays, and whether what came of it
-// may be kept; without one, what hangs on its answers is left out, and the report says so.
+// The assembler is asked which products it fuses, which coarsening pays, and whether what comes
+// of it may be kept; without one, what hangs on its answers is left out, and the report says so.
 Optimized optimize(std::string text, std::string file, const Options& options = {},
                    Assembler* assembler = nullptr);
 

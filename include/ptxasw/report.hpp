@@ -90,8 +90,8 @@ struct Report {
   std::vector<TakenBack> taken_back;
   std::size_t statements = 0, opaque_statements = 0, bytes = 0, opaque_bytes = 0;
   unsigned parses = 0, emulations = 0; // of modules, of kernels
-  unsigned trials = 0;  // runs of ptxas to find out which coarsening pays
-  double search_ms = 0; // that they took
+  unsigned trials = 0;                 // runs of ptxas to find out which coarsening pays
+  double search_ms = 0;                // that they took
   double parse_ms = 0, analyze_ms = 0, print_ms = 0;
 };
 
