@@ -463,6 +463,18 @@ std::uint32_t line_of(const Body& body, const Inst& inst) {
   return module.lines.position(module.statements[inst.statement].range.begin).line;
 }
 
+bool loads_some_bytes_only(const Body& body, const Inst& inst) {
+  const Module& module = *body.module;
+  for (std::uint32_t s = inst.statement; s-- > body.function->body.first;) {
+    const Statement& statement = module.statements[s];
+    if (statement.kind == StatementKind::instruction) return false;
+    if (statement.kind == StatementKind::directive &&
+        module.slice(statement.range).find("used_bytes_mask") != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
 bool reads_special(const Body& body, Special special) {
   return std::ranges::any_of(body.args, [&](const Arg& arg) {
     return arg.kind == Arg::Kind::special && arg.special == special;

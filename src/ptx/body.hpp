@@ -135,4 +135,7 @@ std::uint32_t line_of(const Body& body, const Inst& inst);
 
 bool reads_special(const Body& body, Special special);
 
+// Of a load behind `.pragma "used_bytes_mask ..."`: bytes outside of the mask may be left out.
+bool loads_some_bytes_only(const Body& body, const Inst& inst);
+
 } // namespace ptxasw::ptx

@@ -7,6 +7,7 @@
 #include "reuse/block_rules.hpp"
 #include "reuse/block_shift.hpp"
 #include "reuse/relaxed.hpp"
+#include "reuse/remap_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -83,7 +84,10 @@ private:
   }
 
   [[nodiscard]] bool takes_part(const Event& load) const {
-    if (load.ordered || !load.plain_cache || inst(load).opaque) return false;
+    if (load.ordered || !load.plain_cache || inst(load).opaque ||
+        ptx::loads_some_bytes_only(k_.body, inst(load))) {
+      return false;
+    }
     using enum ptx::Space;
     if (load.space != global && load.space != generic && load.space != const_) return false;
     return std::ranges::all_of(k_.body.dst(inst(load)), [&](const ptx::Arg& dst) {
@@ -260,6 +264,10 @@ BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
   for (unsigned axis = 0; axis < 3; ++axis) {
     plan.axes[axis].factor = std::max(options.factors[axis], 1U);
     if (plan.axes[axis].factor == 1) continue;
+    plan.refused = why_not_replaced(kernel, std::array{ptx::along(ptx::Special::ctaid_x, axis),
+                                                       ptx::along(ptx::Special::tid_x, axis),
+                                                       ptx::along(ptx::Special::nctaid_x, axis)});
+    if (!plan.refused.empty()) return plan;
     count *= std::min(plan.axes[axis].factor, most_copies + 1);
     if (!ptx::reads_special(kernel.body, ptx::along(ptx::Special::ctaid_x, axis))) {
       plan.refused = fmt::format("it does not read %ctaid.{}", axis_name(axis));

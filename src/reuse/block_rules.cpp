@@ -2,6 +2,7 @@
 #include "reuse/block_rules.hpp"
 
 #include "reuse/block_shift.hpp"
+#include "reuse/polling.hpp"
 
 #include <fmt/format.h>
 
@@ -60,9 +61,18 @@ std::string why_not_space(const ptx::Body& body, const Inst& inst) {
   }
 }
 
+// A generic address of memory that only the block, or only the thread, has: a symbol or a number
+// may say where.
+bool makes_generic(const Inst& inst, ptx::Space space) {
+  return inst.op == Op::cvta && !inst.mods.to && inst.mods.space == space;
+}
+
 std::string why_not_group(const ptx::Body& body, const Inst& inst) {
   switch (ptx::group(inst.op)) {
   case Group::pure:
+    return makes_generic(inst, ptx::Space::shared)
+               ? at_line(body, inst, "makes an address of the block's shared memory")
+               : "";
   case Group::branch:
   case Group::exit: return {};
   case Group::hint:
@@ -100,7 +110,7 @@ std::string why_not_a_plain_kernel(const emulator::Kernel& kernel) {
   if (!kernel.trace.refused.empty()) return kernel.trace.refused;
   if (!kernel.body.function->is_entry) return "not a kernel";
   if (kernel.body.function->uses_clusters) return "its blocks form clusters";
-  return {};
+  return why_it_polls(kernel);
 }
 
 std::string why_threads_meet(const ptx::Body& body, const Inst& inst) {
@@ -121,7 +131,8 @@ namespace {
 // Copies have one frame.
 bool uses_local_memory(const Inst& inst) {
   const Group group = ptx::group(inst.op);
-  return (group == Group::load || group == Group::store) && inst.mods.space == ptx::Space::local;
+  return makes_generic(inst, ptx::Space::local) ||
+         ((group == Group::load || group == Group::store) && inst.mods.space == ptx::Space::local);
 }
 
 bool is_debug_information(std::string_view directive) {

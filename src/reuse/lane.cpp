@@ -68,6 +68,8 @@ private:
                        (load.space == ptx::Space::shared && options_.shared);
     if (!space) return fmt::format("{} memory", ptx::name(load.space));
     if (k_.body.insts[load.inst].opaque) return "an operand form without semantics";
+    if (ptx::loads_some_bytes_only(k_.body, k_.body.insts[load.inst]))
+      return "not all of its bytes are loaded (used_bytes_mask)";
     if (k_.loops.innermost[load.block] != ~0U && !k_.warp_uniform_loops(load.block)) {
       return "in a loop whose trip count may differ between lanes";
     }
@@ -166,10 +168,13 @@ private:
       return refuse("{} is in another loop nest", where);
     }
     if (!same_shape(s, d)) return refuse("{} has another width or type", where);
+    // What .nc returns for memory that the kernel has written is undefined; a plain load is not.
+    if (s.read_only && !d.read_only) return refuse("{} is .nc, and this one is not", where);
     if (!source_executed(s, d)) {
       return refuse("{} is predicated and may not have run in the other lane", where);
     }
     if (!undisturbed(s, d)) return std::nullopt;
+    if (candidate.delta != 0 && rests_on_own_store(s, d)) return std::nullopt;
 
     Cover cover{.load = candidate.source, .source = candidate.event, .delta = candidate.delta};
     cover.row_check = options_.block[0] == 0 || options_.block[0] % 32 != 0;
@@ -224,6 +229,34 @@ private:
     });
   }
 
+  // A lane that has stored what it loads in D gets that from its own load. In S another lane, which
+  // nothing has made wait for the store, may have read what was there before: a race, but one whose
+  // outcome the kernel may throw away.
+  bool rests_on_own_store(const Event& s, const Event& d) {
+    if (d.read_only) return false;
+    return std::ranges::any_of(k_.trace.events, [&](const Event& store) {
+      if (store.kind != EventKind::store || !k_.cfg.dominates_inst(store.inst, s.inst) ||
+          !surely_meet(store, d)) {
+        return false;
+      }
+      const bool ordered = !between_.all_events(
+          store.inst, s.inst, [](const Event& e) { return e.kind != EventKind::clobber; });
+      if (ordered) return false;
+      refuse("the lane itself has stored it at line {}, and nothing orders that for others",
+             ptx::line_of(k_.body, k_.body.insts[store.inst]));
+      return true;
+    });
+  }
+
+  [[nodiscard]] bool surely_meet(const Event& store, const Event& load) const {
+    const auto bytes = c_.difference(store.address, load.address);
+    return bytes && *bytes < size_of(load) && *bytes > -size_of(store);
+  }
+
+  [[nodiscard]] static std::int64_t size_of(const Event& e) {
+    return std::int64_t{e.element_bytes} * std::int64_t{e.elements};
+  }
+
   // Neither this lane's store nor that of another lane of the warp touches the loaded bytes. Other
   // lanes' stores would be a race, which PTX leaves undefined; code from before Volta relied on
   // lockstep there, and costs nothing to respect.
@@ -236,12 +269,9 @@ private:
     if (!bytes || stride.kind != Stride::Kind::constant || std::abs(stride.bytes) > (1 << 20)) {
       return false;
     }
-    const auto size = [](const Event& e) {
-      return std::int64_t{e.element_bytes} * std::int64_t{e.elements};
-    };
     for (std::int64_t lane = -31; lane <= 31; ++lane) {
       const std::int64_t distance = *bytes + lane * stride.bytes;
-      if (distance < size(load) && distance > -size(store)) return false;
+      if (distance < size_of(load) && distance > -size_of(store)) return false;
     }
     return true;
   }

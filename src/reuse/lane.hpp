@@ -8,7 +8,9 @@
 //   S took effect in lane x + N (guard)                               source_executed
 //   nothing in between may have changed the bytes for lane x          undisturbed
 //   S's register still has the value, or a copy is kept               Cover::needs_copy
+//   lane x has not stored the bytes ahead of S, unordered with S      rests_on_own_store
 //   same width and kind of value                                      same_shape
+//   all bytes of S and D are loaded; a plain D has a plain S          ineligible, try_cover
 //   the addresses                                                     prove
 //   the address means the same memory in both lanes                   global_address, space_check
 #pragma once

@@ -44,6 +44,7 @@ private:
   void overwrite();
   void slot();
   void scope(unsigned depth, bool divergent);
+  void hiding_scope(unsigned depth, bool divergent);
   void store();
   std::string predicated();
   void in_place();
@@ -61,6 +62,8 @@ private:
   void group();
   void load(const std::string& at, std::int64_t offset, const std::string& how,
             const Element& element, unsigned vector);
+  void load_in_scope(const std::string& at, std::int64_t offset, const std::string& how,
+                     const Element& element);
   void zero(const std::string& r, Class c);
   void consume(const std::string& r, Class c);
 

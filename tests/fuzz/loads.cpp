@@ -125,6 +125,7 @@ void KernelMaker::group() {
 
 void KernelMaker::load(const std::string& at, std::int64_t offset, const std::string& how,
                        const Element& element, unsigned vector) {
+  if (vector == 1 && w_.one_in(4)) return load_in_scope(at, offset, how, element);
   std::string prefix;
   std::vector<std::string> into;
   for (unsigned e = 0; e < vector; ++e)
@@ -152,6 +153,37 @@ void KernelMaker::load(const std::string& at, std::int64_t offset, const std::st
   w_.line("{}ld{}{}.{} {}, [{}+{}];", prefix, how, width, element.type, list, at, offset);
   for (const std::string& r : into)
     consume(r, element.reg);
+}
+
+// As inline assembly does it, in a register of a nested block { }: of a name that all of them use,
+// or one that hides a register, or all registers up to the one that the value goes to.
+void KernelMaker::load_in_scope(const std::string& at, std::int64_t offset, const std::string& how,
+                                const Element& element) {
+  const std::string_view type = Writer::type(element.reg);
+  const Class wide = element.reg == Class::b16 ? Class::b32 : element.reg;
+  const std::string address = w_.fresh(Class::b64), before = w_.fresh(element.reg),
+                    value = w_.fresh(wide);
+  w_.line("mov.u64 {}, {};", address, at);
+  zero(before, element.reg);
+  std::string name = w_.pick<std::string>({"t", "t", "u", before});
+  std::string declared = name;
+  if (element.reg != Class::b64 && w_.one_in(5)) {
+    const std::size_t digits = before.find_last_not_of("0123456789") + 1;
+    declared =
+        fmt::format("{}<{}>", before.substr(0, digits), std::stoul(before.substr(digits)) + 1);
+    name = fmt::format("{}{}", before.substr(0, digits),
+                       w_.below(std::stoul(before.substr(digits)) + 1));
+  }
+  w_.line("{{");
+  w_.line(".reg {} {};", type, declared);
+  w_.line("ld{}.{} {}, [{}+{}];", how, element.type, name, address, offset);
+  if (element.reg == Class::b16)
+    w_.line("cvt.u32.u16 {}, {};", value, name);
+  else
+    w_.line("mov{} {}, {};", type, value, name);
+  w_.line("}}");
+  consume(value, wide);
+  consume(before, element.reg);
 }
 
 void KernelMaker::zero(const std::string& r, Class c) {

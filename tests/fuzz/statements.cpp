@@ -15,7 +15,7 @@ void KernelMaker::statement(unsigned depth, bool divergent) {
   case 7: store(); break;
   case 8: in_place(); break;
   case 9: calm_ ? slot() : synchronize(divergent); break;
-  case 10: calm_ ? scope(depth, divergent) : atomic(); break;
+  case 10: calm_ || w_.one_in(2) ? scope(depth, divergent) : atomic(); break;
   case 11: overwrite(); break;
   case 12:
   case 13:
@@ -183,12 +183,31 @@ void KernelMaker::slot() {
 
 // Names that mean something else outside.
 void KernelMaker::scope(unsigned depth, bool divergent) {
+  if (w_.one_in(2)) return hiding_scope(depth, divergent);
   w_.line("{{");
   w_.line(".reg .b32 %t;");
   w_.line("add.s32 %t, {}, {};", w_.pick(ints_), slots_[0]);
   block(depth, divergent);
   w_.line("add.s32 {}, {}, %t;", acc_, acc_);
   w_.line("}}");
+}
+
+// One of the loaded values has its name taken from it, alone or with all that came before it; the
+// other way round, too: what is loaded inside has a name that outside means something else.
+void KernelMaker::hiding_scope(unsigned depth, bool divergent) {
+  const std::string hidden = w_.pick(floats_);
+  const std::vector<std::string> outside = floats_;
+  std::erase(floats_, hidden);
+  w_.line("{{");
+  w_.line(".reg .f32 {};", hidden);
+  w_.line("mov.f32 {}, {};", hidden, floats_.empty() ? facc_ : w_.pick(floats_));
+  floats_.push_back(hidden);
+  group();
+  block(depth, divergent);
+  w_.line("fma.rn.f32 {}, {}, 0f3FA00000, {};", facc_, facc_, hidden);
+  w_.line("}}");
+  floats_ = outside;
+  w_.line("fma.rn.f32 {}, {}, 0f3FA00000, {};", facc_, facc_, hidden);
 }
 
 // To a slice of `out` that nobody else writes.

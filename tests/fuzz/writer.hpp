@@ -51,6 +51,8 @@ public:
   }
   [[nodiscard]] const std::string& body() const { return body_; }
 
+  static std::string_view type(Class c) { return types[static_cast<std::size_t>(c)]; }
+
 private:
   static constexpr std::array<std::string_view, 6> prefixes{"%p", "%rs", "%r", "%f", "%fd", "%rd"};
   static constexpr std::array<std::string_view, 6> types{".pred", ".b16", ".b32",

@@ -103,11 +103,30 @@ TEST(BlockRules, EachHasItsReason) {
       {".local .b32 l[2];", "declares local memory"},
       {"ld.shared.f32 %f1, [%r3];", "shared memory"},
       {"st.local.f32 [%r3], %f1;", "local memory"},
+      {"cvta.shared.u64 %rd8, %rd7;", "makes an address of the block's shared memory"},
+      {"cvta.shared.u64 %rd8, 0;", "makes an address of the block's shared memory"},
+      {"cvta.local.u64 %rd8, %rd7;", "local memory"},
       // They depend on which lanes are together.
       {"shfl.sync.bfly.b32 %r8, %r3, 1, 31, -1;", "which lanes run together"},
       {"activemask.b32 %r8;", "which lanes run together"},
       {"vote.sync.any.pred %p1, %p2, -1;", "which lanes run together"},
       {"setp.eq.u32 %p1, %r4, 3;\n@%p1 bra.uni L;\nL:", "lanes of a warp agree"},
+      // It waits for what another block stores, whatever decides on the way out.
+      {"L:\nld.global.cg.u32 %r8, [%rd1];\nsetp.eq.u32 %p1, %r8, 0;\n@%p1 bra L;",
+       "may wait for what another thread stores"},
+      {"L:\nld.cg.u32 %r8, [%rd1];\nadd.u32 %r9, %r8, 1;\nsetp.eq.u32 %p1, %r9, 1;\n"
+       "@%p1 mov.u32 %r10, 1;\nmov.u32 %r11, %r10;\nsetp.ne.u32 %p2, %r11, 0;\n@!%p2 bra L;",
+       "may wait for what another thread stores"},
+      {"L:\nld.global.cg.u32 %r8, [%rd1];\nst.global.u32 [%rd2], %r8;\n"
+       "ld.global.u32 %r9, [%rd2];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
+       "may wait for what another thread stores"},
+      {"L:\nld.global.cg.u32 %r8, [%rd1];\nsetp.ne.u32 %p1, %r8, 0;\n@%p1 bra M;\nbra L;\nM:",
+       "may wait for what another thread stores"},
+      {"L:\nld.global.cg.u32 %r8, [%rd1];\nsetp.ne.u32 %p1, %r8, 0;\n@%p1 ret;\nbra L;",
+       "may wait for what another thread stores"},
+      // %ctaid in a place that takes no register of 32 bits.
+      {"mov.u16 %rs1, %ctaid.y;", "reads %ctaid.y in an unusual width"},
+      {"mov.u32 %r8, %ctaid .y;", "names %ctaid in an unusual way"},
       // Destroys or does what we know too little of.
       {"discard.global.L2 [%rd4], 128;", "destroys memory"},
       {"suld.b.1d.b32.trap {%r8}, [%rd8, {%r3}];", "reads a surface"},
@@ -128,6 +147,14 @@ TEST(BlockRules, EachHasItsReason) {
   for (const auto& [code, reason] : cases)
     EXPECT_THAT(why_not(code), HasSubstr(reason)) << code;
   EXPECT_EQ(why_not("bra.uni L;\nL:"), "");
+  // Nothing is waited for.
+  for (const char* loop : {"L:\nld.global.cg.u32 %r8, [%rd1];\nadd.u32 %r9, %r9, 1;\n"
+                           "setp.lt.u32 %p1, %r9, 9;\n@%p1 bra L;",
+                           "ld.global.cg.u32 %r8, [%rd1];\nL:\nadd.u32 %r9, %r9, 1;\n"
+                           "setp.lt.u32 %p1, %r9, %r8;\n@%p1 bra L;",
+                           "L:\nld.global.u32 %r8, [%rd1];\nsetp.eq.u32 %p1, %r8, 0;\n"
+                           "@%p1 bra L;"})
+    EXPECT_EQ(why_not(loop), "") << loop;
 }
 
 TEST(BlockRules, CallsAndClusters) {
@@ -206,6 +233,16 @@ TEST(BlockReuse, WhatIsTheSameInAllCopiesIsLoadedOnce) {
   // The same address in each copy, but a register that differs.
   EXPECT_THAT(find("ld.global.u32 %r8, [%rd1];\nadd.u32 %r8, %r8, %r4;\nret;").sources(),
               ElementsAre("load 0.0'"));
+}
+
+// The bytes outside of the mask may be left out.
+TEST(BlockReuse, LoadsOfSomeBytesTakeNoPart) {
+  const std::string mask = ".pragma \"used_bytes_mask 0x3\";\n",
+                    first = "ld.global.u32 %r8, [%rd1];\n", second = "ld.global.u32 %r9, [%rd1];\n";
+  EXPECT_THAT(find(first + second + "ret;").sources(), ElementsAre("load", "0.0"));
+  EXPECT_THAT(find(mask + first + second + "ret;").sources(), ElementsAre("load", "load"));
+  EXPECT_THAT(find(first + mask + ".loc 1 1 1\n" + second + "ret;").sources(),
+              ElementsAre("load", "load"));
 }
 
 TEST(BlockReuse, OwnStoresEndWhatIsKnown) {

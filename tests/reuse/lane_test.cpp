@@ -304,6 +304,38 @@ TEST(Lane, StoresDoNotTouchReadOnlyMemory) {
 
 // --- Whether the source ran in the other lane ---------------------------------------------------
 
+TEST(Lane, ReadOnlyLoadsSupplyReadOnlyLoads) {
+  const std::string nc = "ld.global.nc.f32 %f1, [%rd4];\n",
+                    plain = "ld.global.f32 %f2, [%rd4+4];\n";
+  EXPECT_THAT(find(nc + plain + "ret;").kept(1), HasSubstr("is .nc, and this one is not"));
+  EXPECT_TRUE(find(plain + nc + "ret;").covered(1));
+  EXPECT_TRUE(find(nc + "ld.global.nc.f32 %f2, [%rd4+4];\nret;").covered(1));
+}
+
+// Another lane may load what this one has stored before it is stored.
+TEST(Lane, OwnStoresAheadOfTheSource) {
+  const std::string store = "st.global.f32 [%rd4], %f9;\n",
+                    loads = "ld.global.f32 %f1, [%rd4+4];\nld.global.f32 %f2, [%rd4];\nret;";
+  EXPECT_THAT(find(store + loads).kept(1), HasSubstr("the lane itself has stored it"));
+  EXPECT_THAT(find("st.global.v2.f32 [%rd4+-4], {%f9, %f9};\n" + loads).kept(1),
+              HasSubstr("the lane itself has stored it"));
+  EXPECT_TRUE(find("st.global.v2.f32 [%rd4+4], {%f9, %f9};\n" + loads).covered(1));
+  EXPECT_TRUE(find(store + "bar.sync 0;\n" + loads).covered(1));
+  EXPECT_TRUE(find("st.global.f32 [%rd5], %f9;\n" + loads).covered(1));
+  EXPECT_TRUE(
+      find(store + "ld.global.f32 %f1, [%rd4];\nld.global.f32 %f2, [%rd4];\nret;").covered(1));
+}
+
+// The bytes outside of the mask may be left out.
+TEST(Lane, LoadsOfSomeBytesTakeNoPart) {
+  const std::string mask = ".pragma \"used_bytes_mask 0x3\";\n",
+                    first = "ld.global.u32 %r8, [%rd4];\n",
+                    second = "ld.global.u32 %r9, [%rd4+4];\n";
+  EXPECT_TRUE(find(first + second + "ret;").covered(1));
+  EXPECT_FALSE(find(mask + first + second + "ret;").covered(1));
+  EXPECT_THAT(find(first + mask + second + "ret;").kept(1), HasSubstr("used_bytes_mask"));
+}
+
 TEST(Lane, SourceMustDominate) { // trap h05b
   const Found f = find(R"(
     setp.eq.s32 %p1, %r1, 0;
