@@ -32,6 +32,18 @@ class Sweep:
     def where(self, condition):
         return [gain for case, gain in self.gains.items() if condition(self.info(case))]
 
+    def choice(self, kernel):
+        """The way that --coarsen=auto chose for it, if it chose one."""
+        known = self.manifest["kernels"][kernel]
+        built = self.manifest["built"][known["file"]][self.variant]
+        chosen = [c for c in built.get("coarsening", {}).get(known["entry"], []) if c["chosen"]]
+        return chosen[0] if chosen else None
+
+    def merged(self, info):
+        """Whether the launch is large enough for the kernel to merge its blocks; None: nothing was coarsened."""
+        way = self.choice(info["kernel"])
+        return way and math.prod(info["grid"]) * math.prod(info["block"]) >= (way.get("least_threads") or 0)
+
     def count(self, key, value):
         return sum(line.get(key) is value for line in self.data["modes"]["sweep"]
                    if line.get("variant") == self.variant)
@@ -57,11 +69,16 @@ def summary_rows(sweep):
     gains, noise = list(sweep.gains.values()), list(sweep.noise.values())
     worst = min(sweep.gains, key=sweep.gains.get)
     large = sweep.where(lambda info: info["waves"] >= 4)
+    parts = [(words, sweep.where(lambda info: sweep.merged(info) is side))
+             for words, side in (("launches whose blocks are merged", True), ("smaller ones, that run as before", False))]
     return [["worst launch", f"{sweep.gains[worst]:.3f} ({worst})", number(min(noise), 3)],
             ["launches below 0.97", share_below(gains, 0.97), share_below(noise, 0.97)],
             ["launches below 0.99", share_below(gains, 0.99), share_below(noise, 0.99)],
             ["geometric mean, all launches", number(geometric_mean(gains), 3), number(geometric_mean(noise), 3)],
             ["geometric mean, 4 waves and more", number(geometric_mean(large), 3), ""],
+            *([f"{words}: geometric mean (worst, share)",
+               f"{geometric_mean(of):.3f} ({min(of):.3f}, {100 * len(of) / len(gains):.0f} %)", ""]
+              for words, of in parts if of),
             ["best launch", number(max(gains), 2), number(max(noise), 2)]]
 
 
@@ -103,18 +120,12 @@ def prediction_rows(sweep):
     enough to be merged."""
     rows = []
     for kernel in dict.fromkeys(sweep.info(c)["kernel"] for c in sweep.gains):
-        known = sweep.manifest["kernels"][kernel]
-        built = sweep.manifest["built"][known["file"]][sweep.variant]
-        chosen = [c for c in built.get("coarsening", {}).get(known["entry"], []) if c["chosen"]]
-        if not chosen:
-            continue
-        least = chosen[0].get("least_threads") or 0
-        threads = lambda info: math.prod(info["grid"]) * math.prod(info["block"])
-        merged = sweep.where(lambda info: info["kernel"] == kernel and threads(info) >= least)
+        way = sweep.choice(kernel)
+        merged = sweep.where(lambda info: info["kernel"] == kernel and sweep.merged(info))
         if merged:
-            way = ",".join(f"{a}:{f}" for a, f in zip("xyz", chosen[0]["factors"]) if f > 1)
-            rows.append([kernel, way, number(chosen[0]["gain"]), number(geometric_mean(merged)),
-                         number(chosen[0].get("worst")), number(min(merged)), len(merged)])
+            axes = ",".join(f"{a}:{f}" for a, f in zip("xyz", way["factors"]) if f > 1)
+            rows.append([kernel, axes, number(way["gain"]), number(geometric_mean(merged)),
+                         number(way.get("worst")), number(min(merged)), len(merged)])
     return sorted(rows, key=lambda row: -float(row[2]))
 
 
