@@ -5,6 +5,7 @@
 #include "analysis/variance.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptxasw::analysis {
 
@@ -13,6 +14,7 @@ using ptx::Inst;
 
 bool Variance::of(const Arg& arg) const {
   if (arg.kind == Arg::Kind::reg) return registers[arg.id];
+  if (arg.kind == Arg::Kind::symbol) return arg.id < symbols.size() && symbols[arg.id];
   return arg.kind == Arg::Kind::special && std::ranges::find(seeds, arg.special) != seeds.end();
 }
 
@@ -26,8 +28,17 @@ bool Variance::writes(const ptx::Body& body, const Inst& inst) const {
   return std::ranges::any_of(body.dst(inst), [&](const Arg& arg) { return of(arg); });
 }
 
+bool Variance::is_apart(const ptx::Body& body, const Inst& inst) const {
+  return !apart.empty() && apart[static_cast<std::size_t>(&inst - body.insts.data())];
+}
+
 Variance find_variance(const ptx::Body& body, std::span<const ptx::Special> seeds) {
-  Variance variance{.seeds = {seeds.begin(), seeds.end()}};
+  Variance variance;
+  variance.seeds.assign(seeds.begin(), seeds.end());
+  return spread_variance(body, std::move(variance));
+}
+
+Variance spread_variance(const ptx::Body& body, Variance variance) {
   variance.registers.assign(body.registers.size(), false);
   for (bool changed = true; changed;) {
     changed = false;

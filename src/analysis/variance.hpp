@@ -2,8 +2,9 @@
 // only in some special registers (the copies of a coarsened kernel).
 //
 // A fixpoint over data dependences, flow-insensitive as uniformity.hpp. There is no rule for
-// control flow: it is for programs in which all copies take the same way at every branch (or stop
-// running side by side).
+// control flow: it is for programs in which all copies take the same way at every branch, or stop
+// running side by side, or part in stretches of code that are `apart`: there every instruction
+// stands once for each copy, and what it writes differs.
 #pragma once
 
 #include "ptx/body.hpp"
@@ -16,17 +17,22 @@ namespace ptxasw::analysis {
 struct Variance {
   std::vector<ptx::Special> seeds;
   std::vector<bool> registers; // by RegId
+  std::vector<bool> symbols;   // by index into Body::symbols: each copy has a variable of its own
+  std::vector<bool> apart;     // by InstId; empty: none is
 
   [[nodiscard]] bool of(const ptx::Arg& arg) const;
   // Some operand (address and guard included) differs between copies.
   [[nodiscard]] bool reads(const ptx::Body& body, const ptx::Inst& inst) const;
+  [[nodiscard]] bool is_apart(const ptx::Body& body, const ptx::Inst& inst) const;
   [[nodiscard]] bool writes(const ptx::Body& body, const ptx::Inst& inst) const;
   // The instruction has to be there once for each copy.
   [[nodiscard]] bool differs(const ptx::Body& body, const ptx::Inst& inst) const {
-    return reads(body, inst) || writes(body, inst);
+    return reads(body, inst) || writes(body, inst) || is_apart(body, inst);
   }
 };
 
 Variance find_variance(const ptx::Body& body, std::span<const ptx::Special> seeds);
+// The same with the symbols and the code apart that `known` names.
+Variance spread_variance(const ptx::Body& body, Variance known);
 
 } // namespace ptxasw::analysis

@@ -6,6 +6,7 @@
 #include "pipeline/access_pattern.hpp"
 #include "reuse/block.hpp"
 #include "reuse/relaxed.hpp"
+#include "reuse/shared_symbols.hpp"
 #include "rewrite/coarsen.hpp"
 #include "rewrite/coarsen_cost.hpp"
 
@@ -24,19 +25,41 @@ using emulator::Kernel;
 namespace {
 
 // What is tried, and of how many instructions at most (two copies are always tried).
-constexpr std::array<std::array<unsigned, 3>, 6> ways{
-    {{1, 2, 1}, {1, 4, 1}, {1, 8, 1}, {1, 1, 2}, {1, 1, 4}, {2, 4, 1}}};
+constexpr std::array<std::array<unsigned, 3>, 8> ways{
+    {{1, 2, 1}, {1, 4, 1}, {1, 8, 1}, {1, 1, 2}, {1, 1, 4}, {2, 1, 1}, {4, 1, 1}, {2, 4, 1}}};
 constexpr std::size_t most_instructions = 4096;
 constexpr double most_lines = 16; // of one load, as cycles
+// Shared memory with which blocks of 256 threads still fill an SM (228 KB of sm_90).
+constexpr std::uint64_t most_shared_bytes = std::uint64_t{28} << 10;
 
 // Kernels that save no load may still gain: each thread has the loads of all copies under way at
 // the same time. Few ways are tried for that.
-bool may_gain(const Coarsening& how, const rewrite::CoarsenCost& cost) {
-  return cost.after.loads < cost.before.loads ||
-         (how.order == CoarsenOrder::copies && how.factors[1] == how.copies() && how.copies() <= 4);
+// In the block-uniform form, and along x, fewer blocks are there to run while others wait: where
+// loops do the work that was measured to lose (rows of 4096 elements, a block each: 0.73).
+bool may_gain(const Coarsening& how, const rewrite::CoarsenCost& cost, bool uniform = false) {
+  if (cost.after.loads < cost.before.loads) return true;
+  const bool along_one = how.factors[0] == how.copies() || how.factors[1] == how.copies();
+  const bool loops =
+      cost.before.once > 0 &&
+      cost.before.loads + cost.before.stores + cost.before.other > 1.5 * cost.before.once;
+  return how.order == CoarsenOrder::copies && along_one && how.copies() <= 4 &&
+         !(loops && (uniform || how.factors[0] > 1));
 }
 
-// Copies along x are worth it only for what no copies along y would share (a matrix product).
+// Whether a plan leaves the blocks of an SM enough shared memory.
+bool has_room(const Kernel& kernel, const reuse::BlockPlan& plan) {
+  return !plan.uniform ||
+         reuse::SharedSymbols(kernel.body).bytes(plan.own, plan.count()) <= most_shared_bytes;
+}
+
+// Copies along x alone are for grids that have no other axis.
+bool is_flat(const Kernel& kernel) {
+  return !ptx::reads_special(kernel.body, ptx::Special::ctaid_y) &&
+         !ptx::reads_special(kernel.body, ptx::Special::ctaid_z);
+}
+
+// Beside others, copies along x are worth it only for what no copies along y would share (a matrix
+// product).
 bool leaves_fewer_loads(const CoarsenCandidate& way, const std::vector<CoarsenCandidate>& others) {
   return std::ranges::all_of(others, [&](const CoarsenCandidate& other) {
     return way.work.loads < other.work.loads || other.how.factors == way.how.factors;
@@ -141,7 +164,8 @@ bool may_coarsen(Kernel& kernel, sym::Solver& solver) {
     const reuse::BlockPlan plan = reuse::find_block_reuse(kernel, solver, {.factors = factors});
     if (!plan.refused.empty()) return false;
     const Coarsening how{.factors = factors};
-    return may_gain(how, rewrite::coarsen_cost(kernel, plan));
+    return may_gain(how, rewrite::coarsen_cost(kernel, plan), plan.uniform) &&
+           has_room(kernel, plan);
   });
 }
 
@@ -173,8 +197,10 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       const rewrite::CoarsenCost cost = rewrite::coarsen_cost(kernel, plan, accesses.cycles());
       choices.original.work = per_copy(cost.before, plan.count());
       candidate.work = per_copy(cost.after, plan.count());
-      const bool worth_x = factors[0] == 1 || leaves_fewer_loads(candidate, choices.candidates);
-      if (may_gain(candidate.how, cost) && worth_x) choices.candidates.push_back(candidate);
+      const bool worth_x = factors[0] == 1 || is_flat(kernel) ||
+                           (factors[1] > 1 && leaves_fewer_loads(candidate, choices.candidates));
+      if (may_gain(candidate.how, cost, plan.uniform) && worth_x && has_room(kernel, plan))
+        choices.candidates.push_back(candidate);
     }
   }
   if (!choices.candidates.empty()) choices.why.clear();

@@ -6,6 +6,7 @@
 #include "reuse/between.hpp"
 #include "reuse/block_rules.hpp"
 #include "reuse/block_shift.hpp"
+#include "reuse/block_uniform.hpp"
 #include "reuse/relaxed.hpp"
 #include "reuse/remap_rules.hpp"
 
@@ -88,6 +89,7 @@ private:
         ptx::loads_some_bytes_only(k_.body, inst(load))) {
       return false;
     }
+    if (plan_.variance.is_apart(k_.body, inst(load))) return false; // not all copies may be there
     using enum ptx::Space;
     if (load.space != global && load.space != generic && load.space != const_) return false;
     return std::ranges::all_of(k_.body.dst(inst(load)), [&](const ptx::Arg& dst) {
@@ -105,7 +107,8 @@ private:
       if (try_cover(holder, load, copy, address)) return;
     }
     same.push_back({{load, copy}, address});
-    if (!moved) return; // the bound is checked with the values of copy 0
+    if (!moved) return;        // the bound is checked with the values of copy 0
+    if (plan_.uniform) return; // and by each thread for itself
     std::vector<Holder>& near = relaxed_same_[relaxed_.of(address).id];
     for (const Holder& holder : near) {
       if (holder.address != address && try_cover(holder, load, copy, address)) {
@@ -253,13 +256,8 @@ void enumerate_copies(BlockPlan& plan) {
   }
 }
 
-} // namespace
-
-BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
-  BlockPlan plan;
-  plan.refused = why_not_coarsened(kernel);
-  if (!plan.refused.empty()) return plan;
-  std::vector<ptx::Special> seeds;
+void set_axes(emulator::Kernel& kernel, const BlockOptions& options, BlockPlan& plan,
+              std::vector<ptx::Special>& seeds) {
   unsigned count = 1;
   for (unsigned axis = 0; axis < 3; ++axis) {
     plan.axes[axis].factor = std::max(options.factors[axis], 1U);
@@ -267,26 +265,62 @@ BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
     plan.refused = why_not_replaced(kernel, std::array{ptx::along(ptx::Special::ctaid_x, axis),
                                                        ptx::along(ptx::Special::tid_x, axis),
                                                        ptx::along(ptx::Special::nctaid_x, axis)});
-    if (!plan.refused.empty()) return plan;
+    if (!plan.refused.empty()) return;
     count *= std::min(plan.axes[axis].factor, most_copies + 1);
     if (!ptx::reads_special(kernel.body, ptx::along(ptx::Special::ctaid_x, axis))) {
       plan.refused = fmt::format("it does not read %ctaid.{}", axis_name(axis));
-      return plan;
+      return;
     }
     // Rows along x would take the lanes of a warp apart.
-    plan.axes[axis].rows = axis != 0 && options.rows && uses_rows_only(kernel, axis);
+    plan.axes[axis].rows =
+        axis != 0 && options.rows && !plan.uniform && uses_rows_only(kernel, axis);
     seeds.push_back(
         ptx::along(plan.axes[axis].rows ? ptx::Special::tid_x : ptx::Special::ctaid_x, axis));
   }
   if (count == 1) plan.refused = "no axis to coarsen";
   if (count > most_copies || count * kernel.body.insts.size() > most_instructions)
     plan.refused = "too many copies";
+  if (plan.refused.empty()) enumerate_copies(plan);
+}
+
+// A plan in which each thread decides for itself whether its copies stay together.
+BlockPlan plan_lone_threads(emulator::Kernel& kernel, const BlockOptions& options) {
+  BlockPlan plan;
+  plan.refused = why_not_coarsened(kernel);
   if (!plan.refused.empty()) return plan;
-  enumerate_copies(plan);
+  std::vector<ptx::Special> seeds;
+  set_axes(kernel, options, plan, seeds);
+  if (!plan.refused.empty()) return plan;
   plan.variance = analysis::find_variance(kernel.body, seeds);
   plan.schedule = make_schedule(kernel.body, plan.variance, plan.count(), options.order);
   plan.refused = why_copies_part(kernel, plan.variance);
   return plan;
+}
+
+// A plan for kernels whose threads meet, or whose copies part where memory has been written.
+BlockPlan plan_uniform_copies(emulator::Kernel& kernel, const BlockOptions& options) {
+  BlockPlan plan;
+  plan.uniform = true;
+  plan.refused = why_not_uniform(kernel);
+  if (!plan.refused.empty()) return plan;
+  std::vector<ptx::Special> seeds;
+  set_axes(kernel, options, plan, seeds);
+  if (!plan.refused.empty()) return plan;
+  find_regions(kernel, seeds, plan);
+  if (plan.refused.empty())
+    plan.schedule =
+        make_schedule(kernel.body, plan.variance, plan.count(), options.order, plan.regions);
+  return plan;
+}
+
+} // namespace
+
+BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
+  BlockPlan plan = plan_lone_threads(kernel, options);
+  if (plan.refused.empty() || !options.meet) return plan;
+  BlockPlan uniform = plan_uniform_copies(kernel, options);
+  const bool concerns_text = !why_not_coarsened(kernel).empty();
+  return uniform.refused.empty() || concerns_text ? std::move(uniform) : std::move(plan);
 }
 
 BlockPlan find_block_reuse(emulator::Kernel& kernel, sym::Solver& solver,

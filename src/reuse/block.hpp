@@ -63,6 +63,7 @@ struct BlockLoad {
 struct BlockOptions {
   std::array<unsigned, 3> factors{1, 1, 1};
   bool rows = true; // where possible
+  bool meet = true; // also kernels whose threads meet (block_uniform.hpp)
   CopyOrder order = CopyOrder::copies;
   bool paranoid = false;
 };
@@ -72,6 +73,10 @@ struct BlockPlan {
   std::array<Axis, 3> axes;
   std::vector<std::array<unsigned, 3>> copies; // offsets along the axes; copy 0 has none
   analysis::Variance variance;
+  // All threads of a block take one form, so they may meet (block_uniform.hpp). Only then:
+  bool uniform = false;
+  std::vector<Region> regions;    // in program order
+  std::vector<std::uint32_t> own; // symbols of shared memory of which each copy has its own
   Schedule schedule;
   std::vector<BlockLoad> loads;  // in program order
   IndexBound bound;              // to be checked on entry, unless empty

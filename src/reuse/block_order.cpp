@@ -17,8 +17,10 @@ namespace {
 // What stands once for all copies is run with copy 0, ahead of everything of the others.
 class Cutter {
 public:
-  Cutter(const ptx::Body& body, const analysis::Variance& variance, CopyOrder order)
-      : body_(body), variance_(variance), order_(order), read_(body.registers.size(), 0) {}
+  Cutter(const ptx::Body& body, const analysis::Variance& variance, CopyOrder order,
+         std::span<const Region> regions)
+      : body_(body), variance_(variance), order_(order), regions_(regions),
+        read_(body.registers.size(), 0) {}
 
   std::vector<std::uint32_t> run() {
     bool closed = true;
@@ -27,7 +29,14 @@ public:
         closed |= statement.kind != StatementKind::location;
         continue;
       }
-      const ptx::Inst& inst = body_.insts[segments_.size()];
+      const auto id = static_cast<InstId>(segments_.size());
+      if (in_region(id)) {
+        if (id == regions_.front().first) ++segment_;
+        segments_.push_back(segment_);
+        closed = true;
+        continue;
+      }
+      const ptx::Inst& inst = body_.insts[id];
       if (closed || starts_segment(inst)) ++segment_;
       segments_.push_back(segment_);
       if (variance_.differs(body_, inst)) note_reads(inst);
@@ -37,9 +46,19 @@ public:
   }
 
 private:
+  bool in_region(InstId id) {
+    if (!regions_.empty() && id >= regions_.front().end) regions_ = regions_.subspan(1);
+    return !regions_.empty() && id >= regions_.front().first;
+  }
+
+  // Control may go elsewhere, or all copies of all threads meet.
+  [[nodiscard]] static bool stands_alone(const ptx::Effects& effects) {
+    return effects.branches || effects.terminates || effects.waits;
+  }
+
   [[nodiscard]] bool starts_segment(const ptx::Inst& inst) const {
     const ptx::Effects effects = ptx::effects(body_, inst);
-    if (order_ == CopyOrder::instructions || effects.branches || effects.terminates) return true;
+    if (order_ == CopyOrder::instructions || stands_alone(effects)) return true;
     if (variance_.differs(body_, inst)) return false;
     // Other copies have yet to load, or to read the register, ahead of it.
     return effects.writes_memory || std::ranges::any_of(body_.dst(inst), [&](const ptx::Arg& dst) {
@@ -50,8 +69,7 @@ private:
   // Behind a store, a load that stands once would miss what the other copies store.
   [[nodiscard]] bool ends_segment(const ptx::Inst& inst) const {
     const ptx::Effects effects = ptx::effects(body_, inst);
-    return order_ == CopyOrder::instructions || effects.branches || effects.terminates ||
-           effects.writes_memory;
+    return order_ == CopyOrder::instructions || stands_alone(effects) || effects.writes_memory;
   }
 
   void note_reads(const ptx::Inst& inst) {
@@ -67,6 +85,7 @@ private:
   const ptx::Body& body_;
   const analysis::Variance& variance_;
   CopyOrder order_;
+  std::span<const Region> regions_; // those that are not behind us
   std::uint32_t segment_ = 0;
   std::vector<std::uint32_t> segments_;
   std::vector<std::uint32_t> read_; // by register: the last segment that reads it copy by copy
@@ -75,8 +94,9 @@ private:
 } // namespace
 
 Schedule make_schedule(const ptx::Body& body, const analysis::Variance& variance, unsigned copies,
-                       CopyOrder order) {
-  Schedule schedule{.segment = Cutter(body, variance, order).run()};
+                       CopyOrder order, std::span<const Region> regions) {
+  Schedule schedule;
+  schedule.segment = Cutter(body, variance, order, regions).run();
   const auto count = static_cast<InstId>(schedule.segment.size());
   for (InstId first = 0, end = 0; first < count; first = end) {
     while (end < count && schedule.segment[end] == schedule.segment[first])

@@ -15,6 +15,7 @@
 #include "ptx/body.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ptxasw::reuse {
@@ -26,12 +27,18 @@ struct Step {
   unsigned copy = 0;
 };
 
+// A stretch of the text, [first, end), in which each copy goes its own way: copy after copy runs it
+// from end to end. A segment of its own.
+struct Region {
+  ptx::InstId first = 0, end = 0;
+};
+
 struct Schedule {
   std::vector<std::uint32_t> segment; // by instruction; the numbers grow with the program
   std::vector<Step> steps;            // segment by segment
 };
 
 Schedule make_schedule(const ptx::Body& body, const analysis::Variance& variance, unsigned copies,
-                       CopyOrder order);
+                       CopyOrder order, std::span<const Region> regions = {});
 
 } // namespace ptxasw::reuse

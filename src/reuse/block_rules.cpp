@@ -118,6 +118,10 @@ std::string why_threads_meet(const ptx::Body& body, const Inst& inst) {
   if (std::string why = why_not_group(body, inst); !why.empty()) return why;
   const ptx::Effects effects = ptx::effects(body, inst);
   if (effects.ordered) return at_line(body, inst, "volatile or ordered access");
+  return why_it_observes(body, inst);
+}
+
+std::string why_it_observes(const ptx::Body& body, const Inst& inst) {
   if (inst.opaque) return at_line(body, inst, "an operand form without semantics");
   for (const Arg& src : body.src(inst)) {
     if (src.kind == Arg::Kind::special && is_observation(src.special))
@@ -126,14 +130,13 @@ std::string why_threads_meet(const ptx::Body& body, const Inst& inst) {
   return {};
 }
 
-namespace {
-
-// Copies have one frame.
 bool uses_local_memory(const Inst& inst) {
   const Group group = ptx::group(inst.op);
   return makes_generic(inst, ptx::Space::local) ||
          ((group == Group::load || group == Group::store) && inst.mods.space == ptx::Space::local);
 }
+
+namespace {
 
 bool is_debug_information(std::string_view directive) {
   return directive.starts_with(".section") && directive.find(".debug_info") != directive.npos;
@@ -141,14 +144,20 @@ bool is_debug_information(std::string_view directive) {
 
 } // namespace
 
+std::string why_not_a_plain_text(const emulator::Kernel& kernel) {
+  const ptx::Module& module = *kernel.body.module;
+  for (const ptx::Statement& statement : module.statements) {
+    if (statement.kind == ptx::StatementKind::directive &&
+        is_debug_information(module.slice(statement.range)))
+      return "debug information names its labels";
+  }
+  return {};
+}
+
 std::string why_not_coarsened(const emulator::Kernel& kernel) {
   const ptx::Body& body = kernel.body;
   if (std::string why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
-  for (const ptx::Statement& statement : body.module->statements) {
-    if (statement.kind == ptx::StatementKind::directive &&
-        is_debug_information(body.module->slice(statement.range)))
-      return "debug information names its labels";
-  }
+  if (std::string why = why_not_a_plain_text(kernel); !why.empty()) return why;
   for (const ptx::Statement& statement : body.module->body_of(*body.function)) {
     if (statement.kind != ptx::StatementKind::variable) continue;
     const ptx::Variable& variable = body.module->variables[statement.index];
@@ -165,8 +174,7 @@ std::string why_not_coarsened(const emulator::Kernel& kernel) {
   }
   for (const Inst& inst : body.insts) {
     if (std::string why = why_threads_meet(body, inst); !why.empty()) return why;
-    if (uses_local_memory(inst))
-      return at_line(body, inst, "copies would share the thread's local memory");
+    if (uses_local_memory(inst)) return at_line(body, inst, copies_share_a_frame);
   }
   return {};
 }
@@ -174,7 +182,8 @@ std::string why_not_coarsened(const emulator::Kernel& kernel) {
 bool needs_agreement(const emulator::Kernel& kernel, const analysis::Variance& variance,
                      const Inst& inst) {
   const Group group = ptx::group(inst.op);
-  return (group == Group::branch || group == Group::exit) && variance.reads(kernel.body, inst);
+  return (group == Group::branch || group == Group::exit) && variance.reads(kernel.body, inst) &&
+         !variance.is_apart(kernel.body, inst);
 }
 
 std::string why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& variance) {

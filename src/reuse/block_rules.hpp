@@ -20,6 +20,14 @@ std::string why_not_a_plain_kernel(const emulator::Kernel& kernel);
 // Rules about one instruction, for all rewrites that let a thread do another's work: it may wait
 // for, observe or disturb other threads. Empty, or a reason.
 std::string why_threads_meet(const ptx::Body& body, const ptx::Inst& inst);
+// The part of these rules that is about what the instruction sees of the machine.
+std::string why_it_observes(const ptx::Body& body, const ptx::Inst& inst);
+// Debug information and the module's other ties to the kernel's text. Empty, or a reason.
+std::string why_not_a_plain_text(const emulator::Kernel& kernel);
+// Copies have one frame.
+bool uses_local_memory(const ptx::Inst& inst);
+inline constexpr std::string_view copies_share_a_frame =
+    "copies would share the thread's local memory";
 // "atom at line 7: blocks can ..."
 std::string at_line(const ptx::Body& body, const ptx::Inst& inst, std::string_view why);
 

@@ -48,8 +48,8 @@ bool BlockShift::varies_freely(Term atom) const {
   switch (static_cast<AtomKind>(info.kind)) {
   case AtomKind::special:
   case AtomKind::parameter:
-  case AtomKind::symbol:
-  case AtomKind::trip: return false;
+  case AtomKind::symbol: return false;
+  case AtomKind::trip: return trips_part(info.tag);
   case AtomKind::undefined: return varying[info.tag];
   case AtomKind::carried:
   case AtomKind::merged: return varying[info.tag2];
@@ -59,6 +59,12 @@ bool BlockShift::varies_freely(Term atom) const {
   if (info.tag == ptx::none) return info.tag2 != ptx::none && varying[info.tag2];
   const ptx::Arg& dst = k_.body.dst(k_.body.insts[info.tag])[info.tag2];
   return dst.kind != ptx::Arg::Kind::reg || varying[dst.id];
+}
+
+// In a region each copy makes trips of its own.
+bool BlockShift::trips_part(std::uint32_t loop) const {
+  const analysis::BlockId header = k_.loops.loops[loop].header;
+  return plan_.variance.is_apart(k_.body, k_.body.insts[k_.cfg.blocks[header].first]);
 }
 
 std::optional<Term> BlockShift::moved(Term t, const std::array<std::int64_t, 3>& by) {

@@ -26,6 +26,7 @@ public:
 
 private:
   [[nodiscard]] bool varies_freely(sym::Term atom) const;
+  [[nodiscard]] bool trips_part(std::uint32_t loop) const;
 
   const emulator::Kernel& k_;
   sym::Context& c_;

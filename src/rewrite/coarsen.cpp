@@ -53,6 +53,7 @@ public:
     if (!plan_.refused.empty()) return {};
     if (options_.host) note_grid();
     note_groups();
+    text_.all += names_.shared_declarations();
     std::string small;
     if (!options_.host) small = small_launch(body_, options_.least_threads, registers_, text_);
     axes_.enter(text_, small);
@@ -89,6 +90,11 @@ private:
     text_.line("// ptxasw: one block does the work of{}", groups);
   }
 
+  [[nodiscard]] bool is_shared(const ptx::Statement& statement) const {
+    return statement.kind == StatementKind::variable &&
+           module_.variables[statement.index].space == ptx::Space::shared;
+  }
+
   // --- Lockstep --------------------------------------------------------------------------------
 
   void lockstep() {
@@ -99,19 +105,84 @@ private:
     std::uint32_t done = module_.body_of(*body_.function).front().range.end;
     InstId next = 0;
     auto step = plan_.schedule.steps.begin();
-    for (const ptx::Statement& statement : inside_) {
-      if (statement.kind == StatementKind::instruction) {
+    auto region = plan_.regions.begin();
+    for (std::size_t n = 0; n < inside_.size(); ++n) {
+      const ptx::Statement& statement = inside_[n];
+      if (statement.kind != StatementKind::instruction) {
+        if (statement.kind != StatementKind::location && !is_shared(statement))
+          text_.all += module_.slice({done, statement.range.end});
+      } else if (region != plan_.regions.end() && next == region->first) {
+        n = write_region(*region, n);
+        for (next = region->end; step != plan_.schedule.steps.end() && step->inst < next;)
+          ++step;
+        ++region;
+      } else {
         // Its segment is written where its first instruction stands.
         const std::uint32_t segment = plan_.schedule.segment[next++];
         for (; step != plan_.schedule.steps.end() && plan_.schedule.segment[step->inst] == segment;
              ++step)
           write(*step);
-      } else if (statement.kind != StatementKind::location) {
-        text_.all += module_.slice({done, statement.range.end});
       }
-      done = statement.range.end;
+      done = inside_[n].range.end;
     }
     close_body();
+  }
+
+  // Copy after copy, each with labels of its own, from the first statement of the region on; the
+  // last one is returned.
+  std::size_t write_region(const reuse::Region& region, std::size_t first) {
+    std::size_t last = first;
+    for (unsigned copy = 0; copy < plan_.count(); ++copy) {
+      InstId next = region.first, labelled = ptx::none;
+      const auto label = [&] {
+        if (labelled != next && is_target(region, next))
+          text_.label(region_label(region, next, copy));
+        labelled = next;
+      };
+      label(); // its own stands in front of the region
+      for (std::size_t n = first; next < region.end; ++n) {
+        const ptx::Statement& statement = inside_[n];
+        last = n;
+        if (statement.kind == StatementKind::instruction) {
+          write({next++, copy});
+        } else if (statement.kind == StatementKind::label) {
+          label(); // ahead of the scopes that begin behind it
+        } else if (copy == 0 && statement.kind != StatementKind::location) {
+          text_.line("{}", module_.slice(statement.range));
+        }
+      }
+      text_.label(region_label(region, region.end, copy));
+    }
+    return last;
+  }
+
+  [[nodiscard]] bool is_target(const reuse::Region& region, InstId inst) const {
+    for (InstId i = region.first; i < region.end; ++i) {
+      if (std::ranges::count(body_.targets_of(body_.insts[i]), inst) != 0) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::string region_label(const reuse::Region& region, InstId target,
+                                         unsigned copy) const {
+    const char* what = target == region.end ? "meet" : "part";
+    return fmt::format("{}{}_{}_{}", labels_.prefix, what, target, copy);
+  }
+
+  // A branch in a region, which leads to a label of the copy; empty for what is none.
+  [[nodiscard]] std::string branch_in_region(const Inst& inst, unsigned copy) const {
+    if (inst.op != ptx::Op::bra) return {};
+    const auto id = static_cast<InstId>(&inst - body_.insts.data());
+    for (const reuse::Region& region : plan_.regions) {
+      if (id < region.first || id >= region.end) continue;
+      const std::string guard =
+          inst.guard == ptx::none
+              ? ""
+              : fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.of(inst.guard, copy));
+      return fmt::format("{}bra{} \t{};", guard, inst.mods.uni ? ".uni" : "",
+                         region_label(region, body_.targets_of(inst).front(), copy));
+    }
+    return {};
   }
 
   // What stands in front of each instruction: blanks, comments, .loc.
@@ -177,8 +248,10 @@ private:
 
   // The statement as copy `copy` executes it.
   [[nodiscard]] std::string in_copy(const Inst& inst, unsigned copy) const {
+    if (std::string branch = branch_in_region(inst, copy); !branch.empty()) return branch;
     return original_.spliced(range_of(inst), [&](const ptx::Mention& m) -> std::string {
       if (m.arg.kind == Arg::Kind::reg) return names_.of(m.arg.id, copy);
+      if (m.arg.kind == Arg::Kind::symbol) return names_.of_symbol(m.arg.id, copy);
       const std::string_view name = module_.slice(m.where);
       return axes_.in_copy(name, copy).value_or(std::string(name));
     });
@@ -314,7 +387,13 @@ private:
     text_.label(labels_.original);
     text_.line("// ptxasw: a block by itself");
     text_.line("{{");
-    write_body([&](const Inst& inst) { return original_.text(range_of(inst), by_itself); });
+    write_body([&](const Inst& inst) {
+      return original_.spliced(range_of(inst), [&](const ptx::Mention& m) {
+        if (m.arg.kind == Arg::Kind::reg) return original_.name(m.arg.id, by_itself);
+        if (m.arg.kind == Arg::Kind::symbol) return names_.of_symbol(m.arg.id, 0);
+        return std::string(module_.slice(m.where));
+      });
+    });
     close_body();
   }
 
@@ -325,7 +404,10 @@ private:
       text_.all += module_.slice({done, statement.range.begin});
       done = statement.range.end;
       const bool is_instruction = statement.kind == StatementKind::instruction;
-      text_.all += is_instruction ? write(body_.insts[next++]) : module_.slice(statement.range);
+      if (is_instruction)
+        text_.all += write(body_.insts[next++]);
+      else if (!is_shared(statement))
+        text_.all += module_.slice(statement.range);
     }
   }
 

@@ -1,6 +1,8 @@
 // Declared as ranges (.reg .f32 %f_c3_<13>;), which is short and leaves the numbers as they are.
 #include "rewrite/coarsen_names.hpp"
 
+#include "reuse/shared_symbols.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,6 +37,8 @@ CopyNames::CopyNames(const Names& names, const reuse::BlockPlan& plan)
     : body_(names.body()), plan_(plan), mark_("_c") {
   for (RegId reg = 0; reg < body_.registers.size(); ++reg)
     renamed_.push_back(reg != body_.carry && !names.unmistakable(reg));
+  for (const ptx::Symbol& symbol : body_.symbols)
+    hoisted_.push_back(symbol.space == ptx::Space::shared && names.declares(symbol.name));
   while (marks_are_taken())
     mark_ += 'c';
   split_names();
@@ -84,6 +88,27 @@ std::string CopyNames::written(RegId reg, unsigned copy) const {
 std::string CopyNames::of(RegId reg, unsigned copy) const {
   if (!plan_.variance.registers[reg]) copy = 0;
   return marked({reg, copy}, written(reg, copy));
+}
+
+std::string CopyNames::of_symbol(std::uint32_t symbol, unsigned copy) const {
+  const std::string name(body_.symbols[symbol].name);
+  if (std::ranges::count(plan_.own, symbol) == 0) copy = 0;
+  return copy == 0 && !hoisted_[symbol] ? name : fmt::format("{}{}{}", name, mark_, copy);
+}
+
+std::string CopyNames::shared_declarations() const {
+  std::string text;
+  for (std::uint32_t symbol = 0; symbol < body_.symbols.size(); ++symbol) {
+    const ptx::Symbol& variable = body_.symbols[symbol];
+    const unsigned copies = std::ranges::count(plan_.own, symbol) == 0 ? 1 : plan_.count();
+    const std::uint64_t alignment =
+        std::max<std::uint64_t>(variable.alignment, reuse::SharedSymbols::alignment);
+    for (unsigned copy = hoisted_[symbol] ? 0 : 1; copy < copies; ++copy) {
+      text += fmt::format("\n\t.shared .align {} .b8 {}[{}];", alignment, of_symbol(symbol, copy),
+                          variable.size);
+    }
+  }
+  return text;
 }
 
 std::string CopyNames::declarations() const {

@@ -18,8 +18,13 @@ public:
   // else %f12 -> %f_c3_12. What is declared in a nested block, or shares its name, cannot be named
   // everywhere: it gets a name for copy 0, too.
   [[nodiscard]] std::string of(ptx::RegId reg, unsigned copy) const;
+  // The variable that a copy has for a symbol (an index into Body::symbols): shared memory that the
+  // kernel declares is declared anew, in front of all forms.
+  [[nodiscard]] std::string of_symbol(std::uint32_t symbol, unsigned copy) const;
   // Declarations of the names that are not the registers' own.
   [[nodiscard]] std::string declarations() const;
+  // And of variables of shared memory.
+  [[nodiscard]] std::string shared_declarations() const;
 
 private:
   struct Name {
@@ -36,6 +41,7 @@ private:
   std::string mark_;          // "_c", or longer if the module uses that
   std::vector<Name> names_;   // by RegId
   std::vector<bool> renamed_; // by RegId: in copy 0, too
+  std::vector<bool> hoisted_; // by symbol: shared memory that the kernel declares
 };
 
 // "$ptxasw_", or longer, so that no label of the module begins so.

@@ -64,7 +64,8 @@ Found find(const std::string& body, reuse::BlockOptions options = {.factors = {1
 }
 
 std::string why_not(const std::string& body) {
-  return find(body + "\nst.global.f32 [%rd5], %f1;\nret;").plan.refused;
+  return find(body + "\nst.global.f32 [%rd5], %f1;\nret;", {.factors = {1, 2, 1}, .meet = false})
+      .plan.refused;
 }
 
 // --- Rules ---------------------------------------------------------------------------------------
@@ -174,7 +175,9 @@ TEST(BlockRules, SharedMemoryOfTheModule) {
                                                        "cvta.shared.u64 %rd8, %rd8;\n"
                                                        "st.u32 [%rd8], %r4;\nret;");
   text.insert(text.find(".visible"), ".extern .shared .align 4 .b8 tile[];\n");
-  EXPECT_THAT(Found(text).plan.refused, HasSubstr("uses tile, in shared memory"));
+  EXPECT_THAT(Found(text, {.factors = {1, 2, 1}, .meet = false}).plan.refused,
+              HasSubstr("uses tile, in shared memory"));
+  EXPECT_THAT(Found(text).plan.refused, HasSubstr("the host says how large tile is"));
 }
 
 TEST(BlockRules, DebugInformationNamesLabels) {

@@ -1,0 +1,263 @@
+// A fixpoint: what differs decides where copies part and which variables they must have of their
+// own, and both make more differ. It ends, for all three only grow.
+#include "reuse/block_uniform.hpp"
+
+#include "reuse/block_rules.hpp"
+#include "reuse/shared_symbols.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace ptxasw::reuse {
+
+using analysis::BlockId;
+using ptx::Arg;
+using ptx::Group;
+using ptx::Inst;
+using ptx::InstId;
+using ptx::Op;
+using ptx::Sub;
+
+namespace {
+
+constexpr std::uint64_t most_shared_bytes = std::uint64_t{48} << 10; // of any launch
+
+bool has(const Inst& inst, Sub sub) {
+  return inst.mods.sub == sub || inst.mods.sub2 == sub || inst.mods.sub3 == sub;
+}
+
+bool is_warp_barrier(const Inst& inst) {
+  return has(inst, Sub::warp);
+}
+
+// All threads of the block, at a barrier that the text names.
+bool is_whole_barrier(const ptx::Body& body, const Inst& inst) {
+  if (inst.op != Op::bar && inst.op != Op::barrier) return false;
+  const auto src = body.src(inst);
+  return has(inst, Sub::sync) && !is_warp_barrier(inst) && inst.guard == ptx::none &&
+         src.size() == 1 && src[0].kind == Arg::Kind::imm;
+}
+
+bool is_of_a_warp(const Inst& inst) {
+  switch (inst.op) {
+  case Op::shfl:
+  case Op::vote:
+  case Op::match:
+  case Op::redux: return inst.mods.sync;
+  case Op::bar:
+  case Op::barrier: return is_warp_barrier(inst);
+  default: return false;
+  }
+}
+
+std::string why_not_together(const ptx::Body& body, const Inst& inst) {
+  const Group group = ptx::group(inst.op);
+  const bool of_shared_memory = (inst.op == Op::ld || inst.op == Op::st) &&
+                                inst.mods.space == ptx::Space::shared &&
+                                !ptx::effects(body, inst).ordered;
+  if (is_whole_barrier(body, inst) || is_of_a_warp(inst) || of_shared_memory)
+    return why_it_observes(body, inst);
+  if (group == Group::barrier) return at_line(body, inst, "a barrier of some threads");
+  if (uses_local_memory(inst)) return at_line(body, inst, copies_share_a_frame);
+  // Lanes of a warp stay together, so they keep their promise.
+  if ((group == Group::branch || group == Group::exit) && inst.mods.uni)
+    return why_it_observes(body, inst);
+  return why_threads_meet(body, inst);
+}
+
+std::string why_not_declared(const ptx::Body& body) {
+  for (const ptx::Statement& statement : body.module->body_of(*body.function)) {
+    if (statement.kind != ptx::StatementKind::variable) continue;
+    for (std::uint32_t n = 0; n < statement.count; ++n) {
+      const ptx::Variable& variable = body.module->variables[statement.index + n];
+      if (variable.space != ptx::Space::reg && variable.space != ptx::Space::shared)
+        return fmt::format("declares {} memory", ptx::name(variable.space));
+      const bool again = std::ranges::count(body.symbols, variable.name, &ptx::Symbol::name) > 1;
+      if (variable.space == ptx::Space::shared && (again || variable.external))
+        return fmt::format("declares {} in a way that is not handled", variable.name);
+    }
+  }
+  for (const ptx::Symbol& symbol : body.symbols) {
+    if (symbol.kind != ptx::Symbol::Kind::variable) continue;
+    if (symbol.space == ptx::Space::local)
+      return fmt::format("uses {}, in local memory", symbol.name);
+    if (symbol.space == ptx::Space::shared && symbol.size == 0)
+      return fmt::format("the host says how large {} is", symbol.name);
+  }
+  return {};
+}
+
+// One branch at which copies may part, and what they run until they meet again.
+class Parting {
+public:
+  Parting(const emulator::Kernel& kernel, InstId branch)
+      : k_(kernel), cfg_(kernel.cfg), branch_(branch), at_(cfg_.block_of[branch]),
+        meets_(cfg_.ipdom[at_]), inside_(cfg_.blocks.size(), false) {}
+
+  // Empty if it is not one stretch of the text with one way in and one way out.
+  [[nodiscard]] std::optional<Region> find() {
+    if (k_.body.insts[branch_].op != Op::bra) return std::nullopt;
+    if (meets_ == analysis::no_block || meets_ == cfg_.exit()) return std::nullopt;
+    follow();
+    Region region{inside_[at_] ? cfg_.blocks[at_].first : branch_, branch_ + 1};
+    for (BlockId b = 0; b < cfg_.blocks.size(); ++b) {
+      if (!inside_[b]) continue;
+      region.first = std::min(region.first, cfg_.blocks[b].first);
+      region.end = std::max(region.end, cfg_.blocks[b].end);
+    }
+    if (cfg_.blocks[meets_].first != region.end || !is_closed(region)) return std::nullopt;
+    return region;
+  }
+
+private:
+  // Blocks on a way from the branch to where all ways meet.
+  void follow() {
+    std::vector<BlockId> work{at_};
+    while (!work.empty()) {
+      const BlockId b = work.back();
+      work.pop_back();
+      for (const BlockId next : cfg_.blocks[b].succs) {
+        if (next == meets_ || inside_[next]) continue;
+        inside_[next] = true;
+        work.push_back(next);
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_closed(const Region& region) const {
+    for (BlockId b = 0; b < cfg_.blocks.size(); ++b) {
+      const analysis::Block& block = cfg_.blocks[b];
+      const bool in_text = block.first >= region.first && block.first < region.end;
+      if (in_text && !inside_[b] && b != at_) return false; // other code between
+      if (!inside_[b]) continue;
+      const Inst& last = k_.body.insts[block.end - 1];
+      if (last.op == Op::brx) return false;      // its table names labels
+      if (block.first == region.first) continue; // ways in
+      for (const BlockId pred : block.preds) {
+        if (!inside_[pred] && pred != at_) return false;
+      }
+    }
+    return is_balanced(region);
+  }
+
+  // Scopes of registers open and close inside, or are none.
+  [[nodiscard]] bool is_balanced(const Region& region) const {
+    InstId next = 0;
+    int depth = 0;
+    for (const ptx::Statement& statement : k_.body.module->body_of(*k_.body.function)) {
+      if (statement.kind == ptx::StatementKind::instruction) ++next;
+      if (next <= region.first || next >= region.end) continue;
+      if (statement.kind == ptx::StatementKind::scope_open) ++depth;
+      if (statement.kind == ptx::StatementKind::scope_close && --depth < 0) return false;
+      if (statement.kind == ptx::StatementKind::prototype) return false;
+    }
+    return depth == 0;
+  }
+
+  const emulator::Kernel& k_;
+  const analysis::Cfg& cfg_;
+  InstId branch_;
+  BlockId at_, meets_;
+  std::vector<bool> inside_;
+};
+
+class Regions {
+public:
+  Regions(const emulator::Kernel& kernel, std::span<const ptx::Special> seeds, BlockPlan& plan)
+      : k_(kernel), body_(kernel.body), plan_(plan), shared_(kernel.body) {
+    known_.seeds.assign(seeds.begin(), seeds.end());
+    known_.symbols.assign(body_.symbols.size(), false);
+    known_.apart.assign(body_.insts.size(), false);
+  }
+
+  void run() {
+    plan_.refused = shared_.refused;
+    for (bool grown = true; grown && plan_.refused.empty();) {
+      plan_.variance = analysis::spread_variance(body_, known_);
+      grown = false;
+      for (InstId i = 0; i < body_.insts.size() && plan_.refused.empty() && !grown; ++i)
+        grown = look_at(i);
+    }
+    if (!plan_.refused.empty()) return;
+    for (std::uint32_t symbol = 0; symbol < known_.symbols.size(); ++symbol)
+      if (known_.symbols[symbol]) plan_.own.push_back(symbol);
+    std::ranges::sort(plan_.regions, {}, &Region::first);
+    check();
+  }
+
+private:
+  // Something follows from what differs.
+  bool look_at(InstId id) {
+    const Inst& inst = body_.insts[id];
+    if (needs_agreement(k_, plan_.variance, inst)) return part(id);
+    if (inst.op != Op::st || inst.mods.space != ptx::Space::shared ||
+        !plan_.variance.differs(body_, inst))
+      return false;
+    bool grown = false;
+    for (const std::uint32_t symbol : shared_.of(inst)) {
+      grown |= !known_.symbols[symbol];
+      known_.symbols[symbol] = true;
+    }
+    return grown;
+  }
+
+  bool part(InstId branch) {
+    const auto region = Parting(k_, branch).find();
+    if (!region) {
+      plan_.refused =
+          at_line(body_, body_.insts[branch], "copies may part here and not meet again behind it");
+      return false;
+    }
+    const auto contains = [](const Region& a, const Region& b) {
+      return a.first <= b.first && b.end <= a.end;
+    };
+    std::erase_if(plan_.regions, [&](const Region& other) { return contains(*region, other); });
+    for (const Region& other : plan_.regions) {
+      if (region->first < other.end && other.first < region->end)
+        plan_.refused =
+            at_line(body_, body_.insts[branch], "copies may part in code that overlaps");
+    }
+    plan_.regions.push_back(*region);
+    std::fill(known_.apart.begin() + region->first, known_.apart.begin() + region->end, true);
+    return true;
+  }
+
+  void check() {
+    if (body_.carry != ptx::none && plan_.variance.registers[body_.carry])
+      plan_.refused = "its carry chains differ between copies, and there is one carry flag";
+    for (InstId i = 0; i < body_.insts.size(); ++i) {
+      if (known_.apart[i] && is_whole_barrier(body_, body_.insts[i]))
+        plan_.refused = at_line(body_, body_.insts[i], "some copies may not come to this barrier");
+    }
+    if (shared_.bytes(plan_.own, plan_.count()) > most_shared_bytes)
+      plan_.refused = fmt::format("{} bytes of shared memory would be needed",
+                                  shared_.bytes(plan_.own, plan_.count()));
+  }
+
+  const emulator::Kernel& k_;
+  const ptx::Body& body_;
+  BlockPlan& plan_;
+  SharedSymbols shared_;
+  analysis::Variance known_;
+};
+
+} // namespace
+
+std::string why_not_uniform(const emulator::Kernel& kernel) {
+  if (std::string why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
+  if (std::string why = why_not_a_plain_text(kernel); !why.empty()) return why;
+  if (std::string why = why_not_declared(kernel.body); !why.empty()) return why;
+  for (const Inst& inst : kernel.body.insts) {
+    if (std::string why = why_not_together(kernel.body, inst); !why.empty()) return why;
+  }
+  return {};
+}
+
+void find_regions(const emulator::Kernel& kernel, std::span<const ptx::Special> seeds,
+                  BlockPlan& plan) {
+  Regions(kernel, seeds, plan).run();
+}
+
+} // namespace ptxasw::reuse

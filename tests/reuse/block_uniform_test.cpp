@@ -1,0 +1,167 @@
+// Kernels whose threads meet: one small kernel for every rule, and which variables of shared memory
+// the copies have of their own.
+#include "reuse/block_uniform.hpp"
+
+#include "emulator/kernel_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ptxasw {
+namespace {
+
+using test::Emulated;
+using test::kernel_text;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// %r4 = %ctaid.y, %p1: it is at least m, %p2: the thread is the first, %rd5 = &out[%tid.x];
+// %r5 = s, %r6 = &s[%tid.x], %r7 = &t[%tid.x].
+std::string kernel(const std::string& body) {
+  return kernel_text(R"(
+    .shared .align 4 .b8 s[256];
+    .shared .align 4 .b8 t[256];
+    mov.u32 %r4, %ctaid.y;
+    setp.ge.u32 %p1, %r4, %r2;
+    setp.eq.u32 %p2, %r3, 0;
+    mul.wide.u32 %rd3, %r3, 4;
+    add.s64 %rd5, %rd2, %rd3;
+    mov.u32 %r5, s;
+    mad.lo.u32 %r6, %r3, 4, %r5;
+    mov.u32 %r8, t;
+    mad.lo.u32 %r7, %r3, 4, %r8;
+)" + body + "\nst.global.u32 [%rd5], %r9;\nret;");
+}
+
+struct Found {
+  Emulated emulated;
+  reuse::BlockPlan plan;
+
+  explicit Found(const std::string& body)
+      : emulated(kernel(body)), plan(reuse::plan_copies(emulated.kernel, {.factors = {1, 2, 1}})) {}
+  [[nodiscard]] std::vector<std::string> own() const {
+    std::vector<std::string> names;
+    for (const std::uint32_t symbol : plan.own)
+      names.emplace_back(emulated.kernel.body.symbols[symbol].name);
+    return names;
+  }
+};
+
+TEST(BlockUniform, EachHasItsReason) {
+  const struct {
+    const char* code;
+    const char* reason;
+  } cases[] = {
+      {"bar.arrive 0, 64;", "a barrier of some threads"},
+      {"bar.sync 0, 64;", "a barrier of some threads"},
+      {"bar.sync %r3;", "a barrier of some threads"},
+      {"@%p2 bar.sync 0;", "a barrier of some threads"},
+      {"activemask.b32 %r9;", "which lanes run together"},
+      {"atom.shared.add.u32 %r9, [s], 1;", "blocks can observe each other"},
+      {"ld.volatile.shared.u32 %r9, [s];", "the block's shared memory"},
+      {"membar.gl;", "orders memory"},
+      {"mov.u32 %r9, %clock;", "reads %clock"},
+      {"mov.u32 %r9, %dynamic_smem_size;", "reads %dynamic_smem_size"},
+      {".local .b32 l[2];", "declares local memory"},
+      // Where shared memory lies, or of which variable it is.
+      {"st.global.u32 [%rd5+4], %r6;", "reads the address of shared memory"},
+      {"setp.lt.u32 %p3, %r6, %r7;", "reads the address of shared memory"},
+      {"sub.u32 %r9, %r6, %r5;", "reads the address of shared memory"},
+      {"sub.u32 %r9, %r3, %r5;", "reads the address of shared memory"},
+      {"mul.lo.u32 %r9, %r5, 2;", "reads the address of shared memory"},
+      {"mad.lo.u32 %r9, %r5, 2, %r3;", "reads the address of shared memory"},
+      {"shfl.sync.bfly.b32 %r9, %r5, 1, 31, -1;", "reads the address of shared memory"},
+      {"mov.u64 %rd8, s;\ncvta.shared.u64 %rd8, %rd8;", "makes an address of the block's shared"},
+      {"cvta.local.u64 %rd8, %rd3;", "local memory"},
+      {"cvt.u64.u32 %rd8, %r5;\nld.u32 %r9, [%rd8];", "reads the address of shared memory"},
+      {"mov.u64 %rd8, s;\nld.u32 %r9, [%rd8];", "uses the address of shared memory"},
+      {"ld.shared.u32 %r9, [%r3];", "shared memory without a name"},
+      {"ld.shared.u32 %r9, [64];", "shared memory without a name"},
+      {".shared .b8 u[49152];\nst.shared.u8 [u], %r4;", "bytes of shared memory"},
+      // Some copies leave, or do not come to a barrier.
+      {"@%p1 ret;\nbar.sync 0;", "not meet again"},
+      {"@%p1 bra L;\n@%p2 ret;\nL:\nadd.u32 %r9, %r3, 1;", "not meet again"},
+      {"@%p1 bra L;\n@%p2 trap;\nL:\nadd.u32 %r9, %r3, 1;", "not meet again"},
+      {"@%p1 bra L;\nbar.sync 0;\nL:\nadd.u32 %r9, %r3, 1;", "not come to this barrier"},
+      {"mov.u32 %r9, 0;\nL:\nbar.sync 0;\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p3, %r9, %r4;\n"
+       "@%p3 bra L;\nadd.u32 %r9, %r3, 1;",
+       "not come to this barrier"},
+      {"ld.shared.u32 %r10, [%r7];\nst.shared.u32 [%r7], %r4;\nmov.u32 %r9, 0;\nL:\nbar.sync 0;\n"
+       "add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p3, %r9, %r10;\n@%p3 bra L;\nadd.u32 %r9, %r3, 1;",
+       "not come to this barrier"},
+      // Not one stretch of the text.
+      {"@%p1 bra L;\nadd.u32 %r9, %r3, 1;\nM:\nadd.u32 %r9, %r3, 2;\nbra N;\nO:\n"
+       "mov.u32 %r9, 2;\nbra.uni P;\nL:\nbra M;\nN:\nsetp.lt.u32 %p3, %r3, 4;\n@%p3 bra O;\nP:\n"
+       "bar.sync 0;",
+       "not meet again"},
+      {"add.cc.u32 %r9, %r4, %r4;\naddc.u32 %r9, %r9, 0;\nbar.sync 0;", "carry"},
+  };
+  for (const auto& [code, reason] : cases)
+    EXPECT_THAT(Found(code).plan.refused, HasSubstr(reason)) << code;
+}
+
+TEST(BlockUniform, ThreadsMayMeet) {
+  for (const char* code :
+       {"bar.sync 0;", "barrier.sync 3;", "barrier.cta.sync.aligned 0;", "bar.warp.sync -1;",
+        "@%p2 ret;\nbar.sync 0;", "shfl.sync.bfly.b32 %r9, %r4, 1, 31, -1;",
+        "vote.sync.any.pred %p3, %p1, -1;", "bar.sync 0;\n@%p2 bra.uni L;\nL:",
+        "@%p1 bra L;\nshfl.sync.bfly.b32 %r9, %r3, 1, 31, -1;\nL:\nbar.sync 0;"}) {
+    const Found found(code);
+    EXPECT_EQ(found.plan.refused, "") << code;
+    EXPECT_TRUE(found.plan.uniform) << code;
+  }
+}
+
+TEST(BlockUniform, VariablesOfEachCopy) {
+  // Value, address, condition; what is read of one that differs; code in which copies part.
+  EXPECT_THAT(Found("st.shared.u32 [%r6], %r4;").own(), ElementsAre("s"));
+  EXPECT_THAT(Found("add.u32 %r6, %r6, %r4;\nst.shared.u32 [%r6], %r3;").own(), ElementsAre("s"));
+  EXPECT_THAT(Found("@%p1 st.shared.u32 [%r6], %r3;").own(), ElementsAre("s"));
+  EXPECT_THAT(Found("st.shared.u32 [%r6], %r4;\nbar.sync 0;\nld.shared.u32 %r9, [%r6+4];\n"
+                    "st.shared.u32 [%r7], %r9;")
+                  .own(),
+              ElementsAre("s", "t"));
+  EXPECT_THAT(Found("@%p1 bra L;\nst.shared.u32 [%r6], %r3;\nL:\nbar.sync 0;").own(),
+              ElementsAre("s"));
+  EXPECT_THAT(Found("selp.u32 %r11, %r6, %r7, %p2;\nst.shared.u32 [%r11], %r4;").own(),
+              ElementsAre("s", "t"));
+  // A store by name.
+  EXPECT_THAT(Found("st.shared.u32 [t+4], %r4;").own(), ElementsAre("t"));
+}
+
+TEST(BlockUniform, VariablesForAllCopies) {
+  EXPECT_THAT(Found("st.shared.u32 [%r6], %r3;").own(), IsEmpty());
+  EXPECT_THAT(Found("@%p2 st.shared.u32 [%r6], %r1;").own(), IsEmpty());
+  EXPECT_THAT(Found("ld.global.u32 %r9, [%rd1];\nst.shared.u32 [%r6], %r9;\nbar.sync 0;\n"
+                    "ld.shared.u32 %r9, [%r6+4];\nst.shared.u32 [%r7], %r9;")
+                  .own(),
+              IsEmpty());
+  EXPECT_THAT(Found("@%p2 bra L;\nst.shared.u32 [%r6], %r3;\nL:\nbar.sync 0;").own(), IsEmpty());
+}
+
+// From the branch to where the copies meet again; a loop as a whole; one in another is part of it.
+TEST(BlockUniform, Regions) {
+  const auto regions = [](const std::string& body) {
+    std::vector<std::pair<unsigned, unsigned>> result;
+    const Found found(body + "\nbar.sync 0;");
+    EXPECT_EQ(found.plan.refused, "") << body;
+    for (const reuse::Region& region : found.plan.regions)
+      result.emplace_back(region.first - 14, region.end - 14);
+    return result;
+  };
+  using Pairs = std::vector<std::pair<unsigned, unsigned>>;
+  EXPECT_EQ(regions("@%p1 bra L;\nadd.u32 %r9, %r3, 1;\nL:"), (Pairs{{0, 2}}));
+  EXPECT_EQ(regions("@%p1 bra L;\nadd.u32 %r9, %r3, 1;\nbra M;\nL:\nadd.u32 %r9, %r3, 2;\nM:"),
+            (Pairs{{0, 4}}));
+  EXPECT_EQ(regions("mov.u32 %r9, 0;\nL:\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p3, %r9, %r4;\n"
+                    "@%p3 bra L;"),
+            (Pairs{{1, 4}}));
+  EXPECT_EQ(regions("@%p1 bra L;\nsetp.eq.u32 %p3, %r4, 1;\n@%p3 bra M;\nadd.u32 %r9, %r3, 1;\n"
+                    "M:\nadd.u32 %r9, %r3, 3;\nL:\nadd.u32 %r10, %r3, 3;\n@%p1 bra N;\n"
+                    "mov.u32 %r10, 1;\nN:"),
+            (Pairs{{0, 5}, {6, 8}}));
+}
+
+} // namespace
+} // namespace ptxasw
