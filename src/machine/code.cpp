@@ -1,0 +1,217 @@
+// Blocks end at branches and begin at their targets; what reaches a block is searched for backward,
+// block by block.
+#include "machine/code.hpp"
+
+#include "machine/bytes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace ptxasw::machine {
+namespace {
+
+constexpr std::size_t instruction_bytes = 16, registers = 256;
+
+} // namespace
+
+Code::Code(std::string_view bytes, const std::vector<LineRow>& rows, unsigned architecture)
+    : bytes_(bytes) {
+  auto row = rows.begin();
+  std::uint32_t line = 0;
+  for (std::size_t at = 0; at + instruction_bytes <= bytes.size(); at += instruction_bytes) {
+    for (; row != rows.end() && row->address <= at; ++row)
+      line = row->line;
+    lines_.push_back(
+        {decode(*read<std::uint64_t>(bytes, at), *read<std::uint64_t>(bytes, at + 8), architecture),
+         line});
+    const Instruction& now = lines_.back().instruction;
+    if (!unknown_.empty()) continue;
+    if (now.operation == Operation::unknown)
+      unknown_ = fmt::format("machine instruction {:#x} of line {} is not known", now.opcode, line);
+    else if (now.branch.anywhere)
+      unknown_ = fmt::format("the jump of line {} may lead anywhere", line);
+  }
+  if (lines_.empty()) unknown_ = "no machine code";
+  find_blocks();
+  find_writers();
+}
+
+// Where a branch or call leads to; the end if that is not within.
+InstructionId Code::target(InstructionId n) const {
+  const auto to = std::int64_t{n} + 1 + lines_[n].instruction.branch.distance;
+  const bool inside = to >= 0 && to < static_cast<std::int64_t>(lines_.size());
+  return inside ? static_cast<InstructionId>(to) : static_cast<InstructionId>(lines_.size());
+}
+
+void Code::find_blocks() {
+  std::set<InstructionId> starts{0};
+  for (InstructionId n = 0; n < lines_.size(); ++n) {
+    const Branch& branch = lines_[n].instruction.branch;
+    if (branch.jumps) {
+      if (target(n) == lines_.size() && unknown_.empty())
+        unknown_ = fmt::format("the jump of line {} leaves the function", lines_[n].line);
+      starts.insert(target(n));
+    }
+    if (branch.jumps || branch.leaves) starts.insert(n + 1);
+  }
+  starts.insert(static_cast<InstructionId>(lines_.size()));
+  block_of_.resize(lines_.size());
+  for (auto start = starts.begin(); *start < lines_.size(); ++start) {
+    const InstructionId end = *std::next(start);
+    for (InstructionId n = *start; n < end; ++n)
+      block_of_[n] = static_cast<std::uint32_t>(blocks_.size());
+    blocks_.push_back({*start, end, {}});
+  }
+  for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
+    const InstructionId last = blocks_[block].end - 1;
+    const Branch& branch = lines_[last].instruction.branch;
+    const auto edge = [&](InstructionId to) {
+      if (to < lines_.size()) blocks_[block_of_[to]].before.push_back(block);
+    };
+    if (branch.jumps) edge(target(last));
+    if (!branch.leaves) edge(last + 1);
+  }
+}
+
+void Code::find_writers() {
+  writers_.resize(2 * registers);
+  for (InstructionId n = 0; n < lines_.size(); ++n) {
+    const Instruction& now = lines_[n].instruction;
+    if (now.operation == Operation::call)
+      for (const unsigned reg : written_by_callee(n))
+        writers_[reg].push_back(n);
+    for (unsigned k = 0; k < now.result.count; ++k) {
+      const unsigned reg = (now.result.reg + k) % registers;
+      writers_[reg + (now.result.uniform ? registers : 0)].push_back(n);
+    }
+  }
+}
+
+// All of them where the callee is not to be found.
+std::set<unsigned> Code::written_by_callee(InstructionId call) const {
+  std::set<unsigned> written;
+  const InstructionId begin = target(call);
+  bool ends = false;
+  for (InstructionId n = begin; n < lines_.size() && !ends; ++n) {
+    const Instruction& now = lines_[n].instruction;
+    ends = now.branch.leaves && !now.branch.jumps;
+    for (unsigned k = 0; k < now.result.count && !now.result.uniform; ++k)
+      written.insert((now.result.reg + k) % registers);
+  }
+  for (unsigned reg = 0; !ends && reg < registers; ++reg)
+    written.insert(reg);
+  return written;
+}
+
+// Goes back from one use, through moves.
+struct Code::Search {
+  const Code& code;
+  std::set<Origin> found;
+  struct Want {
+    InstructionId at = 0; // what was written before this instruction
+    Operand operand;
+    friend bool operator<(const Want& x, const Want& y) {
+      const auto key = [](const Want& w) {
+        return std::tuple(w.at, w.operand.in, w.operand.reg, w.operand.value, w.operand.negated,
+                          w.operand.absolute);
+      };
+      return key(x) < key(y);
+    }
+  };
+  std::set<Want> seen;
+  std::vector<Want> open;
+
+  void want(InstructionId at, const Operand& operand) {
+    if (seen.insert({at, operand}).second) open.push_back({at, operand});
+  }
+
+  void run() {
+    while (!open.empty()) {
+      const Want now = open.back();
+      open.pop_back();
+      const auto end = [&](Origin::From from, std::uint64_t value) {
+        found.insert({from, value, now.operand.negated, now.operand.absolute});
+      };
+      switch (now.operand.in) {
+      case Operand::In::none: break;
+      case Operand::In::zero: end(Origin::From::zero, 0); break;
+      case Operand::In::immediate: end(Origin::From::immediate, now.operand.value); break;
+      case Operand::In::constant: end(Origin::From::constant, now.operand.value); break;
+      default: look_back(now);
+      }
+    }
+  }
+
+  void look_back(const Want& now) {
+    const bool uniform = now.operand.in == Operand::In::uniform;
+    const auto& all = code.writers(uniform, now.operand.reg);
+    std::set<std::uint32_t> visited;
+    std::vector<std::pair<std::uint32_t, InstructionId>> blocks{{code.block_of_[now.at], now.at}};
+    while (!blocks.empty()) {
+      const auto [block, until] = blocks.back();
+      blocks.pop_back();
+      const InstructionId first = code.blocks_[block].first;
+      auto at = std::ranges::lower_bound(all, until);
+      bool written = false;
+      while (!written && at != all.begin() && *std::prev(at) >= first)
+        written = writer(now, *--at);
+      if (written) continue;
+      if (first == 0)
+        found.insert({Origin::From::outside, 0, now.operand.negated, now.operand.absolute});
+      if (code.blocks_[block].before.empty() && first != 0) // of a function within the section
+        found.insert({Origin::From::outside, 1, now.operand.negated, now.operand.absolute});
+      for (const std::uint32_t b : code.blocks_[block].before)
+        if (visited.insert(b).second) blocks.emplace_back(b, code.blocks_[b].end);
+    }
+  }
+
+  // Whether nothing earlier can be read.
+  bool writer(const Want& now, InstructionId n) {
+    const Instruction& by = code.lines_[n].instruction;
+    const bool negated = now.operand.negated, absolute = now.operand.absolute;
+    if (by.operation == Operation::move && by.result.count == 1) {
+      Operand source = by.b;
+      source.negated = absolute ? negated : source.negated != negated;
+      source.absolute = source.absolute || absolute;
+      want(n, source);
+    } else if (by.operation == Operation::constant) {
+      found.insert({Origin::From::constant, by.a.value + 4 * (now.operand.reg - by.result.reg),
+                    negated, absolute});
+    } else {
+      found.insert({Origin::From::instruction, n, negated, absolute});
+    }
+    return !by.guarded && by.operation != Operation::call;
+  }
+};
+
+const std::vector<InstructionId>& Code::writers(bool uniform, unsigned reg) const {
+  return writers_[reg % registers + (uniform ? registers : 0)];
+}
+
+std::vector<Origin> Code::origins(InstructionId at, const Operand& operand) const {
+  Search search{*this, {}, {}, {}};
+  search.want(at, operand);
+  search.run();
+  return {search.found.begin(), search.found.end()};
+}
+
+std::map<std::string, Code, std::less<>> read_code(std::string_view bytes) {
+  const Cubin cubin(bytes);
+  const auto rows = line_rows(cubin);
+  std::map<std::string, Code, std::less<>> functions;
+  for (const Section& section : cubin.sections()) {
+    if (!section.name.starts_with(text_prefix)) continue;
+    const std::string name(section.name.substr(text_prefix.size()));
+    const auto of_function = rows.find(name);
+    functions.emplace(name,
+                      Code(section.bytes,
+                           of_function == rows.end() ? std::vector<LineRow>{} : of_function->second,
+                           cubin.architecture()));
+  }
+  return functions;
+}
+
+} // namespace ptxasw::machine

@@ -1,0 +1,30 @@
+// What a function computes with floating-point numbers, as sets that do not depend on registers,
+// order, or how often a line stands in the code.
+//
+// Two codes that have the same set compute the same things: every operation of the one has a
+// counterpart in the other that is of the same line, is the same operation (product, sum, fused
+// multiply-add or approximation of the hardware, with the same rounding), has the same signs, and
+// reads values that were made by the same operations of the same lines. So they fused the same
+// products and folded the same functions.
+#pragma once
+
+#include "machine/code.hpp"
+
+#include <functional>
+#include <set>
+#include <string>
+
+namespace ptxasw::machine {
+
+// Stands for lines whose values are equal, and for a copy's line in the text that was copied.
+using LineMap = std::function<std::uint32_t(std::uint32_t)>;
+
+// Every operation with the origins of its operands.
+std::set<std::string> operations(const Code& code, const LineMap& line);
+
+// The operations of each line, without operands: "fma f32". Lines without floating-point
+// arithmetic are left out.
+using Kinds = std::map<std::uint32_t, std::set<std::string>>;
+Kinds kinds(const Code& code, const LineMap& line);
+
+} // namespace ptxasw::machine
