@@ -172,14 +172,16 @@ struct Code::Search {
   bool writer(const Want& now, InstructionId n) {
     const Instruction& by = code.lines_[n].instruction;
     const bool negated = now.operand.negated, absolute = now.operand.absolute;
-    if (by.operation == Operation::move && by.result.count == 1) {
+    const unsigned part = now.operand.reg - by.result.reg;
+    const bool in_registers = by.b.in == Operand::In::reg || by.b.in == Operand::In::uniform;
+    if (by.operation == Operation::move && (part == 0 || in_registers)) {
       Operand source = by.b;
+      source.reg += part;
       source.negated = absolute ? negated : source.negated != negated;
       source.absolute = source.absolute || absolute;
       want(n, source);
     } else if (by.operation == Operation::constant) {
-      found.insert({Origin::From::constant, by.a.value + 4 * (now.operand.reg - by.result.reg),
-                    negated, absolute});
+      found.insert({Origin::From::constant, by.a.value + 4 * part, negated, absolute});
     } else {
       found.insert({Origin::From::instruction, n, negated, absolute});
     }

@@ -359,7 +359,10 @@ private:
       out_.operation = Operation::move;
       if (out_.b.in == In::zero) out_.b = out_.a;
     }
-    if (out_.operation == Operation::move) out_.a = {};
+    if (out_.operation == Operation::move) {
+      out_.a = {};
+      out_.format = Format::none;
+    }
   }
 
   bool other() {

@@ -1,0 +1,206 @@
+// Cubins put together by hand: sections, line tables, and where operands come from.
+#include "machine/operations.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <elf.h>
+
+namespace ptxasw::machine {
+namespace {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+struct Part {
+  std::string name, bytes;
+  unsigned type = SHT_PROGBITS, link = 0;
+};
+
+template <class T> std::string raw(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+std::string elf(std::vector<Part> parts, unsigned architecture) {
+  std::string names(1, '\0'), bytes(sizeof(Elf64_Ehdr), '\0');
+  parts.insert(parts.begin(), Part{"", ""});
+  parts.push_back({".shstrtab", ""});
+  std::vector<Elf64_Shdr> headers;
+  for (Part& part : parts) {
+    Elf64_Shdr h{};
+    h.sh_name = static_cast<Elf64_Word>(names.size());
+    names += part.name + '\0';
+    if (part.name == ".shstrtab") part.bytes = names;
+    h.sh_type = part.type;
+    h.sh_link = part.link;
+    h.sh_offset = bytes.size();
+    h.sh_size = part.bytes.size();
+    bytes += part.bytes;
+    headers.push_back(h);
+  }
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_flags = architecture << 8;
+  header.e_shoff = bytes.size();
+  header.e_shnum = static_cast<Elf64_Half>(headers.size());
+  header.e_shstrndx = static_cast<Elf64_Half>(headers.size() - 1);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  for (const Elf64_Shdr& h : headers)
+    bytes += raw(h);
+  return bytes;
+}
+
+using Words = std::vector<std::array<std::uint64_t, 2>>;
+
+std::string code_of(const Words& words) {
+  std::string bytes;
+  for (const auto& word : words)
+    bytes += raw(word);
+  return bytes;
+}
+
+// Lines of instructions, one after another, in DWARF 2.
+std::string line_program(const std::vector<unsigned>& lines) {
+  std::string program("\0\x09\x02", 3);
+  program += raw(std::uint64_t{0});
+  unsigned at = 1;
+  for (const unsigned line : lines) {
+    program += static_cast<char>(3); // advance_line
+    program += static_cast<char>((line - at) & 0x7f);
+    program += static_cast<char>(1); // copy
+    program += static_cast<char>(2); // advance_pc
+    program += static_cast<char>(16);
+    at = line;
+  }
+  program += std::string("\0\x01\x01", 3);
+  std::string header("\x01\x01\xfb\x0e\x0a\0\x01\x01\x01\x01\0\0\0\x01\0\0",
+                     16); // 9 lengths, 2 tables
+  std::string unit =
+      raw(std::uint16_t{2}) + raw(static_cast<std::uint32_t>(header.size())) + header + program;
+  return raw(static_cast<std::uint32_t>(unit.size())) + unit;
+}
+constexpr std::uint64_t address_in_program = 4 + 2 + 4 + 16 + 3;
+
+std::string cubin(const Words& words, const std::vector<unsigned>& lines, unsigned sm = 90) {
+  Elf64_Sym symbol{};
+  symbol.st_name = 1;
+  symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+  Elf64_Rel relocation{address_in_program, ELF64_R_INFO(1, 2)};
+  return elf({{".strtab", std::string("\0k\0", 3)},
+              {".symtab", raw(Elf64_Sym{}) + raw(symbol), SHT_SYMTAB, 1},
+              {".text.k", code_of(words)},
+              {".nv_debug_line_sass", line_program(lines)},
+              {".rel.nv_debug_line_sass", raw(relocation)}},
+             sm);
+}
+
+// R(d) = R(a) op R(b) + R(c), and so on.
+std::array<std::uint64_t, 2> three(unsigned opcode, std::uint64_t d, std::uint64_t a,
+                                   std::uint64_t b, std::uint64_t c = 0) {
+  return {0x7000 | opcode | d << 16 | a << 24 | b << 32, c};
+}
+constexpr unsigned fadd = 0x221, fmul = 0x220, ffma = 0x223, ldg = 0x981, mov = 0x202, mufu = 0x308;
+constexpr std::array<std::uint64_t, 2> stop{0x794d, 0},
+    loop{0xfffffffc00fc7947, 0x000fc0000383ffff};
+
+std::set<std::string> computed(const Words& words, const std::vector<unsigned>& lines) {
+  const std::string bytes = cubin(words, lines);
+  const auto code = read_code(bytes);
+  EXPECT_TRUE(code.contains("k"));
+  EXPECT_EQ(code.at("k").unknown(), "");
+  return operations(code.at("k"), [](std::uint32_t line) { return line; });
+}
+
+TEST(Code, LinesComeFromTheTable) {
+  const std::string bytes = cubin({three(ldg, 1, 9, 0), three(fmul, 2, 1, 1), stop}, {7, 9, 8});
+  const auto functions = read_code(bytes);
+  ASSERT_TRUE(functions.contains("k"));
+  const auto& lines = functions.at("k").lines();
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0].line, 7U);
+  EXPECT_EQ(lines[1].line, 9U);
+  EXPECT_EQ(lines[2].line, 8U);
+}
+
+TEST(Code, DamagedFilesAreRead) {
+  const std::string whole = cubin({three(fmul, 2, 1, 1), stop}, {7, 9});
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const std::string part = whole.substr(0, size);
+    read_code(part);
+  }
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x55);
+    read_code(flipped);
+  }
+  EXPECT_TRUE(read_code("garbage").empty());
+}
+
+TEST(Code, UnknownArchitecturesAreNotJudged) {
+  const std::string bytes = cubin({three(fmul, 2, 1, 1), stop}, {7, 9}, 130);
+  EXPECT_NE(read_code(bytes).at("k").unknown(), "");
+  const std::string matrix = cubin({three(0x23c, 2, 1, 1), stop}, {7, 9});
+  EXPECT_THAT(read_code(matrix).at("k").unknown(), testing::HasSubstr("line 7"));
+}
+
+TEST(Operations, RegistersAndOrderDoNotCount) {
+  const auto one = computed(
+      {three(ldg, 1, 9, 0), three(ldg, 2, 9, 0), three(fmul, 3, 1, 2), three(fadd, 4, 3, 1), stop},
+      {5, 6, 7, 8, 9});
+  const auto other = computed(
+      {three(ldg, 8, 9, 0), three(ldg, 1, 9, 0), three(fmul, 2, 8, 1), three(fadd, 2, 1, 2), stop},
+      {6, 5, 7, 8, 9});
+  EXPECT_EQ(one, other);
+  EXPECT_THAT(one, ElementsAre("7: mul f32 0 {other of 5} {other of 6} ",
+                               "8: add f32 0 {mul of 7} {other of 5} "));
+}
+
+TEST(Operations, AnotherFusingIsAnotherSet) {
+  const Words loads{three(ldg, 1, 9, 0), three(ldg, 2, 9, 0)};
+  Words first = loads, second = loads;
+  for (const auto& i : {three(fmul, 3, 1, 1), three(ffma, 4, 2, 2, 3), stop})
+    first.push_back(i);
+  for (const auto& i : {three(fmul, 3, 2, 2), three(ffma, 4, 1, 1, 3), stop})
+    second.push_back(i);
+  EXPECT_NE(computed(first, {5, 6, 7, 9, 10}), computed(second, {5, 6, 8, 9, 10}));
+  EXPECT_NE(computed(first, {5, 6, 7, 9, 10}), computed(second, {5, 6, 7, 9, 10}));
+}
+
+TEST(Operations, SignsOfFactorsAreTheProducts) {
+  const auto with = [](std::uint64_t high) {
+    return computed({three(ldg, 1, 9, 0),
+                     three(ldg, 2, 9, 0),
+                     {three(ffma, 4, 1, 2)[0] | (high >> 63 << 63), (high & ~(1ULL << 63)) | 1},
+                     stop},
+                    {5, 6, 7, 8});
+  };
+  const std::uint64_t minus_a = 1U << 8, minus_b = 1ULL << 63, minus_c = 1U << 11;
+  EXPECT_EQ(with(minus_a), with(minus_b));
+  EXPECT_EQ(with(minus_a | minus_b), with(0));
+  EXPECT_NE(with(minus_a), with(0));
+  EXPECT_NE(with(minus_c), with(minus_a));
+}
+
+TEST(Operations, MovesAreSeenThroughAlongAllPaths) {
+  // a loop whose sum begins with a product: R4 = R1 * R1; do { R5 = R4; R4 = R5 + R1 } while (p)
+  const std::array<std::uint64_t, 2> back{0xfffffffc00f40947, 0x000fc0000383ffff};
+  const auto all = computed({three(ldg, 1, 9, 0), three(fmul, 4, 1, 1), three(mov, 5, 0, 4),
+                             three(fadd, 4, 5, 1), back, stop},
+                            {5, 6, 7, 8, 9, 10});
+  EXPECT_THAT(all, testing::Contains("8: add f32 0 {add of 8,mul of 6} {other of 5} "));
+}
+
+TEST(Operations, KindsOfEachLine) {
+  const std::string bytes = cubin({three(ldg, 1, 9, 0), three(mufu, 2, 0, 1, 0x1400),
+                                   three(fmul, 3, 2, 1), three(ffma, 4, 3, 1, 2), stop, loop},
+                                  {5, 6, 6, 7, 8, 8});
+  const Kinds found = kinds(read_code(bytes).at("k"), [](std::uint32_t line) { return line; });
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_THAT(found.at(6), UnorderedElementsAre("function  50", "mul f32 0"));
+  EXPECT_THAT(found.at(7), ElementsAre("fma f32 0"));
+}
+
+} // namespace
+} // namespace ptxasw::machine
