@@ -29,10 +29,8 @@ enum class Emit : std::uint8_t {
   uniform_branch, // study: the corner case behind a branch instead of a predicate
 };
 
-// Which operand of an addition of products is fused into a multiply-add (src/rewrite/contraction).
-enum class Contraction : std::uint8_t { none, first, second };
-
-// What to do with a kernel in which ptxas is free to choose that.
+// What to do with a kernel in which ptxas is free to choose which product an addition is fused with
+// (src/rewrite/contraction).
 enum class FpContract : std::uint8_t {
   exact, // leave it alone unless the choice has been pinned: results stay bitwise the same
   any,   // rewrite it all the same: results may differ in the last bit, as PTX allows

@@ -60,9 +60,11 @@ struct KernelReport {
   double mean_delta = 0; // mean |delta| of the shuffles
   double milliseconds = 0;
   unsigned solver_queries = 0, z3_queries = 0;
-  unsigned fusable = 0;   // additions whose products ptxas may or may not fuse
-  unsigned foldable = 0;  // approximate functions that ptxas may or may not fold
-  std::string coarsening; // what came of --coarsen, in words; empty if it was not asked for
+  unsigned fusable = 0;      // additions whose products ptxas may or may not fuse
+  unsigned foldable = 0;     // approximate functions that ptxas may or may not fold
+  unsigned pinned = 0;       // additions that are written as ptxas fuses them by itself
+  bool pinned_bytes = false; // which gives the very machine code of the original
+  std::string coarsening;    // what came of --coarsen, in words; empty if it was not asked for
   // The host must launch a grid that is so many times smaller (--coarsen-grid=host).
   std::array<unsigned, 3> grid_divided_by{1, 1, 1};
   std::string remapping; // what came of --remap, likewise

@@ -1,58 +1,218 @@
-// All kernels are tried with the same choice at once; those that match are done.
 #include "pipeline/contraction_search.hpp"
 
-#include "machine/machine_code.hpp"
-#include "rewrite/contraction.hpp"
+#include "machine/operations.hpp"
+#include "rewrite/contraction_recovery.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <memory>
+#include <set>
 
 namespace ptxasw::pipeline {
 
-std::string pin_contraction(const std::string& text, const std::string& file,
-                            const Contractions& choices) {
-  try {
-    const ptx::Module module = ptx::parse(text, file);
-    std::vector<ptx::Edit> edits;
+using rewrite::FuseChoice;
+using rewrite::FuseChoices;
+using rewrite::Reaching;
+using rewrite::Site;
+
+namespace {
+
+constexpr std::size_t most_steps = 1'000'000'000; // sites times instructions
+
+// A module with those of its functions that are to be pinned.
+struct Text {
+  struct Function {
+    ptx::Body body;
+    std::unique_ptr<Reaching> reaching;
+    std::vector<Site> sites;
+  };
+  ptx::Module module;
+  std::map<std::string, Function, std::less<>> functions; // which stay where they are
+
+  Text(const Text&) = delete;
+  Text& operator=(const Text&) = delete;
+
+  Text(std::string text, const std::string& file, const std::vector<std::string>& kernels)
+      : module(ptx::parse(std::move(text), file)) {
     for (const ptx::Function& function : module.functions) {
-      const auto choice = choices.find(std::string(function.name));
-      if (function.is_declaration || choice == choices.end()) continue;
-      const ptx::Body body = ptx::resolve(module, function);
-      if (body.usable)
-        std::ranges::move(rewrite::pin(body, choice->second), std::back_inserter(edits));
+      if (function.is_declaration || std::ranges::count(kernels, function.name) == 0) continue;
+      ptx::Body body = ptx::resolve(module, function);
+      if (!body.usable) continue;
+      Function& made = functions[std::string(function.name)];
+      made.body = std::move(body);
+      made.reaching = std::make_unique<Reaching>(made.body);
+      made.sites = rewrite::find_sites(made.body, *made.reaching);
+    }
+  }
+
+  [[nodiscard]] std::string pinned(const std::map<std::string, FuseChoices>& choices) const {
+    std::vector<ptx::Edit> edits;
+    for (const auto& [name, of_kernel] : choices) {
+      const Function& f = functions.find(name)->second;
+      std::ranges::move(rewrite::pin(f.body, *f.reaching, f.sites, of_kernel),
+                        std::back_inserter(edits));
     }
     return ptx::print(module, edits);
-  } catch (const std::exception&) {
-    return text; // unpinned: the comparison of code decides what that means
   }
+};
+
+// Half-precision scalars are packed in pairs, whose lines are lost: only equal bytes count there.
+bool has_halves(const Text::Function& function) {
+  return std::ranges::any_of(function.sites, [&](const Site& site) {
+    const ptx::Type type = function.body.insts[site.sum].mods.type;
+    return type != ptx::Type::f32 && type != ptx::Type::f64;
+  });
 }
 
-Contractions find_contractions(const std::string& text, const std::string& file,
-                               const std::vector<std::string>& kernels, Assembler& assembler) {
-  Contractions found;
-  const auto original = assembler.assemble({.text = text, .entries = kernels});
-  if (!original) return found;
-  const auto expected = machine::machine_code(original->cubin);
-  std::vector<std::string> open = kernels;
-  std::erase_if(open, [&](const std::string& kernel) { return !expected.contains(kernel); });
-  for (const Contraction choice : {Contraction::first, Contraction::none, Contraction::second}) {
-    if (open.empty()) break;
-    Contractions choices;
-    for (const std::string& kernel : open)
-      choices.emplace(kernel, choice);
-    const auto pinned =
-        assembler.assemble({.text = pin_contraction(text, file, choices), .entries = kernels});
-    if (!pinned) continue;
-    const auto code = machine::machine_code(pinned->cubin);
-    std::erase_if(open, [&](const std::string& kernel) {
-      const auto got = code.find(kernel);
-      const bool same = got != code.end() && got->second == expected.at(kernel);
-      if (same) found.emplace(kernel, choice);
-      return same;
-    });
+// Why two codes that are not the same bytes do not compute the same; empty if they do.
+std::string difference(const Text::Function& function, const machine::Code& original,
+                       const machine::Code& pinned, bool certain) {
+  if (!certain) return "the machine code does not tell which products are fused";
+  if (has_halves(function)) return "half-precision code is not the same bytes when pinned";
+  for (const machine::Code* code : {&original, &pinned})
+    if (!code->unknown().empty()) return code->unknown();
+  const auto equal = rewrite::twins(function.body, *function.reaching);
+  const machine::LineMap line = [&](std::uint32_t of) {
+    const auto twin = equal.find(of);
+    return twin == equal.end() ? of : twin->second;
+  };
+  const auto before = machine::operations(original, line),
+             after = machine::operations(pinned, line);
+  for (const auto& [mine, others] : {std::pair(&before, &after), std::pair(&after, &before)})
+    for (const std::string& operation : *mine)
+      if (!others->contains(operation))
+        return fmt::format("pinned, ptxas computes otherwise: {}", operation);
+  std::set<std::string> sums;
+  for (const Site& site : function.sites)
+    sums.insert(fmt::format("{}:", line(rewrite::opcode_line(function.body, site.sum))));
+  for (const std::string& operation : before)
+    if (operation.find('?') != std::string::npos &&
+        sums.contains(operation.substr(0, operation.find(':') + 1)))
+      return fmt::format("not all operands are known: {}", operation);
+  return {};
+}
+
+class Pinner {
+public:
+  Pinner(const std::string& text, const std::string& file, const std::vector<std::string>& kernels,
+         Assembler& assembler)
+      : original_(text, file, kernels), lines_(spread(original_.module), file, kernels),
+        kernels_(kernels), assembler_(assembler) {
+    result_.text = text;
+    for (const std::string& kernel : kernels) {
+      const auto found = lines_.functions.find(kernel);
+      Pinning::Kernel& of = result_.kernels[kernel];
+      if (found == lines_.functions.end() || !original_.functions.contains(kernel)) {
+        of.refused = "it cannot be read";
+      } else if (found->second.sites.size() * found->second.body.insts.size() > most_steps) {
+        of.refused = "it is too large";
+      } else {
+        of.sites = static_cast<unsigned>(found->second.sites.size());
+      }
+    }
   }
-  return found;
+
+  Pinning run() {
+    const auto before = assemble(*lines_.module.text);
+    if (before) recover_all(*before);
+    if (!choices_.empty()) {
+      const auto after = assemble(lines_.pinned(choices_));
+      for (auto& [name, kernel] : result_.kernels) {
+        if (!kernel.refused.empty()) continue;
+        kernel.refused = after ? verify(name, kernel, *before, *after)
+                               : "the assembler does not take the pinned text";
+        if (!kernel.refused.empty()) choices_.erase(name);
+      }
+      result_.text = original_.pinned(choices_);
+    }
+    for (auto& [name, kernel] : result_.kernels)
+      if (!before && kernel.refused.empty()) kernel.refused = "the assembler was of no help";
+    return std::move(result_);
+  }
+
+private:
+  using Codes = std::map<std::string, machine::Code, std::less<>>;
+  struct Machine {
+    std::string cubin;
+    Codes codes; // views into it
+  };
+
+  std::unique_ptr<Machine> assemble(const std::string& text) {
+    auto made = assembler_.assemble({.text = text, .entries = kernels_, .line_info = true});
+    if (!made) return nullptr;
+    auto result = std::make_unique<Machine>();
+    result->cubin = std::move(made->cubin);
+    result->codes = machine::read_code(result->cubin);
+    return result;
+  }
+
+  void recover_all(const Machine& machine) {
+    for (auto& [name, kernel] : result_.kernels) {
+      if (!kernel.refused.empty()) continue;
+      const auto code = machine.codes.find(name);
+      if (code == machine.codes.end()) {
+        kernel.refused = "there is no machine code of it";
+        continue;
+      }
+      const Text::Function& function = lines_.functions.find(name)->second;
+      rewrite::Recovered found =
+          rewrite::recover(function.body, *function.reaching, function.sites, code->second);
+      kernel.refused = found.refused;
+      if (!found.refused.empty()) continue;
+      kernel.fused = static_cast<unsigned>(std::ranges::count_if(
+          found.choices, [](const auto& c) { return c.second.fuse != FuseChoice::Fuse::none; }));
+      certain_[name] = found.certain;
+      choices_.emplace(name, std::move(found.choices));
+    }
+  }
+
+  std::string verify(const std::string& name, Pinning::Kernel& kernel, const Machine& before,
+                     const Machine& after) const {
+    const auto original = before.codes.find(name), pinned = after.codes.find(name);
+    if (pinned == after.codes.end()) return "there is no machine code of the pinned text";
+    kernel.identical = original->second.bytes() == pinned->second.bytes();
+    if (kernel.identical) return {};
+    return difference(lines_.functions.find(name)->second, original->second, pinned->second,
+                      certain_.at(name));
+  }
+
+  Text original_, lines_; // `lines_`: one instruction in each
+  const std::vector<std::string>& kernels_;
+  Assembler& assembler_;
+  Pinning result_;
+  std::map<std::string, FuseChoices> choices_;
+  std::map<std::string, bool> certain_;
+};
+
+} // namespace
+
+std::string spread(const ptx::Module& module) {
+  std::vector<ptx::Edit> edits;
+  std::uint32_t last = 0;
+  for (const ptx::Statement& statement : module.statements) {
+    if (statement.kind == ptx::StatementKind::line_marker) edits.push_back({statement.range, "//"});
+    const bool shares = module.lines.position(statement.range.begin).line == last;
+    if (statement.kind == ptx::StatementKind::instruction && shares)
+      edits.push_back({{statement.range.begin, statement.range.begin}, "\n"});
+    last = module.lines.position(std::max(statement.range.end, 1U) - 1).line;
+  }
+  return ptx::print(module, edits);
+}
+
+Pinning pin_contractions(const std::string& text, const std::string& file,
+                         const std::vector<std::string>& kernels, Assembler& assembler) {
+  try {
+    return Pinner(text, file, kernels, assembler).run();
+  } catch (const std::exception& error) {
+    Pinning none;
+    none.text = text;
+    for (const std::string& kernel : kernels)
+      none.kernels[kernel].refused = error.what();
+    return none;
+  }
 }
 
 } // namespace ptxasw::pipeline

@@ -1,10 +1,14 @@
-// Which products does ptxas fuse in these kernels? Asked of ptxas itself: a text in which the
-// choice is written down (rewrite/contraction.hpp) and that assembles to the very same machine code
-// as the original makes the choice that ptxas makes.
+// Kernels in which nothing is left to fuse for ptxas: its own choice is written down and verified.
+//
+// Two runs of the assembler for all kernels of a text, both with line info (which does not change
+// machine code): the original, from which the choices are read, and the pinned text. A kernel is
+// pinned if its machine code is the original's, byte for byte; or, where ptxas only scheduled or
+// ordered it otherwise, if both compute the same set of operations on the same values
+// (machine/operations.hpp), each fused in the same way.
 #pragma once
 
+#include "ptx/parse.hpp"
 #include "ptxasw/assembler.hpp"
-#include "ptxasw/options.hpp"
 
 #include <map>
 #include <string>
@@ -12,15 +16,21 @@
 
 namespace ptxasw::pipeline {
 
-using Contractions = std::map<std::string, Contraction>; // by kernel
+struct Pinning {
+  struct Kernel {
+    unsigned sites = 0, fused = 0; // sums that may be fused, and those that are
+    bool identical = false;        // byte for byte
+    std::string refused;           // why it is not pinned; empty if it is
+  };
+  std::string text; // with those kernels pinned that could be; lines keep their numbers
+  std::map<std::string, Kernel, std::less<>> kernels;
+};
 
-// Writes down, in the named kernels, which products are fused. Lines keep their numbers.
-std::string pin_contraction(const std::string& text, const std::string& file,
-                            const Contractions& choices);
+// The same instructions, each on a line of its own, and no marker that renumbers lines: a text
+// whose line table tells instructions apart.
+std::string spread(const ptx::Module& module);
 
-// The choice for each of `kernels` for which one is found. Costs one run of the assembler for the
-// original and up to three more for the choices.
-Contractions find_contractions(const std::string& text, const std::string& file,
-                               const std::vector<std::string>& kernels, Assembler& assembler);
+Pinning pin_contractions(const std::string& text, const std::string& file,
+                         const std::vector<std::string>& kernels, Assembler& assembler);
 
 } // namespace ptxasw::pipeline

@@ -91,10 +91,13 @@ struct KernelJob::Impl {
                          "does (--fp-contract=any rewrites all the same)",
                          report_.foldable);
     if (report_.fusable == 0) return {};
+    const std::string known = unpinned_.empty()
+                                  ? "its choice is not known (opt and the drop-in ask ptxas"
+                                  : fmt::format("its choice could not be pinned ({}", unpinned_);
     return fmt::format("ptxas chooses by itself which products of {} additions it fuses, and the "
-                       "last bit of results hangs on it; its choice is not known (opt and the "
-                       "drop-in ask ptxas; --fp-contract=any rewrites all the same)",
-                       report_.fusable);
+                       "last bit of results hangs on it; {}; --fp-contract=any rewrites all the "
+                       "same)",
+                       report_.fusable, known);
   }
 
   [[nodiscard]] Coarsening asked() const {
@@ -322,8 +325,9 @@ struct KernelJob::Impl {
   std::optional<sym::Solver> solver_;
   reuse::LanePlan plan_;
   CoarsenChoices ways_;
-  bool waits_ = false;  // could be coarsened once its multiply-adds are pinned
-  KernelReport report_; // as far as it does not hang on decisions
+  bool waits_ = false;   // could be coarsened once its multiply-adds are pinned
+  std::string unpinned_; // why they could not be
+  KernelReport report_;  // as far as it does not hang on decisions
 };
 
 KernelJob::KernelJob(const ptx::Module& module, const ptx::Function& function,
@@ -364,6 +368,13 @@ std::vector<ptx::Edit> KernelJob::coarsened(const Coarsening& how) {
   } catch (const std::exception&) {
     return {}; // and the assembler will find it no different from the original
   }
+}
+
+void KernelJob::describe(const Pinning::Kernel& pinning) {
+  impl_->unpinned_ = pinning.refused;
+  if (!pinning.refused.empty()) return;
+  impl_->report_.pinned = pinning.sites;
+  impl_->report_.pinned_bytes = pinning.identical;
 }
 
 KernelResult KernelJob::finish(const std::string& leave) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pipeline/coarsen_job.hpp"
+#include "pipeline/contraction_search.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/options.hpp"
 #include "ptxasw/report.hpp"
@@ -40,6 +41,9 @@ public:
   [[nodiscard]] CoarsenChoices& ways();
   // The edits that coarsen it in this way and do nothing else.
   [[nodiscard]] std::vector<ptx::Edit> coarsened(const Coarsening& how);
+
+  // What came of asking which products are fused in it.
+  void describe(const Pinning::Kernel& pinning);
 
   // What becomes of it with what is decided. A reason to leave it alone overrules everything.
   KernelResult finish(const std::string& leave = {});

@@ -3,6 +3,7 @@
 
 #include "pipeline/coarsen_search.hpp"
 #include "pipeline/contraction_search.hpp"
+#include "pipeline/judgement.hpp"
 #include "pipeline/kernel_job.hpp"
 #include "pipeline/register_guard.hpp"
 #include "rewrite/apply.hpp"
@@ -100,6 +101,27 @@ public:
           kernel.result = kernel.job->finish(reason_to_leave(back));
   }
 
+  // Kernels that would not compute with the same operations stay as they are.
+  void judge(Assembler& assembler) {
+    std::vector<std::string> changed;
+    for (const Kernel& kernel : kernels_)
+      if (!kernel.result.edits.empty()) changed.push_back(kernel.result.report.name);
+    if (changed.empty()) return;
+    for (const auto& [name, why] : pipeline::judge(module_, print().text, changed, assembler))
+      for (Kernel& kernel : kernels_)
+        if (kernel.job && kernel.job->name() == name) kernel.result = kernel.job->finish(why);
+  }
+
+  // Says what came of asking which products are fused.
+  void describe(const Pinning& pinning) {
+    for (Kernel& kernel : kernels_) {
+      const auto found = pinning.kernels.find(kernel.result.report.name);
+      if (found == pinning.kernels.end() || !kernel.job) continue;
+      kernel.job->describe(found->second);
+      kernel.result = kernel.job->finish();
+    }
+  }
+
   // The module with the edits of all its kernels.
   [[nodiscard]] Optimized print() const {
     Optimized result;
@@ -186,15 +208,16 @@ Optimized run(std::string text, std::string file, const Options& options, bool r
   if (!rewrite || assembler == nullptr) return job->print();
 
   if (const auto waiting = job->waiting(); !waiting.empty()) {
-    const Contractions choices = find_contractions(text, file, waiting, *assembler);
-    if (!choices.empty()) {
+    const Pinning pinning = pin_contractions(text, file, waiting, *assembler);
+    if (pinning.text != text) {
       const Report earlier = job->report();
-      job.emplace(pin_contraction(text, file, choices), file, options, rewrite);
+      job.emplace(pinning.text, file, options, rewrite);
       job->add(earlier);
     }
+    job->describe(pinning);
   }
   job->choose(*assembler);
-  // The place to judge the machine code of what has been chosen: before anything is kept.
+  if (options.fp_contract == FpContract::exact) job->judge(*assembler);
   const auto made = [&] {
     Optimized result = job->print();
     if (!result.changed) result.text = text; // pinned or not

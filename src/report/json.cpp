@@ -107,6 +107,8 @@ Json to_json(const KernelReport& kernel) {
       {"coarsen", {{"original", to_json(kernel.original)}, {"candidates", std::move(candidates)}}},
       {"fusable", kernel.fusable},
       {"foldable", kernel.foldable},
+      {"pinned", kernel.pinned},
+      {"pinned_bytes", kernel.pinned_bytes},
       {"loads", kernel.loads},
       {"covered", kernel.covered},
       {"shuffles", kernel.shuffles},

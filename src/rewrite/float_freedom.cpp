@@ -26,22 +26,6 @@ bool is_rounded(const Inst& inst) {
   return inst.mods.rounding != ptx::Rounding::none;
 }
 
-// An operation that ptxas implements by the hardware's approximation.
-bool is_approximate(const Inst& inst) {
-  switch (inst.op) {
-  case Op::sin:
-  case Op::cos:
-  case Op::lg2:
-  case Op::ex2:
-  case Op::tanh:
-  case Op::rsqrt: return true;
-  case Op::rcp:
-  case Op::sqrt:
-  case Op::div: return is_float_op(inst) && !is_rounded(inst);
-  default: return false;
-  }
-}
-
 bool is_zero(const Arg& arg) {
   const std::uint64_t sign = arg.literal == Arg::Literal::f64   ? std::uint64_t{1} << 63
                              : arg.literal == Arg::Literal::f32 ? std::uint64_t{1} << 31
@@ -101,6 +85,21 @@ bool varies(const ptx::Function& function, ptx::Special special) {
 bool is_unrounded(const Inst& inst) {
   const bool opcode = inst.op == Op::add || inst.op == Op::sub || inst.op == Op::mul;
   return opcode && !inst.opaque && is_float_op(inst) && !is_rounded(inst);
+}
+
+bool is_approximate(const Inst& inst) {
+  switch (inst.op) {
+  case Op::sin:
+  case Op::cos:
+  case Op::lg2:
+  case Op::ex2:
+  case Op::tanh:
+  case Op::rsqrt: return true;
+  case Op::rcp:
+  case Op::sqrt:
+  case Op::div: return is_float_op(inst) && !is_rounded(inst);
+  default: return false;
+  }
 }
 
 FloatFreedom::FloatFreedom(const ptx::Body& body)

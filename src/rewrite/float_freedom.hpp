@@ -50,6 +50,9 @@ private:
 // add, sub or mul of floating-point numbers whose rounding is left to ptxas.
 bool is_unrounded(const ptx::Inst& inst);
 
+// An operation that ptxas implements by the hardware's approximation.
+bool is_approximate(const ptx::Inst& inst);
+
 // The fusable sums and foldable functions of a body and of the functions that it calls, which ptxas
 // may put in the place of the call.
 struct Freedom {

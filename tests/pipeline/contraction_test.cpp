@@ -9,10 +9,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 namespace ptxasw::pipeline {
 namespace {
@@ -71,40 +73,63 @@ ret;
 }
 )";
 
-// An assembler that fuses the second product where it may choose.
-std::optional<Assembled> fuses_second(const AssemblyRequest& request) {
-  const bool is_free = request.text.find("add.f32") != std::string::npos;
-  const bool second = request.text.find("fma.rn.f32 %f7, %f4, %f5, %f3") != std::string::npos;
-  return Assembled{elf("k", is_free || second ? "second" : "other"), ""};
+TEST(ContractionSearch, TheSameBytesAreEnough) {
+  machine::FakeAssembler same([](const AssemblyRequest&) {
+    return Assembled{elf("k", "same"), ""};
+  });
+  const Pinning found = pin_contractions(kernel, "k.ptx", {"k", "absent"}, same);
+  EXPECT_EQ(found.kernels.at("k").refused, "");
+  EXPECT_TRUE(found.kernels.at("k").identical);
+  EXPECT_NE(found.kernels.at("absent").refused, "");
+  EXPECT_NE(found.text.find("add.rn.f32"), std::string::npos);
+  ASSERT_EQ(same.asked.size(), 2U);
+  EXPECT_TRUE(same.asked[0].line_info && same.asked[1].line_info);
 }
 
-TEST(ContractionSearch, FindsTheChoiceThatGivesTheSameCode) {
-  machine::FakeAssembler fake(fuses_second);
-  const auto found = find_contractions(kernel, "k.ptx", {"k"}, fake);
-  ASSERT_TRUE(found.contains("k"));
-  EXPECT_EQ(found.at("k"), Contraction::second);
-  EXPECT_TRUE(find_contractions(kernel, "k.ptx", {"absent"}, fake).empty());
-}
-
-TEST(ContractionSearch, FindsNothingWhereNoChoiceMatches) {
+TEST(ContractionSearch, OtherBytesOfWhichNothingIsKnownAreNot) {
   int runs = 0;
   machine::FakeAssembler always_new([&](const AssemblyRequest&) {
     return Assembled{elf("k", std::to_string(++runs)), ""};
   });
-  EXPECT_TRUE(find_contractions(kernel, "k.ptx", {"k"}, always_new).empty());
-  EXPECT_EQ(runs, 4);
+  const Pinning found = pin_contractions(kernel, "k.ptx", {"k"}, always_new);
+  EXPECT_NE(found.kernels.at("k").refused, "");
+  EXPECT_EQ(found.text, kernel);
+  EXPECT_EQ(runs, 2);
   machine::FakeAssembler refuses(
       [](const AssemblyRequest&) -> std::optional<Assembled> { return std::nullopt; });
-  EXPECT_TRUE(find_contractions(kernel, "k.ptx", {"k"}, refuses).empty());
+  EXPECT_NE(pin_contractions(kernel, "k.ptx", {"k"}, refuses).kernels.at("k").refused, "");
 }
 
+TEST(ContractionSearch, SpreadGivesEachInstructionALine) {
+  const ptx::Module module =
+      ptx::parse("# 5 \"x.cu\"\n.version 8.0\n.target sm_90\n"
+                 ".address_size 64\n.visible .entry k()\n{ .reg .f32 %f<3>;\n"
+                 "{ neg.f32 %f1, %f2; @!%p abs.f32 %f2, %f1; }\nret; }\n",
+                 "k.ptx");
+  const std::string text = spread(module);
+  EXPECT_EQ(text.find("# 5"), std::string::npos);
+  EXPECT_NE(text.find("\n@!%p abs"), std::string::npos);
+  EXPECT_EQ(std::ranges::count(text, '\n'), std::ranges::count(*module.text, '\n') + 1);
+}
+
+// Every golden kernel with multiply-adds: which ones ptxas fuses is found at the first try.
 TEST(ContractionSearch, RealPtxas) {
-  auto environment = driver::Environment::current();
-  const auto found = driver::find_ptxas({"", ""}, environment);
+  const auto found = driver::find_ptxas({"", ""}, driver::Environment::current());
   if (!found) GTEST_SKIP() << "no ptxas: " << found.error();
   driver::Ptxas ptxas(*found, "sm_90");
-  const std::string text = read(PTXASW_SOURCE_DIR "/tests/golden/ptx/whispering.ptx");
-  EXPECT_TRUE(find_contractions(text, "w.ptx", {"whispering"}, ptxas).contains("whispering"));
+  const std::map<std::string, std::vector<std::string>> kernels{
+      {"whispering", {"whispering"}},
+      {"hypterm", {"hypterm_x", "hypterm_y", "hypterm_z"}},
+      {"derivative", {"derivative"}},
+      {"rhs4th3fort", {"rhs4th3fort"}},
+      {"wave13pt", {"wave13pt"}}};
+  for (const auto& [file, names] : kernels) {
+    const std::string text = read(PTXASW_SOURCE_DIR "/tests/golden/ptx/" + file + ".ptx");
+    for (const auto& [name, kernel] : pin_contractions(text, file, names, ptxas).kernels) {
+      EXPECT_EQ(kernel.refused, "") << name;
+      EXPECT_GT(kernel.sites, 0U) << name;
+    }
+  }
 }
 
 } // namespace
