@@ -6,7 +6,8 @@ namespace ptxasw::machine {
 
 std::map<std::string, std::string> machine_code(std::string_view bytes) {
   std::map<std::string, std::string> code;
-  for (const Section& section : Cubin(bytes).sections())
+  const Cubin cubin(bytes);
+  for (const Section& section : cubin.sections())
     if (section.name.starts_with(text_prefix))
       code.emplace(section.name.substr(text_prefix.size()), section.bytes);
   return code;

@@ -29,7 +29,7 @@ private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-Report describe(const ptx::Module& module) {
+Report summary(const ptx::Module& module) {
   Report report;
   report.file = module.file;
   for (const ptx::Diagnostic& diagnostic : module.diagnostics) {
@@ -61,7 +61,7 @@ public:
       : options_(options) {
     const Timer parsing;
     module_ = ptx::parse(std::move(text), std::move(file));
-    report_ = describe(module_);
+    report_ = summary(module_);
     report_.parses = 1;
     report_.parse_ms = parsing.milliseconds();
     const Timer analysis;
