@@ -114,7 +114,8 @@ TEST(ContractionSearch, SpreadGivesEachInstructionALine) {
 
 // Every golden kernel with multiply-adds: which ones ptxas fuses is found at the first try.
 TEST(ContractionSearch, RealPtxas) {
-  const auto found = driver::find_ptxas({"", ""}, driver::Environment::current());
+  auto environment = driver::Environment::current();
+  const auto found = driver::find_ptxas({"", ""}, environment);
   if (!found) GTEST_SKIP() << "no ptxas: " << found.error();
   driver::Ptxas ptxas(*found, "sm_90");
   const std::map<std::string, std::vector<std::string>> kernels{
