@@ -126,9 +126,9 @@ TEST(ContractionSearch, RealPtxas) {
       {"wave13pt", {"wave13pt"}}};
   for (const auto& [file, names] : kernels) {
     const std::string text = read(PTXASW_SOURCE_DIR "/tests/golden/ptx/" + file + ".ptx");
-    for (const auto& [name, kernel] : pin_contractions(text, file, names, ptxas).kernels) {
-      EXPECT_EQ(kernel.refused, "") << name;
-      EXPECT_GT(kernel.sites, 0U) << name;
+    for (const auto& [name, pinned] : pin_contractions(text, file, names, ptxas).kernels) {
+      EXPECT_EQ(pinned.refused, "") << name;
+      EXPECT_GT(pinned.sites, 0U) << name;
     }
   }
 }
