@@ -245,7 +245,8 @@ const std::vector<Setter>& table() {
        [](Options& o, std::string_view v) { return choose(o.emit, emit_modes, v); }},
       {{"fp-contract", "exact|any",
         "kernels in which ptxas chooses which products it fuses with additions: rewrite them only "
-        "with its choice pinned (exact; NaN payloads are not kept), or let the last bit change (any)"},
+        "with its choice pinned (exact; NaN payloads are not kept), or let the last bit change "
+        "(any)"},
        [](Options& o, std::string_view v) { return choose(o.fp_contract, contractions, v); }},
       {{"paranoid", "[on|off]", "prove everything a second time with Z3 (off)"},
        [](Options& o, std::string_view v) { return choose(o.paranoid, switches, v); }},
