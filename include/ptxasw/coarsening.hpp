@@ -44,6 +44,11 @@ struct KernelUsage {
   friend bool operator==(const KernelUsage&, const KernelUsage&) = default;
 };
 
+// Of blocks that a kernel may be launched with, in threads.
+struct BlockSizes {
+  unsigned least = 1, most = 1024;
+};
+
 // The kernel as it stands.
 struct CoarsenBaseline {
   CoarsenWork work;
@@ -52,6 +57,8 @@ struct CoarsenBaseline {
   unsigned threads = 0;    // of a block, if the kernel or the user says so
   bool bounded = false;    // states its block size, by .maxntid or .reqntid
   bool tuned = false;      // has performance directives, beside which there is no place for ours
+  // Blocks of which as many have to stay resident on an SM (src/cost/residency.hpp).
+  std::optional<BlockSizes> resident = BlockSizes{};
   std::optional<KernelUsage> usage;
 };
 

@@ -73,7 +73,9 @@ struct Options {
   std::uint64_t coarsen_least_threads = 0; // launches of fewer run as before (not of auto's ways)
   unsigned coarsen_registers = 0; // .maxnreg of coarsened kernels; 0: as many as ptxas likes
   std::vector<Remap> remaps;      // --remap=column:8@kernel; the last that fits a kernel counts
-  bool shuffle_shared = false;    // also loads from shared memory
+  // Rewritten kernels may use so many registers that an SM holds fewer of their blocks at a time.
+  bool fewer_blocks = false;
+  bool shuffle_shared = false; // also loads from shared memory
   Emit emit = Emit::normal;
   bool paranoid = false; // repeat every normal-form proof with Z3
   bool use_z3 = true;

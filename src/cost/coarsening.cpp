@@ -1,6 +1,8 @@
 // See coarsening.hpp for the model.
 #include "cost/coarsening.hpp"
 
+#include "cost/residency.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -146,6 +148,14 @@ std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& can
   if (!original.bounded && after.registers > most)
     return fmt::format("{} registers are more than {}: large blocks might not launch",
                        after.registers, most);
+  if (original.resident.has_value()) {
+    if (const unsigned size =
+            block_that_loses(before.registers, after.registers, *original.resident))
+      return fmt::format("{} registers instead of {}: an SM would hold {} blocks of {} threads "
+                         "instead of {}",
+                         after.registers, before.registers, resident_blocks(after.registers, size),
+                         size, resident_blocks(before.registers, size));
+  }
   if (after.spill_stores > before.spill_stores || after.spill_loads > before.spill_loads)
     return fmt::format("spills {} bytes", after.spill_stores + after.spill_loads);
   if (after.stack > before.stack) return fmt::format("needs {} bytes of stack", after.stack);
@@ -201,8 +211,13 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
                       candidates.begin() + (chosen - candidates.data()) + 1);
 }
 
-std::vector<unsigned> register_limits(const Profile& profile, const KernelUsage& original,
+std::vector<unsigned> register_limits(const Profile& profile, const CoarsenBaseline& kernel,
                                       unsigned registers) {
+  const KernelUsage& original = *kernel.usage;
+  if (kernel.resident) {
+    const unsigned most = registers_that_keep_blocks(original.registers, *kernel.resident);
+    return registers > most ? std::vector{most} : std::vector<unsigned>{};
+  }
   std::vector<unsigned> limits;
   const unsigned block = usual_block;
   const unsigned warps = resident_warps(profile, original.registers, block);
@@ -214,8 +229,12 @@ std::vector<unsigned> register_limits(const Profile& profile, const KernelUsage&
   return limits;
 }
 
-bool may_want_more_registers(const Profile& profile, const KernelUsage& original,
+bool may_want_more_registers(const Profile& profile, const CoarsenBaseline& kernel,
                              unsigned registers) {
+  const KernelUsage& original = *kernel.usage;
+  if (kernel.resident &&
+      block_that_loses(original.registers, registers_for_any_block, *kernel.resident) != 0)
+    return false;
   const unsigned block = usual_block;
   return registers < registers_for_any_block &&
          resident_warps(profile, registers, block) <

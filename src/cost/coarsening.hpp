@@ -82,14 +82,15 @@ std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& can
 void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
                        std::vector<CoarsenCandidate>& candidates);
 
-// The register limits worth trying for a candidate that uses `registers` when left to itself: those
-// at which as many warps are resident as of the original, and at which blocks of any size launch.
-std::vector<unsigned> register_limits(const Profile& profile, const KernelUsage& original,
+// The register limits worth trying for a candidate that uses `registers` when left to itself: the
+// one at which as many blocks are resident as of the original, where they have to be; else those at
+// which as many warps are, and at which blocks of any size launch. The usage must be known.
+std::vector<unsigned> register_limits(const Profile& profile, const CoarsenBaseline& original,
                                       unsigned registers);
 
 // Fewer warps are resident than of the original, and blocks of any size would launch with more
 // registers: ptxas, which stops where it sees a loss of warps, may do better with them.
-bool may_want_more_registers(const Profile& profile, const KernelUsage& original,
+bool may_want_more_registers(const Profile& profile, const CoarsenBaseline& original,
                              unsigned registers);
 
 } // namespace ptxasw::cost

@@ -103,7 +103,9 @@ private:
           job->ways().original.usage = found->second;
     }
     for (std::size_t n = 0; n < rounds; ++n) {
-      const auto usage = usages(assembled[next++]);
+      const bool taken = assembled[next].has_value();
+      const auto usage = taken ? usages(assembled[next]) : one_by_one(trials, n);
+      ++next;
       for (std::size_t j = 0; j < jobs_.size(); ++j) {
         if (n >= trials[j].size()) continue;
         if (const auto found = usage.find(jobs_[j]->name()); found != usage.end())
@@ -111,6 +113,23 @@ private:
         jobs_[j]->ways().candidates.push_back(std::move(trials[j][n]));
       }
     }
+  }
+
+  // What ptxas says of each kernel in its n-th way where it does not take all of them together.
+  std::map<std::string, KernelUsage> one_by_one(const Trials& trials, std::size_t n) {
+    std::map<std::string, KernelUsage> result;
+    if (jobs_.size() == 1) return result;
+    std::vector<AssemblyRequest> requests;
+    for (std::size_t j = 0; j < jobs_.size(); ++j) {
+      if (n >= trials[j].size()) continue;
+      Trials alone(trials.size());
+      alone[j].assign(trials[j].begin(), trials[j].begin() + static_cast<std::ptrdiff_t>(n) + 1);
+      requests.push_back({.text = text_with(alone, n), .entries = {jobs_[j]->name()}});
+    }
+    trials_ += static_cast<unsigned>(requests.size());
+    for (const auto& assembled : assembler_.assemble(requests))
+      result.merge(usages(assembled));
+    return result;
   }
 
   [[nodiscard]] std::string text_with(const Trials& trials, std::size_t n) const {
@@ -163,7 +182,7 @@ private:
     for (const CoarsenCandidate& candidate : kernel.candidates) {
       if (!candidate.usage) continue;
       for (const unsigned limit :
-           cost::register_limits(profile_, *kernel.original.usage, candidate.usage->registers)) {
+           cost::register_limits(profile_, kernel.original, candidate.usage->registers)) {
         CoarsenCandidate hoped = candidate;
         if (limit < least_share * candidate.usage->registers) continue;
         hoped.how.registers = limit;
@@ -185,8 +204,7 @@ private:
     }
     loosened = best_of(std::move(loosened), most_loosened);
     std::erase_if(loosened, [&](const CoarsenCandidate& candidate) {
-      return !cost::may_want_more_registers(profile_, *kernel.original.usage,
-                                            candidate.usage->registers);
+      return !cost::may_want_more_registers(profile_, kernel.original, candidate.usage->registers);
     });
     for (CoarsenCandidate& candidate : loosened)
       candidate.how.registers = cost::registers_for_any_block;

@@ -121,6 +121,7 @@ struct KernelJob::Impl {
     } else {
       ways_ = coarsen_choices(*kernel_, *solver_, *profile);
       ways_.original.bounded = is_bounded();
+      ways_.original.resident = launches().resident;
       ways_.original.tuned = is_bounded() || function_.minnctapersm != 0 || function_.maxnreg != 0;
       ways_.original.threads = threads();
       report_.coarsening = ways_.candidates.empty() ? "not coarsened: " + ways_.why
@@ -130,6 +131,19 @@ struct KernelJob::Impl {
 
   [[nodiscard]] bool is_bounded() const {
     return (function_.maxntid[0] | function_.reqntid[0]) != 0;
+  }
+
+  [[nodiscard]] Launches launches() const {
+    Launches launches{.states_size = is_bounded()};
+    if (options_.fewer_blocks) return launches;
+    launches.resident = BlockSizes{};
+    const auto count = [](const std::array<std::uint32_t, 3>& shape) {
+      return std::max(shape[0], 1U) * std::max(shape[1], 1U) * std::max(shape[2], 1U);
+    };
+    if (function_.maxntid[0] != 0) launches.resident->most = count(function_.maxntid);
+    if (const auto shape = block_shape(); shape[0] != 0)
+      launches.resident->least = launches.resident->most = count(shape);
+    return launches;
   }
 
   [[nodiscard]] std::array<std::uint32_t, 3> block_shape() const {
@@ -352,8 +366,8 @@ const std::string& KernelJob::name() const {
   return impl_->report_.name;
 }
 
-bool KernelJob::is_bounded() const {
-  return impl_->is_bounded();
+Launches KernelJob::launches() const {
+  return impl_->launches();
 }
 
 CoarsenChoices& KernelJob::ways() {

@@ -4,6 +4,7 @@
 
 #include "pipeline/coarsen_job.hpp"
 #include "pipeline/contraction_search.hpp"
+#include "pipeline/register_guard.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/options.hpp"
 #include "ptxasw/report.hpp"
@@ -33,8 +34,7 @@ public:
   KernelJob& operator=(KernelJob&& other) noexcept;
 
   [[nodiscard]] const std::string& name() const;
-  // It states its block size, to which ptxas keeps.
-  [[nodiscard]] bool is_bounded() const;
+  [[nodiscard]] Launches launches() const;
 
   // The ways to coarsen it, empty where there is nothing to choose from. Who has chosen leaves the
   // marks there.

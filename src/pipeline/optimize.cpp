@@ -73,7 +73,7 @@ public:
                           false});
       Kernel& kernel = kernels_.back();
       kernel.result = kernel.job->finish();
-      kernel.is_bounded = kernel.job->is_bounded();
+      kernel.launches = kernel.job->launches();
       const bool open = !kernel.result.edits.empty() || kernel.result.waits_for_contraction ||
                         !kernel.job->ways().candidates.empty();
       if (!open) kernel.job.reset(); // a large module has many, each with all its terms
@@ -148,10 +148,10 @@ public:
       if (kernel.result.waits_for_contraction) names.push_back(kernel.result.report.name);
     return names;
   }
-  [[nodiscard]] bool is_bounded(std::string_view name) const {
-    return std::ranges::any_of(kernels_, [&](const Kernel& kernel) {
-      return kernel.result.report.name == name && kernel.is_bounded;
-    });
+  [[nodiscard]] Launches launches(std::string_view name) const {
+    const auto kernel = std::ranges::find_if(
+        kernels_, [&](const Kernel& k) { return k.result.report.name == name; });
+    return kernel != kernels_.end() ? kernel->launches : Launches{};
   }
 
   [[nodiscard]] const Report& report() const { return report_; }
@@ -168,15 +168,16 @@ private:
     std::size_t function = 0;     // index into Module::functions
     std::optional<KernelJob> job; // none: nothing about it is open
     KernelResult result;
-    bool is_bounded = false;
+    Launches launches;
   };
 
   static std::string reason_to_leave(const TakenBack& back) {
     if (!back.after) return "taken back: what it needs when rewritten is not known";
-    return fmt::format("taken back: rewritten it needs {} registers, {} bytes of stack and {} of "
-                       "spills, and might not launch, or run more slowly",
-                       back.after->registers, back.after->stack,
-                       back.after->spill_stores + back.after->spill_loads);
+    return fmt::format(
+        "taken back: rewritten it needs {} registers, {} bytes of stack and {} of "
+        "spills, and might not launch, or not in as many blocks at a time, or run more slowly",
+        back.after->registers, back.after->stack,
+        back.after->spill_stores + back.after->spill_loads);
   }
 
   const Options& options_;
@@ -224,7 +225,7 @@ Optimized run(std::string text, std::string file, const Options& options, bool r
     return result;
   };
   return settle(
-      made(), text, *assembler, [&](std::string_view kernel) { return job->is_bounded(kernel); },
+      made(), text, *assembler, [&](std::string_view kernel) { return job->launches(kernel); },
       [&](const std::vector<TakenBack>& taken_back) {
         job->leave(taken_back);
         return made();

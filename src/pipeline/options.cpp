@@ -230,6 +230,10 @@ const std::vector<Setter>& table() {
          if (!error) o.coarsen_budget = static_cast<unsigned>(n);
          return error;
        }},
+      {{"fewer-blocks", "[on|off]",
+        "let rewritten kernels use so many registers that an SM holds fewer blocks at a time; "
+        "cooperative launches of as many as fit may then fail (off)"},
+       [](Options& o, std::string_view v) { return choose(o.fewer_blocks, switches, v); }},
       {{"shuffle-max-delta", "N", "largest lane distance of a shuffle, 0 to 31 (31)"},
        [](Options& o, std::string_view v) {
          std::uint64_t n = 0;

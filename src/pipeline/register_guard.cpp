@@ -2,6 +2,7 @@
 #include "pipeline/register_guard.hpp"
 
 #include "cost/profile.hpp"
+#include "cost/residency.hpp"
 #include "ptx/parse.hpp"
 
 #include <algorithm>
@@ -17,14 +18,19 @@ bool needs_no_more_memory(const Usage& after, const Usage& before) {
          after.spill_loads <= before.spill_loads;
 }
 
-bool fits_anywhere(const Usage& usage) {
-  return usage.registers <= cost::registers_for_any_block && needs_no_more_memory(usage, {});
+// Whatever the original used.
+bool fits_anywhere(const Usage& usage, unsigned registers) {
+  return usage.registers <= registers && needs_no_more_memory(usage, {});
 }
 
-// Launches wherever the original did, and needs no more memory.
-bool may_stand(const Usage& after, const Usage& before, const std::function<bool()>& is_bounded) {
+// Launches wherever the original did, as many blocks at a time, and needs no more memory.
+bool may_stand(const Usage& after, const Usage& before, const Launches& launches) {
   const unsigned most = std::max(cost::registers_for_any_block, before.registers);
-  return needs_no_more_memory(after, before) && (after.registers <= most || is_bounded());
+  if (!needs_no_more_memory(after, before)) return false;
+  if (launches.resident &&
+      cost::block_that_loses(before.registers, after.registers, *launches.resident) != 0)
+    return false;
+  return after.registers <= most || launches.states_size;
 }
 
 std::vector<TakenBack> all_of(const std::vector<std::string>& kernels) {
@@ -54,24 +60,27 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
       if (after.empty()) back.push_back({kernel, {}, {}});
       continue;
     }
-    if (now->second && fits_anywhere(*now->second)) continue;
+    if (now->second && fits_anywhere(*now->second, cost::registers_for_all_blocks)) continue;
+    const Launches launches = questions.launches(kernel);
+    if (now->second && !launches.resident &&
+        fits_anywhere(*now->second, cost::registers_for_any_block))
+      continue;
     if (!before) before = questions.before();
     const std::optional<Usage> old = machine::find(*before, kernel);
-    if (!now->second || !may_stand(*now->second, old.value_or(Usage{}),
-                                   [&] { return questions.is_bounded(kernel); }))
+    if (!now->second || !may_stand(*now->second, old.value_or(Usage{}), launches))
       back.push_back({kernel, old, now->second});
   }
   return back;
 }
 
 Optimized settle(Optimized rewritten, const std::string& original, Assembler& assembler,
-                 const std::function<bool(std::string_view kernel)>& is_bounded,
+                 const LaunchesOf& launches,
                  const std::function<Optimized(const std::vector<TakenBack>&)>& without) {
   const Questions questions{[&] {
                               const auto before = assembler.assemble({.text = original});
                               return before ? machine::read_usage(before->messages) : UsageTable{};
                             },
-                            is_bounded};
+                            launches};
   std::vector<TakenBack> taken_back;
   while (rewritten.changed) {
     std::vector<std::string> changed;

@@ -18,10 +18,18 @@
 
 namespace ptxasw::pipeline {
 
+// How a kernel may be launched.
+struct Launches {
+  bool states_size = false; // by .maxntid or .reqntid, to which ptxas keeps
+  // Blocks of which as many have to stay resident on an SM (cost/residency.hpp); none: of no size.
+  std::optional<BlockSizes> resident;
+};
+using LaunchesOf = std::function<Launches(std::string_view kernel)>;
+
 // What the guard may have to find out; each costs something and is asked only when it matters.
 struct Questions {
-  std::function<machine::UsageTable()> before;             // the original's usage
-  std::function<bool(std::string_view kernel)> is_bounded; // states its block size
+  std::function<machine::UsageTable()> before; // the original's usage
+  LaunchesOf launches;
 };
 
 // Those of the rewritten kernels that must be taken back. A kernel that ptxas did not compile (-e)
@@ -34,7 +42,7 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
 // `without` makes the result with these kernels left alone. What is not changed has its original
 // text and has not been assembled.
 Optimized settle(Optimized rewritten, const std::string& original, Assembler& assembler,
-                 const std::function<bool(std::string_view kernel)>& is_bounded,
+                 const LaunchesOf& launches,
                  const std::function<Optimized(const std::vector<TakenBack>&)>& without);
 
 // Whether the kernel has .maxntid or .reqntid. (.maxnreg would not do: it may be more than 64.)

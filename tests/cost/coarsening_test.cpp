@@ -117,6 +117,7 @@ TEST(Coarsening, WhatMustNotBeTaken) {
   EXPECT_THAT(reason(bad), HasSubstr("65 registers are more than 64"));
   CoarsenBaseline bounded = laplacian();
   bounded.bounded = true;
+  bounded.resident.reset();
   EXPECT_THAT(why_not(bounded, bad), IsEmpty());
   bad = y4();
   bad.usage->spill_loads = 4;
@@ -212,18 +213,52 @@ TEST(Coarsening, TooLittleIsNothing) {
   }
 }
 
+// A kernel that uses so many registers, and may lose resident blocks.
+CoarsenBaseline loose(unsigned registers) {
+  CoarsenBaseline kernel;
+  kernel.usage = usage(registers, 1, 1);
+  kernel.resident.reset();
+  return kernel;
+}
+CoarsenBaseline strict(unsigned registers, BlockSizes sizes = {}) {
+  CoarsenBaseline kernel = loose(registers);
+  kernel.resident = sizes;
+  return kernel;
+}
+
 TEST(Coarsening, RegisterLimitsKeepTheWarps) {
-  EXPECT_THAT(register_limits(hopper(), usage(30, 1, 1), 32), IsEmpty());
-  EXPECT_THAT(register_limits(hopper(), usage(30, 1, 1), 40), ElementsAre(32U));
-  EXPECT_THAT(register_limits(hopper(), usage(36, 1, 1), 72), ElementsAre(40U, 64U));
-  EXPECT_THAT(register_limits(hopper(), usage(48, 1, 1), 80), ElementsAre(64U));
+  EXPECT_THAT(register_limits(hopper(), loose(30), 32), IsEmpty());
+  EXPECT_THAT(register_limits(hopper(), loose(30), 40), ElementsAre(32U));
+  EXPECT_THAT(register_limits(hopper(), loose(36), 72), ElementsAre(40U, 64U));
+  EXPECT_THAT(register_limits(hopper(), loose(48), 80), ElementsAre(64U));
+}
+
+TEST(Coarsening, RegisterLimitsKeepTheBlocks) {
+  EXPECT_THAT(register_limits(hopper(), strict(30), 32), IsEmpty());
+  EXPECT_THAT(register_limits(hopper(), strict(30), 40), ElementsAre(32U));
+  EXPECT_THAT(register_limits(hopper(), strict(36), 72), ElementsAre(40U));
+  EXPECT_THAT(register_limits(hopper(), strict(36, {1024, 1024}), 72), ElementsAre(64U));
 }
 
 TEST(Coarsening, MoreRegistersWhereWarpsAreMissingAnyway) {
-  EXPECT_FALSE(may_want_more_registers(hopper(), usage(30, 1, 1), 32));
-  EXPECT_TRUE(may_want_more_registers(hopper(), usage(30, 1, 1), 40));
-  EXPECT_FALSE(may_want_more_registers(hopper(), usage(48, 1, 1), 48));
-  EXPECT_FALSE(may_want_more_registers(hopper(), usage(30, 1, 1), 64));
+  EXPECT_FALSE(may_want_more_registers(hopper(), loose(30), 32));
+  EXPECT_TRUE(may_want_more_registers(hopper(), loose(30), 40));
+  EXPECT_FALSE(may_want_more_registers(hopper(), loose(48), 48));
+  EXPECT_FALSE(may_want_more_registers(hopper(), loose(30), 64));
+  EXPECT_FALSE(may_want_more_registers(hopper(), strict(30), 40));
+}
+
+TEST(Coarsening, AsManyBlocksStayResident) {
+  CoarsenBaseline original = laplacian();
+  original.resident = BlockSizes{};
+  CoarsenCandidate more = y4();
+  more.usage->registers = 40;
+  EXPECT_THAT(why_not(original, more), HasSubstr("an SM would hold"));
+  more.usage->registers = 32;
+  EXPECT_THAT(why_not(original, more), IsEmpty());
+  original.resident = BlockSizes{32, 32};
+  more.usage->registers = 40;
+  EXPECT_THAT(why_not(original, more), IsEmpty());
 }
 
 // Of two that gain nearly the same, the one that gains more; in a loop the one that waits less.

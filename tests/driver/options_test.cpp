@@ -22,6 +22,8 @@ TEST(Options, EveryNameSetsItsMember) {
   EXPECT_EQ(with("shuffle-max-delta=3").shuffle_max_delta, 3U);
   EXPECT_TRUE(with("shuffle-shared").shuffle_shared);
   EXPECT_FALSE(with("shuffle-shared=off").shuffle_shared);
+  EXPECT_FALSE(with("shuffle-shared").fewer_blocks);
+  EXPECT_TRUE(with("fewer-blocks").fewer_blocks);
   EXPECT_EQ(with("emit=check").emit, Emit::check);
   EXPECT_EQ(with("emit=uniform-branch").emit, Emit::uniform_branch);
   EXPECT_TRUE(with("paranoid").paranoid);

@@ -19,6 +19,7 @@ struct Case {
   Usage before, after;
   bool bounded;
   bool taken_back;
+  std::optional<BlockSizes> resident = {};
 };
 void PrintTo(const Case& c, std::ostream* out) {
   *out << c.name;
@@ -32,21 +33,33 @@ TEST_P(Guard, Decides) {
                                          {[&] {
                                             return machine::UsageTable{{"k", c.before}};
                                           },
-                                          [&](std::string_view) { return c.bounded; }});
+                                          [&](std::string_view) {
+                                            return Launches{c.bounded, c.resident};
+                                          }});
   EXPECT_EQ(!back.empty(), c.taken_back);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Table, Guard,
-    testing::Values(Case{"SixtyFour", {20, 0, 0, 0}, {64, 0, 0, 0}, false, false},
-                    Case{"SixtyFive", {20, 0, 0, 0}, {65, 0, 0, 0}, false, true},
-                    Case{"SixtyFiveBounded", {20, 0, 0, 0}, {65, 0, 0, 0}, true, false},
-                    Case{"NoMoreThanBefore", {80, 0, 0, 0}, {80, 0, 0, 0}, false, false},
-                    Case{"OneMoreThanBefore", {80, 0, 0, 0}, {81, 0, 0, 0}, false, true},
-                    Case{"NewStack", {20, 0, 0, 0}, {20, 8, 0, 0}, true, true},
-                    Case{"OldStack", {20, 8, 0, 0}, {20, 8, 0, 0}, false, false},
-                    Case{"MoreSpillStores", {20, 8, 4, 4}, {20, 8, 8, 4}, true, true},
-                    Case{"MoreSpillLoads", {20, 8, 4, 4}, {20, 8, 4, 8}, true, true}));
+    testing::Values(
+        Case{"SixtyFour", {20, 0, 0, 0}, {64, 0, 0, 0}, false, false},
+        Case{"SixtyFive", {20, 0, 0, 0}, {65, 0, 0, 0}, false, true},
+        Case{"SixtyFiveBounded", {20, 0, 0, 0}, {65, 0, 0, 0}, true, false},
+        Case{"NoMoreThanBefore", {80, 0, 0, 0}, {80, 0, 0, 0}, false, false},
+        Case{"AsManyBlocks", {20, 0, 0, 0}, {32, 0, 0, 0}, false, false, BlockSizes{}},
+        Case{"FewerBlocks", {32, 0, 0, 0}, {33, 0, 0, 0}, false, true, BlockSizes{}},
+        Case{"FewerBlocksBounded", {32, 0, 0, 0}, {40, 0, 0, 0}, true, true, BlockSizes{1, 1024}},
+        Case{"NoFewerOfThatSize",
+             {34, 0, 0, 0},
+             {64, 0, 0, 0},
+             false,
+             false,
+             BlockSizes{1024, 1024}},
+        Case{"OneMoreThanBefore", {80, 0, 0, 0}, {81, 0, 0, 0}, false, true},
+        Case{"NewStack", {20, 0, 0, 0}, {20, 8, 0, 0}, true, true},
+        Case{"OldStack", {20, 8, 0, 0}, {20, 8, 0, 0}, false, false},
+        Case{"MoreSpillStores", {20, 8, 4, 4}, {20, 8, 8, 4}, true, true},
+        Case{"MoreSpillLoads", {20, 8, 4, 4}, {20, 8, 4, 8}, true, true}));
 
 TEST(RegisterGuard, OnlyBlockSizesBindTheLaunch) {
   const std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n"
@@ -64,9 +77,11 @@ TEST(RegisterGuard, OnlyBlockSizesBindTheLaunch) {
 TEST(RegisterGuard, AsksOnlyWhenItMust) {
   const std::vector<std::string> changed{"small", "not compiled"};
   const Questions none{[]() -> machine::UsageTable { throw std::logic_error("asked"); },
-                       [](std::string_view) -> bool { throw std::logic_error("asked"); }};
-  EXPECT_THAT(kernels_to_take_back(changed, {{"small", Usage{64, 0, 0, 0}}}, none), IsEmpty());
+                       [](std::string_view) -> Launches { throw std::logic_error("asked"); }};
+  EXPECT_THAT(kernels_to_take_back(changed, {{"small", Usage{32, 0, 0, 0}}}, none), IsEmpty());
   EXPECT_EQ(kernels_to_take_back(changed, {}, none).size(), 2U) << "-v said nothing";
+  const Questions loose{none.before, [](std::string_view) { return Launches{}; }};
+  EXPECT_THAT(kernels_to_take_back(changed, {{"small", Usage{64, 0, 0, 0}}}, loose), IsEmpty());
 }
 
 TEST(RegisterGuard, WhatIsNotKnownGoesBack) {
@@ -74,7 +89,7 @@ TEST(RegisterGuard, WhatIsNotKnownGoesBack) {
   const Questions questions{[] {
                               return machine::UsageTable{{"k", Usage{20, 0, 0, 0}}};
                             },
-                            [](std::string_view) { return true; }};
+                            [](std::string_view) { return Launches{.states_size = true}; }};
   EXPECT_EQ(kernels_to_take_back(changed, {{"k", std::nullopt}}, questions).size(), 1U);
 }
 
@@ -102,7 +117,7 @@ Optimized rewritten(const std::vector<TakenBack>& taken_back) {
 
 Optimized settled(Assembler& assembler) {
   return settle(
-      rewritten({}), "original", assembler, [](std::string_view) { return false; }, rewritten);
+      rewritten({}), "original", assembler, [](std::string_view) { return Launches{}; }, rewritten);
 }
 
 TEST(Settle, WhatFitsIsKeptAtOnce) {

@@ -85,7 +85,9 @@ Optimized optimize(std::string text, std::string file, const ptxasw::Options&,
   if (text.find("//@after-try") != std::string::npos) misbehave(text);
   Optimized result = ptxasw::pipeline::settle(
       rewrite(text, file, {}), text, *assembler,
-      [&](std::string_view kernel) { return ptxasw::pipeline::states_block_size(text, kernel); },
+      [&](std::string_view kernel) {
+        return ptxasw::pipeline::Launches{ptxasw::pipeline::states_block_size(text, kernel), {}};
+      },
       [&](const std::vector<ptxasw::TakenBack>& back) { return rewrite(text, file, back); });
   if (text.find("//@after-keep") != std::string::npos) misbehave(text);
   return result;

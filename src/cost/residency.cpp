@@ -1,0 +1,39 @@
+// Every size is tried: there are 32 of them in warps.
+#include "cost/residency.hpp"
+
+#include <algorithm>
+
+namespace ptxasw::cost {
+
+namespace {
+
+constexpr unsigned partitions = 4, registers_of_partition = 16384, unit = 256;
+constexpr unsigned most_warps = 64, most_blocks = 32, lanes = 32, most_registers = 255;
+
+} // namespace
+
+unsigned resident_blocks(unsigned registers, unsigned threads) {
+  const unsigned of_warp = std::max((registers * lanes + unit - 1) / unit, 1U) * unit;
+  const unsigned warps = std::max((threads + lanes - 1) / lanes, 1U);
+  return std::min(
+      {partitions * (registers_of_partition / of_warp) / warps, most_warps / warps, most_blocks});
+}
+
+unsigned block_that_loses(unsigned before, unsigned after, const BlockSizes& sizes) {
+  if (after <= before) return 0;
+  // A size that is no multiple of a warp takes the room of the next one that is.
+  for (unsigned threads = sizes.least; threads < sizes.most + lanes; threads += lanes) {
+    const unsigned size = std::min(threads, sizes.most);
+    if (resident_blocks(after, size) < resident_blocks(before, size)) return size;
+  }
+  return 0;
+}
+
+unsigned registers_that_keep_blocks(unsigned before, const BlockSizes& sizes) {
+  unsigned registers = before;
+  while (registers < most_registers && block_that_loses(before, registers + 1, sizes) == 0)
+    ++registers;
+  return registers;
+}
+
+} // namespace ptxasw::cost

@@ -1,0 +1,27 @@
+// How many blocks of a kernel an SM holds at a time, as far as registers decide it.
+//
+// A cooperative launch of more blocks than fit on all SMs together fails, and programs launch grids
+// of just as many as fit. Nothing in a kernel proves that it is not launched so: a rewrite that
+// costs registers may only be kept if no block size has fewer resident blocks than before.
+#pragma once
+
+#include "ptxasw/coarsening.hpp"
+
+namespace ptxasw::cost {
+
+// With no more registers a thread than these, registers are never what limits the blocks of an SM.
+inline constexpr unsigned registers_for_all_blocks = 32;
+
+// A register file of 4 x 16384, handed out to warps in units of 256 (8 a thread), for at most 2048
+// threads and 32 blocks: SMs from Volta on, of which some hold fewer threads, which can only hide a
+// difference (CUDA's cuda_occupancy.h).
+unsigned resident_blocks(unsigned registers, unsigned threads);
+
+// The smallest block, of the sizes that are possible, of which fewer are resident with `after`
+// registers than with `before`; 0: none.
+unsigned block_that_loses(unsigned before, unsigned after, const BlockSizes& sizes);
+
+// The most registers with which there is none.
+unsigned registers_that_keep_blocks(unsigned before, const BlockSizes& sizes);
+
+} // namespace ptxasw::cost
