@@ -2,13 +2,19 @@
 // any more does not fail in the same way and is not taken.
 #include "fuzz/check.hpp"
 
+#include "driver/ptxas.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "rewrite/coarsen_case.hpp"
 #include "simt/random.hpp"
 #include "simt/verify.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
 #include <sstream>
 #include <vector>
 
@@ -152,10 +158,56 @@ Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge&
   return round;
 }
 
+namespace {
+
+// A real one, or one that takes nothing.
+std::unique_ptr<Assembler> assembler() {
+  const char* home = std::getenv("CUDA_HOME"); // NOLINT(concurrency-mt-unsafe)
+  const std::string ptxas = fmt::format("{}/bin/ptxas", home != nullptr ? home : "/usr/local/cuda");
+  if (!std::filesystem::exists(ptxas)) return nullptr;
+  return std::make_unique<driver::Ptxas>(ptxas, "sm_90");
+}
+
+// Launches of fewer threads would run the original body.
+void run_in_all_launches(Optimized& optimized) {
+  for (const KernelReport& kernel : optimized.report.kernels) {
+    for (const CoarsenCandidate& candidate : kernel.candidates) {
+      if (!candidate.chosen || candidate.how.least_threads == 0) continue;
+      const std::string least = fmt::format(", {};", candidate.how.least_threads);
+      const std::size_t at = optimized.text.find(least);
+      if (at != std::string::npos) optimized.text.replace(at, least.size(), ", 0;");
+    }
+  }
+}
+
+} // namespace
+
+Round check_shipped(const std::string& text, std::uint64_t seed) {
+  constexpr simt::Dim3 grids[] = {{1}, {3, 4}, {2, 8}, {1, 5, 4}, {2, 7, 2}};
+  Options options;
+  options.fp_contract = FpContract::any; // the interpreter fuses nothing
+  options.kernel_budget = std::chrono::seconds(10);
+  options.coarsen_auto = seed % 4 != 0;
+  options.fewer_blocks = seed % 8 == 1;
+  const auto ptxas = assembler();
+  Optimized optimized = optimize(text, "fuzz.ptx", options, ptxas.get());
+  Round round;
+  for (const KernelReport& kernel : optimized.report.kernels) {
+    round.loads += kernel.loads;
+    round.covered += kernel.covered;
+  }
+  if (!optimized.changed) return round;
+  run_in_all_launches(optimized);
+  round.rewritten = optimized.text;
+  compare(text, launches(seed, grids, std::nullopt), round);
+  return round;
+}
+
 Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite) {
   switch (rewrite) {
   case Rewrite::shuffle: return check_shuffles(text, seed, everything_on(seed));
   case Rewrite::coarsen: return check_coarsening(text, seed, merge_of(seed));
+  case Rewrite::shipped: return check_shipped(text, seed);
   case Rewrite::remap: break;
   }
   return check_remap(text, seed);

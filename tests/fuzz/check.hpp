@@ -11,7 +11,7 @@
 
 namespace ptxasw::fuzz {
 
-enum class Rewrite : std::uint8_t { shuffle, coarsen, remap };
+enum class Rewrite : std::uint8_t { shuffle, coarsen, remap, shipped };
 inline constexpr Rewrite rewrites[] = {Rewrite::shuffle, Rewrite::coarsen, Rewrite::remap};
 
 struct Round {
@@ -37,6 +37,10 @@ Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge&
 // Blocks or threads do each other's work, in a way that the seed picks; sometimes on top of
 // shuffles.
 Round check_remap(const std::string& text, std::uint64_t seed);
+
+// As users run it, nothing forced: by default or with --coarsen=auto, with the real ptxas to ask
+// where there is one. What auto makes depend on the size of the launch is made to run in any.
+Round check_shipped(const std::string& text, std::uint64_t seed);
 
 Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite);
 

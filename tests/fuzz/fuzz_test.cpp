@@ -35,6 +35,16 @@ TEST_P(Seeds, RewrittenKernelsAreEqual) {
 
 INSTANTIATE_TEST_SUITE_P(From, Seeds, testing::Range<std::uint64_t>(1, 1000, seeds_each));
 
+TEST(Shipped, KernelsAreEqual) {
+  unsigned rewritten = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Round round = check(generate(seed), seed, Rewrite::shipped);
+    ASSERT_EQ(round.problem, "") << "seed " << seed;
+    rewritten += round.rewritten.empty() ? 0 : 1;
+  }
+  RecordProperty("rewritten", static_cast<int>(rewritten));
+}
+
 TEST(Generator, SameSeedSameKernel) {
   EXPECT_EQ(generate(7), generate(7));
   EXPECT_NE(generate(7), generate(8));
