@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 
 namespace ptxasw {
@@ -42,6 +43,31 @@ TEST_P(TrapRewrite, UniformBranchComputesTheSame) {
   EXPECT_EQ(simt::compare(trap, result.text), "") << result.text;
 }
 
+TEST_P(TrapRewrite, MergedBlocksComputeTheSame) {
+  const TrapCase& trap = GetParam();
+  for (const std::array<unsigned, 3> factors :
+       {std::array{1U, 2U, 1U}, std::array{1U, 4U, 1U}, std::array{2U, 1U, 1U}}) {
+    Options options;
+    options.shuffle = ShuffleMode::none;
+    options.fp_contract = FpContract::any;
+    options.coarsen = factors;
+    const Optimized result = optimize(trap.text, trap.name + ".ptx", options);
+    EXPECT_EQ(simt::compare(trap, result.text), "") << result.text;
+  }
+}
+
+TEST_P(TrapRewrite, RemappedThreadsComputeTheSame) {
+  const TrapCase& trap = GetParam();
+  for (const Remap& remap : {Remap{RemapKind::thread_swap, 8}, Remap{RemapKind::swap}}) {
+    Options options;
+    options.shuffle = ShuffleMode::none;
+    options.fp_contract = FpContract::any;
+    options.remaps = {remap};
+    const Optimized result = optimize(trap.text, trap.name + ".ptx", options);
+    EXPECT_EQ(simt::compare(trap, result.text), "") << result.text;
+  }
+}
+
 // h54 stores what the clock says: its values differ from run to run, its structure is tested below.
 std::vector<TrapCase> traps_with_fixed_results() {
   std::vector<TrapCase> traps = simt::all_traps();
@@ -64,6 +90,16 @@ TEST(TrapRewrites, RefusingEverythingIsNotTheGoal) {
   for (const char* name : {"h07_volatile", "h37c_fence_membar", "h50_mixed_cg_cv",
                            "h28_thread_stride_loop", "h30_solver_timeout", "h54_clock_constant"}) {
     EXPECT_FALSE(changed.contains(name)) << name;
+  }
+  const auto merged = [](const TrapCase& trap) {
+    Options options;
+    options.shuffle = ShuffleMode::none;
+    options.coarsen = {1, 2, 1};
+    return optimize(trap.text, trap.name + ".ptx", options).changed;
+  };
+  for (const TrapCase& trap : simt::all_traps()) {
+    if (!trap.name.starts_with("s0")) continue;
+    EXPECT_EQ(merged(trap), trap.name < "s04") << trap.name;
   }
   RecordProperty("rewritten", static_cast<int>(changed.size()));
 }

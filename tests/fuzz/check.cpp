@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <vector>
 
 namespace ptxasw::fuzz {
@@ -140,11 +141,15 @@ Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge&
   if (std::ranges::none_of(original->functions,
                            [](const ptx::Function& f) { return f.name == "k"; }))
     return round; // what is left of a kernel under reduction
-  const test::Coarsened coarsened(text, merge.plan, "k", {.host = merge.host});
-  round.loads = coarsened.report.loads;
-  round.covered = coarsened.report.loads_moved;
-  if (coarsened.text == text) return round;
-  round.rewritten = coarsened.text;
+  try {
+    const test::Coarsened coarsened(text, merge.plan, "k", {.host = merge.host});
+    round.loads = coarsened.report.loads;
+    round.covered = coarsened.report.loads_moved;
+    if (coarsened.text != text) round.rewritten = coarsened.text;
+  } catch (const std::runtime_error& refused) { // a name would not mean what it should
+    if (std::string_view(refused.what()).starts_with("internal")) round.problem = refused.what();
+  }
+  if (round.rewritten.empty()) return round;
   // One group, two and a part of one, several along each axis.
   const auto& [x, y, z] = merge.plan.factors;
   const simt::Dim3 grids[] = {{x, y, z},
