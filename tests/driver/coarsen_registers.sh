@@ -17,8 +17,12 @@ same_file k.ptx out.ptx "opt takes it back, too"
 contains "$(cat report)" "taken back"
 mv guarded kept && "$real" -arch=sm_90 -v k.ptx -o guarded 2> stderr
 cmp guarded kept || fail "not the original's machine code"
-# Where the block size is stated, ptxas keeps to it, and the rewrite may stay.
+# Where the block size is stated, ptxas keeps to it, and the rewrite may stay, if an SM may hold fewer
+# of these blocks than before.
 sed 's/^{/.maxntid 256, 1, 1\n{/' k.ptx > bounded.ptx
+before=$("$real" -arch=sm_90 -v bounded.ptx -o bounded 2>&1 | sed -n 's/.*Used \([0-9]*\) registers.*/\1/p')
 PTXASW_FLAGS=$flags "$TOOL" "$real" -arch=sm_90 -v bounded.ptx -o bounded 2> stderr
+same "$(used stderr)" "$before" "fewer blocks would be resident"
+PTXASW_FLAGS="$flags --fewer-blocks" "$TOOL" "$real" -arch=sm_90 -v bounded.ptx -o bounded 2> stderr
 [ "$(used stderr)" -gt 64 ] || fail "taken back without need: $(cat stderr)"
 [ "$(($(used stderr) * 256))" -le 65536 ] || fail "it would not launch: $(cat stderr)"
