@@ -178,6 +178,7 @@ TEST(Coarsening, NoBlockSizeMayLoseWarps) {
     CoarsenBaseline original = laplacian();
     original.usage->registers = before;
     original.threads = block;
+    original.resident.reset();
     CoarsenCandidate candidate = y4();
     candidate.usage->registers = after;
     std::vector<CoarsenCandidate> candidates{candidate};
