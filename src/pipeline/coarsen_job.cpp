@@ -32,18 +32,27 @@ constexpr double most_lines = 16; // of one load, as cycles
 // Shared memory with which blocks of 256 threads still fill an SM (228 KB of sm_90).
 constexpr std::uint64_t most_shared_bytes = std::uint64_t{28} << 10;
 
+// Loads from memory stand in a loop.
+bool walks_memory(const Kernel& kernel) {
+  return std::ranges::any_of(kernel.trace.events, [&](const Event& event) {
+    return event.kind == EventKind::load && event.space != ptx::Space::shared &&
+           kernel.loops.innermost[event.block] != ~0U;
+  });
+}
+
 // Kernels that save no load may still gain: each thread has the loads of all copies under way at
-// the same time. Few ways are tried for that.
-// In the block-uniform form, and along x, fewer blocks are there to run while others wait: where
-// loops do the work that was measured to lose (rows of 4096 elements, a block each: 0.73).
-bool may_gain(const Coarsening& how, const rewrite::CoarsenCost& cost, bool uniform = false) {
-  if (cost.after.loads < cost.before.loads) return true;
-  const bool along_one = how.factors[0] == how.copies() || how.factors[1] == how.copies();
-  const bool loops =
-      cost.before.once > 0 &&
-      cost.before.loads + cost.before.stores + cost.before.other > 1.5 * cost.before.once;
-  return how.order == CoarsenOrder::copies && along_one && how.copies() <= 4 &&
-         !(loops && (uniform || how.factors[0] > 1));
+// the same time. Few ways are tried for that, and none where blocks walk through memory in loops:
+// in the block-uniform form and along x fewer of them are there to run while others wait (rows of
+// 4096 elements, a block each: 0.73 of the speed). There a fifth of the loads has to go.
+constexpr double worth_fewer_blocks = 0.8;
+bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarsening& how,
+              const rewrite::CoarsenCost& cost) {
+  const bool fewer = cost.after.loads < cost.before.loads;
+  if (plan.uniform && walks_memory(kernel))
+    return cost.after.loads <= worth_fewer_blocks * cost.before.loads;
+  const bool along_x = how.factors[0] == how.copies(), along_y = how.factors[1] == how.copies();
+  const bool few = how.order == CoarsenOrder::copies && how.copies() <= 4;
+  return fewer || (few && (along_y || (along_x && !walks_memory(kernel))));
 }
 
 // Whether a plan leaves the blocks of an SM enough shared memory.
@@ -164,7 +173,7 @@ bool may_coarsen(Kernel& kernel, sym::Solver& solver) {
     const reuse::BlockPlan plan = reuse::find_block_reuse(kernel, solver, {.factors = factors});
     if (!plan.refused.empty()) return false;
     const Coarsening how{.factors = factors};
-    return may_gain(how, rewrite::coarsen_cost(kernel, plan), plan.uniform) &&
+    return may_gain(kernel, plan, how, rewrite::coarsen_cost(kernel, plan)) &&
            has_room(kernel, plan);
   });
 }
@@ -191,7 +200,9 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       const reuse::BlockPlan plan = reuse::find_block_reuse(
           kernel, solver, {.factors = factors, .order = order_of(candidate.how)});
       if (!plan.refused.empty()) {
-        if (choices.why.empty()) choices.why = plan.refused;
+        // That an axis is not there says least.
+        if (choices.why.empty() || (is_flat(kernel) && factors[1] * factors[2] == 1))
+          choices.why = plan.refused;
         continue;
       }
       const rewrite::CoarsenCost cost = rewrite::coarsen_cost(kernel, plan, accesses.cycles());
@@ -199,7 +210,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       candidate.work = per_copy(cost.after, plan.count());
       const bool worth_x = factors[0] == 1 || is_flat(kernel) ||
                            (factors[1] > 1 && leaves_fewer_loads(candidate, choices.candidates));
-      if (may_gain(candidate.how, cost, plan.uniform) && worth_x && has_room(kernel, plan))
+      if (may_gain(kernel, plan, candidate.how, cost) && worth_x && has_room(kernel, plan))
         choices.candidates.push_back(candidate);
     }
   }
