@@ -50,6 +50,11 @@ public:
     return assemble(AssemblyRequest{.text = text});
   }
 
+  // What was remembered of a text under the same conditions, if anything. A hint: whoever takes it
+  // makes sure that it may be done.
+  virtual std::optional<std::string> recall(const std::string& /*text*/) { return std::nullopt; }
+  virtual void remember(const std::string& /*text*/, const std::string& /*decisions*/) {}
+
   std::optional<Assembled> assemble(AssemblyRequest request) {
     return assemble(std::span<const AssemblyRequest>(&request, 1)).at(0);
   }

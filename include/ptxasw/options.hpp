@@ -60,6 +60,13 @@ struct Remap {
   std::string kernel; // empty: every kernel
 };
 
+// How much the assembler is asked to choose a coarsening.
+enum class Effort : std::uint8_t {
+  fast,     // nothing: ways are guessed at, and the call that has to be made anyway confirms
+  standard, // "default": the original and the most promising ways
+  thorough, // every way
+};
+
 struct Options {
   FpContract fp_contract = FpContract::exact;
   ShuffleMode shuffle = ShuffleMode::automatic;
@@ -68,6 +75,8 @@ struct Options {
   std::array<unsigned, 3> coarsen{1, 1, 1};
   bool coarsen_auto = false;     // where all are 1: choose factors, order, registers by their gain
   unsigned coarsen_budget = 100; // thousands of instructions that ptxas may be given to try
+  Effort effort = Effort::standard;
+  std::string decision_cache; // of decisions: a directory, "off", or empty for where caches are
   CoarsenGrid coarsen_grid = CoarsenGrid::kernel;
   CoarsenOrder coarsen_order = CoarsenOrder::copies;
   std::uint64_t coarsen_least_threads = 0; // launches of fewer run as before (not of auto's ways)

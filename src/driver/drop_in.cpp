@@ -9,6 +9,7 @@
 
 #include "driver/command_line.hpp"
 #include "driver/crash_net.hpp"
+#include "driver/decision_cache.hpp"
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
 #include "driver/log.hpp"
@@ -70,6 +71,7 @@ public:
         line(parse_command_line(call.arguments)),
         nested(environment.get(tried_variable).has_value()),
         settings(read_settings(environment.get("PTXASW_FLAGS").value_or(""), line.own_options())),
+        cache(settings.options.decision_cache, environment),
         log_path(nested ? "" : environment.get("PTXASW_LOG").value_or("")) {
     if (settings.options.architecture.empty()) settings.options.architecture = line.architecture();
   }
@@ -176,10 +178,30 @@ private:
       return session_.keep(n_, text);
     }
 
+    std::optional<std::string> recall(const std::string& text) override {
+      return session_.cache.recall(session_.conditions() + text);
+    }
+    void remember(const std::string& text, const std::string& decisions) override {
+      if (session_.interrupted == 0)
+        session_.cache.remember(session_.conditions() + text, decisions);
+    }
+
   private:
     Session& session_;
     std::size_t n_;
   };
+
+  // What a decision hangs on beside the text: the options, ptxas' and ours, and both programs.
+  [[nodiscard]] std::string conditions() const {
+    std::string all = file_mark(ptxas) + '\n' + file_mark(own_program_file()) + '\n';
+    for (const std::string& option : settings.given)
+      if (!option.starts_with("decision-cache=")) all += option + '\n';
+    for (const Item& item : line.items)
+      if (item.kind == Item::Kind::option && item.option->role != Role::output)
+        for (const std::string& word : item.words)
+          all += word + '\n';
+    return all;
+  }
 
   std::optional<std::string> optimize() {
     const auto begin = Clock::now();
@@ -328,8 +350,10 @@ private:
     run_this.output = output->descriptor();
     run_this.error = error->descriptor();
     rewind_input();
-    return {run(run_this, environment).value_or(Ended{.code = failure_code}), output->content(),
-            error->content()};
+    Environment tuned = environment;
+    tuned.use_large_pages();
+    return {run(run_this, std::move(tuned)).value_or(Ended{.code = failure_code}),
+            output->content(), error->content()};
   }
 
   void show() const {
@@ -416,6 +440,7 @@ private:
   CommandLine line;
   bool nested;
   Settings settings;
+  DecisionCache cache;
   std::string log_path;
   std::string ptxas;
   std::vector<Input> inputs;

@@ -2,6 +2,7 @@
 #include "driver/environment.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <unistd.h>
 
 namespace ptxasw::driver {
@@ -38,6 +39,15 @@ std::vector<char*> Environment::pointers() {
     list.push_back(entry.data());
   list.push_back(nullptr);
   return list;
+}
+
+void Environment::use_large_pages() {
+  constexpr std::string_view ours = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
+  std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string modes;
+  if (!std::getline(setting, modes) || modes.find("[never]") != std::string::npos) return;
+  const auto theirs = get("GLIBC_TUNABLES");
+  set("GLIBC_TUNABLES", theirs ? std::string(ours) + ":" + *theirs : std::string(ours));
 }
 
 } // namespace ptxasw::driver

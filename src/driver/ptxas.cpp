@@ -37,8 +37,10 @@ std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
                         .output = run.messages.descriptor(),
                         .error = run.messages.descriptor()});
   }
+  Environment tuned = environment;
+  tuned.use_large_pages();
   const unsigned at_once = std::clamp(std::thread::hardware_concurrency(), 1U, most_at_once);
-  const std::vector<Ended> ended = run_all(std::move(commands), environment, at_once);
+  const std::vector<Ended> ended = run_all(std::move(commands), std::move(tuned), at_once);
   for (std::size_t n = 0; n < ended.size(); ++n) {
     interrupted = std::max(interrupted, ended[n].interrupted);
     if (ended[n].ok()) results[n] = Assembled{runs[n].cubin.content(), runs[n].messages.content()};

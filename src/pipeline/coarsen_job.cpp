@@ -220,14 +220,15 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
 
 std::string in_words(const CoarsenChoices& choices, const std::string& outcome) {
   if (choices.candidates.empty()) return "not coarsened: " + choices.why;
-  const std::size_t ways_tried = choices.candidates.size();
+  const std::size_t considered = choices.candidates.size();
   const CoarsenCandidate& best = choices.candidates.front();
   if (best.chosen)
-    return fmt::format("{}: {}; predicted to run {:.2f} times as fast, best of {} ways tried",
-                       to_string(best.how), outcome, best.gain, ways_tried);
-  return fmt::format("not coarsened: the best of {} ways tried, {}, is predicted to run {:.2f} "
-                     "times as fast and {}",
-                     ways_tried, to_string(best.how), best.gain, best.verdict);
+    return fmt::format("{}: {}; predicted to run {:.2f} times as fast, best of {} {}",
+                       to_string(best.how), outcome, best.gain, considered, choices.basis);
+  return fmt::format(
+      "not coarsened: the best of {} {}, {}, is predicted to run {:.2f} times as fast "
+      "and {}",
+      considered, choices.basis, to_string(best.how), best.gain, best.verdict);
 }
 
 } // namespace ptxasw::pipeline

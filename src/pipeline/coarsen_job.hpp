@@ -32,8 +32,9 @@ bool may_coarsen(emulator::Kernel& kernel, sym::Solver& solver);
 struct CoarsenChoices {
   CoarsenBaseline original;
   std::vector<CoarsenCandidate> candidates;
-  std::string why;    // there is nothing, or nothing could be tried
-  bool tried = false; // somebody has made up his mind: the first candidate, if it is marked
+  std::string why;      // there is nothing, or nothing could be tried
+  bool decided = false; // somebody has made up his mind: the first candidate, if it is marked
+  std::string_view basis = "ways tried"; // what they were chosen from, for people
 };
 // What was decided, for people; `outcome` is what came of the way that was chosen.
 std::string in_words(const CoarsenChoices& choices, const std::string& outcome);

@@ -179,7 +179,7 @@ struct KernelJob::Impl {
     KernelReport& report = result.report;
     reuse::LanePlan plan = plan_;
     result.edits = arbitrate(proposals(report, plan));
-    if (ways_.tried) report.coarsening = in_words(ways_, report.coarsening);
+    if (ways_.decided) report.coarsening = in_words(ways_, report.coarsening);
     describe_accesses(*kernel_, plan, block_shape(), report);
     report.original = ways_.original;
     report.candidates = ways_.candidates;

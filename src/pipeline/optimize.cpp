@@ -3,6 +3,7 @@
 
 #include "pipeline/coarsen_search.hpp"
 #include "pipeline/contraction_search.hpp"
+#include "pipeline/decisions.hpp"
 #include "pipeline/judgement.hpp"
 #include "pipeline/kernel_job.hpp"
 #include "pipeline/register_guard.hpp"
@@ -89,16 +90,30 @@ public:
     for (Kernel& kernel : kernels_)
       if (kernel.job && !kernel.job->ways().candidates.empty()) open.push_back(&*kernel.job);
     if (open.empty()) return;
-    choose_coarsenings(module_, open, options_, assembler, report_);
+    const auto remembered = assembler.recall(*module_.text);
+    is_new_ = !(remembered && take(*remembered, open)) &&
+              choose_coarsenings(module_, open, options_, assembler, report_);
     for (Kernel& kernel : kernels_)
-      if (kernel.job && kernel.job->ways().tried) kernel.result = kernel.job->finish();
+      if (kernel.job && kernel.job->ways().decided) kernel.result = kernel.job->finish();
+  }
+
+  // What was chosen, and has not been taken back, for the next call with the same text.
+  void remember(Assembler& assembler) {
+    if (!is_new_) return;
+    std::vector<KernelJob*> decided;
+    for (Kernel& kernel : kernels_)
+      if (kernel.job && kernel.job->ways().decided) decided.push_back(&*kernel.job);
+    assembler.remember(*module_.text, written(decided));
   }
 
   void leave(const std::vector<TakenBack>& taken_back) {
     for (const TakenBack& back : taken_back)
       for (Kernel& kernel : kernels_)
-        if (kernel.job && kernel.job->name() == back.kernel)
+        if (kernel.job && kernel.job->name() == back.kernel) {
           kernel.result = kernel.job->finish(reason_to_leave(back));
+          for (CoarsenCandidate& way : kernel.job->ways().candidates)
+            way.chosen = false;
+        }
   }
 
   // Kernels that would not compute with the same operations stay as they are.
@@ -183,7 +198,8 @@ private:
   const Options& options_;
   ptx::Module module_;
   std::vector<Kernel> kernels_;
-  Report report_; // of the module, without its kernels
+  bool is_new_ = false; // what was chosen has not been remembered yet, and may be
+  Report report_;       // of the module, without its kernels
 };
 
 Optimized too_large(std::string text, std::string file, std::size_t limit) {
@@ -224,12 +240,14 @@ Optimized run(std::string text, std::string file, const Options& options, bool r
     if (!result.changed) result.text = text; // pinned or not
     return result;
   };
-  return settle(
+  Optimized result = settle(
       made(), text, *assembler, [&](std::string_view kernel) { return job->launches(kernel); },
       [&](const std::vector<TakenBack>& taken_back) {
         job->leave(taken_back);
         return made();
       });
+  job->remember(*assembler);
+  return result;
 }
 
 } // namespace ptxasw::pipeline

@@ -30,6 +30,9 @@ constexpr std::array coarsen_grids{Choice<CoarsenGrid>{"kernel", CoarsenGrid::ke
 constexpr std::array coarsen_orders{
     Choice<CoarsenOrder>{"copies", CoarsenOrder::copies},
     Choice<CoarsenOrder>{"instructions", CoarsenOrder::instructions}};
+constexpr std::array efforts{Choice<Effort>{"fast", Effort::fast},
+                             Choice<Effort>{"default", Effort::standard},
+                             Choice<Effort>{"thorough", Effort::thorough}};
 constexpr std::array switches{Choice<bool>{"", true}, Choice<bool>{"on", true},
                               Choice<bool>{"off", false}};
 constexpr std::array<std::string_view, 1> known_assumptions{"no-index-wrap"};
@@ -234,6 +237,15 @@ const std::vector<Setter>& table() {
         "let rewritten kernels use so many registers that an SM holds fewer blocks at a time; "
         "cooperative launches of as many as fit may then fail (off)"},
        [](Options& o, std::string_view v) { return choose(o.fewer_blocks, switches, v); }},
+      {{"effort", "fast|default|thorough",
+        "how much --coarsen=auto has ptxas assemble to choose: nothing (it guesses, and what needs "
+        "too much is taken back), the most promising factors, or all of them (default)"},
+       [](Options& o, std::string_view v) { return choose(o.effort, efforts, v); }},
+      {{"decision-cache", "off|DIR",
+        "where the drop-in keeps what --coarsen=auto has decided, so that the next build need not "
+        "ask "
+        "again (${XDG_CACHE_HOME:-~/.cache}/ptxasw)"},
+       [](Options& o, std::string_view v) { return text(o.decision_cache, v); }},
       {{"shuffle-max-delta", "N", "largest lane distance of a shuffle, 0 to 31 (31)"},
        [](Options& o, std::string_view v) {
          std::uint64_t n = 0;

@@ -5,7 +5,7 @@ need_ptxas
 [ -n "${TOOL:-}" ] || skip "no ptxasw program"
 export PTXASW_PTXAS=$real
 ptx=$SOURCE/tests/golden/ptx
-auto() { "$TOOL" -arch=sm_90 "$ptx/$1.ptx" -o "$1.cubin" --ptxasw-coarsen=auto || fail "$1"; }
+auto() { "$TOOL" -arch=sm_90 "$ptx/$1.ptx" -o "$1.cubin" --ptxasw-coarsen=auto --ptxasw-decision-cache=off || fail "$1"; }
 
 PTXASW_LOG=$work/log auto jacobi
 contains "$(cat log)" '"coarsening":"y:' "jacobi gains"
@@ -17,7 +17,7 @@ cmp -s jacobi.cubin plain.cubin && fail "jacobi is as it was"
 mv jacobi.cubin first.cubin
 taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')" true 2>/dev/null &&
   one="taskset -c $(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')"
-${one:-} "$TOOL" -arch=sm_90 "$ptx/jacobi.ptx" -o jacobi.cubin --ptxasw-coarsen=auto
+${one:-} "$TOOL" -arch=sm_90 "$ptx/jacobi.ptx" -o jacobi.cubin --ptxasw-coarsen=auto --ptxasw-decision-cache=off
 same_file first.cubin jacobi.cubin "one processor, the same bytes"
 
 rm -f log

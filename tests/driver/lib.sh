@@ -6,6 +6,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 unset PTXASW_FLAGS PTXASW_LOG PTXASW_PTXAS PTXASW_TRIED
 export FAKE_RECORD=$work/record
+export XDG_CACHE_HOME=$work/.cache
 
 fail() { echo "FAIL: $*" >&2; exit 1; }
 skip() { echo "SKIP: $*"; exit 77; }

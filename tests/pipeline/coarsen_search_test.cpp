@@ -6,22 +6,28 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 namespace ptxasw::pipeline {
 namespace {
 
 using testing::HasSubstr;
 
-std::string jacobi() {
-  std::ifstream in(PTXASW_SOURCE_DIR "/tests/golden/ptx/jacobi.ptx", std::ios::binary);
+std::string golden(const std::string& name) {
+  std::ifstream in(PTXASW_SOURCE_DIR "/tests/golden/ptx/" + name + ".ptx", std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+std::string jacobi() {
+  return golden("jacobi");
 }
 
 Options coarsen_auto() {
   Options options;
   options.coarsen_auto = true;
+  options.effort = Effort::thorough;
   return options;
 }
 
@@ -43,6 +49,51 @@ TEST(CoarsenSearch, EveryWayIsTriedBesideTheOriginal) {
     for (std::size_t m = 0; m < n; ++m)
       EXPECT_NE(fake.asked[n].text, fake.asked[m].text);
   EXPECT_EQ(result.report.trials, fake.asked.size());
+}
+
+TEST(CoarsenSearch, TheDefaultAsksAboutTheOriginalAndThenTheMostPromisingFactors) {
+  machine::FakeAssembler fake([](const AssemblyRequest&) {
+    return Assembled{"", "info : Compiling entry function 'laplacian' for 'sm_90'\n"
+                         "info : Function properties for laplacian\n    0 bytes stack frame\n"
+                         "info : Used 26 registers\n"};
+  });
+  Options options = coarsen_auto();
+  const std::string text = golden("laplacian");
+  const auto all = run(text, "l.ptx", options, true, &fake).report.kernels.at(0).candidates;
+  fake.asked.clear();
+  options.effort = Effort::standard;
+  const auto few = run(text, "l.ptx", options, true, &fake).report.kernels.at(0).candidates;
+  EXPECT_EQ(fake.asked.at(0).text, text);
+  EXPECT_EQ(fake.asked.size(), few.size() + 1);
+  std::set<std::array<unsigned, 3>> factors;
+  for (const CoarsenCandidate& way : few)
+    factors.insert(way.how.factors);
+  EXPECT_EQ(factors.size(), 3U);
+  EXPECT_LT(few.size(), all.size());
+}
+
+// What is taken is held to what it turns out to need; nothing else is asked.
+TEST(CoarsenSearch, FastGuessesAndTheCallThatMustBeMadeConfirms) {
+  unsigned registers = 30;
+  machine::FakeAssembler fake([&](const AssemblyRequest&) {
+    return Assembled{"", "info : Compiling entry function 'jacobi' for 'sm_90'\n"
+                         "info : Function properties for jacobi\n    0 bytes stack frame\n"
+                         "info : Used " +
+                             std::to_string(registers) + " registers\n"};
+  });
+  Options options = coarsen_auto();
+  options.effort = Effort::fast;
+  options.fp_contract = FpContract::any; // nothing to judge
+  const Optimized result = run(jacobi(), "jacobi.ptx", options, true, &fake);
+  EXPECT_TRUE(result.changed);
+  ASSERT_EQ(fake.asked.size(), 1U);
+  EXPECT_EQ(fake.asked[0].text, result.text);
+  EXPECT_THAT(result.report.kernels.at(0).coarsening, HasSubstr("guessed at"));
+  for (const CoarsenCandidate& way : result.report.kernels.at(0).candidates)
+    EXPECT_FALSE(way.usage) << "a guess is not what ptxas said";
+  registers = 65;
+  options.architecture = "sm_90";
+  EXPECT_TRUE(run(jacobi(), "jacobi.ptx", options, true, &fake).changed) << "as many as before";
 }
 
 TEST(CoarsenSearch, ATrialIsAnEditOfTheKeptKernel) {
