@@ -81,20 +81,21 @@ def main():
         was, now = bodies(original), bodies(text)
         changed[way] = {k for k in was if was[k] != now[k]}
         modules[way] = load(assemble(text, "sm_90"))
-    size = 2 * kernels.WIDTH * (kernels.PLANE + 4) * 8
+    bytes_ = 2 * kernels.WIDTH * (kernels.PLANE + 4) * 8
+    size = ctypes.c_size_t(bytes_)
     data, out = ctypes.c_uint64(), ctypes.c_uint64()
     call("cuMemAlloc_v2", ctypes.byref(data), size)
     call("cuMemAlloc_v2", ctypes.byref(out), size)
-    fills = {kind: inputs(kind, size // 4) for kind in kernels.HELD}
+    fills = {kind: inputs(kind, bytes_ // 4) for kind in kernels.HELD}
     result = {way: {"changed": len(changed[way]), "different": [], "only_nans": []} for way in ways}
 
     def run(way, name):
         function = ctypes.c_void_p()
         call("cuModuleGetFunction", ctypes.byref(function), modules[way], name.encode())
-        call("cuMemsetD8_v2", out, 0xa5, size)
+        call("cuMemsetD8_v2", out, ctypes.c_ubyte(0xa5), size)
         pointers = (ctypes.c_void_p * 2)(*(ctypes.cast(ctypes.pointer(p), ctypes.c_void_p) for p in (data, out)))
         call("cuLaunchKernel", function, BLOCKS, ROWS, 1, THREADS, 1, 1, 0, None, pointers, None)
-        got = np.empty(size, np.uint8)
+        got = np.empty(bytes_, np.uint8)
         call("cuMemcpyDtoH_v2", got.ctypes.data_as(ctypes.c_void_p), out, size)
         return got
 
