@@ -38,20 +38,6 @@ double overlapping(std::initializer_list<double> parts, double exponent) {
   return std::pow(sum, 1 / exponent);
 }
 
-// Blocks of some size of which fewer fit an SM than of the original; 0 if there is none. Launches
-// that run as before have the registers of the new kernel, too, and lose what the warps were worth:
-// 0.62 to 0.75 was measured for blocks of 1024 threads that no longer fit twice.
-unsigned block_that_loses_warps(const Profile& profile, const CoarsenBaseline& original,
-                                const CoarsenCandidate& candidate) {
-  const auto loses = [&](unsigned block) {
-    return resident_warps(profile, candidate.usage->registers, block) <
-           resident_warps(profile, original.usage->registers, block);
-  };
-  if (original.threads != 0) return loses(original.threads) ? original.threads : 0;
-  const auto found = std::ranges::find_if(usual_blocks, loses);
-  return found == usual_blocks.end() ? 0 : *found;
-}
-
 // Among those that gain nearly the same.
 bool is_preferred(const CoarsenCandidate& one, const CoarsenCandidate& other) {
   if (one.how.copies() != other.how.copies()) return one.how.copies() < other.how.copies();
@@ -173,10 +159,6 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
     candidate.gain = expected.mean;
     candidate.worst = expected.worst;
     candidate.verdict = why_not(original, candidate);
-    if (candidate.verdict.empty())
-      if (const unsigned block = block_that_loses_warps(profile, original, candidate))
-        candidate.verdict = fmt::format("{} registers leave fewer warps of blocks of {}",
-                                        candidate.usage->registers, block);
     if (candidate.verdict.empty() && candidate.worst < profile.coarsen.worst)
       candidate.verdict = fmt::format("may lose: {:.2f} for the launch that it suits least, {:.2f} "
                                       "is asked for",

@@ -172,29 +172,6 @@ TEST(Coarsening, NoLaunchMayLoseMuch) {
   }
 }
 
-// Launches that run as before do so with the registers of the new kernel.
-TEST(Coarsening, NoBlockSizeMayLoseWarps) {
-  const auto taken = [](unsigned before, unsigned after, unsigned block) {
-    CoarsenBaseline original = laplacian();
-    original.usage->registers = before;
-    original.threads = block;
-    original.resident.reset();
-    CoarsenCandidate candidate = y4();
-    candidate.usage->registers = after;
-    std::vector<CoarsenCandidate> candidates{candidate};
-    Profile any = bold();
-    any.coarsen.margin = 0;
-    choose_coarsening(any, original, candidates);
-    return candidates[0].chosen;
-  };
-  EXPECT_TRUE(taken(22, 32, 0));
-  EXPECT_FALSE(taken(32, 40, 0)) << "blocks of 1024 threads fit once, not twice";
-  EXPECT_TRUE(taken(33, 40, 0)) << "registers are handed out in eights";
-  EXPECT_FALSE(taken(40, 64, 0));
-  EXPECT_FALSE(taken(32, 40, 1024));
-  EXPECT_TRUE(taken(40, 64, 1024)) << "they fit once, before and after";
-}
-
 TEST(Coarsening, LargeLaunchesAreToldByTheirThreads) {
   EXPECT_EQ(least_threads(hopper(), y4().how),
             static_cast<std::uint64_t>(hopper().coarsen.least_waves * 132 * 2048 * 4));
