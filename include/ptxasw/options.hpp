@@ -40,6 +40,9 @@ enum class FpContract : std::uint8_t {
 enum class CoarsenGrid : std::uint8_t {
   kernel, // the kernel: the others return at once, the host launches as before
   host,   // the host: it launches a grid divided by N, as the report and a comment in the PTX say
+  // The host, for grids that N need not divide: it rounds up, and hands the sizes of the original
+  // grid to the kernel as a further parameter, three u32 (src/contract/CONTRACT.md).
+  launcher,
 };
 
 // Who does which work (src/rewrite/REMAP.md).

@@ -151,19 +151,18 @@ CoarsenWork per_copy(const rewrite::CopyWork& work, unsigned copies) {
 
 Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, CoarsenGrid grid,
                   bool paranoid) {
-  const bool host = grid == CoarsenGrid::host;
   const reuse::BlockPlan plan = reuse::find_block_reuse(
       kernel, solver, {.factors = how.factors, .order = order_of(how), .paranoid = paranoid});
   if (!plan.refused.empty()) return {{}, "not coarsened: " + plan.refused};
   rewrite::CoarsenReport done;
   Coarsened result;
   result.edits = rewrite::coarsen(
-      kernel, plan, {.host = host, .registers = how.registers, .least_threads = how.least_threads},
+      kernel, plan, {.grid = grid, .registers = how.registers, .least_threads = how.least_threads},
       done);
   result.outcome =
       fmt::format("{} copies in one block: {} loads become {}, {} of {} instructions shared",
                   done.copies, done.loads, done.loads_left, done.shared, done.instructions);
-  if (host) result.grid_divided_by = how.factors;
+  if (grid != CoarsenGrid::kernel) result.grid_divided_by = how.factors;
   return result;
 }
 

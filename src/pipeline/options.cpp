@@ -26,7 +26,8 @@ constexpr std::array emit_modes{
 constexpr std::array contractions{Choice<FpContract>{"exact", FpContract::exact},
                                   Choice<FpContract>{"any", FpContract::any}};
 constexpr std::array coarsen_grids{Choice<CoarsenGrid>{"kernel", CoarsenGrid::kernel},
-                                   Choice<CoarsenGrid>{"host", CoarsenGrid::host}};
+                                   Choice<CoarsenGrid>{"host", CoarsenGrid::host},
+                                   Choice<CoarsenGrid>{"launcher", CoarsenGrid::launcher}};
 constexpr std::array coarsen_orders{
     Choice<CoarsenOrder>{"copies", CoarsenOrder::copies},
     Choice<CoarsenOrder>{"instructions", CoarsenOrder::instructions}};
@@ -195,9 +196,10 @@ const std::vector<Setter>& table() {
         "is proven sound; auto has ptxas try several ways and takes the one that pays most by a "
         "model of the target, if any does (none)"},
        [](Options& o, std::string_view v) { return coarsen(o, v); }},
-      {{"coarsen-grid", "kernel|host",
+      {{"coarsen-grid", "kernel|host|launcher",
         "who leaves out the blocks whose work coarsened kernels do with others: the kernel (the "
-        "default), or a host that divides its grid as the report and the PTX say"},
+        "default), a host that divides its grid as the report and the PTX say, or one that rounds "
+        "up and passes the original grid as a further parameter"},
        [](Options& o, std::string_view v) { return choose(o.coarsen_grid, coarsen_grids, v); }},
       {{"coarsen-order", "copies|instructions",
         "straight-line code of coarsened kernels: one copy after another, or each instruction in "

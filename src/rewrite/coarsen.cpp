@@ -8,6 +8,7 @@
 #include "rewrite/coarsen_names.hpp"
 #include "rewrite/meant.hpp"
 #include "rewrite/names.hpp"
+#include "rewrite/parameters.hpp"
 
 #include <fmt/format.h>
 
@@ -27,6 +28,8 @@ using reuse::CopyLoad;
 
 namespace {
 
+constexpr std::string_view grid_parameter = "ptxasw_original_grid";
+
 bool ends_thread(const Inst& inst) {
   return inst.op == ptx::Op::ret || inst.op == ptx::Op::exit;
 }
@@ -41,7 +44,7 @@ public:
       : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan),
         options_(options), report_(report), original_(body_), names_(original_, plan),
         registers_(module_), labels_(label_prefix(module_)),
-        axes_(plan, options.host, labels_, registers_) {
+        axes_(plan, options.grid, std::string(grid_parameter), labels_, registers_) {
     const auto statements = module_.body_of(*body_.function);
     inside_ = statements.subspan(1, statements.size() - 2);
     for (std::size_t n = 0; n < plan.loads.size(); ++n)
@@ -51,16 +54,18 @@ public:
 
   std::vector<ptx::Edit> run() {
     if (!plan_.refused.empty()) return {};
-    if (options_.host) note_grid();
+    if (options_.grid == CoarsenGrid::host) note_grid();
     note_groups();
     text_.all += names_.shared_declarations();
     std::string small;
-    if (!options_.host) small = small_launch(body_, options_.least_threads, registers_, text_);
+    const bool by_kernel = options_.grid == CoarsenGrid::kernel;
+    if (by_kernel) small = small_launch(body_, options_.least_threads, registers_, text_);
     axes_.enter(text_, small);
     check_bound(k_, plan_, axes_, labels_, registers_, text_);
     lockstep();
-    if (report_.agreements != 0 || !plan_.bound.empty()) sequential();
-    if (!options_.host) original();
+    if (report_.agreements != 0 || !plan_.bound.empty() || options_.grid == CoarsenGrid::launcher)
+      sequential();
+    if (by_kernel) original();
     text_.all += "\n";
     const auto statements = module_.body_of(*body_.function);
     const ptx::Range brace = statements.front().range;
@@ -69,6 +74,10 @@ public:
     if (options_.registers != 0 && body_.function->maxnreg == 0) {
       edits.push_back(
           {{brace.begin, brace.begin}, fmt::format(".maxnreg {}\n", options_.registers)});
+    }
+    if (options_.grid == CoarsenGrid::launcher) {
+      edits.push_back(append_parameter(module_, *body_.function,
+                                       fmt::format(".param .align 4 .b8 {}[12]", grid_parameter)));
     }
     return edits;
   }

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "ptx/parse.hpp"
+#include "ptxasw/options.hpp"
 #include "reuse/block.hpp"
 
 #include <cstdint>
@@ -27,7 +28,7 @@
 namespace ptxasw::rewrite {
 
 struct CoarsenOptions {
-  bool host = false; // the host launches a grid that is already divided by the factors
+  CoarsenGrid grid = CoarsenGrid::kernel; // who leaves out the blocks that others work for
   // .maxnreg of the new kernel, if it has none yet; 0: as many as ptxas likes. More registers than
   // the original's cost blocks that run at the same time, and most of what is gained.
   unsigned registers = 0;

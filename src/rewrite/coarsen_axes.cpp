@@ -2,11 +2,14 @@
 // stands behind a label is set before the first jump there.
 #include "rewrite/coarsen_axes.hpp"
 
+#include <utility>
+
 namespace ptxasw::rewrite {
 
-CopyAxes::CopyAxes(const reuse::BlockPlan& plan, bool host, const FrameLabels& labels,
-                   Registers& registers)
-    : host_(host), labels_(labels), registers_(registers), plan_(plan) {
+CopyAxes::CopyAxes(const reuse::BlockPlan& plan, CoarsenGrid grid, std::string original_grid,
+                   const FrameLabels& labels, Registers& registers)
+    : grid_(grid), original_grid_(std::move(original_grid)), labels_(labels), registers_(registers),
+      plan_(plan) {
   for (unsigned axis = 0; axis < 3; ++axis) {
     axes_[axis].factor = plan.axes[axis].factor;
     axes_[axis].rows = plan.axes[axis].rows;
@@ -25,15 +28,37 @@ void CopyAxes::enter(Text& text, const std::string& small) {
   for (const unsigned axis : used_) {
     Axis& a = axes_[axis];
     a.block = read(text, "%ctaid", a);
-    a.count = read(text, "%nctaid", a);
-    if (!host_) continue;
+    count_blocks(text, a);
+    if (grid_ == CoarsenGrid::kernel) continue;
     a.first = registers_.make("b32");
     text.line("mul.lo.u32 \t{}, {}, {};", a.first, a.block, a.factor);
-    text.line("mul.lo.u32 \t{0}, {0}, {1};", a.count, a.factor);
   }
-  if (!host_) choose_form(text, small);
+  if (grid_ == CoarsenGrid::kernel) choose_form(text, small);
   for (const unsigned axis : used_)
     find_places(text, axes_[axis]);
+  if (grid_ == CoarsenGrid::launcher) find_end_of_grid(text);
+}
+
+// Of the original grid.
+void CopyAxes::count_blocks(Text& text, Axis& axis) {
+  if (grid_ == CoarsenGrid::launcher) {
+    axis.count = registers_.make("b32");
+    text.line("ld.param.u32 \t{}, [{}+{}];", axis.count, original_grid_, 4 * (axis.name - 'x'));
+    return;
+  }
+  axis.count = read(text, "%nctaid", axis);
+  if (grid_ == CoarsenGrid::host) text.line("mul.lo.u32 \t{0}, {0}, {1};", axis.count, axis.factor);
+}
+
+// A group that hangs over the end of the grid has fewer blocks to do the work of.
+void CopyAxes::find_end_of_grid(Text& text) {
+  for (const unsigned axis : used_) {
+    const Axis& a = axes_[axis];
+    const std::string end = registers_.make("b32"), over = registers_.make("pred");
+    text.line("add.u32 \t{}, {}, {};", end, a.first, a.factor);
+    text.line("setp.gt.u32 \t{}, {}, {};", over, end, a.count);
+    text.line("@{} bra \t{};", over, labels_.partial);
+  }
 }
 
 // All of this hangs on %ctaid and %nctaid: the threads of a block go one way. Blocks that return do
@@ -100,10 +125,17 @@ std::string CopyAxes::again(const Axis& axis) const {
 void CopyAxes::open_loops(Text& text) {
   text.label(labels_.sequential);
   text.line("// ptxasw: copy by copy");
-  for (const unsigned axis : used_) {
-    Axis& a = axes_[axis];
-    a.end = registers_.make("b32");
-    text.line("add.u32 \t{}, {}, {};", a.end, a.places[0], a.factor);
+  for (const unsigned axis : used_)
+    axes_[axis].end = registers_.make("b32");
+  find_ends(text);
+  if (grid_ == CoarsenGrid::launcher) {
+    text.line("bra \t{};", labels_.run);
+    text.label(labels_.partial);
+    text.line("// ptxasw: those that are in the grid");
+    find_ends(text);
+    for (const unsigned axis : used_)
+      stay_in_grid(text, axes_[axis]);
+    text.label(labels_.run);
   }
   for (std::size_t n = used_.size(); n-- > 0;) {
     Axis& axis = axes_[used_[n]];
@@ -114,6 +146,28 @@ void CopyAxes::open_loops(Text& text) {
     // way looks like that of the lockstep form (cost/straight_path.hpp).
     text.line(".pragma \t\"nounroll\";");
   }
+}
+
+void CopyAxes::find_ends(Text& text) {
+  for (const unsigned axis : used_) {
+    const Axis& a = axes_[axis];
+    text.line("add.u32 \t{}, {}, {};", a.end, a.places[0], a.factor);
+  }
+}
+
+// Of rows there may be none left for a thread.
+void CopyAxes::stay_in_grid(Text& text, const Axis& axis) {
+  std::string limit = axis.count;
+  if (axis.rows) {
+    limit = registers_.make("b32");
+    text.line("sub.u32 \t{}, {}, {};", limit, axis.count, axis.first);
+    text.line("mul.lo.u32 \t{0}, {0}, {1};", limit, read(text, "%ntid", axis));
+  }
+  text.line("min.u32 \t{0}, {0}, {1};", axis.end, limit);
+  if (!axis.rows) return;
+  const std::string none = registers_.make("pred");
+  text.line("setp.ge.u32 \t{}, {}, {};", none, axis.places[0], axis.end);
+  text.line("@{} ret;", none);
 }
 
 void CopyAxes::close_loops(Text& text) {

@@ -1,6 +1,7 @@
 // The frame of a coarsened kernel: which copies a thread runs, and what %ctaid is in each.
 #pragma once
 
+#include "ptxasw/options.hpp"
 #include "reuse/block.hpp"
 #include "rewrite/names.hpp"
 #include "rewrite/text.hpp"
@@ -16,20 +17,22 @@ namespace ptxasw::rewrite {
 // Labels of the frame.
 struct FrameLabels {
   explicit FrameLabels(const std::string& start)
-      : prefix(start), original(start + "original"), sequential(start + "sequential"),
-        next(start + "next") {}
-  std::string prefix, original, sequential, next;
+      : prefix(start), original(start + "original"), partial(start + "partial"),
+        sequential(start + "sequential"), run(start + "run"), next(start + "next") {}
+  std::string prefix, original, partial, sequential, run, next;
 };
 
 class CopyAxes {
 public:
-  // `host`: the grid that is launched is already divided by the factors.
-  CopyAxes(const reuse::BlockPlan& plan, bool host, const FrameLabels& labels,
-           Registers& registers);
+  // `grid`: who sees to it that only the first block of a group works. `original_grid` names the
+  // parameter with the three sizes of the original grid, where the launcher does.
+  CopyAxes(const reuse::BlockPlan& plan, CoarsenGrid grid, std::string original_grid,
+           const FrameLabels& labels, Registers& registers);
 
   // Where `small` holds (a predicate; empty: never), and in a group that hangs over the end of the
   // grid, each block goes to the original form. Of the others those that are not the first of their
-  // group return.
+  // group return. In a divided grid there are no others: a group that hangs over goes to the
+  // sequential form, as far as it is in the grid.
   void enter(Text& text, const std::string& small);
   // The loops of the sequential form around the body that is written between the two calls.
   void open_loops(Text& text);
@@ -57,12 +60,17 @@ private:
 
   std::string read(Text& text, std::string_view special, const Axis& axis);
   void choose_form(Text& text, const std::string& small);
+  void count_blocks(Text& text, Axis& axis);
+  void find_end_of_grid(Text& text);
+  void find_ends(Text& text);
+  void stay_in_grid(Text& text, const Axis& axis);
   void find_places(Text& text, Axis& axis);
   [[nodiscard]] std::string again(const Axis& axis) const;
   template <class Place>
   [[nodiscard]] std::optional<std::string> find(std::string_view special, const Place& place) const;
 
-  bool host_;
+  CoarsenGrid grid_;
+  std::string original_grid_;
   FrameLabels labels_;
   Registers& registers_;
   std::array<Axis, 3> axes_;
