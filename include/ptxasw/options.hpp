@@ -84,6 +84,7 @@ struct Options {
   CoarsenOrder coarsen_order = CoarsenOrder::copies;
   std::uint64_t coarsen_least_threads = 0; // launches of fewer run as before (not of auto's ways)
   unsigned coarsen_registers = 0; // .maxnreg of coarsened kernels; 0: as many as ptxas likes
+  bool variants = false;          // add entries that a launcher may choose from
   std::vector<Remap> remaps;      // --remap=column:8@kernel; the last that fits a kernel counts
   // Rewritten kernels may use so many registers that an SM holds fewer of their blocks at a time.
   bool fewer_blocks = false;

@@ -124,7 +124,8 @@ private:
     const auto paths = line.inputs();
     if (!line.doubt.empty()) return "arguments not understood: " + line.doubt;
     if (line.has(Role::information)) return "prints information only";
-    if (!rewrites(settings.options)) return "no rewrite is switched on";
+    if (!rewrites(settings.options) && !settings.options.variants)
+      return "no rewrite is switched on";
     if (const Item* item = line.last(Role::hands_off)) return item->words[0] + " is given";
     if (line.opt_level() == 0U) return "optimization level 0";
     if (!architecture.starts_with("sm_")) return "no code is made for " + architecture;

@@ -37,11 +37,11 @@ Settings read_settings(std::string_view flags, std::span<const std::string> own_
     apply(settings, without_prefix(word), "PTXASW_FLAGS");
   for (const std::string& option : own_options)
     apply(settings, option, std::string(own_prefix) + option);
-  if (settings.options.coarsen_grid == CoarsenGrid::host) {
+  if (settings.options.coarsen_grid != CoarsenGrid::kernel) {
     settings.options.coarsen_grid = CoarsenGrid::kernel;
     settings.complaints.emplace_back(
-        "coarsen-grid=host: here a kernel may go back to the original, "
-        "which wants its whole grid (use ptxasw opt); ignored");
+        "coarsen-grid: here a kernel may go back to the original, which wants its whole grid "
+        "(use ptxasw opt, or --variants and the launcher); ignored");
   }
   return settings;
 }

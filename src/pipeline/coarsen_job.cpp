@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 namespace ptxasw::pipeline {
 
@@ -27,10 +28,26 @@ namespace {
 // What is tried, and of how many instructions at most (two copies are always tried).
 constexpr std::array<std::array<unsigned, 3>, 8> ways{
     {{1, 2, 1}, {1, 4, 1}, {1, 8, 1}, {1, 1, 2}, {1, 1, 4}, {2, 1, 1}, {4, 1, 1}, {2, 4, 1}}};
+// And where the launcher divides the grid: no block returns at once, and what a launch is too small
+// for is not chosen for it.
+constexpr std::array<std::array<unsigned, 3>, 9> launcher_ways{{{2, 1, 1},
+                                                                {4, 1, 1},
+                                                                {8, 1, 1},
+                                                                {1, 2, 1},
+                                                                {1, 4, 1},
+                                                                {1, 8, 1},
+                                                                {1, 1, 2},
+                                                                {1, 1, 4},
+                                                                {2, 4, 1}}};
 constexpr std::size_t most_instructions = 4096;
 constexpr double most_lines = 16; // of one load, as cycles
 // Shared memory with which blocks of 256 threads still fill an SM (228 KB of sm_90).
 constexpr std::uint64_t most_shared_bytes = std::uint64_t{28} << 10;
+
+std::span<const std::array<unsigned, 3>> ways_for(CoarsenGrid grid) {
+  if (grid == CoarsenGrid::launcher) return launcher_ways;
+  return ways;
+}
 
 // Loads from memory stand in a loop.
 bool walks_memory(const Kernel& kernel) {
@@ -46,12 +63,13 @@ bool walks_memory(const Kernel& kernel) {
 // 4096 elements, a block each: 0.73 of the speed). There a fifth of the loads has to go.
 constexpr double worth_fewer_blocks = 0.8;
 bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarsening& how,
-              const rewrite::CoarsenCost& cost) {
+              const rewrite::CoarsenCost& cost, CoarsenGrid grid) {
   const bool fewer = cost.after.loads < cost.before.loads;
   if (plan.uniform && walks_memory(kernel))
     return cost.after.loads <= worth_fewer_blocks * cost.before.loads;
   const bool along_x = how.factors[0] == how.copies(), along_y = how.factors[1] == how.copies();
-  const bool few = how.order == CoarsenOrder::copies && how.copies() <= 4;
+  const bool few =
+      how.order == CoarsenOrder::copies && (how.copies() <= 4 || grid == CoarsenGrid::launcher);
   return fewer || (few && (along_y || (along_x && !walks_memory(kernel))));
 }
 
@@ -59,6 +77,12 @@ bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarseni
 bool has_room(const Kernel& kernel, const reuse::BlockPlan& plan) {
   return !plan.uniform ||
          reuse::SharedSymbols(kernel.body).bytes(plan.own, plan.count()) <= most_shared_bytes;
+}
+
+// A group that hangs over the end of a divided grid is done copy by copy, which whole blocks
+// cannot.
+bool can_divide(CoarsenGrid grid, const reuse::BlockPlan& plan) {
+  return grid != CoarsenGrid::launcher || !plan.uniform;
 }
 
 // Copies along x alone are for grids that have no other axis.
@@ -154,6 +178,8 @@ Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, Co
   const reuse::BlockPlan plan = reuse::find_block_reuse(
       kernel, solver, {.factors = how.factors, .order = order_of(how), .paranoid = paranoid});
   if (!plan.refused.empty()) return {{}, "not coarsened: " + plan.refused};
+  if (!can_divide(grid, plan))
+    return {{}, "not coarsened: its threads meet, and the grid is the launcher's"};
   rewrite::CoarsenReport done;
   Coarsened result;
   result.edits = rewrite::coarsen(
@@ -166,18 +192,20 @@ Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, Co
   return result;
 }
 
-bool may_coarsen(Kernel& kernel, sym::Solver& solver) {
-  return std::ranges::any_of(ways, [&](const std::array<unsigned, 3>& factors) {
-    if (factors[1] * factors[2] > 4) return false; // what eight share, two or four share
+bool may_coarsen(Kernel& kernel, sym::Solver& solver, CoarsenGrid grid) {
+  return std::ranges::any_of(ways_for(grid), [&](const std::array<unsigned, 3>& factors) {
+    if (factors[0] * factors[1] * factors[2] > 4)
+      return false; // what eight share, two or four share
     const reuse::BlockPlan plan = reuse::find_block_reuse(kernel, solver, {.factors = factors});
     if (!plan.refused.empty()) return false;
     const Coarsening how{.factors = factors};
-    return may_gain(kernel, plan, how, rewrite::coarsen_cost(kernel, plan)) &&
-           has_room(kernel, plan);
+    return may_gain(kernel, plan, how, rewrite::coarsen_cost(kernel, plan), grid) &&
+           has_room(kernel, plan) && can_divide(grid, plan);
   });
 }
 
-CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::Profile& profile) {
+CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::Profile& profile,
+                               CoarsenGrid grid) {
   CoarsenChoices choices;
   const Accesses accesses(kernel, profile);
   accesses.describe(choices.original);
@@ -187,7 +215,8 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
         "stay in the L1 cache";
     return choices;
   }
-  for (const std::array<unsigned, 3>& factors : ways) {
+  const bool launcher = grid == CoarsenGrid::launcher;
+  for (const std::array<unsigned, 3>& factors : ways_for(grid)) {
     const unsigned copies = factors[0] * factors[1] * factors[2];
     if (copies > 2 && kernel.body.insts.size() * copies > most_instructions) {
       if (choices.why.empty()) choices.why = "too large";
@@ -207,9 +236,10 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       const rewrite::CoarsenCost cost = rewrite::coarsen_cost(kernel, plan, accesses.cycles());
       choices.original.work = per_copy(cost.before, plan.count());
       candidate.work = per_copy(cost.after, plan.count());
-      const bool worth_x = factors[0] == 1 || is_flat(kernel) ||
+      const bool worth_x = factors[0] == 1 || launcher || is_flat(kernel) ||
                            (factors[1] > 1 && leaves_fewer_loads(candidate, choices.candidates));
-      if (may_gain(kernel, plan, candidate.how, cost) && worth_x && has_room(kernel, plan))
+      if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x && has_room(kernel, plan) &&
+          can_divide(grid, plan))
         choices.candidates.push_back(candidate);
     }
   }

@@ -25,7 +25,7 @@ Coarsened coarsen(emulator::Kernel& kernel, sym::Solver& solver, const Coarsenin
                   CoarsenGrid grid, bool paranoid);
 
 // There may be something to choose from.
-bool may_coarsen(emulator::Kernel& kernel, sym::Solver& solver);
+bool may_coarsen(emulator::Kernel& kernel, sym::Solver& solver, CoarsenGrid grid);
 
 // What there is to choose from, with the work it leaves; no gains yet. Empty where nothing can be
 // gained, and then `why` says so.
@@ -40,6 +40,6 @@ struct CoarsenChoices {
 std::string in_words(const CoarsenChoices& choices, const std::string& outcome);
 
 CoarsenChoices coarsen_choices(emulator::Kernel& kernel, sym::Solver& solver,
-                               const cost::Profile& profile);
+                               const cost::Profile& profile, CoarsenGrid grid);
 
 } // namespace ptxasw::pipeline

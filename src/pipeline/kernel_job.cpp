@@ -117,9 +117,9 @@ struct KernelJob::Impl {
                kind != RemapKind::none && kind != RemapKind::automatic) {
       report_.coarsening = "not coarsened: its work is to be remapped";
     } else if (!held_back().empty()) {
-      waits_ = may_coarsen(*kernel_, *solver_);
+      waits_ = may_coarsen(*kernel_, *solver_, options_.coarsen_grid);
     } else {
-      ways_ = coarsen_choices(*kernel_, *solver_, *profile);
+      ways_ = coarsen_choices(*kernel_, *solver_, *profile, options_.coarsen_grid);
       ways_.original.bounded = is_bounded();
       ways_.original.resident = launches().resident;
       ways_.original.tuned = is_bounded() || function_.minnctapersm != 0 || function_.maxnreg != 0;

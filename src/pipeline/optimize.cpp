@@ -7,6 +7,7 @@
 #include "pipeline/judgement.hpp"
 #include "pipeline/kernel_job.hpp"
 #include "pipeline/register_guard.hpp"
+#include "pipeline/variants.hpp"
 #include "rewrite/apply.hpp"
 
 #include <fmt/format.h>
@@ -216,10 +217,11 @@ Optimized too_large(std::string text, std::string file, std::size_t limit) {
 
 } // namespace
 
-Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
-              Assembler* assembler) {
-  if (text.size() > options.size_limit)
-    return too_large(std::move(text), std::move(file), options.size_limit);
+namespace {
+
+Optimized run_standard(const std::string& text, const std::string& file, const Options& options,
+                       bool rewrite, Assembler* assembler) {
+  if (text.size() > options.size_limit) return too_large(text, file, options.size_limit);
   std::optional<ModuleJob> job;
   job.emplace(text, file, options, rewrite);
   if (!rewrite || assembler == nullptr) return job->print();
@@ -248,6 +250,15 @@ Optimized run(std::string text, std::string file, const Options& options, bool r
       });
   job->remember(*assembler);
   return result;
+}
+
+} // namespace
+
+Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
+              Assembler* assembler) {
+  Optimized standard = run_standard(text, file, options, rewrite, assembler);
+  if (!options.variants || assembler == nullptr) return standard;
+  return with_variants(std::move(standard), text, file, options, *assembler);
 }
 
 } // namespace ptxasw::pipeline

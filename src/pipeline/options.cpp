@@ -227,6 +227,10 @@ const std::vector<Setter>& table() {
         "the elements of a linear index, thread-swap:N lets N lanes run along the next axis; auto "
         "proposes (none)"},
        [](Options& o, std::string_view v) { return remap(o, v); }},
+      {{"variants", "[on|off]",
+        "add to the module, for each kernel that has them, entries that do the same in other ways, "
+        "and a launch contract: ptxasw launch chooses when a kernel is launched (off)"},
+       [](Options& o, std::string_view v) { return choose(o.variants, switches, v); }},
       {{"coarsen-budget", "N",
         "thousands of PTX instructions that --coarsen=auto may have ptxas assemble to try (100)"},
        [](Options& o, std::string_view v) {

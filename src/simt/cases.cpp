@@ -85,8 +85,9 @@ void Cases::add_shape(const LaunchShape& shape) {
   if (f.reqntid[0] != 0)
     fitted.block = {f.reqntid[0], std::max(f.reqntid[1], 1U), std::max(f.reqntid[2], 1U)};
   const auto up = [](std::uint32_t n, std::uint32_t unit) { return (n + unit - 1) / unit * unit; };
-  fitted.grid = {up(shape.grid.x, options_.divide.x), up(shape.grid.y, options_.divide.y),
-                 up(shape.grid.z, options_.divide.z)};
+  if (!options_.original_grid)
+    fitted.grid = {up(shape.grid.x, options_.divide.x), up(shape.grid.y, options_.divide.y),
+                   up(shape.grid.z, options_.divide.z)};
   if (fitted.block.count() <= most) shapes_.push_back(fitted);
 }
 

@@ -20,6 +20,15 @@ namespace ptxasw::simt {
 
 namespace {
 
+// Three u32, as the launcher passes them.
+Argument sizes_of(const Dim3& grid) {
+  Argument sizes;
+  for (const std::uint32_t size : {grid.x, grid.y, grid.z})
+    for (unsigned byte = 0; byte < 4; ++byte)
+      sizes.bytes.push_back(static_cast<std::uint8_t>(size >> (8 * byte)));
+  return sizes;
+}
+
 struct Outcome {
   // idle: equal, and nothing was written. racy: different, and so may the original be.
   enum class Kind : std::uint8_t { equal, idle, racy, left_out, failed } kind = Kind::left_out;
@@ -101,7 +110,8 @@ public:
 
 private:
   static Dim3 divided(const Dim3& grid, const Dim3& by) {
-    return {grid.x / by.x, grid.y / by.y, grid.z / by.z};
+    const auto groups = [](std::uint32_t n, std::uint32_t of) { return n / of + (n % of != 0); };
+    return {groups(grid.x, by.x), groups(grid.y, by.y), groups(grid.z, by.z)};
   }
 
   // Plain lockstep first.
@@ -147,11 +157,13 @@ private:
     constexpr std::uint64_t slower = 4; // a rewrite may take more steps than what it replaces
     const bool rewritten = &program == right_.get();
     const Dim3 divide = rewritten ? options_.divide : Dim3{1};
+    std::vector<Argument> arguments = prepared.arguments;
+    if (rewritten && options_.original_grid) arguments.push_back(sizes_of(launch.grid));
     run.result = simt::run(program,
                            {.grid = divided(launch.grid, divide),
                             .block = launch.block,
                             .dynamic_shared = launch.dynamic_shared,
-                            .arguments = prepared.arguments,
+                            .arguments = std::move(arguments),
                             .schedule = schedule,
                             .budget = options_.budget * (rewritten ? slower : 1),
                             .report_undefined = watch.undefined,

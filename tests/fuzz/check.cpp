@@ -131,7 +131,7 @@ Merge merge_of(std::uint64_t seed) {
   if (random.one_in(3)) merge.plan.order = reuse::CopyOrder::instructions;
   merge.plan.rows = !random.one_in(3);
   merge.plan.paranoid = random.one_in(32);
-  merge.host = random.one_in(6);
+  if (random.one_in(3)) merge.grid = random.one_in(2) ? CoarsenGrid::host : CoarsenGrid::launcher;
   return merge;
 }
 
@@ -142,7 +142,7 @@ Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge&
                            [](const ptx::Function& f) { return f.name == "k"; }))
     return round; // what is left of a kernel under reduction
   try {
-    const test::Coarsened coarsened(text, merge.plan, "k", {.host = merge.host});
+    const test::Coarsened coarsened(text, merge.plan, "k", {.grid = merge.grid});
     round.loads = coarsened.report.loads;
     round.covered = coarsened.report.loads_moved;
     if (coarsened.text != text) round.rewritten = coarsened.text;
@@ -158,7 +158,8 @@ Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge&
                               {1, 2, 2},
                               {x + 1, 2 * y - 1, 2 * z}};
   simt::VerifyOptions options = launches(seed, grids, std::nullopt);
-  if (merge.host) options.divide = {x, y, z};
+  if (merge.grid != CoarsenGrid::kernel) options.divide = {x, y, z};
+  options.original_grid = merge.grid == CoarsenGrid::launcher;
   compare(text, options, round);
   return round;
 }

@@ -29,7 +29,7 @@ Round check_shuffles(const std::string& text, std::uint64_t seed, const Options&
 // How a kernel is coarsened: factors, order of the copies, rows or blocks, who divides the grid.
 struct Merge {
   reuse::BlockOptions plan;
-  bool host = false;
+  CoarsenGrid grid = CoarsenGrid::kernel;
 };
 Merge merge_of(std::uint64_t seed);
 Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge& merge);

@@ -248,7 +248,7 @@ TEST(CoarsenRun, AnIndexThatWraps) {
 TEST(CoarsenRun, TheHostDividesTheGrid) {
   for (const bool rows : {false, true}) {
     std::string source = test::golden_ptx(rows ? "jacobi_tile" : "jacobi");
-    const Coarsened four(source, {.factors = {1, 4, 1}}, "", {.host = true});
+    const Coarsened four(source, {.factors = {1, 4, 1}}, "", {.grid = CoarsenGrid::host});
     ASSERT_EQ(four.plan.axes[1].rows, rows);
     const auto run = [&](const std::shared_ptr<const ptx::Module>& module, unsigned height,
                          simt::Memory& memory) {
@@ -273,6 +273,48 @@ TEST(CoarsenRun, TheHostDividesTheGrid) {
     EXPECT_TRUE(run(four.module, 24, left).ok());
     EXPECT_TRUE(run(four.result, 6, right).ok());
     EXPECT_FALSE(simt::first_difference(left, right).has_value());
+  }
+}
+
+// --- A grid of any size, handed to the kernel beside the divided one
+// ------------------------------------------------------------------
+
+simt::VerifyResult compare_launched(const Coarsened& coarsened, const std::string& name) {
+  const auto& [x, y, z] = coarsened.plan.axes;
+  simt::VerifyOptions options{.launches = 12, .schedules = 1, .threads = 1};
+  options.divide = {x.factor, y.factor, z.factor};
+  options.original_grid = true;
+  options.grids = {{1, 1, 1}, {4, 4, 1}, {5, 7, 1}, {3, 9, 2}, {9, 1, 3}};
+  options.blocks = {{16, 1, 1}, {16, 2, 1}};
+  return simt::verify(coarsened.module, coarsened.result, name, options);
+}
+
+TEST(CoarsenRun, TheOriginalGridIsAParameter) {
+  for (const std::string name : {"jacobi", "jacobi_tile", "vecadd"}) {
+    for (const Factors factors : {Factors{1, 4, 1}, Factors{2, 1, 1}, Factors{3, 2, 1}}) {
+      const Coarsened launched(test::golden_ptx(name), {.factors = factors}, name,
+                               {.grid = CoarsenGrid::launcher});
+      ASSERT_EQ(launched.plan.refused, "") << name;
+      const auto result = compare_launched(launched, name);
+      EXPECT_TRUE(result.ok()) << simt::text_of(result, name);
+    }
+  }
+}
+
+TEST(CoarsenRun, TheOriginalGridIsTheOnlyParameter) {
+  const std::string head = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                           ".global .align 4 .b8 out[4096];\n.visible .entry k";
+  const std::string body = "{\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n"
+                           "mov.u32 %r1, %ctaid.x;\nmov.u64 %rd1, out;\n"
+                           "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+                           "mov.u32 %r2, %nctaid.x;\nst.global.u32 [%rd3], %r2;\nret;\n}\n";
+  for (const char* list : {"", "()", "( // ) none\n /* ) */ )"}) {
+    const Coarsened launched(head + list + "\n" + body, {.factors = {4, 1, 1}}, "k",
+                             {.grid = CoarsenGrid::launcher});
+    ASSERT_EQ(launched.plan.refused, "");
+    ASSERT_TRUE(launched.result->diagnostics.empty()) << launched.text;
+    const auto result = compare_launched(launched, "k");
+    EXPECT_TRUE(result.ok()) << launched.text << simt::text_of(result, "k");
   }
 }
 

@@ -163,7 +163,8 @@ TEST(CoarsenText, OddFactorsAndSeveralAxes) {
 TEST(CoarsenText, AGridThatIsDividedAlready) {
   std::string source = sum_of_two_rows;
   source.replace(source.find("setp.ge.u32"), 0, "mov.u32 %r2, %nctaid.y;\n\t");
-  const Coarsened two(source, reuse::BlockOptions{.factors = {1, 2, 1}}, "", {.host = true});
+  const Coarsened two(source, reuse::BlockOptions{.factors = {1, 2, 1}}, "",
+                      {.grid = CoarsenGrid::host});
   EXPECT_THAT(two.text, Not(HasSubstr("_0 ret;")));
   EXPECT_THAT(two.text, HasSubstr("// ptxasw-launch: {\"kernel\": \"sum\", "
                                   "\"grid_divided_by\": [1, 2, 1]}\n"));

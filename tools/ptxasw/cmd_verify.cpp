@@ -119,6 +119,8 @@ int verify_files(Wanted& wanted, const Options& options) {
     if (const auto by = division.find(kernel); by != division.end())
       wanted.options.divide = by->second;
     wanted.options.find_ways = verify::way_finder();
+    wanted.options.original_grid =
+        division.contains(kernel) && options.coarsen_grid == CoarsenGrid::launcher;
     ModulePtr compared = a;
     const simt::VerifyResult result = compare(compared, b, kernel, wanted.options);
     write_text("-", simt::text_of(result, kernel));

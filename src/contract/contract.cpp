@@ -1,0 +1,213 @@
+// Lines of words, and a checksum: see CONTRACT.md.
+#include "contract/contract.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+namespace ptxasw::contract {
+namespace {
+
+constexpr std::string_view magic = "ptxasw-launch";
+constexpr std::array<std::string_view, 4> kinds{"original", "rewritten", "coarsened", "remapped"};
+
+std::string fixed(const char* format, auto... values) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, values...);
+  return text.data();
+}
+
+std::string hexadecimal(std::uint64_t n) {
+  return fixed("%016llx", static_cast<unsigned long long>(n));
+}
+
+std::string number(std::uint64_t n) {
+  return std::to_string(n);
+}
+
+// Words of a line, separated by single blanks.
+class Words {
+public:
+  explicit Words(std::string_view line) : rest_(line) {}
+  std::string_view next() {
+    const std::string_view word = rest_.substr(0, rest_.find(' '));
+    rest_.remove_prefix(std::min(rest_.size(), word.size() + 1));
+    return word;
+  }
+  [[nodiscard]] bool done() const { return rest_.empty(); }
+  template <class Number> std::optional<Number> number(Number least, Number most, int base = 10) {
+    return to_number(next(), least, most, base);
+  }
+  template <class Number>
+  static std::optional<Number> to_number(std::string_view word, Number least, Number most,
+                                         int base = 10) {
+    Number value{};
+    std::from_chars_result result{};
+    if constexpr (std::is_floating_point_v<Number>)
+      result = std::from_chars(word.data(), word.data() + word.size(), value);
+    else
+      result = std::from_chars(word.data(), word.data() + word.size(), value, base);
+    if (result.ec != std::errc() || result.ptr != word.data() + word.size()) return std::nullopt;
+    if (!(value >= least && value <= most)) return std::nullopt;
+    return value;
+  }
+
+private:
+  std::string_view rest_;
+};
+
+bool is_name(std::string_view word) {
+  return !word.empty() && word.size() < 4096 &&
+         std::ranges::all_of(word, [](char c) { return c > ' ' && c < 127; });
+}
+
+class Reader {
+public:
+  explicit Reader(std::string_view text) : rest_(text) {}
+
+  tl::expected<Contract, std::string> run() {
+    Words kernel = line("kernel"), sizes = line("parameters");
+    result_.kernel = kernel.next();
+    const auto count = sizes.number<unsigned>(0, most_parameters);
+    const auto bytes = sizes.number<unsigned>(0, 1U << 16);
+    const auto code = kernel.number<std::uint64_t>(0, ~std::uint64_t{0}, 16);
+    if (!is_name(result_.kernel) || !code || !kernel.done() || !count || !bytes || !sizes.done())
+      return damaged();
+    result_.code = *code;
+    result_.parameters = *count;
+    result_.parameter_bytes = *bytes;
+    while (!rest_.empty())
+      if (!variant()) return damaged();
+    if (result_.variants.empty() || result_.variants.size() > most_variants ||
+        result_.variants[0].entry != result_.kernel)
+      return damaged();
+    return std::move(result_);
+  }
+
+private:
+  static tl::unexpected<std::string> damaged() {
+    return tl::unexpected<std::string>("its words are not those of a contract");
+  }
+
+  // The words behind `key`; none if the next line begins otherwise.
+  Words line(std::string_view key) {
+    const std::size_t end = rest_.find('\n');
+    if (end == std::string_view::npos) {
+      rest_ = {};
+      return Words("");
+    }
+    Words words(rest_.substr(0, end));
+    rest_.remove_prefix(end + 1);
+    return words.next() == key ? words : Words("");
+  }
+
+  bool variant() {
+    Words head = line("variant"), grid = line("grid"), gains = line("gains");
+    Variant made;
+    made.entry = head.next();
+    made.name = head.next();
+    const auto kind = std::ranges::find(kinds, head.next());
+    if (!is_name(made.entry) || !is_name(made.name) || kind == kinds.end() || !head.done())
+      return false;
+    made.kind = static_cast<Kind>(kind - kinds.begin());
+    unsigned copies = 1;
+    for (unsigned& divisor : made.divide) {
+      const auto read = grid.number<unsigned>(1, most_copies);
+      if (!read) return false;
+      divisor = *read;
+      copies *= divisor;
+    }
+    const std::string_view appended = grid.next();
+    made.takes_grid = appended == "appended";
+    if (copies > most_copies || !grid.done() || (!made.takes_grid && appended != "-")) return false;
+    if (copies > 1 && !made.takes_grid) return false; // what hangs over would be done twice
+    while (!gains.done())
+      if (!gain(gains.next(), made)) return false;
+    result_.variants.push_back(std::move(made));
+    return true;
+  }
+
+  static bool gain(std::string_view word, Variant& variant) {
+    const std::size_t colon = word.find(':');
+    if (colon == std::string_view::npos) return word == "-" && variant.gains.empty();
+    const auto threads = Words::to_number<unsigned>(word.substr(0, colon), 1, 1024);
+    const auto value = Words::to_number<double>(word.substr(colon + 1), 0.0, 1e3);
+    if (!threads || !value) return false;
+    if (!variant.gains.empty() && variant.gains.back().threads >= *threads) return false;
+    variant.gains.push_back({*threads, *value});
+    return true;
+  }
+
+  std::string_view rest_;
+  Contract result_;
+};
+
+} // namespace
+
+std::uint64_t hash(std::string_view bytes) {
+  std::uint64_t sum = 0xcbf29ce484222325;
+  for (const char byte : bytes) {
+    sum ^= static_cast<unsigned char>(byte);
+    sum *= 0x100000001b3;
+  }
+  return sum;
+}
+
+std::string symbol_of(std::string_view kernel) {
+  return std::string(symbol_prefix) + std::string(kernel);
+}
+
+std::string encode(const Contract& contract) {
+  std::string text = "kernel " + contract.kernel + ' ' + hexadecimal(contract.code) +
+                     "\nparameters " + number(contract.parameters) + ' ' +
+                     number(contract.parameter_bytes) + '\n';
+  for (const Variant& variant : contract.variants) {
+    text += "variant " + variant.entry + ' ' + variant.name + ' ' +
+            std::string(kinds.at(static_cast<std::size_t>(variant.kind))) + "\ngrid";
+    for (const unsigned divisor : variant.divide)
+      text += ' ' + number(divisor);
+    text += variant.takes_grid ? " appended\ngains" : " -\ngains";
+    for (const Gain& gain : variant.gains)
+      text += ' ' + number(gain.threads) + ':' + fixed("%.3f", gain.gain);
+    text += variant.gains.empty() ? " -\n" : "\n";
+  }
+  return std::string(magic) + ' ' + number(version) + ' ' + number(text.size()) + ' ' +
+         hexadecimal(hash(text)) + '\n' + text;
+}
+
+tl::expected<Contract, std::string> decode(std::string_view bytes) {
+  const auto refused = [](std::string why) { return tl::unexpected<std::string>(std::move(why)); };
+  if (bytes.size() > most_bytes) return refused("too large");
+  const std::size_t end = bytes.find('\n');
+  if (!bytes.starts_with(magic) || end == std::string_view::npos) return refused("not a contract");
+  Words head(bytes.substr(magic.size() + 1, end - magic.size() - 1));
+  const auto its_version = head.number<unsigned>(0, ~0U);
+  if (!its_version) return refused("not a contract");
+  if (*its_version != version)
+    return refused("of version " + number(*its_version) + ", which is not " + number(version));
+  const auto size = head.number<std::size_t>(0, most_bytes);
+  const auto sum = head.number<std::uint64_t>(0, ~std::uint64_t{0}, 16);
+  bytes.remove_prefix(end + 1);
+  if (!size || !sum || !head.done() || *size > bytes.size()) return refused("damaged");
+  bytes = bytes.substr(0, *size);
+  if (hash(bytes) != *sum) return refused("damaged");
+  return Reader(bytes).run();
+}
+
+double gain_of(const Variant& variant, unsigned threads) {
+  const auto& gains = variant.gains;
+  if (gains.empty()) return 0;
+  if (threads <= gains.front().threads) return gains.front().gain;
+  for (std::size_t n = 1; n < gains.size(); ++n) {
+    if (threads > gains[n].threads) continue;
+    const Gain &below = gains[n - 1], &above = gains[n];
+    const double share = std::log2(static_cast<double>(threads) / below.threads) /
+                         std::log2(static_cast<double>(above.threads) / below.threads);
+    return below.gain + share * (above.gain - below.gain);
+  }
+  return gains.back().gain;
+}
+
+} // namespace ptxasw::contract

@@ -1,0 +1,303 @@
+// See variants.hpp.
+#include "pipeline/variants.hpp"
+
+#include "contract/contract.hpp"
+#include "cost/launched.hpp"
+#include "pipeline/coarsen_search.hpp"
+#include "pipeline/contraction_search.hpp"
+#include "pipeline/kernel_job.hpp"
+#include "ptx/body.hpp"
+#include "ptx/parse.hpp"
+#include "rewrite/apply.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+namespace ptxasw::pipeline {
+namespace {
+
+using contract::Contract;
+using contract::Kind;
+using contract::Variant;
+
+constexpr std::array<unsigned, 5> block_sizes{64, 128, 256, 512, 1024};
+constexpr std::array<unsigned, 3> copy_counts{2, 4, 8};
+constexpr double least_gain = 1.02; // for some block size
+constexpr unsigned most_parameter_bytes = 4096;
+
+// An entry that is to stand beside its kernel.
+struct Entry {
+  Variant variant;
+  std::string text;
+};
+
+// A way to coarsen, with what it gains by block size.
+struct Way {
+  Coarsening how;
+  std::vector<contract::Gain> gains;
+  double best = 0;
+};
+
+bool is_kernel(const ptx::Function& function) {
+  return function.is_entry && !function.is_declaration;
+}
+
+const ptx::Function* find_kernel(const ptx::Module& module, std::string_view name) {
+  const auto found = std::ranges::find_if(module.functions, [&](const ptx::Function& function) {
+    return is_kernel(function) && function.name == name;
+  });
+  return found == module.functions.end() ? nullptr : &*found;
+}
+
+// From its header to its last brace.
+ptx::Range range_of(const ptx::Module& module, const ptx::Function& kernel) {
+  return {module.statements[kernel.statement].range.begin, module.body_of(kernel).back().range.end};
+}
+
+// The kernel under another name, with edits of its own; empty if they may not be made.
+std::string renamed(const ptx::Module& module, const ptx::Function& kernel,
+                    std::vector<ptx::Edit> edits, const std::string& name) {
+  rewrite::FunctionEdits change{
+      static_cast<std::size_t>(&kernel - module.functions.data()), std::move(edits), {}};
+  const std::string text = change.edits.empty() ? *module.text : rewrite::apply(module, change);
+  if (!change.refused.empty()) return {};
+  const ptx::Range range = range_of(module, kernel);
+  const std::size_t behind = module.text->size() - range.end;
+  std::string entry = text.substr(range.begin, text.size() - behind - range.begin);
+  const auto at = static_cast<std::size_t>(kernel.name.data() - module.text->data());
+  return entry.replace(at - range.begin, kernel.name.size(), name);
+}
+
+// "y:4", "x:2,y:4"
+std::string name_of(const Coarsening& how) {
+  std::string name;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (how.factors[axis] > 1)
+      name += fmt::format("{}{}:{}", name.empty() ? "" : ",", "xyz"[axis], how.factors[axis]);
+  return name;
+}
+
+std::string entry_of(std::string_view kernel, std::string_view name) {
+  std::string entry = fmt::format("{}__ptxasw_", kernel);
+  for (const char c : name)
+    if (c != ':' && c != ',') entry += c == '-' ? '_' : c;
+  return entry;
+}
+
+// Of the parameter space, as far as it is taken; nothing if we do not know it.
+std::optional<unsigned> parameter_bytes(const ptx::Module& module, const ptx::Function& kernel) {
+  const ptx::Body body = ptx::resolve(module, kernel);
+  std::uint64_t end = 0;
+  for (const ptx::Symbol& symbol : body.symbols) {
+    if (symbol.kind != ptx::Symbol::Kind::parameter) continue;
+    if (symbol.size == 0) return std::nullopt;
+    end = std::max(end, symbol.offset + symbol.size);
+  }
+  if (end > most_parameter_bytes - 16) return std::nullopt;
+  return static_cast<unsigned>(end);
+}
+
+// For each number of copies the way that gains most with some block size.
+std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& choices) {
+  CoarsenBaseline original = choices.original;
+  original.bounded = true; // the launcher asks the driver whether a block launches
+  std::map<unsigned, Way> best;
+  for (const CoarsenCandidate& candidate : choices.candidates) {
+    const unsigned copies = candidate.how.copies();
+    if (std::ranges::find(copy_counts, copies) == copy_counts.end()) continue;
+    if (!cost::why_not(original, candidate).empty()) continue;
+    Way way{.how = candidate.how, .gains = {}};
+    way.how.least_threads = 0;
+    for (const unsigned threads : block_sizes) {
+      const double gain = cost::launched_gain(profile, original, candidate, threads);
+      way.gains.push_back({threads, gain});
+      way.best = std::max(way.best, gain);
+    }
+    if (way.best > std::max(least_gain, best[copies].best)) best[copies] = std::move(way);
+  }
+  std::vector<Way> result;
+  for (auto& [copies, way] : best)
+    if (way.best > 0) result.push_back(std::move(way));
+  return result;
+}
+
+Options only_coarsening(Options options) {
+  options.variants = false;
+  options.shuffle = ShuffleMode::none;
+  options.coarsen = {1, 1, 1};
+  options.coarsen_auto = true;
+  options.coarsen_kernels.clear();
+  options.coarsen_grid = CoarsenGrid::launcher;
+  options.remaps.clear();
+  return options;
+}
+
+Options only_remapping(const Options& options) {
+  Options result = only_coarsening(options);
+  result.coarsen_auto = false;
+  result.remaps.push_back({.kind = RemapKind::automatic});
+  return result;
+}
+
+class Writer {
+public:
+  Writer(const Optimized& standard, const Options& options, const std::string& file,
+         Assembler& assembler)
+      : report_(standard.report), options_(options), file_(file), assembler_(assembler),
+        standard_(ptx::parse(standard.text, file)) {}
+
+  std::string run(const std::string& text) {
+    const Options coarsening = only_coarsening(options_), remapping = only_remapping(options_);
+    module_ = ptx::parse(text, file_);
+    Jobs jobs = jobs_of(coarsening);
+    if (const auto waiting = waiting_of(jobs); !waiting.empty()) {
+      const Contractions choices = find_contractions(text, file_, waiting, assembler_);
+      if (!choices.empty()) {
+        jobs.clear();
+        module_ = ptx::parse(pin_contraction(text, file_, choices), file_);
+        jobs = jobs_of(coarsening);
+      }
+    }
+    for (const ptx::Function& kernel : module_.functions)
+      if (is_kernel(kernel) && is_changed(kernel.name)) add(kernel, {}, {.name = "original"});
+    add_coarsened(jobs, coarsening);
+    for (KernelJob& job : jobs_of(remapping))
+      add_remapped(job.finish());
+    return print();
+  }
+
+private:
+  using Jobs = std::vector<KernelJob>;
+
+  [[nodiscard]] Jobs jobs_of(const Options& options) const {
+    Jobs jobs;
+    for (const ptx::Function& function : module_.functions)
+      if (is_kernel(function)) jobs.emplace_back(module_, function, options, true);
+    return jobs;
+  }
+
+  static std::vector<std::string> waiting_of(Jobs& jobs) {
+    std::vector<std::string> names;
+    for (KernelJob& job : jobs)
+      if (job.finish().waits_for_contraction) names.push_back(job.name());
+    return names;
+  }
+
+  [[nodiscard]] bool is_changed(std::string_view kernel) const {
+    return std::ranges::any_of(report_.kernels, [&](const KernelReport& report) {
+      return report.name == kernel && report.changed;
+    });
+  }
+
+  void add_coarsened(Jobs& jobs, const Options& options) {
+    const cost::Profile* profile = cost::find_profile(
+        options.architecture.empty() ? module_.target : std::string_view(options.architecture));
+    std::vector<KernelJob*> open;
+    for (KernelJob& job : jobs)
+      if (!job.ways().candidates.empty()) open.push_back(&job);
+    if (profile == nullptr || open.empty()) return;
+    Report trials;
+    choose_coarsenings(module_, open, options, assembler_, trials);
+    for (KernelJob* job : open) {
+      const ptx::Function* kernel = find_kernel(module_, job->name());
+      for (Way& way : best_ways(*profile, job->ways())) {
+        std::vector<ptx::Edit> edits = job->coarsened(way.how);
+        if (kernel == nullptr || edits.empty()) continue;
+        add(*kernel, std::move(edits),
+            {.name = name_of(way.how),
+             .kind = Kind::coarsened,
+             .divide = way.how.factors,
+             .takes_grid = true,
+             .gains = std::move(way.gains)});
+      }
+    }
+  }
+
+  void add_remapped(KernelResult made) {
+    constexpr std::string_view done = "remapped: ";
+    const std::string& outcome = made.report.remapping;
+    const ptx::Function* kernel = find_kernel(module_, made.report.name);
+    if (kernel == nullptr || made.edits.empty() || !outcome.starts_with(done)) return;
+    add(*kernel, std::move(made.edits),
+        {.name = outcome.substr(done.size(), outcome.find(';') - done.size()),
+         .kind = Kind::remapped});
+  }
+
+  void add(const ptx::Function& kernel, std::vector<ptx::Edit> edits, Variant variant) {
+    variant.entry = entry_of(kernel.name, variant.name);
+    if (standard_.text->find(variant.entry) != std::string::npos) return; // a name of theirs
+    std::string text = renamed(module_, kernel, std::move(edits), variant.entry);
+    if (text.empty()) return;
+    entries_[std::string(kernel.name)].push_back({std::move(variant), std::move(text)});
+  }
+
+  [[nodiscard]] std::string print() const {
+    std::vector<ptx::Edit> edits;
+    for (const ptx::Function& kernel : standard_.functions) {
+      const auto found = entries_.find(kernel.name);
+      if (found == entries_.end() || find_kernel(standard_, kernel.name) != &kernel) continue;
+      const std::uint32_t end = range_of(standard_, kernel).end;
+      edits.push_back({{end, end}, text_of(kernel, found->second)});
+    }
+    return ptx::print(standard_, edits);
+  }
+
+  // The entries and the contract of a kernel.
+  [[nodiscard]] std::string text_of(const ptx::Function& kernel,
+                                    const std::vector<Entry>& entries) const {
+    const ptx::Function* original = find_kernel(module_, kernel.name);
+    const auto bytes = original ? parameter_bytes(module_, *original) : std::nullopt;
+    if (!bytes) return {};
+    Contract contract{.kernel = std::string(kernel.name),
+                      .parameters = static_cast<unsigned>(original->parameters.size()),
+                      .parameter_bytes = *bytes,
+                      .variants = {}};
+    const bool changed = is_changed(kernel.name);
+    contract.variants.push_back({.entry = contract.kernel,
+                                 .name = changed ? "standard" : "original",
+                                 .kind = changed ? Kind::rewritten : Kind::original});
+    std::string text, code(standard_.slice(range_of(standard_, kernel)));
+    for (const Entry& entry : entries) {
+      code += entry.text;
+      contract.variants.push_back(entry.variant);
+      text += fmt::format("\n\n{}", entry.text);
+    }
+    contract.code = contract::hash(code);
+    const std::string data = contract::encode(contract);
+    const std::vector<unsigned> numbers(data.begin(), data.end());
+    return text + fmt::format("\n\n{} .global .align 8 .b8 {}[{}] = {{{}}};\n",
+                              kernel.weak ? ".weak" : ".visible", contract::symbol_of(kernel.name),
+                              numbers.size(), fmt::join(numbers, ", "));
+  }
+
+  const Report& report_; // of the standard form
+  const Options& options_;
+  const std::string& file_;
+  Assembler& assembler_;
+  ptx::Module module_; // the kernels as they were, ptxas' choices pinned
+  ptx::Module standard_;
+  std::map<std::string, std::vector<Entry>, std::less<>> entries_;
+};
+
+} // namespace
+
+Optimized with_variants(Optimized standard, const std::string& text, const std::string& file,
+                        const Options& options, Assembler& assembler) {
+  if (text.size() > options.size_limit) return standard;
+  std::string more = Writer(standard, options, file, assembler).run(text);
+  if (more == standard.text) return standard;
+  if (!assembler.keep(more)) {
+    standard.report.messages.push_back({0, 0, file + ": ptxas does not take the variants"});
+    if (standard.changed) assembler.keep(standard.text);
+    return standard;
+  }
+  standard.changed = true;
+  standard.text = std::move(more);
+  return standard;
+}
+
+} // namespace ptxasw::pipeline

@@ -1,0 +1,124 @@
+// A contract comes back as it was written, and nothing else comes back at all.
+#include "contract/contract.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace ptxasw::contract {
+namespace {
+
+Contract example() {
+  return {.kernel = "_Z6jacobiPf",
+          .code = 0xfedcba9876543210,
+          .parameters = 5,
+          .parameter_bytes = 36,
+          .variants = {{.entry = "_Z6jacobiPf", .name = "standard", .kind = Kind::rewritten},
+                       {.entry = "_Z6jacobiPf__ptxasw_original", .name = "original"},
+                       {.entry = "_Z6jacobiPf__ptxasw_x2y4",
+                        .name = "x:2,y:4",
+                        .kind = Kind::coarsened,
+                        .divide = {2, 4, 1},
+                        .takes_grid = true,
+                        .gains = {{64, 1.25}, {256, 1.5}, {1024, 2}}},
+                       {.entry = "_Z6jacobiPf__ptxasw_thread_swap32",
+                        .name = "thread-swap:32",
+                        .kind = Kind::remapped}}};
+}
+
+// With the checksum that fits it.
+std::string signed_again(std::string body) {
+  char line[80];
+  std::snprintf(line, sizeof line, "ptxasw-launch 1 %zu %016llx\n", body.size(),
+                static_cast<unsigned long long>(hash(body)));
+  return line + body;
+}
+
+std::string body_of(const std::string& text) {
+  return text.substr(text.find('\n') + 1);
+}
+
+TEST(Contract, ComesBack) {
+  const auto read = decode(encode(example()));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, example());
+  EXPECT_EQ(signed_again(body_of(encode(example()))), encode(example()));
+}
+
+TEST(Contract, MayBePadded) {
+  EXPECT_TRUE(decode(encode(example()) + std::string(8, '\0')));
+}
+
+TEST(Contract, TheOriginalGridIsAligned) {
+  EXPECT_EQ(grid_offset({.parameter_bytes = 36}), 36U);
+  EXPECT_EQ(grid_offset({.parameter_bytes = 33}), 36U);
+  EXPECT_EQ(grid_offset({}), 0U);
+}
+
+TEST(Contract, OfAnotherVersionIsRefused) {
+  std::string text = encode(example());
+  text.replace(0, 15, "ptxasw-launch 2");
+  const auto read = decode(text);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error(), "of version 2, which is not 1");
+}
+
+TEST(Contract, DamagedIsRefused) {
+  const std::string text = encode(example());
+  std::mt19937 random(1);
+  unsigned refused = 0;
+  for (unsigned n = 0; n < 4000; ++n) {
+    std::string damaged = text;
+    switch (n % 3) {
+    case 0: damaged[random() % damaged.size()] ^= static_cast<char>(1U << (random() % 8)); break;
+    case 1: damaged.resize(random() % damaged.size()); break;
+    case 2: damaged.insert(random() % damaged.size(), 1, static_cast<char>(random())); break;
+    }
+    const auto read = decode(damaged);
+    if (!read) {
+      ++refused;
+    } else {
+      EXPECT_EQ(*read, example()) << n; // a byte put behind the end
+    }
+  }
+  EXPECT_GT(refused, 3990U);
+}
+
+// The checksum fits, and still they are none.
+TEST(Contract, WordsThatNoModuleHasAreRefused) {
+  const std::string body = body_of(encode(example()));
+  const auto with = [&](const std::string& what, const std::string& instead) {
+    std::string changed = body;
+    const std::size_t at = changed.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    changed.replace(at, what.size(), instead);
+    return decode(signed_again(changed));
+  };
+  EXPECT_TRUE(with("x:2,y:4 ", "anything "));
+  EXPECT_FALSE(with("grid 2 4 1 appended", "grid 2 4 1 -"));
+  EXPECT_FALSE(with("grid 2 4 1", "grid 0 4 1"));
+  EXPECT_FALSE(with("grid 2 4 1", "grid 32 4 1"));
+  EXPECT_FALSE(with("grid 2 4 1 appended", "grid 2 4 appended"));
+  EXPECT_FALSE(with("coarsened", "merged"));
+  EXPECT_FALSE(with("parameters 5", "parameters 5000"));
+  EXPECT_FALSE(with("64:1.250 256:", "256:1.250 64:"));
+  EXPECT_FALSE(with("64:1.250", "64:nan"));
+  EXPECT_FALSE(with("64:1.250", "64"));
+  EXPECT_FALSE(with("variant _Z6jacobiPf standard", "variant other standard"));
+  EXPECT_FALSE(with("fedcba9876543210", "fedcba9876543210 more"));
+  EXPECT_FALSE(decode(signed_again("kernel k 0\nparameters 0 0\n")));
+  EXPECT_FALSE(decode(signed_again("")));
+}
+
+TEST(Contract, GainsAreInterpolated) {
+  const Variant variant{.gains = {{64, 2}, {256, 1}, {512, 3}}};
+  EXPECT_EQ(gain_of(variant, 32), 2);
+  EXPECT_EQ(gain_of(variant, 64), 2);
+  EXPECT_DOUBLE_EQ(gain_of(variant, 128), 1.5);
+  EXPECT_EQ(gain_of(variant, 256), 1);
+  EXPECT_EQ(gain_of(variant, 1024), 3);
+  EXPECT_EQ(gain_of({}, 128), 0);
+}
+
+} // namespace
+} // namespace ptxasw::contract
