@@ -1,0 +1,77 @@
+// See decisions.hpp.
+#include "launch/decisions.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ptxasw::launch {
+namespace {
+
+constexpr off_t largest_file = 4 << 20;
+
+std::string text_of(const Dims& dims) {
+  return std::to_string(dims[0]) + 'x' + std::to_string(dims[1]) + 'x' + std::to_string(dims[2]);
+}
+
+} // namespace
+
+std::string Decisions::usual_file() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  std::string folder;
+  if (cache != nullptr && *cache == '/')
+    folder = cache;
+  else if (home != nullptr && *home == '/')
+    folder = std::string(home) + "/.cache";
+  else
+    return {};
+  ::mkdir(folder.c_str(), 0700);
+  folder += "/ptxasw";
+  ::mkdir(folder.c_str(), 0700);
+  return folder + "/launches";
+}
+
+Decisions::Decisions(std::string file) : file_(std::move(file)) {
+  struct stat info {};
+  if (file_.empty() || ::stat(file_.c_str(), &info) != 0) return;
+  if (info.st_size > largest_file) {
+    ::unlink(file_.c_str());
+    return;
+  }
+  std::ifstream in(file_);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t tab = line.rfind('\t');
+    if (tab != std::string::npos) known_[line.substr(0, tab)] = line.substr(tab + 1);
+  }
+}
+
+std::string Decisions::key_of(const Kernel& kernel, const Shape& shape) {
+  std::string chip = kernel.chip;
+  std::ranges::replace(chip, '\t', ' ');
+  return std::to_string(kernel.contract.code) + '\t' + chip + '\t' + text_of(shape.grid) + '\t' +
+         text_of(shape.block) + '\t' + std::to_string(shape.shared);
+}
+
+std::optional<std::string> Decisions::find(const Kernel& kernel, const Shape& shape) {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(key_of(kernel, shape));
+  if (found == known_.end()) return std::nullopt;
+  return found->second;
+}
+
+void Decisions::keep(const Kernel& kernel, const Shape& shape, const std::string& variant) {
+  const std::string key = key_of(kernel, shape), line = key + '\t' + variant + '\n';
+  const std::lock_guard lock(mutex_);
+  known_[key] = variant;
+  if (file_.empty()) return;
+  const int file = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  [[maybe_unused]] const auto written = ::write(file, line.data(), line.size());
+  ::close(file);
+}
+
+} // namespace ptxasw::launch

@@ -1,0 +1,184 @@
+// See engine.hpp.
+#include "launch/engine.hpp"
+
+#include "launch/log.hpp"
+#include "launch/model.hpp"
+#include "launch/report.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace ptxasw::launch {
+namespace {
+
+constexpr unsigned trials = 6;         // of each variant; the first ones may wait for the module
+constexpr unsigned most_pending = 16;  // launches whose events are not read yet
+constexpr unsigned sample_every = 256; // launches, for the report, once there were that many
+constexpr double least_gain = 1.02;    // measured; less is noise
+constexpr int exit_difference = 86;    // --check has found one
+
+} // namespace
+
+Engine::Engine(Settings settings)
+    : settings_(std::move(settings)),
+      decisions_(settings_.policy == Policy::measure ? Decisions::usual_file() : "") {}
+
+CUresult Engine::launch(const Request& request, const Launch& launch) {
+  const std::shared_ptr<const Kernel> kernel = kernels_.find(request.function);
+  if (kernel->shapes == nullptr) return launch(request);
+  if (!kernel->has_contract) {
+    if (settings_.report) kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
+    return launch(request);
+  }
+  Shape* shape = kernel->shapes->find(request, [&](Shape& made) { decide(*kernel, made); });
+  if (shape == nullptr) return launch(request);
+  const std::uint64_t number = shape->launches.fetch_add(1, std::memory_order_relaxed);
+  if (settings_.check != 0 && number % settings_.check == 0)
+    return checked(*kernel, *shape, request, launch);
+  if (!shape->decided.load(std::memory_order_acquire)) {
+    const unsigned variant = next_trial(*kernel, *shape);
+    if (variant != no_variant) return timed(*kernel, *shape, request, variant, launch);
+  } else if (settings_.report && (std::has_single_bit(number) || number % sample_every < 2)) {
+    // As it is, and as the program would have launched, in turn.
+    const unsigned variant = std::popcount(number) % 2 == 0 ? shape->chosen.load() : 0;
+    return timed(*kernel, *shape, request, variant, launch);
+  }
+  return run(*kernel, *shape, request, shape->chosen.load(std::memory_order_relaxed), launch);
+}
+
+unsigned Engine::named(const Kernel& kernel, const Shape& shape, const std::string& name) const {
+  const auto& variants = kernel.contract.variants;
+  for (unsigned n = 0; n < variants.size(); ++n)
+    if (shape.usable[n] && variants[n].name == name) return n;
+  return no_variant;
+}
+
+// No lock is held but that of the kernel's shapes; nothing waits for the device here.
+void Engine::decide(const Kernel& kernel, Shape& shape) {
+  describe_shape(kernel, shape);
+  switch (settings_.policy) {
+  case Policy::named:
+    if (const unsigned n = named(kernel, shape, settings_.name); n != no_variant) shape.chosen = n;
+    break;
+  case Policy::model: shape.chosen = best_by_model(shape); break;
+  case Policy::measure:
+    const auto known = decisions_.find(kernel, shape);
+    const unsigned n = known ? named(kernel, shape, *known) : no_variant;
+    if (n != no_variant) {
+      shape.chosen = n;
+    } else {
+      shape.chosen = best_by_model(shape); // until more is known
+      shape.decided = std::ranges::count(shape.usable, true) < 2;
+    }
+    break;
+  }
+  log("%s %ux%ux%u of %ux%ux%u: %s", kernel.name.c_str(), shape.grid[0], shape.grid[1],
+      shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
+      kernel.contract.variants[shape.chosen].name.c_str());
+}
+
+// The variant whose turn it is; none while there is nothing to time. Decides when all had theirs.
+unsigned Engine::next_trial(const Kernel& kernel, Shape& shape) {
+  const std::lock_guard lock(shape.mutex);
+  collect(shape);
+  const auto all = static_cast<unsigned>(shape.usable.size());
+  if (shape.turn < trials * all) {
+    if (shape.pending.size() >= most_pending) return no_variant;
+    while (shape.turn < trials * all) {
+      const unsigned variant = shape.turn++ % all;
+      if (shape.usable[variant]) return variant;
+    }
+  }
+  if (!shape.pending.empty()) return no_variant;
+  unsigned best = 0;
+  double least = shape.timings[0].samples == 0 ? 0 : shape.timings[0].least / least_gain;
+  for (unsigned n = 1; n < all; ++n) {
+    if (!shape.usable[n] || shape.timings[n].least >= least) continue;
+    least = shape.timings[n].least;
+    best = n;
+  }
+  shape.chosen = best;
+  shape.decided = true;
+  const std::string& name = kernel.contract.variants[best].name;
+  log("%s %ux%ux%u: %s is the fastest", kernel.name.c_str(), shape.grid[0], shape.grid[1],
+      shape.grid[2], name.c_str());
+  if (shape.timings[0].samples != 0) decisions_.keep(kernel, shape, name);
+  return no_variant;
+}
+
+CUresult Engine::run(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
+                     const Launch& launch) {
+  if (variant == 0 || !shape.usable[variant]) return launch(request);
+  const VariantLaunch made(request, kernel.contract, kernel.contract.variants[variant],
+                           kernel.entries[variant].function);
+  if (made.usable() && launch(made.request()) == CUDA_SUCCESS) return CUDA_SUCCESS;
+  if (shape.chosen.exchange(0) != 0)
+    log("%s: %s does not launch", kernel.name.c_str(),
+        kernel.contract.variants[variant].name.c_str());
+  return launch(request);
+}
+
+CUresult Engine::timed(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
+                       const Launch& launch) {
+  Stopwatch watch(request.stream);
+  const CUresult result = run(kernel, shape, request, variant, launch);
+  if (watch.runs() && result == CUDA_SUCCESS) watch.stop(shape, variant);
+  return result;
+}
+
+CUresult Engine::checked(const Kernel& kernel, Shape& shape, const Request& request,
+                         const Launch& launch) {
+  const Checked found = check(kernel, shape, request, launch);
+  switch (found.outcome) {
+  case Checked::Outcome::equal: ++shape.checked; break;
+  case Checked::Outcome::not_done:
+    ++shape.unchecked;
+    log("%s: not checked: %s", kernel.name.c_str(), found.text.c_str());
+    break;
+  case Checked::Outcome::differs:
+    say("%s, grid %ux%ux%u, block %ux%ux%u: %s", kernel.name.c_str(), shape.grid[0], shape.grid[1],
+        shape.grid[2], shape.block[0], shape.block[1], shape.block[2], found.text.c_str());
+    ::_exit(exit_difference);
+  }
+  if (found.launched) return found.result;
+  return run(kernel, shape, request, shape.chosen, launch);
+}
+
+void Engine::write_report() {
+  if (!settings_.report) return;
+  const auto kernels = kernels_.all_shapes();
+  if (kernels.empty() && !settings_.report_file.empty()) return; // a shell, for instance
+  const std::string text = report(kernels, format_of(settings_.report_file));
+  const bool standard = settings_.report_file.empty();
+  const int file = standard ? STDERR_FILENO
+                            : ::open(settings_.report_file.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) {
+    say("the report cannot be written to %s", settings_.report_file.c_str());
+    return;
+  }
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const auto written = ::write(file, rest.data(), rest.size());
+    if (written <= 0) break;
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (!standard) ::close(file);
+}
+
+Engine* engine() {
+  static Engine* const made = []() -> Engine* {
+    const char* words = std::getenv("PTXASW_LAUNCH");
+    Settings settings = read_settings(words == nullptr ? "" : words);
+    set_log(settings.log);
+    if (!settings.complaint.empty()) say("'%s' is no setting", settings.complaint.c_str());
+    if (settings.off) return nullptr;
+    return new Engine(std::move(settings)); // kept: programs launch until the very end
+  }();
+  return made;
+}
+
+} // namespace ptxasw::launch

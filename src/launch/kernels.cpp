@@ -1,0 +1,158 @@
+// See kernels.hpp.
+#include "launch/kernels.hpp"
+
+#include "launch/log.hpp"
+#include "launch/shapes.hpp"
+
+namespace ptxasw::launch {
+namespace {
+
+constexpr std::size_t most_kernels = 1 << 16;
+constexpr std::size_t most_remembered = 1 << 12;
+
+// On a stream of its own, which waits for no other.
+bool read_device(CUdeviceptr from, std::string& bytes) {
+  const Driver& d = driver();
+  if (!d.stream_create || !d.copy_to_host || !d.stream_synchronize || !d.stream_destroy)
+    return false;
+  CUstream stream = nullptr;
+  if (d.stream_create(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) return false;
+  bool done = d.copy_to_host(bytes.data(), from, bytes.size(), stream) == CUDA_SUCCESS;
+  done = d.stream_synchronize(stream) == CUDA_SUCCESS && done;
+  d.stream_destroy(stream);
+  return done;
+}
+
+Entry entry_of(CUfunction function) {
+  Entry entry{.function = function};
+  const Driver& d = driver();
+  if (function == nullptr || d.func_get_attribute == nullptr ||
+      d.func_get_attribute(&entry.most_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                           function) != CUDA_SUCCESS)
+    return {};
+  d.func_get_attribute(&entry.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
+  return entry;
+}
+
+void find_device(Kernel& kernel) {
+  const Driver& d = driver();
+  CUdevice device = 0;
+  std::array<char, 128> name{};
+  if (!d.ctx_get_device || !d.device_get_attribute || !d.device_get_name) return;
+  if (d.ctx_get_device(&device) != CUDA_SUCCESS) return;
+  d.device_get_attribute(&kernel.multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  if (d.device_get_name(name.data(), name.size() - 1, device) == CUDA_SUCCESS)
+    kernel.chip = name.data();
+}
+
+// Empty, or why nothing is known about the launches of this kernel.
+std::string read_contract(Kernel& kernel, CUmodule module) {
+  const Driver& d = driver();
+  CUdeviceptr at = 0;
+  std::size_t size = 0;
+  if (d.module_get_global(&at, &size, module, contract::symbol_of(kernel.name).c_str()) !=
+      CUDA_SUCCESS)
+    return "its module has no launch contract for it";
+  if (size > contract::most_bytes) return "its launch contract is too large";
+  std::string bytes(size, '\0');
+  if (!read_device(at, bytes)) return "its launch contract cannot be read";
+  auto contract = contract::decode(bytes);
+  if (!contract || contract->kernel != kernel.name) {
+    const std::string why =
+        "its launch contract is " + (contract ? "another kernel's" : contract.error());
+    log("%s: %s", kernel.name.c_str(), why.c_str());
+    return why;
+  }
+  kernel.contract = std::move(*contract);
+  return {};
+}
+
+std::string describe(Kernel& kernel, CUfunction handle) {
+  const Driver& d = driver();
+  if (!d.func_get_name || !d.func_get_module || !d.module_get_global || !d.module_get_function)
+    return "this driver cannot name it";
+  kernel.function = handle;
+  const char* name = nullptr;
+  if (d.func_get_name(&name, handle) != CUDA_SUCCESS) {
+    if (!d.kernel_get_function ||
+        d.kernel_get_function(&kernel.function, reinterpret_cast<CUkernel>(handle)) !=
+            CUDA_SUCCESS ||
+        d.func_get_name(&name, kernel.function) != CUDA_SUCCESS)
+      return "its name is not known";
+  }
+  kernel.name = name;
+  CUmodule module = nullptr;
+  if (d.func_get_module(&module, kernel.function) != CUDA_SUCCESS) return "its module is not known";
+  if (std::string why = read_contract(kernel, module); !why.empty()) return why;
+  for (const contract::Variant& variant : kernel.contract.variants) {
+    CUfunction function = kernel.function;
+    if (!kernel.entries.empty() &&
+        d.module_get_function(&function, module, variant.entry.c_str()) != CUDA_SUCCESS)
+      function = nullptr;
+    kernel.entries.push_back(entry_of(function));
+  }
+  if (kernel.entries[0].function == nullptr) return "the driver does not describe it";
+  find_device(kernel);
+  kernel.has_contract = true;
+  log("%s: %zu variants", kernel.name.c_str(), kernel.entries.size());
+  return {};
+}
+
+} // namespace
+
+std::shared_ptr<const Kernel> Kernels::find(CUfunction handle) {
+  constexpr std::size_t slots = 64;
+  thread_local std::array<Remembered, slots> remembered;
+  Key key{handle, nullptr};
+  if (driver().ctx_get_current != nullptr) driver().ctx_get_current(&key.context);
+  Remembered& slot = remembered[(Hash()(key) >> 4) % slots];
+  const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
+  if (slot.epoch == epoch && slot.key == key) return slot.kernel;
+  std::shared_ptr<const Kernel> kernel;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = known_.find(key); found != known_.end()) kernel = found->second;
+  }
+  if (kernel == nullptr) { // no lock is held while the driver is asked
+    auto made = std::make_shared<Kernel>();
+    const Relaxed relaxed;
+    made->why = describe(*made, handle);
+    made->shapes = shapes_of(*made);
+    const std::lock_guard lock(mutex_);
+    if (epoch_.load(std::memory_order_relaxed) != epoch) return made; // its module may be gone
+    if (known_.size() >= most_kernels) known_.clear();
+    kernel = known_.try_emplace(key, std::move(made)).first->second;
+  }
+  slot = {epoch, key, kernel};
+  return kernel;
+}
+
+std::shared_ptr<Shapes> Kernels::shapes_of(const Kernel& kernel) {
+  const std::string key =
+      kernel.name + '\n' + std::to_string(kernel.contract.code) + '\n' + kernel.chip;
+  const std::lock_guard lock(mutex_);
+  if (const auto found = shapes_.find(key); found != shapes_.end()) return found->second;
+  if (shapes_.size() >= most_remembered) return nullptr;
+  return shapes_.try_emplace(key, std::make_shared<Shapes>(kernel)).first->second;
+}
+
+std::vector<std::shared_ptr<Shapes>> Kernels::all_shapes() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Shapes>> all;
+  for (const auto& [key, shapes] : shapes_)
+    all.push_back(shapes);
+  return all;
+}
+
+std::uint64_t Kernels::next_epoch() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+void Kernels::forget_all() {
+  const std::lock_guard lock(mutex_);
+  known_.clear();
+  epoch_.store(next_epoch(), std::memory_order_release);
+}
+
+} // namespace ptxasw::launch

@@ -1,0 +1,78 @@
+// Which kernel is behind a handle, and what its module says about it.
+//
+// A program launches by CUfunction, or by CUkernel as the CUDA runtime does; a variant is a
+// CUfunction of one context. So what is known is kept by handle and context, until any module,
+// library or context goes: then all of it is forgotten, since a handle may come again as another.
+#pragma once
+
+#include "contract/contract.hpp"
+#include "launch/driver.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxasw::launch {
+
+class Shapes; // decisions by shape of launch: shapes.hpp
+
+struct Entry {
+  CUfunction function = nullptr; // null: this module does not have it
+  int most_threads = 0;          // of a block that launches
+  int registers = 0;
+};
+
+struct Kernel {
+  CUfunction function = nullptr; // of the handle, in this context
+  std::string name;
+  bool has_contract = false;
+  std::string why; // it has none
+  contract::Contract contract;
+  std::vector<Entry> entries; // as contract.variants; the first one is the kernel itself
+  int multiprocessors = 0;
+  std::string chip;
+  std::shared_ptr<Shapes> shapes; // null: too many kernels to keep account of
+};
+
+class Kernels {
+public:
+  // Never null. Costs little where the handle is known.
+  std::shared_ptr<const Kernel> find(CUfunction handle);
+  void forget_all();
+  // Of all kernels that were ever seen, in the order of their names.
+  std::vector<std::shared_ptr<Shapes>> all_shapes();
+
+private:
+  std::shared_ptr<Shapes> shapes_of(const Kernel& kernel);
+
+  struct Key {
+    CUfunction handle = nullptr;
+    CUcontext context = nullptr;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return std::hash<const void*>()(key.handle) * 31 + std::hash<const void*>()(key.context);
+    }
+  };
+  struct Remembered { // by each thread
+    std::uint64_t epoch = 0;
+    Key key;
+    std::shared_ptr<const Kernel> kernel;
+  };
+
+  // Of all that was ever known of handles: what a thread remembers of another one does not count.
+  static std::uint64_t next_epoch();
+  std::atomic<std::uint64_t> epoch_{next_epoch()};
+  std::mutex mutex_;
+  std::unordered_map<Key, std::shared_ptr<const Kernel>, Hash> known_;
+  std::map<std::string, std::shared_ptr<Shapes>> shapes_; // a kernel may be loaded again
+};
+
+} // namespace ptxasw::launch

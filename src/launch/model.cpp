@@ -1,0 +1,93 @@
+// See model.hpp.
+#include "launch/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ptxasw::launch {
+namespace {
+
+constexpr double worth_it = 1.05; // less is within what the model does not know
+constexpr double many_waves = 4;
+
+// Blocks that an SM holds at a time; 0: unknown.
+int resident(const Entry& entry, const Shape& shape) {
+  int blocks = 0;
+  const int threads = static_cast<int>(count(shape.block));
+  if (driver().occupancy == nullptr ||
+      driver().occupancy(&blocks, entry.function, threads, shape.shared) != CUDA_SUCCESS)
+    return 0;
+  return blocks;
+}
+
+bool launches(const Entry& entry, const Shape& shape) {
+  return entry.function != nullptr &&
+         count(shape.block) <= static_cast<unsigned long long>(entry.most_threads);
+}
+
+// Dynamic shared memory that the program has allowed for the kernel it knows.
+void allow_shared(const Kernel& kernel, const Entry& entry, const Shape& shape) {
+  constexpr unsigned always_allowed = 48 << 10;
+  const Driver& d = driver();
+  int bytes = 0;
+  if (shape.shared <= always_allowed || !d.func_set_attribute) return;
+  if (d.func_get_attribute(&bytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                           kernel.function) == CUDA_SUCCESS)
+    d.func_set_attribute(entry.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
+}
+
+double waves(const Kernel& kernel, const Entry& entry, const Shape& shape,
+             const contract::Variant& variant) {
+  double blocks = 1;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    blocks *= std::ceil(static_cast<double>(shape.grid[axis]) / variant.divide[axis]);
+  return blocks / (static_cast<double>(kernel.multiprocessors) * resident(entry, shape));
+}
+
+} // namespace
+
+double idle_share(double waves) {
+  if (waves <= 1) return 1 / waves;
+  return waves < many_waves ? std::ceil(waves) / waves : 1;
+}
+
+void describe_shape(const Kernel& kernel, Shape& shape) {
+  const auto& variants = kernel.contract.variants;
+  shape.usable.assign(variants.size(), false);
+  shape.predicted.assign(variants.size(), 0);
+  shape.timings.assign(variants.size(), {});
+  shape.usable[0] = true;
+  shape.predicted[0] = 1;
+  // What the driver refuses of the original it must refuse.
+  constexpr unsigned most_along_y_z = 65535, most_along_x = 0x7fffffff;
+  if (!launches(kernel.entries[0], shape) || count(shape.block) == 0 || count(shape.grid) == 0 ||
+      shape.grid[0] > most_along_x || shape.grid[1] > most_along_y_z ||
+      shape.grid[2] > most_along_y_z)
+    return;
+  const double before = waves(kernel, kernel.entries[0], shape, variants[0]);
+  const double standard = std::max(1.0, contract::gain_of(variants[0], 1024));
+  for (unsigned n = 1; n < variants.size(); ++n) {
+    const Entry& entry = kernel.entries[n];
+    if (!launches(entry, shape)) continue;
+    allow_shared(kernel, entry, shape);
+    shape.usable[n] = true;
+    const double after = waves(kernel, entry, shape, variants[n]);
+    const double gain =
+        contract::gain_of(variants[n], static_cast<unsigned>(count(shape.block))) / standard;
+    if (std::isfinite(before) && std::isfinite(after) && before > 0 && after > 0)
+      shape.predicted[n] = gain * idle_share(std::max(before, 1.0)) / idle_share(after);
+  }
+}
+
+unsigned best_by_model(const Shape& shape) {
+  unsigned best = 0;
+  double most = worth_it;
+  for (unsigned n = 1; n < shape.predicted.size(); ++n) {
+    if (!shape.usable[n] || shape.predicted[n] <= most) continue;
+    best = n;
+    most = shape.predicted[n];
+  }
+  return best;
+}
+
+} // namespace ptxasw::launch

@@ -1,0 +1,170 @@
+// See report.hpp.
+#include "launch/report.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace ptxasw::launch {
+namespace {
+
+struct Row {
+  std::string kernel, grid, block, variant, note;
+  std::uint64_t launches = 0, checked = 0, unchecked = 0;
+  double microseconds = 0; // of one launch; 0: not measured
+  double gain = 0;         // 0: not measured
+  [[nodiscard]] double total() const { return microseconds * static_cast<double>(launches) / 1000; }
+};
+
+template <class... Values> std::string formatted(const char* format, Values... values) {
+  std::array<char, 512> text{};
+  std::snprintf(text.data(), text.size(), format, values...);
+  return text.data();
+}
+
+std::string text_of(const Dims& dims) {
+  return formatted("%ux%ux%u", dims[0], dims[1], dims[2]);
+}
+
+Row row_of(const Shapes& kernel, Shape& shape) {
+  const std::lock_guard lock(shape.mutex);
+  const unsigned chosen = shape.chosen;
+  Row row{.kernel = kernel.kernel(),
+          .grid = text_of(shape.grid),
+          .block = text_of(shape.block),
+          .variant = kernel.variants().at(chosen),
+          .launches = shape.launches,
+          .checked = shape.checked,
+          .unchecked = shape.unchecked};
+  const Timing &before = shape.timings[0], &after = shape.timings[chosen];
+  row.microseconds = after.mean();
+  // The least times: launches wait for each other now and then.
+  if (before.samples != 0 && after.samples != 0) row.gain = before.least / after.least;
+  if (!shape.decided) row.note = "still trying";
+  return row;
+}
+
+std::vector<Row> rows_of(const std::vector<std::shared_ptr<Shapes>>& kernels) {
+  std::vector<Row> rows;
+  for (const auto& kernel : kernels) {
+    if (const std::uint64_t launches = kernel->launches; launches != 0)
+      rows.push_back({.kernel = kernel->kernel(),
+                      .grid = "",
+                      .block = "",
+                      .variant = "-",
+                      .note = kernel->why(),
+                      .launches = launches});
+    for (Shape* shape : kernel->all())
+      rows.push_back(row_of(*kernel, *shape));
+  }
+  std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {
+    return a.total() != b.total() ? a.total() > b.total() : a.launches > b.launches;
+  });
+  return rows;
+}
+
+std::string escaped(const std::string& text, Format format) {
+  std::string result;
+  for (const char c : text) {
+    if (format == Format::json && (c == '"' || c == '\\')) result += '\\';
+    if (format == Format::html && c == '<')
+      result += "&lt;";
+    else if (format == Format::html && c == '&')
+      result += "&amp;";
+    else if (static_cast<unsigned char>(c) >= ' ')
+      result += c;
+  }
+  return result;
+}
+
+std::string gain_of(const Row& row) {
+  return row.gain == 0 ? "" : formatted("%.2f", row.gain);
+}
+
+std::string as_text(const std::vector<Row>& rows) {
+  std::string text = "ptxasw launch: kernels and the shapes of their launches\n";
+  text += formatted("%10s %10s %9s %6s  %-14s %-14s %-14s %s\n", "launches", "us each", "ms",
+                    "gain", "variant", "grid", "block", "kernel");
+  std::uint64_t checked = 0, unchecked = 0;
+  for (const Row& row : rows) {
+    text += formatted(
+        "%10llu %10s %9s %6s  %-14s %-14s %-14s ", static_cast<unsigned long long>(row.launches),
+        row.microseconds == 0 ? "" : formatted("%.2f", row.microseconds).c_str(),
+        row.microseconds == 0 ? "" : formatted("%.3f", row.total()).c_str(), gain_of(row).c_str(),
+        row.variant.c_str(), row.grid.c_str(), row.block.c_str());
+    text += row.kernel + (row.note.empty() ? "" : ": " + row.note) + '\n';
+    checked += row.checked;
+    unchecked += row.unchecked;
+  }
+  if (rows.empty()) text += "  no kernel was launched through us\n";
+  if (checked + unchecked != 0)
+    text += formatted("%llu launches checked without a difference, %llu could not be checked\n",
+                      static_cast<unsigned long long>(checked),
+                      static_cast<unsigned long long>(unchecked));
+  return text;
+}
+
+std::string as_json(const std::vector<Row>& rows) {
+  std::string text = "{\"version\": 1, \"launches\": [";
+  for (const Row& row : rows) {
+    const auto string = [](const std::string& value) {
+      return '"' + escaped(value, Format::json) + '"';
+    };
+    text += (&row == rows.data() ? "\n  {" : ",\n  {");
+    text += "\"kernel\": " + string(row.kernel) + ", \"grid\": " + string(row.grid) +
+            ", \"block\": " + string(row.block) + ", \"variant\": " + string(row.variant) +
+            ", \"note\": " + string(row.note) +
+            formatted(", \"launches\": %llu, \"microseconds\": %.3f, \"gain\": %.4f, "
+                      "\"checked\": %llu, \"unchecked\": %llu}",
+                      static_cast<unsigned long long>(row.launches), row.microseconds, row.gain,
+                      static_cast<unsigned long long>(row.checked),
+                      static_cast<unsigned long long>(row.unchecked));
+  }
+  return text + "\n]}\n";
+}
+
+// A bar for the share of each row in the time of all, and the part of it that was saved.
+std::string as_html(const std::vector<Row>& rows) {
+  double all = 0;
+  for (const Row& row : rows)
+    all += row.total() * std::max(1.0, row.gain);
+  std::string text =
+      "<!doctype html><meta charset=utf-8><title>ptxasw launch</title><style>"
+      "body{font:14px sans-serif}td,th{padding:2px 8px;text-align:left}"
+      "td.n{text-align:right}.t,.s{display:inline-block;height:12px;background:#3b7dd8}"
+      ".s{background:#bcd3f2}</style><h1>Where the time of the kernels went</h1>"
+      "<p>Dark: time. Light: saved.</p><table><tr><th>kernel<th>grid<th>block<th>variant"
+      "<th>launches<th>us each<th>gain<th>\n";
+  for (const Row& row : rows) {
+    const double width = all > 0 ? 400 * row.total() / all : 0;
+    text += "<tr><td>" + escaped(row.kernel, Format::html) + "<td>" + row.grid + "<td>" +
+            row.block + "<td>" + escaped(row.variant, Format::html) +
+            formatted("<td class=n>%llu<td class=n>%.2f<td class=n>%s<td><span class=t "
+                      "style=\"width:%.1fpx\"></span><span class=s style=\"width:%.1fpx\"></span> ",
+                      static_cast<unsigned long long>(row.launches), row.microseconds,
+                      gain_of(row).c_str(), width, width * std::max(0.0, row.gain - 1)) +
+            escaped(row.note, Format::html) + '\n';
+  }
+  return text + "</table>\n";
+}
+
+} // namespace
+
+Format format_of(const std::string& file) {
+  if (file.ends_with(".json")) return Format::json;
+  if (file.ends_with(".html")) return Format::html;
+  return Format::text;
+}
+
+std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels, Format format) {
+  for (const auto& kernel : kernels) {
+    for (Shape* shape : kernel->all()) {
+      const std::lock_guard lock(shape->mutex);
+      collect(*shape);
+    }
+  }
+  const std::vector<Row> rows = rows_of(kernels);
+  if (format == Format::json) return as_json(rows);
+  return format == Format::html ? as_html(rows) : as_text(rows);
+}
+
+} // namespace ptxasw::launch

@@ -1,0 +1,64 @@
+// See request.hpp.
+#include "launch/request.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ptxasw::launch {
+
+VariantLaunch::VariantLaunch(const Request& original, const contract::Contract& contract,
+                             const contract::Variant& variant, CUfunction function)
+    : request_(original), grid_(original.grid) {
+  request_.function = function;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const unsigned divisor = variant.divide[axis];
+    request_.grid[axis] = grid_[axis] / divisor + (grid_[axis] % divisor != 0 ? 1 : 0);
+  }
+  if (!variant.takes_grid) return;
+  if (original.extra == nullptr)
+    usable_ = append_pointer(contract);
+  else
+    usable_ = original.parameters == nullptr && append_bytes(contract);
+}
+
+bool VariantLaunch::append_pointer(const contract::Contract& contract) {
+  const std::size_t own = contract.parameters;
+  if (own != 0 && request_.parameters == nullptr) return false;
+  void** all = few_.data();
+  if (own + 1 > few_.size()) {
+    many_.resize(own + 1);
+    all = many_.data();
+  }
+  std::copy_n(request_.parameters, own, all);
+  all[own] = grid_.data();
+  request_.parameters = all;
+  return true;
+}
+
+// CU_LAUNCH_PARAM_BUFFER_POINTER, a buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, its size, END.
+bool VariantLaunch::append_bytes(const contract::Contract& contract) {
+  const void* bytes = nullptr;
+  const std::size_t* size = nullptr;
+  void** at = request_.extra;
+  for (unsigned pairs = 0; *at != CU_LAUNCH_PARAM_END; at += 2, ++pairs) {
+    if (pairs == 2) return false;
+    if (*at == CU_LAUNCH_PARAM_BUFFER_POINTER)
+      bytes = at[1];
+    else if (*at == CU_LAUNCH_PARAM_BUFFER_SIZE)
+      size = static_cast<const std::size_t*>(at[1]);
+    else
+      return false;
+  }
+  if (bytes == nullptr || size == nullptr || *size < contract.parameter_bytes) return false;
+  const std::size_t offset = contract::grid_offset(contract);
+  buffer_.resize(offset + sizeof grid_);
+  std::memcpy(buffer_.data(), bytes, contract.parameter_bytes);
+  std::memcpy(buffer_.data() + offset, grid_.data(), sizeof grid_);
+  buffer_size_ = buffer_.size();
+  extra_ = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer_.data(), CU_LAUNCH_PARAM_BUFFER_SIZE,
+            &buffer_size_, CU_LAUNCH_PARAM_END};
+  request_.extra = extra_.data();
+  return true;
+}
+
+} // namespace ptxasw::launch

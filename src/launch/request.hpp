@@ -1,0 +1,64 @@
+// One launch, as a program asked for it or as a variant of it is made.
+#pragma once
+
+#include "contract/contract.hpp"
+
+#include <cuda.h>
+
+#include <array>
+#include <vector>
+
+namespace ptxasw::launch {
+
+using Dims = std::array<unsigned, 3>;
+
+struct Request {
+  CUfunction function = nullptr; // or a CUkernel
+  Dims grid{}, block{};
+  unsigned shared = 0; // dynamic, bytes
+  CUstream stream = nullptr;
+  void** parameters = nullptr; // one pointer for each, or null
+  void** extra = nullptr;      // the whole parameter space in one buffer
+};
+
+// The driver's own launch, in the form in which the program called it.
+class Launch {
+public:
+  virtual CUresult operator()(const Request& request) const = 0;
+
+protected:
+  ~Launch() = default;
+};
+
+[[nodiscard]] constexpr unsigned long long count(const Dims& dims) {
+  return 1ULL * dims[0] * dims[1] * dims[2];
+}
+
+// The launch of `variant` that does the work of `original`. Not copied: it holds what the request
+// points to.
+class VariantLaunch {
+public:
+  VariantLaunch(const Request& original, const contract::Contract& contract,
+                const contract::Variant& variant, CUfunction function);
+  VariantLaunch(const VariantLaunch&) = delete;
+  VariantLaunch& operator=(const VariantLaunch&) = delete;
+
+  // False where the parameters come in a form that we do not know.
+  [[nodiscard]] bool usable() const { return usable_; }
+  [[nodiscard]] const Request& request() const { return request_; }
+
+private:
+  bool append_pointer(const contract::Contract& contract);
+  bool append_bytes(const contract::Contract& contract);
+
+  Request request_;
+  Dims grid_; // the original one
+  bool usable_ = true;
+  std::array<void*, 65> few_;
+  std::vector<void*> many_;
+  std::vector<unsigned char> buffer_;
+  std::size_t buffer_size_ = 0;
+  std::array<void*, 5> extra_{};
+};
+
+} // namespace ptxasw::launch

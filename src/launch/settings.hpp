@@ -1,0 +1,33 @@
+// What the user asked of the launcher: words of PTXASW_LAUNCH, separated by commas, as the
+// sub-command `ptxasw launch` writes them.
+//
+//   off                  every launch goes through as it came
+//   policy=model         the variant of which the model predicts the shortest time (the default)
+//   policy=measure       try all of them in the first launches of a shape, then keep the fastest
+//   policy=NAME          the variant of this name wherever there is one: "original", "x:4", ...
+//   report[=FILE]        at exit, a table of kernels and launches: text, or .json, or .html by name
+//   check[=N]            every launch (or every N-th): run all variants on the same memory, compare
+//   log                  say on standard error what is found and refused
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ptxasw::launch {
+
+enum class Policy { model, measure, named };
+
+struct Settings {
+  bool off = false;
+  Policy policy = Policy::model;
+  std::string name; // of Policy::named
+  bool report = false;
+  std::string report_file; // empty: standard error
+  unsigned check = 0;      // every so many launches; 0: none
+  bool log = false;
+  std::string complaint; // a word that is none of these; it is ignored
+};
+
+Settings read_settings(std::string_view words);
+
+} // namespace ptxasw::launch

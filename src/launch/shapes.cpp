@@ -1,0 +1,79 @@
+// See shapes.hpp.
+#include "launch/shapes.hpp"
+
+#include "launch/kernels.hpp"
+
+namespace ptxasw::launch {
+
+Shapes::Shapes(const Kernel& kernel) : kernel_(kernel.name), why_(kernel.why) {
+  if (kernel_.empty()) kernel_ = "(unknown)";
+  for (const contract::Variant& variant : kernel.contract.variants)
+    variants_.push_back(variant.name);
+}
+
+std::vector<Shape*> Shapes::all() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Shape*> result;
+  for (const auto& [key, shape] : shapes_)
+    result.push_back(shape.get());
+  return result;
+}
+
+bool is_capturing(CUstream stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return driver().stream_is_capturing == nullptr ||
+         driver().stream_is_capturing(stream, &status) != CUDA_SUCCESS ||
+         status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+Stopwatch::Stopwatch(CUstream stream) : stream_(stream) {
+  const Driver& d = driver();
+  if (!d.event_create || !d.event_record || !d.event_destroy || !d.event_query ||
+      !d.event_elapsed || is_capturing(stream))
+    return;
+  const Relaxed relaxed;
+  if (d.event_create(&begin_, CU_EVENT_DEFAULT) != CUDA_SUCCESS) begin_ = nullptr;
+  if (begin_ == nullptr) return;
+  if (d.event_create(&end_, CU_EVENT_DEFAULT) != CUDA_SUCCESS) end_ = nullptr;
+  if (end_ != nullptr && d.event_record(begin_, stream) == CUDA_SUCCESS) return;
+  d.event_destroy(begin_);
+  if (end_ != nullptr) d.event_destroy(end_);
+  begin_ = end_ = nullptr;
+}
+
+Stopwatch::~Stopwatch() {
+  if (begin_ == nullptr) return;
+  driver().event_destroy(begin_);
+  driver().event_destroy(end_);
+}
+
+void Stopwatch::stop(Shape& shape, unsigned variant) {
+  if (begin_ == nullptr || driver().event_record(end_, stream_) != CUDA_SUCCESS) return;
+  const std::lock_guard lock(shape.mutex);
+  shape.pending.push_back({variant, begin_, end_});
+  begin_ = end_ = nullptr;
+}
+
+void collect(Shape& shape) {
+  const Driver& d = driver();
+  const Relaxed relaxed;
+  while (!shape.pending.empty()) {
+    const Shape::Pending& oldest = shape.pending.front();
+    const CUresult state = d.event_query(oldest.end);
+    if (state == CUDA_ERROR_NOT_READY) return;
+    float milliseconds = 0;
+    if (state == CUDA_SUCCESS &&
+        d.event_elapsed(&milliseconds, oldest.begin, oldest.end) == CUDA_SUCCESS) {
+      Timing& timing = shape.timings.at(oldest.variant);
+      const double time = 1000.0 * static_cast<double>(milliseconds);
+      ++timing.samples;
+      timing.sum += time;
+      timing.least = std::min(timing.least, time);
+    }
+    d.event_destroy(oldest.begin);
+    d.event_destroy(oldest.end);
+    shape.pending.pop_front();
+  }
+}
+
+} // namespace ptxasw::launch

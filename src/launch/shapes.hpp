@@ -1,0 +1,116 @@
+// What was decided and measured for the launches of a kernel, by their shape.
+#pragma once
+
+#include "launch/driver.hpp"
+#include "launch/request.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace ptxasw::launch {
+
+struct Kernel;
+
+inline constexpr unsigned no_variant = ~0U;
+
+// Microseconds of one variant, from events around launches.
+struct Timing {
+  unsigned samples = 0;
+  double sum = 0, least = std::numeric_limits<double>::infinity();
+  [[nodiscard]] double mean() const { return samples == 0 ? 0 : sum / samples; }
+};
+
+// Launches of one kernel that differ in nothing but their arguments and streams.
+struct Shape {
+  Dims grid{}, block{};
+  unsigned shared = 0;
+  std::vector<double> predicted;   // by variant: time as the program launches over time of this
+  std::vector<bool> usable;        // by variant; [0] always
+  std::atomic<unsigned> chosen{0}; // index of a variant
+  std::atomic<bool> decided{true}; // false: still trying (policy measure)
+  std::atomic<std::uint64_t> launches{0}, checked{0}, unchecked{0};
+
+  // What follows is guarded by `mutex`.
+  struct Pending {
+    unsigned variant = 0;
+    CUevent begin = nullptr, end = nullptr;
+  };
+  std::mutex mutex;
+  std::deque<Pending> pending;
+  std::vector<Timing> timings; // by variant
+  unsigned turn = 0;           // of the trials
+};
+
+class Shapes {
+public:
+  explicit Shapes(const Kernel& kernel);
+
+  // Calls `decide` on a shape that is met for the first time. Null where there are too many.
+  template <class Decide> Shape* find(const Request& request, const Decide& decide) {
+    Shape* shape = last_.load(std::memory_order_acquire);
+    if (shape != nullptr && fits(*shape, request)) return shape;
+    const std::lock_guard lock(mutex_);
+    const Key key{request.grid, request.block, request.shared};
+    auto found = shapes_.find(key);
+    if (found == shapes_.end()) {
+      if (shapes_.size() >= most_shapes) return nullptr;
+      auto made = std::make_unique<Shape>();
+      std::tie(made->grid, made->block, made->shared) = key;
+      decide(*made);
+      found = shapes_.emplace(key, std::move(made)).first;
+    }
+    last_.store(found->second.get(), std::memory_order_release);
+    return found->second.get();
+  }
+
+  [[nodiscard]] const std::string& kernel() const { return kernel_; }
+  [[nodiscard]] const std::string& why() const { return why_; }
+  [[nodiscard]] const std::vector<std::string>& variants() const { return variants_; }
+  [[nodiscard]] std::vector<Shape*> all();
+  std::atomic<std::uint64_t> launches{0}; // of a kernel without a contract
+
+private:
+  using Key = std::tuple<Dims, Dims, unsigned>;
+  static constexpr std::size_t most_shapes = 1 << 12;
+  static bool fits(const Shape& shape, const Request& request) {
+    return shape.grid == request.grid && shape.block == request.block &&
+           shape.shared == request.shared;
+  }
+
+  std::string kernel_, why_;
+  std::vector<std::string> variants_; // names
+  std::mutex mutex_;
+  std::map<Key, std::unique_ptr<Shape>> shapes_; // never taken away
+  std::atomic<Shape*> last_{nullptr};
+};
+
+// Events around one launch; nothing where the stream is being captured or events fail.
+class Stopwatch {
+public:
+  explicit Stopwatch(CUstream stream);
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch();
+  [[nodiscard]] bool runs() const { return begin_ != nullptr; }
+  // Hands the events over to the shape.
+  void stop(Shape& shape, unsigned variant);
+
+private:
+  CUstream stream_;
+  CUevent begin_ = nullptr, end_ = nullptr;
+};
+
+[[nodiscard]] bool is_capturing(CUstream stream);
+// Takes the times of launches that have ended. Never waits. The shape's mutex is held.
+void collect(Shape& shape);
+
+} // namespace ptxasw::launch

@@ -1,0 +1,390 @@
+// What becomes of launches, with a driver that records them.
+#include "program.hpp"
+
+#include "launch/model.hpp"
+#include "launch/report.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <random>
+#include <thread>
+
+namespace ptxasw::launch {
+namespace {
+
+using test::gpu;
+using test::launched;
+using test::Program;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Direct final : public Launch {
+public:
+  CUresult operator()(const Request& r) const override {
+    static auto* const real =
+        driver_function<CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                 unsigned, unsigned, CUstream, void**, void**)>("cuLaunchKernel");
+    return real(r.function, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2],
+                r.shared, r.stream, r.parameters, r.extra);
+  }
+};
+const Direct direct;
+
+class EngineTest : public testing::Test {
+protected:
+  void TearDown() override {
+    gpu().capturing = false;
+    gpu().events_done = true;
+    gpu().modules.clear();
+    gpu().kernels.clear();
+  }
+};
+
+TEST_F(EngineTest, LaunchesWhatTheModelPrefers) {
+  Program p;
+  Engine engine(read_settings(""));
+  EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);
+  const auto all = launched();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].entry, "k__ptxasw_x4");
+  EXPECT_THAT(all[0].grid, ElementsAre(13, 1, 1));
+  EXPECT_THAT(all[0].block, ElementsAre(100, 1, 1));
+  ASSERT_EQ(all[0].parameters.size(), 3U);
+  EXPECT_EQ(test::value_of<unsigned>(all[0].parameters[1]), 5000U);
+  EXPECT_EQ(test::value_of<unsigned>(all[0].parameters[2], 0), 50U);
+  EXPECT_EQ(test::value_of<unsigned>(all[0].parameters[2], 1), 1U);
+  for (unsigned i = 0; i < p.n; ++i)
+    ASSERT_EQ(test::value_of<unsigned>(p.memory, i), 1U) << i;
+}
+
+TEST_F(EngineTest, SmallLaunchesStayAsTheyAre) {
+  Program p;
+  Engine engine(read_settings(""));
+  engine.launch(p.request(8), direct); // one wave of 4 multiprocessors with 2 blocks each
+  engine.launch(p.request(2), direct);
+  const auto all = launched();
+  EXPECT_EQ(all[0].entry, "k");
+  EXPECT_EQ(all[1].entry, "k");
+  EXPECT_THAT(all[1].grid, ElementsAre(2, 1, 1));
+}
+
+TEST_F(EngineTest, HandlesOfTheRuntimeAreKernels) {
+  Program p;
+  Engine engine(read_settings("policy=x:2"));
+  Request request = p.request();
+  request.function = gpu().kernel_of(p.kernel);
+  engine.launch(request, direct);
+  EXPECT_EQ(launched()[0].entry, "k__ptxasw_x2");
+}
+
+TEST_F(EngineTest, ParametersInABuffer) {
+  Program p;
+  Engine engine(read_settings("policy=x:4"));
+  struct {
+    CUdeviceptr pointer;
+    unsigned n;
+  } buffer{p.pointer, 4999};
+  std::size_t size = 12;
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                   CU_LAUNCH_PARAM_END};
+  Request request = p.request(7);
+  request.parameters = nullptr;
+  request.extra = extra;
+  EXPECT_EQ(engine.launch(request, direct), CUDA_SUCCESS);
+  const auto all = launched();
+  EXPECT_EQ(all[0].entry, "k__ptxasw_x4");
+  EXPECT_EQ(test::value_of<unsigned>(all[0].parameters[1]), 4999U);
+  EXPECT_EQ(test::value_of<unsigned>(all[0].parameters[2]), 7U);
+
+  size = 8; // too few: the driver's business
+  engine.launch(request, direct);
+  EXPECT_EQ(launched()[0].entry, "k");
+}
+
+TEST_F(EngineTest, KernelsWithoutContractGoThrough) {
+  Program p("k", false);
+  Engine engine(read_settings("policy=x:4,report"));
+  engine.launch(p.request(), direct);
+  EXPECT_EQ(launched()[0].entry, "k");
+  Request request = p.request();
+  request.function = reinterpret_cast<CUfunction>(0x1234);
+  EXPECT_EQ(engine.launch(request, direct), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST_F(EngineTest, DamagedContractsAreRefused) {
+  std::mt19937 random(7);
+  for (unsigned n = 0; n < 300; ++n) {
+    Program p("k" + std::to_string(n));
+    std::string& bytes = p.module.globals.begin()->second;
+    if (n % 2 == 0)
+      bytes[random() % bytes.size()] ^= static_cast<char>(1U << (random() % 8));
+    else
+      bytes.resize(random() % bytes.size());
+    Engine engine(read_settings("policy=x:4"));
+    EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);
+    EXPECT_EQ(launched()[0].entry, "k" + std::to_string(n));
+  }
+}
+
+TEST_F(EngineTest, AContractOfAnotherKernelIsRefused) {
+  Program p;
+  p.module.globals[contract::symbol_of("k")] = contract::encode(test::contract_of("other"));
+  Engine engine(read_settings("policy=x:4"));
+  engine.launch(p.request(), direct);
+  EXPECT_EQ(launched()[0].entry, "k");
+}
+
+TEST_F(EngineTest, EntriesThatTheModuleHasNotAreLeftOut) {
+  Program p;
+  p.module.functions.erase("k__ptxasw_x4");
+  Engine engine(read_settings(""));
+  engine.launch(p.request(), direct);
+  EXPECT_EQ(launched()[0].entry, "k__ptxasw_x2");
+}
+
+TEST_F(EngineTest, WhatDoesNotLaunchEndsInTheOriginal) {
+  Program p;
+  p.four.result = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  Engine engine(read_settings("policy=x:4"));
+  EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);
+  EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);
+  const auto all = launched();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].entry, "k");
+  EXPECT_EQ(all[1].entry, "k");
+}
+
+TEST_F(EngineTest, BlocksTooLargeForAVariantLaunchTheOriginal) {
+  Program p;
+  p.four.most_threads = 64;
+  Engine engine(read_settings("policy=x:4"));
+  engine.launch(p.request(), direct);
+  EXPECT_EQ(launched()[0].entry, "k");
+}
+
+// The program's own mistakes come back as they would.
+TEST_F(EngineTest, ErrorsAreTheProgramsOwn) {
+  Program p;
+  Engine engine(read_settings("policy=x:4"));
+  EXPECT_EQ(engine.launch(p.request(0), direct), CUDA_ERROR_INVALID_VALUE);
+  p.kernel.most_threads = 64; // the variants would take it
+  Engine again(read_settings("policy=x:4"));
+  EXPECT_EQ(again.launch(p.request(), direct), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  p.kernel.most_threads = 1024;
+  Engine third(read_settings("policy=x:4"));
+  Request tall = p.request();
+  tall.grid = {1, 70000, 1};
+  third.launch(tall, direct);
+  EXPECT_EQ(launched().back().entry, "k");
+}
+
+TEST_F(EngineTest, HandlesAreForgotten) {
+  Program p;
+  Engine engine(read_settings("policy=x:4"));
+  engine.launch(p.request(), direct);
+  EXPECT_EQ(launched()[0].entry, "k__ptxasw_x4");
+  p.module.globals.clear();
+  engine.launch(p.request(), direct);
+  EXPECT_EQ(launched()[0].entry, "k__ptxasw_x4");
+  engine.forget_handles();
+  engine.launch(p.request(), direct);
+  EXPECT_EQ(launched()[0].entry, "k");
+}
+
+TEST_F(EngineTest, CapturesAreNotDisturbed) {
+  Program p;
+  gpu().capturing = true;
+  gpu().copied_in_strict_mode = false;
+  Engine engine(read_settings("policy=measure,report,check"));
+  const unsigned before = gpu().calls["cuEventCreate"];
+  for (unsigned n = 0; n < 20; ++n)
+    engine.launch(p.request(), direct);
+  EXPECT_FALSE(gpu().copied_in_strict_mode);
+  EXPECT_EQ(gpu().mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
+  EXPECT_EQ(gpu().calls["cuEventCreate"], before);
+  EXPECT_EQ(launched().size(), 20U);
+}
+
+// --- measure ---------------------------------------------------------------------------------
+
+class MeasureTest : public EngineTest {
+protected:
+  void SetUp() override {
+    folder =
+        std::filesystem::temp_directory_path() / ("ptxasw-launch-" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder);
+    ::setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  }
+  void TearDown() override {
+    std::filesystem::remove_all(folder);
+    EngineTest::TearDown();
+  }
+  std::filesystem::path folder;
+};
+
+TEST_F(MeasureTest, KeepsTheFastest) {
+  Program p;
+  const unsigned before = gpu().calls["cuEventCreate"] - gpu().calls["cuEventDestroy"];
+  p.kernel.milliseconds = 3;
+  p.two.milliseconds = 1;
+  p.four.milliseconds = 2;
+  {
+    Engine engine(read_settings("policy=measure"));
+    for (unsigned n = 0; n < 40; ++n)
+      engine.launch(p.request(), direct);
+    const auto all = launched();
+    EXPECT_EQ(all[0].entry, "k");
+    EXPECT_EQ(all[1].entry, "k__ptxasw_x2");
+    EXPECT_EQ(all[2].entry, "k__ptxasw_x4");
+    for (unsigned n = 20; n < 40; ++n)
+      EXPECT_EQ(all[n].entry, "k__ptxasw_x2") << n;
+  }
+  Engine next(read_settings("policy=measure"));
+  next.launch(p.request(), direct);
+  EXPECT_EQ(launched()[0].entry, "k__ptxasw_x2");
+  next.launch(p.request(49), direct); // another shape
+  EXPECT_EQ(launched()[0].entry, "k");
+  EXPECT_EQ(gpu().calls["cuEventCreate"] - gpu().calls["cuEventDestroy"] - before, 2U);
+}
+
+TEST_F(MeasureTest, AGainThatIsNoiseIsNone) {
+  Program p;
+  p.kernel.milliseconds = 1;
+  p.two.milliseconds = 0.99;
+  p.four.milliseconds = 1.1;
+  Engine engine(read_settings("policy=measure"));
+  for (unsigned n = 0; n < 30; ++n)
+    engine.launch(p.request(), direct);
+  EXPECT_EQ(launched().back().entry, "k");
+}
+
+TEST_F(MeasureTest, NeverWaits) {
+  Program p;
+  gpu().events_done = false;
+  const unsigned before = gpu().calls["cuEventCreate"] - gpu().calls["cuEventDestroy"];
+  Engine engine(read_settings("policy=measure"));
+  for (unsigned n = 0; n < 100; ++n)
+    engine.launch(p.request(), direct);
+  EXPECT_EQ(launched().size(), 100U);
+  EXPECT_LE(gpu().calls["cuEventCreate"] - gpu().calls["cuEventDestroy"] - before, 32U);
+}
+
+TEST_F(MeasureTest, ADamagedFileIsNoMistake) {
+  Program p;
+  std::filesystem::create_directories(folder / "ptxasw");
+  std::FILE* file = std::fopen((folder / "ptxasw/launches").c_str(), "w");
+  std::fputs("17\tFake GPU\t50x1x1\t100x1x1\t0\tx:9\n\t\n\x01\n17", file);
+  std::fclose(file);
+  Engine engine(read_settings("policy=measure"));
+  EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);
+  EXPECT_EQ(launched()[0].entry, "k");
+}
+
+// --- check -----------------------------------------------------------------------------------
+
+TEST_F(EngineTest, ChecksEveryVariant) {
+  Program p;
+  Engine engine(read_settings("policy=x:4,check"));
+  EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);
+  EXPECT_EQ(launched().size(), 3U);
+  for (unsigned i = 0; i < p.n; ++i)
+    ASSERT_EQ(test::value_of<unsigned>(p.memory, i), 1U) << i;
+  Engine second(read_settings("check=3"));
+  for (unsigned n = 0; n < 6; ++n)
+    second.launch(p.request(), direct);
+  EXPECT_EQ(launched().size(), 2 * 3U + 4);
+  EXPECT_EQ(test::value_of<unsigned>(p.memory, 4999), 7U);
+}
+
+TEST_F(EngineTest, AWrongVariantIsCaught) {
+  Program p;
+  p.two.run = [](const fake::Launched& l) {
+    test::add_one(l, 2);
+    reinterpret_cast<unsigned*>(test::value_of<CUdeviceptr>(l.parameters[0]))[33] += 256;
+  };
+  const auto wrong = [&] {
+    Engine engine(read_settings("check"));
+    engine.launch(p.request(), direct);
+  };
+  EXPECT_EXIT(wrong(), testing::ExitedWithCode(86),
+              "k, grid 50x1x1, block 100x1x1: x:2 differs in buffer 1 of 1 \\(20000 bytes\\) at "
+              "byte 133: 0 became 1");
+}
+
+TEST_F(EngineTest, WhatDoesNotRepeatItselfIsNotCompared) {
+  Program p;
+  unsigned runs = 0;
+  p.kernel.run = [&](const fake::Launched& l) {
+    *reinterpret_cast<unsigned*>(test::value_of<CUdeviceptr>(l.parameters[0])) = ++runs;
+  };
+  Engine engine(read_settings("check"));
+  EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);
+  EXPECT_EQ(test::value_of<unsigned>(p.memory), 1U);
+}
+
+// --- the rest --------------------------------------------------------------------------------
+
+TEST_F(EngineTest, ReportsWhatItDid) {
+  Program p, other("other<float>", false);
+  p.kernel.milliseconds = 4;
+  const std::string file = std::filesystem::temp_directory_path() /
+                           ("ptxasw-report-" + std::to_string(::getpid()) + ".json");
+  Engine writer(read_settings("policy=x:4,report=" + file));
+  writer.launch(p.request(), direct);
+  for (unsigned n = 0; n < 600; ++n)
+    writer.launch(p.request(), direct);
+  writer.launch(other.request(), direct);
+  writer.write_report();
+  std::FILE* in = std::fopen(file.c_str(), "r");
+  ASSERT_NE(in, nullptr);
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), in));
+  std::fclose(in);
+  std::filesystem::remove(file);
+  EXPECT_THAT(text, HasSubstr("\"kernel\": \"k\", \"grid\": \"50x1x1\", \"block\": \"100x1x1\", "
+                              "\"variant\": \"x:4\", \"note\": \"\", \"launches\": 601, "
+                              "\"microseconds\": 1000.000, \"gain\": 4.0000"));
+  EXPECT_THAT(text, HasSubstr("its module has no launch contract for it"));
+}
+
+TEST_F(EngineTest, ManyThreads) {
+  Program p;
+  Engine engine(read_settings("policy=measure,report"));
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      Request request = p.request(60 + t % 2);
+      for (unsigned n = 0; n < 300; ++n) {
+        EXPECT_EQ(engine.launch(request, direct), CUDA_SUCCESS);
+        if (t == 0 && n % 50 == 0) engine.forget_handles();
+      }
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(launched().size(), 2400U);
+}
+
+TEST(Model, RoundsWavesUp) {
+  EXPECT_DOUBLE_EQ(idle_share(0.5), 2);
+  EXPECT_DOUBLE_EQ(idle_share(1), 1);
+  EXPECT_DOUBLE_EQ(idle_share(1.5), 2 / 1.5);
+  EXPECT_DOUBLE_EQ(idle_share(2), 1);
+  EXPECT_DOUBLE_EQ(idle_share(17.3), 1);
+}
+
+TEST(Settings, AreWords) {
+  EXPECT_TRUE(read_settings("off").off);
+  EXPECT_EQ(read_settings("").policy, Policy::model);
+  EXPECT_EQ(read_settings("policy=measure,log").policy, Policy::measure);
+  const Settings named = read_settings("policy=x:2,y:4,report=a.html,check=10");
+  EXPECT_EQ(named.name, "x:2,y:4");
+  EXPECT_EQ(named.report_file, "a.html");
+  EXPECT_EQ(named.check, 10U);
+  EXPECT_EQ(read_settings("check").check, 1U);
+  EXPECT_EQ(read_settings("check=no").complaint, "check=no");
+  EXPECT_EQ(read_settings("nonsense").complaint, "nonsense");
+}
+
+} // namespace
+} // namespace ptxasw::launch

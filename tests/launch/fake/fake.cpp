@@ -1,0 +1,274 @@
+// See fake.hpp.
+#include "fake.hpp"
+
+#include <cstring>
+
+#undef cuGetProcAddress
+#undef cuLaunchKernel
+#undef cuLaunchKernelEx
+#undef cuEventElapsedTime
+#undef cuEventDestroy
+#undef cuStreamDestroy
+#undef cuCtxDestroy
+#undef cuMemcpyDtoHAsync
+#undef cuMemcpyHtoDAsync
+
+using fake::Function;
+using fake::Launched;
+using fake::Module;
+
+namespace {
+
+fake::Driver& state() {
+  static fake::Driver made;
+  return made;
+}
+
+void count(const char* name) {
+  const std::lock_guard lock(state().mutex);
+  ++state().calls[name];
+}
+
+Function* function_of(CUfunction handle) {
+  for (const auto& module : state().modules)
+    for (const auto& [name, function] : module->functions)
+      if (reinterpret_cast<CUfunction>(function.get()) == handle) return function.get();
+  return nullptr;
+}
+
+Function* kernel_of(CUfunction handle) {
+  for (const auto& kernel : state().kernels)
+    if (reinterpret_cast<CUfunction>(kernel.get()) == handle) return *kernel;
+  return nullptr;
+}
+
+CUresult launch(const char* by, CUfunction f, std::vector<unsigned> grid,
+                std::vector<unsigned> block, unsigned shared, CUstream stream, void** parameters,
+                void** extra) {
+  std::unique_lock lock(state().mutex);
+  ++state().calls[by];
+  Function* function = function_of(f);
+  if (function == nullptr) function = kernel_of(f);
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (grid[0] * grid[1] * grid[2] == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (block[0] * block[1] * block[2] > static_cast<unsigned>(function->most_threads))
+    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (function->result != CUDA_SUCCESS) return function->result;
+  Launched launched{function->name, grid, block, shared, stream, {}, by};
+  std::size_t offset = 0;
+  for (std::size_t n = 0; n < function->parameters.size(); ++n) {
+    const std::size_t size = function->parameters[n], align = size > 8 ? 4 : size;
+    offset = (offset + align - 1) / align * align;
+    const char* from = extra != nullptr ? static_cast<const char*>(extra[1]) + offset
+                                        : static_cast<const char*>(parameters[n]);
+    launched.parameters.emplace_back(from, from + size);
+    offset += size;
+  }
+  state().launches.push_back(launched);
+  state().clock += function->milliseconds;
+  lock.unlock();
+  if (function->run) function->run(launched);
+  return CUDA_SUCCESS;
+}
+
+} // namespace
+
+extern "C" {
+
+fake::Driver* fake_driver() {
+  return &state();
+}
+
+CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                        unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                        void** parameters, void** extra) {
+  return launch("cuLaunchKernel", f, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, extra);
+}
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                             unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                             void** parameters, void** extra) {
+  return launch("cuLaunchKernel_ptsz", f, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters,
+                extra);
+}
+CUresult cuLaunchKernelEx(const CUlaunchConfig* c, CUfunction f, void** parameters, void** extra) {
+  return launch("cuLaunchKernelEx", f, {c->gridDimX, c->gridDimY, c->gridDimZ},
+                {c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes, c->hStream,
+                parameters, extra);
+}
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* c, CUfunction f, void** parameters,
+                               void** extra) {
+  return launch("cuLaunchKernelEx_ptsz", f, {c->gridDimX, c->gridDimY, c->gridDimZ},
+                {c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes, c->hStream,
+                parameters, extra);
+}
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                   unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                                   void** parameters) {
+  return launch("cuLaunchCooperativeKernel", f, {gx, gy, gz}, {bx, by, bz}, shared, stream,
+                parameters, nullptr);
+}
+
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  *context = reinterpret_cast<CUcontext>(1);
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxGetDevice(CUdevice* device) {
+  *device = 0;
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxSynchronize() {
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute, CUdevice) {
+  *value = state().multiprocessors;
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetName(char* name, int size, CUdevice) {
+  std::strncpy(name, "Fake GPU", static_cast<std::size_t>(size));
+  return CUDA_SUCCESS;
+}
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  *function = reinterpret_cast<CUfunction>(kernel_of(reinterpret_cast<CUfunction>(kernel)));
+  return *function == nullptr ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
+}
+CUresult cuFuncGetName(const char** name, CUfunction f) {
+  count("cuFuncGetName");
+  const Function* function = function_of(f);
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  *name = function->name.c_str();
+  return CUDA_SUCCESS;
+}
+CUresult cuFuncGetModule(CUmodule* module, CUfunction f) {
+  const Function* function = function_of(f);
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  *module = reinterpret_cast<CUmodule>(function->module);
+  return CUDA_SUCCESS;
+}
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction f) {
+  const Function* function = function_of(f);
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? function->most_threads
+                                                                : function->registers;
+  return CUDA_SUCCESS;
+}
+CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
+  count("cuFuncSetAttribute");
+  return CUDA_SUCCESS;
+}
+CUresult cuFuncGetParamInfo(CUfunction f, size_t index, size_t* offset, size_t* size) {
+  const Function* function = function_of(f);
+  if (function == nullptr || index >= function->parameters.size()) return CUDA_ERROR_INVALID_VALUE;
+  *offset = 0;
+  *size = function->parameters[index];
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  const auto& all = reinterpret_cast<Module*>(module)->functions;
+  const auto found = all.find(name);
+  if (found == all.end()) return CUDA_ERROR_NOT_FOUND;
+  *function = reinterpret_cast<CUfunction>(found->second.get());
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleGetGlobal_v2(CUdeviceptr* at, size_t* size, CUmodule module, const char* name) {
+  auto& all = reinterpret_cast<Module*>(module)->globals;
+  const auto found = all.find(name);
+  if (found == all.end()) return CUDA_ERROR_NOT_FOUND;
+  *at = reinterpret_cast<CUdeviceptr>(found->second.data());
+  *size = found->second.size();
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleUnload(CUmodule module) {
+  count("cuModuleUnload");
+  auto& all = state().modules;
+  std::erase_if(all, [&](const auto& m) { return m.get() == reinterpret_cast<Module*>(module); });
+  return CUDA_SUCCESS;
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction f, int, size_t) {
+  *blocks = function_of(f)->resident;
+  return CUDA_SUCCESS;
+}
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  std::swap(*mode, state().mode);
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
+  *status = state().capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamCreate(CUstream* stream, unsigned) {
+  *stream = reinterpret_cast<CUstream>(0x77);
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamDestroy_v2(CUstream) {
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream) {
+  return CUDA_SUCCESS;
+}
+CUresult cuEventCreate(CUevent* event, unsigned) {
+  count("cuEventCreate");
+  *event = reinterpret_cast<CUevent>(new double(0));
+  return CUDA_SUCCESS;
+}
+CUresult cuEventDestroy_v2(CUevent event) {
+  count("cuEventDestroy");
+  delete reinterpret_cast<double*>(event);
+  return CUDA_SUCCESS;
+}
+CUresult cuEventRecord(CUevent event, CUstream) {
+  *reinterpret_cast<double*>(event) = state().clock;
+  return CUDA_SUCCESS;
+}
+CUresult cuEventQuery(CUevent) {
+  return state().events_done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+CUresult cuEventElapsedTime(float* ms, CUevent begin, CUevent end) {
+  *ms = static_cast<float>(*reinterpret_cast<double*>(end) - *reinterpret_cast<double*>(begin));
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t size, CUstream) {
+  if (state().capturing && state().mode != CU_STREAM_CAPTURE_MODE_RELAXED)
+    state().copied_in_strict_mode = true;
+  std::memcpy(to, reinterpret_cast<const void*>(from), size);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t size, CUstream) {
+  std::memcpy(reinterpret_cast<void*>(to), from, size);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* size, CUdeviceptr at) {
+  for (const auto& [start, bytes] : state().memory) {
+    if (at < start || at >= start + bytes.size()) continue;
+    *base = start;
+    *size = bytes.size();
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags);
+CUresult cuGetProcAddress_v2(const char* name, void** function, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult* status) {
+  if (status != nullptr) *status = CU_GET_PROC_ADDRESS_SUCCESS;
+  return cuGetProcAddress(name, function, version, flags);
+}
+CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags) {
+  count("cuGetProcAddress");
+  const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
+  const auto is = [&](const char* other) { return std::strcmp(name, other) == 0; };
+  const auto give = [&](auto* found) {
+    *function = reinterpret_cast<void*>(found);
+    return CUDA_SUCCESS;
+  };
+  if (is("cuLaunchKernel")) return give(per_thread ? cuLaunchKernel_ptsz : cuLaunchKernel);
+  if (is("cuLaunchKernelEx")) return give(per_thread ? cuLaunchKernelEx_ptsz : cuLaunchKernelEx);
+  if (is("cuLaunchCooperativeKernel")) return give(cuLaunchCooperativeKernel);
+  if (is("cuModuleUnload")) return give(cuModuleUnload);
+  if (is("cuFuncGetName")) return give(cuFuncGetName);
+  if (is("cuGetProcAddress"))
+    return version >= 12000 ? give(cuGetProcAddress_v2) : give(cuGetProcAddress);
+  *function = nullptr;
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+} // extern "C"

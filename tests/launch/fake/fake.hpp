@@ -1,0 +1,75 @@
+// A driver without a GPU: it records what it is asked, and runs kernels as host functions on host
+// memory. It is built as libcuda.so.1; tests hold on to its state by fake_driver().
+#pragma once
+
+#include <cuda.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace fake {
+
+struct Launched {
+  std::string entry;
+  std::vector<unsigned> grid, block;
+  unsigned shared = 0;
+  CUstream stream = nullptr;
+  std::vector<std::vector<unsigned char>> parameters;
+  std::string by; // the function of the driver that was called
+};
+
+struct Function {
+  std::string name;
+  struct Module* module = nullptr;
+  int most_threads = 1024, registers = 32, resident = 2;
+  std::vector<std::size_t> parameters; // their sizes
+  CUresult result = CUDA_SUCCESS;      // of launching it
+  double milliseconds = 1;             // as events tell
+  std::function<void(const Launched&)> run;
+};
+
+struct Module {
+  std::map<std::string, std::unique_ptr<Function>> functions;
+  std::map<std::string, std::string> globals;
+};
+
+struct Driver {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Module>> modules;
+  std::vector<std::unique_ptr<Function*>> kernels; // a CUkernel is the address of one
+  std::vector<Launched> launches;
+  std::map<std::string, unsigned> calls;
+  std::map<CUdeviceptr, std::vector<unsigned char>> memory; // by base
+  bool capturing = false;                                   // every stream
+  bool events_done = true;
+  int multiprocessors = 4;
+  double clock = 0; // milliseconds
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  bool copied_in_strict_mode = false;
+
+  Module& add_module() { return *modules.emplace_back(std::make_unique<Module>()); }
+  Function& add(Module& module, const std::string& name, std::vector<std::size_t> parameters) {
+    auto& made = module.functions[name] = std::make_unique<Function>();
+    made->name = name;
+    made->module = &module;
+    made->parameters = std::move(parameters);
+    return *made;
+  }
+  CUfunction kernel_of(Function& function) {
+    return reinterpret_cast<CUfunction>(
+        kernels.emplace_back(std::make_unique<Function*>(&function)).get());
+  }
+  std::vector<unsigned char>& allocate(std::size_t bytes) {
+    auto made = std::vector<unsigned char>(bytes);
+    const auto base = reinterpret_cast<CUdeviceptr>(made.data());
+    return memory[base] = std::move(made);
+  }
+};
+
+} // namespace fake
+
+extern "C" fake::Driver* fake_driver();

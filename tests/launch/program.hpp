@@ -1,0 +1,97 @@
+// A program with one module on the fake driver: a kernel that adds one to each of n numbers, and
+// coarsened forms of it, as functions of the host.
+#pragma once
+
+#include "contract/contract.hpp"
+#include "fake/fake.hpp"
+#include "launch/engine.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+
+namespace ptxasw::launch::test {
+
+inline contract::Contract contract_of(const std::string& kernel) {
+  using contract::Kind;
+  const std::vector<contract::Gain> two{{64, 1.5}, {1024, 1.2}}, four{{64, 2.5}, {1024, 1.4}};
+  return {.kernel = kernel,
+          .code = 17,
+          .parameters = 2,
+          .parameter_bytes = 12,
+          .variants = {{.entry = kernel, .name = "original"},
+                       {.entry = kernel + "__ptxasw_x2",
+                        .name = "x:2",
+                        .kind = Kind::coarsened,
+                        .divide = {2, 1, 1},
+                        .takes_grid = true,
+                        .gains = two},
+                       {.entry = kernel + "__ptxasw_x4",
+                        .name = "x:4",
+                        .kind = Kind::coarsened,
+                        .divide = {4, 1, 1},
+                        .takes_grid = true,
+                        .gains = four}}};
+}
+
+inline fake::Driver& gpu() {
+  static auto* const found = [] {
+    void* library = ::dlopen(PTXASW_FAKE_CUDA, RTLD_NOW | RTLD_GLOBAL);
+    EXPECT_NE(library, nullptr) << ::dlerror();
+    return reinterpret_cast<fake::Driver* (*)()>(real_dlsym(library, "fake_driver"))();
+  }();
+  return *found;
+}
+
+template <class Value> Value value_of(const std::vector<unsigned char>& bytes, std::size_t n = 0) {
+  Value value{};
+  std::memcpy(&value, bytes.data() + n * sizeof value, sizeof value);
+  return value;
+}
+
+// Blocks of one thread for each number.
+inline void add_one(const fake::Launched& launched, unsigned factor) {
+  auto* const numbers = reinterpret_cast<unsigned*>(value_of<CUdeviceptr>(launched.parameters[0]));
+  const auto n = value_of<unsigned>(launched.parameters[1]);
+  const unsigned blocks =
+      factor == 1 ? launched.grid[0] : value_of<unsigned>(launched.parameters[2]);
+  for (unsigned group = 0; group < launched.grid[0]; ++group)
+    for (unsigned block = group * factor; block < (group + 1) * factor && block < blocks; ++block)
+      for (unsigned thread = 0; thread < launched.block[0]; ++thread)
+        if (block * launched.block[0] + thread < n) ++numbers[block * launched.block[0] + thread];
+}
+
+struct Program {
+  fake::Module& module = gpu().add_module();
+  fake::Function &kernel, &two, &four;
+  std::vector<unsigned char>& memory;
+  CUdeviceptr pointer;
+  unsigned n = 5000;
+  void* parameters[2] = {&pointer, &n};
+
+  explicit Program(const std::string& name = "k", bool with_contract = true)
+      : kernel(gpu().add(module, name, {8, 4})),
+        two(gpu().add(module, name + "__ptxasw_x2", {8, 4, 12})),
+        four(gpu().add(module, name + "__ptxasw_x4", {8, 4, 12})), memory(gpu().allocate(4 * 5000)),
+        pointer(reinterpret_cast<CUdeviceptr>(memory.data())) {
+    kernel.run = [](const auto& launched) { add_one(launched, 1); };
+    two.run = [](const auto& launched) { add_one(launched, 2); };
+    four.run = [](const auto& launched) { add_one(launched, 4); };
+    if (with_contract)
+      module.globals[contract::symbol_of(name)] = contract::encode(contract_of(name));
+    gpu().launches.clear();
+  }
+  [[nodiscard]] CUfunction function() const { return reinterpret_cast<CUfunction>(&kernel); }
+  [[nodiscard]] Request request(unsigned blocks = 50, unsigned threads = 100) {
+    return {function(), {blocks, 1, 1}, {threads, 1, 1}, 0, CU_STREAM_LEGACY, parameters, nullptr};
+  }
+};
+
+// The launches since the last call.
+inline std::vector<fake::Launched> launched() {
+  return std::exchange(gpu().launches, {});
+}
+
+} // namespace ptxasw::launch::test
