@@ -9,7 +9,7 @@
 namespace ptxasw::driver {
 namespace {
 
-constexpr std::array<Hook, 12> table{{
+constexpr std::array<Hook, 13> table{{
     {"nvcc", "the compiler of the CUDA Toolkit",
      R"(nvcc --ptxas-prefix={0} ...  # nvcc 13
 export NVCC_PREPEND_FLAGS=--ptxas-prefix={0}  # nvcc 13, a whole build
@@ -79,6 +79,14 @@ options: export PTXASW_FLAGS=--shuffle=all
      R"(export NVHPC_CUDA_HOME=DIR  # with an overlay DIR of its CUDA Toolkit
 )",
      "UNTRIED, after its manual"},
+    {"launcher", "variants of kernels, chosen when they are launched",
+     R"(export PTXASW_FLAGS=--variants  # and any hook above: build the program once more
+{0} launch -- ./program ...
+{0} launch --report --policy=measure -- ./program ...
+{0} launch --check -- ./program ...  # all variants of each launch, compared byte by byte
+Without ptxasw in front, PTXASW_LAUNCH=off or LD_PRELOAD taken away, the program runs as built.
+)",
+     "tried with CUDA C++ and PyTorch on an H200: tools/hooks/try_launcher.sh"},
     {"other", "anything else that runs a ptxas",
      R"(a copy of {0} in the place of that ptxas, the old one beside it as ptxas.real
 iree-compile --iree-cuda-use-ptxas --iree-cuda-use-ptxas-from={0}  # UNTRIED

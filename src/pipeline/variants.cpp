@@ -130,7 +130,6 @@ Options only_coarsening(Options options) {
   options.shuffle = ShuffleMode::none;
   options.coarsen = {1, 1, 1};
   options.coarsen_auto = true;
-  options.coarsen_kernels.clear();
   options.coarsen_grid = CoarsenGrid::launcher;
   options.remaps.clear();
   return options;

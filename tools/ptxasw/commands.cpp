@@ -9,7 +9,7 @@
 namespace ptxasw::tool {
 namespace {
 
-constexpr std::array<SubCommand, 10> table{{
+constexpr std::array<SubCommand, 11> table{{
     {"opt", "rewrite a PTX file", opt},
     {"analyze", "show every access of a PTX file, rewrite nothing", analyze},
     {"report", "show what would be rewritten in PTX files, as text, JSON, HTML or one table",
@@ -18,6 +18,7 @@ constexpr std::array<SubCommand, 10> table{{
     {"run", "run one kernel on the CPU", run},
     {"verify", "compare two versions of the kernels on the CPU", verify},
     {"cachesim", "run one kernel on the CPU and see what a cache makes of its accesses", cachesim},
+    {"launch", "run a program and choose a variant for each launch of its kernels", launch},
     {"hook", "tell what to set to put ptxasw in the place of ptxas", hook},
     {"self-test", "tell whether a compiler command really runs ptxasw", self_test},
     {"help", "show this page", help},

@@ -15,6 +15,7 @@ int analyze(Arguments arguments);
 int cachesim(Arguments arguments);
 int explain(Arguments arguments);
 int hook(Arguments arguments);
+int launch(Arguments arguments);
 int opt(Arguments arguments);
 int report(Arguments arguments);
 int run(Arguments arguments);

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# ptxasw launch: the library under programs that know nothing of it.
+set -u
+fail() { echo "FAIL: $*"; exit 1; }
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+export LD_LIBRARY_PATH=$FAKE_FOLDER XDG_CACHE_HOME=$work/cache
+[ "$("$PROGRAM")" = "k 0" ] || fail "the program by itself"
+[ "$("$TOOL" launch -- "$PROGRAM")" = "k__ptxasw_x4 0" ] || fail "the model's choice"
+[ "$("$TOOL" launch --policy=original -- "$PROGRAM")" = "k 0" ] || fail "a named variant"
+[ "$("$TOOL" launch "$PROGRAM")" = "k__ptxasw_x4 0" ] || fail "without --"
+[ "$(PTXASW_LAUNCH=off LD_PRELOAD=$LIBRARY "$PROGRAM")" = "k 0" ] || fail "switched off"
+[ "$(LD_LIBRARY_PATH=$work "$TOOL" launch --report -- "$PROGRAM" 2> "$work/err")" = "no driver" ] ||
+  fail "without a driver"
+grep -q "no kernel was launched through us" "$work/err" || fail "the report without a driver"
+
+"$TOOL" launch --report="$work/report.json" --log -- "$PROGRAM" > "$work/out" 2> "$work/err"
+grep -q '"kernel": "k", "grid": "999x1x1", "block": "64x1x1", "variant": "x:4"' \
+  "$work/report.json" || fail "the report: $(cat "$work/report.json")"
+grep -q "^ptxasw launch: k: 2 variants$" "$work/err" || fail "the log: $(cat "$work/err")"
+"$TOOL" launch --report="$work/report.html" -- "$PROGRAM" > "$work/out" &&
+  grep -q "<table>" "$work/report.html" || fail "the report as HTML"
+
+"$TOOL" launch --report -- sh -c 'exit 7' 2> "$work/err"
+[ $? = 7 ] || fail "the exit code of the program"
+"$TOOL" launch -- "$work/none" 2> "$work/err"
+[ $? = 127 ] || fail "no such program"
+"$TOOL" launch --nonsense -- true 2> "$work/err"
+[ $? = 2 ] || fail "an unknown option"
+"$TOOL" launch 2> "$work/err"
+[ $? = 2 ] || fail "nothing to run"
+PTXASW_LAUNCH=nonsense LD_PRELOAD=$LIBRARY "$PROGRAM" 2>&1 | grep -q "'nonsense' is no setting" ||
+  fail "a setting that is none"
+echo ok
