@@ -63,6 +63,16 @@ bool is_name(std::string_view word) {
          std::ranges::all_of(word, [](char c) { return c > ' ' && c < 127; });
 }
 
+// The value at x, linear in the logarithm of x between the places that are known.
+double between(auto begin, auto end, auto values, double x) {
+  const auto above = std::lower_bound(begin, end, x);
+  if (above == begin) return *values;
+  const auto value = values + (above - begin);
+  if (above == end) return *(value - 1);
+  const double share = std::log(x / *(above - 1)) / std::log(*above / *(above - 1));
+  return *(value - 1) + share * (*value - *(value - 1));
+}
+
 class Reader {
 public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -129,14 +139,24 @@ private:
     return true;
   }
 
+  // "128:0.9/1.1/..."
   static bool gain(std::string_view word, Variant& variant) {
     const std::size_t colon = word.find(':');
     if (colon == std::string_view::npos) return word == "-" && variant.gains.empty();
     const auto threads = Words::to_number<unsigned>(word.substr(0, colon), 1, 1024);
-    const auto value = Words::to_number<double>(word.substr(colon + 1), 0.0, 1e3);
-    if (!threads || !value) return false;
+    if (!threads) return false;
     if (!variant.gains.empty() && variant.gains.back().threads >= *threads) return false;
-    variant.gains.push_back({*threads, *value});
+    Gain made{.threads = *threads};
+    std::string_view rest = word.substr(colon + 1);
+    for (double& value : made.by_waves) {
+      const std::string_view text = rest.substr(0, rest.find('/'));
+      const auto read = Words::to_number<double>(text, 0.0, 1e3);
+      if (!read) return false;
+      value = *read;
+      rest.remove_prefix(std::min(rest.size(), text.size() + 1));
+    }
+    if (!rest.empty()) return false;
+    variant.gains.push_back(made);
     return true;
   }
 
@@ -170,7 +190,8 @@ std::string encode(const Contract& contract) {
       text += ' ' + number(divisor);
     text += variant.takes_grid ? " appended\ngains" : " -\ngains";
     for (const Gain& gain : variant.gains)
-      text += ' ' + number(gain.threads) + ':' + fixed("%.3f", gain.gain);
+      for (std::size_t n = 0; n < waves.size(); ++n)
+        text += (n == 0 ? ' ' + number(gain.threads) + ':' : "/") + fixed("%.3f", gain.by_waves[n]);
     text += variant.gains.empty() ? " -\n" : "\n";
   }
   return std::string(magic) + ' ' + number(version) + ' ' + number(text.size()) + ' ' +
@@ -196,18 +217,18 @@ tl::expected<Contract, std::string> decode(std::string_view bytes) {
   return Reader(bytes).run();
 }
 
-double gain_of(const Variant& variant, unsigned threads) {
+double gain_of(const Variant& variant, unsigned threads, double of_waves) {
   const auto& gains = variant.gains;
   if (gains.empty()) return 0;
-  if (threads <= gains.front().threads) return gains.front().gain;
-  for (std::size_t n = 1; n < gains.size(); ++n) {
-    if (threads > gains[n].threads) continue;
-    const Gain &below = gains[n - 1], &above = gains[n];
-    const double share = std::log2(static_cast<double>(threads) / below.threads) /
-                         std::log2(static_cast<double>(above.threads) / below.threads);
-    return below.gain + share * (above.gain - below.gain);
+  const auto by_waves = [&](const Gain& gain) {
+    return between(waves.begin(), waves.end(), gain.by_waves.begin(), of_waves);
+  };
+  std::vector<double> blocks, values;
+  for (const Gain& gain : gains) {
+    blocks.push_back(gain.threads);
+    values.push_back(by_waves(gain));
   }
-  return gains.back().gain;
+  return between(blocks.begin(), blocks.end(), values.begin(), threads);
 }
 
 } // namespace ptxasw::contract

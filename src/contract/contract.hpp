@@ -28,10 +28,13 @@ enum class Kind : std::uint8_t {
   remapped,  // launched as the original, its work in another order
 };
 
-// Predicted: time of the original over time of this, in launches of many waves.
+// Threads of a launch over those that the chip holds at a time, for which gains are stated.
+inline constexpr std::array<double, 9> waves{0.25, 0.5, 1, 2, 4, 8, 16, 32, 64};
+
+// Predicted: time of the original over time of this.
 struct Gain {
   unsigned threads = 0; // of a block
-  double gain = 1;
+  std::array<double, waves.size()> by_waves{};
   friend bool operator==(const Gain&, const Gain&) = default;
 };
 
@@ -69,7 +72,7 @@ struct Contract {
 // version, or with sizes that no module has.
 [[nodiscard]] tl::expected<Contract, std::string> decode(std::string_view bytes);
 
-// Interpolated between the blocks for which it is known; 0: nothing is known.
-[[nodiscard]] double gain_of(const Variant& variant, unsigned threads);
+// Interpolated between the launches for which it is stated; 0: nothing is known.
+[[nodiscard]] double gain_of(const Variant& variant, unsigned threads, double of_waves);
 
 } // namespace ptxasw::contract

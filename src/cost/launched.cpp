@@ -4,25 +4,21 @@
 #include <algorithm>
 
 namespace ptxasw::cost {
-namespace {
-
-constexpr double block_cycles = 141; // of one SM, from one block to the next
-
-} // namespace
 
 double launched_gain(const Profile& profile, const CoarsenBaseline& original,
-                     const CoarsenCandidate& candidate, unsigned threads) {
+                     const CoarsenCandidate& candidate, unsigned threads, double waves) {
   if (!original.usage || !candidate.usage) return 0;
   Profile divided = profile;
   divided.coarsen.idle = 0;
-  const auto cycles = [&](const CoarsenWork& work, const KernelUsage& usage,
-                          const Coarsening& how) {
-    const double warps = std::max(1U, threads / warp_lanes) * how.copies();
-    return std::max(coarsened_cycles(divided, original, work, usage, how, threads),
-                    block_cycles / warps);
+  divided.coarsen.block /= candidate.how.copies();
+  const double held = static_cast<double>(profile.processors) * profile.threads_per_sm;
+  const auto gain = [&](bool in_l2) {
+    const LaunchShape launch{.blocks = waves * held / threads, .threads = threads, .in_l2 = in_l2};
+    return launch_cycles(profile, original, original.work, *original.usage, {}, launch) /
+           launch_cycles(divided, original, candidate.work, *candidate.usage, candidate.how,
+                         launch);
   };
-  return cycles(original.work, *original.usage, {}) /
-         cycles(candidate.work, *candidate.usage, candidate.how);
+  return std::min(gain(false), gain(true));
 }
 
 } // namespace ptxasw::cost

@@ -40,7 +40,10 @@ void find_device(Kernel& kernel) {
   std::array<char, 128> name{};
   if (!d.ctx_get_device || !d.device_get_attribute || !d.device_get_name) return;
   if (d.ctx_get_device(&device) != CUDA_SUCCESS) return;
-  d.device_get_attribute(&kernel.multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  int processors = 0, threads = 0;
+  d.device_get_attribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  d.device_get_attribute(&threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device);
+  kernel.threads_at_a_time = static_cast<double>(processors) * threads;
   if (d.device_get_name(name.data(), name.size() - 1, device) == CUDA_SUCCESS)
     kernel.chip = name.data();
 }

@@ -34,8 +34,8 @@ struct Kernel {
   bool has_contract = false;
   std::string why; // it has none
   contract::Contract contract;
-  std::vector<Entry> entries; // as contract.variants; the first one is the kernel itself
-  int multiprocessors = 0;
+  std::vector<Entry> entries;   // as contract.variants; the first one is the kernel itself
+  double threads_at_a_time = 0; // that the chip holds; 0: not known
   std::string chip;
   std::shared_ptr<Shapes> shapes; // null: too many kernels to keep account of
 };

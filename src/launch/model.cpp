@@ -2,23 +2,11 @@
 #include "launch/model.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace ptxasw::launch {
 namespace {
 
 constexpr double worth_it = 1.05; // less is within what the model does not know
-constexpr double many_waves = 4;
-
-// Blocks that an SM holds at a time; 0: unknown.
-int resident(const Entry& entry, const Shape& shape) {
-  int blocks = 0;
-  const int threads = static_cast<int>(count(shape.block));
-  if (driver().occupancy == nullptr ||
-      driver().occupancy(&blocks, entry.function, threads, shape.shared) != CUDA_SUCCESS)
-    return 0;
-  return blocks;
-}
 
 bool launches(const Entry& entry, const Shape& shape) {
   return entry.function != nullptr &&
@@ -36,20 +24,7 @@ void allow_shared(const Kernel& kernel, const Entry& entry, const Shape& shape) 
     d.func_set_attribute(entry.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
 }
 
-double waves(const Kernel& kernel, const Entry& entry, const Shape& shape,
-             const contract::Variant& variant) {
-  double blocks = 1;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    blocks *= std::ceil(static_cast<double>(shape.grid[axis]) / variant.divide[axis]);
-  return blocks / (static_cast<double>(kernel.multiprocessors) * resident(entry, shape));
-}
-
 } // namespace
-
-double idle_share(double waves) {
-  if (waves <= 1) return 1 / waves;
-  return waves < many_waves ? std::ceil(waves) / waves : 1;
-}
 
 void describe_shape(const Kernel& kernel, Shape& shape) {
   const auto& variants = kernel.contract.variants;
@@ -64,18 +39,16 @@ void describe_shape(const Kernel& kernel, Shape& shape) {
       shape.grid[0] > most_along_x || shape.grid[1] > most_along_y_z ||
       shape.grid[2] > most_along_y_z)
     return;
-  const double before = waves(kernel, kernel.entries[0], shape, variants[0]);
-  const double standard = std::max(1.0, contract::gain_of(variants[0], 1024));
+  const auto threads = static_cast<unsigned>(count(shape.block));
+  const double waves = kernel.threads_at_a_time == 0 ? 0
+                                                     : static_cast<double>(count(shape.grid)) *
+                                                           threads / kernel.threads_at_a_time;
   for (unsigned n = 1; n < variants.size(); ++n) {
     const Entry& entry = kernel.entries[n];
     if (!launches(entry, shape)) continue;
     allow_shared(kernel, entry, shape);
     shape.usable[n] = true;
-    const double after = waves(kernel, entry, shape, variants[n]);
-    const double gain =
-        contract::gain_of(variants[n], static_cast<unsigned>(count(shape.block))) / standard;
-    if (std::isfinite(before) && std::isfinite(after) && before > 0 && after > 0)
-      shape.predicted[n] = gain * idle_share(std::max(before, 1.0)) / idle_share(after);
+    if (waves > 0) shape.predicted[n] = contract::gain_of(variants[n], threads, waves);
   }
 }
 

@@ -26,7 +26,7 @@ using contract::Variant;
 
 constexpr std::array<unsigned, 5> block_sizes{64, 128, 256, 512, 1024};
 constexpr std::array<unsigned, 3> copy_counts{2, 4, 8};
-constexpr double least_gain = 1.02; // for some block size
+constexpr double least_gain = 1.02; // in some launch
 constexpr unsigned most_parameter_bytes = 4096;
 
 // An entry that is to stand beside its kernel.
@@ -35,7 +35,7 @@ struct Entry {
   std::string text;
 };
 
-// A way to coarsen, with what it gains by block size.
+// A way to coarsen, with what it gains by launch.
 struct Way {
   Coarsening how;
   std::vector<contract::Gain> gains;
@@ -101,7 +101,7 @@ std::optional<unsigned> parameter_bytes(const ptx::Module& module, const ptx::Fu
   return static_cast<unsigned>(end);
 }
 
-// For each number of copies the way that gains most with some block size.
+// For each number of copies the way that gains most in some launch.
 std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& choices) {
   CoarsenBaseline original = choices.original;
   original.bounded = true; // the launcher asks the driver whether a block launches
@@ -113,9 +113,12 @@ std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& c
     Way way{.how = candidate.how, .gains = {}};
     way.how.least_threads = 0;
     for (const unsigned threads : block_sizes) {
-      const double gain = cost::launched_gain(profile, original, candidate, threads);
-      way.gains.push_back({threads, gain});
-      way.best = std::max(way.best, gain);
+      contract::Gain& gain = way.gains.emplace_back(contract::Gain{.threads = threads});
+      for (std::size_t n = 0; n < contract::waves.size(); ++n) {
+        gain.by_waves[n] =
+            cost::launched_gain(profile, original, candidate, threads, contract::waves[n]);
+        way.best = std::max(way.best, gain.by_waves[n]);
+      }
     }
     if (way.best > std::max(least_gain, best[copies].best)) best[copies] = std::move(way);
   }

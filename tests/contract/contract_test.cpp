@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 namespace ptxasw::contract {
@@ -20,7 +21,7 @@ Contract example() {
                         .kind = Kind::coarsened,
                         .divide = {2, 4, 1},
                         .takes_grid = true,
-                        .gains = {{64, 1.25}, {256, 1.5}, {1024, 2}}},
+                        .gains = {{64, {1.25, 1, 1, 1, 1, 1, 1, 1, 2}}, {256, {0.5}}}},
                        {.entry = "_Z6jacobiPf__ptxasw_thread_swap32",
                         .name = "thread-swap:32",
                         .kind = Kind::remapped}}};
@@ -101,9 +102,9 @@ TEST(Contract, WordsThatNoModuleHasAreRefused) {
   EXPECT_FALSE(with("grid 2 4 1 appended", "grid 2 4 appended"));
   EXPECT_FALSE(with("coarsened", "merged"));
   EXPECT_FALSE(with("parameters 5", "parameters 5000"));
-  EXPECT_FALSE(with("64:1.250 256:", "256:1.250 64:"));
+  EXPECT_FALSE(with("64:1.250", "512:1.250"));
   EXPECT_FALSE(with("64:1.250", "64:nan"));
-  EXPECT_FALSE(with("64:1.250", "64"));
+  EXPECT_FALSE(with("64:1.250/", "64:"));
   EXPECT_FALSE(with("variant _Z6jacobiPf standard", "variant other standard"));
   EXPECT_FALSE(with("fedcba9876543210", "fedcba9876543210 more"));
   EXPECT_FALSE(decode(signed_again("kernel k 0\nparameters 0 0\n")));
@@ -111,13 +112,16 @@ TEST(Contract, WordsThatNoModuleHasAreRefused) {
 }
 
 TEST(Contract, GainsAreInterpolated) {
-  const Variant variant{.gains = {{64, 2}, {256, 1}, {512, 3}}};
-  EXPECT_EQ(gain_of(variant, 32), 2);
-  EXPECT_EQ(gain_of(variant, 64), 2);
-  EXPECT_DOUBLE_EQ(gain_of(variant, 128), 1.5);
-  EXPECT_EQ(gain_of(variant, 256), 1);
-  EXPECT_EQ(gain_of(variant, 1024), 3);
-  EXPECT_EQ(gain_of({}, 128), 0);
+  const Variant variant{
+      .gains = {{64, {2, 1, 1, 1, 1, 1, 1, 1, 3}}, {256, {1, 1, 1, 1, 1, 1, 1, 1, 1}}}};
+  EXPECT_EQ(gain_of(variant, 32, 0.1), 2);
+  EXPECT_EQ(gain_of(variant, 64, 0.25), 2);
+  EXPECT_DOUBLE_EQ(gain_of(variant, 128, 0.25), 1.5);
+  EXPECT_DOUBLE_EQ(gain_of(variant, 64, 0.25 * std::sqrt(2.0)), 1.5);
+  EXPECT_EQ(gain_of(variant, 64, 3), 1);
+  EXPECT_EQ(gain_of(variant, 64, 1000), 3);
+  EXPECT_EQ(gain_of(variant, 1024, 1000), 1);
+  EXPECT_EQ(gain_of({}, 128, 1), 0);
 }
 
 } // namespace

@@ -61,12 +61,14 @@ TEST_F(EngineTest, LaunchesWhatTheModelPrefers) {
 TEST_F(EngineTest, SmallLaunchesStayAsTheyAre) {
   Program p;
   Engine engine(read_settings(""));
-  engine.launch(p.request(8), direct); // one wave of 4 multiprocessors with 2 blocks each
-  engine.launch(p.request(2), direct);
+  engine.launch(p.request(2), direct); // a quarter of a wave
+  engine.launch(p.request(8), direct); // one
+  engine.launch(p.request(16), direct);
   const auto all = launched();
   EXPECT_EQ(all[0].entry, "k");
-  EXPECT_EQ(all[1].entry, "k");
-  EXPECT_THAT(all[1].grid, ElementsAre(2, 1, 1));
+  EXPECT_THAT(all[0].grid, ElementsAre(2, 1, 1));
+  EXPECT_EQ(all[1].entry, "k__ptxasw_x2");
+  EXPECT_EQ(all[2].entry, "k__ptxasw_x4");
 }
 
 TEST_F(EngineTest, HandlesOfTheRuntimeAreKernels) {
@@ -363,14 +365,6 @@ TEST_F(EngineTest, ManyThreads) {
   for (std::thread& thread : threads)
     thread.join();
   EXPECT_EQ(launched().size(), 2400U);
-}
-
-TEST(Model, RoundsWavesUp) {
-  EXPECT_DOUBLE_EQ(idle_share(0.5), 2);
-  EXPECT_DOUBLE_EQ(idle_share(1), 1);
-  EXPECT_DOUBLE_EQ(idle_share(1.5), 2 / 1.5);
-  EXPECT_DOUBLE_EQ(idle_share(2), 1);
-  EXPECT_DOUBLE_EQ(idle_share(17.3), 1);
 }
 
 TEST(Settings, AreWords) {

@@ -32,7 +32,7 @@ int main(int count, char** words) {
                                         .kind = Kind::coarsened,
                                         .divide = {4, 1, 1},
                                         .takes_grid = true,
-                                        .gains = {{64, 2}}}}};
+                                        .gains = {{64, {1, 1, 2, 2, 2, 2, 2, 2, 2}}}}}};
   module.globals[symbol_of("k")] = encode(contract);
 
   using Get = CUresult (*)(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*);

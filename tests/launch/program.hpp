@@ -16,7 +16,8 @@ namespace ptxasw::launch::test {
 
 inline contract::Contract contract_of(const std::string& kernel) {
   using contract::Kind;
-  const std::vector<contract::Gain> two{{64, 1.5}, {1024, 1.2}}, four{{64, 2.5}, {1024, 1.4}};
+  const std::vector<contract::Gain> two{{64, {0.9, 1, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2}}},
+      four{{64, {0.7, 0.9, 1, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5}}};
   return {.kernel = kernel,
           .code = 17,
           .parameters = 2,

@@ -119,8 +119,9 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 CUresult cuCtxSynchronize() {
   return CUDA_SUCCESS;
 }
-CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute, CUdevice) {
-  *value = state().multiprocessors;
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
+  *value = attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ? state().multiprocessors
+                                                                 : state().threads;
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetName(char* name, int size, CUdevice) {
@@ -181,10 +182,6 @@ CUresult cuModuleUnload(CUmodule module) {
   count("cuModuleUnload");
   auto& all = state().modules;
   std::erase_if(all, [&](const auto& m) { return m.get() == reinterpret_cast<Module*>(module); });
-  return CUDA_SUCCESS;
-}
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction f, int, size_t) {
-  *blocks = function_of(f)->resident;
   return CUDA_SUCCESS;
 }
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {

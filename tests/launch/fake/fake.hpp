@@ -25,7 +25,7 @@ struct Launched {
 struct Function {
   std::string name;
   struct Module* module = nullptr;
-  int most_threads = 1024, registers = 32, resident = 2;
+  int most_threads = 1024, registers = 32;
   std::vector<std::size_t> parameters; // their sizes
   CUresult result = CUDA_SUCCESS;      // of launching it
   double milliseconds = 1;             // as events tell
@@ -46,8 +46,8 @@ struct Driver {
   std::map<CUdeviceptr, std::vector<unsigned char>> memory; // by base
   bool capturing = false;                                   // every stream
   bool events_done = true;
-  int multiprocessors = 4;
-  double clock = 0; // milliseconds
+  int multiprocessors = 4, threads = 200; // 800 at a time
+  double clock = 0;                       // milliseconds
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   bool copied_in_strict_mode = false;
 
