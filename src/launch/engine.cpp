@@ -42,6 +42,7 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
     const unsigned variant = next_trial(*kernel, *shape);
     if (variant != no_variant) return timed(*kernel, *shape, request, variant, launch);
   } else if (settings_.report && (std::has_single_bit(number) || number % sample_every < 2)) {
+    if (const std::lock_guard lock(shape->mutex); true) collect(*shape);
     // As it is, and as the program would have launched, in turn.
     const unsigned variant = std::popcount(number) % 2 == 0 ? shape->chosen.load() : 0;
     return timed(*kernel, *shape, request, variant, launch);

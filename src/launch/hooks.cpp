@@ -157,6 +157,20 @@ template <std::size_t index> CUresult forget_and_call(void* handle) {
   return real(handle);
 }
 
+// Ours come before those of a driver that refers to its functions by name.
+bool is_ours(const void* function) {
+  Dl_info its{}, here{};
+  return ::dladdr(function, &its) != 0 && ::dladdr(hooks.data(), &here) != 0 &&
+         its.dli_fbase == here.dli_fbase;
+}
+
+// What stands in the place of the driver's function `found`.
+void* instead_of(Hook& hook, void* found) {
+  if (is_ours(found)) found = driver_symbol(hook.symbol);
+  if (found != nullptr) hook.real.store(found, std::memory_order_release);
+  return hook.ours;
+}
+
 // --- Handing out functions -----------------------------------------------------------------------
 
 void replace(const char* name, void** function, cuuint64_t flags) {
@@ -166,8 +180,7 @@ void replace(const char* name, void** function, cuuint64_t flags) {
     const bool fits_both = &hook >= &hooks[first_forgetting];
     if (std::strcmp(hook.name, name) != 0 || (hook.per_thread != per_thread && !fits_both))
       continue;
-    hook.real.store(*function, std::memory_order_release);
-    *function = hook.ours;
+    *function = instead_of(hook, *function);
     return;
   }
 }
@@ -179,8 +192,7 @@ void replace_own(const char* name, void** function, int version) {
     return;
   constexpr int with_status = 12000;
   Hook& hook = hooks[version >= with_status ? address_2 : address];
-  hook.real.store(*function, std::memory_order_release);
-  *function = hook.ours;
+  *function = instead_of(hook, *function);
 }
 
 CUresult get_proc_address(const char* name, void** function, int version, cuuint64_t flags) {
@@ -244,8 +256,7 @@ using Dlsym = void* (*)(void*, const char*);
                             ? ptxasw::launch::driver_symbol(name)
                             : real(handle, name);
     if (found == nullptr) return nullptr;
-    if (found != hook.ours) hook.real.store(found, std::memory_order_release);
-    return hook.ours;
+    return ptxasw::launch::instead_of(hook, found);
   }
   return nullptr;
 }
