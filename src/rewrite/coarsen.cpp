@@ -449,6 +449,8 @@ std::vector<ptx::Edit> coarsen(const emulator::Kernel& kernel, const reuse::Bloc
                                const CoarsenOptions& options, CoarsenReport& report) {
   report = {.copies = plan.count()};
   if (!plan.refused.empty()) return {};
+  // A group that hangs over the end of a divided grid is done copy by copy; whole blocks are not.
+  if (plan.uniform && options.grid == CoarsenGrid::launcher) return {};
   return Coarsener(kernel, plan, options, report).run();
 }
 
