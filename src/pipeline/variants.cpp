@@ -5,6 +5,7 @@
 #include "cost/launched.hpp"
 #include "pipeline/coarsen_search.hpp"
 #include "pipeline/contraction_search.hpp"
+#include "pipeline/judgement.hpp"
 #include "pipeline/kernel_job.hpp"
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
@@ -28,6 +29,13 @@ constexpr std::array<unsigned, 5> block_sizes{64, 128, 256, 512, 1024};
 constexpr std::array<unsigned, 3> copy_counts{2, 4, 8};
 constexpr double least_gain = 1.02; // in some launch
 constexpr unsigned most_parameter_bytes = 4096;
+
+// What a kernel may become, if that can be kept.
+struct Proposal {
+  const ptx::Function* kernel = nullptr;
+  std::vector<ptx::Edit> edits;
+  Variant variant;
+};
 
 // An entry that is to stand beside its kernel.
 struct Entry {
@@ -58,16 +66,11 @@ ptx::Range range_of(const ptx::Module& module, const ptx::Function& kernel) {
   return {module.statements[kernel.statement].range.begin, module.body_of(kernel).back().range.end};
 }
 
-// The kernel under another name, with edits of its own; empty if they may not be made.
+// The kernel under another name.
 std::string renamed(const ptx::Module& module, const ptx::Function& kernel,
-                    std::vector<ptx::Edit> edits, const std::string& name) {
-  rewrite::FunctionEdits change{
-      static_cast<std::size_t>(&kernel - module.functions.data()), std::move(edits), {}};
-  const std::string text = change.edits.empty() ? *module.text : rewrite::apply(module, change);
-  if (!change.refused.empty()) return {};
+                    const std::string& name) {
   const ptx::Range range = range_of(module, kernel);
-  const std::size_t behind = module.text->size() - range.end;
-  std::string entry = text.substr(range.begin, text.size() - behind - range.begin);
+  std::string entry(module.slice(range));
   const auto at = static_cast<std::size_t>(kernel.name.data() - module.text->data());
   return entry.replace(at - range.begin, kernel.name.size(), name);
 }
@@ -157,18 +160,21 @@ public:
     module_ = ptx::parse(text, file_);
     Jobs jobs = jobs_of(coarsening);
     if (const auto waiting = waiting_of(jobs); !waiting.empty()) {
-      const Contractions choices = find_contractions(text, file_, waiting, assembler_);
-      if (!choices.empty()) {
-        jobs.clear();
-        module_ = ptx::parse(pin_contraction(text, file_, choices), file_);
-        jobs = jobs_of(coarsening);
-      }
+      const Pinning pinning = pin_contractions(text, file_, waiting, assembler_);
+      jobs.clear();
+      module_ = ptx::parse(pinning.text, file_);
+      jobs = jobs_of(coarsening);
+      for (KernelJob& job : jobs)
+        if (const auto found = pinning.kernels.find(job.name()); found != pinning.kernels.end())
+          job.describe(found->second);
     }
     for (const ptx::Function& kernel : module_.functions)
-      if (is_kernel(kernel) && is_changed(kernel.name)) add(kernel, {}, {.name = "original"});
+      if (is_kernel(kernel) && is_changed(kernel.name)) add(module_, kernel, {.name = "original"});
     add_coarsened(jobs, coarsening);
+    std::vector<Proposal> remapped;
     for (KernelJob& job : jobs_of(remapping))
-      add_remapped(job.finish());
+      if (auto made = as_remapped(job.finish())) remapped.push_back(std::move(*made));
+    keep_sound(std::move(remapped));
     return print();
   }
 
@@ -204,36 +210,62 @@ private:
     if (profile == nullptr || open.empty()) return;
     Report trials;
     choose_coarsenings(module_, open, options, assembler_, trials);
+    std::vector<std::vector<Proposal>> rounds(copy_counts.size());
     for (KernelJob* job : open) {
-      const ptx::Function* kernel = find_kernel(module_, job->name());
+      std::size_t round = 0;
       for (Way& way : best_ways(*profile, job->ways())) {
-        std::vector<ptx::Edit> edits = job->coarsened(way.how);
-        if (kernel == nullptr || edits.empty()) continue;
-        add(*kernel, std::move(edits),
-            {.name = name_of(way.how),
-             .kind = Kind::coarsened,
-             .divide = way.how.factors,
-             .takes_grid = true,
-             .gains = std::move(way.gains)});
+        rounds.at(round++).push_back({find_kernel(module_, job->name()),
+                                      job->coarsened(way.how),
+                                      {.name = name_of(way.how),
+                                       .kind = Kind::coarsened,
+                                       .divide = way.how.factors,
+                                       .takes_grid = true,
+                                       .gains = std::move(way.gains)}});
       }
+    }
+    for (std::vector<Proposal>& round : rounds)
+      keep_sound(std::move(round));
+  }
+
+  [[nodiscard]] std::optional<Proposal> as_remapped(KernelResult made) const {
+    constexpr std::string_view done = "remapped: ";
+    const std::string& outcome = made.report.remapping;
+    if (!outcome.starts_with(done)) return std::nullopt;
+    return Proposal{find_kernel(module_, made.report.name),
+                    std::move(made.edits),
+                    {.name = outcome.substr(done.size(), outcome.find(';') - done.size()),
+                     .kind = Kind::remapped}};
+  }
+
+  // Of each kernel one way at most. Kept is what means what it was meant to (rewrite/apply.hpp) and
+  // becomes the same floating-point operations (judgement.hpp).
+  void keep_sound(std::vector<Proposal> proposals) {
+    std::erase_if(proposals, [](const Proposal& made) {
+      return made.kernel == nullptr || made.edits.empty();
+    });
+    if (proposals.empty()) return;
+    std::vector<rewrite::FunctionEdits> changes;
+    std::vector<std::string> names;
+    for (const Proposal& made : proposals) {
+      changes.push_back(
+          {static_cast<std::size_t>(made.kernel - module_.functions.data()), made.edits, {}});
+      names.emplace_back(made.kernel->name);
+    }
+    const std::string text = rewrite::apply(module_, changes);
+    std::map<std::string, std::string> judged;
+    if (options_.fp_contract == FpContract::exact) judged = judge(module_, text, names, assembler_);
+    const ptx::Module made = ptx::parse(text, file_);
+    for (std::size_t n = 0; n < proposals.size(); ++n) {
+      const ptx::Function* kernel = find_kernel(made, names[n]);
+      if (changes[n].refused.empty() && !judged.contains(names[n]) && kernel != nullptr)
+        add(made, *kernel, std::move(proposals[n].variant));
     }
   }
 
-  void add_remapped(KernelResult made) {
-    constexpr std::string_view done = "remapped: ";
-    const std::string& outcome = made.report.remapping;
-    const ptx::Function* kernel = find_kernel(module_, made.report.name);
-    if (kernel == nullptr || made.edits.empty() || !outcome.starts_with(done)) return;
-    add(*kernel, std::move(made.edits),
-        {.name = outcome.substr(done.size(), outcome.find(';') - done.size()),
-         .kind = Kind::remapped});
-  }
-
-  void add(const ptx::Function& kernel, std::vector<ptx::Edit> edits, Variant variant) {
+  void add(const ptx::Module& module, const ptx::Function& kernel, Variant variant) {
     variant.entry = entry_of(kernel.name, variant.name);
     if (standard_.text->find(variant.entry) != std::string::npos) return; // a name of theirs
-    std::string text = renamed(module_, kernel, std::move(edits), variant.entry);
-    if (text.empty()) return;
+    std::string text = renamed(module, kernel, variant.entry);
     entries_[std::string(kernel.name)].push_back({std::move(variant), std::move(text)});
   }
 
