@@ -35,6 +35,11 @@ def used_axes(kernel):
     return [axis for axis, text in enumerate(kernel["grid"]) if text != "1"]
 
 
+def is_square(kernel):
+    """One size sets both axes of the grid (a matrix product)."""
+    return kernel["grid"][0].replace("bx", "by") == kernel["grid"][1]
+
+
 def invert(expression, blocks, block, size, rest):
     """Sets the size of which the grid's expression makes so many blocks."""
     if m := re.fullmatch(r"cover\((\w+),(?:b([xyz])|(\d+))\)", expression):
@@ -101,7 +106,11 @@ def make(kernel, registers, waves, block, shape, chip):
     if -(-registers // 8) * 8 * math.prod(block) > chip["registers_per_sm"]:
         return None  # does not launch
     per_wave = chip["sms"] * blocks_per_multiprocessor(registers, math.prod(block), chip)
-    grid = blocks_along(shape, used_axes(kernel), waves * per_wave)
+    if is_square(kernel):
+        side = max(1, round((waves * per_wave) ** 0.5)) + (shape == "odd")
+        grid = [side, side, 1] if shape in ("even", "odd") else None
+    else:
+        grid = blocks_along(shape, used_axes(kernel), waves * per_wave)
     if grid is None:
         return None
     size = {}
