@@ -89,8 +89,10 @@ TEST_P(ShuffleShapes, GenericAddressesOfLocalMemory) {
     add.s64 %rd20, %rd20, %rd3;
     mul.lo.u32 %r5, %r50, 100;
     add.u32 %r6, %r5, 1;
-    st.u32 [%rd20], %r5;
-    st.u32 [%rd20+4], %r6;
+    mov.u64 %rd21, own;
+    add.s64 %rd21, %rd21, %rd3;
+    st.local.u32 [%rd21], %r5;
+    st.local.u32 [%rd21+4], %r6;
     ld.u32 %r10, [%rd20];
     ld.u32 %r11, [%rd20+4];
     ld.u32 %r12, [%rd20];
