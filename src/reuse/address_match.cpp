@@ -60,6 +60,18 @@ std::optional<Term> LaneShift::shifted(Term t, int delta) {
   return result;
 }
 
+LaneShift::Meaning LaneShift::meaning(int delta) const {
+  Meaning result;
+  for (const Term atom : {tid_x_, laneid_}) {
+    if (!atom.valid()) continue;
+    const Term moved =
+        c_.add(atom, c_.constant(c_.width(atom), static_cast<Bits>(sym::SBits{delta})));
+    result.map.emplace(atom.id, moved);
+    result.facts.push_back(c_.ule(moved, c_.constant(c_.width(atom), atom == laneid_ ? 31 : 1023)));
+  }
+  return result;
+}
+
 namespace {
 
 bool is_extension(const sym::Context& c, Term t) {

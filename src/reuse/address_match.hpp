@@ -48,6 +48,13 @@ public:
   // t in lane x + delta; nothing if t depends on a value that lanes hold independently (a loaded
   // value, an unknown result), so that its value in another lane is not known.
   std::optional<sym::Term> shifted(sym::Term t, int delta);
+  // The same as what the registers of the lane become, and the fact that makes it so: lane
+  // x + delta is in the row. For a proof that does not rest on how shifted() works.
+  struct Meaning {
+    sym::Context::Substitution map;
+    std::vector<sym::Term> facts;
+  };
+  [[nodiscard]] Meaning meaning(int delta) const;
   [[nodiscard]] sym::Term tid_x() const { return tid_x_; }
 
 private:

@@ -178,6 +178,31 @@ void Engine::release_barriers(Block& block) {
 }
 
 // Nobody in the resident blocks can move: says why, by the first fragment that waits.
+// Where lanes wait for an exchange with others that wait for them at a join, those others go on
+// alone, as lanes may: they will come to the exchange, or exit and be missed no more.
+bool Engine::open_joins() {
+  bool opened = false;
+  for (Block& block : blocks_) {
+    if (!block.active) continue;
+    for (Warp& warp : block.warps) {
+      const auto waits = [](const Fragment& f) { return f.state == Fragment::State::warp_sync; };
+      if (std::ranges::none_of(warp.fragments, waits)) continue;
+      for (std::uint32_t id = 0; id < warp.fragments.size(); ++id) {
+        const Fragment join = warp.fragments[id];
+        if (join.state != Fragment::State::join || join.mask == 0) continue;
+        const std::uint32_t ahead = new_fragment(warp);
+        warp.fragments[ahead] = join;
+        warp.fragments[ahead].state = Fragment::State::ready;
+        warp.fragments[ahead].children = 0;
+        warp.fragments[id].mask = 0;
+        if (join.parent != nowhere) ++warp.fragments[join.parent].children;
+        opened = true;
+      }
+    }
+  }
+  return opened;
+}
+
 void Engine::report_deadlock() {
   for (const Block& block : blocks_) {
     if (!block.active) continue;

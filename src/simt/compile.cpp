@@ -332,6 +332,9 @@ private:
     ins_.address = place(address.base);
     ins_.offset = address.offset;
     // Parameters of functions, and of the calls that a kernel makes, lie on the stack.
+    // A generic access to a variable that is named is one of the variable's space, as for ptxas.
+    if (ins_.space == ptx::Space::generic && address.base.kind == ptx::Arg::Kind::symbol)
+      ins_.space = body_.symbols[address.base.id].space;
     const bool stack = address.base.kind == ptx::Arg::Kind::symbol
                            ? stack_offset_[address.base.id] != nowhere
                            : !body_.function->is_entry;
@@ -414,6 +417,9 @@ private:
 
 tl::expected<ProgramPtr, std::string> compile(std::shared_ptr<const ptx::Module> module,
                                               std::string_view kernel) {
+  // Nothing that ptxas still takes; the text says so, as modules without the directive are many.
+  if (module->address_size == 32 && module->text->find(".address_size") != std::string::npos)
+    return tl::make_unexpected(fmt::format("{}: unsupported: addresses of 32 bits", module->file));
   auto program = std::make_shared<Program>();
   program->module = std::move(module);
   const auto& functions = program->module->functions;

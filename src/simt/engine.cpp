@@ -411,7 +411,7 @@ Result Engine::run() {
     case Schedule::Kind::independent: moved = turn_of_independent(); break;
     case Schedule::Kind::one_lane: moved = turn_of_one_lane(); break;
     }
-    if (!moved && result_.ok()) report_deadlock();
+    if (!moved && result_.ok() && !open_joins()) report_deadlock();
   }
   return std::move(result_);
 }

@@ -114,6 +114,7 @@ private:
   void assemble(Warp& warp);
   void arrive_at_barrier(Warp& warp, Fragment& f);
   void release_barriers(Block& block);
+  bool open_joins();
   void report_deadlock();
 
   // schedule.cpp

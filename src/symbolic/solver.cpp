@@ -135,7 +135,7 @@ Answer Solver::Impl::ask_z3(std::span<const Term> facts, Term goal,
     return unknown("counterexample does not verify");
   case Verdict::unknown: break;
   }
-  return unknown(is_time_out(result.why_unknown) ? "time-out" : result.why_unknown);
+  return unknown(is_time_out(result.why_unknown) ? "timed out" : result.why_unknown);
 }
 
 Answer Solver::Impl::decide(std::span<const Term> facts, Term goal) {
@@ -149,20 +149,24 @@ Answer Solver::Impl::decide(std::span<const Term> facts, Term goal) {
   return ask_z3(facts, goal, rewritten);
 }
 
-// Paranoid: a proof that Z3 contradicts is no proof. One that Z3 cannot decide in time stands.
+// Paranoid: a proof that Z3 does not repeat is no proof.
 Answer Solver::Impl::confirm(const Z3Session::Query& query, const Answer& proof) {
-  if (!options.use_z3 || !no_z3.empty()) return proof;
+  if (!options.use_z3) return unknown("Z3 disabled");
+  if (!no_z3.empty()) return unknown(no_z3);
   const auto time = paranoid_factor * options.query_budget;
   const Z3Session::Result result = run_z3(query, {time, resources(time)});
-  if (result.verdict == Verdict::proved) ++stats.confirmed;
-  if (result.verdict != Verdict::refuted) return proof;
-  ++stats.disagreements;
-  return unknown("Z3 refutes the normal form");
+  switch (result.verdict) {
+  case Verdict::proved: ++stats.confirmed; return proof;
+  case Verdict::refuted: ++stats.disagreements; return unknown("Z3 refutes the normal form");
+  case Verdict::unknown: break;
+  }
+  ++stats.unconfirmed;
+  return unknown(is_time_out(result.why_unknown) ? "timed out" : result.why_unknown);
 }
 
 void Solver::Impl::count(const Answer& result) {
   if (result.verdict == Verdict::unknown) ++stats.unknown;
-  if (result.why_unknown == "time-out") ++stats.timeouts;
+  if (result.why_unknown == "timed out") ++stats.timeouts;
   if (result.by == ProofKind::normal_form) ++stats.by_normal_form;
   if (result.by == ProofKind::z3) ++stats.by_z3;
   if (result.by == ProofKind::evaluation) ++stats.by_evaluation;
@@ -211,18 +215,26 @@ Answer Solver::prove(std::span<const Term> facts, Term goal) {
 }
 
 Answer Solver::prove_equal(std::span<const Term> facts, Term a, Term b) {
-  return prove(facts, impl_->terms.eq(a, b));
+  Impl& s = *impl_;
+  const Term goal = s.terms.eq(a, b);
+  if (!s.options.paranoid || s.terms.value(goal) != Bits{1}) return prove(facts, goal);
+  // The goal is `true` because the constructors say so; Z3 gets the two sides.
+  ++s.stats.queries;
+  const Answer result =
+      s.confirm({facts, a, b, nullptr}, answer(Verdict::proved, ProofKind::normal_form));
+  s.count(result);
+  return result;
 }
 
 Answer Solver::prove_equal_after(std::span<const Term> facts, Term a,
                                  const Context::Substitution& map, Term b) {
   Impl& s = *impl_;
   Answer result = prove_equal(facts, s.terms.substitute(a, map), b);
-  if (!s.options.paranoid || result.by != ProofKind::normal_form) return result;
+  if (!s.options.paranoid || result.verdict != Verdict::proved) return result;
   Answer confirmed = s.confirm({facts, a, b, &map}, result);
   if (confirmed.verdict == Verdict::unknown) {
-    --s.stats.by_normal_form;
-    ++s.stats.unknown;
+    --(result.by == ProofKind::z3 ? s.stats.by_z3 : s.stats.by_normal_form);
+    s.count(confirmed);
   }
   return confirmed;
 }

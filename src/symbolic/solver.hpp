@@ -24,13 +24,13 @@ std::string_view name(ProofKind kind);
 struct Answer {
   Verdict verdict = Verdict::unknown;
   ProofKind by = ProofKind::none;
-  std::string why_unknown; // "time-out", "budget spent", "Z3 disabled"
+  std::string why_unknown; // "timed out", "budget spent", "Z3 disabled"
   std::vector<std::pair<std::string, Bits>> counterexample; // atom name -> value, when refuted
 };
 
 struct SolverOptions {
   bool use_z3 = true;
-  bool paranoid = false; // repeat every normal-form proof with Z3
+  bool paranoid = false; // what Z3 does not prove as well is not proved
   std::chrono::milliseconds query_budget{50};
   std::chrono::milliseconds total_budget{250};
   std::string dump_directory; // write each query as SMT-LIB (--dump-queries)
@@ -42,6 +42,7 @@ struct SolverStats {
   unsigned remembered = 0;    // asked before; also counted under the layer that answered then
   unsigned confirmed = 0;     // paranoid: Z3 proved what the normal form proved
   unsigned disagreements = 0; // paranoid: Z3 refuted what the normal form proved. Must stay 0.
+  unsigned unconfirmed = 0;   // paranoid: Z3 did not decide it in time, so that it does not count
   std::chrono::nanoseconds z3_time{0};
 };
 
@@ -57,7 +58,7 @@ public:
   // or "unknown" of Z3 is Verdict::unknown. Contradicting facts prove everything, as they should
   // (the place cannot be reached).
   Answer prove(std::span<const Term> facts, Term goal);
-  // The same for a = b; tries id equality first.
+  // The same for a = b; tries id equality first. Paranoid: Z3 is asked of equal terms, too.
   Answer prove_equal(std::span<const Term> facts, Term a, Term b);
   // Does `a` with its atoms replaced equal b? The same as prove_equal(facts, substitute(a, map),
   // b), but in paranoid mode Z3 does the substitution itself, on the unsubstituted a: a proof that

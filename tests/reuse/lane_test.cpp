@@ -486,6 +486,18 @@ TEST(Lane, WhatVariesByLaneIsNotKnownElsewhere) { // traps h20, h23
   }
 }
 
+TEST(Lane, ParanoidDropsWhatZ3DoesNotRepeat) {
+  Emulated emulated(kernel_text(std::string(by_tid) + R"(
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd4+4];
+    ret;)"));
+  sym::Solver hasty(*emulated.kernel.context,
+                    {.paranoid = true, .query_budget = std::chrono::milliseconds(0)});
+  const auto plan = reuse::find_lane_reuse(emulated.kernel, hasty, {.paranoid = true});
+  EXPECT_FALSE(plan.loads.at(1).cover);
+  EXPECT_THAT(plan.loads.at(1).kept, HasSubstr("timed out"));
+}
+
 TEST(Lane, ParanoidAgreesWithTheNormalForm) {
   const Found f = find(R"(
     ld.global.f32 %f1, [%rd4];

@@ -88,6 +88,49 @@ TEST(Memory, KernelParametersByAddress) {
             321U);
 }
 
+TEST(Memory, ANamedVariableIsReachedInItsSpace) {
+  const Ran ran = run_body(R"(
+.local .align 4 .b8 l[64];
+st.u32 [s+8], %r1;
+st.u32 [l+4], 77;
+ld.u32 %r5, [s+8];
+ld.shared.u32 %r6, [s+8];
+ld.local.u32 %r7, [l+4];
+atom.add.u32 %r8, [s+8], 5;
+ld.shared.u32 %r9, [s+8];
+st.global.v4.u32 [%rd1], {%r5, %r6, %r7, %r9};
+ret;)",
+                           {.block = {1}}, ".shared .align 4 .b8 s[64];");
+  ASSERT_TRUE(ran.result.ok()) << ran.result.message;
+  EXPECT_EQ(ran.words[0], 0U);
+  EXPECT_EQ(ran.words[1], 0U);
+  EXPECT_EQ(ran.words[2], 77U);
+  EXPECT_EQ(ran.words[3], 5U);
+}
+
+TEST(Memory, NarrowAddressesAreUnsupported) {
+  std::string text = kernel_text("ret;");
+  text.replace(text.find("_size 64"), 8, "_size 32");
+  EXPECT_NE(run_text(text).result.message.find("unsupported: addresses of 32 bits"),
+            std::string::npos);
+}
+
+TEST(Memory, AsynchronousCopyMayIgnoreItsSource) {
+  const Ran ran = run_body(R"(
+setp.eq.u32 %p1, %r1, %r1;
+st.shared.u32 [s], 9; st.shared.u32 [s+4], 9;
+cp.async.ca.shared.global [s], [%rd1+16], 4, %p1;
+cp.async.ca.shared.global [s+4], [%rd1+16], 4, !%p1;
+cp.async.wait_all;
+ld.shared.u32 %r5, [s]; ld.shared.u32 %r6, [s+4];
+st.global.v2.u32 [%rd1], {%r5, %r6};
+ret;)",
+                           {.block = {1}}, ".shared .align 4 .b8 s[64];");
+  ASSERT_TRUE(ran.result.ok()) << ran.result.message;
+  EXPECT_EQ(ran.words[0], 0U);
+  EXPECT_EQ(ran.words[1], 4U);
+}
+
 TEST(Memory, AsynchronousCopyFillsWithZeros) {
   EXPECT_EQ(first_word(R"(
 mov.u32 %r5, there;

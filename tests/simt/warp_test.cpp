@@ -136,6 +136,22 @@ TEST(Shuffle, FromALaneThatHasExitedIsUndefined) {
   EXPECT_THAT(ran.result.message, HasSubstr("thread (7, 0, 0)"));
 }
 
+// The other lanes wait at a join for those that vote, and have to leave before the vote is
+// complete.
+TEST(Vote, LanesThatGoOnAndExitAreNotMissed) {
+  for (const Schedule& schedule : some_schedules()) {
+    const Ran ran = run_body("setp.ge.u32 %p1, %r1, %r2; @%p1 bra over;"
+                             "setp.gt.u32 %p2, %r1, 3; vote.sync.ballot.b32 %r5, %p2, -1;"
+                             "st.global.u32 [%rd2], %r5; over: st.global.u32 [%rd2+128], %r1; ret;",
+                             {.n = 10, .schedule = schedule});
+    ASSERT_TRUE(ran.result.ok()) << schedule.text() << ": " << ran.result.message;
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+      EXPECT_EQ(ran.words[lane], lane < 10 ? 0x3f0U : lane) << schedule.text();
+      EXPECT_EQ(ran.words[32 + lane], lane) << schedule.text();
+    }
+  }
+}
+
 TEST(ActiveMask, OneLaneAtATimeSeesItself) {
   Shape shape;
   shape.schedule.kind = Schedule::Kind::one_lane;

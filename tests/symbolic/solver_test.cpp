@@ -152,7 +152,7 @@ TEST_F(SolverTest, aTimeOutIsNotAProof) {
                                 c.not_(c.ult(p, num(1000, 64))), c.not_(hard)};
   const Term goal = c.ult(c.mul(c.mul(p, q), c.mul(p, q)), c.udiv(c.mul(p, q), c.xor_(p, q)));
   const Answer first = hasty.prove(facts, goal);
-  EXPECT_EQ(outcome(first), "unknown: time-out");
+  EXPECT_EQ(outcome(first), "unknown: timed out");
   EXPECT_EQ(hasty.stats().timeouts, 1U);
   for (int k = 1; k < 5; ++k)
     (void)hasty.prove(facts, c.ult(goal == goal ? p : q, num(k, 64)));
@@ -231,6 +231,24 @@ TEST_F(SolverTest, paranoidRepeatsProofsWithZ3) {
             "proved by normal form");
   EXPECT_EQ(paranoid.stats().confirmed, 2U); // the equation, and the substitution in it
   EXPECT_EQ(paranoid.stats().disagreements, 0U);
+}
+
+TEST_F(SolverTest, paranoidAsksOfEqualTermsToo) {
+  Solver paranoid(c, {.paranoid = true});
+  const Term address = c.add(p, c.shl(c.zext(tid, 64), num(2, 64)));
+  EXPECT_EQ(outcome(paranoid.prove_equal({}, address, address)), "proved by normal form");
+  EXPECT_EQ(paranoid.stats().confirmed, 1U);
+}
+
+TEST_F(SolverTest, paranoidTakesNoProofThatZ3DoesNotRepeat) {
+  Solver hasty(c, {.paranoid = true, .query_budget = std::chrono::milliseconds(0)});
+  EXPECT_EQ(outcome(hasty.prove_equal({}, p, p)), "unknown: timed out");
+  const std::vector<Term> facts{c.eq(n, m)};
+  EXPECT_EQ(outcome(hasty.prove(facts, c.eq(n, m))), "unknown: timed out");
+  EXPECT_EQ(hasty.stats().unconfirmed, 2U);
+  EXPECT_EQ(hasty.stats().by_normal_form, 0U);
+  Solver without(c, {.use_z3 = false, .paranoid = true});
+  EXPECT_EQ(outcome(without.prove_equal({}, p, p)), "unknown: Z3 disabled");
 }
 
 TEST_F(SolverTest, substitutionIsPartOfTheQuestion) {
