@@ -270,7 +270,7 @@ const std::vector<Setter>& table() {
         "with its choice pinned (exact; NaN payloads are not kept), or let the last bit change "
         "(any)"},
        [](Options& o, std::string_view v) { return choose(o.fp_contract, contractions, v); }},
-      {{"paranoid", "[on|off]", "prove everything a second time with Z3 (off)"},
+      {{"paranoid", "[on|off]", "prove everything a second time with Z3, or leave it alone (off)"},
        [](Options& o, std::string_view v) { return choose(o.paranoid, switches, v); }},
       {{"z3", "[on|off]", "use Z3 where normal forms do not decide (on)"},
        [](Options& o, std::string_view v) { return choose(o.use_z3, switches, v); }},

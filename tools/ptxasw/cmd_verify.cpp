@@ -1,6 +1,7 @@
-// ptxasw verify: are two PTX files, or a file and what the optimizer makes of it, the same?
+// ptxasw verify: are two PTX files, or a file and what the drop-in makes of it, the same?
 #include "options.hpp"
 
+#include "machine/machine_code.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "simt/args.hpp"
@@ -75,13 +76,37 @@ void add_shapes(const Wanted& wanted, const Options& options, simt::VerifyOption
     to.blocks.push_back({(*options.block)[0], (*options.block)[1], (*options.block)[2]});
 }
 
-// Compares with the original as the second version pins its multiply-adds.
+enum class Code : std::uint8_t { same, different, unknown };
+
+// Does the assembler make the same machine code of a kernel in both texts?
+Code compare_code(const ptx::Module& a, const std::string& b, const std::string& kernel,
+                  const Options& options) {
+  Code code = Code::unknown;
+  with_ptxas(*a.text, options, [&](Assembler* ptxas) {
+    if (ptxas == nullptr) return;
+    const AssemblyRequest requests[] = {{.text = *a.text, .entries = {kernel}},
+                                        {.text = b, .entries = {kernel}}};
+    const auto made = ptxas->assemble(requests);
+    if (!made[0] || !made[1]) return;
+    auto codes =
+        std::pair(machine::machine_code(made[0]->cubin), machine::machine_code(made[1]->cubin));
+    if (codes.first[kernel].empty()) return;
+    code = codes.first[kernel] == codes.second[kernel] ? Code::same : Code::different;
+  });
+  return code;
+}
+
+// Compares with the original as the second version pins its multiply-adds, if it may: then `a`
+// becomes that.
 simt::VerifyResult compare(ModulePtr& a, const ModulePtr& b, const std::string& kernel,
-                           const simt::VerifyOptions& options) {
+                           const simt::VerifyOptions& verify_options, const Options& options) {
   verify::Pinned pinned = verify::pin_like(*a, *b, kernel);
-  if (pinned.changed != 0) a = module_of(std::move(pinned.text), a->file);
-  simt::VerifyResult result = simt::verify(a, b, kernel, options);
-  if (pinned.unclear != 0)
+  const Code code =
+      pinned.unclear == 0 ? Code::same : compare_code(*a, pinned.text, kernel, options);
+  if (pinned.changed != 0 && code != Code::different)
+    a = module_of(std::move(pinned.text), a->file);
+  simt::VerifyResult result = simt::verify(a, b, kernel, verify_options);
+  if (code == Code::unknown)
     result.missing.push_back(
         fmt::format("{} sums are not shown to be fused as ptxas may fuse them", pinned.unclear));
   return result;
@@ -97,7 +122,7 @@ int verify_files(Wanted& wanted, const Options& options) {
   std::set<std::string> same;                 // as the optimizer leaves them alone
   std::map<std::string, simt::Dim3> division; // of the grid, by the host
   if (wanted.second.empty()) {
-    const Optimized optimized = optimize(text, wanted.first, options);
+    const Optimized optimized = optimize_with_ptxas(text, wanted.first, options);
     b = module_of(optimized.text, wanted.first + " (rewritten)");
     for (const KernelReport& kernel : optimized.report.kernels) {
       const auto& by = kernel.grid_divided_by;
@@ -122,7 +147,7 @@ int verify_files(Wanted& wanted, const Options& options) {
     wanted.options.original_grid =
         division.contains(kernel) && options.coarsen_grid == CoarsenGrid::launcher;
     ModulePtr compared = a;
-    const simt::VerifyResult result = compare(compared, b, kernel, wanted.options);
+    const simt::VerifyResult result = compare(compared, b, kernel, wanted.options, options);
     write_text("-", simt::text_of(result, kernel));
     good = good && result.ok();
     shown = shown && result.shown();
@@ -142,7 +167,8 @@ int verify_files(Wanted& wanted, const Options& options) {
 int verify(Arguments arguments) {
   CLI::App app("Runs the kernels of two PTX files on the same random memory, over many launch "
                "shapes, pointer\naliasings and schedules, and compares every byte. With one file, "
-               "compares it with what the\noptimizer makes of it. Ends with 0: equal, every access "
+               "compares it with what the\ndrop-in would assemble in its place. Ends with 0: "
+               "equal, every access "
                "that they do not have in common was\nreached; 1: different; 3: no difference, but "
                "not shown either, with what may help.",
                "ptxasw verify");
@@ -166,7 +192,6 @@ int verify(Arguments arguments) {
                  "directory for a repro of a difference: both versions and a script");
   app.footer("  --block=XxYxZ  only this block\nOptions of the optimizer:\n" + optimizer_help());
   Options options;
-  options.shuffle = ShuffleMode::all;
   int shown = 0;
   const int code =
       parse_and(app, options, std::move(arguments), [&] { shown = verify_files(wanted, options); });

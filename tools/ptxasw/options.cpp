@@ -87,15 +87,22 @@ int parse_and(CLI::App& app, Options& options, Arguments arguments,
   }
 }
 
-Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
-                              const Options& options) {
+void with_ptxas(const std::string& text, const Options& options,
+                const std::function<void(Assembler*)>& act) {
   auto environment = driver::Environment::current();
   const auto found = driver::find_ptxas({driver::own_program_file(), ""}, environment);
-  if (!found) return optimize(text, name, options);
+  if (!found) return act(nullptr);
   driver::Ptxas ptxas(*found,
                       options.architecture.empty() ? target_of(text) : options.architecture);
-  Optimized result = optimize(text, name, options, &ptxas);
+  act(&ptxas);
   if (ptxas.interrupted() != 0) std::exit(driver::end_like({.interrupted = ptxas.interrupted()}));
+}
+
+Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
+                              const Options& options) {
+  Optimized result;
+  with_ptxas(text, options,
+             [&](Assembler* ptxas) { result = optimize(text, name, options, ptxas); });
   return result;
 }
 

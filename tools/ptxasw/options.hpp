@@ -22,6 +22,11 @@ int parse_and(CLI::App& app, Options& options, Arguments arguments,
 std::string read_text(const std::string& path);
 void write_text(const std::string& path, std::string_view text);
 
+// Calls `act` with the ptxas that assembles this text, or with nothing where none is found. Ends
+// the process when a signal says so meanwhile.
+void with_ptxas(const std::string& text, const Options& options,
+                const std::function<void(Assembler*)>& act);
+
 // What the drop-in would assemble in the place of this text, where there is a ptxas to ask. Ends
 // the process when a signal says so meanwhile.
 Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
