@@ -223,7 +223,7 @@ TEST_F(SolverTest, facts31BelowTheWrapCoverDifferentBases) {
 // --- paranoid mode and dumps ---------------------------------------------------------------------
 
 TEST_F(SolverTest, paranoidRepeatsProofsWithZ3) {
-  Solver paranoid(c, {.paranoid = true});
+  Solver paranoid(c, {.paranoid = true, .query_budget = std::chrono::seconds(5)});
   const std::vector<Term> facts{c.slt(index, num(0x7FFFFFE0))};
   const Term address = c.add(p, c.shl(c.sext(index, 64), num(2, 64)));
   const Context::Substitution next{{tid.id, add(tid, 1)}};
@@ -234,7 +234,7 @@ TEST_F(SolverTest, paranoidRepeatsProofsWithZ3) {
 }
 
 TEST_F(SolverTest, paranoidAsksOfEqualTermsToo) {
-  Solver paranoid(c, {.paranoid = true});
+  Solver paranoid(c, {.paranoid = true, .query_budget = std::chrono::seconds(5)});
   const Term address = c.add(p, c.shl(c.zext(tid, 64), num(2, 64)));
   EXPECT_EQ(outcome(paranoid.prove_equal({}, address, address)), "proved by normal form");
   EXPECT_EQ(paranoid.stats().confirmed, 1U);
@@ -252,7 +252,7 @@ TEST_F(SolverTest, paranoidTakesNoProofThatZ3DoesNotRepeat) {
 }
 
 TEST_F(SolverTest, substitutionIsPartOfTheQuestion) {
-  Solver paranoid(c, {.paranoid = true});
+  Solver paranoid(c, {.paranoid = true, .query_budget = std::chrono::seconds(5)});
   const Term address = c.add(p, c.shl(c.zext(tid, 64), num(2, 64)));
   const Context::Substitution next{{tid.id, add(tid, 1)}};
   EXPECT_EQ(paranoid.prove_equal_after({}, address, next, add(address, 4)).verdict,
@@ -266,7 +266,9 @@ TEST_F(SolverTest, queriesAreDumpedAsSmtLib) {
       std::filesystem::path(testing::TempDir()) / "ptxasw_symbolic_dump";
   std::filesystem::remove_all(directory);
   std::filesystem::create_directories(directory);
-  Solver dumping(c, {.dump_directory = directory.string()});
+  Solver dumping(c, {.query_budget = std::chrono::seconds(5),
+                     .total_budget = std::chrono::seconds(60),
+                     .dump_directory = directory.string()});
   (void)dumping.prove(std::vector{c.slt(n, m)}, c.slt(n, tid));
   (void)dumping.prove(std::vector{c.slt(n, m), c.slt(m, tid)}, c.slt(n, tid));
   std::ostringstream text;
