@@ -228,10 +228,7 @@ void Engine::copy(Warp& warp, Frame& frame, const Operands& operands, const Ins&
   if (!addresses(warp, operands, ins, mask)) return;
   const unsigned size = ins.element_bytes;
   for_lanes(mask, [&](unsigned lane) {
-    const bool ignored = src.size() > 1 && src[1].width == 1; // a predicate instead of a count
-    const std::uint64_t wanted = src.size() < 2 ? size
-                                 : ignored      ? (operands.lane(src[1], lane) != 0 ? 0 : size)
-                                                : operands.lane(src[1], lane);
+    const std::uint64_t wanted = src.size() > 1 ? operands.lane(src[1], lane) : size;
     const auto taken = static_cast<unsigned>(std::min<std::uint64_t>(wanted, size));
     const std::uint64_t to =
         operands.lane(src[0], lane) + static_cast<std::uint64_t>(ins.copy_offset);

@@ -487,7 +487,7 @@ TEST(Lane, WhatVariesByLaneIsNotKnownElsewhere) { // traps h20, h23
 }
 
 TEST(Lane, ParanoidDropsWhatZ3DoesNotRepeat) {
-  Emulated emulated(kernel_text(std::string(by_tid) + R"(
+  test::Emulated emulated(test::kernel_text(std::string(test::by_tid) + R"(
     ld.global.f32 %f1, [%rd4];
     ld.global.f32 %f2, [%rd4+4];
     ret;)"));

@@ -115,22 +115,6 @@ TEST(Memory, NarrowAddressesAreUnsupported) {
             std::string::npos);
 }
 
-TEST(Memory, AsynchronousCopyMayIgnoreItsSource) {
-  const Ran ran = run_body(R"(
-setp.eq.u32 %p1, %r1, %r1;
-st.shared.u32 [s], 9; st.shared.u32 [s+4], 9;
-cp.async.ca.shared.global [s], [%rd1+16], 4, %p1;
-cp.async.ca.shared.global [s+4], [%rd1+16], 4, !%p1;
-cp.async.wait_all;
-ld.shared.u32 %r5, [s]; ld.shared.u32 %r6, [s+4];
-st.global.v2.u32 [%rd1], {%r5, %r6};
-ret;)",
-                           {.block = {1}}, ".shared .align 4 .b8 s[64];");
-  ASSERT_TRUE(ran.result.ok()) << ran.result.message;
-  EXPECT_EQ(ran.words[0], 0U);
-  EXPECT_EQ(ran.words[1], 4U);
-}
-
 TEST(Memory, AsynchronousCopyFillsWithZeros) {
   EXPECT_EQ(first_word(R"(
 mov.u32 %r5, there;
