@@ -141,14 +141,18 @@ struct value_parameters : parameters {};
 struct pragma : phrase<word<".pragma">, comma_list<string>, semicolon> {};
 
 // .maxntid 256, 1, 1   .minnctapersm 2   .noreturn   .explicitcluster   .abi_preserve 8 ...
-struct tuning_name : dotted {};
+// What begins the next statement: ptxas takes a prototype without its ';'.
+struct next_declaration : p::sor<linkage, variable_space, word<".entry">, word<".func">,
+                                 word<".file">, word<".section">, word<".alias">, word<".version">,
+                                 word<".target">, word<".address_size">> {};
+struct tuning_name : p::seq<p::not_at<next_declaration>, dotted> {};
 struct tuning_value : expression {};
 struct tuning
     : p::sor<pragma, attribute, p::seq<tuning_name, p::opt<gap, comma_list<tuning_value>>>> {};
 
 struct function_kind : p::sor<word<".entry">, word<".func">> {};
 struct function_name : identifier {};
-struct function_end : p::at<gap, p::one<'{', ';'>> {};
+struct function_end : p::at<gap, p::sor<p::one<'{', ';'>, next_declaration, p::eof>> {};
 // In front of the name a value can only be a number.
 struct early_tuning
     : p::sor<attribute, p::seq<tuning_name, p::opt<gap, p::disable<comma_list<integer>>>>> {};
@@ -167,9 +171,10 @@ struct target_names // L1 or, short for L0 to L4, L<5>
 struct targets_word : p::sor<word<".branchtargets">, word<".calltargets">> {};
 struct targets : phrase<targets_word, comma_list<target_names>, semicolon> {};
 struct prototype_word : word<".callprototype"> {};
-struct call_prototype : p::seq<prototype_word, p::opt<gap, p::disable<return_parameters>>, gap,
-                               parameter_name, p::opt<gap, p::disable<value_parameters>>,
-                               p::star<gap, p::disable<tuning>>, gap, semicolon> {};
+struct call_prototype
+    : p::seq<prototype_word, p::opt<gap, p::disable<return_parameters>>, gap,
+             p::disable<parameter_name>, p::opt<gap, p::disable<value_parameters>>,
+             p::star<gap, p::disable<tuning>>, gap, semicolon> {};
 struct label_name : identifier {};
 struct label : p::seq<label_name, gap, colon> {};
 struct labelled : p::seq<label, p::opt<gap, p::sor<targets, call_prototype>>> {};
@@ -194,7 +199,8 @@ struct file : p::seq<word<".file">, gap, file_number, gap, file_name, p::opt<gap
 struct location_part : integer {};
 struct inlined_function : p::seq<word<"function_name">, gap, p::sor<name, dotted>,
                                  p::opt<gap, p::one<'+'>, gap, integer>> {};
-struct inlined_at : phrase<word<"inlined_at">, integer, integer, integer> {};
+struct inlined_part : integer {};
+struct inlined_at : phrase<word<"inlined_at">, inlined_part, inlined_part, inlined_part> {};
 struct location : p::seq<word<".loc">, gap, location_part, gap, location_part, gap, location_part,
                          p::star<gap, comma, gap, p::sor<inlined_function, inlined_at>>> {};
 

@@ -3,6 +3,7 @@
 
 #include "analysis/cfg.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,6 +15,11 @@ public:
   Liveness(const ptx::Body& body, const Cfg& cfg);
   [[nodiscard]] bool live_in(BlockId block, ptx::RegId reg) const { return has(in_, block, reg); }
   [[nodiscard]] bool live_out(BlockId block, ptx::RegId reg) const { return has(out_, block, reg); }
+  [[nodiscard]] bool nothing_live_in(BlockId block) const {
+    const auto row = in_.begin() + static_cast<std::ptrdiff_t>(block * stride_);
+    return std::all_of(row, row + static_cast<std::ptrdiff_t>(stride_),
+                       [](std::uint64_t word) { return word == 0; });
+  }
   // Largest number of 32-bit register units live at once (predicates not counted): an estimate of
   // register pressure before ptxas' own allocation.
   [[nodiscard]] unsigned pressure() const { return pressure_; }

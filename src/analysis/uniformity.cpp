@@ -53,25 +53,50 @@ public:
       : body_(body), cfg_(cfg), forest_(loops), liveness_(liveness) {
     result_.registers.assign(body.registers.size(), Uniform::grid);
     result_.branches.assign(cfg.blocks.size(), Uniform::grid);
-    spread_.assign(cfg.blocks.size(), Uniform::grid);
     result_.loops.assign(loops.loops.size(), Uniform::grid);
+    defined_in_.resize(cfg.blocks.size());
+    used_by_.resize(body.registers.size());
+    waiting_.resize(body.registers.size());
+    exit_of_.resize(cfg.blocks.size());
+    reached_.resize(cfg.blocks.size());
     collect_definitions();
+    for (const BlockId block : cfg.rpo)
+      collect_uses(block);
+    for (std::uint32_t loop = 0; loop < loops.loops.size(); ++loop)
+      for (const auto& [from, to] : loops.loops[loop].exits)
+        exit_of_[from].push_back(loop);
   }
 
   Uniformity run() {
-    do {
-      changed_ = false;
-      for (const BlockId block : cfg_.rpo)
-        visit(block);
-      for (std::uint32_t loop = 0; loop < forest_.loops.size(); ++loop)
-        visit_loop(loop);
-    } while (changed_);
+    for (const BlockId block : cfg_.rpo) {
+      for (ptx::InstId i = cfg_.blocks[block].first; i < cfg_.blocks[block].end; ++i)
+        visit(i);
+      visit_branch(block);
+    }
+    for (std::uint32_t loop = 0; loop < forest_.loops.size(); ++loop)
+      visit_loop(loop);
+    while (!raised_.empty()) {
+      const ptx::RegId reg = raised_.back();
+      raised_.pop_back();
+      waiting_[reg] = false;
+      for (const ptx::InstId i : used_by_[reg]) {
+        visit(i);
+        if (const BlockId block = cfg_.block_of[i]; i + 1 == cfg_.blocks[block].end)
+          visit_branch(block);
+      }
+    }
     return std::move(result_);
   }
 
 private:
+  void collect_uses(BlockId block) {
+    for (ptx::InstId i = cfg_.blocks[block].first; i < cfg_.blocks[block].end; ++i)
+      for_each_use(body_, body_.insts[i], [&](ptx::RegId reg) {
+        if (used_by_[reg].empty() || used_by_[reg].back() != i) used_by_[reg].push_back(i);
+      });
+  }
+
   void collect_definitions() {
-    defined_in_.resize(cfg_.blocks.size());
     for (BlockId b = 0; b < cfg_.blocks.size(); ++b) {
       auto& registers = defined_in_[b];
       for (ptx::InstId i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
@@ -84,11 +109,11 @@ private:
     }
   }
 
-  template <class T> void raise(T& place, Uniform to) {
-    if (to > place) {
-      place = to;
-      changed_ = true;
-    }
+  void raise(ptx::RegId reg, Uniform to) {
+    if (to <= result_.registers[reg]) return;
+    result_.registers[reg] = to;
+    if (!waiting_[reg]) raised_.push_back(reg);
+    waiting_[reg] = true;
   }
 
   [[nodiscard]] Uniform of(const Arg& arg) const {
@@ -129,56 +154,65 @@ private:
     });
   }
 
-  void visit(BlockId block) {
-    const Block& b = cfg_.blocks[block];
-    for (ptx::InstId i = b.first; i < b.end; ++i) {
-      const Inst& inst = body_.insts[i];
-      Uniform u = of_result(inst);
-      if (inst.guard != ptx::none) u = std::max(u, result_.registers[inst.guard]);
-      for (const Arg& dst : body_.dst(inst)) {
-        if (dst.kind == Arg::Kind::reg) raise(result_.registers[dst.id], u);
-      }
+  void visit(ptx::InstId i) {
+    const Inst& inst = body_.insts[i];
+    Uniform u = of_result(inst);
+    if (inst.guard != ptx::none) u = std::max(u, result_.registers[inst.guard]);
+    for (const Arg& dst : body_.dst(inst)) {
+      if (dst.kind == Arg::Kind::reg) raise(dst.id, u);
     }
+  }
+
+  void visit_branch(BlockId block) {
+    const Block& b = cfg_.blocks[block];
     if (b.succs.size() < 2) return;
     const Inst& last = body_.insts[b.end - 1];
     Uniform u = last.guard != ptx::none ? result_.registers[last.guard] : Uniform::grid;
     if (ptx::group(last.op) != Group::exit) u = std::max(u, of_operands(last));
-    raise(result_.branches[block], u);
-    if (u > spread_[block]) { // liveness and definitions do not change: once per level
-      spread_[block] = u;
-      spread_to_joins(block, u);
-    }
+    if (u <= result_.branches[block]) return;
+    result_.branches[block] = u;
+    spread_to_joins(block, u);
+    for (const std::uint32_t loop : exit_of_[block])
+      visit_loop(loop);
   }
 
   // Sync dependence: blocks that two successors of `branch` reach before its post-dominator.
   void spread_to_joins(BlockId branch, Uniform u) {
     const BlockId stop = cfg_.ipdom[branch];
-    std::vector<std::uint8_t> reached(cfg_.blocks.size(), 0); // by how many successors, at most 2
-    std::vector<BlockId> region;
-    for (const BlockId succ : cfg_.blocks[branch].succs) {
-      std::vector<bool> seen(cfg_.blocks.size(), false);
-      std::vector<BlockId> work{succ};
-      seen[succ] = true;
+    std::vector<BlockId> region, joins; // reached by some, by more than one successor
+    const auto& succs = cfg_.blocks[branch].succs;
+    for (std::uint32_t n = 0; n < succs.size(); ++n) {
+      std::vector<BlockId> work;
+      const auto reach = [&](BlockId b) {
+        Reached& r = reached_[b];
+        if (r.branch != branch || r.level != u) {
+          r = {branch, u, n, 1};
+          region.push_back(b);
+        } else if (r.successor != n) {
+          r.successor = n;
+          if (++r.count == 2) joins.push_back(b);
+        } else {
+          return;
+        }
+        work.push_back(b);
+      };
+      reach(succs[n]);
       while (!work.empty()) {
         const BlockId b = work.back();
         work.pop_back();
-        if (reached[b]++ == 0) region.push_back(b);
         if (b == stop) continue;
-        for (const BlockId next : cfg_.blocks[b].succs) {
-          if (!seen[next]) {
-            seen[next] = true;
-            work.push_back(next);
-          }
-        }
+        for (const BlockId next : cfg_.blocks[b].succs)
+          reach(next);
       }
     }
-    for (const BlockId join : region) {
-      if (reached[join] < 2) continue;
-      for (const BlockId from : region) {
-        if (from == stop) continue;
-        for (const ptx::RegId reg : defined_in_[from]) {
-          if (liveness_.live_in(join, reg)) raise(result_.registers[reg], u);
-        }
+    std::erase_if(joins, [&](BlockId join) { return liveness_.nothing_live_in(join); });
+    if (joins.empty()) return;
+    for (const BlockId from : region) {
+      if (from == stop) continue;
+      for (const ptx::RegId reg : defined_in_[from]) {
+        if (result_.registers[reg] < u &&
+            std::ranges::any_of(joins, [&](BlockId join) { return liveness_.live_in(join, reg); }))
+          raise(reg, u);
       }
     }
   }
@@ -190,10 +224,10 @@ private:
     for (const auto& [from, to] : loop.exits)
       u = std::max(u, result_.branches[from]);
     if (u <= result_.loops[index]) return;
-    raise(result_.loops[index], u);
+    result_.loops[index] = u;
     for (const BlockId b : loop.blocks) {
       for (const ptx::RegId reg : defined_in_[b])
-        raise(result_.registers[reg], u);
+        raise(reg, u);
     }
   }
 
@@ -202,9 +236,17 @@ private:
   const LoopForest& forest_;
   const Liveness& liveness_;
   Uniformity result_;
-  std::vector<std::vector<ptx::RegId>> defined_in_;
-  std::vector<Uniform> spread_;
-  bool changed_ = false;
+  std::vector<std::vector<ptx::RegId>> defined_in_; // by block
+  std::vector<std::vector<ptx::InstId>> used_by_;   // by register
+  std::vector<std::vector<std::uint32_t>> exit_of_; // by block: the loops that it may leave
+  std::vector<ptx::RegId> raised_;                  // whose users have not been told
+  std::vector<bool> waiting_;                       // in raised_
+  struct Reached { // in the walk from this branch at this level: last from this successor
+    BlockId branch = no_block;
+    Uniform level = Uniform::grid;
+    std::uint32_t successor = 0, count = 0;
+  };
+  std::vector<Reached> reached_;
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "driver/log.hpp"
 
 #include "driver/descriptor.hpp"
+#include "report/reason.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -22,11 +23,14 @@ std::string hex(std::uint64_t hash) {
 
 // Why loads were left alone, each reason with how often.
 json reasons(const KernelReport& kernel) {
-  std::map<std::string, unsigned> counts;
+  std::map<std::string_view, unsigned> counts;
   for (const AccessReport& access : kernel.accesses)
     if (access.outcome == Outcome::kept && !access.is_store && !access.reason.empty())
-      ++counts[access.reason];
-  return counts;
+      ++counts[report::reason_code(access.reason)];
+  json j = json::object();
+  for (const auto& [code, count] : counts)
+    j[std::string(code)] = count;
+  return j;
 }
 
 json describe(const KernelReport& kernel) {
@@ -35,6 +39,13 @@ json describe(const KernelReport& kernel) {
          {"ms", kernel.milliseconds}};
   if (!kernel.coarsening.empty()) j["coarsening"] = kernel.coarsening;
   if (!kernel.reason.empty()) j["reason"] = kernel.reason;
+  for (const report::WhyNot& why : report::why_unchanged(kernel))
+    j["why_unchanged"].push_back(
+        {{"rewrite", why.rewrite}, {"code", why.code}, {"text", why.text}});
+  if (const CoarsenCandidate* way = report::best_way(kernel)) {
+    j["way"] = to_string(way->how);
+    if (way->gain > 0) j["predicted_gain"] = way->gain;
+  }
   if (auto kept = reasons(kernel); !kept.empty()) j["kept"] = std::move(kept);
   return j;
 }

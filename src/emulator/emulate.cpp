@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 #include <optional>
 #include <utility>
@@ -30,19 +29,11 @@ using sym::Term;
 
 namespace {
 
-// Of this thread: what else the machine is doing must not decide whether a kernel is rewritten.
-std::chrono::nanoseconds cpu_time() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
-
 class Emulator {
 public:
-  Emulator(Kernel& kernel, const Budget& budget, std::array<std::uint32_t, 3> shape, Follow follow)
+  Emulator(Kernel& kernel, std::array<std::uint32_t, 3> shape, Follow follow)
       : k_(kernel), c_(*kernel.context), slice_(slice_of(kernel.body, follow)),
-        instructions_(kernel, slice_, shape), memory_(budget.memory),
-        deadline_(cpu_time() + budget.time) {}
+        instructions_(kernel, slice_, shape) {}
 
   void run() {
     Trace& trace = k_.trace;
@@ -53,14 +44,16 @@ public:
     branch_.resize(k_.cfg.blocks.size());
     open_.resize(k_.loops.loops.size());
     left_.resize(k_.loops.loops.size());
+    left_block_.resize(k_.cfg.blocks.size());
     for (std::size_t i = 0; i < left_.size(); ++i)
       left_[i] = k_.loops.loops[i].blocks.size();
     find_assigned();
 
     for (const BlockId b : emulation_order(k_.cfg, k_.loops)) {
-      if (over_budget()) return;
+      if (!k_.trace.refused.empty()) return;
       if (enter(b)) emulate_block(b);
       leave(b);
+      forget_done(b);
     }
   }
 
@@ -75,17 +68,6 @@ private:
     };
     std::vector<Carried> carried;
   };
-
-  bool over_budget() {
-    std::string& refused = k_.trace.refused;
-    if (!refused.empty()) return true;
-    if (c_.exhausted() || c_.memory_bytes() > memory_) {
-      refused = "memory budget of the analysis spent";
-    } else if (cpu_time() > deadline_) {
-      refused = "time budget of the analysis spent";
-    }
-    return !refused.empty();
-  }
 
   // --- Control flow ----------------------------------------------------------------------------
 
@@ -171,6 +153,7 @@ private:
 
   void merge(BlockId b, const std::vector<Edge>& edges) {
     state_ = out_[edges[0].from];
+    c_.spend(state_.size() * edges.size() / slots_per_step);
     if (edges.size() == 1) return;
     const auto [condition, swapped] = two_way(b, edges);
     std::map<std::vector<Term>, Term> merged; // registers that agree on every path share an atom
@@ -304,7 +287,7 @@ private:
     if (!loop.entered) return;
     const std::vector<BlockId> latches = live_latches(k_.loops.loops[index]);
     sym::Context::Substitution known;
-    for (bool progress = true; progress && !over_budget();) {
+    for (bool progress = true; progress;) {
       progress = false;
       for (const OpenLoop::Carried& carried : loop.carried) {
         if (known.contains(carried.atom.id)) continue;
@@ -333,7 +316,6 @@ private:
       apply(trace.definitions[d].value);
     }
     for (const BlockId b : k_.loops.loops[index].blocks) {
-      if (over_budget()) return;
       if (b != k_.loops.loops[index].header) apply(trace.entry_fact[b]);
       apply(branch_[b]);
       for (Term& t : out_[b])
@@ -360,14 +342,41 @@ private:
       }
     }
     out_[b] = state_;
+    c_.hold(static_cast<std::ptrdiff_t>(state_.size() * sizeof(Term)));
   }
+
+  // --- What need not be kept -------------------------------------------------------------------
+
+  // The state behind a block serves its successors and the end of the loops around it.
+  void forget_done(BlockId b) {
+    left_block_[b] = true;
+    for (const BlockId from : k_.cfg.blocks[b].preds)
+      forget_if_done(from);
+    std::uint32_t outermost = k_.loops.innermost[b];
+    if (outermost == ~0U) return forget_if_done(b);
+    while (k_.loops.loops[outermost].parent != ~0U)
+      outermost = k_.loops.loops[outermost].parent;
+    if (left_[outermost] != 0) return;
+    for (const BlockId inside : k_.loops.loops[outermost].blocks)
+      forget_if_done(inside);
+  }
+
+  void forget_if_done(BlockId b) {
+    for (std::uint32_t loop = k_.loops.innermost[b]; loop != ~0U;
+         loop = k_.loops.loops[loop].parent)
+      if (left_[loop] != 0) return;
+    const auto& succs = k_.cfg.blocks[b].succs;
+    if (!std::ranges::all_of(succs, [&](BlockId to) { return left_block_[to]; })) return;
+    c_.hold(-static_cast<std::ptrdiff_t>(out_[b].size() * sizeof(Term)));
+    out_[b] = {};
+  }
+
+  static constexpr std::size_t slots_per_step = 16; // copied and compared
 
   Kernel& k_;
   sym::Context& c_;
   Slice slice_;
   Instructions instructions_;
-  std::size_t memory_;
-  std::chrono::nanoseconds deadline_;
 
   State state_;
   std::vector<State> out_;                           // by block: at its end
@@ -375,7 +384,19 @@ private:
   std::vector<OpenLoop> open_;                       // by loop
   std::vector<std::size_t> left_;                    // by loop: blocks still to come
   std::vector<std::vector<std::uint32_t>> assigned_; // by loop
+  std::vector<bool> left_block_;
 };
+
+// Bit sets of a row of registers for each block, and a few passes over them.
+void analyze_flow(Kernel& kernel) {
+  const std::size_t row = (kernel.body.registers.size() + 63) / 64;
+  const std::size_t words = 2 * row * kernel.cfg.blocks.size();
+  kernel.context->hold(static_cast<std::ptrdiff_t>(words * sizeof(std::uint64_t)));
+  kernel.context->spend(words / 16 + 8 * kernel.body.insts.size());
+  kernel.liveness = std::make_unique<analysis::Liveness>(kernel.body, kernel.cfg);
+  kernel.uniformity =
+      analysis::find_uniformity(kernel.body, kernel.cfg, kernel.loops, *kernel.liveness);
+}
 
 } // namespace
 
@@ -396,20 +417,25 @@ Kernel emulate(const ptx::Module& module, const ptx::Function& function, const B
     kernel.trace.refused = "irreducible control flow (a loop with two entries)";
     return kernel;
   }
-  kernel.liveness = std::make_unique<analysis::Liveness>(kernel.body, kernel.cfg);
-  kernel.uniformity =
-      analysis::find_uniformity(kernel.body, kernel.cfg, kernel.loops, *kernel.liveness);
   kernel.context = std::make_unique<sym::Context>();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (function.reqntid[axis] != 0) block_shape[axis] = function.reqntid[axis];
   }
-  Emulator(kernel, budget, block_shape, follow).run();
+  try {
+    kernel.context->allow(budget.allowance());
+    analyze_flow(kernel);
+    Emulator(kernel, block_shape, follow).run();
+    kernel.context->allow({});
+  } catch (const sym::BudgetSpent& spent) {
+    kernel.trace.refused = spent.what();
+  }
   return kernel;
 }
 
 std::vector<Term> Kernel::facts_at(BlockId block) const {
   std::vector<Term> facts;
   for (BlockId b = block; b != analysis::no_block; b = cfg.idom[b]) {
+    context->spend(1);
     const Term fact = trace.entry_fact[b];
     if (fact.valid() && !context->value(fact)) facts.push_back(fact);
   }

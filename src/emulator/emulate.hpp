@@ -8,6 +8,7 @@
 #include "ptx/body.hpp"
 #include "symbolic/term.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -84,9 +85,19 @@ struct Trace {
 };
 
 struct Budget {
-  // Of the thread's processor time.
+  // Of an ordinary processor; counted in steps of work, of which it does so many in that time.
+  // The clock itself stops what takes many times longer.
   std::chrono::milliseconds time{250};
   std::size_t memory = std::size_t{256} << 20;
+
+  static constexpr std::int64_t steps_per_millisecond = 40'000;
+  static constexpr int clock_factor = 10;
+  [[nodiscard]] sym::Allowance allowance() const {
+    const std::int64_t milliseconds = std::max<std::int64_t>(time.count(), 0);
+    return {.steps = static_cast<std::uint64_t>(milliseconds * steps_per_millisecond),
+            .bytes = memory,
+            .clock = std::chrono::milliseconds(milliseconds) * clock_factor};
+  }
 };
 
 // What is followed: the backward slice of addresses and branch conditions alone, or what stores

@@ -22,6 +22,8 @@ using sym::Term;
 
 namespace {
 
+constexpr std::uint64_t steps_per_instruction = 8;
+
 // Neither reads memory that can change, nor writes it, nor orders anything.
 bool leaves_memory_alone(const Inst& inst) {
   switch (ptx::group(inst.op)) {
@@ -58,6 +60,7 @@ void Instructions::run(analysis::BlockId b, State& state) {
   cells_.clear(); // a call and what belongs to it stand in one block
   for (InstId i = block.first; i < block.end; ++i) {
     const Inst& inst = k_.body.insts[i];
+    c_.spend(steps_per_instruction);
     if (inst.op == Op::unknown) {
       k_.trace.refused = fmt::format("unknown instruction at line {}", ptx::line_of(k_.body, inst));
       return;

@@ -34,7 +34,8 @@ void Builder::begin() {
   marks_.clear();
   constants_.clear();
   instruction_ = {};
-  location_parts_ = 0;
+  location_parts_ = inlined_parts_ = 0;
+  inlined_at_ = {};
 }
 
 void Builder::rollback() {
@@ -367,9 +368,13 @@ void Builder::location_part(std::string_view literal) {
   location_[location_parts_++] = narrow(number(literal));
 }
 
+void Builder::inlined_part(std::string_view literal) {
+  inlined_at_[inlined_parts_++ % inlined_at_.size()] = narrow(number(literal));
+}
+
 void Builder::location() {
   finish(StatementKind::location, module_.locations.size(), 1);
-  module_.locations.push_back({location_[0], location_[1], location_[2]});
+  module_.locations.push_back({location_[0], location_[1], location_[2], inlined_at_});
 }
 
 } // namespace ptxasw::ptx

@@ -90,6 +90,7 @@ public:
   void file_number(std::string_view number);
   void file_name(std::string_view quoted);
   void location_part(std::string_view number);
+  void inlined_part(std::string_view number);
   void location();
   void plain(StatementKind kind) { finish(kind, 0, 0); }
 
@@ -127,8 +128,8 @@ private:
   std::string_view tuning_name_;
   Prototype prototype_;
   std::uint64_t file_number_ = 0;
-  std::array<std::uint32_t, 3> location_{};
-  std::size_t location_parts_ = 0;
+  std::array<std::uint32_t, 3> location_{}, inlined_at_{};
+  std::size_t location_parts_ = 0, inlined_parts_ = 0;
 };
 
 } // namespace ptxasw::ptx

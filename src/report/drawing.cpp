@@ -172,7 +172,10 @@ std::vector<Family> families(const KernelReport& kernel) {
 }
 
 std::string lanes_svg(const KernelReport& kernel) {
-  const auto all = families(kernel);
+  auto all = families(kernel);
+  if (all.empty()) return "";
+  std::size_t strips = 0;
+  std::erase_if(all, [&](const Family& family) { return (strips += family.size()) > most_strips; });
   if (all.empty()) return "";
   const Frame frame = frame_of(all);
   std::string body;
@@ -192,10 +195,34 @@ std::string lanes_svg(const KernelReport& kernel) {
                      body);
 }
 
+namespace {
+
+// Bytes of the well-formed UTF-8 sequence of more than one byte that `text` begins with; 0: none.
+std::size_t sequence(std::string_view text) {
+  const auto byte = [&](std::size_t n) { return static_cast<unsigned char>(text[n]); };
+  const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < length) return 0;
+  for (std::size_t n = 1; n < length; ++n)
+    if ((byte(n) & 0xc0) != 0x80) return 0;
+  const unsigned first = byte(0) << 8 | byte(1); // overlong, surrogates, beyond U+10FFFF
+  const bool outside = (first >= 0xe000 && first < 0xe0a0) || (first >= 0xeda0 && first < 0xee00) ||
+                       (first >= 0xf000 && first < 0xf090) || first >= 0xf490;
+  return outside ? 0 : length;
+}
+
+} // namespace
+
 std::string escaped(std::string_view text) {
   std::string result;
   result.reserve(text.size());
-  for (const char c : text)
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      const std::size_t length = sequence(text.substr(at));
+      result += length == 0 ? "\xef\xbf\xbd" : text.substr(at, length); // else U+FFFD
+      at += std::max<std::size_t>(length, 1) - 1;
+      continue;
+    }
     switch (c) {
     case '&': result += "&amp;"; break;
     case '<': result += "&lt;"; break;
@@ -205,6 +232,7 @@ std::string escaped(std::string_view text) {
     case '\t': result += c; break;
     default: result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
     }
+  }
   return result;
 }
 

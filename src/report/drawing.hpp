@@ -22,6 +22,8 @@ using Family = std::vector<Strip>;
 // Every load of the kernel, in program order of the loads that stay.
 std::vector<Family> families(const KernelReport& kernel);
 
+inline constexpr std::size_t most_strips = 100; // in one picture; what comes later is left out
+
 // An <svg> element without ids or styles of its own: the page's style sheet dresses its classes.
 // Empty when the kernel has no loads.
 std::string lanes_svg(const KernelReport& kernel);

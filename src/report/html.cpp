@@ -17,7 +17,17 @@ namespace {
 
 constexpr std::size_t context = 3;        // unchanged lines shown around a change
 constexpr std::size_t shortest_fold = 6;  // fewer lines than this are not worth a fold
-constexpr std::size_t longest_fold = 800; // lines of a fold that are in the page at all
+constexpr std::size_t longest_fold = 100; // lines of a fold that are in the page at all
+constexpr std::size_t most_rows = 200;    // accesses of a kernel that were kept, in the page
+
+// The accesses of a kernel that the page shows: what was rewritten, and of the rest the first.
+std::vector<const AccessReport*> shown(const KernelReport& kernel) {
+  std::vector<const AccessReport*> result;
+  std::size_t kept = 0;
+  for (const auto& access : kernel.accesses)
+    if (access.outcome != Outcome::kept || kept++ < most_rows) result.push_back(&access);
+  return result;
+}
 
 // The class that colours an access in the table, the drawing and the margin of the PTX.
 std::string_view style_of(const Users& users, const AccessReport& access) {
@@ -85,9 +95,16 @@ std::string access_table(const KernelReport& kernel) {
                      "<th class=\"n\">bytes</th><th>address</th><th class=\"n\">stride</th>"
                      "<th class=\"n\">sectors</th><th>class</th><th>outcome</th></tr></thead>\n";
   const Users users(kernel);
-  for (const auto& access : kernel.accesses)
-    text += access_row(users, access);
-  return text + "</table></div>\n";
+  const auto rows = shown(kernel);
+  for (const AccessReport* access : rows)
+    text += access_row(users, *access);
+  text += "</table></div>\n";
+  if (const std::size_t more = kernel.accesses.size() - rows.size(); more != 0)
+    text +=
+        fmt::format("<p class=\"soft\">{} more accesses that were kept are not in this page; the "
+                    "JSON report has them.</p>\n",
+                    more);
+  return text;
 }
 
 std::string key(std::string_view style, std::string_view meaning) {
@@ -132,8 +149,8 @@ public:
     for (const auto& kernel : report.kernels) {
       if (kernel.ptx_line != 0) marks_.try_emplace(kernel.ptx_line, "");
       const Users users(kernel);
-      for (const auto& access : kernel.accesses)
-        marks_[access.ptx_line] = access.is_store ? "" : style_of(users, access);
+      for (const AccessReport* access : shown(kernel))
+        marks_[access->ptx_line] = access->is_store ? "" : style_of(users, *access);
     }
   }
 

@@ -1,6 +1,7 @@
 // The report as JSON. SCHEMA.md describes it; a change that a reader could notice takes a new
 // schema number, a new field does not.
 #include "report/phrases.hpp"
+#include "report/reason.hpp"
 #include "report/report.hpp"
 
 #include "cost/access.hpp"
@@ -47,6 +48,7 @@ Json to_json(const AccessReport& access) {
           {"loop_depth", access.loop_depth},
           {"outcome", name(access.outcome)},
           {"reason", access.reason},
+          {"reason_code", reason_code(access.reason)},
           {"rewrite", rewrite_of(access)}};
 }
 
@@ -85,10 +87,19 @@ Json to_json(const CoarsenCandidate& candidate) {
           {"gain", candidate.gain},
           {"worst", candidate.worst},
           {"chosen", candidate.chosen},
-          {"verdict", candidate.verdict}};
+          {"verdict", candidate.verdict},
+          {"verdict_code", reason_code(candidate.verdict)}};
+}
+
+Json to_json(const std::vector<WhyNot>& reasons) {
+  Json list = Json::array();
+  for (const auto& why : reasons)
+    list.push_back({{"rewrite", why.rewrite}, {"code", why.code}, {"text", why.text}});
+  return list;
 }
 
 Json to_json(const KernelReport& kernel) {
+  const CoarsenCandidate* way = best_way(kernel);
   Json accesses = Json::array(), candidates = Json::array();
   for (const auto& candidate : kernel.candidates)
     candidates.push_back(to_json(candidate));
@@ -101,6 +112,9 @@ Json to_json(const KernelReport& kernel) {
       {"analyzed", kernel.analyzed},
       {"changed", kernel.changed},
       {"reason", kernel.reason},
+      {"why_unchanged", to_json(why_unchanged(kernel))},
+      {"way", way != nullptr ? Json(to_string(way->how)) : Json(nullptr)},
+      {"predicted_gain", way != nullptr && way->gain > 0 ? Json(way->gain) : Json(nullptr)},
       {"coarsening", kernel.coarsening},
       {"grid_divided_by", kernel.grid_divided_by},
       {"remapping", kernel.remapping},

@@ -1,5 +1,6 @@
 // The report as text, the paper's Table 2, and the answer to `ptxasw explain`.
 #include "report/phrases.hpp"
+#include "report/reason.hpp"
 #include "report/report.hpp"
 #include "report/table.hpp"
 
@@ -49,10 +50,13 @@ void put_headline(std::string& out, const KernelReport& kernel, const TextStyle&
     for (const auto& line : wrap(text, style.width > 4 ? style.width - 2 : 2))
       out += "  " + paint(style, color, line) + '\n';
   };
+  const auto coded = [](const std::string& text) {
+    return fmt::format("{} [{}]", printable(text), reason_code(text));
+  };
   if (!kernel.reason.empty())
-    put((kernel.analyzed ? "left alone: " : "not analyzed: ") + printable(kernel.reason), yellow);
+    put((kernel.analyzed ? "left alone: " : "not analyzed: ") + coded(kernel.reason), yellow);
   for (const std::string& done : {kernel.coarsening, kernel.remapping})
-    if (!done.empty()) put(printable(done), "");
+    if (!done.empty()) put(is_refusal(done) ? coded(done) : printable(done), "");
   if (const auto& by = kernel.grid_divided_by; by != std::array{1U, 1U, 1U})
     put(fmt::format("launch it with a grid divided by {}x{}x{}", by[0], by[1], by[2]), yellow);
   if (kernel.analyzed) put(covered(kernel) + "; " + effort(kernel), "");

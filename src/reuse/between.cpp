@@ -22,11 +22,13 @@ const std::vector<BlockId>& Between::blocks_between(BlockId from, BlockId to) {
   if (!missing) return place->second;
   std::vector<BlockId>& blocks = place->second;
   std::vector<bool> seen(kernel_.cfg.blocks.size(), false);
+  kernel_.context->spend(4 + seen.size() / 128);
   seen[from] = true;
   std::vector<BlockId> work{to};
   while (!work.empty()) {
     const BlockId b = work.back();
     work.pop_back();
+    kernel_.context->spend(4);
     for (const BlockId pred : kernel_.cfg.blocks[b].preds) {
       if (seen[pred] || !kernel_.cfg.reachable(pred)) continue;
       seen[pred] = true;
@@ -47,6 +49,7 @@ std::vector<Between::Span> Between::spans(InstId first, InstId second) {
     result.push_back({b, kernel_.cfg.blocks[b].first, kernel_.cfg.blocks[b].end});
   }
   result.push_back({to, kernel_.cfg.blocks[to].first, second});
+  kernel_.context->spend(4 + result.size());
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "emulator/emulate.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -20,9 +21,12 @@ public:
   bool all_events(ptx::InstId first, ptx::InstId second, const Visit& visit) {
     const auto& events = kernel_.trace.events;
     for (const Span& span : spans(first, second)) {
-      for (std::size_t e : events_of_block_[span.block]) {
-        const ptx::InstId inst = events[e].inst;
-        if (inst >= span.first && inst < span.end && !visit(events[e])) return false;
+      const auto& here = events_of_block_[span.block]; // in the order of their instructions
+      const auto inst = [&](std::size_t e) { return events[e].inst; };
+      for (auto e = std::ranges::lower_bound(here, span.first, {}, inst);
+           e != here.end() && inst(*e) < span.end; ++e) {
+        kernel_.context->spend(1);
+        if (!visit(events[*e])) return false;
       }
     }
     return true;

@@ -49,10 +49,6 @@ public:
       const auto load = load_of_.find(step.inst);
       if (load == load_of_.end() || step.copy >= plan_.loads[load->second].copies.size()) continue;
       if (takes_part(event(plan_.loads[load->second]))) find_cover(load->second, step.copy);
-      if (c_.exhausted()) {
-        plan_.refused = "memory budget of the analysis spent";
-        return;
-      }
     }
   }
 
@@ -122,6 +118,7 @@ private:
   // --- Conditions ------------------------------------------------------------------------------
 
   bool try_cover(const Holder& holder, std::size_t load, unsigned copy, Term address) {
+    c_.spend(4);
     const Event& s = event(plan_.loads[holder.source.load]);
     const Event& d = event(plan_.loads[load]);
     if (!precedes(s, d) || !same_shape(s, d) || !source_executed(s, holder.source.copy, d, copy) ||
@@ -280,7 +277,9 @@ void set_axes(emulator::Kernel& kernel, const BlockOptions& options, BlockPlan& 
   if (count == 1) plan.refused = "no axis to coarsen";
   if (count > most_copies || count * kernel.body.insts.size() > most_instructions)
     plan.refused = "too many copies";
-  if (plan.refused.empty()) enumerate_copies(plan);
+  if (!plan.refused.empty()) return;
+  kernel.context->spend(4 * count * kernel.body.insts.size());
+  enumerate_copies(plan);
 }
 
 // A plan in which each thread decides for itself whether its copies stay together.

@@ -23,6 +23,9 @@ using sym::Term;
 
 namespace {
 
+// The .version that has all of a guarded shuffle: shfl.sync came with 6.0, activemask with 6.2.
+constexpr std::pair shuffles{6U, 2U};
+
 class LaneReuse {
 public:
   LaneReuse(emulator::Kernel& kernel, sym::Solver& solver, const LaneOptions& options)
@@ -161,6 +164,11 @@ private:
     const Event& d = event(load);
     const std::string where =
         fmt::format("the load at line {}", ptx::line_of(k_.body, k_.body.insts[s.inst]));
+    const ptx::Module& module = *k_.body.module;
+    if (candidate.delta != 0 && std::pair{module.version_major, module.version_minor} < shuffles) {
+      return refuse("the module is of .version {}.{}, and activemask came with 6.2",
+                    module.version_major, module.version_minor);
+    }
     if (!k_.cfg.dominates_inst(s.inst, d.inst)) {
       return refuse("{} does not precede it on every path", where);
     }
@@ -335,6 +343,7 @@ private:
   }
 
   const emulator::Definition* find_register(Term value, const Event& d) {
+    c_.spend(4 + k_.trace.definitions.size() / 8);
     for (const emulator::Definition& definition : k_.trace.definitions) {
       if (definition.value == value && width(definition.reg) == c_.width(value) &&
           k_.cfg.dominates_inst(definition.inst, d.inst) && !overwritten(definition, d.inst)) {
@@ -358,31 +367,39 @@ private:
   // Sources are direct loads only, so making a load direct costs its own cover and may gain
   // several. Greedy set cover: while some load has no direct source, make direct the load that
   // supplies most of those (itself included), the earliest among equals.
-  static void choose(LanePlan& plan, const std::vector<std::vector<Cover>>& options) {
+  void choose(LanePlan& plan, const std::vector<std::vector<Cover>>& options) const {
     std::vector<std::vector<std::size_t>> supplies(options.size());
+    std::vector<std::ptrdiff_t> waiting(options.size()); // of these, not yet supplied
     std::vector<bool> direct(options.size(), false), supplied(options.size(), false);
     for (std::size_t load = 0; load < options.size(); ++load) {
-      for (const Cover& cover : options[load])
+      for (const Cover& cover : options[load]) {
         supplies[cover.load].push_back(load);
+        ++waiting[cover.load];
+      }
     }
+    const auto supply = [&](std::size_t load) {
+      if (supplied[load]) return;
+      supplied[load] = true;
+      for (const Cover& cover : options[load])
+        --waiting[cover.load];
+    };
     const auto make_direct = [&](std::size_t load) {
-      direct[load] = supplied[load] = true;
-      for (const std::size_t other : supplies[load])
-        supplied[other] = true;
+      direct[load] = true;
+      supply(load);
+      std::ranges::for_each(supplies[load], supply);
     };
     for (std::size_t load = 0; load < options.size(); ++load) {
       if (options[load].empty()) make_direct(load);
     }
     while (true) {
+      c_.spend(options.size() / 8);
       // Net gain in covered loads; then loads that nothing supplies; then the earliest.
       std::optional<std::size_t> best;
       std::pair<std::ptrdiff_t, bool> most;
       for (std::size_t load = 0; load < options.size(); ++load) {
         if (direct[load]) continue;
-        const auto others =
-            std::ranges::count_if(supplies[load], [&](std::size_t o) { return !supplied[o]; });
-        if (others == 0 && supplied[load]) continue;
-        const std::pair gain{others - (supplied[load] ? 1 : 0), !supplied[load]};
+        if (waiting[load] == 0 && supplied[load]) continue;
+        const std::pair gain{waiting[load] - (supplied[load] ? 1 : 0), !supplied[load]};
         if (!best || gain > most) {
           most = gain;
           best = load;

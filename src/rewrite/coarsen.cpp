@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <map>
 #include <ranges>
+#include <set>
 #include <utility>
 
 namespace ptxasw::rewrite {
@@ -198,15 +199,38 @@ private:
   void find_leads() {
     std::uint32_t done = module_.body_of(*body_.function).front().range.end;
     const ptx::Statement* location = nullptr;
+    std::vector<const ptx::Statement*> stated;
     for (const ptx::Statement& statement : inside_) {
       if (statement.kind == StatementKind::location) {
         location = &statement;
+        stated.push_back(location);
         continue;
       }
       if (statement.kind == StatementKind::instruction)
-        leads_.push_back({module_.slice({done, statement.range.begin}), location});
+        leads_.push_back({module_.slice({done, statement.range.begin}), stated, location});
+      stated.clear();
       done = statement.range.end;
     }
+  }
+
+  // ptxas takes `inlined_at` only of a place that an earlier .loc names; the one that did may have
+  // stood where no copy of it is written, or comes later.
+  void state_callers(const ptx::Statement& statement) {
+    const ptx::Location& location = module_.locations[statement.index];
+    const Place caller = location.inlined_at;
+    if (caller != Place{} && !stated_.contains(caller)) {
+      for (const ptx::Statement& other : inside_) {
+        if (&other == &statement) break;
+        if (other.kind != StatementKind::location) continue;
+        if (place_of(module_.locations[other.index]) != caller) continue;
+        state_callers(other);
+        if (!text_.all.ends_with("\n\t")) text_.all += "\n\t";
+        text_.all += fmt::format("{}\n\t", module_.slice(other.range));
+        location_ = &other;
+        break;
+      }
+    }
+    stated_.insert(place_of(location));
   }
 
   // Copy 0 keeps what stands in front.
@@ -214,12 +238,15 @@ private:
     const std::string code = code_of(step.inst, step.copy);
     const Lead& lead = leads_[step.inst];
     if (step.copy == 0) {
+      for (const ptx::Statement* location : lead.stated)
+        state_callers(*location);
       text_.all += lead.text;
       if (lead.text.find(".loc") != std::string_view::npos) location_ = lead.location;
     } else if (!code.empty() && !text_.all.ends_with("\n\t")) {
       text_.all += "\n\t";
     }
     if (!code.empty() && lead.location != location_) {
+      if (lead.location != nullptr) state_callers(*lead.location);
       location_ = lead.location;
       if (location_ != nullptr) text_.all += fmt::format("{}\n\t", module_.slice(location_->range));
     }
@@ -434,10 +461,14 @@ private:
   std::span<const ptx::Statement> inside_; // the body without its braces
   struct Lead {
     std::string_view text;
-    const ptx::Statement* location = nullptr; // in force
+    std::vector<const ptx::Statement*> stated; // the .loc in it
+    const ptx::Statement* location = nullptr;  // in force
   };
-  std::vector<Lead> leads_;                  // by instruction
-  const ptx::Statement* location_ = nullptr; // in force where text is added
+  std::vector<Lead> leads_;                   // by instruction
+  const ptx::Statement* location_ = nullptr;  // in force where text is added
+  using Place = std::array<std::uint32_t, 3>; // file, line, column
+  static Place place_of(const ptx::Location& l) { return {l.file, l.line, l.column}; }
+  std::set<Place> stated_; // by a .loc of the lockstep form
   std::map<InstId, std::size_t> load_of_;
   std::map<std::pair<std::size_t, unsigned>, std::vector<std::string>> kept_;
   Text text_;

@@ -163,6 +163,19 @@ std::size_t Context::node_count() const {
 std::size_t Context::memory_bytes() const {
   return impl_->memory();
 }
+void Context::allow(const Allowance& allowance) {
+  impl_->allow(allowance);
+}
+void Context::spend(std::uint64_t steps) const {
+  impl_->spend(steps);
+}
+void Context::hold(std::ptrdiff_t bytes) {
+  impl_->held += static_cast<std::size_t>(bytes);
+  impl_->check_allowance();
+}
+std::uint64_t Context::spent() const {
+  return impl_->spent;
+}
 bool Context::exhausted() const {
   return impl_->node_total > impl_->budget;
 }

@@ -127,6 +127,14 @@ struct Context::Impl {
   [[nodiscard]] std::vector<Term> postorder(Term root, const std::function<bool(Term)>& skip) const;
   [[nodiscard]] std::size_t memory() const;
 
+  // --- store.cpp: what it costs ---
+  void allow(const Allowance& wanted);
+  void spend(std::uint64_t steps) const {
+    spent += steps;
+    if (spent >= next_check) check_allowance();
+  }
+  void check_allowance() const;
+
   // --- polynomial.cpp ---
   [[nodiscard]] PolyView view(Term t) const;
   Term finish(unsigned width, const Sum& sum);
@@ -143,7 +151,7 @@ struct Context::Impl {
   [[nodiscard]] bool same_monomials(PolyView a, PolyView b, bool with_opposite_sign,
                                     unsigned w) const;
   // result = a + k*b; the monomials of both are sorted
-  static void merge(Sum& result, PolyView a, PolyView b, Bits k, unsigned width);
+  void merge(Sum& result, PolyView a, PolyView b, Bits k, unsigned width) const;
 
   // --- bitwise.cpp ---
   Term not_(Term a);
@@ -230,6 +238,15 @@ struct Context::Impl {
     std::unordered_map<std::uint32_t, Term> done;
   };
   Replacing replacing;
+  // Answers of atoms_of for terms of few atoms, and of depends_on, by atom.
+  mutable std::unordered_map<std::uint32_t, std::vector<Term>> atoms_known;
+  mutable std::unordered_map<std::uint32_t, std::unordered_map<std::uint32_t, bool>> dependence;
+  mutable std::size_t remembered = 0; // entries of both
+
+  Allowance allowance;
+  std::size_t held = 0; // bytes, elsewhere
+  mutable std::uint64_t spent = 0, next_check = ~std::uint64_t{0};
+  std::chrono::nanoseconds began{0};
 
 private:
   template <class T> const T* store(std::span<const T> values);

@@ -68,7 +68,8 @@ Term Context::Impl::opaque(Term t) {
   return is(t, Kind::poly) ? intern(Kind::extract, width(t), {t}) : t;
 }
 
-void Context::Impl::merge(Sum& result, PolyView a, PolyView b, Bits k, unsigned w) {
+void Context::Impl::merge(Sum& result, PolyView a, PolyView b, Bits k, unsigned w) const {
+  spend(1 + (a.size() + b.size()) / 2);
   const Bits mask = low_mask(w);
   result.clear();
   result.constant = (a.constant + k * b.constant) & mask;

@@ -25,6 +25,7 @@ Bits Context::Impl::evaluate(Term t, const AtomValue& atom_value,
                              const FunctionValue& function_value) const {
   const std::vector<Term> order = postorder(t, {});
   std::vector<std::uint32_t> place(t.id + std::size_t{1});
+  spend(2 * order.size() + t.id / 64);
   std::vector<Bits> values(order.size());
   const std::function<Bits(Term)> value_of = [&](Term u) { return values[place[u.id]]; };
   std::vector<Bits> args;
@@ -132,6 +133,7 @@ Term Context::Impl::substitute(Term t, const Substitution& map) {
   while (!todo.empty()) {
     const Term u = todo.back();
     const Node& n = node(u);
+    spend(1 + n.count);
     const std::size_t before = todo.size();
     bool changed = false;
     for (const Term child : n.args()) {
@@ -147,14 +149,48 @@ Term Context::Impl::substitute(Term t, const Substitution& map) {
 }
 
 std::vector<Term> Context::Impl::atoms_of(Term t) const {
+  constexpr std::size_t few = 64;
+  if (const auto known = atoms_known.find(t.id); known != atoms_known.end()) return known->second;
   std::vector<Term> result = postorder(t, [&](Term u) { return node(u).atom_set == 0; });
   std::erase_if(result, [&](Term u) { return !is(u, Kind::atom); });
+  if (result.size() <= few) {
+    atoms_known.emplace(t.id, result);
+    remembered += 2 + result.size() / 4;
+  }
   return result;
 }
 
+// What was found out about subterms is kept, so that all questions about one atom together walk
+// over each term once.
 bool Context::Impl::depends_on(Term t, Term atom) const {
-  if ((node(t).atom_set & node(atom).atom_set) == 0) return false;
-  return std::ranges::binary_search(atoms_of(t), atom);
+  const std::uint64_t bit = node(atom).atom_set;
+  const auto may = [&](Term u) { return u.id >= atom.id && (node(u).atom_set & bit) != 0; };
+  if (t == atom || !may(t)) return t == atom;
+  std::unordered_map<std::uint32_t, bool>& known = dependence[atom.id];
+  std::vector<Term> todo{t};
+  while (!todo.empty()) {
+    const Term u = todo.back();
+    if (known.contains(u.id)) {
+      todo.pop_back();
+      continue;
+    }
+    const std::span<const Term> children = node(u).args();
+    spend(1 + children.size());
+    const std::size_t before = todo.size();
+    bool found = false;
+    for (const Term child : children) {
+      if (child != atom && !may(child)) continue;
+      const auto place = known.find(child.id);
+      found = found || child == atom || (place != known.end() && place->second);
+      if (found) break;
+      if (place == known.end()) todo.push_back(child);
+    }
+    if (!found && todo.size() != before) continue;
+    todo.resize(before - 1);
+    known.emplace(u.id, found);
+    ++remembered;
+  }
+  return known.at(t.id);
 }
 
 std::optional<std::int64_t> Context::Impl::difference(Term a, Term b) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 
 namespace ptxasw::sym {
 
@@ -31,10 +32,35 @@ std::uint32_t hash_of(const Context::Impl::Key& key) {
 }
 
 constexpr std::size_t block_bytes = std::size_t{16} << 10;
+constexpr std::uint64_t steps_between_checks = 4096;
+
+std::chrono::nanoseconds processor_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
 
 } // namespace
 
 Context::Impl::Impl(std::size_t node_budget) : budget(node_budget), table(512) {}
+
+void Context::Impl::allow(const Allowance& wanted) {
+  allowance = wanted;
+  if (began.count() == 0) began = processor_time();
+  next_check = 0;
+  spend(0);
+}
+
+void Context::Impl::check_allowance() const {
+  next_check = spent +
+               std::min(steps_between_checks, allowance.steps - std::min(spent, allowance.steps)) +
+               1;
+  if (spent > allowance.steps) throw BudgetSpent("time budget of the analysis spent");
+  if (allowance.bytes != Allowance{}.bytes && memory() + held > allowance.bytes)
+    throw BudgetSpent("memory budget of the analysis spent");
+  if (allowance.clock != Allowance{}.clock && processor_time() - began > allowance.clock)
+    throw BudgetSpent("the clock stopped the analysis, which is not counted well here");
+}
 
 template <class T> const T* Context::Impl::store(std::span<const T> values) {
   if (values.empty()) return nullptr;
@@ -83,6 +109,7 @@ Term Context::Impl::append(Node n) {
 }
 
 Term Context::Impl::intern(const Key& key) {
+  spend(2 + (key.args.size() + key.numbers.size()) / 4);
   const std::uint32_t hash = hash_of(key);
   std::size_t slot = hash & (table.size() - 1);
   while (table[slot] != 0) {
@@ -161,6 +188,7 @@ std::vector<Term> Context::Impl::postorder(Term root, const std::function<bool(T
       }
   }
   std::ranges::sort(reached);
+  spend(2 * reached.size() + root.id / 1024);
   return reached;
 }
 
@@ -168,7 +196,7 @@ std::size_t Context::Impl::memory() const {
   return chunks.size() * chunk_nodes * sizeof(Node) + arena_total +
          table.size() * sizeof(table[0]) + atoms.size() * sizeof(Atom) +
          knowledge.size() * sizeof(Known) +
-         (pushed.size() + replacing.done.size()) * 4 * sizeof(void*);
+         (pushed.size() + replacing.done.size() + remembered) * 4 * sizeof(void*);
 }
 
 } // namespace ptxasw::sym

@@ -7,15 +7,17 @@
 // product of non-polynomial terms. An address is thus affine in %tid.x exactly when its polynomial
 // says so.
 //
-// A Context belongs to one kernel's analysis and one thread. Constructors past the node budget keep
-// working but set exhausted(); the caller must then give the kernel up.
+// A Context belongs to one kernel's analysis and one thread. Where it was given an allowance, what
+// spends more than that throws BudgetSpent, and the kernel is given up.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -91,6 +93,21 @@ struct Range {
 };
 struct SignedRange {
   SBits lo = 0, hi = 0;
+};
+
+// What the terms of one kernel may cost. Counted in steps of work, so that what is done to a kernel
+// hangs on the kernel and not on what else the machine is doing; the clock stands behind that for
+// work that nobody counted.
+struct Allowance {
+  std::uint64_t steps = ~std::uint64_t{0};
+  std::size_t bytes = ~std::size_t{0};
+  std::chrono::nanoseconds clock = std::chrono::nanoseconds::max(); // of this thread's processor
+};
+
+// Thrown by whatever spends more. The context is of no use then.
+class BudgetSpent : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
 };
 
 class Context {
@@ -174,6 +191,14 @@ public:
   [[nodiscard]] std::size_t node_count() const;
   [[nodiscard]] std::size_t memory_bytes() const; // rough
   [[nodiscard]] bool exhausted() const;
+
+  // From the beginning of this context on, not from now.
+  void allow(const Allowance& allowance);
+  // Counts work that is done for the kernel outside of this class; about 20 ns each.
+  void spend(std::uint64_t steps) const;
+  // Bytes held for the kernel outside of this class; negative: given back.
+  void hold(std::ptrdiff_t bytes);
+  [[nodiscard]] std::uint64_t spent() const;
 
   struct Impl; // see impl.hpp; for the files of this folder only
 

@@ -431,6 +431,33 @@ TEST(Trace, TimeBudgetLeavesTheKernelAlone) {
   EXPECT_THAT(kernel.trace.refused, HasSubstr("time budget"));
 }
 
+// n sums, each of the one before and a loaded value: terms of up to n monomials.
+std::string growing_sum(unsigned n) {
+  std::string body = "cvta.to.global.u64 %rd3, %rd1; mov.b32 %r4, 0;\n";
+  for (unsigned i = 0; i < n; ++i)
+    body += "ld.global.nc.u32 %r5, [%rd3+" + std::to_string(4 * i) +
+            "]; add.s32 %r4, %r4, %r5; mul.wide.s32 %rd4, %r4, 4; add.s64 %rd5, %rd3, %rd4;"
+            " ld.global.f32 %f1, [%rd5];\n";
+  return test::kernel_text(body + "ret;");
+}
+
+TEST(Trace, BudgetsCountWork) {
+  const ptx::Module module = ptx::parse(growing_sum(200), "test.ptx");
+  const auto spent = [&](std::chrono::milliseconds time, std::size_t memory) {
+    const emulator::Kernel kernel =
+        emulator::emulate(module, module.functions.at(0), {.time = time, .memory = memory});
+    return std::pair{kernel.trace.refused, kernel.context->spent()};
+  };
+  constexpr std::size_t plenty = std::size_t{1} << 30;
+  const auto [none, all] = spent(std::chrono::milliseconds(1000), plenty);
+  EXPECT_EQ(none, "");
+  EXPECT_EQ(spent(std::chrono::milliseconds(1000), plenty).second, all); // again the same
+  const auto [refused, part] = spent(std::chrono::milliseconds(1), plenty);
+  EXPECT_THAT(refused, HasSubstr("time budget"));
+  EXPECT_LT(part, emulator::Budget::steps_per_millisecond * 11 / 10);
+  EXPECT_THAT(spent(std::chrono::milliseconds(1000), 64 << 10).first, HasSubstr("memory budget"));
+}
+
 // --- Uniformity ---------------------------------------------------------------------------------
 
 analysis::Uniform of(const Emulated& k, std::string_view reg) {

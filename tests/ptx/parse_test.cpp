@@ -164,4 +164,43 @@ TEST(Parse, CopiesAreIndependentOfTheOriginal) {
   EXPECT_EQ(print(copy), ".entry k { ret; }");
 }
 
+// Its parameters are those of the functions that it calls.
+TEST(Parse, PrototypesLeaveTheNextFunctionAlone) {
+  for (const std::string next :
+       {".visible .entry b(.param .u64 out)", ".func b(.param .u64 out)"}) {
+    const Module module =
+        parse(".entry a(.param .u64 f) {\n  p : .callprototype _ (.param .b32 _) .noreturn;\n"
+              "  q : .callprototype (.param .b32 _) _ ();\n}\n" +
+              next + " { ret; }\n");
+    ptxasw::test::expect_understood(module);
+    const Function& b = module.functions.at(1);
+    EXPECT_TRUE(b.returns.empty());
+    ASSERT_EQ(b.parameters.size(), 1U);
+    EXPECT_EQ(b.parameters[0].name, "out");
+  }
+}
+
+// ptxas takes declarations without their ';'.
+TEST(Parse, DeclarationsMayEndWithoutASemicolon) {
+  for (const std::string next :
+       {".visible .entry k() { ret; }", ".func k() { ret; }", ".global .u32 x;", ".version 9.0",
+        ".extern .func k;", "", "// end"}) {
+    const Module module =
+        parse(".visible .func (.param .s32 r) f (.param .s32 a) .noreturn\n" + next);
+    ptxasw::test::expect_understood(module);
+    const Function& f = module.functions.at(0);
+    EXPECT_TRUE(f.is_declaration);
+    EXPECT_EQ(f.parameters.size(), 1U);
+    EXPECT_EQ(f.returns.size(), 1U);
+  }
+}
+
+TEST(Parse, LocationsKnowTheirCaller) {
+  const Module module = parse(".loc 1 2 3\n.loc 2 4 5, function_name $L+7, inlined_at 1 2 3\n");
+  ptxasw::test::expect_understood(module);
+  EXPECT_THAT(module.locations.at(0).inlined_at, ElementsAre(0, 0, 0));
+  EXPECT_EQ(module.locations.at(1).line, 4U);
+  EXPECT_THAT(module.locations.at(1).inlined_at, ElementsAre(1, 2, 3));
+}
+
 } // namespace

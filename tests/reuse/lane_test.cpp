@@ -509,5 +509,23 @@ TEST(Lane, ParanoidAgreesWithTheNormalForm) {
   EXPECT_TRUE(f.covered(2));
 }
 
+// A shuffle asks activemask, which .version 6.1 does not have; a move asks nothing.
+TEST(Lane, OldModulesHaveNoShuffles) {
+  std::string text = kernel_text(std::string(by_tid) + R"(
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd4+4];
+    ld.global.f32 %f3, [%rd4];
+    ret;)");
+  const auto of_version = [&](const std::string& version) {
+    const std::size_t at = text.find(".version ") + 9;
+    return Found(text.substr(0, at) + version + text.substr(text.find('\n', at)));
+  };
+  const Found old = of_version("6.1"), newer = of_version("6.2");
+  EXPECT_FALSE(old.covered(1));
+  EXPECT_THAT(old.kept(1), HasSubstr(".version 6.1"));
+  EXPECT_TRUE(old.covered(2));
+  EXPECT_TRUE(newer.covered(1));
+}
+
 } // namespace
 } // namespace ptxasw

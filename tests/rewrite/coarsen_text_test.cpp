@@ -9,6 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
 
 namespace ptxasw {
 namespace {
@@ -193,6 +196,22 @@ TEST(CoarsenText, ValuesAreKeptWhereTheirRegisterIsNot) {
   EXPECT_EQ(two.report.loads_left, 3U);
   EXPECT_THAT(two.text, HasSubstr("mov.b32 \t%ptxasw_b32_0, %f1;"));
   EXPECT_THAT(two.text, HasSubstr("mov.b32 \t%f_c1_1, %ptxasw_b32_0;"));
+}
+
+// The .loc of a call stands before the { } of what was inlined there, of which no copy is written.
+TEST(CoarsenText, CallersOfInlinedCodeAreStatedFirst) {
+  std::ifstream file(PTXASW_SOURCE_DIR "/tests/corpus/lineinfo_inlined_at.ptx");
+  const std::string source{std::istreambuf_iterator<char>(file), {}};
+  for (const reuse::CopyOrder order : {reuse::CopyOrder::copies, reuse::CopyOrder::instructions}) {
+    const Coarsened four(source, reuse::BlockOptions{.factors = {1, 4, 1}, .order = order});
+    ASSERT_TRUE(four.plan.refused.empty()) << four.plan.refused;
+    std::set<std::array<std::uint32_t, 3>> stated;
+    for (const ptx::Location& l : four.result->locations) {
+      EXPECT_TRUE(l.inlined_at[0] == 0 || stated.contains(l.inlined_at)) << l.line << '\n'
+                                                                         << four.text;
+      stated.insert({l.file, l.line, l.column});
+    }
+  }
 }
 
 } // namespace

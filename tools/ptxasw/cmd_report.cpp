@@ -9,8 +9,8 @@ namespace ptxasw::tool {
 
 int report(Arguments arguments) {
   CLI::App app(
-      "Shows what would be rewritten, as with --shuffle=all unless told otherwise. html and "
-      "json take one input.",
+      "Shows what would be rewritten: by default what the drop-in does, and with --shuffle=all or "
+      "--coarsen=... what else could be. html and json take one input.",
       "ptxasw report");
   std::vector<std::string> inputs;
   std::string output = "-", format = "text";
@@ -19,7 +19,6 @@ int report(Arguments arguments) {
   app.add_option("--format", format, "text, json, html, or table: one line per kernel")
       ->check(CLI::IsMember({"text", "json", "html", "table"}));
   Options options;
-  options.shuffle = ShuffleMode::all;
   return parse_and(app, options, std::move(arguments), [&] {
     if (inputs.size() > 1 && (format == "json" || format == "html"))
       throw CLI::ValidationError("--format=" + format, "takes one input");
