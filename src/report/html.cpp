@@ -112,7 +112,11 @@ std::string key(std::string_view style, std::string_view meaning) {
 }
 
 std::string figure(const KernelReport& kernel) {
-  const std::string drawing = lanes_svg(kernel);
+  KernelReport part; // its links lead to lines that are in the page
+  part.name = kernel.name;
+  for (const AccessReport* access : shown(kernel))
+    part.accesses.push_back(*access);
+  const std::string drawing = lanes_svg(part);
   if (drawing.empty()) return "";
   return "<figure><div class=\"scroll\">" + drawing + "</div>\n<figcaption><div class=\"keys\">" +
          key("source", "load that feeds others") + key("covered", "value from another lane") +

@@ -2,6 +2,7 @@
 // else. PTXASW_UPDATE_GOLDEN=1 rewrites the golden files.
 #include "cost/access.hpp"
 #include "ptxasw/ptxasw.hpp"
+#include "report/reason.hpp"
 #include "source_dir.hpp"
 
 #include <fmt/format.h>
@@ -89,6 +90,10 @@ TEST(Corpus, EveryKernelIsAnalysedOrRefusedWithAReason) {
         ++kernels;
         EXPECT_TRUE(kernel.analyzed || !kernel.reason.empty()) << entry.path() << kernel.name;
         EXPECT_EQ(kernel.reason.find("internal error"), std::string::npos) << kernel.reason;
+        for (const report::WhyNot& why : report::why_unchanged(kernel))
+          EXPECT_NE(why.code, "other") << why.text;
+        for (const AccessReport& access : kernel.accesses)
+          EXPECT_NE(report::reason_code(access.reason), "other") << access.reason;
       }
     }
   }

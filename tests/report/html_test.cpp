@@ -139,6 +139,21 @@ TEST(Html, LongUnchangedPartsAreNotCopiedIntoThePage) {
   EXPECT_THAT(html, HasSubstr("<span class=\"code ins\">ret;</span>"));
 }
 
+TEST(Html, PagesOfLargeKernelsAreBounded) {
+  Report report = test::sample();
+  for (unsigned line = 100; line < 4000; ++line)
+    report.kernels[0].accesses.push_back(test::load(line, 0, "in + 4*%tid.x"));
+  const std::string text = numbered_lines(4000);
+  const std::string html = to_html(report, text, text);
+  EXPECT_LT(html.size(), 8 * text.size());
+  EXPECT_THAT(html, HasSubstr("more accesses that were kept are not in this page"));
+  std::set<std::string> targets;
+  for (std::size_t at = html.find(" id=\"L"); at != html.npos; at = html.find(" id=\"L", at + 1))
+    targets.insert(html.substr(at + 5, html.find('"', at + 5) - at - 5));
+  for (std::size_t at = html.find("\"#L"); at != html.npos; at = html.find("\"#L", at + 1))
+    EXPECT_TRUE(targets.contains(html.substr(at + 2, html.find('"', at + 2) - at - 2)));
+}
+
 TEST(Html, EscapesEverythingFromTheInput) {
   const std::string evil = "<script>alert('1')</script>\"&";
   Report report = test::sample();
