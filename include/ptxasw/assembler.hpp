@@ -54,6 +54,8 @@ public:
   // makes sure that it may be done.
   virtual std::optional<std::string> recall(const std::string& /*text*/) { return std::nullopt; }
   virtual void remember(const std::string& /*text*/, const std::string& /*decisions*/) {}
+  // What it said, in one line, of the last text that it did not take; empty: nothing is known.
+  [[nodiscard]] virtual std::string refusal() const { return {}; }
 
   std::optional<Assembled> assemble(AssemblyRequest request) {
     return assemble(std::span<const AssemblyRequest>(&request, 1)).at(0);

@@ -178,6 +178,7 @@ private:
     std::optional<Assembled> keep(const std::string& text) override {
       return session_.keep(n_, text);
     }
+    [[nodiscard]] std::string refusal() const override { return session_.refusal; }
 
     std::optional<std::string> recall(const std::string& text) override {
       return session_.cache.recall(session_.conditions() + text);
@@ -246,7 +247,7 @@ private:
       return line.with(changes);
     };
     const CrashNet::Outside outside(net, CrashNet::Clock::runs);
-    return assemble_all(ptxas, environment, requests, arguments, interrupted);
+    return assemble_all(ptxas, environment, requests, arguments, interrupted, refusal);
   }
 
   // Runs ptxas for good with `text` for input `n`, and for the other inputs what has been made of
@@ -451,6 +452,7 @@ private:
   CrashNet* net = nullptr;        // while the optimizer runs
   bool spooled = false;
   int interrupted = 0; // the signal that came while the optimizer asked ptxas
+  std::string refusal; // what ptxas said of the last text that it did not take
   double optimize_ms = 0;
 };
 

@@ -11,8 +11,9 @@ namespace ptxasw::driver {
 namespace {
 
 bool is_statistics(std::string_view line) {
-  constexpr std::array<std::string_view, 3> starts{"Compiling entry function '",
-                                                   "Function properties for ", "Compile time = "};
+  constexpr std::array<std::string_view, 4> starts{
+      "Compiling entry function '", "Function properties for ",
+      "Compile time = ", "Overriding maximum register limit "};
   constexpr std::string_view info = " info    : ";
   if (line.starts_with("    ") && line.find(" bytes stack frame, ") != std::string_view::npos)
     return true;

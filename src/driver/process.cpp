@@ -105,6 +105,15 @@ private:
   }
 };
 
+// Whole seconds is what the system counts in.
+rlimit patient_limit(const rusage& first, unsigned patience) {
+  constexpr rlim_t some_seconds = 2;
+  const auto seconds = static_cast<rlim_t>(first.ru_utime.tv_sec + first.ru_stime.tv_sec);
+  const auto micros = static_cast<rlim_t>(first.ru_utime.tv_usec + first.ru_stime.tv_usec);
+  const rlim_t most = seconds * patience + micros * patience / 1'000'000 + some_seconds;
+  return {most, most + 1};
+}
+
 // Starts the command; the error is 0 if that worked.
 int start(Command& command, const SignalGate& gate, Environment& environment, pid_t& child) {
   const SpawnSetup setup(command, gate);
@@ -135,28 +144,41 @@ tl::expected<Ended, std::string> run(Command command, Environment environment) {
   return wait_for(child, gate);
 }
 
-std::vector<Ended> run_all(std::vector<Command> commands, Environment environment,
-                           unsigned at_once) {
+std::vector<Ended> run_all(std::vector<Command> commands, Environment environment, unsigned at_once,
+                           unsigned patience) {
   std::vector<Ended> ended(commands.size(), Ended{.code = 255});
   std::map<pid_t, std::size_t> running;
   const SignalGate gate;
   int interrupted = 0;
+  rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+  rlim_t limited = limit.rlim_cur;
   for (std::size_t next = 0; next < commands.size() || !running.empty();) {
     if (next < commands.size() && interrupted == 0 && running.size() < std::max(1U, at_once)) {
       pid_t child = 0;
-      if (start(commands[next], gate, environment, child) == 0) running.emplace(child, next);
+      if (start(commands[next], gate, environment, child) == 0) {
+        running.emplace(child, next);
+        if (limit.rlim_cur != RLIM_INFINITY) prlimit(child, RLIMIT_CPU, &limit, nullptr);
+      }
       ++next;
       continue;
     }
     if (interrupted != 0) next = commands.size();
     std::erase_if(running, [&](const auto& entry) {
       int status = 0;
-      const pid_t done = waitpid(entry.first, &status, WNOHANG);
+      rusage usage{};
+      const pid_t done = wait4(entry.first, &status, WNOHANG, &usage);
       if (done == 0 || (done < 0 && errno == EINTR)) return false;
+      if (done > 0 && entry.second == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        limit = patient_limit(usage, patience);
       if (done > 0 && WIFSIGNALED(status)) ended[entry.second] = {.signal = WTERMSIG(status)};
       if (done > 0 && WIFEXITED(status)) ended[entry.second] = {.code = WEXITSTATUS(status)};
       return true;
     });
+    if (const bool is_new = limit.rlim_cur != limited; is_new) {
+      limited = limit.rlim_cur;
+      for (const auto& [child, index] : running)
+        prlimit(child, RLIMIT_CPU, &limit, nullptr);
+    }
     if (running.empty() || (next < commands.size() && running.size() < at_once)) continue;
     const int signal = gate.next();
     if (signal <= 0 || signal == SIGCHLD) continue;

@@ -34,9 +34,11 @@ std::string replace_process(Command command, Environment environment);
 tl::expected<Ended, std::string> run(Command command, Environment environment);
 
 // Starts all of them, at most `at_once` at a time, and waits. What is sent to us goes to all that
-// run, and no more are started; a command that was not run has code 255.
-std::vector<Ended> run_all(std::vector<Command> commands, Environment environment,
-                           unsigned at_once);
+// run, and no more are started; a command that was not run has code 255. Once the first has ended
+// well, each other one that takes `patience` times its processor time, and some seconds, is ended
+// by SIGXCPU.
+std::vector<Ended> run_all(std::vector<Command> commands, Environment environment, unsigned at_once,
+                           unsigned patience);
 
 // Ends as the child did: dies by the same signal, or returns its exit code for main.
 int end_like(const Ended& child);

@@ -4,6 +4,7 @@
 #include "driver/files.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <fmt/format.h>
 #include <thread>
 
@@ -12,16 +13,31 @@ namespace {
 
 constexpr unsigned most_at_once = 8;
 
+constexpr unsigned patience = 20; // with texts of ours, in terms of the time that the first takes
+
 struct Run {
   MemoryFile source, cubin, messages;
 };
+
+// "ptxas FILE, line 7; error   : Unknown symbol 'x'" without the file, which is one of ours.
+std::string first_complaint(std::string_view messages) {
+  for (const std::string_view word : {"error", "fatal"}) {
+    const std::size_t at = messages.find(word);
+    const std::size_t colon = at == messages.npos ? at : messages.find(": ", at);
+    if (colon == messages.npos) continue;
+    const std::string_view rest = messages.substr(colon + 2);
+    return std::string(rest.substr(0, rest.find('\n')));
+  }
+  return "";
+}
 
 } // namespace
 
 std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
                                                    const Environment& environment,
                                                    std::span<const AssemblyRequest> requests,
-                                                   const Arguments& arguments, int& interrupted) {
+                                                   const Arguments& arguments, int& interrupted,
+                                                   std::string& refusal) {
   std::vector<std::optional<Assembled>> results(requests.size());
   if (interrupted != 0) return results;
   std::vector<Run> runs;
@@ -40,10 +56,15 @@ std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
   Environment tuned = environment;
   tuned.use_large_pages();
   const unsigned at_once = std::clamp(std::thread::hardware_concurrency(), 1U, most_at_once);
-  const std::vector<Ended> ended = run_all(std::move(commands), std::move(tuned), at_once);
+  const std::vector<Ended> ended =
+      run_all(std::move(commands), std::move(tuned), at_once, patience);
   for (std::size_t n = 0; n < ended.size(); ++n) {
     interrupted = std::max(interrupted, ended[n].interrupted);
-    if (ended[n].ok()) results[n] = Assembled{runs[n].cubin.content(), runs[n].messages.content()};
+    if (ended[n].ok())
+      results[n] = Assembled{runs[n].cubin.content(), runs[n].messages.content()};
+    else
+      refusal = ended[n].signal == SIGXCPU ? "it took too long"
+                                           : first_complaint(runs[n].messages.content());
   }
   return results;
 }
@@ -57,7 +78,8 @@ std::vector<std::optional<Assembled>> Ptxas::assemble(std::span<const AssemblyRe
     if (request.line_info) words.emplace_back("-lineinfo");
     return words;
   };
-  return assemble_all(program_, Environment::current(), requests, arguments, interrupted_);
+  return assemble_all(program_, Environment::current(), requests, arguments, interrupted_,
+                      refusal_);
 }
 
 } // namespace ptxasw::driver

@@ -16,12 +16,14 @@ namespace ptxasw::driver {
 using Arguments = std::function<std::vector<std::string>(
     const AssemblyRequest& request, const std::string& source, const std::string& cubin)>;
 
-// All requests, several at a time; nothing for those that ptxas would not take. `interrupted` is
-// set to the signal that we were sent meanwhile; then nothing is started any more.
+// All requests, several at a time; nothing for those that ptxas would not take or took too long
+// for, and `refusal` says what it said. `interrupted` is set to the signal that we were sent
+// meanwhile; then nothing is started any more.
 std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
                                                    const Environment& environment,
                                                    std::span<const AssemblyRequest> requests,
-                                                   const Arguments& arguments, int& interrupted);
+                                                   const Arguments& arguments, int& interrupted,
+                                                   std::string& refusal);
 
 // A ptxas by itself, for `architecture`, as sub-commands ask it.
 class Ptxas : public Assembler {
@@ -33,12 +35,14 @@ public:
   std::vector<std::optional<Assembled>>
   assemble(std::span<const AssemblyRequest> requests) override;
 
+  [[nodiscard]] std::string refusal() const override { return refusal_; }
   [[nodiscard]] int interrupted() const { return interrupted_; }
 
 private:
   std::string program_;
   std::string architecture_;
   int interrupted_ = 0;
+  std::string refusal_;
 };
 
 } // namespace ptxasw::driver

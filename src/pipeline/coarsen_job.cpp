@@ -163,6 +163,27 @@ private:
   std::map<std::uint32_t, double> arrays_, stored_; // by offset of the parameter
 };
 
+// What ptxas expands: measured by what it takes to assemble straight-line kernels of each kind.
+double heaviness(const ptx::Inst& inst) {
+  using enum ptx::Op;
+  if (inst.mods.wide_approx) return 1;
+  const bool wide = ptx::bit_width(inst.mods.type) == 64;
+  switch (inst.op) {
+  case div: return wide ? 40 : 12;
+  case rem: return wide ? 40 : 12;
+  case sqrt:
+  case rcp: return wide ? 20 : 8;
+  default: return 1;
+  }
+}
+
+double heaviness(const ptx::Body& body) {
+  double sum = 0;
+  for (const ptx::Inst& inst : body.insts)
+    sum += heaviness(inst);
+  return body.insts.empty() ? 1 : sum / static_cast<double>(body.insts.size());
+}
+
 CoarsenWork per_copy(const rewrite::CopyWork& work, unsigned copies) {
   const double instructions = work.loads + work.stores + work.other;
   return {.wavefronts = work.cycles / copies,
@@ -206,7 +227,7 @@ bool may_coarsen(Kernel& kernel, sym::Solver& solver, CoarsenGrid grid) {
 
 CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::Profile& profile,
                                CoarsenGrid grid) {
-  CoarsenChoices choices;
+  CoarsenChoices choices{.heaviness = heaviness(kernel.body)};
   const Accesses accesses(kernel, profile);
   accesses.describe(choices.original);
   if (accesses.has_columns()) {
@@ -254,6 +275,10 @@ std::string in_words(const CoarsenChoices& choices, const std::string& outcome) 
   if (best.chosen)
     return fmt::format("{}: {}; predicted to run {:.2f} times as fast, best of {} {}",
                        to_string(best.how), outcome, best.gain, considered, choices.basis);
+  if (best.gain == 0)
+    return fmt::format("not coarsened: of {} {}, {} came nearest, and {}", considered,
+                       choices.basis, to_string(best.how),
+                       choices.refusal.empty() ? best.verdict : "ptxas says: " + choices.refusal);
   return fmt::format(
       "not coarsened: the best of {} {}, {}, is predicted to run {:.2f} times as fast "
       "and {}",

@@ -32,7 +32,10 @@ bool may_coarsen(emulator::Kernel& kernel, sym::Solver& solver, CoarsenGrid grid
 struct CoarsenChoices {
   CoarsenBaseline original;
   std::vector<CoarsenCandidate> candidates;
+  // How many instructions ptxas has to make of one, on average: a double division is a score.
+  double heaviness = 1;
   std::string why;      // there is nothing, or nothing could be tried
+  std::string refusal;  // what the assembler said of a text that it did not take
   bool decided = false; // somebody has made up his mind: the first candidate, if it is marked
   std::string_view basis = "ways tried"; // what they were chosen from, for people
 };

@@ -42,7 +42,7 @@ double instructions_to_try(const CoarsenChoices& kernel) {
   double sum = once(kernel.original.work);
   for (const CoarsenCandidate& candidate : kernel.candidates)
     sum += once(candidate.work) * candidate.how.copies() + once(kernel.original.work);
-  return sum;
+  return sum * kernel.heaviness;
 }
 
 class Search {
@@ -133,6 +133,7 @@ private:
       ++next;
       for (std::size_t j = 0; j < jobs_.size(); ++j) {
         if (n >= trials[j].size()) continue;
+        if (!taken) jobs_[j]->ways().refusal = assembler_.refusal();
         if (const auto found = usage.find(jobs_[j]->name()); found != usage.end())
           trials[j][n].usage = found->second;
         jobs_[j]->ways().candidates.push_back(std::move(trials[j][n]));

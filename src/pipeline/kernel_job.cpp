@@ -35,6 +35,11 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+std::string in_words(const std::exception& error) {
+  const bool expected = dynamic_cast<const sym::BudgetSpent*>(&error) != nullptr;
+  return expected ? error.what() : fmt::format("internal error: {}", error.what());
+}
+
 } // namespace
 
 struct KernelJob::Impl {
@@ -49,14 +54,17 @@ struct KernelJob::Impl {
   // --- What is known ---------------------------------------------------------------------------
 
   void analyze() {
-    kernel_ = emulator::emulate(
-        module_, function_, {.time = options_.kernel_budget, .memory = options_.memory_budget},
-        block_shape(),
-        options_.values ? emulator::Follow::stored_values : emulator::Follow::addresses);
+    const emulator::Budget budget{.time = options_.kernel_budget, .memory = options_.memory_budget};
+    kernel_ = emulator::emulate(module_, function_, budget, block_shape(),
+                                options_.values ? emulator::Follow::stored_values
+                                                : emulator::Follow::addresses);
     if (!kernel_->trace.refused.empty()) {
       report_.reason = kernel_->trace.refused;
       return;
     }
+    sym::Allowance rest = budget.allowance();
+    rest.steps -= std::min(rest.steps, kernel_->context->spent());
+    kernel_->context->allow(rest);
     solver_.emplace(*kernel_->context, sym::SolverOptions{.use_z3 = options_.use_z3,
                                                           .paranoid = options_.paranoid,
                                                           .total_budget = options_.kernel_budget,
@@ -73,6 +81,7 @@ struct KernelJob::Impl {
     report_.foldable = freedom.foldable;
     list_ways();
     report_.analyzed = true;
+    kernel_->context->allow(budget.allowance()); // for all edits together, those of trials included
   }
 
   [[nodiscard]] bool shuffles() const {
@@ -352,7 +361,7 @@ KernelJob::KernelJob(const ptx::Module& module, const ptx::Function& function,
     impl_->analyze();
   } catch (const std::exception& error) {
     impl_->report_.analyzed = false;
-    impl_->report_.reason = fmt::format("internal error: {}", error.what());
+    impl_->report_.reason = in_words(error);
     impl_->ways_ = {};
   }
   impl_->report_.milliseconds = milliseconds_since(start);
@@ -398,7 +407,7 @@ KernelResult KernelJob::finish(const std::string& leave) {
     result = impl_->finish(leave);
   } catch (const std::exception& error) {
     result.report = {.name = name(), .ptx_line = impl_->report_.ptx_line};
-    result.report.reason = fmt::format("internal error: {}", error.what());
+    result.report.reason = in_words(error);
   }
   result.report.milliseconds = impl_->report_.milliseconds += milliseconds_since(start);
   return result;

@@ -171,8 +171,12 @@ public:
   }
 
   [[nodiscard]] const Report& report() const { return report_; }
-  // Counts what was done for an earlier version of the text.
+  // Counts what was done for an earlier version of the text, which is the input.
   void add(const Report& earlier) {
+    report_.bytes = earlier.bytes; // of the input
+    report_.opaque_bytes = earlier.opaque_bytes;
+    report_.statements = earlier.statements;
+    report_.opaque_statements = earlier.opaque_statements;
     report_.parses += earlier.parses;
     report_.emulations += earlier.emulations;
     report_.parse_ms += earlier.parse_ms;

@@ -102,7 +102,7 @@ struct Statement {
 
 struct Location { // .loc file line column [, function_name label+off, inlined_at file line column]
   std::uint32_t file = 0, line = 0, column = 0;
-  std::array<std::uint32_t, 3> inlined_at{}; // file, line, column of the call; 0 where there is none
+  std::array<std::uint32_t, 3> inlined_at{}; // file, line, column of the call; 0: none
 };
 
 struct Prototype { // tables named by a label

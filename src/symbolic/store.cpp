@@ -46,9 +46,9 @@ Context::Impl::Impl(std::size_t node_budget) : budget(node_budget), table(512) {
 
 void Context::Impl::allow(const Allowance& wanted) {
   allowance = wanted;
-  if (began.count() == 0) began = processor_time();
-  next_check = 0;
-  spend(0);
+  allowance.steps += std::min(spent, ~std::uint64_t{0} - wanted.steps);
+  began = processor_time();
+  check_allowance();
 }
 
 void Context::Impl::check_allowance() const {

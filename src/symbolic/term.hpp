@@ -192,7 +192,7 @@ public:
   [[nodiscard]] std::size_t memory_bytes() const; // rough
   [[nodiscard]] bool exhausted() const;
 
-  // From the beginning of this context on, not from now.
+  // From now on; of memory, all that there is.
   void allow(const Allowance& allowance);
   // Counts work that is done for the kernel outside of this class; about 20 ns each.
   void spend(std::uint64_t steps) const;

@@ -69,7 +69,8 @@ TEST(Json, Kernel) {
   k.erase("coarsen");
   EXPECT_EQ(k, json::parse(R"json({"name": "_Z6jacobiPfPKfii",
     "demangled": "jacobi(float*, float const*, int, int)", "line": 21, "analyzed": true,
-    "changed": true, "reason": "", "coarsening": "",
+    "changed": true, "reason": "", "why_unchanged": [], "way": null,
+    "predicted_gain": null, "coarsening": "",
     "grid_divided_by": [1, 1, 1], "remapping": "", "fusable": 0, "foldable": 0, "pinned": 0,
     "pinned_bytes": false,
     "loads": 5, "covered": 2, "shuffles": 1, "moves": 1,
@@ -85,7 +86,7 @@ TEST(Json, Access) {
     "space": "global", "qualifiers": ".nc", "bytes": 4,
     "address": "u0 + 4*(%tid.x + %ntid.x*%ctaid.x + nx*%ctaid.y + 1)", "values": [], "lane_stride": 4,
     "sectors": {"least": 4, "most": 5}, "class": "coalesced", "loop_depth": 0,
-    "outcome": "shuffled", "reason": "", "rewrite": {
+    "outcome": "shuffled", "reason": "", "reason_code": "", "rewrite": {
     "delta": 1, "from_line": 45,
     "facts": [{"kind": "architectural", "text": "%tid.x < %ntid.x"},
               {"kind": "checked", "text": "%tid.x + 1 + nx*%ctaid.y does not wrap"}],

@@ -55,6 +55,7 @@ kernel jacobi (line 21)
 
 kernel histogram (line 90)
   not analyzed: calls printf at line 101, which may write any memory
+  [memory-kind]
 )");
 }
 
