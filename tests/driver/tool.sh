@@ -38,7 +38,7 @@ for name in nvcc cmake ccache clang openmp flang gcc triton inductor jax nvhpc o
   grep -qE "$TOOL|DIR" out || fail "hook $name names neither the program nor an overlay: $(cat out)"
   grep -qiE '^\(.*tried' out || fail "hook $name does not say whether it was tried"
 done
-same "$(grep -c '^  [a-z]' names)" 12 "hooks"
+same "$(grep -c '^  [a-z]' names)" 13 "hooks"
 same "$(grep untried names)" "  nvhpc     NVIDIA's HPC SDK (nvc, nvc++, nvfortran) (untried)"
 "$TOOL" hook icc > out 2> stderr; same $? 2 "hook icc"
 same_file names out
