@@ -48,7 +48,7 @@ void Context::Impl::allow(const Allowance& wanted) {
   allowance = wanted;
   allowance.steps += std::min(spent, ~std::uint64_t{0} - wanted.steps);
   began = processor_time();
-  check_allowance();
+  next_check = spent;
 }
 
 void Context::Impl::check_allowance() const {

@@ -54,8 +54,7 @@ kernel jacobi (line 21)
         u1 + 4*(%tid.x + %ntid.x*%ctaid.x + nx*%ctaid.y)
 
 kernel histogram (line 90)
-  not analyzed: calls printf at line 101, which may write any memory
-  [memory-kind]
+  not analyzed: calls printf at line 101, which may write any memory [memory-kind]
 )");
 }
 
