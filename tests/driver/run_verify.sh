@@ -73,8 +73,12 @@ sed 's/^mul.*/mul.f32 %f2, %f1, %f1;/; s/^add.*/fma.rn.f32 %f0, %f1, %f1, %f1;/'
 one="--block=1 --grid=1 --launches=8"
 "$TOOL" verify free.ptx pinned.ptx $one > out || fail "verify of pinned sums"
 sed 's/^fma.*/fma.rz.f32 %f0, %f1, %f1, %f1;/' pinned.ptx > other.ptx
-"$TOOL" verify free.ptx other.ptx $one > out 2> stderr; same $? 3 "a sum that nobody may write"
-contains "$(cat out)" "not shown to be fused"
+"$TOOL" verify free.ptx other.ptx $one > out 2> stderr
+case $? in # ptxas, if it is there, tells
+  1) contains "$(cat out)" "k: different" ;;
+  3) contains "$(cat out)" "not shown to be fused" ;;
+  *) fail "a sum that nobody may write" ;;
+esac
 
 "$TOOL" verify k.ptx --kernel=q 2> stderr; same $? 1 "verify of a missing kernel"
 contains "$(cat stderr)" "there is no kernel q"
