@@ -55,7 +55,7 @@ void Context::Impl::check_allowance() const {
   next_check = spent +
                std::min(steps_between_checks, allowance.steps - std::min(spent, allowance.steps)) +
                1;
-  if (spent > allowance.steps) throw BudgetSpent("time budget of the analysis spent");
+  if (spent >= allowance.steps) throw BudgetSpent("time budget of the analysis spent");
   if (allowance.bytes != Allowance{}.bytes && memory() + held > allowance.bytes)
     throw BudgetSpent("memory budget of the analysis spent");
   if (allowance.clock != Allowance{}.clock && processor_time() - began > allowance.clock)
