@@ -163,7 +163,7 @@ private:
   std::map<std::uint32_t, double> arrays_, stored_; // by offset of the parameter
 };
 
-// What ptxas expands: measured by what it takes to assemble straight-line kernels of each kind.
+// What ptxas expands: rough weights, guessed rather than fitted.
 double heaviness(const ptx::Inst& inst) {
   using enum ptx::Op;
   if (inst.mods.wide_approx) return 1;
