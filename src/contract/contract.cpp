@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 namespace ptxasw::contract {
 namespace {
@@ -37,6 +38,7 @@ public:
     return word;
   }
   [[nodiscard]] bool done() const { return rest_.empty(); }
+  [[nodiscard]] std::string_view rest() const { return rest_; }
   template <class Number> std::optional<Number> number(Number least, Number most, int base = 10) {
     return to_number(next(), least, most, base);
   }
@@ -73,23 +75,29 @@ double between(auto begin, auto end, auto values, double x) {
   return *(value - 1) + share * (*value - *(value - 1));
 }
 
+constexpr unsigned most_parameter_space = 1U << 16;
+
 class Reader {
 public:
   explicit Reader(std::string_view text) : rest_(text) {}
 
   tl::expected<Contract, std::string> run() {
-    Words kernel = line("kernel"), sizes = line("parameters");
+    Words kernel = line("kernel"), sizes = line("parameters"), places = line("places");
     result_.kernel = kernel.next();
     const auto count = sizes.number<unsigned>(0, most_parameters);
-    const auto bytes = sizes.number<unsigned>(0, 1U << 16);
+    const auto bytes = sizes.number<unsigned>(0, most_parameter_space);
     const auto code = kernel.number<std::uint64_t>(0, ~std::uint64_t{0}, 16);
     if (!is_name(result_.kernel) || !code || !kernel.done() || !count || !bytes || !sizes.done())
       return damaged();
     result_.code = *code;
     result_.parameters = *count;
     result_.parameter_bytes = *bytes;
-    while (!rest_.empty())
+    if (!read_places(places)) return damaged();
+    while (rest_.starts_with("variant "))
       if (!variant()) return damaged();
+    while (rest_.starts_with("steps "))
+      if (!steps()) return damaged();
+    if (!rest_.empty() || result_.steps.size() > most_step_entries) return damaged();
     if (result_.variants.empty() || result_.variants.size() > most_variants ||
         result_.variants[0].entry != result_.kernel)
       return damaged();
@@ -111,6 +119,105 @@ private:
     Words words(rest_.substr(0, end));
     rest_.remove_prefix(end + 1);
     return words.next() == key ? words : Words("");
+  }
+
+  // "0:8 8:4", or "-"
+  bool read_places(Words words) {
+    if (words.rest() == "-") return true;
+    while (!words.done()) {
+      const std::string_view word = words.next();
+      const auto place = pair<unsigned>(word, most_parameter_space);
+      if (!place || place->first + place->second > result_.parameter_bytes) return false;
+      result_.places.push_back({place->first, place->second});
+    }
+    return !result_.places.empty() && result_.places.size() == result_.parameters;
+  }
+
+  // "1:2"
+  template <class Number>
+  static std::optional<std::pair<Number, Number>> pair(std::string_view word, Number most) {
+    const std::size_t colon = word.find(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    const auto first = Words::to_number<Number>(word.substr(0, colon), 0, most);
+    const auto second = Words::to_number<Number>(word.substr(colon + 1), 0, most);
+    if (!first || !second) return std::nullopt;
+    return std::pair(*first, *second);
+  }
+
+  bool steps() {
+    Words head = line("steps"), swaps = line("swap"), sizes = line("block");
+    Steps made;
+    made.entry = head.next();
+    const auto count = head.number<unsigned>(3, most_steps);
+    if (!is_name(made.entry) || !count || *count % 2 == 0 || !head.done()) return false;
+    made.count = *count;
+    while (!swaps.done()) {
+      const auto swap = pair<unsigned>(swaps.next(), most_parameters);
+      if (!swap || !is_pointer(swap->first) || !is_pointer(swap->second)) return false;
+      if (is_swapped(made, swap->first) || is_swapped(made, swap->second) ||
+          swap->first == swap->second)
+        return false;
+      made.swaps.push_back({swap->first, swap->second});
+    }
+    if (made.swaps.empty()) return false;
+    unsigned threads = 1;
+    for (unsigned& size : made.block) {
+      const auto read = sizes.number<unsigned>(1, 1024);
+      if (!read || (threads *= *read) > 1024) return false;
+      size = *read;
+    }
+    for (unsigned& size : made.covers) {
+      const auto read = sizes.number<unsigned>(1, 1U << 20);
+      if (!read) return false;
+      size = *read;
+    }
+    if (!sizes.done()) return false;
+    while (rest_.starts_with("require "))
+      if (!condition(made)) return false;
+    while (rest_.starts_with("touch "))
+      if (!touched(made)) return false;
+    result_.steps.push_back(std::move(made));
+    return true;
+  }
+
+  static bool is_swapped(const Steps& steps, unsigned parameter) {
+    return std::ranges::any_of(steps.swaps, [&](const Swap& swap) {
+      return swap.in == parameter || swap.out == parameter;
+    });
+  }
+
+  [[nodiscard]] bool is_pointer(unsigned parameter) const {
+    return parameter < result_.places.size() && result_.places[parameter].size == 8;
+  }
+
+  [[nodiscard]] std::optional<Expression> expression(std::string_view word) const {
+    auto made = to_expression(word);
+    if (made)
+      for (const Token& token : *made)
+        if (token.kind == Token::Kind::parameter &&
+            static_cast<std::size_t>(token.value) >= result_.places.size())
+          return std::nullopt;
+    return made;
+  }
+
+  bool condition(Steps& steps) {
+    Words words = line("require");
+    const auto value = expression(words.next());
+    std::string otherwise(words.rest());
+    if (!value || otherwise.empty()) return false;
+    steps.conditions.push_back({*value, std::move(otherwise)});
+    return true;
+  }
+
+  bool touched(Steps& steps) {
+    Words words = line("touch");
+    const auto parameter = words.number<unsigned>(0, most_parameters);
+    const std::string_view how = words.next();
+    const auto begin = expression(words.next()), end = expression(words.next());
+    if (!parameter || !is_pointer(*parameter) || (how != "reads" && how != "writes")) return false;
+    if (!begin || !end || !words.done()) return false;
+    steps.touched.push_back({*parameter, how == "writes", *begin, *end});
+    return true;
   }
 
   bool variant() {
@@ -164,6 +271,23 @@ private:
   Contract result_;
 };
 
+std::string text_of(const Steps& steps) {
+  std::string text = "steps " + steps.entry + ' ' + number(steps.count) + "\nswap";
+  for (const Swap& swap : steps.swaps)
+    text += ' ' + number(swap.in) + ':' + number(swap.out);
+  text += "\nblock";
+  for (const auto& sizes : {steps.block, steps.covers})
+    for (const unsigned size : sizes)
+      text += ' ' + number(size);
+  text += '\n';
+  for (const Condition& condition : steps.conditions)
+    text += "require " + to_word(condition.value) + ' ' + condition.otherwise + '\n';
+  for (const Touched& touched : steps.touched)
+    text += "touch " + number(touched.parameter) + (touched.written ? " writes " : " reads ") +
+            to_word(touched.begin) + ' ' + to_word(touched.end) + '\n';
+  return text;
+}
+
 } // namespace
 
 std::uint64_t hash(std::string_view bytes) {
@@ -182,7 +306,10 @@ std::string symbol_of(std::string_view kernel) {
 std::string encode(const Contract& contract) {
   std::string text = "kernel " + contract.kernel + ' ' + hexadecimal(contract.code) +
                      "\nparameters " + number(contract.parameters) + ' ' +
-                     number(contract.parameter_bytes) + '\n';
+                     number(contract.parameter_bytes) + "\nplaces";
+  for (const Place& place : contract.places)
+    text += ' ' + number(place.offset) + ':' + number(place.size);
+  text += contract.places.empty() ? " -\n" : "\n";
   for (const Variant& variant : contract.variants) {
     text += "variant " + variant.entry + ' ' + variant.name + ' ' +
             std::string(kinds.at(static_cast<std::size_t>(variant.kind))) + "\ngrid";
@@ -194,6 +321,8 @@ std::string encode(const Contract& contract) {
         text += (n == 0 ? ' ' + number(gain.threads) + ':' : "/") + fixed("%.3f", gain.by_waves[n]);
     text += variant.gains.empty() ? " -\n" : "\n";
   }
+  for (const Steps& steps : contract.steps)
+    text += text_of(steps);
   return std::string(magic) + ' ' + number(version) + ' ' + number(text.size()) + ' ' +
          hexadecimal(hash(text)) + '\n' + text;
 }

@@ -6,6 +6,8 @@
 // Nothing here knows PTX, solvers or the driver.
 #pragma once
 
+#include "contract/expression.hpp"
+
 #include <tl/expected.hpp>
 
 #include <array>
@@ -16,10 +18,10 @@
 
 namespace ptxasw::contract {
 
-inline constexpr unsigned version = 1;
+inline constexpr unsigned version = 2;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
-inline constexpr unsigned most_copies = 64;
+inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 8;
 
 enum class Kind : std::uint8_t {
   original,  // the kernel as its compiler made it
@@ -50,16 +52,63 @@ struct Variant {
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 
+// Of a kernel that is a time step: the array that one launch reads from `in` is the one that the
+// launch before wrote as `out`, and the other way round. Numbers of parameters.
+struct Swap {
+  unsigned in = 0, out = 0;
+  friend bool operator==(const Swap&, const Swap&) = default;
+};
+
+// Has to hold of a launch: `value` >= 0.
+struct Condition {
+  Expression value;
+  std::string otherwise; // what is wrong if it does not: one line
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+// Bytes that the launches of a run touch through a pointer, from its value on: [begin, end).
+struct Touched {
+  unsigned parameter = 0;
+  bool written = false;
+  Expression begin, end;
+  friend bool operator==(const Touched&, const Touched&) = default;
+};
+
+// An entry that does several launches of the kernel at once. Its launch and what comes of it:
+// steps.hpp. It takes the kernel's parameters and, at grid_offset(), three u32 more: the threads of
+// the original launch along x, y, z.
+struct Steps {
+  std::string entry;
+  unsigned count = 0; // T; odd, so that `in` and `out` are exchanged behind it as behind one launch
+  std::vector<Swap> swaps;
+  std::array<unsigned, 3> block{1, 1, 1};
+  // Threads of the original launch whose work one block does: what the grid is divided by, in
+  // threads, rounded up.
+  std::array<unsigned, 3> covers{1, 1, 1};
+  std::vector<Condition> conditions;
+  std::vector<Touched> touched;
+  friend bool operator==(const Steps&, const Steps&) = default;
+};
+
+// Of a parameter in the parameter space.
+struct Place {
+  unsigned offset = 0, size = 0; // bytes
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
 struct Contract {
   std::string kernel;     // under whose name the program launches
   std::uint64_t code = 0; // of the PTX of the kernel and all entries: what was measured hangs on it
   // The original's parameters: how many, and where the last one ends in the parameter space.
   unsigned parameters = 0, parameter_bytes = 0;
+  std::vector<Place> places;     // of the parameters, all or none
   std::vector<Variant> variants; // the first one is the entry of the kernel's own name
+  std::vector<Steps> steps;      // most steps first
   friend bool operator==(const Contract&, const Contract&) = default;
 };
 
-// Where the sizes of the original grid lie in the parameter space (PTX ISA: natural alignment).
+// Where the sizes of the original grid (of a Steps: its threads) lie in the parameter space (PTX
+// ISA: natural alignment).
 [[nodiscard]] constexpr unsigned grid_offset(const Contract& contract) {
   return (contract.parameter_bytes + 3) / 4 * 4;
 }

@@ -14,6 +14,7 @@ Contract example() {
           .code = 0xfedcba9876543210,
           .parameters = 5,
           .parameter_bytes = 36,
+          .places = {{0, 8}, {8, 8}, {16, 8}, {24, 8}, {32, 4}},
           .variants = {{.entry = "_Z6jacobiPf", .name = "standard", .kind = Kind::rewritten},
                        {.entry = "_Z6jacobiPf__ptxasw_original", .name = "original"},
                        {.entry = "_Z6jacobiPf__ptxasw_x2y4",
@@ -24,13 +25,21 @@ Contract example() {
                         .gains = {{64, {1.25, 1, 1, 1, 1, 1, 1, 1, 2}}, {256, {0.5}}}},
                        {.entry = "_Z6jacobiPf__ptxasw_thread_swap32",
                         .name = "thread-swap:32",
-                        .kind = Kind::remapped}}};
+                        .kind = Kind::remapped}},
+          .steps = {{.entry = "_Z6jacobiPf__ptxasw_steps5",
+                     .count = 5,
+                     .swaps = {{0, 1}, {3, 2}},
+                     .block = {64, 4, 1},
+                     .covers = {54, 54, 1},
+                     .conditions = {{*to_expression("p4s32,-1,+,tx,min"), "it is small"}},
+                     .touched = {{0, true, *to_expression("0"), *to_expression("p4s32,4,*")}}},
+                    {.entry = "_Z6jacobiPf__ptxasw_steps3", .count = 3, .swaps = {{0, 1}}}}};
 }
 
 // With the checksum that fits it.
 std::string signed_again(std::string body) {
   char line[80];
-  std::snprintf(line, sizeof line, "ptxasw-launch 1 %zu %016llx\n", body.size(),
+  std::snprintf(line, sizeof line, "ptxasw-launch 2 %zu %016llx\n", body.size(),
                 static_cast<unsigned long long>(hash(body)));
   return line + body;
 }
@@ -58,10 +67,10 @@ TEST(Contract, TheOriginalGridIsAligned) {
 
 TEST(Contract, OfAnotherVersionIsRefused) {
   std::string text = encode(example());
-  text.replace(0, 15, "ptxasw-launch 2");
+  text.replace(0, 15, "ptxasw-launch 1");
   const auto read = decode(text);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error(), "of version 2, which is not 1");
+  EXPECT_EQ(read.error(), "of version 1, which is not 2");
 }
 
 TEST(Contract, DamagedIsRefused) {
@@ -102,12 +111,27 @@ TEST(Contract, WordsThatNoModuleHasAreRefused) {
   EXPECT_FALSE(with("grid 2 4 1 appended", "grid 2 4 appended"));
   EXPECT_FALSE(with("coarsened", "merged"));
   EXPECT_FALSE(with("parameters 5", "parameters 5000"));
+  EXPECT_FALSE(with("parameters 5", "parameters 6"));
+  EXPECT_FALSE(with("places 0:8", "places 0:40"));
+  EXPECT_FALSE(with("steps5 5", "steps5 4"));
+  EXPECT_FALSE(with("steps5 5", "steps5 1"));
+  EXPECT_FALSE(with("swap 0:1 3:2", "swap 0:1 3:1"));
+  EXPECT_FALSE(with("swap 0:1 3:2", "swap 0:1 3:4")); // not as wide as a pointer
+  EXPECT_FALSE(with("swap 0:1 3:2", "swap 0:0"));
+  EXPECT_FALSE(with("swap 0:1 3:2", "swap"));
+  EXPECT_FALSE(with("block 64 4 1", "block 64 64 1"));
+  EXPECT_FALSE(with("54 54 1", "54 0 1"));
+  EXPECT_FALSE(with("p4s32,-1,+", "p5s32,-1,+"));
+  EXPECT_FALSE(with("tx,min", "tw,min"));
+  EXPECT_FALSE(with(" it is small", ""));
+  EXPECT_FALSE(with("touch 0 writes", "touch 0 moves"));
+  EXPECT_FALSE(with("touch 0 writes 0", "touch 0 writes"));
   EXPECT_FALSE(with("64:1.250", "512:1.250"));
   EXPECT_FALSE(with("64:1.250", "64:nan"));
   EXPECT_FALSE(with("64:1.250/", "64:"));
   EXPECT_FALSE(with("variant _Z6jacobiPf standard", "variant other standard"));
   EXPECT_FALSE(with("fedcba9876543210", "fedcba9876543210 more"));
-  EXPECT_FALSE(decode(signed_again("kernel k 0\nparameters 0 0\n")));
+  EXPECT_FALSE(decode(signed_again("kernel k 0\nparameters 0 0\nplaces -\n")));
   EXPECT_FALSE(decode(signed_again("")));
 }
 

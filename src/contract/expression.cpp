@@ -1,0 +1,163 @@
+// See expression.hpp.
+#include "contract/expression.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace ptxasw::contract {
+namespace {
+
+using Kind = Token::Kind;
+using Type = Token::Type;
+
+constexpr std::size_t most_tokens = 512;
+constexpr Number too_large = Number{1} << 96; // twice that and products of two are left no room
+constexpr std::array<std::string_view, 4> types{"s32", "u32", "s64", "u64"};
+constexpr std::array<std::pair<std::string_view, Kind>, 5> operators{{{"+", Kind::add},
+                                                                      {"-", Kind::subtract},
+                                                                      {"*", Kind::multiply},
+                                                                      {"min", Kind::least},
+                                                                      {"max", Kind::most}}};
+
+Number wrapped(Number n, Type type) {
+  const auto bits = static_cast<std::uint64_t>(n);
+  switch (type) {
+  case Type::s32: return static_cast<std::int32_t>(bits);
+  case Type::u32: return static_cast<std::uint32_t>(bits);
+  case Type::s64: return static_cast<std::int64_t>(bits);
+  case Type::u64: return bits;
+  }
+  return n;
+}
+
+std::optional<Number> apply(Kind kind, Number a, Number b) {
+  switch (kind) {
+  case Kind::add: return a + b;
+  case Kind::subtract: return a - b;
+  case Kind::least: return std::min(a, b);
+  case Kind::most: return std::max(a, b);
+  case Kind::multiply:
+    if (Number product = 0; !__builtin_mul_overflow(a, b, &product)) return product;
+    return std::nullopt;
+  default: return std::nullopt;
+  }
+}
+
+bool is_operator(Kind kind) {
+  return kind >= Kind::add && kind <= Kind::most;
+}
+
+std::optional<std::int64_t> to_number(std::string_view word) {
+  std::int64_t value = 0;
+  const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (read.ec != std::errc() || read.ptr != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<Type> to_type(std::string_view word) {
+  const auto found = std::ranges::find(types, word);
+  if (found == types.end()) return std::nullopt;
+  return static_cast<Type>(found - types.begin());
+}
+
+std::optional<Token> to_token(std::string_view word) {
+  if (word.empty()) return std::nullopt;
+  for (const auto& [name, kind] : operators)
+    if (word == name) return Token{.kind = kind};
+  if (const auto type = to_type(word)) return Token{.kind = Kind::wrap, .as = *type};
+  if (word.size() == 2 && (word[0] == 't' || word[0] == 'b')) {
+    if (word[1] < 'x' || word[1] > 'z') return std::nullopt;
+    return Token{.kind = word[0] == 't' ? Kind::threads : Kind::block, .value = word[1] - 'x'};
+  }
+  if (word[0] != 'p') {
+    const auto value = to_number(word);
+    return value ? std::optional(Token{.value = *value}) : std::nullopt;
+  }
+  if (word.size() < 5) return std::nullopt;
+  const auto number = to_number(word.substr(1, word.size() - 4));
+  const auto type = to_type(word.substr(word.size() - 3));
+  if (!number || *number < 0 || *number > 0xffff || !type) return std::nullopt;
+  return Token{.kind = Kind::parameter, .as = *type, .value = *number};
+}
+
+std::string to_word(const Token& token) {
+  const std::string type(types.at(static_cast<std::size_t>(token.as)));
+  const char axis = static_cast<char>('x' + token.value);
+  switch (token.kind) {
+  case Kind::constant: return std::to_string(token.value);
+  case Kind::parameter: return 'p' + std::to_string(token.value) + type;
+  case Kind::threads: return {'t', axis};
+  case Kind::block: return {'b', axis};
+  case Kind::wrap: return type;
+  default:
+    return std::string(
+        operators.at(static_cast<std::size_t>(token.kind) - static_cast<std::size_t>(Kind::add))
+            .first);
+  }
+}
+
+} // namespace
+
+std::optional<Number> evaluate(const Expression& expression, const Quantities& quantities) {
+  std::vector<Number> stack;
+  for (const Token& token : expression) {
+    std::optional<Number> value;
+    const auto axis = static_cast<std::size_t>(token.value);
+    if (is_operator(token.kind)) {
+      if (stack.size() < 2) return std::nullopt;
+      const Number right = stack.back();
+      stack.pop_back();
+      value = apply(token.kind, stack.back(), right);
+      stack.pop_back();
+    } else if (token.kind == Kind::wrap) {
+      if (stack.empty()) return std::nullopt;
+      value = wrapped(stack.back(), token.as);
+      stack.pop_back();
+    } else if (token.kind == Kind::parameter) {
+      if (const auto bits = quantities.parameter(static_cast<unsigned>(token.value)))
+        value = wrapped(static_cast<Number>(*bits), token.as);
+    } else if (token.kind == Kind::constant) {
+      value = token.value;
+    } else if (axis < 3) {
+      value = (token.kind == Kind::threads ? quantities.threads : quantities.block)[axis];
+    }
+    if (!value || *value > too_large || *value < -too_large) return std::nullopt;
+    stack.push_back(*value);
+  }
+  if (stack.size() != 1) return std::nullopt;
+  return stack[0];
+}
+
+std::string to_word(const Expression& expression) {
+  std::string word;
+  for (const Token& token : expression)
+    word += (word.empty() ? "" : ",") + to_word(token);
+  return word;
+}
+
+std::optional<Expression> to_expression(std::string_view word) {
+  Expression made;
+  std::size_t depth = 0;
+  for (bool more = true; more;) {
+    const std::size_t comma = word.find(',');
+    const auto token = to_token(word.substr(0, comma));
+    if (!token || made.size() == most_tokens) return std::nullopt;
+    if (is_operator(token->kind)) {
+      if (depth < 2) return std::nullopt;
+      --depth;
+    } else if (token->kind == Kind::wrap) {
+      if (depth < 1) return std::nullopt;
+    } else {
+      ++depth;
+    }
+    made.push_back(*token);
+    more = comma != std::string_view::npos;
+    if (more) word.remove_prefix(comma + 1);
+  }
+  if (depth != 1) return std::nullopt;
+  return made;
+}
+
+} // namespace ptxasw::contract

@@ -1,0 +1,56 @@
+// Whole numbers that hang on a launch: sums, products, minima and maxima over the sizes of the
+// launch and the kernel's own parameters. Exact: nothing wraps unless the expression says so, and
+// what gets too large for that has no value.
+//
+// Written as one word, operators behind their operands: "p2s32,-1,+,tx,min" is
+// min(parameter 2 + (-1), threads along x).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw::contract {
+
+__extension__ using Number = __int128;
+
+struct Token {
+  enum class Kind : std::uint8_t {
+    constant,  // `value`
+    parameter, // number `value`, read as `as`
+    threads,   // of the whole launch along axis `value`: size of grid times size of block
+    block,     // size of a block along axis `value`
+    add,
+    subtract,
+    multiply,
+    least,
+    most,
+    wrap, // to `as`: what a register of that type holds
+  } kind = Kind::constant;
+  enum class Type : std::uint8_t { s32, u32, s64, u64 } as = Type::s64;
+  std::int64_t value = 0;
+  friend bool operator==(const Token&, const Token&) = default;
+};
+
+using Expression = std::vector<Token>; // postfix
+
+// What expressions are about.
+struct Quantities {
+  // The low bits of a parameter, extended to 64 by zeros; none: not known.
+  std::function<std::optional<std::uint64_t>(unsigned number)> parameter;
+  std::array<std::uint64_t, 3> threads{1, 1, 1}, block{1, 1, 1};
+};
+
+// None: a parameter is not known, or a step gives more than 2^96.
+[[nodiscard]] std::optional<Number> evaluate(const Expression& expression,
+                                             const Quantities& quantities);
+
+[[nodiscard]] std::string to_word(const Expression& expression);
+// None: no such expression, one that leaves another number of values than one, or a long one.
+[[nodiscard]] std::optional<Expression> to_expression(std::string_view word);
+
+} // namespace ptxasw::contract

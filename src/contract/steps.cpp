@@ -1,0 +1,88 @@
+// See steps.hpp.
+#include "contract/steps.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace ptxasw::contract {
+namespace {
+
+constexpr std::uint64_t most_blocks_x = 0x7fffffff, most_blocks = 0xffff;
+
+// Of a parameter that is a pointer or a number of at most 64 bits.
+std::optional<std::uint64_t> bits_of(const Contract& contract, const ParameterBytes& parameters,
+                                     unsigned number) {
+  if (number >= contract.places.size()) return std::nullopt;
+  const unsigned size = contract.places[number].size;
+  const void* bytes = parameters(number);
+  if (bytes == nullptr || size == 0 || size > sizeof(std::uint64_t)) return std::nullopt;
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes, size);
+  return value;
+}
+
+std::optional<TouchedRange> touched(const Touched& what, const Quantities& quantities) {
+  const auto base = quantities.parameter(what.parameter);
+  const auto begin = evaluate(what.begin, quantities), end = evaluate(what.end, quantities);
+  if (!base || !begin || !end) return std::nullopt;
+  const Number first = *base + *begin, last = *base + *end;
+  if (first < 0 || last < first || last > Number{~std::uint64_t{0}}) return std::nullopt;
+  return TouchedRange{static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(last),
+                      what.written};
+}
+
+bool overlap(const TouchedRange& a, const TouchedRange& b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+
+} // namespace
+
+tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps& steps,
+                                           const StepLaunch& launch) {
+  const auto refused = [](std::string why) { return tl::unexpected<std::string>(std::move(why)); };
+  Quantities quantities;
+  quantities.parameter = [&](unsigned number) {
+    return bits_of(contract, launch.parameters, number);
+  };
+  FittedSteps made{.block = steps.block};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    quantities.block[axis] = launch.block[axis];
+    const std::uint64_t threads = std::uint64_t{launch.grid[axis]} * launch.block[axis];
+    quantities.threads[axis] = threads;
+    const std::uint64_t blocks = (threads + steps.covers[axis] - 1) / steps.covers[axis];
+    if (threads == 0 || threads > 0x7fffffff || blocks > (axis == 0 ? most_blocks_x : most_blocks))
+      return refused("the grid is too large");
+    made.threads[axis] = static_cast<std::uint32_t>(threads);
+    made.grid[axis] = static_cast<unsigned>(blocks);
+  }
+  for (const Condition& condition : steps.conditions) {
+    const auto value = evaluate(condition.value, quantities);
+    if (!value || *value < 0) return refused(condition.otherwise);
+  }
+  for (const Touched& what : steps.touched) {
+    const auto range = touched(what, quantities);
+    if (!range) return refused("what is read and written is not known");
+    for (const TouchedRange& other : made.ranges)
+      if ((range->written || other.written) && overlap(*range, other))
+        return refused("the arrays overlap");
+    made.ranges.push_back(*range);
+  }
+  return made;
+}
+
+bool follows(const Contract& contract, const Steps& steps, const StepLaunch& before,
+             const StepLaunch& next) {
+  if (before.grid != next.grid || before.block != next.block) return false;
+  for (unsigned number = 0; number < contract.places.size(); ++number) {
+    unsigned was = number;
+    for (const Swap& swap : steps.swaps)
+      was = number == swap.in ? swap.out : number == swap.out ? swap.in : was;
+    const void *a = before.parameters(was), *b = next.parameters(number);
+    if (a == nullptr || b == nullptr) return false;
+    if (std::memcmp(a, b, contract.places[number].size) != 0) return false;
+  }
+  return contract.places.size() == contract.parameters;
+}
+
+} // namespace ptxasw::contract

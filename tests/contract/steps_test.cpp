@@ -1,0 +1,154 @@
+// When launches are time steps that may become one, and with what sizes.
+#include "contract/steps.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace ptxasw::contract {
+namespace {
+
+Expression expression(std::string_view word) {
+  const auto made = to_expression(word);
+  EXPECT_TRUE(made) << word;
+  return made.value_or(Expression{});
+}
+
+std::optional<std::int64_t> value(std::string_view word) {
+  const Quantities quantities{.parameter = [](unsigned number) -> std::optional<std::uint64_t> {
+                                if (number > 1) return std::nullopt;
+                                return number == 0 ? 0xffffffff : 7;
+                              },
+                              .threads = {100, 20, 3},
+                              .block = {32, 4, 1}};
+  const auto made = to_expression(word);
+  if (!made) return std::nullopt;
+  EXPECT_EQ(to_word(*made), word);
+  const auto result = evaluate(*made, quantities);
+  if (!result) return std::nullopt;
+  return static_cast<std::int64_t>(*result);
+}
+
+TEST(Expression, IsExact) {
+  EXPECT_EQ(value("-12"), -12);
+  EXPECT_EQ(value("p1s32,3,+"), 10);
+  EXPECT_EQ(value("p0s32"), -1);
+  EXPECT_EQ(value("p0u32"), 0xffffffff);
+  EXPECT_EQ(value("p0u32,p1u32,*,32,-"), std::int64_t{0xffffffff} * 7 - 32);
+  EXPECT_EQ(value("2147483647,1,+,s32"), -2147483648LL);
+  EXPECT_EQ(value("-1,u32"), 0xffffffff);
+  EXPECT_EQ(value("tx,ty,max,tz,min"), 3);
+  EXPECT_EQ(value("bx,by,*,bz,-"), 127);
+}
+
+TEST(Expression, HasNoValueWhereOneIsMissing) {
+  EXPECT_EQ(value("p2s32"), std::nullopt);
+  std::string large = "p0u32";
+  for (unsigned n = 0; n < 3; ++n)
+    large += ",p0u32,*";
+  EXPECT_EQ(value(large), std::nullopt); // 2^128
+}
+
+TEST(Expression, IsOneWord) {
+  for (const char* word : {"", ",", "1,", "1,2", "1,+", "+", "s32", "p1", "p1s16", "p-1s32", "t",
+                           "tw", "1 ", "99999999999999999999", "p70000s32"})
+    EXPECT_FALSE(to_expression(word)) << word;
+}
+
+// jacobi(in, out, coefficients, n), n rows and columns of f32.
+Contract jacobi() {
+  return {.kernel = "jacobi",
+          .parameters = 4,
+          .parameter_bytes = 28,
+          .places = {{0, 8}, {8, 8}, {16, 8}, {24, 4}},
+          .variants = {{.entry = "jacobi", .name = "original"}},
+          .steps = {{.entry = "jacobi5",
+                     .count = 5,
+                     .swaps = {{0, 1}},
+                     .block = {64, 4, 1},
+                     .covers = {54, 54, 1},
+                     .conditions = {{expression("p3s32,3,-"), "nothing to do"}},
+                     .touched = {{0, true, expression("0"), expression("p3s32,p3s32,*,4,*")},
+                                 {1, true, expression("0"), expression("p3s32,p3s32,*,4,*")},
+                                 {2, false, expression("-4"), expression("p3s32,4,*")}}}}};
+}
+
+struct Arguments {
+  std::uint64_t in = 0x10000, out = 0x20000, coefficients = 0x30000;
+  int n = 100;
+  std::array<unsigned, 3> grid{4, 25, 1}, block{32, 4, 1};
+  [[nodiscard]] StepLaunch launch() const {
+    return {grid, block, [this](unsigned number) -> const void* {
+              switch (number) {
+              case 0: return &in;
+              case 1: return &out;
+              case 2: return &coefficients;
+              case 3: return &n;
+              default: return nullptr;
+              }
+            }};
+  }
+  [[nodiscard]] auto fitted() const {
+    static const Contract contract = jacobi();
+    return fit(contract, contract.steps[0], launch());
+  }
+};
+
+TEST(Steps, FitALaunch) {
+  const auto fitted = Arguments{}.fitted();
+  ASSERT_TRUE(fitted) << fitted.error();
+  EXPECT_THAT(fitted->grid, testing::ElementsAre(3, 2, 1));
+  EXPECT_THAT(fitted->block, testing::ElementsAre(64, 4, 1));
+  EXPECT_THAT(fitted->threads, testing::ElementsAre(128, 100, 1));
+  ASSERT_EQ(fitted->ranges.size(), 3U);
+  EXPECT_EQ(fitted->ranges[0].begin, 0x10000U);
+  EXPECT_EQ(fitted->ranges[0].end, 0x10000U + 40000);
+  EXPECT_TRUE(fitted->ranges[0].written);
+  EXPECT_EQ(fitted->ranges[2].begin, 0x30000U - 4);
+  EXPECT_FALSE(fitted->ranges[2].written);
+}
+
+TEST(Steps, WhatDoesNotHoldIsRefused) {
+  EXPECT_EQ(Arguments{.n = 2}.fitted().error(), "nothing to do");
+  EXPECT_EQ((Arguments{.grid = {1U << 31, 1, 1}}.fitted().error()), "the grid is too large");
+  EXPECT_EQ((Arguments{.grid = {1, 1U << 22, 1}}.fitted().error()), "the grid is too large");
+  EXPECT_EQ((Arguments{.grid = {0, 1, 1}}.fitted().error()), "the grid is too large");
+}
+
+TEST(Steps, ArraysThatOverlapAreRefused) {
+  EXPECT_EQ(Arguments{.out = 0x10000}.fitted().error(), "the arrays overlap");
+  EXPECT_EQ(Arguments{.out = 0x10000 + 39999}.fitted().error(), "the arrays overlap");
+  EXPECT_TRUE(Arguments{.out = 0x10000 + 40000}.fitted());
+  EXPECT_EQ(Arguments{.coefficients = 0x20000}.fitted().error(), "the arrays overlap");
+  EXPECT_EQ(Arguments{.coefficients = 0x10000 - 399}.fitted().error(), "the arrays overlap");
+  EXPECT_TRUE(Arguments{.coefficients = 0x10000 - 400}.fitted());
+  const auto wrapped = Arguments{.in = std::numeric_limits<std::uint64_t>::max() - 10}.fitted();
+  EXPECT_EQ(wrapped.error(), "what is read and written is not known");
+}
+
+TEST(Steps, FollowEachOtherWithTheArraysExchanged) {
+  const Contract contract = jacobi();
+  const Arguments first;
+  const auto follow = [&](const Arguments& next) {
+    return follows(contract, contract.steps[0], first.launch(), next.launch());
+  };
+  const Arguments exchanged{.in = first.out, .out = first.in};
+  EXPECT_TRUE(follow(exchanged));
+  EXPECT_FALSE(follow(first));
+  Arguments other = exchanged;
+  other.n = 99;
+  EXPECT_FALSE(follow(other));
+  other = exchanged;
+  other.coefficients += 4;
+  EXPECT_FALSE(follow(other));
+  other = exchanged;
+  other.block = {64, 2, 1};
+  EXPECT_FALSE(follow(other));
+  other = exchanged;
+  other.grid[2] = 2;
+  EXPECT_FALSE(follow(other));
+}
+
+} // namespace
+} // namespace ptxasw::contract
