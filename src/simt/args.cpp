@@ -125,7 +125,7 @@ Expected<std::vector<std::uint8_t>> contents(std::string_view text) {
   }
   const bool random = parts[0] == "random";
   if (!random && parts[0] != "iota") return bad(text, "this is neither a number nor a buffer");
-  const auto type = parts.size() > 1 ? element(parts[1]) : std::nullopt;
+  const auto type = element(parts.size() > 1 ? parts[1] : std::string_view());
   const auto count = number(2);
   if (!type || !count || *count > most_bytes / 8) return bad(text, "expected TYPE:COUNT");
   if (!random)

@@ -96,7 +96,7 @@ private:
         const Round round = check(text, seed, all_rewrites[i]);
         const std::lock_guard lock(mutex_);
         add(totals_[i], round);
-        if (!round.problem.empty()) report(text, seed, all_rewrites[i]);
+        if (!round.problem.empty()) report(text, seed, all_rewrites[i], round.problem);
       }
       const std::lock_guard lock(mutex_);
       ++kernels_;
@@ -118,16 +118,21 @@ private:
                totals.rewritten, how, totals.covered, totals.loads, totals.equal, totals.left_out);
   }
 
-  void report(const std::string& text, std::uint64_t seed, Rewrite rewrite) {
+  void report(const std::string& text, std::uint64_t seed, Rewrite rewrite,
+              const std::string& problem) {
     ++failures_;
+    const auto say = [&](std::string_view kernel, const std::string& problem) {
+      fmt::print("seed {}, {}, {}: {}\n", seed, names[static_cast<std::size_t>(rewrite)], kernel,
+                 problem);
+      std::fflush(stdout); // whoever limits the time may end this before it is small
+    };
+    say("as made", problem);
     const std::string small = shrink(
         text, [&](const std::string& t) { return !check(t, seed, rewrite).problem.empty(); });
     const std::filesystem::path file =
         std::filesystem::path(wanted_.out) / fmt::format("{}.ptx", seed);
     std::ofstream(file) << small;
-    fmt::print("seed {}: {}  kept as {}\n", seed, check(small, seed, rewrite).problem,
-               file.string());
-    std::fflush(stdout);
+    say(file.string(), check(small, seed, rewrite).problem);
   }
 
   Wanted wanted_;
