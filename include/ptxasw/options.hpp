@@ -17,7 +17,8 @@ namespace ptxasw {
 enum class ShuffleMode : std::uint8_t {
   none,      // change nothing
   all,       // every load that is provably covered
-  automatic, // "auto": those that the cost model of the target says will pay
+  automatic, // "auto": those that pay in every launch by the cost model of the target
+  columns, // as automatic, and lanes that lie a run-time distance apart are taken to lie far apart
 };
 
 // What to emit for a covered load. Only `normal` and `check` compute the right result.

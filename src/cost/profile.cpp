@@ -11,8 +11,14 @@
 namespace ptxasw::cost {
 namespace {
 
-// Lines per request of `lanes` lanes. A parametric stride is a row of some array: lines of their
-// own. Of an address that is not affine only what the sector range promises is known.
+// Whether it pays hangs on the launch.
+bool hangs_on_stride(const ShuffleCandidate& candidate) {
+  return candidate.lane == Lane::parametric && !candidate.far_apart;
+}
+
+// Lines per request of `lanes` lanes. A parametric stride is that of an array, which may be one
+// word wide, unless lanes are promised to be far apart. Of an address that is not affine only what
+// the sector range promises is known.
 double lines_touched(const ShuffleCandidate& candidate, unsigned lanes) {
   const double sectors_per_line = static_cast<double>(line_bytes) / sector_bytes;
   const double share = static_cast<double>(lanes) / warp_lanes;
@@ -22,7 +28,8 @@ double lines_touched(const ShuffleCandidate& candidate, unsigned lanes) {
     const Request request{*candidate.lane_stride, candidate.bytes, lanes};
     return std::clamp(lines(request).middle(), fewest, most);
   }
-  if (candidate.lane == Lane::parametric) return std::clamp<double>(lanes, fewest, most);
+  if (candidate.lane == Lane::parametric && candidate.far_apart)
+    return std::clamp<double>(lanes, fewest, most);
   return fewest;
 }
 
@@ -79,8 +86,10 @@ Verdict shuffle_verdict(const Profile& profile, const ShuffleCandidate& candidat
   verdict.load_cycles = access_cycles(profile, candidate);
   verdict.shuffle_cycles = shuffle_cycles(profile, candidate);
   verdict.pays = verdict.load_cycles >= profile.margin * verdict.shuffle_cycles;
-  verdict.reason = candidate.delta == 0
-                       ? "the value is in a register of the same lane"
+  verdict.reason = candidate.delta == 0 ? "the value is in a register of the same lane"
+                   : hangs_on_stride(candidate)
+                       ? "it pays only where lanes lie far apart, and how far is known at run time "
+                         "only; --shuffle=columns takes it"
                        : reason(profile, verdict, lines_touched(candidate, warp_lanes));
   return verdict;
 }

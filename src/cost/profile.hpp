@@ -88,6 +88,7 @@ struct ShuffleCandidate {
   std::optional<std::int64_t> lane_stride; // bytes, when constant
   Range sectors{1, warp_lanes};            // per request
   int delta = 0;                           // lane + delta holds the value; 0 is a register move
+  bool far_apart = false; // lanes a parametric distance apart are in lines of their own: a promise
 };
 
 struct Verdict {

@@ -22,10 +22,15 @@ inline cost::Pattern access_pattern(const emulator::Event& event, const reuse::S
   return result;
 }
 
-// As a load that a shuffle over `delta` lanes would replace; 0: as it is.
-inline cost::ShuffleCandidate candidate(const cost::Pattern& p, int delta = 0) {
-  cost::ShuffleCandidate result{
-      .bytes = p.bytes, .lane = p.lane, .sectors = cost::sectors_of(p), .delta = delta};
+// As a load that a shuffle over `delta` lanes would replace; 0: as it is. `far_apart`: lanes that
+// lie a run-time distance apart are taken to lie in lines of their own.
+inline cost::ShuffleCandidate candidate(const cost::Pattern& p, int delta = 0,
+                                        bool far_apart = true) {
+  cost::ShuffleCandidate result{.bytes = p.bytes,
+                                .lane = p.lane,
+                                .sectors = cost::sectors_of(p),
+                                .delta = delta,
+                                .far_apart = far_apart};
   if (p.lane == cost::Lane::constant) result.lane_stride = p.stride;
   return result;
 }

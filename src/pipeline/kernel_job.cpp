@@ -294,9 +294,11 @@ struct KernelJob::Impl {
 
   // --- What pays -------------------------------------------------------------------------------
 
-  // --shuffle=auto: first each load by itself, then the kernel as a whole.
+  // --shuffle=auto, columns: first each load by itself, then the kernel as a whole.
   void choose(Kernel& kernel, reuse::LanePlan& plan) const {
-    if (options_.shuffle != ShuffleMode::automatic) return; // none: the report shows what could be
+    const bool columns = options_.shuffle == ShuffleMode::columns;
+    if (!columns && options_.shuffle != ShuffleMode::automatic)
+      return; // none: the report shows what could be
     const cost::Profile* profile = cost::find_profile(architecture());
     double before = 0, saved = 0;
     for (Load& load : plan.loads) {
@@ -305,7 +307,7 @@ struct KernelJob::Impl {
       if (profile != nullptr) before += cost::access_cycles(*profile, candidate(p));
       if (!load.cover) continue;
       const cost::Verdict verdict =
-          cost::shuffle_verdict(architecture(), candidate(p, load.cover->delta));
+          cost::shuffle_verdict(architecture(), candidate(p, load.cover->delta, columns));
       if (verdict.pays) {
         saved += verdict.gain();
       } else {

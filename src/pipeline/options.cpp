@@ -18,7 +18,8 @@ template <class Value> struct Choice {
 
 constexpr std::array shuffle_modes{Choice<ShuffleMode>{"none", ShuffleMode::none},
                                    Choice<ShuffleMode>{"all", ShuffleMode::all},
-                                   Choice<ShuffleMode>{"auto", ShuffleMode::automatic}};
+                                   Choice<ShuffleMode>{"auto", ShuffleMode::automatic},
+                                   Choice<ShuffleMode>{"columns", ShuffleMode::columns}};
 constexpr std::array emit_modes{
     Choice<Emit>{"normal", Emit::normal}, Choice<Emit>{"check", Emit::check},
     Choice<Emit>{"no-load", Emit::no_load}, Choice<Emit>{"no-corner", Emit::no_corner},
@@ -187,9 +188,11 @@ struct Setter {
 
 const std::vector<Setter>& table() {
   static const std::vector<Setter> setters{
-      {{"shuffle", "none|all|auto",
-        "which covered loads to replace by shuffles: none, all that are proven, or auto (the "
-        "default), those that pay on the target"},
+      {{"shuffle", "none|all|auto|columns",
+        "which covered loads to replace by shuffles: none; all that are proven; auto (the "
+        "default), "
+        "those that pay on the target in every launch; columns, as auto where lanes that lie a "
+        "run-time distance apart (the width of an array) always lie far apart"},
        [](Options& o, std::string_view v) { return choose(o.shuffle, shuffle_modes, v); }},
       {{"coarsen", "none|auto|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "

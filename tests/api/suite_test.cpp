@@ -245,12 +245,33 @@ TEST(Suites, NothingChangesByDefault) {
   EXPECT_EQ(result.text, text);
 }
 
+// The lanes of `transposed` are a parameter apart, which is 1 in an array of one word's height;
+// with that written in as a constant the stride is known.
 TEST(Suites, AutomaticTakesUncoalescedLoadsOnly) {
   Options options;
   options.shuffle = ShuffleMode::automatic;
   const Optimized coalesced = optimize(read(golden("jacobi")), "jacobi.ptx", options);
   EXPECT_FALSE(coalesced.changed);
+  std::string text = read(golden("transposed"));
+  EXPECT_FALSE(optimize(text, "transposed.ptx", options).changed);
+  for (const std::string name : {"transposed1", "transposed4"}) {
+    const std::string load = ", [" + name + "_param_3];";
+    const std::size_t at = text.find(load);
+    const std::size_t start = text.rfind("ld.param.u32", at);
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, load.size(), ", 1024;");
+    text.replace(start, std::string("ld.param.u32").size(), "mov.u32");
+  }
+  EXPECT_EQ(kernel_of(optimize(text, "transposed.ptx", options).report, "transposed4").shuffles,
+            8U);
+}
+
+TEST(Suites, ColumnsTakesStridesOfRunTime) {
+  Options options;
+  options.shuffle = ShuffleMode::columns;
+  EXPECT_FALSE(optimize(read(golden("jacobi")), "jacobi.ptx", options).changed);
   const Optimized transposed = optimize(read(golden("transposed")), "transposed.ptx", options);
+  EXPECT_EQ(kernel_of(transposed.report, "transposed1").shuffles, 2U);
   EXPECT_EQ(kernel_of(transposed.report, "transposed4").shuffles, 8U);
 }
 

@@ -14,8 +14,8 @@ namespace {
 ShuffleCandidate constant(std::int64_t stride, unsigned bytes, int delta) {
   return {bytes, Lane::constant, stride, sectors({stride, bytes}), delta};
 }
-ShuffleCandidate parametric(unsigned bytes, int delta) {
-  return {bytes, Lane::parametric, {}, {1, 32}, delta};
+ShuffleCandidate parametric(unsigned bytes, int delta, bool far_apart = false) {
+  return {bytes, Lane::parametric, {}, {1, 32}, delta, far_apart};
 }
 ShuffleCandidate unknown(int delta) {
   return {4, Lane::unknown, {}, {1, 32}, delta};
@@ -81,7 +81,8 @@ TEST(ShufflePays, OnHopper) {
       {"a column", constant(4096, 4, 1), true},
       {"a column, four lanes away", constant(4096, 4, -4), true},
       {"a column of f64", constant(8192, 8, 1), true},
-      {"a column of run-time height", parametric(4, 1), true},
+      {"a column of run-time height: it may be 1", parametric(4, 1), false},
+      {"a column of run-time height, promised to be large", parametric(4, 1, true), true},
       {"a column, 31 lanes away: the corner is the load", constant(4096, 4, 31), false},
       {"not affine", unknown(1), false},
       {"same lane", constant(4, 4, 0), true},
@@ -107,8 +108,13 @@ TEST(ShufflePays, NeverWithoutAProfile) {
   EXPECT_THAT(shuffle_verdict("", constant(4096, 4, 1)).reason, HasSubstr("this target"));
 }
 
+TEST(ShufflePays, TheReasonNamesThePromise) {
+  EXPECT_THAT(shuffle_verdict(hopper(), parametric(4, 1)).reason, HasSubstr("--shuffle=columns"));
+  EXPECT_THAT(shuffle_verdict(hopper(), parametric(4, 1, true)).reason, HasSubstr("32 lines"));
+}
+
 TEST(ShufflePays, KnownSectorsBoundWhatAStrideSuggests) {
-  ShuffleCandidate narrow = parametric(4, 1);
+  ShuffleCandidate narrow = parametric(4, 1, true);
   narrow.sectors = {1, 2};
   EXPECT_FALSE(shuffle_pays(hopper(), narrow));
   ShuffleCandidate scattered = unknown(1);

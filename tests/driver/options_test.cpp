@@ -18,6 +18,7 @@ Options with(std::string_view option) {
 TEST(Options, EveryNameSetsItsMember) {
   EXPECT_EQ(with("shuffle=all").shuffle, ShuffleMode::all);
   EXPECT_EQ(with("shuffle=auto").shuffle, ShuffleMode::automatic);
+  EXPECT_EQ(with("shuffle=columns").shuffle, ShuffleMode::columns);
   EXPECT_EQ(with("shuffle=none").shuffle, ShuffleMode::none);
   EXPECT_EQ(with("shuffle-max-delta=3").shuffle_max_delta, 3U);
   EXPECT_TRUE(with("shuffle-shared").shuffle_shared);
