@@ -8,6 +8,7 @@
 //           in [0.5, 1.5) and on raw bits
 //   time    the same check once, then medians of interleaved, event-timed rounds
 //   sweep   the same for short launches: a sample is a graph of many of them, one after another
+//   launches  the same, but a sample is what a host launches in a row, with what that costs it
 //   traps   trap kernels: all memory against the first variant's, and digests of the regions
 //   digest  digests of all arrays behind the first variant, on the same two kinds of data
 //   count   one launch of each variant between profiler start and stop, for ncu
@@ -120,10 +121,7 @@ void launch(const Case& c, const Kernel& kernel, std::vector<std::uint64_t> valu
   std::vector<void*> pointers;
   for (std::uint64_t& value : values)
     pointers.push_back(&value);
-  const std::array<unsigned, 3>& grid = kernel.grid();
-  check(cuLaunchKernel(kernel.function(), grid[0], grid[1], grid[2], c.block[0], c.block[1],
-                       c.block[2], 0, stream, pointers.data(), nullptr),
-        "cuLaunchKernel");
+  kernel.launch(c, pointers, stream);
 }
 
 void run_steps(const Case& c, const Kernel& kernel, const Arrays& arrays, unsigned steps) {
@@ -248,6 +246,19 @@ struct Timing {
   std::size_t sets = 1;
 };
 
+// A launcher may try this and that in the first launches of a kernel.
+void settle(const Case& c, const Kernel& kernel, const Arrays& arrays) {
+  constexpr unsigned at_least = 64, at_most = 240, between_waits = 8;
+  const auto begin = std::chrono::steady_clock::now();
+  for (unsigned n = 0; n < at_most; n += between_waits) {
+    for (unsigned k = 0; k < between_waits; ++k)
+      launch(c, kernel, arrays.arguments(0));
+    check(cuCtxSynchronize(), "settling");
+    if (n >= at_least && std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(40))
+      return;
+  }
+}
+
 Timing time_contestants(const Settings& s, const Case& c, const Device& device,
                         std::vector<std::unique_ptr<Contestant>>& field,
                         std::vector<Arrays>& sets) {
@@ -265,6 +276,7 @@ Timing time_contestants(const Settings& s, const Case& c, const Device& device,
   timing.sets = sets.size();
   double total = 0, slowest = 0;
   for (auto& one : field) { // warm up, and see how long it takes
+    if (one->kernel.through_launcher()) settle(c, one->kernel, sets[0]);
     for (int n = 0; n < 3; ++n)
       sample(*one, 1);
     check(cuCtxSynchronize(), "warming up");
@@ -310,8 +322,10 @@ private:
   CUgraphExec graph_ = nullptr;
 };
 
+// Times many short launches: from a graph, so that the host does not count, or one by one.
 Timing sweep_contestants(const Settings& s, const Case& c,
                          std::vector<std::unique_ptr<Contestant>>& field, const Arrays& arrays) {
+  const bool graph = s.mode == "sweep";
   constexpr double sample_us = 200, most_launches = 100;
   constexpr double fewest_rounds = 7, most_rounds = 41;
   double slowest = 0;
@@ -327,9 +341,15 @@ Timing sweep_contestants(const Settings& s, const Case& c,
   timing.batch =
       static_cast<unsigned>(std::clamp(std::ceil(sample_us / slowest), 1.0, most_launches));
   std::vector<std::unique_ptr<Graph>> graphs;
-  for (auto& one : field) {
-    graphs.push_back(std::make_unique<Graph>(c, one->kernel, arrays, timing.batch));
-    graphs.back()->run();
+  const auto run = [&](std::size_t n) {
+    if (graph) return graphs[n]->run();
+    for (unsigned k = 0; k < timing.batch; ++k)
+      launch(c, field[n]->kernel, arrays.arguments(0));
+  };
+  for (std::size_t n = 0; n < field.size(); ++n) {
+    if (field[n]->kernel.through_launcher()) settle(c, field[n]->kernel, arrays);
+    if (graph) graphs.push_back(std::make_unique<Graph>(c, field[n]->kernel, arrays, timing.batch));
+    run(n);
   }
   check(cuCtxSynchronize(), "warming up");
   const double round_us = slowest * timing.batch * static_cast<double>(field.size());
@@ -339,7 +359,7 @@ Timing sweep_contestants(const Settings& s, const Case& c,
     for (std::size_t n = 0; n < field.size(); ++n) {
       const std::size_t turn = (round + n) % field.size();
       field[turn]->start.record();
-      graphs[turn]->run();
+      run(turn);
       field[turn]->stop.record();
     }
     check(cuCtxSynchronize(), "timing");
@@ -385,8 +405,8 @@ void time_case(const Settings& s, const Case& c, std::size_t number, const Devic
     }
   }
   try {
-    const Timing timing = s.mode == "sweep" ? sweep_contestants(s, c, field, sets[0])
-                                            : time_contestants(s, c, device, field, sets);
+    const Timing timing = s.mode != "time" ? sweep_contestants(s, c, field, sets[0])
+                                           : time_contestants(s, c, device, field, sets);
     for (const auto& one : field) {
       Line line = line_of(c, *one->variant);
       if (one->variant->valid) verdict(line, one->checked);
@@ -549,7 +569,7 @@ Settings read_arguments(int argc, char** argv) {
   }
   if (positional.size() != 2)
     throw std::runtime_error(
-        "usage: harness plan|check|time|sweep|traps|digest|count PLAN [OPTIONS]");
+        "usage: harness plan|check|time|sweep|launches|traps|digest|count PLAN [OPTIONS]");
   s.mode = positional[0];
   s.plan = positional[1];
   return s;
@@ -559,7 +579,7 @@ void run_case(const Settings& s, const Case& c, std::size_t number, const Device
   try {
     if (s.mode == "check")
       check_case(s, c, number);
-    else if (s.mode == "time" || s.mode == "sweep")
+    else if (s.mode == "time" || s.mode == "sweep" || s.mode == "launches")
       time_case(s, c, number, device);
     else if (s.mode == "traps")
       trap_case(s, c);

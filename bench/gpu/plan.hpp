@@ -10,6 +10,9 @@
 //   end
 //
 // The last three numbers of a variant: by what its host divides the grid (--coarsen-grid=host).
+// Behind them may stand its entry, if that is another one, and how it is launched: `plain`, `grid`
+// (its grid is rounded up, and the original one is its last parameter: an entry of a launch
+// contract), or `launcher` (through whatever library is preloaded; all others go around it).
 //
 // A record of results is a plan too, with `digest floats HEX...` in its cases.
 #pragma once
@@ -55,6 +58,7 @@ struct Variant {
   std::string name, cubin;
   bool valid = true;                        // false: a study that computes wrong results on purpose
   std::array<unsigned, 3> divided{1, 1, 1}; // the grid is launched so many times smaller
+  std::string entry, how = "plain";         // no entry: that of the case
 };
 
 struct Case {
@@ -102,6 +106,7 @@ inline void read_item(const std::string& key, std::istream& in, Case& c) {
     std::string validity;
     in >> v.name >> v.cubin >> validity >> v.divided[0] >> v.divided[1] >> v.divided[2];
     v.valid = validity == "valid";
+    if (in && !(in >> v.entry >> v.how)) in.clear();
     c.variants.push_back(v);
   } else if (key == "digest") {
     Digest d;

@@ -92,10 +92,13 @@ def variant_lines(variants, grid, entry, repeatable=True):
     lines = []
     for v in variants:
         divided = v.get("divided", {}).get(entry, [1, 1, 1])
-        if not any(int(blocks) % by for blocks, by in zip(grid, divided)):
+        how = v.get("how", "plain")
+        if how == "grid" or not any(int(blocks) % by for blocks, by in zip(grid, divided)):
             lines.append(f"variant {v['name']} {v['cubin']} "
                          f"{'valid' if v['valid'] and repeatable else 'study'} "
                          + " ".join(map(str, divided)))
+            if how != "plain" or "entry" in v:
+                lines[-1] += f" {v.get('entry', entry)} {how}"
     return lines
 
 

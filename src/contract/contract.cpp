@@ -331,18 +331,19 @@ tl::expected<Contract, std::string> decode(std::string_view bytes) {
   const auto refused = [](std::string why) { return tl::unexpected<std::string>(std::move(why)); };
   if (bytes.size() > most_bytes) return refused("too large");
   const std::size_t end = bytes.find('\n');
-  if (!bytes.starts_with(magic) || end == std::string_view::npos) return refused("not a contract");
-  Words head(bytes.substr(magic.size() + 1, end - magic.size() - 1));
+  if (end == std::string_view::npos) return refused("not a contract");
+  Words head(bytes.substr(0, end));
+  if (head.next() != magic) return refused("not a contract");
   const auto its_version = head.number<unsigned>(0, ~0U);
   if (!its_version) return refused("not a contract");
   if (*its_version != version)
     return refused("of version " + number(*its_version) + ", which is not " + number(version));
   const auto size = head.number<std::size_t>(0, most_bytes);
-  const auto sum = head.number<std::uint64_t>(0, ~std::uint64_t{0}, 16);
+  const std::string_view sum = head.next();
   bytes.remove_prefix(end + 1);
-  if (!size || !sum || !head.done() || *size > bytes.size()) return refused("damaged");
+  if (!size || !head.done() || *size > bytes.size()) return refused("damaged");
   bytes = bytes.substr(0, *size);
-  if (hash(bytes) != *sum) return refused("damaged");
+  if (hexadecimal(hash(bytes)) != sum) return refused("damaged");
   return Reader(bytes).run();
 }
 

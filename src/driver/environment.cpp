@@ -46,8 +46,9 @@ void Environment::use_large_pages() {
   std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string modes;
   if (!std::getline(setting, modes) || modes.find("[never]") != std::string::npos) return;
-  const auto theirs = get("GLIBC_TUNABLES");
-  set("GLIBC_TUNABLES", theirs ? std::string(ours) + ":" + *theirs : std::string(ours));
+  std::string all(ours);
+  if (const auto theirs = get("GLIBC_TUNABLES")) (all += ':') += *theirs;
+  set("GLIBC_TUNABLES", all);
 }
 
 } // namespace ptxasw::driver

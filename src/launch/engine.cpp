@@ -4,9 +4,9 @@
 #include "launch/log.hpp"
 #include "launch/model.hpp"
 #include "launch/report.hpp"
+#include "launch/sampler.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,11 +14,8 @@
 namespace ptxasw::launch {
 namespace {
 
-constexpr unsigned trials = 6;         // of each variant; the first ones may wait for the module
-constexpr unsigned most_pending = 16;  // launches whose events are not read yet
-constexpr unsigned sample_every = 256; // launches, for the report, once there were that many
-constexpr double least_gain = 1.02;    // measured; less is noise
-constexpr int exit_difference = 86;    // --check has found one
+constexpr unsigned most_pending = 16; // launches whose events are not read yet
+constexpr int exit_difference = 86;   // --check has found one
 
 } // namespace
 
@@ -27,8 +24,8 @@ Engine::Engine(Settings settings)
       decisions_(settings_.policy == Policy::measure ? Decisions::usual_file() : "") {}
 
 CUresult Engine::launch(const Request& request, const Launch& launch) {
-  const std::shared_ptr<const Kernel> kernel = kernels_.find(request.function);
-  if (kernel->shapes == nullptr) return launch(request);
+  const Kernel* const kernel = kernels_.find(request.function);
+  if (kernel == nullptr || kernel->shapes == nullptr) return launch(request);
   if (!kernel->has_contract) {
     if (settings_.report) kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
     return launch(request);
@@ -41,11 +38,14 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
   if (!shape->decided.load(std::memory_order_acquire)) {
     const unsigned variant = next_trial(*kernel, *shape);
     if (variant != no_variant) return timed(*kernel, *shape, request, variant, launch);
-  } else if (settings_.report && (std::has_single_bit(number) || number % sample_every < 2)) {
-    if (const std::lock_guard lock(shape->mutex); true) collect(*shape);
-    // As it is, and as the program would have launched, in turn.
-    const unsigned variant = std::popcount(number) % 2 == 0 ? shape->chosen.load() : 0;
-    return timed(*kernel, *shape, request, variant, launch);
+  } else if (settings_.report && number % launches_between_looks == 0) {
+    const unsigned variant = variant_to_sample(*shape, number);
+    if (variant != no_variant) {
+      const auto begin = std::chrono::steady_clock::now();
+      const CUresult result = timed(*kernel, *shape, request, variant, launch);
+      sampled(*shape, std::chrono::steady_clock::now() - begin);
+      return result;
+    }
   }
   return run(*kernel, *shape, request, shape->chosen.load(std::memory_order_relaxed), launch);
 }
@@ -60,21 +60,18 @@ unsigned Engine::named(const Kernel& kernel, const Shape& shape, const std::stri
 // No lock is held but that of the kernel's shapes; nothing waits for the device here.
 void Engine::decide(const Kernel& kernel, Shape& shape) {
   describe_shape(kernel, shape);
-  switch (settings_.policy) {
-  case Policy::named:
-    if (const unsigned n = named(kernel, shape, settings_.name); n != no_variant) shape.chosen = n;
-    break;
-  case Policy::model: shape.chosen = best_by_model(shape); break;
-  case Policy::measure:
+  shape.by_model = best_by_model(shape);
+  shape.chosen = shape.by_model; // until more is known
+  if (settings_.policy == Policy::named) {
+    const unsigned n = named(kernel, shape, settings_.name);
+    shape.chosen = n == no_variant ? 0 : n;
+  } else if (settings_.policy == Policy::measure) {
     const auto known = decisions_.find(kernel, shape);
     const unsigned n = known ? named(kernel, shape, *known) : no_variant;
-    if (n != no_variant) {
+    if (n != no_variant)
       shape.chosen = n;
-    } else {
-      shape.chosen = best_by_model(shape); // until more is known
+    else
       shape.decided = std::ranges::count(shape.usable, true) < 2;
-    }
-    break;
   }
   log("%s %ux%ux%u of %ux%ux%u: %s", kernel.name.c_str(), shape.grid[0], shape.grid[1],
       shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
@@ -86,24 +83,18 @@ unsigned Engine::next_trial(const Kernel& kernel, Shape& shape) {
   const std::lock_guard lock(shape.mutex);
   collect(shape);
   const auto all = static_cast<unsigned>(shape.usable.size());
-  if (shape.turn < trials * all) {
+  const unsigned turns = trials(shape) * all;
+  if (shape.turn < turns) {
     if (shape.pending.size() >= most_pending) return no_variant;
-    while (shape.turn < trials * all) {
+    while (shape.turn < turns) {
       const unsigned variant = shape.turn++ % all;
       if (shape.usable[variant]) return variant;
     }
   }
   if (!shape.pending.empty()) return no_variant;
-  unsigned best = 0;
-  double least = shape.timings[0].samples == 0 ? 0 : shape.timings[0].least / least_gain;
-  for (unsigned n = 1; n < all; ++n) {
-    if (!shape.usable[n] || shape.timings[n].least >= least) continue;
-    least = shape.timings[n].least;
-    best = n;
-  }
-  shape.chosen = best;
+  shape.chosen = fastest(shape);
   shape.decided = true;
-  const std::string& name = kernel.contract.variants[best].name;
+  const std::string& name = kernel.contract.variants[shape.chosen].name;
   log("%s %ux%ux%u: %s is the fastest", kernel.name.c_str(), shape.grid[0], shape.grid[1],
       shape.grid[2], name.c_str());
   if (shape.timings[0].samples != 0) decisions_.keep(kernel, shape, name);

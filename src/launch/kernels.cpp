@@ -4,6 +4,8 @@
 #include "launch/log.hpp"
 #include "launch/shapes.hpp"
 
+#include <utility>
+
 namespace ptxasw::launch {
 namespace {
 
@@ -101,33 +103,56 @@ std::string describe(Kernel& kernel, CUfunction handle) {
   return {};
 }
 
+// What this thread remembers; gone with the thread. A preloaded library may have thread-local
+// variables that cost nothing to reach, if they need no code to be made.
+using Slots = std::array<Kernels::Remembered, 64>;
+enum class Memory : std::uint8_t { none, made, gone };
+[[gnu::tls_model("initial-exec")]] constinit thread_local Slots* remembered = nullptr;
+constinit thread_local Memory state = Memory::none;
+
+struct Forgetter {
+  ~Forgetter() {
+    delete std::exchange(remembered, nullptr);
+    state = Memory::gone;
+  }
+};
+
+Slots* slots_of_thread() {
+  if (remembered == nullptr && state == Memory::none) {
+    thread_local const Forgetter at_exit;
+    [[maybe_unused]] const Forgetter& made = at_exit;
+    remembered = new Slots;
+    state = Memory::made;
+  }
+  return remembered;
+}
+
 } // namespace
 
-std::shared_ptr<const Kernel> Kernels::find(CUfunction handle) {
-  constexpr std::size_t slots = 64;
-  thread_local std::array<Remembered, slots> remembered;
+const Kernel* Kernels::find(CUfunction handle) {
+  Slots* const slots = slots_of_thread();
+  if (slots == nullptr) return nullptr;
   Key key{handle, nullptr};
   if (driver().ctx_get_current != nullptr) driver().ctx_get_current(&key.context);
-  Remembered& slot = remembered[(Hash()(key) >> 4) % slots];
+  Remembered& slot = (*slots)[Hash()(key) / 16 % slots->size()];
   const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
-  if (slot.epoch == epoch && slot.key == key) return slot.kernel;
-  std::shared_ptr<const Kernel> kernel;
+  if (slot.epoch != epoch || slot.key != key) slot = {epoch, key, look_up(key, epoch)};
+  return slot.kernel.get();
+}
+
+std::shared_ptr<const Kernel> Kernels::look_up(const Key& key, std::uint64_t epoch) {
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = known_.find(key); found != known_.end()) kernel = found->second;
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
   }
-  if (kernel == nullptr) { // no lock is held while the driver is asked
-    auto made = std::make_shared<Kernel>();
-    const Relaxed relaxed;
-    made->why = describe(*made, handle);
-    made->shapes = shapes_of(*made);
-    const std::lock_guard lock(mutex_);
-    if (epoch_.load(std::memory_order_relaxed) != epoch) return made; // its module may be gone
-    if (known_.size() >= most_kernels) known_.clear();
-    kernel = known_.try_emplace(key, std::move(made)).first->second;
-  }
-  slot = {epoch, key, kernel};
-  return kernel;
+  auto made = std::make_shared<Kernel>(); // no lock is held while the driver is asked
+  const Relaxed relaxed;
+  made->why = describe(*made, key.handle);
+  made->shapes = shapes_of(*made);
+  const std::lock_guard lock(mutex_);
+  if (epoch_.load(std::memory_order_relaxed) != epoch) return made; // its module may be gone
+  if (known_.size() >= most_kernels) known_.clear();
+  return known_.try_emplace(key, std::move(made)).first->second;
 }
 
 std::shared_ptr<Shapes> Kernels::shapes_of(const Kernel& kernel) {

@@ -42,30 +42,32 @@ struct Kernel {
 
 class Kernels {
 public:
-  // Never null. Costs little where the handle is known.
-  std::shared_ptr<const Kernel> find(CUfunction handle);
+  // Costs little where the handle is known to this thread: no lock, nothing shared is written.
+  // Stays as it is until this thread asks again. Null while the thread ends.
+  const Kernel* find(CUfunction handle);
   void forget_all();
   // Of all kernels that were ever seen, in the order of their names.
   std::vector<std::shared_ptr<Shapes>> all_shapes();
-
-private:
-  std::shared_ptr<Shapes> shapes_of(const Kernel& kernel);
 
   struct Key {
     CUfunction handle = nullptr;
     CUcontext context = nullptr;
     friend bool operator==(const Key&, const Key&) = default;
   };
-  struct Hash {
-    std::size_t operator()(const Key& key) const {
-      return std::hash<const void*>()(key.handle) * 31 + std::hash<const void*>()(key.context);
-    }
-  };
   struct Remembered { // by each thread
     std::uint64_t epoch = 0;
     Key key;
     std::shared_ptr<const Kernel> kernel;
   };
+
+private:
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return std::hash<const void*>()(key.handle) * 31 + std::hash<const void*>()(key.context);
+    }
+  };
+  std::shared_ptr<const Kernel> look_up(const Key& key, std::uint64_t epoch);
+  std::shared_ptr<Shapes> shapes_of(const Kernel& kernel);
 
   // Of all that was ever known of handles: what a thread remembers of another one does not count.
   static std::uint64_t next_epoch();

@@ -32,7 +32,7 @@ void describe_shape(const Kernel& kernel, Shape& shape) {
   shape.predicted.assign(variants.size(), 0);
   shape.timings.assign(variants.size(), {});
   shape.usable[0] = true;
-  shape.predicted[0] = 1;
+  shape.predicted[0] = 1; // unless the contract says more
   // What the driver refuses of the original it must refuse.
   constexpr unsigned most_along_y_z = 65535, most_along_x = 0x7fffffff;
   if (!launches(kernel.entries[0], shape) || count(shape.block) == 0 || count(shape.grid) == 0 ||
@@ -43,24 +43,41 @@ void describe_shape(const Kernel& kernel, Shape& shape) {
   const double waves = kernel.threads_at_a_time == 0 ? 0
                                                      : static_cast<double>(count(shape.grid)) *
                                                            threads / kernel.threads_at_a_time;
-  for (unsigned n = 1; n < variants.size(); ++n) {
+  for (unsigned n = 0; n < variants.size(); ++n) {
     const Entry& entry = kernel.entries[n];
     if (!launches(entry, shape)) continue;
-    allow_shared(kernel, entry, shape);
+    if (n != 0) allow_shared(kernel, entry, shape);
     shape.usable[n] = true;
+    if (n == 0 && variants[0].gains.empty()) continue;
     if (waves > 0) shape.predicted[n] = contract::gain_of(variants[n], threads, waves);
   }
 }
 
 unsigned best_by_model(const Shape& shape) {
   unsigned best = 0;
-  double most = worth_it;
+  double most = worth_it * shape.predicted[0];
   for (unsigned n = 1; n < shape.predicted.size(); ++n) {
     if (!shape.usable[n] || shape.predicted[n] <= most) continue;
     best = n;
     most = shape.predicted[n];
   }
   return best;
+}
+
+unsigned trials(const Shape& shape) {
+  constexpr double is_short = 20; // microseconds
+  constexpr unsigned usual = 6, of_short = 16;
+  return shape.timings[0].least < is_short ? of_short : usual;
+}
+
+unsigned fastest(const Shape& shape) {
+  const auto time = [&](unsigned n) { return shape.timings[n].least; };
+  unsigned kept = shape.by_model, best = 0;
+  if (time(0) < time(kept)) kept = 0;
+  for (unsigned n = 1; n < shape.timings.size(); ++n)
+    if (shape.usable[n] && time(n) < time(best)) best = n;
+  constexpr double noise = 0.02, resolution = 0.25; // microseconds
+  return time(best) * (1 + noise) + resolution < time(kept) ? best : kept;
 }
 
 } // namespace ptxasw::launch

@@ -16,4 +16,10 @@ void describe_shape(const Kernel& kernel, Shape& shape);
 // The variant with the best prediction, if it is worth a change; else 0.
 [[nodiscard]] unsigned best_by_model(const Shape& shape);
 
+// How often --policy=measure tries each variant, and which one is the fastest by that: the model's
+// choice, or the original where that one was no worse, unless another is better by more than
+// events can be wrong. The shape's mutex is held.
+[[nodiscard]] unsigned trials(const Shape& shape);
+[[nodiscard]] unsigned fastest(const Shape& shape);
+
 } // namespace ptxasw::launch

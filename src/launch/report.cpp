@@ -12,6 +12,7 @@ struct Row {
   std::uint64_t launches = 0, checked = 0, unchecked = 0;
   double microseconds = 0; // of one launch; 0: not measured
   double gain = 0;         // 0: not measured
+  double predicted = 0;    // by the model; 0: nothing is known
   [[nodiscard]] double total() const { return microseconds * static_cast<double>(launches) / 1000; }
 };
 
@@ -39,6 +40,7 @@ Row row_of(const Shapes& kernel, Shape& shape) {
   row.microseconds = after.mean();
   // The least times: launches wait for each other now and then.
   if (before.samples != 0 && after.samples != 0) row.gain = before.least / after.least;
+  if (shape.predicted.at(0) > 0) row.predicted = shape.predicted.at(chosen) / shape.predicted[0];
   if (!shape.decided) row.note = "still trying";
   return row;
 }
@@ -77,11 +79,13 @@ std::string escaped(const std::string& text, Format format) {
 }
 
 std::string gain_of(const Row& row) {
-  return row.gain == 0 ? "" : formatted("%.2f", row.gain);
+  if (row.gain != 0) return formatted("%.2f", row.gain);
+  const bool guessed = row.predicted != 0 && row.predicted != 1;
+  return guessed ? formatted("~%.2f", row.predicted) : "";
 }
 
 std::string as_text(const std::vector<Row>& rows) {
-  std::string text = "ptxasw launch: kernels and the shapes of their launches\n";
+  std::string text = "ptxasw launch: kernels and the shapes of their launches (~: as predicted)\n";
   text += formatted("%10s %10s %9s %6s  %-14s %-14s %-14s %s\n", "launches", "us each", "ms",
                     "gain", "variant", "grid", "block", "kernel");
   std::uint64_t checked = 0, unchecked = 0;
@@ -114,9 +118,9 @@ std::string as_json(const std::vector<Row>& rows) {
             ", \"block\": " + string(row.block) + ", \"variant\": " + string(row.variant) +
             ", \"note\": " + string(row.note) +
             formatted(", \"launches\": %llu, \"microseconds\": %.3f, \"gain\": %.4f, "
-                      "\"checked\": %llu, \"unchecked\": %llu}",
+                      "\"predicted\": %.4f, \"checked\": %llu, \"unchecked\": %llu}",
                       static_cast<unsigned long long>(row.launches), row.microseconds, row.gain,
-                      static_cast<unsigned long long>(row.checked),
+                      row.predicted, static_cast<unsigned long long>(row.checked),
                       static_cast<unsigned long long>(row.unchecked));
   }
   return text + "\n]}\n";

@@ -137,6 +137,7 @@ Options only_coarsening(Options options) {
   options.coarsen = {1, 1, 1};
   options.coarsen_auto = true;
   options.coarsen_grid = CoarsenGrid::launcher;
+  options.fewer_blocks = true; // the launcher leaves cooperative launches alone
   options.remaps.clear();
   return options;
 }

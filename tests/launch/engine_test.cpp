@@ -3,11 +3,16 @@
 
 #include "launch/model.hpp"
 #include "launch/report.hpp"
+#include "launch/sampler.hpp"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <random>
+#include <span>
 #include <thread>
 
 namespace ptxasw::launch {
@@ -261,6 +266,33 @@ TEST_F(MeasureTest, AGainThatIsNoiseIsNone) {
   EXPECT_EQ(launched().back().entry, "k");
 }
 
+// What the model prefers is as good a guess where nothing was found to be better.
+TEST_F(MeasureTest, WithinNoiseTheModelDecides) {
+  Program p;
+  p.kernel.milliseconds = 1;
+  p.two.milliseconds = 0.98;
+  p.four.milliseconds = 0.99; // the model's choice for this launch
+  Engine engine(read_settings("policy=measure"));
+  for (unsigned n = 0; n < 30; ++n)
+    engine.launch(p.request(), direct);
+  EXPECT_EQ(launched().back().entry, "k__ptxasw_x4");
+}
+
+// Events tell times to a fraction of a microsecond.
+TEST_F(MeasureTest, ShortLaunchesAreTriedOften) {
+  Program p;
+  p.kernel.milliseconds = 0.003;
+  p.two.milliseconds = 0.0028;
+  p.four.milliseconds = 0.0031;
+  Engine engine(read_settings("policy=measure"));
+  for (unsigned n = 0; n < 60; ++n)
+    engine.launch(p.request(), direct);
+  const auto all = launched();
+  EXPECT_EQ(std::ranges::count(std::span(all).first(48), "k__ptxasw_x2", &fake::Launched::entry),
+            16);
+  EXPECT_EQ(all.back().entry, "k");
+}
+
 TEST_F(MeasureTest, NeverWaits) {
   Program p;
   gpu().events_done = false;
@@ -334,8 +366,10 @@ TEST_F(EngineTest, ReportsWhatItDid) {
                            ("ptxasw-report-" + std::to_string(::getpid()) + ".json");
   Engine writer(read_settings("policy=x:4,report=" + file));
   writer.launch(p.request(), direct);
-  for (unsigned n = 0; n < 600; ++n)
+  for (unsigned n = 0; n < 600; ++n) {
+    if (n % 8 == 0 && n > 500) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     writer.launch(p.request(), direct);
+  }
   writer.launch(other.request(), direct);
   writer.write_report();
   std::FILE* in = std::fopen(file.c_str(), "r");
@@ -348,6 +382,62 @@ TEST_F(EngineTest, ReportsWhatItDid) {
                               "\"variant\": \"x:4\", \"note\": \"\", \"launches\": 601, "
                               "\"microseconds\": 1000.000, \"gain\": 4.0000"));
   EXPECT_THAT(text, HasSubstr("its module has no launch contract for it"));
+}
+
+// A loop of launches of microseconds is not slowed down for the sake of a table.
+TEST_F(EngineTest, ShortRunsAreNotTimedForTheReport) {
+  Program p;
+  Engine engine(read_settings("report=/dev/null"));
+  const unsigned before = gpu().calls["cuEventCreate"];
+  const auto begin = std::chrono::steady_clock::now();
+  for (unsigned n = 0; n < 200; ++n)
+    engine.launch(p.request(), direct);
+  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+  EXPECT_LE(gpu().calls["cuEventCreate"] - before, 2 * (1 + taken.count() / 2));
+}
+
+// The original is what costs: it is timed as often as one per cent of the run allows.
+TEST_F(EngineTest, TheOriginalIsSeldomTimed) {
+  Program p;
+  Shape shape;
+  shape.predicted = {1, 1, 3};
+  shape.usable = {true, true, true};
+  shape.timings.assign(3, {});
+  shape.chosen = 2;
+  EXPECT_EQ(variant_to_sample(shape, 1000), no_variant) << "the first look only sets the clock";
+  const auto next = [&](std::uint64_t number) {
+    shape.next_sample = 1;
+    return variant_to_sample(shape, number);
+  };
+  EXPECT_EQ(next(0), 2U);
+  EXPECT_EQ(next(199), 2U) << "a single one would be more than one per cent";
+  EXPECT_EQ(next(200), 0U);
+  shape.timings[0] = {.samples = 1, .sum = 3e6, .least = 3e6};
+  EXPECT_EQ(next(208), 2U) << "its turn";
+  shape.timings[2] = {.samples = 1, .sum = 1e6, .least = 1e6};
+  EXPECT_EQ(next(216), 2U) << "200 seconds have not gone by";
+  sampled(shape, std::chrono::milliseconds(1));
+  EXPECT_EQ(variant_to_sample(shape, 224), no_variant);
+}
+
+TEST_F(EngineTest, AThreadsMemoryGoesWithIt) {
+  Program p;
+  Engine engine(read_settings(""));
+  struct Late {
+    std::function<void()> call;
+    ~Late() {
+      if (call) call();
+    }
+  };
+  std::thread([&] {
+    thread_local Late late; // made before what the engine remembers, so destroyed after it
+    late.call = [&] { EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS); };
+    engine.launch(p.request(), direct);
+  }).join();
+  const auto all = launched();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].entry, "k__ptxasw_x4");
+  EXPECT_EQ(all[1].entry, "k");
 }
 
 TEST_F(EngineTest, ManyThreads) {
