@@ -21,6 +21,13 @@ enum class ShuffleMode : std::uint8_t {
   columns, // as automatic, and lanes that lie a run-time distance apart are taken to lie far apart
 };
 
+// Which values of a loop are carried to its next trip in registers (src/rewrite/ROTATION.md).
+enum class RotateMode : std::uint8_t {
+  none,
+  all,       // every load that the trip before has provably done
+  automatic, // "auto": of those loops for which the cost model of the target says it will pay
+};
+
 // What to emit for a covered load. Only `normal` and `check` compute the right result.
 enum class Emit : std::uint8_t {
   normal,
@@ -75,6 +82,7 @@ struct Options {
   FpContract fp_contract = FpContract::exact;
   ShuffleMode shuffle = ShuffleMode::automatic;
   unsigned shuffle_max_delta = 31;
+  RotateMode rotate = RotateMode::none;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};
   bool coarsen_auto = false;     // where all are 1: choose factors, order, registers by their gain
@@ -105,8 +113,9 @@ struct Options {
 
 // Is any rewrite switched on?
 [[nodiscard]] inline bool rewrites(const Options& options) {
-  return options.shuffle != ShuffleMode::none || options.coarsen_auto ||
-         options.coarsen != std::array{1U, 1U, 1U} || !options.remaps.empty();
+  return options.shuffle != ShuffleMode::none || options.rotate != RotateMode::none ||
+         options.coarsen_auto || options.coarsen != std::array{1U, 1U, 1U} ||
+         !options.remaps.empty();
 }
 
 // What was asked for a kernel: the last that names it, else the last that names none.

@@ -25,6 +25,7 @@ enum class Outcome : std::uint8_t {
   kept,     // left alone; `reason` says why
   shuffled, // from lane + delta
   moved,    // delta 0: the value was in a register already
+  carried,  // from the trip before of its loop
 };
 
 struct AccessReport {
@@ -56,7 +57,7 @@ struct KernelReport {
   bool analyzed = false;
   std::string reason; // why the whole kernel was left alone; empty if it was not
   std::vector<AccessReport> accesses;
-  unsigned loads = 0, covered = 0, shuffles = 0, moves = 0;
+  unsigned loads = 0, covered = 0, shuffles = 0, moves = 0, carried = 0;
   double mean_delta = 0; // mean |delta| of the shuffles
   double milliseconds = 0;
   unsigned solver_queries = 0, z3_queries = 0;
@@ -68,6 +69,7 @@ struct KernelReport {
   // The host must launch a grid that is so many times smaller (--coarsen-grid=host).
   std::array<unsigned, 3> grid_divided_by{1, 1, 1};
   std::string remapping; // what came of --remap, likewise
+  std::string rotation;  // what came of --rotate, likewise
   // --coarsen=auto: the original's work per warp, and every way that was considered, best first
   CoarsenBaseline original;
   std::vector<CoarsenCandidate> candidates;

@@ -68,6 +68,9 @@ struct Profile {
   Cost fetch{3.0, Provenance::estimated, "L2 delivers about 5120 bytes per clock to 108..132 SMs"};
   double margin = 1.5;        // the load must cost this many times the shuffle
   double kernel_margin = 1.5; // all accesses of the kernel, before against after
+  // All accesses of a loop, before against after their rotation, and the registers it may take.
+  double rotate_margin = 1.35;
+  unsigned rotate_registers = 32;
   CoarsenCosts coarsen;
   unsigned register_budget = registers_for_any_block;
   unsigned processors = 132; // SMs

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 namespace ptxasw::pipeline {
 
@@ -24,7 +25,10 @@ public:
   Describer(Kernel& kernel, const std::array<std::uint32_t, 3>& block, KernelReport& report)
       : kernel_(kernel), block_(block), report_(report) {}
 
-  void run(const reuse::LanePlan& plan) {
+  void run(const reuse::LanePlan& plan, const reuse::RotationPlan& rotation) {
+    for (const reuse::RotatedLoop& loop : rotation.loops)
+      for (const reuse::Carried& carried : loop.loads)
+        carried_.emplace(carried.event, &carried);
     Kernel& kernel = kernel_;
     KernelReport& report = report_;
     reuse::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
@@ -37,7 +41,10 @@ public:
         continue;
       }
       report.accesses.push_back(access(kernel, event, load->lane_stride, load->trip_stride));
-      describe_load(kernel, *load, report.accesses.back());
+      if (const auto found = carried_.find(e); found != carried_.end())
+        describe_carried(kernel, *found->second, report.accesses.back());
+      else
+        describe_load(kernel, *load, report.accesses.back());
       ++load;
     }
     std::ranges::stable_sort(report.accesses, {}, &AccessReport::ptx_line);
@@ -106,6 +113,19 @@ private:
     }
   }
 
+  void describe_carried(Kernel& kernel, const reuse::Carried& carried, AccessReport& access) {
+    ++report_.loads;
+    ++report_.covered;
+    ++report_.carried;
+    access.outcome = Outcome::carried;
+    access.source_ptx_line = line_of(kernel, kernel.trace.events[carried.source].inst);
+    access.proof = sym::name(carried.proof);
+    for (const reuse::NoWrap& check : carried.checks)
+      access.facts.push_back(fact(kernel, check.fact, FactKind::checked));
+    for (const reuse::IndexFact& promised : carried.promised)
+      access.facts.push_back(fact(kernel, promised, FactKind::promised));
+  }
+
   [[nodiscard]] std::vector<Fact> facts(Kernel& kernel, const reuse::Cover& cover) const {
     std::vector<Fact> result;
     if (cover.delta != 0) {
@@ -150,6 +170,7 @@ private:
   [[nodiscard]] const ptx::Module& module() const { return *kernel_.body.module; }
 
   Kernel& kernel_;
+  std::map<std::size_t, const reuse::Carried*> carried_; // by event
   std::array<std::uint32_t, 3> block_;
   KernelReport& report_;
 };
@@ -161,8 +182,9 @@ std::uint32_t line_of(const Kernel& kernel, ptx::InstId inst) {
 }
 
 void describe_accesses(Kernel& kernel, const reuse::LanePlan& plan,
+                       const reuse::RotationPlan& rotation,
                        const std::array<std::uint32_t, 3>& block, KernelReport& report) {
-  Describer(kernel, block, report).run(plan);
+  Describer(kernel, block, report).run(plan, rotation);
 }
 
 } // namespace ptxasw::pipeline

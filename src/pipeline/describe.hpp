@@ -4,6 +4,7 @@
 #include "emulator/emulate.hpp"
 #include "ptxasw/report.hpp"
 #include "reuse/lane.hpp"
+#include "reuse/rotation.hpp"
 
 #include <array>
 
@@ -15,6 +16,7 @@ std::uint32_t line_of(const emulator::Kernel& kernel, ptx::InstId inst);
 // Adds every access of the kernel, and what becomes of the loads by the plan. `block`: the known
 // block size, zeros where it is not known.
 void describe_accesses(emulator::Kernel& kernel, const reuse::LanePlan& plan,
+                       const reuse::RotationPlan& rotation,
                        const std::array<std::uint32_t, 3>& block, KernelReport& report);
 
 } // namespace ptxasw::pipeline

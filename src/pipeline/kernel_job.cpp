@@ -8,9 +8,11 @@
 #include "pipeline/access_pattern.hpp"
 #include "pipeline/arbitrate.hpp"
 #include "pipeline/describe.hpp"
+#include "pipeline/rotation_job.hpp"
 #include "reuse/lane.hpp"
 #include "rewrite/float_freedom.hpp"
 #include "rewrite/remap.hpp"
+#include "rewrite/rotate.hpp"
 #include "rewrite/shuffle.hpp"
 
 #include <fmt/format.h>
@@ -76,6 +78,9 @@ struct KernelJob::Impl {
                                     .paranoid = options_.paranoid,
                                     .block = block_shape()});
     choose(*kernel_, plan_);
+    rotation_ = choose_rotations(
+        *kernel_, *solver_, options_.rotate, architecture(),
+        {.no_index_wrap = assumed("no-index-wrap"), .paranoid = options_.paranoid});
     const rewrite::Freedom freedom = rewrite::count_freedom(kernel_->body);
     report_.fusable = freedom.fusable;
     report_.foldable = freedom.foldable;
@@ -187,9 +192,11 @@ struct KernelJob::Impl {
     if (!report_.analyzed) return result;
     KernelReport& report = result.report;
     reuse::LanePlan plan = plan_;
-    result.edits = arbitrate(proposals(report, plan));
+    RotationChoice rotation = rotation_;
+    result.edits = arbitrate(proposals(report, plan, rotation));
+    report.rotation = rotation.outcome;
     if (ways_.decided) report.coarsening = in_words(ways_, report.coarsening);
-    describe_accesses(*kernel_, plan, block_shape(), report);
+    describe_accesses(*kernel_, plan, rotation.plan, block_shape(), report);
     report.original = ways_.original;
     report.candidates = ways_.candidates;
     report.solver_queries = solver_->stats().queries;
@@ -209,7 +216,8 @@ struct KernelJob::Impl {
 
   // In the order in which they are served. With --coarsen=auto a kernel that is shuffled or was to
   // be remapped has no ways to coarsen it.
-  [[nodiscard]] std::vector<Proposal> proposals(KernelReport& report, reuse::LanePlan& plan) {
+  [[nodiscard]] std::vector<Proposal> proposals(KernelReport& report, reuse::LanePlan& plan,
+                                                RotationChoice& rotation) {
     return {{.needs = touches_blocks | touches_loads,
              .make = [&] { return coarsen(report); },
              .refuse = [](const std::string&) {}},
@@ -221,6 +229,17 @@ struct KernelJob::Impl {
                    if (wanted.kind != RemapKind::none && function_.is_entry)
                      report.remapping =
                          fmt::format("not remapped ({}): {} already", text_of(wanted), claim);
+                 }},
+            {.needs = touches_loads,
+             .make =
+                 [&] {
+                   return Made{rewrite::rotate(*kernel_, rotation.plan), touches_loads,
+                               "its loads are carried from trip to trip"};
+                 },
+             .refuse =
+                 [&](const std::string& claim) {
+                   if (rotation.plan.loops.empty()) return;
+                   rotation = {.plan = {}, .outcome = "not rotated: " + claim + " already"};
                  }},
             {.needs = touches_loads,
              .make =
@@ -349,6 +368,7 @@ struct KernelJob::Impl {
   std::optional<Kernel> kernel_;
   std::optional<sym::Solver> solver_;
   reuse::LanePlan plan_;
+  RotationChoice rotation_;
   CoarsenChoices ways_;
   bool waits_ = false;   // could be coarsened once its multiply-adds are pinned
   std::string unpinned_; // why they could not be

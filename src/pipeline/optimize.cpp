@@ -53,6 +53,7 @@ void take_back(KernelReport& kernel, const std::string& why) {
   kernel.reason = why;
   if (!kernel.coarsening.empty()) kernel.coarsening = "not coarsened: " + why;
   if (!kernel.remapping.empty()) kernel.remapping = "not remapped: " + why;
+  if (!kernel.rotation.empty()) kernel.rotation = "not rotated: " + why;
   kernel.grid_divided_by = {1, 1, 1};
 }
 

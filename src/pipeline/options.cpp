@@ -20,6 +20,9 @@ constexpr std::array shuffle_modes{Choice<ShuffleMode>{"none", ShuffleMode::none
                                    Choice<ShuffleMode>{"all", ShuffleMode::all},
                                    Choice<ShuffleMode>{"auto", ShuffleMode::automatic},
                                    Choice<ShuffleMode>{"columns", ShuffleMode::columns}};
+constexpr std::array rotate_modes{Choice<RotateMode>{"none", RotateMode::none},
+                                  Choice<RotateMode>{"all", RotateMode::all},
+                                  Choice<RotateMode>{"auto", RotateMode::automatic}};
 constexpr std::array emit_modes{
     Choice<Emit>{"normal", Emit::normal}, Choice<Emit>{"check", Emit::check},
     Choice<Emit>{"no-load", Emit::no_load}, Choice<Emit>{"no-corner", Emit::no_corner},
@@ -194,6 +197,11 @@ const std::vector<Setter>& table() {
         "those that pay on the target in every launch; columns, as auto where lanes that lie a "
         "run-time distance apart (the width of an array) always lie far apart"},
        [](Options& o, std::string_view v) { return choose(o.shuffle, shuffle_modes, v); }},
+      {{"rotate", "none|auto|all",
+        "which loads that the trip before of a loop has done to carry from trip to trip in "
+        "registers: none, those of loops for which that pays on the target, or all that are proven "
+        "(none)"},
+       [](Options& o, std::string_view v) { return choose(o.rotate, rotate_modes, v); }},
       {{"coarsen", "none|auto|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
         "is proven sound; auto has ptxas try several ways and takes the one that pays most by a "

@@ -134,6 +134,7 @@ std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& c
 Options only_coarsening(Options options) {
   options.variants = false;
   options.shuffle = ShuffleMode::none;
+  options.rotate = RotateMode::none;
   options.coarsen = {1, 1, 1};
   options.coarsen_auto = true;
   options.coarsen_grid = CoarsenGrid::launcher;

@@ -96,7 +96,8 @@ std::string cells_of(const Frame& frame, const Strip& strip, double y, bool supp
   const Cells cells(frame, strip, y);
   if (access.outcome == Outcome::shuffled)
     return shuffled_cells(cells, delta_of(access)) + cells.numbers();
-  const auto style = access.outcome == Outcome::moved ? "moved" : supplies ? "source" : "kept";
+  const bool moved = access.outcome == Outcome::moved || access.outcome == Outcome::carried;
+  const auto style = moved ? "moved" : supplies ? "source" : "kept";
   if (access.access == AccessClass::uniform) return cells.path(style, 0, 1);
   return cells.path(style, 0, lanes) + cells.numbers();
 }
@@ -106,6 +107,7 @@ std::string side_note(const AccessReport& access, std::size_t family_size) {
   case Outcome::shuffled:
     return fmt::format("lane{:+} of line {}", access.delta, access.source_ptx_line);
   case Outcome::moved: return fmt::format("register of line {}", access.source_ptx_line);
+  case Outcome::carried: return fmt::format("line {}, trip before", access.source_ptx_line);
   case Outcome::kept: break;
   }
   std::string text(cost::name(access.access));

@@ -33,7 +33,8 @@ std::vector<const AccessReport*> shown(const KernelReport& kernel) {
 std::string_view style_of(const Users& users, const AccessReport& access) {
   switch (access.outcome) {
   case Outcome::shuffled: return "covered";
-  case Outcome::moved: return "moved";
+  case Outcome::moved:
+  case Outcome::carried: return "moved";
   case Outcome::kept: break;
   }
   return users.of(access).empty() ? "kept" : "source";

@@ -74,6 +74,7 @@ std::string_view name(Outcome outcome) {
   case Outcome::kept: return "kept";
   case Outcome::shuffled: return "shuffled";
   case Outcome::moved: return "moved";
+  case Outcome::carried: return "carried";
   }
   return "kept";
 }
@@ -114,6 +115,8 @@ std::string outcome(const Users& users, const AccessReport& access) {
   case Outcome::shuffled:
     return fmt::format("shuffled from lane{:+}, line {}", access.delta, access.source_ptx_line);
   case Outcome::moved: return fmt::format("moved from line {}, same lane", access.source_ptx_line);
+  case Outcome::carried:
+    return fmt::format("carried from line {}, trip before", access.source_ptx_line);
   case Outcome::kept: break;
   }
   if (const auto& lines = users.of(access); !lines.empty())

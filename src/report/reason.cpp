@@ -62,6 +62,7 @@ constexpr auto table = std::to_array<Reason>({
     {"other-rewrite", "is to be remapped", ""},
     {"other-rewrite", "its blocks are merged", ""},
     {"other-rewrite", "do each other's work", ""},
+    {"other-rewrite", "are carried from trip", ""},
     {"not-asked", "no axis to coarsen", "nothing was asked for"},
     {"not-asked", "nothing is asked for", ""},
     // Why blocks or threads cannot be moved or merged.
@@ -95,9 +96,14 @@ constexpr auto table = std::to_array<Reason>({
     {"loop-trips", "trip count may differ", "lanes may be in different trips of a loop"},
     {"register-width", "does not fill its register", "the value does not fill its register"},
     {"old-module", "activemask came with", "the module's .version is too old for shuffles"},
+    {"loop-form", "branches inside, and is not", "the loop has a form that is not rotated"},
+    {"loop-form", "branch back to its beginning", ""},
+    {"loop-form", "computed ahead of the loop", ""},
     {"no-source", "no earlier load", "no earlier load has it"},
+    {"no-source", "no load of the trip before", ""},
     {"not-affine", "is not affine", "the address is not affine in the lane"},
     {"not-affine", "each lane holds for itself", ""},
+    {"not-affine", "changes freely from trip", ""},
     {"not-dominated", "does not precede", "the load that has it does not always run before"},
     {"other-loop", "another loop nest", "the load that has it is in another loop"},
     {"other-type", "another width or type", "the load that has it is of another type"},
@@ -112,6 +118,7 @@ constexpr auto table = std::to_array<Reason>({
     {"memory-kind", " memory", "memory of a kind that is not handled"},
     // Only said of kernels that nothing else is said of.
     {"no-loads", "loads nothing that", "it has no loads"},
+    {"no-loads", "no loop loads anything", ""},
     {"nothing-found", "nothing to gain was found", "nothing was found to be gained"},
 });
 
@@ -153,6 +160,7 @@ std::vector<WhyNot> why_unchanged(const KernelReport& kernel) {
   say("all", kernel.reason);
   if (is_refusal(kernel.coarsening)) say("coarsening", kernel.coarsening);
   if (is_refusal(kernel.remapping)) say("remapping", kernel.remapping);
+  if (is_refusal(kernel.rotation)) say("rotation", kernel.rotation);
   say("shuffles", loads_reason(kernel));
   if (result.empty())
     say("all",

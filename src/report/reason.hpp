@@ -25,14 +25,14 @@ std::span<const Reason> reasons();
 // "" for an empty text, "other" for one that no phrase fits.
 std::string_view reason_code(std::string_view wording);
 
-// Of KernelReport::coarsening and ::remapping, which also say what was done.
+// Of KernelReport::coarsening, ::remapping and ::rotation, which also say what was done.
 bool is_refusal(std::string_view outcome);
 
 // Why a kernel that was not changed was not, in the order of what was tried: of the kernel as a
-// whole, of coarsening, of remapping, of its loads (the most frequent). Never empty for a kernel
-// that was not changed.
+// whole, of coarsening, of remapping, of rotation, of its loads (the most frequent). Never empty
+// for a kernel that was not changed.
 struct WhyNot {
-  std::string_view rewrite; // "all", "coarsening", "remapping", "shuffles"
+  std::string_view rewrite; // "all", "coarsening", "remapping", "rotation", "shuffles"
   std::string_view code;
   std::string text;
 };

@@ -4,6 +4,7 @@
 // nearest lane that a direct one offers.
 #include "reuse/lane.hpp"
 
+#include "reuse/access_pair.hpp"
 #include "reuse/address_match.hpp"
 #include "reuse/between.hpp"
 #include "reuse/relaxed.hpp"
@@ -30,7 +31,7 @@ class LaneReuse {
 public:
   LaneReuse(emulator::Kernel& kernel, sym::Solver& solver, const LaneOptions& options)
       : k_(kernel), c_(*kernel.context), solver_(solver), options_(options), shift_(kernel),
-        relaxed_(c_, shift_.tid_x()), between_(kernel) {}
+        relaxed_(c_, shift_.tid_x()), between_(kernel), places_(kernel, between_) {}
 
   LanePlan run() {
     LanePlan plan;
@@ -76,7 +77,8 @@ private:
     if (k_.loops.innermost[load.block] != ~0U && !k_.warp_uniform_loops(load.block)) {
       return "in a loop whose trip count may differ between lanes";
     }
-    if (!whole_registers(load)) return "its value does not fill its register exactly";
+    // 128-bit registers cannot be shuffled in 32-bit parts without a detour.
+    if (!whole_registers(k_.body, load)) return "its value does not fill its register exactly";
     return {};
   }
 
@@ -89,14 +91,6 @@ private:
     const auto addresses = k_.body.addr(k_.body.insts[load.inst]);
     return addresses.size() == 1 && addresses[0].base.kind == ptx::Arg::Kind::reg &&
            width(addresses[0].base.id) == 64;
-  }
-
-  // Narrow loads are extended into wider registers; then both sides must extend alike, which
-  // same_shape demands. 128-bit registers cannot be shuffled in 32-bit parts without a detour.
-  [[nodiscard]] bool whole_registers(const Event& load) const {
-    return std::ranges::all_of(k_.body.dst(k_.body.insts[load.inst]), [&](const ptx::Arg& dst) {
-      return dst.kind == ptx::Arg::Kind::reg && width(dst.id) >= 16 && width(dst.id) <= 64;
-    });
   }
 
   [[nodiscard]] unsigned width(ptx::RegId reg) const {
@@ -175,7 +169,7 @@ private:
     if (k_.loops.innermost[s.block] != k_.loops.innermost[d.block]) {
       return refuse("{} is in another loop nest", where);
     }
-    if (!same_shape(s, d)) return refuse("{} has another width or type", where);
+    if (!same_shape(k_.body, s, d)) return refuse("{} has another width or type", where);
     // What .nc returns for memory that the kernel has written is undefined; a plain load is not.
     if (s.read_only && !d.read_only) return refuse("{} is .nc, and this one is not", where);
     if (!source_executed(s, d)) {
@@ -200,19 +194,6 @@ private:
     return std::nullopt;
   }
 
-  [[nodiscard]] bool same_shape(const Event& s, const Event& d) const {
-    if (s.space != d.space || s.element_bytes != d.element_bytes || s.elements != d.elements) {
-      return false;
-    }
-    const auto from = k_.body.dst(k_.body.insts[s.inst]), to = k_.body.dst(k_.body.insts[d.inst]);
-    for (std::size_t n = 0; n < to.size(); ++n) {
-      if (width(from[n].id) != width(to[n].id)) return false;
-      const bool extended = width(to[n].id) != 8 * d.element_bytes;
-      if (extended && ptx::is_signed(s.type) != ptx::is_signed(d.type)) return false;
-    }
-    return true;
-  }
-
   // Lane x + N is active at D, so the facts of D's block hold in it too.
   bool source_executed(const Event& s, const Event& d) {
     if (c_.value(s.guard) == sym::Bits{1}) return true;
@@ -231,7 +212,7 @@ private:
                line);
         return false;
       }
-      if (d.read_only || disjoint(e, d)) return true;
+      if (d.read_only || disjoint(c_, relaxed_, e, d)) return true;
       refuse("the store at line {} may write it; const __restrict__ would rule that out", line);
       return false;
     });
@@ -259,29 +240,6 @@ private:
   [[nodiscard]] bool surely_meet(const Event& store, const Event& load) const {
     const auto bytes = c_.difference(store.address, load.address);
     return bytes && *bytes < size_of(load) && *bytes > -size_of(store);
-  }
-
-  [[nodiscard]] static std::int64_t size_of(const Event& e) {
-    return std::int64_t{e.element_bytes} * std::int64_t{e.elements};
-  }
-
-  // Neither this lane's store nor that of another lane of the warp touches the loaded bytes. Other
-  // lanes' stores would be a race, which PTX leaves undefined; code from before Volta relied on
-  // lockstep there, and costs nothing to respect.
-  bool disjoint(const Event& store, const Event& load) {
-    // A generic load counts only where its address is global.
-    const ptx::Space space = load.space == ptx::Space::generic ? ptx::Space::global : load.space;
-    if (store.space != space && store.space != ptx::Space::generic) return true;
-    const auto bytes = c_.difference(store.address, load.address);
-    const Stride stride = relaxed_.stride(store.address);
-    if (!bytes || stride.kind != Stride::Kind::constant || std::abs(stride.bytes) > (1 << 20)) {
-      return false;
-    }
-    for (std::int64_t lane = -31; lane <= 31; ++lane) {
-      const std::int64_t distance = *bytes + lane * stride.bytes;
-      if (distance < size_of(load) && distance > -size_of(store)) return false;
-    }
-    return true;
   }
 
   // Z3 puts lane x + delta into the address itself.
@@ -316,7 +274,7 @@ private:
       return true;
     }
     for (const IndexFact& fact : match->facts) {
-      const auto check = place_check(fact, d);
+      const auto check = places_.place(fact, d.inst);
       if (!check) {
         refuse("its index is in no register where a wrap of {} could be checked",
                c_.to_string(fact.index));
@@ -325,41 +283,6 @@ private:
       cover.checks.push_back(*check);
     }
     return true;
-  }
-
-  // Registers that hold the index and the unit of the fact at D.
-  std::optional<NoWrap> place_check(const IndexFact& fact, const Event& d) {
-    NoWrap check{.fact = fact};
-    const emulator::Definition* index = find_register(fact.index, d);
-    if (index == nullptr) return std::nullopt;
-    check.index = index->reg;
-    check.defined = index->inst;
-    if (!fact.unit.valid()) return check;
-    const emulator::Definition* unit = find_register(fact.unit, d);
-    if (unit == nullptr) return std::nullopt;
-    check.unit = unit->reg;
-    check.unit_defined = unit->inst;
-    return check;
-  }
-
-  const emulator::Definition* find_register(Term value, const Event& d) {
-    c_.spend(4 + k_.trace.definitions.size() / 8);
-    for (const emulator::Definition& definition : k_.trace.definitions) {
-      if (definition.value == value && width(definition.reg) == c_.width(value) &&
-          k_.cfg.dominates_inst(definition.inst, d.inst) && !overwritten(definition, d.inst)) {
-        return &definition;
-      }
-    }
-    return nullptr;
-  }
-
-  bool overwritten(const emulator::Definition& definition, ptx::InstId before) {
-    if (definition.at_entry && definition.inst != before) {
-      for (const ptx::Arg& dst : k_.body.dst(k_.body.insts[definition.inst])) {
-        if (dst.kind == ptx::Arg::Kind::reg && dst.id == definition.reg) return true;
-      }
-    }
-    return between_.overwritten(definition.inst, before, definition.reg);
   }
 
   // --- Which loads to cover ---------------------------------------------------------------------
@@ -450,6 +373,7 @@ private:
   LaneShift shift_;
   Relaxed relaxed_; // along %tid.x
   Between between_;
+  CheckPlaces places_;
   struct Source {
     std::size_t load = 0, event = 0;
     std::int64_t steps = 0;

@@ -17,6 +17,7 @@
 
 #include "emulator/emulate.hpp"
 #include "reuse/address_match.hpp"
+#include "reuse/check_places.hpp"
 #include "reuse/relaxed.hpp"
 #include "symbolic/solver.hpp"
 
@@ -25,15 +26,6 @@
 #include <vector>
 
 namespace ptxasw::reuse {
-
-// An IndexFact with the registers from which the lane that relies on it checks it at run time.
-struct NoWrap {
-  IndexFact fact;
-  ptx::RegId index = 0;        // holds fact.index at the covered load
-  ptx::RegId unit = ptx::none; // holds fact.unit; none: it is 1
-  ptx::InstId defined = 0;     // where the index was left there
-  ptx::InstId unit_defined = 0;
-};
 
 struct Cover {
   std::size_t load = 0;   // the source: its number among the plan's loads,

@@ -68,6 +68,16 @@ TEST_P(TrapRewrite, RemappedThreadsComputeTheSame) {
   }
 }
 
+TEST_P(TrapRewrite, RotatedLoopsComputeTheSame) {
+  const TrapCase& trap = GetParam();
+  Options options;
+  options.shuffle = ShuffleMode::none;
+  options.rotate = RotateMode::all;
+  options.fp_contract = FpContract::any;
+  const Optimized result = optimize(trap.text, trap.name + ".ptx", options);
+  EXPECT_EQ(simt::compare(trap, result.text), "") << result.text;
+}
+
 // h54 stores what the clock says: its values differ from run to run, its structure is tested below.
 std::vector<TrapCase> traps_with_fixed_results() {
   std::vector<TrapCase> traps = simt::all_traps();

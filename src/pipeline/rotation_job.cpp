@@ -1,0 +1,94 @@
+#include "pipeline/rotation_job.hpp"
+
+#include "cost/rotation.hpp"
+#include "pipeline/access_pattern.hpp"
+#include "reuse/access_pair.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace ptxasw::pipeline {
+
+using emulator::Event;
+using emulator::EventKind;
+using emulator::Kernel;
+using reuse::RotatedLoop;
+
+namespace {
+
+// Loads of one address that nothing can change are counted once: ptxas does them once.
+cost::RotationWork work_of(Kernel& kernel, const RotatedLoop& loop, const cost::Profile& profile) {
+  reuse::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+  cost::RotationWork work;
+  std::set<std::pair<sym::Term, unsigned>> known;
+  double saved = 0;
+  for (std::size_t e = 0; e < kernel.trace.events.size(); ++e) {
+    const Event& event = kernel.trace.events[e];
+    if (event.block != loop.block || event.kind == EventKind::clobber) continue;
+    const auto bytes = static_cast<unsigned>(reuse::size_of(event));
+    if (event.read_only && !known.emplace(event.address, bytes).second) continue;
+    const double cycles = cost::access_cycles(
+        profile, candidate(access_pattern(event, relaxed.stride(event.address))));
+    work.before += cycles;
+    if (std::ranges::find(loop.loads, e, &reuse::Carried::event) == loop.loads.end()) continue;
+    saved += cycles;
+    ++work.loads;
+    for (const ptx::Arg& reg : kernel.body.dst(kernel.body.insts[event.inst]))
+      work.registers += analysis::register_units(kernel.body.registers[reg.id].type);
+  }
+  work.after = work.before - saved;
+  return work;
+}
+
+std::string place(const Kernel& kernel, const RotatedLoop& loop) {
+  const ptx::InstId first = kernel.cfg.blocks[loop.block].first;
+  return fmt::format("the loop at line {}", ptx::line_of(kernel.body, kernel.body.insts[first]));
+}
+
+// The most frequent reason of the loads that stay.
+std::string most_frequent(const std::map<std::size_t, std::string>& kept) {
+  std::map<std::string, unsigned> counts;
+  std::string most;
+  for (const auto& [event, why] : kept)
+    if (++counts[why] > counts[most]) most = why;
+  return most.empty() ? "no loop loads anything" : most;
+}
+
+} // namespace
+
+RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode mode,
+                                std::string_view architecture,
+                                const reuse::RotateOptions& options) {
+  if (mode == RotateMode::none) return {};
+  RotationChoice choice{.plan = reuse::find_rotations(kernel, solver, options)};
+  const cost::Profile* profile = cost::find_profile(architecture);
+  std::string done, left;
+  std::erase_if(choice.plan.loops, [&](const RotatedLoop& loop) {
+    cost::RotationVerdict verdict{.pays = mode == RotateMode::all};
+    if (profile != nullptr) {
+      verdict.reason = cost::rotation_verdict(*profile, work_of(kernel, loop, *profile)).reason;
+      if (mode == RotateMode::automatic)
+        verdict = cost::rotation_verdict(*profile, work_of(kernel, loop, *profile));
+    } else if (mode == RotateMode::automatic) {
+      verdict.reason = fmt::format("nothing is known of {}", architecture);
+    }
+    std::string& text = verdict.pays ? done : left;
+    const std::string number =
+        verdict.pays ? fmt::format(", {} loads carried", loop.loads.size()) : "would not pay";
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{}{}{}{}{}", place(kernel, loop), verdict.pays ? "" : ": ", number,
+                        verdict.reason.empty() ? "" : ", ", verdict.reason);
+    return !verdict.pays;
+  });
+  if (!choice.plan.loops.empty()) {
+    choice.outcome = "rotated: " + done;
+  } else {
+    choice.outcome = "not rotated: " + (left.empty() ? most_frequent(choice.plan.kept) : left);
+  }
+  return choice;
+}
+
+} // namespace ptxasw::pipeline

@@ -1,0 +1,20 @@
+// What --rotate makes of a kernel.
+#pragma once
+
+#include "ptxasw/options.hpp"
+#include "reuse/rotation.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace ptxasw::pipeline {
+
+struct RotationChoice {
+  reuse::RotationPlan plan; // of the loops that are to be rotated
+  std::string outcome;      // "rotated: ..." or "not rotated: ..."; empty: nothing was asked for
+};
+
+RotationChoice choose_rotations(emulator::Kernel& kernel, sym::Solver& solver, RotateMode mode,
+                                std::string_view architecture, const reuse::RotateOptions& options);
+
+} // namespace ptxasw::pipeline

@@ -1,0 +1,312 @@
+// Loops one by one; in each, every load looks for the nearest one behind it, or failing that ahead
+// of it, that had its bytes in the trip before.
+#include "reuse/rotation.hpp"
+
+#include "emulator/specials.hpp"
+#include "reuse/access_pair.hpp"
+#include "reuse/address_match.hpp"
+#include "reuse/between.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace ptxasw::reuse {
+
+using analysis::BlockId;
+using emulator::AtomKind;
+using emulator::Event;
+using emulator::EventKind;
+using ptx::InstId;
+using sym::Term;
+
+// What was known when the loop was entered has an older atom than the trip's. Of the younger ones
+// only those that mean the same wherever they are named stay.
+bool TripShift::varies_freely(Term atom) const {
+  if (atom.id <= trip_.id) return false;
+  switch (static_cast<AtomKind>(c_.atom_info(atom).kind)) {
+  case AtomKind::special:
+  case AtomKind::parameter:
+  case AtomKind::symbol: return false;
+  default: return true;
+  }
+}
+
+sym::Context::Substitution TripShift::meaning() const {
+  const Term one = c_.constant(c_.width(trip_), 1);
+  return {{trip_.id, c_.sub(trip_, one)}};
+}
+
+std::optional<Term> TripShift::before(Term t) {
+  for (const Term atom : c_.atoms(t))
+    if (varies_freely(atom)) return std::nullopt;
+  return c_.substitute(t, meaning());
+}
+
+namespace {
+
+class Rotation {
+public:
+  Rotation(emulator::Kernel& kernel, sym::Solver& solver, const RotateOptions& options)
+      : k_(kernel), c_(*kernel.context), solver_(solver), options_(options),
+        relaxed_(c_, kernel.trace.special(ptx::Special::tid_x)), between_(kernel),
+        places_(kernel, between_) {}
+
+  RotationPlan run() {
+    for (std::uint32_t loop = 0; loop < k_.loops.loops.size(); ++loop)
+      plan_loop(loop);
+    return std::move(plan_);
+  }
+
+private:
+  [[nodiscard]] const Event& event(std::size_t e) const { return k_.trace.events[e]; }
+  [[nodiscard]] const ptx::Inst& inst_of(const Event& e) const { return k_.body.insts[e.inst]; }
+
+  // --- Loops -----------------------------------------------------------------------------------
+
+  void plan_loop(std::uint32_t number) {
+    const analysis::Loop& loop = k_.loops.loops[number];
+    const BlockId block = loop.header;
+    if (!k_.trace.executed[block]) return;
+    events_.clear();
+    for (std::size_t e = 0; e < k_.trace.events.size(); ++e)
+      if (k_.loops.innermost[event(e).block] == number) events_.push_back(e);
+    if (const std::string why = unfit(loop); !why.empty()) {
+      for (const std::size_t e : events_)
+        if (event(e).kind == EventKind::load) plan_.kept[e] = why;
+      return;
+    }
+    TripShift shift(k_, number);
+    shift_ = &shift;
+    find_earlier();
+    RotatedLoop rotated{.loop = number, .block = block};
+    for (const std::size_t e : events_) {
+      if (event(e).kind != EventKind::load) continue;
+      reason_ = ineligible(event(e));
+      if (auto carried = reason_.empty() ? find_source(e) : std::nullopt)
+        rotated.loads.push_back(*std::move(carried));
+      else
+        plan_.kept[e] = reason_;
+    }
+    if (rotated.loads.empty()) return;
+    share_checks(rotated);
+    plan_.loops.push_back(std::move(rotated));
+  }
+
+  [[nodiscard]] std::string unfit(const analysis::Loop& loop) const {
+    if (loop.blocks.size() != 1) return "its loop has branches inside, and is not rotated";
+    const analysis::Block& block = k_.cfg.blocks[loop.header];
+    const ptx::Inst& back = k_.body.insts[block.end - 1];
+    const auto targets = k_.body.targets_of(back);
+    if (back.op != ptx::Op::bra || back.guard == ptx::none || targets.size() != 1 ||
+        targets[0] != block.first)
+      return "its loop does not end with a branch back to its beginning";
+    return {};
+  }
+
+  [[nodiscard]] std::string ineligible(const Event& load) const {
+    if (load.ordered) return "volatile or ordered access: every trip must do its own";
+    if (!load.plain_cache) return "its cache operator asks for a fresh copy";
+    if (load.space != ptx::Space::global && load.space != ptx::Space::generic &&
+        load.space != ptx::Space::shared)
+      return fmt::format("{} memory", ptx::name(load.space));
+    if (inst_of(load).opaque) return "an operand form without semantics";
+    if (inst_of(load).guard != ptx::none) return "it is predicated";
+    if (ptx::loads_some_bytes_only(k_.body, inst_of(load)))
+      return "not all of its bytes are loaded (used_bytes_mask)";
+    if (!whole_registers(k_.body, load)) return "its value does not fill its register exactly";
+    return {};
+  }
+
+  // --- Sources ---------------------------------------------------------------------------------
+
+  // What each load that can be a source read in the trip before, by the relaxed form of that.
+  void find_earlier() {
+    earlier_.clear();
+    for (const std::size_t e : events_) {
+      if (event(e).kind != EventKind::load || !ineligible(event(e)).empty()) continue;
+      if (const auto there = shift_->before(event(e).address))
+        earlier_[relaxed_.of(*there).id].push_back({e, *there});
+    }
+  }
+
+  std::optional<Carried> find_source(std::size_t e) {
+    reason_ = shift_->before(event(e).address) ? "no load of the trip before has read it"
+                                               : "its address changes freely from trip to trip";
+    const auto found = earlier_.find(relaxed_.of(event(e).address).id);
+    if (found == earlier_.end()) return std::nullopt;
+    for (const auto& [source, there] : found->second)
+      if (auto carried = try_source(e, source, there)) return carried;
+    return std::nullopt;
+  }
+
+  std::optional<Carried> try_source(std::size_t load, std::size_t source, Term there) {
+    const Event &s = event(source), &d = event(load);
+    if (!same_shape(k_.body, s, d))
+      return refuse("the load at line {} has another width or type", line_of(s));
+    if (s.read_only && !d.read_only)
+      return refuse("the load at line {} is .nc, and this one is not", line_of(s));
+    if (!undisturbed(s, d)) return std::nullopt;
+    Carried carried{.event = load, .source = source};
+    if (!prove(s, d, there, carried) || !slice_of(d, carried.slice)) return std::nullopt;
+    for (const ptx::Arg& dst : k_.body.dst(inst_of(s)))
+      carried.needs_copy |= written(dst.id, s.inst + 1, k_.cfg.blocks[s.block].end);
+    return carried;
+  }
+
+  template <class... Args>
+  std::optional<Carried> refuse(fmt::format_string<Args...> format, Args&&... args) {
+    reason_ = fmt::format(format, std::forward<Args>(args)...);
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::uint32_t line_of(const Event& e) const {
+    return ptx::line_of(k_.body, inst_of(e));
+  }
+
+  [[nodiscard]] bool written(ptx::RegId reg, InstId first, InstId end) const {
+    for (InstId i = first; i < end; ++i) {
+      bool writes = false;
+      analysis::for_each_definition(k_.body, k_.body.insts[i],
+                                    [&](ptx::RegId r) { writes |= r == reg; });
+      if (writes) return true;
+    }
+    return false;
+  }
+
+  // What follows S in the trip before, and what precedes D in this one (and in the first trip,
+  // where D's bytes are loaded ahead of that). Addresses are compared within one trip.
+  bool undisturbed(const Event& s, const Event& d) {
+    return std::ranges::all_of(events_, [&](std::size_t number) {
+      const Event& e = event(number);
+      if (e.kind == EventKind::load) return true;
+      const bool behind = e.inst >= s.inst, ahead = e.inst <= d.inst;
+      if (!behind && !ahead) return true;
+      if (e.kind == EventKind::clobber) {
+        refuse("{} at line {} orders memory between the trips", ptx::name(inst_of(e).op),
+               line_of(e));
+        return false;
+      }
+      if (d.read_only) return true;
+      if ((!behind || disjoint(c_, relaxed_, e, s)) && (!ahead || disjoint(c_, relaxed_, e, d)))
+        return true;
+      refuse("the store at line {} may write it; const __restrict__ would rule that out",
+             line_of(e));
+      return false;
+    });
+  }
+
+  bool prove(const Event& s, const Event& d, Term there, Carried& carried) {
+    const std::vector<Term> facts = k_.facts_at(d.block);
+    const unsigned unconfirmed = solver_.stats().unconfirmed;
+    const auto match = match_addresses(c_, solver_, facts, there, d.address, options_.paranoid);
+    const bool confirmed =
+        match && (!options_.paranoid ||
+                  solver_.prove_equal_after({}, s.address, shift_->meaning(), there).verdict ==
+                      sym::Verdict::proved);
+    if (solver_.stats().unconfirmed != unconfirmed) {
+      refuse("timed out: Z3 did not repeat the proof");
+      return false;
+    }
+    if (!confirmed) {
+      refuse("not proved to be what line {} reads in the trip before", line_of(s));
+      return false;
+    }
+    carried.proof = match->proof;
+    if (options_.no_index_wrap) {
+      carried.promised = match->facts;
+      return true;
+    }
+    for (const IndexFact& fact : match->facts) {
+      const auto check = places_.place(fact, d.inst);
+      if (!check) {
+        refuse("its index is in no register where a wrap of {} could be checked",
+               c_.to_string(fact.index));
+        return false;
+      }
+      carried.checks.push_back(*check);
+    }
+    return true;
+  }
+
+  // What D's address takes within the trip, so that it can be computed ahead of the loop: plain
+  // functions of registers.
+  bool slice_of(const Event& d, std::vector<InstId>& slice) {
+    std::set<ptx::RegId> needed;
+    for (const ptx::Address& address : k_.body.addr(inst_of(d)))
+      if (address.base.kind == ptx::Arg::Kind::reg) needed.insert(address.base.id);
+    const InstId first = k_.cfg.blocks[d.block].first;
+    for (InstId i = d.inst; i-- > first;) {
+      const ptx::Inst& inst = k_.body.insts[i];
+      bool writes = false;
+      analysis::for_each_definition(k_.body, inst,
+                                    [&](ptx::RegId r) { writes |= needed.contains(r); });
+      if (!writes) continue;
+      if (!is_plain(inst)) {
+        refuse("its address cannot be computed ahead of the loop (line {})",
+               ptx::line_of(k_.body, inst));
+        return false;
+      }
+      analysis::for_each_definition(k_.body, inst, [&](ptx::RegId r) { needed.erase(r); });
+      analysis::for_each_use(k_.body, inst, [&](ptx::RegId r) { needed.insert(r); });
+      slice.push_back(i);
+    }
+    std::ranges::reverse(slice);
+    return true;
+  }
+
+  [[nodiscard]] bool is_plain(const ptx::Inst& inst) const {
+    if (inst.opaque || inst.guard != ptx::none || ptx::group(inst.op) != ptx::Group::pure)
+      return false;
+    const auto is_carry = [&](ptx::RegId reg) { return reg == k_.body.carry; };
+    bool carries = false;
+    analysis::for_each_definition(k_.body, inst, [&](ptx::RegId r) { carries |= is_carry(r); });
+    analysis::for_each_use(k_.body, inst, [&](ptx::RegId r) { carries |= is_carry(r); });
+    return !carries && std::ranges::all_of(k_.body.src(inst), [](const ptx::Arg& arg) {
+      return arg.kind != ptx::Arg::Kind::special || emulator::fixed_while_running(arg.special);
+    });
+  }
+
+  // Loads that rest on one index share one check.
+  static void share_checks(RotatedLoop& loop) {
+    const auto same = [](const NoWrap& a, const NoWrap& b) {
+      return a.fact.index == b.fact.index && a.fact.unit == b.fact.unit &&
+             a.fact.is_signed == b.fact.is_signed;
+    };
+    for (Carried& carried : loop.loads)
+      for (NoWrap& check : carried.checks)
+        for (const Carried& other : loop.loads)
+          for (const NoWrap& known : other.checks) {
+            if (!same(check, known)) continue;
+            check.fact.units.include(known.fact.units);
+            check.fact.constants.include(known.fact.constants);
+          }
+  }
+
+  emulator::Kernel& k_;
+  sym::Context& c_;
+  sym::Solver& solver_;
+  RotateOptions options_;
+  Relaxed relaxed_; // along %tid.x
+  Between between_;
+  CheckPlaces places_;
+  TripShift* shift_ = nullptr; // of the loop at hand
+  std::vector<std::size_t> events_;
+  struct Earlier {
+    std::size_t event = 0;
+    Term there;
+  };
+  std::map<std::uint32_t, std::vector<Earlier>> earlier_; // by relaxed address
+  RotationPlan plan_;
+  std::string reason_;
+};
+
+} // namespace
+
+RotationPlan find_rotations(emulator::Kernel& kernel, sym::Solver& solver,
+                            const RotateOptions& options) {
+  return Rotation(kernel, solver, options).run();
+}
+
+} // namespace ptxasw::reuse

@@ -1,0 +1,248 @@
+// See rotate.hpp for what is emitted. All that is put at an instruction is gathered first, so that
+// one edit makes it.
+#include "rewrite/rotate.hpp"
+
+#include "rewrite/coarsen_names.hpp"
+#include "rewrite/conditions.hpp"
+#include "rewrite/meant.hpp"
+#include "rewrite/names.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace ptxasw::rewrite {
+
+using ptx::Arg;
+using ptx::Inst;
+using ptx::InstId;
+using ptx::RegId;
+using reuse::Carried;
+using reuse::RotatedLoop;
+
+namespace {
+
+class Rotator {
+public:
+  Rotator(const emulator::Kernel& kernel, reuse::RotationPlan& plan)
+      : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan),
+        registers_(module_), names_(kernel.body), conditions_(kernel, names_, registers_),
+        prefix_(label_prefix(module_) + "rotated_") {}
+
+  std::vector<ptx::Edit> run() {
+    for (RotatedLoop& loop : plan_.loops)
+      drop_unnameable(loop);
+    std::erase_if(plan_.loops, [](const RotatedLoop& loop) { return loop.loads.empty(); });
+    if (plan_.loops.empty()) return {};
+    for (const RotatedLoop& loop : plan_.loops)
+      rotate(loop);
+    for (auto& [inst, change] : changes_)
+      edits_.push_back(edit_of(inst, change));
+    const std::uint32_t top = names_.body_start();
+    edits_.push_back({{top, top}, "\n" + registers_.declarations()});
+    return std::move(edits_);
+  }
+
+private:
+  struct Change {
+    std::string ahead, instead, behind; // lines; `instead` empty: as it was
+  };
+
+  [[nodiscard]] InstId inst_of(std::size_t event) const { return k_.trace.events[event].inst; }
+  [[nodiscard]] const ptx::Statement& statement_of(InstId inst) const {
+    return module_.statements[body_.insts[inst].statement];
+  }
+  [[nodiscard]] std::span<const Arg> results(std::size_t event) const {
+    return body_.dst(body_.insts[inst_of(event)]);
+  }
+  [[nodiscard]] unsigned width(RegId reg) const {
+    return ptx::bit_width(body_.registers[reg].type);
+  }
+  [[nodiscard]] InstId back_of(const RotatedLoop& loop) const {
+    return k_.cfg.blocks[loop.block].end - 1;
+  }
+
+  [[nodiscard]] ptx::Edit edit_of(InstId inst, const Change& change) const {
+    const ptx::Range range = statement_of(inst).range;
+    if (change.instead.empty() && change.behind.empty())
+      return {{range.begin, range.begin}, change.ahead + "\n\t"};
+    const std::string between =
+        change.instead.empty() ? names_.text(range) : std::string(change.instead);
+    return {range, change.ahead + (change.ahead.empty() ? "" : "\n\t") + between + change.behind};
+  }
+
+  // --- Names -----------------------------------------------------------------------------------
+
+  void drop_unnameable(RotatedLoop& loop) {
+    const InstId top = k_.cfg.blocks[loop.block].first;
+    std::erase_if(loop.loads, [&](const Carried& carried) {
+      if (nameable(carried, top)) return false;
+      plan_.kept[carried.event] = "its address belongs to another scope { }";
+      return true;
+    });
+    for (Carried& carried : loop.loads)
+      for (const Arg& reg : results(carried.source))
+        carried.needs_copy |= !names_.known_at(reg.id, back_of(loop));
+  }
+
+  // At the beginning of the loop: what the slice and the address read and do not compute. At the
+  // load: what is checked.
+  [[nodiscard]] bool nameable(const Carried& carried, InstId top) const {
+    const InstId here = inst_of(carried.event);
+    bool all = true;
+    const auto known = [&](RegId reg) { all &= names_.known_at(reg, top); };
+    for (const InstId inst : carried.slice)
+      analysis::for_each_use(body_, body_.insts[inst], known);
+    for (const ptx::Address& address : body_.addr(body_.insts[here]))
+      if (address.base.kind == Arg::Kind::reg) known(address.base.id);
+    for (const reuse::NoWrap& check : carried.checks)
+      all &= names_.known_at(check.index, here) &&
+             (check.unit == ptx::none || names_.known_at(check.unit, here));
+    return all;
+  }
+
+  // --- One loop --------------------------------------------------------------------------------
+
+  void rotate(const RotatedLoop& loop) {
+    const std::string label = fmt::format("{}{}", prefix_, labels_++);
+    Code first; // ahead of the loop
+    first.line("// ptxasw: what the first trip loads");
+    renamed_.clear();
+    std::map<InstId, const Carried*> ahead; // by place, also what their addresses take
+    for (const Carried& carried : loop.loads) {
+      for (const InstId inst : carried.slice)
+        ahead.emplace(inst, nullptr);
+      ahead[inst_of(carried.event)] = &carried;
+    }
+    for (const auto& [inst, carried] : ahead)
+      carried == nullptr ? copy(inst, first) : carry(loop, *carried, first);
+    const std::uint32_t entry = entry_of(loop);
+    edits_.push_back({{entry, entry}, "\n\t" + first.take() + "\n" + label + ":"});
+    redirect(back_of(loop), label);
+  }
+
+  // Behind the label by which the loop is entered.
+  [[nodiscard]] std::uint32_t entry_of(const RotatedLoop& loop) const {
+    std::uint32_t at = body_.insts[k_.cfg.blocks[loop.block].first].statement;
+    while (module_.statements[at].kind != ptx::StatementKind::label)
+      --at;
+    return module_.statements[at].range.end;
+  }
+
+  void redirect(InstId back, const std::string& label) {
+    const ptx::Statement& statement = statement_of(back);
+    const ptx::Instruction& branch = module_.instructions[statement.index];
+    const ptx::Range target = module_.operands_of(branch).front().range;
+    changes_[back].instead = names_.text({statement.range.begin, target.begin}) + label +
+                             names_.text({target.end, statement.range.end});
+  }
+
+  void carry(const RotatedLoop& loop, const Carried& carried, Code& first) {
+    const InstId here = inst_of(carried.event);
+    const auto into = results(carried.event), from = results(carried.source);
+    std::vector<std::string> values;
+    for (const Arg& reg : into)
+      values.push_back(registers_.make(fmt::format("b{}", width(reg.id))));
+    first.line("{}", load_into(here, values, true));
+
+    Code code;
+    code.line("// ptxasw: what line {} had in the trip before",
+              ptx::line_of(body_, body_.insts[inst_of(carried.source)]));
+    reuse::Cover cover{.checks = carried.checks};
+    const Condition condition = conditions_.require(cover, here, code);
+    if (!condition.ok.empty()) code.line("@!{} {}", condition.ok, load_into(here, values, false));
+    for (std::size_t n = 0; n < into.size(); ++n)
+      code.line("mov.b{} \t{}, {};", width(into[n].id), names_.name(into[n].id), values[n]);
+    changes_[here].instead = code.take();
+
+    const std::vector<std::string> sources = sources_of(carried);
+    std::string& end = changes_[back_of(loop)].ahead;
+    for (std::size_t n = 0; n < from.size(); ++n)
+      end += fmt::format("{}mov.b{} \t{}, {};", end.empty() ? "" : "\n\t", width(from[n].id),
+                         values[n], sources[n]);
+  }
+
+  // The registers that hold the source's values when the trip ends.
+  std::vector<std::string> sources_of(const Carried& carried) {
+    const InstId source = inst_of(carried.source);
+    std::vector<std::string> names;
+    if (!carried.needs_copy) {
+      for (const Arg& reg : results(carried.source))
+        names.push_back(names_.name(reg.id));
+      return names;
+    }
+    const auto [place, missing] = copies_.try_emplace(source);
+    if (missing)
+      for (const Arg& reg : results(carried.source)) {
+        place->second.push_back(registers_.make(fmt::format("b{}", width(reg.id))));
+        changes_[source].behind += fmt::format("\n\tmov.b{} \t{}, {};", width(reg.id),
+                                               place->second.back(), names_.name(reg.id));
+      }
+    return place->second;
+  }
+
+  // --- Ahead of the loop -----------------------------------------------------------------------
+
+  // The instruction on copies of the registers that it writes. Copies stand in the order of the
+  // originals, and with each stands whatever it takes of the trip; so what it reads is what was
+  // copied last, or what the loop is entered with.
+  void copy(InstId inst, Code& first) {
+    const ptx::Statement& statement = statement_of(inst);
+    const ptx::Range results = module_.operands_of(module_.instructions[statement.index])[0].range;
+    std::map<RegId, std::string> written;
+    analysis::for_each_definition(body_, body_.insts[inst], [&](RegId reg) {
+      written[reg] = registers_.make(ptx::name(body_.registers[reg].type));
+    });
+    first.line("{}", names_.spliced(statement.range, [&](const ptx::Mention& m) {
+      if (m.arg.kind == Arg::Kind::reg && m.where.end <= results.end) return written[m.arg.id];
+      return renamed(m);
+    }));
+    for (auto& [reg, name] : written)
+      renamed_[reg] = name;
+  }
+
+  [[nodiscard]] std::string renamed(const ptx::Mention& m) const {
+    if (m.arg.kind != Arg::Kind::reg) return std::string(module_.slice(m.where));
+    const auto found = renamed_.find(m.arg.id);
+    return found != renamed_.end() ? found->second : marked({m.arg.id, 0}, module_.slice(m.where));
+  }
+
+  // The load, without its predicate, into other registers; `ahead`: as in the first trip.
+  [[nodiscard]] std::string load_into(InstId load, const std::vector<std::string>& values,
+                                      bool ahead) const {
+    const ptx::Statement& statement = statement_of(load);
+    const ptx::Instruction& written = module_.instructions[statement.index];
+    const std::string list = fmt::format("{}", fmt::join(values, ", "));
+    const ptx::Range rest{module_.operands_of(written)[1].range.begin, statement.range.end};
+    const bool vector = module_.operands_of(written)[0].kind == ptx::OperandKind::vector;
+    return fmt::format("{} \t{}, {}", module_.slice(written.mnemonic),
+                       vector ? fmt::format("{{{}}}", list) : list,
+                       ahead ? names_.spliced(rest, [&](const auto& m) { return renamed(m); })
+                             : names_.text(rest));
+  }
+
+  const emulator::Kernel& k_;
+  const ptx::Body& body_;
+  const ptx::Module& module_;
+  reuse::RotationPlan& plan_;
+  Registers registers_;
+  Names names_;
+  Conditions conditions_;
+  std::string prefix_;
+  unsigned labels_ = 0;
+  std::map<InstId, Change> changes_;
+  std::map<InstId, std::vector<std::string>> copies_;
+  std::map<RegId, std::string> renamed_; // ahead of the loop at hand
+  std::vector<ptx::Edit> edits_;
+};
+
+} // namespace
+
+std::vector<ptx::Edit> rotate(const emulator::Kernel& kernel, reuse::RotationPlan& plan) {
+  return Rotator(kernel, plan).run();
+}
+
+} // namespace ptxasw::rewrite
