@@ -1,0 +1,41 @@
+// T time steps of a stencil at once, its tile on chip: a further entry beside a step kernel.
+//
+// Each block of the new kernel has a region of the grid, wider than what it writes by what T steps
+// read around it. It holds, for every place of the region, two values in registers: images of the
+// elements of `in` and of `out`. A step is what the kernel does, by its own instructions in their
+// order, place by place: it reads the one image and writes the other, where the kernel's own guards
+// let the thread of that place store; then the images change roles, as the buffers do from launch
+// to launch. What stays of the images' centre after T steps is stored. Neighbours' values go
+// through shared memory; those of a thread's own column are its registers.
+//
+// STEPS.md argues that this is sound. It costs the work around the centre, T times the body in
+// code, and twice that, since regions without a rim are run without guards; it gains T - 1 of T
+// trips to memory.
+#pragma once
+
+#include "contract/contract.hpp"
+#include "reuse/step.hpp"
+
+#include <string>
+
+namespace ptxasw::rewrite {
+
+struct StepShape {
+  unsigned count = 5;  // T, odd
+  unsigned width = 64; // of the region, along the axis of neighbouring elements; a power of two
+  unsigned strips = 4; // threads of a block: width * strips
+  unsigned rows = 16;  // of a strip, one thread's; 32 at most
+};
+
+struct StepEntry {
+  std::string refused; // why there is none; nothing else is then valid
+  std::string text;    // the whole function
+  contract::Steps contract;
+};
+
+// `name`: of the entry. The kernel's own may be given, to see what an assembler makes of it in its
+// place.
+StepEntry write_steps(const emulator::Kernel& kernel, const reuse::StepPlan& plan,
+                      const StepShape& shape, const std::string& name);
+
+} // namespace ptxasw::rewrite

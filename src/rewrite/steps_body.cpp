@@ -1,0 +1,148 @@
+// See steps_body.hpp.
+#include "rewrite/steps_body.hpp"
+
+#include "analysis/liveness.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ptxasw::rewrite {
+
+using ptx::Arg;
+using ptx::Inst;
+using ptx::InstId;
+using ptx::RegId;
+
+StepBody::StepBody(const emulator::Kernel& kernel, const reuse::StepPlan& plan,
+                   Registers& registers, Text& text)
+    : body_(kernel.body), plan_(plan), registers_(registers), text_(text), names_(kernel.body) {
+  classify(plan.guard_slice);
+  classify(plan.value_slice);
+}
+
+bool StepBody::is_other_load(const Inst& inst) const {
+  return ptx::group(inst.op) == ptx::Group::load && inst.mods.space != ptx::Space::param;
+}
+
+// Over what a result differs: the largest class of the sources.
+void StepBody::classify(std::span<const InstId> slice) {
+  std::map<RegId, Class> of;
+  for (const auto& [reg, axis] : plan_.coordinates)
+    of[reg] = Class::place;
+  for (const InstId id : slice) {
+    const Inst& inst = body_.insts[id];
+    Class result = Class::parameter;
+    const reuse::StepArray* array = nullptr;
+    if (plan_.load_of(id, array) != nullptr) {
+      result = Class::value;
+    } else {
+      analysis::for_each_use(body_, inst, [&](RegId reg) { result = std::max(result, of[reg]); });
+      if (is_other_load(inst)) result = std::max(result, Class::loaded);
+    }
+    has_uniform_loads_ |= result == Class::loaded;
+    classes_[id] = result;
+    analysis::for_each_definition(body_, inst, [&](RegId reg) { of[reg] = result; });
+  }
+}
+
+std::string StepBody::fresh(RegId reg) {
+  return registers_.make(ptx::name(body_.registers[reg].type));
+}
+
+std::string StepBody::name_of(const Arg& arg, const Place* place, const Renamed& renamed) const {
+  if (const auto axis = plan_.coordinates.find(arg.id); axis != plan_.coordinates.end())
+    return place == nullptr ? "" : (*place)[axis->second];
+  if (const auto found = renamed.find(arg.id); found != renamed.end()) return found->second;
+  const auto found = uniform_.find(arg.id);
+  return found == uniform_.end() ? "" : found->second;
+}
+
+void StepBody::copy(InstId id, const Place* place, const std::string& guard, Renamed& renamed) {
+  const Inst& inst = body_.insts[id];
+  const ptx::Range range = body_.module->statements[inst.statement].range;
+  Renamed results;
+  analysis::for_each_definition(body_, inst, [&](RegId reg) { results[reg] = fresh(reg); });
+  const std::string copied = names_.spliced(range, [&](const ptx::Mention& mention) {
+    const std::string_view written = body_.module->slice(mention.where);
+    if (mention.arg.kind != Arg::Kind::reg) return std::string(written);
+    if (const auto result = results.find(mention.arg.id); result != results.end())
+      return result->second;
+    return name_of(mention.arg, place, renamed);
+  });
+  const bool guarded = !guard.empty() && is_other_load(inst);
+  text_.line("{}{}", guarded ? fmt::format("@{} ", guard) : "", copied);
+  renamed.merge(results);
+}
+
+void StepBody::parameters() {
+  for (const auto& [id, of] : classes_)
+    if (of == Class::parameter) copy(id, nullptr, "", uniform_);
+}
+
+void StepBody::uniform_loads(const std::string& guard) {
+  for (const auto& [id, of] : classes_)
+    if (of == Class::loaded) {
+      analysis::for_each_definition(body_, body_.insts[id],
+                                    [&](RegId reg) { uniform_.erase(reg); });
+      copy(id, nullptr, guard, uniform_);
+    }
+}
+
+std::string StepBody::guards(const Place& place) {
+  Renamed renamed;
+  for (const InstId id : plan_.guard_slice)
+    if (classes_.at(id) == Class::place) copy(id, &place, "", renamed);
+  std::string all;
+  for (const reuse::StepGuard& guard : plan_.guards) {
+    std::string one = name_of({.kind = Arg::Kind::reg, .id = guard.predicate}, &place, renamed);
+    if (guard.negated) {
+      const std::string no = registers_.make("pred");
+      text_.line("not.pred \t{}, {};", no, one);
+      one = no;
+    }
+    if (all.empty()) {
+      all = one;
+    } else {
+      const std::string both = registers_.make("pred");
+      text_.line("and.pred \t{}, {}, {};", both, all, one);
+      all = both;
+    }
+  }
+  return all;
+}
+
+std::vector<std::string> StepBody::values(const Place& place, const OnChip& on_chip,
+                                          const std::string& guard) {
+  Renamed renamed;
+  for (const InstId id : plan_.value_slice) {
+    if (classes_.at(id) < Class::place) continue;
+    const reuse::StepArray* array = nullptr;
+    const reuse::StepArray::Load* load = plan_.load_of(id, array);
+    if (load == nullptr) {
+      copy(id, &place, guard, renamed);
+      continue;
+    }
+    const RegId into = body_.dst(body_.insts[id])[0].id;
+    const std::string value = on_chip(*array, load->offset), copied = fresh(into);
+    text_.line("mov.b{} \t{}, {};", array->bytes * 8, copied, value);
+    renamed[into] = copied;
+  }
+  std::vector<std::string> results;
+  for (const reuse::StepArray& array : plan_.arrays) {
+    const Inst& store = body_.insts[array.store];
+    const Arg& stored = body_.src(store)[0];
+    if (stored.kind == Arg::Kind::reg) {
+      results.push_back(name_of(stored, &place, renamed));
+      continue;
+    }
+    const auto& written =
+        body_.module->instructions[body_.module->statements[store.statement].index];
+    results.emplace_back(body_.module->operands_of(written)[1].kind == ptx::OperandKind::name
+                             ? ""
+                             : body_.module->slice(body_.module->operands_of(written)[1].range));
+  }
+  return results;
+}
+
+} // namespace ptxasw::rewrite

@@ -1,0 +1,62 @@
+// Copies of a step kernel's own instructions, for places that are named: for steps.cpp.
+#pragma once
+
+#include "reuse/step.hpp"
+#include "rewrite/meant.hpp"
+#include "rewrite/names.hpp"
+#include "rewrite/text.hpp"
+
+#include <array>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ptxasw::rewrite {
+
+class StepBody {
+public:
+  StepBody(const emulator::Kernel& kernel, const reuse::StepPlan& plan, Registers& registers,
+           Text& text);
+
+  using Place = std::array<std::string, 3>; // registers with the coordinates
+  // The register with what a load of an array reads.
+  using OnChip =
+      std::function<std::string(const reuse::StepArray& array, const reuse::Offset& offset)>;
+
+  // What is the same for all places: parameters and what follows from them.
+  void parameters();
+  // Loads that are the same for all places, and what follows; done by threads with `guard` (empty:
+  // by all).
+  void uniform_loads(const std::string& guard);
+  // The kernel's guards at a place, as a predicate.
+  std::string guards(const Place& place);
+  // What is stored at a place, by array. Loads of other arrays only under `guard`.
+  std::vector<std::string> values(const Place& place, const OnChip& on_chip,
+                                  const std::string& guard);
+
+  [[nodiscard]] bool has_uniform_loads() const { return has_uniform_loads_; }
+
+private:
+  enum class Class : std::uint8_t { parameter, loaded, place, value };
+  using Renamed = std::map<ptx::RegId, std::string>;
+
+  void classify(std::span<const ptx::InstId> slice);
+  [[nodiscard]] bool is_other_load(const ptx::Inst& inst) const;
+  void copy(ptx::InstId id, const Place* place, const std::string& guard, Renamed& renamed);
+  [[nodiscard]] std::string name_of(const ptx::Arg& arg, const Place* place,
+                                    const Renamed& renamed) const;
+  [[nodiscard]] std::string fresh(ptx::RegId reg);
+
+  const ptx::Body& body_;
+  const reuse::StepPlan& plan_;
+  Registers& registers_;
+  Text& text_;
+  Names names_;
+  std::map<ptx::InstId, Class> classes_;
+  Renamed uniform_;
+  bool has_uniform_loads_ = false;
+};
+
+} // namespace ptxasw::rewrite

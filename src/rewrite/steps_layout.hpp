@@ -1,0 +1,54 @@
+// The region of a block that does T steps: which axes it spans, what its threads own, and how its
+// tiles lie in shared memory. For steps.cpp.
+#pragma once
+
+#include "reuse/step.hpp"
+#include "rewrite/steps.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ptxasw::rewrite {
+
+// Places on either side of a centre, or of a tile.
+struct Margin {
+  unsigned before = 0, behind = 0;
+  [[nodiscard]] unsigned both() const { return before + behind; }
+};
+
+// Along `u` neighbouring elements lie and the threads of a row run, along `v` each thread has a
+// strip (3: there are none). What is left is as in the kernel: a block has one place of it.
+struct StepAxes {
+  unsigned u = 0, v = 3;
+};
+
+class StepLayout {
+public:
+  StepLayout(const reuse::StepPlan& plan, const StepShape& shape);
+
+  std::string refused; // why there is none; nothing else is then valid
+  StepAxes axes;
+  Margin pad_u, pad_v;   // of a tile: what a step reads, or is read by, beside the region
+  Margin halo_u, halo_v; // of the region: what all steps read beside the centre
+  unsigned pitch = 0, tile_places = 0, tile_bytes = 0;
+  std::vector<unsigned> tiles; // by array: where its tile begins
+  bool two_tiles = false;      // steps write one and the other in turn
+
+  [[nodiscard]] bool has_strips() const { return axes.v < 3; }
+  [[nodiscard]] unsigned rows() const { return has_strips() ? shape_.rows : 1; }
+  [[nodiscard]] unsigned height() const { return has_strips() ? shape_.strips * rows() : 1; }
+  [[nodiscard]] unsigned block() const { return shape_.width * (has_strips() ? shape_.strips : 1); }
+  [[nodiscard]] unsigned centre(unsigned axis) const;
+  [[nodiscard]] unsigned shared() const { return two_tiles ? 2 * tile_bytes : tile_bytes; }
+
+private:
+  void choose_axes();
+  void place_tiles();
+  [[nodiscard]] Margin reach(unsigned axis, unsigned steps) const;
+  [[nodiscard]] Margin pad(unsigned axis) const;
+
+  const reuse::StepPlan& plan_;
+  StepShape shape_;
+};
+
+} // namespace ptxasw::rewrite

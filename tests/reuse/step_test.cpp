@@ -1,0 +1,166 @@
+// Which kernels are time steps, and why others are not.
+#include "reuse/step.hpp"
+
+#include "emulator/kernel_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ptxasw::reuse {
+namespace {
+
+using testing::HasSubstr;
+
+// %r10 = x, %r11 = y.
+constexpr std::string_view places = R"(
+mov.u32 %r4, %ctaid.x;
+mov.u32 %r5, %ntid.x;
+mad.lo.s32 %r10, %r4, %r5, %r3;
+mov.u32 %r6, %ctaid.y;
+mov.u32 %r7, %ntid.y;
+mov.u32 %r8, %tid.y;
+mad.lo.s32 %r11, %r6, %r7, %r8;
+)";
+
+// Out where x < 1, x >= n - 1, y < 1 or y >= m - 1.
+constexpr std::string_view guard = R"(
+setp.lt.s32 %p1, %r10, 1;
+add.s32 %r12, %r1, -1;
+setp.ge.s32 %p2, %r10, %r12;
+setp.lt.s32 %p3, %r11, 1;
+add.s32 %r13, %r2, -1;
+setp.ge.s32 %p4, %r11, %r13;
+or.pred %p5, %p1, %p2;
+or.pred %p6, %p3, %p4;
+or.pred %p7, %p5, %p6;
+@%p7 bra out;
+)";
+
+// %rd5 = the element in `in`, %rd6 = that in `out`.
+constexpr std::string_view addresses = R"(
+cvta.to.global.u64 %rd3, %rd1;
+cvta.to.global.u64 %rd4, %rd2;
+mad.lo.s32 %r14, %r11, %r1, %r10;
+mul.wide.s32 %rd7, %r14, 4;
+add.s64 %rd5, %rd3, %rd7;
+add.s64 %rd6, %rd4, %rd7;
+)";
+
+std::string kernel(std::string_view before, std::string_view work) {
+  return test::kernel_text(fmt::format("{}{}{}out: ret;", places, before, work));
+}
+
+StepPlan plan_of(const std::string& text) {
+  test::Emulated emulated(text);
+  return find_step(emulated.kernel);
+}
+
+StepPlan plan_of(std::string_view before, std::string_view work) {
+  return plan_of(kernel(before, work));
+}
+
+std::string with(std::string_view work) {
+  return std::string(addresses) + std::string(work);
+}
+
+TEST(Step, OfAStar) {
+  const StepPlan plan = plan_of(guard, with(R"(
+ld.global.f32 %f1, [%rd5];
+ld.global.f32 %f2, [%rd5+-4];
+sub.s32 %r15, %r14, %r1;
+mul.wide.s32 %rd8, %r15, 4;
+add.s64 %rd9, %rd3, %rd8;
+ld.global.f32 %f4, [%rd9];
+mul.wide.s32 %rd10, %r1, 4;
+add.s64 %rd11, %rd5, %rd10;
+ld.global.f32 %f5, [%rd11+4];
+add.rn.f32 %f6, %f1, %f2;
+add.rn.f32 %f7, %f4, %f5;
+add.rn.f32 %f8, %f6, %f7;
+st.global.f32 [%rd6], %f8;
+)"));
+  EXPECT_EQ(plan.refused, "");
+  EXPECT_EQ(offsets_text(plan), "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(1,1,0)");
+  EXPECT_TRUE(plan.convex);
+  EXPECT_EQ(plan.guards.size(), 1U);
+  ASSERT_EQ(plan.arrays.size(), 1U);
+  EXPECT_EQ(plan.arrays[0].out, 1U);
+}
+
+TEST(Step, WithoutAGuardOnARowWraps) {
+  const std::string_view only_rows = R"(
+setp.lt.s32 %p3, %r11, 1;
+add.s32 %r13, %r2, -1;
+setp.ge.s32 %p4, %r11, %r13;
+setp.ge.s32 %p5, %r10, %r1;
+or.pred %p6, %p3, %p4;
+or.pred %p7, %p5, %p6;
+@%p7 bra out;
+)";
+  EXPECT_THAT(plan_of(only_rows, with(R"(
+ld.global.f32 %f1, [%rd5+-4];
+st.global.f32 [%rd6], %f1;
+)"))
+                  .refused,
+              HasSubstr("a row is too short"));
+  EXPECT_EQ(plan_of(only_rows, with(R"(
+ld.global.f32 %f1, [%rd5];
+st.global.f32 [%rd6], %f1;
+)"))
+                .refused,
+            "");
+}
+
+TEST(Step, NearMissesAreRefused) {
+  const auto refused = [](std::string_view work) { return plan_of(guard, with(work)).refused; };
+  EXPECT_THAT(refused("ld.global.f32 %f1, [%rd6];\nst.global.f32 [%rd6], %f1;\n"),
+              HasSubstr("reads what the step writes"));
+  EXPECT_THAT(refused("st.global.f32 [%rd6], 0f00000000;\n"), HasSubstr("no array is read"));
+  EXPECT_THAT(refused(R"(
+ld.global.f32 %f1, [%rd5];
+ld.global.f32 %f2, [%rd3];
+add.rn.f32 %f3, %f1, %f2;
+st.global.f32 [%rd6], %f3;
+)"),
+              HasSubstr("not at a constant offset"));
+  EXPECT_THAT(refused(R"(
+ld.global.f32 %f1, [%rd5];
+st.global.f32 [%rd6], %f1;
+st.global.f32 [%rd6+4], %f1;
+)"),
+              HasSubstr("a second store"));
+  EXPECT_THAT(refused(R"(
+ld.global.f32 %f1, [%rd5];
+cvt.rn.f32.u32 %f2, %r3;
+add.rn.f32 %f3, %f1, %f2;
+st.global.f32 [%rd6], %f3;
+)"),
+              HasSubstr("uses %tid.x"));
+  EXPECT_THAT(refused(R"(
+ld.volatile.global.f32 %f1, [%rd5];
+st.global.f32 [%rd6], %f1;
+)"),
+              HasSubstr("volatile"));
+  EXPECT_THAT(refused(R"(
+ld.global.f32 %f1, [%rd5];
+bar.sync 0;
+st.global.f32 [%rd6], %f1;
+)"),
+              HasSubstr("waits"));
+  EXPECT_THAT(refused(R"(
+ld.global.f32 %f1, [%rd5];
+setp.gt.f32 %p8, %f1, 0f00000000;
+@%p8 bra out;
+st.global.f32 [%rd6], %f1;
+)"),
+              HasSubstr("a guard hangs on"));
+  EXPECT_THAT(refused(R"(
+ld.global.f32 %f1, [%rd5];
+setp.gt.f32 %p8, %f1, 0f00000000;
+@%p8 st.global.f32 [%rd6], %f1;
+)"),
+              HasSubstr("guarded by itself"));
+}
+
+} // namespace
+} // namespace ptxasw::reuse
