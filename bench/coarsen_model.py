@@ -8,17 +8,18 @@ need stands what the first and the last ones wait alone.
 import math
 
 NAMES = ("memory", "l2", "wavefront", "instruction", "start", "idle", "latency", "overlap", "scattered", "apart",
-         "launch", "tail", "block", "cover", "occupancy")
+         "launch", "tail", "block", "cover", "occupancy", "barrier")
 START = {"memory": 0.0544, "l2": 0.02, "wavefront": 1.1, "instruction": 0.05, "start": 1476.0, "idle": 640.0,
          "latency": 0.52, "overlap": 1.9, "scattered": 0.3, "apart": 0.12, "launch": 3000.0, "tail": 1.5,
-         "block": 160.0, "cover": 8.0, "occupancy": 0.13}
+         "block": 160.0, "cover": 8.0, "occupancy": 0.13, "barrier": 300.0}
 LANES = 32
 
 
-def resident_blocks(chip, registers, threads):
+def resident_blocks(chip, registers, threads, shared=0):
     warps = -(-threads // LANES)
     held = -(-max(1, registers) // 8) * 8 * LANES * warps
-    return max(1, min(chip["threads_per_sm"] // (warps * LANES), chip["registers_per_sm"] // held, 32))
+    room = chip.get("shared_per_sm", 228 << 10) // (-(-shared // 128) * 128 + 1024) if shared else 32
+    return max(1, min(chip["threads_per_sm"] // (warps * LANES), chip["registers_per_sm"] // held, room, 32))
 
 
 def in_l2(bytes_, chip):
@@ -31,7 +32,7 @@ def cycles(p, chip, launch, original, way):
     copies = way["copies"]
     warps = -(-launch["threads"] // LANES)
     per_sm = launch["blocks"] * warps / chip["sms"]  # warps of the original launch
-    fit = resident_blocks(chip, way["usage"]["registers"], launch["threads"])
+    fit = resident_blocks(chip, way["usage"]["registers"], launch["threads"], way["work"].get("shared", 0))
     there = min(fit * warps, max(warps, per_sm / copies))  # resident
     near = in_l2(launch["bytes"], chip)
     per_byte = p["memory"] * (1 - near) + p["l2"] * near
@@ -42,6 +43,7 @@ def cycles(p, chip, launch, original, way):
     wavefronts = p["wavefront"] * work["wavefronts"]
     instructions = p["instruction"] * usage["path"] * work["repeats"] / copies
     run = p["start"] + p["latency"] * usage["latency"] * work["repeats"]
+    run += p["barrier"] * work.get("barriers", 0) * copies
     waiting = (run + p["idle"] * (copies - 1)) / copies / there
     q = p["overlap"]
     each = (memory ** q + wavefronts ** q + instructions ** q + waiting ** q) ** (1 / q)

@@ -31,6 +31,8 @@ struct CoarsenWork {
   double loads = 0;        // load instructions
   double instructions = 0; // all of them
   double repeats = 1;      // `instructions` over those that the text has
+  double barriers = 0;     // at which the threads of a block meet
+  unsigned shared = 0;     // bytes of shared memory that a block has, for all of its copies
 };
 
 // What ptxas made of it.

@@ -1,6 +1,7 @@
 // See coarsening.hpp for the model.
 #include "cost/coarsening.hpp"
 
+#include "cost/block_uniform_cost.hpp"
 #include "cost/residency.hpp"
 
 #include <fmt/format.h>
@@ -61,7 +62,8 @@ double launch_cycles(const Profile& profile, const CoarsenBaseline& original,
   const double copies = how.copies();
   const double in_block = std::max(1U, (launch.threads + warp_lanes - 1) / warp_lanes);
   const double per_sm = launch.blocks * in_block / profile.processors;
-  const double fit = resident_warps(profile, usage.registers, launch.threads);
+  const double fit = std::min<double>(resident_warps(profile, usage.registers, launch.threads),
+                                      blocks_with_shared(profile, work.shared) * in_block);
   const double there = std::min(fit, std::max(in_block, per_sm / copies));
 
   const double share =
@@ -70,7 +72,8 @@ double launch_cycles(const Profile& profile, const CoarsenBaseline& original,
   const double memory = (launch.in_l2 ? cost.l2 : cost.memory) * original.memory_bytes * scattered;
   const double wavefronts = cost.wavefront * work.wavefronts;
   const double instructions = cost.instruction * usage.path * work.repeats / copies;
-  const double run = cost.start + cost.latency * usage.latency * work.repeats;
+  const double run = cost.start + cost.latency * usage.latency * work.repeats +
+                     waiting_cycles(profile, work, how.copies());
   const double latency = (run + cost.idle * (copies - 1)) / copies / there;
 
   const double full = profile.threads_per_sm / static_cast<double>(warp_lanes);
@@ -116,7 +119,8 @@ ExpectedGain expected_gain(const Profile& profile, const CoarsenBaseline& origin
   } else {
     const unsigned registers = rounded_up(candidate.usage->registers);
     for (const unsigned block : usual_blocks)
-      if (registers * block <= profile.registers_per_sm) judge(block);
+      if (registers * block <= profile.registers_per_sm && may_be_launched_in(original.work, block))
+        judge(block);
   }
   if (launches == 0) return {};
   return {.mean = std::exp(logarithms / launches), .worst = worst};

@@ -49,6 +49,9 @@ struct CoarsenCosts {
   double block = 158.0;      // between the starts of two blocks
   double cover = 12.0;       // the exponent with which that hides behind the rest
   double occupancy = 0.2224; // of warps that are missing
+  // What a warp waits at a barrier: fitted to half of the kernels of suite M (a third less off, the
+  // others as well; src/rewrite/COARSENING.md, section 8)
+  double barrier = 250;
   double load_latency = 400; // for the straight path
   double margin = 1.2;       // least gain, on average over launches
   double worst = 0.97;       // and of each of them
@@ -76,6 +79,7 @@ struct Profile {
   unsigned processors = 132; // SMs
   unsigned threads_per_sm = 2048;
   unsigned registers_per_sm = 65536;
+  unsigned shared_per_sm = 228U << 10; // bytes
 
   [[nodiscard]] bool measured() const; // every cost that decides was measured
 };

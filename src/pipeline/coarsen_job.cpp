@@ -41,8 +41,6 @@ constexpr std::array<std::array<unsigned, 3>, 9> launcher_ways{{{2, 1, 1},
                                                                 {2, 4, 1}}};
 constexpr std::size_t most_instructions = 4096;
 constexpr double most_lines = 16; // of one load, as cycles
-// Shared memory with which blocks of 256 threads still fill an SM (228 KB of sm_90).
-constexpr std::uint64_t most_shared_bytes = std::uint64_t{28} << 10;
 
 std::span<const std::array<unsigned, 3>> ways_for(CoarsenGrid grid) {
   if (grid == CoarsenGrid::launcher) return launcher_ways;
@@ -58,25 +56,15 @@ bool walks_memory(const Kernel& kernel) {
 }
 
 // Kernels that save no load may still gain: each thread has the loads of all copies under way at
-// the same time. Few ways are tried for that, and none where blocks walk through memory in loops:
-// in the block-uniform form and along x fewer of them are there to run while others wait (rows of
-// 4096 elements, a block each: 0.73 of the speed). There a fifth of the loads has to go.
-constexpr double worth_fewer_blocks = 0.8;
+// the same time, and C blocks wait at their barriers once. Few ways are tried for that, and along x
+// none where threads that do not meet walk through memory in loops.
 bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarsening& how,
               const rewrite::CoarsenCost& cost, CoarsenGrid grid) {
   const bool fewer = cost.after.loads < cost.before.loads;
-  if (plan.uniform && walks_memory(kernel))
-    return cost.after.loads <= worth_fewer_blocks * cost.before.loads;
   const bool along_x = how.factors[0] == how.copies(), along_y = how.factors[1] == how.copies();
   const bool few =
       how.order == CoarsenOrder::copies && (how.copies() <= 4 || grid == CoarsenGrid::launcher);
-  return fewer || (few && (along_y || (along_x && !walks_memory(kernel))));
-}
-
-// Whether a plan leaves the blocks of an SM enough shared memory.
-bool has_room(const Kernel& kernel, const reuse::BlockPlan& plan) {
-  return !plan.uniform ||
-         reuse::SharedSymbols(kernel.body).bytes(plan.own, plan.count()) <= most_shared_bytes;
+  return fewer || (few && (along_y || (along_x && (plan.uniform || !walks_memory(kernel)))));
 }
 
 // A group that hangs over the end of a divided grid is done copy by copy, which whole blocks
@@ -189,7 +177,14 @@ CoarsenWork per_copy(const rewrite::CopyWork& work, unsigned copies) {
   return {.wavefronts = work.cycles / copies,
           .loads = work.loads / copies,
           .instructions = instructions / copies,
-          .repeats = work.once > 0 ? std::max(1.0, instructions / work.once) : 1};
+          .repeats = work.once > 0 ? std::max(1.0, instructions / work.once) : 1,
+          .barriers = work.barriers / copies};
+}
+
+// Bytes of shared memory, with `copies` of what each has of its own.
+unsigned shared_bytes(const Kernel& kernel, const reuse::BlockPlan& plan, unsigned copies) {
+  if (!plan.uniform) return 0;
+  return static_cast<unsigned>(reuse::SharedSymbols(kernel.body).bytes(plan.own, copies));
 }
 
 } // namespace
@@ -221,7 +216,7 @@ bool may_coarsen(Kernel& kernel, sym::Solver& solver, CoarsenGrid grid) {
     if (!plan.refused.empty()) return false;
     const Coarsening how{.factors = factors};
     return may_gain(kernel, plan, how, rewrite::coarsen_cost(kernel, plan), grid) &&
-           has_room(kernel, plan) && can_divide(grid, plan);
+           can_divide(grid, plan);
   });
 }
 
@@ -256,11 +251,12 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       }
       const rewrite::CoarsenCost cost = rewrite::coarsen_cost(kernel, plan, accesses.cycles());
       choices.original.work = per_copy(cost.before, plan.count());
+      choices.original.work.shared = shared_bytes(kernel, plan, 1);
       candidate.work = per_copy(cost.after, plan.count());
+      candidate.work.shared = shared_bytes(kernel, plan, plan.count());
       const bool worth_x = factors[0] == 1 || launcher || is_flat(kernel) ||
                            (factors[1] > 1 && leaves_fewer_loads(candidate, choices.candidates));
-      if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x && has_room(kernel, plan) &&
-          can_divide(grid, plan))
+      if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x && can_divide(grid, plan))
         choices.candidates.push_back(candidate);
     }
   }

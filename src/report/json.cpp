@@ -53,10 +53,9 @@ Json to_json(const AccessReport& access) {
 }
 
 Json to_json(const CoarsenWork& work) {
-  return {{"wavefronts", work.wavefronts},
-          {"loads", work.loads},
-          {"instructions", work.instructions},
-          {"repeats", work.repeats}};
+  return {{"wavefronts", work.wavefronts},     {"loads", work.loads},
+          {"instructions", work.instructions}, {"repeats", work.repeats},
+          {"barriers", work.barriers},         {"shared", work.shared}};
 }
 
 Json to_json(const std::optional<KernelUsage>& usage) {

@@ -51,9 +51,10 @@ private:
     return !regions_.empty() && id >= regions_.front().first;
   }
 
-  // Control may go elsewhere, or all copies of all threads meet.
+  // Control may go elsewhere, all copies of all threads meet, or the accesses on one side of it are
+  // told from those on the other.
   [[nodiscard]] static bool stands_alone(const ptx::Effects& effects) {
-    return effects.branches || effects.terminates || effects.waits;
+    return effects.branches || effects.terminates || effects.ordered;
   }
 
   [[nodiscard]] bool starts_segment(const ptx::Inst& inst) const {

@@ -2,7 +2,7 @@
 #include "reuse/block_rules.hpp"
 
 #include "reuse/block_shift.hpp"
-#include "reuse/polling.hpp"
+#include "reuse/waiting.hpp"
 
 #include <fmt/format.h>
 
@@ -110,7 +110,7 @@ std::string why_not_a_plain_kernel(const emulator::Kernel& kernel) {
   if (!kernel.trace.refused.empty()) return kernel.trace.refused;
   if (!kernel.body.function->is_entry) return "not a kernel";
   if (kernel.body.function->uses_clusters) return "its blocks form clusters";
-  return why_it_polls(kernel);
+  return why_it_waits(kernel);
 }
 
 std::string why_threads_meet(const ptx::Body& body, const Inst& inst) {

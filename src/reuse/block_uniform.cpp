@@ -32,12 +32,21 @@ bool is_warp_barrier(const Inst& inst) {
   return has(inst, Sub::warp);
 }
 
-// All threads of the block, at a barrier that the text names.
-bool is_whole_barrier(const ptx::Body& body, const Inst& inst) {
+// Of the threads of a block: all of them, or as many as it says.
+bool is_block_barrier(const Inst& inst) {
   if (inst.op != Op::bar && inst.op != Op::barrier) return false;
-  const auto src = body.src(inst);
-  return has(inst, Sub::sync) && !is_warp_barrier(inst) && inst.guard == ptx::none &&
-         src.size() == 1 && src[0].kind == Arg::Kind::imm;
+  return (has(inst, Sub::sync) || has(inst, Sub::arrive) || has(inst, Sub::red)) &&
+         !is_warp_barrier(inst) && inst.mods.scope != ptx::Scope::cluster;
+}
+
+// What it gives hangs on the copy. A barrier may not be one of such and of others, so all stand as
+// often.
+bool is_combining_barrier(const Inst& inst) {
+  return is_block_barrier(inst) && has(inst, Sub::red);
+}
+
+bool is_memory_of_threads(ptx::Space space) {
+  return space == ptx::Space::global || space == ptx::Space::generic || space == ptx::Space::shared;
 }
 
 bool is_of_a_warp(const Inst& inst) {
@@ -45,21 +54,46 @@ bool is_of_a_warp(const Inst& inst) {
   case Op::shfl:
   case Op::vote:
   case Op::match:
-  case Op::redux: return inst.mods.sync;
+  case Op::redux:
+  case Op::mma:
+  case Op::movmatrix: return inst.mods.sync;
+  case Op::wmma:
+  case Op::ldmatrix:
+  case Op::stmatrix: return inst.mods.sync && is_memory_of_threads(inst.mods.space);
   case Op::bar:
   case Op::barrier: return is_warp_barrier(inst);
   default: return false;
   }
 }
 
+bool is_atomic(const Inst& inst) {
+  return (inst.op == Op::atom || inst.op == Op::red) && !has(inst, Sub::async) &&
+         is_memory_of_threads(inst.mods.space);
+}
+
+// Each copy does its own, in the order of its program. Not those of devices, each of which counts
+// for itself.
+bool is_ordered_access(const ptx::Body& body, const Inst& inst) {
+  return (inst.op == Op::ld || inst.op == Op::st) && ptx::effects(body, inst).ordered &&
+         !has(inst, Sub::async) && !has(inst, Sub::bulk) && inst.mods.order != ptx::Order::mmio &&
+         is_memory_of_threads(inst.mods.space);
+}
+
+bool is_fence(const Inst& inst) {
+  return (inst.op == Op::membar || inst.op == Op::fence) && inst.mods.sub == Sub::none;
+}
+
+bool is_shared_access(const Inst& inst) {
+  return (inst.op == Op::ld || inst.op == Op::st) && inst.mods.space == ptx::Space::shared;
+}
+
 std::string why_not_together(const ptx::Body& body, const Inst& inst) {
   const Group group = ptx::group(inst.op);
-  const bool of_shared_memory = (inst.op == Op::ld || inst.op == Op::st) &&
-                                inst.mods.space == ptx::Space::shared &&
-                                !ptx::effects(body, inst).ordered;
-  if (is_whole_barrier(body, inst) || is_of_a_warp(inst) || of_shared_memory)
+  const bool ordered = is_atomic(inst) || is_ordered_access(body, inst) || is_fence(inst);
+  const bool plain_shared = is_shared_access(inst) && !ptx::effects(body, inst).ordered;
+  if (ordered || is_block_barrier(inst) || is_of_a_warp(inst) || plain_shared)
     return why_it_observes(body, inst);
-  if (group == Group::barrier) return at_line(body, inst, "a barrier of some threads");
+  if (group == Group::barrier) return at_line(body, inst, "not a barrier of threads of the block");
   if (uses_local_memory(inst)) return at_line(body, inst, copies_share_a_frame);
   // Lanes of a warp stay together, so they keep their promise.
   if ((group == Group::branch || group == Group::exit) && inst.mods.uni)
@@ -169,7 +203,10 @@ public:
       : k_(kernel), body_(kernel.body), plan_(plan), shared_(kernel.body) {
     known_.seeds.assign(seeds.begin(), seeds.end());
     known_.symbols.assign(body_.symbols.size(), false);
-    known_.apart.assign(body_.insts.size(), false);
+    // What other threads could tell from being done once for all copies.
+    for (const Inst& inst : body_.insts)
+      known_.apart.push_back(is_atomic(inst) || is_ordered_access(body_, inst) ||
+                             is_combining_barrier(inst));
   }
 
   void run() {
@@ -192,8 +229,8 @@ private:
   bool look_at(InstId id) {
     const Inst& inst = body_.insts[id];
     if (needs_agreement(k_, plan_.variance, inst)) return part(id);
-    if (inst.op != Op::st || inst.mods.space != ptx::Space::shared ||
-        !plan_.variance.differs(body_, inst))
+    const bool stores = ptx::effects(body_, inst).writes_memory;
+    if (!stores || inst.mods.space != ptx::Space::shared || !plan_.variance.differs(body_, inst))
       return false;
     bool grown = false;
     for (const std::uint32_t symbol : shared_.of(inst)) {
@@ -228,12 +265,24 @@ private:
     if (body_.carry != ptx::none && plan_.variance.registers[body_.carry])
       plan_.refused = "its carry chains differ between copies, and there is one carry flag";
     for (InstId i = 0; i < body_.insts.size(); ++i) {
-      if (known_.apart[i] && is_whole_barrier(body_, body_.insts[i]))
+      if (is_block_barrier(body_.insts[i]) && may_be_missed(i))
         plan_.refused = at_line(body_, body_.insts[i], "some copies may not come to this barrier");
     }
     if (shared_.bytes(plan_.own, plan_.count()) > most_shared_bytes)
       plan_.refused = fmt::format("{} bytes of shared memory would be needed",
                                   shared_.bytes(plan_.own, plan_.count()));
+  }
+
+  // By one of the copies: it stands where they part, or which barrier it is hangs on the copy.
+  [[nodiscard]] bool may_be_missed(InstId id) const {
+    const bool in_region = std::ranges::any_of(
+        plan_.regions, [&](const Region& r) { return id >= r.first && id < r.end; });
+    const Inst& inst = body_.insts[id];
+    const auto differs = [&](const ptx::Arg& arg) { return plan_.variance.of(arg); };
+    const auto src = body_.src(inst);
+    const std::size_t names = is_combining_barrier(inst) ? src.size() - 1 : src.size();
+    return in_region || (inst.guard != ptx::none && plan_.variance.registers[inst.guard]) ||
+           std::ranges::any_of(src.first(names), differs);
   }
 
   const emulator::Kernel& k_;

@@ -24,8 +24,9 @@ bool passes_on(const Inst& inst, std::size_t operand) {
   }
 }
 
-bool is_access(const Inst& inst) {
-  return (inst.op == Op::ld || inst.op == Op::st) && inst.mods.space == ptx::Space::shared;
+bool is_access(const ptx::Body& body, const Inst& inst) {
+  const ptx::Effects effects = ptx::effects(body, inst);
+  return (effects.reads_memory || effects.writes_memory) && inst.mods.space == ptx::Space::shared;
 }
 
 } // namespace
@@ -82,9 +83,10 @@ void SharedSymbols::check(const Inst& inst) {
   }
   for (const ptx::Address& address : body_.addr(inst)) {
     const bool shared = !of(address.base).empty();
-    if (shared && !is_access(inst))
+    if (shared && !is_access(body_, inst))
       refused = at_line(body_, inst, "uses the address of shared memory");
-    if (!shared && is_access(inst)) refused = at_line(body_, inst, "shared memory without a name");
+    if (!shared && is_access(body_, inst))
+      refused = at_line(body_, inst, "shared memory without a name");
   }
 }
 

@@ -94,6 +94,7 @@ private:
       sum_.stores += times;
     } else if (memory || ptx::group(inst.op) != ptx::Group::load) {
       sum_.other += times;
+      if (ptx::effects(k_.body, inst).waits) sum_.barriers += times;
     }
   }
 
@@ -116,7 +117,8 @@ CoarsenCost coarsen_cost(const emulator::Kernel& kernel, const reuse::BlockPlan&
   const CopyWork one = Needed(kernel, nullptr, cycles).run();
   const double copies = plan.count();
   return {.before = {one.loads * copies, one.load_bytes * copies, one.stores * copies,
-                     one.cycles * copies, one.once * copies, one.other * copies},
+                     one.cycles * copies, one.once * copies, one.other * copies,
+                     one.barriers * copies},
           .after = Needed(kernel, &plan, cycles).run()};
 }
 

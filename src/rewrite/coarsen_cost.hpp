@@ -13,9 +13,10 @@ namespace ptxasw::rewrite {
 struct CopyWork {
   double loads = 0, load_bytes = 0; // per thread, of all memory but parameters and constants
   double stores = 0;
-  double cycles = 0; // of the load/store pipe, per warp
-  double once = 0;   // instructions, each counted one time
-  double other = 0;  // arithmetic, moves, branches; moves of covered loads cost nothing
+  double cycles = 0;   // of the load/store pipe, per warp
+  double once = 0;     // instructions, each counted one time
+  double other = 0;    // arithmetic, moves, branches; moves of covered loads cost nothing
+  double barriers = 0; // of the block, also counted in `other`
 };
 
 struct CoarsenCost {

@@ -53,14 +53,30 @@ TEST(BlockUniform, EachHasItsReason) {
     const char* code;
     const char* reason;
   } cases[] = {
-      {"bar.arrive 0, 64;", "a barrier of some threads"},
-      {"bar.sync 0, 64;", "a barrier of some threads"},
-      {"bar.sync %r3;", "a barrier of some threads"},
-      {"@%p2 bar.sync 0;", "a barrier of some threads"},
+      {"barrier.cluster.arrive;", "not a barrier of threads of the block"},
+      {"@%p1 bar.sync 0;", "not come to this barrier"},
+      {"bar.sync %r4;", "not come to this barrier"},
+      {"bar.sync 0, %r4;", "not come to this barrier"},
+      {"bar.red.popc.u32 %r9, %r4, %p2;", "not come to this barrier"},
+      {"@%p1 bra L;\nbar.red.popc.u32 %r9, 0, %p2;\nL:", "not come to this barrier"},
       {"activemask.b32 %r9;", "which lanes run together"},
-      {"atom.shared.add.u32 %r9, [s], 1;", "blocks can observe each other"},
-      {"ld.volatile.shared.u32 %r9, [s];", "the block's shared memory"},
-      {"membar.gl;", "orders memory"},
+      {"ld.mmio.relaxed.sys.global.u32 %r9, [%rd1];", "volatile or ordered"},
+      {"fence.proxy.async;", "orders memory"},
+      {"griddepcontrol.wait;", "orders memory"},
+      {"multimem.red.relaxed.sys.global.add.u32 [%rd1], %r3;", "blocks can observe each other"},
+      {"red.async.relaxed.cluster.global.mbarrier::complete_tx::bytes.add.u32 [%rd1], %r3, [%rd2];",
+       "blocks can observe each other"},
+      {"L:\natom.global.cas.b32 %r9, [%rd1], 0, 1;\nsetp.ne.u32 %p3, %r9, 0;\n@%p3 bra L;",
+       "may wait for what another thread stores"},
+      {"atom.shared.add.u32 %r9, [%r3], 1;", "shared memory without a name"},
+      {"atom.shared.exch.b32 %r9, [s], %r5;", "reads the address of shared memory"},
+      // How often it is asked hangs on the copy: the barrier inside is not for all.
+      {"atom.global.add.u32 %r10, [%rd1], 1;\nmov.u32 %r9, 0;\nL:\nbar.sync 0;\n"
+       "add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p3, %r9, %r10;\n@%p3 bra L;",
+       "not come to this barrier"},
+      // The last block goes on by itself, with barriers.
+      {"atom.global.inc.u32 %r9, [%rd1], 7;\nsetp.ne.u32 %p3, %r9, 7;\n@%p3 ret;\nbar.sync 0;",
+       "not meet again"},
       {"mov.u32 %r9, %clock;", "reads %clock"},
       {"mov.u32 %r9, %dynamic_smem_size;", "reads %dynamic_smem_size"},
       {".local .b32 l[2];", "declares local memory"},
@@ -103,10 +119,19 @@ TEST(BlockUniform, EachHasItsReason) {
 
 TEST(BlockUniform, ThreadsMayMeet) {
   for (const char* code :
-       {"bar.sync 0;", "barrier.sync 3;", "barrier.cta.sync.aligned 0;", "bar.warp.sync -1;",
-        "@%p2 ret;\nbar.sync 0;", "shfl.sync.bfly.b32 %r9, %r4, 1, 31, -1;",
-        "vote.sync.any.pred %p3, %p1, -1;", "bar.sync 0;\n@%p2 bra.uni L;\nL:",
-        "@%p1 bra L;\nshfl.sync.bfly.b32 %r9, %r3, 1, 31, -1;\nL:\nbar.sync 0;"}) {
+       {"bar.sync 0;", "bar.arrive 0, 64;", "bar.sync 0, 64;", "bar.sync %r3;", "@%p2 bar.sync 0;",
+        "bar.red.popc.u32 %r9, 0, %p1;", "bar.red.and.pred %p3, 1, 64, %p2;", "barrier.sync 3;",
+        "barrier.cta.sync.aligned 0;", "bar.warp.sync -1;", "@%p2 ret;\nbar.sync 0;",
+        "shfl.sync.bfly.b32 %r9, %r4, 1, 31, -1;", "vote.sync.any.pred %p3, %p1, -1;",
+        "bar.sync 0;\n@%p2 bra.uni L;\nL:",
+        "@%p1 bra L;\nshfl.sync.bfly.b32 %r9, %r3, 1, 31, -1;\nL:\nbar.sync 0;",
+        // And blocks, if they do not wait.
+        "red.global.add.u32 [%rd1], %r4;", "atom.global.add.u32 %r9, [%rd1], 1;",
+        "atom.relaxed.cta.shared.max.u32 %r9, [s], %r3;", "membar.gl;", "fence.acq_rel.gpu;",
+        "ld.volatile.shared.u32 %r9, [s];", "ld.acquire.gpu.global.u32 %r9, [%rd1];",
+        "st.release.gpu.global.u32 [%rd1], %r4;", "ld.global.cv.u32 %r9, [%rd1];",
+        "atom.global.inc.u32 %r9, [%rd1], 7;\nsetp.ne.u32 %p3, %r9, 7;\n@%p3 bra L;\n"
+        "st.global.u32 [%rd1], 0;\nL:\nbar.sync 0;"}) {
     const Found found(code);
     EXPECT_EQ(found.plan.refused, "") << code;
     EXPECT_TRUE(found.plan.uniform) << code;
@@ -126,6 +151,12 @@ TEST(BlockUniform, VariablesOfEachCopy) {
               ElementsAre("s"));
   EXPECT_THAT(Found("selp.u32 %r11, %r6, %r7, %p2;\nst.shared.u32 [%r11], %r4;").own(),
               ElementsAre("s", "t"));
+  // What counts, or may be watched, is done by each copy, though all do the same.
+  EXPECT_THAT(Found("red.shared.add.u32 [s], 1;").own(), ElementsAre("s"));
+  EXPECT_THAT(Found("atom.shared.add.u32 %r9, [%r6], %r3;").own(), ElementsAre("s"));
+  EXPECT_THAT(Found("st.volatile.shared.u32 [%r7], %r3;").own(), ElementsAre("t"));
+  EXPECT_THAT(Found("ld.volatile.global.u32 %r9, [%rd1];\nst.shared.u32 [%r7], %r9;").own(),
+              ElementsAre("t"));
   // A store by name.
   EXPECT_THAT(Found("st.shared.u32 [t+4], %r4;").own(), ElementsAre("t"));
 }

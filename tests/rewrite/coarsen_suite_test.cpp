@@ -57,6 +57,10 @@ const Row eligible[] = {
     {"controls", "matmul_tiled", {1, 4, 1}, 136, 85},
     {"controls", "block_reduce", {4, 1, 1}, 8, 8},
     {"controls", "first_above", {2, 1, 1}, 2, 2},
+    {"controls", "histogram", {2, 1, 1}, 2, 2},
+    {"controls", "volatile_sum", {2, 1, 1}, 6, 6},
+    {"reductions", "histogram_shared", {4, 1, 1}, 8, 8},
+    {"reductions", "dot_u32", {4, 1, 1}, 20, 20},
     // Blocks of several rows, loops, indices of which one must know that they do not wrap.
     {"jacobi_tile", "jacobi_tile", {1, 8, 1}, 72, 30, true},
     {"iterated2d", "j2d25pt_f64", {1, 8, 1}, 200, 60, true},
@@ -78,8 +82,10 @@ const Refusal refused[] = {
     {"matvec", "matvec", {1, 8, 1}, "it does not read %ctaid.y"},
     {"sincos", "sincos_xy", {1, 8, 1}, "declares local memory"},
     {"jacobi", "jacobi", {1, 1, 2}, "it does not read %ctaid.z"},
-    {"controls", "histogram", {2, 1, 1}, "blocks can observe each other through it"},
-    {"controls", "volatile_sum", {2, 1, 1}, "volatile or ordered access"},
+    {"cooperation", "spinlock", {2, 1, 1}, "may wait for what another thread stores"},
+    {"cooperation", "lookback", {2, 1, 1}, "may wait for what another thread stores"},
+    {"cooperation", "queue_persistent", {2, 1, 1}, "may wait for what another thread stores"},
+    {"cooperation", "last_block", {2, 1, 1}, "some copies may not come to this barrier"},
 };
 
 TEST(CoarsenSuite, Refused) {

@@ -113,6 +113,35 @@ const Case cases[] = {
      "mov.u32 %r20, 0;\nmul.wide.s32 %rd7, %r1, 4;\nadd.s64 %rd6, %rd4, %rd7;\n"
      "setp.eq.u32 %p1, %r4, 1;\n@%p1 bra L;\nld.global.u32 %r20, [%rd6];\nL:\nbar.sync 0;\n"
      "ld.global.u32 %r11, [%rd4];\nadd.u32 %r20, %r20, %r11;"},
+    // What a barrier counts is each copy's own; some threads give, others take.
+    {"Counting", "setp.lt.u32 %p1, %r10, 99;\nbar.red.popc.u32 %r11, 0, %p1;\n"
+                 "setp.lt.u32 %p2, %r3, 5;\nbar.red.popc.u32 %r12, 0, %p2;\n"
+                 "mad.lo.u32 %r20, %r11, 100, %r12;"},
+    {"SomeGive", "mov.u32 %r20, 1;\nsetp.gt.u32 %p1, %r3, 12;\n@%p1 ret;\n"
+                 "st.shared.u32 [%r6], %r10;\nbar.sync 1, 32;\nld.shared.u32 %r20, [s+16];"},
+    // Each copy counts for itself, in memory of all and in its own.
+    {"Counted", "red.global.add.u32 [%rd2+8192], 1;\natom.global.add.u32 %r11, [%rd2+8196], %r10;\n"
+                "mov.u32 %r20, 1;"},
+    {"Histogram", "st.shared.u32 [%r6], 0;\nbar.sync 0;\nand.b32 %r11, %r10, 15;\n"
+                  "mad.lo.u32 %r12, %r11, 4, %r8;\natom.shared.add.u32 %r13, [%r12], 1;\n"
+                  "bar.sync 0;\nld.shared.u32 %r20, [%r6];\nmul.wide.u32 %rd8, %r3, 4;\n"
+                  "add.s64 %rd8, %rd8, %rd2;\nred.global.add.u32 [%rd8+8192], %r20;"},
+    {"CountedInARegion", "mov.u32 %r20, 1;\nsetp.lt.u32 %p1, %r10, 64;\n@%p1 bra L;\n"
+                         "red.global.add.u32 [%rd2+8192], 1;\nL:\nbar.sync 0;"},
+    // The value that was there before is each copy's own: of the three, the first is kept.
+    {"OrderedAccesses", "st.volatile.shared.u32 [%r6], %r10;\nld.volatile.shared.u32 %r11, [%r6];\n"
+                        "membar.cta;\nst.volatile.shared.u32 [%r6], %r3;\n"
+                        "ld.volatile.shared.u32 %r12, [%r6];\nadd.u32 %r20, %r11, %r12;"},
+    // Who comes last sums up what all have left, as its copy's own way.
+    {"LastBlock",
+     "setp.ne.u32 %p1, %r3, 0;\nmov.u32 %r20, 1;\n@%p1 bra L;\nmul.wide.u32 %rd8, %r4, 4;\n"
+     "add.s64 %rd8, %rd8, %rd2;\nst.global.u32 [%rd8+8192], %r10;\nmembar.gl;\n"
+     "mov.u32 %r11, %nctaid.y;\nsub.u32 %r11, %r11, 1;\n"
+     "atom.global.inc.u32 %r12, [%rd2+8256], %r11;\nsetp.ne.u32 %p2, %r12, %r11;\n@%p2 bra L;\n"
+     "membar.gl;\nmov.u32 %r13, 0;\nmov.u32 %r14, 0;\nM:\nmul.wide.u32 %rd8, %r13, 4;\n"
+     "add.s64 %rd8, %rd8, %rd2;\nld.volatile.global.u32 %r15, [%rd8+8192];\n"
+     "add.u32 %r14, %r14, %r15;\nadd.u32 %r13, %r13, 1;\nsetp.le.u32 %p3, %r13, %r11;\n"
+     "@%p3 bra M;\nst.global.u32 [%rd2+8260], %r14;\nL:\nbar.sync 0;"},
     {"ScopesOfRegisters",
      "mov.u32 %r20, 0;\nsetp.eq.u32 %p1, %r4, 1;\n@%p1 bra L;\n{ .reg .b32 q; add.u32 q, %r10, 1;\n"
      "mov.u32 %r20, q; }\n"

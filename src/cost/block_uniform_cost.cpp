@@ -1,0 +1,30 @@
+// bench/coarsen_model.py says the same.
+#include "cost/block_uniform_cost.hpp"
+
+#include <algorithm>
+
+namespace ptxasw::cost {
+namespace {
+
+constexpr unsigned reserved = 1024; // of each block, by the driver
+constexpr unsigned unit = 128;
+constexpr unsigned most_blocks = 32;
+constexpr unsigned most_bytes = 32; // of a thread
+
+} // namespace
+
+double waiting_cycles(const Profile& profile, const CoarsenWork& work, unsigned copies) {
+  return profile.coarsen.barrier * work.barriers * copies;
+}
+
+unsigned blocks_with_shared(const Profile& profile, unsigned bytes) {
+  if (bytes == 0) return most_blocks;
+  const unsigned taken = (bytes + unit - 1) / unit * unit + reserved;
+  return std::clamp(profile.shared_per_sm / taken, 1U, most_blocks);
+}
+
+bool may_be_launched_in(const CoarsenWork& original, unsigned threads) {
+  return threads >= 1024 || original.shared <= most_bytes * threads;
+}
+
+} // namespace ptxasw::cost

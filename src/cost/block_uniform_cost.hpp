@@ -1,0 +1,24 @@
+// What it costs that the threads of a block meet (reuse/block_uniform.hpp).
+//
+// At a barrier a warp waits for the slowest of its block, and what it has asked of memory before
+// has to be there. Other blocks of the SM run meanwhile, so it is like latency: C blocks that have
+// become one wait once where each of them did. Shared memory of C copies leaves the SM fewer
+// blocks.
+#pragma once
+
+#include "cost/profile.hpp"
+#include "ptxasw/coarsening.hpp"
+
+namespace ptxasw::cost {
+
+// Cycles that barriers add to what a warp takes that runs alone, for all of its copies.
+double waiting_cycles(const Profile& profile, const CoarsenWork& work, unsigned copies);
+
+// Blocks that an SM has the shared memory for.
+unsigned blocks_with_shared(const Profile& profile, unsigned bytes);
+
+// A kernel has its arrays for the blocks that it is launched with: a block of which each thread
+// would have more than a few words of them is none.
+bool may_be_launched_in(const CoarsenWork& original, unsigned threads);
+
+} // namespace ptxasw::cost
