@@ -28,6 +28,13 @@ enum class RotateMode : std::uint8_t {
   automatic, // "auto": of those loops for which the cost model of the target says it will pay
 };
 
+// Which rounds of trees in shared memory are done in registers (src/rewrite/ROUNDS.md).
+enum class RoundsMode : std::uint8_t {
+  none,
+  all,       // every stretch that provably stays within a warp
+  automatic, // "auto": of those that save barriers enough for the test in front of them
+};
+
 // What to emit for a covered load. Only `normal` and `check` compute the right result.
 enum class Emit : std::uint8_t {
   normal,
@@ -83,6 +90,7 @@ struct Options {
   ShuffleMode shuffle = ShuffleMode::automatic;
   unsigned shuffle_max_delta = 31;
   RotateMode rotate = RotateMode::none;
+  RoundsMode rounds = RoundsMode::none;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};
   bool coarsen_auto = false;     // where all are 1: choose factors, order, registers by their gain
@@ -114,8 +122,8 @@ struct Options {
 // Is any rewrite switched on?
 [[nodiscard]] inline bool rewrites(const Options& options) {
   return options.shuffle != ShuffleMode::none || options.rotate != RotateMode::none ||
-         options.coarsen_auto || options.coarsen != std::array{1U, 1U, 1U} ||
-         !options.remaps.empty();
+         options.rounds != RoundsMode::none || options.coarsen_auto ||
+         options.coarsen != std::array{1U, 1U, 1U} || !options.remaps.empty();
 }
 
 // What was asked for a kernel: the last that names it, else the last that names none.

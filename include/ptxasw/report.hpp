@@ -70,6 +70,7 @@ struct KernelReport {
   std::array<unsigned, 3> grid_divided_by{1, 1, 1};
   std::string remapping; // what came of --remap, likewise
   std::string rotation;  // what came of --rotate, likewise
+  std::string rounds;    // what came of --rounds, likewise
   // --coarsen=auto: the original's work per warp, and every way that was considered, best first
   CoarsenBaseline original;
   std::vector<CoarsenCandidate> candidates;

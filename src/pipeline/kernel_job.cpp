@@ -13,6 +13,7 @@
 #include "rewrite/float_freedom.hpp"
 #include "rewrite/remap.hpp"
 #include "rewrite/rotate.hpp"
+#include "rewrite/rounds.hpp"
 #include "rewrite/shuffle.hpp"
 
 #include <fmt/format.h>
@@ -81,6 +82,7 @@ struct KernelJob::Impl {
     rotation_ = choose_rotations(
         *kernel_, *solver_, options_.rotate, architecture(),
         {.no_index_wrap = assumed("no-index-wrap"), .paranoid = options_.paranoid});
+    rounds_ = choose_rounds(*kernel_, *solver_, options_.rounds);
     const rewrite::Freedom freedom = rewrite::count_freedom(kernel_->body);
     report_.fusable = freedom.fusable;
     report_.foldable = freedom.foldable;
@@ -193,8 +195,10 @@ struct KernelJob::Impl {
     KernelReport& report = result.report;
     reuse::LanePlan plan = plan_;
     RotationChoice rotation = rotation_;
-    result.edits = arbitrate(proposals(report, plan, rotation));
+    RoundsChoice rounds = rounds_;
+    result.edits = arbitrate(proposals(report, plan, rotation, rounds));
     report.rotation = rotation.outcome;
+    report.rounds = rounds.outcome;
     if (ways_.decided) report.coarsening = in_words(ways_, report.coarsening);
     describe_accesses(*kernel_, plan, rotation.plan, block_shape(), report);
     report.original = ways_.original;
@@ -217,7 +221,7 @@ struct KernelJob::Impl {
   // In the order in which they are served. With --coarsen=auto a kernel that is shuffled or was to
   // be remapped has no ways to coarsen it.
   [[nodiscard]] std::vector<Proposal> proposals(KernelReport& report, reuse::LanePlan& plan,
-                                                RotationChoice& rotation) {
+                                                RotationChoice& rotation, RoundsChoice& rounds) {
     return {{.needs = touches_blocks | touches_loads,
              .make = [&] { return coarsen(report); },
              .refuse = [](const std::string&) {}},
@@ -240,6 +244,17 @@ struct KernelJob::Impl {
                  [&](const std::string& claim) {
                    if (rotation.plan.loops.empty()) return;
                    rotation = {.plan = {}, .outcome = "not rotated: " + claim + " already"};
+                 }},
+            {.needs = touches_loads,
+             .make =
+                 [&] {
+                   return Made{rewrite::rounds_in_registers(*kernel_, rounds.plan, block_shape()),
+                               touches_loads, "its trees are in registers"};
+                 },
+             .refuse =
+                 [&](const std::string& claim) {
+                   if (rounds.plan.stretches.empty()) return;
+                   rounds = {.plan = {}, .outcome = "not in registers: " + claim + " already"};
                  }},
             {.needs = touches_loads,
              .make =
@@ -369,6 +384,7 @@ struct KernelJob::Impl {
   std::optional<sym::Solver> solver_;
   reuse::LanePlan plan_;
   RotationChoice rotation_;
+  RoundsChoice rounds_;
   CoarsenChoices ways_;
   bool waits_ = false;   // could be coarsened once its multiply-adds are pinned
   std::string unpinned_; // why they could not be

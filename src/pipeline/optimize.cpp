@@ -54,6 +54,7 @@ void take_back(KernelReport& kernel, const std::string& why) {
   if (!kernel.coarsening.empty()) kernel.coarsening = "not coarsened: " + why;
   if (!kernel.remapping.empty()) kernel.remapping = "not remapped: " + why;
   if (!kernel.rotation.empty()) kernel.rotation = "not rotated: " + why;
+  if (!kernel.rounds.empty()) kernel.rounds = "not in registers: " + why;
   kernel.grid_divided_by = {1, 1, 1};
 }
 

@@ -23,6 +23,9 @@ constexpr std::array shuffle_modes{Choice<ShuffleMode>{"none", ShuffleMode::none
 constexpr std::array rotate_modes{Choice<RotateMode>{"none", RotateMode::none},
                                   Choice<RotateMode>{"all", RotateMode::all},
                                   Choice<RotateMode>{"auto", RotateMode::automatic}};
+constexpr std::array rounds_modes{Choice<RoundsMode>{"none", RoundsMode::none},
+                                  Choice<RoundsMode>{"all", RoundsMode::all},
+                                  Choice<RoundsMode>{"auto", RoundsMode::automatic}};
 constexpr std::array emit_modes{
     Choice<Emit>{"normal", Emit::normal}, Choice<Emit>{"check", Emit::check},
     Choice<Emit>{"no-load", Emit::no_load}, Choice<Emit>{"no-corner", Emit::no_corner},
@@ -202,6 +205,11 @@ const std::vector<Setter>& table() {
         "registers: none, those of loops for which that pays on the target, or all that are proven "
         "(none)"},
        [](Options& o, std::string_view v) { return choose(o.rotate, rotate_modes, v); }},
+      {{"rounds", "none|auto|all",
+        "which rounds of trees in shared memory that stay within a warp to do in registers, "
+        "without "
+        "barriers: none, those that save enough of these, or all that are proven (none)"},
+       [](Options& o, std::string_view v) { return choose(o.rounds, rounds_modes, v); }},
       {{"coarsen", "none|auto|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
         "is proven sound; auto has ptxas try several ways and takes the one that pays most by a "

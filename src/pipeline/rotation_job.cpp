@@ -36,9 +36,12 @@ cost::RotationWork work_of(Kernel& kernel, const RotatedLoop& loop, const cost::
     if (std::ranges::find(loop.loads, e, &reuse::Carried::event) == loop.loads.end()) continue;
     saved += cycles;
     ++work.loads;
+    work.wide |= reuse::size_of(event) > 4;
     for (const ptx::Arg& reg : kernel.body.dst(kernel.body.insts[event.inst]))
       work.registers += analysis::register_units(kernel.body.registers[reg.id].type);
   }
+  for (const reuse::Carried& carried : loop.loads)
+    work.checked |= !carried.checks.empty();
   work.after = work.before - saved;
   return work;
 }
@@ -88,6 +91,29 @@ RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode 
   } else {
     choice.outcome = "not rotated: " + (left.empty() ? most_frequent(choice.plan.kept) : left);
   }
+  return choice;
+}
+
+RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode) {
+  if (mode == RoundsMode::none) return {};
+  RoundsChoice choice{.plan = reuse::find_rounds(kernel, solver)};
+  // A tree that is unrolled saves all barriers of its stretch but one; with one less than three
+  // rounds, what is asked in front costs about what is saved.
+  if (mode == RoundsMode::automatic)
+    std::erase_if(choice.plan.stretches, [](const reuse::Rounds& rounds) {
+      return !rounds.rolled && rounds.barriers.size() < 3;
+    });
+  if (choice.plan.stretches.empty()) {
+    const std::string& why = choice.plan.refused;
+    choice.outcome = "not in registers: " + (why.empty() ? "no tree in shared memory" : why);
+    return choice;
+  }
+  for (const reuse::Rounds& rounds : choice.plan.stretches)
+    choice.outcome += fmt::format(
+        "{} the {} at line {}", choice.outcome.empty() ? "in registers:" : ",",
+        rounds.rolled ? "rounds of a loop from width 16 on"
+                      : fmt::format("rounds between {} barriers", rounds.barriers.size() + 1),
+        ptx::line_of(kernel.body, kernel.body.insts[rounds.begin]));
   return choice;
 }
 

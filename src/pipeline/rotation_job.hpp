@@ -1,8 +1,9 @@
-// What --rotate makes of a kernel.
+// What --rotate and --rounds make of a kernel.
 #pragma once
 
 #include "ptxasw/options.hpp"
 #include "reuse/rotation.hpp"
+#include "reuse/rounds.hpp"
 
 #include <string>
 #include <string_view>
@@ -16,5 +17,12 @@ struct RotationChoice {
 
 RotationChoice choose_rotations(emulator::Kernel& kernel, sym::Solver& solver, RotateMode mode,
                                 std::string_view architecture, const reuse::RotateOptions& options);
+
+struct RoundsChoice {
+  reuse::RoundsPlan plan;
+  std::string outcome; // "in registers: ..." or "not in registers: ..."
+};
+
+RoundsChoice choose_rounds(emulator::Kernel& kernel, sym::Solver& solver, RoundsMode mode);
 
 } // namespace ptxasw::pipeline

@@ -135,6 +135,7 @@ Options only_coarsening(Options options) {
   options.variants = false;
   options.shuffle = ShuffleMode::none;
   options.rotate = RotateMode::none;
+  options.rounds = RoundsMode::none;
   options.coarsen = {1, 1, 1};
   options.coarsen_auto = true;
   options.coarsen_grid = CoarsenGrid::launcher;

@@ -118,6 +118,7 @@ Json to_json(const KernelReport& kernel) {
       {"grid_divided_by", kernel.grid_divided_by},
       {"remapping", kernel.remapping},
       {"rotation", kernel.rotation},
+      {"rounds", kernel.rounds},
       {"coarsen", {{"original", to_json(kernel.original)}, {"candidates", std::move(candidates)}}},
       {"fusable", kernel.fusable},
       {"foldable", kernel.foldable},

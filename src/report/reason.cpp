@@ -63,6 +63,7 @@ constexpr auto table = std::to_array<Reason>({
     {"other-rewrite", "its blocks are merged", ""},
     {"other-rewrite", "do each other's work", ""},
     {"other-rewrite", "are carried from trip", ""},
+    {"other-rewrite", "its trees are in registers", ""},
     {"not-asked", "no axis to coarsen", "nothing was asked for"},
     {"not-asked", "nothing is asked for", ""},
     // Why blocks or threads cannot be moved or merged.
@@ -96,6 +97,23 @@ constexpr auto table = std::to_array<Reason>({
     {"loop-trips", "trip count may differ", "lanes may be in different trips of a loop"},
     {"register-width", "does not fill its register", "the value does not fill its register"},
     {"old-module", "activemask came with", "the module's .version is too old for shuffles"},
+    {"tree-form", "no tree in shared memory", "no tree in shared memory of a known form"},
+    {"tree-form", "the rounds", ""},
+    {"tree-form", "is no part of a tree", ""},
+    {"tree-form", "a fixed distance", ""},
+    {"tree-form", "there is no barrier", ""},
+    {"tree-form", "two barriers in the loop", ""},
+    {"tree-form", "not all threads come to the barrier", ""},
+    {"tree-form", "both sides of the barrier", ""},
+    {"tree-form", "of a part of a register", ""},
+    {"tree-form", "an element of each thread", ""},
+    {"tree-form", "no element that is known", ""},
+    {"tree-form", "may overlap", ""},
+    {"tree-form", "stay within a warp", ""},
+    {"tree-form", "in the first round", ""},
+    {"tree-form", "nothing is stored", ""},
+    {"tree-form", "does not depend on %tid.x", ""},
+    {"old-module", "older than shfl.sync", ""},
     {"loop-form", "branches inside, and is not", "the loop has a form that is not rotated"},
     {"loop-form", "branch back to its beginning", ""},
     {"loop-form", "computed ahead of the loop", ""},
@@ -161,6 +179,7 @@ std::vector<WhyNot> why_unchanged(const KernelReport& kernel) {
   if (is_refusal(kernel.coarsening)) say("coarsening", kernel.coarsening);
   if (is_refusal(kernel.remapping)) say("remapping", kernel.remapping);
   if (is_refusal(kernel.rotation)) say("rotation", kernel.rotation);
+  if (is_refusal(kernel.rounds)) say("rounds", kernel.rounds);
   say("shuffles", loads_reason(kernel));
   if (result.empty())
     say("all",

@@ -32,7 +32,7 @@ bool is_refusal(std::string_view outcome);
 // whole, of coarsening, of remapping, of rotation, of its loads (the most frequent). Never empty
 // for a kernel that was not changed.
 struct WhyNot {
-  std::string_view rewrite; // "all", "coarsening", "remapping", "rotation", "shuffles"
+  std::string_view rewrite; // "all", "coarsening", "remapping", "rotation", "rounds", "shuffles"
   std::string_view code;
   std::string text;
 };

@@ -55,7 +55,8 @@ void put_headline(std::string& out, const KernelReport& kernel, const TextStyle&
   };
   if (!kernel.reason.empty())
     put((kernel.analyzed ? "left alone: " : "not analyzed: ") + coded(kernel.reason), yellow);
-  for (const std::string& done : {kernel.coarsening, kernel.remapping, kernel.rotation})
+  for (const std::string& done :
+       {kernel.coarsening, kernel.remapping, kernel.rotation, kernel.rounds})
     if (!done.empty()) put(is_refusal(done) ? coded(done) : printable(done), "");
   if (const auto& by = kernel.grid_divided_by; by != std::array{1U, 1U, 1U})
     put(fmt::format("launch it with a grid divided by {}x{}x{}", by[0], by[1], by[2]), yellow);

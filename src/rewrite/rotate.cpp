@@ -118,7 +118,8 @@ private:
       ahead[inst_of(carried.event)] = &carried;
     }
     for (const auto& [inst, carried] : ahead)
-      carried == nullptr ? copy(inst, first) : carry(loop, *carried, first);
+      carried == nullptr ? copy(inst, first) : carry(*carried, first);
+    hand_on(loop);
     const std::uint32_t entry = entry_of(loop);
     edits_.push_back({{entry, entry}, "\n\t" + first.take() + "\n" + label + ":"});
     redirect(back_of(loop), label);
@@ -140,9 +141,9 @@ private:
                              names_.text({target.end, statement.range.end});
   }
 
-  void carry(const RotatedLoop& loop, const Carried& carried, Code& first) {
+  void carry(const Carried& carried, Code& first) {
     const InstId here = inst_of(carried.event);
-    const auto into = results(carried.event), from = results(carried.source);
+    const auto into = results(carried.event);
     std::vector<std::string> values;
     for (const Arg& reg : into)
       values.push_back(registers_.make(fmt::format("b{}", width(reg.id))));
@@ -158,11 +159,32 @@ private:
       code.line("mov.b{} \t{}, {};", width(into[n].id), names_.name(into[n].id), values[n]);
     changes_[here].instead = code.take();
 
-    const std::vector<std::string> sources = sources_of(carried);
-    std::string& end = changes_[back_of(loop)].ahead;
-    for (std::size_t n = 0; n < from.size(); ++n)
-      end += fmt::format("{}mov.b{} \t{}, {};", end.empty() ? "" : "\n\t", width(from[n].id),
-                         values[n], sources[n]);
+    values_[carried.event] = std::move(values);
+  }
+
+  // At the end of the trip, for the next one. What a carried load reads goes on before its own
+  // register is given the next value, so that ptxas can make one register of it and of what carries
+  // it.
+  void hand_on(const RotatedLoop& loop) {
+    std::vector<const Carried*> left;
+    for (const Carried& carried : loop.loads)
+      left.push_back(&carried);
+    Code code;
+    while (!left.empty()) {
+      const auto is_read = [&](const Carried* one) {
+        return std::ranges::any_of(left, [&](const Carried* other) {
+          return other != one && other->source == one->event;
+        });
+      };
+      auto next = std::ranges::find_if_not(left, is_read);
+      if (next == left.end()) next = left.begin(); // in a circle
+      const auto from = results((*next)->source);
+      const std::vector<std::string> sources = sources_of(**next);
+      for (std::size_t n = 0; n < from.size(); ++n)
+        code.line("mov.b{} \t{}, {};", width(from[n].id), values_[(*next)->event][n], sources[n]);
+      left.erase(next);
+    }
+    changes_[back_of(loop)].ahead = code.take();
   }
 
   // The registers that hold the source's values when the trip ends.
@@ -235,7 +257,8 @@ private:
   unsigned labels_ = 0;
   std::map<InstId, Change> changes_;
   std::map<InstId, std::vector<std::string>> copies_;
-  std::map<RegId, std::string> renamed_; // ahead of the loop at hand
+  std::map<std::size_t, std::vector<std::string>> values_; // by event: what carries it
+  std::map<RegId, std::string> renamed_;                   // ahead of the loop at hand
   std::vector<ptx::Edit> edits_;
 };
 

@@ -73,6 +73,7 @@ TEST_P(TrapRewrite, RotatedLoopsComputeTheSame) {
   Options options;
   options.shuffle = ShuffleMode::none;
   options.rotate = RotateMode::all;
+  options.rounds = RoundsMode::all;
   options.fp_contract = FpContract::any;
   const Optimized result = optimize(trap.text, trap.name + ".ptx", options);
   EXPECT_EQ(simt::compare(trap, result.text), "") << result.text;

@@ -75,7 +75,10 @@ Options everything_on(std::uint64_t seed) {
   options.shuffle_shared = true;
   options.fp_contract = FpContract::any; // the interpreter fuses nothing
   options.kernel_budget = std::chrono::seconds(10);
-  if (seed / 8 % 2 == 1) options.rotate = RotateMode::all;
+  if (seed / 8 % 2 == 1) {
+    options.rotate = RotateMode::all;
+    options.rounds = RoundsMode::all;
+  }
   if (seed % 8 == 1) options.emit = Emit::check;
   if (seed % 8 == 2) options.emit = Emit::uniform_branch;
   if (seed % 8 == 3) options.block = {{32, 1, 1}};

@@ -51,6 +51,7 @@ private:
   void synchronize(bool divergent);
   void atomic();
   void through_shared();
+  void tree();
   void call();
 
   // loads.cpp

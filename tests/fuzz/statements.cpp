@@ -23,7 +23,9 @@ void KernelMaker::statement(unsigned depth, bool divergent) {
   case 15:
   case 16:
   case 17: loop(depth, divergent); break;
-  case 18: calm_ || divergent || early_exit_ ? arithmetic() : through_shared(); break;
+  case 18:
+    calm_ || divergent || early_exit_ ? arithmetic() : w_.one_in(2) ? tree() : through_shared();
+    break;
   default: calm_ ? store() : call(); break;
   }
 }
@@ -301,6 +303,55 @@ void KernelMaker::through_shared() {
     w_.line("@{} ld.shared.u32 {}, [{}+{}];", p, r, at, 16 + 4 * k);
     consume(r, Class::b32);
   }
+}
+
+// A tree over the threads of a block of one row; in others the rows race. As a loop, or unrolled.
+void KernelMaker::tree() {
+  shared_ = true;
+  const std::string tid = special("tid.x"), tile = w_.fresh(Class::b32), at = w_.fresh(Class::b32),
+                    a = w_.fresh(Class::b32), b = w_.fresh(Class::b32), p = w_.fresh(Class::pred),
+                    width = w_.fresh(Class::b32), far = w_.fresh(Class::b32),
+                    all = w_.fresh(Class::b32);
+  w_.line("mov.u32 {}, tile;", tile);
+  w_.line("mad.lo.s32 {}, {}, 4, {};", at, tid, tile);
+  w_.line("bar.sync 0;");
+  w_.line("st.shared.u32 [{}+16], {};", at, acc_);
+  w_.line("bar.sync 0;");
+  const bool grows = w_.one_in(8), early = w_.one_in(8); // or it reads what is not there any more
+  const auto round = [&](const std::string& distance, const std::string& next) {
+    w_.line("setp.ge.u32 {}, {}, {};", p, tid, distance);
+    w_.line("@{} bra {};", p, next);
+    w_.line("mad.lo.s32 {}, {}, 4, {};", far, distance, at);
+    w_.line("ld.shared.u32 {}, [{}+16];", a, at);
+    w_.line("ld.shared.u32 {}, [{}+{}];", b, far, early ? 12 : 16);
+    w_.line("{} {}, {}, {};", w_.pick<std::string_view>({"add.u32", "max.u32", "xor.b32"}), a, a,
+            b);
+    w_.line("st.shared.u32 [{}+16], {};", at, a);
+    w_.line("{}: bar.sync 0;", next);
+  };
+  if (w_.one_in(2)) {
+    w_.line("mov.u32 {}, {};", width, special("ntid.x"));
+    w_.line("shr.u32 {}, {}, 1;", width, width);
+    const std::string head = w_.label(), end = w_.label(), next = w_.label();
+    w_.line("setp.eq.u32 {}, {}, 0;", p, width);
+    w_.line("@{} bra {};", p, end);
+    w_.line("{}:", head);
+    round(width, next);
+    if (grows)
+      w_.line("sub.u32 {}, {}, 1;", width, width);
+    else
+      w_.line("shr.u32 {}, {}, 1;", width, width);
+    w_.line("setp.ne.u32 {}, {}, 0;", p, width);
+    w_.line("@{} bra {};", p, head);
+    w_.line("{}:", end);
+  } else {
+    for (unsigned w = 16; w != 0; w /= 2) {
+      const std::string next = w_.label();
+      round(std::to_string(w), next);
+    }
+  }
+  w_.line("ld.shared.u32 {}, [{}+16];", all, tile);
+  consume(all, Class::b32);
 }
 
 void KernelMaker::call() {

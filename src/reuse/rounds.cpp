@@ -1,0 +1,590 @@
+// Loops are looked at as they are; of straight-line code, the stretches from one barrier to
+// another.
+#include "reuse/rounds.hpp"
+
+#include "reuse/relaxed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ptxasw::reuse {
+
+using analysis::BlockId;
+using emulator::AtomKind;
+using emulator::Event;
+using emulator::EventKind;
+using ptx::Arg;
+using ptx::Inst;
+using ptx::InstId;
+using sym::Term;
+
+namespace {
+
+constexpr std::size_t most_barriers = 64; // of an unrolled tree
+
+// All threads of the block, those of a warp together.
+bool is_whole_barrier(const ptx::Body& body, const Inst& inst) {
+  const auto has = [&](ptx::Sub sub) {
+    return inst.mods.sub == sub || inst.mods.sub2 == sub || inst.mods.sub3 == sub;
+  };
+  if (inst.op != ptx::Op::bar && !(inst.op == ptx::Op::barrier && inst.mods.aligned)) return false;
+  const auto src = body.src(inst);
+  return has(ptx::Sub::sync) && !has(ptx::Sub::warp) && inst.guard == ptx::none &&
+         src.size() == 1 && src[0].kind == Arg::Kind::imm && src[0].value == 0;
+}
+
+// One stretch that may be one.
+class Stretch {
+public:
+  Stretch(emulator::Kernel& kernel, sym::Solver& solver, Relaxed& relaxed, Rounds rounds,
+          std::uint32_t loop)
+      : k_(kernel), c_(*kernel.context), solver_(solver), relaxed_(relaxed), r_(std::move(rounds)),
+        loop_(loop), t_(kernel.trace.special(ptx::Special::tid_x)) {}
+
+  // Is it one? Else why() tells.
+  bool check() {
+    return is_common() && contents() && find_cells() && apart() && place() && one_side() &&
+           (r_.barrier_first || !r_.rolled || follows_barrier()) && shrinks() && stays_inside() &&
+           covers_all() && look_behind();
+  }
+  [[nodiscard]] const std::string& why() const { return why_; }
+  [[nodiscard]] Rounds take() { return std::move(r_); }
+
+private:
+  template <class... Args> bool refuse(fmt::format_string<Args...> format, Args&&... args) {
+    why_ = fmt::format(format, std::forward<Args>(args)...);
+    return false;
+  }
+  [[nodiscard]] std::uint32_t line(InstId inst) const {
+    return ptx::line_of(k_.body, k_.body.insts[inst]);
+  }
+  [[nodiscard]] const Event& event(std::size_t e) const { return k_.trace.events[e]; }
+  [[nodiscard]] bool inside(InstId inst) const { return inst >= r_.begin && inst < r_.end; }
+  [[nodiscard]] BlockId entry() const { return k_.cfg.block_of[r_.begin]; }
+  [[nodiscard]] Term number(unsigned n) { return c_.constant(32, n); }
+
+  // --- Who is there ----------------------------------------------------------------------------
+
+  bool is_common() {
+    if (!t_.valid() || c_.kind(t_) != sym::Kind::atom)
+      return refuse("it does not depend on %tid.x");
+    // Whether a thread comes here hangs on these branches, and on those that they hang on: all
+    // threads of the block take them alike. So none has ended, or is in another trip.
+    std::vector<bool> seen(k_.cfg.blocks.size(), false);
+    std::vector<BlockId> work{entry()};
+    while (!work.empty()) {
+      const BlockId here = work.back();
+      work.pop_back();
+      for (BlockId b = 0; b < k_.cfg.blocks.size(); ++b) {
+        if (seen[b] || !decides(b, here)) continue;
+        if (k_.uniformity.branches[b] > analysis::Uniform::block)
+          return refuse("threads may end ahead of the rounds at line {}, or part from others",
+                        line(r_.begin));
+        seen[b] = true;
+        work.push_back(b);
+      }
+    }
+    return true;
+  }
+
+  // `here` is control-dependent on `b`: sure to be reached by one way out of it, and not by all.
+  [[nodiscard]] bool decides(BlockId b, BlockId here) const {
+    const auto& succs = k_.cfg.blocks[b].succs;
+    if (succs.size() < 2 || !k_.cfg.reachable(b)) return false;
+    if (b != here && k_.cfg.post_dominates(here, b)) return false;
+    return std::ranges::any_of(succs, [&](BlockId s) { return k_.cfg.post_dominates(here, s); });
+  }
+
+  // --- What is there ---------------------------------------------------------------------------
+
+  bool contents() {
+    for (InstId i = 0; i < k_.body.insts.size(); ++i) {
+      const Inst& inst = k_.body.insts[i];
+      for (const InstId target : k_.body.targets_of(inst)) {
+        const bool into = inside(target) && (target != r_.begin || !r_.rolled);
+        if (!inside(i) && into) return refuse("line {} branches into the rounds", line(i));
+        if (inside(i) && !inside(target) && target != r_.end)
+          return refuse("line {} branches out of the rounds", line(i));
+      }
+      if (inside(i) && !belongs(i)) return false;
+    }
+    if (r_.barriers.empty()) return refuse("there is no barrier");
+    if (r_.rolled && r_.barriers.size() != 1) return refuse("there are two barriers in the loop");
+    return plain_text();
+  }
+
+  bool belongs(InstId i) {
+    const Inst& inst = k_.body.insts[i];
+    if (is_whole_barrier(k_.body, inst)) {
+      if (!k_.cfg.post_dominates(k_.cfg.block_of[i], entry()))
+        return refuse("not all threads come to the barrier at line {}", line(i));
+      r_.barriers.push_back(i);
+      return true;
+    }
+    const ptx::Group group = ptx::group(inst.op);
+    const bool access = (group == ptx::Group::load || group == ptx::Group::store) &&
+                        inst.mods.space == ptx::Space::shared && !inst.opaque;
+    if (access || group == ptx::Group::pure || inst.op == ptx::Op::bra) return true;
+    return refuse("{} at line {} is no part of a tree", ptx::name(inst.op), line(i));
+  }
+
+  // Nothing but instructions and labels, which can be written twice.
+  bool plain_text() {
+    const auto& statements = k_.body.module->statements;
+    for (std::uint32_t s = k_.body.insts[r_.begin].statement;
+         s < k_.body.insts[r_.end - 1].statement; ++s)
+      switch (statements[s].kind) {
+      case ptx::StatementKind::instruction:
+      case ptx::StatementKind::label:
+      case ptx::StatementKind::location: break;
+      case ptx::StatementKind::directive:
+        if (k_.body.module->slice(statements[s].range).starts_with(".pragma")) break;
+        [[fallthrough]];
+      default:
+        return refuse("a scope or declaration stands in the rounds at line {}", line(r_.begin));
+      }
+    return true;
+  }
+
+  // --- Cells -----------------------------------------------------------------------------------
+
+  [[nodiscard]] Term address(std::size_t e) {
+    return c_.extract(event(e).address, 0, 32); // of shared memory
+  }
+
+  // The stretch does not find it anew in each of its trips.
+  [[nodiscard]] bool is_fixed(Term t) const {
+    if (!r_.rolled) return true;
+    const Term trip = k_.trace.trips[loop_];
+    return std::ranges::all_of(c_.atoms(t), [&](Term atom) {
+      if (atom.id < trip.id) return true;
+      const auto kind = static_cast<AtomKind>(c_.atom_info(atom).kind);
+      return kind == AtomKind::special || kind == AtomKind::parameter || kind == AtomKind::symbol;
+    });
+  }
+
+  bool find_cells() {
+    for (std::size_t e = 0; e < k_.trace.events.size(); ++e) {
+      const Event& s = event(e);
+      if (!inside(s.inst) || s.kind == EventKind::clobber) continue;
+      const Inst& inst = k_.body.insts[s.inst];
+      const auto value = s.kind == EventKind::store ? k_.body.src(inst) : k_.body.dst(inst);
+      if (s.ordered || s.elements != 1 || (s.element_bytes != 4 && s.element_bytes != 8) ||
+          value.size() != 1 || value[0].kind != Arg::Kind::reg ||
+          ptx::bit_width(k_.body.registers[value[0].id].type) != 8 * s.element_bytes)
+        return refuse("the access at line {} is volatile, a vector or of a part of a register",
+                      line(s.inst));
+      events_.push_back(e);
+      if (s.kind == EventKind::store && !add_cell(e)) return false;
+    }
+    return !r_.cells.empty() || refuse("nothing is stored");
+  }
+
+  bool add_cell(std::size_t e) {
+    const Term own = address(e);
+    for (const Cell& known : r_.cells)
+      if (address(known.event) == own && known.bytes == event(e).element_bytes) return true;
+    const Stride stride = relaxed_.stride(event(e).address);
+    const bool steps = stride.kind == Stride::Kind::constant &&
+                       stride.bytes >= std::int64_t{event(e).element_bytes} && stride.bytes <= 4096;
+    if (steps) {
+      const auto bytes = static_cast<unsigned>(stride.bytes);
+      const Term base = c_.sub(own, c_.mul(number(bytes), t_));
+      if (!c_.depends_on(base, t_) && c_.uniformity(base) <= sym::Uniformity::block &&
+          is_fixed(base) && entered_with(e)) {
+        r_.cells.push_back({e, event(e).element_bytes});
+        strides_.push_back(bytes);
+        return true;
+      }
+    }
+    return refuse("the store at line {} is not to an element of each thread's own",
+                  line(event(e).inst));
+  }
+
+  // The address can be named at the beginning: no instruction of the stretch writes its register.
+  [[nodiscard]] bool entered_with(std::size_t e) const {
+    const auto addresses = k_.body.addr(k_.body.insts[event(e).inst]);
+    if (addresses.size() != 1 || addresses[0].base.kind != Arg::Kind::reg) return false;
+    bool written = false;
+    for (InstId i = r_.begin; i < r_.end; ++i)
+      analysis::for_each_definition(k_.body, k_.body.insts[i], [&](ptx::RegId reg) {
+        written |= reg == addresses[0].base.id;
+      });
+    return !written;
+  }
+
+  // Elements of different cells never meet.
+  bool apart() {
+    for (std::size_t a = 0; a < r_.cells.size(); ++a)
+      for (std::size_t b = 0; b < a; ++b) {
+        const Term one = address(r_.cells[a].event), other = address(r_.cells[b].event);
+        const auto bytes = c_.difference(one, other);
+        const std::int64_t length = 32 * std::int64_t{std::max(strides_[a], strides_[b])};
+        if (bytes && std::abs(*bytes) >= length) continue;
+        const std::uint32_t first = variable(one), second = variable(other);
+        if (!bytes && first != ptx::none && second != ptx::none && first != second) continue;
+        return refuse("the arrays at lines {} and {} may overlap",
+                      line(event(r_.cells[a].event).inst), line(event(r_.cells[b].event).inst));
+      }
+    return true;
+  }
+
+  // The one variable of known size that an address is about.
+  [[nodiscard]] std::uint32_t variable(Term t) const {
+    std::uint32_t found = ptx::none;
+    for (const Term atom : c_.atoms(t)) {
+      const sym::Atom& info = c_.atom_info(atom);
+      if (info.kind != static_cast<std::uint32_t>(AtomKind::symbol)) continue;
+      if (found != ptx::none || k_.body.symbols[info.tag].size == 0) return ptx::none;
+      found = info.tag;
+    }
+    return found;
+  }
+
+  // --- Whose element ---------------------------------------------------------------------------
+
+  bool place() {
+    for (const std::size_t e : events_) {
+      RoundAccess access{.event = e};
+      if (!whose(access))
+        return refuse("line {} is about no element that is known", line(event(e).inst));
+      r_.accesses.push_back(access);
+    }
+    for (const RoundAccess& access : r_.accesses) {
+      if (access.own()) continue;
+      if (r_.rolled && access.by == ptx::none)
+        return refuse("line {} reads at a fixed distance", line(event(access.event).inst));
+      if (r_.width_register == ptx::none && r_.width == 0) {
+        r_.width_register = access.by;
+        r_.width = access.distance;
+      }
+      if (r_.rolled && access.by != r_.width_register)
+        return refuse("the rounds at line {} read at two distances", line(r_.begin));
+    }
+    if (r_.width_register == ptx::none && (r_.width == 0 || r_.width > widest_round))
+      return refuse("the rounds at line {} are of several warps", line(r_.begin));
+    width_ = r_.rolled ? width_term_ : number(r_.width);
+    return true;
+  }
+
+  bool whose(RoundAccess& access) {
+    const bool store = event(access.event).kind == EventKind::store;
+    for (std::size_t cell = 0; cell < r_.cells.size(); ++cell) {
+      if (r_.cells[cell].bytes != event(access.event).element_bytes) continue;
+      const Term own = address(r_.cells[cell].event), here = address(access.event);
+      access.cell = cell;
+      if (is_at(here, own, cell, number(0))) return true;
+      if (store) continue;
+      if (const auto bytes = c_.difference(here, own)) {
+        if (*bytes <= 0 || *bytes % strides_[cell] != 0 || *bytes / strides_[cell] > 512) continue;
+        access.distance = static_cast<unsigned>(*bytes / strides_[cell]);
+        return is_at(here, own, cell, number(access.distance));
+      }
+      if (r_.rolled && by_register(access, here, own)) return true;
+    }
+    return false;
+  }
+
+  bool is_at(Term here, Term own, std::size_t cell, Term distance) {
+    const Term there = c_.add(own, c_.mul(number(strides_[cell]), distance));
+    return there == here && solver_.prove_equal({}, there, here).verdict == sym::Verdict::proved;
+  }
+
+  // A register of 32 bits that holds the distance where the loop is entered, the same for all
+  // threads of the block.
+  bool by_register(RoundAccess& access, Term here, Term own) {
+    for (const emulator::Definition& d : k_.trace.definitions) {
+      if (!d.at_entry || d.inst != r_.begin || c_.width(d.value) != 32 ||
+          c_.uniformity(d.value) > sym::Uniformity::block)
+        continue;
+      if (width_term_.valid() && d.value != width_term_) continue;
+      if (!is_at(here, own, access.cell, d.value)) continue;
+      access.by = d.reg;
+      width_term_ = d.value;
+      return true;
+    }
+    return false;
+  }
+
+  // --- Rounds ----------------------------------------------------------------------------------
+
+  // Of a loop: its accesses stand on one side of its barrier.
+  bool one_side() {
+    if (!r_.rolled) return true;
+    const auto ahead = std::ranges::count_if(
+        events_, [&](std::size_t e) { return event(e).inst < r_.barriers[0]; });
+    r_.barrier_first = ahead == 0;
+    return r_.barrier_first || static_cast<std::size_t>(ahead) == events_.size() ||
+           refuse("accesses stand on both sides of the barrier at line {}", line(r_.barriers[0]));
+  }
+
+  // On every way to the loop a barrier comes behind the last store: what is loaded in front is
+  // there, and the barriers that are left out would have ordered nothing else.
+  bool follows_barrier() {
+    std::vector<bool> seen(k_.cfg.blocks.size(), false);
+    std::vector<BlockId> work;
+    const auto add = [&](BlockId to) {
+      for (const BlockId from : k_.cfg.blocks[to].preds)
+        if (k_.cfg.reachable(from) && !k_.loops.contains(loop_, from) && !seen[from]) {
+          seen[from] = true;
+          work.push_back(from);
+        }
+    };
+    add(entry());
+    while (!work.empty()) {
+      const BlockId b = work.back();
+      work.pop_back();
+      c_.spend(4);
+      bool waits = false;
+      for (InstId i = k_.cfg.blocks[b].end; !waits && i-- > k_.cfg.blocks[b].first;) {
+        const ptx::Effects effects = ptx::effects(k_.body, k_.body.insts[i]);
+        waits = is_whole_barrier(k_.body, k_.body.insts[i]);
+        const bool writes = effects.writes_memory && effects.space != ptx::Space::local;
+        if (!waits && (writes || effects.calls || effects.unknown))
+          return refuse("line {} may write elements ahead of the rounds", line(i));
+      }
+      if (!waits) add(b);
+    }
+    return true;
+  }
+
+  // The one instruction that changes the width of a loop leaves it as it is or smaller.
+  bool shrinks() {
+    if (!r_.rolled) return true;
+    InstId change = ptx::none;
+    for (InstId i = r_.begin; i < r_.end; ++i)
+      analysis::for_each_definition(k_.body, k_.body.insts[i], [&](ptx::RegId reg) {
+        if (reg == r_.width_register) change = change == ptx::none ? i : r_.end;
+      });
+    for (const emulator::Definition& d : k_.trace.definitions) {
+      if (d.at_entry || d.inst != change || d.reg != r_.width_register) continue;
+      const auto& latches = k_.loops.loops[loop_].latches;
+      const bool always = std::ranges::all_of(
+          latches, [&](BlockId latch) { return k_.cfg.dominates(k_.cfg.block_of[change], latch); });
+      const Term few = c_.ule(width_, number(widest_round));
+      if (always && proved({few}, c_.ule(d.value, width_))) return true;
+    }
+    return refuse("the width of the rounds at line {} may grow", line(r_.begin));
+  }
+
+  bool proved(std::vector<Term> facts, Term goal) {
+    return solver_.prove(facts, goal).verdict == sym::Verdict::proved;
+  }
+
+  // t < width, in the two ways of saying it. Threads have numbers up to 1023 and the width is at
+  // most 16, so that signed and unsigned comparison are one.
+  bool says_below(Term fact) { return fact == c_.ult(t_, width_) || fact == c_.slt(t_, width_); }
+
+  // Whoever gets to an access is one of those that have an element: t < width, or, at a fixed
+  // distance, t + distance < 2 * width.
+  bool stays_inside() {
+    for (const RoundAccess& access : r_.accesses) {
+      const Event& e = event(access.event);
+      std::vector<Term> facts = k_.facts_at(e.block);
+      if (!c_.value(e.guard)) facts.push_back(e.guard);
+      bool fine = std::ranges::any_of(facts, [&](Term fact) { return says_below(fact); });
+      facts.push_back(c_.ule(width_, number(widest_round)));
+      if (!fine && !r_.rolled && e.kind == EventKind::load && access.distance < 2 * r_.width)
+        fine = proved(facts, c_.ult(t_, number(2 * r_.width - access.distance)));
+      else if (!fine)
+        fine = proved(facts, c_.ult(t_, width_));
+      if (!fine || (!r_.rolled && access.distance > r_.width))
+        return refuse("the access at line {} is not shown to stay within a warp", line(e.inst));
+    }
+    return true;
+  }
+
+  // The first round accesses every element that is loaded in front or stored behind.
+  bool covers_all() {
+    const InstId first = r_.rolled ? r_.end : r_.barriers[0];
+    for (std::size_t cell = 0; cell < r_.cells.size(); ++cell) {
+      bool low = false, high = false;
+      for (const RoundAccess& access : r_.accesses) {
+        if (access.cell != cell || event(access.event).inst >= first) continue;
+        const bool far = r_.rolled ? access.by != ptx::none : access.distance == r_.width;
+        if (!access.own() && !far) continue;
+        bool& half = far ? high : low;
+        half = half || reached_by_all(event(access.event));
+      }
+      if (!low || !high)
+        return refuse("not all elements at line {} are accessed in the first round",
+                      line(event(r_.cells[cell].event).inst));
+    }
+    return true;
+  }
+
+  // By all threads with t < width.
+  bool reached_by_all(const Event& e) {
+    const std::vector<Term> facts{c_.ult(t_, width_), c_.ule(width_, number(widest_round))};
+    const auto follows = [&](Term fact) {
+      return c_.value(fact) == sym::Bits{1} || says_below(fact) || proved(facts, fact);
+    };
+    if (!follows(e.guard)) return false;
+    for (BlockId b = e.block; b != entry(); b = k_.cfg.idom[b]) {
+      if (b == analysis::no_block) return false;
+      const Term fact = k_.trace.entry_fact[b];
+      if (fact.valid()) {
+        if (!follows(fact)) return false;
+      } else if (!k_.cfg.post_dominates(b, k_.cfg.idom[b])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // --- Behind ----------------------------------------------------------------------------------
+
+  bool look_behind() {
+    r_.others_may_skip = true;
+    for (InstId i = r_.begin; i < r_.end; ++i)
+      analysis::for_each_definition(k_.body, k_.body.insts[i], [&](ptx::RegId reg) {
+        r_.others_may_skip = r_.others_may_skip && !live_behind(reg);
+      });
+    r_.own_behind = reads_own_only();
+    return true;
+  }
+
+  [[nodiscard]] bool live_behind(ptx::RegId reg) const {
+    if (r_.end == k_.body.insts.size()) return false;
+    const BlockId b = k_.cfg.block_of[r_.end];
+    for (InstId i = r_.end; i < k_.cfg.blocks[b].end; ++i) {
+      bool used = false, written = false;
+      const Inst& inst = k_.body.insts[i];
+      analysis::for_each_use(k_.body, inst, [&](ptx::RegId r) { used |= r == reg; });
+      analysis::for_each_definition(k_.body, inst, [&](ptx::RegId r) { written |= r == reg; });
+      if (used) return true;
+      if (written && inst.guard == ptx::none) return false;
+    }
+    return k_.liveness->live_out(b, reg);
+  }
+
+  bool reads_own_only() {
+    if (r_.end == k_.body.insts.size()) return true;
+    const BlockId first = k_.cfg.block_of[r_.end];
+    std::vector<bool> reached(k_.cfg.blocks.size(), false); // by its beginning
+    std::vector<BlockId> work{first};
+    while (!work.empty()) {
+      const BlockId b = work.back();
+      work.pop_back();
+      for (const BlockId to : k_.cfg.blocks[b].succs)
+        if (!reached[to]) {
+          reached[to] = true;
+          work.push_back(to);
+        }
+    }
+    return std::ranges::all_of(k_.trace.events, [&](const Event& e) {
+      const bool behind = reached[e.block] || (e.block == first && e.inst >= r_.end);
+      return !behind || needs_no_barrier(e);
+    });
+  }
+
+  bool needs_no_barrier(const Event& e) {
+    const Inst& inst = k_.body.insts[e.inst];
+    const bool elsewhere = inst.mods.space == ptx::Space::global;
+    if (e.kind == EventKind::clobber)
+      return ptx::group(inst.op) == ptx::Group::fence ||
+             (ptx::group(inst.op) == ptx::Group::atomic && elsewhere);
+    if (e.space != ptx::Space::shared) return e.space != ptx::Space::generic;
+    if (e.kind == EventKind::store || e.ordered || e.elements != 1) return false;
+    std::vector<Term> facts = k_.facts_at(e.block);
+    if (!c_.value(e.guard)) facts.push_back(e.guard);
+    const Term here = c_.extract(e.address, 0, 32);
+    return std::ranges::any_of(r_.cells, [&](const Cell& cell) {
+      return cell.bytes == e.element_bytes && proved(facts, c_.eq(address(cell.event), here));
+    });
+  }
+
+  emulator::Kernel& k_;
+  sym::Context& c_;
+  sym::Solver& solver_;
+  Relaxed& relaxed_;
+  Rounds r_;
+  std::uint32_t loop_;
+  Term t_, width_, width_term_;
+  std::vector<std::size_t> events_; // accesses of the stretch
+  std::vector<unsigned> strides_;   // by cell
+  std::string why_;
+};
+
+class Finder {
+public:
+  Finder(emulator::Kernel& kernel, sym::Solver& solver)
+      : k_(kernel), solver_(solver),
+        relaxed_(*kernel.context, kernel.trace.special(ptx::Special::tid_x)) {}
+
+  RoundsPlan run() {
+    if (k_.body.module->version_major < 6) {
+      plan_.refused = "the module is older than shfl.sync, which came with 6.0";
+      return std::move(plan_);
+    }
+    for (std::uint32_t loop = 0; loop < k_.loops.loops.size(); ++loop)
+      try_loop(loop);
+    try_barriers();
+    return std::move(plan_);
+  }
+
+private:
+  bool add(Rounds rounds, std::uint32_t loop) {
+    Stretch stretch(k_, solver_, relaxed_, std::move(rounds), loop);
+    const bool fine = stretch.check();
+    if (fine)
+      plan_.stretches.push_back(stretch.take());
+    else if (plan_.refused.empty())
+      plan_.refused = stretch.why();
+    return fine;
+  }
+
+  void try_loop(std::uint32_t number) {
+    const analysis::Loop& loop = k_.loops.loops[number];
+    const bool has_barrier = std::ranges::any_of(k_.trace.events, [&](const Event& e) {
+      return k_.loops.innermost[e.block] == number &&
+             is_whole_barrier(k_.body, k_.body.insts[e.inst]);
+    });
+    if (!has_barrier || !k_.trace.executed[loop.header]) return;
+    for (std::size_t n = 0; n < loop.blocks.size(); ++n) // one piece of the text
+      if (loop.blocks[n] != loop.header + n || k_.loops.innermost[loop.blocks[n]] != number) return;
+    add({.begin = k_.cfg.blocks[loop.header].first,
+         .end = k_.cfg.blocks[loop.blocks.back()].end,
+         .rolled = true},
+        number);
+  }
+
+  void try_barriers() {
+    std::vector<InstId> barriers;
+    for (InstId i = 0; i < k_.body.insts.size(); ++i)
+      if (is_whole_barrier(k_.body, k_.body.insts[i]) && k_.trace.executed[k_.cfg.block_of[i]])
+        barriers.push_back(i);
+    if (barriers.size() > most_barriers) return;
+    for (std::size_t from = 0; from + 2 < barriers.size(); ++from)
+      for (std::size_t to = barriers.size() - 1; to > from + 1; --to) {
+        const BlockId first = k_.cfg.block_of[barriers[from]];
+        const BlockId last = k_.cfg.block_of[barriers[to]];
+        if (k_.loops.innermost[first] != k_.loops.innermost[last] || overlaps(barriers[from]))
+          continue;
+        if (!add({.begin = barriers[from] + 1, .end = barriers[to] + 1}, k_.loops.innermost[first]))
+          continue;
+        from = to - 1;
+        break;
+      }
+  }
+
+  [[nodiscard]] bool overlaps(InstId barrier) const {
+    return std::ranges::any_of(
+        plan_.stretches, [&](const Rounds& r) { return barrier >= r.begin && barrier < r.end; });
+  }
+
+  emulator::Kernel& k_;
+  sym::Solver& solver_;
+  Relaxed relaxed_;
+  RoundsPlan plan_;
+};
+
+} // namespace
+
+RoundsPlan find_rounds(emulator::Kernel& kernel, sym::Solver& solver) {
+  return Finder(kernel, solver).run();
+}
+
+} // namespace ptxasw::reuse

@@ -1,0 +1,82 @@
+// Rounds of a block that stay within a warp: the last levels of a tree in shared memory.
+//
+// A round is the code between two barriers. In a tree,
+//
+//     for (w = n / 2; w > 0; w /= 2) { if (t < w) s[t] += s[t + w]; barrier; }
+//
+// what a round reads in D = s[t + w] is what an earlier round has stored in S = s[t], by the thread
+// w further on: S(t + w) = D(t), the question of every axis. While w is at most 16, both threads
+// are of the first warp, so the value can come from the register of the other lane, by shfl.sync,
+// and the barriers between such rounds, which no other warp has any part in, are not needed.
+//
+// The plan is a stretch of consecutive instructions: a loop whose width is a register that never
+// grows (`rolled`), or the levels of an unrolled tree from width 16 on. It holds for a width w in
+// `begin` of at most 16 and blocks of one row of whole warps, which is asked at run time where it
+// is not known. Each element s[t] is a Cell that lives in a register of lane t, from its load in
+// front to its store behind the stretch. Conditions, and where each is checked:
+//   nothing but plain functions, branches to places inside or to the end,
+//   whole barriers and accesses to cells stands in the stretch                   contents
+//   all threads of the block come to the stretch, and to its barriers            is_common
+//   a barrier comes ahead of it, and no store to shared memory in between        follows_barrier
+//   cells lie apart, one element for each thread                                 find_cells, apart
+//   each access is to the thread's own element or one of w, proven as terms      place
+//   who gets to an access has t + distance < 2w, and t < w at a store            stays_inside
+//   every thread with t < w gets to the first round's accesses, so that the
+//   elements that are loaded in front and stored behind are those that are
+//   accessed anyway                                                              covers_all
+//   w does not grow from round to round                                          shrinks
+// The barrier that remains goes, too, where behind the stretch each thread reads nothing of shared
+// memory but its own element, and no other barrier, store or call can be reached  reads_own_only
+#pragma once
+
+#include "emulator/emulate.hpp"
+#include "symbolic/solver.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ptxasw::reuse {
+
+// s[t], by the store that names it.
+struct Cell {
+  std::size_t event = 0; // its address is the thread's own element
+  unsigned bytes = 4;
+  bool stored = true;
+};
+
+struct RoundAccess {
+  std::size_t event = 0;
+  std::size_t cell = 0;
+  // Whose element: t + `distance`, or t + the register.
+  unsigned distance = 0;
+  ptx::RegId by = ptx::none;
+  [[nodiscard]] bool own() const { return distance == 0 && by == ptx::none; }
+};
+
+struct Rounds {
+  ptx::InstId begin = 0, end = 0; // the stretch
+  bool rolled = false;            // a loop, entered at `begin` only
+  bool barrier_first = false;     // of a rolled stretch: its barrier stands ahead of the accesses
+  // The threads below it store something in the first round: a register as it is at `begin`, or
+  // a number.
+  ptx::RegId width_register = ptx::none;
+  unsigned width = 0;
+  std::vector<Cell> cells;
+  std::vector<RoundAccess> accesses; // in program order
+  std::vector<ptx::InstId> barriers;
+  bool others_may_skip = false; // nothing that the stretch computes is used behind it
+  // Behind the stretch a thread reads its own element at most: it need not wait for others.
+  bool own_behind = false;
+};
+
+struct RoundsPlan {
+  std::vector<Rounds> stretches;
+  std::string refused; // of the first that looked like one; empty: none did
+};
+
+inline constexpr unsigned widest_round = 16;
+
+RoundsPlan find_rounds(emulator::Kernel& kernel, sym::Solver& solver);
+
+} // namespace ptxasw::reuse

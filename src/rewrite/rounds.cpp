@@ -1,0 +1,266 @@
+// See rounds.hpp for what is emitted. The fast way is a copy of the text, statement by statement,
+// on the same registers: a thread runs one of the two.
+#include "rewrite/rounds.hpp"
+
+#include "rewrite/coarsen_names.hpp"
+#include "rewrite/meant.hpp"
+#include "rewrite/names.hpp"
+#include "rewrite/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace ptxasw::rewrite {
+
+using ptx::Arg;
+using ptx::Inst;
+using ptx::InstId;
+using reuse::RoundAccess;
+using reuse::Rounds;
+
+namespace {
+
+// One stretch.
+class Copier {
+public:
+  Copier(const emulator::Kernel& kernel, const Rounds& rounds, Registers& registers,
+         const Names& names, std::string prefix)
+      : k_(kernel), body_(kernel.body), module_(*kernel.body.module), r_(rounds),
+        registers_(registers), names_(names), prefix_(std::move(prefix)) {
+    for (const RoundAccess& access : r_.accesses)
+      accesses_.emplace(inst_of(access.event), &access);
+    for (const reuse::Cell& cell : r_.cells)
+      values_.push_back(registers_.make(fmt::format("b{}", 8 * cell.bytes)));
+  }
+
+  // In front of the stretch, and behind it.
+  std::pair<std::string, std::string> run(const std::array<std::uint32_t, 3>& block) {
+    text_.all = "\n\t// ptxasw: rounds within a warp, in registers";
+    choose_way(block);
+    load();
+    text_.label(prefix_ + "top");
+    shuffle(r_.begin);
+    const std::uint32_t last = body_.insts[r_.end - 1].statement;
+    InstId inst = r_.begin;
+    for (std::uint32_t s = first_statement(); s <= last; ++s)
+      copy(module_.statements[s], inst);
+    text_.label(prefix_ + "end");
+    store();
+    text_.line("bra.uni \t{}done;", prefix_);
+    text_.label(prefix_ + "slow");
+    return {std::move(text_.all), fmt::format("\n{}done:", prefix_)};
+  }
+
+private:
+  [[nodiscard]] InstId inst_of(std::size_t event) const { return k_.trace.events[event].inst; }
+  [[nodiscard]] std::string width() const {
+    return r_.width_register != ptx::none ? names_.name(r_.width_register)
+                                          : std::to_string(r_.width);
+  }
+  // Labels in front of the first instruction belong to the way that is as it was.
+  [[nodiscard]] std::uint32_t first_statement() const { return body_.insts[r_.begin].statement; }
+
+  // --- Which way -------------------------------------------------------------------------------
+
+  void choose_way(const std::array<std::uint32_t, 3>& block) {
+    std::string slow;
+    const auto unless = [&](std::string_view relation, const std::string& value, unsigned number) {
+      const std::string before = std::exchange(slow, registers_.make("pred"));
+      text_.line("setp.{}.u32{} \t{}, {}, {}{};", relation, before.empty() ? "" : ".or", slow,
+                 value, number, before.empty() ? "" : ", " + before);
+    };
+    if (r_.width_register != ptx::none) unless("gt", width(), reuse::widest_round);
+    if (block[0] == 0) {
+      const std::string x = special("%ntid.x"), y = special("%ntid.y"), z = special("%ntid.z");
+      text_.line("and.b32 \t{}, {}, 31;", x, x);
+      text_.line("mul.lo.u32 \t{}, {}, {};", y, y, z);
+      unless("ne", x, 0);
+      unless("ne", y, 1);
+    }
+    if (!slow.empty()) text_.line("@{} bra \t{}slow;", slow, prefix_);
+  }
+
+  std::string special(std::string_view name) {
+    std::string reg = registers_.make("b32");
+    text_.line("mov.u32 \t{}, {};", reg, name);
+    return reg;
+  }
+
+  // --- Memory ----------------------------------------------------------------------------------
+
+  void load() {
+    if (r_.barrier_first) text_.line("{}", module_.slice(range_of(r_.barriers[0])));
+    const std::string t = special("%tid.x"), whole = registers_.make("b32"),
+                      accessed = registers_.make("pred");
+    stored_ = registers_.make("pred");
+    text_.line("mov.u32 \t{}, {};", whole, width());
+    text_.line("setp.lt.u32 \t{}, {}, {};", stored_, t, whole);
+    text_.line("shl.b32 \t{}, {}, 1;", whole, whole);
+    text_.line("setp.lt.u32 \t{}, {}, {};", accessed, t, whole);
+    if (r_.others_may_skip) {
+      const std::string other = registers_.make("pred");
+      text_.line("setp.ge.u32 \t{}, {}, 32;", other, t);
+      text_.line("@{} bra \t{}end;", other, prefix_);
+    }
+    for (std::size_t cell = 0; cell < values_.size(); ++cell) {
+      const unsigned bits = 8 * r_.cells[cell].bytes;
+      text_.line("mov.b{} \t{}, 0;", bits, values_[cell]);
+      text_.line("@{} ld.shared.b{} \t{}, {};", accessed, bits, values_[cell], own(cell));
+    }
+  }
+
+  void store() {
+    for (std::size_t cell = 0; cell < values_.size(); ++cell)
+      text_.line("@{} st.shared.b{} \t{}, {};", stored_, 8 * r_.cells[cell].bytes, own(cell),
+                 values_[cell]);
+    if (!r_.own_behind) text_.line("{}", module_.slice(range_of(r_.barriers.back())));
+  }
+
+  // "[%r4+8]"
+  [[nodiscard]] std::string own(std::size_t cell) const {
+    const ptx::Address& address = body_.addr(body_.insts[inst_of(r_.cells[cell].event)])[0];
+    return fmt::format("[{}+{}]", names_.name(address.base.id), address.offset);
+  }
+
+  // --- The stretch -----------------------------------------------------------------------------
+
+  // What the round that begins at `from` reads of others.
+  void shuffle(InstId from) {
+    moved_.clear();
+    const auto next = std::ranges::find_if(r_.barriers, [&](InstId b) { return b >= from; });
+    const InstId end = r_.rolled || next == r_.barriers.end() ? r_.end : *next;
+    for (const RoundAccess& access : r_.accesses) {
+      const InstId inst = inst_of(access.event);
+      if (inst < from || inst >= end || access.own()) continue;
+      std::string& value = moved_[{access.cell, access.distance}];
+      if (!value.empty()) continue;
+      const unsigned bits = 8 * r_.cells[access.cell].bytes;
+      value = registers_.make(fmt::format("b{}", bits));
+      const std::string distance =
+          access.by != ptx::none ? names_.name(access.by) : std::to_string(access.distance);
+      if (bits == 32) {
+        word(value, values_[access.cell], distance);
+        continue;
+      }
+      std::array<std::string, 4> half;
+      std::ranges::generate(half, [&] { return registers_.make("b32"); });
+      text_.line("mov.b64 \t{{{}, {}}}, {};", half[0], half[1], values_[access.cell]);
+      word(half[2], half[0], distance);
+      word(half[3], half[1], distance);
+      text_.line("mov.b64 \t{}, {{{}, {}}};", value, half[2], half[3]);
+    }
+  }
+
+  void word(const std::string& to, const std::string& from, const std::string& distance) {
+    text_.line("shfl.sync.down.b32 \t{}, {}, {}, 31, -1;", to, from, distance);
+  }
+
+  void copy(const ptx::Statement& statement, InstId& inst) {
+    switch (statement.kind) {
+    case ptx::StatementKind::label:
+      text_.label(prefix_ + std::string(module_.labels[statement.index]));
+      break;
+    case ptx::StatementKind::instruction: copy(inst++); break;
+    default: text_.line("{}", module_.slice(statement.range));
+    }
+  }
+
+  void copy(InstId id) {
+    const Inst& inst = body_.insts[id];
+    const auto access = accesses_.find(id);
+    if (access != accesses_.end()) return move(inst, *access->second);
+    if (std::ranges::find(r_.barriers, id) != r_.barriers.end()) {
+      if (!r_.rolled) shuffle(id + 1);
+      return;
+    }
+    if (inst.op != ptx::Op::bra) return text_.line("{}", names_.text(range_of(id)));
+    const ptx::Range whole = range_of(id), target = operands(id).front().range;
+    text_.line("{}{}{}", names_.text({whole.begin, target.begin}),
+               label(body_.targets_of(inst)[0], target), names_.text({target.end, whole.end}));
+  }
+
+  [[nodiscard]] std::string label(InstId target, ptx::Range written) const {
+    if (target == r_.begin) return prefix_ + "top";
+    if (target == r_.end) return prefix_ + "end";
+    return prefix_ + std::string(module_.slice(written));
+  }
+
+  void move(const Inst& inst, const RoundAccess& access) {
+    const std::string guard =
+        inst.guard == ptx::none
+            ? ""
+            : fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.name(inst.guard));
+    const std::string& value = values_[access.cell];
+    const bool store = k_.trace.events[access.event].kind == emulator::EventKind::store;
+    const std::string to = store ? value : names_.name(body_.dst(inst)[0].id);
+    const std::string from = store          ? names_.name(body_.src(inst)[0].id)
+                             : access.own() ? value
+                                            : moved_[{access.cell, access.distance}];
+    text_.line("{}mov.b{} \t{}, {};", guard, 8 * r_.cells[access.cell].bytes, to, from);
+  }
+
+  [[nodiscard]] ptx::Range range_of(InstId inst) const {
+    return module_.statements[body_.insts[inst].statement].range;
+  }
+  [[nodiscard]] std::span<const ptx::Operand> operands(InstId inst) const {
+    return module_.operands_of(
+        module_.instructions[module_.statements[body_.insts[inst].statement].index]);
+  }
+
+  const emulator::Kernel& k_;
+  const ptx::Body& body_;
+  const ptx::Module& module_;
+  const Rounds& r_;
+  Registers& registers_;
+  const Names& names_;
+  std::string prefix_, stored_;
+  Text text_;
+  std::vector<std::string> values_;                               // by cell
+  std::map<std::pair<std::size_t, unsigned>, std::string> moved_; // in the round at hand
+  std::map<InstId, const RoundAccess*> accesses_;
+};
+
+bool nameable(const emulator::Kernel& kernel, const Names& names, const Rounds& rounds) {
+  const auto known = [&](ptx::RegId reg) { return names.known_at(reg, rounds.begin); };
+  if (rounds.width_register != ptx::none && !known(rounds.width_register)) return false;
+  return std::ranges::all_of(rounds.cells, [&](const reuse::Cell& cell) {
+    const Inst& inst = kernel.body.insts[kernel.trace.events[cell.event].inst];
+    return known(kernel.body.addr(inst)[0].base.id);
+  });
+}
+
+} // namespace
+
+std::vector<ptx::Edit> rounds_in_registers(const emulator::Kernel& kernel, reuse::RoundsPlan& plan,
+                                           const std::array<std::uint32_t, 3>& block) {
+  const ptx::Module& module = *kernel.body.module;
+  const Names names(kernel.body);
+  std::erase_if(plan.stretches, [&](const Rounds& r) { return !nameable(kernel, names, r); });
+  if (plan.stretches.empty()) return {};
+  Registers registers(module, "%ptxasw_round");
+  std::vector<ptx::Edit> edits;
+  unsigned number = 0;
+  for (const Rounds& rounds : plan.stretches) {
+    Copier copier(kernel, rounds, registers, names,
+                  fmt::format("{}round_{}_", label_prefix(module), number++));
+    auto [ahead, behind] = copier.run(block);
+    const ptx::Body& body = kernel.body;
+    // Of a loop, behind the label by which it is entered; of others, behind the barrier in front.
+    std::uint32_t at = body.insts[rounds.begin].statement - 1;
+    if (rounds.rolled)
+      while (module.statements[at].kind != ptx::StatementKind::label)
+        --at;
+    const std::uint32_t begin = module.statements[at].range.end;
+    const std::uint32_t end = module.statements[body.insts[rounds.end - 1].statement].range.end;
+    edits.push_back({{begin, begin}, std::move(ahead)});
+    edits.push_back({{end, end}, std::move(behind)});
+  }
+  edits.push_back({{names.body_start(), names.body_start()}, "\n" + registers.declarations()});
+  return edits;
+}
+
+} // namespace ptxasw::rewrite

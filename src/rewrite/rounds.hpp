@@ -1,0 +1,41 @@
+// Rounds of a tree within a warp into code: shuffles in place of shared memory and barriers.
+//
+// What is emitted in front of a stretch (reuse/rounds.hpp), here of a loop of width w:
+//
+//     setp.gt.u32  q, w, 16;   ...and whether blocks are one row of whole warps
+//     @q bra $slow;
+//     setp.lt.u32  ps, t, w;                 whose element is stored in the first round
+//     setp.lt.u32  pl, t, 2*w;               whose is accessed
+//     @other bra $end;                       warps but the first, if nothing is computed for later
+//     @pl ld.shared.b32 v, [own];
+//   $top:
+//     shfl.sync.down.b32 x, v, w, 31, -1;
+//     ...                                    the stretch: loads of the own element become moves of
+//                                            v, those of the one w further on moves of x, stores
+//                                            moves to v; barriers are left out
+//   $end:
+//     @ps st.shared.b32 [own], v;
+//     bar.sync     0;                        unless each thread only reads its own behind
+//     bra.uni      $done;
+//   $slow:
+//     ...                                    the stretch as it was
+//   $done:
+//
+// ROUNDS.md argues that this is sound.
+#pragma once
+
+#include "ptx/parse.hpp"
+#include "reuse/rounds.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace ptxasw::rewrite {
+
+// The edits; stretches whose registers cannot be named leave the plan. `block`: the known shape of
+// blocks, zeros where it is not known.
+std::vector<ptx::Edit> rounds_in_registers(const emulator::Kernel& kernel, reuse::RoundsPlan& plan,
+                                           const std::array<std::uint32_t, 3>& block);
+
+} // namespace ptxasw::rewrite

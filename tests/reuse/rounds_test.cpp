@@ -1,0 +1,146 @@
+// The conditions of rounds within a warp, one tree each; and for everything that must be refused,
+// the reason.
+#include "reuse/rounds.hpp"
+
+#include "emulator/kernel_text.hpp"
+#include "reuse/trees.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace ptxasw {
+namespace {
+
+using test::looping;
+using test::replaced;
+using test::unrolled;
+using ::testing::HasSubstr;
+
+struct Found {
+  test::Emulated emulated;
+  reuse::RoundsPlan plan;
+  explicit Found(const std::string& text) : emulated(text) {
+    sym::Solver solver(*emulated.kernel.context, {});
+    plan = reuse::find_rounds(emulated.kernel, solver);
+  }
+};
+
+// Empty if it is one, else why not.
+std::string why_not(const std::string& text) {
+  const Found found(text);
+  if (!found.plan.stretches.empty()) return "";
+  return found.plan.refused.empty() ? "nothing" : found.plan.refused;
+}
+
+TEST(Rounds, ALoop) {
+  const Found found(looping());
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  const reuse::Rounds& r = found.plan.stretches[0];
+  EXPECT_TRUE(r.rolled);
+  EXPECT_FALSE(r.barrier_first);
+  EXPECT_EQ(found.emulated.kernel.body.registers[r.width_register].name, "%r12");
+  EXPECT_EQ(r.cells.size(), 1U);
+  EXPECT_EQ(r.accesses.size(), 3U);
+}
+
+TEST(Rounds, AnUnrolledTree) {
+  const Found found(unrolled({64, 32, 16, 8, 4, 2, 1}));
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  const reuse::Rounds& r = found.plan.stretches[0];
+  EXPECT_FALSE(r.rolled);
+  EXPECT_EQ(r.width, 16U);
+  EXPECT_EQ(r.barriers.size(), 5U);
+}
+
+TEST(Rounds, WidthsThatGrowOrAreOfSeveralWarps) {
+  EXPECT_THAT(why_not(unrolled({64, 32})), Not(testing::StrEq("")));
+  // From 8 to 16: the first round's elements are not all.
+  const Found found(unrolled({32, 8, 16, 4, 2}));
+  for (const reuse::Rounds& r : found.plan.stretches)
+    EXPECT_EQ(r.width, 16U);
+  EXPECT_THAT(why_not(replaced(looping(), "shr.u32 %r12, %r12, 1;", "shl.b32 %r12, %r12, 1;")),
+              HasSubstr("may grow"));
+  EXPECT_THAT(why_not(replaced(looping(), "shr.u32 %r12, %r12, 1;", "sub.u32 %r12, %r12, 1;")),
+              HasSubstr("may grow"));
+  EXPECT_THAT(why_not(replaced(looping(), "shr.u32 %r12, %r12, 1;",
+                               "setp.lt.u32 %p5, %r3, 4;\n@%p5 shr.u32 %r12, %r12, 1;")),
+              Not(testing::StrEq("")));
+}
+
+TEST(Rounds, WhoGetsThere) {
+  // Threads that do not take part, beyond the width, or on other elements.
+  EXPECT_THAT(
+      why_not(replaced(looping(), "setp.ge.s32 %p2, %r3, %r12;", "setp.gt.s32 %p2, %r3, %r12;")),
+      HasSubstr("stay within a warp"));
+  EXPECT_THAT(why_not(replaced(looping(), "setp.ge.s32 %p2, %r3, %r12;",
+                               "sub.s32 %r30, %r12, 1;\nsetp.ge.s32 %p2, %r3, %r30;")),
+              HasSubstr("first round"));
+  EXPECT_THAT(
+      why_not(replaced(looping(), "setp.ge.s32 %p2, %r3, %r12;", "setp.ge.s32 %p2, %r3, %r1;")),
+      HasSubstr("stay within a warp"));
+}
+
+TEST(Rounds, ThreadsThatEndEarly) {
+  EXPECT_THAT(why_not(replaced(looping(), "mov.u32 %r20, tile;",
+                               "setp.gt.u32 %p6, %r3, %r1;\n@%p6 ret;\nmov.u32 %r20, tile;")),
+              HasSubstr("may end ahead"));
+}
+
+TEST(Rounds, BarriersOfSomeThreads) {
+  EXPECT_THAT(why_not(replaced(looping(), "NEXT: bar.sync 0;", "NEXT: bar.sync 0, 64;")),
+              Not(testing::StrEq("")));
+  EXPECT_THAT(why_not(replaced(looping(), "NEXT: bar.sync 0;", "bar.sync 0;\nNEXT:")),
+              HasSubstr("come to the barrier"));
+}
+
+TEST(Rounds, StoresWithoutABarrierInBetween) {
+  EXPECT_THAT(why_not(replaced(looping(), "bar.sync 0; // first", "")),
+              HasSubstr("ahead of the rounds"));
+  EXPECT_THAT(why_not(replaced(looping(), "mov.u32 %r11, %ntid.x;",
+                               "mov.u32 %r11, %ntid.x;\nst.global.u32 [%rd5], %r11;")),
+              HasSubstr("ahead of the rounds"));
+  // A barrier on top of each round is as good.
+  const std::string top =
+      replaced(replaced(looping(), "bar.sync 0; // first", ""), "LOOP:", "LOOP: bar.sync 0;");
+  const Found found(replaced(top, "NEXT: bar.sync 0;", "NEXT:"));
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  EXPECT_TRUE(found.plan.stretches[0].barrier_first);
+}
+
+TEST(Rounds, ElementsOfSeveralThreads) {
+  EXPECT_THAT(why_not(replaced(looping(), "shl.b32 %r22, %r3, 2;", "shl.b32 %r22, %r3, 1;")),
+              Not(testing::StrEq("")));
+  EXPECT_THAT(why_not(replaced(looping(), "shl.b32 %r22, %r3, 2;",
+                               "and.b32 %r22, %r3, 15;\nshl.b32 %r22, %r22, 2;")),
+              HasSubstr("each thread's own"));
+}
+
+TEST(Rounds, OtherAccesses) {
+  EXPECT_THAT(why_not(replaced(looping(), "add.u32 %r26, %r24, %r25;",
+                               "add.u32 %r26, %r24, %r25;\nst.global.u32 [%rd2], %r26;")),
+              HasSubstr("no part of a tree"));
+  EXPECT_THAT(why_not(replaced(looping(), "add.u32 %r26, %r24, %r25;",
+                               "activemask.b32 %r40;\nadd.u32 %r26, %r24, %r25;")),
+              HasSubstr("no part of a tree"));
+  EXPECT_THAT(why_not(replaced(looping(), "ld.shared.u32 %r24", "ld.volatile.shared.u32 %r24")),
+              HasSubstr("volatile"));
+  EXPECT_THAT(
+      why_not(replaced(looping(), "ld.shared.u32 %r24, [%r21];", "ld.shared.u32 %r24, [%r20];")),
+      HasSubstr("no element that is known"));
+}
+
+TEST(Rounds, OldModules) {
+  EXPECT_THAT(why_not(replaced(looping(), ".version 8.0", ".version 5.0")),
+              HasSubstr("older than shfl.sync"));
+}
+
+TEST(Rounds, ArraysThatMayOverlap) {
+  const std::string two = replaced(looping(), "st.shared.u32 [%r21], %r26;",
+                                   "st.shared.u32 [%r21], %r26;\nst.shared.u32 [%r21+64], %r26;");
+  EXPECT_THAT(why_not(two), HasSubstr("may overlap"));
+}
+
+} // namespace
+} // namespace ptxasw

@@ -1,0 +1,78 @@
+// Trees in shared memory, for the tests: sums of what the threads of a block have read.
+#pragma once
+
+#include "emulator/kernel_text.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace ptxasw::test {
+
+inline std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  if (at == std::string::npos) throw std::runtime_error("not there: " + what);
+  return text.replace(at, what.size(), by);
+}
+
+// Each thread's word goes to tile[tid.x], and at the end tile[0] to every thread's word of `out`.
+inline std::string tree(const std::string& rounds) {
+  return kernel_text(R"(
+    .shared .align 4 .b8 tile[8192];
+    mov.u32 %r20, tile;
+    mul.wide.u32 %rd3, %r3, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    ld.global.u32 %r23, [%rd4];
+    shl.b32 %r22, %r3, 2;
+    add.u32 %r21, %r20, %r22;
+    st.shared.u32 [%r21], %r23;
+    bar.sync 0; // first
+)" + rounds + R"(
+    ld.shared.u32 %r27, [tile];
+    st.global.u32 [%rd5], %r27;
+    ret;)");
+}
+
+// for (w = %ntid.x / 2; w != 0; w /= 2)
+inline std::string looping() {
+  return tree(R"(
+    mov.u32 %r11, %ntid.x;
+    shr.u32 %r12, %r11, 1;
+    setp.eq.u32 %p1, %r12, 0;
+    @%p1 bra DONE;
+    LOOP:
+    setp.ge.s32 %p2, %r3, %r12;
+    @%p2 bra NEXT;
+    shl.b32 %r28, %r12, 2;
+    add.u32 %r29, %r21, %r28;
+    ld.shared.u32 %r24, [%r21];
+    ld.shared.u32 %r25, [%r29];
+    add.u32 %r26, %r24, %r25;
+    st.shared.u32 [%r21], %r26;
+    NEXT: bar.sync 0;
+    shr.u32 %r12, %r12, 1;
+    setp.ne.u32 %p3, %r12, 0;
+    @%p3 bra LOOP;
+    DONE:)");
+}
+
+inline std::string unrolled(const std::vector<unsigned>& widths) {
+  std::string rounds;
+  unsigned number = 0;
+  for (const unsigned w : widths)
+    rounds += fmt::format(R"(
+    setp.gt.s32 %p2, %r3, {1};
+    @%p2 bra L{0};
+    ld.shared.u32 %r24, [%r21];
+    ld.shared.u32 %r25, [%r21+{2}];
+    add.u32 %r26, %r24, %r25;
+    st.shared.u32 [%r21], %r26;
+    L{0}: bar.sync 0;)",
+                          number++, w - 1, 4 * w);
+  return tree(rounds);
+}
+
+} // namespace ptxasw::test

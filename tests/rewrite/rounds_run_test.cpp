@@ -1,0 +1,146 @@
+// Trees in registers on the interpreter: shapes of blocks, loops and unrolled ones, widths, each
+// compared with the original under every schedule.
+#include "rewrite/rounds.hpp"
+
+#include "reuse/trees.hpp"
+#include "rewrite/applied.hpp"
+#include "rewrite/case.hpp"
+#include "simt/trap_case.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ptxasw {
+namespace {
+
+using simt::Dim3;
+using test::looping;
+using test::replaced;
+using test::unrolled;
+
+struct Rewritten {
+  std::size_t stretches = 0;
+  std::string original, text, why;
+
+  explicit Rewritten(std::string source, const std::array<std::uint32_t, 3>& shape = {})
+      : original(std::move(source)) {
+    test::Emulated emulated(original);
+    sym::Solver solver(*emulated.kernel.context, {});
+    reuse::RoundsPlan plan = reuse::find_rounds(emulated.kernel, solver);
+    why = plan.refused;
+    const auto edits = rewrite::rounds_in_registers(emulated.kernel, plan, shape);
+    stretches = plan.stretches.size();
+    text = test::applied(emulated.kernel, edits);
+  }
+  [[nodiscard]] std::string difference(Dim3 block) const {
+    const simt::TrapCase launch{.name = "k",
+                                .text = original,
+                                .grid = {1},
+                                .block = block,
+                                .arguments = {"in", "out", "5", "7"}};
+    return simt::compare(launch, text, simt::trap_schedules());
+  }
+};
+
+void expect_same(const std::string& text, const std::vector<Dim3>& blocks) {
+  const Rewritten rewritten(text);
+  ASSERT_EQ(rewritten.stretches, 1U) << rewritten.why;
+  for (const Dim3 block : blocks)
+    EXPECT_EQ(rewritten.difference(block), "") << block.x << "x" << block.y << '\n'
+                                               << rewritten.text;
+}
+
+TEST(RoundsRun, ALoop) {
+  expect_same(looping(), {{32}, {64}, {96}, {128}, {256}, {1}, {2}, {16}, {33}, {48}, {100}});
+  test::expect_that_ptxas_takes(Rewritten(looping()).text, "rounds_loop");
+}
+
+TEST(RoundsRun, AnUnrolledTree) {
+  expect_same(unrolled({64, 32, 16, 8, 4, 2, 1}), {{128}, {256}, {160}});
+  test::expect_that_ptxas_takes(Rewritten(unrolled({16, 8, 4, 2, 1})).text, "rounds_unrolled");
+}
+
+TEST(RoundsRun, OtherWidths) {
+  expect_same(unrolled({15, 7, 3, 1}), {{32}, {64}, {40}});
+  expect_same(unrolled({16, 11, 11, 5, 2}), {{32}, {64}, {40}});
+  expect_same(replaced(looping(), "shr.u32 %r12, %r12, 1;", "shr.u32 %r12, %r12, 2;"),
+              {{32}, {64}, {96}});
+}
+
+TEST(RoundsRun, BarriersOnTop) {
+  std::string text = replaced(looping(), "bar.sync 0; // first", "");
+  text = replaced(replaced(text, "NEXT: bar.sync 0;", "NEXT:"), "LOOP:", "LOOP: bar.sync 0;");
+  expect_same(
+      replaced(text, "ld.shared.u32 %r27, [tile];", "bar.sync 0;\nld.shared.u32 %r27, [tile];"),
+      {{32}, {64}, {96}, {1}, {48}});
+}
+
+// What was stored in an early round may be read without another barrier.
+TEST(RoundsRun, NoBarrierBehind) {
+  std::string text = replaced(looping(), "bar.sync 0; // first", "");
+  text = replaced(replaced(text, "NEXT: bar.sync 0;", "NEXT:"), "LOOP:", "LOOP: bar.sync 0;");
+  expect_same(replaced(text, "[tile];", "[tile+20];"), {{32}, {64}, {96}});
+  expect_same(replaced(text, "[tile];", "[%r21];"), {{32}, {64}, {96}});
+}
+
+TEST(RoundsRun, DoublesAndPredicates) {
+  std::string text = looping();
+  for (const auto& [what, by] : std::vector<std::pair<std::string, std::string>>{
+           {"shl.b32 %r22, %r3, 2;", "shl.b32 %r22, %r3, 3;\ncvt.rn.f64.u32 %fd1, %r23;"},
+           {"st.shared.u32 [%r21], %r23;", "st.shared.f64 [%r21], %fd1;"},
+           {"shl.b32 %r28, %r12, 2;", "shl.b32 %r28, %r12, 3;"},
+           {"ld.shared.u32 %r24, [%r21];", "ld.shared.f64 %fd2, [%r21];"},
+           {"ld.shared.u32 %r25, [%r29];", "ld.shared.f64 %fd3, [%r29];"},
+           {"add.u32 %r26, %r24, %r25;", "add.f64 %fd4, %fd2, %fd3;\nsetp.gt.f64 %p7, %fd4, %fd2;"},
+           {"st.shared.u32 [%r21], %r26;", "@%p7 st.shared.f64 [%r21], %fd4;"},
+           {"ld.shared.u32 %r27, [tile];",
+            "ld.shared.f64 %fd5, [tile];\ncvt.rzi.u32.f64 %r27, %fd5;"}})
+    text = replaced(text, what, by);
+  expect_same(text, {{32}, {64}, {128}, {40}});
+}
+
+// The first thread's sum stays in a register, as compilers do it.
+TEST(RoundsRun, TheOwnElementIsKnown) {
+  std::string text = unrolled({32, 16, 8, 4, 2, 1});
+  expect_same(replaced(text, "    ld.shared.u32 %r27, [tile];",
+                       "    mov.u32 %r27, %r26;\nselp.u32 %r27, %r27, 0, %p2;"),
+              {{64}, {96}});
+}
+
+TEST(RoundsRun, AKnownShapeIsNotAskedFor) {
+  const Rewritten known(looping(), {64, 1, 1});
+  EXPECT_THAT(known.text, testing::Not(testing::HasSubstr("%ntid.y")));
+  EXPECT_EQ(known.difference({64}), "") << known.text;
+}
+
+// Rows of one block would share the elements: such blocks take the way as it was.
+// Only the first thread reads behind the rounds: nobody waits for it.
+TEST(RoundsRun, TheLastBarrier) {
+  const std::string first = replaced(looping(), "ld.shared.u32 %r27, [tile];",
+                                     "setp.ne.u32 %p8, %r3, 0;\n@%p8 ret;\n"
+                                     "ld.shared.u32 %r27, [tile];");
+  expect_same(first, {{32}, {64}, {128}, {40}});
+  const auto barriers = [](const std::string& text) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("bar.sync", at)) != std::string::npos; ++at)
+      ++count;
+    return count;
+  };
+  EXPECT_EQ(barriers(Rewritten(first).text), 2U);
+  EXPECT_EQ(barriers(Rewritten(looping()).text), 3U);
+  // The next one's, which it has not stored itself; and a store that others may read still.
+  EXPECT_EQ(barriers(Rewritten(replaced(first, "[tile];", "[tile+4];")).text), 3U);
+  EXPECT_EQ(barriers(Rewritten(replaced(first, "ld.shared.u32 %r27, [tile];",
+                                        "st.shared.u32 [tile], %r3;\nmov.u32 %r27, 5;"))
+                         .text),
+            3U);
+}
+
+TEST(RoundsRun, BlocksOfSeveralRows) {
+  const Rewritten rewritten(looping());
+  EXPECT_THAT(rewritten.text, testing::HasSubstr("%ntid.y"));
+  EXPECT_THAT(rewritten.text, testing::HasSubstr("%ntid.z"));
+}
+
+} // namespace
+} // namespace ptxasw
