@@ -105,7 +105,7 @@ RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode)
     });
   if (choice.plan.stretches.empty()) {
     const std::string& why = choice.plan.refused;
-    choice.outcome = "not in registers: " + (why.empty() ? "no tree in shared memory" : why);
+    choice.outcome = "not in registers: " + (why.empty() ? "no tree of a known form" : why);
     return choice;
   }
   for (const reuse::Rounds& rounds : choice.plan.stretches)

@@ -11,9 +11,10 @@
 //
 // The plan is a stretch of consecutive instructions: a loop whose width is a register that never
 // grows (`rolled`), or the levels of an unrolled tree from width 16 on. It holds for a width w in
-// `begin` of at most 16 and blocks of one row of whole warps, which is asked at run time where it
-// is not known. Each element s[t] is a Cell that lives in a register of lane t, from its load in
-// front to its store behind the stretch. Conditions, and where each is checked:
+// `begin` of at most 16 (what is emitted asks for 16) and blocks of one row of whole warps, which
+// is asked at run time where it is not known. Each element s[t] is a Cell that lives in a register
+// of lane t, from its load in front to its store behind the stretch. Conditions, and where each is
+// checked:
 //   nothing but plain functions, branches to places inside or to the end,
 //   whole barriers and accesses to cells stands in the stretch                   contents
 //   all threads of the block come to the stretch, and to its barriers            is_common

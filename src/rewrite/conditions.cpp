@@ -166,7 +166,10 @@ std::string Conditions::fits(const NoWrap& check, Code& code) {
             names_.name(check.index));
   code.line("add.s64 \t{0}, {0}, {1};", index, bias(check.fact));
   std::string ok;
-  for (const std::int64_t count : {check.fact.units.lowest, check.fact.units.highest}) {
+  const auto& [lowest, highest] = check.fact.units;
+  const bool itself = check.fact.constants.lowest == 0 && check.fact.constants.highest == 0;
+  for (const std::int64_t count : {lowest, highest}) {
+    if (count == 0 && itself && lowest != highest) continue; // the index is a 32-bit number
     std::string sum = index;
     if (count != 0) {
       const std::string product = registers_.make("b64");

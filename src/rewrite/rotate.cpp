@@ -111,6 +111,8 @@ private:
     Code first; // ahead of the loop
     first.line("// ptxasw: what the first trip loads");
     renamed_.clear();
+    const std::string test = test_of(loop, label);
+    apart_ = !test.empty();
     std::map<InstId, const Carried*> ahead; // by place, also what their addresses take
     for (const Carried& carried : loop.loads) {
       for (const InstId inst : carried.slice)
@@ -121,8 +123,57 @@ private:
       carried == nullptr ? copy(inst, first) : carry(*carried, first);
     hand_on(loop);
     const std::uint32_t entry = entry_of(loop);
-    edits_.push_back({{entry, entry}, "\n\t" + first.take() + "\n" + label + ":"});
-    redirect(back_of(loop), label);
+    edits_.push_back({{entry, entry}, "\n\t" + first.take() + "\n" + label + ":" + test});
+    changes_[back_of(loop)].instead = redirected(back_of(loop), label);
+    if (apart_) changes_[back_of(loop)].behind = original(loop, label);
+  }
+
+  // What all indices have to obey, asked at the beginning of each trip, and otherwise on to the
+  // loop as it was: empty if nothing has to be, or not there.
+  std::string test_of(const RotatedLoop& loop, const std::string& label) {
+    reuse::Cover all;
+    const InstId top = k_.cfg.blocks[loop.block].first;
+    for (const Carried& carried : loop.loads)
+      for (const reuse::NoWrap& check : carried.checks) {
+        if (!is_there(check, top, inst_of(carried.event))) return {};
+        all.checks.push_back(check);
+      }
+    if (all.checks.empty() || !is_plain_text(loop)) return {};
+    Code code;
+    const Condition condition = conditions_.require(all, top, code);
+    code.line("@!{} bra \t{}_original;", condition.ok, label);
+    return "\n\t" + code.take();
+  }
+
+  // What the registers hold at the load they hold at the beginning of the trip, too.
+  [[nodiscard]] bool is_there(const reuse::NoWrap& check, InstId top, InstId load) const {
+    bool there = names_.known_at(check.index, top) &&
+                 (check.unit == ptx::none || names_.known_at(check.unit, top));
+    for (InstId i = top; i < load; ++i)
+      analysis::for_each_definition(body_, body_.insts[i], [&](RegId reg) {
+        there = there && reg != check.index && reg != check.unit;
+      });
+    return there;
+  }
+
+  // Nothing but instructions, so that it can be written twice.
+  [[nodiscard]] bool is_plain_text(const RotatedLoop& loop) const {
+    for (std::uint32_t s = body_.insts[k_.cfg.blocks[loop.block].first].statement;
+         s < body_.insts[back_of(loop)].statement; ++s)
+      if (module_.statements[s].kind != ptx::StatementKind::instruction &&
+          module_.statements[s].kind != ptx::StatementKind::location)
+        return false;
+    return true;
+  }
+
+  // The loop as it was, behind the rotated one.
+  [[nodiscard]] std::string original(const RotatedLoop& loop, const std::string& label) const {
+    std::string text = fmt::format("\n\tbra \t{0}_done;\n{0}_original:", label);
+    const InstId back = back_of(loop);
+    for (std::uint32_t s = body_.insts[k_.cfg.blocks[loop.block].first].statement;
+         s < body_.insts[back].statement; ++s)
+      text += "\n\t" + names_.text(module_.statements[s].range);
+    return text + fmt::format("\n\t{}\n{}_done:", redirected(back, label + "_original"), label);
   }
 
   // Behind the label by which the loop is entered.
@@ -133,12 +184,12 @@ private:
     return module_.statements[at].range.end;
   }
 
-  void redirect(InstId back, const std::string& label) {
+  [[nodiscard]] std::string redirected(InstId back, const std::string& label) const {
     const ptx::Statement& statement = statement_of(back);
     const ptx::Instruction& branch = module_.instructions[statement.index];
     const ptx::Range target = module_.operands_of(branch).front().range;
-    changes_[back].instead = names_.text({statement.range.begin, target.begin}) + label +
-                             names_.text({target.end, statement.range.end});
+    return names_.text({statement.range.begin, target.begin}) + label +
+           names_.text({target.end, statement.range.end});
   }
 
   void carry(const Carried& carried, Code& first) {
@@ -152,8 +203,8 @@ private:
     Code code;
     code.line("// ptxasw: what line {} had in the trip before",
               ptx::line_of(body_, body_.insts[inst_of(carried.source)]));
-    reuse::Cover cover{.checks = carried.checks};
-    const Condition condition = conditions_.require(cover, here, code);
+    const reuse::Cover cover{.checks = carried.checks};
+    const Condition condition = apart_ ? Condition{} : conditions_.require(cover, here, code);
     if (!condition.ok.empty()) code.line("@!{} {}", condition.ok, load_into(here, values, false));
     for (std::size_t n = 0; n < into.size(); ++n)
       code.line("mov.b{} \t{}, {};", width(into[n].id), names_.name(into[n].id), values[n]);
@@ -255,6 +306,7 @@ private:
   Conditions conditions_;
   std::string prefix_;
   unsigned labels_ = 0;
+  bool apart_ = false; // the loop at hand leaves its checks to a test at its beginning
   std::map<InstId, Change> changes_;
   std::map<InstId, std::vector<std::string>> copies_;
   std::map<std::size_t, std::vector<std::string>> values_; // by event: what carries it

@@ -7,11 +7,14 @@
 //       ld.global.f32 c, [t+8];           D of the first trip
 //     $ptxasw_rotated_0:
 //       ...
-//       mov.b32       d, c;               where D was; if an index has to be checked, ahead of it
-//                                         @!ok ld.global.f32 c, [a+8];
+//       mov.b32       d, c;               where D was
 //       ...
 //       mov.b32       c, s;               at the end of the trip, for the next one
 //       @p bra $ptxasw_rotated_0;         which came back to $L_loop
+//
+// Where indices have to be checked, a test of all of them stands behind the label, and the loop as
+// it was behind the whole, to which a thread goes on whose index would wrap. An index that is only
+// computed in the trip is checked at the load:  @!ok ld.global.f32 c, [a+8];  mov.b32 d, c;
 //
 // ROTATION.md argues that this is sound. It costs a register and two moves a trip for each value,
 // of which ptxas keeps one, and about four instructions for each check.

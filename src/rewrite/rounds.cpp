@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -24,6 +25,9 @@ using reuse::Rounds;
 
 namespace {
 
+// Copies of a loop's body one after another: 16, 8, 4, 2, 1. The last one is a loop.
+constexpr unsigned unrolled = 5;
+
 // One stretch.
 class Copier {
 public:
@@ -37,22 +41,38 @@ public:
       values_.push_back(registers_.make(fmt::format("b{}", 8 * cell.bytes)));
   }
 
-  // In front of the stretch, and behind it.
-  std::pair<std::string, std::string> run(const std::array<std::uint32_t, 3>& block) {
+  // All edits but the declarations.
+  std::vector<ptx::Edit> run(const std::array<std::uint32_t, 3>& block) {
     text_.all = "\n\t// ptxasw: rounds within a warp, in registers";
     choose_way(block);
     load();
-    text_.label(prefix_ + "top");
-    shuffle(r_.begin);
     const std::uint32_t last = body_.insts[r_.end - 1].statement;
-    InstId inst = r_.begin;
-    for (std::uint32_t s = first_statement(); s <= last; ++s)
-      copy(module_.statements[s], inst);
+    const unsigned copies = r_.rolled ? unrolled : 1;
+    for (unsigned n = 0; n < copies; ++n) {
+      here_ = fmt::format("{}{}_", prefix_, n);
+      next_ = fmt::format("{}{}_", prefix_, std::min(n + 1, copies - 1));
+      text_.label(here_ + "top");
+      shuffle(r_.begin);
+      InstId inst = r_.begin;
+      for (std::uint32_t s = first_statement(); s <= last; ++s)
+        copy(module_.statements[s], inst);
+      if (n + 1 < copies) text_.line("bra \t{}end;", prefix_); // out of the loop
+    }
     text_.label(prefix_ + "end");
     store();
     text_.line("bra.uni \t{}done;", prefix_);
     text_.label(prefix_ + "slow");
-    return {std::move(text_.all), fmt::format("\n{}done:", prefix_)};
+
+    // Of a loop, behind the label by which it is entered; of others, behind the barrier in front.
+    std::uint32_t at = first_statement() - 1;
+    if (r_.rolled)
+      while (module_.statements[at].kind != ptx::StatementKind::label)
+        --at;
+    const std::uint32_t begin = module_.statements[at].range.end;
+    const std::uint32_t end = module_.statements[last].range.end;
+    edits_.push_back({{begin, begin}, std::move(text_.all)});
+    edits_.push_back({{end, end}, fmt::format("\n{}done:", prefix_)});
+    return std::move(edits_);
   }
 
 private:
@@ -68,20 +88,30 @@ private:
 
   void choose_way(const std::array<std::uint32_t, 3>& block) {
     std::string slow;
-    const auto unless = [&](std::string_view relation, const std::string& value, unsigned number) {
+    const auto unless = [&](const std::string& value, unsigned number) {
       const std::string before = std::exchange(slow, registers_.make("pred"));
-      text_.line("setp.{}.u32{} \t{}, {}, {}{};", relation, before.empty() ? "" : ".or", slow,
-                 value, number, before.empty() ? "" : ", " + before);
+      text_.line("setp.ne.u32{} \t{}, {}, {}{};", before.empty() ? "" : ".or", slow, value, number,
+                 before.empty() ? "" : ", " + before);
     };
-    if (r_.width_register != ptx::none) unless("gt", width(), reuse::widest_round);
     if (block[0] == 0) {
       const std::string x = special("%ntid.x"), y = special("%ntid.y"), z = special("%ntid.z");
       text_.line("and.b32 \t{}, {}, 31;", x, x);
       text_.line("mul.lo.u32 \t{}, {}, {};", y, y, z);
-      unless("ne", x, 0);
-      unless("ne", y, 1);
+      unless(x, 0);
+      unless(y, 1);
+    }
+    if (r_.rolled) { // asked in each trip
+      text_.label(prefix_ + "again");
+      unless(width(), reuse::widest_round);
+      for (InstId i = r_.begin; i < r_.end; ++i)
+        if (goes_back(i)) edits_.push_back({operands(i).front().range, prefix_ + "again"});
     }
     if (!slow.empty()) text_.line("@{} bra \t{}slow;", slow, prefix_);
+  }
+
+  [[nodiscard]] bool goes_back(InstId i) const {
+    const Inst& inst = body_.insts[i];
+    return inst.op == ptx::Op::bra && body_.targets_of(inst)[0] == r_.begin;
   }
 
   std::string special(std::string_view name) {
@@ -97,6 +127,8 @@ private:
     const std::string t = special("%tid.x"), whole = registers_.make("b32"),
                       accessed = registers_.make("pred");
     stored_ = registers_.make("pred");
+    // A loop is then known to ptxas from here on.
+    if (r_.rolled) text_.line("mov.u32 \t{}, {};", width(), reuse::widest_round);
     text_.line("mov.u32 \t{}, {};", whole, width());
     text_.line("setp.lt.u32 \t{}, {}, {};", stored_, t, whole);
     text_.line("shl.b32 \t{}, {}, 1;", whole, whole);
@@ -162,7 +194,7 @@ private:
   void copy(const ptx::Statement& statement, InstId& inst) {
     switch (statement.kind) {
     case ptx::StatementKind::label:
-      text_.label(prefix_ + std::string(module_.labels[statement.index]));
+      text_.label(here_ + std::string(module_.labels[statement.index]));
       break;
     case ptx::StatementKind::instruction: copy(inst++); break;
     default: text_.line("{}", module_.slice(statement.range));
@@ -184,9 +216,9 @@ private:
   }
 
   [[nodiscard]] std::string label(InstId target, ptx::Range written) const {
-    if (target == r_.begin) return prefix_ + "top";
+    if (target == r_.begin) return next_ + "top";
     if (target == r_.end) return prefix_ + "end";
-    return prefix_ + std::string(module_.slice(written));
+    return here_ + std::string(module_.slice(written));
   }
 
   void move(const Inst& inst, const RoundAccess& access) {
@@ -218,7 +250,9 @@ private:
   Registers& registers_;
   const Names& names_;
   std::string prefix_, stored_;
+  std::string here_, next_; // prefixes of labels in the copy at hand and the next one
   Text text_;
+  std::vector<ptx::Edit> edits_;
   std::vector<std::string> values_;                               // by cell
   std::map<std::pair<std::size_t, unsigned>, std::string> moved_; // in the round at hand
   std::map<InstId, const RoundAccess*> accesses_;
@@ -247,17 +281,7 @@ std::vector<ptx::Edit> rounds_in_registers(const emulator::Kernel& kernel, reuse
   for (const Rounds& rounds : plan.stretches) {
     Copier copier(kernel, rounds, registers, names,
                   fmt::format("{}round_{}_", label_prefix(module), number++));
-    auto [ahead, behind] = copier.run(block);
-    const ptx::Body& body = kernel.body;
-    // Of a loop, behind the label by which it is entered; of others, behind the barrier in front.
-    std::uint32_t at = body.insts[rounds.begin].statement - 1;
-    if (rounds.rolled)
-      while (module.statements[at].kind != ptx::StatementKind::label)
-        --at;
-    const std::uint32_t begin = module.statements[at].range.end;
-    const std::uint32_t end = module.statements[body.insts[rounds.end - 1].statement].range.end;
-    edits.push_back({{begin, begin}, std::move(ahead)});
-    edits.push_back({{end, end}, std::move(behind)});
+    std::ranges::move(copier.run(block), std::back_inserter(edits));
   }
   edits.push_back({{names.body_start(), names.body_start()}, "\n" + registers.declarations()});
   return edits;

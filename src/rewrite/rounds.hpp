@@ -2,13 +2,16 @@
 //
 // What is emitted in front of a stretch (reuse/rounds.hpp), here of a loop of width w:
 //
-//     setp.gt.u32  q, w, 16;   ...and whether blocks are one row of whole warps
-//     @q bra $slow;
+//     ...                                    bad: blocks are not one row of whole warps
+//   $again:                                  where the loop comes back to
+//     setp.ne.u32.or q, w, 16, bad;
+//     @q bra       $slow;
+//     mov.u32      w, 16;                    so that ptxas knows it
 //     setp.lt.u32  ps, t, w;                 whose element is stored in the first round
 //     setp.lt.u32  pl, t, 2*w;               whose is accessed
 //     @other bra $end;                       warps but the first, if nothing is computed for later
 //     @pl ld.shared.b32 v, [own];
-//   $top:
+//   $top:                                   five times, so that each width is known
 //     shfl.sync.down.b32 x, v, w, 31, -1;
 //     ...                                    the stretch: loads of the own element become moves of
 //                                            v, those of the one w further on moves of x, stores

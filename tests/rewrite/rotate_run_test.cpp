@@ -169,7 +169,22 @@ TEST(RotateRun, IndicesThatGoBack) {
   const Rotated rotated(looping(by_index + take("%r10") + take("%r11")));
   for (const std::uint32_t m : {1U, 0U, 0xffffffffU, 0xfffffff8U})
     EXPECT_EQ(rotated.difference({40}, 3, m), "") << rotated.text;
+  EXPECT_THAT(rotated.text, HasSubstr("bra \t$ptxasw_rotated_0_original;"));
+}
+
+// An index that is computed in the trip is checked at the load.
+TEST(RotateRun, IndicesOfTheTrip) {
+  const std::string text =
+      looping("add.s32 %r7, %r6, 1;\n" + std::string(by_index) + take("%r10") + take("%r11"));
+  std::string inside = text;
+  for (std::size_t at = 0; (at = inside.find("%rd10, %r6", at)) != std::string::npos;)
+    inside.replace(at, 10, "%rd10, %r7");
+  const Rotated rotated(inside);
+  EXPECT_EQ(rotated.carried, 1U);
   EXPECT_THAT(rotated.text, HasSubstr("@!%ptxasw_pred_"));
+  EXPECT_THAT(rotated.text, Not(HasSubstr("_original")));
+  for (const std::uint32_t m : {1U, 0U, 0xffffffffU, 0xfffffff8U})
+    EXPECT_EQ(rotated.difference({40}, 3, m), "") << rotated.text;
 }
 
 TEST(RotateRun, ScopesThatHideNames) {

@@ -63,8 +63,11 @@ TEST(RoundsRun, AnUnrolledTree) {
 TEST(RoundsRun, OtherWidths) {
   expect_same(unrolled({15, 7, 3, 1}), {{32}, {64}, {40}});
   expect_same(unrolled({16, 11, 11, 5, 2}), {{32}, {64}, {40}});
-  expect_same(replaced(looping(), "shr.u32 %r12, %r12, 1;", "shr.u32 %r12, %r12, 2;"),
+  const std::string thirds =
+      replaced(looping(), "shr.u32 %r12, %r12, 1;", "shr.u32 %r12, %r12, 2;");
+  expect_same(replaced(thirds, "setp.ne.u32 %p3, %r12, 0;", "setp.gt.u32 %p3, %r12, 1;"),
               {{32}, {64}, {96}});
+  expect_same(thirds, {{32}, {64}, {96}});
 }
 
 TEST(RoundsRun, BarriersOnTop) {
