@@ -3,6 +3,7 @@
 #include "reuse/rounds.hpp"
 
 #include "reuse/relaxed.hpp"
+#include "reuse/rounds_behind.hpp"
 
 #include <fmt/format.h>
 
@@ -440,60 +441,10 @@ private:
     r_.others_may_skip = true;
     for (InstId i = r_.begin; i < r_.end; ++i)
       analysis::for_each_definition(k_.body, k_.body.insts[i], [&](ptx::RegId reg) {
-        r_.others_may_skip = r_.others_may_skip && !live_behind(reg);
+        r_.others_may_skip = r_.others_may_skip && !is_live(k_, r_.end, reg);
       });
-    r_.own_behind = reads_own_only();
+    r_.own_behind = reads_own_only(k_, solver_, r_);
     return true;
-  }
-
-  [[nodiscard]] bool live_behind(ptx::RegId reg) const {
-    if (r_.end == k_.body.insts.size()) return false;
-    const BlockId b = k_.cfg.block_of[r_.end];
-    for (InstId i = r_.end; i < k_.cfg.blocks[b].end; ++i) {
-      bool used = false, written = false;
-      const Inst& inst = k_.body.insts[i];
-      analysis::for_each_use(k_.body, inst, [&](ptx::RegId r) { used |= r == reg; });
-      analysis::for_each_definition(k_.body, inst, [&](ptx::RegId r) { written |= r == reg; });
-      if (used) return true;
-      if (written && inst.guard == ptx::none) return false;
-    }
-    return k_.liveness->live_out(b, reg);
-  }
-
-  bool reads_own_only() {
-    if (r_.end == k_.body.insts.size()) return true;
-    const BlockId first = k_.cfg.block_of[r_.end];
-    std::vector<bool> reached(k_.cfg.blocks.size(), false); // by its beginning
-    std::vector<BlockId> work{first};
-    while (!work.empty()) {
-      const BlockId b = work.back();
-      work.pop_back();
-      for (const BlockId to : k_.cfg.blocks[b].succs)
-        if (!reached[to]) {
-          reached[to] = true;
-          work.push_back(to);
-        }
-    }
-    return std::ranges::all_of(k_.trace.events, [&](const Event& e) {
-      const bool behind = reached[e.block] || (e.block == first && e.inst >= r_.end);
-      return !behind || needs_no_barrier(e);
-    });
-  }
-
-  bool needs_no_barrier(const Event& e) {
-    const Inst& inst = k_.body.insts[e.inst];
-    const bool elsewhere = inst.mods.space == ptx::Space::global;
-    if (e.kind == EventKind::clobber)
-      return ptx::group(inst.op) == ptx::Group::fence ||
-             (ptx::group(inst.op) == ptx::Group::atomic && elsewhere);
-    if (e.space != ptx::Space::shared) return e.space != ptx::Space::generic;
-    if (e.kind == EventKind::store || e.ordered || e.elements != 1) return false;
-    std::vector<Term> facts = k_.facts_at(e.block);
-    if (!c_.value(e.guard)) facts.push_back(e.guard);
-    const Term here = c_.extract(e.address, 0, 32);
-    return std::ranges::any_of(r_.cells, [&](const Cell& cell) {
-      return cell.bytes == e.element_bytes && proved(facts, c_.eq(address(cell.event), here));
-    });
   }
 
   emulator::Kernel& k_;

@@ -115,6 +115,11 @@ TEST(Rounds, ElementsOfSeveralThreads) {
   EXPECT_THAT(why_not(replaced(looping(), "shl.b32 %r22, %r3, 2;",
                                "and.b32 %r22, %r3, 15;\nshl.b32 %r22, %r22, 2;")),
               HasSubstr("each thread's own"));
+  // A row each.
+  EXPECT_THAT(why_not(replaced(looping(), "shl.b32 %r22, %r3, 2;",
+                               "mov.u32 %r46, %tid.y;\nmad.lo.u32 %r22, %r46, 64, %r3;\n"
+                               "shl.b32 %r22, %r22, 2;")),
+              HasSubstr("each thread's own"));
 }
 
 TEST(Rounds, OtherAccesses) {

@@ -110,6 +110,16 @@ TEST(RoundsRun, TheOwnElementIsKnown) {
               {{64}, {96}});
 }
 
+// What all warps compute in the rounds is needed behind them.
+TEST(RoundsRun, RegistersThatAreUsedBehind) {
+  std::string text =
+      replaced(looping(), "NEXT: bar.sync 0;", "NEXT: bar.sync 0;\nadd.u32 %r45, %r45, %r3;");
+  text = replaced(text, "mov.u32 %r20, tile;", "mov.u32 %r20, tile;\nmov.u32 %r45, 0;");
+  expect_same(replaced(text, "st.global.u32 [%rd5], %r27;",
+                       "add.u32 %r27, %r27, %r45;\nst.global.u32 [%rd5], %r27;"),
+              {{32}, {64}, {128}});
+}
+
 TEST(RoundsRun, AKnownShapeIsNotAskedFor) {
   const Rewritten known(looping(), {64, 1, 1});
   EXPECT_THAT(known.text, testing::Not(testing::HasSubstr("%ntid.y")));

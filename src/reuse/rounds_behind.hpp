@@ -1,0 +1,16 @@
+// What stands behind a stretch of rounds (rounds.hpp): whether it needs what the stretch has left.
+#pragma once
+
+#include "reuse/rounds.hpp"
+
+namespace ptxasw::reuse {
+
+// May the register be read from `inst` on, before it is written?
+bool is_live(const emulator::Kernel& kernel, ptx::InstId inst, ptx::RegId reg);
+
+// Nothing that can be reached from the end of the stretch needs a barrier there: no barrier, call,
+// or store or atomic on shared memory, no generic access, and of loads from shared memory only
+// those that are proven to be of the element that the thread itself has stored.
+bool reads_own_only(emulator::Kernel& kernel, sym::Solver& solver, const Rounds& rounds);
+
+} // namespace ptxasw::reuse
