@@ -1,6 +1,8 @@
 // See check.hpp.
 #include "launch/check.hpp"
 
+#include "launch/shapes.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -17,23 +19,23 @@ struct Buffer {
 
 class Checker {
 public:
-  Checker(const Kernel& kernel, const Shape& shape, const Request& request, const Launch& launch)
-      : kernel_(kernel), shape_(shape), request_(request), launch_(launch) {}
+  Checker(const Kernel& kernel, const Request& request, const std::function<CUresult()>& own)
+      : kernel_(kernel), request_(request), own_(own) {}
 
-  Checked run() {
+  Checked run(const std::vector<Way>& others) {
     if (!find_buffers()) return std::move(result_);
     if (driver().ctx_synchronize() != CUDA_SUCCESS) return not_done("an earlier error");
     for (Buffer& buffer : buffers_)
       if (!read(buffer, buffer.before)) return not_done("memory cannot be read");
-    result_.result = launch_(request_);
+    result_.result = own_();
     result_.launched = true;
     if (result_.result != CUDA_SUCCESS || driver().ctx_synchronize() != CUDA_SUCCESS)
       return not_done("the launch fails by itself");
     for (Buffer& buffer : buffers_)
       if (!read(buffer, buffer.after)) return not_done("memory cannot be read");
     result_.outcome = Checked::Outcome::equal;
-    for (unsigned n = 1; n < kernel_.entries.size(); ++n) {
-      if (!shape_.usable[n] || !differs(n)) continue;
+    for (const Way& way : others) {
+      if (!differs(way)) continue;
       if (repeats_itself()) return std::move(result_);
       restore(&Buffer::after);
       return not_done("the kernel does not repeat itself");
@@ -56,21 +58,23 @@ private:
       result_.text = "this driver does not tell about parameters or memory";
       return false;
     }
-    if (request_.parameters == nullptr || is_capturing(request_.stream)) {
-      result_.text = "the stream is being captured, or parameters come in a buffer";
+    if (is_capturing(request_.stream)) {
+      result_.text = "the stream is being captured";
       return false;
     }
     std::map<CUdeviceptr, std::size_t> ranges;
     std::size_t offset = 0, size = 0, all = 0;
-    for (std::size_t n = 0; n < kernel_.contract.parameters; ++n) {
-      if (d.func_get_param_info(kernel_.function, n, &offset, &size) != CUDA_SUCCESS) {
-        result_.text = "this driver does not tell about parameters";
+    for (unsigned n = 0; n < kernel_.contract.parameters; ++n) {
+      const bool told = d.func_get_param_info(kernel_.function, n, &offset, &size) == CUDA_SUCCESS;
+      const void* value_of = told ? parameter_of(request_, n, offset, size) : nullptr;
+      if (value_of == nullptr) {
+        result_.text = "this driver does not tell about parameters, or they come in another form";
         return false;
       }
       for (std::size_t at = 0; at + sizeof(CUdeviceptr) <= size; at += sizeof(CUdeviceptr)) {
         CUdeviceptr value = 0, base = 0;
         std::size_t bytes = 0;
-        std::memcpy(&value, static_cast<const char*>(request_.parameters[n]) + at, sizeof value);
+        std::memcpy(&value, static_cast<const char*>(value_of) + at, sizeof value);
         if (value != 0 && d.mem_get_address_range(&base, &bytes, value) == CUDA_SUCCESS &&
             ranges.emplace(base, bytes).second)
           all += bytes;
@@ -99,19 +103,16 @@ private:
     driver().stream_synchronize(request_.stream);
   }
 
-  // Runs it on what was before; true if the bytes are not those that the original left.
-  bool differs(unsigned n) {
-    const VariantLaunch made(request_, kernel_.contract, kernel_.contract.variants[n],
-                             kernel_.entries[n].function);
-    if (!made.usable()) return false;
+  // Goes it on what was before; true if the bytes are not those that the program's own way left.
+  bool differs(const Way& way) {
     restore(&Buffer::before);
-    if (launch_(made.request()) != CUDA_SUCCESS) return false; // it would not be taken either
+    if (way.run() != CUDA_SUCCESS) return false; // it would not be taken either
     if (driver().ctx_synchronize() != CUDA_SUCCESS) {
       result_.outcome = Checked::Outcome::differs;
-      result_.text = kernel_.contract.variants[n].name + " fails where the original does not";
+      result_.text = way.name + " fails where the original does not";
       return true;
     }
-    return compare(kernel_.contract.variants[n].name);
+    return compare(way.name);
   }
 
   bool compare(const std::string& variant) {
@@ -136,26 +137,24 @@ private:
   bool repeats_itself() {
     const Checked found = result_;
     restore(&Buffer::before);
-    if (launch_(request_) != CUDA_SUCCESS || driver().ctx_synchronize() != CUDA_SUCCESS)
-      return true;
+    if (own_() != CUDA_SUCCESS || driver().ctx_synchronize() != CUDA_SUCCESS) return true;
     const bool again = !compare("the original");
     result_ = found;
     return again;
   }
 
   const Kernel& kernel_;
-  const Shape& shape_;
   const Request& request_;
-  const Launch& launch_;
+  const std::function<CUresult()>& own_;
   std::vector<Buffer> buffers_;
   Checked result_;
 };
 
 } // namespace
 
-Checked check(const Kernel& kernel, const Shape& shape, const Request& request,
-              const Launch& launch) {
-  return Checker(kernel, shape, request, launch).run();
+Checked check(const Kernel& kernel, const Request& request, const std::function<CUresult()>& own,
+              const std::vector<Way>& others) {
+  return Checker(kernel, request, own).run(others);
 }
 
 } // namespace ptxasw::launch

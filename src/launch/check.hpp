@@ -1,4 +1,4 @@
-// One launch, checked: the kernel as the program knows it and every variant run on the same memory,
+// What a program asked for, checked: it and every other way to do it are run on the same memory,
 // and all bytes that the kernel's parameters lead to are compared.
 //
 // What they lead to: each eight bytes of a parameter that are an address in an allocation of the
@@ -7,9 +7,10 @@
 
 #include "launch/kernels.hpp"
 #include "launch/request.hpp"
-#include "launch/shapes.hpp"
 
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace ptxasw::launch {
 
@@ -20,8 +21,14 @@ struct Checked {
   std::string text; // why it was not done, or what differs
 };
 
-// The program's own launch is done last or in between; afterwards memory is as it left it.
-Checked check(const Kernel& kernel, const Shape& shape, const Request& request,
-              const Launch& launch);
+struct Way {
+  std::string name;
+  std::function<CUresult()> run;
+};
+
+// The program's own way is gone last or in between; afterwards memory is as it left it. `request`
+// is for the parameters and the stream.
+Checked check(const Kernel& kernel, const Request& request, const std::function<CUresult()>& own,
+              const std::vector<Way>& others);
 
 } // namespace ptxasw::launch

@@ -21,6 +21,10 @@ template <class Function> Function* driver_function(const char* name) {
 #define PTXASW_DRIVER_FUNCTIONS(X)                                                                 \
   X(ctx_get_current, CUresult(CUcontext*), "cuCtxGetCurrent")                                      \
   X(ctx_get_device, CUresult(CUdevice*), "cuCtxGetDevice")                                         \
+  X(ctx_push, CUresult(CUcontext), "cuCtxPushCurrent_v2")                                          \
+  X(ctx_pop, CUresult(CUcontext*), "cuCtxPopCurrent_v2")                                           \
+  X(pointer_get_attribute, CUresult(void*, CUpointer_attribute, CUdeviceptr),                      \
+    "cuPointerGetAttribute")                                                                       \
   X(ctx_synchronize, CUresult(), "cuCtxSynchronize")                                               \
   X(device_get_attribute, CUresult(int*, CUdevice_attribute, CUdevice), "cuDeviceGetAttribute")    \
   X(device_get_name, CUresult(char*, int, CUdevice), "cuDeviceGetName")                            \

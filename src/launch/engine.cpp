@@ -5,10 +5,13 @@
 #include "launch/model.hpp"
 #include "launch/report.hpp"
 #include "launch/sampler.hpp"
+#include "launch/trampolines.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
+#include <functional>
+#include <pthread.h>
 #include <unistd.h>
 
 namespace ptxasw::launch {
@@ -21,33 +24,62 @@ constexpr int exit_difference = 86;   // --check has found one
 
 Engine::Engine(Settings settings)
     : settings_(std::move(settings)),
-      decisions_(settings_.policy == Policy::measure ? Decisions::usual_file() : "") {}
+      decisions_(settings_.policy == Policy::measure ? Decisions::usual_file() : "") {
+  if (!settings_.steps) return;
+  Merger::Check check;
+  if (settings_.check != 0) check = std::bind_front(&Engine::check_merged, this);
+  merger_ = std::make_unique<Merger>(
+      [this](const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch) {
+        return run(kernel, shape, request, shape.chosen, launch);
+      },
+      std::move(check), std::chrono::microseconds(settings_.longest_wait));
+}
 
 CUresult Engine::launch(const Request& request, const Launch& launch) {
   const Kernel* const kernel = kernels_.find(request.function);
-  if (kernel == nullptr || kernel->shapes == nullptr) return launch(request);
-  if (!kernel->has_contract) {
-    if (settings_.report) kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
+  const bool known = kernel != nullptr && kernel->shapes != nullptr;
+  if (!known || !kernel->has_contract) {
+    if (is_waiting()) flush();
+    if (known && settings_.report) kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
     return launch(request);
   }
   Shape* shape = kernel->shapes->find(request, [&](Shape& made) { decide(*kernel, made); });
-  if (shape == nullptr) return launch(request);
-  const std::uint64_t number = shape->launches.fetch_add(1, std::memory_order_relaxed);
-  if (settings_.check != 0 && number % settings_.check == 0)
-    return checked(*kernel, *shape, request, launch);
-  if (!shape->decided.load(std::memory_order_acquire)) {
-    const unsigned variant = next_trial(*kernel, *shape);
-    if (variant != no_variant) return timed(*kernel, *shape, request, variant, launch);
-  } else if (settings_.report && number % launches_between_looks == 0) {
-    const unsigned variant = variant_to_sample(*shape, number);
-    if (variant != no_variant) {
-      const auto begin = std::chrono::steady_clock::now();
-      const CUresult result = timed(*kernel, *shape, request, variant, launch);
-      sampled(*shape, std::chrono::steady_clock::now() - begin);
+  if (merger_ != nullptr) {
+    if (shape == nullptr || kernel->contract.steps.empty()) {
+      flush();
+    } else {
+      if (merger_->take(*kernel, *shape, request, launch)) {
+        shape->launches.fetch_add(1, std::memory_order_relaxed);
+        return CUDA_SUCCESS;
+      }
+      const CUresult result = directly(*kernel, *shape, request, launch);
+      shape->launched = result == CUDA_SUCCESS;
       return result;
     }
   }
-  return run(*kernel, *shape, request, shape->chosen.load(std::memory_order_relaxed), launch);
+  if (shape == nullptr) return launch(request);
+  return directly(*kernel, *shape, request, launch);
+}
+
+// By the variant that was chosen, timed or checked where it is this launch's turn.
+CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& request,
+                          const Launch& launch) {
+  const std::uint64_t number = shape.launches.fetch_add(1, std::memory_order_relaxed);
+  if (settings_.check != 0 && number % settings_.check == 0)
+    return checked(kernel, shape, request, launch);
+  if (!shape.decided.load(std::memory_order_acquire)) {
+    const unsigned variant = next_trial(kernel, shape);
+    if (variant != no_variant) return timed(kernel, shape, request, variant, launch);
+  } else if (settings_.report && number % launches_between_looks == 0) {
+    const unsigned variant = variant_to_sample(shape, number);
+    if (variant != no_variant) {
+      const auto begin = std::chrono::steady_clock::now();
+      const CUresult result = timed(kernel, shape, request, variant, launch);
+      sampled(shape, std::chrono::steady_clock::now() - begin);
+      return result;
+    }
+  }
+  return run(kernel, shape, request, shape.chosen.load(std::memory_order_relaxed), launch);
 }
 
 unsigned Engine::named(const Kernel& kernel, const Shape& shape, const std::string& name) const {
@@ -123,7 +155,32 @@ CUresult Engine::timed(const Kernel& kernel, Shape& shape, const Request& reques
 
 CUresult Engine::checked(const Kernel& kernel, Shape& shape, const Request& request,
                          const Launch& launch) {
-  const Checked found = check(kernel, shape, request, launch);
+  std::vector<Way> others;
+  for (unsigned n = 1; n < kernel.entries.size(); ++n) {
+    if (!shape.usable[n]) continue;
+    others.push_back({kernel.contract.variants[n].name, [&, n] {
+                        const VariantLaunch made(request, kernel.contract,
+                                                 kernel.contract.variants[n],
+                                                 kernel.entries[n].function);
+                        return made.usable() ? launch(made.request()) : CUDA_ERROR_NOT_SUPPORTED;
+                      }});
+  }
+  const Checked found = check(
+      kernel, request, [&] { return launch(request); }, others);
+  conclude(kernel, shape, found);
+  if (found.launched) return found.result;
+  return run(kernel, shape, request, shape.chosen, launch);
+}
+
+void Engine::check_merged(const Kernel& kernel, Shape& shape, const Request& first,
+                          const std::function<CUresult()>& singly,
+                          const std::function<CUresult()>& merged) {
+  const Checked found = check(kernel, first, singly, {{"several steps in one", merged}});
+  conclude(kernel, shape, found);
+  if (!found.launched) singly();
+}
+
+void Engine::conclude(const Kernel& kernel, Shape& shape, const Checked& found) {
   switch (found.outcome) {
   case Checked::Outcome::equal: ++shape.checked; break;
   case Checked::Outcome::not_done:
@@ -135,11 +192,10 @@ CUresult Engine::checked(const Kernel& kernel, Shape& shape, const Request& requ
         shape.grid[2], shape.block[0], shape.block[1], shape.block[2], found.text.c_str());
     ::_exit(exit_difference);
   }
-  if (found.launched) return found.result;
-  return run(kernel, shape, request, shape.chosen, launch);
 }
 
 void Engine::write_report() {
+  if (merger_ != nullptr) merger_->stop("the program ends");
   if (!settings_.report) return;
   const auto kernels = kernels_.all_shapes();
   if (kernels.empty() && !settings_.report_file.empty()) return; // a shell, for instance
@@ -161,14 +217,20 @@ void Engine::write_report() {
   if (!standard) ::close(file);
 }
 
-Engine* engine() {
+Engine* make_engine() {
   static Engine* const made = []() -> Engine* {
     const char* words = std::getenv("PTXASW_LAUNCH");
     Settings settings = read_settings(words == nullptr ? "" : words);
     set_log(settings.log);
     if (!settings.complaint.empty()) say("'%s' is no setting", settings.complaint.c_str());
     if (settings.off) return nullptr;
-    return new Engine(std::move(settings)); // kept: programs launch until the very end
+    auto* const engine = new Engine(std::move(settings)); // kept: programs launch until the end
+    static Merger* merger = nullptr;
+    merger = engine->merger();
+    if (merger != nullptr)
+      ::pthread_atfork([] { merger->before_fork(); }, [] { merger->behind_fork(false); },
+                       [] { merger->behind_fork(true); });
+    return engine;
   }();
   return made;
 }

@@ -8,7 +8,12 @@
 #include "launch/check.hpp"
 #include "launch/decisions.hpp"
 #include "launch/kernels.hpp"
+#include "launch/merge.hpp"
 #include "launch/settings.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
 
 namespace ptxasw::launch {
 
@@ -19,7 +24,16 @@ public:
   // `launch` is the driver's own.
   CUresult launch(const Request& request, const Launch& launch);
   // A module, a library or a context goes.
-  void forget_handles() { kernels_.forget_all(); }
+  void forget_handles() {
+    flush();
+    kernels_.forget_all();
+  }
+  // Makes the launches that wait for others of their kind.
+  void flush() {
+    if (merger_ != nullptr) merger_->flush();
+  }
+  // Null where nothing is ever put off.
+  [[nodiscard]] Merger* merger() { return merger_.get(); }
   void write_report();
 
 private:
@@ -32,13 +46,29 @@ private:
                  const Launch& launch);
   CUresult checked(const Kernel& kernel, Shape& shape, const Request& request,
                    const Launch& launch);
+  CUresult directly(const Kernel& kernel, Shape& shape, const Request& request,
+                    const Launch& launch);
+  void check_merged(const Kernel& kernel, Shape& shape, const Request& first,
+                    const std::function<CUresult()>& singly,
+                    const std::function<CUresult()>& merged);
+  void conclude(const Kernel& kernel, Shape& shape, const Checked& found);
 
   Settings settings_;
   Kernels kernels_;
   Decisions decisions_;
+  std::unique_ptr<Merger> merger_;
 };
 
+Engine* make_engine();
 // Null where the launcher is switched off. Made when first needed, and never destroyed.
-Engine* engine();
+inline Engine* engine() {
+  static constinit std::atomic<Engine*> known{nullptr};
+  Engine* const found = known.load(std::memory_order_acquire);
+  if (found != nullptr) [[likely]]
+    return found;
+  Engine* const made = make_engine();
+  known.store(made, std::memory_order_release);
+  return made;
+}
 
 } // namespace ptxasw::launch

@@ -4,8 +4,12 @@
 // (the symbols exported here come first, by LD_PRELOAD), it asks dlsym (as the CUDA runtime does,
 // also where it is linked statically), or it asks cuGetProcAddress, which is hooked wherever it is
 // handed out. Functions that are not in the table are the driver's own.
-#include "launch/engine.hpp"
+#include "launch/hooks.hpp"
 
+#include "launch/engine.hpp"
+#include "launch/trampolines.hpp"
+
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -92,6 +96,9 @@ template <bool per_thread> CUstream named(CUstream stream) {
 class PlainLaunch final : public Launch {
 public:
   explicit PlainLaunch(LaunchKernel* real) : real_(real) {}
+  [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
+    return std::make_unique<PlainLaunch>(*this);
+  }
   CUresult operator()(const Request& r) const override {
     return real_(r.function, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2],
                  r.shared, r.stream, r.parameters, r.extra);
@@ -104,8 +111,14 @@ private:
 class ExLaunch final : public Launch {
 public:
   ExLaunch(LaunchKernelEx* real, const CUlaunchConfig& config) : real_(real), config_(config) {}
+  [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
+    return std::make_unique<ExLaunch>(*this);
+  }
   CUresult operator()(const Request& r) const override {
     CUlaunchConfig config = config_;
+    config.blockDimX = r.block[0];
+    config.blockDimY = r.block[1];
+    config.blockDimZ = r.block[2];
     config.gridDimX = r.grid[0];
     config.gridDimY = r.grid[1];
     config.gridDimZ = r.grid[2];
@@ -114,7 +127,7 @@ public:
 
 private:
   LaunchKernelEx* real_;
-  const CUlaunchConfig& config_;
+  const CUlaunchConfig config_; // without attributes
 };
 
 template <bool per_thread>
@@ -138,8 +151,10 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
   auto* const real = hooks[per_thread ? ex_thread : ex].function<LaunchKernelEx>();
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   Engine* const launcher = engine();
-  if (launcher == nullptr || config == nullptr || config->numAttrs != 0)
+  if (launcher == nullptr || config == nullptr || config->numAttrs != 0) {
+    if (is_waiting()) launcher->flush();
     return real(config, f, parameters, extra);
+  }
   const Request request{f,
                         {config->gridDimX, config->gridDimY, config->gridDimZ},
                         {config->blockDimX, config->blockDimY, config->blockDimZ},
@@ -173,6 +188,17 @@ void* instead_of(Hook& hook, void* found) {
 
 // --- Handing out functions -----------------------------------------------------------------------
 
+// Where launches are put off, all other functions have them made first.
+void* behind_what_waits(const char* name, void* found) {
+  Engine* const launcher = engine();
+  Merger* const merger = launcher == nullptr ? nullptr : launcher->merger();
+  if (merger == nullptr || found == nullptr || tells_only(name) || is_ours(found)) return found;
+  void* const stand_in = watched(found);
+  if (stand_in != nullptr) return stand_in;
+  merger->stop("there are too many functions");
+  return found;
+}
+
 void replace(const char* name, void** function, cuuint64_t flags) {
   if (name == nullptr || function == nullptr || *function == nullptr) return;
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
@@ -183,6 +209,7 @@ void replace(const char* name, void** function, cuuint64_t flags) {
     *function = instead_of(hook, *function);
     return;
   }
+  *function = behind_what_waits(name, *function);
 }
 
 // Which of the two a program gets by this name hangs on the version that it asks for.
@@ -216,11 +243,33 @@ CUresult get_proc_address_2(const char* name, void** function, int version, cuui
   return result;
 }
 
+// The driver's function of this name, to be called behind what waits; null where dlsym may answer.
+void* watched_symbol(void* handle, const char* name) {
+  Engine* const launcher = engine();
+  if (launcher == nullptr || launcher->merger() == nullptr || name[2] < 'A' || name[2] > 'Z')
+    return nullptr;
+  const bool by_default = handle == RTLD_DEFAULT || handle == RTLD_NEXT;
+  void* const found = by_default ? driver_symbol(name) : real_dlsym(handle, name);
+  Dl_info its{};
+  if (found == nullptr || is_ours(found) || ::dladdr(found, &its) == 0) return nullptr;
+  const std::string_view file(its.dli_fname);
+  if (!file.substr(file.rfind('/') + 1).starts_with("libcuda.so")) return nullptr;
+  return behind_what_waits(name, found);
+}
+
 [[gnu::destructor]] void at_exit() {
   if (Engine* const launcher = engine()) launcher->write_report();
 }
 
 } // namespace
+
+bool is_exported(const char* name) {
+  constexpr std::array<std::string_view, 9> all{
+      "cuLaunchKernel",        "cuLaunchKernel_ptsz", "cuLaunchKernelEx",
+      "cuLaunchKernelEx_ptsz", "cuGetProcAddress",    "cuGetProcAddress_v2",
+      "cuModuleUnload",        "cuLibraryUnload",     "cuCtxDestroy_v2"};
+  return std::ranges::find(all, name) != all.end();
+}
 
 const Driver& driver() {
   static const Driver found;
@@ -258,7 +307,16 @@ using Dlsym = void* (*)(void*, const char*);
     if (found == nullptr) return nullptr;
     return ptxasw::launch::instead_of(hook, found);
   }
-  return nullptr;
+  return ptxasw::launch::watched_symbol(handle, name);
+}
+
+// Loads files, which may call the driver without our seeing it: what waits is made first.
+[[gnu::visibility("hidden")]] void* ptxasw_real_loader(const char* name) {
+  if (ptxasw::launch::is_waiting()) ptxasw::launch::engine()->flush();
+  void* found = nullptr;
+  for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.3.4"})
+    if (found == nullptr) found = ::dlvsym(RTLD_NEXT, name, version);
+  return found;
 }
 
 // A jump where the answer is the C library's: it has to see who called (RTLD_NEXT).
@@ -288,6 +346,35 @@ dlsym:
   ret
   .cfi_endproc
   .size dlsym, .-dlsym
+)");
+
+// As above; the C library has to see who called (RUNPATH).
+asm(R"(
+  .section .rodata
+ptxasw_dlopen: .string "dlopen"
+ptxasw_dlmopen: .string "dlmopen"
+  .text
+  .macro ptxasw_loads name
+  .globl \name
+  .type \name, @function
+\name:
+  .cfi_startproc
+  push %rdi
+  push %rsi
+  push %rdx
+  .cfi_adjust_cfa_offset 24
+  leaq ptxasw_\name(%rip), %rdi
+  call ptxasw_real_loader
+  pop %rdx
+  pop %rsi
+  pop %rdi
+  .cfi_adjust_cfa_offset -24
+  jmp *%rax
+  .cfi_endproc
+  .size \name, .-\name
+  .endm
+  ptxasw_loads dlopen
+  ptxasw_loads dlmopen
 )");
 
 #define PTXASW_EXPORT [[gnu::visibility("default")]]

@@ -4,8 +4,6 @@
 #include "launch/log.hpp"
 #include "launch/shapes.hpp"
 
-#include <utility>
-
 namespace ptxasw::launch {
 namespace {
 
@@ -45,6 +43,7 @@ void find_device(Kernel& kernel) {
   int processors = 0, threads = 0;
   d.device_get_attribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
   d.device_get_attribute(&threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device);
+  kernel.processors = processors;
   kernel.threads_at_a_time = static_cast<double>(processors) * threads;
   if (d.device_get_name(name.data(), name.size() - 1, device) == CUDA_SUCCESS)
     kernel.chip = name.data();
@@ -96,6 +95,12 @@ std::string describe(Kernel& kernel, CUfunction handle) {
       function = nullptr;
     kernel.entries.push_back(entry_of(function));
   }
+  for (const contract::Steps& steps : kernel.contract.steps) {
+    CUfunction function = nullptr;
+    if (d.module_get_function(&function, module, steps.entry.c_str()) != CUDA_SUCCESS)
+      function = nullptr;
+    kernel.steps.push_back(entry_of(function));
+  }
   if (kernel.entries[0].function == nullptr) return "the driver does not describe it";
   find_device(kernel);
   kernel.has_contract = true;
@@ -103,41 +108,42 @@ std::string describe(Kernel& kernel, CUfunction handle) {
   return {};
 }
 
-// What this thread remembers; gone with the thread. A preloaded library may have thread-local
-// variables that cost nothing to reach, if they need no code to be made.
-using Slots = std::array<Kernels::Remembered, 64>;
+// What this thread remembers; gone with the thread. Its variables cost nothing to reach: a
+// preloaded library has room for them from the start, and they need no code to be made.
+constexpr std::size_t slots = 32;
 enum class Memory : std::uint8_t { none, made, gone };
-[[gnu::tls_model("initial-exec")]] constinit thread_local Slots* remembered = nullptr;
-constinit thread_local Memory state = Memory::none;
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::array<Kernels::Remembered, slots>
+    remembered{};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Memory state = Memory::none;
 
-struct Forgetter {
-  ~Forgetter() {
-    delete std::exchange(remembered, nullptr);
+struct Keeper {
+  std::array<std::shared_ptr<const Kernel>, slots> kernels;
+  Keeper() { state = Memory::made; }
+  ~Keeper() {
     state = Memory::gone;
+    remembered = {};
   }
 };
 
-Slots* slots_of_thread() {
-  if (remembered == nullptr && state == Memory::none) {
-    thread_local const Forgetter at_exit;
-    [[maybe_unused]] const Forgetter& made = at_exit;
-    remembered = new Slots;
-    state = Memory::made;
-  }
-  return remembered;
+Keeper& keeper_of_thread() {
+  thread_local Keeper keeper;
+  return keeper;
 }
 
 } // namespace
 
 const Kernel* Kernels::find(CUfunction handle) {
-  Slots* const slots = slots_of_thread();
-  if (slots == nullptr) return nullptr;
   Key key{handle, nullptr};
-  if (driver().ctx_get_current != nullptr) driver().ctx_get_current(&key.context);
-  Remembered& slot = (*slots)[Hash()(key) / 16 % slots->size()];
+  if (get_context_ != nullptr) get_context_(&key.context);
+  const std::size_t at = Hash()(key) / 16 % slots;
+  Remembered& slot = remembered[at];
   const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
-  if (slot.epoch != epoch || slot.key != key) slot = {epoch, key, look_up(key, epoch)};
-  return slot.kernel.get();
+  if (slot.epoch == epoch && slot.key == key) return slot.kernel;
+  if (state == Memory::gone) return nullptr;
+  std::shared_ptr<const Kernel>& kept = keeper_of_thread().kernels[at];
+  kept = look_up(key, epoch);
+  slot = {epoch, key, kept.get()};
+  return slot.kernel;
 }
 
 std::shared_ptr<const Kernel> Kernels::look_up(const Key& key, std::uint64_t epoch) {
@@ -147,6 +153,7 @@ std::shared_ptr<const Kernel> Kernels::look_up(const Key& key, std::uint64_t epo
   }
   auto made = std::make_shared<Kernel>(); // no lock is held while the driver is asked
   const Relaxed relaxed;
+  made->context = key.context;
   made->why = describe(*made, key.handle);
   made->shapes = shapes_of(*made);
   const std::lock_guard lock(mutex_);

@@ -28,16 +28,18 @@ struct Entry {
   int registers = 0;
 };
 
-struct Kernel {
-  CUfunction function = nullptr; // of the handle, in this context
-  std::string name;
+struct alignas(64) Kernel : std::enable_shared_from_this<Kernel> {
+  std::shared_ptr<Shapes> shapes; // null: too many kernels to keep account of
   bool has_contract = false;
-  std::string why; // it has none
+  CUfunction function = nullptr; // of the handle, in this context
   contract::Contract contract;
   std::vector<Entry> entries;   // as contract.variants; the first one is the kernel itself
+  std::vector<Entry> steps;     // as contract.steps
   double threads_at_a_time = 0; // that the chip holds; 0: not known
-  std::string chip;
-  std::shared_ptr<Shapes> shapes; // null: too many kernels to keep account of
+  double processors = 0;
+  CUcontext context = nullptr;
+  std::string name, chip;
+  std::string why; // it has no contract
 };
 
 class Kernels {
@@ -54,10 +56,11 @@ public:
     CUcontext context = nullptr;
     friend bool operator==(const Key&, const Key&) = default;
   };
-  struct Remembered { // by each thread
+  // By each thread: what a launch has to touch fits into one line of a cache.
+  struct alignas(64) Remembered {
     std::uint64_t epoch = 0;
     Key key;
-    std::shared_ptr<const Kernel> kernel;
+    const Kernel* kernel = nullptr;
   };
 
 private:
@@ -71,8 +74,9 @@ private:
 
   // Of all that was ever known of handles: what a thread remembers of another one does not count.
   static std::uint64_t next_epoch();
-  std::atomic<std::uint64_t> epoch_{next_epoch()};
-  std::mutex mutex_;
+  alignas(64) std::atomic<std::uint64_t> epoch_{next_epoch()};
+  CUresult (*const get_context_)(CUcontext*) = driver().ctx_get_current;
+  alignas(64) std::mutex mutex_;
   std::unordered_map<Key, std::shared_ptr<const Kernel>, Hash> known_;
   std::map<std::string, std::shared_ptr<Shapes>> shapes_; // a kernel may be loaded again
 };

@@ -1,7 +1,8 @@
 // What a variant is predicted to gain in one launch, now that grid and block are known.
 //
 // The contract states it by threads of a block and waves of the launch; a wave is as many threads
-// as the chip holds.
+// as the chip holds. What it cannot know is the grid: how many of the merged blocks would be empty,
+// and whether enough blocks are left for all multiprocessors.
 #pragma once
 
 #include "launch/kernels.hpp"

@@ -41,6 +41,10 @@ Row row_of(const Shapes& kernel, Shape& shape) {
   // The least times: launches wait for each other now and then.
   if (before.samples != 0 && after.samples != 0) row.gain = before.least / after.least;
   if (shape.predicted.at(0) > 0) row.predicted = shape.predicted.at(chosen) / shape.predicted[0];
+  if (const std::uint64_t merged = shape.merged; merged != 0)
+    row.note = formatted("%llu launches did several steps each, of %llu",
+                         static_cast<unsigned long long>(shape.groups),
+                         static_cast<unsigned long long>(merged));
   if (!shape.decided) row.note = "still trying";
   return row;
 }

@@ -5,6 +5,31 @@
 #include <cstring>
 
 namespace ptxasw::launch {
+namespace {
+
+struct Buffer {
+  const void* bytes = nullptr; // null: in a form that we do not know
+  std::size_t size = 0;
+};
+
+// CU_LAUNCH_PARAM_BUFFER_POINTER, a buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, its size, END.
+Buffer buffer_of(void** extra) {
+  const void* bytes = nullptr;
+  const std::size_t* size = nullptr;
+  for (unsigned pairs = 0; *extra != CU_LAUNCH_PARAM_END; extra += 2, ++pairs) {
+    if (pairs == 2) return {};
+    if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+      bytes = extra[1];
+    else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
+      size = static_cast<const std::size_t*>(extra[1]);
+    else
+      return {};
+  }
+  if (bytes == nullptr || size == nullptr) return {};
+  return {bytes, *size};
+}
+
+} // namespace
 
 VariantLaunch::VariantLaunch(const Request& original, const contract::Contract& contract,
                              const contract::Variant& variant, CUfunction function)
@@ -35,30 +60,28 @@ bool VariantLaunch::append_pointer(const contract::Contract& contract) {
   return true;
 }
 
-// CU_LAUNCH_PARAM_BUFFER_POINTER, a buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, its size, END.
 bool VariantLaunch::append_bytes(const contract::Contract& contract) {
-  const void* bytes = nullptr;
-  const std::size_t* size = nullptr;
-  void** at = request_.extra;
-  for (unsigned pairs = 0; *at != CU_LAUNCH_PARAM_END; at += 2, ++pairs) {
-    if (pairs == 2) return false;
-    if (*at == CU_LAUNCH_PARAM_BUFFER_POINTER)
-      bytes = at[1];
-    else if (*at == CU_LAUNCH_PARAM_BUFFER_SIZE)
-      size = static_cast<const std::size_t*>(at[1]);
-    else
-      return false;
-  }
-  if (bytes == nullptr || size == nullptr || *size < contract.parameter_bytes) return false;
+  const Buffer given = buffer_of(request_.extra);
+  if (given.bytes == nullptr || given.size < contract.parameter_bytes) return false;
   const std::size_t offset = contract::grid_offset(contract);
   buffer_.resize(offset + sizeof grid_);
-  std::memcpy(buffer_.data(), bytes, contract.parameter_bytes);
+  std::memcpy(buffer_.data(), given.bytes, contract.parameter_bytes);
   std::memcpy(buffer_.data() + offset, grid_.data(), sizeof grid_);
   buffer_size_ = buffer_.size();
   extra_ = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer_.data(), CU_LAUNCH_PARAM_BUFFER_SIZE,
             &buffer_size_, CU_LAUNCH_PARAM_END};
   request_.extra = extra_.data();
   return true;
+}
+
+const void* parameter_of(const Request& request, unsigned number, std::size_t offset,
+                         std::size_t size) {
+  if (request.extra == nullptr)
+    return request.parameters == nullptr ? nullptr : request.parameters[number];
+  const Buffer given = buffer_of(request.extra);
+  if (request.parameters != nullptr || given.bytes == nullptr || given.size < offset + size)
+    return nullptr;
+  return static_cast<const char*>(given.bytes) + offset;
 }
 
 } // namespace ptxasw::launch

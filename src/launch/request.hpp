@@ -6,6 +6,7 @@
 #include <cuda.h>
 
 #include <array>
+#include <memory>
 #include <vector>
 
 namespace ptxasw::launch {
@@ -25,10 +26,15 @@ struct Request {
 class Launch {
 public:
   virtual CUresult operator()(const Request& request) const = 0;
-
-protected:
-  ~Launch() = default;
+  // For launches that are put off.
+  [[nodiscard]] virtual std::unique_ptr<const Launch> copy() const = 0;
+  virtual ~Launch() = default;
 };
+
+// The value of a parameter at its place in the parameter space; null where the launch gives its
+// parameters in a form that we do not know, or does not give this one.
+[[nodiscard]] const void* parameter_of(const Request& request, unsigned number, std::size_t offset,
+                                       std::size_t size);
 
 [[nodiscard]] constexpr unsigned long long count(const Dims& dims) {
   return 1ULL * dims[0] * dims[1] * dims[2];

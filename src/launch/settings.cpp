@@ -13,12 +13,24 @@ bool continues_a_name(std::string_view word) {
          std::string_view("xyz").find(word[0]) != std::string_view::npos;
 }
 
+// Above zero; otherwise `number` stays as it is.
+bool read_number(std::string_view text, unsigned& number) {
+  unsigned found = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), found);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || found == 0) return false;
+  number = found;
+  return true;
+}
+
 void apply(Settings& settings, std::string_view word) {
   const std::size_t equals = std::min(word.find('='), word.size());
   const std::string_view key = word.substr(0, equals);
   const std::string_view value = word.substr(std::min(word.size(), equals + 1));
   if (key == "off" || key == "0") {
     settings.off = true;
+  } else if (key == "steps") {
+    settings.steps = true;
+    if (!value.empty() && !read_number(value, settings.longest_wait)) settings.complaint = word;
   } else if (key == "log") {
     settings.log = true;
   } else if (key == "report") {
@@ -31,11 +43,7 @@ void apply(Settings& settings, std::string_view word) {
                                            : Policy::named;
   } else if (key == "check") {
     settings.check = 1;
-    const auto read = std::from_chars(value.data(), value.data() + value.size(), settings.check);
-    if (!value.empty() && (read.ptr != value.data() + value.size() || settings.check == 0)) {
-      settings.check = 1;
-      settings.complaint = word;
-    }
+    if (!value.empty() && !read_number(value, settings.check)) settings.complaint = word;
   } else if (settings.policy == Policy::named && continues_a_name(word)) {
     settings.name += ',';
     settings.name += word;

@@ -7,6 +7,9 @@
 //   policy=NAME          the variant of this name wherever there is one: "original", "x:4", ...
 //   report[=FILE]        at exit, a table of kernels and launches: text, or .json, or .html by name
 //   check[=N]            every launch (or every N-th): run all variants on the same memory, compare
+//   steps[=MICROSECONDS] launches that are steps in time of a stencil may become fewer
+//   (MERGING.md);
+//                        none waits longer than that for the next one (100)
 //   log                  say on standard error what is found and refused
 #pragma once
 
@@ -24,6 +27,8 @@ struct Settings {
   bool report = false;
   std::string report_file; // empty: standard error
   unsigned check = 0;      // every so many launches; 0: none
+  bool steps = false;
+  unsigned longest_wait = 100; // of a launch that is put off, microseconds
   bool log = false;
   std::string complaint; // a word that is none of these; it is ignored
 };

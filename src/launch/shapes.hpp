@@ -30,15 +30,24 @@ struct Timing {
 };
 
 // Launches of one kernel that differ in nothing but their arguments and streams.
-struct Shape {
+// What each launch touches stands first.
+struct alignas(64) Shape {
   Dims grid{}, block{};
   unsigned shared = 0;
-  std::vector<double> predicted;   // by variant: time of the original over time of this
-  std::vector<bool> usable;        // by variant; [0] always
   std::atomic<unsigned> chosen{0}; // index of a variant
-  std::atomic<bool> decided{true}; // false: still trying (policy measure)
-  std::atomic<std::uint64_t> launches{0}, checked{0}, unchecked{0};
+  std::atomic<std::uint64_t> launches{0};
+  std::atomic<bool> decided{true};          // false: still trying (policy measure)
+  std::vector<double> predicted;            // by variant: time of the original over time of this
+  std::vector<bool> usable;                 // by variant; [0] always
+  double waves = 0;                         // threads over those that the chip holds; 0: not known
   std::atomic<std::int64_t> next_sample{0}; // until then the report times none (sampler.hpp)
+  std::atomic<std::uint64_t> checked{0}, unchecked{0};
+  // Of kernels with time steps (merge.hpp): one launch was successful; how many launches became how
+  // many; until which number none is put off, and how many stood alone.
+  std::atomic<bool> launched{false};
+  std::atomic<std::uint64_t> merged{0}, groups{0};
+  std::uint64_t alone_until = 0;
+  unsigned lonely = 0;
 
   // What follows is guarded by `mutex`.
   struct Pending {

@@ -104,11 +104,12 @@ std::optional<unsigned> parameter_bytes(const ptx::Module& module, const ptx::Fu
   return static_cast<unsigned>(end);
 }
 
-// For each number of copies the way that gains most in some launch.
+// For each number of copies the way that gains most in some launch; and one that leaves x alone.
 std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& choices) {
   CoarsenBaseline original = choices.original;
   original.bounded = true; // the launcher asks the driver whether a block launches
   std::map<unsigned, Way> best;
+  Way beside_x; // for grids of one block along x
   for (const CoarsenCandidate& candidate : choices.candidates) {
     const unsigned copies = candidate.how.copies();
     if (std::ranges::find(copy_counts, copies) == copy_counts.end()) continue;
@@ -123,11 +124,15 @@ std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& c
         way.best = std::max(way.best, gain.by_waves[n]);
       }
     }
+    if (way.how.factors[0] == 1 && way.best > std::max(least_gain, beside_x.best)) beside_x = way;
     if (way.best > std::max(least_gain, best[copies].best)) best[copies] = std::move(way);
   }
   std::vector<Way> result;
   for (auto& [copies, way] : best)
     if (way.best > 0) result.push_back(std::move(way));
+  const auto along_x = [](const Way& way) { return way.how.factors[0] > 1; };
+  if (beside_x.best > 0 && std::ranges::all_of(result, along_x))
+    result.push_back(std::move(beside_x));
   return result;
 }
 
@@ -213,7 +218,7 @@ private:
     if (profile == nullptr || open.empty()) return;
     Report trials;
     choose_coarsenings(module_, open, options, assembler_, trials);
-    std::vector<std::vector<Proposal>> rounds(copy_counts.size());
+    std::vector<std::vector<Proposal>> rounds(copy_counts.size() + 1);
     for (KernelJob* job : open) {
       std::size_t round = 0;
       for (Way& way : best_ways(*profile, job->ways())) {

@@ -24,17 +24,7 @@ using test::Program;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Direct final : public Launch {
-public:
-  CUresult operator()(const Request& r) const override {
-    static auto* const real =
-        driver_function<CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                 unsigned, unsigned, CUstream, void**, void**)>("cuLaunchKernel");
-    return real(r.function, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2],
-                r.shared, r.stream, r.parameters, r.extra);
-  }
-};
-const Direct direct;
+using test::direct;
 
 class EngineTest : public testing::Test {
 protected:
@@ -66,13 +56,32 @@ TEST_F(EngineTest, LaunchesWhatTheModelPrefers) {
 TEST_F(EngineTest, SmallLaunchesStayAsTheyAre) {
   Program p;
   Engine engine(read_settings(""));
-  engine.launch(p.request(2), direct); // a quarter of a wave
-  engine.launch(p.request(8), direct); // one
-  engine.launch(p.request(16), direct);
+  engine.launch(p.request(2), direct);  // a quarter of a wave
+  engine.launch(p.request(14), direct); // the 7 blocks of x:2 are less than two for each of 4
+  engine.launch(p.request(16), direct); // two waves, and x:4 leaves 4 blocks
+  engine.launch(p.request(32), direct);
   const auto all = launched();
   EXPECT_EQ(all[0].entry, "k");
   EXPECT_THAT(all[0].grid, ElementsAre(2, 1, 1));
-  EXPECT_EQ(all[1].entry, "k__ptxasw_x2");
+  EXPECT_EQ(all[1].entry, "k");
+  EXPECT_EQ(all[2].entry, "k__ptxasw_x2");
+  EXPECT_EQ(all[3].entry, "k__ptxasw_x4");
+}
+
+// One block along x: there is nothing to be merged along x.
+TEST_F(EngineTest, MergedBlocksThatWouldBeEmptyDoNotCount) {
+  Program p;
+  Engine engine(read_settings(""));
+  Request tall = p.request();
+  tall.grid = {1, 1000, 1};
+  engine.launch(tall, direct);
+  tall.grid = {5, 1000, 1}; // of the 8 copies of x:4 5 have something to do
+  engine.launch(tall, direct);
+  tall.grid = {15, 1000, 1};
+  engine.launch(tall, direct);
+  const auto all = launched();
+  EXPECT_EQ(all[0].entry, "k");
+  EXPECT_EQ(all[1].entry, "k");
   EXPECT_EQ(all[2].entry, "k__ptxasw_x4");
 }
 
@@ -166,8 +175,10 @@ TEST_F(EngineTest, BlocksTooLargeForAVariantLaunchTheOriginal) {
   Program p;
   p.four.most_threads = 64;
   Engine engine(read_settings("policy=x:4"));
+  const unsigned before = gpu().calls["cuLaunchKernel"];
   engine.launch(p.request(), direct);
   EXPECT_EQ(launched()[0].entry, "k");
+  EXPECT_EQ(gpu().calls["cuLaunchKernel"] - before, 1U) << "and x:4 was not even tried";
 }
 
 // The program's own mistakes come back as they would.
@@ -467,6 +478,10 @@ TEST(Settings, AreWords) {
   EXPECT_EQ(named.check, 10U);
   EXPECT_EQ(read_settings("check").check, 1U);
   EXPECT_EQ(read_settings("check=no").complaint, "check=no");
+  EXPECT_EQ(read_settings("steps,check=0").longest_wait, 100U);
+  EXPECT_EQ(read_settings("steps,check=0").complaint, "check=0");
+  EXPECT_EQ(read_settings("steps=250").longest_wait, 250U);
+  EXPECT_TRUE(read_settings("steps=250").steps);
   EXPECT_EQ(read_settings("nonsense").complaint, "nonsense");
 }
 

@@ -10,6 +10,62 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+
+namespace {
+
+using namespace ptxasw::contract;
+using Get = CUresult (*)(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*);
+using LaunchKernel = CUresult (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                  unsigned, unsigned, CUstream, void**, void**);
+using ManyArguments = CUresult (*)(unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                   double, double, unsigned);
+
+// Launches that may become fewer, and a call behind them; prints what ran by then.
+void run_steps(fake::Driver& gpu, LaunchKernel launch, Get get) {
+  fake::Module& module = gpu.add_module();
+  fake::Function& kernel = gpu.add(module, "s", {8, 8});
+  gpu.add(module, "s3", {8, 8, 12});
+  const Contract contract{.kernel = "s",
+                          .parameters = 2,
+                          .parameter_bytes = 16,
+                          .places = {{0, 8}, {8, 8}},
+                          .variants = {{.entry = "s", .name = "original"}},
+                          .steps = {{.entry = "s3",
+                                     .count = 3,
+                                     .swaps = {{0, 1}},
+                                     .block = {32, 1, 1},
+                                     .covers = {32, 1, 1}}}};
+  module.globals[symbol_of("s")] = encode(contract);
+  void *many = nullptr, *wait = nullptr;
+  CUdriverProcAddressQueryResult status{};
+  get("cuWithManyArguments", &many, 13000, 0, &status);
+  get("cuStreamSynchronize", &wait, 13000, 0, &status);
+  std::uint64_t in = 8, out = 16;
+  void* parameters[] = {&in, &out};
+  const auto steps = [&] {
+    gpu.launches.clear();
+    for (unsigned n = 0; n < 5; ++n) {
+      launch(reinterpret_cast<CUfunction>(&kernel), 4, 1, 1, 64, 1, 1, 0, nullptr, parameters,
+             nullptr);
+      std::swap(in, out);
+    }
+  };
+  steps();
+  steps();
+  std::printf("%zu,", gpu.launches.size());
+  std::printf("%u", reinterpret_cast<ManyArguments>(many)(1, 20, 300, 4, 5, 6, 0.5, 3, 7));
+  for (const auto& one : gpu.launches)
+    std::printf(" %s", one.entry.c_str());
+  steps();
+  reinterpret_cast<CUresult (*)(CUstream)>(wait)(nullptr);
+  std::printf(" and %zu", gpu.launches.size());
+  steps();
+  ::dlopen("libm.so.6", RTLD_NOW);
+  std::printf(" and %zu\n", gpu.launches.size());
+}
+
+} // namespace
 
 int main(int count, char** words) {
   void* library = ::dlopen("libcuda.so.1", RTLD_NOW);
@@ -17,7 +73,6 @@ int main(int count, char** words) {
     std::printf("no driver\n");
     return 0;
   }
-  using namespace ptxasw::contract;
   fake::Driver& gpu = *reinterpret_cast<fake::Driver* (*)()>(::dlsym(library, "fake_driver"))();
   fake::Module& module = gpu.add_module();
   fake::Function& kernel = gpu.add(module, "k", {4});
@@ -35,14 +90,15 @@ int main(int count, char** words) {
                                         .gains = {{64, {1, 1, 2, 2, 2, 2, 2, 2, 2}}}}}};
   module.globals[symbol_of("k")] = encode(contract);
 
-  using Get = CUresult (*)(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*);
   void* found = nullptr;
   CUdriverProcAddressQueryResult status{};
-  reinterpret_cast<Get>(::dlsym(library, "cuGetProcAddress_v2"))("cuLaunchKernel", &found, 13000, 0,
-                                                                 &status);
-  const auto launch =
-      reinterpret_cast<CUresult (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                    unsigned, unsigned, CUstream, void**, void**)>(found);
+  const auto get = reinterpret_cast<Get>(::dlsym(library, "cuGetProcAddress_v2"));
+  get("cuLaunchKernel", &found, 13000, 0, &status);
+  const auto launch = reinterpret_cast<LaunchKernel>(found);
+  if (count > 1 && std::strcmp(words[1], "steps") == 0) {
+    run_steps(gpu, launch, get);
+    return 0;
+  }
   int n = 0;
   void* parameters[] = {&n};
   const auto run = [&](unsigned blocks) {

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 #include <numeric>
 
 namespace ptxasw::launch::test {
@@ -94,5 +95,21 @@ struct Program {
 inline std::vector<fake::Launched> launched() {
   return std::exchange(gpu().launches, {});
 }
+
+// The driver's own launch, without hooks.
+class Direct final : public Launch {
+public:
+  [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
+    return std::make_unique<Direct>();
+  }
+  CUresult operator()(const Request& r) const override {
+    static auto* const real =
+        driver_function<CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                 unsigned, unsigned, CUstream, void**, void**)>("cuLaunchKernel");
+    return real(r.function, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2],
+                r.shared, r.stream, r.parameters, r.extra);
+  }
+};
+inline const Direct direct;
 
 } // namespace ptxasw::launch::test

@@ -28,6 +28,8 @@ suits it. Results stay the same, bit for bit. Any other program runs as it does 
                      and .html by the name of the file
   --check[=N]        run all variants of every launch (every N-th) on the same memory; stop with
                      exit code 86 where a byte differs
+  --steps            launches that iterate a stencil may become fewer that do several steps each, of
+                     kernels that were built with such entries
   --log              say what is found and decided, on standard error
 )";
 
@@ -53,8 +55,8 @@ int launch(Arguments arguments) {
       break;
     }
     const std::string name = word.substr(0, word.find('='));
-    if (name == "help" ||
-        (name != "policy" && name != "report" && name != "check" && name != "log")) {
+    if (name == "help" || (name != "policy" && name != "report" && name != "check" &&
+                           name != "log" && name != "steps")) {
       fmt::print(name == "help" ? stdout : stderr, "{}", usage);
       return name == "help" ? 0 : 2;
     }

@@ -12,6 +12,8 @@
 #undef cuCtxDestroy
 #undef cuMemcpyDtoHAsync
 #undef cuMemcpyHtoDAsync
+#undef cuCtxPushCurrent
+#undef cuCtxPopCurrent
 
 using fake::Function;
 using fake::Launched;
@@ -243,6 +245,31 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* size, CUdeviceptr at
   return CUDA_ERROR_NOT_FOUND;
 }
 
+CUresult cuCtxPushCurrent_v2(CUcontext) {
+  count("cuCtxPushCurrent");
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxPopCurrent_v2(CUcontext* context) {
+  return cuCtxGetCurrent(context);
+}
+CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr at) {
+  CUdeviceptr base = 0;
+  size_t size = 0;
+  if (cuMemGetAddressRange_v2(&base, &size, at) != CUDA_SUCCESS) return CUDA_ERROR_INVALID_VALUE;
+  *static_cast<unsigned*>(value) =
+      attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE  ? unsigned{CU_MEMORYTYPE_DEVICE}
+      : attribute == CU_POINTER_ATTRIBUTE_IS_MANAGED ? static_cast<unsigned>(state().managed)
+                                                     : 0U;
+  return CUDA_SUCCESS;
+}
+// As many arguments as a function of the driver has, of both kinds.
+CUresult cuWithManyArguments(unsigned a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned f,
+                             double x, double y, unsigned g) {
+  count("cuWithManyArguments");
+  return static_cast<CUresult>(a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g +
+                               static_cast<unsigned>(8 * x + 9 * y));
+}
+
 CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags);
 CUresult cuGetProcAddress_v2(const char* name, void** function, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult* status) {
@@ -262,6 +289,9 @@ CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint
   if (is("cuLaunchCooperativeKernel")) return give(cuLaunchCooperativeKernel);
   if (is("cuModuleUnload")) return give(cuModuleUnload);
   if (is("cuFuncGetName")) return give(cuFuncGetName);
+  if (is("cuStreamSynchronize")) return give(cuStreamSynchronize);
+  if (is("cuCtxGetCurrent")) return give(cuCtxGetCurrent);
+  if (is("cuWithManyArguments")) return give(cuWithManyArguments);
   if (is("cuGetProcAddress"))
     return version >= 12000 ? give(cuGetProcAddress_v2) : give(cuGetProcAddress);
   *function = nullptr;

@@ -46,6 +46,7 @@ struct Driver {
   std::map<CUdeviceptr, std::vector<unsigned char>> memory; // by base
   bool capturing = false;                                   // every stream
   bool events_done = true;
+  bool managed = false;                   // all memory
   int multiprocessors = 4, threads = 200; // 800 at a time
   double clock = 0;                       // milliseconds
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;

@@ -1,0 +1,21 @@
+// Stands before functions of the driver: whatever was put off is done before they are.
+//
+// A trampoline knows nothing of the function behind it: it looks at one byte, and if launches wait
+// (merge.hpp), it keeps all registers that can hold arguments, has them made, and jumps. There are
+// as many as drivers have functions several times over; each is handed out at most once.
+#pragma once
+
+namespace ptxasw::launch {
+
+// A function that does what `real` does, behind what waits. `real` itself if it is one already;
+// null if there are no more.
+void* watched(void* real);
+
+// Functions of the driver that only tell what the host knows anyway, by the name that programs ask
+// for. Nothing on a device, and no other thread, can tell whether launches wait in the meantime.
+[[nodiscard]] bool tells_only(const char* name);
+
+void set_waiting(bool waiting);
+[[nodiscard]] bool is_waiting();
+
+} // namespace ptxasw::launch
