@@ -57,8 +57,10 @@ Type source_type(Op op, const Modifiers& mods, std::size_t index) {
 
 class Resolver {
 public:
-  Resolver(const Module& module, const Function& function, std::vector<Mention>* mentions)
-      : module_(module), function_(function), scopes_(body_), mentions_(mentions) {
+  Resolver(const Module& module, const Function& function, std::vector<Mention>* mentions,
+           VectorRegisters vectors)
+      : module_(module), function_(function), scopes_(body_, vectors),
+        elements_(vectors == VectorRegisters::elements), mentions_(mentions) {
     body_.module = &module;
     body_.function = &function;
   }
@@ -207,7 +209,7 @@ private:
   void carry() {
     const bool reads = inst_.op == Op::addc || inst_.op == Op::subc || inst_.op == Op::madc;
     if (!reads && !inst_.mods.cc) return;
-    if (body_.carry == none) body_.carry = scopes_.add_register("CC.CF", Type::pred, false);
+    if (body_.carry == none) body_.carry = scopes_.add_register("CC.CF", Type::pred);
     Arg flag;
     flag.kind = Arg::Kind::reg;
     flag.id = body_.carry;
@@ -234,13 +236,42 @@ private:
     const std::size_t dot = text.find('.');
     if (arg.kind == Arg::Kind::sink && dot != std::string_view::npos) {
       arg = scopes_.find(scope_, text.substr(0, dot));
+      if (arg.kind == Arg::Kind::reg && element(arg, text.substr(dot + 1))) return arg;
       arg.selector = text.substr(dot + 1);
       inst_.opaque |= !is_video(inst_.op) || arg.kind != Arg::Kind::reg;
     }
     if (arg.kind == Arg::Kind::sink) fail(where_, fmt::format("'{}' is not declared", text));
     mention(arg.selector.empty() ? text : text.substr(0, dot), arg);
-    if (arg.kind == Arg::Kind::reg && scopes_.is_vector(arg.id)) inst_.opaque = true;
+    if (arg.kind == Arg::Kind::reg && scopes_.length(arg.id) != 1) inst_.opaque = true;
     return arg;
+  }
+
+  // %v.y, also written %v.g: makes it the register of that element.
+  bool element(Arg& vector, std::string_view selector) {
+    const std::uint32_t length = scopes_.length(vector.id);
+    if (!elements_ || length == 1 || selector.size() != 1) return false;
+    std::size_t index = std::string_view("xyzw").find(selector);
+    if (index == std::string_view::npos) index = std::string_view("rgba").find(selector);
+    if (index >= length) return false;
+    vector.id += 1 + static_cast<RegId>(index);
+    return true;
+  }
+
+  // A register that stands where a list may: a vector as its elements.
+  void spread(std::string_view text, std::vector<Arg>& into) {
+    const bool opaque = inst_.opaque;
+    Arg arg = named(text);
+    const bool whole = arg.kind == Arg::Kind::reg && scopes_.length(arg.id) != 1;
+    if (!elements_ || !whole || !arg.selector.empty()) {
+      into.push_back(arg);
+      return;
+    }
+    inst_.opaque = opaque;
+    const std::uint32_t length = scopes_.length(arg.id);
+    for (std::uint32_t i = 0; i < length; ++i) {
+      ++arg.id;
+      into.push_back(arg);
+    }
   }
 
   // A special register with blanks before its selector; a selector of anything else must point into
@@ -273,14 +304,15 @@ private:
         destination(child);
       return;
     case OperandKind::name: {
-      const Arg arg = named(operand.text);
+      spread(operand.text, dst_);
+      const Arg arg = dst_.back();
       if (arg.kind == Arg::Kind::reg) {
-        dst_.push_back(arg);
         // A part of a register is written: the rest is kept. A video instruction's rest comes from
         // a source of its own.
         if (!arg.selector.empty() && !is_video(inst_.op)) src_.push_back(arg);
         return;
       }
+      dst_.pop_back();
       if (arg.kind == Arg::Kind::sink) return; // not declared: said already
       break;
     }
@@ -291,7 +323,7 @@ private:
 
   void source(const Operand& operand, Type type) {
     switch (operand.kind) {
-    case OperandKind::name: src_.push_back(named(operand.text)); break;
+    case OperandKind::name: spread(operand.text, src_); break;
     case OperandKind::integer:
     case OperandKind::float32:
     case OperandKind::float64: src_.push_back(immediate(operand, type)); break;
@@ -314,14 +346,17 @@ private:
     }
   }
 
-  // symbol + constant; other expressions have no value here.
+  // symbol + constant, or what a store takes; other expressions have no value here.
   Arg expression(const Operand& operand) {
     Arg arg;
     if (operand.children.count == 1) {
       arg = named(module_.children(operand)[0].text);
       arg.value = operand.value;
     }
-    if (arg.kind != Arg::Kind::symbol) inst_.opaque = true;
+    const bool stored = elements_ && inst_.op == Op::st && inst_.mods.vector == 1 &&
+                        arg.kind == Arg::Kind::reg && arg.selector.empty() &&
+                        !is_float(body_.registers[arg.id].type);
+    if (arg.kind != Arg::Kind::symbol && !stored) inst_.opaque = true;
     return arg;
   }
 
@@ -441,6 +476,7 @@ private:
   Body body_;
   Scopes scopes_;
   Scopes::Id scope_ = 0;
+  bool elements_;
   std::vector<Mention>* mentions_;
 
   // Of the instruction at hand.
@@ -451,8 +487,9 @@ private:
 
 } // namespace
 
-Body resolve(const Module& module, const Function& function, std::vector<Mention>* mentions) {
-  Body body = Resolver(module, function, mentions).run();
+Body resolve(const Module& module, const Function& function, std::vector<Mention>* mentions,
+             VectorRegisters vectors) {
+  Body body = Resolver(module, function, mentions, vectors).run();
   if (mentions != nullptr)
     std::ranges::sort(*mentions, {}, [](const Mention& m) { return m.where.begin; });
   return body;

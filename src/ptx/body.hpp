@@ -109,9 +109,16 @@ struct Mention {
   Arg arg;     // kind `sink`: nothing of that name is declared
 };
 
+// What becomes of registers declared as vectors (.reg .v4 .f32 v), and of data written as a sum
+// (st.u32 [a], %r1+4). `opaque`: instructions with them are, which is right for whoever rewrites
+// text. `elements`: v is followed by registers of its elements, which stand in the flat lists, and
+// the number is in Arg::value of a store's source; for whoever only runs the code.
+enum class VectorRegisters : std::uint8_t { opaque, elements };
+
 // The module must outlive the body. `mentions`, if given, gets those of the whole body by place.
 Body resolve(const Module& module, const Function& function,
-             std::vector<Mention>* mentions = nullptr);
+             std::vector<Mention>* mentions = nullptr,
+             VectorRegisters vectors = VectorRegisters::opaque);
 
 // What an instruction may do besides writing its destination registers.
 struct Effects {

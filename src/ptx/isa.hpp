@@ -221,10 +221,15 @@ enum class Sub : std::uint8_t {
   shr15,
 };
 
+// The matrices of ldmatrix and mma: rows, columns and the depth that is summed over.
+enum class Shape : std::uint8_t { none, m8n8, m8n8k16, m16n8k4, m16n8k8, m16n8k16, m16n8k32 };
+
 // The modifiers of one instruction, decoded. `unknown` is set when some modifier is not
-// understood here: the instruction is then opaque to the semantics.
+// modelled: the instruction is then opaque to the semantics. `unread` says more: some modifier is
+// not even decoded.
 struct Modifiers {
   Type type = Type::none, type2 = Type::none, type3 = Type::none; // in the order written
+  Type type4 = Type::none;                                        // of mma; `unknown` is set, too
   Space space = Space::generic;
   Space space2 = Space::generic; // second one, as in cp.async.shared.global
   Compare compare = Compare::none;
@@ -249,7 +254,10 @@ struct Modifiers {
   bool sync = false;     // shfl.sync, vote.sync, ...
   bool aligned = false;
   bool noinc = false, noftz = false, oob = false;
-  bool unknown = false;
+  Shape shape = Shape::none;
+  std::uint8_t matrices = 0; // of ldmatrix: .x1 .x2 .x4
+  bool trans = false;
+  bool unknown = false, unread = false;
 };
 
 Op find_op(std::string_view name); // "ld" -> Op::ld; unknown names give Op::unknown

@@ -22,6 +22,8 @@ enum class Field : std::uint8_t {
   cache,
   sub,
   vector,
+  shape,
+  matrices,
   flag,
   half_or_compare, // .lo .hi
   bool_or_sub,     // .and .or .xor
@@ -83,6 +85,12 @@ constexpr Entry either(std::string_view name, Field field, First first, Second s
 }
 constexpr Entry vector(std::string_view name, std::uint8_t length) {
   return {name, Field::vector, length};
+}
+constexpr Entry shape(std::string_view name, Shape value) {
+  return opaque(entry(name, Field::shape, value));
+}
+constexpr Entry matrices(std::string_view name, std::uint8_t count) {
+  return opaque({name, Field::matrices, count});
 }
 constexpr Entry hint(std::string_view name) {
   return {name};
@@ -291,7 +299,7 @@ constexpr auto table = std::to_array<Entry>({
     opaque(sub(".fractional", Sub::fractional)),
     opaque(sub(".range", Sub::range)),
     opaque(sub(".cvt", Sub::cvt)),
-    opaque(sub(".pack", Sub::pack)),
+    sub(".pack", Sub::pack),
     sub(".po", Sub::po),
     sub(".shr7", Sub::shr7),
     sub(".shr15", Sub::shr15),
@@ -299,6 +307,19 @@ constexpr auto table = std::to_array<Entry>({
     vector(".v2", 2),
     vector(".v4", 4),
     vector(".v8", 8),
+
+    shape(".m8n8", Shape::m8n8),
+    shape(".m8n8k16", Shape::m8n8k16),
+    shape(".m16n8k4", Shape::m16n8k4),
+    shape(".m16n8k8", Shape::m16n8k8),
+    shape(".m16n8k16", Shape::m16n8k16),
+    shape(".m16n8k32", Shape::m16n8k32),
+    matrices(".x1", 1),
+    matrices(".x2", 2),
+    matrices(".x4", 4),
+    opaque(flag(".trans", &Modifiers::trans)),
+    opaque(hint(".row")), // of both of an mma of these shapes, .row.col is all there is
+    opaque(hint(".col")),
 
     flag(".nc", &Modifiers::nc),
     flag(".L2::cache_hint", &Modifiers::cache_hint),
@@ -348,10 +369,7 @@ public:
 
   void add(std::string_view modifier) {
     const Entry* found = names.find(table, modifier);
-    if (found == nullptr) {
-      result_.unknown = true;
-      return;
-    }
+    if (found == nullptr) return not_read();
     result_.unknown |= found->opaque;
     switch (found->field) {
     case Field::ignored: break;
@@ -366,6 +384,8 @@ public:
     case Field::cache: set(result_.cache, found->value); break;
     case Field::sub: add_sub(static_cast<Sub>(found->value)); break;
     case Field::vector: result_.vector = found->value; break;
+    case Field::shape: set(result_.shape, found->value); break;
+    case Field::matrices: result_.matrices = found->value; break;
     case Field::flag: result_.*(found->flag) = true; break;
     case Field::half_or_compare:
       if (compares(op_))
@@ -397,18 +417,21 @@ public:
   [[nodiscard]] const Modifiers& result() const { return result_; }
 
 private:
+  void not_read() { result_.unknown = result_.unread = true; }
+
   template <typename Enum> void set(Enum& field, std::uint8_t value) {
-    result_.unknown |= field != Enum::none;
+    if (field != Enum::none) not_read();
     field = static_cast<Enum>(value);
   }
 
   void add_type(Type type) {
-    Type* slots[] = {&result_.type, &result_.type2, &result_.type3};
+    Type* slots[] = {&result_.type, &result_.type2, &result_.type3, &result_.type4};
     const auto free = std::ranges::find_if(slots, [](Type* t) { return *t == Type::none; });
     if (free == std::end(slots))
-      result_.unknown = true;
+      not_read();
     else
       **free = type;
+    result_.unknown |= result_.type4 != Type::none;
   }
 
   void add_space(Space space) {
@@ -417,7 +440,7 @@ private:
     else if (result_.space2 == Space::generic)
       result_.space2 = space;
     else
-      result_.unknown = true;
+      not_read();
   }
 
   // .mmio.relaxed and .weak.volatile-like pairs keep the stronger word.
@@ -427,7 +450,7 @@ private:
     Sub* slots[] = {&result_.sub, &result_.sub2, &result_.sub3};
     const auto free = std::ranges::find(slots, Sub::none, [](const Sub* s) { return *s; });
     if (free == std::end(slots))
-      result_.unknown = true;
+      not_read();
     else
       **free = sub;
   }

@@ -46,10 +46,14 @@ Scopes::Id Scopes::add(Id parent) {
   return static_cast<Id>(scopes_.size() - 1);
 }
 
-RegId Scopes::add_register(std::string_view name, Type type, bool is_vector) {
+RegId Scopes::add_register(std::string_view name, Type type, std::uint32_t length) {
+  const auto first = static_cast<RegId>(body_.registers.size());
   body_.registers.push_back({std::string(name), type});
-  vector_.push_back(is_vector);
-  return static_cast<RegId>(body_.registers.size() - 1);
+  length_.push_back(length);
+  if (elements_ && length != 1)
+    for (std::uint32_t i = 0; i < length; ++i)
+      add_register(std::string(name) + '.' + "xyzw"[i % 4], type);
+  return first;
 }
 
 std::uint32_t Scopes::add_symbol(const Variable& variable, Symbol::Kind kind) {
@@ -73,11 +77,10 @@ void Scopes::declare(Id id, const Variable& variable) {
     scope.symbols[variable.name] = add_symbol(variable, Symbol::Kind::variable);
     return;
   }
-  const bool is_vector = variable.vector != 1;
   if (variable.range != 0)
-    scope.ranges[variable.name] = {variable.range, variable.type, is_vector};
+    scope.ranges[variable.name] = {variable.range, variable.type, variable.vector};
   else
-    scope.registers[variable.name] = add_register(variable.name, variable.type, is_vector);
+    scope.registers[variable.name] = add_register(variable.name, variable.type, variable.vector);
 }
 
 void Scopes::declare_parameters(const Function& function) {
@@ -119,7 +122,7 @@ RegId Scopes::find_register(Scope& scope, std::string_view name) {
   const Numbered numbered = split(name);
   const auto range = scope.ranges.find(numbered.prefix);
   if (range == scope.ranges.end() || numbered.number >= range->second.count) return none;
-  const RegId reg = add_register(name, range->second.type, range->second.is_vector);
+  const RegId reg = add_register(name, range->second.type, range->second.length);
   scope.registers.emplace(name, reg);
   return reg;
 }

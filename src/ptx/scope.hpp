@@ -13,7 +13,9 @@ class Scopes {
 public:
   using Id = std::uint32_t;
 
-  explicit Scopes(Body& body) : body_(body), scopes_(1) {} // scope 0 holds the parameters
+  // Scope 0 holds the parameters.
+  Scopes(Body& body, VectorRegisters vectors)
+      : body_(body), elements_(vectors == VectorRegisters::elements), scopes_(1) {}
 
   Id add(Id parent);
   [[nodiscard]] Id parent(Id scope) const { return scopes_[scope].parent; }
@@ -29,15 +31,16 @@ public:
   Arg find(Id scope, std::string_view name);
   [[nodiscard]] InstId label(Id scope, std::string_view name) const;            // or `none`
   [[nodiscard]] std::uint32_t prototype(Id scope, std::string_view name) const; // or `none`
-  // A register declared as a vector (.reg .v4 .f32 v) has no place in the flat lists.
-  [[nodiscard]] bool is_vector(RegId reg) const { return vector_[reg]; }
-  RegId add_register(std::string_view name, Type type, bool is_vector);
+  // Of a register declared as a vector (.reg .v4 .f32 v), otherwise 1. If vectors are made of
+  // elements, these are the registers behind it.
+  [[nodiscard]] std::uint32_t length(RegId reg) const { return length_[reg]; }
+  RegId add_register(std::string_view name, Type type, std::uint32_t length = 1);
 
 private:
   struct NameRange {
     std::uint32_t count = 0;
     Type type = Type::none;
-    bool is_vector = false;
+    std::uint32_t length = 1;
   };
   using Map = std::unordered_map<std::string_view, std::uint32_t>;
   struct Scope {
@@ -51,9 +54,10 @@ private:
   std::uint32_t add_symbol(const Variable& variable, Symbol::Kind kind);
 
   Body& body_;
+  bool elements_ = false;
   std::vector<Scope> scopes_;
-  std::vector<bool> vector_; // per register
-  Map globals_;              // symbols of module scope used so far
+  std::vector<std::uint32_t> length_; // per register
+  Map globals_;                      // symbols of module scope used so far
 };
 
 } // namespace ptxasw::ptx

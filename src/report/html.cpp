@@ -243,6 +243,8 @@ std::string to_html(const Report& report, std::string_view original_text,
                       style_sheet);
   page += fmt::format("<header><div class=\"soft\">ptxasw report</div><h1>{}</h1>\n", title);
   page += tiles(report) + "</header>\n" + messages(report) + "<main>\n";
+  if (const std::string said = promise(report); !said.empty())
+    page += fmt::format("<p class=\"soft\">{}</p>\n", escaped(said));
   for (const auto& kernel : report.kernels)
     page += kernel_section(kernel);
   page += SideBySide(report, original_text, rewritten_text).render();

@@ -154,6 +154,7 @@ std::string to_json(const Report& report) {
         {"print", report.print_ms},
         {"search", report.search_ms}}},
       {"trials", report.trials},
+      {"promise", promise(report)},
       {"messages", std::move(messages)},
       {"kernels", std::move(kernels)}};
   // Names come from the input and need not be UTF-8; replacing keeps dump() from throwing.

@@ -43,6 +43,12 @@ bool harmless(std::string_view name) {
 
 } // namespace
 
+std::string promise(const Report& report) {
+  if (std::ranges::none_of(report.kernels, &KernelReport::changed)) return "";
+  return "what is rewritten computes the same bits in launches without data races, but for the "
+         "payload of a double-precision NaN: of two that meet, either is handed on";
+}
+
 std::string operation(const AccessReport& access) {
   std::string text = access.is_store ? "st" : "ld";
   if (!access.space.empty()) text += "." + access.space;

@@ -16,6 +16,9 @@ std::string lane_stride(const AccessReport& access);  // bytes: "4", "param", "-
 std::string sectors(const AccessReport& access);      // "4", "4-5"
 std::string source_place(const AccessReport& access); // "jacobi.cu:12", file name without folders
 
+// What is promised of the kernels that were rewritten, and what is not; empty if none was.
+std::string promise(const Report& report);
+
 std::string_view name(Outcome outcome);  // "shuffled"
 std::string_view name(FactKind kind);    // "checked"
 std::string_view meaning(FactKind kind); // "checked at run time"

@@ -130,8 +130,9 @@ void put_summary(std::string& out, const Report& report, const TextStyle& style)
   out += fmt::format("  {} ({}); parse {}, analysis {}, print {}\n",
                      plural(report.statements, "statement"), opaque, milliseconds(report.parse_ms),
                      milliseconds(report.analyze_ms), milliseconds(report.print_ms));
-  if (std::ranges::any_of(report.kernels, &KernelReport::changed))
-    out += "  what is rewritten computes the same bits in launches without data races\n";
+  if (const std::string said = promise(report); !said.empty())
+    for (const std::string& line : wrap(said, style.width > 4 ? style.width - 2 : 2))
+      out += "  " + line + '\n';
   if (report.trials != 0)
     out += fmt::format("  {} of ptxas to choose coarsenings, {}\n", plural(report.trials, "run"),
                        milliseconds(report.search_ms));

@@ -52,9 +52,40 @@ inline constexpr auto cvt_from_narrow = [](auto f) {
   f.out(concat(apply<16>(f.op.function, bits<8, 8>(a)), apply<16>(f.op.function, bits<0, 8>(a))));
 };
 
+// cvt.pack d, a, b, c: a and b within the range of N bits, b lowest, c above them.
+template <unsigned N, bool Signed>
+inline constexpr auto cvt_pack_integers = [](auto f) {
+  const auto within = [&](unsigned i) {
+    const auto x = f.u32(i);
+    const Bits top = Bits{1} << (N - (Signed ? 1 : 0));
+    const auto low = x.number(Signed ? -top : 0), high = x.number(top - 1);
+    return trunc<N>(ite(x.slt(low), low, ite(high.slt(x), high, x)));
+  };
+  const auto both = concat(within(0), within(1));
+  if constexpr (N == 16)
+    f.out(both);
+  else
+    f.out(concat(bits<0, 32 - 2 * N>(f.u32(2)), both));
+};
+
 } // namespace ptxasw::sem::rules
 
 namespace ptxasw::sem {
+
+template <class D> Step<D> find_cvt_pack(const ptx::Modifiers& m, unsigned sources) {
+  using namespace rules;
+  if (!m.sat || m.type2 != ptx::Type::s32) return nullptr;
+  const bool with_third = m.type3 == ptx::Type::b32 && sources == 3;
+  switch (m.type) {
+  case ptx::Type::u16:
+    return sources == 2 && !with_third ? step<D, 32, false, cvt_pack_integers<16, false>> : nullptr;
+  case ptx::Type::s16:
+    return sources == 2 && !with_third ? step<D, 32, false, cvt_pack_integers<16, true>> : nullptr;
+  case ptx::Type::u8: return with_third ? step<D, 32, false, cvt_pack_integers<8, false>> : nullptr;
+  case ptx::Type::s8: return with_third ? step<D, 32, false, cvt_pack_integers<8, true>> : nullptr;
+  default: return nullptr;
+  }
+}
 
 inline bool is_narrow_pair(ptx::Type t) {
   return t >= ptx::Type::e4m3x2 && t <= ptx::Type::e3m2x2;
@@ -106,6 +137,7 @@ template <class D> Step<D> find_cvt(const ptx::Inst& inst) {
   using namespace rules;
   const ptx::Modifiers& m = inst.mods;
   const ptx::Type to = m.type, from = m.type2;
+  if (m.sub == ptx::Sub::pack) return find_cvt_pack<D>(m, inst.src.count);
   if (m.type3 != ptx::Type::none || m.rounding == ptx::Rounding::rs) return nullptr;
   if (is_narrow_pair(to) || is_narrow_pair(from)) return find_cvt_narrow<D>(m, inst.src.count);
   const bool integers = is_plain_integer(to) && is_plain_integer(from);

@@ -32,6 +32,13 @@ inline constexpr auto unpack = [](auto f) {
   }
 };
 
+// mov.v4.b32 of registers in braces, or of those declared as vectors.
+template <unsigned N>
+inline constexpr auto mov_elements = [](auto f) {
+  for (unsigned i = 0; i < N; ++i)
+    f.out(f.in(i), false, i);
+};
+
 // Generic address = window base + address in the space.
 template <class F> auto window(const F& f) {
   const Function base{.fn = Fn::window, .space = f.mods().space};
@@ -57,6 +64,11 @@ template <class D, auto Rule> Step<D> at_packed(ptx::Type type, unsigned parts) 
 template <class D> Step<D> find_move(const ptx::Inst& inst) {
   using namespace rules;
   const ptx::Type t = inst.mods.type;
+  if (const unsigned elements = inst.mods.vector; elements != 1) {
+    if (inst.dst.count != elements || inst.src.count != elements) return nullptr;
+    if (elements == 2) return at_width<D, mov_elements<2>>(t);
+    return elements == 4 ? at_width<D, mov_elements<4>>(t) : nullptr;
+  }
   if (inst.dst.count == 1 && inst.src.count == 1) {
     if (t == ptx::Type::pred) return step<D, 1, false, mov>;
     return at_packed<D, mov>(t, 1);

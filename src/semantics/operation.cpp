@@ -84,7 +84,8 @@ unsigned produced_width(const ptx::Inst& inst, unsigned i) {
   case Op::bfind: return 32;
   case Op::mul:
   case Op::mad: return m.half == ptx::Half::wide && w <= 64 ? 2 * w : w;
-  case Op::mov: return inst.dst.count > 1 ? packed_element(inst) : w;
+  case Op::cvt: return m.sub == ptx::Sub::pack ? 32 : w;
+  case Op::mov: return inst.dst.count > 1 && m.vector == 1 ? packed_element(inst) : w;
   default: return w;
   }
 }
@@ -182,6 +183,8 @@ bool well_formed(const ptx::Inst& inst) {
   unsigned wanted = source_count(inst);
   const bool pair = is_pair(inst.mods.type) || is_narrow_pair(inst.mods.type);
   if (inst.op == Op::cvt && pair && inst.mods.type2 == Type::f32) wanted = 2;
+  if (inst.op == Op::cvt && inst.mods.sub == ptx::Sub::pack)
+    wanted = inst.mods.type3 == Type::none ? 2 : 3;
   const bool three = sources == 3 && inst.mods.type == Type::f32;
   return sources == wanted || (three && (inst.op == Op::min || inst.op == Op::max));
 }

@@ -207,8 +207,8 @@ void Engine::store(Warp& warp, Frame& frame, const Operands& operands, const Ins
                              std::uint64_t{size} * ins.elements, true);
     if (!bytes) return;
     for (std::size_t e = 0; e < src.size(); ++e) {
-      const sem::Bits value =
-          sem::truncate_stored(domain, ins.type, operands.wide_lane(src[e], lane), src[e].width);
+      const sem::Bits sum = operands.wide_lane(src[e], lane) + ins.data_offset;
+      const sem::Bits value = sem::truncate_stored(domain, ins.type, sum, src[e].width);
       const bool defined = (operands.undefined_lanes(src[e]) >> lane & 1) == 0;
       if (!defined && sem::space_of(addresses_[lane]) == Space::global) undefined |= 1U << lane;
       std::memcpy(bytes->data + e * size, &value, size);
@@ -220,15 +220,20 @@ void Engine::store(Warp& warp, Frame& frame, const Operands& operands, const Ins
   observe(Access::Kind::store, warp, ins, mask, size * ins.elements);
 }
 
-// cp.async, done at once: a legal time for it. Operands: destination in shared memory, source in
-// global memory, and how many bytes of it to take (the rest is zeros).
+// cp.async. Operands: destination in shared memory, source in global memory, and how many bytes of
+// it to take or whether to take none (the rest is zeros). The source is read at once, a legal time
+// for it; the destination is undefined until the lane waits for the copy, and written then.
 void Engine::copy(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
                   std::uint32_t mask) {
   const std::span src(&frame.code->places[ins.src.first], ins.src.count);
   if (!addresses(warp, operands, ins, mask)) return;
   const unsigned size = ins.element_bytes;
   for_lanes(mask, [&](unsigned lane) {
-    const std::uint64_t wanted = src.size() > 1 ? operands.lane(src[1], lane) : size;
+    std::uint64_t wanted = size;
+    if (src.size() > 1) {
+      const std::uint64_t said = operands.lane(src[1], lane);
+      wanted = src[1].width != 1 ? said : said != 0 ? 0 : size; // a predicate: leave it all out?
+    }
     const auto taken = static_cast<unsigned>(std::min<std::uint64_t>(wanted, size));
     const std::uint64_t to =
         operands.lane(src[0], lane) + static_cast<std::uint64_t>(ins.copy_offset);
@@ -241,13 +246,27 @@ void Engine::copy(Warp& warp, Frame& frame, const Operands& operands, const Ins&
       std::copy_n(from->data, taken, data.begin());
       std::copy_n(from->defined, taken, defined.begin());
     }
-    const auto bytes = reach(warp, frame, ins, Space::shared, lane,
-                             to + sem::window_base(Space::shared), size, true);
+    const std::uint64_t address = to + sem::window_base(Space::shared);
+    const auto bytes = reach(warp, frame, ins, Space::shared, lane, address, size, true);
     if (!bytes) return;
-    std::copy_n(data.begin(), size, bytes->data);
-    std::copy_n(defined.begin(), size, bytes->defined);
+    std::fill_n(bytes->defined, size, 0);
+    warp.copies.push_back({lane, size, warp.copy_groups[lane], address, data, defined, ins.inst});
   });
   if (result_.ok()) observe(Access::Kind::load, warp, ins, mask, size);
+}
+
+// The copies that lanes wait for are written, in the order in which they began.
+void Engine::land(Warp& warp, Frame& frame, const Ins& ins, std::uint32_t mask) {
+  std::erase_if(warp.copies, [&](const PendingCopy& copy) {
+    if ((mask >> copy.lane & 1) == 0) return false;
+    if (!ins.all_copies && copy.group + ins.groups_left >= warp.copy_groups[copy.lane])
+      return false;
+    const auto bytes = reach(warp, frame, ins, Space::shared, copy.lane, copy.to, copy.bytes, true);
+    if (!bytes) return true;
+    std::copy_n(copy.data.begin(), copy.bytes, bytes->data);
+    std::copy_n(copy.defined.begin(), copy.bytes, bytes->defined);
+    return true;
+  });
 }
 
 } // namespace ptxasw::simt

@@ -34,7 +34,9 @@ enum class Kind : std::uint8_t {
   load,
   store,
   atomic, // atom and red
-  copy,   // cp.async, done at once
+  copy,   // cp.async: its bytes land when the lane waits
+  copy_commit,
+  copy_wait,
   branch,
   branch_table,
   call,
@@ -43,6 +45,8 @@ enum class Kind : std::uint8_t {
   trap,
   barrier,
   warp_sync, // shfl, vote, match, redux, elect, bar.warp: exchange between lanes
+  matrix,    // ldmatrix, mma
+  policy,    // createpolicy: a value that only cache hints take
   active_mask,
   nothing, // fences, hints
   unsupported,
@@ -63,12 +67,15 @@ struct Ins {
   Place address;                 // of a memory access
   std::int64_t offset = 0;
   std::int64_t copy_offset = 0;       // of a copy's destination, whose base is the first source
+  std::uint64_t data_offset = 0;      // of a store: to be added to its only source
+  std::uint64_t groups_left = 0;      // of a copy_wait: this many may still be on their way,
+  bool all_copies = false;            // or none, those included that no group has yet
   ptx::Slice targets;                 // into Code::targets; of a call: its index in Code::calls
   std::uint32_t loop = nowhere;       // innermost one around the instruction: into Code::loops
   bool loop_header = false;           // the loop begins here
   std::uint32_t reconverge = nowhere; // of a branch: where its immediate post-dominator begins
-  std::uint32_t sync_key = 0;         // warp_sync: instructions that may meet have equal keys
-  std::uint32_t callee = nowhere;     // into Program::codes, if it is known
+  std::uint32_t sync_key = 0;     // warp_sync, matrix: instructions that may meet have equal keys
+  std::uint32_t callee = nowhere; // into Program::codes, if it is known
   sem::Step<sem::ConcreteDomain> step = nullptr;
   const sem::Operation* operation = nullptr;
   const ptx::Inst* inst = nullptr;

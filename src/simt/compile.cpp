@@ -3,6 +3,7 @@
 #include "semantics/windows.hpp"
 #include "simt/approximate.hpp"
 #include "simt/layout.hpp"
+#include "simt/matrix.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,7 @@ struct Shared {
   Program& program;
   Layout& layout;
   std::map<std::tuple<Op, ptx::Type, Sub, bool, bool>, std::uint32_t> sync_keys;
+  std::uint32_t matrices = 0;       // instructions; each is met by itself alone
   std::deque<std::uint32_t> wanted; // functions to compile
 
   std::uint32_t code(std::uint32_t function) {
@@ -244,6 +246,11 @@ private:
     case Kind::store:
     case Kind::atomic: access(inst); break;
     case Kind::copy: copy(inst); break;
+    case Kind::copy_wait:
+      ins_.all_copies = inst.mods.sub2 == Sub::wait_all;
+      if (!ins_.all_copies) ins_.groups_left = body_.src(inst)[0].value;
+      break;
+    case Kind::matrix: matrix(inst); break;
     case Kind::branch:
     case Kind::branch_table: {
       const auto targets = body_.targets_of(inst);
@@ -275,6 +282,9 @@ private:
       return inst.op == Op::ret ? Kind::return_ : inst.op == Op::exit ? Kind::exit : Kind::trap;
     default: break;
     }
+    // No pass knows a matrix instruction, nor does it matter to a policy how it was made.
+    if (matrix_known(body_, inst)) return Kind::matrix;
+    if (inst.op == Op::createpolicy && inst.dst.count == 1) return Kind::policy;
     if (inst.opaque) return Kind::unsupported;
     switch (ptx::group(inst.op)) {
     case ptx::Group::pure: return Kind::step;
@@ -296,9 +306,14 @@ private:
 
   Kind copy_kind(const ptx::Inst& inst) const {
     if (inst.op != Op::cp || inst.mods.sub != Sub::async) return Kind::unsupported;
-    if (inst.addr.count == 0) return Kind::nothing; // commit_group, wait_group, wait_all
-    const bool plain = inst.addr.count == 2 && inst.mods.space == ptx::Space::shared &&
-                       inst.mods.space2 == ptx::Space::global && !inst.mods.cache_hint;
+    const auto src = body_.src(inst);
+    if (inst.mods.sub2 == Sub::commit_group) return Kind::copy_commit;
+    if (inst.mods.sub2 == Sub::wait_all) return Kind::copy_wait;
+    if (inst.mods.sub2 == Sub::wait_group && src.size() == 1 && src[0].kind == ptx::Arg::Kind::imm)
+      return Kind::copy_wait;
+    const bool plain = inst.mods.sub2 == Sub::none && inst.addr.count == 2 &&
+                       inst.mods.space == ptx::Space::shared &&
+                       inst.mods.space2 == ptx::Space::global;
     return plain ? Kind::copy : Kind::unsupported;
   }
 
@@ -331,6 +346,8 @@ private:
     const ptx::Address& address = body_.addr(inst)[0];
     ins_.address = place(address.base);
     ins_.offset = address.offset;
+    if (ins_.kind == Kind::store && body_.src(inst)[0].kind == ptx::Arg::Kind::reg)
+      ins_.data_offset = body_.src(inst)[0].value;
     // Parameters of functions, and of the calls that a kernel makes, lie on the stack.
     // A generic access to a variable that is named is one of the variable's space, as for ptxas.
     if (ins_.space == ptx::Space::generic && address.base.kind == ptx::Arg::Kind::symbol)
@@ -355,11 +372,24 @@ private:
     ins_.offset = addresses[1].offset;
     ins_.copy_offset = addresses[0].offset;
     std::vector<Place> src{place(addresses[0].base)};
-    for (const ptx::Arg& more : sizes.subspan(1))
-      src.push_back(place(more));
+    auto more = sizes.subspan(1);
+    if (inst.mods.cache_hint && !more.empty()) more = more.first(more.size() - 1);
+    for (const ptx::Arg& size : more)
+      src.push_back(place(size));
     ins_.src = {static_cast<std::uint32_t>(code_.places.size()),
                 static_cast<std::uint32_t>(src.size())};
     code_.places.insert(code_.places.end(), src.begin(), src.end());
+  }
+
+  void matrix(const ptx::Inst& inst) {
+    ins_.sync_key = 1U << 31 | shared_.matrices++;
+    if (inst.addr.count == 0) return;
+    ins_.element_bytes = 16; // a row of ldmatrix
+    ins_.address = place(body_.addr(inst)[0].base);
+    ins_.offset = body_.addr(inst)[0].offset;
+    if (ins_.space == ptx::Space::generic &&
+        body_.addr(inst)[0].base.kind == ptx::Arg::Kind::symbol)
+      ins_.space = ptx::Space::shared;
   }
 
   CallValue call_value(const ptx::Arg& arg) {
@@ -440,7 +470,7 @@ tl::expected<ProgramPtr, std::string> compile(std::shared_ptr<const ptx::Module>
     code.name = function.name;
     code.external = function.is_declaration;
     if (code.external) continue;
-    code.body = ptx::resolve(*program->module, function);
+    code.body = ptx::resolve(*program->module, function, nullptr, ptx::VectorRegisters::elements);
     if (!code.body.usable) {
       std::string why = fmt::format("the body of {} cannot be used", function.name);
       if (!code.body.diagnostics.empty())

@@ -163,6 +163,8 @@ void Engine::begin_block(Block& block, std::uint64_t linear) {
     warp.existing = threads == warp_size ? ~0U : (1U << threads) - 1;
     warp.exited = 0;
     warp.letters = {};
+    warp.copies.clear();
+    warp.copy_groups = {};
     warp.fragments.clear();
     warp.fragments.reserve(std::size_t{4} *
                            warp_size); // no more can exist, so references stay good
@@ -358,6 +360,10 @@ bool Engine::execute(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t
   case Kind::store: store(warp, frame, values, ins, mask); return true;
   case Kind::atomic: atomic(warp, frame, values, ins, mask); return true;
   case Kind::copy: copy(warp, frame, values, ins, mask); return true;
+  case Kind::copy_commit:
+    for_lanes(mask, [&](unsigned lane) { ++warp.copy_groups[lane]; });
+    return true;
+  case Kind::copy_wait: land(warp, frame, ins, mask); return true;
   case Kind::branch: branch(warp, id, ins, mask); return false;
   case Kind::branch_table: branch_table(warp, id, ins, mask); return false;
   case Kind::call: return call(warp, id, ins, mask);
@@ -379,6 +385,12 @@ bool Engine::execute(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t
   case Kind::trap: fail(Result::Status::trapped, warp, mask, ins, "trap"); return false;
   case Kind::barrier: barrier(warp, id, ins, mask); return false;
   case Kind::warp_sync: warp_sync(warp, id, values, ins, mask); return false;
+  case Kind::matrix: matrix(warp, id, ins, mask); return false;
+  case Kind::policy: {
+    const Place& dst = frame.code->places[ins.dst.first];
+    for_lanes(mask, [&](unsigned lane) { write(frame, dst, lane, 0, 0, true); });
+    return true;
+  }
   case Kind::active_mask: {
     const Place& dst = frame.code->places[ins.dst.first];
     for_lanes(mask, [&](unsigned lane) { write(frame, dst, lane, mask, 0, false); });

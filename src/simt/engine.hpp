@@ -1,6 +1,6 @@
 // The machine that runs one launch. Its methods are spread over several files by subject:
 // engine.cpp (set-up and the instruction loop), control.cpp, calls.cpp, access.cpp, atomics.cpp,
-// warp_sync.cpp, barriers.cpp, schedule.cpp.
+// warp_sync.cpp, matrix.cpp, barriers.cpp, schedule.cpp.
 #pragma once
 
 #include "simt/races.hpp"
@@ -90,6 +90,7 @@ private:
   void store(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
              std::uint32_t mask);
   void copy(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask);
+  void land(Warp& warp, Frame& frame, const Ins& ins, std::uint32_t mask);
   bool addresses(const Warp& warp, const Operands& operands, const Ins& ins, std::uint32_t mask);
   std::optional<Bytes> reach(Warp& warp, const Frame& frame, const Ins& ins, ptx::Space space,
                              unsigned lane, std::uint64_t address, std::uint64_t bytes,
@@ -108,6 +109,23 @@ private:
                  std::uint32_t mask);
   void deliver(Warp& warp);
   void settle(Warp& warp, std::uint32_t id);
+
+  // matrix.cpp
+  void matrix(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);
+  void do_matrix(Warp& warp, const Ins& ins, std::uint32_t group);
+  void load_matrices(Warp& warp, const Ins& ins);
+  // Calls visit(frame, operands, lane) for the lanes of a warp that wait at this instruction.
+  template <class Visit> void for_each_lane_at(Warp& warp, const Ins& ins, Visit&& visit) {
+    for (const Fragment& f : warp.fragments) {
+      if (f.state != Fragment::State::warp_sync) continue;
+      Frame& frame = warp.frames[f.frame];
+      if (f.pc >= frame.code->insts.size() || &frame.code->insts[f.pc] != &ins) continue;
+      const Operands at = operands(warp, frame);
+      for_lanes(f.mask, [&](unsigned lane) {
+        if (warp.letters[lane].waiting) visit(frame, at, lane);
+      });
+    }
+  }
 
   // barriers.cpp
   void barrier(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);

@@ -59,6 +59,15 @@ struct Letter {
   bool predicate = false, result_undefined = false;
 };
 
+// Bytes that cp.async has read and not yet written.
+struct PendingCopy {
+  unsigned lane = 0, bytes = 0;
+  std::uint64_t group = 0; // of the lane, counted from its first one
+  std::uint64_t to = 0;    // generic address in shared memory
+  std::array<std::uint8_t, 16> data{}, defined{};
+  const ptx::Inst* inst = nullptr;
+};
+
 struct Block;
 
 struct Warp {
@@ -74,8 +83,10 @@ struct Warp {
   // Local memory: `stack_capacity` bytes per lane.
   std::vector<std::uint8_t> stack, stack_defined;
   std::uint64_t stack_capacity = 0;
-  std::uint32_t turn = 0;  // fragment that ran last
-  std::uint32_t epoch = 0; // exchanges between lanes so far
+  std::vector<PendingCopy> copies;
+  std::array<std::uint64_t, warp_size> copy_groups{}; // of each lane: those it has committed
+  std::uint32_t turn = 0;                             // fragment that ran last
+  std::uint32_t epoch = 0;                            // exchanges between lanes so far
 
   [[nodiscard]] std::uint32_t alive() const { return existing & ~exited; }
 };

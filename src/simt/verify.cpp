@@ -155,6 +155,8 @@ private:
           const Schedule& schedule, const Watch& watch = {}) const {
     Run run{{}, prepared.memory};
     constexpr std::uint64_t slower = 4; // a rewrite may take more steps than what it replaces
+    constexpr std::uint64_t each = 64;  // steps in which a warp that has nothing to do may leave
+    const std::uint64_t warps = launch.grid.count() * launch.block.count() / warp_size;
     const bool rewritten = &program == right_.get();
     const Dim3 divide = rewritten ? options_.divide : Dim3{1};
     std::vector<Argument> arguments = prepared.arguments;
@@ -165,7 +167,7 @@ private:
                             .dynamic_shared = launch.dynamic_shared,
                             .arguments = std::move(arguments),
                             .schedule = schedule,
-                            .budget = options_.budget * (rewritten ? slower : 1),
+                            .budget = (options_.budget + each * warps) * (rewritten ? slower : 1),
                             .report_undefined = watch.undefined,
                             .report_races = watch.races,
                             .coverage = watch.coverage,

@@ -132,10 +132,6 @@ void answer(const ptx::Inst& inst, std::array<Letter, warp_size>& letters, std::
     default: break; // bar.warp
     }
   });
-  for_lanes(group, [&](unsigned lane) {
-    letters[lane].waiting = false;
-    letters[lane].done = true;
-  });
 }
 
 } // namespace
@@ -193,9 +189,17 @@ void Engine::deliver(Warp& warp) {
     // Any fragment of the group knows what kind of exchange this is.
     for (const Fragment& f : warp.fragments) {
       if (f.state != Fragment::State::warp_sync || (f.mask & group) == 0) continue;
-      answer(*warp.frames[f.frame].code->insts[f.pc].inst, warp.letters, group);
+      const Ins& ins = warp.frames[f.frame].code->insts[f.pc];
+      if (ins.kind == Kind::matrix)
+        do_matrix(warp, ins, group);
+      else
+        answer(*ins.inst, warp.letters, group);
       break;
     }
+    for_lanes(group, [&](unsigned lane) {
+      warp.letters[lane].waiting = false;
+      warp.letters[lane].done = true;
+    });
     any = true;
   }
   if (!any) return;
@@ -215,7 +219,8 @@ void Engine::settle(Warp& warp, std::uint32_t id) {
   if (waiting == f.mask) return;
   Frame& frame = warp.frames[f.frame];
   const Ins& ins = frame.code->insts[f.pc];
-  const std::span dst(&frame.code->places[ins.dst.first], ins.dst.count);
+  const std::span dst(&frame.code->places[ins.dst.first],
+                      ins.kind == Kind::matrix ? 0 : ins.dst.count); // of a matrix: written already
   for_lanes(done, [&](unsigned lane) {
     Letter& letter = warp.letters[lane];
     if (!dst.empty()) write(frame, dst[0], lane, letter.result, 0, letter.result_undefined);

@@ -31,8 +31,11 @@ using Places = std::map<std::uint64_t, std::uint64_t>;
 constexpr std::size_t most_ways = 4;
 // Largest value of a parameter, in this order.
 constexpr std::uint64_t parameter_limits[] = {64, 1024, 8192, 131072, std::uint64_t{1} << 22};
-constexpr std::uint64_t grid_limits[] = {64, 1024, 16384, 131072}; // blocks, likewise
-constexpr std::uint64_t most_threads = std::uint64_t{1} << 21; // of a launch that the solver makes
+constexpr std::uint64_t grid_limits[] = {64, 1024, 16384, 131072, 524288}; // blocks, likewise
+// Of a launch that the solver makes. Kernels that are merged in large launches only call a few
+// waves of all that a GPU holds, times the copies, large; nearly all of the threads then leave at
+// once.
+constexpr std::uint64_t most_threads = std::uint64_t{1} << 24;
 constexpr Dim3 free_grid{0, 0, 0};
 
 class Kernel {

@@ -1,6 +1,7 @@
 // What ptxas -v says, as it was recorded, and what must not be made of less.
 #include "machine/assembler.hpp"
 #include "machine/fake.hpp"
+#include "machine/messages.hpp"
 
 #include <gmock/gmock.h>
 
@@ -10,26 +11,11 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr std::string_view recorded = R"(ptxas info    : 2 bytes gmem, 72 bytes cmem[4]
-ptxas info    : Overriding maximum register limit 256 for 'k3' with  32 of maxrregcount option
-ptxas info    : Compiling entry function '_Z2k3Pdi' for 'sm_90'
-ptxas info    : Function properties for _Z2k3Pdi
-    280 bytes stack frame, 568 bytes spill stores, 564 bytes spill loads
-ptxas info    : Used 64 registers, used 0 barriers, 280 bytes cumulative stack size
-ptxas info    : Compile time = 18.211 ms
-ptxas info    : Function properties for _Z1gf
-    8 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
-foo info    : Compiling entry function '_Z2k1Pfi' for 'sm_90'
-foo info    : Function properties for _Z2k1Pfi
-    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
-foo info    : Used 46 registers, 400 bytes cmem[0]
-ptxas warning : Registers are spilled to local memory in function '_Z2k3Pdi'
-)";
-
 TEST(ReadUsage, OfKernels) {
   using Entry = std::pair<const std::string, std::optional<Usage>>;
-  EXPECT_THAT(read_usage(recorded), ElementsAre(Entry{"_Z2k1Pfi", Usage{46, 0, 0, 0}},
-                                                Entry{"_Z2k3Pdi", Usage{64, 280, 568, 564}}));
+  EXPECT_THAT(read_usage(test::ptxas_messages),
+              ElementsAre(Entry{"_Z2k1Pfi", Usage{46, 0, 0, 0}},
+                          Entry{"_Z2k3Pdi", Usage{64, 280, 568, 564}}));
   EXPECT_THAT(read_usage(""), IsEmpty());
   EXPECT_THAT(read_usage("Used registers\n bytes stack frame\nUsed 3 registers"), IsEmpty());
 }

@@ -93,6 +93,24 @@ TEST(Body, CarryIsOneRegister) {
   EXPECT_EQ(Kernel("ret;").body.carry, none);
 }
 
+TEST(Body, VectorRegistersAreOpaqueOrTheirElements) {
+  Kernel kernel(".reg .v4 .f32 %v, %w<2>;\nld.global.v4.f32 %v, [%d1];\n"
+                "mov.v4.f32 %w1, {%v.x, %v.g, %f1, %v.a};\nadd.f32 %w1.y, %f1, %f1;\n"
+                "st.global.u32 [%d1], %r1+4;\nadd.u32 %r1, %r2+4, %r3;\nadd.f32 %f1, %v, %f1;");
+  for (const Inst& inst : kernel.body.insts)
+    EXPECT_TRUE(inst.opaque);
+  kernel.body =
+      resolve(*kernel.module, kernel.module->functions.back(), nullptr, VectorRegisters::elements);
+  ASSERT_TRUE(kernel.body.usable);
+  const auto shown = [&](std::size_t i) { return kernel.show(i); };
+  EXPECT_EQ(shown(0), "%v.x %v.y %v.z %v.w = [%d1+0]");
+  EXPECT_EQ(shown(1), "%w1.x %w1.y %w1.z %w1.w = %v.x %v.y %f1 %v.w");
+  EXPECT_EQ(shown(2), "%w1.y = %f1 %f1");
+  EXPECT_EQ(kernel.body.src(kernel.body.insts[3])[0].value, 4U);
+  EXPECT_FALSE(kernel.body.insts[3].opaque);
+  EXPECT_TRUE(kernel.body.insts[4].opaque); // a sum is no operand of an addition
+}
+
 TEST(Body, Guards) {
   const Kernel kernel("@!%p3 ret;\nret;");
   EXPECT_EQ(kernel.body.registers[kernel.body.insts[0].guard].name, "%p3");

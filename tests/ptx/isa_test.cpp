@@ -84,11 +84,26 @@ TEST(Modifiers, InOrder) {
   EXPECT_EQ(copy.space2, Space::global);
 }
 
+TEST(Modifiers, OfAMatrixAreReadAndNotModelled) {
+  const Modifiers product = decoded(
+      Op::mma, {".sync", ".aligned", ".m16n8k16", ".row", ".col", ".f32", ".f16", ".f16", ".f32"});
+  EXPECT_TRUE(product.unknown);
+  EXPECT_FALSE(product.unread);
+  EXPECT_EQ(product.shape, Shape::m16n8k16);
+  EXPECT_EQ(product.type4, Type::f32);
+  const Modifiers load =
+      decoded(Op::ldmatrix, {".sync", ".aligned", ".m8n8", ".x4", ".trans", ".shared", ".b16"});
+  EXPECT_FALSE(load.unread);
+  EXPECT_EQ(load.matrices, 4);
+  EXPECT_TRUE(load.trans);
+  EXPECT_TRUE(decoded(Op::mma, {".sp", ".sync", ".m16n8k16"}).unread);
+}
+
 TEST(Modifiers, WhatIsNotModelledIsUnknown) {
   EXPECT_TRUE(decoded(Op::add, {".bogus", ".s32"}).unknown);
   EXPECT_TRUE(decoded(Op::ld, {".shared::cluster", ".u32"}).unknown);
   EXPECT_EQ(decoded(Op::ld, {".shared::cluster", ".u32"}).space, Space::shared);
-  EXPECT_TRUE(decoded(Op::cvt, {".pack", ".sat", ".u8", ".s32", ".b32"}).unknown);
+  EXPECT_FALSE(decoded(Op::cvt, {".pack", ".sat", ".u8", ".s32", ".b32"}).unknown);
   EXPECT_TRUE(decoded(Op::setp, {".lt", ".gt", ".s32"}).unknown);
   EXPECT_TRUE(decoded(Op::add, {".u8", ".u8", ".u8", ".u8"}).unknown);
   EXPECT_TRUE(decoded(Op::mul, {".rn", ".rz", ".f32"}).unknown);

@@ -133,6 +133,9 @@ inline constexpr std::array patterns{
     Pattern{"mov.b64 {r, r}, d"},
     Pattern{"mov.b64 {h, h, h, h}, d"},
     Pattern{"mov.b128 q, {d, d}; mov.b128 {d, d}, q"},
+    Pattern{"mov.v2.[b32|f32] {r, r}, {r, r}"},
+    Pattern{"mov.v2.[u64|f64] {d, d}, {d, d}"},
+    Pattern{"mov.v4.[b32|u32] {r, r, r, r}, {r, r, r, r}"},
     Pattern{"cvta.global.u64 d, d"},
     Pattern{"cvta.to.global.u64 d, d"},
     // Integer conversion
@@ -151,6 +154,8 @@ inline constexpr std::array patterns{
     Pattern{"cvt.sat.[u32.s32|s32.u32|u16.s16|u8.s8] r, r"},
     Pattern{"cvt.sat.[u64.s32|u64.s16] d, r"},
     Pattern{"cvt.sat.[u64.s64|s64.u64] d, d"},
+    Pattern{"cvt.pack.sat.[u16|s16].s32 r, r, r"},
+    Pattern{"cvt.pack.sat.[u8|s8].s32.b32 r, r, r, r"},
     // Floating-point arithmetic
     Pattern{"[add|sub|mul][|.rn|.rz|.rm|.rp][|.ftz][|.sat].f32 r, r, r"},
     Pattern{"[add|sub|mul][|.rn|.rz|.rm|.rp].f64 d, d, d"},

@@ -127,6 +127,116 @@ st.global.u32 [%rd1], %r6; ret;)",
             4U);
 }
 
+TEST(Memory, AsynchronousCopyLandsWhenItIsWaitedFor) {
+  // Two groups: the older one is waited for first; what no group has takes wait_all.
+  const Ran ran =
+      run_body(R"(
+mov.u32 %r5, there;
+cp.async.ca.shared.global [%r5], [%rd1+20], 4;
+cp.async.commit_group;
+cp.async.ca.shared.global [%r5+4], [%rd1+24], 4;
+cp.async.commit_group;
+cp.async.ca.shared.global [%r5+8], [%rd1+28], 4;
+st.global.u32 [%rd1+20], 99;
+cp.async.wait_group 1;
+ld.shared.u32 %r6, [there];
+cp.async.wait_group 0;
+ld.shared.u32 %r7, [there+4];
+cp.async.wait_all;
+ld.shared.u32 %r8, [there+8];
+st.global.v4.u32 [%rd1], {%r6, %r7, %r8, 0};
+ret;)",
+               {.block = {1}, .report_undefined = true}, ".shared .align 16 .b8 there[16];");
+  ASSERT_TRUE(ran.result.ok()) << ran.result.message;
+  EXPECT_EQ(ran.words[0], 5U);
+  EXPECT_EQ(ran.words[1], 6U);
+  EXPECT_EQ(ran.words[2], 7U);
+}
+
+TEST(Memory, AsynchronousCopyIsUndefinedBeforeThat) {
+  for (const char* wait : {"", "cp.async.wait_group 0;", "cp.async.commit_group;",
+                           "cp.async.commit_group; cp.async.wait_group 1;"}) {
+    const Ran ran =
+        run_body(fmt::format(R"(
+mov.u32 %r5, there;
+st.shared.u32 [%r5], 1;
+cp.async.ca.shared.global [%r5], [%rd1+16], 4;
+{}
+ld.shared.u32 %r6, [there];
+st.global.u32 [%rd1], %r6; ret;)",
+                             wait),
+                 {.block = {1}, .report_undefined = true}, ".shared .align 16 .b8 there[16];");
+    EXPECT_EQ(ran.result.status, Result::Status::undefined) << wait;
+  }
+}
+
+TEST(Memory, AsynchronousCopyTakesAPolicyAndMayBeToldToTakeNothing) {
+  const Ran ran = run_body(R"(
+mov.u32 %r5, there;
+createpolicy.fractional.L2::evict_last.b64 %rd5, 1.0;
+setp.eq.u32 %p1, 0, 0;
+setp.ne.u32 %p2, 0, 0;
+cp.async.ca.shared.global.L2::cache_hint [%r5], [%rd1+16], 4, %rd5;
+cp.async.ca.shared.global [%r5+4], [%rd1+16], 4, %p1;
+cp.async.ca.shared.global [%r5+8], [%rd1+16], 4, %p2;
+cp.async.wait_all;
+ld.shared.u32 %r6, [there];
+ld.shared.u32 %r7, [there+4];
+ld.shared.u32 %r8, [there+8];
+st.global.v4.u32 [%rd1], {%r6, %r7, %r8, 0}; ret;)",
+                           {.block = {1}}, ".shared .align 16 .b8 there[16];");
+  ASSERT_TRUE(ran.result.ok()) << ran.result.message;
+  EXPECT_EQ(ran.words[0], 4U);
+  EXPECT_EQ(ran.words[1], 0U);
+  EXPECT_EQ(ran.words[2], 4U);
+}
+
+TEST(Memory, APolicyIsForHintsAlone) {
+  const Ran ran = run_body("createpolicy.fractional.L2::evict_last.b64 %rd5, 1.0;\n"
+                           "ld.global.L2::cache_hint.u32 %r5, [%rd1+12], %rd5;\n"
+                           "st.global.L2::cache_hint.u32 [%rd1], %r5, %rd5; ret;",
+                           {.block = {1}, .report_undefined = true});
+  ASSERT_TRUE(ran.result.ok()) << ran.result.message;
+  EXPECT_EQ(ran.words[0], 3U);
+  EXPECT_EQ(run_body("createpolicy.range.global.L2::evict_last.b64 %rd5, [%rd1], 128, 256;\n"
+                     "st.global.u64 [%rd1], %rd5; ret;",
+                     {.block = {1}, .report_undefined = true})
+                .result.status,
+            Result::Status::undefined);
+}
+
+TEST(Memory, VectorRegisters) {
+  const Ran ran = run_body(R"(
+.reg .v4 .b32 %v, %w<2>;
+.reg .v2 .b32 %u;
+ld.global.v4.b32 %v, [%rd1+16];
+mov.v4.b32 %w1, %v;
+add.u32 %w1.y, %v.x, %w1.a;
+mov.v4.b32 %v, {%v.w, %v.z, %v.y, %v.x};
+mov.v2.b32 %u, {%v.r, %w1.g};
+mov.b64 %rd5, %u;
+st.global.v4.b32 [%rd1], %v;
+st.global.v4.b32 [%rd1+16], {%w1.x, %w1.y, %w1.z, %w1.w};
+st.global.u64 [%rd1+32], %rd5;
+ret;)",
+                           {.block = {1}});
+  ASSERT_TRUE(ran.result.ok()) << ran.result.message;
+  EXPECT_THAT(std::vector(ran.words.begin(), ran.words.begin() + 10),
+              testing::ElementsAre(7, 6, 5, 4, 4, 11, 6, 7, 7, 11));
+}
+
+TEST(Memory, AStoreMayAddANumber) {
+  const Ran ran = run_body("mov.b32 %r5, -2; mov.u16 %rs1, 65535; mov.u64 %rd5, -1;\n"
+                           "st.global.u32 [%rd1], %r5+4;\n"
+                           "st.global.u8 [%rd1+4], %rs1+3;\n"
+                           "st.global.u64 [%rd1+8], %rd5+2; ret;",
+                           {.block = {1}});
+  ASSERT_TRUE(ran.result.ok()) << ran.result.message;
+  EXPECT_THAT(std::vector(ran.words.begin(), ran.words.begin() + 4),
+              testing::ElementsAre(2, 2, 1, 0));
+  EXPECT_EQ(run_body("mov.u32 %r5, %r1+4; ret;").result.status, Result::Status::unsupported);
+}
+
 struct Bad {
   const char* name;
   const char* body;

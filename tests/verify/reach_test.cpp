@@ -107,6 +107,15 @@ TEST_P(Reach, BehindAGuard) {
 INSTANTIATE_TEST_SUITE_P(All, Reach, testing::ValuesIn(guards),
                          [](const auto& guard) { return guard.param.name; });
 
+TEST(Shown, LaunchesOfAllThatAGpuHoldsAreMade) {
+  // What --coarsen=auto calls large on an H200, for four copies.
+  const char* guard = "mov.u32 %r6, %nctaid.x; mov.u32 %r7, %nctaid.y; mul.lo.u32 %r6, %r6, %r7;"
+                      "mul.wide.u32 %rd4, %r6, %r4; setp.lt.u64 %p2, %rd4, 2703360;"
+                      "setp.ge.or.s32 %p1, %r2, %r1, %p2;";
+  const VerifyResult result = compare(guarded(guard), guarded(guard, shuffled));
+  EXPECT_TRUE(result.shown()) << text_of(result, "k");
+}
+
 TEST(Shown, AFullWarpIsAskedForWhereOneCanGet) {
   // Only small blocks are launched, so no shuffle ever does anything.
   const char* guard = "setp.ge.s32 %p1, %r2, %r1;";

@@ -9,6 +9,7 @@ import collections
 import concurrent.futures
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,12 @@ def ways(first):
     return {"coarsened": [cut], "shuffled": ["--shuffle=all"], **control}
 
 
+def kind_of(reason):
+    """Without what names a place or counts something."""
+    reason = re.sub(r"line \d+: ", "", reason.split("(")[-1])
+    return re.split(r": |; |\d", reason)[0].strip()
+
+
 def one(ptxasw, first):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -41,7 +48,7 @@ def one(ptxasw, first):
                 for kernel in json.loads((folder / f"{way}.json").read_text())["kernels"]:
                     reasons[("pinned to the byte" if kernel["pinned_bytes"] else "pinned to the operation")
                             if kernel["pinned"] else "nothing to pin" if kernel["changed"]
-                            else kernel["reason"].split("(")[-1][:60]] += 1
+                            else kind_of(kernel["reason"])] += 1
         done = subprocess.run([sys.executable, "-B", HERE / "compare.py", str(first), str(EACH),
                                *(f"{way}={folder}/{way}.ptx" for way in ways(first))], capture_output=True, text=True)
         if done.returncode != 0:
