@@ -11,6 +11,7 @@ namespace ptxasw {
 namespace {
 
 using test::kernel_text;
+using test::block::by_row;
 using test::block::find;
 using test::block::Found;
 using ::testing::HasSubstr;
