@@ -57,7 +57,7 @@ private:
   bool elements_ = false;
   std::vector<Scope> scopes_;
   std::vector<std::uint32_t> length_; // per register
-  Map globals_;                      // symbols of module scope used so far
+  Map globals_;                       // symbols of module scope used so far
 };
 
 } // namespace ptxasw::ptx
