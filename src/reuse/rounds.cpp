@@ -443,7 +443,7 @@ private:
       analysis::for_each_definition(k_.body, k_.body.insts[i], [&](ptx::RegId reg) {
         r_.others_may_skip = r_.others_may_skip && !is_live(k_, r_.end, reg);
       });
-    r_.own_behind = reads_own_only(k_, solver_, r_);
+    look_at_rest(k_, solver_, r_);
     return true;
   }
 

@@ -69,6 +69,10 @@ struct Rounds {
   bool others_may_skip = false; // nothing that the stretch computes is used behind it
   // Behind the stretch a thread reads its own element at most: it need not wait for others.
   bool own_behind = false;
+  // And what it reads is still in its register: these loads of elements below twice the width. Then
+  // the rest of the kernel may be copied, too, and need not wait for memory.
+  bool rest_copied = false;
+  std::vector<RoundAccess> rest;
 };
 
 struct RoundsPlan {

@@ -37,6 +37,8 @@ public:
         registers_(registers), names_(names), prefix_(std::move(prefix)) {
     for (const RoundAccess& access : r_.accesses)
       accesses_.emplace(inst_of(access.event), &access);
+    for (const RoundAccess& access : r_.rest)
+      accesses_.emplace(inst_of(access.event), &access);
     for (const reuse::Cell& cell : r_.cells)
       values_.push_back(registers_.make(fmt::format("b{}", 8 * cell.bytes)));
   }
@@ -59,8 +61,7 @@ public:
       if (n + 1 < copies) text_.line("bra \t{}end;", prefix_); // out of the loop
     }
     text_.label(prefix_ + "end");
-    store();
-    text_.line("bra.uni \t{}done;", prefix_);
+    r_.rest_copied ? copy_rest(last + 1) : store();
     text_.label(prefix_ + "slow");
 
     // Of a loop, behind the label by which it is entered; of others, behind the barrier in front.
@@ -150,6 +151,16 @@ private:
       text_.line("@{} st.shared.b{} \t{}, {};", stored_, 8 * r_.cells[cell].bytes, own(cell),
                  values_[cell]);
     if (!r_.own_behind) text_.line("{}", module_.slice(range_of(r_.barriers.back())));
+    text_.line("bra.uni \t{}done;", prefix_);
+  }
+
+  // To the end of the kernel; what it loads is in the registers still.
+  void copy_rest(std::uint32_t first) {
+    here_ = prefix_ + "rest_";
+    in_rest_ = true;
+    InstId inst = r_.end;
+    for (std::uint32_t s = first; s <= body_.insts.back().statement; ++s)
+      copy(module_.statements[s], inst);
   }
 
   // "[%r4+8]"
@@ -217,7 +228,7 @@ private:
 
   [[nodiscard]] std::string label(InstId target, ptx::Range written) const {
     if (target == r_.begin) return next_ + "top";
-    if (target == r_.end) return prefix_ + "end";
+    if (target == r_.end && !in_rest_) return prefix_ + "end";
     return here_ + std::string(module_.slice(written));
   }
 
@@ -251,6 +262,7 @@ private:
   const Names& names_;
   std::string prefix_, stored_;
   std::string here_, next_; // prefixes of labels in the copy at hand and the next one
+  bool in_rest_ = false;
   Text text_;
   std::vector<ptx::Edit> edits_;
   std::vector<std::string> values_;                               // by cell

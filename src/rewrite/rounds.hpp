@@ -19,7 +19,8 @@
 //   $end:
 //     @ps st.shared.b32 [own], v;
 //     bar.sync     0;                        unless each thread only reads its own behind
-//     bra.uni      $done;
+//     bra.uni      $done;                    or, where that is all, a copy of the rest of the
+//     kernel
 //   $slow:
 //     ...                                    the stretch as it was
 //   $done:

@@ -140,6 +140,12 @@ TEST(RoundsRun, TheLastBarrier) {
     return count;
   };
   EXPECT_EQ(barriers(Rewritten(first).text), 2U);
+  EXPECT_THAT(Rewritten(first).text, testing::HasSubstr("mov.b32 \t%r27, %ptxasw_round"));
+  // Each thread its own: those beyond the first warp have it in memory alone.
+  const std::string own =
+      replaced(looping(), "ld.shared.u32 %r27, [tile];", "ld.shared.u32 %r27, [%r21];");
+  expect_same(own, {{32}, {64}, {128}, {40}});
+  EXPECT_EQ(barriers(Rewritten(own).text), 2U);
   EXPECT_EQ(barriers(Rewritten(looping()).text), 3U);
   // The next one's, which it has not stored itself; and a store that others may read still.
   EXPECT_EQ(barriers(Rewritten(replaced(first, "[tile];", "[tile+4];")).text), 3U);
