@@ -124,6 +124,11 @@ private:
       r_.barriers.push_back(i);
       return true;
     }
+    // What has gone through memory ptxas cannot fuse with the sum of the next round.
+    if (inst.op == ptx::Op::mul && ptx::is_float(inst.mods.type) &&
+        inst.mods.rounding == ptx::Rounding::none)
+      return refuse("the product at line {} could be fused with a sum of the next of the rounds",
+                    line(i));
     const ptx::Group group = ptx::group(inst.op);
     const bool access = (group == ptx::Group::load || group == ptx::Group::store) &&
                         inst.mods.space == ptx::Space::shared && !inst.opaque;

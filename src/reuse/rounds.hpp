@@ -15,7 +15,8 @@
 // is asked at run time where it is not known. Each element s[t] is a Cell that lives in a register
 // of lane t, from its load in front to its store behind the stretch. Conditions, and where each is
 // checked:
-//   nothing but plain functions, branches to places inside or to the end,
+//   nothing but plain functions (no products that could be fused with sums of
+//   another round), branches to places inside or to the end,
 //   whole barriers and accesses to cells stands in the stretch                   contents
 //   all threads of the block come to the stretch, and to its barriers            is_common
 //   a barrier comes ahead of it, and no store to shared memory in between        follows_barrier

@@ -136,6 +136,17 @@ TEST(Rounds, OtherAccesses) {
       HasSubstr("no element that is known"));
 }
 
+// In a register a product could be fused with the sum that the next round makes of it.
+TEST(Rounds, ProductsThatCouldBeFused) {
+  const auto with = [](const std::string& product) {
+    return why_not(replaced(looping(), "add.u32 %r26, %r24, %r25;",
+                            "mov.b32 %f1, %r24;\nmov.b32 %f2, %r25;\nadd.f32 %f3, %f1, %f2;\n" +
+                                product + " %f4, %f3, 0f3F000000;\nmov.b32 %r26, %f4;"));
+  };
+  EXPECT_THAT(with("mul.f32"), HasSubstr("could be fused"));
+  EXPECT_EQ(with("mul.rn.f32"), "");
+}
+
 TEST(Rounds, OldModules) {
   EXPECT_THAT(why_not(replaced(looping(), ".version 8.0", ".version 5.0")),
               HasSubstr("older than shfl.sync"));
