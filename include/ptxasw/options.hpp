@@ -102,7 +102,10 @@ struct Options {
   std::uint64_t coarsen_least_threads = 0; // launches of fewer run as before (not of auto's ways)
   unsigned coarsen_registers = 0; // .maxnreg of coarsened kernels; 0: as many as ptxas likes
   bool variants = false;          // add entries that a launcher may choose from
-  std::vector<Remap> remaps;      // --remap=column:8@kernel; the last that fits a kernel counts
+  // Add, for kernels that are time steps, entries that do so many launches at once; 0: none.
+  unsigned steps = 0;
+  bool steps_auto = false;   // as many as are likely to pay
+  std::vector<Remap> remaps; // --remap=column:8@kernel; the last that fits a kernel counts
   // Rewritten kernels may use so many registers that an SM holds fewer of their blocks at a time.
   bool fewer_blocks = false;
   bool shuffle_shared = false; // also loads from shared memory
@@ -124,6 +127,11 @@ struct Options {
   return options.shuffle != ShuffleMode::none || options.rotate != RotateMode::none ||
          options.rounds != RoundsMode::none || options.coarsen_auto ||
          options.coarsen != std::array{1U, 1U, 1U} || !options.remaps.empty();
+}
+
+// Are entries to be added that a launcher may choose from?
+[[nodiscard]] inline bool further_entries(const Options& options) {
+  return options.variants || options.steps != 0 || options.steps_auto;
 }
 
 // What was asked for a kernel: the last that names it, else the last that names none.

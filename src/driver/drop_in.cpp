@@ -124,7 +124,7 @@ private:
     const auto paths = line.inputs();
     if (!line.doubt.empty()) return "arguments not understood: " + line.doubt;
     if (line.has(Role::information)) return "prints information only";
-    if (!rewrites(settings.options) && !settings.options.variants)
+    if (!rewrites(settings.options) && !further_entries(settings.options))
       return "no rewrite is switched on";
     if (const Item* item = line.last(Role::hands_off)) return item->words[0] + " is given";
     if (line.opt_level() == 0U) return "optimization level 0";

@@ -9,6 +9,7 @@
 #include "pipeline/arbitrate.hpp"
 #include "pipeline/describe.hpp"
 #include "pipeline/rotation_job.hpp"
+#include "pipeline/step_entries.hpp"
 #include "reuse/lane.hpp"
 #include "rewrite/float_freedom.hpp"
 #include "rewrite/remap.hpp"
@@ -87,6 +88,9 @@ struct KernelJob::Impl {
     report_.fusable = freedom.fusable;
     report_.foldable = freedom.foldable;
     list_ways();
+    if (!rewrite_ && function_.is_entry)
+      if (const reuse::StepPlan step = reuse::find_step(*kernel_); step.refused.empty())
+        report_.steps = describe_step(step);
     report_.analyzed = true;
     kernel_->context->allow(budget.allowance()); // for all edits together, those of trials included
   }

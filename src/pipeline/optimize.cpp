@@ -263,7 +263,7 @@ Optimized run_standard(const std::string& text, const std::string& file, const O
 Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
               Assembler* assembler) {
   Optimized standard = run_standard(text, file, options, rewrite, assembler);
-  if (!options.variants || assembler == nullptr) return standard;
+  if (!further_entries(options) || assembler == nullptr) return standard;
   return with_variants(std::move(standard), text, file, options, *assembler);
 }
 

@@ -165,6 +165,15 @@ Error remap(Options& options, std::string_view value) {
   return std::nullopt;
 }
 
+Error steps(Options& options, std::string_view value) {
+  std::uint64_t n = 0;
+  options.steps_auto = value == "auto";
+  if (value != "none" && value != "auto" && (number(n, 3, 15, value) || n % 2 == 0))
+    return fmt::format("'{}' is not an odd number of steps from 3 to 15, auto or none", value);
+  options.steps = static_cast<unsigned>(n);
+  return std::nullopt;
+}
+
 Error assume(Options& options, std::string_view value) {
   if (std::ranges::find(known_assumptions, value) == known_assumptions.end())
     return fmt::format("'{}' is not an assumption we know ({})", value,
@@ -250,6 +259,11 @@ const std::vector<Setter>& table() {
         "add to the module, for each kernel that has them, entries that do the same in other ways, "
         "and a launch contract: ptxasw launch chooses when a kernel is launched (off)"},
        [](Options& o, std::string_view v) { return choose(o.variants, switches, v); }},
+      {{"steps", "none|auto|T",
+        "add to the module, for each kernel that is a time step of a stencil, an entry that does T "
+        "launches of it at once (odd, 3 to 15), and a launch contract: ptxasw launch --steps, or a "
+        "host, may merge launches (none)"},
+       [](Options& o, std::string_view v) { return steps(o, v); }},
       {{"coarsen-budget", "N",
         "thousands of PTX instructions that --coarsen=auto may have ptxas assemble to try (100)"},
        [](Options& o, std::string_view v) {

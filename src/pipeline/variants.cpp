@@ -7,6 +7,7 @@
 #include "pipeline/contraction_search.hpp"
 #include "pipeline/judgement.hpp"
 #include "pipeline/kernel_job.hpp"
+#include "pipeline/step_entries.hpp"
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
 #include "rewrite/apply.hpp"
@@ -164,8 +165,26 @@ public:
         standard_(ptx::parse(standard.text, file)) {}
 
   std::string run(const std::string& text) {
-    const Options coarsening = only_coarsening(options_), remapping = only_remapping(options_);
     module_ = ptx::parse(text, file_);
+    if (options_.steps_auto || options_.steps != 0)
+      steps_ = make_step_entries(text, file_, options_, assembler_);
+    if (options_.variants) add_variants(text);
+    return print();
+  }
+
+  // What came of --steps, in words, by kernel.
+  [[nodiscard]] std::map<std::string, std::string> step_outcomes() const {
+    std::map<std::string, std::string> outcomes;
+    for (const auto& [kernel, entries] : steps_)
+      outcomes[kernel] = entries.outcome;
+    return outcomes;
+  }
+
+private:
+  using Jobs = std::vector<KernelJob>;
+
+  void add_variants(const std::string& text) {
+    const Options coarsening = only_coarsening(options_), remapping = only_remapping(options_);
     Jobs jobs = jobs_of(coarsening);
     if (const auto waiting = waiting_of(jobs); !waiting.empty()) {
       const Pinning pinning = pin_contractions(text, file_, waiting, assembler_);
@@ -183,11 +202,7 @@ public:
     for (KernelJob& job : jobs_of(remapping))
       if (auto made = as_remapped(job.finish())) remapped.push_back(std::move(*made));
     keep_sound(std::move(remapped));
-    return print();
   }
-
-private:
-  using Jobs = std::vector<KernelJob>;
 
   [[nodiscard]] Jobs jobs_of(const Options& options) const {
     Jobs jobs;
@@ -281,16 +296,22 @@ private:
     std::vector<ptx::Edit> edits;
     for (const ptx::Function& kernel : standard_.functions) {
       const auto found = entries_.find(kernel.name);
-      if (found == entries_.end() || find_kernel(standard_, kernel.name) != &kernel) continue;
+      const auto steps = steps_.find(kernel.name);
+      const bool any_steps = steps != steps_.end() && !steps->second.steps.empty();
+      if ((found == entries_.end() && !any_steps) || find_kernel(standard_, kernel.name) != &kernel)
+        continue;
       const std::uint32_t end = range_of(standard_, kernel).end;
-      edits.push_back({{end, end}, text_of(kernel, found->second)});
+      edits.push_back(
+          {{end, end},
+           text_of(kernel, found == entries_.end() ? std::vector<Entry>{} : found->second,
+                   any_steps ? steps->second : StepEntries{})});
     }
     return ptx::print(standard_, edits);
   }
 
   // The entries and the contract of a kernel.
-  [[nodiscard]] std::string text_of(const ptx::Function& kernel,
-                                    const std::vector<Entry>& entries) const {
+  [[nodiscard]] std::string text_of(const ptx::Function& kernel, const std::vector<Entry>& entries,
+                                    const StepEntries& steps) const {
     const ptx::Function* original = find_kernel(module_, kernel.name);
     const auto bytes = original ? parameter_bytes(module_, *original) : std::nullopt;
     if (!bytes) return {};
@@ -308,6 +329,12 @@ private:
       contract.variants.push_back(entry.variant);
       text += fmt::format("\n\n{}", entry.text);
     }
+    contract.places = places_of(module_, *original);
+    if (!contract.places.empty() && standard_.text->find("__ptxasw_steps") == std::string::npos) {
+      contract.steps = steps.steps;
+      text += steps.text;
+      code += steps.text;
+    }
     contract.code = contract::hash(code);
     const std::string data = contract::encode(contract);
     const std::vector<unsigned> numbers(data.begin(), data.end());
@@ -323,6 +350,7 @@ private:
   ptx::Module module_; // the kernels as they were, ptxas' choices pinned
   ptx::Module standard_;
   std::map<std::string, std::vector<Entry>, std::less<>> entries_;
+  std::map<std::string, StepEntries, std::less<>> steps_;
 };
 
 } // namespace
@@ -330,7 +358,11 @@ private:
 Optimized with_variants(Optimized standard, const std::string& text, const std::string& file,
                         const Options& options, Assembler& assembler) {
   if (text.size() > options.size_limit) return standard;
-  std::string more = Writer(standard, options, file, assembler).run(text);
+  Writer writer(standard, options, file, assembler);
+  std::string more = writer.run(text);
+  for (const auto& [kernel, outcome] : writer.step_outcomes())
+    for (KernelReport& report : standard.report.kernels)
+      if (report.name == kernel) report.steps = outcome;
   if (more == standard.text) return standard;
   if (!assembler.keep(more)) {
     standard.report.messages.push_back({0, 0, file + ": ptxas does not take the variants"});

@@ -117,6 +117,7 @@ Json to_json(const KernelReport& kernel) {
       {"coarsening", kernel.coarsening},
       {"grid_divided_by", kernel.grid_divided_by},
       {"remapping", kernel.remapping},
+      {"steps", kernel.steps},
       {"rotation", kernel.rotation},
       {"rounds", kernel.rounds},
       {"coarsen", {{"original", to_json(kernel.original)}, {"candidates", std::move(candidates)}}},

@@ -58,6 +58,7 @@ void put_headline(std::string& out, const KernelReport& kernel, const TextStyle&
   for (const std::string& done :
        {kernel.coarsening, kernel.remapping, kernel.rotation, kernel.rounds})
     if (!done.empty()) put(is_refusal(done) ? coded(done) : printable(done), "");
+  if (!kernel.steps.empty()) put(printable(kernel.steps), "");
   if (const auto& by = kernel.grid_divided_by; by != std::array{1U, 1U, 1U})
     put(fmt::format("launch it with a grid divided by {}x{}x{}", by[0], by[1], by[2]), yellow);
   if (kernel.analyzed) put(covered(kernel) + "; " + effort(kernel), "");

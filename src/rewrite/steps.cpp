@@ -459,9 +459,11 @@ private:
     std::string header(module_.slice({begin, more.where.begin}));
     const auto name = static_cast<std::size_t>(function.name.data() - module_.text->data()) - begin;
     header.replace(name, function.name.size(), name_);
-    entry_.text = fmt::format("{}{})\n.maxntid {}\n{{\n{}\t.shared .align 16 .b8 {}[{}];\n{}\n}}",
-                              header, more.text, at_.block(), registers_.declarations(), tile_name,
-                              at_.shared(), text_.all);
+    const std::string resident =
+        shape_.resident == 0 ? "" : fmt::format(".minnctapersm {}\n", shape_.resident);
+    entry_.text = fmt::format("{}{})\n.maxntid {}\n{}{{\n{}\t.shared .align 16 .b8 {}[{}];\n{}\n}}",
+                              header, more.text, at_.block(), resident, registers_.declarations(),
+                              tile_name, at_.shared(), text_.all);
     contract::Steps& made = entry_.contract;
     made.entry = name_;
     made.count = shape_.count;

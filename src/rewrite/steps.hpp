@@ -25,6 +25,8 @@ struct StepShape {
   unsigned width = 64; // of the region, along the axis of neighbouring elements; a power of two
   unsigned strips = 4; // threads of a block: width * strips
   unsigned rows = 16;  // of a strip, one thread's; 32 at most
+  // Blocks that an SM shall hold at a time, at least; 0: what ptxas makes of it.
+  unsigned resident = 0;
 };
 
 struct StepEntry {

@@ -1,0 +1,36 @@
+// See ptxasw/steps.h.
+#include "ptxasw/steps.h"
+
+#include "contract/steps.hpp"
+
+#include <algorithm>
+
+namespace ptxasw {
+
+std::vector<StepEntry> step_entries(std::string_view contract) {
+  std::vector<StepEntry> entries;
+  const auto read = contract::decode(contract);
+  if (!read) return entries;
+  for (const contract::Steps& steps : read->steps) {
+    StepEntry& made = entries.emplace_back(StepEntry{steps.entry, steps.count, {}});
+    for (const contract::Swap& swap : steps.swaps)
+      made.exchanged.emplace_back(swap.in, swap.out);
+  }
+  return entries;
+}
+
+StepFit fit_steps(std::string_view contract, const StepEntry& entry,
+                  const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
+                  void* const* parameters) {
+  const auto read = contract::decode(contract);
+  if (!read) return {.why = read.error()};
+  const auto steps = std::ranges::find(read->steps, entry.name, &contract::Steps::entry);
+  if (steps == read->steps.end()) return {.why = "the contract has no such entry"};
+  const auto fitted = contract::fit(
+      *read, *steps,
+      {grid, block, [&](unsigned number) -> const void* { return parameters[number]; }});
+  if (!fitted) return {.why = fitted.error()};
+  return {.why = "", .grid = fitted->grid, .block = fitted->block, .threads = fitted->threads};
+}
+
+} // namespace ptxasw

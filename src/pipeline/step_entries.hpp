@@ -1,0 +1,39 @@
+// Entries that do several launches of a time step at once (--steps), for a launcher or a host that
+// reads the launch contract.
+//
+// Each kernel that is a step (reuse/step.hpp) gets one. They are made from a text in which ptxas'
+// choice of fused products is written down, where there is one, and kept if they become the same
+// floating-point operations as the kernel does (judgement.hpp).
+#pragma once
+
+#include "contract/contract.hpp"
+#include "ptx/parse.hpp"
+#include "ptxasw/assembler.hpp"
+#include "ptxasw/options.hpp"
+#include "reuse/step.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ptxasw::pipeline {
+
+struct StepEntries {
+  std::string text;                   // of the functions
+  std::vector<contract::Steps> steps; // empty: there are none
+  std::string outcome;                // in words, for the report
+};
+
+// By kernel. `text`: as the compiler made it.
+std::map<std::string, StepEntries, std::less<>> make_step_entries(const std::string& text,
+                                                                  const std::string& file,
+                                                                  const Options& options,
+                                                                  Assembler& assembler);
+
+// "a time step from parameter 0 to 1, reads (-1,0,0) (0,0,0) (1,0,0)", or why it is none.
+std::string describe_step(const reuse::StepPlan& plan);
+
+// Of the parameters of a kernel; empty if one of them has no size.
+std::vector<contract::Place> places_of(const ptx::Module& module, const ptx::Function& kernel);
+
+} // namespace ptxasw::pipeline

@@ -1,0 +1,91 @@
+// Which kernels get an entry for several steps, and what a module says about it.
+#include "pipeline/step_entries.hpp"
+
+#include "contract/contract.hpp"
+#include "machine/fake.hpp"
+#include "source_dir.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace ptxasw::pipeline {
+namespace {
+
+using testing::HasSubstr;
+
+std::string golden(const std::string& name) {
+  std::ifstream in(PTXASW_SOURCE_DIR "/tests/golden/ptx/" + name + ".ptx", std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+auto entries_of(const std::string& text, const Options& options) {
+  machine::FakeAssembler assembler([](const AssemblyRequest&) { return std::nullopt; });
+  return make_step_entries(text, "test.ptx", options, assembler);
+}
+
+TEST(StepEntries, OfThePlane) {
+  Options options;
+  options.steps = 3;
+  const std::string text = golden("iterated2d");
+  const auto made = entries_of(text, options);
+  ASSERT_EQ(made.size(), 8U);
+  const StepEntries& star = made.at("j2d5pt_f32");
+  EXPECT_THAT(star.outcome, HasSubstr("an entry does 3 of them"));
+  ASSERT_EQ(star.steps.size(), 1U);
+  EXPECT_EQ(star.steps[0].entry, "j2d5pt_f32__ptxasw_steps3");
+  EXPECT_EQ(star.steps[0].swaps, (std::vector<contract::Swap>{{0, 1}}));
+  const ptx::Module module = ptx::parse(text + star.text, "both.ptx");
+  EXPECT_EQ(module.functions.back().name, "j2d5pt_f32__ptxasw_steps3");
+  EXPECT_EQ(module.functions.back().parameters.size(), 5U);
+
+  const contract::Contract contract{.kernel = "j2d5pt_f32",
+                                    .parameters = 4,
+                                    .parameter_bytes = 24,
+                                    .places = places_of(module, module.functions[0]),
+                                    .variants = {{.entry = "j2d5pt_f32", .name = "original"}},
+                                    .steps = star.steps};
+  const auto read = contract::decode(contract::encode(contract));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+}
+
+TEST(StepEntries, AreAsManyAsPay) {
+  Options options;
+  options.steps_auto = true;
+  const auto made = entries_of(golden("iterated2d"), options);
+  EXPECT_EQ(made.at("j2d9pt_f64").steps.at(0).count, 7U);
+  EXPECT_EQ(made.at("j2d25pt_f32").steps.at(0).count, 3U);
+  EXPECT_THAT(made.at("j2d9pt_f64").text, HasSubstr(".minnctapersm 2"));
+}
+
+TEST(StepEntries, AreNotForThreeAxesNorForWhatIsNoStep) {
+  Options options;
+  options.steps = 3;
+  EXPECT_THAT(entries_of(golden("iterated3d"), options).at("j3d7pt_f32").outcome,
+              HasSubstr("no entry for 3 steps: its neighbours lie along three axes"));
+  EXPECT_THAT(entries_of(golden("matvec"), options).begin()->second.outcome,
+              HasSubstr("no time step: it has loops"));
+}
+
+// Where a product may be fused and nobody says whether it is, bits could change.
+TEST(StepEntries, WaitForWhatPtxasFuses) {
+  Options options;
+  options.steps = 3;
+  std::string text = golden("iterated2d");
+  const std::string product =
+      "mul.f32 \t%f3, %f2, 0f3DF5C28F;\n\tfma.rn.f32 \t%f4, %f1, 0f3F000000, %f3;";
+  const std::size_t at = text.find(product);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, product.size(), "mul.f32 \t%f3, %f2, 0f3DF5C28F;\n\tadd.f32 \t%f4, %f1, %f3;");
+  const auto made = entries_of(text, options);
+  EXPECT_THAT(made.at("j2d5pt_f32").outcome, HasSubstr("could not be pinned"));
+  EXPECT_TRUE(made.at("j2d5pt_f32").steps.empty());
+  options.fp_contract = FpContract::any;
+  EXPECT_EQ(entries_of(text, options).at("j2d5pt_f32").steps.size(), 1U);
+}
+
+} // namespace
+} // namespace ptxasw::pipeline
