@@ -10,6 +10,7 @@ constexpr unsigned reserved = 1024; // of each block, by the driver
 constexpr unsigned unit = 128;
 constexpr unsigned most_blocks = 32;
 constexpr unsigned most_bytes = 32; // of a thread
+constexpr double least_waves = 0.9;
 
 } // namespace
 
@@ -21,6 +22,11 @@ unsigned blocks_with_shared(const Profile& profile, unsigned bytes) {
   if (bytes == 0) return most_blocks;
   const unsigned taken = (bytes + unit - 1) / unit * unit + reserved;
   return std::clamp(profile.shared_per_sm / taken, 1U, most_blocks);
+}
+
+std::uint64_t least_threads_that_meet(const Profile& profile, const Coarsening& how) {
+  return static_cast<std::uint64_t>(least_waves * profile.processors * profile.threads_per_sm *
+                                    how.copies());
 }
 
 bool may_be_launched_in(const CoarsenWork& original, unsigned threads) {

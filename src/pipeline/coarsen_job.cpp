@@ -2,6 +2,7 @@
 // emitted for it.
 #include "pipeline/coarsen_job.hpp"
 
+#include "cost/block_uniform_cost.hpp"
 #include "cost/coarsening.hpp"
 #include "pipeline/access_pattern.hpp"
 #include "reuse/block.hpp"
@@ -56,15 +57,20 @@ bool walks_memory(const Kernel& kernel) {
 }
 
 // Kernels that save no load may still gain: each thread has the loads of all copies under way at
-// the same time, and C blocks wait at their barriers once. Few ways are tried for that, and along x
-// none where threads that do not meet walk through memory in loops.
+// the same time, and C blocks wait at their barriers once. Few ways are tried for that, and none
+// where blocks walk through memory in loops: along x fewer of them are there to run while others
+// wait, and rows of several blocks drive each other out of the L1 cache (rows of 4096 elements that
+// a block reads three times: 0.82 of the speed). There a tenth of the loads has to go.
+constexpr double worth_fewer_blocks = 0.9;
 bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarsening& how,
               const rewrite::CoarsenCost& cost, CoarsenGrid grid) {
   const bool fewer = cost.after.loads < cost.before.loads;
+  if (plan.uniform && walks_memory(kernel))
+    return cost.after.loads <= worth_fewer_blocks * cost.before.loads;
   const bool along_x = how.factors[0] == how.copies(), along_y = how.factors[1] == how.copies();
   const bool few =
       how.order == CoarsenOrder::copies && (how.copies() <= 4 || grid == CoarsenGrid::launcher);
-  return fewer || (few && (along_y || (along_x && (plan.uniform || !walks_memory(kernel)))));
+  return fewer || (few && (along_y || (along_x && !walks_memory(kernel))));
 }
 
 // A group that hangs over the end of a divided grid is done copy by copy, which whole blocks
@@ -254,6 +260,8 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       choices.original.work.shared = shared_bytes(kernel, plan, 1);
       candidate.work = per_copy(cost.after, plan.count());
       candidate.work.shared = shared_bytes(kernel, plan, plan.count());
+      if (candidate.work.barriers > 0)
+        candidate.how.least_threads = cost::least_threads_that_meet(profile, candidate.how);
       const bool worth_x = factors[0] == 1 || launcher || is_flat(kernel) ||
                            (factors[1] > 1 && leaves_fewer_loads(candidate, choices.candidates));
       if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x && can_divide(grid, plan))

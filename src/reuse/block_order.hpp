@@ -31,6 +31,8 @@ struct Step {
 // from end to end. A segment of its own.
 struct Region {
   ptx::InstId first = 0, end = 0;
+  // The braces around it that belong to it (calls.hpp), among the statements of the body.
+  std::uint32_t opens = ptx::none, closes = ptx::none;
 };
 
 struct Schedule {

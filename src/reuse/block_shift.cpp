@@ -13,7 +13,10 @@ using sym::Kind;
 using sym::Term;
 
 BlockShift::BlockShift(emulator::Kernel& kernel, const BlockPlan& plan)
-    : k_(kernel), c_(*kernel.context), plan_(plan) {
+    : k_(kernel), c_(*kernel.context), plan_(plan),
+      calls_(std::ranges::any_of(kernel.body.insts, [](const ptx::Inst& inst) {
+        return ptx::group(inst.op) == ptx::Group::call;
+      })) {
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (plan.axes[axis].factor == 1) continue;
     Position& position = axes_[axis];
@@ -56,6 +59,8 @@ bool BlockShift::varies_freely(Term atom) const {
   case AtomKind::loaded:
   case AtomKind::unknown: break;
   }
+  // What a function that was seen through has loaded may differ with its arguments.
+  if (info.tag == ptx::none && calls_) return true;
   if (info.tag == ptx::none) return info.tag2 != ptx::none && varying[info.tag2];
   const ptx::Arg& dst = k_.body.dst(k_.body.insts[info.tag])[info.tag2];
   return dst.kind != ptx::Arg::Kind::reg || varying[dst.id];

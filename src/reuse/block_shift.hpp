@@ -31,6 +31,7 @@ private:
   const emulator::Kernel& k_;
   sym::Context& c_;
   const BlockPlan& plan_;
+  bool calls_;
   struct Position {
     sym::Term variable;              // what grows by one from copy to copy
     sym::Term gone;                  // rows: %ctaid, which must cancel

@@ -3,6 +3,7 @@
 #include "reuse/block_uniform.hpp"
 
 #include "reuse/block_rules.hpp"
+#include "reuse/calls.hpp"
 #include "reuse/shared_symbols.hpp"
 
 #include <fmt/format.h>
@@ -54,14 +55,22 @@ bool is_of_a_warp(const Inst& inst) {
   case Op::shfl:
   case Op::vote:
   case Op::match:
-  case Op::redux:
+  case Op::redux: return inst.mods.sync;
+  case Op::bar:
+  case Op::barrier: return is_warp_barrier(inst);
+  default: return false;
+  }
+}
+
+// Of all lanes of a warp, on registers and memory that the text names, so that it need not be known
+// what they compute.
+bool is_matrix(const Inst& inst) {
+  switch (inst.op) {
   case Op::mma:
   case Op::movmatrix: return inst.mods.sync;
   case Op::wmma:
   case Op::ldmatrix:
   case Op::stmatrix: return inst.mods.sync && is_memory_of_threads(inst.mods.space);
-  case Op::bar:
-  case Op::barrier: return is_warp_barrier(inst);
   default: return false;
   }
 }
@@ -93,7 +102,9 @@ std::string why_not_together(const ptx::Body& body, const Inst& inst) {
   const bool plain_shared = is_shared_access(inst) && !ptx::effects(body, inst).ordered;
   if (ordered || is_block_barrier(inst) || is_of_a_warp(inst) || plain_shared)
     return why_it_observes(body, inst);
+  if (is_matrix(inst)) return {};
   if (group == Group::barrier) return at_line(body, inst, "not a barrier of threads of the block");
+  if (group == Group::call) return why_not_called(body, inst);
   if (uses_local_memory(inst)) return at_line(body, inst, copies_share_a_frame);
   // Lanes of a warp stay together, so they keep their promise.
   if ((group == Group::branch || group == Group::exit) && inst.mods.uni)
@@ -106,7 +117,8 @@ std::string why_not_declared(const ptx::Body& body) {
     if (statement.kind != ptx::StatementKind::variable) continue;
     for (std::uint32_t n = 0; n < statement.count; ++n) {
       const ptx::Variable& variable = body.module->variables[statement.index + n];
-      if (variable.space != ptx::Space::reg && variable.space != ptx::Space::shared)
+      const bool of_a_call = variable.space == ptx::Space::param;
+      if (variable.space != ptx::Space::reg && variable.space != ptx::Space::shared && !of_a_call)
         return fmt::format("declares {} memory", ptx::name(variable.space));
       const bool again = std::ranges::count(body.symbols, variable.name, &ptx::Symbol::name) > 1;
       if (variable.space == ptx::Space::shared && (again || variable.external))
@@ -211,6 +223,9 @@ public:
 
   void run() {
     plan_.refused = shared_.refused;
+    for (InstId i = 0; i < body_.insts.size() && plan_.refused.empty(); ++i) {
+      if (ptx::group(body_.insts[i].op) == Group::call) call(i);
+    }
     for (bool grown = true; grown && plan_.refused.empty();) {
       plan_.variance = analysis::spread_variance(body_, known_);
       grown = false;
@@ -247,18 +262,30 @@ private:
           at_line(body_, body_.insts[branch], "copies may part here and not meet again behind it");
       return false;
     }
+    add(*region, branch);
+    return plan_.refused.empty();
+  }
+
+  // Each copy makes its own.
+  void call(InstId id) {
+    const auto region = call_sequence(body_, id);
+    if (region)
+      add(*region, id);
+    else
+      plan_.refused = at_line(body_, body_.insts[id], "a call beside other code");
+  }
+
+  void add(const Region& region, InstId cause) {
     const auto contains = [](const Region& a, const Region& b) {
       return a.first <= b.first && b.end <= a.end;
     };
-    std::erase_if(plan_.regions, [&](const Region& other) { return contains(*region, other); });
+    std::erase_if(plan_.regions, [&](const Region& other) { return contains(region, other); });
     for (const Region& other : plan_.regions) {
-      if (region->first < other.end && other.first < region->end)
-        plan_.refused =
-            at_line(body_, body_.insts[branch], "copies may part in code that overlaps");
+      if (region.first < other.end && other.first < region.end)
+        plan_.refused = at_line(body_, body_.insts[cause], "copies may part in code that overlaps");
     }
-    plan_.regions.push_back(*region);
-    std::fill(known_.apart.begin() + region->first, known_.apart.begin() + region->end, true);
-    return true;
+    plan_.regions.push_back(region);
+    std::fill(known_.apart.begin() + region.first, known_.apart.begin() + region.end, true);
   }
 
   void check() {

@@ -16,9 +16,14 @@ using ptx::Space;
 
 namespace {
 
-// A thread's own, or never written.
-bool is_private(Space space) {
-  return space == Space::local || space == Space::param || space == Space::const_;
+// A thread's own, or never written. What a call has returned may be what it has loaded.
+bool is_private(const ptx::Body& body, const Inst& inst) {
+  const Space space = inst.mods.space;
+  if (space != Space::param) return space == Space::local || space == Space::const_;
+  return std::ranges::all_of(body.addr(inst), [&](const ptx::Address& address) {
+    return address.base.kind == ptx::Arg::Kind::symbol &&
+           body.symbols[address.base.id].kind == ptx::Symbol::Kind::parameter;
+  });
 }
 
 bool orders(const ptx::Body& body, const Inst& inst) {
@@ -26,14 +31,19 @@ bool orders(const ptx::Body& body, const Inst& inst) {
          ptx::group(inst.op) != Group::call;
 }
 
-bool is_load(const Inst& inst) {
-  return ptx::group(inst.op) == Group::load && !inst.mods.nc && !is_private(inst.mods.space);
+bool is_load(const ptx::Body& body, const Inst& inst) {
+  return ptx::group(inst.op) == Group::load && !inst.mods.nc && !is_private(body, inst);
+}
+
+bool may_load(const ptx::Body& body, const Inst& inst) {
+  return ptx::group(inst.op) == Group::call || is_load(body, inst);
 }
 
 // Its result may be another one when it is asked for again.
 bool may_see_news(const ptx::Body& body, const Inst& inst) {
   if (ptx::group(inst.op) == Group::atomic) return !body.dst(inst).empty();
-  return is_load(inst) && (ptx::effects(body, inst).ordered || inst.mods.cache == ptx::Cache::cg);
+  return is_load(body, inst) &&
+         (ptx::effects(body, inst).ordered || inst.mods.cache == ptx::Cache::cg);
 }
 
 // One loop: what depends on what it asks for.
@@ -57,7 +67,7 @@ public:
     };
     const bool ordered = any([&](const Inst& inst) { return orders(k_.body, inst); }) != nullptr;
     const auto asks = [&](const Inst& inst) {
-      return may_see_news(k_.body, inst) || (ordered && is_load(inst));
+      return may_see_news(k_.body, inst) || (ordered && may_load(k_.body, inst));
     };
     const Inst* first = any([&](const Inst& inst) { return may_see_news(k_.body, inst); });
     if (first == nullptr) first = any(asks);
@@ -92,7 +102,7 @@ private:
   }
 
   [[nodiscard]] bool depends(BlockId b, const Inst& inst) const {
-    bool reads = blocks_[b] || (stored_ && is_load(inst));
+    bool reads = blocks_[b] || (stored_ && is_load(k_.body, inst));
     analysis::for_each_use(k_.body, inst, [&](ptx::RegId reg) { reads |= bool{registers_[reg]}; });
     return reads;
   }

@@ -176,7 +176,9 @@ private:
     switch (mention.arg.kind) {
     case Arg::Kind::special: return {};
     case Arg::Kind::symbol:
-      return names_.declares(name) ? "the kernel declares a variable of this name" : "";
+      return names_.declares(name) && !is_of_a_call(mention.arg, name)
+                 ? "the kernel declares a variable of this name"
+                 : "";
     default: break;
     }
     if (names_.declares(name)) return "the kernel declares a register of this name";
@@ -184,6 +186,16 @@ private:
     return back->second == name && !meanings_.contains(mention.arg.id)
                ? ""
                : "internal error: a register of the rewrite's own has two names";
+  }
+
+  // A call's .param variable is declared in the same braces again, whichever copy calls.
+  [[nodiscard]] bool is_of_a_call(const Arg& arg, std::string_view name) const {
+    const auto fits = [](const ptx::Symbol& s) {
+      return s.kind == ptx::Symbol::Kind::variable && s.space == ptx::Space::param;
+    };
+    return fits(new_.symbols[arg.id]) &&
+           std::ranges::all_of(old_.symbols,
+                               [&](const ptx::Symbol& s) { return s.name != name || fits(s); });
   }
 
   const NewText& text_;

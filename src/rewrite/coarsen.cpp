@@ -118,10 +118,11 @@ private:
     auto region = plan_.regions.begin();
     for (std::size_t n = 0; n < inside_.size(); ++n) {
       const ptx::Statement& statement = inside_[n];
-      if (statement.kind != StatementKind::instruction) {
+      const bool here = region != plan_.regions.end() && begins(*region, n, next);
+      if (!here && statement.kind != StatementKind::instruction) {
         if (statement.kind != StatementKind::location && !is_shared(statement))
           text_.all += module_.slice({done, statement.range.end});
-      } else if (region != plan_.regions.end() && next == region->first) {
+      } else if (here) {
         n = write_region(*region, n);
         for (next = region->end; step != plan_.schedule.steps.end() && step->inst < next;)
           ++step;
@@ -138,6 +139,21 @@ private:
     close_body();
   }
 
+  // At a statement of the body without its brace; `next` is the instruction that stands there or
+  // behind it.
+  [[nodiscard]] bool begins(const reuse::Region& region, std::size_t statement, InstId next) const {
+    if (region.opens != ptx::none) return statement + 1 == region.opens;
+    return inside_[statement].kind == StatementKind::instruction && next == region.first;
+  }
+
+  // The parameters of a call and the braces around them.
+  [[nodiscard]] bool is_of_a_call(const ptx::Statement& statement) const {
+    return statement.kind == StatementKind::scope_open ||
+           statement.kind == StatementKind::scope_close ||
+           (statement.kind == StatementKind::variable &&
+            module_.variables[statement.index].space == ptx::Space::param);
+  }
+
   // Copy after copy, each with labels of its own, from the first statement of the region on; the
   // last one is returned.
   std::size_t write_region(const reuse::Region& region, std::size_t first) {
@@ -150,14 +166,16 @@ private:
         labelled = next;
       };
       label(); // its own stands in front of the region
-      for (std::size_t n = first; next < region.end; ++n) {
+      const std::size_t closes = region.closes == ptx::none ? 0 : region.closes - 1;
+      for (std::size_t n = first; next < region.end || n <= closes; ++n) {
         const ptx::Statement& statement = inside_[n];
         last = n;
         if (statement.kind == StatementKind::instruction) {
           write({next++, copy});
         } else if (statement.kind == StatementKind::label) {
           label(); // ahead of the scopes that begin behind it
-        } else if (copy == 0 && statement.kind != StatementKind::location) {
+        } else if (is_of_a_call(statement) ||
+                   (copy == 0 && statement.kind != StatementKind::location)) {
           text_.line("{}", module_.slice(statement.range));
         }
       }

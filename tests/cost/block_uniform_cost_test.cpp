@@ -32,6 +32,12 @@ TEST(BlockUniformCost, BlocksHaveArraysOfTheirSize) {
   EXPECT_TRUE(cost::may_be_launched_in({}, 64));
 }
 
+TEST(BlockUniformCost, BlocksThatMeetMayBeFewer) {
+  const Coarsening four{.factors = {4, 1, 1}};
+  EXPECT_LT(cost::least_threads_that_meet(hopper(), four), 1U << 20);
+  EXPECT_GT(cost::least_threads_that_meet(hopper(), four), 1U << 19);
+}
+
 // A tree of a block's values: one barrier for four blocks instead of four.
 TEST(BlockUniformCost, BlocksThatWaitTogether) {
   const CoarsenBaseline original{

@@ -54,6 +54,10 @@ private:
   void tree();
   void call();
 
+  // meetings.cpp
+  void ordered();
+  void count_in_shared();
+
   // loads.cpp
   std::string address(const std::string& base, const std::string& index, unsigned bytes);
   std::string long_address(const std::string& base, const std::string& index, std::int64_t k,

@@ -264,6 +264,7 @@ void KernelMaker::synchronize(bool divergent) {
 }
 
 void KernelMaker::atomic() {
+  if (w_.one_in(2)) return ordered();
   const std::string at = address(in_place_, linear_, 4), r = w_.fresh(Class::b32);
   if (w_.one_in(2)) {
     w_.line("red.global.add.u32 [{}], {};", at, acc_);
@@ -275,6 +276,7 @@ void KernelMaker::atomic() {
 
 // Writes a word of the tile, waits, reads a neighbour's.
 void KernelMaker::through_shared() {
+  if (w_.one_in(3)) return count_in_shared();
   shared_ = true;
   const std::string tid = special("tid.x"), tile = w_.fresh(Class::b32), at = w_.fresh(Class::b32),
                     ty = special("tid.y"), size = special("ntid.x"), tz = special("tid.z"),

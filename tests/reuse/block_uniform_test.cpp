@@ -4,6 +4,7 @@
 
 #include "emulator/kernel_text.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,12 +35,44 @@ std::string kernel(const std::string& body) {
 )" + body + "\nst.global.u32 [%rd5], %r9;\nret;");
 }
 
+// Functions that the kernel, the last one, may call.
+constexpr const char* functions = R"(
+.extern .func (.param .b32 r) outside (.param .b32 x);
+.weak .func (.param .b32 r) weak (.param .b32 x) { st.param.b32 [r], 1; ret; }
+.func (.param .b32 r) leaf (.param .b32 x)
+{ .reg .b32 %a; .local .b32 l; ld.param.b32 %a, [x]; st.local.b32 [l], %a; ld.local.b32 %a, [l];
+  st.param.b32 [r], %a; ret; }
+.func (.param .b32 r) inner (.param .b32 x)
+{ .reg .b32 %a; .param .b32 y; ld.param.b32 %a, [x]; st.param.b32 [y], %a;
+  call.uni (r), leaf, (y); ret; }
+.func (.param .b32 r) block (.param .b32 x)
+{ .reg .b32 %a; mov.u32 %a, %ctaid.y; st.param.b32 [r], %a; ret; }
+.func (.param .b32 r) meets (.param .b32 x) { bar.sync 0; st.param.b32 [r], 1; ret; }
+.func (.param .b32 r) leaves (.param .b32 x) { exit; }
+.func (.param .b32 r) polls (.param .b64 x)
+{ .reg .b32 %a; .reg .b64 %p; ld.param.b64 %p, [x]; ld.global.cg.b32 %a, [%p];
+  st.param.b32 [r], %a; ret; }
+)";
+
+std::string with_functions(std::string text) {
+  return text.insert(text.find(".visible .entry"), functions);
+}
+
+// One that gets %r3 (or %rd1) and gives %r9.
+std::string call(const std::string& name) {
+  const bool address = name == "polls";
+  return fmt::format("{{ .param .{0} x1; .param .b32 r1; st.param.{0} [x1], {1};\n"
+                     "call.uni (r1), {2}, (x1);\nld.param.b32 %r9, [r1]; }}",
+                     address ? "b64" : "b32", address ? "%rd1" : "%r3", name);
+}
+
 struct Found {
   Emulated emulated;
   reuse::BlockPlan plan;
 
-  explicit Found(const std::string& body)
-      : emulated(kernel(body)), plan(reuse::plan_copies(emulated.kernel, {.factors = {1, 2, 1}})) {}
+  explicit Found(const std::string& body, std::size_t function = 0)
+      : emulated(function == 0 ? kernel(body) : with_functions(kernel(body)), function),
+        plan(reuse::plan_copies(emulated.kernel, {.factors = {1, 2, 1}})) {}
   [[nodiscard]] std::vector<std::string> own() const {
     std::vector<std::string> names;
     for (const std::uint32_t symbol : plan.own)
@@ -125,6 +158,9 @@ TEST(BlockUniform, ThreadsMayMeet) {
         "shfl.sync.bfly.b32 %r9, %r4, 1, 31, -1;", "vote.sync.any.pred %p3, %p1, -1;",
         "bar.sync 0;\n@%p2 bra.uni L;\nL:",
         "@%p1 bra L;\nshfl.sync.bfly.b32 %r9, %r3, 1, 31, -1;\nL:\nbar.sync 0;",
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r10, %r11, "
+        "%r12, %r13}, {%r14, %r15}, {%f1, %f2, %f3, %f4};",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r6];",
         // And blocks, if they do not wait.
         "red.global.add.u32 [%rd1], %r4;", "atom.global.add.u32 %r9, [%rd1], 1;",
         "atom.relaxed.cta.shared.max.u32 %r9, [s], %r3;", "membar.gl;", "fence.acq_rel.gpu;",
@@ -136,6 +172,34 @@ TEST(BlockUniform, ThreadsMayMeet) {
     EXPECT_EQ(found.plan.refused, "") << code;
     EXPECT_TRUE(found.plan.uniform) << code;
   }
+}
+
+TEST(BlockUniform, CallsOfLeaves) {
+  constexpr std::size_t last = 8;
+  const Found leaf(call("leaf"), last);
+  EXPECT_EQ(leaf.plan.refused, "");
+  ASSERT_EQ(leaf.plan.regions.size(), 1U); // from the store of the argument to the result
+  EXPECT_EQ(leaf.plan.regions[0].end - leaf.plan.regions[0].first, 3U);
+  EXPECT_NE(leaf.plan.regions[0].opens, ptx::none);
+  const struct {
+    const char* code;
+    const char* reason;
+  } cases[] = {
+      {"outside", "what another file may define"},  {"weak", "what another file may define"},
+      {"inner", "no function of its thread alone"}, {"block", "reads the index of its block"},
+      {"meets", "no function of its thread alone"}, {"leaves", "no function of its thread alone"},
+      {"polls", "no function of its thread alone"},
+  };
+  for (const auto& [name, reason] : cases)
+    EXPECT_THAT(Found(call(name), last).plan.refused, HasSubstr(reason)) << name;
+  const std::string bare = ".param .b32 x1; .param .b32 r1; st.param.b32 [x1], %r3;\n"
+                           "call.uni (r1), leaf, (x1);\nld.param.b32 %r9, [r1];";
+  EXPECT_THAT(Found(bare, last).plan.refused, HasSubstr("a call beside other code"));
+  const std::string guarded = "@%p1 bra L;\n" + call("leaf") + "\nadd.u32 %r9, %r9, 1;\nL:";
+  const Found inside(guarded, last);
+  EXPECT_EQ(inside.plan.refused, "");
+  ASSERT_EQ(inside.plan.regions.size(), 1U); // that of the branch has it
+  EXPECT_EQ(inside.plan.regions[0].opens, ptx::none);
 }
 
 TEST(BlockUniform, VariablesOfEachCopy) {
@@ -157,6 +221,13 @@ TEST(BlockUniform, VariablesOfEachCopy) {
   EXPECT_THAT(Found("st.volatile.shared.u32 [%r7], %r3;").own(), ElementsAre("t"));
   EXPECT_THAT(Found("ld.volatile.global.u32 %r9, [%rd1];\nst.shared.u32 [%r7], %r9;").own(),
               ElementsAre("t"));
+  EXPECT_THAT(Found("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r7], {%r4};").own(),
+              ElementsAre("t"));
+  // What all have is loaded for all.
+  EXPECT_THAT(Found("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r6];\n"
+                    "st.shared.u32 [%r7], %r9;")
+                  .own(),
+              IsEmpty());
   // A store by name.
   EXPECT_THAT(Found("st.shared.u32 [t+4], %r4;").own(), ElementsAre("t"));
 }

@@ -179,6 +179,35 @@ TEST(CoarsenUniform, IsTakenByPtxas) {
   }
 }
 
+// A leaf with a frame of its own, called by each copy, also where copies part; what it has loaded
+// is not taken for the same in all.
+TEST(CoarsenUniform, CallsOfLeaves) {
+  const std::string callee = R"(.func (.param .b32 r) at (.param .b64 p, .param .b32 i)
+{ .reg .b32 %a; .reg .b64 %q, %o; .local .align 4 .b8 l[16]; ld.param.b64 %q, [p];
+  ld.param.b32 %a, [i]; mul.wide.u32 %o, %a, 4; add.s64 %q, %q, %o; ld.global.u32 %a, [%q];
+  st.local.u32 [l+4], %a; ld.local.u32 %a, [l+4]; and.b32 %a, %a, 15; st.param.b32 [r], %a; ret; }
+)";
+  const auto call = [](const char* index, const char* result) {
+    return fmt::format("{{ .reg .b32 tmp; .param .b64 p1; .param .b32 i1; .param .b32 r1;\n"
+                       "mov.u32 tmp, {};\nst.param.b64 [p1], %rd1;\nst.param.b32 [i1], tmp;\n"
+                       "call.uni (r1), at, (p1, i1);\nld.param.b32 {}, [r1]; }}\n",
+                       index, result);
+  };
+  const std::string used = "mul.wide.u32 %rd8, %r11, 4;\nadd.s64 %rd8, %rd8, %rd1;\n"
+                           "ld.global.u32 %r20, [%rd8];\nbar.sync 0;";
+  const std::string parted = "mov.u32 %r20, 3;\nsetp.lt.u32 %p1, %r10, 64;\n@%p1 bra L;\n" +
+                             call("%r3", "%r20") + "add.u32 %r20, %r20, 1;\nL:\nbar.sync 0;";
+  for (const std::string& body : {call("%r4", "%r11") + used, call("%r3", "%r11") + used, parted}) {
+    std::string text = kernel(body);
+    text.insert(text.find(".visible .entry"), callee);
+    const Coarsened c(text, {.factors = {1, 4, 1}}, "k");
+    ASSERT_EQ(c.plan.refused, "") << body;
+    const auto result = compare(c);
+    EXPECT_TRUE(result.ok()) << simt::text_of(result, "k") << c.text;
+    test::expect_that_ptxas_takes(c.text, "uniform_calls");
+  }
+}
+
 // One tile for all copies is stored and loaded once, an own one stands once for each.
 TEST(CoarsenUniform, TheTilesOfAMatrixProduct) {
   const Coarsened four(test::golden_ptx("controls"), {.factors = {1, 4, 1}}, "matmul_tiled");
