@@ -23,7 +23,8 @@
 //
 // The launch is not known. A gain is the geometric mean over launches that leave `least_waves` and
 // more, in blocks of 64 to 1024 threads, with their data in DRAM and in the L2 cache; and each of
-// these has to be no worse than `worst`. Smaller launches run as before (least_threads).
+// these has to be no worse than `worst`. Smaller launches run as before (least_threads), but for
+// the question (small_launch_loss).
 //
 // bench/coarsen_model.py says the same in Python for bench/fit, which fits the constants of sm_90;
 // those of other architectures are the same, and a larger gain is asked for.
@@ -68,6 +69,10 @@ ExpectedGain expected_gain(const Profile& profile, const CoarsenBaseline& origin
 // The mean of it.
 double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
                        const CoarsenCandidate& candidate);
+
+// The profile for programs most of whose launches are large: three waves are enough, and small
+// launches may lose by being asked for their size.
+Profile for_large_launches(const Profile& profile);
 
 // Launches of fewer threads leave the chip too little to do once `how.copies()` blocks are one.
 std::uint64_t least_threads(const Profile& profile, const Coarsening& how);

@@ -55,8 +55,9 @@ struct CoarsenCosts {
   double load_latency = 400; // for the straight path
   double margin = 1.2;       // least gain, on average over launches
   double worst = 0.97;       // and of each of them
-  double least_waves = 2.5;  // of full SMs that a launch must leave, or it runs as before
+  double least_waves = 6;    // of full SMs that a launch must leave, or it runs as before
   Provenance provenance = Provenance::estimated;
+  bool harmless = true; // refuse ways by which some launch is likely to lose
 };
 
 struct Profile {

@@ -246,7 +246,8 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
     }
     for (const CoarsenOrder order : {CoarsenOrder::copies, CoarsenOrder::instructions}) {
       CoarsenCandidate candidate{.how = {.factors = factors, .order = order}};
-      candidate.how.least_threads = cost::least_threads(profile, candidate.how);
+      if (grid == CoarsenGrid::kernel)
+        candidate.how.least_threads = cost::least_threads(profile, candidate.how);
       const reuse::BlockPlan plan = reuse::find_block_reuse(
           kernel, solver, {.factors = factors, .order = order_of(candidate.how)});
       if (!plan.refused.empty()) {

@@ -320,7 +320,8 @@ bool choose_coarsenings(const ptx::Module& module, std::span<KernelJob* const> j
       cost::find_profile(options.architecture.empty() ? module.target : options.architecture);
   if (profile == nullptr) return false;
   const auto start = Clock::now();
-  Search search(module, options, *profile, assembler);
+  const cost::Profile known = options.coarsen_large ? cost::for_large_launches(*profile) : *profile;
+  Search search(module, options, known, assembler);
   search.run(jobs);
   report.trials += search.trials();
   report.search_ms += std::chrono::duration<double, std::milli>(Clock::now() - start).count();

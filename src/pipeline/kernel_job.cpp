@@ -3,6 +3,7 @@
 #include "pipeline/kernel_job.hpp"
 
 #include "cost/access.hpp"
+#include "cost/coarsening.hpp"
 #include "cost/profile.hpp"
 #include "cost/remap_choice.hpp"
 #include "pipeline/access_pattern.hpp"
@@ -139,7 +140,10 @@ struct KernelJob::Impl {
     } else if (!held_back().empty()) {
       waits_ = may_coarsen(*kernel_, *solver_, options_.coarsen_grid);
     } else {
-      ways_ = coarsen_choices(*kernel_, *solver_, *profile, options_.coarsen_grid);
+      ways_ =
+          coarsen_choices(*kernel_, *solver_,
+                          options_.coarsen_large ? cost::for_large_launches(*profile) : *profile,
+                          options_.coarsen_grid);
       ways_.original.bounded = is_bounded();
       ways_.original.resident = launches().resident;
       ways_.original.tuned = is_bounded() || function_.minnctapersm != 0 || function_.maxnreg != 0;

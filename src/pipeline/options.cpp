@@ -91,9 +91,10 @@ Error block_size(Options& options, std::string_view value) {
   return std::nullopt;
 }
 
-// "y:8", "y:4,z:2", "none", "auto"
+// "y:8", "y:4,z:2", "none", "auto", "large"
 Error coarsen(Options& options, std::string_view value) {
-  options.coarsen_auto = value == "auto";
+  options.coarsen_large = value == "large";
+  options.coarsen_auto = value == "auto" || options.coarsen_large;
   if (options.coarsen_auto) value = "none";
   std::array<unsigned, 3> factors{1, 1, 1};
   for (std::string_view rest = value; value != "none" && !rest.empty();) {
@@ -219,10 +220,11 @@ const std::vector<Setter>& table() {
         "without "
         "barriers: none, those that save enough of these, or all that are proven (none)"},
        [](Options& o, std::string_view v) { return choose(o.rounds, rounds_modes, v); }},
-      {{"coarsen", "none|auto|AXIS:N[,AXIS:N]",
+      {{"coarsen", "none|auto|large|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
         "is proven sound; auto has ptxas try several ways and takes the one that pays most by a "
-        "model of the target, if any does (none)"},
+        "model of the target, if any does and no launch should lose; large, as auto where most "
+        "launches are large: small ones may lose some percent (none)"},
        [](Options& o, std::string_view v) { return coarsen(o, v); }},
       {{"coarsen-grid", "kernel|host|launcher",
         "who leaves out the blocks whose work coarsened kernels do with others: the kernel (the "

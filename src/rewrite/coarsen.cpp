@@ -6,6 +6,7 @@
 #include "rewrite/coarsen_bound.hpp"
 #include "rewrite/coarsen_guard.hpp"
 #include "rewrite/coarsen_names.hpp"
+#include "rewrite/coarsen_original.hpp"
 #include "rewrite/meant.hpp"
 #include "rewrite/names.hpp"
 #include "rewrite/parameters.hpp"
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -31,12 +31,11 @@ namespace {
 
 constexpr std::string_view grid_parameter = "ptxasw_original_grid";
 
-bool ends_thread(const Inst& inst) {
-  return inst.op == ptx::Op::ret || inst.op == ptx::Op::exit;
-}
-
 // Each form of the body has registers of its own.
-constexpr unsigned in_sequence = ~0U, by_itself = ~0U - 1;
+constexpr unsigned in_sequence = ~0U, by_itself = ~0U - 1, after_all = ~0U - 2;
+
+// Of a body with so many instructions blocks that return at once are no concern (see originals).
+constexpr std::size_t long_body = 150;
 
 class Coarsener {
 public:
@@ -58,15 +57,12 @@ public:
     if (options_.grid == CoarsenGrid::host) note_grid();
     note_groups();
     text_.all += names_.shared_declarations();
-    std::string small;
-    const bool by_kernel = options_.grid == CoarsenGrid::kernel;
-    if (by_kernel) small = small_launch(body_, options_.least_threads, registers_, text_);
-    axes_.enter(text_, small);
+    if (options_.grid == CoarsenGrid::kernel) originals();
+    axes_.enter(text_);
     check_bound(k_, plan_, axes_, labels_, registers_, text_);
     lockstep();
     if (report_.agreements != 0 || !plan_.bound.empty() || options_.grid == CoarsenGrid::launcher)
       sequential();
-    if (by_kernel) original();
     text_.all += "\n";
     const auto statements = module_.body_of(*body_.function);
     const ptx::Range brace = statements.front().range;
@@ -272,18 +268,8 @@ private:
   }
 
   void close_body() {
-    if (open_end()) text_.line("ret;");
+    if (open_end(body_)) text_.line("ret;");
     text_.line("}}");
-  }
-
-  // May control reach the end of the body?
-  [[nodiscard]] bool open_end() const {
-    for (const ptx::Statement& statement : inside_ | std::views::reverse) {
-      if (statement.kind == StatementKind::label) return true;
-      if (statement.kind == StatementKind::instruction) break;
-    }
-    return body_.insts.empty() || !ends_thread(body_.insts.back()) ||
-           body_.insts.back().guard != ptx::none;
   }
 
   // What the lockstep form has of an instruction for one copy; what stands once is copy 0's.
@@ -400,17 +386,11 @@ private:
     combine(negated ? "and" : "or", any);
     text.line("@{}{} bra \t{};", negated ? "" : "!", any, stay);
     combine(negated ? "or" : "and", all);
-    text.line("@{}{} {}", negated ? "!" : "", all, without_guard(inst));
+    text.line("@{}{} {}", negated ? "!" : "", all, without_guard(body_, inst));
     text.line("bra \t{};", labels_.sequential);
     text.label(stay);
     report_.emitted += 2 * plan_.count();
     return text.all.substr(text.all.find_first_not_of("\n\t"));
-  }
-
-  [[nodiscard]] std::string_view without_guard(const Inst& inst) const {
-    const ptx::Statement& statement = module_.statements[inst.statement];
-    const std::uint32_t mnemonic = module_.instructions[statement.index].mnemonic.begin;
-    return module_.slice({mnemonic, statement.range.end});
   }
 
   // --- The original body -----------------------------------------------------------------------
@@ -436,19 +416,24 @@ private:
     axes_.close_loops(text_);
   }
 
-  // As it stands, for a block that does its own work only.
-  void original() {
-    text_.label(labels_.original);
-    text_.line("// ptxasw: a block by itself");
-    text_.line("{{");
-    write_body([&](const Inst& inst) {
-      return original_.spliced(range_of(inst), [&](const ptx::Mention& m) {
-        if (m.arg.kind == Arg::Kind::reg) return original_.name(m.arg.id, by_itself);
-        if (m.arg.kind == Arg::Kind::symbol) return names_.of_symbol(m.arg.id, 0);
-        return std::string(module_.slice(m.where));
-      });
-    });
-    close_body();
+  // Where each block does its own work. In a short body the question comes first, and all of it:
+  // what blocks run that return at once is as much as what others do. In a long one it is asked for
+  // the sake of small launches: once everything has run that only computes, and together with the
+  // exit of threads that have nothing to do.
+  void originals() {
+    OriginalBody body(original_, names_, registers_, labels_.prefix, text_);
+    const LaunchSize size(body_, options_.least_threads, registers_);
+    const bool in_two_steps = options_.least_threads != 0 && body_.insts.size() >= long_body;
+    if (in_two_steps) {
+      const WayOut out{.many = size.many_blocks(text_), .to = labels_.large};
+      body.write(by_itself, &out);
+      // Nothing leads back from here: lanes would have to wait for each other where it does.
+      text_.label(labels_.large);
+    }
+    const std::string alone = axes_.alone(text_, size.is_small(text_));
+    text_.line("@!{} bra \t{};", alone, labels_.merged);
+    body.write(in_two_steps ? after_all : by_itself);
+    text_.label(labels_.merged);
   }
 
   template <class Write> void write_body(const Write& write) {

@@ -2,19 +2,20 @@
 //
 // The kernel becomes
 //
-//     prologue     where the launch is too small to be merged, or the group of C hangs over the end
-//                  of the grid, each block goes to the original form; of the others all but the
-//                  first of their group return
+//     original     where the launch is too small to be merged, or the group of C hangs over the end
+//                  of the grid, each block does its own work, as it always did: the body as it
+//                  stands. In a long kernel it stands twice (coarsen_original.hpp): small launches
+//                  run the first one, which asks no more than it must
+//     merged       of the others all but the first of their group return
 //     lockstep     every instruction of the original in its order: once if it is the same for all
 //                  copies, else C times on the registers of each copy. A load that reuse/block.hpp
 //                  covers is a move. Where a branch may go different ways in different copies (only
 //                  before anything has been written) they compare: all one way, all the other, or
 //                  on to the sequential form.
 //     sequential   the original body in a loop over the copies (if something leads there)
-//     original     the original body as it stands: a block does its own work, as it always did
 //
 // COARSENING.md argues that this is sound. It costs C times the registers of what differs and about
-// (C + 2) times the code; it gains the loads that copies share, and memory parallelism.
+// (C + 3) times the code; it gains the loads that copies share, and memory parallelism.
 #pragma once
 
 #include "ptx/parse.hpp"

@@ -24,16 +24,18 @@ std::string CopyAxes::read(Text& text, std::string_view special, const Axis& axi
   return reg;
 }
 
-void CopyAxes::enter(Text& text, const std::string& small) {
-  for (const unsigned axis : used_) {
-    Axis& a = axes_[axis];
-    a.block = read(text, "%ctaid", a);
-    count_blocks(text, a);
-    if (grid_ == CoarsenGrid::kernel) continue;
-    a.first = registers_.make("b32");
-    text.line("mul.lo.u32 \t{}, {}, {};", a.first, a.block, a.factor);
+void CopyAxes::enter(Text& text) {
+  if (grid_ == CoarsenGrid::kernel) {
+    leave_to_first(text);
+  } else {
+    for (const unsigned axis : used_) {
+      Axis& a = axes_[axis];
+      a.block = read(text, "%ctaid", a);
+      count_blocks(text, a);
+      a.first = registers_.make("b32");
+      text.line("mul.lo.u32 \t{}, {}, {};", a.first, a.block, a.factor);
+    }
   }
-  if (grid_ == CoarsenGrid::kernel) choose_form(text, small);
   for (const unsigned axis : used_)
     find_places(text, axes_[axis]);
   if (grid_ == CoarsenGrid::launcher) find_end_of_grid(text);
@@ -61,23 +63,20 @@ void CopyAxes::find_end_of_grid(Text& text) {
   }
 }
 
-// All of this hangs on %ctaid and %nctaid: the threads of a block go one way. Blocks that return do
-// so behind as few instructions as can be: while they run they keep others from starting. What is
-// left is the first block of the group, and still its index is computed: ptxas takes up to 8
-// registers more where it sees that it is %ctaid.
-void CopyAxes::choose_form(Text& text, const std::string& small) {
-  std::string alone = small, others;
-  std::vector<std::string> rests;
+std::string CopyAxes::alone(Text& text, const std::string& small) {
+  std::string alone = small;
   for (const unsigned axis : used_) {
-    const Axis& a = axes_[axis];
-    const std::string& rest = rests.emplace_back(registers_.make("b32"));
+    Axis& a = axes_[axis];
+    a.block = read(text, "%ctaid", a);
+    count_blocks(text, a);
+    a.rest = registers_.make("b32");
     const std::string last = registers_.make("b32"); // of the group
     if ((a.factor & (a.factor - 1)) == 0) {
       text.line("or.b32 \t{}, {}, {};", last, a.block, a.factor - 1);
-      text.line("and.b32 \t{}, {}, {};", rest, a.block, a.factor - 1);
+      text.line("and.b32 \t{}, {}, {};", a.rest, a.block, a.factor - 1);
     } else {
-      text.line("rem.u32 \t{}, {}, {};", rest, a.block, a.factor);
-      text.line("sub.u32 \t{}, {}, {};", last, a.block, rest);
+      text.line("rem.u32 \t{}, {}, {};", a.rest, a.block, a.factor);
+      text.line("sub.u32 \t{}, {}, {};", last, a.block, a.rest);
       text.line("add.u32 \t{0}, {0}, {1};", last, a.factor - 1);
     }
     const std::string hangs_over = registers_.make("pred");
@@ -88,8 +87,16 @@ void CopyAxes::choose_form(Text& text, const std::string& small) {
     }
     alone = hangs_over;
   }
-  text.line("@{} bra \t{};", alone, labels_.original);
-  for (const std::string& rest : rests) {
+  return alone;
+}
+
+// Blocks that return do so behind as few instructions as can be: while they run they keep others
+// from starting. What is left is the first block of the group, and still its index is computed:
+// ptxas takes up to 8 registers more where it sees that it is %ctaid.
+void CopyAxes::leave_to_first(Text& text) {
+  std::string others;
+  for (const unsigned axis : used_) {
+    const std::string& rest = axes_[axis].rest;
     if (others.empty()) {
       others = rest;
       continue;
@@ -101,10 +108,10 @@ void CopyAxes::choose_form(Text& text, const std::string& small) {
   const std::string other = registers_.make("pred");
   text.line("setp.ne.u32 \t{}, {}, 0;", other, others);
   text.line("@{} ret;", other);
-  for (std::size_t n = 0; n < used_.size(); ++n) {
-    Axis& a = axes_[used_[n]];
+  for (const unsigned axis : used_) {
+    Axis& a = axes_[axis];
     a.first = registers_.make("b32");
-    text.line("sub.u32 \t{}, {}, {};", a.first, a.block, rests[n]);
+    text.line("sub.u32 \t{}, {}, {};", a.first, a.block, a.rest);
   }
 }
 

@@ -17,9 +17,9 @@ namespace ptxasw::rewrite {
 // Labels of the frame.
 struct FrameLabels {
   explicit FrameLabels(const std::string& start)
-      : prefix(start), original(start + "original"), partial(start + "partial"),
+      : prefix(start), large(start + "large"), merged(start + "merged"), partial(start + "partial"),
         sequential(start + "sequential"), run(start + "run"), next(start + "next") {}
-  std::string prefix, original, partial, sequential, run, next;
+  std::string prefix, large, merged, partial, sequential, run, next;
 };
 
 class CopyAxes {
@@ -29,11 +29,15 @@ public:
   CopyAxes(const reuse::BlockPlan& plan, CoarsenGrid grid, std::string original_grid,
            const FrameLabels& labels, Registers& registers);
 
-  // Where `small` holds (a predicate; empty: never), and in a group that hangs over the end of the
-  // grid, each block goes to the original form. Of the others those that are not the first of their
-  // group return. In a divided grid there are no others: a group that hangs over goes to the
-  // sequential form, as far as it is in the grid.
-  void enter(Text& text, const std::string& small);
+  // Of a grid that is not divided: a predicate that holds where each block does its own work only,
+  // which is where `small` holds (a predicate; empty: never), and in a group that hangs over the
+  // end of the grid. It hangs on %ctaid and %nctaid: the threads of a block, and the blocks of a
+  // group, have one answer.
+  std::string alone(Text& text, const std::string& small);
+  // Behind that, for those that do not: blocks that are not the first of their group return. In a
+  // divided grid there are no others: a group that hangs over goes to the sequential form, as far
+  // as it is in the grid.
+  void enter(Text& text);
   // The loops of the sequential form around the body that is written between the two calls.
   void open_loops(Text& text);
   void close_loops(Text& text);
@@ -54,12 +58,13 @@ private:
     bool rows = false;
     char name = 'x';
     std::string block, first, count; // %ctaid, that of the group, %nctaid of the original grid
+    std::string rest;                // %ctaid - first
     std::vector<std::string> places; // by offset along the axis
     std::string current, end;        // the place in the sequential form, and where it ends
   };
 
   std::string read(Text& text, std::string_view special, const Axis& axis);
-  void choose_form(Text& text, const std::string& small);
+  void leave_to_first(Text& text);
   void count_blocks(Text& text, Axis& axis);
   void find_end_of_grid(Text& text);
   void find_ends(Text& text);

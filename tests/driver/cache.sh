@@ -1,11 +1,11 @@
-# What --coarsen=auto has decided is kept: the next call asks ptxas nothing more, and its bytes are the
+# What --coarsen=large has decided is kept: the next call asks ptxas nothing more, and its bytes are the
 # same. Whatever is wrong with the cache, the bytes are the same, too.
 . "$(dirname "$0")/lib.sh"
 need_ptxas
 [ -n "${TOOL:-}" ] || skip "no ptxasw program"
 export PTXASW_PTXAS=$real
 cp "$SOURCE/tests/golden/ptx/jacobi.ptx" k.ptx
-call() { rm -f log; PTXASW_LOG=$work/log "$TOOL" -arch=sm_90 k.ptx -o "$@" --ptxasw-coarsen=auto || fail "$*"; }
+call() { rm -f log; PTXASW_LOG=$work/log "$TOOL" -arch=sm_90 k.ptx -o "$@" --ptxasw-coarsen=large || fail "$*"; }
 asked() { grep -c '"search"' log; }
 
 call none.cubin --ptxasw-decision-cache=off

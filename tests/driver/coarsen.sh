@@ -1,11 +1,11 @@
-# --coarsen=auto asks the real ptxas: what pays is coarsened, what does not passes byte for byte, and
+# --coarsen=large asks the real ptxas: what pays is coarsened, what does not passes byte for byte, and
 # the bytes do not depend on how many runs of ptxas went on at a time.
 . "$(dirname "$0")/lib.sh"
 need_ptxas
 [ -n "${TOOL:-}" ] || skip "no ptxasw program"
 export PTXASW_PTXAS=$real
 ptx=$SOURCE/tests/golden/ptx
-auto() { "$TOOL" -arch=sm_90 "$ptx/$1.ptx" -o "$1.cubin" --ptxasw-coarsen=auto --ptxasw-decision-cache=off || fail "$1"; }
+auto() { "$TOOL" -arch=sm_90 "$ptx/$1.ptx" -o "$1.cubin" --ptxasw-coarsen=large --ptxasw-decision-cache=off || fail "$1"; }
 
 PTXASW_LOG=$work/log auto jacobi
 contains "$(cat log)" '"coarsening":"y:' "jacobi gains"
@@ -17,7 +17,7 @@ cmp -s jacobi.cubin plain.cubin && fail "jacobi is as it was"
 mv jacobi.cubin first.cubin
 taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')" true 2>/dev/null &&
   one="taskset -c $(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')"
-${one:-} "$TOOL" -arch=sm_90 "$ptx/jacobi.ptx" -o jacobi.cubin --ptxasw-coarsen=auto --ptxasw-decision-cache=off
+${one:-} "$TOOL" -arch=sm_90 "$ptx/jacobi.ptx" -o jacobi.cubin --ptxasw-coarsen=large --ptxasw-decision-cache=off
 same_file first.cubin jacobi.cubin "one processor, the same bytes"
 
 rm -f log
@@ -26,9 +26,13 @@ PTXASW_LOG=$work/log auto gradient
 same_file gradient.cubin plain.cubin "gradient would lose"
 contains "$(cat log)" '"action":"passed through"' "gradient"
 
-"$TOOL" opt --coarsen=auto "$ptx/laplacian.ptx" -o out.ptx > report
+"$TOOL" opt --coarsen=large "$ptx/laplacian.ptx" -o out.ptx > report
 contains "$(cat report)" 'chosen' "opt chooses"
 contains "$(cat report)" 'of ptxas to choose coarsenings' "opt says what it cost"
-"$TOOL" opt --coarsen=auto --coarsen-budget=1 "$ptx/tricubic.ptx" -o out.ptx > report
+"$TOOL" opt --coarsen=large --coarsen-budget=1 "$ptx/tricubic.ptx" -o out.ptx > report
 contains "$(cat report)" '--coarsen-budget=1' "the budget is named"
 same_file "$ptx/tricubic.ptx" out.ptx "nothing tried, nothing changed"
+
+"$TOOL" opt --coarsen=auto "$ptx/jacobi.ptx" -o out.ptx > report
+contains "$(cat report)" 'too short' "a small launch of jacobi would lose by the question for its size"
+same_file "$ptx/jacobi.ptx" out.ptx "no launch may lose"

@@ -19,6 +19,8 @@ TEST(Options, EveryNameSetsItsMember) {
   EXPECT_EQ(with("shuffle=all").shuffle, ShuffleMode::all);
   EXPECT_EQ(with("shuffle=auto").shuffle, ShuffleMode::automatic);
   EXPECT_EQ(with("shuffle=columns").shuffle, ShuffleMode::columns);
+  EXPECT_TRUE(with("coarsen=large").coarsen_auto && with("coarsen=large").coarsen_large);
+  EXPECT_TRUE(with("coarsen=auto").coarsen_auto && !with("coarsen=auto").coarsen_large);
   EXPECT_EQ(with("shuffle=none").shuffle, ShuffleMode::none);
   EXPECT_EQ(with("shuffle-max-delta=3").shuffle_max_delta, 3U);
   EXPECT_EQ(with("rotate=all").rotate, RotateMode::all);

@@ -198,6 +198,7 @@ Round check_shipped(const std::string& text, std::uint64_t seed) {
   options.fp_contract = FpContract::any; // the interpreter fuses nothing
   options.kernel_budget = std::chrono::seconds(10);
   options.coarsen_auto = seed % 4 != 0;
+  options.coarsen_large = seed % 4 != 1;
   options.fewer_blocks = seed % 8 == 1;
   const auto ptxas = assembler();
   Optimized optimized = optimize(text, "fuzz.ptx", options, ptxas.get());

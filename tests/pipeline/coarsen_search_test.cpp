@@ -26,7 +26,7 @@ std::string jacobi() {
 
 Options coarsen_auto() {
   Options options;
-  options.coarsen_auto = true;
+  options.coarsen_auto = options.coarsen_large = true;
   options.effort = Effort::thorough;
   return options;
 }

@@ -19,7 +19,7 @@ protected:
   Decisions() {
     std::ifstream in(PTXASW_SOURCE_DIR "/tests/golden/ptx/jacobi.ptx", std::ios::binary);
     text_ = {std::istreambuf_iterator<char>(in), {}};
-    options_.coarsen_auto = true;
+    options_.coarsen_auto = options_.coarsen_large = true;
     module_ = ptx::parse(text_, "jacobi.ptx");
     job_.emplace(module_, module_.functions.at(0), options_, true);
   }

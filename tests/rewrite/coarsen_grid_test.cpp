@@ -131,22 +131,90 @@ TEST(CoarsenGrid, SeveralAxes) {
   }
 }
 
-// 4 x 2 threads in a block, so 10 blocks are 80 threads.
+// So long that the question is asked in two steps.
+std::string lengthened(std::string source) {
+  const std::size_t at = source.find("ld.global");
+  std::string more;
+  for (int n = 0; n < 150; ++n)
+    more += "add.u32 %r20, %r3, 1;\n";
+  return source.insert(at, more);
+}
+
+// 4 x 18 threads in a block are two whole warps, so 10 blocks are 640 threads.
 TEST(CoarsenGrid, SmallLaunches) {
-  for (const std::uint64_t least : {79, 80, 81, 88, 1000}) {
+  for (const std::uint64_t least : {639, 640, 641, 704, 8000}) {
     const Coarsened two(by_rows, {.factors = {1, 2, 1}}, "", {.least_threads = least});
-    const simt::Dim3 block{4, 2, 1};
     for (const simt::Dim3 grid : {simt::Dim3{1, 9, 1}, simt::Dim3{1, 10, 1}, simt::Dim3{2, 5, 1},
                                   simt::Dim3{1, 11, 1}, simt::Dim3{1, 2, 5}, simt::Dim3{5, 25, 1}})
-      check(two, {1, 2, 1}, grid, block, grid.count() * block.count() < least);
+      check(two, {1, 2, 1}, grid, {4, 18, 1}, grid.count() * 64 < least);
+  }
+}
+
+// Blocks are counted first, as if they had 256 threads: with more of them a launch is merged from
+// more threads on.
+TEST(CoarsenGrid, SmallLaunchesOfLongKernels) {
+  const Coarsened two(lengthened(by_rows), {.factors = {1, 2, 1}}, "", {.least_threads = 640});
+  EXPECT_THAT(two.text, HasSubstr(", 3;\n")); // rounded up
+  for (const std::uint32_t y : {2U, 3U, 4U, 9U, 10U, 11U})
+    check(two, {1, 2, 1}, {1, y, 1}, {4, 18, 1}, y * 64 < 640);
+  for (const std::uint32_t y : {1U, 2U, 3U, 4U})
+    check(two, {1, 2, 1}, {1, y, 1}, {4, 128, 1}, y < 3);
+}
+
+// Memory after a launch in which each thread adds one to its word, or leaves.
+std::vector<std::uint8_t> memory_after(const std::shared_ptr<const ptx::Module>& module,
+                                       simt::Dim3 grid, simt::Dim3 block) {
+  simt::Memory memory;
+  const std::uint64_t words = grid.count() * block.count();
+  const std::uint64_t out = memory.allocate("out", std::vector<std::uint8_t>(words * 4));
+  const auto program = simt::compile(module, "k");
+  const simt::Launch launch{.grid = grid,
+                            .block = block,
+                            .arguments = {simt::value(out), simt::value(out),
+                                          simt::value(std::uint64_t{1}),
+                                          simt::value(std::uint64_t{1})}};
+  EXPECT_TRUE(simt::run(**program, launch, memory).ok());
+  return memory.find("out")->data;
+}
+
+// The question for the size and the threads' own exit are one branch.
+TEST(CoarsenGrid, ThreadsThatLeaveInLaunchesOfEverySize) {
+  for (const std::string leave :
+       {"setp.gt.u32 %p1, %r3, 2;\n@%p1 bra done;", "setp.le.u32 %p1, %r3, 2;\n@!%p1 bra done;",
+        "setp.gt.u32 %p1, %r3, 2;\n@%p1 ret;", "setp.le.u32 %p1, %r3, 2;\n@!%p1 exit;",
+        "setp.gt.u32 %p1, %r6, 40;\n@%p1 bra done;", "setp.gt.u32 %p1, %r6, 40;\n@%p1 ret;"}) {
+    std::string source = lengthened(count_of_threads(one_sum + "\n" + leave));
+    source.replace(source.rfind("ret;"), 4, "done:\nret;");
+    const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = 640});
+    ASSERT_EQ(two.plan.refused, "") << leave;
+    EXPECT_THAT(two.text, HasSubstr("or.pred"));
+    for (const std::uint32_t y : {1U, 2U, 3U, 9U, 10U, 11U})
+      EXPECT_EQ(memory_after(two.result, {1, y, 1}, {4, 18, 1}),
+                memory_after(two.module, {1, y, 1}, {4, 18, 1}))
+          << leave << " blocks " << y;
   }
 }
 
 // 2^32 threads and more are no small launch.
-TEST(CoarsenGrid, ThreadsAreCountedIn64Bits) {
+TEST(CoarsenGrid, WarpsAreCountedSoThatTheirNumberFits32Bits) {
   const Coarsened two(by_rows, {.factors = {1, 2, 1}}, "", {.least_threads = 1000});
-  EXPECT_THAT(two.text, HasSubstr("mul.wide.u32"));
-  EXPECT_THAT(two.text, HasSubstr("setp.lt.u64"));
+  EXPECT_THAT(two.text, HasSubstr("shr.u32"));
+  EXPECT_THAT(two.text, HasSubstr(", 32;\n")); // rounded up
+}
+
+// Nothing that acts stands ahead of the question, and in a long kernel what only computes does.
+TEST(CoarsenGrid, TheQuestionIsAskedBeforeAnythingActs) {
+  for (const bool is_long : {false, true}) {
+    std::string source = by_rows;
+    if (is_long) source = lengthened(source);
+    const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = 1000});
+    const std::size_t leaves =
+        two.text.find(is_long ? "bra \t$ptxasw_large;" : "bra \t$ptxasw_merged;");
+    ASSERT_NE(leaves, std::string::npos);
+    EXPECT_LT(leaves, two.text.find("ld.global"));
+    EXPECT_EQ(two.text.find("mad.lo.u32") < leaves, is_long);
+    EXPECT_LT(two.text.find("$ptxasw_merged:"), two.text.find("all copies together"));
+  }
 }
 
 TEST(CoarsenGrid, BlocksAreCountedWhereTheirSizeIsKnown) {
