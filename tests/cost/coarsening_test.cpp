@@ -172,7 +172,8 @@ TEST(Coarsening, NoLaunchMayLoseMuch) {
   }
 }
 
-// Unless most launches are said to be large: a short kernel is not taken, nor a way that saves little.
+// Unless most launches are said to be large: a short kernel is not taken, nor a way that saves
+// little.
 TEST(Coarsening, NoSmallLaunchMayLose) {
   Profile careful = bold();
   CoarsenBaseline kernel = laplacian();
