@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 namespace ptxasw {
 namespace {
@@ -63,6 +64,70 @@ TEST(Steps, LoadNothingThatNoStepLoads) {
   const auto plain = host.run(4, true), merged = host.run(4, false);
   EXPECT_EQ(merged.merged_launches, 1U);
   EXPECT_TRUE(std::ranges::includes(plain.loaded, merged.loaded));
+}
+
+// Two arrays that hang on each other, on a line.
+constexpr std::string_view coupled = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 u, .param .u64 u2, .param .u64 v, .param .u64 v2, .param .u32 n)
+{
+.reg .pred %p<4>;
+.reg .b32 %r<9>;
+.reg .b64 %rd<20>;
+.reg .f32 %f<9>;
+mov.u32 %r1, %ctaid.x;
+mov.u32 %r2, %ntid.x;
+mov.u32 %r3, %tid.x;
+mad.lo.s32 %r4, %r1, %r2, %r3;
+ld.param.u32 %r5, [n];
+add.s32 %r6, %r5, -1;
+setp.lt.s32 %p1, %r4, 1;
+setp.ge.s32 %p2, %r4, %r6;
+or.pred %p3, %p1, %p2;
+@%p3 bra out;
+ld.param.u64 %rd1, [u];
+ld.param.u64 %rd2, [u2];
+ld.param.u64 %rd3, [v];
+ld.param.u64 %rd4, [v2];
+cvta.to.global.u64 %rd5, %rd1;
+cvta.to.global.u64 %rd6, %rd2;
+cvta.to.global.u64 %rd7, %rd3;
+cvta.to.global.u64 %rd8, %rd4;
+mul.wide.s32 %rd9, %r4, 4;
+add.s64 %rd10, %rd5, %rd9;
+add.s64 %rd11, %rd6, %rd9;
+add.s64 %rd12, %rd7, %rd9;
+add.s64 %rd13, %rd8, %rd9;
+ld.global.f32 %f1, [%rd10+-4];
+ld.global.f32 %f2, [%rd10];
+ld.global.f32 %f3, [%rd12];
+ld.global.f32 %f4, [%rd12+4];
+add.rn.f32 %f5, %f1, %f3;
+mul.rn.f32 %f6, %f2, %f4;
+st.global.f32 [%rd11], %f5;
+st.global.f32 [%rd13], %f6;
+out: ret;
+}
+)";
+
+TEST(Steps, OfTwoArraysLeaveTheSame) {
+  const Stepped stepped(std::string(coupled), "k", {.count = 5});
+  ASSERT_EQ(stepped.entry.refused, "");
+  ASSERT_EQ(stepped.plan.arrays.size(), 2U);
+  for (const unsigned n : {3U, 40U, 64U, 201U}) {
+    StepHost host{.stepped = stepped,
+                  .grid = {(n + 31) / 32},
+                  .block = {32},
+                  .arguments = {0, 1, 2, 3, n},
+                  .buffers = {},
+                  .pointers = {0, 1, 2, 3}};
+    for (unsigned buffer = 0; buffer < 4; ++buffer)
+      host.buffers.push_back(test::random_elements(n, 4, true, buffer));
+    for (const unsigned steps : {6U, 13U})
+      EXPECT_EQ(host.difference(steps), "") << n << ", " << steps << " steps";
+    EXPECT_NE(host.run(6, false).merged_launches, 0U);
+  }
 }
 
 TEST(Steps, AreNotForArraysThatOverlap) {
