@@ -239,7 +239,6 @@ private:
     const std::string_view appended = grid.next();
     made.takes_grid = appended == "appended";
     if (copies > most_copies || !grid.done() || (!made.takes_grid && appended != "-")) return false;
-    if (copies > 1 && !made.takes_grid) return false; // what hangs over would be done twice
     while (!gains.done())
       if (!gain(gains.next(), made)) return false;
     result_.variants.push_back(std::move(made));

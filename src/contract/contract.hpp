@@ -44,9 +44,11 @@ struct Variant {
   std::string entry; // name in the module
   std::string name;  // "original", "x:4", "thread-swap:32": what --policy=NAME asks for
   Kind kind = Kind::original;
-  // The grid is so many times smaller along x, y, z, rounded up.
+  // The grid is so many times smaller along x, y, z.
   std::array<unsigned, 3> divide{1, 1, 1};
   // Behind the original's parameters stands one more, the sizes of the original grid: three u32.
+  // The divided grid is rounded up. Otherwise it has to divide evenly: blocks whose threads meet
+  // are merged as a whole, and none may hang over the end.
   bool takes_grid = false;
   std::vector<Gain> gains; // ascending in threads; empty: nothing is known
   friend bool operator==(const Variant&, const Variant&) = default;

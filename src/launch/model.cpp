@@ -64,7 +64,7 @@ void describe_shape(const Kernel& kernel, Shape& shape) {
   shape.waves = waves;
   for (unsigned n = 0; n < variants.size(); ++n) {
     const Entry& entry = kernel.entries[n];
-    if (!launches(entry, shape)) continue;
+    if (!launches(entry, shape) || !divides(shape.grid, variants[n])) continue;
     if (n != 0) allow_shared(kernel, entry, shape);
     shape.usable[n] = true;
     if (n == 0 && variants[0].gains.empty()) continue;

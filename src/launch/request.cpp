@@ -31,6 +31,12 @@ Buffer buffer_of(void** extra) {
 
 } // namespace
 
+bool divides(const Dims& grid, const contract::Variant& variant) {
+  return variant.takes_grid ||
+         (grid[0] % variant.divide[0] == 0 && grid[1] % variant.divide[1] == 0 &&
+          grid[2] % variant.divide[2] == 0);
+}
+
 VariantLaunch::VariantLaunch(const Request& original, const contract::Contract& contract,
                              const contract::Variant& variant, CUfunction function)
     : request_(original), grid_(original.grid) {
@@ -39,7 +45,10 @@ VariantLaunch::VariantLaunch(const Request& original, const contract::Contract& 
     const unsigned divisor = variant.divide[axis];
     request_.grid[axis] = grid_[axis] / divisor + (grid_[axis] % divisor != 0 ? 1 : 0);
   }
-  if (!variant.takes_grid) return;
+  if (!variant.takes_grid) {
+    usable_ = divides(grid_, variant);
+    return;
+  }
   if (original.extra == nullptr)
     usable_ = append_pointer(contract);
   else

@@ -40,6 +40,9 @@ public:
   return 1ULL * dims[0] * dims[1] * dims[2];
 }
 
+// May a grid be divided so?
+[[nodiscard]] bool divides(const Dims& grid, const contract::Variant& variant);
+
 // The launch of `variant` that does the work of `original`. Not copied: it holds what the request
 // points to.
 class VariantLaunch {

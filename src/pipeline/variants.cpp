@@ -18,6 +18,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace ptxasw::pipeline {
 namespace {
@@ -187,17 +188,25 @@ private:
     const Options coarsening = only_coarsening(options_), remapping = only_remapping(options_);
     Jobs jobs = jobs_of(coarsening);
     if (const auto waiting = waiting_of(jobs); !waiting.empty()) {
-      const Pinning pinning = pin_contractions(text, file_, waiting, assembler_);
+      pinning_ = pin_contractions(text, file_, waiting, assembler_);
       jobs.clear();
-      module_ = ptx::parse(pinning.text, file_);
-      jobs = jobs_of(coarsening);
-      for (KernelJob& job : jobs)
-        if (const auto found = pinning.kernels.find(job.name()); found != pinning.kernels.end())
-          job.describe(found->second);
+      module_ = ptx::parse(pinning_.text, file_);
+      jobs = described_jobs(coarsening);
     }
     for (const ptx::Function& kernel : module_.functions)
       if (is_kernel(kernel) && is_changed(kernel.name)) add(module_, kernel, {.name = "original"});
     add_coarsened(jobs, coarsening);
+    // Blocks whose threads meet are merged as a whole, and their grid has to divide evenly.
+    Options whole = coarsening;
+    whole.coarsen_grid = CoarsenGrid::host;
+    std::set<std::string> meeting;
+    for (KernelJob& job : jobs)
+      if (has_barrier(job.name()) && !is_coarsened(job.name())) meeting.insert(job.name());
+    if (!meeting.empty()) {
+      jobs = described_jobs(whole);
+      std::erase_if(jobs, [&](const KernelJob& job) { return !meeting.contains(job.name()); });
+      add_coarsened(jobs, whole);
+    }
     std::vector<Proposal> remapped;
     for (KernelJob& job : jobs_of(remapping))
       if (auto made = as_remapped(job.finish())) remapped.push_back(std::move(*made));
@@ -209,6 +218,29 @@ private:
     for (const ptx::Function& function : module_.functions)
       if (is_kernel(function)) jobs.emplace_back(module_, function, options, true);
     return jobs;
+  }
+
+  [[nodiscard]] Jobs described_jobs(const Options& options) const {
+    Jobs jobs = jobs_of(options);
+    for (KernelJob& job : jobs)
+      if (const auto found = pinning_.kernels.find(job.name()); found != pinning_.kernels.end())
+        job.describe(found->second);
+    return jobs;
+  }
+
+  [[nodiscard]] bool is_coarsened(const std::string& name) const {
+    const auto found = entries_.find(name);
+    return found != entries_.end() && std::ranges::any_of(found->second, [](const Entry& entry) {
+             return entry.variant.kind == Kind::coarsened;
+           });
+  }
+
+  [[nodiscard]] bool has_barrier(const std::string& name) const {
+    const ptx::Function* kernel = find_kernel(module_, name);
+    if (kernel == nullptr) return false;
+    const std::string_view text = module_.slice(range_of(module_, *kernel));
+    return text.find("bar.") != std::string_view::npos ||
+           text.find("barrier.") != std::string_view::npos;
   }
 
   static std::vector<std::string> waiting_of(Jobs& jobs) {
@@ -242,7 +274,7 @@ private:
                                       {.name = name_of(way.how),
                                        .kind = Kind::coarsened,
                                        .divide = way.how.factors,
-                                       .takes_grid = true,
+                                       .takes_grid = options.coarsen_grid == CoarsenGrid::launcher,
                                        .gains = std::move(way.gains)}});
       }
     }
@@ -343,6 +375,7 @@ private:
                               numbers.size(), fmt::join(numbers, ", "));
   }
 
+  Pinning pinning_;
   const Report& report_; // of the standard form
   const Options& options_;
   const std::string& file_;

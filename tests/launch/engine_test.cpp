@@ -85,6 +85,23 @@ TEST_F(EngineTest, MergedBlocksThatWouldBeEmptyDoNotCount) {
   EXPECT_EQ(all[2].entry, "k__ptxasw_x4");
 }
 
+// Without the original grid a kernel cannot leave out what hangs over.
+TEST_F(EngineTest, WholeGroupsOnly) {
+  Program p;
+  contract::Contract contract = test::contract_of("k");
+  contract.variants[2].takes_grid = false;
+  p.module.globals[contract::symbol_of("k")] = contract::encode(contract);
+  gpu().add(p.module, "k__ptxasw_x4", {8, 4});
+  Engine engine(read_settings("policy=x:4"));
+  engine.launch(p.request(48), direct);
+  engine.launch(p.request(50), direct);
+  const auto all = launched();
+  EXPECT_EQ(all[0].entry, "k__ptxasw_x4");
+  EXPECT_EQ(all[0].parameters.size(), 2U);
+  EXPECT_THAT(all[0].grid, ElementsAre(12, 1, 1));
+  EXPECT_EQ(all[1].entry, "k");
+}
+
 TEST_F(EngineTest, HandlesOfTheRuntimeAreKernels) {
   Program p;
   Engine engine(read_settings("policy=x:2"));

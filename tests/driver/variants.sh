@@ -1,0 +1,54 @@
+# --variants: what stands beside a kernel, and that nothing is there unless it is asked for.
+. "$(dirname "$0")/lib.sh"
+need_ptxas
+[ -n "${TOOL:-}" ] || skip "no ptxasw program"
+export PTXASW_PTXAS=$real
+ptx=$SOURCE/tests/golden/ptx
+variants() { "$TOOL" opt --variants "$ptx/$1.ptx" -o "$1.ptx" > /dev/null || fail "$1"; }
+contract() { # of kernel $2 in $1.ptx, as text
+  sed -n "s/.*__ptxasw_launch_$2\[[0-9]*\] = {\([^}]*\)}.*/\1/p" "$1.ptx" | tr -d ' ' | tr ',' '\n' |
+    awk '{printf "%c", $1}'
+}
+entries() { grep -o '\.entry [A-Za-z0-9_]*' "$1.ptx" | cut -d' ' -f2 | sort | tr '\n' ' '; }
+
+# The kernel comes first and stays as the standard makes it, byte for byte.
+variants vecadd
+"$TOOL" opt "$ptx/vecadd.ptx" -o standard.ptx > /dev/null
+length=$(grep -n '^}' standard.ptx | head -1 | cut -d: -f1)
+same "$(head -"$length" vecadd.ptx)" "$(head -"$length" standard.ptx)" "the kernel itself"
+same "$(contract vecadd vecadd | sed -n 2p | cut -d' ' -f1,2)" "kernel vecadd"
+contains "$(contract vecadd vecadd)" "parameters 6 36"
+contains "$(contract vecadd vecadd)" "variant vecadd original original"
+contains "$(contract vecadd vecadd)" "coarsened
+grid 4 1 1 appended
+gains 64:" "a grid divided along x"
+contains "$(contract vecadd vecadd)" "coarsened
+grid 1 " "one of the ways leaves x alone: grids are often one block wide"
+for entry in $(contract vecadd vecadd | sed -n 's/^variant \([^ ]*\) .*/\1/p'); do
+  contains "$(entries vecadd)" "$entry" "each entry is there"
+done
+"$real" -arch=sm_90 vecadd.ptx -o vecadd.cubin || fail "ptxas takes it"
+contains "$(strings vecadd.cubin 2> /dev/null || cat vecadd.cubin | tr -c '[:print:]' '\n')" \
+  "ptxasw-launch " "the contract is in the cubin"
+
+# Fewer blocks on an SM are no reason against an entry that is never launched cooperatively.
+variants matmul
+contains "$(contract matmul matmul)" "coarsened" "matmul needs more registers than it had"
+
+# Of templates and functions of several files there may be more than one: so of their contracts.
+sed 's/\.visible \.entry/.weak .entry/' "$ptx/jacobi.ptx" > weak_jacobi.ptx
+"$TOOL" opt --variants weak_jacobi.ptx -o weak.ptx > /dev/null
+contains "$(cat weak.ptx)" ".weak .global .align 8 .b8 __ptxasw_launch_jacobi[" "weak as its kernel"
+
+# The drop-in, too; and without the option the bytes are those of always.
+"$TOOL" -arch=sm_90 "$ptx/jacobi.ptx" -o with.cubin --ptxasw-variants || fail "the drop-in"
+contains "$(tr -c '[:print:]' '\n' < with.cubin)" "variant jacobi__ptxasw_y4 y:4 coarsened" "its contract"
+"$TOOL" -arch=sm_90 "$ptx/jacobi.ptx" -o off.cubin --ptxasw-variants=off
+"$TOOL" -arch=sm_90 "$ptx/jacobi.ptx" -o without.cubin
+same_file off.cubin without.cubin
+grep -q __ptxasw without.cubin && fail "nothing is added unless asked for"
+
+# A kernel that cannot be merged has no contract.
+variants matvec
+grep -q __ptxasw_launch_matvec matvec.ptx && fail "matvec has one way only"
+echo ok
