@@ -24,11 +24,12 @@ constexpr double nearly_the_same = 1.05;
 constexpr unsigned few_copies = 4;
 constexpr double worth_many = 1.055;
 constexpr std::array<unsigned, 5> usual_blocks{64, 128, 256, 512, 1024};
-// Launches of bench/results/h200/ways.json.gz: ways that save 30 % of the loads and more lost
-// nothing where three waves were left; others did at any size.
+// Launches of bench/results/h200/ways.json.gz: of the ways of four and eight copies that save 30 %
+// of the loads and more, none ran below 0.97 where three waves were left; others did at any size.
 constexpr double least_share = 0.28; // of the loads that must go
-// Instructions of a warp. Those of kernels of 26 to 110 lost up to 10 % of 1 to 3 microseconds, one
-// of 197 at most 1.6 %.
+// Instructions of a warp. Small launches of kernels of 26 to 110 lost up to 13 %, those of one of
+// 197 at most 2.4 % (box9x9), of matmul, whose loop ptxas schedules anew, 4.5 % (guard.md,
+// launches-auto.md).
 constexpr double least_length = 150;
 constexpr double few_waves = 3;
 constexpr unsigned usual_block = 512; // whose warps are counted where one size must do
