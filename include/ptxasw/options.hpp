@@ -120,7 +120,8 @@ struct Options {
   std::vector<std::string> assumptions;              // --assume=no-index-wrap
   std::string dump_queries;                          // --dump-queries=DIR
   bool values = false;                               // analyze: what stores write, too
-  std::string architecture;                          // --arch=sm_90; empty: the module's .target
+  bool details = true;      // somebody will read what the report says of each access
+  std::string architecture; // --arch=sm_90; empty: the module's .target
 };
 
 // Is any rewrite switched on?

@@ -82,6 +82,7 @@ struct KernelReport {
 struct TakenBack {
   std::string kernel;
   std::optional<Usage> before, after; // none: not known
+  std::string refusal;                // what it said where it did not take the kernel at all
 };
 
 struct Message {
@@ -96,8 +97,11 @@ struct Report {
   std::vector<TakenBack> taken_back;
   std::size_t statements = 0, opaque_statements = 0, bytes = 0, opaque_bytes = 0;
   unsigned parses = 0, emulations = 0; // of modules, of kernels
-  unsigned trials = 0;                 // runs of ptxas to find out which coarsening pays
-  double search_ms = 0;                // that they took
+  unsigned trials = 0;                 // texts given to ptxas to find out which coarsening pays
+  unsigned calls = 0;                  // of ptxas, all together
+  // What an assembler would have been asked, had there been one: "which of 9 ways pays in k".
+  std::vector<std::string> unasked;
+  double search_ms = 0; // that they took
   double parse_ms = 0, analyze_ms = 0, print_ms = 0;
 };
 

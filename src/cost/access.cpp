@@ -32,10 +32,14 @@ struct Walk {
 };
 
 unsigned count_from_lowest(const Request& request, std::uint64_t lowest, unsigned granule) {
+  const std::uint64_t stride = magnitude(request.stride), bytes = std::max(1U, request.bytes);
+  if (stride <= bytes && request.lanes != 0) { // without gaps
+    const std::uint64_t last = lowest + (request.lanes - 1) * stride + bytes - 1;
+    return static_cast<unsigned>(last / granule - lowest / granule + 1);
+  }
   Walk walk{granule};
-  const std::uint64_t stride = magnitude(request.stride);
   for (unsigned lane = 0; lane < request.lanes; ++lane)
-    walk.access(lowest + lane * stride, std::max(1U, request.bytes));
+    walk.access(lowest + lane * stride, static_cast<unsigned>(bytes));
   return walk.count;
 }
 

@@ -18,10 +18,15 @@ namespace {
 
 constexpr std::size_t largest_entry = std::size_t{1} << 16;
 constexpr std::size_t most_in_folder = 128; // of 256 folders
-constexpr std::string_view header = "ptxasw decisions 1\n";
+std::string header_for(std::string_view question_hash) {
+  return fmt::format("ptxasw decisions 2 {}\n", question_hash);
+}
 
-std::string name_of(std::string_view question) {
-  return fmt::format("{:016x}", hash(question));
+// Where nobody else can write.
+bool is_ours(const std::string& folder) {
+  struct stat info {};
+  return ::stat(folder.c_str(), &info) == 0 && info.st_uid == ::geteuid() &&
+         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 bool make_folder(const std::string& path) {
@@ -64,22 +69,24 @@ std::string DecisionCache::folder_of(std::string_view name) const {
 
 std::optional<std::string> DecisionCache::recall(std::string_view question) const {
   if (root_.empty()) return std::nullopt;
-  const std::string name = name_of(question);
-  auto entry = read_regular_file(folder_of(name) + "/" + name, largest_entry);
+  const std::string name = long_hash(question), folder = folder_of(name);
+  if (!is_ours(root_) || !is_ours(folder)) return std::nullopt;
+  auto entry = read_regular_file(folder + "/" + name, largest_entry);
+  const std::string header = header_for(name);
   if (!entry || !entry->starts_with(header)) return std::nullopt;
   return entry->substr(header.size());
 }
 
 void DecisionCache::remember(std::string_view question, std::string_view answer) const {
   if (root_.empty() || answer.size() > largest_entry / 2) return;
-  const std::string name = name_of(question), folder = folder_of(name);
+  const std::string name = long_hash(question), folder = folder_of(name);
   if (!make_folder(root_) || !make_folder(folder)) return;
   const std::string beside = fmt::format("{}/{}.{}", folder, name, ::getpid());
   {
     const Descriptor file(
         ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file) return;
-    if (!write_all(file.get(), fmt::format("{}{}", header, answer))) {
+    if (!write_all(file.get(), header_for(name).append(answer))) {
       ::unlink(beside.c_str());
       return;
     }

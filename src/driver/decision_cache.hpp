@@ -1,8 +1,8 @@
 // What was decided for a text by an earlier call, kept in files: a second build asks ptxas nothing.
 //
-// An entry is a hint. Who takes it proves again that what it says may be done, so a wrong or
-// foreign entry costs speed and nothing else. It is found by what the decision hangs on: the text,
-// the options, the program ptxas and ours. Every error is a miss.
+// An entry is found by what the decision hangs on: the text, the options, the program ptxas and
+// ours. What it says is proved again but for what only ptxas can tell, so it is taken only from
+// folders that belong to the user and that nobody else can write to. Every error is a miss.
 #pragma once
 
 #include "driver/environment.hpp"

@@ -74,6 +74,7 @@ public:
         cache(settings.options.decision_cache, environment),
         log_path(nested ? "" : environment.get("PTXASW_LOG").value_or("")) {
     if (settings.options.architecture.empty()) settings.options.architecture = line.architecture();
+    settings.options.details = !log_path.empty();
   }
 
   Session(const Session&) = delete;

@@ -51,7 +51,8 @@ private:
   Descriptor file;
 };
 
-std::uint64_t hash(std::string_view bytes); // XXH3
+std::uint64_t hash(std::string_view bytes);    // XXH3
+std::string long_hash(std::string_view bytes); // the same with 128 bits, in hexadecimal
 std::optional<std::uint64_t> hash_regular_file(const std::string& path);
 
 } // namespace ptxasw::driver

@@ -93,10 +93,12 @@ std::string to_json_line(const LogRecord& record) {
   if (!record.reason.empty()) j["reason"] = record.reason;
   for (const InputRecord& input : record.inputs)
     j["inputs"].push_back(describe(input));
-  for (const TakenBack& back : record.taken_back)
+  for (const TakenBack& back : record.taken_back) {
     j["taken_back"].push_back({{"kernel", back.kernel},
                                {"before", describe(back.before)},
                                {"after", describe(back.after)}});
+    if (!back.refusal.empty()) j["taken_back"].back()["refusal"] = back.refusal;
+  }
   if (record.output_hash)
     j["output"] = {{"path", record.output}, {"hash", hex(*record.output_hash)}};
   if (record.ended.signal != 0)

@@ -25,7 +25,9 @@ std::string kind(const Instruction& i) {
 
 class Printer {
 public:
-  Printer(const Code& code, const LineMap& line) : code_(code), line_(line) {}
+  // `leaves` false: what is not made by arithmetic is not told apart.
+  Printer(const Code& code, const LineMap& line, bool leaves)
+      : code_(code), line_(line), leaves_(leaves) {}
 
   std::string print(InstructionId n) const {
     const Instruction& i = code_.lines()[n].instruction;
@@ -76,6 +78,9 @@ private:
   [[nodiscard]] std::string name(const Origin& origin) const {
     const std::string sign =
         fmt::format("{}{}", origin.negated ? "-" : "", origin.absolute ? "abs " : "");
+    const bool made = origin.from == Origin::From::instruction &&
+                      is_arithmetic(code_.lines()[origin.value].instruction);
+    if (!leaves_ && !made) return "value";
     switch (origin.from) {
     case Origin::From::zero: return sign + "0";
     case Origin::From::immediate: return fmt::format("{}#{:x}", sign, origin.value);
@@ -91,22 +96,28 @@ private:
 
   const Code& code_;
   const LineMap& line_;
+  bool leaves_;
 };
 
 } // namespace
 
 std::set<std::string> operations(const Code& code, const LineMap& line) {
   std::set<std::string> result;
-  const Printer printer(code, line);
+  const Printer printer(code, line, true);
   for (InstructionId n = 0; n < code.lines().size(); ++n)
     if (is_arithmetic(code.lines()[n].instruction)) result.insert(printer.print(n));
   return result;
 }
 
-Kinds kinds(const Code& code, const LineMap& line) {
-  Kinds result;
-  for (const Line& at : code.lines())
-    if (is_arithmetic(at.instruction)) result[line(at.line)].insert(kind(at.instruction));
+Performances performances(const Code& code, const LineMap& line) {
+  Performances result;
+  const Printer printer(code, line, false);
+  for (InstructionId n = 0; n < code.lines().size(); ++n) {
+    const auto& [instruction, at] = code.lines()[n];
+    if (!is_arithmetic(instruction)) continue;
+    result[at].push_back(
+        {instruction.operation, instruction.format, kind(instruction), printer.print(n)});
+  }
   return result;
 }
 

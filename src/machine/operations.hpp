@@ -10,9 +10,12 @@
 
 #include "machine/code.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace ptxasw::machine {
 
@@ -22,9 +25,17 @@ using LineMap = std::function<std::uint32_t(std::uint32_t)>;
 // Every operation with the origins of its operands.
 std::set<std::string> operations(const Code& code, const LineMap& line);
 
-// The operations of each line, without operands: "fma f32". Lines without floating-point
+// One operation.
+struct Performed {
+  Operation operation = Operation::other;
+  Format format = Format::none;
+  std::string kind;    // "fma f32 0"
+  std::string printed; // with its operands: arithmetic of which lines they are made by, if any
+};
+
+// What each line of the text becomes; `line` names the origins. Lines without floating-point
 // arithmetic are left out.
-using Kinds = std::map<std::uint32_t, std::set<std::string>>;
-Kinds kinds(const Code& code, const LineMap& line);
+using Performances = std::map<std::uint32_t, std::vector<Performed>>;
+Performances performances(const Code& code, const LineMap& line);
 
 } // namespace ptxasw::machine

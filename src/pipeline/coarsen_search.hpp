@@ -18,9 +18,8 @@
 namespace ptxasw::pipeline {
 
 // Options::effort says how much is asked. Leaves the choices in the jobs' ways, and the number of
-// trials and their time in the report. True if every question was answered, so that the same would
-// be chosen again.
-bool choose_coarsenings(const ptx::Module& module, std::span<KernelJob* const> jobs,
+// trials and their time in the report.
+void choose_coarsenings(const ptx::Module& module, std::span<KernelJob* const> jobs,
                         const Options& options, Assembler& assembler, Report& report);
 
 } // namespace ptxasw::pipeline

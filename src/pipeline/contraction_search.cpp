@@ -10,6 +10,8 @@
 #include <iterator>
 #include <memory>
 #include <set>
+#include <string_view>
+#include <utility>
 
 namespace ptxasw::pipeline {
 
@@ -95,6 +97,34 @@ std::string difference(const Text::Function& function, const machine::Code& orig
   return {};
 }
 
+// Letters for choices, by what is fused and which factor carries a sign (-1, 0, 1).
+constexpr std::string_view letters = "nnnfghstu";
+
+std::string written(const std::vector<Site>& sites, const FuseChoices& choices) {
+  std::string text;
+  for (const Site& site : sites) {
+    const FuseChoice& choice = choices.at(site.sum);
+    text += letters[3 * static_cast<unsigned>(choice.fuse) +
+                    static_cast<unsigned>(choice.negated_factor + 1)];
+  }
+  return text;
+}
+
+std::optional<FuseChoices> read_choices(const std::vector<Site>& sites, std::string_view text) {
+  if (text.size() != sites.size()) return std::nullopt;
+  FuseChoices choices;
+  for (std::size_t n = 0; n < sites.size(); ++n) {
+    const std::size_t at = letters.find(text[n]);
+    if (at == std::string_view::npos) return std::nullopt;
+    const FuseChoice choice{static_cast<FuseChoice::Fuse>(at / 3), static_cast<int>(at % 3) - 1};
+    const bool writable = choice.fuse == FuseChoice::Fuse::none ||
+                          sites[n].product[choice.fuse == FuseChoice::Fuse::first ? 0 : 1];
+    if (!writable) return std::nullopt;
+    choices.emplace(sites[n].sum, choice);
+  }
+  return choices;
+}
+
 class Pinner {
 public:
   Pinner(const std::string& text, const std::string& file, const std::vector<std::string>& kernels,
@@ -115,16 +145,21 @@ public:
     }
   }
 
-  Pinning run() {
+  // `given`: choices that are not recovered.
+  Pinning run(const std::map<std::string, Pinning::Kernel, std::less<>>* given = nullptr) {
     const auto before = assemble(*lines_.module.text);
-    if (before) recover_all(*before);
+    if (before && given == nullptr) recover_all(*before);
+    if (before && given != nullptr) take_all(*given);
     if (!choices_.empty()) {
       const auto after = assemble(lines_.pinned(choices_));
       for (auto& [name, kernel] : result_.kernels) {
         if (!kernel.refused.empty()) continue;
         kernel.refused = after ? verify(name, kernel, *before, *after)
                                : "the assembler does not take the pinned text";
-        if (!kernel.refused.empty()) choices_.erase(name);
+        if (!kernel.refused.empty())
+          choices_.erase(name);
+        else
+          kernel.choices = written(lines_.functions.find(name)->second.sites, choices_.at(name));
       }
       result_.text = original_.pinned(choices_);
     }
@@ -166,6 +201,19 @@ private:
           found.choices, [](const auto& c) { return c.second.fuse != FuseChoice::Fuse::none; }));
       certain_[name] = found.certain;
       choices_.emplace(name, std::move(found.choices));
+    }
+  }
+
+  void take_all(const std::map<std::string, Pinning::Kernel, std::less<>>& given) {
+    for (auto& [name, kernel] : result_.kernels) {
+      if (!kernel.refused.empty()) continue;
+      auto choices =
+          read_choices(lines_.functions.find(name)->second.sites, given.find(name)->second.choices);
+      certain_[name] = true;
+      if (choices)
+        choices_.emplace(name, std::move(*choices));
+      else
+        kernel.refused = "the choices do not fit";
     }
   }
 
@@ -213,6 +261,36 @@ Pinning pin_contractions(const std::string& text, const std::string& file,
       none.kernels[kernel].refused = error.what();
     return none;
   }
+}
+
+Pinning verify_pins(const std::string& text, const std::string& file,
+                    const std::map<std::string, Pinning::Kernel, std::less<>>& pins,
+                    Assembler& assembler) {
+  std::vector<std::string> kernels;
+  for (const auto& [name, pin] : pins)
+    kernels.push_back(name);
+  return Pinner(text, file, kernels, assembler).run(&pins);
+}
+
+std::optional<Pinning>
+pin_as_remembered(const std::string& text, const std::string& file,
+                  const std::map<std::string, Pinning::Kernel, std::less<>>& pins) {
+  std::vector<std::string> kernels;
+  for (const auto& [name, pin] : pins)
+    kernels.push_back(name);
+  const Text original(text, file, kernels);
+  std::map<std::string, FuseChoices> choices;
+  Pinning result{.text = text, .kernels = pins};
+  for (auto& [name, pin] : result.kernels) {
+    const auto function = original.functions.find(name);
+    if (function == original.functions.end()) return std::nullopt;
+    auto read = read_choices(function->second.sites, pin.choices);
+    if (!read) return std::nullopt;
+    pin.sites = static_cast<unsigned>(read->size());
+    choices.emplace(name, std::move(*read));
+  }
+  result.text = original.pinned(choices);
+  return result;
 }
 
 } // namespace ptxasw::pipeline

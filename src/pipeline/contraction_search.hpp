@@ -11,6 +11,7 @@
 #include "ptxasw/assembler.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Pinning {
     unsigned sites = 0, fused = 0; // sums that may be fused, and those that are
     bool identical = false;        // byte for byte
     std::string refused;           // why it is not pinned; empty if it is
+    std::string choices;           // of its sums in order, a letter each: to be pinned again
   };
   std::string text; // with those kernels pinned that could be; lines keep their numbers
   std::map<std::string, Kernel, std::less<>> kernels;
@@ -32,5 +34,16 @@ std::string spread(const ptx::Module& module);
 
 Pinning pin_contractions(const std::string& text, const std::string& file,
                          const std::vector<std::string>& kernels, Assembler& assembler);
+
+// Given choices, verified: refused are those with which the machine code is another one.
+Pinning verify_pins(const std::string& text, const std::string& file,
+                    const std::map<std::string, Pinning::Kernel, std::less<>>& pins,
+                    Assembler& assembler);
+
+// The same text with the choices of an earlier Pinning; nothing where they do not fit. Nobody has
+// verified it.
+std::optional<Pinning>
+pin_as_remembered(const std::string& text, const std::string& file,
+                  const std::map<std::string, Pinning::Kernel, std::less<>>& pins);
 
 } // namespace ptxasw::pipeline

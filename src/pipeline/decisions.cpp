@@ -4,31 +4,56 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 namespace ptxasw::pipeline {
 namespace {
 
 constexpr unsigned least_registers = 16, most_registers = 255;
 
-// The candidate that a line speaks of; its usage is not known.
-std::optional<CoarsenCandidate> find_way(std::istringstream& line, const CoarsenChoices& ways) {
-  Coarsening how;
-  unsigned order = 0;
-  double gain = 0;
-  line >> how.factors[0] >> how.factors[1] >> how.factors[2] >> order >> how.registers >>
-      how.least_threads >> gain;
-  if (line.fail() || order > 1 || gain < 1) return std::nullopt;
-  how.order = order == 0 ? CoarsenOrder::copies : CoarsenOrder::instructions;
-  if (how.registers != 0 && (how.registers < least_registers || how.registers > most_registers))
-    return std::nullopt;
+std::string text_of(const Coarsening& how) {
+  return fmt::format("{} {} {} {} {} {}", how.factors[0], how.factors[1], how.factors[2],
+                     how.order == CoarsenOrder::copies ? 0 : 1, how.registers, how.least_threads);
+}
+
+bool read_way(std::istringstream& line, Remembered& into) {
+  Remembered::Way way;
+  line >> way.kernel >> std::ws;
+  if (line.peek() == '-') {
+    line.get();
+  } else {
+    Coarsening how;
+    unsigned order = 0;
+    double gain = 0;
+    line >> how.factors[0] >> how.factors[1] >> how.factors[2] >> order >> how.registers >>
+        how.least_threads >> gain;
+    if (line.fail() || order > 1 || gain < 1) return false;
+    how.order = order == 0 ? CoarsenOrder::copies : CoarsenOrder::instructions;
+    if (how.registers != 0 && (how.registers < least_registers || how.registers > most_registers))
+      return false;
+    way.chosen = {how, gain};
+  }
+  into.ways.push_back(std::move(way));
+  return true;
+}
+
+bool read_pin(std::istringstream& line, Remembered& into) {
+  std::string kernel;
+  Pinning::Kernel pin;
+  line >> kernel >> pin.identical >> pin.choices;
+  if (line.fail()) return false;
+  into.pins[kernel] = std::move(pin);
+  return true;
+}
+
+// The candidate that was chosen; its usage is not known.
+std::optional<CoarsenCandidate> find_way(const Remembered::Choice& chosen,
+                                         const CoarsenChoices& ways) {
   for (CoarsenCandidate way : ways.candidates) {
-    way.how.registers = how.registers;
-    if (way.how != how) continue;
-    way.gain = gain;
+    way.how.registers = chosen.how.registers;
+    if (way.how != chosen.how) continue;
+    way.gain = chosen.gain;
     way.chosen = true;
     return way;
   }
@@ -37,38 +62,46 @@ std::optional<CoarsenCandidate> find_way(std::istringstream& line, const Coarsen
 
 } // namespace
 
-std::string written(std::span<KernelJob* const> jobs) {
+std::string written(const Remembered& remembered) {
   std::string text;
-  for (KernelJob* job : jobs) {
-    const std::vector<CoarsenCandidate>& ways = job->ways().candidates;
-    text += job->name();
-    if (!ways.empty() && ways.front().chosen) {
-      const auto& [factors, order, registers, least_threads] = ways.front().how;
-      text += fmt::format(" {} {} {} {} {} {} {}", factors[0], factors[1], factors[2],
-                          order == CoarsenOrder::copies ? 0 : 1, registers, least_threads,
-                          ways.front().gain);
-    } else {
-      text += " -";
-    }
-    text += '\n';
-  }
-  return text;
+  for (const auto& [kernel, chosen] : remembered.ways)
+    text += chosen ? fmt::format("way {} {} {}\n", kernel, text_of(chosen->how), chosen->gain)
+                   : fmt::format("way {} -\n", kernel);
+  for (const auto& [kernel, pin] : remembered.pins)
+    text += fmt::format("pin {} {} {}\n", kernel, pin.identical ? 1 : 0, pin.choices);
+  return text + fmt::format("kept {}\n", remembered.kept);
 }
 
-bool take(std::string_view text, std::span<KernelJob* const> jobs) {
+std::optional<Remembered> read_decisions(std::string_view text) {
+  Remembered result;
   std::istringstream lines{std::string(text)};
-  std::vector<std::optional<CoarsenCandidate>> chosen;
-  for (KernelJob* job : jobs) {
-    std::string line, name, rest;
-    if (!std::getline(lines, line)) return false;
+  bool complete = false;
+  for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
-    if (!(words >> name) || name != job->name()) return false;
-    if (line == name + " -") {
-      chosen.emplace_back();
-      continue;
-    }
-    chosen.push_back(find_way(words, job->ways()));
-    if (!chosen.back() || words >> rest) return false;
+    std::string what, rest;
+    words >> what;
+    bool fits = !complete;
+    if (what == "way")
+      fits &= read_way(words, result);
+    else if (what == "pin")
+      fits &= read_pin(words, result);
+    else
+      fits &= complete = what == "kept" && static_cast<bool>(words >> result.kept);
+    if (!fits || words >> rest) return std::nullopt;
+  }
+  if (!complete) return std::nullopt;
+  return result;
+}
+
+bool take(const Remembered& remembered, std::span<KernelJob* const> jobs) {
+  if (remembered.ways.size() != jobs.size()) return false;
+  std::vector<std::optional<CoarsenCandidate>> chosen;
+  for (std::size_t n = 0; n < jobs.size(); ++n) {
+    const auto& [kernel, choice] = remembered.ways[n];
+    if (kernel != jobs[n]->name()) return false;
+    chosen.emplace_back();
+    if (choice) chosen.back() = find_way(*choice, jobs[n]->ways());
+    if (choice && !chosen.back()) return false;
   }
   for (std::size_t n = 0; n < jobs.size(); ++n) {
     CoarsenChoices& ways = jobs[n]->ways();

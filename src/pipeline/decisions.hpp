@@ -1,21 +1,46 @@
-// What was chosen for the kernels of a module, as text to be remembered, and back.
+// What was decided for a module, as text to be remembered, and back.
 //
-// One line for each kernel that had ways to choose from: its name and "-", or its name, factors,
-// order, register limit, threads and predicted gain. Reading it back chooses among the ways that
-// the kernel has now: what is not among them is forgotten.
+//   way NAME -                         no way to coarsen it pays
+//   way NAME X Y Z ORDER LIMIT THREADS GAIN
+//   pin NAME IDENTICAL CHOICES         a letter for each sum, in the order of the text
+//   kept HASH                          of the text that came of it
+//
+// A way is chosen among those that the kernel has now: what is not among them is forgotten. The
+// text that comes of the same ways and pins is the text that was kept, which is seen by its hash:
+// it has been judged and settled under the same conditions, and that is not done again.
 #pragma once
 
+#include "pipeline/contraction_search.hpp"
 #include "pipeline/kernel_job.hpp"
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptxasw::pipeline {
 
-std::string written(std::span<KernelJob* const> jobs);
+struct Remembered {
+  struct Choice {
+    Coarsening how;
+    double gain = 1;
+  };
+  struct Way {
+    std::string kernel;
+    std::optional<Choice> chosen;
+  };
+  std::vector<Way> ways; // of kernels that had some to choose from
+  std::map<std::string, Pinning::Kernel, std::less<>> pins;
+  std::uint64_t kept = 0;
+};
+
+std::string written(const Remembered& remembered);
+std::optional<Remembered> read_decisions(std::string_view text);
 
 // Takes the choices over into the jobs' ways; false, with nothing touched, where they do not fit.
-bool take(std::string_view text, std::span<KernelJob* const> jobs);
+bool take(const Remembered& remembered, std::span<KernelJob* const> jobs);
 
 } // namespace ptxasw::pipeline

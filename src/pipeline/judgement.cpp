@@ -3,43 +3,60 @@
 #include "machine/operations.hpp"
 #include "pipeline/contraction_search.hpp"
 #include "rewrite/contraction_recovery.hpp"
+#include "rewrite/contraction_sites.hpp"
 #include "rewrite/float_freedom.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <set>
 
 namespace ptxasw::pipeline {
 namespace {
 
+using machine::Operation;
+using machine::Performed;
 using ptx::Inst;
 using ptx::InstId;
 using ptx::Op;
 
+using Kinds = std::set<std::string>;
+using Lines = std::map<std::uint32_t, std::uint32_t>; // by line of one text, of the same or another
+
+constexpr std::uint32_t nobodys = 1U << 31; // and the line, which is nobody's copy
+
 // What an instruction may become whatever surrounds it.
-enum class Nature : std::uint8_t { other, rounded, fused };
+enum class Nature : std::uint8_t { other, integer, rounded, fused, approximate };
 
 struct Form {
   std::string text; // "fma.rn.f32 #3f800000"
   Nature nature = Nature::other;
+  bool free = false; // the assembler may choose what it becomes
 };
 
 Nature nature_of(const Inst& inst) {
+  const bool real = ptx::is_float(inst.mods.type) || ptx::is_float(inst.mods.type2);
+  if (rewrite::is_approximate(inst)) return Nature::approximate;
+  if (inst.opaque) return Nature::other;
+  if (!real) return Nature::integer; // what it expands to is exact
   switch (inst.op) {
   case Op::add:
   case Op::sub:
-  case Op::mul: return ptx::is_float(inst.mods.type) ? Nature::rounded : Nature::other;
+  case Op::mul: return Nature::rounded;
   case Op::fma: return Nature::fused;
   default: return Nature::other;
   }
 }
 
+const ptx::Instruction& written(const ptx::Body& body, const Inst& inst) {
+  return body.module->instructions[body.module->statements[inst.statement].index];
+}
+
 Form form_of(const ptx::Body& body, const Inst& inst) {
-  const ptx::Module& module = *body.module;
-  const auto& written = module.instructions[module.statements[inst.statement].index];
-  Form form{std::string(module.slice(written.mnemonic)), nature_of(inst)};
+  Form form{std::string(body.module->slice(written(body, inst).mnemonic)), nature_of(inst),
+            rewrite::is_approximate(inst) || rewrite::is_unrounded(inst)};
   for (const ptx::Arg& arg : body.src(inst))
     if (arg.kind == ptx::Arg::Kind::imm) form.text += fmt::format(" #{:x}", arg.value);
   return form;
@@ -50,26 +67,40 @@ bool is_arithmetic(const Inst& inst) {
          (ptx::is_float(inst.mods.type) || ptx::is_float(inst.mods.type2));
 }
 
-// A kernel's machine code, and the forms of its lines.
+std::uint32_t mapped(const Lines& lines, std::uint32_t line) {
+  const auto found = lines.find(line);
+  return found == lines.end() ? line : found->second;
+}
+
+// A kernel with its machine code.
 struct Version {
-  std::map<std::uint32_t, Form> forms;
-  machine::Kinds kinds; // by line
+  std::map<std::uint32_t, Form> forms; // by line
+  Lines twins;                         // by line: an earlier one of the same value
+  Lines origins;                       // by line: the original's that stands for its value
+  machine::Performances performed;     // by line
   bool arithmetic = false, approximate = false;
   std::string unknown; // why the machine code does not tell
 };
 using Versions = std::map<std::string, Version, std::less<>>;
 
+// The kernels of a text in which no line has two instructions. `whose` gives the line of the
+// original that stands for the value of an instruction.
+template <class Whose>
 Versions read(const ptx::Module& module, const std::vector<std::string>& kernels,
-              Assembler& assembler) {
+              Assembler& assembler, const Whose& whose) {
   Versions versions;
   bool any = false;
   for (const ptx::Function& function : module.functions) {
     if (function.is_declaration || std::ranges::count(kernels, function.name) == 0) continue;
-    Version& version = versions[std::string(function.name)];
+    auto& [name, version] = *versions.try_emplace(std::string(function.name)).first;
     const ptx::Body body = ptx::resolve(module, function);
+    version.twins = rewrite::twins(body, rewrite::Reaching(body));
     for (InstId n = 0; n < body.insts.size(); ++n) {
       const Inst& inst = body.insts[n];
-      version.forms.emplace(rewrite::opcode_line(body, n), form_of(body, inst));
+      const std::uint32_t line = rewrite::opcode_line(body, n);
+      version.forms.emplace(line, form_of(body, inst));
+      const std::uint32_t number = module.statements[inst.statement].index;
+      version.origins.emplace(line, whose(name, version.twins, line, number));
       version.arithmetic |= is_arithmetic(inst);
       version.approximate |= rewrite::is_approximate(inst);
     }
@@ -85,74 +116,165 @@ Versions read(const ptx::Module& module, const std::vector<std::string>& kernels
     const auto code = codes.find(name);
     version.unknown = code == codes.end() ? "there is no machine code" : code->second.unknown();
     if (version.unknown.empty())
-      version.kinds = machine::kinds(code->second, [](std::uint32_t line) { return line; });
+      version.performed = machine::performances(
+          code->second, [&](std::uint32_t line) { return mapped(version.origins, line); });
   }
   return versions;
 }
 
-using Allowed = std::map<std::string, std::set<std::string>, std::less<>>; // kinds by form
-
-Allowed by_form(const Version& version) {
-  Allowed allowed;
-  for (const auto& [line, kinds] : version.kinds) {
-    const auto form = version.forms.find(line);
-    const std::string text = form == version.forms.end() ? "no instruction" : form->second.text;
-    allowed[text].insert(kinds.begin(), kinds.end());
-  }
-  return allowed;
-}
-
-bool is_fused(const std::string& kind) {
-  return kind.starts_with("fma");
-}
-bool is_function(const std::string& kind) {
-  return kind.starts_with("function");
-}
-
-// Empty if every operation of `after` is one that `before` has for the same form.
-std::string difference(const Version& before, const Version& after) {
-  const Allowed was = by_form(before), is = by_form(after);
-  std::map<std::string, Nature> natures;
-  for (const auto& [line, form] : after.forms)
-    natures.emplace(form.text, form.nature);
-  for (const auto& [form, kinds] : is) {
-    const Nature nature = natures[form];
-    const auto known = was.find(form);
-    for (const std::string& kind : kinds) {
-      if (known != was.end() && known->second.contains(kind)) continue;
-      if (nature == Nature::fused && !is_function(kind)) continue; // times one, plus zero
-      if (nature == Nature::rounded && !is_fused(kind) && !is_function(kind)) continue;
-      return fmt::format("rewritten, {} becomes \"{}\", which it was not before", form, kind);
+class Comparison {
+public:
+  // `known`: whose copies the instructions are.
+  Comparison(const Version& before, const Version& after, bool known)
+      : before_(before), after_(after), known_(known) {
+    for (const auto& [line, done] : before.performed) {
+      was_[mapped(before.origins, line)].add(done);
+      allowed_[form(before, line).text].add(done);
+    }
+    for (const auto& [line, form] : after.forms) {
+      Group& group = groups_[mapped(after.twins, line)];
+      if (const auto done = after.performed.find(line); done != after.performed.end())
+        group.now.add(done->second);
+      const auto was = was_.find(after.origins.at(line));
+      const auto alike = allowed_.find(form.text);
+      if (known && was != was_.end()) group.was.add(was->second);
+      if (!known && alike != allowed_.end()) group.was.add(alike->second);
     }
   }
-  for (const auto& [form, kinds] : was) {
-    const auto now = is.find(form);
-    for (const std::string& kind : kinds)
-      if (is_function(kind) && (now == is.end() || !now->second.contains(kind)))
-        return fmt::format("rewritten, {} does not become \"{}\" any more", form, kind);
+
+  // Why the second may not stand for the first; empty if it may.
+  [[nodiscard]] std::string run() const {
+    for (const auto& [line, form] : after_.forms)
+      if (std::string why = of_line(line, form); !why.empty()) return why;
+    for (const auto& [line, done] : after_.performed)
+      if (form(after_, line).nature == Nature::other)
+        if (std::string why = of_form(form(after_, line), done); !why.empty()) return why;
+    return {};
   }
-  return {};
+
+private:
+  struct Done {
+    Kinds kinds, printed;
+    void add(const std::vector<Performed>& all) {
+      for (const Performed& one : all) {
+        kinds.insert(one.kind);
+        printed.insert(one.printed);
+        list.push_back(one);
+      }
+    }
+    void add(const Done& other) { add(other.list); }
+    std::vector<Performed> list;
+  };
+  // Copies of one value.
+  struct Group {
+    Done was, now;
+  };
+
+  static Form form(const Version& version, std::uint32_t line) {
+    const auto found = version.forms.find(line);
+    return found == version.forms.end() ? Form{"no instruction", Nature::other} : found->second;
+  }
+
+  [[nodiscard]] std::string of_line(std::uint32_t line, const Form& form) const {
+    if (form.nature == Nature::other || form.nature == Nature::integer) return {};
+    const Group& group = groups_.at(mapped(after_.twins, line));
+    if (form.free && known_ && after_.origins.at(line) >= nobodys)
+      return fmt::format("rewritten, there is an {} that is nobody's copy", form.text);
+    if (form.nature == Nature::approximate) return as_approximation(form, group);
+    for (const Performed& one : group.now.list) {
+      const bool fused = one.operation == Operation::fma && form.nature != Nature::fused;
+      if ((!fused && one.operation != Operation::function) || is_known(form, one, group)) continue;
+      return fmt::format("rewritten, {} becomes \"{}\", which it was not before", form.text,
+                         one.kind);
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool is_known(const Form& form, const Performed& one, const Group& group) const {
+    if (known_ && one.format != machine::Format::half)
+      return group.was.printed.contains(one.printed);
+    const auto found = allowed_.find(form.text);
+    return found != allowed_.end() && found->second.kinds.contains(one.kind);
+  }
+
+  [[nodiscard]] static std::string as_approximation(const Form& form, const Group& group) {
+    for (const std::string& kind : group.now.kinds)
+      if (!group.was.kinds.contains(kind))
+        return fmt::format("rewritten, {} becomes \"{}\", which it was not before", form.text,
+                           kind);
+    for (const std::string& kind : group.was.kinds)
+      if (!group.now.kinds.contains(kind))
+        return fmt::format("rewritten, {} does not become \"{}\" any more", form.text, kind);
+    return {};
+  }
+
+  [[nodiscard]] std::string of_form(const Form& form, const std::vector<Performed>& done) const {
+    const auto was = allowed_.find(form.text);
+    for (const Performed& one : done)
+      if (was == allowed_.end() || !was->second.kinds.contains(one.kind))
+        return fmt::format("rewritten, {} becomes \"{}\", which it was not before", form.text,
+                           one.kind);
+    return {};
+  }
+
+  const Version &before_, &after_;
+  bool known_;
+  std::map<std::uint32_t, Done> was_;                // by line that stands for a value
+  std::map<std::string, Done, std::less<>> allowed_; // by form
+  std::map<std::uint32_t, Group> groups_;            // by the first line of a value
+};
+
+// By number of an instruction of the rewritten module, the line of the one whose copy it is.
+std::vector<std::uint32_t> origins_of(const ptx::Module& original,
+                                      const ptx::Module& original_lines,
+                                      const ptx::Module& rewritten,
+                                      const rewrite::Origins& origins) {
+  std::vector<std::uint32_t> result(rewritten.instructions.size(), nobodys);
+  for (const ptx::Statement& statement : rewritten.statements) {
+    if (statement.kind != ptx::StatementKind::instruction) continue;
+    const std::uint32_t opcode = rewritten.instructions[statement.index].mnemonic.begin;
+    const auto from = origins.of({statement.range.begin, opcode + 1});
+    if (!from) continue;
+    const auto next = std::ranges::upper_bound(
+        original.statements, *from, {}, [](const ptx::Statement& s) { return s.range.begin; });
+    if (next == original.statements.begin()) continue;
+    const ptx::Statement& old = *std::prev(next);
+    if (old.kind != ptx::StatementKind::instruction || *from >= old.range.end) continue;
+    const auto& line = original_lines.instructions.at(old.index);
+    result[statement.index] = original_lines.lines.position(line.mnemonic.begin).line;
+  }
+  return result;
 }
 
-} // namespace
-
 std::map<std::string, std::string> judge(const ptx::Module& original, const std::string& rewritten,
+                                         const rewrite::Origins* origins,
                                          const std::vector<std::string>& kernels,
                                          Assembler& assembler) {
   std::map<std::string, std::string> refused;
   try {
-    const auto lines = [](const ptx::Module& module) {
-      return ptx::parse(spread(module), module.file);
-    };
-    const ptx::Module before = lines(original), after = lines(ptx::parse(rewritten, original.file));
-    const Versions was = read(before, kernels, assembler), is = read(after, kernels, assembler);
+    const ptx::Module made = ptx::parse(rewritten, original.file);
+    const ptx::Module before = ptx::parse(spread(original), original.file),
+                      after = ptx::parse(spread(made), original.file);
+    std::vector<std::uint32_t> whose(made.instructions.size(), nobodys);
+    if (origins != nullptr) whose = origins_of(original, before, made, *origins);
+    using Name = const std::string&;
+    const Versions was = read(before, kernels, assembler,
+                              [](Name, const Lines& twins, std::uint32_t line, std::uint32_t) {
+                                return mapped(twins, line);
+                              });
+    const Versions is =
+        read(after, kernels, assembler,
+             [&](Name name, const Lines&, std::uint32_t line, std::uint32_t instruction) {
+               const std::uint32_t of = whose.at(instruction);
+               return of == nobodys ? nobodys + line : mapped(was.at(name).twins, of);
+             });
     for (const auto& [name, version] : is) {
       if (!version.arithmetic) continue;
       const Version& first = was.at(name);
       const std::string& unknown = first.unknown.empty() ? version.unknown : first.unknown;
       std::string why;
       if (unknown.empty()) {
-        why = difference(first, version);
+        why = Comparison(first, version, origins != nullptr).run();
       } else if (version.approximate) {
         why = fmt::format("it is not known whether functions are folded: {}", unknown);
       }
@@ -163,6 +285,21 @@ std::map<std::string, std::string> judge(const ptx::Module& original, const std:
       refused.emplace(kernel, error.what());
   }
   return refused;
+}
+
+} // namespace
+
+std::map<std::string, std::string> judge(const ptx::Module& original,
+                                         const rewrite::Rewritten& rewritten,
+                                         const std::vector<std::string>& kernels,
+                                         Assembler& assembler) {
+  return judge(original, rewritten.text, &rewritten.origins, kernels, assembler);
+}
+
+std::map<std::string, std::string> judge(const ptx::Module& original, const std::string& rewritten,
+                                         const std::vector<std::string>& kernels,
+                                         Assembler& assembler) {
+  return judge(original, rewritten, nullptr, kernels, assembler);
 }
 
 } // namespace ptxasw::pipeline

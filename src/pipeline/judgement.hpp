@@ -2,17 +2,23 @@
 // assembler makes of them, whatever the rewrite was.
 //
 // At the level of PTX a rewrite leaves arithmetic alone. An assembler has freedom below it, so the
-// machine code of the text that was rewritten and of what came of it are compared: each form of
-// floating-point instruction (opcode, modifiers, literals) has to become the same operations of the
-// machine, however often it was copied and wherever it stands:
-//  - a sum or product that rounds by itself must not become a fused multiply-add;
-//  - a function that ends up in the hardware's approximation must do so in both, or in neither;
-//  - any other form may become only what it became before.
-// Not compared: the order of operands, on which only the payload of a NaN depends.
+// machine code of the text that was rewritten and of what came of it are compared, line by line:
+// of each copy of an instruction it is known whose copy it is (rewrite/apply.hpp), and every copy
+// has to become what the original became:
+//  - a sum or product that rounds by itself becomes no fused multiply-add, unless the original is
+//    one of the same operands, made by arithmetic of the same lines;
+//  - what an approximate function becomes is the same in each copy: folded in all, or in none;
+//  - any other form (a division) may become only what it became before, wherever it stands;
+//  - arithmetic that is nobody's copy, as a rewrite's own checks, leaves nothing to choose.
+// ptxas computes equal values once; so copies that have one value are taken together. A copy that
+// is gone in any other way cannot be told from one that was folded, and refuses.
+// Not compared: the order of operands, on which only the payload of a NaN depends; and halves, of
+// which ptxas packs two into one instruction of one line, are compared by form.
 #pragma once
 
 #include "ptx/parse.hpp"
 #include "ptxasw/assembler.hpp"
+#include "rewrite/apply.hpp"
 
 #include <map>
 #include <string>
@@ -21,10 +27,17 @@
 namespace ptxasw::pipeline {
 
 // Why each of `kernels` cannot be kept in its rewritten form; those that can are left out.
-// `original`: what was rewritten. Two runs of the assembler, of these kernels alone. Kernels
-// without floating-point arithmetic are not looked at; where there is no machine code that could be
-// read, kernels with functions that the hardware approximates are refused, and others stand on the
-// argument about PTX.
+// `original`: what was rewritten, and `rewritten` came of it. Two runs of the assembler, of these
+// kernels alone. Kernels without floating-point arithmetic are not looked at; where there is no
+// machine code that could be read, kernels with functions that the hardware approximates are
+// refused, and others stand on the argument about PTX.
+std::map<std::string, std::string> judge(const ptx::Module& original,
+                                         const rewrite::Rewritten& rewritten,
+                                         const std::vector<std::string>& kernels,
+                                         Assembler& assembler);
+
+// The same of a text that was written anew: nobody knows whose copy an instruction is, so each is
+// held against all of its form, without operands.
 std::map<std::string, std::string> judge(const ptx::Module& original, const std::string& rewritten,
                                          const std::vector<std::string>& kernels,
                                          Assembler& assembler);

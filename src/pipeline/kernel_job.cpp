@@ -49,8 +49,8 @@ std::string in_words(const std::exception& error) {
 
 struct KernelJob::Impl {
   Impl(const ptx::Module& module, const ptx::Function& function, const Options& options,
-       bool rewrite)
-      : module_(module), function_(function), options_(options), rewrite_(rewrite) {
+       Purpose purpose)
+      : module_(module), function_(function), options_(options), purpose_(purpose) {
     report_.name = function.name;
     const std::uint32_t header = module.statements[function.statement].range.begin;
     report_.ptx_line = module.lines.position(header).line;
@@ -74,12 +74,15 @@ struct KernelJob::Impl {
                                                           .paranoid = options_.paranoid,
                                                           .total_budget = options_.kernel_budget,
                                                           .dump_directory = options_.dump_queries});
-    plan_ = reuse::find_lane_reuse(*kernel_, *solver_,
-                                   {.max_delta = options_.shuffle_max_delta,
-                                    .shared = options_.shuffle_shared,
-                                    .no_index_wrap = assumed("no-index-wrap"),
-                                    .paranoid = options_.paranoid,
-                                    .block = block_shape()});
+    reuse::LaneOptions lanes{.max_delta = options_.shuffle_max_delta,
+                             .shared = options_.shuffle_shared,
+                             .no_index_wrap = assumed("no-index-wrap"),
+                             .paranoid = options_.paranoid,
+                             .block = block_shape(),
+                             .could_pay = {}};
+    if (!options_.details && options_.shuffle != ShuffleMode::all)
+      lanes.could_pay = [&](const Load& load, int delta) { return could_pay(load, delta); };
+    plan_ = reuse::find_lane_reuse(*kernel_, *solver_, lanes);
     choose(*kernel_, plan_);
     rotation_ = choose_rotations(
         *kernel_, *solver_, options_.rotate, architecture(),
@@ -88,8 +91,9 @@ struct KernelJob::Impl {
     const rewrite::Freedom freedom = rewrite::count_freedom(kernel_->body);
     report_.fusable = freedom.fusable;
     report_.foldable = freedom.foldable;
+    alike_ = freedom.alike;
     list_ways();
-    if (!rewrite_ && function_.is_entry)
+    if (purpose_ == Purpose::analyze && function_.is_entry)
       if (const reuse::StepPlan step = reuse::find_step(*kernel_); step.refused.empty())
         report_.steps = describe_step(step);
     report_.analyzed = true;
@@ -106,11 +110,11 @@ struct KernelJob::Impl {
   // cannot.
   [[nodiscard]] std::string held_back() const {
     if (options_.fp_contract != FpContract::exact) return {};
-    if (report_.foldable != 0)
+    if (barring() != 0)
       return fmt::format("ptxas chooses by itself whether it folds {} approximate functions whose "
                          "argument may be a constant, and rounds them otherwise than the hardware "
                          "does (--fp-contract=any rewrites all the same)",
-                         report_.foldable);
+                         barring());
     if (report_.fusable == 0) return {};
     const std::string known = unpinned_.empty()
                                   ? "its choice is not known (opt and the drop-in ask ptxas"
@@ -120,6 +124,16 @@ struct KernelJob::Impl {
                        "same)",
                        report_.fusable, known);
   }
+
+  // Approximate functions that may be folded in one place and not in another; of those that fold
+  // alike, machine code shows whether they are.
+  [[nodiscard]] unsigned barring() const {
+    if (options_.fp_contract != FpContract::exact) return 0;
+    return report_.foldable - (purpose_ == Purpose::rewrite_judged ? alike_ : 0);
+  }
+
+  // There are ways to coarsen it, and nobody has chosen one.
+  [[nodiscard]] bool is_open() const { return !ways_.candidates.empty() && !ways_.decided; }
 
   [[nodiscard]] Coarsening asked() const {
     return {options_.coarsen, options_.coarsen_order, options_.coarsen_registers,
@@ -137,7 +151,7 @@ struct KernelJob::Impl {
     } else if (const RemapKind kind = remap_of(options_, function_.name).kind;
                kind != RemapKind::none && kind != RemapKind::automatic) {
       report_.coarsening = "not coarsened: its work is to be remapped";
-    } else if (!held_back().empty()) {
+    } else if (barring() != 0) {
       waits_ = may_coarsen(*kernel_, *solver_, options_.coarsen_grid);
     } else {
       ways_ =
@@ -208,18 +222,18 @@ struct KernelJob::Impl {
     report.rotation = rotation.outcome;
     report.rounds = rounds.outcome;
     if (ways_.decided) report.coarsening = in_words(ways_, report.coarsening);
-    describe_accesses(*kernel_, plan, rotation.plan, block_shape(), report);
+    if (options_.details) describe_accesses(*kernel_, plan, rotation.plan, block_shape(), report);
     report.original = ways_.original;
     report.candidates = ways_.candidates;
     report.solver_queries = solver_->stats().queries;
     report.z3_queries = solver_->stats().by_z3;
-    if (!rewrite_ || !leave.empty()) {
+    if (purpose_ == Purpose::analyze || !leave.empty()) {
       report.reason = leave;
       result.edits.clear();
     } else if (const std::string why = held_back();
-               !why.empty() && (!result.edits.empty() || waits_)) {
+               !why.empty() && (!result.edits.empty() || waits_ || is_open())) {
       report.reason = why;
-      result.waits_for_contraction = report.foldable == 0;
+      result.waits_for_contraction = barring() == 0 && !result.edits.empty();
       result.edits.clear();
     }
     report.changed = !result.edits.empty();
@@ -336,6 +350,16 @@ struct KernelJob::Impl {
 
   // --- What pays -------------------------------------------------------------------------------
 
+  // The nearest lane that is another one is the one that costs least.
+  [[nodiscard]] bool could_pay(const Load& load, int delta) const {
+    const cost::Profile* profile = cost::find_profile(architecture());
+    if (profile == nullptr || options_.shuffle == ShuffleMode::none) return false;
+    const Event& event = kernel_->trace.events[load.event];
+    const cost::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
+    const bool columns = options_.shuffle == ShuffleMode::columns;
+    return cost::shuffle_pays(*profile, candidate(p, delta == 0 ? 0 : 1, columns));
+  }
+
   // --shuffle=auto, columns: first each load by itself, then the kernel as a whole.
   void choose(Kernel& kernel, reuse::LanePlan& plan) const {
     const bool columns = options_.shuffle == ShuffleMode::columns;
@@ -387,21 +411,22 @@ struct KernelJob::Impl {
   const ptx::Module& module_;
   const ptx::Function& function_;
   const Options& options_;
-  bool rewrite_;
+  Purpose purpose_;
   std::optional<Kernel> kernel_;
   std::optional<sym::Solver> solver_;
   reuse::LanePlan plan_;
   RotationChoice rotation_;
   RoundsChoice rounds_;
   CoarsenChoices ways_;
-  bool waits_ = false;   // could be coarsened once its multiply-adds are pinned
+  unsigned alike_ = 0;   // functions that are folded in all places, or in none
+  bool waits_ = false;   // could be coarsened, were it known what ptxas folds
   std::string unpinned_; // why they could not be
   KernelReport report_;  // as far as it does not hang on decisions
 };
 
 KernelJob::KernelJob(const ptx::Module& module, const ptx::Function& function,
-                     const Options& options, bool rewrite)
-    : impl_(std::make_unique<Impl>(module, function, options, rewrite)) {
+                     const Options& options, Purpose purpose)
+    : impl_(std::make_unique<Impl>(module, function, options, purpose)) {
   const auto start = Clock::now();
   try {
     impl_->analyze();

@@ -9,11 +9,19 @@
 #include "ptxasw/options.hpp"
 #include "ptxasw/report.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace ptxasw::pipeline {
+
+// What is to become of a function.
+enum class Purpose : std::uint8_t {
+  analyze,
+  rewrite,
+  rewrite_judged, // and the machine code will be judged (judgement.hpp)
+};
 
 struct KernelResult {
   KernelReport report;
@@ -26,9 +34,9 @@ struct KernelResult {
 // report. Module, function and options must outlive the job.
 class KernelJob {
 public:
-  // Emulates the function and finds what it shares. `rewrite` false: analysis only.
+  // Emulates the function and finds what it shares.
   KernelJob(const ptx::Module& module, const ptx::Function& function, const Options& options,
-            bool rewrite);
+            Purpose purpose);
   ~KernelJob();
   KernelJob(KernelJob&& other) noexcept;
   KernelJob& operator=(KernelJob&& other) noexcept;

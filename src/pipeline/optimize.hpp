@@ -1,12 +1,18 @@
 // A module through the whole pipeline.
 //
-//   parse          once; a module whose multiply-adds were pinned is another text, and parsed again
-//   emulate        each kernel once (KernelJob), kept as long as something about it is open
-//   contraction    which products the assembler fuses, where rewritten kernels would hang on that
+//   recall         what was decided for this very text before; then nothing is asked
+//   (decisions.hpp) parse          once; a module whose multiply-adds were pinned is another text,
+//   and parsed again emulate        each kernel once (KernelJob), kept as long as something about
+//   it is open; what is
+//                  pinned once more, as the text that it is then
 //   choose         which coarsening pays, with the assembler and the cost model
+//   contraction    which products the assembler fuses, of kernels that are to be rewritten
 //   finish         the edits of all rewrites that go together (arbitrate), and the report
 //   print          once; read back, since what we cannot read nobody should have to
+//   judge          the machine code of each copy against the original's (judgement.hpp)
 //   settle         the text is assembled to be kept; a kernel that might not launch goes back
+//
+// The assembler is asked nothing twice (asked.hpp).
 #pragma once
 
 #include "ptxasw/ptxasw.hpp"

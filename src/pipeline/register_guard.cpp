@@ -6,7 +6,9 @@
 #include "ptx/parse.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 namespace ptxasw::pipeline {
 namespace {
@@ -33,11 +35,33 @@ bool may_stand(const Usage& after, const Usage& before, const Launches& launches
   return after.registers <= most || launches.states_size;
 }
 
-std::vector<TakenBack> all_of(const std::vector<std::string>& kernels) {
-  std::vector<TakenBack> all;
-  for (const std::string& kernel : kernels)
-    all.push_back({kernel, {}, {}});
-  return all;
+using Without = std::function<Optimized(const std::vector<TakenBack>&)>;
+
+std::vector<std::string> changed_kernels(const Optimized& rewritten) {
+  std::vector<std::string> changed;
+  for (const KernelReport& kernel : rewritten.report.kernels)
+    if (kernel.changed) changed.push_back(kernel.name);
+  return changed;
+}
+
+// Of the kernels of a text that the assembler did not take, those for which it does not take any
+// text; all, if it does of each by itself.
+std::vector<TakenBack> refused_ones(const std::vector<std::string>& changed,
+                                    const std::vector<TakenBack>& taken_back, Assembler& assembler,
+                                    const Without& without) {
+  std::vector<TakenBack> all, guilty;
+  const std::string why = assembler.refusal();
+  for (const std::string& kernel : changed)
+    all.push_back({kernel, {}, {}, why});
+  if (changed.size() == 1) return all;
+  for (const TakenBack& one : all) {
+    std::vector<TakenBack> others = taken_back;
+    std::ranges::copy_if(all, std::back_inserter(others),
+                         [&](const TakenBack& other) { return other.kernel != one.kernel; });
+    if (assembler.assemble({.text = without(others).text, .entries = {one.kernel}})) continue;
+    guilty.push_back({one.kernel, {}, {}, assembler.refusal()});
+  }
+  return guilty.empty() ? all : guilty;
 }
 
 } // namespace
@@ -74,25 +98,23 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
 }
 
 Optimized settle(Optimized rewritten, const std::string& original, Assembler& assembler,
-                 const LaunchesOf& launches,
-                 const std::function<Optimized(const std::vector<TakenBack>&)>& without) {
-  const Questions questions{[&] {
-                              const auto before = assembler.assemble({.text = original});
-                              return before ? machine::read_usage(before->messages) : UsageTable{};
-                            },
-                            launches};
+                 const LaunchesOf& launches, const Without& without) {
   std::vector<TakenBack> taken_back;
   while (rewritten.changed) {
-    std::vector<std::string> changed;
-    for (const KernelReport& kernel : rewritten.report.kernels)
-      if (kernel.changed) changed.push_back(kernel.name);
+    const std::vector<std::string> changed = changed_kernels(rewritten);
+    const AssemblyRequest as_it_was{.text = original, .entries = changed};
+    const Questions questions{[&] {
+                                const auto before = assembler.assemble(as_it_was);
+                                return before ? machine::read_usage(before->messages)
+                                              : UsageTable{};
+                              },
+                              launches};
     const auto kept = assembler.keep(rewritten.text);
-    if (!kept) {
-      // One that does not take the original either says nothing of the rewrite.
-      if (assembler.assemble({.text = original})) rewritten = without(all_of(changed));
-      break;
-    }
-    const auto back = kernels_to_take_back(changed, machine::read_usage(kept->messages), questions);
+    // One that does not take the original either says nothing of the rewrite.
+    if (!kept && !assembler.assemble(as_it_was)) break;
+    const auto back =
+        kept ? kernels_to_take_back(changed, machine::read_usage(kept->messages), questions)
+             : refused_ones(changed, taken_back, assembler, without);
     if (back.empty()) break;
     taken_back.insert(taken_back.end(), back.begin(), back.end());
     rewritten = without(taken_back);

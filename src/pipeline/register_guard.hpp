@@ -39,6 +39,8 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
                                             const Questions& questions);
 
 // Has the rewritten text assembled to be kept, and takes kernels back until what remains may stand.
+// Where the assembler does not take the text, each kernel is tried without the others, and those go
+// back that it does not take even then; all, if there is none.
 // `without` makes the result with these kernels left alone. What is not changed has its original
 // text and has not been assembled.
 Optimized settle(Optimized rewritten, const std::string& original, Assembler& assembler,

@@ -216,7 +216,8 @@ private:
   [[nodiscard]] Jobs jobs_of(const Options& options) const {
     Jobs jobs;
     for (const ptx::Function& function : module_.functions)
-      if (is_kernel(function)) jobs.emplace_back(module_, function, options, true);
+      if (is_kernel(function))
+        jobs.emplace_back(module_, function, options, Purpose::rewrite_judged);
     return jobs;
   }
 
@@ -306,10 +307,11 @@ private:
           {static_cast<std::size_t>(made.kernel - module_.functions.data()), made.edits, {}});
       names.emplace_back(made.kernel->name);
     }
-    const std::string text = rewrite::apply(module_, changes);
+    const rewrite::Rewritten rewritten = rewrite::apply(module_, changes);
     std::map<std::string, std::string> judged;
-    if (options_.fp_contract == FpContract::exact) judged = judge(module_, text, names, assembler_);
-    const ptx::Module made = ptx::parse(text, file_);
+    if (options_.fp_contract == FpContract::exact)
+      judged = judge(module_, rewritten, names, assembler_);
+    const ptx::Module made = ptx::parse(rewritten.text, file_);
     for (std::size_t n = 0; n < proposals.size(); ++n) {
       const ptx::Function* kernel = find_kernel(made, names[n]);
       if (changes[n].refused.empty() && !judged.contains(names[n]) && kernel != nullptr)

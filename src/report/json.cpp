@@ -155,6 +155,8 @@ std::string to_json(const Report& report) {
         {"print", report.print_ms},
         {"search", report.search_ms}}},
       {"trials", report.trials},
+      {"calls", report.calls},
+      {"unasked", report.unasked},
       {"promise", promise(report)},
       {"messages", std::move(messages)},
       {"kernels", std::move(kernels)}};

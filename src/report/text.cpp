@@ -137,6 +137,8 @@ void put_summary(std::string& out, const Report& report, const TextStyle& style)
   if (report.trials != 0)
     out += fmt::format("  {} of ptxas to choose coarsenings, {}\n", plural(report.trials, "run"),
                        milliseconds(report.search_ms));
+  for (const std::string& question : report.unasked)
+    out += fmt::format("  there was no ptxas to ask {}\n", question);
 }
 
 // What ptxas made of each way to coarsen, and what the model says of it.

@@ -35,6 +35,10 @@ public:
 
   LanePlan run() {
     LanePlan plan;
+    if (options_.could_pay && !any_could_pay(plan)) return plan;
+    sources_.clear();
+    exact_.clear();
+    plan.loads.clear();
     std::vector<std::vector<Cover>> options; // by load: every way in which it could be covered
     const auto& events = k_.trace.events;
     for (std::size_t e = 0; e < events.size(); ++e) {
@@ -55,6 +59,24 @@ public:
   }
 
 private:
+  bool any_could_pay(LanePlan& plan) {
+    for (std::size_t e = 0; e < k_.trace.events.size(); ++e) {
+      if (event(e).kind != EventKind::load) continue;
+      Load load{.event = e};
+      describe(load);
+      if (ineligible(event(e)).empty()) {
+        const auto candidates = candidates_for(e);
+        if (std::ranges::any_of(candidates, [&](const Candidate& candidate) {
+              return options_.could_pay(load, candidate.delta);
+            }))
+          return true;
+        add_source(e, plan.loads.size());
+      }
+      plan.loads.push_back(std::move(load));
+    }
+    return false;
+  }
+
   struct Candidate {
     std::size_t source = 0; // number of the load
     std::size_t event = 0;

@@ -21,6 +21,7 @@
 #include "reuse/relaxed.hpp"
 #include "symbolic/solver.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,6 +54,9 @@ struct LaneOptions {
   bool no_index_wrap = false;           // promised by the user (--assume=no-index-wrap)
   bool paranoid = false;                // Z3 repeats every normal-form proof
   std::array<std::uint32_t, 3> block{}; // known block shape, zeros where unknown
+  // Where no load can pay, if the lane at this distance had its value, none is looked at further,
+  // and none is covered. Empty: any could.
+  std::function<bool(const Load&, int delta)> could_pay;
 };
 
 struct LanePlan {

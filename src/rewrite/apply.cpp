@@ -24,14 +24,11 @@ struct Marked {
   std::uint32_t at = 0;
   Meaning meaning;
 };
-struct Kept {
-  std::uint32_t at = 0, size = 0, from = 0; // from: offset in the original
-};
 
 struct NewText {
   std::string text;
   std::vector<Marked> marks;
-  std::vector<Kept> kept;
+  Origins origins;
 };
 
 std::uint32_t size32(std::size_t size) {
@@ -43,13 +40,20 @@ NewText assemble(const ptx::Module& module, std::span<const ptx::Edit> edits) {
   result.text.reserve(module.text->size());
   for (ptx::Piece piece : ptx::pieces(module, edits)) {
     if (piece.from != ~0U) {
-      result.kept.push_back({size32(result.text.size()), size32(piece.text.size()), piece.from});
+      result.origins.keep(size32(result.text.size()), size32(piece.text.size()), piece.from);
       result.text += piece.text;
       continue;
     }
     while (!piece.text.empty()) {
-      if (const Meaning meaning = take_mark(piece.text); meaning.reg != ptx::none)
-        result.marks.push_back({size32(result.text.size()), meaning});
+      if (const auto mark = take_mark(piece.text)) {
+        const std::uint32_t at = size32(result.text.size());
+        if (mark->piece != ptx::none) {
+          result.origins.copy(at, mark->piece);
+        } else if (mark->meaning.reg != ptx::none) {
+          result.marks.push_back({at, mark->meaning});
+        }
+        continue;
+      }
       // A mark that is none is left, and found where it stands.
       const std::size_t plain = std::max<std::size_t>(piece.text.find(mark_begin), 1);
       result.text += piece.text.substr(0, plain);
@@ -118,14 +122,6 @@ public:
   }
 
 private:
-  // The original offset of text that was kept.
-  [[nodiscard]] std::optional<std::uint32_t> kept_from(std::uint32_t at) const {
-    const auto next = std::ranges::upper_bound(text_.kept, at, {}, &Kept::at);
-    if (next == text_.kept.begin()) return std::nullopt;
-    const Kept& kept = *(next - 1);
-    if (at - kept.at >= kept.size) return std::nullopt;
-    return kept.from + (at - kept.at);
-  }
   [[nodiscard]] const Meaning* mark_at(std::uint32_t at) const {
     const auto mark = std::ranges::lower_bound(text_.marks, at, {}, &Marked::at);
     return mark != text_.marks.end() && mark->at == at ? &mark->meaning : nullptr;
@@ -139,7 +135,7 @@ private:
 
   std::string compare(const Mention& mention) {
     if (const Meaning* meaning = mark_at(mention.where.begin)) return means(mention, *meaning);
-    if (const auto from = kept_from(mention.where.begin)) {
+    if (const auto from = text_.origins.kept(mention.where.begin)) {
       const Mention* old = old_at(*from);
       if (old == nullptr) return "internal error: it is read in another way";
       return old->arg.kind == Arg::Kind::reg ? means(mention, {old->arg.id, 0})
@@ -239,7 +235,29 @@ bool check(const ptx::Module& module, const NewText& text, std::span<FunctionEdi
 
 } // namespace
 
-std::string apply(const ptx::Module& module, std::span<FunctionEdits> changes) {
+void Origins::keep(std::uint32_t at, std::uint32_t size, std::uint32_t from) {
+  pieces_.push_back({at, size, from});
+}
+void Origins::copy(std::uint32_t at, std::uint32_t from) {
+  pieces_.push_back({at, 0, from});
+}
+
+std::optional<std::uint32_t> Origins::kept(std::uint32_t at) const {
+  const auto next = std::ranges::upper_bound(pieces_, at, {}, &Piece::at);
+  if (next == pieces_.begin()) return std::nullopt;
+  const Piece& piece = *std::prev(next);
+  if (at - piece.at >= piece.size) return std::nullopt;
+  return piece.from + (at - piece.at);
+}
+
+std::optional<std::uint32_t> Origins::of(ptx::Range where) const {
+  if (const auto from = kept(where.end - 1)) return from;
+  const auto next = std::ranges::lower_bound(pieces_, where.end, {}, &Piece::at);
+  if (next == pieces_.begin() || std::prev(next)->at < where.begin) return std::nullopt;
+  return std::prev(next)->from;
+}
+
+Rewritten apply(const ptx::Module& module, std::span<FunctionEdits> changes) {
   const bool marks_are_free = module.text->find(mark_begin) == std::string::npos;
   for (FunctionEdits& change : changes) {
     if (change.edits.empty()) continue;
@@ -251,9 +269,9 @@ std::string apply(const ptx::Module& module, std::span<FunctionEdits> changes) {
     for (const FunctionEdits& change : changes) {
       if (change.refused.empty()) std::ranges::copy(change.edits, std::back_inserter(edits));
     }
-    if (edits.empty()) return *module.text;
     NewText text = assemble(module, edits);
-    if (check(module, text, changes)) return std::move(text.text);
+    if (edits.empty() || check(module, text, changes))
+      return {std::move(text.text), std::move(text.origins)};
   }
 }
 
@@ -262,7 +280,7 @@ std::string draft(const ptx::Module& module, std::span<const ptx::Edit> edits) {
 }
 
 std::string apply(const ptx::Module& module, FunctionEdits& change) {
-  return apply(module, std::span(&change, 1));
+  return apply(module, std::span(&change, 1)).text;
 }
 
 } // namespace ptxasw::rewrite

@@ -13,6 +13,8 @@
 
 #include "ptx/parse.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,7 +27,30 @@ struct FunctionEdits {
   std::string refused; // set by apply(): why the edits were left out
 };
 
-std::string apply(const ptx::Module& module, std::span<FunctionEdits> changes);
+// Which text of the module stands where in the new one: what was kept, and copies of pieces.
+class Origins {
+public:
+  // Both in order of `at`.
+  void keep(std::uint32_t at, std::uint32_t size, std::uint32_t from);
+  void copy(std::uint32_t at, std::uint32_t from); // of a piece that begins at `from`
+
+  // The offset in the module of text that was kept at an offset of the new one.
+  [[nodiscard]] std::optional<std::uint32_t> kept(std::uint32_t at) const;
+  // What the end of a range of the new text was kept from, or the piece in it is a copy of.
+  [[nodiscard]] std::optional<std::uint32_t> of(ptx::Range where) const;
+
+private:
+  struct Piece {
+    std::uint32_t at = 0, size = 0, from = 0; // size 0: a copy
+  };
+  std::vector<Piece> pieces_;
+};
+
+struct Rewritten {
+  std::string text;
+  Origins origins;
+};
+Rewritten apply(const ptx::Module& module, std::span<FunctionEdits> changes);
 
 // The edits of one function.
 std::string apply(const ptx::Module& module, FunctionEdits& change);

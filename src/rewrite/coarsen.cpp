@@ -289,7 +289,7 @@ private:
   // The statement as copy `copy` executes it.
   [[nodiscard]] std::string in_copy(const Inst& inst, unsigned copy) const {
     if (std::string branch = branch_in_region(inst, copy); !branch.empty()) return branch;
-    return original_.spliced(range_of(inst), [&](const ptx::Mention& m) -> std::string {
+    return original_.copied(range_of(inst), [&](const ptx::Mention& m) -> std::string {
       if (m.arg.kind == Arg::Kind::reg) return names_.of(m.arg.id, copy);
       if (m.arg.kind == Arg::Kind::symbol) return names_.of_symbol(m.arg.id, copy);
       const std::string_view name = module_.slice(m.where);
@@ -400,7 +400,7 @@ private:
     text_.line("{{");
     write_body([&](const Inst& inst) {
       if (!ends_thread(inst)) {
-        return original_.spliced(range_of(inst), [&](const ptx::Mention& m) {
+        return original_.copied(range_of(inst), [&](const ptx::Mention& m) {
           if (m.arg.kind == Arg::Kind::reg) return original_.name(m.arg.id, in_sequence);
           const std::string_view name = module_.slice(m.where);
           return axes_.in_loop(name).value_or(std::string(name));

@@ -125,14 +125,13 @@ void OriginalBody::ask(const WayOut& out, const Inst* exit, unsigned form) {
 }
 
 std::string OriginalBody::copied(const Inst& inst, unsigned form) const {
-  return original_.spliced(module_.statements[inst.statement].range,
-                           [&](const ptx::Mention& m) -> std::string {
-                             if (m.arg.kind == Arg::Kind::reg)
-                               return original_.name(m.arg.id, form);
-                             if (m.arg.kind == Arg::Kind::symbol)
-                               return names_.of_symbol(m.arg.id, 0);
-                             return std::string(module_.slice(m.where));
-                           });
+  return original_.copied(module_.statements[inst.statement].range,
+                          [&](const ptx::Mention& m) -> std::string {
+                            if (m.arg.kind == Arg::Kind::reg) return original_.name(m.arg.id, form);
+                            if (m.arg.kind == Arg::Kind::symbol)
+                              return names_.of_symbol(m.arg.id, 0);
+                            return std::string(module_.slice(m.where));
+                          });
 }
 
 } // namespace ptxasw::rewrite

@@ -122,6 +122,28 @@ bool FloatFreedom::is_foldable(const Inst& inst) const {
   return inst.opaque || may_be_constant(sources[inst.op == Op::div ? 1 : 0]);
 }
 
+bool FloatFreedom::folds_alike(const Inst& inst) const {
+  const auto sources = body_.src(inst);
+  return !inst.opaque && std::ranges::all_of(sources, [&](const Arg& arg) {
+    return always_constant(arg, 0) || !may_be_constant(arg);
+  });
+}
+
+// Made of literals by operations that are exact, or rounded, each of which is the only one to write
+// its register.
+bool FloatFreedom::always_constant(const Arg& arg, unsigned depth) const {
+  constexpr unsigned deepest = 16;
+  if (arg.kind == Arg::Kind::imm) return true;
+  if (arg.kind != Arg::Kind::reg || depth > deepest || writer_[arg.id] == ptx::none) return false;
+  const Inst& by = body_.insts[writer_[arg.id]];
+  const bool plain = !by.opaque && by.guard == ptx::none && by.dst.count == 1 &&
+                     ptx::group(by.op) == Group::pure && !is_approximate(by) && by.op != Op::selp &&
+                     by.op != Op::slct;
+  return plain && std::ranges::all_of(body_.src(by), [&](const Arg& source) {
+           return always_constant(source, depth + 1);
+         });
+}
+
 bool FloatFreedom::may_be_product(const Arg& arg) const {
   return arg.kind == Arg::Kind::reg && product_[arg.id];
 }
@@ -234,8 +256,12 @@ void FloatFreedom::solve() {
   const bool inlined = !body_.function->is_entry; // its parameters are then the caller's values
   product_[memory_] = constant_[memory_] = inlined;
   std::vector<bool> written(body_.registers.size());
-  for (const Inst& inst : body_.insts)
-    analysis::for_each_definition(body_, inst, [&](ptx::RegId reg) { written[reg] = true; });
+  writer_.assign(body_.registers.size(), ptx::none);
+  for (InstId n = 0; n < body_.insts.size(); ++n)
+    analysis::for_each_definition(body_, body_.insts[n], [&](ptx::RegId reg) {
+      writer_[reg] = written[reg] ? ptx::none : n;
+      written[reg] = true;
+    });
   for (std::size_t reg = 0; reg < written.size(); ++reg)
     if (!written[reg]) product_[reg] = constant_[reg] = inlined; // perhaps a parameter
   const auto raise = [](std::vector<bool>& lattice, std::size_t at, bool& changed) {
@@ -272,7 +298,10 @@ Freedom count_freedom(const ptx::Body& body) {
     const FloatFreedom freedom(of);
     for (const Inst& inst : of.insts) {
       sum.fusable += freedom.is_fusable(inst) ? 1 : 0;
-      sum.foldable += freedom.is_foldable(inst) ? 1 : 0;
+      if (freedom.is_foldable(inst)) {
+        ++sum.foldable;
+        sum.alike += &of == &body && freedom.folds_alike(inst) ? 1 : 0;
+      }
       if (inst.callee != ptx::none && seen.insert(inst.callee).second) open.push_back(inst.callee);
     }
   };

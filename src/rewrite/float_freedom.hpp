@@ -7,7 +7,8 @@
 //    pairs, minima, selections and local memory, and knows products that are no `mul`: div.approx
 //    and div.full end in one;
 //  - an approximate function of a constant is folded to the correctly rounded value, which is not
-//    the hardware's. Whether an argument is a constant depends on what is unrolled.
+//    the hardware's. Whether an argument is a constant depends on what is unrolled; not so that of
+//    a literal, which is the same constant in every copy.
 // The answers here err on the side of freedom: what is not known to be fixed is free.
 #pragma once
 
@@ -26,10 +27,14 @@ public:
   [[nodiscard]] bool is_fusable(const ptx::Inst& inst) const;
   // An approximate function whose argument may be a constant somewhere.
   [[nodiscard]] bool is_foldable(const ptx::Inst& inst) const;
+  // Whichever of its arguments may be one is a constant wherever it is copied to: all copies are
+  // folded, or none is, and the machine code of their lines says which.
+  [[nodiscard]] bool folds_alike(const ptx::Inst& inst) const;
 
 private:
   [[nodiscard]] bool may_be_product(const ptx::Arg& arg) const;
   [[nodiscard]] bool may_be_constant(const ptx::Arg& arg) const;
+  [[nodiscard]] bool always_constant(const ptx::Arg& arg, unsigned depth) const;
   [[nodiscard]] bool any_product(const ptx::Inst& inst) const;
   [[nodiscard]] bool all_constant(const ptx::Inst& inst) const;
   [[nodiscard]] bool any_constant(const ptx::Inst& inst) const; // literals of no effect left out
@@ -44,6 +49,8 @@ private:
   // By register; the last one stands for memory of the thread alone, which ptxas sees through:
   // local variables and parameters of calls.
   std::vector<bool> product_, constant_;
+  // The only instruction that writes a register; none if there are several.
+  std::vector<ptx::InstId> writer_;
   std::size_t memory_;
 };
 
@@ -57,6 +64,7 @@ bool is_approximate(const ptx::Inst& inst);
 // may put in the place of the call.
 struct Freedom {
   unsigned fusable = 0, foldable = 0;
+  unsigned alike = 0; // of the foldable ones, those of the body itself that fold alike
 };
 Freedom count_freedom(const ptx::Body& body);
 

@@ -16,7 +16,7 @@ using ptx::StatementKind;
 
 namespace {
 
-constexpr char mark_end = '\x02';
+constexpr char mark_end = '\x02', piece_mark = '@';
 
 std::string_view without_number(std::string_view name) {
   return name.substr(0, name.find_last_not_of("0123456789") + 1);
@@ -28,15 +28,23 @@ std::string marked(Meaning meaning, std::string_view name) {
   return fmt::format("{}{}.{}{}{}", mark_begin, meaning.reg, meaning.copy, mark_end, name);
 }
 
-Meaning take_mark(std::string_view& text) {
-  Meaning meaning;
+std::optional<Mark> take_mark(std::string_view& text) {
   const std::size_t end = text.find(mark_end);
-  if (!text.starts_with(mark_begin) || end == text.npos) return meaning;
-  const char* const last = text.data() + end;
-  const auto dot = std::from_chars(text.data() + 1, last, meaning.reg);
-  if (dot.ptr != last) std::from_chars(dot.ptr + 1, last, meaning.copy);
+  if (!text.starts_with(mark_begin) || end == text.npos) return std::nullopt;
+  const char *const first = text.data() + 1, *const last = text.data() + end;
+  Mark mark;
+  if (*first == piece_mark) {
+    std::from_chars(first + 1, last, mark.piece);
+  } else {
+    const auto dot = std::from_chars(first, last, mark.meaning.reg);
+    if (dot.ptr != last) std::from_chars(dot.ptr + 1, last, mark.meaning.copy);
+  }
   text.remove_prefix(end + 1);
-  return meaning;
+  return mark;
+}
+
+std::string Names::mark_of(ptx::Range piece) {
+  return fmt::format("{}{}{}{}", mark_begin, piece_mark, piece.begin, mark_end);
 }
 
 Names::Names(const ptx::Body& body) : body_(body) {
@@ -122,7 +130,7 @@ std::string Names::name(RegId reg, unsigned copy) const {
 }
 
 std::string Names::text(ptx::Range piece, unsigned copy) const {
-  return spliced(piece, [&](const Mention& m) {
+  return copied(piece, [&](const Mention& m) {
     const std::string_view name = body_.module->slice(m.where);
     return m.arg.kind == Arg::Kind::reg ? marked({m.arg.id, copy}, name) : std::string(name);
   });

@@ -7,12 +7,15 @@
 // function's own is refused, too.
 //
 // A mark is the number of the register and of its copy, between control characters in front of the
-// name. It is part of the name until apply() takes it out.
+// name. It is part of the name until apply() takes it out. In the same way a piece of the function
+// that is emitted once more is marked with the place where it stood, so that it is known of every
+// copy of an instruction whose copy it is.
 #pragma once
 
 #include "ptx/body.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,8 +33,12 @@ struct Meaning {
 
 std::string marked(Meaning meaning, std::string_view name);
 
-// Takes a mark off the front of a text; `reg` is `none` if there is none.
-Meaning take_mark(std::string_view& text);
+struct Mark {
+  Meaning meaning;                 // of a name, or
+  std::uint32_t piece = ptx::none; // where the piece stands that begins here
+};
+// Takes a mark off the front of a text, if one is there.
+std::optional<Mark> take_mark(std::string_view& text);
 // Texts with this character cannot be rewritten.
 inline constexpr char mark_begin = '\x01';
 
@@ -46,9 +53,14 @@ public:
 
   // The register's own name, marked.
   [[nodiscard]] std::string name(ptx::RegId reg, unsigned copy = 0) const;
-  // A piece of the function with its names marked.
+  // A piece of the function with its names marked, and as a copy.
   [[nodiscard]] std::string text(ptx::Range piece, unsigned copy = 0) const;
   // The same, with what `rename` gives for each mention in its place.
+  template <class Rename>
+  [[nodiscard]] std::string copied(ptx::Range piece, const Rename& rename) const {
+    return mark_of(piece) + spliced(piece, rename);
+  }
+  // And not marked as a copy.
   template <class Rename>
   [[nodiscard]] std::string spliced(ptx::Range piece, const Rename& rename) const {
     std::string result;
@@ -77,6 +89,7 @@ private:
   };
   using Found = std::vector<const Declaration*>;
 
+  static std::string mark_of(ptx::Range piece);
   void declare(const ptx::Variable& variable, const Declaration& declaration);
   [[nodiscard]] Found find(std::string_view name) const;
   [[nodiscard]] const Declaration* look_up(std::string_view name, std::uint32_t offset) const;

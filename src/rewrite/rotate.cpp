@@ -269,7 +269,7 @@ private:
     analysis::for_each_definition(body_, body_.insts[inst], [&](RegId reg) {
       written[reg] = registers_.make(ptx::name(body_.registers[reg].type));
     });
-    first.line("{}", names_.spliced(statement.range, [&](const ptx::Mention& m) {
+    first.line("{}", names_.copied(statement.range, [&](const ptx::Mention& m) {
       if (m.arg.kind == Arg::Kind::reg && m.where.end <= results.end) return written[m.arg.id];
       return renamed(m);
     }));
@@ -291,10 +291,9 @@ private:
     const std::string list = fmt::format("{}", fmt::join(values, ", "));
     const ptx::Range rest{module_.operands_of(written)[1].range.begin, statement.range.end};
     const bool vector = module_.operands_of(written)[0].kind == ptx::OperandKind::vector;
-    return fmt::format("{} \t{}, {}", module_.slice(written.mnemonic),
-                       vector ? fmt::format("{{{}}}", list) : list,
-                       ahead ? names_.spliced(rest, [&](const auto& m) { return renamed(m); })
-                             : names_.text(rest));
+    return fmt::format(
+        "{} \t{}, {}", module_.slice(written.mnemonic), vector ? fmt::format("{{{}}}", list) : list,
+        ahead ? names_.copied(rest, [&](const auto& m) { return renamed(m); }) : names_.text(rest));
   }
 
   const emulator::Kernel& k_;

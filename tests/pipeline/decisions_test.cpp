@@ -1,8 +1,10 @@
 // Choices that are remembered are the choices that were made, and nothing else is taken for one.
 #include "pipeline/decisions.hpp"
 
+#include "contract/contract.hpp"
 #include "machine/fake.hpp"
 #include "pipeline/optimize.hpp"
+#include "rewrite/apply.hpp"
 #include "source_dir.hpp"
 
 #include <fmt/format.h>
@@ -21,18 +23,19 @@ protected:
     text_ = {std::istreambuf_iterator<char>(in), {}};
     options_.coarsen_auto = options_.coarsen_large = true;
     module_ = ptx::parse(text_, "jacobi.ptx");
-    job_.emplace(module_, module_.functions.at(0), options_, true);
+    job_.emplace(module_, module_.functions.at(0), options_, Purpose::rewrite);
   }
 
   std::string way(std::size_t n, unsigned registers = 0) {
     const Coarsening& how = job_->ways().candidates.at(n).how;
-    return fmt::format("jacobi {} {} {} {} {} {} 1.5\n", how.factors[0], how.factors[1],
+    return fmt::format("way jacobi {} {} {} {} {} {} 1.5\n", how.factors[0], how.factors[1],
                        how.factors[2], how.order == CoarsenOrder::copies ? 0 : 1, registers,
                        how.least_threads);
   }
-  bool taken(std::string_view decisions) {
+  bool taken(const std::string& decisions) {
     const std::vector<KernelJob*> jobs{&*job_};
-    return take(decisions, jobs);
+    const auto remembered = read_decisions(decisions + "kept 7\n");
+    return remembered && take(*remembered, jobs);
   }
 
   std::string text_;
@@ -50,30 +53,34 @@ TEST_F(Decisions, AreReadAsTheyWereWritten) {
   EXPECT_TRUE(ways.candidates[0].chosen);
   EXPECT_EQ(ways.candidates[0].how.factors, how.factors);
   EXPECT_EQ(ways.candidates[0].how.registers, 64U);
-  const std::vector<KernelJob*> jobs{&*job_};
-  EXPECT_EQ(written(jobs), line);
   EXPECT_TRUE(job_->finish().report.changed);
+  const std::string all = line + "way other -\npin k 1 nsf\npin l 0 t\nkept 18446744073709551615\n";
+  const auto remembered = read_decisions(all);
+  ASSERT_TRUE(remembered);
+  EXPECT_EQ(written(*remembered), all);
 }
 
 TEST_F(Decisions, ThatNothingPaysIsOneToo) {
-  ASSERT_TRUE(taken("jacobi -\n"));
+  ASSERT_TRUE(taken("way jacobi -\n"));
   EXPECT_TRUE(job_->ways().candidates.empty());
   EXPECT_FALSE(job_->finish().report.changed);
-  const std::vector<KernelJob*> jobs{&*job_};
-  EXPECT_EQ(written(jobs), "jacobi -\n");
 }
 
 TEST_F(Decisions, WhatDoesNotFitIsNotTaken) {
   const std::size_t before = job_->ways().candidates.size();
   for (const std::string& wrong :
-       {std::string(), std::string("jacobi"), std::string("other -\n"), std::string("jacobi - -\n"),
-        std::string("jacobi 7 1 1 0 0 0 1.5\n"), std::string("jacobi 1 2 1 0 0\n"),
-        std::string("jacobi 1 2 1 2 0 0 1.5\n"), way(0).substr(0, way(0).size() - 5) + "0.5\n",
-        way(0, 3), way(0, 300), way(0).substr(0, way(0).size() - 1) + " more\n"}) {
+       {std::string(), std::string("way jacobi"), std::string("way other -\n"),
+        std::string("jacobi -\n"), std::string("way jacobi - -\n"),
+        std::string("way jacobi -\nway jacobi -\n"), std::string("way jacobi 7 1 1 0 0 0 1.5\n"),
+        std::string("way jacobi 1 2 1 0 0\n"), std::string("way jacobi 1 2 1 2 0 0 1.5\n"),
+        std::string("way jacobi -\nkept 7\n"), std::string("way jacobi -\npin jacobi 1\n"),
+        way(0).substr(0, way(0).size() - 5) + "0.5\n", way(0, 3), way(0, 300),
+        way(0).substr(0, way(0).size() - 1) + " more\n"}) {
     EXPECT_FALSE(taken(wrong)) << wrong;
     EXPECT_EQ(job_->ways().candidates.size(), before);
     EXPECT_FALSE(job_->ways().decided);
   }
+  EXPECT_FALSE(read_decisions("way jacobi -\n")) << "cut off";
 }
 
 class Remembering : public machine::FakeAssembler {
@@ -86,20 +93,43 @@ public:
   std::optional<std::string> memory;
 };
 
+std::optional<Assembled> says_nothing(const AssemblyRequest& /*request*/) {
+  return Assembled{};
+}
+
 TEST_F(Decisions, NothingIsAskedForWhatIsRemembered) {
-  Remembering assembler(
-      [](const AssemblyRequest&) -> std::optional<Assembled> { return Assembled{}; });
-  assembler.memory = "jacobi -\n";
+  Remembering assembler(says_nothing);
+  assembler.memory = fmt::format("way jacobi -\nkept {}\n", contract::hash(text_));
   const Optimized result = run(text_, "jacobi.ptx", options_, true, &assembler);
   EXPECT_FALSE(result.changed);
+  EXPECT_EQ(result.report.kernels.size(), 1U);
+  options_.details = false;
+  EXPECT_TRUE(run(text_, "jacobi.ptx", options_, true, &assembler).report.kernels.empty())
+      << "it is not even parsed";
   EXPECT_TRUE(assembler.asked.empty());
 }
 
+// The text of a way, kept without any question but the one that has to be asked.
+TEST_F(Decisions, OnlyTheTextThatWasKeptIsKeptUnjudged) {
+  const std::string chosen = way(1);
+  ASSERT_TRUE(taken(chosen));
+  rewrite::FunctionEdits change{0, job_->finish().edits, {}};
+  const std::string text = rewrite::apply(module_, change);
+  Remembering assembler(says_nothing);
+  assembler.memory = fmt::format("{}kept {}\n", chosen, contract::hash(text));
+  EXPECT_EQ(run(text_, "jacobi.ptx", options_, true, &assembler).text, text);
+  ASSERT_EQ(assembler.asked.size(), 1U);
+  EXPECT_EQ(assembler.asked[0].text, text);
+  assembler.asked.clear();
+  assembler.memory = chosen + "kept 7\n";
+  run(text_, "jacobi.ptx", options_, true, &assembler);
+  EXPECT_GT(assembler.asked.size(), 1U);
+}
+
 TEST_F(Decisions, AreRememberedOnlyIfAllQuestionsWereAnswered) {
-  Remembering answers(
-      [](const AssemblyRequest&) -> std::optional<Assembled> { return Assembled{}; });
+  Remembering answers(says_nothing);
   run(text_, "jacobi.ptx", options_, true, &answers);
-  EXPECT_EQ(answers.memory, "jacobi -\n");
+  EXPECT_EQ(answers.memory, fmt::format("way jacobi -\nkept {}\n", contract::hash(text_)));
   Remembering fails(
       [](const AssemblyRequest&) -> std::optional<Assembled> { return std::nullopt; });
   run(text_, "jacobi.ptx", options_, true, &fails);

@@ -6,6 +6,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 namespace ptxasw::pipeline {
 namespace {
 
@@ -18,6 +22,19 @@ std::string kernel(const std::string& code) {
   return ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n"
          "{ .reg .f32 %f<9>; .reg .b64 %rd<9>;\n" +
          code + "\nret;\n}\n";
+}
+
+// Each line of `after` is a copy of the equal one of `before`.
+rewrite::Rewritten copied(const std::string& before, const std::string& after) {
+  rewrite::Rewritten made{after, {}};
+  for (std::size_t at = 0, end = 0; at < after.size(); at = end) {
+    end = after.find('\n', at) + 1;
+    const auto from = before.find(after.substr(at, end - at));
+    if (from != std::string::npos)
+      made.origins.keep(static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - at),
+                        static_cast<std::uint32_t>(from));
+  }
+  return made;
 }
 
 // Why the second text may not stand for the first, given the machine code of each: one instruction
@@ -36,7 +53,8 @@ std::string verdict(const std::string& before, const Words& was, const std::stri
     const Words& words = asked++ == 0 ? was : is;
     return Assembled{cubin(words, lines(words), sm), ""};
   });
-  const auto refused = judge(ptx::parse(kernel(before), "k.ptx"), kernel(after), {"k"}, assembler);
+  const auto refused = judge(ptx::parse(kernel(before), "k.ptx"),
+                             copied(kernel(before), kernel(after)), {"k"}, assembler);
   return refused.contains("k") ? refused.at("k") : "";
 }
 
@@ -56,6 +74,29 @@ TEST(Judgement, RoundedSumsAndProductsMustNotBeFused) {
   EXPECT_THAT(verdict(product, {mul, stop}, product, {fma, stop}), HasSubstr("mul.f32 becomes"));
 }
 
+TEST(Judgement, WhatOneLineBecomesIsNoExcuseForAnother) {
+  const std::string other = "add.rn.f32 %f4, %f2, %f6;", both = sum + "\n" + other;
+  const auto as_sum = three(fadd, 4, 2, 6), as_fma = three(ffma, 4, 2, 6, 3);
+  EXPECT_EQ(verdict(both, {fma, as_sum, stop}, both, {fma, as_sum, stop}), "");
+  EXPECT_THAT(verdict(both, {fma, as_sum, stop}, both, {fma, as_fma, stop}),
+              HasSubstr("becomes \"fma"));
+}
+
+TEST(Judgement, FusedSumsFuseTheSameProducts) {
+  const std::string text = product + "\n" + sine + "\nadd.rn.f32 %f7, %f4, %f6;";
+  const auto of_sine = three(ffma, 7, 1, 1, 6), of_product = three(ffma, 7, 1, 1, 4);
+  EXPECT_EQ(verdict(text, {mul, sin, of_sine, stop}, text, {mul, sin, of_sine, stop}), "");
+  EXPECT_THAT(verdict(text, {mul, sin, of_sine, stop}, text, {mul, sin, of_product, stop}),
+              HasSubstr("becomes \"fma"));
+}
+
+TEST(Judgement, ArithmeticThatIsNobodysCopyIsRefused) {
+  EXPECT_THAT(verdict(sum, {add, stop}, sum + "\n" + product, {add, mul, stop}),
+              HasSubstr("nobody's copy"));
+  EXPECT_EQ(verdict(sum, {add, stop}, sum + "\nadd.rp.f32 %f4, %f1, %f3;", {add, add, stop}), "")
+      << "which leaves nothing to choose";
+}
+
 TEST(Judgement, FusedOnesMayBecomeSimpler) {
   EXPECT_EQ(verdict(fused, {fma, stop}, fused, {mul, stop}), "") << "plus -0";
 }
@@ -67,16 +108,56 @@ TEST(Judgement, FunctionsAreComputedInBothOrInNeither) {
   EXPECT_THAT(verdict(sine, {sin, stop}, sine, {cos, stop}), HasSubstr("becomes"));
 }
 
+TEST(Judgement, NoCopyOfAFunctionIsFoldedAlone) {
+  const std::string first = "sin.approx.f32 %f6, %f1;", second = "sin.approx.f32 %f7, %f2;";
+  rewrite::Rewritten both{kernel(first + "\n" + second), {}};
+  const auto body = static_cast<std::uint32_t>(kernel("").find("\n\nret") + 1);
+  both.origins.keep(0, body, 0);
+  both.origins.copy(body, body);
+  both.origins.copy(body + static_cast<std::uint32_t>(first.size()) + 1, body);
+  const auto judged = [&](const Words& is, const std::vector<unsigned>& lines) {
+    unsigned asked = 0;
+    FakeAssembler assembler([&](const AssemblyRequest&) {
+      return asked++ == 0 ? Assembled{cubin({sin, stop}, {6, 7}), ""}
+                          : Assembled{cubin(is, lines), ""};
+    });
+    return judge(ptx::parse(kernel(first), "k.ptx"), both, {"k"}, assembler);
+  };
+  EXPECT_TRUE(judged({sin, three(mufu, 7, 0, 2, 0x0400), stop}, {6, 7, 8}).empty());
+  EXPECT_FALSE(judged({sin, stop}, {6, 8}).empty());
+}
+
+TEST(Judgement, EqualValuesAreComputedOnce) {
+  const std::string again = "sin.approx.ftz.f32 %f7, %f1;", two = sine + "\n" + again;
+  EXPECT_EQ(verdict(two, {sin, sin, stop}, two, {sin, three(mov, 7, 0, 6), stop}), "");
+}
+
 TEST(Judgement, OtherFormsBecomeWhatTheyWere) {
-  const std::string division = "div.full.f32 %f1, %f2, %f3;";
-  EXPECT_EQ(verdict(division, {mul, stop}, division, {mul, stop}), "");
-  EXPECT_THAT(verdict(division, {mul, stop}, division, {fma, stop}), HasSubstr("div.full.f32"));
+  const std::string division = "div.rn.f32 %f1, %f2, %f3;", quick = "div.full.f32 %f1, %f2, %f3;";
+  for (const std::string& text : {division, quick}) {
+    EXPECT_EQ(verdict(text, {mul, stop}, text, {mul, stop}), "");
+    EXPECT_THAT(verdict(text, {mul, stop}, text, {fma, stop}), HasSubstr("div."));
+  }
 }
 
 TEST(Judgement, WhatCannotBeReadIsOnlyRefusedWhereItMatters) {
   EXPECT_EQ(verdict(sum, {add, stop}, sum, {fma, stop}, 130), "")
       << "no freedom is left at the level of PTX";
   EXPECT_THAT(verdict(sine, {sin, stop}, sine, {sin, stop}, 130), HasSubstr("not known"));
+}
+
+TEST(Judgement, TextsThatWereWrittenAnewAreHeldAgainstTheirForms) {
+  const auto judged = [&](const std::string& text, const Words& is) {
+    unsigned asked = 0;
+    FakeAssembler assembler([&](const AssemblyRequest&) {
+      return Assembled{cubin(asked++ == 0 ? Words{sin, stop} : is, {6, 7}), ""};
+    });
+    return judge(ptx::parse(kernel(sine), "k.ptx"), kernel(text), {"k"}, assembler);
+  };
+  EXPECT_TRUE(judged(sine, {sin, stop}).empty());
+  EXPECT_FALSE(judged(sine, {cos, stop}).empty());
+  EXPECT_FALSE(judged(sine, {stop, stop}).empty());
+  EXPECT_FALSE(judged("add.rn.f32 %f1, %f2, %f3;", {fma, stop}).empty());
 }
 
 TEST(Judgement, KernelsWithoutArithmeticAreNotAssembled) {

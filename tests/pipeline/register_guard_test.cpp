@@ -142,6 +142,17 @@ TEST(Settle, OneKernelGoesBackAndTheOtherStays) {
   EXPECT_EQ(fake.asked.back().text, "b") << "what is returned is what was kept last";
 }
 
+TEST(Settle, OnlyTheGuiltyOneOfARefusedTextGoesBack) {
+  machine::FakeAssembler picky([](const AssemblyRequest& request) -> std::optional<Assembled> {
+    if (request.text.starts_with("a")) return std::nullopt;
+    return Assembled{"", said("a", 20) + said("b", 30)};
+  });
+  const Optimized result = settled(picky);
+  EXPECT_EQ(result.text, "b");
+  ASSERT_EQ(result.report.taken_back.size(), 1U);
+  EXPECT_EQ(result.report.taken_back[0].kernel, "a");
+}
+
 TEST(Settle, WhatIsNotTakenGoesBackUnlessTheOriginalIsNotTakenEither) {
   machine::FakeAssembler picky([](const AssemblyRequest& request) -> std::optional<Assembled> {
     if (request.text != "original") return std::nullopt;

@@ -108,6 +108,23 @@ TEST(FloatFreedom, FunctionsOfWhatMayBeAConstantAreFoldable) {
   EXPECT_EQ(foldable("selp.f32 %f3, 0f3F800000, %f1, %p1;\nlg2.approx.f32 %f4, %f3;"), 1U);
 }
 
+TEST(FloatFreedom, FunctionsOfLiteralsFoldAlike) {
+  const auto alike = [](const std::string& body) { return freedom(kernel(body)).alike; };
+  const std::string loop = "mov.f32 %f4, 0f3F800000;\n$L:\n";
+  const std::string back = "\nadd.f32 %f4, %f4, 0f3F800000;\nbra $L;";
+  EXPECT_EQ(alike("div.approx.f32 %f4, %f1, 0f40400000;"), 1U);
+  EXPECT_EQ(alike("sin.approx.f32 %f4, 0f40400000;"), 1U);
+  EXPECT_EQ(alike("mov.f32 %f3, 0f40400000;\nmul.f32 %f4, %f3, %f3;\nlg2.approx.f32 %f5, %f4;"),
+            1U);
+  EXPECT_EQ(alike(loop + "lg2.approx.f32 %f5, %f4;" + back), 0U) << "of one trip";
+  EXPECT_EQ(alike(loop + "div.approx.f32 %f5, %f4, 0f40400000;" + back), 0U)
+      << "the quotient of one trip";
+  EXPECT_EQ(alike("@%p1 mov.f32 %f3, 0f40400000;\nlg2.approx.f32 %f5, %f3;"), 0U);
+  EXPECT_EQ(alike("selp.f32 %f3, 0f3F800000, 0f40000000, %p1;\nlg2.approx.f32 %f4, %f3;"), 0U);
+  EXPECT_EQ(alike("rcp.approx.f32 %f3, 0f40400000;\nlg2.approx.f32 %f4, %f3;"), 1U)
+      << "the reciprocal; its logarithm hangs on that";
+}
+
 TEST(FloatFreedom, FunctionsThatAreCalledCount) {
   const std::string callee = R"(.func (.param .f32 r) f(.param .f32 x) {
 .reg .f32 %f<5>;

@@ -136,7 +136,7 @@ std::string closed_forms(const cost::RecognisedPlane& plane, const cost::CacheSh
 bool rewrites_text(const Options& options, const std::string& before, std::string& after,
                    const std::string& name) {
   if (!rewrites(options)) return false;
-  after = optimize(before, name, options).text;
+  after = optimize_with_ptxas(before, name, options).text;
   if (after == before)
     throw std::runtime_error("the optimizer leaves this file as it is; `ptxasw opt` says why");
   return true;

@@ -19,7 +19,8 @@ int explain(Arguments arguments) {
   Options options;
   options.shuffle = ShuffleMode::all;
   return parse_and(app, options, std::move(arguments), [&] {
-    const Optimized result = optimize(read_text(input), input == "-" ? "<stdin>" : input, options);
+    const Optimized result =
+        optimize_with_ptxas(read_text(input), input == "-" ? "<stdin>" : input, options);
     write_text("-", report::explain(result.report, line, {.color = ::isatty(STDOUT_FILENO) == 1}));
   });
 }

@@ -17,9 +17,12 @@ void print_statistics(const Report& report) {
   fmt::print(stderr, "understood: {:.2f}% of {} statements, {:.2f}% of {} bytes\n",
              share(report.opaque_statements, report.statements), report.statements,
              share(report.opaque_bytes, report.bytes), report.bytes);
-  fmt::print(stderr, "parsed {} time{}, {} kernel{} emulated; {} run{} of ptxas to choose\n",
-             report.parses, report.parses == 1 ? "" : "s", report.emulations,
-             report.emulations == 1 ? "" : "s", report.trials, report.trials == 1 ? "" : "s");
+  fmt::print(
+      stderr,
+      "parsed {} time{}, {} kernel{} emulated; {} run{} of ptxas, {} text{} to choose from\n",
+      report.parses, report.parses == 1 ? "" : "s", report.emulations,
+      report.emulations == 1 ? "" : "s", report.calls, report.calls == 1 ? "" : "s", report.trials,
+      report.trials == 1 ? "" : "s");
   fmt::print(stderr, "parse {:.2f} ms, analyze and rewrite {:.2f} ms, print {:.2f} ms\n",
              report.parse_ms, report.analyze_ms, report.print_ms);
 }

@@ -27,7 +27,7 @@ int report(Arguments arguments) {
     std::vector<Report> reports;
     for (const std::string& input : inputs) {
       const std::string text = read_text(input);
-      Optimized result = optimize(text, input == "-" ? "<stdin>" : input, options);
+      Optimized result = optimize_with_ptxas(text, input == "-" ? "<stdin>" : input, options);
       if (format == "text") page += report::to_text(result.report, {.color = color});
       if (format == "json") page += report::to_json(result.report);
       if (format == "html") page += report::to_html(result.report, text, result.text);

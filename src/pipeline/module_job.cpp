@@ -1,0 +1,257 @@
+#include "pipeline/module_job.hpp"
+
+#include "pipeline/coarsen_search.hpp"
+#include "pipeline/judgement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace ptxasw::pipeline {
+namespace {
+
+class Timer {
+public:
+  [[nodiscard]] double milliseconds() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
+        .count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+Report summary(const ptx::Module& module) {
+  Report report;
+  report.file = module.file;
+  for (const ptx::Diagnostic& diagnostic : module.diagnostics) {
+    const ptx::Position at = module.lines.position(diagnostic.where.begin);
+    report.messages.push_back(
+        {at.line, at.column, ptx::render(diagnostic, *module.text, module.lines, module.file)});
+  }
+  const ptx::Coverage coverage = ptx::coverage(module);
+  report.statements = coverage.statements;
+  report.opaque_statements = coverage.opaque_statements;
+  report.bytes = coverage.bytes;
+  report.opaque_bytes = coverage.opaque_bytes;
+  return report;
+}
+
+// The kernel stays as it was, whatever was planned for it.
+void take_back(KernelReport& kernel, const std::string& why) {
+  kernel.changed = false;
+  kernel.reason = why;
+  if (!kernel.coarsening.empty()) kernel.coarsening = "not coarsened: " + why;
+  if (!kernel.remapping.empty()) kernel.remapping = "not remapped: " + why;
+  if (!kernel.rotation.empty()) kernel.rotation = "not rotated: " + why;
+  if (!kernel.rounds.empty()) kernel.rounds = "not in registers: " + why;
+  kernel.grid_divided_by = {1, 1, 1};
+}
+
+std::string reason_to_leave(const TakenBack& back) {
+  if (!back.refusal.empty())
+    return "taken back: ptxas did not take the rewritten kernel: " + back.refusal;
+  if (!back.after) return "taken back: what it needs when rewritten is not known";
+  return fmt::format("taken back: rewritten it needs {} registers, {} bytes of stack and {} of "
+                     "spills, and might not launch, or not in as many blocks at a time, or run "
+                     "more slowly",
+                     back.after->registers, back.after->stack,
+                     back.after->spill_stores + back.after->spill_loads);
+}
+
+} // namespace
+
+void ModuleJob::parse(std::string text, std::string file) {
+  const Timer parsing;
+  module_ = ptx::parse(std::move(text), std::move(file));
+  report_ = summary(module_);
+  report_.parses = 1;
+  report_.parse_ms = parsing.milliseconds();
+}
+
+ModuleJob::ModuleJob(std::string text, std::string file, const Options& options, Purpose purpose)
+    : options_(options), purpose_(purpose) {
+  parse(std::move(text), std::move(file));
+  const Timer analysis;
+  for (const ptx::Function& function : module_.functions) {
+    if (function.is_declaration) continue;
+    Kernel& kernel = kernels_.emplace_back();
+    kernel.function = static_cast<std::size_t>(&function - module_.functions.data());
+    kernel.job.emplace(module_, function, options_, purpose);
+    kernel.result = kernel.job->finish();
+    kernel.launches = kernel.job->launches();
+    kernel.had_ways = !kernel.job->ways().candidates.empty();
+    const bool open =
+        !kernel.result.edits.empty() || kernel.result.waits_for_contraction || kernel.had_ways;
+    if (!open) kernel.job.reset(); // a large module has many, each with all its terms
+  }
+  report_.emulations = static_cast<unsigned>(kernels_.size());
+  report_.analyze_ms = analysis.milliseconds();
+}
+
+ModuleJob::ModuleJob(const Pinning& pinning, ModuleJob& earlier)
+    : options_(earlier.options_), purpose_(earlier.purpose_) {
+  const Report& before = earlier.report_;
+  parse(pinning.text, before.file);
+  const Timer analysis;
+  options_.coarsen_auto = false; // the ways are known, and not listed again
+  for (Kernel& known : earlier.kernels_) {
+    Kernel& kernel = kernels_.emplace_back();
+    kernel.function = known.function;
+    kernel.launches = known.launches;
+    kernel.refused = std::move(known.refused);
+    kernel.had_ways = known.had_ways;
+    const bool is_final = known.result.edits.empty() && !known.result.waits_for_contraction;
+    if (is_final || !known.job) {
+      kernel.result = std::move(known.result);
+      continue;
+    }
+    kernel.job.emplace(module_, module_.functions.at(known.function), options_, purpose_);
+    kernel.job->ways() = std::move(known.job->ways());
+    if (const auto found = pinning.kernels.find(kernel.job->name()); found != pinning.kernels.end())
+      kernel.job->describe(found->second);
+    finish(kernel);
+    ++report_.emulations;
+  }
+  report_.bytes = before.bytes; // of the input
+  report_.opaque_bytes = before.opaque_bytes;
+  report_.statements = before.statements;
+  report_.opaque_statements = before.opaque_statements;
+  report_.parses += before.parses;
+  report_.emulations += before.emulations;
+  report_.trials = before.trials;
+  report_.search_ms = before.search_ms;
+  report_.parse_ms += before.parse_ms;
+  report_.analyze_ms = before.analyze_ms + analysis.milliseconds();
+}
+
+std::vector<KernelJob*> ModuleJob::open_jobs() {
+  std::vector<KernelJob*> open;
+  for (Kernel& kernel : kernels_)
+    if (kernel.job && !kernel.job->ways().candidates.empty()) open.push_back(&*kernel.job);
+  return open;
+}
+
+void ModuleJob::finish(Kernel& kernel, const std::string& leave) {
+  kernel.result = kernel.job->finish(kernel.refused.empty() ? leave : kernel.refused);
+  applied_.reset();
+}
+
+void ModuleJob::finish_decided() {
+  for (Kernel& kernel : kernels_)
+    if (kernel.job && kernel.job->ways().decided) finish(kernel);
+}
+
+void ModuleJob::choose(Assembler& assembler) {
+  const std::vector<KernelJob*> open = open_jobs();
+  if (open.empty()) return;
+  choose_coarsenings(module_, open, options_, assembler, report_);
+  finish_decided();
+}
+
+bool ModuleJob::take(const Remembered& remembered) {
+  if (!pipeline::take(remembered, open_jobs())) return false;
+  finish_decided();
+  return true;
+}
+
+std::vector<Remembered::Way> ModuleJob::ways() const {
+  std::vector<Remembered::Way> result;
+  for (const Kernel& kernel : kernels_) {
+    if (!kernel.had_ways) continue;
+    Remembered::Way way{kernel.result.report.name, {}};
+    if (kernel.job && !kernel.result.edits.empty())
+      for (const CoarsenCandidate& candidate : kernel.result.report.candidates)
+        if (candidate.chosen) way.chosen = {candidate.how, candidate.gain};
+    result.push_back(std::move(way));
+  }
+  return result;
+}
+
+std::vector<std::string> ModuleJob::waiting() const {
+  std::vector<std::string> names;
+  for (const Kernel& kernel : kernels_)
+    if (kernel.result.waits_for_contraction) names.push_back(kernel.result.report.name);
+  return names;
+}
+
+std::vector<std::string> ModuleJob::questions() const {
+  std::vector<std::string> result;
+  for (const Kernel& kernel : kernels_) {
+    const KernelReport& report = kernel.result.report;
+    if (kernel.had_ways)
+      result.push_back(fmt::format("which of {} ways to coarsen {} pays", report.candidates.size(),
+                                   report.name));
+    if (kernel.result.waits_for_contraction)
+      result.push_back(fmt::format("which products of {} it fuses", report.name));
+    if (kernel.result.report.changed)
+      result.push_back(fmt::format("whether {} becomes the same operations, and may launch as "
+                                   "before",
+                                   report.name));
+  }
+  return result;
+}
+
+void ModuleJob::describe(const Pinning& pinning) {
+  for (Kernel& kernel : kernels_) {
+    const auto found = pinning.kernels.find(kernel.result.report.name);
+    if (found == pinning.kernels.end() || !kernel.job) continue;
+    kernel.job->describe(found->second);
+    finish(kernel);
+  }
+}
+
+void ModuleJob::judge(Assembler& assembler) {
+  std::vector<std::string> changed;
+  for (const Kernel& kernel : kernels_)
+    if (!kernel.result.edits.empty()) changed.push_back(kernel.result.report.name);
+  if (changed.empty()) return;
+  for (const auto& [name, why] : pipeline::judge(module_, applied().made, changed, assembler))
+    for (Kernel& kernel : kernels_)
+      if (kernel.job && kernel.job->name() == name) {
+        kernel.refused = why;
+        finish(kernel);
+      }
+}
+
+void ModuleJob::leave(const std::vector<TakenBack>& taken_back) {
+  for (Kernel& kernel : kernels_) {
+    if (!kernel.job) continue;
+    const auto back = std::ranges::find(taken_back, kernel.job->name(), &TakenBack::kernel);
+    finish(kernel, back == taken_back.end() ? "" : reason_to_leave(*back));
+  }
+}
+
+const ModuleJob::Applied& ModuleJob::applied() {
+  if (applied_) return *applied_;
+  applied_.emplace();
+  for (const Kernel& kernel : kernels_)
+    applied_->changes.push_back({kernel.function, kernel.result.edits, {}});
+  applied_->made = rewrite::apply(module_, applied_->changes);
+  return *applied_;
+}
+
+Optimized ModuleJob::print() {
+  const Timer printing;
+  const Applied& now = applied();
+  report_.print_ms += printing.milliseconds();
+  Optimized result{.text = now.made.text, .changed = false, .report = report_};
+  for (std::size_t n = 0; n < kernels_.size(); ++n) {
+    result.report.kernels.push_back(kernels_[n].result.report);
+    if (const std::string& why = now.changes[n].refused; !why.empty())
+      take_back(result.report.kernels.back(), why);
+  }
+  result.changed =
+      std::ranges::any_of(result.report.kernels, [](const auto& kernel) { return kernel.changed; });
+  return result;
+}
+
+Launches ModuleJob::launches(std::string_view name) const {
+  const auto kernel =
+      std::ranges::find_if(kernels_, [&](const Kernel& k) { return k.result.report.name == name; });
+  return kernel != kernels_.end() ? kernel->launches : Launches{};
+}
+
+} // namespace ptxasw::pipeline

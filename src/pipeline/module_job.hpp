@@ -1,0 +1,82 @@
+// A module with the jobs of its functions, from the parsed text to the one that is to be kept.
+//
+// Decisions about a kernel are made by choosing among its ways, by pinning its multiply-adds, and
+// by refusals; what follows from them (edits, report, text) is derived, and can be derived again.
+#pragma once
+
+#include "pipeline/decisions.hpp"
+#include "pipeline/kernel_job.hpp"
+#include "ptx/parse.hpp"
+#include "ptxasw/ptxasw.hpp"
+#include "rewrite/apply.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw::pipeline {
+
+class ModuleJob {
+public:
+  ModuleJob(std::string text, std::string file, const Options& options, Purpose purpose);
+  // The same module with pinned multiply-adds, in lines of the same numbers. What was decided
+  // before stays so, and only what is to be changed is emulated anew.
+  ModuleJob(const Pinning& pinning, ModuleJob& earlier);
+  ModuleJob(const ModuleJob&) = delete;
+  ModuleJob& operator=(const ModuleJob&) = delete;
+
+  [[nodiscard]] const ptx::Module& module() const { return module_; }
+
+  // Which coarsening pays, by the assembler and the cost model.
+  void choose(Assembler& assembler);
+  // The ways that were chosen for an earlier call; false, with nothing done, where they do not fit.
+  bool take(const Remembered& remembered);
+  // The ways that are chosen now, for a later call.
+  [[nodiscard]] std::vector<Remembered::Way> ways() const;
+
+  // Kernels that would be rewritten, were it known what ptxas fuses.
+  [[nodiscard]] std::vector<std::string> waiting() const;
+  // What came of asking, where the text stays the same.
+  void describe(const Pinning& pinning);
+  // Kernels that would not compute with the same operations stay as they are.
+  void judge(Assembler& assembler);
+  // These are left as they are, and no others but those that were refused.
+  void leave(const std::vector<TakenBack>& taken_back);
+
+  // What an assembler would have to be asked next, for people.
+  [[nodiscard]] std::vector<std::string> questions() const;
+  // The module with the edits of all its kernels.
+  [[nodiscard]] Optimized print();
+  [[nodiscard]] Launches launches(std::string_view name) const;
+
+private:
+  struct Kernel {
+    std::size_t function = 0;     // index into Module::functions
+    std::optional<KernelJob> job; // none: nothing will be done about it
+    KernelResult result;
+    Launches launches;
+    std::string refused; // why it is left as it is, whatever else is decided
+    bool had_ways = false;
+  };
+  struct Applied {
+    std::vector<rewrite::FunctionEdits> changes; // by kernel
+    rewrite::Rewritten made;
+  };
+
+  void parse(std::string text, std::string file);
+  void finish(Kernel& kernel, const std::string& leave = {});
+  void finish_decided();
+  [[nodiscard]] std::vector<KernelJob*> open_jobs();
+  const Applied& applied();
+
+  Options options_;
+  Purpose purpose_;
+  ptx::Module module_;
+  std::vector<Kernel> kernels_;
+  std::optional<Applied> applied_; // none: something has been decided since
+  Report report_;                  // of the module, without its kernels
+};
+
+} // namespace ptxasw::pipeline
