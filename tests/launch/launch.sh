@@ -9,9 +9,11 @@ export LD_LIBRARY_PATH=$FAKE_FOLDER XDG_CACHE_HOME=$work/cache
 [ "$("$TOOL" launch --policy=original -- "$PROGRAM")" = "k 0" ] || fail "a named variant"
 [ "$("$TOOL" launch "$PROGRAM")" = "k__ptxasw_x4 0" ] || fail "without --"
 [ "$(PTXASW_LAUNCH=off LD_PRELOAD=$LIBRARY "$PROGRAM")" = "k 0" ] || fail "switched off"
-[ "$(LD_LIBRARY_PATH=$work "$TOOL" launch --report -- "$PROGRAM" 2> "$work/err")" = "no driver" ] ||
-  fail "without a driver"
-grep -q "no kernel was launched through us" "$work/err" || fail "the report without a driver"
+if ! ldconfig -p | grep -q libcuda.so.1; then # machines with a GPU have a driver
+  [ "$(LD_LIBRARY_PATH=$work "$TOOL" launch --report -- "$PROGRAM" 2> "$work/err")" = "no driver" ] ||
+    fail "without a driver"
+  grep -q "no kernel was launched through us" "$work/err" || fail "the report without a driver"
+fi
 
 "$TOOL" launch --report="$work/report.json" --log -- "$PROGRAM" > "$work/out" 2> "$work/err"
 grep -q '"kernel": "k", "grid": "999x1x1", "block": "64x1x1", "variant": "x:4"' \

@@ -1,6 +1,8 @@
 // T steps at once leave what T launches leave, bit for bit.
 #include "rewrite/step_case.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -38,7 +40,8 @@ TEST_P(StepsOfTheSuite, LeaveTheSame) {
        {rewrite::StepShape{.count = 3}, {3, 32, 2, 16}, {most, 64, 1, 32}}) {
     const Stepped stepped(test::golden_ptx("iterated2d"), row.kernel, shape);
     ASSERT_EQ(stepped.entry.refused, "");
-    if (shape.width == 32) test::expect_that_ptxas_takes(*stepped.both->text, "steps_suite");
+    if (shape.width == 32)
+      test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("steps_{}", row.kernel));
     const unsigned count = shape.count;
     for (const auto& [nx, ny] : std::vector<std::pair<unsigned, unsigned>>{
              {2 * row.reach + 1, 2 * row.reach + 1}, {7, 33}, {70, 35}}) {
