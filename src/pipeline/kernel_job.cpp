@@ -265,7 +265,8 @@ struct KernelJob::Impl {
              .refuse =
                  [&](const std::string& claim) {
                    if (rotation.plan.loops.empty()) return;
-                   rotation = {.plan = {}, .outcome = "not rotated: " + claim + " already"};
+                   rotation.plan = reuse::RotationPlan();
+                   rotation.outcome = "not rotated: " + claim + " already";
                  }},
             {.needs = touches_loads,
              .make =
