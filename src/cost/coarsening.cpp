@@ -54,10 +54,9 @@ bool is_preferred(const CoarsenCandidate& one, const CoarsenCandidate& other) {
 }
 
 // Empty, or why some launch is likely to be slower, whatever others gain.
-std::string harms(const Profile& profile, const CoarsenBaseline& original,
-                  const CoarsenCandidate& candidate) {
+std::string harms(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
   const double saved = 1 - candidate.work.loads / std::max(1.0, original.work.loads);
-  if (saved < least_share && !leaves_room(profile, original.work, candidate.work))
+  if (saved < least_share)
     return fmt::format("saves too little: {:.0f} % of the loads, {:.0f} % are asked for; "
                        "--coarsen=large takes it",
                        100 * saved, 100 * least_share);
@@ -199,7 +198,7 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
                                       "is asked for",
                                       candidate.worst, profile.coarsen.worst);
     if (candidate.verdict.empty() && profile.coarsen.harmless && candidate.how.least_threads != 0)
-      candidate.verdict = harms(profile, original, candidate);
+      candidate.verdict = harms(original, candidate);
     if (!candidate.verdict.empty()) continue;
     best = std::max(best, candidate.gain);
     if (candidate.how.copies() <= few_copies) best_of_few = std::max(best_of_few, candidate.gain);

@@ -261,7 +261,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       choices.original.work.shared = shared_bytes(kernel, plan, 1);
       candidate.work = per_copy(cost.after, plan.count());
       candidate.work.shared = shared_bytes(kernel, plan, plan.count());
-      if (candidate.work.barriers > 0 && grid == CoarsenGrid::kernel)
+      if (candidate.work.barriers > 0)
         candidate.how.least_threads = cost::least_threads_that_meet(profile, candidate.how);
       const bool worth_x = factors[0] == 1 || launcher || is_flat(kernel) ||
                            (factors[1] > 1 && leaves_fewer_loads(candidate, choices.candidates));

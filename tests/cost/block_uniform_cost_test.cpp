@@ -32,16 +32,6 @@ TEST(BlockUniformCost, BlocksHaveArraysOfTheirSize) {
   EXPECT_TRUE(cost::may_be_launched_in({}, 64));
 }
 
-TEST(BlockUniformCost, LaunchesThatAreNotMergedKeepTheirRoom) {
-  const CoarsenWork tile{.barriers = 32, .shared = 2048};
-  EXPECT_TRUE(cost::leaves_room(hopper(), tile, {.barriers = 16, .shared = 3072}));
-  EXPECT_TRUE(cost::leaves_room(hopper(), {.barriers = 17, .shared = 4096},
-                                {.barriers = 8.5, .shared = 8192}));
-  EXPECT_FALSE(cost::leaves_room(hopper(), {.barriers = 17, .shared = 4096},
-                                 {.barriers = 4.25, .shared = 16384})); // 13 blocks of 128
-  EXPECT_FALSE(cost::leaves_room(hopper(), {}, {}));                    // nobody waits
-}
-
 TEST(BlockUniformCost, BlocksThatMeetMayBeFewer) {
   const Coarsening four{.factors = {4, 1, 1}};
   EXPECT_LT(cost::least_threads_that_meet(hopper(), four), 1U << 20);
