@@ -121,9 +121,9 @@ private:
   void report(const std::string& text, std::uint64_t seed, Rewrite rewrite,
               const std::string& problem) {
     ++failures_;
-    const auto say = [&](std::string_view kernel, const std::string& problem) {
+    const auto say = [&](std::string_view kernel, const std::string& what) {
       fmt::print("seed {}, {}, {}: {}\n", seed, names[static_cast<std::size_t>(rewrite)], kernel,
-                 problem);
+                 what);
       std::fflush(stdout); // whoever limits the time may end this before it is small
     };
     say("as made", problem);
