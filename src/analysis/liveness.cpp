@@ -109,6 +109,13 @@ unsigned register_units(ptx::Type type) {
   }
 }
 
+bool written(const ptx::Body& body, ptx::InstId first, ptx::InstId end, ptx::RegId reg) {
+  bool found = false;
+  for (ptx::InstId i = first; i < end && !found; ++i)
+    for_each_definition(body, body.insts[i], [&](ptx::RegId r) { found |= r == reg; });
+  return found;
+}
+
 std::vector<std::vector<ptx::InstId>> definitions(const ptx::Body& body) {
   std::vector<std::vector<ptx::InstId>> result(body.registers.size());
   for (ptx::InstId i = 0; i < body.insts.size(); ++i)

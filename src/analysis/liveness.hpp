@@ -53,6 +53,8 @@ void for_each_definition(const ptx::Body& body, const ptx::Inst& inst, auto&& vi
   for (const ptx::Arg& arg : body.dst(inst))
     if (arg.kind == ptx::Arg::Kind::reg) visit(arg.id);
 }
+// Some instruction of [first, end) writes `reg`.
+bool written(const ptx::Body& body, ptx::InstId first, ptx::InstId end, ptx::RegId reg);
 
 // All places that write each register, in program order.
 std::vector<std::vector<ptx::InstId>> definitions(const ptx::Body& body);

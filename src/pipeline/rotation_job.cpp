@@ -64,20 +64,18 @@ std::string most_frequent(const std::map<std::size_t, std::string>& kept) {
 
 RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode mode,
                                 std::string_view architecture,
-                                const reuse::RotateOptions& options) {
+                                const reuse::GroundsOptions& options) {
   if (mode == RotateMode::none) return {};
   RotationChoice choice{.plan = reuse::find_rotations(kernel, solver, options)};
   const cost::Profile* profile = cost::find_profile(architecture);
   std::string done, left;
   std::erase_if(choice.plan.loops, [&](const RotatedLoop& loop) {
-    cost::RotationVerdict verdict{.pays = mode == RotateMode::all};
-    if (profile != nullptr) {
-      verdict.reason = cost::rotation_verdict(*profile, work_of(kernel, loop, *profile)).reason;
-      if (mode == RotateMode::automatic)
-        verdict = cost::rotation_verdict(*profile, work_of(kernel, loop, *profile));
-    } else if (mode == RotateMode::automatic) {
+    cost::RotationVerdict verdict;
+    if (profile != nullptr)
+      verdict = cost::rotation_verdict(*profile, work_of(kernel, loop, *profile));
+    else if (mode == RotateMode::automatic)
       verdict.reason = fmt::format("nothing is known of {}", architecture);
-    }
+    verdict.pays |= mode == RotateMode::all;
     std::string& text = verdict.pays ? done : left;
     const std::string number =
         verdict.pays ? fmt::format(", {} loads carried", loop.loads.size()) : "would not pay";

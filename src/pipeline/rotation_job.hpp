@@ -16,7 +16,8 @@ struct RotationChoice {
 };
 
 RotationChoice choose_rotations(emulator::Kernel& kernel, sym::Solver& solver, RotateMode mode,
-                                std::string_view architecture, const reuse::RotateOptions& options);
+                                std::string_view architecture,
+                                const reuse::GroundsOptions& options);
 
 struct RoundsChoice {
   reuse::RoundsPlan plan;

@@ -93,15 +93,11 @@ std::string entry_of(std::string_view kernel, std::string_view name) {
   return entry;
 }
 
-// Of the parameter space, as far as it is taken; nothing if we do not know it.
-std::optional<unsigned> parameter_bytes(const ptx::Module& module, const ptx::Function& kernel) {
-  const ptx::Body body = ptx::resolve(module, kernel);
+// Of the parameter space, as far as it is taken; nothing if there is no room for a grid behind it.
+std::optional<unsigned> bytes_of(const std::vector<contract::Place>& places) {
   std::uint64_t end = 0;
-  for (const ptx::Symbol& symbol : body.symbols) {
-    if (symbol.kind != ptx::Symbol::Kind::parameter) continue;
-    if (symbol.size == 0) return std::nullopt;
-    end = std::max(end, symbol.offset + symbol.size);
-  }
+  for (const contract::Place& place : places)
+    end = std::max(end, std::uint64_t{place.offset} + place.size);
   if (end > most_parameter_bytes - 16) return std::nullopt;
   return static_cast<unsigned>(end);
 }
@@ -239,9 +235,9 @@ private:
   [[nodiscard]] bool has_barrier(const std::string& name) const {
     const ptx::Function* kernel = find_kernel(module_, name);
     if (kernel == nullptr) return false;
-    const std::string_view text = module_.slice(range_of(module_, *kernel));
-    return text.find("bar.") != std::string_view::npos ||
-           text.find("barrier.") != std::string_view::npos;
+    return std::ranges::any_of(ptx::resolve(module_, *kernel).insts, [](const ptx::Inst& inst) {
+      return ptx::group(inst.op) == ptx::Group::barrier;
+    });
   }
 
   static std::vector<std::string> waiting_of(Jobs& jobs) {
@@ -347,11 +343,14 @@ private:
   [[nodiscard]] std::string text_of(const ptx::Function& kernel, const std::vector<Entry>& entries,
                                     const StepEntries& steps) const {
     const ptx::Function* original = find_kernel(module_, kernel.name);
-    const auto bytes = original ? parameter_bytes(module_, *original) : std::nullopt;
-    if (!bytes) return {};
+    if (original == nullptr) return {};
+    const std::vector<contract::Place> places = places_of(module_, *original);
+    const auto bytes = bytes_of(places);
+    if (places.size() != original->parameters.size() || !bytes) return {};
     Contract contract{.kernel = std::string(kernel.name),
                       .parameters = static_cast<unsigned>(original->parameters.size()),
                       .parameter_bytes = *bytes,
+                      .places = places,
                       .variants = {}};
     const bool changed = is_changed(kernel.name);
     contract.variants.push_back({.entry = contract.kernel,
@@ -363,8 +362,7 @@ private:
       contract.variants.push_back(entry.variant);
       text += fmt::format("\n\n{}", entry.text);
     }
-    contract.places = places_of(module_, *original);
-    if (!contract.places.empty() && standard_.text->find("__ptxasw_steps") == std::string::npos) {
+    if (!places.empty() && standard_.text->find("__ptxasw_steps") == std::string::npos) {
       contract.steps = steps.steps;
       text += steps.text;
       code += steps.text;

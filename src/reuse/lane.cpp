@@ -12,8 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 #include <unordered_map>
 
 namespace ptxasw::reuse {
@@ -31,7 +29,9 @@ class LaneReuse {
 public:
   LaneReuse(emulator::Kernel& kernel, sym::Solver& solver, const LaneOptions& options)
       : k_(kernel), c_(*kernel.context), solver_(solver), options_(options), shift_(kernel),
-        relaxed_(c_, shift_.tid_x()), between_(kernel), places_(kernel, between_) {}
+        relaxed_(c_, shift_.tid_x()), between_(kernel),
+        finder_(kernel, solver, between_,
+                {.no_index_wrap = options.no_index_wrap, .paranoid = options.paranoid}) {}
 
   LanePlan run() {
     LanePlan plan;
@@ -54,7 +54,10 @@ public:
       plan.loads.push_back(std::move(load));
     }
     choose(plan, options);
-    share_checks(plan);
+    std::vector<Grounds*> all;
+    for (Load& load : plan.loads)
+      if (load.cover) all.push_back(&*load.cover);
+    share_checks(all);
     return plan;
   }
 
@@ -200,7 +203,7 @@ private:
     if (!undisturbed(s, d)) return std::nullopt;
     if (candidate.delta != 0 && rests_on_own_store(s, d)) return std::nullopt;
 
-    Cover cover{.load = candidate.source, .source = candidate.event, .delta = candidate.delta};
+    Cover cover{{}, candidate.source, candidate.event, candidate.delta};
     cover.row_check = options_.block[0] == 0 || options_.block[0] % 32 != 0;
     cover.space_check = d.space == ptx::Space::generic;
     if (!prove(s, d, cover)) return std::nullopt;
@@ -277,34 +280,14 @@ private:
       refuse("its address depends on a value that each lane holds for itself");
       return false;
     }
-    const std::vector<Term> facts = k_.facts_at(d.block);
-    const unsigned unconfirmed = solver_.stats().unconfirmed;
-    const auto match = match_addresses(c_, solver_, facts, *there, d.address, options_.paranoid);
-    const bool confirmed = match && (!options_.paranoid || means(s.address, cover.delta, *there));
-    if (solver_.stats().unconfirmed != unconfirmed) {
-      refuse("timed out: Z3 did not repeat the proof");
-      return false;
-    }
-    if (!confirmed) {
+    reason_.clear();
+    if (finder_.find(
+            d, *there, [&] { return means(s.address, cover.delta, *there); }, cover, reason_))
+      return true;
+    if (reason_.empty())
       refuse("not proved to be the address of lane + {} at line {}", cover.delta,
              ptx::line_of(k_.body, k_.body.insts[s.inst]));
-      return false;
-    }
-    cover.proof = match->proof;
-    if (options_.no_index_wrap) {
-      cover.promised = match->facts;
-      return true;
-    }
-    for (const IndexFact& fact : match->facts) {
-      const auto check = places_.place(fact, d.inst);
-      if (!check) {
-        refuse("its index is in no register where a wrap of {} could be checked",
-               c_.to_string(fact.index));
-        return false;
-      }
-      cover.checks.push_back(*check);
-    }
-    return true;
+    return false;
   }
 
   // --- Which loads to cover ---------------------------------------------------------------------
@@ -366,28 +349,6 @@ private:
     }
   }
 
-  // Neighbouring covers rest on the same index with different distances: one check for all of them.
-  static void share_checks(LanePlan& plan) {
-    using Interval = IndexFact::Interval;
-    std::map<std::tuple<Term, Term, bool>, std::pair<Interval, Interval>> hull;
-    const auto each = [&](const auto& visit) {
-      for (Load& load : plan.loads) {
-        if (!load.cover) continue;
-        for (NoWrap& check : load.cover->checks) {
-          visit(hull[{check.fact.index, check.fact.unit, check.fact.is_signed}], check.fact);
-        }
-      }
-    };
-    each([](auto& ranges, const IndexFact& fact) {
-      ranges.first.include(fact.units);
-      ranges.second.include(fact.constants);
-    });
-    each([](const auto& ranges, IndexFact& fact) {
-      fact.units = ranges.first;
-      fact.constants = ranges.second;
-    });
-  }
-
   emulator::Kernel& k_;
   sym::Context& c_;
   sym::Solver& solver_;
@@ -395,7 +356,7 @@ private:
   LaneShift shift_;
   Relaxed relaxed_; // along %tid.x
   Between between_;
-  CheckPlaces places_;
+  GroundsFinder finder_;
   struct Source {
     std::size_t load = 0, event = 0;
     std::int64_t steps = 0;

@@ -16,8 +16,7 @@
 #pragma once
 
 #include "emulator/emulate.hpp"
-#include "reuse/address_match.hpp"
-#include "reuse/check_places.hpp"
+#include "reuse/grounds.hpp"
 #include "reuse/relaxed.hpp"
 #include "symbolic/solver.hpp"
 
@@ -28,16 +27,13 @@
 
 namespace ptxasw::reuse {
 
-struct Cover {
-  std::size_t load = 0;   // the source: its number among the plan's loads,
-  std::size_t source = 0; // and its event
-  int delta = 0;          // 0: the lane itself has the value
-  std::vector<NoWrap> checks;
-  std::vector<IndexFact> promised; // the same, but the user vouches for them
-  bool needs_copy = false;         // S's register is overwritten before D
-  bool row_check = true;           // %tid.x + delta may leave the row of the block
-  bool space_check = false;        // generic addresses: D's may be another lane's own memory
-  sym::ProofKind proof = sym::ProofKind::none;
+struct Cover : Grounds {
+  std::size_t load = 0;     // the source: its number among the plan's loads,
+  std::size_t source = 0;   // and its event
+  int delta = 0;            // 0: the lane itself has the value
+  bool needs_copy = false;  // S's register is overwritten before D
+  bool row_check = true;    // %tid.x + delta may leave the row of the block
+  bool space_check = false; // generic addresses: D's may be another lane's own memory
 };
 
 struct Load {

@@ -4,8 +4,8 @@
 
 #include "emulator/specials.hpp"
 #include "reuse/access_pair.hpp"
-#include "reuse/address_match.hpp"
 #include "reuse/between.hpp"
+#include "reuse/trip_shift.hpp"
 
 #include <fmt/format.h>
 
@@ -15,43 +15,19 @@
 namespace ptxasw::reuse {
 
 using analysis::BlockId;
-using emulator::AtomKind;
 using emulator::Event;
 using emulator::EventKind;
 using ptx::InstId;
 using sym::Term;
 
-// What was known when the loop was entered has an older atom than the trip's. Of the younger ones
-// only those that mean the same wherever they are named stay.
-bool TripShift::varies_freely(Term atom) const {
-  if (atom.id <= trip_.id) return false;
-  switch (static_cast<AtomKind>(c_.atom_info(atom).kind)) {
-  case AtomKind::special:
-  case AtomKind::parameter:
-  case AtomKind::symbol: return false;
-  default: return true;
-  }
-}
-
-sym::Context::Substitution TripShift::meaning() const {
-  const Term one = c_.constant(c_.width(trip_), 1);
-  return {{trip_.id, c_.sub(trip_, one)}};
-}
-
-std::optional<Term> TripShift::before(Term t) {
-  for (const Term atom : c_.atoms(t))
-    if (varies_freely(atom)) return std::nullopt;
-  return c_.substitute(t, meaning());
-}
-
 namespace {
 
 class Rotation {
 public:
-  Rotation(emulator::Kernel& kernel, sym::Solver& solver, const RotateOptions& options)
-      : k_(kernel), c_(*kernel.context), solver_(solver), options_(options),
+  Rotation(emulator::Kernel& kernel, sym::Solver& solver, const GroundsOptions& options)
+      : k_(kernel), c_(*kernel.context), solver_(solver),
         relaxed_(c_, kernel.trace.special(ptx::Special::tid_x)), between_(kernel),
-        places_(kernel, between_) {}
+        finder_(kernel, solver, between_, options) {}
 
   RotationPlan run() {
     for (std::uint32_t loop = 0; loop < k_.loops.loops.size(); ++loop)
@@ -90,7 +66,10 @@ private:
         plan_.kept[e] = reason_;
     }
     if (rotated.loads.empty()) return;
-    share_checks(rotated);
+    std::vector<Grounds*> all;
+    for (Carried& carried : rotated.loads)
+      all.push_back(&carried);
+    share_checks(all);
     plan_.loops.push_back(std::move(rotated));
   }
 
@@ -148,10 +127,11 @@ private:
     if (s.read_only && !d.read_only)
       return refuse("the load at line {} is .nc, and this one is not", line_of(s));
     if (!undisturbed(s, d)) return std::nullopt;
-    Carried carried{.event = load, .source = source};
+    Carried carried{{}, load, source};
     if (!prove(s, d, there, carried) || !slice_of(d, carried.slice)) return std::nullopt;
     for (const ptx::Arg& dst : k_.body.dst(inst_of(s)))
-      carried.needs_copy |= written(dst.id, s.inst + 1, k_.cfg.blocks[s.block].end);
+      carried.needs_copy |=
+          analysis::written(k_.body, s.inst + 1, k_.cfg.blocks[s.block].end, dst.id);
     return carried;
   }
 
@@ -163,16 +143,6 @@ private:
 
   [[nodiscard]] std::uint32_t line_of(const Event& e) const {
     return ptx::line_of(k_.body, inst_of(e));
-  }
-
-  [[nodiscard]] bool written(ptx::RegId reg, InstId first, InstId end) const {
-    for (InstId i = first; i < end; ++i) {
-      bool writes = false;
-      analysis::for_each_definition(k_.body, k_.body.insts[i],
-                                    [&](ptx::RegId r) { writes |= r == reg; });
-      if (writes) return true;
-    }
-    return false;
   }
 
   // What follows S in the trip before, and what precedes D in this one (and in the first trip,
@@ -198,36 +168,15 @@ private:
   }
 
   bool prove(const Event& s, const Event& d, Term there, Carried& carried) {
-    const std::vector<Term> facts = k_.facts_at(d.block);
-    const unsigned unconfirmed = solver_.stats().unconfirmed;
-    const auto match = match_addresses(c_, solver_, facts, there, d.address, options_.paranoid);
-    const bool confirmed =
-        match && (!options_.paranoid ||
-                  solver_.prove_equal_after({}, s.address, shift_->meaning(), there).verdict ==
-                      sym::Verdict::proved);
-    if (solver_.stats().unconfirmed != unconfirmed) {
-      refuse("timed out: Z3 did not repeat the proof");
-      return false;
-    }
-    if (!confirmed) {
+    const auto meant = [&] {
+      return solver_.prove_equal_after({}, s.address, shift_->meaning(), there).verdict ==
+             sym::Verdict::proved;
+    };
+    reason_.clear();
+    if (finder_.find(d, there, meant, carried, reason_)) return true;
+    if (reason_.empty())
       refuse("not proved to be what line {} reads in the trip before", line_of(s));
-      return false;
-    }
-    carried.proof = match->proof;
-    if (options_.no_index_wrap) {
-      carried.promised = match->facts;
-      return true;
-    }
-    for (const IndexFact& fact : match->facts) {
-      const auto check = places_.place(fact, d.inst);
-      if (!check) {
-        refuse("its index is in no register where a wrap of {} could be checked",
-               c_.to_string(fact.index));
-        return false;
-      }
-      carried.checks.push_back(*check);
-    }
-    return true;
+    return false;
   }
 
   // What D's address takes within the trip, so that it can be computed ahead of the loop: plain
@@ -268,29 +217,12 @@ private:
     });
   }
 
-  // Loads that rest on one index share one check.
-  static void share_checks(RotatedLoop& loop) {
-    const auto same = [](const NoWrap& a, const NoWrap& b) {
-      return a.fact.index == b.fact.index && a.fact.unit == b.fact.unit &&
-             a.fact.is_signed == b.fact.is_signed;
-    };
-    for (Carried& carried : loop.loads)
-      for (NoWrap& check : carried.checks)
-        for (const Carried& other : loop.loads)
-          for (const NoWrap& known : other.checks) {
-            if (!same(check, known)) continue;
-            check.fact.units.include(known.fact.units);
-            check.fact.constants.include(known.fact.constants);
-          }
-  }
-
   emulator::Kernel& k_;
   sym::Context& c_;
   sym::Solver& solver_;
-  RotateOptions options_;
   Relaxed relaxed_; // along %tid.x
   Between between_;
-  CheckPlaces places_;
+  GroundsFinder finder_;
   TripShift* shift_ = nullptr; // of the loop at hand
   std::vector<std::size_t> events_;
   struct Earlier {
@@ -305,7 +237,7 @@ private:
 } // namespace
 
 RotationPlan find_rotations(emulator::Kernel& kernel, sym::Solver& solver,
-                            const RotateOptions& options) {
+                            const GroundsOptions& options) {
   return Rotation(kernel, solver, options).run();
 }
 

@@ -18,7 +18,7 @@
 #pragma once
 
 #include "emulator/emulate.hpp"
-#include "reuse/check_places.hpp"
+#include "reuse/grounds.hpp"
 #include "reuse/relaxed.hpp"
 #include "symbolic/solver.hpp"
 
@@ -29,33 +29,12 @@
 
 namespace ptxasw::reuse {
 
-// How a term changes from a trip of a loop to the one before.
-class TripShift {
-public:
-  TripShift(emulator::Kernel& kernel, std::uint32_t loop)
-      : c_(*kernel.context), trip_(kernel.trace.trips[loop]) {}
-
-  // t in the trip before; nothing if t depends on a value that the loop finds anew in each trip.
-  std::optional<sym::Term> before(sym::Term t);
-  // The same for a proof that does not rest on how before() works.
-  [[nodiscard]] sym::Context::Substitution meaning() const;
-
-private:
-  [[nodiscard]] bool varies_freely(sym::Term atom) const;
-
-  sym::Context& c_;
-  sym::Term trip_;
-};
-
 // One load whose value the trip before had.
-struct Carried {
-  std::size_t event = 0;  // D
-  std::size_t source = 0; // S, of the trip before
-  std::vector<NoWrap> checks;
-  std::vector<IndexFact> promised; // the same, but the user vouches for them
-  std::vector<ptx::InstId> slice;  // what computes D's address within a trip, in order
-  bool needs_copy = false;         // S's registers are overwritten before the trip ends
-  sym::ProofKind proof = sym::ProofKind::none;
+struct Carried : Grounds {
+  std::size_t event = 0;          // D
+  std::size_t source = 0;         // S, of the trip before
+  std::vector<ptx::InstId> slice; // what computes D's address within a trip, in order
+  bool needs_copy = false;        // S's registers are overwritten before the trip ends
 };
 
 struct RotatedLoop {
@@ -64,17 +43,12 @@ struct RotatedLoop {
   std::vector<Carried> loads; // in program order
 };
 
-struct RotateOptions {
-  bool no_index_wrap = false; // promised by the user
-  bool paranoid = false;      // Z3 repeats every normal-form proof
-};
-
 struct RotationPlan {
   std::vector<RotatedLoop> loops;          // those with something to carry
   std::map<std::size_t, std::string> kept; // by event, loads in loops: why it is not carried
 };
 
 RotationPlan find_rotations(emulator::Kernel& kernel, sym::Solver& solver,
-                            const RotateOptions& options);
+                            const GroundsOptions& options);
 
 } // namespace ptxasw::reuse

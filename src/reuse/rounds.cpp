@@ -4,6 +4,7 @@
 
 #include "reuse/relaxed.hpp"
 #include "reuse/rounds_behind.hpp"
+#include "reuse/trip_shift.hpp"
 
 #include <fmt/format.h>
 
@@ -162,13 +163,7 @@ private:
 
   // The stretch does not find it anew in each of its trips.
   [[nodiscard]] bool is_fixed(Term t) const {
-    if (!r_.rolled) return true;
-    const Term trip = k_.trace.trips[loop_];
-    return std::ranges::all_of(c_.atoms(t), [&](Term atom) {
-      if (atom.id < trip.id) return true;
-      const auto kind = static_cast<AtomKind>(c_.atom_info(atom).kind);
-      return kind == AtomKind::special || kind == AtomKind::parameter || kind == AtomKind::symbol;
-    });
+    return !r_.rolled || TripShift(k_, loop_).is_fixed(t);
   }
 
   bool find_cells() {
@@ -213,12 +208,7 @@ private:
   [[nodiscard]] bool entered_with(std::size_t e) const {
     const auto addresses = k_.body.addr(k_.body.insts[event(e).inst]);
     if (addresses.size() != 1 || addresses[0].base.kind != Arg::Kind::reg) return false;
-    bool written = false;
-    for (InstId i = r_.begin; i < r_.end; ++i)
-      analysis::for_each_definition(k_.body, k_.body.insts[i], [&](ptx::RegId reg) {
-        written |= reg == addresses[0].base.id;
-      });
-    return !written;
+    return !analysis::written(k_.body, r_.begin, r_.end, addresses[0].base.id);
   }
 
   // Elements of different cells never meet.

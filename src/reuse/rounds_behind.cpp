@@ -16,12 +16,11 @@ bool is_live(const emulator::Kernel& k, InstId inst, ptx::RegId reg) {
   if (inst == k.body.insts.size()) return false;
   const BlockId b = k.cfg.block_of[inst];
   for (InstId i = inst; i < k.cfg.blocks[b].end; ++i) {
-    bool used = false, written = false;
+    bool used = false;
     const Inst& here = k.body.insts[i];
     analysis::for_each_use(k.body, here, [&](ptx::RegId r) { used |= r == reg; });
-    analysis::for_each_definition(k.body, here, [&](ptx::RegId r) { written |= r == reg; });
     if (used) return true;
-    if (written && here.guard == ptx::none) return false;
+    if (here.guard == ptx::none && analysis::written(k.body, i, i + 1, reg)) return false;
   }
   return k.liveness->live_out(b, reg);
 }

@@ -21,11 +21,17 @@ Condition Conditions::require(const Cover& cover, ptx::InstId inst, Code& code) 
     condition.mask = setup.warp.mask;
     condition.ok = in_range(setup, cover, code);
   }
-  for (const NoWrap& check : cover.checks) {
-    condition.ok = checked(setup, check, condition.ok, code);
-  }
+  condition.ok = all_of(cover.checks, inst, code, std::move(condition.ok));
   if (cover.space_check) condition.ok = in_global(inst, condition.ok, code);
   return condition;
+}
+
+std::string Conditions::all_of(std::span<const NoWrap> checks, ptx::InstId inst, Code& code,
+                               std::string base) {
+  Setup& setup = setups_[stretch_of(inst)];
+  for (const NoWrap& check : checks)
+    base = checked(setup, check, base, code);
+  return base;
 }
 
 ptx::InstId Conditions::stretch_of(ptx::InstId inst) const {

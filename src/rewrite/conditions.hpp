@@ -14,6 +14,7 @@
 
 #include <iterator>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -47,6 +48,9 @@ public:
 
   // Emits what `cover` needs at `inst` and is not yet there in its stretch of straight-line code.
   Condition require(const reuse::Cover& cover, ptx::InstId inst, Code& code);
+  // The same of index checks alone: the predicate, or nothing where there are none.
+  std::string all_of(std::span<const reuse::NoWrap> checks, ptx::InstId inst, Code& code,
+                     std::string base = {});
   // Forgets what was computed: the code just emitted may have split the warp.
   void forget() { setups_.clear(); }
   // What has to stand elsewhere than at the loads.

@@ -131,29 +131,25 @@ private:
   // What all indices have to obey, asked at the beginning of each trip, and otherwise on to the
   // loop as it was: empty if nothing has to be, or not there.
   std::string test_of(const RotatedLoop& loop, const std::string& label) {
-    reuse::Cover all;
+    std::vector<reuse::NoWrap> all;
     const InstId top = k_.cfg.blocks[loop.block].first;
     for (const Carried& carried : loop.loads)
       for (const reuse::NoWrap& check : carried.checks) {
         if (!is_there(check, top, inst_of(carried.event))) return {};
-        all.checks.push_back(check);
+        all.push_back(check);
       }
-    if (all.checks.empty() || !is_plain_text(loop)) return {};
+    if (all.empty() || !is_plain_text(loop)) return {};
     Code code;
-    const Condition condition = conditions_.require(all, top, code);
-    code.line("@!{} bra \t{}_original;", condition.ok, label);
+    code.line("@!{} bra \t{}_original;", conditions_.all_of(all, top, code), label);
     return "\n\t" + code.take();
   }
 
   // What the registers hold at the load they hold at the beginning of the trip, too.
   [[nodiscard]] bool is_there(const reuse::NoWrap& check, InstId top, InstId load) const {
-    bool there = names_.known_at(check.index, top) &&
-                 (check.unit == ptx::none || names_.known_at(check.unit, top));
-    for (InstId i = top; i < load; ++i)
-      analysis::for_each_definition(body_, body_.insts[i], [&](RegId reg) {
-        there = there && reg != check.index && reg != check.unit;
-      });
-    return there;
+    const auto stays = [&](RegId reg) {
+      return names_.known_at(reg, top) && !analysis::written(body_, top, load, reg);
+    };
+    return stays(check.index) && (check.unit == ptx::none || stays(check.unit));
   }
 
   // Nothing but instructions, so that it can be written twice.
@@ -203,9 +199,8 @@ private:
     Code code;
     code.line("// ptxasw: what line {} had in the trip before",
               ptx::line_of(body_, body_.insts[inst_of(carried.source)]));
-    const reuse::Cover cover{.checks = carried.checks};
-    const Condition condition = apart_ ? Condition{} : conditions_.require(cover, here, code);
-    if (!condition.ok.empty()) code.line("@!{} {}", condition.ok, load_into(here, values, false));
+    const std::string ok = apart_ ? "" : conditions_.all_of(carried.checks, here, code);
+    if (!ok.empty()) code.line("@!{} {}", ok, load_into(here, values, false));
     for (std::size_t n = 0; n < into.size(); ++n)
       code.line("mov.b{} \t{}, {};", width(into[n].id), names_.name(into[n].id), values[n]);
     changes_[here].instead = code.take();
