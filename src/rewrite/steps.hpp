@@ -6,7 +6,8 @@
 // order, place by place: it reads the one image and writes the other, where the kernel's own guards
 // let the thread of that place store; then the images change roles, as the buffers do from launch
 // to launch. What stays of the images' centre after T steps is stored. Neighbours' values go
-// through shared memory; those of a thread's own column are its registers.
+// through shared memory; those of a thread's own places are its registers. Shared memory is what
+// wide stencils wait for: a thread with several columns passes fewer values for each place.
 //
 // STEPS.md argues that this is sound. It costs the work around the centre, T times the body in
 // code, and twice that, since regions without a rim are run without guards; it gains T - 1 of T
@@ -22,9 +23,11 @@ namespace ptxasw::rewrite {
 
 struct StepShape {
   unsigned count = 5;  // T, odd
-  unsigned width = 64; // of the region, along the axis of neighbouring elements; a power of two
-  unsigned strips = 4; // threads of a block: width * strips
-  unsigned rows = 16;  // of a strip, one thread's; 32 at most
+  unsigned width = 64; // of the region, along the axis of neighbouring elements
+  unsigned strips = 4; // threads of a block: width / columns * strips
+  // What one thread owns of the region: at most 64 places.
+  unsigned rows = 16;
+  unsigned columns = 1; // a power of two
   // Blocks that an SM shall hold at a time, at least; 0: what ptxas makes of it.
   unsigned resident = 0;
 };

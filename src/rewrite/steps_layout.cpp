@@ -13,6 +13,10 @@ namespace {
 constexpr unsigned most_shared = 48 << 10;
 constexpr unsigned least_centre = 8; // places along an axis
 
+unsigned rounded(unsigned n, unsigned to) {
+  return (n + to - 1) / to * to;
+}
+
 } // namespace
 
 StepLayout::StepLayout(const reuse::StepPlan& plan, const StepShape& shape)
@@ -20,8 +24,12 @@ StepLayout::StepLayout(const reuse::StepPlan& plan, const StepShape& shape)
   choose_axes();
   if (!refused.empty()) return;
   pad_u = pad(axes.u);
+  for (unsigned* side : {&pad_u.before, &pad_u.behind})
+    *side = rounded(*side, columns()) / columns();
   pad_v = pad(axes.v);
   halo_u = reach(axes.u, shape_.count);
+  for (unsigned* side : {&halo_u.before, &halo_u.behind})
+    *side = rounded(*side, columns());
   halo_v = reach(axes.v, shape_.count);
   if (halo_u.both() + least_centre > shape_.width ||
       (has_strips() && halo_v.both() + least_centre > height()))
@@ -45,11 +53,26 @@ void StepLayout::choose_axes() {
     if (has_strips() && moves(axes.v)) refused = "its neighbours lie along three axes";
     axes.v = axis;
   }
+  for (const StepArray& array : plan_.arrays)
+    if (columns() != 1 && array.element.along(axes.u) != Whole(array.bytes))
+      refused = "its arrays lie along different axes";
+}
+
+// The most lanes of a warp that meet in one bank, at the first array's element size.
+unsigned StepLayout::conflicts(unsigned at_pitch) const {
+  const unsigned lanes = std::min(32U, 128 / plan_.arrays[0].bytes);
+  std::vector<unsigned> in_bank(lanes);
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    ++in_bank[(lane % across() + lane / across() * rows() * at_pitch) % lanes];
+  return *std::ranges::max_element(in_bank);
 }
 
 void StepLayout::place_tiles() {
-  pitch = shape_.width + pad_u.both();
-  tile_places = pitch * (height() + pad_v.both());
+  const unsigned least = across() + pad_u.both();
+  pitch = least;
+  for (unsigned wider = least + 1; wider < least + 4; ++wider)
+    if (conflicts(wider) < conflicts(pitch)) pitch = wider;
+  tile_places = columns() * pitch * (height() + pad_v.both());
   for (const StepArray& array : plan_.arrays) {
     tiles.push_back(tile_bytes);
     tile_bytes += tile_places * array.bytes;
@@ -70,6 +93,12 @@ Margin StepLayout::pad(unsigned axis) const {
   const Margin one = reach(axis, 1);
   const unsigned far = std::max(one.before, one.behind);
   return {far, far};
+}
+
+int StepLayout::in_tile(int column, int row) const {
+  const int wide = static_cast<int>(columns()), from = static_cast<int>(pitch);
+  const int plane = (column % wide + wide) % wide, thread = (column - plane) / wide;
+  return plane * from * static_cast<int>(height() + pad_v.both()) + row * from + thread;
 }
 
 unsigned StepLayout::centre(unsigned axis) const {

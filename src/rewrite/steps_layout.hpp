@@ -5,6 +5,7 @@
 #include "reuse/step.hpp"
 #include "rewrite/steps.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -28,17 +29,27 @@ public:
 
   std::string refused; // why there is none; nothing else is then valid
   StepAxes axes;
-  Margin pad_u, pad_v;   // of a tile: what a step reads, or is read by, beside the region
-  Margin halo_u, halo_v; // of the region: what all steps read beside the centre
+  // Beside the region: what a step reads, or is read by. Along u in threads.
+  Margin pad_u, pad_v;
+  // Of the region: what all steps read beside the centre. Along u in whole threads.
+  Margin halo_u, halo_v;
   unsigned pitch = 0, tile_places = 0, tile_bytes = 0;
   std::vector<unsigned> tiles; // by array: where its tile begins
   bool two_tiles = false;      // steps write one and the other in turn
 
   [[nodiscard]] bool has_strips() const { return axes.v < 3; }
+  [[nodiscard]] unsigned columns() const { return shape_.columns; }
   [[nodiscard]] unsigned rows() const { return has_strips() ? shape_.rows : 1; }
+  [[nodiscard]] unsigned places() const { return columns() * rows(); }       // of a thread
+  [[nodiscard]] unsigned across() const { return shape_.width / columns(); } // threads of a row
+  // Elements that one access to global memory may have, of so many bytes each.
+  [[nodiscard]] unsigned vector(unsigned bytes) const { return std::min(columns(), 16 / bytes); }
   [[nodiscard]] unsigned height() const { return has_strips() ? shape_.strips * rows() : 1; }
-  [[nodiscard]] unsigned block() const { return shape_.width * (has_strips() ? shape_.strips : 1); }
+  [[nodiscard]] unsigned block() const { return across() * (has_strips() ? shape_.strips : 1); }
   [[nodiscard]] unsigned centre(unsigned axis) const;
+  // Where a place lies in a tile, in places behind a thread's first one. Each column of the threads
+  // has a plane of its own: the lanes of a warp access neighbouring words.
+  [[nodiscard]] int in_tile(int column, int row) const;
   [[nodiscard]] unsigned shared() const { return two_tiles ? 2 * tile_bytes : tile_bytes; }
 
 private:
@@ -46,6 +57,7 @@ private:
   void place_tiles();
   [[nodiscard]] Margin reach(unsigned axis, unsigned steps) const;
   [[nodiscard]] Margin pad(unsigned axis) const;
+  [[nodiscard]] unsigned conflicts(unsigned at_pitch) const;
 
   const reuse::StepPlan& plan_;
   StepShape shape_;

@@ -207,8 +207,11 @@ TEST(StepsFuzz, LeaveTheSame) {
   for (unsigned seed = first; seed < first + count; ++seed) {
     std::mt19937 random(seed);
     const Stencil stencil(seed);
-    constexpr std::array shapes{rewrite::StepShape{3, 32, 2, 16}, rewrite::StepShape{3, 32, 4, 8},
-                                rewrite::StepShape{5, 64, 1, 32}, rewrite::StepShape{3, 64, 4, 8}};
+    constexpr std::array shapes{
+        rewrite::StepShape{3, 32, 2, 16},   rewrite::StepShape{3, 32, 4, 8},
+        rewrite::StepShape{5, 64, 1, 32},   rewrite::StepShape{3, 64, 4, 8},
+        rewrite::StepShape{3, 64, 4, 8, 4}, rewrite::StepShape{3, 48, 2, 16, 2},
+        rewrite::StepShape{5, 64, 3, 16, 4}};
     const Stepped stepped(stencil.text(), "k", shapes[random() % shapes.size()]);
     ASSERT_EQ(stepped.entry.refused, "") << seed << '\n' << stencil.text();
     for (unsigned n = 0; n < 2; ++n) {

@@ -36,8 +36,11 @@ class StepsOfTheSuite : public ::testing::TestWithParam<Row> {};
 TEST_P(StepsOfTheSuite, LeaveTheSame) {
   const Row row = GetParam();
   const unsigned most = row.reach == 1 ? 7 : 3;
-  for (const rewrite::StepShape& shape :
-       {rewrite::StepShape{.count = 3}, {3, 32, 2, 16}, {most, 64, 1, 32}}) {
+  for (const rewrite::StepShape& shape : {rewrite::StepShape{.count = 3},
+                                          {3, 32, 2, 16},
+                                          {most, 64, 1, 32},
+                                          {3, 64, 4, 8, 4},
+                                          {3, 48, 3, 12, 2}}) {
     const Stepped stepped(test::golden_ptx("iterated2d"), row.kernel, shape);
     ASSERT_EQ(stepped.entry.refused, "");
     if (shape.width == 32)
