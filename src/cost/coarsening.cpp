@@ -164,10 +164,12 @@ double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
 std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
   if (!original.usage || !candidate.usage) return "not assembled";
   const KernelUsage &before = *original.usage, &after = *candidate.usage;
-  const unsigned most = std::max(registers_for_any_block, before.registers);
-  if (!original.bounded && after.registers > most)
-    return fmt::format("{} registers are more than {}: large blocks might not launch",
-                       after.registers, most);
+  const unsigned known = original.threads;
+  const BlockSizes sizes = known != 0 ? BlockSizes{known, known} : BlockSizes{};
+  if (const unsigned size = block_that_fails(before.registers, after.registers, sizes);
+      size != 0 && !original.bounded)
+    return fmt::format("{} registers instead of {}: blocks of {} threads could not be launched",
+                       after.registers, before.registers, size);
   if (original.resident.has_value()) {
     if (const unsigned size =
             block_that_loses(before.registers, after.registers, *original.resident))

@@ -10,6 +10,13 @@ namespace {
 constexpr unsigned partitions = 4, registers_of_partition = 16384, unit = 256;
 constexpr unsigned most_warps = 64, most_blocks = 32, lanes = 32, most_registers = 255;
 
+// A size that is no multiple of a warp takes the room of the next one that is.
+template <class Condition> unsigned first_size(const BlockSizes& sizes, const Condition& holds) {
+  for (unsigned threads = sizes.least; threads < sizes.most + lanes; threads += lanes)
+    if (const unsigned size = std::min(threads, sizes.most); holds(size)) return size;
+  return 0;
+}
+
 } // namespace
 
 unsigned resident_blocks(unsigned registers, unsigned threads) {
@@ -21,12 +28,15 @@ unsigned resident_blocks(unsigned registers, unsigned threads) {
 
 unsigned block_that_loses(unsigned before, unsigned after, const BlockSizes& sizes) {
   if (after <= before) return 0;
-  // A size that is no multiple of a warp takes the room of the next one that is.
-  for (unsigned threads = sizes.least; threads < sizes.most + lanes; threads += lanes) {
-    const unsigned size = std::min(threads, sizes.most);
-    if (resident_blocks(after, size) < resident_blocks(before, size)) return size;
-  }
-  return 0;
+  return first_size(sizes, [&](unsigned size) {
+    return resident_blocks(after, size) < resident_blocks(before, size);
+  });
+}
+
+unsigned block_that_fails(unsigned before, unsigned after, const BlockSizes& sizes) {
+  return first_size(sizes, [&](unsigned size) {
+    return resident_blocks(before, size) != 0 && resident_blocks(after, size) == 0;
+  });
 }
 
 unsigned registers_that_keep_blocks(unsigned before, const BlockSizes& sizes) {

@@ -21,7 +21,11 @@ unsigned resident_blocks(unsigned registers, unsigned threads);
 // registers than with `before`; 0: none.
 unsigned block_that_loses(unsigned before, unsigned after, const BlockSizes& sizes);
 
-// The most registers with which there is none.
+// The smallest block, of the sizes that are possible, that can be launched with `before` registers
+// and not with `after`; 0: none. There is none where no block loses.
+unsigned block_that_fails(unsigned before, unsigned after, const BlockSizes& sizes);
+
+// The most registers with which none loses.
 unsigned registers_that_keep_blocks(unsigned before, const BlockSizes& sizes);
 
 } // namespace ptxasw::cost

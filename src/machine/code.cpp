@@ -7,13 +7,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bitset>
+#include <optional>
 #include <set>
 #include <tuple>
 
 namespace ptxasw::machine {
 namespace {
 
-constexpr std::size_t instruction_bytes = 16, registers = 256;
+constexpr std::size_t instruction_bytes = 16;
+constexpr unsigned registers = 256;
+constexpr unsigned deepest_call = 4;
+
+// Uniform registers stand behind the others.
+unsigned index(bool uniform, unsigned reg) {
+  return reg % registers + (uniform ? registers : 0);
+}
+unsigned index(const Result& result, unsigned part) {
+  return index(result.uniform, result.reg + part);
+}
 
 } // namespace
 
@@ -80,30 +92,93 @@ void Code::find_writers() {
   writers_.resize(2 * registers);
   for (InstructionId n = 0; n < lines_.size(); ++n) {
     const Instruction& now = lines_[n].instruction;
-    if (now.operation == Operation::call)
-      for (const unsigned reg : written_by_callee(n))
+    if (now.operation == Operation::call) {
+      Written written = written_by_callee(n);
+      for (const unsigned reg : written.may)
         writers_[reg].push_back(n);
-    for (unsigned k = 0; k < now.result.count; ++k) {
-      const unsigned reg = (now.result.reg + k) % registers;
-      writers_[reg + (now.result.uniform ? registers : 0)].push_back(n);
+      if (!now.guarded) overwritten_.emplace(n, std::move(written.must));
     }
+    for (unsigned k = 0; k < now.result.count; ++k)
+      writers_[index(now.result, k)].push_back(n);
   }
 }
 
-// All of them where the callee is not to be found.
-std::set<unsigned> Code::written_by_callee(InstructionId call) const {
-  std::set<unsigned> written;
+// From its begin to the first instruction that certainly ends it. All registers may be written, and
+// none must be, where it does not stay in there.
+Code::Written Code::written_by_callee(InstructionId call, unsigned depth) const {
+  Written written;
   const InstructionId begin = target(call);
-  bool ends = false;
-  for (InstructionId n = begin; n < lines_.size() && !ends; ++n) {
-    const Instruction& now = lines_[n].instruction;
-    ends = now.branch.leaves && !now.branch.jumps;
-    for (unsigned k = 0; k < now.result.count && !now.result.uniform; ++k)
-      written.insert((now.result.reg + k) % registers);
+  InstructionId end = begin; // behind it
+  bool ends = false, known = depth < deepest_call;
+  for (; end < lines_.size() && !ends; ++end) {
+    const Instruction& now = lines_[end].instruction;
+    ends = now.branch.ends && now.branch.leaves;
+    for (unsigned k = 0; k < now.result.count; ++k)
+      written.may.insert(index(now.result, k));
+    if (now.operation == Operation::call && known)
+      written.may.merge(written_by_callee(end, depth + 1).may);
   }
-  for (unsigned reg = 0; !ends && reg < registers; ++reg)
-    written.insert(reg);
+  known &= ends;
+  for (unsigned reg = 0; !known && reg < 2 * registers; ++reg)
+    written.may.insert(reg);
+  if (known) written.must = written_on_every_path(begin, end);
   return written;
+}
+
+// From `begin` to wherever the function ends; what it calls counts for nothing.
+std::set<unsigned> Code::written_on_every_path(InstructionId begin, InstructionId end) const {
+  using Registers = std::bitset<2 * registers>;
+  std::vector<std::optional<Registers>> before(end - begin); // nothing: not reached so far
+  Registers at_end = Registers().set();
+  std::vector<InstructionId> open;
+  const auto reach = [&](InstructionId to, const Registers& with) {
+    if (to < begin || to >= end) {
+      at_end.reset();
+      return;
+    }
+    std::optional<Registers>& known = before[to - begin];
+    const Registers joined = known ? *known & with : with;
+    if (known == joined) return;
+    known = joined;
+    open.push_back(to);
+  };
+  reach(begin, {});
+  while (!open.empty()) {
+    const InstructionId n = open.back();
+    open.pop_back();
+    const Instruction& now = lines_[n].instruction;
+    Registers written = *before[n - begin];
+    if (now.branch.ends) at_end &= written;
+    for (unsigned k = 0; k < now.result.count; ++k)
+      if (surely_written(n, index(now.result, k), end)) written.set(index(now.result, k));
+    if (now.branch.jumps) reach(target(n), written);
+    if (!now.branch.leaves) reach(n + 1, written);
+  }
+  std::set<unsigned> result;
+  for (unsigned reg = 0; reg < 2 * registers; ++reg)
+    if (at_end.test(reg)) result.insert(reg);
+  return result;
+}
+
+// By one of its writers, as seen by `until`: a guarded one counts if `until` has the same guard, or
+// if another one in between has the opposite one, all of this in one block, where nothing that
+// could change the predicate stands between them.
+bool Code::surely_written(InstructionId by, unsigned reg, InstructionId until) const {
+  const Instruction& first = lines_[by].instruction;
+  if (first.operation == Operation::call) {
+    const auto overwritten = overwritten_.find(by);
+    return overwritten != overwritten_.end() && overwritten->second.contains(reg);
+  }
+  if (!first.guarded || reg >= registers) return !first.guarded;
+  InstructionId n = by;
+  for (; n < until && block_of_[n] == block_of_[by]; ++n) {
+    const Instruction& now = lines_[n].instruction;
+    if (!is_arithmetic(now) && now.operation != Operation::move) return false;
+    for (unsigned k = 0; now.guard == (first.guard ^ 8U) && k < now.result.count; ++k)
+      if (index(now.result, k) == reg) return true;
+  }
+  return n < lines_.size() && block_of_[n] == block_of_[by] &&
+         lines_[n].instruction.guard == first.guard;
 }
 
 // Goes back from one use, through moves.
@@ -157,7 +232,7 @@ struct Code::Search {
       auto at = std::ranges::lower_bound(all, until);
       bool written = false;
       while (!written && at != all.begin() && *std::prev(at) >= first)
-        written = writer(now, *--at);
+        written = writer(now, *--at, until);
       if (written) continue;
       if (first == 0)
         found.insert({Origin::From::outside, 0, now.operand.negated, now.operand.absolute});
@@ -168,8 +243,8 @@ struct Code::Search {
     }
   }
 
-  // Whether nothing earlier can be read.
-  bool writer(const Want& now, InstructionId n) {
+  // Whether nothing earlier can be read at `until`.
+  bool writer(const Want& now, InstructionId n, InstructionId until) {
     const Instruction& by = code.lines_[n].instruction;
     const bool negated = now.operand.negated, absolute = now.operand.absolute;
     const unsigned part = now.operand.reg - by.result.reg;
@@ -185,12 +260,13 @@ struct Code::Search {
     } else {
       found.insert({Origin::From::instruction, n, negated, absolute});
     }
-    return !by.guarded && by.operation != Operation::call;
+    return code.surely_written(n, index(now.operand.in == Operand::In::uniform, now.operand.reg),
+                               until);
   }
 };
 
 const std::vector<InstructionId>& Code::writers(bool uniform, unsigned reg) const {
-  return writers_[reg % registers + (uniform ? registers : 0)];
+  return writers_[index(uniform, reg)];
 }
 
 std::vector<Origin> Code::origins(InstructionId at, const Operand& operand) const {

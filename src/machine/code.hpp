@@ -52,8 +52,14 @@ private:
   void find_blocks();
   void find_writers();
   [[nodiscard]] InstructionId target(InstructionId n) const;
-  [[nodiscard]] std::set<unsigned> written_by_callee(InstructionId call) const;
+  struct Written {
+    std::set<unsigned> may, must; // registers, uniform ones behind the others
+  };
+  [[nodiscard]] Written written_by_callee(InstructionId call, unsigned depth = 0) const;
+  [[nodiscard]] std::set<unsigned> written_on_every_path(InstructionId begin,
+                                                         InstructionId end) const;
   [[nodiscard]] const std::vector<InstructionId>& writers(bool uniform, unsigned reg) const;
+  [[nodiscard]] bool surely_written(InstructionId by, unsigned reg, InstructionId until) const;
 
   std::string_view bytes_;
   std::vector<Line> lines_;
@@ -61,6 +67,7 @@ private:
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> block_of_;
   std::vector<std::vector<InstructionId>> writers_; // by register, uniform ones behind the others
+  std::map<InstructionId, std::set<unsigned>> overwritten_; // by call: on every path through it
 };
 
 // The functions of a cubin by name. Views into its bytes.

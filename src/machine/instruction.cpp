@@ -152,7 +152,8 @@ public:
       : low_(low), high_(high), architecture_(architecture), opcode_(bits(low, 0, 9)),
         form_(bits(low, 9, 3)) {
     out_.opcode = bits(low, 0, 12);
-    out_.guarded = bits(low, 12, 4) != always;
+    out_.guard = bits(low, 12, 4);
+    out_.guarded = out_.guard != always;
   }
 
   Instruction run() {
@@ -224,7 +225,7 @@ private:
     Branch& branch = out_.branch;
     switch (opcode_) {
     case op_exit:
-    case op_return: branch.leaves = !out_.guarded; return true;
+    case op_return: branch = {.leaves = !out_.guarded, .ends = true}; return true;
     case op_branch: {
       const bool condition = bits(high_, 23, 4) != always || bits(low_, 24, 8) != 0;
       branch = {.leaves = !out_.guarded && !condition, .jumps = true, .distance = distance()};

@@ -41,6 +41,7 @@ struct Result {
 
 struct Branch {
   bool leaves = false;       // not to the next instruction
+  bool ends = false;         // the function, perhaps
   bool jumps = false;        // to `target`
   bool anywhere = false;     // to a place that is not known
   std::int64_t distance = 0; // in instructions, from the next one; also of a call
@@ -53,9 +54,16 @@ struct Instruction {
   unsigned modifiers = 0; // rounding, saturation, flushing, scaling, function: to compare only
   Result result;
   bool guarded = false; // may leave its result as it was
+  unsigned guard = 7;   // the predicate, and 8 if it has to be false
   Branch branch;
   unsigned opcode = 0; // bits 0 to 11
 };
+
+// One that rounds. Like moves, it writes no predicate.
+inline bool is_arithmetic(const Instruction& i) {
+  return i.operation == Operation::add || i.operation == Operation::mul ||
+         i.operation == Operation::fma || i.operation == Operation::function;
+}
 
 // `architecture`: 90 for sm_90. 0: every instruction is unknown.
 Instruction decode(std::uint64_t low, std::uint64_t high, unsigned architecture);

@@ -13,11 +13,6 @@ constexpr std::array operation_names{"other", "add",      "mul",  "fma",    "fun
                                      "move",  "constant", "call", "unknown"};
 constexpr std::array format_names{"", "f32", "f64", "half", "f32x2"};
 
-bool is_arithmetic(const Instruction& i) {
-  return i.operation == Operation::add || i.operation == Operation::mul ||
-         i.operation == Operation::fma || i.operation == Operation::function;
-}
-
 std::string kind(const Instruction& i) {
   return fmt::format("{} {} {:x}", operation_names.at(static_cast<unsigned>(i.operation)),
                      format_names.at(static_cast<unsigned>(i.format)), i.modifiers);

@@ -172,15 +172,14 @@ struct KernelJob::Impl {
   }
 
   [[nodiscard]] Launches launches() const {
-    Launches launches{.states_size = is_bounded()};
-    if (options_.fewer_blocks) return launches;
-    launches.resident = BlockSizes{};
+    Launches launches{.states_size = is_bounded(), .sizes = {}, .resident = {}};
     const auto count = [](const std::array<std::uint32_t, 3>& shape) {
       return std::max(shape[0], 1U) * std::max(shape[1], 1U) * std::max(shape[2], 1U);
     };
-    if (function_.maxntid[0] != 0) launches.resident->most = count(function_.maxntid);
+    if (function_.maxntid[0] != 0) launches.sizes.most = count(function_.maxntid);
     if (const auto shape = block_shape(); shape[0] != 0)
-      launches.resident->least = launches.resident->most = count(shape);
+      launches.sizes.least = launches.sizes.most = count(shape);
+    if (!options_.fewer_blocks) launches.resident = launches.sizes;
     return launches;
   }
 

@@ -27,12 +27,12 @@ bool fits_anywhere(const Usage& usage, unsigned registers) {
 
 // Launches wherever the original did, as many blocks at a time, and needs no more memory.
 bool may_stand(const Usage& after, const Usage& before, const Launches& launches) {
-  const unsigned most = std::max(cost::registers_for_any_block, before.registers);
   if (!needs_no_more_memory(after, before)) return false;
   if (launches.resident &&
       cost::block_that_loses(before.registers, after.registers, *launches.resident) != 0)
     return false;
-  return after.registers <= most || launches.states_size;
+  return launches.states_size ||
+         cost::block_that_fails(before.registers, after.registers, launches.sizes) == 0;
 }
 
 using Without = std::function<Optimized(const std::vector<TakenBack>&)>;

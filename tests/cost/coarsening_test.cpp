@@ -114,7 +114,12 @@ TEST(Coarsening, WhatMustNotBeTaken) {
   EXPECT_THAT(reason(y4()), IsEmpty());
   CoarsenCandidate bad = y4();
   bad.usage->registers = 65;
-  EXPECT_THAT(reason(bad), HasSubstr("65 registers are more than 64"));
+  EXPECT_THAT(reason(bad), HasSubstr("blocks of 897 threads could not be launched"));
+  CoarsenBaseline known = laplacian();
+  known.resident.reset();
+  EXPECT_THAT(why_not(known, bad), HasSubstr("could not be launched"));
+  known.threads = 896;
+  EXPECT_THAT(why_not(known, bad), IsEmpty());
   CoarsenBaseline bounded = laplacian();
   bounded.bounded = true;
   bounded.resident.reset();

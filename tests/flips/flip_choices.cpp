@@ -1,12 +1,16 @@
 // Is every wrong choice of a multiply-add noticed? Flips one at a time.
 //
-//   flip_choices PTXAS ARCHITECTURE FILE.ptx...
+//   flip_choices [--pins] PTXAS ARCHITECTURE FILE.ptx...
 //
 // Pins each kernel to what ptxas fuses in it, then gives each of its sums in turn another choice
 // and asks for the verification of the pinned text (pipeline/contraction_search.hpp): what it lets
 // pass must have the machine code of the original. A line for each file: sums, flips that cannot be
 // written down, flips with the same machine code, flips that are noticed. Exit code 1 if one is
 // not.
+//
+// --pins: only pins, and prints a line for each kernel with such sums, fields between tabs: file,
+// kernel, sums, those fused, "bytes", "operations" or "not", and why not; then for its file: file,
+// runs of ptxas, milliseconds. bench/contraction makes tables of both.
 #include "driver/ptxas.hpp"
 #include "pipeline/asked.hpp"
 #include "pipeline/contraction_search.hpp"
@@ -14,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -71,24 +76,56 @@ void flip(const std::string& text, const std::string& file, const std::string& k
     }
 }
 
+std::string read(const char* file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void print_pins(const std::string& file, Assembler& ptxas) {
+  const std::string text = read(file.c_str());
+  pipeline::AskedOnce asked(ptxas);
+  const auto start = std::chrono::steady_clock::now();
+  const Pinning pinned = pipeline::pin_contractions(text, file, entries(text, file), asked);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  for (const auto& [name, kernel] : pinned.kernels) {
+    const char* how = kernel.identical ? "bytes" : "operations";
+    if (kernel.sites != 0)
+      fmt::print("{}\t{}\t{}\t{}\t{}\t{}\n", file, name, kernel.sites, kernel.fused,
+                 kernel.refused.empty() ? how : "not", kernel.refused);
+  }
+  fmt::print("{}\t{}\t{:.1f}\n", file, asked.calls(), took.count());
+}
+
+Count flip_all(const std::string& file, Assembler& ptxas) {
+  const std::string text = read(file.c_str());
+  Count count;
+  pipeline::AskedOnce asked(ptxas); // the original
+  const Pinning pinned = pipeline::pin_contractions(text, file, entries(text, file), asked);
+  for (const auto& [kernel, of] : pinned.kernels)
+    if (of.refused.empty() && of.sites != 0) flip(text, file, kernel, of.choices, asked, count);
+  return count;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) return 2;
-  driver::Ptxas ptxas(argv[1], argv[2]);
+  const bool pins_only = argc > 1 && std::string_view(argv[1]) == "--pins";
+  const int first = pins_only ? 2 : 1;
+  if (argc < first + 3) return 2;
+  const std::string architecture = argv[first + 1];
+  driver::Ptxas ptxas(argv[first], architecture);
   Count all;
-  for (int n = 3; n < argc; ++n) {
-    std::ifstream in(argv[n], std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}}, file = argv[n];
-    Count count;
-    pipeline::AskedOnce asked(ptxas); // the original
-    const Pinning pinned = pipeline::pin_contractions(text, file, entries(text, file), asked);
-    for (const auto& [kernel, of] : pinned.kernels)
-      if (of.refused.empty() && of.sites != 0) flip(text, file, kernel, of.choices, asked, count);
+  for (int n = first + 2; n < argc; ++n) {
+    const std::string file = argv[n];
+    if (pins_only) {
+      print_pins(file, ptxas);
+      continue;
+    }
+    const Count count = flip_all(file, ptxas);
     if (count.sums == 0) continue;
-    fmt::print("{} {}: {} sums, {} flips unwritable, {} with the same code, {} noticed\n", argv[2],
-               file.substr(file.rfind('/') + 1), count.sums, count.unwritable, count.same,
-               count.noticed);
+    fmt::print("{} {}: {} sums, {} flips unwritable, {} with the same code, {} noticed\n",
+               architecture, file.substr(file.rfind('/') + 1), count.sums, count.unwritable,
+               count.same, count.noticed);
     std::fflush(stdout);
     all.sums += count.sums;
     all.unwritable += count.unwritable;
@@ -96,7 +133,8 @@ int main(int argc, char** argv) {
     all.noticed += count.noticed;
     all.escaped += count.escaped;
   }
-  fmt::print("{}: {} sums, {} flips unwritable, {} with the same code, {} noticed, {} not\n",
-             argv[2], all.sums, all.unwritable, all.same, all.noticed, all.escaped);
+  if (!pins_only)
+    fmt::print("{}: {} sums, {} flips unwritable, {} with the same code, {} noticed, {} not\n",
+               architecture, all.sums, all.unwritable, all.same, all.noticed, all.escaped);
   return all.escaped == 0 ? 0 : 1;
 }

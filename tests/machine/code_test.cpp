@@ -100,6 +100,84 @@ TEST(Operations, MovesAreSeenThroughAlongAllPaths) {
   EXPECT_THAT(all, testing::Contains("8: add f32 0 {add of 8,mul of 6} {other of 5} "));
 }
 
+constexpr unsigned always = 7, p0 = 0, not_p0 = 8;
+
+std::array<std::uint64_t, 2> guarded(unsigned guard, std::array<std::uint64_t, 2> words) {
+  words[0] ^= std::uint64_t{always ^ guard} << 12;
+  return words;
+}
+// Over so many instructions, as sm_90 writes it.
+std::array<std::uint64_t, 2> call(std::uint64_t over) {
+  return {0x7944 | 4 * over << 16, 0};
+}
+std::array<std::uint64_t, 2> branch(std::uint64_t over) {
+  return {0x7947 | 4 * over << 16, 0x000fc00003800000};
+}
+constexpr std::array<std::uint64_t, 2> give_back{0x7950, 0};
+
+// What line 9 adds to R1, if R4 is what line 6 multiplies and `middle` stands on lines 7 to 8.
+std::set<std::string> sum_behind(const Words& middle, unsigned guard_of_sum = always,
+                                 const Words& callee = {}) {
+  Words words{three(ldg, 1, 10, 0), three(fmul, 4, 1, 1)};
+  std::vector<unsigned> lines{5, 6};
+  for (const auto& word : middle) {
+    words.push_back(word);
+    lines.push_back(&word == &middle.front() ? 7 : 8);
+  }
+  for (const auto& word : {guarded(guard_of_sum, three(fadd, 5, 4, 1)), stop}) {
+    words.push_back(word);
+    lines.push_back(9);
+  }
+  for (const auto& word : callee) {
+    words.push_back(word);
+    lines.push_back(10);
+  }
+  std::set<std::string> found;
+  for (const std::string& operation : computed(words, lines))
+    if (operation.starts_with("9: ")) found.insert(operation.substr(operation.find('{')));
+  return found;
+}
+
+TEST(Operations, OppositeGuardsLeaveNothingBehind) {
+  const auto one = guarded(p0, three(fmul, 4, 1, 10)),
+             other = guarded(not_p0, three(fadd, 4, 1, 1));
+  EXPECT_THAT(sum_behind({one, other}), ElementsAre("{add of 8,mul of 7} {other of 5} "));
+  EXPECT_THAT(sum_behind({one, one}), ElementsAre("{mul of 6,mul of 7,mul of 8} {other of 5} "));
+  // something else may change the predicate
+  EXPECT_THAT(sum_behind({one, three(ldg, 9, 10, 0), other}),
+              ElementsAre("{add of 8,mul of 6,mul of 7} {other of 5} "));
+  // a branch may lead between them
+  EXPECT_THAT(sum_behind({one, guarded(p0, branch(0)), other}),
+              ElementsAre("{add of 8,mul of 6,mul of 7} {other of 5} "));
+}
+
+TEST(Operations, TheSameGuardReadsWhatItWrote) {
+  const auto one = guarded(p0, three(fmul, 4, 1, 10));
+  EXPECT_THAT(sum_behind({one}, p0), ElementsAre("{mul of 7} {other of 5} "));
+  EXPECT_THAT(sum_behind({one}, not_p0), ElementsAre("{mul of 6,mul of 7} {other of 5} "));
+  EXPECT_THAT(sum_behind({one}), ElementsAre("{mul of 6,mul of 7} {other of 5} "));
+  EXPECT_THAT(sum_behind({one, three(ldg, 9, 10, 0)}, p0),
+              ElementsAre("{mul of 6,mul of 7} {other of 5} "));
+}
+
+TEST(Operations, CallsHideWhatTheyCertainlyOverwrite) {
+  const auto write = three(fadd, 4, 1, 1);
+  const auto behind = [&](const Words& callee) { return sum_behind({call(2)}, always, callee); };
+  const auto hidden = ElementsAre("{call of 7} {other of 5} ");
+  const auto both = ElementsAre("{call of 7,mul of 6} {other of 5} ");
+  EXPECT_THAT(behind({write, give_back}), hidden);
+  EXPECT_THAT(behind({guarded(p0, write), guarded(not_p0, write), give_back}), hidden);
+  EXPECT_THAT(behind({guarded(p0, write), give_back}), both);
+  EXPECT_THAT(behind({guarded(p0, branch(1)), write, give_back}), both);
+  EXPECT_THAT(behind({guarded(p0, give_back), write, give_back}), both);
+  // no end is to be seen: anything may be written
+  EXPECT_THAT(behind({write}), ElementsAre("{call of 7,mul of 6} {call of 7,other of 5} "));
+  EXPECT_THAT(behind({three(fadd, 8, 1, 1), give_back}), ElementsAre("{mul of 6} {other of 5} "));
+  EXPECT_THAT(sum_behind({guarded(p0, call(2))}, always, {write, give_back}), both);
+  // what a callee calls may write, but hides nothing
+  EXPECT_THAT(behind({call(1), give_back, write, give_back}), both);
+}
+
 TEST(Operations, KindsOfEachLine) {
   const std::string bytes = cubin({three(ldg, 1, 9, 0), three(mufu, 2, 0, 1, 0x1400),
                                    three(fmul, 3, 2, 1), three(ffma, 4, 3, 1, 2), stop, loop},

@@ -20,6 +20,7 @@ struct Case {
   bool bounded;
   bool taken_back;
   std::optional<BlockSizes> resident = {};
+  BlockSizes sizes = {};
 };
 void PrintTo(const Case& c, std::ostream* out) {
   *out << c.name;
@@ -34,7 +35,7 @@ TEST_P(Guard, Decides) {
                                             return machine::UsageTable{{"k", c.before}};
                                           },
                                           [&](std::string_view) {
-                                            return Launches{c.bounded, c.resident};
+                                            return Launches{c.bounded, c.sizes, c.resident};
                                           }});
   EXPECT_EQ(!back.empty(), c.taken_back);
 }
@@ -55,6 +56,10 @@ INSTANTIATE_TEST_SUITE_P(
              false,
              false,
              BlockSizes{1024, 1024}},
+        Case{"NotOfThatSizeAnyway", {130, 0, 0, 0}, {168, 0, 0, 0}, false, false, BlockSizes{}},
+        Case{"TooManyForSome", {130, 0, 0, 0}, {176, 0, 0, 0}, false, true},
+        Case{"EnoughForThatSize", {130, 0, 0, 0}, {255, 0, 0, 0}, false, false, {}, {256, 256}},
+        Case{"TooManyForThatSize", {130, 0, 0, 0}, {255, 0, 0, 0}, false, true, {}, {288, 288}},
         Case{"OneMoreThanBefore", {80, 0, 0, 0}, {81, 0, 0, 0}, false, true},
         Case{"NewStack", {20, 0, 0, 0}, {20, 8, 0, 0}, true, true},
         Case{"OldStack", {20, 8, 0, 0}, {20, 8, 0, 0}, false, false},
