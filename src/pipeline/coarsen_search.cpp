@@ -15,6 +15,7 @@
 #include <chrono>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace ptxasw::pipeline {
@@ -332,16 +333,39 @@ private:
   unsigned trials_ = 0;
 };
 
+std::optional<cost::Profile> profile_of(const ptx::Module& module, const Options& options) {
+  const cost::Profile* profile =
+      cost::find_profile(options.architecture.empty() ? module.target : options.architecture);
+  if (profile == nullptr) return std::nullopt;
+  return options.coarsen_large ? cost::for_large_launches(*profile) : *profile;
+}
+
 } // namespace
+
+bool choose_another(const ptx::Module& module, KernelJob& job, const Usage& needs,
+                    const Options& options) {
+  CoarsenChoices& ways = job.ways();
+  const auto chosen = std::ranges::find_if(ways.candidates, &CoarsenCandidate::chosen);
+  const auto profile = profile_of(module, options);
+  if (chosen == ways.candidates.end() || !chosen->usage || !profile) return false;
+  KernelUsage& usage = *chosen->usage;
+  usage.registers = needs.registers;
+  usage.stack = needs.stack;
+  usage.spill_stores = needs.spill_stores;
+  usage.spill_loads = needs.spill_loads;
+  const Coarsening before = chosen->how;
+  cost::choose_coarsening(*profile, ways.original, ways.candidates);
+  return std::ranges::any_of(ways.candidates, [&](const CoarsenCandidate& way) {
+    return way.chosen && way.how != before;
+  });
+}
 
 void choose_coarsenings(const ptx::Module& module, std::span<KernelJob* const> jobs,
                         const Options& options, Assembler& assembler, Report& report) {
-  const cost::Profile* profile =
-      cost::find_profile(options.architecture.empty() ? module.target : options.architecture);
-  if (profile == nullptr) return;
+  const auto profile = profile_of(module, options);
+  if (!profile) return;
   const auto start = Clock::now();
-  const cost::Profile known = options.coarsen_large ? cost::for_large_launches(*profile) : *profile;
-  Search search(module, options, known, assembler);
+  Search search(module, options, *profile, assembler);
   search.run(jobs);
   report.trials += search.trials();
   report.search_ms += std::chrono::duration<double, std::milli>(Clock::now() - start).count();

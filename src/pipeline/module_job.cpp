@@ -135,7 +135,9 @@ std::vector<KernelJob*> ModuleJob::open_jobs() {
 }
 
 void ModuleJob::finish(Kernel& kernel, const std::string& leave) {
-  kernel.result = kernel.job->finish(kernel.refused.empty() ? leave : kernel.refused);
+  std::string why = kernel.refused.empty() ? leave : kernel.refused;
+  if (why.empty()) why = kernel.left;
+  kernel.result = kernel.job->finish(why);
   applied_.reset();
 }
 
@@ -222,6 +224,22 @@ void ModuleJob::leave(const std::vector<TakenBack>& taken_back) {
     const auto back = std::ranges::find(taken_back, kernel.job->name(), &TakenBack::kernel);
     finish(kernel, back == taken_back.end() ? "" : reason_to_leave(*back));
   }
+}
+
+std::vector<TakenBack> ModuleJob::choose_again(const std::vector<TakenBack>& taken_back) {
+  std::vector<TakenBack> left;
+  for (const TakenBack& back : taken_back) {
+    const auto kernel = std::ranges::find_if(
+        kernels_, [&](const Kernel& k) { return k.job && k.job->name() == back.kernel; });
+    if (kernel != kernels_.end() && back.after &&
+        choose_another(module_, *kernel->job, *back.after, options_)) {
+      finish(*kernel);
+      continue;
+    }
+    if (kernel != kernels_.end()) kernel->left = reason_to_leave(back);
+    left.push_back(back);
+  }
+  return left;
 }
 
 const ModuleJob::Applied& ModuleJob::applied() {

@@ -42,8 +42,10 @@ public:
   void describe(const Pinning& pinning);
   // Kernels that would not compute with the same operations stay as they are.
   void judge(Assembler& assembler);
-  // These are left as they are, and no others but those that were refused.
+  // These are left as they are, and no others but those that were refused, or left for good.
   void leave(const std::vector<TakenBack>& taken_back);
+  // Another way for those of them that have one; the others are left for good, and returned.
+  std::vector<TakenBack> choose_again(const std::vector<TakenBack>& taken_back);
 
   // What an assembler would have to be asked next, for people.
   [[nodiscard]] std::vector<std::string> questions() const;
@@ -58,6 +60,7 @@ private:
     KernelResult result;
     Launches launches;
     std::string refused; // why it is left as it is, whatever else is decided
+    std::string left;    // the same, of one that was taken back
     bool had_ways = false;
   };
   struct Applied {

@@ -77,17 +77,26 @@ private:
     job_->choose(assembler_);
     if (const auto waiting = job_->waiting(); !waiting.empty())
       go_on_with(pin_contractions(text_, file_, waiting, assembler_));
+    Optimized result = sound();
+    const std::vector<TakenBack> first = std::exchange(result.report.taken_back, {});
+    std::vector<TakenBack> left = job_->choose_again(first);
+    if (left.size() < first.size()) result = sound();
+    result.report.taken_back.insert(result.report.taken_back.begin(), left.begin(), left.end());
+    result.report.calls = assembler_.calls();
+    if (assembler_.answered_all())
+      assembler_.remember(text_, written({job_->ways(), pins_, contract::hash(result.text)}));
+    return result;
+  }
+
+  // What computes as before, and may be launched as before.
+  Optimized sound() {
     if (options_.fp_contract == FpContract::exact) job_->judge(assembler_);
-    Optimized result = settle(
+    return settle(
         made(), text_, assembler_, [&](std::string_view kernel) { return job_->launches(kernel); },
         [&](const std::vector<TakenBack>& taken_back) {
           job_->leave(taken_back);
           return made();
         });
-    result.report.calls = assembler_.calls();
-    if (assembler_.answered_all())
-      assembler_.remember(text_, written({job_->ways(), pins_, contract::hash(result.text)}));
-    return result;
   }
 
   void go_on_with(Pinning pinning) {

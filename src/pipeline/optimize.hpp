@@ -1,16 +1,16 @@
 // A module through the whole pipeline.
 //
 //   recall         what was decided for this very text before; then nothing is asked
-//   (decisions.hpp) parse          once; a module whose multiply-adds were pinned is another text,
-//   and parsed again emulate        each kernel once (KernelJob), kept as long as something about
-//   it is open; what is
-//                  pinned once more, as the text that it is then
+//   parse          once; a module whose multiply-adds were pinned is another text, parsed again
+//   emulate        each kernel once (KernelJob), kept as long as something about it is open; what
+//                  is pinned once more, as the text that it is then
 //   choose         which coarsening pays, with the assembler and the cost model
 //   contraction    which products the assembler fuses, of kernels that are to be rewritten
 //   finish         the edits of all rewrites that go together (arbitrate), and the report
 //   print          once; read back, since what we cannot read nobody should have to
 //   judge          the machine code of each copy against the original's (judgement.hpp)
-//   settle         the text is assembled to be kept; a kernel that might not launch goes back
+//   settle         the text is assembled to be kept; a kernel that might not launch goes back, or
+//                  is coarsened in the way that is next best, if one pays
 //
 // The assembler is asked nothing twice (asked.hpp).
 #pragma once

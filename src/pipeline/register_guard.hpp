@@ -1,10 +1,10 @@
 // A rewritten kernel must still launch wherever the original did.
 //
 // A block of 1024 threads has 64 registers per thread; a kernel that uses more fails to launch in
-// large blocks. Unless the kernel states its block size, in which case ptxas keeps to it, a rewritten
-// kernel may use only so many registers that every block that could be launched still can be: of all
-// sizes, or of the one that was promised. It must not need more stack or spill more either. What was
-// used is read from `ptxas -v`.
+// large blocks. Unless the kernel states its block size, in which case ptxas keeps to it, a
+// rewritten kernel may use only so many registers that every block that could be launched still can
+// be: of all sizes, or of the one that was promised. It must not need more stack or spill more
+// either. What was used is read from `ptxas -v`.
 #pragma once
 
 #include "machine/assembler.hpp"

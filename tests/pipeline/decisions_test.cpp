@@ -3,6 +3,7 @@
 
 #include "contract/contract.hpp"
 #include "machine/fake.hpp"
+#include "pipeline/coarsen_search.hpp"
 #include "pipeline/optimize.hpp"
 #include "rewrite/apply.hpp"
 #include "source_dir.hpp"
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -43,6 +45,28 @@ protected:
   ptx::Module module_;
   std::optional<KernelJob> job_;
 };
+
+// The second best way, if the best one turns out to need more than it did when it was tried.
+TEST_F(Decisions, AnotherWayIsTakenOnceTheFirstDoesNotFit) {
+  CoarsenChoices& ways = job_->ways();
+  ASSERT_GE(ways.candidates.size(), 3U);
+  ways.original.usage = {.registers = 20, .path = 60, .stores = 1, .latency = 900};
+  for (CoarsenCandidate& way : ways.candidates)
+    way.usage = {.registers = 32,
+                 .path = 60 * way.how.copies(),
+                 .stores = way.how.copies(),
+                 .latency = 1000};
+  EXPECT_FALSE(choose_another(module_, *job_, {.registers = 40}, options_)) << "none was chosen";
+  ways.candidates[0].chosen = true;
+  const Coarsening first = ways.candidates[0].how;
+  ASSERT_TRUE(choose_another(module_, *job_, {.registers = 40}, options_));
+  const auto chosen = std::ranges::find_if(ways.candidates, &CoarsenCandidate::chosen);
+  EXPECT_FALSE(chosen->how == first);
+  EXPECT_TRUE(chosen->verdict.empty());
+  for (CoarsenCandidate& way : ways.candidates)
+    way.usage->spill_loads = 8;
+  EXPECT_FALSE(choose_another(module_, *job_, {.registers = 32, .spill_stores = 4}, options_));
+}
 
 TEST_F(Decisions, AreReadAsTheyWereWritten) {
   const Coarsening how = job_->ways().candidates.at(2).how;
