@@ -155,13 +155,14 @@ private:
   }
 
   static bool has_element_size(const Event& event) {
-    return event.elements == 1 && (event.element_bytes == 4 || event.element_bytes == 8);
+    return event.elements == 1 && event.element_bytes <= 8;
   }
 
-  [[nodiscard]] bool is_stored_whole(const Arg& arg, unsigned bytes) const {
-    if (arg.kind == Arg::Kind::imm) return true;
-    return arg.kind == Arg::Kind::reg && arg.selector.empty() &&
-           ptx::bit_width(body_.registers[arg.id].type) == bytes * 8;
+  // A register of the element's width, or a wider one that a small element comes from or goes to.
+  [[nodiscard]] bool holds_element(const Arg& arg, unsigned bytes) const {
+    if (arg.kind != Arg::Kind::reg || !arg.selector.empty()) return false;
+    const unsigned width = ptx::bit_width(body_.registers[arg.id].type);
+    return width == bytes * 8 || (bytes < 4 && (width == 16 || width == 32));
   }
 
   void find_stores() {
@@ -169,9 +170,10 @@ private:
       if (event.kind != EventKind::store) continue;
       const Inst& inst = body_.insts[event.inst];
       if (event.space != ptx::Space::global) return refuse(inst, "not to global memory");
-      if (!has_element_size(event)) return refuse(inst, "not one element of 4 or 8 bytes");
+      if (!has_element_size(event)) return refuse(inst, "not one element of at most 8 bytes");
       if (inst.guard != ptx::none) return refuse(inst, "it is guarded by itself");
-      if (!is_stored_whole(body_.src(inst)[0], event.element_bytes))
+      const Arg& stored = body_.src(inst)[0];
+      if (stored.kind != Arg::Kind::imm && !holds_element(stored, event.element_bytes))
         return refuse(inst, "from a register of another width");
       auto place = place_of(event);
       if (!place) return refuse(inst, "where it stores is not known over whole numbers");
@@ -238,9 +240,7 @@ private:
     if (!has_element_size(*load.event) || load.event->element_bytes != array.bytes)
       refuse(inst, "not as wide as the element that is stored");
     if (inst.guard != ptx::none) refuse(inst, "it is guarded by itself");
-    const Arg& into = body_.dst(inst)[0];
-    if (into.kind != Arg::Kind::reg ||
-        ptx::bit_width(body_.registers[into.id].type) != array.bytes * 8)
+    if (!holds_element(body_.dst(inst)[0], array.bytes))
       refuse(inst, "into a register of another width");
     if (!plan_.refused.empty()) return false;
     array.loads.push_back({load.event->inst, *offset});

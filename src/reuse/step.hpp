@@ -41,7 +41,7 @@ using Offset = std::array<int, 3>;
 // An array that the steps carry from one to the next.
 struct StepArray {
   unsigned in = 0, out = 0; // numbers of parameters
-  unsigned bytes = 4;       // of an element
+  unsigned bytes = 4;       // of an element: 1, 2, 4 or 8
   ptx::InstId store = 0;
   Whole element; // where the element of a place lies behind the array's begin, in bytes
   struct Load {

@@ -232,7 +232,7 @@ void StepSizes::finish() {
       plan_.refused = "an index is no sum of coordinates";
       return;
     }
-    require_in_range(box_, range, "an index wraps");
+    require_in_range(box_, range, range.otherwise);
   }
   for (const StepArray& array : plan_.arrays) {
     require_apart(array);

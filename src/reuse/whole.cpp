@@ -2,6 +2,7 @@
 #include "reuse/whole.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace ptxasw::reuse {
@@ -118,6 +119,7 @@ std::optional<Whole> WholeReader::read(Term t, std::vector<InRange>& ranges) con
   case Kind::extract: // the same number, modulo less
     if (c_.low(t) != 0) return std::nullopt;
     return read(c_.args(t)[0], ranges);
+  case Kind::ite: return chosen(t, ranges);
   case Kind::atom: break;
   default: return std::nullopt;
   }
@@ -162,6 +164,34 @@ std::optional<Whole> WholeReader::extended(Term t, std::vector<InRange>& ranges)
     return Whole(Quantity{.number = *parameter_of(narrow), .as = type_of(width, false)});
   ranges.push_back({*value, 0, end - 1});
   return value;
+}
+
+// A clamp: of a coordinate and a bound the coordinate, which rests on the bound being kept.
+std::optional<Whole> WholeReader::chosen(Term t, std::vector<InRange>& ranges) const {
+  const Term condition = c_.args(t)[0], yes = c_.args(t)[1], no = c_.args(t)[2];
+  const auto negated = c_.negated(condition);
+  const Term less = negated.value_or(condition);
+  const bool is_signed = c_.kind(less) == Kind::slt;
+  if (!is_signed && c_.kind(less) != Kind::ult) return std::nullopt;
+  const auto moves = [&](Term side) {
+    return std::ranges::any_of(c_.atoms(side), [&](Term atom) { return is_axis(atom); });
+  };
+  const Term a = c_.args(less)[0], b = c_.args(less)[1];
+  if (moves(yes) == moves(no) || c_.width(a) != 32) return std::nullopt;
+  const Number end = Number{1} << 32;
+  std::array<Whole, 2> sides;
+  for (std::size_t n = 0; n < 2; ++n) {
+    const auto side = read(n == 0 ? a : b, ranges);
+    if (!side) return std::nullopt;
+    ranges.push_back({*side, is_signed ? -end / 2 : 0, is_signed ? end / 2 - 1 : end - 1});
+    sides[n] = *side;
+  }
+  // a < b, or a >= b; where they are equal, so are the two results of a minimum or maximum.
+  const bool has_to_be_less = moves(yes) != negated.has_value();
+  const bool either = (yes == a && no == b) || (yes == b && no == a);
+  const Whole room = has_to_be_less ? sides[1] - sides[0] : sides[0] - sides[1];
+  ranges.push_back({room, has_to_be_less && !either ? 1 : 0, end, "a clamp acts"});
+  return read(moves(yes) ? yes : no, ranges);
 }
 
 std::optional<WholeReader::Place> WholeReader::place(Term address,

@@ -65,6 +65,7 @@ private:
 struct InRange {
   Whole value;
   Number least = 0, most = 0;
+  const char* otherwise = "an index wraps";
 };
 
 class WholeReader {
@@ -92,6 +93,7 @@ private:
   [[nodiscard]] std::optional<unsigned> parameter_of(sym::Term atom) const;
   [[nodiscard]] std::optional<Whole> sum(sym::Term t, std::vector<InRange>& ranges) const;
   [[nodiscard]] std::optional<Whole> extended(sym::Term t, std::vector<InRange>& ranges) const;
+  [[nodiscard]] std::optional<Whole> chosen(sym::Term t, std::vector<InRange>& ranges) const;
 
   const emulator::Kernel& k_;
   const sym::Context& c_;

@@ -75,6 +75,28 @@ void StepBody::copy(InstId id, const Place* place, const std::string& guard, Ren
   renamed.merge(results);
 }
 
+std::string StepBody::as_loaded(const Inst& load, const reuse::StepArray& array,
+                                const std::string& held) {
+  const RegId reg = body_.dst(load)[0].id;
+  const unsigned width = ptx::bit_width(body_.registers[reg].type), bits = array.bytes * 8;
+  std::string into = fresh(reg);
+  if (width == bits) {
+    text_.line("mov.b{} \t{}, {};", bits, into, held);
+  } else {
+    const char sign = ptx::is_signed(load.mods.type) ? 's' : 'u';
+    text_.line("cvt.{}{}.{}{} \t{}, {};", sign, width, sign, bits, into, held);
+  }
+  return into;
+}
+
+std::string StepBody::as_held(const reuse::StepArray& array, RegId reg, std::string value) {
+  const unsigned width = ptx::bit_width(body_.registers[reg].type), bits = held_bits(array);
+  if (width == bits) return value;
+  std::string into = registers_.make(fmt::format("b{}", bits));
+  text_.line("cvt.u{}.u{} \t{}, {};", bits, width, into, value);
+  return into;
+}
+
 void StepBody::parameters() {
   for (const auto& [id, of] : classes_)
     if (of == Class::parameter) copy(id, nullptr, "", uniform_);
@@ -123,17 +145,15 @@ std::vector<std::string> StepBody::values(const Place& place, const OnChip& on_c
       copy(id, &place, guard, renamed);
       continue;
     }
-    const RegId into = body_.dst(body_.insts[id])[0].id;
-    const std::string value = on_chip(*array, load->offset), copied = fresh(into);
-    text_.line("mov.b{} \t{}, {};", array->bytes * 8, copied, value);
-    renamed[into] = copied;
+    const Inst& inst = body_.insts[id];
+    renamed[body_.dst(inst)[0].id] = as_loaded(inst, *array, on_chip(*array, load->offset));
   }
   std::vector<std::string> results;
   for (const reuse::StepArray& array : plan_.arrays) {
     const Inst& store = body_.insts[array.store];
     const Arg& stored = body_.src(store)[0];
     if (stored.kind == Arg::Kind::reg) {
-      results.push_back(name_of(stored, &place, renamed));
+      results.push_back(as_held(array, stored.id, name_of(stored, &place, renamed)));
       continue;
     }
     const auto& written =

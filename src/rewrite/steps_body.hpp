@@ -6,6 +6,7 @@
 #include "rewrite/names.hpp"
 #include "rewrite/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
@@ -14,6 +15,11 @@
 #include <vector>
 
 namespace ptxasw::rewrite {
+
+// The register that holds an element: bytes are the lower half of one of 16 bits.
+inline unsigned held_bits(const reuse::StepArray& array) {
+  return std::max(16U, array.bytes * 8);
+}
 
 class StepBody {
 public:
@@ -32,7 +38,8 @@ public:
   void uniform_loads(const std::string& guard);
   // The kernel's guards at a place, as a predicate.
   std::string guards(const Place& place);
-  // What is stored at a place, by array. Loads of other arrays only under `guard`.
+  // What is stored at a place, by array: registers as wide as an image's, or literals. Loads of
+  // other arrays only under `guard`.
   std::vector<std::string> values(const Place& place, const OnChip& on_chip,
                                   const std::string& guard);
 
@@ -48,6 +55,10 @@ private:
   [[nodiscard]] std::string name_of(const ptx::Arg& arg, const Place* place,
                                     const Renamed& renamed) const;
   [[nodiscard]] std::string fresh(ptx::RegId reg);
+  // What the load would leave in its register of an element that is held; and the other way round.
+  std::string as_loaded(const ptx::Inst& load, const reuse::StepArray& array,
+                        const std::string& held);
+  std::string as_held(const reuse::StepArray& array, ptx::RegId reg, std::string value);
 
   const ptx::Body& body_;
   const reuse::StepPlan& plan_;

@@ -39,7 +39,7 @@ void StepWriter::write_path(bool inner) {
     for (Image* image : {&read_, &write_}) {
       Column& column = image->emplace_back();
       for (unsigned cell = 0; cell < at_.places(); ++cell)
-        column.push_back(registers_.make(fmt::format("b{}", array.bytes * 8)));
+        column.push_back(registers_.make(fmt::format("b{}", held_bits(array))));
     }
   mask_ = inner ? Mask() : find_mask();
   load_images();
@@ -110,7 +110,7 @@ void StepWriter::load_images() {
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
     const std::string flag = b32();
     text_.line("shr.u32 \t{}, {}, {};", flag, mask_[cell / word], cell % word);
-    text_.line("st.shared.u32 \t{}, {};",
+    text_.line("st.shared.u{} \t{}, {};", flag_bits(),
                in_tile(0, 0, static_cast<int>(column_of(cell)), static_cast<int>(row_of(cell))),
                flag);
   }
@@ -146,7 +146,8 @@ StepWriter::Mask StepWriter::find_needed(unsigned n) {
       auto [flag, missing] = flags.try_emplace(from);
       if (missing) {
         flag->second = b32();
-        text_.line("ld.shared.u32 \t{}, {};", flag->second, in_tile(0, 0, from.first, from.second));
+        text_.line("ld.shared.u{} \t{}, {};", flag_bits(), flag->second,
+                   in_tile(0, 0, from.first, from.second));
       }
       if (any.empty()) {
         any = flag->second;
@@ -167,7 +168,7 @@ StepWriter::Mask StepWriter::find_needed(unsigned n) {
 
 // Margins count as places that do not store.
 void StepWriter::clear_tiles() {
-  const unsigned words = at_.tile_places * plan_.arrays[0].bytes / 4;
+  const unsigned words = (at_.tile_places * plan_.arrays[0].bytes + 3) / 4;
   const std::string base = b32(), at = b32();
   text_.line("mov.u32 \t{}, {};", base, tile_name);
   text_.line("mad.lo.u32 \t{}, {}, 4, {};", at, thread_, base);
@@ -250,7 +251,7 @@ void StepWriter::step(unsigned t) {
         return read_[n][static_cast<unsigned>(row) * at_.columns() + static_cast<unsigned>(column)];
       std::string& value = known[n][{column, row}];
       if (value.empty()) {
-        value = registers_.make(fmt::format("b{}", array.bytes * 8));
+        value = registers_.make(fmt::format("b{}", held_bits(array)));
         text_.line("ld.shared.b{} \t{}, {};", array.bytes * 8, value,
                    in_tile(n, buffer, column, row));
       }
@@ -267,7 +268,8 @@ void StepWriter::step(unsigned t) {
 std::string StepWriter::move_type(const StepArray& array) const {
   const ptx::Inst& store = kernel_.body.insts[array.store];
   const bool literal = kernel_.body.src(store)[0].kind == ptx::Arg::Kind::imm;
-  return literal ? std::string(ptx::name(store.mods.type)) : fmt::format("b{}", array.bytes * 8);
+  return literal && array.bytes > 1 ? std::string(ptx::name(store.mods.type))
+                                    : fmt::format("b{}", held_bits(array));
 }
 
 // --- Stores -------------------------------------------------------------------------------------

@@ -1,7 +1,10 @@
 // See steps_layout.hpp.
 #include "rewrite/steps_layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace ptxasw::rewrite {
 
@@ -50,12 +53,27 @@ void StepLayout::choose_axes() {
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (axis == axes.u || element.along(axis).is_zero()) continue;
     if (has_strips() && !moves(axis)) continue;
-    if (has_strips() && moves(axes.v)) refused = "its neighbours lie along three axes";
+    if (has_strips() && moves(axes.v)) refused = why_not_in_space();
     axes.v = axis;
   }
   for (const StepArray& array : plan_.arrays)
     if (columns() != 1 && array.element.along(axes.u) != Whole(array.bytes))
       refused = "its arrays lie along different axes";
+}
+
+// What a region with a halo along all axes would compute for each place of its centre: one of 6144
+// places, which is what two images in registers and a tile in shared memory leave room for.
+std::string StepLayout::why_not_in_space() const {
+  double work = 1;
+  for (const auto& [axis, width] :
+       {std::pair{axes.u, 32U}, {axes.v, 16U}, {3 - axes.u - axes.v, 12U}}) {
+    const unsigned halo = reach(axis, shape_.count).both();
+    if (halo >= width) return "its neighbours lie along three axes: no region on chip has a centre";
+    work *= static_cast<double>(width) / (width - halo);
+  }
+  return fmt::format("its neighbours lie along three axes: a region on chip would compute each of "
+                     "its places {:.1f} times",
+                     work);
 }
 
 // The most lanes of a warp that meet in one bank, at the first array's element size.
@@ -75,9 +93,8 @@ void StepLayout::place_tiles() {
   tile_places = columns() * pitch * (height() + pad_v.both());
   for (const StepArray& array : plan_.arrays) {
     tiles.push_back(tile_bytes);
-    tile_bytes += tile_places * array.bytes;
+    tile_bytes = rounded(tile_bytes + tile_places * array.bytes, 16);
   }
-  tile_bytes = (tile_bytes + 15) / 16 * 16;
   two_tiles = 2 * tile_bytes <= most_shared;
   if (tile_bytes > most_shared) refused = "a region does not fit into shared memory";
 }

@@ -43,7 +43,9 @@ public:
   [[nodiscard]] unsigned places() const { return columns() * rows(); }       // of a thread
   [[nodiscard]] unsigned across() const { return shape_.width / columns(); } // threads of a row
   // Elements that one access to global memory may have, of so many bytes each.
-  [[nodiscard]] unsigned vector(unsigned bytes) const { return std::min(columns(), 16 / bytes); }
+  [[nodiscard]] unsigned vector(unsigned bytes) const {
+    return std::min({columns(), 4U, 16 / bytes});
+  }
   [[nodiscard]] unsigned height() const { return has_strips() ? shape_.strips * rows() : 1; }
   [[nodiscard]] unsigned block() const { return across() * (has_strips() ? shape_.strips : 1); }
   [[nodiscard]] unsigned centre(unsigned axis) const;
@@ -54,6 +56,7 @@ public:
 
 private:
   void choose_axes();
+  [[nodiscard]] std::string why_not_in_space() const;
   void place_tiles();
   [[nodiscard]] Margin reach(unsigned axis, unsigned steps) const;
   [[nodiscard]] Margin pad(unsigned axis) const;

@@ -6,6 +6,7 @@
 #include "rewrite/steps_body.hpp"
 #include "rewrite/steps_layout.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -64,6 +65,7 @@ private:
   std::string any_of(const Mask& mask);
   void barrier() { text_.line("bar.sync \t0;"); }
   [[nodiscard]] std::string in_tile(unsigned n, unsigned buffer, int column, int row) const;
+  [[nodiscard]] unsigned flag_bits() const { return std::min(32U, plan_.arrays[0].bytes * 8); }
   void load_images();
   Mask find_needed(unsigned n);
   void clear_tiles();

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace ptxasw::reuse {
 namespace {
 
@@ -160,6 +162,68 @@ setp.gt.f32 %p8, %f1, 0f00000000;
 @%p8 st.global.f32 [%rd6], %f1;
 )"),
               HasSubstr("guarded by itself"));
+}
+
+// Out where x >= n, y < 1 or y >= m - 1.
+constexpr std::string_view whole_rows = R"(
+setp.ge.s32 %p1, %r10, %r1;
+setp.lt.s32 %p3, %r11, 1;
+add.s32 %r13, %r2, -1;
+setp.ge.s32 %p4, %r11, %r13;
+or.pred %p6, %p3, %p4;
+or.pred %p7, %p1, %p6;
+@%p7 bra out;
+)";
+
+constexpr std::string_view element_at_r16 = R"(
+mad.lo.s32 %r17, %r11, %r1, %r16;
+mul.wide.s32 %rd8, %r17, 4;
+add.s64 %rd9, %rd3, %rd8;
+ld.global.f32 %f1, [%rd9];
+st.global.f32 [%rd6], %f1;
+)";
+
+TEST(Step, OfANeighbourThatAClampWouldKeepInside) {
+  const std::string clamped = fmt::format("{}add.s32 %r15, %r10, -1;\nmax.s32 %r16, %r15, 0;\n{}",
+                                          addresses, element_at_r16);
+  const StepPlan plan = plan_of(guard, clamped);
+  EXPECT_EQ(plan.refused, "");
+  EXPECT_EQ(offsets_text(plan), "0(-1,0,0)");
+  // In a row's first place it acts.
+  EXPECT_EQ(plan_of(whole_rows, clamped).refused, "a clamp acts");
+}
+
+// x + 1 where x < n - 1, else 0: the last place of a row reads the first one.
+TEST(Step, OfANeighbourThatWouldBeTheFirstBehindTheLast) {
+  const std::string round = fmt::format(R"({}
+add.s32 %r15, %r10, 1;
+add.s32 %r18, %r1, -1;
+setp.lt.s32 %p8, %r10, %r18;
+selp.b32 %r16, %r15, 0, %p8;
+{})",
+                                        addresses, element_at_r16);
+  EXPECT_EQ(plan_of(guard, round).refused, "");
+  EXPECT_EQ(plan_of(whole_rows, round).refused, "a clamp acts");
+}
+
+TEST(Step, OfElementsOfOneAndTwoBytes) {
+  for (const auto& [type, bytes, reg] :
+       {std::tuple{"u8", 1, "%rs1"}, {"s8", 1, "%r20"}, {"u16", 2, "%rs1"}, {"b16", 2, "%rs1"}}) {
+    const std::string work = fmt::format(R"(
+cvta.to.global.u64 %rd3, %rd1;
+cvta.to.global.u64 %rd4, %rd2;
+mad.lo.s32 %r14, %r11, %r1, %r10;
+mul.wide.s32 %rd7, %r14, {0};
+add.s64 %rd5, %rd3, %rd7;
+add.s64 %rd6, %rd4, %rd7;
+ld.global.{1} {2}, [%rd5+-{0}];
+st.global.{1} [%rd6], {2};
+)",
+                                         bytes, type, reg);
+    const StepPlan plan = plan_of(guard, work);
+    EXPECT_EQ(plan.refused, "") << type;
+    EXPECT_EQ(offsets_text(plan), "0(-1,0,0)") << type;
+  }
 }
 
 } // namespace

@@ -163,6 +163,8 @@ inline std::vector<std::uint8_t> random_elements(std::size_t count, unsigned byt
     if (is_float && bytes == 4) {
       const float value = static_cast<float>(bits >> 40) * 0x1p-24F - 0.25F;
       std::memcpy(&bits, &value, 4);
+    } else if (is_float && bytes == 2) {
+      bits &= 0x3bff; // up to 1
     } else if (is_float) {
       const double value = static_cast<double>(bits >> 11) * 0x1p-53 - 0.25;
       std::memcpy(&bits, &value, 8);
