@@ -90,6 +90,7 @@ struct Options {
   ShuffleMode shuffle = ShuffleMode::automatic;
   unsigned shuffle_max_delta = 31;
   RotateMode rotate = RotateMode::none;
+  unsigned rotate_trips = 0; // of a rotated loop, one after another; 0: as the model says
   RoundsMode rounds = RoundsMode::none;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};

@@ -215,6 +215,15 @@ const std::vector<Setter>& table() {
         "registers: none, those of loops for which that pays on the target, or all that are proven "
         "(none)"},
        [](Options& o, std::string_view v) { return choose(o.rotate, rotate_modes, v); }},
+      {{"rotate-trips", "N",
+        "write so many trips of a rotated loop one after another, 1 to 16, where it can be told "
+        "ahead that they all come; 0: as many as are likely to pay (0)"},
+       [](Options& o, std::string_view v) {
+         std::uint64_t n = 0;
+         auto error = number(n, 0, 16, v);
+         if (!error) o.rotate_trips = static_cast<unsigned>(n);
+         return error;
+       }},
       {{"rounds", "none|auto|all",
         "which rounds of trees in shared memory that stay within a warp to do in registers, "
         "without "

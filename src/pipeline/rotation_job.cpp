@@ -63,13 +63,14 @@ std::string most_frequent(const std::map<std::size_t, std::string>& kept) {
 } // namespace
 
 RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode mode,
-                                std::string_view architecture,
+                                unsigned trips, std::string_view architecture,
                                 const reuse::GroundsOptions& options) {
   if (mode == RotateMode::none) return {};
   RotationChoice choice{.plan = reuse::find_rotations(kernel, solver, options)};
   const cost::Profile* profile = cost::find_profile(architecture);
   std::string done, left;
-  std::erase_if(choice.plan.loops, [&](const RotatedLoop& loop) {
+  std::erase_if(choice.plan.loops, [&](RotatedLoop& loop) {
+    if (!loop.again.empty()) loop.trips = std::max(trips, 1U);
     cost::RotationVerdict verdict;
     if (profile != nullptr)
       verdict = cost::rotation_verdict(*profile, work_of(kernel, loop, *profile));
@@ -77,8 +78,9 @@ RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode 
       verdict.reason = fmt::format("nothing is known of {}", architecture);
     verdict.pays |= mode == RotateMode::all;
     std::string& text = verdict.pays ? done : left;
-    const std::string number =
+    std::string number =
         verdict.pays ? fmt::format(", {} loads carried", loop.loads.size()) : "would not pay";
+    if (verdict.pays && loop.trips > 1) number += fmt::format(", {} trips at a time", loop.trips);
     if (!text.empty()) text += "; ";
     text += fmt::format("{}{}{}{}{}", place(kernel, loop), verdict.pays ? "" : ": ", number,
                         verdict.reason.empty() ? "" : ", ", verdict.reason);
@@ -92,8 +94,11 @@ RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode 
   return choice;
 }
 
-RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode) {
+RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
+                           const std::array<std::uint32_t, 3>& block) {
   if (mode == RoundsMode::none) return {};
+  if (!reuse::fits(block))
+    return {.plan = {}, .outcome = "not in registers: blocks are not one row of whole warps"};
   RoundsChoice choice{.plan = reuse::find_rounds(kernel, solver)};
   // A tree that is unrolled saves all barriers of its stretch but one; with one less than three
   // rounds, what is asked in front costs about what is saved.

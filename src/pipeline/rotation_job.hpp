@@ -5,6 +5,8 @@
 #include "reuse/rotation.hpp"
 #include "reuse/rounds.hpp"
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,8 +17,9 @@ struct RotationChoice {
   std::string outcome;      // "rotated: ..." or "not rotated: ..."; empty: nothing was asked for
 };
 
+// `trips`: as --rotate-trips says.
 RotationChoice choose_rotations(emulator::Kernel& kernel, sym::Solver& solver, RotateMode mode,
-                                std::string_view architecture,
+                                unsigned trips, std::string_view architecture,
                                 const reuse::GroundsOptions& options);
 
 struct RoundsChoice {
@@ -24,6 +27,8 @@ struct RoundsChoice {
   std::string outcome; // "in registers: ..." or "not in registers: ..."
 };
 
-RoundsChoice choose_rounds(emulator::Kernel& kernel, sym::Solver& solver, RoundsMode mode);
+// `block`: the known shape of blocks, zeros where it is not known.
+RoundsChoice choose_rounds(emulator::Kernel& kernel, sym::Solver& solver, RoundsMode mode,
+                           const std::array<std::uint32_t, 3>& block);
 
 } // namespace ptxasw::pipeline

@@ -70,6 +70,8 @@ private:
     for (Carried& carried : rotated.loads)
       all.push_back(&carried);
     share_checks(all);
+    if (std::ranges::all_of(all, [](const Grounds* g) { return g->checks.empty(); }))
+      rotated.again = again_of(block);
     plan_.loops.push_back(std::move(rotated));
   }
 
@@ -203,6 +205,37 @@ private:
     }
     std::ranges::reverse(slice);
     return true;
+  }
+
+  // The plain functions on which the branch at the end of the trip hangs, in this trip and, through
+  // registers that are handed on, in those behind it.
+  [[nodiscard]] std::vector<InstId> again_of(BlockId block) const {
+    const InstId first = k_.cfg.blocks[block].first, back = k_.cfg.blocks[block].end - 1;
+    for (InstId i = first; i < back; ++i) {
+      const ptx::Group group = ptx::group(k_.body.insts[i].op);
+      if (group != ptx::Group::pure && group != ptx::Group::load && group != ptx::Group::store)
+        return {};
+    }
+    std::set<ptx::RegId> at_end{k_.body.insts[back].guard};
+    std::set<InstId> slice;
+    for (bool more = true; more;) {
+      more = false;
+      std::set<ptx::RegId> needed = at_end;
+      for (InstId i = back; i-- > first;) {
+        const ptx::Inst& inst = k_.body.insts[i];
+        bool writes = false;
+        analysis::for_each_definition(k_.body, inst,
+                                      [&](ptx::RegId r) { writes |= needed.contains(r); });
+        if (!writes) continue;
+        if (!is_plain(inst)) return {};
+        analysis::for_each_definition(k_.body, inst, [&](ptx::RegId r) { needed.erase(r); });
+        analysis::for_each_use(k_.body, inst, [&](ptx::RegId r) { needed.insert(r); });
+        slice.insert(i);
+      }
+      for (const ptx::RegId reg : needed) // at the beginning of the next trip
+        if (analysis::written(k_.body, first, back, reg)) more |= at_end.insert(reg).second;
+    }
+    return {slice.begin(), slice.end()};
   }
 
   [[nodiscard]] bool is_plain(const ptx::Inst& inst) const {

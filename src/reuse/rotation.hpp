@@ -15,6 +15,8 @@
 //   changed the bytes, or made the thread wait for others                      undisturbed
 //   the addresses                                                              prove
 //   what D's address takes can be computed ahead of the loop                   slice_of
+// Several trips may be written one after another if nothing but loads, stores and plain functions
+// stands in the loop, and its end can be told ahead                              again_of
 #pragma once
 
 #include "emulator/emulate.hpp"
@@ -41,6 +43,11 @@ struct RotatedLoop {
   std::uint32_t loop = 0;
   analysis::BlockId block = 0;
   std::vector<Carried> loads; // in program order
+  // What computes, in a trip and before anything else of it, whether another one follows, and what
+  // that takes of the next trip; empty if this cannot be told ahead. Then trips may be written one
+  // after another.
+  std::vector<ptx::InstId> again;
+  unsigned trips = 1; // to be written so
 };
 
 struct RotationPlan {

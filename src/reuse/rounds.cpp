@@ -3,18 +3,16 @@
 #include "reuse/rounds.hpp"
 
 #include "reuse/relaxed.hpp"
+#include "reuse/round_elements.hpp"
 #include "reuse/rounds_behind.hpp"
-#include "reuse/trip_shift.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace ptxasw::reuse {
 
 using analysis::BlockId;
-using emulator::AtomKind;
 using emulator::Event;
 using emulator::EventKind;
 using ptx::Arg;
@@ -42,12 +40,13 @@ class Stretch {
 public:
   Stretch(emulator::Kernel& kernel, sym::Solver& solver, Relaxed& relaxed, Rounds rounds,
           std::uint32_t loop)
-      : k_(kernel), c_(*kernel.context), solver_(solver), relaxed_(relaxed), r_(std::move(rounds)),
-        loop_(loop), t_(kernel.trace.special(ptx::Special::tid_x)) {}
+      : k_(kernel), c_(*kernel.context), solver_(solver), r_(std::move(rounds)),
+        elements_(kernel, solver, relaxed, loop), loop_(loop),
+        t_(kernel.trace.special(ptx::Special::tid_x)) {}
 
   // Is it one? Else why() tells.
   bool check() {
-    return is_common() && contents() && find_cells() && apart() && place() && one_side() &&
+    return is_common() && contents() && elements() && one_side() &&
            (r_.barrier_first || !r_.rolled || follows_barrier()) && shrinks() && stays_inside() &&
            covers_all() && look_behind();
   }
@@ -55,6 +54,12 @@ public:
   [[nodiscard]] Rounds take() { return std::move(r_); }
 
 private:
+  bool elements() {
+    const bool found = elements_.find(r_);
+    why_ = elements_.why();
+    width_ = elements_.width();
+    return found;
+  }
   template <class... Args> bool refuse(fmt::format_string<Args...> format, Args&&... args) {
     why_ = fmt::format(format, std::forward<Args>(args)...);
     return false;
@@ -155,164 +160,15 @@ private:
     return true;
   }
 
-  // --- Cells -----------------------------------------------------------------------------------
-
-  [[nodiscard]] Term address(std::size_t e) {
-    return c_.extract(event(e).address, 0, 32); // of shared memory
-  }
-
-  // The stretch does not find it anew in each of its trips.
-  [[nodiscard]] bool is_fixed(Term t) const {
-    return !r_.rolled || TripShift(k_, loop_).is_fixed(t);
-  }
-
-  bool find_cells() {
-    for (std::size_t e = 0; e < k_.trace.events.size(); ++e) {
-      const Event& s = event(e);
-      if (!inside(s.inst) || s.kind == EventKind::clobber) continue;
-      const Inst& inst = k_.body.insts[s.inst];
-      const auto value = s.kind == EventKind::store ? k_.body.src(inst) : k_.body.dst(inst);
-      if (s.ordered || s.elements != 1 || (s.element_bytes != 4 && s.element_bytes != 8) ||
-          value.size() != 1 || value[0].kind != Arg::Kind::reg ||
-          ptx::bit_width(k_.body.registers[value[0].id].type) != 8 * s.element_bytes)
-        return refuse("the access at line {} is volatile, a vector or of a part of a register",
-                      line(s.inst));
-      events_.push_back(e);
-      if (s.kind == EventKind::store && !add_cell(e)) return false;
-    }
-    return !r_.cells.empty() || refuse("nothing is stored");
-  }
-
-  bool add_cell(std::size_t e) {
-    const Term own = address(e);
-    for (const Cell& known : r_.cells)
-      if (address(known.event) == own && known.bytes == event(e).element_bytes) return true;
-    const Stride stride = relaxed_.stride(event(e).address);
-    const bool steps = stride.kind == Stride::Kind::constant &&
-                       stride.bytes >= std::int64_t{event(e).element_bytes} && stride.bytes <= 4096;
-    if (steps) {
-      const auto bytes = static_cast<unsigned>(stride.bytes);
-      const Term base = c_.sub(own, c_.mul(number(bytes), t_));
-      if (!c_.depends_on(base, t_) && c_.uniformity(base) <= sym::Uniformity::block &&
-          is_fixed(base) && entered_with(e)) {
-        r_.cells.push_back({e, event(e).element_bytes});
-        strides_.push_back(bytes);
-        return true;
-      }
-    }
-    return refuse("the store at line {} is not to an element of each thread's own",
-                  line(event(e).inst));
-  }
-
-  // The address can be named at the beginning: no instruction of the stretch writes its register.
-  [[nodiscard]] bool entered_with(std::size_t e) const {
-    const auto addresses = k_.body.addr(k_.body.insts[event(e).inst]);
-    if (addresses.size() != 1 || addresses[0].base.kind != Arg::Kind::reg) return false;
-    return !analysis::written(k_.body, r_.begin, r_.end, addresses[0].base.id);
-  }
-
-  // Elements of different cells never meet.
-  bool apart() {
-    for (std::size_t a = 0; a < r_.cells.size(); ++a)
-      for (std::size_t b = 0; b < a; ++b) {
-        const Term one = address(r_.cells[a].event), other = address(r_.cells[b].event);
-        const auto bytes = c_.difference(one, other);
-        const std::int64_t length = 32 * std::int64_t{std::max(strides_[a], strides_[b])};
-        if (bytes && std::abs(*bytes) >= length) continue;
-        const std::uint32_t first = variable(one), second = variable(other);
-        if (!bytes && first != ptx::none && second != ptx::none && first != second) continue;
-        return refuse("the arrays at lines {} and {} may overlap",
-                      line(event(r_.cells[a].event).inst), line(event(r_.cells[b].event).inst));
-      }
-    return true;
-  }
-
-  // The one variable of known size that an address is about.
-  [[nodiscard]] std::uint32_t variable(Term t) const {
-    std::uint32_t found = ptx::none;
-    for (const Term atom : c_.atoms(t)) {
-      const sym::Atom& info = c_.atom_info(atom);
-      if (info.kind != static_cast<std::uint32_t>(AtomKind::symbol)) continue;
-      if (found != ptx::none || k_.body.symbols[info.tag].size == 0) return ptx::none;
-      found = info.tag;
-    }
-    return found;
-  }
-
-  // --- Whose element ---------------------------------------------------------------------------
-
-  bool place() {
-    for (const std::size_t e : events_) {
-      RoundAccess access{.event = e};
-      if (!whose(access))
-        return refuse("line {} is about no element that is known", line(event(e).inst));
-      r_.accesses.push_back(access);
-    }
-    for (const RoundAccess& access : r_.accesses) {
-      if (access.own()) continue;
-      if (r_.rolled && access.by == ptx::none)
-        return refuse("line {} reads at a fixed distance", line(event(access.event).inst));
-      if (r_.width_register == ptx::none && r_.width == 0) {
-        r_.width_register = access.by;
-        r_.width = access.distance;
-      }
-      if (r_.rolled && access.by != r_.width_register)
-        return refuse("the rounds at line {} read at two distances", line(r_.begin));
-    }
-    if (r_.width_register == ptx::none && (r_.width == 0 || r_.width > widest_round))
-      return refuse("the rounds at line {} are of several warps", line(r_.begin));
-    width_ = r_.rolled ? width_term_ : number(r_.width);
-    return true;
-  }
-
-  bool whose(RoundAccess& access) {
-    const bool store = event(access.event).kind == EventKind::store;
-    for (std::size_t cell = 0; cell < r_.cells.size(); ++cell) {
-      if (r_.cells[cell].bytes != event(access.event).element_bytes) continue;
-      const Term own = address(r_.cells[cell].event), here = address(access.event);
-      access.cell = cell;
-      if (is_at(here, own, cell, number(0))) return true;
-      if (store) continue;
-      if (const auto bytes = c_.difference(here, own)) {
-        if (*bytes <= 0 || *bytes % strides_[cell] != 0 || *bytes / strides_[cell] > 512) continue;
-        access.distance = static_cast<unsigned>(*bytes / strides_[cell]);
-        return is_at(here, own, cell, number(access.distance));
-      }
-      if (r_.rolled && by_register(access, here, own)) return true;
-    }
-    return false;
-  }
-
-  bool is_at(Term here, Term own, std::size_t cell, Term distance) {
-    const Term there = c_.add(own, c_.mul(number(strides_[cell]), distance));
-    return there == here && solver_.prove_equal({}, there, here).verdict == sym::Verdict::proved;
-  }
-
-  // A register of 32 bits that holds the distance where the loop is entered, the same for all
-  // threads of the block.
-  bool by_register(RoundAccess& access, Term here, Term own) {
-    for (const emulator::Definition& d : k_.trace.definitions) {
-      if (!d.at_entry || d.inst != r_.begin || c_.width(d.value) != 32 ||
-          c_.uniformity(d.value) > sym::Uniformity::block)
-        continue;
-      if (width_term_.valid() && d.value != width_term_) continue;
-      if (!is_at(here, own, access.cell, d.value)) continue;
-      access.by = d.reg;
-      width_term_ = d.value;
-      return true;
-    }
-    return false;
-  }
-
   // --- Rounds ----------------------------------------------------------------------------------
 
   // Of a loop: its accesses stand on one side of its barrier.
   bool one_side() {
     if (!r_.rolled) return true;
     const auto ahead = std::ranges::count_if(
-        events_, [&](std::size_t e) { return event(e).inst < r_.barriers[0]; });
+        elements_.events(), [&](std::size_t e) { return event(e).inst < r_.barriers[0]; });
     r_.barrier_first = ahead == 0;
-    return r_.barrier_first || static_cast<std::size_t>(ahead) == events_.size() ||
+    return r_.barrier_first || static_cast<std::size_t>(ahead) == elements_.events().size() ||
            refuse("accesses stand on both sides of the barrier at line {}", line(r_.barriers[0]));
   }
 
@@ -404,7 +260,7 @@ private:
         bool& half = far ? high : low;
         half = half || reached_by_all(event(access.event));
       }
-      if (!low || !high)
+      if ((!low || !high) && !elements_.exist(r_, cell))
         return refuse("not all elements at line {} are accessed in the first round",
                       line(event(r_.cells[cell].event).inst));
     }
@@ -445,12 +301,10 @@ private:
   emulator::Kernel& k_;
   sym::Context& c_;
   sym::Solver& solver_;
-  Relaxed& relaxed_;
   Rounds r_;
+  RoundElements elements_;
   std::uint32_t loop_;
-  Term t_, width_, width_term_;
-  std::vector<std::size_t> events_; // accesses of the stretch
-  std::vector<unsigned> strides_;   // by cell
+  Term t_, width_;
   std::string why_;
 };
 

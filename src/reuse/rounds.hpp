@@ -20,12 +20,12 @@
 //   whole barriers and accesses to cells stands in the stretch                   contents
 //   all threads of the block come to the stretch, and to its barriers            is_common
 //   a barrier comes ahead of it, and no store to shared memory in between        follows_barrier
-//   cells lie apart, one element for each thread                                 find_cells, apart
-//   each access is to the thread's own element or one of w, proven as terms      place
+//   cells lie apart, one element for each thread                   RoundElements: find_cells, apart
+//   each access is to the thread's own element or one of w, proven as terms                   place
 //   who gets to an access has t + distance < 2w, and t < w at a store            stays_inside
 //   every thread with t < w gets to the first round's accesses, so that the
 //   elements that are loaded in front and stored behind are those that are
-//   accessed anyway                                                              covers_all
+//   accessed anyway; or all these lie in a variable whose size is known          covers_all
 //   w does not grow from round to round                                          shrinks
 // The barrier that remains goes, too, where behind the stretch each thread reads nothing of shared
 // memory but its own element, and no other barrier, store or call can be reached  reads_own_only
@@ -34,6 +34,7 @@
 #include "emulator/emulate.hpp"
 #include "symbolic/solver.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -84,5 +85,11 @@ struct RoundsPlan {
 inline constexpr unsigned widest_round = 16;
 
 RoundsPlan find_rounds(emulator::Kernel& kernel, sym::Solver& solver);
+
+// Blocks of a known shape are one row of whole warps; of an unknown one (zeros), that is asked at
+// run time.
+[[nodiscard]] constexpr bool fits(const std::array<std::uint32_t, 3>& block) {
+  return block[0] == 0 || (block[0] % 32 == 0 && block[1] == 1 && block[2] == 1);
+}
 
 } // namespace ptxasw::reuse

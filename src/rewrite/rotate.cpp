@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace ptxasw::rewrite {
 
@@ -123,7 +124,9 @@ private:
       carried == nullptr ? copy(inst, first) : carry(*carried, first);
     hand_on(loop);
     const std::uint32_t entry = entry_of(loop);
-    edits_.push_back({{entry, entry}, "\n\t" + first.take() + "\n" + label + ":" + test});
+    const std::string several = trips(loop, label);
+    edits_.push_back({{entry, entry}, "\n\t" + first.take() + "\n" + label + ":" + test + several});
+    if (!several.empty()) changes_[back_of(loop)].behind = fmt::format("\n{}_done:", label);
     changes_[back_of(loop)].instead = redirected(back_of(loop), label);
     if (apart_) changes_[back_of(loop)].behind = original(loop, label);
   }
@@ -142,6 +145,57 @@ private:
     Code code;
     code.line("@!{} bra \t{}_original;", conditions_.all_of(all, top, code), label);
     return "\n\t" + code.take();
+  }
+
+  // --- Several trips ---------------------------------------------------------------------------
+
+  // Trips one after another, done if all of them but perhaps the last are followed by another;
+  // else, from behind this text on, one trip as before. Empty if there are to be none.
+  std::string trips(const RotatedLoop& loop, const std::string& label) {
+    if (loop.trips < 2 || loop.again.empty() || !is_plain_text(loop)) return {};
+    const InstId top = k_.cfg.blocks[loop.block].first;
+    const bool known = std::ranges::all_of(loop.again, [&](InstId inst) {
+      bool all = true;
+      analysis::for_each_use(body_, body_.insts[inst],
+                             [&](RegId reg) { all &= names_.known_at(reg, top); });
+      return all;
+    });
+    if (!known) return {};
+    Code ahead;
+    const Inst& back = body_.insts[back_of(loop)];
+    const std::string_view join = back.guard_negated ? "or" : "and";
+    std::string all;
+    renamed_.clear();
+    for (unsigned trip = 1; trip < loop.trips; ++trip) {
+      for (const InstId inst : loop.again)
+        copy(inst, ahead);
+      const std::string before = std::exchange(all, renamed_[back.guard]);
+      if (before.empty()) continue;
+      all = registers_.make("pred");
+      ahead.line("{}.pred \t{}, {}, {};", join, all, before, renamed_[back.guard]);
+    }
+    ahead.line("@{}{} bra \t{}_last;", back.guard_negated ? "" : "!", all, label);
+    std::string text = fmt::format("\n\t// ptxasw: {} trips\n\t{}", loop.trips, ahead.take());
+    for (unsigned trip = 0; trip < loop.trips; ++trip)
+      text += trip_of(loop);
+    return text +
+           fmt::format("\n\t{0}\n\tbra \t{1}_done;\n{1}_last:", redirected(back_of(loop), label),
+                       label);
+  }
+
+  // All of it but the branch at its end.
+  [[nodiscard]] std::string trip_of(const RotatedLoop& loop) const {
+    std::string text;
+    for (InstId inst = k_.cfg.blocks[loop.block].first; inst < back_of(loop); ++inst) {
+      text += "\n\t";
+      const auto found = changes_.find(inst);
+      const Change change = found == changes_.end() ? Change{} : found->second;
+      if (!change.ahead.empty()) text += change.ahead + "\n\t";
+      text += change.instead.empty() ? names_.text(statement_of(inst).range) : change.instead;
+      text += change.behind;
+    }
+    const auto at_end = changes_.find(back_of(loop));
+    return at_end == changes_.end() ? text : text + "\n\t" + at_end->second.ahead;
   }
 
   // What the registers hold at the load they hold at the beginning of the trip, too.

@@ -285,7 +285,9 @@ std::vector<ptx::Edit> rounds_in_registers(const emulator::Kernel& kernel, reuse
                                            const std::array<std::uint32_t, 3>& block) {
   const ptx::Module& module = *kernel.body.module;
   const Names names(kernel.body);
-  std::erase_if(plan.stretches, [&](const Rounds& r) { return !nameable(kernel, names, r); });
+  std::erase_if(plan.stretches, [&](const Rounds& r) {
+    return !reuse::fits(block) || !nameable(kernel, names, r);
+  });
   if (plan.stretches.empty()) return {};
   Registers registers(module, "%ptxasw_round");
   std::vector<ptx::Edit> edits;

@@ -77,6 +77,7 @@ Options everything_on(std::uint64_t seed) {
   options.kernel_budget = std::chrono::seconds(10);
   if (seed / 8 % 2 == 1) {
     options.rotate = RotateMode::all;
+    options.rotate_trips = static_cast<unsigned>(1 + seed / 16 % 4);
     options.rounds = RoundsMode::all;
   }
   if (seed % 8 == 1) options.emit = Emit::check;

@@ -52,6 +52,7 @@ private:
   void atomic();
   void through_shared();
   void tree();
+  void march();
   void call();
 
   // meetings.cpp

@@ -21,8 +21,8 @@ void KernelMaker::statement(unsigned depth, bool divergent) {
   case 13:
   case 14: branch(depth, divergent); break;
   case 15:
-  case 16:
-  case 17: loop(depth, divergent); break;
+  case 16: loop(depth, divergent); break;
+  case 17: w_.one_in(2) ? march() : loop(depth, divergent); break;
   case 18:
     calm_ || divergent || early_exit_ ? arithmetic() : w_.one_in(2) ? tree() : through_shared();
     break;
@@ -318,17 +318,28 @@ void KernelMaker::tree() {
   w_.line("mad.lo.s32 {}, {}, 4, {};", at, tid, tile);
   w_.line("bar.sync 0;");
   w_.line("st.shared.u32 [{}+16], {};", at, acc_);
+  w_.line("st.shared.u32 [{}+4112], {};", at, tid);
   w_.line("bar.sync 0;");
   const bool grows = w_.one_in(8), early = w_.one_in(8); // or it reads what is not there any more
+  const bool few = w_.one_in(3);
   const auto round = [&](const std::string& distance, const std::string& next) {
     w_.line("setp.ge.u32 {}, {}, {};", p, tid, distance);
     w_.line("@{} bra {};", p, next);
     w_.line("mad.lo.s32 {}, {}, 4, {};", far, distance, at);
     w_.line("ld.shared.u32 {}, [{}+16];", a, at);
     w_.line("ld.shared.u32 {}, [{}+{}];", b, far, early ? 12 : 16);
+    if (few) { // only where it is larger, as with the largest and its index
+      const std::string less = w_.fresh(Class::pred);
+      w_.line("setp.lt.u32 {}, {}, {};", less, a, b);
+      w_.line("@!{} bra {};", less, next);
+    }
     w_.line("{} {}, {}, {};", w_.pick<std::string_view>({"add.u32", "max.u32", "xor.b32"}), a, a,
             b);
     w_.line("st.shared.u32 [{}+16], {};", at, a);
+    if (few) {
+      w_.line("ld.shared.u32 {}, [{}+4112];", b, far);
+      w_.line("st.shared.u32 [{}+4112], {};", at, b);
+    }
     w_.line("{}: bar.sync 0;", next);
   };
   if (w_.one_in(2)) {
@@ -352,8 +363,42 @@ void KernelMaker::tree() {
       round(std::to_string(w), next);
     }
   }
-  w_.line("ld.shared.u32 {}, [{}+16];", all, tile);
+  w_.line("ld.shared.u32 {}, [{}+{}];", all, tile, few ? 4112 : 16);
   consume(all, Class::b32);
+}
+
+// A window that moves along a column, by 64-bit addresses.
+void KernelMaker::march() {
+  const std::string at = w_.fresh(Class::b64), step = w_.fresh(Class::b64),
+                    limit = w_.fresh(Class::b32), i = w_.fresh(Class::b32),
+                    p = w_.fresh(Class::pred), head = w_.label(), end = w_.label();
+  w_.line("mov.u64 {}, {};", at, address(w_.pick(inputs_), x_, 4));
+  if (w_.one_in(2))
+    w_.line("mul.wide.s32 {}, {}, 4;", step, n_);
+  else
+    w_.line("mov.u64 {}, 32;", step);
+  w_.line("and.b32 {}, {}, 7;", limit, w_.one_in(2) ? n_ : x_);
+  w_.line("mov.u32 {}, 0;", i);
+  w_.line("setp.eq.u32 {}, {}, 0;", p, limit);
+  w_.line("@{} bra {};", p, end);
+  w_.line("{}:", head);
+  const bool writes = w_.one_in(4);
+  std::string here = at;
+  for (std::uint64_t k = 0, count = 2 + w_.below(4); k < count; ++k) {
+    const std::string value = w_.fresh(Class::b32);
+    w_.line("ld.global{}.u32 {}, [{}+{}];", writes || w_.one_in(2) ? "" : ".nc", value, here,
+            w_.one_in(3) ? 4 : 0);
+    w_.line("mad.lo.u32 {}, {}, 31, {};", acc_, acc_, value);
+    if (writes && w_.one_in(3)) w_.line("st.global.u32 [{}], {};", address(out_, linear_, 4), acc_);
+    const std::string next = w_.fresh(Class::b64);
+    w_.line("add.s64 {}, {}, {};", next, here, step);
+    here = next;
+  }
+  w_.line("add.s64 {}, {}, {};", at, at, step);
+  w_.line("add.u32 {}, {}, 1;", i, i);
+  w_.line("setp.lt.u32 {}, {}, {};", p, i, limit);
+  w_.line("@{} bra {};", p, head);
+  w_.line("{}:", end);
 }
 
 void KernelMaker::call() {

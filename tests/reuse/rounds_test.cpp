@@ -34,6 +34,19 @@ std::string why_not(const std::string& text) {
   return found.plan.refused.empty() ? "nothing" : found.plan.refused;
 }
 
+// The host says how large it is.
+std::string without_size(const std::string& text) {
+  return replaced(replaced(text, ".shared .align 4 .b8 tile[8192];", ""), ".visible .entry",
+                  ".extern .shared .align 4 .b8 tile[];\n.visible .entry");
+}
+
+// An element and its index: only where it is larger.
+TEST(Rounds, TheLargestAndWhereItIs) {
+  const Found found(test::largest());
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  EXPECT_EQ(found.plan.stretches[0].cells.size(), 2U);
+}
+
 TEST(Rounds, ALoop) {
   const Found found(looping());
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
@@ -74,9 +87,13 @@ TEST(Rounds, WhoGetsThere) {
   EXPECT_THAT(
       why_not(replaced(looping(), "setp.ge.s32 %p2, %r3, %r12;", "setp.gt.s32 %p2, %r3, %r12;")),
       HasSubstr("stay within a warp"));
-  EXPECT_THAT(why_not(replaced(looping(), "setp.ge.s32 %p2, %r3, %r12;",
-                               "sub.s32 %r30, %r12, 1;\nsetp.ge.s32 %p2, %r3, %r30;")),
-              HasSubstr("first round"));
+  // In an array whose size is not known they may not exist, or beyond the end of one.
+  const std::string less = replaced(looping(), "setp.ge.s32 %p2, %r3, %r12;",
+                                    "sub.s32 %r30, %r12, 1;\nsetp.ge.s32 %p2, %r3, %r30;");
+  EXPECT_EQ(why_not(less), "");
+  EXPECT_THAT(why_not(without_size(less)), HasSubstr("first round"));
+  EXPECT_THAT(why_not(replaced(less, "tile[8192]", "tile[124]")), HasSubstr("first round"));
+  EXPECT_EQ(why_not(replaced(less, "tile[8192]", "tile[128]")), "");
   EXPECT_THAT(
       why_not(replaced(looping(), "setp.ge.s32 %p2, %r3, %r12;", "setp.ge.s32 %p2, %r3, %r1;")),
       HasSubstr("stay within a warp"));

@@ -75,4 +75,18 @@ inline std::string unrolled(const std::vector<unsigned>& widths) {
   return tree(rounds);
 }
 
+// The largest word, and who had it: the indices are behind the words.
+inline std::string largest() {
+  std::string text = looping();
+  text = replaced(text, "bar.sync 0; // first", "st.shared.u32 [%r21+4096], %r3;\nbar.sync 0;");
+  text =
+      replaced(text, "add.u32 %r26, %r24, %r25;", "setp.ge.u32 %p9, %r24, %r25;\n@%p9 bra NEXT;");
+  text = replaced(text, "st.shared.u32 [%r21], %r26;",
+                  "st.shared.u32 [%r21], %r25;\nld.shared.u32 %r26, [%r29+4096];\n"
+                  "st.shared.u32 [%r21+4096], %r26;");
+  return replaced(text, "ld.shared.u32 %r27, [tile];",
+                  "ld.shared.u32 %r27, [tile];\nld.shared.u32 %r30, [tile+4096];\n"
+                  "mad.lo.u32 %r27, %r30, 77, %r27;");
+}
+
 } // namespace ptxasw::test

@@ -20,10 +20,12 @@ struct Rotated {
   unsigned carried = 0;
   std::string original, text;
 
-  explicit Rotated(std::string source) : original(std::move(source)) {
+  explicit Rotated(std::string source, unsigned trips = 1) : original(std::move(source)) {
     test::Emulated emulated(original);
     sym::Solver solver(*emulated.kernel.context, {});
     reuse::RotationPlan plan = reuse::find_rotations(emulated.kernel, solver, {});
+    for (reuse::RotatedLoop& loop : plan.loops)
+      if (!loop.again.empty()) loop.trips = trips;
     const auto edits = rewrite::rotate(emulated.kernel, plan);
     for (const reuse::RotatedLoop& loop : plan.loops)
       carried += static_cast<unsigned>(loop.loads.size());
@@ -84,6 +86,57 @@ TEST(RotateRun, AWindowThatMoves) {
   EXPECT_THAT(rotated.text, HasSubstr("bra $ptxasw_rotated_0;"));
   EXPECT_THAT(rotated.text, Not(HasSubstr("bra LOOP;")));
   test::expect_that_ptxas_takes(rotated.text, "rotated");
+}
+
+constexpr const char* by_index = R"(
+    mul.wide.s32 %rd10, %r6, 4;
+    add.s64 %rd11, %rd1, %rd10;
+    mul.wide.s32 %rd12, %r2, 4;
+    add.s64 %rd13, %rd11, %rd12;
+    ld.global.u32 %r10, [%rd11];
+    ld.global.u32 %r11, [%rd13];
+)";
+
+const std::string window = R"(
+    ld.global.u32 %r10, [%rd6];
+    ld.global.u32 %r11, [%rd6+32];
+    ld.global.u32 %r12, [%rd6+64];
+    )" + take("%r10") + take("%r11") +
+                           take("%r12");
+
+TEST(RotateRun, TripsOneAfterAnother) {
+  for (const unsigned at_a_time : {2U, 3U, 4U}) {
+    const Rotated rotated(looping(window), at_a_time);
+    EXPECT_THAT(rotated.text, HasSubstr("ptxasw_rotated_0_last:"));
+    for (const std::uint32_t trips : {0U, 1U, 2U, 3U, 4U, 5U, 8U, 9U})
+      EXPECT_EQ(rotated.difference({40}, trips, 9), "") << trips << " trips\n" << rotated.text;
+    if (at_a_time == 2) test::expect_that_ptxas_takes(rotated.text, "rotated_trips");
+  }
+  // Lanes that leave the loop at different trips, a negated predicate, several registers that say
+  // when.
+  std::string lanes = looping(window);
+  for (const auto& [what, by] : std::vector<std::pair<std::string, std::string>>{
+           {"setp.lt.u32 %p1, %r5, %r1;", "setp.ge.u32 %p1, %r7, %r3;"},
+           {"add.u32 %r5, %r5, 1;", "add.u32 %r7, %r7, %r5;\nadd.u32 %r5, %r5, 1;"},
+           {"@%p1 bra LOOP;", "@!%p1 bra LOOP;"},
+           {"mov.u32 %r5, 0;", "mov.u32 %r5, 0;\nmov.u32 %r7, 0;"}})
+    lanes.replace(lanes.find(what), what.size(), by);
+  const Rotated rotated(lanes, 3);
+  EXPECT_THAT(rotated.text, HasSubstr("ptxasw_rotated_0_last:"));
+  EXPECT_EQ(rotated.difference({64}, 3, 9), "") << rotated.text;
+}
+
+// Whether another trip follows hangs on what is loaded, or on an index that is checked; or lanes
+// meet in the trip.
+TEST(RotateRun, TripsThatAreNotKnownAhead) {
+  std::string loaded = looping(window);
+  loaded.replace(loaded.find("%p1, %r5, %r1;"), 14, "%p1, %r5, %r1;\nadd.u32 %r1, %r1, %r9;");
+  loaded.replace(loaded.find("ld.global.u32 %r10"), 0, "ld.global.u32 %r9, [%rd1];\n");
+  EXPECT_THAT(Rotated(loaded, 2).text, Not(HasSubstr("_last")));
+  EXPECT_THAT(Rotated(looping(by_index + take("%r10")), 2).text, Not(HasSubstr("_last")));
+  EXPECT_THAT(Rotated(looping(window + "activemask.b32 %r18;\n"), 2).text, Not(HasSubstr("_last")));
+  EXPECT_THAT(Rotated(looping(window + "@%p1 add.u32 %r5, %r5, 1;\n"), 2).text,
+              Not(HasSubstr("_last")));
 }
 
 TEST(RotateRun, WhatDoesNotMove) {
@@ -150,15 +203,6 @@ TEST(RotateRun, SlicesThatShareRegisters) {
                       take("%r11") + take("%r12") + take("%r13")),
               2);
 }
-
-constexpr const char* by_index = R"(
-    mul.wide.s32 %rd10, %r6, 4;
-    add.s64 %rd11, %rd1, %rd10;
-    mul.wide.s32 %rd12, %r2, 4;
-    add.s64 %rd13, %rd11, %rd12;
-    ld.global.u32 %r10, [%rd11];
-    ld.global.u32 %r11, [%rd13];
-)";
 
 TEST(RotateRun, IndicesInThirtyTwoBits) {
   expect_same(looping(by_index + take("%r10") + take("%r11")), 1);

@@ -120,13 +120,30 @@ TEST(RoundsRun, RegistersThatAreUsedBehind) {
               {{32}, {64}, {128}});
 }
 
+// Elements that no thread accesses in the first round are as they were behind the last.
+TEST(RoundsRun, ElementsThatFewAccess) {
+  expect_same(test::largest(), {{32}, {64}, {96}, {128}, {40}, {2}});
+  const std::string less = replaced(looping(), "setp.ge.s32 %p2, %r3, %r12;",
+                                    "sub.s32 %r30, %r12, 1;\nsetp.ge.s32 %p2, %r3, %r30;");
+  expect_same(less, {{32}, {64}, {40}});
+  expect_same(replaced(less, "[tile];", "[%r21];"), {{32}, {64}, {40}});
+}
+
 TEST(RoundsRun, AKnownShapeIsNotAskedFor) {
   const Rewritten known(looping(), {64, 1, 1});
   EXPECT_THAT(known.text, testing::Not(testing::HasSubstr("%ntid.y")));
   EXPECT_EQ(known.difference({64}), "") << known.text;
 }
 
-// Rows of one block would share the elements: such blocks take the way as it was.
+TEST(RoundsRun, KnownShapesThatAreNoRowOfWarps) {
+  for (const std::array<std::uint32_t, 3>& shape :
+       {std::array{48U, 1U, 1U}, {16U, 2U, 1U}, {32U, 1U, 2U}}) {
+    const Rewritten known(looping(), shape);
+    EXPECT_EQ(known.stretches, 0U);
+    EXPECT_EQ(known.text, known.original);
+  }
+}
+
 // Only the first thread reads behind the rounds: nobody waits for it.
 TEST(RoundsRun, TheLastBarrier) {
   const std::string first = replaced(looping(), "ld.shared.u32 %r27, [tile];",
@@ -155,6 +172,7 @@ TEST(RoundsRun, TheLastBarrier) {
             3U);
 }
 
+// Rows of one block would share the elements: such blocks take the way as it was.
 TEST(RoundsRun, BlocksOfSeveralRows) {
   const Rewritten rewritten(looping());
   EXPECT_THAT(rewritten.text, testing::HasSubstr("%ntid.y"));

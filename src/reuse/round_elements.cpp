@@ -1,0 +1,185 @@
+#include "reuse/round_elements.hpp"
+
+#include "reuse/trip_shift.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ptxasw::reuse {
+
+using emulator::AtomKind;
+using emulator::Event;
+using emulator::EventKind;
+using ptx::Arg;
+using ptx::Inst;
+using sym::Term;
+
+bool RoundElements::find(Rounds& rounds) {
+  return find_cells(rounds) && apart(rounds) && place(rounds);
+}
+
+bool RoundElements::exist(const Rounds& rounds, std::size_t cell) {
+  const Term own = address(rounds.cells[cell].event);
+  const Term first = c_.sub(own, c_.mul(number(strides_[cell]), t_));
+  const std::uint32_t symbol = variable(first);
+  if (symbol == ptx::none) return false;
+  for (const Term atom : c_.atoms(first)) {
+    const auto offset = c_.difference(first, c_.extract(atom, 0, 32));
+    if (!offset || *offset < 0) return false;
+    const std::uint64_t elements = 2 * (rounds.rolled ? widest_round : rounds.width);
+    return static_cast<std::uint64_t>(*offset) + elements * strides_[cell] <=
+           k_.body.symbols[symbol].size;
+  }
+  return false;
+}
+
+// --- Cells -----------------------------------------------------------------------------------
+
+Term RoundElements::address(std::size_t e) {
+  return c_.extract(event(e).address, 0, 32); // of shared memory
+}
+
+// The stretch does not find it anew in each of its trips.
+bool RoundElements::is_fixed(const Rounds& r, Term t) const {
+  return !r.rolled || TripShift(k_, loop_).is_fixed(t);
+}
+
+bool RoundElements::find_cells(Rounds& r) {
+  for (std::size_t e = 0; e < k_.trace.events.size(); ++e) {
+    const Event& s = event(e);
+    if (s.inst < r.begin || s.inst >= r.end || s.kind == EventKind::clobber) continue;
+    const Inst& inst = k_.body.insts[s.inst];
+    const auto value = s.kind == EventKind::store ? k_.body.src(inst) : k_.body.dst(inst);
+    if (s.ordered || s.elements != 1 || (s.element_bytes != 4 && s.element_bytes != 8) ||
+        value.size() != 1 || value[0].kind != Arg::Kind::reg ||
+        ptx::bit_width(k_.body.registers[value[0].id].type) != 8 * s.element_bytes)
+      return refuse("the access at line {} is volatile, a vector or of a part of a register",
+                    line(s.inst));
+    events_.push_back(e);
+    if (s.kind == EventKind::store && !add_cell(r, e)) return false;
+  }
+  return !r.cells.empty() || refuse("nothing is stored");
+}
+
+bool RoundElements::add_cell(Rounds& r, std::size_t e) {
+  const Term own = address(e);
+  for (const Cell& known : r.cells)
+    if (address(known.event) == own && known.bytes == event(e).element_bytes) return true;
+  const Stride stride = relaxed_.stride(event(e).address);
+  const bool steps = stride.kind == Stride::Kind::constant &&
+                     stride.bytes >= std::int64_t{event(e).element_bytes} && stride.bytes <= 4096;
+  if (steps) {
+    const auto bytes = static_cast<unsigned>(stride.bytes);
+    const Term base = c_.sub(own, c_.mul(number(bytes), t_));
+    if (!c_.depends_on(base, t_) && c_.uniformity(base) <= sym::Uniformity::block &&
+        is_fixed(r, base) && entered_with(r, e)) {
+      r.cells.push_back({e, event(e).element_bytes});
+      strides_.push_back(bytes);
+      return true;
+    }
+  }
+  return refuse("the store at line {} is not to an element of each thread's own",
+                line(event(e).inst));
+}
+
+// The address can be named at the beginning: no instruction of the stretch writes its register.
+bool RoundElements::entered_with(const Rounds& r, std::size_t e) const {
+  const auto addresses = k_.body.addr(k_.body.insts[event(e).inst]);
+  if (addresses.size() != 1 || addresses[0].base.kind != Arg::Kind::reg) return false;
+  return !analysis::written(k_.body, r.begin, r.end, addresses[0].base.id);
+}
+
+// Elements of different cells never meet.
+bool RoundElements::apart(const Rounds& r) {
+  for (std::size_t a = 0; a < r.cells.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) {
+      const Term one = address(r.cells[a].event), other = address(r.cells[b].event);
+      const auto bytes = c_.difference(one, other);
+      const std::int64_t length = 32 * std::int64_t{std::max(strides_[a], strides_[b])};
+      if (bytes && std::abs(*bytes) >= length) continue;
+      const std::uint32_t first = variable(one), second = variable(other);
+      if (!bytes && first != ptx::none && second != ptx::none && first != second) continue;
+      return refuse("the arrays at lines {} and {} may overlap", line(event(r.cells[a].event).inst),
+                    line(event(r.cells[b].event).inst));
+    }
+  return true;
+}
+
+// The one variable of known size that an address is about.
+std::uint32_t RoundElements::variable(Term t) const {
+  std::uint32_t found = ptx::none;
+  for (const Term atom : c_.atoms(t)) {
+    const sym::Atom& info = c_.atom_info(atom);
+    if (info.kind != static_cast<std::uint32_t>(AtomKind::symbol)) continue;
+    if (found != ptx::none || k_.body.symbols[info.tag].size == 0) return ptx::none;
+    found = info.tag;
+  }
+  return found;
+}
+
+// --- Whose element ---------------------------------------------------------------------------
+
+bool RoundElements::place(Rounds& r) {
+  for (const std::size_t e : events_) {
+    RoundAccess access{.event = e};
+    if (!whose(r, access))
+      return refuse("line {} is about no element that is known", line(event(e).inst));
+    r.accesses.push_back(access);
+  }
+  for (const RoundAccess& access : r.accesses) {
+    if (access.own()) continue;
+    if (r.rolled && access.by == ptx::none)
+      return refuse("line {} reads at a fixed distance", line(event(access.event).inst));
+    if (r.width_register == ptx::none && r.width == 0) {
+      r.width_register = access.by;
+      r.width = access.distance;
+    }
+    if (r.rolled && access.by != r.width_register)
+      return refuse("the rounds at line {} read at two distances", line(r.begin));
+  }
+  if (r.width_register == ptx::none && (r.width == 0 || r.width > widest_round))
+    return refuse("the rounds at line {} are of several warps", line(r.begin));
+  width_ = r.rolled ? width_term_ : number(r.width);
+  return true;
+}
+
+bool RoundElements::whose(const Rounds& r, RoundAccess& access) {
+  const bool store = event(access.event).kind == EventKind::store;
+  for (std::size_t cell = 0; cell < r.cells.size(); ++cell) {
+    if (r.cells[cell].bytes != event(access.event).element_bytes) continue;
+    const Term own = address(r.cells[cell].event), here = address(access.event);
+    access.cell = cell;
+    if (is_at(here, own, cell, number(0))) return true;
+    if (store) continue;
+    if (const auto bytes = c_.difference(here, own)) {
+      if (*bytes <= 0 || *bytes % strides_[cell] != 0 || *bytes / strides_[cell] > 512) continue;
+      access.distance = static_cast<unsigned>(*bytes / strides_[cell]);
+      return is_at(here, own, cell, number(access.distance));
+    }
+    if (r.rolled && by_register(r, access, here, own)) return true;
+  }
+  return false;
+}
+
+bool RoundElements::is_at(Term here, Term own, std::size_t cell, Term distance) {
+  const Term there = c_.add(own, c_.mul(number(strides_[cell]), distance));
+  return there == here && solver_.prove_equal({}, there, here).verdict == sym::Verdict::proved;
+}
+
+// A register of 32 bits that holds the distance where the loop is entered, the same for all
+// threads of the block.
+bool RoundElements::by_register(const Rounds& r, RoundAccess& access, Term here, Term own) {
+  for (const emulator::Definition& d : k_.trace.definitions) {
+    if (!d.at_entry || d.inst != r.begin || c_.width(d.value) != 32 ||
+        c_.uniformity(d.value) > sym::Uniformity::block)
+      continue;
+    if (width_term_.valid() && d.value != width_term_) continue;
+    if (!is_at(here, own, access.cell, d.value)) continue;
+    access.by = d.reg;
+    width_term_ = d.value;
+    return true;
+  }
+  return false;
+}
+
+} // namespace ptxasw::reuse

@@ -1,0 +1,69 @@
+// The elements that a stretch of rounds is about (rounds.hpp): which there are, whose each access
+// is, and whether they are sure to exist.
+#pragma once
+
+#include "reuse/relaxed.hpp"
+#include "reuse/rounds.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ptxasw::reuse {
+
+class RoundElements {
+public:
+  RoundElements(emulator::Kernel& kernel, sym::Solver& solver, Relaxed& relaxed, std::uint32_t loop)
+      : k_(kernel), c_(*kernel.context), solver_(solver), relaxed_(relaxed), loop_(loop),
+        t_(kernel.trace.special(ptx::Special::tid_x)) {}
+
+  // Cells and accesses of the stretch into `rounds`, whose begin and end are known; and its width.
+  // False: it is none, and why() tells the reason.
+  bool find(Rounds& rounds);
+
+  [[nodiscard]] const std::vector<std::size_t>& events() const { return events_; }
+  [[nodiscard]] sym::Term width() const { return width_; }
+  [[nodiscard]] const std::string& why() const { return why_; }
+
+  // All elements up to twice the width lie in a variable whose size is known: they can be read, and
+  // what was read can be written back, whether the original does or not.
+  [[nodiscard]] bool exist(const Rounds& rounds, std::size_t cell);
+
+private:
+  template <class... Args> bool refuse(fmt::format_string<Args...> format, Args&&... args) {
+    why_ = fmt::format(format, std::forward<Args>(args)...);
+    return false;
+  }
+  [[nodiscard]] std::uint32_t line(ptx::InstId inst) const {
+    return ptx::line_of(k_.body, k_.body.insts[inst]);
+  }
+  [[nodiscard]] const emulator::Event& event(std::size_t e) const { return k_.trace.events[e]; }
+  [[nodiscard]] sym::Term number(unsigned n) { return c_.constant(32, n); }
+  [[nodiscard]] sym::Term address(std::size_t e);
+  [[nodiscard]] bool is_fixed(const Rounds& r, sym::Term t) const;
+  bool find_cells(Rounds& r);
+  bool add_cell(Rounds& r, std::size_t e);
+  [[nodiscard]] bool entered_with(const Rounds& r, std::size_t e) const;
+  bool apart(const Rounds& r);
+  [[nodiscard]] std::uint32_t variable(sym::Term t) const;
+  bool place(Rounds& r);
+  bool whose(const Rounds& r, RoundAccess& access);
+  bool is_at(sym::Term here, sym::Term own, std::size_t cell, sym::Term distance);
+  bool by_register(const Rounds& r, RoundAccess& access, sym::Term here, sym::Term own);
+
+  emulator::Kernel& k_;
+  sym::Context& c_;
+  sym::Solver& solver_;
+  Relaxed& relaxed_;
+  std::uint32_t loop_;
+  sym::Term t_, width_, width_term_;
+  std::vector<std::size_t> events_; // accesses of the stretch
+  std::vector<unsigned> strides_;   // by cell
+  std::string why_;
+};
+
+} // namespace ptxasw::reuse
