@@ -3,6 +3,7 @@
 // anything there. Who asks must live with no answer.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,9 @@ struct AssemblyRequest {
   std::vector<std::string> entries; // only these kernels; empty: all
   // Let the cubin say of each instruction which line of the text it comes from (ptxas -lineinfo).
   bool line_info = false;
+  // So that a text may be given up that takes much longer than the original, and so that trials,
+  // of which there are many, take no longer than is in proportion to it all together.
+  enum class Purpose : std::uint8_t { original, trial, rewritten } purpose = Purpose::rewritten;
 };
 
 struct Assembled {

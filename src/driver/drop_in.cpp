@@ -52,6 +52,7 @@ struct Input {
   std::string path; // as in the arguments; "-" for standard input
   std::string text;
   Optimized optimized;
+  Patience patience; // with other texts in its place
   [[nodiscard]] std::string shown() const { return path == "-" ? "<stdin>" : path; }
 };
 
@@ -248,7 +249,8 @@ private:
       return line.with(changes);
     };
     const CrashNet::Outside outside(net, CrashNet::Clock::runs);
-    return assemble_all(ptxas, environment, requests, arguments, interrupted, refusal);
+    return assemble_all(ptxas, environment, requests, arguments, inputs[n].patience, interrupted,
+                        refusal);
   }
 
   // Runs ptxas for good with `text` for input `n`, and for the other inputs what has been made of

@@ -105,13 +105,17 @@ private:
   }
 };
 
-// Whole seconds is what the system counts in.
-rlimit patient_limit(const rusage& first, unsigned patience) {
-  constexpr rlim_t some_seconds = 2;
-  const auto seconds = static_cast<rlim_t>(first.ru_utime.tv_sec + first.ru_stime.tv_sec);
-  const auto micros = static_cast<rlim_t>(first.ru_utime.tv_usec + first.ru_stime.tv_usec);
-  const rlim_t most = seconds * patience + micros * patience / 1'000'000 + some_seconds;
-  return {most, most + 1};
+// Of a child that runs.
+void hold_to(pid_t child, unsigned seconds) {
+  if (seconds == Limits::none) return;
+  const rlimit limit{seconds, rlim_t{seconds} + 1};
+  prlimit(child, RLIMIT_CPU, &limit, nullptr);
+}
+
+double seconds_of(const rusage& usage) {
+  constexpr double micro = 1e-6;
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         micro * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 // Starts the command; the error is 0 if that worked.
@@ -145,40 +149,39 @@ tl::expected<Ended, std::string> run(Command command, Environment environment) {
 }
 
 std::vector<Ended> run_all(std::vector<Command> commands, Environment environment, unsigned at_once,
-                           unsigned patience) {
+                           Limits& limits) {
   std::vector<Ended> ended(commands.size(), Ended{.code = 255});
   std::map<pid_t, std::size_t> running;
   const SignalGate gate;
   int interrupted = 0;
-  rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
-  rlim_t limited = limit.rlim_cur;
   for (std::size_t next = 0; next < commands.size() || !running.empty();) {
     if (next < commands.size() && interrupted == 0 && running.size() < std::max(1U, at_once)) {
       pid_t child = 0;
-      if (start(commands[next], gate, environment, child) == 0) {
+      const unsigned limit = limits.of(next);
+      if (limit == 0) {
+        ended[next] = {.signal = SIGXCPU};
+      } else if (start(commands[next], gate, environment, child) == 0) {
         running.emplace(child, next);
-        if (limit.rlim_cur != RLIM_INFINITY) prlimit(child, RLIMIT_CPU, &limit, nullptr);
+        hold_to(child, limit);
       }
       ++next;
       continue;
     }
     if (interrupted != 0) next = commands.size();
+    const std::size_t before = running.size();
     std::erase_if(running, [&](const auto& entry) {
       int status = 0;
       rusage usage{};
       const pid_t done = wait4(entry.first, &status, WNOHANG, &usage);
       if (done == 0 || (done < 0 && errno == EINTR)) return false;
-      if (done > 0 && entry.second == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        limit = patient_limit(usage, patience);
       if (done > 0 && WIFSIGNALED(status)) ended[entry.second] = {.signal = WTERMSIG(status)};
       if (done > 0 && WIFEXITED(status)) ended[entry.second] = {.code = WEXITSTATUS(status)};
+      if (done > 0) limits.has_ended(entry.second, ended[entry.second], seconds_of(usage));
       return true;
     });
-    if (const bool is_new = limit.rlim_cur != limited; is_new) {
-      limited = limit.rlim_cur;
+    if (running.size() != before)
       for (const auto& [child, index] : running)
-        prlimit(child, RLIMIT_CPU, &limit, nullptr);
-    }
+        hold_to(child, std::max(1U, limits.of(index)));
     if (running.empty() || (next < commands.size() && running.size() < at_once)) continue;
     const int signal = gate.next();
     if (signal <= 0 || signal == SIGCHLD) continue;

@@ -33,12 +33,25 @@ std::string replace_process(Command command, Environment environment);
 // Starts the program and waits. Signals that would end us are passed on to it meanwhile.
 tl::expected<Ended, std::string> run(Command command, Environment environment);
 
+// What the commands of a list may take, in whole seconds of processor time.
+class Limits {
+public:
+  static constexpr unsigned none = ~0U;
+
+  Limits() = default;
+  Limits(const Limits&) = delete;
+  Limits& operator=(const Limits&) = delete;
+  virtual ~Limits() = default;
+  // Of the n-th; 0: it is not started. May change whenever one has ended.
+  [[nodiscard]] virtual unsigned of(std::size_t n) const = 0;
+  virtual void has_ended(std::size_t n, const Ended& how, double seconds) = 0;
+};
+
 // Starts all of them, at most `at_once` at a time, and waits. What is sent to us goes to all that
-// run, and no more are started; a command that was not run has code 255. Once the first has ended
-// well, each other one that takes `patience` times its processor time, and some seconds, is ended
-// by SIGXCPU.
+// run, and no more are started; a command that was not run has code 255. One that comes to its
+// limit is ended by SIGXCPU, or counts as ended by it if it never ran.
 std::vector<Ended> run_all(std::vector<Command> commands, Environment environment, unsigned at_once,
-                           unsigned patience);
+                           Limits& limits);
 
 // Ends as the child did: dies by the same signal, or returns its exit code for main.
 int end_like(const Ended& child);

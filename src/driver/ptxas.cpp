@@ -4,6 +4,7 @@
 #include "driver/files.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <fmt/format.h>
 #include <thread>
@@ -13,7 +14,13 @@ namespace {
 
 constexpr unsigned most_at_once = 8;
 
-constexpr unsigned patience = 20; // with texts of ours, in terms of the time that the first takes
+// Times what the original takes, and so many seconds.
+struct Share {
+  double times, seconds;
+  [[nodiscard]] double of(double own) const { return times * own + seconds; }
+};
+// One that is to be kept has come so far that it is worth it: its like was tried before.
+constexpr Share one_text{12, 2}, one_trial{8, 1}, all_trials{10, 3};
 
 struct Run {
   MemoryFile source, cubin, messages;
@@ -31,13 +38,51 @@ std::string first_complaint(std::string_view messages) {
   return "";
 }
 
+// What Patience says, for the requests of one call.
+class Patiently : public Limits {
+public:
+  Patiently(std::span<const AssemblyRequest> requests, Patience& patience)
+      : requests_(requests), patience_(patience) {}
+  [[nodiscard]] unsigned of(std::size_t n) const override { return patience_.with(requests_[n]); }
+  void has_ended(std::size_t n, const Ended& how, double seconds) override {
+    patience_.took(requests_[n], seconds, how.ok());
+  }
+
+private:
+  std::span<const AssemblyRequest> requests_;
+  Patience& patience_;
+};
+
 } // namespace
+
+unsigned Patience::with(const AssemblyRequest& request) const {
+  using Purpose = AssemblyRequest::Purpose;
+  if (own_.empty() || request.purpose == Purpose::original) return Limits::none;
+  double own = 0;
+  for (const auto& [entries, seconds] : own_)
+    own += seconds;
+  double most = one_text.of(own);
+  if (request.purpose == Purpose::trial) {
+    const double left = all_trials.of(own) - trials_;
+    if (left <= 0) return 0;
+    most = std::min(one_trial.of(own), left);
+  }
+  return static_cast<unsigned>(std::ceil(most));
+}
+
+void Patience::took(const AssemblyRequest& request, double seconds, bool well) {
+  using Purpose = AssemblyRequest::Purpose;
+  if (request.purpose == Purpose::trial) trials_ += seconds;
+  if (request.purpose != Purpose::original || !well) return;
+  double& own = own_[request.entries];
+  own = std::max(own, seconds);
+}
 
 std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
                                                    const Environment& environment,
                                                    std::span<const AssemblyRequest> requests,
-                                                   const Arguments& arguments, int& interrupted,
-                                                   std::string& refusal) {
+                                                   const Arguments& arguments, Patience& patience,
+                                                   int& interrupted, std::string& refusal) {
   std::vector<std::optional<Assembled>> results(requests.size());
   if (interrupted != 0) return results;
   std::vector<Run> runs;
@@ -56,8 +101,8 @@ std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
   Environment tuned = environment;
   tuned.use_large_pages();
   const unsigned at_once = std::clamp(std::thread::hardware_concurrency(), 1U, most_at_once);
-  const std::vector<Ended> ended =
-      run_all(std::move(commands), std::move(tuned), at_once, patience);
+  Patiently limits(requests, patience);
+  const std::vector<Ended> ended = run_all(std::move(commands), std::move(tuned), at_once, limits);
   for (std::size_t n = 0; n < ended.size(); ++n) {
     interrupted = std::max(interrupted, ended[n].interrupted);
     if (ended[n].ok())
@@ -78,8 +123,8 @@ std::vector<std::optional<Assembled>> Ptxas::assemble(std::span<const AssemblyRe
     if (request.line_info) words.emplace_back("-lineinfo");
     return words;
   };
-  return assemble_all(program_, Environment::current(), requests, arguments, interrupted_,
-                      refusal_);
+  return assemble_all(program_, Environment::current(), requests, arguments, patience_,
+                      interrupted_, refusal_);
 }
 
 } // namespace ptxasw::driver

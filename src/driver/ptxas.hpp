@@ -6,6 +6,7 @@
 #include "ptxasw/assembler.hpp"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,14 +17,27 @@ namespace ptxasw::driver {
 using Arguments = std::function<std::vector<std::string>(
     const AssemblyRequest& request, const std::string& source, const std::string& cubin)>;
 
+// How long ptxas may take with texts of ours, in processor time and in terms of what it takes with
+// the original. Before that is known there is no limit: what needs it is asked first.
+class Patience {
+public:
+  // Whole seconds, at least one; 0: the trials have used up theirs.
+  [[nodiscard]] unsigned with(const AssemblyRequest& request) const;
+  void took(const AssemblyRequest& request, double seconds, bool well);
+
+private:
+  std::map<std::vector<std::string>, double> own_; // of the original, by the kernels asked for
+  double trials_ = 0;                              // all of them together
+};
+
 // All requests, several at a time; nothing for those that ptxas would not take or took too long
 // for, and `refusal` says what it said. `interrupted` is set to the signal that we were sent
 // meanwhile; then nothing is started any more.
 std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
                                                    const Environment& environment,
                                                    std::span<const AssemblyRequest> requests,
-                                                   const Arguments& arguments, int& interrupted,
-                                                   std::string& refusal);
+                                                   const Arguments& arguments, Patience& patience,
+                                                   int& interrupted, std::string& refusal);
 
 // A ptxas by itself, for `architecture`, as sub-commands ask it.
 class Ptxas : public Assembler {
@@ -41,6 +55,7 @@ public:
 private:
   std::string program_;
   std::string architecture_;
+  Patience patience_;
   int interrupted_ = 0;
   std::string refusal_;
 };

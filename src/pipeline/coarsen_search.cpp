@@ -87,6 +87,7 @@ public:
   [[nodiscard]] unsigned trials() const { return trials_; }
 
 private:
+  using Purpose = AssemblyRequest::Purpose;
   using Trials = std::vector<std::vector<CoarsenCandidate>>; // by job
 
   void collect(std::span<KernelJob* const> jobs) {
@@ -120,9 +121,13 @@ private:
       names.push_back(job->name());
     // With lines: what is chosen is compared with it (judgement.hpp).
     if (with_original)
-      requests.push_back({.text = *module_.text, .entries = names, .line_info = true});
+      requests.push_back({.text = *module_.text,
+                          .entries = names,
+                          .line_info = true,
+                          .purpose = Purpose::original});
     for (std::size_t n = 0; n < rounds; ++n)
-      requests.push_back({.text = text_with(trials, n), .entries = names});
+      requests.push_back(
+          {.text = text_with(trials, n), .entries = names, .purpose = Purpose::trial});
     if (requests.empty()) return;
     const auto assembled = assembler_.assemble(requests);
     trials_ += static_cast<unsigned>(requests.size());
@@ -156,7 +161,8 @@ private:
       if (n >= trials[j].size()) continue;
       Trials alone(trials.size());
       alone[j].assign(trials[j].begin(), trials[j].begin() + static_cast<std::ptrdiff_t>(n) + 1);
-      requests.push_back({.text = text_with(alone, n), .entries = {jobs_[j]->name()}});
+      requests.push_back(
+          {.text = text_with(alone, n), .entries = {jobs_[j]->name()}, .purpose = Purpose::trial});
     }
     trials_ += static_cast<unsigned>(requests.size());
     for (const auto& assembled : assembler_.assemble(requests))

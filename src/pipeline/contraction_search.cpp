@@ -147,11 +147,11 @@ public:
 
   // `given`: choices that are not recovered.
   Pinning run(const std::map<std::string, Pinning::Kernel, std::less<>>* given = nullptr) {
-    const auto before = assemble(*lines_.module.text);
+    const auto before = assemble(*lines_.module.text, Purpose::original);
     if (before && given == nullptr) recover_all(*before);
     if (before && given != nullptr) take_all(*given);
     if (!choices_.empty()) {
-      const auto after = assemble(lines_.pinned(choices_));
+      const auto after = assemble(lines_.pinned(choices_), Purpose::rewritten);
       for (auto& [name, kernel] : result_.kernels) {
         if (!kernel.refused.empty()) continue;
         kernel.refused = after ? verify(name, kernel, *before, *after)
@@ -175,8 +175,10 @@ private:
     Codes codes; // views into it
   };
 
-  std::unique_ptr<Machine> assemble(const std::string& text) {
-    auto made = assembler_.assemble({.text = text, .entries = kernels_, .line_info = true});
+  using Purpose = AssemblyRequest::Purpose;
+  std::unique_ptr<Machine> assemble(const std::string& text, Purpose purpose) {
+    auto made = assembler_.assemble(
+        {.text = text, .entries = kernels_, .line_info = true, .purpose = purpose});
     if (!made) return nullptr;
     auto result = std::make_unique<Machine>();
     result->cubin = std::move(made->cubin);

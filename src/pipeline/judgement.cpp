@@ -87,7 +87,7 @@ using Versions = std::map<std::string, Version, std::less<>>;
 // original that stands for the value of an instruction.
 template <class Whose>
 Versions read(const ptx::Module& module, const std::vector<std::string>& kernels,
-              Assembler& assembler, const Whose& whose) {
+              Assembler& assembler, AssemblyRequest::Purpose purpose, const Whose& whose) {
   Versions versions;
   bool any = false;
   for (const ptx::Function& function : module.functions) {
@@ -108,8 +108,8 @@ Versions read(const ptx::Module& module, const std::vector<std::string>& kernels
     version.unknown = "the assembler was of no help";
   }
   if (!any) return versions;
-  const auto made =
-      assembler.assemble({.text = *module.text, .entries = kernels, .line_info = true});
+  const auto made = assembler.assemble(
+      {.text = *module.text, .entries = kernels, .line_info = true, .purpose = purpose});
   if (!made) return versions;
   const auto codes = machine::read_code(made->cubin);
   for (auto& [name, version] : versions) {
@@ -258,12 +258,13 @@ std::map<std::string, std::string> judge(const ptx::Module& original, const std:
     std::vector<std::uint32_t> whose(made.instructions.size(), nobodys);
     if (origins != nullptr) whose = origins_of(original, before, made, *origins);
     using Name = const std::string&;
-    const Versions was = read(before, kernels, assembler,
+    using Purpose = AssemblyRequest::Purpose;
+    const Versions was = read(before, kernels, assembler, Purpose::original,
                               [](Name, const Lines& twins, std::uint32_t line, std::uint32_t) {
                                 return mapped(twins, line);
                               });
     const Versions is =
-        read(after, kernels, assembler,
+        read(after, kernels, assembler, Purpose::rewritten,
              [&](Name name, const Lines&, std::uint32_t line, std::uint32_t instruction) {
                const std::uint32_t of = whose.at(instruction);
                return of == nobodys ? nobodys + line : mapped(was.at(name).twins, of);

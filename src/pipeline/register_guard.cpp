@@ -102,7 +102,8 @@ Optimized settle(Optimized rewritten, const std::string& original, Assembler& as
   std::vector<TakenBack> taken_back;
   while (rewritten.changed) {
     const std::vector<std::string> changed = changed_kernels(rewritten);
-    const AssemblyRequest as_it_was{.text = original, .entries = changed};
+    const AssemblyRequest as_it_was{
+        .text = original, .entries = changed, .purpose = AssemblyRequest::Purpose::original};
     const Questions questions{[&] {
                                 const auto before = assembler.assemble(as_it_was);
                                 return before ? machine::read_usage(before->messages)
