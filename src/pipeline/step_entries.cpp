@@ -2,8 +2,10 @@
 #include "pipeline/step_entries.hpp"
 
 #include "emulator/emulate.hpp"
+#include "machine/assembler.hpp"
 #include "pipeline/contraction_search.hpp"
 #include "pipeline/judgement.hpp"
+#include "pipeline/step_shapes.hpp"
 #include "rewrite/float_freedom.hpp"
 #include "rewrite/steps.hpp"
 
@@ -11,23 +13,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace ptxasw::pipeline {
 namespace {
-
-// Measured on an H200, 2-D, f32 and f64: halos of seven steps of radius 1 still pay, of radius 2 no
-// more than three. Left to itself, ptxas takes so many registers that an SM holds a single block of
-// f64: 2.16 becomes 3.06 with two (8192^2, radius 1); three are best for f32.
-rewrite::StepShape usual_shape(const reuse::StepPlan& plan) {
-  int reach = 0;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    reach = std::max({reach, -plan.least[axis], plan.most[axis]});
-  unsigned bytes = 0;
-  for (const reuse::StepArray& array : plan.arrays)
-    bytes += array.bytes;
-  return {.count = reach <= 1 ? 7U : 3U, .resident = bytes <= 4 ? 3U : bytes <= 8 ? 2U : 1U};
-}
 
 class Maker {
 public:
@@ -89,29 +80,59 @@ private:
     const reuse::StepPlan plan = reuse::find_step(kernel);
     result.outcome = describe_step(plan);
     if (!plan.refused.empty()) return;
-    rewrite::StepShape shape = usual_shape(plan);
-    if (!options_.steps_auto) shape.count = options_.steps;
-    const unsigned count = shape.count;
     // Under the kernel's own name, to be judged in its place.
-    rewrite::StepEntry entry = rewrite::write_steps(kernel, plan, shape, name);
+    rewrite::StepEntry entry = shaped(kernel, plan, *function);
     if (entry.refused.empty() && options_.fp_contract == FpContract::exact)
       entry.refused = judged(*function, entry.text);
     if (!entry.refused.empty()) {
-      result.outcome += fmt::format("; no entry for {} steps: {}", count, entry.refused);
+      result.outcome += fmt::format("; no entry for several steps: {}", entry.refused);
       return;
     }
+    const unsigned count = entry.contract.count;
     entry.contract.entry = fmt::format("{}__ptxasw_steps{}", name, count);
     result.text = fmt::format("\n\n{}", renamed(entry.text, name, entry.contract.entry));
+    const auto& covers = entry.contract.covers;
+    result.outcome += fmt::format("; an entry does {} of them, {}x{}x{} places a block", count,
+                                  covers[0], covers[1], covers[2]);
     result.steps.push_back(std::move(entry.contract));
-    result.outcome += fmt::format("; an entry does {} of them", count);
+  }
+
+  // The first that can be made and stays in registers; or else the one that comes nearest to it.
+  rewrite::StepEntry shaped(const emulator::Kernel& kernel, const reuse::StepPlan& plan,
+                            const ptx::Function& function) {
+    const std::string name(function.name);
+    rewrite::StepEntry best;
+    std::optional<Usage> least;
+    for (rewrite::StepShape shape : step_shapes(plan)) {
+      if (!options_.steps_auto) shape.count = options_.steps;
+      rewrite::StepEntry entry = rewrite::write_steps(kernel, plan, shape, name);
+      if (!entry.refused.empty()) {
+        if (!least && best.refused.empty()) best = std::move(entry);
+        continue;
+      }
+      const auto assembled =
+          assembler_.assemble({.text = replaced(function, entry.text), .entries = {name}});
+      const auto usage =
+          assembled ? machine::find(machine::read_usage(assembled->messages), name) : std::nullopt;
+      if (!usage || stays_in_registers(*usage)) return entry;
+      if (!least || usage->stack < least->stack) {
+        best = std::move(entry);
+        least = usage;
+      }
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::string replaced(const ptx::Function& function, const std::string& text) const {
+    const ptx::Range whole{module_.statements[function.statement].range.begin,
+                           module_.body_of(function).back().range.end};
+    const std::vector<ptx::Edit> edits{{whole, text}};
+    return ptx::print(module_, edits);
   }
 
   std::string judged(const ptx::Function& function, const std::string& text) {
-    const ptx::Range whole{module_.statements[function.statement].range.begin,
-                           module_.body_of(function).back().range.end};
     const std::string name(function.name);
-    const std::vector<ptx::Edit> edits{{whole, text}};
-    const auto found = judge(module_, ptx::print(module_, edits), {name}, assembler_);
+    const auto found = judge(module_, replaced(function, text), {name}, assembler_);
     const auto why = found.find(name);
     return why == found.end() ? "" : why->second;
   }

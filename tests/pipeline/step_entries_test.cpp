@@ -5,6 +5,7 @@
 #include "machine/fake.hpp"
 #include "source_dir.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,17 +57,45 @@ TEST(StepEntries, AreAsManyAsPay) {
   Options options;
   options.steps_auto = true;
   const auto made = entries_of(golden("iterated2d"), options);
+  EXPECT_EQ(made.at("j2d9pt_f32").steps.at(0).count, 9U);
   EXPECT_EQ(made.at("j2d9pt_f64").steps.at(0).count, 7U);
+  EXPECT_EQ(made.at("j2ds9pt_f32").steps.at(0).count, 5U);
   EXPECT_EQ(made.at("j2d25pt_f32").steps.at(0).count, 3U);
-  EXPECT_THAT(made.at("j2d9pt_f64").text, HasSubstr(".minnctapersm 2"));
+  EXPECT_THAT(made.at("j2d25pt_f64").text, HasSubstr(".minnctapersm 2"));
+}
+
+// ptxas says that the largest regions do not stay in registers.
+TEST(StepEntries, TakeAShapeThatStaysInRegisters) {
+  Options options;
+  options.steps_auto = true;
+  const auto made = [&](bool any_fits) {
+    machine::FakeAssembler assembler([&](const AssemblyRequest& request) {
+      const bool large = request.text.find(".maxntid 256\n.minnctapersm 2") != std::string::npos;
+      const unsigned stack = large || !any_fits ? 400 : 0;
+      return Assembled{.cubin = "",
+                       .messages =
+                           fmt::format("ptxas info    : Compiling entry function '{0}' for "
+                                       "'sm_90'\nptxas info    : Function properties for "
+                                       "{0}\n    {1} bytes stack frame, 0 bytes spill stores, "
+                                       "0 bytes spill loads\nptxas info    : Used 80 "
+                                       "registers, used 1 barriers, 36992 bytes smem\n",
+                                       request.entries.at(0), stack)};
+    });
+    return make_step_entries(golden("iterated2d"), "test.ptx", options, assembler)
+        .at("j2d5pt_f32")
+        .steps.at(0);
+  };
+  EXPECT_EQ(made(true).count, 7U);
+  EXPECT_EQ(made(false).count, 9U); // all are alike: the first one
 }
 
 TEST(StepEntries, AreNotForThreeAxesNorForWhatIsNoStep) {
   Options options;
   options.steps = 3;
-  EXPECT_THAT(entries_of(golden("iterated3d"), options).at("j3d7pt_f32").outcome,
-              HasSubstr("no entry for 3 steps: its neighbours lie along three axes: a region on "
-                        "chip would compute each of its places 3.9 times"));
+  EXPECT_THAT(
+      entries_of(golden("iterated3d"), options).at("j3d7pt_f32").outcome,
+      HasSubstr("no entry for several steps: its neighbours lie along three axes: a region on "
+                "chip would compute each of its places 3.9 times"));
   EXPECT_THAT(entries_of(golden("matvec"), options).begin()->second.outcome,
               HasSubstr("no time step: it has loops"));
 }

@@ -100,9 +100,10 @@ struct StepHost {
     return outcome;
   }
 
-  // Empty if both end with the same bytes.
-  [[nodiscard]] std::string difference(unsigned steps) const {
+  // Empty if both end with the same bytes. `merged`: counts the launches of several steps.
+  [[nodiscard]] std::string difference(unsigned steps, unsigned* merged = nullptr) const {
     const Outcome left = run(steps, true), right = run(steps, false);
+    if (merged != nullptr) *merged += right.merged_launches;
     if (!left.error.empty()) return "plain: " + left.error;
     if (!right.error.empty()) return "merged: " + right.error;
     if (const auto found = simt::first_difference(left.memory, right.memory))

@@ -1,0 +1,59 @@
+// See step_shapes.hpp.
+#include "pipeline/step_shapes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace ptxasw::pipeline {
+
+using rewrite::StepShape;
+
+namespace {
+
+// Of the entry's stack, bytes. Some tens cost nothing that could be measured, a hundred up to 10 %
+// and several hundred up to 20 % (bench/results/h200/steps.md).
+constexpr unsigned most_stack = 128;
+constexpr std::size_t many_values = 16; // that a place is computed from
+
+} // namespace
+
+// Measured on an H200, 2-D, 512^2 to 8192^2: of several hundred shapes those with the best
+// geometric mean (bench/results/h200/steps.md). Halos of nine or seven steps of radius 1 still pay,
+// of radius 2 no more than five, and three where each step is long. Left to itself ptxas takes so
+// many registers that an SM holds a single block. Two tiles, or regions that need more shared
+// memory than a block has without asking, gained nothing.
+std::vector<StepShape> step_shapes(const reuse::StepPlan& plan) {
+  int reach = 0;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    reach = std::max({reach, -plan.least[axis], plan.most[axis]});
+  unsigned bytes = 0;
+  std::size_t values = 0;
+  for (const reuse::StepArray& array : plan.arrays) {
+    bytes += array.bytes;
+    values += array.loads.size();
+  }
+  const bool near = reach <= 1, narrow = bytes <= 4;
+  const unsigned steps = near ? 7 : 3;
+  std::vector<StepShape> shapes;
+  if (narrow && (near || values < many_values))
+    shapes.push_back({.count = near ? 9U : 5U,
+                      .width = 128,
+                      .strips = 8,
+                      .rows = 8,
+                      .columns = 4,
+                      .resident = 2});
+  if (!narrow && near) shapes.push_back({.count = 7, .strips = 8, .rows = 8, .columns = 4});
+  const unsigned resident = narrow ? 3 : 2;
+  shapes.push_back({.count = steps, .strips = 8, .rows = 8, .columns = 2, .resident = resident});
+  shapes.push_back({.count = steps, .resident = resident});
+  // Several arrays.
+  shapes.push_back({.count = near ? 5U : 3U, .strips = 5, .rows = 8, .columns = 2});
+  shapes.push_back({.count = 3, .width = 32, .strips = 8, .rows = 4});
+  return shapes;
+}
+
+bool stays_in_registers(const Usage& usage) {
+  return usage.stack <= most_stack;
+}
+
+} // namespace ptxasw::pipeline

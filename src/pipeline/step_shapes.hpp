@@ -1,0 +1,24 @@
+// Which shape an entry for several time steps gets: the fastest as measured, of those that the
+// kernel's own registers leave possible.
+//
+// Regions want to be large (each computes its halo again), and threads want many places (they pass
+// fewer values on), so registers decide. What a kernel takes is known when ptxas has been asked:
+// shapes are tried in the measured order, and the first one is taken that fits into shared memory
+// and for which ptxas has to keep next to nothing in memory.
+#pragma once
+
+#include "ptxasw/assembler.hpp"
+#include "reuse/step.hpp"
+#include "rewrite/steps.hpp"
+
+#include <vector>
+
+namespace ptxasw::pipeline {
+
+// The best first.
+std::vector<rewrite::StepShape> step_shapes(const reuse::StepPlan& plan);
+
+// A thread's places stay in registers, but for a few of the path along rims.
+bool stays_in_registers(const Usage& usage);
+
+} // namespace ptxasw::pipeline
