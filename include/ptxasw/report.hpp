@@ -68,10 +68,11 @@ struct KernelReport {
   std::string coarsening;    // what came of --coarsen, in words; empty if it was not asked for
   // The host must launch a grid that is so many times smaller (--coarsen-grid=host).
   std::array<unsigned, 3> grid_divided_by{1, 1, 1};
-  std::string remapping; // what came of --remap, likewise
-  std::string steps;     // "a time step ..." and what came of --steps; else only if asked for
-  std::string rotation;  // what came of --rotate, likewise
-  std::string rounds;    // what came of --rounds, likewise
+  std::string remapping;    // what came of --remap, likewise
+  std::string steps;        // "a time step ..." and what came of --steps; else only if asked for
+  std::string rotation;     // what came of --rotate, likewise
+  std::string rounds;       // what came of --rounds, likewise
+  bool rounds_wait = false; // it has some, to be found again where its blocks have been merged
   // --coarsen=auto: the original's work per warp, and every way that was considered, best first
   CoarsenBaseline original;
   std::vector<CoarsenCandidate> candidates;

@@ -73,7 +73,7 @@ struct Profile {
   double margin = 1.5;        // the load must cost this many times the shuffle
   double kernel_margin = 1.5; // all accesses of the kernel, before against after
   // All accesses of a loop, before against after their rotation, and the registers it may take.
-  double rotate_margin = 1.05;
+  double rotate_margin = 1.15;
   unsigned rotate_registers = 32;
   CoarsenCosts coarsen;
   unsigned register_budget = registers_for_any_block;

@@ -40,6 +40,8 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+constexpr const char* merged_claim = "its blocks are merged";
+
 std::string in_words(const std::exception& error) {
   const bool expected = dynamic_cast<const sym::BudgetSpent*>(&error) != nullptr;
   return expected ? error.what() : fmt::format("internal error: {}", error.what());
@@ -87,7 +89,9 @@ struct KernelJob::Impl {
     rotation_ = choose_rotations(
         *kernel_, *solver_, options_.rotate, options_.rotate_trips, architecture(),
         {.no_index_wrap = assumed("no-index-wrap"), .paranoid = options_.paranoid});
-    rounds_ = choose_rounds(*kernel_, *solver_, options_.rounds, block_shape());
+    if (options_.rounds_in.empty() ||
+        std::ranges::find(options_.rounds_in, function_.name) != options_.rounds_in.end())
+      rounds_ = choose_rounds(*kernel_, *solver_, options_.rounds, block_shape());
     const rewrite::Freedom freedom = rewrite::count_freedom(kernel_->body);
     report_.fusable = freedom.fusable;
     report_.foldable = freedom.foldable;
@@ -276,6 +280,7 @@ struct KernelJob::Impl {
              .refuse =
                  [&](const std::string& claim) {
                    if (rounds.plan.stretches.empty()) return;
+                   report.rounds_wait = claim == merged_claim;
                    rounds = {.plan = {}, .outcome = "not in registers: " + claim + " already"};
                  }},
             {.needs = touches_loads,
@@ -302,7 +307,7 @@ struct KernelJob::Impl {
         pipeline::coarsen(*kernel_, *solver_, how, options_.coarsen_grid, options_.paranoid);
     report.grid_divided_by = done.grid_divided_by;
     report.coarsening = std::move(done.outcome);
-    return {std::move(done.edits), touches_blocks | touches_loads, "its blocks are merged"};
+    return {std::move(done.edits), touches_blocks | touches_loads, merged_claim};
   }
 
   // Empty unless it was asked for (or, with auto, is likely to pay) and is sound.

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -134,11 +135,39 @@ Optimized run_standard(const std::string& text, const std::string& file, const O
   return result;
 }
 
+// Trees of kernels whose blocks were merged are looked for once more, in the text that came of
+// that: each of the two steps computes what it was given computes.
+Optimized with_rounds(Optimized merged, const std::string& file, const Options& options,
+                      Assembler* assembler) {
+  Options rounds = options;
+  rounds.rounds_in.clear();
+  for (const KernelReport& kernel : merged.report.kernels)
+    if (kernel.changed && kernel.rounds_wait) rounds.rounds_in.push_back(kernel.name);
+  if (rounds.rounds_in.empty()) return merged;
+  rounds.shuffle = ShuffleMode::none;
+  rounds.rotate = RotateMode::none;
+  rounds.coarsen = {1, 1, 1};
+  rounds.coarsen_auto = false;
+  rounds.remaps.clear();
+  rounds.details = false;
+  Optimized result = run_standard(merged.text, file, rounds, true, assembler);
+  for (KernelReport& kernel : merged.report.kernels) {
+    const auto now = std::ranges::find(result.report.kernels, kernel.name, &KernelReport::name);
+    if (!kernel.rounds_wait || now == result.report.kernels.end()) continue;
+    kernel.rounds =
+        now->changed || now->reason.empty() ? now->rounds : "not in registers: " + now->reason;
+  }
+  merged.report.calls += result.report.calls;
+  merged.text = std::move(result.text);
+  return merged;
+}
+
 } // namespace
 
 Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
               Assembler* assembler) {
   Optimized standard = run_standard(text, file, options, rewrite, assembler);
+  if (rewrite) standard = with_rounds(std::move(standard), file, options, assembler);
   if (!further_entries(options) || assembler == nullptr) return standard;
   return with_variants(std::move(standard), text, file, options, *assembler);
 }

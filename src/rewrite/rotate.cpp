@@ -80,9 +80,12 @@ private:
   void drop_unnameable(RotatedLoop& loop) {
     const InstId top = k_.cfg.blocks[loop.block].first;
     std::erase_if(loop.loads, [&](const Carried& carried) {
-      if (nameable(carried, top)) return false;
+      if (nameable(carried.event, carried.slice, top) && checkable(carried)) return false;
       plan_.kept[carried.event] = "its address belongs to another scope { }";
       return true;
+    });
+    std::erase_if(loop.early, [&](const reuse::Early& early) {
+      return !nameable(early.event, early.slice, top);
     });
     for (Carried& carried : loop.loads)
       for (const Arg& reg : results(carried.source))
@@ -91,18 +94,23 @@ private:
 
   // At the beginning of the loop: what the slice and the address read and do not compute. At the
   // load: what is checked.
-  [[nodiscard]] bool nameable(const Carried& carried, InstId top) const {
-    const InstId here = inst_of(carried.event);
+  [[nodiscard]] bool nameable(std::size_t event, const std::vector<InstId>& slice,
+                              InstId top) const {
     bool all = true;
     const auto known = [&](RegId reg) { all &= names_.known_at(reg, top); };
-    for (const InstId inst : carried.slice)
+    for (const InstId inst : slice)
       analysis::for_each_use(body_, body_.insts[inst], known);
-    for (const ptx::Address& address : body_.addr(body_.insts[here]))
+    for (const ptx::Address& address : body_.addr(body_.insts[inst_of(event)]))
       if (address.base.kind == Arg::Kind::reg) known(address.base.id);
-    for (const reuse::NoWrap& check : carried.checks)
-      all &= names_.known_at(check.index, here) &&
-             (check.unit == ptx::none || names_.known_at(check.unit, here));
     return all;
+  }
+
+  [[nodiscard]] bool checkable(const Carried& carried) const {
+    const InstId here = inst_of(carried.event);
+    return std::ranges::all_of(carried.checks, [&](const reuse::NoWrap& check) {
+      return names_.known_at(check.index, here) &&
+             (check.unit == ptx::none || names_.known_at(check.unit, here));
+    });
   }
 
   // --- One loop --------------------------------------------------------------------------------
@@ -122,6 +130,7 @@ private:
     }
     for (const auto& [inst, carried] : ahead)
       carried == nullptr ? copy(inst, first) : carry(*carried, first);
+    load_early(loop);
     hand_on(loop);
     const std::uint32_t entry = entry_of(loop);
     const std::string several = trips(loop, label);
@@ -240,6 +249,34 @@ private:
     const ptx::Range target = module_.operands_of(branch).front().range;
     return names_.text({statement.range.begin, target.begin}) + label +
            names_.text({target.end, statement.range.end});
+  }
+
+  // Sources at the beginning of the trip: what comes from far should be on its way while the rest
+  // is done.
+  void load_early(const RotatedLoop& loop) {
+    renamed_.clear();
+    std::map<InstId, bool> ahead; // by place: is it one of the loads?
+    for (const reuse::Early& early : loop.early) {
+      for (const InstId inst : early.slice)
+        ahead.emplace(inst, false);
+      ahead[inst_of(early.event)] = true;
+    }
+    Code code;
+    for (const auto& [inst, is_load] : ahead) {
+      if (!is_load) {
+        copy(inst, code);
+        continue;
+      }
+      std::vector<std::string> values;
+      Code place;
+      for (const Arg& reg : body_.dst(body_.insts[inst])) {
+        values.push_back(registers_.make(fmt::format("b{}", width(reg.id))));
+        place.line("mov.b{} \t{}, {};", width(reg.id), names_.name(reg.id), values.back());
+      }
+      code.line("{}", load_into(inst, values, true));
+      changes_[inst].instead = place.take();
+    }
+    changes_[k_.cfg.blocks[loop.block].first].ahead = code.take();
   }
 
   void carry(const Carried& carried, Code& first) {

@@ -79,6 +79,7 @@ Options everything_on(std::uint64_t seed) {
     options.rotate = RotateMode::all;
     options.rotate_trips = static_cast<unsigned>(1 + seed / 16 % 4);
     options.rounds = RoundsMode::all;
+    if (seed / 8 % 8 == 3) options.coarsen = {2, 1, 1}; // and the trees of merged blocks
   }
   if (seed % 8 == 1) options.emit = Emit::check;
   if (seed % 8 == 2) options.emit = Emit::uniform_branch;

@@ -24,7 +24,12 @@ void KernelMaker::statement(unsigned depth, bool divergent) {
   case 16: loop(depth, divergent); break;
   case 17: w_.one_in(2) ? march() : loop(depth, divergent); break;
   case 18:
-    calm_ || divergent || early_exit_ ? arithmetic() : w_.one_in(2) ? tree() : through_shared();
+    if (divergent || early_exit_ || (calm_ && w_.one_in(3)))
+      arithmetic();
+    else if (calm_ || w_.one_in(2))
+      tree();
+    else
+      through_shared();
     break;
   default: calm_ ? store() : call(); break;
   }

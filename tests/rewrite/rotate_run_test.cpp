@@ -143,6 +143,19 @@ TEST(RotateRun, WhatDoesNotMove) {
   expect_same(looping("ld.global.u32 %r10, [%rd4+16];\n" + take("%r10")), 1);
 }
 
+// Blocks of eight threads: no two share a word.
+TEST(RotateRun, AStoreAheadOfTheSource) {
+  const Rotated rotated(looping(R"(
+    ld.global.u32 %r10, [%rd6];
+    xor.b32 %r12, %r10, %r20;
+    st.global.u32 [%rd6+32], %r12;
+    ld.global.u32 %r11, [%rd6+32];
+    )" + take("%r10") + take("%r11")));
+  EXPECT_EQ(rotated.carried, 1U);
+  for (const std::uint32_t trips : {1U, 2U, 7U})
+    EXPECT_EQ(rotated.difference({8}, trips, 9), "") << rotated.text;
+}
+
 TEST(RotateRun, RegistersThatAreUsedAgain) {
   expect_same(looping("ld.global.u32 %r10, [%rd6];\n" + take("%r10") +
                       "ld.global.u32 %r10, [%rd6+32];\n" + take("%r10") +
