@@ -368,7 +368,7 @@ private:
     const auto& succs = k_.cfg.blocks[b].succs;
     if (!std::ranges::all_of(succs, [&](BlockId to) { return left_block_[to]; })) return;
     c_.hold(-static_cast<std::ptrdiff_t>(out_[b].size() * sizeof(Term)));
-    out_[b] = {};
+    out_[b] = State(); // {} would keep the memory
   }
 
   static constexpr std::size_t slots_per_step = 16; // copied and compared

@@ -1,8 +1,15 @@
 // What the emulator says about addresses, flows and loops of small kernels.
 #include "emulator/kernel_text.hpp"
+#include "sanitized.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace ptxasw {
 namespace {
@@ -452,10 +459,49 @@ TEST(Trace, BudgetsCountWork) {
   const auto [none, all] = spent(std::chrono::milliseconds(1000), plenty);
   EXPECT_EQ(none, "");
   EXPECT_EQ(spent(std::chrono::milliseconds(1000), plenty).second, all); // again the same
+  EXPECT_THAT(spent(std::chrono::milliseconds(1000), 64 << 10).first, HasSubstr("memory budget"));
+  if (test::sanitized) GTEST_SKIP() << "the clock may come first";
   const auto [refused, part] = spent(std::chrono::milliseconds(1), plenty);
   EXPECT_THAT(refused, HasSubstr("time budget"));
   EXPECT_LT(part, emulator::Budget::steps_per_millisecond * 11 / 10);
-  EXPECT_THAT(spent(std::chrono::milliseconds(1000), 64 << 10).first, HasSubstr("memory budget"));
+}
+
+// What a process of its own takes for it at most.
+long peak_kilobytes(const std::function<void()>& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    work();
+    _exit(0);
+  }
+  int status = 0;
+  rusage usage{};
+  EXPECT_EQ(wait4(child, &status, 0, &usage), child);
+  EXPECT_EQ(status, 0);
+  return usage.ru_maxrss;
+}
+
+// The budget counts the states that are still needed, and the others are gone: of 8000 blocks with
+// 4000 registers each, two or three.
+TEST(Trace, MemoryIsGivenBackBlockByBlock) {
+  if (test::sanitized) GTEST_SKIP() << "what is given back is kept for a while";
+  constexpr unsigned forks = 4000;
+  std::string body = ".reg .b32 %q<4000>; .reg .pred %p<4000>; cvta.to.global.u64 %rd3, %rd1;\n";
+  for (unsigned i = 0; i < forks; ++i)
+    body += fmt::format("mov.b32 %q{0}, 0; setp.eq.u32 %p{0}, %r3, {0}; @%p{0} bra L{0};"
+                        " mov.b32 %q{0}, 4; L{0}:\n",
+                        i);
+  for (unsigned i = 0; i < forks; ++i)
+    body += fmt::format("mul.wide.u32 %rd4, %q{}, 4; add.s64 %rd5, %rd3, %rd4;"
+                        " ld.global.f32 %f1, [%rd5];\n",
+                        i);
+  const ptx::Module module = ptx::parse(test::kernel_text(body + "ret;"), "test.ptx");
+  const long before = peak_kilobytes([] {});
+  const long peak = peak_kilobytes([&] {
+    const emulator::Kernel kernel =
+        emulator::emulate(module, module.functions.at(0), {.time = std::chrono::seconds(10)});
+    if (!kernel.trace.refused.empty()) _exit(1);
+  });
+  EXPECT_LT(peak - before, 80 << 10);
 }
 
 // --- Uniformity ---------------------------------------------------------------------------------
