@@ -87,16 +87,22 @@ inline decltype(&cuLaunchKernel) launch_around_launchers() {
   return found;
 }
 
+// Blocks along an axis whose groups of `by` have one each; those that fill no group have one of
+// their own, or one for all.
+constexpr unsigned divided(unsigned blocks, unsigned by, bool rest_by_itself) {
+  return blocks / by + (rest_by_itself ? blocks % by : (blocks % by != 0 ? 1 : 0));
+}
+
 class Kernel {
 public:
   Kernel(const Variant& variant, const Case& c)
-      : grid_(c.grid), takes_grid_(variant.how == "grid"),
+      : grid_(c.grid), takes_grid_(variant.how == "grid" || variant.how == "rest"),
         launch_(variant.how == "launcher" ? &cuLaunchKernel : launch_around_launchers()) {
     check(cuModuleLoad(&module_, variant.cubin.c_str()), ("cuModuleLoad " + variant.cubin).c_str());
     const std::string& entry = variant.entry.empty() ? c.entry : variant.entry;
     check(cuModuleGetFunction(&function_, module_, entry.c_str()), "cuModuleGetFunction");
     for (unsigned axis = 0; axis < 3; ++axis)
-      grid_[axis] = (grid_[axis] + variant.divided[axis] - 1) / variant.divided[axis];
+      grid_[axis] = divided(grid_[axis], variant.divided[axis], variant.how == "rest");
   }
   Kernel(Kernel&& other) noexcept
       : module_(std::exchange(other.module_, nullptr)), function_(other.function_),

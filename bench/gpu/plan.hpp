@@ -12,7 +12,8 @@
 // The last three numbers of a variant: by what its host divides the grid (--coarsen-grid=host).
 // Behind them may stand its entry, if that is another one, and how it is launched: `plain`, `grid`
 // (its grid is rounded up, and the original one is its last parameter: an entry of a launch
-// contract), or `launcher` (through whatever library is preloaded; all others go around it).
+// contract), `rest` (likewise, but what fills no group follows block by block), or `launcher`
+// (through whatever library is preloaded; all others go around it).
 //
 // A record of results is a plan too, with `digest floats HEX...` in its cases.
 #pragma once

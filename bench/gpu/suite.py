@@ -93,7 +93,7 @@ def variant_lines(variants, grid, entry, repeatable=True):
     for v in variants:
         divided = v.get("divided", {}).get(entry, [1, 1, 1])
         how = v.get("how", "plain")
-        if how == "grid" or not any(int(blocks) % by for blocks, by in zip(grid, divided)):
+        if how != "plain" or not any(int(blocks) % by for blocks, by in zip(grid, divided)):
             lines.append(f"variant {v['name']} {v['cubin']} "
                          f"{'valid' if v['valid'] and repeatable else 'study'} "
                          + " ".join(map(str, divided)))

@@ -66,8 +66,10 @@ struct KernelReport {
   unsigned pinned = 0;       // additions that are written as ptxas fuses them by itself
   bool pinned_bytes = false; // which gives the very machine code of the original
   std::string coarsening;    // what came of --coarsen, in words; empty if it was not asked for
-  // The host must launch a grid that is so many times smaller (--coarsen-grid=host).
+  // The host must launch a grid that is so many times smaller (--coarsen-grid=host, launcher). What
+  // is left over stands by itself: as many blocks more as fill no group.
   std::array<unsigned, 3> grid_divided_by{1, 1, 1};
+  bool grid_rest_by_itself = false;
   std::string remapping;    // what came of --remap, likewise
   std::string steps;        // "a time step ..." and what came of --steps; else only if asked for
   std::string rotation;     // what came of --rotate, likewise

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view magic = "ptxasw-launch";
 constexpr std::array<std::string_view, 4> kinds{"original", "rewritten", "coarsened", "remapped"};
+constexpr std::array<std::string_view, 3> rests{"-", "appended", "rest"};
 
 std::string fixed(const char* format, auto... values) {
   std::array<char, 64> text{};
@@ -229,16 +230,18 @@ private:
     if (!is_name(made.entry) || !is_name(made.name) || kind == kinds.end() || !head.done())
       return false;
     made.kind = static_cast<Kind>(kind - kinds.begin());
-    unsigned copies = 1;
+    unsigned copies = 1, axes = 0;
     for (unsigned& divisor : made.divide) {
       const auto read = grid.number<unsigned>(1, most_copies);
       if (!read) return false;
       divisor = *read;
       copies *= divisor;
+      axes += divisor > 1 ? 1 : 0;
     }
-    const std::string_view appended = grid.next();
-    made.takes_grid = appended == "appended";
-    if (copies > most_copies || !grid.done() || (!made.takes_grid && appended != "-")) return false;
+    const auto rest = std::ranges::find(rests, grid.next());
+    if (copies > most_copies || !grid.done() || rest == rests.end()) return false;
+    made.rest = static_cast<Rest>(rest - rests.begin());
+    if (made.rest == Rest::by_itself && axes != 1) return false;
     while (!gains.done())
       if (!gain(gains.next(), made)) return false;
     result_.variants.push_back(std::move(made));
@@ -314,7 +317,7 @@ std::string encode(const Contract& contract) {
             std::string(kinds.at(static_cast<std::size_t>(variant.kind))) + "\ngrid";
     for (const unsigned divisor : variant.divide)
       text += ' ' + number(divisor);
-    text += variant.takes_grid ? " appended\ngains" : " -\ngains";
+    text += ' ' + std::string(rests.at(static_cast<std::size_t>(variant.rest))) + "\ngains";
     for (const Gain& gain : variant.gains)
       for (std::size_t n = 0; n < waves.size(); ++n)
         text += (n == 0 ? ' ' + number(gain.threads) + ':' : "/") + fixed("%.3f", gain.by_waves[n]);

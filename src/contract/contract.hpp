@@ -18,7 +18,7 @@
 
 namespace ptxasw::contract {
 
-inline constexpr unsigned version = 2;
+inline constexpr unsigned version = 3;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 8;
@@ -33,6 +33,14 @@ enum class Kind : std::uint8_t {
 // Threads of a launch over those that the chip holds at a time, for which gains are stated.
 inline constexpr std::array<double, 9> waves{0.25, 0.5, 1, 2, 4, 8, 16, 32, 64};
 
+// Of a divided grid: what becomes of the blocks of the original one that fill no group. All but
+// `none` have one parameter more behind the original's, the sizes of the original grid: three u32.
+enum class Rest : std::uint8_t {
+  none,       // there are none: the grid has to divide evenly
+  hangs_over, // the grid is rounded up, and the last group has fewer blocks to do the work of
+  by_itself,  // one axis is divided; behind the groups follow the blocks that fill none, one by one
+};
+
 // Predicted: time of the original over time of this.
 struct Gain {
   unsigned threads = 0; // of a block
@@ -46,13 +54,21 @@ struct Variant {
   Kind kind = Kind::original;
   // The grid is so many times smaller along x, y, z.
   std::array<unsigned, 3> divide{1, 1, 1};
-  // Behind the original's parameters stands one more, the sizes of the original grid: three u32.
-  // The divided grid is rounded up. Otherwise it has to divide evenly: blocks whose threads meet
-  // are merged as a whole, and none may hang over the end.
-  bool takes_grid = false;
+  Rest rest = Rest::none;
   std::vector<Gain> gains; // ascending in threads; empty: nothing is known
+  [[nodiscard]] bool takes_grid() const { return rest != Rest::none; }
   friend bool operator==(const Variant&, const Variant&) = default;
 };
+
+// Of the variant's grid along an axis with so many blocks in the original one.
+struct Blocks {
+  unsigned groups = 0, alone = 0; // the last group may hang over
+};
+[[nodiscard]] constexpr Blocks blocks_of(const Variant& variant, unsigned axis, unsigned blocks) {
+  const unsigned by = variant.divide[axis], left = blocks % by;
+  if (variant.rest == Rest::by_itself) return {blocks / by, left};
+  return {blocks / by + (left != 0 ? 1U : 0U), 0};
+}
 
 // Of a kernel that is a time step: the array that one launch reads from `in` is the one that the
 // launch before wrote as `out`, and the other way round. Numbers of parameters.

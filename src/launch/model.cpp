@@ -28,18 +28,22 @@ void allow_shared(const Kernel& kernel, const Entry& entry, const Shape& shape) 
     d.func_set_attribute(entry.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
 }
 
-// Of the copies in all blocks of a variant, those that have a block of the original to do: where
-// the grid is one block wide, a block that does the work of four neighbours does that of one. 0
-// where so few blocks are left that multiprocessors would stand idle.
-double share_of_copies(const Kernel& kernel, const Shape& shape, const contract::Variant& variant) {
-  double share = 1, blocks = 1;
+// How much of what groups of blocks gain a launch gains. Where the grid is one block wide, a block
+// that does the work of four neighbours does that of one, and blocks that stand by themselves gain
+// nothing. 0 where so few blocks are left that multiprocessors would stand idle.
+double in_this_grid(double gain, const Kernel& kernel, const Shape& shape,
+                    const contract::Variant& variant) {
+  double blocks = 1, alone = 0;
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const double divided = std::ceil(1.0 * shape.grid[axis] / variant.divide[axis]);
-    share *= shape.grid[axis] / (divided * variant.divide[axis]);
-    blocks *= divided;
+    const contract::Blocks found = contract::blocks_of(variant, axis, shape.grid[axis]);
+    const double all = shape.grid[axis];
+    blocks *= found.groups + found.alone;
+    alone = std::max(alone, found.alone / all);
+    if (found.groups != 0)
+      gain *= (all - found.alone) / (1.0 * found.groups * variant.divide[axis]);
   }
-  const bool is_divided = count(variant.divide) > 1;
-  return is_divided && blocks < least_blocks * kernel.processors ? 0 : share;
+  if (count(variant.divide) > 1 && blocks < least_blocks * kernel.processors) return 0;
+  return gain > 0 ? 1 / (alone + (1 - alone) / gain) : 0;
 }
 
 } // namespace
@@ -69,8 +73,8 @@ void describe_shape(const Kernel& kernel, Shape& shape) {
     shape.usable[n] = true;
     if (n == 0 && variants[0].gains.empty()) continue;
     if (waves > 0)
-      shape.predicted[n] = contract::gain_of(variants[n], threads, waves) *
-                           share_of_copies(kernel, shape, variants[n]);
+      shape.predicted[n] =
+          in_this_grid(contract::gain_of(variants[n], threads, waves), kernel, shape, variants[n]);
   }
 }
 

@@ -32,7 +32,7 @@ Buffer buffer_of(void** extra) {
 } // namespace
 
 bool divides(const Dims& grid, const contract::Variant& variant) {
-  return variant.takes_grid ||
+  return variant.takes_grid() ||
          (grid[0] % variant.divide[0] == 0 && grid[1] % variant.divide[1] == 0 &&
           grid[2] % variant.divide[2] == 0);
 }
@@ -42,10 +42,10 @@ VariantLaunch::VariantLaunch(const Request& original, const contract::Contract& 
     : request_(original), grid_(original.grid) {
   request_.function = function;
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const unsigned divisor = variant.divide[axis];
-    request_.grid[axis] = grid_[axis] / divisor + (grid_[axis] % divisor != 0 ? 1 : 0);
+    const contract::Blocks blocks = contract::blocks_of(variant, axis, grid_[axis]);
+    request_.grid[axis] = blocks.groups + blocks.alone;
   }
-  if (!variant.takes_grid) {
+  if (!variant.takes_grid()) {
     usable_ = divides(grid_, variant);
     return;
   }

@@ -73,10 +73,11 @@ bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarseni
   return fewer || (few && (along_y || (along_x && !walks_memory(kernel))));
 }
 
-// A group that hangs over the end of a divided grid is done copy by copy, which whole blocks
-// cannot.
+// What fills no group of whole blocks stands by itself in a grid that the launcher divides, which
+// is a matter of one axis.
 bool can_divide(CoarsenGrid grid, const reuse::BlockPlan& plan) {
-  return grid != CoarsenGrid::launcher || !plan.uniform;
+  const auto divided = std::ranges::count_if(plan.axes, [](const auto& a) { return a.factor > 1; });
+  return grid != CoarsenGrid::launcher || !plan.uniform || divided == 1;
 }
 
 // Copies along x alone are for grids that have no other axis.
@@ -201,7 +202,7 @@ Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, Co
       kernel, solver, {.factors = how.factors, .order = order_of(how), .paranoid = paranoid});
   if (!plan.refused.empty()) return {{}, "not coarsened: " + plan.refused};
   if (!can_divide(grid, plan))
-    return {{}, "not coarsened: its threads meet, and the grid is the launcher's"};
+    return {{}, "not coarsened: its threads meet, and the launcher would divide two axes"};
   rewrite::CoarsenReport done;
   Coarsened result;
   result.edits = rewrite::coarsen(
@@ -211,6 +212,7 @@ Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, Co
       fmt::format("{} copies in one block: {} loads become {}, {} of {} instructions shared",
                   done.copies, done.loads, done.loads_left, done.shared, done.instructions);
   if (grid != CoarsenGrid::kernel) result.grid_divided_by = how.factors;
+  result.rest_by_itself = grid == CoarsenGrid::launcher && plan.uniform;
   return result;
 }
 

@@ -20,6 +20,7 @@ struct Coarsened {
   std::vector<ptx::Edit> edits;
   std::string outcome;
   std::array<unsigned, 3> grid_divided_by{1, 1, 1}; // by the host
+  bool rest_by_itself = false; // what fills no group follows the groups, block by block
 };
 Coarsened coarsen(emulator::Kernel& kernel, sym::Solver& solver, const Coarsening& how,
                   CoarsenGrid grid, bool paranoid);

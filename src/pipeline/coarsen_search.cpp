@@ -245,7 +245,7 @@ private:
     std::vector<ptx::Edit> edits;
     for (std::size_t j = 0; j < jobs_.size(); ++j)
       if (n < trials[j].size())
-        std::ranges::move(jobs_[j]->coarsened(trials[j][n].how), std::back_inserter(edits));
+        std::ranges::move(jobs_[j]->coarsened(trials[j][n].how).edits, std::back_inserter(edits));
     return rewrite::draft(module_, edits);
   }
 

@@ -306,6 +306,7 @@ struct KernelJob::Impl {
     Coarsened done =
         pipeline::coarsen(*kernel_, *solver_, how, options_.coarsen_grid, options_.paranoid);
     report.grid_divided_by = done.grid_divided_by;
+    report.grid_rest_by_itself = done.rest_by_itself;
     report.coarsening = std::move(done.outcome);
     return {std::move(done.edits), touches_blocks | touches_loads, merged_claim};
   }
@@ -459,11 +460,10 @@ CoarsenChoices& KernelJob::ways() {
   return impl_->ways_;
 }
 
-std::vector<ptx::Edit> KernelJob::coarsened(const Coarsening& how) {
+Coarsened KernelJob::coarsened(const Coarsening& how) {
   try {
     return pipeline::coarsen(*impl_->kernel_, *impl_->solver_, how, impl_->options_.coarsen_grid,
-                             impl_->options_.paranoid)
-        .edits;
+                             impl_->options_.paranoid);
   } catch (const std::exception&) {
     return {}; // and the assembler will find it no different from the original
   }

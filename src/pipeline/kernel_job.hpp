@@ -48,7 +48,7 @@ public:
   // marks there.
   [[nodiscard]] CoarsenChoices& ways();
   // The edits that coarsen it in this way and do nothing else.
-  [[nodiscard]] std::vector<ptx::Edit> coarsened(const Coarsening& how);
+  [[nodiscard]] Coarsened coarsened(const Coarsening& how);
 
   // What came of asking which products are fused in it.
   void describe(const Pinning::Kernel& pinning);

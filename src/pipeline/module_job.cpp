@@ -48,6 +48,7 @@ void take_back(KernelReport& kernel, const std::string& why) {
   if (!kernel.rotation.empty()) kernel.rotation = "not rotated: " + why;
   if (!kernel.rounds.empty()) kernel.rounds = "not in registers: " + why;
   kernel.grid_divided_by = {1, 1, 1};
+  kernel.grid_rest_by_itself = false;
 }
 
 std::string reason_to_leave(const TakenBack& back) {

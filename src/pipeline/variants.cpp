@@ -25,6 +25,7 @@ namespace {
 
 using contract::Contract;
 using contract::Kind;
+using contract::Rest;
 using contract::Variant;
 
 constexpr std::array<unsigned, 5> block_sizes{64, 128, 256, 512, 1024};
@@ -192,17 +193,6 @@ private:
     for (const ptx::Function& kernel : module_.functions)
       if (is_kernel(kernel) && is_changed(kernel.name)) add(module_, kernel, {.name = "original"});
     add_coarsened(jobs, coarsening);
-    // Blocks whose threads meet are merged as a whole, and their grid has to divide evenly.
-    Options whole = coarsening;
-    whole.coarsen_grid = CoarsenGrid::host;
-    std::set<std::string> meeting;
-    for (KernelJob& job : jobs)
-      if (has_barrier(job.name()) && !is_coarsened(job.name())) meeting.insert(job.name());
-    if (!meeting.empty()) {
-      jobs = described_jobs(whole);
-      std::erase_if(jobs, [&](const KernelJob& job) { return !meeting.contains(job.name()); });
-      add_coarsened(jobs, whole);
-    }
     std::vector<Proposal> remapped;
     for (KernelJob& job : jobs_of(remapping))
       if (auto made = as_remapped(job.finish())) remapped.push_back(std::move(*made));
@@ -223,21 +213,6 @@ private:
       if (const auto found = pinning_.kernels.find(job.name()); found != pinning_.kernels.end())
         job.describe(found->second);
     return jobs;
-  }
-
-  [[nodiscard]] bool is_coarsened(const std::string& name) const {
-    const auto found = entries_.find(name);
-    return found != entries_.end() && std::ranges::any_of(found->second, [](const Entry& entry) {
-             return entry.variant.kind == Kind::coarsened;
-           });
-  }
-
-  [[nodiscard]] bool has_barrier(const std::string& name) const {
-    const ptx::Function* kernel = find_kernel(module_, name);
-    if (kernel == nullptr) return false;
-    return std::ranges::any_of(ptx::resolve(module_, *kernel).insts, [](const ptx::Inst& inst) {
-      return ptx::group(inst.op) == ptx::Group::barrier;
-    });
   }
 
   static std::vector<std::string> waiting_of(Jobs& jobs) {
@@ -266,13 +241,15 @@ private:
     for (KernelJob* job : open) {
       std::size_t round = 0;
       for (Way& way : best_ways(*profile, job->ways())) {
-        rounds.at(round++).push_back({find_kernel(module_, job->name()),
-                                      job->coarsened(way.how),
-                                      {.name = name_of(way.how),
-                                       .kind = Kind::coarsened,
-                                       .divide = way.how.factors,
-                                       .takes_grid = options.coarsen_grid == CoarsenGrid::launcher,
-                                       .gains = std::move(way.gains)}});
+        Coarsened made = job->coarsened(way.how);
+        rounds.at(round++).push_back(
+            {find_kernel(module_, job->name()),
+             std::move(made.edits),
+             {.name = name_of(way.how),
+              .kind = Kind::coarsened,
+              .divide = way.how.factors,
+              .rest = made.rest_by_itself ? Rest::by_itself : Rest::hangs_over,
+              .gains = std::move(way.gains)}});
       }
     }
     for (std::vector<Proposal>& round : rounds)

@@ -116,6 +116,7 @@ Json to_json(const KernelReport& kernel) {
       {"predicted_gain", way != nullptr && way->gain > 0 ? Json(way->gain) : Json(nullptr)},
       {"coarsening", kernel.coarsening},
       {"grid_divided_by", kernel.grid_divided_by},
+      {"grid_rest_by_itself", kernel.grid_rest_by_itself},
       {"remapping", kernel.remapping},
       {"steps", kernel.steps},
       {"rotation", kernel.rotation},

@@ -58,10 +58,12 @@ public:
     note_groups();
     text_.all += names_.shared_declarations();
     if (options_.grid == CoarsenGrid::kernel) originals();
+    if (has_rest()) rest_of_the_grid();
     axes_.enter(text_);
     check_bound(k_, plan_, axes_, labels_, registers_, text_);
     lockstep();
-    if (report_.agreements != 0 || !plan_.bound.empty() || options_.grid == CoarsenGrid::launcher)
+    if (report_.agreements != 0 || !plan_.bound.empty() ||
+        (options_.grid == CoarsenGrid::launcher && !has_rest()))
       sequential();
     text_.all += "\n";
     const auto statements = module_.body_of(*body_.function);
@@ -395,17 +397,37 @@ private:
 
   // --- The original body -----------------------------------------------------------------------
 
+  // For one block of the original grid.
+  [[nodiscard]] std::string for_one(const Inst& inst, unsigned form) const {
+    return original_.copied(range_of(inst), [&](const ptx::Mention& m) {
+      if (m.arg.kind == Arg::Kind::reg) return original_.name(m.arg.id, form);
+      if (m.arg.kind == Arg::Kind::symbol) return names_.of_symbol(m.arg.id, 0);
+      const std::string_view name = module_.slice(m.where);
+      return axes_.in_loop(name).value_or(std::string(name));
+    });
+  }
+
+  // Blocks whose threads meet are merged as a whole, so that what fills no group has to stand by
+  // itself (coarsen_axes.hpp).
+  [[nodiscard]] bool has_rest() const {
+    return plan_.uniform && options_.grid == CoarsenGrid::launcher;
+  }
+
+  void rest_of_the_grid() {
+    const std::string alone = axes_.rest(text_);
+    text_.line("@!{} bra \t{};", alone, labels_.merged);
+    text_.line("// ptxasw: a block by itself");
+    text_.line("{{");
+    write_body([&](const Inst& inst) { return for_one(inst, by_itself); });
+    close_body();
+    text_.label(labels_.merged);
+  }
+
   void sequential() {
     axes_.open_loops(text_);
     text_.line("{{");
     write_body([&](const Inst& inst) {
-      if (!ends_thread(inst)) {
-        return original_.copied(range_of(inst), [&](const ptx::Mention& m) {
-          if (m.arg.kind == Arg::Kind::reg) return original_.name(m.arg.id, in_sequence);
-          const std::string_view name = module_.slice(m.where);
-          return axes_.in_loop(name).value_or(std::string(name));
-        });
-      }
+      if (!ends_thread(inst)) return for_one(inst, in_sequence);
       const std::string guard = inst.guard == ptx::none
                                     ? ""
                                     : fmt::format("@{}{} ", inst.guard_negated ? "!" : "",
@@ -483,8 +505,10 @@ std::vector<ptx::Edit> coarsen(const emulator::Kernel& kernel, const reuse::Bloc
                                const CoarsenOptions& options, CoarsenReport& report) {
   report = {.copies = plan.count()};
   if (!plan.refused.empty()) return {};
-  // A group that hangs over the end of a divided grid is done copy by copy; whole blocks are not.
-  if (plan.uniform && options.grid == CoarsenGrid::launcher) return {};
+  // What fills no group of whole blocks stands by itself, which is a matter of one axis.
+  if (plan.uniform && options.grid == CoarsenGrid::launcher &&
+      std::ranges::count_if(plan.axes, [](const auto& axis) { return axis.factor > 1; }) > 1)
+    return {};
   return Coarsener(kernel, plan, options, report).run();
 }
 

@@ -30,15 +30,19 @@ void CopyAxes::enter(Text& text) {
   } else {
     for (const unsigned axis : used_) {
       Axis& a = axes_[axis];
-      a.block = read(text, "%ctaid", a);
-      count_blocks(text, a);
+      if (a.block.empty()) read_block(text, a);
       a.first = registers_.make("b32");
       text.line("mul.lo.u32 \t{}, {}, {};", a.first, a.block, a.factor);
     }
   }
   for (const unsigned axis : used_)
     find_places(text, axes_[axis]);
-  if (grid_ == CoarsenGrid::launcher) find_end_of_grid(text);
+  if (grid_ == CoarsenGrid::launcher && !plan_.uniform) find_end_of_grid(text);
+}
+
+void CopyAxes::read_block(Text& text, Axis& axis) {
+  axis.block = read(text, "%ctaid", axis);
+  count_blocks(text, axis);
 }
 
 // Of the original grid.
@@ -67,8 +71,7 @@ std::string CopyAxes::alone(Text& text, const std::string& small) {
   std::string alone = small;
   for (const unsigned axis : used_) {
     Axis& a = axes_[axis];
-    a.block = read(text, "%ctaid", a);
-    count_blocks(text, a);
+    read_block(text, a);
     a.rest = registers_.make("b32");
     const std::string last = registers_.make("b32"); // of the group
     if ((a.factor & (a.factor - 1)) == 0) {
@@ -87,6 +90,19 @@ std::string CopyAxes::alone(Text& text, const std::string& small) {
     }
     alone = hangs_over;
   }
+  return alone;
+}
+
+// With G groups the first G blocks of the launch are theirs, and block b >= G of it is block
+// b + G * (C - 1) of the original grid.
+std::string CopyAxes::rest(Text& text) {
+  Axis& a = axes_[used_.front()];
+  read_block(text, a);
+  const std::string groups = registers_.make("b32"), alone = registers_.make("pred");
+  a.current = registers_.make("b32");
+  text.line("div.u32 \t{}, {}, {};", groups, a.count, a.factor);
+  text.line("setp.ge.u32 \t{}, {}, {};", alone, a.block, groups);
+  text.line("mad.lo.u32 \t{}, {}, {}, {};", a.current, groups, a.factor - 1, a.block);
   return alone;
 }
 

@@ -34,6 +34,10 @@ public:
   // end of the grid. It hangs on %ctaid and %nctaid: the threads of a block, and the blocks of a
   // group, have one answer.
   std::string alone(Text& text, const std::string& small);
+  // Of whole blocks in a grid that the launcher divides along one axis: those of the groups come
+  // first, and behind them, one by one, the blocks of the original grid that fill no group. A
+  // predicate that holds for the latter, whose %ctaid in_loop() gives.
+  std::string rest(Text& text);
   // Behind that, for those that do not: blocks that are not the first of their group return. In a
   // divided grid there are no others: a group that hangs over goes to the sequential form, as far
   // as it is in the grid.
@@ -65,6 +69,7 @@ private:
 
   std::string read(Text& text, std::string_view special, const Axis& axis);
   void leave_to_first(Text& text);
+  void read_block(Text& text, Axis& axis);
   void count_blocks(Text& text, Axis& axis);
   void find_end_of_grid(Text& text);
   void find_ends(Text& text);

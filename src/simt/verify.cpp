@@ -109,8 +109,10 @@ public:
   }
 
 private:
-  static Dim3 divided(const Dim3& grid, const Dim3& by) {
-    const auto groups = [](std::uint32_t n, std::uint32_t of) { return n / of + (n % of != 0); };
+  [[nodiscard]] Dim3 divided(const Dim3& grid, const Dim3& by) const {
+    const auto groups = [&](std::uint32_t n, std::uint32_t of) {
+      return n / of + (options_.rest_by_itself ? n % of : n % of != 0);
+    };
     return {groups(grid.x, by.x), groups(grid.y, by.y), groups(grid.z, by.z)};
   }
 

@@ -55,10 +55,11 @@ struct VerifyOptions {
   std::vector<std::string> arguments; // texts of args.hpp; "?" or missing: made up
   Dim3 divide{1};                     // the second version's grid is so many times smaller
   bool original_grid = false; // any grid: divided and rounded up, the original one an argument more
-  bool alias = true;          // also let pointers share buffers
-  unsigned schedules = 2;     // of each kind that is random
-  bool across_trips = false;  // of the independent ones: see Schedule
-  unsigned threads = 0;       // of the host; 0: as many as there are cores
+  bool rest_by_itself = false; // not rounded up: behind the groups follow the blocks that fill none
+  bool alias = true;           // also let pointers share buffers
+  unsigned schedules = 2;      // of each kind that is random
+  bool across_trips = false;   // of the independent ones: see Schedule
+  unsigned threads = 0;        // of the host; 0: as many as there are cores
   std::uint64_t budget = std::uint64_t{1} << 24;
   bool defined_only = false; // leave out launches in which undefined values matter
   FindWays find_ways;        // for places that the launches above do not reach; may be empty

@@ -21,7 +21,7 @@ Contract example() {
                         .name = "x:2,y:4",
                         .kind = Kind::coarsened,
                         .divide = {2, 4, 1},
-                        .takes_grid = true,
+                        .rest = contract::Rest::hangs_over,
                         .gains = {{64, {1.25, 1, 1, 1, 1, 1, 1, 1, 2}}, {256, {0.5}}}},
                        {.entry = "_Z6jacobiPf__ptxasw_thread_swap32",
                         .name = "thread-swap:32",
@@ -39,7 +39,7 @@ Contract example() {
 // With the checksum that fits it.
 std::string signed_again(std::string body) {
   char line[80];
-  std::snprintf(line, sizeof line, "ptxasw-launch 2 %zu %016llx\n", body.size(),
+  std::snprintf(line, sizeof line, "ptxasw-launch 3 %zu %016llx\n", body.size(),
                 static_cast<unsigned long long>(hash(body)));
   return line + body;
 }
@@ -70,7 +70,7 @@ TEST(Contract, OfAnotherVersionIsRefused) {
   text.replace(0, 15, "ptxasw-launch 1");
   const auto read = decode(text);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error(), "of version 1, which is not 2");
+  EXPECT_EQ(read.error(), "of version 1, which is not 3");
 }
 
 TEST(Contract, DamagedIsRefused) {
@@ -109,6 +109,10 @@ TEST(Contract, WordsThatNoModuleHasAreRefused) {
   EXPECT_FALSE(with("grid 2 4 1", "grid 0 4 1"));
   EXPECT_FALSE(with("grid 2 4 1", "grid 32 4 1"));
   EXPECT_FALSE(with("grid 2 4 1 appended", "grid 2 4 appended"));
+  EXPECT_TRUE(with("grid 2 4 1 appended", "grid 2 1 1 rest"));
+  EXPECT_FALSE(with("grid 2 4 1 appended", "grid 2 4 1 rest")); // blocks of one axis only
+  EXPECT_FALSE(with("grid 2 4 1 appended", "grid 1 1 1 rest"));
+  EXPECT_FALSE(with("grid 2 4 1 appended", "grid 2 4 1 others"));
   EXPECT_FALSE(with("coarsened", "merged"));
   EXPECT_FALSE(with("parameters 5", "parameters 5000"));
   EXPECT_FALSE(with("parameters 5", "parameters 6"));
@@ -133,6 +137,21 @@ TEST(Contract, WordsThatNoModuleHasAreRefused) {
   EXPECT_FALSE(with("fedcba9876543210", "fedcba9876543210 more"));
   EXPECT_FALSE(decode(signed_again("kernel k 0\nparameters 0 0\nplaces -\n")));
   EXPECT_FALSE(decode(signed_again("")));
+}
+
+TEST(Contract, TheGridOfAVariant) {
+  Variant variant{.divide = {4, 1, 1}};
+  const auto blocks = [&](unsigned axis, unsigned of) {
+    const Blocks found = blocks_of(variant, axis, of);
+    return std::pair{found.groups, found.alone};
+  };
+  EXPECT_EQ(blocks(0, 8), std::pair(2U, 0U));
+  variant.rest = Rest::hangs_over;
+  EXPECT_EQ(blocks(0, 11), std::pair(3U, 0U));
+  variant.rest = Rest::by_itself;
+  EXPECT_EQ(blocks(0, 11), std::pair(2U, 3U));
+  EXPECT_EQ(blocks(0, 3), std::pair(0U, 3U));
+  EXPECT_EQ(blocks(1, 11), std::pair(11U, 0U));
 }
 
 TEST(Contract, GainsAreInterpolated) {

@@ -147,11 +147,13 @@ Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge&
   if (std::ranges::none_of(original->functions,
                            [](const ptx::Function& f) { return f.name == "k"; }))
     return round; // what is left of a kernel under reduction
+  bool uniform = false;
   try {
     const test::Coarsened coarsened(text, merge.plan, "k", {.grid = merge.grid});
     round.loads = coarsened.report.loads;
     round.covered = coarsened.report.loads_moved;
     if (coarsened.text != text) round.rewritten = coarsened.text;
+    uniform = coarsened.plan.uniform;
   } catch (const std::runtime_error& refused) { // a name would not mean what it should
     if (std::string_view(refused.what()).starts_with("internal")) round.problem = refused.what();
   }
@@ -166,6 +168,7 @@ Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge&
   simt::VerifyOptions options = launches(seed, grids, std::nullopt);
   if (merge.grid != CoarsenGrid::kernel) options.divide = {x, y, z};
   options.original_grid = merge.grid == CoarsenGrid::launcher;
+  options.rest_by_itself = options.original_grid && uniform;
   compare(text, options, round);
   return round;
 }

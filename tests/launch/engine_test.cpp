@@ -89,7 +89,7 @@ TEST_F(EngineTest, MergedBlocksThatWouldBeEmptyDoNotCount) {
 TEST_F(EngineTest, WholeGroupsOnly) {
   Program p;
   contract::Contract contract = test::contract_of("k");
-  contract.variants[2].takes_grid = false;
+  contract.variants[2].rest = contract::Rest::none;
   p.module.globals[contract::symbol_of("k")] = contract::encode(contract);
   gpu().add(p.module, "k__ptxasw_x4", {8, 4});
   Engine engine(read_settings("policy=x:4"));
@@ -100,6 +100,25 @@ TEST_F(EngineTest, WholeGroupsOnly) {
   EXPECT_EQ(all[0].parameters.size(), 2U);
   EXPECT_THAT(all[0].grid, ElementsAre(12, 1, 1));
   EXPECT_EQ(all[1].entry, "k");
+}
+
+// Behind the groups follow the blocks that fill none, and each of them counts as it is.
+TEST_F(EngineTest, BlocksBehindTheGroups) {
+  Program p;
+  contract::Contract contract = test::contract_of("k");
+  contract.variants[2].rest = contract::Rest::by_itself;
+  p.module.globals[contract::symbol_of("k")] = contract::encode(contract);
+  Engine engine(read_settings("policy=x:4"));
+  engine.launch(p.request(51), direct);
+  engine.launch(p.request(3), direct);
+  const auto all = launched();
+  EXPECT_EQ(all[0].entry, "k__ptxasw_x4");
+  EXPECT_THAT(all[0].grid, ElementsAre(12 + 3, 1, 1));
+  EXPECT_EQ(test::value_of<unsigned>(all[0].parameters[2]), 51U);
+  EXPECT_THAT(all[1].grid, ElementsAre(3, 1, 1));
+  Engine by_model(read_settings(""));
+  by_model.launch(p.request(3), direct); // nothing to be merged
+  EXPECT_EQ(launched()[0].entry, "k");
 }
 
 TEST_F(EngineTest, HandlesOfTheRuntimeAreKernels) {

@@ -28,13 +28,13 @@ inline contract::Contract contract_of(const std::string& kernel) {
                         .name = "x:2",
                         .kind = Kind::coarsened,
                         .divide = {2, 1, 1},
-                        .takes_grid = true,
+                        .rest = contract::Rest::hangs_over,
                         .gains = two},
                        {.entry = kernel + "__ptxasw_x4",
                         .name = "x:4",
                         .kind = Kind::coarsened,
                         .divide = {4, 1, 1},
-                        .takes_grid = true,
+                        .rest = contract::Rest::hangs_over,
                         .gains = four}}};
 }
 

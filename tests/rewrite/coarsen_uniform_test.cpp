@@ -171,11 +171,42 @@ TEST(CoarsenUniform, ComputesTheSame) {
   }
 }
 
+// In a grid that the launcher divides: no group, one, several, and as many blocks behind them as
+// there can be. Each of those has the tile of copy 0 for itself.
+TEST(CoarsenUniform, WhatFillsNoGroupStandsByItself) {
+  for (const Case& one : cases) {
+    for (const unsigned factor : {2U, 3U, 4U}) {
+      const Coarsened c(kernel(one.body), {.factors = {1, factor, 1}}, "",
+                        {.grid = CoarsenGrid::launcher});
+      ASSERT_EQ(c.plan.refused, "") << one.name;
+      ASSERT_FALSE(c.text == *c.module->text) << one.name;
+      simt::VerifyOptions options{.launches = 6, .schedules = 1, .threads = 1};
+      options.divide = {1, factor, 1};
+      options.original_grid = options.rest_by_itself = true;
+      options.grids = {{1, 1, 1}, {1, 3, 1}, {1, 4, 1}, {1, 7, 1}, {1, 8, 1}, {1, 11, 1}};
+      options.blocks = {{16, 1, 1}};
+      options.arguments = {"random:u8:4096:1", "zeros:16384", "16", "8"};
+      const auto result = simt::verify(c.module, c.result, "k", options);
+      EXPECT_TRUE(result.ok()) << one.name << "\n" << simt::text_of(result, "k") << c.text;
+    }
+  }
+}
+
+TEST(CoarsenUniform, TheRestOfTwoAxesHasNoForm) {
+  const Coarsened c(test::golden_ptx("controls"), {.factors = {2, 2, 1}}, "matmul_tiled",
+                    {.grid = CoarsenGrid::launcher});
+  EXPECT_EQ(c.plan.refused, "");
+  EXPECT_EQ(c.text, *c.module->text);
+}
+
 TEST(CoarsenUniform, IsTakenByPtxas) {
   std::string all;
   for (const Case& one : cases) {
     const Coarsened c(kernel(one.body), Factors{1, 4, 1});
     test::expect_that_ptxas_takes(c.text, std::string("uniform_") + one.name);
+    const Coarsened divided(kernel(one.body), {.factors = {1, 4, 1}}, "",
+                            {.grid = CoarsenGrid::launcher});
+    test::expect_that_ptxas_takes(divided.text, std::string("divided_") + one.name);
   }
 }
 

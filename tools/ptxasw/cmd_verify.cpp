@@ -120,6 +120,7 @@ int verify_files(Wanted& wanted, const Options& options) {
   const ModulePtr a = module_of(text, wanted.first);
   ModulePtr b;
   std::set<std::string> same;                 // as the optimizer leaves them alone
+  std::set<std::string> alone;                // what fills no group of their grids stands by itself
   std::map<std::string, simt::Dim3> division; // of the grid, by the host
   if (wanted.second.empty()) {
     const Optimized optimized = optimize_with_ptxas(text, wanted.first, options);
@@ -127,6 +128,7 @@ int verify_files(Wanted& wanted, const Options& options) {
     for (const KernelReport& kernel : optimized.report.kernels) {
       const auto& by = kernel.grid_divided_by;
       division[kernel.name] = {by[0], by[1], by[2]};
+      if (kernel.grid_rest_by_itself) alone.insert(kernel.name);
       if (!kernel.changed) same.insert(kernel.name);
     }
   } else {
@@ -144,6 +146,7 @@ int verify_files(Wanted& wanted, const Options& options) {
     if (const auto by = division.find(kernel); by != division.end())
       wanted.options.divide = by->second;
     wanted.options.find_ways = verify::way_finder();
+    wanted.options.rest_by_itself = alone.contains(kernel);
     wanted.options.original_grid =
         division.contains(kernel) && options.coarsen_grid == CoarsenGrid::launcher;
     ModulePtr compared = a;
