@@ -126,6 +126,15 @@ TEST(Rotation, PartsOfElementsAreNotCarried) {
   EXPECT_THAT(r.kept(2), HasSubstr("another width"));
 }
 
+TEST(Rotation, LoadsOfSomeBytesTakeNoPart) {
+  const std::string mask = ".pragma \"used_bytes_mask 0x3\";\n",
+                    first = "ld.global.u32 %r10, [%rd4];\n",
+                    second = "ld.global.u32 %r11, [%rd4+256];\n";
+  EXPECT_NE(in_loop(first + second).carried(0), nullptr);
+  EXPECT_THAT(in_loop(mask + first + second).kept(0), HasSubstr("used_bytes_mask"));
+  EXPECT_EQ(in_loop(first + mask + second).carried(0), nullptr);
+}
+
 TEST(Rotation, IndicesThatMayWrapAreChecked) {
   const std::string body = R"(
     mul.wide.s32 %rd10, %r6, 4;

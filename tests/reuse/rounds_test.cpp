@@ -99,6 +99,35 @@ TEST(Rounds, WhoGetsThere) {
       HasSubstr("stay within a warp"));
 }
 
+// Of a tree with a width that is written down, an element beyond those that are loaded in front.
+TEST(Rounds, ElementsBeyondTwiceTheWidth) {
+  EXPECT_THAT(why_not(replaced(unrolled({8, 4}), "add.u32 %r26, %r24, %r25;",
+                               "ld.shared.u32 %r41, [%r21+80];\nadd.u32 %r26, %r24, %r41;")),
+              HasSubstr("stay within a warp"));
+}
+
+TEST(Rounds, WaysIntoThem) {
+  EXPECT_THAT(why_not(replaced(unrolled({2, 1}), "bar.sync 0; // first",
+                               "setp.eq.u32 %p7, %r1, 0;\n@%p7 bra L0;\nbar.sync 0;")),
+              HasSubstr("branches into the rounds"));
+}
+
+// What is written a second time behind the first warp's rounds names nothing that stands ahead.
+TEST(Rounds, RestsThatBranchBack) {
+  const auto is_copied = [](const std::string& text) {
+    const Found found(text);
+    return !found.plan.stretches.empty() && found.plan.stretches[0].rest_copied;
+  };
+  const std::string own = replaced(looping(), "ld.shared.u32 %r27, [tile];",
+                                   "setp.ne.u32 %p8, %r3, 0;\n@%p8 ret;\n"
+                                   "ld.shared.u32 %r27, [tile];");
+  EXPECT_TRUE(is_copied(own));
+  EXPECT_FALSE(is_copied(replaced(
+      replaced(own, "mov.u32 %r20, tile;", "bra START;\nEARLY: ret;\nSTART: mov.u32 %r20, tile;"),
+      "ld.shared.u32 %r27, [tile];",
+      "setp.eq.u32 %p9, %r1, 0;\n@%p9 bra EARLY;\nld.shared.u32 %r27, [tile];")));
+}
+
 TEST(Rounds, ThreadsThatEndEarly) {
   EXPECT_THAT(why_not(replaced(looping(), "mov.u32 %r20, tile;",
                                "setp.gt.u32 %p6, %r3, %r1;\n@%p6 ret;\nmov.u32 %r20, tile;")),
@@ -110,6 +139,8 @@ TEST(Rounds, BarriersOfSomeThreads) {
               Not(testing::StrEq("")));
   EXPECT_THAT(why_not(replaced(looping(), "NEXT: bar.sync 0;", "bar.sync 0;\nNEXT:")),
               HasSubstr("come to the barrier"));
+  // Each thread may come to another one.
+  EXPECT_EQ(why_not(replaced(looping(), "NEXT: bar.sync 0;", "NEXT: bar.sync %r3;")), "nothing");
 }
 
 TEST(Rounds, StoresWithoutABarrierInBetween) {
@@ -127,8 +158,9 @@ TEST(Rounds, StoresWithoutABarrierInBetween) {
 }
 
 TEST(Rounds, ElementsOfSeveralThreads) {
-  EXPECT_THAT(why_not(replaced(looping(), "shl.b32 %r22, %r3, 2;", "shl.b32 %r22, %r3, 1;")),
-              Not(testing::StrEq("")));
+  const std::string halves = replaced(looping(), "shl.b32 %r22, %r3, 2;", "shl.b32 %r22, %r3, 1;");
+  EXPECT_THAT(why_not(replaced(halves, "shl.b32 %r28, %r12, 2;", "shl.b32 %r28, %r12, 1;")),
+              HasSubstr("each thread's own"));
   EXPECT_THAT(why_not(replaced(looping(), "shl.b32 %r22, %r3, 2;",
                                "and.b32 %r22, %r3, 15;\nshl.b32 %r22, %r22, 2;")),
               HasSubstr("each thread's own"));
