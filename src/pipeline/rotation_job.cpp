@@ -97,9 +97,10 @@ RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode 
 RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
                            const std::array<std::uint32_t, 3>& block) {
   if (mode == RoundsMode::none) return {};
-  if (!reuse::fits(block))
-    return {.plan = {}, .outcome = "not in registers: blocks are not one row of whole warps"};
   RoundsChoice choice{.plan = reuse::find_rounds(kernel, solver)};
+  if (std::erase_if(choice.plan.stretches,
+                    [&](const reuse::Rounds& r) { return !reuse::fits(r, block); }) != 0)
+    choice.plan.refused = "blocks are no rows of whole warps";
   // A tree that is unrolled saves all barriers of its stretch but one; with one less than three
   // rounds, what is asked in front costs about what is saved.
   if (mode == RoundsMode::automatic)

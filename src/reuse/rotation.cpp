@@ -66,7 +66,6 @@ private:
         plan_.kept[e] = reason_;
     }
     if (rotated.loads.empty()) return;
-    find_early(rotated);
     std::vector<Grounds*> all;
     for (Carried& carried : rotated.loads)
       all.push_back(&carried);
@@ -180,26 +179,6 @@ private:
     if (reason_.empty())
       refuse("not proved to be what line {} reads in the trip before", line_of(s));
     return false;
-  }
-
-  void find_early(RotatedLoop& rotated) {
-    const auto is_one = [](const auto& list, std::size_t e) {
-      return std::ranges::any_of(list, [&](const auto& one) { return one.event == e; });
-    };
-    for (const Carried& carried : rotated.loads) {
-      Early early{carried.source, {}};
-      if (is_one(rotated.loads, early.event) || is_one(rotated.early, early.event)) continue;
-      if (is_early(event(early.event)) && slice_of(event(early.event), early.slice))
-        rotated.early.push_back(std::move(early));
-    }
-  }
-
-  [[nodiscard]] bool is_early(const Event& s) {
-    return std::ranges::all_of(events_, [&](std::size_t number) {
-      const Event& e = event(number);
-      if (e.inst >= s.inst || e.kind == EventKind::load) return true;
-      return e.kind != EventKind::clobber && (s.read_only || disjoint(c_, relaxed_, e, s));
-    });
   }
 
   // What D's address takes within the trip, so that it can be computed ahead of the loop: plain

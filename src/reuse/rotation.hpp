@@ -15,8 +15,6 @@
 //   changed the bytes, or made the thread wait for others                      undisturbed
 //   the addresses                                                              prove
 //   what D's address takes can be computed ahead of the loop                   slice_of
-// A source may be loaded at the beginning of its trip if its address can be computed there and
-// nothing ahead of it may have changed the bytes, or made the thread wait                is_early
 // Several trips may be written one after another if nothing but loads, stores and plain functions
 // stands in the loop, and its end can be told ahead                              again_of
 #pragma once
@@ -41,17 +39,10 @@ struct Carried : Grounds {
   bool needs_copy = false;        // S's registers are overwritten before the trip ends
 };
 
-// A load that is done in each trip and may be done at its beginning.
-struct Early {
-  std::size_t event = 0;
-  std::vector<ptx::InstId> slice; // as in Carried
-};
-
 struct RotatedLoop {
   std::uint32_t loop = 0;
   analysis::BlockId block = 0;
   std::vector<Carried> loads; // in program order
-  std::vector<Early> early;   // of their sources, those that are no carried loads
   // What computes, in a trip and before anything else of it, whether another one follows, and what
   // that takes of the next trip; empty if this cannot be told ahead. Then trips may be written one
   // after another.

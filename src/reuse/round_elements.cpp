@@ -70,8 +70,9 @@ bool RoundElements::add_cell(Rounds& r, std::size_t e) {
                      stride.bytes >= std::int64_t{event(e).element_bytes} && stride.bytes <= 4096;
   if (steps) {
     const auto bytes = static_cast<unsigned>(stride.bytes);
-    const Term base = c_.sub(own, c_.mul(number(bytes), t_));
-    if (!c_.depends_on(base, t_) && c_.uniformity(base) <= sym::Uniformity::block &&
+    const Term base = take_rows(r, e, c_.sub(own, c_.mul(number(bytes), t_)));
+    if (base.valid() && (row_ == 0 || row_ >= 32 * std::int64_t{bytes}) &&
+        !c_.depends_on(base, t_) && c_.uniformity(base) <= sym::Uniformity::block &&
         is_fixed(r, base) && entered_with(r, e)) {
       r.cells.push_back({e, event(e).element_bytes});
       strides_.push_back(bytes);
@@ -82,11 +83,36 @@ bool RoundElements::add_cell(Rounds& r, std::size_t e) {
                 line(event(e).inst));
 }
 
+// Without what hangs on the row: as many bytes a row for all cells. Not valid if they differ.
+Term RoundElements::take_rows(Rounds& r, std::size_t e, Term base) {
+  const Term y = k_.trace.special(ptx::Special::tid_y);
+  std::int64_t row = 0;
+  if (y.valid() && c_.kind(y) == sym::Kind::atom && c_.depends_on(base, y)) {
+    const Stride stride = Relaxed(c_, y).stride(event(e).address);
+    if (stride.kind != Stride::Kind::constant || stride.bytes <= 0 || stride.bytes > 1 << 16)
+      return {};
+    row = stride.bytes;
+    base = c_.sub(base, c_.mul(number(static_cast<unsigned>(row)), y));
+    if (c_.depends_on(base, y)) return {};
+  }
+  if (!r.cells.empty() && row != row_) return {};
+  row_ = row;
+  r.rows = row != 0;
+  return base;
+}
+
 // The address can be named at the beginning: no instruction of the stretch writes its register.
 bool RoundElements::entered_with(const Rounds& r, std::size_t e) const {
   const auto addresses = k_.body.addr(k_.body.insts[event(e).inst]);
   if (addresses.size() != 1 || addresses[0].base.kind != Arg::Kind::reg) return false;
   return !analysis::written(k_.body, r.begin, r.end, addresses[0].base.id);
+}
+
+// In this row and, where there are several, in all of them.
+bool RoundElements::lies_apart(std::int64_t bytes, std::int64_t length) const {
+  if (row_ == 0) return std::abs(bytes) >= length;
+  const std::int64_t within = (bytes % row_ + row_) % row_;
+  return within >= length && row_ - within >= length;
 }
 
 // Elements of different cells never meet.
@@ -96,7 +122,7 @@ bool RoundElements::apart(const Rounds& r) {
       const Term one = address(r.cells[a].event), other = address(r.cells[b].event);
       const auto bytes = c_.difference(one, other);
       const std::int64_t length = 32 * std::int64_t{std::max(strides_[a], strides_[b])};
-      if (bytes && std::abs(*bytes) >= length) continue;
+      if (bytes && lies_apart(*bytes, length)) continue;
       const std::uint32_t first = variable(one), second = variable(other);
       if (!bytes && first != ptx::none && second != ptx::none && first != second) continue;
       return refuse("the arrays at lines {} and {} may overlap", line(event(r.cells[a].event).inst),

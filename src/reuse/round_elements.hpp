@@ -47,6 +47,8 @@ private:
   [[nodiscard]] bool is_fixed(const Rounds& r, sym::Term t) const;
   bool find_cells(Rounds& r);
   bool add_cell(Rounds& r, std::size_t e);
+  [[nodiscard]] sym::Term take_rows(Rounds& r, std::size_t e, sym::Term base);
+  [[nodiscard]] bool lies_apart(std::int64_t bytes, std::int64_t length) const;
   [[nodiscard]] bool entered_with(const Rounds& r, std::size_t e) const;
   bool apart(const Rounds& r);
   [[nodiscard]] std::uint32_t variable(sym::Term t) const;
@@ -63,6 +65,7 @@ private:
   sym::Term t_, width_, width_term_;
   std::vector<std::size_t> events_; // accesses of the stretch
   std::vector<unsigned> strides_;   // by cell
+  std::int64_t row_ = 0;            // bytes from row to row; 0: all rows have one base
   std::string why_;
 };
 

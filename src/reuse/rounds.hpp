@@ -13,14 +13,16 @@
 // grows (`rolled`), or the levels of an unrolled tree from width 16 on. It holds for a width w in
 // `begin` of at most 16 (what is emitted asks for 16) and blocks of one row of whole warps, which
 // is asked at run time where it is not known. Each element s[t] is a Cell that lives in a register
-// of lane t, from its load in front to its store behind the stretch. Conditions, and where each is
-// checked:
+// of lane t, from its load in front to its store behind the stretch. Where each row of threads has
+// a tree of its own, whose base hangs on %tid.y, rows have to be warps: that is asked instead.
+// Conditions, and where each is checked:
 //   nothing but plain functions (no products that could be fused with sums of
 //   another round), branches to places inside or to the end,
 //   whole barriers and accesses to cells stands in the stretch                   contents
 //   all threads of the block come to the stretch, and to its barriers            is_common
 //   a barrier comes ahead of it, and no store to shared memory in between        follows_barrier
 //   cells lie apart, one element for each thread                   RoundElements: find_cells, apart
+//   those of two rows lie apart, too                                         add_cell, lies_apart
 //   each access is to the thread's own element or one of w, proven as terms                   place
 //   who gets to an access has t + distance < 2w, and t < w at a store            stays_inside
 //   every thread with t < w gets to the first round's accesses, so that the
@@ -60,6 +62,7 @@ struct RoundAccess {
 struct Rounds {
   ptx::InstId begin = 0, end = 0; // the stretch
   bool rolled = false;            // a loop, entered at `begin` only
+  bool rows = false;              // each row of threads has a tree of its own: a warp each
   bool barrier_first = false;     // of a rolled stretch: its barrier stands ahead of the accesses
   // The threads below it store something in the first round: a register as it is at `begin`, or
   // a number.
@@ -86,10 +89,12 @@ inline constexpr unsigned widest_round = 16;
 
 RoundsPlan find_rounds(emulator::Kernel& kernel, sym::Solver& solver);
 
-// Blocks of a known shape are one row of whole warps; of an unknown one (zeros), that is asked at
-// run time.
-[[nodiscard]] constexpr bool fits(const std::array<std::uint32_t, 3>& block) {
-  return block[0] == 0 || (block[0] % 32 == 0 && block[1] == 1 && block[2] == 1);
+// Blocks of a known shape are one row of whole warps, or rows of one warp each; of an unknown one
+// (zeros), that is asked at run time.
+[[nodiscard]] constexpr bool fits(const Rounds& rounds, const std::array<std::uint32_t, 3>& block) {
+  if (block[0] == 0) return true;
+  if (rounds.rows) return block[0] == 32 && block[2] == 1;
+  return block[0] % 32 == 0 && block[1] == 1 && block[2] == 1;
 }
 
 } // namespace ptxasw::reuse

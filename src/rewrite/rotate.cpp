@@ -84,9 +84,6 @@ private:
       plan_.kept[carried.event] = "its address belongs to another scope { }";
       return true;
     });
-    std::erase_if(loop.early, [&](const reuse::Early& early) {
-      return !nameable(early.event, early.slice, top);
-    });
     for (Carried& carried : loop.loads)
       for (const Arg& reg : results(carried.source))
         carried.needs_copy |= !names_.known_at(reg.id, back_of(loop));
@@ -130,7 +127,6 @@ private:
     }
     for (const auto& [inst, carried] : ahead)
       carried == nullptr ? copy(inst, first) : carry(*carried, first);
-    load_early(loop);
     hand_on(loop);
     const std::uint32_t entry = entry_of(loop);
     const std::string several = trips(loop, label);
@@ -249,34 +245,6 @@ private:
     const ptx::Range target = module_.operands_of(branch).front().range;
     return names_.text({statement.range.begin, target.begin}) + label +
            names_.text({target.end, statement.range.end});
-  }
-
-  // Sources at the beginning of the trip: what comes from far should be on its way while the rest
-  // is done.
-  void load_early(const RotatedLoop& loop) {
-    renamed_.clear();
-    std::map<InstId, bool> ahead; // by place: is it one of the loads?
-    for (const reuse::Early& early : loop.early) {
-      for (const InstId inst : early.slice)
-        ahead.emplace(inst, false);
-      ahead[inst_of(early.event)] = true;
-    }
-    Code code;
-    for (const auto& [inst, is_load] : ahead) {
-      if (!is_load) {
-        copy(inst, code);
-        continue;
-      }
-      std::vector<std::string> values;
-      Code place;
-      for (const Arg& reg : body_.dst(body_.insts[inst])) {
-        values.push_back(registers_.make(fmt::format("b{}", width(reg.id))));
-        place.line("mov.b{} \t{}, {};", width(reg.id), names_.name(reg.id), values.back());
-      }
-      code.line("{}", load_into(inst, values, true));
-      changes_[inst].instead = place.take();
-    }
-    changes_[k_.cfg.blocks[loop.block].first].ahead = code.take();
   }
 
   void carry(const Carried& carried, Code& first) {

@@ -94,7 +94,10 @@ private:
       text_.line("setp.ne.u32{} \t{}, {}, {}{};", before.empty() ? "" : ".or", slow, value, number,
                  before.empty() ? "" : ", " + before);
     };
-    if (block[0] == 0) {
+    if (block[0] == 0 && r_.rows) {
+      unless(special("%ntid.x"), 32);
+      unless(special("%ntid.z"), 1);
+    } else if (block[0] == 0) {
       const std::string x = special("%ntid.x"), y = special("%ntid.y"), z = special("%ntid.z");
       text_.line("and.b32 \t{}, {}, 31;", x, x);
       text_.line("mul.lo.u32 \t{}, {}, {};", y, y, z);
@@ -286,7 +289,7 @@ std::vector<ptx::Edit> rounds_in_registers(const emulator::Kernel& kernel, reuse
   const ptx::Module& module = *kernel.body.module;
   const Names names(kernel.body);
   std::erase_if(plan.stretches, [&](const Rounds& r) {
-    return !reuse::fits(block) || !nameable(kernel, names, r);
+    return !reuse::fits(r, block) || !nameable(kernel, names, r);
   });
   if (plan.stretches.empty()) return {};
   Registers registers(module, "%ptxasw_round");

@@ -81,23 +81,6 @@ TEST(Rotation, EachFromTheOneAhead) {
   EXPECT_EQ(r.carried(0)->proof, sym::ProofKind::normal_form);
 }
 
-// A source that no load carries: unless its address is known late, or something ahead of it may
-// change its bytes, or waits.
-TEST(Rotation, SourcesAtTheBeginning) {
-  const auto early = [](const std::string& between) {
-    const Rotated r =
-        in_loop("ld.global.f32 %f1, [%rd4];\n" + between + "\nld.global.f32 %f2, [%rd4+256];");
-    EXPECT_EQ(r.plan.loops.size(), 1U) << between;
-    return r.plan.loops.empty() ? 0 : r.plan.loops[0].early.size();
-  };
-  EXPECT_EQ(early(""), 1U);
-  EXPECT_EQ(early("st.global.f32 [%rd4], %f1;"), 1U);
-  EXPECT_EQ(early("st.global.f32 [%rd4+256], %f1;"), 0U);
-  EXPECT_EQ(early("st.global.f32 [%rd5], %f1;"), 0U);
-  EXPECT_EQ(early("membar.gl;"), 0U);
-  EXPECT_EQ(early("bar.sync 0;"), 0U);
-}
-
 TEST(Rotation, WhatStaysWhereItIs) {
   const Rotated r = in_loop("ld.global.f32 %f1, [%rd1];");
   ASSERT_NE(r.carried(0), nullptr) << r.kept(0);

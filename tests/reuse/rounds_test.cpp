@@ -164,11 +164,29 @@ TEST(Rounds, ElementsOfSeveralThreads) {
   EXPECT_THAT(why_not(replaced(looping(), "shl.b32 %r22, %r3, 2;",
                                "and.b32 %r22, %r3, 15;\nshl.b32 %r22, %r22, 2;")),
               HasSubstr("each thread's own"));
-  // A row each.
-  EXPECT_THAT(why_not(replaced(looping(), "shl.b32 %r22, %r3, 2;",
-                               "mov.u32 %r46, %tid.y;\nmad.lo.u32 %r22, %r46, 64, %r3;\n"
-                               "shl.b32 %r22, %r22, 2;")),
+}
+
+TEST(Rounds, ATreeForEachRow) {
+  const Found found(test::rows());
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  EXPECT_TRUE(found.plan.stretches[0].rows);
+  EXPECT_FALSE(Found(looping()).plan.stretches[0].rows);
+  // Rows that overlap, or lie upside down; arrays that lie between each other's rows, or have other
+  // rows.
+  EXPECT_THAT(why_not(test::rows(16)), HasSubstr("each thread's own"));
+  EXPECT_THAT(why_not(replaced(test::rows(), "%r46, 64, %r3;", "%r46, -64, %r3;")),
               HasSubstr("each thread's own"));
+  const std::string store = "st.shared.u32 [%r21], %r26;";
+  const auto two = [&](const std::string& second) {
+    return why_not(replaced(test::rows(), store, store + "\nst.shared.u32 " + second + ", %r26;"));
+  };
+  EXPECT_THAT(two("[%r21+64]"), HasSubstr("may overlap"));
+  EXPECT_THAT(two("[%r21+192]"), HasSubstr("may overlap"));
+  EXPECT_THAT(two("[%r21+320]"), HasSubstr("may overlap"));
+  EXPECT_THAT(
+      why_not(replaced(replaced(test::rows(), store, store + "\nst.shared.u32 [%r49+4096], %r26;"),
+                       "bar.sync 0; // first", "add.u32 %r49, %r47, %r20;\nbar.sync 0;")),
+      HasSubstr("each thread's own"));
 }
 
 TEST(Rounds, OtherAccesses) {

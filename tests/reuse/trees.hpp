@@ -75,6 +75,21 @@ inline std::string unrolled(const std::vector<unsigned>& widths) {
   return tree(rounds);
 }
 
+// Each row of threads its own, so many words apart, and its own words.
+inline std::string rows(unsigned words = 64) {
+  std::string text = replaced(looping(), "shl.b32 %r22, %r3, 2;",
+                              fmt::format("mad.lo.u32 %r22, %r46, {}, %r3;\n"
+                                          "shl.b32 %r47, %r3, 2;\nshl.b32 %r22, %r22, 2;",
+                                          words));
+  text = replaced(text, "mul.wide.u32 %rd3, %r3, 4;",
+                  "mov.u32 %r46, %tid.y;\nmov.u32 %r48, %ntid.x;\n"
+                  "mad.lo.u32 %r45, %r46, %r48, %r3;\nmul.wide.u32 %rd3, %r45, 4;");
+  return replaced(text, "ld.shared.u32 %r27, [tile];",
+                  fmt::format("mad.lo.u32 %r44, %r46, {}, %r20;\n"
+                              "ld.shared.u32 %r27, [%r44];",
+                              4 * words));
+}
+
 // The largest word, and who had it: the indices are behind the words.
 inline std::string largest() {
   std::string text = looping();

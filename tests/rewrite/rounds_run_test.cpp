@@ -129,6 +129,16 @@ TEST(RoundsRun, ElementsThatFewAccess) {
   expect_same(replaced(less, "[tile];", "[%r21];"), {{32}, {64}, {40}});
 }
 
+TEST(RoundsRun, ATreeForEachRow) {
+  expect_same(test::rows(),
+              {{32, 4}, {32, 1}, {32, 3}, {16, 2}, {64, 2}, {32, 2, 2}, {8, 4}, {33, 2}});
+  const Rewritten rows(test::rows());
+  EXPECT_THAT(rows.text, testing::HasSubstr("%ntid.z"));
+  EXPECT_EQ(Rewritten(test::rows(), {64, 2, 1}).stretches, 0U);
+  EXPECT_EQ(Rewritten(test::rows(), {32, 2, 2}).stretches, 0U);
+  EXPECT_EQ(Rewritten(test::rows(), {32, 8, 1}).difference({32, 8}), "");
+}
+
 TEST(RoundsRun, AKnownShapeIsNotAskedFor) {
   const Rewritten known(looping(), {64, 1, 1});
   EXPECT_THAT(known.text, testing::Not(testing::HasSubstr("%ntid.y")));
