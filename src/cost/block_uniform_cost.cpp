@@ -29,6 +29,17 @@ std::uint64_t least_threads_that_meet(const Profile& profile, const Coarsening& 
                                     how.copies());
 }
 
+bool leaves_room(const Profile& profile, const CoarsenWork& original, const CoarsenWork& merged) {
+  for (const unsigned block : {64U, 128U, 256U, 512U, 1024U}) {
+    const unsigned full = profile.threads_per_sm / block;
+    if (may_be_launched_in(original, block) &&
+        std::min(blocks_with_shared(profile, merged.shared), full) <
+            std::min(blocks_with_shared(profile, original.shared), full))
+      return false;
+  }
+  return true;
+}
+
 bool may_be_launched_in(const CoarsenWork& original, unsigned threads) {
   return threads >= 1024 || original.shared <= most_bytes * threads;
 }

@@ -24,12 +24,15 @@ constexpr double nearly_the_same = 1.05;
 constexpr unsigned few_copies = 4;
 constexpr double worth_many = 1.055;
 constexpr std::array<unsigned, 5> usual_blocks{64, 128, 256, 512, 1024};
-// Launches of bench/results/h200/ways.json.gz: of the ways of four and eight copies that save 30 %
-// of the loads and more, none ran below 0.97 where three waves were left; others did at any size.
+// bench/rule bench/results/h200/{ways,forms,forms-flat,forms-tiles}.json.gz: of the ways of kernels
+// that long which save so much, none ran below 0.99 where a wave was left; others did at any size.
 constexpr double least_share = 0.28; // of the loads that must go
-// Instructions of a warp. Small launches of kernels of 26 to 110 lost up to 13 %, those of one of
-// 197 at most 2.4 % (box9x9), of matmul, whose loop ptxas schedules anew, 4.5 % (guard.md,
-// launches-auto.md).
+// Of kernels whose threads meet, and wait less: at 25 % the products of tiles ran at 0.99 and more
+// (forms-tiles.json.gz), rows of 1024 elements in blocks of 64 threads, at 15 %, at 0.79
+// (forms-flat.json.gz).
+constexpr double least_share_that_meet = 0.2;
+// Instructions of a warp. Asked for their size, small launches of kernels of 17 to 121 lost up to
+// 10 %, those of one of 197 at most 1.8 % (box9x9, the same files).
 constexpr double least_length = 150;
 constexpr double few_waves = 3;
 constexpr unsigned usual_block = 512; // whose warps are counted where one size must do
@@ -54,17 +57,32 @@ bool is_preferred(const CoarsenCandidate& one, const CoarsenCandidate& other) {
 }
 
 // Empty, or why some launch is likely to be slower, whatever others gain.
-std::string harms(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
+std::string harms(const Profile& profile, const CoarsenBaseline& original,
+                  const CoarsenCandidate& candidate) {
   const double saved = 1 - candidate.work.loads / std::max(1.0, original.work.loads);
-  if (saved < least_share)
+  const bool meets = candidate.work.barriers > 0;
+  const double least = meets ? least_share_that_meet : least_share;
+  if (saved < least)
     return fmt::format("saves too little: {:.0f} % of the loads, {:.0f} % are asked for; "
                        "--coarsen=large takes it",
-                       100 * saved, 100 * least_share);
+                       100 * saved, 100 * least);
+  if (meets && !leaves_room(profile, original.work, candidate.work))
+    return "launches that are not merged would have less room in shared memory; --coarsen=large "
+           "takes it";
   const double length = original.usage->path * original.work.repeats;
   if (length < least_length)
     return fmt::format("too short: {:.0f} instructions, of which a small launch would notice those "
                        "that ask for its size; {:.0f} are asked for; --coarsen=large takes it",
                        length, least_length);
+  // matmul, whose original form ptxas schedules anew beside the merged one: 0.955 of the speed in a
+  // launch that is not merged. Between barriers it has less to choose: 0.982 and more
+  // (matmul_tile16, matmul_tile32).
+  if (original.work.repeats > 1 && !meets)
+    return "small launches may notice what ptxas makes of its loop in a larger kernel; "
+           "--coarsen=large takes it";
+  if (candidate.how.copies() > few_copies)
+    return fmt::format("{} copies are merged in large launches only; --coarsen=large takes it",
+                       candidate.how.copies());
   return {};
 }
 
@@ -200,7 +218,7 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
                                       "is asked for",
                                       candidate.worst, profile.coarsen.worst);
     if (candidate.verdict.empty() && profile.coarsen.harmless && candidate.how.least_threads != 0)
-      candidate.verdict = harms(original, candidate);
+      candidate.verdict = harms(profile, original, candidate);
     if (!candidate.verdict.empty()) continue;
     best = std::max(best, candidate.gain);
     if (candidate.how.copies() <= few_copies) best_of_few = std::max(best_of_few, candidate.gain);

@@ -447,14 +447,18 @@ private:
     const LaunchSize size(body_, options_.least_threads, registers_);
     const bool in_two_steps = options_.least_threads != 0 && body_.insts.size() >= long_body;
     if (in_two_steps) {
-      const WayOut out{.many = size.many_blocks(text_), .to = labels_.large};
+      const WayOut out{.number = size.size(text_), .least = size.enough(), .to = labels_.large};
       body.write(by_itself, &out);
       // Nothing leads back from here: lanes would have to wait for each other where it does.
       text_.label(labels_.large);
     }
-    const std::string alone = axes_.alone(text_, size.is_small(text_));
+    const std::string alone =
+        axes_.alone(text_, in_two_steps ? std::string() : size.is_small(text_));
     text_.line("@!{} bra \t{};", alone, labels_.merged);
-    body.write(in_two_steps ? after_all : by_itself);
+    if (in_two_steps)
+      body.write_apart(after_all);
+    else
+      body.write(by_itself);
     text_.label(labels_.merged);
   }
 

@@ -14,19 +14,25 @@ namespace {
 
 constexpr std::uint64_t warp = 32;
 
-std::uint64_t divided(std::uint64_t number, std::uint64_t by) {
+std::uint32_t divided(std::uint64_t number, std::uint64_t by) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-  return std::min((number + by - 1) / by, most);
+  return static_cast<std::uint32_t>(std::min((number + by - 1) / by, most));
 }
 
 } // namespace
 
-std::string LaunchSize::many_blocks(Text& text) const {
-  const std::string many = registers_.make("pred");
+std::string LaunchSize::size(Text& text) const {
   const std::string blocks = product(text, "%nctaid", Special::nctaid_x, Special::ctaid_x);
-  const std::uint64_t threads = body_.function->reqntid[0] != 0 ? stated_threads() : usual_block;
-  text.line("setp.ge.u32 \t{}, {}, {};", many, blocks, divided(least_, threads));
-  return many;
+  const std::string threads =
+      states_threads() ? std::string() : product(text, "%ntid", Special::ntid_x, Special::tid_x);
+  if (threads.empty()) return blocks;
+  const std::string all = registers_.make("b32");
+  text.line("mul.lo.u32 \t{}, {}, {};", all, blocks, threads);
+  return all;
+}
+
+std::uint32_t LaunchSize::enough() const {
+  return divided(least_, states_threads() ? stated_threads() : 1);
 }
 
 std::string LaunchSize::is_small(Text& text) const {
@@ -34,7 +40,7 @@ std::string LaunchSize::is_small(Text& text) const {
   const std::string small = registers_.make("pred");
   std::string all = product(text, "%nctaid", Special::nctaid_x, Special::ctaid_x);
   std::uint64_t unit = 1;
-  if (body_.function->reqntid[0] != 0) {
+  if (states_threads()) {
     unit = stated_threads();
   } else if (const std::string threads = product(text, "%ntid", Special::ntid_x, Special::tid_x);
              !threads.empty()) {

@@ -7,9 +7,9 @@
 //
 // The question costs small launches time. A launch of 1024 threads a block fills an SM with 64
 // warps that begin together, and each instruction more is 16 cycles more for all of them; a kernel
-// of 26 instructions lost 12 % by a question of 14 (H200). So it is asked in two steps: blocks
-// alone, which takes two to six instructions in the original body, and the rest where the
-// answer is yes.
+// of 26 instructions lost 12 % by a question of 14 (H200). So long kernels are asked for the
+// product alone, in two to six instructions of the original body, and for the rest where it is
+// enough.
 #pragma once
 
 #include "ptx/body.hpp"
@@ -28,16 +28,17 @@ public:
   LaunchSize(const ptx::Body& body, std::uint64_t least, Registers& registers)
       : body_(body), least_(least), registers_(registers) {}
 
-  // A predicate that holds where blocks of the size that the kernel states, or of `usual_block`
-  // threads, would be enough. There must be a least.
-  [[nodiscard]] std::string many_blocks(Text& text) const;
+  // The number of threads, or of blocks where the kernel states their size, and how many are enough
+  // (there must be a least). Of a launch of 2^32 threads the number may be too small, and then it
+  // runs as before.
+  [[nodiscard]] std::string size(Text& text) const;
+  [[nodiscard]] std::uint32_t enough() const;
   // One that holds in launches of fewer threads, counted in whole warps of each block; empty if
   // none are that small.
   [[nodiscard]] std::string is_small(Text& text) const;
 
-  static constexpr std::uint64_t usual_block = 256;
-
 private:
+  [[nodiscard]] bool states_threads() const { return body_.function->reqntid[0] != 0; }
   [[nodiscard]] std::uint64_t stated_threads() const;
   [[nodiscard]] std::string product(Text& text, std::string_view name, ptx::Special size,
                                     ptx::Special index) const;

@@ -57,9 +57,26 @@ std::string_view without_guard(const ptx::Body& body, const Inst& inst) {
 OriginalBody::OriginalBody(const Names& original, const CopyNames& names, Registers& registers,
                            const std::string& prefix, Text& text)
     : original_(original), names_(names), registers_(registers), aside_(prefix + "aside"),
-      text_(text), body_(original.body()), module_(*body_.module), inside_(inside(body_)) {}
+      again_(prefix + "once"), done_(prefix + "done"), text_(text), body_(original.body()),
+      module_(*body_.module), inside_(inside(body_)) {}
 
 void OriginalBody::write(unsigned form, const WayOut* out) {
+  write_body(form, out, {});
+}
+
+void OriginalBody::write_apart(unsigned form) {
+  const std::string blocks = registers_.make("b32"), none = registers_.make("pred");
+  text_.label(again_);
+  write_body(form, nullptr, done_);
+  text_.label(done_);
+  text_.line("mov.u32 \t{}, %nctaid.x;", blocks);
+  text_.line("setp.eq.u32 \t{}, {}, 0;", none, blocks);
+  text_.line("@{} bra \t{};", none, again_);
+  text_.line("ret;");
+}
+
+// Where a thread ends it goes to the label `leave`, if there is one.
+void OriginalBody::write_body(unsigned form, const WayOut* out, std::string_view leave) {
   text_.line("// ptxasw: a block by itself");
   text_.line("{{");
   const std::size_t asks = out == nullptr ? inside_.size() : first_that_acts();
@@ -79,18 +96,27 @@ void OriginalBody::write(unsigned form, const WayOut* out) {
       ask(*out, exit, form);
       if (exit != nullptr) continue;
     }
-    if (inst != nullptr)
+    if (inst != nullptr && ends_thread(*inst) && !leave.empty())
+      text_.all += guard_of(*inst, form) + fmt::format("bra \t{};", leave);
+    else if (inst != nullptr)
       text_.all += copied(*inst, form);
     else if (!is_shared) // declared in front of all forms
       text_.all += module_.slice(statement.range);
   }
-  if (open_end(body_)) text_.line("ret;");
+  if (leave.empty() && open_end(body_)) text_.line("ret;");
   if (exit != nullptr) {
     text_.label(aside_);
-    text_.line("@!{} {}", out->many, without_guard(body_, *exit));
+    const std::string few = registers_.make("pred");
+    text_.line("setp.lt.u32 \t{}, {}, {};", few, out->number, out->least);
+    text_.line("@{} {}", few, without_guard(body_, *exit));
     text_.line("bra \t{};", out->to);
   }
   text_.line("}}");
+}
+
+std::string OriginalBody::guard_of(const Inst& inst, unsigned form) const {
+  if (inst.guard == ptx::none) return {};
+  return fmt::format("@{}{} ", inst.guard_negated ? "!" : "", original_.name(inst.guard, form));
 }
 
 std::size_t OriginalBody::first_that_acts() const {
@@ -111,7 +137,9 @@ std::size_t OriginalBody::first_that_acts() const {
 
 void OriginalBody::ask(const WayOut& out, const Inst* exit, unsigned form) {
   if (exit == nullptr) {
-    text_.all += fmt::format("@{} bra \t{};\n\t", out.many, out.to);
+    const std::string many = registers_.make("pred");
+    text_.all += fmt::format("setp.ge.u32 \t{0}, {1}, {2};\n\t@{0} bra \t{3};\n\t", many,
+                             out.number, out.least, out.to);
     return;
   }
   std::string leaves = original_.name(exit->guard, form);
@@ -120,7 +148,8 @@ void OriginalBody::ask(const WayOut& out, const Inst* exit, unsigned form) {
     text_.all += fmt::format("not.pred \t{}, {};\n\t", either, leaves);
     leaves = either;
   }
-  text_.all += fmt::format("or.pred \t{}, {}, {};", either, leaves, out.many);
+  text_.all +=
+      fmt::format("setp.ge.or.u32 \t{}, {}, {}, {};", either, out.number, out.least, leaves);
   text_.line("@{} bra \t{};", either, aside_);
 }
 

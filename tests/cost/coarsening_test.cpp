@@ -194,15 +194,45 @@ TEST(Coarsening, NoSmallLaunchMayLose) {
   EXPECT_THAT(verdict(careful), HasSubstr("too short: 56 instructions"));
   EXPECT_THAT(verdict(for_large_launches(careful)), IsEmpty());
   kernel.work.repeats = 3;
-  EXPECT_THAT(verdict(careful), IsEmpty());
+  EXPECT_THAT(verdict(careful), HasSubstr("its loop in a larger kernel"));
   kernel.work.repeats = 1;
   way.how.least_threads = 0; // who divides the grid asks nothing
   EXPECT_THAT(verdict(careful), IsEmpty());
+  way.how.least_threads = 1000;
+  kernel.usage->path = 200;
+  EXPECT_THAT(verdict(careful), IsEmpty());
+  way.how.factors = {1, 8, 1};
+  way.usage->stores = 8;
+  EXPECT_THAT(verdict(careful), HasSubstr("8 copies are merged in large launches only"));
+}
+
+// Loops between barriers are taken, and wait less: they need not save as much.
+TEST(Coarsening, NoSmallLaunchOfBlocksThatMeetMayLose) {
+  CoarsenBaseline kernel = laplacian();
+  kernel.usage->path = 200;
+  kernel.work.repeats = 3;
+  kernel.work.barriers = 4;
+  kernel.work.shared = 4096;
+  CoarsenCandidate way = y4();
+  way.how.least_threads = 1000;
+  way.work.repeats = 3;
+  way.work.barriers = 1;
+  way.work.shared = 5000;
+  const auto verdict = [&] {
+    std::vector<CoarsenCandidate> candidates{way};
+    choose_coarsening(bold(), kernel, candidates);
+    return candidates[0].verdict;
+  };
+  EXPECT_THAT(verdict(), IsEmpty());
+  way.work.shared = 16384;
+  EXPECT_THAT(verdict(), HasSubstr("less room in shared memory"));
+  way.work.shared = 5000;
+  way.work.loads = kernel.work.loads * 0.81;
+  EXPECT_THAT(verdict(), HasSubstr("saves too little: 19 % of the loads, 20 %"));
 }
 
 TEST(Coarsening, LargeLaunchesAreToldByTheirThreads) {
-  EXPECT_LT(least_threads(for_large_launches(hopper()), y4().how),
-            least_threads(hopper(), y4().how));
+  EXPECT_EQ(least_threads(for_large_launches(hopper()), y4().how), 3U * 132 * 2048 * 4);
   EXPECT_EQ(least_threads(hopper(), y4().how),
             static_cast<std::uint64_t>(hopper().coarsen.least_waves * 132 * 2048 * 4));
   EXPECT_EQ(least_threads(hopper(), {.factors = {2, 4, 1}}), 2 * least_threads(hopper(), y4().how));
@@ -210,7 +240,7 @@ TEST(Coarsening, LargeLaunchesAreToldByTheirThreads) {
 
 TEST(Coarsening, TooLittleIsNothing) {
   std::vector<CoarsenCandidate> candidates{y4()};
-  Profile picky = hopper();
+  Profile picky = bold();
   picky.coarsen.margin = 1.5;
   choose_coarsening(picky, laplacian(), candidates);
   EXPECT_FALSE(candidates[0].chosen);

@@ -150,15 +150,17 @@ TEST(CoarsenGrid, SmallLaunches) {
   }
 }
 
-// Blocks are counted first, as if they had 256 threads: with more of them a launch is merged from
-// more threads on.
+// All threads are counted, and a group that hangs over is told behind that.
 TEST(CoarsenGrid, SmallLaunchesOfLongKernels) {
   const Coarsened two(lengthened(by_rows), {.factors = {1, 2, 1}}, "", {.least_threads = 640});
-  EXPECT_THAT(two.text, HasSubstr(", 3;\n")); // rounded up
-  for (const std::uint32_t y : {2U, 3U, 4U, 9U, 10U, 11U})
-    check(two, {1, 2, 1}, {1, y, 1}, {4, 18, 1}, y * 64 < 640);
+  for (std::uint32_t y = 1; y <= 40; ++y)
+    check(two, {1, 2, 1}, {1, y, 1}, {4, 18, 1}, y * 72 < 640);
   for (const std::uint32_t y : {1U, 2U, 3U, 4U})
-    check(two, {1, 2, 1}, {1, y, 1}, {4, 128, 1}, y < 3);
+    check(two, {1, 2, 1}, {1, y, 1}, {4, 128, 1}, y * 512 < 640);
+  const Coarsened stated(lengthened(count_of_threads(one_sum, ".reqntid 4, 2")),
+                         {.factors = {1, 2, 1}}, "", {.least_threads = 81});
+  for (const std::uint32_t y : {9U, 10U, 11U, 12U})
+    check(stated, {1, 2, 1}, {1, y, 1}, {4, 2, 1}, y * 8 < 81);
 }
 
 // Memory after a launch in which each thread adds one to its word, or leaves.
@@ -187,7 +189,7 @@ TEST(CoarsenGrid, ThreadsThatLeaveInLaunchesOfEverySize) {
     source.replace(source.rfind("ret;"), 4, "done:\nret;");
     const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = 640});
     ASSERT_EQ(two.plan.refused, "") << leave;
-    EXPECT_THAT(two.text, HasSubstr("or.pred"));
+    EXPECT_THAT(two.text, HasSubstr("setp.ge.or.u32"));
     for (const std::uint32_t y : {1U, 2U, 3U, 9U, 10U, 11U})
       EXPECT_EQ(memory_after(two.result, {1, y, 1}, {4, 18, 1}),
                 memory_after(two.module, {1, y, 1}, {4, 18, 1}))
