@@ -123,13 +123,13 @@ std::string Merger::why_not(const Kernel& kernel, const Shape& shape,
   if (!shape.launched || !shape.decided) return "it was not launched before";
   if (request.stream == CU_STREAM_PER_THREAD) return "its stream is the thread's own";
   if (request.shared != 0) return "it takes dynamic shared memory";
-  if (is_capturing(request.stream)) return "its stream is being captured";
   return unseen_caller();
 }
 
 bool Merger::start(const Kernel& kernel, Shape& shape, const Request& request,
                    const Launch& launch) {
   if (kernel.contract.steps.empty() || shape.launches < shape.alone_until) return false;
+  if (is_capturing(request.stream)) return false; // says nothing of launches behind that
   auto run = std::make_unique<Run>();
   std::string why = why_not(kernel, shape, request);
   if (why.empty()) {

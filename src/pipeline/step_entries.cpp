@@ -20,6 +20,8 @@
 namespace ptxasw::pipeline {
 namespace {
 
+constexpr unsigned few_steps = 3;
+
 class Maker {
 public:
   Maker(const std::string& text, const std::string& file, const Options& options,
@@ -80,31 +82,43 @@ private:
     const reuse::StepPlan plan = reuse::find_step(kernel);
     result.outcome = describe_step(plan);
     if (!plan.refused.empty()) return;
+    std::optional<unsigned> count;
+    if (!options_.steps_auto) count = options_.steps;
+    if (!add(result, kernel, plan, *function, count) || !options_.steps_auto) return;
+    // What is left of a run when no more of the large groups fit: single steps cost several times
+    // as much.
+    if (result.steps[0].count > few_steps) add(result, kernel, plan, *function, few_steps);
+  }
+
+  // Of so many steps, or as many as pay.
+  bool add(StepEntries& result, const emulator::Kernel& kernel, const reuse::StepPlan& plan,
+           const ptx::Function& function, std::optional<unsigned> count) {
+    const std::string name(function.name);
     // Under the kernel's own name, to be judged in its place.
-    rewrite::StepEntry entry = shaped(kernel, plan, *function);
+    rewrite::StepEntry entry = shaped(kernel, plan, function, count);
     if (entry.refused.empty() && options_.fp_contract == FpContract::exact)
-      entry.refused = judged(*function, entry.text);
+      entry.refused = judged(function, entry.text);
     if (!entry.refused.empty()) {
       result.outcome += fmt::format("; no entry for several steps: {}", entry.refused);
-      return;
+      return false;
     }
-    const unsigned count = entry.contract.count;
-    entry.contract.entry = fmt::format("{}__ptxasw_steps{}", name, count);
-    result.text = fmt::format("\n\n{}", renamed(entry.text, name, entry.contract.entry));
+    entry.contract.entry = fmt::format("{}__ptxasw_steps{}", name, entry.contract.count);
+    result.text += fmt::format("\n\n{}", renamed(entry.text, name, entry.contract.entry));
     const auto& covers = entry.contract.covers;
-    result.outcome += fmt::format("; an entry does {} of them, {}x{}x{} places a block", count,
-                                  covers[0], covers[1], covers[2]);
+    result.outcome += fmt::format("; an entry does {} of them, {}x{}x{} places a block",
+                                  entry.contract.count, covers[0], covers[1], covers[2]);
     result.steps.push_back(std::move(entry.contract));
+    return true;
   }
 
   // The first that can be made and stays in registers; or else the one that comes nearest to it.
   rewrite::StepEntry shaped(const emulator::Kernel& kernel, const reuse::StepPlan& plan,
-                            const ptx::Function& function) {
+                            const ptx::Function& function, std::optional<unsigned> count) {
     const std::string name(function.name);
     rewrite::StepEntry best;
     std::optional<Usage> least;
     for (rewrite::StepShape shape : step_shapes(plan)) {
-      if (!options_.steps_auto) shape.count = options_.steps;
+      shape.count = count.value_or(shape.count);
       rewrite::StepEntry entry = rewrite::write_steps(kernel, plan, shape, name);
       if (!entry.refused.empty()) {
         if (!least && best.refused.empty()) best = std::move(entry);

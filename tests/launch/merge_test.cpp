@@ -265,6 +265,12 @@ TEST(Merge, NotWhileCapturing) {
   Stencil s;
   gpu().capturing = true;
   expect_singly(s);
+  gpu().capturing = false;
+  gpu().launches.clear();
+  s.steps(6);
+  s.engine.flush();
+  EXPECT_EQ(Stencil::made(), "s5 s") << "what was captured says nothing of other launches";
+  s.expect_as_launched_singly();
 }
 
 TEST(Merge, NotInMemoryThatOthersReach) {

@@ -58,6 +58,8 @@ TEST(StepEntries, AreAsManyAsPay) {
   options.steps_auto = true;
   const auto made = entries_of(golden("iterated2d"), options);
   EXPECT_EQ(made.at("j2d9pt_f32").steps.at(0).count, 9U);
+  EXPECT_EQ(made.at("j2d9pt_f32").steps.at(1).count, 3U);
+  EXPECT_EQ(made.at("j2d25pt_f32").steps.size(), 1U);
   EXPECT_EQ(made.at("j2d9pt_f64").steps.at(0).count, 7U);
   EXPECT_EQ(made.at("j2ds9pt_f32").steps.at(0).count, 5U);
   EXPECT_EQ(made.at("j2d25pt_f32").steps.at(0).count, 3U);
