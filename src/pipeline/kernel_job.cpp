@@ -4,6 +4,7 @@
 
 #include "cost/access.hpp"
 #include "cost/coarsening.hpp"
+#include "cost/near_shuffles.hpp"
 #include "cost/profile.hpp"
 #include "cost/remap_choice.hpp"
 #include "pipeline/access_pattern.hpp"
@@ -386,6 +387,7 @@ struct KernelJob::Impl {
         drop(kernel, load, verdict.reason);
       }
     }
+    if (!columns) saved -= drop_near(kernel, plan);
     if (profile == nullptr) return;
     before += store_cycles(kernel, *profile);
     if (cost::kernel_pays(*profile, before, before - saved)) return;
@@ -395,6 +397,32 @@ struct KernelJob::Impl {
            fmt::format("all accesses together would only go from {:.0f} to {:.0f} cycles a warp",
                        before, before - saved));
     }
+  }
+
+  // Shuffles between lanes that lie near each other, in a kernel that keeps many of its loads: what
+  // they gain is so little that small launches lose (cost::near_shuffles_pay). The cycles that are
+  // not saved then.
+  double drop_near(const Kernel& kernel, reuse::LanePlan& plan) const {
+    const auto covered =
+        std::ranges::count_if(plan.loads, [](const Load& l) { return l.cover.has_value(); });
+    if (cost::near_shuffles_pay(static_cast<double>(covered),
+                                static_cast<double>(plan.loads.size())))
+      return 0;
+    double lost = 0;
+    for (Load& load : plan.loads) {
+      if (!load.cover || load.cover->delta == 0) continue;
+      const Event& event = kernel.trace.events[load.event];
+      const cost::ShuffleCandidate what = candidate(
+          access_pattern(event, load.lane_stride, load.trip_stride), load.cover->delta, false);
+      if (!cost::lanes_are_near(what)) continue;
+      lost += cost::shuffle_verdict(architecture(), what).gain();
+      drop(kernel, load,
+           fmt::format(
+               "of {} loads only {} would be shuffles, between lanes less than {} bytes apart; "
+               "--shuffle=columns takes it",
+               plan.loads.size(), covered, cost::far_lanes));
+    }
+    return lost;
   }
 
   [[nodiscard]] static double store_cycles(Kernel& kernel, const cost::Profile& profile) {

@@ -4,6 +4,7 @@
 #include "rewrite/contraction.hpp"
 #include "source_dir.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -252,18 +253,24 @@ TEST(Suites, AutomaticTakesUncoalescedLoadsOnly) {
   options.shuffle = ShuffleMode::automatic;
   const Optimized coalesced = optimize(read(golden("jacobi")), "jacobi.ptx", options);
   EXPECT_FALSE(coalesced.changed);
-  std::string text = read(golden("transposed"));
+  const std::string text = read(golden("transposed"));
   EXPECT_FALSE(optimize(text, "transposed.ptx", options).changed);
-  for (const std::string name : {"transposed1", "transposed4"}) {
-    const std::string load = ", [" + name + "_param_3];";
-    const std::size_t at = text.find(load);
-    const std::size_t start = text.rfind("ld.param.u32", at);
-    ASSERT_NE(at, std::string::npos);
-    text.replace(at, load.size(), ", 1024;");
-    text.replace(start, std::string("ld.param.u32").size(), "mov.u32");
-  }
-  EXPECT_EQ(kernel_of(optimize(text, "transposed.ptx", options).report, "transposed4").shuffles,
-            8U);
+  const auto with_words_apart = [&](std::string_view words) {
+    std::string known = text;
+    for (const std::string name : {"transposed1", "transposed4"}) {
+      const std::string load = ", [" + name + "_param_3];";
+      const std::size_t at = known.find(load);
+      const std::size_t start = known.rfind("ld.param.u32", at);
+      known.replace(at, load.size(), fmt::format(", {};", words));
+      known.replace(start, std::string("ld.param.u32").size(), "mov.u32");
+    }
+    return optimize(known, "transposed.ptx", options).report;
+  };
+  EXPECT_EQ(kernel_of(with_words_apart("1024"), "transposed4").shuffles, 8U);
+  EXPECT_EQ(kernel_of(with_words_apart("1024"), "transposed1").shuffles, 2U);
+  // Two of three loads are too few where lanes lie near each other.
+  EXPECT_EQ(kernel_of(with_words_apart("64"), "transposed4").shuffles, 8U);
+  EXPECT_EQ(kernel_of(with_words_apart("64"), "transposed1").shuffles, 0U);
 }
 
 TEST(Suites, ColumnsTakesStridesOfRunTime) {
