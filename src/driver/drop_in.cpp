@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <exception>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <tuple>
 #include <unistd.h>
@@ -35,6 +36,15 @@ constexpr std::size_t largest_output = std::size_t{1} << 30;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+double processor_ms(int whose) {
+  rusage usage{};
+  if (::getrusage(whose, &usage) != 0) return 0;
+  const auto milliseconds = [](const timeval& time) {
+    return 1e3 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_usec);
+  };
+  return milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
 }
 
 void complain(std::string_view severity, std::string_view text) {
@@ -427,6 +437,8 @@ private:
     if (log_path.empty()) return;
     what.ended = ended;
     what.total_ms = milliseconds_since(start);
+    what.own_processor_ms = processor_ms(RUSAGE_SELF);
+    what.ptxas_processor_ms = processor_ms(RUSAGE_CHILDREN);
     if (what.inputs.empty())
       for (const std::string& path : line.inputs())
         if (const auto text = read_regular_file(path, largest_output))

@@ -107,6 +107,7 @@ std::string to_json_line(const LogRecord& record) {
     j["exit_code"] = record.ended.code;
   j["optimize_ms"] = record.optimize_ms;
   j["total_ms"] = record.total_ms;
+  j["processor_ms"] = {{"own", record.own_processor_ms}, {"ptxas", record.ptxas_processor_ms}};
   return j.dump(-1, ' ', true, json::error_handler_t::replace) + "\n";
 }
 

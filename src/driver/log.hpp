@@ -33,6 +33,7 @@ struct LogRecord {
   std::optional<std::uint64_t> output_hash;
   Ended ended;
   double optimize_ms = 0, total_ms = 0;
+  double own_processor_ms = 0, ptxas_processor_ms = 0; // of this process, and of all that it ran
 };
 
 // One line, with its line end.
