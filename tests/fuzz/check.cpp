@@ -32,8 +32,8 @@ using Block = std::optional<std::array<std::uint32_t, 3>>;
 // Two grids and two block shapes, other ones for each seed.
 simt::VerifyOptions launches(std::uint64_t seed, std::span<const simt::Dim3> grids,
                              const Block& block) {
-  static constexpr simt::Dim3 blocks[] = {{32}, {33}, {64},    {16, 2}, {1},      {8, 4, 2},
-                                          {40}, {96}, {16, 4}, {31, 2}, {4, 3, 3}};
+  static constexpr simt::Dim3 blocks[] = {{32}, {33}, {64},    {16, 2}, {1},       {8, 4, 2},
+                                          {40}, {96}, {16, 4}, {31, 2}, {4, 3, 3}, {32, 3}};
   simt::Random random(seed);
   simt::VerifyOptions options{.seed = seed,
                               .launches = 4,

@@ -312,7 +312,8 @@ void KernelMaker::through_shared() {
   }
 }
 
-// A tree over the threads of a block of one row; in others the rows race. As a loop, or unrolled.
+// A tree over the threads of a block of one row; in others the rows race, or have one each. As a
+// loop, or unrolled.
 void KernelMaker::tree() {
   shared_ = true;
   const std::string tid = special("tid.x"), tile = w_.fresh(Class::b32), at = w_.fresh(Class::b32),
@@ -320,6 +321,7 @@ void KernelMaker::tree() {
                     width = w_.fresh(Class::b32), far = w_.fresh(Class::b32),
                     all = w_.fresh(Class::b32);
   w_.line("mov.u32 {}, tile;", tile);
+  if (w_.one_in(3)) w_.line("mad.lo.s32 {}, {}, 256, {};", tile, special("tid.y"), tile);
   w_.line("mad.lo.s32 {}, {}, 4, {};", at, tid, tile);
   w_.line("bar.sync 0;");
   w_.line("st.shared.u32 [{}+16], {};", at, acc_);
