@@ -33,7 +33,8 @@ enum class Nature : std::uint8_t { other, integer, rounded, fused, approximate }
 struct Form {
   std::string text; // "fma.rn.f32 #3f800000"
   Nature nature = Nature::other;
-  bool free = false; // the assembler may choose what it becomes
+  bool free = false;    // the assembler may choose what it becomes
+  bool chained = false; // an approximation of an approximation
 };
 
 Nature nature_of(const Inst& inst) {
@@ -60,6 +61,42 @@ Form form_of(const ptx::Body& body, const Inst& inst) {
   for (const ptx::Arg& arg : body.src(inst))
     if (arg.kind == ptx::Arg::Kind::imm) form.text += fmt::format(" #{:x}", arg.value);
   return form;
+}
+
+// Hands on what it reads, perhaps with another sign, as one of several, or in other bits.
+bool hands_on(const Inst& inst) {
+  switch (inst.op) {
+  case Op::div:
+  case Op::rcp:
+  case Op::sqrt:
+  case Op::rsqrt:
+  case Op::mad: return false;
+  default: break;
+  }
+  const Nature nature = nature_of(inst);
+  return ptx::group(inst.op) == ptx::Group::pure && nature != Nature::rounded &&
+         nature != Nature::fused;
+}
+
+// By register: it may hold an approximation.
+std::vector<bool> approximations(const ptx::Body& body) {
+  std::vector<bool> holds(body.registers.size());
+  for (bool more = true; more;) {
+    more = false;
+    for (const Inst& inst : body.insts) {
+      const auto is_one = [&](const ptx::Arg& arg) {
+        return arg.kind == ptx::Arg::Kind::reg && holds[arg.id];
+      };
+      if (!rewrite::is_approximate(inst) &&
+          !(hands_on(inst) && std::ranges::any_of(body.src(inst), is_one)))
+        continue;
+      for (const ptx::Arg& arg : body.dst(inst)) {
+        if (arg.kind != ptx::Arg::Kind::reg || holds[arg.id]) continue;
+        holds[arg.id] = more = true;
+      }
+    }
+  }
+  return holds;
 }
 
 bool is_arithmetic(const Inst& inst) {
@@ -95,10 +132,15 @@ Versions read(const ptx::Module& module, const std::vector<std::string>& kernels
     auto& [name, version] = *versions.try_emplace(std::string(function.name)).first;
     const ptx::Body body = ptx::resolve(module, function);
     version.twins = rewrite::twins(body, rewrite::Reaching(body));
+    const std::vector<bool> approximate = approximations(body);
     for (InstId n = 0; n < body.insts.size(); ++n) {
       const Inst& inst = body.insts[n];
       const std::uint32_t line = rewrite::opcode_line(body, n);
-      version.forms.emplace(line, form_of(body, inst));
+      Form& form = version.forms.try_emplace(line, form_of(body, inst)).first->second;
+      form.chained = form.nature == Nature::approximate &&
+                     std::ranges::any_of(body.src(inst), [&](const ptx::Arg& arg) {
+                       return arg.kind == ptx::Arg::Kind::reg && approximate[arg.id];
+                     });
       const std::uint32_t number = module.statements[inst.statement].index;
       version.origins.emplace(line, whose(name, version.twins, line, number));
       version.arithmetic |= is_arithmetic(inst);
@@ -197,11 +239,18 @@ private:
     return found != allowed_.end() && found->second.kinds.contains(one.kind);
   }
 
-  [[nodiscard]] static std::string as_approximation(const Form& form, const Group& group) {
-    for (const std::string& kind : group.now.kinds)
-      if (!group.was.kinds.contains(kind))
+  // Of two approximations in a chain ptxas may leave out both (the reciprocal of a reciprocal),
+  // here and not there as it unrolls loops: there the operands have to be made by the same lines.
+  [[nodiscard]] std::string as_approximation(const Form& form, const Group& group) const {
+    for (const Performed& one : group.now.list) {
+      if (!group.was.kinds.contains(one.kind))
         return fmt::format("rewritten, {} becomes \"{}\", which it was not before", form.text,
-                           kind);
+                           one.kind);
+      if (form.chained && known_ && one.format != machine::Format::half &&
+          !group.was.printed.contains(one.printed))
+        return fmt::format("rewritten, {} becomes \"{}\" of other values than before", form.text,
+                           one.kind);
+    }
     for (const std::string& kind : group.was.kinds)
       if (!group.now.kinds.contains(kind))
         return fmt::format("rewritten, {} does not become \"{}\" any more", form.text, kind);

@@ -7,7 +7,8 @@
 // has to become what the original became:
 //  - a sum or product that rounds by itself becomes no fused multiply-add, unless the original is
 //    one of the same operands, made by arithmetic of the same lines;
-//  - what an approximate function becomes is the same in each copy: folded in all, or in none;
+//  - what an approximate function becomes is the same in each copy: folded in all, or in none, and
+//    in a chain of functions of operands that were made by arithmetic of the same lines;
 //  - any other form (a division) may become only what it became before, wherever it stands;
 //  - arithmetic that is nobody's copy, as a rewrite's own checks, leaves nothing to choose.
 // ptxas computes equal values once; so copies that have one value are taken together. A copy that

@@ -127,6 +127,16 @@ TEST(Judgement, NoCopyOfAFunctionIsFoldedAlone) {
   EXPECT_FALSE(judged({sin, stop}, {6, 8}).empty());
 }
 
+// The sine of a sine: the machine code of the second text takes it of the first one's argument.
+TEST(Judgement, ChainsOfFunctionsStayAsTheyWere) {
+  const std::string chain = sine + "\nabs.f32 %f7, %f6;\nsin.approx.ftz.f32 %f8, %f7;";
+  const auto last = three(mufu, 8, 0, 6, 0x0400), other = three(mufu, 8, 0, 1, 0x0400),
+             nothing = three(fadd, 7, 2, 3);
+  EXPECT_EQ(verdict(chain, {sin, nothing, last, stop}, chain, {sin, nothing, last, stop}), "");
+  EXPECT_THAT(verdict(chain, {sin, nothing, last, stop}, chain, {sin, nothing, other, stop}),
+              HasSubstr("sin.approx.ftz.f32 becomes"));
+}
+
 TEST(Judgement, EqualValuesAreComputedOnce) {
   const std::string again = "sin.approx.ftz.f32 %f7, %f1;", two = sine + "\n" + again;
   EXPECT_EQ(verdict(two, {sin, sin, stop}, two, {sin, three(mov, 7, 0, 6), stop}), "");
