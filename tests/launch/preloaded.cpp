@@ -86,7 +86,7 @@ int main(int count, char** words) {
                                         .name = "x:4",
                                         .kind = Kind::coarsened,
                                         .divide = {4, 1, 1},
-                                        .rest = contract::Rest::hangs_over,
+                                        .rest = Rest::hangs_over,
                                         .gains = {{64, {1, 1, 2, 2, 2, 2, 2, 2, 2}}}}}};
   module.globals[symbol_of("k")] = encode(contract);
 
