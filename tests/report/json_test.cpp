@@ -72,7 +72,7 @@ TEST(Json, Kernel) {
     "demangled": "jacobi(float*, float const*, int, int)", "line": 21, "analyzed": true,
     "changed": true, "reason": "", "why_unchanged": [], "way": null,
     "predicted_gain": null, "coarsening": "",
-    "grid_divided_by": [1, 1, 1], "remapping": "", "steps": "", "rotation": "", "rounds": "",
+    "grid_divided_by": [1, 1, 1], "grid_rest_by_itself": false, "remapping": "", "steps": "", "rotation": "", "rounds": "",
     "fusable": 0, "foldable": 0, "pinned": 0,
     "pinned_bytes": false,
     "loads": 5, "covered": 2, "shuffles": 1, "moves": 1,
