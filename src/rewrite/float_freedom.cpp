@@ -104,7 +104,7 @@ bool is_approximate(const Inst& inst) {
 
 FloatFreedom::FloatFreedom(const ptx::Body& body)
     : body_(body), product_(body.registers.size() + 1), constant_(body.registers.size() + 1),
-      memory_(body.registers.size()) {
+      inverse_(body.registers.size() + 1), memory_(body.registers.size()) {
   has_local_ = std::ranges::any_of(
       body.symbols, [](const ptx::Symbol& symbol) { return symbol.space == Space::local; });
   solve();
@@ -119,14 +119,33 @@ bool FloatFreedom::is_fusable(const Inst& inst) const {
 bool FloatFreedom::is_foldable(const Inst& inst) const {
   if (!is_approximate(inst)) return false;
   const auto sources = body_.src(inst);
-  return inst.opaque || may_be_constant(sources[inst.op == Op::div ? 1 : 0]);
+  return inst.opaque || may_be_constant(sources[inst.op == Op::div ? 1 : 0]) || may_be_undone(inst);
+}
+
+// A reciprocal, or a quotient, of what may be an inverse.
+bool FloatFreedom::may_be_undone(const Inst& inst) const {
+  if (inst.op != Op::rcp && inst.op != Op::div) return false;
+  const Arg& divisor = body_.src(inst)[inst.op == Op::div ? 1 : 0];
+  return divisor.kind == Arg::Kind::reg && inverse_[divisor.id];
 }
 
 bool FloatFreedom::folds_alike(const Inst& inst) const {
   const auto sources = body_.src(inst);
-  return !inst.opaque && std::ranges::all_of(sources, [&](const Arg& arg) {
+  const bool constants = !inst.opaque && std::ranges::all_of(sources, [&](const Arg& arg) {
     return always_constant(arg, 0) || !may_be_constant(arg);
   });
+  return constants &&
+         (!may_be_undone(inst) || always_inverse(sources[inst.op == Op::div ? 1 : 0], 0));
+}
+
+// By moves from the only function that writes it.
+bool FloatFreedom::always_inverse(const Arg& arg, unsigned depth) const {
+  constexpr unsigned deepest = 16;
+  if (arg.kind != Arg::Kind::reg || depth > deepest || writer_[arg.id] == ptx::none) return false;
+  const Inst& by = body_.insts[writer_[arg.id]];
+  if (by.opaque || by.guard != ptx::none || by.dst.count != 1) return false;
+  if (by.op == Op::mov && by.src.count == 1) return always_inverse(body_.src(by)[0], depth + 1);
+  return is_approximate(by);
 }
 
 // Made of literals by operations that are exact, or rounded, each of which is the only one to write
@@ -252,9 +271,50 @@ bool FloatFreedom::gives_constant(const Inst& inst) const {
   }
 }
 
+bool FloatFreedom::any_inverse(const Inst& inst) const {
+  return std::ranges::any_of(body_.src(inst), [&](const Arg& arg) {
+    return arg.kind == Arg::Kind::reg && inverse_[arg.id];
+  });
+}
+
+// May one of its operands be such a number? A register that only a literal is moved to is known.
+bool FloatFreedom::any_operand(const Inst& inst, bool (*which)(const Arg&)) const {
+  return std::ranges::any_of(body_.src(inst), [&](const Arg& arg) {
+    if (arg.kind == Arg::Kind::imm) return which(arg);
+    if (!may_be_constant(arg)) return false;
+    if (arg.kind != Arg::Kind::reg || writer_[arg.id] == ptx::none) return true;
+    const Inst& by = body_.insts[writer_[arg.id]];
+    const bool moved = by.op == Op::mov && !by.opaque && by.src.count == 1 &&
+                       body_.src(by)[0].kind == Arg::Kind::imm;
+    return !moved || which(body_.src(by)[0]);
+  });
+}
+
+bool FloatFreedom::gives_inverse(const Inst& inst) const {
+  switch (ptx::group(inst.op)) {
+  case Group::pure:
+  case Group::warp: break;
+  case Group::load: return reads_private(inst) && inverse_[memory_];
+  case Group::call:
+  case Group::unknown: return true;
+  default: return false;
+  }
+  if (inst.op == Op::ex2 || inst.op == Op::rcp || inst.op == Op::div) return is_float_op(inst);
+  if (is_approximate(inst)) return false;
+  switch (inst.op) {
+  case Op::add:
+  case Op::sub: return any_inverse(inst) && any_operand(inst, is_zero); // may vanish
+  case Op::mul: return any_inverse(inst) && any_operand(inst, is_one);
+  case Op::fma:
+    return any_inverse(inst) && (any_operand(inst, is_one) || any_operand(inst, is_zero));
+  case Op::sqrt: return false;
+  default: return any_inverse(inst);
+  }
+}
+
 void FloatFreedom::solve() {
   const bool inlined = !body_.function->is_entry; // its parameters are then the caller's values
-  product_[memory_] = constant_[memory_] = inlined;
+  product_[memory_] = constant_[memory_] = inverse_[memory_] = inlined;
   std::vector<bool> written(body_.registers.size());
   writer_.assign(body_.registers.size(), ptx::none);
   for (InstId n = 0; n < body_.insts.size(); ++n)
@@ -263,7 +323,8 @@ void FloatFreedom::solve() {
       written[reg] = true;
     });
   for (std::size_t reg = 0; reg < written.size(); ++reg)
-    if (!written[reg]) product_[reg] = constant_[reg] = inlined; // perhaps a parameter
+    if (!written[reg]) // perhaps a parameter
+      product_[reg] = constant_[reg] = inverse_[reg] = inlined;
   const auto raise = [](std::vector<bool>& lattice, std::size_t at, bool& changed) {
     changed |= !lattice[at];
     lattice[at] = true;
@@ -271,18 +332,22 @@ void FloatFreedom::solve() {
   for (bool changed = true; changed;) {
     changed = false;
     for (const Inst& inst : body_.insts) {
-      const bool constant = gives_constant(inst), product = gives_product(inst);
+      const bool constant = gives_constant(inst), product = gives_product(inst),
+                 inverse = gives_inverse(inst);
       analysis::for_each_definition(body_, inst, [&](ptx::RegId reg) {
         if (constant) raise(constant_, reg, changed);
         if (product) raise(product_, reg, changed);
+        if (inverse) raise(inverse_, reg, changed);
       });
       const Group group = ptx::group(inst.op);
       if (group == Group::call) {
         raise(product_, memory_, changed);
         raise(constant_, memory_, changed);
+        raise(inverse_, memory_, changed);
       }
       if (group == Group::store && writes_private(inst)) {
         if (any_product(inst)) raise(product_, memory_, changed);
+        if (any_inverse(inst)) raise(inverse_, memory_, changed);
         if (std::ranges::any_of(body_.src(inst), [&](const Arg& a) { return may_be_constant(a); }))
           raise(constant_, memory_, changed);
       }

@@ -9,6 +9,9 @@
 //  - an approximate function of a constant is folded to the correctly rounded value, which is not
 //    the hardware's. Whether an argument is a constant depends on what is unrolled; not so that of
 //    a literal, which is the same constant in every copy.
+//  - rcp(rcp(x)) and x / rcp(y) of flushing approximations lose both reciprocals, and rcp(ex2(x))
+//    becomes ex2(-x) (ptxas 13.0), wherever the inner function reaches the outer one by moves. In
+//    a loop that hangs on how far it is unrolled.
 // The answers here err on the side of freedom: what is not known to be fixed is free.
 #pragma once
 
@@ -25,21 +28,27 @@ public:
   // A sum that ptxas may fuse with a product behind one of its operands: an add or sub without
   // rounding, or of packed f32x2 even with one (ptxas 13.0 fuses those with -fmad=false, too).
   [[nodiscard]] bool is_fusable(const ptx::Inst& inst) const;
-  // An approximate function whose argument may be a constant somewhere.
+  // An approximate function whose argument may be a constant somewhere, or a reciprocal of one that
+  // undoes it.
   [[nodiscard]] bool is_foldable(const ptx::Inst& inst) const;
-  // Whichever of its arguments may be one is a constant wherever it is copied to: all copies are
-  // folded, or none is, and the machine code of their lines says which.
+  // Whichever of its arguments may be one is a constant, or an inverse, wherever it is copied to:
+  // all copies are folded, or none is, and the machine code of their lines says which.
   [[nodiscard]] bool folds_alike(const ptx::Inst& inst) const;
 
 private:
   [[nodiscard]] bool may_be_product(const ptx::Arg& arg) const;
   [[nodiscard]] bool may_be_constant(const ptx::Arg& arg) const;
   [[nodiscard]] bool always_constant(const ptx::Arg& arg, unsigned depth) const;
+  [[nodiscard]] bool may_be_undone(const ptx::Inst& inst) const;
+  [[nodiscard]] bool always_inverse(const ptx::Arg& arg, unsigned depth) const;
   [[nodiscard]] bool any_product(const ptx::Inst& inst) const;
   [[nodiscard]] bool all_constant(const ptx::Inst& inst) const;
   [[nodiscard]] bool any_constant(const ptx::Inst& inst) const; // literals of no effect left out
   [[nodiscard]] bool gives_product(const ptx::Inst& inst) const;
   [[nodiscard]] bool gives_constant(const ptx::Inst& inst) const;
+  [[nodiscard]] bool gives_inverse(const ptx::Inst& inst) const;
+  [[nodiscard]] bool any_inverse(const ptx::Inst& inst) const;
+  [[nodiscard]] bool any_operand(const ptx::Inst& inst, bool (*which)(const ptx::Arg&)) const;
   [[nodiscard]] bool reads_private(const ptx::Inst& inst) const;
   [[nodiscard]] bool writes_private(const ptx::Inst& inst) const;
   void solve();
@@ -48,7 +57,7 @@ private:
   bool has_local_ = false;
   // By register; the last one stands for memory of the thread alone, which ptxas sees through:
   // local variables and parameters of calls.
-  std::vector<bool> product_, constant_;
+  std::vector<bool> product_, constant_, inverse_;
   // The only instruction that writes a register; none if there are several.
   std::vector<ptx::InstId> writer_;
   std::size_t memory_;

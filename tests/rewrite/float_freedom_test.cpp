@@ -125,6 +125,28 @@ TEST(FloatFreedom, FunctionsOfLiteralsFoldAlike) {
       << "the reciprocal; its logarithm hangs on that";
 }
 
+// rcp(rcp(x)) is x, if ptxas sees both: always in a row, in a loop if it is unrolled.
+TEST(FloatFreedom, FunctionsThatUndoEachOtherAreFoldable) {
+  EXPECT_EQ(foldable("rcp.approx.ftz.f32 %f3, %f1;\nrcp.approx.ftz.f32 %f4, %f2;"), 0U);
+  EXPECT_EQ(foldable("rcp.approx.ftz.f32 %f3, %f1;\nadd.f32 %f3, %f3, %f2;\n"
+                     "rcp.approx.ftz.f32 %f4, %f3;"),
+            1U)
+      << "%f3 may be either";
+  const Freedom row = freedom(kernel("rcp.approx.ftz.f32 %f3, %f1;\nmov.f32 %f4, %f3;\n"
+                                     "div.approx.ftz.f32 %f5, %f1, %f4;"));
+  EXPECT_EQ(row.foldable, 1U);
+  EXPECT_EQ(row.alike, 1U);
+  EXPECT_EQ(foldable("ex2.approx.ftz.f32 %f3, %f1;\nrcp.approx.ftz.f32 %f4, %f3;"), 1U);
+  EXPECT_EQ(foldable("rcp.approx.ftz.f32 %f3, %f1;\nmul.f32 %f5, %f3, %f2;\n"
+                     "rcp.approx.ftz.f32 %f4, %f5;"),
+            0U);
+  const Freedom loop =
+      freedom(kernel("mov.f32 %f3, %f1;\nL:\nrcp.approx.ftz.f32 %f3, %f3;\n"
+                     "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 9;\n@%p1 bra L;"));
+  EXPECT_EQ(loop.foldable, 1U);
+  EXPECT_EQ(loop.alike, 0U);
+}
+
 TEST(FloatFreedom, FunctionsThatAreCalledCount) {
   const std::string callee = R"(.func (.param .f32 r) f(.param .f32 x) {
 .reg .f32 %f<5>;
