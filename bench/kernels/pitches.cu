@@ -20,9 +20,8 @@ __device__ void neighbours(const float* __restrict__ in, float* __restrict__ out
                                           int nx, int ny, float w0, float w1) {                    \
     neighbours<words, 1>(in, out, nx, ny, w0, w1);                                                 \
   }                                                                                                \
-  extern "C" __global__ void pitch##words##_4(const float* __restrict__ in,                        \
-                                              float* __restrict__ out, int nx, int ny, float w0,   \
-                                              float w1) {                                          \
+  extern "C" __global__ void pitch##words##_4(                                                     \
+      const float* __restrict__ in, float* __restrict__ out, int nx, int ny, float w0, float w1) { \
     neighbours<words, 4>(in, out, nx, ny, w0, w1);                                                 \
   }
 

@@ -34,7 +34,8 @@ void check(CUresult result, const std::string& what) {
 // Numbers about one; with `wild`, zeros, tiny and huge ones and infinities among them.
 class Numbers {
 public:
-  Numbers(std::string type, unsigned seed, bool wild) : type_(std::move(type)), random_(seed), wild_(wild) {}
+  Numbers(std::string type, unsigned seed, bool wild)
+      : type_(std::move(type)), random_(seed), wild_(wild) {}
 
   template <class T> T one() {
     const double sign = random_() % 2 == 0 ? 1 : -1;
@@ -46,17 +47,29 @@ public:
     return static_cast<T>(value);
   }
   void write(void* to) {
-    if (type_ == "f64") put(to, one<double>());
-    else if (type_ == "f32") put(to, one<float>());
-    else if (type_ == "f16") put(to, __float2half(one<float>()));
-    else if (type_ == "bf16") put(to, __float2bfloat16(one<float>()));
-    else if (type_ == "f16x2") { put(to, __float2half(one<float>())); put(static_cast<char*>(to) + 2, __float2half(one<float>())); }
-    else { put(to, __float2bfloat16(one<float>())); put(static_cast<char*>(to) + 2, __float2bfloat16(one<float>())); }
+    if (type_ == "f64")
+      put(to, one<double>());
+    else if (type_ == "f32")
+      put(to, one<float>());
+    else if (type_ == "f16")
+      put(to, __float2half(one<float>()));
+    else if (type_ == "bf16")
+      put(to, __float2bfloat16(one<float>()));
+    else if (type_ == "f16x2") {
+      put(to, __float2half(one<float>()));
+      put(static_cast<char*>(to) + 2, __float2half(one<float>()));
+    } else {
+      put(to, __float2bfloat16(one<float>()));
+      put(static_cast<char*>(to) + 2, __float2bfloat16(one<float>()));
+    }
   }
-  [[nodiscard]] std::size_t size() const { return type_ == "f64" ? 8 : type_ == "f16" || type_ == "bf16" ? 2 : 4; }
+  [[nodiscard]] std::size_t size() const {
+    return type_ == "f64" ? 8 : type_ == "f16" || type_ == "bf16" ? 2 : 4;
+  }
   std::vector<char> many(std::size_t bytes) {
     std::vector<char> made(bytes);
-    for (std::size_t at = 0; at + size() <= bytes; at += size()) write(made.data() + at);
+    for (std::size_t at = 0; at + size() <= bytes; at += size())
+      write(made.data() + at);
     return made;
   }
 
@@ -92,7 +105,8 @@ std::vector<char> launch(CUfunction kernel, Data data, CUdeviceptr out, int trip
   std::size_t offset = 0, size = 0;
   for (std::size_t n = 4; cuFuncGetParamInfo(kernel, n, &offset, &size) == CUDA_SUCCESS; ++n)
     parameters.push_back(&data.constants.at(n - 4));
-  check(cuLaunchKernel(kernel, 3, rows, 1, 64, 1, 1, 0, nullptr, parameters.data(), nullptr), "launch");
+  check(cuLaunchKernel(kernel, 3, rows, 1, 64, 1, 1, 0, nullptr, parameters.data(), nullptr),
+        "launch");
   std::vector<char> made(out_bytes);
   check(cuMemcpyDtoH(made.data(), out, out_bytes), "copy back");
   return made;
@@ -129,13 +143,16 @@ int main(int, char** argv) {
       if (fresh) data->second = make_data(type, round);
       const int trips = round == 1 ? 9 : 5;
       const unsigned rows = 7 + round; // also one that two do not divide
-      const auto was = launch(before, data->second, out, trips, rows), is = launch(after, data->second, out, trips, rows);
+      const auto was = launch(before, data->second, out, trips, rows),
+                 is = launch(after, data->second, out, trips, rows);
       ++launches;
       if (was == is) continue;
       std::size_t at = 0;
-      while (was[at] == is[at]) ++at;
+      while (was[at] == is[at])
+        ++at;
       ++different;
-      std::printf("DIFFERS %s %s %s round %u at byte %zu\n", way.c_str(), name.c_str(), type.c_str(), round, at);
+      std::printf("DIFFERS %s %s %s round %u at byte %zu\n", way.c_str(), name.c_str(),
+                  type.c_str(), round, at);
       break;
     }
   }
