@@ -115,8 +115,9 @@ RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
   for (const reuse::Rounds& rounds : choice.plan.stretches)
     choice.outcome += fmt::format(
         "{} the {} at line {}", choice.outcome.empty() ? "in registers:" : ",",
-        rounds.rolled ? "rounds of a loop from width 16 on"
-                      : fmt::format("rounds between {} barriers", rounds.barriers.size() + 1),
+        rounds.grows    ? "rounds of a loop up to width 16"
+        : rounds.rolled ? "rounds of a loop from width 16 on"
+                        : fmt::format("rounds between {} barriers", rounds.barriers.size() + 1),
         ptx::line_of(kernel.body, kernel.body.insts[rounds.begin]));
   return choice;
 }

@@ -15,10 +15,20 @@ using ptx::Inst;
 using sym::Term;
 
 bool RoundElements::find(Rounds& rounds) {
-  return find_cells(rounds) && apart(rounds) && place(rounds);
+  return find_cells(rounds) && place(rounds);
 }
 
-bool RoundElements::exist(const Rounds& rounds, std::size_t cell) {
+// A warp has to be there at least.
+bool RoundElements::limit(Rounds& rounds, std::uint64_t elements) {
+  if (elements < 32) return false;
+  constexpr unsigned all = 1024;
+  const auto most = static_cast<unsigned>(std::min<std::uint64_t>(elements, all));
+  if (most < all && (rounds.most_threads == 0 || rounds.most_threads > most))
+    rounds.most_threads = most;
+  return true;
+}
+
+bool RoundElements::exist(Rounds& rounds, std::size_t cell) {
   const Term own = address(rounds.cells[cell].event);
   const Term first = c_.sub(own, c_.mul(number(strides_[cell]), t_));
   const std::uint32_t symbol = variable(first);
@@ -26,9 +36,13 @@ bool RoundElements::exist(const Rounds& rounds, std::size_t cell) {
   for (const Term atom : c_.atoms(first)) {
     const auto offset = c_.difference(first, c_.extract(atom, 0, 32));
     if (!offset || *offset < 0) return false;
+    const std::uint64_t size = k_.body.symbols[symbol].size;
+    if (rounds.everywhere) {
+      const auto ahead = static_cast<std::uint64_t>(*offset);
+      return ahead < size && limit(rounds, (size - ahead) / strides_[cell]);
+    }
     const std::uint64_t elements = 2 * (rounds.rolled ? widest_round : rounds.width);
-    return static_cast<std::uint64_t>(*offset) + elements * strides_[cell] <=
-           k_.body.symbols[symbol].size;
+    return static_cast<std::uint64_t>(*offset) + elements * strides_[cell] <= size;
   }
   return false;
 }
@@ -115,14 +129,16 @@ bool RoundElements::lies_apart(std::int64_t bytes, std::int64_t length) const {
   return within >= length && row_ - within >= length;
 }
 
-// Elements of different cells never meet.
-bool RoundElements::apart(const Rounds& r) {
+bool RoundElements::apart(Rounds& r) {
   for (std::size_t a = 0; a < r.cells.size(); ++a)
     for (std::size_t b = 0; b < a; ++b) {
       const Term one = address(r.cells[a].event), other = address(r.cells[b].event);
       const auto bytes = c_.difference(one, other);
-      const std::int64_t length = 32 * std::int64_t{std::max(strides_[a], strides_[b])};
-      if (bytes && lies_apart(*bytes, length)) continue;
+      const std::int64_t stride = std::max(strides_[a], strides_[b]);
+      const bool all = r.everywhere && row_ == 0;
+      if (bytes && lies_apart(*bytes, 32 * stride) &&
+          (!all || limit(r, static_cast<std::uint64_t>(std::abs(*bytes) / stride))))
+        continue;
       const std::uint32_t first = variable(one), second = variable(other);
       if (!bytes && first != ptx::none && second != ptx::none && first != second) continue;
       return refuse("the arrays at lines {} and {} may overlap", line(event(r.cells[a].event).inst),

@@ -29,9 +29,12 @@ public:
   [[nodiscard]] sym::Term width() const { return width_; }
   [[nodiscard]] const std::string& why() const { return why_; }
 
+  // Elements of different cells never meet; of rounds in all warps, if the block is not too large.
+  bool apart(Rounds& rounds);
   // All elements up to twice the width lie in a variable whose size is known: they can be read, and
-  // what was read can be written back, whether the original does or not.
-  [[nodiscard]] bool exist(const Rounds& rounds, std::size_t cell);
+  // what was read can be written back, whether the original does or not. Of rounds in all warps,
+  // those of all threads of a block that is not too large.
+  [[nodiscard]] bool exist(Rounds& rounds, std::size_t cell);
 
 private:
   template <class... Args> bool refuse(fmt::format_string<Args...> format, Args&&... args) {
@@ -50,7 +53,7 @@ private:
   [[nodiscard]] sym::Term take_rows(Rounds& r, std::size_t e, sym::Term base);
   [[nodiscard]] bool lies_apart(std::int64_t bytes, std::int64_t length) const;
   [[nodiscard]] bool entered_with(const Rounds& r, std::size_t e) const;
-  bool apart(const Rounds& r);
+  static bool limit(Rounds& rounds, std::uint64_t elements);
   [[nodiscard]] std::uint32_t variable(sym::Term t) const;
   bool place(Rounds& r);
   bool whose(const Rounds& r, RoundAccess& access);

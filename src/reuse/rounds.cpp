@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace ptxasw::reuse {
 
@@ -47,8 +48,8 @@ public:
   // Is it one? Else why() tells.
   bool check() {
     return is_common() && contents() && elements() && one_side() &&
-           (r_.barrier_first || !r_.rolled || follows_barrier()) && shrinks() && stays_inside() &&
-           covers_all() && look_behind();
+           (r_.barrier_first || !r_.rolled || follows_barrier()) && (shrinks() || doubles()) &&
+           stays_inside() && apart() && covers_all() && look_behind();
   }
   [[nodiscard]] const std::string& why() const { return why_; }
   [[nodiscard]] Rounds take() { return std::move(r_); }
@@ -59,6 +60,11 @@ private:
     why_ = elements_.why();
     width_ = elements_.width();
     return found;
+  }
+  bool apart() {
+    const bool fine = elements_.apart(r_);
+    why_ = elements_.why();
+    return fine;
   }
   template <class... Args> bool refuse(fmt::format_string<Args...> format, Args&&... args) {
     why_ = fmt::format(format, std::forward<Args>(args)...);
@@ -205,6 +211,19 @@ private:
   // The one instruction that changes the width of a loop leaves it as it is or smaller.
   bool shrinks() {
     if (!r_.rolled) return true;
+    const Term next = next_width();
+    return next.valid() && proved({c_.ule(width_, number(widest_round))}, c_.ule(next, width_));
+  }
+
+  // Or makes it twice what it was: from 1 on, all that it is are powers of two.
+  bool doubles() {
+    const Term next = next_width();
+    r_.grows = next.valid() && next == c_.add(width_, width_);
+    return r_.grows || refuse("the width of the rounds at line {} may grow", line(r_.begin));
+  }
+
+  // Of the next trip. Not valid if several instructions change it, or one that not every trip does.
+  Term next_width() {
     InstId change = ptx::none;
     for (InstId i = r_.begin; i < r_.end; ++i)
       analysis::for_each_definition(k_.body, k_.body.insts[i], [&](ptx::RegId reg) {
@@ -215,10 +234,9 @@ private:
       const auto& latches = k_.loops.loops[loop_].latches;
       const bool always = std::ranges::all_of(
           latches, [&](BlockId latch) { return k_.cfg.dominates(k_.cfg.block_of[change], latch); });
-      const Term few = c_.ule(width_, number(widest_round));
-      if (always && proved({few}, c_.ule(d.value, width_))) return true;
+      if (always) return d.value;
     }
-    return refuse("the width of the rounds at line {} may grow", line(r_.begin));
+    return {};
   }
 
   bool proved(std::vector<Term> facts, Term goal) {
@@ -229,23 +247,59 @@ private:
   // most 16, so that signed and unsigned comparison are one.
   bool says_below(Term fact) { return fact == c_.ult(t_, width_) || fact == c_.slt(t_, width_); }
 
+  bool stays_inside() {
+    if (!r_.grows && in_first_warp()) return true;
+    r_.everywhere = true;
+    return in_each_warp();
+  }
+
+  // What holds where the access is done.
+  std::vector<Term> facts_of(const Event& e) {
+    std::vector<Term> facts = k_.facts_at(e.block);
+    if (!c_.value(e.guard)) facts.push_back(e.guard);
+    return facts;
+  }
+
   // Whoever gets to an access is one of those that have an element: t < width, or, at a fixed
   // distance, t + distance < 2 * width.
-  bool stays_inside() {
-    for (const RoundAccess& access : r_.accesses) {
+  bool in_first_warp() {
+    return std::ranges::all_of(r_.accesses, [&](const RoundAccess& access) {
+      if (!r_.rolled && access.distance > r_.width) return false;
       const Event& e = event(access.event);
-      std::vector<Term> facts = k_.facts_at(e.block);
-      if (!c_.value(e.guard)) facts.push_back(e.guard);
-      bool fine = std::ranges::any_of(facts, [&](Term fact) { return says_below(fact); });
+      std::vector<Term> facts = facts_of(e);
+      if (std::ranges::any_of(facts, [&](Term fact) { return says_below(fact); })) return true;
       facts.push_back(c_.ule(width_, number(widest_round)));
-      if (!fine && !r_.rolled && e.kind == EventKind::load && access.distance < 2 * r_.width)
-        fine = proved(facts, c_.ult(t_, number(2 * r_.width - access.distance)));
-      else if (!fine)
-        fine = proved(facts, c_.ult(t_, width_));
-      if (!fine || (!r_.rolled && access.distance > r_.width))
+      if (!r_.rolled && e.kind == EventKind::load && access.distance < 2 * r_.width)
+        return proved(facts, c_.ult(t_, number(2 * r_.width - access.distance)));
+      return proved(facts, c_.ult(t_, width_));
+    });
+  }
+
+  // Whoever reads the element of another lane is far enough from the end of its warp.
+  bool in_each_warp() {
+    const Term lane = c_.zext(c_.extract(t_, 0, 5), 32);
+    for (const RoundAccess& access : r_.accesses) {
+      if (access.own()) continue;
+      const Event& e = event(access.event);
+      std::vector<Term> widths{r_.rolled ? width_ : number(access.distance)};
+      if (r_.grows) widths = {number(1), number(2), number(4), number(8), number(16)};
+      const bool fine = std::ranges::all_of(widths, [&](Term width) {
+        std::vector<Term> facts;
+        if (r_.rolled) facts.push_back(c_.ule(width, number(widest_round)));
+        for (const Term fact : facts_of(e))
+          facts.push_back(at_width(fact, width));
+        return proved(facts, c_.ult(c_.add(lane, width), number(32)));
+      });
+      if (!fine)
         return refuse("the access at line {} is not shown to stay within a warp", line(e.inst));
     }
     return true;
+  }
+
+  // The term in the round of that width.
+  Term at_width(Term t, Term width) {
+    if (!r_.rolled || width == width_ || c_.kind(width_) != sym::Kind::atom) return t;
+    return c_.substitute(t, {{width_.id, width}});
   }
 
   // The first round accesses every element that is loaded in front or stored behind.
@@ -267,11 +321,19 @@ private:
     return true;
   }
 
-  // By all threads with t < width.
+  // By all threads with t < width; of rounds in all warps by all whose number has no bit of the
+  // width: those and the ones so much further on are all there are.
   bool reached_by_all(const Event& e) {
-    const std::vector<Term> facts{c_.ult(t_, width_), c_.ule(width_, number(widest_round))};
+    const unsigned known = r_.grows ? 1 : r_.rolled ? widest_round : r_.width;
+    const Term width = r_.everywhere ? number(known) : width_;
+    std::vector<Term> facts{c_.ule(width, number(widest_round))};
+    if (!r_.everywhere)
+      facts.push_back(c_.ult(t_, width));
+    else if (std::has_single_bit(known))
+      facts.push_back(c_.eq(c_.and_(t_, width), number(0)));
     const auto follows = [&](Term fact) {
-      return c_.value(fact) == sym::Bits{1} || says_below(fact) || proved(facts, fact);
+      if (!r_.everywhere && says_below(fact)) return true;
+      return proved(facts, at_width(fact, width));
     };
     if (!follows(e.guard)) return false;
     for (BlockId b = e.block; b != entry(); b = k_.cfg.idom[b]) {
@@ -294,7 +356,7 @@ private:
       analysis::for_each_definition(k_.body, k_.body.insts[i], [&](ptx::RegId reg) {
         r_.others_may_skip = r_.others_may_skip && !is_live(k_, r_.end, reg);
       });
-    look_at_rest(k_, solver_, r_);
+    if (!r_.grows) look_at_rest(k_, solver_, r_); // others' elements are read in wider rounds
     return true;
   }
 

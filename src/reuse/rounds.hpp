@@ -9,13 +9,15 @@
 // are of the first warp, so the value can come from the register of the other lane, by shfl.sync,
 // and the barriers between such rounds, which no other warp has any part in, are not needed.
 //
-// The plan is a stretch of consecutive instructions: a loop whose width is a register that never
-// grows (`rolled`), or the levels of an unrolled tree from width 16 on. It holds for a width w in
-// `begin` of at most 16 (what is emitted asks for 16) and blocks of one row of whole warps, which
-// is asked at run time where it is not known. Each element s[t] is a Cell that lives in a register
-// of lane t, from its load in front to its store behind the stretch. Where each row of threads has
-// a tree of its own, whose base hangs on %tid.y, rows have to be warps: that is asked instead.
-// Conditions, and where each is checked:
+// A tree that begins with neighbours, `if (t % (2 * w) == 0) s[t] += s[t + w]` for w = 1, 2, 4,
+// ..., has its first levels within warps instead, in all of them, and so has one for each 32
+// threads. The plan is a stretch of consecutive instructions: a loop whose width is a register that
+// never grows (`rolled`) or doubles (`grows`), or the levels of an unrolled tree within a warp. It
+// holds for a width w in `begin` of at most 16 (what is emitted asks for 16, or for 1) and blocks
+// of one row of whole warps, which is asked at run time where it is not known. Each element s[t] is
+// a Cell that lives in a register of lane t, from its load in front to its store behind the
+// stretch. Where each row of threads has a tree of its own, whose base hangs on %tid.y, rows have
+// to be warps: that is asked instead. Conditions, and where each is checked:
 //   nothing but plain functions (no products that could be fused with sums of
 //   another round), branches to places inside or to the end,
 //   whole barriers and accesses to cells stands in the stretch                   contents
@@ -24,11 +26,12 @@
 //   cells lie apart, one element for each thread                   RoundElements: find_cells, apart
 //   those of two rows lie apart, too                                         add_cell, lies_apart
 //   each access is to the thread's own element or one of w, proven as terms                   place
-//   who gets to an access has t + distance < 2w, and t < w at a store            stays_inside
+//   who gets to an access has t + distance < 2w, and t < w at a store;
+//   where all warps have rounds, t % 32 + distance < 32                          stays_inside
 //   every thread with t < w gets to the first round's accesses, so that the
 //   elements that are loaded in front and stored behind are those that are
 //   accessed anyway; or all these lie in a variable whose size is known          covers_all
-//   w does not grow from round to round                                          shrinks
+//   w does not grow from round to round, or it doubles                           shrinks, doubles
 // The barrier that remains goes, too, where behind the stretch each thread reads nothing of shared
 // memory but its own element, and no other barrier, store or call can be reached  reads_own_only
 #pragma once
@@ -64,6 +67,10 @@ struct Rounds {
   bool rolled = false;            // a loop, entered at `begin` only
   bool rows = false;              // each row of threads has a tree of its own: a warp each
   bool barrier_first = false;     // of a rolled stretch: its barrier stands ahead of the accesses
+  // Every warp has rounds of its own, and all threads an element; else the first warp alone.
+  bool everywhere = false;
+  bool grows = false;        // of a rolled stretch: the width is 1, 2, 4, 8, 16
+  unsigned most_threads = 0; // of a block that has so many elements at most; 0: any
   // The threads below it store something in the first round: a register as it is at `begin`, or
   // a number.
   ptx::RegId width_register = ptx::none;
@@ -93,6 +100,7 @@ RoundsPlan find_rounds(emulator::Kernel& kernel, sym::Solver& solver);
 // (zeros), that is asked at run time.
 [[nodiscard]] constexpr bool fits(const Rounds& rounds, const std::array<std::uint32_t, 3>& block) {
   if (block[0] == 0) return true;
+  if (rounds.most_threads != 0 && block[0] > rounds.most_threads) return false;
   if (rounds.rows) return block[0] == 32 && block[2] == 1;
   return block[0] % 32 == 0 && block[1] == 1 && block[2] == 1;
 }

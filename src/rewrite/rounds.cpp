@@ -25,7 +25,8 @@ using reuse::Rounds;
 
 namespace {
 
-// Copies of a loop's body one after another: 16, 8, 4, 2, 1. The last one is a loop.
+// Copies of a loop's body one after another: 16, 8, 4, 2, 1. The last one is a loop. Or 1, 2, 4, 8,
+// 16, and behind these, in memory, 32 to 512.
 constexpr unsigned unrolled = 5;
 
 // One stretch.
@@ -52,16 +53,17 @@ public:
     const unsigned copies = r_.rolled ? unrolled : 1;
     for (unsigned n = 0; n < copies; ++n) {
       here_ = fmt::format("{}{}_", prefix_, n);
-      next_ = fmt::format("{}{}_", prefix_, std::min(n + 1, copies - 1));
+      next_ = fmt::format("{}{}_top", prefix_, std::min(n + 1, copies - 1));
+      if (r_.grows && n + 1 == copies) next_ = prefix_ + "wide";
       text_.label(here_ + "top");
       shuffle(r_.begin);
-      InstId inst = r_.begin;
-      for (std::uint32_t s = first_statement(); s <= last; ++s)
-        copy(module_.statements[s], inst);
-      if (n + 1 < copies) text_.line("bra \t{}end;", prefix_); // out of the loop
+      copy_stretch();
+      if (n + 1 < copies || r_.grows) text_.line("bra \t{}end;", prefix_); // out of the loop
     }
+    if (r_.grows) go_on();
     text_.label(prefix_ + "end");
-    r_.rest_copied ? copy_rest(last + 1) : store();
+    r_.rest_copied ? copy_rest(last + 1) : store(!r_.own_behind);
+    if (!r_.rest_copied) text_.line("bra.uni \t{}done;", prefix_);
     text_.label(prefix_ + "slow");
 
     // Of a loop, behind the label by which it is entered; of others, behind the barrier in front.
@@ -82,6 +84,8 @@ private:
     return r_.width_register != ptx::none ? names_.name(r_.width_register)
                                           : std::to_string(r_.width);
   }
+  // With which a loop is entered.
+  [[nodiscard]] unsigned first_width() const { return r_.grows ? 1 : reuse::widest_round; }
   // Labels in front of the first instruction belong to the way that is as it was.
   [[nodiscard]] std::uint32_t first_statement() const { return body_.insts[r_.begin].statement; }
 
@@ -104,11 +108,17 @@ private:
       unless(x, 0);
       unless(y, 1);
     }
-    if (r_.rolled) { // asked in each trip
-      text_.label(prefix_ + "again");
-      unless(width(), reuse::widest_round);
+    if (block[0] == 0 && r_.most_threads != 0) {
+      const std::string before = std::exchange(slow, registers_.make("pred"));
+      text_.line("setp.gt.u32.or \t{}, {}, {}, {};", slow, special("%ntid.x"), r_.most_threads,
+                 before);
+    }
+    if (r_.rolled) { // asked in each trip; a width that grows, once
+      const std::string back = prefix_ + (r_.grows ? "slow" : "again");
+      if (!r_.grows) text_.label(back);
+      unless(width(), first_width());
       for (InstId i = r_.begin; i < r_.end; ++i)
-        if (goes_back(i)) edits_.push_back({operands(i).front().range, prefix_ + "again"});
+        if (goes_back(i)) edits_.push_back({operands(i).front().range, back});
     }
     if (!slow.empty()) text_.line("@{} bra \t{}slow;", slow, prefix_);
   }
@@ -128,13 +138,22 @@ private:
 
   void load() {
     if (r_.barrier_first) text_.line("{}", module_.slice(range_of(r_.barriers[0])));
-    const std::string t = special("%tid.x"), whole = registers_.make("b32"),
-                      accessed = registers_.make("pred");
-    stored_ = registers_.make("pred");
     // A loop is then known to ptxas from here on.
-    if (r_.rolled) text_.line("mov.u32 \t{}, {};", width(), reuse::widest_round);
+    if (r_.rolled) text_.line("mov.u32 \t{}, {};", width(), first_width());
+    const std::string accessed = r_.everywhere ? "" : few();
+    for (std::size_t cell = 0; cell < values_.size(); ++cell) {
+      const unsigned bits = 8 * r_.cells[cell].bytes;
+      if (!r_.everywhere) text_.line("mov.b{} \t{}, 0;", bits, values_[cell]);
+      text_.line("{}ld.shared.b{} \t{}, {};", accessed, bits, values_[cell], own(cell));
+    }
+  }
+
+  // Only threads of the first warp have elements. "@p " of those that are accessed.
+  std::string few() {
+    const std::string t = special("%tid.x"), whole = registers_.make("b32"),
+                      accessed = registers_.make("pred"), stored = registers_.make("pred");
     text_.line("mov.u32 \t{}, {};", whole, width());
-    text_.line("setp.lt.u32 \t{}, {}, {};", stored_, t, whole);
+    text_.line("setp.lt.u32 \t{}, {}, {};", stored, t, whole);
     text_.line("shl.b32 \t{}, {}, 1;", whole, whole);
     text_.line("setp.lt.u32 \t{}, {}, {};", accessed, t, whole);
     if (r_.others_may_skip) {
@@ -142,19 +161,37 @@ private:
       text_.line("setp.ge.u32 \t{}, {}, 32;", other, t);
       text_.line("@{} bra \t{}end;", other, prefix_);
     }
-    for (std::size_t cell = 0; cell < values_.size(); ++cell) {
-      const unsigned bits = 8 * r_.cells[cell].bytes;
-      text_.line("mov.b{} \t{}, 0;", bits, values_[cell]);
-      text_.line("@{} ld.shared.b{} \t{}, {};", accessed, bits, values_[cell], own(cell));
-    }
+    stored_ = fmt::format("@{} ", stored);
+    return fmt::format("@{} ", accessed);
   }
 
-  void store() {
+  void store(bool wait) {
     for (std::size_t cell = 0; cell < values_.size(); ++cell)
-      text_.line("@{} st.shared.b{} \t{}, {};", stored_, 8 * r_.cells[cell].bytes, own(cell),
+      text_.line("{}st.shared.b{} \t{}, {};", stored_, 8 * r_.cells[cell].bytes, own(cell),
                  values_[cell]);
-    if (!r_.own_behind) text_.line("{}", module_.slice(range_of(r_.barriers.back())));
-    text_.line("bra.uni \t{}done;", prefix_);
+    if (wait) text_.line("{}", module_.slice(range_of(r_.barriers.back())));
+  }
+
+  // Wider rounds are of several warps: they are as they were, but that ptxas knows their widths.
+  void go_on() {
+    constexpr unsigned wider = 5; // 32 to 512: blocks have 1024 threads at most
+    text_.label(prefix_ + "wide");
+    store(true);
+    in_memory_ = true;
+    for (unsigned n = 0; n < wider; ++n) {
+      here_ = fmt::format("{}wide_{}_", prefix_, n);
+      next_ = n + 1 < wider ? fmt::format("{}wide_{}_top", prefix_, n + 1) : prefix_ + "slow";
+      text_.label(here_ + "top");
+      copy_stretch();
+      text_.line("bra \t{}done;", prefix_);
+    }
+    in_memory_ = false;
+  }
+
+  void copy_stretch() {
+    InstId inst = r_.begin;
+    for (std::uint32_t s = first_statement(); s <= body_.insts[r_.end - 1].statement; ++s)
+      copy(module_.statements[s], inst);
   }
 
   // To the end of the kernel; what it loads is in the registers still.
@@ -218,8 +255,8 @@ private:
   void copy(InstId id) {
     const Inst& inst = body_.insts[id];
     const auto access = accesses_.find(id);
-    if (access != accesses_.end()) return move(inst, *access->second);
-    if (std::ranges::find(r_.barriers, id) != r_.barriers.end()) {
+    if (access != accesses_.end() && !in_memory_) return move(inst, *access->second);
+    if (!in_memory_ && std::ranges::find(r_.barriers, id) != r_.barriers.end()) {
       if (!r_.rolled) shuffle(id + 1);
       return;
     }
@@ -230,8 +267,8 @@ private:
   }
 
   [[nodiscard]] std::string label(InstId target, ptx::Range written) const {
-    if (target == r_.begin) return next_ + "top";
-    if (target == r_.end && !in_rest_) return prefix_ + "end";
+    if (target == r_.begin) return next_;
+    if (target == r_.end && !in_rest_) return prefix_ + (in_memory_ ? "done" : "end");
     return here_ + std::string(module_.slice(written));
   }
 
@@ -263,9 +300,9 @@ private:
   const Rounds& r_;
   Registers& registers_;
   const Names& names_;
-  std::string prefix_, stored_;
-  std::string here_, next_; // prefixes of labels in the copy at hand and the next one
-  bool in_rest_ = false;
+  std::string prefix_, stored_; // "@p " of the threads whose elements are stored
+  std::string here_, next_; // the prefix of labels in the copy at hand, the label of the next one
+  bool in_rest_ = false, in_memory_ = false;
   Text text_;
   std::vector<ptx::Edit> edits_;
   std::vector<std::string> values_;                               // by cell

@@ -25,6 +25,14 @@
 //     ...                                    the stretch as it was
 //   $done:
 //
+// Where every warp has rounds, all threads load and store. A width that doubles is asked to be 1,
+// and behind the copies for 1 to 16 and the store stand others for 32 to 512, as they were:
+//
+//   $wide:
+//     st.shared.b32 [own], v;
+//     bar.sync     0;
+//     ...                                    five times the stretch as it was, each width known
+//
 // ROUNDS.md argues that this is sound.
 #pragma once
 

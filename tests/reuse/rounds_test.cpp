@@ -5,6 +5,7 @@
 #include "emulator/kernel_text.hpp"
 #include "reuse/trees.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,14 +73,84 @@ TEST(Rounds, WidthsThatGrowOrAreOfSeveralWarps) {
   // From 8 to 16: the first round's elements are not all.
   const Found found(unrolled({32, 8, 16, 4, 2}));
   for (const reuse::Rounds& r : found.plan.stretches)
-    EXPECT_EQ(r.width, 16U);
-  EXPECT_THAT(why_not(replaced(looping(), "shr.u32 %r12, %r12, 1;", "shl.b32 %r12, %r12, 1;")),
+    EXPECT_TRUE(r.width == 16 || r.everywhere) << r.width;
+  EXPECT_THAT(why_not(replaced(looping(), "shr.u32 %r12, %r12, 1;", "mul.lo.u32 %r12, %r12, 3;")),
               HasSubstr("may grow"));
   EXPECT_THAT(why_not(replaced(looping(), "shr.u32 %r12, %r12, 1;", "sub.u32 %r12, %r12, 1;")),
               HasSubstr("may grow"));
   EXPECT_THAT(why_not(replaced(looping(), "shr.u32 %r12, %r12, 1;",
                                "setp.lt.u32 %p5, %r3, 4;\n@%p5 shr.u32 %r12, %r12, 1;")),
               Not(testing::StrEq("")));
+}
+
+// The first levels, not the last, stay within a warp: within each.
+TEST(Rounds, NeighboursFirst) {
+  const Found found(test::neighbours());
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  EXPECT_TRUE(found.plan.stretches[0].grows);
+  EXPECT_TRUE(found.plan.stretches[0].everywhere);
+  EXPECT_EQ(found.plan.stretches[0].most_threads, 0U);
+  const Found unrolled(test::unrolled_neighbours({1, 2, 4, 8, 16, 32, 64}));
+  ASSERT_EQ(unrolled.plan.stretches.size(), 1U) << unrolled.plan.refused;
+  EXPECT_EQ(unrolled.plan.stretches[0].barriers.size(), 5U);
+  EXPECT_TRUE(unrolled.plan.stretches[0].everywhere);
+  EXPECT_FALSE(Found(looping()).plan.stretches[0].everywhere);
+  // All get there, so that an array whose size is not known has the elements.
+  EXPECT_EQ(why_not(without_size(test::neighbours())), "");
+  EXPECT_EQ(why_not(without_size(test::unrolled_neighbours({1, 2, 4}))), "");
+}
+
+TEST(Rounds, NeighboursOfOtherWarps) {
+  const auto with = [](const std::string& what, const std::string& by) {
+    return why_not(replaced(test::neighbours(), what, by));
+  };
+  EXPECT_THAT(with("mov.u32 %r12, %r13;", "add.u32 %r12, %r12, 1;"), HasSubstr("may grow"));
+  EXPECT_THAT(with("shl.b32 %r13, %r12, 1;", "shl.b32 %r13, %r12, 2;"), HasSubstr("may grow"));
+  // Multiples of w alone, of 3 * w.
+  EXPECT_THAT(with("rem.u32 %r14, %r3, %r13;", "rem.u32 %r14, %r3, %r12;"),
+              HasSubstr("stay within a warp"));
+  EXPECT_THAT(
+      with("rem.u32 %r14, %r3, %r13;", "mul.lo.u32 %r15, %r12, 3;\nrem.u32 %r14, %r3, %r15;"),
+      HasSubstr("stay within a warp"));
+  // Of 2 * w up to 16 alone: in the fifth round every other one reaches into the next warp.
+  EXPECT_THAT(with("rem.u32 %r14, %r3, %r13;", "min.u32 %r15, %r13, 16;\nrem.u32 %r14, %r3, %r15;"),
+              HasSubstr("stay within a warp"));
+  EXPECT_THAT(why_not(test::unrolled_neighbours({1, 2, 4, 8, 16}, 1)),
+              HasSubstr("stay within a warp"));
+  EXPECT_THAT(why_not(test::unrolled_neighbours({32, 64})), Not(testing::StrEq("")));
+}
+
+// Where not all get to the first round, the elements have to be there: as many as threads.
+TEST(Rounds, NeighboursThatMayNotBeThere) {
+  const std::string few = replaced(test::neighbours(), "setp.ne.u32 %p2, %r14, 0;",
+                                   "setp.ne.u32 %p2, %r14, 0;\n"
+                                   "setp.gt.or.u32 %p2, %r3, 40, %p2;");
+  const Found found(few);
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  EXPECT_EQ(found.plan.stretches[0].most_threads, 0U);
+  EXPECT_THAT(why_not(without_size(few)), HasSubstr("first round"));
+  const Found small(replaced(few, "tile[8192]", "tile[260]"));
+  ASSERT_EQ(small.plan.stretches.size(), 1U) << small.plan.refused;
+  EXPECT_EQ(small.plan.stretches[0].most_threads, 65U);
+  EXPECT_THAT(why_not(replaced(few, "tile[8192]", "tile[124]")), HasSubstr("first round"));
+  // Two arrays, the second behind so many elements of the first.
+  const auto two = [](unsigned bytes) {
+    return replaced(test::neighbours(), "st.shared.u32 [%r21], %r26;",
+                    fmt::format("st.shared.u32 [%r21], %r26;\n"
+                                "st.shared.u32 [%r21+{}], %r26;",
+                                bytes));
+  };
+  EXPECT_THAT(why_not(two(64)), HasSubstr("may overlap"));
+  const Found apart(two(256));
+  ASSERT_EQ(apart.plan.stretches.size(), 1U) << apart.plan.refused;
+  EXPECT_EQ(apart.plan.stretches[0].most_threads, 64U);
+}
+
+TEST(Rounds, ATreeForEach32Threads) {
+  const Found found(test::segments());
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  EXPECT_TRUE(found.plan.stretches[0].everywhere);
+  EXPECT_EQ(found.plan.stretches[0].barriers.size(), 5U);
 }
 
 TEST(Rounds, WhoGetsThere) {
@@ -99,11 +170,19 @@ TEST(Rounds, WhoGetsThere) {
       HasSubstr("stay within a warp"));
 }
 
-// Of a tree with a width that is written down, an element beyond those that are loaded in front.
+// Of a tree with a width that is written down, an element beyond those that are loaded in front;
+// and beyond those of the warp.
 TEST(Rounds, ElementsBeyondTwiceTheWidth) {
-  EXPECT_THAT(why_not(replaced(unrolled({8, 4}), "add.u32 %r26, %r24, %r25;",
-                               "ld.shared.u32 %r41, [%r21+80];\nadd.u32 %r26, %r24, %r41;")),
-              HasSubstr("stay within a warp"));
+  const auto with = [](const std::string& load) {
+    return Found(replaced(unrolled({8, 4}), "add.u32 %r26, %r24, %r25;",
+                          load + "\nadd.u32 %r26, %r24, %r41;"));
+  };
+  const Found within = with("ld.shared.u32 %r41, [%r21+80];");
+  ASSERT_EQ(within.plan.stretches.size(), 1U) << within.plan.refused;
+  EXPECT_TRUE(within.plan.stretches[0].everywhere);
+  const Found beyond = with("ld.shared.u32 %r41, [%r21+112];");
+  EXPECT_TRUE(beyond.plan.stretches.empty());
+  EXPECT_THAT(beyond.plan.refused, HasSubstr("stay within a warp"));
 }
 
 TEST(Rounds, WaysIntoThem) {

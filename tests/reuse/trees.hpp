@@ -75,6 +75,69 @@ inline std::string unrolled(const std::vector<unsigned>& widths) {
   return tree(rounds);
 }
 
+// for (w = 1; w < %ntid.x; w *= 2), where a thread adds what is w further on if its number is a
+// multiple of 2 * w.
+inline std::string neighbours() {
+  return tree(R"(
+    mov.u32 %r11, %ntid.x;
+    setp.lt.u32 %p1, %r11, 2;
+    @%p1 bra DONE;
+    mov.u32 %r12, 1;
+    LOOP:
+    shl.b32 %r13, %r12, 1;
+    rem.u32 %r14, %r3, %r13;
+    setp.ne.u32 %p2, %r14, 0;
+    @%p2 bra NEXT;
+    shl.b32 %r28, %r12, 2;
+    add.u32 %r29, %r21, %r28;
+    ld.shared.u32 %r24, [%r21];
+    ld.shared.u32 %r25, [%r29];
+    add.u32 %r26, %r24, %r25;
+    st.shared.u32 [%r21], %r26;
+    NEXT: bar.sync 0;
+    mov.u32 %r12, %r13;
+    setp.lt.u32 %p3, %r12, %r11;
+    @%p3 bra LOOP;
+    DONE:)");
+}
+
+// The same, unrolled: widths that grow. `factor`: of the width, whose
+// multiples the numbers of threads are that add.
+inline std::string unrolled_neighbours(const std::vector<unsigned>& widths, unsigned factor = 2) {
+  std::string rounds;
+  unsigned number = 0;
+  for (const unsigned w : widths)
+    rounds += fmt::format(R"(
+    and.b32 %r14, %r3, {1};
+    setp.ne.u32 %p2, %r14, 0;
+    @%p2 bra L{0};
+    ld.shared.u32 %r24, [%r21];
+    ld.shared.u32 %r25, [%r21+{2}];
+    add.u32 %r26, %r24, %r25;
+    st.shared.u32 [%r21], %r26;
+    L{0}: bar.sync 0;)",
+                          number++, factor * w - 1, 4 * w);
+  return tree(rounds);
+}
+
+// A tree for each 32 threads, unrolled from width 16 on.
+inline std::string segments() {
+  std::string rounds = "\n    and.b32 %r14, %r3, 31;";
+  for (unsigned w = 16; w != 0; w /= 2)
+    rounds += fmt::format(R"(
+    setp.ge.u32 %p2, %r14, {0};
+    @%p2 bra L{0};
+    ld.shared.u32 %r24, [%r21];
+    ld.shared.u32 %r25, [%r21+{1}];
+    add.u32 %r26, %r24, %r25;
+    st.shared.u32 [%r21], %r26;
+    L{0}: bar.sync 0;)",
+                          w, 4 * w);
+  return replaced(tree(rounds), "ld.shared.u32 %r27, [tile];",
+                  "and.b32 %r44, %r22, -128;\nadd.u32 %r44, %r44, %r20;\n"
+                  "ld.shared.u32 %r27, [%r44];");
+}
+
 // Each row of threads its own, so many words apart, and its own words.
 inline std::string rows(unsigned words = 64) {
   std::string text = replaced(looping(), "shl.b32 %r22, %r3, 2;",

@@ -139,6 +139,44 @@ TEST(RoundsRun, ATreeForEachRow) {
   EXPECT_EQ(Rewritten(test::rows(), {32, 8, 1}).difference({32, 8}), "");
 }
 
+TEST(RoundsRun, NeighboursFirst) {
+  const std::vector<Dim3> blocks{{32}, {64}, {96}, {128}, {256},  {1},
+                                 {2},  {16}, {33}, {48},  {32, 2}};
+  expect_same(test::neighbours(), blocks);
+  expect_same(replaced(test::neighbours(), "[tile];", "[%r21];"), blocks);
+  expect_same(test::unrolled_neighbours({1, 2, 4, 8, 16, 32, 64}), {{128}, {256}, {160}});
+  expect_same(replaced(test::unrolled_neighbours({1, 2, 4, 8, 16}), "[tile];", "[%r21];"),
+              {{32}, {64}, {48}});
+  expect_same(test::segments(), {{32}, {64}, {96}, {40}, {16, 2}});
+  test::expect_that_ptxas_takes(Rewritten(test::neighbours()).text, "rounds_neighbours");
+  // A block of which some threads have no element of their own.
+  const std::string two = replaced(test::neighbours(), "st.shared.u32 [%r21], %r26;",
+                                   "st.shared.u32 [%r21], %r26;\n"
+                                   "st.shared.u32 [%r21+256], %r26;");
+  expect_same(two, {{32}, {64}});
+  EXPECT_THAT(Rewritten(two).text, testing::HasSubstr("setp.gt.u32.or"));
+  EXPECT_EQ(Rewritten(two, {96, 1, 1}).stretches, 0U);
+  EXPECT_EQ(Rewritten(two, {64, 1, 1}).stretches, 1U);
+}
+
+// A loop that is entered with another width goes on as it was.
+TEST(RoundsRun, NeighboursFromAnotherWidthOn) {
+  expect_same(replaced(test::neighbours(), "mov.u32 %r12, 1;", "mov.u32 %r12, 2;"),
+              {{32}, {64}, {128}});
+  expect_same(replaced(test::neighbours(), "mov.u32 %r12, 1;",
+                       "and.b32 %r12, %r1, 3;\n"
+                       "max.u32 %r12, %r12, 1;"),
+              {{32}, {64}, {128}});
+}
+
+TEST(RoundsRun, NeighboursWithBarriersOnTop) {
+  std::string text = replaced(test::neighbours(), "bar.sync 0; // first", "");
+  text = replaced(replaced(text, "NEXT: bar.sync 0;", "NEXT:"), "LOOP:", "LOOP: bar.sync 0;");
+  expect_same(
+      replaced(text, "ld.shared.u32 %r27, [tile];", "bar.sync 0;\nld.shared.u32 %r27, [tile];"),
+      {{32}, {64}, {96}, {128}, {256}, {48}});
+}
+
 TEST(RoundsRun, AKnownShapeIsNotAskedFor) {
   const Rewritten known(looping(), {64, 1, 1});
   EXPECT_THAT(known.text, testing::Not(testing::HasSubstr("%ntid.y")));
