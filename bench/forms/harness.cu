@@ -151,17 +151,24 @@ int main(int argc, char** argv) {
               {"r4", 0, 1, 2},    {"r4w", 0, 1, 2},   {"r5", 0, 0, 2},    {"r6", 0, 0, 2},
               {"scan1", 0, 0, 1}, {"scan2", 0, 0, 1}, {"scan3", 0, 1, 1}, {"dot", 1, 0, 1},
               {"dotw", 1, 0, 1},  {"bmax", 0, 0, 1},  {"bmaxb", 0, 0, 1}, {"amax", 2, 0, 1},
-              {"sums", 0, 0, 1},  {"seg", 3, 0, 1},   {"early", 0, 0, 1}, {"own", 0, 0, 1}};
+              {"sums", 0, 0, 1},  {"seg", 3, 0, 1},   {"early", 0, 0, 1}, {"own", 0, 0, 1},
+              {"r0s", 0, 0, 1},   {"r0u", 0, 0, 1},   {"r1s", 0, 0, 1},   {"r1u", 0, 0, 1},
+              {"r2s", 0, 0, 1},   {"r3s", 0, 0, 2},   {"seg32", 3, 0, 1}};
+    const char* only = getenv("FORMS"); // "r0,r1": these alone
+    const auto is_wanted = [&](const std::string& name) {
+      return !only || ("," + std::string(only) + ",").find("," + name + ",") != std::string::npos;
+    };
     for (auto& k : ks)
       for (int lg : {27, 22, 20, 16}) {
         int n = 1 << lg;
+        if (!is_wanted(k.n)) continue;
         for (int t : {256, 128, 512}) {
           if (t != 256 && !k.dyn) continue;
           int g = n / t / k.per;
           dim3 bl(t), gr(g);
           int gg = g;
           if (k.kind == 3) {
-            bl = dim3(32, 8);
+            if (!strcmp(k.n, "seg")) bl = dim3(32, 8);
             gr = dim3(n / 256);
             gg = n / 32;
           }

@@ -361,3 +361,87 @@ extern "C" __global__ void own(const float* __restrict__ in, float* __restrict__
   float l = t > 0 ? s[t - 1] : 0.f, r = t < 255 ? s[t + 1] : 0.f;
   out[i] = l + s[t] + r;
 }
+// Reductions 0 to 3 with an array whose size is known, so that blocks can be merged; and 0 and 1 of
+// a block whose size is known, so that compilers unroll them.
+extern "C" __global__ void r0s(const float* __restrict__ in, float* __restrict__ out, int n) {
+  __shared__ float s[256];
+  unsigned t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  s[t] = i < n ? in[i] : 0;
+  __syncthreads();
+  for (unsigned w = 1; w < blockDim.x; w *= 2) {
+    if (t % (2 * w) == 0) s[t] += s[t + w];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+extern "C" __global__ void r0u(const float* __restrict__ in, float* __restrict__ out, int n) {
+  __shared__ float s[256];
+  unsigned t = threadIdx.x, i = blockIdx.x * 256 + t;
+  s[t] = i < n ? in[i] : 0;
+  __syncthreads();
+  for (unsigned w = 1; w < 256; w *= 2) {
+    if (t % (2 * w) == 0) s[t] += s[t + w];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+extern "C" __global__ void r1s(const float* __restrict__ in, float* __restrict__ out, int n) {
+  __shared__ float s[256];
+  unsigned t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  s[t] = i < n ? in[i] : 0;
+  __syncthreads();
+  for (unsigned w = 1; w < blockDim.x; w *= 2) {
+    unsigned k = 2 * w * t;
+    if (k < blockDim.x) s[k] += s[k + w];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+extern "C" __global__ void r1u(const float* __restrict__ in, float* __restrict__ out, int n) {
+  __shared__ float s[256];
+  unsigned t = threadIdx.x, i = blockIdx.x * 256 + t;
+  s[t] = i < n ? in[i] : 0;
+  __syncthreads();
+  for (unsigned w = 1; w < 256; w *= 2) {
+    unsigned k = 2 * w * t;
+    if (k < 256) s[k] += s[k + w];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+extern "C" __global__ void r2s(const float* __restrict__ in, float* __restrict__ out, int n) {
+  __shared__ float s[256];
+  unsigned t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  s[t] = i < n ? in[i] : 0;
+  __syncthreads();
+  for (unsigned w = blockDim.x / 2; w > 0; w >>= 1) {
+    if (t < w) s[t] += s[t + w];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+extern "C" __global__ void r3s(const float* __restrict__ in, float* __restrict__ out, int n) {
+  __shared__ float s[256];
+  unsigned t = threadIdx.x, i = blockIdx.x * (blockDim.x * 2) + t;
+  float m = i < n ? in[i] : 0;
+  if (i + blockDim.x < n) m += in[i + blockDim.x];
+  s[t] = m;
+  __syncthreads();
+  for (unsigned w = blockDim.x / 2; w > 0; w >>= 1) {
+    if (t < w) s[t] = m = m + s[t + w];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = m;
+}
+// A tree for each 32 threads.
+extern "C" __global__ void seg32(const float* __restrict__ in, float* __restrict__ out, int n) {
+  __shared__ float s[256];
+  unsigned t = threadIdx.x, i = blockIdx.x * 256 + t, lane = t % 32;
+  s[t] = i < n ? in[i] : 0;
+  __syncthreads();
+  for (unsigned w = 16; w > 0; w >>= 1) {
+    if (lane < w) s[t] += s[t + w];
+    __syncthreads();
+  }
+  if (lane == 0) out[i / 32] = s[t];
+}

@@ -30,10 +30,11 @@ std::shared_ptr<const ptx::Module> module_of(const std::string& text, const std:
 using Block = std::optional<std::array<std::uint32_t, 3>>;
 
 // Two grids and two block shapes, other ones for each seed.
+constexpr simt::Dim3 any_blocks[] = {{32}, {33}, {64},    {16, 2}, {1},       {8, 4, 2},
+                                     {40}, {96}, {16, 4}, {31, 2}, {4, 3, 3}, {32, 3}};
+
 simt::VerifyOptions launches(std::uint64_t seed, std::span<const simt::Dim3> grids,
-                             const Block& block) {
-  static constexpr simt::Dim3 blocks[] = {{32}, {33}, {64},    {16, 2}, {1},       {8, 4, 2},
-                                          {40}, {96}, {16, 4}, {31, 2}, {4, 3, 3}, {32, 3}};
+                             const Block& block, std::span<const simt::Dim3> blocks = any_blocks) {
   simt::Random random(seed);
   simt::VerifyOptions options{.seed = seed,
                               .launches = 4,
@@ -43,7 +44,7 @@ simt::VerifyOptions launches(std::uint64_t seed, std::span<const simt::Dim3> gri
                               .defined_only = true};
   for (int n = 0; n < 2; ++n) {
     options.grids.push_back(grids[random.below(grids.size())]);
-    if (!block) options.blocks.push_back(blocks[random.below(std::size(blocks))]);
+    if (!block) options.blocks.push_back(blocks[random.below(blocks.size())]);
   }
   if (block) options.blocks = {{(*block)[0], (*block)[1], (*block)[2]}};
   // Mostly arrays with room on all sides; else what the verifier makes up: few elements, pointers
@@ -91,16 +92,19 @@ Options everything_on(std::uint64_t seed) {
 namespace {
 
 Round check_options(const std::string& text, std::uint64_t seed, const Options& options,
-                    std::span<const simt::Dim3> grids) {
+                    std::span<const simt::Dim3> grids,
+                    std::span<const simt::Dim3> blocks = any_blocks) {
   Round round;
   const Optimized optimized = optimize(text, "fuzz.ptx", options);
   for (const KernelReport& kernel : optimized.report.kernels) {
     round.loads += kernel.loads;
     round.covered += kernel.covered;
+    round.in_registers |= kernel.rounds.starts_with("in registers");
+    round.rotated |= kernel.rotation.starts_with("rotated");
   }
   if (!optimized.changed) return round;
   round.rewritten = optimized.text;
-  compare(text, launches(seed, grids, options.block), round);
+  compare(text, launches(seed, grids, options.block, blocks), round);
   return round;
 }
 
@@ -109,6 +113,27 @@ Round check_options(const std::string& text, std::uint64_t seed, const Options& 
 Round check_shuffles(const std::string& text, std::uint64_t seed, const Options& options) {
   constexpr simt::Dim3 grids[] = {{1}, {3}, {2, 2}, {1, 2, 2}};
   return check_options(text, seed, options, grids);
+}
+
+Options trees_on(std::uint64_t seed) {
+  Options options;
+  options.shuffle = ShuffleMode::none;
+  options.fp_contract = FpContract::any; // the interpreter fuses nothing
+  options.kernel_budget = std::chrono::seconds(10);
+  options.rotate = RotateMode::all;
+  options.rotate_trips = static_cast<unsigned>(1 + seed % 4);
+  options.rounds = RoundsMode::all;
+  if (seed % 8 == 1) options.coarsen = {2, 1, 1};
+  if (seed % 8 == 2) options.block = {{64, 1, 1}};
+  if (seed % 8 == 3) options.block = {{32, 4, 1}};
+  return options;
+}
+
+Round check_trees(const std::string& text, std::uint64_t seed, const Options& options) {
+  constexpr simt::Dim3 grids[] = {{1}, {2}, {3}, {2, 2}};
+  constexpr simt::Dim3 blocks[] = {{32},    {64},    {128}, {64}, {96}, {32, 2},
+                                   {32, 4}, {16, 2}, {48},  {33}, {2}};
+  return check_options(text, seed, options, grids, blocks);
 }
 
 Round check_remap(const std::string& text, std::uint64_t seed) {
@@ -224,6 +249,7 @@ Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite) {
   case Rewrite::shuffle: return check_shuffles(text, seed, everything_on(seed));
   case Rewrite::coarsen: return check_coarsening(text, seed, merge_of(seed));
   case Rewrite::shipped: return check_shipped(text, seed);
+  case Rewrite::trees: return check_trees(text, seed, trees_on(seed));
   case Rewrite::remap: break;
   }
   return check_remap(text, seed);

@@ -11,14 +11,15 @@
 
 namespace ptxasw::fuzz {
 
-enum class Rewrite : std::uint8_t { shuffle, coarsen, remap, shipped };
+enum class Rewrite : std::uint8_t { shuffle, coarsen, remap, shipped, trees };
 inline constexpr Rewrite rewrites[] = {Rewrite::shuffle, Rewrite::coarsen, Rewrite::remap};
 
 struct Round {
-  std::string rewritten;            // empty: unchanged
-  unsigned loads = 0, covered = 0;  // of a coarsened kernel: in all copies
-  unsigned equal = 0, left_out = 0; // launches
-  std::string problem;              // empty: fine
+  std::string rewritten;                      // empty: unchanged
+  unsigned loads = 0, covered = 0;            // of a coarsened kernel: in all copies
+  unsigned equal = 0, left_out = 0;           // launches
+  bool in_registers = false, rotated = false; // trees, loops
+  std::string problem;                        // empty: fine
 };
 
 // Every shuffle forced on. Seeds differ in what is emitted (with checks that trap, with a branch
@@ -41,6 +42,11 @@ Round check_remap(const std::string& text, std::uint64_t seed);
 // As users run it, nothing forced: by default or with --coarsen=auto, with the real ptxas to ask
 // where there is one. What auto makes depend on the size of the launch is made to run in any.
 Round check_shipped(const std::string& text, std::uint64_t seed);
+
+// Trees in registers and loops that carry values, for the most part alone; blocks of whole warps
+// for the most part.
+Options trees_on(std::uint64_t seed);
+Round check_trees(const std::string& text, std::uint64_t seed, const Options& options);
 
 Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite);
 

@@ -1,12 +1,12 @@
 // The long mode of the fuzzer:
 //
 //   fuzz --minutes=N [--from=SEED] [--count=N] [--jobs=N] [--out=DIRECTORY] [--only=REWRITE]
-//   fuzz --show=SEED            the kernel of a seed, to standard output
+//   fuzz --show=SEED [--only=trees]   the kernel of a seed, to standard output
 //
 // Failing kernels are made small and written to DIRECTORY as SEED.ptx. Ends with one line of
-// figures; exit code 1 if anything failed. REWRITE is shuffled, coarsened, remapped or shipped:
-// what a user gets, with ptxas to ask. Without it the first three are run, which force what they
-// do.
+// figures; exit code 1 if anything failed. REWRITE is shuffled, coarsened, remapped, shipped: what
+// a user gets, with ptxas to ask, or trees: --rounds and --rotate on kernels made for them. Without
+// it the first three are run, which force what they do.
 #include "fuzz/check.hpp"
 #include "fuzz/generator.hpp"
 
@@ -37,9 +37,13 @@ struct Wanted {
   std::string only; // one of `names`; empty: every rewrite
 };
 constexpr std::array all_rewrites{Rewrite::shuffle, Rewrite::coarsen, Rewrite::remap,
-                                  Rewrite::shipped};
-constexpr std::array<std::string_view, std::size(all_rewrites)> names{"shuffled", "coarsened",
-                                                                      "remapped", "shipped"};
+                                  Rewrite::shipped, Rewrite::trees};
+constexpr std::array<std::string_view, std::size(all_rewrites)> names{
+    "shuffled", "coarsened", "remapped", "shipped", "trees"};
+
+std::string kernel_of(std::uint64_t seed, const Wanted& wanted) {
+  return wanted.only == "trees" ? generate_trees(seed) : generate(seed);
+}
 
 bool read(Wanted& wanted, std::string_view argument) {
   const std::size_t equals = argument.find('=');
@@ -89,7 +93,7 @@ private:
   void work() {
     for (std::uint64_t seed = next_++; Clock::now() < end_ && seed - wanted_.from < wanted_.count;
          seed = next_++) {
-      const std::string text = generate(seed);
+      const std::string text = kernel_of(seed, wanted_);
       for (std::size_t i = 0; i < totals_.size(); ++i) {
         const bool forced = i < std::size(rewrites);
         if (wanted_.only.empty() ? !forced : wanted_.only != names[i]) continue;
@@ -105,6 +109,7 @@ private:
 
   struct Totals {
     std::uint64_t rewritten = 0, loads = 0, covered = 0, equal = 0, left_out = 0;
+    std::uint64_t in_registers = 0, rotated = 0;
   };
   static void add(Totals& to, const Round& round) {
     to.rewritten += round.rewritten.empty() ? 0 : 1;
@@ -112,10 +117,15 @@ private:
     to.covered += round.covered;
     to.equal += round.equal;
     to.left_out += round.left_out;
+    to.in_registers += round.in_registers ? 1 : 0;
+    to.rotated += round.rotated ? 1 : 0;
   }
   static void print(std::string_view how, const Totals& totals) {
     fmt::print("{} {}: {} of {} loads covered, {} launches compared, {} left out\n",
                totals.rewritten, how, totals.covered, totals.loads, totals.equal, totals.left_out);
+    if (how == "trees")
+      fmt::print("{} with trees in registers, {} with rotated loops\n", totals.in_registers,
+                 totals.rotated);
   }
 
   void report(const std::string& text, std::uint64_t seed, Rewrite rewrite,
@@ -149,13 +159,14 @@ int main(int count, char** arguments) {
   Wanted wanted;
   for (int i = 1; i < count; ++i) {
     if (read(wanted, arguments[i])) continue;
-    fmt::print(stderr,
-               "usage: fuzz [--minutes=N] [--from=SEED] [--count=N] [--jobs=N] "
-               "[--out=DIRECTORY] [--only=shuffled|coarsened|remapped|shipped] | --show=SEED\n");
+    fmt::print(
+        stderr,
+        "usage: fuzz [--minutes=N] [--from=SEED] [--count=N] [--jobs=N] "
+        "[--out=DIRECTORY] [--only=shuffled|coarsened|remapped|shipped|trees] | --show=SEED\n");
     return 2;
   }
   if (wanted.show != 0) {
-    fmt::print("{}", generate(wanted.show));
+    fmt::print("{}", kernel_of(wanted.show, wanted));
     return 0;
   }
   return Session(wanted).run();

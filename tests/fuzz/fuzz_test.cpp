@@ -45,6 +45,20 @@ TEST(Shipped, KernelsAreEqual) {
   RecordProperty("rewritten", static_cast<int>(rewritten));
 }
 
+TEST(Trees, KernelsAreEqual) {
+  unsigned in_registers = 0, rotated = 0, equal = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Round round = check(generate_trees(seed), seed, Rewrite::trees);
+    ASSERT_EQ(round.problem, "") << "seed " << seed;
+    in_registers += round.in_registers ? 1 : 0;
+    rotated += round.rotated ? 1 : 0;
+    equal += round.equal;
+  }
+  EXPECT_GT(in_registers, 60U);
+  EXPECT_GT(rotated, 15U);
+  EXPECT_GT(equal, 200U);
+}
+
 TEST(Generator, SameSeedSameKernel) {
   EXPECT_EQ(generate(7), generate(7));
   EXPECT_NE(generate(7), generate(8));
@@ -70,7 +84,7 @@ TEST(Generator, PtxasTakesTheKernels) {
   std::filesystem::create_directories(folder);
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const auto file = folder / (std::to_string(seed) + ".ptx");
-    std::ofstream(file) << generate(seed);
+    std::ofstream(file) << (seed % 4 == 0 ? generate_trees(seed) : generate(seed));
     const std::string command = ptxas + " -O1 -arch=sm_90 -o /dev/null " + file.string();
     EXPECT_EQ(std::system(command.c_str()), 0) << "seed " << seed;
   }

@@ -12,4 +12,7 @@ namespace ptxasw::fuzz {
 
 std::string generate(std::uint64_t seed);
 
+// The same with little but trees in shared memory and loops that march along a column.
+std::string generate_trees(std::uint64_t seed);
+
 } // namespace ptxasw::fuzz

@@ -20,9 +20,11 @@ class KernelMaker {
 public:
   explicit KernelMaker(std::uint64_t seed) : w_(seed), calm_(w_.one_in(2)) {}
   std::string run();
+  std::string run_trees();
 
 private:
   // prologue.cpp
+  [[nodiscard]] std::string text();
   std::string special(std::string_view name);
   std::string position(char axis);
   std::string extent(char axis);
@@ -54,6 +56,15 @@ private:
   void tree();
   void march();
   void call();
+
+  // trees.cpp
+  static constexpr int second_array = 4112;
+  struct Levels;
+  void levels();
+  void loop_of(Levels& l, const std::string& tile);
+  void unrolled(Levels& l, const std::string& tile);
+  void level(Levels& l, const std::string& tile, const std::string& width, const std::string& next);
+  void read_behind(Levels& l, const std::string& tile);
 
   // meetings.cpp
   void ordered();

@@ -22,6 +22,10 @@ std::string KernelMaker::run() {
     statement(0, false);
   group();
   store();
+  return text();
+}
+
+std::string KernelMaker::text() {
   w_.line("END: ret;");
   return fmt::format(".version 8.0\n.target sm_90\n.address_size 64\n{}{}"
                      ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, "
