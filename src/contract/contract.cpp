@@ -12,8 +12,9 @@ namespace ptxasw::contract {
 namespace {
 
 constexpr std::string_view magic = "ptxasw-launch";
-constexpr std::array<std::string_view, 4> kinds{"original", "rewritten", "coarsened", "remapped"};
-constexpr std::array<std::string_view, 3> rests{"-", "appended", "rest"};
+constexpr std::array<std::string_view, 5> kinds{"original", "rewritten", "coarsened", "remapped",
+                                                "reshaped"};
+constexpr std::array<std::string_view, 4> rests{"-", "appended", "rest", "reshaped"};
 
 std::string fixed(const char* format, auto... values) {
   std::array<char, 64> text{};
@@ -222,7 +223,7 @@ private:
   }
 
   bool variant() {
-    Words head = line("variant"), grid = line("grid"), gains = line("gains");
+    Words head = line("variant"), grid = line("grid");
     Variant made;
     made.entry = head.next();
     made.name = head.next();
@@ -242,10 +243,24 @@ private:
     if (copies > most_copies || !grid.done() || rest == rests.end()) return false;
     made.rest = static_cast<Rest>(rest - rests.begin());
     if (made.rest == Rest::by_itself && axes != 1) return false;
+    if (made.reshapes() && (copies != 1 || !read_block(made))) return false;
+    Words gains = line("gains");
     while (!gains.done())
       if (!gain(gains.next(), made)) return false;
     result_.variants.push_back(std::move(made));
     return true;
+  }
+
+  // "128 0 0"
+  bool read_block(Variant& variant) {
+    Words sizes = line("block");
+    unsigned threads = 1;
+    for (unsigned& size : variant.block) {
+      const auto read = sizes.number<unsigned>(0, 1024);
+      if (!read || (threads *= std::max(*read, 1U)) > 1024) return false;
+      size = *read;
+    }
+    return sizes.done() && variant.block[0] != 0 && variant.block[2] <= 64;
   }
 
   // "128:0.9/1.1/..."
@@ -317,7 +332,13 @@ std::string encode(const Contract& contract) {
             std::string(kinds.at(static_cast<std::size_t>(variant.kind))) + "\ngrid";
     for (const unsigned divisor : variant.divide)
       text += ' ' + number(divisor);
-    text += ' ' + std::string(rests.at(static_cast<std::size_t>(variant.rest))) + "\ngains";
+    text += ' ' + std::string(rests.at(static_cast<std::size_t>(variant.rest)));
+    if (variant.reshapes()) {
+      text += "\nblock";
+      for (const unsigned size : variant.block)
+        text += ' ' + number(size);
+    }
+    text += "\ngains";
     for (const Gain& gain : variant.gains)
       for (std::size_t n = 0; n < waves.size(); ++n)
         text += (n == 0 ? ' ' + number(gain.threads) + ':' : "/") + fixed("%.3f", gain.by_waves[n]);

@@ -18,7 +18,7 @@
 
 namespace ptxasw::contract {
 
-inline constexpr unsigned version = 3;
+inline constexpr unsigned version = 4;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 8;
@@ -28,17 +28,20 @@ enum class Kind : std::uint8_t {
   rewritten, // launched as the original: shuffles, merged blocks that return, ...
   coarsened, // with a divided grid
   remapped,  // launched as the original, its work in another order
+  reshaped,  // in blocks of another shape: reshape.hpp
 };
 
 // Threads of a launch over those that the chip holds at a time, for which gains are stated.
 inline constexpr std::array<double, 9> waves{0.25, 0.5, 1, 2, 4, 8, 16, 32, 64};
 
 // Of a divided grid: what becomes of the blocks of the original one that fill no group. All but
-// `none` have one parameter more behind the original's, the sizes of the original grid: three u32.
+// `none` have one parameter more behind the original's: the sizes of the original grid, three u32,
+// or what reshape.hpp says.
 enum class Rest : std::uint8_t {
   none,       // there are none: the grid has to divide evenly
   hangs_over, // the grid is rounded up, and the last group has fewer blocks to do the work of
   by_itself,  // one axis is divided; behind the groups follow the blocks that fill none, one by one
+  reshaped,   // nothing is divided: the threads of all blocks, in blocks of another shape
 };
 
 // Predicted: time of the original over time of this.
@@ -55,8 +58,12 @@ struct Variant {
   // The grid is so many times smaller along x, y, z.
   std::array<unsigned, 3> divide{1, 1, 1};
   Rest rest = Rest::none;
+  // Of Rest::reshaped: the block with which it is launched; 0 along an axis along which the
+  // original launch has to have a single thread.
+  std::array<unsigned, 3> block{};
   std::vector<Gain> gains; // ascending in threads; empty: nothing is known
   [[nodiscard]] bool takes_grid() const { return rest != Rest::none; }
+  [[nodiscard]] bool reshapes() const { return rest == Rest::reshaped; }
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 
@@ -125,7 +132,8 @@ struct Contract {
   friend bool operator==(const Contract&, const Contract&) = default;
 };
 
-// Where the sizes of the original grid (of a Steps: its threads) lie in the parameter space (PTX
+// Where the sizes of the original grid (of a Steps: its threads; of a reshaped entry: an
+// OriginalShape) lie in the parameter space (PTX
 // ISA: natural alignment).
 [[nodiscard]] constexpr unsigned grid_offset(const Contract& contract) {
   return (contract.parameter_bytes + 3) / 4 * 4;

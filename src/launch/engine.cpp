@@ -120,7 +120,7 @@ unsigned Engine::next_trial(const Kernel& kernel, Shape& shape) {
     if (shape.pending.size() >= most_pending) return no_variant;
     while (shape.turn < turns) {
       const unsigned variant = shape.turn++ % all;
-      if (shape.usable[variant]) return variant;
+      if (shape.usable[variant] && !is_out(shape, variant)) return variant;
     }
   }
   if (!shape.pending.empty()) return no_variant;

@@ -12,9 +12,16 @@ namespace {
 constexpr double worth_it = 1.08, worth_it_small = 1.12, small_waves = 8;
 constexpr unsigned least_blocks = 2; // of a variant, for each multiprocessor
 
-bool launches(const Entry& entry, const Shape& shape) {
+bool launches(const Entry& entry, const Dims& block) {
   return entry.function != nullptr &&
-         count(shape.block) <= static_cast<unsigned long long>(entry.most_threads);
+         count(block) <= static_cast<unsigned long long>(entry.most_threads);
+}
+
+// Another block shape has to be one, and may not be mostly empty.
+bool is_another_shape(const Shape& shape, const contract::Variant& variant) {
+  const Dims block = contract::block_of(variant);
+  return shape.shared == 0 && block != shape.block &&
+         count(block) <= count(shape.grid) * count(shape.block);
 }
 
 // Dynamic shared memory that the program has allowed for the kernel it knows.
@@ -57,8 +64,8 @@ void describe_shape(const Kernel& kernel, Shape& shape) {
   shape.predicted[0] = 1; // unless the contract says more
   // What the driver refuses of the original it must refuse.
   constexpr unsigned most_along_y_z = 65535, most_along_x = 0x7fffffff;
-  if (!launches(kernel.entries[0], shape) || count(shape.block) == 0 || count(shape.grid) == 0 ||
-      shape.grid[0] > most_along_x || shape.grid[1] > most_along_y_z ||
+  if (!launches(kernel.entries[0], shape.block) || count(shape.block) == 0 ||
+      count(shape.grid) == 0 || shape.grid[0] > most_along_x || shape.grid[1] > most_along_y_z ||
       shape.grid[2] > most_along_y_z)
     return;
   const auto threads = static_cast<unsigned>(count(shape.block));
@@ -68,7 +75,11 @@ void describe_shape(const Kernel& kernel, Shape& shape) {
   shape.waves = waves;
   for (unsigned n = 0; n < variants.size(); ++n) {
     const Entry& entry = kernel.entries[n];
-    if (!launches(entry, shape) || !divides(shape.grid, variants[n])) continue;
+    const bool reshapes = variants[n].reshapes();
+    if (!launches(entry, reshapes ? contract::block_of(variants[n]) : shape.block) ||
+        !divides(shape.grid, shape.block, variants[n]) ||
+        (reshapes && !is_another_shape(shape, variants[n])))
+      continue;
     if (n != 0) allow_shared(kernel, entry, shape);
     shape.usable[n] = true;
     if (n == 0 && variants[0].gains.empty()) continue;
@@ -93,6 +104,17 @@ unsigned trials(const Shape& shape) {
   constexpr double is_short = 20; // microseconds
   constexpr unsigned usual = 6, of_short = 16;
   return shape.timings[0].least < is_short ? of_short : usual;
+}
+
+bool is_out(const Shape& shape, unsigned variant) {
+  constexpr unsigned few = 3;
+  constexpr double hopeless = 1.25;
+  const auto is_tried = [](const Timing& timing) { return timing.samples >= few; };
+  if (variant == 0 || !is_tried(shape.timings[variant])) return false;
+  double least = shape.timings[0].least;
+  for (const Timing& timing : shape.timings)
+    if (is_tried(timing)) least = std::min(least, timing.least);
+  return shape.timings[variant].least > hopeless * least;
 }
 
 unsigned fastest(const Shape& shape) {

@@ -21,6 +21,8 @@ void describe_shape(const Kernel& kernel, Shape& shape);
 // choice, or the original where that one was no worse, unless another is better by more than
 // events can be wrong. The shape's mutex is held.
 [[nodiscard]] unsigned trials(const Shape& shape);
+// After a few tries so slow that it is not worth another one.
+[[nodiscard]] bool is_out(const Shape& shape, unsigned variant);
 [[nodiscard]] unsigned fastest(const Shape& shape);
 
 } // namespace ptxasw::launch

@@ -31,7 +31,8 @@ Buffer buffer_of(void** extra) {
 
 } // namespace
 
-bool divides(const Dims& grid, const contract::Variant& variant) {
+bool divides(const Dims& grid, const Dims& block, const contract::Variant& variant) {
+  if (variant.reshapes()) return contract::reshape(variant, grid, block).has_value();
   return variant.takes_grid() ||
          (grid[0] % variant.divide[0] == 0 && grid[1] % variant.divide[1] == 0 &&
           grid[2] % variant.divide[2] == 0);
@@ -41,21 +42,36 @@ VariantLaunch::VariantLaunch(const Request& original, const contract::Contract& 
                              const contract::Variant& variant, CUfunction function)
     : request_(original), grid_(original.grid) {
   request_.function = function;
+  if (variant.reshapes()) {
+    usable_ = reshape(variant) && append(contract, &original_, sizeof original_);
+    return;
+  }
   for (unsigned axis = 0; axis < 3; ++axis) {
     const contract::Blocks blocks = contract::blocks_of(variant, axis, grid_[axis]);
     request_.grid[axis] = blocks.groups + blocks.alone;
   }
   if (!variant.takes_grid()) {
-    usable_ = divides(grid_, variant);
+    usable_ = divides(grid_, original.block, variant);
     return;
   }
-  if (original.extra == nullptr)
-    usable_ = append_pointer(contract);
-  else
-    usable_ = original.parameters == nullptr && append_bytes(contract);
+  usable_ = append(contract, grid_.data(), sizeof grid_);
 }
 
-bool VariantLaunch::append_pointer(const contract::Contract& contract) {
+bool VariantLaunch::reshape(const contract::Variant& variant) {
+  const auto made = contract::reshape(variant, grid_, request_.block);
+  if (!made) return false;
+  request_.grid = made->grid;
+  request_.block = made->block;
+  original_ = made->original;
+  return true;
+}
+
+bool VariantLaunch::append(const contract::Contract& contract, void* value, std::size_t size) {
+  if (request_.extra == nullptr) return append_pointer(contract, value);
+  return request_.parameters == nullptr && append_bytes(contract, value, size);
+}
+
+bool VariantLaunch::append_pointer(const contract::Contract& contract, void* value) {
   const std::size_t own = contract.parameters;
   if (own != 0 && request_.parameters == nullptr) return false;
   void** all = few_.data();
@@ -64,18 +80,19 @@ bool VariantLaunch::append_pointer(const contract::Contract& contract) {
     all = many_.data();
   }
   std::copy_n(request_.parameters, own, all);
-  all[own] = grid_.data();
+  all[own] = value;
   request_.parameters = all;
   return true;
 }
 
-bool VariantLaunch::append_bytes(const contract::Contract& contract) {
+bool VariantLaunch::append_bytes(const contract::Contract& contract, const void* value,
+                                 std::size_t size) {
   const Buffer given = buffer_of(request_.extra);
   if (given.bytes == nullptr || given.size < contract.parameter_bytes) return false;
   const std::size_t offset = contract::grid_offset(contract);
-  buffer_.resize(offset + sizeof grid_);
+  buffer_.resize(offset + size);
   std::memcpy(buffer_.data(), given.bytes, contract.parameter_bytes);
-  std::memcpy(buffer_.data() + offset, grid_.data(), sizeof grid_);
+  std::memcpy(buffer_.data() + offset, value, size);
   buffer_size_ = buffer_.size();
   extra_ = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer_.data(), CU_LAUNCH_PARAM_BUFFER_SIZE,
             &buffer_size_, CU_LAUNCH_PARAM_END};

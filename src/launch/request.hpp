@@ -1,7 +1,7 @@
 // One launch, as a program asked for it or as a variant of it is made.
 #pragma once
 
-#include "contract/contract.hpp"
+#include "contract/reshape.hpp"
 
 #include <cuda.h>
 
@@ -40,8 +40,8 @@ public:
   return 1ULL * dims[0] * dims[1] * dims[2];
 }
 
-// May a grid be divided so?
-[[nodiscard]] bool divides(const Dims& grid, const contract::Variant& variant);
+// May a launch be made so?
+[[nodiscard]] bool divides(const Dims& grid, const Dims& block, const contract::Variant& variant);
 
 // The launch of `variant` that does the work of `original`. Not copied: it holds what the request
 // points to.
@@ -57,11 +57,14 @@ public:
   [[nodiscard]] const Request& request() const { return request_; }
 
 private:
-  bool append_pointer(const contract::Contract& contract);
-  bool append_bytes(const contract::Contract& contract);
+  bool reshape(const contract::Variant& variant);
+  bool append(const contract::Contract& contract, void* value, std::size_t size);
+  bool append_pointer(const contract::Contract& contract, void* value);
+  bool append_bytes(const contract::Contract& contract, const void* value, std::size_t size);
 
   Request request_;
   Dims grid_; // the original one
+  contract::OriginalShape original_;
   bool usable_ = true;
   std::array<void*, 65> few_;
   std::vector<void*> many_;

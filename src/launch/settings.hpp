@@ -3,12 +3,12 @@
 //
 //   off                  every launch goes through as it came
 //   policy=model         the variant of which the model predicts the shortest time (the default)
-//   policy=measure       try all of them in the first launches of a shape, then keep the fastest
+//   policy=measure       try all of them, and blocks of other shapes, in the first launches of a
+//                        shape, then keep the fastest
 //   policy=NAME          the variant of this name wherever there is one: "original", "x:4", ...
 //   report[=FILE]        at exit, a table of kernels and launches: text, or .json, or .html by name
 //   check[=N]            every launch (or every N-th): run all variants on the same memory, compare
-//   steps[=MICROSECONDS] launches that are steps in time of a stencil may become fewer
-//   (MERGING.md);
+//   steps[=MICROSECONDS] launches that are time steps of a stencil may become fewer (MERGING.md);
 //                        none waits longer than that for the next one (100)
 //   log                  say on standard error what is found and refused
 #pragma once

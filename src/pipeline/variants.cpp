@@ -3,6 +3,7 @@
 
 #include "contract/contract.hpp"
 #include "cost/launched.hpp"
+#include "emulator/emulate.hpp"
 #include "pipeline/coarsen_search.hpp"
 #include "pipeline/contraction_search.hpp"
 #include "pipeline/judgement.hpp"
@@ -10,7 +11,10 @@
 #include "pipeline/step_entries.hpp"
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
+#include "reuse/reshape.hpp"
 #include "rewrite/apply.hpp"
+#include "rewrite/float_freedom.hpp"
+#include "rewrite/reshape.hpp"
 
 #include <fmt/format.h>
 
@@ -31,6 +35,14 @@ using contract::Variant;
 constexpr std::array<unsigned, 5> block_sizes{64, 128, 256, 512, 1024};
 constexpr std::array<unsigned, 3> copy_counts{2, 4, 8};
 constexpr double least_gain = 1.02; // in some launch
+// Blocks of another shape that a launcher may try, of kernels that ask for their place along one,
+// two or three axes.
+constexpr std::array<std::array<unsigned, 3>, 4> lines{
+    {{128, 0, 0}, {256, 0, 0}, {512, 0, 0}, {1024, 0, 0}}};
+constexpr std::array<std::array<unsigned, 3>, 6> planes{
+    {{128, 1, 0}, {256, 1, 0}, {512, 1, 0}, {32, 4, 0}, {32, 8, 0}, {64, 8, 0}}};
+constexpr std::array<std::array<unsigned, 3>, 6> boxes{
+    {{128, 1, 1}, {256, 1, 1}, {512, 1, 1}, {32, 8, 1}, {32, 4, 4}, {1, 2, 64}}};
 constexpr unsigned most_parameter_bytes = 4096;
 
 // What a kernel may become, if that can be kept.
@@ -38,12 +50,13 @@ struct Proposal {
   const ptx::Function* kernel = nullptr;
   std::vector<ptx::Edit> edits;
   Variant variant;
+  std::vector<Variant> more; // of the same entry
 };
 
 // An entry that is to stand beside its kernel.
 struct Entry {
   Variant variant;
-  std::string text;
+  std::string text; // empty: an entry before has it
 };
 
 // A way to coarsen, with what it gains by launch.
@@ -148,6 +161,31 @@ Options only_coarsening(Options options) {
   return options;
 }
 
+// "block:32x8x1"
+std::string name_of_block(const std::array<unsigned, 3>& block) {
+  return fmt::format("block:{}x{}x{}", block[0], std::max(block[1], 1U), std::max(block[2], 1U));
+}
+
+// The shapes of blocks worth a try, each as a variant of the one entry.
+std::vector<Variant> shapes_of(const std::array<bool, 3>& axes) {
+  std::vector<Variant> shapes;
+  const auto add = [&](std::array<unsigned, 3> block) {
+    if (!axes[1] && axes[2]) std::swap(block[1], block[2]);
+    shapes.push_back({.name = name_of_block(block),
+                      .kind = Kind::reshaped,
+                      .rest = Rest::reshaped,
+                      .block = block,
+                      .gains = {}});
+  };
+  if (axes[1] && axes[2])
+    std::ranges::for_each(boxes, add);
+  else if (axes[1] || axes[2])
+    std::ranges::for_each(planes, add);
+  else
+    std::ranges::for_each(lines, add);
+  return shapes;
+}
+
 Options only_remapping(const Options& options) {
   Options result = only_coarsening(options);
   result.coarsen_auto = false;
@@ -184,7 +222,12 @@ private:
   void add_variants(const std::string& text) {
     const Options coarsening = only_coarsening(options_), remapping = only_remapping(options_);
     Jobs jobs = jobs_of(coarsening);
-    if (const auto waiting = waiting_of(jobs); !waiting.empty()) {
+    std::vector<std::string> waiting = waiting_of(jobs);
+    for (const ptx::Function& kernel : module_.functions)
+      if (is_kernel(kernel) && std::ranges::find(waiting, kernel.name) == waiting.end() &&
+          reshaped(kernel, true))
+        waiting.emplace_back(kernel.name);
+    if (!waiting.empty()) {
       pinning_ = pin_contractions(text, file_, waiting, assembler_);
       jobs.clear();
       module_ = ptx::parse(pinning_.text, file_);
@@ -197,6 +240,32 @@ private:
     for (KernelJob& job : jobs_of(remapping))
       if (auto made = as_remapped(job.finish())) remapped.push_back(std::move(*made));
     keep_sound(std::move(remapped));
+    std::vector<Proposal> in_other_blocks;
+    for (const ptx::Function& kernel : module_.functions)
+      if (is_kernel(kernel))
+        if (auto made = reshaped(kernel, false)) in_other_blocks.push_back(std::move(*made));
+    keep_sound(std::move(in_other_blocks));
+  }
+
+  // The kernel for blocks of other shapes. As the rest it has to compute with the same
+  // floating-point operations: where ptxas has a choice that is not written down there is none.
+  [[nodiscard]] std::optional<Proposal> reshaped(const ptx::Function& kernel,
+                                                 bool waits_for_contraction) const {
+    const emulator::Kernel found = emulator::emulate(
+        module_, kernel, {.time = options_.kernel_budget, .memory = options_.memory_budget});
+    const reuse::ReshapePlan plan = reuse::plan_reshape(found);
+    if (!plan.refused.empty()) return std::nullopt;
+    if (options_.fp_contract == FpContract::exact) {
+      const rewrite::Freedom freedom = rewrite::count_freedom(found.body);
+      if (freedom.foldable > freedom.alike || (freedom.fusable != 0) != waits_for_contraction)
+        return std::nullopt;
+    } else if (waits_for_contraction) {
+      return std::nullopt;
+    }
+    std::vector<Variant> shapes = shapes_of(plan.axes);
+    Proposal made{.kernel = &kernel, .edits = rewrite::reshape(found, plan), .variant = shapes[0]};
+    made.more.assign(shapes.begin() + 1, shapes.end());
+    return made;
   }
 
   [[nodiscard]] Jobs jobs_of(const Options& options) const {
@@ -288,15 +357,21 @@ private:
     for (std::size_t n = 0; n < proposals.size(); ++n) {
       const ptx::Function* kernel = find_kernel(made, names[n]);
       if (changes[n].refused.empty() && !judged.contains(names[n]) && kernel != nullptr)
-        add(made, *kernel, std::move(proposals[n].variant));
+        add(made, *kernel, std::move(proposals[n].variant), std::move(proposals[n].more));
     }
   }
 
-  void add(const ptx::Module& module, const ptx::Function& kernel, Variant variant) {
-    variant.entry = entry_of(kernel.name, variant.name);
+  void add(const ptx::Module& module, const ptx::Function& kernel, Variant variant,
+           std::vector<Variant> more = {}) {
+    variant.entry = entry_of(kernel.name, variant.reshapes() ? "reshaped" : variant.name);
     if (standard_.text->find(variant.entry) != std::string::npos) return; // a name of theirs
     std::string text = renamed(module, kernel, variant.entry);
-    entries_[std::string(kernel.name)].push_back({std::move(variant), std::move(text)});
+    std::vector<Entry>& entries = entries_[std::string(kernel.name)];
+    for (Variant& other : more)
+      other.entry = variant.entry;
+    entries.push_back({std::move(variant), std::move(text)});
+    for (Variant& other : more)
+      entries.push_back({std::move(other), {}});
   }
 
   [[nodiscard]] std::string print() const {
@@ -337,7 +412,7 @@ private:
     for (const Entry& entry : entries) {
       code += entry.text;
       contract.variants.push_back(entry.variant);
-      text += fmt::format("\n\n{}", entry.text);
+      if (!entry.text.empty()) text += fmt::format("\n\n{}", entry.text);
     }
     if (!places.empty() && standard_.text->find("__ptxasw_steps") == std::string::npos) {
       contract.steps = steps.steps;

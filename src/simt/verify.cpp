@@ -163,9 +163,12 @@ private:
     const Dim3 divide = rewritten ? options_.divide : Dim3{1};
     std::vector<Argument> arguments = prepared.arguments;
     if (rewritten && options_.original_grid) arguments.push_back(sizes_of(launch.grid));
+    LaunchShape shape{divided(launch.grid, divide), launch.block};
+    if (rewritten && options_.other_shape)
+      shape = options_.other_shape({launch.grid, launch.block}, arguments.emplace_back());
     run.result = simt::run(program,
-                           {.grid = divided(launch.grid, divide),
-                            .block = launch.block,
+                           {.grid = shape.grid,
+                            .block = shape.block,
                             .dynamic_shared = launch.dynamic_shared,
                             .arguments = std::move(arguments),
                             .schedule = schedule,
@@ -389,7 +392,7 @@ VerifyResult verify(const std::shared_ptr<const ptx::Module>& left,
     result.error = a ? b.error() : a.error();
     return result;
   }
-  const std::size_t appended = options.original_grid ? 1 : 0;
+  const std::size_t appended = options.original_grid || options.other_shape ? 1 : 0;
   if ((*a)->kernel->parameters.size() + appended != (*b)->kernel->parameters.size()) {
     result.error = "the two kernels take different parameters";
     return result;

@@ -56,10 +56,12 @@ struct VerifyOptions {
   Dim3 divide{1};                     // the second version's grid is so many times smaller
   bool original_grid = false; // any grid: divided and rounded up, the original one an argument more
   bool rest_by_itself = false; // not rounded up: behind the groups follow the blocks that fill none
-  bool alias = true;           // also let pointers share buffers
-  unsigned schedules = 2;      // of each kind that is random
-  bool across_trips = false;   // of the independent ones: see Schedule
-  unsigned threads = 0;        // of the host; 0: as many as there are cores
+  // How the second version is launched instead, and with what argument more. May be empty.
+  std::function<LaunchShape(const LaunchShape&, Argument& appended)> other_shape;
+  bool alias = true;         // also let pointers share buffers
+  unsigned schedules = 2;    // of each kind that is random
+  bool across_trips = false; // of the independent ones: see Schedule
+  unsigned threads = 0;      // of the host; 0: as many as there are cores
   std::uint64_t budget = std::uint64_t{1} << 24;
   bool defined_only = false; // leave out launches in which undefined values matter
   FindWays find_ways;        // for places that the launches above do not reach; may be empty

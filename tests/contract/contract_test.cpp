@@ -23,6 +23,11 @@ Contract example() {
                         .divide = {2, 4, 1},
                         .rest = contract::Rest::hangs_over,
                         .gains = {{64, {1.25, 1, 1, 1, 1, 1, 1, 1, 2}}, {256, {0.5}}}},
+                       {.entry = "_Z6jacobiPf__ptxasw_reshaped",
+                        .name = "block:32x8x1",
+                        .kind = Kind::reshaped,
+                        .rest = Rest::reshaped,
+                        .block = {32, 8, 0}},
                        {.entry = "_Z6jacobiPf__ptxasw_thread_swap32",
                         .name = "thread-swap:32",
                         .kind = Kind::remapped}},
@@ -39,7 +44,7 @@ Contract example() {
 // With the checksum that fits it.
 std::string signed_again(std::string body) {
   char line[80];
-  std::snprintf(line, sizeof line, "ptxasw-launch 3 %zu %016llx\n", body.size(),
+  std::snprintf(line, sizeof line, "ptxasw-launch 4 %zu %016llx\n", body.size(),
                 static_cast<unsigned long long>(hash(body)));
   return line + body;
 }
@@ -67,10 +72,10 @@ TEST(Contract, TheOriginalGridIsAligned) {
 
 TEST(Contract, OfAnotherVersionIsRefused) {
   std::string text = encode(example());
-  text.replace(0, 15, "ptxasw-launch 1");
+  text.replace(0, 15, "ptxasw-launch 3");
   const auto read = decode(text);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error(), "of version 1, which is not 3");
+  EXPECT_EQ(read.error(), "of version 3, which is not 4");
 }
 
 TEST(Contract, DamagedIsRefused) {
@@ -113,6 +118,12 @@ TEST(Contract, WordsThatNoModuleHasAreRefused) {
   EXPECT_FALSE(with("grid 2 4 1 appended", "grid 2 4 1 rest")); // blocks of one axis only
   EXPECT_FALSE(with("grid 2 4 1 appended", "grid 1 1 1 rest"));
   EXPECT_FALSE(with("grid 2 4 1 appended", "grid 2 4 1 others"));
+  EXPECT_FALSE(with("grid 1 1 1 reshaped", "grid 2 1 1 reshaped"));
+  EXPECT_FALSE(with("block 32 8 0", "block 0 8 0"));
+  EXPECT_FALSE(with("block 32 8 0", "block 32 64 0"));
+  EXPECT_FALSE(with("block 32 8 0", "block 1 1 128"));
+  EXPECT_FALSE(with("block 32 8 0", "block 32 8"));
+  EXPECT_FALSE(with("block 32 8 0\n", ""));
   EXPECT_FALSE(with("coarsened", "merged"));
   EXPECT_FALSE(with("parameters 5", "parameters 5000"));
   EXPECT_FALSE(with("parameters 5", "parameters 6"));

@@ -48,7 +48,16 @@ contains "$(tr -c '[:print:]' '\n' < with.cubin)" "variant jacobi__ptxasw_y4 y:4
 same_file off.cubin without.cubin
 grep -q __ptxasw without.cubin && fail "nothing is added unless asked for"
 
-# A kernel that cannot be merged has no contract.
+# Threads of a kernel that asks for its place along x alone, in blocks of other sizes: one entry.
 variants matvec
-grep -q __ptxasw_launch_matvec matvec.ptx && fail "matvec has one way only"
+contains "$(contract matvec matvec)" "variant matvec__ptxasw_reshaped block:256x1x1 reshaped
+grid 1 1 1 reshaped
+block 256 0 0" "blocks of another shape"
+same "$(entries matvec)" "matvec matvec__ptxasw_reshaped " "one entry for all shapes"
+"$real" -arch=sm_90 matvec.ptx -o matvec.cubin || fail "ptxas takes blocks of other shapes"
+
+# A kernel that can neither be merged nor have other blocks has no contract.
+variants controls
+grep -q __ptxasw_launch_histogram controls.ptx && fail "histogram has one way only"
+contains "$(cat controls.ptx)" __ptxasw_launch_matmul_tiled "others of its file have more"
 echo ok

@@ -121,6 +121,92 @@ TEST_F(EngineTest, BlocksBehindTheGroups) {
   EXPECT_EQ(launched()[0].entry, "k");
 }
 
+// Its entry knows from its last parameter what the program asked for.
+struct InOtherBlocks : Program {
+  InOtherBlocks() {
+    contract::Contract contract = test::contract_of("k");
+    for (const unsigned threads : {256U, 1024U})
+      contract.variants.push_back({.entry = "k__ptxasw_reshaped",
+                                   .name = "block:" + std::to_string(threads),
+                                   .kind = contract::Kind::reshaped,
+                                   .rest = contract::Rest::reshaped,
+                                   .block = {threads, 0, 0}});
+    module.globals[contract::symbol_of("k")] = contract::encode(contract);
+    reshaped.run = [](const fake::Launched& launched) {
+      const auto original = test::value_of<contract::OriginalShape>(launched.parameters[2]);
+      auto* const numbers =
+          reinterpret_cast<unsigned*>(test::value_of<CUdeviceptr>(launched.parameters[0]));
+      const auto count = test::value_of<unsigned>(launched.parameters[1]);
+      for (unsigned i = 0; i < launched.grid[0] * launched.block[0]; ++i)
+        if (i < original.threads[0] && i < count) ++numbers[i];
+    };
+  }
+  fake::Function& reshaped = gpu().add(module, "k__ptxasw_reshaped", {8, 4, 60});
+};
+
+TEST_F(EngineTest, BlocksOfAnotherShape) {
+  InOtherBlocks p;
+  Engine engine(read_settings("policy=block:256"));
+  EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);
+  const auto all = launched();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].entry, "k__ptxasw_reshaped");
+  EXPECT_THAT(all[0].grid, ElementsAre(20, 1, 1));
+  EXPECT_THAT(all[0].block, ElementsAre(256, 1, 1));
+  const auto original = test::value_of<contract::OriginalShape>(all[0].parameters[2]);
+  EXPECT_THAT(original.blocks, ElementsAre(50, 1, 1));
+  EXPECT_THAT(original.block, ElementsAre(100, 1, 1));
+  EXPECT_THAT(original.threads, ElementsAre(5000, 1, 1));
+  for (unsigned i = 0; i < p.n; ++i)
+    ASSERT_EQ(test::value_of<unsigned>(p.memory, i), 1U) << i;
+}
+
+TEST_F(EngineTest, BlocksStayAsTheyAre) {
+  InOtherBlocks p;
+  Engine engine(read_settings("policy=block:256"));
+  const auto entry_of = [&](const Request& request) {
+    engine.launch(request, direct);
+    return launched().back().entry;
+  };
+  EXPECT_EQ(entry_of(p.request(20, 256)), "k") << "it is that shape";
+  EXPECT_EQ(entry_of(p.request(2, 100)), "k") << "fewer threads than in one such block";
+  EXPECT_EQ(entry_of(p.request(1U << 24, 128)), "k") << "too many threads";
+  Request request = p.request();
+  request.shared = 64;
+  EXPECT_EQ(entry_of(request), "k") << "dynamic shared memory";
+  request = p.request();
+  request.grid = {25, 2, 1};
+  EXPECT_EQ(entry_of(request), "k") << "the kernel does not read indices along y";
+  p.reshaped.most_threads = 128;
+  engine.forget_handles();
+  EXPECT_EQ(entry_of(p.request(51)), "k") << "blocks of 256 do not launch";
+  Engine by_model(read_settings(""));
+  p.reshaped.most_threads = 1024;
+  by_model.launch(p.request(40), direct);
+  EXPECT_EQ(launched().back().entry, "k__ptxasw_x4") << "the model does not try shapes";
+}
+
+TEST_F(EngineTest, BlocksOfAnotherShapeInABuffer) {
+  InOtherBlocks p;
+  Engine engine(read_settings("policy=block:1024"));
+  struct {
+    CUdeviceptr pointer;
+    unsigned n;
+  } buffer{p.pointer, 4999};
+  std::size_t size = 12;
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                   CU_LAUNCH_PARAM_END};
+  Request request = p.request(50);
+  request.parameters = nullptr;
+  request.extra = extra;
+  EXPECT_EQ(engine.launch(request, direct), CUDA_SUCCESS);
+  const auto all = launched();
+  EXPECT_EQ(all[0].entry, "k__ptxasw_reshaped");
+  EXPECT_THAT(all[0].grid, ElementsAre(5, 1, 1));
+  EXPECT_THAT(test::value_of<contract::OriginalShape>(all[0].parameters[2]).threads,
+              ElementsAre(5000, 1, 1));
+}
+
 TEST_F(EngineTest, HandlesOfTheRuntimeAreKernels) {
   Program p;
   Engine engine(read_settings("policy=x:2"));
@@ -338,6 +424,22 @@ TEST_F(MeasureTest, ShortLaunchesAreTriedOften) {
   EXPECT_EQ(std::ranges::count(std::span(all).first(48), "k__ptxasw_x2", &fake::Launched::entry),
             16);
   EXPECT_EQ(all.back().entry, "k");
+}
+
+// What runs far behind the others is not tried to the end.
+TEST_F(MeasureTest, HopelessVariantsAreTriedSeldom) {
+  InOtherBlocks p;
+  p.kernel.milliseconds = 1;
+  p.two.milliseconds = 3;
+  p.four.milliseconds = 1.1;
+  p.reshaped.milliseconds = 0.5;
+  Engine engine(read_settings("policy=measure"));
+  for (unsigned n = 0; n < 40; ++n)
+    engine.launch(p.request(), direct);
+  const auto all = launched();
+  EXPECT_LE(std::ranges::count(all, "k__ptxasw_x2", &fake::Launched::entry), 4);
+  EXPECT_EQ(all.back().entry, "k__ptxasw_reshaped");
+  EXPECT_THAT(all.back().block, ElementsAre(256, 1, 1));
 }
 
 TEST_F(MeasureTest, NeverWaits) {
