@@ -63,42 +63,6 @@ Form form_of(const ptx::Body& body, const Inst& inst) {
   return form;
 }
 
-// Hands on what it reads, perhaps with another sign, as one of several, or in other bits.
-bool hands_on(const Inst& inst) {
-  switch (inst.op) {
-  case Op::div:
-  case Op::rcp:
-  case Op::sqrt:
-  case Op::rsqrt:
-  case Op::mad: return false;
-  default: break;
-  }
-  const Nature nature = nature_of(inst);
-  return ptx::group(inst.op) == ptx::Group::pure && nature != Nature::rounded &&
-         nature != Nature::fused;
-}
-
-// By register: it may hold an approximation.
-std::vector<bool> approximations(const ptx::Body& body) {
-  std::vector<bool> holds(body.registers.size());
-  for (bool more = true; more;) {
-    more = false;
-    for (const Inst& inst : body.insts) {
-      const auto is_one = [&](const ptx::Arg& arg) {
-        return arg.kind == ptx::Arg::Kind::reg && holds[arg.id];
-      };
-      if (!rewrite::is_approximate(inst) &&
-          !(hands_on(inst) && std::ranges::any_of(body.src(inst), is_one)))
-        continue;
-      for (const ptx::Arg& arg : body.dst(inst)) {
-        if (arg.kind != ptx::Arg::Kind::reg || holds[arg.id]) continue;
-        holds[arg.id] = more = true;
-      }
-    }
-  }
-  return holds;
-}
-
 bool is_arithmetic(const Inst& inst) {
   return inst.op != Op::mov && inst.op != Op::ld && inst.op != Op::st &&
          (ptx::is_float(inst.mods.type) || ptx::is_float(inst.mods.type2));
@@ -132,15 +96,12 @@ Versions read(const ptx::Module& module, const std::vector<std::string>& kernels
     auto& [name, version] = *versions.try_emplace(std::string(function.name)).first;
     const ptx::Body body = ptx::resolve(module, function);
     version.twins = rewrite::twins(body, rewrite::Reaching(body));
-    const std::vector<bool> approximate = approximations(body);
+    const rewrite::FloatFreedom freedom(body);
     for (InstId n = 0; n < body.insts.size(); ++n) {
       const Inst& inst = body.insts[n];
       const std::uint32_t line = rewrite::opcode_line(body, n);
       Form& form = version.forms.try_emplace(line, form_of(body, inst)).first->second;
-      form.chained = form.nature == Nature::approximate &&
-                     std::ranges::any_of(body.src(inst), [&](const ptx::Arg& arg) {
-                       return arg.kind == ptx::Arg::Kind::reg && approximate[arg.id];
-                     });
+      form.chained = form.nature == Nature::approximate && freedom.reads_approximation(inst);
       const std::uint32_t number = module.statements[inst.statement].index;
       version.origins.emplace(line, whose(name, version.twins, line, number));
       version.arithmetic |= is_arithmetic(inst);

@@ -1,10 +1,12 @@
-// Two least fixed points over the registers: may a register hold a product, may it hold a constant?
+// Least fixed points over the registers: may a register hold a product, a constant, the result of a
+// function?
 #include "rewrite/float_freedom.hpp"
 
 #include "analysis/liveness.hpp"
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace ptxasw::rewrite {
 
@@ -104,7 +106,8 @@ bool is_approximate(const Inst& inst) {
 
 FloatFreedom::FloatFreedom(const ptx::Body& body)
     : body_(body), product_(body.registers.size() + 1), constant_(body.registers.size() + 1),
-      inverse_(body.registers.size() + 1), memory_(body.registers.size()) {
+      inverse_(body.registers.size() + 1), approximation_(body.registers.size() + 1),
+      memory_(body.registers.size()) {
   has_local_ = std::ranges::any_of(
       body.symbols, [](const ptx::Symbol& symbol) { return symbol.space == Space::local; });
   solve();
@@ -113,7 +116,11 @@ FloatFreedom::FloatFreedom(const ptx::Body& body)
 bool FloatFreedom::is_fusable(const Inst& inst) const {
   if (inst.op != Op::add && inst.op != Op::sub) return false;
   if (!is_unrounded(inst) && inst.mods.type != Type::f32x2) return false;
-  return any_product(inst);
+  return any(product_, inst);
+}
+
+bool FloatFreedom::reads_approximation(const Inst& inst) const {
+  return any(approximation_, inst);
 }
 
 bool FloatFreedom::is_foldable(const Inst& inst) const {
@@ -163,10 +170,6 @@ bool FloatFreedom::always_constant(const Arg& arg, unsigned depth) const {
          });
 }
 
-bool FloatFreedom::may_be_product(const Arg& arg) const {
-  return arg.kind == Arg::Kind::reg && product_[arg.id];
-}
-
 bool FloatFreedom::may_be_constant(const Arg& arg) const {
   switch (arg.kind) {
   case Arg::Kind::reg: return constant_[arg.id];
@@ -176,8 +179,9 @@ bool FloatFreedom::may_be_constant(const Arg& arg) const {
   }
 }
 
-bool FloatFreedom::any_product(const Inst& inst) const {
-  return std::ranges::any_of(body_.src(inst), [&](const Arg& arg) { return may_be_product(arg); });
+bool FloatFreedom::any(const Held& held, const Inst& inst) const {
+  return std::ranges::any_of(
+      body_.src(inst), [&](const Arg& arg) { return arg.kind == Arg::Kind::reg && held[arg.id]; });
 }
 
 bool FloatFreedom::all_constant(const Inst& inst) const {
@@ -209,35 +213,42 @@ bool FloatFreedom::writes_private(const Inst& inst) const {
   return space == Space::param || space == Space::local || (space == Space::generic && has_local_);
 }
 
+// What is known without a look at the operation itself.
+std::optional<bool> FloatFreedom::without_arithmetic(const Held& held, const Inst& inst) const {
+  if (inst.opaque) return true;
+  switch (ptx::group(inst.op)) {
+  case Group::pure:
+  case Group::warp: return std::nullopt;
+  case Group::load: return reads_private(inst) && held[memory_];
+  case Group::call:
+  case Group::unknown: return true;
+  default: return false; // of memory that others write
+  }
+}
+
 // Only what is known to end in a rounding of its own, or to come from elsewhere, is no product.
 bool FloatFreedom::gives_product(const Inst& inst) const {
   const auto sources = body_.src(inst);
   const auto constant = [&](const Arg& arg, bool (*which)(const Arg&)) {
     return arg.kind == Arg::Kind::imm ? which(arg) : may_be_constant(arg);
   };
-  if (inst.opaque) return true;
-  switch (ptx::group(inst.op)) {
-  case Group::pure: break;
-  case Group::load: return reads_private(inst) && product_[memory_];
-  case Group::call:
-  case Group::unknown: return true;
-  default: return false; // of other lanes, or of memory that others write
-  }
+  if (const auto known = without_arithmetic(product_, inst)) return *known;
+  if (ptx::group(inst.op) == Group::warp) return false; // of other lanes
   if (is_approximate(inst)) return true;
   const bool real = is_float_op(inst);
   switch (inst.op) {
   case Op::add:
   case Op::sub: // x + 0 is x
-    return real && any_product(inst) &&
+    return real && any(product_, inst) &&
            (constant(sources[0], is_zero) || constant(sources[1], is_zero));
   case Op::mul:
     if (!is_rounded(inst) || inst.mods.type == Type::f32x2) return real;
-    return any_product(inst) && (constant(sources[0], is_one) || constant(sources[1], is_one));
+    return any(product_, inst) && (constant(sources[0], is_one) || constant(sources[1], is_one));
   case Op::fma:
   case Op::mad: // x * y + 0 is x * y
     if (!real) return false;
     return constant(sources[2], is_zero) ||
-           (any_product(inst) && (constant(sources[0], is_one) || constant(sources[1], is_one)));
+           (any(product_, inst) && (constant(sources[0], is_one) || constant(sources[1], is_one)));
   case Op::div: return real && may_be_constant(sources[1]); // x / 2 is x * 0.5
   case Op::rcp:
   case Op::sqrt:
@@ -246,20 +257,12 @@ bool FloatFreedom::gives_product(const Inst& inst) const {
   case Op::mul24:
   case Op::mad24:
   case Op::rem: return false;
-  default: return any_product(inst);
+  default: return any(product_, inst);
   }
 }
 
 bool FloatFreedom::gives_constant(const Inst& inst) const {
-  if (inst.opaque) return true;
-  switch (ptx::group(inst.op)) {
-  case Group::pure:
-  case Group::warp: break;
-  case Group::load: return reads_private(inst) && constant_[memory_];
-  case Group::call:
-  case Group::unknown: return true;
-  default: return false;
-  }
+  if (const auto known = without_arithmetic(constant_, inst)) return *known;
   switch (inst.op) {
   case Op::set:
   case Op::setp: return true; // one of two
@@ -269,12 +272,6 @@ bool FloatFreedom::gives_constant(const Inst& inst) const {
            may_be_constant(body_.src(inst)[1]);
   default: return all_constant(inst) || (can_be_absorbed(inst) && any_constant(inst));
   }
-}
-
-bool FloatFreedom::any_inverse(const Inst& inst) const {
-  return std::ranges::any_of(body_.src(inst), [&](const Arg& arg) {
-    return arg.kind == Arg::Kind::reg && inverse_[arg.id];
-  });
 }
 
 // May one of its operands be such a number? A register that only a literal is moved to is known.
@@ -290,31 +287,39 @@ bool FloatFreedom::any_operand(const Inst& inst, bool (*which)(const Arg&)) cons
   });
 }
 
-bool FloatFreedom::gives_inverse(const Inst& inst) const {
-  switch (ptx::group(inst.op)) {
-  case Group::pure:
-  case Group::warp: break;
-  case Group::load: return reads_private(inst) && inverse_[memory_];
-  case Group::call:
-  case Group::unknown: return true;
-  default: return false;
-  }
-  if (inst.op == Op::ex2 || inst.op == Op::rcp || inst.op == Op::div) return is_float_op(inst);
-  if (is_approximate(inst)) return false;
+// Perhaps with another sign, as one of several, or in other bits; sums and products do if their
+// other operand may be one that changes nothing.
+bool FloatFreedom::hands_on(const Held& held, const Inst& inst) const {
+  if (!any(held, inst)) return false;
+  const bool real = is_float_op(inst);
   switch (inst.op) {
   case Op::add:
-  case Op::sub: return any_inverse(inst) && any_operand(inst, is_zero); // may vanish
-  case Op::mul: return any_inverse(inst) && any_operand(inst, is_one);
-  case Op::fma:
-    return any_inverse(inst) && (any_operand(inst, is_one) || any_operand(inst, is_zero));
-  case Op::sqrt: return false;
-  default: return any_inverse(inst);
+  case Op::sub: return !real || any_operand(inst, is_zero);
+  case Op::mul:
+  case Op::div: return !real || any_operand(inst, is_one);
+  case Op::fma: return any_operand(inst, is_one) || any_operand(inst, is_zero);
+  case Op::rcp:
+  case Op::sqrt: return !real;
+  default: return true;
   }
+}
+
+bool FloatFreedom::gives_inverse(const Inst& inst) const {
+  if (const auto known = without_arithmetic(inverse_, inst)) return *known;
+  if (inst.op == Op::ex2 || inst.op == Op::rcp || inst.op == Op::div) return is_float_op(inst);
+  return !is_approximate(inst) && hands_on(inverse_, inst);
+}
+
+bool FloatFreedom::gives_approximation(const Inst& inst) const {
+  if (const auto known = without_arithmetic(approximation_, inst)) return *known;
+  return is_approximate(inst) || hands_on(approximation_, inst);
 }
 
 void FloatFreedom::solve() {
   const bool inlined = !body_.function->is_entry; // its parameters are then the caller's values
-  product_[memory_] = constant_[memory_] = inverse_[memory_] = inlined;
+  const auto all = {&product_, &constant_, &inverse_, &approximation_};
+  for (Held* held : all)
+    (*held)[memory_] = inlined;
   std::vector<bool> written(body_.registers.size());
   writer_.assign(body_.registers.size(), ptx::none);
   for (InstId n = 0; n < body_.insts.size(); ++n)
@@ -324,32 +329,32 @@ void FloatFreedom::solve() {
     });
   for (std::size_t reg = 0; reg < written.size(); ++reg)
     if (!written[reg]) // perhaps a parameter
-      product_[reg] = constant_[reg] = inverse_[reg] = inlined;
-  const auto raise = [](std::vector<bool>& lattice, std::size_t at, bool& changed) {
-    changed |= !lattice[at];
-    lattice[at] = true;
+      for (Held* held : all)
+        (*held)[reg] = inlined;
+  bool changed = true;
+  const auto raise = [&changed](Held& held, std::size_t at) {
+    changed |= !held[at];
+    held[at] = true;
   };
-  for (bool changed = true; changed;) {
-    changed = false;
+  while (std::exchange(changed, false)) {
     for (const Inst& inst : body_.insts) {
       const bool constant = gives_constant(inst), product = gives_product(inst),
-                 inverse = gives_inverse(inst);
+                 inverse = gives_inverse(inst), approximation = gives_approximation(inst);
       analysis::for_each_definition(body_, inst, [&](ptx::RegId reg) {
-        if (constant) raise(constant_, reg, changed);
-        if (product) raise(product_, reg, changed);
-        if (inverse) raise(inverse_, reg, changed);
+        if (constant) raise(constant_, reg);
+        if (product) raise(product_, reg);
+        if (inverse) raise(inverse_, reg);
+        if (approximation) raise(approximation_, reg);
       });
       const Group group = ptx::group(inst.op);
-      if (group == Group::call) {
-        raise(product_, memory_, changed);
-        raise(constant_, memory_, changed);
-        raise(inverse_, memory_, changed);
-      }
+      if (group == Group::call)
+        for (Held* held : all)
+          raise(*held, memory_);
       if (group == Group::store && writes_private(inst)) {
-        if (any_product(inst)) raise(product_, memory_, changed);
-        if (any_inverse(inst)) raise(inverse_, memory_, changed);
+        for (Held* held : {&product_, &inverse_, &approximation_})
+          if (any(*held, inst)) raise(*held, memory_);
         if (std::ranges::any_of(body_.src(inst), [&](const Arg& a) { return may_be_constant(a); }))
-          raise(constant_, memory_, changed);
+          raise(constant_, memory_);
       }
     }
   }

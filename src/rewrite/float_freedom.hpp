@@ -17,6 +17,7 @@
 
 #include "ptx/body.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace ptxasw::rewrite {
@@ -34,20 +35,29 @@ public:
   // Whichever of its arguments may be one is a constant, or an inverse, wherever it is copied to:
   // all copies are folded, or none is, and the machine code of their lines says which.
   [[nodiscard]] bool folds_alike(const ptx::Inst& inst) const;
+  // One of its operands may be what an approximate function gave, handed on by whatever does not
+  // round it anew.
+  [[nodiscard]] bool reads_approximation(const ptx::Inst& inst) const;
 
 private:
-  [[nodiscard]] bool may_be_product(const ptx::Arg& arg) const;
+  // What a register may hold, by register. The last one stands for memory of the thread alone,
+  // which ptxas sees through: local variables and parameters of calls.
+  using Held = std::vector<bool>;
+
   [[nodiscard]] bool may_be_constant(const ptx::Arg& arg) const;
   [[nodiscard]] bool always_constant(const ptx::Arg& arg, unsigned depth) const;
   [[nodiscard]] bool may_be_undone(const ptx::Inst& inst) const;
   [[nodiscard]] bool always_inverse(const ptx::Arg& arg, unsigned depth) const;
-  [[nodiscard]] bool any_product(const ptx::Inst& inst) const;
+  [[nodiscard]] bool any(const Held& held, const ptx::Inst& inst) const; // of its operands
   [[nodiscard]] bool all_constant(const ptx::Inst& inst) const;
   [[nodiscard]] bool any_constant(const ptx::Inst& inst) const; // literals of no effect left out
   [[nodiscard]] bool gives_product(const ptx::Inst& inst) const;
   [[nodiscard]] bool gives_constant(const ptx::Inst& inst) const;
   [[nodiscard]] bool gives_inverse(const ptx::Inst& inst) const;
-  [[nodiscard]] bool any_inverse(const ptx::Inst& inst) const;
+  [[nodiscard]] bool gives_approximation(const ptx::Inst& inst) const;
+  [[nodiscard]] bool hands_on(const Held& held, const ptx::Inst& inst) const;
+  [[nodiscard]] std::optional<bool> without_arithmetic(const Held& held,
+                                                       const ptx::Inst& inst) const;
   [[nodiscard]] bool any_operand(const ptx::Inst& inst, bool (*which)(const ptx::Arg&)) const;
   [[nodiscard]] bool reads_private(const ptx::Inst& inst) const;
   [[nodiscard]] bool writes_private(const ptx::Inst& inst) const;
@@ -55,9 +65,7 @@ private:
 
   const ptx::Body& body_;
   bool has_local_ = false;
-  // By register; the last one stands for memory of the thread alone, which ptxas sees through:
-  // local variables and parameters of calls.
-  std::vector<bool> product_, constant_, inverse_;
+  Held product_, constant_, inverse_, approximation_;
   // The only instruction that writes a register; none if there are several.
   std::vector<ptx::InstId> writer_;
   std::size_t memory_;

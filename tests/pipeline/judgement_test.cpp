@@ -137,6 +137,20 @@ TEST(Judgement, ChainsOfFunctionsStayAsTheyWere) {
               HasSubstr("sin.approx.ftz.f32 becomes"));
 }
 
+// What hands the first one on may be a sum that adds nothing, or memory of the thread alone.
+TEST(Judgement, ChainsAreFoundThroughWhateverMayHandAValueOn) {
+  const auto last = three(mufu, 8, 0, 6, 0x0400), other = three(mufu, 8, 0, 1, 0x0400),
+             nothing = three(fadd, 7, 2, 3);
+  for (const char* link : {"add.rn.f32 %f7, %f6, 0f80000000;", "mul.rn.f32 %f7, %f6, 0f3F800000;",
+                           "div.rn.f32 %f7, %f6, 0f3F800000;"}) {
+    const std::string chain = sine + "\n" + link + "\nsin.approx.ftz.f32 %f8, %f7;";
+    EXPECT_EQ(verdict(chain, {sin, nothing, last, stop}, chain, {sin, nothing, last, stop}), "");
+    EXPECT_THAT(verdict(chain, {sin, nothing, last, stop}, chain, {sin, nothing, other, stop}),
+                HasSubstr("sin.approx.ftz.f32 becomes"))
+        << link;
+  }
+}
+
 TEST(Judgement, EqualValuesAreComputedOnce) {
   const std::string again = "sin.approx.ftz.f32 %f7, %f1;", two = sine + "\n" + again;
   EXPECT_EQ(verdict(two, {sin, sin, stop}, two, {sin, three(mov, 7, 0, 6), stop}), "");

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace ptxasw::rewrite {
 namespace {
 
@@ -145,6 +147,27 @@ TEST(FloatFreedom, FunctionsThatUndoEachOtherAreFoldable) {
                      "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 9;\n@%p1 bra L;"));
   EXPECT_EQ(loop.foldable, 1U);
   EXPECT_EQ(loop.alike, 0U);
+}
+
+TEST(FloatFreedom, ApproximationsAreFoundThroughWhateverHandsThemOn) {
+  const auto reads_one = [](const std::string& between) {
+    const ptx::Module module = ptx::parse(
+        kernel("sin.approx.f32 %f3, %f1;\n" + between + "\nsin.approx.f32 %f9, %f4;"), "test.ptx");
+    const ptx::Body body = ptx::resolve(module, module.functions.back());
+    const FloatFreedom known(body);
+    const auto last = std::ranges::find_if(body.insts.rbegin(), body.insts.rend(), is_approximate);
+    return known.reads_approximation(*last);
+  };
+  for (const char* link :
+       {"mov.f32 %f4, %f3;", "abs.f32 %f4, %f3;", "add.f32 %f4, %f3, 0f00000000;",
+        "mul.f32 %f4, %f3, 0f3F800000;", "fma.rn.f32 %f4, %f3, 0f3F800000, %f2;",
+        "shfl.sync.idx.b32 %f4, %f3, 0, 31, -1;", "selp.f32 %f4, %f1, %f3, %p1;",
+        "mov.b32 %r5, %f3;\nxor.b32 %r5, %r5, 1;\nmov.b32 %f4, %r5;",
+        ".local .align 4 .b8 room[16];\nst.local.f32 [room], %f3;\nld.local.f32 %f4, [room];"})
+    EXPECT_TRUE(reads_one(link)) << link;
+  for (const char* link : {"mul.f32 %f4, %f3, %f2;", "add.f32 %f4, %f3, 0f3F800000;",
+                           "mov.f32 %f4, %f1;", "sqrt.rn.f32 %f4, %f3;"})
+    EXPECT_FALSE(reads_one(link)) << link;
 }
 
 TEST(FloatFreedom, FunctionsThatAreCalledCount) {
