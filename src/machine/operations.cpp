@@ -18,6 +18,13 @@ std::string kind(const Instruction& i) {
                      format_names.at(static_cast<unsigned>(i.format)), i.modifiers);
 }
 
+// Of products in single precision: by 1/8, 1/4, 1/2, 1, 2, 4, 8.
+bool is_scaled(const Instruction& i) {
+  constexpr unsigned by_one = 4;
+  const unsigned scale = i.modifiers >> 4 & 7;
+  return i.operation == Operation::mul && i.format == Format::f32 && scale != 0 && scale != by_one;
+}
+
 class Printer {
 public:
   // `leaves` false: what is not made by arithmetic is not told apart.
@@ -110,8 +117,8 @@ Performances performances(const Code& code, const LineMap& line) {
   for (InstructionId n = 0; n < code.lines().size(); ++n) {
     const auto& [instruction, at] = code.lines()[n];
     if (!is_arithmetic(instruction)) continue;
-    result[at].push_back(
-        {instruction.operation, instruction.format, kind(instruction), printer.print(n)});
+    result[at].push_back({instruction.operation, instruction.format, kind(instruction),
+                          printer.print(n), is_scaled(instruction)});
   }
   return result;
 }

@@ -31,6 +31,7 @@ struct Performed {
   Format format = Format::none;
   std::string kind;    // "fma f32 0"
   std::string printed; // with its operands: arithmetic of which lines they are made by, if any
+  bool scaled = false; // a product, and a second one by a power of two, rounded once
 };
 
 // What each line of the text becomes; `line` names the origins. Lines without floating-point

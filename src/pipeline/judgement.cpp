@@ -79,7 +79,8 @@ struct Version {
   Lines twins;                         // by line: an earlier one of the same value
   Lines origins;                       // by line: the original's that stands for its value
   machine::Performances performed;     // by line
-  bool arithmetic = false, approximate = false;
+  bool arithmetic = false;
+  bool free = false;   // has functions, or products that may be scaled
   std::string unknown; // why the machine code does not tell
 };
 using Versions = std::map<std::string, Version, std::less<>>;
@@ -105,7 +106,7 @@ Versions read(const ptx::Module& module, const std::vector<std::string>& kernels
       const std::uint32_t number = module.statements[inst.statement].index;
       version.origins.emplace(line, whose(name, version.twins, line, number));
       version.arithmetic |= is_arithmetic(inst);
-      version.approximate |= rewrite::is_approximate(inst);
+      version.free |= rewrite::is_approximate(inst) || freedom.is_scalable(inst);
     }
     any |= version.arithmetic;
     version.unknown = "the assembler was of no help";
@@ -147,8 +148,10 @@ public:
 
   // Why the second may not stand for the first; empty if it may.
   [[nodiscard]] std::string run() const {
-    for (const auto& [line, form] : after_.forms)
+    for (const auto& [line, form] : after_.forms) {
       if (std::string why = of_line(line, form); !why.empty()) return why;
+      if (std::string why = of_scale(line, form); !why.empty()) return why;
+    }
     for (const auto& [line, done] : after_.performed)
       if (form(after_, line).nature == Nature::other)
         if (std::string why = of_form(form(after_, line), done); !why.empty()) return why;
@@ -216,6 +219,27 @@ private:
       if (!group.now.kinds.contains(kind))
         return fmt::format("rewritten, {} does not become \"{}\" any more", form.text, kind);
     return {};
+  }
+
+  // A product that is made one with a product by a power of two is rounded once. It has to be one
+  // in each copy, of the same operands; where a line has products with and without a scale, as in a
+  // loop that is unrolled, it is not known which trip has which.
+  [[nodiscard]] std::string of_scale(std::uint32_t line, const Form& form) const {
+    const Group& group = groups_.at(mapped(after_.twins, line));
+    Kinds kinds; // of all its products
+    const auto scaled = [&](const Done& done) {
+      Kinds found;
+      for (const Performed& one : done.list) {
+        if (one.operation != Operation::mul || one.format != machine::Format::f32) continue;
+        kinds.insert(one.kind);
+        if (one.scaled) found.insert(known_ ? one.printed : one.kind);
+      }
+      return found;
+    };
+    const Kinds was = scaled(group.was), now = scaled(group.now);
+    if (was.empty() && now.empty()) return {};
+    if (kinds.size() == 1 && !now.empty() && std::ranges::includes(was, now)) return {};
+    return fmt::format("rewritten, {} is not made one with the same products as before", form.text);
   }
 
   [[nodiscard]] std::string of_form(const Form& form, const std::vector<Performed>& done) const {
@@ -286,8 +310,9 @@ std::map<std::string, std::string> judge(const ptx::Module& original, const std:
       std::string why;
       if (unknown.empty()) {
         why = Comparison(first, version, origins != nullptr).run();
-      } else if (version.approximate) {
-        why = fmt::format("it is not known whether functions are folded: {}", unknown);
+      } else if (version.free) {
+        why = fmt::format("it is not known whether functions are folded and products scaled: {}",
+                          unknown);
       }
       if (!why.empty()) refused.emplace(name, std::move(why));
     }

@@ -9,6 +9,9 @@
 //    one of the same operands, made by arithmetic of the same lines;
 //  - what an approximate function becomes is the same in each copy: folded in all, or in none, and
 //    in a chain of functions of operands that were made by arithmetic of the same lines;
+//  - a product that is scaled by a power of two in the same operation is so in each copy, and of
+//  the
+//    same operands;
 //  - any other form (a division) may become only what it became before, wherever it stands;
 //  - arithmetic that is nobody's copy, as a rewrite's own checks, leaves nothing to choose.
 // ptxas computes equal values once; so copies that have one value are taken together. A copy that
@@ -30,8 +33,8 @@ namespace ptxasw::pipeline {
 // Why each of `kernels` cannot be kept in its rewritten form; those that can are left out.
 // `original`: what was rewritten, and `rewritten` came of it. Two runs of the assembler, of these
 // kernels alone. Kernels without floating-point arithmetic are not looked at; where there is no
-// machine code that could be read, kernels with functions that the hardware approximates are
-// refused, and others stand on the argument about PTX.
+// machine code that could be read, kernels with functions that the hardware approximates or
+// products that may be scaled are refused, and others stand on the argument about PTX.
 std::map<std::string, std::string> judge(const ptx::Module& original,
                                          const rewrite::Rewritten& rewritten,
                                          const std::vector<std::string>& kernels,

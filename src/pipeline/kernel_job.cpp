@@ -96,6 +96,7 @@ struct KernelJob::Impl {
     const rewrite::Freedom freedom = rewrite::count_freedom(kernel_->body);
     report_.fusable = freedom.fusable;
     report_.foldable = freedom.foldable;
+    scalable_ = freedom.scalable;
     alike_ = freedom.alike;
     list_ways();
     if (purpose_ == Purpose::analyze && function_.is_entry)
@@ -118,8 +119,12 @@ struct KernelJob::Impl {
     if (barring() != 0)
       return fmt::format("ptxas chooses by itself whether it folds {} approximate functions whose "
                          "argument may be a constant, and rounds them otherwise than the hardware "
-                         "does (--fp-contract=any rewrites all the same)",
-                         barring());
+                         "does{} (--fp-contract=any rewrites all the same)",
+                         report_.foldable,
+                         scalable_ == 0 ? ""
+                                        : fmt::format(", and whether it rounds {} products by a "
+                                                      "power of two at all",
+                                                      scalable_));
     if (report_.fusable == 0) return {};
     const std::string known = unpinned_.empty()
                                   ? "its choice is not known (opt and the drop-in ask ptxas"
@@ -130,11 +135,11 @@ struct KernelJob::Impl {
                        report_.fusable, known);
   }
 
-  // Approximate functions that may be folded in one place and not in another; of those that fold
-  // alike, machine code shows whether they are.
+  // Approximate functions that may be folded in one place and not in another, and products that may
+  // be made one with another; of those that fold alike, machine code shows whether they are.
   [[nodiscard]] unsigned barring() const {
     if (options_.fp_contract != FpContract::exact) return 0;
-    return report_.foldable - (purpose_ == Purpose::rewrite_judged ? alike_ : 0);
+    return report_.foldable + scalable_ - (purpose_ == Purpose::rewrite_judged ? alike_ : 0);
   }
 
   // There are ways to coarsen it, and nobody has chosen one.
@@ -452,10 +457,11 @@ struct KernelJob::Impl {
   RotationChoice rotation_;
   RoundsChoice rounds_;
   CoarsenChoices ways_;
-  unsigned alike_ = 0;   // functions that are folded in all places, or in none
-  bool waits_ = false;   // could be coarsened, were it known what ptxas folds
-  std::string unpinned_; // why they could not be
-  KernelReport report_;  // as far as it does not hang on decisions
+  unsigned scalable_ = 0; // products that ptxas may make one with another
+  unsigned alike_ = 0;    // of these and the functions: of which machine code tells
+  bool waits_ = false;    // could be coarsened, were it known what ptxas folds
+  std::string unpinned_;  // why they could not be
+  KernelReport report_;   // as far as it does not hang on decisions
 };
 
 KernelJob::KernelJob(const ptx::Module& module, const ptx::Function& function,

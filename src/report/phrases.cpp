@@ -46,7 +46,8 @@ bool harmless(std::string_view name) {
 std::string promise(const Report& report) {
   if (std::ranges::none_of(report.kernels, &KernelReport::changed)) return "";
   return "what is rewritten computes the same bits in launches without data races, but for the "
-         "payload of a double-precision NaN: of two that meet, either is handed on";
+         "payload of a NaN: of two that meet in double precision either is handed on, and one that "
+         "only passes an operation of no effect may keep its own";
 }
 
 std::string operation(const AccessReport& access) {

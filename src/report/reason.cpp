@@ -30,6 +30,7 @@ constexpr auto table = std::to_array<Reason>({
     {"fusing-unknown", "may hide a product", ""},
     {"folding-unknown", "folds", "ptxas chooses which approximate functions it folds"},
     {"folding-unknown", "folded", ""},
+    {"folding-unknown", "not made one with", ""},
     // What ptxas made of it.
     {"ptxas-refused", "ptxas says", "ptxas did not take the rewritten kernel"},
     {"ptxas-refused", "ptxas did not take", ""},

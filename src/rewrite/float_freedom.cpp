@@ -42,6 +42,15 @@ bool is_one(const Arg& arg) {
                                           : (arg.value & ~(std::uint64_t{1} << 31)) == one32;
 }
 
+// One of the powers of two that a product can be scaled by, the one of 1 left in.
+bool is_scale(const Arg& arg) {
+  constexpr std::uint64_t sign = std::uint64_t{1} << 31, eighth = 0x3e000000, eight = 0x41000000,
+                          mantissa = 0x7fffff;
+  if (arg.kind != Arg::Kind::imm) return false;
+  const std::uint64_t size = arg.value & ~sign;
+  return (size & mantissa) == 0 && size >= eighth && size <= eight;
+}
+
 // Results that a zero, or another extreme value, in one operand can decide alone.
 bool can_be_absorbed(const Inst& inst) {
   switch (inst.op) {
@@ -121,6 +130,13 @@ bool FloatFreedom::is_fusable(const Inst& inst) const {
 
 bool FloatFreedom::reads_approximation(const Inst& inst) const {
   return any(approximation_, inst);
+}
+
+// A quotient by a power of two is a product.
+bool FloatFreedom::is_scalable(const Inst& inst) const {
+  const bool product = inst.op == Op::mul || (inst.op == Op::div && is_approximate(inst));
+  return product && inst.mods.type == Type::f32 && any(product_, inst) &&
+         any_operand(inst, is_scale);
 }
 
 bool FloatFreedom::is_foldable(const Inst& inst) const {
@@ -368,6 +384,10 @@ Freedom count_freedom(const ptx::Body& body) {
     const FloatFreedom freedom(of);
     for (const Inst& inst : of.insts) {
       sum.fusable += freedom.is_fusable(inst) ? 1 : 0;
+      if (freedom.is_scalable(inst)) {
+        ++sum.scalable;
+        sum.alike += &of == &body ? 1 : 0;
+      }
       if (freedom.is_foldable(inst)) {
         ++sum.foldable;
         sum.alike += &of == &body && freedom.folds_alike(inst) ? 1 : 0;

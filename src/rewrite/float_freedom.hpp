@@ -1,7 +1,7 @@
 // What ptxas is free to do with the floating-point operations of a body.
 //
-// Two freedoms change the bits of a result, and both depend on the code around an operation, so
-// that a rewrite that leaves the operation alone may still change them (measured on an H200):
+// These freedoms change the bits of a result, and depend on the code around an operation, so that a
+// rewrite that leaves the operation alone may still change them (measured on an H200):
 //  - a product may become part of a fused multiply-add (PTX ISA, add/sub/mul on floating point).
 //    ptxas finds the product through moves, signs, conversions to the same type, bit casts, packed
 //    pairs, minima, selections and local memory, and knows products that are no `mul`: div.approx
@@ -11,7 +11,11 @@
 //    a literal, which is the same constant in every copy.
 //  - rcp(rcp(x)) and x / rcp(y) of flushing approximations lose both reciprocals, and rcp(ex2(x))
 //    becomes ex2(-x) (ptxas 13.0), wherever the inner function reaches the outer one by moves. In
-//    a loop that hangs on how far it is unrolled.
+//    a loop that hangs on how far it is unrolled;
+//  - a product of a product by 2, 4, 8, 1/2, 1/4 or 1/8 becomes one operation that is rounded once,
+//    if nothing else reads the first one: (a * b) * 0.5 is finite where a * b is not, and has
+//    another last bit where a * b is denormal. f32 only, and not of a first product that is .rn
+//    (ptxas 13.0).
 // The answers here err on the side of freedom: what is not known to be fixed is free.
 #pragma once
 
@@ -32,6 +36,8 @@ public:
   // An approximate function whose argument may be a constant somewhere, or a reciprocal of one that
   // undoes it.
   [[nodiscard]] bool is_foldable(const ptx::Inst& inst) const;
+  // A product in single precision that ptxas may make one with a product that it reads.
+  [[nodiscard]] bool is_scalable(const ptx::Inst& inst) const;
   // Whichever of its arguments may be one is a constant, or an inverse, wherever it is copied to:
   // all copies are folded, or none is, and the machine code of their lines says which.
   [[nodiscard]] bool folds_alike(const ptx::Inst& inst) const;
@@ -77,11 +83,13 @@ bool is_unrounded(const ptx::Inst& inst);
 // An operation that ptxas implements by the hardware's approximation.
 bool is_approximate(const ptx::Inst& inst);
 
-// The fusable sums and foldable functions of a body and of the functions that it calls, which ptxas
-// may put in the place of the call.
+// The fusable sums, foldable functions and scalable products of a body and of the functions that it
+// calls, which ptxas may put in the place of the call.
 struct Freedom {
-  unsigned fusable = 0, foldable = 0;
-  unsigned alike = 0; // of the foldable ones, those of the body itself that fold alike
+  unsigned fusable = 0, foldable = 0, scalable = 0;
+  // Of the last two, those of the body itself that machine code tells of: functions that fold
+  // alike, and products, whose scale it shows.
+  unsigned alike = 0;
 };
 Freedom count_freedom(const ptx::Body& body);
 

@@ -151,6 +151,36 @@ TEST(Judgement, ChainsAreFoundThroughWhateverMayHandAValueOn) {
   }
 }
 
+// Bits 84 to 86 of FMUL: 4 is none, 5 a factor of two.
+TEST(Judgement, ProductsAreScaledInEachCopyOrInNone) {
+  const std::string twice = "mul.f32 %f7, %f4, 0f40000000;", both = product + "\n" + twice;
+  const std::uint64_t one = 4 << 20, two = 5 << 20, four = 6 << 20;
+  const auto first = three(fmul, 4, 1, 1, one), apart = three(fmul, 7, 4, 2, one),
+             scaled = three(fmul, 7, 1, 1, two), more = three(fmul, 7, 1, 1, four),
+             of_first = three(fmul, 7, 4, 4, two);
+  EXPECT_EQ(verdict(both, {first, apart, stop}, both, {first, apart, stop}), "");
+  EXPECT_EQ(verdict(both, {first, scaled, stop}, both, {first, scaled, stop}), "");
+  const auto differs = HasSubstr("mul.f32 #40000000 is not made one");
+  EXPECT_THAT(verdict(both, {first, apart, stop}, both, {first, scaled, stop}), differs);
+  EXPECT_THAT(verdict(both, {first, scaled, stop}, both, {first, apart, stop}), differs);
+  EXPECT_THAT(verdict(both, {first, scaled, stop}, both, {first, more, stop}), differs);
+  EXPECT_THAT(verdict(both, {first, scaled, stop}, both, {first, of_first, stop}), differs)
+      << "of another product";
+  EXPECT_THAT(verdict(both, {first, scaled, stop}, both, {first, add, stop}), differs) << "gone";
+}
+
+// In a loop that is unrolled some trips have a scale: which is not known.
+TEST(Judgement, ProductsWithAndWithoutScaleAreRefused) {
+  const std::uint64_t one = 4 << 20, two = 5 << 20;
+  const Words words{three(fmul, 4, 1, 1, one), three(fmul, 7, 2, 2, two), stop};
+  FakeAssembler assembler([&](const AssemblyRequest&) {
+    return Assembled{cubin(words, {6, 6, 7}), ""};
+  });
+  const auto refused = judge(ptx::parse(kernel(product), "k.ptx"),
+                             copied(kernel(product), kernel(product)), {"k"}, assembler);
+  EXPECT_EQ(refused.size(), 1U);
+}
+
 TEST(Judgement, EqualValuesAreComputedOnce) {
   const std::string again = "sin.approx.ftz.f32 %f7, %f1;", two = sine + "\n" + again;
   EXPECT_EQ(verdict(two, {sin, sin, stop}, two, {sin, three(mov, 7, 0, 6), stop}), "");

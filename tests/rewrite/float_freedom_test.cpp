@@ -149,6 +149,32 @@ TEST(FloatFreedom, FunctionsThatUndoEachOtherAreFoldable) {
   EXPECT_EQ(loop.alike, 0U);
 }
 
+// ptxas makes (a * b) * 2 one operation if it may choose how a * b is rounded.
+TEST(FloatFreedom, ProductsOfProductsByPowersOfTwoAreScalable) {
+  const auto scalable = [](const std::string& body) { return freedom(kernel(body)).scalable; };
+  const std::string first = "mul.f32 %f3, %f1, %f2;\n";
+  const std::string loop = "mov.u32 %r5, 0;\n$L:\ncvt.rn.f32.s32 %f5, %r5;\n";
+  const std::string back = "\nadd.s32 %r5, %r5, 1;\nsetp.lt.s32 %p1, %r5, 9;\n@%p1 bra $L;";
+  for (const std::string& body :
+       {first + "mul.f32 %f4, %f3, 0f40000000;", first + "mul.rn.f32 %f4, %f3, 0f3E000000;",
+        first + "mul.ftz.f32 %f4, 0f41000000, %f3;", first + "mul.f32 %f4, %f3, 0fBF000000;",
+        first + "mov.f32 %f5, 0f40800000;\nmul.f32 %f4, %f3, %f5;",
+        first + "mov.f32 %f5, %f3;\nmul.f32 %f4, %f5, 0f40000000;",
+        first + "div.approx.f32 %f4, %f3, 0f40000000;",
+        first + "div.full.ftz.f32 %f4, %f3, 0f40000000;",
+        std::string("div.full.f32 %f3, %f1, %f2;\nmul.f32 %f4, %f3, 0f40000000;"),
+        std::string("rcp.approx.f32 %f3, %f1;\nmul.f32 %f4, %f3, 0f40000000;"),
+        loop + first + "mul.f32 %f4, %f3, %f5;" + back})
+    EXPECT_EQ(scalable(body), 1U) << body;
+  for (const std::string& body :
+       {first + "mul.f32 %f4, %f3, 0f40400000;", first + "mul.f32 %f4, %f3, 0f41800000;",
+        first + "mul.f32 %f4, %f3, %f1;", first + "add.f32 %f4, %f3, %f3;",
+        std::string("mul.rn.f32 %f3, %f1, %f2;\nmul.f32 %f4, %f3, 0f40000000;"),
+        std::string("mul.f32 %f3, %f1, 0f40000000;"),
+        std::string("mul.f64 %fd3, %fd1, %fd2;\nmul.f64 %fd4, %fd3, 0d4000000000000000;")})
+    EXPECT_EQ(scalable(body), 0U) << body;
+}
+
 TEST(FloatFreedom, ApproximationsAreFoundThroughWhateverHandsThemOn) {
   const auto reads_one = [](const std::string& between) {
     const ptx::Module module = ptx::parse(
