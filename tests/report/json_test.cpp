@@ -57,7 +57,7 @@ TEST(Json, Document) {
   EXPECT_EQ(j["statements"], (json{{"total", 412}, {"opaque", 1}}));
   EXPECT_EQ(j["milliseconds"],
             (json{{"parse", 0.31}, {"analyze", 0.84}, {"print", 0.02}, {"search", 0.0}}));
-  EXPECT_THAT(j["promise"].get<std::string>(), testing::HasSubstr("payload of a double-precision"));
+  EXPECT_THAT(j["promise"].get<std::string>(), testing::HasSubstr("payload of a NaN"));
   EXPECT_EQ(j["messages"][0]["line"], 77);
   EXPECT_EQ(j["kernels"].size(), 2U);
 }

@@ -28,8 +28,8 @@ std::string kernel_text(KernelReport kernel, const TextStyle& style = {}) {
 TEST(Text, Sample) {
   EXPECT_EQ(to_text(test::sample()), R"(jacobi.ptx: 2 kernels, 5 loads, 2 covered
   412 statements (1 opaque); parse 0.31 ms, analysis 0.84 ms, print 0.02 ms
-  what is rewritten computes the same bits in launches without data races, but for the payload of a double-precision
-  NaN: of two that meet, either is handed on
+  what is rewritten computes the same bits in launches without data races, but for the payload of a NaN: of two that
+  meet in double precision either is handed on, and one that only passes an operation of no effect may keep its own
   jacobi.ptx:77:3: note: unknown instruction `foo.b32`
    foo.b32 %r1;
     ^
