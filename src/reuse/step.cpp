@@ -4,6 +4,7 @@
 #include "analysis/liveness.hpp"
 #include "reuse/block_rules.hpp"
 #include "reuse/step_conditions.hpp"
+#include "reuse/step_pairs.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -205,48 +206,64 @@ private:
         if (array.out == place->parameter) return refuse(inst, "reads what the step writes");
       loads.push_back({&event, *place});
     }
-    std::set<unsigned> taken;
-    for (StepArray& array : plan_.arrays) {
-      const auto in = choose_in(array, loads, taken);
-      if (!in) return refuse("no array is read at constant offsets of what is written");
-      taken.insert(array.in = *in);
+    // Arrays all of whose loads fit; or else, to say what does not, some of them.
+    std::vector<unsigned> chosen = pair_arrays(candidates(loads, true));
+    if (chosen.empty()) chosen = pair_arrays(candidates(loads, false));
+    if (chosen.empty()) return refuse("no array is read at constant offsets of what is written");
+    for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
+      StepArray& array = plan_.arrays[n];
+      array.in = chosen[n];
       for (const Loaded& load : loads)
-        if (load.place.parameter == *in && !take(array, load)) return;
+        if (load.place.parameter == array.in && !take(array, load)) return;
     }
     for (const Loaded& load : loads)
-      if (!taken.contains(load.place.parameter)) others_.push_back({*load.event, load.place});
+      if (std::ranges::find(chosen, load.place.parameter) == chosen.end())
+        others_.push_back({*load.event, load.place});
   }
 
-  // The array with the most offsets that fit; of several the first.
-  std::optional<unsigned> choose_in(const StepArray& array, const std::vector<Loaded>& loads,
-                                    const std::set<unsigned>& taken) const {
-    std::map<unsigned, std::set<Offset>> fitting;
-    for (const Loaded& load : loads)
-      if (!taken.contains(load.place.parameter) && load.event->element_bytes == array.bytes)
-        if (const auto offset = offset_between(load.place.offset, array.element))
-          fitting[load.place.parameter].insert(*offset);
-    std::optional<unsigned> best;
-    for (const auto& [parameter, offsets] : fitting)
-      if (!best || offsets.size() > fitting[*best].size()) best = parameter;
-    return best;
+  // By array that is written: from which ones it may be computed, with their numbers of offsets.
+  [[nodiscard]] std::vector<StepCandidates> candidates(const std::vector<Loaded>& loads,
+                                                       bool whole) const {
+    std::vector<StepCandidates> result;
+    for (const StepArray& array : plan_.arrays) {
+      std::map<unsigned, std::set<Offset>> fitting;
+      std::set<unsigned> spoilt;
+      for (const Loaded& load : loads)
+        if (why_unfit(array, load).empty())
+          fitting[load.place.parameter].insert(*offset_between(load.place.offset, array.element));
+        else
+          spoilt.insert(load.place.parameter);
+      StepCandidates& made = result.emplace_back(StepCandidates{.out = array.out, .in = {}});
+      for (const auto& [parameter, offsets] : fitting)
+        if (!whole || !spoilt.contains(parameter)) made.in.emplace(parameter, offsets.size());
+    }
+    return result;
+  }
+
+  // Why the load is none of an element that the array's step stored.
+  [[nodiscard]] std::string_view why_unfit(const StepArray& array, const Loaded& load) const {
+    const Inst& inst = body_.insts[load.event->inst];
+    const auto offset = offset_between(load.place.offset, array.element);
+    if (!offset) return "not at a constant offset of the element that is stored";
+    if (std::ranges::any_of(*offset, [](int d) { return std::abs(d) > farthest; }))
+      return "far from the element that is stored";
+    if (!has_element_size(*load.event) || load.event->element_bytes != array.bytes)
+      return "not as wide as the element that is stored";
+    if (inst.guard != ptx::none) return "it is guarded by itself";
+    if (!holds_element(body_.dst(inst)[0], array.bytes)) return "into a register of another width";
+    return {};
   }
 
   bool take(StepArray& array, const Loaded& load) {
     const Inst& inst = body_.insts[load.event->inst];
-    const auto offset = offset_between(load.place.offset, array.element);
-    if (!offset) refuse(inst, "not at a constant offset of the element that is stored");
-    if (offset && std::ranges::any_of(*offset, [](int d) { return std::abs(d) > farthest; }))
-      refuse(inst, "far from the element that is stored");
-    if (!has_element_size(*load.event) || load.event->element_bytes != array.bytes)
-      refuse(inst, "not as wide as the element that is stored");
-    if (inst.guard != ptx::none) refuse(inst, "it is guarded by itself");
-    if (!holds_element(body_.dst(inst)[0], array.bytes))
-      refuse(inst, "into a register of another width");
+    const std::string_view why = why_unfit(array, load);
+    if (!why.empty()) refuse(inst, why);
     if (!plan_.refused.empty()) return false;
-    array.loads.push_back({load.event->inst, *offset});
+    const Offset offset = *offset_between(load.place.offset, array.element);
+    array.loads.push_back({load.event->inst, offset});
     for (unsigned axis = 0; axis < 3; ++axis) {
-      plan_.least[axis] = std::min(plan_.least[axis], (*offset)[axis]);
-      plan_.most[axis] = std::max(plan_.most[axis], (*offset)[axis]);
+      plan_.least[axis] = std::min(plan_.least[axis], offset[axis]);
+      plan_.most[axis] = std::max(plan_.most[axis], offset[axis]);
     }
     return true;
   }

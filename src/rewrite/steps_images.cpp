@@ -265,13 +265,6 @@ void StepWriter::step(unsigned t) {
   }
 }
 
-std::string StepWriter::move_type(const StepArray& array) const {
-  const ptx::Inst& store = kernel_.body.insts[array.store];
-  const bool literal = kernel_.body.src(store)[0].kind == ptx::Arg::Kind::imm;
-  return literal && array.bytes > 1 ? std::string(ptx::name(store.mods.type))
-                                    : fmt::format("b{}", held_bits(array));
-}
-
 // --- Stores -------------------------------------------------------------------------------------
 
 void StepWriter::store_centre() {

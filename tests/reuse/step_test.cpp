@@ -113,6 +113,29 @@ st.global.f32 [%rd6], %f1;
             "");
 }
 
+// What is read at several constant offsets and somewhere else is no array of the step's, if there
+// is another one.
+TEST(Step, OfAnArrayThatIsReadAtOffsetsOnly) {
+  std::string text = kernel(guard, with(R"(
+ld.param.u64 %rd15, [c];
+ld.global.f32 %f1, [%rd5];
+ld.global.f32 %f2, [%rd5+4];
+ld.global.f32 %f3, [%rd3];
+cvta.to.global.u64 %rd8, %rd15;
+add.s64 %rd9, %rd8, %rd7;
+ld.global.f32 %f4, [%rd9];
+add.rn.f32 %f5, %f1, %f2;
+add.rn.f32 %f6, %f3, %f4;
+add.rn.f32 %f7, %f5, %f6;
+st.global.f32 [%rd6], %f7;
+)"));
+  const std::string_view last = ".param .u32 m";
+  text.insert(text.find(last) + last.size(), ", .param .u64 c");
+  const StepPlan plan = plan_of(text);
+  EXPECT_EQ(plan.refused, "");
+  EXPECT_EQ(offsets_text(plan), "4(0,0,0)");
+}
+
 TEST(Step, NearMissesAreRefused) {
   const auto refused = [](std::string_view work) { return plan_of(guard, with(work)).refused; };
   EXPECT_THAT(refused("ld.global.f32 %f1, [%rd6];\nst.global.f32 [%rd6], %f1;\n"),

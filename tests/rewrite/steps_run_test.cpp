@@ -60,6 +60,36 @@ TEST_P(StepsOfTheSuite, LeaveTheSame) {
   }
 }
 
+// Warps that stream along the rows: sizes with regions within, at every rim, and beyond.
+TEST_P(StepsOfTheSuite, LeaveTheSameInStreams) {
+  const Row row = GetParam();
+  using Shape = rewrite::StepShape;
+  for (const Shape& shape :
+       {Shape{.count = 3, .strips = 1, .rows = 9, .columns = 1, .streamed = true},
+        Shape{.count = row.reach == 1 ? 7U : 5U,
+        .strips = 3,
+        .rows = 30,
+        .columns = 2,
+        .streamed = true},
+        Shape{.count = 5, .strips = 1, .rows = 40, .columns = 4, .streamed = true}}) {
+    const Stepped stepped(test::golden_ptx("iterated2d"), row.kernel, shape);
+    ASSERT_EQ(stepped.entry.refused, "");
+    if (shape.columns != 2)
+      test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("stream_{}", row.kernel));
+    const unsigned count = shape.count;
+    std::vector<std::pair<unsigned, unsigned>> sizes{
+        {2 * row.reach + 1, 2 * row.reach + 1}, {7, 33}, {75, 61}};
+    if (shape.columns == 4) sizes = {{244, 131}, {243, 131}}; // rows of whole vectors, or not
+    for (const auto& [nx, ny] : sizes) {
+      const StepHost host = plane(stepped, nx, ny, row.bytes);
+      for (const unsigned steps : {count + 1, 2 * count + 2})
+        EXPECT_EQ(host.difference(steps), "")
+            << row.kernel << ' ' << nx << 'x' << ny << ", " << steps << " steps, T = " << count
+            << ", " << shape.columns << " columns";
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(T, StepsOfTheSuite,
                          ::testing::Values(Row{"j2d5pt_f32", 4, 1}, Row{"j2d5pt_f64", 8, 1},
                                            Row{"j2ds9pt_f32", 4, 2}, Row{"j2ds9pt_f64", 8, 2},
@@ -68,12 +98,94 @@ INSTANTIATE_TEST_SUITE_P(T, StepsOfTheSuite,
                          [](const auto& row) { return std::string(row.param.kernel); });
 
 TEST(Steps, LoadNothingThatNoStepLoads) {
-  const Stepped stepped(test::golden_ptx("iterated2d"), "j2d5pt_f32", {.count = 3});
-  ASSERT_EQ(stepped.entry.refused, "");
-  const StepHost host = plane(stepped, 130, 67, 4);
-  const auto plain = host.run(4, true), merged = host.run(4, false);
-  EXPECT_EQ(merged.merged_launches, 1U);
-  EXPECT_TRUE(std::ranges::includes(plain.loaded, merged.loaded));
+  using Shape = rewrite::StepShape;
+  for (const Shape& shape :
+       {Shape{.count = 3},
+        Shape{.count = 3, .strips = 2, .rows = 20, .columns = 1, .streamed = true},
+        Shape{.count = 5, .strips = 1, .rows = 60, .columns = 4, .streamed = true}}) {
+    const Stepped stepped(test::golden_ptx("iterated2d"), "j2d5pt_f32", shape);
+    ASSERT_EQ(stepped.entry.refused, "");
+    for (const auto& [nx, ny] : {std::pair{130U, 67U}, {250U, 131U}, {119U, 40U}}) {
+      const StepHost host = plane(stepped, nx, ny, 4);
+      const auto plain = host.run(shape.count + 1, true), merged = host.run(shape.count + 1, false);
+      EXPECT_EQ(merged.merged_launches, 1U);
+      EXPECT_TRUE(std::ranges::includes(plain.loaded, merged.loaded));
+    }
+  }
+}
+
+// out[x] = in[x]*c[x] + in[x-1] + in[x, y+1], inside a rim.
+constexpr std::string_view weighted = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u32 nx, .param .u32 ny, .param .u64 c)
+{
+.reg .pred %p<9>;
+.reg .b32 %r<29>;
+.reg .b64 %rd<29>;
+.reg .f32 %f<9>;
+mov.u32 %r1, %ctaid.x;
+mov.u32 %r2, %ntid.x;
+mov.u32 %r3, %tid.x;
+mad.lo.s32 %r4, %r1, %r2, %r3;
+mov.u32 %r5, %ctaid.y;
+mov.u32 %r6, %ntid.y;
+mov.u32 %r7, %tid.y;
+mad.lo.s32 %r8, %r5, %r6, %r7;
+ld.param.u32 %r9, [nx];
+ld.param.u32 %r10, [ny];
+add.s32 %r11, %r9, -1;
+add.s32 %r12, %r10, -1;
+setp.lt.s32 %p1, %r4, 1;
+setp.ge.s32 %p2, %r4, %r11;
+setp.lt.s32 %p3, %r8, 1;
+setp.ge.s32 %p4, %r8, %r12;
+or.pred %p5, %p1, %p2;
+or.pred %p6, %p3, %p4;
+or.pred %p7, %p5, %p6;
+@%p7 bra out;
+ld.param.u64 %rd1, [in];
+ld.param.u64 %rd2, [out];
+ld.param.u64 %rd3, [c];
+cvta.to.global.u64 %rd4, %rd1;
+cvta.to.global.u64 %rd5, %rd2;
+cvta.to.global.u64 %rd6, %rd3;
+mad.lo.s32 %r13, %r8, %r9, %r4;
+mul.wide.s32 %rd7, %r13, 4;
+mul.wide.s32 %rd8, %r9, 4;
+add.s64 %rd9, %rd4, %rd7;
+add.s64 %rd10, %rd5, %rd7;
+add.s64 %rd11, %rd6, %rd7;
+add.s64 %rd12, %rd9, %rd8;
+ld.global.f32 %f1, [%rd9];
+ld.global.f32 %f2, [%rd11];
+ld.global.f32 %f3, [%rd9+-4];
+ld.global.f32 %f4, [%rd12];
+mul.rn.f32 %f5, %f1, %f2;
+add.rn.f32 %f6, %f5, %f3;
+add.rn.f32 %f7, %f6, %f4;
+st.global.f32 [%rd10], %f7;
+out: ret;
+}
+)";
+
+// Also where levels are computed above a region all of which stores.
+TEST(Steps, OfCoefficientsLoadNothingThatNoStepLoads) {
+  for (const unsigned rows : {5U, 8U, 20U}) {
+    const Stepped stepped(std::string(weighted), "k",
+                          {.count = 3, .strips = 1, .rows = rows, .columns = 1, .streamed = true});
+    ASSERT_EQ(stepped.entry.refused, "");
+    for (const auto& [nx, ny] : {std::pair{70U, 60U}, {97U, 40U}}) {
+      StepHost host = plane(stepped, nx, ny, 4);
+      host.arguments.push_back(2);
+      host.pointers.push_back(4);
+      host.buffers.push_back(test::random_elements(std::size_t{nx} * ny, 4, true, 3));
+      EXPECT_EQ(host.difference(9), "");
+      const auto plain = host.run(4, true), merged = host.run(4, false);
+      EXPECT_EQ(merged.merged_launches, 1U);
+      EXPECT_TRUE(std::ranges::includes(plain.loaded, merged.loaded)) << rows;
+    }
+  }
 }
 
 // Two arrays that hang on each other, on a line.

@@ -1,0 +1,81 @@
+// Entries of all kinds of shapes, for bench/steps/sweep to assemble and time.
+//
+//   step_shapes MODULE FOLDER < SHAPES
+//
+// A line of SHAPES: KERNEL T WIDTH STRIPS ROWS COLUMNS RESIDENT STREAMED FAR, as in
+// rewrite/steps.hpp. Writes FOLDER/NAME.ptx with one entry each, and to the standard output what a
+// host needs: NAME KERNEL T THREADS COVERS-X COVERS-Y STREAMED. Shapes that cannot be made are
+// named on stderr.
+#include "emulator/emulate.hpp"
+#include "ptx/parse.hpp"
+#include "reuse/step.hpp"
+#include "rewrite/steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+
+using namespace ptxasw;
+
+namespace {
+
+struct Stencil {
+  emulator::Kernel kernel;
+  reuse::StepPlan plan;
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::cerr << "usage: step_shapes MODULE FOLDER < SHAPES\n";
+    return 2;
+  }
+  std::ifstream in(argv[1], std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const ptx::Module module = ptx::parse(text, argv[1]);
+  std::size_t header = text.size();
+  for (const ptx::Function& function : module.functions)
+    header = std::min<std::size_t>(header, module.statements[function.statement].range.begin);
+  std::map<std::string, Stencil> stencils;
+  std::string name;
+  rewrite::StepShape shape;
+  while (std::cin >> name >> shape.count >> shape.width >> shape.strips >> shape.rows >>
+         shape.columns >> shape.resident >> shape.streamed >> shape.far_ahead) {
+    auto found = stencils.find(name);
+    if (found == stencils.end()) {
+      const auto function = std::ranges::find(module.functions, name, &ptx::Function::name);
+      if (function == module.functions.end()) {
+        std::cerr << name << ": no such kernel\n";
+        return 1;
+      }
+      emulator::Kernel kernel = emulator::emulate(module, *function, {});
+      reuse::StepPlan plan = reuse::find_step(kernel);
+      found = stencils.emplace(name, Stencil{std::move(kernel), std::move(plan)}).first;
+    }
+    const std::string entry =
+        shape.streamed
+            ? fmt::format("{}-{}-stream-w{}c{}a{}-m{}", name, shape.count, shape.strips,
+                          shape.columns, shape.far_ahead ? 1 : 0, shape.resident)
+            : fmt::format("{}-{}-{}x{}-c{}r{}-m{}", name, shape.count, shape.width,
+                          shape.strips * shape.rows, shape.columns, shape.rows, shape.resident);
+    const rewrite::StepEntry made =
+        rewrite::write_steps(found->second.kernel, found->second.plan, shape, "steps");
+    if (!made.refused.empty()) {
+      std::cerr << entry << ": " << made.refused << '\n';
+      continue;
+    }
+    std::ofstream(fmt::format("{}/{}.ptx", argv[2], entry))
+        << text.substr(0, header) << made.text << '\n';
+    std::cout << fmt::format("{} {} {} {} {} {} {}\n", entry, name, shape.count,
+                             made.contract.block[0], made.contract.covers[0],
+                             made.contract.covers[1], shape.streamed ? 1 : 0);
+  }
+  return 0;
+}
