@@ -122,9 +122,10 @@ void StreamWriter::prologue() {
     text_.line("bra \t{}rim;", labels_);
     return;
   }
-  // The corners tell of all places that are computed: levels begin above the first row.
+  // The corners tell of all places that are computed. Level 1 begins above the first row, the
+  // others in a later round: no earlier than in row -2r + r*t of the region.
   StepBody::Place first = corner_, last = corner_;
-  first[axes_.v] = plus(corner_[axes_.v], -far_rows(shape_.count));
+  first[axes_.v] = plus(corner_[axes_.v], -far_rows(1));
   last[axes_.u] = plus(corner_[axes_.u], width() - 1);
   const std::string behind = b32();
   text_.line("add.s32 \t{}, {}, {};", behind, corner_[axes_.v], count_);
