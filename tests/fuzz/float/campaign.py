@@ -1,7 +1,8 @@
 """Rewrites modules of kernels.py in several ways and compares them on a GPU, for some seconds.
 
-    campaign.py PTXASW SECONDS FIRST [JOBS]      one line of JSON for each module; then a summary
+    campaign.py PTXASW SECONDS FIRST[,FIRST...] [JOBS]      one line of JSON for each module; then a summary
 
+Modules of 100 kernels: those that begin with the given seeds, and from the last one on as far as time goes.
 The way `any`, of one module in four, lifts the promise (--fp-contract=any): what differs there is
 what the others keep from differing.
 """
@@ -57,7 +58,7 @@ def one(ptxasw, first):
 
 
 def main():
-    ptxasw, seconds, first = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+    ptxasw, seconds, firsts = sys.argv[1], float(sys.argv[2]), [int(n) for n in sys.argv[3].split(",")]
     jobs, end = int(sys.argv[4]) if len(sys.argv) > 4 else 8, time.monotonic() + seconds
     total, modules = collections.defaultdict(collections.Counter), 0
     reasons = collections.Counter()
@@ -65,8 +66,8 @@ def main():
         waiting = set()
         while waiting or time.monotonic() < end:
             while len(waiting) < jobs and time.monotonic() < end:
-                waiting.add(pool.submit(one, ptxasw, first))
-                first += EACH
+                waiting.add(pool.submit(one, ptxasw, firsts[0]))
+                firsts = firsts[1:] or [firsts[0] + EACH]
             done, waiting = concurrent.futures.wait(waiting, return_when="FIRST_COMPLETED")
             for future in done:
                 try:
@@ -80,7 +81,8 @@ def main():
                 modules += 1
                 reasons.update(result["reasons"])
                 for way, of in result["ways"].items():
-                    total[way].update(changed=of["changed"], different=len(of["different"]), only_nans=len(of["only_nans"]))
+                    total[way].update(changed=of["changed"], different=len(of["different"]), only_nans=len(of["only_nans"]),
+                                      only_nans_but_f64=sum(" " in name for name in of["only_nans"]))
     print(json.dumps({"kernels": EACH * modules, "total": total, "coarsened": reasons}))
 
 

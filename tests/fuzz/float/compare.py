@@ -4,41 +4,23 @@
 
 Inputs are random bits with many NaNs, infinities, denormals and zeros, and ordinary numbers.
 Prints a line of JSON: kernels, and for each way those that changed in the text and those whose
-results differ; for f64 also those that differ in NaNs only. Needs ptxas, libcuda and numpy.
+results differ, those apart that differ only in which NaN it is (their type behind the name, where it is not
+f64). Needs ptxas, libcuda and numpy.
 """
 import ctypes
 import json
 import re
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
+import gpu
 import kernels
+from gpu import call
 
-cuda = ctypes.CDLL("libcuda.so.1")
 BLOCKS, ROWS, THREADS = 3, 12, 64
-
-
-def call(name, *arguments):
-    code = getattr(cuda, name)(*arguments)
-    if code != 0:
-        raise RuntimeError(f"{name}: {code}")
-
-
-def assemble(text, arch):
-    with tempfile.NamedTemporaryFile("w", suffix=".ptx") as ptx, tempfile.NamedTemporaryFile() as cubin:
-        ptx.write(text)
-        ptx.flush()
-        subprocess.run(["ptxas", f"-arch={arch}", ptx.name, "-o", cubin.name], check=True)
-        return cubin.read()
-
-
-def load(cubin):
-    module = ctypes.c_void_p()
-    call("cuModuleLoadData", ctypes.byref(module), cubin)
-    return module
+NANS = {"f32": (np.uint32, 0x7f800000), "f64": (np.uint64, 0x7ff0000000000000), "f16": (np.uint16, 0x7c00),
+        "bf16": (np.uint16, 0x7f80)}  # a number with this exponent, and a fraction
 
 
 def bodies(text):
@@ -57,35 +39,36 @@ def inputs(kind, words):
         special = np.array([0, 1 << 31, 0x7f800000, 0xff800000, 1, 0x7fc01234, 0x807fffff, 0x00012345,
                             0x3c003c00, 0x7c007c00, 0x7e000001], np.uint32)
         plain = (r.normal(0, 2, words) if kind == "f32" else r.normal(0, 1e-2, words)).astype(np.float32).view(np.uint32)
-        if kind not in ("f32",):
-            half = r.normal(0, 2, 2 * words).astype(np.float16)
-            plain = half.view(np.uint32) if kind == "f16x2" else plain
+        if kind in ("f16x2", "f16"):
+            plain = r.normal(0, 2, 2 * words).astype(np.float16).view(np.uint32)
     n = len(bits)
     which = r.random(n)
     return np.where(which < .1, special[r.integers(0, len(special), n)], np.where(which < .3, bits, plain)).view(np.uint8)
 
 
+def only_nans(kind, expected, got):
+    """Do they differ in which NaN it is alone?"""
+    of, exponent = NANS[kind.removesuffix("x2")]
+    a, b = expected.view(of), got.view(of)
+    rest = of(np.iinfo(of).max >> 1)
+    return ((a == b) | (((a & rest) > exponent) & ((b & rest) > exponent))).all()
+
+
 def main():
     first, count = int(sys.argv[1]), int(sys.argv[2])
     ways = dict(a.split("=", 1) for a in sys.argv[3:])
-    call("cuInit", 0)
-    device, context = ctypes.c_int(), ctypes.c_void_p()
-    call("cuDeviceGet", ctypes.byref(device), 0)
-    call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
-    call("cuCtxSetCurrent", context)
+    gpu.begin()
     original = kernels.module(first, count)
-    modules = {"": load(assemble(original, "sm_90"))}
+    modules = {"": gpu.load(gpu.assemble(original, "sm_90"))}
     changed = {}
     for way, path in ways.items():
         text = open(path).read()
         was, now = bodies(original), bodies(text)
         changed[way] = {k for k in was if was[k] != now[k]}
-        modules[way] = load(assemble(text, "sm_90"))
+        modules[way] = gpu.load(gpu.assemble(text, "sm_90"))
     bytes_ = 2 * kernels.WIDTH * (kernels.PLANE + 4) * 8
     size = ctypes.c_size_t(bytes_)
-    data, out = ctypes.c_uint64(), ctypes.c_uint64()
-    call("cuMemAlloc_v2", ctypes.byref(data), size)
-    call("cuMemAlloc_v2", ctypes.byref(out), size)
+    data, out = gpu.room(bytes_), gpu.room(bytes_)
     fills = {kind: inputs(kind, bytes_ // 4) for kind in kernels.HELD}
     result = {way: {"changed": len(changed[way]), "different": [], "only_nans": []} for way in ways}
 
@@ -100,7 +83,7 @@ def main():
         return got
 
     for seed in range(first, first + count):
-        name, kind = f"k{seed}", kernels.Kernel(seed, "").type
+        name, kind = f"k{seed}", kernels.make(seed).type
         if not any(name in c for c in changed.values()):
             continue
         call("cuMemcpyHtoD_v2", data, fills[kind].ctypes.data_as(ctypes.c_void_p), size)
@@ -111,9 +94,8 @@ def main():
             got = run(way, name)
             if (got == expected).all():
                 continue
-            a, b = expected.view(np.float64), got.view(np.float64)
-            nans = kind == "f64" and ((expected.view(np.uint64) == got.view(np.uint64)) | (np.isnan(a) & np.isnan(b))).all()
-            result[way]["only_nans" if nans else "different"].append(name)
+            nans = only_nans(kind, expected, got)
+            result[way]["only_nans" if nans else "different"].append(name if kind == "f64" else f"{name} {kind}")
     print(json.dumps({"from": first, "count": count, "ways": result}), flush=True)
 
 
