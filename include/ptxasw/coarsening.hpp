@@ -56,9 +56,11 @@ struct CoarsenBaseline {
   CoarsenWork work;
   double memory_bytes = 0; // that each warp moves to or from memory if caches keep what is shared
   double stored_bytes = 0; // of these, written
-  unsigned threads = 0;    // of a block, if the kernel or the user says so
-  bool bounded = false;    // states its block size, by .maxntid or .reqntid
-  bool tuned = false;      // has performance directives, beside which there is no place for ours
+  // More that it moves where addresses are data, if no cache holds what they lead to.
+  double gathered_bytes = 0;
+  unsigned threads = 0; // of a block, if the kernel or the user says so
+  bool bounded = false; // states its block size, by .maxntid or .reqntid
+  bool tuned = false;   // has performance directives, beside which there is no place for ours
   // Blocks of which as many have to stay resident on an SM (src/cost/residency.hpp).
   std::optional<BlockSizes> resident = BlockSizes{};
   std::optional<KernelUsage> usage;

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <span>
 
 namespace ptxasw::pipeline {
@@ -125,13 +126,15 @@ public:
       original.memory_bytes += bytes;
     for (const auto& [array, bytes] : stored_)
       original.stored_bytes += bytes;
+    for (const auto& [array, bytes] : gathered_)
+      original.gathered_bytes += bytes;
   }
 
 private:
   // An array is what one pointer parameter leads to. One whose address leaves out a block index
   // that the kernel reads is read again by other blocks, from the L2 cache.
   void note_array(const Event& event, const cost::ShuffleCandidate& what) {
-    const sym::Context& c = *k_.context;
+    sym::Context& c = *k_.context;
     if (what.lane_stride == 0) return;
     for (const ptx::Special axis :
          {ptx::Special::ctaid_x, ptx::Special::ctaid_y, ptx::Special::ctaid_z}) {
@@ -147,15 +150,49 @@ private:
       double& most = arrays_[info.tag];
       most = std::max(most, bytes);
       if (event.kind == EventKind::store) stored_[info.tag] = bytes;
+      if (is_gathered(event, what)) {
+        const unsigned sectors = std::min(what.sectors.most, cost::warp_lanes);
+        gathered_[info.tag] = sectors * cost::sector_bytes - bytes;
+      }
       return;
     }
+  }
+
+  // The lanes go where data says, and farther than an L1 cache reaches.
+  [[nodiscard]] bool is_gathered(const Event& event, const cost::ShuffleCandidate& what) const {
+    constexpr sym::Bits near = 64 << 10; // bytes
+    if (what.lane != cost::Lane::unknown || event.kind != EventKind::load) return false;
+    sym::Context& c = *k_.context;
+    sym::Term offset = event.address;
+    for (const sym::Monomial& term : c.poly(event.address).terms)
+      if (term.coefficient == 1 && term.factors.size() == 1 && is_pointer(term.factors[0]))
+        offset = c.sub(offset, term.factors[0]);
+    std::set<std::uint32_t> seen;
+    return is_data(offset, seen) && c.range(offset).hi >= near;
+  }
+
+  [[nodiscard]] bool is_pointer(sym::Term term) const {
+    const sym::Context& c = *k_.context;
+    return c.kind(term) == sym::Kind::atom && c.width(term) == 64 &&
+           c.atom_info(term).kind == static_cast<std::uint32_t>(emulator::AtomKind::parameter);
+  }
+
+  // Hangs on what some load gave: of memory that may change an atom, else a function of its
+  // address.
+  bool is_data(sym::Term term, std::set<std::uint32_t>& seen) const {
+    const sym::Context& c = *k_.context;
+    if (!seen.insert(term.id).second) return false;
+    if (c.kind(term) == sym::Kind::apply && c.function_name(term).starts_with("ld")) return true;
+    if (c.kind(term) == sym::Kind::atom)
+      return c.atom_info(term).kind == static_cast<std::uint32_t>(emulator::AtomKind::loaded);
+    return std::ranges::any_of(c.args(term), [&](sym::Term arg) { return is_data(arg, seen); });
   }
 
   Kernel& k_;
   reuse::Relaxed relaxed_;
   std::vector<double> cycles_;
   bool has_columns_ = false;
-  std::map<std::uint32_t, double> arrays_, stored_; // by offset of the parameter
+  std::map<std::uint32_t, double> arrays_, stored_, gathered_; // by offset of the parameter
 };
 
 // What ptxas expands: rough weights, guessed rather than fitted.

@@ -56,6 +56,14 @@ block 256 0 0" "blocks of another shape"
 same "$(entries matvec)" "matvec matvec__ptxasw_reshaped " "one entry for all shapes"
 "$real" -arch=sm_90 matvec.ptx -o matvec.cubin || fail "ptxas takes blocks of other shapes"
 
+# What waits for memory gains little: a table that lanes read where data says; but not one of 1 KiB.
+variants gathers
+gain() { # of x:4 of kernel $1, in blocks of 256, in launches of 64 waves
+  contract gathers "$1" | grep -A2 "x:4 " | sed -n 's|.* 256:[0-9./]*/\([0-9.]*\) .*|\1|p' | tr -d .
+}
+[ "$(gain gather_f32)" -lt 1120 ] || fail "gather_f32: a gain of $(gain gather_f32) thousandths"
+[ "$(gain lookup)" -gt 1300 ] || fail "lookup: a gain of $(gain lookup) thousandths"
+
 # A kernel that can neither be merged nor have other blocks has no contract.
 variants controls
 grep -q __ptxasw_launch_histogram controls.ptx && fail "histogram has one way only"

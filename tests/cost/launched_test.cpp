@@ -1,0 +1,33 @@
+// Gains where the host divides the grid: of what memory holds back, little is gained.
+#include "cost/launched.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ptxasw::cost {
+namespace {
+
+// Like gather_f32 of bench/kernels, which four copies did not make faster on an H200.
+double gain_of_gather(double gathered, unsigned threads, double waves) {
+  const CoarsenBaseline original{
+      .work = {.wavefronts = 20, .loads = 2, .instructions = 20},
+      .memory_bytes = 288,
+      .stored_bytes = 128,
+      .gathered_bytes = gathered,
+      .usage = KernelUsage{.registers = 12, .path = 22, .stores = 1, .latency = 1200}};
+  const CoarsenCandidate four{
+      .how = {.factors = {4, 1, 1}},
+      .work = {.wavefronts = 20, .loads = 2, .instructions = 17},
+      .usage = KernelUsage{.registers = 20, .path = 66, .stores = 4, .latency = 1500}};
+  return launched_gain(*find_profile("sm_90"), original, four, threads, waves);
+}
+
+TEST(Launched, AddressesThatAreDataWaitForMemory) {
+  for (const unsigned threads : {128U, 256U, 1024U})
+    for (const double waves : {4.0, 16.0, 64.0}) {
+      EXPECT_LT(gain_of_gather(992, threads, waves), 1.08) << threads << ' ' << waves;
+      EXPECT_GT(gain_of_gather(0, threads, waves), gain_of_gather(992, threads, waves) + 0.03);
+    }
+}
+
+} // namespace
+} // namespace ptxasw::cost
