@@ -92,7 +92,7 @@ unsigned Engine::named(const Kernel& kernel, const Shape& shape, const std::stri
 // No lock is held but that of the kernel's shapes; nothing waits for the device here.
 void Engine::decide(const Kernel& kernel, Shape& shape) {
   describe_shape(kernel, shape);
-  shape.by_model = best_by_model(shape);
+  shape.by_model = best_by_model(kernel.contract, shape);
   shape.chosen = shape.by_model; // until more is known
   if (settings_.policy == Policy::named) {
     const unsigned n = named(kernel, shape, settings_.name);

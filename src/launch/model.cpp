@@ -89,9 +89,13 @@ void describe_shape(const Kernel& kernel, Shape& shape) {
   }
 }
 
-unsigned best_by_model(const Shape& shape) {
+unsigned best_by_model(const contract::Contract& contract, const Shape& shape) {
   unsigned best = 0;
-  double most = (shape.waves < small_waves ? worth_it_small : worth_it) * shape.predicted[0];
+  for (unsigned n = 1; n < shape.predicted.size(); ++n)
+    if (contract.variants[n].kind == contract::Kind::original && shape.usable[n] &&
+        shape.predicted[n] > shape.predicted[best])
+      best = n;
+  double most = (shape.waves < small_waves ? worth_it_small : worth_it) * shape.predicted[best];
   for (unsigned n = 1; n < shape.predicted.size(); ++n) {
     if (!shape.usable[n] || shape.predicted[n] <= most) continue;
     best = n;

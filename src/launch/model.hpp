@@ -14,8 +14,9 @@ namespace ptxasw::launch {
 // original would refuse, is not usable.
 void describe_shape(const Kernel& kernel, Shape& shape);
 
-// The variant with the best prediction, if it is worth a change; else 0.
-[[nodiscard]] unsigned best_by_model(const Shape& shape);
+// The variant with the best prediction, if it is worth a change; else the kernel as its compiler
+// made it, if the contract says that this is no worse than the entry of its own name, which is 0.
+[[nodiscard]] unsigned best_by_model(const contract::Contract& contract, const Shape& shape);
 
 // How often --policy=measure tries each variant, and which one is the fastest by that: the model's
 // choice, or the original where that one was no worse, unless another is better by more than

@@ -35,6 +35,9 @@ using contract::Variant;
 constexpr std::array<unsigned, 5> block_sizes{64, 128, 256, 512, 1024};
 constexpr std::array<unsigned, 3> copy_counts{2, 4, 8};
 constexpr double least_gain = 1.02; // in some launch
+// Small launches of kernels that ask for the size of the launch ran at 0.976 to 1.00, 0.992 on
+// average (bench/results/h200/launches-auto.md).
+constexpr double asked_for_size = 0.985;
 // Blocks of another shape that a launcher may try, of kernels that ask for their place along one,
 // two or three axes.
 constexpr std::array<std::array<unsigned, 3>, 4> lines{
@@ -159,6 +162,30 @@ Options only_coarsening(Options options) {
   options.fewer_blocks = true; // the launcher leaves cooperative launches alone
   options.remaps.clear();
   return options;
+}
+
+// What the standard form gains, and the kernel as it was, where that is told by the size of the
+// launch alone: one that is too small for its blocks to be merged runs the original body behind a
+// question, and would better not be asked.
+struct Asked {
+  std::vector<contract::Gain> standard, original;
+};
+std::optional<Asked> asked_gains(const KernelReport& report, const Options& options,
+                                 const cost::Profile& profile) {
+  const auto chosen = std::ranges::find_if(report.candidates, &CoarsenCandidate::chosen);
+  const bool is_merged_only = report.shuffles + report.moves + report.carried == 0 &&
+                              options.rotate == RotateMode::none &&
+                              options.rounds == RoundsMode::none && options.remaps.empty();
+  if (chosen == report.candidates.end() || !is_merged_only) return std::nullopt;
+  const double held = static_cast<double>(profile.processors) * profile.threads_per_sm;
+  contract::Gain standard{.threads = block_sizes.front()}, original = standard;
+  for (std::size_t n = 0; n < contract::waves.size(); ++n) {
+    const bool is_small =
+        contract::waves[n] * held < static_cast<double>(chosen->how.least_threads);
+    standard.by_waves[n] = is_small ? asked_for_size : 1;
+    original.by_waves[n] = is_small ? 1 : 0;
+  }
+  return Asked{{standard}, {original}};
 }
 
 // "block:32x8x1"
@@ -291,6 +318,14 @@ private:
     return names;
   }
 
+  [[nodiscard]] std::optional<Asked> asked_of(std::string_view kernel) const {
+    const cost::Profile* profile = cost::find_profile(
+        options_.architecture.empty() ? module_.target : std::string_view(options_.architecture));
+    const auto found = std::ranges::find(report_.kernels, kernel, &KernelReport::name);
+    if (profile == nullptr || found == report_.kernels.end()) return std::nullopt;
+    return asked_gains(*found, options_, *profile);
+  }
+
   [[nodiscard]] bool is_changed(std::string_view kernel) const {
     return std::ranges::any_of(report_.kernels, [&](const KernelReport& report) {
       return report.name == kernel && report.changed;
@@ -409,9 +444,13 @@ private:
                                  .name = changed ? "standard" : "original",
                                  .kind = changed ? Kind::rewritten : Kind::original});
     std::string text, code(standard_.slice(range_of(standard_, kernel)));
+    const std::optional<Asked> asked = changed ? asked_of(kernel.name) : std::nullopt;
+    if (asked) contract.variants[0].gains = asked->standard;
     for (const Entry& entry : entries) {
       code += entry.text;
       contract.variants.push_back(entry.variant);
+      if (asked && entry.variant.kind == Kind::original)
+        contract.variants.back().gains = asked->original;
       if (!entry.text.empty()) text += fmt::format("\n\n{}", entry.text);
     }
     if (!places.empty() && standard_.text->find("__ptxasw_steps") == std::string::npos) {

@@ -68,6 +68,30 @@ TEST_F(EngineTest, SmallLaunchesStayAsTheyAre) {
   EXPECT_EQ(all[3].entry, "k__ptxasw_x4");
 }
 
+// The entry of the kernel's own name merges blocks of large launches by itself. Small ones it asks
+// for their size, and the kernel as it was does not.
+TEST_F(EngineTest, SmallLaunchesAreNotAsked) {
+  Program p;
+  contract::Contract contract = test::contract_of("k");
+  contract.variants[0] = {.entry = "k",
+                          .name = "standard",
+                          .kind = contract::Kind::rewritten,
+                          .gains = {{64, {0.985, 0.985, 0.985, 1, 1, 1, 1, 1, 1}}}};
+  contract.variants.push_back({.entry = "k__ptxasw_original",
+                               .name = "original",
+                               .gains = {{64, {1, 1, 1, 0, 0, 0, 0, 0, 0}}}});
+  p.module.globals[contract::symbol_of("k")] = contract::encode(contract);
+  gpu().add(p.module, "k__ptxasw_original", {8, 4});
+  Engine engine(read_settings(""));
+  const auto entry_of = [&](unsigned blocks) {
+    engine.launch(p.request(blocks), direct);
+    return launched().back().entry;
+  };
+  EXPECT_EQ(entry_of(2), "k__ptxasw_original");
+  EXPECT_EQ(entry_of(16), "k__ptxasw_x2") << "which gains more than it takes";
+  EXPECT_EQ(entry_of(14), "k") << "large enough, and too few blocks for the others";
+}
+
 // One block along x: there is nothing to be merged along x.
 TEST_F(EngineTest, MergedBlocksThatWouldBeEmptyDoNotCount) {
   Program p;
