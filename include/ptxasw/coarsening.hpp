@@ -2,6 +2,8 @@
 // for the best way, and in the report.
 #pragma once
 
+#include "ptxasw/reason.hpp"
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -74,7 +76,7 @@ struct CoarsenCandidate {
   double gain = 0;                  // predicted: time of the original over time of this; 0: none
   double worst = 0;                 // the same of the launch that it suits least
   bool chosen = false;
-  std::string verdict; // for people: why it was not chosen
+  Why verdict; // why it was not chosen
 };
 
 } // namespace ptxasw

@@ -3,6 +3,7 @@
 
 #include "ptxasw/assembler.hpp"
 #include "ptxasw/coarsening.hpp"
+#include "ptxasw/reason.hpp"
 
 #include <array>
 #include <cstdint>
@@ -22,7 +23,7 @@ struct Fact {
 enum class AccessClass : std::uint8_t { uniform, coalesced, strided, vertical, streaming, random };
 
 enum class Outcome : std::uint8_t {
-  kept,     // left alone; `reason` says why
+  kept,     // left alone; `kept` says why
   shuffled, // from lane + delta
   moved,    // delta 0: the value was in a register already
   carried,  // from the trip before of its loop
@@ -44,18 +45,24 @@ struct AccessReport {
   std::uint32_t loop_depth = 0;
 
   Outcome outcome = Outcome::kept;
-  std::string reason;
+  Why kept;
   int delta = 0;
   std::uint32_t source_ptx_line = 0; // of the load that supplies the value
   std::vector<Fact> facts;
   std::string proof; // "normal form", "Z3"
 };
 
+// --coarsen=auto: the original's work per warp, and every way that was weighed, best first.
+struct WaysWeighed {
+  CoarsenBaseline as_it_is;
+  std::vector<CoarsenCandidate> ways;
+};
+
 struct KernelReport {
   std::string name;
   std::uint32_t ptx_line = 0;
   bool analyzed = false;
-  std::string reason; // why the whole kernel was left alone; empty if it was not
+  Why left_alone; // as a whole; empty if it was not
   std::vector<AccessReport> accesses;
   unsigned loads = 0, covered = 0, shuffles = 0, moves = 0, carried = 0;
   double mean_delta = 0; // mean |delta| of the shuffles
@@ -65,19 +72,14 @@ struct KernelReport {
   unsigned foldable = 0;     // approximate functions that ptxas may or may not fold
   unsigned pinned = 0;       // additions that are written as ptxas fuses them by itself
   bool pinned_bytes = false; // which gives the very machine code of the original
-  std::string coarsening;    // what came of --coarsen, in words; empty if it was not asked for
+  // What came of each rewrite: of --coarsen, --remap, --rotate, --rounds, --shuffle; and of
+  // --steps, which is described where it was not asked for, too ("a time step ...").
+  Decision coarsening, remapping, rotation, rounds, shuffling, steps;
   // The host must launch a grid that is so many times smaller (--coarsen-grid=host, launcher). What
   // is left over stands by itself: as many blocks more as fill no group.
   std::array<unsigned, 3> grid_divided_by{1, 1, 1};
   bool grid_rest_by_itself = false;
-  std::string remapping;    // what came of --remap, likewise
-  std::string steps;        // "a time step ..." and what came of --steps; else only if asked for
-  std::string rotation;     // what came of --rotate, likewise
-  std::string rounds;       // what came of --rounds, likewise
-  bool rounds_wait = false; // it has some, to be found again where its blocks have been merged
-  // --coarsen=auto: the original's work per warp, and every way that was considered, best first
-  CoarsenBaseline original;
-  std::vector<CoarsenCandidate> candidates;
+  WaysWeighed weighed;
   bool changed = false;
 };
 

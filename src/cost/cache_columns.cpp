@@ -173,8 +173,10 @@ ColumnProposal propose_columns(const Profile& profile, std::span<const LinearLoa
   constexpr unsigned least = 32, most = 128, usual_threads = 128;
   constexpr double margin = 1.3;
   if (threads == 0) threads = usual_threads;
-  if (loads.empty()) return {.reason = "no loads that follow the index"};
-  if (threads <= least) return {.reason = "blocks of one warp share nothing"};
+  if (loads.empty())
+    return {.reason = "no loads that follow the index", .against = Reason::gains_too_little};
+  if (threads <= least)
+    return {.reason = "blocks of one warp share nothing", .against = Reason::nothing_to_share};
   // Per warp and pass over the loads: lines that the block's warps bring in when the block is some
   // rows of `width` elements. A row as long as the block is the naive order.
   const double warps = threads / lanes;
@@ -202,9 +204,10 @@ ColumnProposal propose_columns(const Profile& profile, std::span<const LinearLoa
   // The widest of equals: what narrow columns save in L1 they lose in rows of the other array.
   for (unsigned width = std::min(most, threads / 2); width >= least; width /= 2)
     if (speed(width) > best.speed)
-      best = {width, fetches(width) / fetches(threads), speed(width), ""};
+      best = {width, fetches(width) / fetches(threads), speed(width), "", Reason::none};
   if (best.speed < margin) {
     best.width = 0;
+    best.against = Reason::gains_too_little;
     best.reason =
         fmt::format("columns gain nothing where L1 itself is the limit: at most {:.2f} times "
                     "the speed",

@@ -7,6 +7,7 @@
 #include "cost/cache_order.hpp"
 #include "cost/cache_stream.hpp"
 #include "cost/profile.hpp"
+#include "ptxasw/reason.hpp"
 
 namespace ptxasw::cost {
 
@@ -62,10 +63,11 @@ struct LinearLoad {
 };
 
 struct ColumnProposal {
-  unsigned width = 0;     // of linear-column; 0: stay as it is
-  double fetch_ratio = 1; // lines brought into L1, columns against naive
-  double speed = 1;       // predicted by the busier of L1 and the path to L2
-  std::string reason;     // for people
+  unsigned width = 0;            // of linear-column; 0: stay as it is
+  double fetch_ratio = 1;        // lines brought into L1, columns against naive
+  double speed = 1;              // predicted by the busier of L1 and the path to L2
+  std::string reason;            // for people
+  Reason against = Reason::none; // where nothing is proposed
 };
 
 // Conservative: the planes are taken as too large for L1 to hold rows, a block as `threads` threads

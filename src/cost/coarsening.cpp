@@ -57,32 +57,38 @@ bool is_preferred(const CoarsenCandidate& one, const CoarsenCandidate& other) {
 }
 
 // Empty, or why some launch is likely to be slower, whatever others gain.
-std::string harms(const Profile& profile, const CoarsenBaseline& original,
-                  const CoarsenCandidate& candidate) {
+Why harms(const Profile& profile, const CoarsenBaseline& original,
+          const CoarsenCandidate& candidate) {
   const double saved = 1 - candidate.work.loads / std::max(1.0, original.work.loads);
   const bool meets = candidate.work.barriers > 0;
   const double least = meets ? least_share_that_meet : least_share;
   if (saved < least)
-    return fmt::format("saves too little: {:.0f} % of the loads, {:.0f} % are asked for; "
-                       "--coarsen=large takes it",
-                       100 * saved, 100 * least);
+    return {Reason::may_lose,
+            fmt::format("saves too little: {:.0f} % of the loads, {:.0f} % are asked for; "
+                        "--coarsen=large takes it",
+                        100 * saved, 100 * least)};
   if (meets && !leaves_room(profile, original.work, candidate.work))
-    return "launches that are not merged would have less room in shared memory; --coarsen=large "
-           "takes it";
+    return {Reason::may_lose,
+            "launches that are not merged would have less room in shared memory; --coarsen=large "
+            "takes it"};
   const double length = original.usage->path * original.work.repeats;
   if (length < least_length)
-    return fmt::format("too short: {:.0f} instructions, of which a small launch would notice those "
-                       "that ask for its size; {:.0f} are asked for; --coarsen=large takes it",
-                       length, least_length);
+    return {Reason::may_lose,
+            fmt::format("too short: {:.0f} instructions, of which a small launch would notice "
+                        "those that ask for its size; {:.0f} are asked for; --coarsen=large takes "
+                        "it",
+                        length, least_length)};
   // matmul, whose original form ptxas schedules anew beside the merged one: 0.955 of the speed in a
   // launch that is not merged. Between barriers it has less to choose: 0.982 and more
   // (matmul_tile16, matmul_tile32).
   if (original.work.repeats > 1 && !meets)
-    return "small launches may notice what ptxas makes of its loop in a larger kernel; "
-           "--coarsen=large takes it";
+    return {Reason::may_lose,
+            "small launches may notice what ptxas makes of its loop in a larger kernel; "
+            "--coarsen=large takes it"};
   if (candidate.how.copies() > few_copies)
-    return fmt::format("{} copies are merged in large launches only; --coarsen=large takes it",
-                       candidate.how.copies());
+    return {Reason::may_lose,
+            fmt::format("{} copies are merged in large launches only; --coarsen=large takes it",
+                        candidate.how.copies())};
   return {};
 }
 
@@ -179,28 +185,31 @@ double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
   return expected_gain(profile, original, candidate).mean;
 }
 
-std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
-  if (!original.usage || !candidate.usage) return "not assembled";
+Why why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
+  if (!original.usage || !candidate.usage) return {Reason::not_assembled, "not assembled"};
   const KernelUsage &before = *original.usage, &after = *candidate.usage;
   const unsigned known = original.threads;
   const BlockSizes sizes = known != 0 ? BlockSizes{known, known} : BlockSizes{};
   if (const unsigned size = block_that_fails(before.registers, after.registers, sizes);
       size != 0 && !original.bounded)
-    return fmt::format("{} registers instead of {}: blocks of {} threads could not be launched",
-                       after.registers, before.registers, size);
+    return {Reason::registers,
+            fmt::format("{} registers instead of {}: blocks of {} threads could not be launched",
+                        after.registers, before.registers, size)};
   if (original.resident.has_value()) {
     if (const unsigned size =
             block_that_loses(before.registers, after.registers, *original.resident))
-      return fmt::format("{} registers instead of {}: an SM would hold {} blocks of {} threads "
-                         "instead of {}",
-                         after.registers, before.registers, resident_blocks(after.registers, size),
-                         size, resident_blocks(before.registers, size));
+      return {Reason::registers,
+              fmt::format("{} registers instead of {}: an SM would hold {} blocks of {} threads "
+                          "instead of {}",
+                          after.registers, before.registers, resident_blocks(after.registers, size),
+                          size, resident_blocks(before.registers, size))};
   }
   if (after.spill_stores > before.spill_stores || after.spill_loads > before.spill_loads)
-    return fmt::format("spills {} bytes", after.spill_stores + after.spill_loads);
-  if (after.stack > before.stack) return fmt::format("needs {} bytes of stack", after.stack);
+    return {Reason::spills, fmt::format("spills {} bytes", after.spill_stores + after.spill_loads)};
+  if (after.stack > before.stack)
+    return {Reason::stack, fmt::format("needs {} bytes of stack", after.stack)};
   if (before.path == 0 || after.path == 0 || after.stores != before.stores * candidate.how.copies())
-    return "its machine code has another shape than expected";
+    return {Reason::machine_code, "its machine code has another shape than expected"};
   return {};
 }
 
@@ -214,9 +223,10 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
     candidate.worst = expected.worst;
     candidate.verdict = why_not(original, candidate);
     if (candidate.verdict.empty() && candidate.worst < profile.coarsen.worst)
-      candidate.verdict = fmt::format("may lose: {:.2f} for the launch that it suits least, {:.2f} "
-                                      "is asked for",
-                                      candidate.worst, profile.coarsen.worst);
+      candidate.verdict = {
+          Reason::may_lose,
+          fmt::format("may lose: {:.2f} for the launch that it suits least, {:.2f} is asked for",
+                      candidate.worst, profile.coarsen.worst)};
     if (candidate.verdict.empty() && profile.coarsen.harmless && candidate.how.least_threads != 0)
       candidate.verdict = harms(profile, original, candidate);
     if (!candidate.verdict.empty()) continue;
@@ -231,8 +241,9 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
   for (CoarsenCandidate& candidate : candidates) {
     if (!candidate.verdict.empty()) continue;
     if (candidate.gain < profile.coarsen.margin) {
-      candidate.verdict =
-          fmt::format("gains too little: {:.2f} is asked for", profile.coarsen.margin);
+      candidate.verdict = {
+          Reason::gains_too_little,
+          fmt::format("gains too little: {:.2f} is asked for", profile.coarsen.margin)};
     } else if (candidate.gain * nearly_the_same >= best &&
                (chosen == nullptr || is_preferred(candidate, *chosen))) {
       chosen = &candidate;
@@ -240,8 +251,9 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
   }
   for (CoarsenCandidate& candidate : candidates) {
     if (&candidate == chosen || !candidate.verdict.empty()) continue;
-    candidate.verdict =
-        candidate.gain > chosen->gain ? "hardly gains more, with more copies" : "gains less";
+    candidate.verdict = {Reason::another_way, candidate.gain > chosen->gain
+                                                  ? "hardly gains more, with more copies"
+                                                  : "gains less"};
   }
   if (chosen == nullptr) return;
   chosen->chosen = true;

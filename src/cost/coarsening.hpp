@@ -79,7 +79,7 @@ std::uint64_t least_threads(const Profile& profile, const Coarsening& how);
 
 // Empty, or why the candidate must not be taken, whatever it gains: ptxas was not asked, the kernel
 // might no longer launch, registers are spilled, or its code does not look as expected.
-std::string why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate);
+Why why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate);
 
 // Fills in gains and verdicts, puts the best first, and marks the one to take, if one pays. Of ways
 // that gain nearly the same, the one with the fewest copies is taken, and in a loop the one that

@@ -83,7 +83,7 @@ RemapProposal propose_linear_column(emulator::Kernel& kernel, const Profile& pro
   const reuse::LinearIndex linear = reuse::find_linear_index(kernel);
   if (!linear.refused.empty()) return {};
   const ColumnProposal columns = propose_columns(profile, linear_loads(kernel, linear), threads);
-  if (columns.width == 0) return {.why = columns.reason};
+  if (columns.width == 0) return {.why = columns.reason, .against = columns.against};
   return {.remap = {.kind = RemapKind::linear_column, .width = columns.width},
           .why = columns.reason};
 }

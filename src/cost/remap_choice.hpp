@@ -13,6 +13,7 @@
 #include "cost/profile.hpp"
 #include "emulator/emulate.hpp"
 #include "ptxasw/options.hpp"
+#include "ptxasw/reason.hpp"
 
 #include <string>
 
@@ -24,6 +25,7 @@ struct RemapProposal {
   // sector upwards.
   sym::Term lane_stride;
   std::string why; // or why not, if there is anything to say
+  Reason against = Reason::none;
 };
 
 // Whether the kernel is eligible is for the caller to ask.

@@ -25,8 +25,8 @@ std::string hex(std::uint64_t hash) {
 json reasons(const KernelReport& kernel) {
   std::map<std::string_view, unsigned> counts;
   for (const AccessReport& access : kernel.accesses)
-    if (access.outcome == Outcome::kept && !access.is_store && !access.reason.empty())
-      ++counts[report::reason_code(access.reason)];
+    if (access.outcome == Outcome::kept && !access.is_store && !access.kept.empty())
+      ++counts[code(access.kept.reason)];
   json j = json::object();
   for (const auto& [code, count] : counts)
     j[std::string(code)] = count;
@@ -37,11 +37,20 @@ json describe(const KernelReport& kernel) {
   json j{{"name", kernel.name},       {"changed", kernel.changed},   {"loads", kernel.loads},
          {"covered", kernel.covered}, {"shuffles", kernel.shuffles}, {"moves", kernel.moves},
          {"ms", kernel.milliseconds}};
-  if (!kernel.coarsening.empty()) j["coarsening"] = kernel.coarsening;
-  if (!kernel.reason.empty()) j["reason"] = kernel.reason;
+  if (kernel.coarsening.status != Status::not_asked) j["coarsening"] = kernel.coarsening.text;
+  if (!kernel.left_alone.empty()) {
+    j["reason"] = kernel.left_alone.text;
+    j["reason_code"] = code(kernel.left_alone.reason);
+  }
+  for (const auto& [rewrite, decision] : report::decisions(kernel)) {
+    if (decision->status == Status::not_asked) continue;
+    json& made = j["decisions"][std::string(rewrite)];
+    made = {{"status", report::name(decision->status)}};
+    if (decision->reason != Reason::none) made["code"] = code(decision->reason);
+  }
   for (const report::WhyNot& why : report::why_unchanged(kernel))
     j["why_unchanged"].push_back(
-        {{"rewrite", why.rewrite}, {"code", why.code}, {"text", why.text}});
+        {{"rewrite", why.rewrite}, {"code", code(why.reason)}, {"text", why.text}});
   if (const CoarsenCandidate* way = report::best_way(kernel)) {
     j["way"] = to_string(way->how);
     if (way->gain > 0) j["predicted_gain"] = way->gain;

@@ -400,21 +400,32 @@ void analyze_flow(Kernel& kernel) {
 
 } // namespace
 
+Reason reason_of(const sym::BudgetSpent& spent) {
+  switch (spent.of()) {
+  case sym::BudgetSpent::Of::work: return Reason::budget_time;
+  case sym::BudgetSpent::Of::memory: return Reason::budget_memory;
+  case sym::BudgetSpent::Of::clock: return Reason::budget_clock;
+  }
+  return Reason::other;
+}
+
 Kernel emulate(const ptx::Module& module, const ptx::Function& function, const Budget& budget,
                std::array<std::uint32_t, 3> block_shape, Follow follow) {
   Kernel kernel;
   kernel.body = ptx::resolve(module, function);
   if (function.has_opaque) {
-    kernel.trace.refused = "a statement of the body could not be read";
+    kernel.trace.refused = {Reason::unreadable, "a statement of the body could not be read"};
   } else if (!kernel.body.usable) {
-    kernel.trace.refused = kernel.body.diagnostics.empty() ? "names could not be resolved"
-                                                           : kernel.body.diagnostics[0].message;
+    kernel.trace.refused = {Reason::unknown_name, kernel.body.diagnostics.empty()
+                                                      ? "names could not be resolved"
+                                                      : kernel.body.diagnostics[0].message};
   }
   if (!kernel.trace.refused.empty()) return kernel;
   kernel.cfg = analysis::build_cfg(kernel.body);
   kernel.loops = analysis::find_loops(kernel.cfg);
   if (kernel.loops.irreducible) {
-    kernel.trace.refused = "irreducible control flow (a loop with two entries)";
+    kernel.trace.refused = {Reason::irreducible,
+                            "irreducible control flow (a loop with two entries)"};
     return kernel;
   }
   kernel.context = std::make_unique<sym::Context>();
@@ -427,7 +438,7 @@ Kernel emulate(const ptx::Module& module, const ptx::Function& function, const B
     Emulator(kernel, block_shape, follow).run();
     kernel.context->allow({});
   } catch (const sym::BudgetSpent& spent) {
-    kernel.trace.refused = spent.what();
+    kernel.trace.refused = {reason_of(spent), spent.what()};
   }
   return kernel;
 }

@@ -6,6 +6,7 @@
 #include "analysis/liveness.hpp"
 #include "analysis/uniformity.hpp"
 #include "ptx/body.hpp"
+#include "ptxasw/reason.hpp"
 #include "symbolic/term.hpp"
 
 #include <algorithm>
@@ -63,9 +64,12 @@ struct Definition {
   bool at_entry = false;
 };
 
+// Which budget was spent.
+Reason reason_of(const sym::BudgetSpent& spent);
+
 struct Trace {
   // A kernel that cannot be emulated soundly says why here; nothing else is then valid.
-  std::string refused;
+  Why refused;
 
   std::vector<Event> events; // blocks in emulation order (a topological order, loops contiguous)
   std::vector<Definition> definitions;

@@ -62,7 +62,8 @@ void Instructions::run(analysis::BlockId b, State& state) {
     const Inst& inst = k_.body.insts[i];
     c_.spend(steps_per_instruction);
     if (inst.op == Op::unknown) {
-      k_.trace.refused = fmt::format("unknown instruction at line {}", ptx::line_of(k_.body, inst));
+      k_.trace.refused = {Reason::unknown_instruction, fmt::format("unknown instruction at line {}",
+                                                                   ptx::line_of(k_.body, inst))};
       return;
     }
     if (inst.op == Op::st && inst.mods.space == Space::param) store_parameter(inst, state);

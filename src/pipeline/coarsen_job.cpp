@@ -237,17 +237,21 @@ Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, Co
                   bool paranoid) {
   const reuse::BlockPlan plan = reuse::find_block_reuse(
       kernel, solver, {.factors = how.factors, .order = order_of(how), .paranoid = paranoid});
-  if (!plan.refused.empty()) return {{}, "not coarsened: " + plan.refused};
+  const auto refused = [](Reason reason, const std::string& why) -> Coarsened {
+    return {{}, {Status::refused, reason, "not coarsened: " + why}};
+  };
+  if (!plan.refused.empty()) return refused(plan.refused.reason, plan.refused);
   if (!can_divide(grid, plan))
-    return {{}, "not coarsened: its threads meet, and the launcher would divide two axes"};
+    return refused(Reason::barrier, "its threads meet, and the launcher would divide two axes");
   rewrite::CoarsenReport done;
   Coarsened result;
   result.edits = rewrite::coarsen(
       kernel, plan, {.grid = grid, .registers = how.registers, .least_threads = how.least_threads},
       done);
-  result.outcome =
+  result.outcome = {
+      Status::done, Reason::none,
       fmt::format("{} copies in one block: {} loads become {}, {} of {} instructions shared",
-                  done.copies, done.loads, done.loads_left, done.shared, done.instructions);
+                  done.copies, done.loads, done.loads_left, done.shared, done.instructions)};
   if (grid != CoarsenGrid::kernel) result.grid_divided_by = how.factors;
   result.rest_by_itself = grid == CoarsenGrid::launcher && plan.uniform;
   return result;
@@ -271,16 +275,16 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
   const Accesses accesses(kernel, profile);
   accesses.describe(choices.original);
   if (accesses.has_columns()) {
-    choices.why =
-        "each lane of a load reads a line of its own, and the lines of several rows do not "
-        "stay in the L1 cache";
+    choices.why = {Reason::vertical_access,
+                   "each lane of a load reads a line of its own, and the lines of several rows do "
+                   "not stay in the L1 cache"};
     return choices;
   }
   const bool launcher = grid == CoarsenGrid::launcher;
   for (const std::array<unsigned, 3>& factors : ways_for(grid)) {
     const unsigned copies = factors[0] * factors[1] * factors[2];
     if (copies > 2 && kernel.body.insts.size() * copies > most_instructions) {
-      if (choices.why.empty()) choices.why = "too large";
+      if (choices.why.empty()) choices.why = {Reason::too_large, "too large"};
       continue;
     }
     for (const CoarsenOrder order : {CoarsenOrder::copies, CoarsenOrder::instructions}) {
@@ -308,25 +312,32 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
         choices.candidates.push_back(candidate);
     }
   }
-  if (!choices.candidates.empty()) choices.why.clear();
+  if (!choices.candidates.empty()) choices.why = {};
   return choices;
 }
 
-std::string in_words(const CoarsenChoices& choices, const std::string& outcome) {
-  if (choices.candidates.empty()) return "not coarsened: " + choices.why;
+Decision decided(const CoarsenChoices& choices, const Decision& outcome) {
+  const auto refused = [](Reason reason, const std::string& why) -> Decision {
+    return {Status::refused, reason, "not coarsened: " + why};
+  };
+  if (choices.candidates.empty()) return refused(choices.why.reason, choices.why);
   const std::size_t considered = choices.candidates.size();
   const CoarsenCandidate& best = choices.candidates.front();
   if (best.chosen)
-    return fmt::format("{}: {}; predicted to run {:.2f} times as fast, best of {} {}",
-                       to_string(best.how), outcome, best.gain, considered, choices.basis);
-  if (best.gain == 0)
-    return fmt::format("not coarsened: of {} {}, {} came nearest, and {}", considered,
-                       choices.basis, to_string(best.how),
-                       choices.refusal.empty() ? best.verdict : "ptxas says: " + choices.refusal);
-  return fmt::format(
-      "not coarsened: the best of {} {}, {}, is predicted to run {:.2f} times as fast "
-      "and {}",
-      considered, choices.basis, to_string(best.how), best.gain, best.verdict);
+    return {outcome.status, outcome.reason,
+            fmt::format("{}: {}; predicted to run {:.2f} times as fast, best of {} {}",
+                        to_string(best.how), outcome.text, best.gain, considered, choices.basis)};
+  if (best.gain == 0) {
+    const Why why = choices.refusal.empty()
+                        ? best.verdict
+                        : Why{Reason::ptxas_refused, "ptxas says: " + choices.refusal};
+    return refused(why.reason, fmt::format("of {} {}, {} came nearest, and {}", considered,
+                                           choices.basis, to_string(best.how), why.text));
+  }
+  return refused(
+      best.verdict.reason,
+      fmt::format("the best of {} {}, {}, is predicted to run {:.2f} times as fast and {}",
+                  considered, choices.basis, to_string(best.how), best.gain, best.verdict.text));
 }
 
 } // namespace ptxasw::pipeline

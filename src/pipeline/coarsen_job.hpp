@@ -5,6 +5,7 @@
 #include "emulator/emulate.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/options.hpp"
+#include "ptxasw/reason.hpp"
 #include "ptxasw/report.hpp"
 #include "symbolic/solver.hpp"
 
@@ -18,7 +19,7 @@ namespace ptxasw::pipeline {
 // not sound.
 struct Coarsened {
   std::vector<ptx::Edit> edits;
-  std::string outcome;
+  Decision outcome;
   std::array<unsigned, 3> grid_divided_by{1, 1, 1}; // by the host
   bool rest_by_itself = false; // what fills no group follows the groups, block by block
 };
@@ -35,13 +36,13 @@ struct CoarsenChoices {
   std::vector<CoarsenCandidate> candidates;
   // How many instructions ptxas has to make of one, on average: a double division is a score.
   double heaviness = 1;
-  std::string why;      // there is nothing, or nothing could be tried
+  Why why;              // there is nothing, or nothing could be tried
   std::string refusal;  // what the assembler said of a text that it did not take
   bool decided = false; // somebody has made up his mind: the first candidate, if it is marked
   std::string_view basis = "ways tried"; // what they were chosen from, for people
 };
-// What was decided, for people; `outcome` is what came of the way that was chosen.
-std::string in_words(const CoarsenChoices& choices, const std::string& outcome);
+// What was decided; `outcome` is what came of the way that was chosen.
+Decision decided(const CoarsenChoices& choices, const Decision& outcome);
 
 CoarsenChoices coarsen_choices(emulator::Kernel& kernel, sym::Solver& solver,
                                const cost::Profile& profile, CoarsenGrid grid);

@@ -102,10 +102,11 @@ private:
         jobs_.push_back(job);
         continue;
       }
-      const std::string why =
-          fmt::format("to try {} ways takes {:.0f} instructions, and {:.0f} are left of "
-                      "--coarsen-budget={}",
-                      ways.candidates.size(), instructions, budget, options_.coarsen_budget);
+      const Why why{Reason::search_budget,
+                    fmt::format("to try {} ways takes {:.0f} instructions, and {:.0f} are left of "
+                                "--coarsen-budget={}",
+                                ways.candidates.size(), instructions, budget,
+                                options_.coarsen_budget)};
       ways = {.why = why, .decided = true};
     }
   }
@@ -203,7 +204,7 @@ private:
     std::vector<CoarsenCandidate> guessed = kernel.candidates;
     for (CoarsenCandidate& way : guessed) {
       way.gain = guessed_gain(original, way);
-      way.verdict = "gains too little to ask ptxas about it";
+      way.verdict = {Reason::gains_too_little, "gains too little to ask ptxas about it"};
       if (way.gain >= hopeless) return false;
     }
     kernel.candidates = std::move(guessed);
@@ -230,11 +231,13 @@ private:
       way.usage.reset();
       if (!way.chosen || way.gain >= guessed_margin) continue;
       way.chosen = false;
-      way.verdict =
-          fmt::format("gains too little for a guess: {:.2f} is asked for", guessed_margin);
+      way.verdict = {
+          Reason::gains_too_little,
+          fmt::format("gains too little for a guess: {:.2f} is asked for", guessed_margin)};
     }
     kernel.basis = "ways guessed at";
-    if (kernel.candidates.empty()) kernel.why = "all ways are likely to need too many registers";
+    if (kernel.candidates.empty())
+      kernel.why = {Reason::registers, "all ways are likely to need too many registers"};
   }
 
   [[nodiscard]] Extent extent() const {

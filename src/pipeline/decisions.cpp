@@ -106,7 +106,7 @@ bool take(const Remembered& remembered, std::span<KernelJob* const> jobs) {
   for (std::size_t n = 0; n < jobs.size(); ++n) {
     CoarsenChoices& ways = jobs[n]->ways();
     ways = {.original = ways.original,
-            .why = "no way paid when that was decided before",
+            .why = {Reason::gains_too_little, "no way paid when that was decided before"},
             .decided = true,
             .basis = "way remembered"};
     if (chosen[n]) ways.candidates.push_back(std::move(*chosen[n]));

@@ -96,7 +96,7 @@ private:
   void describe_load(Kernel& kernel, const Load& load, AccessReport& access) {
     KernelReport& report = report_;
     ++report.loads;
-    access.reason = load.kept;
+    access.kept = load.kept;
     if (!load.cover) return;
     const reuse::Cover& cover = *load.cover;
     ++report.covered;

@@ -280,11 +280,10 @@ std::vector<std::uint32_t> origins_of(const ptx::Module& original,
   return result;
 }
 
-std::map<std::string, std::string> judge(const ptx::Module& original, const std::string& rewritten,
-                                         const rewrite::Origins* origins,
-                                         const std::vector<std::string>& kernels,
-                                         Assembler& assembler) {
-  std::map<std::string, std::string> refused;
+std::map<std::string, Why> judge(const ptx::Module& original, const std::string& rewritten,
+                                 const rewrite::Origins* origins,
+                                 const std::vector<std::string>& kernels, Assembler& assembler) {
+  std::map<std::string, Why> refused;
   try {
     const ptx::Module made = ptx::parse(rewritten, original.file);
     const ptx::Module before = ptx::parse(spread(original), original.file),
@@ -307,34 +306,34 @@ std::map<std::string, std::string> judge(const ptx::Module& original, const std:
       if (!version.arithmetic) continue;
       const Version& first = was.at(name);
       const std::string& unknown = first.unknown.empty() ? version.unknown : first.unknown;
-      std::string why;
+      Why why;
       if (unknown.empty()) {
-        why = Comparison(first, version, origins != nullptr).run();
+        if (std::string other = Comparison(first, version, origins != nullptr).run();
+            !other.empty())
+          why = {Reason::machine_code, std::move(other)};
       } else if (version.free) {
-        why = fmt::format("it is not known whether functions are folded and products scaled: {}",
-                          unknown);
+        why = {Reason::folding_unknown,
+               fmt::format("it is not known whether functions are folded and products scaled: {}",
+                           unknown)};
       }
       if (!why.empty()) refused.emplace(name, std::move(why));
     }
   } catch (const std::exception& error) {
     for (const std::string& kernel : kernels)
-      refused.emplace(kernel, error.what());
+      refused.emplace(kernel, Why{Reason::internal_error, error.what()});
   }
   return refused;
 }
 
 } // namespace
 
-std::map<std::string, std::string> judge(const ptx::Module& original,
-                                         const rewrite::Rewritten& rewritten,
-                                         const std::vector<std::string>& kernels,
-                                         Assembler& assembler) {
+std::map<std::string, Why> judge(const ptx::Module& original, const rewrite::Rewritten& rewritten,
+                                 const std::vector<std::string>& kernels, Assembler& assembler) {
   return judge(original, rewritten.text, &rewritten.origins, kernels, assembler);
 }
 
-std::map<std::string, std::string> judge(const ptx::Module& original, const std::string& rewritten,
-                                         const std::vector<std::string>& kernels,
-                                         Assembler& assembler) {
+std::map<std::string, Why> judge(const ptx::Module& original, const std::string& rewritten,
+                                 const std::vector<std::string>& kernels, Assembler& assembler) {
   return judge(original, rewritten, nullptr, kernels, assembler);
 }
 

@@ -22,6 +22,7 @@
 
 #include "ptx/parse.hpp"
 #include "ptxasw/assembler.hpp"
+#include "ptxasw/reason.hpp"
 #include "rewrite/apply.hpp"
 
 #include <map>
@@ -35,15 +36,12 @@ namespace ptxasw::pipeline {
 // kernels alone. Kernels without floating-point arithmetic are not looked at; where there is no
 // machine code that could be read, kernels with functions that the hardware approximates or
 // products that may be scaled are refused, and others stand on the argument about PTX.
-std::map<std::string, std::string> judge(const ptx::Module& original,
-                                         const rewrite::Rewritten& rewritten,
-                                         const std::vector<std::string>& kernels,
-                                         Assembler& assembler);
+std::map<std::string, Why> judge(const ptx::Module& original, const rewrite::Rewritten& rewritten,
+                                 const std::vector<std::string>& kernels, Assembler& assembler);
 
 // The same of a text that was written anew: nobody knows whose copy an instruction is, so each is
 // held against all of its form, without operands.
-std::map<std::string, std::string> judge(const ptx::Module& original, const std::string& rewritten,
-                                         const std::vector<std::string>& kernels,
-                                         Assembler& assembler);
+std::map<std::string, Why> judge(const ptx::Module& original, const std::string& rewritten,
+                                 const std::vector<std::string>& kernels, Assembler& assembler);
 
 } // namespace ptxasw::pipeline

@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <optional>
 
 namespace ptxasw::pipeline {
@@ -43,9 +44,14 @@ double milliseconds_since(Clock::time_point start) {
 
 constexpr const char* merged_claim = "its blocks are merged";
 
-std::string in_words(const std::exception& error) {
-  const bool expected = dynamic_cast<const sym::BudgetSpent*>(&error) != nullptr;
-  return expected ? error.what() : fmt::format("internal error: {}", error.what());
+Why why_given_up(const std::exception& error) {
+  if (const auto* spent = dynamic_cast<const sym::BudgetSpent*>(&error))
+    return {emulator::reason_of(*spent), spent->what()};
+  return {Reason::internal_error, fmt::format("internal error: {}", error.what())};
+}
+
+Decision refusal(Reason reason, const std::string& text) {
+  return {Status::refused, reason, text};
 }
 
 } // namespace
@@ -67,7 +73,7 @@ struct KernelJob::Impl {
                                 options_.values ? emulator::Follow::stored_values
                                                 : emulator::Follow::addresses);
     if (!kernel_->trace.refused.empty()) {
-      report_.reason = kernel_->trace.refused;
+      report_.left_alone = kernel_->trace.refused;
       return;
     }
     sym::Allowance rest = budget.allowance();
@@ -90,9 +96,7 @@ struct KernelJob::Impl {
     rotation_ = choose_rotations(
         *kernel_, *solver_, options_.rotate, options_.rotate_trips, architecture(),
         {.no_index_wrap = assumed("no-index-wrap"), .paranoid = options_.paranoid});
-    if (options_.rounds_in.empty() ||
-        std::ranges::find(options_.rounds_in, function_.name) != options_.rounds_in.end())
-      rounds_ = choose_rounds(*kernel_, *solver_, options_.rounds, block_shape());
+    rounds_ = choose_rounds(*kernel_, *solver_, options_.rounds, block_shape());
     const rewrite::Freedom freedom = rewrite::count_freedom(kernel_->body);
     report_.fusable = freedom.fusable;
     report_.foldable = freedom.foldable;
@@ -101,7 +105,7 @@ struct KernelJob::Impl {
     list_ways();
     if (purpose_ == Purpose::analyze && function_.is_entry)
       if (const reuse::StepPlan step = reuse::find_step(*kernel_); step.refused.empty())
-        report_.steps = describe_step(step);
+        report_.steps = {Status::not_asked, Reason::none, describe_step(step)};
     report_.analyzed = true;
     kernel_->context->allow(budget.allowance()); // for all edits together, those of trials included
   }
@@ -114,25 +118,27 @@ struct KernelJob::Impl {
 
   // Why the bits of results could change although each operation stays what it is; empty if they
   // cannot.
-  [[nodiscard]] std::string held_back() const {
+  [[nodiscard]] Why why_bits_could_change() const {
     if (options_.fp_contract != FpContract::exact) return {};
     if (barring() != 0)
-      return fmt::format("ptxas chooses by itself whether it folds {} approximate functions whose "
-                         "argument may be a constant, and rounds them otherwise than the hardware "
-                         "does{} (--fp-contract=any rewrites all the same)",
-                         report_.foldable,
-                         scalable_ == 0 ? ""
-                                        : fmt::format(", and whether it rounds {} products by a "
-                                                      "power of two at all",
-                                                      scalable_));
+      return {Reason::folding_unknown,
+              fmt::format("ptxas chooses by itself whether it folds {} approximate functions whose "
+                          "argument may be a constant, and rounds them otherwise than the hardware "
+                          "does{} (--fp-contract=any rewrites all the same)",
+                          report_.foldable,
+                          scalable_ == 0 ? ""
+                                         : fmt::format(", and whether it rounds {} products by a "
+                                                       "power of two at all",
+                                                       scalable_))};
     if (report_.fusable == 0) return {};
     const std::string known = unpinned_.empty()
                                   ? "its choice is not known (opt and the drop-in ask ptxas"
                                   : fmt::format("its choice could not be pinned ({}", unpinned_);
-    return fmt::format("ptxas chooses by itself which products of {} additions it fuses, and the "
-                       "last bit of results hangs on it; {}; --fp-contract=any rewrites all the "
-                       "same)",
-                       report_.fusable, known);
+    return {Reason::fusing_unknown,
+            fmt::format("ptxas chooses by itself which products of {} additions it fuses, and the "
+                        "last bit of results hangs on it; {}; --fp-contract=any rewrites all the "
+                        "same)",
+                        report_.fusable, known)};
   }
 
   // Approximate functions that may be folded in one place and not in another, and products that may
@@ -155,12 +161,16 @@ struct KernelJob::Impl {
     if (!function_.is_entry || !options_.coarsen_auto || asked().copies() != 1) return;
     const cost::Profile* profile = cost::find_profile(architecture());
     if (profile == nullptr) {
-      report_.coarsening = fmt::format("not coarsened: nothing is known of {}", architecture());
+      report_.coarsening =
+          refusal(Reason::chip_unknown,
+                  fmt::format("not coarsened: nothing is known of {}", architecture()));
     } else if (shuffles()) {
-      report_.coarsening = "not coarsened: its loads are taken from other lanes";
+      report_.coarsening =
+          refusal(Reason::other_rewrite, "not coarsened: its loads are taken from other lanes");
     } else if (const RemapKind kind = remap_of(options_, function_.name).kind;
                kind != RemapKind::none && kind != RemapKind::automatic) {
-      report_.coarsening = "not coarsened: its work is to be remapped";
+      report_.coarsening =
+          refusal(Reason::other_rewrite, "not coarsened: its work is to be remapped");
     } else if (barring() != 0) {
       waits_ = may_coarsen(*kernel_, *solver_, options_.coarsen_grid);
     } else {
@@ -172,8 +182,10 @@ struct KernelJob::Impl {
       ways_.original.resident = launches().resident;
       ways_.original.tuned = is_bounded() || function_.minnctapersm != 0 || function_.maxnreg != 0;
       ways_.original.threads = threads();
-      report_.coarsening = ways_.candidates.empty() ? "not coarsened: " + ways_.why
-                                                    : "not coarsened: ptxas was not asked";
+      report_.coarsening =
+          ways_.candidates.empty()
+              ? refusal(ways_.why.reason, "not coarsened: " + ways_.why.text)
+              : refusal(Reason::ptxas_not_asked, "not coarsened: ptxas was not asked");
     }
   }
 
@@ -220,28 +232,28 @@ struct KernelJob::Impl {
 
   // --- What is done ----------------------------------------------------------------------------
 
-  KernelResult finish(const std::string& leave) {
+  KernelResult finish(const Why& leave) {
     KernelResult result{.report = report_};
     if (!report_.analyzed) return result;
     KernelReport& report = result.report;
     reuse::LanePlan plan = plan_;
     RotationChoice rotation = rotation_;
     RoundsChoice rounds = rounds_;
-    result.edits = arbitrate(proposals(report, plan, rotation, rounds));
+    result.edits = arbitrate(proposals(result, plan, rotation, rounds));
     report.rotation = rotation.outcome;
     report.rounds = rounds.outcome;
-    if (ways_.decided) report.coarsening = in_words(ways_, report.coarsening);
+    if (ways_.decided) report.coarsening = decided(ways_, report.coarsening);
+    report.shuffling = shuffling(plan);
     if (options_.details) describe_accesses(*kernel_, plan, rotation.plan, block_shape(), report);
-    report.original = ways_.original;
-    report.candidates = ways_.candidates;
+    report.weighed = {ways_.original, ways_.candidates};
     report.solver_queries = solver_->stats().queries;
     report.z3_queries = solver_->stats().by_z3;
     if (purpose_ == Purpose::analyze || !leave.empty()) {
-      report.reason = leave;
+      report.left_alone = leave;
       result.edits.clear();
-    } else if (const std::string why = held_back();
+    } else if (const Why why = why_bits_could_change();
                !why.empty() && (!result.edits.empty() || waits_ || is_open())) {
-      report.reason = why;
+      report.left_alone = why;
       result.waits_for_contraction = barring() == 0 && !result.edits.empty();
       result.edits.clear();
     }
@@ -249,21 +261,35 @@ struct KernelJob::Impl {
     return result;
   }
 
+  // What comes of --shuffle, as far as that does not hang on the machine code.
+  [[nodiscard]] Decision shuffling(const reuse::LanePlan& plan) const {
+    if (options_.shuffle == ShuffleMode::none) return {};
+    std::map<Reason, unsigned> counts;
+    Reason most = Reason::no_loads;
+    for (const Load& load : plan.loads) {
+      if (load.cover) return {Status::done, Reason::none, {}};
+      if (++counts[load.kept.reason] > counts[most]) most = load.kept.reason;
+    }
+    return refusal(most, {});
+  }
+
   // In the order in which they are served. With --coarsen=auto a kernel that is shuffled or was to
   // be remapped has no ways to coarsen it.
-  [[nodiscard]] std::vector<Proposal> proposals(KernelReport& report, reuse::LanePlan& plan,
+  [[nodiscard]] std::vector<Proposal> proposals(KernelResult& result, reuse::LanePlan& plan,
                                                 RotationChoice& rotation, RoundsChoice& rounds) {
+    KernelReport& report = result.report;
     return {{.needs = touches_blocks | touches_loads,
              .make = [&] { return coarsen(report); },
              .refuse = [](const std::string&) {}},
             {.needs = touches_blocks,
-             .make = [&] { return remap(report); },
+             .make = [&] { return remap(result); },
              .refuse =
                  [&](const std::string& claim) {
                    const Remap wanted = remap_of(options_, function_.name);
                    if (wanted.kind != RemapKind::none && function_.is_entry)
                      report.remapping =
-                         fmt::format("not remapped ({}): {} already", text_of(wanted), claim);
+                         refusal(Reason::other_rewrite, fmt::format("not remapped ({}): {} already",
+                                                                    text_of(wanted), claim));
                  }},
             {.needs = touches_loads,
              .make =
@@ -275,7 +301,8 @@ struct KernelJob::Impl {
                  [&](const std::string& claim) {
                    if (rotation.plan.loops.empty()) return;
                    rotation.plan = reuse::RotationPlan();
-                   rotation.outcome = "not rotated: " + claim + " already";
+                   rotation.outcome =
+                       refusal(Reason::other_rewrite, "not rotated: " + claim + " already");
                  }},
             {.needs = touches_loads,
              .make =
@@ -286,8 +313,10 @@ struct KernelJob::Impl {
              .refuse =
                  [&](const std::string& claim) {
                    if (rounds.plan.stretches.empty()) return;
-                   report.rounds_wait = claim == merged_claim;
-                   rounds = {.plan = {}, .outcome = "not in registers: " + claim + " already"};
+                   result.rounds_wait = claim == merged_claim;
+                   rounds = {.plan = {},
+                             .outcome = refusal(Reason::other_rewrite,
+                                                "not in registers: " + claim + " already")};
                  }},
             {.needs = touches_loads,
              .make =
@@ -298,7 +327,7 @@ struct KernelJob::Impl {
              .refuse =
                  [&](const std::string& claim) {
                    for (Load& load : plan.loads)
-                     if (load.cover) drop(*kernel_, load, claim);
+                     if (load.cover) drop(*kernel_, load, {Reason::other_rewrite, claim});
                  }}};
   }
 
@@ -318,7 +347,8 @@ struct KernelJob::Impl {
   }
 
   // Empty unless it was asked for (or, with auto, is likely to pay) and is sound.
-  [[nodiscard]] Made remap(KernelReport& report) {
+  [[nodiscard]] Made remap(KernelResult& result) {
+    KernelReport& report = result.report;
     const Remap wanted = remap_of(options_, function_.name);
     if (wanted.kind == RemapKind::none || !function_.is_entry) return {};
     std::string why;
@@ -326,10 +356,13 @@ struct KernelJob::Impl {
                                       ? propose_remap(*kernel_, why)
                                       : reuse::plan_remap(*kernel_, wanted);
     if (!plan.refused.empty()) {
-      report.remapping = fmt::format("not remapped ({}): {}", text_of(plan.remap), plan.refused);
+      report.remapping =
+          refusal(plan.refused.reason,
+                  fmt::format("not remapped ({}): {}", text_of(plan.remap), plan.refused.text));
       return {};
     }
-    report.remapping = "remapped: " + text_of(plan.remap) + why;
+    report.remapping = {Status::done, Reason::none, "remapped: " + text_of(plan.remap) + why};
+    result.remapped = plan.remap;
     const bool moves = reuse::moves_threads(plan.remap.kind);
     return {rewrite::remap(*kernel_, plan), moves ? touches_blocks | touches_loads : touches_blocks,
             moves ? "its threads do each other's work" : "its blocks are remapped"};
@@ -337,15 +370,16 @@ struct KernelJob::Impl {
 
   // The first that is proposed and sound.
   [[nodiscard]] reuse::RemapPlan propose_remap(Kernel& kernel, std::string& why) {
-    reuse::RemapPlan none{.refused = "no order of blocks or threads is known to pay",
-                          .remap = {.kind = RemapKind::automatic}};
+    reuse::RemapPlan none{
+        .refused = {Reason::gains_too_little, "no order of blocks or threads is known to pay"},
+        .remap = {.kind = RemapKind::automatic}};
     std::vector<cost::RemapProposal> proposals{cost::propose_thread_swap(kernel)};
     const auto& [x, y, z] = block_shape();
     if (const cost::Profile* profile = cost::find_profile(architecture()))
       proposals.push_back(cost::propose_linear_column(kernel, *profile, x * y * z));
     for (const cost::RemapProposal& proposal : proposals) {
       if (proposal.remap.kind == RemapKind::none) {
-        if (!proposal.why.empty()) none.refused = proposal.why;
+        if (!proposal.why.empty()) none.refused = {proposal.against, proposal.why};
         continue;
       }
       reuse::RemapPlan plan = reuse::plan_remap(kernel, proposal.remap);
@@ -389,7 +423,9 @@ struct KernelJob::Impl {
       if (verdict.pays) {
         saved += verdict.gain();
       } else {
-        drop(kernel, load, verdict.reason);
+        drop(
+            kernel, load,
+            {profile != nullptr ? Reason::gains_too_little : Reason::chip_unknown, verdict.reason});
       }
     }
     if (!columns) saved -= drop_near(kernel, plan);
@@ -399,8 +435,9 @@ struct KernelJob::Impl {
     for (Load& load : plan.loads) {
       if (!load.cover) continue;
       drop(kernel, load,
-           fmt::format("all accesses together would only go from {:.0f} to {:.0f} cycles a warp",
-                       before, before - saved));
+           {Reason::gains_too_little,
+            fmt::format("all accesses together would only go from {:.0f} to {:.0f} cycles a warp",
+                        before, before - saved)});
     }
   }
 
@@ -422,10 +459,11 @@ struct KernelJob::Impl {
       if (!cost::lanes_are_near(what)) continue;
       lost += cost::shuffle_verdict(architecture(), what).gain();
       drop(kernel, load,
-           fmt::format(
-               "of {} loads only {} would be shuffles, between lanes less than {} bytes apart; "
-               "--shuffle=columns takes it",
-               plan.loads.size(), covered, cost::far_lanes));
+           {Reason::gains_too_little,
+            fmt::format(
+                "of {} loads only {} would be shuffles, between lanes less than {} bytes apart; "
+                "--shuffle=columns takes it",
+                plan.loads.size(), covered, cost::far_lanes)});
     }
     return lost;
   }
@@ -441,9 +479,11 @@ struct KernelJob::Impl {
     return cycles;
   }
 
-  void drop(const Kernel& kernel, Load& load, std::string_view why) const {
-    load.kept = fmt::format("lane {:+} of line {} has it, but {}", load.cover->delta,
-                            line_of(kernel, kernel.trace.events[load.cover->source].inst), why);
+  void drop(const Kernel& kernel, Load& load, const Why& why) const {
+    load.kept = {why.reason,
+                 fmt::format("lane {:+} of line {} has it, but {}", load.cover->delta,
+                             line_of(kernel, kernel.trace.events[load.cover->source].inst),
+                             why.text)};
     load.cover.reset();
   }
 
@@ -472,7 +512,7 @@ KernelJob::KernelJob(const ptx::Module& module, const ptx::Function& function,
     impl_->analyze();
   } catch (const std::exception& error) {
     impl_->report_.analyzed = false;
-    impl_->report_.reason = in_words(error);
+    impl_->report_.left_alone = why_given_up(error);
     impl_->ways_ = {};
   }
   impl_->report_.milliseconds = milliseconds_since(start);
@@ -510,14 +550,14 @@ void KernelJob::describe(const Pinning::Kernel& pinning) {
   impl_->report_.pinned_bytes = pinning.identical;
 }
 
-KernelResult KernelJob::finish(const std::string& leave) {
+KernelResult KernelJob::finish(const Why& leave) {
   const auto start = Clock::now();
   KernelResult result;
   try {
     result = impl_->finish(leave);
   } catch (const std::exception& error) {
     result.report = {.name = name(), .ptx_line = impl_->report_.ptx_line};
-    result.report.reason = in_words(error);
+    result.report.left_alone = why_given_up(error);
   }
   result.report.milliseconds = impl_->report_.milliseconds += milliseconds_since(start);
   return result;

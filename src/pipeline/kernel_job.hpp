@@ -7,10 +7,12 @@
 #include "pipeline/register_guard.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/options.hpp"
+#include "ptxasw/reason.hpp"
 #include "ptxasw/report.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,8 @@ struct KernelResult {
   std::vector<ptx::Edit> edits; // empty: leave the function as it is
   // Would be rewritten, were it known which products ptxas fuses.
   bool waits_for_contraction = false;
+  bool rounds_wait = false;      // trees, to be found again where its blocks have been merged
+  std::optional<Remap> remapped; // in this way
 };
 
 // Nothing here throws; a function that cannot be handled has no ways, no edits, and a reason in its
@@ -54,7 +58,7 @@ public:
   void describe(const Pinning::Kernel& pinning);
 
   // What becomes of it with what is decided. A reason to leave it alone overrules everything.
-  KernelResult finish(const std::string& leave = {});
+  KernelResult finish(const Why& leave = {});
 
 private:
   struct Impl;

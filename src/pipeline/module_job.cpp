@@ -40,26 +40,33 @@ Report summary(const ptx::Module& module) {
 }
 
 // The kernel stays as it was, whatever was planned for it.
-void take_back(KernelReport& kernel, const std::string& why) {
+void take_back(KernelReport& kernel, const Why& why) {
+  const auto undo = [&](Decision& decision, std::string_view what) {
+    if (decision.status != Status::not_asked)
+      decision = {Status::refused, why.reason, fmt::format("{}: {}", what, why.text)};
+  };
   kernel.changed = false;
-  kernel.reason = why;
-  if (!kernel.coarsening.empty()) kernel.coarsening = "not coarsened: " + why;
-  if (!kernel.remapping.empty()) kernel.remapping = "not remapped: " + why;
-  if (!kernel.rotation.empty()) kernel.rotation = "not rotated: " + why;
-  if (!kernel.rounds.empty()) kernel.rounds = "not in registers: " + why;
+  kernel.left_alone = why;
+  undo(kernel.coarsening, "not coarsened");
+  undo(kernel.remapping, "not remapped");
+  undo(kernel.rotation, "not rotated");
+  undo(kernel.rounds, "not in registers");
   kernel.grid_divided_by = {1, 1, 1};
   kernel.grid_rest_by_itself = false;
 }
 
-std::string reason_to_leave(const TakenBack& back) {
+Why reason_to_leave(const TakenBack& back) {
   if (!back.refusal.empty())
-    return "taken back: ptxas did not take the rewritten kernel: " + back.refusal;
-  if (!back.after) return "taken back: what it needs when rewritten is not known";
-  return fmt::format("taken back: rewritten it needs {} registers, {} bytes of stack and {} of "
-                     "spills, and might not launch, or not in as many blocks at a time, or run "
-                     "more slowly",
-                     back.after->registers, back.after->stack,
-                     back.after->spill_stores + back.after->spill_loads);
+    return {Reason::ptxas_refused,
+            "taken back: ptxas did not take the rewritten kernel: " + back.refusal};
+  if (!back.after)
+    return {Reason::not_assembled, "taken back: what it needs when rewritten is not known"};
+  return {Reason::registers,
+          fmt::format("taken back: rewritten it needs {} registers, {} bytes of stack and {} of "
+                      "spills, and might not launch, or not in as many blocks at a time, or run "
+                      "more slowly",
+                      back.after->registers, back.after->stack,
+                      back.after->spill_stores + back.after->spill_loads)};
 }
 
 } // namespace
@@ -72,15 +79,18 @@ void ModuleJob::parse(std::string text, std::string file) {
   report_.parse_ms = parsing.milliseconds();
 }
 
-ModuleJob::ModuleJob(std::string text, std::string file, const Options& options, Purpose purpose)
-    : options_(options), purpose_(purpose) {
+ModuleJob::ModuleJob(std::string text, std::string file, const Options& options, Purpose purpose,
+                     const std::vector<std::string>& rounds_in)
+    : options_(options), without_rounds_(options), purpose_(purpose) {
+  without_rounds_.rounds = RoundsMode::none;
   parse(std::move(text), std::move(file));
   const Timer analysis;
   for (const ptx::Function& function : module_.functions) {
     if (function.is_declaration) continue;
     Kernel& kernel = kernels_.emplace_back();
     kernel.function = static_cast<std::size_t>(&function - module_.functions.data());
-    kernel.job.emplace(module_, function, options_, purpose);
+    const bool all = rounds_in.empty() || std::ranges::count(rounds_in, function.name) != 0;
+    kernel.job.emplace(module_, function, all ? options_ : without_rounds_, purpose);
     kernel.result = kernel.job->finish();
     kernel.launches = kernel.job->launches();
     kernel.had_ways = !kernel.job->ways().candidates.empty();
@@ -135,8 +145,8 @@ std::vector<KernelJob*> ModuleJob::open_jobs() {
   return open;
 }
 
-void ModuleJob::finish(Kernel& kernel, const std::string& leave) {
-  std::string why = kernel.refused.empty() ? leave : kernel.refused;
+void ModuleJob::finish(Kernel& kernel, const Why& leave) {
+  Why why = kernel.refused.empty() ? leave : kernel.refused;
   if (why.empty()) why = kernel.left;
   kernel.result = kernel.job->finish(why);
   applied_.reset();
@@ -160,13 +170,13 @@ bool ModuleJob::take(const Remembered& remembered) {
   return true;
 }
 
-std::vector<Remembered::Way> ModuleJob::ways() const {
+std::vector<Remembered::Way> ModuleJob::ways() {
   std::vector<Remembered::Way> result;
-  for (const Kernel& kernel : kernels_) {
+  for (Kernel& kernel : kernels_) {
     if (!kernel.had_ways) continue;
     Remembered::Way way{kernel.result.report.name, {}};
     if (kernel.job && !kernel.result.edits.empty())
-      for (const CoarsenCandidate& candidate : kernel.result.report.candidates)
+      for (const CoarsenCandidate& candidate : kernel.job->ways().candidates)
         if (candidate.chosen) way.chosen = {candidate.how, candidate.gain};
     result.push_back(std::move(way));
   }
@@ -180,13 +190,24 @@ std::vector<std::string> ModuleJob::waiting() const {
   return names;
 }
 
-std::vector<std::string> ModuleJob::questions() const {
+std::vector<std::string> ModuleJob::waiting_for_rounds() {
+  std::vector<std::string> names;
+  const Applied& now = applied();
+  for (std::size_t n = 0; n < kernels_.size(); ++n) {
+    const KernelResult& result = kernels_[n].result;
+    if (result.rounds_wait && !result.edits.empty() && now.changes[n].refused.empty())
+      names.push_back(result.report.name);
+  }
+  return names;
+}
+
+std::vector<std::string> ModuleJob::questions() {
   std::vector<std::string> result;
-  for (const Kernel& kernel : kernels_) {
+  for (Kernel& kernel : kernels_) {
     const KernelReport& report = kernel.result.report;
-    if (kernel.had_ways)
-      result.push_back(fmt::format("which of {} ways to coarsen {} pays", report.candidates.size(),
-                                   report.name));
+    if (kernel.had_ways && kernel.job)
+      result.push_back(fmt::format("which of {} ways to coarsen {} pays",
+                                   kernel.job->ways().candidates.size(), report.name));
     if (kernel.result.waits_for_contraction)
       result.push_back(fmt::format("which products of {} it fuses", report.name));
     if (kernel.result.report.changed)
@@ -223,7 +244,7 @@ void ModuleJob::leave(const std::vector<TakenBack>& taken_back) {
   for (Kernel& kernel : kernels_) {
     if (!kernel.job) continue;
     const auto back = std::ranges::find(taken_back, kernel.job->name(), &TakenBack::kernel);
-    finish(kernel, back == taken_back.end() ? "" : reason_to_leave(*back));
+    finish(kernel, back == taken_back.end() ? Why{} : reason_to_leave(*back));
   }
 }
 
@@ -259,7 +280,7 @@ Optimized ModuleJob::print() {
   Optimized result{.text = now.made.text, .changed = false, .report = report_};
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
     result.report.kernels.push_back(kernels_[n].result.report);
-    if (const std::string& why = now.changes[n].refused; !why.empty())
+    if (const Why& why = now.changes[n].refused; !why.empty())
       take_back(result.report.kernels.back(), why);
   }
   result.changed =

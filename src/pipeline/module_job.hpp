@@ -20,7 +20,9 @@ namespace ptxasw::pipeline {
 
 class ModuleJob {
 public:
-  ModuleJob(std::string text, std::string file, const Options& options, Purpose purpose);
+  // `rounds_in`: the only kernels that --rounds is for; empty: it is for all.
+  ModuleJob(std::string text, std::string file, const Options& options, Purpose purpose,
+            const std::vector<std::string>& rounds_in = {});
   // The same module with pinned multiply-adds, in lines of the same numbers. What was decided
   // before stays so, and only what is to be changed is emulated anew.
   ModuleJob(const Pinning& pinning, ModuleJob& earlier);
@@ -34,10 +36,12 @@ public:
   // The ways that were chosen for an earlier call; false, with nothing done, where they do not fit.
   bool take(const Remembered& remembered);
   // The ways that are chosen now, for a later call.
-  [[nodiscard]] std::vector<Remembered::Way> ways() const;
+  [[nodiscard]] std::vector<Remembered::Way> ways();
 
   // Kernels that would be rewritten, were it known what ptxas fuses.
   [[nodiscard]] std::vector<std::string> waiting() const;
+  // Kernels that are merged and have trees, which are to be looked for in the text that came of it.
+  [[nodiscard]] std::vector<std::string> waiting_for_rounds();
   // What came of asking, where the text stays the same.
   void describe(const Pinning& pinning);
   // Kernels that would not compute with the same operations stay as they are.
@@ -48,7 +52,7 @@ public:
   std::vector<TakenBack> choose_again(const std::vector<TakenBack>& taken_back);
 
   // What an assembler would have to be asked next, for people.
-  [[nodiscard]] std::vector<std::string> questions() const;
+  [[nodiscard]] std::vector<std::string> questions();
   // The module with the edits of all its kernels.
   [[nodiscard]] Optimized print();
   [[nodiscard]] Launches launches(std::string_view name) const;
@@ -59,8 +63,8 @@ private:
     std::optional<KernelJob> job; // none: nothing will be done about it
     KernelResult result;
     Launches launches;
-    std::string refused; // why it is left as it is, whatever else is decided
-    std::string left;    // the same, of one that was taken back
+    Why refused; // why it is left as it is, whatever else is decided
+    Why left;    // the same, of one that was taken back
     bool had_ways = false;
   };
   struct Applied {
@@ -69,12 +73,12 @@ private:
   };
 
   void parse(std::string text, std::string file);
-  void finish(Kernel& kernel, const std::string& leave = {});
+  void finish(Kernel& kernel, const Why& leave = {});
   void finish_decided();
   [[nodiscard]] std::vector<KernelJob*> open_jobs();
   const Applied& applied();
 
-  Options options_;
+  Options options_, without_rounds_;
   Purpose purpose_;
   ptx::Module module_;
   std::vector<Kernel> kernels_;

@@ -36,8 +36,13 @@ Optimized too_large(std::string text, std::string file, std::size_t limit) {
 class Run {
 public:
   Run(const std::string& text, const std::string& file, const Options& options,
-      Assembler& assembler)
-      : text_(text), file_(file), options_(options), assembler_(assembler) {}
+      const std::vector<std::string>& rounds_in, Assembler& assembler)
+      : text_(text), file_(file), options_(options), rounds_in_(rounds_in), assembler_(assembler) {}
+
+  // Nothing to be looked for in what came of it.
+  [[nodiscard]] std::vector<std::string> waiting_for_rounds() {
+    return job_ ? job_->waiting_for_rounds() : std::vector<std::string>{};
+  }
 
   Optimized run() {
     std::optional<Remembered> remembered;
@@ -57,7 +62,7 @@ public:
 
 private:
   void begin() {
-    job_ = std::make_unique<ModuleJob>(text_, file_, options_, Purpose::rewrite_judged);
+    job_ = std::make_unique<ModuleJob>(text_, file_, options_, Purpose::rewrite_judged, rounds_in_);
   }
 
   // Nothing is asked, and the same text comes of it; or nothing does, and all is to be decided.
@@ -120,54 +125,67 @@ private:
   const std::string& text_;
   const std::string& file_;
   const Options& options_;
+  const std::vector<std::string>& rounds_in_;
   AskedOnce assembler_;
   std::unique_ptr<ModuleJob> job_;
   std::map<std::string, Pinning::Kernel, std::less<>> pins_;
 };
 
-Optimized run_standard(const std::string& text, const std::string& file, const Options& options,
-                       bool rewrite, Assembler* assembler) {
-  if (text.size() > options.size_limit) return too_large(text, file, options.size_limit);
-  if (rewrite && assembler != nullptr) return Run(text, file, options, *assembler).run();
-  ModuleJob job(text, file, options, rewrite ? Purpose::rewrite : Purpose::analyze);
-  Optimized result = job.print();
-  if (rewrite) result.report.unasked = job.questions();
-  return result;
+struct Standard {
+  Optimized made;
+  std::vector<std::string> waiting_for_rounds;
+};
+
+Standard run_standard(const std::string& text, const std::string& file, const Options& options,
+                      bool rewrite, Assembler* assembler,
+                      const std::vector<std::string>& rounds_in = {}) {
+  if (text.size() > options.size_limit) return {too_large(text, file, options.size_limit), {}};
+  if (rewrite && assembler != nullptr) {
+    Run run(text, file, options, rounds_in, *assembler);
+    Optimized made = run.run();
+    return {std::move(made), run.waiting_for_rounds()};
+  }
+  ModuleJob job(text, file, options, rewrite ? Purpose::rewrite : Purpose::analyze, rounds_in);
+  Optimized made = job.print();
+  if (rewrite) made.report.unasked = job.questions();
+  return {std::move(made), job.waiting_for_rounds()};
 }
 
 // Trees of kernels whose blocks were merged are looked for once more, in the text that came of
 // that: each of the two steps computes what it was given computes.
-Optimized with_rounds(Optimized merged, const std::string& file, const Options& options,
+Optimized with_rounds(Standard standard, const std::string& file, const Options& options,
                       Assembler* assembler) {
+  Optimized& merged = standard.made;
+  if (standard.waiting_for_rounds.empty()) return std::move(merged);
   Options rounds = options;
-  rounds.rounds_in.clear();
-  for (const KernelReport& kernel : merged.report.kernels)
-    if (kernel.changed && kernel.rounds_wait) rounds.rounds_in.push_back(kernel.name);
-  if (rounds.rounds_in.empty()) return merged;
   rounds.shuffle = ShuffleMode::none;
   rounds.rotate = RotateMode::none;
   rounds.coarsen = {1, 1, 1};
   rounds.coarsen_auto = false;
   rounds.remaps.clear();
   rounds.details = false;
-  Optimized result = run_standard(merged.text, file, rounds, true, assembler);
-  for (KernelReport& kernel : merged.report.kernels) {
-    const auto now = std::ranges::find(result.report.kernels, kernel.name, &KernelReport::name);
-    if (!kernel.rounds_wait || now == result.report.kernels.end()) continue;
-    kernel.rounds =
-        now->changed || now->reason.empty() ? now->rounds : "not in registers: " + now->reason;
+  Optimized result =
+      run_standard(merged.text, file, rounds, true, assembler, standard.waiting_for_rounds).made;
+  for (const std::string& name : standard.waiting_for_rounds) {
+    const auto kernel = std::ranges::find(merged.report.kernels, name, &KernelReport::name);
+    const auto now = std::ranges::find(result.report.kernels, name, &KernelReport::name);
+    if (kernel == merged.report.kernels.end() || now == result.report.kernels.end()) continue;
+    kernel->rounds = now->rounds;
+    if (!now->changed && !now->left_alone.empty())
+      kernel->rounds = {Status::refused, now->left_alone.reason,
+                        "not in registers: " + now->left_alone.text};
   }
   merged.report.calls += result.report.calls;
   merged.text = std::move(result.text);
-  return merged;
+  return std::move(merged);
 }
 
 } // namespace
 
 Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
               Assembler* assembler) {
-  Optimized standard = run_standard(text, file, options, rewrite, assembler);
-  if (rewrite) standard = with_rounds(std::move(standard), file, options, assembler);
+  Standard first = run_standard(text, file, options, rewrite, assembler);
+  Optimized standard = with_rounds(std::move(first), file, options, assembler);
   if (!further_entries(options) || assembler == nullptr) return standard;
   return with_variants(std::move(standard), text, file, options, *assembler);
 }

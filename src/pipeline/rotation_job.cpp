@@ -52,12 +52,18 @@ std::string place(const Kernel& kernel, const RotatedLoop& loop) {
 }
 
 // The most frequent reason of the loads that stay.
-std::string most_frequent(const std::map<std::size_t, std::string>& kept) {
-  std::map<std::string, unsigned> counts;
-  std::string most;
+Why most_frequent(const std::map<std::size_t, Why>& kept) {
+  std::map<std::string_view, unsigned> counts;
+  const Why* most = nullptr;
   for (const auto& [event, why] : kept)
-    if (++counts[why] > counts[most]) most = why;
-  return most.empty() ? "no loop loads anything" : most;
+    if (++counts[why.text] > (most == nullptr ? 0 : counts[most->text])) most = &why;
+  return most == nullptr ? Why{Reason::no_loads, "no loop loads anything"} : *most;
+}
+
+// Trees are refused for their form, or by a module that has no shuffles.
+Reason why_no_rounds(const Kernel& kernel) {
+  const ptx::Module& module = *kernel.body.module;
+  return module.version_major < 6 ? Reason::old_module : Reason::tree_form;
 }
 
 } // namespace
@@ -69,6 +75,7 @@ RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode 
   RotationChoice choice{.plan = reuse::find_rotations(kernel, solver, options)};
   const cost::Profile* profile = cost::find_profile(architecture);
   std::string done, left;
+  const Reason against = profile != nullptr ? Reason::gains_too_little : Reason::chip_unknown;
   std::erase_if(choice.plan.loops, [&](RotatedLoop& loop) {
     if (!loop.again.empty()) loop.trips = std::max(trips, 1U);
     cost::RotationVerdict verdict;
@@ -87,9 +94,10 @@ RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode 
     return !verdict.pays;
   });
   if (!choice.plan.loops.empty()) {
-    choice.outcome = "rotated: " + done;
+    choice.outcome = {Status::done, Reason::none, "rotated: " + done};
   } else {
-    choice.outcome = "not rotated: " + (left.empty() ? most_frequent(choice.plan.kept) : left);
+    const Why why = left.empty() ? most_frequent(choice.plan.kept) : Why{against, left};
+    choice.outcome = {Status::refused, why.reason, "not rotated: " + why.text};
   }
   return choice;
 }
@@ -109,12 +117,15 @@ RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
     });
   if (choice.plan.stretches.empty()) {
     const std::string& why = choice.plan.refused;
-    choice.outcome = "not in registers: " + (why.empty() ? "no tree of a known form" : why);
+    choice.outcome = {Status::refused, why_no_rounds(kernel),
+                      "not in registers: " + (why.empty() ? "no tree of a known form" : why)};
     return choice;
   }
+  std::string& words = choice.outcome.text;
+  choice.outcome.status = Status::done;
   for (const reuse::Rounds& rounds : choice.plan.stretches)
-    choice.outcome += fmt::format(
-        "{} the {} at line {}", choice.outcome.empty() ? "in registers:" : ",",
+    words += fmt::format(
+        "{} the {} at line {}", words.empty() ? "in registers:" : ",",
         rounds.grows    ? "rounds of a loop up to width 16"
         : rounds.rolled ? "rounds of a loop from width 16 on"
                         : fmt::format("rounds between {} barriers", rounds.barriers.size() + 1),

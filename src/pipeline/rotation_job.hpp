@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ptxasw/options.hpp"
+#include "ptxasw/reason.hpp"
 #include "reuse/rotation.hpp"
 #include "reuse/rounds.hpp"
 
@@ -14,7 +15,7 @@ namespace ptxasw::pipeline {
 
 struct RotationChoice {
   reuse::RotationPlan plan; // of the loops that are to be rotated
-  std::string outcome;      // "rotated: ..." or "not rotated: ..."; empty: nothing was asked for
+  Decision outcome;         // "rotated: ..." or "not rotated: ..."
 };
 
 // `trips`: as --rotate-trips says.
@@ -24,7 +25,7 @@ RotationChoice choose_rotations(emulator::Kernel& kernel, sym::Solver& solver, R
 
 struct RoundsChoice {
   reuse::RoundsPlan plan;
-  std::string outcome; // "in registers: ..." or "not in registers: ..."
+  Decision outcome; // "in registers: ..." or "not in registers: ..."
 };
 
 // `block`: the known shape of blocks, zeros where it is not known.

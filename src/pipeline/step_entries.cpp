@@ -35,7 +35,7 @@ public:
     for (const std::string& name : free) {
       const auto found = pinning.kernels.find(name);
       if (found == pinning.kernels.end() || !found->second.refused.empty())
-        refuse(name,
+        refuse(name, Reason::fusing_unknown,
                fmt::format("which products ptxas fuses could not be pinned ({})",
                            found == pinning.kernels.end() ? "not known" : found->second.refused));
     }
@@ -54,8 +54,9 @@ private:
                              {.time = options_.kernel_budget, .memory = options_.memory_budget});
   }
 
-  void refuse(const std::string& name, const std::string& why) {
+  void refuse(const std::string& name, Reason reason, const std::string& why) {
     made_[name].outcome = "no time step: " + why;
+    made_[name].against = reason;
     candidates_.erase(name);
   }
 
@@ -64,11 +65,11 @@ private:
     emulator::Kernel kernel = emulate(function);
     const reuse::StepPlan plan = reuse::find_step(kernel);
     candidates_.insert(name);
-    if (!plan.refused.empty()) return refuse(name, plan.refused);
+    if (!plan.refused.empty()) return refuse(name, Reason::step_form, plan.refused);
     if (options_.fp_contract != FpContract::exact) return;
     const rewrite::Freedom freedom = rewrite::count_freedom(kernel.body);
     if (freedom.foldable != 0)
-      refuse(name, "ptxas may fold approximate functions of constants");
+      refuse(name, Reason::folding_unknown, "ptxas may fold approximate functions of constants");
     else if (freedom.fusable != 0)
       free.push_back(name);
   }
@@ -81,7 +82,10 @@ private:
     emulator::Kernel kernel = emulate(*function);
     const reuse::StepPlan plan = reuse::find_step(kernel);
     result.outcome = describe_step(plan);
-    if (!plan.refused.empty()) return;
+    if (!plan.refused.empty()) {
+      result.against = Reason::step_form;
+      return;
+    }
     std::optional<unsigned> count;
     if (!options_.steps_auto) count = options_.steps;
     if (!add(result, kernel, plan, *function, count) || !options_.steps_auto) return;
@@ -96,9 +100,13 @@ private:
     const std::string name(function.name);
     // Under the kernel's own name, to be judged in its place.
     rewrite::StepEntry entry = shaped(kernel, plan, function, count);
-    if (entry.refused.empty() && options_.fp_contract == FpContract::exact)
+    Reason against = Reason::step_form;
+    if (entry.refused.empty() && options_.fp_contract == FpContract::exact) {
       entry.refused = judged(function, entry.text);
+      against = Reason::machine_code;
+    }
     if (!entry.refused.empty()) {
+      if (result.steps.empty()) result.against = against;
       result.outcome += fmt::format("; no entry for several steps: {}", entry.refused);
       return false;
     }
@@ -148,7 +156,7 @@ private:
     const std::string name(function.name);
     const auto found = judge(module_, replaced(function, text), {name}, assembler_);
     const auto why = found.find(name);
-    return why == found.end() ? "" : why->second;
+    return why == found.end() ? "" : why->second.text;
   }
 
   // The first mention is that of the header.

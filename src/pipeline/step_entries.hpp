@@ -10,6 +10,7 @@
 #include "ptx/parse.hpp"
 #include "ptxasw/assembler.hpp"
 #include "ptxasw/options.hpp"
+#include "ptxasw/reason.hpp"
 #include "reuse/step.hpp"
 
 #include <map>
@@ -22,6 +23,7 @@ struct StepEntries {
   std::string text;                   // of the functions
   std::vector<contract::Steps> steps; // empty: there are none
   std::string outcome;                // in words, for the report
+  Reason against = Reason::none;      // where there is no entry
 };
 
 // By kernel. `text`: as the compiler made it.

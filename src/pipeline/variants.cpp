@@ -235,11 +235,12 @@ public:
     return print();
   }
 
-  // What came of --steps, in words, by kernel.
-  [[nodiscard]] std::map<std::string, std::string> step_outcomes() const {
-    std::map<std::string, std::string> outcomes;
+  // What came of --steps, by kernel.
+  [[nodiscard]] std::map<std::string, Decision> step_outcomes() const {
+    std::map<std::string, Decision> outcomes;
     for (const auto& [kernel, entries] : steps_)
-      outcomes[kernel] = entries.outcome;
+      outcomes[kernel] = {entries.steps.empty() ? Status::refused : Status::done, entries.against,
+                          entries.outcome};
     return outcomes;
   }
 
@@ -361,13 +362,10 @@ private:
   }
 
   [[nodiscard]] std::optional<Proposal> as_remapped(KernelResult made) const {
-    constexpr std::string_view done = "remapped: ";
-    const std::string& outcome = made.report.remapping;
-    if (!outcome.starts_with(done)) return std::nullopt;
+    if (!made.remapped) return std::nullopt;
     return Proposal{find_kernel(module_, made.report.name),
                     std::move(made.edits),
-                    {.name = outcome.substr(done.size(), outcome.find(';') - done.size()),
-                     .kind = Kind::remapped}};
+                    {.name = ptxasw::text_of(*made.remapped), .kind = Kind::remapped}};
   }
 
   // Of each kernel one way at most. Kept is what means what it was meant to (rewrite/apply.hpp) and
@@ -385,7 +383,7 @@ private:
       names.emplace_back(made.kernel->name);
     }
     const rewrite::Rewritten rewritten = rewrite::apply(module_, changes);
-    std::map<std::string, std::string> judged;
+    std::map<std::string, Why> judged;
     if (options_.fp_contract == FpContract::exact)
       judged = judge(module_, rewritten, names, assembler_);
     const ptx::Module made = ptx::parse(rewritten.text, file_);

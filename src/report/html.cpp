@@ -133,9 +133,10 @@ std::string kernel_section(const KernelReport& kernel) {
   if (kernel.ptx_line != 0)
     text += fmt::format(", <a href=\"#L{0}\">line {0}</a>", kernel.ptx_line);
   text += "</div>\n";
-  if (!kernel.reason.empty())
+  if (!kernel.left_alone.empty())
     text += fmt::format("<p class=\"callout\">{}: {}</p>\n",
-                        kernel.analyzed ? "Left alone" : "Not analyzed", escaped(kernel.reason));
+                        kernel.analyzed ? "Left alone" : "Not analyzed",
+                        escaped(kernel.left_alone.text));
   if (kernel.analyzed)
     text += fmt::format("<p>{} of {} covered; {} with mean |delta| {:.2f}, {}; {}, {} of which {} "
                         "by Z3.</p>\n",

@@ -47,8 +47,8 @@ Json to_json(const AccessReport& access) {
           {"class", cost::name(access.access)},
           {"loop_depth", access.loop_depth},
           {"outcome", name(access.outcome)},
-          {"reason", access.reason},
-          {"reason_code", reason_code(access.reason)},
+          {"reason", access.kept.text},
+          {"reason_code", code(access.kept.reason)},
           {"rewrite", rewrite_of(access)}};
 }
 
@@ -86,54 +86,64 @@ Json to_json(const CoarsenCandidate& candidate) {
           {"gain", candidate.gain},
           {"worst", candidate.worst},
           {"chosen", candidate.chosen},
-          {"verdict", candidate.verdict},
-          {"verdict_code", reason_code(candidate.verdict)}};
+          {"verdict", candidate.verdict.text},
+          {"verdict_code", code(candidate.verdict.reason)}};
 }
 
 Json to_json(const std::vector<WhyNot>& reasons) {
   Json list = Json::array();
   for (const auto& why : reasons)
-    list.push_back({{"rewrite", why.rewrite}, {"code", why.code}, {"text", why.text}});
+    list.push_back({{"rewrite", why.rewrite}, {"code", code(why.reason)}, {"text", why.text}});
   return list;
+}
+
+Json decisions_of(const KernelReport& kernel) {
+  Json all = Json::object();
+  for (const auto& [rewrite, decision] : decisions(kernel))
+    all[std::string(rewrite)] = {{"status", name(decision->status)},
+                                 {"code", code(decision->reason)}};
+  return all;
 }
 
 Json to_json(const KernelReport& kernel) {
   const CoarsenCandidate* way = best_way(kernel);
   Json accesses = Json::array(), candidates = Json::array();
-  for (const auto& candidate : kernel.candidates)
+  for (const auto& candidate : kernel.weighed.ways)
     candidates.push_back(to_json(candidate));
   for (const auto& access : kernel.accesses)
     accesses.push_back(to_json(access));
-  return {
-      {"name", kernel.name},
-      {"demangled", demangled(kernel.name)},
-      {"line", kernel.ptx_line},
-      {"analyzed", kernel.analyzed},
-      {"changed", kernel.changed},
-      {"reason", kernel.reason},
-      {"why_unchanged", to_json(why_unchanged(kernel))},
-      {"way", way != nullptr ? Json(to_string(way->how)) : Json(nullptr)},
-      {"predicted_gain", way != nullptr && way->gain > 0 ? Json(way->gain) : Json(nullptr)},
-      {"coarsening", kernel.coarsening},
-      {"grid_divided_by", kernel.grid_divided_by},
-      {"grid_rest_by_itself", kernel.grid_rest_by_itself},
-      {"remapping", kernel.remapping},
-      {"steps", kernel.steps},
-      {"rotation", kernel.rotation},
-      {"rounds", kernel.rounds},
-      {"coarsen", {{"original", to_json(kernel.original)}, {"candidates", std::move(candidates)}}},
-      {"fusable", kernel.fusable},
-      {"foldable", kernel.foldable},
-      {"pinned", kernel.pinned},
-      {"pinned_bytes", kernel.pinned_bytes},
-      {"loads", kernel.loads},
-      {"covered", kernel.covered},
-      {"shuffles", kernel.shuffles},
-      {"moves", kernel.moves},
-      {"mean_delta", kernel.mean_delta},
-      {"milliseconds", kernel.milliseconds},
-      {"queries", {{"total", kernel.solver_queries}, {"z3", kernel.z3_queries}}},
-      {"accesses", std::move(accesses)}};
+  return {{"name", kernel.name},
+          {"demangled", demangled(kernel.name)},
+          {"line", kernel.ptx_line},
+          {"analyzed", kernel.analyzed},
+          {"changed", kernel.changed},
+          {"reason", kernel.left_alone.text},
+          {"reason_code", code(kernel.left_alone.reason)},
+          {"why_unchanged", to_json(why_unchanged(kernel))},
+          {"way", way != nullptr ? Json(to_string(way->how)) : Json(nullptr)},
+          {"predicted_gain", way != nullptr && way->gain > 0 ? Json(way->gain) : Json(nullptr)},
+          {"decisions", decisions_of(kernel)},
+          {"coarsening", kernel.coarsening.text},
+          {"grid_divided_by", kernel.grid_divided_by},
+          {"grid_rest_by_itself", kernel.grid_rest_by_itself},
+          {"remapping", kernel.remapping.text},
+          {"steps", kernel.steps.text},
+          {"rotation", kernel.rotation.text},
+          {"rounds", kernel.rounds.text},
+          {"coarsen",
+           {{"original", to_json(kernel.weighed.as_it_is)}, {"candidates", std::move(candidates)}}},
+          {"fusable", kernel.fusable},
+          {"foldable", kernel.foldable},
+          {"pinned", kernel.pinned},
+          {"pinned_bytes", kernel.pinned_bytes},
+          {"loads", kernel.loads},
+          {"covered", kernel.covered},
+          {"shuffles", kernel.shuffles},
+          {"moves", kernel.moves},
+          {"mean_delta", kernel.mean_delta},
+          {"milliseconds", kernel.milliseconds},
+          {"queries", {{"total", kernel.solver_queries}, {"z3", kernel.z3_queries}}},
+          {"accesses", std::move(accesses)}};
 }
 
 } // namespace

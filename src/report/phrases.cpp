@@ -128,8 +128,8 @@ std::string outcome(const Users& users, const AccessReport& access) {
   }
   if (const auto& lines = users.of(access); !lines.empty())
     return "kept: supplies " + lines_of(lines);
-  if (access.reason.empty()) return "";
-  return "kept: " + access.reason;
+  if (access.kept.empty()) return "";
+  return "kept: " + access.kept.text;
 }
 
 std::vector<std::string> conditions(const AccessReport& access) {

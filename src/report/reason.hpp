@@ -1,39 +1,28 @@
-// Stable names for the reasons why something was left as it was. The wording of a reason is for
-// people and may change with any version; its code is for programs that read logs and reports, and
-// does not. One table (reason.cpp, documented in SCHEMA.md) says which wording has which code; a
-// test holds every reason that the kernels of the repository give against it.
+// Why a kernel was left as it was, out of what its report says of it; and the names of decisions.
 #pragma once
 
 #include "ptxasw/report.hpp"
 
-#include <span>
+#include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::report {
 
-struct Reason {
-  std::string_view code;    // "barrier"
-  std::string_view phrase;  // that occurs in the wording
-  std::string_view meaning; // for SCHEMA.md
-};
+// "not-asked", "done", "refused"
+std::string_view name(Status status);
 
-// In the order in which they are looked for. A code may have several phrases.
-std::span<const Reason> reasons();
-
-// "" for an empty text, "other" for one that no phrase fits.
-std::string_view reason_code(std::string_view wording);
-
-// Of KernelReport::coarsening, ::remapping and ::rotation, which also say what was done.
-bool is_refusal(std::string_view outcome);
+// Each rewrite with what came of it, in the order in which they are served.
+std::array<std::pair<std::string_view, const Decision*>, 6> decisions(const KernelReport& kernel);
 
 // Why a kernel that was not changed was not, in the order of what was tried: of the kernel as a
 // whole, of coarsening, of remapping, of rotation, of its loads (the most frequent). Never empty
 // for a kernel that was not changed.
 struct WhyNot {
   std::string_view rewrite; // "all", "coarsening", "remapping", "rotation", "rounds", "shuffles"
-  std::string_view code;
+  Reason reason;
   std::string text;
 };
 std::vector<WhyNot> why_unchanged(const KernelReport& kernel);

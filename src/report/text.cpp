@@ -50,15 +50,18 @@ void put_headline(std::string& out, const KernelReport& kernel, const TextStyle&
     for (const auto& line : wrap(text, style.width > 4 ? style.width - 2 : 2))
       out += "  " + paint(style, color, line) + '\n';
   };
-  const auto coded = [](const std::string& text) {
-    return fmt::format("{} [{}]", printable(text), reason_code(text));
+  const auto coded = [](const std::string& text, Reason reason) {
+    return fmt::format("{} [{}]", printable(text), code(reason));
   };
-  if (!kernel.reason.empty())
-    put((kernel.analyzed ? "left alone: " : "not analyzed: ") + coded(kernel.reason), yellow);
-  for (const std::string& done :
-       {kernel.coarsening, kernel.remapping, kernel.rotation, kernel.rounds})
-    if (!done.empty()) put(is_refusal(done) ? coded(done) : printable(done), "");
-  if (!kernel.steps.empty()) put(printable(kernel.steps), "");
+  if (const Why& why = kernel.left_alone; !why.empty())
+    put((kernel.analyzed ? "left alone: " : "not analyzed: ") + coded(why.text, why.reason),
+        yellow);
+  for (const Decision* decision :
+       {&kernel.coarsening, &kernel.remapping, &kernel.rotation, &kernel.rounds}) {
+    if (decision->status == Status::refused) put(coded(decision->text, decision->reason), "");
+    if (decision->status == Status::done) put(printable(decision->text), "");
+  }
+  if (!kernel.steps.text.empty()) put(printable(kernel.steps.text), "");
   if (const auto& by = kernel.grid_divided_by; by != std::array{1U, 1U, 1U})
     put(fmt::format("launch it with a grid divided by {}x{}x{}", by[0], by[1], by[2]), yellow);
   if (kernel.analyzed) put(covered(kernel) + "; " + effort(kernel), "");
@@ -143,7 +146,8 @@ void put_summary(std::string& out, const Report& report, const TextStyle& style)
 
 // What ptxas made of each way to coarsen, and what the model says of it.
 void put_candidates(std::string& out, const KernelReport& kernel, const TextStyle& style) {
-  if (kernel.candidates.empty() || !kernel.original.usage) return;
+  const auto& [as_it_is, ways] = kernel.weighed;
+  if (ways.empty() || !as_it_is.usage) return;
   Table table({{"way"},
                {"registers", Align::right},
                {"loads", Align::right},
@@ -159,10 +163,10 @@ void put_candidates(std::string& out, const KernelReport& kernel, const TextStyl
                number(usage ? usage->path / static_cast<double>(copies) : 0),
                number(usage ? usage->latency / copies : 0), fmt::format("{:.2f}", gain), verdict});
   };
-  row("as it is", kernel.original.work, kernel.original.usage, 1, 1, "");
-  for (const CoarsenCandidate& candidate : kernel.candidates)
+  row("as it is", as_it_is.work, as_it_is.usage, 1, 1, "");
+  for (const CoarsenCandidate& candidate : ways)
     row(to_string(candidate.how), candidate.work, candidate.usage, candidate.how.copies(),
-        candidate.gain, candidate.chosen ? "chosen" : candidate.verdict);
+        candidate.gain, candidate.chosen ? "chosen" : candidate.verdict.text);
   out += '\n' + table.render(style.width, 2);
 }
 
@@ -217,7 +221,7 @@ std::string outcome_sentence(const KernelReport& kernel, const Users& users,
                              const AccessReport& access) {
   std::string text = outcome(users, access);
   if (!text.empty() || access.is_store) return text;
-  if (!kernel.reason.empty()) return "kept, as the whole kernel is: " + kernel.reason;
+  if (!kernel.left_alone.empty()) return "kept, as the whole kernel is: " + kernel.left_alone.text;
   return "kept: nothing was rewritten";
 }
 

@@ -51,4 +51,12 @@ bool disjoint(sym::Context& c, Relaxed& along_x, const Event& store, const Event
   return true;
 }
 
+Reason reason_of(ptx::Space space) {
+  switch (space) {
+  case ptx::Space::shared: return Reason::shared_memory;
+  case ptx::Space::local: return Reason::local_memory;
+  default: return Reason::memory_kind;
+  }
+}
+
 } // namespace ptxasw::reuse

@@ -16,6 +16,9 @@ namespace ptxasw::reuse {
 // then both sides must extend alike, which same_shape demands.
 bool whole_registers(const ptx::Body& body, const emulator::Event& load);
 
+// Why accesses to a space are left alone.
+Reason reason_of(ptx::Space space);
+
 // Two loads bring the same bytes in the same form.
 bool same_shape(const ptx::Body& body, const emulator::Event& s, const emulator::Event& d);
 

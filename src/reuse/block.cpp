@@ -265,7 +265,8 @@ void set_axes(emulator::Kernel& kernel, const BlockOptions& options, BlockPlan& 
     if (!plan.refused.empty()) return;
     count *= std::min(plan.axes[axis].factor, most_copies + 1);
     if (!ptx::reads_special(kernel.body, ptx::along(ptx::Special::ctaid_x, axis))) {
-      plan.refused = fmt::format("it does not read %ctaid.{}", axis_name(axis));
+      plan.refused = {Reason::axis_unread,
+                      fmt::format("it does not read %ctaid.{}", axis_name(axis))};
       return;
     }
     // Rows along x would take the lanes of a warp apart.
@@ -274,9 +275,9 @@ void set_axes(emulator::Kernel& kernel, const BlockOptions& options, BlockPlan& 
     seeds.push_back(
         ptx::along(plan.axes[axis].rows ? ptx::Special::tid_x : ptx::Special::ctaid_x, axis));
   }
-  if (count == 1) plan.refused = "no axis to coarsen";
+  if (count == 1) plan.refused = {Reason::not_asked, "no axis to coarsen"};
   if (count > most_copies || count * kernel.body.insts.size() > most_instructions)
-    plan.refused = "too many copies";
+    plan.refused = {Reason::too_large, "too many copies"};
   if (!plan.refused.empty()) return;
   kernel.context->spend(4 * count * kernel.body.insts.size());
   enumerate_copies(plan);

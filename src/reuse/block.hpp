@@ -69,7 +69,7 @@ struct BlockOptions {
 };
 
 struct BlockPlan {
-  std::string refused; // why the kernel cannot be coarsened so; nothing else is then valid
+  Why refused; // why the kernel cannot be coarsened so; nothing else is then valid
   std::array<Axis, 3> axes;
   std::vector<std::array<unsigned, 3>> copies; // offsets along the axes; copy 0 has none
   analysis::Variance variance;

@@ -1,6 +1,7 @@
 // The rules, each with the reason that a user reads. src/rewrite/COARSENING.md argues for them.
 #include "reuse/block_rules.hpp"
 
+#include "reuse/access_pair.hpp"
 #include "reuse/block_shift.hpp"
 #include "reuse/waiting.hpp"
 
@@ -49,15 +50,18 @@ bool is_observation(Special special) {
   }
 }
 
-std::string why_not_space(const ptx::Body& body, const Inst& inst) {
+Why why_not_space(const ptx::Body& body, const Inst& inst) {
   switch (inst.mods.space) {
   case ptx::Space::generic:
   case ptx::Space::global:
   case ptx::Space::const_:
   case ptx::Space::param:
   case ptx::Space::local: return {};
-  case ptx::Space::shared: return at_line(body, inst, "the block's shared memory");
-  default: return at_line(body, inst, fmt::format("{} memory", ptx::name(inst.mods.space)));
+  case ptx::Space::shared:
+    return at_line(body, inst, Reason::shared_memory, "the block's shared memory");
+  default:
+    return at_line(body, inst, Reason::memory_kind,
+                   fmt::format("{} memory", ptx::name(inst.mods.space)));
   }
 }
 
@@ -67,29 +71,37 @@ bool makes_generic(const Inst& inst, ptx::Space space) {
   return inst.op == Op::cvta && !inst.mods.to && inst.mods.space == space;
 }
 
-std::string why_not_group(const ptx::Body& body, const Inst& inst) {
+Why why_not_group(const ptx::Body& body, const Inst& inst) {
   switch (ptx::group(inst.op)) {
   case Group::pure:
     return makes_generic(inst, ptx::Space::shared)
-               ? at_line(body, inst, "makes an address of the block's shared memory")
-               : "";
+               ? at_line(body, inst, Reason::shared_memory,
+                         "makes an address of the block's shared memory")
+               : Why{};
   case Group::branch:
   case Group::exit: return {};
   case Group::hint:
-    return inst.op == Op::prefetch || inst.op == Op::prefetchu ? ""
-                                                               : at_line(body, inst, "not handled");
+    return inst.op == Op::prefetch || inst.op == Op::prefetchu
+               ? Why{}
+               : at_line(body, inst, Reason::not_handled, "not handled");
   case Group::load:
   case Group::store:
-    if (inst.op == Op::discard) return at_line(body, inst, "destroys memory");
+    if (inst.op == Op::discard)
+      return at_line(body, inst, Reason::destroys_memory, "destroys memory");
     return why_not_space(body, inst);
   case Group::texture:
-    return inst.op == Op::suld ? at_line(body, inst, "reads a surface that blocks may write") : "";
-  case Group::barrier: return at_line(body, inst, "waits for other threads");
-  case Group::fence: return at_line(body, inst, "orders memory for other blocks to see");
-  case Group::atomic: return at_line(body, inst, "blocks can observe each other through it");
-  case Group::warp: return at_line(body, inst, "depends on which lanes run together");
-  case Group::call: return at_line(body, inst, "a call");
-  default: return at_line(body, inst, "not handled");
+    return inst.op == Op::suld
+               ? at_line(body, inst, Reason::surface, "reads a surface that blocks may write")
+               : Why{};
+  case Group::barrier: return at_line(body, inst, Reason::barrier, "waits for other threads");
+  case Group::fence:
+    return at_line(body, inst, Reason::fence, "orders memory for other blocks to see");
+  case Group::atomic:
+    return at_line(body, inst, Reason::atomic, "blocks can observe each other through it");
+  case Group::warp:
+    return at_line(body, inst, Reason::warp_operation, "depends on which lanes run together");
+  case Group::call: return at_line(body, inst, Reason::call, "a call");
+  default: return at_line(body, inst, Reason::not_handled, "not handled");
   }
 }
 
@@ -106,26 +118,33 @@ std::string at_line(const ptx::Body& body, const Inst& inst, std::string_view wh
   return fmt::format("{} at line {}: {}", ptx::name(inst.op), ptx::line_of(body, inst), why);
 }
 
-std::string why_not_a_plain_kernel(const emulator::Kernel& kernel) {
+Why at_line(const ptx::Body& body, const Inst& inst, Reason reason, std::string_view why) {
+  return {reason, at_line(body, inst, why)};
+}
+
+Why why_not_a_plain_kernel(const emulator::Kernel& kernel) {
   if (!kernel.trace.refused.empty()) return kernel.trace.refused;
-  if (!kernel.body.function->is_entry) return "not a kernel";
-  if (kernel.body.function->uses_clusters) return "its blocks form clusters";
+  if (!kernel.body.function->is_entry) return {Reason::not_a_kernel, "not a kernel"};
+  if (kernel.body.function->uses_clusters) return {Reason::clusters, "its blocks form clusters"};
   return why_it_waits(kernel);
 }
 
-std::string why_threads_meet(const ptx::Body& body, const Inst& inst) {
-  if (promises_one_way(inst)) return at_line(body, inst, "promises that the lanes of a warp agree");
-  if (std::string why = why_not_group(body, inst); !why.empty()) return why;
+Why why_threads_meet(const ptx::Body& body, const Inst& inst) {
+  if (promises_one_way(inst))
+    return at_line(body, inst, Reason::copies_part, "promises that the lanes of a warp agree");
+  if (const Why why = why_not_group(body, inst); !why.empty()) return why;
   const ptx::Effects effects = ptx::effects(body, inst);
-  if (effects.ordered) return at_line(body, inst, "volatile or ordered access");
+  if (effects.ordered) return at_line(body, inst, Reason::ordered, "volatile or ordered access");
   return why_it_observes(body, inst);
 }
 
-std::string why_it_observes(const ptx::Body& body, const Inst& inst) {
-  if (inst.opaque) return at_line(body, inst, "an operand form without semantics");
+Why why_it_observes(const ptx::Body& body, const Inst& inst) {
+  if (inst.opaque)
+    return at_line(body, inst, Reason::unknown_instruction, "an operand form without semantics");
   for (const Arg& src : body.src(inst)) {
     if (src.kind == Arg::Kind::special && is_observation(src.special))
-      return at_line(body, inst, fmt::format("reads {}", ptx::info(src.special).name));
+      return at_line(body, inst, Reason::reads_special,
+                     fmt::format("reads {}", ptx::info(src.special).name));
   }
   return {};
 }
@@ -144,37 +163,40 @@ bool is_debug_information(std::string_view directive) {
 
 } // namespace
 
-std::string why_not_a_plain_text(const emulator::Kernel& kernel) {
+Why why_not_a_plain_text(const emulator::Kernel& kernel) {
   const ptx::Module& module = *kernel.body.module;
   for (const ptx::Statement& statement : module.statements) {
     if (statement.kind == ptx::StatementKind::directive &&
         is_debug_information(module.slice(statement.range)))
-      return "debug information names its labels";
+      return {Reason::debug_labels, "debug information names its labels"};
   }
   return {};
 }
 
-std::string why_not_coarsened(const emulator::Kernel& kernel) {
+Why why_not_coarsened(const emulator::Kernel& kernel) {
   const ptx::Body& body = kernel.body;
-  if (std::string why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
-  if (std::string why = why_not_a_plain_text(kernel); !why.empty()) return why;
+  if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
+  if (const Why why = why_not_a_plain_text(kernel); !why.empty()) return why;
   for (const ptx::Statement& statement : body.module->body_of(*body.function)) {
     if (statement.kind != ptx::StatementKind::variable) continue;
     const ptx::Variable& variable = body.module->variables[statement.index];
     const bool of_a_call = variable.space == ptx::Space::param;
     if (variable.space != ptx::Space::reg && !of_a_call)
-      return fmt::format("declares {} memory", ptx::name(variable.space));
+      return {reason_of(variable.space),
+              fmt::format("declares {} memory", ptx::name(variable.space))};
   }
   // Generic addresses reach what the module declares for the block, too.
   for (const ptx::Symbol& symbol : body.symbols) {
     const bool of_the_block =
         symbol.space == ptx::Space::shared || symbol.space == ptx::Space::local;
     if (symbol.kind == ptx::Symbol::Kind::variable && of_the_block)
-      return fmt::format("uses {}, in {} memory", symbol.name, ptx::name(symbol.space));
+      return {reason_of(symbol.space),
+              fmt::format("uses {}, in {} memory", symbol.name, ptx::name(symbol.space))};
   }
   for (const Inst& inst : body.insts) {
-    if (std::string why = why_threads_meet(body, inst); !why.empty()) return why;
-    if (uses_local_memory(inst)) return at_line(body, inst, copies_share_a_frame);
+    if (const Why why = why_threads_meet(body, inst); !why.empty()) return why;
+    if (uses_local_memory(inst))
+      return at_line(body, inst, Reason::local_memory, copies_share_a_frame);
   }
   return {};
 }
@@ -186,19 +208,21 @@ bool needs_agreement(const emulator::Kernel& kernel, const analysis::Variance& v
          !variance.is_apart(kernel.body, inst);
 }
 
-std::string why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& variance) {
+Why why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& variance) {
   const ptx::Body& body = kernel.body;
   if (body.carry != ptx::none && variance.registers[body.carry])
-    return "its carry chains differ between copies, and there is one carry flag";
+    return {Reason::carry_flag,
+            "its carry chains differ between copies, and there is one carry flag"};
   for (InstId i = 0; i < body.insts.size(); ++i) {
     const Inst& inst = body.insts[i];
     if (!needs_agreement(kernel, variance, inst)) continue;
     if (inst.op != Op::bra && inst.op != Op::ret && inst.op != Op::exit)
-      return at_line(body, inst, "copies may go different ways");
+      return at_line(body, inst, Reason::copies_part, "copies may go different ways");
     if (kernel.loops.innermost[kernel.cfg.block_of[i]] != ~0U)
-      return at_line(body, inst, "copies may go different ways in a loop");
+      return at_line(body, inst, Reason::copies_part, "copies may go different ways in a loop");
     if (!can_start_over(kernel, i))
-      return at_line(body, inst, "copies may go different ways after memory has been written");
+      return at_line(body, inst, Reason::copies_part,
+                     "copies may go different ways after memory has been written");
   }
   return {};
 }

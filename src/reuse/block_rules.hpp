@@ -4,6 +4,7 @@
 
 #include "analysis/variance.hpp"
 #include "emulator/emulate.hpp"
+#include "ptxasw/reason.hpp"
 
 #include <array>
 #include <string>
@@ -12,23 +13,24 @@
 namespace ptxasw::reuse {
 
 // Rules that do not depend on the axis. Empty, or a reason for people.
-std::string why_not_coarsened(const emulator::Kernel& kernel);
+Why why_not_coarsened(const emulator::Kernel& kernel);
 
 // Rules for all rewrites that let blocks or threads do each other's work. Empty, or a reason.
-std::string why_not_a_plain_kernel(const emulator::Kernel& kernel);
+Why why_not_a_plain_kernel(const emulator::Kernel& kernel);
 
 // Rules about one instruction, for all rewrites that let a thread do another's work: it may wait
 // for, observe or disturb other threads. Empty, or a reason.
-std::string why_threads_meet(const ptx::Body& body, const ptx::Inst& inst);
+Why why_threads_meet(const ptx::Body& body, const ptx::Inst& inst);
 // The part of these rules that is about what the instruction sees of the machine.
-std::string why_it_observes(const ptx::Body& body, const ptx::Inst& inst);
+Why why_it_observes(const ptx::Body& body, const ptx::Inst& inst);
 // Debug information and the module's other ties to the kernel's text. Empty, or a reason.
-std::string why_not_a_plain_text(const emulator::Kernel& kernel);
+Why why_not_a_plain_text(const emulator::Kernel& kernel);
 // Copies have one frame.
 bool uses_local_memory(const ptx::Inst& inst);
 inline constexpr std::string_view copies_share_a_frame =
     "copies would share the thread's local memory";
 // "atom at line 7: blocks can ..."
+Why at_line(const ptx::Body& body, const ptx::Inst& inst, Reason reason, std::string_view why);
 std::string at_line(const ptx::Body& body, const ptx::Inst& inst, std::string_view why);
 
 // The branch may go different ways in different copies, so the copies have to agree at run time.
@@ -36,7 +38,7 @@ bool needs_agreement(const emulator::Kernel& kernel, const analysis::Variance& v
                      const ptx::Inst& inst);
 
 // Rules about what differs between the copies.
-std::string why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& variance);
+Why why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& variance);
 
 // Nothing that other threads could see happens before `inst`, on any path to it: from here the
 // copies may still be started over, one after another.

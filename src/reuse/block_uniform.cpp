@@ -2,6 +2,7 @@
 // own, and both make more differ. It ends, for all three only grow.
 #include "reuse/block_uniform.hpp"
 
+#include "reuse/access_pair.hpp"
 #include "reuse/block_rules.hpp"
 #include "reuse/calls.hpp"
 #include "reuse/shared_symbols.hpp"
@@ -96,41 +97,46 @@ bool is_shared_access(const Inst& inst) {
   return (inst.op == Op::ld || inst.op == Op::st) && inst.mods.space == ptx::Space::shared;
 }
 
-std::string why_not_together(const ptx::Body& body, const Inst& inst) {
+Why why_not_together(const ptx::Body& body, const Inst& inst) {
   const Group group = ptx::group(inst.op);
   const bool ordered = is_atomic(inst) || is_ordered_access(body, inst) || is_fence(inst);
   const bool plain_shared = is_shared_access(inst) && !ptx::effects(body, inst).ordered;
   if (ordered || is_block_barrier(inst) || is_of_a_warp(inst) || plain_shared)
     return why_it_observes(body, inst);
   if (is_matrix(inst)) return {};
-  if (group == Group::barrier) return at_line(body, inst, "not a barrier of threads of the block");
+  if (group == Group::barrier)
+    return at_line(body, inst, Reason::barrier, "not a barrier of threads of the block");
   if (group == Group::call) return why_not_called(body, inst);
-  if (uses_local_memory(inst)) return at_line(body, inst, copies_share_a_frame);
+  if (uses_local_memory(inst))
+    return at_line(body, inst, Reason::local_memory, copies_share_a_frame);
   // Lanes of a warp stay together, so they keep their promise.
   if ((group == Group::branch || group == Group::exit) && inst.mods.uni)
     return why_it_observes(body, inst);
   return why_threads_meet(body, inst);
 }
 
-std::string why_not_declared(const ptx::Body& body) {
+Why why_not_declared(const ptx::Body& body) {
   for (const ptx::Statement& statement : body.module->body_of(*body.function)) {
     if (statement.kind != ptx::StatementKind::variable) continue;
     for (std::uint32_t n = 0; n < statement.count; ++n) {
       const ptx::Variable& variable = body.module->variables[statement.index + n];
       const bool of_a_call = variable.space == ptx::Space::param;
       if (variable.space != ptx::Space::reg && variable.space != ptx::Space::shared && !of_a_call)
-        return fmt::format("declares {} memory", ptx::name(variable.space));
+        return {reason_of(variable.space),
+                fmt::format("declares {} memory", ptx::name(variable.space))};
       const bool again = std::ranges::count(body.symbols, variable.name, &ptx::Symbol::name) > 1;
       if (variable.space == ptx::Space::shared && (again || variable.external))
-        return fmt::format("declares {} in a way that is not handled", variable.name);
+        return {Reason::not_handled,
+                fmt::format("declares {} in a way that is not handled", variable.name)};
     }
   }
   for (const ptx::Symbol& symbol : body.symbols) {
     if (symbol.kind != ptx::Symbol::Kind::variable) continue;
     if (symbol.space == ptx::Space::local)
-      return fmt::format("uses {}, in local memory", symbol.name);
+      return {Reason::local_memory, fmt::format("uses {}, in local memory", symbol.name)};
     if (symbol.space == ptx::Space::shared && symbol.size == 0)
-      return fmt::format("the host says how large {} is", symbol.name);
+      return {Reason::dynamic_shared_memory,
+              fmt::format("the host says how large {} is", symbol.name)};
   }
   return {};
 }
@@ -258,8 +264,8 @@ private:
   bool part(InstId branch) {
     const auto region = Parting(k_, branch).find();
     if (!region) {
-      plan_.refused =
-          at_line(body_, body_.insts[branch], "copies may part here and not meet again behind it");
+      plan_.refused = at_line(body_, body_.insts[branch], Reason::copies_part,
+                              "copies may part here and not meet again behind it");
       return false;
     }
     add(*region, branch);
@@ -272,7 +278,7 @@ private:
     if (region)
       add(*region, id);
     else
-      plan_.refused = at_line(body_, body_.insts[id], "a call beside other code");
+      plan_.refused = at_line(body_, body_.insts[id], Reason::call, "a call beside other code");
   }
 
   void add(const Region& region, InstId cause) {
@@ -282,7 +288,8 @@ private:
     std::erase_if(plan_.regions, [&](const Region& other) { return contains(region, other); });
     for (const Region& other : plan_.regions) {
       if (region.first < other.end && other.first < region.end)
-        plan_.refused = at_line(body_, body_.insts[cause], "copies may part in code that overlaps");
+        plan_.refused = at_line(body_, body_.insts[cause], Reason::copies_part,
+                                "copies may part in code that overlaps");
     }
     plan_.regions.push_back(region);
     std::fill(known_.apart.begin() + region.first, known_.apart.begin() + region.end, true);
@@ -290,14 +297,17 @@ private:
 
   void check() {
     if (body_.carry != ptx::none && plan_.variance.registers[body_.carry])
-      plan_.refused = "its carry chains differ between copies, and there is one carry flag";
+      plan_.refused = {Reason::carry_flag,
+                       "its carry chains differ between copies, and there is one carry flag"};
     for (InstId i = 0; i < body_.insts.size(); ++i) {
       if (is_block_barrier(body_.insts[i]) && may_be_missed(i))
-        plan_.refused = at_line(body_, body_.insts[i], "some copies may not come to this barrier");
+        plan_.refused = at_line(body_, body_.insts[i], Reason::copies_part,
+                                "some copies may not come to this barrier");
     }
     if (shared_.bytes(plan_.own, plan_.count()) > most_shared_bytes)
-      plan_.refused = fmt::format("{} bytes of shared memory would be needed",
-                                  shared_.bytes(plan_.own, plan_.count()));
+      plan_.refused = {Reason::shared_memory,
+                       fmt::format("{} bytes of shared memory would be needed",
+                                   shared_.bytes(plan_.own, plan_.count()))};
   }
 
   // By one of the copies: it stands where they part, or which barrier it is hangs on the copy.
@@ -321,12 +331,12 @@ private:
 
 } // namespace
 
-std::string why_not_uniform(const emulator::Kernel& kernel) {
-  if (std::string why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
-  if (std::string why = why_not_a_plain_text(kernel); !why.empty()) return why;
-  if (std::string why = why_not_declared(kernel.body); !why.empty()) return why;
+Why why_not_uniform(const emulator::Kernel& kernel) {
+  if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
+  if (const Why why = why_not_a_plain_text(kernel); !why.empty()) return why;
+  if (const Why why = why_not_declared(kernel.body); !why.empty()) return why;
   for (const Inst& inst : kernel.body.insts) {
-    if (std::string why = why_not_together(kernel.body, inst); !why.empty()) return why;
+    if (const Why why = why_not_together(kernel.body, inst); !why.empty()) return why;
   }
   return {};
 }

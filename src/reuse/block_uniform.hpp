@@ -20,7 +20,7 @@
 namespace ptxasw::reuse {
 
 // Rules that do not depend on the axis. Empty, or a reason for people.
-std::string why_not_uniform(const emulator::Kernel& kernel);
+Why why_not_uniform(const emulator::Kernel& kernel);
 
 // Fills in what differs between the copies, their regions and their own variables, or why it cannot
 // be (BlockPlan::refused).

@@ -33,19 +33,19 @@ bool is_of_a_leaf(const ptx::Body& body, const Inst& inst) {
 
 } // namespace
 
-std::string why_not_called(const ptx::Body& body, const Inst& call) {
+Why why_not_called(const ptx::Body& body, const Inst& call) {
   if (call.callee == ptx::none || call.opaque)
-    return at_line(body, call, "a call of what is not known");
+    return at_line(body, call, Reason::call, "a call of what is not known");
   const ptx::Function& f = body.module->functions[call.callee];
   if (f.is_declaration || f.external || f.weak || f.has_opaque)
-    return at_line(body, call, "a call of what another file may define");
+    return at_line(body, call, Reason::call, "a call of what another file may define");
   const ptx::Body callee = ptx::resolve(*body.module, f);
-  if (!callee.usable) return at_line(body, call, "a call of what cannot be read");
+  if (!callee.usable) return at_line(body, call, Reason::call, "a call of what cannot be read");
   if (tells_the_block(callee))
-    return at_line(body, call, "what it calls reads the index of its block");
+    return at_line(body, call, Reason::call, "what it calls reads the index of its block");
   for (const Inst& inst : callee.insts) {
     if (!is_of_a_leaf(callee, inst))
-      return at_line(body, call, "what it calls is no function of its thread alone");
+      return at_line(body, call, Reason::call, "what it calls is no function of its thread alone");
   }
   return {};
 }

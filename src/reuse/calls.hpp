@@ -20,7 +20,7 @@
 namespace ptxasw::reuse {
 
 // Empty, or a reason for people.
-std::string why_not_called(const ptx::Body& body, const ptx::Inst& call);
+Why why_not_called(const ptx::Body& body, const ptx::Inst& call);
 
 // The block { } around the call, if nothing but the call and its parameters is in it.
 std::optional<Region> call_sequence(const ptx::Body& body, ptx::InstId call);

@@ -11,14 +11,14 @@ namespace ptxasw::reuse {
 using sym::Term;
 
 bool GroundsFinder::find(const emulator::Event& load, Term there,
-                         const std::function<bool()>& meant, Grounds& grounds, std::string& why) {
+                         const std::function<bool()>& meant, Grounds& grounds, Why& why) {
   sym::Context& c = *k_.context;
   const std::vector<Term> facts = k_.facts_at(load.block);
   const unsigned unconfirmed = solver_.stats().unconfirmed;
   const auto match = match_addresses(c, solver_, facts, there, load.address, options_.paranoid);
   const bool confirmed = match && (!options_.paranoid || meant());
   if (solver_.stats().unconfirmed != unconfirmed) {
-    why = "timed out: Z3 did not repeat the proof";
+    why = {Reason::not_proved, "timed out: Z3 did not repeat the proof"};
     return false;
   }
   if (!confirmed) return false;
@@ -30,8 +30,9 @@ bool GroundsFinder::find(const emulator::Event& load, Term there,
   for (const IndexFact& fact : match->facts) {
     const auto check = places_.place(fact, load.inst);
     if (!check) {
-      why = fmt::format("its index is in no register where a wrap of {} could be checked",
-                        c.to_string(fact.index));
+      why = {Reason::not_checkable,
+             fmt::format("its index is in no register where a wrap of {} could be checked",
+                         c.to_string(fact.index))};
       return false;
     }
     grounds.checks.push_back(*check);

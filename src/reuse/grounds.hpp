@@ -37,7 +37,7 @@ public:
   // answer is no, `why` says what is missing; it stays empty where the addresses are just not
   // proved to be equal.
   bool find(const emulator::Event& load, sym::Term there, const std::function<bool()>& meant,
-            Grounds& grounds, std::string& why);
+            Grounds& grounds, Why& why);
 
 private:
   emulator::Kernel& k_;

@@ -90,20 +90,24 @@ private:
 
   // --- Which loads take part -------------------------------------------------------------------
 
-  [[nodiscard]] std::string ineligible(const Event& load) const {
-    if (load.ordered) return "volatile or ordered access: every lane must do its own";
-    if (!load.plain_cache) return "its cache operator asks for a fresh copy";
+  [[nodiscard]] Why ineligible(const Event& load) const {
+    if (load.ordered)
+      return {Reason::ordered, "volatile or ordered access: every lane must do its own"};
+    if (!load.plain_cache)
+      return {Reason::cache_operator, "its cache operator asks for a fresh copy"};
     const bool space = load.space == ptx::Space::global || global_address(load) ||
                        (load.space == ptx::Space::shared && options_.shared);
-    if (!space) return fmt::format("{} memory", ptx::name(load.space));
-    if (k_.body.insts[load.inst].opaque) return "an operand form without semantics";
+    if (!space) return {reason_of(load.space), fmt::format("{} memory", ptx::name(load.space))};
+    if (k_.body.insts[load.inst].opaque)
+      return {Reason::unknown_instruction, "an operand form without semantics"};
     if (ptx::loads_some_bytes_only(k_.body, k_.body.insts[load.inst]))
-      return "not all of its bytes are loaded (used_bytes_mask)";
+      return {Reason::some_bytes, "not all of its bytes are loaded (used_bytes_mask)"};
     if (k_.loops.innermost[load.block] != ~0U && !k_.warp_uniform_loops(load.block)) {
-      return "in a loop whose trip count may differ between lanes";
+      return {Reason::loop_trips, "in a loop whose trip count may differ between lanes"};
     }
     // 128-bit registers cannot be shuffled in 32-bit parts without a detour.
-    if (!whole_registers(k_.body, load)) return "its value does not fill its register exactly";
+    if (!whole_registers(k_.body, load))
+      return {Reason::register_width, "its value does not fill its register exactly"};
     return {};
   }
 
@@ -166,11 +170,13 @@ private:
   // --- Conditions ------------------------------------------------------------------------------
 
   // Every earlier load that covers event `e`, nearest lane first; if there is none, why.
-  std::vector<Cover> find_covers(std::size_t e, std::string& kept) {
+  std::vector<Cover> find_covers(std::size_t e, Why& kept) {
     std::vector<Cover> covers;
-    reason_ = relaxed_.stride(event(e).address).kind != Stride::Kind::unknown
-                  ? "no earlier load of a neighbouring lane reaches this address"
-                  : "its address is not affine in %tid.x, and no earlier load matches it";
+    reason_ =
+        relaxed_.stride(event(e).address).kind != Stride::Kind::unknown
+            ? Why{Reason::no_source, "no earlier load of a neighbouring lane reaches this address"}
+            : Why{Reason::no_source,
+                  "its address is not affine in %tid.x, and no earlier load matches it"};
     for (const Candidate& candidate : candidates_for(e)) {
       if (std::optional<Cover> cover = try_cover(e, candidate)) covers.push_back(*std::move(cover));
     }
@@ -185,20 +191,24 @@ private:
         fmt::format("the load at line {}", ptx::line_of(k_.body, k_.body.insts[s.inst]));
     const ptx::Module& module = *k_.body.module;
     if (candidate.delta != 0 && std::pair{module.version_major, module.version_minor} < shuffles) {
-      return refuse("the module is of .version {}.{}, and activemask came with 6.2",
+      return refuse(Reason::old_module,
+                    "the module is of .version {}.{}, and activemask came with 6.2",
                     module.version_major, module.version_minor);
     }
     if (!k_.cfg.dominates_inst(s.inst, d.inst)) {
-      return refuse("{} does not precede it on every path", where);
+      return refuse(Reason::not_dominated, "{} does not precede it on every path", where);
     }
     if (k_.loops.innermost[s.block] != k_.loops.innermost[d.block]) {
-      return refuse("{} is in another loop nest", where);
+      return refuse(Reason::other_loop, "{} is in another loop nest", where);
     }
-    if (!same_shape(k_.body, s, d)) return refuse("{} has another width or type", where);
+    if (!same_shape(k_.body, s, d))
+      return refuse(Reason::other_type, "{} has another width or type", where);
     // What .nc returns for memory that the kernel has written is undefined; a plain load is not.
-    if (s.read_only && !d.read_only) return refuse("{} is .nc, and this one is not", where);
+    if (s.read_only && !d.read_only)
+      return refuse(Reason::read_only, "{} is .nc, and this one is not", where);
     if (!source_executed(s, d)) {
-      return refuse("{} is predicated and may not have run in the other lane", where);
+      return refuse(Reason::predicated, "{} is predicated and may not have run in the other lane",
+                    where);
     }
     if (!undisturbed(s, d)) return std::nullopt;
     if (candidate.delta != 0 && rests_on_own_store(s, d)) return std::nullopt;
@@ -214,8 +224,8 @@ private:
   }
 
   template <class... Args>
-  std::optional<Cover> refuse(fmt::format_string<Args...> format, Args&&... args) {
-    reason_ = fmt::format(format, std::forward<Args>(args)...);
+  std::optional<Cover> refuse(Reason reason, fmt::format_string<Args...> format, Args&&... args) {
+    reason_ = {reason, fmt::format(format, std::forward<Args>(args)...)};
     return std::nullopt;
   }
 
@@ -233,12 +243,13 @@ private:
       if (e.kind == EventKind::load) return true;
       const std::uint32_t line = ptx::line_of(k_.body, k_.body.insts[e.inst]);
       if (e.kind == EventKind::clobber) {
-        refuse("{} at line {} orders memory between the loads", ptx::name(k_.body.insts[e.inst].op),
-               line);
+        refuse(Reason::ordered_between, "{} at line {} orders memory between the loads",
+               ptx::name(k_.body.insts[e.inst].op), line);
         return false;
       }
       if (d.read_only || disjoint(c_, relaxed_, e, d)) return true;
-      refuse("the store at line {} may write it; const __restrict__ would rule that out", line);
+      refuse(Reason::store_between,
+             "the store at line {} may write it; const __restrict__ would rule that out", line);
       return false;
     });
   }
@@ -256,7 +267,8 @@ private:
       const bool ordered = !between_.all_events(
           store.inst, s.inst, [](const Event& e) { return e.kind != EventKind::clobber; });
       if (ordered) return false;
-      refuse("the lane itself has stored it at line {}, and nothing orders that for others",
+      refuse(Reason::store_between,
+             "the lane itself has stored it at line {}, and nothing orders that for others",
              ptx::line_of(k_.body, k_.body.insts[store.inst]));
       return true;
     });
@@ -277,16 +289,16 @@ private:
   bool prove(const Event& s, const Event& d, Cover& cover) {
     const auto there = shift_.shifted(s.address, cover.delta);
     if (!there) {
-      refuse("its address depends on a value that each lane holds for itself");
+      refuse(Reason::not_affine, "its address depends on a value that each lane holds for itself");
       return false;
     }
-    reason_.clear();
+    reason_ = {};
     if (finder_.find(
             d, *there, [&] { return means(s.address, cover.delta, *there); }, cover, reason_))
       return true;
     if (reason_.empty())
-      refuse("not proved to be the address of lane + {} at line {}", cover.delta,
-             ptx::line_of(k_.body, k_.body.insts[s.inst]));
+      refuse(Reason::not_proved, "not proved to be the address of lane + {} at line {}",
+             cover.delta, ptx::line_of(k_.body, k_.body.insts[s.inst]));
     return false;
   }
 
@@ -338,7 +350,8 @@ private:
     }
     for (std::size_t load = 0; load < options.size(); ++load) {
       if (direct[load]) {
-        if (!options[load].empty()) plan.loads[load].kept = "supplies others instead";
+        if (!options[load].empty())
+          plan.loads[load].kept = {Reason::supplies_others, "supplies others instead"};
         continue;
       }
       for (const Cover& cover : options[load]) { // nearest lane first
@@ -363,7 +376,7 @@ private:
   };
   std::unordered_map<std::uint32_t, std::vector<Source>> sources_;
   std::unordered_map<std::uint32_t, std::vector<Candidate>> exact_;
-  std::string reason_;
+  Why reason_;
 };
 
 } // namespace

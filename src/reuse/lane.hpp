@@ -41,7 +41,7 @@ struct Load {
   Stride lane_stride; // from lane to lane
   Stride trip_stride; // from trip to trip of the innermost loop; 0 outside of loops
   std::optional<Cover> cover;
-  std::string kept; // why it is not covered
+  Why kept; // why it is not covered
 };
 
 struct LaneOptions {

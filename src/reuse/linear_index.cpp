@@ -30,13 +30,16 @@ public:
                threads = k_.trace.special(Special::ntid_x),
                thread = k_.trace.special(Special::tid_x);
     if (!block.valid() || !threads.valid() || !thread.valid())
-      return {.refused = "it has no index %ctaid.x * %ntid.x + %tid.x"};
+      return {.refused = {Reason::index_form, "it has no index %ctaid.x * %ntid.x + %tid.x"}};
     if (!uses_rows_only(k_, 0))
-      return {.refused = "it uses %ctaid.x and %tid.x for more than %ctaid.x * %ntid.x + %tid.x"};
+      return {.refused = {Reason::index_form,
+                          "it uses %ctaid.x and %tid.x for more than %ctaid.x * %ntid.x + %tid.x"}};
     result_.index = c_.add(c_.mul(block, threads), thread);
     visit_all();
     if (!result_.width.valid())
-      result_.refused = "it does not divide %ctaid.x * %ntid.x + %tid.x by a width known on entry";
+      result_.refused = {
+          Reason::index_form,
+          "it does not divide %ctaid.x * %ntid.x + %tid.x by a width known on entry"};
     return result_;
   }
 

@@ -12,11 +12,11 @@
 namespace ptxasw::reuse {
 
 struct LinearIndex {
-  std::string refused; // why there is none
-  sym::Term index;     // e, 32 bits
-  sym::Term width;     // 32 bits, known on entry
-  sym::Term end;       // 32 bits, known on entry: threads with e >= end have nothing to do;
-                       // invalid if that is not seen
+  Why refused;     // why there is none
+  sym::Term index; // e, 32 bits
+  sym::Term width; // 32 bits, known on entry
+  sym::Term end;   // 32 bits, known on entry: threads with e >= end have nothing to do;
+                   // invalid if that is not seen
 };
 
 LinearIndex find_linear_index(emulator::Kernel& kernel);

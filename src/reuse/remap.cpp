@@ -18,8 +18,9 @@ void plan_blocks(const emulator::Kernel& kernel, RemapPlan& plan) {
   if (!plan.refused.empty()) return;
   for (const Special special : replaced) {
     if (!ptx::reads_special(kernel.body, special))
-      plan.refused = "it does not read " + std::string(ptx::info(special).name) +
-                     ", and the order of blocks along one axis stays as it is";
+      plan.refused = {Reason::axis_unread,
+                      "it does not read " + std::string(ptx::info(special).name) +
+                          ", and the order of blocks along one axis stays as it is"};
   }
 }
 
@@ -37,12 +38,12 @@ void plan_swap(const emulator::Kernel& kernel, RemapPlan& plan) {
   plan.refused = why_threads_stay(kernel);
   if (!plan.refused.empty()) return;
   if (!reads(Special::tid_x)) {
-    plan.refused = "it does not read %tid.x";
+    plan.refused = {Reason::axis_unread, "it does not read %tid.x"};
     return;
   }
   const bool y = reads(Special::ctaid_y) || reads(Special::tid_y);
   if (!y && !reads(Special::ctaid_z) && !reads(Special::tid_z)) {
-    plan.refused = "it has one axis only";
+    plan.refused = {Reason::axis_unread, "it has one axis only"};
     return;
   }
   plan.axis = y ? 'y' : 'z';
@@ -57,7 +58,7 @@ RemapPlan plan_remap(emulator::Kernel& kernel, const Remap& remap) {
   RemapPlan plan{.remap = remap};
   switch (remap.kind) {
   case RemapKind::none:
-  case RemapKind::automatic: plan.refused = "nothing is asked for"; break;
+  case RemapKind::automatic: plan.refused = {Reason::not_asked, "nothing is asked for"}; break;
   case RemapKind::column:
   case RemapKind::zigzag:
   case RemapKind::tile:

@@ -10,7 +10,7 @@
 namespace ptxasw::reuse {
 
 struct RemapPlan {
-  std::string refused; // nothing else is then valid
+  Why refused; // nothing else is then valid
   Remap remap;
   LinearIndex linear; // of linear remaps
   char axis = 'y';    // of thread swaps: the one that lanes run along

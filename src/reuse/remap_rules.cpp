@@ -71,19 +71,20 @@ bool can_watch_other_blocks(const ptx::Body& body, const Inst& inst) {
   return effects.space != ptx::Space::shared && effects.space != ptx::Space::local;
 }
 
-std::string why_not_moved_with_block(const emulator::Kernel& kernel, InstId id) {
+Why why_not_moved_with_block(const emulator::Kernel& kernel, InstId id) {
   const ptx::Body& body = kernel.body;
   const Inst& inst = body.insts[id];
   if (concerns_cluster(body, inst))
-    return at_line(body, inst, "ties the index of a block to its cluster");
+    return at_line(body, inst, Reason::clusters, "ties the index of a block to its cluster");
   if (ptx::group(inst.op) == Group::call && !is_harmless_call(body, inst))
-    return at_line(body, inst, "what it calls may read the index of its block");
+    return at_line(body, inst, Reason::call, "what it calls may read the index of its block");
   if (can_watch_other_blocks(body, inst) && repeats(kernel.cfg, kernel.cfg.block_of[id]))
-    return at_line(body, inst,
+    return at_line(body, inst, Reason::polling,
                    "in a loop; it may wait for a block that is expected to be launched earlier");
   for (const Arg& src : body.src(inst)) {
     if (src.kind == Arg::Kind::special && tells_of_clusters(src.special))
-      return at_line(body, inst, fmt::format("reads {}", ptx::info(src.special).name));
+      return at_line(body, inst, Reason::reads_special,
+                     fmt::format("reads {}", ptx::info(src.special).name));
   }
   return {};
 }
@@ -110,33 +111,34 @@ std::size_t count(std::string_view text, std::string_view word) {
 
 } // namespace
 
-std::string why_blocks_stay(const emulator::Kernel& kernel) {
-  if (std::string why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
+Why why_blocks_stay(const emulator::Kernel& kernel) {
+  if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
   for (InstId id = 0; id < kernel.body.insts.size(); ++id) {
-    if (std::string why = why_not_moved_with_block(kernel, id); !why.empty()) return why;
+    if (const Why why = why_not_moved_with_block(kernel, id); !why.empty()) return why;
   }
   return {};
 }
 
-std::string why_threads_stay(const emulator::Kernel& kernel) {
+Why why_threads_stay(const emulator::Kernel& kernel) {
   const ptx::Body& body = kernel.body;
-  if (std::string why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
+  if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
   // Generic addresses reach what the module or the kernel declares for the block.
   for (const ptx::Symbol& symbol : body.symbols) {
     if (symbol.kind == ptx::Symbol::Kind::variable && symbol.space == ptx::Space::shared)
-      return fmt::format("uses {}, in shared memory", symbol.name);
+      return {Reason::shared_memory, fmt::format("uses {}, in shared memory", symbol.name)};
   }
   for (const Inst& inst : body.insts) {
-    if (std::string why = why_threads_meet(body, inst); !why.empty()) return why;
+    if (const Why why = why_threads_meet(body, inst); !why.empty()) return why;
     for (const Arg& src : body.src(inst)) {
       if (src.kind == Arg::Kind::special && tells_of_lanes(src.special))
-        return at_line(body, inst, fmt::format("reads {}", ptx::info(src.special).name));
+        return at_line(body, inst, Reason::reads_special,
+                       fmt::format("reads {}", ptx::info(src.special).name));
     }
   }
   return {};
 }
 
-std::string why_not_replaced(const emulator::Kernel& kernel, std::span<const Special> specials) {
+Why why_not_replaced(const emulator::Kernel& kernel, std::span<const Special> specials) {
   const ptx::Body& body = kernel.body;
   for (const Special special : specials) {
     const std::string_view name = ptx::info(special).name;
@@ -147,11 +149,13 @@ std::string why_not_replaced(const emulator::Kernel& kernel, std::span<const Spe
         if (src.kind != Arg::Kind::special) continue;
         known += static_cast<std::size_t>(ptx::info(src.special).name.starts_with(vector));
         if (src.special == special && source_width(inst) != 32)
-          return at_line(body, inst, fmt::format("reads {} in an unusual width", name));
+          return at_line(body, inst, Reason::index_form,
+                         fmt::format("reads {} in an unusual width", name));
       }
       const auto written = body.module->slice(body.module->statements[inst.statement].range);
       if (count(written, std::string(vector) + '.') != known)
-        return at_line(body, inst, fmt::format("names {} in an unusual way", vector));
+        return at_line(body, inst, Reason::index_form,
+                       fmt::format("names {} in an unusual way", vector));
     }
   }
   return {};

@@ -11,15 +11,14 @@ namespace ptxasw::reuse {
 
 // Blocks as a whole change places: block B runs where, and when, another one would have. Barriers,
 // shared memory and lane-wise instructions move along. Empty, or a reason for people.
-std::string why_blocks_stay(const emulator::Kernel& kernel);
+Why why_blocks_stay(const emulator::Kernel& kernel);
 
 // Threads change places, within their block or beyond it: nothing may join them but memory that
 // they read and write plainly.
-std::string why_threads_stay(const emulator::Kernel& kernel);
+Why why_threads_stay(const emulator::Kernel& kernel);
 
 // Every mention of these registers in the body is an operand of 32 bits that a register can
 // replace. Empty, or a reason.
-std::string why_not_replaced(const emulator::Kernel& kernel,
-                             std::span<const ptx::Special> specials);
+Why why_not_replaced(const emulator::Kernel& kernel, std::span<const ptx::Special> specials);
 
 } // namespace ptxasw::reuse

@@ -48,7 +48,7 @@ private:
     events_.clear();
     for (std::size_t e = 0; e < k_.trace.events.size(); ++e)
       if (k_.loops.innermost[event(e).block] == number) events_.push_back(e);
-    if (const std::string why = unfit(loop); !why.empty()) {
+    if (const Why why = unfit(loop); !why.empty()) {
       for (const std::size_t e : events_)
         if (event(e).kind == EventKind::load) plan_.kept[e] = why;
       return;
@@ -75,28 +75,33 @@ private:
     plan_.loops.push_back(std::move(rotated));
   }
 
-  [[nodiscard]] std::string unfit(const analysis::Loop& loop) const {
-    if (loop.blocks.size() != 1) return "its loop has branches inside, and is not rotated";
+  [[nodiscard]] Why unfit(const analysis::Loop& loop) const {
+    if (loop.blocks.size() != 1)
+      return {Reason::loop_form, "its loop has branches inside, and is not rotated"};
     const analysis::Block& block = k_.cfg.blocks[loop.header];
     const ptx::Inst& back = k_.body.insts[block.end - 1];
     const auto targets = k_.body.targets_of(back);
     if (back.op != ptx::Op::bra || back.guard == ptx::none || targets.size() != 1 ||
         targets[0] != block.first)
-      return "its loop does not end with a branch back to its beginning";
+      return {Reason::loop_form, "its loop does not end with a branch back to its beginning"};
     return {};
   }
 
-  [[nodiscard]] std::string ineligible(const Event& load) const {
-    if (load.ordered) return "volatile or ordered access: every trip must do its own";
-    if (!load.plain_cache) return "its cache operator asks for a fresh copy";
+  [[nodiscard]] Why ineligible(const Event& load) const {
+    if (load.ordered)
+      return {Reason::ordered, "volatile or ordered access: every trip must do its own"};
+    if (!load.plain_cache)
+      return {Reason::cache_operator, "its cache operator asks for a fresh copy"};
     if (load.space != ptx::Space::global && load.space != ptx::Space::generic &&
         load.space != ptx::Space::shared)
-      return fmt::format("{} memory", ptx::name(load.space));
-    if (inst_of(load).opaque) return "an operand form without semantics";
-    if (inst_of(load).guard != ptx::none) return "it is predicated";
+      return {reason_of(load.space), fmt::format("{} memory", ptx::name(load.space))};
+    if (inst_of(load).opaque)
+      return {Reason::unknown_instruction, "an operand form without semantics"};
+    if (inst_of(load).guard != ptx::none) return {Reason::predicated, "it is predicated"};
     if (ptx::loads_some_bytes_only(k_.body, inst_of(load)))
-      return "not all of its bytes are loaded (used_bytes_mask)";
-    if (!whole_registers(k_.body, load)) return "its value does not fill its register exactly";
+      return {Reason::some_bytes, "not all of its bytes are loaded (used_bytes_mask)"};
+    if (!whole_registers(k_.body, load))
+      return {Reason::register_width, "its value does not fill its register exactly"};
     return {};
   }
 
@@ -113,8 +118,9 @@ private:
   }
 
   std::optional<Carried> find_source(std::size_t e) {
-    reason_ = shift_->before(event(e).address) ? "no load of the trip before has read it"
-                                               : "its address changes freely from trip to trip";
+    reason_ = shift_->before(event(e).address)
+                  ? Why{Reason::no_source, "no load of the trip before has read it"}
+                  : Why{Reason::not_affine, "its address changes freely from trip to trip"};
     const auto found = earlier_.find(relaxed_.of(event(e).address).id);
     if (found == earlier_.end()) return std::nullopt;
     for (const auto& [source, there] : found->second)
@@ -125,9 +131,11 @@ private:
   std::optional<Carried> try_source(std::size_t load, std::size_t source, Term there) {
     const Event &s = event(source), &d = event(load);
     if (!same_shape(k_.body, s, d))
-      return refuse("the load at line {} has another width or type", line_of(s));
+      return refuse(Reason::other_type, "the load at line {} has another width or type",
+                    line_of(s));
     if (s.read_only && !d.read_only)
-      return refuse("the load at line {} is .nc, and this one is not", line_of(s));
+      return refuse(Reason::read_only, "the load at line {} is .nc, and this one is not",
+                    line_of(s));
     if (!undisturbed(s, d)) return std::nullopt;
     Carried carried{{}, load, source};
     if (!prove(s, d, there, carried) || !slice_of(d, carried.slice)) return std::nullopt;
@@ -138,8 +146,8 @@ private:
   }
 
   template <class... Args>
-  std::optional<Carried> refuse(fmt::format_string<Args...> format, Args&&... args) {
-    reason_ = fmt::format(format, std::forward<Args>(args)...);
+  std::optional<Carried> refuse(Reason reason, fmt::format_string<Args...> format, Args&&... args) {
+    reason_ = {reason, fmt::format(format, std::forward<Args>(args)...)};
     return std::nullopt;
   }
 
@@ -156,14 +164,15 @@ private:
       const bool behind = e.inst >= s.inst, ahead = e.inst <= d.inst;
       if (!behind && !ahead) return true;
       if (e.kind == EventKind::clobber) {
-        refuse("{} at line {} orders memory between the trips", ptx::name(inst_of(e).op),
-               line_of(e));
+        refuse(Reason::ordered_between, "{} at line {} orders memory between the trips",
+               ptx::name(inst_of(e).op), line_of(e));
         return false;
       }
       if (d.read_only) return true;
       if ((!behind || disjoint(c_, relaxed_, e, s)) && (!ahead || disjoint(c_, relaxed_, e, d)))
         return true;
-      refuse("the store at line {} may write it; const __restrict__ would rule that out",
+      refuse(Reason::store_between,
+             "the store at line {} may write it; const __restrict__ would rule that out",
              line_of(e));
       return false;
     });
@@ -174,10 +183,11 @@ private:
       return solver_.prove_equal_after({}, s.address, shift_->meaning(), there).verdict ==
              sym::Verdict::proved;
     };
-    reason_.clear();
+    reason_ = {};
     if (finder_.find(d, there, meant, carried, reason_)) return true;
     if (reason_.empty())
-      refuse("not proved to be what line {} reads in the trip before", line_of(s));
+      refuse(Reason::not_proved, "not proved to be what line {} reads in the trip before",
+             line_of(s));
     return false;
   }
 
@@ -195,7 +205,7 @@ private:
                                     [&](ptx::RegId r) { writes |= needed.contains(r); });
       if (!writes) continue;
       if (!is_plain(inst)) {
-        refuse("its address cannot be computed ahead of the loop (line {})",
+        refuse(Reason::loop_form, "its address cannot be computed ahead of the loop (line {})",
                ptx::line_of(k_.body, inst));
         return false;
       }
@@ -264,7 +274,7 @@ private:
   };
   std::map<std::uint32_t, std::vector<Earlier>> earlier_; // by relaxed address
   RotationPlan plan_;
-  std::string reason_;
+  Why reason_;
 };
 
 } // namespace

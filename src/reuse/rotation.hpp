@@ -51,8 +51,8 @@ struct RotatedLoop {
 };
 
 struct RotationPlan {
-  std::vector<RotatedLoop> loops;          // those with something to carry
-  std::map<std::size_t, std::string> kept; // by event, loads in loops: why it is not carried
+  std::vector<RotatedLoop> loops;  // those with something to carry
+  std::map<std::size_t, Why> kept; // by event, loads in loops: why it is not carried
 };
 
 RotationPlan find_rotations(emulator::Kernel& kernel, sym::Solver& solver,

@@ -79,14 +79,14 @@ void SharedSymbols::check(const Inst& inst) {
   const auto src = body_.src(inst);
   for (std::size_t n = 0; n < src.size(); ++n) {
     if (!of(src[n]).empty() && !passes_on(inst, n))
-      refused = at_line(body_, inst, "reads the address of shared memory");
+      refused = at_line(body_, inst, Reason::shared_memory, "reads the address of shared memory");
   }
   for (const ptx::Address& address : body_.addr(inst)) {
     const bool shared = !of(address.base).empty();
     if (shared && !is_access(body_, inst))
-      refused = at_line(body_, inst, "uses the address of shared memory");
+      refused = at_line(body_, inst, Reason::shared_memory, "uses the address of shared memory");
     if (!shared && is_access(body_, inst))
-      refused = at_line(body_, inst, "shared memory without a name");
+      refused = at_line(body_, inst, Reason::shared_memory, "shared memory without a name");
   }
 }
 

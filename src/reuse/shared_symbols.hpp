@@ -8,6 +8,7 @@
 #pragma once
 
 #include "ptx/body.hpp"
+#include "ptxasw/reason.hpp"
 
 #include <cstdint>
 #include <set>
@@ -21,7 +22,7 @@ class SharedSymbols {
 public:
   explicit SharedSymbols(const ptx::Body& body);
 
-  std::string refused; // why accesses could not be told apart; empty: they were
+  Why refused; // why accesses could not be told apart; empty: they were
 
   // Of a load from or store to shared memory: indices into Body::symbols.
   [[nodiscard]] std::set<std::uint32_t> of(const ptx::Inst& access) const;

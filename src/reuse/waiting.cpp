@@ -136,9 +136,10 @@ private:
 
 } // namespace
 
-std::string why_it_waits(const emulator::Kernel& kernel) {
+Why why_it_waits(const emulator::Kernel& kernel) {
   const auto because = [&](const Inst& inst) {
-    return at_line(kernel.body, inst, "its loop may wait for what another thread stores");
+    return at_line(kernel.body, inst, Reason::polling,
+                   "its loop may wait for what another thread stores");
   };
   for (const analysis::Loop& loop : kernel.loops.loops) {
     if (const Inst* inst = News(kernel, loop).find()) return because(*inst);

@@ -29,6 +29,6 @@
 namespace ptxasw::reuse {
 
 // Empty, or a reason for people, with the line of what is waited with.
-std::string why_it_waits(const emulator::Kernel& kernel);
+Why why_it_waits(const emulator::Kernel& kernel);
 
 } // namespace ptxasw::reuse

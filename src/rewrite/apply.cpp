@@ -104,24 +104,29 @@ public:
         new_(ptx::resolve(after, after.functions[function], &mentions_)) {}
 
   // Empty, or why the new function is not what was meant.
-  std::string run() {
+  Why run() {
     if (!new_.usable)
-      return fmt::format("internal error: in the rewritten text {}",
-                         new_.diagnostics.empty() ? "something" : new_.diagnostics[0].message);
+      return internal(fmt::format("in the rewritten text {}", new_.diagnostics.empty()
+                                                                  ? "something"
+                                                                  : new_.diagnostics[0].message));
     for (const Mention& mention : mentions_) {
-      if (std::string why = compare(mention); !why.empty())
-        return fmt::format("{}: {}", text_.text.substr(mention.where.begin, mention.where.size()),
-                           why);
+      if (const Why why = compare(mention); !why.empty())
+        return {why.reason,
+                fmt::format("{}: {}", text_.text.substr(mention.where.begin, mention.where.size()),
+                            why.text)};
     }
     const auto fit = [](const ptx::Body& body) {
       return std::ranges::all_of(body.insts, [&](const Inst& inst) { return fits(body, inst); });
     };
     if (fit(old_) && !fit(new_))
-      return "internal error: an instruction would read a register of another width";
+      return internal("an instruction would read a register of another width");
     return {};
   }
 
 private:
+  static Why internal(const std::string& what) {
+    return {Reason::internal_error, "internal error: " + what};
+  }
   [[nodiscard]] const Meaning* mark_at(std::uint32_t at) const {
     const auto mark = std::ranges::lower_bound(text_.marks, at, {}, &Marked::at);
     return mark != text_.marks.end() && mark->at == at ? &mark->meaning : nullptr;
@@ -133,11 +138,11 @@ private:
     return m != mentions.end() && m->where.begin == at ? &*m : nullptr;
   }
 
-  std::string compare(const Mention& mention) {
+  Why compare(const Mention& mention) {
     if (const Meaning* meaning = mark_at(mention.where.begin)) return means(mention, *meaning);
     if (const auto from = text_.origins.kept(mention.where.begin)) {
       const Mention* old = old_at(*from);
-      if (old == nullptr) return "internal error: it is read in another way";
+      if (old == nullptr) return internal("it is read in another way");
       return old->arg.kind == Arg::Kind::reg ? means(mention, {old->arg.id, 0})
                                              : stays(mention.arg, old->arg);
     }
@@ -145,43 +150,44 @@ private:
   }
 
   // Registers and what is meant by them are pairs.
-  std::string means(const Mention& mention, Meaning meaning) {
-    constexpr std::string_view why = "means another register where it would be needed";
-    if (mention.arg.kind != Arg::Kind::reg) return std::string(why);
+  Why means(const Mention& mention, Meaning meaning) {
+    const Why why{Reason::unknown_name, "means another register where it would be needed"};
+    if (mention.arg.kind != Arg::Kind::reg) return why;
     const auto [reg, first] = registers_.try_emplace(meaning, mention.arg.id);
     const auto [back, first_back] = meanings_.try_emplace(mention.arg.id, meaning);
-    if (reg->second != mention.arg.id || back->second != meaning) return std::string(why);
+    if (reg->second != mention.arg.id || back->second != meaning) return why;
     if (old_.registers[meaning.reg].type != new_.registers[mention.arg.id].type)
-      return "internal error: its register would have another type";
+      return internal("its register would have another type");
     return {};
   }
 
-  [[nodiscard]] std::string stays(const Arg& now, const Arg& before) const {
+  [[nodiscard]] Why stays(const Arg& now, const Arg& before) const {
     bool same = now.kind == before.kind && now.special == before.special;
     if (same && now.kind == Arg::Kind::symbol) {
       const ptx::Symbol &a = new_.symbols[now.id], &b = old_.symbols[before.id];
       same = a.name == b.name && a.kind == b.kind && a.space == b.space;
     }
-    return same ? "" : "means something else in the rewritten text";
+    return same ? Why{} : Why{Reason::unknown_name, "means something else in the rewritten text"};
   }
 
   // What a rewrite names without a mark is its own, a special register, or a parameter.
-  std::string is_new(const Mention& mention) {
+  Why is_new(const Mention& mention) {
     const std::string_view name =
         std::string_view(text_.text).substr(mention.where.begin, mention.where.size());
     switch (mention.arg.kind) {
     case Arg::Kind::special: return {};
     case Arg::Kind::symbol:
       return names_.declares(name) && !is_of_a_call(mention.arg, name)
-                 ? "the kernel declares a variable of this name"
-                 : "";
+                 ? Why{Reason::unknown_name, "the kernel declares a variable of this name"}
+                 : Why{};
     default: break;
     }
-    if (names_.declares(name)) return "the kernel declares a register of this name";
+    if (names_.declares(name))
+      return {Reason::unknown_name, "the kernel declares a register of this name"};
     const auto [back, first] = own_.try_emplace(mention.arg.id, name);
     return back->second == name && !meanings_.contains(mention.arg.id)
-               ? ""
-               : "internal error: a register of the rewrite's own has two names";
+               ? Why{}
+               : internal("a register of the rewrite's own has two names");
   }
 
   // A call's .param variable is declared in the same braces again, whichever copy calls.
@@ -205,14 +211,15 @@ private:
 };
 
 // A register called like a special one would be read in its place.
-std::string why_unsafe_names(const ptx::Module& module, const ptx::Function& function) {
+Why why_unsafe_names(const ptx::Module& module, const ptx::Function& function) {
   for (const ptx::Statement& statement : module.body_of(function)) {
     if (statement.kind != ptx::StatementKind::variable) continue;
     for (std::uint32_t v = 0; v < statement.count; ++v) {
       const std::string_view name = module.variables[statement.index + v].name;
       if (ptx::find_special(name) != nullptr ||
           ptx::find_special(fmt::format("{}.x", name)) != nullptr)
-        return fmt::format("it declares {}, which is the name of a special register", name);
+        return {Reason::special_name,
+                fmt::format("it declares {}, which is the name of a special register", name)};
     }
   }
   return {};
@@ -227,7 +234,8 @@ bool check(const ptx::Module& module, const NewText& text, std::span<FunctionEdi
   for (FunctionEdits& change : changes) {
     if (change.edits.empty() || !change.refused.empty()) continue;
     change.refused = readable ? Comparison(module, after, text, change.function).run()
-                              : "internal error: the rewritten text cannot be read back";
+                              : Why{Reason::internal_error,
+                                    "internal error: the rewritten text cannot be read back"};
     fine &= change.refused.empty();
   }
   return fine;
@@ -262,7 +270,7 @@ Rewritten apply(const ptx::Module& module, std::span<FunctionEdits> changes) {
   for (FunctionEdits& change : changes) {
     if (change.edits.empty()) continue;
     change.refused = marks_are_free ? why_unsafe_names(module, module.functions[change.function])
-                                    : "the text has control characters";
+                                    : Why{Reason::unreadable, "the text has control characters"};
   }
   while (true) {
     std::vector<ptx::Edit> edits;

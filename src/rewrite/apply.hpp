@@ -12,6 +12,7 @@
 #pragma once
 
 #include "ptx/parse.hpp"
+#include "ptxasw/reason.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -24,7 +25,7 @@ namespace ptxasw::rewrite {
 struct FunctionEdits {
   std::size_t function = 0; // index into Module::functions
   std::vector<ptx::Edit> edits;
-  std::string refused; // set by apply(): why the edits were left out
+  Why refused; // set by apply(): why the edits were left out
 };
 
 // Which text of the module stands where in the new one: what was kept, and copies of pieces.

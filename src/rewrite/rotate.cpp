@@ -81,7 +81,7 @@ private:
     const InstId top = k_.cfg.blocks[loop.block].first;
     std::erase_if(loop.loads, [&](const Carried& carried) {
       if (nameable(carried.event, carried.slice, top) && checkable(carried)) return false;
-      plan_.kept[carried.event] = "its address belongs to another scope { }";
+      plan_.kept[carried.event] = {Reason::other_scope, "its address belongs to another scope { }"};
       return true;
     });
     for (Carried& carried : loop.loads)

@@ -60,7 +60,7 @@ private:
     for (const reuse::NoWrap& check : load.cover->checks) {
       if (known(check.index) && (check.unit == ptx::none || known(check.unit))) continue;
       load.cover.reset();
-      load.kept = "its index register belongs to another scope { }";
+      load.kept = {Reason::other_scope, "its index register belongs to another scope { }"};
       return;
     }
   }

@@ -55,11 +55,13 @@ void Context::Impl::check_allowance() const {
   next_check = spent +
                std::min(steps_between_checks, allowance.steps - std::min(spent, allowance.steps)) +
                1;
-  if (spent >= allowance.steps) throw BudgetSpent("time budget of the analysis spent");
+  if (spent >= allowance.steps)
+    throw BudgetSpent(BudgetSpent::Of::work, "time budget of the analysis spent");
   if (allowance.bytes != Allowance{}.bytes && memory() + held > allowance.bytes)
-    throw BudgetSpent("memory budget of the analysis spent");
+    throw BudgetSpent(BudgetSpent::Of::memory, "memory budget of the analysis spent");
   if (allowance.clock != Allowance{}.clock && processor_time() - began > allowance.clock)
-    throw BudgetSpent("the clock stopped the analysis, which is not counted well here");
+    throw BudgetSpent(BudgetSpent::Of::clock,
+                      "the clock stopped the analysis, which is not counted well here");
 }
 
 template <class T> const T* Context::Impl::store(std::span<const T> values) {

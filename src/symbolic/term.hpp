@@ -107,7 +107,12 @@ struct Allowance {
 // Thrown by whatever spends more. The context is of no use then.
 class BudgetSpent : public std::runtime_error {
 public:
-  using std::runtime_error::runtime_error;
+  enum class Of : std::uint8_t { work, memory, clock };
+  BudgetSpent(Of of, const char* what) : std::runtime_error(what), of_(of) {}
+  [[nodiscard]] Of of() const { return of_; }
+
+private:
+  Of of_;
 };
 
 class Context {

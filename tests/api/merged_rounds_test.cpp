@@ -44,8 +44,8 @@ TEST(MergedRounds, BothInOneCall) {
   for (const unsigned copies : {2U, 3U, 4U}) {
     const Optimized both = optimize(before, "tree.ptx", with({copies, 1, 1}));
     const KernelReport& kernel = both.report.kernels.at(0);
-    EXPECT_THAT(kernel.coarsening, HasSubstr("copies in one block"));
-    EXPECT_THAT(kernel.rounds, StartsWith("in registers")) << kernel.rounds;
+    EXPECT_THAT(kernel.coarsening.text, HasSubstr("copies in one block"));
+    EXPECT_THAT(kernel.rounds.text, StartsWith("in registers")) << kernel.rounds.text;
     EXPECT_GE(count(both.text, "shfl.sync.down"), copies * 5);
     simt::VerifyOptions options{.launches = 4, .schedules = 2, .threads = 1};
     options.grids = {{1}, {4}, {7}, {12}};
@@ -73,9 +73,9 @@ TEST(MergedRounds, OthersAreNotDoneTwice) {
     text.replace(at, 6, "[rest]");
   const Optimized done = optimize(text, "trees.ptx", with({2, 1, 1}));
   ASSERT_EQ(done.report.kernels.size(), 2U);
-  EXPECT_THAT(done.report.kernels[0].rounds, StartsWith("in registers"));
-  EXPECT_THAT(done.report.kernels[1].rounds, StartsWith("in registers"));
-  EXPECT_THAT(done.report.kernels[1].coarsening, HasSubstr("not coarsened"));
+  EXPECT_THAT(done.report.kernels[0].rounds.text, StartsWith("in registers"));
+  EXPECT_THAT(done.report.kernels[1].rounds.text, StartsWith("in registers"));
+  EXPECT_THAT(done.report.kernels[1].coarsening.text, HasSubstr("not coarsened"));
   EXPECT_EQ(count(done.text.substr(done.text.find(" other(")), "ptxasw: rounds within a warp"), 1U);
 }
 

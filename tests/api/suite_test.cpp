@@ -58,7 +58,7 @@ TEST_P(Suite, CoversWhatIsPublished) {
   options.shuffle_max_delta = row.max_delta;
   const Optimized result = optimize(read(golden(row.file)), row.file, options);
   const KernelReport kernel = kernel_of(result.report, row.kernel);
-  EXPECT_EQ(kernel.reason, "");
+  EXPECT_EQ(kernel.left_alone.text, "");
   EXPECT_EQ(kernel.loads, row.loads);
   EXPECT_EQ(kernel.covered, row.covered);
   EXPECT_NEAR(kernel.mean_delta, row.mean_delta, 0.005);
@@ -141,7 +141,7 @@ TEST(Suites, PtxasFreedomHoldsAKernelBackUntilItIsPinned) {
   const Optimized held = optimize(text, "w.ptx", options);
   EXPECT_FALSE(held.changed);
   EXPECT_EQ(kernel_of(held.report, "whispering").fusable, 2U);
-  EXPECT_NE(kernel_of(held.report, "whispering").reason, "");
+  EXPECT_NE(kernel_of(held.report, "whispering").left_alone.text, "");
   const std::string pinned = with_first_products_fused(text);
   const Optimized done = optimize(pinned, "w.ptx", options);
   EXPECT_TRUE(done.changed);
@@ -166,13 +166,13 @@ TEST(Suites, CoarseningSharesLoadsAcrossBlocks) {
   ASSERT_EQ(apply_option(options, "coarsen=y:4"), std::nullopt);
   const Optimized result = optimize(read(golden("jacobi")), "jacobi.ptx", options);
   EXPECT_TRUE(result.changed);
-  const std::string& outcome = kernel_of(result.report, "jacobi").coarsening;
+  const std::string& outcome = kernel_of(result.report, "jacobi").coarsening.text;
   EXPECT_NE(outcome.find("36 loads become 18"), std::string::npos) << outcome;
   const Optimized apart = optimize(read(golden("vecadd")), "vecadd.ptx", options);
   EXPECT_TRUE(apart.changed) << "what is asked for is done, if it saves loads or not";
   const Optimized refused = optimize(read(golden("sincos")), "sincos.ptx", options);
   EXPECT_FALSE(refused.changed);
-  EXPECT_NE(kernel_of(refused.report, "sincos_xy").coarsening.find("local memory"),
+  EXPECT_NE(kernel_of(refused.report, "sincos_xy").coarsening.text.find("local memory"),
             std::string::npos);
   for (const char* wrong : {"coarsen=", "coarsen=y", "coarsen=w:2", "coarsen=y:0", "coarsen=y:33",
                             "coarsen=x:32,y:32"}) {
@@ -190,18 +190,18 @@ Optimized with(const std::string& file, std::initializer_list<const char*> given
 TEST(Suites, RemapsAreReported) {
   const Optimized tiles = with("jacobi", {"remap=tile:4x2"});
   EXPECT_TRUE(tiles.changed);
-  EXPECT_EQ(kernel_of(tiles.report, "jacobi").remapping, "remapped: tile:4x2");
+  EXPECT_EQ(kernel_of(tiles.report, "jacobi").remapping.text, "remapped: tile:4x2");
   const Optimized linear = with("jacobi", {"remap=linear-column"});
   EXPECT_FALSE(linear.changed);
-  EXPECT_EQ(kernel_of(linear.report, "jacobi").remapping,
+  EXPECT_EQ(kernel_of(linear.report, "jacobi").remapping.text,
             "not remapped (linear-column:64): it does not divide %ctaid.x * %ntid.x + %tid.x by a "
             "width known on entry");
   const Optimized merged = with("jacobi", {"coarsen=y:4", "remap=column"});
-  EXPECT_EQ(kernel_of(merged.report, "jacobi").remapping,
+  EXPECT_EQ(kernel_of(merged.report, "jacobi").remapping.text,
             "not remapped (column:8): its blocks are merged already");
   const Optimized other = with("jacobi", {"remap=column@somebody_else"});
   EXPECT_FALSE(other.changed);
-  EXPECT_EQ(kernel_of(other.report, "jacobi").remapping, "");
+  EXPECT_EQ(kernel_of(other.report, "jacobi").remapping.text, "");
 }
 
 // Blocks take their lanes along, and the shuffles between them; threads that move do not.
@@ -227,8 +227,8 @@ TEST(Suites, RemapsThatAreProposed) {
       std::string expected =
           found == proposed.end() ? "not remapped" : "remapped: " + found->second;
       if (kernel.name.starts_with("pitch")) expected = "remapped: thread-swap:8"; // lanes lie apart
-      EXPECT_TRUE(kernel.remapping.starts_with(expected))
-          << kernel.name << ": " << kernel.remapping;
+      EXPECT_TRUE(kernel.remapping.text.starts_with(expected))
+          << kernel.name << ": " << kernel.remapping.text;
     }
   }
 }
@@ -237,7 +237,8 @@ TEST(Suites, RemapsThatAreProposed) {
 TEST(Suites, RemapsWaitForPinnedProducts) {
   const Optimized held = with("whispering", {"remap=swap"});
   EXPECT_FALSE(held.changed);
-  EXPECT_NE(kernel_of(held.report, "whispering").reason.find("products"), std::string::npos);
+  EXPECT_NE(kernel_of(held.report, "whispering").left_alone.text.find("products"),
+            std::string::npos);
 }
 
 TEST(Suites, NothingChangesByDefault) {

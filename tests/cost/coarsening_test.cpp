@@ -109,7 +109,7 @@ TEST(Coarsening, NothingIsNoGain) {
 
 TEST(Coarsening, WhatMustNotBeTaken) {
   const auto reason = [](const CoarsenCandidate& candidate) {
-    return why_not(laplacian(), candidate);
+    return why_not(laplacian(), candidate).text;
   };
   EXPECT_THAT(reason(y4()), IsEmpty());
   CoarsenCandidate bad = y4();
@@ -119,11 +119,11 @@ TEST(Coarsening, WhatMustNotBeTaken) {
   known.resident.reset();
   EXPECT_THAT(why_not(known, bad), HasSubstr("could not be launched"));
   known.threads = 896;
-  EXPECT_THAT(why_not(known, bad), IsEmpty());
+  EXPECT_THAT(why_not(known, bad).text, IsEmpty());
   CoarsenBaseline bounded = laplacian();
   bounded.bounded = true;
   bounded.resident.reset();
-  EXPECT_THAT(why_not(bounded, bad), IsEmpty());
+  EXPECT_THAT(why_not(bounded, bad).text, IsEmpty());
   bad = y4();
   bad.usage->spill_loads = 4;
   EXPECT_THAT(reason(bad), HasSubstr("spills 4 bytes"));
@@ -156,7 +156,7 @@ TEST(Coarsening, FewerCopiesIfTheyGainNearlyAsMuch) {
   ASSERT_TRUE(candidates[0].chosen);
   EXPECT_EQ(candidates[0].how.copies(), 4U);
   EXPECT_FALSE(candidates[1].chosen);
-  EXPECT_NE(candidates[1].verdict, "");
+  EXPECT_NE(candidates[1].verdict.text, "");
   candidates = {y8, y4()};
   candidates[0].work.wavefronts = 1;
   choose_coarsening(bold(), laplacian(), candidates);
@@ -173,7 +173,8 @@ TEST(Coarsening, NoLaunchMayLoseMuch) {
     choose_coarsening(careful, laplacian(), candidates);
     EXPECT_EQ(candidates[0].chosen, taken);
     EXPECT_DOUBLE_EQ(candidates[0].worst, expected.worst);
-    EXPECT_EQ(candidates[0].verdict.find("may lose") == 0, !taken) << candidates[0].verdict;
+    EXPECT_EQ(candidates[0].verdict.reason == Reason::may_lose, !taken)
+        << candidates[0].verdict.text;
   }
 }
 
@@ -187,7 +188,7 @@ TEST(Coarsening, NoSmallLaunchMayLose) {
   const auto verdict = [&](const Profile& profile) {
     std::vector<CoarsenCandidate> candidates{way};
     choose_coarsening(profile, kernel, candidates);
-    return candidates[0].verdict;
+    return candidates[0].verdict.text;
   };
   EXPECT_THAT(verdict(careful), HasSubstr("saves too little: 21 % of the loads"));
   way.work.loads = 5;
@@ -221,7 +222,7 @@ TEST(Coarsening, NoSmallLaunchOfBlocksThatMeetMayLose) {
   const auto verdict = [&] {
     std::vector<CoarsenCandidate> candidates{way};
     choose_coarsening(bold(), kernel, candidates);
-    return candidates[0].verdict;
+    return candidates[0].verdict.text;
   };
   EXPECT_THAT(verdict(), IsEmpty());
   way.work.shared = 16384;
@@ -244,7 +245,7 @@ TEST(Coarsening, TooLittleIsNothing) {
   picky.coarsen.margin = 1.5;
   choose_coarsening(picky, laplacian(), candidates);
   EXPECT_FALSE(candidates[0].chosen);
-  EXPECT_THAT(candidates[0].verdict, HasSubstr("1.50 is asked for"));
+  EXPECT_THAT(candidates[0].verdict.text, HasSubstr("1.50 is asked for"));
   for (const Profile& profile : profiles()) {
     const bool measured = profile.coarsen.provenance == Provenance::measured;
     EXPECT_GE(profile.coarsen.margin, measured ? 1.05 : 1.2) << profile.architecture;
@@ -293,10 +294,10 @@ TEST(Coarsening, AsManyBlocksStayResident) {
   more.usage->registers = 40;
   EXPECT_THAT(why_not(original, more), HasSubstr("an SM would hold"));
   more.usage->registers = 32;
-  EXPECT_THAT(why_not(original, more), IsEmpty());
+  EXPECT_THAT(why_not(original, more).text, IsEmpty());
   original.resident = BlockSizes{32, 32};
   more.usage->registers = 40;
-  EXPECT_THAT(why_not(original, more), IsEmpty());
+  EXPECT_THAT(why_not(original, more).text, IsEmpty());
 }
 
 // Of two that gain nearly the same, the one that gains more; in a loop the one that waits less.

@@ -30,7 +30,7 @@ Loads loads_of(const std::string& file, std::array<std::uint32_t, 3> block = {})
   const ptx::Module module = ptx::parse(text, file);
   auto kernel = emulator::emulate(module, module.functions.front(), {}, block);
   const auto index = reuse::find_linear_index(kernel);
-  EXPECT_EQ(index.refused, "");
+  EXPECT_EQ(index.refused.text, "");
   return {cost::linear_loads(kernel, index)};
 }
 

@@ -453,7 +453,7 @@ TEST(Trace, BudgetsCountWork) {
   const auto spent = [&](std::chrono::milliseconds time, std::size_t memory) {
     const emulator::Kernel kernel =
         emulator::emulate(module, module.functions.at(0), {.time = time, .memory = memory});
-    return std::pair{kernel.trace.refused, kernel.context->spent()};
+    return std::pair{kernel.trace.refused.text, kernel.context->spent()};
   };
   constexpr std::size_t plenty = std::size_t{1} << 30;
   const auto [none, all] = spent(std::chrono::milliseconds(1000), plenty);

@@ -99,8 +99,8 @@ Round check_options(const std::string& text, std::uint64_t seed, const Options& 
   for (const KernelReport& kernel : optimized.report.kernels) {
     round.loads += kernel.loads;
     round.covered += kernel.covered;
-    round.in_registers |= kernel.rounds.starts_with("in registers");
-    round.rotated |= kernel.rotation.starts_with("rotated");
+    round.in_registers |= kernel.rounds.status == Status::done;
+    round.rotated |= kernel.rotation.status == Status::done;
   }
   if (!optimized.changed) return round;
   round.rewritten = optimized.text;
@@ -211,7 +211,7 @@ std::unique_ptr<Assembler> assembler() {
 // Launches of fewer threads would run the original body.
 void run_in_all_launches(Optimized& optimized) {
   for (const KernelReport& kernel : optimized.report.kernels) {
-    for (const CoarsenCandidate& candidate : kernel.candidates) {
+    for (const CoarsenCandidate& candidate : kernel.weighed.ways) {
       if (!candidate.chosen || candidate.how.least_threads == 0) continue;
       const std::string least = fmt::format(", {};", candidate.how.least_threads);
       const std::size_t at = optimized.text.find(least);

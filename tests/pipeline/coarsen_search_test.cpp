@@ -40,8 +40,8 @@ TEST(CoarsenSearch, EveryWayIsTriedBesideTheOriginal) {
   const std::string text = jacobi();
   const Optimized result = run(text, "jacobi.ptx", coarsen_auto(), true, &fake);
   const KernelReport& kernel = result.report.kernels.at(0);
-  ASSERT_GE(kernel.candidates.size(), 4U);
-  ASSERT_EQ(fake.asked.size(), kernel.candidates.size() + 1);
+  ASSERT_GE(kernel.weighed.ways.size(), 4U);
+  ASSERT_EQ(fake.asked.size(), kernel.weighed.ways.size() + 1);
   EXPECT_EQ(fake.asked[0].text, text);
   for (const AssemblyRequest& request : fake.asked)
     EXPECT_THAT(request.entries, testing::ElementsAre("jacobi"));
@@ -59,10 +59,10 @@ TEST(CoarsenSearch, TheDefaultAsksAboutTheOriginalAndThenTheMostPromisingFactors
   });
   Options options = coarsen_auto();
   const std::string text = golden("laplacian");
-  const auto all = run(text, "l.ptx", options, true, &fake).report.kernels.at(0).candidates;
+  const auto all = run(text, "l.ptx", options, true, &fake).report.kernels.at(0).weighed.ways;
   fake.asked.clear();
   options.effort = Effort::standard;
-  const auto few = run(text, "l.ptx", options, true, &fake).report.kernels.at(0).candidates;
+  const auto few = run(text, "l.ptx", options, true, &fake).report.kernels.at(0).weighed.ways;
   EXPECT_EQ(fake.asked.at(0).text, text);
   EXPECT_EQ(fake.asked.size(), few.size() + 1);
   std::set<std::array<unsigned, 3>> factors;
@@ -88,8 +88,8 @@ TEST(CoarsenSearch, FastGuessesAndTheCallThatMustBeMadeConfirms) {
   EXPECT_TRUE(result.changed);
   ASSERT_EQ(fake.asked.size(), 1U);
   EXPECT_EQ(fake.asked[0].text, result.text);
-  EXPECT_THAT(result.report.kernels.at(0).coarsening, HasSubstr("guessed at"));
-  for (const CoarsenCandidate& way : result.report.kernels.at(0).candidates)
+  EXPECT_THAT(result.report.kernels.at(0).coarsening.text, HasSubstr("guessed at"));
+  for (const CoarsenCandidate& way : result.report.kernels.at(0).weighed.ways)
     EXPECT_FALSE(way.usage) << "a guess is not what ptxas said";
   registers = 65;
   options.architecture = "sm_90";
@@ -109,14 +109,14 @@ TEST(CoarsenSearch, WhatIsNotAssembledIsNotChosen) {
   const Optimized result = run(text, "jacobi.ptx", coarsen_auto(), true, &fake);
   EXPECT_FALSE(result.changed);
   EXPECT_EQ(result.text, text);
-  EXPECT_THAT(result.report.kernels.at(0).coarsening, HasSubstr("not assembled"));
+  EXPECT_THAT(result.report.kernels.at(0).coarsening.text, HasSubstr("not assembled"));
 }
 
 TEST(CoarsenSearch, WithoutAnAssemblerTheSameWaysAreNamed) {
   const Optimized result = run(jacobi(), "jacobi.ptx", coarsen_auto(), true, nullptr);
   EXPECT_FALSE(result.changed);
-  EXPECT_GE(result.report.kernels.at(0).candidates.size(), 4U);
-  EXPECT_EQ(result.report.kernels.at(0).coarsening, "not coarsened: ptxas was not asked");
+  EXPECT_GE(result.report.kernels.at(0).weighed.ways.size(), 4U);
+  EXPECT_EQ(result.report.kernels.at(0).coarsening.text, "not coarsened: ptxas was not asked");
 }
 
 TEST(CoarsenSearch, TheBudgetCountsInstructions) {
@@ -126,7 +126,7 @@ TEST(CoarsenSearch, TheBudgetCountsInstructions) {
   const Optimized result = run(jacobi(), "jacobi.ptx", options, true, &fake);
   EXPECT_TRUE(fake.asked.empty());
   EXPECT_EQ(result.report.trials, 0U);
-  EXPECT_THAT(result.report.kernels.at(0).coarsening, HasSubstr("--coarsen-budget=0"));
+  EXPECT_THAT(result.report.kernels.at(0).coarsening.text, HasSubstr("--coarsen-budget=0"));
 }
 
 TEST(CoarsenSearch, AnUnknownArchitectureIsLeftAlone) {

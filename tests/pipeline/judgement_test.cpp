@@ -55,7 +55,7 @@ std::string verdict(const std::string& before, const Words& was, const std::stri
   });
   const auto refused = judge(ptx::parse(kernel(before), "k.ptx"),
                              copied(kernel(before), kernel(after)), {"k"}, assembler);
-  return refused.contains("k") ? refused.at("k") : "";
+  return refused.contains("k") ? refused.at("k").text : "";
 }
 
 const std::string sum = "add.rn.f32 %f1, %f2, %f3;", product = "mul.f32 %f4, %f1, %f1;",

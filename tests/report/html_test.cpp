@@ -161,11 +161,12 @@ TEST(Html, EscapesEverythingFromTheInput) {
   report.file = evil;
   report.messages[0].text = evil;
   auto& kernel = report.kernels[0];
-  kernel.name = kernel.reason = evil;
+  kernel.name = evil;
+  kernel.left_alone = {Reason::other, evil};
   auto& access = kernel.accesses[1];
   access.address = access.space = access.qualifiers = access.source_file = access.proof = evil;
   access.facts[1].text = evil;
-  kernel.accesses[3].reason = evil;
+  kernel.accesses[3].kept = {Reason::other, evil};
   const std::string html = to_html(report, evil, evil + "\n" + evil);
   EXPECT_THAT(html, Not(HasSubstr("<script>")));
   EXPECT_EQ(nesting_error(html), "");

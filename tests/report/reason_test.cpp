@@ -4,6 +4,7 @@
 #include "report/drawing.hpp"
 #include "source_dir.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,50 +19,44 @@ namespace {
 TEST(Reason, EveryCodeIsDocumented) {
   std::ifstream file(PTXASW_SOURCE_DIR "/src/report/SCHEMA.md");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const std::string documented = text.substr(text.find("## Reason codes"));
+  std::string expected;
+  for (const ReasonCode& reason : reason_codes())
+    expected += fmt::format("| `{}` | {} |\n", reason.code, reason.meaning);
+  EXPECT_NE(text.find("| code | meaning |\n|---|---|\n" + expected), std::string::npos)
+      << "## Reason codes should have these rows:\n"
+      << expected;
+}
+
+TEST(Reason, CodesAreWellFormedAndStandForOneReasonEach) {
   const std::regex kebab("[a-z]+(-[a-z]+)*");
   std::set<std::string_view> codes;
-  for (const Reason& reason : reasons()) {
+  for (const ReasonCode& reason : reason_codes()) {
     EXPECT_TRUE(std::regex_match(std::string(reason.code), kebab)) << reason.code;
-    EXPECT_NE(documented.find("| `" + std::string(reason.code) + "` | "), std::string::npos)
-        << reason.code;
-    // The first phrase of a code brings its meaning.
-    EXPECT_EQ(reason.meaning.empty(), !codes.insert(reason.code).second) << reason.phrase;
+    EXPECT_TRUE(codes.insert(reason.code).second) << reason.code;
+    EXPECT_EQ(code(reason.reason), reason.code);
   }
-}
-
-TEST(Reason, EveryPhraseIsFoundBeforeOthers) {
-  for (const Reason& reason : reasons())
-    EXPECT_EQ(reason_code(reason.phrase), reason.code) << reason.phrase;
-  EXPECT_EQ(reason_code(""), "");
-  EXPECT_EQ(reason_code("the moon is full"), "other");
-}
-
-TEST(Reason, OfWordings) {
-  EXPECT_EQ(reason_code("bar at line 12: waits for other threads"), "barrier");
-  EXPECT_EQ(reason_code("st.global at line 3: the block's shared memory"), "shared-memory");
-  EXPECT_EQ(reason_code("fence at line 9 orders memory between the loads"), "ordered-between");
-  EXPECT_EQ(reason_code("time budget of the analysis spent"), "budget-time");
-  EXPECT_EQ(reason_code("param memory"), "memory-kind");
+  EXPECT_EQ(code(Reason::none), "");
+  EXPECT_EQ(code(Reason::other), "other");
 }
 
 TEST(Reason, NoUnchangedKernelIsWithoutOne) {
   KernelReport kernel;
   ASSERT_EQ(why_unchanged(kernel).size(), 1U);
-  EXPECT_EQ(why_unchanged(kernel)[0].code, "no-loads");
+  EXPECT_EQ(why_unchanged(kernel)[0].reason, Reason::no_loads);
   kernel.loads = 2;
-  EXPECT_EQ(why_unchanged(kernel)[0].code, "nothing-found");
-  kernel.accesses = {{.reason = "param memory"},
-                     {.reason = "supplies others instead"},
-                     {.reason = "supplies others instead"}};
-  kernel.coarsening = "not coarsened: bar at line 12: waits for other threads";
-  kernel.remapping = "remapped: swap"; // says what was done
+  EXPECT_EQ(why_unchanged(kernel)[0].reason, Reason::nothing_found);
+  const Why supplies{Reason::supplies_others, "supplies others instead"};
+  kernel.accesses = {
+      {.kept = {Reason::memory_kind, "param memory"}}, {.kept = supplies}, {.kept = supplies}};
+  kernel.coarsening = {Status::refused, Reason::barrier,
+                       "not coarsened: bar at line 12: waits for other threads"};
+  kernel.remapping = {Status::done, Reason::none, "remapped: swap"};
   const auto why = why_unchanged(kernel);
   ASSERT_EQ(why.size(), 2U);
   EXPECT_EQ(why[0].rewrite, "coarsening");
-  EXPECT_EQ(why[0].code, "barrier");
+  EXPECT_EQ(why[0].reason, Reason::barrier);
   EXPECT_EQ(why[1].rewrite, "shuffles");
-  EXPECT_EQ(why[1].code, "supplies-others");
+  EXPECT_EQ(why[1].reason, Reason::supplies_others);
   kernel.changed = true;
   EXPECT_TRUE(why_unchanged(kernel).empty());
 }
@@ -69,11 +64,11 @@ TEST(Reason, NoUnchangedKernelIsWithoutOne) {
 TEST(Reason, TheBestWayIsTheChosenOne) {
   KernelReport kernel;
   EXPECT_EQ(best_way(kernel), nullptr);
-  kernel.candidates.resize(3);
-  kernel.candidates[1].gain = 1.5;
-  EXPECT_EQ(best_way(kernel), &kernel.candidates[1]);
-  kernel.candidates[2].chosen = true;
-  EXPECT_EQ(best_way(kernel), &kernel.candidates[2]);
+  kernel.weighed.ways.resize(3);
+  kernel.weighed.ways[1].gain = 1.5;
+  EXPECT_EQ(best_way(kernel), &kernel.weighed.ways[1]);
+  kernel.weighed.ways[2].chosen = true;
+  EXPECT_EQ(best_way(kernel), &kernel.weighed.ways[2]);
 }
 
 TEST(Escaped, WhatIsNoUtf8IsReplaced) {

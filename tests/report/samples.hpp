@@ -45,14 +45,15 @@ inline KernelReport jacobi() {
   k.accesses.push_back(moved);
   AccessReport aliased = load(60, 14, base + " + 2)");
   aliased.qualifiers = "";
-  aliased.reason = "store to [%rd12] at line 59 may alias; `__restrict__` on u1 would allow it";
+  aliased.kept = {Reason::store_between,
+                  "store to [%rd12] at line 59 may alias; `__restrict__` on u1 would allow it"};
   k.accesses.push_back(aliased);
   AccessReport column = load(63, 15, "c + 4*nx*%tid.x");
   column.lane_stride.reset();
   column.sectors = {1, 32};
   column.access = AccessClass::vertical;
   column.loop_depth = 1;
-  column.reason = "no earlier load holds this value";
+  column.kept = {Reason::no_source, "no earlier load holds this value"};
   k.accesses.push_back(column);
   AccessReport store = load(70, 16, "u1 + 4*(%tid.x + %ntid.x*%ctaid.x + nx*%ctaid.y)");
   store.is_store = true;
@@ -60,6 +61,7 @@ inline KernelReport jacobi() {
   k.accesses.push_back(store);
   k.loads = 5;
   k.covered = 2;
+  k.shuffling.status = Status::done;
   k.shuffles = 1;
   k.moves = 1;
   k.mean_delta = 1;
@@ -74,7 +76,7 @@ inline KernelReport refused() {
   k.name = "histogram";
   k.ptx_line = 90;
   k.analyzed = false;
-  k.reason = "calls printf at line 101, which may write any memory";
+  k.left_alone = {Reason::call, "calls printf at line 101, which may write any memory"};
   return k;
 }
 

@@ -55,7 +55,7 @@ kernel jacobi (line 21)
         u1 + 4*(%tid.x + %ntid.x*%ctaid.x + nx*%ctaid.y)
 
 kernel histogram (line 90)
-  not analyzed: calls printf at line 101, which may write any memory [memory-kind]
+  not analyzed: calls printf at line 101, which may write any memory [call]
 )");
 }
 
@@ -196,7 +196,8 @@ TEST(Explain, KeptAndParametric) {
 
 TEST(Explain, AKernelLeftAloneSaysSoForEachLoad) {
   Report report = test::sample();
-  report.kernels[0].reason = "analysis took longer than 250 ms; --budget=1s would give it more";
+  report.kernels[0].left_alone = {
+      Reason::budget_time, "analysis took longer than 250 ms; --budget=1s would give it more"};
   report.kernels[0].accesses = {test::load(45, 12, "u0")};
   EXPECT_THAT(explain(report, 45),
               HasSubstr("outcome   kept, as the whole kernel is: analysis took"));

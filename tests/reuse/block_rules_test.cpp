@@ -135,7 +135,7 @@ TEST(BlockRules, DebugInformationNamesLabels) {
   const std::string text = kernel_text(std::string(by_row) + "ret;");
   EXPECT_THAT(Found(text + ".section .debug_info { .b32 0 }\n").plan.refused,
               HasSubstr("debug information"));
-  EXPECT_EQ(Found(text + ".section .debug_str { .b8 0 }\n").plan.refused, "");
+  EXPECT_EQ(Found(text + ".section .debug_str { .b8 0 }\n").plan.refused.text, "");
 }
 
 TEST(BlockRules, LoopsWithTwoEntries) {
@@ -153,7 +153,7 @@ TEST(BlockRules, AxesThatAreNotThere) {
 // A branch before anything is written may go different ways: the copies compare.
 TEST(BlockRules, EarlyExitsAreAgreedOn) {
   const Found f = find("setp.ge.u32 %p1, %r4, %r2;\n@%p1 ret;\nst.global.u32 [%rd5], %r3;\nret;");
-  EXPECT_EQ(f.plan.refused, "");
+  EXPECT_EQ(f.plan.refused.text, "");
   const auto& insts = f.emulated.kernel.body.insts;
   EXPECT_EQ(std::ranges::count_if(insts,
                                   [&](const ptx::Inst& inst) {

@@ -169,7 +169,7 @@ TEST(BlockUniform, ThreadsMayMeet) {
         "atom.global.inc.u32 %r9, [%rd1], 7;\nsetp.ne.u32 %p3, %r9, 7;\n@%p3 bra L;\n"
         "st.global.u32 [%rd1], 0;\nL:\nbar.sync 0;"}) {
     const Found found(code);
-    EXPECT_EQ(found.plan.refused, "") << code;
+    EXPECT_EQ(found.plan.refused.text, "") << code;
     EXPECT_TRUE(found.plan.uniform) << code;
   }
 }
@@ -177,7 +177,7 @@ TEST(BlockUniform, ThreadsMayMeet) {
 TEST(BlockUniform, CallsOfLeaves) {
   constexpr std::size_t last = 8;
   const Found leaf(call("leaf"), last);
-  EXPECT_EQ(leaf.plan.refused, "");
+  EXPECT_EQ(leaf.plan.refused.text, "");
   ASSERT_EQ(leaf.plan.regions.size(), 1U); // from the store of the argument to the result
   EXPECT_EQ(leaf.plan.regions[0].end - leaf.plan.regions[0].first, 3U);
   EXPECT_NE(leaf.plan.regions[0].opens, ptx::none);
@@ -197,7 +197,7 @@ TEST(BlockUniform, CallsOfLeaves) {
   EXPECT_THAT(Found(bare, last).plan.refused, HasSubstr("a call beside other code"));
   const std::string guarded = "@%p1 bra L;\n" + call("leaf") + "\nadd.u32 %r9, %r9, 1;\nL:";
   const Found inside(guarded, last);
-  EXPECT_EQ(inside.plan.refused, "");
+  EXPECT_EQ(inside.plan.refused.text, "");
   ASSERT_EQ(inside.plan.regions.size(), 1U); // that of the branch has it
   EXPECT_EQ(inside.plan.regions[0].opens, ptx::none);
 }
@@ -247,7 +247,7 @@ TEST(BlockUniform, Regions) {
   const auto regions = [](const std::string& body) {
     std::vector<std::pair<unsigned, unsigned>> result;
     const Found found(body + "\nbar.sync 0;");
-    EXPECT_EQ(found.plan.refused, "") << body;
+    EXPECT_EQ(found.plan.refused.text, "") << body;
     for (const reuse::Region& region : found.plan.regions)
       result.emplace_back(region.first - 14, region.end - 14);
     return result;

@@ -22,7 +22,7 @@ struct Found {
   }
   [[nodiscard]] const reuse::Cover& cover(std::size_t load) const {
     const auto& found = plan.loads.at(load).cover;
-    if (!found) ADD_FAILURE() << "kept: " << plan.loads.at(load).kept;
+    if (!found) ADD_FAILURE() << "kept: " << plan.loads.at(load).kept.text;
     static const reuse::Cover nothing{};
     return found ? *found : nothing;
   }

@@ -223,7 +223,7 @@ TEST_P(LaneBetween, Decides) {
   const Found f = find(fmt::format(
       "ld.global.f32 %f1, [%rd4];\n{}\nld.global.f32 %f2, [%rd4+4];\nret;", GetParam().code));
   if (GetParam().reason == nullptr) {
-    EXPECT_TRUE(f.plan.loads.back().cover) << f.plan.loads.back().kept;
+    EXPECT_TRUE(f.plan.loads.back().cover) << f.plan.loads.back().kept.text;
   } else {
     EXPECT_FALSE(f.plan.loads.back().cover);
     EXPECT_THAT(f.plan.loads.back().kept, HasSubstr(GetParam().reason));

@@ -40,7 +40,7 @@ struct Rotated {
   }
   [[nodiscard]] std::string kept(std::size_t load) const {
     const auto found = plan.kept.find(event(load));
-    return found == plan.kept.end() ? "" : found->second;
+    return found == plan.kept.end() ? "" : found->second.text;
   }
 };
 

@@ -112,7 +112,7 @@ TEST(CoarsenGrid, EverySizeAlongEachAxis) {
       for (const bool rows : {false, true}) {
         if (rows && axis != 1) continue;
         const Coarsened coarsened(rows ? by_rows : by_blocks, factors);
-        ASSERT_EQ(coarsened.plan.refused, "");
+        ASSERT_EQ(coarsened.plan.refused.text, "");
         ASSERT_EQ(coarsened.plan.axes[1].rows, rows);
         for (std::uint32_t size = 1; size <= 40; ++size) {
           const simt::Dim3 grid{axis == 0 ? size : 2, axis == 1 ? size : 1, axis == 2 ? size : 1};
@@ -188,7 +188,7 @@ TEST(CoarsenGrid, ThreadsThatLeaveInLaunchesOfEverySize) {
     std::string source = lengthened(count_of_threads(one_sum + "\n" + leave));
     source.replace(source.rfind("ret;"), 4, "done:\nret;");
     const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = 640});
-    ASSERT_EQ(two.plan.refused, "") << leave;
+    ASSERT_EQ(two.plan.refused.text, "") << leave;
     EXPECT_THAT(two.text, HasSubstr("setp.ge.or.u32"));
     for (const std::uint32_t y : {1U, 2U, 3U, 9U, 10U, 11U})
       EXPECT_EQ(memory_after(two.result, {1, y, 1}, {4, 18, 1}),

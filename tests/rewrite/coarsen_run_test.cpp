@@ -151,7 +151,7 @@ const Case cases[] = {
 TEST(CoarsenRun, Hazards) {
   for (const Case& one : cases) {
     const Coarsened four(by_row(one.body), Factors{1, 4, 1});
-    ASSERT_EQ(four.plan.refused, "") << one.name;
+    ASSERT_EQ(four.plan.refused.text, "") << one.name;
     EXPECT_EQ(four.report.loads - four.report.loads_left, one.saved) << one.name;
     const auto result = compare(four, {"random:f32:4096:1", "zeros:16384", "16", "8"});
     EXPECT_TRUE(result.ok()) << one.name << "\n" << simt::text_of(result, "k");
@@ -186,7 +186,7 @@ TEST(CoarsenRun, AlongTwoAxes) {
     st.global.f32 [%rd4], %f1;
     ret;)"),
                         Factors{2, 4, 1});
-  ASSERT_EQ(eight.plan.refused, "");
+  ASSERT_EQ(eight.plan.refused.text, "");
   simt::VerifyOptions options{.launches = 3, .schedules = 1, .threads = 1};
   options.grids = {{4, 8, 1}, {3, 6, 1}, {1, 9, 1}};
   options.blocks = {{16, 1, 1}};
@@ -218,7 +218,7 @@ TEST(CoarsenRun, AnIndexThatWraps) {
     add.s64 %rd8, %rd8, %rd2;
     st.global.v2.u32 [%rd8], {%r8, %r9};)"),
                        Factors{1, 4, 1});
-  ASSERT_EQ(four.plan.refused, "");
+  ASSERT_EQ(four.plan.refused.text, "");
   EXPECT_EQ(four.report.loads_left, 5U);
   constexpr std::uint64_t in = std::uint64_t{1} << 40, row = std::uint64_t{1} << 32;
   const auto run = [&](const std::shared_ptr<const ptx::Module>& module, simt::Memory& memory) {
@@ -294,7 +294,7 @@ TEST(CoarsenRun, TheOriginalGridIsAParameter) {
     for (const Factors factors : {Factors{1, 4, 1}, Factors{2, 1, 1}, Factors{3, 2, 1}}) {
       const Coarsened launched(test::golden_ptx(name), {.factors = factors}, name,
                                {.grid = CoarsenGrid::launcher});
-      ASSERT_EQ(launched.plan.refused, "") << name;
+      ASSERT_EQ(launched.plan.refused.text, "") << name;
       const auto result = compare_launched(launched, name);
       EXPECT_TRUE(result.ok()) << simt::text_of(result, name);
     }
@@ -311,7 +311,7 @@ TEST(CoarsenRun, TheOriginalGridIsTheOnlyParameter) {
   for (const char* list : {"", "()", "( // ) none\n /* ) */ )"}) {
     const Coarsened launched(head + list + "\n" + body, {.factors = {4, 1, 1}}, "k",
                              {.grid = CoarsenGrid::launcher});
-    ASSERT_EQ(launched.plan.refused, "");
+    ASSERT_EQ(launched.plan.refused.text, "");
     ASSERT_TRUE(launched.result->diagnostics.empty()) << launched.text;
     const auto result = compare_launched(launched, "k");
     EXPECT_TRUE(result.ok()) << launched.text << simt::text_of(result, "k");

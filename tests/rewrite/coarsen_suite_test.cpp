@@ -112,7 +112,7 @@ protected:
 
 TEST_P(CoarsenedKernel, Loads) {
   const Row& row = GetParam();
-  ASSERT_EQ(coarsened.plan.refused, "");
+  ASSERT_EQ(coarsened.plan.refused.text, "");
   EXPECT_EQ(coarsened.report.loads, row.loads);
   EXPECT_EQ(coarsened.report.loads_left, row.left);
   EXPECT_EQ(coarsened.plan.axes[1].rows, row.rows);

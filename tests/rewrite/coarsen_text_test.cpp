@@ -78,7 +78,7 @@ TEST(CoarsenText, TheBoundIsRoundedUp) {
 
 TEST(CoarsenText, InFull) {
   const Coarsened two(sum_of_two_rows, Factors{1, 2, 1});
-  ASSERT_EQ(two.plan.refused, "");
+  ASSERT_EQ(two.plan.refused.text, "");
   EXPECT_EQ(two.text, test::read_file(PTXASW_SOURCE_DIR "/tests/rewrite/coarsen_golden.ptx"));
   EXPECT_TRUE(two.result->diagnostics.empty());
 }
@@ -113,7 +113,7 @@ TEST(CoarsenText, WhatItCosts) {
 
 TEST(CoarsenText, ARefusedKernelIsLeftAlone) {
   const Coarsened refused(kernel_text("bar.sync 0;\nret;"), Factors{1, 2, 1});
-  EXPECT_NE(refused.plan.refused, "");
+  EXPECT_NE(refused.plan.refused.text, "");
   EXPECT_EQ(refused.text, *refused.module->text);
 }
 
@@ -141,7 +141,7 @@ TEST(CoarsenText, RegistersByAnyName) {
     st.global.u32 [%x2], big123456;
     ret;)"),
                       Factors{1, 2, 1});
-  ASSERT_EQ(two.plan.refused, "");
+  ASSERT_EQ(two.plan.refused.text, "");
   for (const char* declaration : {".reg .b32 \trow_c1;", ".reg .b32 \t%x1_c1;",
                                   ".reg .b64 \t%x2_c1;", ".reg .b32 \tbig123456_c1;"}) {
     EXPECT_THAT(two.text, HasSubstr(declaration));
@@ -204,7 +204,7 @@ TEST(CoarsenText, CallersOfInlinedCodeAreStatedFirst) {
   const std::string source{std::istreambuf_iterator<char>(file), {}};
   for (const reuse::CopyOrder order : {reuse::CopyOrder::copies, reuse::CopyOrder::instructions}) {
     const Coarsened four(source, reuse::BlockOptions{.factors = {1, 4, 1}, .order = order});
-    ASSERT_TRUE(four.plan.refused.empty()) << four.plan.refused;
+    ASSERT_TRUE(four.plan.refused.empty()) << four.plan.refused.text;
     std::set<std::array<std::uint32_t, 3>> stated;
     for (const ptx::Location& l : four.result->locations) {
       EXPECT_TRUE(l.inlined_at[0] == 0 || stated.contains(l.inlined_at)) << l.line << '\n'

@@ -161,7 +161,7 @@ TEST(CoarsenUniform, ComputesTheSame) {
     for (const unsigned factor : {2U, 4U}) {
       for (const auto order : {reuse::CopyOrder::copies, reuse::CopyOrder::instructions}) {
         const Coarsened c(kernel(one.body), {.factors = {1, factor, 1}, .order = order});
-        ASSERT_EQ(c.plan.refused, "") << one.name;
+        ASSERT_EQ(c.plan.refused.text, "") << one.name;
         EXPECT_TRUE(c.plan.uniform) << one.name;
         EXPECT_TRUE(c.result->diagnostics.empty()) << c.text;
         const auto result = compare(c);
@@ -178,7 +178,7 @@ TEST(CoarsenUniform, WhatFillsNoGroupStandsByItself) {
     for (const unsigned factor : {2U, 3U, 4U}) {
       const Coarsened c(kernel(one.body), {.factors = {1, factor, 1}}, "",
                         {.grid = CoarsenGrid::launcher});
-      ASSERT_EQ(c.plan.refused, "") << one.name;
+      ASSERT_EQ(c.plan.refused.text, "") << one.name;
       ASSERT_FALSE(c.text == *c.module->text) << one.name;
       simt::VerifyOptions options{.launches = 6, .schedules = 1, .threads = 1};
       options.divide = {1, factor, 1};
@@ -195,7 +195,7 @@ TEST(CoarsenUniform, WhatFillsNoGroupStandsByItself) {
 TEST(CoarsenUniform, TheRestOfTwoAxesHasNoForm) {
   const Coarsened c(test::golden_ptx("controls"), {.factors = {2, 2, 1}}, "matmul_tiled",
                     {.grid = CoarsenGrid::launcher});
-  EXPECT_EQ(c.plan.refused, "");
+  EXPECT_EQ(c.plan.refused.text, "");
   EXPECT_EQ(c.text, *c.module->text);
 }
 
@@ -232,7 +232,7 @@ TEST(CoarsenUniform, CallsOfLeaves) {
     std::string text = kernel(body);
     text.insert(text.find(".visible .entry"), callee);
     const Coarsened c(text, {.factors = {1, 4, 1}}, "k");
-    ASSERT_EQ(c.plan.refused, "") << body;
+    ASSERT_EQ(c.plan.refused.text, "") << body;
     const auto result = compare(c);
     EXPECT_TRUE(result.ok()) << simt::text_of(result, "k") << c.text;
     test::expect_that_ptxas_takes(c.text, "uniform_calls");
@@ -242,7 +242,7 @@ TEST(CoarsenUniform, CallsOfLeaves) {
 // One tile for all copies is stored and loaded once, an own one stands once for each.
 TEST(CoarsenUniform, TheTilesOfAMatrixProduct) {
   const Coarsened four(test::golden_ptx("controls"), {.factors = {1, 4, 1}}, "matmul_tiled");
-  ASSERT_EQ(four.plan.refused, "");
+  ASSERT_EQ(four.plan.refused.text, "");
   EXPECT_THAT(four.text, HasSubstr(".b8 _ZZ12matmul_tiledE2ta_c3[1024];"));
   EXPECT_THAT(four.text, Not(HasSubstr("2tb_c1")));
   EXPECT_EQ(four.report.loads_left, 4U * 17 + 17);

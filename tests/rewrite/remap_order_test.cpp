@@ -44,7 +44,7 @@ Order columns(std::uint32_t nx, std::uint32_t ny, std::uint32_t width, std::uint
 // number.
 Order run(const Remapped& remapped, Dim3 grid, Dim3 block, std::uint32_t n = 0,
           std::uint32_t m = 0) {
-  EXPECT_EQ(remapped.plan.refused, "");
+  EXPECT_EQ(remapped.plan.refused.text, "");
   const std::uint64_t threads = grid.count() * block.count();
   simt::Memory memory;
   const std::uint64_t out = memory.allocate("out", std::vector<std::uint8_t>(4 * threads));

@@ -99,7 +99,7 @@ protected:
 };
 
 TEST_P(RemappedKernel, ComputesTheSame) {
-  ASSERT_EQ(remapped.plan.refused, "");
+  ASSERT_EQ(remapped.plan.refused.text, "");
   EXPECT_TRUE(remapped.result->diagnostics.empty());
   simt::VerifyOptions options{.launches = 9, .schedules = 1, .threads = 1};
   options.grids = {{1, 1, 1}, {2, 7, 3}, {5, 4, 1}};

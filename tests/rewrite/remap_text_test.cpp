@@ -50,7 +50,7 @@ TEST(RemapText, NamesThatAreTaken) {
 
 TEST(RemapText, ARefusedKernelIsLeftAlone) {
   const Remapped refused(rows, {.kind = RemapKind::linear_column, .width = 4});
-  EXPECT_NE(refused.plan.refused, "");
+  EXPECT_NE(refused.plan.refused.text, "");
   EXPECT_EQ(refused.text, rows);
 }
 
@@ -61,7 +61,7 @@ TEST(RemapText, WidthAndEndFromParameters) {
     mul.lo.s32 %r9, %r8, %r1; setp.ge.s32 %p1, %r6, %r9; @%p1 ret; div.s32 %r10, %r6, %r8;
     mul.wide.s32 %rd3, %r10, 4; add.s64 %rd3, %rd3, %rd1; st.global.u32 [%rd3], %r6; ret;)"),
                           {.kind = RemapKind::linear_column, .width = 4});
-  ASSERT_EQ(remapped.plan.refused, "");
+  ASSERT_EQ(remapped.plan.refused.text, "");
   EXPECT_THAT(remapped.text, HasSubstr("[out+0];"));
   EXPECT_THAT(remapped.text, HasSubstr("cvt.u32.u64"));
   EXPECT_THAT(remapped.text, HasSubstr(", 4294967293;"));
