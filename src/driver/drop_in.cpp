@@ -40,11 +40,7 @@ double milliseconds_since(Clock::time_point start) {
 
 double processor_ms(int whose) {
   rusage usage{};
-  if (::getrusage(whose, &usage) != 0) return 0;
-  const auto milliseconds = [](const timeval& time) {
-    return 1e3 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_usec);
-  };
-  return milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
+  return ::getrusage(whose, &usage) == 0 ? 1e3 * seconds_of(usage) : 0;
 }
 
 void complain(std::string_view severity, std::string_view text) {

@@ -112,12 +112,6 @@ void hold_to(pid_t child, unsigned seconds) {
   prlimit(child, RLIMIT_CPU, &limit, nullptr);
 }
 
-double seconds_of(const rusage& usage) {
-  constexpr double micro = 1e-6;
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         micro * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
 // Starts the command; the error is 0 if that worked.
 int start(Command& command, const SignalGate& gate, Environment& environment, pid_t& child) {
   const SpawnSetup setup(command, gate);
@@ -126,6 +120,12 @@ int start(Command& command, const SignalGate& gate, Environment& environment, pi
 }
 
 } // namespace
+
+double seconds_of(const rusage& usage) {
+  constexpr double micro = 1e-6;
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         micro * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
 
 std::vector<char*> Command::argument_vector() {
   std::vector<char*> list{program.data()};

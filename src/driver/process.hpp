@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+struct rusage;
+
 namespace ptxasw::driver {
 
 struct Command {
@@ -52,6 +54,9 @@ public:
 // limit is ended by SIGXCPU, or counts as ended by it if it never ran.
 std::vector<Ended> run_all(std::vector<Command> commands, Environment environment, unsigned at_once,
                            Limits& limits);
+
+// Of processors, by user and system together.
+double seconds_of(const rusage& usage);
 
 // Ends as the child did: dies by the same signal, or returns its exit code for main.
 int end_like(const Ended& child);
