@@ -74,13 +74,6 @@ bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarseni
   return fewer || (few && (along_y || (along_x && !walks_memory(kernel))));
 }
 
-// What fills no group of whole blocks stands by itself in a grid that the launcher divides, which
-// is a matter of one axis.
-bool can_divide(CoarsenGrid grid, const reuse::BlockPlan& plan) {
-  const auto divided = std::ranges::count_if(plan.axes, [](const auto& a) { return a.factor > 1; });
-  return grid != CoarsenGrid::launcher || !plan.uniform || divided == 1;
-}
-
 // Copies along x alone are for grids that have no other axis.
 bool is_flat(const Kernel& kernel) {
   return !ptx::reads_special(kernel.body, ptx::Special::ctaid_y) &&
@@ -241,7 +234,7 @@ Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, Co
     return {{}, {Status::refused, reason, "not coarsened: " + why}};
   };
   if (!plan.refused.empty()) return refused(plan.refused.reason, plan.refused);
-  if (!can_divide(grid, plan))
+  if (!rewrite::can_divide(grid, plan))
     return refused(Reason::barrier, "its threads meet, and the launcher would divide two axes");
   rewrite::CoarsenReport done;
   Coarsened result;
@@ -265,7 +258,7 @@ bool may_coarsen(Kernel& kernel, sym::Solver& solver, CoarsenGrid grid) {
     if (!plan.refused.empty()) return false;
     const Coarsening how{.factors = factors};
     return may_gain(kernel, plan, how, rewrite::coarsen_cost(kernel, plan), grid) &&
-           can_divide(grid, plan);
+           rewrite::can_divide(grid, plan);
   });
 }
 
@@ -308,7 +301,8 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
         candidate.how.least_threads = cost::least_threads_that_meet(profile, candidate.how);
       const bool worth_x = factors[0] == 1 || launcher || is_flat(kernel) ||
                            (factors[1] > 1 && leaves_fewer_loads(candidate, choices.candidates));
-      if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x && can_divide(grid, plan))
+      if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x &&
+          rewrite::can_divide(grid, plan))
         choices.candidates.push_back(candidate);
     }
   }

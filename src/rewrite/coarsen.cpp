@@ -505,14 +505,17 @@ private:
 
 } // namespace
 
+bool can_divide(CoarsenGrid grid, const reuse::BlockPlan& plan) {
+  const auto divided = [](const auto& axis) { return axis.factor > 1; };
+  return grid != CoarsenGrid::launcher || !plan.uniform ||
+         std::ranges::count_if(plan.axes, divided) <= 1;
+}
+
 std::vector<ptx::Edit> coarsen(const emulator::Kernel& kernel, const reuse::BlockPlan& plan,
                                const CoarsenOptions& options, CoarsenReport& report) {
   report = {.copies = plan.count()};
   if (!plan.refused.empty()) return {};
-  // What fills no group of whole blocks stands by itself, which is a matter of one axis.
-  if (plan.uniform && options.grid == CoarsenGrid::launcher &&
-      std::ranges::count_if(plan.axes, [](const auto& axis) { return axis.factor > 1; }) > 1)
-    return {};
+  if (!can_divide(options.grid, plan)) return {};
   return Coarsener(kernel, plan, options, report).run();
 }
 
