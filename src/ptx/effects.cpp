@@ -60,8 +60,7 @@ Effects async_copy(Op op, const Modifiers& mods) {
   Effects e;
   if (op == Op::clusterlaunchcontrol && mods.sub == Sub::query_cancel) return e;
   e.reads_memory = e.writes_memory = e.ordered = true;
-  const auto has = [&](Sub sub) { return mods.sub == sub || mods.sub2 == sub || mods.sub3 == sub; };
-  e.waits = has(Sub::wait_group) || has(Sub::wait_all);
+  e.waits = mods.has(Sub::wait_group) || mods.has(Sub::wait_all);
   return e;
 }
 

@@ -258,6 +258,8 @@ struct Modifiers {
   std::uint8_t matrices = 0; // of ldmatrix: .x1 .x2 .x4
   bool trans = false;
   bool unknown = false, unread = false;
+
+  [[nodiscard]] bool has(Sub which) const { return sub == which || sub2 == which || sub3 == which; }
 };
 
 Op find_op(std::string_view name); // "ld" -> Op::ld; unknown names give Op::unknown

@@ -26,25 +26,21 @@ namespace {
 
 constexpr std::uint64_t most_shared_bytes = std::uint64_t{48} << 10; // of any launch
 
-bool has(const Inst& inst, Sub sub) {
-  return inst.mods.sub == sub || inst.mods.sub2 == sub || inst.mods.sub3 == sub;
-}
-
 bool is_warp_barrier(const Inst& inst) {
-  return has(inst, Sub::warp);
+  return inst.mods.has(Sub::warp);
 }
 
 // Of the threads of a block: all of them, or as many as it says.
 bool is_block_barrier(const Inst& inst) {
   if (inst.op != Op::bar && inst.op != Op::barrier) return false;
-  return (has(inst, Sub::sync) || has(inst, Sub::arrive) || has(inst, Sub::red)) &&
+  return (inst.mods.has(Sub::sync) || inst.mods.has(Sub::arrive) || inst.mods.has(Sub::red)) &&
          !is_warp_barrier(inst) && inst.mods.scope != ptx::Scope::cluster;
 }
 
 // What it gives hangs on the copy. A barrier may not be one of such and of others, so all stand as
 // often.
 bool is_combining_barrier(const Inst& inst) {
-  return is_block_barrier(inst) && has(inst, Sub::red);
+  return is_block_barrier(inst) && inst.mods.has(Sub::red);
 }
 
 bool is_memory_of_threads(ptx::Space space) {
@@ -77,7 +73,7 @@ bool is_matrix(const Inst& inst) {
 }
 
 bool is_atomic(const Inst& inst) {
-  return (inst.op == Op::atom || inst.op == Op::red) && !has(inst, Sub::async) &&
+  return (inst.op == Op::atom || inst.op == Op::red) && !inst.mods.has(Sub::async) &&
          is_memory_of_threads(inst.mods.space);
 }
 
@@ -85,8 +81,8 @@ bool is_atomic(const Inst& inst) {
 // for itself.
 bool is_ordered_access(const ptx::Body& body, const Inst& inst) {
   return (inst.op == Op::ld || inst.op == Op::st) && ptx::effects(body, inst).ordered &&
-         !has(inst, Sub::async) && !has(inst, Sub::bulk) && inst.mods.order != ptx::Order::mmio &&
-         is_memory_of_threads(inst.mods.space);
+         !inst.mods.has(Sub::async) && !inst.mods.has(Sub::bulk) &&
+         inst.mods.order != ptx::Order::mmio && is_memory_of_threads(inst.mods.space);
 }
 
 bool is_fence(const Inst& inst) {

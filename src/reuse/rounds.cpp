@@ -27,13 +27,11 @@ constexpr std::size_t most_barriers = 64; // of an unrolled tree
 
 // All threads of the block, those of a warp together.
 bool is_whole_barrier(const ptx::Body& body, const Inst& inst) {
-  const auto has = [&](ptx::Sub sub) {
-    return inst.mods.sub == sub || inst.mods.sub2 == sub || inst.mods.sub3 == sub;
-  };
   if (inst.op != ptx::Op::bar && !(inst.op == ptx::Op::barrier && inst.mods.aligned)) return false;
   const auto src = body.src(inst);
-  return has(ptx::Sub::sync) && !has(ptx::Sub::warp) && inst.guard == ptx::none &&
-         src.size() == 1 && src[0].kind == Arg::Kind::imm && src[0].value == 0;
+  return inst.mods.has(ptx::Sub::sync) && !inst.mods.has(ptx::Sub::warp) &&
+         inst.guard == ptx::none && src.size() == 1 && src[0].kind == Arg::Kind::imm &&
+         src[0].value == 0;
 }
 
 // One stretch that may be one.

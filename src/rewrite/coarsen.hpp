@@ -50,11 +50,12 @@ struct CoarsenReport {
   unsigned agreements = 0;   // branches at which the copies compare
 };
 
-// What fills no group of whole blocks stands by itself in a grid that the launcher divides, which is
-// a matter of one axis.
+// What fills no group of whole blocks stands by itself in a grid that the launcher divides, which
+// is a matter of one axis.
 bool can_divide(CoarsenGrid grid, const reuse::BlockPlan& plan);
 
-// The edits that coarsen the kernel as planned; empty if the plan refuses, or cannot be launched so.
+// The edits that coarsen the kernel as planned; empty if the plan refuses, or cannot be launched
+// so.
 std::vector<ptx::Edit> coarsen(const emulator::Kernel& kernel, const reuse::BlockPlan& plan,
                                const CoarsenOptions& options, CoarsenReport& report);
 
