@@ -172,11 +172,11 @@ struct Asked {
 };
 std::optional<Asked> asked_gains(const KernelReport& report, const Options& options,
                                  const cost::Profile& profile) {
-  const auto chosen = std::ranges::find_if(report.candidates, &CoarsenCandidate::chosen);
+  const auto chosen = std::ranges::find_if(report.weighed.ways, &CoarsenCandidate::chosen);
   const bool is_merged_only = report.shuffles + report.moves + report.carried == 0 &&
                               options.rotate == RotateMode::none &&
                               options.rounds == RoundsMode::none && options.remaps.empty();
-  if (chosen == report.candidates.end() || !is_merged_only) return std::nullopt;
+  if (chosen == report.weighed.ways.end() || !is_merged_only) return std::nullopt;
   const double held = static_cast<double>(profile.processors) * profile.threads_per_sm;
   contract::Gain standard{.threads = block_sizes.front()}, original = standard;
   for (std::size_t n = 0; n < contract::waves.size(); ++n) {
