@@ -95,17 +95,19 @@ template <bool per_thread> CUstream named(CUstream stream) {
 
 class PlainLaunch final : public Launch {
 public:
-  explicit PlainLaunch(LaunchKernel* real) : real_(real) {}
+  // `stream` as the program named it: the driver gets what it would have got.
+  PlainLaunch(LaunchKernel* real, CUstream stream) : real_(real), stream_(stream) {}
   [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
     return std::make_unique<PlainLaunch>(*this);
   }
   CUresult operator()(const Request& r) const override {
     return real_(r.function, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2],
-                 r.shared, r.stream, r.parameters, r.extra);
+                 r.shared, stream_, r.parameters, r.extra);
   }
 
 private:
   LaunchKernel* real_;
+  CUstream stream_;
 };
 
 class ExLaunch final : public Launch {
@@ -141,7 +143,7 @@ CUresult launch_kernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsi
     return real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
   const Request request{f,          {gx, gy, gz}, {bx, by, bz}, shared, named<per_thread>(stream),
                         parameters, extra};
-  return launcher->launch(request, PlainLaunch(real));
+  return launcher->launch(request, PlainLaunch(real, stream));
 }
 
 // With attributes (clusters, cooperation, programmatic launches, ...) a launch is none of ours.

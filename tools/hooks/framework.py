@@ -36,7 +36,8 @@ def load(name):
 
 
 def use(**settings):
-    os.environ.update(PTXASW_LOG=str(LOG), PTXASW_FLAGS="--shuffle=all", **settings)
+    flags = os.environ.get("PTXASW_TRY_FLAGS", "--shuffle=all")
+    os.environ.update(PTXASW_LOG=str(LOG), PTXASW_FLAGS=flags, **settings)
 
 
 def calls():

@@ -1,0 +1,57 @@
+// What the launcher itself takes for a launch: nanoseconds, and cycles of the time stamp counter,
+// of Engine::launch with a driver that does nothing. A program, no test.
+#include "program.hpp"
+
+#include <x86intrin.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace {
+
+using namespace ptxasw::launch;
+
+volatile unsigned seen;
+
+class Nothing final : public Launch {
+public:
+  [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
+    return std::make_unique<Nothing>();
+  }
+  [[gnu::noinline]] CUresult operator()(const Request& request) const override {
+    seen = request.grid[0];
+    return CUDA_SUCCESS;
+  }
+};
+
+void measure(const char* what, const std::string& settings, const Request& request) {
+  constexpr unsigned rounds = 41, launches = 20000;
+  Engine engine(read_settings(settings));
+  const Nothing nothing;
+  std::vector<double> nanoseconds, cycles;
+  for (unsigned round = 0; round < rounds; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto ticks = __rdtsc();
+    for (unsigned n = 0; n < launches; ++n)
+      engine.launch(request, nothing);
+    cycles.push_back(static_cast<double>(__rdtsc() - ticks) / launches);
+    const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
+    nanoseconds.push_back(taken.count() / launches);
+  }
+  std::ranges::sort(nanoseconds);
+  std::printf("%-20s %6.1f ns (least %.1f), %4.0f cycles\n", what, nanoseconds[rounds / 2],
+              nanoseconds[0], *std::ranges::min_element(cycles));
+}
+
+} // namespace
+
+int main() {
+  test::Program with, without("other", false);
+  measure("without a contract", "", without.request());
+  measure("the original", "policy=original", with.request());
+  measure("the model's choice", "", with.request());
+  measure("x:4", "policy=x:4", with.request());
+  measure("x:4, with a report", "policy=x:4,report=/dev/null", with.request());
+  return 0;
+}
