@@ -56,40 +56,13 @@ bool is_preferred(const CoarsenCandidate& one, const CoarsenCandidate& other) {
   return one.work.repeats > 1 && one.usage->latency < other.usage->latency;
 }
 
-// Empty, or why some launch is likely to be slower, whatever others gain.
-Why harms(const Profile& profile, const CoarsenBaseline& original,
-          const CoarsenCandidate& candidate) {
-  const double saved = 1 - candidate.work.loads / std::max(1.0, original.work.loads);
-  const bool meets = candidate.work.barriers > 0;
-  const double least = meets ? least_share_that_meet : least_share;
-  if (saved < least)
-    return {Reason::may_lose,
-            fmt::format("saves too little: {:.0f} % of the loads, {:.0f} % are asked for; "
-                        "--coarsen=large takes it",
-                        100 * saved, 100 * least)};
-  if (meets && !leaves_room(profile, original.work, candidate.work))
-    return {Reason::may_lose,
-            "launches that are not merged would have less room in shared memory; --coarsen=large "
-            "takes it"};
-  const double length = original.usage->path * original.work.repeats;
-  if (length < least_length)
-    return {Reason::may_lose,
-            fmt::format("too short: {:.0f} instructions, of which a small launch would notice "
-                        "those that ask for its size; {:.0f} are asked for; --coarsen=large takes "
-                        "it",
-                        length, least_length)};
-  // matmul, whose original form ptxas schedules anew beside the merged one: 0.955 of the speed in a
-  // launch that is not merged. Between barriers it has less to choose: 0.982 and more
-  // (matmul_tile16, matmul_tile32).
-  if (original.work.repeats > 1 && !meets)
-    return {Reason::may_lose,
-            "small launches may notice what ptxas makes of its loop in a larger kernel; "
-            "--coarsen=large takes it"};
-  if (candidate.how.copies() > few_copies)
-    return {Reason::may_lose,
-            fmt::format("{} copies are merged in large launches only; --coarsen=large takes it",
-                        candidate.how.copies())};
-  return {};
+// Where small launches run as before, none of them may notice that others do not.
+bool must_not_harm(const Profile& profile, const CoarsenCandidate& candidate) {
+  return profile.coarsen.harmless && candidate.how.least_threads != 0;
+}
+
+double length(const CoarsenBaseline& original) {
+  return original.usage->path * original.work.repeats;
 }
 
 } // namespace
@@ -185,6 +158,44 @@ double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
   return expected_gain(profile, original, candidate).mean;
 }
 
+Why never_taken(const Profile& profile, const CoarsenBaseline& original,
+                const CoarsenCandidate& candidate) {
+  if (!must_not_harm(profile, candidate)) return {};
+  const double saved = 1 - candidate.work.loads / std::max(1.0, original.work.loads);
+  const bool meets = candidate.work.barriers > 0;
+  const double least = meets ? least_share_that_meet : least_share;
+  if (saved < least)
+    return {Reason::may_lose,
+            fmt::format("saves too little: {:.0f} % of the loads, {:.0f} % are asked for; "
+                        "--coarsen=large takes it",
+                        100 * saved, 100 * least)};
+  if (meets && !leaves_room(profile, original.work, candidate.work))
+    return {Reason::may_lose,
+            "launches that are not merged would have less room in shared memory; --coarsen=large "
+            "takes it"};
+  // matmul, whose original form ptxas schedules anew beside the merged one: 0.955 of the speed in a
+  // launch that is not merged. Between barriers it has less to choose: 0.982 and more
+  // (matmul_tile16, matmul_tile32).
+  if (original.work.repeats > 1 && !meets)
+    return {Reason::may_lose,
+            "small launches may notice what ptxas makes of its loop in a larger kernel; "
+            "--coarsen=large takes it"};
+  if (candidate.how.copies() > few_copies)
+    return {Reason::may_lose,
+            fmt::format("{} copies are merged in large launches only; --coarsen=large takes it",
+                        candidate.how.copies())};
+  return {};
+}
+
+Why too_short(const Profile& profile, const CoarsenBaseline& original,
+              const CoarsenCandidate& candidate, double least) {
+  if (!must_not_harm(profile, candidate) || length(original) >= least * least_length) return {};
+  return {Reason::may_lose,
+          fmt::format("too short: {:.0f} instructions, of which a small launch would notice those "
+                      "that ask for its size; {:.0f} are asked for; --coarsen=large takes it",
+                      length(original), least_length)};
+}
+
 Why why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
   if (!original.usage || !candidate.usage) return {Reason::not_assembled, "not assembled"};
   const KernelUsage &before = *original.usage, &after = *candidate.usage;
@@ -227,8 +238,8 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
           Reason::may_lose,
           fmt::format("may lose: {:.2f} for the launch that it suits least, {:.2f} is asked for",
                       candidate.worst, profile.coarsen.worst)};
-    if (candidate.verdict.empty() && profile.coarsen.harmless && candidate.how.least_threads != 0)
-      candidate.verdict = harms(profile, original, candidate);
+    if (candidate.verdict.empty()) candidate.verdict = never_taken(profile, original, candidate);
+    if (candidate.verdict.empty()) candidate.verdict = too_short(profile, original, candidate);
     if (!candidate.verdict.empty()) continue;
     best = std::max(best, candidate.gain);
     if (candidate.how.copies() <= few_copies) best_of_few = std::max(best_of_few, candidate.gain);

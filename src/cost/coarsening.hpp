@@ -81,6 +81,16 @@ std::uint64_t least_threads(const Profile& profile, const Coarsening& how);
 // might no longer launch, registers are spilled, or its code does not look as expected.
 Why why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate);
 
+// Empty, or why some launch is likely to be slower whatever an assembler makes of the way and
+// whatever others gain: nothing is known of machine code.
+Why never_taken(const Profile& profile, const CoarsenBaseline& original,
+                const CoarsenCandidate& candidate);
+
+// The same of kernels that do too little; `original.usage` may be a guess, and then `least` is how
+// much shorter it has to be for that.
+Why too_short(const Profile& profile, const CoarsenBaseline& original,
+              const CoarsenCandidate& candidate, double least = 1);
+
 // Fills in gains and verdicts, puts the best first, and marks the one to take, if one pays. Of ways
 // that gain nearly the same, the one with the fewest copies is taken, and in a loop the one that
 // waits least.

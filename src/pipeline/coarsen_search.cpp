@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -23,15 +24,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How much is tried of a kernel: factors, each in both orders (which a guess hardly tells apart),
-// the best of them with fewer registers, and with more. Over 37 kernels the default asked for 7.4
-// texts a kernel and thorough for 9.6; the predicted gain of what it found was 0.986 of what
-// thorough found, that of fast 0.92.
+// How much is tried with fewer registers, and with more: of the best ways.
 struct Extent {
-  std::size_t factors, limited, loosened;
+  std::size_t limited, loosened;
 };
-constexpr Extent most_promising{3, 1, 1}, all_of_them{1000, 4, 2};
-constexpr double least_share = 0.75; // of the registers; with fewer ptxas spills
+constexpr Extent most_promising{1, 1}, all_of_them{4, 2};
+// A way is tried if its guessed gain is so much of the least gain, or of that of the best that may
+// be taken, and if it does not lose much in the launch that it suits least. Over the 76 kernels
+// with ways in the golden files that asked for 34 texts with --coarsen=auto and 100 with large,
+// where thorough asked for 62 and 225; the predicted gain of what it found was 1.000 and 0.990 of
+// what thorough found (sm_90, ptxas 13.0, 2026-11-22).
+constexpr double may_be_enough = 0.87, may_lose_less = 0.72, worth_another = 1.03;
+constexpr double rough_share = 0.5;      // by what a way of more or fewer copies needs
+constexpr double least_correction = 0.9; // of guesses, by ways that were tried
+constexpr double least_share = 0.75;     // of the registers; with fewer ptxas spills
 // Of a way that is only guessed at.
 constexpr double guessed_margin = 1.15;
 constexpr unsigned surely_too_many = 72; // registers, where 64 is what launches
@@ -40,6 +46,8 @@ constexpr unsigned perhaps_too_many = 54;
 // golden files with ways to choose from, six were below it (sm_90, ptxas 13.0, 2026-11-22), and of
 // none of them did a way pay; of those of which one did the least guess was 0.966.
 constexpr double hopeless = 0.95;
+// Of the least length, by a guess whose logarithm is off by 0.18 (cost/usage_estimate.hpp).
+constexpr double surely_too_short = 0.625;
 
 // Instructions of the trials of one kernel, each copy counted and the original beside them.
 double instructions_to_try(const CoarsenChoices& kernel) {
@@ -65,23 +73,26 @@ public:
       return;
     }
     const bool selects = options_.effort == Effort::standard;
-    if (selects) std::erase_if(jobs_, [&](KernelJob* job) { return leaves(job->ways()); });
+    std::erase_if(jobs_, [&](KernelJob* job) { return leaves(job->ways(), selects); });
     if (jobs_.empty()) return;
+    for (KernelJob* job : jobs_)
+      aside_.push_back(without_never_taken(job->ways()));
     Trials trials;
     for (KernelJob* job : jobs_)
       trials.push_back(std::exchange(job->ways().candidates, {}));
-    if (selects) {
-      try_all(Trials(jobs_.size()), true);
-      for (std::size_t j = 0; j < jobs_.size(); ++j)
-        trials[j] = most_promising_of(jobs_[j]->ways().original, std::move(trials[j]));
-    }
-    try_all(std::move(trials), !selects);
+    if (selects)
+      try_promising(std::move(trials));
+    else
+      try_all(std::move(trials), true);
     trials.clear();
     for (KernelJob* job : jobs_)
       trials.push_back(with_limits(job->ways()));
     try_all(std::move(trials), false);
-    for (KernelJob* job : jobs_)
-      cost::choose_coarsening(profile_, job->ways().original, job->ways().candidates);
+    for (std::size_t j = 0; j < jobs_.size(); ++j) {
+      CoarsenChoices& ways = jobs_[j]->ways();
+      cost::choose_coarsening(profile_, ways.original, ways.candidates);
+      std::ranges::move(aside_[j], std::back_inserter(ways.candidates));
+    }
   }
 
   [[nodiscard]] unsigned trials() const { return trials_; }
@@ -171,46 +182,139 @@ private:
     return result;
   }
 
-  // By what an assembler might make of them.
-  [[nodiscard]] std::vector<CoarsenCandidate>
-  most_promising_of(const CoarsenBaseline& original, std::vector<CoarsenCandidate> ways) const {
-    if (!original.usage) return ways; // none will be chosen
-    std::map<std::array<unsigned, 3>, double> gains;
-    for (const CoarsenCandidate& way : ways) {
-      double& gain = gains[way.how.factors];
-      gain = std::max(gain, guessed_gain(original, way));
+  // One way of each kernel after the other, as long as one may be better than what is known.
+  void try_promising(Trials left) {
+    try_all(Trials(jobs_.size()), true);
+    for (;;) {
+      Trials next(jobs_.size());
+      for (std::size_t j = 0; j < jobs_.size(); ++j)
+        next[j] = most_promising_of(jobs_[j]->ways(), left[j]);
+      if (std::ranges::all_of(next, [](const auto& ways) { return ways.empty(); })) break;
+      try_all(std::move(next), false);
     }
-    if (gains.size() <= most_promising.factors) return ways;
-    std::vector<double> sorted;
-    for (const auto& [factors, gain] : gains)
-      sorted.push_back(gain);
-    std::ranges::sort(sorted, std::ranges::greater{});
-    std::erase_if(ways, [&](const CoarsenCandidate& way) {
-      return gains[way.how.factors] < sorted[most_promising.factors - 1];
-    });
-    return ways;
+    for (std::size_t j = 0; j < jobs_.size(); ++j) {
+      for (CoarsenCandidate& way : left[j]) {
+        way.verdict = {Reason::gains_too_little, "promises less than what was tried"};
+        aside_[j].push_back(std::move(way));
+      }
+    }
   }
 
-  [[nodiscard]] double guessed_gain(const CoarsenBaseline& original, CoarsenCandidate way) const {
+  // The one of them that is likely to gain most, taken out; none if it is not likely to gain enough
+  // to be taken, or more than what would be taken now.
+  [[nodiscard]] std::vector<CoarsenCandidate>
+  most_promising_of(const CoarsenChoices& kernel, std::vector<CoarsenCandidate>& left) const {
+    if (!kernel.original.usage) return {}; // none will be chosen
+    const Guess off = error_of_guesses(kernel);
+    const double needed = needed_gain(kernel);
+    auto best = left.end();
+    double most = 0;
+    for (auto way = left.begin(); way != left.end(); ++way) {
+      const Guess guess = guessed(kernel.original, *way);
+      const double gain = guess.gain * off.gain;
+      if (gain < needed || gain <= most || guess.worst * off.worst < least_worst() ||
+          needs_too_many(kernel, *way))
+        continue;
+      best = way;
+      most = gain;
+    }
+    if (best == left.end()) return {};
+    std::vector<CoarsenCandidate> result{std::move(*best)};
+    left.erase(best);
+    return result;
+  }
+
+  struct Guess {
+    double gain = 1, worst = 1, registers = 1;
+  };
+
+  [[nodiscard]] Guess guessed(const CoarsenBaseline& original, CoarsenCandidate way) const {
     way.usage = cost::estimated_usage(original, way);
+    const double registers = way.usage->registers;
     way.usage->registers = std::min(way.usage->registers, cost::registers_for_any_block);
-    return cost::coarsening_gain(profile_, original, way);
+    const cost::ExpectedGain gain = cost::expected_gain(profile_, original, way);
+    return {gain.mean, gain.worst, registers};
   }
 
-  // Decided without asking: nothing is likely to pay.
-  [[nodiscard]] bool leaves(CoarsenChoices& kernel) const {
+  // What was tried over what was guessed of it. Of gains that the first order of copies does not
+  // have the other may still have a part.
+  [[nodiscard]] Guess error_of_guesses(const CoarsenChoices& kernel) const {
+    Guess sum{0, 0};
+    double count = 0;
+    for (const CoarsenCandidate& way : kernel.candidates) {
+      if (!way.usage) continue;
+      const Guess guess = guessed(kernel.original, way);
+      const cost::ExpectedGain gain = cost::expected_gain(profile_, kernel.original, way);
+      sum.gain += std::log(gain.mean / guess.gain);
+      sum.worst += std::log(gain.worst / guess.worst);
+      ++count;
+    }
+    if (count == 0) return {};
+    return {std::max(least_correction, std::exp(sum.gain / count)),
+            std::max(least_correction, std::exp(sum.worst / count))};
+  }
+
+  [[nodiscard]] double needed_gain(const CoarsenChoices& kernel) const {
+    std::vector<CoarsenCandidate> tried = kernel.candidates;
+    cost::choose_coarsening(profile_, kernel.original, tried);
+    return !tried.empty() && tried.front().chosen ? tried.front().gain * worth_another
+                                                  : profile_.coarsen.margin * may_be_enough;
+  }
+
+  [[nodiscard]] double least_worst() const { return profile_.coarsen.worst * may_lose_less; }
+
+  // Even when it is held to fewer, by what those needed that were tried.
+  [[nodiscard]] bool needs_too_many(const CoarsenChoices& kernel, CoarsenCandidate way) const {
+    const CoarsenBaseline& original = kernel.original;
+    const double guess = guessed(original, way).registers;
+    return std::ranges::any_of(kernel.candidates, [&](const CoarsenCandidate& tried) {
+      if (!tried.usage) return false;
+      const double needed = guess * tried.usage->registers / guessed(original, tried).registers;
+      const bool alike = tried.how.copies() == way.how.copies();
+      way.usage = cost::estimated_usage(original, way);
+      way.usage->registers = static_cast<unsigned>(needed * (alike ? least_share : rough_share));
+      return !cost::why_not(original, way).empty();
+    });
+  }
+
+  [[nodiscard]] double guessed_gain(const CoarsenBaseline& original,
+                                    const CoarsenCandidate& way) const {
+    return guessed(original, way).gain;
+  }
+
+  // Decided without asking: no way would be taken whatever ptxas said, or (`by_gain`) none is
+  // likely to pay. Then the ways are shown with what is guessed of them.
+  [[nodiscard]] bool leaves(CoarsenChoices& kernel, bool by_gain) const {
     CoarsenBaseline original = kernel.original;
     original.usage = cost::estimated_usage(original);
     std::vector<CoarsenCandidate> guessed = kernel.candidates;
+    bool may_pay = false, may_be_taken = false;
     for (CoarsenCandidate& way : guessed) {
       way.gain = guessed_gain(original, way);
-      way.verdict = {Reason::gains_too_little, "gains too little to ask ptxas about it"};
-      if (way.gain >= hopeless) return false;
+      way.verdict = cost::never_taken(profile_, original, way);
+      if (way.verdict.empty())
+        way.verdict = cost::too_short(profile_, original, way, surely_too_short);
+      may_pay |= way.gain >= hopeless;
+      may_be_taken |= way.verdict.empty();
+      if (way.verdict.empty())
+        way.verdict = {Reason::gains_too_little, "gains too little to ask ptxas about it"};
     }
+    if (may_be_taken && (may_pay || !by_gain)) return false;
     kernel.candidates = std::move(guessed);
     std::ranges::stable_sort(kernel.candidates, std::ranges::greater{}, &CoarsenCandidate::gain);
     kernel.basis = "ways guessed at";
     return true;
+  }
+
+  // Takes out those that would not be taken whatever ptxas said, and gives them back.
+  [[nodiscard]] std::vector<CoarsenCandidate> without_never_taken(CoarsenChoices& kernel) const {
+    for (CoarsenCandidate& way : kernel.candidates)
+      way.verdict = cost::never_taken(profile_, kernel.original, way);
+    const auto never = std::ranges::stable_partition(
+        kernel.candidates, [](const CoarsenCandidate& way) { return way.verdict.empty(); });
+    std::vector<CoarsenCandidate> aside(never.begin(), never.end());
+    kernel.candidates.erase(never.begin(), never.end());
+    return aside;
   }
 
   // Without asking; the limit of registers is written down where they might be too many.
@@ -339,6 +443,7 @@ private:
   const cost::Profile& profile_;
   Assembler& assembler_;
   std::vector<KernelJob*> jobs_; // to try, in the order of the text
+  Trials aside_;                 // ways of theirs that are not tried
   unsigned trials_ = 0;
 };
 

@@ -51,7 +51,7 @@ TEST(CoarsenSearch, EveryWayIsTriedBesideTheOriginal) {
   EXPECT_EQ(result.report.trials, fake.asked.size());
 }
 
-TEST(CoarsenSearch, TheDefaultAsksAboutTheOriginalAndThenTheMostPromisingFactors) {
+TEST(CoarsenSearch, TheDefaultAsksAboutOneWayAfterTheOtherAsLongAsItMayPay) {
   machine::FakeAssembler fake([](const AssemblyRequest&) {
     return Assembled{"", "info : Compiling entry function 'laplacian' for 'sm_90'\n"
                          "info : Function properties for laplacian\n    0 bytes stack frame\n"
@@ -64,12 +64,31 @@ TEST(CoarsenSearch, TheDefaultAsksAboutTheOriginalAndThenTheMostPromisingFactors
   options.effort = Effort::standard;
   const auto few = run(text, "l.ptx", options, true, &fake).report.kernels.at(0).weighed.ways;
   EXPECT_EQ(fake.asked.at(0).text, text);
-  EXPECT_EQ(fake.asked.size(), few.size() + 1);
-  std::set<std::array<unsigned, 3>> factors;
-  for (const CoarsenCandidate& way : few)
-    factors.insert(way.how.factors);
-  EXPECT_EQ(factors.size(), 3U);
-  EXPECT_LT(few.size(), all.size());
+  EXPECT_EQ(few.size(), all.size()) << "those that were not tried are shown as well";
+  const auto tried = static_cast<std::size_t>(
+      std::ranges::count_if(few, [](const auto& way) { return way.usage.has_value(); }));
+  EXPECT_EQ(fake.asked.size(), tried + 1);
+  EXPECT_GT(tried, 0U);
+  EXPECT_LT(tried, all.size());
+  EXPECT_THAT(few.back().verdict.text, HasSubstr("promises less"));
+}
+
+// With --coarsen=auto jacobi is too short whatever its ways gain.
+TEST(CoarsenSearch, WhatWouldNotBeTakenIsNotAskedAbout) {
+  for (const Effort effort : {Effort::standard, Effort::thorough}) {
+    machine::FakeAssembler fake(takes_nothing);
+    Options options = coarsen_auto();
+    options.coarsen_large = false;
+    options.effort = effort;
+    const auto result = run(jacobi(), "jacobi.ptx", options, true, &fake);
+    EXPECT_TRUE(fake.asked.empty());
+    const auto& ways = result.report.kernels.at(0).weighed.ways;
+    ASSERT_FALSE(ways.empty());
+    for (const CoarsenCandidate& way : ways)
+      EXPECT_THAT(way.verdict.text,
+                  testing::AnyOf(HasSubstr("saves too little"), HasSubstr("too short"),
+                                 HasSubstr("in large launches only")));
+  }
 }
 
 // What is taken is held to what it turns out to need; nothing else is asked.
