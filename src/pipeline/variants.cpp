@@ -1,7 +1,7 @@
 // See variants.hpp.
 #include "pipeline/variants.hpp"
 
-#include "contract/contract.hpp"
+#include "contract/reshape.hpp"
 #include "cost/launched.hpp"
 #include "emulator/emulate.hpp"
 #include "pipeline/coarsen_search.hpp"
@@ -110,12 +110,13 @@ std::string entry_of(std::string_view kernel, std::string_view name) {
   return entry;
 }
 
-// Of the parameter space, as far as it is taken; nothing if there is no room for a grid behind it.
+// Of the parameter space, as far as it is taken; nothing if there is no room behind it for what
+// entries get.
 std::optional<unsigned> bytes_of(const std::vector<contract::Place>& places) {
   std::uint64_t end = 0;
   for (const contract::Place& place : places)
     end = std::max(end, std::uint64_t{place.offset} + place.size);
-  if (end > most_parameter_bytes - 16) return std::nullopt;
+  if (end > most_parameter_bytes - sizeof(contract::OriginalShape) - 4) return std::nullopt;
   return static_cast<unsigned>(end);
 }
 

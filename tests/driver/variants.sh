@@ -56,6 +56,16 @@ block 256 0 0" "blocks of another shape"
 same "$(entries matvec)" "matvec matvec__ptxasw_reshaped " "one entry for all shapes"
 "$real" -arch=sm_90 matvec.ptx -o matvec.cubin || fail "ptxas takes blocks of other shapes"
 
+# Entries have up to 60 bytes of parameters more, of 4096.
+for bytes in 3992 4000; do
+  sed "s/vecadd_param_5\$/&,\n\t.param .align 4 .b8 large[$bytes]/" "$ptx/vecadd.ptx" > large.ptx
+  grep -q "large\[$bytes\]" large.ptx || fail "no large parameter"
+  "$TOOL" opt --variants large.ptx -o large_$bytes.ptx > /dev/null
+  "$real" -arch=sm_90 large_$bytes.ptx -o large.cubin || fail "ptxas takes $bytes bytes and what is behind"
+done
+contains "$(cat large_3992.ptx)" ptxasw_original_shape "4088 bytes in all"
+grep -q __ptxasw_launch large_4000.ptx && fail "4096 bytes with no room behind"
+
 # What waits for memory gains little: a table that lanes read where data says; but not one of 1 KiB.
 variants gathers
 gain() { # of x:4 of kernel $1, in blocks of 256, in launches of 64 waves
