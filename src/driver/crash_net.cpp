@@ -29,6 +29,7 @@ std::unique_ptr<Prepared> prepared; // NOLINT(cppcoreguidelines-avoid-non-const-
 void become_ptxas(int /*signal*/) {
   alarm(0);
   const Fallback& fallback = prepared->fallback;
+  if (fallback.exit_code) _exit(*fallback.exit_code);
   if (!fallback.log_path.empty()) {
     const int log =
         open(fallback.log_path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);

@@ -1,12 +1,13 @@
-// If the optimizer crashes, does not come to an end or needs more memory than it may have, the
-// process becomes the real ptxas on the arguments as they came: a fault of ours must not fail a
-// build.
+// If work of ours crashes, does not come to an end or needs more memory than it may have, the
+// process becomes the real ptxas on the arguments as they came or, where that has run, ends as it
+// did: a fault of ours must not fail a build.
 #pragma once
 
 #include "driver/process.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ptxasw::driver {
@@ -18,6 +19,7 @@ struct Fallback {
   std::size_t memory = 0;         // bytes of address space for us; 0: as many as there are
   bool rewind_input = false;      // standard input is a file of ours, read from its start again
   std::string log_path, log_line; // appended then; may be empty
+  std::optional<int> exit_code;   // there is nothing left to do but to end with it
 };
 
 // While one of these lives, SIGSEGV and its like, abort() and the deadline end in the fallback, and

@@ -3,8 +3,9 @@
 // The rule above all others: with us in the way a build must not do worse. So everything that is
 // not certain to be understood leaves by pass_through, where the process becomes the real ptxas;
 // whatever goes wrong after a rewrite leaves by fall_back, which assembles the original. All that
-// the optimizer does, its questions to ptxas included, is done inside a CrashNet. Only a rewritten
-// input is waited for. Inputs are never written to; outputs are written by ptxas alone.
+// the optimizer does, its questions to ptxas included, and what is said of it afterwards, is done
+// inside a CrashNet. Only a rewritten input is waited for. Inputs are never written to; outputs are
+// written by ptxas alone.
 #include "driver/drop_in.hpp"
 
 #include "driver/command_line.hpp"
@@ -99,6 +100,16 @@ public:
       return failure_code;
     }
     ptxas = *found;
+    try {
+      return run_with_ptxas(asks_version);
+    } catch (const std::exception&) {
+      rewind_input();
+      return cannot_run(replace_process(command(line.untouched), environment));
+    }
+  }
+
+private:
+  int run_with_ptxas(bool asks_version) {
     if (nested) return pass_through("called by another ptxasw");
     if (asks_version) return version();
     if (auto why = reason_to_leave()) return pass_through(*why);
@@ -110,7 +121,6 @@ public:
     return deliver();
   }
 
-private:
   // The real text first: callers look for the release in it and keep it as a cache key, in which
   // ours has to show as well.
   int version() {
@@ -215,28 +225,38 @@ private:
 
   std::optional<std::string> optimize() {
     const auto begin = Clock::now();
-    const LogRecord crashed =
-        record("fell back", "the optimizer crashed or did not come to an end");
+    if (!log_path.empty())
+      crash_line =
+          to_json_line(record("fell back", "the optimizer crashed or did not come to an end"));
+    const auto failure = guarded([&] {
+      for (std::size_t n = 0; n < inputs.size() && interrupted == 0; ++n) {
+        Input& input = inputs[n];
+        Asked asked(*this, n);
+        input.optimized = program.optimize(input.text, input.shown(), settings.options, &asked);
+      }
+    });
+    optimize_ms += milliseconds_since(begin);
+    return failure;
+  }
+
+  // Work of ours, which ends in ptxas on the inputs as they came if it crashes or comes to no end.
+  // Where it threw, why.
+  template <class Work> std::optional<std::string> guarded(const Work& work) {
     CrashNet around({.command = command(untouched_or_spared()),
                      .environment = environment,
                      .deadline = program.deadline,
                      .memory = program.memory,
                      .rewind_input = spooled,
                      .log_path = log_path,
-                     .log_line = log_path.empty() ? "" : to_json_line(crashed)});
+                     .log_line = crash_line});
     net = &around;
     std::optional<std::string> failure;
     try {
-      for (std::size_t n = 0; n < inputs.size() && interrupted == 0; ++n) {
-        Input& input = inputs[n];
-        Asked asked(*this, n);
-        input.optimized = program.optimize(input.text, input.shown(), settings.options, &asked);
-      }
+      work();
     } catch (const std::exception& error) {
       failure = std::string("the optimizer failed: ") + error.what();
     }
     net = nullptr;
-    optimize_ms += milliseconds_since(begin);
     return failure;
   }
 
@@ -307,14 +327,24 @@ private:
 
   // What ptxas made of the rewritten inputs stays.
   int deliver() {
-    Texts texts;
-    for (const Input& input : inputs)
-      texts.push_back(input.optimized.changed ? std::optional(input.optimized.text) : std::nullopt);
-    if (!kept || kept->texts != texts) keep(std::move(texts));
+    std::string error;
+    const auto failure = guarded([&] {
+      Texts texts;
+      for (const Input& input : inputs)
+        texts.push_back(input.optimized.changed ? std::optional(input.optimized.text)
+                                                : std::nullopt);
+      if (!kept || kept->texts != texts) {
+        const CrashNet::Outside outside(net, CrashNet::Clock::stands);
+        keep(std::move(texts));
+      }
+      error = errors_to_show();
+    });
+    if (failure) return fall_back(*failure);
     if (kept->ended.interrupted != 0) return end_like(kept->ended);
     if (!kept->ended.ok()) return fall_back("ptxas did not take the rewritten PTX");
-    show();
-    write_log(record("rewritten", ""), kept->ended);
+    write_all(STDOUT_FILENO, kept->output);
+    write_all(STDERR_FILENO, error);
+    write_log("rewritten", "", kept->ended);
     return 0;
   }
 
@@ -367,7 +397,7 @@ private:
             output->content(), error->content()};
   }
 
-  void show() const {
+  [[nodiscard]] std::string errors_to_show() const {
     std::string error = kept->error;
     std::size_t next = 0;
     for (const Input& input : inputs) {
@@ -375,35 +405,36 @@ private:
       error = in_terms_of_original(
           std::move(error), {feeds[next++].path(), input.path, input.text, input.optimized.text});
     }
-    write_all(STDOUT_FILENO, kept->output);
-    write_all(STDERR_FILENO, line.has(Role::verbose) ? error : without_statistics(error));
+    return line.has(Role::verbose) ? error : without_statistics(error);
   }
 
   Command command(const std::vector<std::string>& arguments) const { return {ptxas, arguments}; }
 
-  int pass_through(const std::string& why) {
-    return leave(line.untouched, record("passed through", why));
-  }
+  int pass_through(const std::string& why) { return leave(line.untouched, "passed through", why); }
 
   int fall_back(const std::string& why) {
     feeds.clear();
-    const Texts originals = original_inputs();
-    const bool overwritten =
-        std::ranges::any_of(originals, [](const auto& path) { return path.has_value(); });
+    std::vector<std::string> arguments = line.untouched;
     std::string reason = why;
-    if (kept && !kept->ended.ok()) reason += ": " + kept->error.substr(0, kept->error.find('\n'));
-    return leave(overwritten ? line.with({.inputs = originals}) : line.untouched,
-                 record("fell back", reason));
+    guarded([&] {
+      const Texts originals = original_inputs();
+      const bool overwritten =
+          std::ranges::any_of(originals, [](const auto& path) { return path.has_value(); });
+      if (overwritten) arguments = line.with({.inputs = originals});
+      if (kept && !kept->ended.ok()) reason += ": " + kept->error.substr(0, kept->error.find('\n'));
+    });
+    return leave(arguments, "fell back", reason);
   }
 
   // The real ptxas on unchanged PTX, in our place unless there is something to write down
   // afterwards.
-  int leave(const std::vector<std::string>& arguments, const LogRecord& what) {
+  int leave(const std::vector<std::string>& arguments, const std::string& action,
+            const std::string& reason) {
     rewind_input();
     if (log_path.empty()) return cannot_run(replace_process(command(arguments), environment));
     const auto ended = run(command(arguments), environment);
     if (!ended) return cannot_run(ended.error());
-    write_log(what, *ended);
+    write_log(action, reason, *ended);
     return end_like(*ended);
   }
 
@@ -429,8 +460,24 @@ private:
     return made;
   }
 
-  void write_log(LogRecord what, const Ended& ended) {
+  // All else is done: a fault costs the line, and the call ends as it would.
+  void write_log(const std::string& action, const std::string& reason, const Ended& ended) {
     if (log_path.empty()) return;
+    CrashNet around({.environment = environment,
+                     .deadline = program.deadline,
+                     .memory = program.memory,
+                     .exit_code = ended.signal != 0 ? 128 + ended.signal : ended.code});
+    try {
+      const bool written = append_line(log_path, log_line(action, reason, ended, &around));
+      if (!written) complain("warning", "could not write to " + log_path);
+    } catch (const std::exception& error) {
+      complain("warning", log_path + ": " + error.what());
+    }
+  }
+
+  std::string log_line(const std::string& action, const std::string& reason, const Ended& ended,
+                       CrashNet* around) {
+    LogRecord what = record(action, reason);
     what.ended = ended;
     what.total_ms = milliseconds_since(start);
     what.own_processor_ms = processor_ms(RUSAGE_SELF);
@@ -441,9 +488,11 @@ private:
           what.inputs.push_back({path, text->size(), hash(*text), false, {}});
     what.output = line.output();
     if (ended.ok()) what.output_hash = hash_regular_file(what.output);
-    what.ptxas_version = version_number(std::get<1>(captured({"--version"})));
-    if (!append_line(log_path, to_json_line(what)))
-      complain("warning", "could not write to " + log_path);
+    {
+      const CrashNet::Outside outside(around, CrashNet::Clock::stands);
+      what.ptxas_version = version_number(std::get<1>(captured({"--version"})));
+    }
+    return to_json_line(what);
   }
 
   const Clock::time_point start = Clock::now();
@@ -461,6 +510,7 @@ private:
   std::vector<MemoryFile> spared; // and what it reads after a crash
   std::optional<Kept> kept;       // the last run that wrote the output
   CrashNet* net = nullptr;        // while the optimizer runs
+  std::string crash_line;         // of the log, if it crashes
   bool spooled = false;
   int interrupted = 0; // the signal that came while the optimizer asked ptxas
   std::string refusal; // what ptxas said of the last text that it did not take
