@@ -2,9 +2,9 @@
 //
 // A load D is covered by an earlier load S with delta N when lane x + N of the same warp read in S
 // the very bytes that lane x needs in D:   S(x + N) = D(x)   for every %tid.x, given the facts of
-// DESIGN's section 3. `x` is %tid.x (and %laneid with it); what the rewrite checks at run time is
+// ../README.md's rules. `x` is %tid.x (and %laneid with it); what the rewrite checks at run time is
 // listed in the Cover. Conditions, and where each is checked:
-//   S dominates D, same innermost loop, warp-uniform trips around     candidates_for
+//   S dominates D, same innermost loop, warp-uniform trips around     try_cover, ineligible
 //   S took effect in lane x + N (guard)                               source_executed
 //   nothing in between may have changed the bytes for lane x          undisturbed
 //   S's register still has the value, or a copy is kept               Cover::needs_copy
