@@ -1,7 +1,7 @@
 // The lossless module: a flat list of statements, each a byte range of the text it came from.
 //
 // Nothing is ever re-formatted. Whatever stands between two statements (blanks, comments) belongs
-// to nobody and is kept. A rewrite is a set of Edits on byte ranges (edit.hpp); print() of an
+// to nobody and is kept. A rewrite is a set of Edits on byte ranges (parse.hpp); print() of an
 // unedited module gives the input bytes back, and statements() plus trivia cover every byte.
 //
 // Trees are stored flat: operands, modifiers and statements live in one vector each and refer to
