@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <map>
+#include <filesystem>
 
 namespace ptxasw {
 namespace {
@@ -201,6 +201,34 @@ INSTANTIATE_TEST_SUITE_P(
                       Row{"mm_naive", "mm_naive", {1024, 0, 0}}, Row{"box9", "box9", {512, 0, 0}},
                       Row{"transposed", "transposed1", {32, 4, 0}}),
     [](const auto& test) { return std::string(test.param.kernel); });
+
+// All others that may be launched so, in one shape each.
+TEST(Reshape, EveryKernelOfTheSuite) {
+  unsigned done = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(PTXASW_SOURCE_DIR "/tests/golden/ptx")) {
+    if (file.path().extension() != ".ptx") continue;
+    const std::string source = test::read_file(file.path());
+    const auto module = test::parsed(source);
+    for (const ptx::Function& function : module->functions) {
+      if (!function.is_entry || function.is_declaration) continue;
+      const Reshaped made(source, std::string(function.name));
+      if (!made.plan.refused.empty()) continue;
+      const auto& axes = made.plan.axes;
+      const Size block{axes[2] ? 8U : 64U, axes[1] ? 4U : 0U, axes[2] ? 4U : 0U};
+      simt::VerifyOptions options{.launches = 3, .schedules = 1, .threads = 1};
+      options.grids = {{3, axes[1] ? 5U : 1U, axes[2] ? 3U : 1U}};
+      options.blocks = {{37, axes[1] ? 3U : 1U, 1}};
+      options.other_shape = [&](const simt::LaunchShape& shape, simt::Argument& appended) {
+        return other_shape(shape, block, appended);
+      };
+      const auto result = simt::verify(made.module, made.result, function.name, options);
+      EXPECT_TRUE(!result.failure && result.error.empty()) << simt::text_of(result, function.name);
+      done += result.equal != 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(done, 40U);
+}
 
 // --- Kernels that are left alone -----------------------------------------------------------------
 
