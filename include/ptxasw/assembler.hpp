@@ -30,6 +30,7 @@ struct Assembled {
 struct Usage {
   unsigned registers = 0;
   unsigned stack = 0, spill_stores = 0, spill_loads = 0; // bytes
+  unsigned shared = 0;                                   // bytes that it declares
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 

@@ -65,6 +65,7 @@ struct CoarsenBaseline {
   bool tuned = false;   // has performance directives, beside which there is no place for ours
   // Blocks of which as many have to stay resident on an SM (src/cost/residency.hpp).
   std::optional<BlockSizes> resident = BlockSizes{};
+  unsigned shared_per_sm = 0; // bytes; 0: not known
   std::optional<KernelUsage> usage;
 };
 

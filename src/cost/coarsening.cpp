@@ -214,6 +214,13 @@ Why why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) 
                           "instead of {}",
                           after.registers, before.registers, resident_blocks(after.registers, size),
                           size, resident_blocks(before.registers, size))};
+    if (const unsigned size = block_that_loses({before.registers, original.work.shared},
+                                               {after.registers, candidate.work.shared},
+                                               *original.resident, original.shared_per_sm))
+      return {Reason::shared_memory,
+              fmt::format("{} bytes of shared memory instead of {}: an SM would hold fewer blocks "
+                          "of {} threads",
+                          candidate.work.shared, original.work.shared, size)};
   }
   if (after.spill_stores > before.spill_stores || after.spill_loads > before.spill_loads)
     return {Reason::spills, fmt::format("spills {} bytes", after.spill_stores + after.spill_loads)};

@@ -2,13 +2,22 @@
 #include "cost/residency.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace ptxasw::cost {
 
 namespace {
 
 constexpr unsigned partitions = 4, registers_of_partition = 16384, unit = 256;
+constexpr unsigned shared_unit = 256;
+constexpr std::array reserved{
+    0U, 1024U}; // bytes that the driver takes for each block: up to sm_75, since
 constexpr unsigned most_warps = 64, most_blocks = 32, lanes = 32, most_registers = 255;
+
+unsigned blocks_with_shared(unsigned bytes, unsigned of_driver, unsigned shared_per_sm) {
+  if (bytes == 0) return most_blocks;
+  return shared_per_sm / ((bytes + shared_unit - 1) / shared_unit * shared_unit + of_driver);
+}
 
 // A size that is no multiple of a warp takes the room of the next one that is.
 template <class Condition> unsigned first_size(const BlockSizes& sizes, const Condition& holds) {
@@ -30,6 +39,22 @@ unsigned block_that_loses(unsigned before, unsigned after, const BlockSizes& siz
   if (after <= before) return 0;
   return first_size(sizes, [&](unsigned size) {
     return resident_blocks(after, size) < resident_blocks(before, size);
+  });
+}
+
+unsigned block_that_loses(const Taken& before, const Taken& after, const BlockSizes& sizes,
+                          unsigned shared_per_sm) {
+  if (after.shared <= before.shared)
+    return block_that_loses(before.registers, after.registers, sizes);
+  if (shared_per_sm == 0) return std::max(sizes.least, 1U);
+  return first_size(sizes, [&](unsigned size) {
+    return std::ranges::any_of(reserved, [&](unsigned of_driver) {
+      const auto held = [&](const Taken& taken) {
+        return std::min(resident_blocks(taken.registers, size),
+                        blocks_with_shared(taken.shared, of_driver, shared_per_sm));
+      };
+      return held(after) < held(before);
+    });
   });
 }
 

@@ -1,8 +1,9 @@
-// How many blocks of a kernel an SM holds at a time, as far as registers decide it.
+// How many blocks of a kernel an SM holds at a time, as far as registers and the shared memory that
+// it declares decide it.
 //
 // A cooperative launch of more blocks than fit on all SMs together fails, and programs launch grids
 // of just as many as fit. Nothing in a kernel proves that it is not launched so: a rewrite that
-// costs registers may only be kept if no block size has fewer resident blocks than before.
+// costs either may only be kept if no block size has fewer resident blocks than before.
 #pragma once
 
 #include "ptxasw/coarsening.hpp"
@@ -16,6 +17,18 @@ inline constexpr unsigned registers_for_all_blocks = 32;
 // threads and 32 blocks: SMs from Volta on, of which some hold fewer threads, which can only hide a
 // difference (CUDA's cuda_occupancy.h).
 unsigned resident_blocks(unsigned registers, unsigned threads);
+
+// What a block takes of an SM.
+struct Taken {
+  unsigned registers = 0; // of a thread
+  unsigned shared = 0;    // bytes
+};
+
+// The smallest block, of the sizes that are possible, of which fewer are resident afterwards, on an
+// SM with so much shared memory; 0: none. If how much it has is not known (0), more takes room from
+// blocks of any size.
+unsigned block_that_loses(const Taken& before, const Taken& after, const BlockSizes& sizes,
+                          unsigned shared_per_sm);
 
 // The smallest block, of the sizes that are possible, of which fewer are resident with `after`
 // registers than with `before`; 0: none.

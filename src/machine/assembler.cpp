@@ -29,7 +29,7 @@ std::string_view behind(std::string_view line, std::string_view marker) {
 
 UsageTable read_usage(std::string_view messages) {
   UsageTable table;
-  std::map<std::string, unsigned, std::less<>> registers;
+  std::map<std::string, unsigned, std::less<>> registers, shared;
   std::map<std::string, Usage, std::less<>> memory; // stack and spills of kernels and functions
   std::string kernel;                               // being compiled
   std::string function; // whose properties come next; a kernel or a function it calls
@@ -50,6 +50,7 @@ UsageTable read_usage(std::string_view messages) {
     } else if (const auto used = number_before(line, " registers");
                used && line.find("Used ") != std::string_view::npos && !kernel.empty()) {
       registers[kernel] = *used;
+      shared[kernel] = number_before(line, " bytes smem").value_or(0);
     }
   }
   for (auto& [name, usage] : table) {
@@ -58,6 +59,7 @@ UsageTable read_usage(std::string_view messages) {
     if (used == registers.end() || rest == memory.end()) continue;
     usage = rest->second;
     usage->registers = used->second;
+    usage->shared = shared[name];
   }
   return table;
 }

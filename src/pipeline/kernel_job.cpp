@@ -180,6 +180,7 @@ struct KernelJob::Impl {
                           options_.coarsen_grid);
       ways_.original.bounded = is_bounded();
       ways_.original.resident = launches().resident;
+      ways_.original.shared_per_sm = profile->shared_per_sm;
       ways_.original.tuned = is_bounded() || function_.minnctapersm != 0 || function_.maxnreg != 0;
       ways_.original.threads = threads();
       report_.coarsening =
@@ -202,6 +203,8 @@ struct KernelJob::Impl {
     if (const auto shape = block_shape(); shape[0] != 0)
       launches.sizes.least = launches.sizes.most = count(shape);
     if (!options_.fewer_blocks) launches.resident = launches.sizes;
+    if (const cost::Profile* profile = cost::find_profile(architecture()))
+      launches.shared_per_sm = profile->shared_per_sm;
     return launches;
   }
 

@@ -61,12 +61,14 @@ Why reason_to_leave(const TakenBack& back) {
             "taken back: ptxas did not take the rewritten kernel: " + back.refusal};
   if (!back.after)
     return {Reason::not_assembled, "taken back: what it needs when rewritten is not known"};
+  const bool more = back.before && back.after->shared > back.before->shared;
   return {Reason::registers,
           fmt::format("taken back: rewritten it needs {} registers, {} bytes of stack and {} of "
-                      "spills, and might not launch, or not in as many blocks at a time, or run "
+                      "spills{}, and might not launch, or not in as many blocks at a time, or run "
                       "more slowly",
                       back.after->registers, back.after->stack,
-                      back.after->spill_stores + back.after->spill_loads)};
+                      back.after->spill_stores + back.after->spill_loads,
+                      more ? fmt::format(", {} bytes of shared memory", back.after->shared) : "")};
 }
 
 } // namespace

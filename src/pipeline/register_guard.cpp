@@ -29,7 +29,8 @@ bool fits_anywhere(const Usage& usage, unsigned registers) {
 bool may_stand(const Usage& after, const Usage& before, const Launches& launches) {
   if (!needs_no_more_memory(after, before)) return false;
   if (launches.resident &&
-      cost::block_that_loses(before.registers, after.registers, *launches.resident) != 0)
+      cost::block_that_loses({before.registers, before.shared}, {after.registers, after.shared},
+                             *launches.resident, launches.shared_per_sm) != 0)
     return false;
   return launches.states_size ||
          cost::block_that_fails(before.registers, after.registers, launches.sizes) == 0;
@@ -84,7 +85,9 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
       if (after.empty()) back.push_back({kernel, {}, {}});
       continue;
     }
-    if (now->second && fits_anywhere(*now->second, cost::registers_for_all_blocks)) continue;
+    if (now->second && now->second->shared == 0 &&
+        fits_anywhere(*now->second, cost::registers_for_all_blocks))
+      continue;
     const Launches launches = questions.launches(kernel);
     if (now->second && !launches.resident &&
         fits_anywhere(*now->second, cost::registers_for_any_block))

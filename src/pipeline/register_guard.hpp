@@ -3,7 +3,8 @@
 // A block of 1024 threads has 64 registers per thread; a kernel that uses more fails to launch in
 // large blocks. Unless the kernel states its block size, in which case ptxas keeps to it, a
 // rewritten kernel may use only so many registers that every block that could be launched still can
-// be: of all sizes, or of the one that was promised. It must not need more stack or spill more
+// be: of all sizes, or of the one that was promised; nor may an SM hold fewer of them, for its
+// registers or for shared memory that is declared. It must not need more stack or spill more
 // either. What was used is read from `ptxas -v`.
 #pragma once
 
@@ -25,6 +26,7 @@ struct Launches {
   BlockSizes sizes;         // of its blocks
   // Blocks of which as many have to stay resident on an SM (cost/residency.hpp); none: of no size.
   std::optional<BlockSizes> resident;
+  unsigned shared_per_sm = 0; // bytes; 0: not known
 };
 using LaunchesOf = std::function<Launches(std::string_view kernel)>;
 

@@ -214,6 +214,7 @@ TEST(Coarsening, NoSmallLaunchOfBlocksThatMeetMayLose) {
   kernel.work.repeats = 3;
   kernel.work.barriers = 4;
   kernel.work.shared = 4096;
+  kernel.shared_per_sm = 228U << 10;
   CoarsenCandidate way = y4();
   way.how.least_threads = 1000;
   way.work.repeats = 3;
@@ -226,6 +227,9 @@ TEST(Coarsening, NoSmallLaunchOfBlocksThatMeetMayLose) {
   };
   EXPECT_THAT(verdict(), IsEmpty());
   way.work.shared = 16384;
+  EXPECT_THAT(verdict(),
+              HasSubstr("16384 bytes of shared memory instead of 4096: an SM would hold"));
+  kernel.resident.reset();
   EXPECT_THAT(verdict(), HasSubstr("less room in shared memory"));
   way.work.shared = 5000;
   way.work.loads = kernel.work.loads * 0.81;

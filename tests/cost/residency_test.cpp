@@ -32,6 +32,22 @@ TEST(Residency, SizesThatLose) {
   EXPECT_EQ(block_that_loses(32, 56, {1, 1}), 0U);
 }
 
+TEST(Residency, SharedMemoryTakesRoomFromBlocksToo) {
+  constexpr unsigned hopper = 228U << 10, turing = 64U << 10;
+  const auto loses = [](unsigned before, unsigned after, const BlockSizes& sizes, unsigned room) {
+    return block_that_loses({20, before}, {20, after}, sizes, room);
+  };
+  EXPECT_EQ(loses(3072, 6144, any, hopper), 0U) << "32 blocks of 7 KiB with the driver's";
+  EXPECT_EQ(loses(3072, 6400, any, hopper), 1U);
+  EXPECT_EQ(loses(20000, 40000, {256, 256}, hopper), 256U) << "5 instead of 8";
+  EXPECT_EQ(loses(20000, 40000, {512, 512}, hopper), 0U) << "4 in any case";
+  EXPECT_EQ(loses(8192, 16384, {256, 256}, turing), 256U);
+  EXPECT_EQ(loses(40000, 20000, {256, 256}, hopper), 0U);
+  EXPECT_EQ(loses(64, 128, any, 0), 1U) << "of an SM that is not known";
+  EXPECT_EQ(block_that_loses({32, 64}, {33, 64}, {256, 256}, hopper), 256U) << "registers count";
+  EXPECT_EQ(block_that_loses({32, 64}, {33, 128}, {256, 256}, hopper), 256U);
+}
+
 TEST(Residency, MostThatKeepAll) {
   EXPECT_EQ(registers_that_keep_blocks(1, any), registers_for_all_blocks);
   EXPECT_EQ(registers_that_keep_blocks(32, any), 32U);

@@ -30,13 +30,14 @@ class Guard : public testing::TestWithParam<Case> {};
 TEST_P(Guard, Decides) {
   const auto& c = GetParam();
   const std::vector<std::string> changed{"k"};
-  const auto back = kernels_to_take_back(changed, {{"k", c.after}},
-                                         {[&] {
-                                            return machine::UsageTable{{"k", c.before}};
-                                          },
-                                          [&](std::string_view) {
-                                            return Launches{c.bounded, c.sizes, c.resident};
-                                          }});
+  const auto back =
+      kernels_to_take_back(changed, {{"k", c.after}},
+                           {[&] {
+                              return machine::UsageTable{{"k", c.before}};
+                            },
+                            [&](std::string_view) {
+                              return Launches{c.bounded, c.sizes, c.resident, 228U << 10};
+                            }});
   EXPECT_EQ(!back.empty(), c.taken_back);
 }
 
@@ -60,6 +61,20 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"TooManyForSome", {130, 0, 0, 0}, {176, 0, 0, 0}, false, true},
         Case{"EnoughForThatSize", {130, 0, 0, 0}, {255, 0, 0, 0}, false, false, {}, {256, 256}},
         Case{"TooManyForThatSize", {130, 0, 0, 0}, {255, 0, 0, 0}, false, true, {}, {288, 288}},
+        Case{"MoreShared", {20, 0, 0, 0, 4096}, {20, 0, 0, 0, 8192}, false, true, BlockSizes{}},
+        Case{"SharedOfThatSize",
+             {20, 0, 0, 0, 4096},
+             {20, 0, 0, 0, 8192},
+             false,
+             false,
+             BlockSizes{256, 256}},
+        Case{"TooMuchSharedForThatSize",
+             {20, 0, 0, 0, 20000},
+             {20, 0, 0, 0, 40000},
+             true,
+             true,
+             BlockSizes{256, 256}},
+        Case{"SharedAsFarAsAllowed", {20, 0, 0, 0, 4096}, {20, 0, 0, 0, 8192}, false, false},
         Case{"OneMoreThanBefore", {80, 0, 0, 0}, {81, 0, 0, 0}, false, true},
         Case{"NewStack", {20, 0, 0, 0}, {20, 8, 0, 0}, true, true},
         Case{"OldStack", {20, 8, 0, 0}, {20, 8, 0, 0}, false, false},
