@@ -91,7 +91,7 @@ struct Options {
   unsigned shuffle_max_delta = 31;
   RotateMode rotate = RotateMode::none;
   unsigned rotate_trips = 0; // of a rotated loop, one after another; 0: as the model says
-  RoundsMode rounds = RoundsMode::none;
+  RoundsMode rounds = RoundsMode::automatic;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};
   bool coarsen_auto = false;     // where all are 1: choose factors, order, registers by their gain

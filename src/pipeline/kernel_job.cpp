@@ -96,7 +96,7 @@ struct KernelJob::Impl {
     rotation_ = choose_rotations(
         *kernel_, *solver_, options_.rotate, options_.rotate_trips, architecture(),
         {.no_index_wrap = assumed("no-index-wrap"), .paranoid = options_.paranoid});
-    rounds_ = choose_rounds(*kernel_, *solver_, options_.rounds, block_shape());
+    rounds_ = choose_rounds(*kernel_, *solver_, options_.rounds, architecture(), block_shape());
     const rewrite::Freedom freedom = rewrite::count_freedom(kernel_->body);
     report_.fusable = freedom.fusable;
     report_.foldable = freedom.foldable;

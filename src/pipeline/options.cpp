@@ -227,7 +227,7 @@ const std::vector<Setter>& table() {
       {{"rounds", "none|auto|all",
         "which rounds of trees in shared memory that stay within a warp to do in registers, "
         "without "
-        "barriers: none, those that save enough of these, or all that are proven (none)"},
+        "barriers: none, those that save enough of these, or all that are proven (auto)"},
        [](Options& o, std::string_view v) { return choose(o.rounds, rounds_modes, v); }},
       {{"coarsen", "none|auto|large|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "

@@ -103,20 +103,24 @@ RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode 
 }
 
 RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
+                           std::string_view architecture,
                            const std::array<std::uint32_t, 3>& block) {
-  if (mode == RoundsMode::none) return {};
+  const bool automatic = mode == RoundsMode::automatic;
+  if (mode == RoundsMode::none || (automatic && cost::find_profile(architecture) == nullptr))
+    return {};
   RoundsChoice choice{.plan = reuse::find_rounds(kernel, solver)};
   if (std::erase_if(choice.plan.stretches,
                     [&](const reuse::Rounds& r) { return !reuse::fits(r, block); }) != 0)
     choice.plan.refused = "blocks are no rows of whole warps";
   // A tree that is unrolled saves all barriers of its stretch but one; with one less than three
   // rounds, what is asked in front costs about what is saved.
-  if (mode == RoundsMode::automatic)
+  if (automatic)
     std::erase_if(choice.plan.stretches, [](const reuse::Rounds& rounds) {
       return !rounds.rolled && rounds.barriers.size() < 3;
     });
   if (choice.plan.stretches.empty()) {
     const std::string& why = choice.plan.refused;
+    if (automatic && why.empty()) return choice;
     choice.outcome = {Status::refused, why_no_rounds(kernel),
                       "not in registers: " + (why.empty() ? "no tree of a known form" : why)};
     return choice;
@@ -127,7 +131,7 @@ RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
     words += fmt::format(
         "{} the {} at line {}", words.empty() ? "in registers:" : ",",
         rounds.grows    ? "rounds of a loop up to width 16"
-        : rounds.rolled ? "rounds of a loop from width 16 on"
+        : rounds.rolled ? fmt::format("rounds of a loop from width {} on", rounds.first_width())
                         : fmt::format("rounds between {} barriers", rounds.barriers.size() + 1),
         ptx::line_of(kernel.body, kernel.body.insts[rounds.begin]));
   return choice;

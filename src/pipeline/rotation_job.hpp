@@ -28,8 +28,10 @@ struct RoundsChoice {
   Decision outcome; // "in registers: ..." or "not in registers: ..."
 };
 
-// `block`: the known shape of blocks, zeros where it is not known.
+// `block`: the known shape of blocks, zeros where it is not known. By default nothing is said of
+// kernels in which nothing looks like a tree.
 RoundsChoice choose_rounds(emulator::Kernel& kernel, sym::Solver& solver, RoundsMode mode,
+                           std::string_view architecture,
                            const std::array<std::uint32_t, 3>& block);
 
 } // namespace ptxasw::pipeline

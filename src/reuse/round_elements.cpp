@@ -18,8 +18,7 @@ bool RoundElements::find(Rounds& rounds) {
   return find_cells(rounds) && place(rounds);
 }
 
-// A warp has to be there at least.
-bool RoundElements::limit(Rounds& rounds, std::uint64_t elements) {
+bool limit(Rounds& rounds, std::uint64_t elements) {
   if (elements < 32) return false;
   constexpr unsigned all = 1024;
   const auto most = static_cast<unsigned>(std::min<std::uint64_t>(elements, all));
@@ -41,7 +40,7 @@ bool RoundElements::exist(Rounds& rounds, std::size_t cell) {
       const auto ahead = static_cast<std::uint64_t>(*offset);
       return ahead < size && limit(rounds, (size - ahead) / strides_[cell]);
     }
-    const std::uint64_t elements = 2 * (rounds.rolled ? widest_round : rounds.width);
+    const std::uint64_t elements = rounds.lanes();
     return static_cast<std::uint64_t>(*offset) + elements * strides_[cell] <= size;
   }
   return false;
@@ -136,7 +135,7 @@ bool RoundElements::apart(Rounds& r) {
       const auto bytes = c_.difference(one, other);
       const std::int64_t stride = std::max(strides_[a], strides_[b]);
       const bool all = r.everywhere && row_ == 0;
-      if (bytes && lies_apart(*bytes, 32 * stride) &&
+      if (bytes && lies_apart(*bytes, (r.wide ? 64 : 32) * stride) &&
           (!all || limit(r, static_cast<std::uint64_t>(std::abs(*bytes) / stride))))
         continue;
       const std::uint32_t first = variable(one), second = variable(other);
@@ -179,7 +178,8 @@ bool RoundElements::place(Rounds& r) {
     if (r.rolled && access.by != r.width_register)
       return refuse("the rounds at line {} read at two distances", line(r.begin));
   }
-  if (r.width_register == ptx::none && (r.width == 0 || r.width > widest_round))
+  r.wide = !r.rolled && r.width == 2 * widest_round;
+  if (r.width_register == ptx::none && !r.wide && (r.width == 0 || r.width > widest_round))
     return refuse("the rounds at line {} are of several warps", line(r.begin));
   width_ = r.rolled ? width_term_ : number(r.width);
   return true;

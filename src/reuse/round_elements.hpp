@@ -15,6 +15,9 @@
 
 namespace ptxasw::reuse {
 
+// Blocks have no more threads than that; false if not even a warp.
+bool limit(Rounds& rounds, std::uint64_t elements);
+
 class RoundElements {
 public:
   RoundElements(emulator::Kernel& kernel, sym::Solver& solver, Relaxed& relaxed, std::uint32_t loop)
@@ -53,7 +56,6 @@ private:
   [[nodiscard]] sym::Term take_rows(Rounds& r, std::size_t e, sym::Term base);
   [[nodiscard]] bool lies_apart(std::int64_t bytes, std::int64_t length) const;
   [[nodiscard]] bool entered_with(const Rounds& r, std::size_t e) const;
-  static bool limit(Rounds& rounds, std::uint64_t elements);
   [[nodiscard]] std::uint32_t variable(sym::Term t) const;
   bool place(Rounds& r);
   bool whose(const Rounds& r, RoundAccess& access);

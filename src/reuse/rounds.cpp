@@ -5,11 +5,13 @@
 #include "reuse/relaxed.hpp"
 #include "reuse/round_elements.hpp"
 #include "reuse/rounds_behind.hpp"
+#include "reuse/strided_elements.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace ptxasw::reuse {
 
@@ -45,7 +47,7 @@ public:
 
   // Is it one? Else why() tells.
   bool check() {
-    return is_common() && contents() && elements() && one_side() &&
+    return is_common() && contents() && (elements() || strided_elements()) && one_side() &&
            (r_.barrier_first || !r_.rolled || follows_barrier()) && (shrinks() || doubles()) &&
            stays_inside() && apart() && covers_all() && look_behind();
   }
@@ -57,10 +59,16 @@ private:
     const bool found = elements_.find(r_);
     why_ = elements_.why();
     width_ = elements_.width();
+    events_ = elements_.events();
     return found;
   }
+  bool strided_elements() {
+    return r_.rolled && find_strided(k_, solver_, r_, events_, width_, why_);
+  }
   bool apart() {
-    const bool fine = elements_.apart(r_);
+    if (r_.strided) return true; // known already
+    bool fine = elements_.apart(r_);
+    if (!fine && r_.rolled && std::exchange(r_.wide, false)) fine = elements_.apart(r_);
     why_ = elements_.why();
     return fine;
   }
@@ -170,9 +178,9 @@ private:
   bool one_side() {
     if (!r_.rolled) return true;
     const auto ahead = std::ranges::count_if(
-        elements_.events(), [&](std::size_t e) { return event(e).inst < r_.barriers[0]; });
+        events_, [&](std::size_t e) { return event(e).inst < r_.barriers[0]; });
     r_.barrier_first = ahead == 0;
-    return r_.barrier_first || static_cast<std::size_t>(ahead) == elements_.events().size() ||
+    return r_.barrier_first || static_cast<std::size_t>(ahead) == events_.size() ||
            refuse("accesses stand on both sides of the barrier at line {}", line(r_.barriers[0]));
   }
 
@@ -209,8 +217,13 @@ private:
   // The one instruction that changes the width of a loop leaves it as it is or smaller.
   bool shrinks() {
     if (!r_.rolled) return true;
+    if (r_.strided) return false;
     const Term next = next_width();
-    return next.valid() && proved({c_.ule(width_, number(widest_round))}, c_.ule(next, width_));
+    if (!next.valid()) return false;
+    const bool halves = next == c_.lshr(width_, number(1)); // without a solver
+    r_.wide = !r_.rows && (halves || proved({c_.eq(width_, number(2 * widest_round))},
+                                            c_.ule(next, number(widest_round))));
+    return halves || proved({c_.ule(width_, number(widest_round))}, c_.ule(next, width_));
   }
 
   // Or makes it twice what it was: from 1 on, all that it is are powers of two.
@@ -242,12 +255,13 @@ private:
   }
 
   // t < width, in the two ways of saying it. Threads have numbers up to 1023 and the width is at
-  // most 16, so that signed and unsigned comparison are one.
+  // most 32, so that signed and unsigned comparison are one.
   bool says_below(Term fact) { return fact == c_.ult(t_, width_) || fact == c_.slt(t_, width_); }
 
   bool stays_inside() {
-    if (!r_.grows && in_first_warp()) return true;
+    if (r_.strided || (!r_.grows && in_first_warp())) return true;
     r_.everywhere = true;
+    r_.wide = r_.wide && !r_.rolled;
     return in_each_warp();
   }
 
@@ -258,18 +272,21 @@ private:
     return facts;
   }
 
-  // Whoever gets to an access is one of those that have an element: t < width, or, at a fixed
-  // distance, t + distance < 2 * width.
+  // Whoever gets to an access is one of those that have an element: t < width; where the distance
+  // is written down, whoever reads is so far ahead of the last one.
   bool in_first_warp() {
     return std::ranges::all_of(r_.accesses, [&](const RoundAccess& access) {
       if (!r_.rolled && access.distance > r_.width) return false;
       const Event& e = event(access.event);
       std::vector<Term> facts = facts_of(e);
-      if (std::ranges::any_of(facts, [&](Term fact) { return says_below(fact); })) return true;
-      facts.push_back(c_.ule(width_, number(widest_round)));
-      if (!r_.rolled && e.kind == EventKind::load && access.distance < 2 * r_.width)
-        return proved(facts, c_.ult(t_, number(2 * r_.width - access.distance)));
-      return proved(facts, c_.ult(t_, width_));
+      Term bound = width_;
+      const bool in_memory = r_.wide && access.distance == r_.width;
+      if (!r_.rolled && e.kind == EventKind::load && !in_memory)
+        bound = number(r_.lanes() - std::min(access.distance, r_.lanes()));
+      if (r_.rolled || c_.value(bound) >= c_.value(width_))
+        if (std::ranges::any_of(facts, [&](Term fact) { return says_below(fact); })) return true;
+      facts.push_back(c_.ule(width_, number(r_.first_width())));
+      return proved(facts, c_.ult(t_, bound));
     });
   }
 
@@ -286,12 +303,23 @@ private:
         if (r_.rolled) facts.push_back(c_.ule(width, number(widest_round)));
         for (const Term fact : facts_of(e))
           facts.push_back(at_width(fact, width));
+        if (is_multiple(facts, width)) return true;
         return proved(facts, c_.ult(c_.add(lane, width), number(32)));
       });
       if (!fine)
         return refuse("the access at line {} is not shown to stay within a warp", line(e.inst));
     }
     return true;
+  }
+
+  // t % (2 * width) == 0 and the width is a power of two up to 16: without a solver, too.
+  bool is_multiple(const std::vector<Term>& facts, Term width) {
+    const auto number_of = c_.value(width);
+    if (!number_of || *number_of > widest_round ||
+        !std::has_single_bit(static_cast<unsigned>(*number_of)))
+      return false;
+    const Term rest = c_.and_(t_, number(2 * static_cast<unsigned>(*number_of) - 1));
+    return std::ranges::find(facts, c_.eq(rest, number(0))) != facts.end();
   }
 
   // The term in the round of that width.
@@ -312,21 +340,28 @@ private:
         bool& half = far ? high : low;
         half = half || reached_by_all(event(access.event));
       }
-      if ((!low || !high) && !elements_.exist(r_, cell))
+      if ((!low || (!high && !r_.wide)) && !exist(cell))
         return refuse("not all elements at line {} are accessed in the first round",
                       line(event(r_.cells[cell].event).inst));
     }
     return true;
   }
 
+  bool exist(std::size_t cell) {
+    if (!r_.strided) return elements_.exist(r_, cell);
+    return k_.body.symbols[r_.cells[cell].symbol].size != 0; // and blocks are no larger
+  }
+
   // By all threads with t < width; of rounds in all warps by all whose number has no bit of the
   // width: those and the ones so much further on are all there are.
   bool reached_by_all(const Event& e) {
-    const unsigned known = r_.grows ? 1 : r_.rolled ? widest_round : r_.width;
+    const unsigned known = r_.first_width();
     const Term width = r_.everywhere ? number(known) : width_;
-    std::vector<Term> facts{c_.ule(width, number(widest_round))};
+    std::vector<Term> facts{c_.ule(width, number(known))};
     if (!r_.everywhere)
       facts.push_back(c_.ult(t_, width));
+    else if (r_.strided)
+      facts.push_back(c_.ult(c_.mul(number(2), t_), k_.trace.special(ptx::Special::ntid_x)));
     else if (std::has_single_bit(known))
       facts.push_back(c_.eq(c_.and_(t_, width), number(0)));
     const auto follows = [&](Term fact) {
@@ -352,10 +387,19 @@ private:
     r_.others_may_skip = true;
     for (InstId i = r_.begin; i < r_.end; ++i)
       analysis::for_each_definition(k_.body, k_.body.insts[i], [&](ptx::RegId reg) {
-        r_.others_may_skip = r_.others_may_skip && !is_live(k_, r_.end, reg);
+        r_.others_may_skip =
+            r_.others_may_skip && (!is_live(k_, r_.end, reg) || only_first_warp_gets_to(i));
       });
     if (!r_.grows) look_at_rest(k_, solver_, r_); // others' elements are read in wider rounds
     return true;
+  }
+
+  // The sum that a program keeps in a register is changed by those alone that change the element.
+  bool only_first_warp_gets_to(InstId i) {
+    std::vector<Term> facts = k_.facts_at(k_.cfg.block_of[i]);
+    if (std::ranges::any_of(facts, [&](Term fact) { return says_below(fact); })) return true;
+    facts.push_back(c_.ule(width_, number(r_.first_width())));
+    return proved(facts, c_.ult(t_, number(32)));
   }
 
   emulator::Kernel& k_;
@@ -363,6 +407,7 @@ private:
   sym::Solver& solver_;
   Rounds r_;
   RoundElements elements_;
+  std::vector<std::size_t> events_; // accesses of the stretch
   std::uint32_t loop_;
   Term t_, width_;
   std::string why_;

@@ -7,13 +7,14 @@
 // what a round reads in D = s[t + w] is what an earlier round has stored in S = s[t], by the thread
 // w further on: S(t + w) = D(t), the question of every axis. While w is at most 16, both threads
 // are of the first warp, so the value can come from the register of the other lane, by shfl.sync,
-// and the barriers between such rounds, which no other warp has any part in, are not needed.
+// and the barriers between such rounds, which no other warp has any part in, are not needed. Nor is
+// the one behind the round of width 32, whose work is the first warp's, too.
 //
 // A tree that begins with neighbours, `if (t % (2 * w) == 0) s[t] += s[t + w]` for w = 1, 2, 4,
 // ..., has its first levels within warps instead, in all of them, and so has one for each 32
 // threads. The plan is a stretch of consecutive instructions: a loop whose width is a register that
 // never grows (`rolled`) or doubles (`grows`), or the levels of an unrolled tree within a warp. It
-// holds for a width w in `begin` of at most 16 (what is emitted asks for 16, or for 1) and blocks
+// holds for a width w in `begin` of at most 32 (what is emitted asks for 32, 16 or 1) and blocks
 // of one row of whole warps, which is asked at run time where it is not known. Each element s[t] is
 // a Cell that lives in a register of lane t, from its load in front to its store behind the
 // stretch. Where each row of threads has a tree of its own, whose base hangs on %tid.y, rows have
@@ -39,6 +40,7 @@
 #include "emulator/emulate.hpp"
 #include "symbolic/solver.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -51,6 +53,10 @@ struct Cell {
   std::size_t event = 0; // its address is the thread's own element
   unsigned bytes = 4;
   bool stored = true;
+  // Of a strided tree: the variable, a register with its address, and where the first element is.
+  std::uint32_t symbol = ptx::none;
+  ptx::RegId array = ptx::none;
+  unsigned offset = 0;
 };
 
 struct RoundAccess {
@@ -67,10 +73,15 @@ struct Rounds {
   bool rolled = false;            // a loop, entered at `begin` only
   bool rows = false;              // each row of threads has a tree of its own: a warp each
   bool barrier_first = false;     // of a rolled stretch: its barrier stands ahead of the accesses
+  // The first round is of width 32. What it reads of others is in memory and stays there: nobody
+  // stores the elements from 32 on in any of the rounds.
+  bool wide = false;
   // Every warp has rounds of its own, and all threads an element; else the first warp alone.
   bool everywhere = false;
-  bool grows = false;        // of a rolled stretch: the width is 1, 2, 4, 8, 16
-  unsigned most_threads = 0; // of a block that has so many elements at most; 0: any
+  bool grows = false;                     // of a rolled stretch: the width is 1, 2, 4, 8, 16
+  bool strided = false;                   // and a thread works for the one 2w times its number
+  ptx::RegId thread_register = ptx::none; // then: its number
+  unsigned most_threads = 0;              // of a block that has so many elements at most; 0: any
   // The threads below it store something in the first round: a register as it is at `begin`, or
   // a number.
   ptx::RegId width_register = ptx::none;
@@ -78,7 +89,10 @@ struct Rounds {
   std::vector<Cell> cells;
   std::vector<RoundAccess> accesses; // in program order
   std::vector<ptx::InstId> barriers;
-  bool others_may_skip = false; // nothing that the stretch computes is used behind it
+  [[nodiscard]] unsigned first_width() const;
+  // So many lanes have an element at the beginning, where not all threads have one.
+  [[nodiscard]] unsigned lanes() const { return 2 * std::min(first_width(), 16U); }
+  bool others_may_skip = false; // nothing that other warps compute in it is used behind it
   // Behind the stretch a thread reads its own element at most: it need not wait for others.
   bool own_behind = false;
   // And what it reads is still in its register: these loads of elements below twice the width. Then
@@ -93,6 +107,10 @@ struct RoundsPlan {
 };
 
 inline constexpr unsigned widest_round = 16;
+
+inline unsigned Rounds::first_width() const {
+  return grows ? 1 : wide ? 2 * widest_round : rolled ? widest_round : width;
+}
 
 RoundsPlan find_rounds(emulator::Kernel& kernel, sym::Solver& solver);
 

@@ -107,7 +107,6 @@ void look_at_rest(emulator::Kernel& k, sym::Solver& solver, Rounds& rounds) {
   rounds.own_behind = reads_own_only(k, solver, rounds);
   if (!rounds.own_behind || !is_plain_rest(k.body, rounds)) return;
   sym::Context& c = *k.context;
-  const unsigned elements = 2 * (rounds.rolled ? widest_round : rounds.width);
   const Term t = k.trace.special(ptx::Special::tid_x);
   for (std::size_t e = 0; e < k.trace.events.size(); ++e) {
     const Event& load = k.trace.events[e];
@@ -116,7 +115,7 @@ void look_at_rest(emulator::Kernel& k, sym::Solver& solver, Rounds& rounds) {
     const auto cell = own_cell(k, solver, rounds, load);
     std::vector<Term> facts = k.facts_at(load.block);
     if (!c.value(load.guard)) facts.push_back(load.guard);
-    const Term low = c.ult(t, c.constant(32, elements));
+    const Term low = c.ult(t, c.constant(32, rounds.lanes()));
     const bool whole = dst.size() == 1 && dst[0].kind == ptx::Arg::Kind::reg &&
                        ptx::bit_width(k.body.registers[dst[0].id].type) == 8 * load.element_bytes;
     if (!cell || !whole || solver.prove(facts, low).verdict != sym::Verdict::proved) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <map>
 #include <string>
@@ -25,8 +26,8 @@ using reuse::Rounds;
 
 namespace {
 
-// Copies of a loop's body one after another: 16, 8, 4, 2, 1. The last one is a loop. Or 1, 2, 4, 8,
-// 16, and behind these, in memory, 32 to 512.
+// Copies of a loop's body one after another: 16, 8, 4, 2, 1, perhaps behind one for 32. The last
+// one is a loop. Or 1, 2, 4, 8, 16, and behind these, in memory, 32 to 512.
 constexpr unsigned unrolled = 5;
 
 // One stretch.
@@ -50,12 +51,15 @@ public:
     choose_way(block);
     load();
     const std::uint32_t last = body_.insts[r_.end - 1].statement;
-    const unsigned copies = r_.rolled ? unrolled : 1;
+    const unsigned wide = r_.rolled && r_.wide ? 1 : 0;
+    const unsigned copies = r_.rolled ? unrolled + wide : 1;
     for (unsigned n = 0; n < copies; ++n) {
       here_ = fmt::format("{}{}_", prefix_, n);
       next_ = fmt::format("{}{}_top", prefix_, std::min(n + 1, copies - 1));
       if (r_.grows && n + 1 == copies) next_ = prefix_ + "wide";
       text_.label(here_ + "top");
+      if (r_.strided) choose_work(2U << n);
+      far_in_memory_ = n < wide;
       shuffle(r_.begin);
       copy_stretch();
       if (n + 1 < copies || r_.grows) text_.line("bra \t{}end;", prefix_); // out of the loop
@@ -84,8 +88,6 @@ private:
     return r_.width_register != ptx::none ? names_.name(r_.width_register)
                                           : std::to_string(r_.width);
   }
-  // With which a loop is entered.
-  [[nodiscard]] unsigned first_width() const { return r_.grows ? 1 : reuse::widest_round; }
   // Labels in front of the first instruction belong to the way that is as it was.
   [[nodiscard]] std::uint32_t first_statement() const { return body_.insts[r_.begin].statement; }
 
@@ -116,7 +118,7 @@ private:
     if (r_.rolled) { // asked in each trip; a width that grows, once
       const std::string back = prefix_ + (r_.grows ? "slow" : "again");
       if (!r_.grows) text_.label(back);
-      unless(width(), first_width());
+      unless(width(), r_.first_width());
       for (InstId i = r_.begin; i < r_.end; ++i)
         if (goes_back(i)) edits_.push_back({operands(i).front().range, back});
     }
@@ -139,8 +141,9 @@ private:
   void load() {
     if (r_.barrier_first) text_.line("{}", module_.slice(range_of(r_.barriers[0])));
     // A loop is then known to ptxas from here on.
-    if (r_.rolled) text_.line("mov.u32 \t{}, {};", width(), first_width());
+    if (r_.rolled) text_.line("mov.u32 \t{}, {};", width(), r_.first_width());
     const std::string accessed = r_.everywhere ? "" : few();
+    if (r_.strided) find_elements();
     for (std::size_t cell = 0; cell < values_.size(); ++cell) {
       const unsigned bits = 8 * r_.cells[cell].bytes;
       if (!r_.everywhere) text_.line("mov.b{} \t{}, 0;", bits, values_[cell]);
@@ -148,14 +151,31 @@ private:
     }
   }
 
+  // Of a strided tree no register holds the address of the thread's own element.
+  void find_elements() {
+    for (const reuse::Cell& cell : r_.cells) {
+      elements_.push_back(registers_.make("b32"));
+      text_.line("mad.lo.u32 \t{}, {}, {}, {};", elements_.back(), names_.name(r_.thread_register),
+                 cell.bytes, names_.name(cell.array));
+    }
+    works_ = registers_.make("pred");
+    work_ = registers_.make("b32");
+  }
+
+  // Thread `every` * u does what thread u does. So do those behind it, which store nothing.
+  void choose_work(unsigned every) {
+    const std::string thread = names_.name(r_.thread_register);
+    text_.line("and.b32 \t{}, {}, {};", work_, thread, every - 1);
+    text_.line("setp.eq.u32 \t{}, {}, 0;", works_, work_);
+    text_.line("shr.u32 \t{}, {}, {};", work_, thread, std::countr_zero(every));
+  }
+
   // Only threads of the first warp have elements. "@p " of those that are accessed.
   std::string few() {
-    const std::string t = special("%tid.x"), whole = registers_.make("b32"),
-                      accessed = registers_.make("pred"), stored = registers_.make("pred");
-    text_.line("mov.u32 \t{}, {};", whole, width());
-    text_.line("setp.lt.u32 \t{}, {}, {};", stored, t, whole);
-    text_.line("shl.b32 \t{}, {}, 1;", whole, whole);
-    text_.line("setp.lt.u32 \t{}, {}, {};", accessed, t, whole);
+    const std::string t = special("%tid.x"), accessed = registers_.make("pred"),
+                      stored = registers_.make("pred");
+    text_.line("setp.lt.u32 \t{}, {}, {};", stored, t, r_.first_width());
+    text_.line("setp.lt.u32 \t{}, {}, {};", accessed, t, r_.lanes());
     if (r_.others_may_skip) {
       const std::string other = registers_.make("pred");
       text_.line("setp.ge.u32 \t{}, {}, 32;", other, t);
@@ -205,6 +225,7 @@ private:
 
   // "[%r4+8]"
   [[nodiscard]] std::string own(std::size_t cell) const {
+    if (r_.strided) return fmt::format("[{}+{}]", elements_[cell], r_.cells[cell].offset);
     const ptx::Address& address = body_.addr(body_.insts[inst_of(r_.cells[cell].event)])[0];
     return fmt::format("[{}+{}]", names_.name(address.base.id), address.offset);
   }
@@ -218,7 +239,7 @@ private:
     const InstId end = r_.rolled || next == r_.barriers.end() ? r_.end : *next;
     for (const RoundAccess& access : r_.accesses) {
       const InstId inst = inst_of(access.event);
-      if (inst < from || inst >= end || access.own()) continue;
+      if (inst < from || inst >= end || access.own() || stays_in_memory(access)) continue;
       std::string& value = moved_[{access.cell, access.distance}];
       if (!value.empty()) continue;
       const unsigned bits = 8 * r_.cells[access.cell].bytes;
@@ -255,15 +276,30 @@ private:
   void copy(InstId id) {
     const Inst& inst = body_.insts[id];
     const auto access = accesses_.find(id);
-    if (access != accesses_.end() && !in_memory_) return move(inst, *access->second);
+    if (access != accesses_.end() && !in_memory_ && !stays_in_memory(*access->second))
+      return move(inst, *access->second);
     if (!in_memory_ && std::ranges::find(r_.barriers, id) != r_.barriers.end()) {
       if (!r_.rolled) shuffle(id + 1);
       return;
     }
-    if (inst.op != ptx::Op::bra) return text_.line("{}", names_.text(range_of(id)));
+    if (inst.op != ptx::Op::bra) return text_.line("{}", plain(id));
     const ptx::Range whole = range_of(id), target = operands(id).front().range;
     text_.line("{}{}{}", names_.text({whole.begin, target.begin}),
                label(body_.targets_of(inst)[0], target), names_.text({target.end, whole.end}));
+  }
+
+  // Elements that no round stores.
+  [[nodiscard]] bool stays_in_memory(const RoundAccess& access) const {
+    if (r_.rolled) return far_in_memory_ && access.by != ptx::none;
+    return r_.wide && access.distance == r_.width;
+  }
+
+  [[nodiscard]] std::string plain(InstId id) const {
+    if (!r_.strided || in_memory_) return names_.text(range_of(id));
+    return names_.copied(range_of(id), [&](const ptx::Mention& m) {
+      if (m.arg.kind != Arg::Kind::reg) return std::string(module_.slice(m.where));
+      return m.arg.id == r_.thread_register ? work_ : names_.name(m.arg.id);
+    });
   }
 
   [[nodiscard]] std::string label(InstId target, ptx::Range written) const {
@@ -273,12 +309,13 @@ private:
   }
 
   void move(const Inst& inst, const RoundAccess& access) {
-    const std::string guard =
+    std::string guard =
         inst.guard == ptx::none
             ? ""
             : fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.name(inst.guard));
     const std::string& value = values_[access.cell];
     const bool store = k_.trace.events[access.event].kind == emulator::EventKind::store;
+    if (r_.strided && store) guard = fmt::format("@{} ", works_); // it has no guard of its own
     const std::string to = store ? value : names_.name(body_.dst(inst)[0].id);
     const std::string from = store          ? names_.name(body_.src(inst)[0].id)
                              : access.own() ? value
@@ -302,10 +339,11 @@ private:
   const Names& names_;
   std::string prefix_, stored_; // "@p " of the threads whose elements are stored
   std::string here_, next_; // the prefix of labels in the copy at hand, the label of the next one
-  bool in_rest_ = false, in_memory_ = false;
+  bool in_rest_ = false, in_memory_ = false, far_in_memory_ = false;
   Text text_;
   std::vector<ptx::Edit> edits_;
-  std::vector<std::string> values_;                               // by cell
+  std::vector<std::string> values_, elements_; // by cell
+  std::string works_, work_; // of a strided tree: does the thread work, and for which
   std::map<std::pair<std::size_t, unsigned>, std::string> moved_; // in the round at hand
   std::map<InstId, const RoundAccess*> accesses_;
 };
@@ -313,6 +351,10 @@ private:
 bool nameable(const emulator::Kernel& kernel, const Names& names, const Rounds& rounds) {
   const auto known = [&](ptx::RegId reg) { return names.known_at(reg, rounds.begin); };
   if (rounds.width_register != ptx::none && !known(rounds.width_register)) return false;
+  if (rounds.strided)
+    return known(rounds.thread_register) &&
+           std::ranges::all_of(rounds.cells,
+                               [&](const reuse::Cell& cell) { return known(cell.array); });
   return std::ranges::all_of(rounds.cells, [&](const reuse::Cell& cell) {
     const Inst& inst = kernel.body.insts[kernel.trace.events[cell.event].inst];
     return known(kernel.body.addr(inst)[0].base.id);

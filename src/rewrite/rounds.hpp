@@ -33,6 +33,12 @@
 //     bar.sync     0;
 //     ...                                    five times the stretch as it was, each width known
 //
+// Where threads work for others, ahead of each copy stands
+//
+//     and.b32      u, t, 2w - 1;
+//     setp.eq.u32  works, u, 0;              who works: only these change their element
+//     shr.u32      u, t, log 2w;             for whom: in the copy u stands for the thread's number
+//
 // ROUNDS.md argues that this is sound.
 #pragma once
 

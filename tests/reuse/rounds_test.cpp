@@ -64,16 +64,50 @@ TEST(Rounds, AnUnrolledTree) {
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
   const reuse::Rounds& r = found.plan.stretches[0];
   EXPECT_FALSE(r.rolled);
-  EXPECT_EQ(r.width, 16U);
-  EXPECT_EQ(r.barriers.size(), 5U);
+  EXPECT_EQ(r.width, 32U);
+  EXPECT_TRUE(r.wide);
+  EXPECT_EQ(r.barriers.size(), 6U);
+  const Found narrow(unrolled({16, 8, 4, 2, 1}));
+  ASSERT_EQ(narrow.plan.stretches.size(), 1U) << narrow.plan.refused;
+  EXPECT_FALSE(narrow.plan.stretches[0].wide);
+}
+
+// Of the round of width 32 the elements behind the first warp's stay in memory.
+TEST(Rounds, FromWidth32On) {
+  const auto first = [](const std::string& text) {
+    const Found found(text);
+    return found.plan.stretches.empty() ? 0U : found.plan.stretches[0].first_width();
+  };
+  EXPECT_EQ(first(looping()), 32U);
+  EXPECT_EQ(first(test::rows()), 16U);
+  // Behind 32 comes 24, which reaches into the next warp.
+  EXPECT_EQ(first(replaced(looping(), "shr.u32 %r12, %r12, 1;",
+                           "mul.lo.u32 %r33, %r12, 3;\nshr.u32 %r12, %r33, 2;")),
+            16U);
+  // Another array's elements.
+  const auto second = [](const std::string& text, unsigned bytes) {
+    return replaced(text, "st.shared.u32 [%r21], %r26;",
+                    fmt::format("st.shared.u32 [%r21], %r26;\n"
+                                "st.shared.u32 [%r21+{}], %r26;",
+                                bytes));
+  };
+  EXPECT_EQ(first(second(looping(), 256)), 32U);
+  EXPECT_EQ(first(second(looping(), 128)), 16U);
+  EXPECT_EQ(first(second(unrolled({32, 16, 8, 4}), 256)), 32U);
+  EXPECT_EQ(first(second(unrolled({32, 16, 8, 4}), 128)), 16U);
+  // Not the 17th lane's and those behind it, in one of the later rounds.
+  const std::string far = replaced(unrolled({32, 4}), "[%r21+16]", "[%r21+112]");
+  EXPECT_EQ(first(unrolled({32, 4})), 32U);
+  EXPECT_EQ(first(replaced(far, "%r3, 3;", "%r3, 3;")), 32U);
+  EXPECT_EQ(first(replaced(far, "%r3, 3;", "%r3, 4;")), 0U);
 }
 
 TEST(Rounds, WidthsThatGrowOrAreOfSeveralWarps) {
   EXPECT_THAT(why_not(unrolled({64, 32})), Not(testing::StrEq("")));
-  // From 8 to 16: the first round's elements are not all.
+  // From 8 to 16: the elements of 32 and of 8 are not all that 16 has, but those of 32 are there.
   const Found found(unrolled({32, 8, 16, 4, 2}));
   for (const reuse::Rounds& r : found.plan.stretches)
-    EXPECT_TRUE(r.width == 16 || r.everywhere) << r.width;
+    EXPECT_EQ(r.width, 32U);
   EXPECT_THAT(why_not(replaced(looping(), "shr.u32 %r12, %r12, 1;", "mul.lo.u32 %r12, %r12, 3;")),
               HasSubstr("may grow"));
   EXPECT_THAT(why_not(replaced(looping(), "shr.u32 %r12, %r12, 1;", "sub.u32 %r12, %r12, 1;")),
@@ -146,6 +180,42 @@ TEST(Rounds, NeighboursThatMayNotBeThere) {
   EXPECT_EQ(apart.plan.stretches[0].most_threads, 64U);
 }
 
+// Which thread works on an element hangs on the width.
+TEST(Rounds, ThreadsThatWorkForOthers) {
+  const Found found(test::strided());
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  const reuse::Rounds& r = found.plan.stretches[0];
+  EXPECT_TRUE(r.strided && r.grows && r.everywhere);
+  EXPECT_EQ(found.emulated.kernel.body.registers[r.thread_register].name, "%r3");
+  EXPECT_EQ(why_not(without_size(test::strided())), "");
+  const auto with = [](const std::string& what, const std::string& by) {
+    return why_not(replaced(test::strided(), what, by));
+  };
+  const auto refused = Not(testing::StrEq(""));
+  // More work than threads; for others' threads; elements beside them; a width that is no power.
+  EXPECT_THAT(with("setp.ge.u32 %p2, %r14, %r11;", "setp.ge.u32 %p2, %r14, 2048;"), refused);
+  EXPECT_THAT(with("mul.lo.u32 %r14, %r13, %r3;", "mul.lo.u32 %r14, %r12, %r3;"), refused);
+  EXPECT_THAT(with("add.u32 %r29, %r14, %r12;", "add.u32 %r29, %r14, %r13;"), refused);
+  EXPECT_THAT(with("mov.u32 %r12, %r13;", "add.u32 %r12, %r12, 1;"), refused);
+  // Something else than the number tells threads apart; a sum goes along from round to round.
+  EXPECT_THAT(with("add.u32 %r26, %r24, %r25;", "add.u32 %r26, %r24, %r23;"), refused);
+  EXPECT_THAT(with("add.u32 %r26, %r24, %r25;", "mov.u32 %r9, %tid.x;\nadd.u32 %r26, %r24, %r9;"),
+              refused);
+  EXPECT_THAT(with("ld.shared.u32 %r27, [tile];", "mov.u32 %r27, %r26;"), refused);
+  EXPECT_THAT(with("st.shared.u32 [%r30], %r26;", "@%p2 st.shared.u32 [%r30], %r26;"), refused);
+  // Arrays of fewer elements than a warp has, or than threads may be.
+  EXPECT_THAT(with("tile[8192]", "tile[124]"), refused);
+  const Found small(replaced(test::strided(), "tile[8192]", "tile[1024]"));
+  ASSERT_EQ(small.plan.stretches.size(), 1U) << small.plan.refused;
+  EXPECT_EQ(small.plan.stretches[0].most_threads, 256U);
+  // Where few get to the first round, elements of unknown number may not be there.
+  const std::string few = replaced(test::strided(), "setp.ge.u32 %p2, %r14, %r11;",
+                                   "setp.ge.u32 %p2, %r14, %r11;\n"
+                                   "setp.gt.or.u32 %p2, %r14, 40, %p2;");
+  EXPECT_EQ(why_not(few), "");
+  EXPECT_THAT(why_not(without_size(few)), HasSubstr("first round"));
+}
+
 TEST(Rounds, ATreeForEach32Threads) {
   const Found found(test::segments());
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
@@ -189,6 +259,26 @@ TEST(Rounds, WaysIntoThem) {
   EXPECT_THAT(why_not(replaced(unrolled({2, 1}), "bar.sync 0; // first",
                                "setp.eq.u32 %p7, %r1, 0;\n@%p7 bra L0;\nbar.sync 0;")),
               HasSubstr("branches into the rounds"));
+}
+
+// Other warps need not come along where nothing they compute in the rounds is used behind them.
+TEST(Rounds, WhatOtherWarpsCompute) {
+  const auto may_skip = [](const std::string& text) {
+    const Found found(text);
+    return !found.plan.stretches.empty() && found.plan.stretches[0].others_may_skip;
+  };
+  EXPECT_TRUE(may_skip(looping()));
+  const auto behind = [](const std::string& in_round, const std::string& in_all) {
+    std::string text =
+        replaced(looping(), "add.u32 %r26, %r24, %r25;", "add.u32 %r26, %r24, %r25;\n" + in_round);
+    text = replaced(text, "NEXT: bar.sync 0;", "NEXT: bar.sync 0;\n" + in_all);
+    text = replaced(text, "mov.u32 %r20, tile;", "mov.u32 %r20, tile;\nmov.u32 %r45, 0;");
+    return replaced(text, "st.global.u32 [%rd5], %r27;",
+                    "add.u32 %r27, %r27, %r45;\nst.global.u32 [%rd5], %r27;");
+  };
+  EXPECT_TRUE(may_skip(behind("mov.u32 %r45, %r26;", "")));
+  EXPECT_FALSE(may_skip(behind("", "add.u32 %r45, %r45, 1;")));
+  EXPECT_FALSE(may_skip(behind("mov.u32 %r45, %r26;", "add.u32 %r45, %r45, 1;")));
 }
 
 // What is written a second time behind the first warp's rounds names nothing that stands ahead.

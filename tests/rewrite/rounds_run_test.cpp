@@ -110,6 +110,17 @@ TEST(RoundsRun, TheOwnElementIsKnown) {
               {{64}, {96}});
 }
 
+// Of a loop, by those alone that change the element; the others have kept what they had.
+TEST(RoundsRun, TheSumInARegister) {
+  std::string text = replaced(looping(), "    mov.u32 %r20, tile;",
+                              "    mov.u32 %r20, tile;\nadd.u32 %r45, %r3, 3;");
+  text =
+      replaced(text, "add.u32 %r26, %r24, %r25;", "add.u32 %r26, %r24, %r25;\nmov.u32 %r45, %r26;");
+  text = replaced(text, "ld.shared.u32 %r27, [tile];", "mov.u32 %r27, %r45;");
+  expect_same(text, {{32}, {64}, {96}, {128}, {256}, {40}});
+  EXPECT_THAT(Rewritten(text).text, testing::HasSubstr("setp.ge.u32"));
+}
+
 // What all warps compute in the rounds is needed behind them.
 TEST(RoundsRun, RegistersThatAreUsedBehind) {
   std::string text =
@@ -140,8 +151,7 @@ TEST(RoundsRun, ATreeForEachRow) {
 }
 
 TEST(RoundsRun, NeighboursFirst) {
-  const std::vector<Dim3> blocks{{32}, {64}, {96}, {128}, {256},  {1},
-                                 {2},  {16}, {33}, {48},  {32, 2}};
+  const std::vector<Dim3> blocks{{32}, {64}, {96}, {128}, {256}, {1}, {2}, {16}, {33}, {48}};
   expect_same(test::neighbours(), blocks);
   expect_same(replaced(test::neighbours(), "[tile];", "[%r21];"), blocks);
   expect_same(test::unrolled_neighbours({1, 2, 4, 8, 16, 32, 64}), {{128}, {256}, {160}});
@@ -157,6 +167,22 @@ TEST(RoundsRun, NeighboursFirst) {
   EXPECT_THAT(Rewritten(two).text, testing::HasSubstr("setp.gt.u32.or"));
   EXPECT_EQ(Rewritten(two, {96, 1, 1}).stretches, 0U);
   EXPECT_EQ(Rewritten(two, {64, 1, 1}).stretches, 1U);
+}
+
+TEST(RoundsRun, ThreadsThatWorkForOthers) {
+  const std::vector<Dim3> blocks{{32}, {64}, {96}, {128}, {256}, {1}, {2}, {33}, {48}};
+  expect_same(test::strided(), blocks);
+  expect_same(replaced(test::strided(), "[tile];", "[%r21];"), blocks);
+  expect_same(replaced(test::strided(), "setp.ge.u32 %p2, %r14, %r11;",
+                       "setp.ge.u32 %p2, %r14, %r11;\nsetp.gt.or.u32 %p2, %r14, 40, %p2;"),
+              blocks);
+  expect_same(replaced(test::strided(), "mov.u32 %r12, 1;", "mov.u32 %r12, 2;"), {{32}, {64}});
+  // Two arrays in one variable, and only where it is larger.
+  expect_same(replaced(test::strided(), "st.shared.u32 [%r30], %r26;",
+                       "setp.ge.u32 %p9, %r24, %r25;\n@%p9 bra NEXT;\n"
+                       "st.shared.u32 [%r30], %r25;\nst.shared.u32 [%r30+512], %r3;"),
+              {{32}, {64}, {128}});
+  test::expect_that_ptxas_takes(Rewritten(test::strided()).text, "rounds_strided");
 }
 
 // A loop that is entered with another width goes on as it was.
