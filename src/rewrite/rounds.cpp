@@ -13,6 +13,7 @@
 #include <bit>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -60,6 +61,7 @@ public:
       text_.label(here_ + "top");
       if (r_.strided) choose_work(2U << n);
       far_in_memory_ = n < wide;
+      width_ = r_.grows ? 1U << n : 0;
       shuffle(r_.begin);
       copy_stretch();
       if (n + 1 < copies || r_.grows) text_.line("bra \t{}end;", prefix_); // out of the loop
@@ -202,6 +204,7 @@ private:
       here_ = fmt::format("{}wide_{}_", prefix_, n);
       next_ = n + 1 < wider ? fmt::format("{}wide_{}_top", prefix_, n + 1) : prefix_ + "slow";
       text_.label(here_ + "top");
+      width_ = 32U << n;
       copy_stretch();
       text_.line("bra \t{}done;", prefix_);
     }
@@ -294,12 +297,79 @@ private:
     return r_.wide && access.distance == r_.width;
   }
 
-  [[nodiscard]] std::string plain(InstId id) const {
-    if (!r_.strided || in_memory_) return names_.text(range_of(id));
-    return names_.copied(range_of(id), [&](const ptx::Mention& m) {
+  std::string plain(InstId id) {
+    const auto number = divisor(id);
+    return number ? divided(id, *number) : piece(range_of(id));
+  }
+
+  // What is below zero is rounded towards zero.
+  std::string divided(InstId id, std::uint32_t by) {
+    const bool rest = body_.insts[id].op == ptx::Op::rem;
+    const int bits = std::countr_zero(by);
+    const std::string to = piece(operands(id)[0].range), from = piece(operands(id)[1].range);
+    if (body_.insts[id].mods.type == ptx::Type::u32)
+      return rest ? fmt::format("and.b32 \t{}, {}, {};", to, from, by - 1)
+                  : fmt::format("shr.u32 \t{}, {}, {};", to, from, bits);
+    const std::string up = registers_.make("b32"), sum = registers_.make("b32");
+    text_.line("shr.s32 \t{}, {}, 31;", up, from);
+    text_.line("and.b32 \t{}, {}, {};", up, up, by - 1);
+    text_.line("add.s32 \t{}, {}, {};", sum, from, up);
+    if (!rest) return fmt::format("shr.s32 \t{}, {}, {};", to, sum, bits);
+    text_.line("and.b32 \t{}, {}, {};", sum, sum, by - 1);
+    return fmt::format("sub.s32 \t{}, {}, {};", to, sum, up);
+  }
+
+  [[nodiscard]] std::string piece(ptx::Range range) const {
+    if (!r_.strided || in_memory_) return names_.text(range);
+    return names_.copied(range, [&](const ptx::Mention& m) {
       if (m.arg.kind != Arg::Kind::reg) return std::string(module_.slice(m.where));
       return m.arg.id == r_.thread_register ? work_ : names_.name(m.arg.id);
     });
+  }
+
+  // By what power of two the instruction divides, if that hangs on the width alone: ptxas does not
+  // make a shift of it.
+  [[nodiscard]] std::optional<std::uint32_t> divisor(InstId id) const {
+    const Inst& inst = body_.insts[id];
+    const auto src = body_.src(inst);
+    if (width_ == 0 || (inst.op != ptx::Op::rem && inst.op != ptx::Op::div) || src.size() != 2 ||
+        inst.guard != ptx::none ||
+        (inst.mods.type != ptx::Type::u32 && inst.mods.type != ptx::Type::s32))
+      return {};
+    const auto by = known(src[1], id);
+    return by && *by < 1U << 16 && std::has_single_bit(*by) ? by : std::nullopt;
+  }
+
+  // What an operand of 32 bits is in the copy at hand: the width as the trip begins with it, and
+  // what is made of it on the way.
+  [[nodiscard]] std::optional<std::uint32_t> known(const Arg& arg, InstId at) const {
+    if (arg.kind == Arg::Kind::imm) return static_cast<std::uint32_t>(arg.value);
+    if (arg.kind != Arg::Kind::reg) return {};
+    InstId made = ptx::none;
+    for (InstId i = r_.begin; i < at; ++i)
+      if (analysis::written(body_, i, i + 1, arg.id)) {
+        if (made != ptx::none) return {}; // in two places
+        made = i;
+      }
+    if (made == ptx::none)
+      return arg.id == r_.width_register ? std::optional(width_) : std::nullopt;
+    const Inst& inst = body_.insts[made];
+    const auto src = body_.src(inst);
+    if (inst.guard != ptx::none || inst.opaque || inst.mods.cc || inst.mods.sat ||
+        ptx::bit_width(inst.mods.type) != 32 || ptx::is_float(inst.mods.type) ||
+        !k_.cfg.dominates_inst(made, at))
+      return {};
+    if (inst.op == ptx::Op::mov && src.size() == 1) return known(src[0], made);
+    if (src.size() != 2) return {};
+    const auto a = known(src[0], made), b = known(src[1], made);
+    if (!a || !b) return {};
+    switch (inst.op) {
+    case ptx::Op::add: return *a + *b;
+    case ptx::Op::shl: return *b < 32 ? *a << *b : 0;
+    case ptx::Op::mul:
+      return inst.mods.half == ptx::Half::lo ? std::optional(*a * *b) : std::nullopt;
+    default: return {};
+    }
   }
 
   [[nodiscard]] std::string label(InstId target, ptx::Range written) const {
@@ -343,6 +413,7 @@ private:
   Text text_;
   std::vector<ptx::Edit> edits_;
   std::vector<std::string> values_, elements_; // by cell
+  std::uint32_t width_ = 0;                    // in the copy at hand; 0: not known
   std::string works_, work_; // of a strided tree: does the thread work, and for which
   std::map<std::pair<std::size_t, unsigned>, std::string> moved_; // in the round at hand
   std::map<InstId, const RoundAccess*> accesses_;

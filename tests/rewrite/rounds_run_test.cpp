@@ -7,6 +7,7 @@
 #include "rewrite/case.hpp"
 #include "simt/trap_case.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -183,6 +184,21 @@ TEST(RoundsRun, ThreadsThatWorkForOthers) {
                        "st.shared.u32 [%r30], %r25;\nst.shared.u32 [%r30+512], %r3;"),
               {{32}, {64}, {128}});
   test::expect_that_ptxas_takes(Rewritten(test::strided()).text, "rounds_strided");
+}
+
+// Remainders and quotients by the width are known bits in the copies, of numbers below zero, too.
+TEST(RoundsRun, DivisionsByTheWidth) {
+  const std::string sums = "st.shared.u32 [%r21], %r26;";
+  for (const std::string type : {"u32", "s32"}) {
+    const std::string text =
+        replaced(test::neighbours(), sums,
+                 fmt::format("sub.s32 %r40, %r26, 1000000;\nxor.b32 %r40, %r40, %r3;\n"
+                             "rem.{0} %r41, %r40, %r13;\ndiv.{0} %r42, %r40, %r12;\n"
+                             "mad.lo.u32 %r26, %r41, 31, %r26;\nadd.u32 %r26, %r26, %r42;\n{1}",
+                             type, sums));
+    expect_same(replaced(text, "rem.u32 %r14", "rem." + type + " %r14"), {{32}, {64}, {128}, {40}});
+  }
+  EXPECT_THAT(Rewritten(test::neighbours()).text, testing::HasSubstr("and.b32 \t%r14, %r3, 31;"));
 }
 
 // A loop that is entered with another width goes on as it was.
