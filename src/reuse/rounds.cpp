@@ -220,7 +220,9 @@ private:
     if (r_.strided) return false;
     const Term next = next_width();
     if (!next.valid()) return false;
-    const bool halves = next == c_.lshr(width_, number(1)); // without a solver
+    // Without a solver: w >> 1, and w / 2 as compilers write it for signed numbers.
+    const Term up = c_.add(width_, c_.lshr(width_, number(31)));
+    const bool halves = next == c_.lshr(width_, number(1)) || next == c_.ashr(up, number(1));
     r_.wide = !r_.rows && (halves || proved({c_.eq(width_, number(2 * widest_round))},
                                             c_.ule(next, number(widest_round))));
     return halves || proved({c_.ule(width_, number(widest_round))}, c_.ule(next, width_));
@@ -303,7 +305,7 @@ private:
         if (r_.rolled) facts.push_back(c_.ule(width, number(widest_round)));
         for (const Term fact : facts_of(e))
           facts.push_back(at_width(fact, width));
-        if (is_multiple(facts, width)) return true;
+        if (is_multiple(facts, width) || is_low(facts, width)) return true;
         return proved(facts, c_.ult(c_.add(lane, width), number(32)));
       });
       if (!fine)
@@ -320,6 +322,18 @@ private:
       return false;
     const Term rest = c_.and_(t_, number(2 * static_cast<unsigned>(*number_of) - 1));
     return std::ranges::find(facts, c_.eq(rest, number(0))) != facts.end();
+  }
+
+  // Or t % 32 is below a power of two that with the width does not exceed 32.
+  bool is_low(const std::vector<Term>& facts, Term width) {
+    const auto distance = c_.value(width);
+    const Term lane = c_.zext(c_.extract(t_, 0, 5), 32);
+    return distance && std::ranges::any_of(facts, [&](Term fact) {
+             for (unsigned low = 1; low + *distance <= 32 && low <= widest_round; low *= 2)
+               if (fact == c_.ult(lane, number(low)) || fact == c_.ule(lane, number(low - 1)))
+                 return true;
+             return false;
+           });
   }
 
   // The term in the round of that width.
@@ -364,6 +378,11 @@ private:
       facts.push_back(c_.ult(c_.mul(number(2), t_), k_.trace.special(ptx::Special::ntid_x)));
     else if (std::has_single_bit(known))
       facts.push_back(c_.eq(c_.and_(t_, width), number(0)));
+    if (r_.everywhere && !r_.strided && known == widest_round) { // the same, as programs say it
+      const Term lane = c_.zext(c_.extract(t_, 0, 5), 32);
+      facts.push_back(c_.ult(lane, number(known)));
+      facts.push_back(c_.ule(lane, number(known - 1)));
+    }
     const auto follows = [&](Term fact) {
       if (!r_.everywhere && says_below(fact)) return true;
       return proved(facts, at_width(fact, width));

@@ -221,6 +221,11 @@ TEST(Rounds, ATreeForEach32Threads) {
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
   EXPECT_TRUE(found.plan.stretches[0].everywhere);
   EXPECT_EQ(found.plan.stretches[0].barriers.size(), 5U);
+  // Lanes up to the 16th read what is 16 and more further on.
+  const Found beyond(replaced(test::segments(), "[%r21+64]", "[%r21+72]"));
+  for (const reuse::Rounds& r : beyond.plan.stretches)
+    for (const reuse::RoundAccess& access : r.accesses)
+      EXPECT_LE(access.distance, 16U);
 }
 
 TEST(Rounds, WhoGetsThere) {
