@@ -106,8 +106,9 @@ RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
                            std::string_view architecture,
                            const std::array<std::uint32_t, 3>& block) {
   const bool automatic = mode == RoundsMode::automatic;
-  if (mode == RoundsMode::none || (automatic && cost::find_profile(architecture) == nullptr))
-    return {};
+  const bool known =
+      cost::find_profile(architecture) != nullptr && kernel.body.module->version_major >= 6;
+  if (mode == RoundsMode::none || (automatic && !known)) return {};
   RoundsChoice choice{.plan = reuse::find_rounds(kernel, solver)};
   if (std::erase_if(choice.plan.stretches,
                     [&](const reuse::Rounds& r) { return !reuse::fits(r, block); }) != 0)
