@@ -2,10 +2,9 @@
 //
 //   step_shapes MODULE FOLDER < SHAPES
 //
-// A line of SHAPES: KERNEL T WIDTH STRIPS ROWS COLUMNS RESIDENT STREAMED FAR, as in
-// rewrite/steps.hpp. Writes FOLDER/NAME.ptx with one entry each, and to the standard output what a
-// host needs: NAME KERNEL T THREADS COVERS-X COVERS-Y STREAMED. Shapes that cannot be made are
-// named on stderr.
+// A line of SHAPES: KERNEL T WIDTH STRIPS ROWS COLUMNS RESIDENT EDGES, as in rewrite/steps.hpp.
+// Writes FOLDER/NAME.ptx with one entry each, and to the standard output what sweep.cu needs:
+// NAME KERNEL T THREADS COVERS-X COVERS-Y. Shapes that cannot be made are named on stderr.
 #include "emulator/emulate.hpp"
 #include "ptx/parse.hpp"
 #include "reuse/step.hpp"
@@ -47,7 +46,7 @@ int main(int argc, char** argv) {
   std::string name;
   rewrite::StepShape shape;
   while (std::cin >> name >> shape.count >> shape.width >> shape.strips >> shape.rows >>
-         shape.columns >> shape.resident >> shape.streamed >> shape.far_ahead) {
+         shape.columns >> shape.resident >> shape.edges) {
     auto found = stencils.find(name);
     if (found == stencils.end()) {
       const auto function = std::ranges::find(module.functions, name, &ptx::Function::name);
@@ -59,12 +58,9 @@ int main(int argc, char** argv) {
       reuse::StepPlan plan = reuse::find_step(kernel);
       found = stencils.emplace(name, Stencil{std::move(kernel), std::move(plan)}).first;
     }
-    const std::string entry =
-        shape.streamed
-            ? fmt::format("{}-{}-stream-w{}c{}a{}-m{}", name, shape.count, shape.strips,
-                          shape.columns, shape.far_ahead ? 1 : 0, shape.resident)
-            : fmt::format("{}-{}-{}x{}-c{}r{}-m{}", name, shape.count, shape.width,
-                          shape.strips * shape.rows, shape.columns, shape.rows, shape.resident);
+    const std::string entry = fmt::format("{}-{}-{}x{}-c{}r{}-m{}{}", name, shape.count,
+                                          shape.width, shape.strips * shape.rows, shape.columns,
+                                          shape.rows, shape.resident, shape.edges ? "-edges" : "");
     const rewrite::StepEntry made =
         rewrite::write_steps(found->second.kernel, found->second.plan, shape, "steps");
     if (!made.refused.empty()) {
@@ -73,9 +69,9 @@ int main(int argc, char** argv) {
     }
     std::ofstream(fmt::format("{}/{}.ptx", argv[2], entry))
         << text.substr(0, header) << made.text << '\n';
-    std::cout << fmt::format("{} {} {} {} {} {} {}\n", entry, name, shape.count,
+    std::cout << fmt::format("{} {} {} {} {} {}\n", entry, name, shape.count,
                              made.contract.block[0], made.contract.covers[0],
-                             made.contract.covers[1], shape.streamed ? 1 : 0);
+                             made.contract.covers[1]);
   }
   return 0;
 }

@@ -61,7 +61,7 @@ __global__ void count_different(const unsigned* a, const unsigned* b, size_t wor
 
 struct Entry {
   std::string name, kernel;
-  unsigned count, threads, covers_x, covers_y, streamed;
+  unsigned count, threads, covers_x, covers_y;
   CUfunction function = nullptr;
 };
 
@@ -114,10 +114,10 @@ struct Planes {
       std::swap(in, out);
     }
   }
-  void merged(const Entry& entry, unsigned launches, unsigned rows) {
+  void merged(const Entry& entry, unsigned launches) {
     void *in = a, *out = b;
     const unsigned gx = (unsigned(n) + entry.covers_x - 1) / entry.covers_x,
-                   gy = (unsigned(n) + rows - 1) / rows;
+                   gy = (unsigned(n) + entry.covers_y - 1) / entry.covers_y;
     unsigned threads[3] = {(unsigned(n) + 31) / 32 * 32, (unsigned(n) + 7) / 8 * 8, 1};
     for (unsigned s = 0; s < launches; ++s) {
       void* parameters[] = {&in, &out, &n, &n, threads};
@@ -143,28 +143,20 @@ void measure(const std::string& kernel, const std::vector<Entry>& entries, int n
   }
   for (const Entry& entry : entries) {
     if (entry.kernel != kernel) continue;
-    std::vector<unsigned> shares{entry.covers_y};
-    if (entry.streamed)
-      shares = n <= 512    ? std::vector<unsigned>{4, 8, 16, 32}
-               : n <= 1024 ? std::vector<unsigned>{8, 16, 24, 32, 48}
-               : n <= 2048 ? std::vector<unsigned>{16, 24, 32, 48, 64, 96}
-                           : std::vector<unsigned>{48, 64, 96, 128, 192, 256};
-    for (const unsigned rows : shares) {
-      planes.start();
-      planes.plain(plain.function, entry.count, dim3(32, 8));
-      RT(cudaMemcpy(planes.c, planes.b, planes.words * 4, cudaMemcpyDeviceToDevice));
-      planes.start();
-      planes.merged(entry, 1, rows);
-      RT(cudaMemset(planes.different, 0, 4));
-      count_different<<<planes.blocks(), 256>>>(planes.b, planes.c, planes.words, planes.different);
-      unsigned different = 0;
-      RT(cudaMemcpy(&different, planes.different, 4, cudaMemcpyDeviceToHost));
-      const unsigned launches = n >= 4096 ? 2 : 6;
-      const double t =
-          microseconds(5, [&] { planes.merged(entry, launches, rows); }) / launches / entry.count;
-      std::printf("S %s %d %u %.3f %.3f %s\n", entry.name.c_str(), n, rows, t, best / t,
-                  different == 0 ? "same" : "DIFFERENT");
-    }
+    planes.start();
+    planes.plain(plain.function, entry.count, dim3(32, 8));
+    RT(cudaMemcpy(planes.c, planes.b, planes.words * 4, cudaMemcpyDeviceToDevice));
+    planes.start();
+    planes.merged(entry, 1);
+    RT(cudaMemset(planes.different, 0, 4));
+    count_different<<<planes.blocks(), 256>>>(planes.b, planes.c, planes.words, planes.different);
+    unsigned different = 0;
+    RT(cudaMemcpy(&different, planes.different, 4, cudaMemcpyDeviceToHost));
+    const unsigned launches = n >= 4096 ? 2 : 6;
+    const double t =
+        microseconds(5, [&] { planes.merged(entry, launches); }) / launches / entry.count;
+    std::printf("S %s %d %.3f %.3f %s\n", entry.name.c_str(), n, t, best / t,
+                different == 0 ? "same" : "DIFFERENT");
     std::fflush(stdout);
   }
 }
@@ -177,7 +169,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> names;
   Entry entry;
   while (std::cin >> entry.name >> entry.kernel >> entry.count >> entry.threads >> entry.covers_x >>
-         entry.covers_y >> entry.streamed) {
+         entry.covers_y) {
     std::ifstream in(std::string(argv[1]) + "/" + entry.name + ".cubin", std::ios::binary);
     const std::string image{std::istreambuf_iterator<char>(in), {}};
     CUmodule module = nullptr;

@@ -30,10 +30,8 @@ struct StepShape {
   unsigned columns = 1; // a power of two
   // Blocks that an SM shall hold at a time, at least; 0: what ptxas makes of it.
   unsigned resident = 0;
-  // Warps stream along the rows instead (steps_stream.hpp): `strips` warps side by side make a
-  // block, each as wide as its lanes' columns; `rows` is what a block's share of the grid shall be.
-  bool streamed = false;
-  bool far_ahead = false; // rows are loaded by as many earlier as a step reads, not by one
+  // The region's first and last strip leave out rows of which nothing that is stored comes.
+  bool edges = false;
 };
 
 struct StepEntry {

@@ -31,8 +31,44 @@ StepBody::Place StepWriter::place_of(unsigned cell) {
   return place;
 }
 
-void StepWriter::write_path(bool inner) {
+// Where whole warps have one strip, and steps read beside it.
+bool StepWriter::has_edges() const {
+  return shape_.edges && at_.has_strips() && shape_.strips > 2 && at_.across() % 32 == 0 &&
+         at_.halo_v.both() != 0;
+}
+
+void StepWriter::write_inner_paths() {
+  if (has_edges())
+    for (const auto& [number, label] :
+         {std::pair{0U, "first_strip"}, {shape_.strips - 1, "last_strip"}}) {
+      const std::string is = predicate();
+      text_.line("setp.eq.u32 \t{}, {}, {};", is, strip_, number);
+      text_.line("@{} bra \t{}{};", is, labels_, label);
+    }
+  write_path(true);
+  if (!has_edges()) return;
+  text_.label(labels_ + "first_strip");
+  write_path(true, Strip::first);
+  text_.label(labels_ + "last_strip");
+  write_path(true, Strip::last);
+}
+
+// Each step reads one reach beyond what it makes right. What is not right any more is read for
+// nothing that is stored.
+StepWriter::Rows StepWriter::right_rows(unsigned steps) const {
+  const unsigned rows = at_.rows(), before = at_.halo_v.before / shape_.count * steps,
+                 behind = at_.halo_v.behind / shape_.count * steps;
+  switch (of_strip_) {
+  case Strip::first: return {std::min(rows, before), rows};
+  case Strip::last: return {0, rows - std::min(rows, behind)};
+  case Strip::any: break;
+  }
+  return {0, rows};
+}
+
+void StepWriter::write_path(bool inner, Strip strip) {
   inner_ = inner;
+  of_strip_ = strip;
   read_.clear();
   write_.clear();
   for (const StepArray& array : plan_.arrays)
@@ -227,12 +263,17 @@ std::vector<bool> StepWriter::passed_on(const StepArray& array) const {
 void StepWriter::step(unsigned t) {
   const unsigned buffer = at_.two_tiles ? t % 2 : 0;
   if (!at_.two_tiles && t != 0) barrier(); // everybody has read
+  const Rows was_right = right_rows(t), is_right = right_rows(t + 1);
+  const auto among = [&](const Rows& rows, unsigned cell) {
+    return row_of(cell) >= rows.begin && row_of(cell) < rows.end;
+  };
   bool any = false;
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
     const std::vector<bool> passed = passed_on(plan_.arrays[n]);
     for (unsigned cell = 0; cell < at_.places(); ++cell) {
       if (!passed[cell]) continue;
-      any = true;
+      any = true; // in each strip, or in none
+      if (!among(was_right, cell)) continue;
       text_.line(
           "st.shared.b{} \t{}, {};", plan_.arrays[n].bytes * 8,
           in_tile(n, buffer, static_cast<int>(column_of(cell)), static_cast<int>(row_of(cell))),
@@ -242,6 +283,7 @@ void StepWriter::step(unsigned t) {
   if (any) barrier();
   std::vector<std::map<std::pair<int, int>, std::string>> known(plan_.arrays.size());
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
+    if (!among(is_right, cell)) continue;
     const auto on_chip = [&](const StepArray& array, const Offset& offset) {
       const auto n = static_cast<unsigned>(&array - plan_.arrays.data());
       const int column = static_cast<int>(column_of(cell)) + offset_u(offset),
@@ -265,6 +307,13 @@ void StepWriter::step(unsigned t) {
   }
 }
 
+std::string StepWriter::move_type(const StepArray& array) const {
+  const ptx::Inst& store = kernel_.body.insts[array.store];
+  const bool literal = kernel_.body.src(store)[0].kind == ptx::Arg::Kind::imm;
+  return literal && array.bytes > 1 ? std::string(ptx::name(store.mods.type))
+                                    : fmt::format("b{}", held_bits(array));
+}
+
 // --- Stores -------------------------------------------------------------------------------------
 
 void StepWriter::store_centre() {
@@ -275,7 +324,8 @@ void StepWriter::store_centre() {
     std::string at = out_[n];
     for (unsigned row = 0; row < at_.rows(); ++row) {
       if (row != 0) at = added(at, row_stride_[n]);
-      store_row(n, row, at, in_centre);
+      const Rows right = right_rows(shape_.count);
+      if (row >= right.begin && row < right.end) store_row(n, row, at, in_centre);
     }
   }
 }

@@ -20,68 +20,60 @@ unsigned rounded(unsigned n, unsigned to) {
   return (n + to - 1) / to * to;
 }
 
-Margin reach(const reuse::StepPlan& plan, unsigned axis, unsigned steps) {
-  if (axis > 2) return {};
-  return {steps * static_cast<unsigned>(std::max(0, -plan.least[axis])),
-          steps * static_cast<unsigned>(std::max(0, plan.most[axis]))};
+} // namespace
+
+StepLayout::StepLayout(const reuse::StepPlan& plan, const StepShape& shape)
+    : plan_(plan), shape_(shape) {
+  choose_axes();
+  if (!refused.empty()) return;
+  pad_u = pad(axes.u);
+  for (unsigned* side : {&pad_u.before, &pad_u.behind})
+    *side = rounded(*side, columns()) / columns();
+  pad_v = pad(axes.v);
+  halo_u = reach(axes.u, shape_.count);
+  for (unsigned* side : {&halo_u.before, &halo_u.behind})
+    *side = rounded(*side, columns());
+  halo_v = reach(axes.v, shape_.count);
+  if (halo_u.both() + least_centre > shape_.width ||
+      (has_strips() && halo_v.both() + least_centre > height()))
+    refused = "so many steps reach beyond a region";
+  else
+    place_tiles();
+}
+
+void StepLayout::choose_axes() {
+  const Whole &element = plan_.arrays[0].element, next(plan_.arrays[0].bytes);
+  const auto moves = [&](unsigned axis) { return plan_.least[axis] != 0 || plan_.most[axis] != 0; };
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (element.along(axis) == next) axes.u = axis;
+  if (element.along(axes.u) != next) {
+    refused = "no axis runs along neighbouring elements";
+    return;
+  }
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (axis == axes.u || element.along(axis).is_zero()) continue;
+    if (has_strips() && !moves(axis)) continue;
+    if (has_strips() && moves(axes.v)) refused = why_not_in_space();
+    axes.v = axis;
+  }
+  for (const StepArray& array : plan_.arrays)
+    if (columns() != 1 && array.element.along(axes.u) != Whole(array.bytes))
+      refused = "its arrays lie along different axes";
 }
 
 // What a region with a halo along all axes would compute for each place of its centre: one of 6144
 // places, which is what two images in registers and a tile in shared memory leave room for.
-std::string why_not_in_space(const reuse::StepPlan& plan, StepAxes axes, unsigned steps) {
+std::string StepLayout::why_not_in_space() const {
   double work = 1;
   for (const auto& [axis, width] :
        {std::pair{axes.u, 32U}, {axes.v, 16U}, {3 - axes.u - axes.v, 12U}}) {
-    const unsigned halo = reach(plan, axis, steps).both();
+    const unsigned halo = reach(axis, shape_.count).both();
     if (halo >= width) return "its neighbours lie along three axes: no region on chip has a centre";
     work *= static_cast<double>(width) / (width - halo);
   }
   return fmt::format("its neighbours lie along three axes: a region on chip would compute each of "
                      "its places {:.1f} times",
                      work);
-}
-
-} // namespace
-
-StepAxes find_step_axes(const reuse::StepPlan& plan, const StepShape& shape, std::string& refused) {
-  StepAxes axes;
-  const Whole &element = plan.arrays[0].element, next(plan.arrays[0].bytes);
-  const auto moves = [&](unsigned axis) { return plan.least[axis] != 0 || plan.most[axis] != 0; };
-  for (unsigned axis = 0; axis < 3; ++axis)
-    if (element.along(axis) == next) axes.u = axis;
-  if (element.along(axes.u) != next) {
-    refused = "no axis runs along neighbouring elements";
-    return axes;
-  }
-  for (unsigned axis = 0; axis < 3; ++axis) {
-    if (axis == axes.u || element.along(axis).is_zero()) continue;
-    if (axes.v < 3 && !moves(axis)) continue;
-    if (axes.v < 3 && moves(axes.v)) refused = why_not_in_space(plan, axes, shape.count);
-    axes.v = axis;
-  }
-  for (const StepArray& array : plan.arrays)
-    if (shape.columns != 1 && array.element.along(axes.u) != Whole(array.bytes))
-      refused = "its arrays lie along different axes";
-  return axes;
-}
-
-StepLayout::StepLayout(const reuse::StepPlan& plan, const StepShape& shape)
-    : plan_(plan), shape_(shape) {
-  axes = find_step_axes(plan, shape, refused);
-  if (!refused.empty()) return;
-  pad_u = pad(axes.u);
-  for (unsigned* side : {&pad_u.before, &pad_u.behind})
-    *side = rounded(*side, columns()) / columns();
-  pad_v = pad(axes.v);
-  halo_u = reach(plan, axes.u, shape_.count);
-  for (unsigned* side : {&halo_u.before, &halo_u.behind})
-    *side = rounded(*side, columns());
-  halo_v = reach(plan, axes.v, shape_.count);
-  if (halo_u.both() + least_centre > shape_.width ||
-      (has_strips() && halo_v.both() + least_centre > height()))
-    refused = "so many steps reach beyond a region";
-  else
-    place_tiles();
 }
 
 // The most lanes of a warp that meet in one bank, at the first array's element size.
@@ -107,9 +99,15 @@ void StepLayout::place_tiles() {
   if (tile_bytes > most_shared) refused = "a region does not fit into shared memory";
 }
 
+Margin StepLayout::reach(unsigned axis, unsigned steps) const {
+  if (axis > 2) return {};
+  return {steps * static_cast<unsigned>(std::max(0, -plan_.least[axis])),
+          steps * static_cast<unsigned>(std::max(0, plan_.most[axis]))};
+}
+
 // Readers of a place are as far from it as what it reads, on the other side.
 Margin StepLayout::pad(unsigned axis) const {
-  const Margin one = reach(plan_, axis, 1);
+  const Margin one = reach(axis, 1);
   const unsigned far = std::max(one.before, one.behind);
   return {far, far};
 }

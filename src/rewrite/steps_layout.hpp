@@ -23,9 +23,6 @@ struct StepAxes {
   unsigned u = 0, v = 3;
 };
 
-// `refused`: why there are none.
-StepAxes find_step_axes(const reuse::StepPlan& plan, const StepShape& shape, std::string& refused);
-
 class StepLayout {
 public:
   StepLayout(const reuse::StepPlan& plan, const StepShape& shape);
@@ -58,7 +55,10 @@ public:
   [[nodiscard]] unsigned shared() const { return two_tiles ? 2 * tile_bytes : tile_bytes; }
 
 private:
+  void choose_axes();
+  [[nodiscard]] std::string why_not_in_space() const;
   void place_tiles();
+  [[nodiscard]] Margin reach(unsigned axis, unsigned steps) const;
   [[nodiscard]] Margin pad(unsigned axis) const;
   [[nodiscard]] unsigned conflicts(unsigned at_pitch) const;
 

@@ -2,23 +2,26 @@
 // steps_images.cpp, which writes what they hold.
 #pragma once
 
-#include "rewrite/steps_base.hpp"
+#include "rewrite/steps.hpp"
+#include "rewrite/steps_body.hpp"
 #include "rewrite/steps_layout.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 namespace ptxasw::rewrite {
 
-class StepWriter : private StepBase {
+class StepWriter {
 public:
+  static constexpr std::string_view threads_parameter = "ptxasw_step_threads",
+                                    tile_name = "ptxasw_step_tile";
+
   StepWriter(const emulator::Kernel& kernel, const reuse::StepPlan& plan, const StepShape& shape,
-             std::string name)
-      : StepBase(kernel, plan, shape, std::move(name)), at_(plan, shape) {}
+             std::string name);
 
   StepEntry run();
 
@@ -29,10 +32,23 @@ private:
 
   // --- Where threads are (steps.cpp) ---
 
+  std::string b32() { return registers_.make("b32"); }
+  std::string b64() { return registers_.make("b64"); }
+  std::string predicate() { return registers_.make("pred"); }
+  std::string plus(const std::string& a, long n);
+  std::string widened(const std::string& a);
+  std::string number(const reuse::Whole& whole);
+  std::string added(const std::string& a, const std::string& b);
+  std::string parameter(const reuse::Quantity& quantity);
+  std::string begin_of(unsigned parameter_number);
   void prologue();
   void find_thread();
+  void turn_strips();
   void find_place(unsigned axis);
   void find_elements(unsigned n);
+  std::string inside(const StepBody::Place& place);
+  std::string is_aligned(unsigned n, const std::string& address);
+  void finish();
 
   // --- What they hold (steps_images.cpp) ---
 
@@ -43,8 +59,18 @@ private:
   [[nodiscard]] unsigned row_of(unsigned cell) const { return cell / at_.columns(); }
   [[nodiscard]] unsigned column_of(unsigned cell) const { return cell % at_.columns(); }
   StepBody::Place place_of(unsigned cell);
+  // Strips that a path is for: the region's first or last one leaves out rows that are right no
+  // more.
+  enum class Strip : std::uint8_t { any, first, last };
+  struct Rows {
+    unsigned begin = 0, end = 0;
+  };
+  [[nodiscard]] bool has_edges() const;
+  void write_inner_paths();
   // A path: regions without a rim, or any.
-  void write_path(bool inner);
+  void write_path(bool inner, Strip strip = Strip::any);
+  // Of this path's thread: those that are right behind so many steps.
+  [[nodiscard]] Rows right_rows(unsigned steps) const;
   Mask find_mask();
   std::string bit_of(const Mask& mask, unsigned cell);
   std::string any_of(const Mask& mask);
@@ -59,15 +85,28 @@ private:
   // Whose place another thread reads.
   [[nodiscard]] std::vector<bool> passed_on(const reuse::StepArray& array) const;
   void step(unsigned t);
+  [[nodiscard]] std::string move_type(const reuse::StepArray& array) const;
   void store_centre();
   void store_row(unsigned n, unsigned row, const std::string& at, const std::string& in_centre);
 
+  const ptx::Module& module_;
+  const emulator::Kernel& kernel_;
+  const reuse::StepPlan& plan_;
+  const StepShape& shape_;
+  std::string name_;
+  StepEntry entry_;
+
+  Registers registers_;
+  Text text_;
+  StepBody body_;
+  std::string labels_;
   StepLayout at_;
-  std::string thread_, column_, first_row_; // in the block; the thread's first place in the region
-  StepBody::Place corner_, place_;
+  std::string thread_, strip_, column_, first_row_; // in the block; its first place in the region
+  StepBody::Place corner_, place_, limit_;
   std::vector<std::string> in_, out_, row_stride_, mine_; // by array
   std::vector<std::string> in_aligned_, out_aligned_;     // by array, with several columns
   bool inner_ = true;
+  Strip of_strip_ = Strip::any;
   Mask mask_;
   Image read_, write_;
 };

@@ -2,6 +2,7 @@
 #include "rewrite/step_case.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <string>
@@ -60,34 +61,18 @@ TEST_P(StepsOfTheSuite, LeaveTheSame) {
   }
 }
 
-// Warps that stream along the rows: sizes with regions within, at every rim, and beyond.
-TEST_P(StepsOfTheSuite, LeaveTheSameInStreams) {
+// The first and the last strip of a region leave out rows, all of theirs in the end.
+TEST_P(StepsOfTheSuite, LeaveTheSameByStrips) {
   const Row row = GetParam();
-  using Shape = rewrite::StepShape;
-  for (const Shape& shape :
-       {Shape{.count = 3, .strips = 1, .rows = 9, .columns = 1, .streamed = true},
-        Shape{.count = row.reach == 1 ? 7U : 5U,
-        .strips = 3,
-        .rows = 30,
-        .columns = 2,
-        .streamed = true},
-        Shape{.count = 5, .strips = 1, .rows = 40, .columns = 4, .streamed = true}}) {
-    const Stepped stepped(test::golden_ptx("iterated2d"), row.kernel, shape);
-    ASSERT_EQ(stepped.entry.refused, "");
-    if (shape.columns != 2)
-      test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("stream_{}", row.kernel));
-    const unsigned count = shape.count;
-    std::vector<std::pair<unsigned, unsigned>> sizes{
-        {2 * row.reach + 1, 2 * row.reach + 1}, {7, 33}, {75, 61}};
-    if (shape.columns == 4) sizes = {{244, 131}, {243, 131}}; // rows of whole vectors, or not
-    for (const auto& [nx, ny] : sizes) {
-      const StepHost host = plane(stepped, nx, ny, row.bytes);
-      for (const unsigned steps : {count + 1, 2 * count + 2})
-        EXPECT_EQ(host.difference(steps), "")
-            << row.kernel << ' ' << nx << 'x' << ny << ", " << steps << " steps, T = " << count
-            << ", " << shape.columns << " columns";
-    }
-  }
+  const unsigned count = row.reach == 1 ? 9 : 5;
+  const Stepped stepped(
+      test::golden_ptx("iterated2d"), row.kernel,
+      {.count = count, .width = 64, .strips = 4, .rows = 8, .columns = 2, .edges = true});
+  ASSERT_EQ(stepped.entry.refused, "");
+  EXPECT_THAT(stepped.entry.text, testing::HasSubstr("last_strip:"));
+  test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("strips_{}", row.kernel));
+  for (const auto& [nx, ny] : {std::pair{160U, 75U}, {159U, 61U}})
+    EXPECT_EQ(plane(stepped, nx, ny, row.bytes).difference(count + 1), "") << nx << 'x' << ny;
 }
 
 INSTANTIATE_TEST_SUITE_P(T, StepsOfTheSuite,
@@ -98,20 +83,12 @@ INSTANTIATE_TEST_SUITE_P(T, StepsOfTheSuite,
                          [](const auto& row) { return std::string(row.param.kernel); });
 
 TEST(Steps, LoadNothingThatNoStepLoads) {
-  using Shape = rewrite::StepShape;
-  for (const Shape& shape :
-       {Shape{.count = 3},
-        Shape{.count = 3, .strips = 2, .rows = 20, .columns = 1, .streamed = true},
-        Shape{.count = 5, .strips = 1, .rows = 60, .columns = 4, .streamed = true}}) {
-    const Stepped stepped(test::golden_ptx("iterated2d"), "j2d5pt_f32", shape);
-    ASSERT_EQ(stepped.entry.refused, "");
-    for (const auto& [nx, ny] : {std::pair{130U, 67U}, {250U, 131U}, {119U, 40U}}) {
-      const StepHost host = plane(stepped, nx, ny, 4);
-      const auto plain = host.run(shape.count + 1, true), merged = host.run(shape.count + 1, false);
-      EXPECT_EQ(merged.merged_launches, 1U);
-      EXPECT_TRUE(std::ranges::includes(plain.loaded, merged.loaded));
-    }
-  }
+  const Stepped stepped(test::golden_ptx("iterated2d"), "j2d5pt_f32", {.count = 3});
+  ASSERT_EQ(stepped.entry.refused, "");
+  const StepHost host = plane(stepped, 130, 67, 4);
+  const auto plain = host.run(4, true), merged = host.run(4, false);
+  EXPECT_EQ(merged.merged_launches, 1U);
+  EXPECT_TRUE(std::ranges::includes(plain.loaded, merged.loaded));
 }
 
 // out[x] = in[x]*c[x] + in[x-1] + in[x, y+1], inside a rim.
@@ -169,11 +146,11 @@ out: ret;
 }
 )";
 
-// Also where levels are computed above a region all of which stores.
 TEST(Steps, OfCoefficientsLoadNothingThatNoStepLoads) {
-  for (const unsigned rows : {4U, 5U, 20U}) {
-    const Stepped stepped(std::string(weighted), "k",
-                          {.count = 3, .strips = 1, .rows = rows, .columns = 1, .streamed = true});
+  for (const bool edges : {false, true}) {
+    const Stepped stepped(
+        std::string(weighted), "k",
+        {.count = 3, .width = 32, .strips = 3, .rows = 8, .columns = 1, .edges = edges});
     ASSERT_EQ(stepped.entry.refused, "");
     for (const auto& [nx, ny] : {std::pair{70U, 60U}, {97U, 40U}}) {
       StepHost host = plane(stepped, nx, ny, 4);
@@ -183,7 +160,7 @@ TEST(Steps, OfCoefficientsLoadNothingThatNoStepLoads) {
       EXPECT_EQ(host.difference(9), "");
       const auto plain = host.run(4, true), merged = host.run(4, false);
       EXPECT_EQ(merged.merged_launches, 1U);
-      EXPECT_TRUE(std::ranges::includes(plain.loaded, merged.loaded)) << rows;
+      EXPECT_TRUE(std::ranges::includes(plain.loaded, merged.loaded)) << edges;
     }
   }
 }
