@@ -186,7 +186,12 @@ class Kernel:
 
 
 class Wild(Kernel):
-    """Copies that hide where a value comes from, functions of loop counters, numbers at the edges."""
+    """Copies that hide where a value comes from, functions of loop counters, numbers at the edges.
+
+    None in double precision that makes a number of a NaN's bits, as copysign does of its sign: which NaN
+    it is is not promised there. And no selections between scalar halves: ptxas 13.0 puts both choices into
+    one register although the other is read later, when it packs half-precision operations.
+    """
 
     def __init__(self, seed, name):
         super().__init__(seed, name)
@@ -259,7 +264,7 @@ class Wild(Kernel):
                 "mul.f64 %sd0, A, B;\n\tmul.f64 D, %sd0, 0d3FE0000000000000;", "rcp.rn.f64 D, A;", "rcp.approx.ftz.f64 D, A;",
                 "rsqrt.approx.f64 D, A;", "rsqrt.approx.ftz.f64 D, A;", "div.rn.f64 D, A, 0d4000000000000000;",
                 "mov.b64 {%r8, %r9}, A;\n\tmov.b64 D, {%r8, %r9};".replace("%r8", "%r7"), "cvt.rzi.s64.f64 %rd9, A;\n\tcvt.rn.f64.s64 D, %rd9;",
-                "min.f64 D, A, B;", "abs.f64 D, A;", "neg.f64 %sd0, A;\n\tneg.f64 D, %sd0;", "copysign.f64 D, A, B;",
+                "min.f64 D, A, B;", "abs.f64 D, A;", "neg.f64 %sd0, A;\n\tneg.f64 D, %sd0;", "max.f64 D, A, B;",
                 "cvt.rn.f16.f64 %h0, A;\n\tcvt.f64.f16 D, %h0;", "cvt.rmi.f64.f64 D, A;", "mul.rz.f64 D, A, B;",
                 "st.local.f64 [room], A;\n\tld.local.f64 D, [room];", "setp.gt.f64 %p1, A, B;\n\tselp.f64 D, A, B, %p1;",
             ], a, to)
@@ -267,7 +272,7 @@ class Wild(Kernel):
         pair = t.endswith("x2")
         lines = ["fma.rn.T D, A, B, A;", "fma.rn.relu.T D, A, B, A;", "min.T D, A, B;", "max.NaN.T D, A, B;", "neg.T D, A;", "abs.T D, A;",
                  "mul.rn.T D, A, B;", "add.rn.T D, A, B;", "sub.T D, A, B;", "add.T D, A, A;", "tanh.approx.T D, A;",
-                 "ex2.approx.ftz.T D, A;" if t.startswith("b") else "ex2.approx.T D, A;", "selp.bN D, A, B, %p1;",
+                 "ex2.approx.ftz.T D, A;" if t.startswith("b") else "ex2.approx.T D, A;", "selp.bN D, A, B, %p1;" if pair else "mov.bN D, A;",
                  "st.local.bN [room], A;\n\tld.local.bN D, [room];"]
         if not t.startswith("b"):
             lines += ["add.ftz.T D, A, B;", "add.sat.T D, A, B;", "mul.ftz.T D, A, B;"]
