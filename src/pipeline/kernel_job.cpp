@@ -101,6 +101,7 @@ struct KernelJob::Impl {
     report_.fusable = freedom.fusable;
     report_.foldable = freedom.foldable;
     scalable_ = freedom.scalable;
+    halves_ = freedom.halves;
     alike_ = freedom.alike;
     list_ways();
     if (purpose_ == Purpose::analyze && function_.is_entry)
@@ -120,6 +121,12 @@ struct KernelJob::Impl {
   // cannot.
   [[nodiscard]] Why why_bits_could_change() const {
     if (options_.fp_contract != FpContract::exact) return {};
+    if (halves_ != 0)
+      return {Reason::machine_code,
+              fmt::format("ptxas 13.0 may lose one of two halves where it packs half-precision "
+                          "operations, and {} selections choose between halves "
+                          "(--fp-contract=any rewrites all the same)",
+                          halves_)};
     if (barring() != 0)
       return {Reason::folding_unknown,
               fmt::format("ptxas chooses by itself whether it folds {} approximate functions whose "
@@ -145,7 +152,8 @@ struct KernelJob::Impl {
   // be made one with another; of those that fold alike, machine code shows whether they are.
   [[nodiscard]] unsigned barring() const {
     if (options_.fp_contract != FpContract::exact) return 0;
-    return report_.foldable + scalable_ - (purpose_ == Purpose::rewrite_judged ? alike_ : 0);
+    return halves_ + report_.foldable + scalable_ -
+           (purpose_ == Purpose::rewrite_judged ? alike_ : 0);
   }
 
   // There are ways to coarsen it, and nobody has chosen one.
@@ -500,6 +508,7 @@ struct KernelJob::Impl {
   RotationChoice rotation_;
   RoundsChoice rounds_;
   CoarsenChoices ways_;
+  unsigned halves_ = 0;   // selections between halves that ptxas may lose
   unsigned scalable_ = 0; // products that ptxas may make one with another
   unsigned alike_ = 0;    // of these and the functions: of which machine code tells
   bool waits_ = false;    // could be coarsened, were it known what ptxas folds

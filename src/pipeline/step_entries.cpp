@@ -70,6 +70,8 @@ private:
     const rewrite::Freedom freedom = rewrite::count_freedom(kernel.body);
     if (freedom.foldable != 0)
       refuse(name, Reason::folding_unknown, "ptxas may fold approximate functions of constants");
+    else if (freedom.halves != 0)
+      refuse(name, Reason::machine_code, "ptxas may lose halves that are selected");
     else if (freedom.fusable != 0)
       free.push_back(name);
   }

@@ -376,8 +376,26 @@ void FloatFreedom::solve() {
   }
 }
 
+namespace {
+
+bool computes_halves(const Inst& inst) {
+  return (inst.mods.type == Type::f16 || inst.mods.type == Type::bf16) && inst.op != Op::mov &&
+         inst.op != Op::cvt && inst.op != Op::selp;
+}
+
+bool selects_halves(const ptx::Body& body, const Inst& inst) {
+  return inst.op == Op::selp && std::ranges::any_of(body.dst(inst), [&](const Arg& arg) {
+           return arg.kind == Arg::Kind::reg && ptx::bit_width(body.registers[arg.id].type) == 16;
+         });
+}
+
+} // namespace
+
 Freedom count_freedom(const ptx::Body& body) {
   Freedom sum;
+  if (std::ranges::any_of(body.insts, computes_halves))
+    sum.halves = static_cast<unsigned>(std::ranges::count_if(
+        body.insts, [&](const Inst& inst) { return selects_halves(body, inst); }));
   std::set<std::uint32_t> seen;
   std::vector<std::uint32_t> open;
   const auto add = [&](const ptx::Body& of) {

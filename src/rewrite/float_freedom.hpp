@@ -16,6 +16,9 @@
 //    if nothing else reads the first one: (a * b) * 0.5 is finite where a * b is not, and has
 //    another last bit where a * b is denormal. f32 only, and not of a first product that is .rn
 //    (ptxas 13.0).
+// And one is a defect: of two loaded halves between which selp.b16 chooses, ptxas 13.0 may load the
+// one over the other although that is read later, when it packs half-precision operations of the
+// kernel in pairs. Which ones it packs hangs on the code around.
 // The answers here err on the side of freedom: what is not known to be fixed is free.
 #pragma once
 
@@ -87,6 +90,7 @@ bool is_approximate(const ptx::Inst& inst);
 // calls, which ptxas may put in the place of the call.
 struct Freedom {
   unsigned fusable = 0, foldable = 0, scalable = 0;
+  unsigned halves = 0; // selections between halves, where there is arithmetic on halves, too
   // Of the last two, those of the body itself that machine code tells of: functions that fold
   // alike, and products, whose scale it shows.
   unsigned alike = 0;

@@ -149,6 +149,18 @@ TEST(FloatFreedom, FunctionsThatUndoEachOtherAreFoldable) {
   EXPECT_EQ(loop.alike, 0U);
 }
 
+// ptxas 13.0 loses one of two loaded halves where it packs operations on halves.
+TEST(FloatFreedom, SelectionsBetweenHalvesAreCountedWhereHalvesAreComputed) {
+  const auto halves = [](const std::string& body) {
+    return freedom(kernel(".reg .b16 %h<9>;\n" + body)).halves;
+  };
+  const std::string select = "selp.b16 %h3, %h1, %h2, %p1;\n";
+  EXPECT_EQ(halves(select + "mul.f16 %h4, %h1, %h2;"), 1U);
+  EXPECT_EQ(halves(select + select + "fma.rn.relu.bf16 %h4, %h1, %h2, %h1;"), 2U);
+  EXPECT_EQ(halves(select + "add.s16 %h4, %h1, %h2;"), 0U);
+  EXPECT_EQ(halves("mul.f16 %h4, %h1, %h2;\nselp.b32 %r5, %r6, %r7, %p1;"), 0U);
+}
+
 // ptxas makes (a * b) * 2 one operation if it may choose how a * b is rounded.
 TEST(FloatFreedom, ProductsOfProductsByPowersOfTwoAreScalable) {
   const auto scalable = [](const std::string& body) { return freedom(kernel(body)).scalable; };
