@@ -180,16 +180,19 @@ Why never_taken(const Profile& profile, const CoarsenBaseline& original,
     return {Reason::may_lose,
             "small launches may notice what ptxas makes of its loop in a larger kernel; "
             "--coarsen=large takes it"};
-  if (candidate.how.copies() > few_copies)
+  if (candidate.how.copies() > most_copies(profile))
     return {Reason::may_lose,
             fmt::format("{} copies are merged in large launches only; --coarsen=large takes it",
                         candidate.how.copies())};
   return {};
 }
 
-Why too_short(const Profile& profile, const CoarsenBaseline& original,
-              const CoarsenCandidate& candidate, double least) {
-  if (!must_not_harm(profile, candidate) || length(original) >= least * least_length) return {};
+unsigned most_copies(const Profile& profile) {
+  return profile.coarsen.harmless ? few_copies : std::numeric_limits<unsigned>::max();
+}
+
+Why too_short(const Profile& profile, const CoarsenBaseline& original, double least) {
+  if (!profile.coarsen.harmless || length(original) >= least * least_length) return {};
   return {Reason::may_lose,
           fmt::format("too short: {:.0f} instructions, of which a small launch would notice those "
                       "that ask for its size; {:.0f} are asked for; --coarsen=large takes it",
@@ -246,7 +249,8 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
           fmt::format("may lose: {:.2f} for the launch that it suits least, {:.2f} is asked for",
                       candidate.worst, profile.coarsen.worst)};
     if (candidate.verdict.empty()) candidate.verdict = never_taken(profile, original, candidate);
-    if (candidate.verdict.empty()) candidate.verdict = too_short(profile, original, candidate);
+    if (candidate.verdict.empty() && must_not_harm(profile, candidate))
+      candidate.verdict = too_short(profile, original);
     if (!candidate.verdict.empty()) continue;
     best = std::max(best, candidate.gain);
     if (candidate.how.copies() <= few_copies) best_of_few = std::max(best_of_few, candidate.gain);

@@ -86,10 +86,12 @@ Why why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate);
 Why never_taken(const Profile& profile, const CoarsenBaseline& original,
                 const CoarsenCandidate& candidate);
 
-// The same of kernels that do too little; `original.usage` may be a guess, and then `least` is how
-// much shorter it has to be for that.
-Why too_short(const Profile& profile, const CoarsenBaseline& original,
-              const CoarsenCandidate& candidate, double least = 1);
+// As many as may be merged where small launches must not lose.
+unsigned most_copies(const Profile& profile);
+
+// The same of kernels that do too little to be asked for the size of their launch; `original.usage`
+// may be a guess, and then `least` is how much shorter it has to be for that.
+Why too_short(const Profile& profile, const CoarsenBaseline& original, double least = 1);
 
 // Fills in gains and verdicts, puts the best first, and marks the one to take, if one pays. Of ways
 // that gain nearly the same, the one with the fewest copies is taken, and in a loop the one that

@@ -4,6 +4,7 @@
 
 #include "cost/block_uniform_cost.hpp"
 #include "cost/coarsening.hpp"
+#include "cost/usage_estimate.hpp"
 #include "pipeline/access_pattern.hpp"
 #include "reuse/block.hpp"
 #include "reuse/relaxed.hpp"
@@ -72,6 +73,20 @@ bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarseni
   const bool few =
       how.order == CoarsenOrder::copies && (how.copies() <= 4 || grid == CoarsenGrid::launcher);
   return fewer || (few && (along_y || (along_x && !walks_memory(kernel))));
+}
+
+// A text without loops tells, before any plan is made, that a kernel is too short: by a guess whose
+// logarithm is off by 0.18 (cost/usage_estimate.hpp).
+constexpr double surely_too_short = 0.625;
+Why too_short(const Kernel& kernel, const cost::Profile& profile, CoarsenGrid grid) {
+  const auto loops = [](std::uint32_t loop) { return loop != ~0U; };
+  if (grid != CoarsenGrid::kernel || std::ranges::any_of(kernel.loops.innermost, loops)) return {};
+  CoarsenBaseline original;
+  original.work.instructions = static_cast<double>(kernel.body.insts.size());
+  original.work.loads =
+      static_cast<double>(std::ranges::count(kernel.trace.events, EventKind::load, &Event::kind));
+  original.usage = cost::estimated_usage(original);
+  return cost::too_short(profile, original, surely_too_short);
 }
 
 // Copies along x alone are for grids that have no other axis.
@@ -274,8 +289,10 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
     return choices;
   }
   const bool launcher = grid == CoarsenGrid::launcher;
+  if (choices.why = too_short(kernel, profile, grid); !choices.why.empty()) return choices;
   for (const std::array<unsigned, 3>& factors : ways_for(grid)) {
     const unsigned copies = factors[0] * factors[1] * factors[2];
+    if (grid == CoarsenGrid::kernel && copies > cost::most_copies(profile)) continue;
     if (copies > 2 && kernel.body.insts.size() * copies > most_instructions) {
       if (choices.why.empty()) choices.why = {Reason::too_large, "too large"};
       continue;

@@ -46,8 +46,6 @@ constexpr unsigned perhaps_too_many = 54;
 // golden files with ways to choose from, six were below it (sm_90, ptxas 13.0, 2026-11-22), and of
 // none of them did a way pay; of those of which one did the least guess was 0.966.
 constexpr double hopeless = 0.95;
-// Of the least length, by a guess whose logarithm is off by 0.18 (cost/usage_estimate.hpp).
-constexpr double surely_too_short = 0.625;
 
 // Instructions of the trials of one kernel, each copy counted and the original beside them.
 double instructions_to_try(const CoarsenChoices& kernel) {
@@ -292,8 +290,6 @@ private:
     for (CoarsenCandidate& way : guessed) {
       way.gain = guessed_gain(original, way);
       way.verdict = cost::never_taken(profile_, original, way);
-      if (way.verdict.empty())
-        way.verdict = cost::too_short(profile_, original, way, surely_too_short);
       may_pay |= way.gain >= hopeless;
       may_be_taken |= way.verdict.empty();
       if (way.verdict.empty())

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <utility>
 
 namespace ptxasw::pipeline {
 namespace {
@@ -73,21 +74,22 @@ TEST(CoarsenSearch, TheDefaultAsksAboutOneWayAfterTheOtherAsLongAsItMayPay) {
   EXPECT_THAT(few.back().verdict.text, HasSubstr("promises less"));
 }
 
-// With --coarsen=auto jacobi is too short whatever its ways gain.
+// With --coarsen=auto no launch may lose: nothing is asked about kernels that would be refused
+// whatever their ways gain, because they are short or save few loads.
 TEST(CoarsenSearch, WhatWouldNotBeTakenIsNotAskedAbout) {
   for (const Effort effort : {Effort::standard, Effort::thorough}) {
-    machine::FakeAssembler fake(takes_nothing);
-    Options options = coarsen_auto();
-    options.coarsen_large = false;
-    options.effort = effort;
-    const auto result = run(jacobi(), "jacobi.ptx", options, true, &fake);
-    EXPECT_TRUE(fake.asked.empty());
-    const auto& ways = result.report.kernels.at(0).weighed.ways;
-    ASSERT_FALSE(ways.empty());
-    for (const CoarsenCandidate& way : ways)
-      EXPECT_THAT(way.verdict.text,
-                  testing::AnyOf(HasSubstr("saves too little"), HasSubstr("too short"),
-                                 HasSubstr("in large launches only")));
+    for (const auto& [name, why] : {std::pair("jacobi", "too short"),
+                                    std::pair("rhs4th3fort", "small launches may notice")}) {
+      machine::FakeAssembler fake(takes_nothing);
+      Options options = coarsen_auto();
+      options.coarsen_large = false;
+      options.effort = effort;
+      const auto result = run(golden(name), "k.ptx", options, true, &fake);
+      EXPECT_TRUE(fake.asked.empty()) << name;
+      EXPECT_THAT(result.report.kernels.at(0).coarsening.text, HasSubstr(why));
+      for (const CoarsenCandidate& way : result.report.kernels.at(0).weighed.ways)
+        EXPECT_LE(way.how.copies(), 4U);
+    }
   }
 }
 
