@@ -58,6 +58,15 @@ struct WaysWeighed {
   std::vector<CoarsenCandidate> ways;
 };
 
+// What a block of an entry for several time steps holds of the line along which elements lie side
+// by side, in places.
+struct StepTile {
+  unsigned count = 0;                          // steps; 0: there is no such entry
+  unsigned width = 0;                          // of all of it
+  unsigned before = 0, behind = 0;             // that lie beside the centre, which is stored
+  unsigned reads_before = 0, reads_behind = 0; // how far to either side one step reads
+};
+
 struct KernelReport {
   std::string name;
   std::uint32_t ptx_line = 0;
@@ -80,6 +89,7 @@ struct KernelReport {
   std::array<unsigned, 3> grid_divided_by{1, 1, 1};
   bool grid_rest_by_itself = false;
   WaysWeighed weighed;
+  StepTile step_tile; // of an entry for several time steps, or what it would be
   bool changed = false;
 };
 

@@ -12,6 +12,7 @@
 #include "pipeline/describe.hpp"
 #include "pipeline/rotation_job.hpp"
 #include "pipeline/step_entries.hpp"
+#include "pipeline/step_shapes.hpp"
 #include "reuse/lane.hpp"
 #include "rewrite/float_freedom.hpp"
 #include "rewrite/remap.hpp"
@@ -104,9 +105,17 @@ struct KernelJob::Impl {
     halves_ = freedom.halves;
     alike_ = freedom.alike;
     list_ways();
-    if (purpose_ == Purpose::analyze && function_.is_entry)
-      if (const reuse::StepPlan step = reuse::find_step(*kernel_); step.refused.empty())
+    const bool asked = purpose_ == Purpose::analyze || options_.steps != 0 || options_.steps_auto;
+    if (asked && function_.is_entry)
+      if (const reuse::StepPlan step = reuse::find_step(*kernel_); step.refused.empty()) {
         report_.steps = {Status::not_asked, Reason::none, describe_step(step)};
+        for (rewrite::StepShape shape : step_shapes(step)) {
+          if (options_.steps != 0) shape.count = options_.steps;
+          if (report_.step_tile.count == 0 &&
+              rewrite::write_steps(*kernel_, step, shape, "steps").refused.empty())
+            report_.step_tile = tile_of(step, shape);
+        }
+      }
     report_.analyzed = true;
     kernel_->context->allow(budget.allowance()); // for all edits together, those of trials included
   }

@@ -14,6 +14,9 @@ namespace {
 // and several hundred up to 20 % (bench/results/h200/steps.md).
 constexpr unsigned most_stack = 128;
 constexpr std::size_t many_values = 16; // that a place is computed from
+// Values that a thread reads in all steps, up to which code of its own for a region's first and
+// last strip pays: 0.97 to 1.08 up to here, mostly more than 1; down to 0.6 beyond.
+constexpr std::size_t little_code = 720;
 
 } // namespace
 
@@ -49,7 +52,26 @@ std::vector<StepShape> step_shapes(const reuse::StepPlan& plan) {
   // Several arrays.
   shapes.push_back({.count = near ? 5U : 3U, .strips = 5, .rows = 8, .columns = 2});
   shapes.push_back({.count = 3, .width = 32, .strips = 8, .rows = 4});
+  for (StepShape& shape : shapes)
+    shape.edges = shape.count * shape.rows * shape.columns * values <= little_code;
   return shapes;
+}
+
+StepTile tile_of(const reuse::StepPlan& plan, const StepShape& shape) {
+  unsigned along = 0;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (plan.arrays[0].element.along(axis) == reuse::Whole(plan.arrays[0].bytes)) along = axis;
+  const auto beside = [&](unsigned reads) {
+    const unsigned far = reads * shape.count;
+    return (far + shape.columns - 1) / shape.columns * shape.columns;
+  };
+  StepTile tile{.count = shape.count,
+                .width = shape.width,
+                .reads_before = static_cast<unsigned>(std::max(0, -plan.least[along])),
+                .reads_behind = static_cast<unsigned>(std::max(0, plan.most[along]))};
+  tile.before = beside(tile.reads_before);
+  tile.behind = beside(tile.reads_behind);
+  return tile;
 }
 
 bool stays_in_registers(const Usage& usage) {

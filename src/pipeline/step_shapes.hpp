@@ -8,6 +8,7 @@
 #pragma once
 
 #include "ptxasw/assembler.hpp"
+#include "ptxasw/report.hpp"
 #include "reuse/step.hpp"
 #include "rewrite/steps.hpp"
 
@@ -17,6 +18,9 @@ namespace ptxasw::pipeline {
 
 // The best first.
 std::vector<rewrite::StepShape> step_shapes(const reuse::StepPlan& plan);
+
+// For the report: one block's line of neighbouring elements.
+StepTile tile_of(const reuse::StepPlan& plan, const rewrite::StepShape& shape);
 
 // A thread's places stay in registers, but for a few of the path along rims.
 bool stays_in_registers(const Usage& usage);

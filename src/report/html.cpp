@@ -3,6 +3,7 @@
 #include "report/drawing.hpp"
 #include "report/phrases.hpp"
 #include "report/report.hpp"
+#include "report/steps_drawing.hpp"
 #include "report/style.hpp"
 
 #include "cost/access.hpp"
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 namespace ptxasw::report {
@@ -127,6 +129,17 @@ std::string figure(const KernelReport& kernel) {
          "strip is the lane that wants what the lane above it holds.</figcaption></figure>\n";
 }
 
+std::string steps_figure(const KernelReport& kernel) {
+  const std::string drawing = steps_svg(kernel);
+  if (drawing.empty()) return "";
+  return "<figure><div class=\"scroll\">" + drawing + "</div>\n<figcaption><div class=\"keys\">" +
+         key("covered", "as single launches would have it") +
+         key("kept", "computed from beyond the tile") + key("source", "what one place rests on") +
+         key("sector", "the centre, which is stored") +
+         "</div>The line of neighbouring elements that a block has, step by step: each step is "
+         "right as far as what it reads was.</figcaption></figure>\n";
+}
+
 std::string kernel_section(const KernelReport& kernel) {
   std::string text = fmt::format("<section><h2>{}</h2>\n", escaped(display_name(kernel.name)));
   text += fmt::format("<div class=\"soft\"><code>{}</code>", escaped(demangled(kernel.name)));
@@ -144,7 +157,11 @@ std::string kernel_section(const KernelReport& kernel) {
                         plural(kernel.shuffles, "shuffle"), kernel.mean_delta,
                         plural(kernel.moves, "move"), milliseconds(kernel.milliseconds),
                         plural(kernel.solver_queries, "query"), kernel.z3_queries);
-  return text + figure(kernel) + access_table(kernel) + "</section>\n";
+  if (const std::string& said = kernel.steps.text; !said.empty())
+    text += fmt::format("<p>{}{}.</p>\n",
+                        static_cast<char>(std::toupper(static_cast<unsigned char>(said[0]))),
+                        escaped(std::string_view(said).substr(1)));
+  return text + steps_figure(kernel) + figure(kernel) + access_table(kernel) + "</section>\n";
 }
 
 // The side-by-side view.

@@ -105,6 +105,14 @@ Json decisions_of(const KernelReport& kernel) {
   return all;
 }
 
+Json to_json(const StepTile& tile) {
+  if (tile.count == 0) return nullptr;
+  return {{"count", tile.count},
+          {"width", tile.width},
+          {"beside_centre", {tile.before, tile.behind}},
+          {"step_reads", {tile.reads_before, tile.reads_behind}}};
+}
+
 Json to_json(const KernelReport& kernel) {
   const CoarsenCandidate* way = best_way(kernel);
   Json accesses = Json::array(), candidates = Json::array();
@@ -128,6 +136,7 @@ Json to_json(const KernelReport& kernel) {
           {"grid_rest_by_itself", kernel.grid_rest_by_itself},
           {"remapping", kernel.remapping.text},
           {"steps", kernel.steps.text},
+          {"step_tile", to_json(kernel.step_tile)},
           {"rotation", kernel.rotation.text},
           {"rounds", kernel.rounds.text},
           {"coarsen",

@@ -3,6 +3,7 @@
 #include "report/drawing.hpp"
 #include "report/report.hpp"
 #include "report/samples.hpp"
+#include "report/steps_drawing.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,7 +63,7 @@ std::set<std::string> quoted_set(const std::string& text, const std::string& bef
 
 // The first tag that does not close what is open; empty when the page nests well.
 std::string nesting_error(const std::string& text) {
-  const std::set<std::string> single{"meta", "br", "path", "!DOCTYPE"};
+  const std::set<std::string> single{"meta", "br", "path", "rect", "line", "!DOCTYPE"};
   std::vector<std::string> open;
   for (auto at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
     const bool closes = text[at + 1] == '/';
@@ -225,4 +226,32 @@ TEST(Drawing, NonsenseDeltasStayOnThePage) {
 
 TEST(Escape, Table) {
   EXPECT_EQ(escaped("a<b>&\"'\t\x01\x7f"), "a&lt;b&gt;&amp;&quot;&#39;\t??");
+}
+
+// A bar for each step and its first, narrower by what a step reads, and one for what a place rests
+// on.
+TEST(Drawing, OfATileOverTime) {
+  KernelReport kernel;
+  EXPECT_EQ(steps_svg(kernel), "");
+  kernel.name = "a<b";
+  kernel.step_tile = {
+      .count = 3, .width = 76, .before = 3, .behind = 6, .reads_before = 1, .reads_behind = 2};
+  const std::string drawing = steps_svg(kernel);
+  EXPECT_EQ(nesting_error(drawing), "");
+  EXPECT_EQ(quoted(drawing, "class=\"covered\" x=\""),
+            (std::vector<std::string>{"90.0", "100.0", "110.0", "120.0"}));
+  EXPECT_EQ(count(drawing, "class=\"source\""), 4U);
+  EXPECT_EQ(quoted(drawing, "class=\"sector\" x1=\""),
+            (std::vector<std::string>{"120.0", "790.0"}));
+  EXPECT_THAT(drawing, Not(HasSubstr("a<b")));
+  kernel.steps.text = "a time step <from> 0";
+  Report report = test::sample();
+  report.kernels.push_back(kernel);
+  const std::string page = to_html(report, original(), rewritten());
+  EXPECT_EQ(nesting_error(page), "");
+  EXPECT_THAT(page, HasSubstr(drawing));
+  EXPECT_THAT(page, HasSubstr("A time step &lt;from&gt; 0."));
+  // More than the tile has: none.
+  kernel.step_tile.before = 2;
+  EXPECT_EQ(steps_svg(kernel), "");
 }

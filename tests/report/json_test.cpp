@@ -78,7 +78,7 @@ TEST(Json, Kernel) {
                   "shuffles": {"status": "done", "code": ""},
                   "steps": {"status": "not-asked", "code": ""}}, "way": null,
     "predicted_gain": null, "coarsening": "",
-    "grid_divided_by": [1, 1, 1], "grid_rest_by_itself": false, "remapping": "", "steps": "", "rotation": "", "rounds": "",
+    "grid_divided_by": [1, 1, 1], "grid_rest_by_itself": false, "remapping": "", "steps": "", "step_tile": null, "rotation": "", "rounds": "",
     "fusable": 0, "foldable": 0, "pinned": 0,
     "pinned_bytes": false,
     "loads": 5, "covered": 2, "shuffles": 1, "moves": 1,
