@@ -75,7 +75,7 @@ public:
     }
     for (std::uint32_t loop = 0; loop < forest_.loops.size(); ++loop)
       visit_loop(loop);
-    while (!raised_.empty()) {
+    while (!raised_.empty() && walked_ <= most_walked) {
       const ptx::RegId reg = raised_.back();
       raised_.pop_back();
       waiting_[reg] = false;
@@ -85,10 +85,22 @@ public:
           visit_branch(block);
       }
     }
+    if (walked_ > most_walked) nothing_is_uniform();
     return std::move(result_);
   }
 
 private:
+  // Blocks that may be walked through in search of joins: with thousands of branches to one place
+  // that grows with their square. Beyond it everything is taken to vary, which is always true.
+  static constexpr std::size_t most_walked = std::size_t{1} << 22;
+
+  void nothing_is_uniform() {
+    std::ranges::fill(result_.registers, Uniform::lane);
+    std::ranges::fill(result_.loops, Uniform::lane);
+    for (BlockId b = 0; b < cfg_.blocks.size(); ++b)
+      if (cfg_.blocks[b].succs.size() > 1) result_.branches[b] = Uniform::lane;
+  }
+
   void collect_uses(BlockId block) {
     for (ptx::InstId i = cfg_.blocks[block].first; i < cfg_.blocks[block].end; ++i)
       for_each_use(body_, body_.insts[i], [&](ptx::RegId reg) {
@@ -178,6 +190,7 @@ private:
 
   // Sync dependence: blocks that two successors of `branch` reach before its post-dominator.
   void spread_to_joins(BlockId branch, Uniform u) {
+    if (walked_ > most_walked) return;
     const BlockId stop = cfg_.ipdom[branch];
     std::vector<BlockId> region, joins; // reached by some, by more than one successor
     const auto& succs = cfg_.blocks[branch].succs;
@@ -200,6 +213,7 @@ private:
       while (!work.empty()) {
         const BlockId b = work.back();
         work.pop_back();
+        ++walked_;
         if (b == stop) continue;
         for (const BlockId next : cfg_.blocks[b].succs)
           reach(next);
@@ -247,6 +261,7 @@ private:
     std::uint32_t successor = 0, count = 0;
   };
   std::vector<Reached> reached_;
+  std::size_t walked_ = 0;
 };
 
 } // namespace

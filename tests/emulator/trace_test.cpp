@@ -361,6 +361,22 @@ ret;
   EXPECT_EQ(k.kernel.uniformity.registers.at(0), analysis::Uniform::lane);
 }
 
+// Each of many branches to one place is searched for joins: with too many nothing is said.
+TEST(Trace, UniformityOfThousandsOfExitsIsNotWorkedOut) {
+  const auto uniform_after = [](unsigned exits) {
+    std::string body = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\n";
+    for (unsigned n = 0; n < exits; ++n)
+      body += fmt::format("setp.eq.u32 %p1, %r2, {};\n@%p1 bra OUT;\nadd.u32 %r2, %r2, 3;\n", n);
+    const Emulated k = emulate_body(body + "OUT:\nret;");
+    const auto& registers = k.kernel.body.registers;
+    for (std::size_t reg = 0; reg < registers.size(); ++reg)
+      if (registers[reg].name == "%r1") return k.kernel.uniformity.registers.at(reg);
+    return analysis::Uniform::grid;
+  };
+  EXPECT_EQ(uniform_after(100), analysis::Uniform::block);
+  EXPECT_EQ(uniform_after(3000), analysis::Uniform::lane);
+}
+
 TEST(Trace, IrreducibleControlFlowIsRefused) {
   const Emulated k = emulate_body(R"(
     setp.eq.s32 %p1, %r1, 0;
