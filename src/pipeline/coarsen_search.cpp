@@ -191,8 +191,11 @@ private:
       try_all(std::move(next), false);
     }
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
+      CoarsenChoices& kernel = jobs_[j]->ways();
+      if (kernel.candidates.empty()) kernel.basis = "ways guessed at";
       for (CoarsenCandidate& way : left[j]) {
-        way.verdict = {Reason::gains_too_little, "promises less than what was tried"};
+        if (kernel.original.usage) way.gain = guessed_gain(kernel.original, way);
+        way.verdict = {Reason::gains_too_little, "promises too little to be tried"};
         aside_[j].push_back(std::move(way));
       }
     }

@@ -71,7 +71,7 @@ TEST(CoarsenSearch, TheDefaultAsksAboutOneWayAfterTheOtherAsLongAsItMayPay) {
   EXPECT_EQ(fake.asked.size(), tried + 1);
   EXPECT_GT(tried, 0U);
   EXPECT_LT(tried, all.size());
-  EXPECT_THAT(few.back().verdict.text, HasSubstr("promises less"));
+  EXPECT_THAT(few.back().verdict.text, HasSubstr("promises too little"));
 }
 
 // With --coarsen=auto no launch may lose: nothing is asked about kernels that would be refused
