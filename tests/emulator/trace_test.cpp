@@ -361,6 +361,28 @@ ret;
   EXPECT_EQ(k.kernel.uniformity.registers.at(0), analysis::Uniform::lane);
 }
 
+// What reads a register before the one place that makes it vary.
+TEST(Trace, WhatReadsARegisterVariesWithItAlongALoop) {
+  const Emulated k = emulate_body("mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\n"
+                                  "mov.u32 %r5, 0;\nLOOP:\nadd.u32 %r3, %r2, 1;\n"
+                                  "add.u32 %r2, %r1, 1;\nmov.u32 %r1, %tid.x;\n"
+                                  "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 9;\n"
+                                  "@%p1 bra LOOP;\nret;");
+  const auto& registers = k.kernel.body.registers;
+  unsigned seen = 0;
+  for (std::size_t reg = 0; reg < registers.size(); ++reg) {
+    if (registers[reg].name == "%r3") {
+      EXPECT_EQ(k.kernel.uniformity.registers.at(reg), analysis::Uniform::lane);
+      ++seen;
+    }
+    if (registers[reg].name == "%r5") {
+      EXPECT_EQ(k.kernel.uniformity.registers.at(reg), analysis::Uniform::grid);
+      ++seen;
+    }
+  }
+  EXPECT_EQ(seen, 2U);
+}
+
 // Each of many branches to one place is searched for joins: with too many nothing is said.
 TEST(Trace, UniformityOfThousandsOfExitsIsNotWorkedOut) {
   const auto uniform_after = [](unsigned exits) {

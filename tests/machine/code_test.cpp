@@ -53,6 +53,12 @@ TEST(Code, UnknownArchitecturesAreNotJudged) {
   EXPECT_THAT(read_code(matrix).at("k").unknown(), testing::HasSubstr("line 7"));
 }
 
+TEST(Code, JumpsToAnywhereAreNotJudged) {
+  const Words words{three(fadd, 1, 2, 3), {0x7949, 0}, stop}; // BRX
+  const std::string bytes = cubin(words, {6, 7, 8});
+  EXPECT_THAT(read_code(bytes).at("k").unknown(), testing::HasSubstr("the jump of line 7"));
+}
+
 TEST(Operations, RegistersAndOrderDoNotCount) {
   const auto one = computed(
       {three(ldg, 1, 9, 0), three(ldg, 2, 9, 0), three(fmul, 3, 1, 2), three(fadd, 4, 3, 1), stop},
