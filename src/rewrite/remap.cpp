@@ -5,10 +5,10 @@
 #include "rewrite/coarsen_names.hpp"
 #include "rewrite/materialize.hpp"
 #include "rewrite/remap_maps.hpp"
+#include "rewrite/stand_in.hpp"
 
 #include <fmt/format.h>
 
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -66,11 +66,7 @@ public:
     const ptx::Range brace = module_.body_of(*k_.body.function).front().range;
     edits_.push_back(
         {{brace.end, brace.end}, fmt::format("\n{}{}\n", registers_.declarations(), text_.all)});
-    for (const ptx::Inst& inst : k_.body.insts) {
-      const auto& written = module_.instructions[module_.statements[inst.statement].index];
-      for (const ptx::Operand& operand : module_.operands_of(written))
-        replace(operand);
-    }
+    stand_in(k_.body, instead_, edits_);
     return std::move(edits_);
   }
 
@@ -155,26 +151,14 @@ private:
     stay_if("setp.ne.u32", high, "0");
   }
 
-  void replace(const ptx::Operand& operand) {
-    if (operand.kind == ptx::OperandKind::name) {
-      if (const auto found = instead_.find(std::string(operand.text)); found != instead_.end()) {
-        const auto begin = static_cast<std::uint32_t>(operand.text.data() - module_.text->data());
-        edits_.push_back(
-            {{begin, begin + static_cast<std::uint32_t>(operand.text.size())}, found->second});
-      }
-    }
-    for (const ptx::Operand& child : module_.children(operand))
-      replace(child);
-  }
-
   const emulator::Kernel& k_;
   const ptx::Module& module_;
   const RemapPlan& plan_;
   Registers registers_;
   Text text_;
   Emitter emitter_;
-  std::string as_launched_;                    // label
-  std::map<std::string, std::string> instead_; // special register -> register
+  std::string as_launched_; // label
+  StandIns instead_;
   std::vector<ptx::Edit> edits_;
 };
 

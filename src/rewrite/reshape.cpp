@@ -1,15 +1,16 @@
-// See reshape.hpp.
+// A prologue finds the place that the thread had in the original launch; the body reads it from
+// there.
 #include "rewrite/reshape.hpp"
 
 #include "contract/reshape.hpp"
 #include "rewrite/names.hpp"
 #include "rewrite/parameters.hpp"
+#include "rewrite/stand_in.hpp"
 #include "rewrite/text.hpp"
 
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -39,11 +40,7 @@ public:
     edits_.push_back(append_parameter(
         module_, *body_.function,
         fmt::format(".param .align 4 .b8 {}[{}]", parameter, sizeof(OriginalShape))));
-    for (const ptx::Inst& inst : body_.insts) {
-      const auto& written = module_.instructions[module_.statements[inst.statement].index];
-      for (const ptx::Operand& operand : module_.operands_of(written))
-        replace(operand);
-    }
+    stand_in(body_, instead_, edits_);
     return std::move(edits_);
   }
 
@@ -97,24 +94,12 @@ private:
     return reg;
   }
 
-  void replace(const ptx::Operand& operand) {
-    if (operand.kind == ptx::OperandKind::name) {
-      if (const auto found = instead_.find(std::string(operand.text)); found != instead_.end()) {
-        const auto begin = static_cast<std::uint32_t>(operand.text.data() - module_.text->data());
-        edits_.push_back(
-            {{begin, begin + static_cast<std::uint32_t>(operand.text.size())}, found->second});
-      }
-    }
-    for (const ptx::Operand& child : module_.children(operand))
-      replace(child);
-  }
-
   const ptx::Body& body_;
   const ptx::Module& module_;
   const reuse::ReshapePlan& plan_;
   Registers registers_;
   Text text_;
-  std::map<std::string, std::string> instead_; // special register -> register
+  StandIns instead_;
   std::vector<ptx::Edit> edits_;
 };
 
