@@ -18,6 +18,16 @@ bool RoundElements::find(Rounds& rounds) {
   return find_cells(rounds) && place(rounds);
 }
 
+bool is_of_a_register(const emulator::Kernel& kernel, const Event& access) {
+  const Inst& inst = kernel.body.insts[access.inst];
+  const bool store = access.kind == EventKind::store;
+  const auto value = store ? kernel.body.src(inst) : kernel.body.dst(inst);
+  return !access.ordered && access.elements == 1 &&
+         (access.element_bytes == 4 || access.element_bytes == 8) && value.size() == 1 &&
+         value[0].kind == Arg::Kind::reg &&
+         ptx::bit_width(kernel.body.registers[value[0].id].type) == 8 * access.element_bytes;
+}
+
 bool limit(Rounds& rounds, std::uint64_t elements) {
   if (elements < 32) return false;
   constexpr unsigned all = 1024;
@@ -61,11 +71,7 @@ bool RoundElements::find_cells(Rounds& r) {
   for (std::size_t e = 0; e < k_.trace.events.size(); ++e) {
     const Event& s = event(e);
     if (s.inst < r.begin || s.inst >= r.end || s.kind == EventKind::clobber) continue;
-    const Inst& inst = k_.body.insts[s.inst];
-    const auto value = s.kind == EventKind::store ? k_.body.src(inst) : k_.body.dst(inst);
-    if (s.ordered || s.elements != 1 || (s.element_bytes != 4 && s.element_bytes != 8) ||
-        value.size() != 1 || value[0].kind != Arg::Kind::reg ||
-        ptx::bit_width(k_.body.registers[value[0].id].type) != 8 * s.element_bytes)
+    if (!is_of_a_register(k_, s))
       return refuse("the access at line {} is volatile, a vector or of a part of a register",
                     line(s.inst));
     events_.push_back(e);

@@ -15,6 +15,9 @@
 
 namespace ptxasw::reuse {
 
+// It is to memory as usual, of one element, and the element is a whole register.
+bool is_of_a_register(const emulator::Kernel& kernel, const emulator::Event& access);
+
 // Blocks have no more threads than that; false if not even a warp.
 bool limit(Rounds& rounds, std::uint64_t elements);
 

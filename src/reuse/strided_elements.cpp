@@ -45,13 +45,7 @@ private:
     for (std::size_t e = 0; e < k_.trace.events.size(); ++e) {
       const Event& access = event(e);
       if (!inside(access.inst) || access.kind == EventKind::clobber) continue;
-      const Inst& inst = k_.body.insts[access.inst];
-      const bool store = access.kind == EventKind::store;
-      const auto value = store ? k_.body.src(inst) : k_.body.dst(inst);
-      if (access.ordered || access.elements != 1 ||
-          (access.element_bytes != 4 && access.element_bytes != 8) || value.size() != 1 ||
-          value[0].kind != ptx::Arg::Kind::reg || inst.guard != ptx::none ||
-          ptx::bit_width(k_.body.registers[value[0].id].type) != 8 * access.element_bytes)
+      if (!is_of_a_register(k_, access) || k_.body.insts[access.inst].guard != ptx::none)
         return false;
       events_.push_back(e);
     }

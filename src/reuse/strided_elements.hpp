@@ -23,8 +23,8 @@
 
 namespace ptxasw::reuse {
 
-// Cells, accesses and the register of the thread into `rounds`, a loop, and the width. False: it is
-// none, and `why` says the reason.
+// Cells, accesses and the register of the thread into `rounds`, a loop, and the width; `why`, what
+// spoke against other trees, is empty then. False: it is none, and all is as it was.
 bool find_strided(emulator::Kernel& kernel, sym::Solver& solver, Rounds& rounds,
                   std::vector<std::size_t>& events, sym::Term& width, std::string& why);
 
