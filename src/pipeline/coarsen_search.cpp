@@ -206,13 +206,13 @@ private:
   [[nodiscard]] std::vector<CoarsenCandidate>
   most_promising_of(const CoarsenChoices& kernel, std::vector<CoarsenCandidate>& left) const {
     if (!kernel.original.usage) return {}; // none will be chosen
-    const Guess off = error_of_guesses(kernel);
+    const cost::ExpectedGain off = error_of_guesses(kernel);
     const double needed = needed_gain(kernel);
     auto best = left.end();
     double most = 0;
     for (auto way = left.begin(); way != left.end(); ++way) {
-      const Guess guess = guessed(kernel.original, *way);
-      const double gain = guess.gain * off.gain;
+      const cost::ExpectedGain guess = guessed(kernel.original, *way);
+      const double gain = guess.mean * off.mean;
       if (gain < needed || gain <= most || guess.worst * off.worst < least_worst() ||
           needs_too_many(kernel, *way))
         continue;
@@ -225,33 +225,28 @@ private:
     return result;
   }
 
-  struct Guess {
-    double gain = 1, worst = 1, registers = 1;
-  };
-
-  [[nodiscard]] Guess guessed(const CoarsenBaseline& original, CoarsenCandidate way) const {
+  [[nodiscard]] cost::ExpectedGain guessed(const CoarsenBaseline& original,
+                                           CoarsenCandidate way) const {
     way.usage = cost::estimated_usage(original, way);
-    const double registers = way.usage->registers;
     way.usage->registers = std::min(way.usage->registers, cost::registers_for_any_block);
-    const cost::ExpectedGain gain = cost::expected_gain(profile_, original, way);
-    return {gain.mean, gain.worst, registers};
+    return cost::expected_gain(profile_, original, way);
   }
 
   // What was tried over what was guessed of it. Of gains that the first order of copies does not
   // have the other may still have a part.
-  [[nodiscard]] Guess error_of_guesses(const CoarsenChoices& kernel) const {
-    Guess sum{0, 0};
+  [[nodiscard]] cost::ExpectedGain error_of_guesses(const CoarsenChoices& kernel) const {
+    cost::ExpectedGain sum;
     double count = 0;
     for (const CoarsenCandidate& way : kernel.candidates) {
       if (!way.usage) continue;
-      const Guess guess = guessed(kernel.original, way);
+      const cost::ExpectedGain guess = guessed(kernel.original, way);
       const cost::ExpectedGain gain = cost::expected_gain(profile_, kernel.original, way);
-      sum.gain += std::log(gain.mean / guess.gain);
+      sum.mean += std::log(gain.mean / guess.mean);
       sum.worst += std::log(gain.worst / guess.worst);
       ++count;
     }
-    if (count == 0) return {};
-    return {std::max(least_correction, std::exp(sum.gain / count)),
+    if (count == 0) return {.mean = 1, .worst = 1};
+    return {std::max(least_correction, std::exp(sum.mean / count)),
             std::max(least_correction, std::exp(sum.worst / count))};
   }
 
@@ -267,12 +262,13 @@ private:
   // Even when it is held to fewer, by what those needed that were tried.
   [[nodiscard]] bool needs_too_many(const CoarsenChoices& kernel, CoarsenCandidate way) const {
     const CoarsenBaseline& original = kernel.original;
-    const double guess = guessed(original, way).registers;
+    way.usage = cost::estimated_usage(original, way);
+    const double guess = way.usage->registers;
     return std::ranges::any_of(kernel.candidates, [&](const CoarsenCandidate& tried) {
       if (!tried.usage) return false;
-      const double needed = guess * tried.usage->registers / guessed(original, tried).registers;
+      const double needed =
+          guess * tried.usage->registers / cost::estimated_usage(original, tried).registers;
       const bool alike = tried.how.copies() == way.how.copies();
-      way.usage = cost::estimated_usage(original, way);
       way.usage->registers = static_cast<unsigned>(needed * (alike ? least_share : rough_share));
       return !cost::why_not(original, way).empty();
     });
@@ -280,7 +276,7 @@ private:
 
   [[nodiscard]] double guessed_gain(const CoarsenBaseline& original,
                                     const CoarsenCandidate& way) const {
-    return guessed(original, way).gain;
+    return guessed(original, way).mean;
   }
 
   // Decided without asking: no way would be taken whatever ptxas said, or (`by_gain`) none is
