@@ -145,6 +145,22 @@ TEST_F(EngineTest, BlocksBehindTheGroups) {
   EXPECT_EQ(launched()[0].entry, "k");
 }
 
+// The parameters of Program's kernel as cuLaunchKernel's `extra` has them.
+struct InABuffer {
+  struct {
+    CUdeviceptr pointer;
+    unsigned n;
+  } values;
+  std::size_t size = 12;
+  void* extra[5] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &values, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                    CU_LAUNCH_PARAM_END};
+  Request of(Request request) {
+    request.parameters = nullptr;
+    request.extra = extra;
+    return request;
+  }
+};
+
 // Its entry knows from its last parameter what the program asked for.
 struct InOtherBlocks : Program {
   InOtherBlocks() {
@@ -213,16 +229,8 @@ TEST_F(EngineTest, BlocksStayAsTheyAre) {
 TEST_F(EngineTest, BlocksOfAnotherShapeInABuffer) {
   InOtherBlocks p;
   Engine engine(read_settings("policy=block:1024"));
-  struct {
-    CUdeviceptr pointer;
-    unsigned n;
-  } buffer{p.pointer, 4999};
-  std::size_t size = 12;
-  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
-                   CU_LAUNCH_PARAM_END};
-  Request request = p.request(50);
-  request.parameters = nullptr;
-  request.extra = extra;
+  InABuffer parameters{{p.pointer, 4999}};
+  const Request request = parameters.of(p.request(50));
   EXPECT_EQ(engine.launch(request, direct), CUDA_SUCCESS);
   const auto all = launched();
   EXPECT_EQ(all[0].entry, "k__ptxasw_reshaped");
@@ -243,23 +251,15 @@ TEST_F(EngineTest, HandlesOfTheRuntimeAreKernels) {
 TEST_F(EngineTest, ParametersInABuffer) {
   Program p;
   Engine engine(read_settings("policy=x:4"));
-  struct {
-    CUdeviceptr pointer;
-    unsigned n;
-  } buffer{p.pointer, 4999};
-  std::size_t size = 12;
-  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
-                   CU_LAUNCH_PARAM_END};
-  Request request = p.request(7);
-  request.parameters = nullptr;
-  request.extra = extra;
+  InABuffer parameters{{p.pointer, 4999}};
+  const Request request = parameters.of(p.request(7));
   EXPECT_EQ(engine.launch(request, direct), CUDA_SUCCESS);
   const auto all = launched();
   EXPECT_EQ(all[0].entry, "k__ptxasw_x4");
   EXPECT_EQ(test::value_of<unsigned>(all[0].parameters[1]), 4999U);
   EXPECT_EQ(test::value_of<unsigned>(all[0].parameters[2]), 7U);
 
-  size = 8; // too few: the driver's business
+  parameters.size = 8; // too few: the driver's business
   engine.launch(request, direct);
   EXPECT_EQ(launched()[0].entry, "k");
 }
