@@ -1,4 +1,3 @@
-// See reshape.hpp.
 #include "contract/reshape.hpp"
 
 #include <bit>

@@ -289,7 +289,8 @@ const std::vector<Setter>& table() {
        [](Options& o, std::string_view v) { return choose(o.fewer_blocks, switches, v); }},
       {{"effort", "fast|default|thorough",
         "how much --coarsen=auto has ptxas assemble to choose: nothing (it guesses, and what needs "
-        "too much is taken back), the most promising factors, or all of them (default)"},
+        "too much is taken back), one way after the other as long as one may pay, or all of them "
+        "(default)"},
        [](Options& o, std::string_view v) { return choose(o.effort, efforts, v); }},
       {{"decision-cache", "off|DIR",
         "where the drop-in keeps what --coarsen=auto has decided, so that the next build need not "

@@ -1,4 +1,3 @@
-// See steps_drawing.hpp.
 #include "report/steps_drawing.hpp"
 
 #include "report/drawing.hpp"

@@ -1,4 +1,3 @@
-// See reshape.hpp.
 #include "reuse/reshape.hpp"
 
 #include "reuse/remap_rules.hpp"

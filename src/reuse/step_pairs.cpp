@@ -1,4 +1,3 @@
-// See step_pairs.hpp.
 #include "reuse/step_pairs.hpp"
 
 #include <algorithm>
