@@ -223,6 +223,8 @@ constexpr auto table = std::to_array<Entry>({
     cache(".lu", Cache::lu),
     cache(".wb", Cache::wb),
     cache(".wt", Cache::wt),
+    cache(".L1::no_allocate", Cache::cg), // the same by other names
+    cache(".L1::evict_first", Cache::cs),
 
     sub(".add", Sub::add),
     sub(".inc", Sub::inc),
@@ -345,9 +347,7 @@ constexpr auto table = std::to_array<Entry>({
     hint(".L2"),
     hint(".L1::evict_normal"),
     hint(".L1::evict_unchanged"),
-    hint(".L1::evict_first"),
     hint(".L1::evict_last"),
-    hint(".L1::no_allocate"),
     hint(".L2::evict_normal"),
     hint(".L2::evict_first"),
     hint(".L2::evict_last"),

@@ -2,6 +2,7 @@
 #include "reuse/calls.hpp"
 
 #include "reuse/block_rules.hpp"
+#include "reuse/waiting.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -27,7 +28,7 @@ bool tells_the_block(const ptx::Body& body) {
 
 bool is_of_a_leaf(const ptx::Body& body, const Inst& inst) {
   if (ptx::group(inst.op) == Group::exit && inst.op != Op::ret) return false;
-  if (inst.mods.cache == ptx::Cache::cg || inst.mods.cache == ptx::Cache::cv) return false;
+  if (ptx::group(inst.op) == Group::load && !inst.mods.nc && is_done_anew(inst)) return false;
   return why_threads_meet(body, inst).empty();
 }
 

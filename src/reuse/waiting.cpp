@@ -42,8 +42,7 @@ bool may_load(const ptx::Body& body, const Inst& inst) {
 // Its result may be another one when it is asked for again.
 bool may_see_news(const ptx::Body& body, const Inst& inst) {
   if (ptx::group(inst.op) == Group::atomic) return !body.dst(inst).empty();
-  return is_load(body, inst) &&
-         (ptx::effects(body, inst).ordered || inst.mods.cache == ptx::Cache::cg);
+  return is_load(body, inst) && (ptx::effects(body, inst).ordered || is_done_anew(inst));
 }
 
 // One loop: what depends on what it asks for.
@@ -135,6 +134,11 @@ private:
 };
 
 } // namespace
+
+bool is_done_anew(const Inst& load) {
+  const ptx::Cache cache = load.mods.cache;
+  return cache != ptx::Cache::none && cache != ptx::Cache::ca;
+}
 
 Why why_it_waits(const emulator::Kernel& kernel) {
   const auto because = [&](const Inst& inst) {

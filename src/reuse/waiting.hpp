@@ -7,8 +7,8 @@
 // exits, or of its ways back to its start, depends, by data or by control, on a value that it asks
 // for again in each trip:
 //
-//   volatile, relaxed, acquire loads and loads past the first cache (.cg, .cv), of any memory that
-//   other threads have; results of atomics
+//   volatile, relaxed, acquire loads and loads whose line is not to stay in the first cache, of
+//   any memory that other threads have; results of atomics
 //   any load of memory that may change, if the loop also has a fence, an atomic or an ordered
 //   access: then a plain load is done anew as well
 //
@@ -27,6 +27,12 @@
 #include <string>
 
 namespace ptxasw::reuse {
+
+// Past the first cache (.cg, .L1::no_allocate, .cv), or for one use of it (.cs, .L1::evict_first,
+// and .lu, which the ISA defines as .cs of global memory): the book promises such a load no more
+// than another weak one, but what it finds next time is likely to be new, and old libraries wait
+// with it.
+[[nodiscard]] bool is_done_anew(const ptx::Inst& load);
 
 // Empty, or a reason for people, with the line of what is waited with.
 Why why_it_waits(const emulator::Kernel& kernel);

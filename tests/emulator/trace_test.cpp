@@ -636,5 +636,24 @@ LOOP:
   EXPECT_EQ(of(k, "%r5"), analysis::Uniform::lane);
 }
 
+// Read ahead of what makes it vary, which comes back with the next trip.
+TEST(Uniformity, WhatALoopBringsBack) {
+  const Emulated k = emulate_body(R"(
+    mov.u32 %r4, 0;
+    mov.u32 %r5, 0;
+LOOP:
+    mov.u32 %r6, %r5;
+    add.s32 %r7, %r6, 1;
+    mov.u32 %r5, %r3;
+    add.s32 %r4, %r4, 1;
+    setp.lt.s32 %p2, %r4, %r1;
+    @%p2 bra LOOP;
+    st.global.u32 [%rd1], %r7;
+    ret;)");
+  EXPECT_EQ(of(k, "%r4"), analysis::Uniform::grid);
+  EXPECT_EQ(of(k, "%r6"), analysis::Uniform::lane);
+  EXPECT_EQ(of(k, "%r7"), analysis::Uniform::lane);
+}
+
 } // namespace
 } // namespace ptxasw

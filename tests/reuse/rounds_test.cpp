@@ -115,6 +115,11 @@ TEST(Rounds, WidthsThatGrowOrAreOfSeveralWarps) {
   EXPECT_THAT(why_not(replaced(looping(), "shr.u32 %r12, %r12, 1;",
                                "setp.lt.u32 %p5, %r3, 4;\n@%p5 shr.u32 %r12, %r12, 1;")),
               Not(testing::StrEq("")));
+  // A round of width 32 may come twice, and the second would not find its elements in registers.
+  EXPECT_THAT(why_not(replaced(looping(), "shr.u32 %r12, %r12, 1;",
+                               "add.u32 %r33, %r33, 1;\nsetp.eq.u32 %p5, %r33, %r1;\n"
+                               "@%p5 bra SAME;\nshr.u32 %r12, %r12, 1;\nSAME:")),
+              HasSubstr("may grow"));
 }
 
 // The first levels, not the last, stay within a warp: within each.
@@ -202,6 +207,14 @@ TEST(Rounds, ThreadsThatWorkForOthers) {
   EXPECT_THAT(with("add.u32 %r26, %r24, %r25;", "mov.u32 %r9, %tid.x;\nadd.u32 %r26, %r24, %r9;"),
               refused);
   EXPECT_THAT(with("ld.shared.u32 %r27, [tile];", "mov.u32 %r27, %r26;"), refused);
+  // What a thread has read last is used behind the rounds, and by nothing in them.
+  const std::string last = replaced(
+      replaced(test::strided(), "mov.u32 %r20, tile;", "mov.u32 %r20, tile;\nmov.u32 %r9, 0;"),
+      "ld.shared.u32 %r27, [tile];", "mov.u32 %r27, %r9;");
+  EXPECT_EQ(why_not(last), "");
+  EXPECT_THAT(why_not(replaced(last, "add.u32 %r26, %r24, %r25;",
+                               "add.u32 %r26, %r24, %r25;\nmov.u32 %r9, %r24;")),
+              refused);
   EXPECT_THAT(with("st.shared.u32 [%r30], %r26;", "@%p2 st.shared.u32 [%r30], %r26;"), refused);
   // Arrays of fewer elements than a warp has, or than threads may be.
   EXPECT_THAT(with("tile[8192]", "tile[124]"), refused);
@@ -226,6 +239,11 @@ TEST(Rounds, ATreeForEach32Threads) {
   for (const reuse::Rounds& r : beyond.plan.stretches)
     for (const reuse::RoundAccess& access : r.accesses)
       EXPECT_LE(access.distance, 16U);
+  // Behind the first round the eighth lane and those behind it would read another warp's elements.
+  const Found later(replaced(test::segments(), "[%r21+32]", "[%r21+112]"));
+  for (const reuse::Rounds& r : later.plan.stretches)
+    for (const reuse::RoundAccess& access : r.accesses)
+      EXPECT_NE(access.distance, 28U);
 }
 
 TEST(Rounds, WhoGetsThere) {

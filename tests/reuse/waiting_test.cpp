@@ -26,6 +26,13 @@ TEST(Waiting, LoopsThatDo) {
            "L:\nld.volatile.global.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
            "L:\nld.acquire.gpu.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
            "L:\nld.global.cg.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
+           // For one use of it, or without a place in it.
+           "L:\nld.global.lu.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
+           "L:\nld.global.cs.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
+           "L:\nld.global.L1::no_allocate.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
+           "L:\nld.global.L1::no_allocate.L2::128B.u32 %r9, [%rd1];\n"
+           "setp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
+           "L:\nld.global.L1::evict_first.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
            "L:\nld.volatile.shared.u32 %r9, [s];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
            // A plain load beside something that has it done anew.
            "L:\nmembar.gl;\nld.global.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
@@ -86,6 +93,12 @@ TEST(Waiting, LoopsThatDoNot) {
            "setp.lt.u32 %p1, %r9, %r1;\n@%p1 bra L;",
            // A plain load, of its own or of read-only memory.
            "L:\nld.global.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
+           "L:\nld.global.ca.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
+           "L:\nld.global.L1::evict_last.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
+           "L:\nld.global.L2::128B.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
+           // Read-only memory.
+           "L:\nld.global.nc.L1::no_allocate.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra "
+           "L;",
            "L:\nmembar.gl;\nld.global.nc.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
            "L:\nbar.sync 0;\nld.shared.u32 %r9, [s];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra L;",
        })
