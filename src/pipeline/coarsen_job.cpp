@@ -7,6 +7,7 @@
 #include "cost/usage_estimate.hpp"
 #include "pipeline/access_pattern.hpp"
 #include "reuse/block.hpp"
+#include "reuse/block_rules.hpp"
 #include "reuse/relaxed.hpp"
 #include "reuse/shared_symbols.hpp"
 #include "rewrite/coarsen.hpp"
@@ -309,6 +310,11 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
           choices.why = plan.refused;
         continue;
       }
+      if (!plan.uniform)
+        if (Why why = reuse::why_data_parts_copies(kernel, plan.variance); !why.empty()) {
+          choices.why = std::move(why);
+          continue;
+        }
       const rewrite::CoarsenCost cost = rewrite::coarsen_cost(kernel, plan, accesses.cycles());
       choices.original.work = per_copy(cost.before, plan.count());
       choices.original.work.shared = shared_bytes(kernel, plan, 1);

@@ -227,6 +227,43 @@ Why why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& va
   return {};
 }
 
+namespace {
+
+// Registers that may hold what a load, an atomic or a call gave, or what was made of it.
+std::vector<bool> from_data(const ptx::Body& body) {
+  std::vector<bool> data(body.registers.size(), false);
+  for (bool more = true; more;) {
+    more = false;
+    for (const Inst& inst : body.insts) {
+      const Group group = ptx::group(inst.op);
+      bool reads = group == Group::atomic || group == Group::call ||
+                   (group == Group::load && inst.mods.space != ptx::Space::param);
+      analysis::for_each_use(body, inst, [&](ptx::RegId reg) { reads |= bool{data[reg]}; });
+      if (!reads) continue;
+      analysis::for_each_definition(body, inst, [&](ptx::RegId reg) {
+        more |= !data[reg];
+        data[reg] = true;
+      });
+    }
+  }
+  return data;
+}
+
+} // namespace
+
+Why why_data_parts_copies(const emulator::Kernel& kernel, const analysis::Variance& variance) {
+  const ptx::Body& body = kernel.body;
+  std::vector<bool> data;
+  for (const Inst& inst : body.insts) {
+    if (inst.guard == ptx::none || !needs_agreement(kernel, variance, inst)) continue;
+    if (data.empty()) data = from_data(body);
+    if (data[inst.guard])
+      return at_line(body, inst, Reason::copies_part,
+                     "copies would go different ways over what they have loaded");
+  }
+  return {};
+}
+
 bool can_start_over(const emulator::Kernel& kernel, InstId inst) {
   const auto writes = [&](InstId first, InstId end) {
     for (InstId i = first; i < end; ++i) {

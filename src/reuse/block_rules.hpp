@@ -39,6 +39,9 @@ bool needs_agreement(const emulator::Kernel& kernel, const analysis::Variance& v
 
 // Rules about what differs between the copies.
 Why why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& variance);
+// Sound, but it hangs on loaded data whether all copies go one way: as a rule they part, and then
+// they run one after another, having done the work ahead of the branch in vain. Empty, or a reason.
+Why why_data_parts_copies(const emulator::Kernel& kernel, const analysis::Variance& variance);
 
 // Nothing that other threads could see happens before `inst`, on any path to it: from here the
 // copies may still be started over, one after another.

@@ -117,14 +117,47 @@ private:
       text_.line("setp.gt.u32.or \t{}, {}, {}, {};", slow, special("%ntid.x"), r_.most_threads,
                  before);
     }
-    if (r_.rolled) { // asked in each trip; a width that grows, once
-      const std::string back = prefix_ + (r_.grows ? "slow" : "again");
-      if (!r_.grows) text_.label(back);
+    const bool apart = r_.rolled && !r_.grows && !slow.empty();
+    if (apart) {
+      text_.line("@{} bra.uni \t{}slow;", no_power(std::move(slow)), prefix_);
+      slow.clear();
+      ask_apart();
+    } else if (r_.rolled) {
+      if (!r_.grows) text_.label(prefix_ + "again");
       unless(width(), r_.first_width());
-      for (InstId i = r_.begin; i < r_.end; ++i)
-        if (goes_back(i)) edits_.push_back({operands(i).front().range, back});
     }
+    const std::string back = prefix_ + (r_.grows || apart ? "slow" : "again");
+    for (InstId i = r_.begin; r_.rolled && i < r_.end; ++i)
+      if (goes_back(i)) edits_.push_back({operands(i).front().range, back});
     if (!slow.empty()) text_.line("@{} bra \t{}slow;", slow, prefix_);
+  }
+
+  // Or the width is none that comes by the first one when it is halved: that decides for speed
+  // alone.
+  std::string no_power(std::string slow) {
+    const std::string less = registers_.make("b32"), no = registers_.make("pred"),
+                      small = registers_.make("pred");
+    text_.line("sub.u32 \t{}, {}, 1;", less, width());
+    text_.line("and.b32 \t{}, {}, {};", less, less, width());
+    text_.line("setp.ne.u32.or \t{}, {}, 0, {};", no, less, slow);
+    text_.line("setp.lt.u32.or \t{}, {}, {}, {};", small, width(), r_.first_width(), no);
+    return small;
+  }
+
+  // In blocks that come by the width the wider trips ask, in a copy; other blocks run the loop as
+  // it was.
+  void ask_apart() {
+    const std::string now = registers_.make("pred");
+    text_.label(prefix_ + "again");
+    text_.line("setp.eq.u32 \t{}, {}, {};", now, width(), r_.first_width());
+    text_.line("@{} bra.uni \t{}fast;", now, prefix_);
+    in_memory_ = true;
+    here_ = prefix_ + "wider_";
+    next_ = prefix_ + "again";
+    copy_stretch();
+    in_memory_ = false;
+    text_.line("bra.uni \t{}done;", prefix_);
+    text_.label(prefix_ + "fast");
   }
 
   [[nodiscard]] bool goes_back(InstId i) const {

@@ -2,10 +2,13 @@
 //
 // What is emitted in front of a stretch (reuse/rounds.hpp), here of a loop of width w:
 //
-//     ...                                    bad: blocks are not one row of whole warps
-//   $again:                                  where the loop comes back to
-//     setp.ne.u32.or q, w, 16, bad;
-//     @q bra       $slow;
+//     ...                                    bad: blocks are not one row of whole warps, or the
+//     @bad bra.uni $slow;                    width is none that comes by 16 when it is halved
+//   $again:
+//     setp.eq.u32  q, w, 16;
+//     @q bra.uni   $fast;
+//     ...                                    the loop as it was, back to $again, out of it to $done
+//   $fast:
 //     mov.u32      w, 16;                    so that ptxas knows it
 //     setp.lt.u32  ps, t, w;                 whose element is stored in the first round
 //     setp.lt.u32  pl, t, 2*w;               whose is accessed

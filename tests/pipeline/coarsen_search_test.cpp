@@ -140,6 +140,20 @@ TEST(CoarsenSearch, WithoutAnAssemblerTheSameWaysAreNamed) {
   EXPECT_EQ(result.report.kernels.at(0).coarsening.text, "not coarsened: ptxas was not asked");
 }
 
+// A game of life of which the live cells alone look further.
+TEST(CoarsenSearch, CopiesThatPartOverDataAreLeftAlone) {
+  std::string text = jacobi();
+  const std::size_t store = text.find("st.global");
+  ASSERT_NE(store, std::string::npos);
+  const std::size_t value = text.find('%', text.find(',', store));
+  const std::string name = text.substr(value, text.find(';', value) - value);
+  const std::size_t line = text.rfind('\n', store) + 1;
+  text.insert(line, "\tsetp.lt.f32 \t%p1, " + name + ", 0f00000000;\n\t@%p1 ret;\n");
+  machine::FakeAssembler fake(takes_nothing);
+  const Optimized result = run(text, "life.ptx", coarsen_auto(), true, &fake);
+  EXPECT_THAT(result.report.kernels.at(0).coarsening.text, HasSubstr("over what they have loaded"));
+}
+
 TEST(CoarsenSearch, TheBudgetCountsInstructions) {
   machine::FakeAssembler fake(takes_nothing);
   Options options = coarsen_auto();

@@ -163,5 +163,23 @@ TEST(BlockRules, EarlyExitsAreAgreedOn) {
             1);
 }
 
+// A way that hangs on what was loaded: sound, and as a rule the copies part.
+TEST(BlockRules, DataPartsCopies) {
+  const auto why = [](const std::string& body) {
+    const Found f = find(body);
+    EXPECT_EQ(f.plan.refused.text, "");
+    return reuse::why_data_parts_copies(f.emulated.kernel, f.plan.variance).text;
+  };
+  const std::string store = "@%p1 ret;\nst.global.u32 [%rd5], %r3;\nret;";
+  EXPECT_EQ(why("setp.ge.u32 %p1, %r4, %r2;\n" + store), "");
+  EXPECT_EQ(why("ld.global.u32 %r8, [%rd4];\nsetp.ge.u32 %p1, %r5, %r2;\n" + store), "");
+  EXPECT_THAT(why("ld.global.u32 %r8, [%rd4];\nadd.u32 %r9, %r8, 1;\n"
+                  "setp.ge.u32 %p1, %r9, %r2;\n" +
+                  store),
+              HasSubstr("over what they have loaded"));
+  // The same for all copies: nobody parts.
+  EXPECT_EQ(why("ld.global.u32 %r8, [%rd1];\nsetp.ge.u32 %p1, %r8, %r2;\n" + store), "");
+}
+
 } // namespace
 } // namespace ptxasw

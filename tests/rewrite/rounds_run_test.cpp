@@ -246,20 +246,32 @@ TEST(RoundsRun, TheLastBarrier) {
       ++count;
     return count;
   };
-  EXPECT_EQ(barriers(Rewritten(first).text), 2U);
+  EXPECT_EQ(barriers(Rewritten(first).text), 3U);
   EXPECT_THAT(Rewritten(first).text, testing::HasSubstr("mov.b32 \t%r27, %ptxasw_round"));
   // Each thread its own: those beyond the first warp have it in memory alone.
   const std::string own =
       replaced(looping(), "ld.shared.u32 %r27, [tile];", "ld.shared.u32 %r27, [%r21];");
   expect_same(own, {{32}, {64}, {128}, {40}});
-  EXPECT_EQ(barriers(Rewritten(own).text), 2U);
-  EXPECT_EQ(barriers(Rewritten(looping()).text), 3U);
+  EXPECT_EQ(barriers(Rewritten(own).text), 3U);
+  EXPECT_EQ(barriers(Rewritten(looping()).text), 4U);
   // The next one's, which it has not stored itself; and a store that others may read still.
-  EXPECT_EQ(barriers(Rewritten(replaced(first, "[tile];", "[tile+4];")).text), 3U);
+  EXPECT_EQ(barriers(Rewritten(replaced(first, "[tile];", "[tile+4];")).text), 4U);
   EXPECT_EQ(barriers(Rewritten(replaced(first, "ld.shared.u32 %r27, [tile];",
                                         "st.shared.u32 [tile], %r3;\nmov.u32 %r27, 5;"))
                          .text),
-            3U);
+            4U);
+}
+
+// Blocks whose widths never come by 32 run the loop as it was; the others ask in a copy of it.
+TEST(RoundsRun, WiderTripsAskInACopy) {
+  const Rewritten rewritten(looping());
+  const std::size_t asked = rewritten.text.find("_again:"),
+                    as_it_was = rewritten.text.find("_slow:");
+  ASSERT_NE(asked, std::string::npos);
+  ASSERT_NE(as_it_was, std::string::npos);
+  EXPECT_LT(asked, as_it_was);
+  EXPECT_EQ(rewritten.text.find("setp.eq.u32", as_it_was), std::string::npos);
+  expect_same(looping(), {{32}, {64}, {96}, {192}, {200}, {224}, {256}, {512}});
 }
 
 // Rows of one block would share the elements: such blocks take the way as it was.
