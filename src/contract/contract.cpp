@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view magic = "ptxasw-launch";
 constexpr std::array<std::string_view, 5> kinds{"original", "rewritten", "coarsened", "remapped",
                                                 "reshaped"};
+constexpr std::string_view far_word = "far";
 constexpr std::array<std::string_view, 4> rests{"-", "appended", "rest", "reshaped"};
 
 std::string fixed(const char* format, auto... values) {
@@ -95,6 +96,8 @@ public:
     result_.parameters = *count;
     result_.parameter_bytes = *bytes;
     if (!read_places(places)) return damaged();
+    while (rest_.starts_with("access "))
+      if (!access()) return damaged();
     while (rest_.starts_with("variant "))
       if (!variant()) return damaged();
     while (rest_.starts_with("steps "))
@@ -133,6 +136,26 @@ private:
       result_.places.push_back({place->first, place->second});
     }
     return !result_.places.empty() && result_.places.size() == result_.parameters;
+  }
+
+  // "access 3 4 far 4 0"
+  bool access() {
+    constexpr unsigned most_alike = 1U << 16, widest = 64;
+    constexpr std::int64_t farthest = 1LL << 40;
+    Words words = line("access");
+    const auto count = words.number<unsigned>(1, most_alike),
+               bytes = words.number<unsigned>(1, widest);
+    if (!count || !bytes || result_.accesses.size() == most_accesses) return false;
+    Access made{.count = *count, .bytes = *bytes};
+    for (std::int64_t& stride : made.along) {
+      const std::string_view word = words.next();
+      const auto read = Words::to_number<std::int64_t>(word, -farthest, farthest);
+      if (!read && word != far_word) return false;
+      stride = read.value_or(far_apart);
+    }
+    if (!words.done()) return false;
+    result_.accesses.push_back(made);
+    return true;
   }
 
   // "1:2"
@@ -244,6 +267,7 @@ private:
     made.rest = static_cast<Rest>(rest - rests.begin());
     if (made.rest == Rest::by_itself && axes != 1) return false;
     if (made.reshapes() && (copies != 1 || !read_block(made))) return false;
+    if (rest_.starts_with("rows ") && !read_rows(made)) return false;
     Words gains = line("gains");
     while (!gains.done())
       if (!gain(gains.next(), made)) return false;
@@ -261,6 +285,17 @@ private:
       size = *read;
     }
     return sizes.done() && variant.block[0] != 0 && variant.block[2] <= 64;
+  }
+
+  // "8 y"
+  bool read_rows(Variant& variant) {
+    Words words = line("rows");
+    const auto count = words.number<unsigned>(2, warp_lanes);
+    const std::string_view axis = words.next();
+    if (!count || (axis != "y" && axis != "z") || !words.done()) return false;
+    variant.rows = {*count, axis == "y" ? 1U : 2U};
+    return variant.kind == Kind::remapped && variant.rest == Rest::none &&
+           variant.divide == std::array{1U, 1U, 1U};
   }
 
   // "128:0.9/1.1/..."
@@ -327,6 +362,12 @@ std::string encode(const Contract& contract) {
   for (const Place& place : contract.places)
     text += ' ' + number(place.offset) + ':' + number(place.size);
   text += contract.places.empty() ? " -\n" : "\n";
+  for (const Access& access : contract.accesses) {
+    text += "access " + number(access.count) + ' ' + number(access.bytes);
+    for (const std::int64_t stride : access.along)
+      text += ' ' + (stride == far_apart ? std::string(far_word) : std::to_string(stride));
+    text += '\n';
+  }
   for (const Variant& variant : contract.variants) {
     text += "variant " + variant.entry + ' ' + variant.name + ' ' +
             std::string(kinds.at(static_cast<std::size_t>(variant.kind))) + "\ngrid";
@@ -338,6 +379,8 @@ std::string encode(const Contract& contract) {
       for (const unsigned size : variant.block)
         text += ' ' + number(size);
     }
+    if (variant.rows.count != 0)
+      text += "\nrows " + number(variant.rows.count) + ' ' + "xyz"[variant.rows.axis];
     text += "\ngains";
     for (const Gain& gain : variant.gains)
       for (std::size_t n = 0; n < waves.size(); ++n)

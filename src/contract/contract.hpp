@@ -6,6 +6,7 @@
 // Nothing here knows PTX, solvers or the driver.
 #pragma once
 
+#include "contract/accesses.hpp"
 #include "contract/expression.hpp"
 
 #include <tl/expected.hpp>
@@ -18,10 +19,11 @@
 
 namespace ptxasw::contract {
 
-inline constexpr unsigned version = 4;
+inline constexpr unsigned version = 5;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 8;
+inline constexpr unsigned most_accesses = 64;
 
 enum class Kind : std::uint8_t {
   original,  // the kernel as its compiler made it
@@ -62,6 +64,8 @@ struct Variant {
   // original launch has to have a single thread.
   std::array<unsigned, 3> block{};
   std::vector<Gain> gains; // ascending in threads; empty: nothing is known
+  // Of remapped ones: the order of their threads. What that gains follows from the accesses.
+  Rows rows;
   [[nodiscard]] bool takes_grid() const { return rest != Rest::none; }
   [[nodiscard]] bool reshapes() const { return rest == Rest::reshaped; }
   friend bool operator==(const Variant&, const Variant&) = default;
@@ -127,6 +131,7 @@ struct Contract {
   // The original's parameters: how many, and where the last one ends in the parameter space.
   unsigned parameters = 0, parameter_bytes = 0;
   std::vector<Place> places;     // of the parameters, all or none
+  std::vector<Access> accesses;  // of the original; none where no variant is judged by them
   std::vector<Variant> variants; // the first one is the entry of the kernel's own name
   std::vector<Steps> steps;      // most steps first
   friend bool operator==(const Contract&, const Contract&) = default;

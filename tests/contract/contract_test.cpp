@@ -15,6 +15,8 @@ Contract example() {
           .parameters = 5,
           .parameter_bytes = 36,
           .places = {{0, 8}, {8, 8}, {16, 8}, {24, 8}, {32, 4}},
+          .accesses = {{.count = 3, .bytes = 4, .along = {far_apart, 4, 0}},
+                       {.count = 1, .bytes = 8, .along = {-8, far_apart, 1LL << 33}}},
           .variants = {{.entry = "_Z6jacobiPf", .name = "standard", .kind = Kind::rewritten},
                        {.entry = "_Z6jacobiPf__ptxasw_original", .name = "original"},
                        {.entry = "_Z6jacobiPf__ptxasw_x2y4",
@@ -30,7 +32,8 @@ Contract example() {
                         .block = {32, 8, 0}},
                        {.entry = "_Z6jacobiPf__ptxasw_thread_swap32",
                         .name = "thread-swap:32",
-                        .kind = Kind::remapped}},
+                        .kind = Kind::remapped,
+                        .rows = {32, 1}}},
           .steps = {{.entry = "_Z6jacobiPf__ptxasw_steps5",
                      .count = 5,
                      .swaps = {{0, 1}, {3, 2}},
@@ -44,7 +47,7 @@ Contract example() {
 // With the checksum that fits it.
 std::string signed_again(std::string body) {
   char line[80];
-  std::snprintf(line, sizeof line, "ptxasw-launch 4 %zu %016llx\n", body.size(),
+  std::snprintf(line, sizeof line, "ptxasw-launch 5 %zu %016llx\n", body.size(),
                 static_cast<unsigned long long>(hash(body)));
   return line + body;
 }
@@ -72,10 +75,10 @@ TEST(Contract, TheOriginalGridIsAligned) {
 
 TEST(Contract, OfAnotherVersionIsRefused) {
   std::string text = encode(example());
-  text.replace(0, 15, "ptxasw-launch 3");
+  text.replace(0, 15, "ptxasw-launch 4");
   const auto read = decode(text);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error(), "of version 3, which is not 4");
+  EXPECT_EQ(read.error(), "of version 4, which is not 5");
 }
 
 TEST(Contract, DamagedIsRefused) {
@@ -125,6 +128,21 @@ TEST(Contract, WordsThatNoModuleHasAreRefused) {
   EXPECT_FALSE(with("block 32 8 0", "block 32 8"));
   EXPECT_FALSE(with("block 32 8 0\n", ""));
   EXPECT_FALSE(with("coarsened", "merged"));
+  EXPECT_TRUE(with("rows 32 y", "rows 8 z"));
+  EXPECT_TRUE(with("rows 32 y\n", ""));
+  EXPECT_FALSE(with("rows 32 y", "rows 1 y"));
+  EXPECT_FALSE(with("rows 32 y", "rows 64 y"));
+  EXPECT_FALSE(with("rows 32 y", "rows 32 x"));
+  EXPECT_FALSE(with("rows 32 y", "rows 32"));
+  EXPECT_FALSE(with("rows 32 y", "rows 32 y 1"));
+  EXPECT_FALSE(with("remapped", "rewritten")); // rows of a kernel whose threads stay
+  EXPECT_TRUE(with("access 3 4 far 4 0\n", ""));
+  EXPECT_FALSE(with("access 3 4 far 4 0", "access 0 4 far 4 0"));
+  EXPECT_FALSE(with("access 3 4 far 4 0", "access 3 0 far 4 0"));
+  EXPECT_FALSE(with("access 3 4 far 4 0", "access 3 4 near 4 0"));
+  EXPECT_FALSE(with("access 3 4 far 4 0", "access 3 4 far 4"));
+  EXPECT_FALSE(with("access 3 4 far 4 0", "access 3 4 far 4 0 0"));
+  EXPECT_FALSE(with("8589934592", "8589934592000"));
   EXPECT_FALSE(with("parameters 5", "parameters 5000"));
   EXPECT_FALSE(with("parameters 5", "parameters 6"));
   EXPECT_FALSE(with("places 0:8", "places 0:40"));
