@@ -123,6 +123,9 @@ unsigned Engine::next_trial(const Kernel& kernel, Shape& shape) {
       if (shape.usable[variant] && !is_out(shape, variant)) return variant;
     }
   }
+  if (shape.pending.size() >= most_pending || (!shape.is_paired && !shape.pending.empty()))
+    return no_variant;
+  if (const unsigned variant = next_of_pair(shape); variant != no_variant) return variant;
   if (!shape.pending.empty()) return no_variant;
   shape.chosen = fastest(shape);
   shape.decided = true;

@@ -7,10 +7,19 @@
 namespace ptxasw::launch {
 namespace {
 
-// Less is within what the model does not know; of small launches it knows less. As fitted on every
-// second kernel of the suites, in launches of an eighth to 64 waves, and judged on the others.
-constexpr double worth_it = 1.08, worth_it_small = 1.12, small_waves = 8;
+// Less is within what the model does not know. As fitted on every second kernel of the suites, in
+// launches of an eighth to 64 waves, and judged on the others (bench/launcher --policy).
+constexpr double worth_it = 1.08, worth_it_small = 1.06, small_waves = 8;
+// Where a row of the block is shorter than a warp, its warps hold several rows already, and share
+// some of what merged rows would share.
+constexpr double worth_it_narrow = 1.15;
+// Eight copies need more registers and more of the caches than four: they have to promise more.
+constexpr unsigned many_copies = 8;
+constexpr double worth_many = 1.07;
 constexpr unsigned least_blocks = 2; // of a variant, for each multiprocessor
+// Of remapped threads, in sectors of a warp: what else a warp does, and what a launch takes before
+// and behind its waves. As fitted on two of the three kernels of suite U and judged on the third.
+constexpr double other_work = 100, launch_work = 150;
 
 bool launches(const Entry& entry, const Dims& block) {
   return entry.function != nullptr &&
@@ -53,6 +62,48 @@ double in_this_grid(double gain, const Kernel& kernel, const Shape& shape,
   return gain > 0 ? 1 / (alone + (1 - alone) / gain) : 0;
 }
 
+// What threads in another order gain: the sectors that their warps fetch less, given how many rows
+// this launch has.
+double in_this_order(const contract::Contract& contract, const contract::Variant& variant,
+                     const Shape& shape) {
+  const double before = contract::sectors_of(contract.accesses, contract::lanes_of(shape.block)),
+               after = contract::sectors_of(
+                   contract.accesses, contract::lanes_of(variant.rows, shape.grid, shape.block)),
+               fixed = other_work + launch_work / shape.waves;
+  return after < before ? (fixed + before) / (fixed + after) : 0;
+}
+
+double predict(const Kernel& kernel, const Shape& shape, const contract::Variant& variant) {
+  if (variant.rows.count != 0) return in_this_order(kernel.contract, variant, shape);
+  const auto threads = static_cast<unsigned>(count(shape.block));
+  return in_this_grid(contract::gain_of(variant, threads, shape.waves), kernel, shape, variant);
+}
+
+// Events tell such times badly: microseconds.
+bool is_short(const Shape& shape) {
+  return shape.timings[0].least < 20;
+}
+
+// What stays unless another one is clearly faster: the model's choice if it was no slower than the
+// original, at its best and mostly.
+unsigned kept(const Shape& shape) {
+  const Timing &original = shape.timings[0], &chosen = shape.timings[shape.by_model];
+  return original.least < chosen.least || original.at(0.5) < chosen.at(0.25) ? 0 : shape.by_model;
+}
+
+// A prediction that has to be larger to be believed is made smaller.
+double believed(const contract::Variant& variant, double predicted) {
+  return count(variant.divide) >= many_copies ? predicted / worth_many : predicted;
+}
+
+// What a variant has to promise in this launch.
+double least_promise(const contract::Variant& variant, const Shape& shape) {
+  const double usual = shape.waves < small_waves ? worth_it_small : worth_it;
+  const bool merges_rows = count(variant.divide) > 1 && variant.divide[0] == 1;
+  return merges_rows && shape.block[0] < contract::warp_lanes ? std::max(usual, worth_it_narrow)
+                                                              : usual;
+}
+
 } // namespace
 
 void describe_shape(const Kernel& kernel, Shape& shape) {
@@ -83,9 +134,7 @@ void describe_shape(const Kernel& kernel, Shape& shape) {
     if (n != 0) allow_shared(kernel, entry, shape);
     shape.usable[n] = true;
     if (n == 0 && variants[0].gains.empty()) continue;
-    if (waves > 0)
-      shape.predicted[n] =
-          in_this_grid(contract::gain_of(variants[n], threads, waves), kernel, shape, variants[n]);
+    if (waves > 0) shape.predicted[n] = predict(kernel, shape, variants[n]);
   }
 }
 
@@ -95,19 +144,23 @@ unsigned best_by_model(const contract::Contract& contract, const Shape& shape) {
     if (contract.variants[n].kind == contract::Kind::original && shape.usable[n] &&
         shape.predicted[n] > shape.predicted[best])
       best = n;
-  double most = (shape.waves < small_waves ? worth_it_small : worth_it) * shape.predicted[best];
+  const double unchanged = shape.predicted[best];
+  double most = 0;
   for (unsigned n = 1; n < shape.predicted.size(); ++n) {
-    if (!shape.usable[n] || shape.predicted[n] <= most) continue;
+    const contract::Variant& variant = contract.variants[n];
+    const double promised = believed(variant, shape.predicted[n]);
+    if (!shape.usable[n] || promised <= most ||
+        promised <= least_promise(variant, shape) * unchanged)
+      continue;
     best = n;
-    most = shape.predicted[n];
+    most = promised;
   }
   return best;
 }
 
 unsigned trials(const Shape& shape) {
-  constexpr double is_short = 20; // microseconds
   constexpr unsigned usual = 6, of_short = 16;
-  return shape.timings[0].least < is_short ? of_short : usual;
+  return is_short(shape) ? of_short : usual;
 }
 
 bool is_out(const Shape& shape, unsigned variant) {
@@ -121,14 +174,25 @@ bool is_out(const Shape& shape, unsigned variant) {
   return shape.timings[variant].least > hopeless * least;
 }
 
+unsigned next_of_pair(Shape& shape) {
+  constexpr unsigned times = 24; // each
+  if (!shape.is_paired) {
+    shape.is_paired = true;
+    shape.pair = {kept(shape), fastest(shape)};
+    if (!is_short(shape) || shape.pair[0] == shape.pair[1]) shape.pair_turn = 2 * times;
+  }
+  return shape.pair_turn < 2 * times ? shape.pair[shape.pair_turn++ % 2] : no_variant;
+}
+
 unsigned fastest(const Shape& shape) {
   const auto time = [&](unsigned n) { return shape.timings[n].least; };
-  unsigned kept = shape.by_model, best = 0;
-  if (time(0) < time(kept)) kept = 0;
+  const unsigned stays = kept(shape);
+  unsigned best = 0;
   for (unsigned n = 1; n < shape.timings.size(); ++n)
     if (shape.usable[n] && time(n) < time(best)) best = n;
   constexpr double noise = 0.02, resolution = 0.25; // microseconds
-  return time(best) * (1 + noise) + resolution < time(kept) ? best : kept;
+  const bool is_clear = shape.timings[best].at(0.5) <= shape.timings[stays].at(0.25);
+  return is_clear && time(best) * (1 + noise) + resolution < time(stays) ? best : stays;
 }
 
 } // namespace ptxasw::launch

@@ -2,7 +2,9 @@
 //
 // The contract states it by threads of a block and waves of the launch; a wave is as many threads
 // as the chip holds. What it cannot know is the grid: how many of the merged blocks would be empty,
-// and whether enough blocks are left for all multiprocessors.
+// and whether enough blocks are left for all multiprocessors. Of threads in another order it says
+// which accesses they make: how many sectors a warp fetches hangs on the block, and on how many
+// rows there are.
 #pragma once
 
 #include "launch/kernels.hpp"
@@ -20,10 +22,14 @@ void describe_shape(const Kernel& kernel, Shape& shape);
 
 // How often --policy=measure tries each variant, and which one is the fastest by that: the model's
 // choice, or the original where that one was no worse, unless another is better by more than
-// events can be wrong. The shape's mutex is held.
+// events can be wrong: by the least of its times, and its median must be among the better quarter
+// of the other's. Short ones, of which an event tells less, are timed in turn with what they would
+// replace before that is believed. The shape's mutex is held.
 [[nodiscard]] unsigned trials(const Shape& shape);
 // After a few tries so slow that it is not worth another one.
 [[nodiscard]] bool is_out(const Shape& shape, unsigned variant);
+// Behind the trials: the variant whose turn it is; none where nothing is in doubt, or any more.
+[[nodiscard]] unsigned next_of_pair(Shape& shape);
 [[nodiscard]] unsigned fastest(const Shape& shape);
 
 } // namespace ptxasw::launch

@@ -3,7 +3,27 @@
 
 #include "launch/kernels.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace ptxasw::launch {
+
+void Timing::add(double microseconds) {
+  constexpr std::size_t most_kept = 64;
+  ++samples;
+  sum += microseconds;
+  least = std::min(least, microseconds);
+  if (first.size() < most_kept) first.push_back(static_cast<float>(microseconds));
+}
+
+double Timing::at(double share) const {
+  if (first.empty()) return least;
+  std::vector<float> sorted = first;
+  const auto place =
+      sorted.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(sorted.size() - 1));
+  std::ranges::nth_element(sorted, place);
+  return static_cast<double>(*place);
+}
 
 Shapes::Shapes(const Kernel& kernel) : kernel_(kernel.name), why_(kernel.why) {
   if (kernel_.empty()) kernel_ = "(unknown)";
@@ -64,11 +84,7 @@ void collect(Shape& shape) {
     float milliseconds = 0;
     if (state == CUDA_SUCCESS &&
         d.event_elapsed(&milliseconds, oldest.begin, oldest.end) == CUDA_SUCCESS) {
-      Timing& timing = shape.timings.at(oldest.variant);
-      const double time = 1000.0 * static_cast<double>(milliseconds);
-      ++timing.samples;
-      timing.sum += time;
-      timing.least = std::min(timing.least, time);
+      shape.timings.at(oldest.variant).add(1000.0 * static_cast<double>(milliseconds));
     }
     d.event_destroy(oldest.begin);
     d.event_destroy(oldest.end);

@@ -26,7 +26,11 @@ inline constexpr unsigned no_variant = ~0U;
 struct Timing {
   unsigned samples = 0;
   double sum = 0, least = std::numeric_limits<double>::infinity();
+  std::vector<float> first; // the first so many: what the trials found
   [[nodiscard]] double mean() const { return samples == 0 ? 0 : sum / samples; }
+  // The time that so large a share of the first ones does not exceed; infinite without any.
+  [[nodiscard]] double at(double share) const;
+  void add(double microseconds);
 };
 
 // Launches of one kernel that differ in nothing but their arguments and streams.
@@ -58,6 +62,10 @@ struct alignas(64) Shape {
   std::deque<Pending> pending;
   std::vector<Timing> timings; // by variant
   unsigned turn = 0;           // of the trials
+  // Behind them, of short launches: what stays and what would replace it, timed in turn.
+  bool is_paired = false;
+  std::array<unsigned, 2> pair{};
+  unsigned pair_turn = 0;
   unsigned by_model = 0;
   std::int64_t last_original = 0; // timed for the report
 };

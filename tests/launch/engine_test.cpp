@@ -109,6 +109,79 @@ TEST_F(EngineTest, MergedBlocksThatWouldBeEmptyDoNotCount) {
   EXPECT_EQ(all[2].entry, "k__ptxasw_x4");
 }
 
+// Eight copies have to promise more than four do.
+TEST_F(EngineTest, FewerCopiesWhereManyPromiseLittleMore) {
+  const auto picked = [](double eight) {
+    Program p;
+    contract::Contract contract = test::contract_of("k");
+    contract.variants[1].divide = {8, 1, 1};
+    contract.variants[1].gains = {{64, {1, 1, 1, eight, eight, eight, eight, eight, eight}}};
+    p.module.globals[contract::symbol_of("k")] = contract::encode(contract);
+    Engine engine(read_settings(""));
+    engine.launch(p.request(80), direct);
+    return launched().back().entry;
+  };
+  EXPECT_EQ(picked(1.55), "k__ptxasw_x4"); // which promises 1.5
+  EXPECT_EQ(picked(1.65), "k__ptxasw_x2");
+}
+
+// A warp of a block that is 16 threads wide has two rows already.
+TEST_F(EngineTest, MergedRowsOfNarrowBlocksHaveToPromiseMore) {
+  const auto picked = [](double gain, unsigned wide) {
+    Program p;
+    contract::Contract contract = test::contract_of("k");
+    contract.variants.pop_back();
+    contract.variants[1].divide = {1, 2, 1};
+    contract.variants[1].gains = {{64, {1, 1, gain, gain, gain, gain, gain, gain, gain}}};
+    p.module.globals[contract::symbol_of("k")] = contract::encode(contract);
+    Engine engine(read_settings(""));
+    Request tall = p.request();
+    tall.grid = {1, 50, 1};
+    tall.block = {wide, 128 / wide, 1};
+    engine.launch(tall, direct);
+    return launched().back().entry;
+  };
+  EXPECT_EQ(picked(1.1, 32), "k__ptxasw_x2");
+  EXPECT_EQ(picked(1.1, 16), "k");
+  EXPECT_EQ(picked(1.2, 16), "k__ptxasw_x2");
+}
+
+// Its lanes run along the slow axis, and those of the other entry would run along the fast one.
+struct WithSwappedThreads : Program {
+  WithSwappedThreads() { write({.count = 9, .along = {contract::far_apart, 4, 0}}); }
+  void write(const contract::Access& access) {
+    contract::Contract contract = test::contract_of("k");
+    contract.accesses = {access};
+    contract.variants = {contract.variants[0],
+                         {.entry = "k__ptxasw_thread_swap8",
+                          .name = "thread-swap:8",
+                          .kind = contract::Kind::remapped,
+                          .rows = {8, 1}}};
+    module.globals[contract::symbol_of("k")] = contract::encode(contract);
+  }
+  std::string entry_of(const Dims& grid, const Dims& block) {
+    Engine engine(read_settings(""));
+    Request request = this->request();
+    request.grid = grid;
+    request.block = block;
+    engine.launch(request, direct);
+    return launched().back().entry;
+  }
+  fake::Function& swapped = gpu().add(module, "k__ptxasw_thread_swap8", {8, 4});
+};
+
+TEST_F(EngineTest, ThreadsAreSwappedWhereThatSavesSectors) {
+  WithSwappedThreads p;
+  const std::string swap = "k__ptxasw_thread_swap8";
+  EXPECT_EQ(p.entry_of({4, 100, 1}, {128, 1, 1}), swap);
+  EXPECT_EQ(p.entry_of({4, 20, 1}, {32, 8, 1}), swap);
+  EXPECT_EQ(p.entry_of({400, 1, 1}, {128, 1, 1}), "k") << "one row: nothing changes";
+  EXPECT_EQ(p.entry_of({4, 100, 1}, {2, 64, 1}), "k") << "a warp has 16 rows as it is";
+  EXPECT_EQ(p.entry_of({1, 8, 1}, {4, 1, 1}), "k") << "a launch that is over at once";
+  p.write({.count = 9, .along = {4, contract::far_apart, 0}});
+  EXPECT_EQ(p.entry_of({4, 100, 1}, {128, 1, 1}), "k") << "each warp would fetch more";
+}
+
 // Without the original grid a kernel cannot leave out what hangs over.
 TEST_F(EngineTest, WholeGroupsOnly) {
   Program p;
@@ -448,6 +521,38 @@ TEST_F(MeasureTest, ShortLaunchesAreTriedOften) {
   EXPECT_EQ(std::ranges::count(std::span(all).first(48), "k__ptxasw_x2", &fake::Launched::entry),
             16);
   EXPECT_EQ(all.back().entry, "k");
+}
+
+// Of short launches an event may tell anything: the variant had luck a few times.
+TEST_F(MeasureTest, LuckIsNoGain) {
+  Program p;
+  unsigned tries = 0;
+  p.kernel.milliseconds = 0.0068;
+  p.four.milliseconds = 0.009;
+  p.two.run = [&](const fake::Launched& l) {
+    test::add_one(l, 2);
+    p.two.milliseconds = ++tries % 5 == 0 ? 0.006 : 0.0082;
+  };
+  Engine engine(read_settings("policy=measure"));
+  for (const unsigned blocks : {14, 18}) { // the model prefers x:2 of the larger one
+    for (unsigned n = 0; n < 200; ++n)
+      engine.launch(p.request(blocks), direct);
+    EXPECT_EQ(launched().back().entry, "k") << blocks;
+  }
+}
+
+// What is to replace the original in short launches has to be faster once more, in turn with it.
+TEST_F(MeasureTest, ShortLaunchesAreTimedInPairs) {
+  Program p;
+  p.kernel.milliseconds = 0.0068;
+  p.two.milliseconds = 0.0055;
+  p.four.milliseconds = 0.007;
+  Engine engine(read_settings("policy=measure"));
+  for (unsigned n = 0; n < 140; ++n)
+    engine.launch(p.request(14), direct);
+  const auto all = launched();
+  EXPECT_EQ(std::ranges::count(all, "k", &fake::Launched::entry), 16 + 24);
+  EXPECT_EQ(all.back().entry, "k__ptxasw_x2");
 }
 
 // What runs far behind the others is not tried to the end.
