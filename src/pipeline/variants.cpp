@@ -2,6 +2,7 @@
 #include "pipeline/variants.hpp"
 
 #include "contract/reshape.hpp"
+#include "cost/accesses.hpp"
 #include "cost/launched.hpp"
 #include "emulator/emulate.hpp"
 #include "pipeline/coarsen_search.hpp"
@@ -11,6 +12,7 @@
 #include "pipeline/step_entries.hpp"
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
+#include "reuse/remap.hpp"
 #include "reuse/reshape.hpp"
 #include "rewrite/apply.hpp"
 #include "rewrite/float_freedom.hpp"
@@ -158,9 +160,13 @@ Options only_coarsening(Options options) {
   options.rotate = RotateMode::none;
   options.rounds = RoundsMode::none;
   options.coarsen = {1, 1, 1};
-  options.coarsen_auto = true;
+  // Which launches are large the launcher sees: what would harm small ones is for it to leave.
+  options.coarsen_auto = options.coarsen_large = true;
   options.coarsen_grid = CoarsenGrid::launcher;
   options.fewer_blocks = true; // the launcher leaves cooperative launches alone
+  // Guessed registers turn ways down that gain by what ptxas makes of them; who asks for variants
+  // has time.
+  options.effort = Effort::thorough;
   options.remaps.clear();
   return options;
 }
@@ -362,11 +368,27 @@ private:
       keep_sound(std::move(round));
   }
 
-  [[nodiscard]] std::optional<Proposal> as_remapped(KernelResult made) const {
-    if (!made.remapped) return std::nullopt;
-    return Proposal{find_kernel(module_, made.report.name),
+  [[nodiscard]] std::optional<Proposal> as_remapped(KernelResult made) {
+    const ptx::Function* kernel = find_kernel(module_, made.report.name);
+    if (!made.remapped || kernel == nullptr) return std::nullopt;
+    return Proposal{kernel,
                     std::move(made.edits),
-                    {.name = ptxasw::text_of(*made.remapped), .kind = Kind::remapped}};
+                    {.name = ptxasw::text_of(*made.remapped),
+                     .kind = Kind::remapped,
+                     .rows = rows_of(*kernel, *made.remapped)}};
+  }
+
+  // Of a swap of threads, whose gain a launcher reads from the kernel's accesses.
+  contract::Rows rows_of(const ptx::Function& kernel, const Remap& remap) {
+    if (remap.kind != RemapKind::thread_swap) return {};
+    emulator::Kernel found = emulator::emulate(
+        module_, kernel, {.time = options_.kernel_budget, .memory = options_.memory_budget});
+    if (!found.trace.refused.empty()) return {};
+    const reuse::RemapPlan plan = reuse::plan_remap(found, remap);
+    std::vector<contract::Access> accesses = cost::accesses_of(found);
+    if (!plan.refused.empty() || accesses.empty()) return {};
+    accesses_[std::string(kernel.name)] = std::move(accesses);
+    return {remap.width, plan.axis == 'y' ? 1U : 2U};
   }
 
   // Of each kernel one way at most. Kept is what means what it was meant to (rewrite/apply.hpp) and
@@ -445,6 +467,8 @@ private:
     std::string text, code(standard_.slice(range_of(standard_, kernel)));
     const std::optional<Asked> asked = changed ? asked_of(kernel.name) : std::nullopt;
     if (asked) contract.variants[0].gains = asked->standard;
+    if (const auto known = accesses_.find(kernel.name); known != accesses_.end())
+      contract.accesses = known->second;
     for (const Entry& entry : entries) {
       code += entry.text;
       contract.variants.push_back(entry.variant);
@@ -474,6 +498,8 @@ private:
   ptx::Module standard_;
   std::map<std::string, std::vector<Entry>, std::less<>> entries_;
   std::map<std::string, StepEntries, std::less<>> steps_;
+  std::map<std::string, std::vector<contract::Access>, std::less<>>
+      accesses_; // of kernels with rows
 };
 
 } // namespace

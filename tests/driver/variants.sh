@@ -78,4 +78,24 @@ gain() { # of x:4 of kernel $1, in blocks of 256, in launches of 64 waves
 variants controls
 grep -q __ptxasw_launch_histogram controls.ptx && fail "histogram has one way only"
 contains "$(cat controls.ptx)" __ptxasw_launch_matmul_tiled "others of its file have more"
+
+# What --coarsen=auto leaves because small launches may lose is for the launcher to weigh, and so is
+# what its guesses of registers speak against.
+contains "$(contract controls block_reduce)" "x:4 coarsened" "nothing is shared, blocks that start are saved"
+variants wave13pt
+contains "$(contract wave13pt wave13pt)" "y:4 coarsened" "guessed to gain nothing"
+
+# A swap of threads states no gains: the launcher counts sectors. Three loads of lanes that are a run-time
+# distance apart, a store of neighbours.
+variants transposed
+contains "$(contract transposed transposed1)" "access 3 4 far 4 0
+access 1 4 4 far 0
+variant transposed1 " "the accesses of the original"
+contains "$(contract transposed transposed1)" "thread-swap:8 remapped
+grid 1 1 1 -
+rows 8 y
+gains -" "the order of its threads"
+contains "$(contract vecadd vecadd)" "36
+places 0:8 8:8 16:8 24:4 28:4 32:4
+variant" "no accesses where nothing is judged by them"
 echo ok
