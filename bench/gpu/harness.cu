@@ -248,7 +248,7 @@ struct Timing {
 
 // A launcher may try this and that in the first launches of a kernel.
 void settle(const Case& c, const Kernel& kernel, const Arrays& arrays) {
-  constexpr unsigned at_least = 64, at_most = 240, between_waits = 8;
+  constexpr unsigned at_least = 64, at_most = 400, between_waits = 8;
   const auto begin = std::chrono::steady_clock::now();
   for (unsigned n = 0; n < at_most; n += between_waits) {
     for (unsigned k = 0; k < between_waits; ++k)

@@ -1,8 +1,9 @@
 // What the launcher costs a host: nanoseconds of a launch around it and through it, in turn.
 //
 //   nvcc -std=c++20 -O2 bench/gpu/launch_rate.cu -o launch_rate -lcuda
-//   ptxasw launch -- ./launch_rate CUBIN KERNEL PARAMETERS [BLOCKS [THREADS]]
+//   ptxasw launch -- ./launch_rate CUBIN KERNEL PARAMETERS [BLOCKS [THREADS [CUBIN...]]]
 //
+// Further cubins have the same kernel beside other things: what those cost, in the same bursts.
 // All parameters are 0 (a size of 0 makes most kernels return at once). Bursts are short enough for
 // the driver's queue, so that no launch waits for the device; the median of 100 bursts is printed.
 #include "device.hpp"
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <string>
 
 using namespace harness;
 
@@ -43,45 +45,50 @@ int main(int argc, char** argv) {
     check(cuInit(0), "cuInit");
     check(cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
     check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
-    CUmodule module = nullptr;
-    CUfunction kernel = nullptr;
-    check(cuModuleLoad(&module, argv[1]), "cuModuleLoad");
-    check(cuModuleGetFunction(&kernel, module, argv[2]), "cuModuleGetFunction");
     std::uint64_t zero = 0;
     std::vector<void*> parameters(std::strtoul(argv[3], nullptr, 10), &zero);
     const auto number = [&](int n) {
       return argc > n ? static_cast<unsigned>(std::strtoul(argv[n], nullptr, 10)) : 1;
     };
     const unsigned blocks = number(4), threads = argc > 5 ? number(5) : 32;
-    CUevent event = nullptr;
-    check(cuEventCreate(&event, 0), "cuEventCreate");
-    const auto through = [&](decltype(&cuLaunchKernel) launch) {
-      return [=, &parameters] {
-        launch(kernel, blocks, 1, 1, threads, 1, 1, 0, nullptr, parameters.data(), nullptr);
-      };
-    };
-    struct {
-      const char* name;
+    struct Call {
+      std::string name;
       std::function<void()> call;
       std::vector<double> taken;
-    } calls[] = {{"around", through(launch_around_launchers()), {}},
-                 {"through", through(&cuLaunchKernel), {}},
-                 {"around-again", through(launch_around_launchers()), {}},
-                 {"cuCtxGetCurrent",
-                  [] {
-                    CUcontext now = nullptr;
-                    cuCtxGetCurrent(&now);
-                  },
-                  {}},
-                 {"cuEventRecord", [=] { cuEventRecord(event, nullptr); }, {}},
-                 {"cuEventQuery", [=] { cuEventQuery(event); }, {}}};
-    for (auto& one : calls)
+    };
+    std::vector<Call> calls;
+    for (int n = 1; n < argc; n = std::max(n + 1, 6)) { // the first one, and those behind the sizes
+      CUmodule module = nullptr;
+      CUfunction kernel = nullptr;
+      check(cuModuleLoad(&module, argv[n]), "cuModuleLoad");
+      check(cuModuleGetFunction(&kernel, module, argv[2]), "cuModuleGetFunction");
+      const auto through = [&](decltype(&cuLaunchKernel) launch) {
+        return [=, &parameters] {
+          launch(kernel, blocks, 1, 1, threads, 1, 1, 0, nullptr, parameters.data(), nullptr);
+        };
+      };
+      const std::string of = n == 1 ? "" : std::string(" ") + argv[n];
+      calls.push_back({"around" + of, through(launch_around_launchers()), {}});
+      calls.push_back({"through" + of, through(&cuLaunchKernel), {}});
+      calls.push_back({"around-again" + of, through(launch_around_launchers()), {}});
+    }
+    CUevent event = nullptr;
+    check(cuEventCreate(&event, 0), "cuEventCreate");
+    calls.push_back({"cuCtxGetCurrent",
+                     [] {
+                       CUcontext now = nullptr;
+                       cuCtxGetCurrent(&now);
+                     },
+                     {}});
+    calls.push_back({"cuEventRecord", [=] { cuEventRecord(event, nullptr); }, {}});
+    calls.push_back({"cuEventQuery", [=] { cuEventQuery(event); }, {}});
+    for (Call& one : calls)
       nanoseconds(one.call);
     for (unsigned n = 0; n < bursts; ++n)
-      for (auto& one : calls)
+      for (Call& one : calls)
         one.taken.push_back(nanoseconds(one.call));
-    for (auto& one : calls)
-      std::printf("%-16s %8.1f ns\n", one.name, median(one.taken));
+    for (Call& one : calls)
+      std::printf("%-40s %8.1f ns\n", one.name.c_str(), median(one.taken));
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "launch_rate: %s\n", error.what());
