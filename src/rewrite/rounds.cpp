@@ -96,6 +96,8 @@ private:
   // --- Which way -------------------------------------------------------------------------------
 
   void choose_way(const std::array<std::uint32_t, 3>& block) {
+    const bool apart = r_.rolled && !r_.grows && block[0] == 0;
+    if (apart) ask_for_a_power();
     std::string slow;
     const auto unless = [&](const std::string& value, unsigned number) {
       const std::string before = std::exchange(slow, registers_.make("pred"));
@@ -117,9 +119,9 @@ private:
       text_.line("setp.gt.u32.or \t{}, {}, {}, {};", slow, special("%ntid.x"), r_.most_threads,
                  before);
     }
-    const bool apart = r_.rolled && !r_.grows && !slow.empty();
     if (apart) {
-      text_.line("@{} bra.uni \t{}slow;", no_power(std::move(slow)), prefix_);
+      text_.line("setp.lt.u32.or \t{0}, {1}, {2}, {0};", slow, width(), r_.first_width());
+      text_.line("@{} bra.uni \t{}slow;", slow, prefix_);
       slow.clear();
       ask_apart();
     } else if (r_.rolled) {
@@ -132,16 +134,14 @@ private:
     if (!slow.empty()) text_.line("@{} bra \t{}slow;", slow, prefix_);
   }
 
-  // Or the width is none that comes by the first one when it is halved: that decides for speed
-  // alone.
-  std::string no_power(std::string slow) {
-    const std::string less = registers_.make("b32"), no = registers_.make("pred"),
-                      small = registers_.make("pred");
+  // No other width comes by the first one when it is halved. For speed alone, so first and by
+  // itself: blocks of 200 threads notice each instruction.
+  void ask_for_a_power() {
+    const std::string less = registers_.make("b32"), no = registers_.make("pred");
     text_.line("sub.u32 \t{}, {}, 1;", less, width());
     text_.line("and.b32 \t{}, {}, {};", less, less, width());
-    text_.line("setp.ne.u32.or \t{}, {}, 0, {};", no, less, slow);
-    text_.line("setp.lt.u32.or \t{}, {}, {}, {};", small, width(), r_.first_width(), no);
-    return small;
+    text_.line("setp.ne.u32 \t{}, {}, 0;", no, less);
+    text_.line("@{} bra.uni \t{}slow;", no, prefix_);
   }
 
   // In blocks that come by the width the wider trips ask, in a copy; other blocks run the loop as
