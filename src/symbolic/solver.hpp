@@ -5,7 +5,7 @@
 //   3. evaluation at some points, which refutes most of what is false;
 //   4. Z3, created for the first query that gets here (5 to 10 ms, then 5 to 100 ms a query).
 // Nothing of Z3 leaks out of z3.cpp. Limits are counted in Z3's own resource units, so that answers
-// do not depend on the load of the machine; wall-clock limits stand behind them.
+// do not depend on the load of the machine; clocks stand far behind them.
 #pragma once
 
 #include "symbolic/term.hpp"

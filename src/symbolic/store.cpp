@@ -1,10 +1,10 @@
 // Node storage: an arena for operands, chunks of nodes, and an open-addressing table that gives
 // equal nodes equal ids.
 #include "symbolic/impl.hpp"
+#include "symbolic/processor_time.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 
 namespace ptxasw::sym {
 
@@ -33,12 +33,6 @@ std::uint32_t hash_of(const Context::Impl::Key& key) {
 
 constexpr std::size_t block_bytes = std::size_t{16} << 10;
 constexpr std::uint64_t steps_between_checks = 4096;
-
-std::chrono::nanoseconds processor_time() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
 
 } // namespace
 
