@@ -23,16 +23,22 @@ template <class T> uint64_t dg(void* p) {
     RUN1(K, T, B, 0, g, g* PER, g* PER, n);                                                        \
   }
 int main() {
-  TR(tree_mod<float>, float)
-  TR(tree_mod<int>, int) TR(tree_strided<float>, float) TR(tree_strided<double>, double)
-      TR(tree_down<float>, float) TR(tree_down<long long>, long long) TR(tree_down<short>, short)
-          FX(tree_two<float>, float, 256, 512) FX(tree_two<int>, int, 256, 512)
-              FX(tree_two<double>, double, 256, 512) FX(tree_volatile<float>, float, 256, 256)
-                  FX(tree_volatile<int>, int, 256, 256) FX((tree_full<float, 64>), float, 64, 4096)
-                      FX((tree_full<int, 128>), int, 128, 4096)
-                          FX((tree_full<double, 256>), double, 256, 4096)
-                              FX((tree_full<float, 512>), float, 512,
-                                 4096) for (int b : {32, 64, 128, 256, 512, 1024}) {
+  TR(tree_mod<float>, float);
+  TR(tree_mod<int>, int);
+  TR(tree_strided<float>, float);
+  TR(tree_strided<double>, double);
+  TR(tree_down<float>, float);
+  TR(tree_down<long long>, long long);
+  TR(tree_down<short>, short);
+  FX(tree_two<float>, float, 256, 512);
+  FX(tree_two<int>, int, 256, 512)
+  FX(tree_two<double>, double, 256, 512);
+  FX(tree_volatile<float>, float, 256, 256)
+  FX(tree_volatile<int>, int, 256, 256);
+  FX((tree_full<float, 64>), float, 64, 4096)
+  FX((tree_full<int, 128>), int, 128, 4096)
+  FX((tree_full<double, 256>), double, 256, 4096)
+  FX((tree_full<float, 512>), float, 512, 4096) for (int b : {32, 64, 128, 256, 512, 1024}) {
     int n = 1 << 22, g = n / b;
     RUN1(tree_max<float>, float, b, 0, g, n, g, n);
     RUN1(tree_max<int>, int, b, 0, g, n, g, n);
@@ -86,14 +92,17 @@ int main() {
           "softmax_rows", "b" + std::to_string(b) + " n" + std::to_string(n),
           [&] { softmax_rows<<<r, b, b * 4>>>(in.d, out.d, n); }, dg<float>, &out);
     }
-  FX(scan_hs, int, 256, 256) FX(scan_blelloch, int, 256, 512) FX(bitonic, unsigned, 512, 512) {
+  FX(scan_hs, int, 256, 256);
+  FX(scan_blelloch, int, 256, 512);
+  FX(bitonic, unsigned, 512, 512) {
     Buf<unsigned char> in(1 << 22);
     Buf<unsigned> out(264, false);
     report(
         "hist_reduce", "", [&] { hist_reduce<<<264, 256>>>(in.d, out.d, 1 << 22); }, dg<unsigned>,
         &out);
   }
-  FX(cg_tree, float, 256, 256) FX(cg_tile, float, 256, 256) {
+  FX(cg_tree, float, 256, 256);
+  FX(cg_tile, float, 256, 256) {
     int n = 1 << 22;
     Buf<float> in(n), out(n / 128, false);
     report(
@@ -107,7 +116,7 @@ int main() {
         "float4_tree", "", [&] { float4_tree<<<n / 128, 128>>>((float4*)in.d, (float4*)out.d, n); },
         dg<float>, &out);
   }
-  FX(half_tree, __half, 256, 256)
+  FX(half_tree, __half, 256, 256);
   FX(byte_tree, unsigned char, 256, 256) for (int n : {3000, 1 << 22}) {
     int g = (n + 255) / 256;
     Buf<float> in(n), part(g), out(1, false);
@@ -117,6 +126,7 @@ int main() {
         "last_block", std::to_string(n),
         [&] { last_block<<<g, 256>>>(in.d, part.d, out.d, c.d, n); }, dg<float>, &out);
   }
-  FX(seg_tree, float, 256, 256)
-  FX(readback, int, 256, 256) FX(interleave, int, 512, 512) printf("done\n");
+  FX(seg_tree, float, 256, 256);
+  FX(readback, int, 256, 256);
+  FX(interleave, int, 512, 512) printf("done\n");
 }
