@@ -31,14 +31,15 @@ int main() {
   TR(tree_down<long long>, long long);
   TR(tree_down<short>, short);
   FX(tree_two<float>, float, 256, 512);
-  FX(tree_two<int>, int, 256, 512)
+  FX(tree_two<int>, int, 256, 512);
   FX(tree_two<double>, double, 256, 512);
-  FX(tree_volatile<float>, float, 256, 256)
+  FX(tree_volatile<float>, float, 256, 256);
   FX(tree_volatile<int>, int, 256, 256);
-  FX((tree_full<float, 64>), float, 64, 4096)
-  FX((tree_full<int, 128>), int, 128, 4096)
-  FX((tree_full<double, 256>), double, 256, 4096)
-  FX((tree_full<float, 512>), float, 512, 4096) for (int b : {32, 64, 128, 256, 512, 1024}) {
+  FX((tree_full<float, 64>), float, 64, 4096);
+  FX((tree_full<int, 128>), int, 128, 4096);
+  FX((tree_full<double, 256>), double, 256, 4096);
+  FX((tree_full<float, 512>), float, 512, 4096);
+  for (int b : {32, 64, 128, 256, 512, 1024}) {
     int n = 1 << 22, g = n / b;
     RUN1(tree_max<float>, float, b, 0, g, n, g, n);
     RUN1(tree_max<int>, int, b, 0, g, n, g, n);
