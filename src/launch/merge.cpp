@@ -29,11 +29,14 @@ contract::StepLaunch step_of(const Request& request, std::span<void* const> para
           [parameters](unsigned number) -> const void* { return parameters[number]; }};
 }
 
-// Memory that only this device can reach, as far as the driver tells.
-bool is_private(const contract::TouchedRange& range, int device) {
+// Memory that only this device can reach, as far as the driver tells. `known`: addresses that it
+// has been asked about; entries for different numbers of steps touch mostly the same.
+bool is_private(const contract::TouchedRange& range, int device,
+                std::vector<std::uint64_t>& known) {
   const auto ask = driver().pointer_get_attribute;
   if (range.begin == range.end) return true;
   for (const std::uint64_t at : {range.begin, range.end - 1}) {
+    if (std::ranges::find(known, at) != known.end()) continue;
     unsigned type = 0, managed = 1;
     int ordinal = -1;
     if (ask(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) != CUDA_SUCCESS ||
@@ -41,6 +44,7 @@ bool is_private(const contract::TouchedRange& range, int device) {
         ask(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at) != CUDA_SUCCESS ||
         type != CU_MEMORYTYPE_DEVICE || managed != 0 || ordinal != device)
       return false;
+    known.push_back(at);
   }
   return true;
 }
@@ -183,6 +187,7 @@ bool Merger::fit_entries(Run& run) const {
   const contract::Contract& contract = run.kernel->contract;
   CUdevice device = 0;
   std::string why = driver().ctx_get_device(&device) == CUDA_SUCCESS ? "" : "no device";
+  std::vector<std::uint64_t> known;
   for (std::size_t n = 0; n < contract.steps.size() && why.empty(); ++n) {
     const contract::Steps& steps = contract.steps[n];
     const launch::Entry& entry = run.kernel->steps[n];
@@ -192,8 +197,9 @@ bool Merger::fit_entries(Run& run) const {
     auto fitted = contract::fit(contract, steps, step_of(run.request, run.pointers[0]));
     if (!fitted)
       why = fitted.error();
-    else if (!std::ranges::all_of(fitted->ranges,
-                                  [&](const auto& range) { return is_private(range, device); }))
+    else if (!std::ranges::all_of(fitted->ranges, [&](const auto& range) {
+               return is_private(range, device, known);
+             }))
       why = "its arrays are not the device's alone";
     else
       run.entries.push_back({entry.function, steps.count, std::move(*fitted)});
