@@ -71,11 +71,15 @@ public:
 
   [[nodiscard]] const std::vector<Goal>& goals() const { return goals_; }
 
+  [[nodiscard]] bool is_late() const {
+    return options_.time.count() != 0 && std::chrono::steady_clock::now() - start_ > options_.time;
+  }
+
   // The same case gives the same outcome at any time.
   Outcome run_one(const Case& which) const {
     Outcome outcome;
     constexpr unsigned attempts = 5;
-    for (unsigned attempt = 0; attempt < attempts; ++attempt) {
+    for (unsigned attempt = 0; attempt < attempts && !is_late(); ++attempt) {
       const VerifyLaunch launch = cases_.make(which, attempt);
       outcome = compare(launch, which.index);
       if (outcome.kind != Outcome::Kind::left_out) break;
@@ -268,6 +272,7 @@ private:
   const VerifyOptions& options_;
   Cases cases_;
   std::vector<Goal> goals_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 void add(Counts& to, const Counts& from) {
@@ -297,18 +302,20 @@ public:
       if (result_.failure) break;
       seek(goal);
     }
+    result_.out_of_time = verifier_.is_late();
     return std::move(result_);
   }
 
 private:
   void run_all(const std::vector<Case>& cases) {
-    std::vector<Outcome> outcomes(cases.size());
+    std::vector<std::optional<Outcome>> outcomes(cases.size());
     std::atomic<std::uint64_t> next{0};
     std::atomic<bool> failed{false};
     const auto work = [&] {
       for (std::uint64_t i = next++; i < outcomes.size() && !failed; i = next++) {
+        if (verifier_.is_late()) return;
         outcomes[i] = verifier_.run_one(cases[i]);
-        if (outcomes[i].kind == Outcome::Kind::failed) failed = true;
+        if (outcomes[i]->kind == Outcome::Kind::failed) failed = true;
       }
     };
     const unsigned cores = std::max(std::thread::hardware_concurrency(), 1U);
@@ -317,8 +324,8 @@ private:
       workers.emplace_back(work);
     work();
     workers.clear();
-    for (const Outcome& outcome : outcomes)
-      collect(outcome);
+    for (const auto& outcome : outcomes)
+      if (outcome) collect(*outcome);
   }
 
   void collect(const Outcome& outcome) {
@@ -351,7 +358,7 @@ private:
     ++result_.goals;
     while (!reached(goal)) {
       Ways found;
-      if (options_.find_ways) found = verifier_.find_ways(goal);
+      if (options_.find_ways && !verifier_.is_late()) found = verifier_.find_ways(goal);
       if (found.impossible) {
         if (!std::exchange(goal.full_warp, false)) {
           --result_.goals;

@@ -15,6 +15,7 @@
 
 #include "simt/machine.hpp"
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -63,8 +64,9 @@ struct VerifyOptions {
   bool across_trips = false; // of the independent ones: see Schedule
   unsigned threads = 0;      // of the host; 0: as many as there are cores
   std::uint64_t budget = std::uint64_t{1} << 24;
-  bool defined_only = false; // leave out launches in which undefined values matter
-  FindWays find_ways;        // for places that the launches above do not reach; may be empty
+  std::chrono::milliseconds time{0}; // afterwards no further launch begins; 0: all are made
+  bool defined_only = false;         // leave out launches in which undefined values matter
+  FindWays find_ways; // for places that the launches above do not reach; may be empty
 };
 
 struct VerifyLaunch {
@@ -92,6 +94,7 @@ struct VerifyResult {
   Counts left, right;          // in lockstep, summed over the launches that are equal
   std::optional<VerifyFailure> failure;
   unsigned goals = 0;               // places that had to be reached
+  bool out_of_time = false;         // not all launches were made
   std::vector<std::string> missing; // those that were not, and what else is, for people
   // No difference was seen.
   [[nodiscard]] bool ok() const { return error.empty() && !failure && equal + idle != 0; }

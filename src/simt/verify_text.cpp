@@ -19,6 +19,7 @@ std::string missing_text(const VerifyResult& result) {
   if (result.races != 0)
     text += fmt::format("  {} launches differ, and the first version has a data race there: {}\n",
                         result.races, result.race_reason);
+  if (result.out_of_time) text += "  the time is over (--time)\n";
   if (result.equal == 0)
     text += "  nothing that writes could be compared\n";
   else if (result.equal < result.left_out)

@@ -65,12 +65,34 @@ public:
       if (shape.block.count() < 64) continue;
       if (!blocks.insert({shape.block.x, shape.block.y, shape.block.z}).second) continue;
       if (blocks.size() > 4 || found.ways.size() == 2) break; // such launches take long
-      try_shape({free_grid, shape.block}, found);
+      if (!try_large_grids(shape.block, found)) try_shape({free_grid, shape.block}, found);
     }
     return found;
   }
 
 private:
+  // Grids written down come first: guards on the size of a launch multiply its sizes, which are
+  // three in a kernel that walks along three axes, and products take the solver long.
+  bool try_large_grids(const Dim3& block, Ways& found) {
+    constexpr std::uint32_t along = 32; // as many as one block may do the work of
+    std::vector<std::uint32_t Dim3::*> axes;
+    for (const auto& [index, axis] : {std::pair(Special::ctaid_x, &Dim3::x),
+                                      {Special::ctaid_y, &Dim3::y},
+                                      {Special::ctaid_z, &Dim3::z}})
+      if (std::ranges::find(program_.specials, index) != program_.specials.end())
+        axes.push_back(axis);
+    if (axes.empty()) axes.push_back(&Dim3::x);
+    for (std::uint64_t blocks = 1024; blocks * block.count() <= most_threads; blocks *= 4) {
+      Dim3 grid{1, 1, 1};
+      std::uint64_t rest = blocks;
+      for (std::size_t n = 1; n < axes.size(); ++n)
+        rest /= grid.*axes[n] = along;
+      grid.*axes[0] = static_cast<std::uint32_t>(std::min<std::uint64_t>(rest, 65535));
+      if (try_shape({grid, block}, found) == Verdict::refuted) return true;
+    }
+    return false;
+  }
+
   // That must hold for a thread that executes the instruction.
   std::vector<Term> conditions(ptx::InstId inst) {
     const analysis::BlockId block = kernel_.cfg.block_of[inst];

@@ -190,10 +190,17 @@ int verify(Arguments arguments) {
   app.add_option("--schedules", wanted.options.schedules, "random ones of each kind (2)");
   app.add_flag("--across-trips", wanted.options.across_trips,
                "independent lanes may meet in different trips of a loop, as no hardware does");
+  app.add_option_function<double>(
+      "--time",
+      [&](double seconds) {
+        wanted.options.time = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
+      },
+      "seconds for a kernel, after which no further launch begins; 0: no limit (60)");
   app.add_option("--threads", wanted.options.threads, "of this machine (all)");
   app.add_option("--save", wanted.save,
                  "directory for a repro of a difference: both versions and a script");
   app.footer("  --block=XxYxZ  only this block\nOptions of the optimizer:\n" + optimizer_help());
+  wanted.options.time = std::chrono::seconds(60);
   Options options;
   int shown = 0;
   const int code =
