@@ -213,6 +213,8 @@ def could_see(lines):
     for kernel in ("sums", "fitted"):
         if not some(lambda l: l["kernel"] == kernel and "fewer" in l["way"] and l["resident"] < 2):
             yield f"{kernel} loses no blocks where it may"
+    if some(lambda l: l["way"] == "original" and l.get("written") == 0):
+        yield "an original writes nothing"
     if some(lambda l: "code" in l) and not some(lambda l: l["code"] == TOO_LARGE):
         yield "no launch was too large, although blocks were lost"
 

@@ -3,6 +3,8 @@
 #include "reuse/block_uniform.hpp"
 
 #include "emulator/kernel_text.hpp"
+#include "reuse/block_found.hpp"
+#include "reuse/trees.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -52,6 +54,9 @@ constexpr const char* functions = R"(
 .func (.param .b32 r) polls (.param .b64 x)
 { .reg .b32 %a; .reg .b64 %p; ld.param.b64 %p, [x]; ld.global.cg.b32 %a, [%p];
   st.param.b32 [r], %a; ret; }
+.func (.param .b32 r) looks (.param .b64 x)
+{ .reg .b32 %a; .reg .b64 %p; ld.param.b64 %p, [x]; ld.global.b32 %a, [%p];
+  st.param.b32 [r], %a; ret; }
 )";
 
 std::string with_functions(std::string text) {
@@ -60,7 +65,7 @@ std::string with_functions(std::string text) {
 
 // One that gets %r3 (or %rd1) and gives %r9.
 std::string call(const std::string& name) {
-  const bool address = name == "polls";
+  const bool address = name == "polls" || name == "looks";
   return fmt::format("{{ .param .{0} x1; .param .b32 r1; st.param.{0} [x1], {1};\n"
                      "call.uni (r1), {2}, (x1);\nld.param.b32 %r9, [r1]; }}",
                      address ? "b64" : "b32", address ? "%rd1" : "%r3", name);
@@ -118,6 +123,11 @@ TEST(BlockUniform, EachHasItsReason) {
       {"setp.lt.u32 %p3, %r6, %r7;", "reads the address of shared memory"},
       {"sub.u32 %r9, %r6, %r5;", "reads the address of shared memory"},
       {"sub.u32 %r9, %r3, %r5;", "reads the address of shared memory"},
+      {"sub.u32 %r10, %r3, %r5;\nld.shared.u32 %r9, [%r10];", "reads the address of shared memory"},
+      {"mad.lo.u32 %r10, %r5, 2, %r3;\nld.shared.u32 %r9, [%r10];",
+       "reads the address of shared memory"},
+      {"mad.hi.u32 %r10, %r3, 2, %r5;\nld.shared.u32 %r9, [%r10];",
+       "reads the address of shared memory"},
       {"mul.lo.u32 %r9, %r5, 2;", "reads the address of shared memory"},
       {"mad.lo.u32 %r9, %r5, 2, %r3;", "reads the address of shared memory"},
       {"shfl.sync.bfly.b32 %r9, %r5, 1, 31, -1;", "reads the address of shared memory"},
@@ -143,6 +153,10 @@ TEST(BlockUniform, EachHasItsReason) {
       {"@%p1 bra L;\nadd.u32 %r9, %r3, 1;\nM:\nadd.u32 %r9, %r3, 2;\nbra N;\nO:\n"
        "mov.u32 %r9, 2;\nbra.uni P;\nL:\nbra M;\nN:\nsetp.lt.u32 %p3, %r3, 4;\n@%p3 bra O;\nP:\n"
        "bar.sync 0;",
+       "not meet again"},
+      // Another branch leads into the middle of what copies would run by themselves.
+      {"mov.u32 %r9, 0;\n@%p2 bra L;\n@%p1 bra M;\nadd.u32 %r9, %r3, 1;\nL:\n"
+       "add.u32 %r9, %r9, 2;\nM:\nbar.sync 0;",
        "not meet again"},
       {"add.cc.u32 %r9, %r4, %r4;\naddc.u32 %r9, %r9, 0;\nbar.sync 0;", "carry"},
   };
@@ -175,7 +189,7 @@ TEST(BlockUniform, ThreadsMayMeet) {
 }
 
 TEST(BlockUniform, CallsOfLeaves) {
-  constexpr std::size_t last = 8;
+  constexpr std::size_t last = 9;
   const Found leaf(call("leaf"), last);
   EXPECT_EQ(leaf.plan.refused.text, "");
   ASSERT_EQ(leaf.plan.regions.size(), 1U); // from the store of the argument to the result
@@ -200,6 +214,58 @@ TEST(BlockUniform, CallsOfLeaves) {
   EXPECT_EQ(inside.plan.refused.text, "");
   ASSERT_EQ(inside.plan.regions.size(), 1U); // that of the branch has it
   EXPECT_EQ(inside.plan.regions[0].opens, ptx::none);
+}
+
+// What it has loaded may be another word in each copy.
+TEST(BlockUniform, WhatAFunctionHasLoadedDiffers) {
+  const std::string word = "mul.wide.u32 %rd6, %r4, 4;\nadd.s64 %rd6, %rd1, %rd6;\n";
+  const std::string there = "\nmul.wide.u32 %rd7, %r9, 4;\nadd.s64 %rd7, %rd1, %rd7;\n"
+                            "ld.global.nc.u32 %r9, [%rd7];";
+  const test::block::Found found(
+      with_functions(kernel(word + test::replaced(call("looks"), "%rd1", "%rd6") + there)),
+      {.factors = {1, 2, 1}}, 9);
+  EXPECT_EQ(found.plan.refused.text, "");
+  EXPECT_THAT(found.sources(), testing::Contains("load load"));
+  EXPECT_THAT(found.sources(), testing::Each(testing::AnyOf("load load", "load")));
+}
+
+TEST(BlockUniform, LoadsWhereCopiesPartAreTheirOwn) {
+  const test::block::Found found(kernel("ld.global.nc.u32 %r8, [%rd1];\n@%p1 bra L;\n"
+                                        "ld.global.nc.u32 %r9, [%rd1];\nL:\nbar.sync 0;"));
+  EXPECT_EQ(found.plan.regions.size(), 1U);
+  EXPECT_THAT(found.sources(), testing::ElementsAre("load", "load load"));
+}
+
+// Warps may come to one barrier at several places, so all of its kind stand as often.
+TEST(BlockUniform, BarriersThatCombineAreEachCopysOwn) {
+  const Found found("@%p2 bra L;\nbar.red.popc.u32 %r9, 0, %p1;\nbra M;\nL:\n"
+                    "bar.red.popc.u32 %r9, 0, %p2;\nM:");
+  ASSERT_EQ(found.plan.refused.text, "");
+  unsigned barriers = 0;
+  for (const ptx::Inst& inst : found.emulated.kernel.body.insts) {
+    if (inst.op != ptx::Op::bar) continue;
+    ++barriers;
+    EXPECT_TRUE(found.plan.variance.is_apart(found.emulated.kernel.body, inst));
+  }
+  EXPECT_EQ(barriers, 2U);
+}
+
+// Whether an index wraps a thread could only ask for itself.
+TEST(BlockUniform, NothingRestsOnChecksOfIndices) {
+  const std::string rows = "mul.wide.s32 %rd8, %r1, 4;\nadd.s64 %rd9, %rd4, %rd8;\n"
+                           "ld.global.nc.u32 %r8, [%rd4];\nld.global.nc.u32 %r9, [%rd9];\n";
+  const auto sources = [&](const std::string& barrier) {
+    return test::block::find(rows + barrier + "st.global.u32 [%rd5], %r9;\nret;").sources();
+  };
+  EXPECT_THAT(sources(""), testing::Contains(HasSubstr("?")));
+  EXPECT_THAT(sources("bar.sync 0;\n"), Not(testing::Contains(HasSubstr("?"))));
+}
+
+// Along the other axis everything would be fine.
+TEST(BlockUniform, AnIndexOfHalfAWordIsNotReplaced) {
+  const test::block::Found two = test::block::find(
+      "mov.u16 %rs1, %ctaid.x;\nst.global.u16 [%rd5], %rs1;\nret;", {.factors = {2, 2, 1}});
+  EXPECT_THAT(two.plan.refused.text, HasSubstr("reads %ctaid.x in an unusual width"));
 }
 
 TEST(BlockUniform, VariablesOfEachCopy) {

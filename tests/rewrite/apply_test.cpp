@@ -69,6 +69,44 @@ TEST_F(Applied, DeclarationsOfTheRewriteHideNothing) {
               HasSubstr("another register"));
 }
 
+// All that is kept in the block would be another register, which is no harm if it is one like it.
+TEST_F(Applied, WhatIsKeptKeepsItsType) {
+  const std::string text =
+      test::kernel_text("{ mov.u32 %r7, 9; st.global.u32 [%rd2+8], %r7; }\n" + std::string(body));
+  EXPECT_EQ(put("mov.u32 %r7", outer, ".reg .b32 %r7;\n", text), "");
+  EXPECT_THAT(put("mov.u32 %r7", outer, ".reg .f32 %r7;\n", text), HasSubstr("another type"));
+}
+
+TEST_F(Applied, WhatIsKeptKeepsItsMeaning) {
+  const std::string text = test::kernel_text(
+      ".shared .align 4 .b8 s[256];\n{ mov.u32 %r7, s; st.shared.u32 [%r7], %r7; }\n" +
+      std::string(body));
+  EXPECT_EQ(put("mov.u32 %r7", outer, ".reg .b32 %t;\n", text), "");
+  EXPECT_THAT(put("mov.u32 %r7", outer, ".reg .b32 s;\n", text), HasSubstr("something else"));
+}
+
+// Two that are declared by their whole names.
+TEST_F(Applied, TheInnermostDeclarationCounts) {
+  const ptx::Module module = ptx::parse(
+      test::kernel_text(".reg .b32 %x;\nmov.u32 %x, 1;\n{ .reg .b32 %x; mov.u32 %x, 2;\n"
+                        "st.global.u32 [%rd2], %x; }\nst.global.u32 [%rd2+4], %x;\nret;"),
+      "test.ptx");
+  const ptx::Body resolved = ptx::resolve(module, module.functions[0]);
+  const rewrite::Names names(resolved);
+  std::vector<std::pair<ptx::InstId, ptx::RegId>> stores;
+  for (ptx::InstId i = 0; i < resolved.insts.size(); ++i)
+    if (resolved.insts[i].op == ptx::Op::st)
+      stores.emplace_back(i, resolved.src(resolved.insts[i])[0].id);
+  ASSERT_EQ(stores.size(), 2U);
+  const auto [inside, inner_x] = stores[0];
+  const auto [behind, outer_x] = stores[1];
+  ASSERT_NE(inner_x, outer_x);
+  EXPECT_TRUE(names.known_at(inner_x, inside));
+  EXPECT_TRUE(names.known_at(outer_x, behind));
+  EXPECT_FALSE(names.known_at(outer_x, inside));
+  EXPECT_FALSE(names.known_at(inner_x, behind));
+}
+
 TEST_F(Applied, OwnNamesNeedAMark) {
   EXPECT_THAT(put(outer, outer, "mov.u32 {4}, %r3;\n"), HasSubstr("declares a register"));
   EXPECT_THAT(put(outer, outer, "mov.u32 {4}, %r59;\n"), HasSubstr("declares a register"));

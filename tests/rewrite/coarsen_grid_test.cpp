@@ -184,7 +184,10 @@ TEST(CoarsenGrid, ThreadsThatLeaveInLaunchesOfEverySize) {
   for (const std::string leave :
        {"setp.gt.u32 %p1, %r3, 2;\n@%p1 bra done;", "setp.le.u32 %p1, %r3, 2;\n@!%p1 bra done;",
         "setp.gt.u32 %p1, %r3, 2;\n@%p1 ret;", "setp.le.u32 %p1, %r3, 2;\n@!%p1 exit;",
-        "setp.gt.u32 %p1, %r6, 40;\n@%p1 bra done;", "setp.gt.u32 %p1, %r6, 40;\n@%p1 ret;"}) {
+        "setp.gt.u32 %p1, %r6, 40;\n@%p1 bra done;", "setp.gt.u32 %p1, %r6, 40;\n@%p1 ret;",
+        // The first of two blocks that would be merged, and not the second.
+        "and.b32 %r13, %r7, 1;\nsetp.eq.u32 %p1, %r13, 0;\n@%p1 bra done;",
+        "and.b32 %r13, %r7, 1;\nsetp.eq.u32 %p1, %r13, 0;\n@%p1 ret;"}) {
     std::string source = lengthened(count_of_threads(one_sum + "\n" + leave));
     source.replace(source.rfind("ret;"), 4, "done:\nret;");
     const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = 640});
