@@ -10,16 +10,17 @@ namespace {
 // Less is within what the model does not know. As fitted on every second kernel of the suites, in
 // launches of an eighth to 64 waves, and judged on the others (bench/launcher --policy).
 constexpr double worth_it = 1.08, worth_it_small = 1.06, small_waves = 8;
-// Where a row of the block is shorter than a warp, its warps hold several rows already, and share
-// some of what merged rows would share.
-constexpr double worth_it_narrow = 1.15;
-// Eight copies need more registers and more of the caches than four: they have to promise more.
+// Of what merging blocks gains along an axis along which a warp of the block extends already, other
+// than a whole row of it: its threads share through the first cache what merged ones would share.
+constexpr double left_within_warp = 0.4;
+// Eight copies need more registers and more of the caches than four: they have to promise more,
+// most of all along x, where nothing is shared but what it takes to start blocks.
 constexpr unsigned many_copies = 8;
-constexpr double worth_many = 1.07;
+constexpr double worth_many = 1.02, worth_many_along_x = 1.07;
 constexpr unsigned least_blocks = 2; // of a variant, for each multiprocessor
 // Of remapped threads, in sectors of a warp: what else a warp does, and what a launch takes before
-// and behind its waves. As fitted on two of the three kernels of suite U and judged on the third.
-constexpr double other_work = 100, launch_work = 150;
+// and behind its waves. As fitted on one of the three kernels of suite U and judged on the others.
+constexpr double other_work = 100, launch_work = 250;
 
 bool launches(const Entry& entry, const Dims& block) {
   return entry.function != nullptr &&
@@ -91,17 +92,19 @@ unsigned kept(const Shape& shape) {
   return original.least < chosen.least || original.at(0.5) < chosen.at(0.25) ? 0 : shape.by_model;
 }
 
-// A prediction that has to be larger to be believed is made smaller.
-double believed(const contract::Variant& variant, double predicted) {
-  return count(variant.divide) >= many_copies ? predicted / worth_many : predicted;
-}
-
-// What a variant has to promise in this launch.
-double least_promise(const contract::Variant& variant, const Shape& shape) {
-  const double usual = shape.waves < small_waves ? worth_it_small : worth_it;
-  const bool merges_rows = count(variant.divide) > 1 && variant.divide[0] == 1;
-  return merges_rows && shape.block[0] < contract::warp_lanes ? std::max(usual, worth_it_narrow)
-                                                              : usual;
+// As much of a prediction as is believed of this block.
+double believed(const contract::Variant& variant, const Shape& shape, double predicted) {
+  const unsigned copies = count(variant.divide);
+  if (copies == 1) return predicted;
+  const contract::Lanes lanes = contract::lanes_of(shape.block);
+  const bool several_rows = lanes[0] < contract::warp_lanes,
+             within_warp = (variant.divide[0] > 1 && lanes[0] > 1) ||
+                           (variant.divide[1] > 1 && lanes[1] > 1) ||
+                           (variant.divide[2] > 1 && lanes[2] > 1);
+  if (several_rows && within_warp && predicted > 1)
+    predicted = 1 + left_within_warp * (predicted - 1);
+  if (copies < many_copies) return predicted;
+  return predicted / (variant.divide[0] > 1 ? worth_many_along_x : worth_many);
 }
 
 } // namespace
@@ -145,13 +148,12 @@ unsigned best_by_model(const contract::Contract& contract, const Shape& shape) {
         shape.predicted[n] > shape.predicted[best])
       best = n;
   const double unchanged = shape.predicted[best];
+  const double least = shape.waves < small_waves ? worth_it_small : worth_it;
   double most = 0;
   for (unsigned n = 1; n < shape.predicted.size(); ++n) {
     const contract::Variant& variant = contract.variants[n];
-    const double promised = believed(variant, shape.predicted[n]);
-    if (!shape.usable[n] || promised <= most ||
-        promised <= least_promise(variant, shape) * unchanged)
-      continue;
+    const double promised = believed(variant, shape, shape.predicted[n]);
+    if (!shape.usable[n] || promised <= most || promised <= least * unchanged) continue;
     best = n;
     most = promised;
   }

@@ -125,25 +125,29 @@ TEST_F(EngineTest, FewerCopiesWhereManyPromiseLittleMore) {
   EXPECT_EQ(picked(1.65), "k__ptxasw_x2");
 }
 
-// A warp of a block that is 16 threads wide has two rows already.
-TEST_F(EngineTest, MergedRowsOfNarrowBlocksHaveToPromiseMore) {
-  const auto picked = [](double gain, unsigned wide) {
+// A warp of a block that is 16 threads wide has two rows already, and none above each other.
+TEST_F(EngineTest, RowsThatAWarpHasAlreadyGainLess) {
+  const auto picked = [](double gain, unsigned wide, unsigned axis) {
     Program p;
     contract::Contract contract = test::contract_of("k");
     contract.variants.pop_back();
-    contract.variants[1].divide = {1, 2, 1};
+    contract.variants[1].divide = {1, 1, 1};
+    contract.variants[1].divide.at(axis) = 2;
     contract.variants[1].gains = {{64, {1, 1, gain, gain, gain, gain, gain, gain, gain}}};
     p.module.globals[contract::symbol_of("k")] = contract::encode(contract);
     Engine engine(read_settings(""));
-    Request tall = p.request();
-    tall.grid = {1, 50, 1};
-    tall.block = {wide, 128 / wide, 1};
-    engine.launch(tall, direct);
+    Request large = p.request();
+    large.grid = {2, 6, 6};
+    large.block = {wide, 128 / wide, 1};
+    engine.launch(large, direct);
     return launched().back().entry;
   };
-  EXPECT_EQ(picked(1.1, 32), "k__ptxasw_x2");
-  EXPECT_EQ(picked(1.1, 16), "k");
-  EXPECT_EQ(picked(1.2, 16), "k__ptxasw_x2");
+  const std::string merged = "k__ptxasw_x2";
+  EXPECT_EQ(picked(1.1, 32, 1), merged);
+  EXPECT_EQ(picked(1.1, 16, 1), "k") << "which counts as 1.04";
+  EXPECT_EQ(picked(1.1, 16, 0), "k");
+  EXPECT_EQ(picked(1.1, 16, 2), merged);
+  EXPECT_EQ(picked(1.3, 16, 1), merged);
 }
 
 // Its lanes run along the slow axis, and those of the other entry would run along the fast one.
