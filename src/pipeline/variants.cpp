@@ -3,13 +3,13 @@
 
 #include "contract/reshape.hpp"
 #include "cost/accesses.hpp"
-#include "cost/launched.hpp"
 #include "emulator/emulate.hpp"
 #include "pipeline/coarsen_search.hpp"
 #include "pipeline/contraction_search.hpp"
 #include "pipeline/judgement.hpp"
 #include "pipeline/kernel_job.hpp"
 #include "pipeline/step_entries.hpp"
+#include "pipeline/variant_ways.hpp"
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
 #include "reuse/remap.hpp"
@@ -34,20 +34,6 @@ using contract::Kind;
 using contract::Rest;
 using contract::Variant;
 
-constexpr std::array<unsigned, 5> block_sizes{64, 128, 256, 512, 1024};
-constexpr std::array<unsigned, 3> copy_counts{2, 4, 8};
-constexpr double least_gain = 1.02; // in some launch
-// Small launches of kernels that ask for the size of the launch ran at 0.976 to 1.00, 0.992 on
-// average (bench/results/h200/launches-auto.md).
-constexpr double asked_for_size = 0.985;
-// Blocks of another shape that a launcher may try, of kernels that ask for their place along one,
-// two or three axes.
-constexpr std::array<std::array<unsigned, 3>, 4> lines{
-    {{128, 0, 0}, {256, 0, 0}, {512, 0, 0}, {1024, 0, 0}}};
-constexpr std::array<std::array<unsigned, 3>, 6> planes{
-    {{128, 1, 0}, {256, 1, 0}, {512, 1, 0}, {32, 4, 0}, {32, 8, 0}, {64, 8, 0}}};
-constexpr std::array<std::array<unsigned, 3>, 6> boxes{
-    {{128, 1, 1}, {256, 1, 1}, {512, 1, 1}, {32, 8, 1}, {32, 4, 4}, {1, 2, 64}}};
 constexpr unsigned most_parameter_bytes = 4096;
 
 // What a kernel may become, if that can be kept.
@@ -62,13 +48,6 @@ struct Proposal {
 struct Entry {
   Variant variant;
   std::string text; // empty: an entry before has it
-};
-
-// A way to coarsen, with what it gains by launch.
-struct Way {
-  Coarsening how;
-  std::vector<contract::Gain> gains;
-  double best = 0;
 };
 
 bool is_kernel(const ptx::Function& function) {
@@ -122,38 +101,6 @@ std::optional<unsigned> bytes_of(const std::vector<contract::Place>& places) {
   return static_cast<unsigned>(end);
 }
 
-// For each number of copies the way that gains most in some launch; and one that leaves x alone.
-std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& choices) {
-  CoarsenBaseline original = choices.original;
-  original.bounded = true; // the launcher asks the driver whether a block launches
-  std::map<unsigned, Way> best;
-  Way beside_x; // for grids of one block along x
-  for (const CoarsenCandidate& candidate : choices.candidates) {
-    const unsigned copies = candidate.how.copies();
-    if (std::ranges::find(copy_counts, copies) == copy_counts.end()) continue;
-    if (!cost::why_not(original, candidate).empty()) continue;
-    Way way{.how = candidate.how, .gains = {}};
-    way.how.least_threads = 0;
-    for (const unsigned threads : block_sizes) {
-      contract::Gain& gain = way.gains.emplace_back(contract::Gain{.threads = threads});
-      for (std::size_t n = 0; n < contract::waves.size(); ++n) {
-        gain.by_waves[n] =
-            cost::launched_gain(profile, original, candidate, threads, contract::waves[n]);
-        way.best = std::max(way.best, gain.by_waves[n]);
-      }
-    }
-    if (way.how.factors[0] == 1 && way.best > std::max(least_gain, beside_x.best)) beside_x = way;
-    if (way.best > std::max(least_gain, best[copies].best)) best[copies] = std::move(way);
-  }
-  std::vector<Way> result;
-  for (auto& [copies, way] : best)
-    if (way.best > 0) result.push_back(std::move(way));
-  const auto along_x = [](const Way& way) { return way.how.factors[0] > 1; };
-  if (beside_x.best > 0 && std::ranges::all_of(result, along_x))
-    result.push_back(std::move(beside_x));
-  return result;
-}
-
 Options only_coarsening(Options options) {
   options.variants = false;
   options.shuffle = ShuffleMode::none;
@@ -169,55 +116,6 @@ Options only_coarsening(Options options) {
   options.effort = Effort::thorough;
   options.remaps.clear();
   return options;
-}
-
-// What the standard form gains, and the kernel as it was, where that is told by the size of the
-// launch alone: one that is too small for its blocks to be merged runs the original body behind a
-// question, and would better not be asked.
-struct Asked {
-  std::vector<contract::Gain> standard, original;
-};
-std::optional<Asked> asked_gains(const KernelReport& report, const Options& options,
-                                 const cost::Profile& profile) {
-  const auto chosen = std::ranges::find_if(report.weighed.ways, &CoarsenCandidate::chosen);
-  const bool is_merged_only = report.shuffles + report.moves + report.carried == 0 &&
-                              options.rotate == RotateMode::none &&
-                              options.rounds == RoundsMode::none && options.remaps.empty();
-  if (chosen == report.weighed.ways.end() || !is_merged_only) return std::nullopt;
-  const double held = static_cast<double>(profile.processors) * profile.threads_per_sm;
-  contract::Gain standard{.threads = block_sizes.front()}, original = standard;
-  for (std::size_t n = 0; n < contract::waves.size(); ++n) {
-    const bool is_small =
-        contract::waves[n] * held < static_cast<double>(chosen->how.least_threads);
-    standard.by_waves[n] = is_small ? asked_for_size : 1;
-    original.by_waves[n] = is_small ? 1 : 0;
-  }
-  return Asked{{standard}, {original}};
-}
-
-// "block:32x8x1"
-std::string name_of_block(const std::array<unsigned, 3>& block) {
-  return fmt::format("block:{}x{}x{}", block[0], std::max(block[1], 1U), std::max(block[2], 1U));
-}
-
-// The shapes of blocks worth a try, each as a variant of the one entry.
-std::vector<Variant> shapes_of(const std::array<bool, 3>& axes) {
-  std::vector<Variant> shapes;
-  const auto add = [&](std::array<unsigned, 3> block) {
-    if (!axes[1] && axes[2]) std::swap(block[1], block[2]);
-    shapes.push_back({.name = name_of_block(block),
-                      .kind = Kind::reshaped,
-                      .rest = Rest::reshaped,
-                      .block = block,
-                      .gains = {}});
-  };
-  if (axes[1] && axes[2])
-    std::ranges::for_each(boxes, add);
-  else if (axes[1] || axes[2])
-    std::ranges::for_each(planes, add);
-  else
-    std::ranges::for_each(lines, add);
-  return shapes;
 }
 
 Options only_remapping(const Options& options) {
@@ -349,11 +247,12 @@ private:
     if (profile == nullptr || open.empty()) return;
     Report trials;
     choose_coarsenings(module_, open, options, assembler_, trials);
-    std::vector<std::vector<Proposal>> rounds(copy_counts.size() + 1);
+    std::vector<std::vector<Proposal>> rounds;
     for (KernelJob* job : open) {
       std::size_t round = 0;
       for (Way& way : best_ways(*profile, job->ways())) {
         Coarsened made = job->coarsened(way.how);
+        if (round == rounds.size()) rounds.emplace_back();
         rounds.at(round++).push_back(
             {find_kernel(module_, job->name()),
              std::move(made.edits),
