@@ -114,6 +114,7 @@ private:
     if (asks_version) return version();
     if (auto why = reason_to_leave()) return pass_through(*why);
     if (auto why = read_inputs()) return pass_through(*why);
+    environment.use_large_pages(); // of every ptxas from here on, the one that we become included
     if (auto why = optimize()) return fall_back(*why);
     if (interrupted != 0) return end_like({.interrupted = interrupted});
     if (!is_any_changed())
@@ -391,10 +392,8 @@ private:
     run_this.output = output->descriptor();
     run_this.error = error->descriptor();
     rewind_input();
-    Environment tuned = environment;
-    tuned.use_large_pages();
-    return {run(run_this, std::move(tuned)).value_or(Ended{.code = failure_code}),
-            output->content(), error->content()};
+    return {run(run_this, environment).value_or(Ended{.code = failure_code}), output->content(),
+            error->content()};
   }
 
   [[nodiscard]] std::string errors_to_show() const {

@@ -98,11 +98,9 @@ std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
                         .output = run.messages.descriptor(),
                         .error = run.messages.descriptor()});
   }
-  Environment tuned = environment;
-  tuned.use_large_pages();
   const unsigned at_once = std::clamp(std::thread::hardware_concurrency(), 1U, most_at_once);
   Patiently limits(requests, patience);
-  const std::vector<Ended> ended = run_all(std::move(commands), std::move(tuned), at_once, limits);
+  const std::vector<Ended> ended = run_all(std::move(commands), environment, at_once, limits);
   for (std::size_t n = 0; n < ended.size(); ++n) {
     interrupted = std::max(interrupted, ended[n].interrupted);
     if (ended[n].ok())
@@ -123,8 +121,10 @@ std::vector<std::optional<Assembled>> Ptxas::assemble(std::span<const AssemblyRe
     if (request.line_info) words.emplace_back("-lineinfo");
     return words;
   };
-  return assemble_all(program_, Environment::current(), requests, arguments, patience_,
-                      interrupted_, refusal_);
+  Environment environment = Environment::current();
+  environment.use_large_pages();
+  return assemble_all(program_, environment, requests, arguments, patience_, interrupted_,
+                      refusal_);
 }
 
 } // namespace ptxasw::driver
