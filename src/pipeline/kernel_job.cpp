@@ -98,6 +98,10 @@ struct KernelJob::Impl {
         *kernel_, *solver_, options_.rotate, options_.rotate_trips, architecture(),
         {.no_index_wrap = assumed("no-index-wrap"), .paranoid = options_.paranoid});
     rounds_ = choose_rounds(*kernel_, *solver_, options_.rounds, architecture(), block_shape());
+    if (nothing_will_come()) {
+      report_.analyzed = true;
+      return;
+    }
     const rewrite::Freedom freedom = rewrite::count_freedom(kernel_->body);
     report_.fusable = freedom.fusable;
     report_.foldable = freedom.foldable;
@@ -120,10 +124,19 @@ struct KernelJob::Impl {
     kernel_->context->allow(budget.allowance()); // for all edits together, those of trials included
   }
 
+  // Nothing was found that could be done, and nobody reads what else there is to say.
+  [[nodiscard]] bool nothing_will_come() const {
+    return !options_.details && purpose_ != Purpose::analyze && rotation_.plan.loops.empty() &&
+           rounds_.plan.stretches.empty() && !covers_any(plan_) && asked().copies() == 1 &&
+           !options_.coarsen_auto && options_.remaps.empty() && !further_entries(options_);
+  }
+
+  [[nodiscard]] static bool covers_any(const reuse::LanePlan& plan) {
+    return std::ranges::any_of(plan.loads, [](const Load& load) { return load.cover.has_value(); });
+  }
+
   [[nodiscard]] bool shuffles() const {
-    return options_.shuffle != ShuffleMode::none &&
-           std::ranges::any_of(plan_.loads,
-                               [](const Load& load) { return load.cover.has_value(); });
+    return options_.shuffle != ShuffleMode::none && covers_any(plan_);
   }
 
   // Why the bits of results could change although each operation stays what it is; empty if they
@@ -431,6 +444,7 @@ struct KernelJob::Impl {
     const bool columns = options_.shuffle == ShuffleMode::columns;
     if (!columns && options_.shuffle != ShuffleMode::automatic)
       return; // none: the report shows what could be
+    if (!covers_any(plan)) return;
     const cost::Profile* profile = cost::find_profile(architecture());
     double before = 0, saved = 0;
     for (Load& load : plan.loads) {

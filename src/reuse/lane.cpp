@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace ptxasw::reuse {
 
@@ -63,21 +64,40 @@ public:
 
 private:
   bool any_could_pay(LanePlan& plan) {
+    std::vector<std::size_t> eligible;
+    bool at_distance = false;
     for (std::size_t e = 0; e < k_.trace.events.size(); ++e) {
       if (event(e).kind != EventKind::load) continue;
       Load load{.event = e};
       describe(load);
       if (ineligible(event(e)).empty()) {
-        const auto candidates = candidates_for(e);
-        if (std::ranges::any_of(candidates, [&](const Candidate& candidate) {
-              return options_.could_pay(load, candidate.delta);
-            }))
-          return true;
-        add_source(e, plan.loads.size());
+        eligible.push_back(plan.loads.size());
+        at_distance |= options_.could_pay(load, 1);
       }
       plan.loads.push_back(std::move(load));
     }
-    return false;
+    return at_distance ? any_candidate_could_pay(plan, eligible) : any_again(plan, eligible);
+  }
+
+  // Where another lane's value pays for no load, only loads of the same bytes again are of use.
+  bool any_again(const LanePlan& plan, const std::vector<std::size_t>& eligible) {
+    std::unordered_set<std::uint32_t> seen;
+    return std::ranges::any_of(eligible, [&](std::size_t n) {
+      const Load& load = plan.loads[n];
+      const bool is_first = seen.insert(relaxed_.of(event(load.event).address).id).second;
+      return !is_first && options_.could_pay(load, 0);
+    });
+  }
+
+  bool any_candidate_could_pay(const LanePlan& plan, const std::vector<std::size_t>& eligible) {
+    return std::ranges::any_of(eligible, [&](std::size_t n) {
+      const Load& load = plan.loads[n];
+      const auto candidates = candidates_for(load.event);
+      add_source(load.event, n);
+      return std::ranges::any_of(candidates, [&](const Candidate& candidate) {
+        return options_.could_pay(load, candidate.delta);
+      });
+    });
   }
 
   struct Candidate {

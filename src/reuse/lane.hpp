@@ -51,7 +51,7 @@ struct LaneOptions {
   bool paranoid = false;                // Z3 repeats every normal-form proof
   std::array<std::uint32_t, 3> block{}; // known block shape, zeros where unknown
   // Where no load can pay, if the lane at this distance had its value, none is looked at further,
-  // and none is covered. Empty: any could.
+  // and none is covered. What does not pay at distance 1 pays at none but 0. Empty: any could.
   std::function<bool(const Load&, int delta)> could_pay;
 };
 

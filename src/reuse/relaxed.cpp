@@ -1,6 +1,7 @@
 // Structural recursion with a memo; whatever is not a sum, product or change of width is a leaf.
 #include "reuse/relaxed.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace ptxasw::reuse {
@@ -59,22 +60,25 @@ Term Relaxed::of(Term t) {
 }
 
 Stride Relaxed::stride(Term t, Term variable) {
-  Stride result{.kind = Stride::Kind::constant, .term = c_.constant(64, 0)};
-  if (!variable.valid()) return result;
+  if (!variable.valid())
+    return {.kind = Stride::Kind::constant, .bytes = 0, .term = c_.constant(64, 0)};
+  const std::uint64_t key = (std::uint64_t{t.id} << 32) | variable.id;
+  if (const auto found = strides_.find(key); found != strides_.end()) return found->second;
+  return strides_.emplace(key, find_stride(t, variable)).first->second;
+}
+
+Stride Relaxed::find_stride(Term t, Term variable) {
+  Stride result{.kind = Stride::Kind::constant, .bytes = 0, .term = c_.constant(64, 0)};
   const Term wide = widen(variable);
   for (const sym::Monomial& monomial : c_.poly(of(t)).terms) {
-    bool linear = false;
+    const auto linear = std::ranges::find(monomial.factors, wide);
+    for (auto factor = monomial.factors.begin(); factor != monomial.factors.end(); ++factor)
+      if (factor != linear && c_.depends_on(*factor, variable)) return {};
+    if (linear == monomial.factors.end()) continue;
     Term coefficient = c_.constant(64, monomial.coefficient);
-    for (const Term factor : monomial.factors) {
-      if (factor == wide && !linear) {
-        linear = true;
-      } else if (c_.depends_on(factor, variable)) {
-        return {};
-      } else {
-        coefficient = c_.mul(coefficient, factor);
-      }
-    }
-    if (linear) result.term = c_.add(result.term, coefficient);
+    for (auto factor = monomial.factors.begin(); factor != monomial.factors.end(); ++factor)
+      if (factor != linear) coefficient = c_.mul(coefficient, *factor);
+    result.term = c_.add(result.term, coefficient);
   }
   if (const auto bytes = c_.value(result.term)) {
     result.bytes = static_cast<std::int64_t>(static_cast<std::uint64_t>(*bytes));

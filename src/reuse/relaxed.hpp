@@ -46,10 +46,12 @@ public:
 
 private:
   sym::Term widen(sym::Term leaf);
+  Stride find_stride(sym::Term t, sym::Term variable);
 
   sym::Context& c_;
   sym::Term axis_;
   std::unordered_map<std::uint32_t, sym::Term> memo_;
+  std::unordered_map<std::uint64_t, Stride> strides_; // by term and variable
 };
 
 } // namespace ptxasw::reuse

@@ -370,6 +370,7 @@ private:
 } // namespace
 
 std::vector<ptx::Edit> rotate(const emulator::Kernel& kernel, reuse::RotationPlan& plan) {
+  if (plan.loops.empty()) return {}; // names are looked for only where some are needed
   return Rotator(kernel, plan).run();
 }
 

@@ -469,6 +469,7 @@ bool nameable(const emulator::Kernel& kernel, const Names& names, const Rounds& 
 
 std::vector<ptx::Edit> rounds_in_registers(const emulator::Kernel& kernel, reuse::RoundsPlan& plan,
                                            const std::array<std::uint32_t, 3>& block) {
+  if (plan.stretches.empty()) return {};
   const ptx::Module& module = *kernel.body.module;
   const Names names(kernel.body);
   std::erase_if(plan.stretches, [&](const Rounds& r) {

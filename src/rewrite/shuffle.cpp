@@ -245,6 +245,8 @@ private:
 } // namespace
 
 std::vector<ptx::Edit> shuffle(const emulator::Kernel& kernel, reuse::LanePlan& plan, Emit emit) {
+  const auto is_covered = [](const reuse::Load& load) { return load.cover.has_value(); };
+  if (std::ranges::none_of(plan.loads, is_covered)) return {}; // no names are needed
   return Emitter(kernel, plan, emit).run();
 }
 

@@ -171,7 +171,7 @@ void Context::spend(std::uint64_t steps) const {
 }
 void Context::hold(std::ptrdiff_t bytes) {
   impl_->held += static_cast<std::size_t>(bytes);
-  impl_->check_allowance();
+  impl_->check_memory();
 }
 std::uint64_t Context::spent() const {
   return impl_->spent;

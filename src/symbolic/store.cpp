@@ -51,11 +51,15 @@ void Context::Impl::check_allowance() const {
                1;
   if (spent >= allowance.steps)
     throw BudgetSpent(BudgetSpent::Of::work, "time budget of the analysis spent");
-  if (allowance.bytes != Allowance{}.bytes && memory() + held > allowance.bytes)
-    throw BudgetSpent(BudgetSpent::Of::memory, "memory budget of the analysis spent");
+  check_memory();
   if (allowance.clock != Allowance{}.clock && processor_time() - began > allowance.clock)
     throw BudgetSpent(BudgetSpent::Of::clock,
                       "the clock stopped the analysis, which is not counted well here");
+}
+
+void Context::Impl::check_memory() const {
+  if (allowance.bytes != Allowance{}.bytes && memory() + held > allowance.bytes)
+    throw BudgetSpent(BudgetSpent::Of::memory, "memory budget of the analysis spent");
 }
 
 template <class T> const T* Context::Impl::store(std::span<const T> values) {

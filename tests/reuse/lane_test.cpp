@@ -69,6 +69,22 @@ TEST(Lane, AsFewDirectLoadsAsPossible) {
   }
 }
 
+// Nothing but a repeated load pays, or nothing but another lane's.
+TEST(Lane, LooksFurtherOnlyWhereALoadCouldPay) {
+  constexpr const char* neighbours =
+      "ld.global.f32 %f1, [%rd4];\nld.global.f32 %f2, [%rd4+4];\nret;";
+  constexpr const char* again = "ld.global.f32 %f1, [%rd4];\nld.global.f32 %f2, "
+                                "[%rd4+4096];\nld.global.f32 %f3, [%rd4];\nret;";
+  const reuse::LaneOptions same{
+      .could_pay = [](const reuse::Load&, int delta) { return delta == 0; }};
+  const reuse::LaneOptions far{
+      .could_pay = [](const reuse::Load&, int delta) { return delta != 0; }};
+  EXPECT_FALSE(find(neighbours, same).covered(1));
+  EXPECT_EQ(find(again, same).cover(2).delta, 0);
+  EXPECT_EQ(find(neighbours, far).cover(1).delta, 1);
+  EXPECT_FALSE(find(again, far).covered(2));
+}
+
 TEST(Lane, MaxDeltaAndOddBytes) {
   EXPECT_FALSE(
       find("ld.global.f32 %f1, [%rd4];\nld.global.f32 %f2, [%rd4+8];\nret;", {.max_delta = 1})
