@@ -17,7 +17,7 @@ constexpr std::array faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
 struct Prepared {
   Fallback fallback;
   std::vector<char*> argument_vector, environment_vector;
-  std::array<char, 1 << 16> stack{}; // a stack overflow leaves no other
+  std::array<char, 1 << 16> stack; // a stack overflow leaves no other; not touched before
   std::array<struct sigaction, faults.size()> before{};
   stack_t stack_before{};
   rlimit memory_before{};
@@ -50,7 +50,7 @@ void become_ptxas(int /*signal*/) {
 } // namespace
 
 CrashNet::CrashNet(Fallback fallback) {
-  prepared = std::make_unique<Prepared>();
+  prepared = std::make_unique_for_overwrite<Prepared>();
   prepared->fallback = std::move(fallback);
   Fallback& ours = prepared->fallback;
   prepared->argument_vector = ours.command.argument_vector();

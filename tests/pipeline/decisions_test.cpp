@@ -160,5 +160,19 @@ TEST_F(Decisions, AreRememberedOnlyIfAllQuestionsWereAnswered) {
   EXPECT_FALSE(fails.memory);
 }
 
+// What is looked up about as fast as it is decided.
+TEST_F(Decisions, AreRememberedIfSomethingWasAskedOrTheTextIsLarge) {
+  options_ = {};
+  options_.architecture = "sm_90";
+  Remembering small(says_nothing);
+  EXPECT_FALSE(run(text_, "jacobi.ptx", options_, true, &small).changed);
+  EXPECT_TRUE(small.asked.empty());
+  EXPECT_FALSE(small.memory);
+  Remembering large(says_nothing);
+  run(text_ + "//" + std::string(20'000, ' ') + "\n", "jacobi.ptx", options_, true, &large);
+  EXPECT_TRUE(large.asked.empty());
+  EXPECT_TRUE(large.memory);
+}
+
 } // namespace
 } // namespace ptxasw::pipeline
