@@ -2,9 +2,10 @@
 //
 //   step_shapes MODULE FOLDER < SHAPES
 //
-// A line of SHAPES: KERNEL T WIDTH STRIPS ROWS COLUMNS RESIDENT EDGES, as in rewrite/steps.hpp.
-// Writes FOLDER/NAME.ptx with one entry each, and to the standard output what sweep.cu needs:
-// NAME KERNEL T THREADS COVERS-X COVERS-Y. Shapes that cannot be made are named on stderr.
+// A line of SHAPES: KERNEL T WIDTH STRIPS ROWS COLUMNS RESIDENT EDGES LANES LOOPED, as
+// in rewrite/steps.hpp. Writes FOLDER/NAME.ptx with one entry each, and to the standard output what
+// sweep.cu needs: NAME KERNEL T THREADS COVERS-X COVERS-Y. Shapes that cannot be made are named on
+// stderr.
 #include "emulator/emulate.hpp"
 #include "ptx/parse.hpp"
 #include "reuse/step.hpp"
@@ -46,7 +47,7 @@ int main(int argc, char** argv) {
   std::string name;
   rewrite::StepShape shape;
   while (std::cin >> name >> shape.count >> shape.width >> shape.strips >> shape.rows >>
-         shape.columns >> shape.resident >> shape.edges) {
+         shape.columns >> shape.resident >> shape.edges >> shape.lanes >> shape.looped) {
     auto found = stencils.find(name);
     if (found == stencils.end()) {
       const auto function = std::ranges::find(module.functions, name, &ptx::Function::name);
@@ -60,7 +61,8 @@ int main(int argc, char** argv) {
     }
     const std::string entry = fmt::format("{}-{}-{}x{}-c{}r{}-m{}{}", name, shape.count,
                                           shape.width, shape.strips * shape.rows, shape.columns,
-                                          shape.rows, shape.resident, shape.edges ? "-edges" : "");
+                                          shape.rows, shape.resident, shape.edges ? "-edges" : "") +
+                              (shape.lanes ? "-lanes" : "") + (shape.looped ? "-loop" : "");
     const rewrite::StepEntry made =
         rewrite::write_steps(found->second.kernel, found->second.plan, shape, "steps");
     if (!made.refused.empty()) {

@@ -113,8 +113,8 @@ struct KernelJob::Impl {
     if (asked && function_.is_entry)
       if (const reuse::StepPlan step = reuse::find_step(*kernel_); step.refused.empty()) {
         report_.steps = {Status::not_asked, Reason::none, describe_step(step)};
-        for (rewrite::StepShape shape : step_shapes(step)) {
-          if (options_.steps != 0) shape.count = options_.steps;
+        const auto count = options_.steps == 0 ? std::nullopt : std::optional(options_.steps);
+        for (const rewrite::StepShape& shape : step_shapes(step, count)) {
           if (report_.step_tile.count == 0 &&
               rewrite::write_steps(*kernel_, step, shape, "steps").refused.empty())
             report_.step_tile = tile_of(step, shape);

@@ -127,8 +127,7 @@ private:
     const std::string name(function.name);
     rewrite::StepEntry best;
     std::optional<Usage> least;
-    for (rewrite::StepShape shape : step_shapes(plan)) {
-      shape.count = count.value_or(shape.count);
+    for (const rewrite::StepShape& shape : step_shapes(plan, count)) {
       rewrite::StepEntry entry = rewrite::write_steps(kernel, plan, shape, name);
       if (!entry.refused.empty()) {
         if (!least && best.refused.empty()) best = std::move(entry);

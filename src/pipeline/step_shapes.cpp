@@ -17,6 +17,26 @@ constexpr std::size_t many_values = 16; // that a place is computed from
 // Values that a thread reads in all steps, up to which code of its own for a region's first and
 // last strip pays: 0.97 to 1.08 up to here, mostly more than 1; down to 0.6 beyond.
 constexpr std::size_t little_code = 720;
+// And beyond which steps are faster in a loop: 1.0 to 2.3 from 3600 on, most where launches are
+// short, 0.8 to 1.1 up to 3000.
+constexpr std::size_t much_code = 3300;
+
+// Neighbours from lane to lane: what is left for shared memory are rows at the ends of strips, and
+// threads hold one image, which 80 registers have room for. Such regions need guards of one axis
+// each and elements of one word or two. Where the halo is wide and a step short, higher regions pay
+// although fewer of them fit on an SM.
+StepShape by_lanes(bool near, bool narrow, bool many) {
+  StepShape shape{.strips = 8, .rows = 8, .resident = 3, .lanes = true};
+  shape.count = many ? 3 : 5;
+  if (near) shape.count = narrow ? 9 : 7;
+  shape.width = narrow ? 128 : 64; // a warp's threads
+  shape.columns = narrow ? 4 : 2;
+  if (!near && !many) {
+    shape.rows = narrow ? 10 : 12;
+    shape.resident = 2;
+  }
+  return shape;
+}
 
 } // namespace
 
@@ -24,8 +44,9 @@ constexpr std::size_t little_code = 720;
 // geometric mean (bench/results/h200/steps.md). Halos of nine or seven steps of radius 1 still pay,
 // of radius 2 no more than five, and three where each step is long. Left to itself ptxas takes so
 // many registers that an SM holds a single block. Two tiles, or regions that need more shared
-// memory than a block has without asking, gained nothing.
-std::vector<StepShape> step_shapes(const reuse::StepPlan& plan) {
+// memory than a block has without asking, gained nothing. Behind the first shape are those for
+// kernels that cannot have it.
+std::vector<StepShape> step_shapes(const reuse::StepPlan& plan, std::optional<unsigned> count) {
   int reach = 0;
   for (unsigned axis = 0; axis < 3; ++axis)
     reach = std::max({reach, -plan.least[axis], plan.most[axis]});
@@ -37,7 +58,7 @@ std::vector<StepShape> step_shapes(const reuse::StepPlan& plan) {
   }
   const bool near = reach <= 1, narrow = bytes <= 4;
   const unsigned steps = near ? 7 : 3;
-  std::vector<StepShape> shapes;
+  std::vector<StepShape> shapes{by_lanes(near, narrow, values >= many_values)};
   if (narrow && (near || values < many_values))
     shapes.push_back({.count = near ? 9U : 5U,
                       .width = 128,
@@ -52,8 +73,12 @@ std::vector<StepShape> step_shapes(const reuse::StepPlan& plan) {
   // Several arrays.
   shapes.push_back({.count = near ? 5U : 3U, .strips = 5, .rows = 8, .columns = 2});
   shapes.push_back({.count = 3, .width = 32, .strips = 8, .rows = 4});
-  for (StepShape& shape : shapes)
-    shape.edges = shape.count * shape.rows * shape.columns * values <= little_code;
+  for (StepShape& shape : shapes) {
+    shape.count = count.value_or(shape.count);
+    const std::size_t code = shape.count * shape.rows * shape.columns * values;
+    shape.edges = !shape.lanes && code <= little_code;
+    shape.looped = code > much_code;
+  }
   return shapes;
 }
 

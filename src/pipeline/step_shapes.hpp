@@ -12,12 +12,14 @@
 #include "reuse/step.hpp"
 #include "rewrite/steps.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace ptxasw::pipeline {
 
-// The best first.
-std::vector<rewrite::StepShape> step_shapes(const reuse::StepPlan& plan);
+// The best first. `count`: of so many steps.
+std::vector<rewrite::StepShape> step_shapes(const reuse::StepPlan& plan,
+                                            std::optional<unsigned> count = {});
 
 // For the report: one block's line of neighbouring elements.
 StepTile tile_of(const reuse::StepPlan& plan, const rewrite::StepShape& shape);

@@ -25,6 +25,7 @@ StepWriter::StepWriter(const emulator::Kernel& kernel, const reuse::StepPlan& pl
 
 StepEntry StepWriter::run() {
   if (!at_.refused.empty()) return {.refused = at_.refused};
+  if (at_.compact && !separable()) return {.refused = "its guards are not of one axis each"};
   prologue();
   write_inner_paths();
   text_.label(labels_ + "rim");
@@ -123,7 +124,7 @@ void StepWriter::prologue() {
 
 // The thread's first place in the region, and where that lies in the tiles.
 void StepWriter::find_thread() {
-  const std::string across = b32(), tile = b32(), at = b32();
+  const std::string across = b32(), tile = b32(), first = b32(), at = b32();
   thread_ = b32();
   text_.line("mov.u32 \t{}, %tid.x;", thread_);
   first_row_ = b32();
@@ -133,14 +134,16 @@ void StepWriter::find_thread() {
     text_.line("div.u32 \t{}, {}, {};", strip_, thread_, at_.across());
     if (has_edges()) turn_strips();
     text_.line("mul.lo.u32 \t{}, {}, {};", first_row_, strip_, at_.rows());
+    text_.line("mul.lo.u32 \t{}, {}, {};", first, strip_, at_.strip_rows());
   } else {
     text_.line("mov.u32 \t{}, {};", across, thread_);
     text_.line("mov.u32 \t{}, 0;", first_row_);
+    text_.line("mov.u32 \t{}, 0;", first);
   }
   column_ = b32();
   text_.line("mul.lo.u32 \t{}, {}, {};", column_, across, at_.columns());
   text_.line("mov.u32 \t{}, {};", tile, tile_name);
-  text_.line("mad.lo.u32 \t{}, {}, {}, {};", at, first_row_, at_.pitch, across);
+  text_.line("mad.lo.u32 \t{}, {}, {}, {};", at, first, at_.pitch, across);
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
     const unsigned bytes = plan_.arrays[n].bytes;
     const std::string mine = b32();
@@ -218,19 +221,38 @@ std::string StepWriter::is_aligned(unsigned n, const std::string& address) {
   return aligned;
 }
 
+bool StepWriter::separable() const {
+  return body_.separable(at_.axes.u) &&
+         at_.columns() + static_cast<unsigned>(plan_.most[at_.axes.u] - plan_.least[at_.axes.u]) <=
+             32;
+}
+
+// Of being inside what depends on the axis of neighbouring elements, or the rest.
+std::string StepWriter::inside(const StepBody::Place& place, bool along_u) {
+  std::string all = body_.guards(place, at_.axes.u, along_u);
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (plan_.places[axis] != reuse::Place::none && (axis == at_.axes.u) == along_u)
+      all = in_grid(place, axis, all);
+  return all;
+}
+
 // The place is in the grid, and its thread gets to the stores.
 std::string StepWriter::inside(const StepBody::Place& place) {
   std::string all = body_.guards(place);
   for (unsigned axis = 0; axis < 3; ++axis) {
-    if (plan_.places[axis] == reuse::Place::none) continue;
-    const std::string in_grid = predicate();
-    if (all.empty())
-      text_.line("setp.lt.u32 \t{}, {}, {};", in_grid, place[axis], limit_[axis]);
-    else
-      text_.line("setp.lt.and.u32 \t{}, {}, {}, {};", in_grid, place[axis], limit_[axis], all);
-    all = in_grid;
+    if (plan_.places[axis] != reuse::Place::none) all = in_grid(place, axis, all);
   }
   return all;
+}
+
+std::string StepWriter::in_grid(const StepBody::Place& place, unsigned axis,
+                                const std::string& all) {
+  std::string is = predicate();
+  if (all.empty())
+    text_.line("setp.lt.u32 \t{}, {}, {};", is, place[axis], limit_[axis]);
+  else
+    text_.line("setp.lt.and.u32 \t{}, {}, {}, {};", is, place[axis], limit_[axis], all);
+  return is;
 }
 
 // --- The entry ----------------------------------------------------------------------------------

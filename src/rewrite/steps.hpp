@@ -1,13 +1,13 @@
 // T time steps of a stencil at once, its tile on chip: a further entry beside a step kernel.
 //
 // Each block of the new kernel has a region of the grid, wider than what it writes by what T steps
-// read around it. It holds, for every place of the region, two values in registers: images of the
-// elements of `in` and of `out`. A step is what the kernel does, by its own instructions in their
-// order, place by place: it reads the one image and writes the other, where the kernel's own guards
-// let the thread of that place store; then the images change roles, as the buffers do from launch
-// to launch. What stays of the images' centre after T steps is stored. Neighbours' values go
-// through shared memory; those of a thread's own places are its registers. Shared memory is what
-// wide stencils wait for: a thread with several columns passes fewer values for each place.
+// read around it. It holds, for every place of the region, a value in a register: an image of the
+// elements of `in` and of `out` in turn. A step is what the kernel does, by its own instructions in
+// their order, place by place: it makes the next image, where the kernel's own guards let the
+// thread of that place store; elsewhere it has what the buffer of that step has. What stays of the
+// image's centre after T steps is stored. Neighbours' values go through shared memory, or from lane
+// to lane; those of a thread's own places are its registers. Shared memory is what wide stencils
+// wait for: a thread with several columns passes fewer values for each place.
 //
 // STEPS.md argues that this is sound. It costs the work around the centre, T times the body in
 // code, and twice that, since regions without a rim are run without guards; it gains T - 1 of T
@@ -32,6 +32,11 @@ struct StepShape {
   unsigned resident = 0;
   // The region's first and last strip leave out rows of which nothing that is stored comes.
   bool edges = false;
+  // Neighbours along a row come from lane to lane: a row is at most a warp's. Tiles then have only
+  // the rows that other strips read.
+  bool lanes = false;
+  // Steps run in a loop instead of one behind the other: less code.
+  bool looped = false;
 };
 
 struct StepEntry {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace ptxasw::rewrite {
 
@@ -19,6 +20,7 @@ StepBody::StepBody(const emulator::Kernel& kernel, const reuse::StepPlan& plan,
     : body_(kernel.body), plan_(plan), registers_(registers), text_(text), names_(kernel.body) {
   classify(plan.guard_slice);
   classify(plan.value_slice);
+  split_guards();
 }
 
 bool StepBody::is_other_load(const Inst& inst) const {
@@ -44,6 +46,57 @@ void StepBody::classify(std::span<const InstId> slice) {
     classes_[id] = result;
     analysis::for_each_definition(body_, inst, [&](RegId reg) { of[reg] = result; });
   }
+}
+
+void StepBody::split_guards() {
+  std::map<RegId, unsigned> of;
+  std::map<RegId, InstId> made_by;
+  bool once = true; // each register is written
+  for (const auto& [reg, axis] : plan_.coordinates)
+    of[reg] = 1U << axis;
+  for (const InstId id : plan_.guard_slice) {
+    const Inst& inst = body_.insts[id];
+    unsigned axes = 0;
+    analysis::for_each_use(body_, inst, [&](RegId reg) { axes |= of[reg]; });
+    axes_[id] = axes;
+    analysis::for_each_definition(body_, inst, [&](RegId reg) {
+      of[reg] = axes;
+      once &= made_by.emplace(reg, id).second;
+    });
+  }
+  if (!once) made_by.clear();
+  for (const reuse::StepGuard& guard : plan_.guards)
+    split({.predicate = guard.predicate, .negated = guard.negated}, made_by);
+  for (Conjunct& conjunct : conjuncts_)
+    conjunct.axes = of[conjunct.predicate];
+}
+
+// Not (a or b) is not a and not b.
+void StepBody::split(const Conjunct& whole, const std::map<RegId, InstId>& made_by) {
+  const auto made = made_by.find(whole.predicate);
+  if (made != made_by.end()) {
+    const Inst& inst = body_.insts[made->second];
+    const auto parts = body_.src(inst);
+    const bool splits = inst.op == (whole.negated ? ptx::Op::or_ : ptx::Op::and_) &&
+                        inst.guard == ptx::none && !inst.opaque &&
+                        std::ranges::all_of(parts, [&](const Arg& part) {
+                          return part.kind == Arg::Kind::reg && !part.negated &&
+                                 body_.registers[part.id].type == ptx::Type::pred;
+                        });
+    if (splits) {
+      for (const Arg& part : parts)
+        split({.predicate = part.id, .negated = whole.negated}, made_by);
+      return;
+    }
+  }
+  conjuncts_.push_back(whole);
+}
+
+bool StepBody::separable(unsigned axis) const {
+  const unsigned bit = 1U << axis;
+  return std::ranges::all_of(conjuncts_, [&](const Conjunct& conjunct) {
+    return (conjunct.axes & bit) == 0 || conjunct.axes == bit;
+  });
 }
 
 std::string StepBody::fresh(RegId reg) {
@@ -115,8 +168,28 @@ std::string StepBody::guards(const Place& place) {
   Renamed renamed;
   for (const InstId id : plan_.guard_slice)
     if (classes_.at(id) == Class::place) copy(id, &place, "", renamed);
+  std::vector<Conjunct> whole;
+  for (const reuse::StepGuard& guard : plan_.guards)
+    whole.push_back({.predicate = guard.predicate, .negated = guard.negated});
+  return all_of(whole, place, renamed);
+}
+
+std::string StepBody::guards(const Place& place, unsigned axis, bool along) {
+  const unsigned bit = 1U << axis;
+  const auto wanted = [&](unsigned axes) { return along ? axes == bit : (axes & bit) == 0; };
+  Renamed renamed;
+  for (const InstId id : plan_.guard_slice)
+    if (classes_.at(id) == Class::place && wanted(axes_.at(id))) copy(id, &place, "", renamed);
+  std::vector<Conjunct> some;
+  std::ranges::copy_if(conjuncts_, std::back_inserter(some),
+                       [&](const Conjunct& conjunct) { return wanted(conjunct.axes); });
+  return all_of(some, place, renamed);
+}
+
+std::string StepBody::all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
+                             const Renamed& renamed) {
   std::string all;
-  for (const reuse::StepGuard& guard : plan_.guards) {
+  for (const Conjunct& guard : conjuncts) {
     std::string one = name_of({.kind = Arg::Kind::reg, .id = guard.predicate}, &place, renamed);
     if (guard.negated) {
       const std::string no = registers_.make("pred");

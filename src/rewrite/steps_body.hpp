@@ -38,6 +38,10 @@ public:
   void uniform_loads(const std::string& guard);
   // The kernel's guards at a place, as a predicate.
   std::string guards(const Place& place);
+  // Of these those that depend on an axis, or those that do not; empty: there are none.
+  std::string guards(const Place& place, unsigned axis, bool along);
+  // None of them depends on this axis and on another one.
+  [[nodiscard]] bool separable(unsigned axis) const;
   // What is stored at a place, by array: registers as wide as an image's, or literals. Loads of
   // other arrays only under `guard`.
   std::vector<std::string> values(const Place& place, const OnChip& on_chip,
@@ -49,7 +53,18 @@ private:
   enum class Class : std::uint8_t { parameter, loaded, place, value };
   using Renamed = std::map<ptx::RegId, std::string>;
 
+  // A predicate that all threads that store have, or have not; guards are split into these.
+  struct Conjunct {
+    ptx::RegId predicate = ptx::none;
+    bool negated = false;
+    unsigned axes = 0; // that it depends on, a bit each
+  };
+
   void classify(std::span<const ptx::InstId> slice);
+  void split_guards();
+  void split(const Conjunct& whole, const std::map<ptx::RegId, ptx::InstId>& made_by);
+  [[nodiscard]] std::string all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
+                                   const Renamed& renamed);
   [[nodiscard]] bool is_other_load(const ptx::Inst& inst) const;
   void copy(ptx::InstId id, const Place* place, const std::string& guard, Renamed& renamed);
   [[nodiscard]] std::string name_of(const ptx::Arg& arg, const Place* place,
@@ -67,6 +82,8 @@ private:
   Names names_;
   std::map<ptx::InstId, Class> classes_;
   Renamed uniform_;
+  std::vector<Conjunct> conjuncts_;
+  std::map<ptx::InstId, unsigned> axes_; // of the guards' instructions: what they depend on
   bool has_uniform_loads_ = false;
 };
 

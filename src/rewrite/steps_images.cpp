@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <span>
 #include <utility>
@@ -13,16 +14,6 @@ namespace ptxasw::rewrite {
 
 using reuse::Offset;
 using reuse::StepArray;
-
-namespace {
-
-constexpr unsigned word = 32; // bits of a mask's
-
-std::string guarded(const std::string& predicate) {
-  return predicate.empty() ? "" : fmt::format("@{} ", predicate);
-}
-
-} // namespace
 
 StepBody::Place StepWriter::place_of(unsigned cell) {
   StepBody::Place place = place_;
@@ -33,8 +24,8 @@ StepBody::Place StepWriter::place_of(unsigned cell) {
 
 // Where whole warps have one strip, and steps read beside it.
 bool StepWriter::has_edges() const {
-  return shape_.edges && at_.has_strips() && shape_.strips > 2 && at_.across() % 32 == 0 &&
-         at_.halo_v.both() != 0;
+  return shape_.edges && !shape_.looped && at_.has_strips() && //
+         shape_.strips > 2 && at_.across() % 32 == 0 && at_.halo_v.both() != 0;
 }
 
 void StepWriter::write_inner_paths() {
@@ -77,52 +68,25 @@ void StepWriter::write_path(bool inner, Strip strip) {
       for (unsigned cell = 0; cell < at_.places(); ++cell)
         column.push_back(registers_.make(fmt::format("b{}", held_bits(array))));
     }
-  mask_ = inner ? Mask() : find_mask();
-  load_images();
+  if (!inner) {
+    find_rim();
+  } else {
+    for (unsigned n = 0; n < plan_.arrays.size(); ++n)
+      load(n, in_[n], read_[n]);
+  }
   if (body_.has_uniform_loads()) body_.uniform_loads(inner ? "" : any_of(mask_));
-  for (unsigned t = 0; t < shape_.count; ++t) {
-    step(t);
-    std::swap(read_, write_);
+  if (shape_.looped) {
+    loop();
+  } else {
+    for (unsigned t = 0; t < shape_.count; ++t) {
+      if (!at_.two_tiles && t != 0) barrier(); // everybody has read
+      step(right_rows(t), right_rows(t + 1), at_.two_tiles ? t % 2 : 0);
+      if (!inner_ && t + 1 < shape_.count) load_kept(t % 2 == 0 ? out_ : in_);
+      std::swap(read_, write_);
+    }
   }
   store_centre(); // what was written last is read_ now
   text_.line("ret;");
-}
-
-// --- Masks --------------------------------------------------------------------------------------
-
-// The places that store.
-StepWriter::Mask StepWriter::find_mask() {
-  Mask mask;
-  for (unsigned cell = 0; cell < at_.places(); ++cell) {
-    if (cell % word == 0) {
-      mask.push_back(b32());
-      text_.line("mov.u32 \t{}, 0;", mask.back());
-    }
-    const std::string in = inside(place_of(cell)), more = b32(), bit = b32();
-    text_.line("selp.b32 \t{}, {}, 0, {};", bit, 1U << cell % word, in);
-    text_.line("or.b32 \t{}, {}, {};", more, mask.back(), bit);
-    mask.back() = more;
-  }
-  return mask;
-}
-
-std::string StepWriter::bit_of(const Mask& mask, unsigned cell) {
-  const std::string bit = b32();
-  std::string is = predicate();
-  text_.line("and.b32 \t{}, {}, {};", bit, mask[cell / word], 1U << cell % word);
-  text_.line("setp.ne.u32 \t{}, {}, 0;", is, bit);
-  return is;
-}
-
-std::string StepWriter::any_of(const Mask& mask) {
-  std::string all = mask[0], any = predicate();
-  for (const std::string& more : std::span(mask).subspan(1)) {
-    const std::string both = b32();
-    text_.line("or.b32 \t{}, {}, {};", both, all, more);
-    all = both;
-  }
-  text_.line("setp.ne.u32 \t{}, {}, 0;", any, all);
-  return any;
 }
 
 // --- Loads --------------------------------------------------------------------------------------
@@ -131,91 +95,6 @@ std::string StepWriter::in_tile(unsigned n, unsigned buffer, int column, int row
   const int bytes = at_.in_tile(column, row) * static_cast<int>(plan_.arrays[n].bytes) +
                     static_cast<int>(buffer * at_.tile_bytes);
   return fmt::format("[{}+{}]", mine_[n], bytes);
-}
-
-// The elements of `in` that some place of the region reads as it stores, and those of `out` that
-// are read in the second step and that nobody writes in the first.
-void StepWriter::load_images() {
-  if (inner_) {
-    for (unsigned n = 0; n < plan_.arrays.size(); ++n)
-      load(n, in_[n], read_[n]);
-    return;
-  }
-  clear_tiles();
-  barrier();
-  for (unsigned cell = 0; cell < at_.places(); ++cell) {
-    const std::string flag = b32();
-    text_.line("shr.u32 \t{}, {}, {};", flag, mask_[cell / word], cell % word);
-    text_.line("st.shared.u{} \t{}, {};", flag_bits(),
-               in_tile(0, 0, static_cast<int>(column_of(cell)), static_cast<int>(row_of(cell))),
-               flag);
-  }
-  barrier();
-  for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
-    const Mask needed = find_needed(n);
-    Mask kept;
-    for (unsigned i = 0; i < needed.size(); ++i) {
-      const std::string rest = b32();
-      kept.push_back(b32());
-      text_.line("not.b32 \t{}, {};", rest, mask_[i]);
-      text_.line("and.b32 \t{}, {}, {};", kept[i], needed[i], rest);
-    }
-    load(n, in_[n], read_[n], needed);
-    load(n, out_[n], write_[n], kept);
-  }
-  barrier();
-}
-
-// A place of the region that stores reads this element of the array.
-StepWriter::Mask StepWriter::find_needed(unsigned n) {
-  Mask needed;
-  std::map<std::pair<int, int>, std::string> flags;
-  for (unsigned cell = 0; cell < at_.places(); ++cell) {
-    if (cell % word == 0) {
-      needed.push_back(b32());
-      text_.line("mov.u32 \t{}, 0;", needed.back());
-    }
-    std::string any;
-    for (const StepArray::Load& load : plan_.arrays[n].loads) {
-      const std::pair from{static_cast<int>(column_of(cell)) - offset_u(load.offset),
-                           static_cast<int>(row_of(cell)) - offset_v(load.offset)};
-      auto [flag, missing] = flags.try_emplace(from);
-      if (missing) {
-        flag->second = b32();
-        text_.line("ld.shared.u{} \t{}, {};", flag_bits(), flag->second,
-                   in_tile(0, 0, from.first, from.second));
-      }
-      if (any.empty()) {
-        any = flag->second;
-        continue;
-      }
-      const std::string both = b32();
-      text_.line("or.b32 \t{}, {}, {};", both, any, flag->second);
-      any = both;
-    }
-    const std::string bit = b32(), placed = b32(), more = b32();
-    text_.line("and.b32 \t{}, {}, 1;", bit, any);
-    text_.line("shl.b32 \t{}, {}, {};", placed, bit, cell % word);
-    text_.line("or.b32 \t{}, {}, {};", more, needed.back(), placed);
-    needed.back() = more;
-  }
-  return needed;
-}
-
-// Margins count as places that do not store.
-void StepWriter::clear_tiles() {
-  const unsigned words = (at_.tile_places * plan_.arrays[0].bytes + 3) / 4;
-  const std::string base = b32(), at = b32();
-  text_.line("mov.u32 \t{}, {};", base, tile_name);
-  text_.line("mad.lo.u32 \t{}, {}, 4, {};", at, thread_, base);
-  for (unsigned first = 0; first < words; first += at_.block()) {
-    std::string guard;
-    if (first + at_.block() > words) {
-      guard = predicate();
-      text_.line("setp.lt.u32 \t{}, {}, {};", guard, thread_, words - first);
-    }
-    text_.line("{}st.shared.u32 \t[{}+{}], 0;", guarded(guard), at, first * 4);
-  }
 }
 
 // All of a thread's elements.
@@ -234,16 +113,6 @@ void StepWriter::load(unsigned n, const std::string& first, const Column& into) 
   }
 }
 
-void StepWriter::load(unsigned n, const std::string& first, const Column& into, const Mask& mask) {
-  const unsigned bytes = plan_.arrays[n].bytes;
-  std::string at = first;
-  for (unsigned cell = 0; cell < at_.places(); ++cell) {
-    if (cell != 0 && column_of(cell) == 0) at = added(at, row_stride_[n]);
-    text_.line("@{} ld.global.b{} \t{}, [{}+{}];", bit_of(mask, cell), bytes * 8, into[cell], at,
-               column_of(cell) * bytes);
-  }
-}
-
 // --- Steps --------------------------------------------------------------------------------------
 
 std::vector<bool> StepWriter::passed_on(const StepArray& array) const {
@@ -254,16 +123,51 @@ std::vector<bool> StepWriter::passed_on(const StepArray& array) const {
     for (int column = 0; column < columns; ++column)
       for (const StepArray::Load& load : array.loads) {
         const int u = column + offset_u(load.offset), v = row + offset_v(load.offset);
-        if (u < 0 || u >= columns || v < 0 || v >= rows)
+        const bool beside = (u < 0 || u >= columns) && !by_lanes(v);
+        if (beside || v < 0 || v >= rows)
           passed[static_cast<unsigned>(owned(v, rows) * columns + owned(u, columns))] = true;
       }
   return passed;
 }
 
-void StepWriter::step(unsigned t) {
-  const unsigned buffer = at_.two_tiles ? t % 2 : 0;
-  if (!at_.two_tiles && t != 0) barrier(); // everybody has read
-  const Rows was_right = right_rows(t), is_right = right_rows(t + 1);
+// One step's code. What changes from step to step is in registers: where a thread's places are in
+// the tile, which array's elements are kept.
+void StepWriter::loop() {
+  const std::string left = b32(), again = predicate();
+  text_.line("mov.u32 \t{}, {};", left, shape_.count);
+  std::vector<std::string> both_tiles, from = out_, next = in_;
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
+    if (at_.two_tiles) {
+      both_tiles.push_back(b32());
+      text_.line("mad.lo.u32 \t{}, {}, 2, {};", both_tiles[n], mine_[n], at_.tile_bytes);
+    }
+    if (inner_) continue;
+    for (std::string* turning : {&from[n], &next[n]}) {
+      const std::string begin = std::exchange(*turning, b64());
+      text_.line("mov.b64 \t{}, {};", *turning, begin);
+    }
+  }
+  const std::string begin = fmt::format("{}{}_steps", labels_, inner_ ? "inner" : "rim");
+  text_.label(begin);
+  step(right_rows(0), right_rows(0), 0);
+  if (!inner_) load_kept(from);
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
+    for (unsigned cell = 0; cell < at_.places(); ++cell)
+      text_.line("mov.b{} \t{}, {};", held_bits(plan_.arrays[n]), read_[n][cell], write_[n][cell]);
+    if (at_.two_tiles) text_.line("sub.s32 \t{}, {}, {};", mine_[n], both_tiles[n], mine_[n]);
+    if (inner_) continue;
+    const std::string kept = b64();
+    text_.line("mov.b64 \t{}, {};", kept, from[n]);
+    text_.line("mov.b64 \t{}, {};", from[n], next[n]);
+    text_.line("mov.b64 \t{}, {};", next[n], kept);
+  }
+  if (!at_.two_tiles) barrier(); // everybody has read
+  text_.line("add.s32 \t{}, {}, -1;", left, left);
+  text_.line("setp.ne.s32 \t{}, {}, 0;", again, left);
+  text_.line("@{} bra \t{};", again, begin);
+}
+
+void StepWriter::step(const Rows& was_right, const Rows& is_right, unsigned buffer) {
   const auto among = [&](const Rows& rows, unsigned cell) {
     return row_of(cell) >= rows.begin && row_of(cell) < rows.end;
   };
@@ -292,19 +196,43 @@ void StepWriter::step(unsigned t) {
           row < static_cast<int>(at_.rows()))
         return read_[n][static_cast<unsigned>(row) * at_.columns() + static_cast<unsigned>(column)];
       std::string& value = known[n][{column, row}];
-      if (value.empty()) {
-        value = registers_.make(fmt::format("b{}", held_bits(array)));
+      if (!value.empty()) return value;
+      value = registers_.make(fmt::format("b{}", held_bits(array)));
+      if (by_lanes(row))
+        from_lane(n, column, row, value);
+      else
         text_.line("ld.shared.b{} \t{}, {};", array.bytes * 8, value,
                    in_tile(n, buffer, column, row));
-      }
       return value;
     };
     const std::string guard = inner_ ? "" : bit_of(mask_, cell);
     const auto results = body_.values(place_of(cell), on_chip, guard);
     for (unsigned n = 0; n < results.size(); ++n)
-      text_.line("{}mov.{} \t{}, {};", guarded(guard), move_type(plan_.arrays[n]), write_[n][cell],
-                 results[n]);
+      text_.line("mov.{} \t{}, {};", move_type(plan_.arrays[n]), write_[n][cell], results[n]);
   }
+}
+
+// Of a row of the thread's own strip, which its warp has.
+bool StepWriter::by_lanes(int row) const {
+  return shape_.lanes && row >= 0 && row < static_cast<int>(at_.rows());
+}
+
+// Threads at the ends of a row get some value, for a place that is not right.
+void StepWriter::from_lane(unsigned n, int column, int row, const std::string& into) {
+  const int wide = static_cast<int>(at_.columns());
+  const int own = (column % wide + wide) % wide, far = (column - own) / wide;
+  const std::string& value =
+      read_[n][static_cast<unsigned>(row) * at_.columns() + static_cast<unsigned>(own)];
+  const auto pass = [&](const std::string& to, const std::string& from) {
+    text_.line("shfl.sync.{}.b32 \t{}, {}, {}, {}, -1;", far < 0 ? "up" : "down", to, from,
+               std::abs(far), far < 0 ? 0 : 31);
+  };
+  if (plan_.arrays[n].bytes == 4) return pass(into, value);
+  const std::string low = b32(), high = b32(), low_there = b32(), high_there = b32();
+  text_.line("mov.b64 \t{{{}, {}}}, {};", low, high, value);
+  pass(low_there, low);
+  pass(high_there, high);
+  text_.line("mov.b64 \t{}, {{{}, {}}};", into, low_there, high_there);
 }
 
 std::string StepWriter::move_type(const StepArray& array) const {

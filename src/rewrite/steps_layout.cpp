@@ -30,6 +30,7 @@ StepLayout::StepLayout(const reuse::StepPlan& plan, const StepShape& shape)
   for (unsigned* side : {&pad_u.before, &pad_u.behind})
     *side = rounded(*side, columns()) / columns();
   pad_v = pad(axes.v);
+  choose_rows();
   halo_u = reach(axes.u, shape_.count);
   for (unsigned* side : {&halo_u.before, &halo_u.behind})
     *side = rounded(*side, columns());
@@ -37,8 +38,21 @@ StepLayout::StepLayout(const reuse::StepPlan& plan, const StepShape& shape)
   if (halo_u.both() + least_centre > shape_.width ||
       (has_strips() && halo_v.both() + least_centre > height()))
     refused = "so many steps reach beyond a region";
-  else
+  else if (refused.empty())
     place_tiles();
+}
+
+void StepLayout::choose_rows() {
+  if (!shape_.lanes) return;
+  const bool words =
+      std::ranges::all_of(plan_.arrays, [](const StepArray& array) { return array.bytes >= 4; });
+  if (!words || 32 % across() != 0 || block() % 32 != 0 || pad_u.before > across()) {
+    refused = "rows are no part of a warp";
+    return;
+  }
+  const Margin one = reach(axes.v, 1);
+  read_rows_ = {one.behind, one.before};
+  compact = has_strips() && std::max(one.before, one.behind) <= rows() && one.both() < rows();
 }
 
 void StepLayout::choose_axes() {
@@ -81,7 +95,7 @@ unsigned StepLayout::conflicts(unsigned at_pitch) const {
   const unsigned lanes = std::min(32U, 128 / plan_.arrays[0].bytes);
   std::vector<unsigned> in_bank(lanes);
   for (unsigned lane = 0; lane < lanes; ++lane)
-    ++in_bank[(lane % across() + lane / across() * rows() * at_pitch) % lanes];
+    ++in_bank[(lane % across() + lane / across() * strip_rows() * at_pitch) % lanes];
   return *std::ranges::max_element(in_bank);
 }
 
@@ -90,7 +104,7 @@ void StepLayout::place_tiles() {
   pitch = least;
   for (unsigned wider = least + 1; wider < least + 4; ++wider)
     if (conflicts(wider) < conflicts(pitch)) pitch = wider;
-  tile_places = columns() * pitch * (height() + pad_v.both());
+  tile_places = columns() * pitch * tile_rows();
   for (const StepArray& array : plan_.arrays) {
     tiles.push_back(tile_bytes);
     tile_bytes = rounded(tile_bytes + tile_places * array.bytes, 16);
@@ -115,7 +129,9 @@ Margin StepLayout::pad(unsigned axis) const {
 int StepLayout::in_tile(int column, int row) const {
   const int wide = static_cast<int>(columns()), from = static_cast<int>(pitch);
   const int plane = (column % wide + wide) % wide, thread = (column - plane) / wide;
-  return plane * from * static_cast<int>(height() + pad_v.both()) + row * from + thread;
+  const bool behind = compact && row >= static_cast<int>(read_rows_.before);
+  const int at = behind ? row - static_cast<int>(rows() - strip_rows()) : row;
+  return plane * from * static_cast<int>(tile_rows()) + at * from + thread;
 }
 
 unsigned StepLayout::centre(unsigned axis) const {

@@ -36,6 +36,7 @@ public:
   unsigned pitch = 0, tile_places = 0, tile_bytes = 0;
   std::vector<unsigned> tiles; // by array: where its tile begins
   bool two_tiles = false;      // steps write one and the other in turn
+  bool compact = false;        // tiles have only those rows of a strip that other strips read
 
   [[nodiscard]] bool has_strips() const { return axes.v < 3; }
   [[nodiscard]] unsigned columns() const { return shape_.columns; }
@@ -52,10 +53,15 @@ public:
   // Where a place lies in a tile, in places behind a thread's first one. Each column of the threads
   // has a plane of its own: the lanes of a warp access neighbouring words.
   [[nodiscard]] int in_tile(int column, int row) const;
+  [[nodiscard]] unsigned strip_rows() const { return compact ? read_rows_.both() : rows(); }
   [[nodiscard]] unsigned shared() const { return two_tiles ? 2 * tile_bytes : tile_bytes; }
 
 private:
   void choose_axes();
+  void choose_rows();
+  [[nodiscard]] unsigned tile_rows() const {
+    return (has_strips() ? shape_.strips * strip_rows() : 1) + pad_v.both();
+  }
   [[nodiscard]] std::string why_not_in_space() const;
   void place_tiles();
   [[nodiscard]] Margin reach(unsigned axis, unsigned steps) const;
@@ -64,6 +70,7 @@ private:
 
   const reuse::StepPlan& plan_;
   StepShape shape_;
+  Margin read_rows_; // of a strip: those at its begin and at its end that other strips read
 };
 
 } // namespace ptxasw::rewrite

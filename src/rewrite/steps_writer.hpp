@@ -1,5 +1,5 @@
-// The text of an entry for T steps: for steps.cpp, which writes where threads are, and
-// steps_images.cpp, which writes what they hold.
+// The text of an entry for T steps: for steps.cpp, which writes where threads are,
+// steps_images.cpp, which writes what they hold, and steps_rim.cpp.
 #pragma once
 
 #include "rewrite/steps.hpp"
@@ -47,6 +47,9 @@ private:
   void find_place(unsigned axis);
   void find_elements(unsigned n);
   std::string inside(const StepBody::Place& place);
+  std::string inside(const StepBody::Place& place, bool along_u);
+  std::string in_grid(const StepBody::Place& place, unsigned axis, const std::string& all);
+  [[nodiscard]] bool separable() const;
   std::string is_aligned(unsigned n, const std::string& address);
   void finish();
 
@@ -71,23 +74,33 @@ private:
   void write_path(bool inner, Strip strip = Strip::any);
   // Of this path's thread: those that are right behind so many steps.
   [[nodiscard]] Rows right_rows(unsigned steps) const;
-  Mask find_mask();
-  std::string bit_of(const Mask& mask, unsigned cell);
-  std::string any_of(const Mask& mask);
   void barrier() { text_.line("bar.sync \t0;"); }
   [[nodiscard]] std::string in_tile(unsigned n, unsigned buffer, int column, int row) const;
   [[nodiscard]] unsigned flag_bits() const { return std::min(32U, plan_.arrays[0].bytes * 8); }
-  void load_images();
-  Mask find_needed(unsigned n);
-  void clear_tiles();
   void load(unsigned n, const std::string& first, const Column& into);
-  void load(unsigned n, const std::string& first, const Column& into, const Mask& mask);
   // Whose place another thread reads.
   [[nodiscard]] std::vector<bool> passed_on(const reuse::StepArray& array) const;
-  void step(unsigned t);
+  [[nodiscard]] bool by_lanes(int row) const;
+  void from_lane(unsigned n, int column, int row, const std::string& into);
+  void loop();
+  void step(const Rows& was_right, const Rows& is_right, unsigned buffer);
   [[nodiscard]] std::string move_type(const reuse::StepArray& array) const;
   void store_centre();
   void store_row(unsigned n, unsigned row, const std::string& at, const std::string& in_centre);
+
+  // --- Regions with a rim (steps_rim.cpp) ---
+
+  void find_rim();
+  Mask find_mask();
+  std::string bit_of(const Mask& mask, unsigned cell);
+  std::string any_of(const Mask& mask);
+  std::vector<Mask> find_stretches();
+  void add_bits(std::string& to, const std::string& bits, const std::string& in);
+  std::vector<Mask> find_flags();
+  Mask needed_by_flags(unsigned n);
+  void clear_tiles();
+  void load(unsigned n, const std::string& first, const Column& into, const Mask& mask);
+  void load_kept(const std::vector<std::string>& first);
 
   const ptx::Module& module_;
   const emulator::Kernel& kernel_;
@@ -107,7 +120,9 @@ private:
   std::vector<std::string> in_aligned_, out_aligned_;     // by array, with several columns
   bool inner_ = true;
   Strip of_strip_ = Strip::any;
-  Mask mask_;
+  Mask mask_;              // places that store
+  std::vector<Mask> kept_; // by array: elements that are read and that nobody stores to
+  unsigned kept_labels_ = 0;
   Image read_, write_;
 };
 

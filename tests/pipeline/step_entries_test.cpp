@@ -16,6 +16,7 @@ namespace ptxasw::pipeline {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string golden(const std::string& name) {
   std::ifstream in(PTXASW_SOURCE_DIR "/tests/golden/ptx/" + name + ".ptx", std::ios::binary);
@@ -63,7 +64,13 @@ TEST(StepEntries, AreAsManyAsPay) {
   EXPECT_EQ(made.at("j2d9pt_f64").steps.at(0).count, 7U);
   EXPECT_EQ(made.at("j2ds9pt_f32").steps.at(0).count, 5U);
   EXPECT_EQ(made.at("j2d25pt_f32").steps.at(0).count, 3U);
-  EXPECT_THAT(made.at("j2d25pt_f64").text, HasSubstr(".minnctapersm 2"));
+  EXPECT_THAT(made.at("j2d25pt_f64").text, HasSubstr(".minnctapersm 3"));
+  EXPECT_THAT(made.at("j2d25pt_f64").text, HasSubstr("shfl.sync"));
+  EXPECT_THAT(made.at("j2d25pt_f64").text, Not(HasSubstr("_steps:")));
+  options.steps_auto = false;
+  options.steps = 9; // as much code is run in a loop
+  EXPECT_THAT(entries_of(golden("iterated2d"), options).at("j2d25pt_f32").text,
+              HasSubstr("inner_steps:"));
 }
 
 // ptxas says that the largest regions do not stay in registers.
@@ -72,7 +79,8 @@ TEST(StepEntries, TakeAShapeThatStaysInRegisters) {
   options.steps_auto = true;
   const auto made = [&](bool any_fits) {
     machine::FakeAssembler assembler([&](const AssemblyRequest& request) {
-      const bool large = request.text.find(".maxntid 256\n.minnctapersm 2") != std::string::npos;
+      const bool large = request.text.find("shfl.sync") != std::string::npos ||
+                         request.text.find(".maxntid 256\n.minnctapersm 2") != std::string::npos;
       const unsigned stack = large || !any_fits ? 400 : 0;
       return Assembled{.cubin = "",
                        .messages =

@@ -302,7 +302,7 @@ TEST(StepsFuzz, LeaveTheSame) {
   const unsigned count = asked == nullptr ? 25 : static_cast<unsigned>(std::atoi(asked));
   const char* from = std::getenv("PTXASW_STEPS_SEED"); // NOLINT(concurrency-mt-unsafe)
   const unsigned first = from == nullptr ? 1 : static_cast<unsigned>(std::atoi(from));
-  unsigned merged = 0;
+  unsigned merged = 0, by_lanes = 0;
   for (unsigned seed = first; seed < first + count; ++seed) {
     std::mt19937 random(seed);
     const Stencil stencil(seed);
@@ -310,7 +310,7 @@ TEST(StepsFuzz, LeaveTheSame) {
         rewrite::StepShape{3, 32, 2, 16},    rewrite::StepShape{3, 32, 4, 8},
         rewrite::StepShape{5, 64, 1, 32},    rewrite::StepShape{3, 64, 4, 8},
         rewrite::StepShape{3, 32, 4, 8, 4},  rewrite::StepShape{3, 48, 2, 16, 2},
-        rewrite::StepShape{3, 32, 2, 16, 4}, rewrite::StepShape{5, 64, 3, 16, 4}};
+        rewrite::StepShape{3, 32, 2, 16, 4}, rewrite::StepShape{5, 64, 4, 12, 4}};
     const auto fits = [&](const rewrite::StepShape& shape) { // two wide arrays: small regions only
       return shape.width * shape.strips * shape.rows <= 2048 ||
              stencil.type.bytes * stencil.arrays <= 8;
@@ -318,8 +318,18 @@ TEST(StepsFuzz, LeaveTheSame) {
     rewrite::StepShape shape = shapes[random() % shapes.size()];
     if (!fits(shape)) shape = shapes[0];
     shape.edges = random() % 2 == 0;
+    shape.looped = random() % 2 == 0;
+    shape.lanes = random() % 8 != 0;
+    if (shape.lanes) {
+      const std::string refused = Stepped(stencil.text(), "k", shape).entry.refused;
+      shape.lanes = refused.empty();
+      EXPECT_TRUE(refused.empty() || refused == "rows are no part of a warp" ||
+                  refused == "its guards are not of one axis each")
+          << refused;
+    }
     const Stepped stepped(stencil.text(), "k", shape);
     ASSERT_EQ(stepped.entry.refused, "") << seed << '\n' << stencil.text();
+    by_lanes += shape.lanes ? 1 : 0;
     for (unsigned n = 0; n < 2; ++n) {
       const StepHost host = host_of(stepped, stencil, random);
       const unsigned steps = 1 + static_cast<unsigned>(random() % 12);
@@ -331,6 +341,7 @@ TEST(StepsFuzz, LeaveTheSame) {
     }
   }
   EXPECT_GT(merged, count / 2);
+  EXPECT_GT(by_lanes, count / 20);
 }
 
 // Every type, and each shape of a thread's places.

@@ -42,7 +42,11 @@ TEST_P(StepsOfTheSuite, LeaveTheSame) {
                                           {most, 64, 1, 32},
                                           {3, 64, 4, 8, 4},
                                           {3, 32, 4, 8, 4},
-                                          {3, 48, 3, 12, 2}}) {
+                                          {3, 48, 3, 12, 2},
+                                          {.count = 3, .looped = true},
+                                          {most, 64, 2, 16, 2, 0, false, true},
+                                          {3, 32, 4, 8, 4, 0, false, true, true},
+                                          {most, 64, 4, 8, 4, 0, false, true, true}}) {
     const Stepped stepped(test::golden_ptx("iterated2d"), row.kernel, shape);
     ASSERT_EQ(stepped.entry.refused, "");
     if (shape.width == 32 && shape.columns == 1)
@@ -65,14 +69,21 @@ TEST_P(StepsOfTheSuite, LeaveTheSame) {
 TEST_P(StepsOfTheSuite, LeaveTheSameByStrips) {
   const Row row = GetParam();
   const unsigned count = row.reach == 1 ? 9 : 5;
-  const Stepped stepped(
-      test::golden_ptx("iterated2d"), row.kernel,
-      {.count = count, .width = 64, .strips = 4, .rows = 8, .columns = 2, .edges = true});
-  ASSERT_EQ(stepped.entry.refused, "");
-  EXPECT_THAT(stepped.entry.text, testing::HasSubstr("last_strip:"));
-  test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("strips_{}", row.kernel));
-  for (const auto& [nx, ny] : {std::pair{160U, 75U}, {159U, 61U}})
-    EXPECT_EQ(plane(stepped, nx, ny, row.bytes).difference(count + 1), "") << nx << 'x' << ny;
+  for (const bool lanes : {false, true}) {
+    const Stepped stepped(test::golden_ptx("iterated2d"), row.kernel,
+                          {.count = count,
+                           .width = 64,
+                           .strips = 4,
+                           .rows = 8,
+                           .columns = 2,
+                           .edges = true,
+                           .lanes = lanes});
+    ASSERT_EQ(stepped.entry.refused, "");
+    EXPECT_THAT(stepped.entry.text, testing::HasSubstr("last_strip:"));
+    test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("strips_{}", row.kernel));
+    for (const auto& [nx, ny] : {std::pair{160U, 75U}, {159U, 61U}})
+      EXPECT_EQ(plane(stepped, nx, ny, row.bytes).difference(count + 1), "") << nx << 'x' << ny;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(T, StepsOfTheSuite,
