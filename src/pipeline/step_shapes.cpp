@@ -18,7 +18,7 @@ constexpr std::size_t many_values = 16; // that a place is computed from
 // last strip pays: 0.97 to 1.08 up to here, mostly more than 1; down to 0.6 beyond.
 constexpr std::size_t little_code = 720;
 // And beyond which steps are faster in a loop: 1.0 to 2.3 from 3600 on, most where launches are
-// short, 0.8 to 1.1 up to 3000.
+// short; 0.8 to 1.3, mostly less than 1, up to 3000.
 constexpr std::size_t much_code = 3300;
 
 // Neighbours from lane to lane: what is left for shared memory are rows at the ends of strips, and
