@@ -1,4 +1,4 @@
-// See record.hpp.
+// Runs a kernel and writes down its accesses to global memory.
 #include "api/record.hpp"
 
 #include <fmt/format.h>

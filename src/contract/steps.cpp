@@ -1,4 +1,4 @@
-// See steps.hpp.
+// Where an entry of several steps may be used: what its launches touch, and how each follows.
 #include "contract/steps.hpp"
 
 #include <algorithm>

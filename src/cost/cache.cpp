@@ -1,4 +1,4 @@
-// See cache.hpp. A hash table finds a line, a doubly linked list per set keeps the order of use.
+// The cache itself. A hash table finds a line, a doubly linked list per set keeps the order of use.
 #include "cost/cache.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// See cache_order.hpp.
+// Orders by name, as permutations.
 #include "cost/cache_order.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// See cache_stream.hpp.
+// Groups the accesses of threads into requests, and counts what a cache brings in.
 #include "cost/cache_stream.hpp"
 
 #include <algorithm>

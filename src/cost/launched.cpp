@@ -1,4 +1,4 @@
-// See launched.hpp.
+// The model of coarsening.hpp without the blocks that return at once.
 #include "cost/launched.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See linear_loads.hpp.
+// Evaluates addresses at places in the middle of a plane.
 #include "cost/linear_loads.hpp"
 
 #include <algorithm>

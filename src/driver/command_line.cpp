@@ -1,6 +1,6 @@
-// See command_line.hpp. The rules were found by trying every name of the table on ptxas 13.0: long
-// names only behind --, short ones only behind -, no abbreviations, = or the next argument, and
-// joined values for -O3 and -m64 alone.
+// Reads the command line. The rules were found by trying every name of the table on ptxas 13.0:
+// long names only behind --, short ones only behind -, no abbreviations, = or the next argument,
+// and joined values for -O3 and -m64 alone.
 #include "driver/command_line.hpp"
 
 #include "driver/files.hpp"

@@ -1,5 +1,5 @@
-// See crash_net.hpp. A signal handler has no argument of its own, so this file holds the one piece
-// of global state of the driver: what the handler is to run.
+// Signals into a new process. A signal handler has no argument of its own, so this file holds the
+// one piece of global state of the driver: what the handler is to run.
 #include "driver/crash_net.hpp"
 
 #include <array>

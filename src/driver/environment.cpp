@@ -1,4 +1,4 @@
-// See environment.hpp.
+// The list of strings that a process gets, asked and changed by name.
 #include "driver/environment.hpp"
 
 #include <algorithm>

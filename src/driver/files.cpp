@@ -1,4 +1,4 @@
-// See files.hpp.
+// Files in memory and on disk, by descriptors.
 #include "driver/files.hpp"
 
 #define XXH_INLINE_ALL

@@ -1,4 +1,4 @@
-// See find_ptxas.hpp.
+// The places where ptxas may be, in order, and how a program that is us is told.
 #include "driver/find_ptxas.hpp"
 
 #include "driver/files.hpp"

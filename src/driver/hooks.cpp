@@ -1,5 +1,5 @@
-// See hooks.hpp. The table is what `ptxasw hook NAME` prints; tools/hooks/README.md says the same
-// at more length.
+// One row for each compiler. The table is what `ptxasw hook NAME` prints; tools/hooks/README.md
+// says the same at more length.
 #include "driver/hooks.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See log.hpp.
+// What each call did, as JSON.
 #include "driver/log.hpp"
 
 #include "driver/descriptor.hpp"

@@ -1,4 +1,4 @@
-// See mode.hpp.
+// Which role a call asks for, by its name and its arguments.
 #include "driver/mode.hpp"
 
 #include "driver/files.hpp"

@@ -1,5 +1,5 @@
-// See process.hpp. Waiting blocks the signals that would end us and takes them one by one, so there
-// is no signal handler and no window in which one is lost.
+// Starts a process and waits for it. Waiting blocks the signals that would end us and takes them
+// one by one, so there is no signal handler and no window in which one is lost.
 #include "driver/process.hpp"
 
 #include <algorithm>

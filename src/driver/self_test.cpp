@@ -1,4 +1,4 @@
-// See self_test.hpp. The compiler runs with PTXASW_LOG set: a line in the log is the proof.
+// Runs a compiler on a kernel. It runs with PTXASW_LOG set: a line in the log is the proof.
 #include "driver/self_test.hpp"
 
 #include "driver/files.hpp"

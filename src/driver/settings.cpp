@@ -1,4 +1,4 @@
-// See settings.hpp.
+// Options out of PTXASW_FLAGS and of arguments, with what there is to complain about.
 #include "driver/settings.hpp"
 
 #include "driver/command_line.hpp"

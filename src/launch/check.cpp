@@ -1,4 +1,4 @@
-// See check.hpp.
+// Saves memory, runs each way on the same bytes, and compares.
 #include "launch/check.hpp"
 
 #include "launch/shapes.hpp"

@@ -1,4 +1,4 @@
-// See decisions.hpp.
+// Reads and writes the file of decisions, one line each.
 #include "launch/decisions.hpp"
 
 #include <algorithm>

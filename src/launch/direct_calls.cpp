@@ -1,4 +1,4 @@
-// See direct_calls.hpp.
+// Finds the symbols of a loaded libcuda and what stands at them.
 #include "launch/direct_calls.hpp"
 
 #include "launch/hooks.hpp"

@@ -1,4 +1,4 @@
-// See engine.hpp.
+// Takes launches, picks a variant, measures, and keeps the report.
 #include "launch/engine.hpp"
 
 #include "launch/log.hpp"

@@ -1,4 +1,4 @@
-// See log.hpp.
+// Each line is one write.
 #include "launch/log.hpp"
 
 #include <algorithm>

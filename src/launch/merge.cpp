@@ -1,4 +1,4 @@
-// See merge.hpp.
+// The queue of launches that were put off, and who empties it.
 #include "launch/merge.hpp"
 
 #include "launch/direct_calls.hpp"

@@ -1,4 +1,4 @@
-// See report.hpp.
+// The table of kernels and shapes as text, JSON and HTML.
 #include "launch/report.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See request.hpp.
+// Parameters of a launch, in a list or in a buffer, and those that a variant gets behind them.
 #include "launch/request.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See settings.hpp.
+// Reads the words of PTXASW_LAUNCH.
 #include "launch/settings.hpp"
 
 #include <algorithm>

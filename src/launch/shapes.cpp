@@ -1,4 +1,4 @@
-// See shapes.hpp.
+// The shapes of a kernel, and the timings that are read from events.
 #include "launch/shapes.hpp"
 
 #include "launch/kernels.hpp"

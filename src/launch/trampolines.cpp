@@ -1,4 +1,4 @@
-// See trampolines.hpp.
+// The stubs, in assembly, and the table of what stands behind them.
 #include "launch/trampolines.hpp"
 
 #include "launch/engine.hpp"

@@ -1,4 +1,4 @@
-// See cache_drawing.hpp. Inside a panel one unit across is a step (a group of threads) and one unit
+// The diagram as SVG. Inside a panel one unit across is a step (a group of threads) and one unit
 // up is an element, so that everything is strokes of integer length: a hit is a vertical stroke one
 // step wide, a line's stay a horizontal one as thick as the line has elements.
 #include "report/cache_drawing.hpp"

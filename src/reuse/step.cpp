@@ -1,4 +1,4 @@
-// See step.hpp. The conditions about sizes are in step_conditions.cpp.
+// The search for a time step. The conditions about sizes are in step_conditions.cpp.
 #include "reuse/step.hpp"
 
 #include "analysis/liveness.hpp"

@@ -1,4 +1,4 @@
-// See step_conditions.hpp.
+// What has to hold of the sizes of a launch for a kernel to be a step.
 #include "reuse/step_conditions.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See whole.hpp.
+// Sums and products over the integers, read off terms as long as nothing wraps.
 #include "reuse/whole.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See coarsen_original.hpp.
+// Emits the original body with its way out.
 #include "rewrite/coarsen_original.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// See parameters.hpp.
+// Edits of a parameter list.
 #include "rewrite/parameters.hpp"
 
 #include <fmt/format.h>

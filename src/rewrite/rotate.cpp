@@ -1,4 +1,4 @@
-// See rotate.hpp for what is emitted. All that is put at an instruction is gathered first, so that
+// Emits rotated loops. All that is put at an instruction is gathered first, so that
 // one edit makes it.
 #include "rewrite/rotate.hpp"
 

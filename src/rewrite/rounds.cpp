@@ -1,4 +1,4 @@
-// See rounds.hpp for what is emitted. The fast way is a copy of the text, statement by statement,
+// Emits trees in registers. The fast way is a copy of the text, statement by statement,
 // on the same registers: a thread runs one of the two.
 #include "rewrite/rounds.hpp"
 

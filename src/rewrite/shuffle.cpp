@@ -1,4 +1,4 @@
-// See shuffle.hpp for what is emitted and why it is sound.
+// Emits guarded shuffles and moves.
 #include "rewrite/shuffle.hpp"
 
 #include "rewrite/conditions.hpp"

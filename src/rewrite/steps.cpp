@@ -1,4 +1,4 @@
-// See steps.hpp.
+// The frame of an entry for several time steps.
 #include "rewrite/steps.hpp"
 
 #include "rewrite/coarsen_names.hpp"

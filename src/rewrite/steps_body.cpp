@@ -1,4 +1,4 @@
-// See steps_body.hpp.
+// Emits copies of a step's instructions.
 #include "rewrite/steps_body.hpp"
 
 #include "analysis/liveness.hpp"

@@ -1,4 +1,4 @@
-// See steps_writer.hpp: the images of a region, how they are loaded, stepped and stored.
+// The images of a region: how they are loaded, stepped and stored.
 #include "rewrite/steps_writer.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// See steps_layout.hpp.
+// Chooses axes, paddings and the places of tiles.
 #include "rewrite/steps_layout.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// See cases.hpp.
+// Launches with shapes, sizes and arguments that are likely to tell kernels apart.
 #include "simt/cases.hpp"
 
 #include "simt/args.hpp"

@@ -1,4 +1,4 @@
-// See goals.hpp.
+// What launches have to reach, found in the code, and what they have reached.
 #include "simt/goals.hpp"
 
 #include "simt/code.hpp"

@@ -1,5 +1,5 @@
-// See matrix.hpp. The lanes of a warp meet as for a shuffle (warp_sync.cpp); what they bring is
-// read from their registers when the last one is there.
+// The shapes of ldmatrix and mma. The lanes of a warp meet as for a shuffle (warp_sync.cpp); what
+// they bring is read from their registers when the last one is there.
 #include "simt/matrix.hpp"
 
 #include "semantics/windows.hpp"

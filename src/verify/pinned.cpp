@@ -1,4 +1,4 @@
-// See pinned.hpp.
+// Finds pinned multiply-adds in a rewritten kernel, and pins the original alike.
 #include "verify/pinned.hpp"
 
 #include "analysis/cfg.hpp"

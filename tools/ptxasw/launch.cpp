@@ -1,4 +1,4 @@
-// See launch.hpp.
+// Kernel, shape and arguments out of words.
 #include "launch.hpp"
 
 #include "ptx/parse.hpp"

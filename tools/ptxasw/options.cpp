@@ -1,4 +1,4 @@
-// See options.hpp.
+// The table of options as command-line flags; texts in and out.
 #include "options.hpp"
 
 #include "driver/descriptor.hpp"

@@ -1,4 +1,4 @@
-// See fake.hpp.
+// The functions of the fake driver.
 #include "fake.hpp"
 
 #include <cstring>
