@@ -24,7 +24,7 @@
 // The launch is not known. A gain is the geometric mean over launches that leave `least_waves` and
 // more, in blocks of 64 to 1024 threads, with their data in DRAM and in the L2 cache; and each of
 // these has to be no worse than `worst`. Smaller launches run as before (least_threads), but for
-// the question (small_launch_loss).
+// the question.
 //
 // bench/coarsen_model.py says the same in Python for bench/fit, which fits the constants of sm_90;
 // those of other architectures are the same, and a larger gain is asked for.
