@@ -341,7 +341,7 @@ TEST(StepsFuzz, LeaveTheSame) {
     }
   }
   EXPECT_GT(merged, count / 2);
-  EXPECT_GT(by_lanes, count / 20);
+  EXPECT_GE(by_lanes, std::max(1U, count / 30)); // most guards are not of one axis each
 }
 
 // Every type, and each shape of a thread's places.
