@@ -1,6 +1,11 @@
 #include "cost/rotation.hpp"
 
+#include "cost/coarsening.hpp"
+#include "cost/residency.hpp"
+
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace ptxasw::cost {
 
@@ -14,6 +19,42 @@ RotationVerdict rotation_verdict(const Profile& profile, const RotationWork& wor
                                work.checked ? ", with a check of its index" : "",
                                work.wide ? ", of wide values" : "");
   return verdict;
+}
+
+unsigned rotation_limit(unsigned original, const std::optional<BlockSizes>& resident) {
+  if (!resident) return registers_for_any_block;
+  return std::min(registers_for_any_block, registers_that_keep_blocks(original, *resident));
+}
+
+namespace {
+
+bool needs_more_memory(const KernelUsage& usage, const KernelUsage& original) {
+  return usage.stack > original.stack || usage.spill_stores > original.spill_stores ||
+         usage.spill_loads > original.spill_loads;
+}
+
+constexpr unsigned small_block = 128; // which wastes the fewest registers
+
+// Cycles of an SM for each value that a warp stores, were it to wait for nothing but its own
+// instructions and loads.
+double waiting(const Profile& profile, const KernelUsage& usage) {
+  const double warps = resident_warps(profile, usage.registers, small_block);
+  return usage.latency / std::max(1U, usage.stores) / warps;
+}
+
+} // namespace
+
+RotationWay choose_rotation(const Profile& profile, const KernelUsage& original,
+                            std::span<const RotationTrial> trials) {
+  const RotationTrial* best = &trials.front();
+  for (const RotationTrial& trial : trials.subspan(1)) {
+    if (!trial.usage || trial.usage->path == 0 || needs_more_memory(*trial.usage, original))
+      continue;
+    if (!best->usage || best->usage->path == 0 ||
+        waiting(profile, *trial.usage) < waiting(profile, *best->usage))
+      best = &trial;
+  }
+  return best->way;
 }
 
 } // namespace ptxasw::cost

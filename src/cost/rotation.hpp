@@ -15,7 +15,10 @@
 #pragma once
 
 #include "cost/profile.hpp"
+#include "ptxasw/coarsening.hpp"
 
+#include <optional>
+#include <span>
 #include <string>
 
 namespace ptxasw::cost {
@@ -34,5 +37,25 @@ struct RotationVerdict {
 };
 
 RotationVerdict rotation_verdict(const Profile& profile, const RotationWork& work);
+
+// How the loops of a kernel are rotated.
+struct RotationWay {
+  unsigned trips = 1;     // written one after another, where that is possible
+  unsigned registers = 0; // .maxnreg; 0: as many as ptxas likes
+  friend bool operator==(const RotationWay&, const RotationWay&) = default;
+};
+
+struct RotationTrial {
+  RotationWay way;
+  std::optional<KernelUsage> usage; // none: ptxas did not take it
+};
+
+// The registers that a rotated kernel may be told to use; 0: none that are worth telling. As many
+// blocks as of the original stay resident where they have to.
+unsigned rotation_limit(unsigned original, const std::optional<BlockSizes>& resident);
+
+// Which of the ways to take: the first, which is without a limit, unless another one waits less.
+RotationWay choose_rotation(const Profile& profile, const KernelUsage& original,
+                            std::span<const RotationTrial> trials);
 
 } // namespace ptxasw::cost

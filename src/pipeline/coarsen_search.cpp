@@ -2,10 +2,8 @@
 #include "pipeline/coarsen_search.hpp"
 
 #include "cost/coarsening.hpp"
-#include "cost/straight_path.hpp"
 #include "cost/usage_estimate.hpp"
-#include "machine/assembler.hpp"
-#include "machine/machine_code.hpp"
+#include "pipeline/kernel_usage.hpp"
 #include "rewrite/apply.hpp"
 
 #include <fmt/format.h>
@@ -143,14 +141,14 @@ private:
     trials_ += static_cast<unsigned>(requests.size());
     std::size_t next = 0;
     if (with_original) {
-      const auto usage = usages(assembled[next++]);
+      const auto usage = kernel_usages(assembled[next++], profile_);
       for (KernelJob* job : jobs_)
         if (const auto found = usage.find(job->name()); found != usage.end())
           job->ways().original.usage = found->second;
     }
     for (std::size_t n = 0; n < rounds; ++n) {
       const bool taken = assembled[next].has_value();
-      const auto usage = taken ? usages(assembled[next]) : one_by_one(trials, n);
+      const auto usage = taken ? kernel_usages(assembled[next], profile_) : one_by_one(trials, n);
       ++next;
       for (std::size_t j = 0; j < jobs_.size(); ++j) {
         if (n >= trials[j].size()) continue;
@@ -176,7 +174,7 @@ private:
     }
     trials_ += static_cast<unsigned>(requests.size());
     for (const auto& assembled : assembler_.assemble(requests))
-      result.merge(usages(assembled));
+      result.merge(kernel_usages(assembled, profile_));
     return result;
   }
 
@@ -349,28 +347,6 @@ private:
       if (n < trials[j].size())
         std::ranges::move(jobs_[j]->coarsened(trials[j][n].how).edits, std::back_inserter(edits));
     return rewrite::draft(module_, edits);
-  }
-
-  [[nodiscard]] std::map<std::string, KernelUsage>
-  usages(const std::optional<Assembled>& assembled) const {
-    std::map<std::string, KernelUsage> result;
-    if (!assembled) return result;
-    const auto code = machine::machine_code(assembled->cubin);
-    for (const auto& [name, usage] : machine::read_usage(assembled->messages)) {
-      if (!usage) continue;
-      KernelUsage& kernel = result[name];
-      kernel.registers = usage->registers;
-      kernel.stack = usage->stack;
-      kernel.spill_stores = usage->spill_stores;
-      kernel.spill_loads = usage->spill_loads;
-      const auto text = code.find(name);
-      if (text == code.end()) continue;
-      const auto path = cost::straight_path(text->second, profile_.coarsen.load_latency);
-      kernel.path = path.instructions;
-      kernel.stores = path.stores;
-      kernel.latency = path.latency;
-    }
-    return result;
   }
 
   [[nodiscard]] std::vector<CoarsenCandidate> with_limits(const CoarsenChoices& kernel) const {

@@ -10,7 +10,7 @@
 namespace ptxasw::pipeline {
 namespace {
 
-constexpr unsigned least_registers = 16, most_registers = 255;
+constexpr unsigned least_registers = 16, most_registers = 255, most_trips = 16;
 
 std::string text_of(const Coarsening& how) {
   return fmt::format("{} {} {} {} {} {}", how.factors[0], how.factors[1], how.factors[2],
@@ -35,6 +35,17 @@ bool read_way(std::istringstream& line, Remembered& into) {
     way.chosen = {how, gain};
   }
   into.ways.push_back(std::move(way));
+  return true;
+}
+
+bool read_rotation(std::istringstream& line, Remembered& into) {
+  std::string kernel;
+  cost::RotationWay way;
+  line >> kernel >> way.trips >> way.registers;
+  if (line.fail() || way.trips == 0 || way.trips > most_trips || way.registers < least_registers ||
+      way.registers > most_registers)
+    return false;
+  into.rotations[kernel] = way;
   return true;
 }
 
@@ -67,6 +78,8 @@ std::string written(const Remembered& remembered) {
   for (const auto& [kernel, chosen] : remembered.ways)
     text += chosen ? fmt::format("way {} {} {}\n", kernel, text_of(chosen->how), chosen->gain)
                    : fmt::format("way {} -\n", kernel);
+  for (const auto& [kernel, way] : remembered.rotations)
+    text += fmt::format("rotate {} {} {}\n", kernel, way.trips, way.registers);
   for (const auto& [kernel, pin] : remembered.pins)
     text += fmt::format("pin {} {} {}\n", kernel, pin.identical ? 1 : 0, pin.choices);
   return text + fmt::format("kept {}\n", remembered.kept);
@@ -83,6 +96,8 @@ std::optional<Remembered> read_decisions(std::string_view text) {
     bool fits = !complete;
     if (what == "way")
       fits &= read_way(words, result);
+    else if (what == "rotate")
+      fits &= read_rotation(words, result);
     else if (what == "pin")
       fits &= read_pin(words, result);
     else

@@ -2,6 +2,7 @@
 //
 //   way NAME -                         no way to coarsen it pays
 //   way NAME X Y Z ORDER LIMIT THREADS GAIN
+//   rotate NAME TRIPS LIMIT            of a kernel that is rotated
 //   pin NAME IDENTICAL CHOICES         a letter for each sum, in the order of the text
 //   kept HASH                          of the text that came of it
 //
@@ -33,6 +34,7 @@ struct Remembered {
     std::optional<Choice> chosen;
   };
   std::vector<Way> ways; // of kernels that had some to choose from
+  std::map<std::string, cost::RotationWay, std::less<>> rotations; // with a limit of registers
   std::map<std::string, Pinning::Kernel, std::less<>> pins;
   std::uint64_t kept = 0;
 };

@@ -16,7 +16,6 @@
 #include "reuse/lane.hpp"
 #include "rewrite/float_freedom.hpp"
 #include "rewrite/remap.hpp"
-#include "rewrite/rotate.hpp"
 #include "rewrite/rounds.hpp"
 #include "rewrite/shuffle.hpp"
 
@@ -95,7 +94,7 @@ struct KernelJob::Impl {
     plan_ = reuse::find_lane_reuse(*kernel_, *solver_, lanes);
     choose(*kernel_, plan_);
     rotation_ = choose_rotations(
-        *kernel_, *solver_, options_.rotate, options_.rotate_trips, architecture(),
+        *kernel_, *solver_, options_.rotate, architecture(),
         {.no_index_wrap = assumed("no-index-wrap"), .paranoid = options_.paranoid});
     rounds_ = choose_rounds(*kernel_, *solver_, options_.rounds, architecture(), block_shape());
     if (nothing_will_come()) {
@@ -211,7 +210,7 @@ struct KernelJob::Impl {
       ways_.original.bounded = is_bounded();
       ways_.original.resident = launches().resident;
       ways_.original.shared_per_sm = profile->shared_per_sm;
-      ways_.original.tuned = is_bounded() || function_.minnctapersm != 0 || function_.maxnreg != 0;
+      ways_.original.tuned = is_tuned();
       ways_.original.threads = threads();
       report_.coarsening =
           ways_.candidates.empty()
@@ -222,6 +221,11 @@ struct KernelJob::Impl {
 
   [[nodiscard]] bool is_bounded() const {
     return (function_.maxntid[0] | function_.reqntid[0]) != 0;
+  }
+
+  // Has performance directives, beside which there is no place for ours.
+  [[nodiscard]] bool is_tuned() const {
+    return is_bounded() || function_.minnctapersm != 0 || function_.maxnreg != 0;
   }
 
   [[nodiscard]] Launches launches() const {
@@ -325,11 +329,7 @@ struct KernelJob::Impl {
                                                                     text_of(wanted), claim));
                  }},
             {.needs = touches_loads,
-             .make =
-                 [&] {
-                   return Made{rewrite::rotate(*kernel_, rotation.plan), touches_loads,
-                               "its loads are carried from trip to trip"};
-                 },
+             .make = [&] { return rotate(result, rotation); },
              .refuse =
                  [&](const std::string& claim) {
                    if (rotation.plan.loops.empty()) return;
@@ -377,6 +377,18 @@ struct KernelJob::Impl {
     report.grid_rest_by_itself = done.rest_by_itself;
     report.coarsening = std::move(done.outcome);
     return {std::move(done.edits), touches_blocks | touches_loads, merged_claim};
+  }
+
+  [[nodiscard]] Made rotate(KernelResult& result, RotationChoice& rotation) const {
+    Made made{pipeline::rotated(*kernel_, rotation.plan, rotation_way_), touches_loads,
+              "its loads are carried from trip to trip"};
+    result.rotated = !made.edits.empty();
+    if (!result.rotated) return made;
+    if (rotation_way_.trips > 1)
+      rotation.outcome.text += fmt::format("; {} trips at a time", rotation_way_.trips);
+    if (rotation_way_.registers != 0)
+      rotation.outcome.text += fmt::format("; in at most {} registers", rotation_way_.registers);
+    return made;
   }
 
   // Empty unless it was asked for (or, with auto, is likely to pay) and is sound.
@@ -529,6 +541,7 @@ struct KernelJob::Impl {
   std::optional<sym::Solver> solver_;
   reuse::LanePlan plan_;
   RotationChoice rotation_;
+  cost::RotationWay rotation_way_{.trips = std::max(options_.rotate_trips, 1U)};
   RoundsChoice rounds_;
   CoarsenChoices ways_;
   unsigned halves_ = 0;   // selections between halves that ptxas may lose
@@ -575,6 +588,27 @@ Coarsened KernelJob::coarsened(const Coarsening& how) {
                              impl_->options_.paranoid);
   } catch (const std::exception&) {
     return {}; // and the assembler will find it no different from the original
+  }
+}
+
+cost::RotationWay KernelJob::rotation() const {
+  return impl_->rotation_way_;
+}
+
+void KernelJob::rotate(const cost::RotationWay& way) {
+  impl_->rotation_way_ = way;
+}
+
+bool KernelJob::may_limit_rotation() const {
+  return impl_->function_.is_entry && !impl_->is_tuned();
+}
+
+std::vector<ptx::Edit> KernelJob::rotated(const cost::RotationWay& way) {
+  try {
+    reuse::RotationPlan plan = impl_->rotation_.plan;
+    return pipeline::rotated(*impl_->kernel_, plan, way);
+  } catch (const std::exception&) {
+    return {}; // as above
   }
 }
 

@@ -2,6 +2,7 @@
 // has to choose, the edits of each of them, and, when all is decided, what becomes of it.
 #pragma once
 
+#include "cost/rotation.hpp"
 #include "pipeline/coarsen_job.hpp"
 #include "pipeline/contraction_search.hpp"
 #include "pipeline/register_guard.hpp"
@@ -30,6 +31,7 @@ struct KernelResult {
   std::vector<ptx::Edit> edits; // empty: leave the function as it is
   // Would be rewritten, were it known which products ptxas fuses.
   bool waits_for_contraction = false;
+  bool rotated = false;          // or would be, as above
   bool rounds_wait = false;      // trees, to be found again where its blocks have been merged
   std::optional<Remap> remapped; // in this way
 };
@@ -53,6 +55,14 @@ public:
   [[nodiscard]] CoarsenChoices& ways();
   // The edits that coarsen it in this way and do nothing else.
   [[nodiscard]] Coarsened coarsened(const Coarsening& how);
+
+  // How its loops are rotated, if they are.
+  [[nodiscard]] cost::RotationWay rotation() const;
+  void rotate(const cost::RotationWay& way);
+  // A limit of registers may be written down for that: it has no directives of its own.
+  [[nodiscard]] bool may_limit_rotation() const;
+  // The edits that rotate its loops in this way and do nothing else.
+  [[nodiscard]] std::vector<ptx::Edit> rotated(const cost::RotationWay& way);
 
   // What came of asking which products are fused in it.
   void describe(const Pinning::Kernel& pinning);

@@ -2,6 +2,7 @@
 
 #include "pipeline/coarsen_search.hpp"
 #include "pipeline/judgement.hpp"
+#include "pipeline/rotation_search.hpp"
 
 #include <fmt/format.h>
 
@@ -53,6 +54,13 @@ void take_back(KernelReport& kernel, const Why& why) {
   undo(kernel.rounds, "not in registers");
   kernel.grid_divided_by = {1, 1, 1};
   kernel.grid_rest_by_itself = false;
+}
+
+// A rotated kernel that was told how many registers it has may do without that.
+bool without_limit(KernelJob& job, const Options& options) {
+  if (job.rotation().registers == 0) return false;
+  job.rotate(rotation_without_limit(options));
+  return true;
 }
 
 Why reason_to_leave(const TakenBack& back) {
@@ -123,6 +131,7 @@ ModuleJob::ModuleJob(const Pinning& pinning, ModuleJob& earlier)
     }
     kernel.job.emplace(module_, module_.functions.at(known.function), options_, purpose_);
     kernel.job->ways() = std::move(known.job->ways());
+    kernel.job->rotate(known.job->rotation());
     if (const auto found = pinning.kernels.find(kernel.job->name()); found != pinning.kernels.end())
       kernel.job->describe(found->second);
     finish(kernel);
@@ -160,16 +169,37 @@ void ModuleJob::finish_decided() {
 }
 
 void ModuleJob::choose(Assembler& assembler) {
-  const std::vector<KernelJob*> open = open_jobs();
-  if (open.empty()) return;
-  choose_coarsenings(module_, open, options_, assembler, report_);
-  finish_decided();
+  if (const std::vector<KernelJob*> open = open_jobs(); !open.empty()) {
+    choose_coarsenings(module_, open, options_, assembler, report_);
+    finish_decided();
+  }
+  std::vector<KernelJob*> rotated;
+  for (Kernel& kernel : kernels_)
+    if (kernel.job && kernel.result.rotated) rotated.push_back(&*kernel.job);
+  choose_rotation_ways(module_, rotated, options_, assembler, report_);
+  for (Kernel& kernel : kernels_)
+    if (kernel.job && kernel.result.rotated) finish(kernel);
 }
 
 bool ModuleJob::take(const Remembered& remembered) {
   if (!pipeline::take(remembered, open_jobs())) return false;
   finish_decided();
+  for (Kernel& kernel : kernels_) {
+    if (!kernel.job || !kernel.result.rotated) continue;
+    const auto found = remembered.rotations.find(kernel.job->name());
+    if (found == remembered.rotations.end()) continue;
+    kernel.job->rotate(found->second);
+    finish(kernel);
+  }
   return true;
+}
+
+std::map<std::string, cost::RotationWay, std::less<>> ModuleJob::rotations() const {
+  std::map<std::string, cost::RotationWay, std::less<>> result;
+  for (const Kernel& kernel : kernels_)
+    if (kernel.job && kernel.result.rotated && kernel.job->rotation().registers != 0)
+      result[kernel.job->name()] = kernel.job->rotation();
+  return result;
 }
 
 std::vector<Remembered::Way> ModuleJob::ways() {
@@ -256,7 +286,8 @@ std::vector<TakenBack> ModuleJob::choose_again(const std::vector<TakenBack>& tak
     const auto kernel = std::ranges::find_if(
         kernels_, [&](const Kernel& k) { return k.job && k.job->name() == back.kernel; });
     if (kernel != kernels_.end() && back.after &&
-        choose_another(module_, *kernel->job, *back.after, options_)) {
+        (choose_another(module_, *kernel->job, *back.after, options_) ||
+         without_limit(*kernel->job, options_))) {
       finish(*kernel);
       continue;
     }

@@ -37,6 +37,8 @@ public:
   bool take(const Remembered& remembered);
   // The ways that are chosen now, for a later call.
   [[nodiscard]] std::vector<Remembered::Way> ways();
+  // The same of how loops are rotated, where that was chosen.
+  [[nodiscard]] std::map<std::string, cost::RotationWay, std::less<>> rotations() const;
 
   // Kernels that would be rewritten, were it known what ptxas fuses.
   [[nodiscard]] std::vector<std::string> waiting() const;

@@ -95,7 +95,8 @@ private:
     result.report.calls = assembler_.calls();
     const bool took_long = assembler_.calls() != 0 || text_.size() >= least_remembered;
     if (assembler_.answered_all() && took_long)
-      assembler_.remember(text_, written({job_->ways(), pins_, contract::hash(result.text)}));
+      assembler_.remember(
+          text_, written({job_->ways(), job_->rotations(), pins_, contract::hash(result.text)}));
     return result;
   }
 

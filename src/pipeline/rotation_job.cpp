@@ -1,14 +1,17 @@
 #include "pipeline/rotation_job.hpp"
 
-#include "cost/rotation.hpp"
 #include "pipeline/access_pattern.hpp"
 #include "reuse/access_pair.hpp"
+#include "rewrite/register_limit.hpp"
+#include "rewrite/rotate.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 namespace ptxasw::pipeline {
 
@@ -19,19 +22,31 @@ using reuse::RotatedLoop;
 
 namespace {
 
-// Loads of one address that nothing can change are counted once: ptxas does them once.
-cost::RotationWork work_of(Kernel& kernel, const RotatedLoop& loop, const cost::Profile& profile) {
+// Cycles of the load/store pipe, by event. Loads of one address in a block that nothing can change
+// are counted once: ptxas does them once.
+std::vector<double> cycles_of(Kernel& kernel, const cost::Profile& profile) {
   reuse::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+  std::set<std::tuple<analysis::BlockId, sym::Term, unsigned>> known;
+  std::vector<double> result;
+  for (const Event& event : kernel.trace.events) {
+    double& cycles = result.emplace_back(0);
+    if (event.kind == EventKind::clobber) continue;
+    const auto bytes = static_cast<unsigned>(reuse::size_of(event));
+    if (event.read_only && !known.emplace(event.block, event.address, bytes).second) continue;
+    cycles = cost::access_cycles(profile,
+                                 candidate(access_pattern(event, relaxed.stride(event.address))));
+  }
+  return result;
+}
+
+cost::RotationWork work_of(const Kernel& kernel, const RotatedLoop& loop,
+                           const std::vector<double>& all) {
   cost::RotationWork work;
-  std::set<std::pair<sym::Term, unsigned>> known;
   double saved = 0;
   for (std::size_t e = 0; e < kernel.trace.events.size(); ++e) {
     const Event& event = kernel.trace.events[e];
-    if (event.block != loop.block || event.kind == EventKind::clobber) continue;
-    const auto bytes = static_cast<unsigned>(reuse::size_of(event));
-    if (event.read_only && !known.emplace(event.address, bytes).second) continue;
-    const double cycles = cost::access_cycles(
-        profile, candidate(access_pattern(event, relaxed.stride(event.address))));
+    if (event.block != loop.block || all[e] == 0) continue;
+    const double cycles = all[e];
     work.before += cycles;
     if (std::ranges::find(loop.loads, e, &reuse::Carried::event) == loop.loads.end()) continue;
     saved += cycles;
@@ -44,6 +59,15 @@ cost::RotationWork work_of(Kernel& kernel, const RotatedLoop& loop, const cost::
     work.checked |= !carried.checks.empty();
   work.after = work.before - saved;
   return work;
+}
+
+// A trip of each loop, without those that hold others. What a compiler has unrolled has a loop for
+// the rest beside it, of which little comes.
+double trips_of_all(const Kernel& kernel, const std::vector<double>& cycles) {
+  double sum = 0;
+  for (std::size_t e = 0; e < cycles.size(); ++e)
+    if (kernel.loops.innermost[kernel.trace.events[e].block] != ~0U) sum += cycles[e];
+  return sum;
 }
 
 std::string place(const Kernel& kernel, const RotatedLoop& loop) {
@@ -69,30 +93,42 @@ Reason why_no_rounds(const Kernel& kernel) {
 } // namespace
 
 RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode mode,
-                                unsigned trips, std::string_view architecture,
+                                std::string_view architecture,
                                 const reuse::GroundsOptions& options) {
   if (mode == RotateMode::none) return {};
   RotationChoice choice{.plan = reuse::find_rotations(kernel, solver, options)};
   const cost::Profile* profile = cost::find_profile(architecture);
+  std::vector<double> cycles;
+  if (profile != nullptr && !choice.plan.loops.empty()) cycles = cycles_of(kernel, *profile);
+  double saved = 0;
   std::string done, left;
   const Reason against = profile != nullptr ? Reason::gains_too_little : Reason::chip_unknown;
   std::erase_if(choice.plan.loops, [&](RotatedLoop& loop) {
-    if (!loop.again.empty()) loop.trips = std::max(trips, 1U);
     cost::RotationVerdict verdict;
+    cost::RotationWork work;
     if (profile != nullptr)
-      verdict = cost::rotation_verdict(*profile, work_of(kernel, loop, *profile));
+      verdict = cost::rotation_verdict(*profile, work = work_of(kernel, loop, cycles));
     else if (mode == RotateMode::automatic)
       verdict.reason = fmt::format("nothing is known of {}", architecture);
     verdict.pays |= mode == RotateMode::all;
+    if (verdict.pays) saved += work.before - work.after;
     std::string& text = verdict.pays ? done : left;
     std::string number =
         verdict.pays ? fmt::format(", {} loads carried", loop.loads.size()) : "would not pay";
-    if (verdict.pays && loop.trips > 1) number += fmt::format(", {} trips at a time", loop.trips);
     if (!text.empty()) text += "; ";
     text += fmt::format("{}{}{}{}{}", place(kernel, loop), verdict.pays ? "" : ": ", number,
                         verdict.reason.empty() ? "" : ", ", verdict.reason);
     return !verdict.pays;
   });
+  if (mode == RotateMode::automatic && !choice.plan.loops.empty()) {
+    const double before = trips_of_all(kernel, cycles);
+    if (before < profile->rotate_margin * (before - saved)) {
+      choice.plan.loops.clear();
+      left = fmt::format("the accesses of all its loops would only go from {:.1f} to {:.1f} cycles "
+                         "a trip",
+                         before, before - saved);
+    }
+  }
   if (!choice.plan.loops.empty()) {
     choice.outcome = {Status::done, Reason::none, "rotated: " + done};
   } else {
@@ -100,6 +136,17 @@ RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode 
     choice.outcome = {Status::refused, why.reason, "not rotated: " + why.text};
   }
   return choice;
+}
+
+std::vector<ptx::Edit> rotated(const Kernel& kernel, reuse::RotationPlan& plan,
+                               const cost::RotationWay& way) {
+  for (RotatedLoop& loop : plan.loops)
+    loop.trips = loop.again.empty() ? 1 : std::max(way.trips, 1U);
+  std::vector<ptx::Edit> edits = rewrite::rotate(kernel, plan);
+  if (edits.empty()) return edits;
+  if (auto limit = rewrite::register_limit(kernel.body, way.registers))
+    edits.push_back(std::move(*limit));
+  return edits;
 }
 
 RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,

@@ -1,6 +1,8 @@
 // What --rotate and --rounds make of a kernel.
 #pragma once
 
+#include "cost/rotation.hpp"
+#include "ptx/parse.hpp"
 #include "ptxasw/options.hpp"
 #include "ptxasw/reason.hpp"
 #include "reuse/rotation.hpp"
@@ -10,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptxasw::pipeline {
 
@@ -18,10 +21,13 @@ struct RotationChoice {
   Decision outcome;         // "rotated: ..." or "not rotated: ..."
 };
 
-// `trips`: as --rotate-trips says.
 RotationChoice choose_rotations(emulator::Kernel& kernel, sym::Solver& solver, RotateMode mode,
-                                unsigned trips, std::string_view architecture,
+                                std::string_view architecture,
                                 const reuse::GroundsOptions& options);
+
+// The edits that rotate the loops of the plan in this way; what cannot be done leaves the plan.
+std::vector<ptx::Edit> rotated(const emulator::Kernel& kernel, reuse::RotationPlan& plan,
+                               const cost::RotationWay& way);
 
 struct RoundsChoice {
   reuse::RoundsPlan plan;

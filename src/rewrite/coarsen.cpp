@@ -10,6 +10,7 @@
 #include "rewrite/meant.hpp"
 #include "rewrite/names.hpp"
 #include "rewrite/parameters.hpp"
+#include "rewrite/register_limit.hpp"
 
 #include <fmt/format.h>
 
@@ -70,10 +71,7 @@ public:
     const ptx::Range brace = statements.front().range;
     std::vector<ptx::Edit> edits{{{brace.end, statements.back().range.begin},
                                   fmt::format("\n{}{}", registers_.declarations(), text_.all)}};
-    if (options_.registers != 0 && body_.function->maxnreg == 0) {
-      edits.push_back(
-          {{brace.begin, brace.begin}, fmt::format(".maxnreg {}\n", options_.registers)});
-    }
+    if (auto limit = register_limit(body_, options_.registers)) edits.push_back(std::move(*limit));
     if (options_.grid == CoarsenGrid::launcher) {
       edits.push_back(append_parameter(module_, *body_.function,
                                        fmt::format(".param .align 4 .b8 {}[12]", grid_parameter)));

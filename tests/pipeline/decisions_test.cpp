@@ -107,6 +107,17 @@ TEST_F(Decisions, WhatDoesNotFitIsNotTaken) {
   EXPECT_FALSE(read_decisions("way jacobi -\n")) << "cut off";
 }
 
+TEST(RememberedRotations, AreReadAsTheyWereWritten) {
+  Remembered remembered;
+  remembered.rotations["k"] = {.trips = 4, .registers = 64};
+  const auto read = read_decisions(written(remembered));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->rotations, remembered.rotations);
+  for (const char* wrong : {"rotate k 4", "rotate k 0 64", "rotate k 17 64", "rotate k 4 300",
+                            "rotate k 4 0", "rotate k 4 64 1"})
+    EXPECT_FALSE(read_decisions(std::string(wrong) + "\nkept 7\n")) << wrong;
+}
+
 class Remembering : public machine::FakeAssembler {
 public:
   using FakeAssembler::FakeAssembler;

@@ -1,0 +1,127 @@
+// The n-th text has the n-th way of each kernel.
+#include "pipeline/rotation_search.hpp"
+
+#include "pipeline/kernel_usage.hpp"
+#include "rewrite/apply.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace ptxasw::pipeline {
+namespace {
+
+using cost::RotationTrial;
+using Purpose = AssemblyRequest::Purpose;
+using Usages = std::map<std::string, KernelUsage>;
+
+// Trips that are tried where registers are limited, when nobody has said how many.
+constexpr unsigned several_trips = 4;
+
+class Search {
+public:
+  Search(const ptx::Module& module, const Options& options, const cost::Profile& profile,
+         Assembler& assembler, std::span<KernelJob* const> jobs)
+      : module_(module), options_(options), profile_(profile), assembler_(assembler),
+        jobs_(jobs.begin(), jobs.end()) {}
+
+  void run() {
+    ask_about_the_originals();
+    std::vector<std::vector<RotationTrial>> trials;
+    for (std::size_t j = 0; j < jobs_.size(); ++j)
+      trials.push_back(ways(j));
+    try_all(trials);
+    for (std::size_t j = 0; j < jobs_.size(); ++j)
+      if (trials[j].size() > 1)
+        jobs_[j]->rotate(cost::choose_rotation(profile_, originals_.at(name(j)), trials[j]));
+  }
+
+  [[nodiscard]] unsigned trials() const { return trials_; }
+
+private:
+  [[nodiscard]] const std::string& name(std::size_t j) const { return jobs_[j]->name(); }
+
+  // With lines: what comes of them is compared with it (judgement.hpp).
+  void ask_about_the_originals() {
+    std::vector<std::string> names;
+    for (const KernelJob* job : jobs_)
+      names.push_back(job->name());
+    ++trials_;
+    originals_ = kernel_usages(assembler_.assemble({.text = *module_.text,
+                                                    .entries = names,
+                                                    .line_info = true,
+                                                    .purpose = Purpose::original}),
+                               profile_);
+  }
+
+  [[nodiscard]] std::vector<RotationTrial> ways(std::size_t j) const {
+    const unsigned asked = std::max(options_.rotate_trips, 1U);
+    std::vector<RotationTrial> ways{{{.trips = asked}, {}}};
+    const auto original = originals_.find(name(j));
+    if (original == originals_.end()) return ways;
+    const unsigned limit =
+        cost::rotation_limit(original->second.registers, jobs_[j]->launches().resident);
+    ways.push_back({{asked, limit}, {}});
+    if (options_.rotate_trips == 0) ways.push_back({{several_trips, limit}, {}});
+    return ways;
+  }
+
+  void try_all(std::vector<std::vector<RotationTrial>>& trials) {
+    std::size_t rounds = 0;
+    for (const auto& ways : trials)
+      if (ways.size() > 1) rounds = std::max(rounds, ways.size());
+    std::vector<AssemblyRequest> requests;
+    for (std::size_t n = 0; n < rounds; ++n)
+      requests.push_back(request(trials, n));
+    if (requests.empty()) return;
+    trials_ += static_cast<unsigned>(rounds);
+    const auto assembled = assembler_.assemble(requests);
+    for (std::size_t n = 0; n < rounds; ++n) {
+      const Usages usages = kernel_usages(assembled[n], profile_);
+      for (std::size_t j = 0; j < jobs_.size(); ++j)
+        if (const auto found = usages.find(name(j)); n < trials[j].size() && found != usages.end())
+          trials[j][n].usage = found->second;
+    }
+  }
+
+  [[nodiscard]] AssemblyRequest request(const std::vector<std::vector<RotationTrial>>& trials,
+                                        std::size_t n) const {
+    AssemblyRequest request{.purpose = Purpose::trial};
+    std::vector<ptx::Edit> edits;
+    for (std::size_t j = 0; j < jobs_.size(); ++j) {
+      if (trials[j].size() < 2 || n >= trials[j].size()) continue;
+      std::ranges::move(jobs_[j]->rotated(trials[j][n].way), std::back_inserter(edits));
+      request.entries.push_back(name(j));
+    }
+    request.text = rewrite::draft(module_, edits);
+    return request;
+  }
+
+  const ptx::Module& module_;
+  const Options& options_;
+  const cost::Profile& profile_;
+  Assembler& assembler_;
+  std::vector<KernelJob*> jobs_;
+  Usages originals_;
+  unsigned trials_ = 0;
+};
+
+} // namespace
+
+void choose_rotation_ways(const ptx::Module& module, std::span<KernelJob* const> jobs,
+                          const Options& options, Assembler& assembler, Report& report) {
+  const cost::Profile* profile =
+      cost::find_profile(options.architecture.empty() ? module.target : options.architecture);
+  if (profile == nullptr || !assembler.takes_register_limits() || options.effort == Effort::fast)
+    return;
+  std::vector<KernelJob*> open;
+  std::ranges::copy_if(jobs, std::back_inserter(open), &KernelJob::may_limit_rotation);
+  if (open.empty()) return;
+  Search search(module, options, *profile, assembler, open);
+  search.run();
+  report.trials += search.trials();
+}
+
+} // namespace ptxasw::pipeline
