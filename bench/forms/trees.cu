@@ -445,3 +445,26 @@ extern "C" __global__ void seg32(const float* __restrict__ in, float* __restrict
   }
   if (lane == 0) out[i / 32] = s[t];
 }
+// Of integers: a loop from blockDim.x / 2 on, and two elements a thread
+extern "C" __global__ void isum(const int* __restrict__ in, int* __restrict__ out, int n) {
+  extern __shared__ int si[];
+  unsigned t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  si[t] = i < n ? in[i] : 0;
+  __syncthreads();
+  for (unsigned w = blockDim.x / 2; w > 0; w >>= 1) {
+    if (t < w) si[t] += si[t + w];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = si[0];
+}
+extern "C" __global__ void imin2(const int* __restrict__ in, int* __restrict__ out, int n) {
+  __shared__ int s[256];
+  unsigned t = threadIdx.x, i = blockIdx.x * 512 + t;
+  s[t] = min(in[i], in[i + 256]);
+  __syncthreads();
+  for (int w = 128; w > 0; w >>= 1) {
+    if (t < w) s[t] = min(s[t], s[t + w]);
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
