@@ -195,7 +195,8 @@ bool RoundElements::whose(const Rounds& r, RoundAccess& access) {
   const bool store = event(access.event).kind == EventKind::store;
   for (std::size_t cell = 0; cell < r.cells.size(); ++cell) {
     if (r.cells[cell].bytes != event(access.event).element_bytes) continue;
-    const Term own = address(r.cells[cell].event), here = address(access.event);
+    const Term own = where_done(access.event, address(r.cells[cell].event));
+    const Term here = where_done(access.event, address(access.event));
     access.cell = cell;
     if (is_at(here, own, cell, number(0))) return true;
     if (store) continue;
@@ -207,6 +208,15 @@ bool RoundElements::whose(const Rounds& r, RoundAccess& access) {
     if (r.rolled && by_register(r, access, here, own)) return true;
   }
   return false;
+}
+
+// Thread 0 may say its element without its number, as compilers do where they know it.
+Term RoundElements::where_done(std::size_t e, Term address) const {
+  std::vector<Term> facts = k_.facts_at(event(e).block);
+  facts.push_back(event(e).guard);
+  const Term first = c_.eq(t_, c_.constant(32, 0));
+  if (std::ranges::find(facts, first) == facts.end()) return address;
+  return c_.substitute(address, {{t_.id, c_.constant(32, 0)}});
 }
 
 bool RoundElements::is_at(Term here, Term own, std::size_t cell, Term distance) {

@@ -62,6 +62,7 @@ private:
   [[nodiscard]] std::uint32_t variable(sym::Term t) const;
   bool place(Rounds& r);
   bool whose(const Rounds& r, RoundAccess& access);
+  [[nodiscard]] sym::Term where_done(std::size_t e, sym::Term address) const;
   bool is_at(sym::Term here, sym::Term own, std::size_t cell, sym::Term distance);
   bool by_register(const Rounds& r, RoundAccess& access, sym::Term here, sym::Term own);
 

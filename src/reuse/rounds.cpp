@@ -4,6 +4,7 @@
 
 #include "reuse/relaxed.hpp"
 #include "reuse/round_elements.hpp"
+#include "reuse/rounds_as_one.hpp"
 #include "reuse/rounds_behind.hpp"
 #include "reuse/strided_elements.hpp"
 
@@ -410,6 +411,7 @@ private:
             r_.others_may_skip && (!is_live(k_, r_.end, reg) || only_first_warp_gets_to(i));
       });
     if (!r_.grows) look_at_rest(k_, solver_, r_); // others' elements are read in wider rounds
+    find_reduction(k_, solver_, width_, r_);
     return true;
   }
 

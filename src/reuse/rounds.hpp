@@ -26,7 +26,8 @@
 //   a barrier comes ahead of it, and no store to shared memory in between        follows_barrier
 //   cells lie apart, one element for each thread                   RoundElements: find_cells, apart
 //   those of two rows lie apart, too                                         add_cell, lies_apart
-//   each access is to the thread's own element or one of w, proven as terms                   place
+//   each access is to the thread's own element or one of w, proven as terms,
+//   which where only thread 0 comes are those of thread 0                             place
 //   who gets to an access has t + distance < 2w, and t < w at a store;
 //   where all warps have rounds, t % 32 + distance < 32                          stays_inside
 //   every thread with t < w gets to the first round's accesses, so that the
@@ -99,6 +100,10 @@ struct Rounds {
   // the rest of the kernel may be copied, too, and need not wait for memory.
   bool rest_copied = false;
   std::vector<RoundAccess> rest;
+  // The operation that makes of all elements what thread 0 reads behind the stretch, where that is
+  // all that the rounds from width 16 on are for (rounds_as_one.hpp), and where these begin.
+  ptx::InstId combined = ptx::none, combined_from = 0;
+  std::vector<ptx::InstId> kept; // of these rounds, by what is read behind
 };
 
 struct RoundsPlan {

@@ -59,10 +59,14 @@ public:
       next_ = fmt::format("{}{}_top", prefix_, std::min(n + 1, copies - 1));
       if (r_.grows && n + 1 == copies) next_ = prefix_ + "wide";
       text_.label(here_ + "top");
+      if (r_.rolled && r_.combined != ptx::none && n == wide) {
+        combine();
+        break;
+      }
       if (r_.strided) choose_work(2U << n);
       far_in_memory_ = n < wide;
       width_ = r_.grows ? 1U << n : 0;
-      shuffle(r_.begin);
+      if (!is_combined(r_.begin)) shuffle(r_.begin);
       copy_stretch();
       if (n + 1 < copies || r_.grows) text_.line("bra \t{}end;", prefix_); // out of the loop
     }
@@ -246,8 +250,25 @@ private:
 
   void copy_stretch() {
     InstId inst = r_.begin;
-    for (std::uint32_t s = first_statement(); s <= body_.insts[r_.end - 1].statement; ++s)
+    for (std::uint32_t s = first_statement(); s <= body_.insts[r_.end - 1].statement; ++s) {
+      if (is_combined(inst)) return combine();
       copy(module_.statements[s], inst);
+    }
+  }
+
+  // Of an unrolled tree: here begin the rounds that are one operation.
+  [[nodiscard]] bool is_combined(InstId inst) const {
+    return !r_.rolled && r_.combined != ptx::none && inst == r_.combined_from;
+  }
+
+  // The rounds from width 16 on: what they leave in lane 0 all lanes have then, and nobody asks for
+  // what would be in others.
+  void combine() {
+    const Inst& inst = body_.insts[r_.combined];
+    for (const InstId kept : r_.kept)
+      text_.line("{}", plain(kept));
+    text_.line("redux.sync.{}.{} \t{}, {}, -1;", ptx::name(inst.op), ptx::name(inst.mods.type),
+               values_[0], values_[0]);
   }
 
   // To the end of the kernel; what it loads is in the registers still.
@@ -315,7 +336,7 @@ private:
     if (access != accesses_.end() && !in_memory_ && !stays_in_memory(*access->second))
       return move(inst, *access->second);
     if (!in_memory_ && std::ranges::find(r_.barriers, id) != r_.barriers.end()) {
-      if (!r_.rolled) shuffle(id + 1);
+      if (!r_.rolled && !is_combined(id + 1)) shuffle(id + 1);
       return;
     }
     if (inst.op != ptx::Op::bra) return text_.line("{}", plain(id));

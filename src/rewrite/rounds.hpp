@@ -36,6 +36,10 @@
 //     bar.sync     0;
 //     ...                                    five times the stretch as it was, each width known
 //
+// Where the rounds from width 16 on are one reduction (reuse/rounds_as_one.hpp), in their place
+//
+//     redux.sync.add.u32 v, v, -1;
+//
 // Where threads work for others, ahead of each copy stands
 //
 //     and.b32      u, t, 2w - 1;

@@ -17,6 +17,13 @@ inline std::string replaced(std::string text, const std::string& what, const std
   return text.replace(at, what.size(), by);
 }
 
+// In all places.
+inline std::string all_replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
 // Each thread's word goes to tile[tid.x], and at the end tile[0] to every thread's word of `out`.
 inline std::string tree(const std::string& rounds) {
   return kernel_text(R"(
@@ -57,6 +64,14 @@ inline std::string looping() {
     setp.ne.u32 %p3, %r12, 0;
     @%p3 bra LOOP;
     DONE:)");
+}
+
+// Its sum is for thread 0 alone.
+inline std::string for_thread_0(const std::string& text) {
+  return replaced(replaced(text, "ld.shared.u32 %r27, [tile];",
+                           "setp.ne.u32 %p5, %r3, 0;\n    @%p5 bra OUT;\n"
+                           "    ld.shared.u32 %r27, [tile];"),
+                  "    ret;", "    OUT: ret;");
 }
 
 inline std::string unrolled(const std::vector<unsigned>& widths) {

@@ -61,6 +61,44 @@ TEST(RoundsRun, AnUnrolledTree) {
   test::expect_that_ptxas_takes(Rewritten(unrolled({16, 8, 4, 2, 1})).text, "rounds_unrolled");
 }
 
+// One instruction does the last five levels.
+TEST(RoundsRun, AReduction) {
+  for (const char* operation : {"add.u32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32"})
+    for (const std::string& tree :
+         {looping(), unrolled({32, 16, 8, 4, 2, 1}), unrolled({64, 32, 16, 8, 4, 2, 1}),
+          unrolled({16, 8, 4, 2, 1})}) {
+      const std::string text = test::all_replaced(test::for_thread_0(tree), "add.u32 %r26",
+                                                  fmt::format("{} %r26", operation));
+      const std::string rewritten = Rewritten(text).text;
+      EXPECT_THAT(rewritten, testing::HasSubstr(fmt::format("redux.sync.{}", operation)));
+      expect_same(text, {{32}, {64}, {96}, {128}, {256}, {16}, {40}});
+      test::expect_that_ptxas_takes(rewritten, "rounds_redux");
+    }
+  EXPECT_THAT(Rewritten(test::for_thread_0(unrolled({32, 16, 8, 4, 2, 1}))).text,
+              testing::Not(testing::HasSubstr("shfl")));
+}
+
+// Who thread 0 is may be known from the last round.
+TEST(RoundsRun, AReductionAndWhatIsKept) {
+  std::string text = test::for_thread_0(unrolled({32, 16, 8, 4, 2, 1}));
+  text = replaced(text, "setp.gt.s32 %p2, %r3, 0;", "setp.ne.u32 %p5, %r3, 0;");
+  text = replaced(text, "@%p2 bra L5;", "@%p5 bra L5;");
+  text = replaced(text, "setp.ne.u32 %p5, %r3, 0;\n    @%p5 bra OUT;", "@%p5 bra OUT;");
+  EXPECT_THAT(Rewritten(text).text, testing::HasSubstr("redux.sync"));
+  expect_same(text, {{64}, {96}, {128}, {40}});
+}
+
+// Compilers know the number of thread 0.
+TEST(RoundsRun, TheLastRoundByNumber) {
+  std::string text = unrolled({32, 16, 8, 4, 2, 1});
+  text = replaced(text, "setp.gt.s32 %p2, %r3, 0;", "setp.ne.u32 %p2, %r3, 0;");
+  text = replaced(text, "ld.shared.u32 %r25, [%r21+4];", "ld.shared.u32 %r25, [tile+4];");
+  expect_same(text, {{64}, {96}, {128}});
+  expect_same(replaced(text, "ld.shared.u32 %r24, [%r21];\n    ld.shared.u32 %r25, [tile+4]",
+                       "ld.shared.u32 %r24, [tile];\n    ld.shared.u32 %r25, [tile+4]"),
+              {{64}, {96}});
+}
+
 TEST(RoundsRun, OtherWidths) {
   expect_same(unrolled({15, 7, 3, 1}), {{32}, {64}, {40}});
   expect_same(unrolled({16, 11, 11, 5, 2}), {{32}, {64}, {40}});
