@@ -65,6 +65,7 @@ private:
   void unrolled(Levels& l, const std::string& tile);
   void level(Levels& l, const std::string& tile, const std::string& width, const std::string& next);
   void read_behind(Levels& l, const std::string& tile);
+  std::string operation(const Levels& l);
 
   // meetings.cpp
   void ordered();

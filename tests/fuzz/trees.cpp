@@ -24,6 +24,8 @@ struct KernelMaker::Levels {
   unsigned bytes = 4;
   std::string type; // of loads and stores
   bool rolled = false, top = false, twice = false, few = false, narrow = false, odd = false;
+  bool whole = false;    // as a sum is written, for thread 0
+  std::string operation; // of all rounds; empty: each its own
   std::string tid, number, size, own, far, a, b, p, width;
 };
 
@@ -57,6 +59,10 @@ void KernelMaker::levels() {
   }
   l.rolled = w_.one_in(2), l.top = w_.one_in(5), l.twice = w_.one_in(4), l.few = w_.one_in(4);
   l.narrow = w_.one_in(6), l.odd = w_.one_in(12);
+  if (w_.one_in(4)) {
+    l.whole = true, l.form = Form::halves, l.value = Class::b32, l.type = "u32", l.bytes = 4;
+    l.top = l.twice = l.few = false;
+  }
   l.tid = special("tid.x"), l.number = l.tid, l.size = special("ntid.x");
   const std::string tile = w_.fresh(Class::b32);
   w_.line("mov.u32 {}, tile;", tile);
@@ -74,6 +80,7 @@ void KernelMaker::levels() {
   w_.line("st.shared.{} [{}+16], {};", l.type, l.own, l.a);
   w_.line("st.shared.{} [{}+{}], {};", l.type, l.own, second_array, l.a);
   if (!l.top || w_.one_in(2)) w_.line("bar.sync 0;");
+  if (l.whole || !w_.one_in(3)) l.operation = operation(l);
   if (l.form == Form::segments) {
     l.number = w_.fresh(Class::b32);
     w_.line("and.b32 {}, {}, 31;", l.number, l.tid);
@@ -125,6 +132,13 @@ void KernelMaker::unrolled(Levels& l, const std::string& tile) {
   }
 }
 
+std::string KernelMaker::operation(const Levels& l) {
+  const auto arithmetic = w_.pick<std::string_view>({"add", "max", "min"});
+  if (l.value == Class::b32 && w_.one_in(3))
+    return fmt::format("{}.b32", w_.pick<std::string_view>({"and", "or", "xor"}));
+  return fmt::format("{}.{}", arithmetic, l.value == Class::b32 && w_.one_in(2) ? "s32" : l.type);
+}
+
 // One round: its test, its accesses, its barrier.
 void KernelMaker::level(Levels& l, const std::string& tile, const std::string& width,
                         const std::string& next) {
@@ -160,8 +174,7 @@ void KernelMaker::level(Levels& l, const std::string& tile, const std::string& w
     w_.line("setp.lt.{} {}, {}, {};", l.type, l.p, l.a, l.b);
     w_.line("@!{} bra {};", l.p, next);
   }
-  w_.line("{}.{} {}, {}, {};", w_.pick<std::string_view>({"add", "max", "min"}), l.type, l.a, l.a,
-          l.b);
+  w_.line("{} {}, {}, {};", l.operation.empty() ? operation(l) : l.operation, l.a, l.a, l.b);
   w_.line("st.shared.{} [{}+16], {};", l.type, own, l.a);
   if (l.twice) {
     w_.line("ld.shared.{} {}, [{}+{}];", l.type, l.b, l.far, second_array);
@@ -174,11 +187,15 @@ void KernelMaker::level(Levels& l, const std::string& tile, const std::string& w
 // What the tree has left: to all threads, to the first one, to each its own; or a part of it.
 void KernelMaker::read_behind(Levels& l, const std::string& tile) {
   if (l.top && !w_.one_in(6)) w_.line("bar.sync 0;");
-  const std::uint64_t kind = w_.below(5);
+  const std::uint64_t kind = l.whole && !w_.one_in(6) ? 5 : w_.below(6);
   const std::string at = kind == 1 || kind == 2 ? l.own : tile;
   const int offset = kind == 3 ? 16 + static_cast<int>(l.bytes) : l.twice ? second_array : 16;
   std::string guard;
-  if (kind == 0 || kind == 2) {
+  if (kind == 5) { // and nothing else of the tree goes on
+    l.a = w_.fresh(l.value);
+    w_.line("mov.b{} {}, 0;", 8 * l.bytes, l.a);
+  }
+  if (kind == 0 || kind == 2 || kind == 5) {
     w_.line("setp.eq.u32 {}, {}, 0;", l.p, l.tid);
     guard = fmt::format("@{} ", l.p);
   }
