@@ -1,4 +1,4 @@
-// See expression.hpp.
+// Words and values of an expression; its numbers have 128 bits, so that nothing wraps unseen.
 #include "contract/expression.hpp"
 
 #include <algorithm>

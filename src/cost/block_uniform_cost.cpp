@@ -1,16 +1,15 @@
 // bench/coarsen_model.py says the same.
 #include "cost/block_uniform_cost.hpp"
 
+#include "numbers/numbers.hpp"
+
 #include <algorithm>
 
 namespace ptxasw::cost {
 namespace {
 
-constexpr unsigned reserved = 1024; // of each block, by the driver
-constexpr unsigned unit = 128;
-constexpr unsigned most_blocks = 32;
-constexpr unsigned most_bytes = 32; // of a thread
-constexpr double least_waves = 0.9;
+using numbers::sm::most_blocks;
+constexpr unsigned reserved = numbers::sm::shared_of_driver, unit = numbers::sm::shared_unit;
 
 } // namespace
 
@@ -25,8 +24,8 @@ unsigned blocks_with_shared(const Profile& profile, unsigned bytes) {
 }
 
 std::uint64_t least_threads_that_meet(const Profile& profile, const Coarsening& how) {
-  return static_cast<std::uint64_t>(least_waves * profile.processors * profile.threads_per_sm *
-                                    how.copies());
+  return static_cast<std::uint64_t>(numbers::coarsen::waves_that_meet * profile.processors *
+                                    profile.threads_per_sm * how.copies());
 }
 
 bool leaves_room(const Profile& profile, const CoarsenWork& original, const CoarsenWork& merged) {
@@ -41,7 +40,7 @@ bool leaves_room(const Profile& profile, const CoarsenWork& original, const Coar
 }
 
 bool may_be_launched_in(const CoarsenWork& original, unsigned threads) {
-  return threads >= 1024 || original.shared <= most_bytes * threads;
+  return threads >= 1024 || original.shared <= numbers::coarsen::bytes_of_a_thread * threads;
 }
 
 } // namespace ptxasw::cost

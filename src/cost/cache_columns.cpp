@@ -1,5 +1,7 @@
-// See cache_columns.hpp; CACHE.md has the derivations.
+// The closed forms; CACHE.md has the derivations.
 #include "cost/cache_columns.hpp"
+
+#include "numbers/numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -169,10 +171,9 @@ RecognisedPlane recognise(const Stream& stream, const Threads& threads, const Ca
 
 ColumnProposal propose_columns(const Profile& profile, std::span<const LinearLoad> loads,
                                unsigned threads) {
-  constexpr double line = 128, lanes = 32; // bytes; a warp's elements of a row
-  constexpr unsigned least = 32, most = 128, usual_threads = 128;
-  constexpr double margin = 1.3;
-  if (threads == 0) threads = usual_threads;
+  constexpr double line = line_bytes, lanes = warp_lanes; // a warp's elements of a row
+  constexpr unsigned least = numbers::remap::least_column, most = numbers::remap::most_column;
+  if (threads == 0) threads = numbers::remap::usual_block;
   if (loads.empty())
     return {.reason = "no loads that follow the index", .against = Reason::gains_too_little};
   if (threads <= least)
@@ -205,7 +206,7 @@ ColumnProposal propose_columns(const Profile& profile, std::span<const LinearLoa
   for (unsigned width = std::min(most, threads / 2); width >= least; width /= 2)
     if (speed(width) > best.speed)
       best = {width, fetches(width) / fetches(threads), speed(width), "", Reason::none};
-  if (best.speed < margin) {
+  if (best.speed < numbers::remap::column_margin) {
     best.width = 0;
     best.against = Reason::gains_too_little;
     best.reason =

@@ -1,8 +1,9 @@
-// See coarsening.hpp for the model.
+// The gain of each way by the model, and which one is taken.
 #include "cost/coarsening.hpp"
 
 #include "cost/block_uniform_cost.hpp"
 #include "cost/residency.hpp"
+#include "numbers/numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -16,26 +17,12 @@
 namespace ptxasw::cost {
 namespace {
 
-constexpr unsigned register_unit = 8; // registers are handed out in eights
-constexpr unsigned most_blocks = 32;  // resident on an SM
-constexpr double nearly_the_same = 1.05;
-// Launches of few blocks lose by many copies: with 8 a kernel of 7 microseconds took 1.23 times as
-// long on an H200, with 4 copies 1.05 times.
-constexpr unsigned few_copies = 4;
-constexpr double worth_many = 1.055;
+namespace limits = numbers::coarsen;
+using numbers::sm::most_blocks;
+using numbers::sm::register_unit;
+
+// The launches over which a gain is a mean.
 constexpr std::array<unsigned, 5> usual_blocks{64, 128, 256, 512, 1024};
-// bench/rule bench/results/h200/{ways,forms,forms-flat,forms-tiles}.json.gz: of the ways of kernels
-// that long which save so much, none ran below 0.99 where a wave was left; others did at any size.
-constexpr double least_share = 0.28; // of the loads that must go
-// Of kernels whose threads meet, and wait less: at 25 % the products of tiles ran at 0.99 and more
-// (forms-tiles.json.gz), rows of 1024 elements in blocks of 64 threads, at 15 %, at 0.79
-// (forms-flat.json.gz).
-constexpr double least_share_that_meet = 0.2;
-// Instructions of a warp. Asked for their size, small launches of kernels of 17 to 121 lost up to
-// 10 %, those of one of 197 at most 1.8 % (box9x9, the same files).
-constexpr double least_length = 150;
-constexpr double few_waves = 3;
-constexpr unsigned usual_block = 512; // whose warps are counted where one size must do
 constexpr std::array<double, 3> waves_over_least{1, 2, 6};
 
 unsigned rounded_up(unsigned registers) {
@@ -114,7 +101,7 @@ double launch_gain(const Profile& profile, const CoarsenBaseline& original,
 Profile for_large_launches(const Profile& profile) {
   Profile large = profile;
   large.coarsen.harmless = false;
-  large.coarsen.least_waves = few_waves;
+  large.coarsen.least_waves = limits::few_waves;
   return large;
 }
 
@@ -163,7 +150,7 @@ Why never_taken(const Profile& profile, const CoarsenBaseline& original,
   if (!must_not_harm(profile, candidate)) return {};
   const double saved = 1 - candidate.work.loads / std::max(1.0, original.work.loads);
   const bool meets = candidate.work.barriers > 0;
-  const double least = meets ? least_share_that_meet : least_share;
+  const double least = meets ? limits::least_share_that_meet : limits::least_share;
   if (saved < least)
     return {Reason::may_lose,
             fmt::format("saves too little: {:.0f} % of the loads, {:.0f} % are asked for; "
@@ -188,15 +175,15 @@ Why never_taken(const Profile& profile, const CoarsenBaseline& original,
 }
 
 unsigned most_copies(const Profile& profile) {
-  return profile.coarsen.harmless ? few_copies : std::numeric_limits<unsigned>::max();
+  return profile.coarsen.harmless ? limits::few_copies : std::numeric_limits<unsigned>::max();
 }
 
 Why too_short(const Profile& profile, const CoarsenBaseline& original, double least) {
-  if (!profile.coarsen.harmless || length(original) >= least * least_length) return {};
+  if (!profile.coarsen.harmless || length(original) >= least * limits::least_length) return {};
   return {Reason::may_lose,
           fmt::format("too short: {:.0f} instructions, of which a small launch would notice those "
                       "that ask for its size; {:.0f} are asked for; --coarsen=large takes it",
-                      length(original), least_length)};
+                      length(original), limits::least_length)};
 }
 
 Why why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
@@ -253,9 +240,10 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
       candidate.verdict = too_short(profile, original);
     if (!candidate.verdict.empty()) continue;
     best = std::max(best, candidate.gain);
-    if (candidate.how.copies() <= few_copies) best_of_few = std::max(best_of_few, candidate.gain);
+    if (candidate.how.copies() <= limits::few_copies)
+      best_of_few = std::max(best_of_few, candidate.gain);
   }
-  if (best < worth_many * best_of_few) best = best_of_few;
+  if (best < limits::worth_many * best_of_few) best = best_of_few;
   std::ranges::stable_sort(candidates, [](const auto& a, const auto& b) {
     return std::tuple(!a.verdict.empty(), -a.gain) < std::tuple(!b.verdict.empty(), -b.gain);
   });
@@ -266,7 +254,7 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
       candidate.verdict = {
           Reason::gains_too_little,
           fmt::format("gains too little: {:.2f} is asked for", profile.coarsen.margin)};
-    } else if (candidate.gain * nearly_the_same >= best &&
+    } else if (candidate.gain * limits::nearly_the_same >= best &&
                (chosen == nullptr || is_preferred(candidate, *chosen))) {
       chosen = &candidate;
     }
@@ -291,7 +279,7 @@ std::vector<unsigned> register_limits(const Profile& profile, const CoarsenBasel
     return registers > most ? std::vector{most} : std::vector<unsigned>{};
   }
   std::vector<unsigned> limits;
-  const unsigned block = usual_block;
+  const unsigned block = limits::usual_block;
   const unsigned warps = resident_warps(profile, original.registers, block);
   const unsigned held = std::min(255U, profile.registers_per_sm / (warps * warp_lanes) /
                                            register_unit * register_unit);
@@ -307,7 +295,7 @@ bool may_want_more_registers(const Profile& profile, const CoarsenBaseline& kern
   if (kernel.resident &&
       block_that_loses(original.registers, registers_for_any_block, *kernel.resident) != 0)
     return false;
-  const unsigned block = usual_block;
+  const unsigned block = limits::usual_block;
   return registers < registers_for_any_block &&
          resident_warps(profile, registers, block) <
              resident_warps(profile, original.registers, block);

@@ -9,20 +9,19 @@
 
 #include "cost/profile.hpp"
 
+#include "numbers/numbers.hpp"
+
 #include <cstdint>
 #include <cstdlib>
 
 namespace ptxasw::cost {
 
-inline constexpr std::int64_t far_lanes = 1024; // bytes
-inline constexpr double least_shuffled = 0.8;   // of the loads
-
 inline bool near_shuffles_pay(double shuffles, double loads) {
-  return shuffles >= least_shuffled * loads;
+  return shuffles >= numbers::shuffles::least_share * loads;
 }
 
 inline bool lanes_are_near(const ShuffleCandidate& candidate) {
-  return candidate.lane_stride && std::abs(*candidate.lane_stride) < far_lanes;
+  return candidate.lane_stride && std::abs(*candidate.lane_stride) < numbers::shuffles::far_lanes;
 }
 
 } // namespace ptxasw::cost

@@ -1,8 +1,6 @@
 // The gain model: cycles of the load/store pipe before and after.
 #include "cost/profile.hpp"
 
-#include "cost/profiles.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,22 +54,6 @@ std::string reason(const Profile& profile, const Verdict& verdict, double lines)
 }
 
 } // namespace
-
-bool Profile::measured() const {
-  const auto is = [](const Cost& cost) { return cost.provenance == Provenance::measured; };
-  return is(shuffle) && is(load) && is(line) && is(corner) && is(guard);
-}
-
-std::span<const Profile> profiles() {
-  return all_profiles;
-}
-
-const Profile* find_profile(std::string_view architecture) {
-  if (architecture.ends_with('a') || architecture.ends_with('f')) architecture.remove_suffix(1);
-  const auto found = std::find_if(all_profiles.begin(), all_profiles.end(),
-                                  [&](const Profile& p) { return p.architecture == architecture; });
-  return found == all_profiles.end() ? nullptr : &*found;
-}
 
 double access_cycles(const Profile& profile, const ShuffleCandidate& access) {
   return profile.load.cycles + (lines_touched(access, warp_lanes) - 1) * profile.line.cycles;

@@ -3,6 +3,7 @@
 
 #include "cost/access.hpp"
 #include "cost/linear_loads.hpp"
+#include "numbers/numbers.hpp"
 #include "reuse/relaxed.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +23,6 @@ using sym::Term;
 namespace {
 
 constexpr std::array lane_choices{32U, 16U, 8U, 4U}; // of a thread swap
-constexpr double least_gain = 2;                     // in sectors, before threads are swapped
 
 bool is_global(const Event& event) {
   return event.kind != EventKind::clobber &&
@@ -70,7 +70,7 @@ RemapProposal propose_thread_swap(emulator::Kernel& kernel) {
     }
   }
   const auto best = std::ranges::min_element(after);
-  if (*best == 0 || before < least_gain * *best) return {};
+  if (*best == 0 || before < numbers::remap::least_sectors * *best) return {};
   const auto lanes = lane_choices.at(static_cast<std::size_t>(best - after.begin()));
   proposal.remap = {.kind = RemapKind::thread_swap, .width = lanes};
   proposal.why =

@@ -1,6 +1,8 @@
 // Every size is tried: there are 32 of them in warps.
 #include "cost/residency.hpp"
 
+#include "numbers/numbers.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -8,15 +10,14 @@ namespace ptxasw::cost {
 
 namespace {
 
-constexpr unsigned partitions = 4, registers_of_partition = 16384, unit = 256;
-constexpr unsigned shared_unit = 256;
-constexpr std::array reserved{
-    0U, 1024U}; // bytes that the driver takes for each block: up to sm_75, since
-constexpr unsigned most_warps = 64, most_blocks = 32, lanes = 32, most_registers = 255;
+using namespace numbers::sm;
+constexpr unsigned lanes = 32, most_registers = 255, unit = lanes * register_unit;
+constexpr std::array reserved{0U, shared_of_driver}; // for each block: up to sm_75, since
 
 unsigned blocks_with_shared(unsigned bytes, unsigned of_driver, unsigned shared_per_sm) {
   if (bytes == 0) return most_blocks;
-  return shared_per_sm / ((bytes + shared_unit - 1) / shared_unit * shared_unit + of_driver);
+  return shared_per_sm /
+         ((bytes + coarse_shared_unit - 1) / coarse_shared_unit * coarse_shared_unit + of_driver);
 }
 
 // A size that is no multiple of a warp takes the room of the next one that is.

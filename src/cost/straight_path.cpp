@@ -2,6 +2,8 @@
 // distances of branches.
 #include "cost/straight_path.hpp"
 
+#include "numbers/numbers.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -15,9 +17,9 @@ constexpr std::size_t instruction_bytes = 16;
 constexpr unsigned op_exit = 0x94d, op_branch = 0x947, always = 7;
 constexpr std::array op_loads{0x980U, 0x981U};          // LD, LDG
 constexpr std::array op_stores{0x385U, 0x985U, 0x986U}; // ST, STG
-constexpr double other_latency = 35; // special functions, constants, shared memory
-constexpr double read_latency = 15;  // until a store has read its sources
-constexpr std::size_t barriers = 6;  // scoreboards of a warp; 7 in the code means none
+using numbers::model::other_latency;
+using numbers::model::read_latency;
+constexpr std::size_t barriers = 6; // scoreboards of a warp; 7 in the code means none
 // A branch to itself, which fills the end of every function, up to sm_89 and since.
 constexpr std::uint64_t loop_before = 0xfffffff000007947, loop_since = 0xfffffffc00fc7947;
 

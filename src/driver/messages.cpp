@@ -1,4 +1,4 @@
-// See messages.hpp.
+// Lines of ptxas, with the names and line numbers of the input put back.
 #include "driver/messages.hpp"
 
 #include "report/diff.hpp"

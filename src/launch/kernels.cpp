@@ -1,4 +1,4 @@
-// See kernels.hpp.
+// Handles, names, contracts and entries, as the driver gives them.
 #include "launch/kernels.hpp"
 
 #include "launch/log.hpp"
@@ -47,6 +47,10 @@ void find_device(Kernel& kernel) {
   kernel.threads_at_a_time = static_cast<double>(processors) * threads;
   if (d.device_get_name(name.data(), name.size() - 1, device) == CUDA_SUCCESS)
     kernel.chip = name.data();
+  int major = 0, minor = 0;
+  d.device_get_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+  d.device_get_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+  kernel.is_measured = major == 9 && minor == 0;
 }
 
 // Empty, or why nothing is known about the launches of this kernel.
@@ -104,7 +108,10 @@ std::string describe(Kernel& kernel, CUfunction handle) {
   if (kernel.entries[0].function == nullptr) return "the driver does not describe it";
   find_device(kernel);
   kernel.has_contract = true;
-  log("%s: %zu variants", kernel.name.c_str(), kernel.entries.size());
+  log("%s: %zu variants%s", kernel.name.c_str(), kernel.entries.size(),
+      kernel.is_measured ? ""
+                         : "; nothing was measured on such a chip, so that what is worth it is "
+                           "judged as on an H200");
   return {};
 }
 

@@ -36,6 +36,7 @@ struct alignas(64) Kernel : std::enable_shared_from_this<Kernel> {
   std::vector<Entry> entries;   // as contract.variants; the first one is the kernel itself
   std::vector<Entry> steps;     // as contract.steps
   double threads_at_a_time = 0; // that the chip holds; 0: not known
+  bool is_measured = false;     // the launcher's numbers were measured on such a chip
   double processors = 0;
   CUcontext context = nullptr;
   std::string name, chip;

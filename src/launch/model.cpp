@@ -1,26 +1,15 @@
 // See model.hpp.
 #include "launch/model.hpp"
 
+#include "numbers/numbers.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 namespace ptxasw::launch {
 namespace {
 
-// Less is within what the model does not know. As fitted on every second kernel of the suites, in
-// launches of an eighth to 64 waves, and judged on the others (bench/launcher --policy).
-constexpr double worth_it = 1.08, worth_it_small = 1.06, small_waves = 8;
-// Of what merging blocks gains along an axis along which a warp of the block extends already, other
-// than a whole row of it: its threads share through the first cache what merged ones would share.
-constexpr double left_within_warp = 0.4;
-// Eight copies need more registers and more of the caches than four: they have to promise more,
-// most of all along x, where nothing is shared but what it takes to start blocks.
-constexpr unsigned many_copies = 8;
-constexpr double worth_many = 1.02, worth_many_along_x = 1.07;
-constexpr unsigned least_blocks = 2; // of a variant, for each multiprocessor
-// Of remapped threads, in sectors of a warp: what else a warp does, and what a launch takes before
-// and behind its waves. As fitted on one of the three kernels of suite U and judged on the others.
-constexpr double other_work = 100, launch_work = 250;
+namespace limits = numbers::launch;
 
 bool launches(const Entry& entry, const Dims& block) {
   return entry.function != nullptr &&
@@ -59,7 +48,7 @@ double in_this_grid(double gain, const Kernel& kernel, const Shape& shape,
     if (found.groups != 0)
       gain *= (all - found.alone) / (1.0 * found.groups * variant.divide[axis]);
   }
-  if (count(variant.divide) > 1 && blocks < least_blocks * kernel.processors) return 0;
+  if (count(variant.divide) > 1 && blocks < limits::least_blocks * kernel.processors) return 0;
   return gain > 0 ? 1 / (alone + (1 - alone) / gain) : 0;
 }
 
@@ -70,7 +59,7 @@ double in_this_order(const contract::Contract& contract, const contract::Variant
   const double before = contract::sectors_of(contract.accesses, contract::lanes_of(shape.block)),
                after = contract::sectors_of(
                    contract.accesses, contract::lanes_of(variant.rows, shape.grid, shape.block)),
-               fixed = other_work + launch_work / shape.waves;
+               fixed = limits::other_work + limits::launch_work / shape.waves;
   return after < before ? (fixed + before) / (fixed + after) : 0;
 }
 
@@ -82,7 +71,7 @@ double predict(const Kernel& kernel, const Shape& shape, const contract::Variant
 
 // Events tell such times badly: microseconds.
 bool is_short(const Shape& shape) {
-  return shape.timings[0].least < 20;
+  return shape.timings[0].least < limits::is_short;
 }
 
 // What stays unless another one is clearly faster: the model's choice if it was no slower than the
@@ -102,9 +91,9 @@ double believed(const contract::Variant& variant, const Shape& shape, double pre
                            (variant.divide[1] > 1 && lanes[1] > 1) ||
                            (variant.divide[2] > 1 && lanes[2] > 1);
   if (several_rows && within_warp && predicted > 1)
-    predicted = 1 + left_within_warp * (predicted - 1);
-  if (copies < many_copies) return predicted;
-  return predicted / (variant.divide[0] > 1 ? worth_many_along_x : worth_many);
+    predicted = 1 + limits::left_within_warp * (predicted - 1);
+  if (copies < limits::many_copies) return predicted;
+  return predicted / (variant.divide[0] > 1 ? limits::worth_many_along_x : limits::worth_many);
 }
 
 } // namespace
@@ -148,7 +137,8 @@ unsigned best_by_model(const contract::Contract& contract, const Shape& shape) {
         shape.predicted[n] > shape.predicted[best])
       best = n;
   const double unchanged = shape.predicted[best];
-  const double least = shape.waves < small_waves ? worth_it_small : worth_it;
+  const double least =
+      shape.waves < limits::small_waves ? limits::worth_it_small : limits::worth_it;
   double most = 0;
   for (unsigned n = 1; n < shape.predicted.size(); ++n) {
     const contract::Variant& variant = contract.variants[n];
@@ -161,29 +151,25 @@ unsigned best_by_model(const contract::Contract& contract, const Shape& shape) {
 }
 
 unsigned trials(const Shape& shape) {
-  constexpr unsigned usual = 6, of_short = 16;
-  return is_short(shape) ? of_short : usual;
+  return is_short(shape) ? limits::tries_of_short : limits::tries;
 }
 
 bool is_out(const Shape& shape, unsigned variant) {
-  constexpr unsigned few = 3;
-  constexpr double hopeless = 1.25;
-  const auto is_tried = [](const Timing& timing) { return timing.samples >= few; };
+  const auto is_tried = [](const Timing& timing) { return timing.samples >= limits::few_tries; };
   if (variant == 0 || !is_tried(shape.timings[variant])) return false;
   double least = shape.timings[0].least;
   for (const Timing& timing : shape.timings)
     if (is_tried(timing)) least = std::min(least, timing.least);
-  return shape.timings[variant].least > hopeless * least;
+  return shape.timings[variant].least > limits::hopeless * least;
 }
 
 unsigned next_of_pair(Shape& shape) {
-  constexpr unsigned times = 24; // each
   if (!shape.is_paired) {
     shape.is_paired = true;
     shape.pair = {kept(shape), fastest(shape)};
-    if (!is_short(shape) || shape.pair[0] == shape.pair[1]) shape.pair_turn = 2 * times;
+    if (!is_short(shape) || shape.pair[0] == shape.pair[1]) shape.pair_turn = 2 * limits::pairs;
   }
-  return shape.pair_turn < 2 * times ? shape.pair[shape.pair_turn++ % 2] : no_variant;
+  return shape.pair_turn < 2 * limits::pairs ? shape.pair[shape.pair_turn++ % 2] : no_variant;
 }
 
 unsigned fastest(const Shape& shape) {
@@ -192,9 +178,9 @@ unsigned fastest(const Shape& shape) {
   unsigned best = 0;
   for (unsigned n = 1; n < shape.timings.size(); ++n)
     if (shape.usable[n] && time(n) < time(best)) best = n;
-  constexpr double noise = 0.02, resolution = 0.25; // microseconds
   const bool is_clear = shape.timings[best].at(0.5) <= shape.timings[stays].at(0.25);
-  return is_clear && time(best) * (1 + noise) + resolution < time(stays) ? best : stays;
+  return is_clear && time(best) * (1 + limits::noise) + limits::resolution < time(stays) ? best
+                                                                                         : stays;
 }
 
 } // namespace ptxasw::launch

@@ -1,5 +1,7 @@
-// See sampler.hpp.
+// By the clock: when the next launch of a shape is timed.
 #include "launch/sampler.hpp"
+
+#include "numbers/numbers.hpp"
 
 #include <algorithm>
 
@@ -22,7 +24,7 @@ std::int64_t lost_by_original(const Shape& shape, unsigned chosen) {
 
 // Before anything is measured: as the model says.
 bool is_one_of_many(const Shape& shape, unsigned chosen, std::uint64_t number) {
-  const double gain = std::max(1.3, shape.predicted[chosen]);
+  const double gain = std::max(numbers::launch::usual_gain, shape.predicted[chosen]);
   return static_cast<double>(number) >= between_originals * (gain - 1);
 }
 

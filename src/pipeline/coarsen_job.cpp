@@ -5,6 +5,7 @@
 #include "cost/block_uniform_cost.hpp"
 #include "cost/coarsening.hpp"
 #include "cost/usage_estimate.hpp"
+#include "numbers/numbers.hpp"
 #include "pipeline/access_pattern.hpp"
 #include "reuse/block.hpp"
 #include "reuse/block_rules.hpp"
@@ -44,7 +45,6 @@ constexpr std::array<std::array<unsigned, 3>, 9> launcher_ways{{{2, 1, 1},
                                                                 {1, 1, 4},
                                                                 {2, 4, 1}}};
 constexpr std::size_t most_instructions = 4096;
-constexpr double most_lines = 16; // of one load, as cycles
 
 std::span<const std::array<unsigned, 3>> ways_for(CoarsenGrid grid) {
   if (grid == CoarsenGrid::launcher) return launcher_ways;
@@ -64,12 +64,11 @@ bool walks_memory(const Kernel& kernel) {
 // where blocks walk through memory in loops: along x fewer of them are there to run while others
 // wait, and rows of several blocks drive each other out of the L1 cache (rows of 4096 elements that
 // a block reads three times: 0.82 of the speed). There a tenth of the loads has to go.
-constexpr double worth_fewer_blocks = 0.9;
 bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarsening& how,
               const rewrite::CoarsenCost& cost, CoarsenGrid grid) {
   const bool fewer = cost.after.loads < cost.before.loads;
   if (plan.uniform && walks_memory(kernel))
-    return cost.after.loads <= worth_fewer_blocks * cost.before.loads;
+    return cost.after.loads <= numbers::coarsen::worth_fewer_blocks * cost.before.loads;
   const bool along_x = how.factors[0] == how.copies(), along_y = how.factors[1] == how.copies();
   const bool few =
       how.order == CoarsenOrder::copies && (how.copies() <= 4 || grid == CoarsenGrid::launcher);
@@ -78,7 +77,6 @@ bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarseni
 
 // A text without loops tells, before any plan is made, that a kernel is too short: by a guess whose
 // logarithm is off by 0.18 (cost/usage_estimate.hpp).
-constexpr double surely_too_short = 0.625;
 Why too_short(const Kernel& kernel, const cost::Profile& profile, CoarsenGrid grid) {
   const auto loops = [](std::uint32_t loop) { return loop != ~0U; };
   if (grid != CoarsenGrid::kernel || std::ranges::any_of(kernel.loops.innermost, loops)) return {};
@@ -87,7 +85,7 @@ Why too_short(const Kernel& kernel, const cost::Profile& profile, CoarsenGrid gr
   original.work.loads =
       static_cast<double>(std::ranges::count(kernel.trace.events, EventKind::load, &Event::kind));
   original.usage = cost::estimated_usage(original);
-  return cost::too_short(profile, original, surely_too_short);
+  return cost::too_short(profile, original, numbers::trial::surely_too_short);
 }
 
 // Copies along x alone are for grids that have no other axis.
@@ -123,7 +121,8 @@ public:
           candidate(access_pattern(event, relaxed_.stride(event.address)));
       cycles_.push_back(cost::access_cycles(profile, what));
       note_array(event, what);
-      has_columns_ |= event.kind == EventKind::load && cycles_.back() > most_lines;
+      has_columns_ |=
+          event.kind == EventKind::load && cycles_.back() > numbers::coarsen::most_lines;
     }
   }
 
@@ -169,7 +168,6 @@ private:
 
   // The lanes go where data says, and farther than an L1 cache reaches.
   [[nodiscard]] bool is_gathered(const Event& event, const cost::ShuffleCandidate& what) const {
-    constexpr sym::Bits near = 64 << 10; // bytes
     if (what.lane != cost::Lane::unknown || event.kind != EventKind::load) return false;
     sym::Context& c = *k_.context;
     sym::Term offset = event.address;
@@ -177,7 +175,7 @@ private:
       if (term.coefficient == 1 && term.factors.size() == 1 && is_pointer(term.factors[0]))
         offset = c.sub(offset, term.factors[0]);
     std::set<std::uint32_t> seen;
-    return is_data(offset, seen) && c.range(offset).hi >= near;
+    return is_data(offset, seen) && c.range(offset).hi >= numbers::model::gathered;
   }
 
   [[nodiscard]] bool is_pointer(sym::Term term) const {

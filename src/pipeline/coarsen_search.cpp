@@ -3,6 +3,9 @@
 
 #include "cost/coarsening.hpp"
 #include "cost/usage_estimate.hpp"
+#include "machine/assembler.hpp"
+#include "machine/machine_code.hpp"
+#include "numbers/numbers.hpp"
 #include "pipeline/kernel_usage.hpp"
 #include "rewrite/apply.hpp"
 
@@ -28,22 +31,9 @@ struct Extent {
 };
 constexpr Extent most_promising{1, 1}, all_of_them{4, 2};
 // A way is tried if its guessed gain is so much of the least gain, or of that of the best that may
-// be taken, and if it does not lose much in the launch that it suits least. Over the 76 kernels
-// with ways in the golden files that asked for 34 texts with --coarsen=auto and 100 with large,
-// where thorough asked for 62 and 225; the predicted gain of what it found was 1.000 and 0.990 of
-// what thorough found (sm_90, ptxas 13.0, 2026-11-22).
-constexpr double may_be_enough = 0.87, may_lose_less = 0.72, worth_another = 1.03;
-constexpr double rough_share = 0.5;      // by what a way of more or fewer copies needs
-constexpr double least_correction = 0.9; // of guesses, by ways that were tried
-constexpr double least_share = 0.75;     // of the registers; with fewer ptxas spills
-// Of a way that is only guessed at.
-constexpr double guessed_margin = 1.15;
-constexpr unsigned surely_too_many = 72; // registers, where 64 is what launches
-constexpr unsigned perhaps_too_many = 54;
-// A kernel of which no way is guessed to gain as much is not asked about. Of 67 kernels of the
-// golden files with ways to choose from, six were below it (sm_90, ptxas 13.0, 2026-11-22), and of
-// none of them did a way pay; of those of which one did the least guess was 0.966.
-constexpr double hopeless = 0.95;
+// be taken, and if it does not lose much in the launch that it suits least; a kernel of which no
+// way is guessed to gain enough is not asked about.
+namespace limits = numbers::trial;
 
 // Instructions of the trials of one kernel, each copy counted and the original beside them.
 double instructions_to_try(const CoarsenChoices& kernel) {
@@ -244,18 +234,20 @@ private:
       ++count;
     }
     if (count == 0) return {.mean = 1, .worst = 1};
-    return {std::max(least_correction, std::exp(sum.mean / count)),
-            std::max(least_correction, std::exp(sum.worst / count))};
+    return {std::max(limits::least_correction, std::exp(sum.mean / count)),
+            std::max(limits::least_correction, std::exp(sum.worst / count))};
   }
 
   [[nodiscard]] double needed_gain(const CoarsenChoices& kernel) const {
     std::vector<CoarsenCandidate> tried = kernel.candidates;
     cost::choose_coarsening(profile_, kernel.original, tried);
-    return !tried.empty() && tried.front().chosen ? tried.front().gain * worth_another
-                                                  : profile_.coarsen.margin * may_be_enough;
+    return !tried.empty() && tried.front().chosen ? tried.front().gain * limits::worth_another
+                                                  : profile_.coarsen.margin * limits::may_be_enough;
   }
 
-  [[nodiscard]] double least_worst() const { return profile_.coarsen.worst * may_lose_less; }
+  [[nodiscard]] double least_worst() const {
+    return profile_.coarsen.worst * limits::may_lose_less;
+  }
 
   // Even when it is held to fewer, by what those needed that were tried.
   [[nodiscard]] bool needs_too_many(const CoarsenChoices& kernel, CoarsenCandidate way) const {
@@ -267,7 +259,8 @@ private:
       const double needed =
           guess * tried.usage->registers / cost::estimated_usage(original, tried).registers;
       const bool alike = tried.how.copies() == way.how.copies();
-      way.usage->registers = static_cast<unsigned>(needed * (alike ? least_share : rough_share));
+      way.usage->registers =
+          static_cast<unsigned>(needed * (alike ? limits::least_registers : limits::rough_share));
       return !cost::why_not(original, way).empty();
     });
   }
@@ -287,7 +280,7 @@ private:
     for (CoarsenCandidate& way : guessed) {
       way.gain = guessed_gain(original, way);
       way.verdict = cost::never_taken(profile_, original, way);
-      may_pay |= way.gain >= hopeless;
+      may_pay |= way.gain >= limits::hopeless;
       may_be_taken |= way.verdict.empty();
       if (way.verdict.empty())
         way.verdict = {Reason::gains_too_little, "gains too little to ask ptxas about it"};
@@ -315,22 +308,22 @@ private:
     CoarsenBaseline original = kernel.original;
     original.usage = cost::estimated_usage(original);
     std::erase_if(kernel.candidates, [&](const CoarsenCandidate& way) {
-      return cost::estimated_usage(original, way).registers > surely_too_many;
+      return cost::estimated_usage(original, way).registers > limits::surely_too_many;
     });
     for (CoarsenCandidate& way : kernel.candidates) {
       const bool limit = assembler_.takes_register_limits() && !original.tuned &&
-                         cost::estimated_usage(original, way).registers > perhaps_too_many;
+                         cost::estimated_usage(original, way).registers > limits::perhaps_too_many;
       if (limit) way.how.registers = cost::registers_for_any_block;
       way.usage = cost::estimated_usage(original, way);
     }
     cost::choose_coarsening(profile_, original, kernel.candidates);
     for (CoarsenCandidate& way : kernel.candidates) {
       way.usage.reset();
-      if (!way.chosen || way.gain >= guessed_margin) continue;
+      if (!way.chosen || way.gain >= limits::guessed_margin) continue;
       way.chosen = false;
       way.verdict = {
           Reason::gains_too_little,
-          fmt::format("gains too little for a guess: {:.2f} is asked for", guessed_margin)};
+          fmt::format("gains too little for a guess: {:.2f} is asked for", limits::guessed_margin)};
     }
     kernel.basis = "ways guessed at";
     if (kernel.candidates.empty())
@@ -371,7 +364,7 @@ private:
       for (const unsigned limit :
            cost::register_limits(profile_, kernel.original, candidate.usage->registers)) {
         CoarsenCandidate hoped = candidate;
-        if (limit < least_share * candidate.usage->registers) continue;
+        if (limit < limits::least_registers * candidate.usage->registers) continue;
         hoped.how.registers = limit;
         hoped.usage->registers = limit;
         hoped.gain = gain(kernel, hoped);

@@ -7,6 +7,8 @@
 #include "cost/near_shuffles.hpp"
 #include "cost/profile.hpp"
 #include "cost/remap_choice.hpp"
+#include "emulator/carry_over.hpp"
+#include "numbers/numbers.hpp"
 #include "pipeline/access_pattern.hpp"
 #include "pipeline/arbitrate.hpp"
 #include "pipeline/describe.hpp"
@@ -509,7 +511,7 @@ struct KernelJob::Impl {
             fmt::format(
                 "of {} loads only {} would be shuffles, between lanes less than {} bytes apart; "
                 "--shuffle=columns takes it",
-                plan.loads.size(), covered, cost::far_lanes)});
+                plan.loads.size(), covered, numbers::shuffles::far_lanes)});
     }
     return lost;
   }

@@ -1,6 +1,8 @@
 // See step_shapes.hpp.
 #include "pipeline/step_shapes.hpp"
 
+#include "numbers/numbers.hpp"
+
 #include <algorithm>
 #include <cstddef>
 
@@ -10,16 +12,10 @@ using rewrite::StepShape;
 
 namespace {
 
-// Of the entry's stack, bytes. Some tens cost nothing that could be measured, a hundred up to 10 %
-// and several hundred up to 20 % (bench/results/h200/steps.md).
-constexpr unsigned most_stack = 128;
-constexpr std::size_t many_values = 16; // that a place is computed from
-// Values that a thread reads in all steps, up to which code of its own for a region's first and
-// last strip pays: 0.97 to 1.08 up to here, mostly more than 1; down to 0.6 beyond.
-constexpr std::size_t little_code = 720;
-// And beyond which steps are faster in a loop: 1.0 to 2.3 from 3600 on, most where launches are
-// short; 0.8 to 1.3, mostly less than 1, up to 3000.
-constexpr std::size_t much_code = 3300;
+using numbers::steps::little_code;
+using numbers::steps::many_values;
+using numbers::steps::most_stack;
+using numbers::steps::much_code;
 
 // Neighbours from lane to lane: what is left for shared memory are rows at the ends of strips, and
 // threads hold one image, which 80 registers have room for. Such regions need guards of one axis

@@ -1,6 +1,7 @@
 #include "pipeline/variant_ways.hpp"
 
 #include "cost/launched.hpp"
+#include "numbers/numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -18,10 +19,6 @@ namespace {
 
 constexpr std::array<unsigned, 5> block_sizes{64, 128, 256, 512, 1024};
 constexpr std::array<unsigned, 3> copy_counts{2, 4, 8};
-constexpr double least_gain = 1.02; // in some launch
-// Small launches of kernels that ask for the size of the launch ran at 0.976 to 1.00, 0.992 on
-// average (bench/results/h200/launches-auto.md).
-constexpr double asked_for_size = 0.985;
 // Blocks of another shape that a launcher may try, of kernels that ask for their place along one,
 // two or three axes.
 constexpr std::array<std::array<unsigned, 3>, 4> lines{
@@ -39,8 +36,8 @@ std::string name_of_block(const std::array<unsigned, 3>& block) {
 // With what it gains in launches of all blocks and sizes.
 Way way_of(const cost::Profile& profile, const CoarsenBaseline& original,
            const CoarsenCandidate& candidate) {
-  constexpr unsigned usual_threads = 128;
-  constexpr double usual_waves = 4;
+  using numbers::variants::usual_threads;
+  using numbers::variants::usual_waves;
   Way way{.how = candidate.how, .gains = {}};
   way.how.least_threads = 0;
   for (const unsigned threads : block_sizes) {
@@ -70,7 +67,7 @@ std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& c
     if (std::ranges::find(copy_counts, copies) == copy_counts.end()) continue;
     if (!cost::why_not(original, candidate).empty()) continue;
     const Way way = way_of(profile, original, candidate);
-    if (way.best <= least_gain) continue;
+    if (way.best <= numbers::variants::least_gain) continue;
     auto& [somewhere, usually] = best[copies];
     if (way.how.factors[0] == 1 && way.best > beside_x.best) beside_x = way;
     if (way.best > somewhere.best) somewhere = way;
@@ -100,7 +97,7 @@ std::optional<Asked> asked_gains(const KernelReport& report, const Options& opti
   for (std::size_t n = 0; n < contract::waves.size(); ++n) {
     const bool is_small =
         contract::waves[n] * held < static_cast<double>(chosen->how.least_threads);
-    standard.by_waves[n] = is_small ? asked_for_size : 1;
+    standard.by_waves[n] = is_small ? numbers::variants::asked_for_size : 1;
     original.by_waves[n] = is_small ? 1 : 0;
   }
   return Asked{{standard}, {original}};

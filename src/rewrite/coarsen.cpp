@@ -1,6 +1,7 @@
-// See coarsen.hpp for the shape of the result.
+// Emits a coarsened kernel, its frame first.
 #include "rewrite/coarsen.hpp"
 
+#include "numbers/numbers.hpp"
 #include "reuse/block_rules.hpp"
 #include "rewrite/coarsen_axes.hpp"
 #include "rewrite/coarsen_bound.hpp"
@@ -34,9 +35,6 @@ constexpr std::string_view grid_parameter = "ptxasw_original_grid";
 
 // Each form of the body has registers of its own.
 constexpr unsigned in_sequence = ~0U, by_itself = ~0U - 1, after_all = ~0U - 2;
-
-// Of a body with so many instructions blocks that return at once are no concern (see originals).
-constexpr std::size_t long_body = 150;
 
 class Coarsener {
 public:
@@ -443,7 +441,8 @@ private:
   void originals() {
     OriginalBody body(original_, names_, registers_, labels_.prefix, text_);
     const LaunchSize size(body_, options_.least_threads, registers_);
-    const bool in_two_steps = options_.least_threads != 0 && body_.insts.size() >= long_body;
+    const bool in_two_steps =
+        options_.least_threads != 0 && body_.insts.size() >= numbers::coarsen::long_body;
     if (in_two_steps) {
       const WayOut out{.number = size.size(text_), .least = size.enough(), .to = labels_.large};
       body.write(by_itself, &out);

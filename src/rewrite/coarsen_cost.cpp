@@ -1,6 +1,8 @@
 // Backward from stores and branches, over pairs of register and copy.
 #include "rewrite/coarsen_cost.hpp"
 
+#include "numbers/numbers.hpp"
+
 #include <cmath>
 #include <map>
 #include <set>
@@ -13,8 +15,6 @@ using ptx::InstId;
 using ptx::RegId;
 
 namespace {
-
-constexpr double trips_of_a_loop = 16;
 
 class Needed {
 public:
@@ -81,7 +81,7 @@ private:
   void count(InstId id, const Inst& inst) {
     const std::uint32_t loop = k_.loops.innermost[k_.cfg.block_of[id]];
     const unsigned depth = loop == ~0U ? 0 : k_.loops.loops[loop].depth;
-    const double times = std::pow(trips_of_a_loop, depth);
+    const double times = std::pow(numbers::model::trips, depth);
     sum_.once += 1;
     if (const auto cost = cycles_.find(id); cost != cycles_.end())
       sum_.cycles += times * cost->second;

@@ -250,7 +250,7 @@ TEST(Coarsening, TooLittleIsNothing) {
   choose_coarsening(picky, laplacian(), candidates);
   EXPECT_FALSE(candidates[0].chosen);
   EXPECT_THAT(candidates[0].verdict.text, HasSubstr("1.50 is asked for"));
-  for (const Profile& profile : profiles()) {
+  for (const Profile& profile : ptxasw::numbers::chips()) {
     const bool measured = profile.coarsen.provenance == Provenance::measured;
     EXPECT_GE(profile.coarsen.margin, measured ? 1.05 : 1.2) << profile.architecture;
   }
