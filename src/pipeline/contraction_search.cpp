@@ -1,6 +1,7 @@
 #include "pipeline/contraction_search.hpp"
 
 #include "machine/operations.hpp"
+#include "ptx/edited.hpp"
 #include "rewrite/contraction_recovery.hpp"
 
 #include <fmt/format.h>
@@ -31,14 +32,10 @@ struct Text {
     std::unique_ptr<Reaching> reaching;
     std::vector<Site> sites;
   };
-  ptx::Module module;
+  const ptx::Module& module;
   std::map<std::string, Function, std::less<>> functions; // which stay where they are
 
-  Text(const Text&) = delete;
-  Text& operator=(const Text&) = delete;
-
-  Text(std::string text, const std::string& file, const std::vector<std::string>& kernels)
-      : module(ptx::parse(std::move(text), file)) {
+  Text(const ptx::Module& text, const std::vector<std::string>& kernels) : module(text) {
     for (const ptx::Function& function : module.functions) {
       if (function.is_declaration || std::ranges::count(kernels, function.name) == 0) continue;
       ptx::Body body = ptx::resolve(module, function);
@@ -50,14 +47,14 @@ struct Text {
     }
   }
 
-  [[nodiscard]] std::string pinned(const std::map<std::string, FuseChoices>& choices) const {
+  [[nodiscard]] ptx::Edited pinned(const std::map<std::string, FuseChoices>& choices) const {
     std::vector<ptx::Edit> edits;
     for (const auto& [name, of_kernel] : choices) {
       const Function& f = functions.find(name)->second;
       std::ranges::move(rewrite::pin(f.body, *f.reaching, f.sites, of_kernel),
                         std::back_inserter(edits));
     }
-    return ptx::print(module, edits);
+    return ptx::edited(module, edits);
   }
 };
 
@@ -125,13 +122,17 @@ std::optional<FuseChoices> read_choices(const std::vector<Site>& sites, std::str
   return choices;
 }
 
+void take_text(ptx::Edited made, const ptx::Module& original, Pinning& into) {
+  if (*made.module.text == *original.text) return;
+  into.reads = made.read_again ? 1 : 0;
+  into.module = std::move(made.module);
+}
+
 class Pinner {
 public:
-  Pinner(const std::string& text, const std::string& file, const std::vector<std::string>& kernels,
-         Assembler& assembler)
-      : original_(text, file, kernels), lines_(spread(original_.module), file, kernels),
+  Pinner(const ptx::Module& module, const std::vector<std::string>& kernels, Assembler& assembler)
+      : original_(module, kernels), in_lines_(spread(module)), lines_(in_lines_, kernels),
         kernels_(kernels), assembler_(assembler) {
-    result_.text = text;
     for (const std::string& kernel : kernels) {
       const auto found = lines_.functions.find(kernel);
       Pinning::Kernel& of = result_.kernels[kernel];
@@ -151,7 +152,7 @@ public:
     if (before && given == nullptr) recover_all(*before);
     if (before && given != nullptr) take_all(*given);
     if (!choices_.empty()) {
-      const auto after = assemble(lines_.pinned(choices_), Purpose::rewritten);
+      const auto after = assemble(*lines_.pinned(choices_).module.text, Purpose::rewritten);
       for (auto& [name, kernel] : result_.kernels) {
         if (!kernel.refused.empty()) continue;
         kernel.refused = after ? verify(name, kernel, *before, *after)
@@ -161,7 +162,7 @@ public:
         else
           kernel.choices = written(lines_.functions.find(name)->second.sites, choices_.at(name));
       }
-      result_.text = original_.pinned(choices_);
+      if (!choices_.empty()) take_text(original_.pinned(choices_), original_.module, result_);
     }
     for (auto& [name, kernel] : result_.kernels)
       if (!before && kernel.refused.empty()) kernel.refused = "the assembler was of no help";
@@ -229,7 +230,9 @@ private:
                       certain_.at(name));
   }
 
-  Text original_, lines_; // `lines_`: one instruction in each
+  Text original_;
+  ptx::Module in_lines_; // one instruction in each
+  Text lines_;
   const std::vector<std::string>& kernels_;
   Assembler& assembler_;
   Pinning result_;
@@ -239,7 +242,7 @@ private:
 
 } // namespace
 
-std::string spread(const ptx::Module& module) {
+ptx::Module spread(const ptx::Module& module) {
   std::vector<ptx::Edit> edits;
   std::uint32_t last = 0;
   for (const ptx::Statement& statement : module.statements) {
@@ -249,40 +252,39 @@ std::string spread(const ptx::Module& module) {
       edits.push_back({{statement.range.begin, statement.range.begin}, "\n"});
     last = module.lines.position(std::max(statement.range.end, 1U) - 1).line;
   }
-  return ptx::print(module, edits);
+  return ptx::edited(module, edits).module;
 }
 
-Pinning pin_contractions(const std::string& text, const std::string& file,
-                         const std::vector<std::string>& kernels, Assembler& assembler) {
+Pinning pin_contractions(const ptx::Module& module, const std::vector<std::string>& kernels,
+                         Assembler& assembler) {
   try {
-    return Pinner(text, file, kernels, assembler).run();
+    return Pinner(module, kernels, assembler).run();
   } catch (const std::exception& error) {
     Pinning none;
-    none.text = text;
     for (const std::string& kernel : kernels)
       none.kernels[kernel].refused = error.what();
     return none;
   }
 }
 
-Pinning verify_pins(const std::string& text, const std::string& file,
+Pinning verify_pins(const ptx::Module& module,
                     const std::map<std::string, Pinning::Kernel, std::less<>>& pins,
                     Assembler& assembler) {
   std::vector<std::string> kernels;
   for (const auto& [name, pin] : pins)
     kernels.push_back(name);
-  return Pinner(text, file, kernels, assembler).run(&pins);
+  return Pinner(module, kernels, assembler).run(&pins);
 }
 
 std::optional<Pinning>
-pin_as_remembered(const std::string& text, const std::string& file,
+pin_as_remembered(const ptx::Module& module,
                   const std::map<std::string, Pinning::Kernel, std::less<>>& pins) {
   std::vector<std::string> kernels;
   for (const auto& [name, pin] : pins)
     kernels.push_back(name);
-  const Text original(text, file, kernels);
+  const Text original(module, kernels);
   std::map<std::string, FuseChoices> choices;
-  Pinning result{.text = text, .kernels = pins};
+  Pinning result{.kernels = pins};
   for (auto& [name, pin] : result.kernels) {
     const auto function = original.functions.find(name);
     if (function == original.functions.end()) return std::nullopt;
@@ -291,7 +293,7 @@ pin_as_remembered(const std::string& text, const std::string& file,
     pin.sites = static_cast<unsigned>(read->size());
     choices.emplace(name, std::move(*read));
   }
-  result.text = original.pinned(choices);
+  take_text(original.pinned(choices), module, result);
   return result;
 }
 

@@ -24,26 +24,29 @@ struct Pinning {
     std::string refused;           // why it is not pinned; empty if it is
     std::string choices;           // of its sums in order, a letter each: to be pinned again
   };
-  std::string text; // with those kernels pinned that could be; lines keep their numbers
+  // With those kernels pinned that could be; lines keep their numbers. None: there is none.
+  std::optional<ptx::Module> module;
+  unsigned reads =
+      0; // of the pinned text as a whole: 0, or 1 where reading what was changed did not do
   std::map<std::string, Kernel, std::less<>> kernels;
 };
 
 // The same instructions, each on a line of its own, and no marker that renumbers lines: a text
 // whose line table tells instructions apart.
-std::string spread(const ptx::Module& module);
+ptx::Module spread(const ptx::Module& module);
 
-Pinning pin_contractions(const std::string& text, const std::string& file,
-                         const std::vector<std::string>& kernels, Assembler& assembler);
+Pinning pin_contractions(const ptx::Module& module, const std::vector<std::string>& kernels,
+                         Assembler& assembler);
 
 // Given choices, verified: refused are those with which the machine code is another one.
-Pinning verify_pins(const std::string& text, const std::string& file,
+Pinning verify_pins(const ptx::Module& module,
                     const std::map<std::string, Pinning::Kernel, std::less<>>& pins,
                     Assembler& assembler);
 
 // The same text with the choices of an earlier Pinning; nothing where they do not fit. Nobody has
 // verified it.
 std::optional<Pinning>
-pin_as_remembered(const std::string& text, const std::string& file,
+pin_as_remembered(const ptx::Module& module,
                   const std::map<std::string, Pinning::Kernel, std::less<>>& pins);
 
 } // namespace ptxasw::pipeline

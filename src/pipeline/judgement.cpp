@@ -280,14 +280,12 @@ std::vector<std::uint32_t> origins_of(const ptx::Module& original,
   return result;
 }
 
-std::map<std::string, Why> judge(const ptx::Module& original, const std::string& rewritten,
+std::map<std::string, Why> judge(const ptx::Module& original, const ptx::Module& made,
                                  const rewrite::Origins* origins,
                                  const std::vector<std::string>& kernels, Assembler& assembler) {
   std::map<std::string, Why> refused;
   try {
-    const ptx::Module made = ptx::parse(rewritten, original.file);
-    const ptx::Module before = ptx::parse(spread(original), original.file),
-                      after = ptx::parse(spread(made), original.file);
+    const ptx::Module before = spread(original), after = spread(made);
     std::vector<std::uint32_t> whose(made.instructions.size(), nobodys);
     if (origins != nullptr) whose = origins_of(original, before, made, *origins);
     using Name = const std::string&;
@@ -329,12 +327,13 @@ std::map<std::string, Why> judge(const ptx::Module& original, const std::string&
 
 std::map<std::string, Why> judge(const ptx::Module& original, const rewrite::Rewritten& rewritten,
                                  const std::vector<std::string>& kernels, Assembler& assembler) {
-  return judge(original, rewritten.text, &rewritten.origins, kernels, assembler);
+  if (!rewritten.module) return {};
+  return judge(original, *rewritten.module, &rewritten.origins, kernels, assembler);
 }
 
 std::map<std::string, Why> judge(const ptx::Module& original, const std::string& rewritten,
                                  const std::vector<std::string>& kernels, Assembler& assembler) {
-  return judge(original, rewritten, nullptr, kernels, assembler);
+  return judge(original, ptx::parse(rewritten, original.file), nullptr, kernels, assembler);
 }
 
 } // namespace ptxasw::pipeline

@@ -62,24 +62,68 @@ struct KernelJob::Impl {
   Impl(const ptx::Module& module, const ptx::Function& function, const Options& options,
        Purpose purpose)
       : module_(module), function_(function), options_(options), purpose_(purpose) {
-    report_.name = function.name;
+    report_.name = name_ = function.name;
     const std::uint32_t header = module.statements[function.statement].range.begin;
     report_.ptx_line = module.lines.position(header).line;
   }
 
   // --- What is known ---------------------------------------------------------------------------
 
+  // With an earlier job's emulation, if there is one that fits. It has the terms of that job's
+  // trials, too: should they leave too little memory for the rest, all is done anew.
+  void start(Impl* earlier) {
+    const auto begin = Clock::now();
+    try {
+      if (earlier == nullptr || !take_emulation(*earlier) || !analyze_kept()) {
+        emulate();
+        analyze();
+      }
+    } catch (const std::exception& error) {
+      is_analyzed_ = false;
+      report_.left_alone = why_given_up(error);
+      ways_ = {};
+    }
+    report_.milliseconds = milliseconds_since(begin);
+  }
+
+  [[nodiscard]] bool analyze_kept() {
+    try {
+      analyze();
+      return true;
+    } catch (const sym::BudgetSpent&) {
+      solver_.reset();
+      return false;
+    }
+  }
+
+  [[nodiscard]] emulator::Budget budget() const {
+    return {.time = options_.kernel_budget, .memory = options_.memory_budget};
+  }
+  [[nodiscard]] emulator::Follow followed() const {
+    return options_.values ? emulator::Follow::stored_values : emulator::Follow::addresses;
+  }
+
+  // What another text of the function told, if this one tells the same.
+  [[nodiscard]] bool take_emulation(Impl& earlier) {
+    if (!earlier.kernel_) return false;
+    kernel_ = emulator::carried_over(*earlier.kernel_, module_, function_, followed());
+    emulation_steps_ = earlier.emulation_steps_;
+    return kernel_.has_value();
+  }
+
+  void emulate() {
+    is_emulated_ = true;
+    kernel_ = emulator::emulate(module_, function_, budget(), block_shape(), followed());
+    if (kernel_->trace.refused.empty()) emulation_steps_ = kernel_->context->spent();
+  }
+
   void analyze() {
-    const emulator::Budget budget{.time = options_.kernel_budget, .memory = options_.memory_budget};
-    kernel_ = emulator::emulate(module_, function_, budget, block_shape(),
-                                options_.values ? emulator::Follow::stored_values
-                                                : emulator::Follow::addresses);
     if (!kernel_->trace.refused.empty()) {
       report_.left_alone = kernel_->trace.refused;
       return;
     }
-    sym::Allowance rest = budget.allowance();
-    rest.steps -= std::min(rest.steps, kernel_->context->spent());
+    sym::Allowance rest = budget().allowance();
+    rest.steps -= std::min(rest.steps, emulation_steps_);
     kernel_->context->allow(rest);
     solver_.emplace(*kernel_->context, sym::SolverOptions{.use_z3 = options_.use_z3,
                                                           .paranoid = options_.paranoid,
@@ -100,15 +144,10 @@ struct KernelJob::Impl {
         {.no_index_wrap = assumed("no-index-wrap"), .paranoid = options_.paranoid});
     rounds_ = choose_rounds(*kernel_, *solver_, options_.rounds, architecture(), block_shape());
     if (nothing_will_come()) {
-      report_.analyzed = true;
+      is_analyzed_ = true;
       return;
     }
-    const rewrite::Freedom freedom = rewrite::count_freedom(kernel_->body);
-    report_.fusable = freedom.fusable;
-    report_.foldable = freedom.foldable;
-    scalable_ = freedom.scalable;
-    halves_ = freedom.halves;
-    alike_ = freedom.alike;
+    freedom_ = rewrite::count_freedom(kernel_->body);
     list_ways();
     const bool asked = purpose_ == Purpose::analyze || options_.steps != 0 || options_.steps_auto;
     if (asked && function_.is_entry)
@@ -121,8 +160,9 @@ struct KernelJob::Impl {
             report_.step_tile = tile_of(step, shape);
         }
       }
-    report_.analyzed = true;
-    kernel_->context->allow(budget.allowance()); // for all edits together, those of trials included
+    is_analyzed_ = true;
+    kernel_->context->allow(
+        budget().allowance()); // for all edits together, those of trials included
   }
 
   // Nothing was found that could be done, and nobody reads what else there is to say.
@@ -144,23 +184,24 @@ struct KernelJob::Impl {
   // cannot.
   [[nodiscard]] Why why_bits_could_change() const {
     if (options_.fp_contract != FpContract::exact) return {};
-    if (halves_ != 0)
+    if (freedom_.halves != 0)
       return {Reason::machine_code,
               fmt::format("ptxas 13.0 may lose one of two halves where it packs half-precision "
                           "operations, and {} selections choose between halves "
                           "(--fp-contract=any rewrites all the same)",
-                          halves_)};
+                          freedom_.halves)};
     if (barring() != 0)
       return {Reason::folding_unknown,
               fmt::format("ptxas chooses by itself whether it folds {} approximate functions whose "
                           "argument may be a constant, and rounds them otherwise than the hardware "
                           "does{} (--fp-contract=any rewrites all the same)",
-                          report_.foldable,
-                          scalable_ == 0 ? ""
-                                         : fmt::format(", and whether it rounds {} products by a "
-                                                       "power of two at all",
-                                                       scalable_))};
-    if (report_.fusable == 0) return {};
+                          freedom_.foldable,
+                          freedom_.scalable == 0
+                              ? ""
+                              : fmt::format(", and whether it rounds {} products by a "
+                                            "power of two at all",
+                                            freedom_.scalable))};
+    if (freedom_.fusable == 0) return {};
     const std::string known = unpinned_.empty()
                                   ? "its choice is not known (opt and the drop-in ask ptxas"
                                   : fmt::format("its choice could not be pinned ({}", unpinned_);
@@ -168,15 +209,15 @@ struct KernelJob::Impl {
             fmt::format("ptxas chooses by itself which products of {} additions it fuses, and the "
                         "last bit of results hangs on it; {}; --fp-contract=any rewrites all the "
                         "same)",
-                        report_.fusable, known)};
+                        freedom_.fusable, known)};
   }
 
   // Approximate functions that may be folded in one place and not in another, and products that may
   // be made one with another; of those that fold alike, machine code shows whether they are.
   [[nodiscard]] unsigned barring() const {
     if (options_.fp_contract != FpContract::exact) return 0;
-    return halves_ + report_.foldable + scalable_ -
-           (purpose_ == Purpose::rewrite_judged ? alike_ : 0);
+    return freedom_.halves + freedom_.foldable + freedom_.scalable -
+           (purpose_ == Purpose::rewrite_judged ? freedom_.alike : 0);
   }
 
   // There are ways to coarsen it, and nobody has chosen one.
@@ -273,8 +314,11 @@ struct KernelJob::Impl {
 
   KernelResult finish(const Why& leave) {
     KernelResult result{.report = report_};
-    if (!report_.analyzed) return result;
+    if (!is_analyzed_) return result;
     KernelReport& report = result.report;
+    report.analyzed = true;
+    report.fusable = freedom_.fusable;
+    report.foldable = freedom_.foldable;
     reuse::LanePlan plan = plan_;
     RotationChoice rotation = rotation_;
     RoundsChoice rounds = rounds_;
@@ -318,7 +362,7 @@ struct KernelJob::Impl {
                                                 RotationChoice& rotation, RoundsChoice& rounds) {
     KernelReport& report = result.report;
     return {{.needs = touches_blocks | touches_loads,
-             .make = [&] { return coarsen(report); },
+             .make = [&] { return coarsen(result); },
              .refuse = [](const std::string&) {}},
             {.needs = touches_blocks,
              .make = [&] { return remap(result); },
@@ -366,7 +410,8 @@ struct KernelJob::Impl {
                  }}};
   }
 
-  [[nodiscard]] Made coarsen(KernelReport& report) {
+  [[nodiscard]] Made coarsen(KernelResult& result) {
+    KernelReport& report = result.report;
     Coarsening how = asked();
     if (!ways_.candidates.empty()) {
       if (!ways_.candidates.front().chosen) return {};
@@ -375,6 +420,7 @@ struct KernelJob::Impl {
     if (!function_.is_entry || how.copies() == 1) return {};
     Coarsened done =
         pipeline::coarsen(*kernel_, *solver_, how, options_.coarsen_grid, options_.paranoid);
+    if (!ways_.candidates.empty() && !done.edits.empty()) result.merged_from = how.least_threads;
     report.grid_divided_by = done.grid_divided_by;
     report.grid_rest_by_itself = done.rest_by_itself;
     report.coarsening = std::move(done.outcome);
@@ -546,26 +592,25 @@ struct KernelJob::Impl {
   cost::RotationWay rotation_way_{.trips = std::max(options_.rotate_trips, 1U)};
   RoundsChoice rounds_;
   CoarsenChoices ways_;
-  unsigned halves_ = 0;   // selections between halves that ptxas may lose
-  unsigned scalable_ = 0; // products that ptxas may make one with another
-  unsigned alike_ = 0;    // of these and the functions: of which machine code tells
-  bool waits_ = false;    // could be coarsened, were it known what ptxas folds
-  std::string unpinned_;  // why they could not be
-  KernelReport report_;   // as far as it does not hang on decisions
+  std::string name_;
+  rewrite::Freedom freedom_; // of ptxas, to compute otherwise
+  std::uint64_t emulation_steps_ = 0;
+  bool is_emulated_ = false, is_analyzed_ = false;
+  bool waits_ = false;   // could be coarsened, were it known what ptxas folds
+  std::string unpinned_; // why they could not be
+  KernelReport report_;  // as far as it does not hang on decisions
 };
 
 KernelJob::KernelJob(const ptx::Module& module, const ptx::Function& function,
                      const Options& options, Purpose purpose)
     : impl_(std::make_unique<Impl>(module, function, options, purpose)) {
-  const auto start = Clock::now();
-  try {
-    impl_->analyze();
-  } catch (const std::exception& error) {
-    impl_->report_.analyzed = false;
-    impl_->report_.left_alone = why_given_up(error);
-    impl_->ways_ = {};
-  }
-  impl_->report_.milliseconds = milliseconds_since(start);
+  impl_->start(nullptr);
+}
+
+KernelJob::KernelJob(const ptx::Module& module, const ptx::Function& function,
+                     const Options& options, Purpose purpose, KernelJob& earlier)
+    : impl_(std::make_unique<Impl>(module, function, options, purpose)) {
+  impl_->start(earlier.impl_.get());
 }
 
 KernelJob::~KernelJob() = default;
@@ -573,7 +618,11 @@ KernelJob::KernelJob(KernelJob&& other) noexcept = default;
 KernelJob& KernelJob::operator=(KernelJob&& other) noexcept = default;
 
 const std::string& KernelJob::name() const {
-  return impl_->report_.name;
+  return impl_->name_;
+}
+
+bool KernelJob::is_emulated() const {
+  return impl_->is_emulated_;
 }
 
 Launches KernelJob::launches() const {

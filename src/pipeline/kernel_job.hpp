@@ -31,8 +31,10 @@ struct KernelResult {
   std::vector<ptx::Edit> edits; // empty: leave the function as it is
   // Would be rewritten, were it known which products ptxas fuses.
   bool waits_for_contraction = false;
-  bool rotated = false;          // or would be, as above
-  bool rounds_wait = false;      // trees, to be found again where its blocks have been merged
+  bool rotated = false;     // or would be, as above
+  bool rounds_wait = false; // trees, to be found again where its blocks have been merged
+  // Its blocks are merged, as --coarsen=auto chose, in launches of so many threads and more.
+  std::optional<std::uint64_t> merged_from;
   std::optional<Remap> remapped; // in this way
 };
 
@@ -43,11 +45,17 @@ public:
   // Emulates the function and finds what it shares.
   KernelJob(const ptx::Module& module, const ptx::Function& function, const Options& options,
             Purpose purpose);
+  // The same function in another text, with pinned multiply-adds, in lines of the same numbers.
+  // What was found by emulating it is taken from the earlier job, which is of no use then, unless
+  // the addresses may hang on what was changed.
+  KernelJob(const ptx::Module& module, const ptx::Function& function, const Options& options,
+            Purpose purpose, KernelJob& earlier);
   ~KernelJob();
   KernelJob(KernelJob&& other) noexcept;
   KernelJob& operator=(KernelJob&& other) noexcept;
 
   [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] bool is_emulated() const; // for this job, and not taken from another one
   [[nodiscard]] Launches launches() const;
 
   // The ways to coarsen it, empty where there is nothing to choose from. Who has chosen leaves the

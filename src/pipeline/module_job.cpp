@@ -1,5 +1,6 @@
 #include "pipeline/module_job.hpp"
 
+#include "numbers/chips.hpp"
 #include "pipeline/coarsen_search.hpp"
 #include "pipeline/judgement.hpp"
 #include "pipeline/rotation_search.hpp"
@@ -81,19 +82,24 @@ Why reason_to_leave(const TakenBack& back) {
 
 } // namespace
 
-void ModuleJob::parse(std::string text, std::string file) {
-  const Timer parsing;
-  module_ = ptx::parse(std::move(text), std::move(file));
+void ModuleJob::parsed(ptx::Module module) {
+  module_ = std::move(module);
   report_ = summary(module_);
-  report_.parses = 1;
-  report_.parse_ms = parsing.milliseconds();
+  const std::string_view chip =
+      options_.architecture.empty() ? module_.target : std::string_view(options_.architecture);
+  const bool any_kernel = std::ranges::any_of(module_.functions, &ptx::Function::is_entry);
+  if (std::string whose = numbers::whose_numbers(chip); any_kernel && !whose.empty())
+    report_.messages.push_back({0, 0, fmt::format("{}: {}", module_.file, whose)});
 }
 
 ModuleJob::ModuleJob(std::string text, std::string file, const Options& options, Purpose purpose,
                      const std::vector<std::string>& rounds_in)
     : options_(options), without_rounds_(options), purpose_(purpose) {
   without_rounds_.rounds = RoundsMode::none;
-  parse(std::move(text), std::move(file));
+  const Timer parsing;
+  parsed(ptx::parse(std::move(text), std::move(file)));
+  report_.parses = 1;
+  report_.parse_ms = parsing.milliseconds();
   const Timer analysis;
   for (const ptx::Function& function : module_.functions) {
     if (function.is_declaration) continue;
@@ -112,10 +118,11 @@ ModuleJob::ModuleJob(std::string text, std::string file, const Options& options,
   report_.analyze_ms = analysis.milliseconds();
 }
 
-ModuleJob::ModuleJob(const Pinning& pinning, ModuleJob& earlier)
-    : options_(earlier.options_), purpose_(earlier.purpose_) {
+ModuleJob::ModuleJob(Pinning& pinning, ModuleJob& earlier)
+    : options_(earlier.options_), without_rounds_(earlier.without_rounds_),
+      purpose_(earlier.purpose_) {
   const Report& before = earlier.report_;
-  parse(pinning.text, before.file);
+  parsed(std::move(*pinning.module));
   const Timer analysis;
   options_.coarsen_auto = false; // the ways are known, and not listed again
   for (Kernel& known : earlier.kernels_) {
@@ -129,23 +136,24 @@ ModuleJob::ModuleJob(const Pinning& pinning, ModuleJob& earlier)
       kernel.result = std::move(known.result);
       continue;
     }
-    kernel.job.emplace(module_, module_.functions.at(known.function), options_, purpose_);
+    kernel.job.emplace(module_, module_.functions.at(known.function), options_, purpose_,
+                       *known.job);
     kernel.job->ways() = std::move(known.job->ways());
     kernel.job->rotate(known.job->rotation());
     if (const auto found = pinning.kernels.find(kernel.job->name()); found != pinning.kernels.end())
       kernel.job->describe(found->second);
     finish(kernel);
-    ++report_.emulations;
+    if (kernel.job->is_emulated()) ++report_.emulations;
   }
   report_.bytes = before.bytes; // of the input
   report_.opaque_bytes = before.opaque_bytes;
   report_.statements = before.statements;
   report_.opaque_statements = before.opaque_statements;
-  report_.parses += before.parses;
+  report_.parses = before.parses + pinning.reads;
   report_.emulations += before.emulations;
   report_.trials = before.trials;
   report_.search_ms = before.search_ms;
-  report_.parse_ms += before.parse_ms;
+  report_.parse_ms = before.parse_ms;
   report_.analyze_ms = before.analyze_ms + analysis.milliseconds();
 }
 
@@ -206,7 +214,7 @@ std::vector<Remembered::Way> ModuleJob::ways() {
   std::vector<Remembered::Way> result;
   for (Kernel& kernel : kernels_) {
     if (!kernel.had_ways) continue;
-    Remembered::Way way{kernel.result.report.name, {}};
+    Remembered::Way way{std::string(name(kernel)), {}};
     if (kernel.job && !kernel.result.edits.empty())
       for (const CoarsenCandidate& candidate : kernel.job->ways().candidates)
         if (candidate.chosen) way.chosen = {candidate.how, candidate.gain};
@@ -218,7 +226,7 @@ std::vector<Remembered::Way> ModuleJob::ways() {
 std::vector<std::string> ModuleJob::waiting() const {
   std::vector<std::string> names;
   for (const Kernel& kernel : kernels_)
-    if (kernel.result.waits_for_contraction) names.push_back(kernel.result.report.name);
+    if (kernel.result.waits_for_contraction) names.emplace_back(name(kernel));
   return names;
 }
 
@@ -228,7 +236,7 @@ std::vector<std::string> ModuleJob::waiting_for_rounds() {
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
     const KernelResult& result = kernels_[n].result;
     if (result.rounds_wait && !result.edits.empty() && now.changes[n].refused.empty())
-      names.push_back(result.report.name);
+      names.emplace_back(name(kernels_[n]));
   }
   return names;
 }
@@ -236,23 +244,22 @@ std::vector<std::string> ModuleJob::waiting_for_rounds() {
 std::vector<std::string> ModuleJob::questions() {
   std::vector<std::string> result;
   for (Kernel& kernel : kernels_) {
-    const KernelReport& report = kernel.result.report;
     if (kernel.had_ways && kernel.job)
       result.push_back(fmt::format("which of {} ways to coarsen {} pays",
-                                   kernel.job->ways().candidates.size(), report.name));
+                                   kernel.job->ways().candidates.size(), name(kernel)));
     if (kernel.result.waits_for_contraction)
-      result.push_back(fmt::format("which products of {} it fuses", report.name));
-    if (kernel.result.report.changed)
+      result.push_back(fmt::format("which products of {} it fuses", name(kernel)));
+    if (!kernel.result.edits.empty())
       result.push_back(fmt::format("whether {} becomes the same operations, and may launch as "
                                    "before",
-                                   report.name));
+                                   name(kernel)));
   }
   return result;
 }
 
 void ModuleJob::describe(const Pinning& pinning) {
   for (Kernel& kernel : kernels_) {
-    const auto found = pinning.kernels.find(kernel.result.report.name);
+    const auto found = pinning.kernels.find(name(kernel));
     if (found == pinning.kernels.end() || !kernel.job) continue;
     kernel.job->describe(found->second);
     finish(kernel);
@@ -262,7 +269,7 @@ void ModuleJob::describe(const Pinning& pinning) {
 void ModuleJob::judge(Assembler& assembler) {
   std::vector<std::string> changed;
   for (const Kernel& kernel : kernels_)
-    if (!kernel.result.edits.empty()) changed.push_back(kernel.result.report.name);
+    if (!kernel.result.edits.empty()) changed.emplace_back(name(kernel));
   if (changed.empty()) return;
   for (const auto& [name, why] : pipeline::judge(module_, applied().made, changed, assembler))
     for (Kernel& kernel : kernels_)
@@ -306,24 +313,27 @@ const ModuleJob::Applied& ModuleJob::applied() {
   return *applied_;
 }
 
-Optimized ModuleJob::print() {
+Printed ModuleJob::print() {
   const Timer printing;
   const Applied& now = applied();
   report_.print_ms += printing.milliseconds();
-  Optimized result{.text = now.made.text, .changed = false, .report = report_};
+  Printed result{.made = {.text = now.made.text, .changed = false, .report = report_}};
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
-    result.report.kernels.push_back(kernels_[n].result.report);
+    const KernelResult& kernel = kernels_[n].result;
+    std::vector<KernelReport>& reports = result.made.report.kernels;
+    reports.push_back(kernel.report);
     if (const Why& why = now.changes[n].refused; !why.empty())
-      take_back(result.report.kernels.back(), why);
+      take_back(reports.back(), why);
+    else if (!kernel.edits.empty())
+      result.changed.push_back({std::string(name(kernels_[n])), kernel.merged_from});
   }
-  result.changed =
-      std::ranges::any_of(result.report.kernels, [](const auto& kernel) { return kernel.changed; });
+  result.made.changed = !result.changed.empty();
   return result;
 }
 
 Launches ModuleJob::launches(std::string_view name) const {
   const auto kernel =
-      std::ranges::find_if(kernels_, [&](const Kernel& k) { return k.result.report.name == name; });
+      std::ranges::find_if(kernels_, [&](const Kernel& k) { return this->name(k) == name; });
   return kernel != kernels_.end() ? kernel->launches : Launches{};
 }
 

@@ -6,6 +6,7 @@
 
 #include "pipeline/decisions.hpp"
 #include "pipeline/kernel_job.hpp"
+#include "pipeline/printed.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "rewrite/apply.hpp"
@@ -24,8 +25,8 @@ public:
   ModuleJob(std::string text, std::string file, const Options& options, Purpose purpose,
             const std::vector<std::string>& rounds_in = {});
   // The same module with pinned multiply-adds, in lines of the same numbers. What was decided
-  // before stays so, and only what is to be changed is emulated anew.
-  ModuleJob(const Pinning& pinning, ModuleJob& earlier);
+  // before stays so, and what was emulated is kept where no address hangs on what was pinned.
+  ModuleJob(Pinning& pinning, ModuleJob& earlier);
   ModuleJob(const ModuleJob&) = delete;
   ModuleJob& operator=(const ModuleJob&) = delete;
 
@@ -56,7 +57,7 @@ public:
   // What an assembler would have to be asked next, for people.
   [[nodiscard]] std::vector<std::string> questions();
   // The module with the edits of all its kernels.
-  [[nodiscard]] Optimized print();
+  [[nodiscard]] Printed print();
   [[nodiscard]] Launches launches(std::string_view name) const;
 
 private:
@@ -74,7 +75,10 @@ private:
     rewrite::Rewritten made;
   };
 
-  void parse(std::string text, std::string file);
+  void parsed(ptx::Module module);
+  [[nodiscard]] std::string_view name(const Kernel& kernel) const {
+    return module_.functions[kernel.function].name;
+  }
   void finish(Kernel& kernel, const Why& leave = {});
   void finish_decided();
   [[nodiscard]] std::vector<KernelJob*> open_jobs();

@@ -48,12 +48,12 @@ public:
     return job_ ? job_->waiting_for_rounds() : std::vector<std::string>{};
   }
 
-  Optimized run() {
+  Printed run() {
     std::optional<Remembered> remembered;
     if (const auto recalled = assembler_.recall(text_)) remembered = read_decisions(*recalled);
     if (remembered && !options_.details && remembered->kept == contract::hash(text_)) {
-      Optimized unchanged{.text = text_, .changed = false, .report = {}};
-      unchanged.report.file = file_;
+      Printed unchanged{.made = {.text = text_, .changed = false, .report = {}}};
+      unchanged.made.report.file = file_;
       return unchanged;
     }
     begin();
@@ -70,38 +70,41 @@ private:
   }
 
   // Nothing is asked, and the same text comes of it; or nothing does, and all is to be decided.
-  std::optional<Optimized> repeat(const Remembered& remembered) {
+  std::optional<Printed> repeat(const Remembered& remembered) {
     if (!job_->take(remembered)) return std::nullopt;
     if (!job_->waiting().empty()) {
-      auto pinning = pin_as_remembered(text_, file_, remembered.pins);
+      auto pinning = pin_as_remembered(job_->module(), remembered.pins);
       if (!pinning) return std::nullopt;
       go_on_with(std::move(*pinning));
     }
-    Optimized result = made();
-    if (contract::hash(result.text) != remembered.kept) return std::nullopt;
-    if (result.changed && !assembler_.keep(result.text)) return std::nullopt;
+    Printed result = made();
+    if (contract::hash(result.made.text) != remembered.kept) return std::nullopt;
+    if (result.made.changed && !assembler_.keep(result.made.text)) return std::nullopt;
     return result;
   }
 
-  Optimized decide() {
+  Printed decide() {
     job_->choose(assembler_);
     if (const auto waiting = job_->waiting(); !waiting.empty())
-      go_on_with(pin_contractions(text_, file_, waiting, assembler_));
-    Optimized result = sound();
-    const std::vector<TakenBack> first = std::exchange(result.report.taken_back, {});
-    std::vector<TakenBack> left = job_->choose_again(first);
-    if (left.size() < first.size()) result = sound();
-    result.report.taken_back.insert(result.report.taken_back.begin(), left.begin(), left.end());
-    result.report.calls = assembler_.calls();
+      go_on_with(pin_contractions(job_->module(), waiting, assembler_));
+    Settled result = sound();
+    std::vector<TakenBack> back = job_->choose_again(result.taken_back);
+    if (back.size() < result.taken_back.size()) {
+      result = sound();
+      back.insert(back.end(), result.taken_back.begin(), result.taken_back.end());
+    }
+    Optimized& made = result.printed.made;
+    made.report.taken_back = std::move(back);
+    made.report.calls = assembler_.calls();
     const bool took_long = assembler_.calls() != 0 || text_.size() >= least_remembered;
     if (assembler_.answered_all() && took_long)
       assembler_.remember(
-          text_, written({job_->ways(), job_->rotations(), pins_, contract::hash(result.text)}));
-    return result;
+          text_, written({job_->ways(), job_->rotations(), pins_, contract::hash(made.text)}));
+    return std::move(result.printed);
   }
 
   // What computes as before, and may be launched as before.
-  Optimized sound() {
+  Settled sound() {
     if (options_.fp_contract == FpContract::exact) job_->judge(assembler_);
     return settle(
         made(), text_, assembler_, [&](std::string_view kernel) { return job_->launches(kernel); },
@@ -112,7 +115,7 @@ private:
   }
 
   void go_on_with(Pinning pinning) {
-    if (pinning.text == text_) {
+    if (!pinning.module) {
       job_->describe(pinning);
     } else {
       auto pinned = std::make_unique<ModuleJob>(pinning, *job_);
@@ -122,9 +125,9 @@ private:
     pins_ = std::move(pinning.kernels);
   }
 
-  Optimized made() {
-    Optimized result = job_->print();
-    if (!result.changed) result.text = text_; // pinned or not
+  Printed made() {
+    Printed result = job_->print();
+    if (!result.made.changed) result.made.text = text_; // pinned or not
     return result;
   }
 
@@ -138,31 +141,31 @@ private:
 };
 
 struct Standard {
-  Optimized made;
+  Printed printed;
   std::vector<std::string> waiting_for_rounds;
 };
 
 Standard run_standard(const std::string& text, const std::string& file, const Options& options,
                       bool rewrite, Assembler* assembler,
                       const std::vector<std::string>& rounds_in = {}) {
-  if (text.size() > options.size_limit) return {too_large(text, file, options.size_limit), {}};
+  if (text.size() > options.size_limit) return {{too_large(text, file, options.size_limit)}, {}};
   if (rewrite && assembler != nullptr) {
     Run run(text, file, options, rounds_in, *assembler);
-    Optimized made = run.run();
-    return {std::move(made), run.waiting_for_rounds()};
+    Printed printed = run.run();
+    return {std::move(printed), run.waiting_for_rounds()};
   }
   ModuleJob job(text, file, options, rewrite ? Purpose::rewrite : Purpose::analyze, rounds_in);
-  Optimized made = job.print();
-  if (rewrite) made.report.unasked = job.questions();
-  return {std::move(made), job.waiting_for_rounds()};
+  Printed printed = job.print();
+  if (rewrite) printed.made.report.unasked = job.questions();
+  return {std::move(printed), job.waiting_for_rounds()};
 }
 
 // Trees of kernels whose blocks were merged are looked for once more, in the text that came of
 // that: each of the two steps computes what it was given computes.
-Optimized with_rounds(Standard standard, const std::string& file, const Options& options,
-                      Assembler* assembler) {
-  Optimized& merged = standard.made;
-  if (standard.waiting_for_rounds.empty()) return std::move(merged);
+Printed with_rounds(Standard standard, const std::string& file, const Options& options,
+                    Assembler* assembler) {
+  Optimized& merged = standard.printed.made;
+  if (standard.waiting_for_rounds.empty()) return std::move(standard.printed);
   Options rounds = options;
   rounds.shuffle = ShuffleMode::none;
   rounds.rotate = RotateMode::none;
@@ -171,7 +174,8 @@ Optimized with_rounds(Standard standard, const std::string& file, const Options&
   rounds.remaps.clear();
   rounds.details = false;
   Optimized result =
-      run_standard(merged.text, file, rounds, true, assembler, standard.waiting_for_rounds).made;
+      run_standard(merged.text, file, rounds, true, assembler, standard.waiting_for_rounds)
+          .printed.made;
   for (const std::string& name : standard.waiting_for_rounds) {
     const auto kernel = std::ranges::find(merged.report.kernels, name, &KernelReport::name);
     const auto now = std::ranges::find(result.report.kernels, name, &KernelReport::name);
@@ -182,8 +186,9 @@ Optimized with_rounds(Standard standard, const std::string& file, const Options&
                         "not in registers: " + now->left_alone.text};
   }
   merged.report.calls += result.report.calls;
+  merged.report.emulations += result.report.emulations;
   merged.text = std::move(result.text);
-  return std::move(merged);
+  return std::move(standard.printed);
 }
 
 } // namespace
@@ -191,8 +196,8 @@ Optimized with_rounds(Standard standard, const std::string& file, const Options&
 Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
               Assembler* assembler) {
   Standard first = run_standard(text, file, options, rewrite, assembler);
-  Optimized standard = with_rounds(std::move(first), file, options, assembler);
-  if (!further_entries(options) || assembler == nullptr) return standard;
+  Printed standard = with_rounds(std::move(first), file, options, assembler);
+  if (!further_entries(options) || assembler == nullptr) return std::move(standard.made);
   return with_variants(std::move(standard), text, file, options, *assembler);
 }
 

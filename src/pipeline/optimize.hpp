@@ -1,9 +1,9 @@
 // A module through the whole pipeline.
 //
 //   recall         what was decided for this very text before; then nothing is asked
-//   parse          once; a module whose multiply-adds were pinned is another text, parsed again
-//   emulate        each kernel once (KernelJob), kept as long as something about it is open; what
-//                  is pinned once more, as the text that it is then
+//   parse          once; where multiply-adds are pinned, only what was changed is read
+//   emulate        each kernel once (KernelJob), kept as long as something about it is open, and for
+//                  its pinned text, where no address hangs on what was pinned (carry_over.hpp)
 //   choose         which coarsening pays, with the assembler and the cost model
 //   contraction    which products the assembler fuses, of kernels that are to be rewritten
 //   finish         the edits of all rewrites that go together (arbitrate), and the report

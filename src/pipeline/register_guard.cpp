@@ -1,4 +1,4 @@
-// See register_guard.hpp.
+// Compares what ptxas says of rewritten kernels with what it said of the originals.
 #include "pipeline/register_guard.hpp"
 
 #include "cost/profile.hpp"
@@ -36,12 +36,12 @@ bool may_stand(const Usage& after, const Usage& before, const Launches& launches
          cost::block_that_fails(before.registers, after.registers, launches.sizes) == 0;
 }
 
-using Without = std::function<Optimized(const std::vector<TakenBack>&)>;
+using Without = std::function<Printed(const std::vector<TakenBack>&)>;
 
-std::vector<std::string> changed_kernels(const Optimized& rewritten) {
+std::vector<std::string> changed_kernels(const Printed& rewritten) {
   std::vector<std::string> changed;
-  for (const KernelReport& kernel : rewritten.report.kernels)
-    if (kernel.changed) changed.push_back(kernel.name);
+  for (const Changed& one : rewritten.changed)
+    changed.push_back(one.kernel);
   return changed;
 }
 
@@ -59,7 +59,7 @@ std::vector<TakenBack> refused_ones(const std::vector<std::string>& changed,
     std::vector<TakenBack> others = taken_back;
     std::ranges::copy_if(all, std::back_inserter(others),
                          [&](const TakenBack& other) { return other.kernel != one.kernel; });
-    if (assembler.assemble({.text = without(others).text, .entries = {one.kernel}})) continue;
+    if (assembler.assemble({.text = without(others).made.text, .entries = {one.kernel}})) continue;
     guilty.push_back({one.kernel, {}, {}, assembler.refusal()});
   }
   return guilty.empty() ? all : guilty;
@@ -100,10 +100,10 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
   return back;
 }
 
-Optimized settle(Optimized rewritten, const std::string& original, Assembler& assembler,
-                 const LaunchesOf& launches, const Without& without) {
+Settled settle(Printed rewritten, const std::string& original, Assembler& assembler,
+               const LaunchesOf& launches, const Without& without) {
   std::vector<TakenBack> taken_back;
-  while (rewritten.changed) {
+  while (rewritten.made.changed) {
     const std::vector<std::string> changed = changed_kernels(rewritten);
     const AssemblyRequest as_it_was{
         .text = original, .entries = changed, .purpose = AssemblyRequest::Purpose::original};
@@ -113,7 +113,7 @@ Optimized settle(Optimized rewritten, const std::string& original, Assembler& as
                                               : UsageTable{};
                               },
                               launches};
-    const auto kept = assembler.keep(rewritten.text);
+    const auto kept = assembler.keep(rewritten.made.text);
     // One that does not take the original either says nothing of the rewrite.
     if (!kept && !assembler.assemble(as_it_was)) break;
     const auto back =
@@ -123,8 +123,7 @@ Optimized settle(Optimized rewritten, const std::string& original, Assembler& as
     taken_back.insert(taken_back.end(), back.begin(), back.end());
     rewritten = without(taken_back);
   }
-  rewritten.report.taken_back = std::move(taken_back);
-  return rewritten;
+  return {std::move(rewritten), std::move(taken_back)};
 }
 
 } // namespace ptxasw::pipeline

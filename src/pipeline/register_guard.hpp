@@ -9,7 +9,7 @@
 #pragma once
 
 #include "machine/assembler.hpp"
-#include "ptxasw/ptxasw.hpp"
+#include "pipeline/printed.hpp"
 
 #include <functional>
 #include <optional>
@@ -47,9 +47,13 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
 // back that it does not take even then; all, if there is none.
 // `without` makes the result with these kernels left alone. What is not changed has its original
 // text and has not been assembled.
-Optimized settle(Optimized rewritten, const std::string& original, Assembler& assembler,
-                 const LaunchesOf& launches,
-                 const std::function<Optimized(const std::vector<TakenBack>&)>& without);
+struct Settled {
+  Printed printed;
+  std::vector<TakenBack> taken_back;
+};
+Settled settle(Printed rewritten, const std::string& original, Assembler& assembler,
+               const LaunchesOf& launches,
+               const std::function<Printed(const std::vector<TakenBack>&)>& without);
 
 // Whether the kernel has .maxntid or .reqntid. (.maxnreg would not do: it may be more than 64.)
 bool states_block_size(std::string_view ptx, std::string_view kernel);

@@ -1,4 +1,4 @@
-// See step_entries.hpp.
+// Finds time steps, tries shapes on ptxas, and writes the entries.
 #include "pipeline/step_entries.hpp"
 
 #include "emulator/emulate.hpp"
@@ -24,14 +24,13 @@ constexpr unsigned few_steps = 3;
 
 class Maker {
 public:
-  Maker(const std::string& text, const std::string& file, const Options& options,
-        Assembler& assembler)
-      : file_(file), options_(options), assembler_(assembler), module_(ptx::parse(text, file)) {
+  Maker(const ptx::Module& module, const Options& options, Assembler& assembler)
+      : options_(options), assembler_(assembler), original_(module) {
     std::vector<std::string> free;
-    for (const ptx::Function& function : module_.functions)
+    for (const ptx::Function& function : original_.functions)
       if (function.is_entry && !function.is_declaration) look(function, free);
     if (free.empty()) return;
-    const Pinning pinning = pin_contractions(text, file, free, assembler);
+    Pinning pinning = pin_contractions(original_, free, assembler);
     for (const std::string& name : free) {
       const auto found = pinning.kernels.find(name);
       if (found == pinning.kernels.end() || !found->second.refused.empty())
@@ -39,7 +38,7 @@ public:
                fmt::format("which products ptxas fuses could not be pinned ({})",
                            found == pinning.kernels.end() ? "not known" : found->second.refused));
     }
-    module_ = ptx::parse(pinning.text, file);
+    pinned_ = std::move(pinning.module);
   }
 
   std::map<std::string, StepEntries, std::less<>> run() {
@@ -49,8 +48,10 @@ public:
   }
 
 private:
+  [[nodiscard]] const ptx::Module& module() const { return pinned_ ? *pinned_ : original_; }
+
   [[nodiscard]] emulator::Kernel emulate(const ptx::Function& function) const {
-    return emulator::emulate(module_, function,
+    return emulator::emulate(module(), function,
                              {.time = options_.kernel_budget, .memory = options_.memory_budget});
   }
 
@@ -78,7 +79,7 @@ private:
 
   void make(const std::string& name) {
     StepEntries& result = made_[name];
-    const auto function = std::ranges::find_if(module_.functions, [&](const ptx::Function& f) {
+    const auto function = std::ranges::find_if(module().functions, [&](const ptx::Function& f) {
       return f.is_entry && !f.is_declaration && f.name == name;
     });
     emulator::Kernel kernel = emulate(*function);
@@ -147,15 +148,15 @@ private:
   }
 
   [[nodiscard]] std::string replaced(const ptx::Function& function, const std::string& text) const {
-    const ptx::Range whole{module_.statements[function.statement].range.begin,
-                           module_.body_of(function).back().range.end};
+    const ptx::Range whole{module().statements[function.statement].range.begin,
+                           module().body_of(function).back().range.end};
     const std::vector<ptx::Edit> edits{{whole, text}};
-    return ptx::print(module_, edits);
+    return ptx::print(module(), edits);
   }
 
   std::string judged(const ptx::Function& function, const std::string& text) {
     const std::string name(function.name);
-    const auto found = judge(module_, replaced(function, text), {name}, assembler_);
+    const auto found = judge(module(), replaced(function, text), {name}, assembler_);
     const auto why = found.find(name);
     return why == found.end() ? "" : why->second.text;
   }
@@ -165,21 +166,19 @@ private:
     return text.replace(text.find(name), name.size(), entry);
   }
 
-  const std::string& file_;
   const Options& options_;
   Assembler& assembler_;
-  ptx::Module module_; // with ptxas' choices pinned
+  const ptx::Module& original_;
+  std::optional<ptx::Module> pinned_; // where there were choices of ptxas'
   std::set<std::string> candidates_;
   std::map<std::string, StepEntries, std::less<>> made_;
 };
 
 } // namespace
 
-std::map<std::string, StepEntries, std::less<>> make_step_entries(const std::string& text,
-                                                                  const std::string& file,
-                                                                  const Options& options,
-                                                                  Assembler& assembler) {
-  return Maker(text, file, options, assembler).run();
+std::map<std::string, StepEntries, std::less<>>
+make_step_entries(const ptx::Module& module, const Options& options, Assembler& assembler) {
+  return Maker(module, options, assembler).run();
 }
 
 std::string describe_step(const reuse::StepPlan& plan) {

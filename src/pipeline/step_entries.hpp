@@ -26,11 +26,9 @@ struct StepEntries {
   Reason against = Reason::none;      // where there is no entry
 };
 
-// By kernel. `text`: as the compiler made it.
-std::map<std::string, StepEntries, std::less<>> make_step_entries(const std::string& text,
-                                                                  const std::string& file,
-                                                                  const Options& options,
-                                                                  Assembler& assembler);
+// By kernel. `module`: as the compiler made it.
+std::map<std::string, StepEntries, std::less<>>
+make_step_entries(const ptx::Module& module, const Options& options, Assembler& assembler);
 
 // "a time step from parameter 0 to 1, reads (-1,0,0) (0,0,0) (1,0,0)", or why it is none.
 std::string describe_step(const reuse::StepPlan& plan);

@@ -85,18 +85,15 @@ std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& c
   return result;
 }
 
-std::optional<Asked> asked_gains(const KernelReport& report, const Options& options,
+std::optional<Asked> asked_gains(const Changed& kernel, const Options& options,
                                  const cost::Profile& profile) {
-  const auto chosen = std::ranges::find_if(report.weighed.ways, &CoarsenCandidate::chosen);
-  const bool is_merged_only = report.shuffles + report.moves + report.carried == 0 &&
-                              options.rotate == RotateMode::none &&
+  const bool is_merged_only = options.rotate == RotateMode::none &&
                               options.rounds == RoundsMode::none && options.remaps.empty();
-  if (chosen == report.weighed.ways.end() || !is_merged_only) return std::nullopt;
+  if (!kernel.merged_from || !is_merged_only) return std::nullopt;
   const double held = static_cast<double>(profile.processors) * profile.threads_per_sm;
   contract::Gain standard{.threads = block_sizes.front()}, original = standard;
   for (std::size_t n = 0; n < contract::waves.size(); ++n) {
-    const bool is_small =
-        contract::waves[n] * held < static_cast<double>(chosen->how.least_threads);
+    const bool is_small = contract::waves[n] * held < static_cast<double>(*kernel.merged_from);
     standard.by_waves[n] = is_small ? numbers::variants::asked_for_size : 1;
     original.by_waves[n] = is_small ? 1 : 0;
   }

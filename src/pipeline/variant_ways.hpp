@@ -5,8 +5,8 @@
 #include "contract/contract.hpp"
 #include "cost/profile.hpp"
 #include "pipeline/coarsen_job.hpp"
+#include "pipeline/printed.hpp"
 #include "ptxasw/options.hpp"
-#include "ptxasw/report.hpp"
 
 #include <array>
 #include <optional>
@@ -32,7 +32,7 @@ struct Way {
 struct Asked {
   std::vector<contract::Gain> standard, original;
 };
-[[nodiscard]] std::optional<Asked> asked_gains(const KernelReport& report, const Options& options,
+[[nodiscard]] std::optional<Asked> asked_gains(const Changed& kernel, const Options& options,
                                                const cost::Profile& profile);
 
 // The shapes of blocks worth a try, each as a variant of the one entry, of a kernel that asks for

@@ -1,4 +1,4 @@
-// See variants.hpp.
+// Makes the forms of each kernel, keeps the sound ones, and writes entries and contracts.
 #include "pipeline/variants.hpp"
 
 #include "contract/reshape.hpp"
@@ -127,16 +127,16 @@ Options only_remapping(const Options& options) {
 
 class Writer {
 public:
-  Writer(const Optimized& standard, const Options& options, const std::string& file,
+  Writer(const Printed& standard, const Options& options, const std::string& file,
          Assembler& assembler)
-      : report_(standard.report), options_(options), file_(file), assembler_(assembler),
-        standard_(ptx::parse(standard.text, file)) {}
+      : changed_(standard.changed), options_(options), file_(file), assembler_(assembler),
+        standard_(ptx::parse(standard.made.text, file)) {}
 
   std::string run(const std::string& text) {
     module_ = ptx::parse(text, file_);
     if (options_.steps_auto || options_.steps != 0)
-      steps_ = make_step_entries(text, file_, options_, assembler_);
-    if (options_.variants) add_variants(text);
+      steps_ = make_step_entries(module_, options_, assembler_);
+    if (options_.variants) add_variants();
     return print();
   }
 
@@ -152,7 +152,7 @@ public:
 private:
   using Jobs = std::vector<KernelJob>;
 
-  void add_variants(const std::string& text) {
+  void add_variants() {
     const Options coarsening = only_coarsening(options_), remapping = only_remapping(options_);
     Jobs jobs = jobs_of(coarsening);
     std::vector<std::string> waiting = waiting_of(jobs);
@@ -161,9 +161,9 @@ private:
           reshaped(kernel, true))
         waiting.emplace_back(kernel.name);
     if (!waiting.empty()) {
-      pinning_ = pin_contractions(text, file_, waiting, assembler_);
+      pinning_ = pin_contractions(module_, waiting, assembler_);
       jobs.clear();
-      module_ = ptx::parse(pinning_.text, file_);
+      if (pinning_.module) module_ = std::move(*pinning_.module);
       jobs = described_jobs(coarsening);
     }
     for (const ptx::Function& kernel : module_.functions)
@@ -171,7 +171,7 @@ private:
     add_coarsened(jobs, coarsening);
     std::vector<Proposal> remapped;
     for (KernelJob& job : jobs_of(remapping))
-      if (auto made = as_remapped(job.finish())) remapped.push_back(std::move(*made));
+      if (auto made = as_remapped(job.name(), job.finish())) remapped.push_back(std::move(*made));
     keep_sound(std::move(remapped));
     std::vector<Proposal> in_other_blocks;
     for (const ptx::Function& kernel : module_.functions)
@@ -227,15 +227,13 @@ private:
   [[nodiscard]] std::optional<Asked> asked_of(std::string_view kernel) const {
     const cost::Profile* profile = cost::find_profile(
         options_.architecture.empty() ? module_.target : std::string_view(options_.architecture));
-    const auto found = std::ranges::find(report_.kernels, kernel, &KernelReport::name);
-    if (profile == nullptr || found == report_.kernels.end()) return std::nullopt;
+    const auto found = std::ranges::find(changed_, kernel, &Changed::kernel);
+    if (profile == nullptr || found == changed_.end()) return std::nullopt;
     return asked_gains(*found, options_, *profile);
   }
 
   [[nodiscard]] bool is_changed(std::string_view kernel) const {
-    return std::ranges::any_of(report_.kernels, [&](const KernelReport& report) {
-      return report.name == kernel && report.changed;
-    });
+    return std::ranges::find(changed_, kernel, &Changed::kernel) != changed_.end();
   }
 
   void add_coarsened(Jobs& jobs, const Options& options) {
@@ -267,8 +265,8 @@ private:
       keep_sound(std::move(round));
   }
 
-  [[nodiscard]] std::optional<Proposal> as_remapped(KernelResult made) {
-    const ptx::Function* kernel = find_kernel(module_, made.report.name);
+  [[nodiscard]] std::optional<Proposal> as_remapped(std::string_view name, KernelResult made) {
+    const ptx::Function* kernel = find_kernel(module_, name);
     if (!made.remapped || kernel == nullptr) return std::nullopt;
     return Proposal{kernel,
                     std::move(made.edits),
@@ -308,7 +306,8 @@ private:
     std::map<std::string, Why> judged;
     if (options_.fp_contract == FpContract::exact)
       judged = judge(module_, rewritten, names, assembler_);
-    const ptx::Module made = ptx::parse(rewritten.text, file_);
+    if (!rewritten.module) return;
+    const ptx::Module& made = *rewritten.module;
     for (std::size_t n = 0; n < proposals.size(); ++n) {
       const ptx::Function* kernel = find_kernel(made, names[n]);
       if (changes[n].refused.empty() && !judged.contains(names[n]) && kernel != nullptr)
@@ -389,7 +388,7 @@ private:
   }
 
   Pinning pinning_;
-  const Report& report_; // of the standard form
+  const std::vector<Changed>& changed_; // in the standard form
   const Options& options_;
   const std::string& file_;
   Assembler& assembler_;
@@ -403,23 +402,24 @@ private:
 
 } // namespace
 
-Optimized with_variants(Optimized standard, const std::string& text, const std::string& file,
+Optimized with_variants(Printed printed, const std::string& text, const std::string& file,
                         const Options& options, Assembler& assembler) {
-  if (text.size() > options.size_limit) return standard;
-  Writer writer(standard, options, file, assembler);
+  Optimized& standard = printed.made;
+  if (text.size() > options.size_limit) return std::move(standard);
+  Writer writer(printed, options, file, assembler);
   std::string more = writer.run(text);
   for (const auto& [kernel, outcome] : writer.step_outcomes())
     for (KernelReport& report : standard.report.kernels)
       if (report.name == kernel) report.steps = outcome;
-  if (more == standard.text) return standard;
+  if (more == standard.text) return std::move(standard);
   if (!assembler.keep(more)) {
     standard.report.messages.push_back({0, 0, file + ": ptxas does not take the variants"});
     if (standard.changed) assembler.keep(standard.text);
-    return standard;
+    return std::move(standard);
   }
   standard.changed = true;
   standard.text = std::move(more);
-  return standard;
+  return std::move(standard);
 }
 
 } // namespace ptxasw::pipeline

@@ -10,13 +10,13 @@
 // anything hangs on it, so that they compute the same bits.
 #pragma once
 
-#include "ptxasw/ptxasw.hpp"
+#include "pipeline/printed.hpp"
 
 namespace ptxasw::pipeline {
 
 // `standard` is what the options made of `text`, and what is returned where there are no variants
 // or the assembler does not take them. The assembler is asked to keep the result.
-Optimized with_variants(Optimized standard, const std::string& text, const std::string& file,
+Optimized with_variants(Printed standard, const std::string& text, const std::string& file,
                         const Options& options, Assembler& assembler);
 
 } // namespace ptxasw::pipeline

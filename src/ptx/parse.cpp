@@ -1,142 +1,15 @@
-// The parser's loop: trivia, statement, trivia, statement. Each statement is one run of the grammar
-// (grammar/ptx.hpp); scopes and functions are followed here, without recursion.
+// A text through the reader, and an edited one: from piece to piece of what was kept.
 #include "ptx/parse.hpp"
 
-#include "ptx/actions.hpp"
-#include "ptx/recover.hpp"
+#include "ptx/edited.hpp"
+#include "ptx/reader.hpp"
 
+#include <algorithm>
 #include <limits>
-
-#include <fmt/format.h>
+#include <utility>
 
 namespace ptxasw::ptx {
-
 namespace {
-
-using Input = tao::pegtl::memory_input<tao::pegtl::tracking_mode::lazy>;
-
-class Reader {
-public:
-  explicit Reader(Module& module)
-      : module_(module), text_(*module.text), input_(text_.data(), text_.size(), module.file),
-        builder_(module) {}
-
-  void read() {
-    for (;;) {
-      tao::pegtl::parse<grammar::trivia>(input_);
-      if (input_.empty()) break;
-      statement();
-    }
-    if (depth_ > 0) unclosed(offset());
-  }
-
-private:
-  static constexpr std::uint32_t no_function = ~0U;
-
-  [[nodiscard]] std::uint32_t offset() const {
-    return static_cast<std::uint32_t>(input_.current() - text_.data());
-  }
-
-  void statement() {
-    const std::uint32_t begin = offset();
-    builder_.begin();
-    if (tao::pegtl::parse<grammar::statement, Action>(input_, builder_)) {
-      module_.statements.push_back(
-          {builder_.kind(), {begin, offset()}, builder_.index(), builder_.count()});
-      follow();
-    } else {
-      builder_.rollback();
-      Unreadable unreadable = examine(text_, begin);
-      opaque(unreadable.range, std::move(unreadable.diagnostic));
-      input_.bump(unreadable.range.size());
-    }
-  }
-
-  void opaque(Range range, Diagnostic diagnostic) {
-    module_.statements.push_back({StatementKind::opaque, range, 0, 0});
-    module_.diagnostics.push_back(std::move(diagnostic));
-    if (function_ != no_function) module_.functions[function_].has_opaque = true;
-    header_ = no_function;
-  }
-
-  // Keeps track of scopes and of the function that a statement stands in.
-  void follow() {
-    Statement& last = module_.statements.back();
-    const auto index = static_cast<std::uint32_t>(module_.statements.size() - 1);
-    switch (last.kind) {
-    case StatementKind::function:
-      header_ = last.index;
-      module_.functions[header_].statement = index;
-      module_.globals.try_emplace(module_.functions[header_].name, Global{true, header_});
-      break;
-    case StatementKind::variable:
-      header_ = no_function;
-      if (depth_ == 0) name_variables(last);
-      break;
-    case StatementKind::scope_open: open(index); break;
-    case StatementKind::scope_close: close(index); break;
-    default: header_ = no_function; break;
-    }
-  }
-
-  void name_variables(const Statement& statement) {
-    for (std::uint32_t i = statement.index; i < statement.index + statement.count; ++i)
-      if (module_.variables[i].range == 0)
-        module_.globals.try_emplace(module_.variables[i].name, Global{false, i});
-  }
-
-  void open(std::uint32_t index) {
-    if (header_ != no_function) {
-      // A header inside a body: a closing brace went missing before it.
-      const Function& header = module_.functions[header_];
-      if (depth_ > 0) unclosed(module_.statements[header.statement].range.begin, header.statement);
-      function_ = header_;
-      module_.functions[function_].is_declaration = false;
-      module_.globals.insert_or_assign(header.name, Global{true, function_});
-      module_.functions[function_].body.first = index;
-      header_ = no_function;
-    }
-    ++depth_;
-  }
-
-  void close(std::uint32_t index) {
-    header_ = no_function;
-    if (depth_ == 0) {
-      Statement& last = module_.statements.back();
-      last.kind = StatementKind::opaque;
-      module_.diagnostics.push_back({Severity::error, last.range, "'}' without a '{' before it"});
-      return;
-    }
-    if (--depth_ == 0) end_body(index + 1);
-  }
-
-  void end_body(std::uint32_t end) {
-    if (function_ == no_function) return;
-    Slice& body = module_.functions[function_].body;
-    body.count = end - body.first;
-    function_ = no_function;
-  }
-
-  void unclosed(std::uint32_t at, std::uint32_t end = no_function) {
-    std::string message = "expected '}'";
-    if (function_ != no_function) {
-      Function& function = module_.functions[function_];
-      function.has_opaque = true;
-      message += fmt::format(" to close the body of '{}'", function.name);
-    }
-    module_.diagnostics.push_back({Severity::error, {at, at}, std::move(message)});
-    end_body(end != no_function ? end : static_cast<std::uint32_t>(module_.statements.size()));
-    depth_ = 0;
-  }
-
-  Module& module_;
-  std::string_view text_;
-  Input input_;
-  Builder builder_;
-  std::uint32_t depth_ = 0;              // open braces
-  std::uint32_t function_ = no_function; // whose body is open
-  std::uint32_t header_ = no_function;   // whose header was the last statement
-};
 
 // Measured on nvcc's output: bytes per element, with room to spare.
 void reserve(Module& module) {
@@ -147,12 +20,108 @@ void reserve(Module& module) {
   module.modifiers.reserve(size / 12 + 16);
 }
 
-} // namespace
-
-Module parse(std::string text, std::string file) {
+Module empty_module(std::string text, std::string file) {
   Module module;
   module.text = std::make_shared<const std::string>(std::move(text));
   module.file = std::move(file);
+  return module;
+}
+
+// A piece of the old text, and where it stands in the new one.
+struct Kept {
+  Range from;
+  std::int64_t moved = 0;
+};
+
+// May be replaced, and read again without what stands around it.
+bool stands_alone(const Statement& statement) {
+  return statement.kind == StatementKind::instruction ||
+         statement.kind == StatementKind::line_marker || statement.kind == StatementKind::location;
+}
+
+// Says itself where it ends: what follows does not matter.
+bool is_terminated(const Module& module, const Statement& statement) {
+  const std::string_view text = module.slice(statement.range);
+  return std::string_view(";{}:").find(text.back()) != std::string_view::npos;
+}
+
+class Editor {
+public:
+  Editor(const Module& before, Module& after, std::span<const Edit> edits)
+      : before_(before), after_(after), reader_(after) {
+    std::int64_t at = 0;
+    for (const Piece& piece : pieces(before, edits)) {
+      const auto size = static_cast<std::uint32_t>(piece.text.size());
+      if (piece.from != ~0U) kept_.push_back({{piece.from, piece.from + size}, at - piece.from});
+      at += size;
+    }
+  }
+
+  // False: all has to be read.
+  bool run() {
+    if (!before_.diagnostics.empty()) return false;
+    std::size_t last = kept_.size(); // the piece of the statement before; none
+    for (std::size_t n = 0; n < before_.statements.size(); ++n) {
+      const Statement& statement = before_.statements[n];
+      const std::size_t piece = piece_of(statement.range);
+      const bool changes_behind =
+          n + 1 < before_.statements.size() && piece_of(before_.statements[n + 1].range) != piece;
+      if (piece == kept_.size() || (changes_behind && !is_terminated(before_, statement))) {
+        if (!stands_alone(statement)) return false;
+        last = kept_.size();
+        continue;
+      }
+      const std::int64_t moved = kept_[piece].moved;
+      const auto begin = static_cast<std::uint32_t>(statement.range.begin + moved);
+      if (piece != last && !reader_.read_to(begin)) return false;
+      reader_.take(before_, statement, moved);
+      last = piece;
+    }
+    if (kept_.empty() || last != kept_.size() - 1 || kept_.back().from.end != before_.text->size())
+      reader_.read_all();
+    else
+      reader_.finish();
+    return after_.diagnostics.empty() && take_heading();
+  }
+
+private:
+  // The piece in which all of it is, and nothing but it; kept_.size() if it was cut.
+  [[nodiscard]] std::size_t piece_of(Range range) const {
+    const auto next = std::ranges::upper_bound(kept_, range.begin, {},
+                                               [](const Kept& kept) { return kept.from.begin; });
+    if (next == kept_.begin() || std::prev(next)->from.end < range.end) return kept_.size();
+    return static_cast<std::size_t>(std::prev(next) - kept_.begin());
+  }
+
+  [[nodiscard]] std::string_view moved(std::string_view text) const {
+    if (text.empty()) return {};
+    const auto at = static_cast<std::uint32_t>(text.data() - before_.text->data());
+    const std::size_t piece = piece_of({at, at + static_cast<std::uint32_t>(text.size())});
+    return {after_.text->data() + at + kept_.at(piece).moved, text.size()};
+  }
+
+  // What directives said, which were kept. False if what was read says something of that, too.
+  bool take_heading() {
+    if (after_.version_major != 0 || !after_.target.empty() || !after_.files.empty()) return false;
+    after_.version_major = before_.version_major;
+    after_.version_minor = before_.version_minor;
+    after_.address_size = before_.address_size;
+    after_.target = moved(before_.target);
+    for (const std::string_view file : before_.files)
+      after_.files.push_back(moved(file));
+    return true;
+  }
+
+  const Module& before_;
+  Module& after_;
+  Reader reader_;
+  std::vector<Kept> kept_;
+};
+
+} // namespace
+
+Module parse(std::string text, std::string file) {
+  Module module = empty_module(std::move(text), std::move(file));
   if (module.text->size() >= std::numeric_limits<std::uint32_t>::max()) {
     const Range all{0, std::numeric_limits<std::uint32_t>::max()};
     module.statements.push_back({StatementKind::opaque, all, 0, 0});
@@ -161,8 +130,18 @@ Module parse(std::string text, std::string file) {
   }
   module.lines = LineTable(*module.text);
   reserve(module);
-  Reader(module).read();
+  Reader(module).read_all();
   return module;
+}
+
+Edited edited(const Module& module, std::span<const Edit> edits) {
+  Module made = empty_module(print(module, edits), module.file);
+  if (made.text->size() < std::numeric_limits<std::uint32_t>::max()) {
+    made.lines = LineTable(*made.text);
+    reserve(made);
+    if (Editor(module, made, edits).run()) return {std::move(made), false};
+  }
+  return {parse(*made.text, module.file), true};
 }
 
 } // namespace ptxasw::ptx

@@ -226,8 +226,8 @@ Why why_unsafe_names(const ptx::Module& module, const ptx::Function& function) {
 }
 
 // Marks every change whose function does not come out as meant; true if there is none.
-bool check(const ptx::Module& module, const NewText& text, std::span<FunctionEdits> changes) {
-  const ptx::Module after = ptx::parse(text.text, module.file);
+bool check(const ptx::Module& module, const NewText& text, const ptx::Module& after,
+           std::span<FunctionEdits> changes) {
   const bool readable = after.diagnostics.size() <= module.diagnostics.size() &&
                         after.functions.size() == module.functions.size();
   bool fine = true;
@@ -278,8 +278,10 @@ Rewritten apply(const ptx::Module& module, std::span<FunctionEdits> changes) {
       if (change.refused.empty()) std::ranges::copy(change.edits, std::back_inserter(edits));
     }
     NewText text = assemble(module, edits);
-    if (edits.empty() || check(module, text, changes))
-      return {std::move(text.text), std::move(text.origins)};
+    if (edits.empty()) return {std::move(text.text), std::move(text.origins), {}};
+    ptx::Module after = ptx::parse(text.text, module.file);
+    if (check(module, text, after, changes))
+      return {std::move(text.text), std::move(text.origins), std::move(after)};
   }
 }
 

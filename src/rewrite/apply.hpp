@@ -50,6 +50,7 @@ private:
 struct Rewritten {
   std::string text;
   Origins origins;
+  std::optional<ptx::Module> module; // of the text; none where nothing was changed
 };
 Rewritten apply(const ptx::Module& module, std::span<FunctionEdits> changes);
 

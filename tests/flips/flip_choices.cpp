@@ -36,9 +36,8 @@ struct Count {
   unsigned sums = 0, unwritable = 0, same = 0, noticed = 0, escaped = 0;
 };
 
-std::vector<std::string> entries(const std::string& text, const std::string& file) {
+std::vector<std::string> entries(const ptx::Module& module) {
   std::vector<std::string> names;
-  const ptx::Module module = ptx::parse(text, file);
   for (const ptx::Function& function : module.functions)
     if (function.is_entry && !function.is_declaration) names.emplace_back(function.name);
   return names;
@@ -53,16 +52,15 @@ std::string others(char choice) {
   return "";
 }
 
-void flip(const std::string& text, const std::string& file, const std::string& kernel,
-          const std::string& choices, Assembler& ptxas, Count& count) {
+void flip(const ptx::Module& module, const std::string& kernel, const std::string& choices,
+          Assembler& ptxas, Count& count) {
   count.sums += static_cast<unsigned>(choices.size());
   for (std::size_t n = 0; n < choices.size(); ++n)
     for (const char other : others(choices[n])) {
       std::map<std::string, Pinning::Kernel, std::less<>> pins;
       pins[kernel].choices = choices;
       pins[kernel].choices[n] = other;
-      const Pinning::Kernel made =
-          pipeline::verify_pins(text, file, pins, ptxas).kernels.at(kernel);
+      const Pinning::Kernel made = pipeline::verify_pins(module, pins, ptxas).kernels.at(kernel);
       if (made.refused == "the choices do not fit") {
         ++count.unwritable;
       } else if (!made.refused.empty()) {
@@ -71,21 +69,21 @@ void flip(const std::string& text, const std::string& file, const std::string& k
         ++count.same;
       } else {
         ++count.escaped;
-        fmt::print("{}: {}: sum {} as {}: not noticed\n", file, kernel, n, other);
+        fmt::print("{}: {}: sum {} as {}: not noticed\n", module.file, kernel, n, other);
       }
     }
 }
 
-std::string read(const char* file) {
+ptx::Module read(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return ptx::parse({std::istreambuf_iterator<char>(in), {}}, file);
 }
 
 void print_pins(const std::string& file, Assembler& ptxas) {
-  const std::string text = read(file.c_str());
+  const ptx::Module module = read(file);
   pipeline::AskedOnce asked(ptxas);
   const auto start = std::chrono::steady_clock::now();
-  const Pinning pinned = pipeline::pin_contractions(text, file, entries(text, file), asked);
+  const Pinning pinned = pipeline::pin_contractions(module, entries(module), asked);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   for (const auto& [name, kernel] : pinned.kernels) {
     const char* how = kernel.identical ? "bytes" : "operations";
@@ -97,12 +95,12 @@ void print_pins(const std::string& file, Assembler& ptxas) {
 }
 
 Count flip_all(const std::string& file, Assembler& ptxas) {
-  const std::string text = read(file.c_str());
+  const ptx::Module module = read(file);
   Count count;
   pipeline::AskedOnce asked(ptxas); // the original
-  const Pinning pinned = pipeline::pin_contractions(text, file, entries(text, file), asked);
+  const Pinning pinned = pipeline::pin_contractions(module, entries(module), asked);
   for (const auto& [kernel, of] : pinned.kernels)
-    if (of.refused.empty() && of.sites != 0) flip(text, file, kernel, of.choices, asked, count);
+    if (of.refused.empty() && of.sites != 0) flip(module, kernel, of.choices, asked, count);
   return count;
 }
 

@@ -77,11 +77,13 @@ TEST(ContractionSearch, TheSameBytesAreEnough) {
   machine::FakeAssembler same([](const AssemblyRequest&) {
     return Assembled{elf("k", "same"), ""};
   });
-  const Pinning found = pin_contractions(kernel, "k.ptx", {"k", "absent"}, same);
+  const Pinning found = pin_contractions(ptx::parse(kernel), {"k", "absent"}, same);
   EXPECT_EQ(found.kernels.at("k").refused, "");
   EXPECT_TRUE(found.kernels.at("k").identical);
   EXPECT_NE(found.kernels.at("absent").refused, "");
-  EXPECT_NE(found.text.find("add.rn.f32"), std::string::npos);
+  ASSERT_TRUE(found.module);
+  EXPECT_NE(found.module->text->find("add.rn.f32"), std::string::npos);
+  EXPECT_EQ(found.reads, 0U);
   ASSERT_EQ(same.asked.size(), 2U);
   EXPECT_TRUE(same.asked[0].line_info && same.asked[1].line_info);
 }
@@ -91,13 +93,13 @@ TEST(ContractionSearch, OtherBytesOfWhichNothingIsKnownAreNot) {
   machine::FakeAssembler always_new([&](const AssemblyRequest&) {
     return Assembled{elf("k", std::to_string(++runs)), ""};
   });
-  const Pinning found = pin_contractions(kernel, "k.ptx", {"k"}, always_new);
+  const Pinning found = pin_contractions(ptx::parse(kernel), {"k"}, always_new);
   EXPECT_NE(found.kernels.at("k").refused, "");
-  EXPECT_EQ(found.text, kernel);
+  EXPECT_FALSE(found.module);
   EXPECT_EQ(runs, 2);
   machine::FakeAssembler refuses(
       [](const AssemblyRequest&) -> std::optional<Assembled> { return std::nullopt; });
-  EXPECT_NE(pin_contractions(kernel, "k.ptx", {"k"}, refuses).kernels.at("k").refused, "");
+  EXPECT_NE(pin_contractions(ptx::parse(kernel), {"k"}, refuses).kernels.at("k").refused, "");
 }
 
 TEST(ContractionSearch, SpreadGivesEachInstructionALine) {
@@ -106,7 +108,8 @@ TEST(ContractionSearch, SpreadGivesEachInstructionALine) {
                  ".address_size 64\n.visible .entry k()\n{ .reg .f32 %f<3>;\n"
                  "{ neg.f32 %f1, %f2; @!%p abs.f32 %f2, %f1; }\nret; }\n",
                  "k.ptx");
-  const std::string text = spread(module);
+  const ptx::Module made = spread(module);
+  const std::string& text = *made.text;
   EXPECT_EQ(text.find("# 5"), std::string::npos);
   EXPECT_NE(text.find("\n@!%p abs"), std::string::npos);
   EXPECT_EQ(std::ranges::count(text, '\n'), std::ranges::count(*module.text, '\n') + 2)
@@ -126,8 +129,12 @@ TEST(ContractionSearch, RealPtxas) {
       {"rhs4th3fort", {"rhs4th3fort"}},
       {"wave13pt", {"wave13pt"}}};
   for (const auto& [file, names] : kernels) {
-    const std::string text = read(PTXASW_SOURCE_DIR "/tests/golden/ptx/" + file + ".ptx");
-    for (const auto& [name, pinned] : pin_contractions(text, file, names, ptxas).kernels) {
+    const ptx::Module module =
+        ptx::parse(read(PTXASW_SOURCE_DIR "/tests/golden/ptx/" + file + ".ptx"), file);
+    const Pinning made = pin_contractions(module, names, ptxas);
+    ASSERT_TRUE(made.module) << file;
+    EXPECT_EQ(made.reads, 0U) << file;
+    for (const auto& [name, pinned] : made.kernels) {
       EXPECT_EQ(pinned.refused, "") << name;
       EXPECT_GT(pinned.sites, 0U) << name;
     }

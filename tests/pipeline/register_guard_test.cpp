@@ -123,19 +123,18 @@ std::string said(const std::string& kernel, unsigned registers) {
 }
 
 // Two kernels; the text names those that are rewritten.
-Optimized rewritten(const std::vector<TakenBack>& taken_back) {
-  Optimized result;
+Printed rewritten(const std::vector<TakenBack>& taken_back) {
+  Printed result;
   for (const std::string name : {"a", "b"}) {
-    KernelReport kernel{.name = name};
-    kernel.changed = std::ranges::find(taken_back, name, &TakenBack::kernel) == taken_back.end();
-    if (kernel.changed) result.text += name;
-    result.report.kernels.push_back(kernel);
+    if (std::ranges::find(taken_back, name, &TakenBack::kernel) != taken_back.end()) continue;
+    result.made.text += name;
+    result.changed.push_back({name, {}});
   }
-  result.changed = !result.text.empty();
+  result.made.changed = !result.changed.empty();
   return result;
 }
 
-Optimized settled(Assembler& assembler) {
+Settled settled(Assembler& assembler) {
   return settle(
       rewritten({}), "original", assembler, [](std::string_view) { return Launches{}; }, rewritten);
 }
@@ -144,7 +143,7 @@ TEST(Settle, WhatFitsIsKeptAtOnce) {
   machine::FakeAssembler fake([](const AssemblyRequest&) {
     return Assembled{"", said("a", 64) + said("b", 64)};
   });
-  EXPECT_EQ(settled(fake).text, "ab");
+  EXPECT_EQ(settled(fake).printed.made.text, "ab");
   EXPECT_EQ(fake.asked.size(), 1U);
 }
 
@@ -153,12 +152,12 @@ TEST(Settle, OneKernelGoesBackAndTheOtherStays) {
     const bool is_a_rewritten = request.text.starts_with("a");
     return Assembled{"", said("a", is_a_rewritten ? 65 : 20) + said("b", 30)};
   });
-  const Optimized result = settled(fake);
-  EXPECT_EQ(result.text, "b");
-  ASSERT_EQ(result.report.taken_back.size(), 1U);
-  EXPECT_EQ(result.report.taken_back[0].kernel, "a");
-  EXPECT_EQ(result.report.taken_back[0].before, (Usage{20, 0, 0, 0}));
-  EXPECT_EQ(result.report.taken_back[0].after, (Usage{65, 0, 0, 0}));
+  const Settled result = settled(fake);
+  EXPECT_EQ(result.printed.made.text, "b");
+  ASSERT_EQ(result.taken_back.size(), 1U);
+  EXPECT_EQ(result.taken_back[0].kernel, "a");
+  EXPECT_EQ(result.taken_back[0].before, (Usage{20, 0, 0, 0}));
+  EXPECT_EQ(result.taken_back[0].after, (Usage{65, 0, 0, 0}));
   EXPECT_EQ(fake.asked.back().text, "b") << "what is returned is what was kept last";
 }
 
@@ -167,10 +166,10 @@ TEST(Settle, OnlyTheGuiltyOneOfARefusedTextGoesBack) {
     if (request.text.starts_with("a")) return std::nullopt;
     return Assembled{"", said("a", 20) + said("b", 30)};
   });
-  const Optimized result = settled(picky);
-  EXPECT_EQ(result.text, "b");
-  ASSERT_EQ(result.report.taken_back.size(), 1U);
-  EXPECT_EQ(result.report.taken_back[0].kernel, "a");
+  const Settled result = settled(picky);
+  EXPECT_EQ(result.printed.made.text, "b");
+  ASSERT_EQ(result.taken_back.size(), 1U);
+  EXPECT_EQ(result.taken_back[0].kernel, "a");
 }
 
 TEST(Settle, WhatIsNotTakenGoesBackUnlessTheOriginalIsNotTakenEither) {
@@ -178,10 +177,10 @@ TEST(Settle, WhatIsNotTakenGoesBackUnlessTheOriginalIsNotTakenEither) {
     if (request.text != "original") return std::nullopt;
     return Assembled{};
   });
-  EXPECT_FALSE(settled(picky).changed);
+  EXPECT_FALSE(settled(picky).printed.made.changed);
   machine::FakeAssembler takes_nothing(
       [](const AssemblyRequest&) -> std::optional<Assembled> { return std::nullopt; });
-  EXPECT_TRUE(settled(takes_nothing).changed);
+  EXPECT_TRUE(settled(takes_nothing).printed.made.changed);
 }
 
 } // namespace

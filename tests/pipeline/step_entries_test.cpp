@@ -25,7 +25,7 @@ std::string golden(const std::string& name) {
 
 auto entries_of(const std::string& text, const Options& options) {
   machine::FakeAssembler assembler([](const AssemblyRequest&) { return std::nullopt; });
-  return make_step_entries(text, "test.ptx", options, assembler);
+  return make_step_entries(ptx::parse(text, "test.ptx"), options, assembler);
 }
 
 TEST(StepEntries, OfThePlane) {
@@ -91,7 +91,7 @@ TEST(StepEntries, TakeAShapeThatStaysInRegisters) {
                                        "registers, used 1 barriers, 36992 bytes smem\n",
                                        request.entries.at(0), stack)};
     });
-    return make_step_entries(golden("iterated2d"), "test.ptx", options, assembler)
+    return make_step_entries(ptx::parse(golden("iterated2d"), "test.ptx"), options, assembler)
         .at("j2d5pt_f32")
         .steps.at(0);
   };
