@@ -327,8 +327,11 @@ std::map<std::string, Why> judge(const ptx::Module& original, const ptx::Module&
 
 std::map<std::string, Why> judge(const ptx::Module& original, const rewrite::Rewritten& rewritten,
                                  const std::vector<std::string>& kernels, Assembler& assembler) {
-  if (!rewritten.module) return {};
-  return judge(original, *rewritten.module, &rewritten.origins, kernels, assembler);
+  const auto judged = [&](const ptx::Module& made) {
+    return judge(original, made, &rewritten.origins, kernels, assembler);
+  };
+  return rewritten.module ? judged(*rewritten.module)
+                          : judged(ptx::parse(rewritten.text, original.file));
 }
 
 std::map<std::string, Why> judge(const ptx::Module& original, const std::string& rewritten,

@@ -22,6 +22,7 @@ namespace {
 
 using ptxasw::KernelReport;
 using ptxasw::Optimized;
+using ptxasw::pipeline::Printed;
 
 int overflow(const volatile int* above) {
   volatile int here = *above;
@@ -49,9 +50,10 @@ void misbehave(std::string_view text) {
       spin = 1;
 }
 
-Optimized rewrite(std::string text, const std::string& file,
-                  const std::vector<ptxasw::TakenBack>& taken_back) {
-  Optimized result;
+Printed rewrite(std::string text, const std::string& file,
+                const std::vector<ptxasw::TakenBack>& taken_back) {
+  Printed printed;
+  Optimized& result = printed.made;
   result.report.file = file;
   const bool wanted = text.find("//@change") != std::string::npos;
   const bool broken = text.find("//@break") != std::string::npos;
@@ -67,11 +69,12 @@ Optimized rewrite(std::string text, const std::string& file,
     if ((wanted || broken) && !kept) {
       text.insert(body + 1, broken ? "\nbogus;" : "\n// rewritten\n.reg .b32 %stub;");
       kernel.changed = result.changed = true;
+      printed.changed.push_back({kernel.name, {}});
     }
     result.report.kernels.push_back(kernel);
   }
   result.text = std::move(text);
-  return result;
+  return printed;
 }
 
 Optimized optimize(std::string text, std::string file, const ptxasw::Options&,
@@ -83,14 +86,15 @@ Optimized optimize(std::string text, std::string file, const ptxasw::Options&,
     assembler->assemble(requests);
   }
   if (text.find("//@after-try") != std::string::npos) misbehave(text);
-  Optimized result = ptxasw::pipeline::settle(
+  ptxasw::pipeline::Settled settled = ptxasw::pipeline::settle(
       rewrite(text, file, {}), text, *assembler,
       [&](std::string_view kernel) {
         return ptxasw::pipeline::Launches{ptxasw::pipeline::states_block_size(text, kernel), {}};
       },
       [&](const std::vector<ptxasw::TakenBack>& back) { return rewrite(text, file, back); });
+  settled.printed.made.report.taken_back = std::move(settled.taken_back);
   if (text.find("//@after-keep") != std::string::npos) misbehave(text);
-  return result;
+  return std::move(settled.printed.made);
 }
 
 } // namespace
