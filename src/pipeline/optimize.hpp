@@ -2,8 +2,8 @@
 //
 //   recall         what was decided for this very text before; then nothing is asked
 //   parse          once; where multiply-adds are pinned, only what was changed is read
-//   emulate        each kernel once (KernelJob), kept as long as something about it is open, and for
-//                  its pinned text, where no address hangs on what was pinned (carry_over.hpp)
+//   emulate        each kernel once (KernelJob), kept as long as something about it is open, also
+//                  for its pinned text, where no address hangs on what was pinned (carry_over.hpp)
 //   choose         which coarsening pays, with the assembler and the cost model
 //   contraction    which products the assembler fuses, of kernels that are to be rewritten
 //   finish         the edits of all rewrites that go together (arbitrate), and the report
