@@ -26,11 +26,20 @@ struct Assembled {
   std::string messages; // what ptxas -v printed
 };
 
-// Of one kernel, as `ptxas -v` states it.
+// The straight way through a kernel's machine code (src/cost/straight_path.hpp).
+struct StraightPath {
+  unsigned instructions = 0;
+  unsigned loads = 0, stores = 0; // among them
+  double latency = 0; // cycles of a warp that runs alone, from the first one to the exit
+  friend bool operator==(const StraightPath&, const StraightPath&) = default;
+};
+
+// What one kernel takes, as `ptxas -v` states it.
 struct Usage {
   unsigned registers = 0;
   unsigned stack = 0, spill_stores = 0, spill_loads = 0; // bytes
   unsigned shared = 0;                                   // bytes that it declares
+  std::optional<StraightPath> path;                      // none: its machine code was not read
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 

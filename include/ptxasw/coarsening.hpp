@@ -2,6 +2,7 @@
 // for the best way, and in the report.
 #pragma once
 
+#include "ptxasw/assembler.hpp"
 #include "ptxasw/reason.hpp"
 
 #include <array>
@@ -37,17 +38,6 @@ struct CoarsenWork {
   unsigned shared = 0;     // bytes of shared memory that a block has, for all of its copies
 };
 
-// What ptxas made of it.
-struct KernelUsage {
-  unsigned registers = 0;
-  unsigned stack = 0, spill_stores = 0, spill_loads = 0; // bytes
-  // Of the straight way through its machine code (src/cost/straight_path.hpp); 0: not known.
-  unsigned path = 0;   // instructions
-  unsigned stores = 0; // stores among them
-  double latency = 0;  // cycles of a warp that runs alone
-  friend bool operator==(const KernelUsage&, const KernelUsage&) = default;
-};
-
 // Of blocks that a kernel may be launched with, in threads.
 struct BlockSizes {
   unsigned least = 1, most = 1024;
@@ -66,16 +56,16 @@ struct CoarsenBaseline {
   // Blocks of which as many have to stay resident on an SM (src/cost/residency.hpp).
   std::optional<BlockSizes> resident = BlockSizes{};
   unsigned shared_per_sm = 0; // bytes; 0: not known
-  std::optional<KernelUsage> usage;
+  std::optional<Usage> usage;
 };
 
 // A way that was considered.
 struct CoarsenCandidate {
   Coarsening how;
   CoarsenWork work;
-  std::optional<KernelUsage> usage; // none: ptxas was not asked
-  double gain = 0;                  // predicted: time of the original over time of this; 0: none
-  double worst = 0;                 // the same of the launch that it suits least
+  std::optional<Usage> usage; // none: ptxas was not asked
+  double gain = 0;            // predicted: time of the original over time of this; 0: none
+  double worst = 0;           // the same of the launch that it suits least
   bool chosen = false;
   Why verdict; // why it was not chosen
 };

@@ -4,6 +4,8 @@
 // guard does: the rewrite that this analysis serves loads once for all copies otherwise.
 #include "analysis/variance.hpp"
 
+#include "analysis/liveness.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -38,8 +40,21 @@ Variance find_variance(const ptx::Body& body, std::span<const ptx::Special> seed
   return spread_variance(body, std::move(variance));
 }
 
+Variance hangs_on_data(const ptx::Body& body) {
+  Variance data;
+  data.registers.resize(body.registers.size());
+  for (const Inst& inst : body.insts) {
+    const ptx::Group group = ptx::group(inst.op);
+    const bool found = group == ptx::Group::atomic || group == ptx::Group::call ||
+                       (group == ptx::Group::load && inst.mods.space != ptx::Space::param);
+    if (!found) continue;
+    for_each_definition(body, inst, [&](ptx::RegId reg) { data.registers[reg] = true; });
+  }
+  return spread_variance(body, std::move(data));
+}
+
 Variance spread_variance(const ptx::Body& body, Variance variance) {
-  variance.registers.assign(body.registers.size(), false);
+  variance.registers.resize(body.registers.size());
   for (bool changed = true; changed;) {
     changed = false;
     for (const Inst& inst : body.insts) {

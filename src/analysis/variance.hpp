@@ -32,7 +32,10 @@ struct Variance {
 };
 
 Variance find_variance(const ptx::Body& body, std::span<const ptx::Special> seeds);
-// The same with the symbols and the code apart that `known` names.
+// The same beside what `known` says to vary: registers, symbols, code apart.
 Variance spread_variance(const ptx::Body& body, Variance known);
+// Which registers may hold what a load (of anything but parameters), an atomic or a call gave, or
+// what was made of it.
+Variance hangs_on_data(const ptx::Body& body);
 
 } // namespace ptxasw::analysis

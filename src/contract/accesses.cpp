@@ -1,3 +1,4 @@
+// Counted in sectors of one warp that begins where a sector does.
 #include "contract/accesses.hpp"
 
 #include <algorithm>

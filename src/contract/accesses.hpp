@@ -15,6 +15,10 @@ namespace ptxasw::contract {
 // Bytes between threads that is not known, or hangs on the launch: a sector for each.
 inline constexpr std::int64_t far_apart = INT64_MAX;
 
+// The largest distance that is one, and what of an access is counted at most.
+inline constexpr std::int64_t farthest = std::int64_t{1} << 40;
+inline constexpr unsigned most_alike = 1U << 16, widest_access = 64;
+
 struct Access {
   unsigned count = 1; // so many alike
   unsigned bytes = 4; // of one thread

@@ -140,11 +140,9 @@ private:
 
   // "access 3 4 far 4 0"
   bool access() {
-    constexpr unsigned most_alike = 1U << 16, widest = 64;
-    constexpr std::int64_t farthest = 1LL << 40;
     Words words = line("access");
     const auto count = words.number<unsigned>(1, most_alike),
-               bytes = words.number<unsigned>(1, widest);
+               bytes = words.number<unsigned>(1, widest_access);
     if (!count || !bytes || result_.accesses.size() == most_accesses) return false;
     Access made{.count = *count, .bytes = *bytes};
     for (std::int64_t& stride : made.along) {

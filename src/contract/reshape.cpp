@@ -1,3 +1,4 @@
+// Each axis by itself: blocks rounded up, and what the entry is told of the original ones.
 #include "contract/reshape.hpp"
 
 #include <bit>

@@ -1,3 +1,4 @@
+// Strides of every access along each axis of threads; accesses alike are counted together.
 #include "cost/accesses.hpp"
 
 #include "reuse/relaxed.hpp"
@@ -12,9 +13,6 @@ using ptx::Special;
 using reuse::Stride;
 
 namespace {
-
-constexpr std::int64_t farthest = 1LL << 40; // as the contract has it
-constexpr unsigned most_alike = 1U << 16, widest = 64;
 
 // The variable that counts threads along an axis, of the whole launch: blocks of one thread are
 // counted by their own index.
@@ -35,6 +33,7 @@ bool is_global(const Event& event) {
 
 std::int64_t distance(const Stride& stride) {
   if (stride.kind != Stride::Kind::constant) return contract::far_apart;
+  using contract::farthest;
   return stride.bytes < -farthest || stride.bytes > farthest ? contract::far_apart : stride.bytes;
 }
 
@@ -59,7 +58,8 @@ std::vector<contract::Access> accesses_of(emulator::Kernel& kernel) {
   std::vector<contract::Access> all;
   for (const Event& event : kernel.trace.events) {
     if (!is_global(event)) continue;
-    contract::Access access{.bytes = std::clamp(event.element_bytes * event.elements, 1U, widest)};
+    contract::Access access{
+        .bytes = std::clamp(event.element_bytes * event.elements, 1U, contract::widest_access)};
     const bool anywhere = is_anywhere(*kernel.context, event.address);
     for (std::size_t axis = 0; axis < axes.size(); ++axis)
       if (anywhere)
@@ -72,7 +72,7 @@ std::vector<contract::Access> accesses_of(emulator::Kernel& kernel) {
     if (same == all.end())
       all.push_back(access);
     else
-      same->count = std::min(same->count + 1, most_alike);
+      same->count = std::min(same->count + 1, contract::most_alike);
   }
   if (all.size() > contract::most_accesses) all.clear();
   return all;

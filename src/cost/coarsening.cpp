@@ -37,10 +37,15 @@ double overlapping(std::initializer_list<double> parts, double exponent) {
   return std::pow(sum, 1 / exponent);
 }
 
+// Nothing, where the machine code was not read.
+StraightPath path_of(const Usage& usage) {
+  return usage.path.value_or(StraightPath{});
+}
+
 // Among those that gain nearly the same.
 bool is_preferred(const CoarsenCandidate& one, const CoarsenCandidate& other) {
   if (one.how.copies() != other.how.copies()) return one.how.copies() < other.how.copies();
-  return one.work.repeats > 1 && one.usage->latency < other.usage->latency;
+  return one.work.repeats > 1 && path_of(*one.usage).latency < path_of(*other.usage).latency;
 }
 
 // Where small launches run as before, none of them may notice that others do not.
@@ -49,7 +54,7 @@ bool must_not_harm(const Profile& profile, const CoarsenCandidate& candidate) {
 }
 
 double length(const CoarsenBaseline& original) {
-  return original.usage->path * original.work.repeats;
+  return path_of(*original.usage).instructions * original.work.repeats;
 }
 
 } // namespace
@@ -63,9 +68,10 @@ unsigned resident_warps(const Profile& profile, unsigned registers, unsigned thr
 }
 
 double launch_cycles(const Profile& profile, const CoarsenBaseline& original,
-                     const CoarsenWork& work, const KernelUsage& usage, const Coarsening& how,
+                     const CoarsenWork& work, const Usage& usage, const Coarsening& how,
                      const LaunchShape& launch) {
-  const CoarsenCosts& cost = profile.coarsen;
+  const CoarsenConstants& cost = profile.coarsen;
+  const StraightPath path = path_of(usage);
   const double copies = how.copies();
   const double in_block = std::max(1U, (launch.threads + warp_lanes - 1) / warp_lanes);
   const double per_sm = launch.blocks * in_block / profile.processors;
@@ -78,8 +84,8 @@ double launch_cycles(const Profile& profile, const CoarsenBaseline& original,
   const double scattered = 1 + cost.scattered * (1 - 1 / copies) * std::max(0.0, 2 * share - 1);
   const double memory = (launch.in_l2 ? cost.l2 : cost.memory) * original.memory_bytes * scattered;
   const double wavefronts = cost.wavefront * work.wavefronts;
-  const double instructions = cost.instruction * usage.path * work.repeats / copies;
-  const double run = cost.start + cost.latency * usage.latency * work.repeats +
+  const double instructions = cost.instruction * path.instructions * work.repeats / copies;
+  const double run = cost.start + cost.latency * path.latency * work.repeats +
                      waiting_cycles(profile, work, how.copies());
   const double latency = (run + cost.idle * (copies - 1)) / copies / there;
 
@@ -188,7 +194,7 @@ Why too_short(const Profile& profile, const CoarsenBaseline& original, double le
 
 Why why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
   if (!original.usage || !candidate.usage) return {Reason::not_assembled, "not assembled"};
-  const KernelUsage &before = *original.usage, &after = *candidate.usage;
+  const Usage &before = *original.usage, &after = *candidate.usage;
   const unsigned known = original.threads;
   const BlockSizes sizes = known != 0 ? BlockSizes{known, known} : BlockSizes{};
   if (const unsigned size = block_that_fails(before.registers, after.registers, sizes);
@@ -216,7 +222,8 @@ Why why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) 
     return {Reason::spills, fmt::format("spills {} bytes", after.spill_stores + after.spill_loads)};
   if (after.stack > before.stack)
     return {Reason::stack, fmt::format("needs {} bytes of stack", after.stack)};
-  if (before.path == 0 || after.path == 0 || after.stores != before.stores * candidate.how.copies())
+  if (!before.path || !after.path ||
+      after.path->stores != before.path->stores * candidate.how.copies())
     return {Reason::machine_code, "its machine code has another shape than expected"};
   return {};
 }
@@ -273,7 +280,7 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
 
 std::vector<unsigned> register_limits(const Profile& profile, const CoarsenBaseline& kernel,
                                       unsigned registers) {
-  const KernelUsage& original = *kernel.usage;
+  const Usage& original = *kernel.usage;
   if (kernel.resident) {
     const unsigned most = registers_that_keep_blocks(original.registers, *kernel.resident);
     return registers > most ? std::vector{most} : std::vector<unsigned>{};
@@ -291,7 +298,7 @@ std::vector<unsigned> register_limits(const Profile& profile, const CoarsenBasel
 
 bool may_want_more_registers(const Profile& profile, const CoarsenBaseline& kernel,
                              unsigned registers) {
-  const KernelUsage& original = *kernel.usage;
+  const Usage& original = *kernel.usage;
   if (kernel.resident &&
       block_that_loses(original.registers, registers_for_any_block, *kernel.resident) != 0)
     return false;

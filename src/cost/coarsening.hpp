@@ -50,7 +50,7 @@ struct LaunchShape {
 
 // Cycles of a launch; `usage` must be known.
 double launch_cycles(const Profile& profile, const CoarsenBaseline& original,
-                     const CoarsenWork& work, const KernelUsage& usage, const Coarsening& how,
+                     const CoarsenWork& work, const Usage& usage, const Coarsening& how,
                      const LaunchShape& launch);
 
 // Time before over time after, of one launch.

@@ -18,7 +18,7 @@
 
 namespace ptxasw::cost {
 
-using numbers::CoarsenCosts;
+using numbers::CoarsenConstants;
 using numbers::Cost;
 using numbers::Provenance;
 using Profile = numbers::Chip;

@@ -1,3 +1,4 @@
+// Verdicts from cycles of accesses; ways from how long a value waits with the warps that fit.
 #include "cost/rotation.hpp"
 
 #include "cost/coarsening.hpp"
@@ -28,7 +29,7 @@ unsigned rotation_limit(unsigned original, const std::optional<BlockSizes>& resi
 
 namespace {
 
-bool needs_more_memory(const KernelUsage& usage, const KernelUsage& original) {
+bool needs_more_memory(const Usage& usage, const Usage& original) {
   return usage.stack > original.stack || usage.spill_stores > original.spill_stores ||
          usage.spill_loads > original.spill_loads;
 }
@@ -36,21 +37,20 @@ bool needs_more_memory(const KernelUsage& usage, const KernelUsage& original) {
 constexpr unsigned small_block = 128; // which wastes the fewest registers
 
 // Cycles of an SM for each value that a warp stores, were it to wait for nothing but its own
-// instructions and loads.
-double waiting(const Profile& profile, const KernelUsage& usage) {
+// instructions and loads. Its path is known.
+double waiting(const Profile& profile, const Usage& usage) {
   const double warps = resident_warps(profile, usage.registers, small_block);
-  return usage.latency / std::max(1U, usage.stores) / warps;
+  return usage.path->latency / std::max(1U, usage.path->stores) / warps;
 }
 
 } // namespace
 
-RotationWay choose_rotation(const Profile& profile, const KernelUsage& original,
+RotationWay choose_rotation(const Profile& profile, const Usage& original,
                             std::span<const RotationTrial> trials) {
   const RotationTrial* best = &trials.front();
   for (const RotationTrial& trial : trials.subspan(1)) {
-    if (!trial.usage || trial.usage->path == 0 || needs_more_memory(*trial.usage, original))
-      continue;
-    if (!best->usage || best->usage->path == 0 ||
+    if (!trial.usage || !trial.usage->path || needs_more_memory(*trial.usage, original)) continue;
+    if (!best->usage || !best->usage->path ||
         waiting(profile, *trial.usage) < waiting(profile, *best->usage))
       best = &trial;
   }

@@ -47,7 +47,7 @@ struct RotationWay {
 
 struct RotationTrial {
   RotationWay way;
-  std::optional<KernelUsage> usage; // none: ptxas did not take it
+  std::optional<Usage> usage; // none: ptxas did not take it
 };
 
 // The registers that a rotated kernel may be told to use; 0: none that are worth telling. As many
@@ -55,7 +55,7 @@ struct RotationTrial {
 unsigned rotation_limit(unsigned original, const std::optional<BlockSizes>& resident);
 
 // Which of the ways to take: the first, which is without a limit, unless another one waits less.
-RotationWay choose_rotation(const Profile& profile, const KernelUsage& original,
+RotationWay choose_rotation(const Profile& profile, const Usage& original,
                             std::span<const RotationTrial> trials);
 
 } // namespace ptxasw::cost

@@ -99,10 +99,10 @@ struct Ways {
 
 } // namespace
 
-StraightPath straight_path(std::string_view code, double load_latency) {
+std::optional<StraightPath> straight_path(std::string_view code, double load_latency) {
   const std::vector<Instruction> instructions = decode(code);
   const Ways ways(instructions);
-  if (ways.stores.front() < 0) return {};
+  if (ways.stores.front() < 0) return std::nullopt;
   StraightPath path;
   std::array<double, barriers> raised{};
   for (std::size_t n = 0;; n = ways.next[n]) {

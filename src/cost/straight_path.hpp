@@ -11,17 +11,14 @@
 // latency a warp sees.
 #pragma once
 
+#include "ptxasw/assembler.hpp"
+
+#include <optional>
 #include <string_view>
 
 namespace ptxasw::cost {
 
-struct StraightPath {
-  unsigned instructions = 0; // 0: no exit was found
-  unsigned loads = 0, stores = 0;
-  double latency = 0; // cycles from the first instruction to the exit
-};
-
-// `load_latency`: cycles that a load from global memory takes.
-StraightPath straight_path(std::string_view code, double load_latency);
+// `load_latency`: cycles that a load from global memory takes. Nothing where no exit is found.
+std::optional<StraightPath> straight_path(std::string_view code, double load_latency);
 
 } // namespace ptxasw::cost

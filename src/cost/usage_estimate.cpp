@@ -29,24 +29,29 @@ double once(double count, const CoarsenWork& work) {
   return positive(count / std::max(work.repeats, 1.0));
 }
 
+unsigned rounded(double count) {
+  return static_cast<unsigned>(std::lround(positive(count)));
+}
+
 unsigned registers(double count) {
   return static_cast<unsigned>(std::clamp(std::lround(count), 1L, long{most_registers}));
 }
 
 } // namespace
 
-KernelUsage estimated_usage(const CoarsenBaseline& original) {
+Usage estimated_usage(const CoarsenBaseline& original) {
   const CoarsenWork& work = original.work;
   const std::array<double, 3> by{1, std::log(once(work.instructions, work)),
                                  std::log(1 + once(work.loads, work))};
   return {.registers = registers(estimate(by, numbers::guess::registers)),
-          .path = static_cast<unsigned>(std::lround(positive(estimate(by, numbers::guess::path)))),
-          .stores = 1,
-          .latency = estimate(by, numbers::guess::latency)};
+          .path = StraightPath{.instructions = rounded(estimate(by, numbers::guess::path)),
+                               .stores = 1,
+                               .latency = estimate(by, numbers::guess::latency)}};
 }
 
-KernelUsage estimated_usage(const CoarsenBaseline& original, const CoarsenCandidate& way) {
-  const KernelUsage& before = *original.usage;
+Usage estimated_usage(const CoarsenBaseline& original, const CoarsenCandidate& way) {
+  const Usage& before = *original.usage;
+  const StraightPath now = before.path.value_or(StraightPath{});
   const double copies = way.how.copies();
   const double order = way.how.order == CoarsenOrder::instructions ? 1 : 0;
   const double loads_before = once(original.work.loads, original.work);
@@ -54,10 +59,10 @@ KernelUsage estimated_usage(const CoarsenBaseline& original, const CoarsenCandid
                                        once(original.work.instructions, original.work));
   const double loads = std::log(once(way.work.loads, way.work) * copies / loads_before);
   const double path =
-      positive(before.path) * estimate<3>({1, instructions, order}, numbers::guess::way_path);
-  const double latency = positive(before.latency) *
-                         estimate<5>({1, instructions, order, loads, order * std::log(copies)},
-                                     numbers::guess::way_latency);
+      positive(now.instructions) * estimate<3>({1, instructions, order}, numbers::guess::way_path);
+  const double latency =
+      positive(now.latency) * estimate<5>({1, instructions, order, loads, order * std::log(copies)},
+                                          numbers::guess::way_latency);
   const double count =
       estimate<7>({1, std::log(copies), order, order * std::log(copies), loads,
                    std::log(positive(before.registers)), std::log(1 + loads_before)},
@@ -65,9 +70,9 @@ KernelUsage estimated_usage(const CoarsenBaseline& original, const CoarsenCandid
   unsigned used = registers(count);
   if (way.how.registers != 0) used = std::min(used, way.how.registers);
   return {.registers = used,
-          .path = static_cast<unsigned>(std::lround(positive(path))),
-          .stores = before.stores * way.how.copies(),
-          .latency = latency};
+          .path = StraightPath{.instructions = rounded(path),
+                               .stores = now.stores * way.how.copies(),
+                               .latency = latency}};
 }
 
 } // namespace ptxasw::cost

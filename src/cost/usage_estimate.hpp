@@ -12,9 +12,9 @@
 namespace ptxasw::cost {
 
 // Of the kernel as it stands.
-KernelUsage estimated_usage(const CoarsenBaseline& original);
+Usage estimated_usage(const CoarsenBaseline& original);
 
 // Of the way, from what is known or guessed of the original (its `usage` must be there).
-KernelUsage estimated_usage(const CoarsenBaseline& original, const CoarsenCandidate& way);
+Usage estimated_usage(const CoarsenBaseline& original, const CoarsenCandidate& way);
 
 } // namespace ptxasw::cost

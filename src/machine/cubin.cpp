@@ -1,3 +1,4 @@
+// The ELF header and the section headers, read with bounds; nothing is copied.
 #include "machine/cubin.hpp"
 
 #include "machine/bytes.hpp"

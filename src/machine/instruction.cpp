@@ -1,3 +1,4 @@
+// A table of opcodes, then the operands and their signs by where they stand.
 #include "machine/instruction.hpp"
 
 #include <algorithm>

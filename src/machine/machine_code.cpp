@@ -1,3 +1,4 @@
+// The sections of the cubin that hold code.
 #include "machine/machine_code.hpp"
 
 #include "machine/cubin.hpp"

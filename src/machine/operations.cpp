@@ -1,3 +1,5 @@
+// Each operation becomes a line of text: its kind, its signs, and of each operand the lines that it
+// was made by. Such lines are what sets are compared by.
 #include "machine/operations.hpp"
 
 #include <fmt/format.h>

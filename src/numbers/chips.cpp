@@ -15,7 +15,7 @@ constexpr Cost estimated(double cycles, std::string_view origin) {
   return {cycles, Provenance::estimated, origin};
 }
 
-constexpr CoarsenCosts h200_costs{
+constexpr CoarsenConstants h200_costs{
     .memory = model::memory,
     .l2 = model::l2,
     .wavefront = model::wavefront,
@@ -41,8 +41,8 @@ constexpr CoarsenCosts h200_costs{
 };
 
 // Of a chip on which no launch was timed: the H200's cycles, and more asked for.
-constexpr CoarsenCosts taken_from_h200() {
-  CoarsenCosts costs = h200_costs;
+constexpr CoarsenConstants taken_from_h200() {
+  CoarsenConstants costs = h200_costs;
   costs.margin = coarsen::careful_margin;
   costs.least_waves = coarsen::careful_waves;
   costs.provenance = Provenance::estimated;

@@ -21,7 +21,7 @@ struct Cost {
 };
 
 // Constants of the coarsening model (cost/coarsening.hpp); numbers.def says what each is.
-struct CoarsenCosts {
+struct CoarsenConstants {
   double memory, l2, wavefront, instruction, start, idle, latency, overlap, scattered, apart;
   double launch, tail, block, cover, occupancy;
   double barrier, load_latency;
@@ -45,7 +45,7 @@ struct Chip {
   double kernel_margin;          // all accesses of the kernel, before against after
   double rotate_margin;          // the same of a loop and its rotation
   unsigned rotate_registers;     // that may carry values
-  CoarsenCosts coarsen;
+  CoarsenConstants coarsen;
   unsigned processors; // SMs
   unsigned threads_per_sm;
   unsigned registers_per_sm;

@@ -289,6 +289,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
   }
   const bool launcher = grid == CoarsenGrid::launcher;
   if (choices.why = too_short(kernel, profile, grid); !choices.why.empty()) return choices;
+  const analysis::Variance data = analysis::hangs_on_data(kernel.body);
   for (const std::array<unsigned, 3>& factors : ways_for(grid)) {
     const unsigned copies = factors[0] * factors[1] * factors[2];
     if (grid == CoarsenGrid::kernel && copies > cost::most_copies(profile)) continue;
@@ -309,7 +310,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
         continue;
       }
       if (!plan.uniform)
-        if (Why why = reuse::why_data_parts_copies(kernel, plan.variance); !why.empty()) {
+        if (Why why = reuse::why_data_parts_copies(kernel, plan.variance, data); !why.empty()) {
           choices.why = std::move(why);
           continue;
         }

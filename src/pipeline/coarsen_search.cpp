@@ -151,8 +151,8 @@ private:
   }
 
   // What ptxas says of each kernel in its n-th way where it does not take all of them together.
-  std::map<std::string, KernelUsage> one_by_one(const Trials& trials, std::size_t n) {
-    std::map<std::string, KernelUsage> result;
+  std::map<std::string, Usage> one_by_one(const Trials& trials, std::size_t n) {
+    std::map<std::string, Usage> result;
     if (jobs_.size() == 1) return result;
     std::vector<AssemblyRequest> requests;
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
@@ -426,7 +426,7 @@ bool choose_another(const ptx::Module& module, KernelJob& job, const Usage& need
   const auto chosen = std::ranges::find_if(ways.candidates, &CoarsenCandidate::chosen);
   const auto profile = profile_of(module, options);
   if (chosen == ways.candidates.end() || !chosen->usage || !profile) return false;
-  KernelUsage& usage = *chosen->usage;
+  Usage& usage = *chosen->usage;
   usage.registers = needs.registers;
   usage.stack = needs.stack;
   usage.spill_stores = needs.spill_stores;

@@ -1,3 +1,4 @@
+// The text is spread so that no line has two instructions, and read, pinned and compared by lines.
 #include "pipeline/contraction_search.hpp"
 
 #include "machine/operations.hpp"

@@ -1,3 +1,4 @@
+// What each line of the original became, against what each of its copies became.
 #include "pipeline/judgement.hpp"
 
 #include "machine/operations.hpp"

@@ -12,7 +12,7 @@
 namespace ptxasw::pipeline {
 
 // By name; kernels of which it says nothing are left out.
-std::map<std::string, KernelUsage> kernel_usages(const std::optional<Assembled>& assembled,
-                                                 const cost::Profile& profile);
+std::map<std::string, Usage> kernel_usages(const std::optional<Assembled>& assembled,
+                                           const cost::Profile& profile);
 
 } // namespace ptxasw::pipeline

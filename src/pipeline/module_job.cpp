@@ -1,3 +1,4 @@
+// Jobs of all functions of a text; what they decide is printed together, and taken back one by one.
 #include "pipeline/module_job.hpp"
 
 #include "numbers/chips.hpp"

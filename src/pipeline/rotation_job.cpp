@@ -1,3 +1,4 @@
+// What the loops of a kernel may save, counted in cycles of the load/store pipe.
 #include "pipeline/rotation_job.hpp"
 
 #include "pipeline/access_pattern.hpp"

@@ -15,7 +15,7 @@ namespace {
 
 using cost::RotationTrial;
 using Purpose = AssemblyRequest::Purpose;
-using Usages = std::map<std::string, KernelUsage>;
+using Usages = std::map<std::string, Usage>;
 
 // Trips that are tried where registers are limited, when nobody has said how many.
 constexpr unsigned several_trips = 4;

@@ -1,3 +1,4 @@
+// The best way along each axis, blocks of other shapes, and of each what it gains.
 #include "pipeline/variant_ways.hpp"
 
 #include "cost/launched.hpp"

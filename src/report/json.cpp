@@ -58,14 +58,12 @@ Json to_json(const CoarsenWork& work) {
           {"barriers", work.barriers},         {"shared", work.shared}};
 }
 
-Json to_json(const std::optional<KernelUsage>& usage) {
+Json to_json(const std::optional<Usage>& usage) {
   if (!usage) return nullptr;
-  return {{"registers", usage->registers},
-          {"stack", usage->stack},
-          {"spill_stores", usage->spill_stores},
-          {"spill_loads", usage->spill_loads},
-          {"path", usage->path},
-          {"latency", usage->latency}};
+  const StraightPath path = usage->path.value_or(StraightPath{});
+  return {{"registers", usage->registers},       {"stack", usage->stack},
+          {"spill_stores", usage->spill_stores}, {"spill_loads", usage->spill_loads},
+          {"path", path.instructions},           {"latency", path.latency}};
 }
 
 Json to_json(const CoarsenBaseline& original) {

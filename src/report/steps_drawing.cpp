@@ -1,3 +1,4 @@
+// A row of places for each step, from what it reads at the top to the centre that is stored.
 #include "report/steps_drawing.hpp"
 
 #include "report/drawing.hpp"

@@ -156,12 +156,13 @@ void put_candidates(std::string& out, const KernelReport& kernel, const TextStyl
                {"gain", Align::right},
                {"verdict", Align::left, true}});
   const auto row = [&](const std::string& how, const CoarsenWork& work,
-                       const std::optional<KernelUsage>& usage, unsigned copies, double gain,
+                       const std::optional<Usage>& usage, unsigned copies, double gain,
                        const std::string& verdict) {
     const auto number = [&](double value) { return usage ? fmt::format("{:.0f}", value) : "-"; };
+    const StraightPath path = usage && usage->path ? *usage->path : StraightPath{};
     table.row({how, number(usage ? usage->registers : 0), fmt::format("{:.1f}", work.loads),
-               number(usage ? usage->path / static_cast<double>(copies) : 0),
-               number(usage ? usage->latency / copies : 0), fmt::format("{:.2f}", gain), verdict});
+               number(path.instructions / static_cast<double>(copies)),
+               number(path.latency / copies), fmt::format("{:.2f}", gain), verdict});
   };
   row("as it is", as_it_is.work, as_it_is.usage, 1, 1, "");
   for (const CoarsenCandidate& candidate : ways)

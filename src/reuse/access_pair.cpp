@@ -1,3 +1,4 @@
+// Comparisons of two events; how far apart they are is a difference of their relaxed addresses.
 #include "reuse/access_pair.hpp"
 
 #include <algorithm>

@@ -5,10 +5,10 @@
 
 #include "reuse/between.hpp"
 #include "reuse/block_rules.hpp"
-#include "reuse/block_shift.hpp"
 #include "reuse/block_uniform.hpp"
 #include "reuse/relaxed.hpp"
 #include "reuse/remap_rules.hpp"
+#include "reuse/rows.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ public:
   BlockReuse(emulator::Kernel& kernel, sym::Solver& solver, const BlockOptions& options,
              BlockPlan& plan)
       : k_(kernel), c_(*kernel.context), solver_(solver), options_(options), plan_(plan),
-        shift_(kernel, plan), relaxed_(c_, {}), between_(kernel),
+        shift_(kernel, plan.axes, plan.variance), relaxed_(c_, {}), between_(kernel),
         definitions_(analysis::definitions(kernel.body)),
         bounds_(kernel, relaxed_, [this](Term atom) { return known_at_entry(atom); }) {}
 
@@ -70,6 +70,11 @@ private:
     return ptx::bit_width(k_.body.registers[reg].type);
   }
 
+  std::optional<Term> in_copy(Term t, unsigned copy) {
+    const auto& offsets = plan_.copies[copy];
+    return shift_.moved(t, {offsets[0], offsets[1], offsets[2]});
+  }
+
   void list_loads() {
     const auto& events = k_.trace.events;
     for (std::size_t e = 0; e < events.size(); ++e) {
@@ -95,7 +100,7 @@ private:
 
   void find_cover(std::size_t load, unsigned copy) {
     const Event& d = event(plan_.loads[load]);
-    const auto moved = shift_.in_copy(d.address, copy);
+    const auto moved = in_copy(d.address, copy);
     const Term address = moved.value_or(d.address);
     const unsigned about = moved ? any_copy : copy;
     std::vector<Holder>& same = exact_[{address.id, about}];
@@ -164,7 +169,7 @@ private:
     if (c_.value(s.guard) == sym::Bits{1}) return true;
     const std::vector<Term> facts = k_.facts_at(d.block);
     if (std::ranges::find(facts, s.guard) != facts.end()) return true;
-    const auto there = shift_.in_copy(s.guard, from), here = shift_.in_copy(d.guard, copy);
+    const auto there = in_copy(s.guard, from), here = in_copy(d.guard, copy);
     return there && here && *there == *here;
   }
 

@@ -27,6 +27,7 @@
 #include "emulator/emulate.hpp"
 #include "reuse/block_bound.hpp"
 #include "reuse/block_order.hpp"
+#include "reuse/block_shift.hpp"
 #include "symbolic/solver.hpp"
 
 #include <array>
@@ -35,11 +36,6 @@
 #include <vector>
 
 namespace ptxasw::reuse {
-
-struct Axis {
-  unsigned factor = 1; // copies along this axis
-  bool rows = false;   // cut by rows, not by blocks
-};
 
 // Where the value of one load of one copy comes from.
 struct Source {

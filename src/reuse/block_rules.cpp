@@ -2,7 +2,6 @@
 #include "reuse/block_rules.hpp"
 
 #include "reuse/access_pair.hpp"
-#include "reuse/block_shift.hpp"
 #include "reuse/waiting.hpp"
 
 #include <fmt/format.h>
@@ -227,37 +226,12 @@ Why why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& va
   return {};
 }
 
-namespace {
-
-// Registers that may hold what a load, an atomic or a call gave, or what was made of it.
-std::vector<bool> from_data(const ptx::Body& body) {
-  std::vector<bool> data(body.registers.size(), false);
-  for (bool more = true; more;) {
-    more = false;
-    for (const Inst& inst : body.insts) {
-      const Group group = ptx::group(inst.op);
-      bool reads = group == Group::atomic || group == Group::call ||
-                   (group == Group::load && inst.mods.space != ptx::Space::param);
-      analysis::for_each_use(body, inst, [&](ptx::RegId reg) { reads |= bool{data[reg]}; });
-      if (!reads) continue;
-      analysis::for_each_definition(body, inst, [&](ptx::RegId reg) {
-        more |= !data[reg];
-        data[reg] = true;
-      });
-    }
-  }
-  return data;
-}
-
-} // namespace
-
-Why why_data_parts_copies(const emulator::Kernel& kernel, const analysis::Variance& variance) {
+Why why_data_parts_copies(const emulator::Kernel& kernel, const analysis::Variance& variance,
+                          const analysis::Variance& data) {
   const ptx::Body& body = kernel.body;
-  std::vector<bool> data;
   for (const Inst& inst : body.insts) {
-    if (inst.guard == ptx::none || !needs_agreement(kernel, variance, inst)) continue;
-    if (data.empty()) data = from_data(body);
-    if (data[inst.guard])
+    if (inst.guard != ptx::none && data.registers[inst.guard] &&
+        needs_agreement(kernel, variance, inst))
       return at_line(body, inst, Reason::copies_part,
                      "copies would go different ways over what they have loaded");
   }
@@ -286,108 +260,6 @@ bool can_start_over(const emulator::Kernel& kernel, InstId inst) {
     }
   }
   return true;
-}
-
-namespace {
-
-// The sum of rows must be computed by operations that are exact modulo 2^32, whatever the size of
-// %tid: the rewrite puts a %tid there that no thread has.
-bool is_ring_operation(const Inst& inst) {
-  if (inst.guard != ptx::none || inst.mods.cc || inst.mods.sat) return false;
-  if (ptx::bit_width(inst.mods.type) != 32 || ptx::is_float(inst.mods.type)) return false;
-  switch (inst.op) {
-  case Op::mov:
-  case Op::add:
-  case Op::sub: return true;
-  case Op::mul:
-  case Op::mad: return inst.mods.half == ptx::Half::lo;
-  default: return false;
-  }
-}
-
-class RowUse {
-public:
-  RowUse(emulator::Kernel& kernel, unsigned axis)
-      : k_(kernel), block_(ptx::along(Special::ctaid_x, axis)),
-        thread_(ptx::along(Special::tid_x, axis)) {
-    plan_.axes[axis] = {.factor = 2, .rows = true};
-    plan_.copies = {{0, 0, 0}};
-    plan_.variance = analysis::find_variance(k_.body, {});
-    rows_ = ptx::along(Special::ntid_x, axis);
-  }
-
-  bool run() {
-    for (const Special special : {block_, thread_, rows_}) {
-      const Term term = k_.trace.special(special);
-      const bool constant = special == rows_ && term.valid() && k_.context->value(term);
-      if (!constant && (!term.valid() || k_.context->kind(term) != sym::Kind::atom)) return false;
-    }
-    if (reads_lanes()) return false;
-    find_definitions();
-    BlockShift shift(k_, plan_);
-    residual_.assign(k_.body.registers.size(), false);
-    for (const emulator::Definition& d : k_.trace.definitions) {
-      if (!shift.moved(d.value, {}) && depends(d.value)) residual_[d.reg] = true;
-    }
-    for (InstId i = 0; i < k_.body.insts.size(); ++i) {
-      if (!is_fine(i)) return false;
-    }
-    return true;
-  }
-
-private:
-  // Rows of a narrow block share a warp, so a thread that takes other rows has another lane.
-  [[nodiscard]] bool reads_lanes() const {
-    return std::ranges::any_of(k_.body.args, [](const Arg& arg) {
-      if (arg.kind != Arg::Kind::special) return false;
-      return arg.special == Special::laneid ||
-             (arg.special >= Special::lanemask_eq && arg.special <= Special::lanemask_gt);
-    });
-  }
-
-  void find_definitions() { definitions_ = analysis::definitions(k_.body); }
-
-  [[nodiscard]] bool depends(Term t) const {
-    return k_.context->depends_on(t, k_.trace.special(block_)) ||
-           k_.context->depends_on(t, k_.trace.special(thread_));
-  }
-
-  // An instruction that reads %ctaid, %tid or something between them and the sum.
-  [[nodiscard]] bool is_fine(InstId id) const {
-    const Inst& inst = k_.body.insts[id];
-    bool raw = inst.guard != ptx::none && residual_[inst.guard];
-    const auto look = [&](const Arg& arg) {
-      if (arg.kind == Arg::Kind::special) raw |= arg.special == block_ || arg.special == thread_;
-      if (arg.kind != Arg::Kind::reg || !residual_[arg.id]) return true;
-      raw = true;
-      return definitions_[arg.id].size() == 1 && k_.cfg.dominates_inst(definitions_[arg.id][0], id);
-    };
-    for (const Arg& src : k_.body.src(inst)) {
-      if (!look(src)) return false;
-    }
-    for (const ptx::Address& address : k_.body.addr(inst)) {
-      if (!look(address.base)) return false;
-    }
-    return !raw || (is_ring_operation(inst) && was_followed(id));
-  }
-
-  [[nodiscard]] bool was_followed(InstId id) const {
-    return std::ranges::any_of(k_.trace.definitions, [&](const emulator::Definition& d) {
-      return d.inst == id && !d.at_entry; // not what meets at the head of a loop that begins here
-    });
-  }
-
-  emulator::Kernel& k_;
-  BlockPlan plan_;
-  Special block_, thread_, rows_ = Special::other;
-  std::vector<std::vector<InstId>> definitions_;
-  std::vector<bool> residual_;
-};
-
-} // namespace
-
-bool uses_rows_only(emulator::Kernel& kernel, unsigned axis) {
-  return RowUse(kernel, axis).run();
 }
 
 } // namespace ptxasw::reuse

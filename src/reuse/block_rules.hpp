@@ -41,13 +41,12 @@ bool needs_agreement(const emulator::Kernel& kernel, const analysis::Variance& v
 Why why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& variance);
 // Sound, but it hangs on loaded data whether all copies go one way: as a rule they part, and then
 // they run one after another, having done the work ahead of the branch in vain. Empty, or a reason.
-Why why_data_parts_copies(const emulator::Kernel& kernel, const analysis::Variance& variance);
+// `data`: analysis::hangs_on_data of the body.
+Why why_data_parts_copies(const emulator::Kernel& kernel, const analysis::Variance& variance,
+                          const analysis::Variance& data);
 
 // Nothing that other threads could see happens before `inst`, on any path to it: from here the
 // copies may still be started over, one after another.
 bool can_start_over(const emulator::Kernel& kernel, ptx::InstId inst);
-
-// %ctaid and %tid of the axis (0: x) are used only as %ctaid*%ntid + %tid, modulo 2^32.
-bool uses_rows_only(emulator::Kernel& kernel, unsigned axis);
 
 } // namespace ptxasw::reuse

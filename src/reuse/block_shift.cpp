@@ -12,16 +12,17 @@ using sym::Bits;
 using sym::Kind;
 using sym::Term;
 
-BlockShift::BlockShift(emulator::Kernel& kernel, const BlockPlan& plan)
-    : k_(kernel), c_(*kernel.context), plan_(plan),
+BlockShift::BlockShift(emulator::Kernel& kernel, const std::array<Axis, 3>& axes,
+                       const analysis::Variance& variance)
+    : k_(kernel), c_(*kernel.context), variance_(variance),
       calls_(std::ranges::any_of(kernel.body.insts, [](const ptx::Inst& inst) {
         return ptx::group(inst.op) == ptx::Group::call;
       })) {
   for (unsigned axis = 0; axis < 3; ++axis) {
-    if (plan.axes[axis].factor == 1) continue;
+    if (axes[axis].factor == 1) continue;
     Position& position = axes_[axis];
     const Term block = kernel.trace.special(ptx::along(ptx::Special::ctaid_x, axis));
-    if (!plan.axes[axis].rows) {
+    if (!axes[axis].rows) {
       position.variable = block;
       continue;
     }
@@ -47,7 +48,7 @@ BlockShift::BlockShift(emulator::Kernel& kernel, const BlockPlan& plan)
 
 bool BlockShift::varies_freely(Term atom) const {
   const sym::Atom& info = c_.atom_info(atom);
-  const auto& varying = plan_.variance.registers;
+  const auto& varying = variance_.registers;
   switch (static_cast<AtomKind>(info.kind)) {
   case AtomKind::special:
   case AtomKind::parameter:
@@ -69,7 +70,7 @@ bool BlockShift::varies_freely(Term atom) const {
 // In a region each copy makes trips of its own.
 bool BlockShift::trips_part(std::uint32_t loop) const {
   const analysis::BlockId header = k_.loops.loops[loop].header;
-  return plan_.variance.is_apart(k_.body, k_.body.insts[k_.cfg.blocks[header].first]);
+  return variance_.is_apart(k_.body, k_.body.insts[k_.cfg.blocks[header].first]);
 }
 
 std::optional<Term> BlockShift::moved(Term t, const std::array<std::int64_t, 3>& by) {
@@ -89,11 +90,6 @@ std::optional<Term> BlockShift::moved(Term t, const std::array<std::int64_t, 3>&
     map.emplace(p.variable.id, c_.add(p.variable, c_.constant(32, bits)));
   }
   return map.empty() ? t : c_.substitute(t, map);
-}
-
-std::optional<Term> BlockShift::in_copy(Term t, unsigned copy) {
-  const auto& offsets = plan_.copies[copy];
-  return moved(t, {offsets[0], offsets[1], offsets[2]});
 }
 
 } // namespace ptxasw::reuse

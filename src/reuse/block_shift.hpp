@@ -3,21 +3,28 @@
 
 #include "analysis/variance.hpp"
 #include "emulator/emulate.hpp"
-#include "reuse/block.hpp"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 
 namespace ptxasw::reuse {
 
+// How an axis is cut into copies.
+struct Axis {
+  unsigned factor = 1; // copies along this axis
+  bool rows = false;   // cut by rows, not by blocks
+};
+
 class BlockShift {
 public:
-  BlockShift(emulator::Kernel& kernel, const BlockPlan& plan);
+  // `variance`: what differs between the copies; it must outlive the shift.
+  BlockShift(emulator::Kernel& kernel, const std::array<Axis, 3>& axes,
+             const analysis::Variance& variance);
 
   // t, which is about copy 0, for the copy that lies `by` further along the axes; nothing if t
   // depends on a value that the copies hold independently (loaded values, unknown results).
   std::optional<sym::Term> moved(sym::Term t, const std::array<std::int64_t, 3>& by);
-  std::optional<sym::Term> in_copy(sym::Term t, unsigned copy);
   // The atom that stands for %ctaid*%ntid + %tid along an axis cut by rows; else invalid.
   [[nodiscard]] sym::Term row(unsigned axis) const {
     return axes_[axis].gone.valid() ? axes_[axis].variable : sym::Term{};
@@ -30,7 +37,7 @@ private:
 
   const emulator::Kernel& k_;
   sym::Context& c_;
-  const BlockPlan& plan_;
+  const analysis::Variance& variance_;
   bool calls_;
   struct Position {
     sym::Term variable;              // what grows by one from copy to copy

@@ -1,3 +1,4 @@
+// A register holds a value where it was defined with that term and has not been written since.
 #include "reuse/check_places.hpp"
 
 namespace ptxasw::reuse {

@@ -1,3 +1,4 @@
+// A match of addresses, then a register for each index that it assumes something of.
 #include "reuse/grounds.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The rules for remapped threads, and that the kernel does not know its block.
 #include "reuse/reshape.hpp"
 
 #include "reuse/remap_rules.hpp"

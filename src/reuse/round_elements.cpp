@@ -1,3 +1,4 @@
+// Addresses of all accesses of the rounds are taken apart into a base, the thread and the width.
 #include "reuse/round_elements.hpp"
 
 #include "reuse/trip_shift.hpp"

@@ -1,3 +1,4 @@
+// Follows the code behind the stretch to all places that it can reach.
 #include "reuse/rounds_behind.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A fixpoint over registers; then each access is looked at once more for what it must not do.
 #include "reuse/shared_symbols.hpp"
 
 #include "reuse/block_rules.hpp"

@@ -1,3 +1,4 @@
+// A search through all pairings, which ends after so many tries.
 #include "reuse/step_pairs.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The conditions of strided_elements.hpp in their order.
 #include "reuse/strided_elements.hpp"
 
 #include "reuse/round_elements.hpp"

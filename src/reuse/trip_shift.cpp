@@ -1,3 +1,4 @@
+// The trip counter of a loop is an atom; the trip before has one less.
 #include "reuse/trip_shift.hpp"
 
 #include <algorithm>

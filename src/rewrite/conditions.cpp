@@ -13,7 +13,7 @@ using analysis::BlockId;
 using reuse::Cover;
 using reuse::NoWrap;
 
-Condition Conditions::require(const Cover& cover, ptx::InstId inst, Code& code) {
+Condition Conditions::require(const Cover& cover, ptx::InstId inst, Text& code) {
   Setup& setup = setups_[stretch_of(inst)];
   Condition condition;
   if (cover.delta != 0) {
@@ -26,7 +26,7 @@ Condition Conditions::require(const Cover& cover, ptx::InstId inst, Code& code) 
   return condition;
 }
 
-std::string Conditions::all_of(std::span<const NoWrap> checks, ptx::InstId inst, Code& code,
+std::string Conditions::all_of(std::span<const NoWrap> checks, ptx::InstId inst, Text& code,
                                std::string base) {
   Setup& setup = setups_[stretch_of(inst)];
   for (const NoWrap& check : checks)
@@ -43,24 +43,24 @@ ptx::InstId Conditions::stretch_of(ptx::InstId inst) const {
 }
 
 // The mask for a shuffle at `inst`, read there or ahead of its loops.
-Conditions::Warp Conditions::warp_at(ptx::InstId inst, Code& code) {
+Conditions::Warp Conditions::warp_at(ptx::InstId inst, Text& code) {
   const BlockId here = k_.cfg.block_of[inst], ahead = ahead_of_loops(k_, here);
   if (ahead == here) return read_warp(code);
   const auto [place, missing] = ahead_.try_emplace(ahead);
   if (!missing) return place->second;
-  Code earlier;
+  Text earlier;
   place->second = read_warp(earlier);
   const ptx::Inst& last = k_.body.insts[k_.cfg.blocks[ahead].end - 1];
   const ptx::Range range = k_.body.module->statements[last.statement].range;
   const ptx::Group group = ptx::group(last.op);
   if (group == ptx::Group::branch || group == ptx::Group::exit)
-    edits_.push_back({{range.begin, range.begin}, earlier.take() + "\n\t"});
+    edits_.push_back({{range.begin, range.begin}, earlier.in_place() + "\n\t"});
   else
-    edits_.push_back({{range.end, range.end}, "\n\t" + earlier.take()});
+    edits_.push_back({{range.end, range.end}, std::move(earlier.all)});
   return place->second;
 }
 
-Conditions::Warp Conditions::read_warp(Code& code) {
+Conditions::Warp Conditions::read_warp(Text& code) {
   Warp warp{registers_.make("b32"), registers_.make("pred")};
   code.line("activemask.b32 \t{};", warp.mask);
   code.line("setp.eq.s32 \t{}, {}, -1;", warp.full, warp.mask);
@@ -68,7 +68,7 @@ Conditions::Warp Conditions::read_warp(Code& code) {
 }
 
 const std::string& Conditions::read_special(std::string& place, std::string_view special,
-                                            Code& code) {
+                                            Text& code) {
   if (place.empty()) {
     place = registers_.make("b32");
     code.line("mov.u32 \t{}, {};", place, special);
@@ -77,7 +77,7 @@ const std::string& Conditions::read_special(std::string& place, std::string_view
 }
 
 // lane + delta is in the complete warp and, if it may not be, %tid.x + delta in the row.
-std::string Conditions::in_range(Setup& s, const Cover& cover, Code& code) {
+std::string Conditions::in_range(Setup& s, const Cover& cover, Text& code) {
   const auto [place, missing] = s.in_range.try_emplace({cover.delta, cover.row_check});
   if (!missing) return place->second;
   const std::string& lane = read_special(s.lane, "%laneid", code);
@@ -92,7 +92,7 @@ std::string Conditions::in_range(Setup& s, const Cover& cover, Code& code) {
   return place->second;
 }
 
-std::string Conditions::in_row(Setup& s, int delta, const std::string& base, Code& code) {
+std::string Conditions::in_row(Setup& s, int delta, const std::string& base, Text& code) {
   const std::string& tid = read_special(s.tid, "%tid.x", code);
   const std::string ok = registers_.make("pred");
   if (delta < 0) {
@@ -108,7 +108,7 @@ std::string Conditions::in_row(Setup& s, int delta, const std::string& base, Cod
 
 // `base` (or nothing) and one index check. What does not depend on the base is computed once.
 std::string Conditions::checked(Setup& s, const NoWrap& check, const std::string& base,
-                                Code& code) {
+                                Text& code) {
   const CheckKey key{check.index,         check.defined,        check.unit,
                      check.unit_defined,  check.fact.is_signed, check.fact.units,
                      check.fact.constants};
@@ -129,7 +129,7 @@ std::string Conditions::checked(Setup& s, const NoWrap& check, const std::string
 }
 
 // `base` (or nothing) and: the load's generic address is one of global memory.
-std::string Conditions::in_global(ptx::InstId inst, const std::string& base, Code& code) {
+std::string Conditions::in_global(ptx::InstId inst, const std::string& base, Text& code) {
   const ptx::Address& from = k_.body.addr(k_.body.insts[inst])[0];
   std::string address = names_.name(from.base.id);
   if (from.offset != 0) {
@@ -157,7 +157,7 @@ std::int64_t Conditions::bias(const reuse::IndexFact& fact) {
   return fact.constants.lowest - (fact.is_signed ? std::int64_t{INT32_MIN} : 0);
 }
 
-std::string Conditions::offset_of(const NoWrap& check, Code& code) {
+std::string Conditions::offset_of(const NoWrap& check, Text& code) {
   const std::string offset = registers_.make("b32");
   code.line("add.s32 \t{}, {}, {};", offset, names_.name(check.index),
             static_cast<std::int32_t>(bias(check.fact)));
@@ -165,7 +165,7 @@ std::string Conditions::offset_of(const NoWrap& check, Code& code) {
 }
 
 // With multiples of a register: the same in 64 bits, for the fewest and for the most of them.
-std::string Conditions::fits(const NoWrap& check, Code& code) {
+std::string Conditions::fits(const NoWrap& check, Text& code) {
   const std::string_view type = check.fact.is_signed ? "s32" : "u32";
   const std::string index = registers_.make("b64");
   code.line("cvt.{}.{} \t{}, {};", check.fact.is_signed ? "s64" : "u64", type, index,

@@ -7,12 +7,9 @@
 #include "reuse/lane.hpp"
 #include "rewrite/meant.hpp"
 #include "rewrite/names.hpp"
-
-#include <fmt/format.h>
+#include "rewrite/text.hpp"
 
 #include <cstdint>
-
-#include <iterator>
 #include <map>
 #include <span>
 #include <string>
@@ -21,19 +18,6 @@
 #include <vector>
 
 namespace ptxasw::rewrite {
-
-// Lines of PTX under construction, each but the first led by a tab.
-class Code {
-public:
-  template <class... Args> void line(fmt::format_string<Args...> format, Args&&... args) {
-    if (!text_.empty()) text_ += "\n\t";
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-  }
-  [[nodiscard]] std::string take() { return std::move(text_); }
-
-private:
-  std::string text_;
-};
 
 // What the lane must know before it may use a shuffled value. `ok` empty: nothing.
 struct Condition {
@@ -47,9 +31,9 @@ public:
       : k_(kernel), names_(names), registers_(registers) {}
 
   // Emits what `cover` needs at `inst` and is not yet there in its stretch of straight-line code.
-  Condition require(const reuse::Cover& cover, ptx::InstId inst, Code& code);
+  Condition require(const reuse::Cover& cover, ptx::InstId inst, Text& code);
   // The same of index checks alone: the predicate, or nothing where there are none.
-  std::string all_of(std::span<const reuse::NoWrap> checks, ptx::InstId inst, Code& code,
+  std::string all_of(std::span<const reuse::NoWrap> checks, ptx::InstId inst, Text& code,
                      std::string base = {});
   // Forgets what was computed: the code just emitted may have split the warp.
   void forget() { setups_.clear(); }
@@ -72,18 +56,18 @@ private:
   };
 
   [[nodiscard]] ptx::InstId stretch_of(ptx::InstId inst) const;
-  Warp warp_at(ptx::InstId inst, Code& code);
-  Warp read_warp(Code& code);
-  std::string in_range(Setup& setup, const reuse::Cover& cover, Code& code);
-  std::string in_row(Setup& setup, int delta, const std::string& base, Code& code);
+  Warp warp_at(ptx::InstId inst, Text& code);
+  Warp read_warp(Text& code);
+  std::string in_range(Setup& setup, const reuse::Cover& cover, Text& code);
+  std::string in_row(Setup& setup, int delta, const std::string& base, Text& code);
   std::string checked(Setup& setup, const reuse::NoWrap& check, const std::string& base,
-                      Code& code);
-  std::string in_global(ptx::InstId inst, const std::string& base, Code& code);
+                      Text& code);
+  std::string in_global(ptx::InstId inst, const std::string& base, Text& code);
   static std::int64_t slack(const reuse::IndexFact& fact);
   static std::int64_t bias(const reuse::IndexFact& fact);
-  std::string offset_of(const reuse::NoWrap& check, Code& code);
-  std::string fits(const reuse::NoWrap& check, Code& code);
-  const std::string& read_special(std::string& place, std::string_view special, Code& code);
+  std::string offset_of(const reuse::NoWrap& check, Text& code);
+  std::string fits(const reuse::NoWrap& check, Text& code);
+  const std::string& read_special(std::string& place, std::string_view special, Text& code);
 
   const emulator::Kernel& k_;
   const Names& names_;

@@ -1,3 +1,4 @@
+// A pinned sum is an fma, or a sum that says how it rounds, in place of the instruction.
 #include "rewrite/contraction.hpp"
 
 #include "rewrite/float_freedom.hpp"

@@ -1,3 +1,4 @@
+// The line of a sum tells its machine instruction; numbers of values tell which factors that took.
 #include "rewrite/contraction_recovery.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reaching definitions lead from each sum back to products.
 #include "rewrite/contraction_sites.hpp"
 
 #include "analysis/liveness.hpp"

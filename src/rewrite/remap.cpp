@@ -19,10 +19,10 @@ using reuse::RemapPlan;
 namespace {
 
 // A machine that leaves code behind; values are registers or numbers.
-class Emitter {
+class WritingMachine {
 public:
   using Value = std::string;
-  Emitter(Registers& registers, Text& text) : registers_(registers), text_(text) {}
+  WritingMachine(Registers& registers, Text& text) : registers_(registers), text_(text) {}
 
   static Value number(unsigned n) { return std::to_string(n); }
   Value add(const Value& a, const Value& b) { return binary("add.u32", a, b); }
@@ -53,7 +53,7 @@ class Remapper {
 public:
   Remapper(const emulator::Kernel& kernel, const RemapPlan& plan)
       : k_(kernel), module_(*kernel.body.module), plan_(plan), registers_(module_, "%ptxasw_place"),
-        emitter_(registers_, text_), as_launched_(label_prefix(module_) + "as_launched") {}
+        machine_(registers_, text_), as_launched_(label_prefix(module_) + "as_launched") {}
 
   std::vector<ptx::Edit> run() {
     text_.line("// ptxasw: whose work this thread does");
@@ -77,11 +77,11 @@ private:
     const Remap& remap = plan_.remap;
     const std::string x = become("%ctaid.x"), y = become("%ctaid.y"), nx = read("%nctaid.x");
     Band<std::string> band{"0", read("%nctaid.y")};
-    if (remap.kind == RemapKind::tile) band = band_of(emitter_, y, band.rows, remap.height);
+    if (remap.kind == RemapKind::tile) band = band_of(machine_, y, band.rows, remap.height);
     stay_if_product_wraps(nx, band.rows);
-    const std::string n = emitter_.add(emitter_.mul(emitter_.sub(y, band.first), nx), x);
+    const std::string n = machine_.add(machine_.mul(machine_.sub(y, band.first), nx), x);
     const unsigned width = remap.kind == RemapKind::swap ? 1 : remap.width;
-    const auto place = walk(emitter_, n, nx, band.rows, width, remap.kind == RemapKind::zigzag);
+    const auto place = walk(machine_, n, nx, band.rows, width, remap.kind == RemapKind::zigzag);
     text_.line("mov.u32 \t{}, {};", x, place.x);
     text_.line("add.u32 \t{}, {}, {};", y, place.y, band.first);
     text_.label(as_launched_);
@@ -94,18 +94,18 @@ private:
     const std::string thread = become("%tid.x"), block = read("%ctaid.x"),
                       threads = read("%ntid.x"), blocks = read("%nctaid.x");
     stay_if_product_wraps(blocks, threads);
-    std::string end = emitter_.mul(blocks, threads);
-    const std::string e = emitter_.add(emitter_.mul(block, threads), thread);
+    std::string end = machine_.mul(blocks, threads);
+    const std::string e = machine_.add(machine_.mul(block, threads), thread);
     const std::string width = materialize(k_, plan_.linear.width, registers_, text_);
     stay_if("setp.eq.u32", width, "0");
     if (plan_.linear.end.valid())
-      end = emitter_.min(end, materialize(k_, plan_.linear.end, registers_, text_));
-    const std::string rows = emitter_.div(end, width);
-    stay_if("setp.ge.u32", e, emitter_.mul(rows, width));
-    const auto place = walk(emitter_, e, width, rows, plan_.remap.width,
+      end = machine_.min(end, materialize(k_, plan_.linear.end, registers_, text_));
+    const std::string rows = machine_.div(end, width);
+    stay_if("setp.ge.u32", e, machine_.mul(rows, width));
+    const auto place = walk(machine_, e, width, rows, plan_.remap.width,
                             plan_.remap.kind == RemapKind::linear_zigzag);
-    const std::string moved = emitter_.add(emitter_.mul(place.y, width), place.x);
-    text_.line("add.u32 \t{0}, {0}, {1};", thread, emitter_.sub(moved, e));
+    const std::string moved = machine_.add(machine_.mul(place.y, width), place.x);
+    text_.line("add.u32 \t{0}, {0}, {1};", thread, machine_.sub(moved, e));
     text_.label(as_launched_);
   }
 
@@ -119,7 +119,7 @@ private:
                       blocks = read(along("nctaid"));
     if (plan_.lane_stride.valid())
       stay_if("setp.lt.u64", materialize(k_, plan_.lane_stride, registers_, text_), "32");
-    const auto place = swap_axes(emitter_, at, threads, rows, blocks, plan_.remap.width);
+    const auto place = swap_axes(machine_, at, threads, rows, blocks, plan_.remap.width);
     text_.line("mov.u32 \t{}, {};", at.x, place.x);
     text_.line("mov.u32 \t{}, {};", at.row, place.row);
     text_.line("mov.u32 \t{}, {};", at.block, place.block);
@@ -156,7 +156,7 @@ private:
   const RemapPlan& plan_;
   Registers registers_;
   Text text_;
-  Emitter emitter_;
+  WritingMachine machine_;
   std::string as_launched_; // label
   StandIns instead_;
   std::vector<ptx::Edit> edits_;

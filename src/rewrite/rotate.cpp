@@ -114,7 +114,7 @@ private:
 
   void rotate(const RotatedLoop& loop) {
     const std::string label = fmt::format("{}{}", prefix_, labels_++);
-    Code first; // ahead of the loop
+    Text first; // ahead of the loop
     first.line("// ptxasw: what the first trip loads");
     renamed_.clear();
     const std::string test = test_of(loop, label);
@@ -130,7 +130,7 @@ private:
     hand_on(loop);
     const std::uint32_t entry = entry_of(loop);
     const std::string several = trips(loop, label);
-    edits_.push_back({{entry, entry}, "\n\t" + first.take() + "\n" + label + ":" + test + several});
+    edits_.push_back({{entry, entry}, first.all + "\n" + label + ":" + test + several});
     if (!several.empty()) changes_[back_of(loop)].behind = fmt::format("\n{}_done:", label);
     changes_[back_of(loop)].instead = redirected(back_of(loop), label);
     if (apart_) changes_[back_of(loop)].behind = original(loop, label);
@@ -147,9 +147,9 @@ private:
         all.push_back(check);
       }
     if (all.empty() || !is_plain_text(loop)) return {};
-    Code code;
+    Text code;
     code.line("@!{} bra \t{}_original;", conditions_.all_of(all, top, code), label);
-    return "\n\t" + code.take();
+    return std::move(code.all);
   }
 
   // --- Several trips ---------------------------------------------------------------------------
@@ -166,7 +166,7 @@ private:
       return all;
     });
     if (!known) return {};
-    Code ahead;
+    Text ahead;
     const Inst& back = body_.insts[back_of(loop)];
     const std::string_view join = back.guard_negated ? "or" : "and";
     std::string all;
@@ -180,7 +180,7 @@ private:
       ahead.line("{}.pred \t{}, {}, {};", join, all, before, renamed_[back.guard]);
     }
     ahead.line("@{}{} bra \t{}_last;", back.guard_negated ? "" : "!", all, label);
-    std::string text = fmt::format("\n\t// ptxasw: {} trips\n\t{}", loop.trips, ahead.take());
+    std::string text = fmt::format("\n\t// ptxasw: {} trips{}", loop.trips, ahead.all);
     for (unsigned trip = 0; trip < loop.trips; ++trip)
       text += trip_of(loop);
     return text +
@@ -247,7 +247,7 @@ private:
            names_.text({target.end, statement.range.end});
   }
 
-  void carry(const Carried& carried, Code& first) {
+  void carry(const Carried& carried, Text& first) {
     const InstId here = inst_of(carried.event);
     const auto into = results(carried.event);
     std::vector<std::string> values;
@@ -255,14 +255,14 @@ private:
       values.push_back(registers_.make(fmt::format("b{}", width(reg.id))));
     first.line("{}", load_into(here, values, true));
 
-    Code code;
+    Text code;
     code.line("// ptxasw: what line {} had in the trip before",
               ptx::line_of(body_, body_.insts[inst_of(carried.source)]));
     const std::string ok = apart_ ? "" : conditions_.all_of(carried.checks, here, code);
     if (!ok.empty()) code.line("@!{} {}", ok, load_into(here, values, false));
     for (std::size_t n = 0; n < into.size(); ++n)
       code.line("mov.b{} \t{}, {};", width(into[n].id), names_.name(into[n].id), values[n]);
-    changes_[here].instead = code.take();
+    changes_[here].instead = code.in_place();
 
     values_[carried.event] = std::move(values);
   }
@@ -274,7 +274,7 @@ private:
     std::vector<const Carried*> left;
     for (const Carried& carried : loop.loads)
       left.push_back(&carried);
-    Code code;
+    Text code;
     while (!left.empty()) {
       const auto is_read = [&](const Carried* one) {
         return std::ranges::any_of(left, [&](const Carried* other) {
@@ -289,7 +289,7 @@ private:
         code.line("mov.b{} \t{}, {};", width(from[n].id), values_[(*next)->event][n], sources[n]);
       left.erase(next);
     }
-    changes_[back_of(loop)].ahead = code.take();
+    changes_[back_of(loop)].ahead = code.in_place();
   }
 
   // The registers that hold the source's values when the trip ends.
@@ -316,7 +316,7 @@ private:
   // The instruction on copies of the registers that it writes. Copies stand in the order of the
   // originals, and with each stands whatever it takes of the trip; so what it reads is what was
   // copied last, or what the loop is entered with.
-  void copy(InstId inst, Code& first) {
+  void copy(InstId inst, Text& first) {
     const ptx::Statement& statement = statement_of(inst);
     const ptx::Range results = module_.operands_of(module_.instructions[statement.index])[0].range;
     std::map<RegId, std::string> written;

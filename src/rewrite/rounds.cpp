@@ -155,11 +155,7 @@ private:
     text_.label(prefix_ + "again");
     text_.line("setp.eq.u32 \t{}, {}, {};", now, width(), r_.first_width());
     text_.line("@{} bra.uni \t{}fast;", now, prefix_);
-    in_memory_ = true;
-    here_ = prefix_ + "wider_";
-    next_ = prefix_ + "again";
-    copy_stretch();
-    in_memory_ = false;
+    copy_as_it_was(prefix_ + "wider_", prefix_ + "again");
     text_.line("bra.uni \t{}done;", prefix_);
     text_.label(prefix_ + "fast");
   }
@@ -236,15 +232,22 @@ private:
     constexpr unsigned wider = 5; // 32 to 512: blocks have 1024 threads at most
     text_.label(prefix_ + "wide");
     store(true);
-    in_memory_ = true;
     for (unsigned n = 0; n < wider; ++n) {
-      here_ = fmt::format("{}wide_{}_", prefix_, n);
-      next_ = n + 1 < wider ? fmt::format("{}wide_{}_top", prefix_, n + 1) : prefix_ + "slow";
-      text_.label(here_ + "top");
+      const std::string here = fmt::format("{}wide_{}_", prefix_, n);
+      text_.label(here + "top");
       width_ = 32U << n;
-      copy_stretch();
+      copy_as_it_was(here, n + 1 < wider ? fmt::format("{}wide_{}_top", prefix_, n + 1)
+                                         : prefix_ + "slow");
       text_.line("bra \t{}done;", prefix_);
     }
+  }
+
+  // In memory. Its labels begin with `here`; the next trip is at `next`.
+  void copy_as_it_was(std::string here, std::string next) {
+    here_ = std::move(here);
+    next_ = std::move(next);
+    in_memory_ = true;
+    copy_stretch();
     in_memory_ = false;
   }
 

@@ -20,9 +20,9 @@ using reuse::Load;
 
 namespace {
 
-class Emitter {
+class ShuffleWriter {
 public:
-  Emitter(const emulator::Kernel& kernel, reuse::LanePlan& plan, Emit emit)
+  ShuffleWriter(const emulator::Kernel& kernel, reuse::LanePlan& plan, Emit emit)
       : k_(kernel), body_(kernel.body), plan_(plan), emit_(emit), registers_(*kernel.body.module),
         names_(kernel.body), conditions_(kernel, names_, registers_) {}
 
@@ -95,7 +95,7 @@ private:
     const InstId id = inst_of(load.event);
     const Inst& inst = body_.insts[id];
     const std::uint32_t source_line = ptx::line_of(body_, body_.insts[inst_of(cover.source)]);
-    Code code;
+    Text code;
     if (cover.delta == 0) {
       code.line("// ptxasw: the value of line {}", source_line);
     } else {
@@ -117,7 +117,7 @@ private:
     } else {
       finish(inst, detour ? results : std::vector<std::string>{}, condition.ok, code);
     }
-    return code.take();
+    return code.in_place();
   }
 
   // A destination that the original load still needs (its address), that a guard must leave alone,
@@ -135,7 +135,7 @@ private:
 
   // The corner case, and the detour's last step.
   void finish(const Inst& inst, const std::vector<std::string>& results, const std::string& ok,
-              Code& code) {
+              Text& code) {
     const auto [take, corner] = guards(inst, ok, code);
     const bool has_corner = !ok.empty() && emit_ != Emit::no_corner && emit_ != Emit::no_load;
     if (has_corner && emit_ == Emit::uniform_branch && inst.guard == ptx::none) {
@@ -156,7 +156,7 @@ private:
 
   // --check: the original load stays; a difference stops the kernel.
   void compare(const Inst& inst, const std::vector<std::string>& results, const std::string& ok,
-               Code& code) {
+               Text& code) {
     std::string take = guards(inst, ok, code).first;
     if (!take.empty()) take = take.substr(1, take.size() - 2); // "@!p " -> "!p"
     code.line("{}", names_.text(body_.module->statements[inst.statement].range));
@@ -170,7 +170,7 @@ private:
   }
 
   // Predicate prefixes under which the shuffled value is taken and the load is done.
-  std::pair<std::string, std::string> guards(const Inst& inst, const std::string& ok, Code& code) {
+  std::pair<std::string, std::string> guards(const Inst& inst, const std::string& ok, Text& code) {
     if (inst.guard == ptx::none) {
       if (ok.empty()) return {};
       return {fmt::format("@{} ", ok), fmt::format("@!{} ", ok)};
@@ -198,7 +198,7 @@ private:
   // --- Moving values ---------------------------------------------------------------------------
 
   void obtain(const std::string& to, const std::string& from, unsigned bits, int delta,
-              const std::string& mask, Code& code) {
+              const std::string& mask, Text& code) {
     if (delta == 0 || emit_ == Emit::no_load) {
       code.line("mov.b{} \t{}, {};", bits, to, from);
     } else {
@@ -207,14 +207,14 @@ private:
   }
 
   static void shuffle_word(const std::string& to, const std::string& from, int delta,
-                           const std::string& mask, Code& code) {
+                           const std::string& mask, Text& code) {
     code.line("shfl.sync.{}.b32 \t{}, {}, {}, {}, {};", delta > 0 ? "down" : "up", to, from,
               std::abs(delta), delta > 0 ? 31 : 0, mask);
   }
 
   // shfl moves 32 bits: wider values go in halves, narrower ones in a pair.
   void shuffle_value(const std::string& to, const std::string& from, unsigned bits, int delta,
-                     const std::string& mask, Code& code) {
+                     const std::string& mask, Text& code) {
     if (bits == 32) return shuffle_word(to, from, delta, mask, code);
     const std::string low = temporary(32), moved_low = temporary(32);
     if (bits == 16) {
@@ -247,7 +247,7 @@ private:
 std::vector<ptx::Edit> shuffle(const emulator::Kernel& kernel, reuse::LanePlan& plan, Emit emit) {
   const auto is_covered = [](const reuse::Load& load) { return load.cover.has_value(); };
   if (std::ranges::none_of(plan.loads, is_covered)) return {}; // no names are needed
-  return Emitter(kernel, plan, emit).run();
+  return ShuffleWriter(kernel, plan, emit).run();
 }
 
 } // namespace ptxasw::rewrite

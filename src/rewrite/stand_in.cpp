@@ -1,3 +1,4 @@
+// Operands that name the register are replaced, one edit each.
 #include "rewrite/stand_in.hpp"
 
 #include <cstdint>

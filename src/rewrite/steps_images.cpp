@@ -219,8 +219,7 @@ bool StepWriter::by_lanes(int row) const {
 
 // Threads at the ends of a row get some value, for a place that is not right.
 void StepWriter::from_lane(unsigned n, int column, int row, const std::string& into) {
-  const int wide = static_cast<int>(at_.columns());
-  const int own = (column % wide + wide) % wide, far = (column - own) / wide;
+  const auto [far, own] = at_.owner_of(column);
   const std::string& value =
       read_[n][static_cast<unsigned>(row) * at_.columns() + static_cast<unsigned>(own)];
   const auto pass = [&](const std::string& to, const std::string& from) {

@@ -126,9 +126,15 @@ Margin StepLayout::pad(unsigned axis) const {
   return {far, far};
 }
 
+StepLayout::Owner StepLayout::owner_of(int column) const {
+  const int wide = static_cast<int>(columns());
+  const int own = (column % wide + wide) % wide;
+  return {(column - own) / wide, own};
+}
+
 int StepLayout::in_tile(int column, int row) const {
-  const int wide = static_cast<int>(columns()), from = static_cast<int>(pitch);
-  const int plane = (column % wide + wide) % wide, thread = (column - plane) / wide;
+  const int from = static_cast<int>(pitch);
+  const auto [thread, plane] = owner_of(column);
   const bool behind = compact && row >= static_cast<int>(read_rows_.before);
   const int at = behind ? row - static_cast<int>(rows() - strip_rows()) : row;
   return plane * from * static_cast<int>(tile_rows()) + at * from + thread;

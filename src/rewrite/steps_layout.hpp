@@ -50,6 +50,12 @@ public:
   [[nodiscard]] unsigned height() const { return has_strips() ? shape_.strips * rows() : 1; }
   [[nodiscard]] unsigned block() const { return across() * (has_strips() ? shape_.strips : 1); }
   [[nodiscard]] unsigned centre(unsigned axis) const;
+  // Whose place a column of the region is, in threads beside the one that it is counted from, and
+  // which of that thread's columns.
+  struct Owner {
+    int thread = 0, column = 0;
+  };
+  [[nodiscard]] Owner owner_of(int column) const;
   // Where a place lies in a tile, in places behind a thread's first one. Each column of the threads
   // has a plane of its own: the lanes of a warp access neighbouring words.
   [[nodiscard]] int in_tile(int column, int row) const;

@@ -1,4 +1,4 @@
-// See steps_writer.hpp: regions with a rim, where some places are not stored to.
+// Regions with a rim, where some places are not stored to (StepWriter).
 #include "rewrite/steps_writer.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// dlopen, then one dlsym for each function of the header that was read at build time.
 #include "symbolic/z3_load.hpp"
 
 #include <dlfcn.h>

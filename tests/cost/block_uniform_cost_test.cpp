@@ -43,11 +43,13 @@ TEST(BlockUniformCost, BlocksThatWaitTogether) {
   const CoarsenBaseline original{
       .work = {78, 34, 219, 5.2, 17, 4096},
       .memory_bytes = 128,
-      .usage = KernelUsage{.registers = 10, .path = 42, .stores = 1, .latency = 696}};
-  CoarsenCandidate four{.how = {.factors = {4, 1, 1}},
-                        .work = {78, 34, 126.8, 4.8, 4.25, 16384},
-                        .usage =
-                            KernelUsage{.registers = 24, .path = 113, .stores = 4, .latency = 989}};
+      .usage = Usage{.registers = 10,
+                     .path = StraightPath{.instructions = 42, .stores = 1, .latency = 696}}};
+  CoarsenCandidate four{
+      .how = {.factors = {4, 1, 1}},
+      .work = {78, 34, 126.8, 4.8, 4.25, 16384},
+      .usage = Usage{.registers = 24,
+                     .path = StraightPath{.instructions = 113, .stores = 4, .latency = 989}}};
   const cost::LaunchShape launch{.blocks = 65536, .threads = 256};
   EXPECT_NEAR(cost::launch_gain(hopper(), original, four, launch), 1.70, 0.15);
   four.work.barriers = 17; // as if each waited for itself

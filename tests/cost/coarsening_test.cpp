@@ -19,8 +19,9 @@ const Profile& hopper() {
   return *find_profile("sm_90");
 }
 
-KernelUsage usage(unsigned registers, unsigned path, double latency, unsigned stores = 1) {
-  return {.registers = registers, .path = path, .stores = stores, .latency = latency};
+Usage usage(unsigned registers, unsigned path, double latency, unsigned stores = 1) {
+  return {.registers = registers,
+          .path = StraightPath{.instructions = path, .stores = stores, .latency = latency}};
 }
 
 CoarsenBaseline laplacian() {
@@ -86,10 +87,10 @@ TEST(Coarsening, MoreOfAnythingIsWorse) {
   worse.work.wavefronts += 1;
   EXPECT_LT(gain(worse), usual);
   worse = y4();
-  worse.usage->path += 40;
+  worse.usage->path->instructions += 40;
   EXPECT_LT(gain(worse), usual);
   worse = y4();
-  worse.usage->latency *= 2;
+  worse.usage->path->latency *= 2;
   EXPECT_LT(gain(worse), usual);
   worse = y4();
   worse.usage->registers = 40;
@@ -200,7 +201,7 @@ TEST(Coarsening, NoSmallLaunchMayLose) {
   way.how.least_threads = 0; // who divides the grid asks nothing
   EXPECT_THAT(verdict(careful), IsEmpty());
   way.how.least_threads = 1000;
-  kernel.usage->path = 200;
+  kernel.usage->path->instructions = 200;
   EXPECT_THAT(verdict(careful), IsEmpty());
   way.how.factors = {1, 8, 1};
   way.usage->stores = 8;
@@ -210,7 +211,7 @@ TEST(Coarsening, NoSmallLaunchMayLose) {
 // Loops between barriers are taken, and wait less: they need not save as much.
 TEST(Coarsening, NoSmallLaunchOfBlocksThatMeetMayLose) {
   CoarsenBaseline kernel = laplacian();
-  kernel.usage->path = 200;
+  kernel.usage->path->instructions = 200;
   kernel.work.repeats = 3;
   kernel.work.barriers = 4;
   kernel.work.shared = 4096;
@@ -309,7 +310,7 @@ TEST(Coarsening, LoopsWaitLess) {
   for (const double repeats : {1.0, 16.0}) {
     CoarsenBaseline original = laplacian();
     CoarsenCandidate busy = y4(), brief = y4();
-    brief.usage->latency -= 1;
+    brief.usage->path->latency -= 1;
     brief.work.wavefronts *= 1.05;
     original.work.repeats = busy.work.repeats = brief.work.repeats = repeats;
     const double loss =
@@ -318,7 +319,8 @@ TEST(Coarsening, LoopsWaitLess) {
     std::vector<CoarsenCandidate> candidates{busy, brief};
     choose_coarsening(bold(), original, candidates);
     ASSERT_TRUE(candidates[0].chosen);
-    EXPECT_EQ(candidates[0].usage->latency == brief.usage->latency, repeats > 1) << repeats;
+    EXPECT_EQ(candidates[0].usage->path->latency == brief.usage->path->latency, repeats > 1)
+        << repeats;
   }
 }
 
@@ -342,12 +344,12 @@ const Op done{.opcode = 0x94d};
 
 TEST(StraightPath, LoadsUnderWayAtOnceTakeOneLatency) {
   const Op load{.opcode = 0x981, .write = 0}, use{.wait = 1}, store{.opcode = 0x986};
-  const StraightPath together = straight_path(code({load, load, use, store, done}), 400);
+  const StraightPath together = straight_path(code({load, load, use, store, done}), 400).value();
   EXPECT_EQ(together.instructions, 5U);
   EXPECT_EQ(together.loads, 2U);
   EXPECT_EQ(together.stores, 1U);
   EXPECT_EQ(together.latency, 401 + 3);
-  EXPECT_EQ(straight_path(code({load, use, load, use, done}), 400).latency, 400 + 1 + 400 + 2);
+  EXPECT_EQ(straight_path(code({load, use, load, use, done}), 400)->latency, 400 + 1 + 400 + 2);
 }
 
 // A guarded branch two ahead, over a store or to one, and what fills the end of a function: a
@@ -359,7 +361,7 @@ TEST(StraightPath, GoesWhereMoreIsStored) {
     std::uint64_t low = 0x947 | distance;
     std::memcpy(bytes.data(), &low, sizeof low);
     std::memcpy(bytes.data() + bytes.size() - 16, &itself, sizeof itself);
-    return straight_path(bytes, 400);
+    return straight_path(bytes, 400).value();
   };
   const std::string over = code({branch, store, done, {}, done, branch}),
                     onto = code({branch, {}, done, store, done, branch});
@@ -370,10 +372,10 @@ TEST(StraightPath, GoesWhereMoreIsStored) {
 }
 
 TEST(StraightPath, GuardedExitsAreNotTaken) {
-  EXPECT_EQ(straight_path(code({{.opcode = 0x94d, .guard = 0}, {}, done, {}}), 400).instructions,
+  EXPECT_EQ(straight_path(code({{.opcode = 0x94d, .guard = 0}, {}, done, {}}), 400)->instructions,
             3U);
-  EXPECT_EQ(straight_path(code({{}, {}}), 400).instructions, 0U) << "no exit";
-  EXPECT_EQ(straight_path("too short", 400).instructions, 0U);
+  EXPECT_FALSE(straight_path(code({{}, {}}), 400)) << "no exit";
+  EXPECT_FALSE(straight_path("too short", 400));
 }
 
 } // namespace

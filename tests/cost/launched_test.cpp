@@ -13,11 +13,13 @@ double gain_of_gather(double gathered, unsigned threads, double waves) {
       .memory_bytes = 288,
       .stored_bytes = 128,
       .gathered_bytes = gathered,
-      .usage = KernelUsage{.registers = 12, .path = 22, .stores = 1, .latency = 1200}};
+      .usage = Usage{.registers = 12,
+                     .path = StraightPath{.instructions = 22, .stores = 1, .latency = 1200}}};
   const CoarsenCandidate four{
       .how = {.factors = {4, 1, 1}},
       .work = {.wavefronts = 20, .loads = 2, .instructions = 17},
-      .usage = KernelUsage{.registers = 20, .path = 66, .stores = 4, .latency = 1500}};
+      .usage = Usage{.registers = 20,
+                     .path = StraightPath{.instructions = 66, .stores = 4, .latency = 1500}}};
   return launched_gain(*find_profile("sm_90"), original, four, threads, waves);
 }
 

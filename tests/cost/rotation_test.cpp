@@ -36,18 +36,19 @@ TEST(RotationLimit, KeepsTheBlocksThatHaveToStay) {
   EXPECT_EQ(rotation_limit(40, std::nullopt), 64U);
 }
 
-KernelUsage usage(unsigned registers, double latency, unsigned stores = 1) {
-  return {.registers = registers, .path = 100, .stores = stores, .latency = latency};
+Usage usage(unsigned registers, double latency, unsigned stores = 1) {
+  return {.registers = registers,
+          .path = StraightPath{.instructions = 100, .stores = stores, .latency = latency}};
 }
 
-RotationWay chosen(const std::vector<RotationTrial>& trials, const KernelUsage& original) {
+RotationWay chosen(const std::vector<RotationTrial>& trials, const Usage& original) {
   return choose_rotation(*find_profile("sm_90"), original, trials);
 }
 
 // What ptxas 13.0 made of the star of radius 4 (bench/forms, f4nl), and how it ran on an H200: one
 // trip without a limit 1.02, with 64 registers 1.34, four trips 1.54.
 TEST(RotationWays, TheOneThatWaitsLeastForAValue) {
-  const KernelUsage original = usage(40, 1885);
+  const Usage original = usage(40, 1885);
   const RotationTrial as_it_is{{1, 0}, usage(40, 1913)}, limited{{1, 64}, usage(56, 825)},
       several{{4, 64}, usage(64, 2040, 4)};
   EXPECT_EQ(chosen({as_it_is, limited, several}, original), several.way);
@@ -58,19 +59,18 @@ TEST(RotationWays, TheOneThatWaitsLeastForAValue) {
 }
 
 TEST(RotationWays, NothingThatSpillsOrIsNotKnown) {
-  const KernelUsage original = usage(40, 1885);
+  const Usage original = usage(40, 1885);
   const RotationTrial as_it_is{{1, 0}, usage(40, 1913)};
-  for (unsigned KernelUsage::*what :
-       {&KernelUsage::stack, &KernelUsage::spill_stores, &KernelUsage::spill_loads}) {
+  for (unsigned Usage::*what : {&Usage::stack, &Usage::spill_stores, &Usage::spill_loads}) {
     RotationTrial spills{{1, 64}, usage(56, 825)};
     (*spills.usage).*what = 8;
     EXPECT_EQ(chosen({as_it_is, spills}, original), as_it_is.way);
-    KernelUsage spilled = original;
+    Usage spilled = original;
     spilled.*what = 8;
     EXPECT_EQ(chosen({as_it_is, spills}, spilled), spills.way) << "the original does so, too";
   }
   RotationTrial unread{{1, 64}, usage(56, 825)};
-  unread.usage->path = 0;
+  unread.usage->path.reset();
   EXPECT_EQ(chosen({as_it_is, unread}, original), as_it_is.way);
   EXPECT_EQ(chosen({as_it_is, {{1, 64}, {}}}, original), as_it_is.way);
   EXPECT_EQ(chosen({{{1, 0}, {}}, {{1, 64}, usage(56, 825)}}, original), (RotationWay{1, 64}));

@@ -50,12 +50,13 @@ protected:
 TEST_F(Decisions, AnotherWayIsTakenOnceTheFirstDoesNotFit) {
   CoarsenChoices& ways = job_->ways();
   ASSERT_GE(ways.candidates.size(), 3U);
-  ways.original.usage = {.registers = 20, .path = 60, .stores = 1, .latency = 900};
+  ways.original.usage = {.registers = 20,
+                         .path = StraightPath{.instructions = 60, .stores = 1, .latency = 900}};
   for (CoarsenCandidate& way : ways.candidates)
     way.usage = {.registers = 32,
-                 .path = 60 * way.how.copies(),
-                 .stores = way.how.copies(),
-                 .latency = 1000};
+                 .path = StraightPath{.instructions = 60 * way.how.copies(),
+                                      .stores = way.how.copies(),
+                                      .latency = 1000}};
   EXPECT_FALSE(choose_another(module_, *job_, {.registers = 40}, options_)) << "none was chosen";
   ways.candidates[0].chosen = true;
   const Coarsening first = ways.candidates[0].how;

@@ -168,7 +168,8 @@ TEST(BlockRules, DataPartsCopies) {
   const auto why = [](const std::string& body) {
     const Found f = find(body);
     EXPECT_EQ(f.plan.refused.text, "");
-    return reuse::why_data_parts_copies(f.emulated.kernel, f.plan.variance).text;
+    const analysis::Variance data = analysis::hangs_on_data(f.emulated.kernel.body);
+    return reuse::why_data_parts_copies(f.emulated.kernel, f.plan.variance, data).text;
   };
   const std::string store = "@%p1 ret;\nst.global.u32 [%rd5], %r3;\nret;";
   EXPECT_EQ(why("setp.ge.u32 %p1, %r4, %r2;\n" + store), "");
