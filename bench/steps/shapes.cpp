@@ -3,13 +3,13 @@
 //   step_shapes MODULE FOLDER < SHAPES
 //
 // A line of SHAPES: KERNEL T WIDTH STRIPS ROWS COLUMNS RESIDENT EDGES LANES LOOPED, as
-// in rewrite/steps.hpp. Writes FOLDER/NAME.ptx with one entry each, and to the standard output what
-// sweep.cu needs: NAME KERNEL T THREADS COVERS-X COVERS-Y. Shapes that cannot be made are named on
-// stderr.
+// in rewrite/steps/steps.hpp. Writes FOLDER/NAME.ptx with one entry each, and to the standard
+// output what sweep.cu needs: NAME KERNEL T THREADS COVERS-X COVERS-Y. Shapes that cannot be made
+// are named on stderr.
 #include "emulator/emulate.hpp"
 #include "ptx/parse.hpp"
 #include "reuse/step.hpp"
-#include "rewrite/steps.hpp"
+#include "rewrite/steps/steps.hpp"
 
 #include <fmt/format.h>
 

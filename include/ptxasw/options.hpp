@@ -21,14 +21,15 @@ enum class ShuffleMode : std::uint8_t {
   columns, // as automatic, and lanes that lie a run-time distance apart are taken to lie far apart
 };
 
-// Which values of a loop are carried to its next trip in registers (src/rewrite/ROTATION.md).
+// Which values of a loop are carried to its next trip in registers
+// (src/rewrite/rotate/ROTATION.md).
 enum class RotateMode : std::uint8_t {
   none,
   all,       // every load that the trip before has provably done
   automatic, // "auto": of those loops for which the cost model of the target says it will pay
 };
 
-// Which rounds of trees in shared memory are done in registers (src/rewrite/ROUNDS.md).
+// Which rounds of trees in shared memory are done in registers (src/rewrite/rounds/ROUNDS.md).
 enum class RoundsMode : std::uint8_t {
   none,
   all,       // every stretch that provably stays within a warp
@@ -60,7 +61,7 @@ enum class CoarsenGrid : std::uint8_t {
   launcher,
 };
 
-// Who does which work (src/rewrite/REMAP.md).
+// Who does which work (src/rewrite/remap/REMAP.md).
 enum class RemapKind : std::uint8_t {
   none,
   automatic,     // "auto": what the access classes of the kernel speak for, or nothing

@@ -1,16 +1,16 @@
 // Strides of every access along each axis of threads; accesses alike are counted together.
 #include "cost/accesses.hpp"
 
-#include "reuse/relaxed.hpp"
+#include "access/relaxed.hpp"
 
 #include <algorithm>
 #include <array>
 
 namespace ptxasw::cost {
 
+using access::Stride;
 using emulator::Event;
 using ptx::Special;
-using reuse::Stride;
 
 namespace {
 
@@ -54,7 +54,7 @@ std::vector<contract::Access> accesses_of(emulator::Kernel& kernel) {
   std::array<sym::Term, 3> axes;
   for (std::size_t axis = 0; axis < axes.size(); ++axis)
     axes.at(axis) = variable_of(kernel, axis);
-  reuse::Relaxed relaxed(*kernel.context, axes[0]);
+  access::Relaxed relaxed(*kernel.context, axes[0]);
   std::vector<contract::Access> all;
   for (const Event& event : kernel.trace.events) {
     if (!is_global(event)) continue;

@@ -18,7 +18,7 @@ constexpr std::uint32_t least_size = 1024, size_step = 8;
 
 class Places {
 public:
-  Places(const emulator::Kernel& kernel, const reuse::LinearIndex& index)
+  Places(const emulator::Kernel& kernel, const legality::LinearIndex& index)
       : context_(*kernel.context) {
     const sym::Term threads = kernel.trace.special(Special::ntid_x);
     if (threads.valid())
@@ -78,7 +78,7 @@ std::vector<const emulator::Event*> hottest(const emulator::Kernel& kernel) {
 } // namespace
 
 std::vector<LinearLoad> linear_loads(const emulator::Kernel& kernel,
-                                     const reuse::LinearIndex& index) {
+                                     const legality::LinearIndex& index) {
   std::vector<LinearLoad> loads;
   const Places places(kernel, index);
   if (!places.fit()) return loads;

@@ -6,14 +6,14 @@
 // computes the same.
 #pragma once
 
-#include "cost/cache_columns.hpp"
-#include "reuse/linear_index.hpp"
+#include "cost/columns.hpp"
+#include "legality/linear_index.hpp"
 
 namespace ptxasw::cost {
 
 // The loads of the innermost loop that has most of them. Empty when none is in a loop, or when
 // neighbours along x do not lie beside each other. `index` must not be a refused one.
 std::vector<LinearLoad> linear_loads(const emulator::Kernel& kernel,
-                                     const reuse::LinearIndex& index);
+                                     const legality::LinearIndex& index);
 
 } // namespace ptxasw::cost

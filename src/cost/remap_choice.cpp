@@ -1,10 +1,10 @@
 // Sectors are counted on strides without index wrap, as everywhere in this folder.
 #include "cost/remap_choice.hpp"
 
+#include "access/relaxed.hpp"
 #include "cost/access.hpp"
 #include "cost/linear_loads.hpp"
 #include "numbers/numbers.hpp"
-#include "reuse/relaxed.hpp"
 
 #include <fmt/format.h>
 
@@ -13,10 +13,10 @@
 
 namespace ptxasw::cost {
 
+using access::Stride;
 using emulator::Event;
 using emulator::EventKind;
 using ptx::Special;
-using reuse::Stride;
 using sym::Kind;
 using sym::Term;
 
@@ -50,7 +50,7 @@ Term row_variable(const emulator::Kernel& kernel) {
 RemapProposal propose_thread_swap(emulator::Kernel& kernel) {
   const Term x = kernel.trace.special(Special::tid_x), row = row_variable(kernel);
   if (!x.valid() || !row.valid()) return {};
-  reuse::Relaxed relaxed(*kernel.context, x);
+  access::Relaxed relaxed(*kernel.context, x);
   RemapProposal proposal;
   double before = 0;
   std::array<double, lane_choices.size()> after{};
@@ -60,7 +60,7 @@ RemapProposal propose_thread_swap(emulator::Kernel& kernel) {
     const Stride along_x = relaxed.stride(event.address),
                  along = relaxed.stride(event.address, row);
     if (along_x.kind == Stride::Kind::parametric && !proposal.lane_stride.valid() &&
-        reuse::known_on_entry(*kernel.context, along_x.term))
+        legality::known_on_entry(*kernel.context, along_x.term))
       proposal.lane_stride = along_x.term;
     before += sectors_along(along_x, bytes, warp_lanes);
     for (std::size_t n = 0; n < lane_choices.size(); ++n) {
@@ -80,7 +80,7 @@ RemapProposal propose_thread_swap(emulator::Kernel& kernel) {
 
 RemapProposal propose_linear_column(emulator::Kernel& kernel, const Profile& profile,
                                     unsigned threads) {
-  const reuse::LinearIndex linear = reuse::find_linear_index(kernel);
+  const legality::LinearIndex linear = legality::find_linear_index(kernel);
   if (!linear.refused.empty()) return {};
   const ColumnProposal columns = propose_columns(profile, linear_loads(kernel, linear), threads);
   if (columns.width == 0) return {.why = columns.reason, .against = columns.against};

@@ -2,15 +2,15 @@
 // lane.
 #pragma once
 
+#include "access/relaxed.hpp"
 #include "cost/profile.hpp"
 #include "emulator/emulate.hpp"
-#include "reuse/relaxed.hpp"
 
 namespace ptxasw::pipeline {
 
-inline cost::Pattern access_pattern(const emulator::Event& event, const reuse::Stride& lane,
-                                    const reuse::Stride& trip = {}) {
-  using Kind = reuse::Stride::Kind;
+inline cost::Pattern access_pattern(const emulator::Event& event, const access::Stride& lane,
+                                    const access::Stride& trip = {}) {
+  using Kind = access::Stride::Kind;
   cost::Pattern result{.bytes = event.element_bytes * event.elements};
   if (lane.kind == Kind::constant) {
     result.lane = cost::Lane::constant;

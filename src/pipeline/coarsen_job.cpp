@@ -1,18 +1,18 @@
-// The work of a way to coarsen is counted on its plan (rewrite/coarsen_cost.hpp); nothing is
+// The work of a way to coarsen is counted on its plan (rewrite/coarsen/cost.hpp); nothing is
 // emitted for it.
 #include "pipeline/coarsen_job.hpp"
 
+#include "access/relaxed.hpp"
 #include "cost/block_uniform_cost.hpp"
 #include "cost/coarsening.hpp"
 #include "cost/usage_estimate.hpp"
+#include "legality/block_rules.hpp"
+#include "legality/shared_symbols.hpp"
 #include "numbers/numbers.hpp"
 #include "pipeline/access_pattern.hpp"
 #include "reuse/block.hpp"
-#include "reuse/block_rules.hpp"
-#include "reuse/relaxed.hpp"
-#include "reuse/shared_symbols.hpp"
-#include "rewrite/coarsen.hpp"
-#include "rewrite/coarsen_cost.hpp"
+#include "rewrite/coarsen/coarsen.hpp"
+#include "rewrite/coarsen/cost.hpp"
 
 #include <fmt/format.h>
 
@@ -196,7 +196,7 @@ private:
   }
 
   Kernel& k_;
-  reuse::Relaxed relaxed_;
+  access::Relaxed relaxed_;
   std::vector<double> cycles_;
   bool has_columns_ = false;
   std::map<std::uint32_t, double> arrays_, stored_, gathered_; // by offset of the parameter
@@ -235,7 +235,7 @@ CoarsenWork per_copy(const rewrite::CopyWork& work, unsigned copies) {
 // Bytes of shared memory, with `copies` of what each has of its own.
 unsigned shared_bytes(const Kernel& kernel, const reuse::BlockPlan& plan, unsigned copies) {
   if (!plan.uniform) return 0;
-  return static_cast<unsigned>(reuse::SharedSymbols(kernel.body).bytes(plan.own, copies));
+  return static_cast<unsigned>(legality::SharedSymbols(kernel.body).bytes(plan.own, copies));
 }
 
 } // namespace
@@ -310,7 +310,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
         continue;
       }
       if (!plan.uniform)
-        if (Why why = reuse::why_data_parts_copies(kernel, plan.variance, data); !why.empty()) {
+        if (Why why = legality::why_data_parts_copies(kernel, plan.variance, data); !why.empty()) {
           choices.why = std::move(why);
           continue;
         }

@@ -3,7 +3,7 @@
 
 #include "machine/operations.hpp"
 #include "ptx/edited.hpp"
-#include "rewrite/contraction_recovery.hpp"
+#include "rewrite/contraction/recovery.hpp"
 
 #include <fmt/format.h>
 

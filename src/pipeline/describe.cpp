@@ -12,11 +12,11 @@
 
 namespace ptxasw::pipeline {
 
+using access::Stride;
 using emulator::Event;
 using emulator::EventKind;
 using emulator::Kernel;
 using reuse::Load;
-using reuse::Stride;
 
 namespace {
 
@@ -31,7 +31,7 @@ public:
         carried_.emplace(carried.event, &carried);
     Kernel& kernel = kernel_;
     KernelReport& report = report_;
-    reuse::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+    access::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
     auto load = plan.loads.begin();
     for (std::size_t e = 0; e < kernel.trace.events.size(); ++e) {
       const Event& event = kernel.trace.events[e];
@@ -120,9 +120,9 @@ private:
     access.outcome = Outcome::carried;
     access.source_ptx_line = line_of(kernel, kernel.trace.events[carried.source].inst);
     access.proof = sym::name(carried.proof);
-    for (const reuse::NoWrap& check : carried.checks)
+    for (const access::NoWrap& check : carried.checks)
       access.facts.push_back(fact(kernel, check.fact, FactKind::checked));
-    for (const reuse::IndexFact& promised : carried.promised)
+    for (const access::IndexFact& promised : carried.promised)
       access.facts.push_back(fact(kernel, promised, FactKind::promised));
   }
 
@@ -140,18 +140,18 @@ private:
                           fmt::format("%ntid.x = {}, a multiple of 32", block_[0])});
       }
     }
-    for (const reuse::NoWrap& check : cover.checks) {
+    for (const access::NoWrap& check : cover.checks) {
       result.push_back(fact(kernel, check.fact, FactKind::checked));
     }
     if (cover.space_check)
       result.push_back({FactKind::checked, "the generic address is in global memory"});
-    for (const reuse::IndexFact& promised : cover.promised) {
+    for (const access::IndexFact& promised : cover.promised) {
       result.push_back(fact(kernel, promised, FactKind::promised));
     }
     return result;
   }
 
-  static Fact fact(Kernel& kernel, const reuse::IndexFact& index, FactKind kind) {
+  static Fact fact(Kernel& kernel, const access::IndexFact& index, FactKind kind) {
     const sym::Context& c = *kernel.context;
     std::string sum = c.to_string(index.index), ranges;
     if (index.unit.valid()) {

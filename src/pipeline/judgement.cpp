@@ -3,9 +3,9 @@
 
 #include "machine/operations.hpp"
 #include "pipeline/contraction_search.hpp"
-#include "rewrite/contraction_recovery.hpp"
-#include "rewrite/contraction_sites.hpp"
-#include "rewrite/float_freedom.hpp"
+#include "rewrite/contraction/float_freedom.hpp"
+#include "rewrite/contraction/recovery.hpp"
+#include "rewrite/contraction/sites.hpp"
 
 #include <fmt/format.h>
 

@@ -16,10 +16,10 @@
 #include "pipeline/step_entries.hpp"
 #include "pipeline/step_shapes.hpp"
 #include "reuse/lane.hpp"
-#include "rewrite/float_freedom.hpp"
-#include "rewrite/remap.hpp"
-#include "rewrite/rounds.hpp"
-#include "rewrite/shuffle.hpp"
+#include "rewrite/contraction/float_freedom.hpp"
+#include "rewrite/remap/remap.hpp"
+#include "rewrite/rounds/rounds.hpp"
+#include "rewrite/shuffle/shuffle.hpp"
 
 #include <fmt/format.h>
 
@@ -563,7 +563,7 @@ struct KernelJob::Impl {
   }
 
   [[nodiscard]] static double store_cycles(Kernel& kernel, const cost::Profile& profile) {
-    reuse::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+    access::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
     double cycles = 0;
     for (const Event& event : kernel.trace.events) {
       if (event.kind != EventKind::store) continue;

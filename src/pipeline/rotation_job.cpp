@@ -1,10 +1,10 @@
 // What the loops of a kernel may save, counted in cycles of the load/store pipe.
 #include "pipeline/rotation_job.hpp"
 
+#include "access/pair.hpp"
 #include "pipeline/access_pattern.hpp"
-#include "reuse/access_pair.hpp"
 #include "rewrite/register_limit.hpp"
-#include "rewrite/rotate.hpp"
+#include "rewrite/rotate/rotate.hpp"
 
 #include <fmt/format.h>
 
@@ -26,13 +26,13 @@ namespace {
 // Cycles of the load/store pipe, by event. Loads of one address in a block that nothing can change
 // are counted once: ptxas does them once.
 std::vector<double> cycles_of(Kernel& kernel, const cost::Profile& profile) {
-  reuse::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+  access::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
   std::set<std::tuple<analysis::BlockId, sym::Term, unsigned>> known;
   std::vector<double> result;
   for (const Event& event : kernel.trace.events) {
     double& cycles = result.emplace_back(0);
     if (event.kind == EventKind::clobber) continue;
-    const auto bytes = static_cast<unsigned>(reuse::size_of(event));
+    const auto bytes = static_cast<unsigned>(access::size_of(event));
     if (event.read_only && !known.emplace(event.block, event.address, bytes).second) continue;
     cycles = cost::access_cycles(profile,
                                  candidate(access_pattern(event, relaxed.stride(event.address))));
@@ -52,7 +52,7 @@ cost::RotationWork work_of(const Kernel& kernel, const RotatedLoop& loop,
     if (std::ranges::find(loop.loads, e, &reuse::Carried::event) == loop.loads.end()) continue;
     saved += cycles;
     ++work.loads;
-    work.wide |= reuse::size_of(event) > 4;
+    work.wide |= access::size_of(event) > 4;
     for (const ptx::Arg& reg : kernel.body.dst(kernel.body.insts[event.inst]))
       work.registers += analysis::register_units(kernel.body.registers[reg.id].type);
   }
@@ -95,7 +95,7 @@ Reason why_no_rounds(const Kernel& kernel) {
 
 RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode mode,
                                 std::string_view architecture,
-                                const reuse::GroundsOptions& options) {
+                                const access::GroundsOptions& options) {
   if (mode == RotateMode::none) return {};
   RotationChoice choice{.plan = reuse::find_rotations(kernel, solver, options)};
   const cost::Profile* profile = cost::find_profile(architecture);

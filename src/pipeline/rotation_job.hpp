@@ -23,7 +23,7 @@ struct RotationChoice {
 
 RotationChoice choose_rotations(emulator::Kernel& kernel, sym::Solver& solver, RotateMode mode,
                                 std::string_view architecture,
-                                const reuse::GroundsOptions& options);
+                                const access::GroundsOptions& options);
 
 // The edits that rotate the loops of the plan in this way; what cannot be done leaves the plan.
 std::vector<ptx::Edit> rotated(const emulator::Kernel& kernel, reuse::RotationPlan& plan,

@@ -6,8 +6,8 @@
 #include "pipeline/contraction_search.hpp"
 #include "pipeline/judgement.hpp"
 #include "pipeline/step_shapes.hpp"
-#include "rewrite/float_freedom.hpp"
-#include "rewrite/steps.hpp"
+#include "rewrite/contraction/float_freedom.hpp"
+#include "rewrite/steps/steps.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -10,7 +10,7 @@
 #include "ptxasw/assembler.hpp"
 #include "ptxasw/report.hpp"
 #include "reuse/step.hpp"
-#include "rewrite/steps.hpp"
+#include "rewrite/steps/steps.hpp"
 
 #include <optional>
 #include <vector>

@@ -15,8 +15,8 @@
 #include "reuse/remap.hpp"
 #include "reuse/reshape.hpp"
 #include "rewrite/apply.hpp"
-#include "rewrite/float_freedom.hpp"
-#include "rewrite/reshape.hpp"
+#include "rewrite/contraction/float_freedom.hpp"
+#include "rewrite/remap/reshape.hpp"
 
 #include <fmt/format.h>
 

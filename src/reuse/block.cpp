@@ -3,12 +3,13 @@
 // which rests on the bound that the kernel then checks on entry.
 #include "reuse/block.hpp"
 
-#include "reuse/between.hpp"
-#include "reuse/block_rules.hpp"
+#include "access/between.hpp"
+#include "access/pair.hpp"
+#include "access/relaxed.hpp"
+#include "legality/block_rules.hpp"
+#include "legality/remap_rules.hpp"
+#include "legality/rows.hpp"
 #include "reuse/block_uniform.hpp"
-#include "reuse/relaxed.hpp"
-#include "reuse/remap_rules.hpp"
-#include "reuse/rows.hpp"
 
 #include <fmt/format.h>
 
@@ -66,9 +67,6 @@ private:
     return k_.trace.events[load.event];
   }
   [[nodiscard]] const ptx::Inst& inst(const Event& e) const { return k_.body.insts[e.inst]; }
-  [[nodiscard]] unsigned width(ptx::RegId reg) const {
-    return ptx::bit_width(k_.body.registers[reg].type);
-  }
 
   std::optional<Term> in_copy(Term t, unsigned copy) {
     const auto& offsets = plan_.copies[copy];
@@ -93,9 +91,7 @@ private:
     if (plan_.variance.is_apart(k_.body, inst(load))) return false; // not all copies may be there
     using enum ptx::Space;
     if (load.space != global && load.space != generic && load.space != const_) return false;
-    return std::ranges::all_of(k_.body.dst(inst(load)), [&](const ptx::Arg& dst) {
-      return dst.kind == ptx::Arg::Kind::reg && width(dst.id) >= 16 && width(dst.id) <= 64;
-    });
+    return access::whole_registers(k_.body, load);
   }
 
   void find_cover(std::size_t load, unsigned copy) {
@@ -126,8 +122,8 @@ private:
     c_.spend(4);
     const Event& s = event(plan_.loads[holder.source.load]);
     const Event& d = event(plan_.loads[load]);
-    if (!precedes(s, d) || !same_shape(s, d) || !source_executed(s, holder.source.copy, d, copy) ||
-        !undisturbed(s, d)) {
+    if (!precedes(s, d) || access::may_be_older(s, d) || !access::same_shape(k_.body, s, d) ||
+        !source_executed(s, holder.source.copy, d, copy) || !undisturbed(s, d)) {
       return false;
     }
     CopyLoad cover{.from = holder.source, .needs_copy = !keeps_value(s, d)};
@@ -149,26 +145,9 @@ private:
     return loop == ~0U || k_.loops.contains(loop, d.block);
   }
 
-  [[nodiscard]] bool same_shape(const Event& s, const Event& d) const {
-    if (s.space != d.space || s.element_bytes != d.element_bytes || s.elements != d.elements) {
-      return false;
-    }
-    // What .nc returns for memory that the kernel has written is undefined; a plain load is not.
-    if (s.read_only && !d.read_only) return false;
-    const auto from = k_.body.dst(inst(s)), to = k_.body.dst(inst(d));
-    for (std::size_t n = 0; n < to.size(); ++n) {
-      if (width(from[n].id) != width(to[n].id)) return false;
-      const bool extended = width(to[n].id) != 8 * d.element_bytes;
-      if (extended && ptx::is_signed(s.type) != ptx::is_signed(d.type)) return false;
-    }
-    return true;
-  }
-
   // All copies took the same branches, so the facts of D's block hold in copy c' too.
   bool source_executed(const Event& s, unsigned from, const Event& d, unsigned copy) {
-    if (c_.value(s.guard) == sym::Bits{1}) return true;
-    const std::vector<Term> facts = k_.facts_at(d.block);
-    if (std::ranges::find(facts, s.guard) != facts.end()) return true;
+    if (access::took_effect(k_, s, d.block)) return true;
     const auto there = in_copy(s.guard, from), here = in_copy(d.guard, copy);
     return there && here && *there == *here;
   }
@@ -187,10 +166,7 @@ private:
   bool leaves_alone(const Event& store, const Event& load) {
     if (load.read_only) return true;
     const auto bytes = c_.difference(store.address, load.address);
-    const auto size = [](const Event& e) {
-      return std::int64_t{e.element_bytes} * std::int64_t{e.elements};
-    };
-    return bytes && (*bytes >= size(load) || *bytes <= -size(store));
+    return bytes && (*bytes >= access::size_of(load) || *bytes <= -access::size_of(store));
   }
 
   // Copy c' may have been run to the end of D's segment.
@@ -239,9 +215,9 @@ private:
   sym::Solver& solver_;
   BlockOptions options_;
   BlockPlan& plan_;
-  BlockShift shift_;
-  Relaxed relaxed_;
-  Between between_;
+  access::BlockShift shift_;
+  access::Relaxed relaxed_;
+  access::Between between_;
   std::vector<std::vector<ptx::InstId>> definitions_;
   Bounds bounds_;
   std::unordered_map<ptx::InstId, std::size_t> load_of_;
@@ -264,9 +240,10 @@ void set_axes(emulator::Kernel& kernel, const BlockOptions& options, BlockPlan& 
   for (unsigned axis = 0; axis < 3; ++axis) {
     plan.axes[axis].factor = std::max(options.factors[axis], 1U);
     if (plan.axes[axis].factor == 1) continue;
-    plan.refused = why_not_replaced(kernel, std::array{ptx::along(ptx::Special::ctaid_x, axis),
-                                                       ptx::along(ptx::Special::tid_x, axis),
-                                                       ptx::along(ptx::Special::nctaid_x, axis)});
+    plan.refused =
+        legality::why_not_replaced(kernel, std::array{ptx::along(ptx::Special::ctaid_x, axis),
+                                                      ptx::along(ptx::Special::tid_x, axis),
+                                                      ptx::along(ptx::Special::nctaid_x, axis)});
     if (!plan.refused.empty()) return;
     count *= std::min(plan.axes[axis].factor, most_copies + 1);
     if (!ptx::reads_special(kernel.body, ptx::along(ptx::Special::ctaid_x, axis))) {
@@ -276,7 +253,7 @@ void set_axes(emulator::Kernel& kernel, const BlockOptions& options, BlockPlan& 
     }
     // Rows along x would take the lanes of a warp apart.
     plan.axes[axis].rows =
-        axis != 0 && options.rows && !plan.uniform && uses_rows_only(kernel, axis);
+        axis != 0 && options.rows && !plan.uniform && legality::uses_rows_only(kernel, axis);
     seeds.push_back(
         ptx::along(plan.axes[axis].rows ? ptx::Special::tid_x : ptx::Special::ctaid_x, axis));
   }
@@ -291,14 +268,14 @@ void set_axes(emulator::Kernel& kernel, const BlockOptions& options, BlockPlan& 
 // A plan in which each thread decides for itself whether its copies stay together.
 BlockPlan plan_lone_threads(emulator::Kernel& kernel, const BlockOptions& options) {
   BlockPlan plan;
-  plan.refused = why_not_coarsened(kernel);
+  plan.refused = legality::why_not_coarsened(kernel);
   if (!plan.refused.empty()) return plan;
   std::vector<ptx::Special> seeds;
   set_axes(kernel, options, plan, seeds);
   if (!plan.refused.empty()) return plan;
   plan.variance = analysis::find_variance(kernel.body, seeds);
   plan.schedule = make_schedule(kernel.body, plan.variance, plan.count(), options.order);
-  plan.refused = why_copies_part(kernel, plan.variance);
+  plan.refused = legality::why_copies_part(kernel, plan.variance);
   return plan;
 }
 
@@ -324,7 +301,7 @@ BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
   BlockPlan plan = plan_lone_threads(kernel, options);
   if (plan.refused.empty() || !options.meet) return plan;
   BlockPlan uniform = plan_uniform_copies(kernel, options);
-  const bool concerns_text = !why_not_coarsened(kernel).empty();
+  const bool concerns_text = !legality::why_not_coarsened(kernel).empty();
   return uniform.refused.empty() || concerns_text ? std::move(uniform) : std::move(plan);
 }
 

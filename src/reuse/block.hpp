@@ -13,9 +13,9 @@
 //   S took effect in copy c' whenever D does in copy c                 source_executed
 //   copy c itself has not written the bytes since S                    undisturbed
 //   S's register still has the value, or a copy is kept                CopyLoad::needs_copy
-//   same width and kind of value                                       same_shape
+//   same width and kind of value                                       access::same_shape
 //   the addresses                                                      BlockShift, Bounds, match
-// Why that is enough is worked out in src/rewrite/COARSENING.md.
+// Why that is enough is worked out in src/rewrite/coarsen/COARSENING.md.
 //
 // An axis is cut into copies by whole blocks (%ctaid.y + c) or, where a kernel uses %ctaid.y and
 // %tid.y only as %ctaid.y*%ntid.y + %tid.y, by rows: the thread takes C consecutive values of that
@@ -23,11 +23,11 @@
 // when %ntid.y is 1.
 #pragma once
 
+#include "access/block_shift.hpp"
 #include "analysis/variance.hpp"
 #include "emulator/emulate.hpp"
 #include "reuse/block_bound.hpp"
 #include "reuse/block_order.hpp"
-#include "reuse/block_shift.hpp"
 #include "symbolic/solver.hpp"
 
 #include <array>
@@ -66,13 +66,13 @@ struct BlockOptions {
 
 struct BlockPlan {
   Why refused; // why the kernel cannot be coarsened so; nothing else is then valid
-  std::array<Axis, 3> axes;
+  std::array<access::Axis, 3> axes;
   std::vector<std::array<unsigned, 3>> copies; // offsets along the axes; copy 0 has none
   analysis::Variance variance;
   // All threads of a block take one form, so they may meet (block_uniform.hpp). Only then:
   bool uniform = false;
-  std::vector<Region> regions;    // in program order
-  std::vector<std::uint32_t> own; // symbols of shared memory of which each copy has its own
+  std::vector<legality::Region> regions; // in program order
+  std::vector<std::uint32_t> own;        // symbols of shared memory of which each copy has its own
   Schedule schedule;
   std::vector<BlockLoad> loads;  // in program order
   IndexBound bound;              // to be checked on entry, unless empty

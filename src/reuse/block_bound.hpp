@@ -15,8 +15,8 @@
 // (block_trips.hpp).
 #pragma once
 
+#include "access/relaxed.hpp"
 #include "emulator/emulate.hpp"
-#include "reuse/relaxed.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -44,7 +44,8 @@ struct IndexBound {
 class Bounds {
 public:
   // `known`: may this atom be read before the kernel's first instruction?
-  Bounds(const emulator::Kernel& kernel, Relaxed& relaxed, std::function<bool(sym::Term)> known)
+  Bounds(const emulator::Kernel& kernel, access::Relaxed& relaxed,
+         std::function<bool(sym::Term)> known)
       : k_(kernel), c_(*kernel.context), relaxed_(relaxed), known_(std::move(known)) {}
 
   // What has to be bounded for `address` to equal its relaxed form; nothing if no check can be
@@ -60,7 +61,7 @@ private:
 
   const emulator::Kernel& k_;
   sym::Context& c_;
-  Relaxed& relaxed_;
+  access::Relaxed& relaxed_;
   std::function<bool(sym::Term)> known_;
   std::unordered_map<std::uint32_t, std::optional<IndexBound>> memo_;
   unsigned depth_ = 0; // of loops whose trips are being bounded

@@ -18,7 +18,7 @@ namespace {
 class Cutter {
 public:
   Cutter(const ptx::Body& body, const analysis::Variance& variance, CopyOrder order,
-         std::span<const Region> regions)
+         std::span<const legality::Region> regions)
       : body_(body), variance_(variance), order_(order), regions_(regions),
         read_(body.registers.size(), 0) {}
 
@@ -86,7 +86,7 @@ private:
   const ptx::Body& body_;
   const analysis::Variance& variance_;
   CopyOrder order_;
-  std::span<const Region> regions_; // those that are not behind us
+  std::span<const legality::Region> regions_; // those that are not behind us
   std::uint32_t segment_ = 0;
   std::vector<std::uint32_t> segments_;
   std::vector<std::uint32_t> read_; // by register: the last segment that reads it copy by copy
@@ -95,7 +95,7 @@ private:
 } // namespace
 
 Schedule make_schedule(const ptx::Body& body, const analysis::Variance& variance, unsigned copies,
-                       CopyOrder order, std::span<const Region> regions) {
+                       CopyOrder order, std::span<const legality::Region> regions) {
   Schedule schedule;
   schedule.segment = Cutter(body, variance, order, regions).run();
   const auto count = static_cast<InstId>(schedule.segment.size());

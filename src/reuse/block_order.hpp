@@ -12,6 +12,7 @@
 #pragma once
 
 #include "analysis/variance.hpp"
+#include "legality/calls.hpp"
 #include "ptx/body.hpp"
 
 #include <cstdint>
@@ -27,20 +28,12 @@ struct Step {
   unsigned copy = 0;
 };
 
-// A stretch of the text, [first, end), in which each copy goes its own way: copy after copy runs it
-// from end to end. A segment of its own.
-struct Region {
-  ptx::InstId first = 0, end = 0;
-  // The braces around it that belong to it (calls.hpp), among the statements of the body.
-  std::uint32_t opens = ptx::none, closes = ptx::none;
-};
-
 struct Schedule {
   std::vector<std::uint32_t> segment; // by instruction; the numbers grow with the program
   std::vector<Step> steps;            // segment by segment
 };
 
 Schedule make_schedule(const ptx::Body& body, const analysis::Variance& variance, unsigned copies,
-                       CopyOrder order, std::span<const Region> regions = {});
+                       CopyOrder order, std::span<const legality::Region> regions = {});
 
 } // namespace ptxasw::reuse

@@ -2,10 +2,10 @@
 // own, and both make more differ. It ends, for all three only grow.
 #include "reuse/block_uniform.hpp"
 
-#include "reuse/access_pair.hpp"
-#include "reuse/block_rules.hpp"
-#include "reuse/calls.hpp"
-#include "reuse/shared_symbols.hpp"
+#include "access/pair.hpp"
+#include "legality/block_rules.hpp"
+#include "legality/calls.hpp"
+#include "legality/shared_symbols.hpp"
 
 #include <fmt/format.h>
 
@@ -98,17 +98,17 @@ Why why_not_together(const ptx::Body& body, const Inst& inst) {
   const bool ordered = is_atomic(inst) || is_ordered_access(body, inst) || is_fence(inst);
   const bool plain_shared = is_shared_access(inst) && !ptx::effects(body, inst).ordered;
   if (ordered || is_block_barrier(inst) || is_of_a_warp(inst) || plain_shared)
-    return why_it_observes(body, inst);
+    return legality::why_it_observes(body, inst);
   if (is_matrix(inst)) return {};
   if (group == Group::barrier)
-    return at_line(body, inst, Reason::barrier, "not a barrier of threads of the block");
-  if (group == Group::call) return why_not_called(body, inst);
-  if (uses_local_memory(inst))
-    return at_line(body, inst, Reason::local_memory, copies_share_a_frame);
+    return legality::at_line(body, inst, Reason::barrier, "not a barrier of threads of the block");
+  if (group == Group::call) return legality::why_not_called(body, inst);
+  if (legality::uses_local_memory(inst))
+    return legality::at_line(body, inst, Reason::local_memory, legality::copies_share_a_frame);
   // Lanes of a warp stay together, so they keep their promise.
   if ((group == Group::branch || group == Group::exit) && inst.mods.uni)
-    return why_it_observes(body, inst);
-  return why_threads_meet(body, inst);
+    return legality::why_it_observes(body, inst);
+  return legality::why_threads_meet(body, inst);
 }
 
 Why why_not_declared(const ptx::Body& body) {
@@ -118,7 +118,7 @@ Why why_not_declared(const ptx::Body& body) {
       const ptx::Variable& variable = body.module->variables[statement.index + n];
       const bool of_a_call = variable.space == ptx::Space::param;
       if (variable.space != ptx::Space::reg && variable.space != ptx::Space::shared && !of_a_call)
-        return {reason_of(variable.space),
+        return {access::reason_of(variable.space),
                 fmt::format("declares {} memory", ptx::name(variable.space))};
       const bool again = std::ranges::count(body.symbols, variable.name, &ptx::Symbol::name) > 1;
       if (variable.space == ptx::Space::shared && (again || variable.external))
@@ -145,11 +145,11 @@ public:
         meets_(cfg_.ipdom[at_]), inside_(cfg_.blocks.size(), false) {}
 
   // Empty if it is not one stretch of the text with one way in and one way out.
-  [[nodiscard]] std::optional<Region> find() {
+  [[nodiscard]] std::optional<legality::Region> find() {
     if (k_.body.insts[branch_].op != Op::bra) return std::nullopt;
     if (meets_ == analysis::no_block || meets_ == cfg_.exit()) return std::nullopt;
     follow();
-    Region region{inside_[at_] ? cfg_.blocks[at_].first : branch_, branch_ + 1};
+    legality::Region region{inside_[at_] ? cfg_.blocks[at_].first : branch_, branch_ + 1};
     for (BlockId b = 0; b < cfg_.blocks.size(); ++b) {
       if (!inside_[b]) continue;
       region.first = std::min(region.first, cfg_.blocks[b].first);
@@ -174,7 +174,7 @@ private:
     }
   }
 
-  [[nodiscard]] bool is_closed(const Region& region) const {
+  [[nodiscard]] bool is_closed(const legality::Region& region) const {
     for (BlockId b = 0; b < cfg_.blocks.size(); ++b) {
       const analysis::Block& block = cfg_.blocks[b];
       const bool in_text = block.first >= region.first && block.first < region.end;
@@ -191,7 +191,7 @@ private:
   }
 
   // Scopes of registers open and close inside, or are none.
-  [[nodiscard]] bool is_balanced(const Region& region) const {
+  [[nodiscard]] bool is_balanced(const legality::Region& region) const {
     InstId next = 0;
     int depth = 0;
     for (const ptx::Statement& statement : k_.body.module->body_of(*k_.body.function)) {
@@ -237,7 +237,7 @@ public:
     if (!plan_.refused.empty()) return;
     for (std::uint32_t symbol = 0; symbol < known_.symbols.size(); ++symbol)
       if (known_.symbols[symbol]) plan_.own.push_back(symbol);
-    std::ranges::sort(plan_.regions, {}, &Region::first);
+    std::ranges::sort(plan_.regions, {}, &legality::Region::first);
     check();
   }
 
@@ -245,7 +245,7 @@ private:
   // Something follows from what differs.
   bool look_at(InstId id) {
     const Inst& inst = body_.insts[id];
-    if (needs_agreement(k_, plan_.variance, inst)) return part(id);
+    if (legality::needs_agreement(k_, plan_.variance, inst)) return part(id);
     const bool stores = ptx::effects(body_, inst).writes_memory;
     if (!stores || inst.mods.space != ptx::Space::shared || !plan_.variance.differs(body_, inst))
       return false;
@@ -260,8 +260,8 @@ private:
   bool part(InstId branch) {
     const auto region = Parting(k_, branch).find();
     if (!region) {
-      plan_.refused = at_line(body_, body_.insts[branch], Reason::copies_part,
-                              "copies may part here and not meet again behind it");
+      plan_.refused = legality::at_line(body_, body_.insts[branch], Reason::copies_part,
+                                        "copies may part here and not meet again behind it");
       return false;
     }
     add(*region, branch);
@@ -270,22 +270,24 @@ private:
 
   // Each copy makes its own.
   void call(InstId id) {
-    const auto region = call_sequence(body_, id);
+    const auto region = legality::call_sequence(body_, id);
     if (region)
       add(*region, id);
     else
-      plan_.refused = at_line(body_, body_.insts[id], Reason::call, "a call beside other code");
+      plan_.refused =
+          legality::at_line(body_, body_.insts[id], Reason::call, "a call beside other code");
   }
 
-  void add(const Region& region, InstId cause) {
-    const auto contains = [](const Region& a, const Region& b) {
+  void add(const legality::Region& region, InstId cause) {
+    const auto contains = [](const legality::Region& a, const legality::Region& b) {
       return a.first <= b.first && b.end <= a.end;
     };
-    std::erase_if(plan_.regions, [&](const Region& other) { return contains(region, other); });
-    for (const Region& other : plan_.regions) {
+    std::erase_if(plan_.regions,
+                  [&](const legality::Region& other) { return contains(region, other); });
+    for (const legality::Region& other : plan_.regions) {
       if (region.first < other.end && other.first < region.end)
-        plan_.refused = at_line(body_, body_.insts[cause], Reason::copies_part,
-                                "copies may part in code that overlaps");
+        plan_.refused = legality::at_line(body_, body_.insts[cause], Reason::copies_part,
+                                          "copies may part in code that overlaps");
     }
     plan_.regions.push_back(region);
     std::fill(known_.apart.begin() + region.first, known_.apart.begin() + region.end, true);
@@ -297,8 +299,8 @@ private:
                        "its carry chains differ between copies, and there is one carry flag"};
     for (InstId i = 0; i < body_.insts.size(); ++i) {
       if (is_block_barrier(body_.insts[i]) && may_be_missed(i))
-        plan_.refused = at_line(body_, body_.insts[i], Reason::copies_part,
-                                "some copies may not come to this barrier");
+        plan_.refused = legality::at_line(body_, body_.insts[i], Reason::copies_part,
+                                          "some copies may not come to this barrier");
     }
     if (shared_.bytes(plan_.own, plan_.count()) > most_shared_bytes)
       plan_.refused = {Reason::shared_memory,
@@ -309,7 +311,7 @@ private:
   // By one of the copies: it stands where they part, or which barrier it is hangs on the copy.
   [[nodiscard]] bool may_be_missed(InstId id) const {
     const bool in_region = std::ranges::any_of(
-        plan_.regions, [&](const Region& r) { return id >= r.first && id < r.end; });
+        plan_.regions, [&](const legality::Region& r) { return id >= r.first && id < r.end; });
     const Inst& inst = body_.insts[id];
     const auto differs = [&](const ptx::Arg& arg) { return plan_.variance.of(arg); };
     const auto src = body_.src(inst);
@@ -321,15 +323,15 @@ private:
   const emulator::Kernel& k_;
   const ptx::Body& body_;
   BlockPlan& plan_;
-  SharedSymbols shared_;
+  legality::SharedSymbols shared_;
   analysis::Variance known_;
 };
 
 } // namespace
 
 Why why_not_uniform(const emulator::Kernel& kernel) {
-  if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
-  if (const Why why = why_not_a_plain_text(kernel); !why.empty()) return why;
+  if (const Why why = legality::why_not_a_plain_kernel(kernel); !why.empty()) return why;
+  if (const Why why = legality::why_not_a_plain_text(kernel); !why.empty()) return why;
   if (const Why why = why_not_declared(kernel.body); !why.empty()) return why;
   for (const Inst& inst : kernel.body.insts) {
     if (const Why why = why_not_together(kernel.body, inst); !why.empty()) return why;

@@ -4,10 +4,10 @@
 // nearest lane that a direct one offers.
 #include "reuse/lane.hpp"
 
-#include "reuse/access_pair.hpp"
-#include "reuse/address_match.hpp"
-#include "reuse/between.hpp"
-#include "reuse/relaxed.hpp"
+#include "access/address_match.hpp"
+#include "access/between.hpp"
+#include "access/pair.hpp"
+#include "access/relaxed.hpp"
 
 #include <fmt/format.h>
 
@@ -55,10 +55,10 @@ public:
       plan.loads.push_back(std::move(load));
     }
     choose(plan, options);
-    std::vector<Grounds*> all;
+    std::vector<access::Grounds*> all;
     for (Load& load : plan.loads)
       if (load.cover) all.push_back(&*load.cover);
-    share_checks(all);
+    access::share_checks(all);
     return plan;
   }
 
@@ -117,7 +117,8 @@ private:
       return {Reason::cache_operator, "its cache operator asks for a fresh copy"};
     const bool space = load.space == ptx::Space::global || global_address(load) ||
                        (load.space == ptx::Space::shared && options_.shared);
-    if (!space) return {reason_of(load.space), fmt::format("{} memory", ptx::name(load.space))};
+    if (!space)
+      return {access::reason_of(load.space), fmt::format("{} memory", ptx::name(load.space))};
     if (k_.body.insts[load.inst].opaque)
       return {Reason::unknown_instruction, "an operand form without semantics"};
     if (ptx::loads_some_bytes_only(k_.body, k_.body.insts[load.inst]))
@@ -126,7 +127,7 @@ private:
       return {Reason::loop_trips, "in a loop whose trip count may differ between lanes"};
     }
     // 128-bit registers cannot be shuffled in 32-bit parts without a detour.
-    if (!whole_registers(k_.body, load))
+    if (!access::whole_registers(k_.body, load))
       return {Reason::register_width, "its value does not fill its register exactly"};
     return {};
   }
@@ -156,11 +157,11 @@ private:
   }
 
   void add_source(std::size_t e, std::size_t load) {
-    const AxisPosition position = relaxed_.position(event(e).address);
+    const access::AxisPosition position = relaxed_.position(event(e).address);
     sources_[position.key.id].push_back({load, e, position.steps});
     // Addresses with clamps or selections are not affine: look them up by what they are in the
     // neighbouring lanes.
-    if (relaxed_.stride(event(e).address).kind != Stride::Kind::unknown) return;
+    if (relaxed_.stride(event(e).address).kind != access::Stride::Kind::unknown) return;
     for (int delta = -limit(); delta <= limit(); ++delta) {
       const auto there = delta == 0 ? std::nullopt : shift_.shifted(event(e).address, delta);
       if (there) exact_[there->id].push_back({load, e, delta});
@@ -172,7 +173,7 @@ private:
   std::vector<Candidate> candidates_for(std::size_t load) {
     std::vector<Candidate> result;
     const Event& d = event(load);
-    const AxisPosition position = relaxed_.position(d.address);
+    const access::AxisPosition position = relaxed_.position(d.address);
     if (const auto found = sources_.find(position.key.id); found != sources_.end()) {
       for (const auto& [source, e, steps] : found->second) {
         const std::int64_t delta = position.steps - steps;
@@ -193,7 +194,7 @@ private:
   std::vector<Cover> find_covers(std::size_t e, Why& kept) {
     std::vector<Cover> covers;
     reason_ =
-        relaxed_.stride(event(e).address).kind != Stride::Kind::unknown
+        relaxed_.stride(event(e).address).kind != access::Stride::Kind::unknown
             ? Why{Reason::no_source, "no earlier load of a neighbouring lane reaches this address"}
             : Why{Reason::no_source,
                   "its address is not affine in %tid.x, and no earlier load matches it"};
@@ -221,10 +222,9 @@ private:
     if (k_.loops.innermost[s.block] != k_.loops.innermost[d.block]) {
       return refuse(Reason::other_loop, "{} is in another loop nest", where);
     }
-    if (!same_shape(k_.body, s, d))
+    if (!access::same_shape(k_.body, s, d))
       return refuse(Reason::other_type, "{} has another width or type", where);
-    // What .nc returns for memory that the kernel has written is undefined; a plain load is not.
-    if (s.read_only && !d.read_only)
+    if (access::may_be_older(s, d))
       return refuse(Reason::read_only, "{} is .nc, and this one is not", where);
     if (!source_executed(s, d)) {
       return refuse(Reason::predicated, "{} is predicated and may not have run in the other lane",
@@ -251,9 +251,7 @@ private:
 
   // Lane x + N is active at D, so the facts of D's block hold in it too.
   bool source_executed(const Event& s, const Event& d) {
-    if (c_.value(s.guard) == sym::Bits{1}) return true;
-    const std::vector<Term> facts = k_.facts_at(d.block);
-    if (std::ranges::find(facts, s.guard) != facts.end()) return true;
+    if (access::took_effect(k_, s, d.block)) return true;
     return s.guard == d.guard && c_.uniformity(s.guard) <= sym::Uniformity::warp;
   }
 
@@ -267,7 +265,7 @@ private:
                ptx::name(k_.body.insts[e.inst].op), line);
         return false;
       }
-      if (d.read_only || disjoint(c_, relaxed_, e, d)) return true;
+      if (d.read_only || access::disjoint(c_, relaxed_, e, d)) return true;
       refuse(Reason::store_between,
              "the store at line {} may write it; const __restrict__ would rule that out", line);
       return false;
@@ -296,12 +294,12 @@ private:
 
   [[nodiscard]] bool surely_meet(const Event& store, const Event& load) const {
     const auto bytes = c_.difference(store.address, load.address);
-    return bytes && *bytes < size_of(load) && *bytes > -size_of(store);
+    return bytes && *bytes < access::size_of(load) && *bytes > -access::size_of(store);
   }
 
   // Z3 puts lane x + delta into the address itself.
   bool means(Term address, int delta, Term there) {
-    const LaneShift::Meaning meaning = shift_.meaning(delta);
+    const access::LaneShift::Meaning meaning = shift_.meaning(delta);
     return solver_.prove_equal_after(meaning.facts, address, meaning.map, there).verdict ==
            sym::Verdict::proved;
   }
@@ -386,10 +384,10 @@ private:
   sym::Context& c_;
   sym::Solver& solver_;
   LaneOptions options_;
-  LaneShift shift_;
-  Relaxed relaxed_; // along %tid.x
-  Between between_;
-  GroundsFinder finder_;
+  access::LaneShift shift_;
+  access::Relaxed relaxed_; // along %tid.x
+  access::Between between_;
+  access::GroundsFinder finder_;
   struct Source {
     std::size_t load = 0, event = 0;
     std::int64_t steps = 0;

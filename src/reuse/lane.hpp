@@ -15,9 +15,9 @@
 //   the address means the same memory in both lanes                   global_address, space_check
 #pragma once
 
+#include "access/grounds.hpp"
+#include "access/relaxed.hpp"
 #include "emulator/emulate.hpp"
-#include "reuse/grounds.hpp"
-#include "reuse/relaxed.hpp"
 #include "symbolic/solver.hpp"
 
 #include <functional>
@@ -27,7 +27,7 @@
 
 namespace ptxasw::reuse {
 
-struct Cover : Grounds {
+struct Cover : access::Grounds {
   std::size_t load = 0;     // the source: its number among the plan's loads,
   std::size_t source = 0;   // and its event
   int delta = 0;            // 0: the lane itself has the value
@@ -38,8 +38,8 @@ struct Cover : Grounds {
 
 struct Load {
   std::size_t event = 0;
-  Stride lane_stride; // from lane to lane
-  Stride trip_stride; // from trip to trip of the innermost loop; 0 outside of loops
+  access::Stride lane_stride; // from lane to lane
+  access::Stride trip_stride; // from trip to trip of the innermost loop; 0 outside of loops
   std::optional<Cover> cover;
   Why kept; // why it is not covered
 };

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "emulator/emulate.hpp"
+#include "legality/linear_index.hpp"
 #include "ptxasw/options.hpp"
-#include "reuse/linear_index.hpp"
 
 #include <string>
 
@@ -12,8 +12,8 @@ namespace ptxasw::reuse {
 struct RemapPlan {
   Why refused; // nothing else is then valid
   Remap remap;
-  LinearIndex linear; // of linear remaps
-  char axis = 'y';    // of thread swaps: the one that lanes run along
+  legality::LinearIndex linear; // of linear remaps
+  char axis = 'y';              // of thread swaps: the one that lanes run along
   // 64 bits, known on entry: with fewer bytes than a sector between lanes all threads stay. May be
   // left out.
   sym::Term lane_stride;

@@ -1,7 +1,7 @@
 // The rules for remapped threads, and that the kernel does not know its block.
 #include "reuse/reshape.hpp"
 
-#include "reuse/remap_rules.hpp"
+#include "legality/remap_rules.hpp"
 
 namespace ptxasw::reuse {
 
@@ -13,8 +13,8 @@ ReshapePlan plan_reshape(const emulator::Kernel& kernel) {
                                 Special::ctaid_x,  Special::ctaid_y,  Special::ctaid_z,
                                 Special::nctaid_x, Special::nctaid_y, Special::nctaid_z};
   ReshapePlan plan;
-  plan.refused = why_threads_stay(kernel);
-  if (plan.refused.empty()) plan.refused = why_not_replaced(kernel, replaced);
+  plan.refused = legality::why_threads_stay(kernel);
+  if (plan.refused.empty()) plan.refused = legality::why_not_replaced(kernel, replaced);
   if (plan.refused.empty() && kernel.body.function->reqntid[0] != 0)
     plan.refused = "it states the size of its blocks";
   if (!plan.refused.empty()) return plan;

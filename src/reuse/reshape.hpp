@@ -1,6 +1,6 @@
 // Whether the threads of a kernel may be launched in blocks of another shape.
 //
-// src/rewrite/RESHAPE.md argues for the conditions.
+// src/rewrite/remap/RESHAPE.md argues for the conditions.
 #pragma once
 
 #include "emulator/emulate.hpp"

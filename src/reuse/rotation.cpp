@@ -2,10 +2,10 @@
 // of it, that had its bytes in the trip before.
 #include "reuse/rotation.hpp"
 
+#include "access/between.hpp"
+#include "access/pair.hpp"
+#include "access/trip_shift.hpp"
 #include "emulator/specials.hpp"
-#include "reuse/access_pair.hpp"
-#include "reuse/between.hpp"
-#include "reuse/trip_shift.hpp"
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 class Rotation {
 public:
-  Rotation(emulator::Kernel& kernel, sym::Solver& solver, const GroundsOptions& options)
+  Rotation(emulator::Kernel& kernel, sym::Solver& solver, const access::GroundsOptions& options)
       : k_(kernel), c_(*kernel.context), solver_(solver),
         relaxed_(c_, kernel.trace.special(ptx::Special::tid_x)), between_(kernel),
         finder_(kernel, solver, between_, options) {}
@@ -53,7 +53,7 @@ private:
         if (event(e).kind == EventKind::load) plan_.kept[e] = why;
       return;
     }
-    TripShift shift(k_, number);
+    access::TripShift shift(k_, number);
     shift_ = &shift;
     find_earlier();
     RotatedLoop rotated{.loop = number, .block = block};
@@ -66,11 +66,11 @@ private:
         plan_.kept[e] = reason_;
     }
     if (rotated.loads.empty()) return;
-    std::vector<Grounds*> all;
+    std::vector<access::Grounds*> all;
     for (Carried& carried : rotated.loads)
       all.push_back(&carried);
-    share_checks(all);
-    if (std::ranges::all_of(all, [](const Grounds* g) { return g->checks.empty(); }))
+    access::share_checks(all);
+    if (std::ranges::all_of(all, [](const access::Grounds* g) { return g->checks.empty(); }))
       rotated.again = again_of(block);
     plan_.loops.push_back(std::move(rotated));
   }
@@ -94,13 +94,13 @@ private:
       return {Reason::cache_operator, "its cache operator asks for a fresh copy"};
     if (load.space != ptx::Space::global && load.space != ptx::Space::generic &&
         load.space != ptx::Space::shared)
-      return {reason_of(load.space), fmt::format("{} memory", ptx::name(load.space))};
+      return {access::reason_of(load.space), fmt::format("{} memory", ptx::name(load.space))};
     if (inst_of(load).opaque)
       return {Reason::unknown_instruction, "an operand form without semantics"};
     if (inst_of(load).guard != ptx::none) return {Reason::predicated, "it is predicated"};
     if (ptx::loads_some_bytes_only(k_.body, inst_of(load)))
       return {Reason::some_bytes, "not all of its bytes are loaded (used_bytes_mask)"};
-    if (!whole_registers(k_.body, load))
+    if (!access::whole_registers(k_.body, load))
       return {Reason::register_width, "its value does not fill its register exactly"};
     return {};
   }
@@ -130,10 +130,10 @@ private:
 
   std::optional<Carried> try_source(std::size_t load, std::size_t source, Term there) {
     const Event &s = event(source), &d = event(load);
-    if (!same_shape(k_.body, s, d))
+    if (!access::same_shape(k_.body, s, d))
       return refuse(Reason::other_type, "the load at line {} has another width or type",
                     line_of(s));
-    if (s.read_only && !d.read_only)
+    if (access::may_be_older(s, d))
       return refuse(Reason::read_only, "the load at line {} is .nc, and this one is not",
                     line_of(s));
     if (!undisturbed(s, d)) return std::nullopt;
@@ -169,7 +169,8 @@ private:
         return false;
       }
       if (d.read_only) return true;
-      if ((!behind || disjoint(c_, relaxed_, e, s)) && (!ahead || disjoint(c_, relaxed_, e, d)))
+      if ((!behind || access::disjoint(c_, relaxed_, e, s)) &&
+          (!ahead || access::disjoint(c_, relaxed_, e, d)))
         return true;
       refuse(Reason::store_between,
              "the store at line {} may write it; const __restrict__ would rule that out",
@@ -263,10 +264,10 @@ private:
   emulator::Kernel& k_;
   sym::Context& c_;
   sym::Solver& solver_;
-  Relaxed relaxed_; // along %tid.x
-  Between between_;
-  GroundsFinder finder_;
-  TripShift* shift_ = nullptr; // of the loop at hand
+  access::Relaxed relaxed_; // along %tid.x
+  access::Between between_;
+  access::GroundsFinder finder_;
+  access::TripShift* shift_ = nullptr; // of the loop at hand
   std::vector<std::size_t> events_;
   struct Earlier {
     std::size_t event = 0;
@@ -280,7 +281,7 @@ private:
 } // namespace
 
 RotationPlan find_rotations(emulator::Kernel& kernel, sym::Solver& solver,
-                            const GroundsOptions& options) {
+                            const access::GroundsOptions& options) {
   return Rotation(kernel, solver, options).run();
 }
 

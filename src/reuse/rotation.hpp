@@ -19,9 +19,9 @@
 // stands in the loop, and its end can be told ahead                              again_of
 #pragma once
 
+#include "access/grounds.hpp"
+#include "access/relaxed.hpp"
 #include "emulator/emulate.hpp"
-#include "reuse/grounds.hpp"
-#include "reuse/relaxed.hpp"
 #include "symbolic/solver.hpp"
 
 #include <map>
@@ -32,7 +32,7 @@
 namespace ptxasw::reuse {
 
 // One load whose value the trip before had.
-struct Carried : Grounds {
+struct Carried : access::Grounds {
   std::size_t event = 0;          // D
   std::size_t source = 0;         // S, of the trip before
   std::vector<ptx::InstId> slice; // what computes D's address within a trip, in order
@@ -56,6 +56,6 @@ struct RotationPlan {
 };
 
 RotationPlan find_rotations(emulator::Kernel& kernel, sym::Solver& solver,
-                            const GroundsOptions& options);
+                            const access::GroundsOptions& options);
 
 } // namespace ptxasw::reuse

@@ -1,7 +1,7 @@
 // Addresses of all accesses of the rounds are taken apart into a base, the thread and the width.
 #include "reuse/round_elements.hpp"
 
-#include "reuse/trip_shift.hpp"
+#include "access/trip_shift.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -65,7 +65,7 @@ Term RoundElements::address(std::size_t e) {
 
 // The stretch does not find it anew in each of its trips.
 bool RoundElements::is_fixed(const Rounds& r, Term t) const {
-  return !r.rolled || TripShift(k_, loop_).is_fixed(t);
+  return !r.rolled || access::TripShift(k_, loop_).is_fixed(t);
 }
 
 bool RoundElements::find_cells(Rounds& r) {
@@ -85,8 +85,8 @@ bool RoundElements::add_cell(Rounds& r, std::size_t e) {
   const Term own = address(e);
   for (const Cell& known : r.cells)
     if (address(known.event) == own && known.bytes == event(e).element_bytes) return true;
-  const Stride stride = relaxed_.stride(event(e).address);
-  const bool steps = stride.kind == Stride::Kind::constant &&
+  const access::Stride stride = relaxed_.stride(event(e).address);
+  const bool steps = stride.kind == access::Stride::Kind::constant &&
                      stride.bytes >= std::int64_t{event(e).element_bytes} && stride.bytes <= 4096;
   if (steps) {
     const auto bytes = static_cast<unsigned>(stride.bytes);
@@ -108,8 +108,9 @@ Term RoundElements::take_rows(Rounds& r, std::size_t e, Term base) {
   const Term y = k_.trace.special(ptx::Special::tid_y);
   std::int64_t row = 0;
   if (y.valid() && c_.kind(y) == sym::Kind::atom && c_.depends_on(base, y)) {
-    const Stride stride = Relaxed(c_, y).stride(event(e).address);
-    if (stride.kind != Stride::Kind::constant || stride.bytes <= 0 || stride.bytes > 1 << 16)
+    const access::Stride stride = access::Relaxed(c_, y).stride(event(e).address);
+    if (stride.kind != access::Stride::Kind::constant || stride.bytes <= 0 ||
+        stride.bytes > 1 << 16)
       return {};
     row = stride.bytes;
     base = c_.sub(base, c_.mul(number(static_cast<unsigned>(row)), y));

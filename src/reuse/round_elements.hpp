@@ -2,7 +2,7 @@
 // is, and whether they are sure to exist.
 #pragma once
 
-#include "reuse/relaxed.hpp"
+#include "access/relaxed.hpp"
 #include "reuse/rounds.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,8 @@ bool limit(Rounds& rounds, std::uint64_t elements);
 
 class RoundElements {
 public:
-  RoundElements(emulator::Kernel& kernel, sym::Solver& solver, Relaxed& relaxed, std::uint32_t loop)
+  RoundElements(emulator::Kernel& kernel, sym::Solver& solver, access::Relaxed& relaxed,
+                std::uint32_t loop)
       : k_(kernel), c_(*kernel.context), solver_(solver), relaxed_(relaxed), loop_(loop),
         t_(kernel.trace.special(ptx::Special::tid_x)) {}
 
@@ -69,7 +70,7 @@ private:
   emulator::Kernel& k_;
   sym::Context& c_;
   sym::Solver& solver_;
-  Relaxed& relaxed_;
+  access::Relaxed& relaxed_;
   std::uint32_t loop_;
   sym::Term t_, width_, width_term_;
   std::vector<std::size_t> events_; // accesses of the stretch

@@ -2,7 +2,7 @@
 // another.
 #include "reuse/rounds.hpp"
 
-#include "reuse/relaxed.hpp"
+#include "access/relaxed.hpp"
 #include "reuse/round_elements.hpp"
 #include "reuse/rounds_as_one.hpp"
 #include "reuse/rounds_behind.hpp"
@@ -40,7 +40,7 @@ bool is_whole_barrier(const ptx::Body& body, const Inst& inst) {
 // One stretch that may be one.
 class Stretch {
 public:
-  Stretch(emulator::Kernel& kernel, sym::Solver& solver, Relaxed& relaxed, Rounds rounds,
+  Stretch(emulator::Kernel& kernel, sym::Solver& solver, access::Relaxed& relaxed, Rounds rounds,
           std::uint32_t loop)
       : k_(kernel), c_(*kernel.context), solver_(solver), r_(std::move(rounds)),
         elements_(kernel, solver, relaxed, loop), loop_(loop),
@@ -503,7 +503,7 @@ private:
 
   emulator::Kernel& k_;
   sym::Solver& solver_;
-  Relaxed relaxed_;
+  access::Relaxed relaxed_;
   RoundsPlan plan_;
 };
 

@@ -2,7 +2,7 @@
 #include "reuse/step.hpp"
 
 #include "analysis/liveness.hpp"
-#include "reuse/block_rules.hpp"
+#include "legality/block_rules.hpp"
 #include "reuse/step_conditions.hpp"
 #include "reuse/step_pairs.hpp"
 
@@ -37,7 +37,7 @@ public:
   explicit Finder(emulator::Kernel& kernel) : k_(kernel), c_(*kernel.context), body_(kernel.body) {}
 
   StepPlan run() {
-    plan_.refused = why_not_a_plain_kernel(k_);
+    plan_.refused = legality::why_not_a_plain_kernel(k_);
     using Part = void (Finder::*)();
     for (const Part part : {&Finder::check_instructions, &Finder::find_way, &Finder::find_places,
                             &Finder::find_stores, &Finder::find_offsets, &Finder::find_slice,
@@ -50,17 +50,19 @@ private:
   void refuse(std::string why) {
     if (plan_.refused.empty()) plan_.refused = std::move(why);
   }
-  void refuse(const Inst& inst, std::string_view why) { refuse(at_line(body_, inst, why)); }
+  void refuse(const Inst& inst, std::string_view why) {
+    refuse(legality::at_line(body_, inst, why));
+  }
 
   // --- Instructions ------------------------------------------------------------------------------
 
   void check_instructions() {
     if (!k_.loops.loops.empty()) return refuse("it has loops");
     for (const Inst& inst : body_.insts) {
-      if (std::string why = why_threads_meet(body_, inst); !why.empty())
+      if (std::string why = legality::why_threads_meet(body_, inst); !why.empty())
         return refuse(std::move(why));
       const Group group = ptx::group(inst.op);
-      if (uses_local_memory(inst)) return refuse(inst, "local memory");
+      if (legality::uses_local_memory(inst)) return refuse(inst, "local memory");
       if (inst.op == ptx::Op::trap || inst.op == ptx::Op::brkpt) return refuse(inst, "an effect");
       if (group == Group::texture) return refuse(inst, "a texture");
       if (group == Group::load && inst.mods.space == ptx::Space::generic)

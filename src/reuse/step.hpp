@@ -14,7 +14,7 @@
 //   other loads are from arrays that nobody stores to                 find_offsets, `touched`
 //   no index wraps, and no two elements that matter share an address  `conditions`
 // The last two are checked for each launch, where the parameters are numbers: contract/steps.hpp.
-// src/rewrite/STEPS.md argues that this is enough.
+// src/rewrite/steps/STEPS.md argues that this is enough.
 #pragma once
 
 #include "contract/contract.hpp"

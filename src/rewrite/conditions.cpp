@@ -9,9 +9,9 @@
 
 namespace ptxasw::rewrite {
 
+using access::NoWrap;
 using analysis::BlockId;
 using reuse::Cover;
-using reuse::NoWrap;
 
 Condition Conditions::require(const Cover& cover, ptx::InstId inst, Text& code) {
   Setup& setup = setups_[stretch_of(inst)];
@@ -148,12 +148,12 @@ std::string Conditions::in_global(ptx::InstId inst, const std::string& base, Tex
 // index + k stays between min and max (the ends of the 32-bit numbers) for all k of the fact when
 //   index - (min - lowest) <= (max - highest) - (min - lowest), unsigned.
 // This is the right-hand side...
-std::int64_t Conditions::slack(const reuse::IndexFact& fact) {
+std::int64_t Conditions::slack(const access::IndexFact& fact) {
   return 0xffffffffLL - fact.constants.highest + fact.constants.lowest;
 }
 
 // ... and the number to add to the index for the left-hand side.
-std::int64_t Conditions::bias(const reuse::IndexFact& fact) {
+std::int64_t Conditions::bias(const access::IndexFact& fact) {
   return fact.constants.lowest - (fact.is_signed ? std::int64_t{INT32_MIN} : 0);
 }
 

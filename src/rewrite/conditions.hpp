@@ -33,7 +33,7 @@ public:
   // Emits what `cover` needs at `inst` and is not yet there in its stretch of straight-line code.
   Condition require(const reuse::Cover& cover, ptx::InstId inst, Text& code);
   // The same of index checks alone: the predicate, or nothing where there are none.
-  std::string all_of(std::span<const reuse::NoWrap> checks, ptx::InstId inst, Text& code,
+  std::string all_of(std::span<const access::NoWrap> checks, ptx::InstId inst, Text& code,
                      std::string base = {});
   // Forgets what was computed: the code just emitted may have split the warp.
   void forget() { setups_.clear(); }
@@ -46,7 +46,7 @@ private:
   };
   // A check by its registers as they were defined, and its ranges.
   using CheckKey = std::tuple<ptx::RegId, ptx::InstId, ptx::RegId, ptx::InstId, bool,
-                              reuse::IndexFact::Interval, reuse::IndexFact::Interval>;
+                              access::IndexFact::Interval, access::IndexFact::Interval>;
   struct Setup {
     Warp warp;
     std::string lane, tid, ntid;
@@ -60,13 +60,13 @@ private:
   Warp read_warp(Text& code);
   std::string in_range(Setup& setup, const reuse::Cover& cover, Text& code);
   std::string in_row(Setup& setup, int delta, const std::string& base, Text& code);
-  std::string checked(Setup& setup, const reuse::NoWrap& check, const std::string& base,
+  std::string checked(Setup& setup, const access::NoWrap& check, const std::string& base,
                       Text& code);
   std::string in_global(ptx::InstId inst, const std::string& base, Text& code);
-  static std::int64_t slack(const reuse::IndexFact& fact);
-  static std::int64_t bias(const reuse::IndexFact& fact);
-  std::string offset_of(const reuse::NoWrap& check, Text& code);
-  std::string fits(const reuse::NoWrap& check, Text& code);
+  static std::int64_t slack(const access::IndexFact& fact);
+  static std::int64_t bias(const access::IndexFact& fact);
+  std::string offset_of(const access::NoWrap& check, Text& code);
+  std::string fits(const access::NoWrap& check, Text& code);
   const std::string& read_special(std::string& place, std::string_view special, Text& code);
 
   const emulator::Kernel& k_;

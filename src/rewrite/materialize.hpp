@@ -9,7 +9,7 @@
 
 namespace ptxasw::rewrite {
 
-// The register that holds the value of a term with reuse::known_on_entry.
+// The register that holds the value of a term with legality::known_on_entry.
 std::string materialize(const emulator::Kernel& kernel, sym::Term t, Registers& registers,
                         Text& text);
 

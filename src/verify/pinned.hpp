@@ -1,6 +1,7 @@
-// A rewritten kernel may carry its multiply-adds written down (rewrite/contraction.hpp). What it
-// has to be compared with is then the original under the same choices: PTX leaves to the assembler
-// which products are fused with the sums that they go into, and the interpreter fuses none.
+// A rewritten kernel may carry its multiply-adds written down
+// (rewrite/contraction/contraction.hpp). What it has to be compared with is then the original under
+// the same choices: PTX leaves to the assembler which products are fused with the sums that they go
+// into, and the interpreter fuses none.
 #pragma once
 
 #include "ptx/module.hpp"

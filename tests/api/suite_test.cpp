@@ -1,7 +1,7 @@
 // The benchmark kernels as nvcc compiles them (tests/golden/ptx): how many loads are covered, and
 // that the rewritten text is well-formed and deterministic.
 #include "ptxasw/ptxasw.hpp"
-#include "rewrite/contraction.hpp"
+#include "rewrite/contraction/contraction.hpp"
 #include "source_dir.hpp"
 
 #include <fmt/format.h>

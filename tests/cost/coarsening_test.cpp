@@ -132,7 +132,7 @@ TEST(Coarsening, WhatMustNotBeTaken) {
   bad.usage->stack = 8;
   EXPECT_THAT(reason(bad), HasSubstr("stack"));
   bad = y4();
-  bad.usage->stores = 3;
+  bad.usage->path->stores = 3;
   EXPECT_THAT(reason(bad), HasSubstr("another shape"));
   bad = y4();
   bad.usage.reset();
@@ -204,7 +204,7 @@ TEST(Coarsening, NoSmallLaunchMayLose) {
   kernel.usage->path->instructions = 200;
   EXPECT_THAT(verdict(careful), IsEmpty());
   way.how.factors = {1, 8, 1};
-  way.usage->stores = 8;
+  way.usage->path->stores = 8;
   EXPECT_THAT(verdict(careful), HasSubstr("8 copies are merged in large launches only"));
 }
 

@@ -29,7 +29,7 @@ Loads loads_of(const std::string& file, std::array<std::uint32_t, 3> block = {})
   const std::string text(std::istreambuf_iterator<char>(in), {});
   const ptx::Module module = ptx::parse(text, file);
   auto kernel = emulator::emulate(module, module.functions.front(), {}, block);
-  const auto index = reuse::find_linear_index(kernel);
+  const auto index = legality::find_linear_index(kernel);
   EXPECT_EQ(index.refused.text, "");
   return {cost::linear_loads(kernel, index)};
 }

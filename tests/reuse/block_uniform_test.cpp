@@ -314,7 +314,7 @@ TEST(BlockUniform, Regions) {
     std::vector<std::pair<unsigned, unsigned>> result;
     const Found found(body + "\nbar.sync 0;");
     EXPECT_EQ(found.plan.refused.text, "") << body;
-    for (const reuse::Region& region : found.plan.regions)
+    for (const legality::Region& region : found.plan.regions)
       result.emplace_back(region.first - 14, region.end - 14);
     return result;
   };

@@ -116,7 +116,7 @@ TEST(Lane, ConstantOutsideTheWideningNeedsAWrapCheck) {
     ld.global.f32 %f3, [%rd4+-8];
     ret;)"));
   ASSERT_EQ(f.cover(1).checks.size(), 1U);
-  const reuse::NoWrap& check = f.cover(1).checks[0];
+  const access::NoWrap& check = f.cover(1).checks[0];
   EXPECT_EQ(f.emulated.kernel.body.registers[check.index].name, "%r4");
   EXPECT_TRUE(check.fact.is_signed);
   EXPECT_EQ(check.fact.constants.lowest, -2); // one check serves both loads
@@ -179,10 +179,10 @@ TEST(Lane, TransposedWalkStepsByAParameter) {
   EXPECT_EQ(f.cover(1).delta, 1);
   EXPECT_EQ(f.cover(2).delta, 2);
   ASSERT_EQ(f.cover(1).checks.size(), 1U);
-  const reuse::NoWrap& check = f.cover(1).checks[0];
+  const access::NoWrap& check = f.cover(1).checks[0];
   EXPECT_EQ(f.emulated.kernel.body.registers[check.unit].name, "%r1");
   EXPECT_EQ(check.fact.units.highest, 2);
-  EXPECT_EQ(f.plan.loads[0].lane_stride.kind, reuse::Stride::Kind::parametric);
+  EXPECT_EQ(f.plan.loads[0].lane_stride.kind, access::Stride::Kind::parametric);
 }
 
 TEST(Lane, ClampedIndicesMatchExactly) {

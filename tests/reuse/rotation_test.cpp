@@ -19,7 +19,7 @@ struct Rotated {
   test::Emulated emulated;
   reuse::RotationPlan plan;
 
-  explicit Rotated(const std::string& text, const reuse::GroundsOptions& options = {})
+  explicit Rotated(const std::string& text, const access::GroundsOptions& options = {})
       : emulated(text) {
     sym::Solver solver(*emulated.kernel.context, {.paranoid = options.paranoid});
     plan = reuse::find_rotations(emulated.kernel, solver, options);
@@ -46,7 +46,7 @@ struct Rotated {
 
 // n trips (at least one) of `body`; %rd4 = in + 4*tid.x moves by 256 bytes a trip, so does
 // %rd5 = out + 4*tid.x, and the index %r6 = tid.x by %r2 = m elements.
-Rotated in_loop(const std::string& body, const reuse::GroundsOptions& options = {},
+Rotated in_loop(const std::string& body, const access::GroundsOptions& options = {},
                 const std::string& before = "") {
   return Rotated(test::kernel_text(before + R"(
     mul.wide.u32 %rd3, %r3, 4;

@@ -3,7 +3,7 @@
 
 #include "rewrite/applied.hpp"
 #include "rewrite/case.hpp"
-#include "rewrite/coarsen.hpp"
+#include "rewrite/coarsen/coarsen.hpp"
 
 #include <array>
 

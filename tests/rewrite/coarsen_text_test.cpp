@@ -1,6 +1,6 @@
 // What coarsened kernels look like: one small kernel in full, and the parts that it does not show.
+#include "rewrite/coarsen/cost.hpp"
 #include "rewrite/coarsen_case.hpp"
-#include "rewrite/coarsen_cost.hpp"
 
 #include "emulator/kernel_text.hpp"
 #include "source_dir.hpp"

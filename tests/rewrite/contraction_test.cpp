@@ -1,8 +1,8 @@
 // Pinned multiply-adds: what is written for each choice, and for which sums.
-#include "rewrite/contraction.hpp"
+#include "rewrite/contraction/contraction.hpp"
 
 #include "emulator/kernel_text.hpp"
-#include "rewrite/float_freedom.hpp"
+#include "rewrite/contraction/float_freedom.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

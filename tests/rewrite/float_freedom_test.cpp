@@ -1,6 +1,6 @@
 // Sums that ptxas may fuse and functions that it may fold, seen through whatever ptxas sees
 // through.
-#include "rewrite/float_freedom.hpp"
+#include "rewrite/contraction/float_freedom.hpp"
 
 #include "emulator/kernel_text.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "rewrite/applied.hpp"
 #include "rewrite/case.hpp"
-#include "rewrite/remap.hpp"
+#include "rewrite/remap/remap.hpp"
 
 namespace ptxasw::test {
 

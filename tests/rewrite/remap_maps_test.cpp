@@ -1,6 +1,6 @@
 // The arithmetic of the remaps by itself: exact for the largest grids, and a bijection for symbolic
 // ones, by Z3, as far as Z3 can divide.
-#include "rewrite/remap_maps.hpp"
+#include "rewrite/remap/maps.hpp"
 
 #include "symbolic/solver.hpp"
 

@@ -2,7 +2,7 @@
 // launches of all sizes, and kernels whose threads meet are left alone.
 #include "rewrite/applied.hpp"
 #include "rewrite/case.hpp"
-#include "rewrite/reshape.hpp"
+#include "rewrite/remap/reshape.hpp"
 
 #include "contract/reshape.hpp"
 #include "emulator/kernel_text.hpp"

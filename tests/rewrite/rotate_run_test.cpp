@@ -1,6 +1,6 @@
 // Rotated loops on the interpreter: trips, widths, indices at their wrap, registers that are used
 // again, each compared with the original under every schedule.
-#include "rewrite/rotate.hpp"
+#include "rewrite/rotate/rotate.hpp"
 
 #include "rewrite/applied.hpp"
 #include "rewrite/case.hpp"

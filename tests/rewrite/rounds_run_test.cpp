@@ -1,6 +1,6 @@
 // Trees in registers on the interpreter: shapes of blocks, loops and unrolled ones, widths, each
 // compared with the original under every schedule.
-#include "rewrite/rounds.hpp"
+#include "rewrite/rounds/rounds.hpp"
 
 #include "reuse/trees.hpp"
 #include "rewrite/applied.hpp"

@@ -1,7 +1,7 @@
 // A small kernel, shuffled, and the comparison of the two on the interpreter.
 #pragma once
 
-#include "rewrite/shuffle.hpp"
+#include "rewrite/shuffle/shuffle.hpp"
 
 #include "reuse/found.hpp"
 #include "rewrite/applied.hpp"

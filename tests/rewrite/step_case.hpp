@@ -5,7 +5,7 @@
 #include "contract/steps.hpp"
 #include "reuse/step.hpp"
 #include "rewrite/case.hpp"
-#include "rewrite/steps.hpp"
+#include "rewrite/steps/steps.hpp"
 #include "simt/machine.hpp"
 
 #include <cstring>

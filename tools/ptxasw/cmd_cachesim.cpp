@@ -2,10 +2,10 @@
 // in different orders, and when the optimizer has rewritten it.
 #include "launch.hpp"
 
-#include "api/record.hpp"
-#include "cost/cache_columns.hpp"
+#include "cachesim/columns.hpp"
+#include "cachesim/drawing.hpp"
+#include "cachesim/record.hpp"
 #include "ptxasw/ptxasw.hpp"
-#include "report/cache_drawing.hpp"
 
 #include <fmt/format.h>
 
@@ -24,23 +24,23 @@ struct Wanted {
 // One line of the answer.
 struct Row {
   std::string name;
-  cost::CacheCounts counts;
+  cachesim::CacheCounts counts;
 };
 
 class Simulation {
 public:
   explicit Simulation(const Wanted& wanted)
-      : run_{.cache = value_or_throw(cost::read_cache(wanted.cache)),
+      : run_{.cache = value_or_throw(cachesim::read_cache(wanted.cache)),
              .second = std::nullopt,
              .group = wanted.group,
              .stores = wanted.stores},
         draw_(!wanted.svg.empty()), row_(wanted.row) {
-    if (!wanted.second.empty()) run_.second = value_or_throw(cost::read_cache(wanted.second));
+    if (!wanted.second.empty()) run_.second = value_or_throw(cachesim::read_cache(wanted.second));
   }
 
-  api::Recording record(const PreparedLaunch& prepared) {
+  cachesim::Recording record(const PreparedLaunch& prepared) {
     simt::Memory memory = prepared.memory;
-    auto recording = value_or_throw(api::record(*prepared.program, prepared.launch, memory));
+    auto recording = value_or_throw(cachesim::record(*prepared.program, prepared.launch, memory));
     recording.threads.row = row_;
     if (regions_.empty())
       for (const simt::Allocation& allocation : memory.allocations())
@@ -48,15 +48,15 @@ public:
     return recording;
   }
 
-  void order(const api::Recording& recording, const cost::Order& order, std::string name) {
-    const auto threads = value_or_throw(cost::thread_order(order, recording.threads));
-    cost::CacheCounts counts;
+  void order(const cachesim::Recording& recording, const cachesim::Order& order, std::string name) {
+    const auto threads = value_or_throw(cachesim::thread_order(order, recording.threads));
+    cachesim::CacheCounts counts;
     if (draw_) {
       panels_.emplace_back(name, run_.cache);
-      counts = cost::simulate(recording.stream, threads, run_, panels_.back().observer());
+      counts = cachesim::simulate(recording.stream, threads, run_, panels_.back().observer());
       panels_.back().finish(counts);
     } else {
-      counts = cost::simulate(recording.stream, threads, run_);
+      counts = cachesim::simulate(recording.stream, threads, run_);
     }
     rows_.push_back({std::move(name), counts});
   }
@@ -67,7 +67,7 @@ public:
                     "fetches", "hit rate", "vs naive",
                     run_.second ? fmt::format(" {:>10} {:>10}", "2nd hits", "2nd fetch") : "");
     for (const Row& row : rows_) {
-      const cost::CacheCounts& counts = row.counts;
+      const cachesim::CacheCounts& counts = row.counts;
       text += fmt::format(
           "{:28} {:10} {:10} {:10} {:7.1f}% {:9.2f}{}\n", row.name, counts.touches, counts.hits,
           counts.fetches, 100 * share(counts.hits, counts.touches),
@@ -81,47 +81,47 @@ public:
   }
 
   std::string svg() {
-    std::string text = report::cache_svg(panels_, regions_, run_.group);
+    std::string text = cachesim::cache_svg(panels_, regions_, run_.group);
     if (text.empty())
       throw std::runtime_error("there is too much to draw, or nothing; make the launch smaller");
     return text;
   }
-  [[nodiscard]] const cost::CacheRun& run() const { return run_; }
+  [[nodiscard]] const cachesim::CacheRun& run() const { return run_; }
 
 private:
   static double share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
   }
-  cost::CacheRun run_;
+  cachesim::CacheRun run_;
   bool draw_;
   std::uint32_t row_;
-  std::vector<report::Region> regions_;
-  std::vector<report::CachePanel> panels_;
+  std::vector<cachesim::Region> regions_;
+  std::vector<cachesim::CachePanel> panels_;
   std::vector<Row> rows_;
 };
 
 // What the closed forms say of these column widths and of the best one.
 template <class Plane>
-std::string estimates(const Plane& plane, const cost::CacheShape& cache,
-                      const std::vector<cost::Order>& orders) {
+std::string estimates(const Plane& plane, const cachesim::CacheShape& cache,
+                      const std::vector<cachesim::Order>& orders) {
   std::string text;
   const auto line = [&](std::string_view name, std::uint64_t width) {
-    const cost::ColumnEstimate estimate = cost::estimate(plane, cache, width);
+    const cachesim::ColumnEstimate estimate = cachesim::estimate(plane, cache, width);
     text += fmt::format("  {:22} {:10} lines, reuse needs {} of {}{}\n", name, estimate.lines,
                         estimate.required, cache.lines, estimate.fits ? "" : ": does not fit");
   };
-  for (const cost::Order& order : orders) {
-    const bool naive = order.kind == cost::Order::Kind::naive;
-    if (naive || order.kind == cost::Order::Kind::column)
-      line(cost::text_of(order), naive ? plane.columns : order.width);
+  for (const cachesim::Order& order : orders) {
+    const bool naive = order.kind == cachesim::Order::Kind::naive;
+    if (naive || order.kind == cachesim::Order::Kind::column)
+      line(cachesim::text_of(order), naive ? plane.columns : order.width);
   }
-  const std::uint64_t best = cost::best_width(plane, cache);
+  const std::uint64_t best = cachesim::best_width(plane, cache);
   line(best < plane.columns ? fmt::format("best: columns of {}", best) : "best: naive", best);
   return text;
 }
 
-std::string closed_forms(const cost::RecognisedPlane& plane, const cost::CacheShape& cache,
-                         const std::vector<cost::Order>& orders) {
+std::string closed_forms(const cachesim::RecognisedPlane& plane, const cachesim::CacheShape& cache,
+                         const std::vector<cachesim::Order>& orders) {
   if (plane.stencil)
     return fmt::format("Closed form for a stencil of {}x{} on {}x{}:\n", plane.stencil->across,
                        plane.stencil->down, plane.stencil->columns, plane.stencil->rows) +
@@ -151,34 +151,34 @@ std::string name_of_rewritten(const Options& options) {
 
 void simulate(const Wanted& wanted, const Options& options) {
   Simulation simulation(wanted);
-  std::vector<cost::Order> orders;
+  std::vector<cachesim::Order> orders;
   for (const std::string& text : wanted.orders)
-    orders.push_back(value_or_throw(cost::read_order(text)));
-  const bool naive_first = !orders.empty() && orders.front() == cost::Order{};
-  if (!naive_first) orders.insert(orders.begin(), cost::Order{});
+    orders.push_back(value_or_throw(cachesim::read_order(text)));
+  const bool naive_first = !orders.empty() && orders.front() == cachesim::Order{};
+  if (!naive_first) orders.insert(orders.begin(), cachesim::Order{});
 
   const std::string ptx = read_text(wanted.launch.input);
   std::string rewritten;
   const bool compare = rewrites_text(options, ptx, rewritten, wanted.launch.input);
-  const api::Recording recording = simulation.record(prepare(wanted.launch, ptx, options));
-  for (const cost::Order& order : orders)
-    simulation.order(recording, order, cost::text_of(order));
+  const cachesim::Recording recording = simulation.record(prepare(wanted.launch, ptx, options));
+  for (const cachesim::Order& order : orders)
+    simulation.order(recording, order, cachesim::text_of(order));
   if (compare)
     simulation.order(simulation.record(prepare(wanted.launch, rewritten, options)), {},
                      name_of_rewritten(options));
 
-  const cost::CacheShape& cache = simulation.run().cache;
-  std::string text =
-      fmt::format("{}{}, one thread after another", cost::text_of(cache),
-                  wanted.second.empty() ? "" : ", then " + cost::text_of(*simulation.run().second));
+  const cachesim::CacheShape& cache = simulation.run().cache;
+  std::string text = fmt::format(
+      "{}{}, one thread after another", cachesim::text_of(cache),
+      wanted.second.empty() ? "" : ", then " + cachesim::text_of(*simulation.run().second));
   if (wanted.group > 1)
     text = text.substr(0, text.rfind(", ")) + fmt::format(", {} threads in step", wanted.group);
   text += "\n" + simulation.table();
   for (const Remap& remap : options.remaps)
-    if (const auto order = cost::read_order(text_of(remap))) orders.push_back(*order);
+    if (const auto order = cachesim::read_order(text_of(remap))) orders.push_back(*order);
   if (wanted.group == 1)
-    text +=
-        closed_forms(cost::recognise(recording.stream, recording.threads, cache), cache, orders);
+    text += closed_forms(cachesim::recognise(recording.stream, recording.threads, cache), cache,
+                         orders);
   write_text("-", text);
   if (!wanted.svg.empty()) write_text(wanted.svg, simulation.svg());
 }

@@ -1,0 +1,15 @@
+// The check of reuse/block_bound.hpp as code.
+#pragma once
+
+#include "emulator/emulate.hpp"
+#include "rewrite/coarsen/axes.hpp"
+
+namespace ptxasw::rewrite {
+
+// Goes to the sequential form if an index may wrap. The sum is formed in f32 and rounded up at each
+// step, so that it is never too small; about one conversion for each leaf and one fma for each
+// product.
+void check_bound(const emulator::Kernel& kernel, const reuse::BlockPlan& plan, const CopyAxes& axes,
+                 const FrameLabels& labels, Registers& registers, Text& text);
+
+} // namespace ptxasw::rewrite

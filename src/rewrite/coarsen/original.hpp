@@ -1,0 +1,67 @@
+// The body of a kernel as it stands, for blocks that do their own work only, with a way out of it
+// for those that may do more.
+#pragma once
+
+#include "rewrite/coarsen/names.hpp"
+#include "rewrite/names.hpp"
+#include "rewrite/text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ptxasw::rewrite {
+
+// ret and exit.
+bool ends_thread(const ptx::Inst& inst);
+// May control reach the end of the body?
+bool open_end(const ptx::Body& body);
+// The instruction's text behind its guard.
+std::string_view without_guard(const ptx::Body& body, const ptx::Inst& inst);
+
+// Threads of blocks whose `number`, a register that is the same for a whole block, is `least` or
+// more jump to `to` before the body does anything.
+struct WayOut {
+  std::string number;
+  std::uint32_t least = 0;
+  std::string to;
+};
+
+class OriginalBody {
+public:
+  OriginalBody(const Names& original, const CopyNames& names, Registers& registers,
+               const std::string& prefix, Text& text);
+
+  // `form`: a number for its registers, which are its own. `out` none: nobody leaves.
+  //
+  // The question stands where only what computes has run, which it then waits beside, and no jump
+  // leads: what may act comes behind it. Where that is a guarded jump or return, of threads that
+  // have nothing to do, these and those that may be merged leave by one branch, and are told apart
+  // behind the body, by the number once more (a predicate that is kept for that is computed beside
+  // the sum of both). So a question costs those that stay a single comparison.
+  void write(unsigned form, const WayOut* out = nullptr);
+  // Once more, for those that left and shall not be merged. As a loop of one trip, which only the
+  // hardware knows: of two bodies that end alike ptxas makes one end, and that stood far from the
+  // rest of the one that small launches run.
+  void write_apart(unsigned form);
+
+private:
+  [[nodiscard]] std::size_t first_that_acts() const;
+  void ask(const WayOut& out, const ptx::Inst* exit, unsigned form);
+  void write_body(unsigned form, const WayOut* out, std::string_view leave);
+  [[nodiscard]] std::string guard_of(const ptx::Inst& inst, unsigned form) const;
+  [[nodiscard]] std::string copied(const ptx::Inst& inst, unsigned form) const;
+
+  const Names& original_;
+  const CopyNames& names_;
+  Registers& registers_;
+  std::string aside_, again_, done_; // labels
+  Text& text_;
+  const ptx::Body& body_;
+  const ptx::Module& module_;
+  std::span<const ptx::Statement> inside_; // without the braces
+};
+
+} // namespace ptxasw::rewrite
