@@ -131,7 +131,7 @@ setp.ge.s32 %p4, %r8, %r12;
 or.pred %p5, %p1, %p2;
 or.pred %p6, %p3, %p4;
 or.pred %p7, %p5, %p6;
-@%p7 bra out;
+@%p7 bra done;
 ld.param.u64 %rd1, [in];
 ld.param.u64 %rd2, [out];
 ld.param.u64 %rd3, [c];
@@ -153,7 +153,7 @@ mul.rn.f32 %f5, %f1, %f2;
 add.rn.f32 %f6, %f5, %f3;
 add.rn.f32 %f7, %f6, %f4;
 st.global.f32 [%rd10], %f7;
-out: ret;
+done: ret;
 }
 )";
 
@@ -174,6 +174,22 @@ TEST(Steps, OfCoefficientsLoadNothingThatNoStepLoads) {
       EXPECT_TRUE(std::ranges::includes(plain.loaded, merged.loaded)) << edges;
     }
   }
+}
+
+// All neighbours are along a row: no row is for other strips, and the tile would be empty.
+TEST(Steps, ByLanesWithoutATile) {
+  std::string text(weighted);
+  constexpr std::string_view below = "add.s64 %rd12, %rd9, %rd8;";
+  text.replace(text.find(below), below.size(), "add.s64 %rd12, %rd9, 4;");
+  const Stepped stepped(
+      text, "k", {.count = 3, .width = 32, .strips = 2, .rows = 4, .columns = 2, .lanes = true});
+  ASSERT_EQ(stepped.entry.refused, "");
+  test::expect_that_ptxas_takes(*stepped.both->text, "steps_without_tile");
+  StepHost host = plane(stepped, 70, 20, 4);
+  host.arguments.push_back(2);
+  host.pointers.push_back(4);
+  host.buffers.push_back(test::random_elements(std::size_t{70} * 20, 4, true, 3));
+  EXPECT_EQ(host.difference(9), "");
 }
 
 // Two arrays that hang on each other, on a line.

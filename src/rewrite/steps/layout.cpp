@@ -104,7 +104,8 @@ void StepLayout::place_tiles() {
   pitch = least;
   for (unsigned wider = least + 1; wider < least + 4; ++wider)
     if (conflicts(wider) < conflicts(pitch)) pitch = wider;
-  tile_places = columns() * pitch * tile_rows();
+  // Where no strip reads another one's rows there is no tile, but PTX knows no empty array.
+  tile_places = std::max(1U, columns() * pitch * tile_rows());
   for (const StepArray& array : plan_.arrays) {
     tiles.push_back(tile_bytes);
     tile_bytes = rounded(tile_bytes + tile_places * array.bytes, 16);
