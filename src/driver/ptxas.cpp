@@ -61,7 +61,8 @@ unsigned Patience::with(const AssemblyRequest& request) const {
   double own = 0;
   for (const auto& [entries, seconds] : own_)
     own += seconds;
-  double most = one_text.of(own);
+  const double longer = static_cast<double>(request.text.size()) / static_cast<double>(bytes_);
+  double most = one_text.of(own * std::max(1.0, longer));
   if (request.purpose == Purpose::trial) {
     const double left = all_trials.of(own) - trials_;
     if (left <= 0) return 0;
@@ -76,6 +77,7 @@ void Patience::took(const AssemblyRequest& request, double seconds, bool well) {
   if (request.purpose != Purpose::original || !well) return;
   double& own = own_[request.entries];
   own = std::max(own, seconds);
+  bytes_ = std::max({bytes_, request.text.size(), std::size_t{1}});
 }
 
 std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,

@@ -5,6 +5,7 @@
 #include "driver/process.hpp"
 #include "ptxasw/assembler.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -18,7 +19,9 @@ using Arguments = std::function<std::vector<std::string>(
     const AssemblyRequest& request, const std::string& source, const std::string& cubin)>;
 
 // How long ptxas may take with texts of ours, in processor time and in terms of what it takes with
-// the original. Before that is known there is no limit: what needs it is asked first.
+// the original, for one that is to be kept with as many bytes of it: entries for several time steps
+// make a text many times as long. Before that is known there is no limit: what needs it is asked
+// first.
 class Patience {
 public:
   // Whole seconds, at least one; 0: the trials have used up theirs.
@@ -27,6 +30,7 @@ public:
 
 private:
   std::map<std::vector<std::string>, double> own_; // of the original, by the kernels asked for
+  std::size_t bytes_ = 0;                          // of its text
   double trials_ = 0;                              // all of them together
 };
 

@@ -413,7 +413,10 @@ Optimized with_variants(Printed printed, const std::string& text, const std::str
       if (report.name == kernel) report.steps = outcome;
   if (more == standard.text) return std::move(standard);
   if (!assembler.keep(more)) {
-    standard.report.messages.push_back({0, 0, file + ": ptxas does not take the variants"});
+    const std::string why = assembler.refusal();
+    standard.report.messages.push_back({0, 0,
+                                        file + ": ptxas does not take the variants" +
+                                            (why.empty() ? "" : fmt::format(" ({})", why))});
     if (standard.changed) assembler.keep(standard.text);
     return std::move(standard);
   }

@@ -102,6 +102,9 @@ TEST(Patience, IsInProportionToTheOriginal) {
   patience.took(other, 1, true);
   EXPECT_EQ(patience.with(text), 38U);
   EXPECT_EQ(patience.with(original), Limits::none);
+  // One that is to be kept has its time for each byte; a trial has not.
+  EXPECT_EQ(patience.with({.text = std::string(25, 'x')}), 182U) << "five times the first's bytes";
+  EXPECT_EQ(patience.with(trial(std::string(25, 'x'))), 20U);
   patience.took(trial("x"), 30, false);
   EXPECT_EQ(patience.with(trial("x")), 0U);
   EXPECT_EQ(patience.with(text), 38U);
