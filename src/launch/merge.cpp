@@ -7,10 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <pthread.h>
-#include <span>
-#include <typeinfo>
 
 namespace ptxasw::launch {
 namespace {
@@ -20,14 +17,10 @@ using namespace std::chrono_literals;
 constexpr unsigned most_steps = 64; // that may be made before memory is as it should be
 constexpr auto look_every = 50us;
 constexpr auto watch_awake = 5ms;         // without a run
-constexpr unsigned most_lonely = 8;       // runs of one launch, before a shape is left alone
-constexpr std::uint64_t left_alone = 512; // for so many launches
-
-// What stands behind the launch of a run with these parameters, for the contract's questions.
-contract::StepLaunch step_of(const Request& request, std::span<void* const> parameters) {
-  return {request.grid, request.block,
-          [parameters](unsigned number) -> const void* { return parameters[number]; }};
-}
+constexpr unsigned most_needed = 64;      // launches that have followed, before one is put off
+constexpr std::uint64_t left_alone = 512; // launches of a shape that cannot be merged
+// Launches of a shape that did not follow, before two of so many are looked at.
+constexpr unsigned most_strangers = 8, look_again = 16;
 
 // Memory that only this device can reach, as far as the driver tells. `known`: addresses that it
 // has been asked about; entries for different numbers of steps touch mostly the same.
@@ -47,6 +40,11 @@ bool is_private(const contract::TouchedRange& range, int device,
     known.push_back(at);
   }
   return true;
+}
+
+// No entry does fewer.
+unsigned fewest_steps(const Run& run) {
+  return run.kernel->contract.steps.back().count;
 }
 
 // The run's context, on a thread that may have another one.
@@ -85,91 +83,79 @@ Merger::~Merger() {
 
 bool Merger::take(const Kernel& kernel, Shape& shape, const Request& request,
                   const Launch& launch) {
+  const std::uint64_t number = shape.launches.load(std::memory_order_relaxed);
+  const bool is_stranger = shape.strangers.load(std::memory_order_relaxed) >= most_strangers;
+  if (number < shape.alone_until.load(std::memory_order_relaxed) ||
+      (is_stranger && number % look_again > 1)) {
+    other_launch();
+    return false;
+  }
   const std::lock_guard lock(mutex_);
-  if (run_ != nullptr && continues(*run_, kernel, request, launch)) {
+  if (run_ != nullptr && run_->continues(kernel, request, launch)) {
     ++run_->waiting;
     ++run_->taken;
     if (check_ == nullptr) make_groups();
-    if (run_->since_single + run_->waiting >= most_steps) make_all();
+    if (run_ != nullptr && run_->since_single + run_->waiting >= most_steps) make_all();
   } else {
     make_all();
-    if (!start(kernel, shape, request, launch)) return false;
+    if (!look(kernel, shape, request, launch)) return false;
+    if (former_->followed < shape.needed || !start(launch)) {
+      if (former_ != nullptr) former_->next ^= 1U;
+      return false;
+    }
   }
   last_taken_ = std::chrono::steady_clock::now();
   return true;
 }
 
-bool Merger::continues(const Run& run, const Kernel& kernel, const Request& request,
-                       const Launch& launch) const {
-  const unsigned last = (run.next + run.waiting + 1) % 2; // of the one taken last
-  if (run.kernel.get() != &kernel || run.thread != std::this_thread::get_id() ||
-      run.request.function != request.function || run.request.stream != request.stream ||
-      run.request.shared != request.shared || typeid(*run.launch) != typeid(launch))
-    return false;
-  const auto parameters = [&](unsigned number) {
-    const contract::Place& place = kernel.contract.places[number];
-    return parameter_of(request, number, place.offset, place.size);
-  };
-  return contract::follows(kernel.contract, *run.swaps, step_of(run.request, run.pointers[last]),
-                           {request.grid, request.block, parameters});
+// Does this launch follow the former one? It is the former one now. False: it cannot be.
+bool Merger::look(const Kernel& kernel, Shape& shape, const Request& request,
+                  const Launch& launch) {
+  const bool parted = parted_.exchange(false, std::memory_order_relaxed);
+  if (former_ != nullptr && !parted && former_->continues(kernel, request, launch)) {
+    ++former_->followed;
+    shape.strangers.store(0, std::memory_order_relaxed);
+    return true;
+  }
+  shape.strangers.fetch_add(1, std::memory_order_relaxed);
+  if (former_ == nullptr) former_ = std::make_unique<Run>();
+  if (former_->begin(kernel, shape, request, launch)) return true;
+  leave_alone(*former_, "its parameters come in a form that is not known");
+  former_.reset();
+  return false;
 }
 
-// Empty, or why this launch may not be put off.
-std::string Merger::why_not(const Kernel& kernel, const Shape& shape,
-                            const Request& request) const {
+void Merger::leave_alone(const Run& run, const std::string& why) {
+  Shape& shape = *run.shape;
+  if (!why.empty() && shape.launched)
+    log("%s: not merged: %s", run.kernel->name.c_str(), why.c_str());
+  shape.alone_until = shape.launches + (shape.launched ? left_alone : 1);
+}
+
+// Empty, or why launches like these may not be put off.
+std::string Merger::why_not(const Run& run) const {
   const Driver& d = driver();
+  const Shape& shape = *run.shape;
   if (stopped_) return "nothing is put off any more";
   if (!d.ctx_push || !d.ctx_pop || !d.ctx_get_current || !d.ctx_get_device ||
-      !d.pointer_get_attribute || kernel.context == nullptr)
+      !d.pointer_get_attribute || run.kernel->context == nullptr)
     return "this driver does not tell enough";
-  if (kernel.contract.places.size() != kernel.contract.parameters)
-    return "where its parameters lie is not known";
   if (!shape.launched || !shape.decided) return "it was not launched before";
-  if (request.stream == CU_STREAM_PER_THREAD) return "its stream is the thread's own";
-  if (request.shared != 0) return "it takes dynamic shared memory";
+  if (run.request.stream == CU_STREAM_PER_THREAD) return "its stream is the thread's own";
+  if (run.request.shared != 0) return "it takes dynamic shared memory";
   return unseen_caller();
 }
 
-bool Merger::start(const Kernel& kernel, Shape& shape, const Request& request,
-                   const Launch& launch) {
-  if (kernel.contract.steps.empty() || shape.launches < shape.alone_until) return false;
-  if (is_capturing(request.stream)) return false; // says nothing of launches behind that
-  auto run = std::make_unique<Run>();
-  std::string why = why_not(kernel, shape, request);
-  if (why.empty()) {
-    run->kernel = kernel.shared_from_this();
-    run->shape = &shape;
-    run->thread = std::this_thread::get_id();
-    run->launch = launch.copy();
-    run->request = request;
-    run->request.extra = nullptr;
-    run->swaps = &kernel.contract.steps[0];
-    const auto& places = kernel.contract.places;
-    for (std::size_t parity = 0; parity < 2; ++parity) {
-      run->bytes[parity].resize(kernel.contract.parameter_bytes);
-      for (const contract::Place& place : places)
-        run->pointers[parity].push_back(run->bytes[parity].data() + place.offset);
-    }
-    for (unsigned number = 0; number < places.size(); ++number) {
-      unsigned next = number; // where its value stands in the launch that follows
-      for (const contract::Swap& swap : run->swaps->swaps)
-        next = number == swap.in ? swap.out : number == swap.out ? swap.in : next;
-      const void* value = parameter_of(request, number, places[number].offset, places[number].size);
-      if (value == nullptr || places[next].size != places[number].size) {
-        why = "its parameters come in a form that is not known";
-        break;
-      }
-      std::memcpy(run->pointers[0][number], value, places[number].size);
-      std::memcpy(run->pointers[1][next], value, places[number].size);
-    }
-  }
-  if (!why.empty() || !fit_entries(*run)) {
-    if (!why.empty() && shape.launched) log("%s: not merged: %s", kernel.name.c_str(), why.c_str());
-    shape.alone_until = shape.launches + (shape.launched ? left_alone : 1);
+// Puts off the launch that was looked at.
+bool Merger::start(const Launch& launch) {
+  if (is_capturing(former_->request.stream)) return false; // says nothing of launches behind that
+  if (const std::string why = why_not(*former_); !why.empty()) {
+    leave_alone(*former_, why);
     return false;
   }
-  run->waiting = run->taken = 1;
-  run_ = std::move(run);
+  run_ = std::move(former_);
+  run_->launch = launch.copy();
+  run_->waiting = run_->taken = 1;
   set_waiting(true);
   if (!watcher_.joinable()) {
     sigset_t all, before;
@@ -183,18 +169,22 @@ bool Merger::start(const Kernel& kernel, Shape& shape, const Request& request,
   return true;
 }
 
-bool Merger::fit_entries(Run& run) const {
+// The entries that can do steps of the run. Asked once there are enough launches for one: the
+// driver takes as long for the answers as for a launch.
+bool Merger::fit(Run& run) {
+  if (run.is_fitted) return !run.entries.empty();
+  run.is_fitted = true;
   const contract::Contract& contract = run.kernel->contract;
   CUdevice device = 0;
   std::string why = driver().ctx_get_device(&device) == CUDA_SUCCESS ? "" : "no device";
   std::vector<std::uint64_t> known;
   for (std::size_t n = 0; n < contract.steps.size() && why.empty(); ++n) {
     const contract::Steps& steps = contract.steps[n];
-    const launch::Entry& entry = run.kernel->steps[n];
+    const Entry& entry = run.kernel->steps[n];
     if (entry.function == nullptr || steps.swaps != run.swaps->swaps ||
         count(steps.block) > static_cast<unsigned long long>(entry.most_threads))
       continue;
-    auto fitted = contract::fit(contract, steps, step_of(run.request, run.pointers[0]));
+    auto fitted = contract::fit(contract, steps, run.step(0));
     if (!fitted)
       why = fitted.error();
     else if (!std::ranges::all_of(fitted->ranges, [&](const auto& range) {
@@ -204,13 +194,16 @@ bool Merger::fit_entries(Run& run) const {
     else
       run.entries.push_back({entry.function, steps.count, std::move(*fitted)});
   }
-  if (!why.empty()) log("%s: not merged: %s", run.kernel->name.c_str(), why.c_str());
-  return why.empty() && !run.entries.empty();
+  if (!why.empty()) run.entries.clear();
+  if (run.entries.empty()) leave_alone(run, why);
+  return !run.entries.empty();
 }
 
 // As many groups as there are, one launch held back.
 void Merger::make_groups() {
-  const Entry& most = run_->entries.front();
+  if (run_->waiting <= fewest_steps(*run_)) return;
+  if (!fit(*run_)) return make_all();
+  const RunEntry& most = run_->entries.front();
   while (run_->waiting > most.count)
     make_group(*run_, most);
 }
@@ -225,7 +218,7 @@ void Merger::make_single(Run& run) const {
   run.since_single = 0;
 }
 
-void Merger::make_group(Run& run, const Entry& entry) const {
+void Merger::make_group(Run& run, const RunEntry& entry) const {
   Request request = run.request;
   request.function = entry.function;
   request.grid = entry.fitted.grid;
@@ -249,7 +242,7 @@ void Merger::make_group(Run& run, const Entry& entry) const {
 // The last one is single: it overwrites what a group left behind (contract/steps.hpp).
 void Merger::make_rest(Run& run) const {
   while (run.waiting > 0) {
-    const auto fits = [&](const Entry& entry) { return entry.count < run.waiting; };
+    const auto fits = [&](const RunEntry& entry) { return entry.count < run.waiting; };
     const auto found = std::ranges::find_if(run.entries, fits);
     if (found == run.entries.end())
       make_single(run);
@@ -262,6 +255,7 @@ void Merger::make_all() {
   if (run_ == nullptr) return;
   const InContext context(run_->kernel->context);
   Run& run = *run_;
+  if (run.waiting > fewest_steps(run)) fit(run);
   if (check_ != nullptr && run.waiting > 2) {
     Request first = run.request;
     first.parameters = run.pointers[run.next].data();
@@ -292,13 +286,15 @@ void Merger::finish() {
   Shape& shape = *run_->shape;
   shape.merged += run_->groups == 0 ? 0 : run_->taken;
   shape.groups += run_->groups;
-  shape.lonely = run_->taken > 1 ? 0 : shape.lonely + 1;
-  if (shape.lonely >= most_lonely) {
-    shape.lonely = 0;
-    shape.alone_until = shape.launches + left_alone;
-  }
+  if (run_->taken > 1) shape.strangers = 0;
+  shape.needed = run_->groups != 0 ? 0 : std::clamp(2 * shape.needed, 1U, most_needed);
   run_.reset();
   set_waiting(false);
+}
+
+void Merger::other_launch() {
+  if (is_waiting()) flush();
+  if (!parted_.load(std::memory_order_relaxed)) parted_.store(true, std::memory_order_relaxed);
 }
 
 void Merger::flush() {

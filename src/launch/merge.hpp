@@ -5,15 +5,18 @@
 // with at least one single launch held back, or when anybody could tell. MERGING.md goes through
 // who that may be, and why nobody can.
 //
+// A launch is put off only where the next one can be expected to follow it: as many launches of its
+// shape as Shape::needed followed the one before, in a row. That is one, none behind a run that was
+// merged, and twice as many behind each that was not. So each group pays for at most one launch
+// that was put off in vain, and without groups these get rare.
+//
 // One run waits at a time, of one thread and stream. Whatever else a program asks of its driver
 // comes behind it (trampolines.hpp, hooks.cpp).
 #pragma once
 
-#include "contract/steps.hpp"
-#include "launch/kernels.hpp"
-#include "launch/request.hpp"
-#include "launch/shapes.hpp"
+#include "launch/run.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -44,6 +47,8 @@ public:
   bool take(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
   // Makes what waits. From any thread.
   void flush();
+  // A launch of another kernel comes, behind what waits.
+  void other_launch();
   // From now on nothing is put off: the program ends, or not all of its calls can be seen.
   void stop(const std::string& why);
 
@@ -52,36 +57,14 @@ public:
   void behind_fork(bool in_child);
 
 private:
-  struct Entry {
-    CUfunction function = nullptr;
-    unsigned count = 0; // T
-    contract::FittedSteps fitted;
-  };
-  // The launches of a run: all that they do not share are the parameters, of which there are two.
-  struct Run {
-    std::shared_ptr<const Kernel> kernel;
-    Shape* shape = nullptr;
-    std::thread::id thread;
-    std::unique_ptr<const Launch> launch;
-    Request request; // the first one, without parameters
-    std::array<std::vector<unsigned char>, 2> bytes;
-    std::array<std::vector<void*>, 2> pointers;
-    const contract::Steps* swaps = nullptr;
-    std::vector<Entry> entries; // most steps first
-    unsigned waiting = 0;       // launches taken and not made
-    unsigned next = 0;          // parameters of the first of these
-    unsigned taken = 0, groups = 0;
-    unsigned since_single = 0; // steps made since all memory was as it should be
-  };
-
-  bool start(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
-  std::string why_not(const Kernel& kernel, const Shape& shape, const Request& request) const;
-  bool fit_entries(Run& run) const;
-  [[nodiscard]] bool continues(const Run& run, const Kernel& kernel, const Request& request,
-                               const Launch& launch) const;
+  bool look(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
+  bool start(const Launch& launch);
+  std::string why_not(const Run& run) const;
+  static void leave_alone(const Run& run, const std::string& why);
+  static bool fit(Run& run);
   void make_groups();
   void make_all();
-  void make_group(Run& run, const Entry& entry) const;
+  void make_group(Run& run, const RunEntry& entry) const;
   void make_single(Run& run) const;
   void make_rest(Run& run) const;
   void finish();
@@ -91,7 +74,9 @@ private:
   const Check check_;
   const std::chrono::microseconds longest_wait_; // for the next launch
   std::mutex mutex_;
-  std::unique_ptr<Run> run_;
+  std::unique_ptr<Run> run_;    // its launches are put off
+  std::unique_ptr<Run> former_; // its launches were made as they came; null while there is a run
+  std::atomic<bool> parted_{false}; // another kernel's launch came behind the last of these
   std::chrono::steady_clock::time_point last_taken_;
   bool stopped_ = false;
   std::thread watcher_; // once there was a run

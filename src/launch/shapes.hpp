@@ -47,11 +47,13 @@ struct alignas(64) Shape {
   std::atomic<std::int64_t> next_sample{0}; // until then the report times none (sampler.hpp)
   std::atomic<std::uint64_t> checked{0}, unchecked{0};
   // Of kernels with time steps (merge.hpp): one launch was successful; how many launches became how
-  // many; until which number none is put off, and how many stood alone.
+  // many; until which number none is put off; how many in a row did not follow the one before; and
+  // how many have to, before one is put off (the merger's, under its lock).
   std::atomic<bool> launched{false};
   std::atomic<std::uint64_t> merged{0}, groups{0};
-  std::uint64_t alone_until = 0;
-  unsigned lonely = 0;
+  std::atomic<std::uint64_t> alone_until{0};
+  std::atomic<unsigned> strangers{0};
+  unsigned needed = 1;
 
   // What follows is guarded by `mutex`.
   struct Pending {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <functional>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -113,6 +114,24 @@ struct Stencil {
     for (unsigned k = 0; k < count; ++k)
       launch_once();
   }
+  // From now on, and until a run was not merged, the first launch is put off.
+  void merge_once() {
+    steps(8);
+    engine.flush();
+    EXPECT_THAT(made(), HasSubstr("s5"));
+  }
+  // How many of `count` launches have not reached the driver when they return.
+  unsigned put_off(unsigned count, const std::function<void(unsigned)>& launch) {
+    unsigned found = 0;
+    for (unsigned k = 0; k < count; ++k) {
+      gpu().launches.clear();
+      launch(k);
+      if (gpu().launches.empty()) ++found;
+    }
+    return found;
+  }
+  // The same arguments once more: nothing moves.
+  void launch_again() { EXPECT_EQ(engine.launch(request(), direct), CUDA_SUCCESS); }
   void expect_as_launched_singly() {
     const auto words = [](CUdeviceptr at) {
       const auto* first = reinterpret_cast<const unsigned*>(at);
@@ -189,7 +208,7 @@ TEST(Merge, OtherParametersEndTheRun) {
   s.steps(2);
   std::swap(s.in, s.out); // the last launch once more
   EXPECT_EQ(s.engine.launch(s.request(), direct), CUDA_SUCCESS);
-  EXPECT_EQ(Stencil::made(), "s s");
+  EXPECT_EQ(Stencil::made(), "s s s");
   std::swap(s.in, s.out);
   s.engine.flush();
   s.expect_as_launched_singly();
@@ -197,24 +216,22 @@ TEST(Merge, OtherParametersEndTheRun) {
 
 TEST(Merge, AnotherStreamGridOrNumberEndsTheRun) {
   Stencil s;
-  // Behind it this launch may be put off, too.
-  const auto ends = [&](const char* what, const std::string& expected, auto change) {
+  const auto ends = [&](const char* what, auto change) {
+    s.merge_once();
     s.steps(2);
-    Stencil::made();
+    EXPECT_EQ(Stencil::made(), "") << what;
     Request request = s.request();
     change(request);
     EXPECT_EQ(s.engine.launch(request, direct), CUDA_SUCCESS);
     s.n = points;
     s.moved();
-    EXPECT_EQ(Stencil::made(), expected) << what;
-    s.engine.flush();
+    EXPECT_EQ(Stencil::made(), "s s s") << what;
     s.expect_as_launched_singly();
-    Stencil::made();
   };
-  ends("stream", "s s", [](Request& r) { r.stream = reinterpret_cast<CUstream>(0x99); });
-  ends("grid", "s s s", [](Request& r) { r.grid[0] = 5; });
-  ends("shared", "s s s", [](Request& r) { r.shared = 16; });
-  ends("number", "s s", [&](Request&) { s.n = points - 1; });
+  ends("stream", [](Request& r) { r.stream = reinterpret_cast<CUstream>(0x99); });
+  ends("grid", [](Request& r) { r.grid[0] = 5; });
+  ends("shared", [](Request& r) { r.shared = 16; });
+  ends("number", [&](Request&) { s.n = points - 1; });
 }
 
 TEST(Merge, AnotherKernelEndsTheRun) {
@@ -232,8 +249,7 @@ TEST(Merge, AnotherThreadEndsTheRun) {
   Stencil s;
   s.steps(3);
   std::thread([&] { s.steps(1); }).join();
-  EXPECT_EQ(Stencil::made(), "s s s");
-  s.engine.flush();
+  EXPECT_EQ(Stencil::made(), "s s s s");
   s.expect_as_launched_singly();
 }
 
@@ -281,24 +297,38 @@ TEST(Merge, NotInMemoryThatOthersReach) {
 
 TEST(Merge, NotWhereArraysOverlap) {
   Stencil s;
+  s.merge_once();
   s.out = s.in + 4;
-  EXPECT_EQ(s.engine.launch(s.request(), direct), CUDA_SUCCESS);
-  EXPECT_EQ(Stencil::made(), "s");
+  s.steps(7);
+  EXPECT_EQ(Stencil::made(), "s s s s s s s");
 }
 
 TEST(Merge, NotWhereAConditionFails) {
   Stencil s;
+  s.merge_once();
   s.n = 2;
-  s.engine.launch(s.request(), direct);
-  EXPECT_EQ(Stencil::made(), "s");
+  s.steps(7);
+  EXPECT_EQ(Stencil::made(), "s s s s s s s");
 }
 
 TEST(Merge, NotOnTheThreadsOwnStream) {
   Stencil s;
+  s.merge_once();
   Request request = s.request();
   request.stream = CU_STREAM_PER_THREAD;
   s.engine.launch(request, direct);
   EXPECT_EQ(Stencil::made(), "s");
+}
+
+TEST(Merge, NotWithDynamicSharedMemory) {
+  Stencil s;
+  for (unsigned n = 0; n < 3; ++n) {
+    Request request = s.request();
+    request.shared = 16;
+    s.engine.launch(request, direct);
+    s.moved();
+    EXPECT_EQ(Stencil::made(), "s");
+  }
 }
 
 TEST(Merge, NotWhatWasNeverLaunched) {
@@ -306,8 +336,10 @@ TEST(Merge, NotWhatWasNeverLaunched) {
   Request request = s.request();
   request.grid[0] = 6;
   s.kernel.result = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  EXPECT_EQ(s.engine.launch(request, direct), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
-  EXPECT_EQ(s.engine.launch(request, direct), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  for (unsigned n = 0; n < 4; ++n) {
+    EXPECT_EQ(s.engine.launch(request, direct), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    std::swap(s.in, s.out);
+  }
 }
 
 TEST(Merge, NotWithAnEntryThatTheModuleHasNot) {
@@ -336,16 +368,117 @@ TEST(Merge, AnEntryThatDoesNotLaunchIsDoneSingly) {
   s.expect_as_launched_singly();
 }
 
-// A program that waits behind every step is not kept from it for long.
-TEST(Merge, LonelyLaunchesAreLeftAlone) {
+// --- what is put off in vain
+// --------------------------------------------------------------------
+
+TEST(Merge, TheSameArgumentsAreNotPutOff) {
   Stencil s;
-  for (unsigned n = 0; n < 8; ++n) {
-    s.steps(1);
-    s.engine.flush();
+  std::swap(s.in, s.out); // as before
+  const unsigned before = gpu().calls["cuPointerGetAttribute"];
+  EXPECT_EQ(s.put_off(100, [&](unsigned) { s.launch_again(); }), 0U);
+  EXPECT_EQ(gpu().calls["cuPointerGetAttribute"], before);
+}
+
+TEST(Merge, ARunThatWasMergedBringsOneInVainAtMost) {
+  Stencil s;
+  for (unsigned n = 0; n < 5; ++n) {
+    s.merge_once();
+    EXPECT_EQ(s.put_off(5, [&](unsigned) { s.launch_again(); }), 1U);
+    s.moved();
   }
-  Stencil::made();
-  s.steps(1);
-  EXPECT_EQ(Stencil::made(), "s");
+  s.expect_as_launched_singly();
+}
+
+TEST(Merge, BehindARunThatWasMergedTheFirstIsPutOff) {
+  Stencil s;
+  s.merge_once();
+  for (unsigned n = 0; n < 20; ++n) {
+    s.steps(8);
+    s.engine.flush(); // the next one does not follow what was seen
+    EXPECT_EQ(Stencil::made(), "s5 s s s");
+  }
+}
+
+TEST(Merge, TwoStepKernelsInTurnAreNotPutOff) {
+  Stencil s;
+  fake::Function& other = gpu().add(s.module, "t", {8, 8, 4});
+  auto contract = contract::decode(s.module.globals[contract::symbol_of("s")]).value();
+  contract.kernel = contract.variants[0].entry = "t";
+  s.module.globals[contract::symbol_of("t")] = contract::encode(contract);
+  other.run = [](const auto& launch) { step(launch, 1); };
+  const auto in_turn = [&](unsigned k) {
+    Request request = s.request();
+    if (k % 2 == 0) request.function = reinterpret_cast<CUfunction>(&other);
+    EXPECT_EQ(s.engine.launch(request, direct), CUDA_SUCCESS);
+    s.moved();
+  };
+  EXPECT_EQ(s.put_off(100, in_turn), 0U);
+  s.expect_as_launched_singly();
+}
+
+TEST(Merge, StepsWithAnotherKernelInBetweenAreNotPutOff) {
+  Stencil s;
+  fake::Function& other = gpu().add(s.module, "other", {8, 8, 4});
+  const auto in_turn = [&](unsigned) {
+    Request request = s.request();
+    request.function = reinterpret_cast<CUfunction>(&other);
+    s.engine.launch(request, direct);
+    gpu().launches.clear();
+    s.launch_once();
+  };
+  EXPECT_EQ(s.put_off(100, in_turn), 0U);
+  s.expect_as_launched_singly();
+}
+
+TEST(Merge, EverySecondLaunchMovesTheArrays) {
+  Stencil s;
+  const auto twice = [&](unsigned k) {
+    s.launch_again();
+    if (k % 2 != 0) s.moved();
+  };
+  EXPECT_EQ(s.put_off(400, twice), 1U) << "two in a row never follow";
+  s.expect_as_launched_singly();
+}
+
+TEST(Merge, StepsThatBeginLate) {
+  Stencil s;
+  s.put_off(100, [&](unsigned) { s.launch_again(); });
+  s.moved();
+  gpu().launches.clear();
+  s.steps(66);
+  s.engine.flush();
+  s.expect_as_launched_singly();
+  EXPECT_LE(launched().size(), 18U + 50U / 5 + 4) << "at most sixteen are not looked at";
+}
+
+// A program that waits behind every step.
+TEST(Merge, SingleStepsArePutOffLessAndLess) {
+  Stencil s;
+  const auto wait = [&](unsigned) {
+    s.launch_once();
+    const bool is_waiting = gpu().launches.empty();
+    s.engine.flush();
+    if (is_waiting) gpu().launches.clear();
+  };
+  EXPECT_LE(s.put_off(127, wait), 7U); // 1, 2, 4, ... 64 before it
+  EXPECT_EQ(s.put_off(650, wait), 10U);
+  gpu().launches.clear();
+  s.steps(64 + 1 + 50);
+  s.engine.flush();
+  EXPECT_LE(launched().size(), 65U + 50U / 5 + 4) << "and are merged where they follow at last";
+  s.merge_once();
+  s.expect_as_launched_singly();
+}
+
+TEST(Merge, WhatMayBeMergedIsAskedWhereThereAreEnough) {
+  Stencil s;
+  s.merge_once();
+  const unsigned before = gpu().calls["cuPointerGetAttribute"];
+  s.steps(3);
+  s.engine.flush();
+  EXPECT_EQ(gpu().calls["cuPointerGetAttribute"], before);
+  s.steps(7);
+  EXPECT_GT(gpu().calls["cuPointerGetAttribute"], before);
 }
 
 TEST(Merge, ParametersInABuffer) {

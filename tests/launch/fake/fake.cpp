@@ -253,6 +253,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext* context) {
   return cuCtxGetCurrent(context);
 }
 CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr at) {
+  count("cuPointerGetAttribute");
   CUdeviceptr base = 0;
   size_t size = 0;
   if (cuMemGetAddressRange_v2(&base, &size, at) != CUDA_SUCCESS) return CUDA_ERROR_INVALID_VALUE;
