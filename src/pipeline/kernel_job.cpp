@@ -2,22 +2,19 @@
 // so that a decision can be made later, and made again.
 #include "pipeline/kernel_job.hpp"
 
-#include "cost/access.hpp"
 #include "cost/coarsening.hpp"
-#include "cost/near_shuffles.hpp"
 #include "cost/profile.hpp"
-#include "cost/remap_choice.hpp"
 #include "emulator/carry_over.hpp"
-#include "numbers/numbers.hpp"
-#include "pipeline/access_pattern.hpp"
 #include "pipeline/arbitrate.hpp"
 #include "pipeline/describe.hpp"
+#include "pipeline/function_facts.hpp"
+#include "pipeline/remap_job.hpp"
 #include "pipeline/rotation_job.hpp"
+#include "pipeline/shuffle_job.hpp"
 #include "pipeline/step_entries.hpp"
 #include "pipeline/step_shapes.hpp"
 #include "reuse/lane.hpp"
 #include "rewrite/contraction/float_freedom.hpp"
-#include "rewrite/remap/remap.hpp"
 #include "rewrite/rounds/rounds.hpp"
 #include "rewrite/shuffle/shuffle.hpp"
 
@@ -31,8 +28,6 @@
 
 namespace ptxasw::pipeline {
 
-using emulator::Event;
-using emulator::EventKind;
 using emulator::Kernel;
 using reuse::Load;
 
@@ -61,7 +56,8 @@ Decision refusal(Reason reason, const std::string& text) {
 struct KernelJob::Impl {
   Impl(const ptx::Module& module, const ptx::Function& function, const Options& options,
        Purpose purpose)
-      : module_(module), function_(function), options_(options), purpose_(purpose) {
+      : module_(module), function_(function), options_(options), facts_(module, function, options),
+        purpose_(purpose) {
     report_.name = name_ = function.name;
     const std::uint32_t header = module.statements[function.statement].range.begin;
     report_.ptx_line = module.lines.position(header).line;
@@ -113,7 +109,7 @@ struct KernelJob::Impl {
 
   void emulate() {
     is_emulated_ = true;
-    kernel_ = emulator::emulate(module_, function_, budget(), block_shape(), followed());
+    kernel_ = emulator::emulate(module_, function_, budget(), facts_.block_shape(), followed());
     if (kernel_->trace.refused.empty()) emulation_steps_ = kernel_->context->spent();
   }
 
@@ -131,18 +127,21 @@ struct KernelJob::Impl {
                                                           .dump_directory = options_.dump_queries});
     reuse::LaneOptions lanes{.max_delta = options_.shuffle_max_delta,
                              .shared = options_.shuffle_shared,
-                             .no_index_wrap = assumed("no-index-wrap"),
+                             .no_index_wrap = facts_.assumed("no-index-wrap"),
                              .paranoid = options_.paranoid,
-                             .block = block_shape(),
+                             .block = facts_.block_shape(),
                              .could_pay = {}};
     if (!options_.details && options_.shuffle != ShuffleMode::all)
-      lanes.could_pay = [&](const Load& load, int delta) { return could_pay(load, delta); };
+      lanes.could_pay = [&](const Load& load, int delta) {
+        return shuffle_could_pay(*kernel_, load, delta, options_.shuffle, facts_.architecture());
+      };
     plan_ = reuse::find_lane_reuse(*kernel_, *solver_, lanes);
-    choose(*kernel_, plan_);
+    choose_shuffles(*kernel_, plan_, options_.shuffle, facts_.architecture());
     rotation_ = choose_rotations(
-        *kernel_, *solver_, options_.rotate, architecture(),
-        {.no_index_wrap = assumed("no-index-wrap"), .paranoid = options_.paranoid});
-    rounds_ = choose_rounds(*kernel_, *solver_, options_.rounds, architecture(), block_shape());
+        *kernel_, *solver_, options_.rotate, facts_.architecture(),
+        {.no_index_wrap = facts_.assumed("no-index-wrap"), .paranoid = options_.paranoid});
+    rounds_ = choose_rounds(*kernel_, *solver_, options_.rounds, facts_.architecture(),
+                            facts_.block_shape());
     if (nothing_will_come()) {
       is_analyzed_ = true;
       return;
@@ -170,10 +169,6 @@ struct KernelJob::Impl {
     return !options_.details && purpose_ != Purpose::analyze && rotation_.plan.loops.empty() &&
            rounds_.plan.stretches.empty() && !covers_any(plan_) && asked().copies() == 1 &&
            !options_.coarsen_auto && options_.remaps.empty() && !further_entries(options_);
-  }
-
-  [[nodiscard]] static bool covers_any(const reuse::LanePlan& plan) {
-    return std::ranges::any_of(plan.loads, [](const Load& load) { return load.cover.has_value(); });
   }
 
   [[nodiscard]] bool shuffles() const {
@@ -231,11 +226,11 @@ struct KernelJob::Impl {
   // --coarsen=auto: what there is to choose from, or in words why there is nothing.
   void list_ways() {
     if (!function_.is_entry || !options_.coarsen_auto || asked().copies() != 1) return;
-    const cost::Profile* profile = cost::find_profile(architecture());
+    const cost::Profile* profile = cost::find_profile(facts_.architecture());
     if (profile == nullptr) {
       report_.coarsening =
           refusal(Reason::chip_unknown,
-                  fmt::format("not coarsened: nothing is known of {}", architecture()));
+                  fmt::format("not coarsened: nothing is known of {}", facts_.architecture()));
     } else if (shuffles()) {
       report_.coarsening =
           refusal(Reason::other_rewrite, "not coarsened: its loads are taken from other lanes");
@@ -250,64 +245,16 @@ struct KernelJob::Impl {
           coarsen_choices(*kernel_, *solver_,
                           options_.coarsen_large ? cost::for_large_launches(*profile) : *profile,
                           options_.coarsen_grid);
-      ways_.original.bounded = is_bounded();
-      ways_.original.resident = launches().resident;
+      ways_.original.bounded = facts_.is_bounded();
+      ways_.original.resident = facts_.launches().resident;
       ways_.original.shared_per_sm = profile->shared_per_sm;
-      ways_.original.tuned = is_tuned();
-      ways_.original.threads = threads();
+      ways_.original.tuned = facts_.is_tuned();
+      ways_.original.threads = facts_.threads();
       report_.coarsening =
           ways_.candidates.empty()
               ? refusal(ways_.why.reason, "not coarsened: " + ways_.why.text)
               : refusal(Reason::ptxas_not_asked, "not coarsened: ptxas was not asked");
     }
-  }
-
-  [[nodiscard]] bool is_bounded() const {
-    return (function_.maxntid[0] | function_.reqntid[0]) != 0;
-  }
-
-  // Has performance directives, beside which there is no place for ours.
-  [[nodiscard]] bool is_tuned() const {
-    return is_bounded() || function_.minnctapersm != 0 || function_.maxnreg != 0;
-  }
-
-  [[nodiscard]] Launches launches() const {
-    Launches launches{.states_size = is_bounded(), .sizes = {}, .resident = {}};
-    const auto count = [](const std::array<std::uint32_t, 3>& shape) {
-      return std::max(shape[0], 1U) * std::max(shape[1], 1U) * std::max(shape[2], 1U);
-    };
-    if (function_.maxntid[0] != 0) launches.sizes.most = count(function_.maxntid);
-    if (const auto shape = block_shape(); shape[0] != 0)
-      launches.sizes.least = launches.sizes.most = count(shape);
-    if (!options_.fewer_blocks) launches.resident = launches.sizes;
-    if (const cost::Profile* profile = cost::find_profile(architecture()))
-      launches.shared_per_sm = profile->shared_per_sm;
-    return launches;
-  }
-
-  [[nodiscard]] std::array<std::uint32_t, 3> block_shape() const {
-    std::array<std::uint32_t, 3> shape = options_.block.value_or(std::array<std::uint32_t, 3>{});
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      if (function_.reqntid[axis] != 0) shape[axis] = function_.reqntid[axis];
-    }
-    return shape;
-  }
-
-  [[nodiscard]] bool assumed(std::string_view what) const {
-    return std::ranges::find(options_.assumptions, what) != options_.assumptions.end();
-  }
-
-  [[nodiscard]] std::string_view architecture() const {
-    return options_.architecture.empty() ? module_.target : options_.architecture;
-  }
-
-  // Of a block, as far as is known; a stated maximum is taken for what is launched.
-  [[nodiscard]] unsigned threads() const {
-    const auto count = [](const std::array<std::uint32_t, 3>& shape) {
-      return std::max(shape[0], 1U) * std::max(shape[1], 1U) * std::max(shape[2], 1U);
-    };
-    if (const auto known = block_shape(); known[0] != 0) return count(known);
-    return function_.maxntid[0] != 0 ? count(function_.maxntid) : 0;
   }
 
   // --- What is done ----------------------------------------------------------------------------
@@ -327,7 +274,8 @@ struct KernelJob::Impl {
     report.rounds = rounds.outcome;
     if (ways_.decided) report.coarsening = decided(ways_, report.coarsening);
     report.shuffling = shuffling(plan);
-    if (options_.details) describe_accesses(*kernel_, plan, rotation.plan, block_shape(), report);
+    if (options_.details)
+      describe_accesses(*kernel_, plan, rotation.plan, facts_.block_shape(), report);
     report.weighed = {ways_.original, ways_.candidates};
     report.solver_queries = solver_->stats().queries;
     report.z3_queries = solver_->stats().by_z3;
@@ -386,8 +334,9 @@ struct KernelJob::Impl {
             {.needs = touches_loads,
              .make =
                  [&] {
-                   return Made{rewrite::rounds_in_registers(*kernel_, rounds.plan, block_shape()),
-                               touches_loads, "its trees are in registers"};
+                   return Made{
+                       rewrite::rounds_in_registers(*kernel_, rounds.plan, facts_.block_shape()),
+                       touches_loads, "its trees are in registers"};
                  },
              .refuse =
                  [&](const std::string& claim) {
@@ -406,7 +355,7 @@ struct KernelJob::Impl {
              .refuse =
                  [&](const std::string& claim) {
                    for (Load& load : plan.loads)
-                     if (load.cover) drop(*kernel_, load, {Reason::other_rewrite, claim});
+                     if (load.cover) drop_shuffle(*kernel_, load, {Reason::other_rewrite, claim});
                  }}};
   }
 
@@ -439,151 +388,20 @@ struct KernelJob::Impl {
     return made;
   }
 
-  // Empty unless it was asked for (or, with auto, is likely to pay) and is sound.
+  // Empty unless it was asked for.
   [[nodiscard]] Made remap(KernelResult& result) {
-    KernelReport& report = result.report;
     const Remap wanted = remap_of(options_, function_.name);
     if (wanted.kind == RemapKind::none || !function_.is_entry) return {};
-    std::string why;
-    const reuse::RemapPlan plan = wanted.kind == RemapKind::automatic
-                                      ? propose_remap(*kernel_, why)
-                                      : reuse::plan_remap(*kernel_, wanted);
-    if (!plan.refused.empty()) {
-      report.remapping =
-          refusal(plan.refused.reason,
-                  fmt::format("not remapped ({}): {}", text_of(plan.remap), plan.refused.text));
-      return {};
-    }
-    report.remapping = {Status::done, Reason::none, "remapped: " + text_of(plan.remap) + why};
-    result.remapped = plan.remap;
-    const bool moves = reuse::moves_threads(plan.remap.kind);
-    return {rewrite::remap(*kernel_, plan), moves ? touches_blocks | touches_loads : touches_blocks,
-            moves ? "its threads do each other's work" : "its blocks are remapped"};
-  }
-
-  // The first that is proposed and sound.
-  [[nodiscard]] reuse::RemapPlan propose_remap(Kernel& kernel, std::string& why) {
-    reuse::RemapPlan none{
-        .refused = {Reason::gains_too_little, "no order of blocks or threads is known to pay"},
-        .remap = {.kind = RemapKind::automatic}};
-    std::vector<cost::RemapProposal> proposals{cost::propose_thread_swap(kernel)};
-    const auto& [x, y, z] = block_shape();
-    if (const cost::Profile* profile = cost::find_profile(architecture()))
-      proposals.push_back(cost::propose_linear_column(kernel, *profile, x * y * z));
-    for (const cost::RemapProposal& proposal : proposals) {
-      if (proposal.remap.kind == RemapKind::none) {
-        if (!proposal.why.empty()) none.refused = {proposal.against, proposal.why};
-        continue;
-      }
-      reuse::RemapPlan plan = reuse::plan_remap(kernel, proposal.remap);
-      plan.lane_stride = proposal.lane_stride;
-      if (!plan.refused.empty()) {
-        none = std::move(plan);
-        continue;
-      }
-      why = "; " + proposal.why;
-      return plan;
-    }
-    return none;
-  }
-
-  // --- What pays -------------------------------------------------------------------------------
-
-  // The nearest lane that is another one is the one that costs least.
-  [[nodiscard]] bool could_pay(const Load& load, int delta) const {
-    const cost::Profile* profile = cost::find_profile(architecture());
-    if (profile == nullptr || options_.shuffle == ShuffleMode::none) return false;
-    const Event& event = kernel_->trace.events[load.event];
-    const cost::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
-    const bool columns = options_.shuffle == ShuffleMode::columns;
-    return cost::shuffle_pays(*profile, candidate(p, delta == 0 ? 0 : 1, columns));
-  }
-
-  // --shuffle=auto, columns: first each load by itself, then the kernel as a whole.
-  void choose(Kernel& kernel, reuse::LanePlan& plan) const {
-    const bool columns = options_.shuffle == ShuffleMode::columns;
-    if (!columns && options_.shuffle != ShuffleMode::automatic)
-      return; // none: the report shows what could be
-    if (!covers_any(plan)) return;
-    const cost::Profile* profile = cost::find_profile(architecture());
-    double before = 0, saved = 0;
-    for (Load& load : plan.loads) {
-      const Event& event = kernel.trace.events[load.event];
-      const cost::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
-      if (profile != nullptr) before += cost::access_cycles(*profile, candidate(p));
-      if (!load.cover) continue;
-      const cost::Verdict verdict =
-          cost::shuffle_verdict(architecture(), candidate(p, load.cover->delta, columns));
-      if (verdict.pays) {
-        saved += verdict.gain();
-      } else {
-        drop(
-            kernel, load,
-            {profile != nullptr ? Reason::gains_too_little : Reason::chip_unknown, verdict.reason});
-      }
-    }
-    if (!columns) saved -= drop_near(kernel, plan);
-    if (profile == nullptr) return;
-    before += store_cycles(kernel, *profile);
-    if (cost::kernel_pays(*profile, before, before - saved)) return;
-    for (Load& load : plan.loads) {
-      if (!load.cover) continue;
-      drop(kernel, load,
-           {Reason::gains_too_little,
-            fmt::format("all accesses together would only go from {:.0f} to {:.0f} cycles a warp",
-                        before, before - saved)});
-    }
-  }
-
-  // Shuffles between lanes that lie near each other, in a kernel that keeps many of its loads: what
-  // they gain is so little that small launches lose (cost::near_shuffles_pay). The cycles that are
-  // not saved then.
-  double drop_near(const Kernel& kernel, reuse::LanePlan& plan) const {
-    const auto covered =
-        std::ranges::count_if(plan.loads, [](const Load& l) { return l.cover.has_value(); });
-    if (cost::near_shuffles_pay(static_cast<double>(covered),
-                                static_cast<double>(plan.loads.size())))
-      return 0;
-    double lost = 0;
-    for (Load& load : plan.loads) {
-      if (!load.cover || load.cover->delta == 0) continue;
-      const Event& event = kernel.trace.events[load.event];
-      const cost::ShuffleCandidate what = candidate(
-          access_pattern(event, load.lane_stride, load.trip_stride), load.cover->delta, false);
-      if (!cost::lanes_are_near(what)) continue;
-      lost += cost::shuffle_verdict(architecture(), what).gain();
-      drop(kernel, load,
-           {Reason::gains_too_little,
-            fmt::format(
-                "of {} loads only {} would be shuffles, between lanes less than {} bytes apart; "
-                "--shuffle=columns takes it",
-                plan.loads.size(), covered, numbers::shuffles::far_lanes)});
-    }
-    return lost;
-  }
-
-  [[nodiscard]] static double store_cycles(Kernel& kernel, const cost::Profile& profile) {
-    access::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
-    double cycles = 0;
-    for (const Event& event : kernel.trace.events) {
-      if (event.kind != EventKind::store) continue;
-      const cost::Pattern p = access_pattern(event, relaxed.stride(event.address));
-      cycles += cost::access_cycles(profile, candidate(p));
-    }
-    return cycles;
-  }
-
-  void drop(const Kernel& kernel, Load& load, const Why& why) const {
-    load.kept = {why.reason,
-                 fmt::format("lane {:+} of line {} has it, but {}", load.cover->delta,
-                             line_of(kernel, kernel.trace.events[load.cover->source].inst),
-                             why.text)};
-    load.cover.reset();
+    Remapped done = pipeline::remap(*kernel_, wanted, facts_);
+    result.report.remapping = std::move(done.outcome);
+    result.remapped = done.remap;
+    return std::move(done.made);
   }
 
   const ptx::Module& module_;
   const ptx::Function& function_;
   const Options& options_;
+  FunctionFacts facts_;
   Purpose purpose_;
   std::optional<Kernel> kernel_;
   std::optional<sym::Solver> solver_;
@@ -626,7 +444,7 @@ bool KernelJob::is_emulated() const {
 }
 
 Launches KernelJob::launches() const {
-  return impl_->launches();
+  return impl_->facts_.launches();
 }
 
 CoarsenChoices& KernelJob::ways() {
@@ -651,7 +469,7 @@ void KernelJob::rotate(const cost::RotationWay& way) {
 }
 
 bool KernelJob::may_limit_rotation() const {
-  return impl_->function_.is_entry && !impl_->is_tuned();
+  return impl_->function_.is_entry && !impl_->facts_.is_tuned();
 }
 
 std::vector<ptx::Edit> KernelJob::rotated(const cost::RotationWay& way) {

@@ -85,12 +85,6 @@ Why most_frequent(const std::map<std::size_t, Why>& kept) {
   return most == nullptr ? Why{Reason::no_loads, "no loop loads anything"} : *most;
 }
 
-// Trees are refused for their form, or by a module that has no shuffles.
-Reason why_no_rounds(const Kernel& kernel) {
-  const ptx::Module& module = *kernel.body.module;
-  return module.version_major < 6 ? Reason::old_module : Reason::tree_form;
-}
-
 } // namespace
 
 RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode mode,
@@ -160,7 +154,7 @@ RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
   RoundsChoice choice{.plan = reuse::find_rounds(kernel, solver)};
   if (std::erase_if(choice.plan.stretches,
                     [&](const reuse::Rounds& r) { return !reuse::fits(r, block); }) != 0)
-    choice.plan.refused = "blocks are no rows of whole warps";
+    choice.plan.refused = {Reason::tree_form, "blocks are no rows of whole warps"};
   // A tree that is unrolled saves all barriers of its stretch but one; with one less than three
   // rounds, what is asked in front costs about what is saved.
   if (automatic)
@@ -168,10 +162,10 @@ RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
       return !rounds.rolled && rounds.barriers.size() < 3;
     });
   if (choice.plan.stretches.empty()) {
-    const std::string& why = choice.plan.refused;
-    if (automatic && why.empty()) return choice;
-    choice.outcome = {Status::refused, why_no_rounds(kernel),
-                      "not in registers: " + (why.empty() ? "no tree of a known form" : why)};
+    if (automatic && choice.plan.refused.empty()) return choice;
+    const Why why = choice.plan.refused.empty() ? Why{Reason::tree_form, "no tree of a known form"}
+                                                : choice.plan.refused;
+    choice.outcome = {Status::refused, why.reason, "not in registers: " + why.text};
     return choice;
   }
   std::string& words = choice.outcome.text;

@@ -16,12 +16,13 @@ ReshapePlan plan_reshape(const emulator::Kernel& kernel) {
   plan.refused = legality::why_threads_stay(kernel);
   if (plan.refused.empty()) plan.refused = legality::why_not_replaced(kernel, replaced);
   if (plan.refused.empty() && kernel.body.function->reqntid[0] != 0)
-    plan.refused = "it states the size of its blocks";
+    plan.refused = {Reason::not_handled, "it states the size of its blocks"};
   if (!plan.refused.empty()) return plan;
   for (unsigned axis = 0; axis < 3; ++axis)
     for (const Special place : {Special::tid_x, Special::ctaid_x})
       if (ptx::reads_special(kernel.body, ptx::along(place, axis))) plan.axes[axis] = true;
-  if (!plan.axes[0]) plan.refused = "it does not ask where along x a thread is";
+  if (!plan.axes[0])
+    plan.refused = {Reason::axis_unread, "it does not ask where along x a thread is"};
   return plan;
 }
 

@@ -11,7 +11,7 @@
 namespace ptxasw::reuse {
 
 struct ReshapePlan {
-  std::string refused; // nothing else is then valid
+  Why refused; // nothing else is then valid
   // Axes along which the kernel asks where a thread is. Along the others a launch has to have one
   // thread.
   std::array<bool, 3> axes{};

@@ -442,7 +442,8 @@ public:
 
   RoundsPlan run() {
     if (k_.body.module->version_major < 6) {
-      plan_.refused = "the module is older than shfl.sync, which came with 6.0";
+      plan_.refused = {Reason::old_module,
+                       "the module is older than shfl.sync, which came with 6.0"};
       return std::move(plan_);
     }
     for (std::uint32_t loop = 0; loop < k_.loops.loops.size(); ++loop)
@@ -458,7 +459,7 @@ private:
     if (fine)
       plan_.stretches.push_back(stretch.take());
     else if (plan_.refused.empty())
-      plan_.refused = stretch.why();
+      plan_.refused = {Reason::tree_form, stretch.why()};
     return fine;
   }
 

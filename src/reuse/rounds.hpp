@@ -108,7 +108,7 @@ struct Rounds {
 
 struct RoundsPlan {
   std::vector<Rounds> stretches;
-  std::string refused; // of the first that looked like one; empty: none did
+  Why refused; // of the first that looked like one; empty: none did
 };
 
 inline constexpr unsigned widest_round = 16;

@@ -32,7 +32,7 @@ struct Found {
 std::string why_not(const std::string& text) {
   const Found found(text);
   if (!found.plan.stretches.empty()) return "";
-  return found.plan.refused.empty() ? "nothing" : found.plan.refused;
+  return found.plan.refused.empty() ? "nothing" : found.plan.refused.text;
 }
 
 // The host says how large it is.
@@ -44,13 +44,13 @@ std::string without_size(const std::string& text) {
 // An element and its index: only where it is larger.
 TEST(Rounds, TheLargestAndWhereItIs) {
   const Found found(test::largest());
-  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   EXPECT_EQ(found.plan.stretches[0].cells.size(), 2U);
 }
 
 TEST(Rounds, ALoop) {
   const Found found(looping());
-  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   const reuse::Rounds& r = found.plan.stretches[0];
   EXPECT_TRUE(r.rolled);
   EXPECT_FALSE(r.barrier_first);
@@ -61,14 +61,14 @@ TEST(Rounds, ALoop) {
 
 TEST(Rounds, AnUnrolledTree) {
   const Found found(unrolled({64, 32, 16, 8, 4, 2, 1}));
-  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   const reuse::Rounds& r = found.plan.stretches[0];
   EXPECT_FALSE(r.rolled);
   EXPECT_EQ(r.width, 32U);
   EXPECT_TRUE(r.wide);
   EXPECT_EQ(r.barriers.size(), 6U);
   const Found narrow(unrolled({16, 8, 4, 2, 1}));
-  ASSERT_EQ(narrow.plan.stretches.size(), 1U) << narrow.plan.refused;
+  ASSERT_EQ(narrow.plan.stretches.size(), 1U) << narrow.plan.refused.text;
   EXPECT_FALSE(narrow.plan.stretches[0].wide);
 }
 
@@ -125,12 +125,12 @@ TEST(Rounds, WidthsThatGrowOrAreOfSeveralWarps) {
 // The first levels, not the last, stay within a warp: within each.
 TEST(Rounds, NeighboursFirst) {
   const Found found(test::neighbours());
-  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   EXPECT_TRUE(found.plan.stretches[0].grows);
   EXPECT_TRUE(found.plan.stretches[0].everywhere);
   EXPECT_EQ(found.plan.stretches[0].most_threads, 0U);
   const Found unrolled(test::unrolled_neighbours({1, 2, 4, 8, 16, 32, 64}));
-  ASSERT_EQ(unrolled.plan.stretches.size(), 1U) << unrolled.plan.refused;
+  ASSERT_EQ(unrolled.plan.stretches.size(), 1U) << unrolled.plan.refused.text;
   EXPECT_EQ(unrolled.plan.stretches[0].barriers.size(), 5U);
   EXPECT_TRUE(unrolled.plan.stretches[0].everywhere);
   EXPECT_FALSE(Found(looping()).plan.stretches[0].everywhere);
@@ -165,11 +165,11 @@ TEST(Rounds, NeighboursThatMayNotBeThere) {
                                    "setp.ne.u32 %p2, %r14, 0;\n"
                                    "setp.gt.or.u32 %p2, %r3, 40, %p2;");
   const Found found(few);
-  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   EXPECT_EQ(found.plan.stretches[0].most_threads, 0U);
   EXPECT_THAT(why_not(without_size(few)), HasSubstr("first round"));
   const Found small(replaced(few, "tile[8192]", "tile[260]"));
-  ASSERT_EQ(small.plan.stretches.size(), 1U) << small.plan.refused;
+  ASSERT_EQ(small.plan.stretches.size(), 1U) << small.plan.refused.text;
   EXPECT_EQ(small.plan.stretches[0].most_threads, 65U);
   EXPECT_THAT(why_not(replaced(few, "tile[8192]", "tile[124]")), HasSubstr("first round"));
   // Two arrays, the second behind so many elements of the first.
@@ -181,14 +181,14 @@ TEST(Rounds, NeighboursThatMayNotBeThere) {
   };
   EXPECT_THAT(why_not(two(64)), HasSubstr("may overlap"));
   const Found apart(two(256));
-  ASSERT_EQ(apart.plan.stretches.size(), 1U) << apart.plan.refused;
+  ASSERT_EQ(apart.plan.stretches.size(), 1U) << apart.plan.refused.text;
   EXPECT_EQ(apart.plan.stretches[0].most_threads, 64U);
 }
 
 // Which thread works on an element hangs on the width.
 TEST(Rounds, ThreadsThatWorkForOthers) {
   const Found found(test::strided());
-  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   const reuse::Rounds& r = found.plan.stretches[0];
   EXPECT_TRUE(r.strided && r.grows && r.everywhere);
   EXPECT_EQ(found.emulated.kernel.body.registers[r.thread_register].name, "%r3");
@@ -219,7 +219,7 @@ TEST(Rounds, ThreadsThatWorkForOthers) {
   // Arrays of fewer elements than a warp has, or than threads may be.
   EXPECT_THAT(with("tile[8192]", "tile[124]"), refused);
   const Found small(replaced(test::strided(), "tile[8192]", "tile[1024]"));
-  ASSERT_EQ(small.plan.stretches.size(), 1U) << small.plan.refused;
+  ASSERT_EQ(small.plan.stretches.size(), 1U) << small.plan.refused.text;
   EXPECT_EQ(small.plan.stretches[0].most_threads, 256U);
   // Where few get to the first round, elements of unknown number may not be there.
   const std::string few = replaced(test::strided(), "setp.ge.u32 %p2, %r14, %r11;",
@@ -231,7 +231,7 @@ TEST(Rounds, ThreadsThatWorkForOthers) {
 
 TEST(Rounds, ATreeForEach32Threads) {
   const Found found(test::segments());
-  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   EXPECT_TRUE(found.plan.stretches[0].everywhere);
   EXPECT_EQ(found.plan.stretches[0].barriers.size(), 5U);
   // Lanes up to the 16th read what is 16 and more further on.
@@ -271,11 +271,11 @@ TEST(Rounds, ElementsBeyondTwiceTheWidth) {
                           load + "\nadd.u32 %r26, %r24, %r41;"));
   };
   const Found within = with("ld.shared.u32 %r41, [%r21+80];");
-  ASSERT_EQ(within.plan.stretches.size(), 1U) << within.plan.refused;
+  ASSERT_EQ(within.plan.stretches.size(), 1U) << within.plan.refused.text;
   EXPECT_TRUE(within.plan.stretches[0].everywhere);
   const Found beyond = with("ld.shared.u32 %r41, [%r21+112];");
   EXPECT_TRUE(beyond.plan.stretches.empty());
-  EXPECT_THAT(beyond.plan.refused, HasSubstr("stay within a warp"));
+  EXPECT_THAT(beyond.plan.refused.text, HasSubstr("stay within a warp"));
 }
 
 TEST(Rounds, WaysIntoThem) {
@@ -345,7 +345,7 @@ TEST(Rounds, StoresWithoutABarrierInBetween) {
   const std::string top =
       replaced(replaced(looping(), "bar.sync 0; // first", ""), "LOOP:", "LOOP: bar.sync 0;");
   const Found found(replaced(top, "NEXT: bar.sync 0;", "NEXT:"));
-  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   EXPECT_TRUE(found.plan.stretches[0].barrier_first);
 }
 
@@ -360,7 +360,7 @@ TEST(Rounds, ElementsOfSeveralThreads) {
 
 TEST(Rounds, ATreeForEachRow) {
   const Found found(test::rows());
-  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused;
+  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   EXPECT_TRUE(found.plan.stretches[0].rows);
   EXPECT_FALSE(Found(looping()).plan.stretches[0].rows);
   // Rows that overlap, or lie upside down; arrays that lie between each other's rows, or have other

@@ -124,7 +124,7 @@ std::string all_axes() {
 
 TEST(Reshape, EveryThreadOnceByItsOwnNumbers) {
   const Reshaped made(all_axes());
-  ASSERT_EQ(made.plan.refused, "");
+  ASSERT_EQ(made.plan.refused.text, "");
   EXPECT_EQ(made.plan.axes, (std::array{true, true, true}));
   const auto left = simt::compile(made.module, "k"), right = simt::compile(made.result, "k");
   for (const Size grid : {Size{1, 1, 1}, Size{3, 5, 2}, Size{7, 1, 3}, Size{1, 9, 4}})
@@ -170,7 +170,7 @@ protected:
 };
 
 TEST_P(ReshapedKernel, ComputesTheSame) {
-  ASSERT_EQ(made.plan.refused, "");
+  ASSERT_EQ(made.plan.refused.text, "");
   EXPECT_TRUE(made.result->diagnostics.empty());
   simt::VerifyOptions options{.launches = 9, .schedules = 1, .threads = 1};
   const bool plane = made.plan.axes[1] || made.plan.axes[2];
@@ -249,16 +249,16 @@ TEST(Reshape, ThreadsThatMeetStay) {
   };
   for (const auto& [body, why] : rows) {
     const Reshaped made(kernel_text(body));
-    EXPECT_THAT(made.plan.refused, HasSubstr(why)) << body;
+    EXPECT_THAT(made.plan.refused.text, HasSubstr(why)) << body;
     EXPECT_EQ(made.text, *made.module->text);
   }
   EXPECT_THAT(Reshaped(kernel_text("mov.u32 %r4, %tid.x; st.global.u32 [%rd2], %r4; ret;",
                                    ".reqntid 32, 1"))
-                  .plan.refused,
+                  .plan.refused.text,
               HasSubstr("states the size"));
   std::string along_y = kernel_text("st.global.u32 [%rd2], %r3; ret;");
   along_y.replace(along_y.find("%tid.x"), 6, "%tid.y");
-  EXPECT_THAT(Reshaped(along_y).plan.refused, HasSubstr("where along x"));
+  EXPECT_THAT(Reshaped(along_y).plan.refused.text, HasSubstr("where along x"));
 }
 
 } // namespace

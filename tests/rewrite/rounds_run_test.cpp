@@ -28,7 +28,7 @@ struct Rewritten {
     test::Emulated emulated(original);
     sym::Solver solver(*emulated.kernel.context, {});
     reuse::RoundsPlan plan = reuse::find_rounds(emulated.kernel, solver);
-    why = plan.refused;
+    why = plan.refused.text;
     const auto edits = rewrite::rounds_in_registers(emulated.kernel, plan, shape);
     stretches = plan.stretches.size();
     text = test::applied(emulated.kernel, edits);

@@ -1,0 +1,23 @@
+// What --remap makes of a kernel.
+#pragma once
+
+#include "pipeline/arbitrate.hpp"
+#include "pipeline/function_facts.hpp"
+#include "ptxasw/options.hpp"
+#include "ptxasw/reason.hpp"
+#include "reuse/remap.hpp"
+
+#include <optional>
+
+namespace ptxasw::pipeline {
+
+struct Remapped {
+  Made made;
+  Decision outcome; // "remapped: ..." or "not remapped: ..."
+  std::optional<Remap> remap;
+};
+
+// `wanted` is some remap; what is automatic has to be likely to pay. All has to be sound.
+Remapped remap(emulator::Kernel& kernel, const Remap& wanted, const FunctionFacts& facts);
+
+} // namespace ptxasw::pipeline
