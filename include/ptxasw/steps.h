@@ -34,7 +34,8 @@ struct StepEntry {
   std::vector<std::pair<unsigned, unsigned>> exchanged; // parameters: read and written
 };
 
-// Most steps first; empty if there are none, or `contract` is not what the constant holds.
+// Most steps first, of as many those that compute least twice, which need the largest launches;
+// empty if there are none, or `contract` is not what the constant holds.
 std::vector<StepEntry> step_entries(std::string_view contract);
 
 struct StepFit {

@@ -22,6 +22,11 @@ namespace {
 
 constexpr unsigned few_steps = 3;
 
+struct Shaped {
+  rewrite::StepEntry entry;
+  bool in_registers = false;
+};
+
 class Maker {
 public:
   Maker(const ptx::Module& module, const Options& options, Assembler& assembler)
@@ -91,29 +96,37 @@ private:
     }
     std::optional<unsigned> count;
     if (!options_.steps_auto) count = options_.steps;
-    if (!add(result, kernel, plan, *function, count) || !options_.steps_auto) return;
+    if (!add(result, kernel, plan, *function, step_shapes(plan, count)) || !options_.steps_auto)
+      return;
+    const auto small = small_step_shape(plan);
+    if (small && small->count == result.steps[0].count)
+      add(result, kernel, plan, *function, {*small}, true);
     // What is left of a run when no more of the large groups fit: single steps cost several times
     // as much.
-    if (result.steps[0].count > few_steps) add(result, kernel, plan, *function, few_steps);
+    if (result.steps[0].count > few_steps)
+      add(result, kernel, plan, *function, step_shapes(plan, few_steps));
   }
 
-  // Of so many steps, or as many as pay.
   bool add(StepEntries& result, const emulator::Kernel& kernel, const reuse::StepPlan& plan,
-           const ptx::Function& function, std::optional<unsigned> count) {
+           const ptx::Function& function, const std::vector<rewrite::StepShape>& shapes,
+           bool is_small = false) {
     const std::string name(function.name);
     // Under the kernel's own name, to be judged in its place.
-    rewrite::StepEntry entry = shaped(kernel, plan, function, count);
+    auto [entry, in_registers] = shaped(kernel, plan, function, shapes);
+    if (is_small && !in_registers) return false;
     Reason against = Reason::step_form;
     if (entry.refused.empty() && options_.fp_contract == FpContract::exact) {
       entry.refused = judged(function, entry.text);
       against = Reason::machine_code;
     }
     if (!entry.refused.empty()) {
-      if (result.steps.empty()) result.against = against;
+      if (!result.steps.empty()) return false;
+      result.against = against;
       result.outcome += fmt::format("; no entry for several steps: {}", entry.refused);
       return false;
     }
-    entry.contract.entry = fmt::format("{}__ptxasw_steps{}", name, entry.contract.count);
+    entry.contract.entry =
+        fmt::format("{}__ptxasw_steps{}{}", name, entry.contract.count, is_small ? "_small" : "");
     result.text += fmt::format("\n\n{}", renamed(entry.text, name, entry.contract.entry));
     const auto& covers = entry.contract.covers;
     result.outcome += fmt::format("; an entry does {} of them, {}x{}x{} places a block",
@@ -123,24 +136,24 @@ private:
   }
 
   // The first that can be made and stays in registers; or else the one that comes nearest to it.
-  rewrite::StepEntry shaped(const emulator::Kernel& kernel, const reuse::StepPlan& plan,
-                            const ptx::Function& function, std::optional<unsigned> count) {
+  Shaped shaped(const emulator::Kernel& kernel, const reuse::StepPlan& plan,
+                const ptx::Function& function, const std::vector<rewrite::StepShape>& shapes) {
     const std::string name(function.name);
-    rewrite::StepEntry best;
+    Shaped best;
     std::optional<Usage> least;
-    for (const rewrite::StepShape& shape : step_shapes(plan, count)) {
+    for (const rewrite::StepShape& shape : shapes) {
       rewrite::StepEntry entry = rewrite::write_steps(kernel, plan, shape, name);
       if (!entry.refused.empty()) {
-        if (!least && best.refused.empty()) best = std::move(entry);
+        if (!least && best.entry.refused.empty()) best.entry = std::move(entry);
         continue;
       }
       const auto assembled =
           assembler_.assemble({.text = replaced(function, entry.text), .entries = {name}});
       const auto usage =
           assembled ? machine::find(machine::read_usage(assembled->messages), name) : std::nullopt;
-      if (!usage || stays_in_registers(*usage)) return entry;
+      if (!usage || stays_in_registers(*usage)) return {std::move(entry), true};
       if (!least || usage->stack < least->stack) {
-        best = std::move(entry);
+        best.entry = std::move(entry);
         least = usage;
       }
     }

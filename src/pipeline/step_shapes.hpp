@@ -21,6 +21,10 @@ namespace ptxasw::pipeline {
 std::vector<rewrite::StepShape> step_shapes(const reuse::StepPlan& plan,
                                             std::optional<unsigned> count = {});
 
+// For launches so small that the first of those has no block for each processor: as many steps, in
+// smaller regions. None where the first one has such regions itself.
+std::optional<rewrite::StepShape> small_step_shape(const reuse::StepPlan& plan);
+
 // For the report: one block's line of neighbouring elements.
 StepTile tile_of(const reuse::StepPlan& plan, const rewrite::StepShape& shape);
 

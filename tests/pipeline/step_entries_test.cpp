@@ -59,8 +59,9 @@ TEST(StepEntries, AreAsManyAsPay) {
   options.steps_auto = true;
   const auto made = entries_of(golden("iterated2d"), options);
   EXPECT_EQ(made.at("j2d9pt_f32").steps.at(0).count, 9U);
-  EXPECT_EQ(made.at("j2d9pt_f32").steps.at(1).count, 3U);
-  EXPECT_EQ(made.at("j2d25pt_f32").steps.size(), 1U);
+  EXPECT_EQ(made.at("j2d9pt_f32").steps.at(2).count, 3U);
+  EXPECT_EQ(made.at("j2d25pt_f32").steps.size(), 2U);
+  EXPECT_EQ(made.at("j2d25pt_f64").steps.size(), 1U);
   EXPECT_EQ(made.at("j2d9pt_f64").steps.at(0).count, 7U);
   EXPECT_EQ(made.at("j2ds9pt_f32").steps.at(0).count, 5U);
   EXPECT_EQ(made.at("j2d25pt_f32").steps.at(0).count, 3U);
@@ -71,6 +72,23 @@ TEST(StepEntries, AreAsManyAsPay) {
   options.steps = 9; // as much code is run in a loop
   EXPECT_THAT(entries_of(golden("iterated2d"), options).at("j2d25pt_f32").text,
               HasSubstr("inner_steps:"));
+}
+
+// Of as many steps: the larger regions first.
+TEST(StepEntries, HaveSmallRegionsForSmallLaunches) {
+  Options options;
+  options.steps_auto = true;
+  const auto made = entries_of(golden("iterated2d"), options);
+  const auto& star = made.at("j2ds9pt_f32").steps;
+  ASSERT_EQ(star.size(), 3U);
+  EXPECT_EQ(star[1].entry, "j2ds9pt_f32__ptxasw_steps5_small");
+  EXPECT_EQ(star[1].count, star[0].count);
+  EXPECT_EQ(star[0].covers, (std::array<unsigned, 3>{104, 60, 1}));
+  EXPECT_EQ(star[1].covers, (std::array<unsigned, 3>{44, 44, 1}));
+  const auto& wide = made.at("j2ds9pt_f64").steps;
+  ASSERT_EQ(wide.size(), 3U);
+  EXPECT_EQ(wide[1].covers, (std::array<unsigned, 3>{44, 60, 1}));
+  EXPECT_EQ(made.at("j2d5pt_f64").steps.size(), 2U) << "its regions are small";
 }
 
 // ptxas says that the largest regions do not stay in registers.
@@ -95,7 +113,7 @@ TEST(StepEntries, TakeAShapeThatStaysInRegisters) {
         .at("j2d5pt_f32")
         .steps.at(0);
   };
-  EXPECT_EQ(made(true).count, 7U);
+  EXPECT_EQ(made(true).count, 7U);  // no small one of nine steps
   EXPECT_EQ(made(false).count, 9U); // all are alike: the first one
 }
 
