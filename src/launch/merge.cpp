@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 constexpr unsigned most_steps = 64; // that may be made before memory is as it should be
 constexpr auto look_every = 50us;
 constexpr auto watch_awake = 5ms;         // without a run
-constexpr unsigned most_needed = 64;      // launches that have followed, before one is put off
+constexpr unsigned most_needed = 32;      // launches that have followed, before one is put off
+constexpr unsigned least_run = 8;         // launches that pay for having been put off
 constexpr std::uint64_t left_alone = 512; // launches of a shape that cannot be merged
 // Launches of a shape that did not follow, before two of so many are looked at.
 constexpr unsigned most_strangers = 8, look_again = 16;
@@ -45,6 +46,10 @@ bool is_private(const contract::TouchedRange& range, int device,
 // No entry does fewer.
 unsigned fewest_steps(const Run& run) {
   return run.kernel->contract.steps.back().count;
+}
+
+double blocks_of(const RunEntry& entry) {
+  return static_cast<double>(count(entry.fitted.grid));
 }
 
 // The run's context, on a thread that may have another one.
@@ -184,6 +189,11 @@ bool Merger::fit(Run& run) {
     if (entry.function == nullptr || steps.swaps != run.swaps->swaps ||
         count(steps.block) > static_cast<unsigned long long>(entry.most_threads))
       continue;
+    // Of entries for as many steps the first one that leaves no processor without a block.
+    RunEntry* const larger = !run.entries.empty() && run.entries.back().count == steps.count
+                                 ? &run.entries.back()
+                                 : nullptr;
+    if (larger != nullptr && blocks_of(*larger) >= run.kernel->processors) continue;
     auto fitted = contract::fit(contract, steps, run.step(0));
     if (!fitted)
       why = fitted.error();
@@ -191,8 +201,10 @@ bool Merger::fit(Run& run) {
                return is_private(range, device, known);
              }))
       why = "its arrays are not the device's alone";
-    else
-      run.entries.push_back({entry.function, steps.count, std::move(*fitted)});
+    else if (RunEntry made{entry.function, steps.count, std::move(*fitted)}; larger == nullptr)
+      run.entries.push_back(std::move(made));
+    else if (blocks_of(made) > blocks_of(*larger))
+      *larger = std::move(made);
   }
   if (!why.empty()) run.entries.clear();
   if (run.entries.empty()) leave_alone(run, why);
@@ -287,7 +299,8 @@ void Merger::finish() {
   shape.merged += run_->groups == 0 ? 0 : run_->taken;
   shape.groups += run_->groups;
   if (run_->taken > 1) shape.strangers = 0;
-  shape.needed = run_->groups != 0 ? 0 : std::clamp(2 * shape.needed, 1U, most_needed);
+  const bool pays = run_->groups != 0 && run_->taken >= least_run;
+  shape.needed = pays ? 0 : std::clamp(2 * shape.needed, least_needed, most_needed);
   run_.reset();
   set_waiting(false);
 }

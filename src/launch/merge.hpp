@@ -6,9 +6,9 @@
 // who that may be, and why nobody can.
 //
 // A launch is put off only where the next one can be expected to follow it: as many launches of its
-// shape as Shape::needed followed the one before, in a row. That is one, none behind a run that was
-// merged, and twice as many behind each that was not. So each group pays for at most one launch
-// that was put off in vain, and without groups these get rare.
+// shape as Shape::needed followed the one before, in a row. Those are a few, none behind a run that
+// was merged and long enough to pay, and twice as many behind each that was not. So a run that pays
+// brings at most one launch that is put off in vain, and without such runs these get rare.
 //
 // One run waits at a time, of one thread and stream. Whatever else a program asks of its driver
 // comes behind it (trampolines.hpp, hooks.cpp).

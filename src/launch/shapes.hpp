@@ -21,6 +21,8 @@ namespace ptxasw::launch {
 struct Kernel;
 
 inline constexpr unsigned no_variant = ~0U;
+// Time steps in a row, each behind the one before it: the last of so many may be put off at first.
+inline constexpr unsigned least_needed = 4;
 
 // Microseconds of one variant, from events around launches.
 struct Timing {
@@ -53,7 +55,7 @@ struct alignas(64) Shape {
   std::atomic<std::uint64_t> merged{0}, groups{0};
   std::atomic<std::uint64_t> alone_until{0};
   std::atomic<unsigned> strangers{0};
-  unsigned needed = 1;
+  unsigned needed = least_needed;
 
   // What follows is guarded by `mutex`.
   struct Pending {

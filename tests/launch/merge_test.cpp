@@ -82,8 +82,7 @@ struct Stencil {
     }
     x.assign(first, first + points);
     y.assign(second, second + points);
-    launch_once(); // from now on it is known to launch
-    gpu().launches.clear();
+    seen();
   }
   ~Stencil() {
     engine.flush();
@@ -114,9 +113,14 @@ struct Stencil {
     for (unsigned k = 0; k < count; ++k)
       launch_once();
   }
-  // From now on, and until a run was not merged, the first launch is put off.
+  // From now on it is known to launch, and a launch that follows is put off.
+  void seen() {
+    steps(least_needed);
+    gpu().launches.clear();
+  }
+  // From now on, and until a run does not pay, the first launch is put off.
   void merge_once() {
-    steps(8);
+    steps(16);
     engine.flush();
     EXPECT_THAT(made(), HasSubstr("s5"));
   }
@@ -322,7 +326,7 @@ TEST(Merge, NotOnTheThreadsOwnStream) {
 
 TEST(Merge, NotWithDynamicSharedMemory) {
   Stencil s;
-  for (unsigned n = 0; n < 3; ++n) {
+  for (unsigned n = 0; n < 2 * least_needed; ++n) {
     Request request = s.request();
     request.shared = 16;
     s.engine.launch(request, direct);
@@ -336,7 +340,7 @@ TEST(Merge, NotWhatWasNeverLaunched) {
   Request request = s.request();
   request.grid[0] = 6;
   s.kernel.result = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  for (unsigned n = 0; n < 4; ++n) {
+  for (unsigned n = 0; n < 2 * least_needed; ++n) {
     EXPECT_EQ(s.engine.launch(request, direct), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     std::swap(s.in, s.out);
   }
@@ -347,6 +351,7 @@ TEST(Merge, NotWithAnEntryThatTheModuleHasNot) {
   s.module.functions.erase("s5");
   s.module.functions.erase("s3");
   s.engine.forget_handles();
+  s.seen();
   expect_singly(s);
 }
 
@@ -355,6 +360,7 @@ TEST(Merge, NotWithAnEntryThatTakesNoSuchBlock) {
   s.five.most_threads = s.three.most_threads = 16;
   s.five.result = s.three.result = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   s.engine.forget_handles();
+  s.seen();
   const unsigned before = gpu().calls["cuLaunchKernel"];
   expect_singly(s);
   EXPECT_EQ(gpu().calls["cuLaunchKernel"] - before, 7U);
@@ -445,10 +451,10 @@ TEST(Merge, StepsThatBeginLate) {
   s.put_off(100, [&](unsigned) { s.launch_again(); });
   s.moved();
   gpu().launches.clear();
-  s.steps(66);
+  s.steps(76);
   s.engine.flush();
   s.expect_as_launched_singly();
-  EXPECT_LE(launched().size(), 18U + 50U / 5 + 4) << "at most sixteen are not looked at";
+  EXPECT_LE(launched().size(), 26U + 50U / 5 + 4) << "at most sixteen are not looked at";
 }
 
 // A program that waits behind every step.
@@ -460,12 +466,12 @@ TEST(Merge, SingleStepsArePutOffLessAndLess) {
     s.engine.flush();
     if (is_waiting) gpu().launches.clear();
   };
-  EXPECT_LE(s.put_off(127, wait), 7U); // 1, 2, 4, ... 64 before it
-  EXPECT_EQ(s.put_off(650, wait), 10U);
+  EXPECT_EQ(s.put_off(126, wait), 6U); // 4, 8, 16, 32, 32 and 32 before it
+  EXPECT_EQ(s.put_off(660, wait), 20U);
   gpu().launches.clear();
-  s.steps(64 + 1 + 50);
+  s.steps(33 + 50);
   s.engine.flush();
-  EXPECT_LE(launched().size(), 65U + 50U / 5 + 4) << "and are merged where they follow at last";
+  EXPECT_LE(launched().size(), 33U + 50U / 5 + 4) << "and are merged where they follow at last";
   s.merge_once();
   s.expect_as_launched_singly();
 }
@@ -477,8 +483,75 @@ TEST(Merge, WhatMayBeMergedIsAskedWhereThereAreEnough) {
   s.steps(3);
   s.engine.flush();
   EXPECT_EQ(gpu().calls["cuPointerGetAttribute"], before);
-  s.steps(7);
+  s.steps(12);
   EXPECT_GT(gpu().calls["cuPointerGetAttribute"], before);
+}
+
+// Four or five small launches are done before as many are there.
+TEST(Merge, ShortRunsDoNotPay) {
+  Stencil s;
+  s.merge_once();
+  s.steps(7);
+  s.engine.flush();
+  EXPECT_EQ(Stencil::made(), "s5 s s");
+  s.steps(1);
+  EXPECT_EQ(Stencil::made(), "s");
+  s.merge_once();
+  s.steps(8);
+  s.engine.flush();
+  Stencil::made();
+  s.steps(1);
+  EXPECT_EQ(Stencil::made(), "");
+  s.engine.flush();
+  s.expect_as_launched_singly();
+}
+
+TEST(Merge, AFewAreSeenToFollowFirst) {
+  Stencil s;
+  s.engine.launch(s.request(), direct);
+  s.engine.launch(s.request(), direct); // not so
+  s.moved();
+  s.merge_once(); // behind eight now
+  Stencil::made();
+  Request request = s.request();
+  request.grid[0] = 6; // another shape
+  const auto another = [&](unsigned) {
+    s.engine.launch(request, direct);
+    s.moved();
+  };
+  EXPECT_EQ(s.put_off(least_needed, another), 0U);
+  EXPECT_EQ(s.put_off(1, another), 1U);
+  s.engine.flush();
+  s.expect_as_launched_singly();
+}
+
+// Of two entries for five steps, one with regions of half the size.
+TEST(Merge, SmallRegionsWhereProcessorsHaveNoBlock) {
+  const auto made = [](int processors) {
+    const int before = std::exchange(gpu().multiprocessors, processors);
+    Stencil s;
+    fake::Function& small = gpu().add(s.module, "s5_small", {8, 8, 4, 12});
+    small.run = s.five.run;
+    auto contract = contract::decode(s.module.globals[contract::symbol_of("s")]).value();
+    contract.steps.insert(contract.steps.begin() + 1, contract.steps[0]);
+    contract.steps[1].entry = "s5_small";
+    contract.steps[1].covers = {8, 1, 1};
+    s.module.globals[contract::symbol_of("s")] = contract::encode(contract);
+    s.engine.forget_handles();
+    s.seen();
+    s.steps(9);
+    s.engine.flush();
+    s.expect_as_launched_singly();
+    gpu().multiprocessors = before;
+    const auto all = launched();
+    EXPECT_EQ(all.at(0).grid[0], processors > 8 ? 16U : 8U);
+    std::string entries;
+    for (const fake::Launched& l : all)
+      entries += (entries.empty() ? "" : " ") + l.entry;
+    return entries;
+  };
+  EXPECT_EQ(made(8), "s5 s3 s");
+  EXPECT_EQ(made(9), "s5_small s3 s");
 }
 
 TEST(Merge, ParametersInABuffer) {

@@ -51,6 +51,7 @@ void run_steps(fake::Driver& gpu, LaunchKernel launch, Get get) {
       std::swap(in, out);
     }
   };
+  steps(); // the fourth that follows is put off
   steps();
   steps();
   std::printf("%zu,", gpu.launches.size());
