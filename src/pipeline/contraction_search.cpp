@@ -131,9 +131,13 @@ void take_text(ptx::Edited made, const ptx::Module& original, Pinning& into) {
 
 class Pinner {
 public:
-  Pinner(const ptx::Module& module, const std::vector<std::string>& kernels, Assembler& assembler)
+  Pinner(const ptx::Module& module, const std::vector<std::string>& kernels, Assembler& assembler,
+         const std::vector<std::string>& beside = {})
       : original_(module, kernels), in_lines_(spread(module)), lines_(in_lines_, kernels),
-        kernels_(kernels), assembler_(assembler) {
+        kernels_(kernels), all_(kernels), assembler_(assembler) {
+    std::ranges::copy_if(beside, std::back_inserter(all_), [&](const std::string& kernel) {
+      return std::ranges::count(kernels, kernel) == 0;
+    });
     for (const std::string& kernel : kernels) {
       const auto found = lines_.functions.find(kernel);
       Pinning::Kernel& of = result_.kernels[kernel];
@@ -149,11 +153,11 @@ public:
 
   // `given`: choices that are not recovered.
   Pinning run(const std::map<std::string, Pinning::Kernel, std::less<>>* given = nullptr) {
-    const auto before = assemble(*lines_.module.text, Purpose::original);
+    const auto before = assemble(*lines_.module.text, kernels_, Purpose::original);
     if (before && given == nullptr) recover_all(*before);
     if (before && given != nullptr) take_all(*given);
     if (!choices_.empty()) {
-      const auto after = assemble(*lines_.pinned(choices_).module.text, Purpose::rewritten);
+      const auto after = assemble(*lines_.pinned(choices_).module.text, all_, Purpose::rewritten);
       for (auto& [name, kernel] : result_.kernels) {
         if (!kernel.refused.empty()) continue;
         kernel.refused = after ? verify(name, kernel, *before, *after)
@@ -178,9 +182,10 @@ private:
   };
 
   using Purpose = AssemblyRequest::Purpose;
-  std::unique_ptr<Machine> assemble(const std::string& text, Purpose purpose) {
+  std::unique_ptr<Machine> assemble(const std::string& text,
+                                    const std::vector<std::string>& entries, Purpose purpose) {
     auto made = assembler_.assemble(
-        {.text = text, .entries = kernels_, .line_info = true, .purpose = purpose});
+        {.text = text, .entries = entries, .line_info = true, .purpose = purpose});
     if (!made) return nullptr;
     auto result = std::make_unique<Machine>();
     result->cubin = std::move(made->cubin);
@@ -235,6 +240,7 @@ private:
   ptx::Module in_lines_; // one instruction in each
   Text lines_;
   const std::vector<std::string>& kernels_;
+  std::vector<std::string> all_; // and those beside them
   Assembler& assembler_;
   Pinning result_;
   std::map<std::string, FuseChoices> choices_;
@@ -257,9 +263,9 @@ ptx::Module spread(const ptx::Module& module) {
 }
 
 Pinning pin_contractions(const ptx::Module& module, const std::vector<std::string>& kernels,
-                         Assembler& assembler) {
+                         Assembler& assembler, const std::vector<std::string>& beside) {
   try {
-    return Pinner(module, kernels, assembler).run();
+    return Pinner(module, kernels, assembler, beside).run();
   } catch (const std::exception& error) {
     Pinning none;
     for (const std::string& kernel : kernels)

@@ -35,8 +35,9 @@ struct Pinning {
 // whose line table tells instructions apart.
 ptx::Module spread(const ptx::Module& module);
 
+// `beside`: other kernels that will be asked about in the pinned text, so that one run does.
 Pinning pin_contractions(const ptx::Module& module, const std::vector<std::string>& kernels,
-                         Assembler& assembler);
+                         Assembler& assembler, const std::vector<std::string>& beside = {});
 
 // Given choices, verified: refused are those with which the machine code is another one.
 Pinning verify_pins(const ptx::Module& module,

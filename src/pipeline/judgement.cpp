@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <iterator>
 #include <set>
 
 namespace ptxasw::pipeline {
@@ -325,6 +326,25 @@ std::map<std::string, Why> judge(const ptx::Module& original, const ptx::Module&
 }
 
 } // namespace
+
+std::vector<std::string> kernels_with_choice(const ptx::Module& original,
+                                             const rewrite::Rewritten& rewritten,
+                                             const std::vector<std::string>& kernels) {
+  std::set<std::string_view> found;
+  const auto look_at = [&](const ptx::Module& module) {
+    for (const ptx::Function& function : module.functions)
+      if (!function.is_declaration && !found.contains(function.name) &&
+          std::ranges::count(kernels, function.name) != 0 &&
+          !rewrite::leaves_no_choice(ptx::resolve(module, function)))
+        found.insert(*std::ranges::find(kernels, function.name));
+  };
+  look_at(original);
+  if (rewritten.module) look_at(*rewritten.module);
+  std::vector<std::string> result;
+  std::ranges::copy_if(kernels, std::back_inserter(result),
+                       [&](const std::string& kernel) { return found.contains(kernel); });
+  return result;
+}
 
 std::map<std::string, Why> judge(const ptx::Module& original, const rewrite::Rewritten& rewritten,
                                  const std::vector<std::string>& kernels, Assembler& assembler) {

@@ -31,6 +31,13 @@
 
 namespace ptxasw::pipeline {
 
+// Those of `kernels` about which the assembler has anything to say: as they were or as they are, an
+// operation on floating-point numbers may become this or that. Where none may, the argument about
+// PTX is all there is.
+std::vector<std::string> kernels_with_choice(const ptx::Module& original,
+                                             const rewrite::Rewritten& rewritten,
+                                             const std::vector<std::string>& kernels);
+
 // Why each of `kernels` cannot be kept in its rewritten form; those that can are left out.
 // `original`: what was rewritten, and `rewritten` came of it. Two runs of the assembler, of these
 // kernels alone. Kernels without floating-point arithmetic are not looked at; where there is no

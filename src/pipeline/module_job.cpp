@@ -267,10 +267,19 @@ void ModuleJob::describe(const Pinning& pinning) {
   }
 }
 
-void ModuleJob::judge(Assembler& assembler) {
-  std::vector<std::string> changed;
+std::vector<std::string> ModuleJob::edited() const {
+  std::vector<std::string> names;
   for (const Kernel& kernel : kernels_)
-    if (!kernel.result.edits.empty()) changed.emplace_back(name(kernel));
+    if (!kernel.result.edits.empty()) names.emplace_back(name(kernel));
+  return names;
+}
+
+std::vector<std::string> ModuleJob::to_judge() const {
+  return kernels_with_choice(module_, {}, edited());
+}
+
+void ModuleJob::judge(Assembler& assembler) {
+  const auto changed = kernels_with_choice(module_, applied().made, edited());
   if (changed.empty()) return;
   for (const auto& [name, why] : pipeline::judge(module_, applied().made, changed, assembler))
     for (Kernel& kernel : kernels_)

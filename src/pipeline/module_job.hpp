@@ -47,6 +47,8 @@ public:
   [[nodiscard]] std::vector<std::string> waiting_for_rounds();
   // What came of asking, where the text stays the same.
   void describe(const Pinning& pinning);
+  // Kernels that are rewritten and as they are leave the assembler a choice.
+  [[nodiscard]] std::vector<std::string> to_judge() const;
   // Kernels that would not compute with the same operations stay as they are.
   void judge(Assembler& assembler);
   // These are left as they are, and no others but those that were refused, or left for good.
@@ -81,6 +83,7 @@ private:
   }
   void finish(Kernel& kernel, const Why& leave = {});
   void finish_decided();
+  [[nodiscard]] std::vector<std::string> edited() const; // kernels that are rewritten
   [[nodiscard]] std::vector<KernelJob*> open_jobs();
   const Applied& applied();
 

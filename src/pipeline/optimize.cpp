@@ -86,7 +86,7 @@ private:
   Printed decide() {
     job_->choose(assembler_);
     if (const auto waiting = job_->waiting(); !waiting.empty())
-      go_on_with(pin_contractions(job_->module(), waiting, assembler_));
+      go_on_with(pin_contractions(job_->module(), waiting, assembler_, job_->to_judge()));
     Settled result = sound();
     std::vector<TakenBack> back = job_->choose_again(result.taken_back);
     if (back.size() < result.taken_back.size()) {

@@ -8,7 +8,8 @@
 //   contraction    which products the assembler fuses, of kernels that are to be rewritten
 //   finish         the edits of all rewrites that go together (arbitrate), and the report
 //   print          once; read back, since what we cannot read nobody should have to
-//   judge          the machine code of each copy against the original's (judgement.hpp)
+//   judge          the machine code of each copy against the original's, where the assembler has a
+//                  choice (judgement.hpp)
 //   settle         the text is assembled to be kept; a kernel that might not launch goes back, or
 //                  is coarsened in the way that is next best, if one pays
 //

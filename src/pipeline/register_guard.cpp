@@ -77,8 +77,8 @@ bool states_block_size(std::string_view ptx, std::string_view kernel) {
 
 std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed,
                                             const UsageTable& after, const Questions& questions) {
-  std::optional<UsageTable> before;
   std::vector<TakenBack> back;
+  std::vector<std::string> open;
   for (const std::string& kernel : changed) {
     const auto now = after.find(kernel);
     if (now == after.end()) {
@@ -88,14 +88,17 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
     if (now->second && now->second->shared == 0 &&
         fits_anywhere(*now->second, cost::registers_for_all_blocks))
       continue;
-    const Launches launches = questions.launches(kernel);
-    if (now->second && !launches.resident &&
-        fits_anywhere(*now->second, cost::registers_for_any_block))
-      continue;
-    if (!before) before = questions.before();
-    const std::optional<Usage> old = machine::find(*before, kernel);
-    if (!now->second || !may_stand(*now->second, old.value_or(Usage{}), launches))
-      back.push_back({kernel, old, now->second});
+    // Not even one that needed nothing could do more.
+    if (now->second && may_stand(*now->second, {}, questions.launches(kernel))) continue;
+    open.push_back(kernel);
+  }
+  if (open.empty()) return back;
+  const UsageTable before = questions.before(open);
+  for (const std::string& kernel : open) {
+    const std::optional<Usage> now = machine::find(after, kernel),
+                               old = machine::find(before, kernel);
+    if (!now || !may_stand(*now, old.value_or(Usage{}), questions.launches(kernel)))
+      back.push_back({kernel, old, now});
   }
   return back;
 }
@@ -105,17 +108,19 @@ Settled settle(Printed rewritten, const std::string& original, Assembler& assemb
   std::vector<TakenBack> taken_back;
   while (rewritten.made.changed) {
     const std::vector<std::string> changed = changed_kernels(rewritten);
-    const AssemblyRequest as_it_was{
-        .text = original, .entries = changed, .purpose = AssemblyRequest::Purpose::original};
-    const Questions questions{[&] {
-                                const auto before = assembler.assemble(as_it_was);
+    const auto as_they_were = [&](const std::vector<std::string>& kernels) {
+      return assembler.assemble(
+          {.text = original, .entries = kernels, .purpose = AssemblyRequest::Purpose::original});
+    };
+    const Questions questions{[&](const std::vector<std::string>& kernels) {
+                                const auto before = as_they_were(kernels);
                                 return before ? machine::read_usage(before->messages)
                                               : UsageTable{};
                               },
                               launches};
     const auto kept = assembler.keep(rewritten.made.text);
     // One that does not take the original either says nothing of the rewrite.
-    if (!kept && !assembler.assemble(as_it_was)) break;
+    if (!kept && !as_they_were(changed)) break;
     const auto back =
         kept ? kernels_to_take_back(changed, machine::read_usage(kept->messages), questions)
              : refused_ones(changed, taken_back, assembler, without);

@@ -32,7 +32,8 @@ using LaunchesOf = std::function<Launches(std::string_view kernel)>;
 
 // What the guard may have to find out; each costs something and is asked only when it matters.
 struct Questions {
-  std::function<machine::UsageTable()> before; // the original's usage
+  // What these used as they were.
+  std::function<machine::UsageTable(const std::vector<std::string>& kernels)> before;
   LaunchesOf launches;
 };
 

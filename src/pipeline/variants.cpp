@@ -305,7 +305,8 @@ private:
     const rewrite::Rewritten rewritten = rewrite::apply(module_, changes);
     std::map<std::string, Why> judged;
     if (options_.fp_contract == FpContract::exact)
-      judged = judge(module_, rewritten, names, assembler_);
+      judged =
+          judge(module_, rewritten, kernels_with_choice(module_, rewritten, names), assembler_);
     if (!rewritten.module) return;
     const ptx::Module& made = *rewritten.module;
     for (std::size_t n = 0; n < proposals.size(); ++n) {

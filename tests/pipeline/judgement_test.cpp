@@ -214,6 +214,22 @@ TEST(Judgement, TextsThatWereWrittenAnewAreHeldAgainstTheirForms) {
   EXPECT_FALSE(judged("add.rn.f32 %f1, %f2, %f3;", {fma, stop}).empty());
 }
 
+// Either version may have the freedom: a rewrite that brings a product to a sum makes one.
+TEST(Judgement, IsPassedOnlyByKernelsWithAChoice) {
+  const auto choices = [](const std::string& before, const std::string& after) {
+    const ptx::Module original = ptx::parse(kernel(before), "k.ptx");
+    rewrite::Rewritten made{kernel(after), {}, ptx::parse(kernel(after), "k.ptx")};
+    return kernels_with_choice(original, made, {"k"}).size();
+  };
+  const std::string apart = product + "\nld.global.f32 %f7, [%rd1];\nadd.f32 %f8, %f7, %f2;",
+                    together = product + "\nmov.f32 %f7, %f4;\nadd.f32 %f8, %f7, %f2;";
+  EXPECT_EQ(choices(sum, sum + "\n" + fused), 0U);
+  EXPECT_EQ(choices(apart, apart), 0U);
+  EXPECT_EQ(choices(apart, together), 1U);
+  EXPECT_EQ(choices(together, apart), 1U);
+  EXPECT_EQ(choices(sum, sine), 1U);
+}
+
 TEST(Judgement, KernelsWithoutArithmeticAreNotAssembled) {
   FakeAssembler assembler([](const AssemblyRequest&) -> std::optional<Assembled> { return {}; });
   const std::string text = kernel("mov.u64 %rd1, %rd2;");

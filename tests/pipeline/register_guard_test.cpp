@@ -32,7 +32,7 @@ TEST_P(Guard, Decides) {
   const std::vector<std::string> changed{"k"};
   const auto back =
       kernels_to_take_back(changed, {{"k", c.after}},
-                           {[&] {
+                           {[&](const std::vector<std::string>&) {
                               return machine::UsageTable{{"k", c.before}};
                             },
                             [&](std::string_view) {
@@ -96,7 +96,7 @@ TEST(RegisterGuard, OnlyBlockSizesBindTheLaunch) {
 
 TEST(RegisterGuard, AsksOnlyWhenItMust) {
   const std::vector<std::string> changed{"small", "not compiled"};
-  const Questions none{[]() -> machine::UsageTable { throw std::logic_error("asked"); },
+  const Questions none{[](const auto&) -> machine::UsageTable { throw std::logic_error("asked"); },
                        [](std::string_view) -> Launches { throw std::logic_error("asked"); }};
   EXPECT_THAT(kernels_to_take_back(changed, {{"small", Usage{32, 0, 0, 0}}}, none), IsEmpty());
   EXPECT_EQ(kernels_to_take_back(changed, {}, none).size(), 2U) << "-v said nothing";
@@ -106,7 +106,7 @@ TEST(RegisterGuard, AsksOnlyWhenItMust) {
 
 TEST(RegisterGuard, WhatIsNotKnownGoesBack) {
   const std::vector<std::string> changed{"k"};
-  const Questions questions{[] {
+  const Questions questions{[](const auto&) {
                               return machine::UsageTable{{"k", Usage{20, 0, 0, 0}}};
                             },
                             [](std::string_view) { return Launches{.states_size = true}; }};

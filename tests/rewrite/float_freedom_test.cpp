@@ -227,5 +227,24 @@ ld.param.f32 %f4, [b];
   EXPECT_EQ(freedom(text).fusable, 1U);
 }
 
+TEST(FloatFreedom, NoChoiceIsLeftByWhatIsExact) {
+  const auto none_left = [](const std::string& body) {
+    const ptx::Module module = ptx::parse(kernel(body), "test.ptx");
+    return leaves_no_choice(ptx::resolve(module, module.functions.back()));
+  };
+  for (const char* body :
+       {"add.f32 %f3, %f1, %f2;\nmul.f32 %f4, %f3, %f1;", "fma.rn.f64 %fd3, %fd1, %fd2, %fd1;",
+        "div.rn.f32 %f3, %f1, %f2;", "max.f32 %f3, %f1, %f2;\nadd.f32 %f4, %f3, %f1;"})
+    EXPECT_TRUE(none_left(body)) << body;
+  for (const char* body :
+       {"mul.f32 %f3, %f1, %f2;\nadd.f32 %f4, %f3, %f1;",
+        "mul.f32 %f3, %f1, %f2;\nmul.f32 %f4, %f3, 0f40000000;", "sin.approx.f32 %f3, %f1;",
+        "div.full.f32 %f3, %f1, %f2;", "rsqrt.approx.f32 %f3, %f1;",
+        "{ .reg .b16 %h<3>;\nadd.rn.f16 %h1, %h2, %h2; }",
+        "{ .reg .b16 %h<3>;\ncvt.rn.f16.f32 %h1, %f1; }",
+        "{ .reg .b32 %w<3>;\nadd.rn.bf16x2 %w1, %w2, %w2; }", "frobnicate.f32 %f3, %f1;"})
+    EXPECT_FALSE(none_left(body)) << body;
+}
+
 } // namespace
 } // namespace ptxasw::rewrite

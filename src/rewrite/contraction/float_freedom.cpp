@@ -428,4 +428,17 @@ Freedom count_freedom(const ptx::Body& body) {
   return sum;
 }
 
+bool leaves_no_choice(const ptx::Body& body) {
+  const FloatFreedom freedom(body);
+  const auto is_half = [](Type type) {
+    return ptx::is_float(type) && type != Type::f32 && type != Type::f64;
+  };
+  return body.usable && std::ranges::none_of(body.insts, [&](const Inst& inst) {
+           const Group group = ptx::group(inst.op);
+           return inst.opaque || group == Group::unknown || group == Group::call ||
+                  is_half(inst.mods.type) || is_half(inst.mods.type2) || is_approximate(inst) ||
+                  freedom.is_fusable(inst) || freedom.is_scalable(inst);
+         });
+}
+
 } // namespace ptxasw::rewrite

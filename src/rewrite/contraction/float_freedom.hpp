@@ -97,4 +97,9 @@ struct Freedom {
 };
 Freedom count_freedom(const ptx::Body& body);
 
+// Every operation on floating-point numbers has one result, whatever surrounds it: no function, no
+// sum or product that could become part of another operation, no halves (which ptxas packs), and
+// nothing that is called or not understood.
+bool leaves_no_choice(const ptx::Body& body);
+
 } // namespace ptxasw::rewrite
