@@ -151,6 +151,16 @@ double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
   return expected_gain(profile, original, candidate).mean;
 }
 
+// matmul, whose original form ptxas schedules anew beside the merged one: 0.955 of the speed in a
+// launch that is not merged. Between barriers it has less to choose: 0.982 and more (matmul_tile16,
+// matmul_tile32).
+Why loops(const Profile& profile) {
+  if (!profile.coarsen.harmless) return {};
+  return {Reason::may_lose,
+          "small launches may notice what ptxas makes of its loop in a larger kernel; "
+          "--coarsen=large takes it"};
+}
+
 Why never_taken(const Profile& profile, const CoarsenBaseline& original,
                 const CoarsenCandidate& candidate) {
   if (!must_not_harm(profile, candidate)) return {};
@@ -166,13 +176,7 @@ Why never_taken(const Profile& profile, const CoarsenBaseline& original,
     return {Reason::may_lose,
             "launches that are not merged would have less room in shared memory; --coarsen=large "
             "takes it"};
-  // matmul, whose original form ptxas schedules anew beside the merged one: 0.955 of the speed in a
-  // launch that is not merged. Between barriers it has less to choose: 0.982 and more
-  // (matmul_tile16, matmul_tile32).
-  if (original.work.repeats > 1 && !meets)
-    return {Reason::may_lose,
-            "small launches may notice what ptxas makes of its loop in a larger kernel; "
-            "--coarsen=large takes it"};
+  if (original.work.repeats > 1 && !meets) return loops(profile);
   if (candidate.how.copies() > most_copies(profile))
     return {Reason::may_lose,
             fmt::format("{} copies are merged in large launches only; --coarsen=large takes it",

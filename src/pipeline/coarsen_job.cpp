@@ -75,17 +75,27 @@ bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarseni
   return fewer || (few && (along_y || (along_x && !walks_memory(kernel))));
 }
 
-// A text without loops tells, before any plan is made, that a kernel is too short: by a guess whose
-// logarithm is off by 0.18 (cost/usage_estimate.hpp).
-Why too_short(const Kernel& kernel, const cost::Profile& profile, CoarsenGrid grid) {
-  const auto loops = [](std::uint32_t loop) { return loop != ~0U; };
-  if (grid != CoarsenGrid::kernel || std::ranges::any_of(kernel.loops.innermost, loops)) return {};
+// A text tells, before any plan is made, that none will be taken of a kernel that asks for the size
+// of its launch (cost/coarsening.hpp): without loops by a guess of how short it is, whose logarithm
+// is off by 0.18 (cost/usage_estimate.hpp); and with them, unless its threads meet.
+Why never_taken(const Kernel& kernel, const cost::Profile& profile, CoarsenGrid grid,
+                double heaviness, bool asks_all) {
+  if (grid != CoarsenGrid::kernel) return {};
+  const auto is_loop = [](std::uint32_t loop) { return loop != ~0U; };
+  if (std::ranges::any_of(kernel.loops.innermost, is_loop)) {
+    const auto& events = kernel.trace.events;
+    const bool meets = std::ranges::any_of(
+        events, [](const Event& event) { return event.kind == EventKind::clobber; });
+    return meets ? Why{} : cost::loops(profile);
+  }
   CoarsenBaseline original;
   original.work.instructions = static_cast<double>(kernel.body.insts.size());
   original.work.loads =
       static_cast<double>(std::ranges::count(kernel.trace.events, EventKind::load, &Event::kind));
   original.usage = cost::estimated_usage(original);
-  return cost::too_short(profile, original, numbers::trial::surely_too_short);
+  return cost::too_short(profile, original,
+                         asks_all ? numbers::trial::surely_too_short
+                                  : numbers::trial::too_short / heaviness);
 }
 
 // Copies along x alone are for grids that have no other axis.
@@ -277,7 +287,7 @@ bool may_coarsen(Kernel& kernel, sym::Solver& solver, CoarsenGrid grid) {
 }
 
 CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::Profile& profile,
-                               CoarsenGrid grid) {
+                               CoarsenGrid grid, bool asks_all) {
   CoarsenChoices choices{.heaviness = heaviness(kernel.body)};
   const Accesses accesses(kernel, profile);
   accesses.describe(choices.original);
@@ -288,7 +298,8 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
     return choices;
   }
   const bool launcher = grid == CoarsenGrid::launcher;
-  if (choices.why = too_short(kernel, profile, grid); !choices.why.empty()) return choices;
+  choices.why = never_taken(kernel, profile, grid, choices.heaviness, asks_all);
+  if (!choices.why.empty()) return choices;
   const analysis::Variance data = analysis::hangs_on_data(kernel.body);
   for (const std::array<unsigned, 3>& factors : ways_for(grid)) {
     const unsigned copies = factors[0] * factors[1] * factors[2];

@@ -44,7 +44,9 @@ struct CoarsenChoices {
 // What was decided; `outcome` is what came of the way that was chosen.
 Decision decided(const CoarsenChoices& choices, const Decision& outcome);
 
+// Unless all is asked about, kernels are left out that are likely to be too short.
 CoarsenChoices coarsen_choices(emulator::Kernel& kernel, sym::Solver& solver,
-                               const cost::Profile& profile, CoarsenGrid grid);
+                               const cost::Profile& profile, CoarsenGrid grid,
+                               bool asks_all = false);
 
 } // namespace ptxasw::pipeline

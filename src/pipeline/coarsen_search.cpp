@@ -2,6 +2,7 @@
 #include "pipeline/coarsen_search.hpp"
 
 #include "cost/coarsening.hpp"
+#include "cost/residency.hpp"
 #include "cost/usage_estimate.hpp"
 #include "machine/assembler.hpp"
 #include "machine/machine_code.hpp"
@@ -168,25 +169,40 @@ private:
     return result;
   }
 
-  // One way of each kernel after the other, as long as one may be better than what is known.
+  // One way of each kernel after the other, as long as one may be better than what is known. First
+  // the original, whose length may say enough.
   void try_promising(Trials left) {
     try_all(Trials(jobs_.size()), true);
-    for (;;) {
+    const unsigned most = profile_.coarsen.harmless ? limits::most_tries : ~0U;
+    for (unsigned round = 0; round < most; ++round) {
       Trials next(jobs_.size());
       for (std::size_t j = 0; j < jobs_.size(); ++j)
-        next[j] = most_promising_of(jobs_[j]->ways(), left[j]);
+        if (too_short(jobs_[j]->ways(), left[j]).empty())
+          next[j] = most_promising_of(jobs_[j]->ways(), left[j]);
       if (std::ranges::all_of(next, [](const auto& ways) { return ways.empty(); })) break;
       try_all(std::move(next), false);
     }
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       CoarsenChoices& kernel = jobs_[j]->ways();
       if (kernel.candidates.empty()) kernel.basis = "ways guessed at";
+      Why why = too_short(kernel, left[j]);
+      if (why.empty()) why = {Reason::gains_too_little, "promises too little to be tried"};
       for (CoarsenCandidate& way : left[j]) {
         if (kernel.original.usage) way.gain = guessed_gain(kernel.original, way);
-        way.verdict = {Reason::gains_too_little, "promises too little to be tried"};
+        way.verdict = why;
         aside_[j].push_back(std::move(way));
       }
+      std::ranges::stable_sort(aside_[j], std::ranges::greater{}, &CoarsenCandidate::gain);
     }
+  }
+
+  // Of a kernel that is, no way is taken that asks for the size of the launch.
+  [[nodiscard]] Why too_short(const CoarsenChoices& kernel,
+                              const std::vector<CoarsenCandidate>& ways) const {
+    const bool all_ask = std::ranges::all_of(
+        ways, [](const CoarsenCandidate& way) { return way.how.least_threads != 0; });
+    if (!all_ask || !kernel.original.usage) return {};
+    return cost::too_short(profile_, kernel.original);
   }
 
   // The one of them that is likely to gain most, taken out; none if it is not likely to gain enough
@@ -249,11 +265,22 @@ private:
     return profile_.coarsen.worst * limits::may_lose_less;
   }
 
-  // Even when it is held to fewer, by what those needed that were tried.
+  // Even when it is held to fewer, by what those needed that were tried. Where an SM has to hold as
+  // many blocks as before, also by the guess itself: a kernel that takes no more registers than all
+  // blocks can have may stay there, and one that takes more hardly ever does with copies (none of
+  // 36 ways of 6 kernels).
   [[nodiscard]] bool needs_too_many(const CoarsenChoices& kernel, CoarsenCandidate way) const {
     const CoarsenBaseline& original = kernel.original;
     way.usage = cost::estimated_usage(original, way);
     const double guess = way.usage->registers;
+    if (original.resident) {
+      const unsigned before = original.usage->registers;
+      const double share = before <= cost::registers_for_all_blocks ? limits::may_need_fewer
+                                                                    : limits::hardly_needs_fewer;
+      const unsigned most = std::max(cost::registers_for_all_blocks,
+                                     cost::registers_that_keep_blocks(before, *original.resident));
+      if (share * guess > most) return true;
+    }
     return std::ranges::any_of(kernel.candidates, [&](const CoarsenCandidate& tried) {
       if (!tried.usage) return false;
       const double needed =

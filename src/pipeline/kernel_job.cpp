@@ -244,7 +244,7 @@ struct KernelJob::Impl {
       ways_ =
           coarsen_choices(*kernel_, *solver_,
                           options_.coarsen_large ? cost::for_large_launches(*profile) : *profile,
-                          options_.coarsen_grid);
+                          options_.coarsen_grid, options_.effort == Effort::thorough);
       ways_.original.bounded = facts_.is_bounded();
       ways_.original.resident = facts_.launches().resident;
       ways_.original.shared_per_sm = profile->shared_per_sm;

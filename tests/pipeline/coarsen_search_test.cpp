@@ -93,6 +93,62 @@ TEST(CoarsenSearch, WhatWouldNotBeTakenIsNotAskedAbout) {
   }
 }
 
+std::string uses(const std::string& kernel, unsigned registers) {
+  return "info : Compiling entry function '" + kernel + "' for 'sm_90'\n" +
+         "info : Function properties for " + kernel + "\n    0 bytes stack frame\n" +
+         "info : Used " + std::to_string(registers) + " registers\n";
+}
+
+// 98 instructions, of which 150 are asked for: likely enough for the default.
+TEST(CoarsenSearch, WhatIsLikelyTooShortIsAskedAboutByThoroughAlone) {
+  machine::FakeAssembler fake(takes_nothing);
+  Options options = coarsen_auto();
+  options.coarsen_large = false;
+  run(golden("gaussblur"), "g.ptx", options, true, &fake);
+  EXPECT_FALSE(fake.asked.empty());
+  fake.asked.clear();
+  options.effort = Effort::standard;
+  run(golden("gaussblur"), "g.ptx", options, true, &fake);
+  EXPECT_TRUE(fake.asked.empty());
+}
+
+// Machine code without instructions is short.
+TEST(CoarsenSearch, TheLengthOfTheOriginalMayEndIt) {
+  machine::FakeAssembler fake([](const AssemblyRequest&) {
+    return Assembled{"", uses("box9x9", 32)};
+  });
+  Options options = coarsen_auto();
+  options.effort = Effort::standard;
+  for (const bool large : {false, true}) {
+    options.coarsen_large = large;
+    fake.asked.clear();
+    const auto result = run(golden("boxes"), "b.ptx", options, true, &fake);
+    EXPECT_EQ(fake.asked.size() == 1, !large);
+    const KernelReport& kernel = result.report.kernels.back();
+    EXPECT_EQ(kernel.coarsening.text.find("too short") != std::string::npos, !large)
+        << kernel.coarsening.text;
+  }
+}
+
+TEST(CoarsenSearch, NoWayIsTriedOfAKernelThatTakesManyRegistersAlone) {
+  unsigned registers = 32;
+  machine::FakeAssembler fake([&](const AssemblyRequest&) {
+    return Assembled{"", uses("tricubic", registers)};
+  });
+  Options options = coarsen_auto();
+  options.effort = Effort::standard;
+  run(golden("tricubic"), "t.ptx", options, true, &fake);
+  EXPECT_GT(fake.asked.size(), 1U);
+  fake.asked.clear();
+  registers = 40;
+  run(golden("tricubic"), "t.ptx", options, true, &fake);
+  EXPECT_EQ(fake.asked.size(), 1U);
+  fake.asked.clear();
+  options.fewer_blocks = true;
+  run(golden("tricubic"), "t.ptx", options, true, &fake);
+  EXPECT_GT(fake.asked.size(), 1U) << "an SM may hold fewer blocks";
+}
+
 // What is taken is held to what it turns out to need; nothing else is asked.
 TEST(CoarsenSearch, FastGuessesAndTheCallThatMustBeMadeConfirms) {
   unsigned registers = 30;
