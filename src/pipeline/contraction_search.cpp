@@ -67,6 +67,10 @@ bool has_halves(const Text::Function& function) {
   });
 }
 
+Why not_pinned(std::string why) {
+  return why.empty() ? Why{} : Why{Reason::fusing_unknown, std::move(why)};
+}
+
 // Why two codes that are not the same bytes do not compute the same; empty if they do.
 std::string difference(const Text::Function& function, const machine::Code& original,
                        const machine::Code& pinned, bool certain) {
@@ -142,9 +146,9 @@ public:
       const auto found = lines_.functions.find(kernel);
       Pinning::Kernel& of = result_.kernels[kernel];
       if (found == lines_.functions.end() || !original_.functions.contains(kernel)) {
-        of.refused = "it cannot be read";
+        of.refused = not_pinned("it cannot be read");
       } else if (found->second.sites.size() * found->second.body.insts.size() > most_steps) {
-        of.refused = "it is too large";
+        of.refused = not_pinned("it is too large");
       } else {
         of.sites = static_cast<unsigned>(found->second.sites.size());
       }
@@ -160,8 +164,8 @@ public:
       const auto after = assemble(*lines_.pinned(choices_).module.text, all_, Purpose::rewritten);
       for (auto& [name, kernel] : result_.kernels) {
         if (!kernel.refused.empty()) continue;
-        kernel.refused = after ? verify(name, kernel, *before, *after)
-                               : "the assembler does not take the pinned text";
+        kernel.refused = not_pinned(after ? verify(name, kernel, *before, *after)
+                                          : "the assembler does not take the pinned text");
         if (!kernel.refused.empty())
           choices_.erase(name);
         else
@@ -170,7 +174,8 @@ public:
       if (!choices_.empty()) take_text(original_.pinned(choices_), original_.module, result_);
     }
     for (auto& [name, kernel] : result_.kernels)
-      if (!before && kernel.refused.empty()) kernel.refused = "the assembler was of no help";
+      if (!before && kernel.refused.empty())
+        kernel.refused = not_pinned("the assembler was of no help");
     return std::move(result_);
   }
 
@@ -198,7 +203,7 @@ private:
       if (!kernel.refused.empty()) continue;
       const auto code = machine.codes.find(name);
       if (code == machine.codes.end()) {
-        kernel.refused = "there is no machine code of it";
+        kernel.refused = not_pinned("there is no machine code of it");
         continue;
       }
       const Text::Function& function = lines_.functions.find(name)->second;
@@ -222,7 +227,7 @@ private:
       if (choices)
         choices_.emplace(name, std::move(*choices));
       else
-        kernel.refused = "the choices do not fit";
+        kernel.refused = not_pinned("the choices do not fit");
     }
   }
 
@@ -269,7 +274,7 @@ Pinning pin_contractions(const ptx::Module& module, const std::vector<std::strin
   } catch (const std::exception& error) {
     Pinning none;
     for (const std::string& kernel : kernels)
-      none.kernels[kernel].refused = error.what();
+      none.kernels[kernel].refused = not_pinned(error.what());
     return none;
   }
 }

@@ -9,6 +9,7 @@
 
 #include "ptx/parse.hpp"
 #include "ptxasw/assembler.hpp"
+#include "ptxasw/reason.hpp"
 
 #include <map>
 #include <optional>
@@ -21,7 +22,7 @@ struct Pinning {
   struct Kernel {
     unsigned sites = 0, fused = 0; // sums that may be fused, and those that are
     bool identical = false;        // byte for byte
-    std::string refused;           // why it is not pinned; empty if it is
+    Why refused;                   // why it is not pinned; empty if it is
     std::string choices;           // of its sums in order, a letter each: to be pinned again
   };
   // With those kernels pinned that could be; lines keep their numbers. None: there is none.

@@ -482,7 +482,7 @@ std::vector<ptx::Edit> KernelJob::rotated(const cost::RotationWay& way) {
 }
 
 void KernelJob::describe(const Pinning::Kernel& pinning) {
-  impl_->unpinned_ = pinning.refused;
+  impl_->unpinned_ = pinning.refused.text;
   if (!pinning.refused.empty()) return;
   impl_->report_.pinned = pinning.sites;
   impl_->report_.pinned_bytes = pinning.identical;

@@ -39,9 +39,10 @@ public:
     for (const std::string& name : free) {
       const auto found = pinning.kernels.find(name);
       if (found == pinning.kernels.end() || !found->second.refused.empty())
-        refuse(name, Reason::fusing_unknown,
-               fmt::format("which products ptxas fuses could not be pinned ({})",
-                           found == pinning.kernels.end() ? "not known" : found->second.refused));
+        refuse(
+            name, Reason::fusing_unknown,
+            fmt::format("which products ptxas fuses could not be pinned ({})",
+                        found == pinning.kernels.end() ? "not known" : found->second.refused.text));
     }
     pinned_ = std::move(pinning.module);
   }
@@ -114,15 +115,12 @@ private:
     // Under the kernel's own name, to be judged in its place.
     auto [entry, in_registers] = shaped(kernel, plan, function, shapes);
     if (is_small && !in_registers) return false;
-    Reason against = Reason::step_form;
-    if (entry.refused.empty() && options_.fp_contract == FpContract::exact) {
+    if (entry.refused.empty() && options_.fp_contract == FpContract::exact)
       entry.refused = judged(function, entry.text);
-      against = Reason::machine_code;
-    }
     if (!entry.refused.empty()) {
       if (!result.steps.empty()) return false;
-      result.against = against;
-      result.outcome += fmt::format("; no entry for several steps: {}", entry.refused);
+      result.against = entry.refused.reason;
+      result.outcome += fmt::format("; no entry for several steps: {}", entry.refused.text);
       return false;
     }
     entry.contract.entry =
@@ -167,11 +165,11 @@ private:
     return ptx::print(module(), edits);
   }
 
-  std::string judged(const ptx::Function& function, const std::string& text) {
+  Why judged(const ptx::Function& function, const std::string& text) {
     const std::string name(function.name);
     const auto found = judge(module(), replaced(function, text), {name}, assembler_);
     const auto why = found.find(name);
-    return why == found.end() ? "" : why->second.text;
+    return why == found.end() ? Why{} : why->second;
   }
 
   // The first mention is that of the header.
@@ -195,7 +193,7 @@ make_step_entries(const ptx::Module& module, const Options& options, Assembler& 
 }
 
 std::string describe_step(const reuse::StepPlan& plan) {
-  if (!plan.refused.empty()) return "no time step: " + plan.refused;
+  if (!plan.refused.empty()) return "no time step: " + plan.refused.text;
   std::vector<std::string> swaps;
   for (const reuse::StepArray& array : plan.arrays) {
     std::set<reuse::Offset> offsets;

@@ -48,7 +48,7 @@ public:
 
 private:
   void refuse(std::string why) {
-    if (plan_.refused.empty()) plan_.refused = std::move(why);
+    if (plan_.refused.empty()) plan_.refused = {Reason::step_form, std::move(why)};
   }
   void refuse(const Inst& inst, std::string_view why) {
     refuse(legality::at_line(body_, inst, why));
@@ -379,7 +379,7 @@ StepPlan find_step(emulator::Kernel& kernel) {
   try {
     return Finder(kernel).run();
   } catch (const sym::BudgetSpent& spent) {
-    return {.refused = spent.what()};
+    return {.refused = {emulator::reason_of(spent), spent.what()}};
   }
 }
 

@@ -58,7 +58,7 @@ struct StepGuard {
 };
 
 struct StepPlan {
-  std::string refused; // why this is no step kernel; nothing else is then valid
+  Why refused; // why this is no step kernel; nothing else is then valid
   std::vector<StepArray> arrays;
   std::array<Place, 3> places{};
   std::map<ptx::RegId, unsigned> coordinates; // registers that hold a coordinate: its axis

@@ -214,7 +214,7 @@ void StepSizes::finish() {
     const bool by_all = std::ranges::none_of(
         plan_.arrays, [&](const StepArray& array) { return array.element.along(axis).is_zero(); });
     if (used && !by_all) {
-      plan_.refused = "its arrays have different dimensions";
+      plan_.refused = {Reason::step_form, "its arrays have different dimensions"};
       return;
     }
     if (!used)
@@ -229,7 +229,7 @@ void StepSizes::finish() {
   }
   for (const InRange& range : ranges_) {
     if (!range.value.is_linear()) {
-      plan_.refused = "an index is no sum of coordinates";
+      plan_.refused = {Reason::step_form, "an index is no sum of coordinates"};
       return;
     }
     require_in_range(box_, range, range.otherwise);
@@ -247,7 +247,7 @@ void StepSizes::finish() {
   const auto [first, last] = std::ranges::unique(plan_.conditions);
   plan_.conditions.erase(first, last);
   std::string why;
-  if (!can_hold(why)) plan_.refused = why;
+  if (!can_hold(why)) plan_.refused = {Reason::step_form, why};
 }
 
 // Is there a launch for which the conditions hold? Only tried, and only so that a kernel that never

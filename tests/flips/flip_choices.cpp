@@ -61,7 +61,7 @@ void flip(const ptx::Module& module, const std::string& kernel, const std::strin
       pins[kernel].choices = choices;
       pins[kernel].choices[n] = other;
       const Pinning::Kernel made = pipeline::verify_pins(module, pins, ptxas).kernels.at(kernel);
-      if (made.refused == "the choices do not fit") {
+      if (made.refused.text == "the choices do not fit") {
         ++count.unwritable;
       } else if (!made.refused.empty()) {
         ++count.noticed;
@@ -89,7 +89,7 @@ void print_pins(const std::string& file, Assembler& ptxas) {
     const char* how = kernel.identical ? "bytes" : "operations";
     if (kernel.sites != 0)
       fmt::print("{}\t{}\t{}\t{}\t{}\t{}\n", file, name, kernel.sites, kernel.fused,
-                 kernel.refused.empty() ? how : "not", kernel.refused);
+                 kernel.refused.empty() ? how : "not", kernel.refused.text);
   }
   fmt::print("{}\t{}\t{:.1f}\n", file, asked.calls(), took.count());
 }

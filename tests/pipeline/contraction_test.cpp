@@ -78,9 +78,9 @@ TEST(ContractionSearch, TheSameBytesAreEnough) {
     return Assembled{elf("k", "same"), ""};
   });
   const Pinning found = pin_contractions(ptx::parse(kernel), {"k", "absent"}, same);
-  EXPECT_EQ(found.kernels.at("k").refused, "");
+  EXPECT_EQ(found.kernels.at("k").refused.text, "");
   EXPECT_TRUE(found.kernels.at("k").identical);
-  EXPECT_NE(found.kernels.at("absent").refused, "");
+  EXPECT_NE(found.kernels.at("absent").refused.text, "");
   ASSERT_TRUE(found.module);
   EXPECT_NE(found.module->text->find("add.rn.f32"), std::string::npos);
   EXPECT_EQ(found.reads, 0U);
@@ -94,12 +94,12 @@ TEST(ContractionSearch, OtherBytesOfWhichNothingIsKnownAreNot) {
     return Assembled{elf("k", std::to_string(++runs)), ""};
   });
   const Pinning found = pin_contractions(ptx::parse(kernel), {"k"}, always_new);
-  EXPECT_NE(found.kernels.at("k").refused, "");
+  EXPECT_NE(found.kernels.at("k").refused.text, "");
   EXPECT_FALSE(found.module);
   EXPECT_EQ(runs, 2);
   machine::FakeAssembler refuses(
       [](const AssemblyRequest&) -> std::optional<Assembled> { return std::nullopt; });
-  EXPECT_NE(pin_contractions(ptx::parse(kernel), {"k"}, refuses).kernels.at("k").refused, "");
+  EXPECT_NE(pin_contractions(ptx::parse(kernel), {"k"}, refuses).kernels.at("k").refused.text, "");
 }
 
 TEST(ContractionSearch, SpreadGivesEachInstructionALine) {
@@ -135,7 +135,7 @@ TEST(ContractionSearch, RealPtxas) {
     ASSERT_TRUE(made.module) << file;
     EXPECT_EQ(made.reads, 0U) << file;
     for (const auto& [name, pinned] : made.kernels) {
-      EXPECT_EQ(pinned.refused, "") << name;
+      EXPECT_EQ(pinned.refused.text, "") << name;
       EXPECT_GT(pinned.sites, 0U) << name;
     }
   }

@@ -81,7 +81,7 @@ add.rn.f32 %f7, %f4, %f5;
 add.rn.f32 %f8, %f6, %f7;
 st.global.f32 [%rd6], %f8;
 )"));
-  EXPECT_EQ(plan.refused, "");
+  EXPECT_EQ(plan.refused.text, "");
   EXPECT_EQ(offsets_text(plan), "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(1,1,0)");
   EXPECT_TRUE(plan.convex);
   EXPECT_EQ(plan.guards.size(), 1U);
@@ -103,13 +103,13 @@ or.pred %p7, %p5, %p6;
 ld.global.f32 %f1, [%rd5+-4];
 st.global.f32 [%rd6], %f1;
 )"))
-                  .refused,
+                  .refused.text,
               HasSubstr("a row is too short"));
   EXPECT_EQ(plan_of(only_rows, with(R"(
 ld.global.f32 %f1, [%rd5];
 st.global.f32 [%rd6], %f1;
 )"))
-                .refused,
+                .refused.text,
             "");
 }
 
@@ -132,12 +132,14 @@ st.global.f32 [%rd6], %f7;
   const std::string_view last = ".param .u32 m";
   text.insert(text.find(last) + last.size(), ", .param .u64 c");
   const StepPlan plan = plan_of(text);
-  EXPECT_EQ(plan.refused, "");
+  EXPECT_EQ(plan.refused.text, "");
   EXPECT_EQ(offsets_text(plan), "4(0,0,0)");
 }
 
 TEST(Step, NearMissesAreRefused) {
-  const auto refused = [](std::string_view work) { return plan_of(guard, with(work)).refused; };
+  const auto refused = [](std::string_view work) {
+    return plan_of(guard, with(work)).refused.text;
+  };
   EXPECT_THAT(refused("ld.global.f32 %f1, [%rd6];\nst.global.f32 [%rd6], %f1;\n"),
               HasSubstr("reads what the step writes"));
   EXPECT_THAT(refused("st.global.f32 [%rd6], 0f00000000;\n"), HasSubstr("no array is read"));
@@ -210,10 +212,10 @@ TEST(Step, OfANeighbourThatAClampWouldKeepInside) {
   const std::string clamped = fmt::format("{}add.s32 %r15, %r10, -1;\nmax.s32 %r16, %r15, 0;\n{}",
                                           addresses, element_at_r16);
   const StepPlan plan = plan_of(guard, clamped);
-  EXPECT_EQ(plan.refused, "");
+  EXPECT_EQ(plan.refused.text, "");
   EXPECT_EQ(offsets_text(plan), "0(-1,0,0)");
   // In a row's first place it acts.
-  EXPECT_EQ(plan_of(whole_rows, clamped).refused, "a clamp acts");
+  EXPECT_EQ(plan_of(whole_rows, clamped).refused.text, "a clamp acts");
 }
 
 // x + 1 where x < n - 1, else 0: the last place of a row reads the first one.
@@ -225,8 +227,8 @@ setp.lt.s32 %p8, %r10, %r18;
 selp.b32 %r16, %r15, 0, %p8;
 {})",
                                         addresses, element_at_r16);
-  EXPECT_EQ(plan_of(guard, round).refused, "");
-  EXPECT_EQ(plan_of(whole_rows, round).refused, "a clamp acts");
+  EXPECT_EQ(plan_of(guard, round).refused.text, "");
+  EXPECT_EQ(plan_of(whole_rows, round).refused.text, "a clamp acts");
 }
 
 TEST(Step, OfElementsOfOneAndTwoBytes) {
@@ -244,7 +246,7 @@ st.global.{1} [%rd6], {2};
 )",
                                          bytes, type, reg);
     const StepPlan plan = plan_of(guard, work);
-    EXPECT_EQ(plan.refused, "") << type;
+    EXPECT_EQ(plan.refused.text, "") << type;
     EXPECT_EQ(offsets_text(plan), "0(-1,0,0)") << type;
   }
 }

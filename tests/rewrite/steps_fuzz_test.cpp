@@ -321,14 +321,14 @@ TEST(StepsFuzz, LeaveTheSame) {
     shape.looped = random() % 2 == 0;
     shape.lanes = random() % 8 != 0;
     if (shape.lanes) {
-      const std::string refused = Stepped(stencil.text(), "k", shape).entry.refused;
+      const std::string refused = Stepped(stencil.text(), "k", shape).entry.refused.text;
       shape.lanes = refused.empty();
       EXPECT_TRUE(refused.empty() || refused == "rows are no part of a warp" ||
                   refused == "its guards are not of one axis each")
           << refused;
     }
     const Stepped stepped(stencil.text(), "k", shape);
-    ASSERT_EQ(stepped.entry.refused, "") << seed << '\n' << stencil.text();
+    ASSERT_EQ(stepped.entry.refused.text, "") << seed << '\n' << stencil.text();
     by_lanes += shape.lanes ? 1 : 0;
     for (unsigned n = 0; n < 2; ++n) {
       const StepHost host = host_of(stepped, stencil, random);
@@ -351,7 +351,7 @@ TEST(StepsFuzz, AssembleForEachType) {
     const Stencil stencil(seed);
     if (!seen.insert(fmt::format("{}_{}", stencil.type.name, stencil.type.held)).second) continue;
     const Stepped stepped(stencil.text(), "k", {3, 32, 2, 16, seen.size() % 2 == 0 ? 1U : 4U});
-    ASSERT_EQ(stepped.entry.refused, "") << stencil.text();
+    ASSERT_EQ(stepped.entry.refused.text, "") << stencil.text();
     test::expect_that_ptxas_takes(*stepped.both->text, "steps_fuzz_" + *seen.rbegin());
   }
   EXPECT_EQ(seen.size(), element_types.size());

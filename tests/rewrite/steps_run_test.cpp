@@ -48,7 +48,7 @@ TEST_P(StepsOfTheSuite, LeaveTheSame) {
                                           {3, 32, 4, 8, 4, 0, false, true, true},
                                           {most, 64, 4, 8, 4, 0, false, true, true}}) {
     const Stepped stepped(test::golden_ptx("iterated2d"), row.kernel, shape);
-    ASSERT_EQ(stepped.entry.refused, "");
+    ASSERT_EQ(stepped.entry.refused.text, "");
     if (shape.width == 32 && shape.columns == 1)
       test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("steps_{}", row.kernel));
     const unsigned count = shape.count;
@@ -78,7 +78,7 @@ TEST_P(StepsOfTheSuite, LeaveTheSameByStrips) {
                            .columns = 2,
                            .edges = true,
                            .lanes = lanes});
-    ASSERT_EQ(stepped.entry.refused, "");
+    ASSERT_EQ(stepped.entry.refused.text, "");
     EXPECT_THAT(stepped.entry.text, testing::HasSubstr("last_strip:"));
     test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("strips_{}", row.kernel));
     for (const auto& [nx, ny] : {std::pair{160U, 75U}, {159U, 61U}})
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(T, StepsOfTheSuite,
 
 TEST(Steps, LoadNothingThatNoStepLoads) {
   const Stepped stepped(test::golden_ptx("iterated2d"), "j2d5pt_f32", {.count = 3});
-  ASSERT_EQ(stepped.entry.refused, "");
+  ASSERT_EQ(stepped.entry.refused.text, "");
   const StepHost host = plane(stepped, 130, 67, 4);
   const auto plain = host.run(4, true), merged = host.run(4, false);
   EXPECT_EQ(merged.merged_launches, 1U);
@@ -162,7 +162,7 @@ TEST(Steps, OfCoefficientsLoadNothingThatNoStepLoads) {
     const Stepped stepped(
         std::string(weighted), "k",
         {.count = 3, .width = 32, .strips = 3, .rows = 8, .columns = 1, .edges = edges});
-    ASSERT_EQ(stepped.entry.refused, "");
+    ASSERT_EQ(stepped.entry.refused.text, "");
     for (const auto& [nx, ny] : {std::pair{70U, 60U}, {97U, 40U}}) {
       StepHost host = plane(stepped, nx, ny, 4);
       host.arguments.push_back(2);
@@ -183,7 +183,7 @@ TEST(Steps, ByLanesWithoutATile) {
   text.replace(text.find(below), below.size(), "add.s64 %rd12, %rd9, 4;");
   const Stepped stepped(
       text, "k", {.count = 3, .width = 32, .strips = 2, .rows = 4, .columns = 2, .lanes = true});
-  ASSERT_EQ(stepped.entry.refused, "");
+  ASSERT_EQ(stepped.entry.refused.text, "");
   test::expect_that_ptxas_takes(*stepped.both->text, "steps_without_tile");
   StepHost host = plane(stepped, 70, 20, 4);
   host.arguments.push_back(2);
@@ -239,7 +239,7 @@ out: ret;
 
 TEST(Steps, OfTwoArraysLeaveTheSame) {
   const Stepped stepped(std::string(coupled), "k", {.count = 5});
-  ASSERT_EQ(stepped.entry.refused, "");
+  ASSERT_EQ(stepped.entry.refused.text, "");
   ASSERT_EQ(stepped.plan.arrays.size(), 2U);
   for (const unsigned n : {3U, 40U, 64U, 201U}) {
     StepHost host{.stepped = stepped,

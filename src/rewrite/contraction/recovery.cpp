@@ -116,7 +116,8 @@ public:
 private:
   void refuse(const Site& site, std::string_view why) {
     if (result_.refused.empty())
-      result_.refused = fmt::format("line {}: {}", opcode_line(body_, site.sum), why);
+      result_.refused = {Reason::fusing_unknown,
+                         fmt::format("line {}: {}", opcode_line(body_, site.sum), why)};
   }
 
   // What the arithmetic of its line says; nothing if there is none.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "machine/code.hpp"
+#include "ptxasw/reason.hpp"
 #include "rewrite/contraction/contraction.hpp"
 
 #include <string>
@@ -11,7 +12,7 @@ namespace ptxasw::rewrite {
 struct Recovered {
   FuseChoices choices;
   bool certain = true; // false: some are guessed, and only equal bytes show that they are right
-  std::string refused; // why they cannot be written down; empty if they can
+  Why refused;         // why they cannot be written down; empty if they can
 };
 
 // `code`: of this function, made of the module's very text, in which no line has two instructions.

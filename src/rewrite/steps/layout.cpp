@@ -37,7 +37,7 @@ StepLayout::StepLayout(const reuse::StepPlan& plan, const StepShape& shape)
   halo_v = reach(axes.v, shape_.count);
   if (halo_u.both() + least_centre > shape_.width ||
       (has_strips() && halo_v.both() + least_centre > height()))
-    refused = "so many steps reach beyond a region";
+    refuse("so many steps reach beyond a region");
   else if (refused.empty())
     place_tiles();
 }
@@ -47,7 +47,7 @@ void StepLayout::choose_rows() {
   const bool words =
       std::ranges::all_of(plan_.arrays, [](const StepArray& array) { return array.bytes >= 4; });
   if (!words || 32 % across() != 0 || block() % 32 != 0 || pad_u.before > across()) {
-    refused = "rows are no part of a warp";
+    refuse("rows are no part of a warp");
     return;
   }
   const Margin one = reach(axes.v, 1);
@@ -61,18 +61,18 @@ void StepLayout::choose_axes() {
   for (unsigned axis = 0; axis < 3; ++axis)
     if (element.along(axis) == next) axes.u = axis;
   if (element.along(axes.u) != next) {
-    refused = "no axis runs along neighbouring elements";
+    refuse("no axis runs along neighbouring elements");
     return;
   }
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (axis == axes.u || element.along(axis).is_zero()) continue;
     if (has_strips() && !moves(axis)) continue;
-    if (has_strips() && moves(axes.v)) refused = why_not_in_space();
+    if (has_strips() && moves(axes.v)) refuse(why_not_in_space());
     axes.v = axis;
   }
   for (const StepArray& array : plan_.arrays)
     if (columns() != 1 && array.element.along(axes.u) != Whole(array.bytes))
-      refused = "its arrays lie along different axes";
+      refuse("its arrays lie along different axes");
 }
 
 // What a region with a halo along all axes would compute for each place of its centre: one of 6144
@@ -111,7 +111,7 @@ void StepLayout::place_tiles() {
     tile_bytes = rounded(tile_bytes + tile_places * array.bytes, 16);
   }
   two_tiles = 2 * tile_bytes <= most_shared;
-  if (tile_bytes > most_shared) refused = "a region does not fit into shared memory";
+  if (tile_bytes > most_shared) refuse("a region does not fit into shared memory");
 }
 
 Margin StepLayout::reach(unsigned axis, unsigned steps) const {

@@ -27,7 +27,7 @@ class StepLayout {
 public:
   StepLayout(const reuse::StepPlan& plan, const StepShape& shape);
 
-  std::string refused; // why there is none; nothing else is then valid
+  Why refused; // why there is none; nothing else is then valid
   StepAxes axes;
   // Beside the region: what a step reads, or is read by. Along u in threads.
   Margin pad_u, pad_v;
@@ -63,6 +63,9 @@ public:
   [[nodiscard]] unsigned shared() const { return two_tiles ? 2 * tile_bytes : tile_bytes; }
 
 private:
+  void refuse(std::string_view why) {
+    if (!why.empty()) refused = {Reason::step_form, std::string(why)};
+  }
   void choose_axes();
   void choose_rows();
   [[nodiscard]] unsigned tile_rows() const {

@@ -25,7 +25,8 @@ StepWriter::StepWriter(const emulator::Kernel& kernel, const reuse::StepPlan& pl
 
 StepEntry StepWriter::run() {
   if (!at_.refused.empty()) return {.refused = at_.refused};
-  if (at_.compact && !separable()) return {.refused = "its guards are not of one axis each"};
+  if (at_.compact && !separable())
+    return {.refused = {Reason::step_form, "its guards are not of one axis each"}};
   prologue();
   write_inner_paths();
   text_.label(labels_ + "rim");
@@ -287,10 +288,10 @@ StepEntry write_steps(const emulator::Kernel& kernel, const reuse::StepPlan& pla
   if (!plan.refused.empty()) return {.refused = plan.refused};
   for (const std::string_view taken : {StepWriter::threads_parameter, StepWriter::tile_name})
     if (kernel.body.module->text->find(taken) != std::string::npos)
-      return {.refused = fmt::format("the module has a name {}", taken)};
+      return {.refused = {Reason::special_name, fmt::format("the module has a name {}", taken)}};
   if (shape.rows * shape.columns > 64 || shape.count % 2 == 0 ||
       !std::has_single_bit(shape.columns) || shape.width % shape.columns != 0)
-    return {.refused = "no such shape"};
+    return {.refused = {Reason::step_form, "no such shape"}};
   return StepWriter(kernel, plan, shape, name).run();
 }
 

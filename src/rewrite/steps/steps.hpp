@@ -40,8 +40,8 @@ struct StepShape {
 };
 
 struct StepEntry {
-  std::string refused; // why there is none; nothing else is then valid
-  std::string text;    // the whole function
+  Why refused;      // why there is none; nothing else is then valid
+  std::string text; // the whole function
   contract::Steps contract;
 };
 
