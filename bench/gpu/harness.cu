@@ -241,6 +241,15 @@ double quantile(std::vector<double> values, double q) {
   return values[low] + (at - static_cast<double>(low)) * (values[high] - values[low]);
 }
 
+// How much faster than another one, round by round: what a clock or a host does to a round it does
+// to both, and short launches differ by less than that.
+double gain_in_pairs(const Contestant& one, const Contestant& over) {
+  std::vector<double> gains;
+  for (std::size_t n = 0; n < std::min(one.samples.size(), over.samples.size()); ++n)
+    gains.push_back(over.samples[n] / one.samples[n]);
+  return quantile(gains, 0.5);
+}
+
 struct Timing {
   unsigned batch = 1, rounds = 0;
   std::size_t sets = 1;
@@ -415,6 +424,7 @@ void time_case(const Settings& s, const Case& c, std::size_t number, const Devic
           .number("p25_us", quantile(one->samples, 0.25))
           .number("p75_us", quantile(one->samples, 0.75))
           .number("min_us", quantile(one->samples, 0))
+          .number("paired", gain_in_pairs(*one, *field.front()))
           .number("rounds", timing.rounds)
           .number("batch", timing.batch)
           .number("sets", static_cast<double>(timing.sets))
