@@ -81,12 +81,28 @@ unsigned kept(const Shape& shape) {
   return original.least < chosen.least || original.at(0.5) < chosen.at(0.25) ? 0 : shape.by_model;
 }
 
+// Its threads meet, at barriers: what their neighbours loaded they have from shared memory, not
+// from what the lanes of a warp or the rows of a block find in the L1 cache.
+bool meets(const contract::Variant& variant) {
+  return variant.rest == contract::Rest::by_itself;
+}
+
+// Small launches are worth a smaller gain, but where rows of a block that are merged had much in
+// common already.
+double least_gain(const contract::Variant& variant, const Shape& shape) {
+  const bool common_rows =
+      !meets(variant) && ((variant.divide[1] > 1 && shape.block[1] >= limits::many_rows) ||
+                          (variant.divide[2] > 1 && shape.block[2] >= limits::many_rows));
+  return shape.waves < limits::small_waves && !common_rows ? limits::worth_it_small
+                                                           : limits::worth_it;
+}
+
 // As much of a prediction as is believed of this block.
 double believed(const contract::Variant& variant, const Shape& shape, double predicted) {
   const unsigned copies = count(variant.divide);
   if (copies == 1) return predicted;
   const contract::Lanes lanes = contract::lanes_of(shape.block);
-  const bool several_rows = lanes[0] < contract::warp_lanes,
+  const bool several_rows = lanes[0] < contract::warp_lanes && !meets(variant),
              within_warp = (variant.divide[0] > 1 && lanes[0] > 1) ||
                            (variant.divide[1] > 1 && lanes[1] > 1) ||
                            (variant.divide[2] > 1 && lanes[2] > 1);
@@ -137,13 +153,12 @@ unsigned best_by_model(const contract::Contract& contract, const Shape& shape) {
         shape.predicted[n] > shape.predicted[best])
       best = n;
   const double unchanged = shape.predicted[best];
-  const double least =
-      shape.waves < limits::small_waves ? limits::worth_it_small : limits::worth_it;
   double most = 0;
   for (unsigned n = 1; n < shape.predicted.size(); ++n) {
     const contract::Variant& variant = contract.variants[n];
     const double promised = believed(variant, shape, shape.predicted[n]);
-    if (!shape.usable[n] || promised <= most || promised <= least * unchanged) continue;
+    if (!shape.usable[n] || promised <= most || promised <= least_gain(variant, shape) * unchanged)
+      continue;
     best = n;
     most = promised;
   }

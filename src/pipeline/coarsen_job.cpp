@@ -98,6 +98,13 @@ Why never_taken(const Kernel& kernel, const cost::Profile& profile, CoarsenGrid 
                                   : numbers::trial::too_short / heaviness);
 }
 
+// Copies wait for each other's loads.
+bool has_order(const emulator::Trace& trace) {
+  return std::ranges::any_of(trace.events, [](const Event& event) {
+    return event.kind == EventKind::load && event.ordered;
+  });
+}
+
 // Copies along x alone are for grids that have no other axis.
 bool is_flat(const Kernel& kernel) {
   return !ptx::reads_special(kernel.body, ptx::Special::ctaid_y) &&
@@ -288,7 +295,7 @@ bool may_coarsen(Kernel& kernel, sym::Solver& solver, CoarsenGrid grid) {
 
 CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::Profile& profile,
                                CoarsenGrid grid, bool asks_all) {
-  CoarsenChoices choices{.heaviness = heaviness(kernel.body)};
+  CoarsenChoices choices{.heaviness = heaviness(kernel.body), .in_order = has_order(kernel.trace)};
   const Accesses accesses(kernel, profile);
   accesses.describe(choices.original);
   if (accesses.has_columns()) {

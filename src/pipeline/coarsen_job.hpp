@@ -36,9 +36,10 @@ struct CoarsenChoices {
   std::vector<CoarsenCandidate> candidates;
   // How many instructions ptxas has to make of one, on average: a double division is a score.
   double heaviness = 1;
-  Why why;              // there is nothing, or nothing could be tried
-  std::string refusal;  // what the assembler said of a text that it did not take
-  bool decided = false; // somebody has made up his mind: the first candidate, if it is marked
+  bool in_order = false; // has loads that keep their order (volatile and the like)
+  Why why;               // there is nothing, or nothing could be tried
+  std::string refusal;   // what the assembler said of a text that it did not take
+  bool decided = false;  // somebody has made up his mind: the first candidate, if it is marked
   std::string_view basis = "ways tried"; // what they were chosen from, for people
 };
 // What was decided; `outcome` is what came of the way that was chosen.

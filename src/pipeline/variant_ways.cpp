@@ -36,7 +36,7 @@ std::string name_of_block(const std::array<unsigned, 3>& block) {
 
 // With what it gains in launches of all blocks and sizes.
 Way way_of(const cost::Profile& profile, const CoarsenBaseline& original,
-           const CoarsenCandidate& candidate) {
+           const CoarsenCandidate& candidate, double believed) {
   using numbers::variants::usual_threads;
   using numbers::variants::usual_waves;
   Way way{.how = candidate.how, .gains = {}};
@@ -45,7 +45,8 @@ Way way_of(const cost::Profile& profile, const CoarsenBaseline& original,
     contract::Gain& gain = way.gains.emplace_back(contract::Gain{.threads = threads});
     for (std::size_t n = 0; n < contract::waves.size(); ++n) {
       const double waves = contract::waves[n];
-      gain.by_waves[n] = cost::launched_gain(profile, original, candidate, threads, waves);
+      gain.by_waves[n] =
+          believed * cost::launched_gain(profile, original, candidate, threads, waves);
       way.best = std::max(way.best, gain.by_waves[n]);
       if (threads >= usual_threads && waves >= usual_waves) way.usual += gain.by_waves[n];
     }
@@ -57,6 +58,7 @@ Way way_of(const cost::Profile& profile, const CoarsenBaseline& original,
 
 std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& choices) {
   CoarsenBaseline original = choices.original;
+  const double believed = choices.in_order ? numbers::variants::in_order : 1;
   original.bounded = true; // the launcher asks the driver whether a block launches
   struct Pair {
     Way somewhere, usually;
@@ -67,7 +69,7 @@ std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& c
     const unsigned copies = candidate.how.copies();
     if (std::ranges::find(copy_counts, copies) == copy_counts.end()) continue;
     if (!cost::why_not(original, candidate).empty()) continue;
-    const Way way = way_of(profile, original, candidate);
+    const Way way = way_of(profile, original, candidate, believed);
     if (way.best <= numbers::variants::least_gain) continue;
     auto& [somewhere, usually] = best[copies];
     if (way.how.factors[0] == 1 && way.best > beside_x.best) beside_x = way;

@@ -33,7 +33,9 @@ protected:
     gpu().events_done = true;
     gpu().modules.clear();
     gpu().kernels.clear();
+    gpu().threads = usual_threads;
   }
+  const int usual_threads = gpu().threads;
 };
 
 TEST_F(EngineTest, LaunchesWhatTheModelPrefers) {
@@ -125,29 +127,47 @@ TEST_F(EngineTest, FewerCopiesWhereManyPromiseLittleMore) {
   EXPECT_EQ(picked(1.65), "k__ptxasw_x2");
 }
 
+// Of a kernel and an entry with two copies along an axis: what a launch of 72 blocks runs.
+const std::string merged = "k__ptxasw_x2";
+std::string picked_of_two(double gain, Dims block, unsigned axis,
+                          contract::Rest rest = contract::Rest::hangs_over) {
+  Program p;
+  contract::Contract contract = test::contract_of("k");
+  contract.variants.pop_back();
+  contract.variants[1].divide = {1, 1, 1};
+  contract.variants[1].divide.at(axis) = 2;
+  contract.variants[1].rest = rest;
+  contract.variants[1].gains = {{64, {1, 1, gain, gain, gain, gain, gain, gain, gain}}};
+  p.module.globals[contract::symbol_of("k")] = contract::encode(contract);
+  Engine engine(read_settings(""));
+  Request request = p.request();
+  request.grid = {2, 6, 6};
+  request.block = block;
+  engine.launch(request, direct);
+  return launched().back().entry;
+}
+
 // A warp of a block that is 16 threads wide has two rows already, and none above each other.
 TEST_F(EngineTest, RowsThatAWarpHasAlreadyGainLess) {
-  const auto picked = [](double gain, unsigned wide, unsigned axis) {
-    Program p;
-    contract::Contract contract = test::contract_of("k");
-    contract.variants.pop_back();
-    contract.variants[1].divide = {1, 1, 1};
-    contract.variants[1].divide.at(axis) = 2;
-    contract.variants[1].gains = {{64, {1, 1, gain, gain, gain, gain, gain, gain, gain}}};
-    p.module.globals[contract::symbol_of("k")] = contract::encode(contract);
-    Engine engine(read_settings(""));
-    Request large = p.request();
-    large.grid = {2, 6, 6};
-    large.block = {wide, 128 / wide, 1};
-    engine.launch(large, direct);
-    return launched().back().entry;
-  };
-  const std::string merged = "k__ptxasw_x2";
-  EXPECT_EQ(picked(1.1, 32, 1), merged);
-  EXPECT_EQ(picked(1.1, 16, 1), "k") << "which counts as 1.04";
-  EXPECT_EQ(picked(1.1, 16, 0), "k");
-  EXPECT_EQ(picked(1.1, 16, 2), merged);
-  EXPECT_EQ(picked(1.3, 16, 1), merged);
+  EXPECT_EQ(picked_of_two(1.1, {32, 4, 1}, 1), merged);
+  EXPECT_EQ(picked_of_two(1.1, {16, 8, 1}, 1), "k") << "which counts as 1.04";
+  EXPECT_EQ(picked_of_two(1.1, {16, 8, 1}, 0), "k");
+  EXPECT_EQ(picked_of_two(1.1, {16, 8, 1}, 2), merged);
+  EXPECT_EQ(picked_of_two(1.3, {16, 8, 1}, 1), merged);
+  EXPECT_EQ(picked_of_two(1.1, {16, 8, 1}, 1, contract::Rest::by_itself), merged)
+      << "threads that meet";
+}
+
+// Eight rows of a block have most of what they load in common without being merged.
+TEST_F(EngineTest, SmallLaunchesOfBlocksOfManyRowsHaveToGainAsMuchAsLargeOnes) {
+  gpu().threads = 2048; // so that the launches are of one or two waves
+  EXPECT_EQ(picked_of_two(1.07, {32, 4, 1}, 1), merged);
+  EXPECT_EQ(picked_of_two(1.07, {32, 8, 1}, 1), "k");
+  EXPECT_EQ(picked_of_two(1.07, {32, 1, 8}, 2), "k");
+  EXPECT_EQ(picked_of_two(1.07, {32, 8, 1}, 2), merged) << "rows along another axis";
+  EXPECT_EQ(picked_of_two(1.09, {32, 8, 1}, 1), merged);
+  EXPECT_EQ(picked_of_two(1.07, {32, 8, 1}, 1, contract::Rest::by_itself), merged)
+      << "threads that meet";
 }
 
 // Its lanes run along the slow axis, and those of the other entry would run along the fast one.
