@@ -39,14 +39,14 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
   const Kernel* const kernel = kernels_.find(request.function);
   const bool known = kernel != nullptr && kernel->shapes != nullptr;
   if (!known || !kernel->has_contract) {
-    other_launch();
+    if (is_waiting()) flush();
     if (known && settings_.report) kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
     return launch(request);
   }
   Shape* shape = kernel->shapes->find(request, [&](Shape& made) { decide(*kernel, made); });
   if (merger_ != nullptr) {
     if (shape == nullptr || kernel->contract.steps.empty()) {
-      other_launch();
+      if (is_waiting()) flush();
     } else {
       if (merger_->take(*kernel, *shape, request, launch)) {
         shape->launches.fetch_add(1, std::memory_order_relaxed);

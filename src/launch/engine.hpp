@@ -32,10 +32,6 @@ public:
   void flush() {
     if (merger_ != nullptr) merger_->flush();
   }
-  // A launch that none that waits belongs to, nor one that could follow these.
-  void other_launch() {
-    if (merger_ != nullptr) merger_->other_launch();
-  }
   // Null where nothing is ever put off.
   [[nodiscard]] Merger* merger() { return merger_.get(); }
   void write_report();

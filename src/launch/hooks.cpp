@@ -154,7 +154,7 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   Engine* const launcher = engine();
   if (launcher == nullptr || config == nullptr || config->numAttrs != 0) {
-    if (launcher != nullptr) launcher->other_launch();
+    if (is_waiting()) launcher->flush();
     return real(config, f, parameters, extra);
   }
   const Request request{f,

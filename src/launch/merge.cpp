@@ -4,6 +4,7 @@
 #include "launch/direct_calls.hpp"
 #include "launch/log.hpp"
 #include "launch/trampolines.hpp"
+#include "numbers/numbers.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -16,9 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr unsigned most_steps = 64; // that may be made before memory is as it should be
 constexpr auto look_every = 50us;
-constexpr auto watch_awake = 5ms;         // without a run
-constexpr unsigned most_needed = 32;      // launches that have followed, before one is put off
-constexpr unsigned least_run = 8;         // launches that pay for having been put off
+constexpr auto watch_awake = 5ms; // without a run
+using numbers::launch::least_needed, numbers::launch::least_run, numbers::launch::most_needed;
 constexpr std::uint64_t left_alone = 512; // launches of a shape that cannot be merged
 // Launches of a shape that did not follow, before two of so many are looked at.
 constexpr unsigned most_strangers = 8, look_again = 16;
@@ -92,7 +92,7 @@ bool Merger::take(const Kernel& kernel, Shape& shape, const Request& request,
   const bool is_stranger = shape.strangers.load(std::memory_order_relaxed) >= most_strangers;
   if (number < shape.alone_until.load(std::memory_order_relaxed) ||
       (is_stranger && number % look_again > 1)) {
-    other_launch();
+    if (is_waiting()) flush();
     return false;
   }
   const std::lock_guard lock(mutex_);
@@ -105,7 +105,7 @@ bool Merger::take(const Kernel& kernel, Shape& shape, const Request& request,
     make_all();
     if (!look(kernel, shape, request, launch)) return false;
     if (former_->followed < shape.needed || !start(launch)) {
-      if (former_ != nullptr) former_->next ^= 1U;
+      if (former_ != nullptr) made_as_it_came();
       return false;
     }
   }
@@ -116,18 +116,25 @@ bool Merger::take(const Kernel& kernel, Shape& shape, const Request& request,
 // Does this launch follow the former one? It is the former one now. False: it cannot be.
 bool Merger::look(const Kernel& kernel, Shape& shape, const Request& request,
                   const Launch& launch) {
-  const bool parted = parted_.exchange(false, std::memory_order_relaxed);
-  if (former_ != nullptr && !parted && former_->continues(kernel, request, launch)) {
+  if (is_former_last_ && former_->continues(kernel, request, launch)) {
     ++former_->followed;
     shape.strangers.store(0, std::memory_order_relaxed);
     return true;
   }
   shape.strangers.fetch_add(1, std::memory_order_relaxed);
+  is_former_last_ = false;
   if (former_ == nullptr) former_ = std::make_unique<Run>();
   if (former_->begin(kernel, shape, request, launch)) return true;
   leave_alone(*former_, "its parameters come in a form that is not known");
-  former_.reset();
+  is_former_last_ = false;
   return false;
+}
+
+// Whoever calls the driver next comes here, unless it is by a launch that follows.
+void Merger::made_as_it_came() {
+  former_->next ^= 1U;
+  is_former_last_ = true;
+  set_waiting(true);
 }
 
 void Merger::leave_alone(const Run& run, const std::string& why) {
@@ -159,6 +166,7 @@ bool Merger::start(const Launch& launch) {
     return false;
   }
   run_ = std::move(former_);
+  is_former_last_ = false;
   run_->launch = launch.copy();
   run_->waiting = run_->taken = 1;
   set_waiting(true);
@@ -305,14 +313,11 @@ void Merger::finish() {
   set_waiting(false);
 }
 
-void Merger::other_launch() {
-  if (is_waiting()) flush();
-  if (!parted_.load(std::memory_order_relaxed)) parted_.store(true, std::memory_order_relaxed);
-}
-
 void Merger::flush() {
   const std::lock_guard lock(mutex_);
   make_all();
+  is_former_last_ = false;
+  set_waiting(false);
 }
 
 void Merger::stop(const std::string& why) {

@@ -6,9 +6,10 @@
 // who that may be, and why nobody can.
 //
 // A launch is put off only where the next one can be expected to follow it: as many launches of its
-// shape as Shape::needed followed the one before, in a row. Those are a few, none behind a run that
-// was merged and long enough to pay, and twice as many behind each that was not. So a run that pays
-// brings at most one launch that is put off in vain, and without such runs these get rare.
+// shape as Shape::needed followed the one before, in a row and with no other call in between. Those
+// are a few, none behind a run that was merged and long enough to pay, and twice as many behind
+// each that was not. So a run that pays brings at most one launch that is put off in vain, and
+// without such runs these get rare.
 //
 // One run waits at a time, of one thread and stream. Whatever else a program asks of its driver
 // comes behind it (trampolines.hpp, hooks.cpp).
@@ -16,7 +17,6 @@
 
 #include "launch/run.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -47,8 +47,6 @@ public:
   bool take(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
   // Makes what waits. From any thread.
   void flush();
-  // A launch of another kernel comes, behind what waits.
-  void other_launch();
   // From now on nothing is put off: the program ends, or not all of its calls can be seen.
   void stop(const std::string& why);
 
@@ -60,6 +58,7 @@ private:
   bool look(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
   bool start(const Launch& launch);
   std::string why_not(const Run& run) const;
+  void made_as_it_came();
   static void leave_alone(const Run& run, const std::string& why);
   static bool fit(Run& run);
   void make_groups();
@@ -76,7 +75,7 @@ private:
   std::mutex mutex_;
   std::unique_ptr<Run> run_;    // its launches are put off
   std::unique_ptr<Run> former_; // its launches were made as they came; null while there is a run
-  std::atomic<bool> parted_{false}; // another kernel's launch came behind the last of these
+  bool is_former_last_ = false; // nothing was asked of the driver behind the last of these
   std::chrono::steady_clock::time_point last_taken_;
   bool stopped_ = false;
   std::thread watcher_; // once there was a run

@@ -3,6 +3,7 @@
 
 #include "launch/driver.hpp"
 #include "launch/request.hpp"
+#include "numbers/numbers.hpp"
 
 #include <array>
 #include <atomic>
@@ -21,8 +22,6 @@ namespace ptxasw::launch {
 struct Kernel;
 
 inline constexpr unsigned no_variant = ~0U;
-// Time steps in a row, each behind the one before it: the last of so many may be put off at first.
-inline constexpr unsigned least_needed = 4;
 
 // Microseconds of one variant, from events around launches.
 struct Timing {
@@ -55,7 +54,7 @@ struct alignas(64) Shape {
   std::atomic<std::uint64_t> merged{0}, groups{0};
   std::atomic<std::uint64_t> alone_until{0};
   std::atomic<unsigned> strangers{0};
-  unsigned needed = least_needed;
+  unsigned needed = numbers::launch::least_needed;
 
   // What follows is guarded by `mutex`.
   struct Pending {

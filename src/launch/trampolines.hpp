@@ -1,8 +1,9 @@
 // Stands before functions of the driver: whatever was put off is done before they are.
 //
-// A trampoline knows nothing of the function behind it: it looks at one byte, and if launches wait
-// (merge.hpp), it keeps all registers that can hold arguments, has them made, and jumps. There are
-// as many as drivers have functions several times over; each is handed out at most once.
+// A trampoline knows nothing of the function behind it: it looks at one byte, and if launches wait,
+// or one was made that another may follow (merge.hpp), it keeps all registers that can hold
+// arguments, has them made, and jumps. There are as many as drivers have functions several times
+// over; each is handed out at most once.
 #pragma once
 
 namespace ptxasw::launch {

@@ -15,6 +15,7 @@
 namespace ptxasw::launch {
 namespace {
 
+using numbers::launch::least_needed;
 using test::direct;
 using test::gpu;
 using test::launched;
@@ -457,21 +458,42 @@ TEST(Merge, StepsThatBeginLate) {
   EXPECT_LE(launched().size(), 26U + 50U / 5 + 4) << "at most sixteen are not looked at";
 }
 
-// A program that waits behind every step.
-TEST(Merge, SingleStepsArePutOffLessAndLess) {
+// A program that waits behind every step, or copies.
+TEST(Merge, StepsWithOtherCallsInBetweenAreNotPutOff) {
   Stencil s;
   const auto wait = [&](unsigned) {
-    s.launch_once();
-    const bool is_waiting = gpu().launches.empty();
     s.engine.flush();
-    if (is_waiting) gpu().launches.clear();
+    gpu().launches.clear();
+    s.launch_once();
   };
-  EXPECT_EQ(s.put_off(126, wait), 6U); // 4, 8, 16, 32, 32 and 32 before it
-  EXPECT_EQ(s.put_off(660, wait), 20U);
-  gpu().launches.clear();
+  EXPECT_EQ(s.put_off(100, wait), 0U);
+  s.expect_as_launched_singly();
+}
+
+// Runs of `length`, each behind another call: one launch of one of them is put off in vain, as they
+// are a launch longer than what was asked for last; the longest come again and again.
+TEST(Merge, RunsThatDoNotPayArePutOffLessAndLess) {
+  Stencil s;
+  s.five.result = s.three.result = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  const auto runs_of = [&](unsigned length) {
+    const auto run = [&](unsigned k) {
+      if (k % length == 0) s.engine.flush();
+      gpu().launches.clear();
+      s.launch_once();
+    };
+    return s.put_off(10 * length, run);
+  };
+  EXPECT_EQ(runs_of(5), 1U);
+  EXPECT_EQ(runs_of(9), 1U);
+  EXPECT_EQ(runs_of(17), 1U);
+  EXPECT_EQ(runs_of(33), 10U);
+  s.engine.flush();
+  s.expect_as_launched_singly();
+  s.five.result = s.three.result = CUDA_SUCCESS;
+  s.engine.flush();
   s.steps(33 + 50);
   s.engine.flush();
-  EXPECT_LE(launched().size(), 33U + 50U / 5 + 4) << "and are merged where they follow at last";
+  EXPECT_LE(launched().size(), 33U + 50U / 5 + 5) << "and are merged where they follow at last";
   s.merge_once();
   s.expect_as_launched_singly();
 }
