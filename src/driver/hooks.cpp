@@ -86,7 +86,8 @@ options: export PTXASW_FLAGS=--shuffle=all
 {0} launch --check -- ./program ...  # all variants of each launch, compared byte by byte
 Without ptxasw in front, PTXASW_LAUNCH=off or LD_PRELOAD taken away, the program runs as built.
 )",
-     "tried by hand with CUDA C++ and PyTorch on an H200; tools/hooks/try_launcher.sh is UNTRIED"},
+     "tried on an H200 with CUDA C++ (tools/hooks/try_launcher.sh), Triton 3.6 and PyTorch 2.11 "
+     "(try_launcher.py); of JAX 0.11 the launcher sees no launch"},
     {"other", "anything else that runs a ptxas",
      R"(a copy of {0} in the place of that ptxas, the old one beside it as ptxas.real
 iree-compile --iree-cuda-use-ptxas --iree-cuda-use-ptxas-from={0}  # UNTRIED

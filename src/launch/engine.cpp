@@ -201,8 +201,10 @@ void Engine::write_report() {
   if (merger_ != nullptr) merger_->stop("the program ends");
   if (!settings_.report) return;
   const auto kernels = kernels_.all_shapes();
-  if (kernels.empty() && !settings_.report_file.empty()) return; // a shell, for instance
-  const std::string text = report(kernels, format_of(settings_.report_file));
+  const std::uint64_t with_attributes = with_attributes_;
+  if (kernels.empty() && with_attributes == 0 && !settings_.report_file.empty())
+    return; // a shell, for instance
+  const std::string text = report(kernels, with_attributes, format_of(settings_.report_file));
   const bool standard = settings_.report_file.empty();
   const int file = standard ? STDERR_FILENO
                             : ::open(settings_.report_file.c_str(),

@@ -32,6 +32,10 @@ public:
   void flush() {
     if (merger_ != nullptr) merger_->flush();
   }
+  // One with attributes, which is none of ours, for the report.
+  void count_with_attributes() {
+    if (settings_.report) with_attributes_.fetch_add(1, std::memory_order_relaxed);
+  }
   // Null where nothing is ever put off.
   [[nodiscard]] Merger* merger() { return merger_.get(); }
   void write_report();
@@ -57,6 +61,7 @@ private:
   Kernels kernels_;
   Decisions decisions_;
   std::unique_ptr<Merger> merger_;
+  std::atomic<std::uint64_t> with_attributes_{0}; // launches, for the report
 };
 
 Engine* make_engine();

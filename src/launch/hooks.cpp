@@ -155,6 +155,7 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
   Engine* const launcher = engine();
   if (launcher == nullptr || config == nullptr || config->numAttrs != 0) {
     if (is_waiting()) launcher->flush();
+    if (launcher != nullptr) launcher->count_with_attributes();
     return real(config, f, parameters, extra);
   }
   const Request request{f,

@@ -163,14 +163,22 @@ Format format_of(const std::string& file) {
   return Format::text;
 }
 
-std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels, Format format) {
+std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels,
+                   std::uint64_t with_attributes, Format format) {
   for (const auto& kernel : kernels) {
     for (Shape* shape : kernel->all()) {
       const std::lock_guard lock(shape->mutex);
       collect(*shape);
     }
   }
-  const std::vector<Row> rows = rows_of(kernels);
+  std::vector<Row> rows = rows_of(kernels);
+  if (with_attributes != 0)
+    rows.push_back({.kernel = "(any)",
+                    .grid = "",
+                    .block = "",
+                    .variant = "-",
+                    .note = "launched with attributes, which stay as they are",
+                    .launches = with_attributes});
   if (format == Format::json) return as_json(rows);
   return format == Format::html ? as_html(rows) : as_text(rows);
 }

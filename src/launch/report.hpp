@@ -12,8 +12,9 @@ namespace ptxasw::launch {
 enum class Format { text, json, html };
 [[nodiscard]] Format format_of(const std::string& file);
 
-// Times are those of the launches that were timed, so gains are measured, not predicted.
+// Times are those of the launches that were timed, so gains are measured, not predicted. Of
+// launches with attributes only the number is known.
 [[nodiscard]] std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels,
-                                 Format format);
+                                 std::uint64_t with_attributes, Format format);
 
 } // namespace ptxasw::launch

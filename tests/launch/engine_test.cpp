@@ -661,11 +661,40 @@ TEST_F(EngineTest, WhatDoesNotRepeatItselfIsNotCompared) {
 
 // --- the rest --------------------------------------------------------------------------------
 
+std::string report_file() {
+  return std::filesystem::temp_directory_path() /
+         ("ptxasw-report-" + std::to_string(::getpid()) + ".json");
+}
+
+// What was written there; nothing if there is no such file.
+std::string taken(const std::string& file) {
+  std::FILE* in = std::fopen(file.c_str(), "r");
+  if (in == nullptr) return {};
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), in));
+  std::fclose(in);
+  std::filesystem::remove(file);
+  return text;
+}
+
+// All that a framework launches may have attributes: then the report says so.
+TEST_F(EngineTest, ReportsLaunchesWithAttributes) {
+  const std::string file = report_file();
+  Engine idle(read_settings("report=" + file)), writer(read_settings("report=" + file));
+  idle.write_report();
+  EXPECT_EQ(taken(file), "") << "a shell, for instance";
+  for (unsigned n = 0; n < 3; ++n)
+    writer.count_with_attributes();
+  writer.write_report();
+  EXPECT_THAT(taken(file),
+              HasSubstr("\"note\": \"launched with attributes, which stay as they are\", "
+                        "\"launches\": 3"));
+}
+
 TEST_F(EngineTest, ReportsWhatItDid) {
   Program p, other("other<float>", false);
   p.kernel.milliseconds = 4;
-  const std::string file = std::filesystem::temp_directory_path() /
-                           ("ptxasw-report-" + std::to_string(::getpid()) + ".json");
+  const std::string file = report_file();
   Engine writer(read_settings("policy=x:4,report=" + file));
   writer.launch(p.request(), direct);
   for (unsigned n = 0; n < 600; ++n) {
@@ -674,12 +703,7 @@ TEST_F(EngineTest, ReportsWhatItDid) {
   }
   writer.launch(other.request(), direct);
   writer.write_report();
-  std::FILE* in = std::fopen(file.c_str(), "r");
-  ASSERT_NE(in, nullptr);
-  std::string text(4096, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), in));
-  std::fclose(in);
-  std::filesystem::remove(file);
+  const std::string text = taken(file);
   EXPECT_THAT(text, HasSubstr("\"kernel\": \"k\", \"grid\": \"50x1x1\", \"block\": \"100x1x1\", "
                               "\"variant\": \"x:4\", \"note\": \"\", \"launches\": 601, "
                               "\"microseconds\": 1000.000, \"gain\": 4.0000"));
