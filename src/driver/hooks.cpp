@@ -87,7 +87,7 @@ options: export PTXASW_FLAGS=--shuffle=all
 Without ptxasw in front, PTXASW_LAUNCH=off or LD_PRELOAD taken away, the program runs as built.
 )",
      "tried on an H200 with CUDA C++ (tools/hooks/try_launcher.sh), Triton 3.6 and PyTorch 2.11 "
-     "(try_launcher.py); of JAX 0.11 the launcher sees no launch"},
+     "(try_launcher.py); JAX 0.11 launches with attributes, which are left alone"},
     {"other", "anything else that runs a ptxas",
      R"(a copy of {0} in the place of that ptxas, the old one beside it as ptxas.real
 iree-compile --iree-cuda-use-ptxas --iree-cuda-use-ptxas-from={0}  # UNTRIED
