@@ -190,18 +190,23 @@ private:
 
   // --- Conditions ------------------------------------------------------------------------------
 
-  // Every earlier load that covers event `e`, nearest lane first; if there is none, why.
+  // Every earlier load that covers event `e`, nearest lane first; if there is none, why the
+  // nearest one does not.
   std::vector<Cover> find_covers(std::size_t e, Why& kept) {
     std::vector<Cover> covers;
-    reason_ =
+    Why why =
         relaxed_.stride(event(e).address).kind != access::Stride::Kind::unknown
             ? Why{Reason::no_source, "no earlier load of a neighbouring lane reaches this address"}
             : Why{Reason::no_source,
                   "its address is not affine in %tid.x, and no earlier load matches it"};
+    bool is_nearest = true;
     for (const Candidate& candidate : candidates_for(e)) {
-      if (std::optional<Cover> cover = try_cover(e, candidate)) covers.push_back(*std::move(cover));
+      if (std::optional<Cover> cover = try_cover(e, candidate))
+        covers.push_back(*std::move(cover));
+      else if (std::exchange(is_nearest, false))
+        why = reason_;
     }
-    if (covers.empty()) kept = reason_;
+    if (covers.empty()) kept = std::move(why);
     return covers;
   }
 

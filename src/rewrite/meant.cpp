@@ -47,6 +47,11 @@ std::string Names::mark_of(ptx::Range piece) {
   return fmt::format("{}{}{}{}", mark_begin, piece_mark, piece.begin, mark_end);
 }
 
+ptx::Range behind_guard(const ptx::Body& body, const ptx::Inst& inst) {
+  const ptx::Statement& statement = body.module->statements[inst.statement];
+  return {body.module->instructions[statement.index].mnemonic.begin, statement.range.end};
+}
+
 Names::Names(const ptx::Body& body) : body_(body) {
   // Numbers of registers come out as they did for `body`.
   const ptx::Body again = ptx::resolve(*body.module, *body.function, &mentions_);

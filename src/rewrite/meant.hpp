@@ -42,6 +42,9 @@ std::optional<Mark> take_mark(std::string_view& text);
 // Texts with this character cannot be rewritten.
 inline constexpr char mark_begin = '\x01';
 
+// The instruction without its guard.
+ptx::Range behind_guard(const ptx::Body& body, const ptx::Inst& inst);
+
 // What the names of one function mean, and where.
 class Names {
 public:

@@ -143,6 +143,8 @@ TEST(CarriedOver, NotWhereAFollowedRegisterLivesLonger) {
 TEST(CarriedOver, NotWhereMemoryOrControlFlowChanged) {
   EXPECT_FALSE(is_kept({}, {.behind = "ld.global.f32 %f6, [%rd3+12];"}));
   EXPECT_FALSE(is_kept({}, {.behind = "bar.sync 0;"}));
+  EXPECT_FALSE(is_kept({}, {.entry = "bar.sync 0;"})) << "at the end of a block";
+  EXPECT_FALSE(is_kept({.entry = "bar.sync 0;"}, {}));
   EXPECT_FALSE(is_kept({}, {.behind = "@%p1 bra NEXT; NEXT:"}));
   EXPECT_FALSE(is_kept({.behind = "st.global.u32 [%rd3+12], %r9;"},
                        {.behind = "st.global.u32 [%rd3+16], %r9;"}));
@@ -184,4 +186,10 @@ TEST(CarriedOver, NotWhereSymbolsHaveOtherNumbers) {
               {.before = before,
                .entry = "mov.u64 %rd9, b;",
                .behind = "st.global.u32 [a], %r9; st.global.u32 [b], %r9;"}));
+}
+
+TEST(CarriedOver, NotWhereASymbolIsAnotherOne) {
+  EXPECT_FALSE(
+      is_kept({.before = ".global .align 8 .b32 a[2];", .behind = "st.global.u32 [a], %r9;"},
+              {.before = ".global .align 4 .b32 a[2];", .behind = "st.global.u32 [a], %r9;"}));
 }

@@ -68,8 +68,10 @@ TEST(RoundsAsOne, AllWidthsAndNoOthers) {
   for (const char* other :
        {"setp.gt.u32 %p3, %r12, 1;", "setp.ne.u32 %p3, %r12, 4;", "setp.gt.u32 %p3, %r12, 16;"})
     EXPECT_NE(combined(replaced(text, "setp.ne.u32 %p3, %r12, 0;", other)), "add.u32") << other;
-  EXPECT_NE(combined(replaced(text, "shr.u32 %r12, %r12, 1;", "shr.u32 %r12, %r12, 2;")),
-            "add.u32");
+  for (const char* other :
+       {"shr.u32 %r12, %r12, 2;", "shr.u32 %r30, %r12, 1;\nshr.u32 %r31, %r12, 2;\n"
+                                  "or.b32 %r12, %r30, %r31;"})
+    EXPECT_NE(combined(replaced(text, "shr.u32 %r12, %r12, 1;", other)), "add.u32") << other;
 }
 
 // As compilers write the last round: thread 0 reads what lies behind the first element.
@@ -92,6 +94,7 @@ TEST(RoundsAsOne, WhatDoesNotHangOnTheRounds) {
   EXPECT_EQ(combined(text), "add.u32");
   const std::string made = "setp.ne.u32 %p5, %r3, 0;";
   EXPECT_EQ(combined(replaced(text, made, made + "\n@%p2 setp.ne.u32 %p5, %r3, 0;")), "");
+  EXPECT_EQ(combined(replaced(text, made, made + "\nsetp.ne.u32 %p5, %r3, 0;")), "") << "twice";
   EXPECT_EQ(combined(replaced(replaced(text, "L0: bar", "mov.u32 %r40, %r3;\nL0: bar"), made,
                               "setp.ne.u32 %p5, %r3, 0;\nadd.u32 %r41, %r40, 1;\n"
                               "setp.gt.u32 %p6, %r41, 1;\n")),

@@ -192,6 +192,20 @@ TEST(Steps, ByLanesWithoutATile) {
   EXPECT_EQ(host.difference(9), "");
 }
 
+// All threads of a warp have to be there, and a row within one.
+TEST(Steps, LanesOfWholeWarpsAlone) {
+  const auto refused = [](unsigned columns, unsigned strips) {
+    const Stepped stepped(
+        std::string(weighted), "k",
+        {.count = 3, .width = 64, .strips = strips, .rows = 8, .columns = columns, .lanes = true});
+    return stepped.entry.refused.text;
+  };
+  EXPECT_EQ(refused(4, 4), "");
+  for (const unsigned strips : {3U, 5U})
+    EXPECT_EQ(refused(4, strips), "rows are no part of a warp") << strips;
+  EXPECT_EQ(refused(1, 4), "rows are no part of a warp") << "64 threads a row";
+}
+
 // Two arrays that hang on each other, on a line.
 constexpr std::string_view coupled = R"(.version 8.0
 .target sm_90

@@ -385,7 +385,7 @@ private:
     combine(negated ? "and" : "or", any);
     text.line("@{}{} bra \t{};", negated ? "" : "!", any, stay);
     combine(negated ? "or" : "and", all);
-    text.line("@{}{} {}", negated ? "!" : "", all, without_guard(body_, inst));
+    text.line("@{}{} {}", negated ? "!" : "", all, body_.module->slice(behind_guard(body_, inst)));
     text.line("bra \t{};", labels_.sequential);
     text.label(stay);
     report_.emitted += 2 * plan_.count();

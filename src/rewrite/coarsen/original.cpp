@@ -48,12 +48,6 @@ bool open_end(const ptx::Body& body) {
          body.insts.back().guard != ptx::none;
 }
 
-std::string_view without_guard(const ptx::Body& body, const Inst& inst) {
-  const ptx::Statement& statement = body.module->statements[inst.statement];
-  const std::uint32_t mnemonic = body.module->instructions[statement.index].mnemonic.begin;
-  return body.module->slice({mnemonic, statement.range.end});
-}
-
 OriginalBody::OriginalBody(const Names& original, const CopyNames& names, Registers& registers,
                            const std::string& prefix, Text& text)
     : original_(original), names_(names), registers_(registers), aside_(prefix + "aside"),
@@ -108,7 +102,7 @@ void OriginalBody::write_body(unsigned form, const WayOut* out, std::string_view
     text_.label(aside_);
     const std::string few = registers_.make("pred");
     text_.line("setp.lt.u32 \t{}, {}, {};", few, out->number, out->least);
-    text_.line("@{} {}", few, without_guard(body_, *exit));
+    text_.line("@{} {}", few, module_.slice(behind_guard(body_, *exit)));
     text_.line("bra \t{};", out->to);
   }
   text_.line("}}");

@@ -18,9 +18,6 @@ namespace ptxasw::rewrite {
 bool ends_thread(const ptx::Inst& inst);
 // May control reach the end of the body?
 bool open_end(const ptx::Body& body);
-// The instruction's text behind its guard.
-std::string_view without_guard(const ptx::Body& body, const ptx::Inst& inst);
-
 // Threads of blocks whose `number`, a register that is the same for a whole block, is `least` or
 // more jump to `to` before the body does anything.
 struct WayOut {

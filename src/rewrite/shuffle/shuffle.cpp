@@ -142,11 +142,11 @@ private:
       // Warps without a corner case skip the load; the branch may split the others.
       const std::string label = fmt::format("$ptxasw_corner_{}", labels_++);
       code.line("@{} bra \t{};", ok, label);
-      code.line("{}", text_of(inst));
+      code.line("{}", names_.text(behind_guard(body_, inst)));
       code.line("{}:", label);
       conditions_.forget();
     } else if (has_corner) {
-      code.line("{}{}", corner, text_of(inst));
+      code.line("{}{}", corner, names_.text(behind_guard(body_, inst)));
     }
     for (std::size_t n = 0; n < results.size(); ++n) {
       const Arg& reg = body_.dst(inst)[n];
@@ -186,13 +186,6 @@ private:
     code.line("and.pred \t{}, {}, {};", take, holds, ok);
     code.line("xor.pred \t{}, {}, {};", corner, holds, take);
     return {fmt::format("@{} ", take), fmt::format("@{} ", corner)};
-  }
-
-  // The instruction without its guard.
-  [[nodiscard]] std::string text_of(const Inst& inst) const {
-    const ptx::Statement& statement = body_.module->statements[inst.statement];
-    const std::uint32_t mnemonic = body_.module->instructions[statement.index].mnemonic.begin;
-    return names_.text({mnemonic, statement.range.end});
   }
 
   // --- Moving values ---------------------------------------------------------------------------
