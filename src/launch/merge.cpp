@@ -307,7 +307,7 @@ void Merger::finish() {
   shape.merged += run_->groups == 0 ? 0 : run_->taken;
   shape.groups += run_->groups;
   if (run_->taken > 1) shape.strangers = 0;
-  const bool pays = run_->groups != 0 && run_->taken >= least_run;
+  const bool pays = run_->groups != 0 && run_->followed + run_->taken >= least_run;
   shape.needed = pays ? 0 : std::clamp(2 * shape.needed, least_needed, most_needed);
   run_.reset();
   set_waiting(false);
