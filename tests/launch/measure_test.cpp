@@ -1,0 +1,172 @@
+// The policy that measures: what it keeps, and what it takes for noise.
+#include "fixture.hpp"
+
+#include "launch/sampler.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+
+namespace ptxasw::launch {
+namespace {
+
+using test::direct;
+using test::EngineTest;
+using test::gpu;
+using test::InOtherBlocks;
+using test::launched;
+using test::Program;
+using testing::ElementsAre;
+
+class MeasureTest : public EngineTest {
+protected:
+  void SetUp() override {
+    folder =
+        std::filesystem::temp_directory_path() / ("ptxasw-launch-" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder);
+    ::setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  }
+  void TearDown() override {
+    std::filesystem::remove_all(folder);
+    EngineTest::TearDown();
+  }
+  std::filesystem::path folder;
+};
+
+TEST_F(MeasureTest, KeepsTheFastest) {
+  Program p;
+  const unsigned before = gpu().calls["cuEventCreate"] - gpu().calls["cuEventDestroy"];
+  p.kernel.milliseconds = 3;
+  p.two.milliseconds = 1;
+  p.four.milliseconds = 2;
+  {
+    Engine engine(read_settings("policy=measure"));
+    for (unsigned n = 0; n < 40; ++n)
+      engine.launch(p.request(), direct);
+    const auto all = launched();
+    EXPECT_EQ(all[0].entry, "k");
+    EXPECT_EQ(all[1].entry, "k__ptxasw_x2");
+    EXPECT_EQ(all[2].entry, "k__ptxasw_x4");
+    for (unsigned n = 20; n < 40; ++n)
+      EXPECT_EQ(all[n].entry, "k__ptxasw_x2") << n;
+  }
+  Engine next(read_settings("policy=measure"));
+  next.launch(p.request(), direct);
+  EXPECT_EQ(launched()[0].entry, "k__ptxasw_x2");
+  next.launch(p.request(49), direct); // another shape
+  EXPECT_EQ(launched()[0].entry, "k");
+  EXPECT_EQ(gpu().calls["cuEventCreate"] - gpu().calls["cuEventDestroy"] - before, 2U);
+}
+
+TEST_F(MeasureTest, AGainThatIsNoiseIsNone) {
+  Program p;
+  p.kernel.milliseconds = 1;
+  p.two.milliseconds = 0.99;
+  p.four.milliseconds = 1.1;
+  Engine engine(read_settings("policy=measure"));
+  for (unsigned n = 0; n < 30; ++n)
+    engine.launch(p.request(), direct);
+  EXPECT_EQ(launched().back().entry, "k");
+}
+
+// What the model prefers is as good a guess where nothing was found to be better.
+TEST_F(MeasureTest, WithinNoiseTheModelDecides) {
+  Program p;
+  p.kernel.milliseconds = 1;
+  p.two.milliseconds = 0.98;
+  p.four.milliseconds = 0.99; // the model's choice for this launch
+  Engine engine(read_settings("policy=measure"));
+  for (unsigned n = 0; n < 30; ++n)
+    engine.launch(p.request(), direct);
+  EXPECT_EQ(launched().back().entry, "k__ptxasw_x4");
+}
+
+// Events tell times to a fraction of a microsecond.
+TEST_F(MeasureTest, ShortLaunchesAreTriedOften) {
+  Program p;
+  p.kernel.milliseconds = 0.003;
+  p.two.milliseconds = 0.0028;
+  p.four.milliseconds = 0.0031;
+  Engine engine(read_settings("policy=measure"));
+  for (unsigned n = 0; n < 60; ++n)
+    engine.launch(p.request(), direct);
+  const auto all = launched();
+  EXPECT_EQ(std::ranges::count(std::span(all).first(48), "k__ptxasw_x2", &fake::Launched::entry),
+            16);
+  EXPECT_EQ(all.back().entry, "k");
+}
+
+// Of short launches an event may tell anything: the variant had luck a few times.
+TEST_F(MeasureTest, LuckIsNoGain) {
+  Program p;
+  unsigned tries = 0;
+  p.kernel.milliseconds = 0.0068;
+  p.four.milliseconds = 0.009;
+  p.two.run = [&](const fake::Launched& l) {
+    test::add_one(l, 2);
+    p.two.milliseconds = ++tries % 5 == 0 ? 0.006 : 0.0082;
+  };
+  Engine engine(read_settings("policy=measure"));
+  for (const unsigned blocks : {14, 18}) { // the model prefers x:2 of the larger one
+    for (unsigned n = 0; n < 200; ++n)
+      engine.launch(p.request(blocks), direct);
+    EXPECT_EQ(launched().back().entry, "k") << blocks;
+  }
+}
+
+// What is to replace the original in short launches has to be faster once more, in turn with it.
+TEST_F(MeasureTest, ShortLaunchesAreTimedInPairs) {
+  Program p;
+  p.kernel.milliseconds = 0.0068;
+  p.two.milliseconds = 0.0055;
+  p.four.milliseconds = 0.007;
+  Engine engine(read_settings("policy=measure"));
+  for (unsigned n = 0; n < 140; ++n)
+    engine.launch(p.request(14), direct);
+  const auto all = launched();
+  EXPECT_EQ(std::ranges::count(all, "k", &fake::Launched::entry), 16 + 24);
+  EXPECT_EQ(all.back().entry, "k__ptxasw_x2");
+}
+
+// What runs far behind the others is not tried to the end.
+TEST_F(MeasureTest, HopelessVariantsAreTriedSeldom) {
+  InOtherBlocks p;
+  p.kernel.milliseconds = 1;
+  p.two.milliseconds = 3;
+  p.four.milliseconds = 1.1;
+  p.reshaped.milliseconds = 0.5;
+  Engine engine(read_settings("policy=measure"));
+  for (unsigned n = 0; n < 40; ++n)
+    engine.launch(p.request(), direct);
+  const auto all = launched();
+  EXPECT_LE(std::ranges::count(all, "k__ptxasw_x2", &fake::Launched::entry), 4);
+  EXPECT_EQ(all.back().entry, "k__ptxasw_reshaped");
+  EXPECT_THAT(all.back().block, ElementsAre(256, 1, 1));
+}
+
+TEST_F(MeasureTest, NeverWaits) {
+  Program p;
+  gpu().events_done = false;
+  const unsigned before = gpu().calls["cuEventCreate"] - gpu().calls["cuEventDestroy"];
+  Engine engine(read_settings("policy=measure"));
+  for (unsigned n = 0; n < 100; ++n)
+    engine.launch(p.request(), direct);
+  EXPECT_EQ(launched().size(), 100U);
+  EXPECT_LE(gpu().calls["cuEventCreate"] - gpu().calls["cuEventDestroy"] - before, 32U);
+}
+
+TEST_F(MeasureTest, ADamagedFileIsNoMistake) {
+  Program p;
+  std::filesystem::create_directories(folder / "ptxasw");
+  std::FILE* file = std::fopen((folder / "ptxasw/launches").c_str(), "w");
+  std::fputs("17\tFake GPU\t50x1x1\t100x1x1\t0\tx:9\n\t\n\x01\n17", file);
+  std::fclose(file);
+  Engine engine(read_settings("policy=measure"));
+  EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);
+  EXPECT_EQ(launched()[0].entry, "k");
+}
+
+} // namespace
+} // namespace ptxasw::launch
