@@ -207,6 +207,23 @@ TEST(CoarsenGrid, WarpsAreCountedSoThatTheirNumberFits32Bits) {
   EXPECT_THAT(two.text, HasSubstr(", 32;\n")); // rounded up
 }
 
+// A block by itself is written once more for large launches: threads that end there are gone, too,
+// when others meet.
+TEST(CoarsenGrid, ThreadsThatHaveEndedAreNotWaitedFor) {
+  for (const std::string leave : {"@%p1 ret;", "@%p1 exit;", "@%p1 bra done;"}) {
+    std::string source = lengthened(
+        count_of_threads(one_sum + "\nsetp.gt.u32 %p1, %r3, 2;\n" + leave + "\nbar.sync 0;"));
+    source.replace(source.rfind("ret;"), 4, "done:\nret;");
+    const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = 640});
+    ASSERT_EQ(two.plan.refused.text, "");
+    EXPECT_THAT(two.text, HasSubstr("$ptxasw_large:"));
+    for (const std::uint32_t y : {9U, 10U, 11U, 12U, 13U})
+      EXPECT_EQ(memory_after(two.result, {1, y, 1}, {4, 16, 1}),
+                memory_after(two.module, {1, y, 1}, {4, 16, 1}))
+          << leave << " blocks " << y;
+  }
+}
+
 // Nothing that acts stands ahead of the question, and in a long kernel what only computes does.
 TEST(CoarsenGrid, TheQuestionIsAskedBeforeAnythingActs) {
   for (const bool is_long : {false, true}) {

@@ -453,11 +453,48 @@ private:
     const std::string alone =
         axes_.alone(text_, in_two_steps ? std::string() : size.is_small(text_));
     text_.line("@!{} bra \t{};", alone, labels_.merged);
-    if (in_two_steps)
+    if (in_two_steps && !ends_before_others_meet())
       body.write_apart(after_all);
     else
-      body.write(by_itself);
+      body.write(in_two_steps ? after_all : by_itself);
     text_.label(labels_.merged);
+  }
+
+  // Some thread may come to the end past a place where the others of its block or warp meet. Then
+  // it has to be gone: a loop that it only leaves would keep it.
+  [[nodiscard]] bool ends_before_others_meet() const {
+    for (InstId i = 0; i < body_.insts.size(); ++i) {
+      const Inst& inst = body_.insts[i];
+      const analysis::BlockId here = k_.cfg.block_of[i];
+      const bool parts =
+          inst.guard != ptx::none
+              ? ends_thread(inst) || ptx::group(inst.op) == ptx::Group::branch
+              : i + 1 == k_.cfg.blocks[here].end && k_.cfg.blocks[here].succs.size() > 1;
+      const bool alike =
+          inst.guard != ptx::none && k_.uniformity.registers[inst.guard] == analysis::Uniform::grid;
+      if (parts && !alike &&
+          meets_before(here, ends_thread(inst) ? k_.cfg.exit() : k_.cfg.ipdom[here]))
+        return true;
+    }
+    return false;
+  }
+
+  // Between the end of a block and where all ways from it join again.
+  [[nodiscard]] bool meets_before(analysis::BlockId from, analysis::BlockId joined) const {
+    std::vector<bool> seen(k_.cfg.blocks.size(), false);
+    std::vector<analysis::BlockId> work = k_.cfg.blocks[from].succs;
+    while (!work.empty()) {
+      const analysis::BlockId b = work.back();
+      work.pop_back();
+      if (b == joined || b >= seen.size() || seen[b]) continue;
+      seen[b] = true;
+      for (InstId i = k_.cfg.blocks[b].first; i < k_.cfg.blocks[b].end; ++i) {
+        const ptx::Effects effects = ptx::effects(body_, body_.insts[i]);
+        if (effects.waits || effects.convergent || effects.calls || effects.unknown) return true;
+      }
+      std::ranges::copy(k_.cfg.blocks[b].succs, std::back_inserter(work));
+    }
+    return false;
   }
 
   template <class Write> void write_body(const Write& write) {

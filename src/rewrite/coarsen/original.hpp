@@ -41,7 +41,8 @@ public:
   void write(unsigned form, const WayOut* out = nullptr);
   // Once more, for those that left and shall not be merged. As a loop of one trip, which only the
   // hardware knows: of two bodies that end alike ptxas makes one end, and that stood far from the
-  // rest of the one that small launches run.
+  // rest of the one that small launches run. Not for bodies in which a thread may end before others
+  // meet: it is still there, behind the body.
   void write_apart(unsigned form);
 
 private:
