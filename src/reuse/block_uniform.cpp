@@ -3,6 +3,7 @@
 #include "reuse/block_uniform.hpp"
 
 #include "access/pair.hpp"
+#include "analysis/ways.hpp"
 #include "legality/block_rules.hpp"
 #include "legality/calls.hpp"
 #include "legality/shared_symbols.hpp"
@@ -142,13 +143,13 @@ class Parting {
 public:
   Parting(const emulator::Kernel& kernel, InstId branch)
       : k_(kernel), cfg_(kernel.cfg), branch_(branch), at_(cfg_.block_of[branch]),
-        meets_(cfg_.ipdom[at_]), inside_(cfg_.blocks.size(), false) {}
+        meets_(cfg_.ipdom[at_]) {}
 
   // Empty if it is not one stretch of the text with one way in and one way out.
   [[nodiscard]] std::optional<legality::Region> find() {
     if (k_.body.insts[branch_].op != Op::bra) return std::nullopt;
     if (meets_ == analysis::no_block || meets_ == cfg_.exit()) return std::nullopt;
-    follow();
+    inside_ = analysis::ways_from(cfg_, at_);
     legality::Region region{inside_[at_] ? cfg_.blocks[at_].first : branch_, branch_ + 1};
     for (BlockId b = 0; b < cfg_.blocks.size(); ++b) {
       if (!inside_[b]) continue;
@@ -160,20 +161,6 @@ public:
   }
 
 private:
-  // Blocks on a way from the branch to where all ways meet.
-  void follow() {
-    std::vector<BlockId> work{at_};
-    while (!work.empty()) {
-      const BlockId b = work.back();
-      work.pop_back();
-      for (const BlockId next : cfg_.blocks[b].succs) {
-        if (next == meets_ || inside_[next]) continue;
-        inside_[next] = true;
-        work.push_back(next);
-      }
-    }
-  }
-
   [[nodiscard]] bool is_closed(const legality::Region& region) const {
     for (BlockId b = 0; b < cfg_.blocks.size(); ++b) {
       const analysis::Block& block = cfg_.blocks[b];

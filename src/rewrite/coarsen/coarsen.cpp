@@ -1,6 +1,7 @@
 // Emits a coarsened kernel, its frame first.
 #include "rewrite/coarsen/coarsen.hpp"
 
+#include "analysis/ways.hpp"
 #include "legality/block_rules.hpp"
 #include "numbers/numbers.hpp"
 #include "rewrite/coarsen/axes.hpp"
@@ -463,36 +464,17 @@ private:
   // Some thread may come to the end past a place where the others of its block or warp meet. Then
   // it has to be gone: a loop that it only leaves would keep it.
   [[nodiscard]] bool ends_before_others_meet() const {
+    std::vector<bool> meets(k_.cfg.blocks.size(), false);
     for (InstId i = 0; i < body_.insts.size(); ++i) {
-      const Inst& inst = body_.insts[i];
-      const analysis::BlockId here = k_.cfg.block_of[i];
-      const bool parts =
-          inst.guard != ptx::none
-              ? ends_thread(inst) || ptx::group(inst.op) == ptx::Group::branch
-              : i + 1 == k_.cfg.blocks[here].end && k_.cfg.blocks[here].succs.size() > 1;
-      const bool alike =
-          inst.guard != ptx::none && k_.uniformity.registers[inst.guard] == analysis::Uniform::grid;
-      if (parts && !alike &&
-          meets_before(here, ends_thread(inst) ? k_.cfg.exit() : k_.cfg.ipdom[here]))
-        return true;
+      const ptx::Effects effects = ptx::effects(body_, body_.insts[i]);
+      if (effects.waits || effects.convergent || effects.calls || effects.unknown)
+        meets[k_.cfg.block_of[i]] = true;
     }
-    return false;
-  }
-
-  // Between the end of a block and where all ways from it join again.
-  [[nodiscard]] bool meets_before(analysis::BlockId from, analysis::BlockId joined) const {
-    std::vector<bool> seen(k_.cfg.blocks.size(), false);
-    std::vector<analysis::BlockId> work = k_.cfg.blocks[from].succs;
-    while (!work.empty()) {
-      const analysis::BlockId b = work.back();
-      work.pop_back();
-      if (b == joined || b >= seen.size() || seen[b]) continue;
-      seen[b] = true;
-      for (InstId i = k_.cfg.blocks[b].first; i < k_.cfg.blocks[b].end; ++i) {
-        const ptx::Effects effects = ptx::effects(body_, body_.insts[i]);
-        if (effects.waits || effects.convergent || effects.calls || effects.unknown) return true;
-      }
-      std::ranges::copy(k_.cfg.blocks[b].succs, std::back_inserter(work));
+    for (analysis::BlockId b = 0; b < meets.size(); ++b) {
+      if (k_.uniformity.branches[b] == analysis::Uniform::grid) continue;
+      const std::vector<bool> apart = analysis::ways_from(k_.cfg, b);
+      for (analysis::BlockId way = 0; way < meets.size(); ++way)
+        if (apart[way] && meets[way]) return true;
     }
     return false;
   }
