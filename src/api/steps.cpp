@@ -1,4 +1,4 @@
-// See ptxasw/steps.h.
+// Entries and grids from the contract that a module carries.
 #include "ptxasw/steps.h"
 
 #include "contract/steps.hpp"

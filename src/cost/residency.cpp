@@ -72,4 +72,9 @@ unsigned registers_that_keep_blocks(unsigned before, const BlockSizes& sizes) {
   return registers;
 }
 
+bool needs_more_memory(const Usage& after, const Usage& before) {
+  return after.stack > before.stack || after.spill_stores > before.spill_stores ||
+         after.spill_loads > before.spill_loads;
+}
+
 } // namespace ptxasw::cost

@@ -6,6 +6,7 @@
 // costs either may only be kept if no block size has fewer resident blocks than before.
 #pragma once
 
+#include "ptxasw/assembler.hpp"
 #include "ptxasw/coarsening.hpp"
 
 namespace ptxasw::cost {
@@ -40,5 +41,8 @@ unsigned block_that_fails(unsigned before, unsigned after, const BlockSizes& siz
 
 // The most registers with which none loses.
 unsigned registers_that_keep_blocks(unsigned before, const BlockSizes& sizes);
+
+// A larger stack, or more bytes spilled.
+bool needs_more_memory(const Usage& after, const Usage& before);
 
 } // namespace ptxasw::cost

@@ -29,11 +29,6 @@ unsigned rotation_limit(unsigned original, const std::optional<BlockSizes>& resi
 
 namespace {
 
-bool needs_more_memory(const Usage& usage, const Usage& original) {
-  return usage.stack > original.stack || usage.spill_stores > original.spill_stores ||
-         usage.spill_loads > original.spill_loads;
-}
-
 constexpr unsigned small_block = 128; // which wastes the fewest registers
 
 // Cycles of an SM for each value that a warp stores, were it to wait for nothing but its own

@@ -126,7 +126,6 @@ bool Merger::look(const Kernel& kernel, Shape& shape, const Request& request,
   if (former_ == nullptr) former_ = std::make_unique<Run>();
   if (former_->begin(kernel, shape, request, launch)) return true;
   leave_alone(*former_, "its parameters come in a form that is not known");
-  is_former_last_ = false;
   return false;
 }
 

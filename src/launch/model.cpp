@@ -1,4 +1,4 @@
-// See model.hpp.
+// What the model says of a launch, from waves, times of blocks and what the guard would cost.
 #include "launch/model.hpp"
 
 #include "numbers/numbers.hpp"

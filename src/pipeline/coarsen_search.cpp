@@ -7,6 +7,7 @@
 #include "machine/assembler.hpp"
 #include "machine/machine_code.hpp"
 #include "numbers/numbers.hpp"
+#include "pipeline/function_facts.hpp"
 #include "pipeline/kernel_usage.hpp"
 #include "rewrite/apply.hpp"
 
@@ -439,8 +440,7 @@ private:
 };
 
 std::optional<cost::Profile> profile_of(const ptx::Module& module, const Options& options) {
-  const cost::Profile* profile =
-      cost::find_profile(options.architecture.empty() ? module.target : options.architecture);
+  const cost::Profile* profile = cost::find_profile(architecture_of(module, options));
   if (profile == nullptr) return std::nullopt;
   return options.coarsen_large ? cost::for_large_launches(*profile) : *profile;
 }
@@ -453,11 +453,9 @@ bool choose_another(const ptx::Module& module, KernelJob& job, const Usage& need
   const auto chosen = std::ranges::find_if(ways.candidates, &CoarsenCandidate::chosen);
   const auto profile = profile_of(module, options);
   if (chosen == ways.candidates.end() || !chosen->usage || !profile) return false;
-  Usage& usage = *chosen->usage;
-  usage.registers = needs.registers;
-  usage.stack = needs.stack;
-  usage.spill_stores = needs.spill_stores;
-  usage.spill_loads = needs.spill_loads;
+  const auto path = chosen->usage->path;
+  chosen->usage = needs;
+  chosen->usage->path = path;
   const Coarsening before = chosen->how;
   cost::choose_coarsening(*profile, ways.original, ways.candidates);
   return std::ranges::any_of(ways.candidates, [&](const CoarsenCandidate& way) {

@@ -14,6 +14,10 @@ unsigned count(const std::array<std::uint32_t, 3>& shape) {
 
 } // namespace
 
+std::string_view architecture_of(const ptx::Module& module, const Options& options) {
+  return options.architecture.empty() ? module.target : options.architecture;
+}
+
 bool FunctionFacts::is_bounded() const {
   return (function_.maxntid[0] | function_.reqntid[0]) != 0;
 }
@@ -43,10 +47,6 @@ std::array<std::uint32_t, 3> FunctionFacts::block_shape() const {
 
 bool FunctionFacts::assumed(std::string_view what) const {
   return std::ranges::find(options_.assumptions, what) != options_.assumptions.end();
-}
-
-std::string_view FunctionFacts::architecture() const {
-  return options_.architecture.empty() ? module_.target : options_.architecture;
 }
 
 unsigned FunctionFacts::threads() const {

@@ -11,13 +11,16 @@
 
 namespace ptxasw::pipeline {
 
+// For which the text will be assembled: as options say, or else as it says itself.
+std::string_view architecture_of(const ptx::Module& module, const Options& options);
+
 // Module, function and options must outlive it.
 class FunctionFacts {
 public:
   FunctionFacts(const ptx::Module& module, const ptx::Function& function, const Options& options)
       : module_(module), function_(function), options_(options) {}
 
-  [[nodiscard]] std::string_view architecture() const;
+  [[nodiscard]] std::string_view architecture() const { return architecture_of(module_, options_); }
   // The size of its blocks is stated.
   [[nodiscard]] bool is_bounded() const;
   // Has performance directives, beside which there is no place for ours.

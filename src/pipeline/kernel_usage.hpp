@@ -3,7 +3,6 @@
 
 #include "cost/profile.hpp"
 #include "ptxasw/assembler.hpp"
-#include "ptxasw/coarsening.hpp"
 
 #include <map>
 #include <optional>

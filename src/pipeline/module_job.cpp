@@ -3,6 +3,7 @@
 
 #include "numbers/chips.hpp"
 #include "pipeline/coarsen_search.hpp"
+#include "pipeline/function_facts.hpp"
 #include "pipeline/judgement.hpp"
 #include "pipeline/rotation_search.hpp"
 
@@ -86,8 +87,7 @@ Why reason_to_leave(const TakenBack& back) {
 void ModuleJob::parsed(ptx::Module module) {
   module_ = std::move(module);
   report_ = summary(module_);
-  const std::string_view chip =
-      options_.architecture.empty() ? module_.target : std::string_view(options_.architecture);
+  const std::string_view chip = architecture_of(module_, options_);
   const bool any_kernel = std::ranges::any_of(module_.functions, &ptx::Function::is_entry);
   if (std::string whose = numbers::whose_numbers(chip); any_kernel && !whose.empty())
     report_.messages.push_back({0, 0, fmt::format("{}: {}", module_.file, whose)});

@@ -15,19 +15,14 @@ namespace {
 
 using machine::UsageTable;
 
-bool needs_no_more_memory(const Usage& after, const Usage& before) {
-  return after.stack <= before.stack && after.spill_stores <= before.spill_stores &&
-         after.spill_loads <= before.spill_loads;
-}
-
 // Whatever the original used.
 bool fits_anywhere(const Usage& usage, unsigned registers) {
-  return usage.registers <= registers && needs_no_more_memory(usage, {});
+  return usage.registers <= registers && !cost::needs_more_memory(usage, {});
 }
 
 // Launches wherever the original did, as many blocks at a time, and needs no more memory.
 bool may_stand(const Usage& after, const Usage& before, const Launches& launches) {
-  if (!needs_no_more_memory(after, before)) return false;
+  if (cost::needs_more_memory(after, before)) return false;
   if (launches.resident &&
       cost::block_that_loses({before.registers, before.shared}, {after.registers, after.shared},
                              *launches.resident, launches.shared_per_sm) != 0)

@@ -1,6 +1,7 @@
 // The n-th text has the n-th way of each kernel.
 #include "pipeline/rotation_search.hpp"
 
+#include "pipeline/function_facts.hpp"
 #include "pipeline/kernel_usage.hpp"
 #include "rewrite/apply.hpp"
 
@@ -112,8 +113,7 @@ private:
 
 void choose_rotation_ways(const ptx::Module& module, std::span<KernelJob* const> jobs,
                           const Options& options, Assembler& assembler, Report& report) {
-  const cost::Profile* profile =
-      cost::find_profile(options.architecture.empty() ? module.target : options.architecture);
+  const cost::Profile* profile = cost::find_profile(architecture_of(module, options));
   if (profile == nullptr || !assembler.takes_register_limits() || options.effort == Effort::fast)
     return;
   std::vector<KernelJob*> open;

@@ -1,4 +1,4 @@
-// See step_shapes.hpp.
+// Lists shapes that can be written, best first by what their regions compute in vain.
 #include "pipeline/step_shapes.hpp"
 
 #include "numbers/numbers.hpp"

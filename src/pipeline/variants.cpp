@@ -6,6 +6,7 @@
 #include "emulator/emulate.hpp"
 #include "pipeline/coarsen_search.hpp"
 #include "pipeline/contraction_search.hpp"
+#include "pipeline/function_facts.hpp"
 #include "pipeline/judgement.hpp"
 #include "pipeline/kernel_job.hpp"
 #include "pipeline/step_entries.hpp"
@@ -225,8 +226,7 @@ private:
   }
 
   [[nodiscard]] std::optional<Asked> asked_of(std::string_view kernel) const {
-    const cost::Profile* profile = cost::find_profile(
-        options_.architecture.empty() ? module_.target : std::string_view(options_.architecture));
+    const cost::Profile* profile = cost::find_profile(architecture_of(module_, options_));
     const auto found = std::ranges::find(changed_, kernel, &Changed::kernel);
     if (profile == nullptr || found == changed_.end()) return std::nullopt;
     return asked_gains(*found, options_, *profile);
@@ -237,8 +237,7 @@ private:
   }
 
   void add_coarsened(Jobs& jobs, const Options& options) {
-    const cost::Profile* profile = cost::find_profile(
-        options.architecture.empty() ? module_.target : std::string_view(options.architecture));
+    const cost::Profile* profile = cost::find_profile(architecture_of(module_, options));
     std::vector<KernelJob*> open;
     for (KernelJob& job : jobs)
       if (!job.ways().candidates.empty()) open.push_back(&job);

@@ -1,4 +1,4 @@
-// See register_limit.hpp.
+// Writes `.maxnreg` where performance directives stand.
 #include "rewrite/register_limit.hpp"
 
 #include <fmt/format.h>
