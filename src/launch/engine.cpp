@@ -3,6 +3,7 @@
 
 #include "launch/log.hpp"
 #include "launch/model.hpp"
+#include "launch/passing.hpp"
 #include "launch/report.hpp"
 #include "launch/sampler.hpp"
 #include "launch/trampolines.hpp"
@@ -36,11 +37,14 @@ Engine::Engine(Settings settings)
 }
 
 CUresult Engine::launch(const Request& request, const Launch& launch) {
+  const std::uint64_t epoch = kernels_.epoch();
+  if (is_passing(request, epoch)) return launch(request);
   const Kernel* const kernel = kernels_.find(request.function);
   const bool known = kernel != nullptr && kernel->shapes != nullptr;
   if (!known || !kernel->has_contract) {
     if (is_waiting()) flush();
     if (known && settings_.report) kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
+    if (known && may_pass()) remember_passing(request, epoch);
     return launch(request);
   }
   Shape* shape = kernel->shapes->find(request, [&](Shape& made) { decide(*kernel, made); });
@@ -58,6 +62,7 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
     }
   }
   if (shape == nullptr) return launch(request);
+  if (may_pass() && shape->decided && shape->chosen == 0) remember_passing(request, epoch);
   return directly(*kernel, *shape, request, launch);
 }
 

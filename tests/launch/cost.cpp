@@ -1,5 +1,7 @@
 // What the launcher itself takes for a launch: nanoseconds, and cycles of the time stamp counter,
-// of Engine::launch with a driver that does nothing. A program, no test.
+// of Engine::launch with a driver that does nothing; and with one that reads as much memory as
+// fills the first cache, as a driver does, what a launch through the launcher takes longer than
+// around it. A program, no test.
 #include "program.hpp"
 
 #include <x86intrin.h>
@@ -13,6 +15,7 @@ namespace {
 using namespace ptxasw::launch;
 
 volatile unsigned seen;
+std::vector<unsigned char> displaced(std::size_t{96} << 10);
 
 class Nothing final : public Launch {
 public:
@@ -24,6 +27,43 @@ public:
     return CUDA_SUCCESS;
   }
 };
+
+class Displacing final : public Launch {
+public:
+  [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
+    return std::make_unique<Displacing>();
+  }
+  [[gnu::noinline]] CUresult operator()(const Request& request) const override {
+    unsigned sum = request.grid[0];
+    for (std::size_t at = 0; at < displaced.size(); at += 64)
+      sum += displaced[at];
+    seen = sum;
+    return CUDA_SUCCESS;
+  }
+};
+
+template <class Do> double nanoseconds_of(unsigned launches, const Do& launch) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (unsigned n = 0; n < launches; ++n)
+    launch();
+  const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
+  return taken.count() / launches;
+}
+
+void measure_displaced(const char* what, const std::string& settings, const Request& request) {
+  constexpr unsigned rounds = 201, launches = 1000;
+  Engine engine(read_settings(settings));
+  const Displacing displacing;
+  std::vector<double> longer;
+  for (unsigned round = 0; round < rounds; ++round) {
+    const double around = nanoseconds_of(launches, [&] { displacing(request); });
+    longer.push_back(nanoseconds_of(launches, [&] { engine.launch(request, displacing); }) -
+                     around);
+  }
+  std::ranges::sort(longer);
+  std::printf("%-20s %6.1f ns more, where the first cache is displaced\n", what,
+              longer[rounds / 2]);
+}
 
 void measure(const char* what, const std::string& settings, const Request& request) {
   constexpr unsigned rounds = 41, launches = 20000;
@@ -53,5 +93,8 @@ int main() {
   measure("the model's choice", "", with.request());
   measure("x:4", "policy=x:4", with.request());
   measure("x:4, with a report", "policy=x:4,report=/dev/null", with.request());
+  measure_displaced("without a contract", "", without.request());
+  measure_displaced("the original", "policy=original", with.request());
+  measure_displaced("x:4", "policy=x:4", with.request());
   return 0;
 }
