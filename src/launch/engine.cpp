@@ -3,7 +3,6 @@
 
 #include "launch/log.hpp"
 #include "launch/model.hpp"
-#include "launch/passing.hpp"
 #include "launch/report.hpp"
 #include "launch/sampler.hpp"
 #include "launch/trampolines.hpp"
@@ -37,14 +36,13 @@ Engine::Engine(Settings settings)
 }
 
 CUresult Engine::launch(const Request& request, const Launch& launch) {
-  const std::uint64_t epoch = kernels_.epoch();
-  if (is_passing(request, epoch)) return launch(request);
+  const std::uint64_t epoch = passing_epoch.load(std::memory_order_acquire);
   const Kernel* const kernel = kernels_.find(request.function);
   const bool known = kernel != nullptr && kernel->shapes != nullptr;
   if (!known || !kernel->has_contract) {
     if (is_waiting()) flush();
     if (known && settings_.report) kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
-    if (known && may_pass()) remember_passing(request, epoch);
+    if (known && may_pass()) launch.pass_from_now_on(request, epoch);
     return launch(request);
   }
   Shape* shape = kernel->shapes->find(request, [&](Shape& made) { decide(*kernel, made); });
@@ -62,7 +60,7 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
     }
   }
   if (shape == nullptr) return launch(request);
-  if (may_pass() && shape->decided && shape->chosen == 0) remember_passing(request, epoch);
+  if (may_pass() && shape->decided && shape->chosen == 0) launch.pass_from_now_on(request, epoch);
   return directly(*kernel, *shape, request, launch);
 }
 

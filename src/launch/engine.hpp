@@ -9,6 +9,7 @@
 #include "launch/decisions.hpp"
 #include "launch/kernels.hpp"
 #include "launch/merge.hpp"
+#include "launch/passing.hpp"
 #include "launch/settings.hpp"
 
 #include <atomic>
@@ -26,6 +27,7 @@ public:
   // A module, a library or a context goes.
   void forget_handles() {
     flush();
+    passing_epoch.fetch_add(1, std::memory_order_acq_rel);
     kernels_.forget_all();
   }
   // Makes the launches that wait for others of their kind.

@@ -60,7 +60,7 @@ CUresult get_proc_address_2(const char* name, void** function, int version, cuui
                             CUdriverProcAddressQueryResult* status);
 template <std::size_t index> CUresult forget_and_call(void* handle);
 
-enum : std::size_t { plain, plain_thread, ex, ex_thread, address, address_2, first_forgetting };
+enum : unsigned { plain, plain_thread, ex, ex_thread, address, address_2, first_forgetting };
 
 template <class Function> void* pointer(Function* function) {
   return reinterpret_cast<void*>(function);
@@ -96,7 +96,8 @@ template <bool per_thread> CUstream named(CUstream stream) {
 class PlainLaunch final : public Launch {
 public:
   // `stream` as the program named it: the driver gets what it would have got.
-  PlainLaunch(LaunchKernel* real, CUstream stream) : real_(real), stream_(stream) {}
+  PlainLaunch(LaunchKernel* real, CUstream stream, unsigned hook)
+      : real_(real), stream_(stream), hook_(hook) {}
   [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
     return std::make_unique<PlainLaunch>(*this);
   }
@@ -104,15 +105,20 @@ public:
     return real_(r.function, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2],
                  r.shared, stream_, r.parameters, r.extra);
   }
+  void pass_from_now_on(const Request& r, std::uint64_t epoch) const override {
+    remember_passing(epoch, hook_, pointer(real_), r);
+  }
 
 private:
   LaunchKernel* real_;
   CUstream stream_;
+  unsigned hook_;
 };
 
 class ExLaunch final : public Launch {
 public:
-  ExLaunch(LaunchKernelEx* real, const CUlaunchConfig& config) : real_(real), config_(config) {}
+  ExLaunch(LaunchKernelEx* real, const CUlaunchConfig& config, unsigned hook)
+      : real_(real), config_(config), hook_(hook) {}
   [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
     return std::make_unique<ExLaunch>(*this);
   }
@@ -126,31 +132,50 @@ public:
     config.gridDimZ = r.grid[2];
     return real_(&config, r.function, r.parameters, r.extra);
   }
+  void pass_from_now_on(const Request& r, std::uint64_t epoch) const override {
+    remember_passing(epoch, hook_, pointer(real_), r);
+  }
 
 private:
   LaunchKernelEx* real_;
   const CUlaunchConfig config_; // without attributes
+  unsigned hook_;
 };
 
 template <bool per_thread>
-CUresult launch_kernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                       unsigned by, unsigned bz, unsigned shared, CUstream stream,
-                       void** parameters, void** extra) {
-  auto* const real = hooks[per_thread ? plain_thread : plain].function<LaunchKernel>();
+[[gnu::noinline]] CUresult look_at_kernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
+                                          unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                          CUstream stream, void** parameters, void** extra) {
+  constexpr unsigned hook = per_thread ? plain_thread : plain;
+  auto* const real = hooks[hook].function<LaunchKernel>();
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   Engine* const launcher = engine();
   if (launcher == nullptr)
     return real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
   const Request request{f,          {gx, gy, gz}, {bx, by, bz}, shared, named<per_thread>(stream),
                         parameters, extra};
-  return launcher->launch(request, PlainLaunch(real, stream));
+  return launcher->launch(request, PlainLaunch(real, stream, hook));
+}
+
+// Nothing but two jumps where the launch is one that passes.
+template <bool per_thread>
+CUresult launch_kernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                       unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                       void** parameters, void** extra) {
+  void* const real =
+      passing(launch_key(per_thread ? plain_thread : plain, f, gx, gy, gz, bx, by, bz, shared));
+  if (real != nullptr) [[likely]]
+    return reinterpret_cast<LaunchKernel*>(real)(f, gx, gy, gz, bx, by, bz, shared, stream,
+                                                 parameters, extra);
+  return look_at_kernel<per_thread>(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
 }
 
 // With attributes (clusters, cooperation, programmatic launches, ...) a launch is none of ours.
 template <bool per_thread>
-CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** parameters,
-                          void** extra) {
-  auto* const real = hooks[per_thread ? ex_thread : ex].function<LaunchKernelEx>();
+[[gnu::noinline]] CUresult look_at_kernel_ex(const CUlaunchConfig* config, CUfunction f,
+                                             void** parameters, void** extra) {
+  constexpr unsigned hook = per_thread ? ex_thread : ex;
+  auto* const real = hooks[hook].function<LaunchKernelEx>();
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   Engine* const launcher = engine();
   if (launcher == nullptr || config == nullptr || config->numAttrs != 0) {
@@ -165,7 +190,20 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
                         named<per_thread>(config->hStream),
                         parameters,
                         extra};
-  return launcher->launch(request, ExLaunch(real, *config));
+  return launcher->launch(request, ExLaunch(real, *config, hook));
+}
+
+template <bool per_thread>
+CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** parameters,
+                          void** extra) {
+  void* real = nullptr;
+  if (config != nullptr && config->numAttrs == 0)
+    real = passing(launch_key(per_thread ? ex_thread : ex, f, config->gridDimX, config->gridDimY,
+                              config->gridDimZ, config->blockDimX, config->blockDimY,
+                              config->blockDimZ, config->sharedMemBytes));
+  if (real != nullptr) [[likely]]
+    return reinterpret_cast<LaunchKernelEx*>(real)(config, f, parameters, extra);
+  return look_at_kernel_ex<per_thread>(config, f, parameters, extra);
 }
 
 template <std::size_t index> CUresult forget_and_call(void* handle) {

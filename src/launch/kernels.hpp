@@ -49,8 +49,6 @@ public:
   // Stays as it is until this thread asks again. Null while the thread ends.
   const Kernel* find(CUfunction handle);
   void forget_all();
-  // Another one whenever handles may stand for other kernels than before.
-  [[nodiscard]] std::uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
   // Of all kernels that were ever seen, in the order of their names.
   std::vector<std::shared_ptr<Shapes>> all_shapes();
 

@@ -6,6 +6,7 @@
 #include <cuda.h>
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct Request {
 class Launch {
 public:
   virtual CUresult operator()(const Request& request) const = 0;
+  // Launches like this one need not be looked at again, for as long as `epoch` lasts (passing.hpp).
+  virtual void pass_from_now_on(const Request&, std::uint64_t /*epoch*/) const {}
   // For launches that are put off.
   [[nodiscard]] virtual std::unique_ptr<const Launch> copy() const = 0;
   virtual ~Launch() = default;

@@ -8,99 +8,144 @@
 namespace ptxasw::launch {
 namespace {
 
-using test::direct;
 using test::EngineTest;
 using test::gpu;
 using test::launched;
 using test::Program;
 
+// What the engine says of launches.
+class Told final : public Launch {
+public:
+  [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
+    return std::make_unique<Told>();
+  }
+  CUresult operator()(const Request& request) const override { return test::direct(request); }
+  void pass_from_now_on(const Request&, std::uint64_t) const override { passes = true; }
+  mutable bool passes = false;
+};
+
 class Passing : public EngineTest {
 protected:
-  // Did the last of some launches touch nothing but what is remembered?
-  static bool passes(Engine& engine, const Request& request) {
-    engine.launch(request, direct);
-    engine.launch(request, direct);
-    const unsigned before = gpu().calls["cuCtxGetCurrent"];
-    EXPECT_EQ(engine.launch(request, direct), CUDA_SUCCESS);
-    return gpu().calls["cuCtxGetCurrent"] == before;
+  static bool passes(const std::string& settings, const Request& request) {
+    Engine engine(read_settings(settings));
+    const Told told;
+    for (unsigned n = 0; n < 3; ++n)
+      EXPECT_EQ(engine.launch(request, told), CUDA_SUCCESS);
+    return told.passes;
   }
 };
 
 TEST_F(Passing, KernelsWithoutAContractAndOriginals) {
   Program without("other", false), with;
-  Engine engine(read_settings("policy=original"));
-  EXPECT_TRUE(passes(engine, without.request()));
-  EXPECT_TRUE(passes(engine, with.request()));
+  EXPECT_TRUE(passes("", without.request()));
+  EXPECT_TRUE(passes("policy=original", with.request()));
+  EXPECT_TRUE(passes("policy=model", with.request(1))) << "too few blocks for a variant";
 }
 
 TEST_F(Passing, VariantsDoNot) {
   Program p;
-  Engine engine(read_settings("policy=x:4"));
-  EXPECT_FALSE(passes(engine, p.request()));
+  EXPECT_FALSE(passes("policy=x:4", p.request()));
   EXPECT_EQ(launched().back().entry, "k__ptxasw_x4");
 }
 
 TEST_F(Passing, NeitherDoesWhatIsCountedCheckedOrPutOff) {
+  Program without("other", false), with;
   for (const std::string settings : {"report=/dev/null", "check", "steps"}) {
-    Program p;
-    Engine engine(read_settings("policy=original," + settings));
-    EXPECT_FALSE(passes(engine, p.request())) << settings;
+    EXPECT_FALSE(passes("policy=original," + settings, with.request())) << settings;
+    EXPECT_FALSE(passes(settings, without.request())) << settings;
   }
 }
 
 TEST_F(Passing, NorWhatIsNotDecidedYet) {
   Program p;
-  Engine engine(read_settings("policy=measure"));
-  EXPECT_FALSE(passes(engine, p.request(51)));
+  EXPECT_FALSE(passes("policy=measure", p.request(51)));
 }
 
-// A launch that differs in one thing is looked at anew.
-TEST_F(Passing, OnlyTheLaunchItself) {
-  Program p;
-  gpu().threads = 10; // so that the model takes variants of large launches
-  Engine engine(read_settings("policy=model"));
-  const auto entry_of = [&](const Request& request) {
-    engine.launch(request, direct);
-    return launched().back().entry;
-  };
-  ASSERT_TRUE(passes(engine, p.request(1, 100)));
-  for (unsigned blocks = 2; blocks < 70; ++blocks) {
-    Engine fresh(read_settings("policy=model"));
-    fresh.launch(p.request(blocks, 100), direct);
-    EXPECT_EQ(entry_of(p.request(blocks, 100)), launched().front().entry) << blocks;
-  }
-  EXPECT_NE(entry_of(p.request(50, 100)), "k");
+// --- through the hook ----------------------------------------------------------------------------
+
+using LaunchKernel = CUresult (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                  unsigned, unsigned, CUstream, void**, void**);
+
+CUresult launch(const Request& r, LaunchKernel by = cuLaunchKernel) {
+  return by(r.function, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2],
+            r.shared, nullptr, r.parameters, nullptr);
 }
 
-TEST_F(Passing, OnlyTheVeryShape) {
-  Program p, other("other");
-  Engine engine(read_settings("policy=original"));
+// Whether anything is asked about a launch.
+bool is_looked_at(const Request& request, LaunchKernel by = cuLaunchKernel) {
+  const unsigned before = gpu().calls["cuCtxGetCurrent"];
+  launch(request, by);
+  return gpu().calls["cuCtxGetCurrent"] != before;
+}
+
+TEST_F(Passing, OnlyTheVeryLaunch) {
+  Program p("other", false), another("another", false);
   const Request known = p.request();
-  const auto is_looked_at = [&](const auto& change) {
-    EXPECT_TRUE(passes(engine, known));
+  const auto changed_is_looked_at = [&](const auto& change) {
+    launch(known);
+    EXPECT_FALSE(is_looked_at(known));
     Request request = known;
     change(request);
-    const unsigned before = gpu().calls["cuCtxGetCurrent"];
-    engine.launch(request, direct);
-    return gpu().calls["cuCtxGetCurrent"] != before;
+    return is_looked_at(request);
   };
   for (unsigned axis = 0; axis < 3; ++axis) {
-    EXPECT_TRUE(is_looked_at([&](Request& r) { ++r.grid[axis]; })) << axis;
-    EXPECT_TRUE(is_looked_at([&](Request& r) { ++r.block[axis]; })) << axis;
+    EXPECT_TRUE(changed_is_looked_at([&](Request& r) { ++r.grid[axis]; })) << axis;
+    EXPECT_TRUE(changed_is_looked_at([&](Request& r) { ++r.block[axis]; })) << axis;
   }
-  EXPECT_TRUE(is_looked_at([](Request& r) { r.shared = 16; }));
-  EXPECT_TRUE(is_looked_at([&](Request& r) { r.function = other.function(); }));
+  EXPECT_TRUE(changed_is_looked_at([](Request& r) { r.shared = 16; }));
+  EXPECT_TRUE(changed_is_looked_at([&](Request& r) { r.function = another.function(); }));
 }
 
-// The handle may be another kernel's by then.
+TEST_F(Passing, ByTheFunctionThatWasCalled) {
+  Program p("other", false);
+  const auto of_thread =
+      reinterpret_cast<LaunchKernel>(::dlsym(RTLD_DEFAULT, "cuLaunchKernel_ptsz"));
+  launch(p.request());
+  ASSERT_FALSE(is_looked_at(p.request()));
+  EXPECT_EQ(launched().back().by, "cuLaunchKernel");
+  EXPECT_TRUE(is_looked_at(p.request(), of_thread));
+  EXPECT_FALSE(is_looked_at(p.request(), of_thread));
+  EXPECT_EQ(launched().back().by, "cuLaunchKernel_ptsz");
+}
+
+TEST_F(Passing, WithAConfigurationWithoutAttributes) {
+  Program p("other", false);
+  CUlaunchConfig config{.gridDimX = 50,
+                        .gridDimY = 1,
+                        .gridDimZ = 1,
+                        .blockDimX = 100,
+                        .blockDimY = 1,
+                        .blockDimZ = 1};
+  const auto is_asked = [&] {
+    const unsigned before = gpu().calls["cuCtxGetCurrent"];
+    EXPECT_EQ(cuLaunchKernelEx(&config, p.function(), p.parameters, nullptr), CUDA_SUCCESS);
+    return gpu().calls["cuCtxGetCurrent"] != before;
+  };
+  EXPECT_TRUE(is_asked());
+  EXPECT_FALSE(is_asked());
+  EXPECT_EQ(launched().back().by, "cuLaunchKernelEx");
+  for (unsigned CUlaunchConfig::*const one :
+       {&CUlaunchConfig::gridDimX, &CUlaunchConfig::gridDimY, &CUlaunchConfig::gridDimZ,
+        &CUlaunchConfig::blockDimX, &CUlaunchConfig::blockDimY, &CUlaunchConfig::blockDimZ,
+        &CUlaunchConfig::sharedMemBytes}) {
+    const CUlaunchConfig known = config;
+    is_asked();
+    ++(config.*one);
+    EXPECT_TRUE(is_asked());
+    config = known;
+  }
+}
+
+// The handle may be another kernel's by then, which has variants.
 TEST_F(Passing, NothingBehindAModuleThatGoes) {
-  Program p;
-  Engine engine(read_settings("policy=original"));
-  ASSERT_TRUE(passes(engine, p.request()));
-  const unsigned before = gpu().calls["cuCtxGetCurrent"];
-  engine.forget_handles();
-  engine.launch(p.request(), direct);
-  EXPECT_GT(gpu().calls["cuCtxGetCurrent"], before);
+  Program p("k", false);
+  launch(p.request());
+  ASSERT_FALSE(is_looked_at(p.request()));
+  p.module.globals[contract::symbol_of("k")] = contract::encode(test::contract_of("k"));
+  fake::Module& gone = gpu().add_module();
+  EXPECT_EQ(cuModuleUnload(reinterpret_cast<CUmodule>(&gone)), CUDA_SUCCESS);
+  launch(p.request());
+  EXPECT_EQ(launched().back().entry, "k__ptxasw_x4");
 }
 
 } // namespace
