@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
     const rewrite::StepEntry made =
         rewrite::write_steps(found->second.kernel, found->second.plan, shape, "steps");
     if (!made.refused.empty()) {
-      std::cerr << entry << ": " << made.refused << '\n';
+      std::cerr << entry << ": " << made.refused.text << '\n';
       continue;
     }
     std::ofstream(fmt::format("{}/{}.ptx", argv[2], entry))
