@@ -82,7 +82,7 @@ constexpr unsigned most_parameter_space = 1U << 16;
 
 class Reader {
 public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  Reader(std::string_view text, bool may_rotate) : rest_(text), may_rotate_(may_rotate) {}
 
   tl::expected<Contract, std::string> run() {
     Words kernel = line("kernel"), sizes = line("parameters"), places = line("places");
@@ -168,21 +168,14 @@ private:
   }
 
   bool steps() {
-    Words head = line("steps"), swaps = line("swap"), sizes = line("block");
+    Words head = line("steps");
     Steps made;
     made.entry = head.next();
     const auto count = head.number<unsigned>(3, most_steps);
-    if (!is_name(made.entry) || !count || *count % 2 == 0 || !head.done()) return false;
+    if (!is_name(made.entry) || !count || !head.done()) return false;
     made.count = *count;
-    while (!swaps.done()) {
-      const auto swap = pair<unsigned>(swaps.next(), most_parameters);
-      if (!swap || !is_pointer(swap->first) || !is_pointer(swap->second)) return false;
-      if (is_swapped(made, swap->first) || is_swapped(made, swap->second) ||
-          swap->first == swap->second)
-        return false;
-      made.swaps.push_back({swap->first, swap->second});
-    }
-    if (made.swaps.empty()) return false;
+    if (!(rest_.starts_with("rotate ") ? rotation(made) : swaps(made))) return false;
+    Words sizes = line("block");
     unsigned threads = 1;
     for (unsigned& size : made.block) {
       const auto read = sizes.number<unsigned>(1, 1024);
@@ -201,6 +194,36 @@ private:
       if (!touched(made)) return false;
     result_.steps.push_back(std::move(made));
     return true;
+  }
+
+  // "swap 0:1 2:3"
+  bool swaps(Steps& made) {
+    Words words = line("swap");
+    while (!words.done()) {
+      const auto swap = pair<unsigned>(words.next(), most_parameters);
+      if (!swap || !is_pointer(swap->first) || !is_pointer(swap->second)) return false;
+      if (is_swapped(made, swap->first) || is_swapped(made, swap->second) ||
+          swap->first == swap->second)
+        return false;
+      made.swaps.push_back({swap->first, swap->second});
+    }
+    return !made.swaps.empty() && made.count % 2 != 0;
+  }
+
+  // "rotate 0:1:2"
+  bool rotation(Steps& made) {
+    Words words = line("rotate");
+    const std::string_view all = words.next();
+    const std::size_t colon = std::min(all.find(':'), all.size());
+    const auto old = Words::to_number<unsigned>(all.substr(0, colon), 0, most_parameters);
+    const auto others =
+        pair<unsigned>(all.substr(std::min(colon + 1, all.size())), most_parameters);
+    if (!may_rotate_ || !old || !others || !words.done()) return false;
+    const Rotation moved{.old = *old, .now = others->first, .next = others->second};
+    made.rotation = moved;
+    return moved.old != moved.now && moved.now != moved.next && moved.next != moved.old &&
+           is_pointer(moved.old) && is_pointer(moved.now) && is_pointer(moved.next) &&
+           made.count % 3 == 0;
   }
 
   static bool is_swapped(const Steps& steps, unsigned parameter) {
@@ -318,11 +341,17 @@ private:
   }
 
   std::string_view rest_;
+  const bool may_rotate_; // contracts of this version do
   Contract result_;
 };
 
 std::string text_of(const Steps& steps) {
-  std::string text = "steps " + steps.entry + ' ' + number(steps.count) + "\nswap";
+  std::string text = "steps " + steps.entry + ' ' + number(steps.count);
+  if (const auto& rotation = steps.rotation)
+    text += "\nrotate " + number(rotation->old) + ':' + number(rotation->now) + ':' +
+            number(rotation->next);
+  else
+    text += "\nswap";
   for (const Swap& swap : steps.swaps)
     text += ' ' + number(swap.in) + ':' + number(swap.out);
   text += "\nblock";
@@ -387,8 +416,10 @@ std::string encode(const Contract& contract) {
   }
   for (const Steps& steps : contract.steps)
     text += text_of(steps);
-  return std::string(magic) + ' ' + number(version) + ' ' + number(text.size()) + ' ' +
-         hexadecimal(hash(text)) + '\n' + text;
+  const bool rotates = std::ranges::any_of(
+      contract.steps, [](const Steps& steps) { return steps.rotation.has_value(); });
+  return std::string(magic) + ' ' + number(rotates ? rotating_version : version) + ' ' +
+         number(text.size()) + ' ' + hexadecimal(hash(text)) + '\n' + text;
 }
 
 tl::expected<Contract, std::string> decode(std::string_view bytes) {
@@ -400,15 +431,16 @@ tl::expected<Contract, std::string> decode(std::string_view bytes) {
   if (head.next() != magic) return refused("not a contract");
   const auto its_version = head.number<unsigned>(0, ~0U);
   if (!its_version) return refused("not a contract");
-  if (*its_version != version)
-    return refused("of version " + number(*its_version) + ", which is not " + number(version));
+  if (*its_version != version && *its_version != rotating_version)
+    return refused("of version " + number(*its_version) + ", which is not " + number(version) +
+                   " or " + number(rotating_version));
   const auto size = head.number<std::size_t>(0, most_bytes);
   const std::string_view sum = head.next();
   bytes.remove_prefix(end + 1);
   if (!size || !head.done() || *size > bytes.size()) return refused("damaged");
   bytes = bytes.substr(0, *size);
   if (hexadecimal(hash(bytes)) != sum) return refused("damaged");
-  return Reader(bytes).run();
+  return Reader(bytes, *its_version == rotating_version).run();
 }
 
 double gain_of(const Variant& variant, unsigned threads, double of_waves) {

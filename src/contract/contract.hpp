@@ -13,13 +13,15 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ptxasw::contract {
 
-inline constexpr unsigned version = 5;
+// A contract is of the first version that knows all that it says.
+inline constexpr unsigned version = 5, rotating_version = 6;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 8;
@@ -88,6 +90,13 @@ struct Swap {
   friend bool operator==(const Swap&, const Swap&) = default;
 };
 
+// Or three arrays: a launch reads old and now and writes next, and in the launch behind it now,
+// next and old stand in their places. Numbers of parameters.
+struct Rotation {
+  unsigned old = 0, now = 0, next = 0;
+  friend bool operator==(const Rotation&, const Rotation&) = default;
+};
+
 // Has to hold of a launch: `value` >= 0.
 struct Condition {
   Expression value;
@@ -105,11 +114,14 @@ struct Touched {
 
 // An entry that does several launches of the kernel at once. Its launch and what comes of it:
 // steps.hpp. It takes the kernel's parameters and, at grid_offset(), three u32 more: the threads of
-// the original launch along x, y, z.
+// the original launch along x, y, z; of three arrays in rotation also addresses: StepArrays.
 struct Steps {
   std::string entry;
-  unsigned count = 0; // T; odd, so that `in` and `out` are exchanged behind it as behind one launch
+  // T; odd, so that `in` and `out` are exchanged behind it as behind one launch; or a multiple of
+  // three, so that old, now and next are behind it what they were.
+  unsigned count = 0;
   std::vector<Swap> swaps;
+  std::optional<Rotation> rotation; // instead of swaps
   std::array<unsigned, 3> block{1, 1, 1};
   // Threads of the original launch whose work one block does: what the grid is divided by, in
   // threads, rounded up.

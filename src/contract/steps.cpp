@@ -9,6 +9,7 @@ namespace ptxasw::contract {
 namespace {
 
 constexpr std::uint64_t most_blocks_x = 0x7fffffff, most_blocks = 0xffff;
+constexpr std::uint64_t vector_bytes = 16; // that an entry loads and stores at most
 
 // Of a parameter that is a pointer or a number of at most 64 bits.
 std::optional<std::uint64_t> bits_of(const Contract& contract, const ParameterBytes& parameters,
@@ -67,7 +68,9 @@ tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps
       if ((range->written || other.written) && overlap(*range, other))
         return refused("the arrays overlap");
     made.ranges.push_back(*range);
+    if (steps.rotation && steps.rotation->next == what.parameter) made.next = *range;
   }
+  if (steps.rotation && !made.next) return refused("what is read and written is not known");
   return made;
 }
 
@@ -75,14 +78,56 @@ bool follows(const Contract& contract, const Steps& steps, const StepLaunch& bef
              const StepLaunch& next) {
   if (before.grid != next.grid || before.block != next.block) return false;
   for (unsigned number = 0; number < contract.places.size(); ++number) {
-    unsigned was = number;
-    for (const Swap& swap : steps.swaps)
-      was = number == swap.in ? swap.out : number == swap.out ? swap.in : was;
-    const void *a = before.parameters(was), *b = next.parameters(number);
+    const unsigned moved = moves_to(steps, number);
+    if (moved >= contract.places.size() ||
+        contract.places[moved].size != contract.places[number].size)
+      return false;
+    const void *a = before.parameters(number), *b = next.parameters(moved);
     if (a == nullptr || b == nullptr) return false;
     if (std::memcmp(a, b, contract.places[number].size) != 0) return false;
   }
   return contract.places.size() == contract.parameters;
+}
+
+unsigned moves_to(const Steps& steps, unsigned number) {
+  for (const Swap& swap : steps.swaps) {
+    if (number == swap.in) return swap.out;
+    if (number == swap.out) return swap.in;
+  }
+  if (const auto& rotation = steps.rotation) {
+    if (number == rotation->old) return rotation->next;
+    if (number == rotation->now) return rotation->old;
+    if (number == rotation->next) return rotation->now;
+  }
+  return number;
+}
+
+bool move_alike(const Steps& a, const Steps& b) {
+  return a.swaps == b.swaps && a.rotation == b.rotation;
+}
+
+// The first entry leaves the program's older arrays as they were, the second one writes them.
+std::array<StepArrays, 2> paired(const Rotation& rotation, const ParameterBytes& parameters,
+                                 std::uint64_t fourth) {
+  const auto address = [&](unsigned number) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, parameters(number), sizeof value);
+    return value;
+  };
+  const std::uint64_t old = address(rotation.old), now = address(rotation.now),
+                      next = address(rotation.next);
+  return {{{.read_old = old, .read_now = now, .write_old = fourth, .write_now = next},
+           {.read_old = fourth, .read_now = next, .write_old = old, .write_now = now}}};
+}
+
+// `begin` is aligned to vectors; elements of the fourth are as next's are.
+std::uint64_t fourth_at(const FittedSteps& fitted, std::uint64_t next, std::uint64_t begin) {
+  const std::uint64_t first = fitted.next->begin;
+  return begin + first % vector_bytes - (first - next);
+}
+
+std::uint64_t fourth_bytes(const FittedSteps& fitted) {
+  return fitted.next->end - fitted.next->begin + vector_bytes;
 }
 
 } // namespace ptxasw::contract

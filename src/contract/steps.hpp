@@ -11,6 +11,17 @@
 // step writes the same elements whatever its values are. A run of n launches is (n-1)/T times the
 // entry and then n - (n-1)/T*T >= 1 times the kernel itself.
 //
+// Three arrays in rotation: a launch reads old and now and writes next, and the next one has now,
+// next and old in their places. An entry does T launches, T a multiple of three, and two of the
+// arrays hold other values behind them, which it cannot write while its other blocks read: it reads
+// two arrays and writes two others, one of which is a fourth, as large as next, that whoever
+// launches it has. Entries come in pairs (paired()): the first writes the fourth and next, the
+// second, with the same parameters, reads these and writes old and now. Behind a pair
+//   - old and now have, byte for byte, what 2T launches leave there;
+//   - next has, of the elements that a launch writes, older values.
+// So pairs and at least one single launch behind them leave all memory as single launches would:
+// the single one writes the same elements of next. Launchers make three.
+//
 // That holds where fit() says so. What it cannot know is that nobody looks at the arrays, or writes
 // to them, in between: that is for whoever merges launches.
 #pragma once
@@ -23,6 +34,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +62,8 @@ struct FittedSteps {
   // Behind the kernel's own parameters: threads of the original launch along x, y, z.
   std::array<std::uint32_t, 3> threads{};
   std::vector<TouchedRange> ranges;
+  // Of three arrays in rotation: where next is touched. The fourth is as long.
+  std::optional<TouchedRange> next;
 };
 
 // Can `steps` stand for launches that begin with this one? Or why not: the arrays overlap, an index
@@ -58,8 +72,35 @@ struct FittedSteps {
 fit(const Contract& contract, const Steps& steps, const StepLaunch& launch);
 
 // Is `next` the launch that follows `before` in such a run: the same grid, block and parameters,
-// `in` and `out` exchanged?
+// the arrays moved on?
 [[nodiscard]] bool follows(const Contract& contract, const Steps& steps, const StepLaunch& before,
                            const StepLaunch& next);
+
+// The parameter in which the next launch of a run has what this one has in parameter `number`.
+[[nodiscard]] unsigned moves_to(const Steps& steps, unsigned number);
+// Do both move the program's arrays in one way?
+[[nodiscard]] bool move_alike(const Steps& a, const Steps& b);
+
+// Behind the parameters of entries of three arrays in rotation, one more behind the threads: 32
+// bytes, aligned to 8. Addresses of parameters: what lies in the arrays at an element's offset.
+struct StepArrays {
+  std::uint64_t read_old = 0, read_now = 0, write_old = 0, write_now = 0;
+};
+// Of the first and the second entry of a pair.
+[[nodiscard]] std::array<StepArrays, 2>
+paired(const Rotation& rotation, const ParameterBytes& parameters, std::uint64_t fourth);
+// The address of a fourth array, as an entry has it, whose bytes are those from `begin` on.
+// [begin, begin + fourth_bytes) has room for it, aligned as next is.
+[[nodiscard]] std::uint64_t fourth_at(const FittedSteps& fitted, std::uint64_t next,
+                                      std::uint64_t begin);
+[[nodiscard]] std::uint64_t fourth_bytes(const FittedSteps& fitted);
+
+// How many launches are made at a time with this entry, and how many single ones behind the last.
+[[nodiscard]] constexpr unsigned launches_at_a_time(const Steps& steps) {
+  return steps.rotation ? 2 * steps.count : steps.count;
+}
+[[nodiscard]] constexpr unsigned singles_behind(const Steps& steps) {
+  return steps.rotation ? 3 : 1;
+}
 
 } // namespace ptxasw::contract

@@ -34,7 +34,8 @@ constexpr int farthest = 8; // offset
 
 class Finder {
 public:
-  explicit Finder(emulator::Kernel& kernel) : k_(kernel), c_(*kernel.context), body_(kernel.body) {}
+  Finder(emulator::Kernel& kernel, Motion motion)
+      : k_(kernel), c_(*kernel.context), body_(kernel.body), motion_(motion) {}
 
   StepPlan run() {
     plan_.refused = legality::why_not_a_plain_kernel(k_);
@@ -208,10 +209,16 @@ private:
         if (array.out == place->parameter) return refuse(inst, "reads what the step writes");
       loads.push_back({&event, *place});
     }
+    if (motion_ == Motion::rotated) return rotate(loads);
     // Arrays all of whose loads fit; or else, to say what does not, some of them.
     std::vector<unsigned> chosen = pair_arrays(candidates(loads, true));
     if (chosen.empty()) chosen = pair_arrays(candidates(loads, false));
     if (chosen.empty()) return refuse("no array is read at constant offsets of what is written");
+    take_all(loads, chosen);
+  }
+
+  // Each array from the parameter chosen for it; all other loads are of arrays that do not move.
+  void take_all(const std::vector<Loaded>& loads, const std::vector<unsigned>& chosen) {
     for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
       StepArray& array = plan_.arrays[n];
       array.in = chosen[n];
@@ -221,6 +228,22 @@ private:
     for (const Loaded& load : loads)
       if (std::ranges::find(chosen, load.place.parameter) == chosen.end())
         others_.push_back({*load.event, load.place});
+  }
+
+  // The two arrays that are read and all of whose loads fit. What is read of either is the element
+  // of a place at an offset: in old it was stored two launches ago, in now one.
+  void rotate(const std::vector<Loaded>& loads) {
+    if (plan_.arrays.size() != 1) return refuse("several arrays are written");
+    const auto chosen = choose_rotation(candidates(loads, true)[0]);
+    if (!chosen) return refuse("no two arrays are read at constant offsets of what is written");
+    const auto [old, now] = *chosen;
+    plan_.rotation = contract::Rotation{.old = old, .now = now, .next = plan_.arrays[0].out};
+    plan_.arrays.push_back({.out = now,
+                            .bytes = plan_.arrays[0].bytes,
+                            .carried = true,
+                            .element = plan_.arrays[0].element,
+                            .loads = {}});
+    take_all(loads, {now, old});
   }
 
   // By array that is written: from which ones it may be computed, with their numbers of offsets.
@@ -277,7 +300,7 @@ private:
     for (const StepGuard& guard : plan_.guards)
       guards.push_back({.kind = Arg::Kind::reg, .id = guard.predicate});
     for (const StepArray& array : plan_.arrays)
-      values.push_back(body_.src(body_.insts[array.store])[0]);
+      if (!array.carried) values.push_back(body_.src(body_.insts[array.store])[0]);
     plan_.guard_slice = slice_of(guards);
     plan_.value_slice = slice_of(values);
     for (const InstId id : plan_.guard_slice) {
@@ -364,6 +387,7 @@ private:
   emulator::Kernel& k_;
   sym::Context& c_;
   const ptx::Body& body_;
+  const Motion motion_;
   StepPlan plan_;
   std::vector<BlockId> way_;
   std::unordered_map<std::uint32_t, unsigned> axes_; // atom -> axis
@@ -375,9 +399,9 @@ private:
 
 } // namespace
 
-StepPlan find_step(emulator::Kernel& kernel) {
+StepPlan find_step(emulator::Kernel& kernel, Motion motion) {
   try {
-    return Finder(kernel).run();
+    return Finder(kernel, motion).run();
   } catch (const sym::BudgetSpent& spent) {
     return {.refused = {emulator::reason_of(spent), spent.what()}};
   }

@@ -7,7 +7,10 @@
 //
 // then reads, one launch later, what the thread at x + offset has stored; or, where that thread
 // stores nothing, an element that nobody stores to. So T launches can be computed on chip for a
-// region of the grid. Conditions, and where each is checked:
+// region of the grid. Or there are three arrays in rotation: a launch reads `old` and `now`, writes
+// `next`, and the next launch has now, next and old in their places (a wave equation).
+//
+// Conditions, and where each is checked:
 //   threads do not meet, and a store at the end of a straight way     why_threads_meet, find_way
 //   a place in the grid is all that a thread knows of itself          find_places
 //   every load from `in` is the store at a constant offset            find_offsets
@@ -23,6 +26,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,10 +42,16 @@ enum class Place : std::uint8_t {
 
 using Offset = std::array<int, 3>;
 
+// How the program's arrays move from launch to launch.
+enum class Motion : std::uint8_t { exchanged, rotated };
+
 // An array that the steps carry from one to the next.
 struct StepArray {
   unsigned in = 0, out = 0; // numbers of parameters
   unsigned bytes = 4;       // of an element: 1, 2, 4 or 8
+  // Nothing is computed for it: the next launch finds in it what this one found in the first array.
+  // It has no store.
+  bool carried = false;
   ptx::InstId store = 0;
   Whole element; // where the element of a place lies behind the array's begin, in bytes
   struct Load {
@@ -59,7 +69,9 @@ struct StepGuard {
 
 struct StepPlan {
   Why refused; // why this is no step kernel; nothing else is then valid
+  // In rotation: first the one from now to next, then the one from old to now, which is carried.
   std::vector<StepArray> arrays;
+  std::optional<contract::Rotation> rotation;
   std::array<Place, 3> places{};
   std::map<ptx::RegId, unsigned> coordinates; // registers that hold a coordinate: its axis
   std::vector<StepGuard> guards;
@@ -84,7 +96,9 @@ struct StepPlan {
   }
 };
 
-StepPlan find_step(emulator::Kernel& kernel);
+// Whether arrays are exchanged or rotate is the program's: a kernel that reads two arrays beside
+// the one that it writes may be a step of either kind.
+StepPlan find_step(emulator::Kernel& kernel, Motion motion = Motion::exchanged);
 
 // "in[-1,0] in[1,0] ...": for people.
 std::string offsets_text(const StepPlan& plan);

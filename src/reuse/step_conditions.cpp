@@ -237,7 +237,7 @@ void StepSizes::finish() {
   for (const StepArray& array : plan_.arrays) {
     require_apart(array);
     touch(array.in, true, around_, array.element, array.bytes);
-    touch(array.out, true, around_, array.element, array.bytes);
+    if (!array.carried) touch(array.out, true, around_, array.element, array.bytes);
   }
   for (const Load& load : loads_)
     touch(load.place.parameter, false, box_, load.place.offset, load.bytes);

@@ -62,4 +62,27 @@ std::vector<unsigned> pair_arrays(std::span<const StepCandidates> arrays) {
   return Pairer(arrays).run();
 }
 
+std::optional<OldAndNow> choose_rotation(const StepCandidates& array) {
+  struct RotationCost {
+    std::int64_t offsets = 0; // of now, negated
+    unsigned apart = 0;
+    bool disordered = false; // by age, forwards or backwards
+    auto operator<=>(const RotationCost&) const = default;
+  };
+  std::optional<OldAndNow> best;
+  RotationCost least;
+  for (const auto& [now, offsets] : array.in)
+    for (const auto& [old, unused] : array.in) {
+      if (old == now) continue;
+      const auto [first, last] = std::minmax({old, now, array.out});
+      const RotationCost cost{.offsets = -static_cast<std::int64_t>(offsets),
+                              .apart = last - first,
+                              .disordered = now == first || now == last};
+      if (best && !(cost < least)) continue;
+      best = OldAndNow{.old = old, .now = now};
+      least = cost;
+    }
+  return best;
+}
+
 } // namespace ptxasw::reuse

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,5 +24,13 @@ struct StepCandidates {
 // choices one with the most offsets (coefficients are read at few), then with the fewest pairs in
 // another order than the parameters, then with arrays as near to each other as can be.
 std::vector<unsigned> pair_arrays(std::span<const StepCandidates> arrays);
+
+struct OldAndNow {
+  unsigned old = 0, now = 0;
+};
+
+// For the one array that is written two that are read, if they rotate: now is one with the most
+// offsets; then the three are as near to each other as can be, then in the order of their age.
+std::optional<OldAndNow> choose_rotation(const StepCandidates& array);
 
 } // namespace ptxasw::reuse

@@ -150,5 +150,114 @@ TEST(Steps, FollowEachOtherWithTheArraysExchanged) {
   EXPECT_FALSE(follow(other));
 }
 
+// wave(old, now, next, n)
+Contract wave() {
+  Contract made = jacobi();
+  Steps& steps = made.steps[0];
+  steps.count = 6;
+  steps.swaps.clear();
+  steps.rotation = Rotation{.old = 0, .now = 1, .next = 2};
+  for (Touched& touched : steps.touched)
+    touched = {touched.parameter, true, expression("-4"), expression("p3s32,4,*")};
+  return made;
+}
+
+TEST(RotatedSteps, FollowEachOtherWithTheArraysMovedOn) {
+  const Contract contract = wave();
+  const Arguments first;
+  const auto follow = [&](std::uint64_t old, std::uint64_t now, std::uint64_t next) {
+    return follows(contract, contract.steps[0], first.launch(),
+                   Arguments{.in = old, .out = now, .coefficients = next}.launch());
+  };
+  EXPECT_TRUE(follow(first.out, first.coefficients, first.in));
+  EXPECT_FALSE(follow(first.in, first.out, first.coefficients)) << "once more";
+  EXPECT_FALSE(follow(first.coefficients, first.in, first.out)) << "backwards";
+  EXPECT_FALSE(follow(first.out, first.in, first.coefficients)) << "two exchanged";
+  EXPECT_FALSE(follow(first.coefficients, first.out, first.in));
+  EXPECT_FALSE(follow(first.out, first.coefficients, 0x40000)) << "another array";
+  Arguments other{.in = first.out, .out = first.coefficients, .coefficients = first.in, .n = 99};
+  EXPECT_FALSE(follows(contract, contract.steps[0], first.launch(), other.launch()));
+}
+
+TEST(RotatedSteps, OfWhichNoTwoArraysOverlap) {
+  const Contract contract = wave();
+  const auto fitted = [&](const Arguments& arguments) {
+    return fit(contract, contract.steps[0], arguments.launch());
+  };
+  ASSERT_TRUE(fitted({}));
+  for (const Arguments& same : {Arguments{.in = 0x20000}, {.in = 0x30000}, {.out = 0x30000}})
+    EXPECT_EQ(fitted(same).error(), "the arrays overlap");
+  Contract unknown = contract;
+  unknown.steps[0].touched.pop_back();
+  EXPECT_EQ(fit(unknown, unknown.steps[0], Arguments{}.launch()).error(),
+            "what is read and written is not known");
+}
+
+TEST(RotatedSteps, HaveRoomInAFourthArray) {
+  const Contract contract = wave();
+  for (const std::uint64_t next : {0x30000, 0x30004, 0x30008, 0x3000c}) {
+    const Arguments arguments{.coefficients = next};
+    const auto fitted = fit(contract, contract.steps[0], arguments.launch());
+    ASSERT_TRUE(fitted && fitted->next);
+    const std::uint64_t begin = 0x50000, bytes = fourth_bytes(*fitted),
+                        fourth = fourth_at(*fitted, next, begin);
+    EXPECT_GE(bytes, 404U);
+    EXPECT_LE(bytes, 404U + 16);
+    EXPECT_GE(fourth - 4, begin);
+    EXPECT_LE(fourth + 400, begin + bytes);
+    EXPECT_EQ(fourth % 16, next % 16);
+  }
+}
+
+TEST(RotatedSteps, OfAPairReadWhatTheOtherWrote) {
+  const Contract contract = wave();
+  const Arguments arguments;
+  const auto [first, second] =
+      paired(*contract.steps[0].rotation, arguments.launch().parameters, 0x40000);
+  EXPECT_EQ(first.read_old, arguments.in);
+  EXPECT_EQ(first.read_now, arguments.out);
+  EXPECT_EQ(first.write_old, 0x40000U);
+  EXPECT_EQ(first.write_now, arguments.coefficients);
+  EXPECT_EQ(second.read_old, first.write_old);
+  EXPECT_EQ(second.read_now, first.write_now);
+  EXPECT_EQ(second.write_old, first.read_old);
+  EXPECT_EQ(second.write_now, first.read_now);
+  EXPECT_EQ(launches_at_a_time(contract.steps[0]), 12U);
+}
+
+TEST(RotatedSteps, AreReadBack) {
+  const Contract contract = wave();
+  const std::string text = encode(contract);
+  EXPECT_TRUE(text.starts_with("ptxasw-launch 6 "));
+  const auto read = decode(text);
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+  EXPECT_TRUE(encode(jacobi()).starts_with("ptxasw-launch 5 "));
+}
+
+TEST(RotatedSteps, ThatDoNotComeRoundAreNoContract) {
+  const auto is_read = [](auto change) {
+    Contract contract = wave();
+    change(contract.steps[0]);
+    return decode(encode(contract)).has_value();
+  };
+  EXPECT_TRUE(is_read([](Steps& s) { s.count = 9; }));
+  EXPECT_FALSE(is_read([](Steps& s) { s.count = 5; }));
+  EXPECT_FALSE(is_read([](Steps& s) { s.count = 8; }));
+  EXPECT_FALSE(is_read([](Steps& s) { s.rotation->now = 0; }));
+  EXPECT_FALSE(is_read([](Steps& s) { s.rotation->next = 1; }));
+  EXPECT_FALSE(is_read([](Steps& s) { s.rotation->next = 0; }));
+  EXPECT_FALSE(is_read([](Steps& s) { s.rotation->next = 3; })) << "no pointer";
+  EXPECT_FALSE(is_read([](Steps& s) { s.rotation->next = 4; })) << "no parameter";
+  EXPECT_FALSE(is_read([](Steps& s) { s.swaps = {{0, 1}}; })) << "one way of moving";
+}
+
+// A reader that knows no rotation refuses the whole; so does this one where the version has none.
+TEST(RotatedSteps, AreOfTheirOwnVersion) {
+  std::string text = encode(wave());
+  text.replace(text.find(" 6 "), 3, " 5 ");
+  EXPECT_FALSE(decode(text));
+}
+
 } // namespace
 } // namespace ptxasw::contract

@@ -48,5 +48,29 @@ TEST(StepPairs, OfManyArraysEndInTime) {
   EXPECT_EQ(pairs(arrays).size(), 16U);
 }
 
+std::pair<unsigned, unsigned> rotated(const StepCandidates& array) {
+  const auto chosen = choose_rotation(array);
+  return chosen ? std::pair(chosen->old, chosen->now) : std::pair(99U, 99U);
+}
+
+using Pair = std::pair<unsigned, unsigned>;
+
+TEST(StepRotation, NowIsReadAtMostOffsets) {
+  EXPECT_EQ(rotated({2, {{0, 1}, {1, 5}}}), (Pair{0, 1}));
+  EXPECT_EQ(rotated({2, {{0, 5}, {1, 1}}}), (Pair{1, 0}));
+  EXPECT_EQ(rotated({1, {{0, 1}, {2, 5}}}), (Pair{0, 2}));
+}
+
+TEST(StepRotation, LiesSideBySideInTheOrderOfAge) {
+  EXPECT_EQ(rotated({2, {{0, 1}, {1, 1}}}), (Pair{0, 1}));
+  EXPECT_EQ(rotated({0, {{1, 1}, {2, 1}}}), (Pair{2, 1}));
+  EXPECT_EQ(rotated({2, {{0, 1}, {1, 5}, {3, 1}}}), (Pair{0, 1})) << "3 holds coefficients";
+  EXPECT_EQ(rotated({0, {{1, 5}, {2, 1}, {6, 1}}}), (Pair{2, 1}));
+}
+
+TEST(StepRotation, TakesThree) {
+  EXPECT_EQ(rotated({1, {{0, 5}}}), (Pair{99, 99}));
+}
+
 } // namespace
 } // namespace ptxasw::reuse

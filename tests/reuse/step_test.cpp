@@ -52,9 +52,9 @@ std::string kernel(std::string_view before, std::string_view work) {
   return test::kernel_text(fmt::format("{}{}{}out: ret;", places, before, work));
 }
 
-StepPlan plan_of(const std::string& text) {
+StepPlan plan_of(const std::string& text, Motion motion = Motion::exchanged) {
   test::Emulated emulated(text);
-  return find_step(emulated.kernel);
+  return find_step(emulated.kernel, motion);
 }
 
 StepPlan plan_of(std::string_view before, std::string_view work) {
@@ -249,6 +249,121 @@ st.global.{1} [%rd6], {2};
     EXPECT_EQ(plan.refused.text, "") << type;
     EXPECT_EQ(offsets_text(plan), "0(-1,0,0)") << type;
   }
+}
+
+// The older array is parameter 4; its element is at %rd16, the newer one's at %rd5.
+StepPlan rotated(std::string_view work, std::string_view before = guard) {
+  std::string text = kernel(before, with(fmt::format(R"(
+ld.param.u64 %rd14, [old];
+cvta.to.global.u64 %rd15, %rd14;
+add.s64 %rd16, %rd15, %rd7;
+{})",
+                                                     work)));
+  const std::string_view last = ".param .u32 m";
+  text.insert(text.find(last) + last.size(), ", .param .u64 old");
+  return plan_of(text, Motion::rotated);
+}
+
+constexpr std::string_view wave = R"(
+ld.global.f32 %f1, [%rd16];
+ld.global.f32 %f2, [%rd5+-4];
+ld.global.f32 %f3, [%rd5+4];
+add.rn.f32 %f4, %f2, %f3;
+sub.rn.f32 %f5, %f4, %f1;
+st.global.f32 [%rd6], %f5;
+)";
+
+TEST(Step, OfThreeArraysInRotation) {
+  const StepPlan plan = rotated(wave);
+  EXPECT_EQ(plan.refused.text, "");
+  EXPECT_EQ(plan.rotation, (contract::Rotation{.old = 4, .now = 0, .next = 1}));
+  ASSERT_EQ(plan.arrays.size(), 2U);
+  EXPECT_FALSE(plan.arrays[0].carried);
+  EXPECT_TRUE(plan.arrays[1].carried);
+  EXPECT_EQ(offsets_text(plan), "0(-1,0,0) 0(1,0,0) 4(0,0,0)");
+  std::vector<unsigned> touched;
+  for (const contract::Touched& one : plan.touched) {
+    EXPECT_TRUE(one.written);
+    touched.push_back(one.parameter);
+  }
+  EXPECT_THAT(touched, testing::UnorderedElementsAre(0, 1, 4));
+}
+
+TEST(Step, OfTwoArraysDoesNotRotate) {
+  const StepPlan plan = plan_of(guard, with(R"(
+ld.global.f32 %f1, [%rd5];
+st.global.f32 [%rd6], %f1;
+)"));
+  EXPECT_EQ(plan.refused.text, "");
+  EXPECT_FALSE(plan.rotation);
+}
+
+// What is read beside a row of the older array is in the next one.
+TEST(Step, OfThreeArraysNoneOfWhichWraps) {
+  const std::string_view only_rows = R"(
+setp.lt.s32 %p3, %r11, 1;
+add.s32 %r13, %r2, -1;
+setp.ge.s32 %p4, %r11, %r13;
+setp.ge.s32 %p5, %r10, %r1;
+or.pred %p6, %p3, %p4;
+or.pred %p7, %p5, %p6;
+@%p7 bra out;
+)";
+  const auto reads = [](std::string_view old, std::string_view now) {
+    return fmt::format("ld.global.f32 %f1, [%rd16+{}];\nld.global.f32 %f2, [%rd5+{}];\n"
+                       "add.rn.f32 %f3, %f1, %f2;\nst.global.f32 [%rd6], %f3;\n",
+                       old, now);
+  };
+  EXPECT_EQ(rotated(reads("0", "0"), only_rows).refused.text, "");
+  for (const auto& [old, now] : {std::pair{"-4", "0"}, {"0", "-4"}})
+    EXPECT_THAT(rotated(reads(old, now), only_rows).refused.text, HasSubstr("a row is too short"));
+}
+
+TEST(Step, NearMissesOfThreeArraysAreRefused) {
+  const auto refused = [](std::string_view work) { return rotated(work).refused.text; };
+  EXPECT_THAT(refused(R"(
+ld.global.f32 %f1, [%rd16];
+ld.global.f32 %f2, [%rd5+4];
+sub.rn.f32 %f3, %f2, %f1;
+st.global.f32 [%rd16], %f3;
+)"),
+              HasSubstr("reads what the step writes"))
+      << "in place";
+  EXPECT_THAT(refused(R"(
+ld.global.f32 %f1, [%rd5+-4];
+ld.global.f32 %f2, [%rd5+4];
+sub.rn.f32 %f3, %f2, %f1;
+st.global.f32 [%rd6], %f3;
+)"),
+              HasSubstr("no two arrays are read"))
+      << "of two arrays";
+  EXPECT_THAT(refused(R"(
+ld.global.f32 %f1, [%rd15];
+ld.global.f32 %f2, [%rd5+4];
+sub.rn.f32 %f3, %f2, %f1;
+st.global.f32 [%rd6], %f3;
+)"),
+              HasSubstr("no two arrays are read"))
+      << "the first element of old";
+  EXPECT_THAT(refused(R"(
+ld.global.u16 %rs1, [%rd16];
+ld.global.f32 %f2, [%rd5+4];
+cvt.rn.f32.u16 %f1, %rs1;
+sub.rn.f32 %f3, %f2, %f1;
+st.global.f32 [%rd6], %f3;
+)"),
+              HasSubstr("no two arrays are read"))
+      << "old has other elements";
+  EXPECT_THAT(refused(R"(
+ld.global.f32 %f1, [%rd16];
+ld.global.f32 %f2, [%rd5];
+sub.rn.f32 %f3, %f2, %f1;
+st.global.f32 [%rd6], %f3;
+ld.param.u64 %rd17, [old];
+add.s64 %rd18, %rd16, 4096;
+st.global.f32 [%rd18+-4096], %f3;
+)"),
+              HasSubstr("reads what the step writes"));
 }
 
 } // namespace

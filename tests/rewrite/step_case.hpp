@@ -26,9 +26,11 @@ struct Stepped {
   simt::ProgramPtr single, merged;
 
   explicit Stepped(std::string source, const std::string& name = "",
-                   const rewrite::StepShape& shape = {})
+                   const rewrite::StepShape& shape = {},
+                   reuse::Motion motion = reuse::Motion::exchanged)
       : module(parsed(std::move(source))), kernel(emulate(*module, name)),
-        plan(reuse::find_step(kernel)), entry(rewrite::write_steps(kernel, plan, shape, "merged")) {
+        plan(reuse::find_step(kernel, motion)),
+        entry(rewrite::write_steps(kernel, plan, shape, "merged")) {
     if (!entry.refused.empty()) return;
     both = parsed(*module->text + "\n" + entry.text + "\n");
     contract.kernel = kernel.body.function->name;
@@ -63,7 +65,7 @@ struct StepHost {
   struct Outcome {
     std::string error;
     simt::Memory memory;
-    std::set<std::uint64_t> loaded; // addresses
+    std::set<std::uint64_t> loaded, stored; // addresses
     unsigned merged_launches = 0;
   };
 
@@ -76,26 +78,19 @@ struct StepHost {
   // `steps` launches; as many merged as can be, unless `plain`.
   [[nodiscard]] Outcome run(unsigned steps, bool plain) const {
     auto [values, memory] = place();
-    Outcome outcome{.error = "", .memory = std::move(memory), .loaded = {}};
-    const unsigned count = stepped.entry.contract.count;
+    const contract::Steps& entry = stepped.entry.contract;
+    const std::uint64_t fourth = entry.rotation ? place_fourth(values, memory) : 0;
+    Outcome outcome{.error = "", .memory = std::move(memory), .loaded = {}, .stored = {}};
+    const unsigned count = launches_at_a_time(entry);
     while (steps != 0 && outcome.error.empty()) {
-      if (!plain && steps > count) {
-        const auto fitted = fit(values);
-        if (!fitted) {
-          outcome.error = fitted.error();
-          break;
-        }
-        launch(*stepped.merged, {fitted->grid[0], fitted->grid[1], fitted->grid[2]},
-               {fitted->block[0], fitted->block[1], fitted->block[2]}, values, &fitted->threads,
-               outcome);
-        ++outcome.merged_launches;
-        steps -= count;
+      const bool merges = !plain && steps > count;
+      if (merges) {
+        launch_merged(values, fourth, outcome);
       } else {
         launch(*stepped.single, grid, block, values, nullptr, outcome);
-        --steps;
       }
-      for (const contract::Swap& swap : stepped.entry.contract.swaps)
-        std::swap(values[swap.in], values[swap.out]);
+      for (unsigned n = merges ? count : 1; n > 0; --n, --steps)
+        values = moved(values);
     }
     return outcome;
   }
@@ -113,6 +108,42 @@ struct StepHost {
   }
 
 private:
+  [[nodiscard]] std::vector<std::uint64_t> moved(const std::vector<std::uint64_t>& values) const {
+    std::vector<std::uint64_t> next(values.size());
+    for (unsigned n = 0; n < values.size(); ++n)
+      next[moves_to(stepped.entry.contract, n)] = values[n];
+    return next;
+  }
+
+  // What is used of the fourth array has to have been written to it.
+  [[nodiscard]] std::uint64_t place_fourth(const std::vector<std::uint64_t>& values,
+                                           simt::Memory& memory) const {
+    const auto fitted = fit(values);
+    if (!fitted) return 0;
+    const std::uint64_t base = memory.allocate_undefined("fourth", contract::fourth_bytes(*fitted));
+    return contract::fourth_at(*fitted, values[stepped.entry.contract.rotation->next], base);
+  }
+
+  void launch_merged(const std::vector<std::uint64_t>& values, std::uint64_t fourth,
+                     Outcome& outcome) const {
+    const auto fitted = fit(values);
+    if (!fitted) {
+      outcome.error = fitted.error();
+      return;
+    }
+    ++outcome.merged_launches;
+    const auto make = [&](const contract::StepArrays* arrays) {
+      launch(*stepped.merged, {fitted->grid[0], fitted->grid[1], fitted->grid[2]},
+             {fitted->block[0], fitted->block[1], fitted->block[2]}, values, &fitted->threads,
+             outcome, arrays);
+    };
+    const auto& rotation = stepped.entry.contract.rotation;
+    if (!rotation) return make(nullptr);
+    const auto value = [&](unsigned number) -> const void* { return &values[number]; };
+    for (const contract::StepArrays& arrays : contract::paired(*rotation, value, fourth))
+      if (outcome.error.empty()) make(&arrays);
+  }
+
   [[nodiscard]] std::pair<std::vector<std::uint64_t>, simt::Memory> place() const {
     simt::Memory memory;
     std::vector<std::uint64_t> addresses;
@@ -134,20 +165,26 @@ private:
 
   static void launch(const simt::Program& program, simt::Dim3 grid, simt::Dim3 block,
                      const std::vector<std::uint64_t>& values,
-                     const std::array<std::uint32_t, 3>* threads, Outcome& outcome) {
+                     const std::array<std::uint32_t, 3>* threads, Outcome& outcome,
+                     const contract::StepArrays* arrays = nullptr) {
     simt::Launch launch{.grid = grid, .block = block, .arguments = {}};
     for (const std::uint64_t value : values)
       launch.arguments.push_back(simt::value(value));
-    if (threads != nullptr) {
+    const auto add = [&](const auto* value) {
+      if (value == nullptr) return;
       simt::Argument more;
-      more.bytes.resize(sizeof *threads);
-      std::memcpy(more.bytes.data(), threads->data(), sizeof *threads);
+      more.bytes.resize(sizeof *value);
+      std::memcpy(more.bytes.data(), value, sizeof *value);
       launch.arguments.push_back(std::move(more));
-    }
+    };
+    add(threads);
+    add(arrays);
     launch.observer = [&](const simt::Access& access) {
-      if (access.kind != simt::Access::Kind::load || access.space != ptx::Space::global) return;
+      if (access.space != ptx::Space::global) return;
+      const bool loads = access.kind == simt::Access::Kind::load;
       for (unsigned lane = 0; lane < 32; ++lane)
-        if ((access.mask >> lane & 1) != 0) outcome.loaded.insert(access.addresses[lane]);
+        if ((access.mask >> lane & 1) != 0)
+          (loads ? outcome.loaded : outcome.stored).insert(access.addresses[lane]);
     };
     const simt::Result result = simt::run(program, launch, outcome.memory);
     if (!result.ok()) outcome.error = result.message;

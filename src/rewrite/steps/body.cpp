@@ -223,6 +223,10 @@ std::vector<std::string> StepBody::values(const Place& place, const OnChip& on_c
   }
   std::vector<std::string> results;
   for (const reuse::StepArray& array : plan_.arrays) {
+    if (array.carried) {
+      results.push_back(on_chip(plan_.arrays[0], {}));
+      continue;
+    }
     const Inst& store = body_.insts[array.store];
     const Arg& stored = body_.src(store)[0];
     if (stored.kind == Arg::Kind::reg) {

@@ -69,6 +69,7 @@ void StepWriter::write_path(bool inner, Strip strip) {
         column.push_back(registers_.make(fmt::format("b{}", held_bits(array))));
     }
   if (!inner) {
+    find_turns();
     find_rim();
   } else {
     for (unsigned n = 0; n < plan_.arrays.size(); ++n)
@@ -81,7 +82,7 @@ void StepWriter::write_path(bool inner, Strip strip) {
     for (unsigned t = 0; t < shape_.count; ++t) {
       if (!at_.two_tiles && t != 0) barrier(); // everybody has read
       step(right_rows(t), right_rows(t + 1), at_.two_tiles ? t % 2 : 0);
-      if (!inner_ && t + 1 < shape_.count) load_kept(t % 2 == 0 ? out_ : in_);
+      if (!inner_ && t + 1 < shape_.count) load_kept(turns_behind(t));
       std::swap(read_, write_);
     }
   }
@@ -135,31 +136,34 @@ std::vector<bool> StepWriter::passed_on(const StepArray& array) const {
 void StepWriter::loop() {
   const std::string left = b32(), again = predicate();
   text_.line("mov.u32 \t{}, {};", left, shape_.count);
-  std::vector<std::string> both_tiles, from = out_, next = in_;
+  std::vector<std::string> both_tiles;
+  std::vector<std::vector<std::string>> turns;
+  if (!inner_) turns = turns_behind(0);
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
     if (at_.two_tiles) {
       both_tiles.push_back(b32());
       text_.line("mad.lo.u32 \t{}, {}, 2, {};", both_tiles[n], mine_[n], at_.tile_bytes);
     }
     if (inner_) continue;
-    for (std::string* turning : {&from[n], &next[n]}) {
-      const std::string begin = std::exchange(*turning, b64());
-      text_.line("mov.b64 \t{}, {};", *turning, begin);
+    for (std::string& turning : turns[n]) {
+      const std::string begin = std::exchange(turning, b64());
+      text_.line("mov.b64 \t{}, {};", turning, begin);
     }
   }
   const std::string begin = fmt::format("{}{}_steps", labels_, inner_ ? "inner" : "rim");
   text_.label(begin);
   step(right_rows(0), right_rows(0), 0);
-  if (!inner_) load_kept(from);
+  if (!inner_) load_kept(turns);
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
     for (unsigned cell = 0; cell < at_.places(); ++cell)
       text_.line("mov.b{} \t{}, {};", held_bits(plan_.arrays[n]), read_[n][cell], write_[n][cell]);
     if (at_.two_tiles) text_.line("sub.s32 \t{}, {}, {};", mine_[n], both_tiles[n], mine_[n]);
-    if (inner_) continue;
+    if (inner_ || turns[n].empty()) continue;
     const std::string kept = b64();
-    text_.line("mov.b64 \t{}, {};", kept, from[n]);
-    text_.line("mov.b64 \t{}, {};", from[n], next[n]);
-    text_.line("mov.b64 \t{}, {};", next[n], kept);
+    text_.line("mov.b64 \t{}, {};", kept, turns[n].front());
+    for (std::size_t turn = 1; turn < turns[n].size(); ++turn)
+      text_.line("mov.b64 \t{}, {};", turns[n][turn - 1], turns[n][turn]);
+    text_.line("mov.b64 \t{}, {};", turns[n].back(), kept);
   }
   if (!at_.two_tiles) barrier(); // everybody has read
   text_.line("add.s32 \t{}, {}, -1;", left, left);
@@ -236,7 +240,7 @@ void StepWriter::from_lane(unsigned n, int column, int row, const std::string& i
 
 std::string StepWriter::move_type(const StepArray& array) const {
   const ptx::Inst& store = kernel_.body.insts[array.store];
-  const bool literal = kernel_.body.src(store)[0].kind == ptx::Arg::Kind::imm;
+  const bool literal = !array.carried && kernel_.body.src(store)[0].kind == ptx::Arg::Kind::imm;
   return literal && array.bytes > 1 ? std::string(ptx::name(store.mods.type))
                                     : fmt::format("b{}", held_bits(array));
 }

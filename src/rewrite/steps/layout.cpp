@@ -20,6 +20,11 @@ unsigned rounded(unsigned n, unsigned to) {
   return (n + to - 1) / to * to;
 }
 
+bool reads_neighbours(const StepArray& array) {
+  return std::ranges::any_of(
+      array.loads, [](const StepArray::Load& load) { return load.offset != reuse::Offset{}; });
+}
+
 } // namespace
 
 StepLayout::StepLayout(const reuse::StepPlan& plan, const StepShape& shape)
@@ -108,7 +113,8 @@ void StepLayout::place_tiles() {
   tile_places = std::max(1U, columns() * pitch * tile_rows());
   for (const StepArray& array : plan_.arrays) {
     tiles.push_back(tile_bytes);
-    tile_bytes = rounded(tile_bytes + tile_places * array.bytes, 16);
+    if (!array.carried || reads_neighbours(array))
+      tile_bytes = rounded(tile_bytes + tile_places * array.bytes, 16);
   }
   two_tiles = 2 * tile_bytes <= most_shared;
   if (tile_bytes > most_shared) refuse("a region does not fit into shared memory");

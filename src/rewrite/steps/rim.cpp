@@ -70,6 +70,7 @@ void StepWriter::find_rim() {
     mask_ = find_mask();
     needed = find_flags();
   }
+  if (plan_.rotation) add_older_readers(needed);
   kept_.clear();
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
     Mask& kept = kept_.emplace_back();
@@ -79,17 +80,41 @@ void StepWriter::find_rim() {
       text_.line("not.b32 \t{}, {};", rest, mask_[i]);
       text_.line("and.b32 \t{}, {}, {};", kept[i], needed[n][i], rest);
     }
-    load(n, in_[n], read_[n], needed[n]);
+    if (plan_.rotation)
+      load_older(n, needed[n]);
+    else
+      load(n, in_[n], read_[n], needed[n]);
   }
 }
 
-// What a step leaves as it is: all of this in the arrays that `first` leads to.
-void StepWriter::load_kept(const std::vector<std::string>& first) {
+// What is read of the older array is the newer one's a step before.
+void StepWriter::add_older_readers(std::vector<Mask>& needed) {
+  for (unsigned i = 0; i < needed[0].size(); ++i) {
+    const std::string either = b32();
+    text_.line("or.b32 \t{}, {}, {};", either, needed[0][i], needed[1][i]);
+    needed[0][i] = either;
+  }
+}
+
+// Arrays in rotation: of places that store what this entry is to read, of others the program's.
+void StepWriter::load_older(unsigned n, const Mask& needed) {
+  Mask stored;
+  for (unsigned i = 0; i < needed.size(); ++i) {
+    stored.push_back(b32());
+    text_.line("and.b32 \t{}, {}, {};", stored[i], needed[i], mask_[i]);
+  }
+  load(n, in_[n], read_[n], stored);
+  load(n, turns_[plan_.arrays[n].carried ? 0 : 1], read_[n], kept_[n]);
+}
+
+// What a step leaves as it is: all of this in the arrays whose turn it is.
+void StepWriter::load_kept(const std::vector<std::vector<std::string>>& turns) {
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
+    if (plan_.arrays[n].carried) continue; // it has the newer image's
     const std::string any = any_of(kept_[n]);
     const std::string behind = fmt::format("{}kept{}", labels_, kept_labels_++);
     text_.line("@!{} bra \t{};", any, behind);
-    load(n, first[n], write_[n], kept_[n]);
+    load(n, turns[n].front(), write_[n], kept_[n]);
     text_.label(behind);
   }
 }

@@ -1,6 +1,7 @@
 // The frame of an entry for several time steps.
 #include "rewrite/steps/steps.hpp"
 
+#include "contract/steps.hpp"
 #include "rewrite/coarsen/names.hpp"
 #include "rewrite/parameters.hpp"
 #include "rewrite/steps/writer.hpp"
@@ -93,10 +94,14 @@ std::string StepWriter::parameter(const reuse::Quantity& quantity) {
 }
 
 std::string StepWriter::begin_of(unsigned parameter_number) {
+  return begin_at(std::string(kernel_.body.function->parameters[parameter_number].name));
+}
+
+// `place`: in the parameter space.
+std::string StepWriter::begin_at(const std::string& place) {
   const std::string generic = b64();
   std::string into = b64();
-  text_.line("ld.param.u64 \t{}, [{}];", generic,
-             kernel_.body.function->parameters[parameter_number].name);
+  text_.line("ld.param.u64 \t{}, [{}];", generic, place);
   text_.line("cvta.to.global.u64 \t{}, {};", into, generic);
   return into;
 }
@@ -200,11 +205,41 @@ void StepWriter::find_elements(unsigned n) {
     offset = far;
   }
   row_stride_.resize(n + 1);
-  in_.push_back(added(begin_of(array.in), offset));
-  out_.push_back(added(begin_of(array.out), offset));
+  elements_.push_back(offset);
+  find_begins(n);
   if (at_.columns() == 1) return;
   in_aligned_.push_back(is_aligned(n, in_.back()));
   out_aligned_.push_back(is_aligned(n, out_.back()));
+}
+
+// Arrays in rotation: the first one is the newer one, which stands second in contract::StepArrays.
+void StepWriter::find_begins(unsigned n) {
+  const StepArray& array = plan_.arrays[n];
+  const unsigned place = array.carried ? 0 : 8;
+  const auto own = [&](unsigned at) {
+    return begin_at(fmt::format("{}+{}", arrays_parameter, at));
+  };
+  in_.push_back(added(plan_.rotation ? own(place) : begin_of(array.in), elements_[n]));
+  out_.push_back(added(plan_.rotation ? own(place + 16) : begin_of(array.out), elements_[n]));
+}
+
+// The program's own arrays, for the elements that nobody stores to.
+void StepWriter::find_turns() {
+  turns_.clear();
+  if (!plan_.rotation) return;
+  const contract::Rotation& rotation = *plan_.rotation;
+  for (const unsigned parameter : {rotation.old, rotation.now, rotation.next})
+    turns_.push_back(added(begin_of(parameter), elements_[0]));
+}
+
+// By array: where its elements that nobody stores to lie behind step t (the first one is 0), behind
+// the next one, and so on.
+std::vector<std::vector<std::string>> StepWriter::turns_behind(unsigned t) const {
+  if (plan_.rotation) return {{turns_[(t + 2) % 3], turns_[t % 3], turns_[(t + 1) % 3]}, {}};
+  std::vector<std::vector<std::string>> turns;
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n)
+    turns.push_back(t % 2 == 0 ? std::vector{out_[n], in_[n]} : std::vector{in_[n], out_[n]});
+  return turns;
 }
 
 // Vectors may be loaded and stored from here on in each row: columns and halos are whole vectors.
@@ -258,10 +293,17 @@ std::string StepWriter::in_grid(const StepBody::Place& place, unsigned axis,
 
 // --- The entry ----------------------------------------------------------------------------------
 
+std::string StepWriter::parameters_behind() const {
+  std::string all = fmt::format(".param .align 4 .b8 {}[12]", threads_parameter);
+  if (plan_.rotation)
+    all += fmt::format(",\n\t.param .align 8 .b8 {}[{}]", arrays_parameter,
+                       sizeof(contract::StepArrays));
+  return all;
+}
+
 void StepWriter::finish() {
   const ptx::Function& function = *kernel_.body.function;
-  const ptx::Edit more = append_parameter(
-      module_, function, fmt::format(".param .align 4 .b8 {}[12]", threads_parameter));
+  const ptx::Edit more = append_parameter(module_, function, parameters_behind());
   const std::uint32_t begin = module_.statements[function.statement].range.begin;
   std::string header(module_.slice({begin, more.where.begin}));
   const auto name = static_cast<std::size_t>(function.name.data() - module_.text->data()) - begin;
@@ -274,8 +316,10 @@ void StepWriter::finish() {
   contract::Steps& made = entry_.contract;
   made.entry = name_;
   made.count = shape_.count;
-  for (const StepArray& array : plan_.arrays)
-    made.swaps.push_back({array.in, array.out});
+  made.rotation = plan_.rotation;
+  if (!plan_.rotation)
+    for (const StepArray& array : plan_.arrays)
+      made.swaps.push_back({array.in, array.out});
   made.block = {at_.block(), 1, 1};
   for (unsigned axis = 0; axis < 3; ++axis)
     made.covers[axis] = at_.centre(axis);
@@ -286,10 +330,12 @@ void StepWriter::finish() {
 StepEntry write_steps(const emulator::Kernel& kernel, const reuse::StepPlan& plan,
                       const StepShape& shape, const std::string& name) {
   if (!plan.refused.empty()) return {.refused = plan.refused};
-  for (const std::string_view taken : {StepWriter::threads_parameter, StepWriter::tile_name})
+  for (const std::string_view taken :
+       {StepWriter::threads_parameter, StepWriter::arrays_parameter, StepWriter::tile_name})
     if (kernel.body.module->text->find(taken) != std::string::npos)
       return {.refused = {Reason::special_name, fmt::format("the module has a name {}", taken)}};
-  if (shape.rows * shape.columns > 64 || shape.count % 2 == 0 ||
+  const bool comes_round = plan.rotation ? shape.count % 3 == 0 : shape.count % 2 != 0;
+  if (shape.rows * shape.columns > 64 || !comes_round || shape.count == 0 ||
       !std::has_single_bit(shape.columns) || shape.width % shape.columns != 0)
     return {.refused = {Reason::step_form, "no such shape"}};
   return StepWriter(kernel, plan, shape, name).run();

@@ -2,12 +2,13 @@
 //
 // Each block of the new kernel has a region of the grid, wider than what it writes by what T steps
 // read around it. It holds, for every place of the region, a value in a register: an image of the
-// elements of `in` and of `out` in turn. A step is what the kernel does, by its own instructions in
-// their order, place by place: it makes the next image, where the kernel's own guards let the
-// thread of that place store; elsewhere it has what the buffer of that step has. What stays of the
-// image's centre after T steps is stored. Neighbours' values go through shared memory, or from lane
-// to lane; those of a thread's own places are its registers. Shared memory is what wide stencils
-// wait for: a thread with several columns passes fewer values for each place.
+// elements of `in` and of `out` in turn (of three arrays in rotation two, of the older and the
+// newer one). A step is what the kernel does, by its own instructions in their order, place by
+// place: it makes the next image, where the kernel's own guards let the thread of that place store;
+// elsewhere it has what the buffer of that step has. What stays of the image's centre after T steps
+// is stored. Neighbours' values go through shared memory, or from lane to lane; those of a thread's
+// own places are its registers. Shared memory is what wide stencils wait for: a thread with several
+// columns passes fewer values for each place.
 //
 // STEPS.md argues that this is sound. It costs the work around the centre, T times the body in
 // code, and twice that, since regions without a rim are run without guards; it gains T - 1 of T
@@ -22,7 +23,7 @@
 namespace ptxasw::rewrite {
 
 struct StepShape {
-  unsigned count = 5;  // T, odd
+  unsigned count = 5;  // T, odd; of three arrays in rotation a multiple of three
   unsigned width = 64; // of the region, along the axis of neighbouring elements
   unsigned strips = 4; // threads of a block: width / columns * strips
   // What one thread owns of the region: at most 64 places.

@@ -18,6 +18,7 @@ namespace ptxasw::rewrite {
 class StepWriter {
 public:
   static constexpr std::string_view threads_parameter = "ptxasw_step_threads",
+                                    arrays_parameter = "ptxasw_step_arrays",
                                     tile_name = "ptxasw_step_tile";
 
   StepWriter(const emulator::Kernel& kernel, const reuse::StepPlan& plan, const StepShape& shape,
@@ -41,6 +42,11 @@ private:
   std::string added(const std::string& a, const std::string& b);
   std::string parameter(const reuse::Quantity& quantity);
   std::string begin_of(unsigned parameter_number);
+  std::string begin_at(const std::string& place);
+  void find_begins(unsigned n);
+  void find_turns();
+  [[nodiscard]] std::vector<std::vector<std::string>> turns_behind(unsigned t) const;
+  [[nodiscard]] std::string parameters_behind() const;
   void prologue();
   void find_thread();
   void turn_strips();
@@ -100,7 +106,9 @@ private:
   Mask needed_by_flags(unsigned n);
   void clear_tiles();
   void load(unsigned n, const std::string& first, const Column& into, const Mask& mask);
-  void load_kept(const std::vector<std::string>& first);
+  void load_kept(const std::vector<std::vector<std::string>>& turns);
+  void load_older(unsigned n, const Mask& needed);
+  void add_older_readers(std::vector<Mask>& needed);
 
   const ptx::Module& module_;
   const emulator::Kernel& kernel_;
@@ -116,8 +124,12 @@ private:
   StepLayout at_;
   std::string thread_, strip_, column_, first_row_; // in the block; its first place in the region
   StepBody::Place corner_, place_, limit_;
-  std::vector<std::string> in_, out_, row_stride_, mine_; // by array
-  std::vector<std::string> in_aligned_, out_aligned_;     // by array, with several columns
+  // By array. Of arrays in rotation `in` and `out` are where the entry reads and writes places that
+  // store; all that others have is in the program's own arrays old, now and next: turns_.
+  std::vector<std::string> in_, out_, row_stride_, mine_;
+  std::vector<std::string> elements_;                 // this thread's first behind an array's begin
+  std::vector<std::string> turns_;                    // on a path with a rim
+  std::vector<std::string> in_aligned_, out_aligned_; // by array, with several columns
   bool inner_ = true;
   Strip of_strip_ = Strip::any;
   Mask mask_;              // places that store
