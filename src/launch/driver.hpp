@@ -25,6 +25,9 @@ template <class Function> Function* driver_function(const char* name) {
   X(ctx_pop, CUresult(CUcontext*), "cuCtxPopCurrent_v2")                                           \
   X(pointer_get_attribute, CUresult(void*, CUpointer_attribute, CUdeviceptr),                      \
     "cuPointerGetAttribute")                                                                       \
+  X(stream_get_id, CUresult(CUstream, unsigned long long*), "cuStreamGetId")                       \
+  X(mem_alloc, CUresult(CUdeviceptr*, size_t), "cuMemAlloc_v2")                                    \
+  X(mem_free, CUresult(CUdeviceptr), "cuMemFree_v2")                                               \
   X(ctx_synchronize, CUresult(), "cuCtxSynchronize")                                               \
   X(device_get_attribute, CUresult(int*, CUdevice_attribute, CUdevice), "cuDeviceGetAttribute")    \
   X(device_get_name, CUresult(char*, int, CUdevice), "cuDeviceGetName")                            \

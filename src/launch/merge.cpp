@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <pthread.h>
 
 namespace ptxasw::launch {
@@ -41,11 +42,6 @@ bool is_private(const contract::TouchedRange& range, int device,
     known.push_back(at);
   }
   return true;
-}
-
-// No entry does fewer.
-unsigned fewest_steps(const Run& run) {
-  return run.kernel->contract.steps.back().count;
 }
 
 double blocks_of(const RunEntry& entry) {
@@ -131,7 +127,7 @@ bool Merger::look(const Kernel& kernel, Shape& shape, const Request& request,
 
 // Whoever calls the driver next comes here, unless it is by a launch that follows.
 void Merger::made_as_it_came() {
-  former_->next ^= 1U;
+  former_->next = (former_->next + 1) % former_->kinds();
   is_former_last_ = true;
   set_waiting(true);
 }
@@ -193,7 +189,7 @@ bool Merger::fit(Run& run) {
   for (std::size_t n = 0; n < contract.steps.size() && why.empty(); ++n) {
     const contract::Steps& steps = contract.steps[n];
     const Entry& entry = run.kernel->steps[n];
-    if (entry.function == nullptr || steps.swaps != run.swaps->swaps ||
+    if (entry.function == nullptr || !contract::move_alike(steps, *run.motion) ||
         count(steps.block) > static_cast<unsigned long long>(entry.most_threads))
       continue;
     // Of entries for as many steps the first one that leaves no processor without a block.
@@ -208,22 +204,41 @@ bool Merger::fit(Run& run) {
                return is_private(range, device, known);
              }))
       why = "its arrays are not the device's alone";
-    else if (RunEntry made{entry.function, steps.count, std::move(*fitted)}; larger == nullptr)
+    else if (RunEntry made{entry.function, steps.count, launches_at_a_time(steps),
+                           std::move(*fitted)};
+             larger == nullptr)
       run.entries.push_back(std::move(made));
     else if (blocks_of(made) > blocks_of(*larger))
       *larger = std::move(made);
   }
+  if (why.empty() && run.motion->rotation && !run.entries.empty() && !find_fourth(run))
+    why = "there is no room for a fourth array";
   if (!why.empty()) run.entries.clear();
   if (run.entries.empty()) leave_alone(run, why);
   return !run.entries.empty();
 }
 
+// The array that the program does not have. Entries of a kernel touch the same of its own.
+bool Merger::find_fourth(Run& run) {
+  const contract::FittedSteps& first = run.entries.front().fitted;
+  std::erase_if(run.entries, [&](const RunEntry& entry) {
+    return entry.fitted.next->begin != first.next->begin ||
+           entry.fitted.next->end != first.next->end;
+  });
+  const CUdeviceptr begin = fourth_.find(run.request.stream, contract::fourth_bytes(first));
+  if (begin == 0) return false;
+  std::uint64_t next = 0;
+  std::memcpy(&next, run.step(0).parameters(run.motion->rotation->next), sizeof next);
+  run.fourth = contract::fourth_at(first, next, begin);
+  return true;
+}
+
 // As many groups as there are, one launch held back.
 void Merger::make_groups() {
-  if (run_->waiting <= fewest_steps(*run_)) return;
+  if (run_->waiting < run_->fewest()) return;
   if (!fit(*run_)) return make_all();
   const RunEntry& most = run_->entries.front();
-  while (run_->waiting > most.count)
+  while (run_->waiting >= most.launches + singles_behind(*run_->motion))
     make_group(*run_, most);
 }
 
@@ -232,12 +247,12 @@ void Merger::make_single(Run& run) const {
   request.parameters = run.pointers[run.next].data();
   const CUresult result = single_(*run.kernel, *run.shape, request, *run.launch);
   if (result != CUDA_SUCCESS) log("%s: a launch that was put off fails", run.kernel->name.c_str());
-  run.next ^= 1U;
+  run.next = (run.next + 1) % run.kinds();
   --run.waiting;
   run.since_single = 0;
 }
 
-void Merger::make_group(Run& run, const RunEntry& entry) const {
+bool Merger::launch_entry(const Run& run, const RunEntry& entry, contract::StepArrays* arrays) {
   Request request = run.request;
   request.function = entry.function;
   request.grid = entry.fitted.grid;
@@ -245,23 +260,38 @@ void Merger::make_group(Run& run, const RunEntry& entry) const {
   std::vector<void*> parameters = run.pointers[run.next];
   std::array<std::uint32_t, 3> threads = entry.fitted.threads;
   parameters.push_back(threads.data());
+  if (arrays != nullptr) parameters.push_back(arrays);
   request.parameters = parameters.data();
-  if ((*run.launch)(request) != CUDA_SUCCESS) {
+  return (*run.launch)(request) == CUDA_SUCCESS;
+}
+
+// Of a pair the first one alone has changed nothing that the launches read that it stands for.
+void Merger::make_group(Run& run, const RunEntry& entry) const {
+  bool is_made = true;
+  if (const auto& rotation = run.motion->rotation)
+    for (contract::StepArrays arrays :
+         contract::paired(*rotation, run.step(run.next).parameters, run.fourth))
+      is_made = is_made && launch_entry(run, entry, &arrays);
+  else
+    is_made = launch_entry(run, entry, nullptr);
+  if (!is_made) {
     log("%s: its %u steps do not launch", run.kernel->name.c_str(), entry.count);
-    for (unsigned n = 0; n < entry.count; ++n)
+    for (unsigned n = 0; n < entry.launches; ++n)
       make_single(run);
     return;
   }
-  ++run.groups;
-  run.next ^= entry.count % 2;
-  run.waiting -= entry.count;
-  run.since_single += entry.count;
+  run.groups += entry.launches / entry.count;
+  run.next = (run.next + entry.launches) % run.kinds();
+  run.waiting -= entry.launches;
+  run.since_single += entry.launches;
 }
 
 // The last one is single: it overwrites what a group left behind (contract/steps.hpp).
 void Merger::make_rest(Run& run) const {
   while (run.waiting > 0) {
-    const auto fits = [&](const RunEntry& entry) { return entry.count < run.waiting; };
+    const auto fits = [&](const RunEntry& entry) {
+      return entry.launches + singles_behind(*run.motion) <= run.waiting;
+    };
     const auto found = std::ranges::find_if(run.entries, fits);
     if (found == run.entries.end())
       make_single(run);
@@ -274,7 +304,7 @@ void Merger::make_all() {
   if (run_ == nullptr) return;
   const InContext context(run_->kernel->context);
   Run& run = *run_;
-  if (run.waiting > fewest_steps(run)) fit(run);
+  if (run.waiting >= run.fewest()) fit(run);
   if (check_ != nullptr && run.waiting > 2) {
     Request first = run.request;
     first.parameters = run.pointers[run.next].data();

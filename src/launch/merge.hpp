@@ -15,6 +15,7 @@
 // comes behind it (trampolines.hpp, hooks.cpp).
 #pragma once
 
+#include "launch/fourth.hpp"
 #include "launch/run.hpp"
 
 #include <chrono>
@@ -60,9 +61,11 @@ private:
   std::string why_not(const Run& run) const;
   void made_as_it_came();
   static void leave_alone(const Run& run, const std::string& why);
-  static bool fit(Run& run);
+  bool fit(Run& run);
+  bool find_fourth(Run& run);
   void make_groups();
   void make_all();
+  static bool launch_entry(const Run& run, const RunEntry& entry, contract::StepArrays* arrays);
   void make_group(Run& run, const RunEntry& entry) const;
   void make_single(Run& run) const;
   void make_rest(Run& run) const;
@@ -76,6 +79,7 @@ private:
   std::unique_ptr<Run> run_;    // its launches are put off
   std::unique_ptr<Run> former_; // its launches were made as they came; null while there is a run
   bool is_former_last_ = false; // nothing was asked of the driver behind the last of these
+  FourthArrays fourth_;
   std::chrono::steady_clock::time_point last_taken_;
   bool stopped_ = false;
   std::thread watcher_; // once there was a run

@@ -1,6 +1,7 @@
 // What a run remembers of its launches, and whether another one follows.
 #include "launch/run.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 
@@ -15,30 +16,35 @@ bool Run::begin(const Kernel& its_kernel, Shape& its_shape, const Request& first
   request = first;
   request.parameters = nullptr;
   request.extra = nullptr;
-  swaps = &kernel->contract.steps[0];
   next = waiting = followed = 0;
   const auto& places = kernel->contract.places;
   if (places.size() != kernel->contract.parameters) return false;
-  for (std::size_t parity = 0; parity < 2; ++parity) {
-    bytes[parity].resize(kernel->contract.parameter_bytes);
-    pointers[parity].clear();
+  for (std::size_t kind = 0; kind < bytes.size(); ++kind) {
+    bytes[kind].resize(kernel->contract.parameter_bytes);
+    pointers[kind].clear();
     for (const contract::Place& place : places)
-      pointers[parity].push_back(bytes[parity].data() + place.offset);
+      pointers[kind].push_back(bytes[kind].data() + place.offset);
   }
   for (unsigned number = 0; number < places.size(); ++number) {
-    unsigned moved = number; // where its value stands in the launch that follows
-    for (const contract::Swap& swap : swaps->swaps)
-      moved = number == swap.in ? swap.out : number == swap.out ? swap.in : moved;
     const void* value = parameter_of(first, number, places[number].offset, places[number].size);
-    if (value == nullptr || places[moved].size != places[number].size) return false;
+    if (value == nullptr) return false;
     std::memcpy(pointers[0][number], value, places[number].size);
-    std::memcpy(pointers[1][moved], value, places[number].size);
   }
+  move_as(kernel->contract.steps[0]);
   return true;
 }
 
-bool Run::continues(const Kernel& its_kernel, const Request& other, const Launch& its_form) const {
-  const unsigned last = (next + waiting + 1) % 2;
+// The arrays that move are pointers, all of one size (contract::decode).
+void Run::move_as(const contract::Steps& steps) {
+  motion = &steps;
+  const auto& places = kernel->contract.places;
+  for (unsigned kind = 1; kind < kinds(); ++kind)
+    for (unsigned number = 0; number < places.size(); ++number)
+      std::memcpy(pointers[kind][moves_to(steps, number)], pointers[kind - 1][number],
+                  places[number].size);
+}
+
+bool Run::continues(const Kernel& its_kernel, const Request& other, const Launch& its_form) {
   if (kernel.get() != &its_kernel || thread != std::this_thread::get_id() ||
       request.function != other.function || request.stream != other.stream ||
       request.shared != other.shared || *form != typeid(its_form))
@@ -47,12 +53,32 @@ bool Run::continues(const Kernel& its_kernel, const Request& other, const Launch
     const contract::Place& place = kernel->contract.places[number];
     return parameter_of(other, number, place.offset, place.size);
   };
-  return contract::follows(kernel->contract, *swaps, step(last),
-                           {other.grid, other.block, parameters});
+  const contract::StepLaunch behind{other.grid, other.block, parameters};
+  const unsigned last = (next + waiting + kinds() - 1) % kinds();
+  if (contract::follows(kernel->contract, *motion, step(last), behind)) return true;
+  if (followed != 0 || taken > 1) return false;
+  // Only one launch was seen, whose parameters are the first set.
+  const contract::Steps* const usual = motion;
+  for (const contract::Steps& steps : kernel->contract.steps) {
+    if (contract::move_alike(steps, *usual) ||
+        !contract::follows(kernel->contract, steps, step(0), behind))
+      continue;
+    move_as(steps);
+    return true;
+  }
+  return false;
 }
 
-contract::StepLaunch Run::step(unsigned parity) const {
-  const std::span<void* const> values = pointers[parity];
+unsigned Run::fewest() const {
+  unsigned least = ~0U;
+  for (const contract::Steps& steps : kernel->contract.steps)
+    if (contract::move_alike(steps, *motion))
+      least = std::min(least, launches_at_a_time(steps) + singles_behind(steps));
+  return least;
+}
+
+contract::StepLaunch Run::step(unsigned kind) const {
+  const std::span<void* const> values = pointers[kind];
   return {request.grid, request.block,
           [values](unsigned number) -> const void* { return values[number]; }};
 }

@@ -1,8 +1,9 @@
 // Launches of one step kernel of which each follows the one before.
 //
-// All that such launches do not share are their parameters, of which there are two sets in turn. So
-// a run remembers one launch, whatever it is long: whether it was made as it came and the next one
-// is only looked at, or waits with others to be made as one (merge.hpp).
+// All that such launches do not share are their parameters, of which there are two sets in turn, or
+// three where three arrays rotate. So a run remembers one launch, whatever it is long: whether it
+// was made as it came and the next one is only looked at, or waits with others to be made as one
+// (merge.hpp).
 #pragma once
 
 #include "contract/steps.hpp"
@@ -21,7 +22,8 @@ namespace ptxasw::launch {
 // An entry that does T steps of a run.
 struct RunEntry {
   CUfunction function = nullptr;
-  unsigned count = 0; // T
+  unsigned count = 0;    // T
+  unsigned launches = 0; // of the program's, that are made with it at a time
   contract::FittedSteps fitted;
 };
 
@@ -29,20 +31,22 @@ struct Run {
   // A new one, of which this is the first launch. What was allocated for the last one stays. False:
   // its parameters come in a form that is not known.
   bool begin(const Kernel& its_kernel, Shape& its_shape, const Request& first, const Launch& form);
-  // Is this the launch behind the last one?
-  [[nodiscard]] bool continues(const Kernel& its_kernel, const Request& other,
-                               const Launch& form) const;
-  // The parameters of a launch of each of the two kinds, for the contract's questions.
-  [[nodiscard]] contract::StepLaunch step(unsigned parity) const;
+  // Is this the launch behind the last one? The second one of a run tells how its arrays move.
+  bool continues(const Kernel& its_kernel, const Request& other, const Launch& form);
+  // The parameters of a launch of each kind, for the contract's questions.
+  [[nodiscard]] contract::StepLaunch step(unsigned kind) const;
+  [[nodiscard]] unsigned kinds() const { return motion->rotation ? 3 : 2; }
+  // An entry may be used once there are so many launches: the last ones are single.
+  [[nodiscard]] unsigned fewest() const;
 
   std::shared_ptr<const Kernel> kernel;
   Shape* shape = nullptr;
   std::thread::id thread;
   const std::type_info* form = nullptr; // the function of the driver that the program called
   Request request;                      // the first one, without parameters
-  std::array<std::vector<unsigned char>, 2> bytes;
-  std::array<std::vector<void*>, 2> pointers;
-  const contract::Steps* swaps = nullptr;
+  std::array<std::vector<unsigned char>, 3> bytes; // by kind
+  std::array<std::vector<void*>, 3> pointers;
+  const contract::Steps* motion = nullptr; // any entry for which arrays move as they do here
   unsigned next = 0;     // parameters of the first launch that waits, or of the one to come
   unsigned waiting = 0;  // launches taken and not made
   unsigned followed = 0; // launches made as they came that followed the one before, in a row
@@ -51,8 +55,12 @@ struct Run {
   std::unique_ptr<const Launch> launch;
   bool is_fitted = false;        // it was asked which entries can do it:
   std::vector<RunEntry> entries; // most steps first
+  CUdeviceptr fourth = 0;        // of arrays in rotation, as entries have it
   unsigned taken = 0, groups = 0;
   unsigned since_single = 0; // steps made since all memory was as it should be
+
+private:
+  void move_as(const contract::Steps& steps);
 };
 
 } // namespace ptxasw::launch

@@ -151,7 +151,9 @@ struct KernelJob::Impl {
     const bool asked = purpose_ == Purpose::analyze || options_.steps != 0 || options_.steps_auto;
     if (asked && function_.is_entry)
       if (const reuse::StepPlan step = reuse::find_step(*kernel_); step.refused.empty()) {
-        report_.steps = {Status::not_asked, Reason::none, describe_step(step)};
+        const reuse::StepPlan rotated = reuse::find_step(*kernel_, reuse::Motion::rotated);
+        report_.steps = {Status::not_asked, Reason::none,
+                         describe_step(step) + or_describe(rotated)};
         const auto count = options_.steps == 0 ? std::nullopt : std::optional(options_.steps);
         for (const rewrite::StepShape& shape : step_shapes(step, count)) {
           if (report_.step_tile.count == 0 &&

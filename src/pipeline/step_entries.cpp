@@ -97,15 +97,25 @@ private:
     }
     std::optional<unsigned> count;
     if (!options_.steps_auto) count = options_.steps;
-    if (!add(result, kernel, plan, *function, step_shapes(plan, count)) || !options_.steps_auto)
+    add_for_runs(result, kernel, plan, *function, count);
+    // The program may as well rotate what looks like coefficients: launches tell.
+    const reuse::StepPlan rotated = reuse::find_step(kernel, reuse::Motion::rotated);
+    if (!rotated.refused.empty()) return;
+    result.outcome += or_describe(rotated);
+    add_for_runs(result, kernel, rotated, *function, count);
+  }
+
+  void add_for_runs(StepEntries& result, const emulator::Kernel& kernel,
+                    const reuse::StepPlan& plan, const ptx::Function& function,
+                    const std::optional<unsigned>& count) {
+    if (!add(result, kernel, plan, function, step_shapes(plan, count)) || !options_.steps_auto)
       return;
-    const auto small = small_step_shape(plan);
-    if (small && small->count == result.steps[0].count)
-      add(result, kernel, plan, *function, {*small}, true);
+    const unsigned most = result.steps.back().count;
+    const auto small = plan.rotation ? std::nullopt : small_step_shape(plan);
+    if (small && small->count == most) add(result, kernel, plan, function, {*small}, true);
     // What is left of a run when no more of the large groups fit: single steps cost several times
     // as much.
-    if (result.steps[0].count > few_steps)
-      add(result, kernel, plan, *function, step_shapes(plan, few_steps));
+    if (most > few_steps) add(result, kernel, plan, function, step_shapes(plan, few_steps));
   }
 
   bool add(StepEntries& result, const emulator::Kernel& kernel, const reuse::StepPlan& plan,
@@ -118,18 +128,19 @@ private:
     if (entry.refused.empty() && options_.fp_contract == FpContract::exact)
       entry.refused = judged(function, entry.text);
     if (!entry.refused.empty()) {
-      if (!result.steps.empty()) return false;
-      result.against = entry.refused.reason;
+      if (!result.steps.empty() && result.steps.back().rotation == plan.rotation) return false;
+      if (result.steps.empty()) result.against = entry.refused.reason;
       result.outcome += fmt::format("; no entry for several steps: {}", entry.refused.text);
       return false;
     }
-    entry.contract.entry =
-        fmt::format("{}__ptxasw_steps{}{}", name, entry.contract.count, is_small ? "_small" : "");
+    const std::string_view kind = plan.rotation ? "_rotated" : is_small ? "_small" : "";
+    entry.contract.entry = fmt::format("{}__ptxasw_steps{}{}", name, entry.contract.count, kind);
     result.text += fmt::format("\n\n{}", renamed(entry.text, name, entry.contract.entry));
     const auto& covers = entry.contract.covers;
     result.outcome += fmt::format("; an entry does {} of them, {}x{}x{} places a block",
                                   entry.contract.count, covers[0], covers[1], covers[2]);
     result.steps.push_back(std::move(entry.contract));
+    result.against = Reason::none;
     return true;
   }
 
@@ -202,10 +213,18 @@ std::string describe_step(const reuse::StepPlan& plan) {
     std::vector<std::string> texts;
     for (const reuse::Offset& offset : offsets)
       texts.push_back(fmt::format("({})", fmt::join(offset, ",")));
-    swaps.push_back(fmt::format("from parameter {} to {}, reads {}", array.in, array.out,
-                                fmt::join(texts, " ")));
+    const std::string reads = fmt::format("reads {}", fmt::join(texts, " "));
+    swaps.push_back(array.carried
+                        ? fmt::format("of the older array {} {}", array.in, reads)
+                        : fmt::format("from parameter {} to {}, {}", array.in, array.out, reads));
   }
+  if (plan.rotation)
+    return fmt::format("a time step of three arrays in rotation {}", fmt::join(swaps, ", "));
   return fmt::format("a time step {}", fmt::join(swaps, "; "));
+}
+
+std::string or_describe(const reuse::StepPlan& rotated) {
+  return rotated.refused.empty() ? "; or " + describe_step(rotated) : "";
 }
 
 std::vector<contract::Place> places_of(const ptx::Module& module, const ptx::Function& kernel) {

@@ -88,6 +88,7 @@ std::vector<StepShape> step_shapes(const reuse::StepPlan& plan, std::optional<un
   shapes.push_back({.count = 3, .width = 32, .strips = 8, .rows = 4});
   for (StepShape& shape : shapes) {
     shape.count = count.value_or(shape.count);
+    if (plan.rotation) shape.count = std::max(3U, shape.count / 3 * 3);
     suit_code(shape, values);
   }
   return shapes;

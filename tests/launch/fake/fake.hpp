@@ -44,13 +44,16 @@ struct Driver {
   std::vector<Launched> launches;
   std::map<std::string, unsigned> calls;
   std::map<CUdeviceptr, std::vector<unsigned char>> memory; // by base
-  bool capturing = false;                                   // every stream
+  std::map<CUdeviceptr, unsigned long long> numbers;        // of allocations, each given once
+  unsigned long long last_number = 0;
+  std::size_t room = std::size_t{1} << 30; // for the program's own allocations by the driver
+  bool capturing = false;                  // every stream
   bool events_done = true;
   bool managed = false;                   // all memory
   int multiprocessors = 4, threads = 200; // 800 at a time
   double clock = 0;                       // milliseconds
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  bool copied_in_strict_mode = false;
+  bool copied_in_strict_mode = false, allocated_in_strict_mode = false;
 
   Module& add_module() { return *modules.emplace_back(std::make_unique<Module>()); }
   Function& add(Module& module, const std::string& name, std::vector<std::size_t> parameters) {
@@ -67,6 +70,7 @@ struct Driver {
   std::vector<unsigned char>& allocate(std::size_t bytes) {
     auto made = std::vector<unsigned char>(bytes);
     const auto base = reinterpret_cast<CUdeviceptr>(made.data());
+    numbers[base] = ++last_number;
     return memory[base] = std::move(made);
   }
 };
