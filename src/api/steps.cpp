@@ -12,6 +12,7 @@ std::vector<StepEntry> step_entries(std::string_view contract) {
   const auto read = contract::decode(contract);
   if (!read) return entries;
   for (const contract::Steps& steps : read->steps) {
+    if (steps.rotation) continue;
     StepEntry& made = entries.emplace_back(StepEntry{steps.entry, steps.count, {}});
     for (const contract::Swap& swap : steps.swaps)
       made.exchanged.emplace_back(swap.in, swap.out);
@@ -25,7 +26,8 @@ StepFit fit_steps(std::string_view contract, const StepEntry& entry,
   const auto read = contract::decode(contract);
   if (!read) return {.why = read.error()};
   const auto steps = std::ranges::find(read->steps, entry.name, &contract::Steps::entry);
-  if (steps == read->steps.end()) return {.why = "the contract has no such entry"};
+  if (steps == read->steps.end() || steps->rotation)
+    return {.why = "the contract has no such entry"};
   const auto fitted = contract::fit(
       *read, *steps,
       {grid, block, [&](unsigned number) -> const void* { return parameters[number]; }});

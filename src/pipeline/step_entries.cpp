@@ -100,7 +100,7 @@ private:
     add_for_runs(result, kernel, plan, *function, count);
     // The program may as well rotate what looks like coefficients: launches tell.
     const reuse::StepPlan rotated = reuse::find_step(kernel, reuse::Motion::rotated);
-    if (!rotated.refused.empty()) return;
+    if (!is_wave(rotated)) return;
     result.outcome += or_describe(rotated);
     add_for_runs(result, kernel, rotated, *function, count);
   }
@@ -223,8 +223,13 @@ std::string describe_step(const reuse::StepPlan& plan) {
   return fmt::format("a time step {}", fmt::join(swaps, "; "));
 }
 
+// What reads no neighbours is the sum of two arrays and the like, which nobody iterates.
+bool is_wave(const reuse::StepPlan& rotated) {
+  return rotated.refused.empty() && rotated.least != rotated.most;
+}
+
 std::string or_describe(const reuse::StepPlan& rotated) {
-  return rotated.refused.empty() ? "; or " + describe_step(rotated) : "";
+  return is_wave(rotated) ? "; or " + describe_step(rotated) : "";
 }
 
 std::vector<contract::Place> places_of(const ptx::Module& module, const ptx::Function& kernel) {

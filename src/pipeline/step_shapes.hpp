@@ -17,8 +17,8 @@
 
 namespace ptxasw::pipeline {
 
-// The best first. `count`: of so many steps; where three arrays rotate of the next multiple of three
-// below.
+// The best first. `count`: of so many steps; where three arrays rotate of the next multiple of
+// three below.
 std::vector<rewrite::StepShape> step_shapes(const reuse::StepPlan& plan,
                                             std::optional<unsigned> count = {});
 

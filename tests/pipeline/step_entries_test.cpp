@@ -145,5 +145,98 @@ TEST(StepEntries, WaitForWhatPtxasFuses) {
   EXPECT_EQ(entries_of(text, options).at("j2d5pt_f32").steps.size(), 1U);
 }
 
+// wave(old, now, next, n), inside a rim; or without neighbours.
+std::string wave(bool has_neighbours = true) {
+  return fmt::format(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry wave(.param .u64 old, .param .u64 now, .param .u64 next, .param .u32 n)
+{{
+.reg .pred %p<4>;
+.reg .b32 %r<9>;
+.reg .b64 %rd<20>;
+.reg .f32 %f<9>;
+mov.u32 %r1, %ctaid.x;
+mov.u32 %r2, %ntid.x;
+mov.u32 %r3, %tid.x;
+mad.lo.s32 %r4, %r1, %r2, %r3;
+ld.param.u32 %r5, [n];
+add.s32 %r6, %r5, -1;
+setp.lt.s32 %p1, %r4, 1;
+setp.ge.s32 %p2, %r4, %r6;
+or.pred %p3, %p1, %p2;
+@%p3 bra out;
+ld.param.u64 %rd1, [old];
+ld.param.u64 %rd2, [now];
+ld.param.u64 %rd3, [next];
+cvta.to.global.u64 %rd5, %rd1;
+cvta.to.global.u64 %rd6, %rd2;
+cvta.to.global.u64 %rd7, %rd3;
+mul.wide.s32 %rd9, %r4, 4;
+add.s64 %rd10, %rd5, %rd9;
+add.s64 %rd11, %rd6, %rd9;
+add.s64 %rd12, %rd7, %rd9;
+ld.global.f32 %f1, [%rd10];
+ld.global.f32 %f2, [%rd11+{0}];
+ld.global.f32 %f3, [%rd11+-{0}];
+add.rn.f32 %f4, %f2, %f3;
+sub.rn.f32 %f5, %f4, %f1;
+st.global.f32 [%rd12], %f5;
+out: ret;
+}}
+)",
+                     has_neighbours ? 4 : 0);
+}
+
+// What the kernel reads beside the array that it steps may be coefficients, or turn with it.
+TEST(StepEntries, OfThreeArraysInRotation) {
+  Options options;
+  options.steps_auto = true;
+  const StepEntries made = entries_of(wave(), options).at("wave");
+  EXPECT_THAT(made.outcome, HasSubstr("; or a time step of three arrays in rotation from parameter "
+                                      "1 to 2, reads (-1,0,0) (1,0,0), of the older array 0 reads "
+                                      "(0,0,0); an entry does 6 of them"));
+  ASSERT_EQ(made.steps.size(), 5U);
+  EXPECT_FALSE(made.steps[0].rotation);
+  EXPECT_EQ(made.steps[0].swaps, (std::vector<contract::Swap>{{1, 2}}));
+  EXPECT_EQ(made.steps[3].entry, "wave__ptxasw_steps6_rotated");
+  EXPECT_EQ(made.steps[3].count, 6U);
+  EXPECT_EQ(made.steps[3].rotation, (contract::Rotation{.old = 0, .now = 1, .next = 2}));
+  EXPECT_TRUE(made.steps[3].swaps.empty());
+  EXPECT_EQ(made.steps[4].entry, "wave__ptxasw_steps3_rotated");
+  const ptx::Module module = ptx::parse(wave() + made.text, "both.ptx");
+  EXPECT_EQ(module.functions.back().name, "wave__ptxasw_steps3_rotated");
+  EXPECT_EQ(module.functions.back().parameters.size(), 6U);
+  const contract::Contract contract{.kernel = "wave",
+                                    .parameters = 4,
+                                    .parameter_bytes = 28,
+                                    .places = places_of(module, module.functions[0]),
+                                    .variants = {{.entry = "wave", .name = "original"}},
+                                    .steps = made.steps};
+  const auto read = contract::decode(contract::encode(contract));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+}
+
+TEST(StepEntries, OfThreeArraysComeRound) {
+  Options options;
+  for (const auto& [asked, count] : {std::pair{3U, 3U}, {5U, 3U}, {7U, 6U}, {9U, 9U}}) {
+    options.steps = asked;
+    const StepEntries made = entries_of(wave(), options).at("wave");
+    ASSERT_EQ(made.steps.size(), 2U) << asked;
+    EXPECT_EQ(made.steps[0].count, asked);
+    EXPECT_EQ(made.steps[1].count, count);
+  }
+}
+
+TEST(StepEntries, OfThreeArraysAreForWhatReadsNeighbours) {
+  Options options;
+  options.steps = 3;
+  const StepEntries made = entries_of(wave(false), options).at("wave");
+  ASSERT_EQ(made.steps.size(), 1U);
+  EXPECT_FALSE(made.steps[0].rotation);
+  EXPECT_THAT(made.outcome, Not(HasSubstr("rotation")));
+}
+
 } // namespace
 } // namespace ptxasw::pipeline

@@ -69,14 +69,17 @@ constexpr std::array<ElementType, 9> element_types{{
 }};
 
 // kernel k(in, out, c, nx, ny, pitch, in2, out2): one-dimensional; two-dimensional, along either
-// axis; or planes, one behind the other. One array, or two that hang on each other.
+// axis; or planes, one behind the other. One array, or two that hang on each other; or one that is
+// computed from two, of which any may be the older one of three in rotation.
 class Stencil {
 public:
-  explicit Stencil(unsigned seed) : random_(seed) {
+  explicit Stencil(unsigned seed, bool rotates = false) : random_(seed) {
     planar = chance(4, 5);
     transposed = planar && chance(1, 8);
     planes = planar && chance(1, 8) ? 1 + below(3) : 0;
     arrays = chance(1, 6) ? 2 : 1;
+    if (rotates) arrays = 1;
+    read_ = rotates ? 2 : arrays;
     type = element_types[below(element_types.size())];
     reach = chance(1, 3) ? 2 : 1;
     places();
@@ -245,12 +248,12 @@ private:
   }
 
   std::string values() {
-    std::string sum = load(below(arrays));
+    std::string sum = load(below(read_));
     const unsigned count = 1 + below(7);
     for (unsigned n = 0; n < count; ++n)
-      sum = combine(sum, load(below(arrays)));
-    for (unsigned n = 0; n < arrays; ++n) // each array is read
-      if (arrays > 1) sum = combine(sum, load(n));
+      sum = combine(sum, load(below(read_)));
+    for (unsigned n = 0; n < read_; ++n) // each array is read
+      if (read_ > 1) sum = combine(sum, load(n));
     if (chance(1, 3)) { // of the place
       const std::string c = value();
       line("ld.global.{} {}, [%rd13+{}]", type.name, c, chance(1, 2) ? type.bytes : 0);
@@ -272,6 +275,7 @@ private:
   std::mt19937 random_;
   std::string text_;
   std::vector<std::string> sums_;
+  unsigned read_ = 1; // arrays
   unsigned numbers_ = 30, addresses_ = 20, values_ = 0;
 };
 
@@ -297,11 +301,14 @@ StepHost host_of(const Stepped& stepped, const Stencil& stencil, std::mt19937& r
   return host;
 }
 
+unsigned number_from(const char* variable, unsigned usual) {
+  const char* const text = std::getenv(variable); // NOLINT(concurrency-mt-unsafe)
+  return text == nullptr ? usual : static_cast<unsigned>(std::atoi(text));
+}
+
 TEST(StepsFuzz, LeaveTheSame) {
-  const char* asked = std::getenv("PTXASW_STEPS_FUZZ"); // NOLINT(concurrency-mt-unsafe)
-  const unsigned count = asked == nullptr ? 25 : static_cast<unsigned>(std::atoi(asked));
-  const char* from = std::getenv("PTXASW_STEPS_SEED"); // NOLINT(concurrency-mt-unsafe)
-  const unsigned first = from == nullptr ? 1 : static_cast<unsigned>(std::atoi(from));
+  const unsigned count = number_from("PTXASW_STEPS_FUZZ", 25),
+                 first = number_from("PTXASW_STEPS_SEED", 1);
   unsigned merged = 0, by_lanes = 0;
   for (unsigned seed = first; seed < first + count; ++seed) {
     std::mt19937 random(seed);
@@ -342,6 +349,41 @@ TEST(StepsFuzz, LeaveTheSame) {
   }
   EXPECT_GT(merged, count / 2);
   EXPECT_GE(by_lanes, std::max(1U, count / 30)); // most guards are not of one axis each
+}
+
+TEST(StepsFuzz, OfThreeArraysLeaveTheSame) {
+  const unsigned count = number_from("PTXASW_STEPS_FUZZ", 25),
+                 first = number_from("PTXASW_STEPS_SEED", 1);
+  unsigned merged = 0, by_lanes = 0;
+  for (unsigned seed = first; seed < first + count; ++seed) {
+    std::mt19937 random(seed);
+    const Stencil stencil(seed, true);
+    constexpr std::array shapes{
+        rewrite::StepShape{3, 32, 2, 16},   rewrite::StepShape{3, 32, 4, 8},
+        rewrite::StepShape{6, 64, 1, 32},   rewrite::StepShape{3, 64, 4, 8, 2},
+        rewrite::StepShape{3, 32, 4, 8, 4}, rewrite::StepShape{3, 48, 2, 16, 2}};
+    rewrite::StepShape shape = shapes[random() % (stencil.type.bytes > 4 ? 2 : shapes.size())];
+    shape.edges = random() % 2 == 0;
+    shape.looped = random() % 2 == 0;
+    shape.lanes = random() % 4 != 0;
+    const auto motion = reuse::Motion::rotated;
+    if (shape.lanes && !Stepped(stencil.text(), "k", shape, motion).entry.refused.text.empty())
+      shape.lanes = false;
+    const Stepped stepped(stencil.text(), "k", shape, motion);
+    ASSERT_EQ(stepped.entry.refused.text, "") << seed << '\n' << stencil.text();
+    by_lanes += shape.lanes ? 1 : 0;
+    for (unsigned n = 0; n < 2; ++n) {
+      const StepHost host = host_of(stepped, stencil, random);
+      const unsigned steps = 1 + static_cast<unsigned>(random() % 24);
+      if (!host.fit_error().empty()) continue; // too small to have an inside
+      const std::string difference = host.difference(steps, &merged);
+      ASSERT_EQ(difference, "") << seed << ": " << host.arguments[3] << 'x' << host.arguments[4]
+                                << ", " << steps << " steps\n"
+                                << stencil.text();
+    }
+  }
+  EXPECT_GT(merged, count / 2);
+  EXPECT_GE(by_lanes, std::max(1U, count / 30));
 }
 
 // Every type, and each shape of a thread's places.
