@@ -233,7 +233,7 @@ bool Merger::find_fourth(Run& run) {
   return true;
 }
 
-// As many groups as there are, one launch held back.
+// As many groups as there are, the last launches held back.
 void Merger::make_groups() {
   if (run_->waiting < run_->fewest()) return;
   if (!fit(*run_)) return make_all();
@@ -286,7 +286,7 @@ void Merger::make_group(Run& run, const RunEntry& entry) const {
   run.since_single += entry.launches;
 }
 
-// The last one is single: it overwrites what a group left behind (contract/steps.hpp).
+// The last ones are single: they overwrite what a group left behind (contract/steps.hpp).
 void Merger::make_rest(Run& run) const {
   while (run.waiting > 0) {
     const auto fits = [&](const RunEntry& entry) {

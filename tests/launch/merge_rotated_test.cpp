@@ -121,6 +121,34 @@ TEST(MergeRotated, OtherParametersEndTheRun) {
   EXPECT_EQ(Stencil::made(), "w w w w w w w w w");
 }
 
+// How arrays move is told by the second launch of a run: the third does not follow the first.
+TEST(MergeRotated, ARunDoesNotTurnAround) {
+  for (const unsigned behind : {1U, 2U, 3U, 4U}) {
+    Wave w;
+    w.steps(20);
+    w.engine.flush(); // the first is put off now
+    gpu().launches.clear();
+    const auto first = w.arrays;
+    std::vector<std::array<CUdeviceptr, 3>> expected;
+    const auto launch_with = [&](const std::array<CUdeviceptr, 3>& arrays) {
+      expected.push_back(w.arrays = arrays);
+      EXPECT_EQ(w.engine.launch(w.request(), direct), CUDA_SUCCESS);
+    };
+    auto arrays = first;
+    for (unsigned k = 0; k <= behind; ++k) {
+      launch_with(arrays);
+      std::rotate(arrays.begin(), arrays.begin() + 1, arrays.end());
+    }
+    launch_with({first[0], first[2], first[1]});
+    w.engine.flush();
+    const auto all = launched();
+    ASSERT_EQ(all.size(), expected.size());
+    for (std::size_t n = 0; n < all.size(); ++n)
+      for (unsigned a = 0; a < 3; ++a)
+        EXPECT_EQ(value_of<CUdeviceptr>(all[n].parameters[a]), expected[n][a]) << behind << n << a;
+  }
+}
+
 TEST(MergeRotated, NotWhereAnyTwoArraysOverlap) {
   for (const auto& [a, b] : {std::pair{0U, 1U}, {1U, 2U}, {0U, 2U}}) {
     Wave w;

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -168,6 +170,11 @@ TEST(RotatedSteps, TouchNothingThatNoStepTouches) {
     const simt::Allocation* const fourth = merged.memory.find("fourth");
     ASSERT_NE(fourth, nullptr);
     const auto is_fourth = [&](std::uint64_t at) { return fourth->contains(at, 1); };
+    std::set<std::uint64_t> read_of_fourth;
+    std::ranges::copy_if(merged.loaded, std::inserter(read_of_fourth, read_of_fourth.end()),
+                         is_fourth);
+    EXPECT_FALSE(read_of_fourth.empty());
+    EXPECT_TRUE(std::ranges::includes(merged.stored, read_of_fourth));
     std::erase_if(merged.loaded, is_fourth);
     std::erase_if(merged.stored, is_fourth);
     EXPECT_TRUE(std::ranges::includes(plain.stored, merged.stored));
