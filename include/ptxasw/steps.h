@@ -35,6 +35,9 @@ struct StepEntry {
   std::string name;                                     // in the module
   unsigned steps = 0;                                   // T
   std::vector<std::pair<unsigned, unsigned>> exchanged; // parameters: read and written
+  // It may be launched with programmatic stream serialization (cuLaunchKernelEx), which is faster
+  // behind another entry: it waits for what is in front of it before it touches memory.
+  bool waits = false;
 };
 
 // Most steps first, of as many those that compute least twice, which need the largest launches;

@@ -13,7 +13,7 @@ std::vector<StepEntry> step_entries(std::string_view contract) {
   if (!read) return entries;
   for (const contract::Steps& steps : read->steps) {
     if (steps.rotation) continue;
-    StepEntry& made = entries.emplace_back(StepEntry{steps.entry, steps.count, {}});
+    StepEntry& made = entries.emplace_back(StepEntry{steps.entry, steps.count, {}, steps.waits});
     for (const contract::Swap& swap : steps.swaps)
       made.exchanged.emplace_back(swap.in, swap.out);
   }

@@ -82,7 +82,7 @@ constexpr unsigned most_parameter_space = 1U << 16;
 
 class Reader {
 public:
-  Reader(std::string_view text, bool may_rotate) : rest_(text), may_rotate_(may_rotate) {}
+  Reader(std::string_view text, bool is_later) : rest_(text), is_later_(is_later) {}
 
   tl::expected<Contract, std::string> run() {
     Words kernel = line("kernel"), sizes = line("parameters"), places = line("places");
@@ -172,8 +172,12 @@ private:
     Steps made;
     made.entry = head.next();
     const auto count = head.number<unsigned>(3, most_steps);
-    if (!is_name(made.entry) || !count || !head.done()) return false;
+    if (!is_name(made.entry) || !count) return false;
     made.count = *count;
+    if (!head.done()) {
+      made.waits = is_later_ && head.next() == "waits";
+      if (!made.waits || !head.done()) return false;
+    }
     if (!(rest_.starts_with("rotate ") ? rotation(made) : swaps(made))) return false;
     Words sizes = line("block");
     unsigned threads = 1;
@@ -218,7 +222,7 @@ private:
     const auto old = Words::to_number<unsigned>(all.substr(0, colon), 0, most_parameters);
     const auto others =
         pair<unsigned>(all.substr(std::min(colon + 1, all.size())), most_parameters);
-    if (!may_rotate_ || !old || !others || !words.done()) return false;
+    if (!is_later_ || !old || !others || !words.done()) return false;
     const Rotation moved{.old = *old, .now = others->first, .next = others->second};
     made.rotation = moved;
     return moved.old != moved.now && moved.now != moved.next && moved.next != moved.old &&
@@ -341,12 +345,13 @@ private:
   }
 
   std::string_view rest_;
-  const bool may_rotate_; // contracts of this version do
+  const bool is_later_; // of later_version
   Contract result_;
 };
 
 std::string text_of(const Steps& steps) {
   std::string text = "steps " + steps.entry + ' ' + number(steps.count);
+  if (steps.waits) text += " waits";
   if (const auto& rotation = steps.rotation)
     text += "\nrotate " + number(rotation->old) + ':' + number(rotation->now) + ':' +
             number(rotation->next);
@@ -416,9 +421,9 @@ std::string encode(const Contract& contract) {
   }
   for (const Steps& steps : contract.steps)
     text += text_of(steps);
-  const bool rotates = std::ranges::any_of(
-      contract.steps, [](const Steps& steps) { return steps.rotation.has_value(); });
-  return std::string(magic) + ' ' + number(rotates ? rotating_version : version) + ' ' +
+  const bool is_later = std::ranges::any_of(
+      contract.steps, [](const Steps& steps) { return steps.rotation || steps.waits; });
+  return std::string(magic) + ' ' + number(is_later ? later_version : version) + ' ' +
          number(text.size()) + ' ' + hexadecimal(hash(text)) + '\n' + text;
 }
 
@@ -431,16 +436,16 @@ tl::expected<Contract, std::string> decode(std::string_view bytes) {
   if (head.next() != magic) return refused("not a contract");
   const auto its_version = head.number<unsigned>(0, ~0U);
   if (!its_version) return refused("not a contract");
-  if (*its_version != version && *its_version != rotating_version)
+  if (*its_version != version && *its_version != later_version)
     return refused("of version " + number(*its_version) + ", which is not " + number(version) +
-                   " or " + number(rotating_version));
+                   " or " + number(later_version));
   const auto size = head.number<std::size_t>(0, most_bytes);
   const std::string_view sum = head.next();
   bytes.remove_prefix(end + 1);
   if (!size || !head.done() || *size > bytes.size()) return refused("damaged");
   bytes = bytes.substr(0, *size);
   if (hexadecimal(hash(bytes)) != sum) return refused("damaged");
-  return Reader(bytes, *its_version == rotating_version).run();
+  return Reader(bytes, *its_version == later_version).run();
 }
 
 double gain_of(const Variant& variant, unsigned threads, double of_waves) {

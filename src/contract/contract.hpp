@@ -21,7 +21,7 @@
 namespace ptxasw::contract {
 
 // A contract is of the first version that knows all that it says.
-inline constexpr unsigned version = 5, rotating_version = 6;
+inline constexpr unsigned version = 5, later_version = 6; // with rotations and entries that wait
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 8;
@@ -122,6 +122,10 @@ struct Steps {
   unsigned count = 0;
   std::vector<Swap> swaps;
   std::optional<Rotation> rotation; // instead of swaps
+  // The entry waits for all grids in front of it before it touches memory (PTX ISA,
+  // griddepcontrol.wait), so it may be launched to begin ahead of their end: with programmatic
+  // stream serialization.
+  bool waits = false;
   std::array<unsigned, 3> block{1, 1, 1};
   // Threads of the original launch whose work one block does: what the grid is divided by, in
   // threads, rounded up.

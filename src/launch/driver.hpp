@@ -26,6 +26,8 @@ template <class Function> Function* driver_function(const char* name) {
   X(pointer_get_attribute, CUresult(void*, CUpointer_attribute, CUdeviceptr),                      \
     "cuPointerGetAttribute")                                                                       \
   X(stream_get_id, CUresult(CUstream, unsigned long long*), "cuStreamGetId")                       \
+  X(launch_kernel_ex, CUresult(const CUlaunchConfig*, CUfunction, void**, void**),                 \
+    "cuLaunchKernelEx")                                                                            \
   X(mem_alloc, CUresult(CUdeviceptr*, size_t), "cuMemAlloc_v2")                                    \
   X(mem_free, CUresult(CUdeviceptr), "cuMemFree_v2")                                               \
   X(ctx_synchronize, CUresult(), "cuCtxSynchronize")                                               \

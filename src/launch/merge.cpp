@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <pthread.h>
+#include <utility>
 
 namespace ptxasw::launch {
 namespace {
@@ -66,6 +67,26 @@ public:
 private:
   bool pushed_ = false;
 };
+
+// Behind another entry it may begin before that has ended.
+CUresult launch_ahead(const Request& request) {
+  const Driver& d = driver();
+  if (d.launch_kernel_ex == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  CUlaunchAttribute ahead{};
+  ahead.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  ahead.value.programmaticStreamSerializationAllowed = 1;
+  const CUlaunchConfig config{.gridDimX = request.grid[0],
+                              .gridDimY = request.grid[1],
+                              .gridDimZ = request.grid[2],
+                              .blockDimX = request.block[0],
+                              .blockDimY = request.block[1],
+                              .blockDimZ = request.block[2],
+                              .sharedMemBytes = 0,
+                              .hStream = request.stream,
+                              .attrs = &ahead,
+                              .numAttrs = 1};
+  return d.launch_kernel_ex(&config, request.function, request.parameters, nullptr);
+}
 
 } // namespace
 
@@ -205,7 +226,7 @@ bool Merger::fit(Run& run) {
              }))
       why = "its arrays are not the device's alone";
     else if (RunEntry made{entry.function, steps.count, launches_at_a_time(steps),
-                           std::move(*fitted)};
+                           std::move(*fitted), steps.waits};
              larger == nullptr)
       run.entries.push_back(std::move(made));
     else if (blocks_of(made) > blocks_of(*larger))
@@ -252,7 +273,8 @@ void Merger::make_single(Run& run) const {
   run.since_single = 0;
 }
 
-bool Merger::launch_entry(const Run& run, const RunEntry& entry, contract::StepArrays* arrays) {
+bool Merger::launch_entry(const Run& run, const RunEntry& entry, bool is_behind_entry,
+                          contract::StepArrays* arrays) {
   Request request = run.request;
   request.function = entry.function;
   request.grid = entry.fitted.grid;
@@ -262,18 +284,19 @@ bool Merger::launch_entry(const Run& run, const RunEntry& entry, contract::StepA
   parameters.push_back(threads.data());
   if (arrays != nullptr) parameters.push_back(arrays);
   request.parameters = parameters.data();
+  if (entry.waits && is_behind_entry && launch_ahead(request) == CUDA_SUCCESS) return true;
   return (*run.launch)(request) == CUDA_SUCCESS;
 }
 
 // Of a pair the first one alone has changed nothing that the launches read that it stands for.
 void Merger::make_group(Run& run, const RunEntry& entry) const {
-  bool is_made = true;
+  bool is_made = true, is_behind_entry = run.since_single != 0;
   if (const auto& rotation = run.motion->rotation)
     for (contract::StepArrays arrays :
          contract::paired(*rotation, run.step(run.next).parameters, run.fourth))
-      is_made = is_made && launch_entry(run, entry, &arrays);
+      is_made = is_made && launch_entry(run, entry, std::exchange(is_behind_entry, true), &arrays);
   else
-    is_made = launch_entry(run, entry, nullptr);
+    is_made = launch_entry(run, entry, is_behind_entry, nullptr);
   if (!is_made) {
     log("%s: its %u steps do not launch", run.kernel->name.c_str(), entry.count);
     for (unsigned n = 0; n < entry.launches; ++n)

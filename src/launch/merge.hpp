@@ -65,7 +65,8 @@ private:
   bool find_fourth(Run& run);
   void make_groups();
   void make_all();
-  static bool launch_entry(const Run& run, const RunEntry& entry, contract::StepArrays* arrays);
+  static bool launch_entry(const Run& run, const RunEntry& entry, bool is_behind_entry,
+                           contract::StepArrays* arrays);
   void make_group(Run& run, const RunEntry& entry) const;
   void make_single(Run& run) const;
   void make_rest(Run& run) const;

@@ -25,6 +25,7 @@ struct RunEntry {
   unsigned count = 0;    // T
   unsigned launches = 0; // of the program's, that are made with it at a time
   contract::FittedSteps fitted;
+  bool waits = false; // for what is launched in front of it, before it touches memory
 };
 
 struct Run {

@@ -1,11 +1,11 @@
 // Finds rounds of a tree that may run as one operation. A loop is looked at once for each width that it has.
 #include "reuse/rounds_as_one.hpp"
 
+#include "ptx/chip.hpp"
 #include "reuse/rounds_behind.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -25,12 +25,7 @@ namespace {
 constexpr std::array widths{16U, 8U, 4U, 2U, 1U};
 
 bool has_redux(const ptx::Module& module) {
-  std::string_view target = module.target; // "sm_90", "sm_90a"
-  if (module.version_major < 7 || !target.starts_with("sm_")) return false;
-  target.remove_prefix(3);
-  unsigned chip = 0;
-  std::from_chars(target.data(), target.data() + target.size(), chip);
-  return chip >= 80;
+  return module.version_major >= 7 && ptx::chip_of(module) >= 80;
 }
 
 // In any order the same, on words.

@@ -15,7 +15,7 @@ TEST(StepEntryOfAHost, ExchangesArrays) {
                               .parameter_bytes = 24,
                               .places = {{0, 8}, {8, 8}, {16, 8}},
                               .variants = {{.entry = "k", .name = "original"}}};
-  contract.steps = {{.entry = "k5", .count = 5, .swaps = {{1, 2}}},
+  contract.steps = {{.entry = "k5", .count = 5, .swaps = {{1, 2}}, .waits = true},
                     {.entry = "k6",
                      .count = 6,
                      .swaps = {},
@@ -24,6 +24,7 @@ TEST(StepEntryOfAHost, ExchangesArrays) {
   const auto entries = step_entries(text);
   ASSERT_EQ(entries.size(), 1U);
   EXPECT_EQ(entries[0].name, "k5");
+  EXPECT_TRUE(entries[0].waits);
   EXPECT_EQ(entries[0].exchanged, (std::vector<std::pair<unsigned, unsigned>>{{1, 2}}));
   std::uint64_t arrays[3] = {0x1000, 0x2000, 0x3000};
   void* parameters[] = {&arrays[0], &arrays[1], &arrays[2]};

@@ -252,6 +252,19 @@ TEST(RotatedSteps, ThatDoNotComeRoundAreNoContract) {
   EXPECT_FALSE(is_read([](Steps& s) { s.swaps = {{0, 1}}; })) << "one way of moving";
 }
 
+TEST(Steps, EntriesThatWaitAreOfALaterVersion) {
+  Contract contract = jacobi();
+  EXPECT_NE(encode(contract).find(" 5 "), std::string::npos);
+  contract.steps[0].waits = true;
+  std::string text = encode(contract);
+  ASSERT_NE(text.find(" 6 "), std::string::npos);
+  const auto read = decode(text);
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+  text.replace(text.find(" 6 "), 3, " 5 ");
+  EXPECT_FALSE(decode(text));
+}
+
 // A reader that knows no rotation refuses the whole; so does this one where the version has none.
 TEST(RotatedSteps, AreOfTheirOwnVersion) {
   std::string text = encode(wave());

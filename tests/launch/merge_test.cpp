@@ -242,6 +242,28 @@ TEST(Merge, AnEntryThatDoesNotLaunchIsDoneSingly) {
   s.expect_as_launched_singly();
 }
 
+// Entries that wait for what is in front of them may begin ahead of its end; the program's own
+// kernels and what stands behind these may not.
+TEST(Merge, EntriesBehindEntriesBeginAhead) {
+  for (const bool waits : {true, false}) {
+    Stencil s("steps=60000000", waits);
+    s.merge_once();
+    launched();
+    s.steps(14);
+    s.engine.flush();
+    bool is_behind_entry = false;
+    unsigned ahead = 0;
+    for (const fake::Launched& launch : launched()) {
+      const bool is_entry = launch.entry != "s";
+      EXPECT_EQ(launch.ahead, waits && is_entry && is_behind_entry) << launch.entry;
+      is_behind_entry = is_entry;
+      ahead += launch.ahead ? 1 : 0;
+    }
+    EXPECT_EQ(ahead, waits ? 2U : 0U);
+    s.expect_as_launched_singly();
+  }
+}
+
 TEST(Merge, ParametersInABuffer) {
   Stencil s;
   for (unsigned k = 0; k < 6; ++k) {

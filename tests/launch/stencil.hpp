@@ -46,7 +46,7 @@ struct Stencil {
   Engine engine;
   std::vector<unsigned> x, y; // what plain launches leave
 
-  explicit Stencil(const std::string& settings = "steps=60000000")
+  explicit Stencil(const std::string& settings = "steps=60000000", bool waits = false)
       : engine(read_settings(settings)) {
     contract::Contract contract{.kernel = "s",
                                 .parameters = 3,
@@ -57,6 +57,7 @@ struct Stencil {
       contract.steps.push_back({.entry = "s" + std::to_string(steps),
                                 .count = steps,
                                 .swaps = {{0, 1}},
+                                .waits = waits,
                                 .block = {32, 1, 1},
                                 .covers = {16, 1, 1},
                                 .conditions = {{expression("p2s32,-3,+"), "too few points"}},

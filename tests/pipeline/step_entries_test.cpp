@@ -54,6 +54,36 @@ TEST(StepEntries, OfThePlane) {
   EXPECT_EQ(*read, contract);
 }
 
+// So that one may begin while the one in front of it ends (PTX ISA: griddepcontrol, sm_90, 7.8).
+TEST(StepEntries, WaitForWhatIsInFrontOfThemBeforeTheyTouchMemory) {
+  Options options;
+  options.steps = 3;
+  const auto with = [](const std::string& target, const std::string& version) {
+    std::string text = golden("iterated2d");
+    const auto put = [&](const std::string& old, const std::string& now) {
+      const std::size_t at = text.find(old);
+      ASSERT_NE(at, std::string::npos);
+      text.replace(at, old.size(), now);
+    };
+    put(".target sm_90", ".target " + target);
+    put(".version 9.0", ".version " + version);
+    return text;
+  };
+  for (const auto& [text, waits] :
+       {std::pair(with("sm_90", "7.8"), true), std::pair(with("sm_120a", "8.7"), true),
+        std::pair(with("sm_90", "7.7"), false), std::pair(with("sm_89", "9.0"), false)}) {
+    for (const auto& [name, made] : entries_of(text, options)) {
+      const std::size_t wait = made.text.find("\tgriddepcontrol.wait;");
+      ASSERT_EQ(made.steps.size(), 1U) << name;
+      EXPECT_EQ(made.steps[0].waits, waits);
+      EXPECT_EQ(wait != std::string::npos, waits);
+      if (!waits) continue;
+      for (const char* access : {"ld.global", "st.global", "ld.shared", "st.shared", "bra", "ret"})
+        EXPECT_LT(wait, made.text.find(access)) << access;
+    }
+  }
+}
+
 TEST(StepEntries, AreAsManyAsPay) {
   Options options;
   options.steps_auto = true;

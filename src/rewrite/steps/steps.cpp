@@ -2,6 +2,7 @@
 #include "rewrite/steps/steps.hpp"
 
 #include "contract/steps.hpp"
+#include "ptx/chip.hpp"
 #include "rewrite/coarsen/names.hpp"
 #include "rewrite/parameters.hpp"
 #include "rewrite/steps/writer.hpp"
@@ -37,6 +38,13 @@ StepEntry StepWriter::run() {
 }
 
 // --- Small parts --------------------------------------------------------------------------------
+
+// The target has griddepcontrol.
+bool StepWriter::may_wait() const {
+  constexpr unsigned first_chip = 90;
+  const std::pair version(module_.version_major, module_.version_minor);
+  return ptx::chip_of(module_) >= first_chip && version >= std::pair(7U, 8U);
+}
 
 // a + n
 std::string StepWriter::plus(const std::string& a, long n) {
@@ -110,6 +118,7 @@ std::string StepWriter::begin_at(const std::string& place) {
 
 void StepWriter::prologue() {
   text_.line("// ptxasw: {} steps at once", shape_.count);
+  if (may_wait()) text_.line("griddepcontrol.wait;"); // ahead of whatever touches memory
   body_.parameters();
   find_thread();
   for (unsigned axis = 0; axis < 3; ++axis)
@@ -325,6 +334,7 @@ void StepWriter::finish() {
     made.covers[axis] = at_.centre(axis);
   made.conditions = plan_.conditions;
   made.touched = plan_.touched;
+  made.waits = may_wait();
 }
 
 StepEntry write_steps(const emulator::Kernel& kernel, const reuse::StepPlan& plan,

@@ -56,6 +56,7 @@ private:
   std::string inside(const StepBody::Place& place, bool along_u);
   std::string in_grid(const StepBody::Place& place, unsigned axis, const std::string& all);
   [[nodiscard]] bool separable() const;
+  [[nodiscard]] bool may_wait() const;
   std::string is_aligned(unsigned n, const std::string& address);
   void finish();
 

@@ -1,6 +1,7 @@
 // The functions of the fake driver.
 #include "fake.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #undef cuGetProcAddress
@@ -38,6 +39,13 @@ Function* function_of(CUfunction handle) {
   return nullptr;
 }
 
+bool is_ahead(const CUlaunchConfig& config) {
+  return std::any_of(config.attrs, config.attrs + config.numAttrs, [](const auto& attribute) {
+    return attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+           attribute.value.programmaticStreamSerializationAllowed != 0;
+  });
+}
+
 Function* kernel_of(CUfunction handle) {
   for (const auto& kernel : state().kernels)
     if (reinterpret_cast<CUfunction>(kernel.get()) == handle) return *kernel;
@@ -46,7 +54,7 @@ Function* kernel_of(CUfunction handle) {
 
 CUresult launch(const char* by, CUfunction f, std::vector<unsigned> grid,
                 std::vector<unsigned> block, unsigned shared, CUstream stream, void** parameters,
-                void** extra) {
+                void** extra, bool ahead = false) {
   std::unique_lock lock(state().mutex);
   ++state().calls[by];
   Function* function = function_of(f);
@@ -56,7 +64,7 @@ CUresult launch(const char* by, CUfunction f, std::vector<unsigned> grid,
   if (block[0] * block[1] * block[2] > static_cast<unsigned>(function->most_threads))
     return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   if (function->result != CUDA_SUCCESS) return function->result;
-  Launched launched{function->name, grid, block, shared, stream, {}, by};
+  Launched launched{function->name, grid, block, shared, stream, {}, by, ahead};
   std::size_t offset = 0;
   for (std::size_t n = 0; n < function->parameters.size(); ++n) {
     const std::size_t size = function->parameters[n], align = size > 8 ? 4 : size;
@@ -95,13 +103,13 @@ CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz
 CUresult cuLaunchKernelEx(const CUlaunchConfig* c, CUfunction f, void** parameters, void** extra) {
   return launch("cuLaunchKernelEx", f, {c->gridDimX, c->gridDimY, c->gridDimZ},
                 {c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes, c->hStream,
-                parameters, extra);
+                parameters, extra, is_ahead(*c));
 }
 CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* c, CUfunction f, void** parameters,
                                void** extra) {
   return launch("cuLaunchKernelEx_ptsz", f, {c->gridDimX, c->gridDimY, c->gridDimZ},
                 {c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes, c->hStream,
-                parameters, extra);
+                parameters, extra, is_ahead(*c));
 }
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                    unsigned by, unsigned bz, unsigned shared, CUstream stream,

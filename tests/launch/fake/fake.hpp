@@ -19,7 +19,8 @@ struct Launched {
   unsigned shared = 0;
   CUstream stream = nullptr;
   std::vector<std::vector<unsigned char>> parameters;
-  std::string by; // the function of the driver that was called
+  std::string by;     // the function of the driver that was called
+  bool ahead = false; // with programmatic stream serialization allowed
 };
 
 struct Function {
