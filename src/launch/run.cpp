@@ -37,6 +37,7 @@ bool Run::begin(const Kernel& its_kernel, Shape& its_shape, const Request& first
 // The arrays that move are pointers, all of one size (contract::decode).
 void Run::move_as(const contract::Steps& steps) {
   motion = &steps;
+  fewest_ = 0;
   const auto& places = kernel->contract.places;
   for (unsigned kind = 1; kind < kinds(); ++kind)
     for (unsigned number = 0; number < places.size(); ++number)
@@ -69,12 +70,13 @@ bool Run::continues(const Kernel& its_kernel, const Request& other, const Launch
   return false;
 }
 
-unsigned Run::fewest() const {
-  unsigned least = ~0U;
+unsigned Run::fewest() {
+  if (fewest_ != 0) return fewest_;
+  fewest_ = ~0U;
   for (const contract::Steps& steps : kernel->contract.steps)
     if (contract::move_alike(steps, *motion))
-      least = std::min(least, launches_at_a_time(steps) + singles_behind(steps));
-  return least;
+      fewest_ = std::min(fewest_, launches_at_a_time(steps) + singles_behind(steps));
+  return fewest_;
 }
 
 contract::StepLaunch Run::step(unsigned kind) const {

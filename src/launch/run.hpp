@@ -38,7 +38,7 @@ struct Run {
   [[nodiscard]] contract::StepLaunch step(unsigned kind) const;
   [[nodiscard]] unsigned kinds() const { return motion->rotation ? 3 : 2; }
   // An entry may be used once there are so many launches: the last ones are single.
-  [[nodiscard]] unsigned fewest() const;
+  unsigned fewest();
 
   std::shared_ptr<const Kernel> kernel;
   Shape* shape = nullptr;
@@ -62,6 +62,7 @@ struct Run {
 
 private:
   void move_as(const contract::Steps& steps);
+  unsigned fewest_ = 0; // 0: not asked yet
 };
 
 } // namespace ptxasw::launch

@@ -319,6 +319,24 @@ or.pred %p7, %p5, %p6;
     EXPECT_THAT(rotated(reads(old, now), only_rows).refused.text, HasSubstr("a row is too short"));
 }
 
+TEST(Step, OfThreeArraysWhereNoClampActs) {
+  const std::string_view clamped = R"(
+add.s32 %r15, %r10, -1;
+max.s32 %r16, %r15, 0;
+mad.lo.s32 %r17, %r11, %r1, %r16;
+mul.wide.s32 %rd8, %r17, 4;
+add.s64 %rd9, %rd15, %rd8;
+ld.global.f32 %f1, [%rd9];
+ld.global.f32 %f2, [%rd5];
+sub.rn.f32 %f3, %f2, %f1;
+st.global.f32 [%rd6], %f3;
+)";
+  const StepPlan plan = rotated(clamped);
+  EXPECT_EQ(plan.refused.text, "");
+  EXPECT_EQ(plan.least, (Offset{-1, 0, 0}));
+  EXPECT_EQ(rotated(clamped, whole_rows).refused.text, "a clamp acts");
+}
+
 TEST(Step, NearMissesOfThreeArraysAreRefused) {
   const auto refused = [](std::string_view work) { return rotated(work).refused.text; };
   EXPECT_THAT(refused(R"(
