@@ -2,6 +2,7 @@
 #include "launch/fourth.hpp"
 
 #include "launch/driver.hpp"
+#include "launch/log.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -53,6 +54,7 @@ CUdeviceptr FourthArrays::find(CUstream stream, std::size_t bytes) {
     return 0;
   }
   wanted.number = *number;
+  log("%zu bytes are allocated for a fourth array", bytes);
   arrays_.push_back(wanted);
   return wanted.at;
 }

@@ -273,7 +273,8 @@ const std::vector<Setter>& table() {
       {{"steps", "none|auto|T",
         "add to the module, for each kernel that is a time step of a stencil, an entry that does T "
         "launches of it at once (odd, 3 to 15; where three arrays rotate, the multiple of three "
-        "below), and a launch contract: ptxasw launch --steps, or a host, may merge launches (none)"},
+        "below), and a launch contract: ptxasw launch --steps, or a host, may merge launches "
+        "(none)"},
        [](Options& o, std::string_view v) { return steps(o, v); }},
       {{"coarsen-budget", "N",
         "thousands of PTX instructions that --coarsen=auto may have ptxas assemble to try (100)"},
