@@ -121,6 +121,38 @@ TEST(MergeRotated, OtherParametersEndTheRun) {
   EXPECT_EQ(Stencil::made(), "w w w w w w w w w");
 }
 
+TEST(MergeRotated, AnotherStreamOrThreadEndsTheRun) {
+  Wave w;
+  w.steps(10);
+  w.stream = reinterpret_cast<CUstream>(0x99);
+  w.steps(1); // is put off for its own
+  EXPECT_EQ(Stencil::made(), "w3_rotated w3_rotated w w w w");
+  w.engine.flush();
+  EXPECT_EQ(Stencil::made(), "w");
+  w.expect_as_launched_singly();
+  w.steps(20);
+  w.engine.flush();
+  gpu().launches.clear();
+  w.steps(10);
+  EXPECT_EQ(Stencil::made(), "");
+  std::thread([&] { w.steps(1); }).join();
+  EXPECT_EQ(Stencil::made(), "w3_rotated w3_rotated w w w w");
+  w.engine.flush();
+  w.expect_as_launched_singly();
+}
+
+TEST(MergeRotated, WhoWaitsSeesProgress) {
+  Wave w("steps");
+  w.steps(10);
+  for (unsigned n = 0; n < 1000; ++n) {
+    if (const std::lock_guard lock(gpu().mutex); gpu().launches.size() >= 6) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  w.engine.flush(); // behind the one that looks, in case it is at it
+  EXPECT_EQ(launched().back().entry, "w");
+  w.expect_as_launched_singly();
+}
+
 // How arrays move is told by the second launch of a run: the third does not follow the first.
 TEST(MergeRotated, ARunDoesNotTurnAround) {
   for (const unsigned behind : {1U, 2U, 3U, 4U}) {
