@@ -58,7 +58,8 @@ TEST_F(Passing, NeitherDoesWhatIsCountedCheckedOrPutOff) {
 
 TEST_F(Passing, NorWhatIsNotDecidedYet) {
   Program p;
-  EXPECT_FALSE(passes("policy=measure", p.request(51)));
+  ASSERT_TRUE(passes("policy=model", p.request(4)));
+  EXPECT_FALSE(passes("policy=measure", p.request(4)));
 }
 
 // --- through the hook ----------------------------------------------------------------------------
