@@ -3,9 +3,10 @@
 //   sweep FOLDER < LIST     FOLDER has NAME.cubin for each NAME of the list that step_shapes wrote
 //
 // Lines out: `F NAME registers stack shared blocks-an-SM threads`; `N KERNEL SIZE BLOCK us`: a
-// plain launch, of 20 in a row; `S NAME SIZE ROWS us gain same|DIFFERENT`: a step of an entry
-// launched six times in a row (ROWS: of the plane a block has, where it streams), against the
-// faster of the plain ones, and its array compared with plain launches. Medians of five.
+// plain launch, of 20 in a row; `S NAME SIZE us gain same|DIFFERENT`: a step of an entry
+// launched twelve times in a row (four times from 4096 up), against the faster of the plain ones,
+// and the array behind five of them compared with plain launches; `A ...`: the same, each entry but
+// the first launched with programmatic stream serialization, as the launcher does. Medians of five.
 #include "../kernels/iterated2d.cu"
 
 #include <cuda.h>
@@ -114,15 +115,22 @@ struct Planes {
       std::swap(in, out);
     }
   }
-  void merged(const Entry& entry, unsigned launches) {
+  void merged(const Entry& entry, unsigned launches, bool ahead) {
     void *in = a, *out = b;
     const unsigned gx = (unsigned(n) + entry.covers_x - 1) / entry.covers_x,
                    gy = (unsigned(n) + entry.covers_y - 1) / entry.covers_y;
     unsigned threads[3] = {(unsigned(n) + 31) / 32 * 32, (unsigned(n) + 7) / 8 * 8, 1};
     for (unsigned s = 0; s < launches; ++s) {
       void* parameters[] = {&in, &out, &n, &n, threads};
-      if (cuLaunchKernel(entry.function, gx, gy, 1, entry.threads, 1, 1, 0, nullptr, parameters,
-                         nullptr) != CUDA_SUCCESS) {
+      CUlaunchAttribute attribute{};
+      attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+      attribute.value.programmaticStreamSerializationAllowed = 1;
+      CUlaunchConfig config{};
+      config.gridDimX = gx, config.gridDimY = gy, config.gridDimZ = 1;
+      config.blockDimX = entry.threads, config.blockDimY = config.blockDimZ = 1;
+      config.attrs = &attribute;
+      config.numAttrs = ahead && s > 0 ? 1 : 0;
+      if (cuLaunchKernelEx(&config, entry.function, parameters, nullptr) != CUDA_SUCCESS) {
         std::fprintf(stderr, "%s cannot be launched\n", entry.name.c_str());
         return;
       }
@@ -144,20 +152,23 @@ void measure(const std::string& kernel, const std::vector<Entry>& entries, int n
   for (const Entry& entry : entries) {
     if (entry.kernel != kernel) continue;
     planes.start();
-    planes.plain(plain.function, entry.count, dim3(32, 8));
+    planes.plain(plain.function, 5 * entry.count, dim3(32, 8));
     RT(cudaMemcpy(planes.c, planes.b, planes.words * 4, cudaMemcpyDeviceToDevice));
-    planes.start();
-    planes.merged(entry, 1);
-    RT(cudaMemset(planes.different, 0, 4));
-    count_different<<<planes.blocks(), 256>>>(planes.b, planes.c, planes.words, planes.different);
-    unsigned different = 0;
-    RT(cudaMemcpy(&different, planes.different, 4, cudaMemcpyDeviceToHost));
-    const unsigned launches = n >= 4096 ? 2 : 6;
-    const double t =
-        microseconds(5, [&] { planes.merged(entry, launches); }) / launches / entry.count;
-    std::printf("S %s %d %.3f %.3f %s\n", entry.name.c_str(), n, t, best / t,
-                different == 0 ? "same" : "DIFFERENT");
-    std::fflush(stdout);
+    for (const bool ahead : {false, true}) {
+      planes.start();
+      planes.merged(entry, 5, ahead);
+      RT(cudaMemset(planes.different, 0, 4));
+      count_different<<<planes.blocks(), 256>>>(planes.b, planes.c, planes.words,
+                                                planes.different);
+      unsigned different = 0;
+      RT(cudaMemcpy(&different, planes.different, 4, cudaMemcpyDeviceToHost));
+      const unsigned launches = n >= 4096 ? 4 : 12;
+      const double t =
+          microseconds(5, [&] { planes.merged(entry, launches, ahead); }) / launches / entry.count;
+      std::printf("%c %s %d %.3f %.3f %s\n", ahead ? 'A' : 'S', entry.name.c_str(), n, t, best / t,
+                  different == 0 ? "same" : "DIFFERENT");
+      std::fflush(stdout);
+    }
   }
 }
 
