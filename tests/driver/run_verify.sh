@@ -27,6 +27,9 @@ sed 's/^st\.global/@%p1 &/; s/^\.reg \.f32.*/&\n.reg .pred %p1;/; s/^ret/setp.ne
 "$TOOL" verify idle.ptx idle.ptx --launches=4 > out; same $? 3 "nothing is written"
 contains "$(cat out)" "k: not shown to be equal: 0 of 4 launches agree, 4 wrote nothing"
 contains "$(cat out)" "what may help:"
+sed 's/^ld\.global.*/mov.u64 %rd1, 8;\n&/' k.ptx > nowhere.ptx
+"$TOOL" verify nowhere.ptx nowhere.ptx --launches=4 > out; same $? 3 "no launch can be compared"
+contains "$(cat out)" "k: not shown to be equal: 0 of"
 "$TOOL" verify k.ptx other.ptx --block=1 --grid=1 --save=repro > out 2> stderr
 same $? 1 "verify of different kernels"
 contains "$(cat out)" "k: different"
