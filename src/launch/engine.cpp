@@ -36,7 +36,7 @@ Engine::Engine(Settings settings)
 }
 
 CUresult Engine::launch(const Request& request, const Launch& launch) {
-  const std::uint64_t epoch = passing_epoch.load(std::memory_order_acquire);
+  const std::uint64_t epoch = passing_epoch().load(std::memory_order_acquire);
   const Kernel* const kernel = kernels_.find(request.function);
   const bool known = kernel != nullptr && kernel->shapes != nullptr;
   if (!known || !kernel->has_contract) {

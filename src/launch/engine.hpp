@@ -27,7 +27,7 @@ public:
   // A module, a library or a context goes.
   void forget_handles() {
     flush();
-    passing_epoch.fetch_add(1, std::memory_order_acq_rel);
+    passing_epoch().fetch_add(1, std::memory_order_acq_rel);
     kernels_.forget_all();
   }
   // Makes the launches that wait for others of their kind.

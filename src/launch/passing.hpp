@@ -37,18 +37,20 @@ struct alignas(64) PassingLaunch {
 };
 
 // Another one whenever handles may stand for other kernels than before.
-inline constinit std::atomic<std::uint64_t> passing_epoch{1};
+inline std::atomic<std::uint64_t>& passing_epoch() {
+  static constinit std::atomic<std::uint64_t> epoch{1};
+  return epoch;
+}
 
-// A preloaded library has room for them from the start, and they need no code to be made.
-inline constexpr std::size_t passing_slots = 16;
-[[gnu::tls_model(
-    "initial-exec")]] inline constinit thread_local std::array<PassingLaunch, passing_slots>
-    passing_launches{};
-
+// Of this thread. A preloaded library has room for them from the start, and they need no code to
+// be made.
 inline PassingLaunch& passing_slot(const LaunchKey& key) {
+  constexpr std::size_t slots = 16;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local std::array<PassingLaunch, slots>
+      launches{};
   const std::uint64_t hash = reinterpret_cast<std::uintptr_t>(key.function) / 16 +
                              key.grid_xy * 31 + (key.grid_z_block_x >> 37);
-  return passing_launches[hash % passing_slots];
+  return launches[hash % slots];
 }
 
 // Null: it has to be looked at.
@@ -56,7 +58,7 @@ inline void* passing(const LaunchKey& key) {
   const PassingLaunch& known = passing_slot(key);
   // By words, which stay in registers.
   const std::uint64_t other =
-      (known.epoch ^ passing_epoch.load(std::memory_order_acquire)) |
+      (known.epoch ^ passing_epoch().load(std::memory_order_acquire)) |
       (reinterpret_cast<std::uintptr_t>(known.key.function) ^
        reinterpret_cast<std::uintptr_t>(key.function)) |
       (known.key.grid_xy ^ key.grid_xy) | (known.key.grid_z_block_x ^ key.grid_z_block_x) |
