@@ -36,6 +36,14 @@ enum class RoundsMode : std::uint8_t {
   automatic, // "auto": of those that save barriers enough for the test in front of them
 };
 
+// Which loads from shared memory take what the thread itself has stored there from its register
+// (src/rewrite/shuffle/FORWARD.md).
+enum class ForwardMode : std::uint8_t {
+  none,
+  all,       // every one that is proven, where need be behind a question for the size of the block
+  automatic, // "auto": those without a question
+};
+
 // What to emit for a covered load. Only `normal` and `check` compute the right result.
 enum class Emit : std::uint8_t {
   normal,
@@ -93,6 +101,7 @@ struct Options {
   RotateMode rotate = RotateMode::none;
   unsigned rotate_trips = 0; // of a rotated loop, one after another; 0: as the model says
   RoundsMode rounds = RoundsMode::automatic;
+  ForwardMode forward = ForwardMode::none;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};
   bool coarsen_auto = false;     // where all are 1: choose factors, order, registers by their gain
@@ -129,7 +138,8 @@ struct Options {
 // Is any rewrite switched on?
 [[nodiscard]] inline bool rewrites(const Options& options) {
   return options.shuffle != ShuffleMode::none || options.rotate != RotateMode::none ||
-         options.rounds != RoundsMode::none || options.coarsen_auto ||
+         options.rounds != RoundsMode::none || options.forward != ForwardMode::none ||
+         options.coarsen_auto ||
          options.coarsen != std::array{1U, 1U, 1U} || !options.remaps.empty();
 }
 

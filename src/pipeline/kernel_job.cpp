@@ -127,6 +127,7 @@ struct KernelJob::Impl {
                                                           .dump_directory = options_.dump_queries});
     reuse::LaneOptions lanes{.max_delta = options_.shuffle_max_delta,
                              .shared = options_.shuffle_shared,
+                             .forward = options_.forward,
                              .no_index_wrap = facts_.assumed("no-index-wrap"),
                              .paranoid = options_.paranoid,
                              .block = facts_.block_shape(),
@@ -147,6 +148,7 @@ struct KernelJob::Impl {
       return;
     }
     freedom_ = rewrite::count_freedom(kernel_->body);
+    if (options_.fp_contract == FpContract::exact) drop_freed(*kernel_, plan_, freedom_);
     list_ways();
     const bool asked = purpose_ == Purpose::analyze || options_.steps != 0 || options_.steps_auto;
     if (asked && function_.is_entry)
@@ -174,7 +176,7 @@ struct KernelJob::Impl {
   }
 
   [[nodiscard]] bool shuffles() const {
-    return options_.shuffle != ShuffleMode::none && covers_any(plan_);
+    return options_.shuffle != ShuffleMode::none && covers_by_lanes(plan_);
   }
 
   // Why the bits of results could change although each operation stays what it is; empty if they
@@ -296,7 +298,7 @@ struct KernelJob::Impl {
 
   // What comes of --shuffle, as far as that does not hang on the machine code.
   [[nodiscard]] Decision shuffling(const reuse::LanePlan& plan) const {
-    if (options_.shuffle == ShuffleMode::none) return {};
+    if (options_.shuffle == ShuffleMode::none && options_.forward == ForwardMode::none) return {};
     std::map<Reason, unsigned> counts;
     Reason most = Reason::no_loads;
     for (const Load& load : plan.loads) {
@@ -351,7 +353,7 @@ struct KernelJob::Impl {
             {.needs = touches_loads,
              .make =
                  [&] {
-                   if (options_.shuffle == ShuffleMode::none) return Made{};
+                   if (options_.shuffle == ShuffleMode::none) drop_lanes(*kernel_, plan);
                    return Made{rewrite::shuffle(*kernel_, plan, options_.emit), touches_loads, ""};
                  },
              .refuse =

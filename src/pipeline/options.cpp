@@ -26,6 +26,9 @@ constexpr std::array rotate_modes{Choice<RotateMode>{"none", RotateMode::none},
 constexpr std::array rounds_modes{Choice<RoundsMode>{"none", RoundsMode::none},
                                   Choice<RoundsMode>{"all", RoundsMode::all},
                                   Choice<RoundsMode>{"auto", RoundsMode::automatic}};
+constexpr std::array forward_modes{Choice<ForwardMode>{"none", ForwardMode::none},
+                                   Choice<ForwardMode>{"all", ForwardMode::all},
+                                   Choice<ForwardMode>{"auto", ForwardMode::automatic}};
 constexpr std::array emit_modes{
     Choice<Emit>{"normal", Emit::normal}, Choice<Emit>{"check", Emit::check},
     Choice<Emit>{"no-load", Emit::no_load}, Choice<Emit>{"no-corner", Emit::no_corner},
@@ -229,6 +232,11 @@ const std::vector<Setter>& table() {
         "without "
         "barriers: none, those that save enough of these, or all that are proven (auto)"},
        [](Options& o, std::string_view v) { return choose(o.rounds, rounds_modes, v); }},
+      {{"forward", "none|auto|all",
+        "which loads from shared memory of what the thread itself has stored there to take from its "
+        "register: none, those that are proven for blocks of any size, or also those where a "
+        "question for the size of the block is needed (none)"},
+       [](Options& o, std::string_view v) { return choose(o.forward, forward_modes, v); }},
       {{"coarsen", "none|auto|large|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
         "is proven sound; auto has ptxas try several ways and takes the one that pays most by a "

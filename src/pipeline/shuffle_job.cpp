@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace ptxasw::pipeline {
 
@@ -19,15 +20,29 @@ using emulator::EventKind;
 using emulator::Kernel;
 using reuse::Load;
 
+namespace {
+
+bool is_lanes(const Load& load) {
+  return load.cover && !load.cover->stored;
+}
+
+} // namespace
+
 bool covers_any(const reuse::LanePlan& plan) {
   return std::ranges::any_of(plan.loads, [](const Load& load) { return load.cover.has_value(); });
 }
 
+bool covers_by_lanes(const reuse::LanePlan& plan) {
+  return std::ranges::any_of(plan.loads, is_lanes);
+}
+
 void drop_shuffle(const Kernel& kernel, Load& load, const Why& why) {
+  const reuse::Cover& cover = *load.cover;
+  const std::uint32_t line = line_of(kernel, kernel.trace.events[cover.source].inst);
   load.kept = {why.reason,
-               fmt::format("lane {:+} of line {} has it, but {}", load.cover->delta,
-                           line_of(kernel, kernel.trace.events[load.cover->source].inst),
-                           why.text)};
+               cover.stored ? fmt::format("the store at line {} has it, but {}", line, why.text)
+                            : fmt::format("lane {:+} of line {} has it, but {}", cover.delta, line,
+                                          why.text)};
   load.cover.reset();
 }
 
@@ -49,12 +64,12 @@ double store_cycles(Kernel& kernel, const cost::Profile& profile) {
 // not saved then.
 double drop_near(const Kernel& kernel, reuse::LanePlan& plan, std::string_view architecture) {
   const auto covered =
-      std::ranges::count_if(plan.loads, [](const Load& l) { return l.cover.has_value(); });
+      std::ranges::count_if(plan.loads, is_lanes);
   if (cost::near_shuffles_pay(static_cast<double>(covered), static_cast<double>(plan.loads.size())))
     return 0;
   double lost = 0;
   for (Load& load : plan.loads) {
-    if (!load.cover || load.cover->delta == 0) continue;
+    if (!is_lanes(load) || load.cover->delta == 0) continue;
     const Event& event = kernel.trace.events[load.event];
     const cost::ShuffleCandidate what = candidate(
         access_pattern(event, load.lane_stride, load.trip_stride), load.cover->delta, false);
@@ -88,14 +103,14 @@ void choose_shuffles(Kernel& kernel, reuse::LanePlan& plan, ShuffleMode mode,
                      std::string_view architecture) {
   const bool columns = mode == ShuffleMode::columns;
   if (!columns && mode != ShuffleMode::automatic) return; // none: the report shows what could be
-  if (!covers_any(plan)) return;
+  if (!covers_by_lanes(plan)) return;
   const cost::Profile* profile = cost::find_profile(architecture);
   double before = 0, saved = 0;
   for (Load& load : plan.loads) {
     const Event& event = kernel.trace.events[load.event];
     const cost::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
     if (profile != nullptr) before += cost::access_cycles(*profile, candidate(p));
-    if (!load.cover) continue;
+    if (!is_lanes(load)) continue;
     const cost::Verdict verdict =
         cost::shuffle_verdict(architecture, candidate(p, load.cover->delta, columns));
     if (verdict.pays) {
@@ -111,13 +126,33 @@ void choose_shuffles(Kernel& kernel, reuse::LanePlan& plan, ShuffleMode mode,
   before += store_cycles(kernel, *profile);
   if (cost::kernel_pays(*profile, before, before - saved)) return;
   for (Load& load : plan.loads) {
-    if (!load.cover) continue;
+    if (!is_lanes(load)) continue;
     drop_shuffle(
         kernel, load,
         {Reason::gains_too_little,
          fmt::format("all accesses together would only go from {:.0f} to {:.0f} cycles a warp",
                      before, before - saved)});
   }
+}
+
+void drop_freed(const Kernel& kernel, reuse::LanePlan& plan, const rewrite::Freedom& freedom) {
+  std::vector<rewrite::HandedOn> handed;
+  for (Load& load : plan.loads) {
+    if (!load.cover || !load.cover->stored) continue;
+    const auto& events = kernel.trace.events;
+    kernel.context->spend(kernel.body.insts.size());
+    handed.push_back({events[load.cover->source].inst, events[load.event].inst});
+    if (rewrite::count_freedom(kernel.body, handed) == freedom) continue;
+    handed.pop_back();
+    drop_shuffle(kernel, load,
+                 {Reason::fusing_unknown,
+                  "ptxas could then fuse or fold what it computes (--fp-contract=any takes it)"});
+  }
+}
+
+void drop_lanes(const Kernel& kernel, reuse::LanePlan& plan) {
+  for (Load& load : plan.loads)
+    if (is_lanes(load)) drop_shuffle(kernel, load, {Reason::not_asked, "--shuffle=none"});
 }
 
 } // namespace ptxasw::pipeline

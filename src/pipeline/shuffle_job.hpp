@@ -4,12 +4,15 @@
 #include "ptxasw/options.hpp"
 #include "ptxasw/reason.hpp"
 #include "reuse/lane.hpp"
+#include "rewrite/contraction/float_freedom.hpp"
 
 #include <string_view>
 
 namespace ptxasw::pipeline {
 
 bool covers_any(const reuse::LanePlan& plan);
+// By other loads; else what covers is what the thread has stored itself.
+bool covers_by_lanes(const reuse::LanePlan& plan);
 
 // Whether it could pay to take the load from `delta` lanes away (0: this one), were it there.
 bool shuffle_could_pay(const emulator::Kernel& kernel, const reuse::Load& load, int delta,
@@ -19,6 +22,14 @@ bool shuffle_could_pay(const emulator::Kernel& kernel, const reuse::Load& load, 
 // reason. With none the report shows what could be.
 void choose_shuffles(emulator::Kernel& kernel, reuse::LanePlan& plan, ShuffleMode mode,
                      std::string_view architecture);
+
+// What a thread has stored itself it does not take from its register where ptxas could then fuse or
+// fold what it cannot now (rewrite/contraction/float_freedom.hpp). `freedom`: what it has now.
+void drop_freed(const emulator::Kernel& kernel, reuse::LanePlan& plan,
+                const rewrite::Freedom& freedom);
+
+// Leaves what a thread has stored itself: nothing else was asked for.
+void drop_lanes(const emulator::Kernel& kernel, reuse::LanePlan& plan);
 
 // The load, which has a cover, stays as it is.
 void drop_shuffle(const emulator::Kernel& kernel, reuse::Load& load, const Why& why);

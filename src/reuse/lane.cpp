@@ -8,6 +8,7 @@
 #include "access/between.hpp"
 #include "access/pair.hpp"
 #include "access/relaxed.hpp"
+#include "reuse/stored.hpp"
 
 #include <fmt/format.h>
 
@@ -32,11 +33,13 @@ public:
       : k_(kernel), c_(*kernel.context), solver_(solver), options_(options), shift_(kernel),
         relaxed_(c_, shift_.tid_x()), between_(kernel),
         finder_(kernel, solver, between_,
-                {.no_index_wrap = options.no_index_wrap, .paranoid = options.paranoid}) {}
+                {.no_index_wrap = options.no_index_wrap, .paranoid = options.paranoid}),
+        stored_(kernel, solver, between_, options) {}
 
   LanePlan run() {
     LanePlan plan;
-    if (options_.could_pay && !any_could_pay(plan)) return plan;
+    const bool forwards = options_.forward != ForwardMode::none;
+    if (options_.could_pay && !any_could_pay(plan) && !forwards) return plan;
     sources_.clear();
     exact_.clear();
     plan.loads.clear();
@@ -51,6 +54,11 @@ public:
       if (load.kept.empty()) {
         options.back() = find_covers(e, load.kept);
         add_source(e, plan.loads.size());
+      }
+      if (must_be_done(events[e]).empty()) load.cover = stored_.find(e, load.kept);
+      if (load.cover) {
+        load.kept = {};
+        options.back().clear(); // and it may supply others, as if it were loaded
       }
       plan.loads.push_back(std::move(load));
     }
@@ -110,19 +118,25 @@ private:
 
   // --- Which loads take part -------------------------------------------------------------------
 
-  [[nodiscard]] Why ineligible(const Event& load) const {
+  // Takes its value from nowhere, not even from the same thread.
+  [[nodiscard]] Why must_be_done(const Event& load) const {
     if (load.ordered)
       return {Reason::ordered, "volatile or ordered access: every lane must do its own"};
     if (!load.plain_cache)
       return {Reason::cache_operator, "its cache operator asks for a fresh copy"};
-    const bool space = load.space == ptx::Space::global || global_address(load) ||
-                       (load.space == ptx::Space::shared && options_.shared);
-    if (!space)
-      return {access::reason_of(load.space), fmt::format("{} memory", ptx::name(load.space))};
     if (k_.body.insts[load.inst].opaque)
       return {Reason::unknown_instruction, "an operand form without semantics"};
     if (ptx::loads_some_bytes_only(k_.body, k_.body.insts[load.inst]))
       return {Reason::some_bytes, "not all of its bytes are loaded (used_bytes_mask)"};
+    return {};
+  }
+
+  [[nodiscard]] Why ineligible(const Event& load) const {
+    if (Why why = must_be_done(load); !why.empty()) return why;
+    const bool space = load.space == ptx::Space::global || global_address(load) ||
+                       (load.space == ptx::Space::shared && options_.shared);
+    if (!space)
+      return {access::reason_of(load.space), fmt::format("{} memory", ptx::name(load.space))};
     if (k_.loops.innermost[load.block] != ~0U && !k_.warp_uniform_loops(load.block)) {
       return {Reason::loop_trips, "in a loop whose trip count may differ between lanes"};
     }
@@ -238,7 +252,10 @@ private:
     if (!undisturbed(s, d)) return std::nullopt;
     if (candidate.delta != 0 && rests_on_own_store(s, d)) return std::nullopt;
 
-    Cover cover{{}, candidate.source, candidate.event, candidate.delta};
+    Cover cover;
+    cover.load = candidate.source;
+    cover.source = candidate.event;
+    cover.delta = candidate.delta;
     cover.row_check = options_.block[0] == 0 || options_.block[0] % 32 != 0;
     cover.space_check = d.space == ptx::Space::generic;
     if (!prove(s, d, cover)) return std::nullopt;
@@ -393,6 +410,7 @@ private:
   access::Relaxed relaxed_; // along %tid.x
   access::Between between_;
   access::GroundsFinder finder_;
+  StoredValues stored_;
   struct Source {
     std::size_t load = 0, event = 0;
     std::int64_t steps = 0;

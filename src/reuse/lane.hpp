@@ -13,11 +13,13 @@
 //   all bytes of S and D are loaded; a plain D has a plain S          ineligible, try_cover
 //   the addresses                                                     prove
 //   the address means the same memory in both lanes                   global_address, space_check
+// A store to shared memory can be the source, too, for the thread that did it: stored.hpp.
 #pragma once
 
 #include "access/grounds.hpp"
 #include "access/relaxed.hpp"
 #include "emulator/emulate.hpp"
+#include "ptxasw/options.hpp"
 #include "symbolic/solver.hpp"
 
 #include <functional>
@@ -28,12 +30,16 @@
 namespace ptxasw::reuse {
 
 struct Cover : access::Grounds {
-  std::size_t load = 0;     // the source: its number among the plan's loads,
+  std::size_t load = 0;     // the source: its number among the plan's loads, if it is one,
   std::size_t source = 0;   // and its event
+  bool stored = false;      // it is a store (stored.hpp)
   int delta = 0;            // 0: the lane itself has the value
   bool needs_copy = false;  // S's register is overwritten before D
   bool row_check = true;    // %tid.x + delta may leave the row of the block
   bool space_check = false; // generic addresses: D's may be another lane's own memory
+  // Holds in blocks of at most so many threads along each axis; 0: of any number.
+  std::array<std::uint32_t, 3> at_most{};
+  [[nodiscard]] bool is_limited() const { return at_most != std::array<std::uint32_t, 3>{}; }
 };
 
 struct Load {
@@ -47,6 +53,7 @@ struct Load {
 struct LaneOptions {
   unsigned max_delta = 31;
   bool shared = false;                  // also shared memory
+  ForwardMode forward = ForwardMode::none; // what a thread has stored there itself
   bool no_index_wrap = false;           // promised by the user (--assume=no-index-wrap)
   bool paranoid = false;                // Z3 repeats every normal-form proof
   std::array<std::uint32_t, 3> block{}; // known block shape, zeros where unknown

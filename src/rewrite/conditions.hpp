@@ -1,5 +1,5 @@
 // The run-time conditions of guarded shuffles: complete warp, lane and row in range, indices away
-// from their wrap. Each is computed once per basic block and shared; the lanes of the warp are
+// from their wrap; and of moves: a block that is not too large. Each is computed once per basic block and shared; the lanes of the warp are
 // counted ahead of a loop if they stay in step from there on.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include "rewrite/names.hpp"
 #include "rewrite/text.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -50,6 +51,7 @@ private:
   struct Setup {
     Warp warp;
     std::string lane, tid, ntid;
+    std::map<std::array<std::uint32_t, 3>, std::string> small; // by the limits of the block
     std::map<std::pair<int, bool>, std::string> in_range; // by delta and whether the row matters
     std::map<CheckKey, std::string> prepared;             // what a check has computed so far
     std::map<std::pair<CheckKey, std::string>, std::string> checked; // by check and base
@@ -62,6 +64,7 @@ private:
   std::string in_row(Setup& setup, int delta, const std::string& base, Text& code);
   std::string checked(Setup& setup, const access::NoWrap& check, const std::string& base,
                       Text& code);
+  std::string in_small_block(Setup& setup, const std::array<std::uint32_t, 3>& at_most, Text& code);
   std::string in_global(ptx::InstId inst, const std::string& base, Text& code);
   static std::int64_t slack(const access::IndexFact& fact);
   static std::int64_t bias(const access::IndexFact& fact);

@@ -25,13 +25,19 @@
 #include "ptx/body.hpp"
 
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace ptxasw::rewrite {
 
+// A load that is to become a move of what a store had: ptxas sees through it then.
+struct HandedOn {
+  ptx::InstId store = 0, load = 0;
+};
+
 class FloatFreedom {
 public:
-  explicit FloatFreedom(const ptx::Body& body);
+  explicit FloatFreedom(const ptx::Body& body, std::span<const HandedOn> handed = {});
 
   // A sum that ptxas may fuse with a product behind one of its operands: an add or sub without
   // rounding, or of packed f32x2 even with one (ptxas 13.0 fuses those with -fmad=false, too).
@@ -73,6 +79,7 @@ private:
   void solve();
 
   const ptx::Body& body_;
+  std::span<const HandedOn> handed_;
   bool has_local_ = false;
   Held product_, constant_, inverse_, approximation_;
   // The only instruction that writes a register; none if there are several.
@@ -94,8 +101,9 @@ struct Freedom {
   // Of the last two, those of the body itself that machine code tells of: functions that fold
   // alike, and products, whose scale it shows.
   unsigned alike = 0;
+  friend bool operator==(const Freedom&, const Freedom&) = default;
 };
-Freedom count_freedom(const ptx::Body& body);
+Freedom count_freedom(const ptx::Body& body, std::span<const HandedOn> handed = {});
 
 // Every operation on floating-point numbers has one result, whatever surrounds it: no function, no
 // sum or product that could become part of another operation, no halves (which ptxas packs), and

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <span>
 
 namespace ptxasw::rewrite {
 
@@ -51,11 +52,17 @@ private:
   [[nodiscard]] std::string name(const Arg& reg) const { return names_.name(reg.id); }
   std::string temporary(unsigned bits) { return registers_.make(fmt::format("b{}", bits)); }
 
+  // The registers that have what the source has loaded, or stored.
+  [[nodiscard]] std::span<const Arg> values_of(const Cover& cover) const {
+    const Inst& source = body_.insts[inst_of(cover.source)];
+    return cover.stored ? body_.src(source) : body_.dst(source);
+  }
+
   // Source and check registers are named at the covered load.
   void drop_unnameable(Load& load) {
     const InstId here = inst_of(load.event);
     const auto known = [&](RegId reg) { return names_.known_at(reg, here); };
-    for (const Arg& reg : body_.dst(body_.insts[inst_of(load.cover->source)]))
+    for (const Arg& reg : values_of(*load.cover))
       load.cover->needs_copy |= !known(reg.id);
     for (const access::NoWrap& check : load.cover->checks) {
       if (known(check.index) && (check.unit == ptx::none || known(check.unit))) continue;
@@ -68,17 +75,17 @@ private:
   // The registers that hold the source's values at the covered load.
   std::vector<std::string> source_names(const Cover& cover) {
     const InstId source = inst_of(cover.source);
-    const auto dst = body_.dst(body_.insts[source]);
+    const auto values = values_of(cover);
     if (!cover.needs_copy) {
       std::vector<std::string> names;
-      for (const Arg& reg : dst)
+      for (const Arg& reg : values)
         names.push_back(name(reg));
       return names;
     }
     const auto [place, missing] = copies_.try_emplace(source);
     if (missing) {
       std::string text;
-      for (const Arg& reg : dst) {
+      for (const Arg& reg : values) {
         place->second.push_back(temporary(width(reg)));
         text += fmt::format("\n\tmov.b{} \t{}, {};", width(reg), place->second.back(), name(reg));
       }
@@ -97,7 +104,8 @@ private:
     const std::uint32_t source_line = ptx::line_of(body_, body_.insts[inst_of(cover.source)]);
     Text code;
     if (cover.delta == 0) {
-      code.line("// ptxasw: the value of line {}", source_line);
+      code.line("// ptxasw: the value of line {}{}", source_line,
+                cover.stored ? ", which was stored here" : "");
     } else {
       code.line("// ptxasw: lane {:+} of line {}", cover.delta, source_line);
     }
