@@ -139,8 +139,8 @@ struct Options {
 [[nodiscard]] inline bool rewrites(const Options& options) {
   return options.shuffle != ShuffleMode::none || options.rotate != RotateMode::none ||
          options.rounds != RoundsMode::none || options.forward != ForwardMode::none ||
-         options.coarsen_auto ||
-         options.coarsen != std::array{1U, 1U, 1U} || !options.remaps.empty();
+         options.coarsen_auto || options.coarsen != std::array{1U, 1U, 1U} ||
+         !options.remaps.empty();
 }
 
 // Are entries to be added that a launcher may choose from?

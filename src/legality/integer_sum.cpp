@@ -42,8 +42,7 @@ public:
   bool finds(std::size_t n, std::int64_t so_far, bool one_thread) {
     if (++tries_ > most_tries) return true;
     if (n == sum_.summands.size())
-      return so_far >= wanted_.low && so_far <= wanted_.high &&
-             !(one_thread && sum_.tells_threads);
+      return so_far >= wanted_.low && so_far <= wanted_.high && !(one_thread && sum_.tells_threads);
     const auto& [coefficient, bounds, of_threads] = sum_.summands[n];
     // wanted.low <= so_far + coefficient * v + what follows <= wanted.high
     const std::int64_t low = wanted_.low - so_far - rest_[n + 1].high,

@@ -1,8 +1,8 @@
 // Sums of integers within bounds, for bytes that must not meet.
 //
 // An address of shared memory is a sum: so many bytes for each step along %tid.x, so many for each
-// row. How far two accesses lie apart is one, too, of the differences of their threads; the question
-// is whether it can be so small that their bytes meet.
+// row. How far two accesses lie apart is one, too, of the differences of their threads; the
+// question is whether it can be so small that their bytes meet.
 #pragma once
 
 #include <cstdint>

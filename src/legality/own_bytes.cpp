@@ -34,6 +34,12 @@ std::int64_t most_of(const BlockLimit& limit) {
 
 constexpr std::int64_t warp = 32;
 
+// Which has been seen already, as a store: it is there a second time, for what it orders.
+bool is_ordered_store(const Event& event) {
+  return event.kind == EventKind::clobber && event.space == ptx::Space::shared &&
+         event.element_bytes != 0;
+}
+
 } // namespace
 
 OwnBytes::OwnBytes(emulator::Kernel& kernel, sym::Solver& solver,
@@ -72,17 +78,12 @@ void OwnBytes::look() {
     if (event.kind == EventKind::load) continue;
     const ptx::Inst& inst = k_.body.insts[event.inst];
     const ptx::Effects effects = ptx::effects(k_.body, inst);
-    const bool elsewhere = effects.space == ptx::Space::global || effects.space == ptx::Space::local;
-    if (effects.unknown || effects.calls) {
-      refused_ = at_line(k_.body, inst, Reason::call, "may write shared memory");
-    } else if (event.kind == EventKind::store && event.space == ptx::Space::shared) {
+    const bool elsewhere =
+        effects.space == ptx::Space::global || effects.space == ptx::Space::local;
+    if (event.kind == EventKind::store && event.space == ptx::Space::shared)
       stores_.push_back(e);
-    } else if (effects.writes_memory && !elsewhere && event.element_bytes == 0) {
-      refused_ = at_line(k_.body, inst, Reason::atomic, "may write shared memory");
-    } else if (event.kind == EventKind::store && !elsewhere) {
-      refused_ = at_line(k_.body, inst, Reason::store_between,
-                         "its address may be one of shared memory");
-    }
+    else if (effects.writes_memory && !elsewhere && !is_ordered_store(event))
+      refused_ = at_line(k_.body, inst, Reason::shared_memory, "may write shared memory");
   }
 }
 
@@ -353,10 +354,14 @@ void OwnBytes::narrow(Interval& bounds, Term thread, Term fact, bool holds) cons
 
 // --- By Z3 ---------------------------------------------------------------------------------------
 
-// What the thread that stores has instead of the one that loads: an index of its own, and of
-// whatever may change or differ a value of its own.
-sym::Context::Substitution OwnBytes::renamed(std::span<const Term> terms, Who who) {
+// What the thread that stores has instead of the one that loads: of whatever may change or differ a
+// value of its own. Its indices lie `apart` from the other's, which Z3 is quicker with than with
+// two of them.
+sym::Context::Substitution OwnBytes::renamed(std::span<const Term> terms, Who who,
+                                             std::span<const Term, 3> apart) {
   sym::Context::Substitution map;
+  for (unsigned axis = 0; axis < 3 && who == Who::other; ++axis)
+    if (tid_[axis].valid()) map.emplace(tid_[axis].id, c_.add(tid_[axis], apart[axis]));
   for (const Term term : terms)
     for (const Term atom : c_.atoms(term)) {
       if (map.contains(atom.id) || is_common({1, {atom}}, who)) continue;
@@ -367,39 +372,39 @@ sym::Context::Substitution OwnBytes::renamed(std::span<const Term> terms, Who wh
 }
 
 bool OwnBytes::proved_apart(const Pair& pair, const BlockLimit& limit) {
+  std::array<Term, 3> apart; // from the thread that loads to the one that stores
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const sym::Bits most = limit[axis] - 1;
+    apart[axis] = c_.constant(32, 0);
+    if (most == 0) continue;
+    const Term steps = c_.atom({.name = "d", .width = 32, .lo = 0, .hi = 2 * most});
+    apart[axis] = c_.sub(steps, c_.constant(32, most));
+  }
   std::vector<Term> there = facts(pair.store);
   there.push_back(address(pair.store));
-  const sym::Context::Substitution map = renamed(there, pair.who);
-  std::vector<Term> known = facts(pair.load);
+  const sym::Context::Substitution map = renamed(there, pair.who, apart);
   for (Term& t : there)
     t = c_.substitute(t, map);
   const Term store = there.back(), load = address(pair.load);
   there.pop_back();
+  std::vector<Term> known = facts(pair.load);
   known.insert(known.end(), there.begin(), there.end());
   Term one_thread = c_.boolean(true);
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const Term thread = tid_[axis];
-    if (!thread.valid()) {
-      if (limit[axis] > 1) one_thread = c_.boolean(false);
-      continue;
-    }
-    const auto found = map.find(thread.id);
-    const Term other = found != map.end() ? found->second : c_.atom(c_.atom_info(thread));
-    for (const Term t : {thread, other}) {
-      known.push_back(c_.ult(t, c_.constant(32, limit[axis])));
-      if (ntid_[axis].valid()) known.push_back(c_.ult(t, ntid_[axis]));
-    }
-    if (ntid_[axis].valid())
-      known.push_back(c_.ule(ntid_[axis], c_.constant(32, limit[axis])));
-    one_thread = c_.and_(one_thread, c_.eq(thread, other));
+    const Term one = c_.constant(32, 1), most = c_.constant(32, limit[axis]);
+    one_thread = c_.and_(one_thread, c_.eq(apart[axis], c_.constant(32, 0)));
+    if (ntid_[axis].valid()) known.push_back(c_.ult(c_.sub(ntid_[axis], one), most));
+    if (!tid_[axis].valid()) continue;
+    for (const Term t : {tid_[axis], c_.substitute(tid_[axis], map)})
+      known.push_back(c_.ult(t, ntid_[axis].valid() ? ntid_[axis] : most));
   }
   if (pair.who == Who::other) known.push_back(c_.not_(one_thread));
   const auto bytes = [&](const Event& e) {
     return c_.constant(32, static_cast<std::uint64_t>(access::size_of(e)));
   };
-  const Term apart = c_.and_(c_.ule(bytes(pair.load), c_.sub(store, load)),
-                             c_.ule(bytes(pair.store), c_.sub(load, store)));
-  return solver_.prove(known, apart).verdict == sym::Verdict::proved;
+  const Term disjoint = c_.and_(c_.ule(bytes(pair.load), c_.sub(store, load)),
+                                c_.ule(bytes(pair.store), c_.sub(load, store)));
+  return solver_.prove(known, disjoint).verdict == sym::Verdict::proved;
 }
 
 } // namespace ptxasw::legality

@@ -40,8 +40,8 @@ inline constexpr BlockLimit largest_block{1024, 1024, 64};
 class OwnBytes {
 public:
   // `block`: its known size, zeros where it is not known.
-  OwnBytes(emulator::Kernel& kernel, sym::Solver& solver,
-           const std::array<std::uint32_t, 3>& block, bool paranoid);
+  OwnBytes(emulator::Kernel& kernel, sym::Solver& solver, const std::array<std::uint32_t, 3>& block,
+           bool paranoid);
 
   // The blocks in which no other thread writes what the load reads: of at most so many threads
   // along each axis, which is no limit where it is that of `largest_block`. Nothing where only
@@ -77,7 +77,8 @@ private:
                                 const BlockLimit& limit) const;
   void narrow(Interval& bounds, sym::Term thread, sym::Term fact, bool holds) const;
   [[nodiscard]] std::vector<sym::Term> facts(const emulator::Event& e) const;
-  sym::Context::Substitution renamed(std::span<const sym::Term> terms, Who who);
+  sym::Context::Substitution renamed(std::span<const sym::Term> terms, Who who,
+                                     std::span<const sym::Term, 3> apart);
   [[nodiscard]] std::vector<unsigned> axes_by_step(const emulator::Event& load) const;
   std::optional<BlockLimit> search(const emulator::Event& load);
 
@@ -86,8 +87,8 @@ private:
   sym::Solver& solver_;
   std::array<std::uint32_t, 3> block_;
   bool paranoid_;
-  BlockLimit most_ = largest_block; // as far as is known
-  std::uint32_t threads_ = 1024;    // of a block, at most
+  BlockLimit most_ = largest_block;     // as far as is known
+  std::uint32_t threads_ = 1024;        // of a block, at most
   std::array<sym::Term, 3> tid_, ntid_; // no atoms where nobody reads them, or they are known
   std::vector<std::size_t> stores_;     // to shared memory
   Why refused_, why_;

@@ -233,7 +233,8 @@ const std::vector<Setter>& table() {
         "barriers: none, those that save enough of these, or all that are proven (auto)"},
        [](Options& o, std::string_view v) { return choose(o.rounds, rounds_modes, v); }},
       {{"forward", "none|auto|all",
-        "which loads from shared memory of what the thread itself has stored there to take from its "
+        "which loads from shared memory of what the thread itself has stored there to take from "
+        "its "
         "register: none, those that are proven for blocks of any size, or also those where a "
         "question for the size of the block is needed (none)"},
        [](Options& o, std::string_view v) { return choose(o.forward, forward_modes, v); }},

@@ -39,10 +39,10 @@ bool covers_by_lanes(const reuse::LanePlan& plan) {
 void drop_shuffle(const Kernel& kernel, Load& load, const Why& why) {
   const reuse::Cover& cover = *load.cover;
   const std::uint32_t line = line_of(kernel, kernel.trace.events[cover.source].inst);
-  load.kept = {why.reason,
-               cover.stored ? fmt::format("the store at line {} has it, but {}", line, why.text)
-                            : fmt::format("lane {:+} of line {} has it, but {}", cover.delta, line,
-                                          why.text)};
+  load.kept = {why.reason, cover.stored
+                               ? fmt::format("the store at line {} has it, but {}", line, why.text)
+                               : fmt::format("lane {:+} of line {} has it, but {}", cover.delta,
+                                             line, why.text)};
   load.cover.reset();
 }
 
@@ -63,8 +63,7 @@ double store_cycles(Kernel& kernel, const cost::Profile& profile) {
 // they gain is so little that small launches lose (cost::near_shuffles_pay). The cycles that are
 // not saved then.
 double drop_near(const Kernel& kernel, reuse::LanePlan& plan, std::string_view architecture) {
-  const auto covered =
-      std::ranges::count_if(plan.loads, is_lanes);
+  const auto covered = std::ranges::count_if(plan.loads, is_lanes);
   if (cost::near_shuffles_pay(static_cast<double>(covered), static_cast<double>(plan.loads.size())))
     return 0;
   double lost = 0;

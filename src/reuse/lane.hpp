@@ -52,11 +52,11 @@ struct Load {
 
 struct LaneOptions {
   unsigned max_delta = 31;
-  bool shared = false;                  // also shared memory
+  bool shared = false;                     // also shared memory
   ForwardMode forward = ForwardMode::none; // what a thread has stored there itself
-  bool no_index_wrap = false;           // promised by the user (--assume=no-index-wrap)
-  bool paranoid = false;                // Z3 repeats every normal-form proof
-  std::array<std::uint32_t, 3> block{}; // known block shape, zeros where unknown
+  bool no_index_wrap = false;              // promised by the user (--assume=no-index-wrap)
+  bool paranoid = false;                   // Z3 repeats every normal-form proof
+  std::array<std::uint32_t, 3> block{};    // known block shape, zeros where unknown
   // Where no load can pay, if the lane at this distance had its value, none is looked at further,
   // and none is covered. What does not pay at distance 1 pays at none but 0. Empty: any could.
   std::function<bool(const Load&, int delta)> could_pay;

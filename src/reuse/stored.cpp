@@ -88,8 +88,8 @@ bool StoredValues::has_value(const Event& s, const Event& d) const {
   };
   const auto from = k_.body.src(k_.body.insts[s.inst]), to = k_.body.dst(k_.body.insts[d.inst]);
   return (d.element_bytes == 4 || d.element_bytes == 8) && s.element_bytes == d.element_bytes &&
-         s.elements == d.elements && from.size() == d.elements && to.size() == d.elements &&
-         std::ranges::all_of(from, whole) && std::ranges::all_of(to, whole);
+         from.size() == to.size() && std::ranges::all_of(from, whole) &&
+         std::ranges::all_of(to, whole);
 }
 
 // In this very thread: the conditions of D's place, and D's own, say that S was not left out.

@@ -1,8 +1,8 @@
 // A store as the source of a load: what a thread has stored to shared memory, and loads again.
 //
-// A load D is covered by an earlier store S of the same thread whose register still holds the value:
-// address(S) = address(D), and in between nobody writes there. The question of lane.hpp with a
-// store in the place of the earlier load, and N = 0. Conditions, and where each is checked:
+// A load D is covered by an earlier store S of the same thread whose register still holds the
+// value: address(S) = address(D), and in between nobody writes there. The question of lane.hpp with
+// a store in the place of the earlier load, and N = 0. Conditions, and where each is checked:
 //   S stores whole registers of 32 or 64 bits, D loads as many into such      has_value
 //   neither is volatile or ordered; all bytes of D are loaded                 has_value, LaneReuse
 //   S dominates D, same innermost loop, so that no trip lies between          try_store

@@ -1,6 +1,7 @@
 // The run-time conditions of guarded shuffles: complete warp, lane and row in range, indices away
-// from their wrap; and of moves: a block that is not too large. Each is computed once per basic block and shared; the lanes of the warp are
-// counted ahead of a loop if they stay in step from there on.
+// from their wrap; and of moves: a block that is not too large. Each is computed once per basic
+// block and shared; the lanes of the warp are counted ahead of a loop if they stay in step from
+// there on.
 #pragma once
 
 #include "ptx/parse.hpp"

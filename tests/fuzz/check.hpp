@@ -11,13 +11,14 @@
 
 namespace ptxasw::fuzz {
 
-enum class Rewrite : std::uint8_t { shuffle, coarsen, remap, shipped, trees };
+enum class Rewrite : std::uint8_t { shuffle, coarsen, remap, shipped, trees, tiles };
 inline constexpr Rewrite rewrites[] = {Rewrite::shuffle, Rewrite::coarsen, Rewrite::remap};
 
 struct Round {
   std::string rewritten;                      // empty: unchanged
   unsigned loads = 0, covered = 0;            // of a coarsened kernel: in all copies
   unsigned equal = 0, left_out = 0;           // launches
+  unsigned moves = 0;                         // of loads from the same thread
   bool in_registers = false, rotated = false; // trees, loops
   std::string problem;                        // empty: fine
 };
@@ -47,6 +48,10 @@ Round check_shipped(const std::string& text, std::uint64_t seed);
 // for the most part.
 Options trees_on(std::uint64_t seed);
 Round check_trees(const std::string& text, std::uint64_t seed, const Options& options);
+
+// What threads have stored to shared memory taken from registers, for the most part alone.
+Options tiles_on(std::uint64_t seed);
+Round check_tiles(const std::string& text, std::uint64_t seed, const Options& options);
 
 Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite);
 

@@ -59,6 +59,21 @@ TEST(Trees, KernelsAreEqual) {
   EXPECT_GT(equal, 200U);
 }
 
+TEST(Tiles, KernelsAreEqual) {
+  unsigned moves = 0, rewritten = 0, equal = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Round round = check(generate_tiles(seed), seed, Rewrite::tiles);
+    ASSERT_EQ(round.problem, "") << "seed " << seed;
+    moves += round.moves;
+    rewritten += round.rewritten.empty() ? 0 : 1;
+    equal += round.equal;
+  }
+  EXPECT_GT(rewritten, 80U);
+  EXPECT_LT(rewritten, 250U);
+  EXPECT_GT(moves, 80U);
+  EXPECT_GT(equal, 100U);
+}
+
 TEST(Generator, SameSeedSameKernel) {
   EXPECT_EQ(generate(7), generate(7));
   EXPECT_NE(generate(7), generate(8));
@@ -84,7 +99,9 @@ TEST(Generator, PtxasTakesTheKernels) {
   std::filesystem::create_directories(folder);
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const auto file = folder / (std::to_string(seed) + ".ptx");
-    std::ofstream(file) << (seed % 4 == 0 ? generate_trees(seed) : generate(seed));
+    std::ofstream(file) << (seed % 4 == 0   ? generate_trees(seed)
+                            : seed % 4 == 1 ? generate_tiles(seed)
+                                            : generate(seed));
     const std::string command = ptxas + " -O1 -arch=sm_90 -o /dev/null " + file.string();
     EXPECT_EQ(std::system(command.c_str()), 0) << "seed " << seed;
   }

@@ -114,9 +114,9 @@ bool is_approximate(const Inst& inst) {
 }
 
 FloatFreedom::FloatFreedom(const ptx::Body& body, std::span<const HandedOn> handed)
-    : body_(body), handed_(handed), product_(body.registers.size() + 1), constant_(body.registers.size() + 1),
-      inverse_(body.registers.size() + 1), approximation_(body.registers.size() + 1),
-      memory_(body.registers.size()) {
+    : body_(body), handed_(handed), product_(body.registers.size() + 1),
+      constant_(body.registers.size() + 1), inverse_(body.registers.size() + 1),
+      approximation_(body.registers.size() + 1), memory_(body.registers.size()) {
   has_local_ = std::ranges::any_of(
       body.symbols, [](const ptx::Symbol& symbol) { return symbol.space == Space::local; });
   solve();
