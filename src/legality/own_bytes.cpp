@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -249,6 +251,35 @@ bool OwnBytes::take_number(Sides& sides, const BlockLimit& limit) const {
   return true;
 }
 
+// Parts of the thread's index, as tid >> 5 and tid & 31, by the same steps in both: where they have
+// all of its bits, threads of which they agree are one.
+bool OwnBytes::take_parts(Sides& sides, unsigned axis, const BlockLimit& limit) const {
+  const Term thread = tid_[axis];
+  const std::uint64_t last = limit[axis] - 1;
+  std::uint64_t bits = 0;
+  std::vector<Summand> parts;
+  std::vector<Term> factors;
+  for (const Monomial& m : sides.store) {
+    if (m.factors.size() != 1 || c_.kind(m.factors[0]) != Kind::zext) continue;
+    const Term part = c_.args(m.factors[0])[0];
+    if (c_.kind(part) != Kind::extract || c_.args(part)[0] != thread) continue;
+    const std::int64_t step = to_signed(m.coefficient);
+    if (sides.coefficient(&Sides::load, m.factors) != step) continue;
+    const std::uint64_t mask = (std::uint64_t{1} << c_.width(part)) - 1;
+    const auto most = static_cast<std::int64_t>(std::min(mask, last >> c_.low(part)));
+    bits |= mask << c_.low(part);
+    parts.push_back({step, {-most, most}, true});
+    factors.push_back(m.factors[0]);
+  }
+  if ((std::bit_ceil(last + 1) - 1) & ~bits) return false;
+  for (const Term& factor : factors) {
+    sides.take(&Sides::store, {&factor, 1});
+    sides.take(&Sides::load, {&factor, 1});
+  }
+  std::ranges::move(parts, std::back_inserter(sides.sum.summands));
+  return true;
+}
+
 void OwnBytes::take_axis(Sides& sides, unsigned axis, const Pair& pair, const BlockLimit& limit,
                          bool numbered) const {
   const Interval there = bounds(axis, pair.store, limit), here = bounds(axis, pair.load, limit);
@@ -264,7 +295,7 @@ void OwnBytes::take_axis(Sides& sides, unsigned axis, const Pair& pair, const Bl
     const Interval both{std::max(there.low, here.low), std::min(there.high, here.high)};
     summands.push_back({store - load, both});
   } else if (store == load) {
-    if (store == 0 && (numbered || same)) return;
+    if (store == 0 && (numbered || same || take_parts(sides, axis, limit))) return;
     summands.push_back({store, {there.low - here.high, there.high - here.low}, true});
   } else {
     summands.push_back({store, there});
@@ -330,9 +361,9 @@ void OwnBytes::narrow(Interval& bounds, Term thread, Term fact, bool holds) cons
   if (kind != Kind::eq && kind != Kind::ult && kind != Kind::slt) return;
   const Term left = c_.args(fact)[0], right = c_.args(fact)[1];
   if (c_.width(left) != 32) return;
-  const bool constant_right = c_.value(right).has_value();
-  const auto added = c_.difference(constant_right ? left : right, thread);
-  const auto number = c_.value(constant_right ? right : left);
+  const bool constant_first = c_.value(left).has_value(); // of equations only
+  const auto added = c_.difference(constant_first ? right : left, thread);
+  const auto number = c_.value(constant_first ? left : right);
   if (!added || !number) return;
   if (kind == Kind::eq) { // thread + added = number, modulo 2^32
     const std::int64_t only = to_signed(*number - static_cast<std::uint32_t>(*added));
@@ -343,13 +374,13 @@ void OwnBytes::narrow(Interval& bounds, Term thread, Term fact, bool holds) cons
   }
   // The sum does not wrap, so that it may be compared as an integer.
   const std::int64_t limit = to_signed(*number);
-  if (std::abs(*added) > 1 << 30) return;
+  if (constant_first || std::abs(*added) > 1 << 30) return;
   if (kind == Kind::ult && (limit < 0 || *added < 0)) return;
   const std::int64_t at = limit - *added;
-  if (constant_right && holds) bounds.high = std::min(bounds.high, at - 1);
-  if (constant_right && !holds) bounds.low = std::max(bounds.low, at);
-  if (!constant_right && holds) bounds.low = std::max(bounds.low, at + 1);
-  if (!constant_right && !holds) bounds.high = std::min(bounds.high, at);
+  if (holds)
+    bounds.high = std::min(bounds.high, at - 1);
+  else
+    bounds.low = std::max(bounds.low, at);
 }
 
 // --- By Z3 ---------------------------------------------------------------------------------------

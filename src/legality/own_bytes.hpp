@@ -69,6 +69,7 @@ private:
   bool proved_apart(const Pair& pair, const BlockLimit& limit);
   [[nodiscard]] IntegerSum difference(const Pair& pair, const BlockLimit& limit) const;
   [[nodiscard]] bool take_number(Sides& sides, const BlockLimit& limit) const;
+  bool take_parts(Sides& sides, unsigned axis, const BlockLimit& limit) const;
   void take_axis(Sides& sides, unsigned axis, const Pair& pair, const BlockLimit& limit,
                  bool numbered) const;
   void take_rest(Sides& sides, Who who) const;

@@ -27,6 +27,9 @@ TEST(Options, EveryNameSetsItsMember) {
   EXPECT_EQ(with("rotate=auto").rotate, RotateMode::automatic);
   EXPECT_EQ(with("rounds=auto").rounds, RoundsMode::automatic);
   EXPECT_EQ(with("rounds=none").rounds, RoundsMode::none);
+  EXPECT_EQ(Options().forward, ForwardMode::none);
+  EXPECT_EQ(with("forward=auto").forward, ForwardMode::automatic);
+  EXPECT_EQ(with("forward=all").forward, ForwardMode::all);
   EXPECT_TRUE(with("shuffle-shared").shuffle_shared);
   EXPECT_FALSE(with("shuffle-shared=off").shuffle_shared);
   EXPECT_FALSE(with("shuffle-shared").fewer_blocks);
@@ -86,6 +89,8 @@ TEST(Options, MistakesChangeNothing) {
                              "shuffle-max-delta=32",
                              "shuffle-max-delta=-1",
                              "shuffle-max-delta=3x",
+                             "forward",
+                             "forward=on",
                              "shuffle-shared=maybe",
                              "emit=",
                              "remap",

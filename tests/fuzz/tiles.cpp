@@ -34,7 +34,7 @@ void KernelMaker::place_words(Words& t) {
   t.tid = special("tid.x"), t.row = special("tid.y"), t.size = special("ntid.x");
   t.own = w_.fresh(Class::b32);
   w_.line("mov.u32 {}, tile;", tile);
-  switch (w_.below(6)) {
+  switch (w_.below(7)) {
   case 0:
   case 1: { // x + ntid.x * y, or wrongly x + ntid.y * y
     const std::string number = w_.fresh(Class::b32);
@@ -55,6 +55,14 @@ void KernelMaker::place_words(Words& t) {
     w_.line("mad.lo.s32 {}, {}, {}, {};", t.own, t.row, t.pitch, tile);
     w_.line("mad.lo.s32 {}, {}, {}, {};", t.own, t.tid, t.bytes, t.own);
     break;
+  case 5: { // a row for each warp
+    const std::string warp = w_.fresh(Class::b32), lane = w_.fresh(Class::b32);
+    w_.line("shr.u32 {}, {}, {};", warp, t.tid, w_.one_in(6) ? 4 : 5);
+    w_.line("and.b32 {}, {}, {};", lane, t.tid, w_.one_in(6) ? 15 : 31);
+    w_.line("mad.lo.s32 {}, {}, {}, {};", t.own, warp, t.bytes * w_.pick({33, 32, 31}), tile);
+    w_.line("mad.lo.s32 {}, {}, {}, {};", t.own, lane, t.bytes, t.own);
+    break;
+  }
   case 4: { // the other way round
     const std::string last = w_.fresh(Class::b32);
     w_.line("sub.u32 {}, {}, {};", last, t.size, t.tid);

@@ -275,6 +275,25 @@ TEST(Stored, StoresOfOtherThreads) {
             ""); // another variable
 }
 
+// Two words, of which the second is the next thread's.
+TEST(Stored, StoresThatBeginAhead) {
+  const auto with = [](const char* store) {
+    return why_not(own(fmt::format(R"(
+    shl.b32 %r25, %r3, 3;
+    add.u32 %r26, %r20, %r25;
+    st.shared.u32 [%r26+4], %r10;
+    bar.sync 0;
+    ld.shared.u32 %r11, [%r26+4];
+    bar.sync 0;
+    {};)",
+                                   store)),
+                   {64, 1, 1});
+  };
+  EXPECT_THAT(with("st.shared.v2.u32 [%r26+8], {%r3, %r3}"),
+              HasSubstr("another thread may write it"));
+  EXPECT_EQ(with("st.shared.u32 [%r26+8], %r3"), "");
+}
+
 TEST(Stored, StoresOfSomeThreads) {
   constexpr const char* others = "another thread may write it";
   const auto behind = [](const std::string& condition, const std::string& address) {
@@ -446,6 +465,30 @@ TEST(Stored, ThreadsByTheirNumber) {
   EXPECT_EQ(limits(wrong), (Block{0, 1, 1}));
   EXPECT_EQ(limits(wrong, {8, 8, 1}), Block{});
   EXPECT_THAT(why_not(wrong, {8, 4, 1}), HasSubstr("another thread may write it"));
+}
+
+// Of each warp a row of 33 words; and of 31, or with a bit left out.
+TEST(Stored, RowsOfLanes) {
+  const auto rows = [](unsigned pitch, unsigned mask = 31, unsigned shift = 5) {
+    return own(fmt::format(R"(
+    shr.u32 %r30, %r3, {};
+    and.b32 %r31, %r3, {};
+    mad.lo.u32 %r32, %r30, {}, %r20;
+    mad.lo.u32 %r33, %r31, 4, %r32;
+    st.shared.u32 [%r33], %r10;
+    bar.sync 0;
+    ld.shared.u32 %r11, [%r33];)",
+                           shift, mask, pitch));
+  };
+  EXPECT_EQ(limits(rows(132), {256, 1, 1}), Block{});
+  EXPECT_EQ(limits(rows(128), {250, 1, 1}), Block{});
+  EXPECT_EQ(limits(rows(132)), (Block{0, 1, 1}));
+  EXPECT_EQ(limits(rows(132, 15), {16, 1, 1}), Block{});
+  constexpr const char* others = "another thread may write it";
+  EXPECT_THAT(why_not(rows(124), {256, 1, 1}), HasSubstr(others));
+  EXPECT_THAT(why_not(rows(132, 15), {256, 1, 1}), HasSubstr(others));
+  EXPECT_THAT(why_not(rows(132, 31, 6), {256, 1, 1}), HasSubstr(others));
+  EXPECT_THAT(why_not(rows(132, 31, 6), {33, 1, 1}), HasSubstr(others));
 }
 
 // Where sums of integers do not tell, Z3 does: of a block of any size the last thread stores one

@@ -10,7 +10,7 @@ namespace ptxasw::tool {
 int explain(Arguments arguments) {
   CLI::App app(
       "Tells all that is known of the accesses at a line of the PTX, or of the source when "
-      "the PTX line has none. Loads are judged as with --shuffle=all.",
+      "the PTX line has none. Loads are judged as with --shuffle=all and --forward=all.",
       "ptxasw explain");
   std::string input;
   std::uint32_t line = 0;
@@ -18,6 +18,7 @@ int explain(Arguments arguments) {
   app.add_option("LINE", line, "line number, from 1")->required()->check(CLI::PositiveNumber);
   Options options;
   options.shuffle = ShuffleMode::all;
+  options.forward = ForwardMode::all;
   return parse_and(app, options, std::move(arguments), [&] {
     const Optimized result =
         optimize_with_ptxas(read_text(input), input == "-" ? "<stdin>" : input, options);
