@@ -109,8 +109,18 @@ std::uint32_t OwnBytes::variable(Term address) const {
 // --- Limits --------------------------------------------------------------------------------------
 
 std::optional<BlockLimit> OwnBytes::limit(const Event& load) {
-  why_ = refused_;
-  if (!why_.empty()) return std::nullopt;
+  const auto [place, missing] =
+      known_.try_emplace({load.address, load.guard, load.block, access::size_of(load)});
+  if (missing) {
+    why_ = refused_;
+    place->second.first = why_.empty() ? find_limit(load) : std::nullopt;
+    place->second.second = why_;
+  }
+  why_ = place->second.second;
+  return place->second.first;
+}
+
+std::optional<BlockLimit> OwnBytes::find_limit(const Event& load) {
   if (apart_from_all(load, most_, true)) return largest_block;
   const bool known = std::ranges::count(block_, 0U) == 0;
   return known ? std::nullopt : search(load);
@@ -180,7 +190,7 @@ bool OwnBytes::own_apart(const Event& store, const Event& load) {
 // --- Two accesses --------------------------------------------------------------------------------
 
 bool OwnBytes::apart(const Pair& pair, const BlockLimit& limit, bool ask_solver) {
-  c_.spend(16);
+  c_.spend(64);
   const std::uint32_t written = variable(address(pair.store)), read = variable(address(pair.load));
   if (written != ptx::none && read != ptx::none && written != read) return true;
   const Interval meeting{1 - access::size_of(pair.store), access::size_of(pair.load) - 1};

@@ -26,8 +26,11 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::legality {
@@ -81,6 +84,7 @@ private:
   sym::Context::Substitution renamed(std::span<const sym::Term> terms, Who who,
                                      std::span<const sym::Term, 3> apart);
   [[nodiscard]] std::vector<unsigned> axes_by_step(const emulator::Event& load) const;
+  std::optional<BlockLimit> find_limit(const emulator::Event& load);
   std::optional<BlockLimit> search(const emulator::Event& load);
 
   emulator::Kernel& k_;
@@ -93,6 +97,10 @@ private:
   std::array<sym::Term, 3> tid_, ntid_; // no atoms where nobody reads them, or they are known
   std::vector<std::size_t> stores_;     // to shared memory
   Why refused_, why_;
+  // By what it hangs on of a load: address, guard, block of the graph, size.
+  std::map<std::tuple<sym::Term, sym::Term, analysis::BlockId, std::int64_t>,
+           std::pair<std::optional<BlockLimit>, Why>>
+      known_;
 };
 
 } // namespace ptxasw::legality
