@@ -489,6 +489,12 @@ TEST(Stored, RowsOfLanes) {
   EXPECT_THAT(why_not(rows(132, 15), {256, 1, 1}), HasSubstr(others));
   EXPECT_THAT(why_not(rows(132, 31, 6), {256, 1, 1}), HasSubstr(others));
   EXPECT_THAT(why_not(rows(132, 31, 6), {33, 1, 1}), HasSubstr(others));
+  // Lane 1 stores where lane 2 has its word.
+  const std::string other_steps =
+      test::replaced(rows(132), "ld.shared",
+                     "mad.lo.u32 %r34, %r31, 8, %r32; st.shared.u32 [%r34], %r3;\n"
+                     "st.shared.u32 [%r33], %r10;\nld.shared");
+  EXPECT_THAT(why_not(other_steps, {64, 1, 1}), HasSubstr(others));
 }
 
 // Where sums of integers do not tell, Z3 does: of a block of any size the last thread stores one
