@@ -15,7 +15,7 @@ class Between {
 public:
   explicit Between(const emulator::Kernel& kernel);
 
-  // Both must stand in the same innermost loop (or in none).
+  // Both must stand in the same innermost loop (or in none), or the second in a loop inside of it.
   // Calls visit(const Event&) for each memory event strictly between; stops at the first `false`.
   template <class Visit>
   bool all_events(ptx::InstId first, ptx::InstId second, const Visit& visit) {

@@ -50,8 +50,8 @@ std::optional<Cover> StoredValues::try_store(std::size_t store, const Event& d, 
   if (!has_value(s, d)) return refuse(Reason::other_type, "has another width or no registers");
   if (!k_.cfg.dominates_inst(s.inst, d.inst))
     return refuse(Reason::not_dominated, "does not precede it on every path");
-  if (k_.loops.innermost[s.block] != k_.loops.innermost[d.block])
-    return refuse(Reason::other_loop, "is in another loop nest");
+  if (!holds_both(k_.loops.innermost[s.block], d))
+    return refuse(Reason::other_loop, "is in a loop of its own");
   if (!took_effect(s, d)) return refuse(Reason::predicated, "is predicated and may not have run");
   if (!undisturbed(s, d, why)) return std::nullopt;
   const Term here = c_.extract(d.address, 0, 32);
@@ -90,6 +90,12 @@ bool StoredValues::has_value(const Event& s, const Event& d) const {
   return (d.element_bytes == 4 || d.element_bytes == 8) && s.element_bytes == d.element_bytes &&
          from.size() == to.size() && std::ranges::all_of(from, whole) &&
          std::ranges::all_of(to, whole);
+}
+
+// The store's innermost loop. Where the load is in it, too, perhaps in a further loop inside, no
+// trip of the loop lies between the two: the way to the load leads by the store.
+bool StoredValues::holds_both(std::uint32_t loop, const Event& d) const {
+  return loop == ~0U || k_.loops.contains(loop, d.block);
 }
 
 // In this very thread: the conditions of D's place, and D's own, say that S was not left out.

@@ -5,7 +5,8 @@
 // a store in the place of the earlier load, and N = 0. Conditions, and where each is checked:
 //   S stores whole registers of 32 or 64 bits, D loads as many into such      has_value
 //   neither is volatile or ordered; all bytes of D are loaded                 has_value, LaneReuse
-//   S dominates D, same innermost loop, so that no trip lies between          try_store
+//   S dominates D, and each loop around S is one around D, so that no
+//   trip of it lies between                                       try_store, holds_both
 //   S took effect wherever D does                                            took_effect
 //   the thread itself stores nothing to those bytes in between                undisturbed
 //   no other thread of the block ever does      legality::OwnBytes (own_bytes.hpp)
@@ -35,6 +36,7 @@ private:
   [[nodiscard]] const emulator::Event& event(std::size_t e) const { return k_.trace.events[e]; }
   [[nodiscard]] bool same_address(const emulator::Event& s, const emulator::Event& d);
   [[nodiscard]] bool has_value(const emulator::Event& s, const emulator::Event& d) const;
+  [[nodiscard]] bool holds_both(std::uint32_t loop, const emulator::Event& d) const;
   bool took_effect(const emulator::Event& s, const emulator::Event& d);
   bool undisturbed(const emulator::Event& s, const emulator::Event& d, Why& why);
   std::optional<Cover> try_store(std::size_t store, const emulator::Event& d, Why& why);

@@ -175,10 +175,11 @@ void KernelMaker::tile_of_words() {
   place_words(t);
   t.whole = !early_exit_;
   if (t.whole) w_.line("bar.sync 0;");
-  const std::uint64_t kind = w_.below(4);
-  if (kind > 1) return store_and_load(t);
+  const std::uint64_t kind = w_.below(6);
+  if (kind > 2) return store_and_load(t);
   const std::string i = w_.fresh(Class::b32), limit = w_.fresh(Class::b32),
-                    p = w_.fresh(Class::pred), head = w_.label();
+                    p = w_.fresh(Class::pred), head = w_.label(), r = w_.fresh(Class::b32);
+  const bool ahead = t.value == Class::b32 && kind == 2;
   if (kind == 0) {
     w_.line("and.b32 {}, {}, 3;", limit, x_);
     t.whole = false; // threads are in different trips
@@ -186,8 +187,19 @@ void KernelMaker::tile_of_words() {
     w_.line("mov.u32 {}, {};", limit, w_.between(1, 3));
   }
   w_.line("mov.u32 {}, 0;", i);
+  w_.line("mov.u32 {}, {};", r, acc_);
+  if (ahead) w_.line("st.shared.u32 [{}+256], {};", t.own, r);
   w_.line("{}:", head);
-  store_and_load(t);
+  if (ahead) {
+    const std::string value = w_.fresh(Class::b32);
+    if (w_.one_in(3)) w_.line("xor.b32 {}, {}, 9;", r, r);
+    if (t.whole) w_.line("bar.sync 0;");
+    w_.line("ld.shared.u32 {}, [{}+256];", value, t.own);
+    consume(value, Class::b32);
+    if (w_.one_in(3)) further_store(t, value);
+  } else {
+    store_and_load(t);
+  }
   w_.line("add.u32 {}, {}, 1;", i, i);
   w_.line("setp.lt.u32 {}, {}, {};", p, i, limit);
   w_.line("@{} bra {};", p, head);

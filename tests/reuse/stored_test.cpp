@@ -184,10 +184,22 @@ L:  {}
   };
   const std::string store = "st.shared.u32 [%r21], %r10;", load = "ld.shared.u32 %r11, [%r21];";
   EXPECT_EQ(loop("", store + "bar.sync 0;" + load), "");
-  EXPECT_THAT(loop(store, "bar.sync 0;" + load), HasSubstr("in another loop nest"));
+  EXPECT_EQ(loop(store, "bar.sync 0;" + load), "");
+  EXPECT_EQ(loop("", store + "mov.u32 %r16, 0; M: add.u32 %r16, %r16, 1;" + load +
+                         "setp.lt.u32 %p2, %r16, %r2; @%p2 bra M;"),
+            "");
   // What the trip before has stored, and in the first one what was there.
   EXPECT_NE(loop("", load + "bar.sync 0;" + store), "");
-  EXPECT_THAT(loop(store, load + store), HasSubstr("in another loop nest"));
+  EXPECT_THAT(loop(store, load + "st.shared.u32 [%r21], %r3;"), HasSubstr("may write it"));
+  EXPECT_THAT(loop(store, load + "add.u32 %r21, %r21, 4;"), HasSubstr("shared memory"));
+  EXPECT_THAT(why_not(own(R"(
+    mov.u32 %r15, 0;
+L:  st.shared.u32 [%r21], %r15;
+    add.u32 %r15, %r15, 1;
+    setp.lt.u32 %p1, %r15, %r1;
+    @%p1 bra L;
+    ld.shared.u32 %r11, [%r21];)")),
+              HasSubstr("in a loop of its own"));
 }
 
 // Lanes may be in different trips; each takes its own value all the same.

@@ -144,6 +144,23 @@ L:  st.shared.u32 [%r21], %r15;
               1, {{64}});
 }
 
+TEST(ForwardRun, StoredAheadOfALoop) {
+  expect_same(own(R"(
+    st.shared.u32 [%r21], %r10;
+    mov.u32 %r11, 0;
+    mov.u32 %r15, 0;
+L:  bar.sync 0;
+    ld.shared.u32 %r12, [%r21];
+    mad.lo.u32 %r11, %r11, 3, %r12;
+    add.u32 %r10, %r10, %r11;
+    mul.lo.u32 %r12, %r12, %r12;
+    add.u32 %r15, %r15, 1;
+    setp.lt.u32 %p1, %r15, %r1;
+    @%p1 bra L;
+    add.u32 %r11, %r11, %r10;)"),
+              1, {{64}, {33}});
+}
+
 TEST(ForwardRun, TheAddressIsWhatIsLoaded) {
   expect_same(own(R"(
     st.shared.u32 [%r21], %r10;
