@@ -296,9 +296,13 @@ struct KernelJob::Impl {
     return result;
   }
 
+  [[nodiscard]] bool shuffles_or_forwards() const {
+    return options_.shuffle != ShuffleMode::none || options_.forward != ForwardMode::none;
+  }
+
   // What comes of --shuffle, as far as that does not hang on the machine code.
   [[nodiscard]] Decision shuffling(const reuse::LanePlan& plan) const {
-    if (options_.shuffle == ShuffleMode::none && options_.forward == ForwardMode::none) return {};
+    if (!shuffles_or_forwards()) return {};
     std::map<Reason, unsigned> counts;
     Reason most = Reason::no_loads;
     for (const Load& load : plan.loads) {
@@ -353,6 +357,7 @@ struct KernelJob::Impl {
             {.needs = touches_loads,
              .make =
                  [&] {
+                   if (!shuffles_or_forwards()) return Made{};
                    if (options_.shuffle == ShuffleMode::none) drop_lanes(*kernel_, plan);
                    return Made{rewrite::shuffle(*kernel_, plan, options_.emit), touches_loads, ""};
                  },

@@ -233,10 +233,9 @@ const std::vector<Setter>& table() {
         "barriers: none, those that save enough of these, or all that are proven (auto)"},
        [](Options& o, std::string_view v) { return choose(o.rounds, rounds_modes, v); }},
       {{"forward", "none|auto|all",
-        "which loads from shared memory of what the thread itself has stored there to take from "
-        "its "
-        "register: none, those that are proven for blocks of any size, or also those where a "
-        "question for the size of the block is needed (none)"},
+        "which loads from shared memory to take from the register from which the thread itself has "
+        "stored there: none, those that are proven for blocks of any size, or also those where the "
+        "size of the block has to be asked for at run time (none)"},
        [](Options& o, std::string_view v) { return choose(o.forward, forward_modes, v); }},
       {{"coarsen", "none|auto|large|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "

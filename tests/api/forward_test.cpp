@@ -93,6 +93,20 @@ TEST(Forward, IsLeftAloneByDefault) {
   EXPECT_FALSE(optimize(own_tiles(), "own_tiles.ptx", none).changed);
 }
 
+// Without any of both, the report says what could be.
+TEST(Forward, ReportsOfWhatIsNotAskedFor) {
+  Options options = forwarding(ForwardMode::none);
+  options.shuffle_shared = true;
+  const Optimized neither = optimize(own_tiles(), "own_tiles.ptx", options);
+  EXPECT_FALSE(neither.changed);
+  EXPECT_GT(kernel_of(neither.report, "rows").shuffles, 0U);
+  options.forward = ForwardMode::all;
+  const KernelReport rows =
+      kernel_of(optimize(own_tiles(), "own_tiles.ptx", options).report, "rows");
+  EXPECT_EQ(rows.shuffles, 0U);
+  EXPECT_EQ(rows.moves, 1U);
+}
+
 TEST(Forward, AutoAsksNothingAtRunTime) {
   Options options = forwarding(ForwardMode::automatic);
   const Optimized unknown = optimize(own_tiles(), "own_tiles.ptx", options);
