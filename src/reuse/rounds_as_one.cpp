@@ -1,4 +1,5 @@
-// Finds rounds of a tree that may run as one operation. A loop is looked at once for each width that it has.
+// Finds rounds of a tree that may run as one operation. A loop is looked at once for each width
+// that it has.
 #include "reuse/rounds_as_one.hpp"
 
 #include "ptx/chip.hpp"
