@@ -158,8 +158,7 @@ void measure(const std::string& kernel, const std::vector<Entry>& entries, int n
       planes.start();
       planes.merged(entry, 5, ahead);
       RT(cudaMemset(planes.different, 0, 4));
-      count_different<<<planes.blocks(), 256>>>(planes.b, planes.c, planes.words,
-                                                planes.different);
+      count_different<<<planes.blocks(), 256>>>(planes.b, planes.c, planes.words, planes.different);
       unsigned different = 0;
       RT(cudaMemcpy(&different, planes.different, 4, cudaMemcpyDeviceToHost));
       const unsigned launches = n >= 4096 ? 4 : 12;

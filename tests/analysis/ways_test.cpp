@@ -19,14 +19,8 @@ std::vector<BlockId> between(const ptx::Body& body, BlockId branch) {
 }
 
 TEST(Ways, SidesOfADiamondWithoutWhatFollows) {
-  const ptx::Body body = BodyBuilder()
-                             .branch(3, 0)
-                             .op(Op::mov)
-                             .branch(4)
-                             .op(Op::mov)
-                             .op(Op::mov)
-                             .op(Op::ret)
-                             .body();
+  const ptx::Body body =
+      BodyBuilder().branch(3, 0).op(Op::mov).branch(4).op(Op::mov).op(Op::mov).op(Op::ret).body();
   EXPECT_THAT(between(body, 0), ElementsAre(1, 2));
 }
 
