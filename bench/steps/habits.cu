@@ -6,6 +6,8 @@
 //
 // The time is the host's, from before the first launch until the device is done; the median of so
 // many repeats (31), behind two that warm up.
+#include "arrays.cuh"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,15 +16,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#define CHECK(call)                                                                                \
-  do {                                                                                             \
-    const cudaError_t error = (call);                                                              \
-    if (error != cudaSuccess) {                                                                    \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));                          \
-      std::exit(1);                                                                                \
-    }                                                                                              \
-  } while (false)
 
 __global__ void heat(const float* __restrict__ a, float* __restrict__ b, int n, float c) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -41,13 +34,6 @@ __global__ void add(float* sum, const float* a) {
 __global__ void fill(float* a, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) a[i] = 1.f + float((unsigned(i) * 2654435761u) >> 9) * 0x1p-23f;
-}
-__global__ void digest(const unsigned* a, int n, unsigned long long* sum) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  unsigned long long h = a[i] + 0x9e3779b97f4a7c15ull * (i + 1);
-  h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9ull;
-  atomicAdd(sum, h ^ h >> 27);
 }
 
 struct Arrays {

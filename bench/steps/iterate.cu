@@ -10,6 +10,7 @@
 #include "../kernels/iterated2d.cu"
 #undef KERNEL
 #include "../kernels/iterated3d.cu"
+#include "arrays.cuh"
 
 #include <algorithm>
 #include <cstdio>
@@ -17,15 +18,6 @@
 #include <cstring>
 #include <string>
 #include <vector>
-
-#define CHECK(call)                                                                                \
-  do {                                                                                             \
-    const cudaError_t error = (call);                                                              \
-    if (error != cudaSuccess) {                                                                    \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));                          \
-      std::exit(1);                                                                                \
-    }                                                                                              \
-  } while (false)
 
 namespace {
 
@@ -45,24 +37,6 @@ struct Kernel {
   }
 const Kernel kernels[] = {PLANE(j2d5pt), PLANE(j2ds9pt), PLANE(j2d9pt), PLANE(j2d25pt),
                           SPACE(j3d7pt), SPACE(j3d27pt), SPACE(poisson)};
-
-__global__ void fill(unsigned* data, size_t words, unsigned seed, bool is_double) {
-  const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
-  if (i >= words) return;
-  unsigned h = unsigned(i) * 2654435761u + seed;
-  h = (h ^ h >> 15) * 2246822519u;
-  h ^= h >> 13;
-  // numbers between 1 and 2
-  data[i] = is_double ? (i % 2 ? 0x3ff00000u | h >> 12 : h) : 0x3f800000u | h >> 9;
-}
-
-__global__ void digest(const unsigned* data, size_t words, unsigned long long* sum) {
-  const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
-  if (i >= words) return;
-  unsigned long long h = (data[i] + 0x9e3779b97f4a7c15ull * (i + 1));
-  h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9ull;
-  atomicAdd(sum, h ^ h >> 27);
-}
 
 struct Loop {
   Kernel kernel;

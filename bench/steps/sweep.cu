@@ -8,6 +8,7 @@
 // and the array behind five of them compared with plain launches; `A ...`: the same, each entry but
 // the first launched with programmatic stream serialization, as the launcher does. Medians of five.
 #include "../kernels/iterated2d.cu"
+#include "arrays.cuh"
 
 #include <cuda.h>
 
@@ -20,15 +21,6 @@
 #include <map>
 #include <string>
 #include <vector>
-
-#define RT(call)                                                                                   \
-  do {                                                                                             \
-    const cudaError_t error = (call);                                                              \
-    if (error != cudaSuccess) {                                                                    \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));                          \
-      std::exit(1);                                                                                \
-    }                                                                                              \
-  } while (false)
 
 namespace {
 
@@ -45,15 +37,6 @@ const std::map<std::string, Plain> kernels{{"j2d5pt_f32", {(const void*)j2d5pt_f
                                            {"j2ds9pt_f64", {(const void*)j2ds9pt_f64, true}},
                                            {"j2d25pt_f64", {(const void*)j2d25pt_f64, true}}};
 
-__global__ void fill(unsigned* data, size_t words, unsigned seed, bool is_double) {
-  const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
-  if (i >= words) return;
-  unsigned h = unsigned(i) * 2654435761u + seed;
-  h = (h ^ h >> 15) * 2246822519u;
-  h ^= h >> 13;
-  data[i] = is_double ? (i % 2 ? 0x3ff00000u | h >> 12 : h) : 0x3f800000u | h >> 9;
-}
-
 __global__ void count_different(const unsigned* a, const unsigned* b, size_t words,
                                 unsigned* different) {
   const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
@@ -68,20 +51,20 @@ struct Entry {
 
 template <class Go> double microseconds(unsigned repeats, const Go& go) {
   cudaEvent_t begin, end;
-  RT(cudaEventCreate(&begin));
-  RT(cudaEventCreate(&end));
+  CHECK(cudaEventCreate(&begin));
+  CHECK(cudaEventCreate(&end));
   std::vector<float> times;
   for (unsigned n = 0; n <= repeats; ++n) {
-    RT(cudaEventRecord(begin));
+    CHECK(cudaEventRecord(begin));
     go();
-    RT(cudaEventRecord(end));
-    RT(cudaEventSynchronize(end));
+    CHECK(cudaEventRecord(end));
+    CHECK(cudaEventSynchronize(end));
     float t = 0;
-    RT(cudaEventElapsedTime(&t, begin, end));
+    CHECK(cudaEventElapsedTime(&t, begin, end));
     if (n != 0) times.push_back(t);
   }
-  RT(cudaEventDestroy(begin));
-  RT(cudaEventDestroy(end));
+  CHECK(cudaEventDestroy(begin));
+  CHECK(cudaEventDestroy(end));
   std::sort(times.begin(), times.end());
   return times[times.size() / 2] * 1000.0;
 }
@@ -94,8 +77,8 @@ struct Planes {
   Planes(int size, bool wide)
       : n(size), words(size_t(size) * size * (wide ? 2 : 1)), is_double(wide) {
     for (unsigned** one : {&a, &b, &c})
-      RT(cudaMalloc(one, words * 4));
-    RT(cudaMalloc(&different, 4));
+      CHECK(cudaMalloc(one, words * 4));
+    CHECK(cudaMalloc(&different, 4));
   }
   ~Planes() {
     for (unsigned* one : {a, b, c, different})
@@ -111,7 +94,7 @@ struct Planes {
     const dim3 grid((n + block.x - 1) / block.x, (n + block.y - 1) / block.y);
     for (unsigned s = 0; s < steps; ++s) {
       void* parameters[] = {&in, &out, &n, &n};
-      RT(cudaLaunchKernel(function, grid, block, parameters, 0, nullptr));
+      CHECK(cudaLaunchKernel(function, grid, block, parameters, 0, nullptr));
       std::swap(in, out);
     }
   }
@@ -153,14 +136,14 @@ void measure(const std::string& kernel, const std::vector<Entry>& entries, int n
     if (entry.kernel != kernel) continue;
     planes.start();
     planes.plain(plain.function, 5 * entry.count, dim3(32, 8));
-    RT(cudaMemcpy(planes.c, planes.b, planes.words * 4, cudaMemcpyDeviceToDevice));
+    CHECK(cudaMemcpy(planes.c, planes.b, planes.words * 4, cudaMemcpyDeviceToDevice));
     for (const bool ahead : {false, true}) {
       planes.start();
       planes.merged(entry, 5, ahead);
-      RT(cudaMemset(planes.different, 0, 4));
+      CHECK(cudaMemset(planes.different, 0, 4));
       count_different<<<planes.blocks(), 256>>>(planes.b, planes.c, planes.words, planes.different);
       unsigned different = 0;
-      RT(cudaMemcpy(&different, planes.different, 4, cudaMemcpyDeviceToHost));
+      CHECK(cudaMemcpy(&different, planes.different, 4, cudaMemcpyDeviceToHost));
       const unsigned launches = n >= 4096 ? 4 : 12;
       const double t =
           microseconds(5, [&] { planes.merged(entry, launches, ahead); }) / launches / entry.count;
@@ -174,7 +157,7 @@ void measure(const std::string& kernel, const std::vector<Entry>& entries, int n
 } // namespace
 
 int main(int argc, char** argv) {
-  RT(cudaFree(nullptr));
+  CHECK(cudaFree(nullptr));
   std::vector<Entry> entries;
   std::vector<std::string> names;
   Entry entry;

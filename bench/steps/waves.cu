@@ -7,21 +7,14 @@
 //   waves check KERNEL               digests for sizes 1 to 70 and 1 to 65 steps
 //
 // bench/steps/launched runs it by itself and under `ptxasw launch --steps`.
+#include "arrays.cuh"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
-
-#define CHECK(call)                                                                                \
-  do {                                                                                             \
-    const cudaError_t error = (call);                                                              \
-    if (error != cudaSuccess) {                                                                    \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));                          \
-      std::exit(1);                                                                                \
-    }                                                                                              \
-  } while (false)
 
 #define WAVES(real, type)                                                                          \
   extern "C" __global__ void wave5pt_##type(const real* old, const real* now, real* next, int nx,  \
@@ -80,24 +73,6 @@ const Kernel kernels[] = {BOTH(wave5pt),
                           BOTH(wave9pt),
                           BOTH(damped),
                           {"string_f32", (const void*)string_f32, false, true}};
-
-__global__ void fill(unsigned* data, size_t words, unsigned seed, bool is_double) {
-  const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
-  if (i >= words) return;
-  unsigned h = unsigned(i) * 2654435761u + seed;
-  h = (h ^ h >> 15) * 2246822519u;
-  h ^= h >> 13;
-  // numbers between 1 and 2
-  data[i] = is_double ? (i % 2 ? 0x3ff00000u | h >> 12 : h) : 0x3f800000u | h >> 9;
-}
-
-__global__ void digest(const unsigned* data, size_t words, unsigned long long* sum) {
-  const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
-  if (i >= words) return;
-  unsigned long long h = (data[i] + 0x9e3779b97f4a7c15ull * (i + 1));
-  h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9ull;
-  atomicAdd(sum, h ^ h >> 27);
-}
 
 struct Digests {
   unsigned long long of[3];

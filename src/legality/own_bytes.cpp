@@ -203,19 +203,24 @@ bool OwnBytes::apart(const Pair& pair, const BlockLimit& limit, bool ask_solver)
 struct OwnBytes::Sides {
   std::vector<Monomial> store, load;
   IntegerSum sum;
-  std::int64_t take(std::vector<Monomial> Sides::*side, std::span<const Term> factors) {
-    auto& terms = this->*side;
-    const auto found = std::ranges::find_if(
-        terms, [&](const Monomial& m) { return std::ranges::equal(m.factors, factors); });
-    if (found == terms.end()) return 0;
-    const std::int64_t coefficient = to_signed(found->coefficient);
-    terms.erase(found);
-    return coefficient;
-  }
   [[nodiscard]] std::int64_t coefficient(std::vector<Monomial> Sides::*side,
                                          std::span<const Term> factors) const {
-    Sides copy = *this;
-    return copy.take(side, factors);
+    const auto found = find(this->*side, factors);
+    return found == (this->*side).end() ? 0 : to_signed(found->coefficient);
+  }
+  // The coefficient, and the product is gone.
+  std::int64_t take(std::vector<Monomial> Sides::*side, std::span<const Term> factors) {
+    const std::int64_t taken = coefficient(side, factors);
+    if (const auto found = find(this->*side, factors); found != (this->*side).end())
+      (this->*side).erase(found);
+    return taken;
+  }
+
+private:
+  static std::vector<Monomial>::const_iterator find(const std::vector<Monomial>& terms,
+                                                    std::span<const Term> factors) {
+    return std::ranges::find_if(
+        terms, [&](const Monomial& m) { return std::ranges::equal(m.factors, factors); });
   }
 };
 

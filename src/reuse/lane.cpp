@@ -55,7 +55,7 @@ public:
         options.back() = find_covers(e, load.kept);
         add_source(e, plan.loads.size());
       }
-      if (must_be_done(events[e]).empty()) load.cover = stored_.find(e, load.kept);
+      if (forwards && must_be_done(events[e]).empty()) load.cover = stored_.find(e, load.kept);
       if (load.cover) {
         load.kept = {};
         options.back().clear(); // and it may supply others, as if it were loaded

@@ -21,7 +21,7 @@ StoredValues::StoredValues(emulator::Kernel& kernel, sym::Solver& solver, access
 
 std::optional<Cover> StoredValues::find(std::size_t e, Why& why) {
   const Event& d = event(e);
-  if (mode_ == ForwardMode::none || d.space != ptx::Space::shared) return std::nullopt;
+  if (d.space != ptx::Space::shared) return std::nullopt;
   bool is_nearest = true;
   for (std::size_t s = e; s-- > 0;) {
     if (event(s).kind != EventKind::store || !same_address(event(s), d)) continue;
@@ -58,10 +58,9 @@ std::optional<Cover> StoredValues::try_store(std::size_t store, const Event& d, 
   const sym::Answer equal = solver_.prove_equal({}, c_.extract(s.address, 0, 32), here);
   if (equal.verdict != sym::Verdict::proved)
     return refuse(Reason::not_proved, "was not proved a second time to be of its address");
-  if (!own_) own_.emplace(k_, solver_, block_, paranoid_);
-  const auto limit = own_->limit(d);
+  const auto limit = own().limit(d);
   if (!limit) {
-    why = own_->why();
+    why = own().why();
     return std::nullopt;
   }
   Cover cover;
@@ -106,11 +105,15 @@ bool StoredValues::took_effect(const Event& s, const Event& d) {
   return solver_.prove(facts, s.guard).verdict == sym::Verdict::proved;
 }
 
+legality::OwnBytes& StoredValues::own() {
+  if (!own_) own_.emplace(k_, solver_, block_, paranoid_);
+  return *own_;
+}
+
 // What else writes shared memory has refused the kernel as a whole, or will (OwnBytes::look).
 bool StoredValues::undisturbed(const Event& s, const Event& d, Why& why) {
-  if (!own_) own_.emplace(k_, solver_, block_, paranoid_);
   return between_.all_events(s.inst, d.inst, [&](const Event& e) {
-    if (e.kind != EventKind::store || e.space != ptx::Space::shared || own_->own_apart(e, d))
+    if (e.kind != EventKind::store || e.space != ptx::Space::shared || own().own_apart(e, d))
       return true;
     why = {Reason::store_between, fmt::format("the store at line {} may write it",
                                               ptx::line_of(k_.body, k_.body.insts[e.inst]))};

@@ -34,6 +34,7 @@ public:
 
 private:
   [[nodiscard]] const emulator::Event& event(std::size_t e) const { return k_.trace.events[e]; }
+  legality::OwnBytes& own();
   [[nodiscard]] bool same_address(const emulator::Event& s, const emulator::Event& d);
   [[nodiscard]] bool has_value(const emulator::Event& s, const emulator::Event& d) const;
   [[nodiscard]] bool holds_both(std::uint32_t loop, const emulator::Event& d) const;
@@ -47,7 +48,7 @@ private:
   access::Between& between_;
   ForwardMode mode_;
   bool paranoid_;
-  std::optional<legality::OwnBytes> own_; // where there is a store to ask about
+  std::optional<legality::OwnBytes> own_; // once there is a store to ask about
   std::array<std::uint32_t, 3> block_;
 };
 

@@ -32,6 +32,10 @@ protected:
     std::filesystem::remove_all(folder);
     EngineTest::TearDown();
   }
+  static void launch_often(Engine& engine, const Request& request, unsigned times) {
+    for (unsigned n = 0; n < times; ++n)
+      engine.launch(request, direct);
+  }
   std::filesystem::path folder;
 };
 
@@ -43,8 +47,7 @@ TEST_F(MeasureTest, KeepsTheFastest) {
   p.four.milliseconds = 2;
   {
     Engine engine(read_settings("policy=measure"));
-    for (unsigned n = 0; n < 40; ++n)
-      engine.launch(p.request(), direct);
+    launch_often(engine, p.request(), 40);
     const auto all = launched();
     EXPECT_EQ(all[0].entry, "k");
     EXPECT_EQ(all[1].entry, "k__ptxasw_x2");
@@ -66,8 +69,7 @@ TEST_F(MeasureTest, AGainThatIsNoiseIsNone) {
   p.two.milliseconds = 0.99;
   p.four.milliseconds = 1.1;
   Engine engine(read_settings("policy=measure"));
-  for (unsigned n = 0; n < 30; ++n)
-    engine.launch(p.request(), direct);
+  launch_often(engine, p.request(), 30);
   EXPECT_EQ(launched().back().entry, "k");
 }
 
@@ -78,8 +80,7 @@ TEST_F(MeasureTest, WithinNoiseTheModelDecides) {
   p.two.milliseconds = 0.98;
   p.four.milliseconds = 0.99; // the model's choice for this launch
   Engine engine(read_settings("policy=measure"));
-  for (unsigned n = 0; n < 30; ++n)
-    engine.launch(p.request(), direct);
+  launch_often(engine, p.request(), 30);
   EXPECT_EQ(launched().back().entry, "k__ptxasw_x4");
 }
 
@@ -90,8 +91,7 @@ TEST_F(MeasureTest, ShortLaunchesAreTriedOften) {
   p.two.milliseconds = 0.0028;
   p.four.milliseconds = 0.0031;
   Engine engine(read_settings("policy=measure"));
-  for (unsigned n = 0; n < 60; ++n)
-    engine.launch(p.request(), direct);
+  launch_often(engine, p.request(), 60);
   const auto all = launched();
   EXPECT_EQ(std::ranges::count(std::span(all).first(48), "k__ptxasw_x2", &fake::Launched::entry),
             16);
@@ -110,8 +110,7 @@ TEST_F(MeasureTest, LuckIsNoGain) {
   };
   Engine engine(read_settings("policy=measure"));
   for (const unsigned blocks : {14, 18}) { // the model prefers x:2 of the larger one
-    for (unsigned n = 0; n < 200; ++n)
-      engine.launch(p.request(blocks), direct);
+    launch_often(engine, p.request(blocks), 200);
     EXPECT_EQ(launched().back().entry, "k") << blocks;
   }
 }
@@ -123,8 +122,7 @@ TEST_F(MeasureTest, ShortLaunchesAreTimedInPairs) {
   p.two.milliseconds = 0.0055;
   p.four.milliseconds = 0.007;
   Engine engine(read_settings("policy=measure"));
-  for (unsigned n = 0; n < 140; ++n)
-    engine.launch(p.request(14), direct);
+  launch_often(engine, p.request(14), 140);
   const auto all = launched();
   EXPECT_EQ(std::ranges::count(all, "k", &fake::Launched::entry), 16 + 24);
   EXPECT_EQ(all.back().entry, "k__ptxasw_x2");
@@ -138,8 +136,7 @@ TEST_F(MeasureTest, HopelessVariantsAreTriedSeldom) {
   p.four.milliseconds = 1.1;
   p.reshaped.milliseconds = 0.5;
   Engine engine(read_settings("policy=measure"));
-  for (unsigned n = 0; n < 40; ++n)
-    engine.launch(p.request(), direct);
+  launch_often(engine, p.request(), 40);
   const auto all = launched();
   EXPECT_LE(std::ranges::count(all, "k__ptxasw_x2", &fake::Launched::entry), 4);
   EXPECT_EQ(all.back().entry, "k__ptxasw_reshaped");
@@ -151,8 +148,7 @@ TEST_F(MeasureTest, NeverWaits) {
   gpu().events_done = false;
   const unsigned before = gpu().calls["cuEventCreate"] - gpu().calls["cuEventDestroy"];
   Engine engine(read_settings("policy=measure"));
-  for (unsigned n = 0; n < 100; ++n)
-    engine.launch(p.request(), direct);
+  launch_often(engine, p.request(), 100);
   EXPECT_EQ(launched().size(), 100U);
   EXPECT_LE(gpu().calls["cuEventCreate"] - gpu().calls["cuEventDestroy"] - before, 32U);
 }

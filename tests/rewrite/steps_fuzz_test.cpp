@@ -301,6 +301,21 @@ StepHost host_of(const Stepped& stepped, const Stencil& stencil, std::mt19937& r
   return host;
 }
 
+// Two loops of up to so many steps leave the same, merged or not. How often launches were merged.
+unsigned launches_merged(const Stepped& stepped, const Stencil& stencil, std::mt19937& random,
+                         unsigned most_steps) {
+  unsigned merged = 0;
+  for (unsigned n = 0; n < 2; ++n) {
+    const StepHost host = host_of(stepped, stencil, random);
+    const unsigned steps = 1 + static_cast<unsigned>(random() % most_steps);
+    if (!host.fit_error().empty()) continue; // too small to have an inside
+    EXPECT_EQ(host.difference(steps, &merged), "")
+        << host.arguments[3] << 'x' << host.arguments[4] << ", " << steps << " steps\n"
+        << stencil.text();
+  }
+  return merged;
+}
+
 unsigned number_from(const char* variable, unsigned usual) {
   const char* const text = std::getenv(variable); // NOLINT(concurrency-mt-unsafe)
   return text == nullptr ? usual : static_cast<unsigned>(std::atoi(text));
@@ -336,16 +351,10 @@ TEST(StepsFuzz, LeaveTheSame) {
     }
     const Stepped stepped(stencil.text(), "k", shape);
     ASSERT_EQ(stepped.entry.refused.text, "") << seed << '\n' << stencil.text();
+    const testing::ScopedTrace trace(__FILE__, __LINE__, fmt::format("seed {}", seed));
     by_lanes += shape.lanes ? 1 : 0;
-    for (unsigned n = 0; n < 2; ++n) {
-      const StepHost host = host_of(stepped, stencil, random);
-      const unsigned steps = 1 + static_cast<unsigned>(random() % 12);
-      if (!host.fit_error().empty()) continue; // too small to have an inside
-      const std::string difference = host.difference(steps, &merged);
-      ASSERT_EQ(difference, "") << seed << ": " << host.arguments[3] << 'x' << host.arguments[4]
-                                << ", " << steps << " steps\n"
-                                << stencil.text();
-    }
+    merged += launches_merged(stepped, stencil, random, 12);
+    if (HasFailure()) return;
   }
   EXPECT_GT(merged, count / 2);
   EXPECT_GE(by_lanes, std::max(1U, count / 30)); // most guards are not of one axis each
@@ -371,16 +380,10 @@ TEST(StepsFuzz, OfThreeArraysLeaveTheSame) {
       shape.lanes = false;
     const Stepped stepped(stencil.text(), "k", shape, motion);
     ASSERT_EQ(stepped.entry.refused.text, "") << seed << '\n' << stencil.text();
+    const testing::ScopedTrace trace(__FILE__, __LINE__, fmt::format("seed {}", seed));
     by_lanes += shape.lanes ? 1 : 0;
-    for (unsigned n = 0; n < 2; ++n) {
-      const StepHost host = host_of(stepped, stencil, random);
-      const unsigned steps = 1 + static_cast<unsigned>(random() % 24);
-      if (!host.fit_error().empty()) continue; // too small to have an inside
-      const std::string difference = host.difference(steps, &merged);
-      ASSERT_EQ(difference, "") << seed << ": " << host.arguments[3] << 'x' << host.arguments[4]
-                                << ", " << steps << " steps\n"
-                                << stencil.text();
-    }
+    merged += launches_merged(stepped, stencil, random, 24);
+    if (HasFailure()) return;
   }
   EXPECT_GT(merged, count / 2);
   EXPECT_GE(by_lanes, std::max(1U, count / 30));
