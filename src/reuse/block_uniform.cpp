@@ -3,7 +3,7 @@
 #include "reuse/block_uniform.hpp"
 
 #include "access/pair.hpp"
-#include "analysis/ways.hpp"
+#include "analysis/stretch.hpp"
 #include "legality/block_rules.hpp"
 #include "legality/calls.hpp"
 #include "legality/shared_symbols.hpp"
@@ -15,12 +15,12 @@
 
 namespace ptxasw::reuse {
 
-using analysis::BlockId;
 using ptx::Arg;
 using ptx::Group;
 using ptx::Inst;
 using ptx::InstId;
 using ptx::Op;
+using ptx::StatementKind;
 using ptx::Sub;
 
 namespace {
@@ -138,65 +138,31 @@ Why why_not_declared(const ptx::Body& body) {
   return {};
 }
 
-// One branch at which copies may part, and what they run until they meet again.
-class Parting {
-public:
-  Parting(const emulator::Kernel& kernel, InstId branch)
-      : k_(kernel), cfg_(kernel.cfg), branch_(branch), at_(cfg_.block_of[branch]),
-        meets_(cfg_.ipdom[at_]) {}
-
-  // Empty if it is not one stretch of the text with one way in and one way out.
-  [[nodiscard]] std::optional<legality::Region> find() {
-    if (k_.body.insts[branch_].op != Op::bra) return std::nullopt;
-    if (meets_ == analysis::no_block || meets_ == cfg_.exit()) return std::nullopt;
-    inside_ = analysis::ways_from(cfg_, at_);
-    legality::Region region{inside_[at_] ? cfg_.blocks[at_].first : branch_, branch_ + 1};
-    for (BlockId b = 0; b < cfg_.blocks.size(); ++b) {
-      if (!inside_[b]) continue;
-      region.first = std::min(region.first, cfg_.blocks[b].first);
-      region.end = std::max(region.end, cfg_.blocks[b].end);
-    }
-    if (cfg_.blocks[meets_].first != region.end || !is_closed(region)) return std::nullopt;
-    return region;
+// Scopes of registers open and close inside, or are none.
+bool is_balanced(const ptx::Body& body, const legality::Region& region) {
+  InstId next = 0;
+  int depth = 0;
+  for (const ptx::Statement& statement : body.module->body_of(*body.function)) {
+    if (statement.kind == StatementKind::instruction) ++next;
+    if (next <= region.first || next >= region.end) continue;
+    if (statement.kind == StatementKind::scope_open) ++depth;
+    if (statement.kind == StatementKind::scope_close && --depth < 0) return false;
+    if (statement.kind == StatementKind::prototype) return false;
   }
+  return depth == 0;
+}
 
-private:
-  [[nodiscard]] bool is_closed(const legality::Region& region) const {
-    for (BlockId b = 0; b < cfg_.blocks.size(); ++b) {
-      const analysis::Block& block = cfg_.blocks[b];
-      const bool in_text = block.first >= region.first && block.first < region.end;
-      if (in_text && !inside_[b] && b != at_) return false; // other code between
-      if (!inside_[b]) continue;
-      const Inst& last = k_.body.insts[block.end - 1];
-      if (last.op == Op::brx) return false;      // its table names labels
-      if (block.first == region.first) continue; // ways in
-      for (const BlockId pred : block.preds) {
-        if (!inside_[pred] && pred != at_) return false;
-      }
-    }
-    return is_balanced(region);
-  }
-
-  // Scopes of registers open and close inside, or are none.
-  [[nodiscard]] bool is_balanced(const legality::Region& region) const {
-    InstId next = 0;
-    int depth = 0;
-    for (const ptx::Statement& statement : k_.body.module->body_of(*k_.body.function)) {
-      if (statement.kind == ptx::StatementKind::instruction) ++next;
-      if (next <= region.first || next >= region.end) continue;
-      if (statement.kind == ptx::StatementKind::scope_open) ++depth;
-      if (statement.kind == ptx::StatementKind::scope_close && --depth < 0) return false;
-      if (statement.kind == ptx::StatementKind::prototype) return false;
-    }
-    return depth == 0;
-  }
-
-  const emulator::Kernel& k_;
-  const analysis::Cfg& cfg_;
-  InstId branch_;
-  BlockId at_, meets_;
-  std::vector<bool> inside_;
-};
+// What copies that part at a branch run before they meet again, whoever else runs it; nothing where
+// some thread may not come out.
+std::optional<legality::Region> region_around(const emulator::Kernel& kernel, InstId branch) {
+  const auto stretch = analysis::closed_around(kernel.cfg, {branch, branch + 1});
+  if (!stretch) return std::nullopt;
+  const legality::Region region{stretch->first, stretch->end};
+  for (InstId i = region.first; i < region.end; ++i)
+    if (kernel.body.insts[i].op == Op::brx) return std::nullopt; // its table names labels
+  if (!is_balanced(kernel.body, region)) return std::nullopt;
+  return region;
+}
 
 class Regions {
 public:
@@ -245,7 +211,8 @@ private:
   }
 
   bool part(InstId branch) {
-    const auto region = Parting(k_, branch).find();
+    const bool jumps = body_.insts[branch].op == Op::bra;
+    const auto region = jumps ? region_around(k_, branch) : std::nullopt;
     if (!region) {
       plan_.refused = legality::at_line(body_, body_.insts[branch], Reason::copies_part,
                                         "copies may part here and not meet again behind it");
@@ -265,6 +232,7 @@ private:
           legality::at_line(body_, body_.insts[id], Reason::call, "a call beside other code");
   }
 
+  // Stretches that are closed lie in one another or apart.
   void add(const legality::Region& region, InstId cause) {
     const auto contains = [](const legality::Region& a, const legality::Region& b) {
       return a.first <= b.first && b.end <= a.end;

@@ -75,8 +75,16 @@ bool KernelMaker::condition(const std::string& p) {
 
 void KernelMaker::branch(unsigned depth, bool divergent) {
   const std::string p = w_.fresh(Class::pred), skip = w_.label();
-  const bool here = condition(p);
-  w_.line("@{}{} bra {};", w_.one_in(2) ? "!" : "", p, skip);
+  bool here = condition(p);
+  if (w_.one_in(4)) { // or another one: a way into the middle of what that guards
+    const std::string inside = w_.label(), q = w_.fresh(Class::pred);
+    w_.line("@{}{} bra {};", w_.one_in(2) ? "!" : "", p, inside);
+    here |= condition(q);
+    w_.line("@{}{} bra {};", w_.one_in(2) ? "!" : "", q, skip);
+    w_.line("{}:", inside);
+  } else {
+    w_.line("@{}{} bra {};", w_.one_in(2) ? "!" : "", p, skip);
+  }
   block(depth, divergent || here);
   if (w_.one_in(3)) {
     const std::string end = w_.label();

@@ -149,14 +149,15 @@ TEST(BlockUniform, EachHasItsReason) {
       {"ld.shared.u32 %r10, [%r7];\nst.shared.u32 [%r7], %r4;\nmov.u32 %r9, 0;\nL:\nbar.sync 0;\n"
        "add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p3, %r9, %r10;\n@%p3 bra L;\nadd.u32 %r9, %r3, 1;",
        "not come to this barrier"},
-      // Not one stretch of the text.
-      {"@%p1 bra L;\nadd.u32 %r9, %r3, 1;\nM:\nadd.u32 %r9, %r3, 2;\nbra N;\nO:\n"
-       "mov.u32 %r9, 2;\nbra.uni P;\nL:\nbra M;\nN:\nsetp.lt.u32 %p3, %r3, 4;\n@%p3 bra O;\nP:\n"
-       "bar.sync 0;",
+      // Who else runs the stretch that copies would run by themselves meets there, or leaves.
+      {"mov.u32 %r9, 0;\n@%p2 bra L;\nbar.sync 0;\n@%p1 bra M;\nadd.u32 %r9, %r3, 1;\nL:\n"
+       "add.u32 %r9, %r9, 2;\nM:\nadd.u32 %r9, %r9, 2;",
+       "not come to this barrier"},
+      {"mov.u32 %r9, 0;\n@%p2 bra L;\n@%p2 ret;\n@%p1 bra M;\nadd.u32 %r9, %r3, 1;\nL:\n"
+       "add.u32 %r9, %r9, 2;\nM:\nadd.u32 %r9, %r9, 2;",
        "not meet again"},
-      // Another branch leads into the middle of what copies would run by themselves.
-      {"mov.u32 %r9, 0;\n@%p2 bra L;\n@%p1 bra M;\nadd.u32 %r9, %r3, 1;\nL:\n"
-       "add.u32 %r9, %r9, 2;\nM:\nbar.sync 0;",
+      {"@%p1 bra L;\nt: .branchtargets M, L;\nbrx.idx %r3, t;\nM:\nadd.u32 %r9, %r3, 2;\nL:\n"
+       "add.u32 %r9, %r3, 1;",
        "not meet again"},
       {"add.cc.u32 %r9, %r4, %r4;\naddc.u32 %r9, %r9, 0;\nbar.sync 0;", "carry"},
   };
@@ -329,6 +330,19 @@ TEST(BlockUniform, Regions) {
                     "M:\nadd.u32 %r9, %r3, 3;\nL:\nadd.u32 %r10, %r3, 3;\n@%p1 bra N;\n"
                     "mov.u32 %r10, 1;\nN:"),
             (Pairs{{0, 5}, {6, 8}}));
+  // Another branch, which does not differ, leads into the middle: it is run by each copy, too.
+  EXPECT_EQ(regions("mov.u32 %r9, 0;\n@%p2 bra L;\nadd.u32 %r9, %r9, 5;\n@%p1 bra M;\n"
+                    "add.u32 %r9, %r3, 1;\nL:\nadd.u32 %r9, %r9, 2;\nM:"),
+            (Pairs{{1, 6}}));
+  // One side stands behind the other code, and comes back.
+  EXPECT_EQ(regions("@%p1 bra L;\nadd.u32 %r9, %r3, 1;\nM:\nadd.u32 %r9, %r3, 2;\nbra N;\nO:\n"
+                    "mov.u32 %r9, 2;\nbra.uni P;\nL:\nbra M;\nN:\nsetp.lt.u32 %p3, %r3, 4;\n"
+                    "@%p3 bra O;\nP:"),
+            (Pairs{{0, 9}}));
+  // Who skips the first comes to the second at its start.
+  EXPECT_EQ(regions("mov.u32 %r9, 0;\n@%p1 bra L;\nadd.u32 %r9, %r3, 1;\nL:\n"
+                    "add.u32 %r9, %r9, 2;\nsetp.lt.u32 %p3, %r9, %r4;\n@%p3 bra L;"),
+            (Pairs{{1, 3}, {3, 6}}));
 }
 
 } // namespace

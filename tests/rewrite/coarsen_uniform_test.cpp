@@ -98,6 +98,23 @@ const Case cases[] = {
      "L:\n@!%p1 bra M;\nadd.u32 %r20, %r20, 5;\nM:\nbar.sync 0;"},
     {"AfterStores", "st.global.u32 [%rd5], %r3;\nmov.u32 %r20, 1;\nsetp.eq.u32 %p1, %r4, 2;\n"
                     "@%p1 bra L;\nld.global.u32 %r20, [%rd5];\nL:\nadd.u32 %r20, %r20, %r10;"},
+    // Conditions of two halves, of which the second differs, or the first; a side that stands
+    // apart.
+    {"OneOrTheOther",
+     "mov.u32 %r20, 3;\nsetp.lt.u32 %p2, %r3, 3;\n@%p2 bra L;\nsetp.lt.u32 %p1, %r10, 64;\n"
+     "@!%p1 bra M;\nL:\nadd.u32 %r20, %r10, %r4;\nM:\nst.shared.u32 [%r6], %r20;\nbar.sync 0;\n"
+     "ld.shared.u32 %r20, [s+4];"},
+    {"ASideThatStandsApart",
+     "mov.u32 %r20, 3;\nmov.u32 %r12, 0;\nsetp.lt.u32 %p1, %r10, 64;\n@%p1 bra O;\nL:\n"
+     "add.u32 %r20, %r20, %r10;\nbra M;\nO:\nadd.u32 %r20, %r4, 2;\nadd.u32 %r12, %r12, 1;\n"
+     "bra L;\nM:\nmad.lo.u32 %r20, %r12, 99, %r20;\nbar.sync 0;"},
+    // The rest of the trips first, then four at a time.
+    {"AnUnrolledLoop",
+     "and.b32 %r11, %r10, 7;\nmov.u32 %r20, 0;\nsetp.eq.u32 %p1, %r11, 0;\n@%p1 bra E;\n"
+     "and.b32 %r12, %r11, 1;\nsetp.eq.u32 %p2, %r12, 0;\n@%p2 bra H;\nR:\n"
+     "mad.lo.u32 %r20, %r20, 3, %r10;\nsub.u32 %r11, %r11, 1;\nsetp.eq.u32 %p1, %r11, 0;\n"
+     "@%p1 bra E;\nH:\nmad.lo.u32 %r20, %r20, 3, %r10;\nmad.lo.u32 %r20, %r20, 3, %r4;\n"
+     "sub.u32 %r11, %r11, 2;\nsetp.gt.s32 %p1, %r11, 0;\n@%p1 bra H;\nE:\nbar.sync 0;"},
     // What a warp says: of all its lanes, and of some in a region.
     {"Shuffled", "shfl.sync.bfly.b32 %r11, %r10, 5, 31, -1;\nvote.sync.ballot.b32 %r12, %p0, -1;\n"
                  "add.u32 %r20, %r11, %r10;"},
