@@ -219,6 +219,26 @@ private:
   std::map<std::uint32_t, double> arrays_, stored_, gathered_; // by offset of the parameter
 };
 
+// Of several ways that are not tried, the reason that says most: that one would gain nothing, that
+// it is not sound, and last that its axis is not there. Of each kind the first.
+class Telling {
+public:
+  void of_no_use(const Why& why) { note(of_no_use_, why); }
+  void not_sound(const Why& why) {
+    note(why.reason == Reason::axis_unread ? absent_ : not_sound_, why);
+  }
+  [[nodiscard]] const Why& most() const {
+    if (!of_no_use_.empty()) return of_no_use_;
+    return not_sound_.empty() ? absent_ : not_sound_;
+  }
+
+private:
+  static void note(Why& place, const Why& why) {
+    if (place.empty()) place = why;
+  }
+  Why of_no_use_, not_sound_, absent_;
+};
+
 // What ptxas expands: rough weights, guessed rather than fitted.
 double heaviness(const ptx::Inst& inst) {
   using enum ptx::Op;
@@ -308,11 +328,12 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
   choices.why = never_taken(kernel, profile, grid, choices.heaviness, asks_all);
   if (!choices.why.empty()) return choices;
   const analysis::Variance data = analysis::hangs_on_data(kernel.body);
+  Telling why;
   for (const std::array<unsigned, 3>& factors : ways_for(grid)) {
     const unsigned copies = factors[0] * factors[1] * factors[2];
     if (grid == CoarsenGrid::kernel && copies > cost::most_copies(profile)) continue;
     if (copies > 2 && kernel.body.insts.size() * copies > most_instructions) {
-      if (choices.why.empty()) choices.why = {Reason::too_large, "too large"};
+      why.not_sound({Reason::too_large, "too large"});
       continue;
     }
     for (const CoarsenOrder order : {CoarsenOrder::copies, CoarsenOrder::instructions}) {
@@ -322,16 +343,14 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       const reuse::BlockPlan plan = reuse::find_block_reuse(
           kernel, solver, {.factors = factors, .order = order_of(candidate.how)});
       if (!plan.refused.empty()) {
-        // That an axis is not there says least.
-        if (choices.why.empty() || (is_flat(kernel) && factors[1] * factors[2] == 1))
-          choices.why = plan.refused;
+        why.not_sound(plan.refused);
         continue;
       }
-      if (!plan.uniform)
-        if (Why why = legality::why_data_parts_copies(kernel, plan.variance, data); !why.empty()) {
-          choices.why = std::move(why);
-          continue;
-        }
+      if (Why parts = legality::why_data_parts_copies(kernel, plan.variance, data);
+          !parts.empty()) {
+        why.of_no_use(parts);
+        continue;
+      }
       const rewrite::CoarsenCost cost = rewrite::coarsen_cost(kernel, plan, accesses.cycles());
       choices.original.work = per_copy(cost.before, plan.count());
       choices.original.work.shared = shared_bytes(kernel, plan, 1);
@@ -344,9 +363,12 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x &&
           rewrite::can_divide(grid, plan))
         choices.candidates.push_back(candidate);
+      else
+        why.of_no_use({Reason::gains_too_little,
+                       "no way that is sound saves loads, or has more of them under way"});
     }
   }
-  if (!choices.candidates.empty()) choices.why = {};
+  if (choices.candidates.empty()) choices.why = why.most();
   return choices;
 }
 

@@ -210,6 +210,42 @@ TEST(CoarsenSearch, CopiesThatPartOverDataAreLeftAlone) {
   EXPECT_THAT(result.report.kernels.at(0).coarsening.text, HasSubstr("over what they have loaded"));
 }
 
+// A grid of one axis that blocks walk through: copies along x are sound and of no use, which says
+// more than that there is no y.
+TEST(CoarsenSearch, TheReasonThatSaysMostIsTold) {
+  const std::string text = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u32 n)
+{
+  .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [a];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mov.u32 %r5, %nctaid.x;
+  mad.lo.u32 %r2, %r2, %r3, %r4;
+  mul.lo.u32 %r5, %r5, %r3;
+L:
+  setp.ge.u32 %p, %r2, %r1;
+  @%p ret;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.s64 %rd2, %rd1, %rd2;
+  ld.global.u32 %r6, [%rd2];
+  st.global.u32 [%rd2+4096], %r6;
+  add.u32 %r2, %r2, %r5;
+  bra L;
+}
+)";
+  machine::FakeAssembler fake(takes_nothing);
+  const auto kernel = run(text, "k.ptx", coarsen_auto(), true, &fake).report.kernels.at(0);
+  EXPECT_EQ(kernel.coarsening.reason, Reason::copies_part) << kernel.coarsening.text;
+  std::string whole = text; // the same, with one way out of the loop
+  whole.replace(whole.find("@%p ret;"), 8, "@%p bra M;");
+  whole.replace(whole.find("bra L;"), 6, "bra L;\nM:\nret;");
+  const auto other = run(whole, "k.ptx", coarsen_auto(), true, &fake).report.kernels.at(0);
+  EXPECT_EQ(other.coarsening.reason, Reason::gains_too_little) << other.coarsening.text;
+}
+
 TEST(CoarsenSearch, TheBudgetCountsInstructions) {
   machine::FakeAssembler fake(takes_nothing);
   Options options = coarsen_auto();
