@@ -240,14 +240,15 @@ Why why_data_parts_copies(const emulator::Kernel& kernel, const analysis::Varian
 }
 
 bool can_start_over(const emulator::Kernel& kernel, InstId inst) {
-  const auto writes = [&](InstId first, InstId end) {
+  const auto acts = [&](InstId first, InstId end) {
     for (InstId i = first; i < end; ++i) {
-      if (ptx::effects(kernel.body, kernel.body.insts[i]).writes_memory) return true;
+      const ptx::Effects effects = ptx::effects(kernel.body, kernel.body.insts[i]);
+      if (effects.writes_memory || effects.ordered || effects.calls || effects.unknown) return true;
     }
     return false;
   };
   const BlockId here = kernel.cfg.block_of[inst];
-  if (writes(kernel.cfg.blocks[here].first, inst)) return false;
+  if (acts(kernel.cfg.blocks[here].first, inst)) return false;
   std::vector<bool> seen(kernel.cfg.blocks.size(), false);
   std::vector<BlockId> work{here};
   while (!work.empty()) {
@@ -256,7 +257,7 @@ bool can_start_over(const emulator::Kernel& kernel, InstId inst) {
     for (const BlockId pred : kernel.cfg.blocks[b].preds) {
       if (seen[pred]) continue;
       seen[pred] = true;
-      if (writes(kernel.cfg.blocks[pred].first, kernel.cfg.blocks[pred].end)) return false;
+      if (acts(kernel.cfg.blocks[pred].first, kernel.cfg.blocks[pred].end)) return false;
       work.push_back(pred);
     }
   }

@@ -7,6 +7,7 @@
 #include "legality/block_rules.hpp"
 #include "legality/calls.hpp"
 #include "legality/shared_symbols.hpp"
+#include "legality/turns.hpp"
 
 #include <fmt/format.h>
 
@@ -213,6 +214,7 @@ private:
   bool part(InstId branch) {
     const bool jumps = body_.insts[branch].op == Op::bra;
     const auto region = jumps ? region_around(k_, branch) : std::nullopt;
+    if ((!region || has_barrier(*region)) && may_agree(branch)) return false;
     if (!region) {
       plan_.refused = legality::at_line(body_, body_.insts[branch], Reason::copies_part,
                                         "copies may part here and not meet again behind it");
@@ -220,6 +222,17 @@ private:
     }
     add(*region, branch);
     return plan_.refused.empty();
+  }
+
+  [[nodiscard]] bool has_barrier(const legality::Region& region) const {
+    return std::any_of(body_.insts.begin() + region.first, body_.insts.begin() + region.end,
+                       is_block_barrier);
+  }
+
+  // Where the copies do not agree the block begins again, with one of them after the other.
+  bool may_agree(InstId branch) {
+    if (!turns_) turns_.emplace(k_);
+    return turns_->are_possible() && turns_->may_begin_again_at(branch);
   }
 
   // Each copy makes its own.
@@ -280,6 +293,7 @@ private:
   BlockPlan& plan_;
   legality::SharedSymbols shared_;
   analysis::Variance known_;
+  std::optional<legality::Turns> turns_; // once there is something to ask
 };
 
 } // namespace

@@ -33,6 +33,7 @@ private:
   void prologue();
   std::string make_index(const std::string& z);
   void guard();
+  void block_guard();
   std::string constant_float();
   std::string constant_double();
   std::string sign();

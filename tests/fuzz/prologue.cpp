@@ -142,7 +142,20 @@ std::string KernelMaker::make_index(const std::string& z) {
   return r;
 }
 
+// A block that has nothing to do.
+void KernelMaker::block_guard() {
+  const std::string p = w_.fresh(Class::pred),
+                    cta = special(w_.pick<std::string_view>({"ctaid.x", "ctaid.x", "ctaid.y"}));
+  w_.line("setp.{} {}, {}, {};",
+          w_.pick<std::string_view>({"ge.u32", "eq.s32", "ne.u32", "lt.s32"}), p, cta, w_.below(4));
+  w_.line("@{} {};", p, w_.one_in(2) ? "ret" : "bra END");
+}
+
 void KernelMaker::guard() {
+  if (w_.one_in(6)) {
+    block_guard();
+    if (w_.one_in(2)) return;
+  }
   if (w_.one_in(4)) return;
   const std::string p = w_.fresh(Class::pred);
   const std::uint64_t kind = w_.below(6);

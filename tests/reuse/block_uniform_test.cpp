@@ -19,7 +19,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// %r4 = %ctaid.y, %p1: it is at least m, %p2: the thread is the first, %rd5 = &out[%tid.x];
+// %r4 = %ctaid.y, %p1: it is at least m, %p2: the thread is the first, %p4: of some threads of some
+// blocks, %rd5 = &out[%tid.x];
 // %r5 = s, %r6 = &s[%tid.x], %r7 = &t[%tid.x].
 std::string kernel(const std::string& body) {
   return kernel_text(R"(
@@ -34,6 +35,8 @@ std::string kernel(const std::string& body) {
     mad.lo.u32 %r6, %r3, 4, %r5;
     mov.u32 %r8, t;
     mad.lo.u32 %r7, %r3, 4, %r8;
+    add.u32 %r12, %r3, %r4;
+    setp.lt.u32 %p4, %r12, %r2;
 )" + body + "\nst.global.u32 [%rd5], %r9;\nret;");
 }
 
@@ -96,7 +99,7 @@ TEST(BlockUniform, EachHasItsReason) {
       {"bar.sync %r4;", "not come to this barrier"},
       {"bar.sync 0, %r4;", "not come to this barrier"},
       {"bar.red.popc.u32 %r9, %r4, %p2;", "not come to this barrier"},
-      {"@%p1 bra L;\nbar.red.popc.u32 %r9, 0, %p2;\nL:", "not come to this barrier"},
+      {"@%p4 bra L;\nbar.red.popc.u32 %r9, 0, %p2;\nL:", "not come to this barrier"},
       {"activemask.b32 %r9;", "which lanes run together"},
       {"ld.mmio.relaxed.sys.global.u32 %r9, [%rd1];", "volatile or ordered"},
       {"fence.proxy.async;", "orders memory"},
@@ -139,10 +142,10 @@ TEST(BlockUniform, EachHasItsReason) {
       {"ld.shared.u32 %r9, [64];", "shared memory without a name"},
       {".shared .b8 u[49152];\nst.shared.u8 [u], %r4;", "bytes of shared memory"},
       // Some copies leave, or do not come to a barrier.
-      {"@%p1 ret;\nbar.sync 0;", "not meet again"},
-      {"@%p1 bra L;\n@%p2 ret;\nL:\nadd.u32 %r9, %r3, 1;", "not meet again"},
-      {"@%p1 bra L;\n@%p2 trap;\nL:\nadd.u32 %r9, %r3, 1;", "not meet again"},
-      {"@%p1 bra L;\nbar.sync 0;\nL:\nadd.u32 %r9, %r3, 1;", "not come to this barrier"},
+      {"@%p4 ret;\nbar.sync 0;", "not meet again"},
+      {"@%p4 bra L;\n@%p2 ret;\nL:\nadd.u32 %r9, %r3, 1;", "not meet again"},
+      {"@%p4 bra L;\n@%p2 trap;\nL:\nadd.u32 %r9, %r3, 1;", "not meet again"},
+      {"@%p4 bra L;\nbar.sync 0;\nL:\nadd.u32 %r9, %r3, 1;", "not come to this barrier"},
       {"mov.u32 %r9, 0;\nL:\nbar.sync 0;\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p3, %r9, %r4;\n"
        "@%p3 bra L;\nadd.u32 %r9, %r3, 1;",
        "not come to this barrier"},
@@ -153,16 +156,65 @@ TEST(BlockUniform, EachHasItsReason) {
       {"mov.u32 %r9, 0;\n@%p2 bra L;\nbar.sync 0;\n@%p1 bra M;\nadd.u32 %r9, %r3, 1;\nL:\n"
        "add.u32 %r9, %r9, 2;\nM:\nadd.u32 %r9, %r9, 2;",
        "not come to this barrier"},
-      {"mov.u32 %r9, 0;\n@%p2 bra L;\n@%p2 ret;\n@%p1 bra M;\nadd.u32 %r9, %r3, 1;\nL:\n"
+      {"mov.u32 %r9, 0;\n@%p2 bra L;\n@%p2 ret;\n@%p4 bra M;\nadd.u32 %r9, %r3, 1;\nL:\n"
        "add.u32 %r9, %r9, 2;\nM:\nadd.u32 %r9, %r9, 2;",
        "not meet again"},
-      {"@%p1 bra L;\nt: .branchtargets M, L;\nbrx.idx %r3, t;\nM:\nadd.u32 %r9, %r3, 2;\nL:\n"
+      {"t: .branchtargets M, L;\n@%p4 bra L;\nbrx.idx %r3, t;\nM:\nadd.u32 %r9, %r3, 2;\nL:\n"
        "add.u32 %r9, %r3, 1;",
        "not meet again"},
       {"add.cc.u32 %r9, %r4, %r4;\naddc.u32 %r9, %r9, 0;\nbar.sync 0;", "carry"},
   };
   for (const auto& [code, reason] : cases)
     EXPECT_THAT(Found(code).plan.refused, HasSubstr(reason)) << code;
+}
+
+// Copies may agree on a branch that is the block's, and begin again, one after the other, where
+// they do not.
+TEST(BlockUniform, BlocksThatPart) {
+  for (const char* code : {
+           "@%p1 ret;\nbar.sync 0;",
+           "@!%p1 bra L;\nexit;\nL:\nbar.sync 3;",
+           "@%p1 bra L;\nbar.sync 0;\nL:\nadd.u32 %r9, %r3, 1;",
+           "@%p1 bra L;\nbar.red.popc.u32 %r9, 0, %p2;\nL:",
+           "@%p1 bra L;\n@%p2 ret;\nL:\nadd.u32 %r9, %r3, 1;",
+           // Threads part and meet again, or end where nobody meets any more.
+           "@%p1 ret;\n@%p2 bra L;\nadd.u32 %r9, %r3, 1;\nL:\nbar.sync 0;\n@%p2 ret;",
+           "@%p1 ret;\nbar.sync 0;\n@%p2 bra L;\nshfl.sync.down.b32 %r9, %r3, 1, 31, -2;\nL:",
+           // What was loaded; a second branch.
+           "ld.global.u32 %r10, [%rd1];\n@%p1 ret;\nsetp.eq.u32 %p3, %r4, 3;\n@%p3 ret;\nbar.sync "
+           "0;",
+       }) {
+    const Found found(code);
+    EXPECT_EQ(found.plan.refused.text, "") << code;
+    EXPECT_THAT(found.plan.regions, IsEmpty()) << code;
+  }
+}
+
+TEST(BlockUniform, BlocksThatMayNotBeginAgain) {
+  for (const char* code : {
+           // Somebody could tell; not once.
+           "st.global.u32 [%rd5], %r3;\n@%p1 ret;\nbar.sync 0;",
+           "st.shared.u32 [%r6], %r3;\n@%p1 ret;\nbar.sync 0;",
+           "red.global.add.u32 [%rd1], 1;\n@%p1 ret;\nbar.sync 0;",
+           "ld.volatile.global.u32 %r10, [%rd1];\n@%p1 ret;\nbar.sync 0;",
+           "bar.sync 0;\n@%p1 ret;\nbar.sync 0;",
+           "mov.u32 %r9, 0;\nL:\nadd.u32 %r9, %r9, 1;\nsetp.eq.u32 %p3, %r9, %r4;\n@%p3 ret;\n"
+           "setp.lt.u32 %p3, %r9, %r2;\n@%p3 bra L;\nbar.sync 0;",
+           // Not all threads go the same way, or come there.
+           "@%p4 ret;\nbar.sync 0;",
+           "@%p2 bra L;\n@%p1 ret;\nL:\nbar.sync 0;",
+           // Barriers of some threads.
+           "@%p1 ret;\nbar.sync 0, 64;",
+           "@%p1 ret;\nbar.sync %r2;",
+           "@%p1 ret;\nbar.arrive 0, 64;",
+           "@%p1 ret;\n@%p2 bar.sync 0;",
+           "@%p1 ret;\n@%p2 bra L;\nbar.sync 0;\nL:",
+           // Some end ahead of others that meet.
+           "@%p1 ret;\n@%p2 ret;\nbar.sync 0;",
+           "@%p1 ret;\n@%p2 ret;\nshfl.sync.down.b32 %r9, %r3, 1, 31, -2;\n",
+       }) {
+    EXPECT_NE(Found(code).plan.refused.text, "") << code;
+  }
 }
 
 TEST(BlockUniform, ThreadsMayMeet) {
@@ -316,7 +368,7 @@ TEST(BlockUniform, Regions) {
     const Found found(body + "\nbar.sync 0;");
     EXPECT_EQ(found.plan.refused.text, "") << body;
     for (const legality::Region& region : found.plan.regions)
-      result.emplace_back(region.first - 14, region.end - 14);
+      result.emplace_back(region.first - 16, region.end - 16);
     return result;
   };
   using Pairs = std::vector<std::pair<unsigned, unsigned>>;

@@ -159,6 +159,19 @@ const Case cases[] = {
      "add.s64 %rd8, %rd8, %rd2;\nld.volatile.global.u32 %r15, [%rd8+8192];\n"
      "add.u32 %r14, %r14, %r15;\nadd.u32 %r13, %r13, 1;\nsetp.le.u32 %p3, %r13, %r11;\n"
      "@%p3 bra M;\nst.global.u32 [%rd2+8260], %r14;\nL:\nbar.sync 0;"},
+    // Blocks that leave, that skip what has barriers, that are the only ones to come there.
+    {"BlocksThatLeave", "setp.ge.u32 %p1, %r4, 5;\n@%p1 ret;\nst.shared.u32 [%r6], %r10;\n"
+                        "bar.sync 0;\nld.shared.u32 %r20, [s+4];\nadd.u32 %r20, %r20, %r3;"},
+    {"OneBlockStays", "setp.ne.u32 %p1, %r4, 2;\n@%p1 exit;\nst.shared.u32 [%r6], %r10;\n"
+                      "bar.sync 0;\nld.shared.u32 %r20, [s+4];"},
+    {"AnIfAroundBarriers",
+     "mov.u32 %r20, 7;\nsetp.lt.u32 %p1, %r4, 3;\n@%p1 bra L;\nst.shared.u32 [%r6], %r10;\n"
+     "bar.sync 0;\nld.shared.u32 %r20, [s+4];\nbar.sync 0;\nst.shared.u32 [%r6], %r20;\nL:\n"
+     "bar.sync 1;\nadd.u32 %r20, %r20, %r4;\nsetp.gt.u32 %p2, %r3, 9;\n@%p2 ret;"},
+    {"TwoAgreements",
+     "mov.u32 %r20, 1;\nsetp.lt.u32 %p1, %r4, 1;\n@%p1 ret;\nand.b32 %r11, %r4, 2;\n"
+     "setp.eq.u32 %p2, %r11, 0;\n@%p2 bra L;\nst.shared.u32 [%r6], %r10;\nbar.sync 0;\n"
+     "ld.shared.u32 %r20, [s+4];\nL:\nadd.u32 %r20, %r20, %r4;"},
     {"ScopesOfRegisters",
      "mov.u32 %r20, 0;\nsetp.eq.u32 %p1, %r4, 1;\n@%p1 bra L;\n{ .reg .b32 q; add.u32 q, %r10, 1;\n"
      "mov.u32 %r20, q; }\n"
@@ -268,6 +281,30 @@ TEST(CoarsenUniform, TheTilesOfAMatrixProduct) {
   options.blocks = {{16, 16, 1}};
   const auto result = simt::verify(four.module, four.result, "matmul_tiled", options);
   EXPECT_TRUE(result.ok()) << simt::text_of(result, "matmul_tiled");
+}
+
+// Threads of several warps share what is the block's, copy after copy: none goes on to the next one
+// while others still use it.
+TEST(CoarsenUniform, WhereCopiesDoNotAgreeTheBlockBeginsAgain) {
+  const std::string body =
+      "setp.eq.u32 %p1, %r4, 1;\n@%p1 ret;\nst.shared.u32 [%r6], %r10;\nbar.sync 0;\n"
+      "sub.u32 %r11, 63, %r3;\nmad.lo.u32 %r12, %r11, 4, %r8;\nld.shared.u32 %r20, [%r12];";
+  for (const CoarsenGrid grid : {CoarsenGrid::kernel, CoarsenGrid::launcher}) {
+    const Coarsened c(kernel(body), {.factors = {1, 4, 1}}, "", {.grid = grid});
+    ASSERT_EQ(c.plan.refused.text, "");
+    EXPECT_EQ(c.report.agreements, 1U);
+    EXPECT_THAT(c.text, HasSubstr("copy by copy"));
+    simt::VerifyOptions options{.launches = 4, .schedules = 6, .threads = 1};
+    if (grid == CoarsenGrid::launcher) {
+      options.divide = {1, 4, 1};
+      options.original_grid = options.rest_by_itself = true;
+    }
+    options.grids = {{1, 4, 1}, {1, 9, 1}};
+    options.blocks = {{64, 1, 1}};
+    options.arguments = {"random:u8:65536:1", "zeros:65536", "64", "8"};
+    const auto result = simt::verify(c.module, c.result, "k", options);
+    EXPECT_TRUE(result.ok()) << simt::text_of(result, "k") << c.text;
+  }
 }
 
 // No form in which threads would decide for themselves, and no check that they would answer.

@@ -151,7 +151,7 @@ void CopyAxes::open_loops(Text& text) {
   for (const unsigned axis : used_)
     axes_[axis].end = registers_.make("b32");
   find_ends(text);
-  if (grid_ == CoarsenGrid::launcher) {
+  if (grid_ == CoarsenGrid::launcher && !plan_.uniform) {
     text.line("bra \t{};", labels_.run);
     text.label(labels_.partial);
     text.line("// ptxasw: those that are in the grid");
@@ -193,8 +193,10 @@ void CopyAxes::stay_in_grid(Text& text, const Axis& axis) {
   text.line("@{} ret;", none);
 }
 
+// Threads that meet go on to the next block together.
 void CopyAxes::close_loops(Text& text) {
   text.label(labels_.next);
+  if (plan_.uniform) text.line("bar.sync \t0;");
   for (const unsigned axis : used_) {
     const Axis& a = axes_[axis];
     const std::string more = registers_.make("pred");

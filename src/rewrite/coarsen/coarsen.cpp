@@ -1,12 +1,13 @@
 // Emits a coarsened kernel, its frame first.
 #include "rewrite/coarsen/coarsen.hpp"
 
-#include "analysis/ways.hpp"
 #include "legality/block_rules.hpp"
+#include "legality/turns.hpp"
 #include "numbers/numbers.hpp"
 #include "rewrite/coarsen/axes.hpp"
 #include "rewrite/coarsen/bound.hpp"
 #include "rewrite/coarsen/guard.hpp"
+#include "rewrite/coarsen/leads.hpp"
 #include "rewrite/coarsen/names.hpp"
 #include "rewrite/coarsen/original.hpp"
 #include "rewrite/meant.hpp"
@@ -44,9 +45,8 @@ public:
       : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan),
         options_(options), report_(report), original_(body_), names_(original_, plan),
         registers_(module_), labels_(label_prefix(module_)),
-        axes_(plan, options.grid, std::string(grid_parameter), labels_, registers_) {
-    const auto statements = module_.body_of(*body_.function);
-    inside_ = statements.subspan(1, statements.size() - 2);
+        axes_(plan, options.grid, std::string(grid_parameter), labels_, registers_),
+        inside_(inside(body_)), leads_(body_, inside_, text_) {
     for (std::size_t n = 0; n < plan.loads.size(); ++n)
       load_of_[k_.trace.events[plan.loads[n].event].inst] = n;
     find_kept_values();
@@ -106,7 +106,6 @@ private:
     text_.line("// ptxasw: all copies together");
     text_.line("{{");
     text_.all += names_.declarations();
-    find_leads();
     std::uint32_t done = module_.body_of(*body_.function).front().range.end;
     InstId next = 0;
     auto step = plan_.schedule.steps.begin();
@@ -209,61 +208,9 @@ private:
     return {};
   }
 
-  // What stands in front of each instruction: blanks, comments, .loc.
-  void find_leads() {
-    std::uint32_t done = module_.body_of(*body_.function).front().range.end;
-    const ptx::Statement* location = nullptr;
-    std::vector<const ptx::Statement*> stated;
-    for (const ptx::Statement& statement : inside_) {
-      if (statement.kind == StatementKind::location) {
-        location = &statement;
-        stated.push_back(location);
-        continue;
-      }
-      if (statement.kind == StatementKind::instruction)
-        leads_.push_back({module_.slice({done, statement.range.begin}), stated, location});
-      stated.clear();
-      done = statement.range.end;
-    }
-  }
-
-  // ptxas takes `inlined_at` only of a place that an earlier .loc names; the one that did may have
-  // stood where no copy of it is written, or comes later.
-  void state_callers(const ptx::Statement& statement) {
-    const ptx::Location& location = module_.locations[statement.index];
-    const Place caller = location.inlined_at;
-    if (caller != Place{} && !stated_.contains(caller)) {
-      for (const ptx::Statement& other : inside_) {
-        if (&other == &statement) break;
-        if (other.kind != StatementKind::location) continue;
-        if (place_of(module_.locations[other.index]) != caller) continue;
-        state_callers(other);
-        if (!text_.all.ends_with("\n\t")) text_.all += "\n\t";
-        text_.all += fmt::format("{}\n\t", module_.slice(other.range));
-        location_ = &other;
-        break;
-      }
-    }
-    stated_.insert(place_of(location));
-  }
-
-  // Copy 0 keeps what stands in front.
   void write(const reuse::Step& step) {
     const std::string code = code_of(step.inst, step.copy);
-    const Lead& lead = leads_[step.inst];
-    if (step.copy == 0) {
-      for (const ptx::Statement* location : lead.stated)
-        state_callers(*location);
-      text_.all += lead.text;
-      if (lead.text.find(".loc") != std::string_view::npos) location_ = lead.location;
-    } else if (!code.empty() && !text_.all.ends_with("\n\t")) {
-      text_.all += "\n\t";
-    }
-    if (!code.empty() && lead.location != location_) {
-      if (lead.location != nullptr) state_callers(*lead.location);
-      location_ = lead.location;
-      if (location_ != nullptr) text_.all += fmt::format("{}\n\t", module_.slice(location_->range));
-    }
+    leads_.write(step.inst, step.copy == 0, !code.empty());
     text_.all += code;
   }
 
@@ -454,29 +401,12 @@ private:
     const std::string alone =
         axes_.alone(text_, in_two_steps ? std::string() : size.is_small(text_));
     text_.line("@!{} bra \t{};", alone, labels_.merged);
-    if (in_two_steps && !ends_before_others_meet())
+    // A loop would keep a thread that comes to the end past a place where others meet.
+    if (in_two_steps && legality::Turns(k_).are_possible())
       body.write_apart(after_all);
     else
       body.write(in_two_steps ? after_all : by_itself);
     text_.label(labels_.merged);
-  }
-
-  // Some thread may come to the end past a place where the others of its block or warp meet. Then
-  // it has to be gone: a loop that it only leaves would keep it.
-  [[nodiscard]] bool ends_before_others_meet() const {
-    std::vector<bool> meets(k_.cfg.blocks.size(), false);
-    for (InstId i = 0; i < body_.insts.size(); ++i) {
-      const ptx::Effects effects = ptx::effects(body_, body_.insts[i]);
-      if (effects.waits || effects.convergent || effects.calls || effects.unknown)
-        meets[k_.cfg.block_of[i]] = true;
-    }
-    for (analysis::BlockId b = 0; b < meets.size(); ++b) {
-      if (k_.uniformity.branches[b] == analysis::Uniform::grid) continue;
-      const std::vector<bool> apart = analysis::ways_from(k_.cfg, b);
-      for (analysis::BlockId way = 0; way < meets.size(); ++way)
-        if (apart[way] && meets[way]) return true;
-    }
-    return false;
   }
 
   template <class Write> void write_body(const Write& write) {
@@ -505,19 +435,10 @@ private:
   FrameLabels labels_;
   CopyAxes axes_;
   std::span<const ptx::Statement> inside_; // the body without its braces
-  struct Lead {
-    std::string_view text;
-    std::vector<const ptx::Statement*> stated; // the .loc in it
-    const ptx::Statement* location = nullptr;  // in force
-  };
-  std::vector<Lead> leads_;                   // by instruction
-  const ptx::Statement* location_ = nullptr;  // in force where text is added
-  using Place = std::array<std::uint32_t, 3>; // file, line, column
-  static Place place_of(const ptx::Location& l) { return {l.file, l.line, l.column}; }
-  std::set<Place> stated_; // by a .loc of the lockstep form
+  Text text_;
+  Leads leads_;
   std::map<InstId, std::size_t> load_of_;
   std::map<std::pair<std::size_t, unsigned>, std::vector<std::string>> kept_;
-  Text text_;
 };
 
 } // namespace

@@ -17,11 +17,6 @@ namespace {
 
 constexpr InstId most_ahead = 32; // of the question: merged blocks run them in vain
 
-std::span<const ptx::Statement> inside(const ptx::Body& body) {
-  const auto statements = body.module->body_of(*body.function);
-  return statements.subspan(1, statements.size() - 2);
-}
-
 bool only_computes(const Inst& inst) {
   const ptx::Group group = ptx::group(inst.op);
   return group == ptx::Group::pure ||
@@ -34,6 +29,11 @@ bool is_exit(const Inst& inst) {
 }
 
 } // namespace
+
+std::span<const ptx::Statement> inside(const ptx::Body& body) {
+  const auto statements = body.module->body_of(*body.function);
+  return statements.subspan(1, statements.size() - 2);
+}
 
 bool ends_thread(const Inst& inst) {
   return inst.op == ptx::Op::ret || inst.op == ptx::Op::exit;

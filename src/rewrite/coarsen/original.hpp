@@ -14,6 +14,8 @@
 
 namespace ptxasw::rewrite {
 
+// The statements of a body without its braces.
+std::span<const ptx::Statement> inside(const ptx::Body& body);
 // ret and exit.
 bool ends_thread(const ptx::Inst& inst);
 // May control reach the end of the body?
