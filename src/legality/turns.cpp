@@ -19,12 +19,11 @@ bool is_barrier(const Inst& inst) {
   return (inst.op == Op::bar || inst.op == Op::barrier) && !inst.mods.has(Sub::warp);
 }
 
-// Of all threads, under a number that is written there, and nobody passes by it for a guard.
+// Of all threads, under a number that is written there, and nobody passes by it for a guard. Those
+// that arrive and do not wait have a count.
 bool is_of_all(const emulator::Kernel& kernel, const Inst& inst) {
-  const bool combines = inst.mods.has(Sub::red);
-  if (!combines && !inst.mods.has(Sub::sync)) return false;
   const auto src = kernel.body.src(inst);
-  const std::size_t names = src.size() - (combines ? 1 : 0);
+  const std::size_t names = src.size() - (inst.mods.has(Sub::red) ? 1 : 0);
   const bool for_all =
       inst.guard == ptx::none || kernel.uniformity.registers[inst.guard] <= Uniform::block;
   return for_all && names == 1 && src[0].kind == ptx::Arg::Kind::imm;

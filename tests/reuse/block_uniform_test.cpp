@@ -203,6 +203,8 @@ TEST(BlockUniform, BlocksThatMayNotBeginAgain) {
            // Not all threads go the same way, or come there.
            "@%p4 ret;\nbar.sync 0;",
            "@%p2 bra L;\n@%p1 ret;\nL:\nbar.sync 0;",
+           "@%p2 bra L;\n{ .reg .b32 q;\n@%p1 bra M;\nmov.u32 q, 1; }\nadd.u32 %r9, %r3, 1;\n"
+           "M:\nadd.u32 %r9, %r3, 1;\nL:\nbar.sync 0;",
            // Barriers of some threads.
            "@%p1 ret;\nbar.sync 0, 64;",
            "@%p1 ret;\nbar.sync %r2;",
