@@ -1,8 +1,11 @@
 // Which code only some threads of a block run, and what they meet for there.
 #include "legality/turns.hpp"
 
+#include "analysis/liveness.hpp"
 #include "analysis/ways.hpp"
 #include "legality/block_rules.hpp"
+
+#include <algorithm>
 
 namespace ptxasw::legality {
 
@@ -28,6 +31,55 @@ bool is_of_all(const emulator::Kernel& kernel, const Inst& inst) {
       inst.guard == ptx::none || kernel.uniformity.registers[inst.guard] <= Uniform::block;
   return for_all && names == 1 && src[0].kind == ptx::Arg::Kind::imm;
 }
+
+// Grows or falls with each of its operands: comparisons change once along an axis.
+bool is_monotone(const Inst& inst) {
+  switch (inst.op) {
+  case Op::mov:
+  case Op::cvt:
+  case Op::add:
+  case Op::sub:
+  case Op::mul:
+  case Op::mad:
+  case Op::neg:
+  case Op::shl:
+  case Op::shr:
+  case Op::div:
+  case Op::min:
+  case Op::max:
+  case Op::setp: return true;
+  case Op::and_:
+  case Op::or_:
+  case Op::not_: return inst.mods.type == ptx::Type::pred;
+  default: return false;
+  }
+}
+
+// Of one body, where that is known of registers.
+class Monotone {
+public:
+  Monotone(const ptx::Body& body, const analysis::Variance& variance)
+      : body_(body), variance_(variance), definitions_(analysis::definitions(body)),
+        seen_(body.registers.size(), false) {}
+
+  bool of(ptx::RegId reg) {
+    if (!variance_.registers[reg] || seen_[reg]) return true; // in a loop: as all that leads to it
+    seen_[reg] = true;
+    return std::ranges::all_of(definitions_[reg], [&](InstId id) {
+      const Inst& inst = body_.insts[id];
+      const auto src = body_.src(inst);
+      return is_monotone(inst) && std::ranges::all_of(src, [&](const ptx::Arg& arg) {
+               return arg.kind != ptx::Arg::Kind::reg || of(arg.id);
+             });
+    });
+  }
+
+private:
+  const ptx::Body& body_;
+  const analysis::Variance& variance_;
+  std::vector<std::vector<InstId>> definitions_;
+  std::vector<bool> seen_;
+};
 
 } // namespace
 
@@ -63,6 +115,16 @@ bool Turns::may_begin_again_at(InstId branch) const {
   const bool once = k_.loops.innermost[here] == ~0U && !k_.loops.irreducible_blocks[here];
   return once && !some_[here] && k_.uniformity.branches[here] <= Uniform::block &&
          can_start_over(k_, branch);
+}
+
+Why why_every_group_parts(const emulator::Kernel& kernel, const analysis::Variance& variance) {
+  Monotone monotone(kernel.body, variance);
+  for (const Inst& inst : kernel.body.insts)
+    if (inst.guard != ptx::none && needs_agreement(kernel, variance, inst) &&
+        !monotone.of(inst.guard))
+      return at_line(kernel.body, inst, Reason::copies_part,
+                     "neighbouring blocks would go different ways in most groups");
+  return {};
 }
 
 } // namespace ptxasw::legality

@@ -7,7 +7,9 @@
 // end ahead of others that still meet, and none may pass by a barrier that others come to.
 #pragma once
 
+#include "analysis/variance.hpp"
 #include "emulator/emulate.hpp"
+#include "ptxasw/reason.hpp"
 
 #include <vector>
 
@@ -35,5 +37,11 @@ private:
   std::vector<bool> some_ended_; // or others may have ended where these run it
   bool possible_ = true;
 };
+
+// Sound, but of no use: neighbours that part over whether the block's index is odd, or what a
+// division leaves of it, do so in every group, and then all of them run one after the other. What
+// only grows, or only falls, with the index parts one group (`ctaid * 64 >= n`). Empty, or a
+// reason.
+Why why_every_group_parts(const emulator::Kernel& kernel, const analysis::Variance& variance);
 
 } // namespace ptxasw::legality

@@ -8,6 +8,7 @@
 #include "cost/usage_estimate.hpp"
 #include "legality/block_rules.hpp"
 #include "legality/shared_symbols.hpp"
+#include "legality/turns.hpp"
 #include "numbers/numbers.hpp"
 #include "pipeline/access_pattern.hpp"
 #include "reuse/block.hpp"
@@ -346,8 +347,10 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
         why.not_sound(plan.refused);
         continue;
       }
-      if (Why parts = legality::why_data_parts_copies(kernel, plan.variance, data);
-          !parts.empty()) {
+      Why parts = legality::why_data_parts_copies(kernel, plan.variance, data);
+      if (parts.empty() && plan.uniform)
+        parts = legality::why_every_group_parts(kernel, plan.variance);
+      if (!parts.empty()) {
         why.of_no_use(parts);
         continue;
       }

@@ -139,18 +139,38 @@ Why why_not_declared(const ptx::Body& body) {
   return {};
 }
 
-// Scopes of registers open and close inside, or are none.
-bool is_balanced(const ptx::Body& body, const legality::Region& region) {
+// Scopes of registers open and close inside, or are none: the last one may close behind the last
+// instruction, and is then part of the region.
+bool holds_scopes(const ptx::Body& body, legality::Region& region) {
+  const auto statements = body.module->body_of(*body.function);
   InstId next = 0;
   int depth = 0;
-  for (const ptx::Statement& statement : body.module->body_of(*body.function)) {
-    if (statement.kind == StatementKind::instruction) ++next;
-    if (next <= region.first || next >= region.end) continue;
-    if (statement.kind == StatementKind::scope_open) ++depth;
-    if (statement.kind == StatementKind::scope_close && --depth < 0) return false;
-    if (statement.kind == StatementKind::prototype) return false;
+  for (std::uint32_t n = 0; n < statements.size(); ++n) {
+    const StatementKind kind = statements[n].kind;
+    if (kind == StatementKind::instruction && next++ >= region.end) break;
+    if (next <= region.first) continue;
+    const bool behind = next == region.end && kind != StatementKind::instruction;
+    if (behind && depth == 0) break;
+    if (kind == StatementKind::prototype || (behind && kind == StatementKind::label)) return false;
+    if (kind == StatementKind::scope_open) ++depth;
+    if (kind != StatementKind::scope_close) continue;
+    if (--depth < 0) return false;
+    if (behind) region.closes = n;
   }
   return depth == 0;
+}
+
+// A table of branches names labels, of which each copy has its own: of one that no branch uses it
+// is not known which.
+bool has_tables(const ptx::Body& body, const legality::Region& region) {
+  const auto is_table = [&](const ptx::Statement& statement) {
+    return statement.kind == StatementKind::prototype &&
+           body.module->prototypes[statement.index].directive == ".branchtargets";
+  };
+  const auto tables = std::ranges::count_if(body.module->body_of(*body.function), is_table);
+  const auto is_used = [](const Inst& inst) { return inst.op == Op::brx; };
+  return tables > std::ranges::count_if(body.insts, is_used) ||
+         std::any_of(body.insts.begin() + region.first, body.insts.begin() + region.end, is_used);
 }
 
 // What copies that part at a branch run before they meet again, whoever else runs it; nothing where
@@ -158,10 +178,8 @@ bool is_balanced(const ptx::Body& body, const legality::Region& region) {
 std::optional<legality::Region> region_around(const emulator::Kernel& kernel, InstId branch) {
   const auto stretch = analysis::closed_around(kernel.cfg, {branch, branch + 1});
   if (!stretch) return std::nullopt;
-  const legality::Region region{stretch->first, stretch->end};
-  for (InstId i = region.first; i < region.end; ++i)
-    if (kernel.body.insts[i].op == Op::brx) return std::nullopt; // its table names labels
-  if (!is_balanced(kernel.body, region)) return std::nullopt;
+  legality::Region region{stretch->first, stretch->end};
+  if (has_tables(kernel.body, region) || !holds_scopes(kernel.body, region)) return std::nullopt;
   return region;
 }
 

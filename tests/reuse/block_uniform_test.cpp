@@ -3,6 +3,7 @@
 #include "reuse/block_uniform.hpp"
 
 #include "emulator/kernel_text.hpp"
+#include "legality/turns.hpp"
 #include "reuse/block_found.hpp"
 #include "reuse/trees.hpp"
 
@@ -159,6 +160,8 @@ TEST(BlockUniform, EachHasItsReason) {
       {"mov.u32 %r9, 0;\n@%p2 bra L;\n@%p2 ret;\n@%p4 bra M;\nadd.u32 %r9, %r3, 1;\nL:\n"
        "add.u32 %r9, %r9, 2;\nM:\nadd.u32 %r9, %r9, 2;",
        "not meet again"},
+      {"t: .branchtargets M, L;\n@%p4 bra L;\nM:\nadd.u32 %r9, %r3, 2;\nL:\nadd.u32 %r9, %r3, 1;",
+       "not meet again"},
       {"t: .branchtargets M, L;\n@%p4 bra L;\nbrx.idx %r3, t;\nM:\nadd.u32 %r9, %r3, 2;\nL:\n"
        "add.u32 %r9, %r3, 1;",
        "not meet again"},
@@ -217,6 +220,27 @@ TEST(BlockUniform, BlocksThatMayNotBeginAgain) {
        }) {
     EXPECT_NE(Found(code).plan.refused.text, "") << code;
   }
+}
+
+// Thresholds part one group; what is odd parts all.
+TEST(BlockUniform, BlocksThatPartInEveryGroup) {
+  const auto why = [](const std::string& guard) {
+    const Found found(guard + "\n@%p3 ret;\nbar.sync 0;");
+    EXPECT_EQ(found.plan.refused.text, "") << guard;
+    return legality::why_every_group_parts(found.emulated.kernel, found.plan.variance).text;
+  };
+  for (const char* guard :
+       {"setp.ge.u32 %p3, %r4, %r2;", "setp.eq.u32 %p3, %r4, 0;",
+        "shl.b32 %r10, %r4, 6;\nadd.s32 %r10, %r10, 64;\nsetp.gt.s32 %p3, %r10, %r2;",
+        "and.b32 %r10, %r2, 1;\nsetp.eq.u32 %p3, %r10, %r4;",
+        "setp.lt.u32 %p5, %r4, 4;\nsetp.ge.u32 %p6, %r4, %r2;\nor.pred %p3, %p5, %p6;"})
+    EXPECT_EQ(why(guard), "") << guard;
+  for (const char* guard :
+       {"and.b32 %r10, %r4, 1;\nsetp.eq.u32 %p3, %r10, 0;",
+        "rem.u32 %r10, %r4, 5;\nsetp.eq.u32 %p3, %r10, 0;",
+        "xor.b32 %r10, %r4, %r2;\nadd.u32 %r10, %r10, 1;\nsetp.lt.u32 %p3, %r10, 7;",
+        "setp.lt.u32 %p5, %r4, 4;\nand.b32 %r10, %r4, 1;\nsetp.eq.and.u32 %p3, %r10, 0, %p5;"})
+    EXPECT_THAT(why(guard), HasSubstr("in most groups")) << guard;
 }
 
 TEST(BlockUniform, ThreadsMayMeet) {

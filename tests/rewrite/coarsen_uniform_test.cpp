@@ -115,6 +115,10 @@ const Case cases[] = {
      "mad.lo.u32 %r20, %r20, 3, %r10;\nsub.u32 %r11, %r11, 1;\nsetp.eq.u32 %p1, %r11, 0;\n"
      "@%p1 bra E;\nH:\nmad.lo.u32 %r20, %r20, 3, %r10;\nmad.lo.u32 %r20, %r20, 3, %r4;\n"
      "sub.u32 %r11, %r11, 2;\nsetp.gt.s32 %p1, %r11, 0;\n@%p1 bra H;\nE:\nbar.sync 0;"},
+    // The scope ends where the side does.
+    {"AScopeAtTheEnd", "mov.u32 %r20, 3;\nsetp.lt.u32 %p1, %r10, 64;\n@%p1 bra L;\n{ .reg .b32 q;\n"
+                       "add.u32 q, %r10, 9;\n{ .reg .b32 q;\nmov.u32 q, 5;\n"
+                       "add.u32 %r20, %r10, q; }}\nL:\nbar.sync 0;"},
     // What a warp says: of all its lanes, and of some in a region.
     {"Shuffled", "shfl.sync.bfly.b32 %r11, %r10, 5, 31, -1;\nvote.sync.ballot.b32 %r12, %p0, -1;\n"
                  "add.u32 %r20, %r11, %r10;"},
@@ -182,7 +186,7 @@ simt::VerifyResult compare(const Coarsened& coarsened) {
   simt::VerifyOptions options{.launches = 6, .schedules = 2, .threads = 1};
   options.grids = {{1, 4, 1}, {1, 8, 1}, {1, 7, 1}};
   options.blocks = {{16, 1, 1}};
-  options.arguments = {"random:u8:4096:1", "zeros:16384", "16", "8"};
+  options.arguments = {"random:u32:4096:1:200", "zeros:16384", "16", "8"};
   return simt::verify(coarsened.module, coarsened.result, "k", options);
 }
 
@@ -215,7 +219,7 @@ TEST(CoarsenUniform, WhatFillsNoGroupStandsByItself) {
       options.original_grid = options.rest_by_itself = true;
       options.grids = {{1, 1, 1}, {1, 3, 1}, {1, 4, 1}, {1, 7, 1}, {1, 8, 1}, {1, 11, 1}};
       options.blocks = {{16, 1, 1}};
-      options.arguments = {"random:u8:4096:1", "zeros:16384", "16", "8"};
+      options.arguments = {"random:u32:4096:1:200", "zeros:16384", "16", "8"};
       const auto result = simt::verify(c.module, c.result, "k", options);
       EXPECT_TRUE(result.ok()) << one.name << "\n" << simt::text_of(result, "k") << c.text;
     }
@@ -301,7 +305,7 @@ TEST(CoarsenUniform, WhereCopiesDoNotAgreeTheBlockBeginsAgain) {
     }
     options.grids = {{1, 4, 1}, {1, 9, 1}};
     options.blocks = {{64, 1, 1}};
-    options.arguments = {"random:u8:65536:1", "zeros:65536", "64", "8"};
+    options.arguments = {"random:u32:65536:1:200", "zeros:65536", "64", "8"};
     const auto result = simt::verify(c.module, c.result, "k", options);
     EXPECT_TRUE(result.ok()) << simt::text_of(result, "k") << c.text;
   }

@@ -193,10 +193,9 @@ void CopyAxes::stay_in_grid(Text& text, const Axis& axis) {
   text.line("@{} ret;", none);
 }
 
-// Threads that meet go on to the next block together.
-void CopyAxes::close_loops(Text& text) {
+void CopyAxes::close_loops(Text& text, std::string_view meet) {
   text.label(labels_.next);
-  if (plan_.uniform) text.line("bar.sync \t0;");
+  if (!meet.empty()) text.line("{}", meet);
   for (const unsigned axis : used_) {
     const Axis& a = axes_[axis];
     const std::string more = registers_.make("pred");

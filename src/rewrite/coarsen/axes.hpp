@@ -42,9 +42,10 @@ public:
   // divided grid there are no others: a group that hangs over goes to the sequential form, as far
   // as it is in the grid.
   void enter(Text& text);
-  // The loops of the sequential form around the body that is written between the two calls.
+  // The loops of the sequential form around the body that is written between the two calls. `meet`:
+  // what all threads do between two copies.
   void open_loops(Text& text);
-  void close_loops(Text& text);
+  void close_loops(Text& text, std::string_view meet);
 
   // What stands for a special register in a copy of the lockstep form, and in the sequential one;
   // nothing if the register itself does.

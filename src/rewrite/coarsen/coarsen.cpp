@@ -368,6 +368,13 @@ private:
     text_.label(labels_.merged);
   }
 
+  // Threads that meet go on to the next block together, from wherever each has ended in the last
+  // one: lanes need not be side by side there, which bar.sync asks for.
+  [[nodiscard]] std::string_view meeting() const {
+    if (!plan_.uniform) return {};
+    return module_.version_major >= 6 ? "barrier.sync \t0;" : "bar.sync \t0;";
+  }
+
   void sequential() {
     axes_.open_loops(text_);
     text_.line("{{");
@@ -380,7 +387,7 @@ private:
       return fmt::format("{}bra \t{};", guard, labels_.next);
     });
     text_.line("}}");
-    axes_.close_loops(text_);
+    axes_.close_loops(text_, meeting());
   }
 
   // Where each block does its own work. In a short body the question comes first, and all of it:
