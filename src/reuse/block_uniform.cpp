@@ -151,10 +151,11 @@ bool holds_scopes(const ptx::Body& body, legality::Region& region) {
     if (next <= region.first) continue;
     const bool behind = next == region.end && kind != StatementKind::instruction;
     if (behind && depth == 0) break;
-    if (kind == StatementKind::prototype || (behind && kind == StatementKind::label)) return false;
+    const bool goes_on = kind == StatementKind::label || kind == StatementKind::scope_open;
+    if (kind == StatementKind::prototype || (behind && goes_on)) return false;
     if (kind == StatementKind::scope_open) ++depth;
     if (kind != StatementKind::scope_close) continue;
-    if (--depth < 0) return false;
+    --depth;
     if (behind) region.closes = n;
   }
   return depth == 0;

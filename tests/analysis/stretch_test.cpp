@@ -55,10 +55,10 @@ TEST(Stretch, WhatComesBackFromBehind) {
 
 // The start of a stretch may be jumped to from anywhere; once it lies inside it may not.
 TEST(Stretch, AWayInToWhatWasTheStart) {
-  // 0: @p bra 2; 1: mov; 2: mov (a loop's head); 3: @q bra 1; 4: ret
+  // 0: @p bra 3; 1: mov; 2: mov; 3: @q bra 5; 4: bra 1; 5: ret
   const ptx::Body body =
-      BodyBuilder().branch(2, 0).op(Op::mov).op(Op::mov).branch(1, 1).op(Op::ret).body();
-  EXPECT_EQ(around(body, 3, 4), (Ends{0, 4}));
+      BodyBuilder().branch(3, 0).op(Op::mov).op(Op::mov).branch(5, 1).branch(1).op(Op::ret).body();
+  EXPECT_EQ(around(body, 3, 4), (Ends{0, 5}));
 }
 
 TEST(Stretch, NoneWhereAThreadEnds) {

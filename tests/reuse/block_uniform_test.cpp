@@ -165,6 +165,10 @@ TEST(BlockUniform, EachHasItsReason) {
       {"t: .branchtargets M, L;\n@%p4 bra L;\nbrx.idx %r3, t;\nM:\nadd.u32 %r9, %r3, 2;\nL:\n"
        "add.u32 %r9, %r3, 1;",
        "not meet again"},
+      // It would end inside a scope.
+      {"mov.u32 %r9, 0;\nL:\nadd.u32 %r9, %r9, 1;\n{ .reg .b32 q;\nsetp.lt.u32 %p3, %r9, %r4;\n"
+       "@%p3 bra L;\nmov.u32 q, 1; }\nbar.sync 0;",
+       "not meet again"},
       {"add.cc.u32 %r9, %r4, %r4;\naddc.u32 %r9, %r9, 0;\nbar.sync 0;", "carry"},
   };
   for (const auto& [code, reason] : cases)
