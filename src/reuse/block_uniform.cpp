@@ -190,6 +190,7 @@ public:
       : k_(kernel), body_(kernel.body), plan_(plan), shared_(kernel.body) {
     known_.seeds.assign(seeds.begin(), seeds.end());
     known_.symbols.assign(body_.symbols.size(), false);
+    agreed_.assign(body_.insts.size(), false);
     // What other threads could tell from being done once for all copies.
     for (const Inst& inst : body_.insts)
       known_.apart.push_back(is_atomic(inst) || is_ordered_access(body_, inst) ||
@@ -218,7 +219,7 @@ private:
   // Something follows from what differs.
   bool look_at(InstId id) {
     const Inst& inst = body_.insts[id];
-    if (legality::needs_agreement(k_, plan_.variance, inst)) return part(id);
+    if (legality::needs_agreement(k_, plan_.variance, inst)) return !agreed_[id] && part(id);
     const bool stores = ptx::effects(body_, inst).writes_memory;
     if (!stores || inst.mods.space != ptx::Space::shared || !plan_.variance.differs(body_, inst))
       return false;
@@ -233,7 +234,10 @@ private:
   bool part(InstId branch) {
     const bool jumps = body_.insts[branch].op == Op::bra;
     const auto region = jumps ? region_around(k_, branch) : std::nullopt;
-    if ((!region || has_barrier(*region)) && may_agree(branch)) return false;
+    if ((!region || has_barrier(*region)) && may_agree(branch)) {
+      agreed_[branch] = true;
+      return false;
+    }
     if (!region) {
       plan_.refused = legality::at_line(body_, body_.insts[branch], Reason::copies_part,
                                         "copies may part here and not meet again behind it");
@@ -313,6 +317,7 @@ private:
   legality::SharedSymbols shared_;
   analysis::Variance known_;
   std::optional<legality::Turns> turns_; // once there is something to ask
+  std::vector<bool> agreed_;             // by InstId: copies do so here
 };
 
 } // namespace
