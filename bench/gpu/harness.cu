@@ -21,7 +21,6 @@
 #include <cudaProfiler.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

@@ -18,6 +18,7 @@ using ptx::Inst;
 using ptx::InstId;
 using ptx::Op;
 using ptx::Special;
+using ptx::Sub;
 using sym::Term;
 
 namespace {
@@ -149,6 +150,13 @@ Why why_it_observes(const ptx::Body& body, const Inst& inst) {
   return {};
 }
 
+bool is_block_barrier(const Inst& inst) {
+  if (inst.op != Op::bar && inst.op != Op::barrier) return false;
+  const ptx::Modifiers& mods = inst.mods;
+  return (mods.has(Sub::sync) || mods.has(Sub::arrive) || mods.has(Sub::red)) &&
+         !mods.has(Sub::warp) && mods.scope != ptx::Scope::cluster;
+}
+
 bool uses_local_memory(const Inst& inst) {
   const Group group = ptx::group(inst.op);
   return makes_generic(inst, ptx::Space::local) ||
@@ -243,7 +251,7 @@ bool can_start_over(const emulator::Kernel& kernel, InstId inst) {
   const auto acts = [&](InstId first, InstId end) {
     for (InstId i = first; i < end; ++i) {
       const ptx::Effects effects = ptx::effects(kernel.body, kernel.body.insts[i]);
-      if (effects.writes_memory || effects.ordered || effects.calls || effects.unknown) return true;
+      if (effects.writes_memory || effects.ordered) return true;
     }
     return false;
   };

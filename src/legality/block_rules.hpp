@@ -25,6 +25,8 @@ Why why_threads_meet(const ptx::Body& body, const ptx::Inst& inst);
 Why why_it_observes(const ptx::Body& body, const ptx::Inst& inst);
 // Debug information and the module's other ties to the kernel's text. Empty, or a reason.
 Why why_not_a_plain_text(const emulator::Kernel& kernel);
+// Of the threads of a block: all of them, or as many as it says.
+bool is_block_barrier(const ptx::Inst& inst);
 // Copies have one frame.
 bool uses_local_memory(const ptx::Inst& inst);
 inline constexpr std::string_view copies_share_a_frame =

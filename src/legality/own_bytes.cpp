@@ -210,9 +210,10 @@ struct OwnBytes::Sides {
   }
   // The coefficient, and the product is gone.
   std::int64_t take(std::vector<Monomial> Sides::*side, std::span<const Term> factors) {
-    const std::int64_t taken = coefficient(side, factors);
-    if (const auto found = find(this->*side, factors); found != (this->*side).end())
-      (this->*side).erase(found);
+    const auto found = find(this->*side, factors);
+    if (found == (this->*side).end()) return 0;
+    const std::int64_t taken = to_signed(found->coefficient);
+    (this->*side).erase(found);
     return taken;
   }
 

@@ -6,6 +6,7 @@
 #include "legality/block_rules.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace ptxasw::legality {
 
@@ -17,10 +18,6 @@ using ptx::Op;
 using ptx::Sub;
 
 namespace {
-
-bool is_barrier(const Inst& inst) {
-  return (inst.op == Op::bar || inst.op == Op::barrier) && !inst.mods.has(Sub::warp);
-}
 
 // Of all threads, under a number that is written there, and nobody passes by it for a guard. Those
 // that arrive and do not wait have a count.
@@ -91,9 +88,9 @@ Turns::Turns(const emulator::Kernel& kernel)
     const Inst& inst = k_.body.insts[i];
     const ptx::Effects effects = ptx::effects(k_.body, inst);
     const BlockId here = k_.cfg.block_of[i];
-    if (is_barrier(inst))
+    if (is_block_barrier(inst))
       possible_ = is_of_all(k_, inst) && !some_[here];
-    else if (effects.convergent || effects.waits || effects.calls || effects.unknown)
+    else if (effects.convergent || effects.waits)
       possible_ = !some_ended_[here];
   }
 }
@@ -118,12 +115,14 @@ bool Turns::may_begin_again_at(InstId branch) const {
 }
 
 Why why_every_group_parts(const emulator::Kernel& kernel, const analysis::Variance& variance) {
-  Monotone monotone(kernel.body, variance);
-  for (const Inst& inst : kernel.body.insts)
-    if (inst.guard != ptx::none && needs_agreement(kernel, variance, inst) &&
-        !monotone.of(inst.guard))
+  std::optional<Monotone> monotone; // few kernels have such branches
+  for (const Inst& inst : kernel.body.insts) {
+    if (inst.guard == ptx::none || !needs_agreement(kernel, variance, inst)) continue;
+    if (!monotone) monotone.emplace(kernel.body, variance);
+    if (!monotone->of(inst.guard))
       return at_line(kernel.body, inst, Reason::copies_part,
                      "neighbouring blocks would go different ways in most groups");
+  }
   return {};
 }
 

@@ -26,18 +26,9 @@ using ptx::Sub;
 
 namespace {
 
+using legality::is_block_barrier;
+
 constexpr std::uint64_t most_shared_bytes = std::uint64_t{48} << 10; // of any launch
-
-bool is_warp_barrier(const Inst& inst) {
-  return inst.mods.has(Sub::warp);
-}
-
-// Of the threads of a block: all of them, or as many as it says.
-bool is_block_barrier(const Inst& inst) {
-  if (inst.op != Op::bar && inst.op != Op::barrier) return false;
-  return (inst.mods.has(Sub::sync) || inst.mods.has(Sub::arrive) || inst.mods.has(Sub::red)) &&
-         !is_warp_barrier(inst) && inst.mods.scope != ptx::Scope::cluster;
-}
 
 // What it gives hangs on the copy. A barrier may not be one of such and of others, so all stand as
 // often.
@@ -56,7 +47,7 @@ bool is_of_a_warp(const Inst& inst) {
   case Op::match:
   case Op::redux: return inst.mods.sync;
   case Op::bar:
-  case Op::barrier: return is_warp_barrier(inst);
+  case Op::barrier: return inst.mods.has(Sub::warp);
   default: return false;
   }
 }

@@ -2,13 +2,12 @@
 #include "analysis/bodies.hpp"
 #include "analysis/stretch.hpp"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace ptxasw::analysis {
 namespace {
 
 using ptx::Op;
-using testing::Pair;
 
 using Ends = std::pair<ptx::InstId, ptx::InstId>;
 std::optional<Ends> around(const ptx::Body& body, ptx::InstId first, ptx::InstId end) {

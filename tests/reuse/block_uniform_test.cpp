@@ -165,7 +165,10 @@ TEST(BlockUniform, EachHasItsReason) {
       {"t: .branchtargets M, L;\n@%p4 bra L;\nbrx.idx %r3, t;\nM:\nadd.u32 %r9, %r3, 2;\nL:\n"
        "add.u32 %r9, %r3, 1;",
        "not meet again"},
-      // It would end inside a scope.
+      // It would end inside a scope, or at a label there.
+      {"mov.u32 %r9, 0;\nL:\nadd.u32 %r9, %r9, 1;\n{ .reg .b32 q;\nsetp.lt.u32 %p3, %r9, %r4;\n"
+       "@%p2 bra M;\n@%p3 bra L;\nM: }\nbar.sync 0;",
+       "not meet again"},
       {"mov.u32 %r9, 0;\nL:\nadd.u32 %r9, %r9, 1;\n{ .reg .b32 q;\nsetp.lt.u32 %p3, %r9, %r4;\n"
        "@%p3 bra L;\nmov.u32 q, 1; }\nbar.sync 0;",
        "not meet again"},
@@ -207,6 +210,7 @@ TEST(BlockUniform, BlocksThatMayNotBeginAgain) {
            "bar.sync 0;\n@%p1 ret;\nbar.sync 0;",
            "mov.u32 %r9, 0;\nL:\nadd.u32 %r9, %r9, 1;\nsetp.eq.u32 %p3, %r9, %r4;\n@%p3 ret;\n"
            "setp.lt.u32 %p3, %r9, %r2;\n@%p3 bra L;\nbar.sync 0;",
+           "t: .branchtargets M, L;\nbrx.idx %r4, t;\nM:\nadd.u32 %r9, %r3, 2;\nL:\nbar.sync 0;",
            // Not all threads go the same way, or come there.
            "@%p4 ret;\nbar.sync 0;",
            "@%p2 bra L;\n@%p1 ret;\nL:\nbar.sync 0;",

@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace ptxasw::rewrite {
