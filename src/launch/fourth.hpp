@@ -8,6 +8,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace ptxasw::launch {
@@ -22,11 +23,14 @@ private:
   struct Array {
     CUcontext context = nullptr;
     unsigned long long stream = 0, number = 0;
+    std::uint64_t asked = 0; // when, last
     CUdeviceptr at = 0;
     std::size_t bytes = 0;
   };
   static bool is_there(const Array& array);
+  void make_room();
   std::vector<Array> arrays_;
+  std::uint64_t asked_ = 0;
 };
 
 } // namespace ptxasw::launch

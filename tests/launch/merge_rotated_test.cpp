@@ -231,6 +231,40 @@ TEST(MergeRotated, EachStreamHasItsOwn) {
   EXPECT_EQ(calls("cuMemAlloc"), 4U);
 }
 
+// A stream of its own for each loop: those that are gone make room.
+TEST(MergeRotated, StreamsThatAreUsedNoMoreMakeRoom) {
+  Wave w;
+  unsigned merged = 0;
+  for (std::uintptr_t stream = 0x90; stream < 0x98; ++stream) {
+    w.stream = reinterpret_cast<CUstream>(stream);
+    for (unsigned k = 0; k < 6; ++k) {
+      w.steps(300);
+      w.engine.flush();
+    }
+    const auto all = launched();
+    merged += std::ranges::any_of(all, [](const fake::Launched& one) { return one.entry != "w"; });
+    w.expect_as_launched_singly();
+  }
+  EXPECT_EQ(merged, 8U);
+  EXPECT_EQ(calls("cuMemAlloc"), 8U);
+  EXPECT_EQ(calls("cuMemFree"), 4U);
+}
+
+TEST(MergeRotated, AStreamThatIsInUseKeepsItsOwn) {
+  Wave w;
+  for (std::uintptr_t stream = 0x91; stream < 0x98; ++stream)
+    for (const std::uintptr_t now : {std::uintptr_t{0x90}, stream}) {
+      w.stream = reinterpret_cast<CUstream>(now);
+      for (unsigned k = 0; k < 6; ++k) {
+        w.steps(300);
+        w.engine.flush();
+      }
+      w.expect_as_launched_singly();
+    }
+  EXPECT_EQ(calls("cuMemAlloc"), 8U);
+  EXPECT_EQ(calls("cuMemFree"), 4U);
+}
+
 // A context that was destroyed takes its memory along; the address may be the program's by then.
 TEST(MergeRotated, AnArrayThatIsGoneIsNotUsed) {
   Wave w;
