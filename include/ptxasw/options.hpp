@@ -111,7 +111,8 @@ struct Options {
   std::string decision_cache; // of decisions: a directory, "off", or empty for where caches are
   CoarsenGrid coarsen_grid = CoarsenGrid::kernel;
   CoarsenOrder coarsen_order = CoarsenOrder::copies;
-  std::uint64_t coarsen_least_threads = 0; // launches of fewer run as before (not of auto's ways)
+  // Launches of fewer run as before; 0: none, or of auto's ways those that the chip has room for.
+  std::uint64_t coarsen_least_threads = 0;
   unsigned coarsen_registers = 0; // .maxnreg of coarsened kernels; 0: as many as ptxas likes
   bool variants = false;          // add entries that a launcher may choose from
   // Add, for kernels that are time steps, entries that do so many launches at once; 0: none.

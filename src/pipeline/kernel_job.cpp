@@ -249,6 +249,9 @@ struct KernelJob::Impl {
           coarsen_choices(*kernel_, *solver_,
                           options_.coarsen_large ? cost::for_large_launches(*profile) : *profile,
                           options_.coarsen_grid, options_.effort == Effort::thorough);
+      for (CoarsenCandidate& way : ways_.candidates)
+        if (way.how.least_threads != 0 && options_.coarsen_least_threads != 0)
+          way.how.least_threads = options_.coarsen_least_threads;
       ways_.original.bounded = facts_.is_bounded();
       ways_.original.resident = facts_.launches().resident;
       ways_.original.shared_per_sm = profile->shared_per_sm;

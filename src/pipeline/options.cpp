@@ -254,8 +254,8 @@ const std::vector<Setter>& table() {
         "copies (copies)"},
        [](Options& o, std::string_view v) { return choose(o.coarsen_order, coarsen_orders, v); }},
       {{"coarsen-least-threads", "N",
-        "launches of fewer threads run the original body of a coarsened kernel; auto decides by "
-        "what fills the target (0)"},
+        "launches of fewer threads run the original body of a coarsened kernel; 0: none does, but "
+        "with auto those that would not fill the target (0)"},
        [](Options& o, std::string_view v) {
          return number(o.coarsen_least_threads, 0, std::uint64_t{1} << 40, v);
        }},

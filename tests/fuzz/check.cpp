@@ -189,6 +189,9 @@ Merge merge_of(std::uint64_t seed) {
   merge.plan.rows = !random.one_in(3);
   merge.plan.paranoid = random.one_in(32);
   if (random.one_in(3)) merge.grid = random.one_in(2) ? CoarsenGrid::host : CoarsenGrid::launcher;
+  constexpr std::uint64_t leasts[] = {0, 0, 1, 60, 300, 1500};
+  if (merge.grid == CoarsenGrid::kernel)
+    merge.least_threads = leasts[random.below(std::size(leasts))];
   return merge;
 }
 
@@ -200,7 +203,8 @@ Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge&
     return round; // what is left of a kernel under reduction
   bool uniform = false;
   try {
-    const test::Coarsened coarsened(text, merge.plan, "k", {.grid = merge.grid});
+    const test::Coarsened coarsened(text, merge.plan, "k",
+                                    {.grid = merge.grid, .least_threads = merge.least_threads});
     round.loads = coarsened.report.loads;
     round.covered = coarsened.report.loads_moved;
     if (coarsened.text != text) round.rewritten = coarsened.text;
@@ -234,18 +238,6 @@ std::unique_ptr<Assembler> assembler() {
   return std::make_unique<driver::Ptxas>(ptxas, "sm_90");
 }
 
-// Launches of fewer threads would run the original body.
-void run_in_all_launches(Optimized& optimized) {
-  for (const KernelReport& kernel : optimized.report.kernels) {
-    for (const CoarsenCandidate& candidate : kernel.weighed.ways) {
-      if (!candidate.chosen || candidate.how.least_threads == 0) continue;
-      const std::string least = fmt::format(", {};", candidate.how.least_threads);
-      const std::size_t at = optimized.text.find(least);
-      if (at != std::string::npos) optimized.text.replace(at, least.size(), ", 0;");
-    }
-  }
-}
-
 } // namespace
 
 Round check_shipped(const std::string& text, std::uint64_t seed) {
@@ -254,6 +246,8 @@ Round check_shipped(const std::string& text, std::uint64_t seed) {
   options.fp_contract = FpContract::any; // the interpreter fuses nothing
   options.kernel_budget = std::chrono::seconds(10);
   options.coarsen_auto = seed % 4 != 0;
+  constexpr std::uint64_t leasts[] = {1, 1, 60, 400}; // of the launches below some, or all
+  options.coarsen_least_threads = leasts[seed / 8 % std::size(leasts)];
   options.coarsen_large = seed % 4 != 1;
   options.fewer_blocks = seed % 8 == 1;
   const auto ptxas = assembler();
@@ -264,7 +258,6 @@ Round check_shipped(const std::string& text, std::uint64_t seed) {
     round.covered += kernel.covered;
   }
   if (!optimized.changed) return round;
-  run_in_all_launches(optimized);
   round.rewritten = optimized.text;
   compare(text, launches(seed, grids, std::nullopt), round);
   return round;

@@ -28,10 +28,12 @@ struct Round {
 Options everything_on(std::uint64_t seed);
 Round check_shuffles(const std::string& text, std::uint64_t seed, const Options& options);
 
-// How a kernel is coarsened: factors, order of the copies, rows or blocks, who divides the grid.
+// How a kernel is coarsened: factors, order of the copies, rows or blocks, who divides the grid,
+// which launches are too small.
 struct Merge {
   reuse::BlockOptions plan;
   CoarsenGrid grid = CoarsenGrid::kernel;
+  std::uint64_t least_threads = 0;
 };
 Merge merge_of(std::uint64_t seed);
 Round check_coarsening(const std::string& text, std::uint64_t seed, const Merge& merge);

@@ -131,15 +131,6 @@ TEST(CoarsenGrid, SeveralAxes) {
   }
 }
 
-// So long that the question is asked in two steps.
-std::string lengthened(std::string source) {
-  const std::size_t at = source.find("ld.global");
-  std::string more;
-  for (int n = 0; n < 150; ++n)
-    more += "add.u32 %r20, %r3, 1;\n";
-  return source.insert(at, more);
-}
-
 // 4 x 18 threads in a block are two whole warps, so 10 blocks are 640 threads.
 TEST(CoarsenGrid, SmallLaunches) {
   for (const std::uint64_t least : {639, 640, 641, 704, 8000}) {
@@ -150,17 +141,85 @@ TEST(CoarsenGrid, SmallLaunches) {
   }
 }
 
-// All threads are counted, and a group that hangs over is told behind that.
-TEST(CoarsenGrid, SmallLaunchesOfLongKernels) {
-  const Coarsened two(lengthened(by_rows), {.factors = {1, 2, 1}}, "", {.least_threads = 640});
-  for (std::uint32_t y = 1; y <= 40; ++y)
-    check(two, {1, 2, 1}, {1, y, 1}, {4, 18, 1}, y * 72 < 640);
-  for (const std::uint32_t y : {1U, 2U, 3U, 4U})
-    check(two, {1, 2, 1}, {1, y, 1}, {4, 128, 1}, y * 512 < 640);
-  const Coarsened stated(lengthened(count_of_threads(one_sum, ".reqntid 4, 2")),
-                         {.factors = {1, 2, 1}}, "", {.least_threads = 81});
-  for (const std::uint32_t y : {9U, 10U, 11U, 12U})
-    check(stated, {1, 2, 1}, {1, y, 1}, {4, 2, 1}, y * 8 < 81);
+// A first question keeps launches of few blocks from the second one, where the axes that are read
+// and the size of a block leave no doubt, and where they do, no more than that.
+TEST(CoarsenGrid, TheFirstQuestionIsAboutBlocks) {
+  const auto first = [](const std::string& source, std::uint64_t least) {
+    const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = least});
+    EXPECT_THAT(two.text, HasSubstr("_0, %nctaid.y;\n\t// ptxasw: a block by itself"));
+    const std::size_t at = two.text.find("setp.ge.u32 \t%ptxasw_pred_0, ");
+    return two.text.substr(at, two.text.find(';', at) - at);
+  };
+  EXPECT_THAT(first(by_rows, 1), HasSubstr(", 1"));
+  EXPECT_THAT(first(by_rows, 31 * 1024), HasSubstr(", 31"));
+  EXPECT_THAT(first(by_rows, 1 << 20), HasSubstr(", 32")) << "others lie along x and z";
+  EXPECT_THAT(first(count_of_threads(one_sum, ".reqntid 4, 2"), 81), HasSubstr(", 11"));
+  const std::string line =
+      kernel_text("mov.u32 %r4, %ctaid.y;\nmul.wide.u32 %rd3, %r4, 4;\n"
+                  "add.s64 %rd3, %rd3, %rd2;\nst.global.u32 [%rd3], %r4;\nret;");
+  EXPECT_THAT(first(line, 1 << 20), HasSubstr(", 1024"));
+}
+
+// Who did the work of a plane of words, each thread that of one, if it lies in it.
+std::map<Index, unsigned> work_of_plane(const Coarsened& coarsened, std::uint32_t width,
+                                        std::uint32_t height, simt::Dim3 grid) {
+  std::map<Index, unsigned> done;
+  simt::Memory memory;
+  const std::uint64_t out =
+      memory.allocate("out", std::vector<std::uint8_t>(std::size_t{4} * width * height));
+  const simt::Launch launch{
+      .grid = grid,
+      .block = {32, 1, 1},
+      .arguments = {simt::value(out), simt::value(out), simt::value(std::uint64_t{width}),
+                    simt::value(std::uint64_t{height})},
+      .observer = [&](const simt::Access& access) {
+        if (access.kind == simt::Access::Kind::store)
+          done[index(access.block)] += static_cast<unsigned>(std::popcount(access.mask));
+      }};
+  EXPECT_TRUE(simt::run(**simt::compile(coarsened.result, "k"), launch, memory).ok());
+  const auto& bytes = memory.find("out")->data;
+  for (std::size_t n = 0; n < bytes.size(); n += 4)
+    if (bytes[n] != 1) return {};
+  return done;
+}
+
+// Where threads leave that lie outside of a plane, its size is asked for, and no launch.
+TEST(CoarsenGrid, APlaneThatIsLargeIsALaunchThatIs) {
+  const std::string source = kernel_text(R"(
+    mov.u32 %r4, %ctaid.x;
+    shl.b32 %r5, %r4, 5;
+    add.u32 %r6, %r5, %r3;
+    mov.u32 %r7, %ctaid.y;
+    setp.ge.s32 %p2, %r6, %r1;
+    setp.ge.or.s32 %p1, %r7, %r2, %p2;
+    @%p1 bra done;
+    mad.lo.s32 %r8, %r7, %r1, %r6;
+    mul.wide.s32 %rd3, %r8, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    ld.global.u32 %r9, [%rd4];
+    add.u32 %r9, %r9, 1;
+    st.global.u32 [%rd4], %r9;
+    done:
+    ret;)");
+  const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = 1280});
+  ASSERT_EQ(two.plan.refused.text, "");
+  EXPECT_THAT(two.text, HasSubstr("setp.ge.or.u32 \t%ptxasw_pred_0, %ptxasw_b32_1, 320, %p1;"));
+  EXPECT_THAT(two.text, Not(HasSubstr("%ntid")));
+  for (const std::uint32_t width : {1U, 33U, 64U, 100U, 160U})
+    for (const std::uint32_t height : {1U, 2U, 3U, 4U, 7U, 8U, 11U, 12U, 40U}) {
+      const std::uint32_t blocks = (width + 31) / 32;
+      const bool is_large = (height / 4) * width >= 320;
+      for (const std::uint32_t rows : {height, height + 3}) {
+        std::map<Index, unsigned> expected;
+        for (std::uint32_t y = 0; y < height; ++y)
+          for (std::uint32_t x = 0; x < blocks; ++x) {
+            const bool is_full = is_large && (y | 1) < rows;
+            expected[{x, is_full ? y & ~1U : y, 0}] += std::min(32U, width - 32 * x);
+          }
+        EXPECT_EQ(work_of_plane(two, width, height, {blocks, rows, 1}), expected)
+            << width << " x " << height << ", " << rows;
+      }
+    }
 }
 
 // Memory after a launch in which each thread adds one to its word, or leaves.
@@ -188,7 +247,7 @@ TEST(CoarsenGrid, ThreadsThatLeaveInLaunchesOfEverySize) {
         // The first of two blocks that would be merged, and not the second.
         "and.b32 %r13, %r7, 1;\nsetp.eq.u32 %p1, %r13, 0;\n@%p1 bra done;",
         "and.b32 %r13, %r7, 1;\nsetp.eq.u32 %p1, %r13, 0;\n@%p1 ret;"}) {
-    std::string source = lengthened(count_of_threads(one_sum + "\n" + leave));
+    std::string source = count_of_threads(one_sum + "\n" + leave);
     source.replace(source.rfind("ret;"), 4, "done:\nret;");
     const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = 640});
     ASSERT_EQ(two.plan.refused.text, "") << leave;
@@ -211,8 +270,8 @@ TEST(CoarsenGrid, WarpsAreCountedSoThatTheirNumberFits32Bits) {
 // when others meet.
 TEST(CoarsenGrid, ThreadsThatHaveEndedAreNotWaitedFor) {
   for (const std::string leave : {"@%p1 ret;", "@%p1 exit;", "@%p1 bra done;"}) {
-    std::string source = lengthened(
-        count_of_threads(one_sum + "\nsetp.gt.u32 %p1, %r3, 2;\n" + leave + "\nbar.sync 0;"));
+    std::string source =
+        count_of_threads(one_sum + "\nsetp.gt.u32 %p1, %r3, 2;\n" + leave + "\nbar.sync 0;");
     source.replace(source.rfind("ret;"), 4, "done:\nret;");
     const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = 640});
     ASSERT_EQ(two.plan.refused.text, "");
@@ -224,19 +283,14 @@ TEST(CoarsenGrid, ThreadsThatHaveEndedAreNotWaitedFor) {
   }
 }
 
-// Nothing that acts stands ahead of the question, and in a long kernel what only computes does.
+// Nothing that acts stands ahead of the question, and what only computes does.
 TEST(CoarsenGrid, TheQuestionIsAskedBeforeAnythingActs) {
-  for (const bool is_long : {false, true}) {
-    std::string source = by_rows;
-    if (is_long) source = lengthened(source);
-    const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = 1000});
-    const std::size_t leaves =
-        two.text.find(is_long ? "bra \t$ptxasw_large;" : "bra \t$ptxasw_merged;");
-    ASSERT_NE(leaves, std::string::npos);
-    EXPECT_LT(leaves, two.text.find("ld.global"));
-    EXPECT_EQ(two.text.find("mad.lo.u32") < leaves, is_long);
-    EXPECT_LT(two.text.find("$ptxasw_merged:"), two.text.find("all copies together"));
-  }
+  const Coarsened two(by_rows, {.factors = {1, 2, 1}}, "", {.least_threads = 1000});
+  const std::size_t leaves = two.text.find("bra \t$ptxasw_large;");
+  ASSERT_NE(leaves, std::string::npos);
+  EXPECT_LT(leaves, two.text.find("ld.global"));
+  EXPECT_LT(two.text.find("mad.lo.u32"), leaves);
+  EXPECT_LT(two.text.find("$ptxasw_merged:"), two.text.find("all copies together"));
 }
 
 TEST(CoarsenGrid, BlocksAreCountedWhereTheirSizeIsKnown) {

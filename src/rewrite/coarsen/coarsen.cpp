@@ -3,7 +3,6 @@
 
 #include "legality/block_rules.hpp"
 #include "legality/turns.hpp"
-#include "numbers/numbers.hpp"
 #include "rewrite/coarsen/axes.hpp"
 #include "rewrite/coarsen/bound.hpp"
 #include "rewrite/coarsen/guard.hpp"
@@ -389,30 +388,44 @@ private:
     axes_.close_loops(text_, meeting());
   }
 
-  // Where each block does its own work. In a short body the question comes first, and all of it:
-  // what blocks run that return at once is as much as what others do. In a long one it is asked for
-  // the sake of small launches: once everything has run that only computes, and together with the
-  // exit of threads that have nothing to do.
+  // Where each block does its own work. Small launches run the first of two bodies, up to where it
+  // acts or threads leave; there it is asked what costs next to nothing. What is left of them is
+  // told from large launches where those have left it.
   void originals() {
     OriginalBody body(original_, names_, registers_, labels_.prefix, text_);
     const LaunchSize size(body_, options_.least_threads, registers_);
-    const bool in_two_steps =
-        options_.least_threads != 0 && body_.insts.size() >= numbers::coarsen::long_body;
-    if (in_two_steps) {
-      const WayOut out{.number = size.size(text_), .least = size.enough(), .to = labels_.large};
+    const bool asks = options_.least_threads != 0;
+    WayOut out{.number = {}, .least = 0, .to = labels_.large, .extents = {}};
+    if (asks) {
+      first_question(body, size, out);
       body.write(by_itself, &out);
       // Nothing leads back from here: lanes would have to wait for each other where it does.
       text_.label(labels_.large);
     }
     const std::string alone =
-        axes_.alone(text_, in_two_steps ? std::string() : size.is_small(text_));
+        axes_.alone(text_, out.extents.empty() ? size.is_small(text_) : std::string());
     text_.line("@!{} bra \t{};", alone, labels_.merged);
     // A loop would keep a thread that comes to the end past a place where others meet.
-    if (in_two_steps && legality::Turns(k_).are_possible())
+    if (asks && legality::Turns(k_).are_possible())
       body.write_apart(after_all);
     else
-      body.write(in_two_steps ? after_all : by_itself);
+      body.write(asks ? after_all : by_itself);
     text_.label(labels_.merged);
+  }
+
+  void first_question(const OriginalBody& body, const LaunchSize& size, WayOut& out) {
+    std::array<unsigned, 3> factors{};
+    for (unsigned axis = 0; axis < 3; ++axis)
+      factors[axis] = plan_.axes[axis].factor;
+    out.extents = body.extents_of(factors);
+    if (!out.extents.empty()) {
+      out.least = in_32_bits(product_of_threads(out.extents, options_.least_threads));
+      return;
+    }
+    const auto merged = std::ranges::find_if(factors, [](unsigned factor) { return factor > 1; });
+    const auto axis = static_cast<unsigned>(merged - factors.begin());
+    out.number = size.blocks_along(axis, text_);
+    out.least = size.enough_along(axis);
   }
 
   template <class Write> void write_body(const Write& write) {

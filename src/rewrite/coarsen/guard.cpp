@@ -3,36 +3,43 @@
 // taken for few.
 #include "rewrite/coarsen/guard.hpp"
 
+#include "numbers/numbers.hpp"
+
 #include <algorithm>
 #include <limits>
 
 namespace ptxasw::rewrite {
 
+using numbers::coarsen::some_rows; // of blocks: a launch of fewer is small, or flat
 using ptx::Special;
 
 namespace {
 
-constexpr std::uint64_t warp = 32;
+constexpr std::uint64_t warp = 32, most_threads = 1024;
 
 std::uint32_t divided(std::uint64_t number, std::uint64_t by) {
-  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-  return static_cast<std::uint32_t>(std::min((number + by - 1) / by, most));
+  return in_32_bits((number + by - 1) / by);
 }
 
 } // namespace
 
-std::string LaunchSize::size(Text& text) const {
-  const std::string blocks = product(text, "%nctaid", Special::nctaid_x, Special::ctaid_x);
-  const std::string threads =
-      states_threads() ? std::string() : product(text, "%ntid", Special::ntid_x, Special::tid_x);
-  if (threads.empty()) return blocks;
-  const std::string all = registers_.make("b32");
-  text.line("mul.lo.u32 \t{}, {}, {};", all, blocks, threads);
-  return all;
+std::uint32_t in_32_bits(std::uint64_t number) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(number, most));
 }
 
-std::uint32_t LaunchSize::enough() const {
-  return divided(least_, states_threads() ? stated_threads() : 1);
+std::string LaunchSize::blocks_along(unsigned axis, Text& text) const {
+  std::string number = registers_.make("b32");
+  text.line("mov.u32 \t{}, %nctaid.{};", number, "xyz"[axis]);
+  return number;
+}
+
+std::uint32_t LaunchSize::enough_along(unsigned axis) const {
+  const std::uint32_t blocks = divided(least_, states_threads() ? stated_threads() : most_threads);
+  for (unsigned other = 0; other < 3; ++other)
+    if (other != axis && reads(Special::nctaid_x, Special::ctaid_x, other))
+      return std::min(blocks, some_rows);
+  return blocks;
 }
 
 std::string LaunchSize::is_small(Text& text) const {
@@ -61,14 +68,17 @@ std::uint64_t LaunchSize::stated_threads() const {
   return threads;
 }
 
+bool LaunchSize::reads(Special size, Special index, unsigned axis) const {
+  return ptx::reads_special(body_, ptx::along(size, axis)) ||
+         ptx::reads_special(body_, ptx::along(index, axis));
+}
+
 // Over the axes along which the kernel reads the size or an index; empty if it reads none.
 std::string LaunchSize::product(Text& text, std::string_view name, Special size,
                                 Special index) const {
   std::string result;
   for (unsigned axis = 0; axis < 3; ++axis) {
-    if (!ptx::reads_special(body_, ptx::along(size, axis)) &&
-        !ptx::reads_special(body_, ptx::along(index, axis)))
-      continue;
+    if (!reads(size, index, axis)) continue;
     const std::string factor = registers_.make("b32");
     text.line("mov.u32 \t{}, {}.{};", factor, name, "xyz"[axis]);
     if (result.empty()) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <ranges>
 
@@ -75,6 +76,7 @@ void OriginalBody::write_body(unsigned form, const WayOut* out, std::string_view
   text_.line("{{");
   const std::size_t asks = out == nullptr ? inside_.size() : first_that_acts();
   const Inst* exit = nullptr;
+  std::string number;
   std::uint32_t done = module_.body_of(*body_.function).front().range.end;
   InstId next = 0;
   for (std::size_t n = 0; n < inside_.size(); ++n) {
@@ -87,7 +89,7 @@ void OriginalBody::write_body(unsigned form, const WayOut* out, std::string_view
         statement.kind == StatementKind::instruction ? &body_.insts[next++] : nullptr;
     if (n == asks) {
       if (inst != nullptr && is_exit(*inst)) exit = inst;
-      ask(*out, exit, form);
+      number = ask(*out, exit, form);
       if (exit != nullptr) continue;
     }
     if (inst != nullptr && ends_thread(*inst) && !leave.empty())
@@ -101,7 +103,7 @@ void OriginalBody::write_body(unsigned form, const WayOut* out, std::string_view
   if (exit != nullptr) {
     text_.label(aside_);
     const std::string few = registers_.make("pred");
-    text_.line("setp.lt.u32 \t{}, {}, {};", few, out->number, out->least);
+    text_.line("setp.lt.u32 \t{}, {}, {};", few, number, out->least);
     text_.line("@{} {}", few, module_.slice(behind_guard(body_, *exit)));
     text_.line("bra \t{};", out->to);
   }
@@ -129,12 +131,51 @@ std::size_t OriginalBody::first_that_acts() const {
   return last;
 }
 
-void OriginalBody::ask(const WayOut& out, const Inst* exit, unsigned form) {
+std::vector<Extent> OriginalBody::extents_of(const std::array<unsigned, 3>& factors) const {
+  const auto before = inside_.first(first_that_acts());
+  return extents(body_,
+                 static_cast<InstId>(
+                     std::ranges::count(before, StatementKind::instruction, &ptx::Statement::kind)),
+                 factors);
+}
+
+// In 32 bits, as the number of threads (guard.cpp): of products of 2^32 and more some are taken for
+// small, and then launches run as before.
+std::string OriginalBody::product_of(const std::vector<Extent>& extents, unsigned form) {
+  std::string result;
+  const auto line = [&](std::string_view format, auto&&... operands) {
+    text_.all += fmt::format(fmt::runtime(format), operands...) + ";\n\t";
+  };
+  for (const Extent& extent : extents) {
+    std::string factor = original_.name(extent.bound, form);
+    if (extent.is_wide) {
+      const std::string most = registers_.make("b64"), low = registers_.make("b32");
+      line("min.u64 \t{}, {}, 4294967295", most, factor);
+      line("cvt.u32.u64 \t{}, {}", low, most);
+      factor = low;
+    }
+    if (extent.shift != 0) {
+      const std::string high = registers_.make("b32");
+      line("shr.u32 \t{}, {}, {}", high, factor, extent.shift);
+      factor = high;
+    }
+    if (!result.empty()) {
+      const std::string both = registers_.make("b32");
+      line("mul.lo.u32 \t{}, {}, {}", both, result, factor);
+      factor = both;
+    }
+    result = factor;
+  }
+  return result;
+}
+
+std::string OriginalBody::ask(const WayOut& out, const Inst* exit, unsigned form) {
+  std::string number = out.number.empty() ? product_of(out.extents, form) : out.number;
   if (exit == nullptr) {
     const std::string many = registers_.make("pred");
-    text_.all += fmt::format("setp.ge.u32 \t{0}, {1}, {2};\n\t@{0} bra \t{3};\n\t", many,
-                             out.number, out.least, out.to);
-    return;
+    text_.all += fmt::format("setp.ge.u32 \t{0}, {1}, {2};\n\t@{0} bra \t{3};\n\t", many, number,
+                             out.least, out.to);
+    return number;
   }
   std::string leaves = original_.name(exit->guard, form);
   const std::string either = registers_.make("pred");
@@ -142,9 +183,9 @@ void OriginalBody::ask(const WayOut& out, const Inst* exit, unsigned form) {
     text_.all += fmt::format("not.pred \t{}, {};\n\t", either, leaves);
     leaves = either;
   }
-  text_.all +=
-      fmt::format("setp.ge.or.u32 \t{}, {}, {}, {};", either, out.number, out.least, leaves);
+  text_.all += fmt::format("setp.ge.or.u32 \t{}, {}, {}, {};", either, number, out.least, leaves);
   text_.line("@{} bra \t{};", either, aside_);
+  return number;
 }
 
 std::string OriginalBody::copied(const Inst& inst, unsigned form) const {

@@ -2,15 +2,18 @@
 // for those that may do more.
 #pragma once
 
+#include "rewrite/coarsen/extent.hpp"
 #include "rewrite/coarsen/names.hpp"
 #include "rewrite/names.hpp"
 #include "rewrite/text.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptxasw::rewrite {
 
@@ -20,12 +23,13 @@ std::span<const ptx::Statement> inside(const ptx::Body& body);
 bool ends_thread(const ptx::Inst& inst);
 // May control reach the end of the body?
 bool open_end(const ptx::Body& body);
-// Threads of blocks whose `number`, a register that is the same for a whole block, is `least` or
-// more jump to `to` before the body does anything.
+// Threads of launches whose `number`, a register, is `least` or more jump to `to` before the body
+// does anything. Without a register it is the product of extents, if these are not empty.
 struct WayOut {
   std::string number;
   std::uint32_t least = 0;
   std::string to;
+  std::vector<Extent> extents;
 };
 
 class OriginalBody {
@@ -46,10 +50,14 @@ public:
   // rest of the one that small launches run. Not for bodies in which a thread may end before others
   // meet: it is still there, behind the body.
   void write_apart(unsigned form);
+  // What places are compared with where the question stands.
+  [[nodiscard]] std::vector<Extent> extents_of(const std::array<unsigned, 3>& factors) const;
 
 private:
   [[nodiscard]] std::size_t first_that_acts() const;
-  void ask(const WayOut& out, const ptx::Inst* exit, unsigned form);
+  // The number that was asked about.
+  std::string ask(const WayOut& out, const ptx::Inst* exit, unsigned form);
+  [[nodiscard]] std::string product_of(const std::vector<Extent>& extents, unsigned form);
   void write_body(unsigned form, const WayOut* out, std::string_view leave);
   [[nodiscard]] std::string guard_of(const ptx::Inst& inst, unsigned form) const;
   [[nodiscard]] std::string copied(const ptx::Inst& inst, unsigned form) const;
