@@ -11,9 +11,9 @@ namespace ptxasw::launch {
 namespace {
 
 constexpr std::size_t most_arrays = 4; // streams that have one
-// Times that others are asked for, after which a stream that is not may be gone: a program that takes
-// a new stream for each loop. Fewer would free an array and wait for the device again and again
-// where some streams take turns.
+// Times that others are asked for, after which a stream that is not may be gone: a program that
+// takes a new stream for each loop. Fewer would free an array and wait for the device again and
+// again where some streams take turns.
 constexpr std::uint64_t long_ago = 16;
 
 // Of the allocation that has this address; no other one ever has the same.
