@@ -40,6 +40,7 @@ struct Usage {
   unsigned stack = 0, spill_stores = 0, spill_loads = 0; // bytes
   unsigned shared = 0;                                   // bytes that it declares
   std::optional<StraightPath> path;                      // none: its machine code was not read
+  std::optional<StraightPath> shortest; // of those that store anything: of one copy, in most forms
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 

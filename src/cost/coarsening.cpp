@@ -53,6 +53,19 @@ bool must_not_harm(const Profile& profile, const CoarsenCandidate& candidate) {
   return profile.coarsen.harmless && candidate.how.least_threads != 0;
 }
 
+// ptxas may schedule the original anew beside the merged form: then all launches that are not
+// merged wait for it.
+Why waits_longer(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
+  const auto &before = original.usage->shortest, &after = candidate.usage->shortest;
+  if (!before || !after ||
+      after->latency <= limits::most_wait * before->latency + limits::wait_of_question)
+    return {};
+  return {Reason::may_lose,
+          fmt::format("a block by itself would take {:.0f} cycles instead of {:.0f} in the larger "
+                      "kernel; --coarsen=large takes it",
+                      after->latency, before->latency)};
+}
+
 double length(const CoarsenBaseline& original) {
   return path_of(*original.usage).instructions * original.work.repeats;
 }
@@ -249,6 +262,8 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
     if (candidate.verdict.empty()) candidate.verdict = never_taken(profile, original, candidate);
     if (candidate.verdict.empty() && must_not_harm(profile, candidate))
       candidate.verdict = too_short(profile, original);
+    if (candidate.verdict.empty() && must_not_harm(profile, candidate))
+      candidate.verdict = waits_longer(original, candidate);
     if (!candidate.verdict.empty()) continue;
     best = std::max(best, candidate.gain);
     if (candidate.how.copies() <= limits::few_copies)

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::cost {
@@ -63,6 +64,16 @@ std::vector<Instruction> decode(std::string_view code) {
   return result;
 }
 
+// Where a branch may lead ahead of itself, if anywhere.
+std::optional<std::size_t> target_ahead(const Instruction& now, std::size_t n, std::size_t count) {
+  if (now.opcode != op_branch) return std::nullopt;
+  const auto target =
+      static_cast<std::int64_t>(n + 1) + now.bytes / static_cast<std::int64_t>(instruction_bytes);
+  if (target <= static_cast<std::int64_t>(n) || target >= static_cast<std::int64_t>(count))
+    return std::nullopt;
+  return static_cast<std::size_t>(target);
+}
+
 // Most stores on a way from each instruction to an exit, or -1; and which instruction is next
 // there.
 struct Ways {
@@ -73,22 +84,14 @@ struct Ways {
   }
 
   void choose(const Instruction& now, std::size_t n) {
-    const bool branch = now.opcode == op_branch;
     next[n] = n + 1;
     if (now.leaves()) {
       stores[n] = 0;
       return;
     }
-    if (branch) {
-      const auto target = static_cast<std::int64_t>(n + 1) +
-                          now.bytes / static_cast<std::int64_t>(instruction_bytes);
-      const bool ahead =
-          target > static_cast<std::int64_t>(n) && target < static_cast<std::int64_t>(next.size());
-      if (ahead &&
-          (now.guard == always || stores[static_cast<std::size_t>(target)] > stores[n + 1]))
-        next[n] = static_cast<std::size_t>(target);
-      if (!ahead && now.guard == always) return;
-    }
+    const auto target = target_ahead(now, n, next.size());
+    if (target && (now.guard == always || stores[*target] > stores[n + 1])) next[n] = *target;
+    if (!target && now.opcode == op_branch && now.guard == always) return;
     stores[n] = stores[next[n]];
     if (stores[n] >= 0 && now.stores()) ++stores[n];
   }
@@ -97,21 +100,56 @@ struct Ways {
   std::vector<std::size_t> next;
 };
 
-} // namespace
+// Fewest instructions on a way from each instruction to an exit, behind a store and ahead of all.
+class Shortest {
+public:
+  explicit Shortest(const std::vector<Instruction>& code) : ways_(code.size() + 1) {
+    for (std::size_t n = code.size(); n-- > 0;)
+      for (const bool has_stored : {false, true})
+        choose(code[n], n, has_stored);
+  }
+  [[nodiscard]] bool is_there() const { return ways_.front()[0].count < nowhere; }
+  [[nodiscard]] std::size_t next(std::size_t n, bool has_stored) const {
+    return ways_[n][has_stored ? 1 : 0].next;
+  }
 
-std::optional<StraightPath> straight_path(std::string_view code, double load_latency) {
-  const std::vector<Instruction> instructions = decode(code);
-  const Ways ways(instructions);
-  if (ways.stores.front() < 0) return std::nullopt;
+private:
+  static constexpr unsigned nowhere = ~0U;
+  struct Way {
+    unsigned count = nowhere;
+    std::size_t next = 0;
+  };
+
+  void choose(const Instruction& now, std::size_t n, bool has_stored) {
+    Way& way = ways_[n][has_stored ? 1 : 0];
+    if (now.leaves()) {
+      if (has_stored) way.count = 1;
+      return;
+    }
+    const unsigned behind = has_stored || now.stores() ? 1 : 0;
+    const auto take = [&](std::size_t to) {
+      if (const unsigned count = ways_[to][behind].count; count < nowhere && count + 1 < way.count)
+        way = {count + 1, to};
+    };
+    const bool is_branch = now.opcode == op_branch;
+    if (!is_branch || now.guard != always) take(n + 1);
+    if (const auto target = target_ahead(now, n, ways_.size() - 1)) take(*target);
+  }
+
+  std::vector<std::array<Way, 2>> ways_;
+};
+
+// `next(n, has_stored)`: the instruction behind the n-th.
+template <class Next>
+StraightPath timed(const std::vector<Instruction>& code, double load_latency, Next next) {
   StraightPath path;
   std::array<double, barriers> raised{};
-  for (std::size_t n = 0;; n = ways.next[n]) {
-    const Instruction& now = instructions[n];
+  for (std::size_t n = 0;; n = next(n, path.stores > 0)) {
+    const Instruction& now = code[n];
     ++path.instructions;
     for (std::size_t b = 0; b < barriers; ++b)
       if ((now.wait >> b & 1U) != 0) path.latency = std::max(path.latency, raised[b]);
     if (now.loads()) ++path.loads;
-    if (now.stores()) ++path.stores;
     if (now.write_barrier < barriers) {
       double& barrier = raised[now.write_barrier];
       barrier = std::max(barrier, path.latency + (now.loads() ? load_latency : other_latency));
@@ -122,7 +160,27 @@ std::optional<StraightPath> straight_path(std::string_view code, double load_lat
     }
     path.latency += std::max(1U, now.stall);
     if (now.leaves()) return path;
+    if (now.stores()) ++path.stores;
   }
+}
+
+} // namespace
+
+std::optional<StraightPath> straight_path(std::string_view code, double load_latency) {
+  const std::vector<Instruction> instructions = decode(code);
+  const Ways ways(instructions);
+  if (ways.stores.front() < 0) return std::nullopt;
+  return timed(instructions, load_latency, [&](std::size_t n, bool) { return ways.next[n]; });
+}
+
+std::optional<StraightPath> shortest_path(std::string_view code, double load_latency) {
+  const std::vector<Instruction> instructions = decode(code);
+  const Shortest ways(instructions);
+  if (!ways.is_there()) return std::nullopt;
+  return timed(instructions, load_latency,
+               [&, has_stored = false](std::size_t n, bool stores) mutable {
+                 return ways.next(n, std::exchange(has_stored, stores));
+               });
 }
 
 } // namespace ptxasw::cost

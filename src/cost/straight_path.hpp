@@ -21,4 +21,8 @@ namespace ptxasw::cost {
 // `load_latency`: cycles that a load from global memory takes. Nothing where no exit is found.
 std::optional<StraightPath> straight_path(std::string_view code, double load_latency);
 
+// The way of fewest instructions among those that store at least once. In a kernel that merges
+// blocks of large launches only it is the form that stands for a block by itself.
+std::optional<StraightPath> shortest_path(std::string_view code, double load_latency);
+
 } // namespace ptxasw::cost

@@ -15,8 +15,10 @@ std::map<std::string, Usage> kernel_usages(const std::optional<Assembled>& assem
   for (const auto& [name, usage] : machine::read_usage(assembled->messages)) {
     if (!usage) continue;
     Usage& kernel = result[name] = *usage;
-    if (const auto text = code.find(name); text != code.end())
+    if (const auto text = code.find(name); text != code.end()) {
       kernel.path = cost::straight_path(text->second, profile.coarsen.load_latency);
+      kernel.shortest = cost::shortest_path(text->second, profile.coarsen.load_latency);
+    }
   }
   return result;
 }

@@ -203,6 +203,14 @@ TEST(Coarsening, NoSmallLaunchMayLose) {
   way.how.least_threads = 1000;
   kernel.usage->path->instructions = 200;
   EXPECT_THAT(verdict(careful), IsEmpty());
+  // Machine code of the form that small launches run, if it was read.
+  kernel.usage->shortest = {.instructions = 90, .stores = 1, .latency = 2000};
+  way.usage->shortest = {.instructions = 90, .stores = 1, .latency = 2100};
+  EXPECT_THAT(verdict(careful), IsEmpty());
+  way.usage->shortest->latency = 2101;
+  EXPECT_THAT(verdict(careful), HasSubstr("would take 2101 cycles instead of 2000"));
+  EXPECT_THAT(verdict(for_large_launches(careful)), IsEmpty());
+  way.usage->shortest.reset();
   way.how.factors = {1, 8, 1};
   way.usage->path->stores = 8;
   EXPECT_THAT(verdict(careful), HasSubstr("8 copies are merged in large launches only"));
@@ -369,6 +377,27 @@ TEST(StraightPath, GoesWhereMoreIsStored) {
   EXPECT_EQ(to(onto, 32ULL << 32U, 0xfffffff000007947).stores, 1U);
   EXPECT_EQ(to(onto, 8ULL << 16U, 0xfffffffc00fc7947).stores, 1U);
   EXPECT_EQ(to(onto, 16ULL << 32U, 0xfffffff000007947).stores, 0U) << "to the exit before it";
+}
+
+// A block by itself, over the copies or behind them; and not the way that stores nothing.
+TEST(StraightPath, TheShortestThatStores) {
+  const Op store{.opcode = 0x986}, branch{.opcode = 0x947, .guard = 0}, slow{.stall = 9};
+  const auto to = [&](std::string bytes, std::uint64_t distance) {
+    const std::uint64_t low = 0x947 | distance, itself = 0xfffffff000007947;
+    std::memcpy(bytes.data(), &low, sizeof low);
+    std::memcpy(bytes.data() + bytes.size() - 16, &itself, sizeof itself);
+    return shortest_path(bytes, 400).value();
+  };
+  const std::string behind = code({branch, {}, store, store, done, store, done, branch}),
+                    ahead = code({branch, store, done, slow, store, store, done, branch});
+  EXPECT_EQ(to(behind, 64ULL << 32U).instructions, 3U);
+  EXPECT_EQ(to(behind, 64ULL << 32U).latency, 3);
+  EXPECT_EQ(to(ahead, 32ULL << 32U).instructions, 3U);
+  const std::string leaves = code({branch, slow, store, {}, done, done, branch});
+  EXPECT_EQ(to(leaves, 64ULL << 32U).instructions, 5U) << "threads that have nothing to do";
+  EXPECT_EQ(to(leaves, 64ULL << 32U).latency, 1 + 9 + 3);
+  EXPECT_FALSE(shortest_path(code({{}, done}), 400)) << "no store";
+  EXPECT_FALSE(shortest_path(code({store, {}}), 400)) << "no exit";
 }
 
 TEST(StraightPath, GuardedExitsAreNotTaken) {
