@@ -198,8 +198,8 @@ def overview(results, tool_ratio):
         for variant in shown:
             values = [v for v in (results.speedup(c, variant) for c in cases) if v]
             row.append(f"{number(geometric_mean(values))} ({number(min(values))})" if values else "-")
-        rows.append(row + [tool_ratio(suite, column) for column in ("auto", "default")])
-    return table(["suite", "cases", *shown, "ptxasw / ptxas, `--coarsen=auto`", "ptxasw / ptxas, default"],
+        rows.append(row + [tool_ratio(suite, column) for column in ("default", "none")])
+    return table(["suite", "cases", *shown, "ptxasw / ptxas, default", "ptxasw / ptxas, `--coarsen=none`"],
                  rows)
 
 

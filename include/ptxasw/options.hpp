@@ -104,7 +104,7 @@ struct Options {
   ForwardMode forward = ForwardMode::none;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};
-  bool coarsen_auto = false;     // where all are 1: choose factors, order, registers by their gain
+  bool coarsen_auto = true;      // where all are 1: choose factors, order, registers by their gain
   bool coarsen_large = false;    // and most launches are large, as the user says
   unsigned coarsen_budget = 100; // thousands of instructions that ptxas may be given to try
   Effort effort = Effort::standard;

@@ -230,6 +230,7 @@ struct KernelJob::Impl {
   // --coarsen=auto: what there is to choose from, or in words why there is nothing.
   void list_ways() {
     if (!function_.is_entry || !options_.coarsen_auto || asked().copies() != 1) return;
+    if (options_.variants) return; // a launcher chooses, and knows how large a launch is
     const cost::Profile* profile = cost::find_profile(facts_.architecture());
     if (profile == nullptr) {
       report_.coarsening =

@@ -241,7 +241,7 @@ const std::vector<Setter>& table() {
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
         "is proven sound; auto has ptxas try several ways and takes the one that pays most by a "
         "model of the target, if any does and no launch should lose; large, as auto where most "
-        "launches are large: small ones may lose some percent (none)"},
+        "launches are large: small ones may lose some percent (auto)"},
        [](Options& o, std::string_view v) { return coarsen(o, v); }},
       {{"coarsen-grid", "kernel|host|launcher",
         "who leaves out the blocks whose work coarsened kernels do with others: the kernel (the "
@@ -276,7 +276,9 @@ const std::vector<Setter>& table() {
        [](Options& o, std::string_view v) { return remap(o, v); }},
       {{"variants", "[on|off]",
         "add to the module, for each kernel that has them, entries that do the same in other ways, "
-        "and a launch contract: ptxasw launch chooses when a kernel is launched (off)"},
+        "and a launch contract: ptxasw launch chooses when a kernel is launched; the kernel itself "
+        "is "
+        "not coarsened by auto (off)"},
        [](Options& o, std::string_view v) { return choose(o.variants, switches, v); }},
       {{"steps", "none|auto|T",
         "add to the module, for each kernel that is a time step of a stencil, an entry that does T "

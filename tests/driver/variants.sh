@@ -76,6 +76,9 @@ gain() { # of x:4 of kernel $1, in blocks of 256, in launches of 64 waves
 
 # A kernel that can neither be merged nor have other blocks has no contract.
 variants controls
+grep -q 'one block does the work' controls.ptx || fail "entries are coarsened"
+awk '/entry matmul_tiled\(/ { own = 1 } own { print } own && /^}/ { exit }' controls.ptx > own.ptx
+grep -q 'one block does the work' own.ptx && fail "the kernel itself, which the launcher may choose, is not"
 grep -q __ptxasw_launch_histogram controls.ptx && fail "histogram has one way only"
 contains "$(cat controls.ptx)" __ptxasw_launch_matmul_tiled "others of its file have more"
 

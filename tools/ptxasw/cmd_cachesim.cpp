@@ -213,6 +213,7 @@ int cachesim(Arguments arguments) {
              optimizer_help());
   Options options;
   options.shuffle = ShuffleMode::none;
+  options.coarsen_auto = false;
   options.rounds = RoundsMode::none;
   return parse_and(app, options, std::move(arguments), [&] { simulate(wanted, options); });
 }
