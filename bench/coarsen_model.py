@@ -27,6 +27,16 @@ def in_l2(bytes_, chip):
     return max(0.0, min(1.0, 2.0 - bytes_ / (0.6 * chip["l2"])))
 
 
+def passed(work, usage, copies):
+    """Instructions and latency of a warp, trips of loops among them."""
+    loads = usage.get("loop_loads", 0)
+    if work["repeats"] == 1 or work.get("barriers", 0) > 0 or loads == 0:
+        return usage["path"] * work["repeats"], usage["latency"] * work["repeats"]
+    further = max(0.0, work["loads"] * copies / loads - 1)
+    return (usage["path"] + further * usage["loop_instructions"],
+            usage["latency"] + further * usage["loop_latency"])
+
+
 def cycles(p, chip, launch, original, way):
     """`launch`: blocks, threads, bytes; `way`: work, usage, copies, apart (factor along z)."""
     copies = way["copies"]
@@ -41,8 +51,9 @@ def cycles(p, chip, launch, original, way):
     memory = per_byte * original["memory_bytes"] * (1 + p["scattered"] * (1 - 1 / copies) * written)
     work, usage = way["work"], way["usage"]
     wavefronts = p["wavefront"] * work["wavefronts"]
-    instructions = p["instruction"] * usage["path"] * work["repeats"] / copies
-    run = p["start"] + p["latency"] * usage["latency"] * work["repeats"]
+    path, latency = passed(work, usage, copies)
+    instructions = p["instruction"] * path / copies
+    run = p["start"] + p["latency"] * latency
     run += p["barrier"] * work.get("barriers", 0) * copies
     waiting = (run + p["idle"] * (copies - 1)) / copies / there
     q = p["overlap"]

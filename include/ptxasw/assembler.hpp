@@ -26,11 +26,22 @@ struct Assembled {
   std::string messages; // what ptxas -v printed
 };
 
+// One trip of a loop of the machine code, from where it leads back to up to the branch.
+struct LoopPath {
+  unsigned instructions = 0, loads = 0;
+  // Cycles that a trip adds for a warp that runs alone, where all of its loads hit in the L1 cache
+  // and where none does.
+  double latency = 0, misses = 0;
+  std::uint64_t schedule = 0; // a hash of opcodes and what they wait for: all but registers
+  friend bool operator==(const LoopPath&, const LoopPath&) = default;
+};
+
 // The straight way through a kernel's machine code (src/cost/straight_path.hpp).
 struct StraightPath {
   unsigned instructions = 0;
   unsigned loads = 0, stores = 0; // among them
   double latency = 0; // cycles of a warp that runs alone, from the first one to the exit
+  LoopPath loop;      // on its way: of the innermost ones that with the most loads, if any loads
   friend bool operator==(const StraightPath&, const StraightPath&) = default;
 };
 
@@ -41,6 +52,7 @@ struct Usage {
   unsigned shared = 0;                                   // bytes that it declares
   std::optional<StraightPath> path;                      // none: its machine code was not read
   std::optional<StraightPath> shortest; // of those that store anything: of one copy, in most forms
+  std::vector<LoopPath> loops;          // as they stand in the code, by their ends
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 

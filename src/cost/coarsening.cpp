@@ -12,6 +12,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <span>
 #include <tuple>
 
 namespace ptxasw::cost {
@@ -42,10 +43,28 @@ StraightPath path_of(const Usage& usage) {
   return usage.path.value_or(StraightPath{});
 }
 
+struct Passed {
+  double instructions = 0, latency = 0;
+};
+
+// What a warp passes for all copies, trips of loops among it. How often ptxas has written a loop's
+// body one after the other is another number with and without copies: the loads of one trip tell.
+Passed passed(const Usage& usage, const CoarsenWork& work, double copies) {
+  const StraightPath path = path_of(usage);
+  if (work.repeats == 1 || work.barriers > 0 || path.loop.loads == 0)
+    return {path.instructions * work.repeats, path.latency * work.repeats};
+  const double further = std::max(0.0, work.loads * copies / path.loop.loads - 1);
+  return {path.instructions + further * path.loop.instructions,
+          path.latency + further * path.loop.latency};
+}
+
 // Among those that gain nearly the same.
 bool is_preferred(const CoarsenCandidate& one, const CoarsenCandidate& other) {
   if (one.how.copies() != other.how.copies()) return one.how.copies() < other.how.copies();
-  return one.work.repeats > 1 && path_of(*one.usage).latency < path_of(*other.usage).latency;
+  const auto waits = [](const CoarsenCandidate& way) {
+    return passed(*way.usage, way.work, way.how.copies()).latency;
+  };
+  return one.work.repeats > 1 && waits(one) < waits(other);
 }
 
 // Where small launches run as before, none of them may notice that others do not.
@@ -66,8 +85,49 @@ Why waits_longer(const CoarsenBaseline& original, const CoarsenCandidate& candid
                       after->latency, before->latency)};
 }
 
+// One trip of each.
+LoopPath all_of(std::span<const LoopPath> loops) {
+  LoopPath sum;
+  for (const LoopPath& loop : loops) {
+    sum.instructions += loop.instructions;
+    sum.misses += loop.misses;
+  }
+  return sum;
+}
+
+// The same of loops. What a block by itself runs stands first in the code. Where threads do not
+// meet, each waits for its own loads alone, and a loop that ptxas has scheduled anew is 2 to 4 %
+// off either way, by more than its latency tells: it is the same as before, or waits clearly less.
+Why loops_otherwise(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
+  const bool meets = candidate.work.barriers > 0;
+  if (original.work.repeats == 1) return {};
+  const std::span<const LoopPath> before = original.usage->loops;
+  if (before.empty() && meets) return {};
+  const std::span<const LoopPath> all = candidate.usage->loops;
+  const auto after = all.first(std::min(all.size(), before.size()));
+  const bool has_merged_loop = meets || path_of(*candidate.usage).loop.loads != 0;
+  if (before.empty() || !has_merged_loop ||
+      !std::ranges::equal(before, after, {}, &LoopPath::loads, &LoopPath::loads))
+    return {Reason::may_lose, "what ptxas would make of its loops in a larger kernel is not known; "
+                              "--coarsen=large takes it"};
+  const LoopPath was = all_of(before), is = all_of(after);
+  if (is.instructions > limits::most_of_loop * was.instructions)
+    return {Reason::may_lose,
+            fmt::format("a block by itself would run {} instructions a trip instead of {} in the "
+                        "larger kernel; --coarsen=large takes it",
+                        is.instructions, was.instructions)};
+  const bool is_same =
+      std::ranges::equal(before, after, {}, &LoopPath::schedule, &LoopPath::schedule);
+  if (meets || is_same || is.misses <= limits::most_loop_wait * was.misses) return {};
+  return {
+      Reason::may_lose,
+      fmt::format("ptxas schedules a loop of a block by itself anew in the larger kernel, {:.0f} "
+                  "cycles a trip instead of {:.0f}; --coarsen=large takes it",
+                  is.misses, was.misses)};
+}
+
 double length(const CoarsenBaseline& original) {
-  return path_of(*original.usage).instructions * original.work.repeats;
+  return passed(*original.usage, original.work, 1).instructions;
 }
 
 } // namespace
@@ -84,8 +144,8 @@ double launch_cycles(const Profile& profile, const CoarsenBaseline& original,
                      const CoarsenWork& work, const Usage& usage, const Coarsening& how,
                      const LaunchShape& launch) {
   const CoarsenConstants& cost = profile.coarsen;
-  const StraightPath path = path_of(usage);
   const double copies = how.copies();
+  const Passed path = passed(usage, work, copies);
   const double in_block = std::max(1U, (launch.threads + warp_lanes - 1) / warp_lanes);
   const double per_sm = launch.blocks * in_block / profile.processors;
   const double fit = std::min<double>(resident_warps(profile, usage.registers, launch.threads),
@@ -97,9 +157,9 @@ double launch_cycles(const Profile& profile, const CoarsenBaseline& original,
   const double scattered = 1 + cost.scattered * (1 - 1 / copies) * std::max(0.0, 2 * share - 1);
   const double memory = (launch.in_l2 ? cost.l2 : cost.memory) * original.memory_bytes * scattered;
   const double wavefronts = cost.wavefront * work.wavefronts;
-  const double instructions = cost.instruction * path.instructions * work.repeats / copies;
-  const double run = cost.start + cost.latency * path.latency * work.repeats +
-                     waiting_cycles(profile, work, how.copies());
+  const double instructions = cost.instruction * path.instructions / copies;
+  const double run =
+      cost.start + cost.latency * path.latency + waiting_cycles(profile, work, how.copies());
   const double latency = (run + cost.idle * (copies - 1)) / copies / there;
 
   const double full = profile.threads_per_sm / static_cast<double>(warp_lanes);
@@ -164,22 +224,13 @@ double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
   return expected_gain(profile, original, candidate).mean;
 }
 
-// matmul, whose original form ptxas schedules anew beside the merged one: 0.955 of the speed in a
-// launch that is not merged. Between barriers it has less to choose: 0.982 and more (matmul_tile16,
-// matmul_tile32).
-Why loops(const Profile& profile) {
-  if (!profile.coarsen.harmless) return {};
-  return {Reason::may_lose,
-          "small launches may notice what ptxas makes of its loop in a larger kernel; "
-          "--coarsen=large takes it"};
-}
-
 Why never_taken(const Profile& profile, const CoarsenBaseline& original,
                 const CoarsenCandidate& candidate) {
   if (!must_not_harm(profile, candidate)) return {};
   const double saved = 1 - candidate.work.loads / std::max(1.0, original.work.loads);
   const bool meets = candidate.work.barriers > 0;
-  const double least = meets ? limits::least_share_that_meet : limits::least_share;
+  const bool is_long = meets || original.work.repeats > 1;
+  const double least = is_long ? limits::least_share_of_loops : limits::least_share;
   if (saved < least)
     return {Reason::may_lose,
             fmt::format("saves too little: {:.0f} % of the loads, {:.0f} % are asked for; "
@@ -189,8 +240,8 @@ Why never_taken(const Profile& profile, const CoarsenBaseline& original,
     return {Reason::may_lose,
             "launches that are not merged would have less room in shared memory; --coarsen=large "
             "takes it"};
-  if (original.work.repeats > 1 && !meets) return loops(profile);
-  if (candidate.how.copies() > most_copies(profile))
+  const unsigned most = is_long && !meets ? limits::few_copies_of_loops : limits::few_copies;
+  if (candidate.how.copies() > most)
     return {Reason::may_lose,
             fmt::format("{} copies are merged in large launches only; --coarsen=large takes it",
                         candidate.how.copies())};
@@ -264,6 +315,8 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
       candidate.verdict = too_short(profile, original);
     if (candidate.verdict.empty() && must_not_harm(profile, candidate))
       candidate.verdict = waits_longer(original, candidate);
+    if (candidate.verdict.empty() && must_not_harm(profile, candidate))
+      candidate.verdict = loops_otherwise(original, candidate);
     if (!candidate.verdict.empty()) continue;
     best = std::max(best, candidate.gain);
     if (candidate.how.copies() <= limits::few_copies)

@@ -86,9 +86,6 @@ Why why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate);
 Why never_taken(const Profile& profile, const CoarsenBaseline& original,
                 const CoarsenCandidate& candidate);
 
-// The same of kernels with loops whose threads do not meet, of which nothing else is known.
-Why loops(const Profile& profile);
-
 // As many as may be merged where small launches must not lose.
 unsigned most_copies(const Profile& profile);
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,8 @@ constexpr std::size_t instruction_bytes = 16;
 constexpr unsigned op_exit = 0x94d, op_branch = 0x947, always = 7;
 constexpr std::array op_loads{0x980U, 0x981U};          // LD, LDG
 constexpr std::array op_stores{0x385U, 0x985U, 0x986U}; // ST, STG
+using numbers::model::hit_latency;
+using numbers::model::miss_latency;
 using numbers::model::other_latency;
 using numbers::model::read_latency;
 constexpr std::size_t barriers = 6; // scoreboards of a warp; 7 in the code means none
@@ -64,14 +67,25 @@ std::vector<Instruction> decode(std::string_view code) {
   return result;
 }
 
-// Where a branch may lead ahead of itself, if anywhere.
-std::optional<std::size_t> target_ahead(const Instruction& now, std::size_t n, std::size_t count) {
+// Where a branch may lead to, if anywhere in this code.
+std::optional<std::size_t> target_of(const Instruction& now, std::size_t n, std::size_t count) {
   if (now.opcode != op_branch) return std::nullopt;
   const auto target =
       static_cast<std::int64_t>(n + 1) + now.bytes / static_cast<std::int64_t>(instruction_bytes);
-  if (target <= static_cast<std::int64_t>(n) || target >= static_cast<std::int64_t>(count))
-    return std::nullopt;
+  if (target < 0 || target >= static_cast<std::int64_t>(count)) return std::nullopt;
   return static_cast<std::size_t>(target);
+}
+
+std::optional<std::size_t> target_ahead(const Instruction& now, std::size_t n, std::size_t count) {
+  const auto target = target_of(now, n, count);
+  return target && *target > n ? target : std::nullopt;
+}
+
+// What stands between where a branch leads back to and itself, if it is one of a loop.
+std::span<const Instruction> trip_that_ends(std::span<const Instruction> code, std::size_t n) {
+  const auto first = target_of(code[n], n, code.size());
+  if (!first || *first >= n) return {};
+  return code.subspan(*first, n + 1 - *first);
 }
 
 // Most stores on a way from each instruction to an exit, or -1; and which instruction is next
@@ -139,29 +153,72 @@ private:
   std::vector<std::array<Way, 2>> ways_;
 };
 
+// A warp that runs alone: what it has waited for when it is through with each instruction.
+class Clock {
+public:
+  explicit Clock(double load_latency) : load_latency_(load_latency) {}
+
+  void pass(const Instruction& now) {
+    for (std::size_t b = 0; b < barriers; ++b)
+      if ((now.wait >> b & 1U) != 0) cycles_ = std::max(cycles_, raised_[b]);
+    raise(now.write_barrier, now.loads() ? load_latency_ : other_latency);
+    raise(now.read_barrier, read_latency);
+    cycles_ += std::max(1U, now.stall);
+  }
+  [[nodiscard]] double cycles() const { return cycles_; }
+
+private:
+  void raise(unsigned barrier, double latency) {
+    if (barrier < barriers) raised_[barrier] = std::max(raised_[barrier], cycles_ + latency);
+  }
+
+  double load_latency_;
+  double cycles_ = 0;
+  std::array<double, barriers> raised_{};
+};
+
 // `next(n, has_stored)`: the instruction behind the n-th.
 template <class Next>
 StraightPath timed(const std::vector<Instruction>& code, double load_latency, Next next) {
   StraightPath path;
-  std::array<double, barriers> raised{};
+  Clock clock(load_latency);
   for (std::size_t n = 0;; n = next(n, path.stores > 0)) {
     const Instruction& now = code[n];
     ++path.instructions;
-    for (std::size_t b = 0; b < barriers; ++b)
-      if ((now.wait >> b & 1U) != 0) path.latency = std::max(path.latency, raised[b]);
     if (now.loads()) ++path.loads;
-    if (now.write_barrier < barriers) {
-      double& barrier = raised[now.write_barrier];
-      barrier = std::max(barrier, path.latency + (now.loads() ? load_latency : other_latency));
-    }
-    if (now.read_barrier < barriers) {
-      double& barrier = raised[now.read_barrier];
-      barrier = std::max(barrier, path.latency + read_latency);
-    }
-    path.latency += std::max(1U, now.stall);
+    clock.pass(now);
+    path.latency = clock.cycles();
     if (now.leaves()) return path;
     if (now.stores()) ++path.stores;
   }
+}
+
+// What a second trip adds: it waits for what the first has begun, as all behind it do.
+double latency_of(std::span<const Instruction> trip, double load_latency) {
+  Clock clock(load_latency);
+  double first = 0;
+  for (const bool is_second : {false, true}) {
+    if (is_second) first = clock.cycles();
+    std::ranges::for_each(trip, [&](const Instruction& now) { clock.pass(now); });
+  }
+  return clock.cycles() - first;
+}
+
+std::uint64_t schedule_of(std::span<const Instruction> trip) {
+  std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a
+  for (const Instruction& now : trip)
+    for (const unsigned part :
+         {now.opcode, now.guard, now.stall, now.write_barrier, now.read_barrier, now.wait})
+      hash = (hash ^ part) * 0x100000001b3;
+  return hash;
+}
+
+LoopPath path_of(std::span<const Instruction> trip) {
+  return {.instructions = static_cast<unsigned>(trip.size()),
+          .loads = static_cast<unsigned>(std::ranges::count_if(trip, &Instruction::loads)),
+          .latency = latency_of(trip, hit_latency),
+          .misses = latency_of(trip, miss_latency),
+          .schedule = schedule_of(trip)};
 }
 
 } // namespace
@@ -170,7 +227,19 @@ std::optional<StraightPath> straight_path(std::string_view code, double load_lat
   const std::vector<Instruction> instructions = decode(code);
   const Ways ways(instructions);
   if (ways.stores.front() < 0) return std::nullopt;
-  return timed(instructions, load_latency, [&](std::size_t n, bool) { return ways.next[n]; });
+  LoopPath widest;
+  std::size_t around = 0; // whatever begins here or before is around another loop
+  StraightPath path = timed(instructions, load_latency, [&](std::size_t n, bool) {
+    if (const auto trip = trip_that_ends(instructions, n); !trip.empty()) {
+      const auto first = static_cast<std::size_t>(trip.data() - instructions.data());
+      const LoopPath loop = path_of(trip);
+      if (first >= around && loop.loads > widest.loads) widest = loop;
+      around = n;
+    }
+    return ways.next[n];
+  });
+  path.loop = widest;
+  return path;
 }
 
 std::optional<StraightPath> shortest_path(std::string_view code, double load_latency) {
@@ -181,6 +250,15 @@ std::optional<StraightPath> shortest_path(std::string_view code, double load_lat
                [&, has_stored = false](std::size_t n, bool stores) mutable {
                  return ways.next(n, std::exchange(has_stored, stores));
                });
+}
+
+std::vector<LoopPath> loop_paths(std::string_view code) {
+  const std::vector<Instruction> instructions = decode(code);
+  std::vector<LoopPath> loops;
+  for (std::size_t n = 0; n < instructions.size(); ++n)
+    if (const auto trip = trip_that_ends(instructions, n); !trip.empty())
+      loops.push_back(path_of(trip));
+  return loops;
 }
 
 } // namespace ptxasw::cost

@@ -15,6 +15,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace ptxasw::cost {
 
@@ -24,5 +25,8 @@ std::optional<StraightPath> straight_path(std::string_view code, double load_lat
 // The way of fewest instructions among those that store at least once. In a kernel that merges
 // blocks of large launches only it is the form that stands for a block by itself.
 std::optional<StraightPath> shortest_path(std::string_view code, double load_latency);
+
+// Every loop, inner ones before what is around them.
+std::vector<LoopPath> loop_paths(std::string_view code);
 
 } // namespace ptxasw::cost

@@ -69,10 +69,15 @@ Usage estimated_usage(const CoarsenBaseline& original, const CoarsenCandidate& w
                   numbers::guess::way_registers);
   unsigned used = registers(count);
   if (way.how.registers != 0) used = std::min(used, way.how.registers);
+  LoopPath loop = now.loop;
+  loop.instructions = rounded(loop.instructions * path / positive(now.instructions));
+  loop.loads = rounded(loop.loads * std::exp(loads));
+  loop.latency *= latency / positive(now.latency);
   return {.registers = used,
           .path = StraightPath{.instructions = rounded(path),
                                .stores = now.stores * way.how.copies(),
-                               .latency = latency}};
+                               .latency = latency,
+                               .loop = now.loop.loads != 0 ? loop : LoopPath{}}};
 }
 
 } // namespace ptxasw::cost

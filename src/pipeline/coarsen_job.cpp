@@ -76,19 +76,14 @@ bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarseni
   return fewer || (few && (along_y || (along_x && !walks_memory(kernel))));
 }
 
-// A text tells, before any plan is made, that none will be taken of a kernel that asks for the size
-// of its launch (cost/coarsening.hpp): without loops by a guess of how short it is, whose logarithm
-// is off by 0.18 (cost/usage_estimate.hpp); and with them, unless its threads meet.
+// A text without loops tells, before any plan is made, that none will be taken of a kernel that
+// asks for the size of its launch (cost/coarsening.hpp): by a guess of how short it is, whose
+// logarithm is off by 0.18 (cost/usage_estimate.hpp).
 Why never_taken(const Kernel& kernel, const cost::Profile& profile, CoarsenGrid grid,
                 double heaviness, bool asks_all) {
   if (grid != CoarsenGrid::kernel) return {};
   const auto is_loop = [](std::uint32_t loop) { return loop != ~0U; };
-  if (std::ranges::any_of(kernel.loops.innermost, is_loop)) {
-    const auto& events = kernel.trace.events;
-    const bool meets = std::ranges::any_of(
-        events, [](const Event& event) { return event.kind == EventKind::clobber; });
-    return meets ? Why{} : cost::loops(profile);
-  }
+  if (std::ranges::any_of(kernel.loops.innermost, is_loop)) return {};
   CoarsenBaseline original;
   original.work.instructions = static_cast<double>(kernel.body.insts.size());
   original.work.loads =

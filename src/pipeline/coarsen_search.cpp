@@ -258,8 +258,10 @@ private:
   [[nodiscard]] double needed_gain(const CoarsenChoices& kernel) const {
     std::vector<CoarsenCandidate> tried = kernel.candidates;
     cost::choose_coarsening(profile_, kernel.original, tried);
+    const bool loops = kernel.original.work.repeats > 1;
+    const double enough = loops ? limits::may_be_enough_of_loops : limits::may_be_enough;
     return !tried.empty() && tried.front().chosen ? tried.front().gain * limits::worth_another
-                                                  : profile_.coarsen.margin * limits::may_be_enough;
+                                                  : profile_.coarsen.margin * enough;
   }
 
   [[nodiscard]] double least_worst() const {
@@ -288,7 +290,7 @@ private:
           guess * tried.usage->registers / cost::estimated_usage(original, tried).registers;
       const bool alike = tried.how.copies() == way.how.copies();
       way.usage->registers =
-          static_cast<unsigned>(needed * (alike ? limits::least_registers : limits::rough_share));
+          static_cast<unsigned>(needed * (alike ? limits::alike_share : limits::rough_share));
       return !cost::why_not(original, way).empty();
     });
   }

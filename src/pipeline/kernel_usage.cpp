@@ -18,6 +18,7 @@ std::map<std::string, Usage> kernel_usages(const std::optional<Assembled>& assem
     if (const auto text = code.find(name); text != code.end()) {
       kernel.path = cost::straight_path(text->second, profile.coarsen.load_latency);
       kernel.shortest = cost::shortest_path(text->second, profile.coarsen.load_latency);
+      kernel.loops = cost::loop_paths(text->second);
     }
   }
   return result;

@@ -61,9 +61,15 @@ Json to_json(const CoarsenWork& work) {
 Json to_json(const std::optional<Usage>& usage) {
   if (!usage) return nullptr;
   const StraightPath path = usage->path.value_or(StraightPath{});
-  return {{"registers", usage->registers},       {"stack", usage->stack},
-          {"spill_stores", usage->spill_stores}, {"spill_loads", usage->spill_loads},
-          {"path", path.instructions},           {"latency", path.latency}};
+  return {{"registers", usage->registers},
+          {"stack", usage->stack},
+          {"spill_stores", usage->spill_stores},
+          {"spill_loads", usage->spill_loads},
+          {"path", path.instructions},
+          {"latency", path.latency},
+          {"loop_instructions", path.loop.instructions},
+          {"loop_loads", path.loop.loads},
+          {"loop_latency", path.loop.latency}};
 }
 
 Json to_json(const CoarsenBaseline& original) {

@@ -195,9 +195,6 @@ TEST(Coarsening, NoSmallLaunchMayLose) {
   way.work.loads = 5;
   EXPECT_THAT(verdict(careful), HasSubstr("too short: 56 instructions"));
   EXPECT_THAT(verdict(for_large_launches(careful)), IsEmpty());
-  kernel.work.repeats = 3;
-  EXPECT_THAT(verdict(careful), HasSubstr("its loop in a larger kernel"));
-  kernel.work.repeats = 1;
   way.how.least_threads = 0; // who divides the grid asks nothing
   EXPECT_THAT(verdict(careful), IsEmpty());
   way.how.least_threads = 1000;
@@ -214,6 +211,84 @@ TEST(Coarsening, NoSmallLaunchMayLose) {
   way.how.factors = {1, 8, 1};
   way.usage->path->stores = 8;
   EXPECT_THAT(verdict(careful), HasSubstr("8 copies are merged in large launches only"));
+}
+
+// Loops of threads that do not meet: two copies, and what small launches run is what it was.
+TEST(Coarsening, NoSmallLaunchOfLoopsMayLose) {
+  const LoopPath trip{.instructions = 70, .loads = 32, .latency = 260, .misses = 628};
+  const LoopPath rest{.instructions = 9, .loads = 2, .latency = 50, .misses = 215};
+  CoarsenBaseline kernel = laplacian();
+  kernel.work.repeats = 3;
+  kernel.work.loads = 128;
+  kernel.usage->path->loop = trip;
+  kernel.usage->loops = {trip, rest};
+  CoarsenCandidate way = y4();
+  way.how = {.factors = {1, 2, 1}, .least_threads = 1000};
+  way.work = {.wavefronts = 9.9, .loads = 96, .instructions = 43, .repeats = 3};
+  way.usage = usage(32, 100, 800, 2);
+  way.usage->path->loop = {.instructions = 104, .loads = 48, .latency = 300, .misses = 1100};
+  way.usage->loops = {trip, rest, way.usage->path->loop};
+  const auto verdict = [&](const Profile& profile) {
+    std::vector<CoarsenCandidate> candidates{way};
+    choose_coarsening(profile, kernel, candidates);
+    return candidates[0].verdict.text;
+  };
+  EXPECT_THAT(verdict(bold()), IsEmpty());
+  const auto otherwise = [&](auto change) {
+    const CoarsenCandidate before = way;
+    change(way);
+    std::string text = verdict(bold());
+    way = before;
+    return text;
+  };
+  const auto loop = [](CoarsenCandidate& one) -> LoopPath& { return one.usage->loops[0]; };
+  EXPECT_THAT(otherwise([&](auto& one) { loop(one).schedule = 1; }),
+              HasSubstr("schedules a loop of a block by itself anew"));
+  EXPECT_THAT(otherwise([&](auto& one) { loop(one).misses = 640; }), IsEmpty()) << "the same";
+  EXPECT_THAT(otherwise([&](auto& one) {
+                loop(one).schedule = 1;
+                loop(one).misses = 619;
+              }),
+              IsEmpty());
+  EXPECT_THAT(otherwise([&](auto& one) { loop(one).instructions = 73; }),
+              HasSubstr("82 instructions a trip instead of 79"));
+  EXPECT_THAT(otherwise([&](auto& one) { loop(one).instructions = 72; }), IsEmpty());
+  const auto unknown = HasSubstr("would make of its loops in a larger kernel is not known");
+  EXPECT_THAT(otherwise([&](auto& one) { loop(one).loads = 31; }), unknown);
+  EXPECT_THAT(otherwise([&](auto& one) { one.usage->loops.resize(1); }), unknown);
+  EXPECT_THAT(otherwise([&](auto& one) { one.usage->path->loop = {}; }), unknown);
+  EXPECT_THAT(otherwise([&](auto& one) { one.work.loads = 104; }), HasSubstr("saves too little"));
+  EXPECT_THAT(otherwise([&](auto& one) {
+                one.how.factors = {1, 4, 1};
+                one.usage->path->stores = 4;
+                one.usage->path->loop.loads = 96;
+              }),
+              HasSubstr("4 copies are merged in large launches only"));
+  loop(way).schedule = 1;
+  EXPECT_THAT(verdict(for_large_launches(bold())), IsEmpty());
+  way.how.least_threads = 0; // who divides the grid asks nothing
+  EXPECT_THAT(verdict(bold()), IsEmpty());
+}
+
+// How often ptxas has unrolled a loop is no gain: the loads of a trip tell how many trips there
+// are.
+TEST(Coarsening, TripsAreAsLongAsTheirLoads) {
+  CoarsenBaseline kernel = laplacian();
+  kernel.work.repeats = 3;
+  kernel.work.loads = 64;
+  kernel.usage->path->loop = {.instructions = 40, .loads = 16, .latency = 200};
+  CoarsenCandidate way{.how = {.factors = {1, 2, 1}}, .work = kernel.work, .usage = kernel.usage};
+  way.usage->path->stores = 2;
+  way.usage->path->loop = {.instructions = 80, .loads = 32, .latency = 400};
+  const double once = coarsening_gain(hopper(), kernel, way);
+  way.usage->path->loop = {.instructions = 160, .loads = 64, .latency = 800};
+  const double unrolled = coarsening_gain(hopper(), kernel, way);
+  EXPECT_NEAR(once / unrolled, 1, 0.06);
+  way.usage->path->loop.loads = 32;
+  EXPECT_LT(coarsening_gain(hopper(), kernel, way), 0.9 * once) << "the same loads take twice";
+  kernel.work.barriers = way.work.barriers = 1;
+  EXPECT_EQ(coarsening_gain(hopper(), kernel, way),
+            (way.usage->path->loop = {}, coarsening_gain(hopper(), kernel, way)));
 }
 
 // Loops between barriers are taken, and wait less: they need not save as much.
@@ -398,6 +473,51 @@ TEST(StraightPath, TheShortestThatStores) {
   EXPECT_EQ(to(leaves, 64ULL << 32U).latency, 1 + 9 + 3);
   EXPECT_FALSE(shortest_path(code({{}, done}), 400)) << "no store";
   EXPECT_FALSE(shortest_path(code({store, {}}), 400)) << "no exit";
+}
+
+// Two loops one after the other within a third: what stands between a branch back and where it
+// leads.
+TEST(StraightPath, LoopsOfTheCode) {
+  const Op load{.opcode = 0x981, .write = 0}, use{.wait = 1}, store{.opcode = 0x986};
+  const Op again{.opcode = 0x947, .guard = 0};
+  const auto bytes = [&](const std::vector<Op>& ops, const std::vector<std::pair<int, int>>& back) {
+    std::string all = code(ops);
+    for (const auto& [n, first] : back) {
+      const auto distance = static_cast<std::uint64_t>(16 * (first - n - 1));
+      const std::uint64_t low = 0x947 | distance << 32U, high = distance >> 32U | 1ULL << 41U;
+      std::memcpy(all.data() + 16UL * n, &low, sizeof low);
+      std::memcpy(all.data() + 16UL * n + 8, &high, sizeof high);
+    }
+    const std::uint64_t itself = 0xfffffff000007947;
+    std::memcpy(all.data() + all.size() - 16, &itself, sizeof itself);
+    return all;
+  };
+  const std::string nest =
+      bytes({{}, load, use, again, load, load, use, again, again, store, done, again},
+            {{3, 1}, {7, 4}, {8, 0}});
+  const std::vector<LoopPath> loops = loop_paths(nest);
+  ASSERT_EQ(loops.size(), 3U);
+  const auto is = [](const LoopPath& loop, unsigned instructions, unsigned loads, double latency) {
+    EXPECT_EQ(loop.instructions, instructions);
+    EXPECT_EQ(loop.loads, loads);
+    EXPECT_EQ(loop.latency, latency);
+    EXPECT_EQ(loop.misses, latency + 160);
+  };
+  is(loops[0], 3, 1, 42);
+  is(loops[1], 4, 2, 43);
+  EXPECT_EQ(loops[2].instructions, 9U);
+  EXPECT_EQ(loops[2].loads, 3U);
+  const auto schedule = [&](const Op& last) {
+    return loop_paths(bytes({load, last, again, store, done, again}, {{2, 0}})).at(0).schedule;
+  };
+  EXPECT_EQ(schedule(use), schedule(use));
+  for (const Op& other :
+       {Op{}, Op{.stall = 2, .wait = 1}, Op{.opcode = 0x222, .wait = 1}, Op{.write = 1, .wait = 1},
+        Op{.read = 1, .wait = 1}, Op{.guard = 1, .wait = 1}})
+    EXPECT_NE(schedule(use), schedule(other));
+  EXPECT_EQ(straight_path(nest, 400)->loop, loops[1]) << "the innermost with the most loads";
+  EXPECT_EQ(straight_path(code({load, store, done}), 400)->loop, LoopPath{});
+  EXPECT_TRUE(loop_paths(code({load, store, done})).empty());
 }
 
 TEST(StraightPath, GuardedExitsAreNotTaken) {

@@ -224,16 +224,16 @@ TEST(CoarsenGrid, APlaneThatIsLargeIsALaunchThatIs) {
 
 // Memory after a launch in which each thread adds one to its word, or leaves.
 std::vector<std::uint8_t> memory_after(const std::shared_ptr<const ptx::Module>& module,
-                                       simt::Dim3 grid, simt::Dim3 block) {
+                                       simt::Dim3 grid, simt::Dim3 block, std::uint64_t width = 1,
+                                       std::uint64_t height = 1) {
   simt::Memory memory;
   const std::uint64_t words = grid.count() * block.count();
   const std::uint64_t out = memory.allocate("out", std::vector<std::uint8_t>(words * 4));
   const auto program = simt::compile(module, "k");
-  const simt::Launch launch{.grid = grid,
-                            .block = block,
-                            .arguments = {simt::value(out), simt::value(out),
-                                          simt::value(std::uint64_t{1}),
-                                          simt::value(std::uint64_t{1})}};
+  const simt::Launch launch{
+      .grid = grid,
+      .block = block,
+      .arguments = {simt::value(out), simt::value(out), simt::value(width), simt::value(height)}};
   EXPECT_TRUE(simt::run(**program, launch, memory).ok());
   return memory.find("out")->data;
 }
@@ -257,6 +257,61 @@ TEST(CoarsenGrid, ThreadsThatLeaveInLaunchesOfEverySize) {
                 memory_after(two.module, {1, y, 1}, {4, 18, 1}))
           << leave << " blocks " << y;
   }
+}
+
+// A plane, of which the first of two blocks has nothing to do whatever its size; and a bound of 64
+// bits, 2^32 + 1, of which the lower half alone would be a small one.
+TEST(CoarsenGrid, ThreadsThatLeaveInPlanesOfEverySize) {
+  const std::string begin = "mov.u32 %r4, %ctaid.x;\nshl.b32 %r5, %r4, 5;\nadd.u32 %r6, %r5, %r3;\n"
+                            "mov.u32 %r7, %ctaid.y;\n";
+  const std::string end = R"(
+    @%p1 ret;
+    mad.lo.s32 %r8, %r7, 64, %r6;
+    mul.wide.s32 %rd3, %r8, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    ld.global.u32 %r9, [%rd4];
+    add.u32 %r9, %r9, 1;
+    st.global.u32 [%rd4], %r9;
+    ret;)";
+  const Coarsened odd(kernel_text(begin + R"(
+    and.b32 %r10, %r7, 1;
+    setp.eq.u32 %p2, %r10, 0;
+    setp.ge.or.s32 %p3, %r6, %r1, %p2;
+    setp.ge.or.s32 %p1, %r7, %r2, %p3;)" +
+                                  end),
+                      {.factors = {1, 2, 1}}, "", {.least_threads = 1280});
+  ASSERT_EQ(odd.plan.refused.text, "");
+  EXPECT_THAT(odd.text, Not(HasSubstr("%nctaid.x;\n\tmul")));
+  for (const std::uint32_t rows : {1U, 2U, 7U, 40U, 41U})
+    EXPECT_EQ(memory_after(odd.result, {2, rows, 1}, {32, 1, 1}, 64, rows),
+              memory_after(odd.module, {2, rows, 1}, {32, 1, 1}, 64, rows))
+        << rows;
+  const Coarsened wide(kernel_text(begin + R"(
+    cvt.u64.u32 %rd5, %r1;
+    shl.b64 %rd6, %rd5, 32;
+    add.u64 %rd6, %rd6, 1;
+    cvt.u64.u32 %rd7, %r6;
+    setp.ge.u64 %p2, %rd7, %rd6;
+    setp.ge.or.s32 %p1, %r7, %r2, %p2;)" +
+                                   end),
+                       {.factors = {1, 2, 1}}, "", {.least_threads = 1280});
+  ASSERT_EQ(wide.plan.refused.text, "");
+  const auto blocks_that_store = [&](std::uint64_t high) {
+    std::map<Index, unsigned> done;
+    simt::Memory memory;
+    const std::uint64_t out = memory.allocate("out", std::vector<std::uint8_t>(64UL * 8 * 4));
+    const simt::Launch launch{.grid = {2, 8, 1},
+                              .block = {32, 1, 1},
+                              .arguments = {simt::value(out), simt::value(out), simt::value(high),
+                                            simt::value(std::uint64_t{8})},
+                              .observer = [&](const simt::Access& access) {
+                                if (access.kind == simt::Access::Kind::store)
+                                  ++done[index(access.block)];
+                              }};
+    EXPECT_TRUE(simt::run(**simt::compile(wide.result, "k"), launch, memory).ok());
+    return done.size();
+  };
+  EXPECT_EQ(blocks_that_store(1), 8U) << "merged";
 }
 
 // 2^32 threads and more are no small launch.

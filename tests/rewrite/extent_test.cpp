@@ -95,6 +95,8 @@ TEST(Extents, NotWhatSaysNothingOfTheLaunch) {
   EXPECT_EQ(found("mov.u32 %r4, %ctaid.x;\nsetp.ge.s32 %p1, %r4, %r1;"), "") << "a row a block";
   EXPECT_EQ(found("setp.ge.s32 %p1, %r3, %r1;"), "") << "of one block";
   EXPECT_EQ(found(x + "setp.ge.s32 %p1, %r6, 1000;"), "");
+  EXPECT_EQ(found(x + "mov.u32 %r7, 1000;\nsetp.ge.s32 %p1, %r6, %r7;"), "");
+  EXPECT_EQ(found(x + "add.u32 %r7, %r1, %r3;\nsetp.ge.s32 %p1, %r6, %r7;"), "") << "of a thread";
   EXPECT_EQ(found(x + "and.b32 %r7, %r6, 31;\nsetp.ge.s32 %p1, %r7, %r1;"), "");
   EXPECT_EQ(found(x + "mul.hi.u32 %r7, %r6, 77;\nsetp.ge.s32 %p1, %r7, %r1;"), "");
   EXPECT_EQ(found(x + "mul.lo.u32 %r7, %r6, %r4;\nsetp.ge.s32 %p1, %r7, %r1;"), "");
@@ -104,6 +106,9 @@ TEST(Extents, NotWhatSaysNothingOfTheLaunch) {
   EXPECT_EQ(found(x + "mov.u32 %r7, %warpid;\nadd.u32 %r8, %r7, %r6;\nsetp.ge.s32 %p1, %r8, %r1;"),
             "");
   EXPECT_EQ(found(x + "setp.eq.u32 %p3, %r2, 0;\n@%p3 add.u32 %r6, %r6, 1;\n" + exit_x), "");
+  EXPECT_EQ(found(x + "setp.eq.u32 %p3, %r3, 0;\n@%p3 add.u32 %r1, %r1, 1;\n" + exit_x), "")
+      << "a bound for each thread";
+  EXPECT_EQ(found(x + "add.u32 %r1, %r2+4, %r3;\n" + exit_x), "") << "not understood";
   EXPECT_EQ(
       found(x + "cvt.rn.f32.u32 %f1, %r6;\ncvt.rn.f32.u32 %f2, %r1;\nsetp.ge.f32 %p1, %f1, %f2;"),
       "");
