@@ -50,6 +50,7 @@ struct CoarsenBaseline {
   double stored_bytes = 0; // of these, written
   // More that it moves where addresses are data, if no cache holds what they lead to.
   double gathered_bytes = 0;
+  double at_work = 1;   // of the blocks; the others leave at once
   unsigned threads = 0; // of a block, if the kernel or the user says so
   bool bounded = false; // states its block size, by .maxntid or .reqntid
   bool tuned = false;   // has performance directives, beside which there is no place for ours

@@ -13,7 +13,8 @@ double launched_gain(const Profile& profile, const CoarsenBaseline& original,
   Profile divided = profile;
   divided.coarsen.idle = 0;
   divided.coarsen.block /= candidate.how.copies();
-  const double held = static_cast<double>(profile.processors) * profile.threads_per_sm;
+  const double held =
+      original.at_work * static_cast<double>(profile.processors) * profile.threads_per_sm;
   const auto gain = [&](bool in_l2) {
     const LaunchShape launch{.blocks = waves * held / threads, .threads = threads, .in_l2 = in_l2};
     return launch_cycles(profile, whole, whole.work, *whole.usage, {}, launch) /

@@ -14,6 +14,7 @@
 #include "reuse/block.hpp"
 #include "rewrite/coarsen/coarsen.hpp"
 #include "rewrite/coarsen/cost.hpp"
+#include "rewrite/coarsen/extent.hpp"
 
 #include <fmt/format.h>
 
@@ -271,6 +272,17 @@ unsigned shared_bytes(const Kernel& kernel, const reuse::BlockPlan& plan, unsign
   return static_cast<unsigned>(legality::SharedSymbols(kernel.body).bytes(plan.own, copies));
 }
 
+// From how many threads on a launch is merged, if all of them have something to do or only some.
+std::uint64_t least_threads(const cost::Profile& profile, const CoarsenBaseline& original,
+                            const CoarsenCandidate& candidate, CoarsenGrid grid) {
+  std::uint64_t busy = 0;
+  if (candidate.work.barriers > 0)
+    busy = cost::least_threads_that_meet(profile, candidate.how);
+  else if (grid == CoarsenGrid::kernel)
+    busy = cost::least_threads(profile, candidate.how);
+  return static_cast<std::uint64_t>(static_cast<double>(busy) / original.at_work);
+}
+
 } // namespace
 
 Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, CoarsenGrid grid,
@@ -314,6 +326,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
   CoarsenChoices choices{.heaviness = heaviness(kernel.body), .in_order = has_order(kernel.trace)};
   const Accesses accesses(kernel, profile);
   accesses.describe(choices.original);
+  choices.original.at_work = rewrite::share_at_work(kernel.body);
   if (accesses.has_columns()) {
     choices.why = {Reason::vertical_access,
                    "each lane of a load reads a line of its own, and the lines of several rows do "
@@ -334,8 +347,6 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
     }
     for (const CoarsenOrder order : {CoarsenOrder::copies, CoarsenOrder::instructions}) {
       CoarsenCandidate candidate{.how = {.factors = factors, .order = order}};
-      if (grid == CoarsenGrid::kernel)
-        candidate.how.least_threads = cost::least_threads(profile, candidate.how);
       const reuse::BlockPlan plan = reuse::find_block_reuse(
           kernel, solver, {.factors = factors, .order = order_of(candidate.how)});
       if (!plan.refused.empty()) {
@@ -354,8 +365,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       choices.original.work.shared = shared_bytes(kernel, plan, 1);
       candidate.work = per_copy(cost.after, plan.count());
       candidate.work.shared = shared_bytes(kernel, plan, plan.count());
-      if (candidate.work.barriers > 0)
-        candidate.how.least_threads = cost::least_threads_that_meet(profile, candidate.how);
+      candidate.how.least_threads = least_threads(profile, choices.original, candidate, grid);
       const bool worth_x = factors[0] == 1 || launcher || is_flat(kernel) ||
                            (factors[1] > 1 && leaves_fewer_loads(candidate, choices.candidates));
       if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x &&

@@ -7,12 +7,13 @@ namespace ptxasw::cost {
 namespace {
 
 // Like gather_f32 of bench/kernels, which four copies did not make faster on an H200.
-double gain_of_gather(double gathered, unsigned threads, double waves) {
+double gain_of_gather(double gathered, unsigned threads, double waves, double at_work = 1) {
   const CoarsenBaseline original{
       .work = {.wavefronts = 20, .loads = 2, .instructions = 20},
       .memory_bytes = 288,
       .stored_bytes = 128,
       .gathered_bytes = gathered,
+      .at_work = at_work,
       .usage = Usage{.registers = 12,
                      .path = StraightPath{.instructions = 22, .stores = 1, .latency = 1200}}};
   const CoarsenCandidate four{
@@ -29,6 +30,11 @@ TEST(Launched, AddressesThatAreDataWaitForMemory) {
       EXPECT_LT(gain_of_gather(992, threads, waves), 1.08) << threads << ' ' << waves;
       EXPECT_GT(gain_of_gather(0, threads, waves), gain_of_gather(992, threads, waves) + 0.03);
     }
+}
+
+TEST(Launched, BlocksThatLeaveAtOnceFillNoChip) {
+  EXPECT_DOUBLE_EQ(gain_of_gather(0, 256, 2, 0.5), gain_of_gather(0, 256, 1));
+  EXPECT_NE(gain_of_gather(0, 256, 2), gain_of_gather(0, 256, 1));
 }
 
 } // namespace

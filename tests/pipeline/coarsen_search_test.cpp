@@ -197,6 +197,24 @@ TEST(CoarsenSearch, WithoutAnAssemblerTheSameWaysAreNamed) {
   EXPECT_EQ(result.report.kernels.at(0).coarsening.text, "not coarsened: ptxas was not asked");
 }
 
+TEST(CoarsenSearch, WhereHalfOfTheBlocksLeaveALaunchIsTwiceAsLarge) {
+  std::string text = jacobi();
+  const auto first = text.find("\tld.param");
+  ASSERT_NE(first, std::string::npos);
+  text.insert(first, ".reg .b32 %one, %other;\n.reg .pred %below;\n"
+                     "mov.u32 %one, %ctaid.x;\nmov.u32 %other, %ctaid.z;\n"
+                     "setp.lt.u32 %below, %one, %other;\n@%below ret;\n");
+  const auto least = [](const std::string& of) {
+    return run(of, "jacobi.ptx", coarsen_auto(), true, nullptr)
+        .report.kernels.at(0)
+        .weighed.ways.at(0)
+        .how.least_threads;
+  };
+  const std::string all = jacobi();
+  EXPECT_GT(least(all), 0U);
+  EXPECT_EQ(least(text), 2 * least(all));
+}
+
 // A game of life of which the live cells alone look further.
 TEST(CoarsenSearch, CopiesThatPartOverDataAreLeftAlone) {
   std::string text = jacobi();

@@ -32,9 +32,7 @@ struct Origin {
   std::vector<Extent> compared; // a predicate: with what
 
   [[nodiscard]] bool has_index() const { return (blocks | threads) != 0; }
-  [[nodiscard]] bool is_place() const {
-    return blocks != 0 && is_sum && is_launch && !has_parameter;
-  }
+  [[nodiscard]] bool is_place() const { return is_sum && is_launch && !has_parameter; }
   [[nodiscard]] bool is_bound() const { return !has_index() && is_launch && has_parameter; }
 };
 
@@ -68,6 +66,7 @@ public:
   }
 
   [[nodiscard]] const Origin& of(RegId reg) const { return origins_[reg]; }
+  [[nodiscard]] bool has_diagonal() const { return has_diagonal_; }
 
 private:
   [[nodiscard]] Origin of(const Arg& arg) const {
@@ -112,7 +111,10 @@ private:
       for (const Arg& arg : src)
         add(made, of(arg));
     }
-    if (inst.op == Op::ld) made.has_parameter = true;
+    if (inst.op == Op::ld) {
+      made.has_parameter = true;
+      made.is_launch = made.is_launch && inst.mods.space == ptx::Space::param;
+    }
     if (inst.op == Op::shl) {
       const auto bits = constant(src[1]);
       made.is_sum = made.is_sum && bits && *bits < 32;
@@ -137,11 +139,17 @@ private:
     }
   }
 
-  void compare(const Inst& inst, Origin& made) const {
+  void compare(const Inst& inst, Origin& made) {
     const std::span<const Arg> src = body_.src(inst);
     const Type type = inst.mods.type;
     const bool is_wide = type == Type::u64 || type == Type::s64;
     if (src.size() < 2 || !(is_wide || type == Type::u32 || type == Type::s32)) return;
+    const Origin one = of(src[0]), other = of(src[1]);
+    const bool has_order =
+        inst.mods.compare != ptx::Compare::eq && inst.mods.compare != ptx::Compare::ne;
+    if (has_order && one.is_place() && other.is_place() && one.blocks != 0 && other.blocks != 0 &&
+        (one.blocks & other.blocks) == 0)
+      has_diagonal_ = true;
     for (unsigned side = 0; side < 2; ++side) {
       const Origin bound = of(src[side]), place = of(src[1 - side]);
       if (src[side].kind != Arg::Kind::reg || !bound.is_bound() || !place.is_place()) continue;
@@ -155,6 +163,7 @@ private:
 
   const ptx::Body& body_;
   std::vector<Origin> origins_;
+  bool has_diagonal_ = false;
 };
 
 unsigned axes_read(const ptx::Body& body, Special x) {
@@ -191,6 +200,13 @@ std::vector<Extent> extents(const ptx::Body& body, InstId exit,
         extent.shift = std::bit_width(factors[axis]) - 1 +
                        (extent.threads != 0 ? numbers::coarsen::usual_rows : 1);
   return found;
+}
+
+double share_at_work(const ptx::Body& body) {
+  Walk walk(body);
+  for (const Inst& inst : body.insts)
+    walk.pass(inst);
+  return walk.has_diagonal() ? 0.5 : 1;
 }
 
 std::uint64_t product_of_threads(const std::vector<Extent>& extents, std::uint64_t threads) {

@@ -33,4 +33,8 @@ std::vector<Extent> extents(const ptx::Body& body, ptx::InstId exit,
 // What the product comes to in launches of so many threads.
 std::uint64_t product_of_threads(const std::vector<Extent>& extents, std::uint64_t threads);
 
+// Of the blocks, how many have anything to do, about: half of them if threads compare their places
+// along two axes, as in `if (x < y) return;`. A guess, too.
+double share_at_work(const ptx::Body& body);
+
 } // namespace ptxasw::rewrite
