@@ -227,6 +227,10 @@ double coarsening_gain(const Profile& profile, const CoarsenBaseline& original,
 Why never_taken(const Profile& profile, const CoarsenBaseline& original,
                 const CoarsenCandidate& candidate) {
   if (!must_not_harm(profile, candidate)) return {};
+  if (original.at_work < 1)
+    return {Reason::may_lose,
+            "blocks beside a diagonal leave at once, which launches that are not merged pay for; "
+            "--coarsen=large takes it"};
   const double saved = 1 - candidate.work.loads / std::max(1.0, original.work.loads);
   const bool meets = candidate.work.barriers > 0;
   const bool is_long = meets || original.work.repeats > 1;

@@ -16,6 +16,7 @@ namespace ptxasw::pipeline {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string golden(const std::string& name) {
   std::ifstream in(PTXASW_SOURCE_DIR "/tests/golden/ptx/" + name + ".ptx", std::ios::binary);
@@ -197,22 +198,33 @@ TEST(CoarsenSearch, WithoutAnAssemblerTheSameWaysAreNamed) {
   EXPECT_EQ(result.report.kernels.at(0).coarsening.text, "not coarsened: ptxas was not asked");
 }
 
+std::string beside_a_diagonal(std::string text) {
+  text.insert(text.find("\tld.param"), ".reg .b32 %one, %other;\n.reg .pred %below;\n"
+                                       "mov.u32 %one, %ctaid.x;\nmov.u32 %other, %ctaid.z;\n"
+                                       "setp.lt.u32 %below, %one, %other;\n@%below ret;\n");
+  return text;
+}
+
 TEST(CoarsenSearch, WhereHalfOfTheBlocksLeaveALaunchIsTwiceAsLarge) {
-  std::string text = jacobi();
-  const auto first = text.find("\tld.param");
-  ASSERT_NE(first, std::string::npos);
-  text.insert(first, ".reg .b32 %one, %other;\n.reg .pred %below;\n"
-                     "mov.u32 %one, %ctaid.x;\nmov.u32 %other, %ctaid.z;\n"
-                     "setp.lt.u32 %below, %one, %other;\n@%below ret;\n");
-  const auto least = [](const std::string& of) {
-    return run(of, "jacobi.ptx", coarsen_auto(), true, nullptr)
+  const auto least = [](const std::string& text) {
+    return run(text, "jacobi.ptx", coarsen_auto(), true, nullptr)
         .report.kernels.at(0)
         .weighed.ways.at(0)
         .how.least_threads;
   };
-  const std::string all = jacobi();
-  EXPECT_GT(least(all), 0U);
-  EXPECT_EQ(least(text), 2 * least(all));
+  EXPECT_GT(least(jacobi()), 0U);
+  EXPECT_EQ(least(beside_a_diagonal(jacobi())), 2 * least(jacobi()));
+}
+
+TEST(CoarsenSearch, WhereHalfOfTheBlocksLeaveOnlyLargeLaunchesAreMerged) {
+  Options options = coarsen_auto();
+  options.coarsen_large = false;
+  const auto why = [&](const std::string& text) {
+    machine::FakeAssembler fake(takes_nothing);
+    return run(text, "k.ptx", options, true, &fake).report.kernels.at(0).coarsening.text;
+  };
+  EXPECT_THAT(why(golden("derivative")), Not(HasSubstr("beside a diagonal")));
+  EXPECT_THAT(why(beside_a_diagonal(golden("derivative"))), HasSubstr("beside a diagonal"));
 }
 
 // A game of life of which the live cells alone look further.

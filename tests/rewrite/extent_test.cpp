@@ -114,6 +114,17 @@ TEST(Extents, NotWhatSaysNothingOfTheLaunch) {
       "");
 }
 
+// `if (x >= n || x < y) return;`
+TEST(Extents, WhatBoundsOneSideOfADiagonalBoundsTheOther) {
+  const std::string below = x + y + "setp.lt.s32 %p2, %r6, %r16;\n" + exit_x;
+  const std::string either = "\nor.pred %p1, %p1, %p2;";
+  EXPECT_EQ(found(below), "") << "another question than the one the exit asks";
+  const std::string both = found(below + either);
+  EXPECT_EQ(both, found(x + y + exit_x + "setp.ge.s32 %p2, %r16, %r1;" + either));
+  EXPECT_NE(both, "");
+  EXPECT_EQ(found(x + y + "setp.ne.s32 %p2, %r6, %r16;\n" + exit_x + either), "") << "no order";
+}
+
 double at_work(const std::string& code) {
   const ptx::Module module = ptx::parse(test::kernel_text(code + "\nret;"), "t.ptx");
   return share_at_work(ptx::resolve(module, module.functions[0]));

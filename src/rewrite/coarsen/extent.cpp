@@ -22,6 +22,10 @@ namespace {
 
 constexpr std::uint64_t most_each = 1 << 16;
 
+// Places along two axes that are compared with each other, as in `if (x < y) return;`: what bounds
+// one of them bounds the other. Both are without a bound of their own.
+using Diagonal = std::array<Extent, 2>;
+
 // What a register hangs on.
 struct Origin {
   unsigned blocks = 0, threads = 0; // bits: the axes whose indices it is a sum of
@@ -30,10 +34,14 @@ struct Origin {
   bool is_launch = true;            // nothing else differs between the threads of a launch
   bool has_parameter = false;
   std::vector<Extent> compared; // a predicate: with what
+  std::vector<Diagonal> sides;  // and which places with each other
 
   [[nodiscard]] bool has_index() const { return (blocks | threads) != 0; }
   [[nodiscard]] bool is_place() const { return is_sum && is_launch && !has_parameter; }
   [[nodiscard]] bool is_bound() const { return !has_index() && is_launch && has_parameter; }
+  [[nodiscard]] Extent within(RegId bound, bool is_wide) const {
+    return {.bound = bound, .is_wide = is_wide, .blocks = blocks, .threads = threads, .each = each};
+  }
 };
 
 Origin of_special(Special special) {
@@ -83,6 +91,7 @@ private:
     to.is_launch = to.is_launch && from.is_launch;
     to.has_parameter = to.has_parameter || from.has_parameter;
     to.compared.insert(to.compared.end(), from.compared.begin(), from.compared.end());
+    to.sides.insert(to.sides.end(), from.sides.begin(), from.sides.end());
   }
 
   // Times a constant, or the size of a block or of the grid, by which indices are numbered through.
@@ -148,16 +157,14 @@ private:
     const bool has_order =
         inst.mods.compare != ptx::Compare::eq && inst.mods.compare != ptx::Compare::ne;
     if (has_order && one.is_place() && other.is_place() && one.blocks != 0 && other.blocks != 0 &&
-        (one.blocks & other.blocks) == 0)
+        (one.blocks & other.blocks) == 0) {
       has_diagonal_ = true;
+      made.sides.push_back({one.within(ptx::none, is_wide), other.within(ptx::none, is_wide)});
+    }
     for (unsigned side = 0; side < 2; ++side) {
       const Origin bound = of(src[side]), place = of(src[1 - side]);
       if (src[side].kind != Arg::Kind::reg || !bound.is_bound() || !place.is_place()) continue;
-      made.compared.push_back({.bound = src[side].id,
-                               .is_wide = is_wide,
-                               .blocks = place.blocks,
-                               .threads = place.threads,
-                               .each = place.each});
+      made.compared.push_back(place.within(src[side].id, is_wide));
     }
   }
 
@@ -171,6 +178,21 @@ unsigned axes_read(const ptx::Body& body, Special x) {
   for (unsigned axis = 0; axis < 3; ++axis)
     axes |= unsigned{ptx::reads_special(body, ptx::along(x, axis))} << axis;
   return axes;
+}
+
+// What bounds the places: what they are compared with, and beside a diagonal what the other side
+// is.
+std::vector<Extent> bounds(const Origin& origin) {
+  std::vector<Extent> all = origin.compared;
+  for (const Diagonal& sides : origin.sides)
+    for (unsigned side = 0; side < 2; ++side)
+      for (const Extent& extent : origin.compared)
+        if (extent.blocks == sides[1 - side].blocks) {
+          all.push_back(sides[side]);
+          all.back().bound = extent.bound;
+          all.back().is_wide = extent.is_wide;
+        }
+  return all;
 }
 
 } // namespace
@@ -187,7 +209,7 @@ std::vector<Extent> extents(const ptx::Body& body, InstId exit,
   const unsigned threads = axes_read(body, Special::tid_x);
   unsigned left = blocks | threads;
   std::vector<Extent> found;
-  for (const Extent& extent : walk.of(body.insts[exit].guard).compared) {
+  for (const Extent& extent : bounds(walk.of(body.insts[exit].guard))) {
     // A block for each row, say, is no thread for each row.
     if ((left & extent.blocks) == 0 || (threads & extent.blocks) != extent.threads) continue;
     found.push_back(extent);
