@@ -109,6 +109,7 @@ TEST(Extents, NotWhatSaysNothingOfTheLaunch) {
   EXPECT_EQ(found(x + "setp.eq.u32 %p3, %r3, 0;\n@%p3 add.u32 %r1, %r1, 1;\n" + exit_x), "")
       << "a bound for each thread";
   EXPECT_EQ(found(x + "add.u32 %r1, %r2+4, %r3;\n" + exit_x), "") << "not understood";
+  EXPECT_EQ(found(x + "of_the_lane.u32 %r1, %r2;\n" + exit_x), "") << "of a later ISA";
   EXPECT_EQ(
       found(x + "cvt.rn.f32.u32 %f1, %r6;\ncvt.rn.f32.u32 %f2, %r1;\nsetp.ge.f32 %p1, %f1, %f2;"),
       "");
@@ -141,6 +142,7 @@ TEST(Extents, HalfOfTheBlocksLeaveBesideADiagonal) {
   EXPECT_EQ(at_work(x + "add.u32 %r7, %r4, 1;\nsetp.lt.u32 %p1, %r7, %r6;\n" + leave), 1)
       << "one axis";
   EXPECT_EQ(at_work(x + y + "setp.lt.u32 %p1, %r13, %r3;\n" + leave), 1) << "in each block";
+  EXPECT_EQ(at_work(x + y + "setp.lt.u32 %p1, %r13, %r6;\n" + leave), 1) << "a rim";
   EXPECT_EQ(at_work(x + y + "and.b32 %r7, %r6, 15;\nsetp.lt.u32 %p1, %r7, %r16;\n" + leave), 1);
   EXPECT_EQ(at_work(x + y + "ld.global.u32 %r7, [%rd2];\nsetp.lt.u32 %p1, %r6, %r7;\n" + leave), 1)
       << "data";

@@ -201,10 +201,8 @@ std::vector<Extent> extents(const ptx::Body& body, InstId exit,
                             const std::array<unsigned, 3>& factors) {
   if (exit >= body.insts.size() || body.insts[exit].guard == ptx::none) return {};
   Walk walk(body);
-  for (InstId n = 0; n < exit; ++n) {
-    if (body.insts[n].opaque) return {};
+  for (InstId n = 0; n < exit; ++n)
     walk.pass(body.insts[n]);
-  }
   const unsigned blocks = axes_read(body, Special::ctaid_x);
   const unsigned threads = axes_read(body, Special::tid_x);
   unsigned left = blocks | threads;
