@@ -1,50 +1,58 @@
-// Finds the symbols of a loaded libcuda and what stands at them.
+// Finds out which loaded files call the driver by its symbols.
 #include "launch/direct_calls.hpp"
 
 #include "launch/hooks.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
+#include <array>
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <mutex>
+#include <span>
 #include <string_view>
 
 namespace ptxasw::launch {
 namespace {
 
-// What a loaded file says of its symbols. glibc puts addresses where the file has offsets, but not
-// in what the kernel loaded.
-struct Symbols {
-  const ElfW(Sym) * table = nullptr;
+// The relocations of a loaded file: what it calls elsewhere has one, by the number of its symbol.
+// How many symbols there are no file has to say: DT_GNU_HASH counts from the first hashed one, and
+// GNU ld writes 1 there where none is. glibc puts addresses where the file has offsets, but not in
+// what the kernel loaded.
+struct Imports {
+  const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
-  std::size_t count = 0; // of those that may be undefined
+  std::array<std::span<const ElfW(Rela)>, 2> relocations; // of data, of calls
+  bool is_known = true;
 };
 
-Symbols symbols_of(const dl_phdr_info& info) {
-  Symbols symbols;
-  const ElfW(Dyn)* dynamic = nullptr;
+Imports imports_of(const dl_phdr_info& info) {
+  Imports found;
+  const ElfW(Dyn)* entry = nullptr;
   for (std::size_t n = 0; n < info.dlpi_phnum; ++n)
     if (info.dlpi_phdr[n].p_type == PT_DYNAMIC)
-      dynamic = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[n].p_vaddr);
-  const auto address = [&](ElfW(Addr) at) {
-    return at < info.dlpi_addr ? at + info.dlpi_addr : at;
-  };
-  for (; dynamic != nullptr && dynamic->d_tag != DT_NULL; ++dynamic) {
-    const ElfW(Addr) at = address(dynamic->d_un.d_ptr);
-    if (dynamic->d_tag == DT_SYMTAB)
-      symbols.table = reinterpret_cast<const ElfW(Sym)*>(at);
-    else if (dynamic->d_tag == DT_STRTAB)
-      symbols.names = reinterpret_cast<const char*>(at);
-    else if (dynamic->d_tag == DT_GNU_HASH) // those before the first hashed one
-      symbols.count =
-          std::max<std::size_t>(symbols.count, reinterpret_cast<const std::uint32_t*>(at)[1]);
-    else if (dynamic->d_tag == DT_HASH)
-      symbols.count = reinterpret_cast<const std::uint32_t*>(at)[1];
+      entry = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[n].p_vaddr);
+  std::array<ElfW(Addr), 2> begins{};
+  std::array<std::size_t, 2> bytes{};
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    const ElfW(Addr) value = entry->d_un.d_ptr;
+    const ElfW(Addr) at = value < info.dlpi_addr ? value + info.dlpi_addr : value;
+    switch (entry->d_tag) {
+    case DT_SYMTAB: found.symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
+    case DT_STRTAB: found.names = reinterpret_cast<const char*>(at); break;
+    case DT_RELA: begins[0] = at; break;
+    case DT_RELASZ: bytes[0] = entry->d_un.d_val; break;
+    case DT_JMPREL: begins[1] = at; break;
+    case DT_PLTRELSZ: bytes[1] = entry->d_un.d_val; break;
+    case DT_REL: found.is_known = false; break; // none of this architecture's
+    case DT_PLTREL: found.is_known = found.is_known && entry->d_un.d_val == DT_RELA; break;
+    default: break;
+    }
   }
-  return symbols;
+  for (std::size_t n = 0; n < begins.size(); ++n)
+    if (begins[n] != 0)
+      found.relocations[n] = {reinterpret_cast<const ElfW(Rela)*>(begins[n]),
+                              bytes[n] / sizeof(ElfW(Rela))};
+  return found;
 }
 
 bool is_of_driver(std::string_view file) {
@@ -52,20 +60,31 @@ bool is_of_driver(std::string_view file) {
   return name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
 }
 
+// A function of the driver that we do not export, under the name by which the file refers to it.
+bool is_unseen(std::string_view name) {
+  return name.size() > 2 && name.starts_with("cu") && name[2] >= 'A' && name[2] <= 'Z' &&
+         !is_exported(name.data());
+}
+
 int look(dl_phdr_info* info, std::size_t, void* result) {
   if (info->dlpi_name != nullptr && is_of_driver(info->dlpi_name)) return 0;
-  const Symbols symbols = symbols_of(*info);
-  if (symbols.table == nullptr || symbols.names == nullptr) return 0;
-  for (std::size_t n = 1; n < symbols.count; ++n) {
-    const char* const name = symbols.names + symbols.table[n].st_name;
-    if (symbols.table[n].st_shndx != SHN_UNDEF || std::strncmp(name, "cu", 2) != 0 ||
-        name[2] < 'A' || name[2] > 'Z' || is_exported(name))
-      continue;
-    const char* file =
-        info->dlpi_name == nullptr || *info->dlpi_name == '\0' ? "the program" : info->dlpi_name;
-    *static_cast<std::string*>(result) = std::string(file) + " calls " + name + " directly";
+  const Imports imports = imports_of(*info);
+  const std::string file =
+      info->dlpi_name == nullptr || *info->dlpi_name == '\0' ? "the program" : info->dlpi_name;
+  auto& why = *static_cast<std::string*>(result);
+  if (!imports.is_known) {
+    why = "what " + file + " calls directly cannot be told";
     return 1;
   }
+  if (imports.symbols == nullptr || imports.names == nullptr) return 0;
+  for (const auto relocations : imports.relocations)
+    for (const ElfW(Rela) & relocation : relocations) {
+      const ElfW(Sym)& symbol = imports.symbols[ELF64_R_SYM(relocation.r_info)];
+      const char* const name = imports.names + symbol.st_name;
+      if (symbol.st_shndx != SHN_UNDEF || !is_unseen(name)) continue;
+      why = file + " calls " + name + " directly";
+      return 1;
+    }
   return 0;
 }
 

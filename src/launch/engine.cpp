@@ -20,12 +20,22 @@ namespace {
 constexpr unsigned most_pending = 16; // launches whose events are not read yet
 constexpr int exit_difference = 86;   // --check has found one
 
+// The program wants each launch to have ended, with its error, when the call returns.
+bool launches_block() {
+  const char* const value = std::getenv("CUDA_LAUNCH_BLOCKING");
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
 } // namespace
 
 Engine::Engine(Settings settings)
     : settings_(std::move(settings)),
       decisions_(settings_.policy == Policy::measure ? Decisions::usual_file() : "") {
   if (!settings_.steps) return;
+  if (launches_block()) {
+    log("nothing is merged: CUDA_LAUNCH_BLOCKING is set");
+    return;
+  }
   Merger::Check check;
   if (settings_.check != 0) check = std::bind_front(&Engine::check_merged, this);
   merger_ = std::make_unique<Merger>(
@@ -68,6 +78,10 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
 CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& request,
                           const Launch& launch) {
   const std::uint64_t number = shape.launches.fetch_add(1, std::memory_order_relaxed);
+  const bool is_own = shape.decided && shape.chosen == 0 && settings_.check == 0;
+  // A node of a graph is the program's to look at and to change, by the function and the parameters
+  // that it knows.
+  if (!is_own && is_capturing(request.stream)) return launch(request);
   if (settings_.check != 0 && number % settings_.check == 0)
     return checked(kernel, shape, request, launch);
   if (!shape.decided.load(std::memory_order_acquire)) {

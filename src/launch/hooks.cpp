@@ -298,6 +298,11 @@ void* watched_symbol(void* handle, const char* name) {
   return behind_what_waits(name, found);
 }
 
+void put_nothing_off(const char* why) {
+  Engine* const launcher = engine();
+  if (launcher != nullptr && launcher->merger() != nullptr) launcher->merger()->stop(why);
+}
+
 [[gnu::destructor]] void at_exit() {
   if (Engine* const launcher = engine()) launcher->write_report();
 }
@@ -351,9 +356,11 @@ using Dlsym = void* (*)(void*, const char*);
   return ptxasw::launch::watched_symbol(handle, name);
 }
 
-// Loads files, which may call the driver without our seeing it: what waits is made first.
+// Loads files, which may call the driver without our seeing it: what waits is made first. Those in
+// a namespace of their own nobody can go through.
 [[gnu::visibility("hidden")]] void* ptxasw_real_loader(const char* name) {
   if (ptxasw::launch::is_waiting()) ptxasw::launch::engine()->flush();
+  if (std::strcmp(name, "dlmopen") == 0) ptxasw::launch::put_nothing_off("dlmopen was called");
   void* found = nullptr;
   for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.3.4"})
     if (found == nullptr) found = ::dlvsym(RTLD_NEXT, name, version);

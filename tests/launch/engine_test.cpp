@@ -95,6 +95,21 @@ TEST_F(EngineTest, BlocksOfAnotherShapeInABuffer) {
               ElementsAre(5000, 1, 1));
 }
 
+// The program may ask a node for its function, and set other parameters.
+TEST_F(EngineTest, WhatIsCapturedIsTheProgramsOwn) {
+  for (const char* settings : {"", "policy=x:2", "report", "check"}) {
+    Program p;
+    Engine engine(read_settings(settings));
+    gpu().capturing = true;
+    engine.launch(p.request(), direct);
+    EXPECT_EQ(launched().back().entry, "k") << settings;
+    gpu().capturing = false;
+    engine.launch(p.request(), direct);
+    EXPECT_NE(launched().back().entry, "k") << settings;
+    gpu().modules.clear();
+  }
+}
+
 TEST_F(EngineTest, HandlesOfTheRuntimeAreKernels) {
   Program p;
   Engine engine(read_settings("policy=x:2"));

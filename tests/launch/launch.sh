@@ -27,6 +27,11 @@ grep -q "^ptxasw launch: k: 2 variants; nothing was measured on such a chip" "$w
   fail "time steps: $("$TOOL" launch --steps=60000000 --log -- "$PROGRAM" steps 2>&1)"
 [ "$("$PROGRAM" steps)" = "5,1098 s s s s s and 5 and 5" ] || fail "time steps by themselves"
 
+# Nobody sees what a program that is linked against libcuda calls: nothing is put off.
+for program in ${LINKED//:/ }; do
+  [ "$("$TOOL" launch --steps=60000000 -- "$program")" = "9 9 9 " ] || fail "calls by symbols: $program"
+done
+
 "$TOOL" launch --report -- sh -c 'exit 7' 2> "$work/err"
 [ $? = 7 ] || fail "the exit code of the program"
 "$TOOL" launch -- "$work/none" 2> "$work/err"

@@ -128,6 +128,21 @@ TEST_F(MeasureTest, ShortLaunchesAreTimedInPairs) {
   EXPECT_EQ(all.back().entry, "k__ptxasw_x2");
 }
 
+// A graph keeps what was captured for as long as it is launched.
+TEST_F(MeasureTest, NothingIsTriedInACapture) {
+  Program p;
+  p.kernel.milliseconds = 3;
+  p.two.milliseconds = 1;
+  p.four.milliseconds = 2;
+  Engine engine(read_settings("policy=measure"));
+  gpu().capturing = true;
+  launch_often(engine, p.request(), 24);
+  EXPECT_EQ(std::ranges::count(launched(), "k", &fake::Launched::entry), 24);
+  gpu().capturing = false;
+  launch_often(engine, p.request(), 40);
+  EXPECT_EQ(launched().back().entry, "k__ptxasw_x2");
+}
+
 // What runs far behind the others is not tried to the end.
 TEST_F(MeasureTest, HopelessVariantsAreTriedSeldom) {
   InOtherBlocks p;

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -159,6 +160,13 @@ TEST(Merge, NotWhileCapturing) {
   s.engine.flush();
   EXPECT_EQ(Stencil::made(), "s5 s") << "what was captured says nothing of other launches";
   s.expect_as_launched_singly();
+}
+
+TEST(Merge, NotWhereLaunchesBlock) {
+  ::setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+  Stencil s;
+  ::unsetenv("CUDA_LAUNCH_BLOCKING");
+  expect_singly(s);
 }
 
 TEST(Merge, NotInMemoryThatOthersReach) {
