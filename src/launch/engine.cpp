@@ -13,12 +13,28 @@
 #include <functional>
 #include <pthread.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ptxasw::launch {
 namespace {
 
 constexpr unsigned most_pending = 16; // launches whose events are not read yet
 constexpr int exit_difference = 86;   // --check has found one
+
+// Whether this thread makes a launch already.
+class Within {
+public:
+  Within() : before_(std::exchange(now, true)) {}
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+  ~Within() { now = before_; }
+  [[nodiscard]] bool is_first() const { return !before_; }
+
+private:
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local bool now;
+  const bool before_;
+};
+constinit thread_local bool Within::now = false;
 
 // The program wants each launch to have ended, with its error, when the call returns.
 bool launches_block() {
@@ -46,6 +62,9 @@ Engine::Engine(Settings settings)
 }
 
 CUresult Engine::launch(const Request& request, const Launch& launch) {
+  const Within within;
+  // A library between us and the driver makes the launch that we made, or a tool one of its own.
+  if (!within.is_first()) return launch(request);
   const std::uint64_t epoch = passing_epoch().load(std::memory_order_acquire);
   const Kernel* const kernel = kernels_.find(request.function);
   const bool known = kernel != nullptr && kernel->shapes != nullptr;

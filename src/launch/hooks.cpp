@@ -4,6 +4,10 @@
 // (the symbols exported here come first, by LD_PRELOAD), it asks dlsym (as the CUDA runtime does,
 // also where it is linked statically), or it asks cuGetProcAddress, which is hooked wherever it is
 // handed out. Functions that are not in the table are the driver's own.
+//
+// What is behind a function of ours is what the program would have got in the same way, be it the
+// driver's or another library's that stands between, too. So each function that is found has a copy
+// of ours to itself: with one for all, a library that we call would call itself through us.
 #include "launch/hooks.hpp"
 
 #include "launch/engine.hpp"
@@ -19,6 +23,8 @@
 #undef cuGetProcAddress
 #undef cuLaunchKernel
 #undef cuLaunchKernelEx
+#undef cuDevicePrimaryCtxReset
+#undef cuDevicePrimaryCtxRelease
 
 namespace ptxasw::launch {
 namespace {
@@ -33,57 +39,49 @@ using GetProcAddress2 = CUresult(const char*, void**, int, cuuint64_t,
 // One function of the driver that programs get from us.
 struct Hook {
   const char* symbol;      // as the driver exports it
-  const char* name;        // as cuGetProcAddress is asked for it
+  const char* name;        // as cuGetProcAddress is asked for it; empty: not by that
   bool per_thread = false; // the default stream is the thread's
-  void* ours = nullptr;
-  std::atomic<void*> real{nullptr};
-
-  template <class Function> Function* function() {
-    void* found = real.load(std::memory_order_acquire);
-    if (found == nullptr) {
-      found = driver_symbol(symbol);
-      real.store(found, std::memory_order_release);
-    }
-    return reinterpret_cast<Function*>(found);
-  }
 };
 
-template <bool per_thread>
-CUresult launch_kernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                       unsigned by, unsigned bz, unsigned shared, CUstream stream,
-                       void** parameters, void** extra);
-template <bool per_thread>
-CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** parameters,
-                          void** extra);
-CUresult get_proc_address(const char* name, void** function, int version, cuuint64_t flags);
-CUresult get_proc_address_2(const char* name, void** function, int version, cuuint64_t flags,
-                            CUdriverProcAddressQueryResult* status);
-template <std::size_t index> CUresult forget_and_call(void* handle);
-
 enum : unsigned { plain, plain_thread, ex, ex_thread, address, address_2, first_forgetting };
+constexpr std::array<Hook, first_forgetting + 7> hooks{{
+    {"cuLaunchKernel", "cuLaunchKernel", false},
+    {"cuLaunchKernel_ptsz", "cuLaunchKernel", true},
+    {"cuLaunchKernelEx", "cuLaunchKernelEx", false},
+    {"cuLaunchKernelEx_ptsz", "cuLaunchKernelEx", true},
+    {"cuGetProcAddress", ""},
+    {"cuGetProcAddress_v2", ""},
+    // After these a handle may stand for another kernel. Each takes one argument.
+    {"cuModuleUnload", "cuModuleUnload"},
+    {"cuLibraryUnload", "cuLibraryUnload"},
+    {"cuCtxDestroy_v2", "cuCtxDestroy"},
+    {"cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxReset"},
+    {"cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease"},
+    {"cuDevicePrimaryCtxReset", ""},
+    {"cuDevicePrimaryCtxRelease", ""},
+}};
+
+// Of each: the one that we export, and those that are handed out.
+constexpr unsigned exported = 0, copies = 4;
+std::array<std::array<std::atomic<void*>, copies>, hooks.size()> reals{};
+
+// The function behind a copy; the exported one's is next in the order in which symbols are
+// searched, or where the driver is not in that order, the driver's. Null as long as there is none.
+template <class Function> Function* real_of(unsigned hook, unsigned copy) {
+  std::atomic<void*>& known = reals[hook][copy];
+  void* found = known.load(std::memory_order_acquire);
+  if (found == nullptr && copy == exported) {
+    found = real_dlsym(RTLD_NEXT, hooks[hook].symbol);
+    if (found == nullptr) found = driver_symbol(hooks[hook].symbol);
+    known.store(found, std::memory_order_release);
+  }
+  return reinterpret_cast<Function*>(found);
+}
 
 template <class Function> void* pointer(Function* function) {
   return reinterpret_cast<void*>(function);
 }
-
-std::array<Hook, first_forgetting + 7> hooks{{
-    {"cuLaunchKernel", "cuLaunchKernel", false, pointer(launch_kernel<false>)},
-    {"cuLaunchKernel_ptsz", "cuLaunchKernel", true, pointer(launch_kernel<true>)},
-    {"cuLaunchKernelEx", "cuLaunchKernelEx", false, pointer(launch_kernel_ex<false>)},
-    {"cuLaunchKernelEx_ptsz", "cuLaunchKernelEx", true, pointer(launch_kernel_ex<true>)},
-    {"cuGetProcAddress", "", false, pointer(get_proc_address)},
-    {"cuGetProcAddress_v2", "", false, pointer(get_proc_address_2)},
-    // After these a handle may stand for another kernel. Each takes one argument.
-    {"cuModuleUnload", "cuModuleUnload", false, pointer(forget_and_call<first_forgetting>)},
-    {"cuLibraryUnload", "cuLibraryUnload", false, pointer(forget_and_call<first_forgetting + 1>)},
-    {"cuCtxDestroy_v2", "cuCtxDestroy", false, pointer(forget_and_call<first_forgetting + 2>)},
-    {"cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxReset", false,
-     pointer(forget_and_call<first_forgetting + 3>)},
-    {"cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease", false,
-     pointer(forget_and_call<first_forgetting + 4>)},
-    {"cuDevicePrimaryCtxReset", "", false, pointer(forget_and_call<first_forgetting + 5>)},
-    {"cuDevicePrimaryCtxRelease", "", false, pointer(forget_and_call<first_forgetting + 6>)},
-}};
+void* ours_of(unsigned hook, unsigned copy);
 
 // --- Launches ------------------------------------------------------------------------------------
 
@@ -142,40 +140,38 @@ private:
   unsigned hook_;
 };
 
-template <bool per_thread>
+template <unsigned hook, unsigned copy>
 [[gnu::noinline]] CUresult look_at_kernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
                                           unsigned bx, unsigned by, unsigned bz, unsigned shared,
                                           CUstream stream, void** parameters, void** extra) {
-  constexpr unsigned hook = per_thread ? plain_thread : plain;
-  auto* const real = hooks[hook].function<LaunchKernel>();
+  auto* const real = real_of<LaunchKernel>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   Engine* const launcher = engine();
   if (launcher == nullptr)
     return real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
-  const Request request{f,          {gx, gy, gz}, {bx, by, bz}, shared, named<per_thread>(stream),
-                        parameters, extra};
-  return launcher->launch(request, PlainLaunch(real, stream, hook));
+  const Request request{
+      f,          {gx, gy, gz}, {bx, by, bz}, shared, named<hooks[hook].per_thread>(stream),
+      parameters, extra};
+  return launcher->launch(request, PlainLaunch(real, stream, hook * copies + copy));
 }
 
 // Nothing but two jumps where the launch is one that passes.
-template <bool per_thread>
+template <unsigned hook, unsigned copy>
 CUresult launch_kernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                        unsigned by, unsigned bz, unsigned shared, CUstream stream,
                        void** parameters, void** extra) {
-  void* const real =
-      passing(launch_key(per_thread ? plain_thread : plain, f, gx, gy, gz, bx, by, bz, shared));
+  void* const real = passing(launch_key(hook * copies + copy, f, gx, gy, gz, bx, by, bz, shared));
   if (real != nullptr) [[likely]]
     return reinterpret_cast<LaunchKernel*>(real)(f, gx, gy, gz, bx, by, bz, shared, stream,
                                                  parameters, extra);
-  return look_at_kernel<per_thread>(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
+  return look_at_kernel<hook, copy>(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
 }
 
 // With attributes (clusters, cooperation, programmatic launches, ...) a launch is none of ours.
-template <bool per_thread>
+template <unsigned hook, unsigned copy>
 [[gnu::noinline]] CUresult look_at_kernel_ex(const CUlaunchConfig* config, CUfunction f,
                                              void** parameters, void** extra) {
-  constexpr unsigned hook = per_thread ? ex_thread : ex;
-  auto* const real = hooks[hook].function<LaunchKernelEx>();
+  auto* const real = real_of<LaunchKernelEx>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   Engine* const launcher = engine();
   if (launcher == nullptr || config == nullptr || config->numAttrs != 0) {
@@ -187,44 +183,62 @@ template <bool per_thread>
                         {config->gridDimX, config->gridDimY, config->gridDimZ},
                         {config->blockDimX, config->blockDimY, config->blockDimZ},
                         config->sharedMemBytes,
-                        named<per_thread>(config->hStream),
+                        named<hooks[hook].per_thread>(config->hStream),
                         parameters,
                         extra};
-  return launcher->launch(request, ExLaunch(real, *config, hook));
+  return launcher->launch(request, ExLaunch(real, *config, hook * copies + copy));
 }
 
-template <bool per_thread>
+template <unsigned hook, unsigned copy>
 CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** parameters,
                           void** extra) {
   void* real = nullptr;
   if (config != nullptr && config->numAttrs == 0)
-    real = passing(launch_key(per_thread ? ex_thread : ex, f, config->gridDimX, config->gridDimY,
+    real = passing(launch_key(hook * copies + copy, f, config->gridDimX, config->gridDimY,
                               config->gridDimZ, config->blockDimX, config->blockDimY,
                               config->blockDimZ, config->sharedMemBytes));
   if (real != nullptr) [[likely]]
     return reinterpret_cast<LaunchKernelEx*>(real)(config, f, parameters, extra);
-  return look_at_kernel_ex<per_thread>(config, f, parameters, extra);
+  return look_at_kernel_ex<hook, copy>(config, f, parameters, extra);
 }
 
-template <std::size_t index> CUresult forget_and_call(void* handle) {
-  auto* const real = hooks[index].function<CUresult(void*)>();
+template <unsigned hook, unsigned copy> CUresult forget_and_call(void* handle) {
+  auto* const real = real_of<CUresult(void*)>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   if (Engine* const launcher = engine()) launcher->forget_handles();
   return real(handle);
 }
 
+void put_nothing_off(const char* why) {
+  Engine* const launcher = engine();
+  if (launcher != nullptr && launcher->merger() != nullptr) launcher->merger()->stop(why);
+}
+
+void* handle_of(void* handle) {
+  return handle;
+}
+void* handle_of(CUdevice device) {
+  return reinterpret_cast<void*>(std::intptr_t{device});
+}
+
 // Ours come before those of a driver that refers to its functions by name.
 bool is_ours(const void* function) {
   Dl_info its{}, here{};
-  return ::dladdr(function, &its) != 0 && ::dladdr(hooks.data(), &here) != 0 &&
+  return ::dladdr(function, &its) != 0 && ::dladdr(reals.data(), &here) != 0 &&
          its.dli_fbase == here.dli_fbase;
 }
 
-// What stands in the place of the driver's function `found`.
-void* instead_of(Hook& hook, void* found) {
-  if (is_ours(found)) found = driver_symbol(hook.symbol);
-  if (found != nullptr) hook.real.store(found, std::memory_order_release);
-  return hook.ours;
+// What stands in the place of a function `found`: the copy that has it, or one that has none yet.
+// Too many libraries between: itself, and not all launches are seen.
+void* instead_of(unsigned hook, void* found) {
+  if (is_ours(found)) found = driver_symbol(hooks[hook].symbol);
+  for (unsigned copy = exported + 1; found != nullptr && copy < copies; ++copy) {
+    void* known = nullptr;
+    if (reals[hook][copy].compare_exchange_strong(known, found) || known == found)
+      return ours_of(hook, copy);
+  }
+  if (found != nullptr) put_nothing_off("too many libraries stand before the driver");
+  return found;
 }
 
 // --- Handing out functions -----------------------------------------------------------------------
@@ -243,9 +257,10 @@ void* behind_what_waits(const char* name, void* found) {
 void replace(const char* name, void** function, cuuint64_t flags) {
   if (name == nullptr || function == nullptr || *function == nullptr) return;
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
-  for (Hook& hook : hooks) {
-    const bool fits_both = &hook >= &hooks[first_forgetting];
-    if (std::strcmp(hook.name, name) != 0 || (hook.per_thread != per_thread && !fits_both))
+  for (unsigned hook = 0; hook < hooks.size(); ++hook) {
+    const bool fits_both = hook >= first_forgetting;
+    if (std::strcmp(hooks[hook].name, name) != 0 ||
+        (hooks[hook].per_thread != per_thread && !fits_both))
       continue;
     *function = instead_of(hook, *function);
     return;
@@ -259,12 +274,12 @@ void replace_own(const char* name, void** function, int version) {
       std::strcmp(name, "cuGetProcAddress") != 0)
     return;
   constexpr int with_status = 12000;
-  Hook& hook = hooks[version >= with_status ? address_2 : address];
-  *function = instead_of(hook, *function);
+  *function = instead_of(version >= with_status ? address_2 : address, *function);
 }
 
+template <unsigned copy>
 CUresult get_proc_address(const char* name, void** function, int version, cuuint64_t flags) {
-  auto* const real = hooks[address].function<GetProcAddress>();
+  auto* const real = real_of<GetProcAddress>(address, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   const CUresult result = real(name, function, version, flags);
   if (result != CUDA_SUCCESS) return result;
@@ -273,9 +288,10 @@ CUresult get_proc_address(const char* name, void** function, int version, cuuint
   return result;
 }
 
+template <unsigned copy>
 CUresult get_proc_address_2(const char* name, void** function, int version, cuuint64_t flags,
                             CUdriverProcAddressQueryResult* status) {
-  auto* const real = hooks[address_2].function<GetProcAddress2>();
+  auto* const real = real_of<GetProcAddress2>(address_2, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   const CUresult result = real(name, function, version, flags, status);
   if (result != CUDA_SUCCESS) return result;
@@ -284,23 +300,56 @@ CUresult get_proc_address_2(const char* name, void** function, int version, cuui
   return result;
 }
 
+bool is_drivers(void* found) {
+  Dl_info its{};
+  if (found == nullptr || ::dladdr(found, &its) == 0) return false;
+  const std::string_view file(its.dli_fname);
+  return file.substr(file.rfind('/') + 1).starts_with("libcuda.so");
+}
+
 // The driver's function of this name, to be called behind what waits; null where dlsym may answer.
 void* watched_symbol(void* handle, const char* name) {
   Engine* const launcher = engine();
   if (launcher == nullptr || launcher->merger() == nullptr || name[2] < 'A' || name[2] > 'Z')
     return nullptr;
-  const bool by_default = handle == RTLD_DEFAULT || handle == RTLD_NEXT;
-  void* const found = by_default ? driver_symbol(name) : real_dlsym(handle, name);
-  Dl_info its{};
-  if (found == nullptr || is_ours(found) || ::dladdr(found, &its) == 0) return nullptr;
-  const std::string_view file(its.dli_fname);
-  if (!file.substr(file.rfind('/') + 1).starts_with("libcuda.so")) return nullptr;
-  return behind_what_waits(name, found);
+  if (handle != RTLD_DEFAULT && handle != RTLD_NEXT) {
+    void* const found = real_dlsym(handle, name);
+    return is_drivers(found) ? behind_what_waits(name, found) : nullptr;
+  }
+  // What comes next hangs on who asks; all the same where nobody but the driver has it.
+  for (void* const order : {RTLD_DEFAULT, RTLD_NEXT})
+    if (void* const found = real_dlsym(order, name); found != nullptr && !is_drivers(found)) {
+      put_nothing_off("another library stands before functions of the driver");
+      return nullptr;
+    }
+  void* const found = driver_symbol(name);
+  return found == nullptr ? nullptr : behind_what_waits(name, found);
 }
 
-void put_nothing_off(const char* why) {
-  Engine* const launcher = engine();
-  if (launcher != nullptr && launcher->merger() != nullptr) launcher->merger()->stop(why);
+// --- All of them ---------------------------------------------------------------------------------
+
+template <unsigned hook, unsigned copy> void* made() {
+  if constexpr (hook == plain || hook == plain_thread)
+    return pointer(launch_kernel<hook, copy>);
+  else if constexpr (hook == ex || hook == ex_thread)
+    return pointer(launch_kernel_ex<hook, copy>);
+  else if constexpr (hook == address)
+    return pointer(get_proc_address<copy>);
+  else if constexpr (hook == address_2)
+    return pointer(get_proc_address_2<copy>);
+  else
+    return pointer(forget_and_call<hook, copy>);
+}
+
+template <unsigned... number>
+void* made(unsigned hook, unsigned copy, std::integer_sequence<unsigned, number...>) {
+  static const std::array<void*, sizeof...(number)> all{
+      made<number / copies, number % copies>()...};
+  return all[hook * copies + copy];
+}
+
+void* ours_of(unsigned hook, unsigned copy) {
+  return made(hook, copy, std::make_integer_sequence<unsigned, hooks.size() * copies>());
 }
 
 [[gnu::destructor]] void at_exit() {
@@ -310,11 +359,8 @@ void put_nothing_off(const char* why) {
 } // namespace
 
 bool is_exported(const char* name) {
-  constexpr std::array<std::string_view, 9> all{
-      "cuLaunchKernel",        "cuLaunchKernel_ptsz", "cuLaunchKernelEx",
-      "cuLaunchKernelEx_ptsz", "cuGetProcAddress",    "cuGetProcAddress_v2",
-      "cuModuleUnload",        "cuLibraryUnload",     "cuCtxDestroy_v2"};
-  return std::ranges::find(all, name) != all.end();
+  return std::ranges::any_of(
+      hooks, [&](const Hook& hook) { return std::string_view(hook.symbol) == name; });
 }
 
 const Driver& driver() {
@@ -334,7 +380,7 @@ void* driver_symbol(const char* name) {
 
 } // namespace ptxasw::launch
 
-using ptxasw::launch::hooks;
+using namespace ptxasw::launch;
 
 extern "C" {
 
@@ -345,13 +391,14 @@ using Dlsym = void* (*)(void*, const char*);
 [[gnu::visibility("hidden")]] void* ptxasw_hooked_symbol(void* handle, const char* name) {
   const Dlsym real = reinterpret_cast<Dlsym>(ptxasw::launch::real_dlsym(nullptr, nullptr));
   if (name == nullptr || std::strncmp(name, "cu", 2) != 0) return nullptr;
-  for (ptxasw::launch::Hook& hook : hooks) {
-    if (std::strcmp(hook.symbol, name) != 0) continue;
-    void* const found = handle == RTLD_DEFAULT || handle == RTLD_NEXT
-                            ? ptxasw::launch::driver_symbol(name)
-                            : real(handle, name);
-    if (found == nullptr) return nullptr;
-    return ptxasw::launch::instead_of(hook, found);
+  for (unsigned hook = 0; hook < hooks.size(); ++hook) {
+    if (std::strcmp(hooks[hook].symbol, name) != 0) continue;
+    // Without a file it is whose turn it is in the order of symbols, which ours are in.
+    if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return nullptr;
+    void* const found = real(handle, name);
+    return found == nullptr || ptxasw::launch::is_ours(found)
+               ? found
+               : ptxasw::launch::instead_of(hook, found);
   }
   return ptxasw::launch::watched_symbol(handle, name);
 }
@@ -431,41 +478,44 @@ PTXASW_EXPORT CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned gx, unsigne
                                               unsigned bx, unsigned by, unsigned bz,
                                               unsigned shared, CUstream stream, void** parameters,
                                               void** extra) {
-  return ptxasw::launch::launch_kernel<false>(f, gx, gy, gz, bx, by, bz, shared, stream, parameters,
-                                              extra);
+  return ptxasw::launch::launch_kernel<plain, exported>(f, gx, gy, gz, bx, by, bz, shared, stream,
+                                                        parameters, extra);
 }
 PTXASW_EXPORT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
                                            unsigned bx, unsigned by, unsigned bz, unsigned shared,
                                            CUstream stream, void** parameters, void** extra) {
-  return ptxasw::launch::launch_kernel<true>(f, gx, gy, gz, bx, by, bz, shared, stream, parameters,
-                                             extra);
+  return ptxasw::launch::launch_kernel<plain_thread, exported>(f, gx, gy, gz, bx, by, bz, shared,
+                                                               stream, parameters, extra);
 }
 PTXASW_EXPORT CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f,
                                                 void** parameters, void** extra) {
-  return ptxasw::launch::launch_kernel_ex<false>(config, f, parameters, extra);
+  return ptxasw::launch::launch_kernel_ex<ex, exported>(config, f, parameters, extra);
 }
 PTXASW_EXPORT CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction f,
                                              void** parameters, void** extra) {
-  return ptxasw::launch::launch_kernel_ex<true>(config, f, parameters, extra);
+  return ptxasw::launch::launch_kernel_ex<ex_thread, exported>(config, f, parameters, extra);
 }
 PTXASW_EXPORT CUresult cuGetProcAddress(const char* name, void** function, int version,
                                         cuuint64_t flags) {
-  return ptxasw::launch::get_proc_address(name, function, version, flags);
+  return ptxasw::launch::get_proc_address<exported>(name, function, version, flags);
 }
 PTXASW_EXPORT CUresult CUDAAPI cuGetProcAddress_v2(const char* name, void** function, int version,
                                                    cuuint64_t flags,
                                                    CUdriverProcAddressQueryResult* status) {
-  return ptxasw::launch::get_proc_address_2(name, function, version, flags, status);
+  return ptxasw::launch::get_proc_address_2<exported>(name, function, version, flags, status);
 }
-PTXASW_EXPORT CUresult CUDAAPI cuModuleUnload(CUmodule module) {
-  return ptxasw::launch::forget_and_call<ptxasw::launch::first_forgetting>(module);
-}
-PTXASW_EXPORT CUresult CUDAAPI cuLibraryUnload(CUlibrary library) {
-  return ptxasw::launch::forget_and_call<ptxasw::launch::first_forgetting + 1>(library);
-}
-PTXASW_EXPORT CUresult CUDAAPI cuCtxDestroy_v2(CUcontext context) {
-  return ptxasw::launch::forget_and_call<ptxasw::launch::first_forgetting + 2>(context);
-}
+#define PTXASW_FORGETTING(symbol, type, number)                                                    \
+  PTXASW_EXPORT CUresult CUDAAPI symbol(type handle) {                                             \
+    return ptxasw::launch::forget_and_call<first_forgetting + number, exported>(                   \
+        handle_of(handle));                                                                        \
+  }
+PTXASW_FORGETTING(cuModuleUnload, CUmodule, 0)
+PTXASW_FORGETTING(cuLibraryUnload, CUlibrary, 1)
+PTXASW_FORGETTING(cuCtxDestroy_v2, CUcontext, 2)
+PTXASW_FORGETTING(cuDevicePrimaryCtxReset_v2, CUdevice, 3)
+PTXASW_FORGETTING(cuDevicePrimaryCtxRelease_v2, CUdevice, 4)
+PTXASW_FORGETTING(cuDevicePrimaryCtxReset, CUdevice, 5)
+PTXASW_FORGETTING(cuDevicePrimaryCtxRelease, CUdevice, 6)
 
 } // extern "C"
 

@@ -32,6 +32,14 @@ for program in ${LINKED//:/ }; do
   [ "$("$TOOL" launch --steps=60000000 -- "$program")" = "9 9 9 " ] || fail "calls by symbols: $program"
 done
 
+# Another library between program and driver has its turn, before or behind ours.
+program=${LINKED%%:*}
+for order in "$LIBRARY:$OTHER_TOOL" "$OTHER_TOOL:$LIBRARY"; do
+  [ "$(PTXASW_LAUNCH=report LD_PRELOAD=$order "$program" 2> "$work/err")" = "9 9 9 and 27 seen" ] ||
+    fail "another library: $order"
+  grep -q "^ *27 .* 4x1x1 .* s$" "$work/err" || fail "ours beside it: $(cat "$work/err")"
+done
+
 "$TOOL" launch --report -- sh -c 'exit 7' 2> "$work/err"
 [ $? = 7 ] || fail "the exit code of the program"
 "$TOOL" launch -- "$work/none" 2> "$work/err"
