@@ -29,7 +29,6 @@ template <class Function> Function* driver_function(const char* name) {
   X(launch_kernel_ex, CUresult(const CUlaunchConfig*, CUfunction, void**, void**),                 \
     "cuLaunchKernelEx")                                                                            \
   X(mem_alloc, CUresult(CUdeviceptr*, size_t), "cuMemAlloc_v2")                                    \
-  X(mem_free, CUresult(CUdeviceptr), "cuMemFree_v2")                                               \
   X(ctx_synchronize, CUresult(), "cuCtxSynchronize")                                               \
   X(device_get_attribute, CUresult(int*, CUdevice_attribute, CUdevice), "cuDeviceGetAttribute")    \
   X(device_get_name, CUresult(char*, int, CUdevice), "cuDeviceGetName")                            \

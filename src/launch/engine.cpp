@@ -52,7 +52,7 @@ Engine::Engine(Settings settings)
     log("nothing is merged: CUDA_LAUNCH_BLOCKING is set");
     return;
   }
-  Merger::Check check;
+  RunMaker::Check check;
   if (settings_.check != 0) check = std::bind_front(&Engine::check_merged, this);
   merger_ = std::make_unique<Merger>(
       [this](const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch) {
@@ -125,7 +125,7 @@ unsigned Engine::named(const Kernel& kernel, const Shape& shape, const std::stri
   return no_variant;
 }
 
-// No lock is held but that of the kernel's shapes; nothing waits for the device here.
+// No lock is held, and nothing waits for the device here.
 void Engine::decide(const Kernel& kernel, Shape& shape) {
   describe_shape(kernel, shape);
   shape.by_model = best_by_model(kernel.contract, shape);
@@ -148,21 +148,21 @@ void Engine::decide(const Kernel& kernel, Shape& shape) {
 
 // The variant whose turn it is; none while there is nothing to time. Decides when all had theirs.
 unsigned Engine::next_trial(const Kernel& kernel, Shape& shape) {
-  const std::lock_guard lock(shape.mutex);
   collect(shape);
+  const std::lock_guard lock(shape.mutex);
+  const std::size_t pending = shape.pending.size() + shape.being_read;
   const auto all = static_cast<unsigned>(shape.usable.size());
   const unsigned turns = trials(shape) * all;
   if (shape.turn < turns) {
-    if (shape.pending.size() >= most_pending) return no_variant;
+    if (pending >= most_pending) return no_variant;
     while (shape.turn < turns) {
       const unsigned variant = shape.turn++ % all;
       if (shape.usable[variant] && !is_out(shape, variant)) return variant;
     }
   }
-  if (shape.pending.size() >= most_pending || (!shape.is_paired && !shape.pending.empty()))
-    return no_variant;
+  if (pending >= most_pending || (!shape.is_paired && pending != 0)) return no_variant;
   if (const unsigned variant = next_of_pair(shape); variant != no_variant) return variant;
-  if (!shape.pending.empty()) return no_variant;
+  if (pending != 0) return no_variant;
   shape.chosen = fastest(shape);
   shape.decided = true;
   const std::string& name = kernel.contract.variants[shape.chosen].name;

@@ -6,24 +6,25 @@
 // who that may be, and why nobody can.
 //
 // A launch is put off only where the next one can be expected to follow it: as many launches of its
-// shape as Shape::needed followed the one before, in a row and with no other call in between. Those
-// are a few, none behind a run that was merged and long enough to pay, and twice as many behind
-// each that was not. So a run that pays brings at most one launch that is put off in vain, and
-// without such runs these get rare.
+// shape as Shape::trigger_count followed the one before, in a row and with no other call in
+// between. Those are a few, none behind a run that was merged and long enough to pay, and twice as
+// many behind each that was not. So a run that pays brings at most one launch that is put off in
+// vain, and without such runs these get rare.
 //
 // One run waits at a time, of one thread and stream. Whatever else a program asks of its driver
-// comes behind it (trampolines.hpp, hooks.cpp).
+// comes behind it (trampolines.hpp, hooks.cpp). Runs are begun, made and ended by the thread whose
+// turn it is; there is no lock beside that.
 #pragma once
 
-#include "launch/fourth.hpp"
+#include "launch/make_run.hpp"
 #include "launch/run.hpp"
+#include "launch/turn.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 
@@ -31,14 +32,7 @@ namespace ptxasw::launch {
 
 class Merger {
 public:
-  // Makes a launch as it came, or by a variant.
-  using Single = std::function<CUresult(const Kernel&, Shape&, const Request&, const Launch&)>;
-  // Makes what `merged` does, and checks it against what `singly` does (--check).
-  using Check = std::function<void(const Kernel&, Shape&, const Request& first,
-                                   const std::function<CUresult()>& singly,
-                                   const std::function<CUresult()>& merged)>;
-  // No check: launches are made as soon as they can be.
-  Merger(Single single, Check check, std::chrono::microseconds longest_wait);
+  Merger(RunMaker::Single single, RunMaker::Check check, std::chrono::microseconds longest_wait);
 
   Merger(const Merger&) = delete;
   Merger& operator=(const Merger&) = delete;
@@ -56,37 +50,32 @@ public:
   void behind_fork(bool in_child);
 
 private:
-  bool look(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
-  bool start(const Launch& launch);
-  std::string why_not(const Run& run) const;
-  void made_as_it_came();
-  static void leave_alone(const Run& run, const std::string& why);
-  bool fit(Run& run);
-  bool find_fourth(Run& run);
-  void make_groups();
+  // Those that follow are called by the thread whose turn it is.
+  void add();
   void make_all();
-  static bool launch_entry(const Run& run, const RunEntry& entry, bool is_behind_entry,
-                           contract::StepArrays* arrays);
-  void make_group(Run& run, const RunEntry& entry) const;
-  void make_single(Run& run) const;
-  void make_rest(Run& run) const;
-  void finish();
-  void watch();
+  bool look_at(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
+  bool start(const Launch& launch);
+  void made_as_it_came();
+  std::string why_not(const Run& run) const;
 
-  const Single single_;
-  const Check check_;
-  const std::chrono::microseconds longest_wait_; // for the next launch
-  std::mutex mutex_;
-  std::unique_ptr<Run> run_;    // its launches are put off
-  std::unique_ptr<Run> former_; // its launches were made as they came; null while there is a run
-  bool is_former_last_ = false; // nothing was asked of the driver behind the last of these
-  FourthArrays fourth_;
+  void watch();
+  void wake_watcher();
+
+  Turn turn_;
+  RunMaker maker_;
+  std::unique_ptr<Run> run_;      // its launches are put off
+  std::unique_ptr<Run> previous_; // its launches were made as they came; null while there is a run
+  bool is_previous_last_ = false; // nothing was asked of the driver behind the last of these
   std::chrono::steady_clock::time_point last_taken_;
-  bool stopped_ = false;
-  std::thread watcher_; // once there was a run
-  bool asleep_ = false; // it waits to be called
-  bool ending_ = false;
+  bool is_forking_ = false;
+
+  std::atomic<bool> stopped_{false};
+  const std::chrono::microseconds longest_wait_; // for the next launch
+
+  std::thread watcher_;      // once there was a run
+  std::mutex watcher_mutex_; // of what stands behind it; nothing is called under it
   std::condition_variable wake_;
+  bool is_called_ = false, is_ending_ = false;
 };
 
 } // namespace ptxasw::launch

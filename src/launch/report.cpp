@@ -166,10 +166,8 @@ Format format_of(const std::string& file) {
 std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels,
                    std::uint64_t with_attributes, Format format) {
   for (const auto& kernel : kernels) {
-    for (Shape* shape : kernel->all()) {
-      const std::lock_guard lock(shape->mutex);
+    for (Shape* shape : kernel->all())
       collect(*shape);
-    }
   }
   std::vector<Row> rows = rows_of(kernels);
   if (with_attributes != 0)

@@ -1,6 +1,8 @@
 // What a run remembers of its launches, and whether another one follows.
 #include "launch/run.hpp"
 
+#include "launch/log.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -68,6 +70,12 @@ bool Run::continues(const Kernel& its_kernel, const Request& other, const Launch
     return true;
   }
   return false;
+}
+
+void Run::back_off(const std::string& why) const {
+  constexpr std::uint64_t some = 512;
+  if (!why.empty() && shape->launched) log("%s: not merged: %s", kernel->name.c_str(), why.c_str());
+  shape->back_off_until = shape->launches + (shape->launched ? some : 1);
 }
 
 unsigned Run::fewest() {

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <thread>
 #include <typeinfo>
 #include <vector>
@@ -39,6 +40,8 @@ struct Run {
   [[nodiscard]] unsigned kinds() const { return motion->rotation ? 3 : 2; }
   // An entry may be used once there are so many launches: the last ones are single.
   unsigned fewest();
+  // Some launches of the shape are not put off.
+  void back_off(const std::string& why) const;
 
   std::shared_ptr<const Kernel> kernel;
   Shape* shape = nullptr;
@@ -56,7 +59,8 @@ struct Run {
   std::unique_ptr<const Launch> launch;
   bool is_fitted = false;        // it was asked which entries can do it:
   std::vector<RunEntry> entries; // most steps first
-  CUdeviceptr fourth = 0;        // of arrays in rotation, as entries have it
+  CUdeviceptr scratch = 0;       // of arrays in rotation: memory of our own,
+  CUdeviceptr fourth = 0;        // as entries have it
   unsigned taken = 0, groups = 0;
   unsigned since_single = 0; // steps made since all memory was as it should be
 

@@ -36,8 +36,8 @@ unsigned variant_to_sample(Shape& shape, std::uint64_t number) {
   if (now < next || !shape.next_sample.compare_exchange_strong(next, now + between * usual_cost) ||
       next == 0)
     return no_variant;
-  const std::lock_guard lock(shape.mutex);
   collect(shape);
+  const std::lock_guard lock(shape.mutex);
   const unsigned chosen = shape.chosen;
   if (chosen == 0) return 0;
   if (shape.timings[0].samples > shape.timings[chosen].samples ||

@@ -31,6 +31,19 @@ Shapes::Shapes(const Kernel& kernel) : kernel_(kernel.name), why_(kernel.why) {
     variants_.push_back(variant.name);
 }
 
+Shape* Shapes::known(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = shapes_.find(key);
+  return found == shapes_.end() ? nullptr : found->second.get();
+}
+
+Shape* Shapes::keep(const Key& key, std::unique_ptr<Shape> made) {
+  constexpr std::size_t most_shapes = 1 << 12;
+  const std::lock_guard lock(mutex_);
+  if (shapes_.size() >= most_shapes && !shapes_.contains(key)) return nullptr;
+  return shapes_.try_emplace(key, std::move(made)).first->second.get();
+}
+
 std::vector<Shape*> Shapes::all() {
   const std::lock_guard lock(mutex_);
   std::vector<Shape*> result;
@@ -75,21 +88,33 @@ void Stopwatch::stop(Shape& shape, unsigned variant) {
 }
 
 void collect(Shape& shape) {
+  std::deque<Shape::Pending> taken;
+  {
+    const std::lock_guard lock(shape.mutex);
+    if (shape.pending.empty() || shape.being_read != 0) return;
+    taken.swap(shape.pending);
+    shape.being_read = static_cast<unsigned>(taken.size());
+  }
   const Driver& d = driver();
   const Relaxed relaxed;
-  while (!shape.pending.empty()) {
-    const Shape::Pending& oldest = shape.pending.front();
+  std::vector<std::pair<unsigned, double>> times; // by variant
+  while (!taken.empty()) {
+    const Shape::Pending& oldest = taken.front();
     const CUresult state = d.event_query(oldest.end);
-    if (state == CUDA_ERROR_NOT_READY) return;
+    if (state == CUDA_ERROR_NOT_READY) break;
     float milliseconds = 0;
     if (state == CUDA_SUCCESS &&
-        d.event_elapsed(&milliseconds, oldest.begin, oldest.end) == CUDA_SUCCESS) {
-      shape.timings.at(oldest.variant).add(1000.0 * static_cast<double>(milliseconds));
-    }
+        d.event_elapsed(&milliseconds, oldest.begin, oldest.end) == CUDA_SUCCESS)
+      times.emplace_back(oldest.variant, 1000.0 * static_cast<double>(milliseconds));
     d.event_destroy(oldest.begin);
     d.event_destroy(oldest.end);
-    shape.pending.pop_front();
+    taken.pop_front();
   }
+  const std::lock_guard lock(shape.mutex);
+  shape.being_read = 0;
+  shape.pending.insert(shape.pending.begin(), taken.begin(), taken.end());
+  for (const auto& [variant, microseconds] : times)
+    shape.timings.at(variant).add(microseconds);
 }
 
 } // namespace ptxasw::launch

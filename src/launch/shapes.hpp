@@ -49,12 +49,12 @@ struct alignas(64) Shape {
   std::atomic<std::uint64_t> checked{0}, unchecked{0};
   // Of kernels with time steps (merge.hpp): one launch was successful; how many launches became how
   // many; until which number none is put off; how many in a row did not follow the one before; and
-  // how many have to, before one is put off (the merger's, under its lock).
+  // how many have to, before one is put off (the merger's, in its turn).
   std::atomic<bool> launched{false};
   std::atomic<std::uint64_t> merged{0}, groups{0};
-  std::atomic<std::uint64_t> alone_until{0};
-  std::atomic<unsigned> strangers{0};
-  unsigned needed = numbers::launch::least_needed;
+  std::atomic<std::uint64_t> back_off_until{0};
+  std::atomic<unsigned> mismatches{0};
+  unsigned trigger_count = numbers::launch::least_needed;
 
   // What follows is guarded by `mutex`.
   struct Pending {
@@ -63,6 +63,7 @@ struct alignas(64) Shape {
   };
   std::mutex mutex;
   std::deque<Pending> pending;
+  unsigned being_read = 0;     // of those that were pending, by collect()
   std::vector<Timing> timings; // by variant
   unsigned turn = 0;           // of the trials
   // Behind them, of short launches: what stays and what would replace it, timed in turn.
@@ -77,23 +78,22 @@ class Shapes {
 public:
   explicit Shapes(const Kernel& kernel);
 
-  // Calls `decide` on a shape that is met for the first time. Null where there are too many.
+  // Calls `decide` on a shape that is met for the first time, under no lock: it asks the driver.
+  // Null where there are too many.
   template <class Decide> Shape* find(const Request& request, const Decide& decide) {
     std::atomic<Shape*>& recent = recent_[slot_of(request)];
     Shape* shape = recent.load(std::memory_order_acquire);
     if (shape != nullptr && fits(*shape, request)) return shape;
-    const std::lock_guard lock(mutex_);
     const Key key{request.grid, request.block, request.shared};
-    auto found = shapes_.find(key);
-    if (found == shapes_.end()) {
-      if (shapes_.size() >= most_shapes) return nullptr;
+    shape = known(key);
+    if (shape == nullptr) {
       auto made = std::make_unique<Shape>();
       std::tie(made->grid, made->block, made->shared) = key;
       decide(*made);
-      found = shapes_.emplace(key, std::move(made)).first;
+      shape = keep(key, std::move(made));
     }
-    recent.store(found->second.get(), std::memory_order_release);
-    return found->second.get();
+    if (shape != nullptr) recent.store(shape, std::memory_order_release);
+    return shape;
   }
 
   [[nodiscard]] const std::string& kernel() const { return kernel_; }
@@ -104,7 +104,9 @@ public:
 
 private:
   using Key = std::tuple<Dims, Dims, unsigned>;
-  static constexpr std::size_t most_shapes = 1 << 12;
+  Shape* known(const Key& key);
+  // Another thread may have been first: then it is that one's.
+  Shape* keep(const Key& key, std::unique_ptr<Shape> made);
   static std::size_t slot_of(const Request& request) {
     return (request.grid[0] * 31U + request.grid[1] * 7U + request.grid[2] +
             request.block[0] / 32U) %
@@ -139,7 +141,8 @@ private:
 };
 
 [[nodiscard]] bool is_capturing(CUstream stream);
-// Takes the times of launches that have ended. Never waits. The shape's mutex is held.
+// Takes the times of launches that have ended. Never waits. The shape's mutex is not held: the
+// driver is asked.
 void collect(Shape& shape);
 
 } // namespace ptxasw::launch

@@ -13,6 +13,7 @@ namespace ptxasw::launch::test {
 class EngineTest : public testing::Test {
 protected:
   void TearDown() override {
+    gpu().tool = nullptr;
     gpu().capturing = false;
     gpu().events_done = true;
     gpu().modules.clear();

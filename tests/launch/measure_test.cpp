@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <span>
+#include <thread>
 
 namespace ptxasw::launch {
 namespace {
@@ -166,6 +168,31 @@ TEST_F(MeasureTest, NeverWaits) {
   launch_often(engine, p.request(), 100);
   EXPECT_EQ(launched().size(), 100U);
   EXPECT_LE(gpu().calls["cuEventCreate"] - gpu().calls["cuEventDestroy"] - before, 32U);
+}
+
+// A tool may be called by the driver whenever we call that, and launch the same kernel.
+TEST_F(MeasureTest, NoCallOfTheDriverUnderALock) {
+  Program p;
+  Engine engine(read_settings("policy=measure,report=/dev/null"));
+  std::set<std::string> called;
+  gpu().tool = [&, depth = 0](const char* name) mutable {
+    if (depth++ == 0) {
+      called.insert(name);
+      std::thread([&] { engine.launch(p.request(), direct); }).join();
+    }
+    --depth;
+  };
+  const auto set = [&](unsigned shared) {
+    Request request = p.request();
+    request.shared = shared;
+    for (unsigned n = 0; n < 30; ++n)
+      engine.launch(request, direct);
+  };
+  set(0);
+  set(64 << 10); // which has to be allowed
+  gpu().tool = nullptr;
+  EXPECT_THAT(called, testing::IsSupersetOf({"cuFuncGetAttribute", "cuFuncSetAttribute",
+                                             "cuEventCreate", "cuEventQuery"}));
 }
 
 TEST_F(MeasureTest, ADamagedFileIsNoMistake) {

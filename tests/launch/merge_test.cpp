@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -139,6 +140,29 @@ TEST(Merge, AForkedChildMakesNothing) {
   Stencil::made();
   s.steps(3);
   EXPECT_EQ(Stencil::made(), "s s s");
+}
+
+// --- tools ---------------------------------------------------------------------------------------
+
+// The driver may call a tool within a launch, and that calls the driver: it waits for the device,
+// as a trampoline sees it, and launches a kernel of its own.
+TEST(Merge, AToolMayCallTheDriverWithinALaunch) {
+  Stencil s;
+  fake::Function& tools = gpu().add(s.module, "tool", {});
+  unsigned calls = 0;
+  for (fake::Function* function : {&s.kernel, &s.three, &s.five})
+    function->run = [&, run = function->run](const fake::Launched& launch) {
+      ++calls;
+      s.engine.flush();
+      s.engine.launch({reinterpret_cast<CUfunction>(&tools), {1, 1, 1}, {1, 1, 1}}, direct);
+      run(launch);
+    };
+  s.merge_once();
+  s.steps(30);
+  s.engine.flush();
+  s.expect_as_launched_singly();
+  EXPECT_EQ(std::ranges::count(launched(), "s5", &fake::Launched::entry), 5);
+  EXPECT_GT(calls, 6U);
 }
 
 // --- what is not put off

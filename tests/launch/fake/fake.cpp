@@ -28,8 +28,11 @@ fake::Driver& state() {
 }
 
 void count(const char* name) {
-  const std::lock_guard lock(state().mutex);
-  ++state().calls[name];
+  {
+    const std::lock_guard lock(state().mutex);
+    ++state().calls[name];
+  }
+  if (state().tool) state().tool(name);
 }
 
 Function* function_of(CUfunction handle) {
@@ -128,6 +131,7 @@ CUresult cuCtxGetDevice(CUdevice* device) {
   return CUDA_SUCCESS;
 }
 CUresult cuCtxSynchronize() {
+  count("cuCtxSynchronize");
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
@@ -157,6 +161,7 @@ CUresult cuFuncGetModule(CUmodule* module, CUfunction f) {
   return CUDA_SUCCESS;
 }
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction f) {
+  count("cuFuncGetAttribute");
   const Function* function = function_of(f);
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? function->most_threads
@@ -247,6 +252,7 @@ CUresult cuEventRecord(CUevent event, CUstream) {
   return CUDA_SUCCESS;
 }
 CUresult cuEventQuery(CUevent) {
+  count("cuEventQuery");
   return state().events_done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 CUresult cuEventElapsedTime(float* ms, CUevent begin, CUevent end) {

@@ -54,6 +54,7 @@ struct Driver {
   int multiprocessors = 4, threads = 200; // 800 at a time
   double clock = 0;                       // milliseconds
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  std::function<void(const char*)> tool; // is called within some functions, by their names
   bool copied_in_strict_mode = false, allocated_in_strict_mode = false;
 
   Module& add_module() { return *modules.emplace_back(std::make_unique<Module>()); }

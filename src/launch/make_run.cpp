@@ -1,0 +1,237 @@
+// Which entries can do steps of a run, and the calls of the driver that make it.
+#include "launch/make_run.hpp"
+
+#include "launch/log.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace ptxasw::launch {
+namespace {
+
+// Memory that only this device can reach, as far as the driver tells. `known`: addresses that it
+// has been asked about; entries for different numbers of steps touch mostly the same.
+bool is_private(const contract::TouchedRange& range, int device,
+                std::vector<std::uint64_t>& known) {
+  const auto ask = driver().pointer_get_attribute;
+  if (range.begin == range.end) return true;
+  for (const std::uint64_t at : {range.begin, range.end - 1}) {
+    if (std::ranges::find(known, at) != known.end()) continue;
+    unsigned type = 0, managed = 1;
+    int ordinal = -1;
+    if (ask(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) != CUDA_SUCCESS ||
+        ask(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, at) != CUDA_SUCCESS ||
+        ask(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at) != CUDA_SUCCESS ||
+        type != CU_MEMORYTYPE_DEVICE || managed != 0 || ordinal != device)
+      return false;
+    known.push_back(at);
+  }
+  return true;
+}
+
+double blocks_of(const RunEntry& entry) {
+  return static_cast<double>(count(entry.fitted.grid));
+}
+
+// The run's context, on a thread that may have another one.
+class InContext {
+public:
+  explicit InContext(CUcontext context) {
+    CUcontext now = nullptr;
+    driver().ctx_get_current(&now);
+    pushed_ = now != context && driver().ctx_push(context) == CUDA_SUCCESS;
+  }
+  InContext(const InContext&) = delete;
+  InContext& operator=(const InContext&) = delete;
+  ~InContext() {
+    CUcontext mine = nullptr;
+    if (pushed_) driver().ctx_pop(&mine);
+  }
+
+private:
+  bool pushed_ = false;
+};
+
+// Behind another entry it may begin before that has ended.
+CUresult launch_ahead(const Request& request) {
+  const Driver& d = driver();
+  if (d.launch_kernel_ex == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  CUlaunchAttribute ahead{};
+  ahead.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  ahead.value.programmaticStreamSerializationAllowed = 1;
+  const CUlaunchConfig config{.gridDimX = request.grid[0],
+                              .gridDimY = request.grid[1],
+                              .gridDimZ = request.grid[2],
+                              .blockDimX = request.block[0],
+                              .blockDimY = request.block[1],
+                              .blockDimZ = request.block[2],
+                              .sharedMemBytes = 0,
+                              .hStream = request.stream,
+                              .attrs = &ahead,
+                              .numAttrs = 1};
+  return d.launch_kernel_ex(&config, request.function, request.parameters, nullptr);
+}
+
+// What `entry` does of the run, from its next launch on.
+bool launch_entry(const Run& run, const RunEntry& entry, bool is_behind_entry,
+                  contract::StepArrays* arrays) {
+  Request request = run.request;
+  request.function = entry.function;
+  request.grid = entry.fitted.grid;
+  request.block = entry.fitted.block;
+  std::vector<void*> parameters = run.pointers[run.next];
+  std::array<std::uint32_t, 3> threads = entry.fitted.threads;
+  parameters.push_back(threads.data());
+  if (arrays != nullptr) parameters.push_back(arrays);
+  request.parameters = parameters.data();
+  if (entry.waits && is_behind_entry && launch_ahead(request) == CUDA_SUCCESS) return true;
+  return (*run.launch)(request) == CUDA_SUCCESS;
+}
+
+} // namespace
+
+// The entries that can do steps of the run. Asked once there are enough launches for one: the
+// driver takes as long for the answers as for a launch.
+bool RunMaker::fit(Run& run) {
+  if (run.is_fitted) return !run.entries.empty();
+  run.is_fitted = true;
+  const contract::Contract& contract = run.kernel->contract;
+  CUdevice device = 0;
+  std::string why = driver().ctx_get_device(&device) == CUDA_SUCCESS ? "" : "no device";
+  std::vector<std::uint64_t> known;
+  for (std::size_t n = 0; n < contract.steps.size() && why.empty(); ++n) {
+    const contract::Steps& steps = contract.steps[n];
+    const Entry& entry = run.kernel->steps[n];
+    if (entry.function == nullptr || !contract::move_alike(steps, *run.motion) ||
+        count(steps.block) > static_cast<unsigned long long>(entry.most_threads))
+      continue;
+    // Of entries for as many steps the first one that leaves no processor without a block.
+    RunEntry* const larger = !run.entries.empty() && run.entries.back().count == steps.count
+                                 ? &run.entries.back()
+                                 : nullptr;
+    if (larger != nullptr && blocks_of(*larger) >= run.kernel->processors) continue;
+    auto fitted = contract::fit(contract, steps, run.step(0));
+    if (!fitted)
+      why = fitted.error();
+    else if (!std::ranges::all_of(fitted->ranges, [&](const auto& range) {
+               return is_private(range, device, known);
+             }))
+      why = "its arrays are not the device's alone";
+    else if (RunEntry made{entry.function, steps.count, launches_at_a_time(steps),
+                           std::move(*fitted), steps.waits};
+             larger == nullptr)
+      run.entries.push_back(std::move(made));
+    else if (blocks_of(made) > blocks_of(*larger))
+      *larger = std::move(made);
+  }
+  if (why.empty() && run.motion->rotation && !run.entries.empty() && !find_scratch(run))
+    why = "there is no room for a fourth array";
+  if (!why.empty()) run.entries.clear();
+  if (run.entries.empty()) run.back_off(why);
+  return !run.entries.empty();
+}
+
+// The array that the program does not have. Entries of a kernel touch the same of its own.
+bool RunMaker::find_scratch(Run& run) {
+  const contract::FittedSteps& first = run.entries.front().fitted;
+  std::erase_if(run.entries, [&](const RunEntry& entry) {
+    return entry.fitted.next->begin != first.next->begin ||
+           entry.fitted.next->end != first.next->end;
+  });
+  run.scratch = scratch_.find(run.request.stream, contract::fourth_bytes(first));
+  if (run.scratch == 0) return false;
+  std::uint64_t next = 0;
+  std::memcpy(&next, run.step(0).parameters(run.motion->rotation->next), sizeof next);
+  run.fourth = contract::fourth_at(first, next, run.scratch);
+  return true;
+}
+
+bool RunMaker::make_groups(Run& run) {
+  if (check_ != nullptr || run.waiting < run.fewest()) return true;
+  if (!fit(run)) return false;
+  const RunEntry& most = run.entries.front();
+  while (run.waiting >= most.launches + singles_behind(*run.motion))
+    make_group(run, most);
+  return true;
+}
+
+void RunMaker::make_all(Run& run) {
+  const InContext context(run.kernel->context);
+  if (run.waiting >= run.fewest()) fit(run);
+  if (check_ != nullptr && run.waiting > 2)
+    make_checked(run);
+  else
+    make_rest(run);
+  if (run.scratch != 0) scratch_.done(run.scratch, run.request.stream);
+}
+
+// Once singly and once merged, on the same memory.
+void RunMaker::make_checked(Run& run) const {
+  Request first = run.request;
+  first.parameters = run.pointers[run.next].data();
+  const auto again = [&run, waiting = run.waiting, next = run.next] {
+    run.waiting = waiting;
+    run.next = next;
+  };
+  check_(
+      *run.kernel, *run.shape, first,
+      [&] {
+        for (again(); run.waiting > 0;)
+          make_single(run);
+        return CUDA_SUCCESS;
+      },
+      [&] {
+        again();
+        make_rest(run);
+        return CUDA_SUCCESS;
+      });
+  run.waiting = 0;
+}
+
+// The last ones are single: they overwrite what a group left behind (contract/steps.hpp).
+void RunMaker::make_rest(Run& run) const {
+  while (run.waiting > 0) {
+    const auto fits = [&](const RunEntry& entry) {
+      return entry.launches + singles_behind(*run.motion) <= run.waiting;
+    };
+    const auto found = std::ranges::find_if(run.entries, fits);
+    if (found == run.entries.end())
+      make_single(run);
+    else
+      make_group(run, *found);
+  }
+}
+
+// Of a pair the first one alone has changed nothing that the launches read that it stands for.
+void RunMaker::make_group(Run& run, const RunEntry& entry) const {
+  bool is_made = true, is_behind_entry = run.since_single != 0;
+  if (const auto& rotation = run.motion->rotation)
+    for (contract::StepArrays arrays :
+         contract::paired(*rotation, run.step(run.next).parameters, run.fourth))
+      is_made = is_made && launch_entry(run, entry, std::exchange(is_behind_entry, true), &arrays);
+  else
+    is_made = launch_entry(run, entry, is_behind_entry, nullptr);
+  if (!is_made) {
+    log("%s: its %u steps do not launch", run.kernel->name.c_str(), entry.count);
+    for (unsigned n = 0; n < entry.launches; ++n)
+      make_single(run);
+    return;
+  }
+  run.groups += entry.launches / entry.count;
+  run.next = (run.next + entry.launches) % run.kinds();
+  run.waiting -= entry.launches;
+  run.since_single += entry.launches;
+}
+
+void RunMaker::make_single(Run& run) const {
+  Request request = run.request;
+  request.parameters = run.pointers[run.next].data();
+  const CUresult result = single_(*run.kernel, *run.shape, request, *run.launch);
+  if (result != CUDA_SUCCESS) log("%s: a launch that was put off fails", run.kernel->name.c_str());
+  run.next = (run.next + 1) % run.kinds();
+  --run.waiting;
+  run.since_single = 0;
+}
+
+} // namespace ptxasw::launch

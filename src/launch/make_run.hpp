@@ -1,0 +1,44 @@
+// Makes the launches of a run that were put off: groups of them by entries that do several steps,
+// the rest one by one (contract/steps.hpp says why at least one has to be the last).
+//
+// All of it calls the driver, so it is done by whoever has the turn (turn.hpp).
+#pragma once
+
+#include "launch/run.hpp"
+#include "launch/scratch.hpp"
+
+#include <functional>
+
+namespace ptxasw::launch {
+
+class RunMaker {
+public:
+  // Makes a launch as it came, or by a variant.
+  using Single = std::function<CUresult(const Kernel&, Shape&, const Request&, const Launch&)>;
+  // Makes what `merged` does, and checks it against what `singly` does (--check).
+  using Check = std::function<void(const Kernel&, Shape&, const Request& first,
+                                   const std::function<CUresult()>& singly,
+                                   const std::function<CUresult()>& merged)>;
+  // Without a check, launches are made as soon as they can be.
+  RunMaker(Single single, Check check) : single_(std::move(single)), check_(std::move(check)) {}
+
+  // As many groups as there are, the last launches held back. False: no entry can do them, and
+  // nothing was made.
+  bool make_groups(Run& run);
+  // All that waits.
+  void make_all(Run& run);
+
+private:
+  bool fit(Run& run);
+  bool find_scratch(Run& run);
+  void make_checked(Run& run) const;
+  void make_rest(Run& run) const;
+  void make_group(Run& run, const RunEntry& entry) const;
+  void make_single(Run& run) const;
+
+  const Single single_;
+  const Check check_;
+  ScratchBuffers scratch_;
+};
+
+} // namespace ptxasw::launch
