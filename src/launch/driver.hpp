@@ -29,7 +29,6 @@ template <class Function> Function* driver_function(const char* name) {
   X(launch_kernel_ex, CUresult(const CUlaunchConfig*, CUfunction, void**, void**),                 \
     "cuLaunchKernelEx")                                                                            \
   X(mem_alloc, CUresult(CUdeviceptr*, size_t), "cuMemAlloc_v2")                                    \
-  X(ctx_synchronize, CUresult(), "cuCtxSynchronize")                                               \
   X(device_get_attribute, CUresult(int*, CUdevice_attribute, CUdevice), "cuDeviceGetAttribute")    \
   X(device_get_name, CUresult(char*, int, CUdevice), "cuDeviceGetName")                            \
   X(kernel_get_function, CUresult(CUfunction*, CUkernel), "cuKernelGetFunction")                   \
@@ -46,6 +45,7 @@ template <class Function> Function* driver_function(const char* name) {
   X(stream_create, CUresult(CUstream*, unsigned), "cuStreamCreate")                                \
   X(stream_destroy, CUresult(CUstream), "cuStreamDestroy_v2")                                      \
   X(stream_synchronize, CUresult(CUstream), "cuStreamSynchronize")                                 \
+  X(stream_query, CUresult(CUstream), "cuStreamQuery")                                             \
   X(event_create, CUresult(CUevent*, unsigned), "cuEventCreate")                                   \
   X(event_destroy, CUresult(CUevent), "cuEventDestroy_v2")                                         \
   X(event_record, CUresult(CUevent, CUstream), "cuEventRecord")                                    \

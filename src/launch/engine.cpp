@@ -197,26 +197,24 @@ CUresult Engine::checked(const Kernel& kernel, Shape& shape, const Request& requ
   std::vector<Way> others;
   for (unsigned n = 1; n < kernel.entries.size(); ++n) {
     if (!shape.usable[n]) continue;
-    others.push_back({kernel.contract.variants[n].name, [&, n] {
-                        const VariantLaunch made(request, kernel.contract,
-                                                 kernel.contract.variants[n],
-                                                 kernel.entries[n].function);
-                        return made.usable() ? launch(made.request()) : CUDA_ERROR_NOT_SUPPORTED;
-                      }});
+    others.push_back(
+        {kernel.contract.variants[n].name, [&, n](const Request& copied, const Copies&) {
+           const VariantLaunch made(copied, kernel.contract, kernel.contract.variants[n],
+                                    kernel.entries[n].function);
+           return made.usable() ? launch(made.request()) : CUDA_ERROR_NOT_SUPPORTED;
+         }});
   }
-  const Checked found = check(
-      kernel, request, [&] { return launch(request); }, others);
-  conclude(kernel, shape, found);
-  if (found.launched) return found.result;
+  const Way own{"the original",
+                [&](const Request& copied, const Copies&) { return launch(copied); }};
+  conclude(kernel, shape, check(kernel, request, own, others, check_memory_));
   return run(kernel, shape, request, shape.chosen, launch);
 }
 
 void Engine::check_merged(const Kernel& kernel, Shape& shape, const Request& first,
-                          const std::function<CUresult()>& singly,
-                          const std::function<CUresult()>& merged) {
-  const Checked found = check(kernel, first, singly, {{"several steps in one", merged}});
-  conclude(kernel, shape, found);
-  if (!found.launched) singly();
+                          const decltype(Way::run)& singly, const decltype(Way::run)& merged) {
+  conclude(kernel, shape,
+           check(kernel, first, {"single steps", singly}, {{"several steps in one", merged}},
+                 check_memory_));
 }
 
 void Engine::conclude(const Kernel& kernel, Shape& shape, const Checked& found) {

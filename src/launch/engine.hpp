@@ -55,8 +55,7 @@ private:
   CUresult directly(const Kernel& kernel, Shape& shape, const Request& request,
                     const Launch& launch);
   void check_merged(const Kernel& kernel, Shape& shape, const Request& first,
-                    const std::function<CUresult()>& singly,
-                    const std::function<CUresult()>& merged);
+                    const decltype(Way::run)& singly, const decltype(Way::run)& merged);
   void conclude(const Kernel& kernel, Shape& shape, const Checked& found);
 
   // Nobody counts launches, compares them or puts them off.
@@ -67,6 +66,7 @@ private:
   Settings settings_;
   Kernels kernels_;
   Decisions decisions_;
+  CheckMemory check_memory_;
   std::unique_ptr<Merger> merger_;
   std::atomic<std::uint64_t> with_attributes_{0}; // launches, for the report
 };

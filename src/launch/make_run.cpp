@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 namespace ptxasw::launch {
@@ -166,27 +167,32 @@ void RunMaker::make_all(Run& run) {
   if (run.scratch != 0) scratch_.done(run.scratch, run.request.stream);
 }
 
-// Once singly and once merged, on the same memory.
+// Singly and merged on copies of memory, then as the program asked.
 void RunMaker::make_checked(Run& run) const {
+  const auto on_copies = [&run](const auto& make) {
+    return [&run, &make, waiting = run.waiting, next = run.next](const Request&,
+                                                                 const Copies& copies) {
+      const auto own = run.bytes;
+      for (std::vector<unsigned char>& parameters : run.bytes)
+        for (const contract::Place& place : run.kernel->contract.places)
+          copies.redirect(std::span(parameters).subspan(place.offset, place.size));
+      make();
+      for (std::size_t kind = 0; kind < own.size(); ++kind)
+        std::ranges::copy(own[kind], run.bytes[kind].begin()); // where `pointers` lead
+      run.waiting = waiting;
+      run.next = next;
+      return CUDA_SUCCESS;
+    };
+  };
+  const auto singly = [&] {
+    while (run.waiting > 0)
+      make_single(run);
+  };
+  const auto merged = [&] { make_rest(run); };
   Request first = run.request;
   first.parameters = run.pointers[run.next].data();
-  const auto again = [&run, waiting = run.waiting, next = run.next] {
-    run.waiting = waiting;
-    run.next = next;
-  };
-  check_(
-      *run.kernel, *run.shape, first,
-      [&] {
-        for (again(); run.waiting > 0;)
-          make_single(run);
-        return CUDA_SUCCESS;
-      },
-      [&] {
-        again();
-        make_rest(run);
-        return CUDA_SUCCESS;
-      });
-  run.waiting = 0;
+  check_(*run.kernel, *run.shape, first, on_copies(singly), on_copies(merged));
+  singly();
 }
 
 // The last ones are single: they overwrite what a group left behind (contract/steps.hpp).

@@ -4,6 +4,7 @@
 // All of it calls the driver, so it is done by whoever has the turn (turn.hpp).
 #pragma once
 
+#include "launch/check.hpp"
 #include "launch/run.hpp"
 #include "launch/scratch.hpp"
 
@@ -15,10 +16,10 @@ class RunMaker {
 public:
   // Makes a launch as it came, or by a variant.
   using Single = std::function<CUresult(const Kernel&, Shape&, const Request&, const Launch&)>;
-  // Makes what `merged` does, and checks it against what `singly` does (--check).
-  using Check = std::function<void(const Kernel&, Shape&, const Request& first,
-                                   const std::function<CUresult()>& singly,
-                                   const std::function<CUresult()>& merged)>;
+  // Checks on copies of memory what `merged` does against what `singly` does (--check).
+  using Check =
+      std::function<void(const Kernel&, Shape&, const Request& first,
+                         const decltype(Way::run)& singly, const decltype(Way::run)& merged)>;
   // Without a check, launches are made as soon as they can be.
   RunMaker(Single single, Check check) : single_(std::move(single)), check_(std::move(check)) {}
 

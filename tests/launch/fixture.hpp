@@ -6,12 +6,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 
 namespace ptxasw::launch::test {
 
 class EngineTest : public testing::Test {
 protected:
+  EngineTest() { ::setenv("XDG_CACHE_HOME", "/dev/null", 1); } // nothing is kept
   void TearDown() override {
     gpu().tool = nullptr;
     gpu().capturing = false;

@@ -25,13 +25,13 @@ TEST_F(EngineTest, ChecksEveryVariant) {
   Program p;
   Engine engine(read_settings("policy=x:4,check"));
   EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);
-  EXPECT_EQ(launched().size(), 3U);
+  EXPECT_EQ(launched().size(), 1 + 3U);
   for (unsigned i = 0; i < p.n; ++i)
     ASSERT_EQ(test::value_of<unsigned>(p.memory, i), 1U) << i;
   Engine second(read_settings("check=3"));
   for (unsigned n = 0; n < 6; ++n)
     second.launch(p.request(), direct);
-  EXPECT_EQ(launched().size(), 2 * 3U + 4);
+  EXPECT_EQ(launched().size(), 6 + 2 * 3U);
   EXPECT_EQ(test::value_of<unsigned>(p.memory, 4999), 7U);
 }
 
@@ -58,7 +58,54 @@ TEST_F(EngineTest, WhatDoesNotRepeatItselfIsNotCompared) {
   };
   Engine engine(read_settings("check"));
   EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);
-  EXPECT_EQ(test::value_of<unsigned>(p.memory), 1U);
+  EXPECT_EQ(runs, 2U) << "on copies";
+  EXPECT_EQ(test::value_of<unsigned>(p.memory), 1U) << "x:4";
+}
+
+// Another thread's launch writes what is checked, or its neighbour in the same allocation.
+TEST_F(EngineTest, WhatOtherThreadsDoIsNoDifference) {
+  Program p;
+  auto* const numbers = reinterpret_cast<unsigned*>(p.pointer);
+  unsigned written = 0;
+  for (fake::Function* function : {&p.kernel, &p.two, &p.four})
+    function->run = [&, run = function->run](const fake::Launched& l) {
+      numbers[4999] = ++written;
+      run(l);
+      numbers[4998] = ++written;
+    };
+  Engine engine(read_settings("policy=x:4,check"));
+  p.n = 4000;
+  EXPECT_EQ(engine.launch(p.request(40), direct), CUDA_SUCCESS);
+  EXPECT_EQ(written, 8U);
+  EXPECT_EQ(numbers[4998], 8U);
+  EXPECT_EQ(numbers[3999], 1U);
+  EXPECT_EQ(numbers[4000], 0U);
+}
+
+// An address behind the end of an allocation, where another one begins, leads to both copies.
+TEST_F(EngineTest, CopiesLieAsTheirOriginalsDo) {
+  Copies copies;
+  copies.add(0x10000, 0x1000);
+  copies.add(0x11000, 0x800);
+  copies.add(0x11a00, 0x600);
+  copies.add(0x7fff00000100, 0x20);
+  copies.place_at(0x500000);
+  const auto at = [&](CUdeviceptr address) {
+    std::array<unsigned char, 8> bytes{};
+    std::memcpy(bytes.data(), &address, sizeof address);
+    copies.redirect(bytes);
+    std::memcpy(&address, bytes.data(), sizeof address);
+    return address;
+  };
+  EXPECT_EQ(at(0x10010), 0x500010U);
+  EXPECT_EQ(at(0x11000), 0x501000U);
+  EXPECT_EQ(at(0x11800), 0x501800U) << "the end";
+  EXPECT_EQ(at(0x11801), 0x11801U) << "in none";
+  EXPECT_EQ(at(0x11a00), 0x501a00U);
+  EXPECT_EQ(at(0x7fff00000100) % 0x1000, 0x100U);
+  EXPECT_GT(at(0x7fff00000100), at(0x12000));
+  EXPECT_EQ(at(0x7fff00000120) + 0, 0x500000 + copies.bytes());
+  EXPECT_EQ(at(0x42), 0x42U);
 }
 
 std::string report_file() {

@@ -234,6 +234,9 @@ CUresult cuMemFree_v2(CUdeviceptr at) {
   state().numbers.erase(at);
   return state().memory.erase(at) == 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
+CUresult cuStreamQuery(CUstream) {
+  return state().streams_end ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
 CUresult cuStreamSynchronize(CUstream) {
   return CUDA_SUCCESS;
 }

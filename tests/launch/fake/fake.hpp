@@ -50,6 +50,7 @@ struct Driver {
   std::size_t room = std::size_t{1} << 30; // for the program's own allocations by the driver
   bool capturing = false;                  // every stream
   bool events_done = true;
+  bool streams_end = true;
   bool managed = false;                   // all memory
   int multiprocessors = 4, threads = 200; // 800 at a time
   double clock = 0;                       // milliseconds
