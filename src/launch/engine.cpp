@@ -6,6 +6,7 @@
 #include "launch/report.hpp"
 #include "launch/sampler.hpp"
 #include "launch/trampolines.hpp"
+#include "launch/trials.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,8 +19,7 @@
 namespace ptxasw::launch {
 namespace {
 
-constexpr unsigned most_pending = 16; // launches whose events are not read yet
-constexpr int exit_difference = 86;   // --check has found one
+constexpr int exit_difference = 86; // --check has found one
 
 // Whether this thread makes a launch already.
 class Within {
@@ -103,8 +103,8 @@ CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& req
   if (!is_own && is_capturing(request.stream)) return launch(request);
   if (settings_.check != 0 && number % settings_.check == 0)
     return checked(kernel, shape, request, launch);
-  if (!shape.decided.load(std::memory_order_acquire)) {
-    const unsigned variant = next_trial(kernel, shape);
+  if (may_try(shape, number)) {
+    const unsigned variant = trial(kernel, shape);
     if (variant != no_variant) return timed(kernel, shape, request, variant, launch);
   } else if (settings_.report && number % launches_between_looks == 0) {
     const unsigned variant = variant_to_sample(shape, number);
@@ -146,38 +146,30 @@ void Engine::decide(const Kernel& kernel, Shape& shape) {
       kernel.contract.variants[shape.chosen].name.c_str());
 }
 
-// The variant whose turn it is; none while there is nothing to time. Decides when all had theirs.
-unsigned Engine::next_trial(const Kernel& kernel, Shape& shape) {
+// The variant that this launch tries; none where it tries nothing. Keeps what was found out.
+unsigned Engine::trial(const Kernel& kernel, Shape& shape) {
   collect(shape);
-  const std::lock_guard lock(shape.mutex);
-  const std::size_t pending = shape.pending.size() + shape.being_read;
-  const auto all = static_cast<unsigned>(shape.usable.size());
-  const unsigned turns = trials(shape) * all;
-  if (shape.turn < turns) {
-    if (pending >= most_pending) return no_variant;
-    while (shape.turn < turns) {
-      const unsigned variant = shape.turn++ % all;
-      if (shape.usable[variant] && !is_out(shape, variant)) return variant;
-    }
+  unsigned variant = no_variant;
+  {
+    const std::lock_guard lock(shape.mutex);
+    if (!shape.decided) variant = next_trial(shape);
+    if (!shape.decided || shape.is_kept) return variant;
+    shape.is_kept = true;
   }
-  if (pending >= most_pending || (!shape.is_paired && pending != 0)) return no_variant;
-  if (const unsigned variant = next_of_pair(shape); variant != no_variant) return variant;
-  if (pending != 0) return no_variant;
-  shape.chosen = fastest(shape);
-  shape.decided = true;
   const std::string& name = kernel.contract.variants[shape.chosen].name;
   log("%s %ux%ux%u: %s is the fastest", kernel.name.c_str(), shape.grid[0], shape.grid[1],
       shape.grid[2], name.c_str());
-  if (shape.timings[0].samples != 0) decisions_.keep(kernel, shape, name);
-  return no_variant;
+  decisions_.keep(kernel, shape, name);
+  return variant;
 }
 
 CUresult Engine::run(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
                      const Launch& launch) {
-  if (variant == 0 || !shape.usable[variant]) return launch(request);
+  if (variant == 0 || !shape.can_use(variant)) return launch(request);
   const VariantLaunch made(request, kernel.contract, kernel.contract.variants[variant],
                            kernel.entries[variant].function);
   if (made.usable() && launch(made.request()) == CUDA_SUCCESS) return CUDA_SUCCESS;
+  shape.failed |= std::uint64_t{1} << variant;
   if (shape.chosen.exchange(0) != 0)
     log("%s: %s does not launch", kernel.name.c_str(),
         kernel.contract.variants[variant].name.c_str());
@@ -187,8 +179,9 @@ CUresult Engine::run(const Kernel& kernel, Shape& shape, const Request& request,
 CUresult Engine::timed(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
                        const Launch& launch) {
   Stopwatch watch(request.stream);
+  if (!watch.runs()) variant = shape.chosen;
   const CUresult result = run(kernel, shape, request, variant, launch);
-  if (watch.runs() && result == CUDA_SUCCESS) watch.stop(shape, variant);
+  if (watch.runs() && result == CUDA_SUCCESS && shape.can_use(variant)) watch.stop(shape, variant);
   return result;
 }
 

@@ -45,7 +45,7 @@ public:
 private:
   void decide(const Kernel& kernel, Shape& shape);
   unsigned named(const Kernel& kernel, const Shape& shape, const std::string& name) const;
-  unsigned next_trial(const Kernel& kernel, Shape& shape);
+  unsigned trial(const Kernel& kernel, Shape& shape);
   CUresult run(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
                const Launch& launch);
   CUresult timed(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,

@@ -69,18 +69,6 @@ double predict(const Kernel& kernel, const Shape& shape, const contract::Variant
   return in_this_grid(contract::gain_of(variant, threads, shape.waves), kernel, shape, variant);
 }
 
-// Events tell such times badly: microseconds.
-bool is_short(const Shape& shape) {
-  return shape.timings[0].least < limits::is_short;
-}
-
-// What stays unless another one is clearly faster: the model's choice if it was no slower than the
-// original, at its best and mostly.
-unsigned kept(const Shape& shape) {
-  const Timing &original = shape.timings[0], &chosen = shape.timings[shape.by_model];
-  return original.least < chosen.least || original.at(0.5) < chosen.at(0.25) ? 0 : shape.by_model;
-}
-
 // Its threads meet, at barriers: what their neighbours loaded they have from shared memory, not
 // from what the lanes of a warp or the rows of a block find in the L1 cache.
 bool meets(const contract::Variant& variant) {
@@ -163,39 +151,6 @@ unsigned best_by_model(const contract::Contract& contract, const Shape& shape) {
     most = promised;
   }
   return best;
-}
-
-unsigned trials(const Shape& shape) {
-  return is_short(shape) ? limits::tries_of_short : limits::tries;
-}
-
-bool is_out(const Shape& shape, unsigned variant) {
-  const auto is_tried = [](const Timing& timing) { return timing.samples >= limits::few_tries; };
-  if (variant == 0 || !is_tried(shape.timings[variant])) return false;
-  double least = shape.timings[0].least;
-  for (const Timing& timing : shape.timings)
-    if (is_tried(timing)) least = std::min(least, timing.least);
-  return shape.timings[variant].least > limits::hopeless * least;
-}
-
-unsigned next_of_pair(Shape& shape) {
-  if (!shape.is_paired) {
-    shape.is_paired = true;
-    shape.pair = {kept(shape), fastest(shape)};
-    if (!is_short(shape) || shape.pair[0] == shape.pair[1]) shape.pair_turn = 2 * limits::pairs;
-  }
-  return shape.pair_turn < 2 * limits::pairs ? shape.pair[shape.pair_turn++ % 2] : no_variant;
-}
-
-unsigned fastest(const Shape& shape) {
-  const auto time = [&](unsigned n) { return shape.timings[n].least; };
-  const unsigned stays = kept(shape);
-  unsigned best = 0;
-  for (unsigned n = 1; n < shape.timings.size(); ++n)
-    if (shape.usable[n] && time(n) < time(best)) best = n;
-  const bool is_clear = shape.timings[best].at(0.5) <= shape.timings[stays].at(0.25);
-  return is_clear && time(best) * (1 + limits::noise) + limits::resolution < time(stays) ? best
-                                                                                         : stays;
 }
 
 } // namespace ptxasw::launch

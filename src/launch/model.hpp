@@ -20,16 +20,4 @@ void describe_shape(const Kernel& kernel, Shape& shape);
 // made it, if the contract says that this is no worse than the entry of its own name, which is 0.
 [[nodiscard]] unsigned best_by_model(const contract::Contract& contract, const Shape& shape);
 
-// How often --policy=measure tries each variant, and which one is the fastest by that: the model's
-// choice, or the original where that one was no worse, unless another is better by more than
-// events can be wrong: by the least of its times, and its median must be among the better quarter
-// of the other's. Short ones, of which an event tells less, are timed in turn with what they would
-// replace before that is believed. The shape's mutex is held.
-[[nodiscard]] unsigned trials(const Shape& shape);
-// After a few tries so slow that it is not worth another one.
-[[nodiscard]] bool is_out(const Shape& shape, unsigned variant);
-// Behind the trials: the variant whose turn it is; none where nothing is in doubt, or any more.
-[[nodiscard]] unsigned next_of_pair(Shape& shape);
-[[nodiscard]] unsigned fastest(const Shape& shape);
-
 } // namespace ptxasw::launch

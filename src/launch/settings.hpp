@@ -3,8 +3,8 @@
 //
 //   off                  every launch goes through as it came
 //   policy=model         the variant of which the model predicts the shortest time (the default)
-//   policy=measure       try all of them, and blocks of other shapes, in the first launches of a
-//                        shape, then keep the fastest
+//   policy=measure       try all of them, and blocks of other shapes, for one per cent of the time
+//                        (trials.hpp), then keep the fastest
 //   policy=NAME          the variant of this name wherever there is one: "original", "x:4", ...
 //   report[=FILE]        at exit, a table of kernels and launches: text, or .json, or .html by name
 //   check[=N]            every launch (or every N-th): run all variants on the same memory, compare

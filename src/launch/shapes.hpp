@@ -42,8 +42,13 @@ struct alignas(64) Shape {
   std::atomic<unsigned> chosen{0}; // index of a variant
   std::atomic<std::uint64_t> launches{0};
   std::atomic<bool> decided{true};          // false: still trying (policy measure)
+  std::atomic<std::uint64_t> next_trial{0}; // the launch from which on the next one may be had
   std::vector<double> predicted;            // by variant: time of the original over time of this
   std::vector<bool> usable;                 // by variant; [0] always
+  std::atomic<std::uint64_t> failed{0};     // of these, bit by bit: the driver did not take it
+  [[nodiscard]] bool can_use(unsigned variant) const {
+    return usable[variant] && (failed.load(std::memory_order_relaxed) >> variant & 1U) == 0;
+  }
   double waves = 0;                         // threads over those that the chip holds; 0: not known
   std::atomic<std::int64_t> next_sample{0}; // until then the report times none (sampler.hpp)
   std::atomic<std::uint64_t> checked{0}, unchecked{0};
@@ -65,8 +70,8 @@ struct alignas(64) Shape {
   std::deque<Pending> pending;
   unsigned being_read = 0;     // of those that were pending, by collect()
   std::vector<Timing> timings; // by variant
-  unsigned turn = 0;           // of the trials
-  // Behind them, of short launches: what stays and what would replace it, timed in turn.
+  // Behind the trials, of short launches: what stays and what would replace it, timed in turn.
+  bool is_kept = false; // what was found out, for the next run
   bool is_paired = false;
   std::array<unsigned, 2> pair{};
   unsigned pair_turn = 0;

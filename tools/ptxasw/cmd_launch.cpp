@@ -21,9 +21,10 @@ suits it. Results stay the same, bit for bit. Any other program runs as it does 
 
   --policy=model     the variant that the model predicts to be fastest, for the grid, the block and
                      the chip of the launch (the default)
-  --policy=measure   try the variants in the first launches of each shape, keep the fastest, also for
-                     the next run ($XDG_CACHE_HOME/ptxasw/launches); kernels whose threads do not
-                     meet are tried in blocks of other shapes, too
+  --policy=measure   try the variants, keep the fastest, also for the next run
+                     ($XDG_CACHE_HOME/ptxasw/launches); kernels whose threads do not meet are tried
+                     in blocks of other shapes, too. Behind the first six launches of a shape its
+                     trials cost one per cent of its time at most, so short programs try little
   --policy=NAME      the variant of this name wherever there is one: original, x:4, y:8,
                      block:32x8x1, ...
   --report[=FILE]    at exit, a table of kernels and launches with measured times and gains; .json
