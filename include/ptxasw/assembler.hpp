@@ -29,10 +29,7 @@ struct Assembled {
 // One trip of a loop of the machine code, from where it leads back to up to the branch.
 struct LoopPath {
   unsigned instructions = 0, loads = 0;
-  // Cycles that a trip adds for a warp that runs alone, where all of its loads hit in the L1 cache
-  // and where none does.
-  double latency = 0, misses = 0;
-  std::uint64_t schedule = 0; // a hash of opcodes and what they wait for: all but registers
+  double latency = 0; // cycles that it adds for a warp that runs alone, its loads hitting in the L1
   friend bool operator==(const LoopPath&, const LoopPath&) = default;
 };
 
@@ -51,8 +48,6 @@ struct Usage {
   unsigned stack = 0, spill_stores = 0, spill_loads = 0; // bytes
   unsigned shared = 0;                                   // bytes that it declares
   std::optional<StraightPath> path;                      // none: its machine code was not read
-  std::optional<StraightPath> shortest; // of those that store anything: of one copy, in most forms
-  std::vector<LoopPath> loops;          // as they stand in the code, by their ends
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 

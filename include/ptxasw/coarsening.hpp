@@ -65,8 +65,11 @@ struct CoarsenCandidate {
   Coarsening how;
   CoarsenWork work;
   std::optional<Usage> usage; // none: ptxas was not asked
-  double gain = 0;            // predicted: time of the original over time of this; 0: none
-  double worst = 0;           // the same of the launch that it suits least
+  // How ptxas has changed the body that launches run which are not merged
+  // (src/machine/same_body.hpp); empty: not at all, as far as it is known.
+  std::string body_changed;
+  double gain = 0;  // predicted: time of the original over time of this; 0: none
+  double worst = 0; // the same of the launch that it suits least
   bool chosen = false;
   Why verdict; // why it was not chosen
 };

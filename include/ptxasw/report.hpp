@@ -98,6 +98,7 @@ struct TakenBack {
   std::string kernel;
   std::optional<Usage> before, after; // none: not known
   std::string refusal;                // what it said where it did not take the kernel at all
+  std::string body_changed;           // how, where launches that are not merged would lose by it
 };
 
 struct Message {

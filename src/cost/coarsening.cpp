@@ -12,7 +12,6 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
-#include <span>
 #include <tuple>
 
 namespace ptxasw::cost {
@@ -72,58 +71,14 @@ bool must_not_harm(const Profile& profile, const CoarsenCandidate& candidate) {
   return profile.coarsen.harmless && candidate.how.least_threads != 0;
 }
 
-// ptxas may schedule the original anew beside the merged form: then all launches that are not
-// merged wait for it.
-Why waits_longer(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
-  const auto &before = original.usage->shortest, &after = candidate.usage->shortest;
-  if (!before || !after ||
-      after->latency <= limits::most_wait * before->latency + limits::wait_of_question)
-    return {};
-  return {Reason::may_lose,
-          fmt::format("a block by itself would take {:.0f} cycles instead of {:.0f} in the larger "
-                      "kernel; --coarsen=large takes it",
-                      after->latency, before->latency)};
-}
-
-// One trip of each.
-LoopPath all_of(std::span<const LoopPath> loops) {
-  LoopPath sum;
-  for (const LoopPath& loop : loops) {
-    sum.instructions += loop.instructions;
-    sum.misses += loop.misses;
-  }
-  return sum;
-}
-
-// The same of loops. What a block by itself runs stands first in the code. Where threads do not
-// meet, each waits for its own loads alone, and a loop that ptxas has scheduled anew is 2 to 4 %
-// off either way, by more than its latency tells: it is the same as before, or waits clearly less.
-Why loops_otherwise(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
-  const bool meets = candidate.work.barriers > 0;
-  if (original.work.repeats == 1) return {};
-  const std::span<const LoopPath> before = original.usage->loops;
-  if (before.empty() && meets) return {};
-  const std::span<const LoopPath> all = candidate.usage->loops;
-  const auto after = all.first(std::min(all.size(), before.size()));
-  const bool has_merged_loop = meets || path_of(*candidate.usage).loop.loads != 0;
-  if (before.empty() || !has_merged_loop ||
-      !std::ranges::equal(before, after, {}, &LoopPath::loads, &LoopPath::loads))
-    return {Reason::may_lose, "what ptxas would make of its loops in a larger kernel is not known; "
-                              "--coarsen=large takes it"};
-  const LoopPath was = all_of(before), is = all_of(after);
-  if (is.instructions > limits::most_of_loop * was.instructions)
-    return {Reason::may_lose,
-            fmt::format("a block by itself would run {} instructions a trip instead of {} in the "
-                        "larger kernel; --coarsen=large takes it",
-                        is.instructions, was.instructions)};
-  const bool is_same =
-      std::ranges::equal(before, after, {}, &LoopPath::schedule, &LoopPath::schedule);
-  if (meets || is_same || is.misses <= limits::most_loop_wait * was.misses) return {};
-  return {
-      Reason::may_lose,
-      fmt::format("ptxas schedules a loop of a block by itself anew in the larger kernel, {:.0f} "
-                  "cycles a trip instead of {:.0f}; --coarsen=large takes it",
-                  is.misses, was.misses)};
+// ptxas may make another program of the original's body beside the merged form; then all launches
+// that are not merged pay for it.
+Why body_changed(const CoarsenCandidate& candidate) {
+  if (candidate.body_changed.empty()) return {};
+  return {Reason::body_changed,
+          fmt::format("launches that are not merged would run other machine code ({}); the "
+                      "launcher has the kernel as it is, and --coarsen=large takes it",
+                      candidate.body_changed)};
 }
 
 double length(const CoarsenBaseline& original) {
@@ -318,9 +273,7 @@ void choose_coarsening(const Profile& profile, const CoarsenBaseline& original,
     if (candidate.verdict.empty() && must_not_harm(profile, candidate))
       candidate.verdict = too_short(profile, original);
     if (candidate.verdict.empty() && must_not_harm(profile, candidate))
-      candidate.verdict = waits_longer(original, candidate);
-    if (candidate.verdict.empty() && must_not_harm(profile, candidate))
-      candidate.verdict = loops_otherwise(original, candidate);
+      candidate.verdict = body_changed(candidate);
     if (!candidate.verdict.empty()) continue;
     best = std::max(best, candidate.gain);
     if (candidate.how.copies() <= limits::few_copies)

@@ -1,6 +1,8 @@
 // A table of opcodes, then the operands and their signs by where they stand.
 #include "machine/instruction.hpp"
 
+#include "machine/bytes.hpp"
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -145,6 +147,11 @@ enum Opcode : unsigned {
   op_return = 0x150,
   op_ldc = 0x182,
   op_ldcu = 0x1ac,
+  op_plop3 = 0x01c,
+  op_uplop3 = 0x09c,
+  op_first_control = 0x141, // BSYNC; the last is op_return
+  op_first_memory = 0x180,  // LD
+  op_last_memory = 0x1ae,   // LDGSTS
 };
 
 class Decoder {
@@ -155,6 +162,13 @@ public:
     out_.opcode = bits(low, 0, 12);
     out_.guard = bits(low, 12, 4);
     out_.guarded = out_.guard != always;
+    out_.schedule = {.stall = bits(high, 41, 4),
+                     .yields = bits(high, 45, 1) != 0,
+                     .write_barrier = bits(high, 46, 3),
+                     .read_barrier = bits(high, 49, 3),
+                     .wait = bits(high, 52, 6),
+                     .reuse = bits(high, 58, 4)};
+    out_.shape = shape();
   }
 
   Instruction run() {
@@ -172,6 +186,20 @@ private:
   }
   [[nodiscard]] bool low_bit(unsigned n) const { return (low_ >> n & 1) != 0; }
   [[nodiscard]] bool high_bit(unsigned n) const { return (high_ >> (n - 64) & 1) != 0; }
+
+  [[nodiscard]] Shape shape() const {
+    const auto ones = [](unsigned first, unsigned count) {
+      return ((std::uint64_t{1} << count) - 1) << first;
+    };
+    const std::uint64_t guard = (low_ & 1U << 15) | std::uint64_t{out_.guarded} << 12;
+    if (opcode_ >= op_first_control && opcode_ <= op_return) return {out_.opcode | guard, 0};
+    std::uint64_t low = low_ & ~ones(12, 20),
+                  high = high_ & ~(ones(0, 8) | ones(17, 9)) & ones(0, 41);
+    const bool is_memory = opcode_ >= op_first_memory && opcode_ <= op_last_memory;
+    if (form_ <= 1 || form_ >= 6 || is_memory) low &= ~ones(32, 8);
+    if (opcode_ == op_plop3 || opcode_ == op_uplop3) high &= ~ones(4, 12);
+    return {low | guard, high};
+  }
 
   // Instructions on the uniform datapath, whose registers are numbered by themselves.
   [[nodiscard]] bool uniform() const {
@@ -390,6 +418,15 @@ private:
 
 Instruction decode(std::uint64_t low, std::uint64_t high, unsigned architecture) {
   return Decoder(low, high, architecture).run();
+}
+
+std::vector<Instruction> decode(std::string_view code, unsigned architecture) {
+  std::vector<Instruction> result;
+  for (std::size_t at = 0;; at += sizeof(Shape)) {
+    const auto words = read<Shape>(code, at);
+    if (!words) return result;
+    result.push_back(decode((*words)[0], (*words)[1], architecture));
+  }
 }
 
 } // namespace ptxasw::machine

@@ -1,4 +1,5 @@
-// What a machine instruction computes, as far as floating point is concerned: sm_75 to sm_121.
+// What a machine instruction computes, as far as floating point is concerned, and how it is
+// scheduled: sm_75 to sm_121.
 //
 // An instruction has 128 bits: the opcode in bits 0 to 8, in 9 to 11 which of its operands is no
 // register, its guard in 12 to 15, registers in 16 (result), 24 (A), 32 (B) and 64 (C), a constant
@@ -9,7 +10,10 @@
 // product, one of zero times zero, or a sum with zero, is a move. These are undone here.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace ptxasw::machine {
 
@@ -47,6 +51,20 @@ struct Branch {
   std::int64_t distance = 0; // in instructions, from the next one; also of a call
 };
 
+// What tells the scheduler, bits 105 to 125: cycles to wait before the next instruction, whether
+// another warp may go first, the barriers that are raised when a result has come or a source has
+// been read (7: none), those to wait for, and the operands that are kept for the next instruction.
+struct Schedule {
+  unsigned stall = 0;
+  bool yields = false;
+  unsigned write_barrier = 7, read_barrier = 7;
+  unsigned wait = 0, reuse = 0; // bits
+};
+
+// The words without what may be numbered otherwise: registers, predicates, barriers, and where a
+// branch leads.
+using Shape = std::array<std::uint64_t, 2>;
+
 struct Instruction {
   Operation operation = Operation::other;
   Format format = Format::none;
@@ -57,6 +75,8 @@ struct Instruction {
   unsigned guard = 7;   // the predicate, and 8 if it has to be false
   Branch branch;
   unsigned opcode = 0; // bits 0 to 11
+  Schedule schedule;
+  Shape shape{};
 };
 
 // One that rounds. Like moves, it writes no predicate.
@@ -67,5 +87,7 @@ inline bool is_arithmetic(const Instruction& i) {
 
 // `architecture`: 90 for sm_90. 0: every instruction is unknown.
 Instruction decode(std::uint64_t low, std::uint64_t high, unsigned architecture);
+// The code of a function.
+std::vector<Instruction> decode(std::string_view code, unsigned architecture);
 
 } // namespace ptxasw::machine

@@ -12,9 +12,9 @@
 #include "numbers/numbers.hpp"
 #include "pipeline/access_pattern.hpp"
 #include "reuse/block.hpp"
+#include "rewrite/coarsen/at_work.hpp"
 #include "rewrite/coarsen/coarsen.hpp"
 #include "rewrite/coarsen/cost.hpp"
-#include "rewrite/coarsen/extent.hpp"
 
 #include <fmt/format.h>
 

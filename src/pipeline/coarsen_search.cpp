@@ -5,7 +5,7 @@
 #include "cost/residency.hpp"
 #include "cost/usage_estimate.hpp"
 #include "machine/assembler.hpp"
-#include "machine/machine_code.hpp"
+#include "machine/same_body.hpp"
 #include "numbers/numbers.hpp"
 #include "pipeline/function_facts.hpp"
 #include "pipeline/kernel_usage.hpp"
@@ -133,28 +133,28 @@ private:
     trials_ += static_cast<unsigned>(requests.size());
     std::size_t next = 0;
     if (with_original) {
-      const auto usage = kernel_usages(assembled[next++], profile_);
+      originals_ = kernels_made(assembled[next++], profile_);
       for (KernelJob* job : jobs_)
-        if (const auto found = usage.find(job->name()); found != usage.end())
-          job->ways().original.usage = found->second;
+        if (const auto found = originals_.find(job->name()); found != originals_.end())
+          job->ways().original.usage = found->second.usage;
     }
     for (std::size_t n = 0; n < rounds; ++n) {
       const bool taken = assembled[next].has_value();
-      const auto usage = taken ? kernel_usages(assembled[next], profile_) : one_by_one(trials, n);
+      const auto made = taken ? kernels_made(assembled[next], profile_) : one_by_one(trials, n);
       ++next;
       for (std::size_t j = 0; j < jobs_.size(); ++j) {
         if (n >= trials[j].size()) continue;
         if (!taken) jobs_[j]->ways().refusal = assembler_.refusal();
-        if (const auto found = usage.find(jobs_[j]->name()); found != usage.end())
-          trials[j][n].usage = found->second;
+        if (const auto found = made.find(jobs_[j]->name()); found != made.end())
+          note(trials[j][n], found->first, found->second);
         jobs_[j]->ways().candidates.push_back(std::move(trials[j][n]));
       }
     }
   }
 
   // What ptxas says of each kernel in its n-th way where it does not take all of them together.
-  std::map<std::string, Usage> one_by_one(const Trials& trials, std::size_t n) {
-    std::map<std::string, Usage> result;
+  std::map<std::string, MadeKernel> one_by_one(const Trials& trials, std::size_t n) {
+    std::map<std::string, MadeKernel> result;
     if (jobs_.size() == 1) return result;
     std::vector<AssemblyRequest> requests;
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
@@ -166,8 +166,14 @@ private:
     }
     trials_ += static_cast<unsigned>(requests.size());
     for (const auto& assembled : assembler_.assemble(requests))
-      result.merge(kernel_usages(assembled, profile_));
+      result.merge(kernels_made(assembled, profile_));
     return result;
+  }
+
+  void note(CoarsenCandidate& way, const std::string& kernel, const MadeKernel& made) const {
+    way.usage = made.usage;
+    if (const auto original = originals_.find(kernel); original != originals_.end())
+      way.body_changed = machine::why_not_same_body(original->second.code, made.code);
   }
 
   // One way of each kernel after the other, as long as one may be better than what is known. First
@@ -437,7 +443,8 @@ private:
   const cost::Profile& profile_;
   Assembler& assembler_;
   std::vector<KernelJob*> jobs_; // to try, in the order of the text
-  Trials aside_;                 // ways of theirs that are not tried
+  std::map<std::string, MadeKernel> originals_;
+  Trials aside_; // ways of theirs that are not tried
   unsigned trials_ = 0;
 };
 
@@ -449,15 +456,16 @@ std::optional<cost::Profile> profile_of(const ptx::Module& module, const Options
 
 } // namespace
 
-bool choose_another(const ptx::Module& module, KernelJob& job, const Usage& needs,
+bool choose_another(const ptx::Module& module, KernelJob& job, const TakenBack& back,
                     const Options& options) {
   CoarsenChoices& ways = job.ways();
   const auto chosen = std::ranges::find_if(ways.candidates, &CoarsenCandidate::chosen);
   const auto profile = profile_of(module, options);
-  if (chosen == ways.candidates.end() || !chosen->usage || !profile) return false;
+  if (chosen == ways.candidates.end() || !chosen->usage || !back.after || !profile) return false;
   const auto path = chosen->usage->path;
-  chosen->usage = needs;
+  chosen->usage = back.after;
   chosen->usage->path = path;
+  chosen->body_changed = back.body_changed;
   const Coarsening before = chosen->how;
   cost::choose_coarsening(*profile, ways.original, ways.candidates);
   return std::ranges::any_of(ways.candidates, [&](const CoarsenCandidate& way) {

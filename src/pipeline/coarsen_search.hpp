@@ -22,9 +22,9 @@ namespace ptxasw::pipeline {
 void choose_coarsenings(const ptx::Module& module, std::span<KernelJob* const> jobs,
                         const Options& options, Assembler& assembler, Report& report);
 
-// The way that was chosen needs this much in the text that was to be kept (multiply-adds were
-// pinned since it was tried): is there another one that pays? It is chosen then.
-bool choose_another(const ptx::Module& module, KernelJob& job, const Usage& needs,
+// The way that was chosen could not be kept (multiply-adds were pinned since it was tried): is
+// there another one that pays? It is chosen then.
+bool choose_another(const ptx::Module& module, KernelJob& job, const TakenBack& back,
                     const Options& options);
 
 } // namespace ptxasw::pipeline

@@ -382,7 +382,10 @@ struct KernelJob::Impl {
     if (!function_.is_entry || how.copies() == 1) return {};
     Coarsened done =
         pipeline::coarsen(*kernel_, *solver_, how, options_.coarsen_grid, options_.paranoid);
-    if (!ways_.candidates.empty() && !done.edits.empty()) result.merged_from = how.least_threads;
+    if (!ways_.candidates.empty() && !done.edits.empty()) {
+      result.merged_from = how.least_threads;
+      result.keeps_body = how.least_threads != 0 && !options_.coarsen_large;
+    }
     report.grid_divided_by = done.grid_divided_by;
     report.grid_rest_by_itself = done.rest_by_itself;
     report.coarsening = std::move(done.outcome);

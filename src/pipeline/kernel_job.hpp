@@ -35,6 +35,7 @@ struct KernelResult {
   bool rounds_wait = false; // trees, to be found again where its blocks have been merged
   // Its blocks are merged, as --coarsen=auto chose, in launches of so many threads and more.
   std::optional<std::uint64_t> merged_from;
+  bool keeps_body = false;       // which smaller ones run: it must not have become another program
   std::optional<Remap> remapped; // in this way
 };
 

@@ -5,20 +5,21 @@
 #include "machine/assembler.hpp"
 #include "machine/machine_code.hpp"
 
+#include <utility>
+
 namespace ptxasw::pipeline {
 
-std::map<std::string, Usage> kernel_usages(const std::optional<Assembled>& assembled,
-                                           const cost::Profile& profile) {
-  std::map<std::string, Usage> result;
+std::map<std::string, MadeKernel> kernels_made(const std::optional<Assembled>& assembled,
+                                               const cost::Profile& profile) {
+  std::map<std::string, MadeKernel> result;
   if (!assembled) return result;
-  const auto code = machine::machine_code(assembled->cubin);
+  auto codes = machine::decoded(assembled->cubin);
   for (const auto& [name, usage] : machine::read_usage(assembled->messages)) {
     if (!usage) continue;
-    Usage& kernel = result[name] = *usage;
-    if (const auto text = code.find(name); text != code.end()) {
-      kernel.path = cost::straight_path(text->second, profile.coarsen.load_latency);
-      kernel.shortest = cost::shortest_path(text->second, profile.coarsen.load_latency);
-      kernel.loops = cost::loop_paths(text->second);
+    MadeKernel& kernel = result[name] = {*usage, {}};
+    if (const auto code = codes.find(name); code != codes.end()) {
+      kernel.code = std::move(code->second);
+      kernel.usage.path = cost::straight_path(kernel.code, profile.coarsen.load_latency);
     }
   }
   return result;

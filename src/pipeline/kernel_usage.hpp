@@ -2,16 +2,22 @@
 #pragma once
 
 #include "cost/profile.hpp"
+#include "machine/instruction.hpp"
 #include "ptxasw/assembler.hpp"
 
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ptxasw::pipeline {
 
+struct MadeKernel {
+  Usage usage;
+  std::vector<machine::Instruction> code; // empty: it could not be read
+};
 // By name; kernels of which it says nothing are left out.
-std::map<std::string, Usage> kernel_usages(const std::optional<Assembled>& assembled,
-                                           const cost::Profile& profile);
+std::map<std::string, MadeKernel> kernels_made(const std::optional<Assembled>& assembled,
+                                               const cost::Profile& profile);
 
 } // namespace ptxasw::pipeline

@@ -72,6 +72,10 @@ Why reason_to_leave(const TakenBack& back) {
             "taken back: ptxas did not take the rewritten kernel: " + back.refusal};
   if (!back.after)
     return {Reason::not_assembled, "taken back: what it needs when rewritten is not known"};
+  if (!back.body_changed.empty())
+    return {Reason::body_changed,
+            "taken back: launches that are not merged would run other machine code: " +
+                back.body_changed};
   const bool more = back.before && back.after->shared > back.before->shared;
   return {Reason::registers,
           fmt::format("taken back: rewritten it needs {} registers, {} bytes of stack and {} of "
@@ -303,7 +307,7 @@ std::vector<TakenBack> ModuleJob::choose_again(const std::vector<TakenBack>& tak
     const auto kernel = std::ranges::find_if(
         kernels_, [&](const Kernel& k) { return k.job && k.job->name() == back.kernel; });
     if (kernel != kernels_.end() && back.after &&
-        (choose_another(module_, *kernel->job, *back.after, options_) ||
+        (choose_another(module_, *kernel->job, back, options_) ||
          without_limit(*kernel->job, options_))) {
       finish(*kernel);
       continue;
@@ -335,7 +339,8 @@ Printed ModuleJob::print() {
     if (const Why& why = now.changes[n].refused; !why.empty())
       take_back(reports.back(), why);
     else if (!kernel.edits.empty())
-      result.changed.push_back({std::string(name(kernels_[n])), kernel.merged_from});
+      result.changed.push_back(
+          {std::string(name(kernels_[n])), kernel.merged_from, kernel.keeps_body});
   }
   result.made.changed = !result.changed.empty();
   return result;

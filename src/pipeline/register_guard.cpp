@@ -3,6 +3,8 @@
 
 #include "cost/profile.hpp"
 #include "cost/residency.hpp"
+#include "machine/machine_code.hpp"
+#include "machine/same_body.hpp"
 #include "ptx/parse.hpp"
 
 #include <algorithm>
@@ -98,6 +100,26 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
   return back;
 }
 
+std::vector<TakenBack> kernels_with_another_body(std::span<const Changed> changed,
+                                                 const Assembled& original,
+                                                 const Assembled& rewritten) {
+  std::vector<TakenBack> back;
+  const auto before = machine::decoded(original.cubin), after = machine::decoded(rewritten.cubin);
+  const UsageTable was = machine::read_usage(original.messages),
+                   is = machine::read_usage(rewritten.messages);
+  for (const Changed& one : changed) {
+    if (!one.keeps_body || !is.contains(one.kernel)) continue; // left out with -e
+    const auto old = before.find(one.kernel), now = after.find(one.kernel);
+    std::string why = "it is not known";
+    if (old != before.end() && now != after.end())
+      why = machine::why_not_same_body(old->second, now->second);
+    if (!why.empty())
+      back.push_back(
+          {one.kernel, machine::find(was, one.kernel), machine::find(is, one.kernel), {}, why});
+  }
+  return back;
+}
+
 Settled settle(Printed rewritten, const std::string& original, Assembler& assembler,
                const LaunchesOf& launches, const Without& without) {
   std::vector<TakenBack> taken_back;
@@ -116,9 +138,12 @@ Settled settle(Printed rewritten, const std::string& original, Assembler& assemb
     const auto kept = assembler.keep(rewritten.made.text);
     // One that does not take the original either says nothing of the rewrite.
     if (!kept && !as_they_were(changed)) break;
-    const auto back =
-        kept ? kernels_to_take_back(changed, machine::read_usage(kept->messages), questions)
-             : refused_ones(changed, taken_back, assembler, without);
+    auto back = kept ? kernels_to_take_back(changed, machine::read_usage(kept->messages), questions)
+                     : refused_ones(changed, taken_back, assembler, without);
+    const bool any_keeps = std::ranges::any_of(rewritten.changed, &Changed::keeps_body);
+    if (back.empty() && kept && any_keeps)
+      if (const auto before = as_they_were(changed))
+        back = kernels_with_another_body(rewritten.changed, *before, *kept);
     if (back.empty()) break;
     taken_back.insert(taken_back.end(), back.begin(), back.end());
     rewritten = without(taken_back);

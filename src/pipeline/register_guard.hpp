@@ -5,7 +5,8 @@
 // rewritten kernel may use only so many registers that every block that could be launched still can
 // be: of all sizes, or of the one that was promised; nor may an SM hold fewer of them, for its
 // registers or for shared memory that is declared. It must not need more stack or spill more
-// either. What was used is read from `ptxas -v`.
+// either. What was used is read from `ptxas -v`. And where no launch may lose, those that are not
+// merged have to run the machine code that they ran (machine/same_body.hpp).
 #pragma once
 
 #include "machine/assembler.hpp"
@@ -42,6 +43,11 @@ struct Questions {
 std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed,
                                             const machine::UsageTable& after,
                                             const Questions& questions);
+
+// And of kernels of which the body by itself has to be what it was, those of which it is not.
+std::vector<TakenBack> kernels_with_another_body(std::span<const Changed> changed,
+                                                 const Assembled& original,
+                                                 const Assembled& rewritten);
 
 // Has the rewritten text assembled to be kept, and takes kernels back until what remains may stand.
 // Where the assembler does not take the text, each kernel is tried without the others, and those go

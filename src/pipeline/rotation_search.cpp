@@ -16,7 +16,7 @@ namespace {
 
 using cost::RotationTrial;
 using Purpose = AssemblyRequest::Purpose;
-using Usages = std::map<std::string, Usage>;
+using MadeKernels = std::map<std::string, MadeKernel>;
 
 // Trips that are tried where registers are limited, when nobody has said how many.
 constexpr unsigned several_trips = 4;
@@ -36,7 +36,7 @@ public:
     try_all(trials);
     for (std::size_t j = 0; j < jobs_.size(); ++j)
       if (trials[j].size() > 1)
-        jobs_[j]->rotate(cost::choose_rotation(profile_, originals_.at(name(j)), trials[j]));
+        jobs_[j]->rotate(cost::choose_rotation(profile_, originals_.at(name(j)).usage, trials[j]));
   }
 
   [[nodiscard]] unsigned trials() const { return trials_; }
@@ -50,11 +50,11 @@ private:
     for (const KernelJob* job : jobs_)
       names.push_back(job->name());
     ++trials_;
-    originals_ = kernel_usages(assembler_.assemble({.text = *module_.text,
-                                                    .entries = names,
-                                                    .line_info = true,
-                                                    .purpose = Purpose::original}),
-                               profile_);
+    originals_ = kernels_made(assembler_.assemble({.text = *module_.text,
+                                                   .entries = names,
+                                                   .line_info = true,
+                                                   .purpose = Purpose::original}),
+                              profile_);
   }
 
   [[nodiscard]] std::vector<RotationTrial> ways(std::size_t j) const {
@@ -63,7 +63,7 @@ private:
     const auto original = originals_.find(name(j));
     if (original == originals_.end()) return ways;
     const unsigned limit =
-        cost::rotation_limit(original->second.registers, jobs_[j]->launches().resident);
+        cost::rotation_limit(original->second.usage.registers, jobs_[j]->launches().resident);
     ways.push_back({{asked, limit}, {}});
     if (options_.rotate_trips == 0) ways.push_back({{several_trips, limit}, {}});
     return ways;
@@ -80,10 +80,10 @@ private:
     trials_ += static_cast<unsigned>(rounds);
     const auto assembled = assembler_.assemble(requests);
     for (std::size_t n = 0; n < rounds; ++n) {
-      const Usages usages = kernel_usages(assembled[n], profile_);
+      const MadeKernels made = kernels_made(assembled[n], profile_);
       for (std::size_t j = 0; j < jobs_.size(); ++j)
-        if (const auto found = usages.find(name(j)); n < trials[j].size() && found != usages.end())
-          trials[j][n].usage = found->second;
+        if (const auto found = made.find(name(j)); n < trials[j].size() && found != made.end())
+          trials[j][n].usage = found->second.usage;
     }
   }
 
@@ -105,7 +105,7 @@ private:
   const cost::Profile& profile_;
   Assembler& assembler_;
   std::vector<KernelJob*> jobs_;
-  Usages originals_;
+  MadeKernels originals_;
   unsigned trials_ = 0;
 };
 

@@ -200,34 +200,26 @@ TEST(Coarsening, NoSmallLaunchMayLose) {
   way.how.least_threads = 1000;
   kernel.usage->path->instructions = 200;
   EXPECT_THAT(verdict(careful), IsEmpty());
-  // Machine code of the form that small launches run, if it was read.
-  kernel.usage->shortest = {.instructions = 90, .stores = 1, .latency = 2000};
-  way.usage->shortest = {.instructions = 90, .stores = 1, .latency = 2100};
-  EXPECT_THAT(verdict(careful), IsEmpty());
-  way.usage->shortest->latency = 2101;
-  EXPECT_THAT(verdict(careful), HasSubstr("would take 2101 cycles instead of 2000"));
+  way.body_changed = "a load waits";
+  EXPECT_THAT(verdict(careful), HasSubstr("would run other machine code (a load waits)"));
   EXPECT_THAT(verdict(for_large_launches(careful)), IsEmpty());
-  way.usage->shortest.reset();
+  way.body_changed.clear();
   way.how.factors = {1, 8, 1};
   way.usage->path->stores = 8;
   EXPECT_THAT(verdict(careful), HasSubstr("8 copies are merged in large launches only"));
 }
 
-// Loops of threads that do not meet: two copies, and what small launches run is what it was.
+// Loops of threads that do not meet: two copies.
 TEST(Coarsening, NoSmallLaunchOfLoopsMayLose) {
-  const LoopPath trip{.instructions = 70, .loads = 32, .latency = 260, .misses = 628};
-  const LoopPath rest{.instructions = 9, .loads = 2, .latency = 50, .misses = 215};
   CoarsenBaseline kernel = laplacian();
   kernel.work.repeats = 3;
   kernel.work.loads = 128;
-  kernel.usage->path->loop = trip;
-  kernel.usage->loops = {trip, rest};
+  kernel.usage->path->loop = {.instructions = 70, .loads = 32, .latency = 260};
   CoarsenCandidate way = y4();
   way.how = {.factors = {1, 2, 1}, .least_threads = 1000};
   way.work = {.wavefronts = 9.9, .loads = 96, .instructions = 43, .repeats = 3};
   way.usage = usage(32, 100, 800, 2);
-  way.usage->path->loop = {.instructions = 104, .loads = 48, .latency = 300, .misses = 1100};
-  way.usage->loops = {trip, rest, way.usage->path->loop};
+  way.usage->path->loop = {.instructions = 104, .loads = 48, .latency = 300};
   const auto verdict = [&](const Profile& profile) {
     std::vector<CoarsenCandidate> candidates{way};
     choose_coarsening(profile, kernel, candidates);
@@ -241,22 +233,6 @@ TEST(Coarsening, NoSmallLaunchOfLoopsMayLose) {
     way = before;
     return text;
   };
-  const auto loop = [](CoarsenCandidate& one) -> LoopPath& { return one.usage->loops[0]; };
-  EXPECT_THAT(otherwise([&](auto& one) { loop(one).schedule = 1; }),
-              HasSubstr("schedules a loop of a block by itself anew"));
-  EXPECT_THAT(otherwise([&](auto& one) { loop(one).misses = 640; }), IsEmpty()) << "the same";
-  EXPECT_THAT(otherwise([&](auto& one) {
-                loop(one).schedule = 1;
-                loop(one).misses = 619;
-              }),
-              IsEmpty());
-  EXPECT_THAT(otherwise([&](auto& one) { loop(one).instructions = 73; }),
-              HasSubstr("82 instructions a trip instead of 79"));
-  EXPECT_THAT(otherwise([&](auto& one) { loop(one).instructions = 72; }), IsEmpty());
-  const auto unknown = HasSubstr("would make of its loops in a larger kernel is not known");
-  EXPECT_THAT(otherwise([&](auto& one) { loop(one).loads = 31; }), unknown);
-  EXPECT_THAT(otherwise([&](auto& one) { one.usage->loops.resize(1); }), unknown);
-  EXPECT_THAT(otherwise([&](auto& one) { one.usage->path->loop = {}; }), unknown);
   EXPECT_THAT(otherwise([&](auto& one) { one.work.loads = 104; }), HasSubstr("saves too little"));
   EXPECT_THAT(otherwise([&](auto& one) {
                 one.how.factors = {1, 4, 1};
@@ -264,7 +240,8 @@ TEST(Coarsening, NoSmallLaunchOfLoopsMayLose) {
                 one.usage->path->loop.loads = 96;
               }),
               HasSubstr("4 copies are merged in large launches only"));
-  loop(way).schedule = 1;
+  way.body_changed = "a load waits";
+  EXPECT_THAT(verdict(bold()), HasSubstr("other machine code"));
   EXPECT_THAT(verdict(for_large_launches(bold())), IsEmpty());
   way.how.least_threads = 0; // who divides the grid asks nothing
   EXPECT_THAT(verdict(bold()), IsEmpty());
@@ -411,17 +388,20 @@ TEST(Coarsening, LoopsWaitLess) {
 
 struct Op {
   unsigned opcode = 0x221, guard = 7, stall = 1, write = 7, read = 7, wait = 0;
+  int to = 0; // of a branch: how far from the next one
 };
-std::string code(const std::vector<Op>& ops) {
+std::vector<machine::Instruction> code(const std::vector<Op>& ops) {
   std::string bytes;
   for (const Op& op : ops) {
-    const std::uint64_t low = op.opcode | op.guard << 12U;
-    const std::uint64_t high = std::uint64_t{op.stall} << 41U | std::uint64_t{op.write} << 46U |
-                               std::uint64_t{op.read} << 49U | std::uint64_t{op.wait} << 52U;
+    const auto distance = static_cast<std::uint64_t>(std::int64_t{16} * op.to);
+    const std::uint64_t low = op.opcode | op.guard << 12U | distance << 32U;
+    const std::uint64_t high = (distance >> 32U & 0x3ffffU) | std::uint64_t{op.stall} << 41U |
+                               std::uint64_t{op.write} << 46U | std::uint64_t{op.read} << 49U |
+                               std::uint64_t{op.wait} << 52U;
     bytes.append(reinterpret_cast<const char*>(&low), sizeof low);
     bytes.append(reinterpret_cast<const char*>(&high), sizeof high);
   }
-  return bytes;
+  return machine::decode(bytes, 80);
 }
 const Op done{.opcode = 0x94d};
 
@@ -435,96 +415,35 @@ TEST(StraightPath, LoadsUnderWayAtOnceTakeOneLatency) {
   EXPECT_EQ(straight_path(code({load, use, load, use, done}), 400)->latency, 400 + 1 + 400 + 2);
 }
 
-// A guarded branch two ahead, over a store or to one, and what fills the end of a function: a
-// branch to itself. Distances are in bytes from bit 32 on, or since sm_90 in words with a byte in
-// bit 16.
+// A guarded branch two ahead, over a store or to one.
 TEST(StraightPath, GoesWhereMoreIsStored) {
-  const Op store{.opcode = 0x986}, branch{.opcode = 0x947, .guard = 0};
-  const auto to = [&](std::string bytes, std::uint64_t distance, std::uint64_t itself) {
-    std::uint64_t low = 0x947 | distance;
-    std::memcpy(bytes.data(), &low, sizeof low);
-    std::memcpy(bytes.data() + bytes.size() - 16, &itself, sizeof itself);
-    return straight_path(bytes, 400).value();
-  };
-  const std::string over = code({branch, store, done, {}, done, branch}),
-                    onto = code({branch, {}, done, store, done, branch});
-  EXPECT_EQ(to(over, 32ULL << 32U, 0xfffffff000007947).stores, 1U);
-  EXPECT_EQ(to(onto, 32ULL << 32U, 0xfffffff000007947).stores, 1U);
-  EXPECT_EQ(to(onto, 8ULL << 16U, 0xfffffffc00fc7947).stores, 1U);
-  EXPECT_EQ(to(onto, 16ULL << 32U, 0xfffffff000007947).stores, 0U) << "to the exit before it";
-}
-
-// A block by itself, over the copies or behind them; and not the way that stores nothing.
-TEST(StraightPath, TheShortestThatStores) {
-  const Op store{.opcode = 0x986}, branch{.opcode = 0x947, .guard = 0}, slow{.stall = 9};
-  const auto to = [&](std::string bytes, std::uint64_t distance) {
-    const std::uint64_t low = 0x947 | distance, itself = 0xfffffff000007947;
-    std::memcpy(bytes.data(), &low, sizeof low);
-    std::memcpy(bytes.data() + bytes.size() - 16, &itself, sizeof itself);
-    return shortest_path(bytes, 400).value();
-  };
-  const std::string behind = code({branch, {}, store, store, done, store, done, branch}),
-                    ahead = code({branch, store, done, slow, store, store, done, branch});
-  EXPECT_EQ(to(behind, 64ULL << 32U).instructions, 3U);
-  EXPECT_EQ(to(behind, 64ULL << 32U).latency, 3);
-  EXPECT_EQ(to(ahead, 32ULL << 32U).instructions, 3U);
-  const std::string leaves = code({branch, slow, store, {}, done, done, branch});
-  EXPECT_EQ(to(leaves, 64ULL << 32U).instructions, 5U) << "threads that have nothing to do";
-  EXPECT_EQ(to(leaves, 64ULL << 32U).latency, 1 + 9 + 3);
-  EXPECT_FALSE(shortest_path(code({{}, done}), 400)) << "no store";
-  EXPECT_FALSE(shortest_path(code({store, {}}), 400)) << "no exit";
+  const Op store{.opcode = 0x986}, far{.opcode = 0x947, .guard = 0, .to = 2},
+      near{.opcode = 0x947, .guard = 0, .to = 1};
+  EXPECT_EQ(straight_path(code({far, store, done, {}, done}), 400)->stores, 1U);
+  EXPECT_EQ(straight_path(code({far, {}, done, store, done}), 400)->stores, 1U);
+  EXPECT_EQ(straight_path(code({near, {}, done, store, done}), 400)->stores, 0U);
 }
 
 // Two loops one after the other within a third: what stands between a branch back and where it
 // leads.
 TEST(StraightPath, LoopsOfTheCode) {
   const Op load{.opcode = 0x981, .write = 0}, use{.wait = 1}, store{.opcode = 0x986};
-  const Op again{.opcode = 0x947, .guard = 0};
-  const auto bytes = [&](const std::vector<Op>& ops, const std::vector<std::pair<int, int>>& back) {
-    std::string all = code(ops);
-    for (const auto& [n, first] : back) {
-      const auto distance = static_cast<std::uint64_t>(16 * (first - n - 1));
-      const std::uint64_t low = 0x947 | distance << 32U, high = distance >> 32U | 1ULL << 41U;
-      std::memcpy(all.data() + 16UL * n, &low, sizeof low);
-      std::memcpy(all.data() + 16UL * n + 8, &high, sizeof high);
-    }
-    const std::uint64_t itself = 0xfffffff000007947;
-    std::memcpy(all.data() + all.size() - 16, &itself, sizeof itself);
-    return all;
-  };
-  const std::string nest =
-      bytes({{}, load, use, again, load, load, use, again, again, store, done, again},
-            {{3, 1}, {7, 4}, {8, 0}});
-  const std::vector<LoopPath> loops = loop_paths(nest);
-  ASSERT_EQ(loops.size(), 3U);
-  const auto is = [](const LoopPath& loop, unsigned instructions, unsigned loads, double latency) {
-    EXPECT_EQ(loop.instructions, instructions);
-    EXPECT_EQ(loop.loads, loads);
-    EXPECT_EQ(loop.latency, latency);
-    EXPECT_EQ(loop.misses, latency + 160);
-  };
-  is(loops[0], 3, 1, 42);
-  is(loops[1], 4, 2, 43);
-  EXPECT_EQ(loops[2].instructions, 9U);
-  EXPECT_EQ(loops[2].loads, 3U);
-  const auto schedule = [&](const Op& last) {
-    return loop_paths(bytes({load, last, again, store, done, again}, {{2, 0}})).at(0).schedule;
-  };
-  EXPECT_EQ(schedule(use), schedule(use));
-  for (const Op& other :
-       {Op{}, Op{.stall = 2, .wait = 1}, Op{.opcode = 0x222, .wait = 1}, Op{.write = 1, .wait = 1},
-        Op{.read = 1, .wait = 1}, Op{.guard = 1, .wait = 1}})
-    EXPECT_NE(schedule(use), schedule(other));
-  EXPECT_EQ(straight_path(nest, 400)->loop, loops[1]) << "the innermost with the most loads";
-  EXPECT_EQ(straight_path(code({load, store, done}), 400)->loop, LoopPath{});
-  EXPECT_TRUE(loop_paths(code({load, store, done})).empty());
+  const auto again = [](int to) { return Op{.opcode = 0x947, .guard = 0, .to = to}; };
+  const auto loop = [](const std::vector<Op>& ops) { return straight_path(code(ops), 400)->loop; };
+  const LoopPath inner =
+      loop({{}, load, use, again(-3), load, load, use, again(-4), again(-9), store, done});
+  EXPECT_EQ(inner, (LoopPath{.instructions = 4, .loads = 2, .latency = 43}))
+      << "the innermost with the most loads";
+  EXPECT_EQ(loop({{}, load, use, again(-3), store, done}),
+            (LoopPath{.instructions = 3, .loads = 1, .latency = 42}));
+  EXPECT_EQ(loop({load, store, done}), LoopPath{});
 }
 
 TEST(StraightPath, GuardedExitsAreNotTaken) {
   EXPECT_EQ(straight_path(code({{.opcode = 0x94d, .guard = 0}, {}, done, {}}), 400)->instructions,
             3U);
   EXPECT_FALSE(straight_path(code({{}, {}}), 400)) << "no exit";
-  EXPECT_FALSE(straight_path("too short", 400));
+  EXPECT_FALSE(straight_path({}, 400));
 }
 
 } // namespace

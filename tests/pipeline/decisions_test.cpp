@@ -57,16 +57,18 @@ TEST_F(Decisions, AnotherWayIsTakenOnceTheFirstDoesNotFit) {
                  .path = StraightPath{.instructions = 60 * way.how.copies(),
                                       .stores = way.how.copies(),
                                       .latency = 1000}};
-  EXPECT_FALSE(choose_another(module_, *job_, {.registers = 40}, options_)) << "none was chosen";
+  EXPECT_FALSE(choose_another(module_, *job_, {.after = Usage{.registers = 40}}, options_))
+      << "none was chosen";
   ways.candidates[0].chosen = true;
   const Coarsening first = ways.candidates[0].how;
-  ASSERT_TRUE(choose_another(module_, *job_, {.registers = 40}, options_));
+  ASSERT_TRUE(choose_another(module_, *job_, {.after = Usage{.registers = 40}}, options_));
   const auto chosen = std::ranges::find_if(ways.candidates, &CoarsenCandidate::chosen);
   EXPECT_FALSE(chosen->how == first);
   EXPECT_TRUE(chosen->verdict.empty());
   for (CoarsenCandidate& way : ways.candidates)
     way.usage->spill_loads = 8;
-  EXPECT_FALSE(choose_another(module_, *job_, {.registers = 32, .spill_stores = 4}, options_));
+  EXPECT_FALSE(choose_another(module_, *job_, {.after = Usage{.registers = 32, .spill_stores = 4}},
+                              options_));
 }
 
 TEST_F(Decisions, AreReadAsTheyWereWritten) {

@@ -183,5 +183,24 @@ TEST(Settle, WhatIsNotTakenGoesBackUnlessTheOriginalIsNotTakenEither) {
   EXPECT_TRUE(settled(takes_nothing).printed.made.changed);
 }
 
+// Of kernels that have to keep their body, one whose machine code is not known goes back.
+TEST(Settle, ABodyThatMustStayIsLookedAt) {
+  machine::FakeAssembler fake([](const AssemblyRequest&) {
+    return Assembled{"no cubin", said("a", 20) + said("b", 30)};
+  });
+  const auto keeping = [](const std::vector<TakenBack>& taken_back) {
+    Printed result = rewritten(taken_back);
+    for (Changed& one : result.changed)
+      one.keeps_body = one.kernel == "a";
+    return result;
+  };
+  const Settled result = settle(
+      keeping({}), "original", fake, [](std::string_view) { return Launches{}; }, keeping);
+  EXPECT_EQ(result.printed.made.text, "b");
+  ASSERT_EQ(result.taken_back.size(), 1U);
+  EXPECT_EQ(result.taken_back[0].body_changed, "it is not known");
+  EXPECT_EQ(result.taken_back[0].after, (Usage{20, 0, 0, 0}));
+}
+
 } // namespace
 } // namespace ptxasw::pipeline

@@ -146,7 +146,7 @@ TEST(CoarsenGrid, SmallLaunches) {
 TEST(CoarsenGrid, TheFirstQuestionIsAboutBlocks) {
   const auto first = [](const std::string& source, std::uint64_t least) {
     const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = least});
-    EXPECT_THAT(two.text, HasSubstr("_0, %nctaid.y;\n\t// ptxasw: a block by itself"));
+    EXPECT_THAT(two.text, HasSubstr("_0, %nctaid.y;\n\tsetp.ge.u32 \t%ptxasw_pred_0, "));
     const std::size_t at = two.text.find("setp.ge.u32 \t%ptxasw_pred_0, ");
     return two.text.substr(at, two.text.find(';', at) - at);
   };
@@ -158,68 +158,6 @@ TEST(CoarsenGrid, TheFirstQuestionIsAboutBlocks) {
       kernel_text("mov.u32 %r4, %ctaid.y;\nmul.wide.u32 %rd3, %r4, 4;\n"
                   "add.s64 %rd3, %rd3, %rd2;\nst.global.u32 [%rd3], %r4;\nret;");
   EXPECT_THAT(first(line, 1 << 20), HasSubstr(", 1024"));
-}
-
-// Who did the work of a plane of words, each thread that of one, if it lies in it.
-std::map<Index, unsigned> work_of_plane(const Coarsened& coarsened, std::uint32_t width,
-                                        std::uint32_t height, simt::Dim3 grid) {
-  std::map<Index, unsigned> done;
-  simt::Memory memory;
-  const std::uint64_t out =
-      memory.allocate("out", std::vector<std::uint8_t>(std::size_t{4} * width * height));
-  const simt::Launch launch{
-      .grid = grid,
-      .block = {32, 1, 1},
-      .arguments = {simt::value(out), simt::value(out), simt::value(std::uint64_t{width}),
-                    simt::value(std::uint64_t{height})},
-      .observer = [&](const simt::Access& access) {
-        if (access.kind == simt::Access::Kind::store)
-          done[index(access.block)] += static_cast<unsigned>(std::popcount(access.mask));
-      }};
-  EXPECT_TRUE(simt::run(**simt::compile(coarsened.result, "k"), launch, memory).ok());
-  const auto& bytes = memory.find("out")->data;
-  for (std::size_t n = 0; n < bytes.size(); n += 4)
-    if (bytes[n] != 1) return {};
-  return done;
-}
-
-// Where threads leave that lie outside of a plane, its size is asked for, and no launch.
-TEST(CoarsenGrid, APlaneThatIsLargeIsALaunchThatIs) {
-  const std::string source = kernel_text(R"(
-    mov.u32 %r4, %ctaid.x;
-    shl.b32 %r5, %r4, 5;
-    add.u32 %r6, %r5, %r3;
-    mov.u32 %r7, %ctaid.y;
-    setp.ge.s32 %p2, %r6, %r1;
-    setp.ge.or.s32 %p1, %r7, %r2, %p2;
-    @%p1 bra done;
-    mad.lo.s32 %r8, %r7, %r1, %r6;
-    mul.wide.s32 %rd3, %r8, 4;
-    add.s64 %rd4, %rd2, %rd3;
-    ld.global.u32 %r9, [%rd4];
-    add.u32 %r9, %r9, 1;
-    st.global.u32 [%rd4], %r9;
-    done:
-    ret;)");
-  const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = 1280});
-  ASSERT_EQ(two.plan.refused.text, "");
-  EXPECT_THAT(two.text, HasSubstr("setp.ge.or.u32 \t%ptxasw_pred_0, %ptxasw_b32_1, 320, %p1;"));
-  EXPECT_THAT(two.text, Not(HasSubstr("%ntid")));
-  for (const std::uint32_t width : {1U, 33U, 64U, 100U, 160U})
-    for (const std::uint32_t height : {1U, 2U, 3U, 4U, 7U, 8U, 11U, 12U, 40U}) {
-      const std::uint32_t blocks = (width + 31) / 32;
-      const bool is_large = (height / 4) * width >= 320;
-      for (const std::uint32_t rows : {height, height + 3}) {
-        std::map<Index, unsigned> expected;
-        for (std::uint32_t y = 0; y < height; ++y)
-          for (std::uint32_t x = 0; x < blocks; ++x) {
-            const bool is_full = is_large && (y | 1) < rows;
-            expected[{x, is_full ? y & ~1U : y, 0}] += std::min(32U, width - 32 * x);
-          }
-        EXPECT_EQ(work_of_plane(two, width, height, {blocks, rows, 1}), expected)
-            << width << " x " << height << ", " << rows;
-      }
-    }
 }
 
 // Memory after a launch in which each thread adds one to its word, or leaves.
@@ -238,7 +176,6 @@ std::vector<std::uint8_t> memory_after(const std::shared_ptr<const ptx::Module>&
   return memory.find("out")->data;
 }
 
-// The question for the size and the threads' own exit are one branch.
 TEST(CoarsenGrid, ThreadsThatLeaveInLaunchesOfEverySize) {
   for (const std::string leave :
        {"setp.gt.u32 %p1, %r3, 2;\n@%p1 bra done;", "setp.le.u32 %p1, %r3, 2;\n@!%p1 bra done;",
@@ -251,67 +188,11 @@ TEST(CoarsenGrid, ThreadsThatLeaveInLaunchesOfEverySize) {
     source.replace(source.rfind("ret;"), 4, "done:\nret;");
     const Coarsened two(source, {.factors = {1, 2, 1}}, "", {.least_threads = 640});
     ASSERT_EQ(two.plan.refused.text, "") << leave;
-    EXPECT_THAT(two.text, HasSubstr("setp.ge.or.u32"));
     for (const std::uint32_t y : {1U, 2U, 3U, 9U, 10U, 11U})
       EXPECT_EQ(memory_after(two.result, {1, y, 1}, {4, 18, 1}),
                 memory_after(two.module, {1, y, 1}, {4, 18, 1}))
           << leave << " blocks " << y;
   }
-}
-
-// A plane, of which the first of two blocks has nothing to do whatever its size; and a bound of 64
-// bits, 2^32 + 1, of which the lower half alone would be a small one.
-TEST(CoarsenGrid, ThreadsThatLeaveInPlanesOfEverySize) {
-  const std::string begin = "mov.u32 %r4, %ctaid.x;\nshl.b32 %r5, %r4, 5;\nadd.u32 %r6, %r5, %r3;\n"
-                            "mov.u32 %r7, %ctaid.y;\n";
-  const std::string end = R"(
-    @%p1 ret;
-    mad.lo.s32 %r8, %r7, 64, %r6;
-    mul.wide.s32 %rd3, %r8, 4;
-    add.s64 %rd4, %rd2, %rd3;
-    ld.global.u32 %r9, [%rd4];
-    add.u32 %r9, %r9, 1;
-    st.global.u32 [%rd4], %r9;
-    ret;)";
-  const Coarsened odd(kernel_text(begin + R"(
-    and.b32 %r10, %r7, 1;
-    setp.eq.u32 %p2, %r10, 0;
-    setp.ge.or.s32 %p3, %r6, %r1, %p2;
-    setp.ge.or.s32 %p1, %r7, %r2, %p3;)" +
-                                  end),
-                      {.factors = {1, 2, 1}}, "", {.least_threads = 1280});
-  ASSERT_EQ(odd.plan.refused.text, "");
-  EXPECT_THAT(odd.text, Not(HasSubstr("%nctaid.x;\n\tmul")));
-  for (const std::uint32_t rows : {1U, 2U, 7U, 40U, 41U})
-    EXPECT_EQ(memory_after(odd.result, {2, rows, 1}, {32, 1, 1}, 64, rows),
-              memory_after(odd.module, {2, rows, 1}, {32, 1, 1}, 64, rows))
-        << rows;
-  const Coarsened wide(kernel_text(begin + R"(
-    cvt.u64.u32 %rd5, %r1;
-    shl.b64 %rd6, %rd5, 32;
-    add.u64 %rd6, %rd6, 1;
-    cvt.u64.u32 %rd7, %r6;
-    setp.ge.u64 %p2, %rd7, %rd6;
-    setp.ge.or.s32 %p1, %r7, %r2, %p2;)" +
-                                   end),
-                       {.factors = {1, 2, 1}}, "", {.least_threads = 1280});
-  ASSERT_EQ(wide.plan.refused.text, "");
-  const auto blocks_that_store = [&](std::uint64_t high) {
-    std::map<Index, unsigned> done;
-    simt::Memory memory;
-    const std::uint64_t out = memory.allocate("out", std::vector<std::uint8_t>(64UL * 8 * 4));
-    const simt::Launch launch{.grid = {2, 8, 1},
-                              .block = {32, 1, 1},
-                              .arguments = {simt::value(out), simt::value(out), simt::value(high),
-                                            simt::value(std::uint64_t{8})},
-                              .observer = [&](const simt::Access& access) {
-                                if (access.kind == simt::Access::Kind::store)
-                                  ++done[index(access.block)];
-                              }};
-    EXPECT_TRUE(simt::run(**simt::compile(wide.result, "k"), launch, memory).ok());
-    return done.size();
-  };
-  EXPECT_EQ(blocks_that_store(1), 8U) << "merged";
 }
 
 // 2^32 threads and more are no small launch.
@@ -321,8 +202,7 @@ TEST(CoarsenGrid, WarpsAreCountedSoThatTheirNumberFits32Bits) {
   EXPECT_THAT(two.text, HasSubstr(", 32;\n")); // rounded up
 }
 
-// A block by itself is written once more for large launches: threads that end there are gone, too,
-// when others meet.
+// Threads that end in the body by itself are gone, too, when others meet.
 TEST(CoarsenGrid, ThreadsThatHaveEndedAreNotWaitedFor) {
   for (const std::string leave : {"@%p1 ret;", "@%p1 exit;", "@%p1 bra done;"}) {
     std::string source =
@@ -338,14 +218,18 @@ TEST(CoarsenGrid, ThreadsThatHaveEndedAreNotWaitedFor) {
   }
 }
 
-// Nothing that acts stands ahead of the question, and what only computes does.
-TEST(CoarsenGrid, TheQuestionIsAskedBeforeAnythingActs) {
+// The body stands behind the question and nothing else, once, for all that is not merged.
+TEST(CoarsenGrid, NothingButTheQuestionStandsInFrontOfTheBody) {
   const Coarsened two(by_rows, {.factors = {1, 2, 1}}, "", {.least_threads = 1000});
-  const std::size_t leaves = two.text.find("bra \t$ptxasw_large;");
-  ASSERT_NE(leaves, std::string::npos);
-  EXPECT_LT(leaves, two.text.find("ld.global"));
-  EXPECT_LT(two.text.find("mad.lo.u32"), leaves);
-  EXPECT_LT(two.text.find("$ptxasw_merged:"), two.text.find("all copies together"));
+  const std::size_t body = two.text.find("$ptxasw_small:"), large = two.text.find("$ptxasw_large:");
+  ASSERT_LT(body, large);
+  const std::string question = two.text.substr(0, body);
+  EXPECT_THAT(
+      question.substr(question.find("one block does the work")),
+      AllOf(Not(HasSubstr("%tid")), Not(HasSubstr("ld.")), HasSubstr("bra \t$ptxasw_large;")));
+  EXPECT_EQ(two.text.find("a block by itself"), two.text.rfind("a block by itself"));
+  EXPECT_GT(two.text.find("bra \t$ptxasw_small;"), large);
+  EXPECT_LT(two.text.find("bra \t$ptxasw_small;"), two.text.find("all copies together"));
 }
 
 TEST(CoarsenGrid, BlocksAreCountedWhereTheirSizeIsKnown) {

@@ -17,9 +17,10 @@ namespace ptxasw::rewrite {
 // Labels of the frame.
 struct FrameLabels {
   explicit FrameLabels(const std::string& start)
-      : prefix(start), large(start + "large"), merged(start + "merged"), partial(start + "partial"),
-        sequential(start + "sequential"), run(start + "run"), next(start + "next") {}
-  std::string prefix, large, merged, partial, sequential, run, next;
+      : prefix(start), small(start + "small"), large(start + "large"), merged(start + "merged"),
+        partial(start + "partial"), sequential(start + "sequential"), run(start + "run"),
+        next(start + "next") {}
+  std::string prefix, small, large, merged, partial, sequential, run, next;
 };
 
 class CopyAxes {

@@ -2,7 +2,6 @@
 #include "rewrite/coarsen/coarsen.hpp"
 
 #include "legality/block_rules.hpp"
-#include "legality/turns.hpp"
 #include "rewrite/coarsen/axes.hpp"
 #include "rewrite/coarsen/bound.hpp"
 #include "rewrite/coarsen/guard.hpp"
@@ -34,7 +33,7 @@ namespace {
 constexpr std::string_view grid_parameter = "ptxasw_original_grid";
 
 // Each form of the body has registers of its own.
-constexpr unsigned in_sequence = ~0U, by_itself = ~0U - 1, after_all = ~0U - 2;
+constexpr unsigned in_sequence = ~0U, by_itself = ~0U - 1;
 
 class Coarsener {
 public:
@@ -388,44 +387,41 @@ private:
     axes_.close_loops(text_, meeting());
   }
 
-  // Where each block does its own work. Small launches run the first of two bodies, up to where it
-  // acts or threads leave; there it is asked what costs next to nothing. What is left of them is
-  // told from large launches where those have left it.
+  // Where each block does its own work. Whoever is not merged runs this one body, which nothing but
+  // the question stands in front of: it shares no values with what follows, so that ptxas makes of
+  // it what it made of the kernel (sass/same_body.hpp looks whether it did).
   void originals() {
-    OriginalBody body(original_, names_, registers_, labels_.prefix, text_);
     const LaunchSize size(body_, options_.least_threads, registers_);
-    const bool asks = options_.least_threads != 0;
-    WayOut out{.number = {}, .least = 0, .to = labels_.large, .extents = {}};
-    if (asks) {
-      first_question(body, size, out);
-      body.write(by_itself, &out);
-      // Nothing leads back from here: lanes would have to wait for each other where it does.
-      text_.label(labels_.large);
-    }
-    const std::string alone =
-        axes_.alone(text_, out.extents.empty() ? size.is_small(text_) : std::string());
-    text_.line("@!{} bra \t{};", alone, labels_.merged);
-    // A loop would keep a thread that comes to the end past a place where others meet.
-    if (asks && legality::Turns(k_).are_possible())
-      body.write_apart(after_all);
-    else
-      body.write(asks ? after_all : by_itself);
-    text_.label(labels_.merged);
-  }
-
-  void first_question(const OriginalBody& body, const LaunchSize& size, WayOut& out) {
-    std::array<unsigned, 3> factors{};
-    for (unsigned axis = 0; axis < 3; ++axis)
-      factors[axis] = plan_.axes[axis].factor;
-    out.extents = body.extents_of(factors);
-    if (!out.extents.empty()) {
-      out.least = in_32_bits(product_of_threads(out.extents, options_.least_threads));
+    if (options_.least_threads == 0) {
+      text_.line("@!{} bra \t{};", axes_.alone(text_, {}), labels_.merged);
+      by_itself_body();
+      text_.label(labels_.merged);
       return;
     }
-    const auto merged = std::ranges::find_if(factors, [](unsigned factor) { return factor > 1; });
-    const auto axis = static_cast<unsigned>(merged - factors.begin());
-    out.number = size.blocks_along(axis, text_);
-    out.least = size.enough_along(axis);
+    const auto merged =
+        std::ranges::find_if(plan_.axes, [](const auto& axis) { return axis.factor > 1; });
+    const auto axis = static_cast<unsigned>(merged - plan_.axes.begin());
+    const std::string many = size.has_enough_along(axis, text_);
+    text_.line("@{} bra \t{};", many, labels_.large);
+    text_.label(labels_.small);
+    by_itself_body();
+    text_.label(labels_.large);
+    text_.line("@{} bra \t{};", axes_.alone(text_, size.is_small(text_)), labels_.small);
+  }
+
+  void by_itself_body() {
+    text_.line("// ptxasw: a block by itself");
+    text_.line("{{");
+    write_body([&](const Inst& inst) { return as_it_stands(inst); });
+    close_body();
+  }
+
+  [[nodiscard]] std::string as_it_stands(const Inst& inst) const {
+    return original_.copied(range_of(inst), [&](const ptx::Mention& m) {
+      if (m.arg.kind == Arg::Kind::reg) return original_.name(m.arg.id, by_itself);
+      if (m.arg.kind == Arg::Kind::symbol) return names_.of_symbol(m.arg.id, 0);
+      return std::string(module_.slice(m.where));
+    });
   }
 
   template <class Write> void write_body(const Write& write) {

@@ -17,21 +17,20 @@ namespace {
 
 constexpr std::uint64_t warp = 32, most_threads = 1024;
 
+// The largest number stands for all that are larger.
 std::uint32_t divided(std::uint64_t number, std::uint64_t by) {
-  return in_32_bits((number + by - 1) / by);
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min((number + by - 1) / by, most));
 }
 
 } // namespace
 
-std::uint32_t in_32_bits(std::uint64_t number) {
-  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-  return static_cast<std::uint32_t>(std::min(number, most));
-}
-
-std::string LaunchSize::blocks_along(unsigned axis, Text& text) const {
-  std::string number = registers_.make("b32");
+std::string LaunchSize::has_enough_along(unsigned axis, Text& text) const {
+  const std::string number = registers_.make("b32");
+  std::string many = registers_.make("pred");
   text.line("mov.u32 \t{}, %nctaid.{};", number, "xyz"[axis]);
-  return number;
+  text.line("setp.ge.u32 \t{}, {}, {};", many, number, enough_along(axis));
+  return many;
 }
 
 std::uint32_t LaunchSize::enough_along(unsigned axis) const {

@@ -6,7 +6,8 @@
 // same answer.
 //
 // The product takes longer than small launches can bear (110 ns of four microseconds on an H200),
-// so that only those are asked for it who have enough blocks along an axis (original.hpp).
+// so that only those are asked for it who have enough blocks along an axis: a single constant,
+// which is there sooner.
 #pragma once
 
 #include "ptx/body.hpp"
@@ -18,9 +19,6 @@
 
 namespace ptxasw::rewrite {
 
-// The largest number stands for all that are larger.
-std::uint32_t in_32_bits(std::uint64_t number);
-
 // Whether a launch has fewer than `least` threads. Axes that the kernel does not read are taken to
 // be 1 wide: at worst more launches count as small.
 class LaunchSize {
@@ -28,15 +26,15 @@ public:
   LaunchSize(const ptx::Body& body, std::uint64_t least, Registers& registers)
       : body_(body), least_(least), registers_(registers) {}
 
-  // The number of blocks along an axis, and how many are enough for the whole question to be asked:
-  // a single constant, which is there sooner than a product.
-  [[nodiscard]] std::string blocks_along(unsigned axis, Text& text) const;
-  [[nodiscard]] std::uint32_t enough_along(unsigned axis) const;
+  // A predicate that holds in launches with blocks enough along an axis for the whole question to
+  // be asked.
+  [[nodiscard]] std::string has_enough_along(unsigned axis, Text& text) const;
   // One that holds in launches of fewer threads, counted in whole warps of each block; empty if
   // none are that small.
   [[nodiscard]] std::string is_small(Text& text) const;
 
 private:
+  [[nodiscard]] std::uint32_t enough_along(unsigned axis) const;
   [[nodiscard]] bool reads(ptx::Special size, ptx::Special index, unsigned axis) const;
   [[nodiscard]] bool states_threads() const { return body_.function->reqntid[0] != 0; }
   [[nodiscard]] std::uint64_t stated_threads() const;

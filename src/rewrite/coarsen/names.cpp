@@ -98,16 +98,18 @@ std::string CopyNames::of_symbol(std::uint32_t symbol, unsigned copy) const {
 
 std::string CopyNames::shared_declarations() const {
   std::string text;
-  for (std::uint32_t symbol = 0; symbol < body_.symbols.size(); ++symbol) {
+  const auto declare = [&](std::uint32_t symbol, unsigned copy) {
     const ptx::Symbol& variable = body_.symbols[symbol];
-    const unsigned copies = std::ranges::count(plan_.own, symbol) == 0 ? 1 : plan_.count();
-    const std::uint64_t alignment =
-        std::max<std::uint64_t>(variable.alignment, legality::SharedSymbols::alignment);
-    for (unsigned copy = hoisted_[symbol] ? 0 : 1; copy < copies; ++copy) {
-      text += fmt::format("\n\t.shared .align {} .b8 {}[{}];", alignment, of_symbol(symbol, copy),
-                          variable.size);
-    }
-  }
+    text +=
+        fmt::format("\n\t.shared .align {} .b8 {}[{}];",
+                    std::max<std::uint64_t>(variable.alignment, legality::SharedSymbols::alignment),
+                    of_symbol(symbol, copy), variable.size);
+  };
+  for (std::uint32_t symbol = 0; symbol < body_.symbols.size(); ++symbol)
+    if (hoisted_[symbol]) declare(symbol, 0);
+  for (unsigned copy = 1; copy < plan_.count(); ++copy)
+    for (const std::uint32_t symbol : plan_.own)
+      declare(symbol, copy);
   return text;
 }
 
