@@ -1,11 +1,12 @@
-// What was decided for a text by an earlier call, kept in files: a second build asks ptxas nothing.
+// What was decided for a text by an earlier call: a second build asks ptxas nothing.
 //
-// An entry is found by what the decision hangs on: the text, the options, the program ptxas and
-// ours. What it says is proved again but for what only ptxas can tell, so it is taken only from
-// folders that belong to the user and that nobody else can write to. Every error is a miss.
+// An entry of the store (store/store.hpp) is found by what the decision hangs on: the text, the
+// options, the program ptxas and ours. What it says is proved again but for what only ptxas can
+// tell, so only what is trusted is taken. Every error is a miss.
 #pragma once
 
 #include "driver/environment.hpp"
+#include "store/store.hpp"
 
 #include <optional>
 #include <string>
@@ -18,13 +19,13 @@ public:
   // `place`: a directory, "off", or empty for ${XDG_CACHE_HOME:-~/.cache}/ptxasw.
   DecisionCache(std::string_view place, const Environment& environment);
 
-  // `question` is everything that the decision hangs on.
-  [[nodiscard]] std::optional<std::string> recall(std::string_view question) const;
-  void remember(std::string_view question, std::string_view answer) const;
+  // `conditions`: everything beside the text that the decision hangs on.
+  [[nodiscard]] std::optional<std::string> recall(std::string_view conditions,
+                                                  std::string_view text);
+  void remember(std::string_view conditions, std::string_view text, std::string_view answer);
 
 private:
-  [[nodiscard]] std::string folder_of(std::string_view name) const;
-  std::string root_; // empty: no cache
+  store::Store store_;
 };
 
 // A file as far as it can be told apart from others without reading it: device, inode, size, time.

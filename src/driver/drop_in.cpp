@@ -200,11 +200,11 @@ private:
     [[nodiscard]] std::string refusal() const override { return session_.refusal; }
 
     std::optional<std::string> recall(const std::string& text) override {
-      return session_.cache.recall(session_.conditions() + text);
+      return session_.cache.recall(session_.conditions(), text);
     }
     void remember(const std::string& text, const std::string& decisions) override {
       if (session_.interrupted == 0)
-        session_.cache.remember(session_.conditions() + text, decisions);
+        session_.cache.remember(session_.conditions(), text, decisions);
     }
 
   private:

@@ -106,11 +106,6 @@ std::uint64_t hash(std::string_view bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-std::string long_hash(std::string_view bytes) {
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-}
-
 // Mapped, not read: --version hashes this very program, and copying it took longer than all the
 // rest.
 std::optional<std::uint64_t> hash_regular_file(const std::string& path) {

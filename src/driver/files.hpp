@@ -51,8 +51,7 @@ private:
   Descriptor file;
 };
 
-std::uint64_t hash(std::string_view bytes);    // XXH3
-std::string long_hash(std::string_view bytes); // the same with 128 bits, in hexadecimal
+std::uint64_t hash(std::string_view bytes); // XXH3
 std::optional<std::uint64_t> hash_regular_file(const std::string& path);
 
 } // namespace ptxasw::driver

@@ -1,0 +1,65 @@
+// What was computed or measured once, for whoever asks again: a folder of this user, and behind it,
+// where PTXASW_STORE names one, a store that a farm shares.
+//
+//   const Kind decisions{"decisions", 3};
+//   Store store(settings_from(variables));
+//   const Key key = key_of({text, options, version});
+//   if (auto found = store.get(decisions, key)) use(found->bytes, found->trusted);
+//   store.put(decisions, key, bytes);
+//
+// Entries may be of many megabytes (largest_entry); get() reads them into memory and has compared
+// their checksum. On disk an entry is FOLDER/ab/abcd..., a header of 128 bytes and then the bytes
+// (entry.hpp): who wants to map a file maps it and skips the header. Files are never changed in
+// place, so that what is mapped stays.
+//
+// Whom to trust: what only this user could have written, or what bears the seal of the user's
+// secret, is `trusted`, and as good as if it had been computed here. Everything else may be
+// anybody's: take it as a proposal, and check it as if it had been guessed.
+//
+// Nothing here throws, prints, or waits for longer than its time-outs; every failure is a miss. A
+// store may be used by many threads and processes at a time.
+#pragma once
+
+#include "store/entry.hpp"
+#include "store/folder.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ptxasw::store {
+
+struct Settings {
+  std::string folder;                           // of this user; empty: none
+  std::uint64_t limit = std::uint64_t{1} << 30; // bytes in that folder
+};
+
+// The value of an environment variable, or nothing.
+using Variables = std::function<std::optional<std::string>(std::string_view)>;
+
+// ${XDG_CACHE_HOME:-~/.cache}/ptxasw, or empty where there is neither.
+[[nodiscard]] std::string usual_folder(const Variables& variables);
+// As the environment says: PTXASW_STORE_SIZE (bytes, or with K, M, G).
+[[nodiscard]] Settings settings_from(const Variables& variables);
+
+struct Found {
+  std::string bytes;
+  bool trusted = false;
+};
+
+class Store {
+public:
+  explicit Store(Settings settings);
+
+  [[nodiscard]] std::optional<Found> get(const Kind& kind, const Key& key);
+  void put(const Kind& kind, const Key& key, std::string_view bytes);
+
+private:
+  Settings settings_;
+  std::optional<Folder> local_;
+};
+
+} // namespace ptxasw::store
