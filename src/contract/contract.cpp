@@ -82,7 +82,7 @@ constexpr unsigned most_parameter_space = 1U << 16;
 
 class Reader {
 public:
-  Reader(std::string_view text, bool is_later) : rest_(text), is_later_(is_later) {}
+  Reader(std::string_view text, unsigned its_version) : rest_(text), version_(its_version) {}
 
   tl::expected<Contract, std::string> run() {
     Words kernel = line("kernel"), sizes = line("parameters"), places = line("places");
@@ -175,7 +175,7 @@ private:
     if (!is_name(made.entry) || !count) return false;
     made.count = *count;
     if (!head.done()) {
-      made.waits = is_later_ && head.next() == "waits";
+      made.waits = version_ >= with_waiting_steps && head.next() == "waits";
       if (!made.waits || !head.done()) return false;
     }
     if (!(rest_.starts_with("rotate ") ? rotation(made) : swaps(made))) return false;
@@ -222,7 +222,7 @@ private:
     const auto old = Words::to_number<unsigned>(all.substr(0, colon), 0, most_parameters);
     const auto others =
         pair<unsigned>(all.substr(std::min(colon + 1, all.size())), most_parameters);
-    if (!is_later_ || !old || !others || !words.done()) return false;
+    if (version_ < with_waiting_steps || !old || !others || !words.done()) return false;
     const Rotation moved{.old = *old, .now = others->first, .next = others->second};
     made.rotation = moved;
     return moved.old != moved.now && moved.now != moved.next && moved.next != moved.old &&
@@ -276,8 +276,11 @@ private:
     made.entry = head.next();
     made.name = head.next();
     const auto kind = std::ranges::find(kinds, head.next());
-    if (!is_name(made.entry) || !is_name(made.name) || kind == kinds.end() || !head.done())
-      return false;
+    if (!is_name(made.entry) || !is_name(made.name) || kind == kinds.end()) return false;
+    if (!head.done()) {
+      made.waits = version_ >= with_waiting_variants && head.next() == "waits";
+      if (!made.waits || !head.done()) return false;
+    }
     made.kind = static_cast<Kind>(kind - kinds.begin());
     unsigned copies = 1, axes = 0;
     for (unsigned& divisor : made.divide) {
@@ -345,7 +348,7 @@ private:
   }
 
   std::string_view rest_;
-  const bool is_later_; // of later_version
+  const unsigned version_; // of the contract
   Contract result_;
 };
 
@@ -387,6 +390,16 @@ std::string symbol_of(std::string_view kernel) {
   return std::string(symbol_prefix) + std::string(kernel);
 }
 
+namespace {
+
+unsigned version_of(const Contract& contract) {
+  if (std::ranges::any_of(contract.variants, &Variant::waits)) return with_waiting_variants;
+  const auto is_later = [](const Steps& steps) { return steps.rotation || steps.waits; };
+  return std::ranges::any_of(contract.steps, is_later) ? with_waiting_steps : first_version;
+}
+
+} // namespace
+
 std::string encode(const Contract& contract) {
   std::string text = "kernel " + contract.kernel + ' ' + hexadecimal(contract.code) +
                      "\nparameters " + number(contract.parameters) + ' ' +
@@ -402,7 +415,9 @@ std::string encode(const Contract& contract) {
   }
   for (const Variant& variant : contract.variants) {
     text += "variant " + variant.entry + ' ' + variant.name + ' ' +
-            std::string(kinds.at(static_cast<std::size_t>(variant.kind))) + "\ngrid";
+            std::string(kinds.at(static_cast<std::size_t>(variant.kind)));
+    if (variant.waits) text += " waits";
+    text += "\ngrid";
     for (const unsigned divisor : variant.divide)
       text += ' ' + number(divisor);
     text += ' ' + std::string(rests.at(static_cast<std::size_t>(variant.rest)));
@@ -421,10 +436,8 @@ std::string encode(const Contract& contract) {
   }
   for (const Steps& steps : contract.steps)
     text += text_of(steps);
-  const bool is_later = std::ranges::any_of(
-      contract.steps, [](const Steps& steps) { return steps.rotation || steps.waits; });
-  return std::string(magic) + ' ' + number(is_later ? later_version : version) + ' ' +
-         number(text.size()) + ' ' + hexadecimal(hash(text)) + '\n' + text;
+  return std::string(magic) + ' ' + number(version_of(contract)) + ' ' + number(text.size()) + ' ' +
+         hexadecimal(hash(text)) + '\n' + text;
 }
 
 tl::expected<Contract, std::string> decode(std::string_view bytes) {
@@ -436,16 +449,16 @@ tl::expected<Contract, std::string> decode(std::string_view bytes) {
   if (head.next() != magic) return refused("not a contract");
   const auto its_version = head.number<unsigned>(0, ~0U);
   if (!its_version) return refused("not a contract");
-  if (*its_version != version && *its_version != later_version)
-    return refused("of version " + number(*its_version) + ", which is not " + number(version) +
-                   " or " + number(later_version));
+  if (*its_version < first_version || *its_version > with_waiting_variants)
+    return refused("of version " + number(*its_version) + ", which is not " +
+                   number(first_version) + " to " + number(with_waiting_variants));
   const auto size = head.number<std::size_t>(0, most_bytes);
   const std::string_view sum = head.next();
   bytes.remove_prefix(end + 1);
   if (!size || !head.done() || *size > bytes.size()) return refused("damaged");
   bytes = bytes.substr(0, *size);
   if (hexadecimal(hash(bytes)) != sum) return refused("damaged");
-  return Reader(bytes, *its_version == later_version).run();
+  return Reader(bytes, *its_version).run();
 }
 
 double gain_of(const Variant& variant, unsigned threads, double of_waves) {

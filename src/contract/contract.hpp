@@ -20,8 +20,9 @@
 
 namespace ptxasw::contract {
 
-// A contract is of the first version that knows all that it says.
-inline constexpr unsigned version = 5, later_version = 6; // with rotations and entries that wait
+// A contract is of the first version that knows all that it says: the second with rotations and
+// step entries that wait, the third with variants that wait.
+inline constexpr unsigned first_version = 5, with_waiting_steps = 6, with_waiting_variants = 7;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 8;
@@ -68,6 +69,10 @@ struct Variant {
   std::vector<Gain> gains; // ascending in threads; empty: nothing is known
   // Of remapped ones: the order of their threads. What that gains follows from the accesses.
   Rows rows;
+  // The entry waits for all grids in front of it before it does anything (PTX ISA,
+  // griddepcontrol.wait), and starts none: behind another such entry in its stream it may be
+  // launched to begin ahead of the other's end, with programmatic stream serialization.
+  bool waits = false;
   [[nodiscard]] bool takes_grid() const { return rest != Rest::none; }
   [[nodiscard]] bool reshapes() const { return rest == Rest::reshaped; }
   friend bool operator==(const Variant&, const Variant&) = default;

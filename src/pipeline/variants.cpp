@@ -4,6 +4,7 @@
 #include "contract/reshape.hpp"
 #include "cost/accesses.hpp"
 #include "emulator/emulate.hpp"
+#include "passes/launch_early/launch_early.hpp"
 #include "pipeline/coarsen_search.hpp"
 #include "pipeline/contraction_search.hpp"
 #include "pipeline/function_facts.hpp"
@@ -67,11 +68,14 @@ ptx::Range range_of(const ptx::Module& module, const ptx::Function& kernel) {
   return {module.statements[kernel.statement].range.begin, module.body_of(kernel).back().range.end};
 }
 
-// The kernel under another name.
-std::string renamed(const ptx::Module& module, const ptx::Function& kernel,
-                    const std::string& name) {
+// The kernel under another name, which begins early if that may be (`waits`).
+std::string renamed(const ptx::Module& module, const ptx::Function& kernel, const std::string& name,
+                    bool& waits) {
   const ptx::Range range = range_of(module, kernel);
   std::string entry(module.slice(range));
+  const passes::launch_early::Plan early = passes::launch_early::find(module, kernel);
+  waits = early.refused.empty();
+  if (waits) entry.insert(early.at - range.begin, passes::launch_early::emit(early).text);
   const auto at = static_cast<std::size_t>(kernel.name.data() - module.text->data());
   return entry.replace(at - range.begin, kernel.name.size(), name);
 }
@@ -153,6 +157,7 @@ public:
 
 private:
   using Jobs = std::vector<KernelJob>;
+  using Early = passes::launch_early::Plan;
 
   void add_variants() {
     const Options coarsening = only_coarsening(options_), remapping = only_remapping(options_);
@@ -320,10 +325,12 @@ private:
            std::vector<Variant> more = {}) {
     variant.entry = entry_of(kernel.name, variant.reshapes() ? "reshaped" : variant.name);
     if (standard_.text->find(variant.entry) != std::string::npos) return; // a name of theirs
-    std::string text = renamed(module, kernel, variant.entry);
+    std::string text = renamed(module, kernel, variant.entry, variant.waits);
     std::vector<Entry>& entries = entries_[std::string(kernel.name)];
-    for (Variant& other : more)
+    for (Variant& other : more) {
       other.entry = variant.entry;
+      other.waits = variant.waits;
+    }
     entries.push_back({std::move(variant), std::move(text)});
     for (Variant& other : more)
       entries.push_back({std::move(other), {}});
@@ -335,8 +342,11 @@ private:
       const auto found = entries_.find(kernel.name);
       const auto steps = steps_.find(kernel.name);
       const bool any_steps = steps != steps_.end() && !steps->second.steps.empty();
-      if ((found == entries_.end() && !any_steps) || find_kernel(standard_, kernel.name) != &kernel)
+      const Early early = early_of(kernel);
+      if ((found == entries_.end() && !any_steps && !early.refused.empty()) ||
+          find_kernel(standard_, kernel.name) != &kernel)
         continue;
+      if (early.refused.empty()) edits.push_back(passes::launch_early::emit(early));
       const std::uint32_t end = range_of(standard_, kernel).end;
       edits.push_back(
           {{end, end},
@@ -344,6 +354,12 @@ private:
                    any_steps ? steps->second : StepEntries{})});
     }
     return ptx::print(standard_, edits);
+  }
+
+  // Where the kernel itself may begin early.
+  [[nodiscard]] Early early_of(const ptx::Function& kernel) const {
+    if (!options_.variants) return {.refused = {Reason::not_asked, "no variants were asked for"}};
+    return passes::launch_early::find(standard_, kernel);
   }
 
   // The entries and the contract of a kernel.
@@ -362,9 +378,11 @@ private:
     const bool changed = is_changed(kernel.name);
     contract.variants.push_back({.entry = contract.kernel,
                                  .name = changed ? "standard" : "original",
-                                 .kind = changed ? Kind::rewritten : Kind::original});
+                                 .kind = changed ? Kind::rewritten : Kind::original,
+                                 .waits = early_of(kernel).refused.empty()});
     std::string text, code(standard_.slice(range_of(standard_, kernel)));
     const std::optional<Asked> asked = changed ? asked_of(kernel.name) : std::nullopt;
+    if (contract.variants[0].waits) code += "waits";
     if (asked) contract.variants[0].gains = asked->standard;
     if (const auto known = accesses_.find(kernel.name); known != accesses_.end())
       contract.accesses = known->second;
