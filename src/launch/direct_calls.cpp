@@ -2,6 +2,7 @@
 #include "launch/direct_calls.hpp"
 
 #include "launch/hooks.hpp"
+#include "launch/trampolines.hpp"
 
 #include <array>
 #include <dlfcn.h>
@@ -63,7 +64,7 @@ bool is_of_driver(std::string_view file) {
 // A function of the driver that we do not export, under the name by which the file refers to it.
 bool is_unseen(std::string_view name) {
   return name.size() > 2 && name.starts_with("cu") && name[2] >= 'A' && name[2] <= 'Z' &&
-         !is_exported(name.data());
+         !is_exported(name.data()) && !tells_only(name.data());
 }
 
 int look(dl_phdr_info* info, std::size_t, void* result) {

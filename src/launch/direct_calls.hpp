@@ -1,5 +1,6 @@
 // Calls of the driver that nobody sees: a program or library that is linked against libcuda calls
-// those functions by their symbols, of which the launcher has only some.
+// those functions by their symbols, of which the launcher has only some. Those that only tell what
+// the host knows do not count (trampolines.hpp).
 #pragma once
 
 #include <string>

@@ -47,16 +47,24 @@ bool launches_block() {
 Engine::Engine(Settings settings)
     : settings_(std::move(settings)),
       decisions_(settings_.policy == Policy::measure ? Decisions::usual_file() : "") {
-  if (!settings_.steps) return;
+  if (!settings_.steps && !settings_.early) return;
   if (launches_block()) {
-    log("nothing is merged: CUDA_LAUNCH_BLOCKING is set");
+    log("no launch is merged or begins early: CUDA_LAUNCH_BLOCKING is set");
     return;
   }
+  if (settings_.early) front_ = std::make_unique<Front>();
+  if (!settings_.steps) return;
   RunMaker::Check check;
   if (settings_.check != 0) check = std::bind_front(&Engine::check_merged, this);
   merger_ = std::make_unique<Merger>(
       [this](const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch) {
-        return run(kernel, shape, request, shape.chosen, launch);
+        const auto forget = [&] {
+          if (front_ != nullptr) front_->forget(request.stream);
+        };
+        forget(); // groups of its run may be in front
+        const CUresult result = run(kernel, shape, request, shape.chosen, launch);
+        forget(); // an event may follow
+        return result;
       },
       std::move(check), std::chrono::microseconds(settings_.longest_wait));
 }
@@ -69,7 +77,9 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
   const Kernel* const kernel = kernels_.find(request.function);
   const bool known = kernel != nullptr && kernel->shapes != nullptr;
   if (!known || !kernel->has_contract) {
-    if (is_waiting()) flush();
+    flush_run();
+    if (front_ != nullptr)
+      front_->pass(request.stream, known ? kernel->context : nullptr, /*waits=*/false);
     if (known && settings_.report) kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
     if (known && may_pass()) launch.pass_from_now_on(request, epoch);
     return launch(request);
@@ -77,7 +87,7 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
   Shape* shape = kernel->shapes->find(request, [&](Shape& made) { decide(*kernel, made); });
   if (merger_ != nullptr) {
     if (shape == nullptr || kernel->contract.steps.empty()) {
-      if (is_waiting()) flush();
+      flush_run();
     } else {
       if (merger_->take(*kernel, *shape, request, launch)) {
         shape->launches.fetch_add(1, std::memory_order_relaxed);
@@ -88,7 +98,10 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
       return result;
     }
   }
-  if (shape == nullptr) return launch(request);
+  if (shape == nullptr) {
+    if (front_ != nullptr) front_->pass(request.stream, kernel->context, /*waits=*/false);
+    return launch(request);
+  }
   if (may_pass() && shape->decided && shape->chosen == 0) launch.pass_from_now_on(request, epoch);
   return directly(*kernel, *shape, request, launch);
 }
@@ -100,7 +113,7 @@ CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& req
   const bool is_own = shape.decided && shape.chosen == 0 && settings_.check == 0;
   // A node of a graph is the program's to look at and to change, by the function and the parameters
   // that it knows.
-  if (!is_own && is_capturing(request.stream)) return launch(request);
+  if (!is_own && is_capturing(request.stream)) return make(kernel, shape, request, 0, launch);
   if (settings_.check != 0 && number % settings_.check == 0)
     return checked(kernel, shape, request, launch);
   if (may_try(shape, number)) {
@@ -165,23 +178,52 @@ unsigned Engine::trial(const Kernel& kernel, Shape& shape) {
 
 CUresult Engine::run(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
                      const Launch& launch) {
-  if (variant == 0 || !shape.can_use(variant)) return launch(request);
+  if (variant == 0 || !shape.can_use(variant)) return make(kernel, shape, request, 0, launch);
   const VariantLaunch made(request, kernel.contract, kernel.contract.variants[variant],
                            kernel.entries[variant].function);
-  if (made.usable() && launch(made.request()) == CUDA_SUCCESS) return CUDA_SUCCESS;
+  if (made.usable() && make(kernel, shape, made.request(), variant, launch) == CUDA_SUCCESS)
+    return CUDA_SUCCESS;
   shape.failed |= std::uint64_t{1} << variant;
   if (shape.chosen.exchange(0) != 0)
     log("%s: %s does not launch", kernel.name.c_str(),
         kernel.contract.variants[variant].name.c_str());
-  return launch(request);
+  return make(kernel, shape, request, 0, launch);
+}
+
+// The call itself. Behind another entry that waits, in its stream, one that waits may begin early.
+CUresult Engine::make(const Kernel& kernel, Shape& shape, const Request& made, unsigned variant,
+                      const Launch& launch) {
+  if (front_ == nullptr) return launch(made);
+  if (front_->pass(made.stream, kernel.context, kernel.contract.variants[variant].waits)) {
+    if (launch.ahead(made) == CUDA_SUCCESS) {
+      shape.early.fetch_add(1, std::memory_order_relaxed);
+      return CUDA_SUCCESS;
+    }
+    log("%s: it does not launch to begin early, and no other one will", kernel.name.c_str());
+    front_->stop();
+  }
+  const CUresult result = launch(made);
+  if (result != CUDA_SUCCESS) front_->forget(made.stream);
+  return result;
+}
+
+void Engine::flush_run() {
+  if (merger_ != nullptr && is_waiting(Waits::run)) merger_->flush();
+}
+
+void Engine::lose_sight(const char* why) {
+  if (merger_ != nullptr) merger_->stop(why);
+  if (front_ != nullptr) front_->stop();
 }
 
 CUresult Engine::timed(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
                        const Launch& launch) {
   Stopwatch watch(request.stream);
   if (!watch.runs()) variant = shape.chosen;
+  if (front_ != nullptr) front_->forget(request.stream); // an event is in front
   const CUresult result = run(kernel, shape, request, variant, launch);
   if (watch.runs() && result == CUDA_SUCCESS && shape.can_use(variant)) watch.stop(shape, variant);
+  if (front_ != nullptr) front_->forget(request.stream); // and now another one
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "launch/check.hpp"
 #include "launch/decisions.hpp"
+#include "launch/front.hpp"
 #include "launch/kernels.hpp"
 #include "launch/merge.hpp"
 #include "launch/passing.hpp"
@@ -33,6 +34,7 @@ public:
   // Makes the launches that wait for others of their kind.
   void flush() {
     if (merger_ != nullptr) merger_->flush();
+    if (front_ != nullptr) front_->forget_all();
   }
   // One with attributes, which is none of ours, for the report.
   void count_with_attributes() {
@@ -40,6 +42,10 @@ public:
   }
   // Null where nothing is ever put off.
   [[nodiscard]] Merger* merger() { return merger_.get(); }
+  // It has to know of every call of the driver.
+  [[nodiscard]] bool watches() const { return merger_ != nullptr || front_ != nullptr; }
+  // Not all of them can be seen.
+  void lose_sight(const char* why);
   void write_report();
 
 private:
@@ -58,9 +64,13 @@ private:
                     const decltype(Way::run)& singly, const decltype(Way::run)& merged);
   void conclude(const Kernel& kernel, Shape& shape, const Checked& found);
 
-  // Nobody counts launches, compares them or puts them off.
+  CUresult make(const Kernel& kernel, Shape& shape, const Request& made, unsigned variant,
+                const Launch& launch);
+  void flush_run();
+
+  // Nobody counts launches, compares them, puts them off or asks what is in front.
   [[nodiscard]] bool may_pass() const {
-    return !settings_.report && settings_.check == 0 && merger_ == nullptr;
+    return !settings_.report && settings_.check == 0 && !watches();
   }
 
   Settings settings_;
@@ -68,6 +78,7 @@ private:
   Decisions decisions_;
   CheckMemory check_memory_;
   std::unique_ptr<Merger> merger_;
+  std::unique_ptr<Front> front_;                  // null: no launch begins early
   std::atomic<std::uint64_t> with_attributes_{0}; // launches, for the report
 };
 

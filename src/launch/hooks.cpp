@@ -83,12 +83,32 @@ template <class Function> void* pointer(Function* function) {
 }
 void* ours_of(unsigned hook, unsigned copy);
 
+// One of libcuda itself.
+bool is_drivers(void* found) {
+  Dl_info its{};
+  if (found == nullptr || ::dladdr(found, &its) == 0) return false;
+  const std::string_view file(its.dli_fname);
+  return file.substr(file.rfind('/') + 1).starts_with("libcuda.so");
+}
+
 // --- Launches ------------------------------------------------------------------------------------
 
 // The legacy and the per-thread default stream have no handle of their own but these.
 template <bool per_thread> CUstream named(CUstream stream) {
   if (stream != nullptr) return stream;
   return per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+}
+
+// Whether a copy of a hook has the driver behind it, and no other library. Asked once.
+bool leads_to_driver(unsigned number) {
+  enum : unsigned char { unknown, no, yes };
+  static std::array<std::atomic<unsigned char>, hooks.size() * copies> known{};
+  unsigned char found = known[number].load(std::memory_order_relaxed);
+  if (found == unknown) {
+    found = is_drivers(reals[number / copies][number % copies].load()) ? yes : no;
+    known[number].store(found, std::memory_order_relaxed);
+  }
+  return found == yes;
 }
 
 class PlainLaunch final : public Launch {
@@ -102,6 +122,9 @@ public:
   CUresult operator()(const Request& r) const override {
     return real_(r.function, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2],
                  r.shared, stream_, r.parameters, r.extra);
+  }
+  CUresult ahead(const Request& r) const override {
+    return leads_to_driver(hook_) ? launch_ahead(r) : CUDA_ERROR_NOT_SUPPORTED;
   }
   void pass_from_now_on(const Request& r, std::uint64_t epoch) const override {
     remember_passing(epoch, hook_, pointer(real_), r);
@@ -120,8 +143,20 @@ public:
   [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
     return std::make_unique<ExLaunch>(*this);
   }
-  CUresult operator()(const Request& r) const override {
+  CUresult operator()(const Request& r) const override { return launch(r, 0); }
+  CUresult ahead(const Request& r) const override { return launch(r, 1); }
+  void pass_from_now_on(const Request& r, std::uint64_t epoch) const override {
+    remember_passing(epoch, hook_, pointer(real_), r);
+  }
+
+private:
+  [[nodiscard]] CUresult launch(const Request& r, unsigned attributes) const {
+    CUlaunchAttribute early{};
+    early.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    early.value.programmaticStreamSerializationAllowed = 1;
     CUlaunchConfig config = config_;
+    config.attrs = &early;
+    config.numAttrs = attributes;
     config.blockDimX = r.block[0];
     config.blockDimY = r.block[1];
     config.blockDimZ = r.block[2];
@@ -130,11 +165,6 @@ public:
     config.gridDimZ = r.grid[2];
     return real_(&config, r.function, r.parameters, r.extra);
   }
-  void pass_from_now_on(const Request& r, std::uint64_t epoch) const override {
-    remember_passing(epoch, hook_, pointer(real_), r);
-  }
-
-private:
   LaunchKernelEx* real_;
   const CUlaunchConfig config_; // without attributes
   unsigned hook_;
@@ -209,9 +239,8 @@ template <unsigned hook, unsigned copy> CUresult forget_and_call(void* handle) {
   return real(handle);
 }
 
-void put_nothing_off(const char* why) {
-  Engine* const launcher = engine();
-  if (launcher != nullptr && launcher->merger() != nullptr) launcher->merger()->stop(why);
+void lose_sight(const char* why) {
+  if (Engine* const launcher = engine()) launcher->lose_sight(why);
 }
 
 void* handle_of(void* handle) {
@@ -237,20 +266,21 @@ void* instead_of(unsigned hook, void* found) {
     if (reals[hook][copy].compare_exchange_strong(known, found) || known == found)
       return ours_of(hook, copy);
   }
-  if (found != nullptr) put_nothing_off("too many libraries stand before the driver");
+  if (found != nullptr) lose_sight("too many libraries stand before the driver");
   return found;
 }
 
 // --- Handing out functions -----------------------------------------------------------------------
 
-// Where launches are put off, all other functions have them made first.
+// Where launches are put off or begin early, all other functions come to us first.
 void* behind_what_waits(const char* name, void* found) {
   Engine* const launcher = engine();
-  Merger* const merger = launcher == nullptr ? nullptr : launcher->merger();
-  if (merger == nullptr || found == nullptr || tells_only(name) || is_ours(found)) return found;
+  if (launcher == nullptr || !launcher->watches() || found == nullptr || tells_only(name) ||
+      is_ours(found))
+    return found;
   void* const stand_in = watched(found);
   if (stand_in != nullptr) return stand_in;
-  merger->stop("there are too many functions");
+  launcher->lose_sight("there are too many functions");
   return found;
 }
 
@@ -300,18 +330,10 @@ CUresult get_proc_address_2(const char* name, void** function, int version, cuui
   return result;
 }
 
-bool is_drivers(void* found) {
-  Dl_info its{};
-  if (found == nullptr || ::dladdr(found, &its) == 0) return false;
-  const std::string_view file(its.dli_fname);
-  return file.substr(file.rfind('/') + 1).starts_with("libcuda.so");
-}
-
 // The driver's function of this name, to be called behind what waits; null where dlsym may answer.
 void* watched_symbol(void* handle, const char* name) {
   Engine* const launcher = engine();
-  if (launcher == nullptr || launcher->merger() == nullptr || name[2] < 'A' || name[2] > 'Z')
-    return nullptr;
+  if (launcher == nullptr || !launcher->watches() || name[2] < 'A' || name[2] > 'Z') return nullptr;
   if (handle != RTLD_DEFAULT && handle != RTLD_NEXT) {
     void* const found = real_dlsym(handle, name);
     return is_drivers(found) ? behind_what_waits(name, found) : nullptr;
@@ -319,7 +341,7 @@ void* watched_symbol(void* handle, const char* name) {
   // What comes next hangs on who asks; all the same where nobody but the driver has it.
   for (void* const order : {RTLD_DEFAULT, RTLD_NEXT})
     if (void* const found = real_dlsym(order, name); found != nullptr && !is_drivers(found)) {
-      put_nothing_off("another library stands before functions of the driver");
+      lose_sight("another library stands before functions of the driver");
       return nullptr;
     }
   void* const found = driver_symbol(name);
@@ -407,7 +429,7 @@ using Dlsym = void* (*)(void*, const char*);
 // a namespace of their own nobody can go through.
 [[gnu::visibility("hidden")]] void* ptxasw_real_loader(const char* name) {
   if (ptxasw::launch::is_waiting()) ptxasw::launch::engine()->flush();
-  if (std::strcmp(name, "dlmopen") == 0) ptxasw::launch::put_nothing_off("dlmopen was called");
+  if (std::strcmp(name, "dlmopen") == 0) ptxasw::launch::lose_sight("dlmopen was called");
   void* found = nullptr;
   for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.3.4"})
     if (found == nullptr) found = ::dlvsym(RTLD_NEXT, name, version);

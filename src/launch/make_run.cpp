@@ -54,26 +54,6 @@ private:
   bool pushed_ = false;
 };
 
-// Behind another entry it may begin before that has ended.
-CUresult launch_ahead(const Request& request) {
-  const Driver& d = driver();
-  if (d.launch_kernel_ex == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
-  CUlaunchAttribute ahead{};
-  ahead.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-  ahead.value.programmaticStreamSerializationAllowed = 1;
-  const CUlaunchConfig config{.gridDimX = request.grid[0],
-                              .gridDimY = request.grid[1],
-                              .gridDimZ = request.grid[2],
-                              .blockDimX = request.block[0],
-                              .blockDimY = request.block[1],
-                              .blockDimZ = request.block[2],
-                              .sharedMemBytes = 0,
-                              .hStream = request.stream,
-                              .attrs = &ahead,
-                              .numAttrs = 1};
-  return d.launch_kernel_ex(&config, request.function, request.parameters, nullptr);
-}
-
 // What `entry` does of the run, from its next launch on.
 bool launch_entry(const Run& run, const RunEntry& entry, bool is_behind_entry,
                   contract::StepArrays* arrays) {
@@ -86,7 +66,7 @@ bool launch_entry(const Run& run, const RunEntry& entry, bool is_behind_entry,
   parameters.push_back(threads.data());
   if (arrays != nullptr) parameters.push_back(arrays);
   request.parameters = parameters.data();
-  if (entry.waits && is_behind_entry && launch_ahead(request) == CUDA_SUCCESS) return true;
+  if (entry.waits && is_behind_entry && run.launch->ahead(request) == CUDA_SUCCESS) return true;
   return (*run.launch)(request) == CUDA_SUCCESS;
 }
 

@@ -62,7 +62,7 @@ Merger::~Merger() {
 bool Merger::take(const Kernel& kernel, Shape& shape, const Request& request,
                   const Launch& launch) {
   if (is_passed_over(shape)) {
-    if (is_waiting()) flush();
+    if (is_waiting(Waits::run)) flush();
     return false;
   }
   const Turn::Holder turn(turn_);
@@ -93,7 +93,7 @@ void Merger::make_all() {
   maker_.make_all(*run_);
   learn(*run_);
   run_.reset();
-  set_waiting(false);
+  set_waiting(Waits::run, false);
 }
 
 // Does this launch follow the one before? It is that one now. False: it cannot be.
@@ -116,7 +116,7 @@ bool Merger::look_at(const Kernel& kernel, Shape& shape, const Request& request,
 void Merger::made_as_it_came() {
   previous_->next = (previous_->next + 1) % previous_->kinds();
   is_previous_last_ = true;
-  set_waiting(true);
+  set_waiting(Waits::run, true);
 }
 
 // Empty, or why launches like these may not be put off.
@@ -144,7 +144,7 @@ bool Merger::start(const Launch& launch) {
   is_previous_last_ = false;
   run_->launch = launch.copy();
   run_->waiting = run_->taken = 1;
-  set_waiting(true);
+  set_waiting(Waits::run, true);
   wake_watcher();
   return true;
 }
@@ -156,7 +156,7 @@ void Merger::flush() {
   if (!turn) return; // a tool asks, within a call that makes what waits
   make_all();
   is_previous_last_ = false;
-  set_waiting(false);
+  set_waiting(Waits::run, false);
 }
 
 void Merger::stop(const std::string& why) {

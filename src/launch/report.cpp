@@ -45,6 +45,8 @@ Row row_of(const Shapes& kernel, Shape& shape) {
     row.note = formatted("%llu launches did several steps each, of %llu",
                          static_cast<unsigned long long>(shape.groups),
                          static_cast<unsigned long long>(merged));
+  else if (const std::uint64_t early = shape.early; early != 0)
+    row.note = formatted("%llu began early", static_cast<unsigned long long>(early));
   if (!shape.decided) row.note = "still trying";
   return row;
 }

@@ -1,6 +1,8 @@
 // Parameters of a launch, in a list or in a buffer, and those that a variant gets behind them.
 #include "launch/request.hpp"
 
+#include "launch/driver.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -98,6 +100,25 @@ bool VariantLaunch::append_bytes(const contract::Contract& contract, const void*
             &buffer_size_, CU_LAUNCH_PARAM_END};
   request_.extra = extra_.data();
   return true;
+}
+
+CUresult launch_ahead(const Request& request) {
+  const Driver& d = driver();
+  if (d.launch_kernel_ex == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  CUlaunchAttribute ahead{};
+  ahead.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  ahead.value.programmaticStreamSerializationAllowed = 1;
+  const CUlaunchConfig config{.gridDimX = request.grid[0],
+                              .gridDimY = request.grid[1],
+                              .gridDimZ = request.grid[2],
+                              .blockDimX = request.block[0],
+                              .blockDimY = request.block[1],
+                              .blockDimZ = request.block[2],
+                              .sharedMemBytes = request.shared,
+                              .hStream = request.stream,
+                              .attrs = &ahead,
+                              .numAttrs = 1};
+  return d.launch_kernel_ex(&config, request.function, request.parameters, request.extra);
 }
 
 const void* parameter_of(const Request& request, unsigned number, std::size_t offset,

@@ -27,12 +27,17 @@ struct Request {
 class Launch {
 public:
   virtual CUresult operator()(const Request& request) const = 0;
+  // The same, allowed to begin before what is in front of it has ended (front.hpp).
+  virtual CUresult ahead(const Request&) const { return CUDA_ERROR_NOT_SUPPORTED; }
   // Launches like this one need not be looked at again, for as long as `epoch` lasts (passing.hpp).
   virtual void pass_from_now_on(const Request&, std::uint64_t /*epoch*/) const {}
   // For launches that are put off.
   [[nodiscard]] virtual std::unique_ptr<const Launch> copy() const = 0;
   virtual ~Launch() = default;
 };
+
+// By the driver's own cuLaunchKernelEx, to the stream that the request names.
+CUresult launch_ahead(const Request& request);
 
 // The value of a parameter at its place in the parameter space; null where the launch gives its
 // parameters in a form that we do not know, or does not give this one.

@@ -31,6 +31,8 @@ void apply(Settings& settings, std::string_view word) {
   } else if (key == "steps") {
     settings.steps = true;
     if (!value.empty() && !read_number(value, settings.longest_wait)) settings.complaint = word;
+  } else if (key == "early") {
+    settings.early = true;
   } else if (key == "log") {
     settings.log = true;
   } else if (key == "report") {

@@ -10,6 +10,7 @@
 //   check[=N]            every launch (or every N-th): run all variants on the same memory, compare
 //   steps[=MICROSECONDS] launches that are time steps of a stencil may become fewer (MERGING.md);
 //                        none waits longer than that for the next one (100)
+//   early                launches may begin before the one in front has ended (front.hpp)
 //   log                  say on standard error what is found and refused
 #pragma once
 
@@ -29,6 +30,7 @@ struct Settings {
   unsigned check = 0;      // every so many launches; 0: none
   bool steps = false;
   unsigned longest_wait = 100; // of a launch that is put off, microseconds
+  bool early = false;
   bool log = false;
   std::string complaint; // a word that is none of these; it is ignored
 };

@@ -52,6 +52,7 @@ struct alignas(64) Shape {
   double waves = 0;                         // threads over those that the chip holds; 0: not known
   std::atomic<std::int64_t> next_sample{0}; // until then the report times none (sampler.hpp)
   std::atomic<std::uint64_t> checked{0}, unchecked{0};
+  std::atomic<std::uint64_t> early{0}; // began before the launch in front had ended
   // Of kernels with time steps (merge.hpp): one launch was successful; how many launches became how
   // many; until which number none is put off; how many in a row did not follow the one before; and
   // how many have to, before one is put off (the merger's, in its turn).

@@ -129,8 +129,17 @@ bool tells_only(const char* name) {
       begins, [&](std::string_view begin) { return std::string_view(name).starts_with(begin); });
 }
 
-void set_waiting(bool waiting) {
-  ptxasw_waiting.store(waiting ? 1 : 0, std::memory_order_release);
+void set_waiting(Waits why, bool waiting) {
+  const auto bit = static_cast<unsigned char>(why);
+  if (waiting == is_waiting(why)) return;
+  if (waiting)
+    ptxasw_waiting.fetch_or(bit, std::memory_order_release);
+  else
+    ptxasw_waiting.fetch_and(static_cast<unsigned char>(~bit), std::memory_order_release);
+}
+
+bool is_waiting(Waits why) {
+  return (ptxasw_waiting.load(std::memory_order_acquire) & static_cast<unsigned char>(why)) != 0;
 }
 
 bool is_waiting() {

@@ -1,9 +1,8 @@
 // Stands before functions of the driver: whatever was put off is done before they are.
 //
-// A trampoline knows nothing of the function behind it: it looks at one byte, and if launches wait,
-// or one was made that another may follow (merge.hpp), it keeps all registers that can hold
-// arguments, has them made, and jumps. There are as many as drivers have functions several times
-// over; each is handed out at most once.
+// A trampoline knows nothing of the function behind it: it looks at one byte, and if somebody wants
+// to know (Waits), it keeps all registers that can hold arguments, has launches made, and jumps.
+// There are as many as drivers have functions several times over; each is handed out at most once.
 #pragma once
 
 namespace ptxasw::launch {
@@ -16,7 +15,13 @@ void* watched(void* real);
 // for. Nothing on a device, and no other thread, can tell whether launches wait in the meantime.
 [[nodiscard]] bool tells_only(const char* name);
 
-void set_waiting(bool waiting);
+// Why whoever calls the driver next has to come to us first.
+enum class Waits : unsigned char {
+  run = 1,   // launches wait, or one was made that another may follow (merge.hpp)
+  front = 2, // an entry is the last thing that was launched (front.hpp)
+};
+void set_waiting(Waits why, bool waiting);
+[[nodiscard]] bool is_waiting(Waits why);
 [[nodiscard]] bool is_waiting();
 
 } // namespace ptxasw::launch

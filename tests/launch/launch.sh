@@ -40,6 +40,10 @@ for order in "$LIBRARY:$OTHER_TOOL" "$OTHER_TOOL:$LIBRARY"; do
   grep -q "^ *27 .* 4x1x1 .* s$" "$work/err" || fail "ours beside it: $(cat "$work/err")"
 done
 
+# Launches begin early behind one another, not behind another call.
+[ "$("$TOOL" launch --early -- "$PROGRAM" early)" = "-EE-EE" ] || fail "launches that begin early"
+[ "$("$TOOL" launch -- "$PROGRAM" early)" = "------" ] || fail "nobody asked for early launches"
+
 "$TOOL" launch --report -- sh -c 'exit 7' 2> "$work/err"
 [ $? = 7 ] || fail "the exit code of the program"
 "$TOOL" launch -- "$work/none" 2> "$work/err"

@@ -82,13 +82,14 @@ int main(int count, char** words) {
                           .code = 1,
                           .parameters = 1,
                           .parameter_bytes = 4,
-                          .variants = {{.entry = "k", .name = "original"},
+                          .variants = {{.entry = "k", .name = "original", .waits = true},
                                        {.entry = "k__ptxasw_x4",
                                         .name = "x:4",
                                         .kind = Kind::coarsened,
                                         .divide = {4, 1, 1},
                                         .rest = Rest::hangs_over,
-                                        .gains = {{64, {1, 1, 2, 2, 2, 2, 2, 2, 2}}}}}};
+                                        .gains = {{64, {1, 1, 2, 2, 2, 2, 2, 2, 2}}},
+                                        .waits = true}}};
   module.globals[symbol_of("k")] = encode(contract);
 
   void* found = nullptr;
@@ -102,6 +103,20 @@ int main(int count, char** words) {
   }
   int n = 0;
   void* parameters[] = {&n};
+  if (count > 1 && std::strcmp(words[1], "early") == 0) { // launches that begin early, and a call
+    const auto stream = reinterpret_cast<CUstream>(0x80);
+    void* wait = nullptr;
+    get("cuStreamSynchronize", &wait, 13000, 0, &status);
+    for (unsigned k = 0; k < 6; ++k) {
+      launch(reinterpret_cast<CUfunction>(&kernel), 999, 1, 1, 64, 1, 1, 0, stream, parameters,
+             nullptr);
+      if (k == 2) reinterpret_cast<CUresult (*)(CUstream)>(wait)(stream);
+    }
+    for (const auto& one : gpu.launches)
+      std::printf("%c", one.ahead ? 'E' : '-');
+    std::printf("\n");
+    return 0;
+  }
   const auto run = [&](unsigned blocks) {
     return launch(reinterpret_cast<CUfunction>(&kernel), blocks, 1, 1, 64, 1, 1, 0, nullptr,
                   parameters, nullptr);

@@ -102,6 +102,7 @@ public:
   [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
     return std::make_unique<Direct>();
   }
+  CUresult ahead(const Request& r) const override { return launch_ahead(r); }
   CUresult operator()(const Request& r) const override {
     static auto* const real =
         driver_function<CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,

@@ -33,6 +33,8 @@ suits it. Results stay the same, bit for bit. Any other program runs as it does 
                      exit code 86 where a byte differs
   --steps            launches that iterate a stencil may become fewer that do several steps each, of
                      kernels that were built with such entries
+  --early            launches behind one another in a stream may begin before the one in front has
+                     ended, of kernels that were built for that (sm_90 and later)
   --log              say what is found and decided, on standard error
 )";
 
@@ -59,7 +61,7 @@ int launch(Arguments arguments) {
     }
     const std::string name = word.substr(0, word.find('='));
     if (name == "help" || (name != "policy" && name != "report" && name != "check" &&
-                           name != "log" && name != "steps")) {
+                           name != "log" && name != "steps" && name != "early")) {
       fmt::print(name == "help" ? stdout : stderr, "{}", usage);
       return name == "help" ? 0 : 2;
     }

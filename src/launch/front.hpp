@@ -1,0 +1,47 @@
+// What is in front of a launch in its stream, and whether the launch may begin before that has
+// ended
+// (--early; passes/launch_early/PROOF.md says why an entry may).
+//
+// It may where both are entries that wait, one right behind the other: nothing else was asked of
+// the driver for the stream in between. Any other call of the driver, from any thread, clears all
+// that is known here (trampolines.hpp). On the legacy default stream a launch comes behind those of
+// other streams, too, and those behind it: whoever of the two is launched clears the other.
+//
+// Not on a thread's own default stream, whose handle is the same in all threads, nor in a capture:
+// the edge of the graph would be of another kind, which the program can see (cuGraphGetEdges), and
+// it may put a kernel there that does not wait. Nor where calls of the driver are not seen.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace ptxasw::launch {
+
+class Front {
+public:
+  // May the launch of an entry to this stream of this context begin early? From now on it is what
+  // is in front there. From any thread.
+  bool pass(CUstream stream, CUcontext context, bool waits);
+  // Of one stream nothing is known.
+  void forget(CUstream stream);
+  // Nor of any.
+  void forget_all();
+  // No launch begins early any more.
+  void stop() { is_stopped_ = true; }
+
+private:
+  std::atomic<CUstream>& slot_of(CUstream stream) {
+    return streams_[reinterpret_cast<std::uintptr_t>(stream) / 64 % streams_.size()];
+  }
+  static bool may_be_known(CUstream stream);
+
+  std::array<std::atomic<CUstream>, 64> streams_{}; // with an entry in front
+  std::atomic<bool> any_{false};                    // in some of them
+  std::atomic<CUcontext> legacy_{nullptr};          // on its legacy default stream
+  std::atomic<bool> is_stopped_{false};
+};
+
+} // namespace ptxasw::launch
