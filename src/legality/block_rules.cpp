@@ -247,6 +247,21 @@ Why why_data_parts_copies(const emulator::Kernel& kernel, const analysis::Varian
   return {};
 }
 
+Why why_work_is_uneven(const emulator::Kernel& kernel, const analysis::Variance& variance,
+                       const analysis::Variance& data) {
+  const ptx::Body& body = kernel.body;
+  for (const analysis::Loop& loop : kernel.loops.loops)
+    for (const auto& [from, to] : loop.exits) {
+      const Inst& inst = body.insts[kernel.cfg.blocks[from].end - 1];
+      if (inst.guard == ptx::none) continue;
+      if (variance.registers[inst.guard] || data.registers[inst.guard])
+        return at_line(body, inst, Reason::uneven_work,
+                       "blocks may make different numbers of trips, and merged they would not be "
+                       "divided evenly");
+    }
+  return {};
+}
+
 bool can_start_over(const emulator::Kernel& kernel, InstId inst) {
   const auto acts = [&](InstId first, InstId end) {
     for (InstId i = first; i < end; ++i) {

@@ -46,6 +46,12 @@ Why why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& va
 // `data`: analysis::hangs_on_data of the body.
 Why why_data_parts_copies(const emulator::Kernel& kernel, const analysis::Variance& variance,
                           const analysis::Variance& data);
+// Sound, too, but the blocks do not do equally much: how often a loop is run hangs on loaded data,
+// or differs between the copies. Merged blocks are fewer, and the chip waits for the longest (rows
+// of sparse matrices of unequal length 0.96, triangles 0.91, the Mandelbrot set 0.84 of the speed,
+// predicted at up to 2.6). Empty, or a reason.
+Why why_work_is_uneven(const emulator::Kernel& kernel, const analysis::Variance& variance,
+                       const analysis::Variance& data);
 
 // Nothing that other threads could see happens before `inst`, on any path to it: from here the
 // copies may still be started over, one after another.

@@ -47,6 +47,9 @@ constexpr std::array<std::array<unsigned, 3>, 9> launcher_ways{{{2, 1, 1},
                                                                 {1, 1, 4},
                                                                 {2, 4, 1}}};
 constexpr std::size_t most_instructions = 4096;
+constexpr int most_trips_apart = 4;
+constexpr std::size_t most_streams = 8; // of an array that are told apart
+constexpr std::uint64_t line_bytes = 128;
 
 std::span<const std::array<unsigned, 3>> ways_for(CoarsenGrid grid) {
   if (grid == CoarsenGrid::launcher) return launcher_ways;
@@ -65,12 +68,14 @@ bool walks_memory(const Kernel& kernel) {
 // the same time, and C blocks wait at their barriers once. Few ways are tried for that, and none
 // where blocks walk through memory in loops: along x fewer of them are there to run while others
 // wait, and rows of several blocks drive each other out of the L1 cache (rows of 4096 elements that
-// a block reads three times: 0.82 of the speed). There a tenth of the loads has to go.
+// a block reads three times: 0.82 of the speed). There a tenth of the loads from memory has to go:
+// with packed weights, of which each block has its own, half of the loads are saved, all of a table
+// in shared memory, and y:2 ran at 0.90, y:8 in a divided grid at 0.95.
 bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarsening& how,
               const rewrite::CoarsenCost& cost, CoarsenGrid grid) {
   const bool fewer = cost.after.loads < cost.before.loads;
   if (plan.uniform && walks_memory(kernel))
-    return cost.after.loads <= numbers::coarsen::worth_fewer_blocks * cost.before.loads;
+    return cost.after.far_loads <= numbers::coarsen::worth_fewer_blocks * cost.before.far_loads;
   const bool along_x = how.factors[0] == how.copies(), along_y = how.factors[1] == how.copies();
   const bool few =
       how.order == CoarsenOrder::copies && (how.copies() <= 4 || grid == CoarsenGrid::launcher);
@@ -163,21 +168,53 @@ private:
       const sym::Term index = k_.trace.special(axis);
       if (index.valid() && !c.depends_on(event.address, index)) return;
     }
-    const double bytes = std::min(what.sectors.least, cost::warp_lanes) * cost::sector_bytes;
+    const double once = std::min(what.sectors.least, cost::warp_lanes) * cost::sector_bytes;
     for (const sym::Term atom : c.atoms(event.address)) {
       const sym::Atom& info = c.atom_info(atom);
       if (info.kind != static_cast<std::uint32_t>(emulator::AtomKind::parameter) ||
           info.width != 64)
         continue;
+      const double bytes = streamed(event, info.tag, once);
       double& most = arrays_[info.tag];
       most = std::max(most, bytes);
       if (event.kind == EventKind::store) stored_[info.tag] = bytes;
       if (is_gathered(event, what)) {
         const unsigned sectors = std::min(what.sectors.most, cost::warp_lanes);
-        gathered_[info.tag] = sectors * cost::sector_bytes - bytes;
+        gathered_[info.tag] = sectors * cost::sector_bytes - once;
       }
       return;
     }
+  }
+
+  // Bytes of an array that a warp reads or writes in a loop that walks through it, as packed
+  // weights are read: those of a trip as often as it makes one. Accesses that are whole trips
+  // apart, or next to each other, meet the same bytes.
+  double streamed(const Event& event, std::uint32_t array, double bytes) {
+    const std::uint32_t loop = k_.loops.innermost[event.block];
+    if (loop == ~0U) return bytes;
+    sym::Context& c = *k_.context;
+    const access::Stride step = relaxed_.stride(event.address, k_.trace.trips[loop]);
+    if (step.kind == access::Stride::Kind::unknown || c.value(step.term) == sym::Bits{0})
+      return bytes;
+    if (step.kind == access::Stride::Kind::constant)
+      bytes = std::min(bytes, std::abs(static_cast<double>(step.bytes)));
+    std::vector<sym::Term>& streams = streams_[{array, loop}];
+    const sym::Term address = relaxed_.of(event.address);
+    const auto is_met = [&](sym::Term other) {
+      const sym::Term apart = c.sub(address, other);
+      for (int trips = -most_trips_apart; trips <= most_trips_apart; ++trips) {
+        const sym::Term steps =
+            c.mul(step.term, c.constant(64, static_cast<std::uint64_t>(std::int64_t{trips})));
+        const auto rest = c.value(c.sub(apart, steps));
+        // either way
+        if (rest && static_cast<std::uint64_t>(*rest) + line_bytes - 1 < 2 * line_bytes - 1)
+          return true;
+      }
+      return false;
+    };
+    if (streams.size() < most_streams && std::ranges::none_of(streams, is_met))
+      streams.push_back(address);
+    return bytes * static_cast<double>(streams.size()) * numbers::model::trips;
   }
 
   // The lanes go where data says, and farther than an L1 cache reaches.
@@ -214,6 +251,7 @@ private:
   std::vector<double> cycles_;
   bool has_columns_ = false;
   std::map<std::uint32_t, double> arrays_, stored_, gathered_; // by offset of the parameter
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<sym::Term>> streams_; // and loop
 };
 
 // Of several ways that are not tried, the reason that says most: that one would gain nothing, that
@@ -368,12 +406,15 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       candidate.how.least_threads = least_threads(profile, choices.original, candidate, grid);
       const bool worth_x = factors[0] == 1 || launcher || is_flat(kernel) ||
                            (factors[1] > 1 && leaves_fewer_loads(candidate, choices.candidates));
+      Why left = {Reason::gains_too_little,
+                  "no way that is sound saves loads, or has more of them under way"};
       if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x &&
           rewrite::can_divide(grid, plan))
+        left = legality::why_work_is_uneven(kernel, plan.variance, data);
+      if (left.empty())
         choices.candidates.push_back(candidate);
       else
-        why.of_no_use({Reason::gains_too_little,
-                       "no way that is sound saves loads, or has more of them under way"});
+        why.of_no_use(left);
     }
   }
   if (choices.candidates.empty()) choices.why = why.most();

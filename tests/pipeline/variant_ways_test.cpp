@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 namespace ptxasw::pipeline {
 namespace {
 
@@ -46,6 +49,129 @@ TEST(VariantWays, WhichLoadsKeepTheirOrder) {
   EXPECT_TRUE(in_order("ld.relaxed.gpu.global.f32"));
   EXPECT_FALSE(in_order("ld.global.f32"));
   EXPECT_FALSE(in_order("ld.global.nc.f32"));
+}
+
+CoarsenChoices choices_of(const std::string& body) {
+  test::Emulated k(test::kernel_text(body));
+  EXPECT_EQ(k.kernel.trace.refused.text, "");
+  sym::Solver solver(*k.kernel.context);
+  return coarsen_choices(k.kernel, solver, *cost::find_profile("sm_90"), CoarsenGrid::launcher);
+}
+
+// A row for each y, whose length is `bound`: the sum of what `load` gives, times what is the same
+// in all rows.
+std::string row_of_length(const std::string& bound, const std::string& load) {
+  return "mov.u32 %r4, %ctaid.y;\nmov.u32 %r7, %ctaid.x;\n" + bound + R"(
+    mov.u32 %r6, 0;
+    mov.f32 %f1, 0f00000000;
+    again:
+    mad.lo.u32 %r8, %r6, %r1, %r3;
+    mul.wide.u32 %rd3, %r8, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    ld.global.nc.f32 %f2, [%rd4];
+    mad.lo.u32 %r9, %r4, %r2, %r6;
+    mul.wide.u32 %rd5, %r9, 4;
+    add.s64 %rd6, %rd1, %rd5;)" +
+         load + R"(
+    fma.rn.f32 %f1, %f2, %f3, %f1;
+    add.u32 %r6, %r6, 1;
+    setp.lt.u32 %p1, %r6, %r5;
+    @%p1 bra again;
+    mad.lo.u32 %r10, %r4, %r1, %r3;
+    mul.wide.u32 %rd7, %r10, 4;
+    add.s64 %rd8, %rd2, %rd7;
+    st.global.f32 [%rd8], %f1;
+    ret;)";
+}
+
+// Blocks that make different numbers of trips are not worth merging, whatever they share.
+TEST(VariantWays, BlocksOfUnevenWorkAreLeftAlone) {
+  const std::string load = "\nld.global.nc.f32 %f3, [%rd6];";
+  EXPECT_FALSE(choices_of(row_of_length("mov.u32 %r5, %r2;", load)).candidates.empty());
+  for (const std::string bound : {"ld.global.nc.u32 %r5, [%rd1];", // of all, but loaded
+                                  "mul.wide.u32 %rd10, %r4, 4;\nadd.s64 %rd11, %rd1, "
+                                  "%rd10;\nld.global.nc.u32 %r5, [%rd11];"}) {
+    const CoarsenChoices choices = choices_of(row_of_length(bound, load));
+    EXPECT_TRUE(choices.candidates.empty()) << bound;
+    EXPECT_EQ(choices.why.reason, Reason::uneven_work) << bound;
+  }
+  const auto along_y = [](const CoarsenCandidate& way) { return way.how.factors[1] > 1; };
+  const CoarsenChoices triangle = choices_of(row_of_length("add.u32 %r5, %r4, 1;", load));
+  EXPECT_TRUE(std::ranges::none_of(triangle.candidates, along_y)) << "as many as the row's number";
+}
+
+// What a warp moves in a loop that walks through memory counts as often as it makes a trip; loads
+// that are whole trips or less than a line apart meet the same bytes.
+TEST(VariantWays, StreamsCountTripByTrip) {
+  const auto bytes = [](const std::string& loads) {
+    return choices_of(R"(
+      mov.u32 %r4, %ctaid.x;
+      mov.u32 %r5, %ntid.x;
+      mad.lo.u32 %r6, %r4, %r5, %r3;
+      mul.wide.u32 %rd3, %r6, 4;
+      add.s64 %rd4, %rd1, %rd3;
+      mul.wide.u32 %rd5, %r1, 4;
+      mov.u32 %r7, 0;
+      mov.u32 %r8, 0;
+      again:
+      add.s64 %rd6, %rd4, %rd5;
+      )" + loads + R"(
+      add.s64 %rd4, %rd6, %rd5;
+      add.u32 %r7, %r7, 1;
+      setp.lt.u32 %p1, %r7, 16;
+      @%p1 bra again;
+      add.s64 %rd7, %rd2, %rd3;
+      st.global.u32 [%rd7], %r8;
+      ret;)")
+        .original.memory_bytes;
+  };
+  const std::string one = "ld.global.nc.u32 %r9, [%rd4];\nadd.u32 %r8, %r8, %r9;\n";
+  const std::string next = "ld.global.nc.u32 %r9, [%rd4+4];\nadd.u32 %r8, %r8, %r9;\n";
+  const std::string other = "ld.global.nc.u32 %r10, [%rd6];\nadd.u32 %r8, %r8, %r10;\n";
+  EXPECT_EQ(bytes(one), 128 + 16 * 128);
+  EXPECT_EQ(bytes(one + next), 128 + 16 * 128);
+  EXPECT_EQ(bytes(one + other), 128 + 2 * 16 * 128) << "half a trip apart";
+}
+
+// Where blocks meet and walk through memory, what is saved has to come from there: packed weights,
+// which are each block's own, and a table in shared memory that all have are not worth merging.
+TEST(VariantWays, ATableInSharedMemoryIsNoReasonToMergeStreams) {
+  const auto along_y = [](const std::string& row) {
+    const CoarsenChoices choices = choices_of(".shared .align 4 .b8 table[1024];\n" +
+                                              std::string(R"(
+      shl.b32 %r20, %r3, 2;
+      mov.u32 %r21, table;
+      add.u32 %r22, %r21, %r20;
+      st.shared.u32 [%r22], %r3;
+      bar.sync 0;
+      mov.u32 %r4, %ctaid.x;
+      mov.u32 %r5, %ctaid.y;)") + row + R"(
+      mov.u32 %r7, 0;
+      mov.u32 %r8, 0;
+      again:
+      mad.lo.u32 %r9, %r6, 16, %r7;
+      mad.lo.u32 %r9, %r9, 256, %r3;
+      mul.wide.u32 %rd3, %r9, 4;
+      add.s64 %rd4, %rd1, %rd3;
+      ld.global.nc.u32 %r10, [%rd4];
+      shl.b32 %r11, %r7, 2;
+      add.u32 %r12, %r21, %r11;
+      ld.shared.u32 %r13, [%r12];
+      mad.lo.u32 %r8, %r10, %r13, %r8;
+      add.u32 %r7, %r7, 1;
+      setp.lt.u32 %p1, %r7, 16;
+      @%p1 bra again;
+      mad.lo.u32 %r14, %r5, %r1, %r4;
+      mad.lo.u32 %r14, %r14, 256, %r3;
+      mul.wide.u32 %rd5, %r14, 4;
+      add.s64 %rd6, %rd2, %rd5;
+      st.global.u32 [%rd6], %r8;
+      ret;)");
+    return std::ranges::count_if(
+        choices.candidates, [](const CoarsenCandidate& way) { return way.how.factors[1] > 1; });
+  };
+  EXPECT_EQ(along_y("mad.lo.u32 %r6, %r5, %r2, %r4;"), 0);
+  EXPECT_GT(along_y("mov.u32 %r6, %r4;"), 0) << "the same weights for all y";
 }
 
 } // namespace

@@ -89,6 +89,7 @@ private:
         inst.mods.space != ptx::Space::param && inst.mods.space != ptx::Space::const_;
     if (ptx::group(inst.op) == ptx::Group::load && memory) {
       sum_.loads += times;
+      if (inst.mods.space != ptx::Space::shared) sum_.far_loads += times;
       sum_.load_bytes += times * ptx::bit_width(inst.mods.type) / 8 * inst.mods.vector;
     } else if (ptx::group(inst.op) == ptx::Group::store) {
       sum_.stores += times;
@@ -116,9 +117,9 @@ CoarsenCost coarsen_cost(const emulator::Kernel& kernel, const reuse::BlockPlan&
   if (!plan.refused.empty()) return {};
   const CopyWork one = Needed(kernel, nullptr, cycles).run();
   const double copies = plan.count();
-  return {.before = {one.loads * copies, one.load_bytes * copies, one.stores * copies,
-                     one.cycles * copies, one.once * copies, one.other * copies,
-                     one.barriers * copies},
+  return {.before = {one.loads * copies, one.far_loads * copies, one.load_bytes * copies,
+                     one.stores * copies, one.cycles * copies, one.once * copies,
+                     one.other * copies, one.barriers * copies},
           .after = Needed(kernel, &plan, cycles).run()};
 }
 

@@ -11,7 +11,9 @@
 namespace ptxasw::rewrite {
 
 struct CopyWork {
-  double loads = 0, load_bytes = 0; // per thread, of all memory but parameters and constants
+  double loads = 0;     // per thread, of all memory but parameters and constants
+  double far_loads = 0; // and but shared memory
+  double load_bytes = 0;
   double stores = 0;
   double cycles = 0;   // of the load/store pipe, per warp
   double once = 0;     // instructions, each counted one time
