@@ -51,6 +51,12 @@ struct Usage {
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 
+// What was decided of a text before, as the optimizer has written it down.
+struct Recalled {
+  std::string decisions;
+  bool trusted = true; // nobody but this user could have written it; else it is checked by asking
+};
+
 class Assembler {
 public:
   Assembler() = default;
@@ -74,7 +80,7 @@ public:
 
   // What was remembered of a text under the same conditions, if anything. A hint: whoever takes it
   // makes sure that it may be done.
-  virtual std::optional<std::string> recall(const std::string& /*text*/) { return std::nullopt; }
+  virtual std::optional<Recalled> recall(const std::string& /*text*/) { return std::nullopt; }
   virtual void remember(const std::string& /*text*/, const std::string& /*decisions*/) {}
   // What it said, in one line, of the last text that it did not take; empty: nothing is known.
   [[nodiscard]] virtual std::string refusal() const { return {}; }

@@ -1,11 +1,11 @@
 // What was decided for a text by an earlier call: a second build asks ptxas nothing.
 //
 // An entry of the store (store/store.hpp) is found by what the decision hangs on: the text, the
-// options, the program ptxas and ours. What it says is proved again but for what only ptxas can
-// tell, so only what is trusted is taken. Every error is a miss.
+// options, the program ptxas and ours. Every error is a miss.
 #pragma once
 
 #include "driver/environment.hpp"
+#include "ptxasw/assembler.hpp"
 #include "store/store.hpp"
 
 #include <optional>
@@ -17,18 +17,21 @@ namespace ptxasw::driver {
 class DecisionCache {
 public:
   // `place`: a directory, "off", or empty for ${XDG_CACHE_HOME:-~/.cache}/ptxasw.
-  DecisionCache(std::string_view place, const Environment& environment);
+  DecisionCache(std::string_view place, const Environment& environment,
+                const store::Store::Warn& warn);
 
   // `conditions`: everything beside the text that the decision hangs on.
-  [[nodiscard]] std::optional<std::string> recall(std::string_view conditions,
-                                                  std::string_view text);
+  [[nodiscard]] std::optional<Recalled> recall(std::string_view conditions, std::string_view text);
   void remember(std::string_view conditions, std::string_view text, std::string_view answer);
 
+  // What tells this program file from others: on this machine device, inode, size and time; where a
+  // store is shared, its content.
+  [[nodiscard]] std::string identity(const std::string& path);
+
 private:
+  DecisionCache(store::Settings settings, const store::Store::Warn& warn);
+  bool shared_;
   store::Store store_;
 };
-
-// A file as far as it can be told apart from others without reading it: device, inode, size, time.
-std::string file_mark(const std::string& path);
 
 } // namespace ptxasw::driver

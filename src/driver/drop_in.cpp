@@ -79,7 +79,8 @@ public:
         line(parse_command_line(call.arguments)),
         nested(environment.get(tried_variable).has_value()),
         settings(read_settings(environment.get("PTXASW_FLAGS").value_or(""), line.own_options())),
-        cache(settings.options.decision_cache, environment),
+        cache(nested ? "off" : settings.options.decision_cache, environment,
+              [](const std::string& text) { complain("warning", text); }),
         log_path(nested ? "" : environment.get("PTXASW_LOG").value_or("")) {
     if (settings.options.architecture.empty()) settings.options.architecture = line.architecture();
     settings.options.details = !log_path.empty();
@@ -199,7 +200,7 @@ private:
     }
     [[nodiscard]] std::string refusal() const override { return session_.refusal; }
 
-    std::optional<std::string> recall(const std::string& text) override {
+    std::optional<Recalled> recall(const std::string& text) override {
       return session_.cache.recall(session_.conditions(), text);
     }
     void remember(const std::string& text, const std::string& decisions) override {
@@ -213,8 +214,8 @@ private:
   };
 
   // What a decision hangs on beside the text: the options, ptxas' and ours, and both programs.
-  [[nodiscard]] std::string conditions() const {
-    std::string all = file_mark(ptxas) + '\n' + file_mark(own_program_file()) + '\n';
+  [[nodiscard]] std::string conditions() {
+    std::string all = cache.identity(ptxas) + '\n' + cache.identity(own_program_file()) + '\n';
     for (const std::string& option : settings.given)
       if (!option.starts_with("decision-cache=")) all += option + '\n';
     for (const Item& item : line.items)

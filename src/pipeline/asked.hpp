@@ -30,9 +30,7 @@ public:
     ++calls_;
     return behind_.keep(text);
   }
-  std::optional<std::string> recall(const std::string& text) override {
-    return behind_.recall(text);
-  }
+  std::optional<Recalled> recall(const std::string& text) override { return behind_.recall(text); }
   void remember(const std::string& text, const std::string& decisions) override {
     behind_.remember(text, decisions);
   }

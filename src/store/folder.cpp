@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t page = 4096;
 constexpr time_t forgotten = 3600; // seconds after which nobody writes a file any more
+constexpr time_t pause = 30;       // seconds for which a note counts
 constexpr std::string_view digits = "0123456789abcdef";
 
 std::uint64_t on_disk(std::uint64_t bytes) {
@@ -98,17 +99,33 @@ std::optional<Folder::File> Folder::read(const Key& key) const {
   return File{std::move(*entry), is_ours(info) && is_ours(path_) && is_ours(folder_of(key))};
 }
 
-bool Folder::write(const Key& key, std::string_view entry) const {
-  const bool alone = users_ == Users::owner;
-  const std::string folder = folder_of(key);
+bool Folder::make(const std::string& path) const {
   std::error_code failed;
-  fs::create_directories(fs::path(path_).parent_path(), failed);
-  ::mkdir(path_.c_str(), alone ? 0700 : 0777);
-  ::mkdir(folder.c_str(), alone ? 0700 : 0777);
+  fs::create_directories(fs::path(path).parent_path(), failed);
+  return ::mkdir(path.c_str(), users_ == Users::owner ? 0700 : 0777) == 0 || errno == EEXIST;
+}
+
+bool Folder::is_noted(const std::string& name) const {
+  struct stat info {};
+  return ::stat((path_ + '/' + name).c_str(), &info) == 0 &&
+         info.st_mtime + pause > ::time(nullptr);
+}
+
+bool Folder::note(const std::string& name) const {
+  if (is_noted(name)) return false;
+  const std::string file = path_ + '/' + name;
+  ::unlink(file.c_str());
+  const bool can_be_made = make(path_);
+  const Descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  return made || !can_be_made || errno != EEXIST;
+}
+
+bool Folder::write(const Key& key, std::string_view entry) const {
+  if (!make(path_) || !make(folder_of(key))) return false;
   const std::string beside = file_of(key) + '.' + random_name();
   {
-    const Descriptor file(
-        ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, alone ? 0600 : 0666));
+    const Descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                                 users_ == Users::owner ? 0600 : 0666));
     if (!file) return false;
     if (!write_whole(file.get(), entry)) {
       ::unlink(beside.c_str());

@@ -35,6 +35,10 @@ public:
   // Adds to the folder's counters, if there is a folder.
   void count(const std::string& name) const;
 
+  // Notes for other processes: something of this name happened less than half a minute ago.
+  [[nodiscard]] bool is_noted(const std::string& name) const;
+  bool note(const std::string& name) const; // false: another one has noted it already
+
   struct Content {
     std::uint64_t files = 0, bytes = 0;
   };
@@ -47,6 +51,7 @@ private:
   [[nodiscard]] Counters counters() const { return Counters(path_ + "/counters"); }
   [[nodiscard]] std::string folder_of(const Key& key) const;
   [[nodiscard]] std::string file_of(const Key& key) const;
+  [[nodiscard]] bool make(const std::string& path) const;
   void added(std::uint64_t bytes) const;
   void sweep() const;
 

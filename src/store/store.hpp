@@ -16,8 +16,10 @@
 // secret, is `trusted`, and as good as if it had been computed here. Everything else may be
 // anybody's: take it as a proposal, and check it as if it had been guessed.
 //
-// Nothing here throws, prints, or waits for longer than its time-outs; every failure is a miss. A
-// store may be used by many threads and processes at a time.
+// Nothing here throws, prints, or waits for longer than its time-outs (remote.hpp); every failure
+// is a miss. A server that failed once is not asked again by this process, and for half a minute by
+// none that has the same folder: a build is held up once, and told once. A store may be used by
+// many threads and processes at a time.
 #pragma once
 
 #include "store/entry.hpp"
@@ -29,12 +31,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptxasw::store {
 
 struct Settings {
   std::string folder;                           // of this user; empty: none
   std::uint64_t limit = std::uint64_t{1} << 30; // bytes in that folder
+  std::string remote;                           // what stands behind it (remote.hpp); empty: none
+  std::string secret; // what is taken from there must bear its seal; empty: no seals
+  std::vector<std::string> complaints; // what was wrong with the variables, in words
 };
 
 // The value of an environment variable, or nothing.
@@ -42,7 +48,8 @@ using Variables = std::function<std::optional<std::string>(std::string_view)>;
 
 // ${XDG_CACHE_HOME:-~/.cache}/ptxasw, or empty where there is neither.
 [[nodiscard]] std::string usual_folder(const Variables& variables);
-// As the environment says: PTXASW_STORE_SIZE (bytes, or with K, M, G).
+// As the environment says: PTXASW_STORE, PTXASW_STORE_SIZE (bytes, or with K, M, G),
+// PTXASW_STORE_SECRET (a file, which nobody but the user may read).
 [[nodiscard]] Settings settings_from(const Variables& variables);
 
 struct Found {
@@ -52,14 +59,24 @@ struct Found {
 
 class Store {
 public:
-  explicit Store(Settings settings);
+  // `warn` gets one line, at most once.
+  using Warn = std::function<void(const std::string& line)>;
+  explicit Store(Settings settings, Warn warn = {});
+  ~Store();
 
   [[nodiscard]] std::optional<Found> get(const Kind& kind, const Key& key);
   void put(const Kind& kind, const Key& key, std::string_view bytes);
 
 private:
-  Settings settings_;
+  struct Behind; // what is known of the store behind the folder
+
+  void count(const Kind& kind, std::string_view what) const;
+  [[nodiscard]] std::optional<Found> local(const Kind& kind, const Key& place) const;
+  [[nodiscard]] std::optional<Found> remote(const Kind& kind, const Key& place);
+
+  std::string secret_;
   std::optional<Folder> local_;
+  std::unique_ptr<Behind> behind_;
 };
 
 } // namespace ptxasw::store

@@ -124,11 +124,15 @@ TEST(RememberedRotations, AreReadAsTheyWereWritten) {
 class Remembering : public machine::FakeAssembler {
 public:
   using FakeAssembler::FakeAssembler;
-  std::optional<std::string> recall(const std::string& /*text*/) override { return memory; }
+  std::optional<Recalled> recall(const std::string& /*text*/) override {
+    if (!memory) return std::nullopt;
+    return Recalled{*memory, trusted};
+  }
   void remember(const std::string& /*text*/, const std::string& decisions) override {
     memory = decisions;
   }
   std::optional<std::string> memory;
+  bool trusted = true;
 };
 
 std::optional<Assembled> says_nothing(const AssemblyRequest& /*request*/) {
@@ -162,6 +166,19 @@ TEST_F(Decisions, OnlyTheTextThatWasKeptIsKeptUnjudged) {
   assembler.memory = chosen + "kept 7\n";
   run(text_, "jacobi.ptx", options_, true, &assembler);
   EXPECT_EQ(assembler.asked.at(0).text, text_) << "all is decided anew";
+}
+
+// What anybody could have written is a proposal: the text is kept if it is judged to be right.
+TEST_F(Decisions, OfOthersAreJudged) {
+  const std::string chosen = way(1);
+  ASSERT_TRUE(taken(chosen));
+  rewrite::FunctionEdits change{0, job_->finish().edits, {}};
+  const std::string text = rewrite::apply(module_, change);
+  Remembering assembler(says_nothing); // of how many registers it takes, too
+  assembler.memory = fmt::format("{}kept {}\n", chosen, contract::hash(text));
+  assembler.trusted = false;
+  EXPECT_EQ(run(text_, "jacobi.ptx", options_, true, &assembler).text, text_);
+  EXPECT_GT(assembler.asked.size(), 1U);
 }
 
 TEST_F(Decisions, AreRememberedOnlyIfAllQuestionsWereAnswered) {
