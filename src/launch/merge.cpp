@@ -7,18 +7,12 @@
 #include "numbers/numbers.hpp"
 
 #include <algorithm>
-#include <csignal>
-#include <pthread.h>
 #include <utility>
 
 namespace ptxasw::launch {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr unsigned most_steps = 64; // that may be made before memory is as it should be
-constexpr auto look_every = 50us;
-constexpr auto watch_awake = 5ms; // without a run
 using numbers::launch::least_needed, numbers::launch::least_run, numbers::launch::most_needed;
 // Launches of a shape that did not follow, before two of so many are looked at.
 constexpr unsigned most_mismatches = 8, look_again = 16;
@@ -49,12 +43,6 @@ Merger::Merger(RunMaker::Single single, RunMaker::Check check,
 
 Merger::~Merger() {
   flush();
-  {
-    const std::lock_guard lock(watcher_mutex_);
-    is_ending_ = true;
-  }
-  wake_.notify_one();
-  if (watcher_.joinable()) watcher_.join();
 }
 
 // --- Launches ------------------------------------------------------------------------------------
@@ -145,7 +133,7 @@ bool Merger::start(const Launch& launch) {
   run_->launch = launch.copy();
   run_->waiting = run_->taken = 1;
   set_waiting(Waits::run, true);
-  wake_watcher();
+  watcher_.wake();
   return true;
 }
 
@@ -176,44 +164,12 @@ void Merger::behind_fork(bool in_child) {
   if (std::exchange(is_forking_, false)) turn_.give();
 }
 
-// A host that looks at memory, or at nothing at all, sees progress.
-void Merger::watch() {
-  auto idle_since = std::chrono::steady_clock::now();
-  for (;;) {
-    const auto now = std::chrono::steady_clock::now();
-    bool has_run = false;
-    if (const Turn::Holder turn(turn_); turn) {
-      if (run_ != nullptr && now - last_taken_ >= longest_wait_) make_all();
-      has_run = run_ != nullptr;
-    }
-    if (has_run) idle_since = now;
-    {
-      std::unique_lock lock(watcher_mutex_);
-      if (now - idle_since > watch_awake) {
-        wake_.wait(lock, [this] { return is_called_ || is_ending_; });
-        idle_since = std::chrono::steady_clock::now();
-      }
-      is_called_ = false;
-      if (is_ending_) return;
-    }
-    std::this_thread::sleep_for(look_every);
-  }
-}
-
-void Merger::wake_watcher() {
-  if (watcher_.joinable()) {
-    {
-      const std::lock_guard lock(watcher_mutex_);
-      is_called_ = true;
-    }
-    wake_.notify_one();
-    return;
-  }
-  sigset_t all, before; // signals are the program's
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  watcher_ = std::thread([this] { watch(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+// Whether a run still waits.
+bool Merger::look() {
+  const Turn::Holder turn(turn_);
+  if (!turn || run_ == nullptr) return false;
+  if (std::chrono::steady_clock::now() - last_taken_ >= longest_wait_) make_all();
+  return run_ != nullptr;
 }
 
 } // namespace ptxasw::launch

@@ -19,14 +19,12 @@
 #include "launch/make_run.hpp"
 #include "launch/run.hpp"
 #include "launch/turn.hpp"
+#include "launch/watcher.hpp"
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 
 namespace ptxasw::launch {
 
@@ -58,8 +56,7 @@ private:
   void made_as_it_came();
   std::string why_not(const Run& run) const;
 
-  void watch();
-  void wake_watcher();
+  bool look();
 
   Turn turn_;
   RunMaker maker_;
@@ -72,10 +69,7 @@ private:
   std::atomic<bool> stopped_{false};
   const std::chrono::microseconds longest_wait_; // for the next launch
 
-  std::thread watcher_;      // once there was a run
-  std::mutex watcher_mutex_; // of what stands behind it; nothing is called under it
-  std::condition_variable wake_;
-  bool is_called_ = false, is_ending_ = false;
+  Watcher watcher_{[this] { return look(); }}; // the last one: it ends first
 };
 
 } // namespace ptxasw::launch
