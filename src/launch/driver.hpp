@@ -53,6 +53,17 @@ template <class Function> Function* driver_function(const char* name) {
   X(event_elapsed, CUresult(float*, CUevent, CUevent), "cuEventElapsedTime")                       \
   X(copy_to_host, CUresult(void*, CUdeviceptr, size_t, CUstream), "cuMemcpyDtoHAsync_v2")          \
   X(copy_to_device, CUresult(CUdeviceptr, const void*, size_t, CUstream), "cuMemcpyHtoDAsync_v2")  \
+  X(graph_create, CUresult(CUgraph*, unsigned), "cuGraphCreate")                                   \
+  X(graph_destroy, CUresult(CUgraph), "cuGraphDestroy")                                            \
+  X(graph_add_kernel,                                                                              \
+    CUresult(CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const CUDA_KERNEL_NODE_PARAMS*),   \
+    "cuGraphAddKernelNode_v2")                                                                     \
+  X(graph_instantiate, CUresult(CUgraphExec*, CUgraph, unsigned long long),                        \
+    "cuGraphInstantiateWithFlags")                                                                 \
+  X(graph_exec_destroy, CUresult(CUgraphExec), "cuGraphExecDestroy")                               \
+  X(graph_exec_set_kernel, CUresult(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS*),     \
+    "cuGraphExecKernelNodeSetParams_v2")                                                           \
+  X(graph_launch, CUresult(CUgraphExec, CUstream), "cuGraphLaunch")                                \
   X(mem_get_address_range, CUresult(CUdeviceptr*, size_t*, CUdeviceptr), "cuMemGetAddressRange_v2")
 
 struct Driver {

@@ -47,12 +47,14 @@ bool launches_block() {
 Engine::Engine(Settings settings)
     : settings_(std::move(settings)),
       decisions_(settings_.policy == Policy::measure ? Decisions::usual_file() : "") {
-  if (!settings_.steps && !settings_.early) return;
+  if (!settings_.steps && !settings_.early && !settings_.batch) return;
   if (launches_block()) {
-    log("no launch is merged or begins early: CUDA_LAUNCH_BLOCKING is set");
+    log("no launch waits or begins early: CUDA_LAUNCH_BLOCKING is set");
     return;
   }
   if (settings_.early) front_ = std::make_unique<Front>();
+  if (settings_.batch && settings_.check == 0 && KeptGraph::is_possible())
+    batcher_ = std::make_unique<Batcher>(std::chrono::microseconds(settings_.longest_wait));
   if (!settings_.steps) return;
   RunMaker::Check check;
   if (settings_.check != 0) check = std::bind_front(&Engine::check_merged, this);
@@ -62,7 +64,7 @@ Engine::Engine(Settings settings)
           if (front_ != nullptr) front_->forget(request.stream);
         };
         forget(); // groups of its run may be in front
-        const CUresult result = run(kernel, shape, request, shape.chosen, launch);
+        const CUresult result = run({&kernel, &shape, shape.chosen, PutOff::no}, request, launch);
         forget(); // an event may follow
         return result;
       },
@@ -78,17 +80,16 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
   const bool known = kernel != nullptr && kernel->shapes != nullptr;
   if (!known || !kernel->has_contract) {
     flush_run();
-    if (front_ != nullptr)
-      front_->pass(request.stream, known ? kernel->context : nullptr, /*waits=*/false);
     if (known && settings_.report) kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
     if (known && may_pass()) launch.pass_from_now_on(request, epoch);
-    return launch(request);
+    return make({kernel, nullptr, 0, PutOff::maybe}, request, launch);
   }
   Shape* shape = kernel->shapes->find(request, [&](Shape& made) { decide(*kernel, made); });
   if (merger_ != nullptr) {
     if (shape == nullptr || kernel->contract.steps.empty()) {
       flush_run();
     } else {
+      if (batcher_ != nullptr && is_waiting(Waits::batch)) batcher_->flush();
       if (merger_->take(*kernel, *shape, request, launch)) {
         shape->launches.fetch_add(1, std::memory_order_relaxed);
         return CUDA_SUCCESS;
@@ -98,10 +99,7 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
       return result;
     }
   }
-  if (shape == nullptr) {
-    if (front_ != nullptr) front_->pass(request.stream, kernel->context, /*waits=*/false);
-    return launch(request);
-  }
+  if (shape == nullptr) return make({kernel, nullptr, 0, PutOff::no}, request, launch);
   if (may_pass() && shape->decided && shape->chosen == 0) launch.pass_from_now_on(request, epoch);
   return directly(*kernel, *shape, request, launch);
 }
@@ -113,7 +111,8 @@ CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& req
   const bool is_own = shape.decided && shape.chosen == 0 && settings_.check == 0;
   // A node of a graph is the program's to look at and to change, by the function and the parameters
   // that it knows.
-  if (!is_own && is_capturing(request.stream)) return make(kernel, shape, request, 0, launch);
+  if (!is_own && is_capturing(request.stream))
+    return make({&kernel, &shape, 0, PutOff::no}, request, launch);
   if (settings_.check != 0 && number % settings_.check == 0)
     return checked(kernel, shape, request, launch);
   if (may_try(shape, number)) {
@@ -128,7 +127,10 @@ CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& req
       return result;
     }
   }
-  return run(kernel, shape, request, shape.chosen.load(std::memory_order_relaxed), launch);
+  const PutOff put_off =
+      merger_ == nullptr || kernel.contract.steps.empty() ? PutOff::maybe : PutOff::no;
+  return run({&kernel, &shape, shape.chosen.load(std::memory_order_relaxed), put_off}, request,
+             launch);
 }
 
 unsigned Engine::named(const Kernel& kernel, const Shape& shape, const std::string& name) const {
@@ -176,35 +178,60 @@ unsigned Engine::trial(const Kernel& kernel, Shape& shape) {
   return variant;
 }
 
-CUresult Engine::run(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
-                     const Launch& launch) {
-  if (variant == 0 || !shape.can_use(variant)) return make(kernel, shape, request, 0, launch);
-  const VariantLaunch made(request, kernel.contract, kernel.contract.variants[variant],
-                           kernel.entries[variant].function);
-  if (made.usable() && make(kernel, shape, made.request(), variant, launch) == CUDA_SUCCESS)
-    return CUDA_SUCCESS;
-  shape.failed |= std::uint64_t{1} << variant;
+CUresult Engine::run(const How& how, const Request& request, const Launch& launch) {
+  const Kernel& kernel = *how.kernel;
+  Shape& shape = *how.shape;
+  How original = how;
+  original.variant = 0;
+  if (how.variant == 0 || !shape.can_use(how.variant)) return make(original, request, launch);
+  const contract::Variant& variant = kernel.contract.variants[how.variant];
+  const VariantLaunch made(request, kernel.contract, variant, kernel.entries[how.variant].function);
+  if (made.usable() && make(how, made.request(), launch) == CUDA_SUCCESS) return CUDA_SUCCESS;
+  shape.failed |= std::uint64_t{1} << how.variant;
   if (shape.chosen.exchange(0) != 0)
-    log("%s: %s does not launch", kernel.name.c_str(),
-        kernel.contract.variants[variant].name.c_str());
-  return make(kernel, shape, request, 0, launch);
+    log("%s: %s does not launch", kernel.name.c_str(), variant.name.c_str());
+  return make(original, request, launch);
 }
 
-// The call itself. Behind another entry that waits, in its stream, one that waits may begin early.
-CUresult Engine::make(const Kernel& kernel, Shape& shape, const Request& made, unsigned variant,
-                      const Launch& launch) {
-  if (front_ == nullptr) return launch(made);
-  if (front_->pass(made.stream, kernel.context, kernel.contract.variants[variant].waits)) {
-    if (launch.ahead(made) == CUDA_SUCCESS) {
-      shape.early.fetch_add(1, std::memory_order_relaxed);
+// The call itself, or one that puts it off. Behind another entry that waits, in its stream, one
+// that waits may begin early.
+CUresult Engine::make(const How& how, const Request& made, const Launch& launch) {
+  const Kernel* const kernel = how.kernel;
+  if (batcher_ != nullptr && kernel != nullptr && how.put_off == PutOff::maybe) {
+    const CUfunction function = how.variant == 0 ? kernel->function : made.function;
+    if (batcher_->take(function, kernel->context, made, launch)) {
+      if (front_ != nullptr) front_->forget(made.stream);
       return CUDA_SUCCESS;
     }
-    log("%s: it does not launch to begin early, and no other one will", kernel.name.c_str());
+  } else if (batcher_ != nullptr && is_waiting(Waits::batch)) {
+    batcher_->flush();
+  }
+  const bool waits =
+      kernel != nullptr && how.shape != nullptr && kernel->contract.variants[how.variant].waits;
+  if (front_ != nullptr &&
+      front_->pass(made.stream, kernel == nullptr ? nullptr : kernel->context, waits)) {
+    if (launch.ahead(made) == CUDA_SUCCESS) {
+      how.shape->early.fetch_add(1, std::memory_order_relaxed);
+      return CUDA_SUCCESS;
+    }
+    log("%s: it does not launch to begin early, and no other one will", kernel->name.c_str());
     front_->stop();
   }
   const CUresult result = launch(made);
-  if (result != CUDA_SUCCESS) front_->forget(made.stream);
+  if (result == CUDA_SUCCESS) return result;
+  if (front_ != nullptr) front_->forget(made.stream);
+  if (batcher_ != nullptr) batcher_->failed();
   return result;
+}
+
+void Engine::before_fork() {
+  if (merger_ != nullptr) merger_->before_fork();
+  if (batcher_ != nullptr) batcher_->before_fork();
+}
+
+void Engine::behind_fork(bool in_child) {
+  if (batcher_ != nullptr) batcher_->behind_fork(in_child);
+  if (merger_ != nullptr) merger_->behind_fork(in_child);
 }
 
 void Engine::flush_run() {
@@ -214,14 +241,18 @@ void Engine::flush_run() {
 void Engine::lose_sight(const char* why) {
   if (merger_ != nullptr) merger_->stop(why);
   if (front_ != nullptr) front_->stop();
+  if (batcher_ == nullptr) return;
+  batcher_->stop();
+  batcher_->flush();
 }
 
 CUresult Engine::timed(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
                        const Launch& launch) {
+  if (batcher_ != nullptr) batcher_->flush(); // an event comes
   Stopwatch watch(request.stream);
   if (!watch.runs()) variant = shape.chosen;
   if (front_ != nullptr) front_->forget(request.stream); // an event is in front
-  const CUresult result = run(kernel, shape, request, variant, launch);
+  const CUresult result = run({&kernel, &shape, variant, PutOff::no}, request, launch);
   if (watch.runs() && result == CUDA_SUCCESS && shape.can_use(variant)) watch.stop(shape, variant);
   if (front_ != nullptr) front_->forget(request.stream); // and now another one
   return result;
@@ -242,7 +273,7 @@ CUresult Engine::checked(const Kernel& kernel, Shape& shape, const Request& requ
   const Way own{"the original",
                 [&](const Request& copied, const Copies&) { return launch(copied); }};
   conclude(kernel, shape, check(kernel, request, own, others, check_memory_));
-  return run(kernel, shape, request, shape.chosen, launch);
+  return run({&kernel, &shape, shape.chosen, PutOff::no}, request, launch);
 }
 
 void Engine::check_merged(const Kernel& kernel, Shape& shape, const Request& first,
@@ -268,12 +299,17 @@ void Engine::conclude(const Kernel& kernel, Shape& shape, const Checked& found) 
 
 void Engine::write_report() {
   if (merger_ != nullptr) merger_->stop("the program ends");
+  if (batcher_ != nullptr) {
+    batcher_->stop();
+    batcher_->flush();
+  }
   if (!settings_.report) return;
   const auto kernels = kernels_.all_shapes();
-  const std::uint64_t with_attributes = with_attributes_;
-  if (kernels.empty() && with_attributes == 0 && !settings_.report_file.empty())
+  const Totals totals{with_attributes_, batcher_ == nullptr ? 0 : batcher_->batched(),
+                      batcher_ == nullptr ? 0 : batcher_->graphs()};
+  if (kernels.empty() && totals.with_attributes == 0 && !settings_.report_file.empty())
     return; // a shell, for instance
-  const std::string text = report(kernels, with_attributes, format_of(settings_.report_file));
+  const std::string text = report(kernels, totals, format_of(settings_.report_file));
   const bool standard = settings_.report_file.empty();
   const int file = standard ? STDERR_FILENO
                             : ::open(settings_.report_file.c_str(),
@@ -299,11 +335,11 @@ Engine* make_engine() {
     if (!settings.complaint.empty()) say("'%s' is no setting", settings.complaint.c_str());
     if (settings.off) return nullptr;
     auto* const engine = new Engine(std::move(settings)); // kept: programs launch until the end
-    static Merger* merger = nullptr;
-    merger = engine->merger();
-    if (merger != nullptr)
-      ::pthread_atfork([] { merger->before_fork(); }, [] { merger->behind_fork(false); },
-                       [] { merger->behind_fork(true); });
+    static Engine* forks = nullptr;
+    forks = engine;
+    if (engine->watches())
+      ::pthread_atfork([] { forks->before_fork(); }, [] { forks->behind_fork(false); },
+                       [] { forks->behind_fork(true); });
     return engine;
   }();
   return made;

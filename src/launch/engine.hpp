@@ -5,6 +5,7 @@
 // the program asked for, whose result is returned.
 #pragma once
 
+#include "launch/batch.hpp"
 #include "launch/check.hpp"
 #include "launch/decisions.hpp"
 #include "launch/front.hpp"
@@ -28,12 +29,14 @@ public:
   // A module, a library or a context goes.
   void forget_handles() {
     flush();
+    if (batcher_ != nullptr) batcher_->forget_handles();
     passing_epoch().fetch_add(1, std::memory_order_acq_rel);
     kernels_.forget_all();
   }
   // Makes the launches that wait for others of their kind.
   void flush() {
     if (merger_ != nullptr) merger_->flush();
+    if (batcher_ != nullptr) batcher_->flush();
     if (front_ != nullptr) front_->forget_all();
   }
   // One with attributes, which is none of ours, for the report.
@@ -43,17 +46,27 @@ public:
   // Null where nothing is ever put off.
   [[nodiscard]] Merger* merger() { return merger_.get(); }
   // It has to know of every call of the driver.
-  [[nodiscard]] bool watches() const { return merger_ != nullptr || front_ != nullptr; }
+  [[nodiscard]] bool watches() const { return merger_ || front_ || batcher_; }
   // Not all of them can be seen.
   void lose_sight(const char* why);
+  void before_fork();
+  void behind_fork(bool in_child);
   void write_report();
 
 private:
   void decide(const Kernel& kernel, Shape& shape);
   unsigned named(const Kernel& kernel, const Shape& shape, const std::string& name) const;
   unsigned trial(const Kernel& kernel, Shape& shape);
-  CUresult run(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
-               const Launch& launch);
+  enum class PutOff : std::uint8_t { no, maybe };
+  // What becomes of a launch, as far as it was decided.
+  struct How {
+    const Kernel* kernel = nullptr; // null: not known
+    Shape* shape = nullptr;         // null: of a kernel without a contract, or one of too many
+    unsigned variant = 0;
+    PutOff put_off = PutOff::no;
+  };
+  CUresult run(const How& how, const Request& request, const Launch& launch);
+  CUresult make(const How& how, const Request& made, const Launch& launch);
   CUresult timed(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
                  const Launch& launch);
   CUresult checked(const Kernel& kernel, Shape& shape, const Request& request,
@@ -64,8 +77,6 @@ private:
                     const decltype(Way::run)& singly, const decltype(Way::run)& merged);
   void conclude(const Kernel& kernel, Shape& shape, const Checked& found);
 
-  CUresult make(const Kernel& kernel, Shape& shape, const Request& made, unsigned variant,
-                const Launch& launch);
   void flush_run();
 
   // Nobody counts launches, compares them, puts them off or asks what is in front.
@@ -78,6 +89,7 @@ private:
   Decisions decisions_;
   CheckMemory check_memory_;
   std::unique_ptr<Merger> merger_;
+  std::unique_ptr<Batcher> batcher_;
   std::unique_ptr<Front> front_;                  // null: no launch begins early
   std::atomic<std::uint64_t> with_attributes_{0}; // launches, for the report
 };

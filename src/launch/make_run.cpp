@@ -1,6 +1,7 @@
 // Which entries can do steps of a run, and the calls of the driver that make it.
 #include "launch/make_run.hpp"
 
+#include "launch/in_context.hpp"
 #include "launch/log.hpp"
 
 #include <algorithm>
@@ -34,25 +35,6 @@ bool is_private(const contract::TouchedRange& range, int device,
 double blocks_of(const RunEntry& entry) {
   return static_cast<double>(count(entry.fitted.grid));
 }
-
-// The run's context, on a thread that may have another one.
-class InContext {
-public:
-  explicit InContext(CUcontext context) {
-    CUcontext now = nullptr;
-    driver().ctx_get_current(&now);
-    pushed_ = now != context && driver().ctx_push(context) == CUDA_SUCCESS;
-  }
-  InContext(const InContext&) = delete;
-  InContext& operator=(const InContext&) = delete;
-  ~InContext() {
-    CUcontext mine = nullptr;
-    if (pushed_) driver().ctx_pop(&mine);
-  }
-
-private:
-  bool pushed_ = false;
-};
 
 // What `entry` does of the run, from its next launch on.
 bool launch_entry(const Run& run, const RunEntry& entry, bool is_behind_entry,

@@ -165,20 +165,25 @@ Format format_of(const std::string& file) {
   return Format::text;
 }
 
-std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels,
-                   std::uint64_t with_attributes, Format format) {
+std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels, const Totals& totals,
+                   Format format) {
   for (const auto& kernel : kernels) {
     for (Shape* shape : kernel->all())
       collect(*shape);
   }
   std::vector<Row> rows = rows_of(kernels);
-  if (with_attributes != 0)
+  const auto add = [&](std::uint64_t launches, const std::string& note) {
+    if (launches == 0) return;
     rows.push_back({.kernel = "(any)",
                     .grid = "",
                     .block = "",
                     .variant = "-",
-                    .note = "launched with attributes, which stay as they are",
-                    .launches = with_attributes});
+                    .note = note,
+                    .launches = launches});
+  };
+  add(totals.with_attributes, "launched with attributes, which stay as they are");
+  add(totals.batched, formatted("went out together, in %llu graphs",
+                                static_cast<unsigned long long>(totals.graphs)));
   if (format == Format::json) return as_json(rows);
   return format == Format::html ? as_html(rows) : as_text(rows);
 }

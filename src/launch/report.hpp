@@ -12,9 +12,14 @@ namespace ptxasw::launch {
 enum class Format { text, json, html };
 [[nodiscard]] Format format_of(const std::string& file);
 
-// Times are those of the launches that were timed, so gains are measured, not predicted. Of
-// launches with attributes only the number is known.
+// Of launches of all kernels.
+struct Totals {
+  std::uint64_t with_attributes = 0;     // of the program's own: they stay as they are
+  std::uint64_t batched = 0, graphs = 0; // launches that went out together, in so many graphs
+};
+
+// Times are those of the launches that were timed, so gains are measured, not predicted.
 [[nodiscard]] std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels,
-                                 std::uint64_t with_attributes, Format format);
+                                 const Totals& totals, Format format);
 
 } // namespace ptxasw::launch

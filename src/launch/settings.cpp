@@ -33,6 +33,8 @@ void apply(Settings& settings, std::string_view word) {
     if (!value.empty() && !read_number(value, settings.longest_wait)) settings.complaint = word;
   } else if (key == "early") {
     settings.early = true;
+  } else if (key == "batch") {
+    settings.batch = true;
   } else if (key == "log") {
     settings.log = true;
   } else if (key == "report") {

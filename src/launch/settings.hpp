@@ -11,6 +11,7 @@
 //   steps[=MICROSECONDS] launches that are time steps of a stencil may become fewer (MERGING.md);
 //                        none waits longer than that for the next one (100)
 //   early                launches may begin before the one in front has ended (front.hpp)
+//   batch                sequences that repeat may go out as one graph (batch.hpp)
 //   log                  say on standard error what is found and refused
 #pragma once
 
@@ -30,7 +31,7 @@ struct Settings {
   unsigned check = 0;      // every so many launches; 0: none
   bool steps = false;
   unsigned longest_wait = 100; // of a launch that is put off, microseconds
-  bool early = false;
+  bool early = false, batch = false;
   bool log = false;
   std::string complaint; // a word that is none of these; it is ignored
 };

@@ -18,6 +18,7 @@ void* watched(void* real);
 // Why whoever calls the driver next has to come to us first.
 enum class Waits : unsigned char {
   run = 1,   // launches wait, or one was made that another may follow (merge.hpp)
+  batch = 4, // launches may go out together (batch.hpp)
   front = 2, // an entry is the last thing that was launched (front.hpp)
 };
 void set_waiting(Waits why, bool waiting);

@@ -35,6 +35,8 @@ suits it. Results stay the same, bit for bit. Any other program runs as it does 
                      kernels that were built with such entries
   --early            launches behind one another in a stream may begin before the one in front has
                      ended, of kernels that were built for that (sm_90 and later)
+  --batch            launches that come in the same order again and again may go out together, where
+                     that is seen to be faster
   --log              say what is found and decided, on standard error
 )";
 
@@ -60,8 +62,9 @@ int launch(Arguments arguments) {
       break;
     }
     const std::string name = word.substr(0, word.find('='));
-    if (name == "help" || (name != "policy" && name != "report" && name != "check" &&
-                           name != "log" && name != "steps" && name != "early")) {
+    if (name == "help" ||
+        (name != "policy" && name != "report" && name != "check" && name != "log" &&
+         name != "steps" && name != "early" && name != "batch")) {
       fmt::print(name == "help" ? stdout : stderr, "{}", usage);
       return name == "help" ? 0 : 2;
     }

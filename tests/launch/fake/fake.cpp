@@ -84,6 +84,17 @@ CUresult launch(const char* by, CUfunction f, std::vector<unsigned> grid,
   return CUDA_SUCCESS;
 }
 
+std::unique_ptr<fake::Node> node_of(const CUDA_KERNEL_NODE_PARAMS& kernel) {
+  auto made = std::make_unique<fake::Node>();
+  made->kernel = kernel;
+  const Function* const function = function_of(kernel.func);
+  for (size_t n = 0; n < function->parameters.size(); ++n) {
+    const auto* const value = static_cast<const unsigned char*>(kernel.kernelParams[n]);
+    made->values.emplace_back(value, value + function->parameters[n]);
+  }
+  return made;
+}
+
 } // namespace
 
 extern "C" {
@@ -176,7 +187,11 @@ CUresult cuFuncGetParamInfo(CUfunction f, size_t index, size_t* offset, size_t* 
   const Function* function = function_of(f);
   if (function == nullptr || index >= function->parameters.size()) return CUDA_ERROR_INVALID_VALUE;
   *offset = 0;
-  *size = function->parameters[index];
+  for (size_t n = 0; n <= index; ++n) {
+    *size = function->parameters[n];
+    const size_t align = *size > 8 ? 4 : *size;
+    *offset = (*offset + align - 1) / align * align + (n < index ? *size : 0);
+  }
   return CUDA_SUCCESS;
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
@@ -280,6 +295,60 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* size, CUdeviceptr at
     return CUDA_SUCCESS;
   }
   return CUDA_ERROR_NOT_FOUND;
+}
+
+// --- graphs: chains of kernels ---
+CUresult cuGraphCreate(CUgraph* graph, unsigned) {
+  auto& made = state().graphs.emplace_back(std::make_unique<fake::Graph>());
+  *graph = reinterpret_cast<CUgraph>(made.get());
+  return state().graph_result;
+}
+CUresult cuGraphDestroy(CUgraph) {
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphExecDestroy(CUgraphExec) {
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* before,
+                                 size_t count, const CUDA_KERNEL_NODE_PARAMS* kernel) {
+  auto& nodes = reinterpret_cast<fake::Graph*>(graph)->nodes;
+  if (count != (nodes.empty() ? 0U : 1U) ||
+      (count != 0 && reinterpret_cast<fake::Node*>(*before) != nodes.back().get()))
+    return CUDA_ERROR_INVALID_VALUE; // no chain
+  nodes.push_back(node_of(*kernel));
+  *node = reinterpret_cast<CUgraphNode>(nodes.back().get());
+  return state().graph_result;
+}
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long) {
+  count("cuGraphInstantiate");
+  auto& made = *reinterpret_cast<fake::Graph*>(graph);
+  for (const auto& node : made.nodes)
+    made.made.push_back(std::make_unique<fake::Node>(*node));
+  *executable = reinterpret_cast<CUgraphExec>(graph);
+  return state().graph_result;
+}
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec executable, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS* kernel) {
+  count("cuGraphExecKernelNodeSetParams");
+  auto& graph = *reinterpret_cast<fake::Graph*>(executable);
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    if (graph.nodes[n].get() == reinterpret_cast<fake::Node*>(node))
+      graph.made[n] = node_of(*kernel);
+  return state().graph_result;
+}
+CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+  count("cuGraphLaunch");
+  if (state().graph_result != CUDA_SUCCESS) return state().graph_result;
+  for (const auto& node : reinterpret_cast<fake::Graph*>(executable)->made) {
+    std::vector<void*> parameters;
+    for (auto& value : node->values)
+      parameters.push_back(value.data());
+    const CUDA_KERNEL_NODE_PARAMS& k = node->kernel;
+    launch("a node", k.func, {k.gridDimX, k.gridDimY, k.gridDimZ},
+           {k.blockDimX, k.blockDimY, k.blockDimZ}, k.sharedMemBytes, stream, parameters.data(),
+           nullptr);
+  }
+  return CUDA_SUCCESS;
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext) {

@@ -38,10 +38,22 @@ struct Module {
   std::map<std::string, std::string> globals;
 };
 
+// A kernel node of a graph, or of an executable of one: its parameters are its own.
+struct Node {
+  CUDA_KERNEL_NODE_PARAMS kernel{};
+  std::vector<std::vector<unsigned char>> values;
+};
+struct Graph {
+  std::vector<std::unique_ptr<Node>> nodes; // in the order in which they run
+  std::vector<std::unique_ptr<Node>> made;  // of the executable, as `nodes`
+};
+
 struct Driver {
   std::mutex mutex;
   std::vector<std::unique_ptr<Module>> modules;
   std::vector<std::unique_ptr<Function*>> kernels; // a CUkernel is the address of one
+  std::vector<std::unique_ptr<Graph>> graphs;
+  CUresult graph_result = CUDA_SUCCESS; // of whatever is asked about graphs
   std::vector<Launched> launches;
   std::map<std::string, unsigned> calls;
   std::map<CUdeviceptr, std::vector<unsigned char>> memory; // by base

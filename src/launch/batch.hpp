@@ -1,0 +1,118 @@
+// Launches that go out together (--batch): a sequence of launches that a program makes again and
+// again is put off, and handed to the driver as one graph whose parameters are set anew.
+//
+// For programs whose host is the bound: a launch that is put off costs it a fraction of a call.
+// While they wait nobody can tell, by the rules of MERGING.md: any other call of the driver, any
+// launch that does not continue the sequence, another thread or stream, and 100 microseconds
+// without a launch have all of them made, one by one and as they were asked for.
+//
+// What is a sequence: 4 to 64 launches of one thread to one stream, between two other calls, or
+// where there are more in a row, pieces of 64. One that came twice, so that the driver has taken
+// each of its launches (kernel, grid, block, shared memory), is known. Its passes go out as graphs
+// and as they come, eight and eight, and the clock tells from the begin of one pass to the begin of
+// the next: graphs stay where they were faster, and are left where they were not.
+#pragma once
+
+#include "launch/kept_graph.hpp"
+#include "launch/turn.hpp"
+#include "launch/watcher.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <typeinfo>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace ptxasw::launch {
+
+class Batcher {
+public:
+  explicit Batcher(std::chrono::microseconds longest_wait) : longest_wait_(longest_wait) {}
+  Batcher(const Batcher&) = delete;
+  Batcher& operator=(const Batcher&) = delete;
+  ~Batcher() { flush(); }
+
+  // True: the launch will be made. False: what waited is made, and this launch is the caller's.
+  // `function`: of the context, what the request's handle stands for.
+  bool take(CUfunction function, CUcontext context, const Request& request, const Launch& launch);
+  // What take() left to the caller failed.
+  void failed();
+  // Makes what waits. From any thread. A sequence ends here.
+  void flush();
+  // Handles may stand for other kernels.
+  void forget_handles();
+  void stop() { is_stopped_ = true; }
+
+  void before_fork();
+  void behind_fork(bool in_child);
+
+  // Launches that went out, and in how many graphs.
+  [[nodiscard]] std::uint64_t batched() const { return batched_; }
+  [[nodiscard]] std::uint64_t graphs() const { return graphs_; }
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Sequence {
+    std::vector<GraphLaunch> launches; // with the parameters of the last pass that was put off
+    unsigned seen = 1, missed = 0;
+    bool is_decided = false, goes_out = false; // as graphs
+    unsigned passes = 0;
+    std::array<std::vector<double>, 2> times; // microseconds of a pass: as they came, as graphs
+    KeptGraph graph;
+    [[nodiscard]] bool wants_graph() const;
+    void add_time(bool as_graph, double microseconds);
+  };
+  // Of what is waiting or was made since the last other call.
+  struct Place {
+    std::thread::id thread;
+    CUstream stream = nullptr;
+    CUcontext context = nullptr;
+    const std::type_info* form = nullptr; // the function of the driver that the program called
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  using Layout = std::vector<std::pair<std::size_t, std::size_t>>; // of parameters: offset, size
+
+  // Called by the thread whose turn it is.
+  bool begin(const Launch& launch);
+  bool advance(const Request& request);
+  Sequence* find(std::size_t length) const;
+  void learn();
+  void end_pass();
+  void end_segment();
+  void hand_over(Sequence& sequence);
+  void make_singly(const Sequence& sequence, std::size_t count);
+  const Layout& layout_of(CUfunction function);
+  bool read(GraphLaunch& into, const Request& request);
+  bool look();
+
+  Turn turn_;
+  std::vector<std::unique_ptr<Sequence>> sequences_;
+  std::unordered_map<CUfunction, Layout> layouts_;
+  Place place_;
+  std::unique_ptr<const Launch> launch_; // of the pass
+  std::vector<GraphLaunch> segment_;     // kernels, since the last other call or pass
+  GraphLaunch next_;                     // the launch that is looked at
+  // A pass through a sequence: how many launches of it were taken, and whether they wait.
+  Sequence* pass_ = nullptr;
+  std::size_t taken_ = 0;
+  bool waits_ = false;
+  Clock::time_point last_taken_;
+  // The pass before, for the clock.
+  Sequence* timed_ = nullptr;
+  bool timed_as_graph_ = false;
+  Clock::time_point begun_;
+
+  std::atomic<bool> is_stopped_{false};
+  bool is_forking_ = false;
+  std::atomic<std::uint64_t> batched_{0}, graphs_{0};
+  const std::chrono::microseconds longest_wait_;
+  Watcher watcher_{[this] { return look(); }}; // the last one: it ends first
+};
+
+} // namespace ptxasw::launch

@@ -1,0 +1,77 @@
+// Builds the chain once, and sets what changed.
+#include "launch/kept_graph.hpp"
+
+namespace ptxasw::launch {
+namespace {
+
+CUDA_KERNEL_NODE_PARAMS node_of(const GraphLaunch& launch) {
+  CUDA_KERNEL_NODE_PARAMS node{};
+  node.func = launch.function;
+  node.gridDimX = launch.grid[0];
+  node.gridDimY = launch.grid[1];
+  node.gridDimZ = launch.grid[2];
+  node.blockDimX = launch.block[0];
+  node.blockDimY = launch.block[1];
+  node.blockDimZ = launch.block[2];
+  node.sharedMemBytes = launch.shared;
+  node.kernelParams = const_cast<void**>(launch.parameters.data()); // only read
+  return node;
+}
+
+} // namespace
+
+bool KeptGraph::is_possible() {
+  const Driver& d = driver();
+  return d.graph_create && d.graph_destroy && d.graph_add_kernel && d.graph_instantiate &&
+         d.graph_exec_destroy && d.graph_exec_set_kernel && d.graph_launch;
+}
+
+CUresult KeptGraph::build(std::span<const GraphLaunch> launches) {
+  const Driver& d = driver();
+  CUresult result = d.graph_create(&graph_, 0);
+  for (std::size_t n = 0; n < launches.size() && result == CUDA_SUCCESS; ++n) {
+    const CUDA_KERNEL_NODE_PARAMS node = node_of(launches[n]);
+    CUgraphNode made = nullptr;
+    result =
+        d.graph_add_kernel(&made, graph_, n == 0 ? nullptr : &nodes_.back(), n == 0 ? 0 : 1, &node);
+    nodes_.push_back(made);
+    set_.push_back(launches[n].bytes);
+  }
+  if (result == CUDA_SUCCESS) result = d.graph_instantiate(&executable_, graph_, 0);
+  return result;
+}
+
+CUresult KeptGraph::set(std::span<const GraphLaunch> launches) {
+  for (std::size_t n = 0; n < launches.size(); ++n) {
+    if (set_[n] == launches[n].bytes) continue;
+    const CUDA_KERNEL_NODE_PARAMS node = node_of(launches[n]);
+    const CUresult result = driver().graph_exec_set_kernel(executable_, nodes_[n], &node);
+    if (result != CUDA_SUCCESS) return result;
+    set_[n] = launches[n].bytes;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult KeptGraph::launch(std::span<const GraphLaunch> launches, CUstream stream) {
+  const Relaxed relaxed; // another thread may be capturing
+  CUresult result = CUDA_SUCCESS;
+  if (executable_ == nullptr) {
+    result = build(launches);
+    if (result != CUDA_SUCCESS) {
+      if (graph_ != nullptr) driver().graph_destroy(graph_);
+      forget();
+      return result;
+    }
+  }
+  result = set(launches);
+  return result == CUDA_SUCCESS ? driver().graph_launch(executable_, stream) : result;
+}
+
+void KeptGraph::forget() {
+  graph_ = nullptr;
+  executable_ = nullptr;
+  nodes_.clear();
+  set_.clear();
+}
+
+} // namespace ptxasw::launch

@@ -1,0 +1,289 @@
+// Sequences that go out together: what reaches the driver, in which order, and who ends them.
+#include "fixture.hpp"
+
+#include "launch/report.hpp"
+#include "launch/trampolines.hpp"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace ptxasw::launch {
+namespace {
+
+using test::direct;
+using test::EngineTest;
+using test::gpu;
+using test::value_of;
+using testing::Each;
+using testing::HasSubstr;
+
+// Kernels a, b, c, ... that write their parameter to a list; each launch has another one. A launch
+// of the program's takes a while; a node of a graph takes none.
+class BatchTest : public EngineTest {
+protected:
+  BatchTest() {
+    for (const char name : std::string("abcdefgh")) {
+      fake::Function& made = gpu().add(module, std::string(1, name), {4});
+      made.run = [this](const fake::Launched& launch) {
+        seen.push_back(value_of<unsigned>(launch.parameters[0]));
+        if (launch.by != "a node") std::this_thread::sleep_for(cost);
+      };
+      functions[name] = reinterpret_cast<CUfunction>(&made);
+    }
+    gpu().launches.clear();
+  }
+  ~BatchTest() override {
+    engine.reset();
+    gpu().graph_result = CUDA_SUCCESS;
+  }
+  void launch(char name, CUstream stream = reinterpret_cast<CUstream>(0x80)) {
+    unsigned value = next++;
+    void* parameters[] = {&value};
+    EXPECT_EQ(
+        engine->launch({functions[name], {4, 1, 1}, {32, 1, 1}, 0, stream, parameters}, direct),
+        CUDA_SUCCESS);
+  }
+  void launch_all(const std::string& names) {
+    for (const char name : names)
+      launch(name);
+  }
+  // So often that it is known what is faster.
+  void learn(const std::string& names) {
+    for (unsigned n = 0; n < 120; ++n)
+      pass(names);
+  }
+  // And another call behind it, as a trampoline tells it.
+  void pass(const std::string& names) {
+    launch_all(names);
+    engine->flush();
+  }
+  // How the launches since the last call were made: G for a node of a graph.
+  static std::string how() {
+    std::string all;
+    for (const fake::Launched& one : std::exchange(gpu().launches, {}))
+      all += one.by == "a node" ? 'G' : '-';
+    return all;
+  }
+  void expect_in_order() {
+    ASSERT_EQ(seen.size(), next);
+    for (unsigned n = 0; n < next; ++n)
+      ASSERT_EQ(seen[n], n);
+  }
+  fake::Module& module = gpu().add_module();
+  std::map<char, CUfunction> functions;
+  std::vector<unsigned> seen;
+  unsigned next = 0;
+  std::chrono::microseconds cost{30};
+  std::unique_ptr<Engine> engine =
+      std::make_unique<Engine>(read_settings("batch,steps=60000000")); // nothing is too slow
+};
+
+TEST_F(BatchTest, GoesOutWhereThatIsFaster) {
+  learn("abcd");
+  EXPECT_THAT(how(), HasSubstr("GGGG"));
+  const unsigned before = gpu().calls["cuGraphInstantiate"];
+  for (unsigned n = 0; n < 20; ++n)
+    pass("abcd");
+  EXPECT_THAT(how(), Each('G'));
+  EXPECT_EQ(gpu().calls["cuGraphInstantiate"], before) << "the executable is kept";
+  expect_in_order();
+}
+
+TEST_F(BatchTest, NotWhereItIsNot) {
+  for (fake::Function* const f : {module.functions["a"].get(), module.functions["d"].get()})
+    f->run = [this](const fake::Launched& launch) {
+      seen.push_back(value_of<unsigned>(launch.parameters[0]));
+      if (launch.by == "a node") std::this_thread::sleep_for(cost);
+    };
+  cost = std::chrono::microseconds(60);
+  learn("addd");
+  EXPECT_THAT(how(), HasSubstr("GGGG")) << "it was tried";
+  for (unsigned n = 0; n < 20; ++n)
+    pass("addd");
+  EXPECT_THAT(how(), Each('-'));
+  expect_in_order();
+}
+
+TEST_F(BatchTest, OnlyWhereItIsAskedFor) {
+  for (const char* settings : {"", "batch,check", "early"}) {
+    engine = std::make_unique<Engine>(read_settings(settings));
+    learn("abcd");
+    EXPECT_THAT(how(), Each('-')) << settings;
+  }
+}
+
+TEST_F(BatchTest, ALoopWithoutOtherCalls) {
+  for (unsigned n = 0; n < 3000; ++n)
+    launch_all("abc");
+  engine->flush();
+  EXPECT_THAT(how(), HasSubstr(std::string(64, 'G')));
+  expect_in_order();
+}
+
+// What was put off is made before the other call, in order, and at once.
+TEST_F(BatchTest, AnotherCallEndsIt) {
+  learn("abcdefgh");
+  how();
+  launch_all("abc");
+  EXPECT_EQ(how(), "") << "they wait";
+  EXPECT_TRUE(is_waiting());
+  engine->flush();
+  EXPECT_EQ(how(), "---");
+  expect_in_order();
+}
+
+TEST_F(BatchTest, AnotherLaunchEndsIt) {
+  learn("abcdefgh");
+  how();
+  launch_all("abcg");
+  EXPECT_EQ(how(), "----");
+  engine->flush();
+  launch_all("abc");
+  launch('d', reinterpret_cast<CUstream>(0x90));
+  EXPECT_EQ(how(), "----") << "of another stream";
+  engine->flush();
+  launch_all("abc");
+  std::thread([&] { launch('d'); }).join();
+  EXPECT_EQ(how(), "----") << "of another thread";
+  expect_in_order();
+}
+
+TEST_F(BatchTest, WhoWaitsSeesProgress) {
+  engine = std::make_unique<Engine>(read_settings("batch"));
+  cost = std::chrono::microseconds(0);
+  for (fake::Function* const f : {module.functions["a"].get(), module.functions["b"].get()})
+    f->run = [this](const fake::Launched& launch) {
+      seen.push_back(value_of<unsigned>(launch.parameters[0]));
+      if (launch.by != "a node")
+        for (const auto begin = std::chrono::steady_clock::now();
+             std::chrono::steady_clock::now() - begin < std::chrono::microseconds(20);) {
+        }
+    };
+  learn("abab");
+  how();
+  launch_all("aba");
+  for (unsigned n = 0; n < 1000; ++n) {
+    if (const std::lock_guard lock(gpu().mutex); gpu().launches.size() == 3) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  engine->flush(); // behind the one that looks, in case it is at it
+  EXPECT_EQ(how().size(), 3U);
+  expect_in_order();
+}
+
+TEST_F(BatchTest, AGraphThatFailsIsMadeSingly) {
+  for (unsigned n = 0; n < 10; ++n)
+    pass("abcd");
+  gpu().graph_result = CUDA_ERROR_NOT_SUPPORTED;
+  learn("abcd");
+  EXPECT_THAT(how(), Each('-'));
+  expect_in_order();
+}
+
+TEST_F(BatchTest, NotInACapture) {
+  learn("abcd");
+  gpu().capturing = true;
+  engine->flush(); // the call that begins it
+  how();
+  for (unsigned n = 0; n < 8; ++n)
+    pass("abcd");
+  EXPECT_THAT(how(), Each('-'));
+  expect_in_order();
+}
+
+TEST_F(BatchTest, NotOnTheThreadsOwnStream) {
+  for (unsigned n = 0; n < 600; ++n)
+    launch('a', CU_STREAM_PER_THREAD);
+  EXPECT_THAT(how(), Each('-'));
+  expect_in_order();
+}
+
+TEST_F(BatchTest, HandlesThatAreForgotten) {
+  learn("abcd");
+  how();
+  launch_all("abc");
+  engine->forget_handles();
+  EXPECT_EQ(how(), "---");
+  launch_all("abcd");
+  EXPECT_EQ(how(), "----") << "they may be other kernels now";
+  expect_in_order();
+}
+
+TEST_F(BatchTest, OnlyParametersThatChangedAreSet) {
+  learn("abcd");
+  const unsigned before = gpu().calls["cuGraphExecKernelNodeSetParams"];
+  const auto same = [&] {
+    const unsigned first = next;
+    for (const char name : std::string("abcd")) {
+      next = name == 'b' ? first : 7;
+      launch(name);
+    }
+    next = first + 1;
+  };
+  same();
+  same();
+  same();
+  EXPECT_EQ(gpu().calls["cuGraphExecKernelNodeSetParams"] - before, 4 + 1 + 1U);
+}
+
+// A tool's callback launches and waits within the launch of a graph.
+TEST_F(BatchTest, AToolMayCallTheDriverWithinALaunch) {
+  const fake::Function& tool = gpu().add(module, "tool", {});
+  unsigned calls = 0;
+  auto& b = *module.functions["b"];
+  b.run = [&, run = b.run](const fake::Launched& launch) {
+    run(launch);
+    if (launch.by != "a node") return;
+    ++calls;
+    engine->flush();
+    engine->launch({reinterpret_cast<CUfunction>(const_cast<fake::Function*>(&tool)),
+                    {1, 1, 1},
+                    {1, 1, 1},
+                    0,
+                    reinterpret_cast<CUstream>(0x80)},
+                   direct);
+  };
+  learn("abcd");
+  EXPECT_THAT(how(), HasSubstr("GG-GG"));
+  EXPECT_GT(calls, 20U);
+  expect_in_order();
+}
+
+TEST_F(BatchTest, TheReportSaysSo) {
+  learn("abcd");
+  EXPECT_THAT(report({}, {.batched = 8, .graphs = 2}, Format::text),
+              HasSubstr("went out together, in 2 graphs"));
+}
+
+TEST_F(BatchTest, ManyThreads) {
+  cost = std::chrono::microseconds(0);
+  std::vector<std::thread> threads;
+  std::atomic<unsigned> made{0};
+  for (auto& [name, function] : module.functions)
+    function->run = [&](const fake::Launched&) { ++made; };
+  for (unsigned t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      unsigned value = t;
+      void* parameters[] = {&value};
+      for (unsigned n = 0; n < 2000; ++n)
+        engine->launch({functions["abcd"[n % 4]],
+                        {4, 1, 1},
+                        {32, 1, 1},
+                        0,
+                        reinterpret_cast<CUstream>(0x1000 + 64 * t),
+                        parameters},
+                       direct);
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+  engine->flush();
+  EXPECT_EQ(made, 8 * 2000U);
+}
+
+} // namespace
+} // namespace ptxasw::launch
