@@ -77,10 +77,10 @@ void Batcher::learn() {
       return;
     }
   if (sequences_.size() >= most_sequences) {
+    // A graph is for good: it may run still, and to destroy it could wait for that.
     const auto useless = std::ranges::find_if(sequences_, [&](const auto& sequence) {
-      return sequence.get() != timed_ &&
-             (sequence->seen < known_behind || sequence->missed > most_missed ||
-              (sequence->is_decided && !sequence->goes_out));
+      return sequence.get() != timed_ && !sequence->graph.is_built() &&
+             (sequence->seen < known_behind || sequence->missed > most_missed);
     });
     if (useless == sequences_.end()) return;
     sequences_.erase(useless);

@@ -50,6 +50,12 @@ done
 [ $? = 127 ] || fail "no such program"
 "$TOOL" launch --nonsense -- true 2> "$work/err"
 [ $? = 2 ] || fail "an unknown option"
+grep -q "there is no option --nonsense$" "$work/err" || fail "which option: $(cat "$work/err")"
+"$TOOL" launch --reprot=x.json -- true 2> "$work/err" && fail "an option that is misspelt"
+grep -q "no option --reprot; did you mean report?" "$work/err" || fail "meant: $(cat "$work/err")"
+"$TOOL" launch --policy=mesure -- true 2> "$work/err" && fail "a policy that is misspelt"
+grep -q "no policy mesure; did you mean measure?" "$work/err" || fail "meant: $(cat "$work/err")"
+"$TOOL" launch --policy=y:4 -- true || fail "a variant's name"
 "$TOOL" launch 2> "$work/err"
 [ $? = 2 ] || fail "nothing to run"
 PTXASW_LAUNCH=nonsense LD_PRELOAD=$LIBRARY "$PROGRAM" 2>&1 | grep -q "'nonsense' is no setting" ||

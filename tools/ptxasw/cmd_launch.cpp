@@ -1,10 +1,14 @@
 // ptxasw launch: runs a program with the launcher between it and its CUDA driver.
 #include "driver/files.hpp"
+#include "nearest.hpp"
 #include "options.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
+#include <span>
 #include <unistd.h>
 
 namespace ptxasw::tool {
@@ -50,6 +54,27 @@ std::string find_library() {
   return {};
 }
 
+std::string meant(std::string_view word, std::span<const std::string_view> words) {
+  const std::string_view other = nearest(word, words);
+  return other.empty() ? std::string() : fmt::format("; did you mean {}?", other);
+}
+
+// Of an option without its "--"; empty: nothing.
+std::string what_is_wrong(std::string_view word, std::string_view name) {
+  constexpr std::array<std::string_view, 8> options{"policy", "report", "check", "log",
+                                                    "steps",  "early",  "batch", "help"};
+  if (std::ranges::find(options, name) == options.end())
+    return fmt::format("there is no option --{}{}", name, meant(name, options));
+  // Names of variants are the program's; one that is nearly a policy is none.
+  constexpr std::array<std::string_view, 4> policies{"model", "measure", "original", "standard"};
+  if (name != "policy") return {};
+  const std::string_view policy = word.substr(std::min(word.size(), name.size() + 1));
+  if (policy.empty()) return "--policy= needs a policy: model, measure, or the name of a variant";
+  if (std::ranges::find(policies, policy) != policies.end()) return {};
+  const std::string why = meant(policy, policies);
+  return why.empty() ? why : fmt::format("there is no policy {}{}", policy, why);
+}
+
 } // namespace
 
 int launch(Arguments arguments) {
@@ -62,11 +87,13 @@ int launch(Arguments arguments) {
       break;
     }
     const std::string name = word.substr(0, word.find('='));
-    if (name == "help" ||
-        (name != "policy" && name != "report" && name != "check" && name != "log" &&
-         name != "steps" && name != "early" && name != "batch")) {
-      fmt::print(name == "help" ? stdout : stderr, "{}", usage);
-      return name == "help" ? 0 : 2;
+    if (name == "help") {
+      fmt::print("{}", usage);
+      return 0;
+    }
+    if (const std::string wrong = what_is_wrong(word, name); !wrong.empty()) {
+      fmt::print(stderr, "ptxasw launch: {}\nptxasw launch --help tells the options.\n", wrong);
+      return 2;
     }
     settings += "," + word;
   }
