@@ -91,7 +91,7 @@ void Batcher::learn() {
 
 // --- Launches ------------------------------------------------------------------------------------
 
-bool Batcher::take(CUfunction function, CUcontext context, const Request& request,
+bool Batcher::take(CUfunction function, CUcontext context, bool waits, const Request& request,
                    const Launch& launch) {
   if (is_stopped_ || request.stream == CU_STREAM_PER_THREAD || context == nullptr) {
     if (is_waiting(Waits::batch)) flush();
@@ -109,6 +109,7 @@ bool Batcher::take(CUfunction function, CUcontext context, const Request& reques
   next_.grid = request.grid;
   next_.block = request.block;
   next_.shared = request.shared;
+  next_.waits = waits;
   const bool is_first = pass_ == nullptr && segment_.empty();
   if (is_first && (is_capturing(request.stream) || !unseen_caller().empty())) return false;
   set_waiting(Waits::batch, true);
@@ -124,7 +125,7 @@ bool Batcher::take(CUfunction function, CUcontext context, const Request& reques
     }
     if (pass_ != nullptr) return advance(request);
   }
-  segment_.push_back({function, request.grid, request.block, request.shared, {}, {}});
+  segment_.push_back({function, request.grid, request.block, request.shared, waits, {}, {}});
   timed_ = nullptr;
   if (segment_.size() == longest) end_segment();
   return false;
@@ -234,7 +235,7 @@ void Batcher::end_pass() {
   if (pass_ == nullptr) return;
   const std::span<const GraphLaunch> made = std::span(pass_->launches).first(taken_);
   for (const GraphLaunch& one : made)
-    segment_.push_back({one.function, one.grid, one.block, one.shared, {}, {}});
+    segment_.push_back({one.function, one.grid, one.block, one.shared, one.waits, {}, {}});
   ++pass_->missed;
   if (waits_) {
     const InContext context(place_.context);

@@ -39,7 +39,9 @@ public:
 
   // True: the launch will be made. False: what waited is made, and this launch is the caller's.
   // `function`: of the context, what the request's handle stands for.
-  bool take(CUfunction function, CUcontext context, const Request& request, const Launch& launch);
+  // `waits`: it may begin before what is in front of it in the sequence has ended.
+  bool take(CUfunction function, CUcontext context, bool waits, const Request& request,
+            const Launch& launch);
   // What take() left to the caller failed.
   void failed();
   // Makes what waits. From any thread. A sequence ends here.

@@ -63,6 +63,9 @@ template <class Function> Function* driver_function(const char* name) {
   X(graph_exec_destroy, CUresult(CUgraphExec), "cuGraphExecDestroy")                               \
   X(graph_exec_set_kernel, CUresult(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS*),     \
     "cuGraphExecKernelNodeSetParams_v2")                                                           \
+  X(graph_add_dependencies,                                                                        \
+    CUresult(CUgraph, const CUgraphNode*, const CUgraphNode*, const CUgraphEdgeData*, size_t),     \
+    "cuGraphAddDependencies_v2")                                                                   \
   X(graph_launch, CUresult(CUgraphExec, CUstream), "cuGraphLaunch")                                \
   X(mem_get_address_range, CUresult(CUdeviceptr*, size_t*, CUdeviceptr), "cuMemGetAddressRange_v2")
 

@@ -197,17 +197,17 @@ CUresult Engine::run(const How& how, const Request& request, const Launch& launc
 // that waits may begin early.
 CUresult Engine::make(const How& how, const Request& made, const Launch& launch) {
   const Kernel* const kernel = how.kernel;
+  const bool waits = front_ != nullptr && kernel != nullptr && how.shape != nullptr &&
+                     kernel->contract.variants[how.variant].waits;
   if (batcher_ != nullptr && kernel != nullptr && how.put_off == PutOff::maybe) {
     const CUfunction function = how.variant == 0 ? kernel->function : made.function;
-    if (batcher_->take(function, kernel->context, made, launch)) {
+    if (batcher_->take(function, kernel->context, waits, made, launch)) {
       if (front_ != nullptr) front_->forget(made.stream);
       return CUDA_SUCCESS;
     }
   } else if (batcher_ != nullptr && is_waiting(Waits::batch)) {
     batcher_->flush();
   }
-  const bool waits =
-      kernel != nullptr && how.shape != nullptr && kernel->contract.variants[how.variant].waits;
   if (front_ != nullptr &&
       front_->pass(made.stream, kernel == nullptr ? nullptr : kernel->context, waits)) {
     if (launch.ahead(made) == CUDA_SUCCESS) {

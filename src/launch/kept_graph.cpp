@@ -26,18 +26,29 @@ bool KeptGraph::is_possible() {
          d.graph_exec_destroy && d.graph_exec_set_kernel && d.graph_launch;
 }
 
-CUresult KeptGraph::build(std::span<const GraphLaunch> launches) {
+CUresult KeptGraph::build(std::span<const GraphLaunch> launches, bool early) {
   const Driver& d = driver();
   CUresult result = d.graph_create(&graph_, 0);
   for (std::size_t n = 0; n < launches.size() && result == CUDA_SUCCESS; ++n) {
     const CUDA_KERNEL_NODE_PARAMS node = node_of(launches[n]);
+    const bool is_early = early && n != 0 && launches[n - 1].waits && launches[n].waits;
+    const bool is_behind = n != 0 && !is_early; // as usual
     CUgraphNode made = nullptr;
-    result =
-        d.graph_add_kernel(&made, graph_, n == 0 ? nullptr : &nodes_.back(), n == 0 ? 0 : 1, &node);
+    result = d.graph_add_kernel(&made, graph_, is_behind ? &nodes_.back() : nullptr,
+                                is_behind ? 1 : 0, &node);
+    if (result == CUDA_SUCCESS && is_early) {
+      CUgraphEdgeData edge{};
+      edge.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+      edge.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+      result = d.graph_add_dependencies(graph_, &nodes_.back(), &made, &edge, 1);
+    }
     nodes_.push_back(made);
     set_.push_back(launches[n].bytes);
   }
   if (result == CUDA_SUCCESS) result = d.graph_instantiate(&executable_, graph_, 0);
+  if (result == CUDA_SUCCESS) return result;
+  if (graph_ != nullptr) d.graph_destroy(graph_);
+  forget();
   return result;
 }
 
@@ -56,12 +67,10 @@ CUresult KeptGraph::launch(std::span<const GraphLaunch> launches, CUstream strea
   const Relaxed relaxed; // another thread may be capturing
   CUresult result = CUDA_SUCCESS;
   if (executable_ == nullptr) {
-    result = build(launches);
-    if (result != CUDA_SUCCESS) {
-      if (graph_ != nullptr) driver().graph_destroy(graph_);
-      forget();
-      return result;
-    }
+    result = driver().graph_add_dependencies == nullptr ? CUDA_ERROR_NOT_SUPPORTED
+                                                        : build(launches, true);
+    if (result != CUDA_SUCCESS) result = build(launches, false);
+    if (result != CUDA_SUCCESS) return result;
   }
   result = set(launches);
   return result == CUDA_SUCCESS ? driver().graph_launch(executable_, stream) : result;

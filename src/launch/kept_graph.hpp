@@ -1,6 +1,9 @@
 // A sequence of launches as one graph of the driver's: a chain of kernel nodes. Its executable is
 // kept, and of its nodes those get other parameters whose launches have other ones.
 //
+// Where two entries that wait are behind one another, the edge is programmatic: the second may
+// begin before the first has ended.
+//
 // What it costs: one graph is built and instantiated (some microseconds for each node), then a call
 // for each node whose parameters changed and one for all of them: measured, 1.8 microseconds a
 // kernel instead of 4.8, in chains of 64 that the host bounds.
@@ -19,6 +22,7 @@ struct GraphLaunch {
   CUfunction function = nullptr; // of the context, no CUkernel
   Dims grid{}, block{};
   unsigned shared = 0;
+  bool waits = false; // an entry that may begin before the one in front has ended (front.hpp)
   std::vector<unsigned char> bytes; // the parameters, and where each of them is
   std::vector<void*> parameters;
 
@@ -45,7 +49,7 @@ public:
   void forget();
 
 private:
-  CUresult build(std::span<const GraphLaunch> launches);
+  CUresult build(std::span<const GraphLaunch> launches, bool early);
   CUresult set(std::span<const GraphLaunch> launches);
 
   CUgraph graph_ = nullptr;

@@ -231,6 +231,33 @@ TEST_F(BatchTest, OnlyParametersThatChangedAreSet) {
   EXPECT_EQ(gpu().calls["cuGraphExecKernelNodeSetParams"] - before, 4 + 1 + 1U);
 }
 
+// Of entries that wait the edges are programmatic, if the driver takes that.
+TEST_F(BatchTest, EntriesBeginEarlyInAGraph) {
+  for (const char name : {'a', 'b', 'c'}) {
+    const std::string kernel(1, name);
+    const contract::Contract contract{
+        .kernel = kernel,
+        .parameters = 1,
+        .parameter_bytes = 4,
+        .places = {{0, 4}},
+        .variants = {{.entry = kernel, .name = "original", .waits = true}}};
+    module.globals[contract::symbol_of(kernel)] = contract::encode(contract);
+  }
+  for (const bool taken : {true, false}) {
+    gpu().programmatic_edges = taken;
+    engine = std::make_unique<Engine>(read_settings("batch,early,steps=60000000"));
+    learn("abdc");
+    gpu().launches.clear();
+    pass("abdc");
+    std::string early;
+    for (const fake::Launched& one : gpu().launches)
+      early += one.by != "a node" ? '?' : one.ahead ? 'E' : '-';
+    EXPECT_EQ(early, taken ? "-E--" : "----");
+  }
+  gpu().programmatic_edges = true;
+  expect_in_order();
+}
+
 // A tool's callback launches and waits within the launch of a graph.
 TEST_F(BatchTest, AToolMayCallTheDriverWithinALaunch) {
   const fake::Function& tool = gpu().add(module, "tool", {});

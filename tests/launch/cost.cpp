@@ -12,6 +12,7 @@
 
 namespace {
 
+using namespace ptxasw;
 using namespace ptxasw::launch;
 
 volatile unsigned seen;
@@ -87,12 +88,18 @@ void measure(const char* what, const std::string& settings, const Request& reque
 } // namespace
 
 int main() {
-  test::Program with, without("other", false);
+  test::Program with, without("other", false), waiting("waiting");
+  contract::Contract contract = test::contract_of("waiting");
+  for (contract::Variant& variant : contract.variants)
+    variant.waits = true;
+  waiting.module.globals[contract::symbol_of("waiting")] = contract::encode(contract);
   measure("without a contract", "", without.request());
   measure("the original", "policy=original", with.request());
   measure("the model's choice", "", with.request());
   measure("x:4", "policy=x:4", with.request());
   measure("x:4, with a report", "policy=x:4,report=/dev/null", with.request());
+  measure("may begin early", "policy=original,early", waiting.request());
+  measure("may go out together", "policy=original,batch", waiting.request());
   measure_displaced("without a contract", "", without.request());
   measure_displaced("the original", "policy=original", with.request());
   measure_displaced("x:4", "policy=x:4", with.request());

@@ -312,16 +312,28 @@ CUresult cuGraphExecDestroy(CUgraphExec) {
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* before,
                                  size_t count, const CUDA_KERNEL_NODE_PARAMS* kernel) {
   auto& nodes = reinterpret_cast<fake::Graph*>(graph)->nodes;
-  if (count != (nodes.empty() ? 0U : 1U) ||
-      (count != 0 && reinterpret_cast<fake::Node*>(*before) != nodes.back().get()))
+  if (count > 1 || (count == 1 && reinterpret_cast<fake::Node*>(*before) != nodes.back().get()))
     return CUDA_ERROR_INVALID_VALUE; // no chain
+  if (count == 1) nodes.back()->has_next = true;
   nodes.push_back(node_of(*kernel));
   *node = reinterpret_cast<CUgraphNode>(nodes.back().get());
+  return state().graph_result;
+}
+CUresult cuGraphAddDependencies_v2(CUgraph, const CUgraphNode* from, const CUgraphNode* to,
+                                   const CUgraphEdgeData* edges, size_t count) {
+  if (!state().programmatic_edges) return CUDA_ERROR_NOT_SUPPORTED;
+  for (size_t n = 0; n < count; ++n) {
+    reinterpret_cast<fake::Node*>(from[n])->has_next = true;
+    reinterpret_cast<fake::Node*>(to[n])->ahead =
+        edges[n].type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  }
   return state().graph_result;
 }
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long) {
   count("cuGraphInstantiate");
   auto& made = *reinterpret_cast<fake::Graph*>(graph);
+  for (const auto& node : made.nodes)
+    if (!node->has_next && node != made.nodes.back()) return CUDA_ERROR_INVALID_VALUE; // no chain
   for (const auto& node : made.nodes)
     made.made.push_back(std::make_unique<fake::Node>(*node));
   *executable = reinterpret_cast<CUgraphExec>(graph);
@@ -333,7 +345,7 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec executable, CUgraphNode n
   auto& graph = *reinterpret_cast<fake::Graph*>(executable);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     if (graph.nodes[n].get() == reinterpret_cast<fake::Node*>(node))
-      graph.made[n] = node_of(*kernel);
+      std::swap(graph.made[n]->values, node_of(*kernel)->values);
   return state().graph_result;
 }
 CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
@@ -346,7 +358,7 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
     const CUDA_KERNEL_NODE_PARAMS& k = node->kernel;
     launch("a node", k.func, {k.gridDimX, k.gridDimY, k.gridDimZ},
            {k.blockDimX, k.blockDimY, k.blockDimZ}, k.sharedMemBytes, stream, parameters.data(),
-           nullptr);
+           nullptr, node->ahead);
   }
   return CUDA_SUCCESS;
 }

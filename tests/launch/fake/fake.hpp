@@ -42,6 +42,7 @@ struct Module {
 struct Node {
   CUDA_KERNEL_NODE_PARAMS kernel{};
   std::vector<std::vector<unsigned char>> values;
+  bool has_next = false, ahead = false; // behind a programmatic edge
 };
 struct Graph {
   std::vector<std::unique_ptr<Node>> nodes; // in the order in which they run
@@ -53,6 +54,7 @@ struct Driver {
   std::vector<std::unique_ptr<Module>> modules;
   std::vector<std::unique_ptr<Function*>> kernels; // a CUkernel is the address of one
   std::vector<std::unique_ptr<Graph>> graphs;
+  bool programmatic_edges = true;       // the driver takes them
   CUresult graph_result = CUDA_SUCCESS; // of whatever is asked about graphs
   std::vector<Launched> launches;
   std::map<std::string, unsigned> calls;
