@@ -21,6 +21,7 @@ constexpr unsigned known_behind = 2; // times that a sequence came
 constexpr unsigned in_a_row = 8, enough = 20;
 constexpr double worth_it = 0.97; // time of graphs over that of launches as they come
 constexpr unsigned most_missed = 8;
+constexpr unsigned most_strays = 1000; // launches by another thread, no sequence in between
 
 double median(std::vector<double> times) {
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -103,6 +104,10 @@ bool Batcher::take(CUfunction function, CUcontext context, bool waits, const Req
   if (place != place_) {
     end_pass();
     end_segment();
+    if (place.thread != place_.thread && ++strays_ == most_strays) {
+      log("nothing goes out together any more: threads launch in turn");
+      is_stopped_ = true;
+    }
     place_ = place;
   }
   next_.function = function;
@@ -207,6 +212,7 @@ void Batcher::hand_over(Sequence& sequence) {
   if (result == CUDA_SUCCESS) {
     batched_ += sequence.launches.size();
     ++graphs_;
+    strays_ = 0;
     return;
   }
   log("a sequence of %zu launches does not become a graph (%d)", sequence.launches.size(),

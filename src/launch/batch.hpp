@@ -97,6 +97,7 @@ private:
   std::vector<std::unique_ptr<Sequence>> sequences_;
   std::unordered_map<CUfunction, Layout> layouts_;
   Place place_;
+  unsigned strays_ = 0;                  // launches by another thread than the one before
   std::unique_ptr<const Launch> launch_; // of the pass
   std::vector<GraphLaunch> segment_;     // kernels, since the last other call or pass
   GraphLaunch next_;                     // the launch that is looked at

@@ -273,6 +273,7 @@ CUresult Engine::checked(const Kernel& kernel, Shape& shape, const Request& requ
   const Way own{"the original",
                 [&](const Request& copied, const Copies&) { return launch(copied); }};
   conclude(kernel, shape, check(kernel, request, own, others, check_memory_));
+  if (front_ != nullptr) front_->forget(request.stream); // copies are in front
   return run({&kernel, &shape, shape.chosen, PutOff::no}, request, launch);
 }
 

@@ -312,5 +312,16 @@ TEST_F(BatchTest, ManyThreads) {
   EXPECT_EQ(made, 8 * 2000U);
 }
 
+// Nothing is to be had then, and threads would wait for one another.
+TEST_F(BatchTest, NotWhereThreadsLaunchInTurn) {
+  for (unsigned n = 0; n < 600; ++n) {
+    std::thread([&] { launch('a'); }).join();
+    launch('b');
+  }
+  gpu().launches.clear();
+  learn("abcd");
+  EXPECT_THAT(how(), testing::Each('-'));
+}
+
 } // namespace
 } // namespace ptxasw::launch
