@@ -291,15 +291,4 @@ bool Batcher::look() {
   return waits_;
 }
 
-void Batcher::before_fork() {
-  if (!turn_.take()) return;
-  is_forking_ = true;
-  end_pass();
-}
-
-void Batcher::behind_fork(bool in_child) {
-  if (in_child) is_stopped_ = true; // the driver does not work there
-  if (std::exchange(is_forking_, false)) turn_.give();
-}
-
 } // namespace ptxasw::launch

@@ -32,7 +32,8 @@ namespace ptxasw::launch {
 
 class Batcher {
 public:
-  explicit Batcher(std::chrono::microseconds longest_wait) : longest_wait_(longest_wait) {}
+  Batcher(Turn& turn, std::chrono::microseconds longest_wait)
+      : turn_(turn), longest_wait_(longest_wait) {}
   Batcher(const Batcher&) = delete;
   Batcher& operator=(const Batcher&) = delete;
   ~Batcher() { flush(); }
@@ -50,8 +51,9 @@ public:
   void forget_handles();
   void stop() { is_stopped_ = true; }
 
-  void before_fork();
-  void behind_fork(bool in_child);
+  // Around fork(), by the thread whose turn it is.
+  void before_fork() { end_pass(); }
+  void behind_fork_in_child() { is_stopped_ = true; }
 
   // Launches that went out, and in how many graphs.
   [[nodiscard]] std::uint64_t batched() const { return batched_; }
@@ -93,7 +95,7 @@ private:
   bool read(GraphLaunch& into, const Request& request);
   bool look();
 
-  Turn turn_;
+  Turn& turn_;
   std::vector<std::unique_ptr<Sequence>> sequences_;
   std::unordered_map<CUfunction, Layout> layouts_;
   Place place_;
@@ -112,7 +114,6 @@ private:
   Clock::time_point begun_;
 
   std::atomic<bool> is_stopped_{false};
-  bool is_forking_ = false;
   std::atomic<std::uint64_t> batched_{0}, graphs_{0};
   const std::chrono::microseconds longest_wait_;
   Watcher watcher_{[this] { return look(); }}; // the last one: it ends first

@@ -54,11 +54,12 @@ Engine::Engine(Settings settings)
   }
   if (settings_.early) front_ = std::make_unique<Front>();
   if (settings_.batch && settings_.check == 0 && KeptGraph::is_possible())
-    batcher_ = std::make_unique<Batcher>(std::chrono::microseconds(settings_.longest_wait));
+    batcher_ = std::make_unique<Batcher>(turn_, std::chrono::microseconds(settings_.longest_wait));
   if (!settings_.steps) return;
   RunMaker::Check check;
   if (settings_.check != 0) check = std::bind_front(&Engine::check_merged, this);
   merger_ = std::make_unique<Merger>(
+      turn_,
       [this](const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch) {
         const auto forget = [&] {
           if (front_ != nullptr) front_->forget(request.stream);
@@ -225,13 +226,17 @@ CUresult Engine::make(const How& how, const Request& made, const Launch& launch)
 }
 
 void Engine::before_fork() {
+  if (!turn_.take()) return;
+  is_forking_ = true;
   if (merger_ != nullptr) merger_->before_fork();
   if (batcher_ != nullptr) batcher_->before_fork();
 }
 
+// The driver does not work in the child, nor is there a thread to watch.
 void Engine::behind_fork(bool in_child) {
-  if (batcher_ != nullptr) batcher_->behind_fork(in_child);
-  if (merger_ != nullptr) merger_->behind_fork(in_child);
+  if (in_child && merger_ != nullptr) merger_->behind_fork_in_child();
+  if (in_child && batcher_ != nullptr) batcher_->behind_fork_in_child();
+  if (std::exchange(is_forking_, false)) turn_.give();
 }
 
 void Engine::flush_run() {

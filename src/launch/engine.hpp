@@ -88,6 +88,8 @@ private:
   Kernels kernels_;
   Decisions decisions_;
   CheckMemory check_memory_;
+  Turn turn_; // one for all that may put launches off
+  bool is_forking_ = false;
   std::unique_ptr<Merger> merger_;
   std::unique_ptr<Batcher> batcher_;
   std::unique_ptr<Front> front_;                  // null: no launch begins early

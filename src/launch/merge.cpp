@@ -7,7 +7,6 @@
 #include "numbers/numbers.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace ptxasw::launch {
 namespace {
@@ -37,9 +36,9 @@ void learn(const Run& run) {
 
 } // namespace
 
-Merger::Merger(RunMaker::Single single, RunMaker::Check check,
+Merger::Merger(Turn& turn, RunMaker::Single single, RunMaker::Check check,
                std::chrono::microseconds longest_wait)
-    : maker_(std::move(single), std::move(check)), longest_wait_(longest_wait) {}
+    : turn_(turn), maker_(std::move(single), std::move(check)), longest_wait_(longest_wait) {}
 
 Merger::~Merger() {
   flush();
@@ -151,17 +150,6 @@ void Merger::stop(const std::string& why) {
   if (!stopped_.exchange(true)) log("nothing is merged any more: %s", why.c_str());
   const Turn::Holder turn(turn_);
   if (turn) make_all();
-}
-
-void Merger::before_fork() {
-  if (!turn_.take()) return;
-  is_forking_ = true;
-  make_all();
-}
-
-void Merger::behind_fork(bool in_child) {
-  if (in_child) stopped_ = true; // the driver does not work there, nor is there a thread to watch
-  if (std::exchange(is_forking_, false)) turn_.give();
 }
 
 // Whether a run still waits.

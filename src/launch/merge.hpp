@@ -30,7 +30,8 @@ namespace ptxasw::launch {
 
 class Merger {
 public:
-  Merger(RunMaker::Single single, RunMaker::Check check, std::chrono::microseconds longest_wait);
+  Merger(Turn& turn, RunMaker::Single single, RunMaker::Check check,
+         std::chrono::microseconds longest_wait);
 
   Merger(const Merger&) = delete;
   Merger& operator=(const Merger&) = delete;
@@ -43,9 +44,9 @@ public:
   // From now on nothing is put off: the program ends, or not all of its calls can be seen.
   void stop(const std::string& why);
 
-  // Around fork(): no launch of the parent is made by the child.
-  void before_fork();
-  void behind_fork(bool in_child);
+  // Around fork(), by the thread whose turn it is: no launch of the parent is made by the child.
+  void before_fork() { make_all(); }
+  void behind_fork_in_child() { stopped_ = true; }
 
 private:
   // Those that follow are called by the thread whose turn it is.
@@ -58,13 +59,12 @@ private:
 
   bool look();
 
-  Turn turn_;
+  Turn& turn_;
   RunMaker maker_;
   std::unique_ptr<Run> run_;      // its launches are put off
   std::unique_ptr<Run> previous_; // its launches were made as they came; null while there is a run
   bool is_previous_last_ = false; // nothing was asked of the driver behind the last of these
   std::chrono::steady_clock::time_point last_taken_;
-  bool is_forking_ = false;
 
   std::atomic<bool> stopped_{false};
   const std::chrono::microseconds longest_wait_; // for the next launch

@@ -1,4 +1,5 @@
-// Whose turn it is to put launches off and to make them.
+// Whose turn it is to put launches off and to make them: one turn for all ways to do so, since a
+// tool may call for all of them while one makes its launches.
 //
 // Launches that were put off are made by calls of the driver, and while one goes on nobody else may
 // begin a call that comes behind it: threads take turns. But a tool may have a function of its own

@@ -281,6 +281,18 @@ TEST_F(BatchTest, AToolMayCallTheDriverWithinALaunch) {
   expect_in_order();
 }
 
+TEST_F(BatchTest, AForkedChildMakesNothing) {
+  learn("abcdefgh");
+  how();
+  launch_all("abc");
+  engine->before_fork(); // as the handlers do for the library's own engine
+  EXPECT_EQ(how(), "---");
+  engine->behind_fork(true);
+  launch_all("abcdefgh");
+  EXPECT_EQ(how(), "--------");
+  expect_in_order();
+}
+
 TEST_F(BatchTest, TheReportSaysSo) {
   learn("abcd");
   EXPECT_THAT(report({}, {.batched = 8, .graphs = 2}, Format::text),

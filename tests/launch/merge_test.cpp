@@ -134,9 +134,9 @@ TEST(Merge, AForkedChildMakesNothing) {
   if (child == 0) ::_exit(0);
   int status = 0;
   ::waitpid(child, &status, 0);
-  s.engine.merger()->before_fork(); // as the handlers do for the library's own engine
+  s.engine.before_fork(); // as the handlers do for the library's own engine
   s.expect_as_launched_singly();
-  s.engine.merger()->behind_fork(true);
+  s.engine.behind_fork(true);
   Stencil::made();
   s.steps(3);
   EXPECT_EQ(Stencil::made(), "s s s");
