@@ -96,7 +96,8 @@ public:
         complain("warning", complaint);
     const auto found = find_ptxas({own_program_file(), call.named_ptxas}, environment);
     if (!found) {
-      if (asks_version && call.stand_alone) return print_version();
+      if (asks_version && call.stand_alone && !environment.get("PTXASW_PTXAS"))
+        return print_version();
       complain("fatal", found.error());
       return failure_code;
     }

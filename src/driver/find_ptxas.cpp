@@ -74,6 +74,13 @@ std::vector<std::string> ptxas_candidates(const Search& search, const Environmen
 }
 
 tl::expected<std::string, std::string> find_ptxas(const Search& search, Environment& environment) {
+  // Who names a ptxas wants no other.
+  if (const auto named = environment.get("PTXASW_PTXAS").value_or("");
+      !named.empty() && !is_executable_file(named))
+    return tl::unexpected(fmt::format(
+        "PTXASW_PTXAS is '{}', which is no program that can be run; name the real ptxas with its "
+        "whole path, or unset the variable",
+        named));
   const std::string tried = environment.get(tried_variable).value_or("");
   const std::vector<std::string> marks = split(tried, ',');
   const auto self = file_id(search.self);

@@ -18,10 +18,12 @@ namespace {
 
 constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
 
-// An alarm that somebody has set to wake us is not for our child.
-bool is_ours(int signal) {
+// A signal that was ignored when we started (nohup, a background job) stays ignored, here and in
+// the child, which inherits that; and what has a handler, such as our own alarm, is not for the
+// child. A blocked signal would be taken by sigwaitinfo although it is ignored.
+bool is_passed_on(int signal) {
   struct sigaction now {};
-  return signal == SIGALRM && sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_DFL;
+  return sigaction(signal, nullptr, &now) != 0 || now.sa_handler == SIG_DFL;
 }
 
 std::string failure(const std::string& program, int error) {
@@ -34,7 +36,7 @@ public:
   SignalGate() {
     sigemptyset(&gate);
     for (const int signal : passed_on)
-      if (!is_ours(signal)) sigaddset(&gate, signal);
+      if (is_passed_on(signal)) sigaddset(&gate, signal);
     sigaddset(&gate, SIGCHLD);
     sigprocmask(SIG_BLOCK, &gate, &before);
     // A parent that ignores SIGCHLD would make our child vanish without a status.

@@ -145,7 +145,8 @@ TEST_F(OptionsFile, ListsAndLoops) {
   const std::string self = (path / "self").string();
   write("self", "-optf " + self);
   EXPECT_THAT(parse_command_line(Words{"-optf", self}).doubt, HasSubstr("too deep"));
-  EXPECT_THAT(parse_command_line(Words{"-optf", "/nonexistent"}).doubt, HasSubstr("No such file"));
+  EXPECT_THAT(parse_command_line(Words{"-optf", (path / "missing").string()}).doubt,
+              HasSubstr("No such file"));
 }
 
 TEST(SplitOptionsFile, QuotesAsPtxasDoes) {

@@ -30,3 +30,17 @@ same "$(bin/ptxasw)" help
 same "$(bin/ptxasw opt k.ptx)" "sub-command opt"
 cp k.ptx opt
 bin/ptxasw opt -o out; record_is "opt -o out  " "a file called opt is an input"
+
+# A ptxas that was named and cannot be run is an error; no other takes its place.
+for named in "$work/missing" "$work" "$work/k.ptx"; do
+  rm -f record out
+  PATH=$work/copy:$PATH PTXASW_PTXAS=$named "$PTXASW" k.ptx -o out 2> stderr
+  same $? 255 "PTXASW_PTXAS=$named"
+  contains "$(cat stderr)" "PTXASW_PTXAS is '$named'"
+  [ ! -e out ] && [ ! -e record ] || fail "another ptxas ran in the place of $named"
+  PTXASW_PTXAS=$named "$PTXASW" --version > out 2> stderr; same $? 255 "--version, PTXASW_PTXAS=$named"
+  [ -x "${TOOL:-}" ] || continue
+  rm -f opt
+  PTXASW_PTXAS=$named "$TOOL" opt k.ptx --shuffle=all > out 2> stderr; same $? 1 "opt, PTXASW_PTXAS=$named"
+  contains "$(cat stderr)" "PTXASW_PTXAS is '$named'"
+done

@@ -176,8 +176,14 @@ TEST(Process, ReportsExitCodeAndSignal) {
   EXPECT_EQ(shell("exit 5").code, 5);
   EXPECT_EQ(shell("kill -SEGV $$").signal, SIGSEGV);
   EXPECT_TRUE(shell("exit 0").ok());
-  EXPECT_THAT(run({"/nonexistent", {}}, environment).error(), HasSubstr("/nonexistent"));
-  EXPECT_THAT(replace_process({"/nonexistent", {}}, environment), HasSubstr("/nonexistent"));
+}
+
+class MissingProgram : public Folder {};
+TEST_F(MissingProgram, IsNamed) {
+  const Environment environment = Environment::current();
+  const std::string missing = (path / "missing").string();
+  EXPECT_THAT(run({missing, {}}, environment).error(), HasSubstr(missing));
+  EXPECT_THAT(replace_process({missing, {}}, environment), HasSubstr(missing));
 }
 
 TEST(Log, WritesOneLineOfJson) {

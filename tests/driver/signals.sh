@@ -15,3 +15,18 @@ for name in TERM INT HUP; do
   sleep 0.05
   [ ! -d "/proc/${child% }" ] || fail "ptxas lives on after SIG$name"
 done
+
+# A signal that was ignored when we started stays so: nohup, background jobs.
+for name in INT HUP QUIT; do
+  rm -f record out
+  PTXASW_PTXAS=$FAKE env --default-signal=INT,QUIT --ignore-signal=$name \
+    "$PTXASW" --ptxasw-shuffle=all k.ptx -o out &
+  ours=$!
+  while [ ! -s record ]; do sleep 0.05; done
+  kill -$name $ours
+  sleep 0.2
+  [ -d /proc/$ours ] || fail "an ignored SIG$name ended us"
+  kill -TERM $ours
+  wait $ours
+  same $? 143 "ended by SIGTERM, with SIG$name ignored"
+done

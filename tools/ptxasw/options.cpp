@@ -91,6 +91,8 @@ void with_ptxas(const std::string& text, const Options& options,
                 const std::function<void(Assembler*)>& act) {
   auto environment = driver::Environment::current();
   const auto found = driver::find_ptxas({driver::own_program_file(), ""}, environment);
+  if (!found && !environment.get("PTXASW_PTXAS").value_or("").empty())
+    throw std::runtime_error(found.error());
   if (!found) return act(nullptr);
   driver::Ptxas ptxas(*found,
                       options.architecture.empty() ? target_of(text) : options.architecture);
