@@ -88,13 +88,16 @@ public:
   }
 
   [[nodiscard]] Ways find_ways(const Goal& goal) const {
+    return find_ways(goal, cases_, options_.grids.empty());
+  }
+  [[nodiscard]] Ways find_ways(const Goal& goal, const Cases& cases, bool other_grids) const {
     Quest quest{.program = goal.second ? right_.get() : left_.get(),
                 .inst = goal.inst,
                 .full_warp = goal.full_warp,
-                .shapes = cases_.flat_shapes(),
-                .other_grids = options_.grids.empty(),
-                .pointers = cases_.pointers(),
-                .known = cases_.known()};
+                .shapes = cases.flat_shapes(),
+                .other_grids = other_grids,
+                .pointers = cases.pointers(),
+                .known = cases.known()};
     const Dim3 divide = goal.second ? options_.divide : Dim3{1};
     for (LaunchShape& shape : quest.shapes)
       shape.grid = divided(shape.grid, divide);
@@ -104,6 +107,18 @@ public:
       grid = {grid.x * divide.x, grid.y * divide.y, grid.z * divide.z};
     }
     return found;
+  }
+
+  // Of a place that no launch of the given grids, blocks and arguments reaches: whether another one
+  // might.
+  [[nodiscard]] bool is_outside(const Goal& goal) const {
+    if (options_.grids.empty() && options_.blocks.empty() && options_.arguments.empty())
+      return false;
+    VerifyOptions usual = options_;
+    usual.grids.clear();
+    usual.blocks.clear();
+    usual.arguments.clear();
+    return !find_ways(goal, Cases(*left_, usual), true).impossible;
   }
 
   [[nodiscard]] std::string describe(const Goal& goal) const {
@@ -352,13 +367,19 @@ private:
     return coverage_.lanes(goal) >= wanted;
   }
 
-  // Launches made for this goal, if it needs them. What no thread can reach is no goal, and where
-  // no full warp can get, any lane will do.
+  // Launches made for this goal, if it needs them. What no thread of any launch can reach is no
+  // goal, and where no full warp can get, any lane will do.
   void seek(Goal goal) {
     ++result_.goals;
     while (!reached(goal)) {
       Ways found;
       if (options_.find_ways && !verifier_.is_late()) found = verifier_.find_ways(goal);
+      if (found.impossible && verifier_.is_outside(goal)) {
+        ++result_.outside;
+        result_.missing.push_back(verifier_.describe(goal) +
+                                  " is reached by none of the launches that were given");
+        return;
+      }
       if (found.impossible) {
         if (!std::exchange(goal.full_warp, false)) {
           --result_.goals;

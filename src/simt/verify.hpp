@@ -93,8 +93,9 @@ struct VerifyResult {
   std::string race_reason;     // likewise
   Counts left, right;          // in lockstep, summed over the launches that are equal
   std::optional<VerifyFailure> failure;
-  unsigned goals = 0;               // places that had to be reached
-  bool out_of_time = false;         // not all launches were made
+  unsigned goals = 0;       // places that had to be reached
+  unsigned outside = 0;     // of them, those that only other launches than the given ones reach
+  bool out_of_time = false; // not all launches were made
   std::vector<std::string> missing; // those that were not, and what else is, for people
   // No difference was seen.
   [[nodiscard]] bool ok() const { return error.empty() && !failure && equal + idle != 0; }

@@ -16,6 +16,10 @@ std::string missing_text(const VerifyResult& result) {
     text += fmt::format("  {}\n", result.missing[i]);
   if (result.missing.size() > most)
     text += fmt::format("  and {} more\n", result.missing.size() - most);
+  if (result.outside != 0)
+    text += fmt::format("  {} of them lie outside the launches that were given (--grid, --block, "
+                        "--arg)\n",
+                        result.outside);
   if (result.races != 0)
     text += fmt::format("  {} launches differ, and the first version has a data race there: {}\n",
                         result.races, result.race_reason);

@@ -122,10 +122,20 @@ TEST(Shown, AFullWarpIsAskedForWhereOneCanGet) {
   VerifyOptions options{.blocks = {{64}}, .arguments = {"?", "?", "20"}};
   const VerifyResult result =
       compare(guarded(guard), guarded(guard, shuffled_wrongly), true, options);
-  EXPECT_TRUE(result.shown()) << text_of(result, "k"); // with n = 20 there is no full warp
+  // With n = 20 there is no full warp, but there is with others.
+  EXPECT_TRUE(result.ok());
+  EXPECT_FALSE(result.shown()) << text_of(result, "k");
+  EXPECT_EQ(result.outside, 2U); // the load of the first version and the shuffle
+  EXPECT_THAT(text_of(result, "k"), HasSubstr("lie outside the launches that were given"));
   options.arguments = {"?", "?", "?"};
   options.blocks = {{16}};
-  EXPECT_TRUE(compare(guarded(guard), guarded(guard, shuffled), true, options).shown());
+  EXPECT_FALSE(compare(guarded(guard), guarded(guard, shuffled), true, options).shown());
+  // Where no launch has one, any lane will do.
+  std::string required = guarded(guard), rewritten = guarded(guard, shuffled);
+  for (std::string* text : {&required, &rewritten})
+    text->insert(text->find("{\n.reg"), ".reqntid 16\n");
+  options.blocks.clear();
+  EXPECT_TRUE(compare(required, rewritten, true, options).shown());
   // One lane alone: of any warp that is all who can get there.
   const char* lane = "setp.ne.u32 %p1, %r2, 5;";
   EXPECT_TRUE(compare(guarded(lane), guarded(lane, shuffled)).shown());
@@ -141,6 +151,24 @@ TEST(Shown, WhatNobodyReachesIsNotAskedFor) {
   const VerifyResult result = compare(guarded(dead), guarded(dead));
   EXPECT_TRUE(result.shown()) << text_of(result, "k");
   EXPECT_EQ(result.goals, 3U);
+}
+
+TEST(Shown, PlacesOutsideTheGivenLaunchesAreNotReached) {
+  const char* guard = "mov.u32 %r6, %nctaid.x; setp.lt.u32 %p1, %r6, 300;";
+  const std::string plain = guarded(guard);
+  const VerifyResult small =
+      compare(plain, guarded(guard, shuffled_wrongly), true, {.grids = {{4}, {7}}});
+  EXPECT_FALSE(small.failure);
+  EXPECT_FALSE(small.shown()) << text_of(small, "k");
+  EXPECT_EQ(small.outside, small.missing.size());
+  EXPECT_THAT(text_of(small, "k"), HasSubstr("none of the launches that were given"));
+  EXPECT_TRUE(compare(plain, guarded(guard, shuffled), true, {.grids = {{300}}}).shown());
+  // What no launch at all reaches is still no goal.
+  const char* dead = "mov.u32 %r6, %tid.x; setp.lt.u32 %p1, %r6, 2000; mov.f32 %f2, 0f00000000;"
+                     "@%p1 bra over; st.global.f32 [%rd5], %f2; over: setp.ge.s32 %p1, %r2, %r1;";
+  const VerifyResult result = compare(guarded(dead), guarded(dead), true, {.grids = {{4}}});
+  EXPECT_TRUE(result.shown()) << text_of(result, "k");
+  EXPECT_EQ(result.outside, 0U);
 }
 
 TEST(Shown, NothingWrittenIsNothingShown) {
