@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ranges>
 
 namespace ptxasw::report {
 namespace {
@@ -287,8 +288,11 @@ std::string nearest(const Report& report, std::uint32_t line) {
 std::string to_text(const Report& report, const TextStyle& style) {
   std::string out;
   put_summary(out, report, style);
-  for (const auto& message : report.messages)
+  constexpr std::size_t most_messages = 10; // JSON has them all
+  for (const Message& message : report.messages | std::views::take(most_messages))
     put_message(out, message);
+  if (report.messages.size() > most_messages)
+    out += fmt::format("  and {} more messages\n", report.messages.size() - most_messages);
   for (const auto& kernel : report.kernels) {
     out += '\n';
     put_headline(out, kernel, style);

@@ -65,7 +65,7 @@ mistake 1 "takes 5 arguments, 0 were given" "$SOURCE/bench/cache/stencil7.ptx" -
 mistake 1 "needs a launch along x alone" "$SOURCE/bench/cache/stencil7.ptx" --grid=1x2 --block=64 \
   --arg=zeros:4 --arg=zeros:4 --arg=0 --arg=0 --arg=0 --cache=lines:2,width:4 --order=linear-swap
 mistake 2 "--group" $stencil --cache=lines:2,width:4 --group=0
-mistake 1 "there is no kernel q" $stencil --cache=lines:2,width:4 --kernel=q
+mistake 4 "there is no kernel q" $stencil --cache=lines:2,width:4 --kernel=q
 mistake 1 "undefined behaviour" "$SOURCE/bench/cache/stencil7.ptx" --block=64 --arg=zeros:4 \
   --arg=zeros:4 --arg=8 --arg=8 --arg=8 --cache=lines:2,width:4
 mistake 1 "too much to draw, or nothing" "$SOURCE/bench/cache/stencil7.ptx" --block=64 \

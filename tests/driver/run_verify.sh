@@ -15,7 +15,7 @@ contains "$(cat stderr)" "data race"
 "$TOOL" run k.ptx 2> stderr; same $? 1 "no arguments"
 contains "$(cat stderr)" "takes 1 arguments, 0 were given"
 "$TOOL" run k.ptx --arg=ones:4 2> stderr; same $? 1 "a mistaken argument"
-"$TOOL" run k.ptx --kernel=q --arg=0 2> stderr; same $? 1 "a missing kernel"
+"$TOOL" run k.ptx --kernel=q --arg=0 2> stderr; same $? 4 "a missing kernel"
 contains "$(cat stderr)" "there is no kernel q"
 
 "$TOOL" verify k.ptx k.ptx --block=1 --grid=1 --launches=4 > out || fail "verify of equal kernels"
@@ -62,7 +62,9 @@ ret;
 }
 END
 rows="--block=32 --grid=1x8 --launches=4 --no-alias"
-"$TOOL" verify rows.ptx $rows --coarsen=y:4 > out || fail "verify of a coarsened kernel"
+"$TOOL" verify rows.ptx $rows --coarsen=y:4 > out; same $? 3 "blocks that fill no group are outside"
+contains "$(cat out)" "lie outside the launches that were given"
+"$TOOL" verify rows.ptx $rows --grid=1x7 --coarsen=y:4 > out || fail "verify of a coarsened kernel"
 "$TOOL" verify rows.ptx $rows --coarsen=y:4 --coarsen-grid=host > out || fail "a divided grid"
 "$TOOL" opt rows.ptx --coarsen=y:4 --coarsen-grid=host > host.ptx
 contains "$(cat host.ptx)" '// ptxasw-launch: {"kernel": "k", "grid_divided_by": [1, 4, 1]}'
@@ -83,6 +85,20 @@ case $? in # ptxas, if it is there, tells
   *) fail "a sum that nobody may write" ;;
 esac
 
-"$TOOL" verify k.ptx --kernel=q 2> stderr; same $? 1 "verify of a missing kernel"
+"$TOOL" verify k.ptx --kernel=q 2> stderr; same $? 4 "verify of a missing kernel"
 contains "$(cat stderr)" "there is no kernel q"
-"$TOOL" verify k.ptx missing.ptx 2> stderr; same $? 1 "a missing file"
+"$TOOL" verify k.ptx missing.ptx 2> stderr; same $? 4 "a missing file"
+
+# What is merged in large launches only is compared with a limit that a CPU reaches.
+need_ptxas
+cp "$SOURCE/tests/golden/ptx/matmul.ptx" .
+"$TOOL" opt matmul.ptx -o large.ptx -q
+for second in "" large.ptx; do
+  timeout 60 "$TOOL" verify matmul.ptx $second --kernel=matmul > out || fail "verify of a default: $(cat out)"
+  contains "$(cat out)" "Launches from 2048 threads on are merged here"
+  contains "$(cat out)" "matmul: equal on"
+done
+sed 's/mul\.lo\.u32 \t%ptxasw_b32_3/add.u32 %ptxasw_b32_3/' large.ptx > changed.ptx
+cmp -s large.ptx changed.ptx && fail "nothing was changed"
+timeout 60 "$TOOL" verify matmul.ptx changed.ptx --kernel=matmul --launches=8 --time=1 > out
+! grep -q "merged here" out || fail "another text is not taken for the optimizer's"

@@ -28,8 +28,42 @@ grep -q ptxasw-report r.json || fail "--report"
 "$TOOL" opt k.ptx --shuffle=some 2> stderr; same $? 2 "a mistaken value"
 contains "$(cat stderr)" "none, all, auto"
 "$TOOL" opt k.ptx --bogus 2> /dev/null; same $? 2 "a mistaken option"
-"$TOOL" opt missing.ptx 2> stderr; same $? 1 "a missing file"
+"$TOOL" opt k.ptx --bogus 2>&1 | grep -q 'there is no option --bogus$' || fail "--bogus is not named"
+"$TOOL" report k.ptx --fromat=json 2>&1 | grep -q 'did you mean --format?' || fail "--fromat"
+"$TOOL" opt k.ptx --shufle=all 2>&1 | grep -q 'did you mean --shuffle?' || fail "--shufle"
+"$TOOL" optt k.ptx 2> stderr; same $? 2 "a mistaken sub-command"
+contains "$(cat stderr)" "did you mean opt?"
+"$TOOL" opt k.ptx --report=r.jsno -o out.ptx 2> stderr; same $? 2 "a mistaken report"
+contains "$(cat stderr)" "did you mean .json?"
+"$TOOL" opt missing.ptx 2> stderr; same $? 4 "a missing file"
 contains "$(cat stderr)" "missing.ptx: No such file"
+for i in 1 2 3 4 5 6 7 8; do echo "# no PTX, \`$i\` { ["; done > prose.ptx
+for command in opt analyze report "explain --" run verify; do
+  rm -f out.ptx
+  "$TOOL" ${command%--} prose.ptx $(case $command in explain*) echo 1;; esac) > out 2> stderr
+  same $? 4 "$command of what is no PTX"
+  contains "$(cat stderr)" "prose.ptx is no PTX"
+  same "$(wc -l < stderr)" 1 "messages of $command"
+done
+(printf '/* a header */\n// and more\n\n'; cat k.ptx) > commented.ptx
+"$TOOL" opt commented.ptx > /dev/null || fail "comments in front"
+for i in $(seq 30); do echo 'bogus instruction;'; done > mistakes
+sed '/^ret/r mistakes' k.ptx > wrong.ptx
+"$TOOL" opt wrong.ptx -o out.ptx > out
+[ "$(grep -c ': error: ' out)" -le 10 ] || fail "more than ten messages"
+
+# Output that cannot be written is told; nothing aborts.
+if [ -w /dev/full ]; then
+  for arguments in --help help "opt --help" "hook" "hook nvcc" "launch --help" "opt k.ptx" "report k.ptx"; do
+    "$TOOL" $arguments > /dev/full 2> stderr; same $? 1 "$arguments > /dev/full"
+    contains "$(cat stderr)" "No space left" "$arguments"
+  done
+fi
+"$TOOL" run k.ptx --steps=2 --arg=zeros:4096 2> stderr; same $? 1 "run --steps"
+contains "$(cat stderr)" "used up its steps" "run's own --steps"
+"$TOOL" opt --help | grep -q '^  4  ' || fail "exit codes in --help"
+"$TOOL" verify --help=man | grep -q 'TH PTXASW..VERIFY 1' || fail "a manual page"
+"$TOOL" opt --help=words | grep -q '^--shuffle=' || fail "words for a shell"
 
 "$TOOL" hook > names || fail hook
 for name in nvcc cmake ccache clang openmp flang gcc triton inductor jax nvhpc other; do

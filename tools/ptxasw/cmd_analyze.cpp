@@ -3,24 +3,23 @@
 #include "ptxasw/ptxasw.hpp"
 #include "report/report.hpp"
 
-#include <unistd.h>
-
 namespace ptxasw::tool {
 
 int analyze(Arguments arguments) {
-  CLI::App app("Shows every access of a PTX file and rewrites nothing.", "ptxasw analyze");
+  Parser app("analyze", "Shows every access of a PTX file and rewrites nothing.");
   std::string input, format = "text";
-  app.add_option("INPUT", input, "PTX file; - is standard input")->required();
-  app.add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  app.add("INPUT", input, "PTX file; - is standard input", {.required = true});
+  app.add("--format", format, "text or json", {.choices = {"text", "json"}});
   Options options;
-  app.add_flag("--values", options.values,
-               "also work out what each store writes (slower: most of a kernel's arithmetic)");
+  app.add("--values", options.values,
+          "also work out what each store writes (slower: most of a kernel's "
+          "arithmetic)");
   return parse_and(app, options, std::move(arguments), [&] {
     const Report found =
-        ptxasw::analyze(read_text(input), input == "-" ? "<stdin>" : input, options);
-    write_text("-", format == "json"
-                        ? report::to_json(found)
-                        : report::to_text(found, {.color = ::isatty(STDOUT_FILENO) == 1}));
+        ptxasw::analyze(read_ptx(input), input == "-" ? "<stdin>" : input, options);
+    write_text("-", format == "json" ? report::to_json(found)
+                                     : report::to_text(found, {.color = color_to("-")}));
+    return exit_done;
   });
 }
 

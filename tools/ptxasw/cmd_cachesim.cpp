@@ -1,5 +1,6 @@
-// ptxasw cachesim: what a cache makes of a kernel's accesses when its blocks or elements are walked
-// in different orders, and when the optimizer has rewritten it.
+// ptxasw cachesim: what a cache makes of a kernel's accesses when its blocks or
+// elements are walked in different orders, and when the optimizer has rewritten
+// it.
 #include "launch.hpp"
 
 #include "cachesim/columns.hpp"
@@ -127,7 +128,8 @@ std::string closed_forms(const cachesim::RecognisedPlane& plane, const cachesim:
                        plane.stencil->down, plane.stencil->columns, plane.stencil->rows) +
            estimates(*plane.stencil, cache, orders);
   if (plane.product)
-    return fmt::format("Closed form for a matrix product of {}x{} elements, depth {}:\n",
+    return fmt::format("Closed form for a matrix product of {}x{} elements, "
+                       "depth {}:\n",
                        plane.product->columns, plane.product->rows, plane.product->depth) +
            estimates(*plane.product, cache, orders);
   return "";
@@ -157,7 +159,7 @@ void simulate(const Wanted& wanted, const Options& options) {
   const bool naive_first = !orders.empty() && orders.front() == cachesim::Order{};
   if (!naive_first) orders.insert(orders.begin(), cachesim::Order{});
 
-  const std::string ptx = read_text(wanted.launch.input);
+  const std::string ptx = read_ptx(wanted.launch.input);
   std::string rewritten;
   const bool compare = rewrites_text(options, ptx, rewritten, wanted.launch.input);
   const cachesim::Recording recording = simulation.record(prepare(wanted.launch, ptx, options));
@@ -186,36 +188,42 @@ void simulate(const Wanted& wanted, const Options& options) {
 } // namespace
 
 int cachesim(Arguments arguments) {
-  CLI::App app(
-      "Runs one kernel of a PTX file on the CPU and sends its global accesses through a "
-      "cache that\nreplaces the line used longest ago, in different orders of its threads. "
-      "With an option of\nthe optimizer that rewrites the kernel, the result of that is "
-      "shown beside it.",
-      "ptxasw cachesim");
+  Parser app("cachesim", "Runs one kernel of a PTX file on the CPU and sends "
+                         "its global accesses through a "
+                         "cache that\nreplaces the line used longest ago, in "
+                         "different orders of its threads. "
+                         "With an option of\nthe optimizer that rewrites the "
+                         "kernel, the result of that is "
+                         "shown beside it.");
   Wanted wanted;
   add_launch_options(app, wanted.launch);
-  app.add_option("--cache", wanted.cache,
-                 "lines:N or size:BYTES, width:ELEMENTS or bytes:N of a line, and perhaps ways:N "
-                 "(any line\nanywhere) and element:BYTES (4), as in lines:24,width:4")
-      ->required();
-  app.add_option("--l2", wanted.second, "a second cache, asked for what the first one lacks");
-  app.add_option("--order", wanted.orders,
-                 "naive, column:W, zigzag:W, tile:WxH or swap of blocks; with linear- in front, of "
-                 "elements\nof a linear index. May be repeated; naive comes first anyway")
-      ->allow_extra_args(false);
-  app.add_option("--row", wanted.row, "elements of a row of the linear index (all of them)");
-  app.add_option("--group", wanted.group,
-                 "threads that run in step: 1 one after another, 32 a warp, more for blocks (1)")
-      ->check(CLI::Range(1U, 1U << 20));
-  app.add_flag("--stores", wanted.stores, "stores bring lines in, too");
-  app.add_option("--svg", wanted.svg, "draw addresses over time into this file");
+  app.add("--cache", wanted.cache,
+          "lines:N or size:BYTES, width:ELEMENTS or bytes:N of a line, and "
+          "perhaps ways:N "
+          "(any line\nanywhere) and element:BYTES (4), as in lines:24,width:4",
+          {.required = true});
+  app.add("--l2", wanted.second, "a second cache, asked for what the first one lacks");
+  app.add("--order", wanted.orders,
+          "naive, column:W, zigzag:W, tile:WxH or swap of blocks; with linear- in "
+          "front, of "
+          "elements\nof a linear index. May be repeated; naive comes first anyway");
+  app.add("--row", wanted.row, "elements of a row of the linear index (all of them)");
+  app.add("--group", wanted.group,
+          "threads that run in step: 1 one after another, 32 a warp, more for "
+          "blocks (1)",
+          {.least = 1U, .most = 1U << 20});
+  app.add("--stores", wanted.stores, "stores bring lines in, too");
+  app.add("--svg", wanted.svg, "draw addresses over time into this file");
   app.footer("  --block=XxYxZ  threads of a block (32)\nOptions of the optimizer:\n" +
              optimizer_help());
   Options options;
   options.shuffle = ShuffleMode::none;
   options.coarsen_auto = false;
   options.rounds = RoundsMode::none;
-  return parse_and(app, options, std::move(arguments), [&] { simulate(wanted, options); });
+  return parse_and(app, options, std::move(arguments), [&] {
+    simulate(wanted, options);
+    return exit_done;
+  });
 }
 
 } // namespace ptxasw::tool

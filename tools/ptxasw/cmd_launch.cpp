@@ -54,24 +54,21 @@ std::string find_library() {
   return {};
 }
 
-std::string meant(std::string_view word, std::span<const std::string_view> words) {
-  const std::string_view other = nearest(word, words);
-  return other.empty() ? std::string() : fmt::format("; did you mean {}?", other);
-}
-
 // Of an option without its "--"; empty: nothing.
 std::string what_is_wrong(std::string_view word, std::string_view name) {
   constexpr std::array<std::string_view, 8> options{"policy", "report", "check", "log",
                                                     "steps",  "early",  "batch", "help"};
   if (std::ranges::find(options, name) == options.end())
-    return fmt::format("there is no option --{}{}", name, meant(name, options));
+    return fmt::format("there is no option --{}{}", name, did_you_mean(name, options));
   // Names of variants are the program's; one that is nearly a policy is none.
+  const std::string_view value = word.substr(std::min(word.size(), name.size() + 1));
+  if (name == "report") return mistaken_report_name(value);
   constexpr std::array<std::string_view, 4> policies{"model", "measure", "original", "standard"};
   if (name != "policy") return {};
-  const std::string_view policy = word.substr(std::min(word.size(), name.size() + 1));
+  const std::string_view policy = value;
   if (policy.empty()) return "--policy= needs a policy: model, measure, or the name of a variant";
   if (std::ranges::find(policies, policy) != policies.end()) return {};
-  const std::string why = meant(policy, policies);
+  const std::string why = did_you_mean(policy, policies);
   return why.empty() ? why : fmt::format("there is no policy {}{}", policy, why);
 }
 
@@ -88,8 +85,8 @@ int launch(Arguments arguments) {
     }
     const std::string name = word.substr(0, word.find('='));
     if (name == "help") {
-      fmt::print("{}", usage);
-      return 0;
+      write_text("-", usage);
+      return exit_done;
     }
     if (const std::string wrong = what_is_wrong(word, name); !wrong.empty()) {
       fmt::print(stderr, "ptxasw launch: {}\nptxasw launch --help tells the options.\n", wrong);

@@ -4,7 +4,6 @@
 #include "report/report.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace ptxasw::tool {
 namespace {
@@ -17,12 +16,12 @@ void print_statistics(const Report& report) {
   fmt::print(stderr, "understood: {:.2f}% of {} statements, {:.2f}% of {} bytes\n",
              share(report.opaque_statements, report.statements), report.statements,
              share(report.opaque_bytes, report.bytes), report.bytes);
-  fmt::print(
-      stderr,
-      "parsed {} time{}, {} kernel{} emulated; {} run{} of ptxas, {} text{} to choose from\n",
-      report.parses, report.parses == 1 ? "" : "s", report.emulations,
-      report.emulations == 1 ? "" : "s", report.calls, report.calls == 1 ? "" : "s", report.trials,
-      report.trials == 1 ? "" : "s");
+  fmt::print(stderr,
+             "parsed {} time{}, {} kernel{} emulated; {} run{} of ptxas, {} "
+             "text{} to choose from\n",
+             report.parses, report.parses == 1 ? "" : "s", report.emulations,
+             report.emulations == 1 ? "" : "s", report.calls, report.calls == 1 ? "" : "s",
+             report.trials, report.trials == 1 ? "" : "s");
   fmt::print(stderr, "parse {:.2f} ms, analyze and rewrite {:.2f} ms, print {:.2f} ms\n",
              report.parse_ms, report.analyze_ms, report.print_ms);
 }
@@ -37,26 +36,28 @@ std::string rendered(const Report& report, const std::string& path, std::string_
 } // namespace
 
 int opt(Arguments arguments) {
-  CLI::App app("Rewrites a PTX file. With an output file, the report goes to standard output.",
-               "ptxasw opt");
+  Parser app("opt", "Rewrites a PTX file. With an output file, the report goes "
+                    "to standard output.");
   std::string input, output = "-", report_file;
   bool statistics = false, quiet = false;
-  app.add_option("INPUT", input, "PTX file; - is standard input")->required();
-  app.add_option("-o,--output", output, "where to write the PTX (standard output)");
-  app.add_option("--report", report_file, "also write the report to FILE.json, .html or .txt");
-  app.add_flag("--stats", statistics, "how much was understood, and times, on standard error");
-  app.add_flag("-q,--quiet", quiet, "no report on standard output");
-  app.footer("Options of the optimizer:\n" + optimizer_help());
+  app.add("INPUT", input, "PTX file; - is standard input", {.required = true});
+  app.add("-o,--output", output, "where to write the PTX (standard output)");
+  app.add("--report", report_file, "also write the report to FILE.json, .html or .txt");
+  app.add("--stats", statistics, "how much was understood, and times, on standard error");
+  app.add("-q,--quiet", quiet, "no report on standard output");
   Options options;
   return parse_and(app, options, std::move(arguments), [&] {
-    const std::string text = read_text(input), name = input == "-" ? "<stdin>" : input;
+    if (const std::string wrong = mistaken_report_name(report_file); !wrong.empty())
+      throw UsageError(wrong);
+    const std::string text = read_ptx(input), name = input == "-" ? "<stdin>" : input;
     const Optimized result = optimize_with_ptxas(text, name, options);
     write_text(output, result.text);
     if (output != "-" && !quiet)
-      write_text("-", report::to_text(result.report, {.color = ::isatty(STDOUT_FILENO) == 1}));
+      write_text("-", report::to_text(result.report, {.color = color_to("-")}));
     if (!report_file.empty())
       write_text(report_file, rendered(result.report, report_file, text, result.text));
     if (statistics) print_statistics(result.report);
+    return exit_done;
   });
 }
 

@@ -3,30 +3,27 @@
 #include "ptxasw/ptxasw.hpp"
 #include "report/report.hpp"
 
-#include <unistd.h>
-
 namespace ptxasw::tool {
 
 int report(Arguments arguments) {
-  CLI::App app(
-      "Shows what would be rewritten: by default what the drop-in does, and with --shuffle=all or "
-      "--coarsen=... what else could be. html and json take one input.",
-      "ptxasw report");
+  Parser app("report", "Shows what would be rewritten: by default what the drop-in does, "
+                       "and with --shuffle=all or "
+                       "--coarsen=... what else could be. html and json take one input.");
   std::vector<std::string> inputs;
   std::string output = "-", format = "text";
-  app.add_option("INPUT", inputs, "PTX files; - is standard input")->required();
-  app.add_option("-o,--output", output, "where to write the report (standard output)");
-  app.add_option("--format", format, "text, json, html, or table: one line per kernel")
-      ->check(CLI::IsMember({"text", "json", "html", "table"}));
+  app.add("INPUT", inputs, "PTX files; - is standard input", {.required = true});
+  app.add("-o,--output", output, "where to write the report (standard output)");
+  app.add("--format", format, "text, json, html, or table: one line per kernel",
+          {.choices = {"text", "json", "html", "table"}});
   Options options;
   return parse_and(app, options, std::move(arguments), [&] {
     if (inputs.size() > 1 && (format == "json" || format == "html"))
-      throw CLI::ValidationError("--format=" + format, "takes one input");
-    const bool color = output == "-" && ::isatty(STDOUT_FILENO) == 1;
+      throw UsageError("--format=" + format + " takes one input");
+    const bool color = color_to(output);
     std::string page;
     std::vector<Report> reports;
     for (const std::string& input : inputs) {
-      const std::string text = read_text(input);
+      const std::string text = read_ptx(input);
       Optimized result = optimize_with_ptxas(text, input == "-" ? "<stdin>" : input, options);
       if (format == "text") page += report::to_text(result.report, {.color = color});
       if (format == "json") page += report::to_json(result.report);
@@ -35,6 +32,7 @@ int report(Arguments arguments) {
     }
     if (format == "table") page = report::table2(reports);
     write_text(output, page);
+    return exit_done;
   });
 }
 

@@ -24,7 +24,8 @@ simt::Schedule::Kind schedule_kind(const std::string& name) {
   return simt::Schedule::Kind::lockstep;
 }
 
-// "2:f32:8" is argument 2, its first 8 elements as f32; type and count may be missing.
+// "2:f32:8" is argument 2, its first 8 elements as f32; type and count may be
+// missing.
 struct Part {
   std::string buffer, type = "u32";
   std::size_t count = 16;
@@ -84,7 +85,7 @@ std::string print(const simt::Memory& memory, const Part& part) {
 }
 
 void run_kernel(const Wanted& wanted, const Options& options) {
-  auto [program, memory, launch] = prepare(wanted.launch, read_text(wanted.launch.input), options);
+  auto [program, memory, launch] = prepare(wanted.launch, read_ptx(wanted.launch.input), options);
   launch.schedule = {schedule_kind(wanted.schedule), wanted.seed, wanted.resident,
                      wanted.across_trips};
   launch.report_undefined = wanted.undefined;
@@ -95,7 +96,8 @@ void run_kernel(const Wanted& wanted, const Options& options) {
     text += print(memory, read_part(part));
   if (wanted.counts)
     text += fmt::format("warp instructions {}, thread instructions {}\n"
-                        "global loads: {} requests, {} sectors; stores: {} requests, {} sectors\n"
+                        "global loads: {} requests, {} sectors; stores: {} requests, {} "
+                        "sectors\n"
                         "shuffles {}, barriers {}\n",
                         result.counts.warp_instructions, result.counts.thread_instructions,
                         result.counts.global_load_requests, result.counts.global_load_sectors,
@@ -116,33 +118,36 @@ void run_kernel(const Wanted& wanted, const Options& options) {
 } // namespace
 
 int run(Arguments arguments) {
-  CLI::App app(
-      "Runs one kernel of a PTX file on the CPU. What is undefined on a GPU (accesses out "
-      "of bounds,\nlanes that do not arrive at a shuffle, ...) ends the run with a message.",
-      "ptxasw run");
+  Parser app("run", "Runs one kernel of a PTX file on the CPU. What is "
+                    "undefined on a GPU (accesses out "
+                    "of bounds,\nlanes that do not arrive at a shuffle, ...) "
+                    "ends the run with a message.");
   Wanted wanted;
   add_launch_options(app, wanted.launch);
   app.footer("  --block=XxYxZ  threads of a block (32)\n\n"
              "Example, a kernel that takes two arrays and a length:\n"
-             "  ptxasw run k.ptx --grid=2 --block=64 --arg=random:f32:128:1 --arg=zeros:512 "
+             "  ptxasw run k.ptx --grid=2 --block=64 --arg=random:f32:128:1 "
+             "--arg=zeros:512 "
              "--arg=128 --print=1:f32:8");
-  app.add_option("--print", wanted.print,
-                 "ARGUMENT[:TYPE[:COUNT]]: show a buffer after the run (u32, 16)")
-      ->allow_extra_args(false);
-  app.add_option("--write", wanted.write, "ARGUMENT:FILE: write a buffer after the run")
-      ->allow_extra_args(false);
-  app.add_option("--schedule", wanted.schedule, "lockstep, independent or one-lane")
-      ->check(CLI::IsMember({"lockstep", "independent", "one-lane"}));
-  app.add_option("--seed", wanted.seed, "of the schedule; 0 keeps the blocks in order");
-  app.add_option("--resident", wanted.resident, "blocks that take turns (1)");
-  app.add_flag("--across-trips", wanted.across_trips,
-               "independent lanes may meet in different trips of a loop, as no hardware does");
-  app.add_flag("--counts", wanted.counts, "show instructions, requests and sectors");
-  app.add_flag("--report-undefined", wanted.undefined,
-               "stop when an undefined value reaches memory, an address or a branch");
-  app.add_flag("--report-races", wanted.races, "stop at a data race");
+  app.add("--print", wanted.print,
+          "ARGUMENT[:TYPE[:COUNT]]: show a buffer after the run (u32, 16)");
+  app.add("--write", wanted.write, "ARGUMENT:FILE: write a buffer after the run");
+  app.add("--schedule", wanted.schedule, "lockstep, independent or one-lane",
+          {.choices = {"lockstep", "independent", "one-lane"}});
+  app.add("--seed", wanted.seed, "of the schedule; 0 keeps the blocks in order");
+  app.add("--resident", wanted.resident, "blocks that take turns (1)");
+  app.add("--across-trips", wanted.across_trips,
+          "independent lanes may meet in different trips of a loop, as no "
+          "hardware does");
+  app.add("--counts", wanted.counts, "show instructions, requests and sectors");
+  app.add("--report-undefined", wanted.undefined,
+          "stop when an undefined value reaches memory, an address or a branch");
+  app.add("--report-races", wanted.races, "stop at a data race");
   Options options;
-  return parse_and(app, options, std::move(arguments), [&] { run_kernel(wanted, options); });
+  return parse_and(app, options, std::move(arguments), [&] {
+    run_kernel(wanted, options);
+    return exit_done;
+  });
 }
 
 } // namespace ptxasw::tool

@@ -1,17 +1,22 @@
-// ptxasw verify: are two PTX files, or a file and what the drop-in makes of it, the same?
+// ptxasw verify: are two PTX files, or a file and what the drop-in makes of it,
+// the same?
+#include "nearest.hpp"
 #include "options.hpp"
 
 #include "machine/machine_code.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/ptxasw.hpp"
+#include "report/diff.hpp"
 #include "simt/args.hpp"
 #include "simt/verify.hpp"
 #include "verify/pinned.hpp"
 #include "verify/reach.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -38,7 +43,8 @@ std::vector<std::string> kernels_of(const ptx::Module& module) {
   return names;
 }
 
-// What it takes to see a difference again, as files of a directory: both versions and a script.
+// What it takes to see a difference again, as files of a directory: both
+// versions and a script.
 void save(const std::filesystem::path& directory, const simt::VerifyResult& result,
           const std::string& kernel, const ModulePtr& a, const ModulePtr& b,
           const simt::Dim3& divide) {
@@ -96,8 +102,8 @@ Code compare_code(const ptx::Module& a, const std::string& b, const std::string&
   return code;
 }
 
-// Compares with the original as the second version pins its multiply-adds, if it may: then `a`
-// becomes that.
+// Compares with the original as the second version pins its multiply-adds, if
+// it may: then `a` becomes that.
 simt::VerifyResult compare(ModulePtr& a, const ModulePtr& b, const std::string& kernel,
                            const simt::VerifyOptions& verify_options, const Options& options) {
   verify::Pinned pinned = verify::pin_like(*a, *b, kernel);
@@ -112,11 +118,44 @@ simt::VerifyResult compare(ModulePtr& a, const ModulePtr& b, const std::string& 
   return result;
 }
 
-constexpr int exit_not_shown = 3;
+std::string suggestion(const ptx::Module& module, const std::string& kernel) {
+  const std::vector<std::string> names = kernels_of(module);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return did_you_mean(kernel, views);
+}
+
+// Kernels that are merged in large launches only ask for a size that a CPU does not run in good
+// time.
+constexpr std::uint64_t few_threads = 2048;
+
+// Do the texts differ in the limits alone that rewritten kernels compare the size of a launch with?
+bool same_but_for_limits(std::string_view a, std::string_view b) {
+  const auto without_limit = [](std::string_view line) {
+    const std::size_t end = line.find_last_not_of(';');
+    const std::size_t digits = line.find_last_not_of("0123456789", end) + 1;
+    const bool compares = line.find("setp.") != line.npos && line.find("%ptxasw") != line.npos;
+    return compares && line.ends_with(';') && digits <= end ? line.substr(0, digits) : line;
+  };
+  const auto before = report::split_lines(a), after = report::split_lines(b);
+  return std::ranges::equal(before, after, {}, without_limit, without_limit);
+}
+
+// The same with limits so low that a CPU reaches the merged forms, if `rewritten` is what the
+// optimizer makes of `text`. Launches that then run a merged form are those that did, and more.
+std::optional<std::string> with_low_limits(const std::string& text, const std::string& rewritten,
+                                           const std::string& name, Options options) {
+  constexpr std::string_view guard = "$ptxasw_large";
+  if (options.coarsen_least_threads != 0 || rewritten.find(guard) == rewritten.npos)
+    return std::nullopt;
+  options.coarsen_least_threads = few_threads;
+  std::string low = optimize_with_ptxas(text, name, options).text;
+  if (low == rewritten || !same_but_for_limits(low, rewritten)) return std::nullopt;
+  return low;
+}
 
 // The exit code; throws where there is a difference.
 int verify_files(Wanted& wanted, const Options& options) {
-  const std::string text = read_text(wanted.first);
+  const std::string text = read_ptx(wanted.first);
   const ModulePtr a = module_of(text, wanted.first);
   ModulePtr b;
   std::set<std::string> same;                 // as the optimizer leaves them alone
@@ -132,7 +171,15 @@ int verify_files(Wanted& wanted, const Options& options) {
       if (!kernel.changed) same.insert(kernel.name);
     }
   } else {
-    b = module_of(read_text(wanted.second), wanted.second);
+    b = module_of(read_ptx(wanted.second), wanted.second);
+  }
+  if (auto low = with_low_limits(text, *b->text, wanted.first, options)) {
+    write_text("-",
+               fmt::format("Launches from {} threads on are merged here, so that a CPU reaches "
+                           "the merged form; but for\nthat limit the text is the one that "
+                           "was to be compared.\n",
+                           few_threads));
+    b = module_of(std::move(*low), b->file);
   }
   add_shapes(wanted, options, wanted.options);
   bool differs = false, shown = true, any = false;
@@ -158,54 +205,55 @@ int verify_files(Wanted& wanted, const Options& options) {
       save(wanted.save, result, kernel, compared, b, wanted.options.divide);
   }
   if (!any)
-    throw std::runtime_error(wanted.kernel.empty()
-                                 ? fmt::format("{} has no kernels", wanted.first)
-                                 : fmt::format("there is no kernel {}", wanted.kernel));
+    throw InputError(wanted.kernel.empty()
+                         ? fmt::format("{} has no kernels", wanted.first)
+                         : fmt::format("there is no kernel {} in {}{}", wanted.kernel, wanted.first,
+                                       suggestion(*a, wanted.kernel)));
   if (differs) throw std::runtime_error("kernels differ, or could not be compared");
-  return shown ? 0 : exit_not_shown;
+  return shown ? exit_done : exit_not_shown;
 }
 
 } // namespace
 
 int verify(Arguments arguments) {
-  CLI::App app("Runs the kernels of two PTX files on the same random memory, over many launch "
-               "shapes, pointer\naliasings and schedules, and compares every byte. With one file, "
-               "compares it with what the\ndrop-in would assemble in its place. Ends with 0: "
-               "equal, every access "
-               "that they do not have in common was\nreached; 1: different; 3: no difference, but "
-               "not shown either, with what may help.",
-               "ptxasw verify");
+  Parser app("verify", "Runs the kernels of two PTX files on the same random "
+                       "memory, over many launch "
+                       "shapes, pointer\naliasings and schedules, and compares "
+                       "every byte. With one file, "
+                       "compares it with what the\ndrop-in would assemble in "
+                       "its place. Ends with 0: "
+                       "equal, every access "
+                       "that they do not have in common was\nreached; 1: "
+                       "different; 3: no difference, but "
+                       "not shown either, with what may help.");
   Wanted wanted;
-  app.add_option("FIRST", wanted.first, "PTX file; - is standard input")->required();
-  app.add_option("SECOND", wanted.second, "the other version");
-  app.add_option("--kernel", wanted.kernel, "only this one");
-  app.add_option("--launches", wanted.options.launches, "how many argument sets (64)");
-  app.add_option("--seed", wanted.options.seed, "of everything that is made up (1)");
-  app.add_option("--grid", wanted.grids, "only these grids, XxYxZ")->allow_extra_args(false);
-  app.add_option("--arg", wanted.options.arguments,
-                 "as for `ptxasw run`; ? leaves it to be made up")
-      ->allow_extra_args(false);
-  app.add_flag_callback(
-      "--no-alias", [&] { wanted.options.alias = false; }, "pointers never share buffers");
-  app.add_option("--schedules", wanted.options.schedules, "random ones of each kind (2)");
-  app.add_flag("--across-trips", wanted.options.across_trips,
-               "independent lanes may meet in different trips of a loop, as no hardware does");
-  app.add_option_function<double>(
-      "--time",
-      [&](double seconds) {
-        wanted.options.time = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
-      },
-      "seconds for a kernel, after which no further launch begins; 0: no limit (60)");
-  app.add_option("--threads", wanted.options.threads, "of this machine (all)");
-  app.add_option("--save", wanted.save,
-                 "directory for a repro of a difference: both versions and a script");
-  app.footer("  --block=XxYxZ  only this block\nOptions of the optimizer:\n" + optimizer_help());
-  wanted.options.time = std::chrono::seconds(60);
+  app.add("FIRST", wanted.first, "PTX file; - is standard input", {.required = true});
+  app.add("SECOND", wanted.second, "the other version");
+  app.add("--kernel", wanted.kernel, "only this one");
+  app.add("--launches", wanted.options.launches, "how many argument sets (64)");
+  app.add("--seed", wanted.options.seed, "of everything that is made up (1)");
+  app.add("--grid", wanted.grids, "only these grids, XxYxZ");
+  app.add("--arg", wanted.options.arguments, "as for `ptxasw run`; ? leaves it to be made up");
+  bool no_alias = false;
+  app.add("--no-alias", no_alias, "pointers never share buffers");
+  app.add("--schedules", wanted.options.schedules, "random ones of each kind (2)");
+  app.add("--across-trips", wanted.options.across_trips,
+          "independent lanes may meet in different trips of a loop, as no "
+          "hardware does");
+  double seconds = 60;
+  app.add("--time", seconds,
+          "seconds for a kernel, after which no further launch begins; 0: no "
+          "limit (60)");
+  app.add("--threads", wanted.options.threads, "of this machine (all)");
+  app.add("--save", wanted.save,
+          "directory for a repro of a difference: both versions and a script");
+  app.footer("  --block=XxYxZ  only this block");
   Options options;
-  int shown = 0;
-  const int code =
-      parse_and(app, options, std::move(arguments), [&] { shown = verify_files(wanted, options); });
-  return code == 0 ? shown : code;
+  return parse_and(app, options, std::move(arguments), [&] {
+    wanted.options.alias = !no_alias;
+    wanted.options.time = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
+    return verify_files(wanted, options);
+  });
 }
 
 } // namespace ptxasw::tool

@@ -12,7 +12,9 @@ namespace {
 constexpr std::array<SubCommand, 11> table{{
     {"opt", "rewrite a PTX file", opt},
     {"analyze", "show every access of a PTX file, rewrite nothing", analyze},
-    {"report", "show what would be rewritten in PTX files, as text, JSON, HTML or one table",
+    {"report",
+     "show what would be rewritten in PTX files, as text, JSON, HTML or one "
+     "table",
      report},
     {"explain", "tell all that is known of the accesses at one line", explain},
     {"run", "run one kernel on the CPU", run},
@@ -31,20 +33,26 @@ std::span<const SubCommand> sub_commands() {
 }
 
 int help(Arguments /*arguments*/) {
-  fmt::print("ptxasw stands where ptxas stands: it replaces loads whose value another lane already "
-             "holds,\nwith a proof for each, and hands the result to the real ptxas.\n\n"
-             "  ptxasw [ptxas] PTXAS-ARGUMENTS    assemble, as ptxas would\n"
-             "  ptxasw SUB-COMMAND --help\n\n");
+  std::string text = "ptxasw stands where ptxas stands: it replaces loads whose value another "
+                     "lane already "
+                     "holds,\nwith a proof for each, and hands the result to the real "
+                     "ptxas.\n\n"
+                     "  ptxasw [ptxas] PTXAS-ARGUMENTS    assemble, as ptxas would\n"
+                     "  ptxasw SUB-COMMAND --help\n\n";
   for (const SubCommand& command : table)
-    fmt::print("  {:10} {}\n", command.name, command.summary);
-  fmt::print(
-      "\nOptions of the optimizer; in the place of ptxas each starts with --ptxasw- or stands "
-      "in PTXASW_FLAGS:\n\n{}",
-      optimizer_help());
-  fmt::print(
-      "\nEnvironment, in the place of ptxas: PTXASW_FLAGS (options), PTXASW_LOG (a file that "
-      "gets one\nline of JSON per call), PTXASW_PTXAS (the real ptxas).\n");
-  return 0;
+    text += fmt::format("  {:10} {}\n", command.name, command.summary);
+  text += "\nExit codes of the sub-commands:\n";
+  for (const ExitCode& each : exit_codes())
+    text += fmt::format("  {}  {}\n", each.code, each.meaning);
+  text += "\nOptions of the optimizer; in the place of ptxas each starts with "
+          "--ptxasw- or stands "
+          "in PTXASW_FLAGS:\n\n" +
+          optimizer_help() +
+          "\nEnvironment, in the place of ptxas: PTXASW_FLAGS (options), "
+          "PTXASW_LOG (a file that "
+          "gets one\nline of JSON per call), PTXASW_PTXAS (the real ptxas).\n";
+  write_text("-", text);
+  return exit_done;
 }
 
 } // namespace ptxasw::tool

@@ -19,25 +19,26 @@ std::string only_kernel(const ptx::Module& module) {
 
 } // namespace
 
-void add_launch_options(CLI::App& app, LaunchText& text) {
-  app.add_option("INPUT", text.input, "PTX file; - is standard input")->required();
-  app.add_option("--kernel", text.kernel, "its name (the only one)");
-  app.add_option("--grid", text.grid, "blocks, XxYxZ (1)");
-  app.add_option("--arg", text.arguments,
-                 "one for each parameter: a number, zeros:BYTES, undefined:BYTES, "
-                 "iota:TYPE:COUNT,\nrandom:TYPE:COUNT:SEED[:BOUND], @FILE, same:ARGUMENT; buffers "
-                 "may be followed by +OFFSET")
-      ->allow_extra_args(false);
-  app.add_option("--shared", text.shared, "bytes of dynamic shared memory (0)");
-  app.add_option("--steps", text.budget, "warp instructions, then the run is stopped (2^30)");
+void add_launch_options(Parser& app, LaunchText& text) {
+  app.add("INPUT", text.input, "PTX file; - is standard input", {.required = true});
+  app.add("--kernel", text.kernel, "its name (the only one)");
+  app.add("--grid", text.grid, "blocks, XxYxZ (1)");
+  app.add("--arg", text.arguments,
+          "one for each parameter: a number, zeros:BYTES, undefined:BYTES, "
+          "iota:TYPE:COUNT,\nrandom:TYPE:COUNT:SEED[:BOUND], @FILE, "
+          "same:ARGUMENT; buffers "
+          "may be followed by +OFFSET");
+  app.add("--shared", text.shared, "bytes of dynamic shared memory (0)");
+  app.add("--steps", text.budget, "warp instructions, then the run is stopped (2^30)");
 }
 
 PreparedLaunch prepare(const LaunchText& text, std::string ptx, const Options& options) {
   const auto module = std::make_shared<const ptx::Module>(
       ptx::parse(std::move(ptx), text.input == "-" ? "<stdin>" : text.input));
   PreparedLaunch result;
-  result.program = value_or_throw(
-      simt::compile(module, text.kernel.empty() ? only_kernel(*module) : text.kernel));
+  auto program = simt::compile(module, text.kernel.empty() ? only_kernel(*module) : text.kernel);
+  if (!program) throw InputError(program.error());
+  result.program = std::move(*program);
   simt::Launch& launch = result.launch;
   launch.grid = value_or_throw(simt::read_dim(text.grid));
   const auto block = options.block.value_or(std::array<std::uint32_t, 3>{32, 1, 1});

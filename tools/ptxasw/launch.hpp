@@ -1,4 +1,5 @@
-// A kernel and its launch as they stand on the command line of `ptxasw run` and `ptxasw cachesim`.
+// A kernel and its launch as they stand on the command line of `ptxasw run` and
+// `ptxasw cachesim`.
 #pragma once
 
 #include "options.hpp"
@@ -14,14 +15,16 @@ struct LaunchText {
   std::uint32_t shared = 0;
   std::uint64_t budget = std::uint64_t{1} << 30;
 };
-void add_launch_options(CLI::App& app, LaunchText& text); // --block is one of the optimizer's
+void add_launch_options(Parser& app,
+                        LaunchText& text); // --block is one of the optimizer's
 
 struct PreparedLaunch {
   simt::ProgramPtr program;
   simt::Memory memory;
   simt::Launch launch;
 };
-// `ptx` is what text.input names, or a version of it. Throws std::runtime_error.
+// `ptx` is what text.input names, or a version of it. Throws
+// std::runtime_error.
 PreparedLaunch prepare(const LaunchText& text, std::string ptx, const Options& options);
 
 template <class T> T value_or_throw(tl::expected<T, std::string> value) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <numeric>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,6 +31,12 @@ inline std::string_view nearest(std::string_view word, std::span<const std::stri
   const auto found = std::ranges::min_element(
       words, {}, [&](std::string_view other) { return distance(word, other); });
   return found != words.end() && distance(word, *found) < std::min(near, word.size()) ? *found : "";
+}
+
+// "; did you mean WORD?", or nothing.
+inline std::string did_you_mean(std::string_view word, std::span<const std::string_view> words) {
+  const std::string_view other = nearest(word, words);
+  return other.empty() ? std::string() : fmt::format("; did you mean {}?", other);
 }
 
 } // namespace ptxasw::tool

@@ -1,18 +1,24 @@
 // The table of options as command-line flags; texts in and out.
 #include "options.hpp"
 
+#include "nearest.hpp"
+
 #include "driver/descriptor.hpp"
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
 #include "driver/ptxas.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <stdexcept>
+#include <unistd.h>
 
 namespace ptxasw::tool {
 namespace {
@@ -33,15 +39,31 @@ std::string target_of(const std::string& text) {
   return text.substr(begin, text.find_first_of(", \t\r\n", begin) - begin);
 }
 
-// Takes them out of the arguments; throws CLI::ValidationError on a mistake.
-void take_optimizer_options(Options& options, Arguments& arguments) {
+// Comments and blanks may stand in front.
+bool begins_as_ptx(std::string_view text) {
+  for (;;) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n\f\v");
+    if (begin == text.npos) return false;
+    text.remove_prefix(begin);
+    const bool line = text.starts_with("//"), block = text.starts_with("/*");
+    if (!line && !block) return text.starts_with(".version");
+    const std::string_view end = line ? "\n" : "*/";
+    const std::size_t at = text.find(end, 2);
+    if (at == text.npos) return false;
+    text.remove_prefix(at + end.size());
+  }
+}
+
+// Takes them out of the arguments.
+// An option of the command's own goes before one of the same name.
+void take_optimizer_options(const Parser& app, Options& options, Arguments& arguments) {
   Arguments rest;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
     const OptionHelp* option = word.starts_with("--")
                                    ? find(std::string_view(word).substr(2, word.find('=') - 2))
                                    : nullptr;
-    if (option == nullptr) {
+    if (option == nullptr || app.knows(word.substr(0, word.find('=')))) {
       rest.push_back(word);
       continue;
     }
@@ -49,8 +71,7 @@ void take_optimizer_options(Options& options, Arguments& arguments) {
     const bool value_is_optional = option->value.starts_with('[');
     if (word.find('=') == std::string::npos && !value_is_optional && i + 1 < arguments.size())
       name_value += "=" + arguments[++i];
-    if (const auto error = apply_option(options, name_value))
-      throw CLI::ValidationError("--" + *error);
+    if (const auto error = apply_option(options, name_value)) throw UsageError("--" + *error);
   }
   arguments = std::move(rest);
 }
@@ -68,23 +89,30 @@ std::string optimizer_help() {
   return text;
 }
 
-int parse_and(CLI::App& app, Options& options, Arguments arguments,
-              const std::function<void()>& act) {
+int guarded(const std::function<int()>& act) {
+  const auto say = [](const std::exception& error, int code) {
+    const std::string text = fmt::format("ptxasw: {}\n", error.what());
+    driver::write_all(STDERR_FILENO, text);
+    return code;
+  };
   try {
-    take_optimizer_options(options, arguments);
-    std::ranges::reverse(arguments); // as CLI11 wants them
-    app.parse(arguments);
-    act();
-    return 0;
-  } catch (const CLI::CallForHelp& error) {
-    return app.exit(error);
-  } catch (const CLI::ParseError& error) {
-    app.exit(error);
-    return 2;
-  } catch (const std::runtime_error& error) {
-    fmt::print(stderr, "ptxasw: {}\n", error.what());
-    return 1;
+    return act();
+  } catch (const UsageError& error) {
+    return say(error, exit_usage);
+  } catch (const InputError& error) {
+    return say(error, exit_no_input);
+  } catch (const std::exception& error) {
+    return say(error, exit_failed);
   }
+}
+
+int parse_and(Parser& app, Options& options, Arguments arguments, const std::function<int()>& act) {
+  return guarded([&] {
+    app.takes_optimizer_options();
+    take_optimizer_options(app, options, arguments);
+    if (const auto code = app.read(std::move(arguments))) return *code;
+    return act();
+  });
 }
 
 void with_ptxas(const std::string& text, const Options& options,
@@ -108,13 +136,29 @@ Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
   return result;
 }
 
-std::string read_text(const std::string& path) {
+std::string read_ptx(const std::string& path) {
   const bool standard = path == "-";
   const driver::Descriptor file(standard ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!standard && !file) give_up(path);
+  if (!standard && !file) throw InputError(path + ": " + std::strerror(errno));
   auto text = driver::read_all(standard ? STDIN_FILENO : file.get());
-  if (!text) throw std::runtime_error(path + ": " + text.error());
+  if (!text) throw InputError(path + ": " + text.error());
+  if (!begins_as_ptx(*text))
+    throw InputError((standard ? "standard input" : path) +
+                     " is no PTX: it does not begin with .version");
   return std::move(*text);
+}
+
+std::string mistaken_report_name(std::string_view path) {
+  constexpr std::array<std::string_view, 3> endings{".json", ".html", ".txt"};
+  const std::string ending = std::filesystem::path(path).extension();
+  if (ending.empty() || std::ranges::find(endings, ending) != endings.end()) return {};
+  return fmt::format("--report={}: a report is FILE.json, FILE.html or FILE.txt{}", path,
+                     did_you_mean(ending, endings));
+}
+
+bool color_to(const std::string& path) {
+  const char* never = std::getenv("NO_COLOR");
+  return path == "-" && ::isatty(STDOUT_FILENO) == 1 && (never == nullptr || *never == '\0');
 }
 
 void write_text(const std::string& path, std::string_view text) {

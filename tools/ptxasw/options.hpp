@@ -1,10 +1,11 @@
-// What the sub-commands share: the optimizer's options, reading a text, writing one.
+// What the sub-commands share: the optimizer's options, reading a text, writing
+// one.
 #pragma once
 
 #include "commands.hpp"
+#include "parser.hpp"
 #include "ptxasw/ptxasw.hpp"
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 
@@ -12,23 +13,32 @@ namespace ptxasw::tool {
 
 std::string optimizer_help();
 
-// Sets the optimizer's options found among the arguments (--NAME, --NAME=VALUE, --NAME VALUE), lets
-// `app` parse the others, then runs `act`. Mistakes in the arguments end with a message and exit
-// code 2, std::runtime_error of `act` with exit code 1.
-int parse_and(CLI::App& app, Options& options, Arguments arguments,
-              const std::function<void()>& act);
+// Sets the optimizer's options found among the arguments (--NAME, --NAME=VALUE,
+// --NAME VALUE), lets `app` parse the others, then runs `act`, whose exit code
+// it gives back. What is thrown ends with a message and the exit code for it.
+int parse_and(Parser& app, Options& options, Arguments arguments, const std::function<int()>& act);
+// The same for what may throw.
+int guarded(const std::function<int()>& act);
 
-// Both throw std::runtime_error; "-" is standard input or output.
-std::string read_text(const std::string& path);
+// Of PTX, which begins with .version. Throws InputError; "-" is standard input.
+std::string read_ptx(const std::string& path);
+// The format of a report is told by the end of its name, .json, .html or .txt; a name without one
+// is text. What is wrong with another, or nothing.
+std::string mistaken_report_name(std::string_view path);
+
+// Whether what is written there may be coloured: on a terminal, unless NO_COLOR
+// is set.
+bool color_to(const std::string& path);
+// Throws std::runtime_error; "-" is standard output.
 void write_text(const std::string& path, std::string_view text);
 
-// Calls `act` with the ptxas that assembles this text, or with nothing where none is found. Ends
-// the process when a signal says so meanwhile.
+// Calls `act` with the ptxas that assembles this text, or with nothing where
+// none is found. Ends the process when a signal says so meanwhile.
 void with_ptxas(const std::string& text, const Options& options,
                 const std::function<void(Assembler*)>& act);
 
-// What the drop-in would assemble in the place of this text, where there is a ptxas to ask. Ends
-// the process when a signal says so meanwhile.
+// What the drop-in would assemble in the place of this text, where there is a
+// ptxas to ask. Ends the process when a signal says so meanwhile.
 Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
                               const Options& options);
 
