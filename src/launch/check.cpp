@@ -13,7 +13,6 @@ namespace ptxasw::launch {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{8} << 30; // kept on the host, twice
-constexpr auto longest_wait = std::chrono::seconds(20);  // for what is in front of the launch
 
 // The allocations that parameters lead to, by their address.
 class Allocations {
@@ -42,8 +41,9 @@ using Bytes = std::vector<std::vector<unsigned char>>; // of each range
 
 class Checker {
 public:
-  Checker(const Kernel& kernel, const Request& request, CheckMemory& memory)
-      : kernel_(kernel), request_(request), memory_(memory) {}
+  Checker(const Kernel& kernel, const Request& request, CheckMemory& memory,
+          std::chrono::milliseconds longest_wait)
+      : kernel_(kernel), request_(request), memory_(memory), longest_wait_(longest_wait) {}
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
   ~Checker() {
@@ -113,7 +113,7 @@ private:
 
   // It may wait for the thread that launches.
   [[nodiscard]] bool ends_in_time() const {
-    const auto end = std::chrono::steady_clock::now() + longest_wait;
+    const auto end = std::chrono::steady_clock::now() + longest_wait_;
     CUresult state = CUDA_SUCCESS;
     while ((state = driver().stream_query(request_.stream)) == CUDA_ERROR_NOT_READY) {
       if (std::chrono::steady_clock::now() > end) return false;
@@ -162,6 +162,7 @@ private:
   const Kernel& kernel_;
   const Request& request_;
   CheckMemory& memory_;
+  const std::chrono::milliseconds longest_wait_;
   CUdeviceptr at_ = 0;
   Copies copies_;
   Bytes before_;
@@ -244,8 +245,9 @@ void CheckMemory::give_back(CUdeviceptr at) {
 // -------------------------------------------------------------------------------------------------
 
 Checked check(const Kernel& kernel, const Request& request, const Way& own,
-              const std::vector<Way>& others, CheckMemory& memory) {
-  return Checker(kernel, request, memory).run(own, others);
+              const std::vector<Way>& others, CheckMemory& memory,
+              std::chrono::milliseconds longest_wait) {
+  return Checker(kernel, request, memory, longest_wait).run(own, others);
 }
 
 } // namespace ptxasw::launch

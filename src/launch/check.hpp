@@ -11,6 +11,7 @@
 #include "launch/kernels.hpp"
 #include "launch/request.hpp"
 
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <span>
@@ -70,7 +71,10 @@ private:
   std::vector<Room> rooms_;
 };
 
+// What is in front of the launch may wait for the thread that launches: it is not waited for longer
+// than that.
 Checked check(const Kernel& kernel, const Request& request, const Way& own,
-              const std::vector<Way>& others, CheckMemory& memory);
+              const std::vector<Way>& others, CheckMemory& memory,
+              std::chrono::milliseconds longest_wait = std::chrono::seconds(20));
 
 } // namespace ptxasw::launch

@@ -82,6 +82,22 @@ TEST_F(EngineTest, WhatOtherThreadsDoIsNoDifference) {
   EXPECT_EQ(numbers[4000], 0U);
 }
 
+// What is in front may wait for this very thread.
+TEST_F(EngineTest, ACheckDoesNotWaitForEver) {
+  Program p;
+  Kernels kernels;
+  const Kernel* const kernel = kernels.find(p.function());
+  CheckMemory memory;
+  gpu().streams_end = false;
+  const Way own{"k", [](const Request& request, const Copies&) { return direct(request); }};
+  const Checked found =
+      check(*kernel, p.request(), own, {own}, memory, std::chrono::milliseconds(5));
+  gpu().streams_end = true;
+  EXPECT_EQ(found.outcome, Checked::Outcome::not_done);
+  EXPECT_EQ(found.text, "what was launched before does not end");
+  EXPECT_TRUE(launched().empty());
+}
+
 // An address behind the end of an allocation, where another one begins, leads to both copies.
 TEST_F(EngineTest, CopiesLieAsTheirOriginalsDo) {
   Copies copies;
