@@ -25,7 +25,10 @@ CUDACXX=DIR/bin/nvcc cmake ...  # any nvcc, with an overlay DIR
      "tried with CMake 3.25, nvcc 13.0: tools/hooks/try_cmake.sh"},
     {"ccache", "a compiler cache in front of nvcc",
      R"(export CCACHE_EXTRAFILES={0}
-besides the compiler's own setting; without it old objects stay in use.
+besides the compiler's own setting.
+nvcc -Xptxas --ptxasw-coarsen=large ...  # options there are part of the command that ccache hashes
+ccache sees neither the program nor PTXASW_FLAGS: objects of other flags, or of an older ptxasw, stay
+in use. Give options by -Xptxas (clang: -Xcuda-ptxas), or run ccache -C after a change of PTXASW_FLAGS.
 )",
      "tried with ccache 4.7: tools/hooks/try_ccache.sh"},
     {"clang", "clang as a CUDA compiler",

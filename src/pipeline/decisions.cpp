@@ -21,7 +21,12 @@ bool read_way(std::istringstream& line, Remembered& into) {
   Remembered::Way way;
   line >> way.kernel >> std::ws;
   if (line.peek() == '-') {
+    std::string code;
     line.get();
+    line >> code;
+    const auto known = std::ranges::find(reason_codes(), std::string_view(code), &ReasonCode::code);
+    if (known == reason_codes().end()) return false;
+    way.refused = known->reason;
   } else {
     Coarsening how;
     unsigned order = 0;
@@ -71,13 +76,20 @@ std::optional<CoarsenCandidate> find_way(const Remembered::Choice& chosen,
   return std::nullopt;
 }
 
+Why why_before(Reason reason) {
+  const auto known = std::ranges::find(reason_codes(), reason, &ReasonCode::reason);
+  return {reason,
+          fmt::format("{}, as was decided before",
+                      known == reason_codes().end() ? "it pays in no way" : known->meaning)};
+}
+
 } // namespace
 
 std::string written(const Remembered& remembered) {
   std::string text;
-  for (const auto& [kernel, chosen] : remembered.ways)
+  for (const auto& [kernel, chosen, refused] : remembered.ways)
     text += chosen ? fmt::format("way {} {} {}\n", kernel, text_of(chosen->how), chosen->gain)
-                   : fmt::format("way {} -\n", kernel);
+                   : fmt::format("way {} - {}\n", kernel, code(refused));
   for (const auto& [kernel, way] : remembered.rotations)
     text += fmt::format("rotate {} {} {}\n", kernel, way.trips, way.registers);
   for (const auto& [kernel, pin] : remembered.pins)
@@ -112,7 +124,7 @@ bool take(const Remembered& remembered, std::span<KernelJob* const> jobs) {
   if (remembered.ways.size() != jobs.size()) return false;
   std::vector<std::optional<CoarsenCandidate>> chosen;
   for (std::size_t n = 0; n < jobs.size(); ++n) {
-    const auto& [kernel, choice] = remembered.ways[n];
+    const auto& [kernel, choice, refused] = remembered.ways[n];
     if (kernel != jobs[n]->name()) return false;
     chosen.emplace_back();
     if (choice) chosen.back() = find_way(*choice, jobs[n]->ways());
@@ -121,7 +133,7 @@ bool take(const Remembered& remembered, std::span<KernelJob* const> jobs) {
   for (std::size_t n = 0; n < jobs.size(); ++n) {
     CoarsenChoices& ways = jobs[n]->ways();
     ways = {.original = ways.original,
-            .why = {Reason::gains_too_little, "no way paid when that was decided before"},
+            .why = why_before(remembered.ways[n].refused),
             .decided = true,
             .basis = "way remembered"};
     if (chosen[n]) ways.candidates.push_back(std::move(*chosen[n]));

@@ -1,6 +1,6 @@
 // What was decided for a module, as text to be remembered, and back.
 //
-//   way NAME -                         no way to coarsen it pays
+//   way NAME - CODE                    it is not coarsened, for that reason
 //   way NAME X Y Z ORDER LIMIT THREADS GAIN
 //   rotate NAME TRIPS LIMIT            of a kernel that is rotated
 //   pin NAME IDENTICAL CHOICES         a letter for each sum, in the order of the text
@@ -32,6 +32,7 @@ struct Remembered {
   struct Way {
     std::string kernel;
     std::optional<Choice> chosen;
+    Reason refused = Reason::gains_too_little; // where none is chosen
   };
   std::vector<Way> ways; // of kernels that had some to choose from
   std::map<std::string, cost::RotationWay, std::less<>> rotations; // with a limit of registers

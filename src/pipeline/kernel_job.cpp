@@ -229,8 +229,13 @@ struct KernelJob::Impl {
 
   // --coarsen=auto: what there is to choose from, or in words why there is nothing.
   void list_ways() {
-    if (!function_.is_entry || !options_.coarsen_auto || asked().copies() != 1) return;
+    if (!options_.coarsen_auto || asked().copies() != 1) return;
     if (options_.variants) return; // a launcher chooses, and knows how large a launch is
+    if (!function_.is_entry) {
+      report_.coarsening =
+          refusal(Reason::not_a_kernel, "not coarsened: nothing launches it by itself");
+      return;
+    }
     const cost::Profile* profile = cost::find_profile(facts_.architecture());
     if (profile == nullptr) {
       report_.coarsening =
@@ -244,6 +249,8 @@ struct KernelJob::Impl {
       report_.coarsening =
           refusal(Reason::other_rewrite, "not coarsened: its work is to be remapped");
     } else if (barring() != 0) {
+      const Why why = why_bits_could_change();
+      report_.coarsening = refusal(why.reason, "not coarsened: " + why.text);
       waits_ = may_coarsen(*kernel_, *solver_, options_.coarsen_grid);
     } else {
       ways_ =

@@ -223,6 +223,8 @@ std::vector<Remembered::Way> ModuleJob::ways() {
     if (kernel.job && !kernel.result.edits.empty())
       for (const CoarsenCandidate& candidate : kernel.job->ways().candidates)
         if (candidate.chosen) way.chosen = {candidate.how, candidate.gain};
+    if (const Reason why = kernel.result.report.coarsening.reason; why != Reason::none)
+      way.refused = why;
     result.push_back(std::move(way));
   }
   return result;

@@ -72,6 +72,9 @@ for name in nvcc cmake ccache clang openmp flang gcc triton inductor jax nvhpc o
   grep -qE "$TOOL|DIR" out || fail "hook $name names neither the program nor an overlay: $(cat out)"
   grep -qiE '^\(.*tried' out || fail "hook $name does not say whether it was tried"
 done
+for said in PTXASW_FLAGS -Xptxas "ccache -C"; do
+  contains "$("$TOOL" hook ccache)" "$said" "hook ccache says what its cache does not see"
+done
 same "$(grep -c '^  [a-z]' names)" 13 "hooks"
 same "$(grep untried names)" "  nvhpc     NVIDIA's HPC SDK (nvc, nvc++, nvfortran) (untried)"
 "$TOOL" hook icc > out 2> stderr; same $? 2 "hook icc"

@@ -81,33 +81,39 @@ TEST_F(Decisions, AreReadAsTheyWereWritten) {
   EXPECT_EQ(ways.candidates[0].how.factors, how.factors);
   EXPECT_EQ(ways.candidates[0].how.registers, 64U);
   EXPECT_TRUE(job_->finish().report.changed);
-  const std::string all = line + "way other -\npin k 1 nsf\npin l 0 t\nkept 18446744073709551615\n";
+  const std::string all =
+      line + "way other - search-budget\npin k 1 nsf\npin l 0 t\nkept 18446744073709551615\n";
   const auto remembered = read_decisions(all);
   ASSERT_TRUE(remembered);
   EXPECT_EQ(written(*remembered), all);
 }
 
 TEST_F(Decisions, ThatNothingPaysIsOneToo) {
-  ASSERT_TRUE(taken("way jacobi -\n"));
+  ASSERT_TRUE(taken("way jacobi - search-budget\n"));
   EXPECT_TRUE(job_->ways().candidates.empty());
-  EXPECT_FALSE(job_->finish().report.changed);
+  const KernelReport report = job_->finish().report;
+  EXPECT_FALSE(report.changed);
+  EXPECT_EQ(report.coarsening.reason, Reason::search_budget) << "the reason that there was";
+  EXPECT_THAT(report.coarsening.text, testing::HasSubstr("more than --coarsen-budget"));
 }
 
 TEST_F(Decisions, WhatDoesNotFitIsNotTaken) {
   const std::size_t before = job_->ways().candidates.size();
   for (const std::string& wrong :
-       {std::string(), std::string("way jacobi"), std::string("way other -\n"),
-        std::string("jacobi -\n"), std::string("way jacobi - -\n"),
-        std::string("way jacobi -\nway jacobi -\n"), std::string("way jacobi 7 1 1 0 0 0 1.5\n"),
-        std::string("way jacobi 1 2 1 0 0\n"), std::string("way jacobi 1 2 1 2 0 0 1.5\n"),
-        std::string("way jacobi -\nkept 7\n"), std::string("way jacobi -\npin jacobi 1\n"),
+       {std::string(), std::string("way jacobi"), std::string("way other - may-lose\n"),
+        std::string("jacobi -\n"), std::string("way jacobi - -\n"), std::string("way jacobi -\n"),
+        std::string("way jacobi - no-such-reason\n"),
+        std::string("way jacobi - may-lose\nway jacobi - may-lose\n"),
+        std::string("way jacobi 7 1 1 0 0 0 1.5\n"), std::string("way jacobi 1 2 1 0 0\n"),
+        std::string("way jacobi 1 2 1 2 0 0 1.5\n"), std::string("way jacobi - may-lose\nkept 7\n"),
+        std::string("way jacobi - may-lose\npin jacobi 1\n"),
         way(0).substr(0, way(0).size() - 5) + "0.5\n", way(0, 3), way(0, 300),
         way(0).substr(0, way(0).size() - 1) + " more\n"}) {
     EXPECT_FALSE(taken(wrong)) << wrong;
     EXPECT_EQ(job_->ways().candidates.size(), before);
     EXPECT_FALSE(job_->ways().decided);
   }
-  EXPECT_FALSE(read_decisions("way jacobi -\n")) << "cut off";
+  EXPECT_FALSE(read_decisions("way jacobi - may-lose\n")) << "cut off";
 }
 
 TEST(RememberedRotations, AreReadAsTheyWereWritten) {
@@ -141,7 +147,7 @@ std::optional<Assembled> says_nothing(const AssemblyRequest& /*request*/) {
 
 TEST_F(Decisions, NothingIsAskedForWhatIsRemembered) {
   Remembering assembler(says_nothing);
-  assembler.memory = fmt::format("way jacobi -\nkept {}\n", contract::hash(text_));
+  assembler.memory = fmt::format("way jacobi - gains-too-little\nkept {}\n", contract::hash(text_));
   const Optimized result = run(text_, "jacobi.ptx", options_, true, &assembler);
   EXPECT_FALSE(result.changed);
   EXPECT_EQ(result.report.kernels.size(), 1U);
@@ -184,7 +190,8 @@ TEST_F(Decisions, OfOthersAreJudged) {
 TEST_F(Decisions, AreRememberedOnlyIfAllQuestionsWereAnswered) {
   Remembering answers(says_nothing);
   run(text_, "jacobi.ptx", options_, true, &answers);
-  EXPECT_EQ(answers.memory, fmt::format("way jacobi -\nkept {}\n", contract::hash(text_)));
+  EXPECT_EQ(answers.memory,
+            fmt::format("way jacobi - gains-too-little\nkept {}\n", contract::hash(text_)));
   Remembering fails(
       [](const AssemblyRequest&) -> std::optional<Assembled> { return std::nullopt; });
   run(text_, "jacobi.ptx", options_, true, &fails);
