@@ -27,7 +27,7 @@ Optimized guarded(const std::string& text, const std::string& file, const Option
 } // namespace
 
 std::string_view version() {
-  return "0.1.0";
+  return PTXASW_VERSION;
 }
 
 Report analyze(std::string text, std::string file, const Options& options) {

@@ -9,6 +9,7 @@
 #include "driver/drop_in.hpp"
 
 #include "driver/command_line.hpp"
+#include "driver/commit.hpp"
 #include "driver/crash_net.hpp"
 #include "driver/decision_cache.hpp"
 #include "driver/files.hpp"
@@ -135,8 +136,9 @@ private:
 
   int print_version() {
     const auto build = hash_regular_file(own_program_file()).value_or(0);
-    write_all(STDOUT_FILENO, fmt::format("ptxasw {} (build {:016x}){}\n", program.version, build,
-                                         settings.text()));
+    const std::string from = commit().empty() ? "" : fmt::format("commit {}, ", commit());
+    write_all(STDOUT_FILENO, fmt::format("ptxasw {} ({}build {:016x}){}\n", program.version, from,
+                                         build, settings.text()));
     return 0;
   }
 

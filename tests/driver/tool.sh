@@ -86,7 +86,7 @@ PTXASW_PTXAS=$FAKE "$TOOL" k.ptx -o out || fail "drop-in"
 same "$(cat out)" "cubin of $(cat k.ptx)"
 PTXASW_PTXAS=$FAKE "$TOOL" --version > out
 same "$(head -n 1 out)" "Fake, release 13.0, V13.0.88" "--version"
-grep -q '^ptxasw [0-9.]* (build [0-9a-f]*)$' out || fail "our line of --version"
+grep -qE '^ptxasw [0-9.]+ \((commit [0-9a-f]+, )?build [0-9a-f]+\)$' out || fail "our line of --version"
 cp k.ptx opt
 PTXASW_PTXAS=$FAKE "$TOOL" opt -o out2 || fail "a file of PTX called opt"
 same "$(cat out2)" "cubin of $(cat k.ptx)"

@@ -35,11 +35,13 @@ int hook(Arguments arguments) {
 int self_test(Arguments arguments) {
   if (!arguments.empty() && arguments[0] == "--") arguments.erase(arguments.begin());
   if (arguments.empty() || arguments[0].starts_with('-')) {
-    write_text("-", "usage: ptxasw self-test -- nvcc OPTIONS...\n\n"
-                    "Compiles a small kernel with the command and tells whether "
-                    "ptxasw took part.\n"
-                    "Exit code: 0 it did, 1 it did not, 2 the command failed.\n");
-    return arguments.empty() ? 2 : 0;
+    constexpr std::string_view usage =
+        "usage: ptxasw self-test -- nvcc OPTIONS...\n\n"
+        "Compiles a small kernel with the command and tells whether ptxasw took part.\n"
+        "Exit code: 0 it did, 1 it did not, 2 the command failed.\n";
+    const bool page = !arguments.empty() && arguments[0] == "--help=man";
+    write_text("-", page ? manual_page_of("self-test", usage) : std::string(usage));
+    return arguments.empty() ? exit_usage : exit_done;
   }
   const auto result = driver::self_test(arguments, driver::Environment::current());
   write_text("-", result.text);

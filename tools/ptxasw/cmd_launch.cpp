@@ -84,6 +84,10 @@ int launch(Arguments arguments) {
       break;
     }
     const std::string name = word.substr(0, word.find('='));
+    if (word == "help=man") {
+      write_text("-", manual_page_of("launch", usage));
+      return exit_done;
+    }
     if (name == "help") {
       write_text("-", usage);
       return exit_done;

@@ -32,7 +32,14 @@ std::span<const SubCommand> sub_commands() {
   return table;
 }
 
-int help(Arguments /*arguments*/) {
+int help(Arguments arguments) {
+  if (!arguments.empty() && arguments[0] == "--help=words") { // for a shell
+    std::string words;
+    for (const SubCommand& command : table)
+      words += fmt::format("{}\t{}\n", command.name, command.summary);
+    write_text("-", words);
+    return exit_done;
+  }
   std::string text = "ptxasw stands where ptxas stands: it replaces loads whose value another "
                      "lane already "
                      "holds,\nwith a proof for each, and hands the result to the real "

@@ -53,7 +53,21 @@ std::string without_breaks(std::string text) {
   return text;
 }
 
+std::string page_head(const std::string& name) {
+  std::string upper = name;
+  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  const auto command = std::ranges::find(sub_commands(), std::string_view(name), &SubCommand::name);
+  return fmt::format(".TH PTXASW\\-{} 1 \"\" \"ptxasw {}\" \"User Commands\"\n"
+                     ".SH NAME\nptxasw\\-{} \\- {}\n",
+                     roff(upper), version(), roff(name), roff(command->summary));
+}
+
 } // namespace
+
+std::string manual_page_of(std::string_view name, std::string_view usage) {
+  return page_head(std::string(name)) +
+         fmt::format(".SH DESCRIPTION\n.nf\n{}\n.fi\n.SH SEE ALSO\n.BR ptxasw (1)\n", roff(usage));
+}
 
 std::span<const ExitCode> exit_codes() {
   return codes;
@@ -82,13 +96,7 @@ std::string Parser::footer_text() const {
 }
 
 std::string Parser::manual_page() const {
-  std::string upper = name_;
-  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  const auto command =
-      std::ranges::find(sub_commands(), std::string_view(name_), &SubCommand::name);
-  std::string page = fmt::format(".TH PTXASW\\-{} 1 \"\" \"ptxasw {}\" \"User Commands\"\n",
-                                 roff(upper), version());
-  page += fmt::format(".SH NAME\nptxasw\\-{} \\- {}\n", roff(name_), roff(command->summary));
+  std::string page = page_head(name_);
   page += fmt::format(".SH SYNOPSIS\n.B ptxasw {}\n[\\fIOPTIONS\\fR]", roff(name_));
   for (const Row& row : rows_)
     if (!is_option(row.names))

@@ -40,6 +40,9 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+// The manual page of a sub-command that reads its arguments by itself.
+std::string manual_page_of(std::string_view name, std::string_view usage);
+
 class Parser {
 public:
   struct Check {
