@@ -2,6 +2,7 @@
 #include "report/diff.hpp"
 #include "report/drawing.hpp"
 #include "report/phrases.hpp"
+#include "report/reason.hpp"
 #include "report/report.hpp"
 #include "report/steps_drawing.hpp"
 #include "report/style.hpp"
@@ -157,6 +158,11 @@ std::string kernel_section(const KernelReport& kernel) {
                         plural(kernel.shuffles, "shuffle"), kernel.mean_delta,
                         plural(kernel.moves, "move"), milliseconds(kernel.milliseconds),
                         plural(kernel.solver_queries, "query"), kernel.z3_queries);
+  text += fmt::format("<p><b>{}</b></p>\n", escaped(verdict(kernel)));
+  for (const Decision* decision :
+       {&kernel.coarsening, &kernel.remapping, &kernel.rotation, &kernel.rounds})
+    if (decision->status != Status::not_asked && !decision->text.empty())
+      text += fmt::format("<p>{}</p>\n", escaped(decision->text));
   if (const std::string& said = kernel.steps.text; !said.empty())
     text += fmt::format("<p>{}{}.</p>\n",
                         static_cast<char>(std::toupper(static_cast<unsigned char>(said[0]))),

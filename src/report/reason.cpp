@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 
 namespace ptxasw {
@@ -86,6 +88,22 @@ const CoarsenCandidate* best_way(const KernelReport& kernel) {
   if (chosen != kernel.weighed.ways.end()) return &*chosen;
   const auto best = std::ranges::max_element(kernel.weighed.ways, {}, &CoarsenCandidate::gain);
   return best == kernel.weighed.ways.end() ? nullptr : &*best;
+}
+
+std::string verdict(const KernelReport& kernel) {
+  if (!kernel.changed) {
+    const std::vector<WhyNot> why = why_unchanged(kernel);
+    return why.empty() ? "left as it is"
+                       : fmt::format("left as it is [{}]", code(why.front().reason));
+  }
+  std::vector<std::string_view> done;
+  for (const auto& [rewrite, decision] : decisions(kernel))
+    if (decision->status == Status::done) done.push_back(rewrite);
+  std::string text = fmt::format("rewritten by {}", fmt::join(done, ", "));
+  const auto chosen = std::ranges::find_if(kernel.weighed.ways, &CoarsenCandidate::chosen);
+  if (chosen != kernel.weighed.ways.end() && kernel.coarsening.status == Status::done)
+    text += fmt::format("; predicted to run {:.2f} times as fast", chosen->gain);
+  return text;
 }
 
 } // namespace ptxasw::report

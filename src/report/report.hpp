@@ -16,6 +16,7 @@ namespace ptxasw::report {
 struct TextStyle {
   unsigned width = 120; // columns; long cells wrap
   bool color = false;   // ANSI colours, for a terminal
+  bool details = true;  // or a verdict on each kernel, and its accesses by families
 };
 
 // One block per kernel: a headline, then a row per access with its address, lane stride, sectors
@@ -31,7 +32,8 @@ std::string to_json(const Report& report);
 std::string to_html(const Report& report, std::string_view original_text,
                     std::string_view rewritten_text);
 
-// "name, shuffles/loads, mean |delta|, time" of every kernel of every report, and the totals.
+// "name, shuffles/loads, mean |delta|, time, verdict" of every kernel of every report, and the
+// totals.
 std::string table2(std::span<const Report> reports);
 
 // All that is known of the accesses at this line of the PTX or, when it has none, of the source.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <ranges>
 
 namespace ptxasw::report {
@@ -46,6 +47,7 @@ std::string effort(const KernelReport& kernel) {
 void put_headline(std::string& out, const KernelReport& kernel, const TextStyle& style) {
   out += paint(style, bold, "kernel " + printable(display_name(kernel.name)));
   if (kernel.ptx_line != 0) out += fmt::format(" (line {})", kernel.ptx_line);
+  if (!style.details) out += ": " + paint(style, kernel.changed ? green : dim, verdict(kernel));
   out += '\n';
   const auto put = [&](std::string_view text, std::string_view color) {
     for (const auto& line : wrap(text, style.width > 4 ? style.width - 2 : 2))
@@ -122,6 +124,69 @@ struct Totals {
   }
   [[nodiscard]] double mean_delta() const { return shuffles == 0 ? 0 : deltas / shuffles; }
 };
+
+// Accesses that differ in nothing but their line and the constant at the end of the address.
+struct Family {
+  std::vector<std::string> cells; // without lines and number
+  std::uint32_t first = 0, last = 0;
+  std::size_t count = 0;
+  const AccessReport* example = nullptr;
+};
+
+std::string_view without_offset(std::string_view address) {
+  const std::size_t digits = address.find_last_not_of("0123456789") + 1;
+  const std::string_view front = address.substr(0, digits);
+  const bool offset = digits < address.size() && (front.ends_with(" + ") || front.ends_with(" - "));
+  return offset ? front.substr(0, front.size() - 3) : address;
+}
+
+std::vector<Family> families(const KernelReport& kernel, const Users& users) {
+  std::vector<Family> all;
+  std::map<std::vector<std::string>, std::size_t> places;
+  for (const AccessReport& access : kernel.accesses) {
+    // Which lines, and how far away they are, differs within a family.
+    std::string told(name(access.outcome));
+    if (access.outcome == Outcome::kept)
+      told = users.of(access).empty() ? outcome(users, access) : "kept: supplies others";
+    std::vector<std::string> cells{printable(operation(access)), std::to_string(access.bytes),
+                                   sectors(access), std::string(cost::name(access.access)),
+                                   printable(told)};
+    std::vector<std::string> key = cells;
+    key.emplace_back(without_offset(access.address));
+    const auto [place, fresh] = places.try_emplace(std::move(key), all.size());
+    if (fresh) all.push_back({std::move(cells), access.ptx_line, 0, 0, &access});
+    Family& family = all[place->second];
+    family.last = access.ptx_line;
+    ++family.count;
+  }
+  return all;
+}
+
+void put_families(std::string& out, const KernelReport& kernel, const TextStyle& style) {
+  if (kernel.accesses.empty()) return;
+  const Users users(kernel);
+  const std::vector<Family> all = families(kernel, users);
+  Table table({{"lines", Align::right},
+               {"times", Align::right},
+               {"access"},
+               {"bytes", Align::right},
+               {"sectors", Align::right},
+               {"class"},
+               {"outcome", Align::left, true}});
+  for (const Family& family : all) {
+    std::vector<std::string> row{family.count == 1
+                                     ? std::to_string(family.first)
+                                     : fmt::format("{}-{}", family.first, family.last),
+                                 std::to_string(family.count)};
+    row.insert(row.end(), family.cells.begin(), family.cells.end());
+    table.row(std::move(row));
+  }
+  out += '\n';
+  out += table.render(style.width, 2, [&](std::size_t row, std::size_t column, std::string_view t) {
+    return column == 6 ? paint(style, outcome_color(users, *all.at(row).example), t)
+                       : std::string(t);
+  });
+}
 
 void put_summary(std::string& out, const Report& report, const TextStyle& style) {
   Totals totals;
@@ -296,8 +361,8 @@ std::string to_text(const Report& report, const TextStyle& style) {
   for (const auto& kernel : report.kernels) {
     out += '\n';
     put_headline(out, kernel, style);
-    put_candidates(out, kernel, style);
-    put_accesses(out, kernel, style);
+    if (style.details) put_candidates(out, kernel, style);
+    style.details ? put_accesses(out, kernel, style) : put_families(out, kernel, style);
   }
   return out;
 }
@@ -307,7 +372,8 @@ std::string table2(std::span<const Report> reports) {
                {"shuffles/loads", Align::right},
                {"moves", Align::right},
                {"mean |delta|", Align::right},
-               {"time", Align::right}});
+               {"time", Align::right},
+               {"verdict"}});
   Totals totals;
   std::size_t kernels = 0;
   for (const auto& report : reports)
@@ -315,7 +381,7 @@ std::string table2(std::span<const Report> reports) {
       const auto ratio = fmt::format("{}/{}", kernel.shuffles, kernel.loads);
       table.row({printable(display_name(kernel.name)), kernel.analyzed ? ratio : "-",
                  moves_cell(kernel.moves), mean_delta_cell(kernel.shuffles, kernel.mean_delta),
-                 milliseconds(kernel.milliseconds)});
+                 milliseconds(kernel.milliseconds), verdict(kernel)});
       totals.add(kernel);
       ++kernels;
     }

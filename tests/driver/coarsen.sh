@@ -26,13 +26,13 @@ PTXASW_LOG=$work/log auto gradient
 same_file gradient.cubin plain.cubin "gradient would lose"
 contains "$(cat log)" '"action":"passed through"' "gradient"
 
-"$TOOL" opt --coarsen=large "$ptx/laplacian.ptx" -o out.ptx > report
+"$TOOL" opt --coarsen=large "$ptx/laplacian.ptx" --details -o out.ptx > report
 contains "$(cat report)" 'chosen' "opt chooses"
 contains "$(cat report)" 'of ptxas to choose coarsenings' "opt says what it cost"
-"$TOOL" opt --coarsen=large --coarsen-budget=1 "$ptx/tricubic.ptx" -o out.ptx > report
+"$TOOL" opt --coarsen=large --coarsen-budget=1 "$ptx/tricubic.ptx" --details -o out.ptx > report
 contains "$(cat report)" '--coarsen-budget=1' "the budget is named"
 same_file "$ptx/tricubic.ptx" out.ptx "nothing tried, nothing changed"
 
-"$TOOL" opt --coarsen=auto "$ptx/jacobi.ptx" -o out.ptx > report
+"$TOOL" opt --coarsen=auto "$ptx/jacobi.ptx" --details -o out.ptx > report
 contains "$(cat report)" 'too short' "a small launch of jacobi would lose by the question for its size"
 same_file "$ptx/jacobi.ptx" out.ptx "no launch may lose"

@@ -146,15 +146,33 @@ TEST(Table2, RowsAndTotals) {
   second.kernels[0].mean_delta = 1.8333;
   second.kernels[0].milliseconds = 1432.1;
   const std::vector<Report> reports{first, second};
-  EXPECT_EQ(table2(reports), R"(kernel     shuffles/loads  moves  mean |delta|     time
----------  --------------  -----  ------------  -------
-jacobi                1/5      1          1.00  0.84 ms
-histogram               -                    -  0.00 ms
-lapgsrb             12/25                 1.83   1.43 s
-histogram               -                    -  0.00 ms
----------  --------------  -----  ------------  -------
+  EXPECT_EQ(table2(reports), R"(kernel     shuffles/loads  moves  mean |delta|     time  verdict
+---------  --------------  -----  ------------  -------  ---------------------
+jacobi                1/5      1          1.00  0.84 ms  rewritten by shuffles
+histogram               -                    -  0.00 ms  left as it is [call]
+lapgsrb             12/25                 1.83   1.43 s  rewritten by shuffles
+histogram               -                    -  0.00 ms  left as it is [call]
+---------  --------------  -----  ------------  -------  ---------------------
 4 kernels           13/30      1          1.77   1.43 s
 )");
+}
+
+// Nine loads in a row are one line, whatever they lie apart.
+TEST(Text, LoadsThatDifferByAnOffsetAreOneLine) {
+  Report report = test::sample();
+  KernelReport& kernel = report.kernels[0];
+  kernel.accesses.clear();
+  for (std::uint32_t n = 0; n < 9; ++n)
+    kernel.accesses.push_back({.ptx_line = 40 + n, .address = "p + 4*%tid.x"});
+  for (std::uint32_t n = 1; n < 9; ++n)
+    kernel.accesses[n].address += " + " + std::to_string(4 * n);
+  kernel.accesses.push_back({.ptx_line = 60, .address = "q + 4*%tid.x"});
+  const std::string text = to_text(report, {.details = false});
+  EXPECT_THAT(text, HasSubstr("40-48      9"));
+  EXPECT_THAT(text, HasSubstr("   60      1"));
+  EXPECT_THAT(text, Not(HasSubstr("%tid.x")));
+  EXPECT_THAT(text, HasSubstr("rewritten by shuffles"));
+  EXPECT_THAT(to_text(report), HasSubstr("p + 4*%tid.x + 32"));
 }
 
 TEST(Table2, MovesAppearOnlyWhereThereAreAny) {

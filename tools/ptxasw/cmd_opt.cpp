@@ -45,6 +45,9 @@ int opt(Arguments arguments) {
   app.add("--report", report_file, "also write the report to FILE.json, .html or .txt");
   app.add("--stats", statistics, "how much was understood, and times, on standard error");
   app.add("-q,--quiet", quiet, "no report on standard output");
+  bool details = false;
+  app.add("--details", details,
+          "every access with its address and conditions, every way that was weighed");
   Options options;
   return parse_and(app, options, std::move(arguments), [&] {
     if (const std::string wrong = mistaken_report_name(report_file); !wrong.empty())
@@ -53,7 +56,7 @@ int opt(Arguments arguments) {
     const Optimized result = optimize_with_ptxas(text, name, options);
     write_text(output, result.text);
     if (output != "-" && !quiet)
-      write_text("-", report::to_text(result.report, {.color = color_to("-")}));
+      write_text("-", report::to_text(result.report, {.color = color_to("-"), .details = details}));
     if (!report_file.empty())
       write_text(report_file, rendered(result.report, report_file, text, result.text));
     if (statistics) print_statistics(result.report);

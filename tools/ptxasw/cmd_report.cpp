@@ -15,6 +15,9 @@ int report(Arguments arguments) {
   app.add("-o,--output", output, "where to write the report (standard output)");
   app.add("--format", format, "text, json, html, or table: one line per kernel",
           {.choices = {"text", "json", "html", "table"}});
+  bool details = false;
+  app.add("--details", details,
+          "every access with its address and conditions, every way that was weighed");
   Options options;
   return parse_and(app, options, std::move(arguments), [&] {
     if (inputs.size() > 1 && (format == "json" || format == "html"))
@@ -25,7 +28,8 @@ int report(Arguments arguments) {
     for (const std::string& input : inputs) {
       const std::string text = read_ptx(input);
       Optimized result = optimize_with_ptxas(text, input == "-" ? "<stdin>" : input, options);
-      if (format == "text") page += report::to_text(result.report, {.color = color});
+      if (format == "text")
+        page += report::to_text(result.report, {.color = color, .details = details});
       if (format == "json") page += report::to_json(result.report);
       if (format == "html") page += report::to_html(result.report, text, result.text);
       reports.push_back(std::move(result.report));
