@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <tuple>
 
 namespace ptxasw::report {
 namespace {
@@ -139,6 +140,19 @@ std::string steps_figure(const KernelReport& kernel) {
          key("sector", "the centre, which is stored") +
          "</div>The line of neighbouring elements that a block has, step by step: each step is "
          "right as far as what it reads was.</figcaption></figure>\n";
+}
+
+// What gains most first, then what was rewritten otherwise, then the others, by their reason.
+std::vector<const KernelReport*> by_gain(const Report& report) {
+  std::vector<const KernelReport*> order;
+  for (const KernelReport& kernel : report.kernels)
+    order.push_back(&kernel);
+  std::ranges::stable_sort(order, {}, [](const KernelReport* kernel) {
+    const CoarsenCandidate* way = best_way(*kernel);
+    const double gain = kernel->changed && way != nullptr && way->chosen ? way->gain : 0;
+    return std::tuple(-gain, !kernel->changed, verdict(*kernel));
+  });
+  return order;
 }
 
 std::string kernel_section(const KernelReport& kernel) {
@@ -269,8 +283,8 @@ std::string to_html(const Report& report, std::string_view original_text,
   page += tiles(report) + "</header>\n" + messages(report) + "<main>\n";
   if (const std::string said = promise(report); !said.empty())
     page += fmt::format("<p class=\"soft\">{}</p>\n", escaped(said));
-  for (const auto& kernel : report.kernels)
-    page += kernel_section(kernel);
+  for (const KernelReport* kernel : by_gain(report))
+    page += kernel_section(*kernel);
   page += SideBySide(report, original_text, rewritten_text).render();
   return page + "</main></body></html>\n";
 }

@@ -92,6 +92,23 @@ std::vector<Offsets> offsets(const KernelReport& kernel) {
   return result;
 }
 
+TEST(Html, WhatGainsMostComesFirst) {
+  Report report = test::sample();
+  report.kernels.resize(1);
+  report.kernels.push_back(report.kernels[0]);
+  report.kernels.push_back(report.kernels[0]);
+  report.kernels[0].name = "unchanged";
+  report.kernels[0].changed = false;
+  report.kernels[1].name = "little";
+  report.kernels[2].name = "much";
+  for (const auto& [n, gain] : {std::pair(1, 1.1), {2, 1.9}})
+    report.kernels[n].weighed.ways.push_back({.gain = gain, .chosen = true});
+  const std::string page = to_html(report, "", "");
+  EXPECT_LT(page.find("<h2>much"), page.find("<h2>little"));
+  EXPECT_LT(page.find("<h2>little"), page.find("<h2>unchanged"));
+  EXPECT_NE(page.find("<h2>unchanged"), page.npos);
+}
+
 } // namespace
 
 TEST(Html, IsOneSelfContainedPage) {
