@@ -1,6 +1,6 @@
 // Loops over global memory whose threads do not meet: products of matrices as they are first
 // written, distances, filters of run-time width. What --coarsen=auto asks of loops was read from
-// these (src/rewrite/coarsen/COARSENING.md, small launches); --coarsen-budget=1000 has room for
+// these (src/passes/coarsen/PROOF.md, small launches); --coarsen-budget=1000 has room for
 // all.
 #include "programs.cuh"
 

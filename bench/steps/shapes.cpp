@@ -3,13 +3,13 @@
 //   step_shapes MODULE FOLDER < SHAPES
 //
 // A line of SHAPES: KERNEL T WIDTH STRIPS ROWS COLUMNS RESIDENT EDGES LANES LOOPED, as
-// in rewrite/steps/steps.hpp. Writes FOLDER/NAME.ptx with one entry each, and to the standard
+// in passes/time_tile/steps.hpp. Writes FOLDER/NAME.ptx with one entry each, and to the standard
 // output what sweep.cu needs: NAME KERNEL T THREADS COVERS-X COVERS-Y. Shapes that cannot be made
 // are named on stderr.
 #include "emulator/emulate.hpp"
+#include "passes/time_tile/step.hpp"
+#include "passes/time_tile/steps.hpp"
 #include "ptx/parse.hpp"
-#include "reuse/step.hpp"
-#include "rewrite/steps/steps.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ namespace {
 
 struct Stencil {
   emulator::Kernel kernel;
-  reuse::StepPlan plan;
+  passes::StepPlan plan;
 };
 
 } // namespace
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     header = std::min<std::size_t>(header, module.statements[function.statement].range.begin);
   std::map<std::string, Stencil> stencils;
   std::string name;
-  rewrite::StepShape shape;
+  passes::StepShape shape;
   while (std::cin >> name >> shape.count >> shape.width >> shape.strips >> shape.rows >>
          shape.columns >> shape.resident >> shape.edges >> shape.lanes >> shape.looped) {
     auto found = stencils.find(name);
@@ -56,15 +56,15 @@ int main(int argc, char** argv) {
         return 1;
       }
       emulator::Kernel kernel = emulator::emulate(module, *function, {});
-      reuse::StepPlan plan = reuse::find_step(kernel);
+      passes::StepPlan plan = passes::find_step(kernel);
       found = stencils.emplace(name, Stencil{std::move(kernel), std::move(plan)}).first;
     }
     const std::string entry = fmt::format("{}-{}-{}x{}-c{}r{}-m{}{}", name, shape.count,
                                           shape.width, shape.strips * shape.rows, shape.columns,
                                           shape.rows, shape.resident, shape.edges ? "-edges" : "") +
                               (shape.lanes ? "-lanes" : "") + (shape.looped ? "-loop" : "");
-    const rewrite::StepEntry made =
-        rewrite::write_steps(found->second.kernel, found->second.plan, shape, "steps");
+    const passes::StepEntry made =
+        passes::write_steps(found->second.kernel, found->second.plan, shape, "steps");
     if (!made.refused.empty()) {
       std::cerr << entry << ": " << made.refused.text << '\n';
       continue;

@@ -12,7 +12,8 @@
 
 namespace ptxasw {
 
-// How the copies of a coarsened kernel's body stand to each other (src/reuse/block_order.hpp).
+// How the copies of a coarsened kernel's body stand to each other
+// (src/passes/coarsen/block_order.hpp).
 enum class CoarsenOrder : std::uint8_t { instructions, copies };
 
 struct Coarsening {
@@ -54,7 +55,7 @@ struct CoarsenBaseline {
   unsigned threads = 0; // of a block, if the kernel or the user says so
   bool bounded = false; // states its block size, by .maxntid or .reqntid
   bool tuned = false;   // has performance directives, beside which there is no place for ours
-  // Blocks of which as many have to stay resident on an SM (src/cost/residency.hpp).
+  // Blocks of which as many have to stay resident on an SM (src/target/residency.hpp).
   std::optional<BlockSizes> resident = BlockSizes{};
   unsigned shared_per_sm = 0; // bytes; 0: not known
   std::optional<Usage> usage;
@@ -66,7 +67,7 @@ struct CoarsenCandidate {
   CoarsenWork work;
   std::optional<Usage> usage; // none: ptxas was not asked
   // How ptxas has changed the body that launches run which are not merged
-  // (src/machine/same_body.hpp); empty: not at all, as far as it is known.
+  // (src/sass/same_body.hpp); empty: not at all, as far as it is known.
   std::string body_changed;
   double gain = 0;  // predicted: time of the original over time of this; 0: none
   double worst = 0; // the same of the launch that it suits least

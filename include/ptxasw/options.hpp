@@ -22,14 +22,14 @@ enum class ShuffleMode : std::uint8_t {
 };
 
 // Which values of a loop are carried to its next trip in registers
-// (src/rewrite/rotate/ROTATION.md).
+// (src/passes/loop_carry/PROOF.md).
 enum class RotateMode : std::uint8_t {
   none,
   all,       // every load that the trip before has provably done
   automatic, // "auto": of those loops for which the cost model of the target says it will pay
 };
 
-// Which rounds of trees in shared memory are done in registers (src/rewrite/rounds/ROUNDS.md).
+// Which rounds of trees in shared memory are done in registers (src/passes/warp_reduce/PROOF.md).
 enum class RoundsMode : std::uint8_t {
   none,
   all,       // every stretch that provably stays within a warp
@@ -37,7 +37,7 @@ enum class RoundsMode : std::uint8_t {
 };
 
 // Which loads from shared memory take what the thread itself has stored there from its register
-// (src/rewrite/shuffle/FORWARD.md).
+// (src/passes/shuffle/FORWARD.md).
 enum class ForwardMode : std::uint8_t {
   none,
   all,       // every one that is proven, where need be behind a question for the size of the block
@@ -69,7 +69,7 @@ enum class CoarsenGrid : std::uint8_t {
   launcher,
 };
 
-// Who does which work (src/rewrite/remap/REMAP.md).
+// Who does which work (src/passes/remap/PROOF.md).
 enum class RemapKind : std::uint8_t {
   none,
   automatic,     // "auto": what the access classes of the kernel speak for, or nothing

@@ -4,7 +4,7 @@
 // Along each axis the threads of the original launch are counted through, block by block: i from 0
 // to blocks*block - 1. The entry's own threads are counted in the same way, rounded up to whole
 // blocks, and thread i does the work of thread i % block of block i / block; those from `threads`
-// on leave at once. src/rewrite/remap/RESHAPE.md argues that this is sound.
+// on leave at once. src/passes/remap/RESHAPE.md argues that this is sound.
 #pragma once
 
 #include "contract/contract.hpp"

@@ -6,6 +6,7 @@
 #include "launch/log.hpp"
 #include "launch/shapes.hpp"
 #include "launch/trampolines.hpp"
+#include "target/numbers.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -19,7 +20,6 @@ constexpr unsigned known_behind = 2; // times that a sequence came
 // Passes as they come and as graphs, so many of each in a row, of which the first is not counted,
 // until there are times enough of both.
 constexpr unsigned in_a_row = 8, enough = 20;
-constexpr double worth_it = 0.97; // time of graphs over that of launches as they come
 constexpr unsigned most_missed = 8;
 constexpr unsigned most_strays = 1000; // launches by another thread, no sequence in between
 
@@ -49,7 +49,7 @@ void Batcher::Sequence::add_time(bool as_graph, double microseconds) {
   if (std::min(times[0].size(), times[1].size()) < enough) return;
   is_decided = true;
   const double singly = median(times[0]), together = median(times[1]);
-  goes_out = together <= worth_it * singly;
+  goes_out = together <= numbers::launch::batch_worth_it * singly;
   log("a sequence of %zu launches: %.1f us one by one, %.1f us as a graph", launches.size(), singly,
       together);
 }

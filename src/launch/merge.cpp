@@ -4,7 +4,7 @@
 #include "launch/direct_calls.hpp"
 #include "launch/log.hpp"
 #include "launch/trampolines.hpp"
-#include "numbers/numbers.hpp"
+#include "target/numbers.hpp"
 
 #include <algorithm>
 

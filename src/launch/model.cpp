@@ -1,7 +1,7 @@
 // What the model says of a launch, from waves, times of blocks and what the guard would cost.
 #include "launch/model.hpp"
 
-#include "numbers/numbers.hpp"
+#include "target/numbers.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // By the clock: when the next launch of a shape is timed.
 #include "launch/sampler.hpp"
 
-#include "numbers/numbers.hpp"
+#include "target/numbers.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include "launch/driver.hpp"
 #include "launch/request.hpp"
-#include "numbers/numbers.hpp"
+#include "target/numbers.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,7 +1,7 @@
 // Chooses among what is left to be tried what costs least.
 #include "launch/trials.hpp"
 
-#include "numbers/numbers.hpp"
+#include "target/numbers.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -12,9 +12,6 @@ namespace {
 namespace limits = numbers::launch;
 
 constexpr unsigned most_pending = 16; // launches whose events are not read yet
-constexpr double share = 0.01;        // of the time so far
-constexpr double of_events = 10;      // microseconds
-constexpr double if_unknown = 1;      // times the fastest, longer
 
 // Events tell such times badly: microseconds.
 bool is_short(const Shape& shape) {
@@ -32,7 +29,8 @@ double least_of_all(const Shape& shape) {
 double cost_of(const Shape& shape, unsigned variant) {
   const Timing& timing = shape.timings[variant];
   const double least = least_of_all(shape);
-  return of_events + (timing.samples == 0 ? if_unknown * least : timing.mean() - least);
+  return limits::of_events +
+         (timing.samples == 0 ? limits::if_unknown * least : timing.mean() - least);
 }
 
 double time_so_far(const Shape& shape) {
@@ -104,13 +102,12 @@ unsigned next_of_pair(Shape& shape) {
 
 // Is there time for it now? If not, nothing is asked until there will be.
 bool can_be_paid(Shape& shape, unsigned variant) {
-  const double before = (spent(shape) + cost_of(shape, variant)) / share;
+  const double before = (spent(shape) + cost_of(shape, variant)) / limits::share;
   if (before <= time_so_far(shape)) return true;
   const double launches = before / least_of_all(shape);
-  constexpr double at_once = 1e6; // more is not counted ahead: times may turn out shorter
-  shape.next_trial =
-      shape.launches +
-      static_cast<std::uint64_t>(std::min(at_once, launches - static_cast<double>(shape.launches)));
+  shape.next_trial = shape.launches +
+                     static_cast<std::uint64_t>(
+                         std::min(limits::at_once, launches - static_cast<double>(shape.launches)));
   return false;
 }
 
@@ -120,7 +117,7 @@ double spent(const Shape& shape) {
   const double least = least_of_all(shape);
   double sum = 0;
   for (const Timing& timing : shape.timings)
-    if (timing.samples != 0) sum += timing.sum + timing.samples * (of_events - least);
+    if (timing.samples != 0) sum += timing.sum + timing.samples * (limits::of_events - least);
   for (const Shape::Pending& pending : shape.pending)
     sum += cost_of(shape, pending.variant);
   return sum;

@@ -1,20 +1,20 @@
-// The work of a way to coarsen is counted on its plan (rewrite/coarsen/cost.hpp); nothing is
+// The work of a way to coarsen is counted on its plan (passes/coarsen/guard_cost.hpp); nothing is
 // emitted for it.
 #include "pipeline/coarsen_job.hpp"
 
-#include "access/relaxed.hpp"
-#include "cost/block_uniform_cost.hpp"
-#include "cost/coarsening.hpp"
-#include "cost/usage_estimate.hpp"
-#include "legality/block_rules.hpp"
-#include "legality/shared_symbols.hpp"
-#include "legality/turns.hpp"
-#include "numbers/numbers.hpp"
+#include "passes/coarsen/at_work.hpp"
+#include "passes/coarsen/block.hpp"
+#include "passes/coarsen/block_uniform_cost.hpp"
+#include "passes/coarsen/coarsen.hpp"
+#include "passes/coarsen/cost.hpp"
+#include "passes/coarsen/guard_cost.hpp"
+#include "passes/coarsen/shared_symbols.hpp"
+#include "passes/coarsen/turns.hpp"
+#include "passes/coarsen/usage_estimate.hpp"
+#include "passes/shared/block_rules.hpp"
+#include "passes/shared/relaxed.hpp"
 #include "pipeline/access_pattern.hpp"
-#include "reuse/block.hpp"
-#include "rewrite/coarsen/at_work.hpp"
-#include "rewrite/coarsen/coarsen.hpp"
-#include "rewrite/coarsen/cost.hpp"
+#include "target/numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -71,8 +71,8 @@ bool walks_memory(const Kernel& kernel) {
 // a block reads three times: 0.82 of the speed). There a tenth of the loads from memory has to go:
 // with packed weights, of which each block has its own, half of the loads are saved, all of a table
 // in shared memory, and y:2 ran at 0.90, y:8 in a divided grid at 0.95.
-bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarsening& how,
-              const rewrite::CoarsenCost& cost, CoarsenGrid grid) {
+bool may_gain(const Kernel& kernel, const passes::BlockPlan& plan, const Coarsening& how,
+              const passes::CoarsenCost& cost, CoarsenGrid grid) {
   const bool fewer = cost.after.loads < cost.before.loads;
   if (plan.uniform && walks_memory(kernel))
     return cost.after.far_loads <= numbers::coarsen::worth_fewer_blocks * cost.before.far_loads;
@@ -83,9 +83,9 @@ bool may_gain(const Kernel& kernel, const reuse::BlockPlan& plan, const Coarseni
 }
 
 // A text without loops tells, before any plan is made, that none will be taken of a kernel that
-// asks for the size of its launch (cost/coarsening.hpp): by a guess of how short it is, whose
-// logarithm is off by 0.18 (cost/usage_estimate.hpp).
-Why never_taken(const Kernel& kernel, const cost::Profile& profile, CoarsenGrid grid,
+// asks for the size of its launch (passes/coarsen/cost.hpp): by a guess of how short it is, whose
+// logarithm is off by 0.18 (passes/coarsen/usage_estimate.hpp).
+Why never_taken(const Kernel& kernel, const target::Profile& profile, CoarsenGrid grid,
                 double heaviness, bool asks_all) {
   if (grid != CoarsenGrid::kernel) return {};
   const auto is_loop = [](std::uint32_t loop) { return loop != ~0U; };
@@ -94,10 +94,10 @@ Why never_taken(const Kernel& kernel, const cost::Profile& profile, CoarsenGrid 
   original.work.instructions = static_cast<double>(kernel.body.insts.size());
   original.work.loads =
       static_cast<double>(std::ranges::count(kernel.trace.events, EventKind::load, &Event::kind));
-  original.usage = cost::estimated_usage(original);
-  return cost::too_short(profile, original,
-                         asks_all ? numbers::trial::surely_too_short
-                                  : numbers::trial::too_short / heaviness);
+  original.usage = passes::estimated_usage(original);
+  return passes::too_short(profile, original,
+                           asks_all ? numbers::trial::surely_too_short
+                                    : numbers::trial::too_short / heaviness);
 }
 
 // Copies wait for each other's loads.
@@ -121,24 +121,24 @@ bool leaves_fewer_loads(const CoarsenCandidate& way, const std::vector<CoarsenCa
   });
 }
 
-reuse::CopyOrder order_of(const Coarsening& how) {
-  return how.order == CoarsenOrder::copies ? reuse::CopyOrder::copies
-                                           : reuse::CopyOrder::instructions;
+passes::CopyOrder order_of(const Coarsening& how) {
+  return how.order == CoarsenOrder::copies ? passes::CopyOrder::copies
+                                           : passes::CopyOrder::instructions;
 }
 
 // What the accesses of a kernel ask of the memory system.
 class Accesses {
 public:
-  Accesses(Kernel& kernel, const cost::Profile& profile)
+  Accesses(Kernel& kernel, const target::Profile& profile)
       : k_(kernel), relaxed_(*kernel.context, kernel.trace.special(ptx::Special::tid_x)) {
     for (const Event& event : kernel.trace.events) {
       if (event.kind == EventKind::clobber) {
         cycles_.push_back(0);
         continue;
       }
-      const cost::ShuffleCandidate what =
+      const target::ShuffleCandidate what =
           candidate(access_pattern(event, relaxed_.stride(event.address)));
-      cycles_.push_back(cost::access_cycles(profile, what));
+      cycles_.push_back(target::access_cycles(profile, what));
       note_array(event, what);
       has_columns_ |=
           event.kind == EventKind::load && cycles_.back() > numbers::coarsen::most_lines;
@@ -160,7 +160,7 @@ public:
 private:
   // An array is what one pointer parameter leads to. One whose address leaves out a block index
   // that the kernel reads is read again by other blocks, from the L2 cache.
-  void note_array(const Event& event, const cost::ShuffleCandidate& what) {
+  void note_array(const Event& event, const target::ShuffleCandidate& what) {
     sym::Context& c = *k_.context;
     if (what.lane_stride == 0) return;
     for (const ptx::Special axis :
@@ -168,7 +168,7 @@ private:
       const sym::Term index = k_.trace.special(axis);
       if (index.valid() && !c.depends_on(event.address, index)) return;
     }
-    const double once = std::min(what.sectors.least, cost::warp_lanes) * cost::sector_bytes;
+    const double once = std::min(what.sectors.least, target::warp_lanes) * target::sector_bytes;
     for (const sym::Term atom : c.atoms(event.address)) {
       const sym::Atom& info = c.atom_info(atom);
       if (info.kind != static_cast<std::uint32_t>(emulator::AtomKind::parameter) ||
@@ -179,8 +179,8 @@ private:
       most = std::max(most, bytes);
       if (event.kind == EventKind::store) stored_[info.tag] = bytes;
       if (is_gathered(event, what)) {
-        const unsigned sectors = std::min(what.sectors.most, cost::warp_lanes);
-        gathered_[info.tag] = sectors * cost::sector_bytes - once;
+        const unsigned sectors = std::min(what.sectors.most, target::warp_lanes);
+        gathered_[info.tag] = sectors * target::sector_bytes - once;
       }
       return;
     }
@@ -193,10 +193,10 @@ private:
     const std::uint32_t loop = k_.loops.innermost[event.block];
     if (loop == ~0U) return bytes;
     sym::Context& c = *k_.context;
-    const access::Stride step = relaxed_.stride(event.address, k_.trace.trips[loop]);
-    if (step.kind == access::Stride::Kind::unknown || c.value(step.term) == sym::Bits{0})
+    const passes::Stride step = relaxed_.stride(event.address, k_.trace.trips[loop]);
+    if (step.kind == passes::Stride::Kind::unknown || c.value(step.term) == sym::Bits{0})
       return bytes;
-    if (step.kind == access::Stride::Kind::constant)
+    if (step.kind == passes::Stride::Kind::constant)
       bytes = std::min(bytes, std::abs(static_cast<double>(step.bytes)));
     std::vector<sym::Term>& streams = streams_[{array, loop}];
     const sym::Term address = relaxed_.of(event.address);
@@ -218,8 +218,8 @@ private:
   }
 
   // The lanes go where data says, and farther than an L1 cache reaches.
-  [[nodiscard]] bool is_gathered(const Event& event, const cost::ShuffleCandidate& what) const {
-    if (what.lane != cost::Lane::unknown || event.kind != EventKind::load) return false;
+  [[nodiscard]] bool is_gathered(const Event& event, const target::ShuffleCandidate& what) const {
+    if (what.lane != target::Lane::unknown || event.kind != EventKind::load) return false;
     sym::Context& c = *k_.context;
     sym::Term offset = event.address;
     for (const sym::Monomial& term : c.poly(event.address).terms)
@@ -247,7 +247,7 @@ private:
   }
 
   Kernel& k_;
-  access::Relaxed relaxed_;
+  passes::Relaxed relaxed_;
   std::vector<double> cycles_;
   bool has_columns_ = false;
   std::map<std::uint32_t, double> arrays_, stored_, gathered_; // by offset of the parameter
@@ -295,7 +295,7 @@ double heaviness(const ptx::Body& body) {
   return body.insts.empty() ? 1 : sum / static_cast<double>(body.insts.size());
 }
 
-CoarsenWork per_copy(const rewrite::CopyWork& work, unsigned copies) {
+CoarsenWork per_copy(const passes::CopyWork& work, unsigned copies) {
   const double instructions = work.loads + work.stores + work.other;
   return {.wavefronts = work.cycles / copies,
           .loads = work.loads / copies,
@@ -305,19 +305,19 @@ CoarsenWork per_copy(const rewrite::CopyWork& work, unsigned copies) {
 }
 
 // Bytes of shared memory, with `copies` of what each has of its own.
-unsigned shared_bytes(const Kernel& kernel, const reuse::BlockPlan& plan, unsigned copies) {
+unsigned shared_bytes(const Kernel& kernel, const passes::BlockPlan& plan, unsigned copies) {
   if (!plan.uniform) return 0;
-  return static_cast<unsigned>(legality::SharedSymbols(kernel.body).bytes(plan.own, copies));
+  return static_cast<unsigned>(passes::SharedSymbols(kernel.body).bytes(plan.own, copies));
 }
 
 // From how many threads on a launch is merged, if all of them have something to do or only some.
-std::uint64_t least_threads(const cost::Profile& profile, const CoarsenBaseline& original,
+std::uint64_t least_threads(const target::Profile& profile, const CoarsenBaseline& original,
                             const CoarsenCandidate& candidate, CoarsenGrid grid) {
   std::uint64_t busy = 0;
   if (candidate.work.barriers > 0)
-    busy = cost::least_threads_that_meet(profile, candidate.how);
+    busy = passes::least_threads_that_meet(profile, candidate.how);
   else if (grid == CoarsenGrid::kernel)
-    busy = cost::least_threads(profile, candidate.how);
+    busy = passes::least_threads(profile, candidate.how);
   return static_cast<std::uint64_t>(static_cast<double>(busy) / original.at_work);
 }
 
@@ -325,17 +325,17 @@ std::uint64_t least_threads(const cost::Profile& profile, const CoarsenBaseline&
 
 Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, CoarsenGrid grid,
                   bool paranoid) {
-  const reuse::BlockPlan plan = reuse::find_block_reuse(
+  const passes::BlockPlan plan = passes::find_block_reuse(
       kernel, solver, {.factors = how.factors, .order = order_of(how), .paranoid = paranoid});
   const auto refused = [](Reason reason, const std::string& why) -> Coarsened {
     return {{}, {Status::refused, reason, "not coarsened: " + why}};
   };
   if (!plan.refused.empty()) return refused(plan.refused.reason, plan.refused);
-  if (!rewrite::can_divide(grid, plan))
+  if (!passes::can_divide(grid, plan))
     return refused(Reason::barrier, "its threads meet, and the launcher would divide two axes");
-  rewrite::CoarsenReport done;
+  passes::CoarsenReport done;
   Coarsened result;
-  result.edits = rewrite::coarsen(
+  result.edits = passes::coarsen(
       kernel, plan, {.grid = grid, .registers = how.registers, .least_threads = how.least_threads},
       done);
   result.outcome = {
@@ -351,20 +351,20 @@ bool may_coarsen(Kernel& kernel, sym::Solver& solver, CoarsenGrid grid) {
   return std::ranges::any_of(ways_for(grid), [&](const std::array<unsigned, 3>& factors) {
     if (factors[0] * factors[1] * factors[2] > 4)
       return false; // what eight share, two or four share
-    const reuse::BlockPlan plan = reuse::find_block_reuse(kernel, solver, {.factors = factors});
+    const passes::BlockPlan plan = passes::find_block_reuse(kernel, solver, {.factors = factors});
     if (!plan.refused.empty()) return false;
     const Coarsening how{.factors = factors};
-    return may_gain(kernel, plan, how, rewrite::coarsen_cost(kernel, plan), grid) &&
-           rewrite::can_divide(grid, plan);
+    return may_gain(kernel, plan, how, passes::coarsen_cost(kernel, plan), grid) &&
+           passes::can_divide(grid, plan);
   });
 }
 
-CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::Profile& profile,
+CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target::Profile& profile,
                                CoarsenGrid grid, bool asks_all) {
   CoarsenChoices choices{.heaviness = heaviness(kernel.body), .in_order = has_order(kernel.trace)};
   const Accesses accesses(kernel, profile);
   accesses.describe(choices.original);
-  choices.original.at_work = rewrite::share_at_work(kernel.body);
+  choices.original.at_work = passes::share_at_work(kernel.body);
   if (accesses.has_columns()) {
     choices.why = {Reason::vertical_access,
                    "each lane of a load reads a line of its own, and the lines of several rows do "
@@ -378,27 +378,27 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
   Telling why;
   for (const std::array<unsigned, 3>& factors : ways_for(grid)) {
     const unsigned copies = factors[0] * factors[1] * factors[2];
-    if (grid == CoarsenGrid::kernel && copies > cost::most_copies(profile)) continue;
+    if (grid == CoarsenGrid::kernel && copies > passes::most_copies(profile)) continue;
     if (copies > 2 && kernel.body.insts.size() * copies > most_instructions) {
       why.not_sound({Reason::too_large, "too large"});
       continue;
     }
     for (const CoarsenOrder order : {CoarsenOrder::copies, CoarsenOrder::instructions}) {
       CoarsenCandidate candidate{.how = {.factors = factors, .order = order}};
-      const reuse::BlockPlan plan = reuse::find_block_reuse(
+      const passes::BlockPlan plan = passes::find_block_reuse(
           kernel, solver, {.factors = factors, .order = order_of(candidate.how)});
       if (!plan.refused.empty()) {
         why.not_sound(plan.refused);
         continue;
       }
-      Why parts = legality::why_data_parts_copies(kernel, plan.variance, data);
+      Why parts = passes::why_data_parts_copies(kernel, plan.variance, data);
       if (parts.empty() && plan.uniform)
-        parts = legality::why_every_group_parts(kernel, plan.variance);
+        parts = passes::why_every_group_parts(kernel, plan.variance);
       if (!parts.empty()) {
         why.of_no_use(parts);
         continue;
       }
-      const rewrite::CoarsenCost cost = rewrite::coarsen_cost(kernel, plan, accesses.cycles());
+      const passes::CoarsenCost cost = passes::coarsen_cost(kernel, plan, accesses.cycles());
       choices.original.work = per_copy(cost.before, plan.count());
       choices.original.work.shared = shared_bytes(kernel, plan, 1);
       candidate.work = per_copy(cost.after, plan.count());
@@ -409,8 +409,8 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const cost::
       Why left = {Reason::gains_too_little,
                   "no way that is sound saves loads, or has more of them under way"};
       if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x &&
-          rewrite::can_divide(grid, plan))
-        left = legality::why_work_is_uneven(kernel, plan.variance, data);
+          passes::can_divide(grid, plan))
+        left = passes::why_work_is_uneven(kernel, plan.variance, data);
       if (left.empty())
         choices.candidates.push_back(candidate);
       else

@@ -1,13 +1,13 @@
 // Coarsening one kernel: in the way that was asked for, or in the one that pays most.
 #pragma once
 
-#include "cost/profile.hpp"
 #include "emulator/emulate.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/options.hpp"
 #include "ptxasw/reason.hpp"
 #include "ptxasw/report.hpp"
 #include "symbolic/solver.hpp"
+#include "target/profile.hpp"
 
 #include <array>
 #include <string_view>
@@ -47,7 +47,7 @@ Decision decided(const CoarsenChoices& choices, const Decision& outcome);
 
 // Unless all is asked about, kernels are left out that are likely to be too short.
 CoarsenChoices coarsen_choices(emulator::Kernel& kernel, sym::Solver& solver,
-                               const cost::Profile& profile, CoarsenGrid grid,
+                               const target::Profile& profile, CoarsenGrid grid,
                                bool asks_all = false);
 
 } // namespace ptxasw::pipeline

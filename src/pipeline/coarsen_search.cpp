@@ -1,15 +1,15 @@
 // The machine code of a trial is read for what its registers do not tell.
 #include "pipeline/coarsen_search.hpp"
 
-#include "cost/coarsening.hpp"
-#include "cost/residency.hpp"
-#include "cost/usage_estimate.hpp"
-#include "machine/assembler.hpp"
-#include "machine/same_body.hpp"
-#include "numbers/numbers.hpp"
+#include "oracle/assembler.hpp"
+#include "passes/coarsen/cost.hpp"
+#include "passes/coarsen/usage_estimate.hpp"
+#include "passes/shared/apply.hpp"
 #include "pipeline/function_facts.hpp"
 #include "pipeline/kernel_usage.hpp"
-#include "rewrite/apply.hpp"
+#include "sass/same_body.hpp"
+#include "target/numbers.hpp"
+#include "target/residency.hpp"
 
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ double instructions_to_try(const CoarsenChoices& kernel) {
 
 class Search {
 public:
-  Search(const ptx::Module& module, const Options& options, const cost::Profile& profile,
+  Search(const ptx::Module& module, const Options& options, const target::Profile& profile,
          Assembler& assembler)
       : module_(module), options_(options), profile_(profile), assembler_(assembler) {}
 
@@ -78,7 +78,7 @@ public:
     try_all(std::move(trials), false);
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       CoarsenChoices& ways = jobs_[j]->ways();
-      cost::choose_coarsening(profile_, ways.original, ways.candidates);
+      passes::choose_coarsening(profile_, ways.original, ways.candidates);
       std::ranges::move(aside_[j], std::back_inserter(ways.candidates));
     }
   }
@@ -173,7 +173,7 @@ private:
   void note(CoarsenCandidate& way, const std::string& kernel, const MadeKernel& made) const {
     way.usage = made.usage;
     if (const auto original = originals_.find(kernel); original != originals_.end())
-      way.body_changed = machine::why_not_same_body(original->second.code, made.code);
+      way.body_changed = sass::why_not_same_body(original->second.code, made.code);
   }
 
   // One way of each kernel after the other, as long as one may be better than what is known. First
@@ -209,7 +209,7 @@ private:
     const bool all_ask = std::ranges::all_of(
         ways, [](const CoarsenCandidate& way) { return way.how.least_threads != 0; });
     if (!all_ask || !kernel.original.usage) return {};
-    return cost::too_short(profile_, kernel.original);
+    return passes::too_short(profile_, kernel.original);
   }
 
   // The one of them that is likely to gain most, taken out; none if it is not likely to gain enough
@@ -217,12 +217,12 @@ private:
   [[nodiscard]] std::vector<CoarsenCandidate>
   most_promising_of(const CoarsenChoices& kernel, std::vector<CoarsenCandidate>& left) const {
     if (!kernel.original.usage) return {}; // none will be chosen
-    const cost::ExpectedGain off = error_of_guesses(kernel);
+    const passes::ExpectedGain off = error_of_guesses(kernel);
     const double needed = needed_gain(kernel);
     auto best = left.end();
     double most = 0;
     for (auto way = left.begin(); way != left.end(); ++way) {
-      const cost::ExpectedGain guess = guessed(kernel.original, *way);
+      const passes::ExpectedGain guess = guessed(kernel.original, *way);
       const double gain = guess.mean * off.mean;
       if (gain < needed || gain <= most || guess.worst * off.worst < least_worst() ||
           needs_too_many(kernel, *way))
@@ -236,22 +236,22 @@ private:
     return result;
   }
 
-  [[nodiscard]] cost::ExpectedGain guessed(const CoarsenBaseline& original,
-                                           CoarsenCandidate way) const {
-    way.usage = cost::estimated_usage(original, way);
-    way.usage->registers = std::min(way.usage->registers, cost::registers_for_any_block);
-    return cost::expected_gain(profile_, original, way);
+  [[nodiscard]] passes::ExpectedGain guessed(const CoarsenBaseline& original,
+                                             CoarsenCandidate way) const {
+    way.usage = passes::estimated_usage(original, way);
+    way.usage->registers = std::min(way.usage->registers, target::registers_for_any_block);
+    return passes::expected_gain(profile_, original, way);
   }
 
   // What was tried over what was guessed of it. Of gains that the first order of copies does not
   // have the other may still have a part.
-  [[nodiscard]] cost::ExpectedGain error_of_guesses(const CoarsenChoices& kernel) const {
-    cost::ExpectedGain sum;
+  [[nodiscard]] passes::ExpectedGain error_of_guesses(const CoarsenChoices& kernel) const {
+    passes::ExpectedGain sum;
     double count = 0;
     for (const CoarsenCandidate& way : kernel.candidates) {
       if (!way.usage) continue;
-      const cost::ExpectedGain guess = guessed(kernel.original, way);
-      const cost::ExpectedGain gain = cost::expected_gain(profile_, kernel.original, way);
+      const passes::ExpectedGain guess = guessed(kernel.original, way);
+      const passes::ExpectedGain gain = passes::expected_gain(profile_, kernel.original, way);
       sum.mean += std::log(gain.mean / guess.mean);
       sum.worst += std::log(gain.worst / guess.worst);
       ++count;
@@ -263,7 +263,7 @@ private:
 
   [[nodiscard]] double needed_gain(const CoarsenChoices& kernel) const {
     std::vector<CoarsenCandidate> tried = kernel.candidates;
-    cost::choose_coarsening(profile_, kernel.original, tried);
+    passes::choose_coarsening(profile_, kernel.original, tried);
     const bool loops = kernel.original.work.repeats > 1;
     const double enough = loops ? limits::may_be_enough_of_loops : limits::may_be_enough;
     return !tried.empty() && tried.front().chosen ? tried.front().gain * limits::worth_another
@@ -280,24 +280,25 @@ private:
   // 36 ways of 6 kernels).
   [[nodiscard]] bool needs_too_many(const CoarsenChoices& kernel, CoarsenCandidate way) const {
     const CoarsenBaseline& original = kernel.original;
-    way.usage = cost::estimated_usage(original, way);
+    way.usage = passes::estimated_usage(original, way);
     const double guess = way.usage->registers;
     if (original.resident) {
       const unsigned before = original.usage->registers;
-      const double share = before <= cost::registers_for_all_blocks ? limits::may_need_fewer
-                                                                    : limits::hardly_needs_fewer;
-      const unsigned most = std::max(cost::registers_for_all_blocks,
-                                     cost::registers_that_keep_blocks(before, *original.resident));
+      const double share = before <= target::registers_for_all_blocks ? limits::may_need_fewer
+                                                                      : limits::hardly_needs_fewer;
+      const unsigned most =
+          std::max(target::registers_for_all_blocks,
+                   target::registers_that_keep_blocks(before, *original.resident));
       if (share * guess > most) return true;
     }
     return std::ranges::any_of(kernel.candidates, [&](const CoarsenCandidate& tried) {
       if (!tried.usage) return false;
       const double needed =
-          guess * tried.usage->registers / cost::estimated_usage(original, tried).registers;
+          guess * tried.usage->registers / passes::estimated_usage(original, tried).registers;
       const bool alike = tried.how.copies() == way.how.copies();
       way.usage->registers =
           static_cast<unsigned>(needed * (alike ? limits::alike_share : limits::rough_share));
-      return !cost::why_not(original, way).empty();
+      return !passes::why_not(original, way).empty();
     });
   }
 
@@ -310,12 +311,12 @@ private:
   // likely to pay. Then the ways are shown with what is guessed of them.
   [[nodiscard]] bool leaves(CoarsenChoices& kernel, bool by_gain) const {
     CoarsenBaseline original = kernel.original;
-    original.usage = cost::estimated_usage(original);
+    original.usage = passes::estimated_usage(original);
     std::vector<CoarsenCandidate> guessed = kernel.candidates;
     bool may_pay = false, may_be_taken = false;
     for (CoarsenCandidate& way : guessed) {
       way.gain = guessed_gain(original, way);
-      way.verdict = cost::never_taken(profile_, original, way);
+      way.verdict = passes::never_taken(profile_, original, way);
       may_pay |= way.gain >= limits::hopeless;
       may_be_taken |= way.verdict.empty();
       if (way.verdict.empty())
@@ -331,7 +332,7 @@ private:
   // Takes out those that would not be taken whatever ptxas said, and gives them back.
   [[nodiscard]] std::vector<CoarsenCandidate> without_never_taken(CoarsenChoices& kernel) const {
     for (CoarsenCandidate& way : kernel.candidates)
-      way.verdict = cost::never_taken(profile_, kernel.original, way);
+      way.verdict = passes::never_taken(profile_, kernel.original, way);
     const auto never = std::ranges::stable_partition(
         kernel.candidates, [](const CoarsenCandidate& way) { return way.verdict.empty(); });
     std::vector<CoarsenCandidate> aside(never.begin(), never.end());
@@ -342,17 +343,18 @@ private:
   // Without asking; the limit of registers is written down where they might be too many.
   void guess(CoarsenChoices& kernel) const {
     CoarsenBaseline original = kernel.original;
-    original.usage = cost::estimated_usage(original);
+    original.usage = passes::estimated_usage(original);
     std::erase_if(kernel.candidates, [&](const CoarsenCandidate& way) {
-      return cost::estimated_usage(original, way).registers > limits::surely_too_many;
+      return passes::estimated_usage(original, way).registers > limits::surely_too_many;
     });
     for (CoarsenCandidate& way : kernel.candidates) {
-      const bool limit = assembler_.takes_register_limits() && !original.tuned &&
-                         cost::estimated_usage(original, way).registers > limits::perhaps_too_many;
-      if (limit) way.how.registers = cost::registers_for_any_block;
-      way.usage = cost::estimated_usage(original, way);
+      const bool limit =
+          assembler_.takes_register_limits() && !original.tuned &&
+          passes::estimated_usage(original, way).registers > limits::perhaps_too_many;
+      if (limit) way.how.registers = target::registers_for_any_block;
+      way.usage = passes::estimated_usage(original, way);
     }
-    cost::choose_coarsening(profile_, original, kernel.candidates);
+    passes::choose_coarsening(profile_, original, kernel.candidates);
     for (CoarsenCandidate& way : kernel.candidates) {
       way.usage.reset();
       if (!way.chosen || way.gain >= limits::guessed_margin) continue;
@@ -375,7 +377,7 @@ private:
     for (std::size_t j = 0; j < jobs_.size(); ++j)
       if (n < trials[j].size())
         std::ranges::move(jobs_[j]->coarsened(trials[j][n].how).edits, std::back_inserter(edits));
-    return rewrite::draft(module_, edits);
+    return passes::draft(module_, edits);
   }
 
   [[nodiscard]] std::vector<CoarsenCandidate> with_limits(const CoarsenChoices& kernel) const {
@@ -393,12 +395,12 @@ private:
     std::vector<CoarsenCandidate> limited;
     double best = profile_.coarsen.margin;
     for (const CoarsenCandidate& candidate : kernel.candidates)
-      if (cost::why_not(kernel.original, candidate).empty())
+      if (passes::why_not(kernel.original, candidate).empty())
         best = std::max(best, gain(kernel, candidate));
     for (const CoarsenCandidate& candidate : kernel.candidates) {
       if (!candidate.usage) continue;
       for (const unsigned limit :
-           cost::register_limits(profile_, kernel.original, candidate.usage->registers)) {
+           passes::register_limits(profile_, kernel.original, candidate.usage->registers)) {
         CoarsenCandidate hoped = candidate;
         if (limit < limits::least_registers * candidate.usage->registers) continue;
         hoped.how.registers = limit;
@@ -414,21 +416,22 @@ private:
   [[nodiscard]] std::vector<CoarsenCandidate> with_more(const CoarsenChoices& kernel) const {
     std::vector<CoarsenCandidate> loosened;
     for (CoarsenCandidate candidate : kernel.candidates) {
-      if (!cost::why_not(kernel.original, candidate).empty()) continue;
+      if (!passes::why_not(kernel.original, candidate).empty()) continue;
       candidate.gain = gain(kernel, candidate);
       loosened.push_back(std::move(candidate));
     }
     loosened = best_of(std::move(loosened), extent().loosened);
     std::erase_if(loosened, [&](const CoarsenCandidate& candidate) {
-      return !cost::may_want_more_registers(profile_, kernel.original, candidate.usage->registers);
+      return !passes::may_want_more_registers(profile_, kernel.original,
+                                              candidate.usage->registers);
     });
     for (CoarsenCandidate& candidate : loosened)
-      candidate.how.registers = cost::registers_for_any_block;
+      candidate.how.registers = target::registers_for_any_block;
     return loosened;
   }
 
   [[nodiscard]] double gain(const CoarsenChoices& kernel, const CoarsenCandidate& candidate) const {
-    return cost::coarsening_gain(profile_, kernel.original, candidate);
+    return passes::coarsening_gain(profile_, kernel.original, candidate);
   }
 
   static std::vector<CoarsenCandidate> best_of(std::vector<CoarsenCandidate> list,
@@ -440,7 +443,7 @@ private:
 
   const ptx::Module& module_;
   const Options& options_;
-  const cost::Profile& profile_;
+  const target::Profile& profile_;
   Assembler& assembler_;
   std::vector<KernelJob*> jobs_; // to try, in the order of the text
   std::map<std::string, MadeKernel> originals_;
@@ -448,10 +451,10 @@ private:
   unsigned trials_ = 0;
 };
 
-std::optional<cost::Profile> profile_of(const ptx::Module& module, const Options& options) {
-  const cost::Profile* profile = cost::find_profile(architecture_of(module, options));
+std::optional<target::Profile> profile_of(const ptx::Module& module, const Options& options) {
+  const target::Profile* profile = target::find_profile(architecture_of(module, options));
   if (profile == nullptr) return std::nullopt;
-  return options.coarsen_large ? cost::for_large_launches(*profile) : *profile;
+  return options.coarsen_large ? passes::for_large_launches(*profile) : *profile;
 }
 
 } // namespace
@@ -467,7 +470,7 @@ bool choose_another(const ptx::Module& module, KernelJob& job, const TakenBack& 
   chosen->usage->path = path;
   chosen->body_changed = back.body_changed;
   const Coarsening before = chosen->how;
-  cost::choose_coarsening(*profile, ways.original, ways.candidates);
+  passes::choose_coarsening(*profile, ways.original, ways.candidates);
   return std::ranges::any_of(ways.candidates, [&](const CoarsenCandidate& way) {
     return way.chosen && way.how != before;
   });

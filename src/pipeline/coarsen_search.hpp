@@ -3,9 +3,9 @@
 // Each job lists the ways in which its kernel may be coarsened (KernelJob::ways). The n-th text to
 // try has every such kernel in its n-th way; the assembler takes them side by side, and from what
 // it says and from the machine code comes what the model needs to know: registers, spills,
-// instructions and latency (cost/coarsening.hpp). A second round holds the most promising ways to
-// fewer registers. Every text is the parsed module with other edits: nothing is parsed or emulated
-// again.
+// instructions and latency (passes/coarsen/cost.hpp). A second round holds the most promising ways
+// to fewer registers. Every text is the parsed module with other edits: nothing is parsed or
+// emulated again.
 //
 // What is chosen depends on the text, the options and the assembler alone: how much is tried is
 // limited by a count of instructions, never by a clock.

@@ -1,9 +1,9 @@
 // The text is spread so that no line has two instructions, and read, pinned and compared by lines.
 #include "pipeline/contraction_search.hpp"
 
-#include "machine/operations.hpp"
+#include "passes/pin_fma/recovery.hpp"
 #include "ptx/edited.hpp"
-#include "rewrite/contraction/recovery.hpp"
+#include "sass/operations.hpp"
 
 #include <fmt/format.h>
 
@@ -17,10 +17,10 @@
 
 namespace ptxasw::pipeline {
 
-using rewrite::FuseChoice;
-using rewrite::FuseChoices;
-using rewrite::Reaching;
-using rewrite::Site;
+using passes::FuseChoice;
+using passes::FuseChoices;
+using passes::Reaching;
+using passes::Site;
 
 namespace {
 
@@ -44,7 +44,7 @@ struct Text {
       Function& made = functions[std::string(function.name)];
       made.body = std::move(body);
       made.reaching = std::make_unique<Reaching>(made.body);
-      made.sites = rewrite::find_sites(made.body, *made.reaching);
+      made.sites = passes::find_sites(made.body, *made.reaching);
     }
   }
 
@@ -52,7 +52,7 @@ struct Text {
     std::vector<ptx::Edit> edits;
     for (const auto& [name, of_kernel] : choices) {
       const Function& f = functions.find(name)->second;
-      std::ranges::move(rewrite::pin(f.body, *f.reaching, f.sites, of_kernel),
+      std::ranges::move(passes::pin(f.body, *f.reaching, f.sites, of_kernel),
                         std::back_inserter(edits));
     }
     return ptx::edited(module, edits);
@@ -72,26 +72,25 @@ Why not_pinned(std::string why) {
 }
 
 // Why two codes that are not the same bytes do not compute the same; empty if they do.
-std::string difference(const Text::Function& function, const machine::Code& original,
-                       const machine::Code& pinned, bool certain) {
+std::string difference(const Text::Function& function, const sass::Code& original,
+                       const sass::Code& pinned, bool certain) {
   if (!certain) return "the machine code does not tell which products are fused";
   if (has_halves(function)) return "half-precision code is not the same bytes when pinned";
-  for (const machine::Code* code : {&original, &pinned})
+  for (const sass::Code* code : {&original, &pinned})
     if (!code->unknown().empty()) return code->unknown();
-  const auto equal = rewrite::twins(function.body, *function.reaching);
-  const machine::LineMap line = [&](std::uint32_t of) {
+  const auto equal = passes::twins(function.body, *function.reaching);
+  const sass::LineMap line = [&](std::uint32_t of) {
     const auto twin = equal.find(of);
     return twin == equal.end() ? of : twin->second;
   };
-  const auto before = machine::operations(original, line),
-             after = machine::operations(pinned, line);
+  const auto before = sass::operations(original, line), after = sass::operations(pinned, line);
   for (const auto& [mine, others] : {std::pair(&before, &after), std::pair(&after, &before)})
     for (const std::string& operation : *mine)
       if (!others->contains(operation))
         return fmt::format("pinned, ptxas computes otherwise: {}", operation);
   std::set<std::string> sums;
   for (const Site& site : function.sites)
-    sums.insert(fmt::format("{}:", line(rewrite::opcode_line(function.body, site.sum))));
+    sums.insert(fmt::format("{}:", line(passes::opcode_line(function.body, site.sum))));
   for (const std::string& operation : before)
     if (operation.find('?') != std::string::npos &&
         sums.contains(operation.substr(0, operation.find(':') + 1)))
@@ -180,7 +179,7 @@ public:
   }
 
 private:
-  using Codes = std::map<std::string, machine::Code, std::less<>>;
+  using Codes = std::map<std::string, sass::Code, std::less<>>;
   struct Machine {
     std::string cubin;
     Codes codes; // views into it
@@ -194,7 +193,7 @@ private:
     if (!made) return nullptr;
     auto result = std::make_unique<Machine>();
     result->cubin = std::move(made->cubin);
-    result->codes = machine::read_code(result->cubin);
+    result->codes = sass::read_code(result->cubin);
     return result;
   }
 
@@ -207,8 +206,8 @@ private:
         continue;
       }
       const Text::Function& function = lines_.functions.find(name)->second;
-      rewrite::Recovered found =
-          rewrite::recover(function.body, *function.reaching, function.sites, code->second);
+      passes::Recovered found =
+          passes::recover(function.body, *function.reaching, function.sites, code->second);
       kernel.refused = found.refused;
       if (!found.refused.empty()) continue;
       kernel.fused = static_cast<unsigned>(std::ranges::count_if(

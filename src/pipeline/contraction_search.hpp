@@ -4,7 +4,7 @@
 // machine code): the original, from which the choices are read, and the pinned text. A kernel is
 // pinned if its machine code is the original's, byte for byte; or, where ptxas only scheduled or
 // ordered it otherwise, if both compute the same set of operations on the same values
-// (machine/operations.hpp), each fused in the same way.
+// (sass/operations.hpp), each fused in the same way.
 #pragma once
 
 #include "ptx/parse.hpp"

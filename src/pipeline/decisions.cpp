@@ -45,7 +45,7 @@ bool read_way(std::istringstream& line, Remembered& into) {
 
 bool read_rotation(std::istringstream& line, Remembered& into) {
   std::string kernel;
-  cost::RotationWay way;
+  passes::RotationWay way;
   line >> kernel >> way.trips >> way.registers;
   if (line.fail() || way.trips == 0 || way.trips > most_trips || way.registers < least_registers ||
       way.registers > most_registers)

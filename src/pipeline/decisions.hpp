@@ -35,7 +35,7 @@ struct Remembered {
     Reason refused = Reason::gains_too_little; // where none is chosen
   };
   std::vector<Way> ways; // of kernels that had some to choose from
-  std::map<std::string, cost::RotationWay, std::less<>> rotations; // with a limit of registers
+  std::map<std::string, passes::RotationWay, std::less<>> rotations; // with a limit of registers
   std::map<std::string, Pinning::Kernel, std::less<>> pins;
   std::uint64_t kept = 0;
 };

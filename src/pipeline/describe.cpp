@@ -1,8 +1,8 @@
 // What the passes found, taken down for the report: nothing is decided here.
 #include "pipeline/describe.hpp"
 
-#include "cost/access.hpp"
 #include "pipeline/access_pattern.hpp"
+#include "target/access.hpp"
 
 #include <fmt/format.h>
 
@@ -12,11 +12,11 @@
 
 namespace ptxasw::pipeline {
 
-using access::Stride;
 using emulator::Event;
 using emulator::EventKind;
 using emulator::Kernel;
-using reuse::Load;
+using passes::Load;
+using passes::Stride;
 
 namespace {
 
@@ -25,13 +25,13 @@ public:
   Describer(Kernel& kernel, const std::array<std::uint32_t, 3>& block, KernelReport& report)
       : kernel_(kernel), block_(block), report_(report) {}
 
-  void run(const reuse::LanePlan& plan, const reuse::RotationPlan& rotation) {
-    for (const reuse::RotatedLoop& loop : rotation.loops)
-      for (const reuse::Carried& carried : loop.loads)
+  void run(const passes::LanePlan& plan, const passes::RotationPlan& rotation) {
+    for (const passes::RotatedLoop& loop : rotation.loops)
+      for (const passes::Carried& carried : loop.loads)
         carried_.emplace(carried.event, &carried);
     Kernel& kernel = kernel_;
     KernelReport& report = report_;
-    access::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+    passes::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
     auto load = plan.loads.begin();
     for (std::size_t e = 0; e < kernel.trace.events.size(); ++e) {
       const Event& event = kernel.trace.events[e];
@@ -68,11 +68,11 @@ private:
     report.address = kernel.context->to_string(event.address);
     for (const sym::Term value : event.values)
       report.values.push_back(kernel.context->to_string(value));
-    const cost::Pattern p = access_pattern(event, lane, trip);
-    if (p.lane == cost::Lane::constant) report.lane_stride = p.stride;
-    const cost::Range sectors = cost::sectors_of(p);
+    const target::Pattern p = access_pattern(event, lane, trip);
+    if (p.lane == target::Lane::constant) report.lane_stride = p.stride;
+    const target::Range sectors = target::sectors_of(p);
     report.sectors = {sectors.least, sectors.most};
-    report.access = cost::classify(p);
+    report.access = target::classify(p);
     const std::uint32_t loop = kernel.loops.innermost[event.block];
     report.loop_depth = loop == ~0U ? 0 : kernel.loops.loops[loop].depth;
     return report;
@@ -98,7 +98,7 @@ private:
     ++report.loads;
     access.kept = load.kept;
     if (!load.cover) return;
-    const reuse::Cover& cover = *load.cover;
+    const passes::Cover& cover = *load.cover;
     ++report.covered;
     access.outcome = cover.delta == 0 ? Outcome::moved : Outcome::shuffled;
     access.delta = cover.delta;
@@ -113,20 +113,20 @@ private:
     }
   }
 
-  void describe_carried(Kernel& kernel, const reuse::Carried& carried, AccessReport& access) {
+  void describe_carried(Kernel& kernel, const passes::Carried& carried, AccessReport& access) {
     ++report_.loads;
     ++report_.covered;
     ++report_.carried;
     access.outcome = Outcome::carried;
     access.source_ptx_line = line_of(kernel, kernel.trace.events[carried.source].inst);
     access.proof = sym::name(carried.proof);
-    for (const access::NoWrap& check : carried.checks)
+    for (const passes::NoWrap& check : carried.checks)
       access.facts.push_back(fact(kernel, check.fact, FactKind::checked));
-    for (const access::IndexFact& promised : carried.promised)
+    for (const passes::IndexFact& promised : carried.promised)
       access.facts.push_back(fact(kernel, promised, FactKind::promised));
   }
 
-  [[nodiscard]] std::vector<Fact> facts(Kernel& kernel, const reuse::Cover& cover) const {
+  [[nodiscard]] std::vector<Fact> facts(Kernel& kernel, const passes::Cover& cover) const {
     std::vector<Fact> result;
     if (cover.delta != 0) {
       result.push_back({FactKind::checked, "all 32 lanes are active"});
@@ -141,19 +141,19 @@ private:
       }
     }
     if (cover.stored) add_block_facts(cover, result);
-    for (const access::NoWrap& check : cover.checks) {
+    for (const passes::NoWrap& check : cover.checks) {
       result.push_back(fact(kernel, check.fact, FactKind::checked));
     }
     if (cover.space_check)
       result.push_back({FactKind::checked, "the generic address is in global memory"});
-    for (const access::IndexFact& promised : cover.promised) {
+    for (const passes::IndexFact& promised : cover.promised) {
       result.push_back(fact(kernel, promised, FactKind::promised));
     }
     return result;
   }
 
   // By which no other thread writes what is loaded.
-  void add_block_facts(const reuse::Cover& cover, std::vector<Fact>& result) const {
+  void add_block_facts(const passes::Cover& cover, std::vector<Fact>& result) const {
     constexpr std::string_view axes = "xyz";
     for (unsigned axis = 0; axis < 3; ++axis)
       if (cover.at_most[axis] != 0)
@@ -165,7 +165,7 @@ private:
                       fmt::format("%ntid = {}, {}, {}", block_[0], block_[1], block_[2])});
   }
 
-  static Fact fact(Kernel& kernel, const access::IndexFact& index, FactKind kind) {
+  static Fact fact(Kernel& kernel, const passes::IndexFact& index, FactKind kind) {
     const sym::Context& c = *kernel.context;
     std::string sum = c.to_string(index.index), ranges;
     if (index.unit.valid()) {
@@ -184,7 +184,7 @@ private:
   [[nodiscard]] const ptx::Module& module() const { return *kernel_.body.module; }
 
   Kernel& kernel_;
-  std::map<std::size_t, const reuse::Carried*> carried_; // by event
+  std::map<std::size_t, const passes::Carried*> carried_; // by event
   std::array<std::uint32_t, 3> block_;
   KernelReport& report_;
 };
@@ -195,8 +195,8 @@ std::uint32_t line_of(const Kernel& kernel, ptx::InstId inst) {
   return ptx::line_of(kernel.body, kernel.body.insts[inst]);
 }
 
-void describe_accesses(Kernel& kernel, const reuse::LanePlan& plan,
-                       const reuse::RotationPlan& rotation,
+void describe_accesses(Kernel& kernel, const passes::LanePlan& plan,
+                       const passes::RotationPlan& rotation,
                        const std::array<std::uint32_t, 3>& block, KernelReport& report) {
   Describer(kernel, block, report).run(plan, rotation);
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "emulator/emulate.hpp"
+#include "passes/loop_carry/rotation.hpp"
+#include "passes/shuffle/lane.hpp"
 #include "ptxasw/report.hpp"
-#include "reuse/lane.hpp"
-#include "reuse/rotation.hpp"
 
 #include <array>
 
@@ -15,8 +15,8 @@ std::uint32_t line_of(const emulator::Kernel& kernel, ptx::InstId inst);
 
 // Adds every access of the kernel, and what becomes of the loads by the plan. `block`: the known
 // block size, zeros where it is not known.
-void describe_accesses(emulator::Kernel& kernel, const reuse::LanePlan& plan,
-                       const reuse::RotationPlan& rotation,
+void describe_accesses(emulator::Kernel& kernel, const passes::LanePlan& plan,
+                       const passes::RotationPlan& rotation,
                        const std::array<std::uint32_t, 3>& block, KernelReport& report);
 
 } // namespace ptxasw::pipeline

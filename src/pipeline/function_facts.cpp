@@ -1,7 +1,7 @@
 // A directive that requires something goes over an option that says it.
 #include "pipeline/function_facts.hpp"
 
-#include "cost/profile.hpp"
+#include "target/profile.hpp"
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ Launches FunctionFacts::launches() const {
   if (const auto shape = block_shape(); shape[0] != 0)
     launches.sizes.least = launches.sizes.most = count(shape);
   if (!options_.fewer_blocks) launches.resident = launches.sizes;
-  if (const cost::Profile* profile = cost::find_profile(architecture()))
+  if (const target::Profile* profile = target::find_profile(architecture()))
     launches.shared_per_sm = profile->shared_per_sm;
   return launches;
 }

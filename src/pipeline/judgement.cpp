@@ -1,11 +1,11 @@
 // What each line of the original became, against what each of its copies became.
 #include "pipeline/judgement.hpp"
 
-#include "machine/operations.hpp"
+#include "passes/pin_fma/float_freedom.hpp"
+#include "passes/pin_fma/recovery.hpp"
+#include "passes/pin_fma/sites.hpp"
 #include "pipeline/contraction_search.hpp"
-#include "rewrite/contraction/float_freedom.hpp"
-#include "rewrite/contraction/recovery.hpp"
-#include "rewrite/contraction/sites.hpp"
+#include "sass/operations.hpp"
 
 #include <fmt/format.h>
 
@@ -18,11 +18,11 @@
 namespace ptxasw::pipeline {
 namespace {
 
-using machine::Operation;
-using machine::Performed;
 using ptx::Inst;
 using ptx::InstId;
 using ptx::Op;
+using sass::Operation;
+using sass::Performed;
 
 using Kinds = std::set<std::string>;
 using Lines = std::map<std::uint32_t, std::uint32_t>; // by line of one text, of the same or another
@@ -41,7 +41,7 @@ struct Form {
 
 Nature nature_of(const Inst& inst) {
   const bool real = ptx::is_float(inst.mods.type) || ptx::is_float(inst.mods.type2);
-  if (rewrite::is_approximate(inst)) return Nature::approximate;
+  if (passes::is_approximate(inst)) return Nature::approximate;
   if (inst.opaque) return Nature::other;
   if (!real) return Nature::integer; // what it expands to is exact
   switch (inst.op) {
@@ -59,7 +59,7 @@ const ptx::Instruction& written(const ptx::Body& body, const Inst& inst) {
 
 Form form_of(const ptx::Body& body, const Inst& inst) {
   Form form{std::string(body.module->slice(written(body, inst).mnemonic)), nature_of(inst),
-            rewrite::is_approximate(inst) || rewrite::is_unrounded(inst)};
+            passes::is_approximate(inst) || passes::is_unrounded(inst)};
   for (const ptx::Arg& arg : body.src(inst))
     if (arg.kind == ptx::Arg::Kind::imm) form.text += fmt::format(" #{:x}", arg.value);
   return form;
@@ -80,7 +80,7 @@ struct Version {
   std::map<std::uint32_t, Form> forms; // by line
   Lines twins;                         // by line: an earlier one of the same value
   Lines origins;                       // by line: the original's that stands for its value
-  machine::Performances performed;     // by line
+  sass::Performances performed;        // by line
   bool arithmetic = false;
   bool free = false;   // has functions, or products that may be scaled
   std::string unknown; // why the machine code does not tell
@@ -98,17 +98,17 @@ Versions read(const ptx::Module& module, const std::vector<std::string>& kernels
     if (function.is_declaration || std::ranges::count(kernels, function.name) == 0) continue;
     auto& [name, version] = *versions.try_emplace(std::string(function.name)).first;
     const ptx::Body body = ptx::resolve(module, function);
-    version.twins = rewrite::twins(body, rewrite::Reaching(body));
-    const rewrite::FloatFreedom freedom(body);
+    version.twins = passes::twins(body, passes::Reaching(body));
+    const passes::FloatFreedom freedom(body);
     for (InstId n = 0; n < body.insts.size(); ++n) {
       const Inst& inst = body.insts[n];
-      const std::uint32_t line = rewrite::opcode_line(body, n);
+      const std::uint32_t line = passes::opcode_line(body, n);
       Form& form = version.forms.try_emplace(line, form_of(body, inst)).first->second;
       form.chained = form.nature == Nature::approximate && freedom.reads_approximation(inst);
       const std::uint32_t number = module.statements[inst.statement].index;
       version.origins.emplace(line, whose(name, version.twins, line, number));
       version.arithmetic |= is_arithmetic(inst);
-      version.free |= rewrite::is_approximate(inst) || freedom.is_scalable(inst);
+      version.free |= passes::is_approximate(inst) || freedom.is_scalable(inst);
     }
     any |= version.arithmetic;
     version.unknown = "the assembler was of no help";
@@ -117,12 +117,12 @@ Versions read(const ptx::Module& module, const std::vector<std::string>& kernels
   const auto made = assembler.assemble(
       {.text = *module.text, .entries = kernels, .line_info = true, .purpose = purpose});
   if (!made) return versions;
-  const auto codes = machine::read_code(made->cubin);
+  const auto codes = sass::read_code(made->cubin);
   for (auto& [name, version] : versions) {
     const auto code = codes.find(name);
     version.unknown = code == codes.end() ? "there is no machine code" : code->second.unknown();
     if (version.unknown.empty())
-      version.performed = machine::performances(
+      version.performed = sass::performances(
           code->second, [&](std::uint32_t line) { return mapped(version.origins, line); });
   }
   return versions;
@@ -199,8 +199,7 @@ private:
   }
 
   [[nodiscard]] bool is_known(const Form& form, const Performed& one, const Group& group) const {
-    if (known_ && one.format != machine::Format::half)
-      return group.was.printed.contains(one.printed);
+    if (known_ && one.format != sass::Format::half) return group.was.printed.contains(one.printed);
     const auto found = allowed_.find(form.text);
     return found != allowed_.end() && found->second.kinds.contains(one.kind);
   }
@@ -212,7 +211,7 @@ private:
       if (!group.was.kinds.contains(one.kind))
         return fmt::format("rewritten, {} becomes \"{}\", which it was not before", form.text,
                            one.kind);
-      if (form.chained && known_ && one.format != machine::Format::half &&
+      if (form.chained && known_ && one.format != sass::Format::half &&
           !group.was.printed.contains(one.printed))
         return fmt::format("rewritten, {} becomes \"{}\" of other values than before", form.text,
                            one.kind);
@@ -232,7 +231,7 @@ private:
     const auto scaled = [&](const Done& done) {
       Kinds found;
       for (const Performed& one : done.list) {
-        if (one.operation != Operation::mul || one.format != machine::Format::f32) continue;
+        if (one.operation != Operation::mul || one.format != sass::Format::f32) continue;
         kinds.insert(one.kind);
         if (one.scaled) found.insert(known_ ? one.printed : one.kind);
       }
@@ -264,7 +263,7 @@ private:
 std::vector<std::uint32_t> origins_of(const ptx::Module& original,
                                       const ptx::Module& original_lines,
                                       const ptx::Module& rewritten,
-                                      const rewrite::Origins& origins) {
+                                      const passes::Origins& origins) {
   std::vector<std::uint32_t> result(rewritten.instructions.size(), nobodys);
   for (const ptx::Statement& statement : rewritten.statements) {
     if (statement.kind != ptx::StatementKind::instruction) continue;
@@ -283,7 +282,7 @@ std::vector<std::uint32_t> origins_of(const ptx::Module& original,
 }
 
 std::map<std::string, Why> judge(const ptx::Module& original, const ptx::Module& made,
-                                 const rewrite::Origins* origins,
+                                 const passes::Origins* origins,
                                  const std::vector<std::string>& kernels, Assembler& assembler) {
   std::map<std::string, Why> refused;
   try {
@@ -328,14 +327,14 @@ std::map<std::string, Why> judge(const ptx::Module& original, const ptx::Module&
 } // namespace
 
 std::vector<std::string> kernels_with_choice(const ptx::Module& original,
-                                             const rewrite::Rewritten& rewritten,
+                                             const passes::Rewritten& rewritten,
                                              const std::vector<std::string>& kernels) {
   std::set<std::string_view> found;
   const auto look_at = [&](const ptx::Module& module) {
     for (const ptx::Function& function : module.functions)
       if (!function.is_declaration && !found.contains(function.name) &&
           std::ranges::count(kernels, function.name) != 0 &&
-          !rewrite::leaves_no_choice(ptx::resolve(module, function)))
+          !passes::leaves_no_choice(ptx::resolve(module, function)))
         found.insert(*std::ranges::find(kernels, function.name));
   };
   look_at(original);
@@ -346,7 +345,7 @@ std::vector<std::string> kernels_with_choice(const ptx::Module& original,
   return result;
 }
 
-std::map<std::string, Why> judge(const ptx::Module& original, const rewrite::Rewritten& rewritten,
+std::map<std::string, Why> judge(const ptx::Module& original, const passes::Rewritten& rewritten,
                                  const std::vector<std::string>& kernels, Assembler& assembler) {
   const auto judged = [&](const ptx::Module& made) {
     return judge(original, made, &rewritten.origins, kernels, assembler);

@@ -3,8 +3,8 @@
 //
 // At the level of PTX a rewrite leaves arithmetic alone. An assembler has freedom below it, so the
 // machine code of the text that was rewritten and of what came of it are compared, line by line:
-// of each copy of an instruction it is known whose copy it is (rewrite/apply.hpp), and every copy
-// has to become what the original became:
+// of each copy of an instruction it is known whose copy it is (passes/shared/apply.hpp), and every
+// copy has to become what the original became:
 //  - a sum or product that rounds by itself becomes no fused multiply-add, unless the original is
 //    one of the same operands, made by arithmetic of the same lines;
 //  - what an approximate function becomes is the same in each copy: folded in all, or in none, and
@@ -20,10 +20,10 @@
 // which ptxas packs two into one instruction of one line, are compared by form.
 #pragma once
 
+#include "passes/shared/apply.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/assembler.hpp"
 #include "ptxasw/reason.hpp"
-#include "rewrite/apply.hpp"
 
 #include <map>
 #include <string>
@@ -35,7 +35,7 @@ namespace ptxasw::pipeline {
 // operation on floating-point numbers may become this or that. Where none may, the argument about
 // PTX is all there is.
 std::vector<std::string> kernels_with_choice(const ptx::Module& original,
-                                             const rewrite::Rewritten& rewritten,
+                                             const passes::Rewritten& rewritten,
                                              const std::vector<std::string>& kernels);
 
 // Why each of `kernels` cannot be kept in its rewritten form; those that can are left out.
@@ -43,7 +43,7 @@ std::vector<std::string> kernels_with_choice(const ptx::Module& original,
 // kernels alone. Kernels without floating-point arithmetic are not looked at; where there is no
 // machine code that could be read, kernels with functions that the hardware approximates or
 // products that may be scaled are refused, and others stand on the argument about PTX.
-std::map<std::string, Why> judge(const ptx::Module& original, const rewrite::Rewritten& rewritten,
+std::map<std::string, Why> judge(const ptx::Module& original, const passes::Rewritten& rewritten,
                                  const std::vector<std::string>& kernels, Assembler& assembler);
 
 // The same of a text that was written anew: nobody knows whose copy an instruction is, so each is

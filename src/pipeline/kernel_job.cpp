@@ -2,9 +2,12 @@
 // so that a decision can be made later, and made again.
 #include "pipeline/kernel_job.hpp"
 
-#include "cost/coarsening.hpp"
-#include "cost/profile.hpp"
 #include "emulator/carry_over.hpp"
+#include "passes/coarsen/cost.hpp"
+#include "passes/pin_fma/float_freedom.hpp"
+#include "passes/shuffle/lane.hpp"
+#include "passes/shuffle/shuffle.hpp"
+#include "passes/warp_reduce/emit.hpp"
 #include "pipeline/arbitrate.hpp"
 #include "pipeline/describe.hpp"
 #include "pipeline/function_facts.hpp"
@@ -13,10 +16,7 @@
 #include "pipeline/shuffle_job.hpp"
 #include "pipeline/step_entries.hpp"
 #include "pipeline/step_shapes.hpp"
-#include "reuse/lane.hpp"
-#include "rewrite/contraction/float_freedom.hpp"
-#include "rewrite/rounds/rounds.hpp"
-#include "rewrite/shuffle/shuffle.hpp"
+#include "target/profile.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@
 namespace ptxasw::pipeline {
 
 using emulator::Kernel;
-using reuse::Load;
+using passes::Load;
 
 namespace {
 
@@ -125,18 +125,18 @@ struct KernelJob::Impl {
                                                           .paranoid = options_.paranoid,
                                                           .total_budget = options_.kernel_budget,
                                                           .dump_directory = options_.dump_queries});
-    reuse::LaneOptions lanes{.max_delta = options_.shuffle_max_delta,
-                             .shared = options_.shuffle_shared,
-                             .forward = options_.forward,
-                             .no_index_wrap = facts_.assumed("no-index-wrap"),
-                             .paranoid = options_.paranoid,
-                             .block = facts_.block_shape(),
-                             .could_pay = {}};
+    passes::LaneOptions lanes{.max_delta = options_.shuffle_max_delta,
+                              .shared = options_.shuffle_shared,
+                              .forward = options_.forward,
+                              .no_index_wrap = facts_.assumed("no-index-wrap"),
+                              .paranoid = options_.paranoid,
+                              .block = facts_.block_shape(),
+                              .could_pay = {}};
     if (!options_.details && options_.shuffle != ShuffleMode::all)
       lanes.could_pay = [&](const Load& load, int delta) {
         return shuffle_could_pay(*kernel_, load, delta, options_.shuffle, facts_.architecture());
       };
-    plan_ = reuse::find_lane_reuse(*kernel_, *solver_, lanes);
+    plan_ = passes::find_lane_reuse(*kernel_, *solver_, lanes);
     choose_shuffles(*kernel_, plan_, options_.shuffle, facts_.architecture());
     rotation_ = choose_rotations(
         *kernel_, *solver_, options_.rotate, facts_.architecture(),
@@ -147,19 +147,19 @@ struct KernelJob::Impl {
       is_analyzed_ = true;
       return;
     }
-    freedom_ = rewrite::count_freedom(kernel_->body);
+    freedom_ = passes::count_freedom(kernel_->body);
     if (options_.fp_contract == FpContract::exact) drop_freed(*kernel_, plan_, freedom_);
     list_ways();
     const bool asked = purpose_ == Purpose::analyze || options_.steps != 0 || options_.steps_auto;
     if (asked && function_.is_entry)
-      if (const reuse::StepPlan step = reuse::find_step(*kernel_); step.refused.empty()) {
-        const reuse::StepPlan rotated = reuse::find_step(*kernel_, reuse::Motion::rotated);
+      if (const passes::StepPlan step = passes::find_step(*kernel_); step.refused.empty()) {
+        const passes::StepPlan rotated = passes::find_step(*kernel_, passes::Motion::rotated);
         report_.steps = {Status::not_asked, Reason::none,
                          describe_step(step) + or_describe(rotated)};
         const auto count = options_.steps == 0 ? std::nullopt : std::optional(options_.steps);
-        for (const rewrite::StepShape& shape : step_shapes(step, count)) {
+        for (const passes::StepShape& shape : step_shapes(step, count)) {
           if (report_.step_tile.count == 0 &&
-              rewrite::write_steps(*kernel_, step, shape, "steps").refused.empty())
+              passes::write_steps(*kernel_, step, shape, "steps").refused.empty())
             report_.step_tile = tile_of(step, shape);
         }
       }
@@ -236,7 +236,7 @@ struct KernelJob::Impl {
           refusal(Reason::not_a_kernel, "not coarsened: nothing launches it by itself");
       return;
     }
-    const cost::Profile* profile = cost::find_profile(facts_.architecture());
+    const target::Profile* profile = target::find_profile(facts_.architecture());
     if (profile == nullptr) {
       report_.coarsening =
           refusal(Reason::chip_unknown,
@@ -255,7 +255,7 @@ struct KernelJob::Impl {
     } else {
       ways_ =
           coarsen_choices(*kernel_, *solver_,
-                          options_.coarsen_large ? cost::for_large_launches(*profile) : *profile,
+                          options_.coarsen_large ? passes::for_large_launches(*profile) : *profile,
                           options_.coarsen_grid, options_.effort == Effort::thorough);
       for (CoarsenCandidate& way : ways_.candidates)
         if (way.how.least_threads != 0 && options_.coarsen_least_threads != 0)
@@ -281,7 +281,7 @@ struct KernelJob::Impl {
     report.analyzed = true;
     report.fusable = freedom_.fusable;
     report.foldable = freedom_.foldable;
-    reuse::LanePlan plan = plan_;
+    passes::LanePlan plan = plan_;
     RotationChoice rotation = rotation_;
     RoundsChoice rounds = rounds_;
     result.edits = arbitrate(proposals(result, plan, rotation, rounds));
@@ -312,7 +312,7 @@ struct KernelJob::Impl {
   }
 
   // What comes of --shuffle, as far as that does not hang on the machine code.
-  [[nodiscard]] Decision shuffling(const reuse::LanePlan& plan) const {
+  [[nodiscard]] Decision shuffling(const passes::LanePlan& plan) const {
     if (!shuffles_or_forwards()) return {};
     std::map<Reason, unsigned> counts;
     Reason most = Reason::no_loads;
@@ -325,58 +325,58 @@ struct KernelJob::Impl {
 
   // In the order in which they are served. With --coarsen=auto a kernel that is shuffled or was to
   // be remapped has no ways to coarsen it.
-  [[nodiscard]] std::vector<Proposal> proposals(KernelResult& result, reuse::LanePlan& plan,
+  [[nodiscard]] std::vector<Proposal> proposals(KernelResult& result, passes::LanePlan& plan,
                                                 RotationChoice& rotation, RoundsChoice& rounds) {
     KernelReport& report = result.report;
-    return {{.needs = touches_blocks | touches_loads,
-             .make = [&] { return coarsen(result); },
-             .refuse = [](const std::string&) {}},
-            {.needs = touches_blocks,
-             .make = [&] { return remap(result); },
-             .refuse =
-                 [&](const std::string& claim) {
-                   const Remap wanted = remap_of(options_, function_.name);
-                   if (wanted.kind != RemapKind::none && function_.is_entry)
-                     report.remapping =
-                         refusal(Reason::other_rewrite, fmt::format("not remapped ({}): {} already",
-                                                                    text_of(wanted), claim));
-                 }},
-            {.needs = touches_loads,
-             .make = [&] { return rotate(result, rotation); },
-             .refuse =
-                 [&](const std::string& claim) {
-                   if (rotation.plan.loops.empty()) return;
-                   rotation.plan = reuse::RotationPlan();
-                   rotation.outcome =
-                       refusal(Reason::other_rewrite, "not rotated: " + claim + " already");
-                 }},
-            {.needs = touches_loads,
-             .make =
-                 [&] {
-                   return Made{
-                       rewrite::rounds_in_registers(*kernel_, rounds.plan, facts_.block_shape()),
-                       touches_loads, "its trees are in registers"};
-                 },
-             .refuse =
-                 [&](const std::string& claim) {
-                   if (rounds.plan.stretches.empty()) return;
-                   result.rounds_wait = claim == merged_claim;
-                   rounds = {.plan = {},
-                             .outcome = refusal(Reason::other_rewrite,
-                                                "not in registers: " + claim + " already")};
-                 }},
-            {.needs = touches_loads,
-             .make =
-                 [&] {
-                   if (!shuffles_or_forwards()) return Made{};
-                   if (options_.shuffle == ShuffleMode::none) drop_lanes(*kernel_, plan);
-                   return Made{rewrite::shuffle(*kernel_, plan, options_.emit), touches_loads, ""};
-                 },
-             .refuse =
-                 [&](const std::string& claim) {
-                   for (Load& load : plan.loads)
-                     if (load.cover) drop_shuffle(*kernel_, load, {Reason::other_rewrite, claim});
-                 }}};
+    return {
+        {.needs = touches_blocks | touches_loads,
+         .make = [&] { return coarsen(result); },
+         .refuse = [](const std::string&) {}},
+        {.needs = touches_blocks,
+         .make = [&] { return remap(result); },
+         .refuse =
+             [&](const std::string& claim) {
+               const Remap wanted = remap_of(options_, function_.name);
+               if (wanted.kind != RemapKind::none && function_.is_entry)
+                 report.remapping =
+                     refusal(Reason::other_rewrite,
+                             fmt::format("not remapped ({}): {} already", text_of(wanted), claim));
+             }},
+        {.needs = touches_loads,
+         .make = [&] { return rotate(result, rotation); },
+         .refuse =
+             [&](const std::string& claim) {
+               if (rotation.plan.loops.empty()) return;
+               rotation.plan = passes::RotationPlan();
+               rotation.outcome =
+                   refusal(Reason::other_rewrite, "not rotated: " + claim + " already");
+             }},
+        {.needs = touches_loads,
+         .make =
+             [&] {
+               return Made{passes::rounds_in_registers(*kernel_, rounds.plan, facts_.block_shape()),
+                           touches_loads, "its trees are in registers"};
+             },
+         .refuse =
+             [&](const std::string& claim) {
+               if (rounds.plan.stretches.empty()) return;
+               result.rounds_wait = claim == merged_claim;
+               rounds = {.plan = {},
+                         .outcome = refusal(Reason::other_rewrite,
+                                            "not in registers: " + claim + " already")};
+             }},
+        {.needs = touches_loads,
+         .make =
+             [&] {
+               if (!shuffles_or_forwards()) return Made{};
+               if (options_.shuffle == ShuffleMode::none) drop_lanes(*kernel_, plan);
+               return Made{passes::shuffle(*kernel_, plan, options_.emit), touches_loads, ""};
+             },
+         .refuse =
+             [&](const std::string& claim) {
+               for (Load& load : plan.loads)
+                 if (load.cover) drop_shuffle(*kernel_, load, {Reason::other_rewrite, claim});
+             }}};
   }
 
   [[nodiscard]] Made coarsen(KernelResult& result) {
@@ -428,13 +428,13 @@ struct KernelJob::Impl {
   Purpose purpose_;
   std::optional<Kernel> kernel_;
   std::optional<sym::Solver> solver_;
-  reuse::LanePlan plan_;
+  passes::LanePlan plan_;
   RotationChoice rotation_;
-  cost::RotationWay rotation_way_{.trips = std::max(options_.rotate_trips, 1U)};
+  passes::RotationWay rotation_way_{.trips = std::max(options_.rotate_trips, 1U)};
   RoundsChoice rounds_;
   CoarsenChoices ways_;
   std::string name_;
-  rewrite::Freedom freedom_; // of ptxas, to compute otherwise
+  passes::Freedom freedom_; // of ptxas, to compute otherwise
   std::uint64_t emulation_steps_ = 0;
   bool is_emulated_ = false, is_analyzed_ = false;
   bool waits_ = false;   // could be coarsened, were it known what ptxas folds
@@ -483,11 +483,11 @@ Coarsened KernelJob::coarsened(const Coarsening& how) {
   }
 }
 
-cost::RotationWay KernelJob::rotation() const {
+passes::RotationWay KernelJob::rotation() const {
   return impl_->rotation_way_;
 }
 
-void KernelJob::rotate(const cost::RotationWay& way) {
+void KernelJob::rotate(const passes::RotationWay& way) {
   impl_->rotation_way_ = way;
 }
 
@@ -495,9 +495,9 @@ bool KernelJob::may_limit_rotation() const {
   return impl_->function_.is_entry && !impl_->facts_.is_tuned();
 }
 
-std::vector<ptx::Edit> KernelJob::rotated(const cost::RotationWay& way) {
+std::vector<ptx::Edit> KernelJob::rotated(const passes::RotationWay& way) {
   try {
-    reuse::RotationPlan plan = impl_->rotation_.plan;
+    passes::RotationPlan plan = impl_->rotation_.plan;
     return pipeline::rotated(*impl_->kernel_, plan, way);
   } catch (const std::exception&) {
     return {}; // as above

@@ -2,7 +2,7 @@
 // has to choose, the edits of each of them, and, when all is decided, what becomes of it.
 #pragma once
 
-#include "cost/rotation.hpp"
+#include "passes/loop_carry/cost.hpp"
 #include "pipeline/coarsen_job.hpp"
 #include "pipeline/contraction_search.hpp"
 #include "pipeline/register_guard.hpp"
@@ -66,12 +66,12 @@ public:
   [[nodiscard]] Coarsened coarsened(const Coarsening& how);
 
   // How its loops are rotated, if they are.
-  [[nodiscard]] cost::RotationWay rotation() const;
-  void rotate(const cost::RotationWay& way);
+  [[nodiscard]] passes::RotationWay rotation() const;
+  void rotate(const passes::RotationWay& way);
   // A limit of registers may be written down for that: it has no directives of its own.
   [[nodiscard]] bool may_limit_rotation() const;
   // The edits that rotate its loops in this way and do nothing else.
-  [[nodiscard]] std::vector<ptx::Edit> rotated(const cost::RotationWay& way);
+  [[nodiscard]] std::vector<ptx::Edit> rotated(const passes::RotationWay& way);
 
   // What came of asking which products are fused in it.
   void describe(const Pinning::Kernel& pinning);

@@ -1,25 +1,25 @@
 // Registers and spills stand in the messages, the rest in the machine code.
 #include "pipeline/kernel_usage.hpp"
 
-#include "cost/straight_path.hpp"
-#include "machine/assembler.hpp"
-#include "machine/machine_code.hpp"
+#include "oracle/assembler.hpp"
+#include "passes/coarsen/straight_path.hpp"
+#include "sass/machine_code.hpp"
 
 #include <utility>
 
 namespace ptxasw::pipeline {
 
 std::map<std::string, MadeKernel> kernels_made(const std::optional<Assembled>& assembled,
-                                               const cost::Profile& profile) {
+                                               const target::Profile& profile) {
   std::map<std::string, MadeKernel> result;
   if (!assembled) return result;
-  auto codes = machine::decoded(assembled->cubin);
-  for (const auto& [name, usage] : machine::read_usage(assembled->messages)) {
+  auto codes = sass::decoded(assembled->cubin);
+  for (const auto& [name, usage] : oracle::read_usage(assembled->messages)) {
     if (!usage) continue;
     MadeKernel& kernel = result[name] = {*usage, {}};
     if (const auto code = codes.find(name); code != codes.end()) {
       kernel.code = std::move(code->second);
-      kernel.usage.path = cost::straight_path(kernel.code, profile.coarsen.load_latency);
+      kernel.usage.path = passes::straight_path(kernel.code, profile.coarsen.load_latency);
     }
   }
   return result;

@@ -1,9 +1,9 @@
 // What an assembler made of each kernel of a text, as the cost model wants to know it.
 #pragma once
 
-#include "cost/profile.hpp"
-#include "machine/instruction.hpp"
 #include "ptxasw/assembler.hpp"
+#include "sass/instruction.hpp"
+#include "target/profile.hpp"
 
 #include <map>
 #include <optional>
@@ -14,10 +14,10 @@ namespace ptxasw::pipeline {
 
 struct MadeKernel {
   Usage usage;
-  std::vector<machine::Instruction> code; // empty: it could not be read
+  std::vector<sass::Instruction> code; // empty: it could not be read
 };
 // By name; kernels of which it says nothing are left out.
 std::map<std::string, MadeKernel> kernels_made(const std::optional<Assembled>& assembled,
-                                               const cost::Profile& profile);
+                                               const target::Profile& profile);
 
 } // namespace ptxasw::pipeline

@@ -1,11 +1,11 @@
 // Jobs of all functions of a text; what they decide is printed together, and taken back one by one.
 #include "pipeline/module_job.hpp"
 
-#include "numbers/chips.hpp"
 #include "pipeline/coarsen_search.hpp"
 #include "pipeline/function_facts.hpp"
 #include "pipeline/judgement.hpp"
 #include "pipeline/rotation_search.hpp"
+#include "target/chips.hpp"
 
 #include <fmt/format.h>
 
@@ -207,8 +207,8 @@ bool ModuleJob::take(const Remembered& remembered) {
   return true;
 }
 
-std::map<std::string, cost::RotationWay, std::less<>> ModuleJob::rotations() const {
-  std::map<std::string, cost::RotationWay, std::less<>> result;
+std::map<std::string, passes::RotationWay, std::less<>> ModuleJob::rotations() const {
+  std::map<std::string, passes::RotationWay, std::less<>> result;
   for (const Kernel& kernel : kernels_)
     if (kernel.job && kernel.result.rotated && kernel.job->rotation().registers != 0)
       result[kernel.job->name()] = kernel.job->rotation();
@@ -325,7 +325,7 @@ const ModuleJob::Applied& ModuleJob::applied() {
   applied_.emplace();
   for (const Kernel& kernel : kernels_)
     applied_->changes.push_back({kernel.function, kernel.result.edits, {}});
-  applied_->made = rewrite::apply(module_, applied_->changes);
+  applied_->made = passes::apply(module_, applied_->changes);
   return *applied_;
 }
 

@@ -4,12 +4,12 @@
 // by refusals; what follows from them (edits, report, text) is derived, and can be derived again.
 #pragma once
 
+#include "passes/shared/apply.hpp"
 #include "pipeline/decisions.hpp"
 #include "pipeline/kernel_job.hpp"
 #include "pipeline/printed.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/ptxasw.hpp"
-#include "rewrite/apply.hpp"
 
 #include <map>
 #include <optional>
@@ -39,7 +39,7 @@ public:
   // The ways that are chosen now, for a later call.
   [[nodiscard]] std::vector<Remembered::Way> ways();
   // The same of how loops are rotated, where that was chosen.
-  [[nodiscard]] std::map<std::string, cost::RotationWay, std::less<>> rotations() const;
+  [[nodiscard]] std::map<std::string, passes::RotationWay, std::less<>> rotations() const;
 
   // Kernels that would be rewritten, were it known what ptxas fuses.
   [[nodiscard]] std::vector<std::string> waiting() const;
@@ -73,8 +73,8 @@ private:
     bool had_ways = false;
   };
   struct Applied {
-    std::vector<rewrite::FunctionEdits> changes; // by kernel
-    rewrite::Rewritten made;
+    std::vector<passes::FunctionEdits> changes; // by kernel
+    passes::Rewritten made;
   };
 
   void parsed(ptx::Module module);

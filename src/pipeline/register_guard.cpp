@@ -1,11 +1,11 @@
 // Compares what ptxas says of rewritten kernels with what it said of the originals.
 #include "pipeline/register_guard.hpp"
 
-#include "cost/profile.hpp"
-#include "cost/residency.hpp"
-#include "machine/machine_code.hpp"
-#include "machine/same_body.hpp"
 #include "ptx/parse.hpp"
+#include "sass/machine_code.hpp"
+#include "sass/same_body.hpp"
+#include "target/profile.hpp"
+#include "target/residency.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -15,22 +15,22 @@
 namespace ptxasw::pipeline {
 namespace {
 
-using machine::UsageTable;
+using oracle::UsageTable;
 
 // Whatever the original used.
 bool fits_anywhere(const Usage& usage, unsigned registers) {
-  return usage.registers <= registers && !cost::needs_more_memory(usage, {});
+  return usage.registers <= registers && !target::needs_more_memory(usage, {});
 }
 
 // Launches wherever the original did, as many blocks at a time, and needs no more memory.
 bool may_stand(const Usage& after, const Usage& before, const Launches& launches) {
-  if (cost::needs_more_memory(after, before)) return false;
+  if (target::needs_more_memory(after, before)) return false;
   if (launches.resident &&
-      cost::block_that_loses({before.registers, before.shared}, {after.registers, after.shared},
-                             *launches.resident, launches.shared_per_sm) != 0)
+      target::block_that_loses({before.registers, before.shared}, {after.registers, after.shared},
+                               *launches.resident, launches.shared_per_sm) != 0)
     return false;
   return launches.states_size ||
-         cost::block_that_fails(before.registers, after.registers, launches.sizes) == 0;
+         target::block_that_fails(before.registers, after.registers, launches.sizes) == 0;
 }
 
 using Without = std::function<Printed(const std::vector<TakenBack>&)>;
@@ -83,7 +83,7 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
       continue;
     }
     if (now->second && now->second->shared == 0 &&
-        fits_anywhere(*now->second, cost::registers_for_all_blocks))
+        fits_anywhere(*now->second, target::registers_for_all_blocks))
       continue;
     // Not even one that needed nothing could do more.
     if (now->second && may_stand(*now->second, {}, questions.launches(kernel))) continue;
@@ -92,8 +92,8 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
   if (open.empty()) return back;
   const UsageTable before = questions.before(open);
   for (const std::string& kernel : open) {
-    const std::optional<Usage> now = machine::find(after, kernel),
-                               old = machine::find(before, kernel);
+    const std::optional<Usage> now = oracle::find(after, kernel),
+                               old = oracle::find(before, kernel);
     if (!now || !may_stand(*now, old.value_or(Usage{}), questions.launches(kernel)))
       back.push_back({kernel, old, now});
   }
@@ -104,18 +104,18 @@ std::vector<TakenBack> kernels_with_another_body(std::span<const Changed> change
                                                  const Assembled& original,
                                                  const Assembled& rewritten) {
   std::vector<TakenBack> back;
-  const auto before = machine::decoded(original.cubin), after = machine::decoded(rewritten.cubin);
-  const UsageTable was = machine::read_usage(original.messages),
-                   is = machine::read_usage(rewritten.messages);
+  const auto before = sass::decoded(original.cubin), after = sass::decoded(rewritten.cubin);
+  const UsageTable was = oracle::read_usage(original.messages),
+                   is = oracle::read_usage(rewritten.messages);
   for (const Changed& one : changed) {
     if (!one.keeps_body || !is.contains(one.kernel)) continue; // left out with -e
     const auto old = before.find(one.kernel), now = after.find(one.kernel);
     std::string why = "it is not known";
     if (old != before.end() && now != after.end())
-      why = machine::why_not_same_body(old->second, now->second);
+      why = sass::why_not_same_body(old->second, now->second);
     if (!why.empty())
       back.push_back(
-          {one.kernel, machine::find(was, one.kernel), machine::find(is, one.kernel), {}, why});
+          {one.kernel, oracle::find(was, one.kernel), oracle::find(is, one.kernel), {}, why});
   }
   return back;
 }
@@ -131,14 +131,13 @@ Settled settle(Printed rewritten, const std::string& original, Assembler& assemb
     };
     const Questions questions{[&](const std::vector<std::string>& kernels) {
                                 const auto before = as_they_were(kernels);
-                                return before ? machine::read_usage(before->messages)
-                                              : UsageTable{};
+                                return before ? oracle::read_usage(before->messages) : UsageTable{};
                               },
                               launches};
     const auto kept = assembler.keep(rewritten.made.text);
     // One that does not take the original either says nothing of the rewrite.
     if (!kept && !as_they_were(changed)) break;
-    auto back = kept ? kernels_to_take_back(changed, machine::read_usage(kept->messages), questions)
+    auto back = kept ? kernels_to_take_back(changed, oracle::read_usage(kept->messages), questions)
                      : refused_ones(changed, taken_back, assembler, without);
     const bool any_keeps = std::ranges::any_of(rewritten.changed, &Changed::keeps_body);
     if (back.empty() && kept && any_keeps)

@@ -6,10 +6,10 @@
 // be: of all sizes, or of the one that was promised; nor may an SM hold fewer of them, for its
 // registers or for shared memory that is declared. It must not need more stack or spill more
 // either. What was used is read from `ptxas -v`. And where no launch may lose, those that are not
-// merged have to run the machine code that they ran (machine/same_body.hpp).
+// merged have to run the machine code that they ran (sass/same_body.hpp).
 #pragma once
 
-#include "machine/assembler.hpp"
+#include "oracle/assembler.hpp"
 #include "pipeline/printed.hpp"
 
 #include <functional>
@@ -25,7 +25,8 @@ namespace ptxasw::pipeline {
 struct Launches {
   bool states_size = false; // by .maxntid or .reqntid, to which ptxas keeps
   BlockSizes sizes;         // of its blocks
-  // Blocks of which as many have to stay resident on an SM (cost/residency.hpp); none: of no size.
+  // Blocks of which as many have to stay resident on an SM (target/residency.hpp); none: of no
+  // size.
   std::optional<BlockSizes> resident;
   unsigned shared_per_sm = 0; // bytes; 0: not known
 };
@@ -34,14 +35,14 @@ using LaunchesOf = std::function<Launches(std::string_view kernel)>;
 // What the guard may have to find out; each costs something and is asked only when it matters.
 struct Questions {
   // What these used as they were.
-  std::function<machine::UsageTable(const std::vector<std::string>& kernels)> before;
+  std::function<oracle::UsageTable(const std::vector<std::string>& kernels)> before;
   LaunchesOf launches;
 };
 
 // Those of the rewritten kernels that must be taken back. A kernel that ptxas did not compile (-e)
 // needs no guard; one whose usage is not known goes back, and so do all where the table is empty.
 std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed,
-                                            const machine::UsageTable& after,
+                                            const oracle::UsageTable& after,
                                             const Questions& questions);
 
 // And of kernels of which the body by itself has to be what it was, those of which it is not.

@@ -1,10 +1,10 @@
 // With auto the proposals of the cost model, one after the other.
 #include "pipeline/remap_job.hpp"
 
-#include "cost/profile.hpp"
-#include "cost/remap_choice.hpp"
+#include "passes/remap/remap.hpp"
+#include "passes/remap/remap_choice.hpp"
 #include "pipeline/describe.hpp"
-#include "rewrite/remap/remap.hpp"
+#include "target/profile.hpp"
 
 #include <fmt/format.h>
 
@@ -15,20 +15,20 @@ namespace ptxasw::pipeline {
 namespace {
 
 // The first that is proposed and sound.
-reuse::RemapPlan propose(emulator::Kernel& kernel, const FunctionFacts& facts, std::string& why) {
-  reuse::RemapPlan none{
+passes::RemapPlan propose(emulator::Kernel& kernel, const FunctionFacts& facts, std::string& why) {
+  passes::RemapPlan none{
       .refused = {Reason::gains_too_little, "no order of blocks or threads is known to pay"},
       .remap = {.kind = RemapKind::automatic}};
-  std::vector<cost::RemapProposal> proposals{cost::propose_thread_swap(kernel)};
+  std::vector<passes::RemapProposal> proposals{passes::propose_thread_swap(kernel)};
   const auto& [x, y, z] = facts.block_shape();
-  if (const cost::Profile* profile = cost::find_profile(facts.architecture()))
-    proposals.push_back(cost::propose_linear_column(kernel, *profile, x * y * z));
-  for (const cost::RemapProposal& proposal : proposals) {
+  if (const target::Profile* profile = target::find_profile(facts.architecture()))
+    proposals.push_back(passes::propose_linear_column(kernel, *profile, x * y * z));
+  for (const passes::RemapProposal& proposal : proposals) {
     if (proposal.remap.kind == RemapKind::none) {
       if (!proposal.why.empty()) none.refused = {proposal.against, proposal.why};
       continue;
     }
-    reuse::RemapPlan plan = reuse::plan_remap(kernel, proposal.remap);
+    passes::RemapPlan plan = passes::plan_remap(kernel, proposal.remap);
     plan.lane_stride = proposal.lane_stride;
     if (!plan.refused.empty()) {
       none = std::move(plan);
@@ -44,15 +44,15 @@ reuse::RemapPlan propose(emulator::Kernel& kernel, const FunctionFacts& facts, s
 
 Remapped remap(emulator::Kernel& kernel, const Remap& wanted, const FunctionFacts& facts) {
   std::string why;
-  const reuse::RemapPlan plan = wanted.kind == RemapKind::automatic
-                                    ? propose(kernel, facts, why)
-                                    : reuse::plan_remap(kernel, wanted);
+  const passes::RemapPlan plan = wanted.kind == RemapKind::automatic
+                                     ? propose(kernel, facts, why)
+                                     : passes::plan_remap(kernel, wanted);
   if (!plan.refused.empty())
     return {
         .outcome = {Status::refused, plan.refused.reason,
                     fmt::format("not remapped ({}): {}", text_of(plan.remap), plan.refused.text)}};
-  const bool moves = reuse::moves_threads(plan.remap.kind);
-  return {.made = {rewrite::remap(kernel, plan),
+  const bool moves = passes::moves_threads(plan.remap.kind);
+  return {.made = {passes::remap(kernel, plan),
                    moves ? touches_blocks | touches_loads : touches_blocks,
                    moves ? "its threads do each other's work" : "its blocks are remapped"},
           .outcome = {Status::done, Reason::none, "remapped: " + text_of(plan.remap) + why},

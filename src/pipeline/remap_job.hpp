@@ -1,11 +1,11 @@
 // What --remap makes of a kernel.
 #pragma once
 
+#include "passes/remap/remap_find.hpp"
 #include "pipeline/arbitrate.hpp"
 #include "pipeline/function_facts.hpp"
 #include "ptxasw/options.hpp"
 #include "ptxasw/reason.hpp"
-#include "reuse/remap.hpp"
 
 #include <optional>
 

@@ -1,10 +1,10 @@
 // What the loops of a kernel may save, counted in cycles of the load/store pipe.
 #include "pipeline/rotation_job.hpp"
 
-#include "access/pair.hpp"
+#include "passes/loop_carry/rotate.hpp"
+#include "passes/shared/pair.hpp"
+#include "passes/shared/register_limit.hpp"
 #include "pipeline/access_pattern.hpp"
-#include "rewrite/register_limit.hpp"
-#include "rewrite/rotate/rotate.hpp"
 
 #include <fmt/format.h>
 
@@ -19,44 +19,44 @@ namespace ptxasw::pipeline {
 using emulator::Event;
 using emulator::EventKind;
 using emulator::Kernel;
-using reuse::RotatedLoop;
+using passes::RotatedLoop;
 
 namespace {
 
 // Cycles of the load/store pipe, by event. Loads of one address in a block that nothing can change
 // are counted once: ptxas does them once.
-std::vector<double> cycles_of(Kernel& kernel, const cost::Profile& profile) {
-  access::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+std::vector<double> cycles_of(Kernel& kernel, const target::Profile& profile) {
+  passes::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
   std::set<std::tuple<analysis::BlockId, sym::Term, unsigned>> known;
   std::vector<double> result;
   for (const Event& event : kernel.trace.events) {
     double& cycles = result.emplace_back(0);
     if (event.kind == EventKind::clobber) continue;
-    const auto bytes = static_cast<unsigned>(access::size_of(event));
+    const auto bytes = static_cast<unsigned>(passes::size_of(event));
     if (event.read_only && !known.emplace(event.block, event.address, bytes).second) continue;
-    cycles = cost::access_cycles(profile,
-                                 candidate(access_pattern(event, relaxed.stride(event.address))));
+    cycles = target::access_cycles(profile,
+                                   candidate(access_pattern(event, relaxed.stride(event.address))));
   }
   return result;
 }
 
-cost::RotationWork work_of(const Kernel& kernel, const RotatedLoop& loop,
-                           const std::vector<double>& all) {
-  cost::RotationWork work;
+passes::RotationWork work_of(const Kernel& kernel, const RotatedLoop& loop,
+                             const std::vector<double>& all) {
+  passes::RotationWork work;
   double saved = 0;
   for (std::size_t e = 0; e < kernel.trace.events.size(); ++e) {
     const Event& event = kernel.trace.events[e];
     if (event.block != loop.block || all[e] == 0) continue;
     const double cycles = all[e];
     work.before += cycles;
-    if (std::ranges::find(loop.loads, e, &reuse::Carried::event) == loop.loads.end()) continue;
+    if (std::ranges::find(loop.loads, e, &passes::Carried::event) == loop.loads.end()) continue;
     saved += cycles;
     ++work.loads;
-    work.wide |= access::size_of(event) > 4;
+    work.wide |= passes::size_of(event) > 4;
     for (const ptx::Arg& reg : kernel.body.dst(kernel.body.insts[event.inst]))
       work.registers += analysis::register_units(kernel.body.registers[reg.id].type);
   }
-  for (const reuse::Carried& carried : loop.loads)
+  for (const passes::Carried& carried : loop.loads)
     work.checked |= !carried.checks.empty();
   work.after = work.before - saved;
   return work;
@@ -89,20 +89,20 @@ Why most_frequent(const std::map<std::size_t, Why>& kept) {
 
 RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode mode,
                                 std::string_view architecture,
-                                const access::GroundsOptions& options) {
+                                const passes::GroundsOptions& options) {
   if (mode == RotateMode::none) return {};
-  RotationChoice choice{.plan = reuse::find_rotations(kernel, solver, options)};
-  const cost::Profile* profile = cost::find_profile(architecture);
+  RotationChoice choice{.plan = passes::find_rotations(kernel, solver, options)};
+  const target::Profile* profile = target::find_profile(architecture);
   std::vector<double> cycles;
   if (profile != nullptr && !choice.plan.loops.empty()) cycles = cycles_of(kernel, *profile);
   double saved = 0;
   std::string done, left;
   const Reason against = profile != nullptr ? Reason::gains_too_little : Reason::chip_unknown;
   std::erase_if(choice.plan.loops, [&](RotatedLoop& loop) {
-    cost::RotationVerdict verdict;
-    cost::RotationWork work;
+    passes::RotationVerdict verdict;
+    passes::RotationWork work;
     if (profile != nullptr)
-      verdict = cost::rotation_verdict(*profile, work = work_of(kernel, loop, cycles));
+      verdict = passes::rotation_verdict(*profile, work = work_of(kernel, loop, cycles));
     else if (mode == RotateMode::automatic)
       verdict.reason = fmt::format("nothing is known of {}", architecture);
     verdict.pays |= mode == RotateMode::all;
@@ -133,13 +133,13 @@ RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode 
   return choice;
 }
 
-std::vector<ptx::Edit> rotated(const Kernel& kernel, reuse::RotationPlan& plan,
-                               const cost::RotationWay& way) {
+std::vector<ptx::Edit> rotated(const Kernel& kernel, passes::RotationPlan& plan,
+                               const passes::RotationWay& way) {
   for (RotatedLoop& loop : plan.loops)
     loop.trips = loop.again.empty() ? 1 : std::max(way.trips, 1U);
-  std::vector<ptx::Edit> edits = rewrite::rotate(kernel, plan);
+  std::vector<ptx::Edit> edits = passes::rotate(kernel, plan);
   if (edits.empty()) return edits;
-  if (auto limit = rewrite::register_limit(kernel.body, way.registers))
+  if (auto limit = passes::register_limit(kernel.body, way.registers))
     edits.push_back(std::move(*limit));
   return edits;
 }
@@ -149,16 +149,16 @@ RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
                            const std::array<std::uint32_t, 3>& block) {
   const bool automatic = mode == RoundsMode::automatic;
   const bool known =
-      cost::find_profile(architecture) != nullptr && kernel.body.module->version_major >= 6;
+      target::find_profile(architecture) != nullptr && kernel.body.module->version_major >= 6;
   if (mode == RoundsMode::none || (automatic && !known)) return {};
-  RoundsChoice choice{.plan = reuse::find_rounds(kernel, solver)};
+  RoundsChoice choice{.plan = passes::find_rounds(kernel, solver)};
   if (std::erase_if(choice.plan.stretches,
-                    [&](const reuse::Rounds& r) { return !reuse::fits(r, block); }) != 0)
+                    [&](const passes::Rounds& r) { return !passes::fits(r, block); }) != 0)
     choice.plan.refused = {Reason::tree_form, "blocks are no rows of whole warps"};
   // A tree that is unrolled saves all barriers of its stretch but one; with one less than three
   // rounds, what is asked in front costs about what is saved.
   if (automatic)
-    std::erase_if(choice.plan.stretches, [](const reuse::Rounds& rounds) {
+    std::erase_if(choice.plan.stretches, [](const passes::Rounds& rounds) {
       return !rounds.rolled && rounds.barriers.size() < 3;
     });
   if (choice.plan.stretches.empty()) {
@@ -170,7 +170,7 @@ RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
   }
   std::string& words = choice.outcome.text;
   choice.outcome.status = Status::done;
-  for (const reuse::Rounds& rounds : choice.plan.stretches)
+  for (const passes::Rounds& rounds : choice.plan.stretches)
     words += fmt::format(
         "{} the {} at line {}", words.empty() ? "in registers:" : ",",
         rounds.grows    ? "rounds of a loop up to width 16"

@@ -1,12 +1,12 @@
 // What --rotate and --rounds make of a kernel.
 #pragma once
 
-#include "cost/rotation.hpp"
+#include "passes/loop_carry/cost.hpp"
+#include "passes/loop_carry/rotation.hpp"
+#include "passes/warp_reduce/find.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/options.hpp"
 #include "ptxasw/reason.hpp"
-#include "reuse/rotation.hpp"
-#include "reuse/rounds.hpp"
 
 #include <array>
 #include <cstdint>
@@ -17,20 +17,20 @@
 namespace ptxasw::pipeline {
 
 struct RotationChoice {
-  reuse::RotationPlan plan; // of the loops that are to be rotated
-  Decision outcome;         // "rotated: ..." or "not rotated: ..."
+  passes::RotationPlan plan; // of the loops that are to be rotated
+  Decision outcome;          // "rotated: ..." or "not rotated: ..."
 };
 
 RotationChoice choose_rotations(emulator::Kernel& kernel, sym::Solver& solver, RotateMode mode,
                                 std::string_view architecture,
-                                const access::GroundsOptions& options);
+                                const passes::GroundsOptions& options);
 
 // The edits that rotate the loops of the plan in this way; what cannot be done leaves the plan.
-std::vector<ptx::Edit> rotated(const emulator::Kernel& kernel, reuse::RotationPlan& plan,
-                               const cost::RotationWay& way);
+std::vector<ptx::Edit> rotated(const emulator::Kernel& kernel, passes::RotationPlan& plan,
+                               const passes::RotationWay& way);
 
 struct RoundsChoice {
-  reuse::RoundsPlan plan;
+  passes::RoundsPlan plan;
   Decision outcome; // "in registers: ..." or "not in registers: ..."
 };
 

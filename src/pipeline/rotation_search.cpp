@@ -1,9 +1,9 @@
 // The n-th text has the n-th way of each kernel.
 #include "pipeline/rotation_search.hpp"
 
+#include "passes/shared/apply.hpp"
 #include "pipeline/function_facts.hpp"
 #include "pipeline/kernel_usage.hpp"
-#include "rewrite/apply.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -14,7 +14,7 @@
 namespace ptxasw::pipeline {
 namespace {
 
-using cost::RotationTrial;
+using passes::RotationTrial;
 using Purpose = AssemblyRequest::Purpose;
 using MadeKernels = std::map<std::string, MadeKernel>;
 
@@ -23,7 +23,7 @@ constexpr unsigned several_trips = 4;
 
 class Search {
 public:
-  Search(const ptx::Module& module, const Options& options, const cost::Profile& profile,
+  Search(const ptx::Module& module, const Options& options, const target::Profile& profile,
          Assembler& assembler, std::span<KernelJob* const> jobs)
       : module_(module), options_(options), profile_(profile), assembler_(assembler),
         jobs_(jobs.begin(), jobs.end()) {}
@@ -36,7 +36,8 @@ public:
     try_all(trials);
     for (std::size_t j = 0; j < jobs_.size(); ++j)
       if (trials[j].size() > 1)
-        jobs_[j]->rotate(cost::choose_rotation(profile_, originals_.at(name(j)).usage, trials[j]));
+        jobs_[j]->rotate(
+            passes::choose_rotation(profile_, originals_.at(name(j)).usage, trials[j]));
   }
 
   [[nodiscard]] unsigned trials() const { return trials_; }
@@ -63,7 +64,7 @@ private:
     const auto original = originals_.find(name(j));
     if (original == originals_.end()) return ways;
     const unsigned limit =
-        cost::rotation_limit(original->second.usage.registers, jobs_[j]->launches().resident);
+        passes::rotation_limit(original->second.usage.registers, jobs_[j]->launches().resident);
     ways.push_back({{asked, limit}, {}});
     if (options_.rotate_trips == 0) ways.push_back({{several_trips, limit}, {}});
     return ways;
@@ -96,13 +97,13 @@ private:
       std::ranges::move(jobs_[j]->rotated(trials[j][n].way), std::back_inserter(edits));
       request.entries.push_back(name(j));
     }
-    request.text = rewrite::draft(module_, edits);
+    request.text = passes::draft(module_, edits);
     return request;
   }
 
   const ptx::Module& module_;
   const Options& options_;
-  const cost::Profile& profile_;
+  const target::Profile& profile_;
   Assembler& assembler_;
   std::vector<KernelJob*> jobs_;
   MadeKernels originals_;
@@ -113,7 +114,7 @@ private:
 
 void choose_rotation_ways(const ptx::Module& module, std::span<KernelJob* const> jobs,
                           const Options& options, Assembler& assembler, Report& report) {
-  const cost::Profile* profile = cost::find_profile(architecture_of(module, options));
+  const target::Profile* profile = target::find_profile(architecture_of(module, options));
   if (profile == nullptr || !assembler.takes_register_limits() || options.effort == Effort::fast)
     return;
   std::vector<KernelJob*> open;

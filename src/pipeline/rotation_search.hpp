@@ -3,7 +3,7 @@
 //
 // Left to itself ptxas gives a kernel few registers, for the sake of warps, and then a trip waits
 // for a few of its loads at a time. With a limit written down it takes more of them
-// (cost/rotation.hpp). Neither a limit nor the number of trips is a matter of soundness.
+// (passes/loop_carry/cost.hpp). Neither a limit nor the number of trips is a matter of soundness.
 #pragma once
 
 #include "pipeline/kernel_job.hpp"
@@ -14,7 +14,7 @@
 namespace ptxasw::pipeline {
 
 // Nobody was asked.
-inline cost::RotationWay rotation_without_limit(const Options& options) {
+inline passes::RotationWay rotation_without_limit(const Options& options) {
   return {.trips = std::max(options.rotate_trips, 1U)};
 }
 

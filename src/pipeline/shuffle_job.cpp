@@ -1,12 +1,12 @@
 // First each load by itself, then the kernel as a whole.
 #include "pipeline/shuffle_job.hpp"
 
-#include "cost/access.hpp"
-#include "cost/near_shuffles.hpp"
-#include "cost/profile.hpp"
-#include "numbers/numbers.hpp"
+#include "passes/shuffle/near_shuffles.hpp"
 #include "pipeline/access_pattern.hpp"
 #include "pipeline/describe.hpp"
+#include "target/access.hpp"
+#include "target/numbers.hpp"
+#include "target/profile.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ namespace ptxasw::pipeline {
 using emulator::Event;
 using emulator::EventKind;
 using emulator::Kernel;
-using reuse::Load;
+using passes::Load;
 
 namespace {
 
@@ -28,16 +28,16 @@ bool is_lanes(const Load& load) {
 
 } // namespace
 
-bool covers_any(const reuse::LanePlan& plan) {
+bool covers_any(const passes::LanePlan& plan) {
   return std::ranges::any_of(plan.loads, [](const Load& load) { return load.cover.has_value(); });
 }
 
-bool covers_by_lanes(const reuse::LanePlan& plan) {
+bool covers_by_lanes(const passes::LanePlan& plan) {
   return std::ranges::any_of(plan.loads, is_lanes);
 }
 
 void drop_shuffle(const Kernel& kernel, Load& load, const Why& why) {
-  const reuse::Cover& cover = *load.cover;
+  const passes::Cover& cover = *load.cover;
   const std::uint32_t line = line_of(kernel, kernel.trace.events[cover.source].inst);
   load.kept = {why.reason, cover.stored
                                ? fmt::format("the store at line {} has it, but {}", line, why.text)
@@ -48,32 +48,33 @@ void drop_shuffle(const Kernel& kernel, Load& load, const Why& why) {
 
 namespace {
 
-double store_cycles(Kernel& kernel, const cost::Profile& profile) {
-  access::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+double store_cycles(Kernel& kernel, const target::Profile& profile) {
+  passes::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
   double cycles = 0;
   for (const Event& event : kernel.trace.events) {
     if (event.kind != EventKind::store) continue;
-    const cost::Pattern p = access_pattern(event, relaxed.stride(event.address));
-    cycles += cost::access_cycles(profile, candidate(p));
+    const target::Pattern p = access_pattern(event, relaxed.stride(event.address));
+    cycles += target::access_cycles(profile, candidate(p));
   }
   return cycles;
 }
 
 // Shuffles between lanes that lie near each other, in a kernel that keeps many of its loads: what
-// they gain is so little that small launches lose (cost::near_shuffles_pay). The cycles that are
+// they gain is so little that small launches lose (passes::near_shuffles_pay). The cycles that are
 // not saved then.
-double drop_near(const Kernel& kernel, reuse::LanePlan& plan, std::string_view architecture) {
+double drop_near(const Kernel& kernel, passes::LanePlan& plan, std::string_view architecture) {
   const auto covered = std::ranges::count_if(plan.loads, is_lanes);
-  if (cost::near_shuffles_pay(static_cast<double>(covered), static_cast<double>(plan.loads.size())))
+  if (passes::near_shuffles_pay(static_cast<double>(covered),
+                                static_cast<double>(plan.loads.size())))
     return 0;
   double lost = 0;
   for (Load& load : plan.loads) {
     if (!is_lanes(load) || load.cover->delta == 0) continue;
     const Event& event = kernel.trace.events[load.event];
-    const cost::ShuffleCandidate what = candidate(
+    const target::ShuffleCandidate what = candidate(
         access_pattern(event, load.lane_stride, load.trip_stride), load.cover->delta, false);
-    if (!cost::lanes_are_near(what)) continue;
-    lost += cost::shuffle_verdict(architecture, what).gain();
+    if (!passes::lanes_are_near(what)) continue;
+    lost += target::shuffle_verdict(architecture, what).gain();
     drop_shuffle(
         kernel, load,
         {Reason::gains_too_little,
@@ -90,28 +91,28 @@ double drop_near(const Kernel& kernel, reuse::LanePlan& plan, std::string_view a
 bool shuffle_could_pay(const Kernel& kernel, const Load& load, int delta, ShuffleMode mode,
                        std::string_view architecture) {
   // The nearest lane that is another one is the one that costs least.
-  const cost::Profile* profile = cost::find_profile(architecture);
+  const target::Profile* profile = target::find_profile(architecture);
   if (profile == nullptr || mode == ShuffleMode::none) return false;
   const Event& event = kernel.trace.events[load.event];
-  const cost::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
+  const target::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
   const bool columns = mode == ShuffleMode::columns;
-  return cost::shuffle_pays(*profile, candidate(p, delta == 0 ? 0 : 1, columns));
+  return target::shuffle_pays(*profile, candidate(p, delta == 0 ? 0 : 1, columns));
 }
 
-void choose_shuffles(Kernel& kernel, reuse::LanePlan& plan, ShuffleMode mode,
+void choose_shuffles(Kernel& kernel, passes::LanePlan& plan, ShuffleMode mode,
                      std::string_view architecture) {
   const bool columns = mode == ShuffleMode::columns;
   if (!columns && mode != ShuffleMode::automatic) return; // none: the report shows what could be
   if (!covers_by_lanes(plan)) return;
-  const cost::Profile* profile = cost::find_profile(architecture);
+  const target::Profile* profile = target::find_profile(architecture);
   double before = 0, saved = 0;
   for (Load& load : plan.loads) {
     const Event& event = kernel.trace.events[load.event];
-    const cost::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
-    if (profile != nullptr) before += cost::access_cycles(*profile, candidate(p));
+    const target::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
+    if (profile != nullptr) before += target::access_cycles(*profile, candidate(p));
     if (!is_lanes(load)) continue;
-    const cost::Verdict verdict =
-        cost::shuffle_verdict(architecture, candidate(p, load.cover->delta, columns));
+    const target::Verdict verdict =
+        target::shuffle_verdict(architecture, candidate(p, load.cover->delta, columns));
     if (verdict.pays) {
       saved += verdict.gain();
     } else {
@@ -123,7 +124,7 @@ void choose_shuffles(Kernel& kernel, reuse::LanePlan& plan, ShuffleMode mode,
   if (!columns) saved -= drop_near(kernel, plan, architecture);
   if (profile == nullptr) return;
   before += store_cycles(kernel, *profile);
-  if (cost::kernel_pays(*profile, before, before - saved)) return;
+  if (target::kernel_pays(*profile, before, before - saved)) return;
   for (Load& load : plan.loads) {
     if (!is_lanes(load)) continue;
     drop_shuffle(
@@ -134,14 +135,14 @@ void choose_shuffles(Kernel& kernel, reuse::LanePlan& plan, ShuffleMode mode,
   }
 }
 
-void drop_freed(const Kernel& kernel, reuse::LanePlan& plan, const rewrite::Freedom& freedom) {
-  std::vector<rewrite::HandedOn> handed;
+void drop_freed(const Kernel& kernel, passes::LanePlan& plan, const passes::Freedom& freedom) {
+  std::vector<passes::HandedOn> handed;
   for (Load& load : plan.loads) {
     if (!load.cover || !load.cover->stored) continue;
     const auto& events = kernel.trace.events;
     kernel.context->spend(kernel.body.insts.size());
     handed.push_back({events[load.cover->source].inst, events[load.event].inst});
-    if (rewrite::count_freedom(kernel.body, handed) == freedom) continue;
+    if (passes::count_freedom(kernel.body, handed) == freedom) continue;
     handed.pop_back();
     drop_shuffle(kernel, load,
                  {Reason::fusing_unknown,
@@ -149,7 +150,7 @@ void drop_freed(const Kernel& kernel, reuse::LanePlan& plan, const rewrite::Free
   }
 }
 
-void drop_lanes(const Kernel& kernel, reuse::LanePlan& plan) {
+void drop_lanes(const Kernel& kernel, passes::LanePlan& plan) {
   for (Load& load : plan.loads)
     if (is_lanes(load)) drop_shuffle(kernel, load, {Reason::not_asked, "--shuffle=none"});
 }

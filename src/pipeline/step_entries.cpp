@@ -2,12 +2,12 @@
 #include "pipeline/step_entries.hpp"
 
 #include "emulator/emulate.hpp"
-#include "machine/assembler.hpp"
+#include "oracle/assembler.hpp"
+#include "passes/pin_fma/float_freedom.hpp"
+#include "passes/time_tile/steps.hpp"
 #include "pipeline/contraction_search.hpp"
 #include "pipeline/judgement.hpp"
 #include "pipeline/step_shapes.hpp"
-#include "rewrite/contraction/float_freedom.hpp"
-#include "rewrite/steps/steps.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,7 +23,7 @@ namespace {
 constexpr unsigned few_steps = 3;
 
 struct Shaped {
-  rewrite::StepEntry entry;
+  passes::StepEntry entry;
   bool in_registers = false;
 };
 
@@ -70,11 +70,11 @@ private:
   void look(const ptx::Function& function, std::vector<std::string>& free) {
     const std::string name(function.name);
     emulator::Kernel kernel = emulate(function);
-    const reuse::StepPlan plan = reuse::find_step(kernel);
+    const passes::StepPlan plan = passes::find_step(kernel);
     candidates_.insert(name);
     if (!plan.refused.empty()) return refuse(name, Reason::step_form, plan.refused);
     if (options_.fp_contract != FpContract::exact) return;
-    const rewrite::Freedom freedom = rewrite::count_freedom(kernel.body);
+    const passes::Freedom freedom = passes::count_freedom(kernel.body);
     if (freedom.foldable != 0)
       refuse(name, Reason::folding_unknown, "ptxas may fold approximate functions of constants");
     else if (freedom.halves != 0)
@@ -89,7 +89,7 @@ private:
       return f.is_entry && !f.is_declaration && f.name == name;
     });
     emulator::Kernel kernel = emulate(*function);
-    const reuse::StepPlan plan = reuse::find_step(kernel);
+    const passes::StepPlan plan = passes::find_step(kernel);
     result.outcome = describe_step(plan);
     if (!plan.refused.empty()) {
       result.against = Reason::step_form;
@@ -99,14 +99,14 @@ private:
     if (!options_.steps_auto) count = options_.steps;
     add_for_runs(result, kernel, plan, *function, count);
     // The program may as well rotate what looks like coefficients: launches tell.
-    const reuse::StepPlan rotated = reuse::find_step(kernel, reuse::Motion::rotated);
+    const passes::StepPlan rotated = passes::find_step(kernel, passes::Motion::rotated);
     if (!is_wave(rotated)) return;
     result.outcome += or_describe(rotated);
     add_for_runs(result, kernel, rotated, *function, count);
   }
 
   void add_for_runs(StepEntries& result, const emulator::Kernel& kernel,
-                    const reuse::StepPlan& plan, const ptx::Function& function,
+                    const passes::StepPlan& plan, const ptx::Function& function,
                     const std::optional<unsigned>& count) {
     if (!add(result, kernel, plan, function, step_shapes(plan, count)) || !options_.steps_auto)
       return;
@@ -118,8 +118,8 @@ private:
     if (most > few_steps) add(result, kernel, plan, function, step_shapes(plan, few_steps));
   }
 
-  bool add(StepEntries& result, const emulator::Kernel& kernel, const reuse::StepPlan& plan,
-           const ptx::Function& function, const std::vector<rewrite::StepShape>& shapes,
+  bool add(StepEntries& result, const emulator::Kernel& kernel, const passes::StepPlan& plan,
+           const ptx::Function& function, const std::vector<passes::StepShape>& shapes,
            bool is_small = false) {
     const std::string name(function.name);
     // Under the kernel's own name, to be judged in its place.
@@ -145,13 +145,13 @@ private:
   }
 
   // The first that can be made and stays in registers; or else the one that comes nearest to it.
-  Shaped shaped(const emulator::Kernel& kernel, const reuse::StepPlan& plan,
-                const ptx::Function& function, const std::vector<rewrite::StepShape>& shapes) {
+  Shaped shaped(const emulator::Kernel& kernel, const passes::StepPlan& plan,
+                const ptx::Function& function, const std::vector<passes::StepShape>& shapes) {
     const std::string name(function.name);
     Shaped best;
     std::optional<Usage> least;
-    for (const rewrite::StepShape& shape : shapes) {
-      rewrite::StepEntry entry = rewrite::write_steps(kernel, plan, shape, name);
+    for (const passes::StepShape& shape : shapes) {
+      passes::StepEntry entry = passes::write_steps(kernel, plan, shape, name);
       if (!entry.refused.empty()) {
         if (!least && best.entry.refused.empty()) best.entry = std::move(entry);
         continue;
@@ -159,7 +159,7 @@ private:
       const auto assembled =
           assembler_.assemble({.text = replaced(function, entry.text), .entries = {name}});
       const auto usage =
-          assembled ? machine::find(machine::read_usage(assembled->messages), name) : std::nullopt;
+          assembled ? oracle::find(oracle::read_usage(assembled->messages), name) : std::nullopt;
       if (!usage || stays_in_registers(*usage)) return {std::move(entry), true};
       if (!least || usage->stack < least->stack) {
         best.entry = std::move(entry);
@@ -203,15 +203,15 @@ make_step_entries(const ptx::Module& module, const Options& options, Assembler& 
   return Maker(module, options, assembler).run();
 }
 
-std::string describe_step(const reuse::StepPlan& plan) {
+std::string describe_step(const passes::StepPlan& plan) {
   if (!plan.refused.empty()) return "no time step: " + plan.refused.text;
   std::vector<std::string> swaps;
-  for (const reuse::StepArray& array : plan.arrays) {
-    std::set<reuse::Offset> offsets;
-    for (const reuse::StepArray::Load& load : array.loads)
+  for (const passes::StepArray& array : plan.arrays) {
+    std::set<passes::Offset> offsets;
+    for (const passes::StepArray::Load& load : array.loads)
       offsets.insert(load.offset);
     std::vector<std::string> texts;
-    for (const reuse::Offset& offset : offsets)
+    for (const passes::Offset& offset : offsets)
       texts.push_back(fmt::format("({})", fmt::join(offset, ",")));
     const std::string reads = fmt::format("reads {}", fmt::join(texts, " "));
     swaps.push_back(array.carried
@@ -224,11 +224,11 @@ std::string describe_step(const reuse::StepPlan& plan) {
 }
 
 // What reads no neighbours is the sum of two arrays and the like, which nobody iterates.
-bool is_wave(const reuse::StepPlan& rotated) {
+bool is_wave(const passes::StepPlan& rotated) {
   return rotated.refused.empty() && rotated.least != rotated.most;
 }
 
-std::string or_describe(const reuse::StepPlan& rotated) {
+std::string or_describe(const passes::StepPlan& rotated) {
   return is_wave(rotated) ? "; or " + describe_step(rotated) : "";
 }
 

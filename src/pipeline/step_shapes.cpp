@@ -1,14 +1,14 @@
 // Lists shapes that can be written, best first by what their regions compute in vain.
 #include "pipeline/step_shapes.hpp"
 
-#include "numbers/numbers.hpp"
+#include "target/numbers.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
 namespace ptxasw::pipeline {
 
-using rewrite::StepShape;
+using passes::StepShape;
 
 namespace {
 
@@ -22,13 +22,13 @@ struct Kind {
   std::size_t values = 0;            // that a step reads for a place
 };
 
-Kind kind_of(const reuse::StepPlan& plan) {
+Kind kind_of(const passes::StepPlan& plan) {
   int reach = 0;
   for (unsigned axis = 0; axis < 3; ++axis)
     reach = std::max({reach, -plan.least[axis], plan.most[axis]});
   unsigned bytes = 0;
   std::size_t values = 0;
-  for (const reuse::StepArray& array : plan.arrays) {
+  for (const passes::StepArray& array : plan.arrays) {
     bytes += array.bytes;
     values += array.loads.size();
   }
@@ -45,7 +45,7 @@ void suit_code(StepShape& shape, std::size_t values) {
 // threads hold one image, which 80 registers have room for. Such regions need guards of one axis
 // each and elements of one word or two. Where the halo is wide and a step short, higher regions pay
 // although fewer of them fit on an SM.
-StepShape by_lanes(const reuse::StepPlan& plan) {
+StepShape by_lanes(const passes::StepPlan& plan) {
   const auto [near, narrow, values] = kind_of(plan);
   const bool many = values >= many_values;
   StepShape shape{.strips = 8, .rows = 8, .resident = 3, .lanes = true};
@@ -68,7 +68,7 @@ StepShape by_lanes(const reuse::StepPlan& plan) {
 // many registers that an SM holds a single block. Two tiles, or regions that need more shared
 // memory than a block has without asking, gained nothing. Behind the first shape are those for
 // kernels that cannot have it.
-std::vector<StepShape> step_shapes(const reuse::StepPlan& plan, std::optional<unsigned> count) {
+std::vector<StepShape> step_shapes(const passes::StepPlan& plan, std::optional<unsigned> count) {
   const auto [near, narrow, values] = kind_of(plan);
   const unsigned steps = near ? 7 : 3;
   std::vector<StepShape> shapes{by_lanes(plan)};
@@ -98,7 +98,7 @@ std::vector<StepShape> step_shapes(const reuse::StepPlan& plan, std::optional<un
 // as many (5 points of f32: 5.49 instead of 4.11 of a step's gain at 256^2, 4.29 instead of 3.89 at
 // 512^2; 25 points 1.99 instead of 1.45, 2.06 instead of 1.47). With a block for each, the larger
 // regions win (3.73 and 3.90 at 1024^2).
-std::optional<StepShape> small_step_shape(const reuse::StepPlan& plan) {
+std::optional<StepShape> small_step_shape(const passes::StepPlan& plan) {
   const auto [near, narrow, values] = kind_of(plan);
   StepShape shape = by_lanes(plan);
   if (narrow) {
@@ -115,10 +115,10 @@ std::optional<StepShape> small_step_shape(const reuse::StepPlan& plan) {
   return shape;
 }
 
-StepTile tile_of(const reuse::StepPlan& plan, const StepShape& shape) {
+StepTile tile_of(const passes::StepPlan& plan, const StepShape& shape) {
   unsigned along = 0;
   for (unsigned axis = 0; axis < 3; ++axis)
-    if (plan.arrays[0].element.along(axis) == reuse::Whole(plan.arrays[0].bytes)) along = axis;
+    if (plan.arrays[0].element.along(axis) == passes::Whole(plan.arrays[0].bytes)) along = axis;
   const auto beside = [&](unsigned reads) {
     const unsigned far = reads * shape.count;
     return (far + shape.columns - 1) / shape.columns * shape.columns;

@@ -7,10 +7,10 @@
 // and for which ptxas has to keep next to nothing in memory.
 #pragma once
 
+#include "passes/time_tile/step.hpp"
+#include "passes/time_tile/steps.hpp"
 #include "ptxasw/assembler.hpp"
 #include "ptxasw/report.hpp"
-#include "reuse/step.hpp"
-#include "rewrite/steps/steps.hpp"
 
 #include <optional>
 #include <vector>
@@ -19,15 +19,15 @@ namespace ptxasw::pipeline {
 
 // The best first. `count`: of so many steps; where three arrays rotate of the next multiple of
 // three below.
-std::vector<rewrite::StepShape> step_shapes(const reuse::StepPlan& plan,
-                                            std::optional<unsigned> count = {});
+std::vector<passes::StepShape> step_shapes(const passes::StepPlan& plan,
+                                           std::optional<unsigned> count = {});
 
 // For launches so small that the first of those has no block for each processor: as many steps, in
 // smaller regions. None where the first one has such regions itself.
-std::optional<rewrite::StepShape> small_step_shape(const reuse::StepPlan& plan);
+std::optional<passes::StepShape> small_step_shape(const passes::StepPlan& plan);
 
 // For the report: one block's line of neighbouring elements.
-StepTile tile_of(const reuse::StepPlan& plan, const rewrite::StepShape& shape);
+StepTile tile_of(const passes::StepPlan& plan, const passes::StepShape& shape);
 
 // A thread's places stay in registers, but for a few of the path along rims.
 bool stays_in_registers(const Usage& usage);

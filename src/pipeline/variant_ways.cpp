@@ -1,8 +1,8 @@
 // The best way along each axis, blocks of other shapes, and of each what it gains.
 #include "pipeline/variant_ways.hpp"
 
-#include "cost/launched.hpp"
-#include "numbers/numbers.hpp"
+#include "passes/coarsen/launched.hpp"
+#include "target/numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ std::string name_of_block(const std::array<unsigned, 3>& block) {
 }
 
 // With what it gains in launches of all blocks and sizes.
-Way way_of(const cost::Profile& profile, const CoarsenBaseline& original,
+Way way_of(const target::Profile& profile, const CoarsenBaseline& original,
            const CoarsenCandidate& candidate, double believed) {
   using numbers::variants::usual_threads;
   using numbers::variants::usual_waves;
@@ -46,7 +46,7 @@ Way way_of(const cost::Profile& profile, const CoarsenBaseline& original,
     for (std::size_t n = 0; n < contract::waves.size(); ++n) {
       const double waves = contract::waves[n];
       gain.by_waves[n] =
-          believed * cost::launched_gain(profile, original, candidate, threads, waves);
+          believed * passes::launched_gain(profile, original, candidate, threads, waves);
       way.best = std::max(way.best, gain.by_waves[n]);
       if (threads >= usual_threads && waves >= usual_waves) way.usual += gain.by_waves[n];
     }
@@ -56,7 +56,7 @@ Way way_of(const cost::Profile& profile, const CoarsenBaseline& original,
 
 } // namespace
 
-std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& choices) {
+std::vector<Way> best_ways(const target::Profile& profile, const CoarsenChoices& choices) {
   CoarsenBaseline original = choices.original;
   const double believed = choices.in_order ? numbers::variants::in_order : 1;
   original.bounded = true; // the launcher asks the driver whether a block launches
@@ -68,7 +68,7 @@ std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& c
   for (const CoarsenCandidate& candidate : choices.candidates) {
     const unsigned copies = candidate.how.copies();
     if (std::ranges::find(copy_counts, copies) == copy_counts.end()) continue;
-    if (!cost::why_not(original, candidate).empty()) continue;
+    if (!passes::why_not(original, candidate).empty()) continue;
     const Way way = way_of(profile, original, candidate, believed);
     if (way.best <= numbers::variants::least_gain) continue;
     auto& [somewhere, usually] = best[copies];
@@ -89,7 +89,7 @@ std::vector<Way> best_ways(const cost::Profile& profile, const CoarsenChoices& c
 }
 
 std::optional<Asked> asked_gains(const Changed& kernel, const Options& options,
-                                 const cost::Profile& profile) {
+                                 const target::Profile& profile) {
   const bool is_merged_only = options.rotate == RotateMode::none &&
                               options.rounds == RoundsMode::none && options.remaps.empty();
   if (!kernel.merged_from || !is_merged_only) return std::nullopt;

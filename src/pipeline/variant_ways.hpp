@@ -3,10 +3,10 @@
 #pragma once
 
 #include "contract/contract.hpp"
-#include "cost/profile.hpp"
 #include "pipeline/coarsen_job.hpp"
 #include "pipeline/printed.hpp"
 #include "ptxasw/options.hpp"
+#include "target/profile.hpp"
 
 #include <array>
 #include <optional>
@@ -23,7 +23,7 @@ struct Way {
 
 // For each number of copies the way that gains most in some launch and the one that gains most on
 // average over larger ones; and one that leaves x alone.
-[[nodiscard]] std::vector<Way> best_ways(const cost::Profile& profile,
+[[nodiscard]] std::vector<Way> best_ways(const target::Profile& profile,
                                          const CoarsenChoices& choices);
 
 // What the standard form gains, and the kernel as it was, where that is told by the size of the
@@ -33,7 +33,7 @@ struct Asked {
   std::vector<contract::Gain> standard, original;
 };
 [[nodiscard]] std::optional<Asked> asked_gains(const Changed& kernel, const Options& options,
-                                               const cost::Profile& profile);
+                                               const target::Profile& profile);
 
 // The shapes of blocks worth a try, each as a variant of the one entry, of a kernel that asks for
 // its place along these axes.

@@ -2,9 +2,14 @@
 #include "pipeline/variants.hpp"
 
 #include "contract/reshape.hpp"
-#include "cost/accesses.hpp"
 #include "emulator/emulate.hpp"
 #include "passes/launch_early/launch_early.hpp"
+#include "passes/pin_fma/float_freedom.hpp"
+#include "passes/remap/remap_find.hpp"
+#include "passes/remap/reshape.hpp"
+#include "passes/remap/reshape_find.hpp"
+#include "passes/shared/accesses.hpp"
+#include "passes/shared/apply.hpp"
 #include "pipeline/coarsen_search.hpp"
 #include "pipeline/contraction_search.hpp"
 #include "pipeline/function_facts.hpp"
@@ -14,11 +19,6 @@
 #include "pipeline/variant_ways.hpp"
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
-#include "reuse/remap.hpp"
-#include "reuse/reshape.hpp"
-#include "rewrite/apply.hpp"
-#include "rewrite/contraction/float_freedom.hpp"
-#include "rewrite/remap/reshape.hpp"
 
 #include <fmt/format.h>
 
@@ -193,17 +193,17 @@ private:
                                                  bool waits_for_contraction) const {
     const emulator::Kernel found = emulator::emulate(
         module_, kernel, {.time = options_.kernel_budget, .memory = options_.memory_budget});
-    const reuse::ReshapePlan plan = reuse::plan_reshape(found);
+    const passes::ReshapePlan plan = passes::plan_reshape(found);
     if (!plan.refused.empty()) return std::nullopt;
     if (options_.fp_contract == FpContract::exact) {
-      const rewrite::Freedom freedom = rewrite::count_freedom(found.body);
+      const passes::Freedom freedom = passes::count_freedom(found.body);
       if (freedom.foldable > freedom.alike || (freedom.fusable != 0) != waits_for_contraction)
         return std::nullopt;
     } else if (waits_for_contraction) {
       return std::nullopt;
     }
     std::vector<Variant> shapes = shapes_of(plan.axes);
-    Proposal made{.kernel = &kernel, .edits = rewrite::reshape(found, plan), .variant = shapes[0]};
+    Proposal made{.kernel = &kernel, .edits = passes::reshape(found, plan), .variant = shapes[0]};
     made.more.assign(shapes.begin() + 1, shapes.end());
     return made;
   }
@@ -232,7 +232,7 @@ private:
   }
 
   [[nodiscard]] std::optional<Asked> asked_of(std::string_view kernel) const {
-    const cost::Profile* profile = cost::find_profile(architecture_of(module_, options_));
+    const target::Profile* profile = target::find_profile(architecture_of(module_, options_));
     const auto found = std::ranges::find(changed_, kernel, &Changed::kernel);
     if (profile == nullptr || found == changed_.end()) return std::nullopt;
     return asked_gains(*found, options_, *profile);
@@ -243,7 +243,7 @@ private:
   }
 
   void add_coarsened(Jobs& jobs, const Options& options) {
-    const cost::Profile* profile = cost::find_profile(architecture_of(module_, options));
+    const target::Profile* profile = target::find_profile(architecture_of(module_, options));
     std::vector<KernelJob*> open;
     for (KernelJob& job : jobs)
       if (!job.ways().candidates.empty()) open.push_back(&job);
@@ -286,28 +286,28 @@ private:
     emulator::Kernel found = emulator::emulate(
         module_, kernel, {.time = options_.kernel_budget, .memory = options_.memory_budget});
     if (!found.trace.refused.empty()) return {};
-    const reuse::RemapPlan plan = reuse::plan_remap(found, remap);
-    std::vector<contract::Access> accesses = cost::accesses_of(found);
+    const passes::RemapPlan plan = passes::plan_remap(found, remap);
+    std::vector<contract::Access> accesses = passes::accesses_of(found);
     if (!plan.refused.empty() || accesses.empty()) return {};
     accesses_[std::string(kernel.name)] = std::move(accesses);
     return {remap.width, plan.axis == 'y' ? 1U : 2U};
   }
 
-  // Of each kernel one way at most. Kept is what means what it was meant to (rewrite/apply.hpp) and
-  // becomes the same floating-point operations (judgement.hpp).
+  // Of each kernel one way at most. Kept is what means what it was meant to
+  // (passes/shared/apply.hpp) and becomes the same floating-point operations (judgement.hpp).
   void keep_sound(std::vector<Proposal> proposals) {
     std::erase_if(proposals, [](const Proposal& made) {
       return made.kernel == nullptr || made.edits.empty();
     });
     if (proposals.empty()) return;
-    std::vector<rewrite::FunctionEdits> changes;
+    std::vector<passes::FunctionEdits> changes;
     std::vector<std::string> names;
     for (const Proposal& made : proposals) {
       changes.push_back(
           {static_cast<std::size_t>(made.kernel - module_.functions.data()), made.edits, {}});
       names.emplace_back(made.kernel->name);
     }
-    const rewrite::Rewritten rewritten = rewrite::apply(module_, changes);
+    const passes::Rewritten rewritten = passes::apply(module_, changes);
     std::map<std::string, Why> judged;
     if (options_.fp_contract == FpContract::exact)
       judged =

@@ -5,7 +5,7 @@
 
 #include "report/phrases.hpp"
 
-#include "cost/access.hpp"
+#include "target/access.hpp"
 
 #include <fmt/format.h>
 
@@ -110,7 +110,7 @@ std::string side_note(const AccessReport& access, std::size_t family_size) {
   case Outcome::carried: return fmt::format("line {}, trip before", access.source_ptx_line);
   case Outcome::kept: break;
   }
-  std::string text(cost::name(access.access));
+  std::string text(target::name(access.access));
   if (access.lane_stride && *access.lane_stride != 0)
     text += fmt::format(", {} B apart", *access.lane_stride);
   if (family_size > 1) text += fmt::format(", feeds {}", family_size - 1);
@@ -135,8 +135,8 @@ std::string strip_of(const Frame& frame, const Strip& strip, double y, std::size
 std::string sector_ends(const Frame& frame, const Family& family, double y) {
   const auto stride = family.front().access->lane_stride.value_or(0);
   const auto distance = std::abs(static_cast<double>(stride));
-  if (distance == 0 || distance >= cost::sector_bytes) return "";
-  const double step = cost::sector_bytes / distance * frame.pitch();
+  if (distance == 0 || distance >= target::sector_bytes) return "";
+  const double step = target::sector_bytes / distance * frame.pitch();
   const double height = static_cast<double>(family.size()) * row_height;
   const auto [first, last] =
       std::minmax_element(family.begin(), family.end(),

@@ -7,7 +7,7 @@
 #include "report/steps_drawing.hpp"
 #include "report/style.hpp"
 
-#include "cost/access.hpp"
+#include "target/access.hpp"
 
 #include <fmt/format.h>
 
@@ -90,7 +90,7 @@ std::string access_row(const Users& users, const AccessReport& access) {
       "<td class=\"out\">{9}</td></tr>\n",
       access.ptx_line, escaped(source_place(access)), escaped(operation(access)), access.bytes,
       escaped(access.address), lane_stride(access), sectors(access),
-      cost::description(access.access), cost::name(access.access), outcome_cell(users, access));
+      target::description(access.access), target::name(access.access), outcome_cell(users, access));
 }
 
 std::string access_table(const KernelReport& kernel) {

@@ -4,7 +4,7 @@
 #include "report/reason.hpp"
 #include "report/report.hpp"
 
-#include "cost/access.hpp"
+#include "target/access.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -44,7 +44,7 @@ Json to_json(const AccessReport& access) {
           {"values", access.values},
           {"lane_stride", access.lane_stride ? Json(*access.lane_stride) : Json(nullptr)},
           {"sectors", {{"least", access.sectors[0]}, {"most", access.sectors[1]}}},
-          {"class", cost::name(access.access)},
+          {"class", target::name(access.access)},
           {"loop_depth", access.loop_depth},
           {"outcome", name(access.outcome)},
           {"reason", access.kept.text},

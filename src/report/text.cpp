@@ -4,7 +4,7 @@
 #include "report/report.hpp"
 #include "report/table.hpp"
 
-#include "cost/access.hpp"
+#include "target/access.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -95,7 +95,7 @@ void put_accesses(std::string& out, const KernelReport& kernel, const TextStyle&
   for (const auto& access : kernel.accesses) {
     table.row({std::to_string(access.ptx_line), printable(source_place(access)),
                printable(operation(access)), std::to_string(access.bytes), lane_stride(access),
-               sectors(access), std::string(cost::name(access.access)),
+               sectors(access), std::string(target::name(access.access)),
                printable(outcome(users, access))});
     table.note(printable(access.address));
     for (const auto& value : access.values)
@@ -149,7 +149,7 @@ std::vector<Family> families(const KernelReport& kernel, const Users& users) {
     if (access.outcome == Outcome::kept)
       told = users.of(access).empty() ? outcome(users, access) : "kept: supplies others";
     std::vector<std::string> cells{printable(operation(access)), std::to_string(access.bytes),
-                                   sectors(access), std::string(cost::name(access.access)),
+                                   sectors(access), std::string(target::name(access.access)),
                                    printable(told)};
     std::vector<std::string> key = cells;
     key.emplace_back(without_offset(access.address));
@@ -272,8 +272,8 @@ std::string lanes_sentence(const AccessReport& access) {
       access.lane_stride ? fmt::format("{} bytes from lane to lane", *access.lane_stride)
       : access.access == AccessClass::random ? std::string("no fixed distance from lane to lane")
                                              : std::string("a distance set by the parameters");
-  return fmt::format("{}: {} ({})", stride, cost::name(access.access),
-                     cost::description(access.access));
+  return fmt::format("{}: {} ({})", stride, target::name(access.access),
+                     target::description(access.access));
 }
 
 std::string request_sentence(const AccessReport& access) {

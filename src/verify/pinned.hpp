@@ -1,5 +1,5 @@
 // A rewritten kernel may carry its multiply-adds written down
-// (rewrite/contraction/contraction.hpp). What it has to be compared with is then the original under
+// (passes/pin_fma/contraction.hpp). What it has to be compared with is then the original under
 // the same choices: PTX leaves to the assembler which products are fused with the sums that they go
 // into, and the interpreter fuses none.
 #pragma once

@@ -1,10 +1,10 @@
 // `ptxasw analyze` over real kernels: golden files for the suites, and no surprise on anything
 // else. PTXASW_UPDATE_GOLDEN=1 rewrites the golden files.
-#include "cost/access.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "report/reason.hpp"
 #include "sanitized.hpp"
 #include "source_dir.hpp"
+#include "target/access.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ std::string golden_text(const Report& report) {
           access.ptx_line, access.is_store ? "st" : "ld", access.space, access.qualifiers,
           access.bytes, access.loop_depth,
           access.lane_stride ? std::to_string(*access.lane_stride) : "?", access.sectors[0],
-          access.sectors[1], cost::name(access.access), access.address);
+          access.sectors[1], target::name(access.access), access.address);
     }
   }
   return text;

@@ -1,7 +1,7 @@
 // Loads of what the thread itself has stored to shared memory (--forward), as users ask for them:
 // kernels that nvcc made, on the interpreter; and what ptxas must not be given to fuse or fold.
+#include "passes/coarsen/tiles.hpp"
 #include "ptxasw/ptxasw.hpp"
-#include "reuse/tiles.hpp"
 #include "simt/verify.hpp"
 #include "source_dir.hpp"
 

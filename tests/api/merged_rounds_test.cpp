@@ -1,7 +1,7 @@
 // Trees in registers on top of merged blocks, in one call; and only of kernels that were merged.
+#include "passes/warp_reduce/trees.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/ptxasw.hpp"
-#include "reuse/trees.hpp"
 #include "simt/verify.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // The benchmark kernels as nvcc compiles them (tests/golden/ptx): how many loads are covered, and
 // that the rewritten text is well-formed and deterministic.
+#include "passes/pin_fma/contraction.hpp"
 #include "ptxasw/ptxasw.hpp"
-#include "rewrite/contraction/contraction.hpp"
 #include "source_dir.hpp"
 
 #include <fmt/format.h>
@@ -121,17 +121,17 @@ TEST(Suites, SameInputSameBytes) {
 
 // As if ptxas fused the first product wherever it may.
 std::string with_first_products_fused(const std::string& text) {
-  using rewrite::FuseChoice;
+  using passes::FuseChoice;
   const ptx::Module module = ptx::parse(text, "w.ptx");
   const ptx::Body body = ptx::resolve(module, module.functions.at(0));
-  const rewrite::Reaching reaching(body);
-  const auto sites = rewrite::find_sites(body, reaching);
-  rewrite::FuseChoices choices;
-  for (const rewrite::Site& site : sites)
+  const passes::Reaching reaching(body);
+  const auto sites = passes::find_sites(body, reaching);
+  passes::FuseChoices choices;
+  for (const passes::Site& site : sites)
     choices[site.sum].fuse = site.product[0]   ? FuseChoice::Fuse::first
                              : site.product[1] ? FuseChoice::Fuse::second
                                                : FuseChoice::Fuse::none;
-  return ptx::print(module, rewrite::pin(body, reaching, sites, choices));
+  return ptx::print(module, passes::pin(body, reaching, sites, choices));
 }
 
 TEST(Suites, PtxasFreedomHoldsAKernelBackUntilItIsPinned) {

@@ -8,7 +8,7 @@
 #include "driver/settings.hpp"
 
 #include "folder.hpp"
-#include "machine/messages.hpp"
+#include "oracle/messages.hpp"
 
 #include <csignal>
 #include <filesystem>

@@ -3,9 +3,9 @@
 #include "fuzz/check.hpp"
 
 #include "driver/ptxas.hpp"
+#include "passes/coarsen/coarsen_case.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/ptxasw.hpp"
-#include "rewrite/coarsen_case.hpp"
 #include "simt/random.hpp"
 #include "simt/verify.hpp"
 
@@ -185,7 +185,7 @@ Merge merge_of(std::uint64_t seed) {
   simt::Random random(seed);
   Merge merge;
   merge.plan.factors = factors[random.below(std::size(factors))];
-  if (random.one_in(3)) merge.plan.order = reuse::CopyOrder::instructions;
+  if (random.one_in(3)) merge.plan.order = passes::CopyOrder::instructions;
   merge.plan.rows = !random.one_in(3);
   merge.plan.paranoid = random.one_in(32);
   if (random.one_in(3)) merge.grid = random.one_in(2) ? CoarsenGrid::host : CoarsenGrid::launcher;

@@ -2,8 +2,8 @@
 // a failing kernel small.
 #pragma once
 
+#include "passes/coarsen/block.hpp"
 #include "ptxasw/options.hpp"
-#include "reuse/block.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -31,7 +31,7 @@ Round check_shuffles(const std::string& text, std::uint64_t seed, const Options&
 // How a kernel is coarsened: factors, order of the copies, rows or blocks, who divides the grid,
 // which launches are too small.
 struct Merge {
-  reuse::BlockOptions plan;
+  passes::BlockOptions plan;
   CoarsenGrid grid = CoarsenGrid::kernel;
   std::uint64_t least_threads = 0;
 };

@@ -1,7 +1,7 @@
 // What was answered once is not asked again, and nothing else is answered so.
 #include "pipeline/asked.hpp"
 
-#include "machine/fake.hpp"
+#include "oracle/fake.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ std::optional<Assembled> echo(const AssemblyRequest& request) {
 }
 
 TEST(AskedOnce, AsksForLessOfTheSameTextAreAnsweredAtOnce) {
-  machine::FakeAssembler fake(echo);
+  oracle::FakeAssembler fake(echo);
   AskedOnce asked(fake);
   ASSERT_TRUE(asked.assemble({.text = "a", .entries = {"k", "l"}, .line_info = true}));
   EXPECT_EQ(asked.assemble({.text = "a", .entries = {"k"}})->cubin, "code of a");
@@ -29,7 +29,7 @@ TEST(AskedOnce, AsksForLessOfTheSameTextAreAnsweredAtOnce) {
 }
 
 TEST(AskedOnce, AsksForMoreAreNew) {
-  machine::FakeAssembler fake(echo);
+  oracle::FakeAssembler fake(echo);
   AskedOnce asked(fake);
   asked.assemble({.text = "a", .entries = {"k"}});
   asked.assemble({.text = "a", .entries = {"k"}, .line_info = true});
@@ -40,7 +40,7 @@ TEST(AskedOnce, AsksForMoreAreNew) {
 }
 
 TEST(AskedOnce, AnswersBelongToTheirRequests) {
-  machine::FakeAssembler fake(echo);
+  oracle::FakeAssembler fake(echo);
   AskedOnce asked(fake);
   asked.assemble({.text = "b"});
   const std::vector<AssemblyRequest> requests{

@@ -1,6 +1,6 @@
 // The choice of a coarsening through the whole pipeline, with assemblers that are none: what is
 // tried, and what happens when nothing comes back. tests/driver/coarsen.sh has the real one.
-#include "machine/fake.hpp"
+#include "oracle/fake.hpp"
 #include "pipeline/optimize.hpp"
 #include "source_dir.hpp"
 
@@ -38,7 +38,7 @@ std::optional<Assembled> takes_nothing(const AssemblyRequest& /*request*/) {
 }
 
 TEST(CoarsenSearch, EveryWayIsTriedBesideTheOriginal) {
-  machine::FakeAssembler fake(takes_nothing);
+  oracle::FakeAssembler fake(takes_nothing);
   const std::string text = jacobi();
   const Optimized result = run(text, "jacobi.ptx", coarsen_auto(), true, &fake);
   const KernelReport& kernel = result.report.kernels.at(0);
@@ -54,7 +54,7 @@ TEST(CoarsenSearch, EveryWayIsTriedBesideTheOriginal) {
 }
 
 TEST(CoarsenSearch, TheDefaultAsksAboutOneWayAfterTheOtherAsLongAsItMayPay) {
-  machine::FakeAssembler fake([](const AssemblyRequest&) {
+  oracle::FakeAssembler fake([](const AssemblyRequest&) {
     return Assembled{"", "info : Compiling entry function 'laplacian' for 'sm_90'\n"
                          "info : Function properties for laplacian\n    0 bytes stack frame\n"
                          "info : Used 26 registers\n"};
@@ -82,7 +82,7 @@ TEST(CoarsenSearch, WhatWouldNotBeTakenIsNotAskedAbout) {
     for (const auto& [name, why] :
          {std::pair("jacobi", "too short"),
           std::pair("derivative", "copies are merged in large launches")}) {
-      machine::FakeAssembler fake(takes_nothing);
+      oracle::FakeAssembler fake(takes_nothing);
       Options options = coarsen_auto();
       options.coarsen_large = false;
       options.effort = effort;
@@ -103,7 +103,7 @@ std::string uses(const std::string& kernel, unsigned registers) {
 
 // 98 instructions, of which 150 are asked for: likely enough for the default.
 TEST(CoarsenSearch, WhatIsLikelyTooShortIsAskedAboutByThoroughAlone) {
-  machine::FakeAssembler fake(takes_nothing);
+  oracle::FakeAssembler fake(takes_nothing);
   Options options = coarsen_auto();
   options.coarsen_large = false;
   run(golden("gaussblur"), "g.ptx", options, true, &fake);
@@ -116,7 +116,7 @@ TEST(CoarsenSearch, WhatIsLikelyTooShortIsAskedAboutByThoroughAlone) {
 
 // Machine code without instructions is short.
 TEST(CoarsenSearch, TheLengthOfTheOriginalMayEndIt) {
-  machine::FakeAssembler fake([](const AssemblyRequest&) {
+  oracle::FakeAssembler fake([](const AssemblyRequest&) {
     return Assembled{"", uses("box9x9", 32)};
   });
   Options options = coarsen_auto();
@@ -134,7 +134,7 @@ TEST(CoarsenSearch, TheLengthOfTheOriginalMayEndIt) {
 
 TEST(CoarsenSearch, NoWayIsTriedOfAKernelThatTakesManyRegistersAlone) {
   unsigned registers = 32;
-  machine::FakeAssembler fake([&](const AssemblyRequest&) {
+  oracle::FakeAssembler fake([&](const AssemblyRequest&) {
     return Assembled{"", uses("tricubic", registers)};
   });
   Options options = coarsen_auto();
@@ -154,7 +154,7 @@ TEST(CoarsenSearch, NoWayIsTriedOfAKernelThatTakesManyRegistersAlone) {
 // What is taken is held to what it turns out to need; nothing else is asked.
 TEST(CoarsenSearch, FastGuessesAndTheCallThatMustBeMadeConfirms) {
   unsigned registers = 30;
-  machine::FakeAssembler fake([&](const AssemblyRequest&) {
+  oracle::FakeAssembler fake([&](const AssemblyRequest&) {
     return Assembled{"", "info : Compiling entry function 'jacobi' for 'sm_90'\n"
                          "info : Function properties for jacobi\n    0 bytes stack frame\n"
                          "info : Used " +
@@ -176,14 +176,14 @@ TEST(CoarsenSearch, FastGuessesAndTheCallThatMustBeMadeConfirms) {
 }
 
 TEST(CoarsenSearch, ATrialIsAnEditOfTheKeptKernel) {
-  machine::FakeAssembler fake(takes_nothing);
+  oracle::FakeAssembler fake(takes_nothing);
   const Optimized result = run(jacobi(), "jacobi.ptx", coarsen_auto(), true, &fake);
   EXPECT_EQ(result.report.parses, 1U);
   EXPECT_EQ(result.report.emulations, 1U);
 }
 
 TEST(CoarsenSearch, WhatIsNotAssembledIsNotChosen) {
-  machine::FakeAssembler fake(takes_nothing);
+  oracle::FakeAssembler fake(takes_nothing);
   const std::string text = jacobi();
   const Optimized result = run(text, "jacobi.ptx", coarsen_auto(), true, &fake);
   EXPECT_FALSE(result.changed);
@@ -220,7 +220,7 @@ TEST(CoarsenSearch, WhereHalfOfTheBlocksLeaveOnlyLargeLaunchesAreMerged) {
   Options options = coarsen_auto();
   options.coarsen_large = false;
   const auto why = [&](const std::string& text) {
-    machine::FakeAssembler fake(takes_nothing);
+    oracle::FakeAssembler fake(takes_nothing);
     return run(text, "k.ptx", options, true, &fake).report.kernels.at(0).coarsening.text;
   };
   EXPECT_THAT(why(golden("derivative")), Not(HasSubstr("beside a diagonal")));
@@ -236,7 +236,7 @@ TEST(CoarsenSearch, CopiesThatPartOverDataAreLeftAlone) {
   const std::string name = text.substr(value, text.find(';', value) - value);
   const std::size_t line = text.rfind('\n', store) + 1;
   text.insert(line, "\tsetp.lt.f32 \t%p1, " + name + ", 0f00000000;\n\t@%p1 ret;\n");
-  machine::FakeAssembler fake(takes_nothing);
+  oracle::FakeAssembler fake(takes_nothing);
   const Optimized result = run(text, "life.ptx", coarsen_auto(), true, &fake);
   EXPECT_THAT(result.report.kernels.at(0).coarsening.text, HasSubstr("over what they have loaded"));
 }
@@ -267,7 +267,7 @@ L:
   bra L;
 }
 )";
-  machine::FakeAssembler fake(takes_nothing);
+  oracle::FakeAssembler fake(takes_nothing);
   const auto kernel = run(text, "k.ptx", coarsen_auto(), true, &fake).report.kernels.at(0);
   EXPECT_EQ(kernel.coarsening.reason, Reason::copies_part) << kernel.coarsening.text;
   std::string whole = text; // the same, with one way out of the loop
@@ -278,7 +278,7 @@ L:
 }
 
 TEST(CoarsenSearch, TheBudgetCountsInstructions) {
-  machine::FakeAssembler fake(takes_nothing);
+  oracle::FakeAssembler fake(takes_nothing);
   Options options = coarsen_auto();
   options.coarsen_budget = 0;
   const Optimized result = run(jacobi(), "jacobi.ptx", options, true, &fake);
@@ -288,7 +288,7 @@ TEST(CoarsenSearch, TheBudgetCountsInstructions) {
 }
 
 TEST(CoarsenSearch, AnUnknownArchitectureIsLeftAlone) {
-  machine::FakeAssembler fake(takes_nothing);
+  oracle::FakeAssembler fake(takes_nothing);
   Options options = coarsen_auto();
   options.architecture = "sm_42";
   EXPECT_FALSE(run(jacobi(), "jacobi.ptx", options, true, &fake).changed);

@@ -3,8 +3,8 @@
 
 #include "driver/find_ptxas.hpp"
 #include "driver/ptxas.hpp"
-#include "machine/fake.hpp"
-#include "machine/machine_code.hpp"
+#include "oracle/fake.hpp"
+#include "sass/machine_code.hpp"
 #include "source_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ std::string elf(const std::string& kernel, const std::string& code) {
 }
 
 TEST(MachineCode, ReadsTextSections) {
-  const auto code = machine::machine_code(elf("k", "abcdef"));
+  const auto code = sass::machine_code(elf("k", "abcdef"));
   ASSERT_EQ(code.size(), 1U);
   EXPECT_EQ(code.at("k"), "abcdef");
 }
@@ -55,9 +55,9 @@ TEST(MachineCode, ReadsTextSections) {
 TEST(MachineCode, SurvivesEveryTruncationAndGarbage) {
   const std::string whole = elf("k", "abcdef");
   for (std::size_t size = 0; size < whole.size(); ++size)
-    machine::machine_code(std::string_view(whole).substr(0, size));
-  EXPECT_TRUE(machine::machine_code("garbage").empty());
-  EXPECT_TRUE(machine::machine_code(whole.substr(0, 40)).empty());
+    sass::machine_code(std::string_view(whole).substr(0, size));
+  EXPECT_TRUE(sass::machine_code("garbage").empty());
+  EXPECT_TRUE(sass::machine_code(whole.substr(0, 40)).empty());
 }
 
 constexpr const char* kernel = R"(.version 8.0
@@ -74,7 +74,7 @@ ret;
 )";
 
 TEST(ContractionSearch, TheSameBytesAreEnough) {
-  machine::FakeAssembler same([](const AssemblyRequest&) {
+  oracle::FakeAssembler same([](const AssemblyRequest&) {
     return Assembled{elf("k", "same"), ""};
   });
   const Pinning found = pin_contractions(ptx::parse(kernel), {"k", "absent"}, same);
@@ -90,14 +90,14 @@ TEST(ContractionSearch, TheSameBytesAreEnough) {
 
 TEST(ContractionSearch, OtherBytesOfWhichNothingIsKnownAreNot) {
   int runs = 0;
-  machine::FakeAssembler always_new([&](const AssemblyRequest&) {
+  oracle::FakeAssembler always_new([&](const AssemblyRequest&) {
     return Assembled{elf("k", std::to_string(++runs)), ""};
   });
   const Pinning found = pin_contractions(ptx::parse(kernel), {"k"}, always_new);
   EXPECT_NE(found.kernels.at("k").refused.text, "");
   EXPECT_FALSE(found.module);
   EXPECT_EQ(runs, 2);
-  machine::FakeAssembler refuses(
+  oracle::FakeAssembler refuses(
       [](const AssemblyRequest&) -> std::optional<Assembled> { return std::nullopt; });
   EXPECT_NE(pin_contractions(ptx::parse(kernel), {"k"}, refuses).kernels.at("k").refused.text, "");
 }

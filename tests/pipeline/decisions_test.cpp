@@ -2,10 +2,10 @@
 #include "pipeline/decisions.hpp"
 
 #include "contract/contract.hpp"
-#include "machine/fake.hpp"
+#include "oracle/fake.hpp"
+#include "passes/shared/apply.hpp"
 #include "pipeline/coarsen_search.hpp"
 #include "pipeline/optimize.hpp"
-#include "rewrite/apply.hpp"
 #include "source_dir.hpp"
 
 #include <fmt/format.h>
@@ -127,7 +127,7 @@ TEST(RememberedRotations, AreReadAsTheyWereWritten) {
     EXPECT_FALSE(read_decisions(std::string(wrong) + "\nkept 7\n")) << wrong;
 }
 
-class Remembering : public machine::FakeAssembler {
+class Remembering : public oracle::FakeAssembler {
 public:
   using FakeAssembler::FakeAssembler;
   std::optional<Recalled> recall(const std::string& /*text*/) override {
@@ -161,8 +161,8 @@ TEST_F(Decisions, NothingIsAskedForWhatIsRemembered) {
 TEST_F(Decisions, OnlyTheTextThatWasKeptIsKeptUnjudged) {
   const std::string chosen = way(1);
   ASSERT_TRUE(taken(chosen));
-  rewrite::FunctionEdits change{0, job_->finish().edits, {}};
-  const std::string text = rewrite::apply(module_, change);
+  passes::FunctionEdits change{0, job_->finish().edits, {}};
+  const std::string text = passes::apply(module_, change);
   Remembering assembler(says_nothing);
   assembler.memory = fmt::format("{}kept {}\n", chosen, contract::hash(text));
   EXPECT_EQ(run(text_, "jacobi.ptx", options_, true, &assembler).text, text);
@@ -178,8 +178,8 @@ TEST_F(Decisions, OnlyTheTextThatWasKeptIsKeptUnjudged) {
 TEST_F(Decisions, OfOthersAreJudged) {
   const std::string chosen = way(1);
   ASSERT_TRUE(taken(chosen));
-  rewrite::FunctionEdits change{0, job_->finish().edits, {}};
-  const std::string text = rewrite::apply(module_, change);
+  passes::FunctionEdits change{0, job_->finish().edits, {}};
+  const std::string text = passes::apply(module_, change);
   Remembering assembler(says_nothing); // of how many registers it takes, too
   assembler.memory = fmt::format("{}kept {}\n", chosen, contract::hash(text));
   assembler.trusted = false;

@@ -1,8 +1,8 @@
 // Rewritten kernels by their machine code: what may change, and what may not.
 #include "pipeline/judgement.hpp"
 
-#include "machine/cubins.hpp"
-#include "machine/fake.hpp"
+#include "oracle/fake.hpp"
+#include "sass/cubins.hpp"
 
 #include <gmock/gmock.h>
 
@@ -13,8 +13,8 @@
 namespace ptxasw::pipeline {
 namespace {
 
-using namespace machine::test;
-using machine::FakeAssembler;
+using namespace sass::test;
+using oracle::FakeAssembler;
 using testing::HasSubstr;
 
 // Line 6 is `code`, line 7 the next statement, ...
@@ -25,8 +25,8 @@ std::string kernel(const std::string& code) {
 }
 
 // Each line of `after` is a copy of the equal one of `before`.
-rewrite::Rewritten copied(const std::string& before, const std::string& after) {
-  rewrite::Rewritten made{after, {}};
+passes::Rewritten copied(const std::string& before, const std::string& after) {
+  passes::Rewritten made{after, {}};
   for (std::size_t at = 0, end = 0; at < after.size(); at = end) {
     end = after.find('\n', at) + 1;
     const auto from = before.find(after.substr(at, end - at));
@@ -110,7 +110,7 @@ TEST(Judgement, FunctionsAreComputedInBothOrInNeither) {
 
 TEST(Judgement, NoCopyOfAFunctionIsFoldedAlone) {
   const std::string first = "sin.approx.f32 %f6, %f1;", second = "sin.approx.f32 %f7, %f2;";
-  rewrite::Rewritten both{kernel(first + "\n" + second), {}};
+  passes::Rewritten both{kernel(first + "\n" + second), {}};
   const auto body = static_cast<std::uint32_t>(kernel("").find("\n\nret") + 1);
   both.origins.keep(0, body, 0);
   both.origins.copy(body, body);
@@ -218,7 +218,7 @@ TEST(Judgement, TextsThatWereWrittenAnewAreHeldAgainstTheirForms) {
 TEST(Judgement, IsPassedOnlyByKernelsWithAChoice) {
   const auto choices = [](const std::string& before, const std::string& after) {
     const ptx::Module original = ptx::parse(kernel(before), "k.ptx");
-    rewrite::Rewritten made{kernel(after), {}, ptx::parse(kernel(after), "k.ptx")};
+    passes::Rewritten made{kernel(after), {}, ptx::parse(kernel(after), "k.ptx")};
     return kernels_with_choice(original, made, {"k"}).size();
   };
   const std::string apart = product + "\nld.global.f32 %f7, [%rd1];\nadd.f32 %f8, %f7, %f2;",

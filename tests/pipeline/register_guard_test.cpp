@@ -1,7 +1,7 @@
 // Kernels that might not launch any more go back, alone and through the whole pipeline.
 #include "pipeline/register_guard.hpp"
 
-#include "machine/fake.hpp"
+#include "oracle/fake.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ TEST_P(Guard, Decides) {
   const auto back =
       kernels_to_take_back(changed, {{"k", c.after}},
                            {[&](const std::vector<std::string>&) {
-                              return machine::UsageTable{{"k", c.before}};
+                              return oracle::UsageTable{{"k", c.before}};
                             },
                             [&](std::string_view) {
                               return Launches{c.bounded, c.sizes, c.resident, 228U << 10};
@@ -96,7 +96,7 @@ TEST(RegisterGuard, OnlyBlockSizesBindTheLaunch) {
 
 TEST(RegisterGuard, AsksOnlyWhenItMust) {
   const std::vector<std::string> changed{"small", "not compiled"};
-  const Questions none{[](const auto&) -> machine::UsageTable { throw std::logic_error("asked"); },
+  const Questions none{[](const auto&) -> oracle::UsageTable { throw std::logic_error("asked"); },
                        [](std::string_view) -> Launches { throw std::logic_error("asked"); }};
   EXPECT_THAT(kernels_to_take_back(changed, {{"small", Usage{32, 0, 0, 0}}}, none), IsEmpty());
   EXPECT_EQ(kernels_to_take_back(changed, {}, none).size(), 2U) << "-v said nothing";
@@ -107,7 +107,7 @@ TEST(RegisterGuard, AsksOnlyWhenItMust) {
 TEST(RegisterGuard, WhatIsNotKnownGoesBack) {
   const std::vector<std::string> changed{"k"};
   const Questions questions{[](const auto&) {
-                              return machine::UsageTable{{"k", Usage{20, 0, 0, 0}}};
+                              return oracle::UsageTable{{"k", Usage{20, 0, 0, 0}}};
                             },
                             [](std::string_view) { return Launches{.states_size = true}; }};
   EXPECT_EQ(kernels_to_take_back(changed, {{"k", std::nullopt}}, questions).size(), 1U);
@@ -140,7 +140,7 @@ Settled settled(Assembler& assembler) {
 }
 
 TEST(Settle, WhatFitsIsKeptAtOnce) {
-  machine::FakeAssembler fake([](const AssemblyRequest&) {
+  oracle::FakeAssembler fake([](const AssemblyRequest&) {
     return Assembled{"", said("a", 64) + said("b", 64)};
   });
   EXPECT_EQ(settled(fake).printed.made.text, "ab");
@@ -148,7 +148,7 @@ TEST(Settle, WhatFitsIsKeptAtOnce) {
 }
 
 TEST(Settle, OneKernelGoesBackAndTheOtherStays) {
-  machine::FakeAssembler fake([](const AssemblyRequest& request) {
+  oracle::FakeAssembler fake([](const AssemblyRequest& request) {
     const bool is_a_rewritten = request.text.starts_with("a");
     return Assembled{"", said("a", is_a_rewritten ? 65 : 20) + said("b", 30)};
   });
@@ -162,7 +162,7 @@ TEST(Settle, OneKernelGoesBackAndTheOtherStays) {
 }
 
 TEST(Settle, OnlyTheGuiltyOneOfARefusedTextGoesBack) {
-  machine::FakeAssembler picky([](const AssemblyRequest& request) -> std::optional<Assembled> {
+  oracle::FakeAssembler picky([](const AssemblyRequest& request) -> std::optional<Assembled> {
     if (request.text.starts_with("a")) return std::nullopt;
     return Assembled{"", said("a", 20) + said("b", 30)};
   });
@@ -173,19 +173,19 @@ TEST(Settle, OnlyTheGuiltyOneOfARefusedTextGoesBack) {
 }
 
 TEST(Settle, WhatIsNotTakenGoesBackUnlessTheOriginalIsNotTakenEither) {
-  machine::FakeAssembler picky([](const AssemblyRequest& request) -> std::optional<Assembled> {
+  oracle::FakeAssembler picky([](const AssemblyRequest& request) -> std::optional<Assembled> {
     if (request.text != "original") return std::nullopt;
     return Assembled{};
   });
   EXPECT_FALSE(settled(picky).printed.made.changed);
-  machine::FakeAssembler takes_nothing(
+  oracle::FakeAssembler takes_nothing(
       [](const AssemblyRequest&) -> std::optional<Assembled> { return std::nullopt; });
   EXPECT_TRUE(settled(takes_nothing).printed.made.changed);
 }
 
 // Of kernels that have to keep their body, one whose machine code is not known goes back.
 TEST(Settle, ABodyThatMustStayIsLookedAt) {
-  machine::FakeAssembler fake([](const AssemblyRequest&) {
+  oracle::FakeAssembler fake([](const AssemblyRequest&) {
     return Assembled{"no cubin", said("a", 20) + said("b", 30)};
   });
   const auto keeping = [](const std::vector<TakenBack>& taken_back) {

@@ -2,7 +2,7 @@
 #include "pipeline/step_entries.hpp"
 
 #include "contract/contract.hpp"
-#include "machine/fake.hpp"
+#include "oracle/fake.hpp"
 #include "source_dir.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ std::string golden(const std::string& name) {
 }
 
 auto entries_of(const std::string& text, const Options& options) {
-  machine::FakeAssembler assembler([](const AssemblyRequest&) { return std::nullopt; });
+  oracle::FakeAssembler assembler([](const AssemblyRequest&) { return std::nullopt; });
   return make_step_entries(ptx::parse(text, "test.ptx"), options, assembler);
 }
 
@@ -126,7 +126,7 @@ TEST(StepEntries, TakeAShapeThatStaysInRegisters) {
   Options options;
   options.steps_auto = true;
   const auto made = [&](bool any_fits) {
-    machine::FakeAssembler assembler([&](const AssemblyRequest& request) {
+    oracle::FakeAssembler assembler([&](const AssemblyRequest& request) {
       const bool large = request.text.find("shfl.sync") != std::string::npos ||
                          request.text.find(".maxntid 256\n.minnctapersm 2") != std::string::npos;
       const unsigned stack = large || !any_fits ? 400 : 0;

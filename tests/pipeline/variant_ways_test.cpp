@@ -28,7 +28,7 @@ CoarsenChoices two_copies(bool in_order) {
 
 // As volatile_sum does, which gained 0.81 to 0.89 of what the model says.
 TEST(VariantWays, LoadsThatKeepTheirOrderGainLess) {
-  const cost::Profile& profile = *cost::find_profile("sm_90");
+  const target::Profile& profile = *target::find_profile("sm_90");
   const std::vector<Way> free = best_ways(profile, two_copies(false)),
                          ordered = best_ways(profile, two_copies(true));
   ASSERT_EQ(free.size(), 1U);
@@ -42,7 +42,7 @@ TEST(VariantWays, WhichLoadsKeepTheirOrder) {
   const auto in_order = [](const std::string& load) {
     test::Emulated k(test::kernel_text(load + " %f1, [%rd1]; st.global.f32 [%rd2], %f1; ret;"));
     sym::Solver solver(*k.kernel.context);
-    return coarsen_choices(k.kernel, solver, *cost::find_profile("sm_90"), CoarsenGrid::launcher)
+    return coarsen_choices(k.kernel, solver, *target::find_profile("sm_90"), CoarsenGrid::launcher)
         .in_order;
   };
   EXPECT_TRUE(in_order("ld.volatile.global.f32"));
@@ -55,7 +55,7 @@ CoarsenChoices choices_of(const std::string& body) {
   test::Emulated k(test::kernel_text(body));
   EXPECT_EQ(k.kernel.trace.refused.text, "");
   sym::Solver solver(*k.kernel.context);
-  return coarsen_choices(k.kernel, solver, *cost::find_profile("sm_90"), CoarsenGrid::launcher);
+  return coarsen_choices(k.kernel, solver, *target::find_profile("sm_90"), CoarsenGrid::launcher);
 }
 
 // A row for each y, whose length is `bound`: the sum of what `load` gives, times what is the same

@@ -3,10 +3,10 @@
 #include "nearest.hpp"
 #include "options.hpp"
 
-#include "machine/machine_code.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "report/diff.hpp"
+#include "sass/machine_code.hpp"
 #include "simt/args.hpp"
 #include "simt/verify.hpp"
 #include "verify/pinned.hpp"
@@ -94,8 +94,7 @@ Code compare_code(const ptx::Module& a, const std::string& b, const std::string&
                                         {.text = b, .entries = {kernel}}};
     const auto made = ptxas->assemble(requests);
     if (!made[0] || !made[1]) return;
-    auto codes =
-        std::pair(machine::machine_code(made[0]->cubin), machine::machine_code(made[1]->cubin));
+    auto codes = std::pair(sass::machine_code(made[0]->cubin), sass::machine_code(made[1]->cubin));
     if (codes.first[kernel].empty()) return;
     code = codes.first[kernel] == codes.second[kernel] ? Code::same : Code::different;
   });

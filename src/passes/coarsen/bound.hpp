@@ -1,0 +1,15 @@
+// The check of passes/coarsen/block_bound.hpp as code.
+#pragma once
+
+#include "emulator/emulate.hpp"
+#include "passes/coarsen/axes.hpp"
+
+namespace ptxasw::passes {
+
+// Goes to the sequential form if an index may wrap. The sum is formed in f32 and rounded up at each
+// step, so that it is never too small; about one conversion for each leaf and one fma for each
+// product.
+void check_bound(const emulator::Kernel& kernel, const passes::BlockPlan& plan,
+                 const CopyAxes& axes, const FrameLabels& labels, Registers& registers, Text& text);
+
+} // namespace ptxasw::passes

@@ -1,0 +1,377 @@
+// Emits rotated loops. All that is put at an instruction is gathered first, so that
+// one edit makes it.
+#include "passes/loop_carry/rotate.hpp"
+
+#include "passes/shared/conditions.hpp"
+#include "passes/shared/copy_names.hpp"
+#include "passes/shared/meant.hpp"
+#include "passes/shared/names.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace ptxasw::passes {
+
+using passes::Carried;
+using passes::RotatedLoop;
+using ptx::Arg;
+using ptx::Inst;
+using ptx::InstId;
+using ptx::RegId;
+
+namespace {
+
+class Rotator {
+public:
+  Rotator(const emulator::Kernel& kernel, passes::RotationPlan& plan)
+      : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan),
+        registers_(module_), names_(kernel.body), conditions_(kernel, names_, registers_),
+        prefix_(label_prefix(module_) + "rotated_") {}
+
+  std::vector<ptx::Edit> run() {
+    for (RotatedLoop& loop : plan_.loops)
+      drop_unnameable(loop);
+    std::erase_if(plan_.loops, [](const RotatedLoop& loop) { return loop.loads.empty(); });
+    if (plan_.loops.empty()) return {};
+    for (const RotatedLoop& loop : plan_.loops)
+      rotate(loop);
+    for (auto& [inst, change] : changes_)
+      edits_.push_back(edit_of(inst, change));
+    const std::uint32_t top = names_.body_start();
+    edits_.push_back({{top, top}, "\n" + registers_.declarations()});
+    return std::move(edits_);
+  }
+
+private:
+  struct Change {
+    std::string ahead, instead, behind; // lines; `instead` empty: as it was
+  };
+
+  [[nodiscard]] InstId inst_of(std::size_t event) const { return k_.trace.events[event].inst; }
+  [[nodiscard]] const ptx::Statement& statement_of(InstId inst) const {
+    return module_.statements[body_.insts[inst].statement];
+  }
+  [[nodiscard]] std::span<const Arg> results(std::size_t event) const {
+    return body_.dst(body_.insts[inst_of(event)]);
+  }
+  [[nodiscard]] unsigned width(RegId reg) const {
+    return ptx::bit_width(body_.registers[reg].type);
+  }
+  [[nodiscard]] InstId back_of(const RotatedLoop& loop) const {
+    return k_.cfg.blocks[loop.block].end - 1;
+  }
+
+  [[nodiscard]] ptx::Edit edit_of(InstId inst, const Change& change) const {
+    const ptx::Range range = statement_of(inst).range;
+    if (change.instead.empty() && change.behind.empty())
+      return {{range.begin, range.begin}, change.ahead + "\n\t"};
+    const std::string between =
+        change.instead.empty() ? names_.text(range) : std::string(change.instead);
+    return {range, change.ahead + (change.ahead.empty() ? "" : "\n\t") + between + change.behind};
+  }
+
+  // --- Names -----------------------------------------------------------------------------------
+
+  void drop_unnameable(RotatedLoop& loop) {
+    const InstId top = k_.cfg.blocks[loop.block].first;
+    std::erase_if(loop.loads, [&](const Carried& carried) {
+      if (nameable(carried.event, carried.slice, top) && checkable(carried)) return false;
+      plan_.kept[carried.event] = {Reason::other_scope, "its address belongs to another scope { }"};
+      return true;
+    });
+    for (Carried& carried : loop.loads)
+      for (const Arg& reg : results(carried.source))
+        carried.needs_copy |= !names_.known_at(reg.id, back_of(loop));
+  }
+
+  // At the beginning of the loop: what the slice and the address read and do not compute. At the
+  // load: what is checked.
+  [[nodiscard]] bool nameable(std::size_t event, const std::vector<InstId>& slice,
+                              InstId top) const {
+    bool all = true;
+    const auto known = [&](RegId reg) { all &= names_.known_at(reg, top); };
+    for (const InstId inst : slice)
+      analysis::for_each_use(body_, body_.insts[inst], known);
+    for (const ptx::Address& address : body_.addr(body_.insts[inst_of(event)]))
+      if (address.base.kind == Arg::Kind::reg) known(address.base.id);
+    return all;
+  }
+
+  [[nodiscard]] bool checkable(const Carried& carried) const {
+    const InstId here = inst_of(carried.event);
+    return std::ranges::all_of(carried.checks, [&](const passes::NoWrap& check) {
+      return names_.known_at(check.index, here) &&
+             (check.unit == ptx::none || names_.known_at(check.unit, here));
+    });
+  }
+
+  // --- One loop --------------------------------------------------------------------------------
+
+  void rotate(const RotatedLoop& loop) {
+    const std::string label = fmt::format("{}{}", prefix_, labels_++);
+    Text first; // ahead of the loop
+    first.line("// ptxasw: what the first trip loads");
+    renamed_.clear();
+    const std::string test = test_of(loop, label);
+    apart_ = !test.empty();
+    std::map<InstId, const Carried*> ahead; // by place, also what their addresses take
+    for (const Carried& carried : loop.loads) {
+      for (const InstId inst : carried.slice)
+        ahead.emplace(inst, nullptr);
+      ahead[inst_of(carried.event)] = &carried;
+    }
+    for (const auto& [inst, carried] : ahead)
+      carried == nullptr ? copy(inst, first) : carry(*carried, first);
+    hand_on(loop);
+    const std::uint32_t entry = entry_of(loop);
+    const std::string several = trips(loop, label);
+    edits_.push_back({{entry, entry}, first.all + "\n" + label + ":" + test + several});
+    if (!several.empty()) changes_[back_of(loop)].behind = fmt::format("\n{}_done:", label);
+    changes_[back_of(loop)].instead = redirected(back_of(loop), label);
+    if (apart_) changes_[back_of(loop)].behind = original(loop, label);
+  }
+
+  // What all indices have to obey, asked at the beginning of each trip, and otherwise on to the
+  // loop as it was: empty if nothing has to be, or not there.
+  std::string test_of(const RotatedLoop& loop, const std::string& label) {
+    std::vector<passes::NoWrap> all;
+    const InstId top = k_.cfg.blocks[loop.block].first;
+    for (const Carried& carried : loop.loads)
+      for (const passes::NoWrap& check : carried.checks) {
+        if (!is_there(check, top, inst_of(carried.event))) return {};
+        all.push_back(check);
+      }
+    if (all.empty() || !is_plain_text(loop)) return {};
+    Text code;
+    code.line("@!{} bra \t{}_original;", conditions_.all_of(all, top, code), label);
+    return std::move(code.all);
+  }
+
+  // --- Several trips ---------------------------------------------------------------------------
+
+  // Trips one after another, done if all of them but perhaps the last are followed by another;
+  // else, from behind this text on, one trip as before. Empty if there are to be none.
+  std::string trips(const RotatedLoop& loop, const std::string& label) {
+    if (loop.trips < 2 || loop.again.empty() || !is_plain_text(loop)) return {};
+    const InstId top = k_.cfg.blocks[loop.block].first;
+    const bool known = std::ranges::all_of(loop.again, [&](InstId inst) {
+      bool all = true;
+      analysis::for_each_use(body_, body_.insts[inst],
+                             [&](RegId reg) { all &= names_.known_at(reg, top); });
+      return all;
+    });
+    if (!known) return {};
+    Text ahead;
+    const Inst& back = body_.insts[back_of(loop)];
+    const std::string_view join = back.guard_negated ? "or" : "and";
+    std::string all;
+    renamed_.clear();
+    for (unsigned trip = 1; trip < loop.trips; ++trip) {
+      for (const InstId inst : loop.again)
+        copy(inst, ahead);
+      const std::string before = std::exchange(all, renamed_[back.guard]);
+      if (before.empty()) continue;
+      all = registers_.make("pred");
+      ahead.line("{}.pred \t{}, {}, {};", join, all, before, renamed_[back.guard]);
+    }
+    ahead.line("@{}{} bra \t{}_last;", back.guard_negated ? "" : "!", all, label);
+    std::string text = fmt::format("\n\t// ptxasw: {} trips{}", loop.trips, ahead.all);
+    for (unsigned trip = 0; trip < loop.trips; ++trip)
+      text += trip_of(loop);
+    return text +
+           fmt::format("\n\t{0}\n\tbra \t{1}_done;\n{1}_last:", redirected(back_of(loop), label),
+                       label);
+  }
+
+  // All of it but the branch at its end.
+  [[nodiscard]] std::string trip_of(const RotatedLoop& loop) const {
+    std::string text;
+    for (InstId inst = k_.cfg.blocks[loop.block].first; inst < back_of(loop); ++inst) {
+      text += "\n\t";
+      const auto found = changes_.find(inst);
+      const Change change = found == changes_.end() ? Change{} : found->second;
+      if (!change.ahead.empty()) text += change.ahead + "\n\t";
+      text += change.instead.empty() ? names_.text(statement_of(inst).range) : change.instead;
+      text += change.behind;
+    }
+    const auto at_end = changes_.find(back_of(loop));
+    return at_end == changes_.end() ? text : text + "\n\t" + at_end->second.ahead;
+  }
+
+  // What the registers hold at the load they hold at the beginning of the trip, too.
+  [[nodiscard]] bool is_there(const passes::NoWrap& check, InstId top, InstId load) const {
+    const auto stays = [&](RegId reg) {
+      return names_.known_at(reg, top) && !analysis::written(body_, top, load, reg);
+    };
+    return stays(check.index) && (check.unit == ptx::none || stays(check.unit));
+  }
+
+  // Nothing but instructions, so that it can be written twice.
+  [[nodiscard]] bool is_plain_text(const RotatedLoop& loop) const {
+    for (std::uint32_t s = body_.insts[k_.cfg.blocks[loop.block].first].statement;
+         s < body_.insts[back_of(loop)].statement; ++s)
+      if (module_.statements[s].kind != ptx::StatementKind::instruction &&
+          module_.statements[s].kind != ptx::StatementKind::location)
+        return false;
+    return true;
+  }
+
+  // The loop as it was, behind the rotated one.
+  [[nodiscard]] std::string original(const RotatedLoop& loop, const std::string& label) const {
+    std::string text = fmt::format("\n\tbra \t{0}_done;\n{0}_original:", label);
+    const InstId back = back_of(loop);
+    for (std::uint32_t s = body_.insts[k_.cfg.blocks[loop.block].first].statement;
+         s < body_.insts[back].statement; ++s)
+      text += "\n\t" + names_.text(module_.statements[s].range);
+    return text + fmt::format("\n\t{}\n{}_done:", redirected(back, label + "_original"), label);
+  }
+
+  // Behind the label by which the loop is entered.
+  [[nodiscard]] std::uint32_t entry_of(const RotatedLoop& loop) const {
+    std::uint32_t at = body_.insts[k_.cfg.blocks[loop.block].first].statement;
+    while (module_.statements[at].kind != ptx::StatementKind::label)
+      --at;
+    return module_.statements[at].range.end;
+  }
+
+  [[nodiscard]] std::string redirected(InstId back, const std::string& label) const {
+    const ptx::Statement& statement = statement_of(back);
+    const ptx::Instruction& branch = module_.instructions[statement.index];
+    const ptx::Range target = module_.operands_of(branch).front().range;
+    return names_.text({statement.range.begin, target.begin}) + label +
+           names_.text({target.end, statement.range.end});
+  }
+
+  void carry(const Carried& carried, Text& first) {
+    const InstId here = inst_of(carried.event);
+    const auto into = results(carried.event);
+    std::vector<std::string> values;
+    for (const Arg& reg : into)
+      values.push_back(registers_.make(fmt::format("b{}", width(reg.id))));
+    first.line("{}", load_into(here, values, true));
+
+    Text code;
+    code.line("// ptxasw: what line {} had in the trip before",
+              ptx::line_of(body_, body_.insts[inst_of(carried.source)]));
+    const std::string ok = apart_ ? "" : conditions_.all_of(carried.checks, here, code);
+    if (!ok.empty()) code.line("@!{} {}", ok, load_into(here, values, false));
+    for (std::size_t n = 0; n < into.size(); ++n)
+      code.line("mov.b{} \t{}, {};", width(into[n].id), names_.name(into[n].id), values[n]);
+    changes_[here].instead = code.in_place();
+
+    values_[carried.event] = std::move(values);
+  }
+
+  // At the end of the trip, for the next one. What a carried load reads goes on before its own
+  // register is given the next value, so that ptxas can make one register of it and of what carries
+  // it.
+  void hand_on(const RotatedLoop& loop) {
+    std::vector<const Carried*> left;
+    for (const Carried& carried : loop.loads)
+      left.push_back(&carried);
+    Text code;
+    while (!left.empty()) {
+      const auto is_read = [&](const Carried* one) {
+        return std::ranges::any_of(left, [&](const Carried* other) {
+          return other != one && other->source == one->event;
+        });
+      };
+      auto next = std::ranges::find_if_not(left, is_read);
+      if (next == left.end()) next = left.begin(); // in a circle
+      const auto from = results((*next)->source);
+      const std::vector<std::string> sources = sources_of(**next);
+      for (std::size_t n = 0; n < from.size(); ++n)
+        code.line("mov.b{} \t{}, {};", width(from[n].id), values_[(*next)->event][n], sources[n]);
+      left.erase(next);
+    }
+    changes_[back_of(loop)].ahead = code.in_place();
+  }
+
+  // The registers that hold the source's values when the trip ends.
+  std::vector<std::string> sources_of(const Carried& carried) {
+    const InstId source = inst_of(carried.source);
+    std::vector<std::string> names;
+    if (!carried.needs_copy) {
+      for (const Arg& reg : results(carried.source))
+        names.push_back(names_.name(reg.id));
+      return names;
+    }
+    const auto [place, missing] = copies_.try_emplace(source);
+    if (missing)
+      for (const Arg& reg : results(carried.source)) {
+        place->second.push_back(registers_.make(fmt::format("b{}", width(reg.id))));
+        changes_[source].behind += fmt::format("\n\tmov.b{} \t{}, {};", width(reg.id),
+                                               place->second.back(), names_.name(reg.id));
+      }
+    return place->second;
+  }
+
+  // --- Ahead of the loop -----------------------------------------------------------------------
+
+  // The instruction on copies of the registers that it writes. Copies stand in the order of the
+  // originals, and with each stands whatever it takes of the trip; so what it reads is what was
+  // copied last, or what the loop is entered with.
+  void copy(InstId inst, Text& first) {
+    const ptx::Statement& statement = statement_of(inst);
+    const ptx::Range results = module_.operands_of(module_.instructions[statement.index])[0].range;
+    std::map<RegId, std::string> written;
+    analysis::for_each_definition(body_, body_.insts[inst], [&](RegId reg) {
+      written[reg] = registers_.make(ptx::name(body_.registers[reg].type));
+    });
+    first.line("{}", names_.copied(statement.range, [&](const ptx::Mention& m) {
+      if (m.arg.kind == Arg::Kind::reg && m.where.end <= results.end) return written[m.arg.id];
+      return renamed(m);
+    }));
+    for (auto& [reg, name] : written)
+      renamed_[reg] = name;
+  }
+
+  [[nodiscard]] std::string renamed(const ptx::Mention& m) const {
+    if (m.arg.kind != Arg::Kind::reg) return std::string(module_.slice(m.where));
+    const auto found = renamed_.find(m.arg.id);
+    return found != renamed_.end() ? found->second : marked({m.arg.id, 0}, module_.slice(m.where));
+  }
+
+  // The load, without its predicate, into other registers; `ahead`: as in the first trip.
+  [[nodiscard]] std::string load_into(InstId load, const std::vector<std::string>& values,
+                                      bool ahead) const {
+    const ptx::Statement& statement = statement_of(load);
+    const ptx::Instruction& written = module_.instructions[statement.index];
+    const std::string list = fmt::format("{}", fmt::join(values, ", "));
+    const ptx::Range rest{module_.operands_of(written)[1].range.begin, statement.range.end};
+    const bool vector = module_.operands_of(written)[0].kind == ptx::OperandKind::vector;
+    return fmt::format(
+        "{} \t{}, {}", module_.slice(written.mnemonic), vector ? fmt::format("{{{}}}", list) : list,
+        ahead ? names_.copied(rest, [&](const auto& m) { return renamed(m); }) : names_.text(rest));
+  }
+
+  const emulator::Kernel& k_;
+  const ptx::Body& body_;
+  const ptx::Module& module_;
+  passes::RotationPlan& plan_;
+  Registers registers_;
+  Names names_;
+  Conditions conditions_;
+  std::string prefix_;
+  unsigned labels_ = 0;
+  bool apart_ = false; // the loop at hand leaves its checks to a test at its beginning
+  std::map<InstId, Change> changes_;
+  std::map<InstId, std::vector<std::string>> copies_;
+  std::map<std::size_t, std::vector<std::string>> values_; // by event: what carries it
+  std::map<RegId, std::string> renamed_;                   // ahead of the loop at hand
+  std::vector<ptx::Edit> edits_;
+};
+
+} // namespace
+
+std::vector<ptx::Edit> rotate(const emulator::Kernel& kernel, passes::RotationPlan& plan) {
+  if (plan.loops.empty()) return {}; // names are looked for only where some are needed
+  return Rotator(kernel, plan).run();
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,90 @@
+// Copies of a step kernel's own instructions, for places that are named: for steps.cpp.
+#pragma once
+
+#include "passes/shared/meant.hpp"
+#include "passes/shared/names.hpp"
+#include "passes/shared/text.hpp"
+#include "passes/time_tile/step.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ptxasw::passes {
+
+// The register that holds an element: bytes are the lower half of one of 16 bits.
+inline unsigned held_bits(const passes::StepArray& array) {
+  return std::max(16U, array.bytes * 8);
+}
+
+class StepBody {
+public:
+  StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, Registers& registers,
+           Text& text);
+
+  using Place = std::array<std::string, 3>; // registers with the coordinates
+  // The register with what a load of an array reads.
+  using OnChip =
+      std::function<std::string(const passes::StepArray& array, const passes::Offset& offset)>;
+
+  // What is the same for all places: parameters and what follows from them.
+  void parameters();
+  // Loads that are the same for all places, and what follows; done by threads with `guard` (empty:
+  // by all).
+  void uniform_loads(const std::string& guard);
+  // The kernel's guards at a place, as a predicate.
+  std::string guards(const Place& place);
+  // Of these those that depend on an axis, or those that do not; empty: there are none.
+  std::string guards(const Place& place, unsigned axis, bool along);
+  // None of them depends on this axis and on another one.
+  [[nodiscard]] bool separable(unsigned axis) const;
+  // What is stored at a place, by array: registers as wide as an image's, or literals. Loads of
+  // other arrays only under `guard`.
+  std::vector<std::string> values(const Place& place, const OnChip& on_chip,
+                                  const std::string& guard);
+
+  [[nodiscard]] bool has_uniform_loads() const { return has_uniform_loads_; }
+
+private:
+  enum class Class : std::uint8_t { parameter, loaded, place, value };
+  using Renamed = std::map<ptx::RegId, std::string>;
+
+  // A predicate that all threads that store have, or have not; guards are split into these.
+  struct Conjunct {
+    ptx::RegId predicate = ptx::none;
+    bool negated = false;
+    unsigned axes = 0; // that it depends on, a bit each
+  };
+
+  void classify(std::span<const ptx::InstId> slice);
+  void split_guards();
+  void split(const Conjunct& whole, const std::map<ptx::RegId, ptx::InstId>& made_by);
+  [[nodiscard]] std::string all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
+                                   const Renamed& renamed);
+  [[nodiscard]] bool is_other_load(const ptx::Inst& inst) const;
+  void copy(ptx::InstId id, const Place* place, const std::string& guard, Renamed& renamed);
+  [[nodiscard]] std::string name_of(const ptx::Arg& arg, const Place* place,
+                                    const Renamed& renamed) const;
+  [[nodiscard]] std::string fresh(ptx::RegId reg);
+  // What the load would leave in its register of an element that is held; and the other way round.
+  std::string as_loaded(const ptx::Inst& load, const passes::StepArray& array,
+                        const std::string& held);
+  std::string as_held(const passes::StepArray& array, ptx::RegId reg, std::string value);
+
+  const ptx::Body& body_;
+  const passes::StepPlan& plan_;
+  Registers& registers_;
+  Text& text_;
+  Names names_;
+  std::map<ptx::InstId, Class> classes_;
+  Renamed uniform_;
+  std::vector<Conjunct> conjuncts_;
+  std::map<ptx::InstId, unsigned> axes_; // of the guards' instructions: what they depend on
+  bool has_uniform_loads_ = false;
+};
+
+} // namespace ptxasw::passes

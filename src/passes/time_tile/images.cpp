@@ -1,0 +1,299 @@
+// The images of a region: how they are loaded, stepped and stored.
+#include "passes/time_tile/writer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <span>
+#include <utility>
+
+namespace ptxasw::passes {
+
+using passes::Offset;
+using passes::StepArray;
+
+StepBody::Place StepWriter::place_of(unsigned cell) {
+  StepBody::Place place = place_;
+  place[at_.axes.u] = plus(place_[at_.axes.u], column_of(cell));
+  if (at_.has_strips()) place[at_.axes.v] = plus(place_[at_.axes.v], row_of(cell));
+  return place;
+}
+
+// Where whole warps have one strip, and steps read beside it.
+bool StepWriter::has_edges() const {
+  return shape_.edges && !shape_.looped && at_.has_strips() && //
+         shape_.strips > 2 && at_.across() % 32 == 0 && at_.halo_v.both() != 0;
+}
+
+void StepWriter::write_inner_paths() {
+  if (has_edges())
+    for (const auto& [number, label] :
+         {std::pair{0U, "first_strip"}, {shape_.strips - 1, "last_strip"}}) {
+      const std::string is = predicate();
+      text_.line("setp.eq.u32 \t{}, {}, {};", is, strip_, number);
+      text_.line("@{} bra \t{}{};", is, labels_, label);
+    }
+  write_path(true);
+  if (!has_edges()) return;
+  text_.label(labels_ + "first_strip");
+  write_path(true, Strip::first);
+  text_.label(labels_ + "last_strip");
+  write_path(true, Strip::last);
+}
+
+// Each step reads one reach beyond what it makes right. What is not right any more is read for
+// nothing that is stored.
+StepWriter::Rows StepWriter::right_rows(unsigned steps) const {
+  const unsigned rows = at_.rows(), before = at_.halo_v.before / shape_.count * steps,
+                 behind = at_.halo_v.behind / shape_.count * steps;
+  switch (of_strip_) {
+  case Strip::first: return {std::min(rows, before), rows};
+  case Strip::last: return {0, rows - std::min(rows, behind)};
+  case Strip::any: break;
+  }
+  return {0, rows};
+}
+
+void StepWriter::write_path(bool inner, Strip strip) {
+  inner_ = inner;
+  of_strip_ = strip;
+  read_.clear();
+  write_.clear();
+  for (const StepArray& array : plan_.arrays)
+    for (Image* image : {&read_, &write_}) {
+      Column& column = image->emplace_back();
+      for (unsigned cell = 0; cell < at_.places(); ++cell)
+        column.push_back(registers_.make(fmt::format("b{}", held_bits(array))));
+    }
+  if (!inner) {
+    find_turns();
+    find_rim();
+  } else {
+    for (unsigned n = 0; n < plan_.arrays.size(); ++n)
+      load(n, in_[n], read_[n]);
+  }
+  if (body_.has_uniform_loads()) body_.uniform_loads(inner ? "" : any_of(mask_));
+  if (shape_.looped) {
+    loop();
+  } else {
+    for (unsigned t = 0; t < shape_.count; ++t) {
+      if (!at_.two_tiles && t != 0) barrier(); // everybody has read
+      step(right_rows(t), right_rows(t + 1), at_.two_tiles ? t % 2 : 0);
+      if (!inner_ && t + 1 < shape_.count) load_kept(turns_behind(t));
+      std::swap(read_, write_);
+    }
+  }
+  store_centre(); // what was written last is read_ now
+  text_.line("ret;");
+}
+
+// --- Loads --------------------------------------------------------------------------------------
+
+std::string StepWriter::in_tile(unsigned n, unsigned buffer, int column, int row) const {
+  const int bytes = at_.in_tile(column, row) * static_cast<int>(plan_.arrays[n].bytes) +
+                    static_cast<int>(buffer * at_.tile_bytes);
+  return fmt::format("[{}+{}]", mine_[n], bytes);
+}
+
+// All of a thread's elements.
+void StepWriter::load(unsigned n, const std::string& first, const Column& into) {
+  const unsigned bytes = plan_.arrays[n].bytes, vector = at_.vector(bytes);
+  std::string at = first;
+  for (unsigned cell = 0; cell < at_.places(); ++cell) {
+    if (cell != 0 && column_of(cell) == 0) at = added(at, row_stride_[n]);
+    if (vector > 1 && column_of(cell) % vector == 0)
+      text_.line("@{} ld.global.v{}.b{} \t{{{}}}, [{}+{}];", in_aligned_[n], vector, bytes * 8,
+                 fmt::join(std::span(into).subspan(cell, vector), ", "), at,
+                 column_of(cell) * bytes);
+    text_.line("{}ld.global.b{} \t{}, [{}+{}];",
+               vector > 1 ? fmt::format("@!{} ", in_aligned_[n]) : "", bytes * 8, into[cell], at,
+               column_of(cell) * bytes);
+  }
+}
+
+// --- Steps --------------------------------------------------------------------------------------
+
+std::vector<bool> StepWriter::passed_on(const StepArray& array) const {
+  std::vector<bool> passed(at_.places());
+  const int columns = static_cast<int>(at_.columns()), rows = static_cast<int>(at_.rows());
+  const auto owned = [](int at, int of) { return (at % of + of) % of; };
+  for (int row = 0; row < rows; ++row)
+    for (int column = 0; column < columns; ++column)
+      for (const StepArray::Load& load : array.loads) {
+        const int u = column + offset_u(load.offset), v = row + offset_v(load.offset);
+        const bool beside = (u < 0 || u >= columns) && !by_lanes(v);
+        if (beside || v < 0 || v >= rows)
+          passed[static_cast<unsigned>(owned(v, rows) * columns + owned(u, columns))] = true;
+      }
+  return passed;
+}
+
+// One step's code. What changes from step to step is in registers: where a thread's places are in
+// the tile, which array's elements are kept.
+void StepWriter::loop() {
+  const std::string left = b32(), again = predicate();
+  text_.line("mov.u32 \t{}, {};", left, shape_.count);
+  std::vector<std::string> both_tiles;
+  std::vector<std::vector<std::string>> turns;
+  if (!inner_) turns = turns_behind(0);
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
+    if (at_.two_tiles) {
+      both_tiles.push_back(b32());
+      text_.line("mad.lo.u32 \t{}, {}, 2, {};", both_tiles[n], mine_[n], at_.tile_bytes);
+    }
+    if (inner_) continue;
+    for (std::string& turning : turns[n]) {
+      const std::string begin = std::exchange(turning, b64());
+      text_.line("mov.b64 \t{}, {};", turning, begin);
+    }
+  }
+  const std::string begin = fmt::format("{}{}_steps", labels_, inner_ ? "inner" : "rim");
+  text_.label(begin);
+  step(right_rows(0), right_rows(0), 0);
+  if (!inner_) load_kept(turns);
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
+    for (unsigned cell = 0; cell < at_.places(); ++cell)
+      text_.line("mov.b{} \t{}, {};", held_bits(plan_.arrays[n]), read_[n][cell], write_[n][cell]);
+    if (at_.two_tiles) text_.line("sub.s32 \t{}, {}, {};", mine_[n], both_tiles[n], mine_[n]);
+    if (inner_ || turns[n].empty()) continue;
+    const std::string kept = b64();
+    text_.line("mov.b64 \t{}, {};", kept, turns[n].front());
+    for (std::size_t turn = 1; turn < turns[n].size(); ++turn)
+      text_.line("mov.b64 \t{}, {};", turns[n][turn - 1], turns[n][turn]);
+    text_.line("mov.b64 \t{}, {};", turns[n].back(), kept);
+  }
+  if (!at_.two_tiles) barrier(); // everybody has read
+  text_.line("add.s32 \t{}, {}, -1;", left, left);
+  text_.line("setp.ne.s32 \t{}, {}, 0;", again, left);
+  text_.line("@{} bra \t{};", again, begin);
+}
+
+void StepWriter::step(const Rows& was_right, const Rows& is_right, unsigned buffer) {
+  const auto among = [&](const Rows& rows, unsigned cell) {
+    return row_of(cell) >= rows.begin && row_of(cell) < rows.end;
+  };
+  bool any = false;
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
+    const std::vector<bool> passed = passed_on(plan_.arrays[n]);
+    for (unsigned cell = 0; cell < at_.places(); ++cell) {
+      if (!passed[cell]) continue;
+      any = true; // in each strip, or in none
+      if (!among(was_right, cell)) continue;
+      text_.line(
+          "st.shared.b{} \t{}, {};", plan_.arrays[n].bytes * 8,
+          in_tile(n, buffer, static_cast<int>(column_of(cell)), static_cast<int>(row_of(cell))),
+          read_[n][cell]);
+    }
+  }
+  if (any) barrier();
+  std::vector<std::map<std::pair<int, int>, std::string>> known(plan_.arrays.size());
+  for (unsigned cell = 0; cell < at_.places(); ++cell) {
+    if (!among(is_right, cell)) continue;
+    const auto on_chip = [&](const StepArray& array, const Offset& offset) {
+      const auto n = static_cast<unsigned>(&array - plan_.arrays.data());
+      const int column = static_cast<int>(column_of(cell)) + offset_u(offset),
+                row = static_cast<int>(row_of(cell)) + offset_v(offset);
+      if (column >= 0 && column < static_cast<int>(at_.columns()) && row >= 0 &&
+          row < static_cast<int>(at_.rows()))
+        return read_[n][static_cast<unsigned>(row) * at_.columns() + static_cast<unsigned>(column)];
+      std::string& value = known[n][{column, row}];
+      if (!value.empty()) return value;
+      value = registers_.make(fmt::format("b{}", held_bits(array)));
+      if (by_lanes(row))
+        from_lane(n, column, row, value);
+      else
+        text_.line("ld.shared.b{} \t{}, {};", array.bytes * 8, value,
+                   in_tile(n, buffer, column, row));
+      return value;
+    };
+    const std::string guard = inner_ ? "" : bit_of(mask_, cell);
+    const auto results = body_.values(place_of(cell), on_chip, guard);
+    for (unsigned n = 0; n < results.size(); ++n)
+      text_.line("mov.{} \t{}, {};", move_type(plan_.arrays[n]), write_[n][cell], results[n]);
+  }
+}
+
+// Of a row of the thread's own strip, which its warp has.
+bool StepWriter::by_lanes(int row) const {
+  return shape_.lanes && row >= 0 && row < static_cast<int>(at_.rows());
+}
+
+// Threads at the ends of a row get some value, for a place that is not right.
+void StepWriter::from_lane(unsigned n, int column, int row, const std::string& into) {
+  const auto [far, own] = at_.owner_of(column);
+  const std::string& value =
+      read_[n][static_cast<unsigned>(row) * at_.columns() + static_cast<unsigned>(own)];
+  const auto pass = [&](const std::string& to, const std::string& from) {
+    text_.line("shfl.sync.{}.b32 \t{}, {}, {}, {}, -1;", far < 0 ? "up" : "down", to, from,
+               std::abs(far), far < 0 ? 0 : 31);
+  };
+  if (plan_.arrays[n].bytes == 4) return pass(into, value);
+  const std::string low = b32(), high = b32(), low_there = b32(), high_there = b32();
+  text_.line("mov.b64 \t{{{}, {}}}, {};", low, high, value);
+  pass(low_there, low);
+  pass(high_there, high);
+  text_.line("mov.b64 \t{}, {{{}, {}}};", into, low_there, high_there);
+}
+
+std::string StepWriter::move_type(const StepArray& array) const {
+  const ptx::Inst& store = kernel_.body.insts[array.store];
+  const bool literal = !array.carried && kernel_.body.src(store)[0].kind == ptx::Arg::Kind::imm;
+  return literal && array.bytes > 1 ? std::string(ptx::name(store.mods.type))
+                                    : fmt::format("b{}", held_bits(array));
+}
+
+// --- Stores -------------------------------------------------------------------------------------
+
+void StepWriter::store_centre() {
+  const std::string in_centre = predicate();
+  text_.line("setp.lt.u32 \t{}, {}, {};", in_centre,
+             plus(column_, -static_cast<long>(at_.halo_u.before)), at_.centre(at_.axes.u));
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
+    std::string at = out_[n];
+    for (unsigned row = 0; row < at_.rows(); ++row) {
+      if (row != 0) at = added(at, row_stride_[n]);
+      const Rows right = right_rows(shape_.count);
+      if (row >= right.begin && row < right.end) store_row(n, row, at, in_centre);
+    }
+  }
+}
+
+void StepWriter::store_row(unsigned n, unsigned row, const std::string& at,
+                           const std::string& in_centre) {
+  const unsigned bytes = plan_.arrays[n].bytes, vector = inner_ ? at_.vector(bytes) : 1;
+  std::string guard = in_centre;
+  if (at_.halo_v.both() != 0) {
+    guard = predicate();
+    text_.line("setp.lt.and.u32 \t{}, {}, {}, {};", guard,
+               plus(first_row_, static_cast<long>(row) - static_cast<long>(at_.halo_v.before)),
+               at_.centre(at_.axes.v), in_centre);
+  }
+  std::string together, alone = guard;
+  if (vector > 1) {
+    const std::string apart = predicate();
+    together = predicate();
+    alone = predicate();
+    text_.line("not.pred \t{}, {};", apart, out_aligned_[n]);
+    text_.line("and.pred \t{}, {}, {};", together, guard, out_aligned_[n]);
+    text_.line("and.pred \t{}, {}, {};", alone, guard, apart);
+  }
+  for (unsigned column = 0; column < at_.columns(); ++column) {
+    const unsigned cell = row * at_.columns() + column;
+    if (vector > 1 && column % vector == 0)
+      text_.line("@{} st.global.v{}.b{} \t[{}+{}], {{{}}};", together, vector, bytes * 8, at,
+                 column * bytes, fmt::join(std::span(read_[n]).subspan(cell, vector), ", "));
+    std::string one = alone;
+    if (!inner_) {
+      const std::string stores = bit_of(mask_, cell);
+      one = predicate();
+      text_.line("and.pred \t{}, {}, {};", one, stores, guard);
+    }
+    text_.line("@{} st.global.b{} \t[{}+{}], {};", one, bytes * 8, at, column * bytes,
+               read_[n][cell]);
+  }
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,106 @@
+// The coverage query along the time axis: S(x + offset, t - 1) = D(x, t).
+//
+// A step kernel writes, in the thread at x, the element of x of an array `out`, from elements of an
+// array `in`; the program launches it again and again with the two exchanged. A load that reads
+//
+//     address of the store at x + offset, with `in` in the place of `out`
+//
+// then reads, one launch later, what the thread at x + offset has stored; or, where that thread
+// stores nothing, an element that nobody stores to. So T launches can be computed on chip for a
+// region of the grid. Or there are three arrays in rotation: a launch reads `old` and `now`, writes
+// `next`, and the next launch has now, next and old in their places (a wave equation).
+//
+// Conditions, and where each is checked:
+//   threads do not meet, and a store at the end of a straight way     why_threads_meet, find_way
+//   a place in the grid is all that a thread knows of itself          find_places
+//   every load from `in` is the store at a constant offset            find_offsets
+//   other loads are from arrays that nobody stores to                 find_offsets, `touched`
+//   no index wraps, and no two elements that matter share an address  `conditions`
+// The last two are checked for each launch, where the parameters are numbers: contract/steps.hpp.
+// src/passes/time_tile/PROOF.md argues that this is enough.
+#pragma once
+
+#include "contract/contract.hpp"
+#include "emulator/emulate.hpp"
+#include "passes/time_tile/whole.hpp"
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptxasw::passes {
+
+// How a kernel knows the place of a thread along an axis.
+enum class Place : std::uint8_t {
+  none,    // not at all
+  threads, // %ctaid * %ntid + %tid
+  thread,  // %tid alone
+  block,   // %ctaid alone
+};
+
+using Offset = std::array<int, 3>;
+
+// How the program's arrays move from launch to launch.
+enum class Motion : std::uint8_t { exchanged, rotated };
+
+// An array that the steps carry from one to the next.
+struct StepArray {
+  unsigned in = 0, out = 0; // numbers of parameters
+  unsigned bytes = 4;       // of an element: 1, 2, 4 or 8
+  // Nothing is computed for it: the next launch finds in it what this one found in the first array.
+  // It has no store.
+  bool carried = false;
+  ptx::InstId store = 0;
+  Whole element; // where the element of a place lies behind the array's begin, in bytes
+  struct Load {
+    ptx::InstId inst = 0;
+    Offset offset{};
+  };
+  std::vector<Load> loads;
+};
+
+// A predicate that a thread has to have, or not to have, to get to the stores.
+struct StepGuard {
+  ptx::RegId predicate = ptx::none;
+  bool negated = false;
+};
+
+struct StepPlan {
+  Why refused; // why this is no step kernel; nothing else is then valid
+  // In rotation: first the one from now to next, then the one from old to now, which is carried.
+  std::vector<StepArray> arrays;
+  std::optional<contract::Rotation> rotation;
+  std::array<Place, 3> places{};
+  std::map<ptx::RegId, unsigned> coordinates; // registers that hold a coordinate: its axis
+  std::vector<StepGuard> guards;
+  // Everything that guards, and that stored values are computed by, in order; loads of the arrays
+  // are among it, what only their addresses need is not.
+  std::vector<ptx::InstId> guard_slice, value_slice;
+  // Each guard holds in one stretch along each axis: where it holds at two corners of a box, it
+  // holds in all of it.
+  bool convex = true;
+  Offset least{}, most{}; // of all offsets, by axis
+  std::vector<contract::Condition> conditions;
+  std::vector<contract::Touched> touched;
+
+  [[nodiscard]] const StepArray::Load* load_of(ptx::InstId inst, const StepArray*& array) const {
+    for (const StepArray& candidate : arrays)
+      for (const StepArray::Load& load : candidate.loads)
+        if (load.inst == inst) {
+          array = &candidate;
+          return &load;
+        }
+    return nullptr;
+  }
+};
+
+// Whether arrays are exchanged or rotate is the program's: a kernel that reads two arrays beside
+// the one that it writes may be a step of either kind.
+StepPlan find_step(emulator::Kernel& kernel, Motion motion = Motion::exchanged);
+
+// "in[-1,0] in[1,0] ...": for people.
+std::string offsets_text(const StepPlan& plan);
+
+} // namespace ptxasw::passes

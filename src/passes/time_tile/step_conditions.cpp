@@ -1,0 +1,295 @@
+// What has to hold of the sizes of a launch for a kernel to be a step.
+#include "passes/time_tile/step_conditions.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+namespace ptxasw::passes {
+
+using contract::Expression;
+using contract::Token;
+using sym::Kind;
+using sym::Term;
+
+namespace {
+
+Expression smaller(Expression a, const Expression& b) {
+  return combine(Token::Kind::least, std::move(a), b);
+}
+Expression larger(Expression a, const Expression& b) {
+  return combine(Token::Kind::most, std::move(a), b);
+}
+
+// Axes by the length of a stride, the shortest first, as far as that can be told without numbers.
+std::vector<unsigned> by_stride(const Whole& element) {
+  std::vector<unsigned> axes;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (!element.along(axis).is_zero()) axes.push_back(axis);
+  const auto size = [&](unsigned axis) {
+    std::pair<std::size_t, Number> largest{0, 0};
+    const Whole stride = element.along(axis);
+    for (const auto& [product, coefficient] : stride.terms())
+      largest = std::max(largest, {product.size(), coefficient < 0 ? -coefficient : coefficient});
+    return largest;
+  };
+  std::ranges::stable_sort(axes, {}, size);
+  return axes;
+}
+
+// How often `by` goes into `what`: the quotient of the terms with the longest product of `by`; of
+// constants the nearest.
+std::optional<Number> quotient(const Whole& what, const Whole& by) {
+  const auto leading =
+      std::ranges::max_element(by.terms(), {}, [](const auto& term) { return term.first.size(); });
+  const auto found = what.terms().find(leading->first);
+  if (found == what.terms().end()) return 0;
+  const Number a = found->second, b = leading->second;
+  if (!leading->first.empty()) return a % b == 0 ? std::optional(a / b) : std::nullopt;
+  const Number half = (b < 0 ? -b : b) / 2;
+  return (a < 0 ? a - half : a + half) / b;
+}
+
+} // namespace
+
+std::optional<Offset> offset_between(const Whole& load, const Whole& store) {
+  Whole rest = load - store;
+  Offset offset{};
+  auto axes = by_stride(store);
+  std::ranges::reverse(axes);
+  for (const unsigned axis : axes) {
+    const Whole stride = store.along(axis);
+    const auto times_stride = quotient(rest, stride);
+    if (!times_stride || *times_stride > 1000 || *times_stride < -1000) return std::nullopt;
+    offset[axis] = static_cast<int>(*times_stride);
+    rest = rest - stride * Whole(*times_stride);
+  }
+  if (!rest.is_zero()) return std::nullopt;
+  return offset;
+}
+
+StepSizes::StepSizes(emulator::Kernel& kernel, StepPlan& plan, WholeReader reader)
+    : k_(kernel), c_(*kernel.context), plan_(plan), reader_(std::move(reader)) {
+  for (unsigned axis = 0; axis < 3; ++axis)
+    grid_[axis] = {number(0), threads(axis)};
+  box_ = grid_;
+}
+
+void StepSizes::require(Expression value, std::string otherwise) {
+  plan_.conditions.push_back({std::move(value), std::move(otherwise)});
+}
+
+void StepSizes::require_in_range(const Box& box, const InRange& range,
+                                 const std::string& otherwise) {
+  require(minus(least_in(box, range.value), number(range.least)), otherwise);
+  require(minus(number(range.most), most_in(box, range.value)), otherwise);
+}
+
+// --- Guards -------------------------------------------------------------------------------------
+
+void StepSizes::add_guard(Term fact) {
+  if (c_.kind(fact) == Kind::and_) {
+    for (const Term part : c_.args(fact))
+      add_guard(part);
+    return;
+  }
+  const auto atoms = c_.atoms(fact);
+  if (std::ranges::none_of(atoms, [&](Term atom) { return reader_.is_axis(atom); }))
+    return; // the same for all places
+  const auto negated = c_.negated(fact);
+  if (!add_comparison(negated.value_or(fact), !negated)) plan_.convex = false;
+}
+
+std::optional<StepSizes::Coordinate> StepSizes::coordinate(Term t) const {
+  Coordinate found;
+  const auto whole = reader_.read(t, found.ranges);
+  if (!whole || !whole->is_linear()) return std::nullopt;
+  bool any = false;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const Whole along = whole->along(axis);
+    if (along.is_zero()) continue;
+    if (std::exchange(any, true) || along != Whole(1)) return std::nullopt;
+    found.axis = axis;
+    found.offset = whole->elsewhere();
+  }
+  return any && std::ranges::all_of(found.ranges,
+                                    [](const InRange& range) { return range.value.is_linear(); })
+             ? std::optional(std::move(found))
+             : std::nullopt;
+}
+
+// Not the first of all: places are no less than 0.
+bool StepSizes::add_not_first(Term t) {
+  for (const auto& [a, b] :
+       {std::pair(c_.args(t)[0], c_.args(t)[1]), std::pair(c_.args(t)[1], c_.args(t)[0])}) {
+    const auto at = coordinate(a);
+    if (!at || !at->ranges.empty() || !at->offset.is_zero() || c_.value(b) != sym::Bits{0})
+      continue;
+    box_[at->axis].first = larger(std::move(box_[at->axis].first), number(1));
+    return true;
+  }
+  return false;
+}
+
+// `a < b`, or not. With a coordinate on one side it is a bound of the box: that the coordinate's
+// side does not wrap in the whole grid is required. An unsigned x + c < n holds exactly for
+// 0 <= x + c < n, also where c is negative, as long as what wraps is not less than n.
+bool StepSizes::add_comparison(Term t, bool holds) {
+  const bool is_signed = c_.kind(t) == Kind::slt;
+  if (c_.kind(t) == Kind::eq && !holds) return add_not_first(t);
+  if (!is_signed && c_.kind(t) != Kind::ult) return false;
+  const Term a = c_.args(t)[0], b = c_.args(t)[1];
+  const unsigned width = c_.width(a);
+  const auto left = coordinate(a), right = coordinate(b);
+  if (left.has_value() == right.has_value()) return false;
+  const Coordinate& at = left ? *left : *right;
+  const auto bound = reader_.machine(left ? b : a, is_signed);
+  if (!bound) return false;
+  Span& span = box_[at.axis];
+  const Whole place = Whole(Quantity{.is_axis = true, .number = at.axis}) + at.offset;
+  const Expression shift = expression_of(at.offset);
+  const Number end = Number{1} << width;
+  const std::string otherwise = "an index wraps";
+  const bool from_above = left.has_value() == holds; // the coordinate is bounded from above
+  for (const InRange& range : at.ranges)
+    require_in_range(grid_, range, otherwise);
+  if (is_signed) {
+    require_in_range(grid_, {place, -end / 2, end / 2 - 1}, otherwise);
+  } else if (from_above) {
+    const Expression first = minus(number(0), shift);
+    require(minus(number(end - 1), most_in(grid_, place)), otherwise);
+    // 2^width + (0 + c) is above the bound, if c is negative
+    require(minus(plus(number(end - 2), smaller(number(1), plus(shift, number(1)))), *bound),
+            otherwise);
+    span.first = larger(std::move(span.first), first);
+  } else {
+    require_in_range(grid_, {place, 0, end - 1}, otherwise);
+  }
+  if (from_above) {
+    // x + c < bound, or x + c <= bound
+    const Expression last = minus(*bound, shift);
+    span.end = smaller(std::move(span.end), holds ? last : plus(last, number(1)));
+  } else {
+    // x + c >= bound, or x + c > bound
+    const Expression first = minus(*bound, shift);
+    span.first = larger(std::move(span.first), holds ? plus(first, number(1)) : first);
+  }
+  return true;
+}
+
+// --- Elements -----------------------------------------------------------------------------------
+
+// No two elements of places that store or are read lie closer than an element. By strides s1 <= s2
+// <= s3 and widths w of the box: s1 is at least an element; s2 at least s1*(w1 - 1) and an element;
+// and so on. Two places differ at last in some axis, by at least its stride there; all others
+// together make up for less.
+void StepSizes::require_apart(const StepArray& array) {
+  Expression room = number(array.bytes);
+  std::size_t n = 0;
+  for (const unsigned axis : by_stride(array.element)) {
+    const Expression stride = expression_of(array.element.along(axis));
+    require(minus(stride, room),
+            n++ == 0 ? "elements lie too close" : "a row is too short for what is read beside it");
+    const Expression steps = minus(minus(around_[axis].end, around_[axis].first), number(1));
+    room = plus(std::move(room), times(stride, steps));
+  }
+}
+
+void StepSizes::touch(unsigned parameter, bool written, const Box& box, const Whole& offset,
+                      unsigned bytes) {
+  plan_.touched.push_back(
+      {parameter, written, least_in(box, offset), plus(most_in(box, offset), number(bytes))});
+}
+
+void StepSizes::add_load(const WholeReader::Place& place, unsigned bytes) {
+  loads_.push_back({place, bytes});
+}
+
+void StepSizes::finish() {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const Expression size{{.kind = Token::Kind::block, .value = axis}};
+    const bool used = std::ranges::any_of(
+        plan_.arrays, [&](const StepArray& array) { return !array.element.along(axis).is_zero(); });
+    const bool by_all = std::ranges::none_of(
+        plan_.arrays, [&](const StepArray& array) { return array.element.along(axis).is_zero(); });
+    if (used && !by_all) {
+      plan_.refused = {Reason::step_form, "its arrays have different dimensions"};
+      return;
+    }
+    if (!used)
+      require(minus(number(1), threads(axis)), "several threads store to one element");
+    else if (plan_.places[axis] == Place::block)
+      require(minus(number(1), size), "several threads store to one element");
+    else if (plan_.places[axis] == Place::thread)
+      require(minus(size, threads(axis)), "several threads store to one element");
+    around_[axis] = {plus(box_[axis].first, number(plan_.least[axis])),
+                     plus(box_[axis].end, number(plan_.most[axis]))};
+    require(minus(minus(box_[axis].end, box_[axis].first), number(1)), "nothing is stored");
+  }
+  for (const InRange& range : ranges_) {
+    if (!range.value.is_linear()) {
+      plan_.refused = {Reason::step_form, "an index is no sum of coordinates"};
+      return;
+    }
+    require_in_range(box_, range, range.otherwise);
+  }
+  for (const StepArray& array : plan_.arrays) {
+    require_apart(array);
+    touch(array.in, true, around_, array.element, array.bytes);
+    if (!array.carried) touch(array.out, true, around_, array.element, array.bytes);
+  }
+  for (const Load& load : loads_)
+    touch(load.place.parameter, false, box_, load.place.offset, load.bytes);
+  std::ranges::sort(plan_.conditions, {}, [](const contract::Condition& condition) {
+    return std::pair(to_word(condition.value), condition.otherwise);
+  });
+  const auto [first, last] = std::ranges::unique(plan_.conditions);
+  plan_.conditions.erase(first, last);
+  std::string why;
+  if (!can_hold(why)) plan_.refused = {Reason::step_form, why};
+}
+
+// Is there a launch for which the conditions hold? Only tried, and only so that a kernel that never
+// can be a step is told so at once: what is said here decides nothing else.
+bool StepSizes::can_hold(std::string& why) const {
+  std::uint64_t state = 1;
+  const auto random = [&](std::uint64_t n) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return (state >> 33) % n;
+  };
+  constexpr unsigned tries = 400;
+  std::vector<unsigned> failed(plan_.conditions.size());
+  for (unsigned n = 0; n < tries; ++n) {
+    std::map<unsigned, std::uint64_t> values;
+    constexpr std::array<std::uint64_t, 7> sizes{64, 66, 100, 100, 128, 1, 2};
+    const std::uint64_t usual = sizes[random(4)];
+    contract::Quantities launch;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      const bool bounded = box_[axis].end != grid_[axis].end; // a grid that covers all is usual
+      launch.threads[axis] = plan_.places[axis] == Place::none ? 1
+                             : bounded                         ? 1U << 20
+                                                               : sizes[random(sizes.size())];
+      launch.block[axis] = plan_.places[axis] == Place::thread ? launch.threads[axis] : 1;
+    }
+    launch.parameter = [&](unsigned parameter) -> std::optional<std::uint64_t> {
+      const auto [value, missing] = values.try_emplace(parameter, usual);
+      if (missing && random(2) == 0)
+        value->second = sizes[random(sizes.size())] * (random(4) == 0 ? 100 : 1);
+      return value->second;
+    };
+    bool all = true;
+    for (std::size_t i = 0; i < failed.size(); ++i) {
+      const auto value = contract::evaluate(plan_.conditions[i].value, launch);
+      if (value && *value >= 0) continue;
+      all = false;
+      ++failed[i];
+    }
+    if (all) return true;
+  }
+  const auto worst = std::ranges::max_element(failed);
+  why = plan_.conditions[static_cast<std::size_t>(worst - failed.begin())].otherwise;
+  return false;
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,354 @@
+// The frame of an entry for several time steps.
+#include "passes/time_tile/steps.hpp"
+
+#include "contract/steps.hpp"
+#include "passes/shared/copy_names.hpp"
+#include "passes/shared/parameters.hpp"
+#include "passes/time_tile/writer.hpp"
+#include "ptx/chip.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace ptxasw::passes {
+
+using passes::StepArray;
+using passes::Whole;
+
+StepWriter::StepWriter(const emulator::Kernel& kernel, const passes::StepPlan& plan,
+                       const StepShape& shape, std::string name)
+    : module_(*kernel.body.module), kernel_(kernel), plan_(plan), shape_(shape),
+      name_(std::move(name)), registers_(module_, "%ptxasw_step"),
+      body_(kernel, plan, registers_, text_), labels_(label_prefix(module_)), at_(plan, shape) {}
+
+StepEntry StepWriter::run() {
+  if (!at_.refused.empty()) return {.refused = at_.refused};
+  if (at_.compact && !separable())
+    return {.refused = {Reason::step_form, "its guards are not of one axis each"}};
+  prologue();
+  write_inner_paths();
+  text_.label(labels_ + "rim");
+  write_path(false);
+  finish();
+  return std::move(entry_);
+}
+
+// --- Small parts --------------------------------------------------------------------------------
+
+// The target has griddepcontrol.
+bool StepWriter::may_wait() const {
+  constexpr unsigned first_chip = 90;
+  const std::pair version(module_.version_major, module_.version_minor);
+  return ptx::chip_of(module_) >= first_chip && version >= std::pair(7U, 8U);
+}
+
+// a + n
+std::string StepWriter::plus(const std::string& a, long n) {
+  if (n == 0) return a;
+  std::string into = b32();
+  text_.line("add.s32 \t{}, {}, {};", into, a, n);
+  return into;
+}
+
+std::string StepWriter::widened(const std::string& a) {
+  std::string into = b64();
+  text_.line("cvt.s64.s32 \t{}, {};", into, a);
+  return into;
+}
+
+// The number that a polynomial without coordinates is, modulo 2^64.
+std::string StepWriter::number(const Whole& whole) {
+  std::string sum;
+  for (const auto& [product, coefficient] : whole.terms()) {
+    std::string made = b64();
+    text_.line("mov.b64 \t{}, {};", made, static_cast<std::int64_t>(coefficient));
+    for (const passes::Quantity& factor : product) {
+      std::string more = b64();
+      text_.line("mul.lo.s64 \t{}, {}, {};", more, made, parameter(factor));
+      made = std::move(more);
+    }
+    sum = sum.empty() ? made : added(sum, made);
+  }
+  if (!sum.empty()) return sum;
+  sum = b64();
+  text_.line("mov.b64 \t{}, 0;", sum);
+  return sum;
+}
+
+std::string StepWriter::added(const std::string& a, const std::string& b) {
+  std::string into = b64();
+  text_.line("add.s64 \t{}, {}, {};", into, a, b);
+  return into;
+}
+
+std::string StepWriter::parameter(const passes::Quantity& quantity) {
+  using Type = contract::Token::Type;
+  const bool narrow = quantity.as == Type::s32 || quantity.as == Type::u32;
+  std::string into = b64();
+  const std::string_view name = kernel_.body.function->parameters[quantity.number].name;
+  if (!narrow) {
+    text_.line("ld.param.b64 \t{}, [{}];", into, name);
+    return into;
+  }
+  const std::string word = b32();
+  text_.line("ld.param.b32 \t{}, [{}];", word, name);
+  text_.line("cvt.{}64.{}32 \t{}, {};", quantity.as == Type::s32 ? 's' : 'u',
+             quantity.as == Type::s32 ? 's' : 'u', into, word);
+  return into;
+}
+
+std::string StepWriter::begin_of(unsigned parameter_number) {
+  return begin_at(std::string(kernel_.body.function->parameters[parameter_number].name));
+}
+
+// `place`: in the parameter space.
+std::string StepWriter::begin_at(const std::string& place) {
+  const std::string generic = b64();
+  std::string into = b64();
+  text_.line("ld.param.u64 \t{}, [{}];", generic, place);
+  text_.line("cvta.to.global.u64 \t{}, {};", into, generic);
+  return into;
+}
+
+// --- Prologue -----------------------------------------------------------------------------------
+
+void StepWriter::prologue() {
+  text_.line("// ptxasw: {} steps at once", shape_.count);
+  if (may_wait()) text_.line("griddepcontrol.wait;"); // ahead of whatever touches memory
+  body_.parameters();
+  find_thread();
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (plan_.places[axis] != passes::Place::none) find_place(axis);
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n)
+    find_elements(n);
+  if (plan_.convex) { // the region's corners tell of all of it
+    StepBody::Place last = corner_;
+    last[at_.axes.u] = plus(corner_[at_.axes.u], shape_.width - 1);
+    if (at_.has_strips()) last[at_.axes.v] = plus(corner_[at_.axes.v], at_.height() - 1);
+    const std::string first_in = inside(corner_), last_in = inside(last), both = predicate();
+    text_.line("and.pred \t{}, {}, {};", both, first_in, last_in);
+    text_.line("@!{} bra \t{}rim;", both, labels_);
+  } else {
+    text_.line("bra \t{}rim;", labels_);
+  }
+}
+
+// The thread's first place in the region, and where that lies in the tiles.
+void StepWriter::find_thread() {
+  const std::string across = b32(), tile = b32(), first = b32(), at = b32();
+  thread_ = b32();
+  text_.line("mov.u32 \t{}, %tid.x;", thread_);
+  first_row_ = b32();
+  if (at_.has_strips()) {
+    strip_ = b32();
+    text_.line("rem.u32 \t{}, {}, {};", across, thread_, at_.across());
+    text_.line("div.u32 \t{}, {}, {};", strip_, thread_, at_.across());
+    if (has_edges()) turn_strips();
+    text_.line("mul.lo.u32 \t{}, {}, {};", first_row_, strip_, at_.rows());
+    text_.line("mul.lo.u32 \t{}, {}, {};", first, strip_, at_.strip_rows());
+  } else {
+    text_.line("mov.u32 \t{}, {};", across, thread_);
+    text_.line("mov.u32 \t{}, 0;", first_row_);
+    text_.line("mov.u32 \t{}, 0;", first);
+  }
+  column_ = b32();
+  text_.line("mul.lo.u32 \t{}, {}, {};", column_, across, at_.columns());
+  text_.line("mov.u32 \t{}, {};", tile, tile_name);
+  text_.line("mad.lo.u32 \t{}, {}, {}, {};", at, first, at_.pitch, across);
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
+    const unsigned bytes = plan_.arrays[n].bytes;
+    const std::string mine = b32();
+    text_.line("mad.lo.u32 \t{}, {}, {}, {};", mine, at, bytes, tile);
+    mine_.push_back(
+        plus(mine, at_.tiles[n] + (at_.pad_v.before * at_.pitch + at_.pad_u.before) * bytes));
+  }
+}
+
+// Strips with less to do than others are other warps' in each block, as each scheduler of an SM has
+// some of the warps for good.
+void StepWriter::turn_strips() {
+  std::string turned = strip_;
+  for (const unsigned axis : {at_.axes.u, at_.axes.v}) {
+    const std::string block = b32(), more = b32();
+    text_.line("mov.u32 \t{}, %ctaid.{};", block, "xyz"[axis]);
+    text_.line("add.u32 \t{}, {}, {};", more, turned, block);
+    turned = more;
+  }
+  strip_ = b32();
+  text_.line("rem.u32 \t{}, {}, {};", strip_, turned, shape_.strips);
+}
+
+// The region's first place and this thread's own along an axis.
+void StepWriter::find_place(unsigned axis) {
+  const std::string block = b32(), limit = b32();
+  text_.line("mov.u32 \t{}, %ctaid.{};", block, "xyz"[axis]);
+  text_.line("ld.param.u32 \t{}, [{}+{}];", limit, threads_parameter, 4 * axis);
+  limit_[axis] = limit;
+  if (axis != at_.axes.u && axis != at_.axes.v) {
+    corner_[axis] = place_[axis] = block;
+    return;
+  }
+  const Margin& halo = axis == at_.axes.u ? at_.halo_u : at_.halo_v;
+  const std::string first = b32();
+  text_.line("mul.lo.u32 \t{}, {}, {};", first, block, at_.centre(axis));
+  corner_[axis] = plus(first, -static_cast<long>(halo.before));
+  place_[axis] = b32();
+  text_.line("add.s32 \t{}, {}, {};", place_[axis], corner_[axis],
+             axis == at_.axes.u ? column_ : first_row_);
+}
+
+// Where this thread's elements begin, and how far it is from row to row.
+void StepWriter::find_elements(unsigned n) {
+  const StepArray& array = plan_.arrays[n];
+  std::string offset = number(array.element.elsewhere());
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const Whole stride = array.element.along(axis);
+    if (stride.is_zero()) continue;
+    const std::string along = number(stride), far = b64();
+    if (axis == at_.axes.v) row_stride_.resize(n + 1, along);
+    text_.line("mad.lo.s64 \t{}, {}, {}, {};", far, widened(place_[axis]), along, offset);
+    offset = far;
+  }
+  row_stride_.resize(n + 1);
+  elements_.push_back(offset);
+  find_begins(n);
+  if (at_.columns() == 1) return;
+  in_aligned_.push_back(is_aligned(n, in_.back()));
+  out_aligned_.push_back(is_aligned(n, out_.back()));
+}
+
+// Arrays in rotation: the first one is the newer one, which stands second in contract::StepArrays.
+void StepWriter::find_begins(unsigned n) {
+  const StepArray& array = plan_.arrays[n];
+  const unsigned place = array.carried ? 0 : 8;
+  const auto own = [&](unsigned at) {
+    return begin_at(fmt::format("{}+{}", arrays_parameter, at));
+  };
+  in_.push_back(added(plan_.rotation ? own(place) : begin_of(array.in), elements_[n]));
+  out_.push_back(added(plan_.rotation ? own(place + 16) : begin_of(array.out), elements_[n]));
+}
+
+// The program's own arrays, for the elements that nobody stores to.
+void StepWriter::find_turns() {
+  turns_.clear();
+  if (!plan_.rotation) return;
+  const contract::Rotation& rotation = *plan_.rotation;
+  for (const unsigned parameter : {rotation.old, rotation.now, rotation.next})
+    turns_.push_back(added(begin_of(parameter), elements_[0]));
+}
+
+// By array: where its elements that nobody stores to lie behind step t (the first one is 0), behind
+// the next one, and so on.
+std::vector<std::vector<std::string>> StepWriter::turns_behind(unsigned t) const {
+  if (plan_.rotation) return {{turns_[(t + 2) % 3], turns_[t % 3], turns_[(t + 1) % 3]}, {}};
+  std::vector<std::vector<std::string>> turns;
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n)
+    turns.push_back(t % 2 == 0 ? std::vector{out_[n], in_[n]} : std::vector{in_[n], out_[n]});
+  return turns;
+}
+
+// Vectors may be loaded and stored from here on in each row: columns and halos are whole vectors.
+std::string StepWriter::is_aligned(unsigned n, const std::string& address) {
+  std::string all = address;
+  if (!row_stride_[n].empty()) {
+    all = b64();
+    text_.line("or.b64 \t{}, {}, {};", all, address, row_stride_[n]);
+  }
+  const std::string low = b64();
+  std::string aligned = predicate();
+  text_.line("and.b64 \t{}, {}, {};", low, all,
+             at_.vector(plan_.arrays[n].bytes) * plan_.arrays[n].bytes - 1);
+  text_.line("setp.eq.s64 \t{}, {}, 0;", aligned, low);
+  return aligned;
+}
+
+bool StepWriter::separable() const {
+  return body_.separable(at_.axes.u) &&
+         at_.columns() + static_cast<unsigned>(plan_.most[at_.axes.u] - plan_.least[at_.axes.u]) <=
+             32;
+}
+
+// Of being inside what depends on the axis of neighbouring elements, or the rest.
+std::string StepWriter::inside(const StepBody::Place& place, bool along_u) {
+  std::string all = body_.guards(place, at_.axes.u, along_u);
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (plan_.places[axis] != passes::Place::none && (axis == at_.axes.u) == along_u)
+      all = in_grid(place, axis, all);
+  return all;
+}
+
+// The place is in the grid, and its thread gets to the stores.
+std::string StepWriter::inside(const StepBody::Place& place) {
+  std::string all = body_.guards(place);
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (plan_.places[axis] != passes::Place::none) all = in_grid(place, axis, all);
+  }
+  return all;
+}
+
+std::string StepWriter::in_grid(const StepBody::Place& place, unsigned axis,
+                                const std::string& all) {
+  std::string is = predicate();
+  if (all.empty())
+    text_.line("setp.lt.u32 \t{}, {}, {};", is, place[axis], limit_[axis]);
+  else
+    text_.line("setp.lt.and.u32 \t{}, {}, {}, {};", is, place[axis], limit_[axis], all);
+  return is;
+}
+
+// --- The entry ----------------------------------------------------------------------------------
+
+std::string StepWriter::parameters_behind() const {
+  std::string all = fmt::format(".param .align 4 .b8 {}[12]", threads_parameter);
+  if (plan_.rotation)
+    all += fmt::format(",\n\t.param .align 8 .b8 {}[{}]", arrays_parameter,
+                       sizeof(contract::StepArrays));
+  return all;
+}
+
+void StepWriter::finish() {
+  const ptx::Function& function = *kernel_.body.function;
+  const ptx::Edit more = append_parameter(module_, function, parameters_behind());
+  const std::uint32_t begin = module_.statements[function.statement].range.begin;
+  std::string header(module_.slice({begin, more.where.begin}));
+  const auto name = static_cast<std::size_t>(function.name.data() - module_.text->data()) - begin;
+  header.replace(name, function.name.size(), name_);
+  const std::string resident =
+      shape_.resident == 0 ? "" : fmt::format(".minnctapersm {}\n", shape_.resident);
+  entry_.text = fmt::format("{}{})\n.maxntid {}\n{}{{\n{}\t.shared .align 16 .b8 {}[{}];\n{}\n}}",
+                            header, more.text, at_.block(), resident, registers_.declarations(),
+                            tile_name, at_.shared(), text_.all);
+  contract::Steps& made = entry_.contract;
+  made.entry = name_;
+  made.count = shape_.count;
+  made.rotation = plan_.rotation;
+  if (!plan_.rotation)
+    for (const StepArray& array : plan_.arrays)
+      made.swaps.push_back({array.in, array.out});
+  made.block = {at_.block(), 1, 1};
+  for (unsigned axis = 0; axis < 3; ++axis)
+    made.covers[axis] = at_.centre(axis);
+  made.conditions = plan_.conditions;
+  made.touched = plan_.touched;
+  made.waits = may_wait();
+}
+
+StepEntry write_steps(const emulator::Kernel& kernel, const passes::StepPlan& plan,
+                      const StepShape& shape, const std::string& name) {
+  if (!plan.refused.empty()) return {.refused = plan.refused};
+  for (const std::string_view taken :
+       {StepWriter::threads_parameter, StepWriter::arrays_parameter, StepWriter::tile_name})
+    if (kernel.body.module->text->find(taken) != std::string::npos)
+      return {.refused = {Reason::special_name, fmt::format("the module has a name {}", taken)}};
+  const bool comes_round = plan.rotation ? shape.count % 3 == 0 : shape.count % 2 != 0;
+  if (shape.rows * shape.columns > 64 || !comes_round || shape.count == 0 ||
+      !std::has_single_bit(shape.columns) || shape.width % shape.columns != 0)
+    return {.refused = {Reason::step_form, "no such shape"}};
+  return StepWriter(kernel, plan, shape, name).run();
+}
+
+} // namespace ptxasw::passes

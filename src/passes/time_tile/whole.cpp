@@ -1,0 +1,340 @@
+// Sums and products over the integers, read off terms as long as nothing wraps.
+#include "passes/time_tile/whole.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace ptxasw::passes {
+
+using contract::Expression;
+using contract::Token;
+using emulator::AtomKind;
+using sym::Kind;
+using sym::Term;
+
+namespace {
+
+constexpr Number largest = Number{1} << 64;
+
+// The number of `width` bits, signed.
+Number signed_value(sym::Bits bits, unsigned width) {
+  const sym::Bits sign = sym::Bits{1} << (width - 1);
+  return static_cast<Number>((bits ^ sign)) - static_cast<Number>(sign);
+}
+
+Token::Type type_of(unsigned width, bool is_signed) {
+  if (width == 32) return is_signed ? Token::Type::s32 : Token::Type::u32;
+  return is_signed ? Token::Type::s64 : Token::Type::u64;
+}
+
+Expression quantity(const Quantity& what) {
+  return {{.kind = Token::Kind::parameter, .as = what.as, .value = what.number}};
+}
+
+} // namespace
+
+void Whole::add(const Product& product, Number coefficient) {
+  Number& sum = terms_[product];
+  sum += coefficient;
+  too_large_ |= sum > largest || sum < -largest;
+  if (sum == 0) terms_.erase(product);
+}
+
+Whole operator+(const Whole& a, const Whole& b) {
+  Whole sum = a;
+  sum.too_large_ |= b.too_large_;
+  for (const auto& [product, coefficient] : b.terms_)
+    sum.add(product, coefficient);
+  return sum;
+}
+
+Whole operator*(const Whole& a, const Whole& b) {
+  Whole result;
+  result.too_large_ = a.too_large_ || b.too_large_;
+  for (const auto& [left, m] : a.terms_) {
+    for (const auto& [right, n] : b.terms_) {
+      Whole::Product product = left;
+      product.insert(product.end(), right.begin(), right.end());
+      std::ranges::sort(product);
+      Number coefficient = 0;
+      if (__builtin_mul_overflow(m, n, &coefficient))
+        result.too_large_ = true;
+      else
+        result.add(product, coefficient);
+    }
+  }
+  return result;
+}
+
+std::optional<Number> Whole::constant() const {
+  if (terms_.empty()) return 0;
+  if (terms_.size() > 1 || !terms_.begin()->first.empty()) return std::nullopt;
+  return terms_.begin()->second;
+}
+
+bool Whole::is_linear() const {
+  return std::ranges::all_of(terms_, [](const auto& term) {
+    return std::ranges::count(term.first, true, &Quantity::is_axis) <= 1;
+  });
+}
+
+Whole Whole::along(unsigned axis) const {
+  Whole result;
+  for (const auto& [product, coefficient] : terms_) {
+    Product rest = product;
+    if (std::erase_if(rest, [&](const Quantity& q) { return q.is_axis && q.number == axis; }) != 0)
+      result.add(rest, coefficient);
+  }
+  return result;
+}
+
+Whole Whole::elsewhere() const {
+  Whole result;
+  for (const auto& [product, coefficient] : terms_)
+    if (std::ranges::none_of(product, &Quantity::is_axis)) result.add(product, coefficient);
+  return result;
+}
+
+// --- Terms --------------------------------------------------------------------------------------
+
+std::optional<unsigned> WholeReader::parameter_of(Term atom) const {
+  const sym::Atom& info = c_.atom_info(atom);
+  if (info.kind != static_cast<std::uint32_t>(AtomKind::parameter)) return std::nullopt;
+  for (const ptx::Symbol& symbol : k_.body.symbols)
+    if (symbol.kind == ptx::Symbol::Kind::parameter && symbol.offset == info.tag &&
+        symbol.size * 8 == info.width)
+      return symbol.index;
+  return std::nullopt;
+}
+
+std::optional<Whole> WholeReader::read(Term t, std::vector<InRange>& ranges) const {
+  const unsigned width = c_.width(t);
+  if (width != 32 && width != 64) return std::nullopt;
+  switch (c_.kind(t)) {
+  case Kind::constant: return Whole(signed_value(*c_.value(t), width));
+  case Kind::poly: return sum(t, ranges);
+  case Kind::zext:
+  case Kind::sext: return extended(t, ranges);
+  case Kind::extract: // the same number, modulo less
+    if (c_.low(t) != 0) return std::nullopt;
+    return read(c_.args(t)[0], ranges);
+  case Kind::ite: return chosen(t, ranges);
+  case Kind::atom: break;
+  default: return std::nullopt;
+  }
+  if (const auto axis = axes_.find(t.id); axis != axes_.end())
+    return Whole(Quantity{.is_axis = true, .number = axis->second});
+  const auto parameter = parameter_of(t);
+  if (!parameter) return std::nullopt;
+  return Whole(Quantity{.number = *parameter, .as = type_of(width, true)});
+}
+
+std::optional<Whole> WholeReader::sum(Term t, std::vector<InRange>& ranges) const {
+  const unsigned width = c_.width(t);
+  const sym::Poly poly = c_.poly(t);
+  Whole total(signed_value(poly.constant, width));
+  for (const sym::Monomial& monomial : poly.terms) {
+    Whole product(signed_value(monomial.coefficient, width));
+    for (const Term factor : monomial.factors) {
+      if (factor == t) return std::nullopt;
+      const auto read_factor = read(factor, ranges);
+      if (!read_factor) return std::nullopt;
+      product = product * *read_factor;
+    }
+    total = total + product;
+  }
+  if (total.too_large()) return std::nullopt;
+  return total;
+}
+
+std::optional<Whole> WholeReader::extended(Term t, std::vector<InRange>& ranges) const {
+  const Term narrow = c_.args(t)[0];
+  const unsigned width = c_.width(narrow);
+  const auto value = read(narrow, ranges);
+  if (!value) return std::nullopt;
+  const Number end = Number{1} << width;
+  // An extended parameter or constant is what it is.
+  if (c_.kind(t) == Kind::sext) {
+    if (c_.kind(narrow) != Kind::atom || axes_.contains(narrow.id))
+      ranges.push_back({*value, -end / 2, end / 2 - 1});
+    return value;
+  }
+  if (c_.kind(narrow) == Kind::atom && !axes_.contains(narrow.id))
+    return Whole(Quantity{.number = *parameter_of(narrow), .as = type_of(width, false)});
+  ranges.push_back({*value, 0, end - 1});
+  return value;
+}
+
+// A clamp: of a coordinate and a bound the coordinate, which rests on the bound being kept.
+std::optional<Whole> WholeReader::chosen(Term t, std::vector<InRange>& ranges) const {
+  const Term condition = c_.args(t)[0], yes = c_.args(t)[1], no = c_.args(t)[2];
+  const auto negated = c_.negated(condition);
+  const Term less = negated.value_or(condition);
+  const bool is_signed = c_.kind(less) == Kind::slt;
+  if (!is_signed && c_.kind(less) != Kind::ult) return std::nullopt;
+  const auto moves = [&](Term side) {
+    return std::ranges::any_of(c_.atoms(side), [&](Term atom) { return is_axis(atom); });
+  };
+  const Term a = c_.args(less)[0], b = c_.args(less)[1];
+  if (moves(yes) == moves(no) || c_.width(a) != 32) return std::nullopt;
+  const Number end = Number{1} << 32;
+  std::array<Whole, 2> sides;
+  for (std::size_t n = 0; n < 2; ++n) {
+    const auto side = read(n == 0 ? a : b, ranges);
+    if (!side) return std::nullopt;
+    ranges.push_back({*side, is_signed ? -end / 2 : 0, is_signed ? end / 2 - 1 : end - 1});
+    sides[n] = *side;
+  }
+  // a < b, or a >= b; where they are equal, so are the two results of a minimum or maximum.
+  const bool has_to_be_less = moves(yes) != negated.has_value();
+  const bool either = (yes == a && no == b) || (yes == b && no == a);
+  const Whole room = has_to_be_less ? sides[1] - sides[0] : sides[0] - sides[1];
+  ranges.push_back({room, has_to_be_less && !either ? 1 : 0, end, "a clamp acts"});
+  return read(moves(yes) ? yes : no, ranges);
+}
+
+std::optional<WholeReader::Place> WholeReader::place(Term address,
+                                                     std::vector<InRange>& ranges) const {
+  sym::Poly poly = c_.poly(address);
+  for (std::size_t n = 0; n < poly.terms.size(); ++n) {
+    const sym::Monomial& monomial = poly.terms[n];
+    if (monomial.coefficient != 1 || monomial.factors.size() != 1) continue;
+    const Term base = monomial.factors[0];
+    if (c_.kind(base) != Kind::atom || c_.width(base) != 64) continue;
+    const auto parameter = parameter_of(base);
+    if (!parameter) continue;
+    poly.terms.erase(poly.terms.begin() + static_cast<std::ptrdiff_t>(n));
+    Whole offset(signed_value(poly.constant, 64));
+    for (const sym::Monomial& other : poly.terms) {
+      Whole product(signed_value(other.coefficient, 64));
+      for (const Term factor : other.factors) {
+        const auto value = read(factor, ranges);
+        if (!value) return std::nullopt;
+        product = product * *value;
+      }
+      offset = offset + product;
+    }
+    if (offset.too_large() || !offset.is_linear()) return std::nullopt;
+    return Place{*parameter, std::move(offset)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Expression> WholeReader::machine(Term t, bool is_signed) const {
+  const unsigned width = c_.width(t);
+  if (width != 32 && width != 64) return std::nullopt;
+  const Token::Type type = type_of(width, is_signed);
+  Expression made;
+  switch (c_.kind(t)) {
+  case Kind::constant:
+    made =
+        number(is_signed ? signed_value(*c_.value(t), width) : static_cast<Number>(*c_.value(t)));
+    return made;
+  case Kind::zext:
+  case Kind::sext: {
+    auto inner = machine(c_.args(t)[0], c_.kind(t) == Kind::sext);
+    if (!inner) return std::nullopt;
+    made = std::move(*inner);
+    break;
+  }
+  case Kind::extract: {
+    if (c_.low(t) != 0) return std::nullopt;
+    auto inner = machine(c_.args(t)[0], true);
+    if (!inner) return std::nullopt;
+    made = std::move(*inner);
+    break;
+  }
+  case Kind::atom: {
+    const auto parameter = parameter_of(t);
+    if (!parameter) return std::nullopt;
+    return quantity({.number = *parameter, .as = type});
+  }
+  case Kind::poly: {
+    const sym::Poly poly = c_.poly(t);
+    made = number(signed_value(poly.constant, width));
+    for (const sym::Monomial& monomial : poly.terms) {
+      Expression product = number(signed_value(monomial.coefficient, width));
+      for (const Term factor : monomial.factors) {
+        if (factor == t) return std::nullopt;
+        const auto value = machine(factor, true);
+        if (!value) return std::nullopt;
+        product = times(std::move(product), *value);
+      }
+      made = plus(std::move(made), product);
+    }
+    break;
+  }
+  default: return std::nullopt;
+  }
+  made.push_back({.kind = Token::Kind::wrap, .as = type});
+  return made;
+}
+
+// --- Expressions --------------------------------------------------------------------------------
+
+Expression number(Number value) {
+  constexpr Number half = Number{1} << 62;
+  if (value >= std::numeric_limits<std::int64_t>::min() &&
+      value <= std::numeric_limits<std::int64_t>::max())
+    return {{.value = static_cast<std::int64_t>(value)}};
+  Expression sum = number(value > 0 ? half : -half);
+  return plus(std::move(sum), number(value > 0 ? value - half : value + half));
+}
+
+Expression threads(unsigned axis) {
+  return {{.kind = Token::Kind::threads, .value = axis}};
+}
+
+Expression combine(Token::Kind kind, Expression a, const Expression& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  a.push_back({.kind = kind});
+  return a;
+}
+
+Expression expression_of(const Whole& whole) {
+  Expression total;
+  for (const auto& [product, coefficient] : whole.terms()) {
+    Expression made;
+    for (const Quantity& factor : product)
+      made = made.empty() ? quantity(factor) : times(std::move(made), quantity(factor));
+    if (made.empty())
+      made = number(coefficient);
+    else if (coefficient != 1)
+      made = times(std::move(made), number(coefficient));
+    total = total.empty() ? std::move(made) : plus(std::move(total), made);
+  }
+  return total.empty() ? number(0) : total;
+}
+
+namespace {
+
+Expression extreme(const Box& box, const Whole& whole, bool most) {
+  Expression total = expression_of(whole.elsewhere());
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const Whole stride = whole.along(axis);
+    if (stride.is_zero()) continue;
+    const Expression last = minus(box[axis].end, number(1));
+    if (const auto constant = stride.constant()) {
+      const bool up = (*constant > 0) == most;
+      total = plus(std::move(total), times(up ? last : box[axis].first, number(*constant)));
+      continue;
+    }
+    const Expression by = expression_of(stride);
+    total = plus(std::move(total), combine(most ? Token::Kind::most : Token::Kind::least,
+                                           times(box[axis].first, by), times(last, by)));
+  }
+  return total;
+}
+
+} // namespace
+
+Expression least_in(const Box& box, const Whole& whole) {
+  return extreme(box, whole, false);
+}
+
+Expression most_in(const Box& box, const Whole& whole) {
+  return extreme(box, whole, true);
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,131 @@
+// Whole numbers behind terms: what an address or an index is over the integers, as long as nothing
+// wraps.
+//
+// A term is exact modulo 2^width, and says with an extension that a sum of 32 bits becomes one of
+// 64. Read over the integers it is a polynomial of the thread's coordinates and the kernel's
+// parameters; that the two agree hangs on ranges (the sum did not wrap), which are listed, and are
+// checked for each launch where parameters are numbers (contract/expression.hpp). So nothing about
+// products of unknowns has to be proven beforehand.
+#pragma once
+
+#include "contract/expression.hpp"
+#include "emulator/emulate.hpp"
+
+#include <array>
+#include <compare>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxasw::passes {
+
+using contract::Number;
+
+// A coordinate of the thread in the grid, or a parameter read as a number.
+struct Quantity {
+  bool is_axis = false;
+  unsigned number = 0; // of the axis or of the parameter
+  contract::Token::Type as = contract::Token::Type::s64;
+  friend auto operator<=>(const Quantity&, const Quantity&) = default;
+};
+
+// A sum of products.
+class Whole {
+public:
+  using Product = std::vector<Quantity>; // sorted; empty: the constant
+
+  Whole() = default;
+  Whole(Number constant) { add({}, constant); } // NOLINT(google-explicit-constructor)
+  explicit Whole(const Quantity& quantity) { add({quantity}, 1); }
+
+  friend Whole operator+(const Whole& a, const Whole& b);
+  friend Whole operator-(const Whole& a, const Whole& b) { return a + b * Whole(-1); }
+  friend Whole operator*(const Whole& a, const Whole& b);
+  friend bool operator==(const Whole& a, const Whole& b) = default;
+
+  [[nodiscard]] const std::map<Product, Number>& terms() const { return terms_; }
+  [[nodiscard]] bool is_zero() const { return terms_.empty() && !too_large_; }
+  [[nodiscard]] std::optional<Number> constant() const;
+  // A coefficient was too large: the polynomial is of no use.
+  [[nodiscard]] bool too_large() const { return too_large_; }
+  // No product has two coordinates.
+  [[nodiscard]] bool is_linear() const;
+  // What the coordinate is multiplied with, and what is left without any.
+  [[nodiscard]] Whole along(unsigned axis) const;
+  [[nodiscard]] Whole elsewhere() const;
+
+private:
+  void add(const Product& product, Number coefficient);
+
+  std::map<Product, Number> terms_;
+  bool too_large_ = false;
+};
+
+struct InRange {
+  Whole value;
+  Number least = 0, most = 0;
+  const char* otherwise = "an index wraps";
+};
+
+class WholeReader {
+public:
+  // `axes`: atoms that stand for the thread's coordinates.
+  WholeReader(const emulator::Kernel& kernel, std::unordered_map<std::uint32_t, unsigned> axes)
+      : k_(kernel), c_(*kernel.context), axes_(std::move(axes)) {}
+
+  [[nodiscard]] bool is_axis(sym::Term atom) const { return axes_.contains(atom.id); }
+
+  // A number that is the term modulo 2^width, if the ranges added to `ranges` hold.
+  [[nodiscard]] std::optional<Whole> read(sym::Term t, std::vector<InRange>& ranges) const;
+
+  // A pointer that is a parameter, and the distance from it.
+  struct Place {
+    unsigned parameter = 0;
+    Whole offset;
+  };
+  [[nodiscard]] std::optional<Place> place(sym::Term address, std::vector<InRange>& ranges) const;
+
+  // The very number that a term without coordinates is, signed or not: wraps where the term wraps.
+  [[nodiscard]] std::optional<contract::Expression> machine(sym::Term t, bool is_signed) const;
+
+private:
+  [[nodiscard]] std::optional<unsigned> parameter_of(sym::Term atom) const;
+  [[nodiscard]] std::optional<Whole> sum(sym::Term t, std::vector<InRange>& ranges) const;
+  [[nodiscard]] std::optional<Whole> extended(sym::Term t, std::vector<InRange>& ranges) const;
+  [[nodiscard]] std::optional<Whole> chosen(sym::Term t, std::vector<InRange>& ranges) const;
+
+  const emulator::Kernel& k_;
+  const sym::Context& c_;
+  std::unordered_map<std::uint32_t, unsigned> axes_;
+};
+
+// --- Expressions over launches ------------------------------------------------------------------
+
+contract::Expression number(Number value);
+contract::Expression threads(unsigned axis);
+contract::Expression combine(contract::Token::Kind kind, contract::Expression a,
+                             const contract::Expression& b);
+inline contract::Expression plus(contract::Expression a, const contract::Expression& b) {
+  return combine(contract::Token::Kind::add, std::move(a), b);
+}
+inline contract::Expression minus(contract::Expression a, const contract::Expression& b) {
+  return combine(contract::Token::Kind::subtract, std::move(a), b);
+}
+inline contract::Expression times(contract::Expression a, const contract::Expression& b) {
+  return combine(contract::Token::Kind::multiply, std::move(a), b);
+}
+// Of a polynomial without coordinates.
+contract::Expression expression_of(const Whole& whole);
+
+// Coordinates from `first` up to, not including, `end`.
+struct Span {
+  contract::Expression first, end;
+};
+using Box = std::array<Span, 3>;
+
+// The least or the largest value that a linear polynomial has in a box that is not empty.
+contract::Expression least_in(const Box& box, const Whole& whole);
+contract::Expression most_in(const Box& box, const Whole& whole);
+
+} // namespace ptxasw::passes

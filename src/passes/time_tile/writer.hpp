@@ -1,0 +1,142 @@
+// The text of an entry for T steps: for steps.cpp, which writes where threads are,
+// passes/time_tile/images.cpp, which writes what they hold, and passes/time_tile/rim.cpp.
+#pragma once
+
+#include "passes/time_tile/body.hpp"
+#include "passes/time_tile/layout.hpp"
+#include "passes/time_tile/steps.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxasw::passes {
+
+class StepWriter {
+public:
+  static constexpr std::string_view threads_parameter = "ptxasw_step_threads",
+                                    arrays_parameter = "ptxasw_step_arrays",
+                                    tile_name = "ptxasw_step_tile";
+
+  StepWriter(const emulator::Kernel& kernel, const passes::StepPlan& plan, const StepShape& shape,
+             std::string name);
+
+  StepEntry run();
+
+private:
+  using Column = std::vector<std::string>; // registers, by place of a thread: row by row
+  using Image = std::vector<Column>;       // by array
+  using Mask = Column;                     // words with a bit for each place
+
+  // --- Where threads are (steps.cpp) ---
+
+  std::string b32() { return registers_.make("b32"); }
+  std::string b64() { return registers_.make("b64"); }
+  std::string predicate() { return registers_.make("pred"); }
+  std::string plus(const std::string& a, long n);
+  std::string widened(const std::string& a);
+  std::string number(const passes::Whole& whole);
+  std::string added(const std::string& a, const std::string& b);
+  std::string parameter(const passes::Quantity& quantity);
+  std::string begin_of(unsigned parameter_number);
+  std::string begin_at(const std::string& place);
+  void find_begins(unsigned n);
+  void find_turns();
+  [[nodiscard]] std::vector<std::vector<std::string>> turns_behind(unsigned t) const;
+  [[nodiscard]] std::string parameters_behind() const;
+  void prologue();
+  void find_thread();
+  void turn_strips();
+  void find_place(unsigned axis);
+  void find_elements(unsigned n);
+  std::string inside(const StepBody::Place& place);
+  std::string inside(const StepBody::Place& place, bool along_u);
+  std::string in_grid(const StepBody::Place& place, unsigned axis, const std::string& all);
+  [[nodiscard]] bool separable() const;
+  [[nodiscard]] bool may_wait() const;
+  std::string is_aligned(unsigned n, const std::string& address);
+  void finish();
+
+  // --- What they hold (passes/time_tile/images.cpp) ---
+
+  [[nodiscard]] int offset_u(const passes::Offset& offset) const { return offset[at_.axes.u]; }
+  [[nodiscard]] int offset_v(const passes::Offset& offset) const {
+    return at_.has_strips() ? offset[at_.axes.v] : 0;
+  }
+  [[nodiscard]] unsigned row_of(unsigned cell) const { return cell / at_.columns(); }
+  [[nodiscard]] unsigned column_of(unsigned cell) const { return cell % at_.columns(); }
+  StepBody::Place place_of(unsigned cell);
+  // Strips that a path is for: the region's first or last one leaves out rows that are right no
+  // more.
+  enum class Strip : std::uint8_t { any, first, last };
+  struct Rows {
+    unsigned begin = 0, end = 0;
+  };
+  [[nodiscard]] bool has_edges() const;
+  void write_inner_paths();
+  // A path: regions without a rim, or any.
+  void write_path(bool inner, Strip strip = Strip::any);
+  // Of this path's thread: those that are right behind so many steps.
+  [[nodiscard]] Rows right_rows(unsigned steps) const;
+  void barrier() { text_.line("bar.sync \t0;"); }
+  [[nodiscard]] std::string in_tile(unsigned n, unsigned buffer, int column, int row) const;
+  [[nodiscard]] unsigned flag_bits() const { return std::min(32U, plan_.arrays[0].bytes * 8); }
+  void load(unsigned n, const std::string& first, const Column& into);
+  // Whose place another thread reads.
+  [[nodiscard]] std::vector<bool> passed_on(const passes::StepArray& array) const;
+  [[nodiscard]] bool by_lanes(int row) const;
+  void from_lane(unsigned n, int column, int row, const std::string& into);
+  void loop();
+  void step(const Rows& was_right, const Rows& is_right, unsigned buffer);
+  [[nodiscard]] std::string move_type(const passes::StepArray& array) const;
+  void store_centre();
+  void store_row(unsigned n, unsigned row, const std::string& at, const std::string& in_centre);
+
+  // --- Regions with a rim (passes/time_tile/rim.cpp) ---
+
+  void find_rim();
+  Mask find_mask();
+  std::string bit_of(const Mask& mask, unsigned cell);
+  std::string any_of(const Mask& mask);
+  std::vector<Mask> find_stretches();
+  void add_bits(std::string& to, const std::string& bits, const std::string& in);
+  std::vector<Mask> find_flags();
+  Mask needed_by_flags(unsigned n);
+  void clear_tiles();
+  void load(unsigned n, const std::string& first, const Column& into, const Mask& mask);
+  void load_kept(const std::vector<std::vector<std::string>>& turns);
+  void load_older(unsigned n, const Mask& needed);
+  void add_older_readers(std::vector<Mask>& needed);
+
+  const ptx::Module& module_;
+  const emulator::Kernel& kernel_;
+  const passes::StepPlan& plan_;
+  const StepShape& shape_;
+  std::string name_;
+  StepEntry entry_;
+
+  Registers registers_;
+  Text text_;
+  StepBody body_;
+  std::string labels_;
+  StepLayout at_;
+  std::string thread_, strip_, column_, first_row_; // in the block; its first place in the region
+  StepBody::Place corner_, place_, limit_;
+  // By array. Of arrays in rotation `in` and `out` are where the entry reads and writes places that
+  // store; all that others have is in the program's own arrays old, now and next: turns_.
+  std::vector<std::string> in_, out_, row_stride_, mine_;
+  std::vector<std::string> elements_;                 // this thread's first behind an array's begin
+  std::vector<std::string> turns_;                    // on a path with a rim
+  std::vector<std::string> in_aligned_, out_aligned_; // by array, with several columns
+  bool inner_ = true;
+  Strip of_strip_ = Strip::any;
+  Mask mask_;              // places that store
+  std::vector<Mask> kept_; // by array: elements that are read and that nobody stores to
+  unsigned kept_labels_ = 0;
+  Image read_, write_;
+};
+
+} // namespace ptxasw::passes

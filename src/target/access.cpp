@@ -1,0 +1,195 @@
+// Counting the granules of a warp request. Lanes are walked in address order, so that each lane
+// adds the granules beyond those its predecessor reached; 32 steps, no set.
+#include "target/access.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace ptxasw::target {
+namespace {
+
+std::uint64_t magnitude(std::int64_t stride) {
+  // Beyond 4 GiB apart nothing is shared; the clamp keeps the products below from wrapping.
+  const auto value =
+      stride < 0 ? ~static_cast<std::uint64_t>(stride) + 1 : static_cast<std::uint64_t>(stride);
+  return std::min(value, std::uint64_t{1} << 32);
+}
+
+// Walks lanes upwards from the lowest address. `reached` is the first granule not yet counted.
+struct Walk {
+  unsigned granule;
+  unsigned count = 0;
+  std::uint64_t reached = 0;
+
+  void access(std::uint64_t address, unsigned bytes) {
+    const std::uint64_t first = std::max(reached, address / granule);
+    const std::uint64_t end = (address + bytes - 1) / granule + 1;
+    if (end <= first) return;
+    count += static_cast<unsigned>(end - first);
+    reached = end;
+  }
+};
+
+unsigned count_from_lowest(const Request& request, std::uint64_t lowest, unsigned granule) {
+  const std::uint64_t stride = magnitude(request.stride), bytes = std::max(1U, request.bytes);
+  if (stride <= bytes && request.lanes != 0) { // without gaps
+    const std::uint64_t last = lowest + (request.lanes - 1) * stride + bytes - 1;
+    return static_cast<unsigned>(last / granule - lowest / granule + 1);
+  }
+  Walk walk{granule};
+  for (unsigned lane = 0; lane < request.lanes; ++lane)
+    walk.access(lowest + lane * stride, static_cast<unsigned>(bytes));
+  return walk.count;
+}
+
+template <typename Count> Range over_starts(unsigned alignment, unsigned granule, Count count) {
+  Range range{~0U, 0};
+  const unsigned step = std::max(1U, alignment);
+  for (unsigned start = 0; start < granule; start += std::gcd(step, granule)) {
+    const unsigned n = count(start);
+    range = {std::min(range.least, n), std::max(range.most, n)};
+  }
+  return range;
+}
+
+Range over_starts(const Request& request, unsigned alignment, unsigned granule) {
+  return over_starts(alignment != 0 ? alignment : request.bytes, granule,
+                     [&](unsigned start) { return granules(request, start, granule); });
+}
+
+Range join(Range a, Range b) {
+  return {std::min(a.least, b.least), std::max(a.most, b.most)};
+}
+
+// Where in a row of `width` threads a warp can start: warp w starts 32 * w threads into the block,
+// so at multiples of gcd(32, width). Starts that leave the whole warp in one row are all alike; the
+// first one stands for them.
+std::vector<unsigned> warp_offsets(unsigned width) {
+  std::vector<unsigned> offsets{0};
+  const unsigned step = std::gcd(warp_lanes, width);
+  for (unsigned offset = step; offset < width; offset += step)
+    if (offset + warp_lanes > width) offsets.push_back(offset);
+  return offsets;
+}
+
+// The rows of a warp that starts `offset` threads into a row.
+template <typename Visit> void for_each_row(unsigned width, unsigned offset, Visit visit) {
+  unsigned lane = 0;
+  for (unsigned row = 0; lane < warp_lanes; ++row) {
+    const unsigned first = row == 0 ? offset : 0;
+    const unsigned lanes = std::min(width - first, warp_lanes - lane);
+    visit(row, first, lanes);
+    lane += lanes;
+  }
+}
+
+// Row stride known: every lane's address is known up to the start.
+unsigned count_rows(const Request& request, const Block& block, unsigned offset,
+                    std::uint64_t start) {
+  std::array<std::uint64_t, warp_lanes> addresses{};
+  std::size_t lane = 0;
+  for_each_row(block.x, offset, [&](unsigned row, unsigned first, unsigned lanes) {
+    for (unsigned i = 0; i < lanes; ++i)
+      addresses.at(lane++) = start + row * static_cast<std::uint64_t>(*block.row_stride) +
+                             (first + i) * static_cast<std::uint64_t>(request.stride);
+  });
+  // A middle far from both ends of the address space keeps the order of wrapped offsets.
+  for (auto& address : addresses)
+    address += std::uint64_t{1} << 62;
+  std::sort(addresses.begin(), addresses.end());
+  Walk walk{sector_bytes};
+  for (const auto address : addresses)
+    walk.access(address, std::max(1U, request.bytes));
+  return walk.count;
+}
+
+// Row stride unknown: at best all rows fall on the sectors of one of them, at worst none does.
+Range rows_apart(Request request, const Block& block, unsigned offset, unsigned alignment) {
+  Range range{0, 0};
+  for_each_row(block.x, offset, [&](unsigned, unsigned, unsigned lanes) {
+    request.lanes = lanes;
+    const Range row = sectors(request, alignment);
+    range = {std::max(range.least, row.least), range.most + row.most};
+  });
+  return range;
+}
+
+} // namespace
+
+unsigned granules(const Request& request, std::uint64_t start, unsigned granule) {
+  if (request.lanes == 0 || granule == 0) return 0;
+  if (request.stride >= 0) return count_from_lowest(request, start % granule, granule);
+  // The lowest address belongs to the last lane.
+  const std::uint64_t span = magnitude(request.stride) * (request.lanes - 1);
+  return count_from_lowest(request, (start % granule + granule - span % granule) % granule,
+                           granule);
+}
+
+Range sectors(const Request& request, unsigned alignment) {
+  return over_starts(request, alignment, sector_bytes);
+}
+
+Range lines(const Request& request, unsigned alignment) {
+  return over_starts(request, alignment, line_bytes);
+}
+
+Range sectors_in_block(const Request& request, const Block& block, unsigned alignment) {
+  const unsigned width = std::max(1U, block.x);
+  if (width % warp_lanes == 0) return sectors(request, alignment);
+  const Block shape{width, block.row_stride};
+  const unsigned step = alignment != 0 ? alignment : request.bytes;
+  Range range{~0U, 0};
+  for (const unsigned offset : warp_offsets(width)) {
+    const auto count = [&](unsigned start) { return count_rows(request, shape, offset, start); };
+    range = join(range, shape.row_stride ? over_starts(step, sector_bytes, count)
+                                         : rows_apart(request, shape, offset, alignment));
+  }
+  return range;
+}
+
+AccessClass classify(const Pattern& pattern) {
+  if (pattern.lane == Lane::unknown) return AccessClass::random;
+  if (pattern.lane == Lane::constant) {
+    const std::uint64_t stride = magnitude(pattern.stride);
+    if (stride == 0) return AccessClass::uniform;
+    if (stride == pattern.bytes) return AccessClass::coalesced;
+    if (stride < line_bytes) return AccessClass::strided;
+  }
+  if (pattern.trip_stride && *pattern.trip_stride != 0 &&
+      magnitude(*pattern.trip_stride) < sector_bytes)
+    return AccessClass::streaming;
+  return AccessClass::vertical;
+}
+
+Range sectors_of(const Pattern& pattern) {
+  if (pattern.lane == Lane::constant) return sectors({pattern.stride, pattern.bytes});
+  const unsigned lane = std::max(1U, (pattern.bytes + sector_bytes - 1) / sector_bytes);
+  return {lane, warp_lanes * lane};
+}
+
+std::string_view name(AccessClass access) {
+  switch (access) {
+  case AccessClass::uniform: return "uniform";
+  case AccessClass::coalesced: return "coalesced";
+  case AccessClass::strided: return "strided";
+  case AccessClass::vertical: return "vertical";
+  case AccessClass::streaming: return "streaming";
+  case AccessClass::random: return "random";
+  }
+  return "random";
+}
+
+std::string_view description(AccessClass access) {
+  switch (access) {
+  case AccessClass::uniform: return "every lane reads the same address";
+  case AccessClass::coalesced: return "the lanes cover one contiguous run";
+  case AccessClass::strided: return "the lanes leave gaps but share lines";
+  case AccessClass::vertical: return "every lane touches a line of its own";
+  case AccessClass::streaming: return "every lane walks along a row of its own, trip by trip";
+  case AccessClass::random: return "the address is not affine in the lane";
+  }
+  return "";
+}
+
+} // namespace ptxasw::target

@@ -1,0 +1,215 @@
+// A step kernel, its entry for T steps, and both run on the interpreter as a host would: launch
+// after launch, or merged as the contract says.
+#pragma once
+
+#include "contract/steps.hpp"
+#include "passes/shared/case.hpp"
+#include "passes/time_tile/step.hpp"
+#include "passes/time_tile/steps.hpp"
+#include "simt/machine.hpp"
+
+#include <cstring>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace ptxasw::test {
+
+struct Stepped {
+  std::shared_ptr<const ptx::Module> module, both;
+  emulator::Kernel kernel;
+  passes::StepPlan plan;
+  passes::StepEntry entry;
+  contract::Contract contract;
+  simt::ProgramPtr single, merged;
+
+  explicit Stepped(std::string source, const std::string& name = "",
+                   const passes::StepShape& shape = {},
+                   passes::Motion motion = passes::Motion::exchanged)
+      : module(parsed(std::move(source))), kernel(emulate(*module, name)),
+        plan(passes::find_step(kernel, motion)),
+        entry(passes::write_steps(kernel, plan, shape, "merged")) {
+    if (!entry.refused.empty()) return;
+    both = parsed(*module->text + "\n" + entry.text + "\n");
+    contract.kernel = kernel.body.function->name;
+    contract.steps = {entry.contract};
+    for (const ptx::Symbol& symbol : kernel.body.symbols) {
+      if (symbol.kind != ptx::Symbol::Kind::parameter) continue;
+      contract.places.resize(std::max<std::size_t>(contract.places.size(), symbol.index + 1));
+      contract.places[symbol.index] = {static_cast<unsigned>(symbol.offset),
+                                       static_cast<unsigned>(symbol.size)};
+    }
+    contract.parameters = static_cast<unsigned>(contract.places.size());
+    single = program(contract.kernel);
+    merged = program("merged");
+  }
+
+private:
+  [[nodiscard]] simt::ProgramPtr program(const std::string& name) const {
+    auto made = simt::compile(both, name);
+    EXPECT_TRUE(made) << made.error();
+    return made.value_or(nullptr);
+  }
+};
+
+// What a host has: buffers, numbers, and a launch.
+struct StepHost {
+  const Stepped& stepped;
+  simt::Dim3 grid, block;
+  std::vector<std::uint64_t> arguments; // buffers: their number
+  std::vector<std::vector<std::uint8_t>> buffers;
+  std::vector<unsigned> pointers; // parameters that are buffers
+
+  struct Outcome {
+    std::string error;
+    simt::Memory memory;
+    std::set<std::uint64_t> loaded, stored; // addresses
+    unsigned merged_launches = 0;
+  };
+
+  [[nodiscard]] std::string fit_error() const {
+    const auto addresses = place();
+    const auto fitted = fit(addresses.first);
+    return fitted ? "" : fitted.error();
+  }
+
+  // `steps` launches; as many merged as can be, unless `plain`.
+  [[nodiscard]] Outcome run(unsigned steps, bool plain) const {
+    auto [values, memory] = place();
+    const contract::Steps& entry = stepped.entry.contract;
+    const std::uint64_t fourth = entry.rotation ? place_fourth(values, memory) : 0;
+    Outcome outcome{.error = "", .memory = std::move(memory), .loaded = {}, .stored = {}};
+    const unsigned count = launches_at_a_time(entry);
+    while (steps != 0 && outcome.error.empty()) {
+      const bool merges = !plain && steps > count;
+      if (merges) {
+        launch_merged(values, fourth, outcome);
+      } else {
+        launch(*stepped.single, grid, block, values, nullptr, outcome);
+      }
+      for (unsigned n = merges ? count : 1; n > 0; --n, --steps)
+        values = moved(values);
+    }
+    return outcome;
+  }
+
+  // Empty if both end with the same bytes. `merged`: counts the launches of several steps.
+  [[nodiscard]] std::string difference(unsigned steps, unsigned* merged = nullptr) const {
+    const Outcome left = run(steps, true), right = run(steps, false);
+    if (merged != nullptr) *merged += right.merged_launches;
+    if (!left.error.empty()) return "plain: " + left.error;
+    if (!right.error.empty()) return "merged: " + right.error;
+    if (const auto found = simt::first_difference(left.memory, right.memory))
+      return fmt::format("{} byte {}: {} {}", found->allocation, found->offset, found->left,
+                         found->right);
+    return {};
+  }
+
+private:
+  [[nodiscard]] std::vector<std::uint64_t> moved(const std::vector<std::uint64_t>& values) const {
+    std::vector<std::uint64_t> next(values.size());
+    for (unsigned n = 0; n < values.size(); ++n)
+      next[moves_to(stepped.entry.contract, n)] = values[n];
+    return next;
+  }
+
+  // What is used of the fourth array has to have been written to it.
+  [[nodiscard]] std::uint64_t place_fourth(const std::vector<std::uint64_t>& values,
+                                           simt::Memory& memory) const {
+    const auto fitted = fit(values);
+    if (!fitted) return 0;
+    const std::uint64_t base = memory.allocate_undefined("fourth", contract::fourth_bytes(*fitted));
+    return contract::fourth_at(*fitted, values[stepped.entry.contract.rotation->next], base);
+  }
+
+  void launch_merged(const std::vector<std::uint64_t>& values, std::uint64_t fourth,
+                     Outcome& outcome) const {
+    const auto fitted = fit(values);
+    if (!fitted) {
+      outcome.error = fitted.error();
+      return;
+    }
+    ++outcome.merged_launches;
+    const auto make = [&](const contract::StepArrays* arrays) {
+      launch(*stepped.merged, {fitted->grid[0], fitted->grid[1], fitted->grid[2]},
+             {fitted->block[0], fitted->block[1], fitted->block[2]}, values, &fitted->threads,
+             outcome, arrays);
+    };
+    const auto& rotation = stepped.entry.contract.rotation;
+    if (!rotation) return make(nullptr);
+    const auto value = [&](unsigned number) -> const void* { return &values[number]; };
+    for (const contract::StepArrays& arrays : contract::paired(*rotation, value, fourth))
+      if (outcome.error.empty()) make(&arrays);
+  }
+
+  [[nodiscard]] std::pair<std::vector<std::uint64_t>, simt::Memory> place() const {
+    simt::Memory memory;
+    std::vector<std::uint64_t> addresses;
+    for (std::size_t n = 0; n < buffers.size(); ++n)
+      addresses.push_back(memory.allocate(fmt::format("buffer{}", n), buffers[n]));
+    std::vector<std::uint64_t> values = arguments;
+    for (const unsigned parameter : pointers)
+      values[parameter] = addresses[arguments[parameter]];
+    return {values, memory};
+  }
+
+  [[nodiscard]] tl::expected<contract::FittedSteps, std::string>
+  fit(const std::vector<std::uint64_t>& values) const {
+    return contract::fit(stepped.contract, stepped.entry.contract,
+                         {{grid.x, grid.y, grid.z},
+                          {block.x, block.y, block.z},
+                          [&](unsigned number) -> const void* { return &values[number]; }});
+  }
+
+  static void launch(const simt::Program& program, simt::Dim3 grid, simt::Dim3 block,
+                     const std::vector<std::uint64_t>& values,
+                     const std::array<std::uint32_t, 3>* threads, Outcome& outcome,
+                     const contract::StepArrays* arrays = nullptr) {
+    simt::Launch launch{.grid = grid, .block = block, .arguments = {}};
+    for (const std::uint64_t value : values)
+      launch.arguments.push_back(simt::value(value));
+    const auto add = [&](const auto* value) {
+      if (value == nullptr) return;
+      simt::Argument more;
+      more.bytes.resize(sizeof *value);
+      std::memcpy(more.bytes.data(), value, sizeof *value);
+      launch.arguments.push_back(std::move(more));
+    };
+    add(threads);
+    add(arrays);
+    launch.observer = [&](const simt::Access& access) {
+      if (access.space != ptx::Space::global) return;
+      const bool loads = access.kind == simt::Access::Kind::load;
+      for (unsigned lane = 0; lane < 32; ++lane)
+        if ((access.mask >> lane & 1) != 0)
+          (loads ? outcome.loaded : outcome.stored).insert(access.addresses[lane]);
+    };
+    const simt::Result result = simt::run(program, launch, outcome.memory);
+    if (!result.ok()) outcome.error = result.message;
+  }
+};
+
+// Numbers that stay numbers.
+inline std::vector<std::uint8_t> random_elements(std::size_t count, unsigned bytes, bool is_float,
+                                                 unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::uint8_t> data(count * bytes);
+  for (std::size_t n = 0; n < count; ++n) {
+    std::uint64_t bits = random();
+    if (is_float && bytes == 4) {
+      const float value = static_cast<float>(bits >> 40) * 0x1p-24F - 0.25F;
+      std::memcpy(&bits, &value, 4);
+    } else if (is_float && bytes == 2) {
+      bits &= 0x3bff; // up to 1
+    } else if (is_float) {
+      const double value = static_cast<double>(bits >> 11) * 0x1p-53 - 0.25;
+      std::memcpy(&bits, &value, 8);
+    }
+    std::memcpy(data.data() + n * bytes, &bits, bytes);
+  }
+  return data;
+}
+
+} // namespace ptxasw::test

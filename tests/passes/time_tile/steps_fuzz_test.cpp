@@ -1,0 +1,406 @@
+// Random stencils: launches against launches that are merged. PTXASW_STEPS_FUZZ=N makes N of them.
+#include "passes/time_tile/step_case.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ptxasw {
+namespace {
+
+using test::StepHost;
+using test::Stepped;
+
+// What elements are, and the registers and instructions that compute with them.
+struct ElementType {
+  const char* name; // of loads and stores
+  const char* held; // registers
+  unsigned bytes;
+  bool is_float;
+  std::array<const char*, 5> sums;
+  const char* from_place; // conversion of a coordinate
+};
+
+constexpr std::array<ElementType, 9> element_types{{
+    {"f32",
+     "f32",
+     4,
+     true,
+     {"add.rn.f32", "mul.rn.f32", "sub.rn.f32", "min.f32", "max.f32"},
+     "cvt.rn.f32.s32"},
+    {"f64",
+     "f64",
+     8,
+     true,
+     {"add.rn.f64", "mul.rn.f64", "sub.rn.f64", "min.f64", "max.f64"},
+     "cvt.rn.f64.s32"},
+    {"s32", "b32", 4, false, {"add.s32", "xor.b32", "mul.lo.s32", "min.s32", "sub.s32"}, "mov.b32"},
+    {"u64",
+     "b64",
+     8,
+     false,
+     {"add.s64", "xor.b64", "mul.lo.s64", "min.u64", "sub.s64"},
+     "cvt.u64.u32"},
+    {"b16",
+     "b16",
+     2,
+     true,
+     {"add.rn.f16", "mul.rn.f16", "sub.rn.f16", "min.f16", "max.f16"},
+     "cvt.rn.f16.s32"},
+    {"s16", "b32", 2, false, {"add.s32", "xor.b32", "mul.lo.s32", "min.s32", "sub.s32"}, "mov.b32"},
+    {"u16",
+     "b16",
+     2,
+     false,
+     {"add.s16", "xor.b16", "mul.lo.s16", "min.u16", "sub.s16"},
+     "cvt.u16.u32"},
+    {"u8",
+     "b16",
+     1,
+     false,
+     {"add.s16", "xor.b16", "mul.lo.s16", "min.u16", "sub.s16"},
+     "cvt.u16.u32"},
+    {"s8", "b32", 1, false, {"add.s32", "xor.b32", "mul.lo.s32", "min.s32", "sub.s32"}, "mov.b32"},
+}};
+
+// kernel k(in, out, c, nx, ny, pitch, in2, out2): one-dimensional; two-dimensional, along either
+// axis; or planes, one behind the other. One array, or two that hang on each other; or one that is
+// computed from two, of which any may be the older one of three in rotation.
+class Stencil {
+public:
+  explicit Stencil(unsigned seed, bool rotates = false) : random_(seed) {
+    planar = chance(4, 5);
+    transposed = planar && chance(1, 8);
+    planes = planar && chance(1, 8) ? 1 + below(3) : 0;
+    arrays = chance(1, 6) ? 2 : 1;
+    if (rotates) arrays = 1;
+    read_ = rotates ? 2 : arrays;
+    type = element_types[below(element_types.size())];
+    reach = chance(1, 3) ? 2 : 1;
+    places();
+    guards();
+    addresses();
+    for (unsigned n = 0; n < arrays; ++n)
+      sums_.push_back(values());
+    for (unsigned n = 0; n < arrays; ++n)
+      line("st.global.{} [%rd{}], {}", type.name, 12 + 4 * n, sums_[n]);
+  }
+
+  ElementType type{};
+  bool planar = true, transposed = false;
+  unsigned planes = 0, arrays = 1; // planes: 0 if the kernel knows of none
+  int reach = 1;
+
+  [[nodiscard]] std::string text() const {
+    return fmt::format(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u64 c, .param .u32 nx, .param .u32 ny,
+                  .param .u32 pitch, .param .u64 in2, .param .u64 out2)
+{{
+.reg .pred %p<20>;
+.reg .b32 %r<199>;
+.reg .b64 %rd<299>;
+.reg .{} %v<99>;
+ld.param.u64 %rd1, [in];
+ld.param.u64 %rd2, [out];
+ld.param.u64 %rd3, [c];
+ld.param.u64 %rd7, [in2];
+ld.param.u64 %rd8, [out2];
+ld.param.u32 %r1, [nx];
+ld.param.u32 %r2, [ny];
+ld.param.u32 %r3, [pitch];
+cvta.to.global.u64 %rd4, %rd1;
+cvta.to.global.u64 %rd5, %rd2;
+cvta.to.global.u64 %rd6, %rd3;
+{}
+end: ret;
+}}
+)",
+                       type.held, text_);
+  }
+
+private:
+  unsigned below(std::size_t n) { return static_cast<unsigned>(random_() % n); }
+  bool chance(unsigned n, unsigned of) { return below(of) < n; }
+  int offset() { return static_cast<int>(below(2 * static_cast<unsigned>(reach) + 1)) - reach; }
+  template <class... Args> void line(fmt::format_string<Args...> format, Args&&... args) {
+    text_ += fmt::format(format, std::forward<Args>(args)...) + ";\n";
+  }
+  std::string number() { return fmt::format("%r{}", numbers_++); }
+  std::string address() { return fmt::format("%rd{}", addresses_++); }
+  std::string value() { return fmt::format("%v{}", values_++); }
+
+  void places() { // %r10, %r11, %r12
+    line("mov.u32 %r4, %ctaid.x");
+    line("mov.u32 %r5, %ntid.x");
+    line("mov.u32 %r6, %tid.x");
+    line("mad.lo.s32 %r10, %r4, %r5, %r6");
+    if (planes != 0) line("mov.u32 %r12, %ctaid.z");
+    if (!planar) return;
+    line("mov.u32 %r7, %ctaid.y");
+    line("mov.u32 %r8, %ntid.y");
+    line("mov.u32 %r9, %tid.y");
+    line("mad.lo.s32 %r11, %r7, %r8, %r9");
+  }
+
+  // Rims of the reach at least, so that no row is wrapped; perhaps more on one side.
+  void guard(const char* place, const char* size, unsigned n) {
+    const int first = reach + static_cast<int>(below(2)), last = reach + static_cast<int>(below(3));
+    if (chance(1, 2)) {
+      line("setp.lt.s32 %p{}, {}, {}", 13 + n, place, first);
+      line("@%p{} bra end", 13 + n);
+      line("sub.s32 %r{}, {}, {}", 20 + n, size, last);
+      line("setp.ge.s32 %p{}, {}, %r{}", 2 + n, place, 20 + n);
+      line("@%p{} bra end", 2 + n);
+    } else {
+      line("sub.s32 %r{}, {}, {}", 22 + n, place, first);
+      line("sub.s32 %r{}, {}, {}", 24 + n, size, first + last);
+      line("setp.lt.u32 %p{}, %r{}, %r{}", 4 + n, 22 + n, 24 + n);
+      line("@!%p{} bra end", 4 + n);
+    }
+  }
+
+  void guards() {
+    // A row that is not there at all makes its bound negative, which is large without a sign.
+    line("setp.lt.s32 %p10, %r1, 9");
+    line("@%p10 bra end");
+    guard("%r10", "%r1", 0);
+    if (!planar) return;
+    line("setp.lt.s32 %p11, %r2, 9");
+    line("@%p11 bra end");
+    guard("%r11", "%r2", 1);
+    if (chance(1, 5)) { // a hole
+      line("add.s32 %r26, %r10, %r11");
+      line("setp.eq.s32 %p12, %r26, {}", below(30));
+      line("@%p12 bra end");
+    }
+  }
+
+  // The element of a place, in bytes: %r29 is that of the plane.
+  std::string element(const std::string& x, const std::string& y) {
+    const std::string index = number(), plane = number(), bytes = address();
+    const std::string &across = transposed ? y : x, &along = transposed ? x : y;
+    if (planar)
+      line("mad.lo.s32 {}, {}, %r3, {}", index, along, across);
+    else
+      line("mov.u32 {}, {}", index, x);
+    line("add.s32 {}, {}, {}", plane, index, planes != 0 ? "%r29" : "0");
+    line("mul.wide.s32 {}, {}, {}", bytes, plane, type.bytes);
+    return bytes;
+  }
+
+  void addresses() {
+    if (planes != 0) {
+      line("mul.lo.s32 %r28, %r3, {}", transposed ? "%r1" : "%r2");
+      line("mul.lo.s32 %r29, %r28, %r12");
+    }
+    line("mov.b64 %rd10, {}", element("%r10", "%r11"));
+    line("add.s64 %rd11, %rd4, %rd10");
+    line("add.s64 %rd12, %rd5, %rd10");
+    line("add.s64 %rd13, %rd6, %rd10");
+    line("mul.wide.s32 %rd14, %r3, {}", type.bytes);
+    line("cvta.to.global.u64 %rd17, %rd7");
+    line("cvta.to.global.u64 %rd18, %rd8");
+    line("add.s64 %rd15, %rd17, %rd10");
+    line("add.s64 %rd16, %rd18, %rd10");
+  }
+
+  // A neighbour, by way of the element at hand, or with an index of its own that a clamp keeps
+  // inside.
+  std::string load(unsigned array) {
+    const int dx = offset(), dy = planar ? offset() : 0;
+    const std::string into = value();
+    if (chance(1, 6)) {
+      const std::string bytes = element(clamped("%r10", "%r1", dx), clamped("%r11", "%r2", dy)),
+                        at = address();
+      line("add.s64 {}, %rd{}, {}", at, array == 0 ? 4 : 17, bytes);
+      line("ld.global.{} {}, [{}]", type.name, into, at);
+      return into;
+    }
+    const int rows = transposed ? dx : dy, columns = transposed ? dy : dx;
+    const std::string far = address(), at = address();
+    line("mul.lo.s64 {}, %rd14, {}", far, rows);
+    line("add.s64 {}, %rd{}, {}", at, array == 0 ? 11 : 15, far);
+    line("ld.global.{} {}, [{}+{}]", type.name, into, at, columns * static_cast<int>(type.bytes));
+    return into;
+  }
+
+  std::string clamped(const char* place, const char* size, int offset) {
+    if (!planar && place[3] == '1') return place; // there is no y
+    const std::string moved = number(), above = number(), last = number(), kept = number();
+    line("add.s32 {}, {}, {}", moved, place, offset);
+    line("max.s32 {}, {}, 0", above, moved);
+    line("sub.s32 {}, {}, 1", last, size);
+    line("min.s32 {}, {}, {}", kept, above, last);
+    return kept;
+  }
+
+  std::string combine(const std::string& a, const std::string& b) {
+    const std::string into = value();
+    line("{} {}, {}, {}", type.sums[below(5)], into, a, b);
+    return into;
+  }
+
+  std::string values() {
+    std::string sum = load(below(read_));
+    const unsigned count = 1 + below(7);
+    for (unsigned n = 0; n < count; ++n)
+      sum = combine(sum, load(below(read_)));
+    for (unsigned n = 0; n < read_; ++n) // each array is read
+      if (read_ > 1) sum = combine(sum, load(n));
+    if (chance(1, 3)) { // of the place
+      const std::string c = value();
+      line("ld.global.{} {}, [%rd13+{}]", type.name, c, chance(1, 2) ? type.bytes : 0);
+      sum = combine(sum, c);
+    }
+    if (chance(1, 4)) { // the same for all
+      const std::string c = value();
+      line("ld.global.{} {}, [%rd6+{}]", type.name, c, 2 * type.bytes);
+      sum = combine(sum, c);
+    }
+    if (chance(1, 4)) {
+      const std::string x = value();
+      line("{} {}, %r10", type.from_place, x);
+      sum = combine(sum, x);
+    }
+    return sum;
+  }
+
+  std::mt19937 random_;
+  std::string text_;
+  std::vector<std::string> sums_;
+  unsigned read_ = 1; // arrays
+  unsigned numbers_ = 30, addresses_ = 20, values_ = 0;
+};
+
+StepHost host_of(const Stepped& stepped, const Stencil& stencil, std::mt19937& random) {
+  const auto size = [&] { // of one block, or of several
+    return 1 + static_cast<unsigned>(random() % (random() % 3 == 0 ? 70 : 35));
+  };
+  const unsigned nx = size(), ny = stencil.planar ? size() : 1,
+                 planes = std::max(stencil.planes, 1U);
+  const auto [across, along] = stencil.transposed ? std::pair(ny, nx) : std::pair(nx, ny);
+  const unsigned pitch = across + static_cast<unsigned>(random() % 3);
+  const std::size_t count = std::size_t{pitch} * along * planes + 4;
+  StepHost host{.stepped = stepped,
+                .grid = {(nx + 31) / 32, (ny + 3) / 4, planes},
+                .block = {32, 4},
+                .arguments = {0, 1, 2, nx, ny, pitch, 3, 4},
+                .buffers = {},
+                .pointers = {0, 1, 2, 6, 7}};
+  if (!stencil.planar) host.grid.y = host.block.y = 1;
+  for (unsigned n = 0; n < 5; ++n)
+    host.buffers.push_back(
+        test::random_elements(count, stencil.type.bytes, stencil.type.is_float, n));
+  return host;
+}
+
+// Two loops of up to so many steps leave the same, merged or not. How often launches were merged.
+unsigned launches_merged(const Stepped& stepped, const Stencil& stencil, std::mt19937& random,
+                         unsigned most_steps) {
+  unsigned merged = 0;
+  for (unsigned n = 0; n < 2; ++n) {
+    const StepHost host = host_of(stepped, stencil, random);
+    const unsigned steps = 1 + static_cast<unsigned>(random() % most_steps);
+    if (!host.fit_error().empty()) continue; // too small to have an inside
+    EXPECT_EQ(host.difference(steps, &merged), "")
+        << host.arguments[3] << 'x' << host.arguments[4] << ", " << steps << " steps\n"
+        << stencil.text();
+  }
+  return merged;
+}
+
+unsigned number_from(const char* variable, unsigned usual) {
+  const char* const text = std::getenv(variable); // NOLINT(concurrency-mt-unsafe)
+  return text == nullptr ? usual : static_cast<unsigned>(std::atoi(text));
+}
+
+TEST(StepsFuzz, LeaveTheSame) {
+  const unsigned count = number_from("PTXASW_STEPS_FUZZ", 25),
+                 first = number_from("PTXASW_STEPS_SEED", 1);
+  unsigned merged = 0, by_lanes = 0;
+  for (unsigned seed = first; seed < first + count; ++seed) {
+    std::mt19937 random(seed);
+    const Stencil stencil(seed);
+    constexpr std::array shapes{
+        passes::StepShape{3, 32, 2, 16},    passes::StepShape{3, 32, 4, 8},
+        passes::StepShape{5, 64, 1, 32},    passes::StepShape{3, 64, 4, 8},
+        passes::StepShape{3, 32, 4, 8, 4},  passes::StepShape{3, 48, 2, 16, 2},
+        passes::StepShape{3, 32, 2, 16, 4}, passes::StepShape{5, 64, 4, 12, 4}};
+    const auto fits = [&](const passes::StepShape& shape) { // two wide arrays: small regions only
+      return shape.width * shape.strips * shape.rows <= 2048 ||
+             stencil.type.bytes * stencil.arrays <= 8;
+    };
+    passes::StepShape shape = shapes[random() % shapes.size()];
+    if (!fits(shape)) shape = shapes[0];
+    shape.edges = random() % 2 == 0;
+    shape.looped = random() % 2 == 0;
+    shape.lanes = random() % 8 != 0;
+    if (shape.lanes) {
+      const std::string refused = Stepped(stencil.text(), "k", shape).entry.refused.text;
+      shape.lanes = refused.empty();
+      EXPECT_TRUE(refused.empty() || refused == "rows are no part of a warp" ||
+                  refused == "its guards are not of one axis each")
+          << refused;
+    }
+    const Stepped stepped(stencil.text(), "k", shape);
+    ASSERT_EQ(stepped.entry.refused.text, "") << seed << '\n' << stencil.text();
+    const testing::ScopedTrace trace(__FILE__, __LINE__, fmt::format("seed {}", seed));
+    by_lanes += shape.lanes ? 1 : 0;
+    merged += launches_merged(stepped, stencil, random, 12);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(merged, count / 2);
+  EXPECT_GE(by_lanes, std::max(1U, count / 30)); // most guards are not of one axis each
+}
+
+TEST(StepsFuzz, OfThreeArraysLeaveTheSame) {
+  const unsigned count = number_from("PTXASW_STEPS_FUZZ", 25),
+                 first = number_from("PTXASW_STEPS_SEED", 1);
+  unsigned merged = 0, by_lanes = 0;
+  for (unsigned seed = first; seed < first + count; ++seed) {
+    std::mt19937 random(seed);
+    const Stencil stencil(seed, true);
+    constexpr std::array shapes{
+        passes::StepShape{3, 32, 2, 16},   passes::StepShape{3, 32, 4, 8},
+        passes::StepShape{6, 64, 1, 32},   passes::StepShape{3, 64, 4, 8, 2},
+        passes::StepShape{3, 32, 4, 8, 4}, passes::StepShape{3, 48, 2, 16, 2}};
+    passes::StepShape shape = shapes[random() % (stencil.type.bytes > 4 ? 2 : shapes.size())];
+    shape.edges = random() % 2 == 0;
+    shape.looped = random() % 2 == 0;
+    shape.lanes = random() % 4 != 0;
+    const auto motion = passes::Motion::rotated;
+    if (shape.lanes && !Stepped(stencil.text(), "k", shape, motion).entry.refused.text.empty())
+      shape.lanes = false;
+    const Stepped stepped(stencil.text(), "k", shape, motion);
+    ASSERT_EQ(stepped.entry.refused.text, "") << seed << '\n' << stencil.text();
+    const testing::ScopedTrace trace(__FILE__, __LINE__, fmt::format("seed {}", seed));
+    by_lanes += shape.lanes ? 1 : 0;
+    merged += launches_merged(stepped, stencil, random, 24);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(merged, count / 2);
+  EXPECT_GE(by_lanes, std::max(1U, count / 30));
+}
+
+// Every type, and each shape of a thread's places.
+TEST(StepsFuzz, AssembleForEachType) {
+  std::set<std::string> seen;
+  for (unsigned seed = 1; seen.size() < element_types.size() && seed < 500; ++seed) {
+    const Stencil stencil(seed);
+    if (!seen.insert(fmt::format("{}_{}", stencil.type.name, stencil.type.held)).second) continue;
+    const Stepped stepped(stencil.text(), "k", {3, 32, 2, 16, seen.size() % 2 == 0 ? 1U : 4U});
+    ASSERT_EQ(stepped.entry.refused.text, "") << stencil.text();
+    test::expect_that_ptxas_takes(*stepped.both->text, "steps_fuzz_" + *seen.rbegin());
+  }
+  EXPECT_EQ(seen.size(), element_types.size());
+}
+
+} // namespace
+} // namespace ptxasw
