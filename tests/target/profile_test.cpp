@@ -1,5 +1,4 @@
 // The gain model: what pays where, and that the model agrees with the timings it was made from.
-#include "passes/shuffle/near_shuffles.hpp"
 #include "target/profile.hpp"
 
 #include <gmock/gmock.h>
@@ -161,11 +160,6 @@ TEST(KernelPays, WhenThePipeIsRelievedAsAWhole) {
   EXPECT_TRUE(kernel_pays(hopper(), 97, 38));    // transposed1: 1.6 times as fast
   EXPECT_FALSE(kernel_pays(hopper(), 192, 136)); // heat_t: 0.95
   EXPECT_FALSE(kernel_pays(hopper(), 0, 1));
-  EXPECT_TRUE(near_shuffles_pay(8, 9));
-  EXPECT_FALSE(near_shuffles_pay(2, 3));
-  EXPECT_TRUE(lanes_are_near({.lane_stride = -528}));
-  EXPECT_FALSE(lanes_are_near({.lane_stride = -1024}));
-  EXPECT_FALSE(lanes_are_near({}));
 }
 
 TEST(ShufflePays, NonsenseIsAnsweredWithNo) {
