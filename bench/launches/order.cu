@@ -52,6 +52,7 @@ void fresh() {
   CHECK(cudaMemcpy(a, values.data(), most * 4, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpy(b, values.data(), most * 4, cudaMemcpyHostToDevice));
   CHECK(cudaMemset(counter, 0, 4));
+  CHECK(cudaDeviceSynchronize()); // the other streams do not wait for the default one
 }
 
 void tell(const char* what) {
