@@ -15,8 +15,9 @@
 namespace ptxasw::launch {
 namespace {
 
-constexpr std::size_t longest = 64, shortest = 4, most_sequences = 16;
-constexpr unsigned known_behind = 2; // times that a sequence came
+constexpr std::size_t longest = 64, shortest = 4;
+constexpr std::size_t most_lanes = 32, most_sequences = 64; // of a lane
+constexpr unsigned known_behind = 2;                        // times that a sequence came
 // Passes as they come and as graphs, so many of each in a row, of which the first is not counted,
 // until there are times enough of both.
 constexpr unsigned in_a_row = 8, enough = 20;
@@ -54,15 +55,15 @@ void Batcher::Sequence::add_time(bool as_graph, double microseconds) {
       together);
 }
 
-// The longest known one that begins with what was taken of the pass, and goes on with the launch
-// that is looked at.
-Batcher::Sequence* Batcher::find(std::size_t length) const {
+// --- Lanes ---------------------------------------------------------------------------------------
+
+Batcher::Sequence* Batcher::Lane::find(std::size_t length, const GraphLaunch& next) const {
   Sequence* best = nullptr;
-  for (const auto& sequence : sequences_) {
+  for (const auto& sequence : sequences) {
     const std::span<const GraphLaunch> all = sequence->launches;
     if (sequence->seen < known_behind || sequence->missed > most_missed || all.size() <= length ||
-        !all[length].same_kernel(next_) ||
-        (length != 0 && !begins_with(all, std::span(pass_->launches).first(length))))
+        !all[length].same_kernel(next) ||
+        (length != 0 && !begins_with(all, std::span(pass->launches).first(length))))
       continue;
     if (best == nullptr || all.size() > best->launches.size()) best = sequence.get();
   }
@@ -70,24 +71,59 @@ Batcher::Sequence* Batcher::find(std::size_t length) const {
 }
 
 // What was made between two other calls.
-void Batcher::learn() {
-  if (segment_.size() < shortest || segment_.size() > longest) return;
-  for (const auto& sequence : sequences_)
-    if (sequence->launches.size() == segment_.size() && begins_with(sequence->launches, segment_)) {
+void Batcher::Lane::learn() {
+  if (segment.size() < shortest || segment.size() > longest) return;
+  for (const auto& sequence : sequences)
+    if (sequence->launches.size() == segment.size() && begins_with(sequence->launches, segment)) {
       ++sequence->seen;
       return;
     }
-  if (sequences_.size() >= most_sequences) {
+  if (sequences.size() >= most_sequences) {
     // A graph is for good: it may run still, and to destroy it could wait for that.
-    const auto useless = std::ranges::find_if(sequences_, [&](const auto& sequence) {
-      return sequence.get() != timed_ && !sequence->graph.is_built() &&
+    const auto useless = std::ranges::find_if(sequences, [&](const auto& sequence) {
+      return sequence.get() != timed && !sequence->graph.is_built() &&
              (sequence->seen < known_behind || sequence->missed > most_missed);
     });
-    if (useless == sequences_.end()) return;
-    sequences_.erase(useless);
+    if (useless == sequences.end()) return;
+    sequences.erase(useless);
   }
-  sequences_.push_back(std::make_unique<Sequence>());
-  sequences_.back()->launches = segment_;
+  sequences.push_back(std::make_unique<Sequence>());
+  sequences.back()->launches = segment;
+}
+
+void Batcher::Lane::end_segment() {
+  learn();
+  segment.clear();
+}
+
+// Null: there are enough others, or threads launch to it in turn.
+Batcher::Lane* Batcher::lane_of(CUstream stream, CUcontext context) {
+  const auto is_default = [](CUstream one) { return one == nullptr || one == CU_STREAM_LEGACY; };
+  Lane* found = nullptr;
+  for (const auto& lane : lanes_) {
+    if (lane->stream == stream && lane->context == context)
+      found = lane.get();
+    else if (is_default(stream) || is_default(lane->stream))
+      end_pass(*lane);
+  }
+  if (found == nullptr && lanes_.size() < most_lanes) {
+    lanes_.push_back(std::make_unique<Lane>());
+    found = lanes_.back().get();
+    found->stream = stream;
+    found->context = context;
+    found->thread = std::this_thread::get_id();
+  }
+  return found == nullptr || found->strays >= most_strays ? nullptr : found;
+}
+
+void Batcher::change_to(Lane& lane, std::thread::id thread, const std::type_info& form) {
+  if (lane.thread == thread && lane.form == &form) return;
+  end_pass(lane);
+  lane.end_segment();
+  if (lane.thread != thread && ++lane.strays == most_strays)
+    log("nothing goes out together to a stream any more: threads launch to it in turn");
+  lane.thread = thread;
+  lane.form = &form;
 }
 
 // --- Launches ------------------------------------------------------------------------------------
@@ -100,79 +136,72 @@ bool Batcher::take(CUfunction function, CUcontext context, bool waits, const Req
   }
   const Turn::Holder turn(turn_);
   if (!turn) return false;
-  const Place place{std::this_thread::get_id(), request.stream, context, &typeid(launch)};
-  if (place != place_) {
-    end_pass();
-    end_segment();
-    if (place.thread != place_.thread && ++strays_ == most_strays) {
-      log("nothing goes out together any more: threads launch in turn");
-      is_stopped_ = true;
-    }
-    place_ = place;
-  }
+  Lane* const lane = lane_of(request.stream, context);
+  if (lane == nullptr) return false;
+  change_to(*lane, std::this_thread::get_id(), typeid(launch));
   next_.function = function;
   next_.grid = request.grid;
   next_.block = request.block;
   next_.shared = request.shared;
   next_.waits = waits;
-  const bool is_first = pass_ == nullptr && segment_.empty();
+  const bool is_first = lane->pass == nullptr && lane->segment.empty();
   if (is_first && (is_capturing(request.stream) || !unseen_caller().empty())) return false;
   set_waiting(Waits::batch, true);
-  if (is_first && begin(launch)) return advance(request);
-  if (pass_ != nullptr) {
-    if (!pass_->launches[taken_].same_kernel(next_)) {
+  if (is_first && begin(*lane, launch)) return advance(*lane, request);
+  if (lane->pass != nullptr) {
+    if (!lane->pass->launches[lane->taken].same_kernel(next_)) {
       // Another sequence may begin as this one did. Parameters of launches that wait stay here.
-      Sequence* const other = waits_ ? nullptr : find(taken_);
+      Sequence* const other = lane->waits ? nullptr : lane->find(lane->taken, next_);
       if (other == nullptr)
-        end_pass();
+        end_pass(*lane);
       else
-        pass_ = other;
+        lane->pass = other;
     }
-    if (pass_ != nullptr) return advance(request);
+    if (lane->pass != nullptr) return advance(*lane, request);
   }
-  segment_.push_back({function, request.grid, request.block, request.shared, waits, {}, {}});
-  timed_ = nullptr;
-  if (segment_.size() == longest) end_segment();
+  lane->segment.push_back({function, request.grid, request.block, request.shared, waits, {}, {}});
+  lane->timed = nullptr;
+  if (lane->segment.size() == longest) lane->end_segment();
   return false;
 }
 
 // A pass through a sequence that begins with this launch, if one is known.
-bool Batcher::begin(const Launch& launch) {
-  taken_ = 0;
-  pass_ = find(0);
+bool Batcher::begin(Lane& lane, const Launch& launch) {
+  lane.taken = 0;
+  lane.pass = lane.find(0, next_);
   const auto now = Clock::now();
-  if (timed_ != nullptr && pass_ != nullptr)
-    timed_->add_time(timed_as_graph_,
-                     std::chrono::duration<double, std::micro>(now - begun_).count());
-  timed_ = nullptr;
-  if (pass_ == nullptr) return false;
-  waits_ = pass_->wants_graph();
-  begun_ = now;
-  if (!waits_) return true;
-  launch_ = launch.copy();
+  if (lane.timed != nullptr && lane.pass != nullptr)
+    lane.timed->add_time(lane.timed_as_graph,
+                         std::chrono::duration<double, std::micro>(now - lane.begun).count());
+  lane.timed = nullptr;
+  if (lane.pass == nullptr) return false;
+  lane.waits = lane.pass->wants_graph();
+  lane.begun = now;
+  if (!lane.waits) return true;
+  lane.launch = launch.copy();
   watcher_.wake();
   return true;
 }
 
 // One launch more of the pass. True: it waits, or has gone out with the others.
-bool Batcher::advance(const Request& request) {
-  Sequence& sequence = *pass_;
-  if (waits_ && !read(next_, request)) {
+bool Batcher::advance(Lane& lane, const Request& request) {
+  Sequence& sequence = *lane.pass;
+  if (lane.waits && !read(next_, request)) {
     sequence.is_decided = true;
-    end_pass();
+    end_pass(lane);
     return false;
   }
-  if (waits_) std::swap(next_, sequence.launches[taken_]);
-  ++taken_;
-  last_taken_ = Clock::now();
-  const bool waits = waits_;
-  if (taken_ == sequence.launches.size()) {
+  if (lane.waits) std::swap(next_, sequence.launches[lane.taken]);
+  ++lane.taken;
+  lane.last_taken = Clock::now();
+  const bool waits = lane.waits;
+  if (lane.taken == sequence.launches.size()) {
     ++sequence.passes;
-    if (waits_) hand_over(sequence);
-    timed_ = &sequence;
-    timed_as_graph_ = waits_;
-    pass_ = nullptr;
-    waits_ = false;
+    if (lane.waits) hand_over(lane, sequence);
+    lane.timed = &sequence;
+    lane.timed_as_graph = lane.waits;
+    lane.pass = nullptr;
+    lane.waits = false;
   }
   return waits;
 }
@@ -207,68 +236,71 @@ const Batcher::Layout& Batcher::layout_of(CUfunction function) {
 
 // --- Making them ---------------------------------------------------------------------------------
 
-void Batcher::hand_over(Sequence& sequence) {
-  const CUresult result = sequence.graph.launch(sequence.launches, place_.stream);
+void Batcher::hand_over(Lane& lane, Sequence& sequence) {
+  const CUresult result = sequence.graph.launch(sequence.launches, lane.stream);
   if (result == CUDA_SUCCESS) {
     batched_ += sequence.launches.size();
     ++graphs_;
-    strays_ = 0;
+    lane.strays = 0;
     return;
   }
   log("a sequence of %zu launches does not become a graph (%d)", sequence.launches.size(),
       static_cast<int>(result));
   sequence.is_decided = true;
   sequence.goes_out = false;
-  make_singly(sequence, sequence.launches.size());
+  make_singly(lane, sequence, sequence.launches.size());
 }
 
-void Batcher::make_singly(const Sequence& sequence, std::size_t count) {
+void Batcher::make_singly(const Lane& lane, const Sequence& sequence, std::size_t count) {
   for (std::size_t n = 0; n < count; ++n) {
     const GraphLaunch& one = sequence.launches[n];
     const Request request{one.function,
                           one.grid,
                           one.block,
                           one.shared,
-                          place_.stream,
+                          lane.stream,
                           const_cast<void**>(one.parameters.data()), // only read
                           nullptr};
-    if ((*launch_)(request) != CUDA_SUCCESS) log("a launch that was put off fails");
+    if ((*lane.launch)(request) != CUDA_SUCCESS) log("a launch that was put off fails");
   }
 }
 
 // The program does something else: what waits is made, and was a segment like any other.
-void Batcher::end_pass() {
-  if (pass_ == nullptr) return;
-  const std::span<const GraphLaunch> made = std::span(pass_->launches).first(taken_);
+void Batcher::end_pass(Lane& lane) {
+  if (lane.pass == nullptr) return;
+  const std::span<const GraphLaunch> made = std::span(lane.pass->launches).first(lane.taken);
   for (const GraphLaunch& one : made)
-    segment_.push_back({one.function, one.grid, one.block, one.shared, one.waits, {}, {}});
-  ++pass_->missed;
-  if (waits_) {
-    const InContext context(place_.context);
-    make_singly(*pass_, taken_);
+    lane.segment.push_back({one.function, one.grid, one.block, one.shared, one.waits, {}, {}});
+  ++lane.pass->missed;
+  if (lane.waits) {
+    const InContext context(lane.context);
+    make_singly(lane, *lane.pass, lane.taken);
   }
-  pass_ = nullptr;
-  waits_ = false;
-  timed_ = nullptr;
+  lane.pass = nullptr;
+  lane.waits = false;
+  lane.timed = nullptr;
 }
 
-void Batcher::end_segment() {
-  learn();
-  segment_.clear();
+void Batcher::end_all() {
+  for (const auto& lane : lanes_) {
+    end_pass(*lane);
+    lane->end_segment();
+  }
 }
 
 void Batcher::failed() {
   const Turn::Holder turn(turn_);
   if (!turn) return;
-  end_pass();
-  segment_.clear();
+  for (const auto& lane : lanes_) {
+    end_pass(*lane);
+    lane->segment.clear();
+  }
 }
 
 void Batcher::flush() {
   const Turn::Holder turn(turn_);
   if (!turn) return; // a tool asks, within a call that makes what waits
-  end_pass();
-  end_segment();
+  end_all();
   set_waiting(Waits::batch, false);
 }
 
@@ -276,19 +308,23 @@ void Batcher::forget_handles() {
   flush();
   const Turn::Holder turn(turn_);
   if (!turn) return;
-  timed_ = nullptr;
-  sequences_.clear();
+  lanes_.clear();
   layouts_.clear();
 }
 
 bool Batcher::look() {
   const Turn::Holder turn(turn_);
-  if (!turn || !waits_) return false;
-  if (Clock::now() - last_taken_ >= longest_wait_) {
-    end_pass();
-    end_segment();
+  if (!turn) return false;
+  bool any_waits = false;
+  for (const auto& lane : lanes_) {
+    if (!lane->waits) continue;
+    if (Clock::now() - lane->last_taken >= longest_wait_) {
+      end_pass(*lane);
+      lane->end_segment();
+    }
+    any_waits |= lane->waits;
   }
-  return waits_;
+  return any_waits;
 }
 
 } // namespace ptxasw::launch

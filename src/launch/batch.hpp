@@ -2,15 +2,20 @@
 // again is put off, and handed to the driver as one graph whose parameters are set anew.
 //
 // For programs whose host is the bound: a launch that is put off costs it a fraction of a call.
-// While they wait nobody can tell, by the rules of MERGING.md: any other call of the driver, any
-// launch that does not continue the sequence, another thread or stream, and 100 microseconds
-// without a launch have all of them made, one by one and as they were asked for.
+// While they wait nobody can tell, by the rules of MERGING.md: any other call of the driver,
+// another thread, and 100 microseconds without a launch have all of them made, one by one and as
+// they were asked for; a launch that does not continue its stream's sequence has those of that
+// stream made.
 //
 // What is a sequence: 4 to 64 launches of one thread to one stream, between two other calls, or
 // where there are more in a row, pieces of 64. One that came twice, so that the driver has taken
 // each of its launches (kernel, grid, block, shared memory), is known. Its passes go out as graphs
 // and as they come, eight and eight, and the clock tells from the begin of one pass to the begin of
 // the next: graphs stay where they were faster, and are left where they were not.
+//
+// A thread may launch to several streams in turn: each has its own sequences. What two streams do
+// is in no order unless another call says so, and that call ends all passes; but the default stream
+// waits for the others and they for it, so a launch to the one ends the passes of the others.
 #pragma once
 
 #include "launch/kept_graph.hpp"
@@ -52,7 +57,7 @@ public:
   void stop() { is_stopped_ = true; }
 
   // Around fork(), by the thread whose turn it is.
-  void before_fork() { end_pass(); }
+  void before_fork() { end_all(); }
   void behind_fork_in_child() { is_stopped_ = true; }
 
   // Launches that went out, and in how many graphs.
@@ -72,46 +77,52 @@ private:
     [[nodiscard]] bool wants_graph() const;
     void add_time(bool as_graph, double microseconds);
   };
-  // Of what is waiting or was made since the last other call.
-  struct Place {
-    std::thread::id thread;
+  // What a stream has been given: its sequences, and what is waiting or was made since the last
+  // other call.
+  struct Lane {
     CUstream stream = nullptr;
     CUcontext context = nullptr;
+    std::thread::id thread;               // whose launches these are
+    unsigned strays = 0;                  // launches by another thread than the one before
     const std::type_info* form = nullptr; // the function of the driver that the program called
-    friend bool operator==(const Place&, const Place&) = default;
+    std::vector<std::unique_ptr<Sequence>> sequences;
+    std::unique_ptr<const Launch> launch; // of the pass
+    std::vector<GraphLaunch> segment;     // kernels, since the last other call or pass
+    // A pass through a sequence: how many launches of it were taken, and whether they wait.
+    Sequence* pass = nullptr;
+    std::size_t taken = 0;
+    bool waits = false;
+    Clock::time_point last_taken;
+    // The pass before, for the clock.
+    Sequence* timed = nullptr;
+    bool timed_as_graph = false;
+    Clock::time_point begun;
+
+    // The longest known sequence that begins with what was taken of the pass, and goes on with
+    // `next`.
+    [[nodiscard]] Sequence* find(std::size_t length, const GraphLaunch& next) const;
+    void learn();
+    void end_segment();
   };
   using Layout = std::vector<std::pair<std::size_t, std::size_t>>; // of parameters: offset, size
 
   // Called by the thread whose turn it is.
-  bool begin(const Launch& launch);
-  bool advance(const Request& request);
-  Sequence* find(std::size_t length) const;
-  void learn();
-  void end_pass();
-  void end_segment();
-  void hand_over(Sequence& sequence);
-  void make_singly(const Sequence& sequence, std::size_t count);
+  Lane* lane_of(CUstream stream, CUcontext context);
+  void change_to(Lane& lane, std::thread::id thread, const std::type_info& form);
+  bool begin(Lane& lane, const Launch& launch);
+  bool advance(Lane& lane, const Request& request);
+  void end_pass(Lane& lane);
+  void end_all();
+  void hand_over(Lane& lane, Sequence& sequence);
+  void make_singly(const Lane& lane, const Sequence& sequence, std::size_t count);
   const Layout& layout_of(CUfunction function);
   bool read(GraphLaunch& into, const Request& request);
   bool look();
 
   Turn& turn_;
-  std::vector<std::unique_ptr<Sequence>> sequences_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
   std::unordered_map<CUfunction, Layout> layouts_;
-  Place place_;
-  unsigned strays_ = 0;                  // launches by another thread than the one before
-  std::unique_ptr<const Launch> launch_; // of the pass
-  std::vector<GraphLaunch> segment_;     // kernels, since the last other call or pass
-  GraphLaunch next_;                     // the launch that is looked at
-  // A pass through a sequence: how many launches of it were taken, and whether they wait.
-  Sequence* pass_ = nullptr;
-  std::size_t taken_ = 0;
-  bool waits_ = false;
-  Clock::time_point last_taken_;
-  // The pass before, for the clock.
-  Sequence* timed_ = nullptr;
-  bool timed_as_graph_ = false;
-  Clock::time_point begun_;
+  GraphLaunch next_; // the launch that is looked at
 
   std::atomic<bool> is_stopped_{false};
   std::atomic<std::uint64_t> batched_{0}, graphs_{0};

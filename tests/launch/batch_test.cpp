@@ -144,8 +144,8 @@ TEST_F(BatchTest, AnotherLaunchEndsIt) {
   EXPECT_EQ(how(), "----");
   engine->flush();
   launch_all("abc");
-  launch('d', reinterpret_cast<CUstream>(0x90));
-  EXPECT_EQ(how(), "----") << "of another stream";
+  launch('d', nullptr);
+  EXPECT_EQ(how(), "----") << "of the default stream";
   engine->flush();
   launch_all("abc");
   std::thread([&] { launch('d'); }).join();
@@ -324,8 +324,47 @@ TEST_F(BatchTest, ManyThreads) {
   EXPECT_EQ(made, 8 * 2000U);
 }
 
+TEST_F(BatchTest, StreamsInTurnHaveTheirOwnSequences) {
+  const std::array streams{reinterpret_cast<CUstream>(0x80), reinterpret_cast<CUstream>(0x90)};
+  const auto both = [&] {
+    for (const char name : std::string("abcd"))
+      for (CUstream stream : streams)
+        launch(name, stream);
+    engine->flush();
+  };
+  for (unsigned n = 0; n < 120; ++n)
+    both();
+  how();
+  seen.clear();
+  next = 0;
+  both();
+  EXPECT_EQ(how(), "GGGGGGGG");
+  EXPECT_THAT(seen, testing::ElementsAre(0, 2, 4, 6, 1, 3, 5, 7)) << "each in its own order";
+}
+
+TEST_F(BatchTest, TheDefaultStreamIsInOrderWithTheOthers) {
+  const auto stream = reinterpret_cast<CUstream>(0x80);
+  learn("abcd");
+  for (unsigned n = 0; n < 120; ++n) {
+    for (const char name : std::string("efgh"))
+      launch(name, nullptr);
+    engine->flush();
+  }
+  how();
+  seen.clear();
+  next = 0;
+  for (const char name : std::string("abc"))
+    launch(name, stream);
+  for (const char name : std::string("efg"))
+    launch(name, nullptr);
+  launch('d', stream);
+  engine->flush();
+  EXPECT_EQ(how(), "-------");
+  expect_in_order();
+}
+
 // Nothing is to be had then, and threads would wait for one another.
-TEST_F(BatchTest, NotWhereThreadsLaunchInTurn) {
+TEST_F(BatchTest, NotWhereThreadsLaunchToAStreamInTurn) {
   for (unsigned n = 0; n < 600; ++n) {
     std::thread([&] { launch('a'); }).join();
     launch('b');
