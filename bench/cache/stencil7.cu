@@ -1,7 +1,7 @@
 // 7x7 box filter over a linear thread index, without borders: `in` points at the first element of
 // an image that lies inside a larger buffer, whose rows are `pitch` elements apart; with pitch =
 // width they run into each other.
-// The kernel of the spatial-temporal diagrams in src/cachesim/CACHE.md.
+// The kernel of the spatial-temporal diagrams in tools/cachesim/CACHE.md.
 extern "C" __global__ void stencil7(const float* __restrict__ in, float* __restrict__ out,
                                     int width, int height, int pitch) {
   const int tid = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,13 +1,14 @@
-# ptxasw cachesim: the diagrams' example, a second cache, a rewritten kernel, and mistakes.
+# ptxasw-cachesim: the diagrams' example, a second cache, a rewritten kernel, and mistakes.
 . "$(dirname "$0")/lib.sh"
-[ -x "${TOOL:-}" ] || skip "the program is not built"
+cachesim="${TOOL:-}-cachesim"
+[ -x "$cachesim" ] || skip "the program is not built"
 stencil="$SOURCE/bench/cache/stencil7.ptx --grid=4 --block=64 --arg=zeros:1432+204 --arg=zeros:1024
   --arg=16 --arg=16 --arg=16"
 product="$SOURCE/tests/golden/ptx/mm_naive.ptx --grid=4 --block=64 --arg=zeros:1024
   --arg=zeros:1024 --arg=zeros:1024 --arg=16 --arg=16 --arg=16"
 fetches() { awk -v order="$1" '$1 == order && NF == 6 { print $4 }' out; }
 
-"$TOOL" cachesim $stencil --row=16 --cache=lines:24,width:4 --order=linear-column:4 \
+"$cachesim" $stencil --row=16 --cache=lines:24,width:4 --order=linear-column:4 \
   --order=linear-column:8 --svg=out.svg > out || fail "the stencil"
 same "$(fetches naive) $(fetches linear-column:4) $(fetches linear-column:8)" "462 264 596" "stencil"
 contains "$(cat out)" "24 lines of 4 elements, one thread after another"
@@ -16,12 +17,12 @@ contains "$(cat out)" "best: columns of 4"
 contains "$(head -c 200 out.svg)" "<svg xmlns="
 contains "$(cat out.svg)" ">linear-column:8</text>"
 
-"$TOOL" cachesim $product --row=16 --cache=lines:32,width:4 --order=linear-column:4 > out ||
+"$cachesim" $product --row=16 --cache=lines:32,width:4 --order=linear-column:4 > out ||
   fail "the matrix product"
 same "$(fetches naive) $(fetches linear-column:4)" "1088 320" "matrix product"
 contains "$(cat out)" "Closed form for a matrix product of 16x16 elements, depth 16"
 
-"$TOOL" cachesim $stencil --cache=lines:8,width:4 --l2=lines:24,width:4 --group=32 --order=swap \
+"$cachesim" $stencil --cache=lines:8,width:4 --l2=lines:24,width:4 --group=32 --order=swap \
   > out || fail "two caches and warps"
 contains "$(cat out)" "8 lines of 4 elements, then 24 lines of 4 elements, 32 threads in step"
 contains "$(cat out)" "2nd fetch"
@@ -31,7 +32,7 @@ plane="$SOURCE/tests/golden/ptx/jacobi.ptx --grid=7x6 --block=1 --arg=zeros:512 
   --arg=9 --arg=8 --arg=1 --arg=1 --arg=1 --cache=lines:6,width:4 --fp-contract=any"
 as_modelled() { # ORDER FETCHES ARGUMENTS
   order=$1 expected=$2; shift 2
-  "$TOOL" cachesim "$@" --order=$order --remap=$order > out || fail "--remap=$order"
+  "$cachesim" "$@" --order=$order --remap=$order > out || fail "--remap=$order"
   same "$(fetches $order)" $expected "the model of $order"
   same "$(sed -n 's/^rewritten, [^ ]* *//p' out | awk '{ print $3 }')" $expected "--remap=$order"
 }
@@ -41,20 +42,20 @@ as_modelled tile:3x2 50 $plane
 as_modelled swap 84 $plane
 as_modelled linear-column:4 264 $stencil --row=16 --cache=lines:24,width:4
 as_modelled linear-zigzag:8 356 $stencil --row=16 --cache=lines:24,width:4
-"$TOOL" cachesim $product --row=16 --cache=lines:32,width:4 --remap=auto > out || fail "--remap=auto"
+"$cachesim" $product --row=16 --cache=lines:32,width:4 --remap=auto > out || fail "--remap=auto"
 contains "$(cat out)" "rewritten, auto"
 # Of two blocks along y, merged into one, the second finds what the first has read in registers.
 rewritten="$SOURCE/tests/golden/ptx/jacobi.ptx --grid=1x4 --block=32 --arg=zeros:16384
   --arg=zeros:16384 --arg=64 --arg=6 --arg=1 --arg=1 --arg=1 --cache=lines:64,width:32"
-"$TOOL" cachesim $rewritten --coarsen=y:2 --fp-contract=any > out 2> stderr || fail "$(cat stderr)"
+"$cachesim" $rewritten --coarsen=y:2 --fp-contract=any > out 2> stderr || fail "$(cat stderr)"
 contains "$(cat out)" "rewritten"
-"$TOOL" cachesim $stencil --cache=lines:8,width:4 --coarsen=y:2 2> stderr
+"$cachesim" $stencil --cache=lines:8,width:4 --coarsen=y:2 2> stderr
 same $? 1 "nothing rewritten"
 contains "$(cat stderr)" "the optimizer leaves this file as it is"
 
 mistake() { # EXIT-CODE MESSAGE ARGUMENTS
   code=$1 message=$2; shift 2
-  "$TOOL" cachesim "$@" > out 2> stderr; same $? "$code" "$message"
+  "$cachesim" "$@" > out 2> stderr; same $? "$code" "$message"
   contains "$(cat stderr)" "$message"
 }
 mistake 2 "--cache is required" $stencil
@@ -70,3 +71,6 @@ mistake 1 "undefined behaviour" "$SOURCE/bench/cache/stencil7.ptx" --block=64 --
   --arg=zeros:4 --arg=8 --arg=8 --arg=8 --cache=lines:2,width:4
 mistake 1 "too much to draw, or nothing" "$SOURCE/bench/cache/stencil7.ptx" --block=64 \
   --arg=zeros:4 --arg=zeros:4 --arg=0 --arg=0 --arg=0 --cache=lines:2,width:4 --svg=x.svg
+
+"$TOOL" cachesim $stencil 2> stderr; same $? 2 "the sub-command of before"
+contains "$(cat stderr)" "ptxasw-cachesim"

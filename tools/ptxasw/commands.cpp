@@ -19,7 +19,7 @@ constexpr std::array<SubCommand, 11> table{{
     {"explain", "tell all that is known of the accesses at one line", explain},
     {"run", "run one kernel on the CPU", run},
     {"verify", "compare two versions of the kernels on the CPU", verify},
-    {"cachesim", "run one kernel on the CPU and see what a cache makes of its accesses", cachesim},
+    {"cachesim", "is a program of its own, ptxasw-cachesim", cachesim},
     {"launch", "run a program and choose a variant for each launch of its kernels", launch},
     {"hook", "tell what to set to put ptxasw in the place of ptxas", hook},
     {"self-test", "tell whether a compiler command really runs ptxasw", self_test},
@@ -27,6 +27,12 @@ constexpr std::array<SubCommand, 11> table{{
 }};
 
 } // namespace
+
+int cachesim(Arguments) {
+  throw UsageError(
+      "what a cache makes of a kernel is told by ptxasw-cachesim, a program of its own "
+      "beside this one, with the same arguments");
+}
 
 std::span<const SubCommand> sub_commands() {
   return table;

@@ -1,5 +1,5 @@
-// A kernel and its launch as they stand on the command line of `ptxasw run` and
-// `ptxasw cachesim`.
+// A kernel and its launch as they stand on the command line of `ptxasw run` and of
+// ptxasw-cachesim.
 #pragma once
 
 #include "options.hpp"

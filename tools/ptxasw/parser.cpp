@@ -97,7 +97,7 @@ std::string Parser::footer_text() const {
 
 std::string Parser::manual_page() const {
   std::string page = page_head(name_);
-  page += fmt::format(".SH SYNOPSIS\n.B ptxasw {}\n[\\fIOPTIONS\\fR]", roff(name_));
+  page += fmt::format(".SH SYNOPSIS\n.B {}{}\n[\\fIOPTIONS\\fR]", roff(program_), roff(name_));
   for (const Row& row : rows_)
     if (!is_option(row.names))
       page += row.check.required ? fmt::format(" \\fI{}\\fR", roff(row.names))
@@ -155,7 +155,7 @@ std::optional<std::string> Parser::unknown_option(const Arguments& arguments) co
 }
 
 std::optional<int> Parser::read(Arguments arguments) const {
-  CLI::App app(what_, "ptxasw " + name_);
+  CLI::App app(what_, program_ + name_);
   app.footer(footer_text());
   for (const Row& row : rows_) {
     CLI::Option* option = std::visit(

@@ -51,7 +51,9 @@ public:
     std::uint64_t least = 0, most = ~std::uint64_t{0}; // of a number
   };
 
-  Parser(std::string name, std::string what) : name_(std::move(name)), what_(std::move(what)) {}
+  // `program`: what stands in front of the name, "ptxasw " of sub-commands.
+  Parser(std::string name, std::string what, std::string program = "ptxasw ")
+      : program_(std::move(program)), name_(std::move(name)), what_(std::move(what)) {}
 
   // `names` is "INPUT" for a word without dashes, "-o,--output" or "--grid". A
   // bool is a flag; a vector of words takes the option again and again, or all
@@ -83,7 +85,7 @@ private:
   [[nodiscard]] std::string words() const;
   [[nodiscard]] std::optional<std::string> unknown_option(const Arguments& arguments) const;
 
-  std::string name_, what_, footer_;
+  std::string program_, name_, what_, footer_;
   std::vector<Row> rows_;
   bool optimizer_ = false;
 };

@@ -1,13 +1,13 @@
-// ptxasw cachesim: what a cache makes of a kernel's accesses when its blocks or
+// ptxasw-cachesim: what a cache makes of a kernel's accesses when its blocks or
 // elements are walked in different orders, and when the optimizer has rewritten
 // it.
-#include "launch.hpp"
-
 #include "cachesim/columns.hpp"
 #include "cachesim/drawing.hpp"
 #include "cachesim/record.hpp"
+#include "ptxasw/launch.hpp"
 #include "ptxasw/ptxasw.hpp"
 
+#include <array>
 #include <fmt/format.h>
 
 namespace ptxasw::tool {
@@ -185,8 +185,6 @@ void simulate(const Wanted& wanted, const Options& options) {
   if (!wanted.svg.empty()) write_text(wanted.svg, simulation.svg());
 }
 
-} // namespace
-
 int cachesim(Arguments arguments) {
   Parser app("cachesim", "Runs one kernel of a PTX file on the CPU and sends "
                          "its global accesses through a "
@@ -194,7 +192,7 @@ int cachesim(Arguments arguments) {
                          "different orders of its threads. "
                          "With an option of\nthe optimizer that rewrites the "
                          "kernel, the result of that is "
-                         "shown beside it.");
+                         "shown beside it.", "ptxasw-");
   Wanted wanted;
   add_launch_options(app, wanted.launch);
   app.add("--cache", wanted.cache,
@@ -226,4 +224,17 @@ int cachesim(Arguments arguments) {
   });
 }
 
+constexpr std::array self{SubCommand{
+    "cachesim", "run one kernel on the CPU and see what a cache makes of its accesses", cachesim}};
+
+} // namespace
+
+std::span<const SubCommand> sub_commands() {
+  return self;
+}
+
 } // namespace ptxasw::tool
+
+int main(int argc, char** argv) {
+  return ptxasw::tool::guarded([&] { return ptxasw::tool::cachesim({argv + 1, argv + argc}); });
+}
