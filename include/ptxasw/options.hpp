@@ -36,21 +36,11 @@ enum class RoundsMode : std::uint8_t {
   automatic, // "auto": of those that save barriers enough for the test in front of them
 };
 
-// Which loads from shared memory take what the thread itself has stored there from its register
-// (src/passes/shuffle/FORWARD.md).
-enum class ForwardMode : std::uint8_t {
-  none,
-  all,       // every one that is proven, where need be behind a question for the size of the block
-  automatic, // "auto": those without a question
-};
-
-// What to emit for a covered load. Only `normal` and `check` compute the right result.
+// What to emit for a covered load.
 enum class Emit : std::uint8_t {
   normal,
   check,          // load and shuffle both, compare, trap when they differ
-  no_load,        // study: covered loads are dropped (invalid results)
-  no_corner,      // study: shuffles without their fall-back load (invalid results)
-  uniform_branch, // study: the corner case behind a branch instead of a predicate
+  uniform_branch, // the corner case behind a branch instead of a predicate
 };
 
 // What to do with a kernel in which ptxas is free to choose which product an addition is fused with
@@ -89,7 +79,6 @@ struct Remap {
 
 // How much the assembler is asked to choose a coarsening.
 enum class Effort : std::uint8_t {
-  fast,     // nothing: ways are guessed at, and the call that has to be made anyway confirms
   standard, // "default": the original and the most promising ways
   thorough, // every way
 };
@@ -101,7 +90,6 @@ struct Options {
   RotateMode rotate = RotateMode::none;
   unsigned rotate_trips = 0; // of a rotated loop, one after another; 0: as the model says
   RoundsMode rounds = RoundsMode::automatic;
-  ForwardMode forward = ForwardMode::none;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};
   bool coarsen_auto = true;      // where all are 1: choose factors, order, registers by their gain
@@ -139,9 +127,8 @@ struct Options {
 // Is any rewrite switched on?
 [[nodiscard]] inline bool rewrites(const Options& options) {
   return options.shuffle != ShuffleMode::none || options.rotate != RotateMode::none ||
-         options.rounds != RoundsMode::none || options.forward != ForwardMode::none ||
-         options.coarsen_auto || options.coarsen != std::array{1U, 1U, 1U} ||
-         !options.remaps.empty();
+         options.rounds != RoundsMode::none || options.coarsen_auto ||
+         options.coarsen != std::array{1U, 1U, 1U} || !options.remaps.empty();
 }
 
 // Are entries to be added that a launcher may choose from?
@@ -157,6 +144,14 @@ struct Options {
 // One NAME or NAME=VALUE without leading dashes. Returns an error message for people, or nothing.
 [[nodiscard]] std::optional<std::string> apply_option(Options& options,
                                                       std::string_view name_value);
+
+// NAME or NAME=VALUE as it was before: what it is now (empty: it is gone, and ignored), and what to
+// tell whoever gives it. apply_option takes such options, too.
+struct FormerOption {
+  std::string_view before, now, says;
+};
+// Null: `name_value` is none.
+[[nodiscard]] const FormerOption* former_option(std::string_view name_value);
 
 // Names, value forms and one line of help each, for --help and the manual.
 struct OptionHelp {

@@ -15,6 +15,12 @@ std::string without_prefix(std::string word) {
 }
 
 void apply(Settings& settings, const std::string& option, const std::string& where) {
+  if (const FormerOption* former = former_option(option)) {
+    const bool is_gone = former->now.empty();
+    settings.complaints.push_back(where + ": --" + std::string(former->before) + ": " +
+                                  std::string(former->says) + (is_gone ? "; ignored" : ""));
+    if (is_gone) return;
+  }
   if (const auto error = apply_option(settings.options, option))
     settings.complaints.push_back(where + ": " + *error + "; ignored");
   else

@@ -55,11 +55,6 @@ public:
   void run(std::span<KernelJob* const> jobs) {
     collect(jobs);
     if (jobs_.empty()) return;
-    if (options_.effort == Effort::fast) {
-      for (KernelJob* job : jobs_)
-        guess(job->ways());
-      return;
-    }
     const bool selects = options_.effort == Effort::standard;
     std::erase_if(jobs_, [&](KernelJob* job) { return leaves(job->ways(), selects); });
     if (jobs_.empty()) return;
@@ -338,34 +333,6 @@ private:
     std::vector<CoarsenCandidate> aside(never.begin(), never.end());
     kernel.candidates.erase(never.begin(), never.end());
     return aside;
-  }
-
-  // Without asking; the limit of registers is written down where they might be too many.
-  void guess(CoarsenChoices& kernel) const {
-    CoarsenBaseline original = kernel.original;
-    original.usage = passes::estimated_usage(original);
-    std::erase_if(kernel.candidates, [&](const CoarsenCandidate& way) {
-      return passes::estimated_usage(original, way).registers > limits::surely_too_many;
-    });
-    for (CoarsenCandidate& way : kernel.candidates) {
-      const bool limit =
-          assembler_.takes_register_limits() && !original.tuned &&
-          passes::estimated_usage(original, way).registers > limits::perhaps_too_many;
-      if (limit) way.how.registers = target::registers_for_any_block;
-      way.usage = passes::estimated_usage(original, way);
-    }
-    passes::choose_coarsening(profile_, original, kernel.candidates);
-    for (CoarsenCandidate& way : kernel.candidates) {
-      way.usage.reset();
-      if (!way.chosen || way.gain >= limits::guessed_margin) continue;
-      way.chosen = false;
-      way.verdict = {
-          Reason::gains_too_little,
-          fmt::format("gains too little for a guess: {:.2f} is asked for", limits::guessed_margin)};
-    }
-    kernel.basis = "ways guessed at";
-    if (kernel.candidates.empty())
-      kernel.why = {Reason::registers, "all ways are likely to need too many registers"};
   }
 
   [[nodiscard]] Extent extent() const {

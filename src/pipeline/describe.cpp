@@ -140,7 +140,6 @@ private:
                           fmt::format("%ntid.x = {}, a multiple of 32", block_[0])});
       }
     }
-    if (cover.stored) add_block_facts(cover, result);
     for (const passes::NoWrap& check : cover.checks) {
       result.push_back(fact(kernel, check.fact, FactKind::checked));
     }
@@ -150,19 +149,6 @@ private:
       result.push_back(fact(kernel, promised, FactKind::promised));
     }
     return result;
-  }
-
-  // By which no other thread writes what is loaded.
-  void add_block_facts(const passes::Cover& cover, std::vector<Fact>& result) const {
-    constexpr std::string_view axes = "xyz";
-    for (unsigned axis = 0; axis < 3; ++axis)
-      if (cover.at_most[axis] != 0)
-        result.push_back(
-            {FactKind::checked, fmt::format("%ntid.{} <= {}", axes[axis], cover.at_most[axis])});
-    if (block_[0] == 0) return;
-    const bool required = kernel_.body.function->reqntid[0] != 0;
-    result.push_back({required ? FactKind::architectural : FactKind::promised,
-                      fmt::format("%ntid = {}, {}, {}", block_[0], block_[1], block_[2])});
   }
 
   static Fact fact(Kernel& kernel, const passes::IndexFact& index, FactKind kind) {

@@ -127,7 +127,6 @@ struct KernelJob::Impl {
                                                           .dump_directory = options_.dump_queries});
     passes::LaneOptions lanes{.max_delta = options_.shuffle_max_delta,
                               .shared = options_.shuffle_shared,
-                              .forward = options_.forward,
                               .no_index_wrap = facts_.assumed("no-index-wrap"),
                               .paranoid = options_.paranoid,
                               .block = facts_.block_shape(),
@@ -148,7 +147,6 @@ struct KernelJob::Impl {
       return;
     }
     freedom_ = passes::count_freedom(kernel_->body);
-    if (options_.fp_contract == FpContract::exact) drop_freed(*kernel_, plan_, freedom_);
     list_ways();
     const bool asked = purpose_ == Purpose::analyze || options_.steps != 0 || options_.steps_auto;
     if (asked && function_.is_entry)
@@ -176,7 +174,7 @@ struct KernelJob::Impl {
   }
 
   [[nodiscard]] bool shuffles() const {
-    return options_.shuffle != ShuffleMode::none && covers_by_lanes(plan_);
+    return options_.shuffle != ShuffleMode::none && covers_any(plan_);
   }
 
   // Why the bits of results could change although each operation stays what it is; empty if they
@@ -307,13 +305,9 @@ struct KernelJob::Impl {
     return result;
   }
 
-  [[nodiscard]] bool shuffles_or_forwards() const {
-    return options_.shuffle != ShuffleMode::none || options_.forward != ForwardMode::none;
-  }
-
   // What comes of --shuffle, as far as that does not hang on the machine code.
   [[nodiscard]] Decision shuffling(const passes::LanePlan& plan) const {
-    if (!shuffles_or_forwards()) return {};
+    if (options_.shuffle == ShuffleMode::none) return {};
     std::map<Reason, unsigned> counts;
     Reason most = Reason::no_loads;
     for (const Load& load : plan.loads) {
@@ -368,8 +362,7 @@ struct KernelJob::Impl {
         {.needs = touches_loads,
          .make =
              [&] {
-               if (!shuffles_or_forwards()) return Made{};
-               if (options_.shuffle == ShuffleMode::none) drop_lanes(*kernel_, plan);
+               if (options_.shuffle == ShuffleMode::none) return Made{};
                return Made{passes::shuffle(*kernel_, plan, options_.emit), touches_loads, ""};
              },
          .refuse =

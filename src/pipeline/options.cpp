@@ -26,13 +26,9 @@ constexpr std::array rotate_modes{Choice<RotateMode>{"none", RotateMode::none},
 constexpr std::array rounds_modes{Choice<RoundsMode>{"none", RoundsMode::none},
                                   Choice<RoundsMode>{"all", RoundsMode::all},
                                   Choice<RoundsMode>{"auto", RoundsMode::automatic}};
-constexpr std::array forward_modes{Choice<ForwardMode>{"none", ForwardMode::none},
-                                   Choice<ForwardMode>{"all", ForwardMode::all},
-                                   Choice<ForwardMode>{"auto", ForwardMode::automatic}};
-constexpr std::array emit_modes{
-    Choice<Emit>{"normal", Emit::normal}, Choice<Emit>{"check", Emit::check},
-    Choice<Emit>{"no-load", Emit::no_load}, Choice<Emit>{"no-corner", Emit::no_corner},
-    Choice<Emit>{"uniform-branch", Emit::uniform_branch}};
+constexpr std::array emit_modes{Choice<Emit>{"normal", Emit::normal},
+                                Choice<Emit>{"check", Emit::check},
+                                Choice<Emit>{"uniform-branch", Emit::uniform_branch}};
 constexpr std::array contractions{Choice<FpContract>{"exact", FpContract::exact},
                                   Choice<FpContract>{"any", FpContract::any}};
 constexpr std::array coarsen_grids{Choice<CoarsenGrid>{"kernel", CoarsenGrid::kernel},
@@ -41,8 +37,7 @@ constexpr std::array coarsen_grids{Choice<CoarsenGrid>{"kernel", CoarsenGrid::ke
 constexpr std::array coarsen_orders{
     Choice<CoarsenOrder>{"copies", CoarsenOrder::copies},
     Choice<CoarsenOrder>{"instructions", CoarsenOrder::instructions}};
-constexpr std::array efforts{Choice<Effort>{"fast", Effort::fast},
-                             Choice<Effort>{"default", Effort::standard},
+constexpr std::array efforts{Choice<Effort>{"default", Effort::standard},
                              Choice<Effort>{"thorough", Effort::thorough}};
 constexpr std::array switches{Choice<bool>{"", true}, Choice<bool>{"on", true},
                               Choice<bool>{"off", false}};
@@ -232,11 +227,6 @@ const std::vector<Setter>& table() {
         "without "
         "barriers: none, those that save enough of these, or all that are proven (auto)"},
        [](Options& o, std::string_view v) { return choose(o.rounds, rounds_modes, v); }},
-      {{"forward", "none|auto|all",
-        "which loads from shared memory to take from the register from which the thread itself has "
-        "stored there: none, those that are proven for blocks of any size, or also those where the "
-        "size of the block has to be asked for at run time (none)"},
-       [](Options& o, std::string_view v) { return choose(o.forward, forward_modes, v); }},
       {{"coarsen", "none|auto|large|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
         "is proven sound; auto has ptxas try several ways and takes the one that pays most by a "
@@ -298,10 +288,9 @@ const std::vector<Setter>& table() {
         "let rewritten kernels use so many registers that an SM holds fewer blocks at a time; "
         "cooperative launches of as many as fit may then fail (off)"},
        [](Options& o, std::string_view v) { return choose(o.fewer_blocks, switches, v); }},
-      {{"effort", "fast|default|thorough",
-        "how much --coarsen=auto has ptxas assemble to choose: nothing (it guesses, and what needs "
-        "too much is taken back), one way after the other as long as one may pay, or all of them "
-        "(default)"},
+      {{"effort", "default|thorough",
+        "how much --coarsen=auto has ptxas assemble to choose: one way after the other as long as "
+        "one may pay, or all of them (default)"},
        [](Options& o, std::string_view v) { return choose(o.effort, efforts, v); }},
       {{"decision-cache", "off|DIR",
         "where the drop-in keeps what --coarsen=auto has decided, so that the next build need not "
@@ -317,9 +306,9 @@ const std::vector<Setter>& table() {
        }},
       {{"shuffle-shared", "[on|off]", "also replace loads from shared memory (off)"},
        [](Options& o, std::string_view v) { return choose(o.shuffle_shared, switches, v); }},
-      {{"emit", "normal|check|no-load|no-corner|uniform-branch",
-        "code for a covered load; check does both and traps when they differ, the last three are "
-        "for studies and may compute wrong results"},
+      {{"emit", "normal|check|uniform-branch",
+        "code for a covered load: check does both and traps when they differ, uniform-branch has "
+        "the lanes at the edge load behind a branch (normal)"},
        [](Options& o, std::string_view v) { return choose(o.emit, emit_modes, v); }},
       {{"fp-contract", "exact|any",
         "kernels in which ptxas chooses which products it fuses with additions: rewrite them only "
@@ -353,7 +342,25 @@ const std::vector<Setter>& table() {
 
 } // namespace
 
+const FormerOption* former_option(std::string_view name_value) {
+  static constexpr std::array former{
+      FormerOption{"forward", "", "it is gone, since it did not pay"},
+      FormerOption{"effort=fast", "effort=default", "it is --effort=default now"},
+  };
+  const std::string_view name = name_value.substr(0, name_value.find('='));
+  const auto found = std::ranges::find_if(former, [&](const FormerOption& option) {
+    return option.before == name || option.before == name_value;
+  });
+  return found == former.end() ? nullptr : &*found;
+}
+
 std::optional<std::string> apply_option(Options& options, std::string_view name_value) {
+  if (const FormerOption* former = former_option(name_value)) {
+    if (former->now.empty()) return std::nullopt;
+    const std::string value(
+        former->now.find('=') != former->now.npos ? "" : name_value.substr(former->before.size()));
+    return apply_option(options, std::string(former->now) + value);
+  }
   const std::size_t equals = name_value.find('=');
   const std::string_view name = name_value.substr(0, equals);
   const std::string_view value =

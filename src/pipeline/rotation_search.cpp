@@ -115,8 +115,7 @@ private:
 void choose_rotation_ways(const ptx::Module& module, std::span<KernelJob* const> jobs,
                           const Options& options, Assembler& assembler, Report& report) {
   const target::Profile* profile = target::find_profile(architecture_of(module, options));
-  if (profile == nullptr || !assembler.takes_register_limits() || options.effort == Effort::fast)
-    return;
+  if (profile == nullptr || !assembler.takes_register_limits()) return;
   std::vector<KernelJob*> open;
   std::ranges::copy_if(jobs, std::back_inserter(open), &KernelJob::may_limit_rotation);
   if (open.empty()) return;

@@ -20,29 +20,15 @@ using emulator::EventKind;
 using emulator::Kernel;
 using passes::Load;
 
-namespace {
-
-bool is_lanes(const Load& load) {
-  return load.cover && !load.cover->stored;
-}
-
-} // namespace
-
 bool covers_any(const passes::LanePlan& plan) {
   return std::ranges::any_of(plan.loads, [](const Load& load) { return load.cover.has_value(); });
-}
-
-bool covers_by_lanes(const passes::LanePlan& plan) {
-  return std::ranges::any_of(plan.loads, is_lanes);
 }
 
 void drop_shuffle(const Kernel& kernel, Load& load, const Why& why) {
   const passes::Cover& cover = *load.cover;
   const std::uint32_t line = line_of(kernel, kernel.trace.events[cover.source].inst);
-  load.kept = {why.reason, cover.stored
-                               ? fmt::format("the store at line {} has it, but {}", line, why.text)
-                               : fmt::format("lane {:+} of line {} has it, but {}", cover.delta,
-                                             line, why.text)};
+  load.kept = {why.reason,
+               fmt::format("lane {:+} of line {} has it, but {}", cover.delta, line, why.text)};
   load.cover.reset();
 }
 
@@ -63,13 +49,14 @@ double store_cycles(Kernel& kernel, const target::Profile& profile) {
 // they gain is so little that small launches lose (passes::near_shuffles_pay). The cycles that are
 // not saved then.
 double drop_near(const Kernel& kernel, passes::LanePlan& plan, std::string_view architecture) {
-  const auto covered = std::ranges::count_if(plan.loads, is_lanes);
+  const auto covered =
+      std::ranges::count_if(plan.loads, [](const Load& load) { return load.cover.has_value(); });
   if (passes::near_shuffles_pay(static_cast<double>(covered),
                                 static_cast<double>(plan.loads.size())))
     return 0;
   double lost = 0;
   for (Load& load : plan.loads) {
-    if (!is_lanes(load) || load.cover->delta == 0) continue;
+    if (!load.cover || load.cover->delta == 0) continue;
     const Event& event = kernel.trace.events[load.event];
     const target::ShuffleCandidate what = candidate(
         access_pattern(event, load.lane_stride, load.trip_stride), load.cover->delta, false);
@@ -103,14 +90,14 @@ void choose_shuffles(Kernel& kernel, passes::LanePlan& plan, ShuffleMode mode,
                      std::string_view architecture) {
   const bool columns = mode == ShuffleMode::columns;
   if (!columns && mode != ShuffleMode::automatic) return; // none: the report shows what could be
-  if (!covers_by_lanes(plan)) return;
+  if (!covers_any(plan)) return;
   const target::Profile* profile = target::find_profile(architecture);
   double before = 0, saved = 0;
   for (Load& load : plan.loads) {
     const Event& event = kernel.trace.events[load.event];
     const target::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
     if (profile != nullptr) before += target::access_cycles(*profile, candidate(p));
-    if (!is_lanes(load)) continue;
+    if (!load.cover) continue;
     const target::Verdict verdict =
         target::shuffle_verdict(architecture, candidate(p, load.cover->delta, columns));
     if (verdict.pays) {
@@ -126,33 +113,13 @@ void choose_shuffles(Kernel& kernel, passes::LanePlan& plan, ShuffleMode mode,
   before += store_cycles(kernel, *profile);
   if (target::kernel_pays(*profile, before, before - saved)) return;
   for (Load& load : plan.loads) {
-    if (!is_lanes(load)) continue;
+    if (!load.cover) continue;
     drop_shuffle(
         kernel, load,
         {Reason::gains_too_little,
          fmt::format("all accesses together would only go from {:.0f} to {:.0f} cycles a warp",
                      before, before - saved)});
   }
-}
-
-void drop_freed(const Kernel& kernel, passes::LanePlan& plan, const passes::Freedom& freedom) {
-  std::vector<passes::HandedOn> handed;
-  for (Load& load : plan.loads) {
-    if (!load.cover || !load.cover->stored) continue;
-    const auto& events = kernel.trace.events;
-    kernel.context->spend(kernel.body.insts.size());
-    handed.push_back({events[load.cover->source].inst, events[load.event].inst});
-    if (passes::count_freedom(kernel.body, handed) == freedom) continue;
-    handed.pop_back();
-    drop_shuffle(kernel, load,
-                 {Reason::fusing_unknown,
-                  "ptxas could then fuse or fold what it computes (--fp-contract=any takes it)"});
-  }
-}
-
-void drop_lanes(const Kernel& kernel, passes::LanePlan& plan) {
-  for (Load& load : plan.loads)
-    if (is_lanes(load)) drop_shuffle(kernel, load, {Reason::not_asked, "--shuffle=none"});
 }
 
 } // namespace ptxasw::pipeline

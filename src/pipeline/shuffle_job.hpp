@@ -1,7 +1,6 @@
 // Which loads that another lane has are taken from there.
 #pragma once
 
-#include "passes/pin_fma/float_freedom.hpp"
 #include "passes/shuffle/lane.hpp"
 #include "ptxasw/options.hpp"
 #include "ptxasw/reason.hpp"
@@ -11,8 +10,6 @@
 namespace ptxasw::pipeline {
 
 bool covers_any(const passes::LanePlan& plan);
-// By other loads; else what covers is what the thread has stored itself.
-bool covers_by_lanes(const passes::LanePlan& plan);
 
 // Whether it could pay to take the load from `delta` lanes away (0: this one), were it there.
 bool shuffle_could_pay(const emulator::Kernel& kernel, const passes::Load& load, int delta,
@@ -22,14 +19,6 @@ bool shuffle_could_pay(const emulator::Kernel& kernel, const passes::Load& load,
 // reason. With none the report shows what could be.
 void choose_shuffles(emulator::Kernel& kernel, passes::LanePlan& plan, ShuffleMode mode,
                      std::string_view architecture);
-
-// What a thread has stored itself it does not take from its register where ptxas could then fuse or
-// fold what it cannot now (passes/pin_fma/float_freedom.hpp). `freedom`: what it has now.
-void drop_freed(const emulator::Kernel& kernel, passes::LanePlan& plan,
-                const passes::Freedom& freedom);
-
-// Leaves what a thread has stored itself: nothing else was asked for.
-void drop_lanes(const emulator::Kernel& kernel, passes::LanePlan& plan);
 
 // The load, which has a cover, stays as it is.
 void drop_shuffle(const emulator::Kernel& kernel, passes::Load& load, const Why& why);

@@ -111,7 +111,6 @@ Options only_coarsening(Options options) {
   options.shuffle = ShuffleMode::none;
   options.rotate = RotateMode::none;
   options.rounds = RoundsMode::none;
-  options.forward = ForwardMode::none;
   options.coarsen = {1, 1, 1};
   // Which launches are large the launcher sees: what would harm small ones is for it to leave.
   options.coarsen_auto = options.coarsen_large = true;

@@ -19,7 +19,6 @@ Options forced(Emit emit = Emit::normal) {
   Options options;
   options.shuffle = ShuffleMode::all;
   options.shuffle_shared = true;
-  options.forward = ForwardMode::all;
   options.emit = emit;
   return options;
 }

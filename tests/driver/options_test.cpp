@@ -27,9 +27,6 @@ TEST(Options, EveryNameSetsItsMember) {
   EXPECT_EQ(with("rotate=auto").rotate, RotateMode::automatic);
   EXPECT_EQ(with("rounds=auto").rounds, RoundsMode::automatic);
   EXPECT_EQ(with("rounds=none").rounds, RoundsMode::none);
-  EXPECT_EQ(Options().forward, ForwardMode::none);
-  EXPECT_EQ(with("forward=auto").forward, ForwardMode::automatic);
-  EXPECT_EQ(with("forward=all").forward, ForwardMode::all);
   EXPECT_TRUE(with("shuffle-shared").shuffle_shared);
   EXPECT_FALSE(with("shuffle-shared=off").shuffle_shared);
   EXPECT_FALSE(with("shuffle-shared").fewer_blocks);
@@ -89,8 +86,7 @@ TEST(Options, MistakesChangeNothing) {
                              "shuffle-max-delta=32",
                              "shuffle-max-delta=-1",
                              "shuffle-max-delta=3x",
-                             "forward",
-                             "forward=on",
+                             "emit=no-load",
                              "shuffle-shared=maybe",
                              "emit=",
                              "remap",
@@ -124,6 +120,21 @@ TEST(Options, MistakesChangeNothing) {
     EXPECT_TRUE(options.remaps.empty()) << option;
     EXPECT_EQ(options.shuffle_max_delta, Options{}.shuffle_max_delta) << option;
   }
+}
+
+// Whoever still gives an option of before is told what became of it.
+TEST(Options, FormerOnesAreTaken) {
+  EXPECT_EQ(former_option("shuffle"), nullptr);
+  EXPECT_EQ(former_option("effort=thorough"), nullptr);
+  ASSERT_NE(former_option("forward"), nullptr);
+  EXPECT_EQ(former_option("forward=all")->now, "");
+  Options options;
+  options.effort = Effort::thorough;
+  EXPECT_EQ(apply_option(options, "forward=all"), std::nullopt);
+  EXPECT_EQ(apply_option(options, "effort=fast"), std::nullopt);
+  EXPECT_EQ(options.effort, Effort::standard);
+  for (const OptionHelp& help : option_help())
+    EXPECT_EQ(former_option(help.name), nullptr) << help.name;
 }
 
 TEST(Options, MessagesSayWhatIsPossible) {

@@ -74,7 +74,6 @@ Options everything_on(std::uint64_t seed) {
   Options options;
   options.shuffle = ShuffleMode::all;
   options.shuffle_shared = true;
-  if (seed % 3 != 0) options.forward = ForwardMode::all;
   options.fp_contract = FpContract::any; // the interpreter fuses nothing
   options.kernel_budget = std::chrono::seconds(10);
   if (seed / 8 % 2 == 1) {
@@ -94,27 +93,29 @@ namespace {
 
 Round check_options(const std::string& text, std::uint64_t seed, const Options& options,
                     std::span<const simt::Dim3> grids,
-                    std::span<const simt::Dim3> blocks = any_blocks) {
+                    std::span<const simt::Dim3> blocks = any_blocks,
+                    const std::function<void(std::string&)>& harm = {}) {
   Round round;
   const Optimized optimized = optimize(text, "fuzz.ptx", options);
   for (const KernelReport& kernel : optimized.report.kernels) {
     round.loads += kernel.loads;
     round.covered += kernel.covered;
-    round.moves += kernel.moves;
     round.in_registers |= kernel.rounds.status == Status::done;
     round.rotated |= kernel.rotation.status == Status::done;
   }
   if (!optimized.changed) return round;
   round.rewritten = optimized.text;
+  if (harm) harm(round.rewritten);
   compare(text, launches(seed, grids, options.block, blocks), round);
   return round;
 }
 
 } // namespace
 
-Round check_shuffles(const std::string& text, std::uint64_t seed, const Options& options) {
+Round check_shuffles(const std::string& text, std::uint64_t seed, const Options& options,
+                     const std::function<void(std::string&)>& harm) {
   constexpr simt::Dim3 grids[] = {{1}, {3}, {2, 2}, {1, 2, 2}};
-  return check_options(text, seed, options, grids);
+  return check_options(text, seed, options, grids, any_blocks, harm);
 }
 
 Options trees_on(std::uint64_t seed) {
@@ -135,30 +136,6 @@ Round check_trees(const std::string& text, std::uint64_t seed, const Options& op
   constexpr simt::Dim3 grids[] = {{1}, {2}, {3}, {2, 2}};
   constexpr simt::Dim3 blocks[] = {{32},    {64},    {128}, {64}, {96}, {32, 2},
                                    {32, 4}, {16, 2}, {48},  {33}, {2}};
-  return check_options(text, seed, options, grids, blocks);
-}
-
-Options tiles_on(std::uint64_t seed) {
-  Options options;
-  options.shuffle = seed % 5 == 1 ? ShuffleMode::all : ShuffleMode::none;
-  options.shuffle_shared = true;
-  options.forward = ForwardMode::all;
-  options.rounds = RoundsMode::none;
-  options.fp_contract = FpContract::any; // the interpreter fuses nothing
-  options.kernel_budget = std::chrono::seconds(10);
-  if (seed % 8 == 1) options.emit = Emit::check;
-  if (seed % 8 == 2) options.emit = Emit::uniform_branch;
-  if (seed % 8 == 3) options.block = {{64, 1, 1}};
-  if (seed % 8 == 4) options.block = {{32, 4, 1}};
-  if (seed % 8 == 5) options.block = {{8, 4, 3}};
-  if (seed % 8 == 5) options.forward = ForwardMode::automatic;
-  return options;
-}
-
-Round check_tiles(const std::string& text, std::uint64_t seed, const Options& options) {
-  constexpr simt::Dim3 grids[] = {{1}, {2}, {2, 2}};
-  constexpr simt::Dim3 blocks[] = {{32},    {64},    {40},   {32, 2}, {32, 3},   {16, 4},
-                                   {20, 3}, {33, 2}, {8, 8}, {96},    {8, 4, 3}, {1}};
   return check_options(text, seed, options, grids, blocks);
 }
 
@@ -269,7 +246,6 @@ Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite) {
   case Rewrite::coarsen: return check_coarsening(text, seed, merge_of(seed));
   case Rewrite::shipped: return check_shipped(text, seed);
   case Rewrite::trees: return check_trees(text, seed, trees_on(seed));
-  case Rewrite::tiles: return check_tiles(text, seed, tiles_on(seed));
   case Rewrite::remap: break;
   }
   return check_remap(text, seed);

@@ -11,14 +11,13 @@
 
 namespace ptxasw::fuzz {
 
-enum class Rewrite : std::uint8_t { shuffle, coarsen, remap, shipped, trees, tiles };
+enum class Rewrite : std::uint8_t { shuffle, coarsen, remap, shipped, trees };
 inline constexpr Rewrite rewrites[] = {Rewrite::shuffle, Rewrite::coarsen, Rewrite::remap};
 
 struct Round {
   std::string rewritten;                      // empty: unchanged
   unsigned loads = 0, covered = 0;            // of a coarsened kernel: in all copies
   unsigned equal = 0, left_out = 0;           // launches
-  unsigned moves = 0;                         // of loads from the same thread
   bool in_registers = false, rotated = false; // trees, loops
   std::string problem;                        // empty: fine
 };
@@ -26,7 +25,9 @@ struct Round {
 // Every shuffle forced on. Seeds differ in what is emitted (with checks that trap, with a branch
 // around the corner case) and in whether the block shape is promised.
 Options everything_on(std::uint64_t seed);
-Round check_shuffles(const std::string& text, std::uint64_t seed, const Options& options);
+// `harm`: changes the rewritten text before it is run, to see that this is found.
+Round check_shuffles(const std::string& text, std::uint64_t seed, const Options& options,
+                     const std::function<void(std::string&)>& harm = {});
 
 // How a kernel is coarsened: factors, order of the copies, rows or blocks, who divides the grid,
 // which launches are too small.
@@ -50,10 +51,6 @@ Round check_shipped(const std::string& text, std::uint64_t seed);
 // for the most part.
 Options trees_on(std::uint64_t seed);
 Round check_trees(const std::string& text, std::uint64_t seed, const Options& options);
-
-// What threads have stored to shared memory taken from registers, for the most part alone.
-Options tiles_on(std::uint64_t seed);
-Round check_tiles(const std::string& text, std::uint64_t seed, const Options& options);
 
 Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite);
 

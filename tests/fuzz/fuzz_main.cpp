@@ -1,12 +1,12 @@
 // The long mode of the fuzzer:
 //
 //   fuzz --minutes=N [--from=SEED] [--count=N] [--jobs=N] [--out=DIRECTORY] [--only=REWRITE]
-//   fuzz --show=SEED [--only=trees|tiles]   the kernel of a seed, to standard output
+//   fuzz --show=SEED [--only=trees]         the kernel of a seed, to standard output
 //
 // Failing kernels are made small and written to DIRECTORY as SEED.ptx. Ends with one line of
 // figures; exit code 1 if anything failed. REWRITE is shuffled, coarsened, remapped, shipped: what
-// a user gets, with ptxas to ask; trees: --rounds and --rotate, or tiles: --forward, on kernels
-// made for them. Without it the first three are run, which force what they do.
+// a user gets, with ptxas to ask; trees: --rounds and --rotate, on kernels made for them. Without
+// it the first three are run, which force what they do.
 #include "fuzz/check.hpp"
 #include "fuzz/generator.hpp"
 
@@ -37,12 +37,11 @@ struct Wanted {
   std::string only; // one of `names`; empty: every rewrite
 };
 constexpr std::array all_rewrites{Rewrite::shuffle, Rewrite::coarsen, Rewrite::remap,
-                                  Rewrite::shipped, Rewrite::trees,   Rewrite::tiles};
+                                  Rewrite::shipped, Rewrite::trees};
 constexpr std::array<std::string_view, std::size(all_rewrites)> names{
-    "shuffled", "coarsened", "remapped", "shipped", "trees", "tiles"};
+    "shuffled", "coarsened", "remapped", "shipped", "trees"};
 
 std::string kernel_of(std::uint64_t seed, const Wanted& wanted) {
-  if (wanted.only == "tiles") return generate_tiles(seed);
   return wanted.only == "trees" ? generate_trees(seed) : generate(seed);
 }
 
@@ -110,7 +109,7 @@ private:
 
   struct Totals {
     std::uint64_t rewritten = 0, loads = 0, covered = 0, equal = 0, left_out = 0;
-    std::uint64_t in_registers = 0, rotated = 0, moves = 0;
+    std::uint64_t in_registers = 0, rotated = 0;
   };
   static void add(Totals& to, const Round& round) {
     to.rewritten += round.rewritten.empty() ? 0 : 1;
@@ -118,14 +117,12 @@ private:
     to.covered += round.covered;
     to.equal += round.equal;
     to.left_out += round.left_out;
-    to.moves += round.moves;
     to.in_registers += round.in_registers ? 1 : 0;
     to.rotated += round.rotated ? 1 : 0;
   }
   static void print(std::string_view how, const Totals& totals) {
     fmt::print("{} {}: {} of {} loads covered, {} launches compared, {} left out\n",
                totals.rewritten, how, totals.covered, totals.loads, totals.equal, totals.left_out);
-    if (how == "tiles") fmt::print("{} loads of what the thread has, by moves\n", totals.moves);
     if (how == "trees")
       fmt::print("{} with trees in registers, {} with rotated loops\n", totals.in_registers,
                  totals.rotated);
@@ -163,7 +160,7 @@ int main(int count, char** arguments) {
   for (int i = 1; i < count; ++i) {
     if (read(wanted, arguments[i])) continue;
     fmt::print(stderr, "usage: fuzz [--minutes=N] [--from=SEED] [--count=N] [--jobs=N] "
-                       "[--out=DIRECTORY] [--only=shuffled|coarsened|remapped|shipped|trees|tiles] "
+                       "[--out=DIRECTORY] [--only=shuffled|coarsened|remapped|shipped|trees] "
                        "| --show=SEED\n");
     return 2;
   }

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <utility>
 
 namespace ptxasw::fuzz {
 namespace {
@@ -59,21 +61,6 @@ TEST(Trees, KernelsAreEqual) {
   EXPECT_GT(equal, 200U);
 }
 
-TEST(Tiles, KernelsAreEqual) {
-  unsigned moves = 0, rewritten = 0, equal = 0;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const Round round = check(generate_tiles(seed), seed, Rewrite::tiles);
-    ASSERT_EQ(round.problem, "") << "seed " << seed;
-    moves += round.moves;
-    rewritten += round.rewritten.empty() ? 0 : 1;
-    equal += round.equal;
-  }
-  EXPECT_GT(rewritten, 40U);
-  EXPECT_LT(rewritten, 160U);
-  EXPECT_GT(moves, 40U);
-  EXPECT_GT(equal, 50U);
-}
-
 TEST(Generator, SameSeedSameKernel) {
   EXPECT_EQ(generate(7), generate(7));
   EXPECT_NE(generate(7), generate(8));
@@ -99,9 +86,7 @@ TEST(Generator, PtxasTakesTheKernels) {
   std::filesystem::create_directories(folder);
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const auto file = folder / (std::to_string(seed) + ".ptx");
-    std::ofstream(file) << (seed % 4 == 0   ? generate_trees(seed)
-                            : seed % 4 == 1 ? generate_tiles(seed)
-                                            : generate(seed));
+    std::ofstream(file) << (seed % 4 == 0 ? generate_trees(seed) : generate(seed));
     const std::string command = ptxas + " -O1 -arch=sm_90 -o /dev/null " + file.string();
     EXPECT_EQ(std::system(command.c_str()), 0) << "seed " << seed;
   }
@@ -111,11 +96,16 @@ TEST(Generator, PtxasTakesTheKernels) {
 // Shuffles without the load that lanes at the edge fall back to are wrong, and mostly seen to be:
 // some rewritten kernels have moves only, some only launches that say nothing.
 TEST(Check, SeesWrongRewrites) {
-  Options options = everything_on(0);
-  options.emit = Emit::no_corner;
+  const Options options = everything_on(0);
+  const auto harm = [](std::string& rewritten) {
+    std::istringstream in(std::exchange(rewritten, {}));
+    for (std::string line; std::getline(in, line);)
+      if (!line.starts_with("\t@!%ptxasw") || line.find(" ld.") == line.npos)
+        rewritten += line + '\n';
+  };
   unsigned rewritten = 0, seen = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    const Round round = check_shuffles(generate(seed), seed, options);
+    const Round round = check_shuffles(generate(seed), seed, options, harm);
     rewritten += round.rewritten.empty() ? 0 : 1;
     seen += round.problem.empty() ? 0 : 1;
   }

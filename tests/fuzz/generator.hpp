@@ -15,7 +15,4 @@ std::string generate(std::uint64_t seed);
 // The same with little but trees in shared memory and loops that march along a column.
 std::string generate_trees(std::uint64_t seed);
 
-// The same with little but threads that load what they have stored to shared memory.
-std::string generate_tiles(std::uint64_t seed);
-
 } // namespace ptxasw::fuzz

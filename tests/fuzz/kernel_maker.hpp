@@ -21,7 +21,6 @@ public:
   explicit KernelMaker(std::uint64_t seed) : w_(seed), calm_(w_.one_in(2)) {}
   std::string run();
   std::string run_trees();
-  std::string run_tiles();
 
 private:
   // prologue.cpp
@@ -68,13 +67,6 @@ private:
   void level(Levels& l, const std::string& tile, const std::string& width, const std::string& next);
   void read_behind(Levels& l, const std::string& tile);
   std::string operation(const Levels& l);
-
-  // tiles.cpp
-  struct Words;
-  void tile_of_words();
-  void place_words(Words& t);
-  void further_store(const Words& t, const std::string& value);
-  void store_and_load(Words& t);
 
   // meetings.cpp
   void ordered();

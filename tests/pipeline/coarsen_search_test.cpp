@@ -151,30 +151,6 @@ TEST(CoarsenSearch, NoWayIsTriedOfAKernelThatTakesManyRegistersAlone) {
   EXPECT_GT(fake.asked.size(), 1U) << "an SM may hold fewer blocks";
 }
 
-// What is taken is held to what it turns out to need; nothing else is asked.
-TEST(CoarsenSearch, FastGuessesAndTheCallThatMustBeMadeConfirms) {
-  unsigned registers = 30;
-  oracle::FakeAssembler fake([&](const AssemblyRequest&) {
-    return Assembled{"", "info : Compiling entry function 'jacobi' for 'sm_90'\n"
-                         "info : Function properties for jacobi\n    0 bytes stack frame\n"
-                         "info : Used " +
-                             std::to_string(registers) + " registers\n"};
-  });
-  Options options = coarsen_auto();
-  options.effort = Effort::fast;
-  options.fp_contract = FpContract::any; // nothing to judge
-  const Optimized result = run(jacobi(), "jacobi.ptx", options, true, &fake);
-  EXPECT_TRUE(result.changed);
-  ASSERT_EQ(fake.asked.size(), 1U);
-  EXPECT_EQ(fake.asked[0].text, result.text);
-  EXPECT_THAT(result.report.kernels.at(0).coarsening.text, HasSubstr("guessed at"));
-  for (const CoarsenCandidate& way : result.report.kernels.at(0).weighed.ways)
-    EXPECT_FALSE(way.usage) << "a guess is not what ptxas said";
-  registers = 65;
-  options.architecture = "sm_90";
-  EXPECT_TRUE(run(jacobi(), "jacobi.ptx", options, true, &fake).changed) << "as many as before";
-}
-
 TEST(CoarsenSearch, ATrialIsAnEditOfTheKeptKernel) {
   oracle::FakeAssembler fake(takes_nothing);
   const Optimized result = run(jacobi(), "jacobi.ptx", coarsen_auto(), true, &fake);

@@ -28,6 +28,10 @@ const OptionHelp* find(std::string_view name) {
   return found == option_help().end() ? nullptr : &*found;
 }
 
+void say(std::string_view what) {
+  driver::write_all(STDERR_FILENO, fmt::format("ptxasw: {}\n", what));
+}
+
 [[noreturn]] void give_up(const std::string& path) {
   throw std::runtime_error(path + ": " + std::strerror(errno));
 }
@@ -60,15 +64,19 @@ void take_optimizer_options(const Parser& app, Options& options, Arguments& argu
   Arguments rest;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
-    const OptionHelp* option = word.starts_with("--")
-                                   ? find(std::string_view(word).substr(2, word.find('=') - 2))
-                                   : nullptr;
-    if (option == nullptr || app.knows(word.substr(0, word.find('=')))) {
+    std::string_view name =
+        word.starts_with("--") ? std::string_view(word).substr(2, word.find('=') - 2) : "";
+    const FormerOption* former =
+        word.starts_with("--") ? former_option(std::string_view(word).substr(2)) : nullptr;
+    if (former != nullptr) name = former->now.substr(0, former->now.find('='));
+    const OptionHelp* option = find(name);
+    if ((option == nullptr && former == nullptr) || app.knows(word.substr(0, word.find('=')))) {
       rest.push_back(word);
       continue;
     }
+    if (former != nullptr) say(fmt::format("--{}: {}", former->before, former->says));
     std::string name_value = word.substr(2);
-    const bool value_is_optional = option->value.starts_with('[');
+    const bool value_is_optional = option != nullptr && option->value.starts_with('[');
     if (word.find('=') == std::string::npos && !value_is_optional && i + 1 < arguments.size())
       name_value += "=" + arguments[++i];
     if (const auto error = apply_option(options, name_value)) throw UsageError("--" + *error);
@@ -90,19 +98,18 @@ std::string optimizer_help() {
 }
 
 int guarded(const std::function<int()>& act) {
-  const auto say = [](const std::exception& error, int code) {
-    const std::string text = fmt::format("ptxasw: {}\n", error.what());
-    driver::write_all(STDERR_FILENO, text);
+  const auto end_with = [](const std::exception& error, int code) {
+    say(error.what());
     return code;
   };
   try {
     return act();
   } catch (const UsageError& error) {
-    return say(error, exit_usage);
+    return end_with(error, exit_usage);
   } catch (const InputError& error) {
-    return say(error, exit_no_input);
+    return end_with(error, exit_no_input);
   } catch (const std::exception& error) {
-    return say(error, exit_failed);
+    return end_with(error, exit_failed);
   }
 }
 

@@ -113,10 +113,10 @@ bool is_approximate(const Inst& inst) {
   }
 }
 
-FloatFreedom::FloatFreedom(const ptx::Body& body, std::span<const HandedOn> handed)
-    : body_(body), handed_(handed), product_(body.registers.size() + 1),
-      constant_(body.registers.size() + 1), inverse_(body.registers.size() + 1),
-      approximation_(body.registers.size() + 1), memory_(body.registers.size()) {
+FloatFreedom::FloatFreedom(const ptx::Body& body)
+    : body_(body), product_(body.registers.size() + 1), constant_(body.registers.size() + 1),
+      inverse_(body.registers.size() + 1), approximation_(body.registers.size() + 1),
+      memory_(body.registers.size()) {
   has_local_ = std::ranges::any_of(
       body.symbols, [](const ptx::Symbol& symbol) { return symbol.space == Space::local; });
   solve();
@@ -373,12 +373,6 @@ void FloatFreedom::solve() {
           raise(constant_, memory_);
       }
     }
-    for (const auto& [store, load] : handed_) {
-      const auto from = body_.src(body_.insts[store]), to = body_.dst(body_.insts[load]);
-      for (std::size_t n = 0; n < std::min(from.size(), to.size()); ++n)
-        for (Held* held : all)
-          if ((*held)[from[n].id]) raise(*held, to[n].id);
-    }
   }
 }
 
@@ -397,7 +391,7 @@ bool selects_halves(const ptx::Body& body, const Inst& inst) {
 
 } // namespace
 
-Freedom count_freedom(const ptx::Body& body, std::span<const HandedOn> handed) {
+Freedom count_freedom(const ptx::Body& body) {
   Freedom sum;
   if (std::ranges::any_of(body.insts, computes_halves))
     sum.halves = static_cast<unsigned>(std::ranges::count_if(
@@ -405,7 +399,7 @@ Freedom count_freedom(const ptx::Body& body, std::span<const HandedOn> handed) {
   std::set<std::uint32_t> seen;
   std::vector<std::uint32_t> open;
   const auto add = [&](const ptx::Body& of) {
-    const FloatFreedom freedom(of, &of == &body ? handed : std::span<const HandedOn>{});
+    const FloatFreedom freedom(of);
     for (const Inst& inst : of.insts) {
       sum.fusable += freedom.is_fusable(inst) ? 1 : 0;
       if (freedom.is_scalable(inst)) {

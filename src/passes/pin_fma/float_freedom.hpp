@@ -30,14 +30,9 @@
 
 namespace ptxasw::passes {
 
-// A load that is to become a move of what a store had: ptxas sees through it then.
-struct HandedOn {
-  ptx::InstId store = 0, load = 0;
-};
-
 class FloatFreedom {
 public:
-  explicit FloatFreedom(const ptx::Body& body, std::span<const HandedOn> handed = {});
+  explicit FloatFreedom(const ptx::Body& body);
 
   // A sum that ptxas may fuse with a product behind one of its operands: an add or sub without
   // rounding, or of packed f32x2 even with one (ptxas 13.0 fuses those with -fmad=false, too).
@@ -79,7 +74,6 @@ private:
   void solve();
 
   const ptx::Body& body_;
-  std::span<const HandedOn> handed_;
   bool has_local_ = false;
   Held product_, constant_, inverse_, approximation_;
   // The only instruction that writes a register; none if there are several.
@@ -103,7 +97,7 @@ struct Freedom {
   unsigned alike = 0;
   friend bool operator==(const Freedom&, const Freedom&) = default;
 };
-Freedom count_freedom(const ptx::Body& body, std::span<const HandedOn> handed = {});
+Freedom count_freedom(const ptx::Body& body);
 
 // Every operation on floating-point numbers has one result, whatever surrounds it: no function, no
 // sum or product that could become part of another operation, no halves (which ptxas packs), and

@@ -16,7 +16,6 @@ using passes::NoWrap;
 Condition Conditions::require(const Cover& cover, ptx::InstId inst, Text& code) {
   Setup& setup = setups_[stretch_of(inst)];
   Condition condition;
-  if (cover.is_limited()) condition.ok = in_small_block(setup, cover.at_most, code);
   if (cover.delta != 0) {
     if (setup.warp.mask.empty()) setup.warp = warp_at(inst, code);
     condition.mask = setup.warp.mask;
@@ -91,23 +90,6 @@ std::string Conditions::in_range(Setup& s, const Cover& cover, Text& code) {
   }
   place->second = cover.row_check ? in_row(s, cover.delta, ok, code) : ok;
   return place->second;
-}
-
-// The block has no more threads than that along each axis; the same for all its threads.
-std::string Conditions::in_small_block(Setup& s, const std::array<std::uint32_t, 3>& at_most,
-                                       Text& code) {
-  const auto [place, missing] = s.small.try_emplace(at_most);
-  if (!missing) return place->second;
-  std::string ok;
-  for (unsigned axis = 0; axis < 3; ++axis) {
-    if (at_most[axis] == 0) continue;
-    const std::string size = registers_.make("b32"), both = registers_.make("pred");
-    code.line("mov.u32 \t{}, %ntid.{};", size, "xyz"[axis]);
-    code.line("setp.le.u32{} \t{}, {}, {}{};", ok.empty() ? "" : ".and", both, size, at_most[axis],
-              ok.empty() ? "" : ", " + ok);
-    ok = both;
-  }
-  return place->second = ok;
 }
 
 std::string Conditions::in_row(Setup& s, int delta, const std::string& base, Text& code) {

@@ -52,7 +52,6 @@ private:
   struct Setup {
     Warp warp;
     std::string lane, tid, ntid;
-    std::map<std::array<std::uint32_t, 3>, std::string> small; // by the limits of the block
     std::map<std::pair<int, bool>, std::string> in_range; // by delta and whether the row matters
     std::map<CheckKey, std::string> prepared;             // what a check has computed so far
     std::map<std::pair<CheckKey, std::string>, std::string> checked; // by check and base
@@ -65,7 +64,6 @@ private:
   std::string in_row(Setup& setup, int delta, const std::string& base, Text& code);
   std::string checked(Setup& setup, const passes::NoWrap& check, const std::string& base,
                       Text& code);
-  std::string in_small_block(Setup& setup, const std::array<std::uint32_t, 3>& at_most, Text& code);
   std::string in_global(ptx::InstId inst, const std::string& base, Text& code);
   static std::int64_t slack(const passes::IndexFact& fact);
   static std::int64_t bias(const passes::IndexFact& fact);

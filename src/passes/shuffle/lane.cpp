@@ -8,7 +8,6 @@
 #include "passes/shared/between.hpp"
 #include "passes/shared/pair.hpp"
 #include "passes/shared/relaxed.hpp"
-#include "passes/shuffle/stored.hpp"
 
 #include <fmt/format.h>
 
@@ -33,13 +32,11 @@ public:
       : k_(kernel), c_(*kernel.context), solver_(solver), options_(options), shift_(kernel),
         relaxed_(c_, shift_.tid_x()), between_(kernel),
         finder_(kernel, solver, between_,
-                {.no_index_wrap = options.no_index_wrap, .paranoid = options.paranoid}),
-        stored_(kernel, solver, between_, options) {}
+                {.no_index_wrap = options.no_index_wrap, .paranoid = options.paranoid}) {}
 
   LanePlan run() {
     LanePlan plan;
-    const bool forwards = options_.forward != ForwardMode::none;
-    if (options_.could_pay && !any_could_pay(plan) && !forwards) return plan;
+    if (options_.could_pay && !any_could_pay(plan)) return plan;
     sources_.clear();
     exact_.clear();
     plan.loads.clear();
@@ -54,11 +51,6 @@ public:
       if (load.kept.empty()) {
         options.back() = find_covers(e, load.kept);
         add_source(e, plan.loads.size());
-      }
-      if (forwards && must_be_done(events[e]).empty()) load.cover = stored_.find(e, load.kept);
-      if (load.cover) {
-        load.kept = {};
-        options.back().clear(); // and it may supply others, as if it were loaded
       }
       plan.loads.push_back(std::move(load));
     }
@@ -410,7 +402,6 @@ private:
   passes::Relaxed relaxed_; // along %tid.x
   passes::Between between_;
   passes::GroundsFinder finder_;
-  StoredValues stored_;
   struct Source {
     std::size_t load = 0, event = 0;
     std::int64_t steps = 0;

@@ -13,7 +13,6 @@
 //   all bytes of S and D are loaded; a plain D has a plain S          ineligible, try_cover
 //   the addresses                                                     prove
 //   the address means the same memory in both lanes                   global_address, space_check
-// A store to shared memory can be the source, too, for the thread that did it: stored.hpp.
 #pragma once
 
 #include "emulator/emulate.hpp"
@@ -32,14 +31,10 @@ namespace ptxasw::passes {
 struct Cover : passes::Grounds {
   std::size_t load = 0;     // the source: its number among the plan's loads, if it is one,
   std::size_t source = 0;   // and its event
-  bool stored = false;      // it is a store (stored.hpp)
   int delta = 0;            // 0: the lane itself has the value
   bool needs_copy = false;  // S's register is overwritten before D
   bool row_check = true;    // %tid.x + delta may leave the row of the block
   bool space_check = false; // generic addresses: D's may be another lane's own memory
-  // Holds in blocks of at most so many threads along each axis; 0: of any number.
-  std::array<std::uint32_t, 3> at_most{};
-  [[nodiscard]] bool is_limited() const { return at_most != std::array<std::uint32_t, 3>{}; }
 };
 
 struct Load {
@@ -52,11 +47,10 @@ struct Load {
 
 struct LaneOptions {
   unsigned max_delta = 31;
-  bool shared = false;                     // also shared memory
-  ForwardMode forward = ForwardMode::none; // what a thread has stored there itself
-  bool no_index_wrap = false;              // promised by the user (--assume=no-index-wrap)
-  bool paranoid = false;                   // Z3 repeats every normal-form proof
-  std::array<std::uint32_t, 3> block{};    // known block shape, zeros where unknown
+  bool shared = false;                  // also shared memory
+  bool no_index_wrap = false;           // promised by the user (--assume=no-index-wrap)
+  bool paranoid = false;                // Z3 repeats every normal-form proof
+  std::array<std::uint32_t, 3> block{}; // known block shape, zeros where unknown
   // Where no load can pay, if the lane at this distance had its value, none is looked at further,
   // and none is covered. What does not pay at distance 1 pays at none but 0. Empty: any could.
   std::function<bool(const Load&, int delta)> could_pay;

@@ -52,10 +52,9 @@ private:
   [[nodiscard]] std::string name(const Arg& reg) const { return names_.name(reg.id); }
   std::string temporary(unsigned bits) { return registers_.make(fmt::format("b{}", bits)); }
 
-  // The registers that have what the source has loaded, or stored.
+  // The registers that have what the source has loaded.
   [[nodiscard]] std::span<const Arg> values_of(const Cover& cover) const {
-    const Inst& source = body_.insts[inst_of(cover.source)];
-    return cover.stored ? body_.src(source) : body_.dst(source);
+    return body_.dst(body_.insts[inst_of(cover.source)]);
   }
 
   // Source and check registers are named at the covered load.
@@ -104,14 +103,12 @@ private:
     const std::uint32_t source_line = ptx::line_of(body_, body_.insts[inst_of(cover.source)]);
     Text code;
     if (cover.delta == 0) {
-      code.line("// ptxasw: the value of line {}{}", source_line,
-                cover.stored ? ", which was stored here" : "");
+      code.line("// ptxasw: the value of line {}", source_line);
     } else {
       code.line("// ptxasw: lane {:+} of line {}", cover.delta, source_line);
     }
     const std::vector<std::string> sources = source_names(cover);
-    const Condition condition =
-        emit_ == Emit::no_load ? Condition{} : conditions_.require(cover, id, code);
+    const Condition condition = conditions_.require(cover, id, code);
 
     const bool detour = emit_ == Emit::check || needs_detour(inst, sources);
     const auto dst = body_.dst(inst);
@@ -145,7 +142,7 @@ private:
   void finish(const Inst& inst, const std::vector<std::string>& results, const std::string& ok,
               Text& code) {
     const auto [take, corner] = guards(inst, ok, code);
-    const bool has_corner = !ok.empty() && emit_ != Emit::no_corner && emit_ != Emit::no_load;
+    const bool has_corner = !ok.empty();
     if (has_corner && emit_ == Emit::uniform_branch && inst.guard == ptx::none) {
       // Warps without a corner case skip the load; the branch may split the others.
       const std::string label = fmt::format("$ptxasw_corner_{}", labels_++);
@@ -200,7 +197,7 @@ private:
 
   void obtain(const std::string& to, const std::string& from, unsigned bits, int delta,
               const std::string& mask, Text& code) {
-    if (delta == 0 || emit_ == Emit::no_load) {
+    if (delta == 0) {
       code.line("mov.b{} \t{}, {};", bits, to, from);
     } else {
       shuffle_value(to, from, bits, delta, mask, code);

@@ -63,7 +63,6 @@ public:
         combine();
         break;
       }
-      if (r_.strided) choose_work(2U << n);
       far_in_memory_ = n < wide;
       width_ = r_.grows ? 1U << n : 0;
       if (!is_combined(r_.begin)) shuffle(r_.begin);
@@ -178,31 +177,11 @@ private:
     // A loop is then known to ptxas from here on.
     if (r_.rolled) text_.line("mov.u32 \t{}, {};", width(), r_.first_width());
     const std::string accessed = r_.everywhere ? "" : few();
-    if (r_.strided) find_elements();
     for (std::size_t cell = 0; cell < values_.size(); ++cell) {
       const unsigned bits = 8 * r_.cells[cell].bytes;
       if (!r_.everywhere) text_.line("mov.b{} \t{}, 0;", bits, values_[cell]);
       text_.line("{}ld.shared.b{} \t{}, {};", accessed, bits, values_[cell], own(cell));
     }
-  }
-
-  // Of a strided tree no register holds the address of the thread's own element.
-  void find_elements() {
-    for (const passes::Cell& cell : r_.cells) {
-      elements_.push_back(registers_.make("b32"));
-      text_.line("mad.lo.u32 \t{}, {}, {}, {};", elements_.back(), names_.name(r_.thread_register),
-                 cell.bytes, names_.name(cell.array));
-    }
-    works_ = registers_.make("pred");
-    work_ = registers_.make("b32");
-  }
-
-  // Thread `every` * u does what thread u does. So do those behind it, which store nothing.
-  void choose_work(unsigned every) {
-    const std::string thread = names_.name(r_.thread_register);
-    text_.line("and.b32 \t{}, {}, {};", work_, thread, every - 1);
-    text_.line("setp.eq.u32 \t{}, {}, 0;", works_, work_);
-    text_.line("shr.u32 \t{}, {}, {};", work_, thread, std::countr_zero(every));
   }
 
   // Only threads of the first warp have elements. "@p " of those that are accessed.
@@ -285,7 +264,6 @@ private:
 
   // "[%r4+8]"
   [[nodiscard]] std::string own(std::size_t cell) const {
-    if (r_.strided) return fmt::format("[{}+{}]", elements_[cell], r_.cells[cell].offset);
     const ptx::Address& address = body_.addr(body_.insts[inst_of(r_.cells[cell].event)])[0];
     return fmt::format("[{}+{}]", names_.name(address.base.id), address.offset);
   }
@@ -356,14 +334,15 @@ private:
 
   std::string plain(InstId id) {
     const auto number = divisor(id);
-    return number ? divided(id, *number) : piece(range_of(id));
+    return number ? divided(id, *number) : names_.text(range_of(id));
   }
 
   // What is below zero is rounded towards zero.
   std::string divided(InstId id, std::uint32_t by) {
     const bool rest = body_.insts[id].op == ptx::Op::rem;
     const int bits = std::countr_zero(by);
-    const std::string to = piece(operands(id)[0].range), from = piece(operands(id)[1].range);
+    const std::string to = names_.text(operands(id)[0].range),
+                      from = names_.text(operands(id)[1].range);
     if (body_.insts[id].mods.type == ptx::Type::u32)
       return rest ? fmt::format("and.b32 \t{}, {}, {};", to, from, by - 1)
                   : fmt::format("shr.u32 \t{}, {}, {};", to, from, bits);
@@ -374,14 +353,6 @@ private:
     if (!rest) return fmt::format("shr.s32 \t{}, {}, {};", to, sum, bits);
     text_.line("and.b32 \t{}, {}, {};", sum, sum, by - 1);
     return fmt::format("sub.s32 \t{}, {}, {};", to, sum, up);
-  }
-
-  [[nodiscard]] std::string piece(ptx::Range range) const {
-    if (!r_.strided || in_memory_) return names_.text(range);
-    return names_.copied(range, [&](const ptx::Mention& m) {
-      if (m.arg.kind != Arg::Kind::reg) return std::string(module_.slice(m.where));
-      return m.arg.id == r_.thread_register ? work_ : names_.name(m.arg.id);
-    });
   }
 
   // By what power of two the instruction divides, if that hangs on the width alone: ptxas does not
@@ -436,13 +407,12 @@ private:
   }
 
   void move(const Inst& inst, const RoundAccess& access) {
-    std::string guard =
+    const std::string guard =
         inst.guard == ptx::none
             ? ""
             : fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.name(inst.guard));
     const std::string& value = values_[access.cell];
     const bool store = k_.trace.events[access.event].kind == emulator::EventKind::store;
-    if (r_.strided && store) guard = fmt::format("@{} ", works_); // it has no guard of its own
     const std::string to = store ? value : names_.name(body_.dst(inst)[0].id);
     const std::string from = store          ? names_.name(body_.src(inst)[0].id)
                              : access.own() ? value
@@ -469,9 +439,8 @@ private:
   bool in_rest_ = false, in_memory_ = false, far_in_memory_ = false;
   Text text_;
   std::vector<ptx::Edit> edits_;
-  std::vector<std::string> values_, elements_; // by cell
-  std::uint32_t width_ = 0;                    // in the copy at hand; 0: not known
-  std::string works_, work_; // of a strided tree: does the thread work, and for which
+  std::vector<std::string> values_; // by cell
+  std::uint32_t width_ = 0;         // in the copy at hand; 0: not known
   std::map<std::pair<std::size_t, unsigned>, std::string> moved_; // in the round at hand
   std::map<InstId, const RoundAccess*> accesses_;
 };
@@ -479,10 +448,6 @@ private:
 bool nameable(const emulator::Kernel& kernel, const Names& names, const Rounds& rounds) {
   const auto known = [&](ptx::RegId reg) { return names.known_at(reg, rounds.begin); };
   if (rounds.width_register != ptx::none && !known(rounds.width_register)) return false;
-  if (rounds.strided)
-    return known(rounds.thread_register) &&
-           std::ranges::all_of(rounds.cells,
-                               [&](const passes::Cell& cell) { return known(cell.array); });
   return std::ranges::all_of(rounds.cells, [&](const passes::Cell& cell) {
     const Inst& inst = kernel.body.insts[kernel.trace.events[cell.event].inst];
     return known(kernel.body.addr(inst)[0].base.id);

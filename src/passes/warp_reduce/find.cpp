@@ -6,7 +6,6 @@
 #include "passes/warp_reduce/round_elements.hpp"
 #include "passes/warp_reduce/rounds_as_one.hpp"
 #include "passes/warp_reduce/rounds_behind.hpp"
-#include "passes/warp_reduce/strided_elements.hpp"
 
 #include <fmt/format.h>
 
@@ -48,7 +47,7 @@ public:
 
   // Is it one? Else why() tells.
   bool check() {
-    return is_common() && contents() && (elements() || strided_elements()) && one_side() &&
+    return is_common() && contents() && elements() && one_side() &&
            (r_.barrier_first || !r_.rolled || follows_barrier()) && (shrinks() || doubles()) &&
            stays_inside() && apart() && covers_all() && look_behind();
   }
@@ -63,11 +62,7 @@ private:
     events_ = elements_.events();
     return found;
   }
-  bool strided_elements() {
-    return r_.rolled && find_strided(k_, solver_, r_, events_, width_, why_);
-  }
   bool apart() {
-    if (r_.strided) return true; // known already
     bool fine = elements_.apart(r_);
     if (!fine && r_.rolled && std::exchange(r_.wide, false)) fine = elements_.apart(r_);
     why_ = elements_.why();
@@ -218,7 +213,6 @@ private:
   // The one instruction that changes the width of a loop leaves it as it is or smaller.
   bool shrinks() {
     if (!r_.rolled) return true;
-    if (r_.strided) return false;
     const Term next = next_width();
     if (!next.valid()) return false;
     // Without a solver: w >> 1, and w / 2 as compilers write it for signed numbers.
@@ -262,7 +256,7 @@ private:
   bool says_below(Term fact) { return fact == c_.ult(t_, width_) || fact == c_.slt(t_, width_); }
 
   bool stays_inside() {
-    if (r_.strided || (!r_.grows && in_first_warp())) return true;
+    if (!r_.grows && in_first_warp()) return true;
     r_.everywhere = true;
     r_.wide = r_.wide && !r_.rolled;
     return in_each_warp();
@@ -362,10 +356,7 @@ private:
     return true;
   }
 
-  bool exist(std::size_t cell) {
-    if (!r_.strided) return elements_.exist(r_, cell);
-    return k_.body.symbols[r_.cells[cell].symbol].size != 0; // and blocks are no larger
-  }
+  bool exist(std::size_t cell) { return elements_.exist(r_, cell); }
 
   // By all threads with t < width; of rounds in all warps by all whose number has no bit of the
   // width: those and the ones so much further on are all there are.
@@ -375,11 +366,9 @@ private:
     std::vector<Term> facts{c_.ule(width, number(known))};
     if (!r_.everywhere)
       facts.push_back(c_.ult(t_, width));
-    else if (r_.strided)
-      facts.push_back(c_.ult(c_.mul(number(2), t_), k_.trace.special(ptx::Special::ntid_x)));
     else if (std::has_single_bit(known))
       facts.push_back(c_.eq(c_.and_(t_, width), number(0)));
-    if (r_.everywhere && !r_.strided && known == widest_round) { // the same, as programs say it
+    if (r_.everywhere && known == widest_round) { // the same, as programs say it
       const Term lane = c_.zext(c_.extract(t_, 0, 5), 32);
       facts.push_back(c_.ult(lane, number(known)));
       facts.push_back(c_.ule(lane, number(known - 1)));

@@ -54,10 +54,6 @@ struct Cell {
   std::size_t event = 0; // its address is the thread's own element
   unsigned bytes = 4;
   bool stored = true;
-  // Of a strided tree: the variable, a register with its address, and where the first element is.
-  std::uint32_t symbol = ptx::none;
-  ptx::RegId array = ptx::none;
-  unsigned offset = 0;
 };
 
 struct RoundAccess {
@@ -79,10 +75,8 @@ struct Rounds {
   bool wide = false;
   // Every warp has rounds of its own, and all threads an element; else the first warp alone.
   bool everywhere = false;
-  bool grows = false;                     // of a rolled stretch: the width is 1, 2, 4, 8, 16
-  bool strided = false;                   // and a thread works for the one 2w times its number
-  ptx::RegId thread_register = ptx::none; // then: its number
-  unsigned most_threads = 0;              // of a block that has so many elements at most; 0: any
+  bool grows = false;        // of a rolled stretch: the width is 1, 2, 4, 8, 16
+  unsigned most_threads = 0; // of a block that has so many elements at most; 0: any
   // The threads below it store something in the first round: a register as it is at `begin`, or
   // a number.
   ptx::RegId width_register = ptx::none;

@@ -79,7 +79,7 @@ private:
 
   [[nodiscard]] bool is_plain() const {
     return r_.cells.size() == 1 && r_.cells[0].bytes == 4 && !r_.everywhere && !r_.grows &&
-           !r_.strided && !r_.rows && !r_.barrier_first && r_.rest_copied;
+           !r_.rows && !r_.barrier_first && r_.rest_copied;
   }
 
   // --- Widths ----------------------------------------------------------------------------------

@@ -208,22 +208,6 @@ TEST(RoundsRun, NeighboursFirst) {
   EXPECT_EQ(Rewritten(two, {64, 1, 1}).stretches, 1U);
 }
 
-TEST(RoundsRun, ThreadsThatWorkForOthers) {
-  const std::vector<Dim3> blocks{{32}, {64}, {96}, {128}, {256}, {1}, {2}, {33}, {48}};
-  expect_same(test::strided(), blocks);
-  expect_same(replaced(test::strided(), "[tile];", "[%r21];"), blocks);
-  expect_same(replaced(test::strided(), "setp.ge.u32 %p2, %r14, %r11;",
-                       "setp.ge.u32 %p2, %r14, %r11;\nsetp.gt.or.u32 %p2, %r14, 40, %p2;"),
-              blocks);
-  expect_same(replaced(test::strided(), "mov.u32 %r12, 1;", "mov.u32 %r12, 2;"), {{32}, {64}});
-  // Two arrays in one variable, and only where it is larger.
-  expect_same(replaced(test::strided(), "st.shared.u32 [%r30], %r26;",
-                       "setp.ge.u32 %p9, %r24, %r25;\n@%p9 bra NEXT;\n"
-                       "st.shared.u32 [%r30], %r25;\nst.shared.u32 [%r30+512], %r3;"),
-              {{32}, {64}, {128}});
-  test::expect_that_ptxas_takes(Rewritten(test::strided()).text, "rounds_strided");
-}
-
 // Remainders and quotients by the width are known bits in the copies, of numbers below zero, too.
 TEST(RoundsRun, DivisionsByTheWidth) {
   const std::string sums = "st.shared.u32 [%r21], %r26;";

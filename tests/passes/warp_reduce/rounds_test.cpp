@@ -185,50 +185,6 @@ TEST(Rounds, NeighboursThatMayNotBeThere) {
   EXPECT_EQ(apart.plan.stretches[0].most_threads, 64U);
 }
 
-// Which thread works on an element hangs on the width.
-TEST(Rounds, ThreadsThatWorkForOthers) {
-  const Found found(test::strided());
-  ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
-  const passes::Rounds& r = found.plan.stretches[0];
-  EXPECT_TRUE(r.strided && r.grows && r.everywhere);
-  EXPECT_EQ(found.emulated.kernel.body.registers[r.thread_register].name, "%r3");
-  EXPECT_EQ(why_not(without_size(test::strided())), "");
-  const auto with = [](const std::string& what, const std::string& by) {
-    return why_not(replaced(test::strided(), what, by));
-  };
-  const auto refused = Not(testing::StrEq(""));
-  // More work than threads; for others' threads; elements beside them; a width that is no power.
-  EXPECT_THAT(with("setp.ge.u32 %p2, %r14, %r11;", "setp.ge.u32 %p2, %r14, 2048;"), refused);
-  EXPECT_THAT(with("mul.lo.u32 %r14, %r13, %r3;", "mul.lo.u32 %r14, %r12, %r3;"), refused);
-  EXPECT_THAT(with("add.u32 %r29, %r14, %r12;", "add.u32 %r29, %r14, %r13;"), refused);
-  EXPECT_THAT(with("mov.u32 %r12, %r13;", "add.u32 %r12, %r12, 1;"), refused);
-  // Something else than the number tells threads apart; a sum goes along from round to round.
-  EXPECT_THAT(with("add.u32 %r26, %r24, %r25;", "add.u32 %r26, %r24, %r23;"), refused);
-  EXPECT_THAT(with("add.u32 %r26, %r24, %r25;", "mov.u32 %r9, %tid.x;\nadd.u32 %r26, %r24, %r9;"),
-              refused);
-  EXPECT_THAT(with("ld.shared.u32 %r27, [tile];", "mov.u32 %r27, %r26;"), refused);
-  // What a thread has read last is used behind the rounds, and by nothing in them.
-  const std::string last = replaced(
-      replaced(test::strided(), "mov.u32 %r20, tile;", "mov.u32 %r20, tile;\nmov.u32 %r9, 0;"),
-      "ld.shared.u32 %r27, [tile];", "mov.u32 %r27, %r9;");
-  EXPECT_EQ(why_not(last), "");
-  EXPECT_THAT(why_not(replaced(last, "add.u32 %r26, %r24, %r25;",
-                               "add.u32 %r26, %r24, %r25;\nmov.u32 %r9, %r24;")),
-              refused);
-  EXPECT_THAT(with("st.shared.u32 [%r30], %r26;", "@%p2 st.shared.u32 [%r30], %r26;"), refused);
-  // Arrays of fewer elements than a warp has, or than threads may be.
-  EXPECT_THAT(with("tile[8192]", "tile[124]"), refused);
-  const Found small(replaced(test::strided(), "tile[8192]", "tile[1024]"));
-  ASSERT_EQ(small.plan.stretches.size(), 1U) << small.plan.refused.text;
-  EXPECT_EQ(small.plan.stretches[0].most_threads, 256U);
-  // Where few get to the first round, elements of unknown number may not be there.
-  const std::string few = replaced(test::strided(), "setp.ge.u32 %p2, %r14, %r11;",
-                                   "setp.ge.u32 %p2, %r14, %r11;\n"
-                                   "setp.gt.or.u32 %p2, %r14, 40, %p2;");
-  EXPECT_EQ(why_not(few), "");
-  EXPECT_THAT(why_not(without_size(few)), HasSubstr("first round"));
-}
-
 TEST(Rounds, ATreeForEach32Threads) {
   const Found found(test::segments());
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;

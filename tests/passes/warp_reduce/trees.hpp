@@ -116,19 +116,6 @@ inline std::string neighbours() {
     DONE:)");
 }
 
-// The same elements, but thread u works on the elements 2 * w * u and w further on.
-inline std::string strided() {
-  std::string text = neighbours();
-  text = replaced(text, "rem.u32 %r14, %r3, %r13;", "mul.lo.u32 %r14, %r13, %r3;");
-  text = replaced(text, "setp.ne.u32 %p2, %r14, 0;", "setp.ge.u32 %p2, %r14, %r11;");
-  text =
-      replaced(text, "shl.b32 %r28, %r12, 2;", "shl.b32 %r30, %r14, 2;\nadd.u32 %r30, %r20, %r30;");
-  text = replaced(text, "add.u32 %r29, %r21, %r28;",
-                  "add.u32 %r29, %r14, %r12;\nshl.b32 %r29, %r29, 2;\nadd.u32 %r29, %r20, %r29;");
-  text = replaced(text, "ld.shared.u32 %r24, [%r21];", "ld.shared.u32 %r24, [%r30];");
-  return replaced(text, "st.shared.u32 [%r21], %r26;", "st.shared.u32 [%r30], %r26;");
-}
-
 // The same, unrolled: widths that grow. `factor`: of the width, whose
 // multiples the numbers of threads are that add.
 inline std::string unrolled_neighbours(const std::vector<unsigned>& widths, unsigned factor = 2) {
