@@ -186,13 +186,15 @@ void simulate(const Wanted& wanted, const Options& options) {
 }
 
 int cachesim(Arguments arguments) {
-  Parser app("cachesim", "Runs one kernel of a PTX file on the CPU and sends "
-                         "its global accesses through a "
-                         "cache that\nreplaces the line used longest ago, in "
-                         "different orders of its threads. "
-                         "With an option of\nthe optimizer that rewrites the "
-                         "kernel, the result of that is "
-                         "shown beside it.", "ptxasw-");
+  Parser app("cachesim",
+             "Runs one kernel of a PTX file on the CPU and sends "
+             "its global accesses through a "
+             "cache that\nreplaces the line used longest ago, in "
+             "different orders of its threads. "
+             "With an option of\nthe optimizer that rewrites the "
+             "kernel, the result of that is "
+             "shown beside it.",
+             "ptxasw-");
   Wanted wanted;
   add_launch_options(app, wanted.launch);
   app.add("--cache", wanted.cache,
