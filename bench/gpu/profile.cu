@@ -1,4 +1,4 @@
-// Measures the numbers of an architecture profile (src/cost/profiles.hpp) on this machine's GPU.
+// Measures the numbers of an architecture profile (src/target/chips.cpp) on this machine's GPU.
 //
 //   nvcc -std=c++17 -O2 -arch=sm_90 bench/gpu/profile.cu -o profile && ./profile > profile.json
 //
@@ -6,7 +6,7 @@
 // SM clock between the first start and the last end, divided by the number of warp instructions, is
 // the time one of them keeps the load/store pipe busy. All loads hit L1: every warp reads the same
 // few lines again and again, as a covered load finds them. Each figure is the least of several
-// runs. The JSON ends with the row for profiles.hpp, made from the figures above it; `here` in it
+// runs. The JSON ends with the row for chips.cpp, made from the figures above it; `here` in it
 // stands for a string that names the GPU.
 #include <cuda_runtime.h>
 

@@ -44,7 +44,7 @@ enum class Emit : std::uint8_t {
 };
 
 // What to do with a kernel in which ptxas is free to choose which product an addition is fused with
-// (src/rewrite/contraction).
+// (src/passes/pin_fma).
 enum class FpContract : std::uint8_t {
   exact, // leave it alone unless the choice has been pinned: results stay bitwise the same
   any,   // rewrite it all the same: results may differ in the last bit, as PTX allows

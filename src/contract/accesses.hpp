@@ -2,7 +2,7 @@
 // which knows the block, to say how many sectors of 32 bytes a warp of the original fetches and how
 // many one of an entry that puts its threads in another order.
 //
-// Strides are those of index arithmetic that does not wrap, as in src/cost: an estimate, on which
+// Strides are those of index arithmetic that does not wrap, as in src/target: an estimate, on which
 // no result hangs.
 #pragma once
 

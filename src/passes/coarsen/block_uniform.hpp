@@ -9,7 +9,7 @@
 //
 // Shared memory: each copy has its own variables, but for those whose every store is the same in
 // all copies (address, value, condition): they are written once for all and hold for each copy what
-// its own would. COARSENING.md argues for all of this.
+// its own would. PROOF.md argues for all of this.
 #pragma once
 
 #include "passes/coarsen/block.hpp"

@@ -14,7 +14,7 @@
 //                  one way, all the other, or on to the sequential form.
 //     sequential   the original body in a loop over the copies (if something leads there)
 //
-// COARSENING.md argues that this is sound. It costs C times the registers of what differs and about
+// PROOF.md argues that this is sound. It costs C times the registers of what differs and about
 // (C + 3) times the code; it gains the loads that copies share, and memory parallelism.
 #pragma once
 

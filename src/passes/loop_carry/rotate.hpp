@@ -16,7 +16,7 @@
 // it was behind the whole, to which a thread goes on whose index would wrap. An index that is only
 // computed in the trip is checked at the load:  @!ok ld.global.f32 c, [a+8];  mov.b32 d, c;
 //
-// ROTATION.md argues that this is sound. It costs a register and two moves a trip for each value,
+// PROOF.md argues that this is sound. It costs a register and two moves a trip for each value,
 // of which ptxas keeps one, and about four instructions for each check.
 #pragma once
 

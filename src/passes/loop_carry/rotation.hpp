@@ -5,7 +5,7 @@
 // bytes are loaded ahead of the loop. `t` is the trip atom of the emulator, and what changes from
 // trip to trip in another way has no value in the trip before (TripShift). The thread is its own
 // source: it does not matter which other lanes run, or whether they are in other trips.
-// ../rewrite/ROTATION.md has the whole argument. Conditions, and where each is checked:
+// PROOF.md has the whole argument. Conditions, and where each is checked:
 //   the loop is one block, which ends with the branch back to itself: entered,
 //   it runs S and D in every trip, and D in the first one                      plan_loop
 //   S and D are no volatile or ordered accesses, all of their bytes are

@@ -1,5 +1,5 @@
 // Should a kernel with x = e % width and y = e / width, e a linear index, walk its elements in
-// columns? Told without a launch; src/cachesim counts what a launch really fetches.
+// columns? Told without a launch; tools/cachesim counts what a launch really fetches.
 #pragma once
 
 #include "ptxasw/reason.hpp"

@@ -3,7 +3,7 @@
 // have one of numbers and one of terms.
 //
 // M has a type Value and  number(n), add, sub, mul, div, rem, min, choose_odd(y, a, b)  (a where y
-// is odd, else b). REMAP.md has the proofs.
+// is odd, else b). PROOF.md has the proofs.
 #pragma once
 
 namespace ptxasw::passes {

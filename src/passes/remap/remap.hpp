@@ -14,7 +14,7 @@
 //   thread-swap the threads of ntid.x columns and L rows (of one or several blocks along the next
 //               axis), in the order of their lanes, take the places row first
 //
-// REMAP.md argues that this is sound. It costs two to four divisions of 32 bits a thread.
+// PROOF.md argues that this is sound. It costs two to four divisions of 32 bits a thread.
 #pragma once
 
 #include "passes/remap/remap_find.hpp"

@@ -2,7 +2,7 @@
 //
 // Proofs speak of registers; what a rewrite emits are names, and the nested blocks { } of PTX may
 // give a name another meaning where it lands. So whoever emits a name of the function's own marks
-// it with the register that is meant, and apply() (edits.hpp) resolves the finished text again and
+// it with the register that is meant, and apply() (apply.hpp) resolves the finished text again and
 // compares. Names that nobody checks in this way cannot be emitted: an unmarked name of the
 // function's own is refused, too.
 //

@@ -10,7 +10,7 @@
 // own places are its registers. Shared memory is what wide stencils wait for: a thread with several
 // columns passes fewer values for each place.
 //
-// STEPS.md argues that this is sound. It costs the work around the centre, T times the body in
+// PROOF.md argues that this is sound. It costs the work around the centre, T times the body in
 // code, and twice that, since regions without a rim are run without guards; it gains T - 1 of T
 // trips to memory.
 #pragma once

@@ -47,7 +47,7 @@
 //     setp.eq.u32  works, u, 0;              who works: only these change their element
 //     shr.u32      u, t, log 2w;             for whom: in the copy u stands for the thread's number
 //
-// ROUNDS.md argues that this is sound.
+// PROOF.md argues that this is sound.
 #pragma once
 
 #include "passes/warp_reduce/find.hpp"

@@ -1,4 +1,4 @@
-// The elements that a stretch of rounds is about (rounds.hpp): which there are, whose each access
+// The elements that a stretch of rounds is about (find.hpp): which there are, whose each access
 // is, and whether they are sure to exist.
 #pragma once
 

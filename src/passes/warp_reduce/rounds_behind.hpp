@@ -1,4 +1,4 @@
-// What stands behind a stretch of rounds (rounds.hpp): whether it needs what the stretch has left.
+// What stands behind a stretch of rounds (find.hpp): whether it needs what the stretch has left.
 #pragma once
 
 #include "passes/warp_reduce/find.hpp"
