@@ -72,13 +72,6 @@ void check(std::string_view mnemonic, const Memory& memory) {
         fmt::format("{}: {} is a .{}, not an address", mnemonic, memory.text(), name(type)));
 }
 
-std::string list(std::span<const Reg> registers) {
-  std::string all;
-  for (const Reg& reg : registers)
-    all += (all.empty() ? "{" : ", ") + reg.name;
-  return all + '}';
-}
-
 std::string typed(std::string_view mnemonic, Type type) {
   return fmt::format("{}.{}", mnemonic, name(type));
 }
@@ -132,6 +125,13 @@ Type register_type(Type type) {
   return type == Type::pred ? type : bits(std::max(16U, bit_width(type)));
 }
 
+std::string list(std::span<const Reg> registers) {
+  std::string all;
+  for (const Reg& reg : registers)
+    all += (all.empty() ? "{" : ", ") + reg.name;
+  return all + '}';
+}
+
 // --- Registers ----------------------------------------------------------------------------------
 
 FreshRegisters::FreshRegisters(const Module& module, std::string_view stem) : prefix_(stem) {
@@ -155,6 +155,13 @@ std::string FreshRegisters::declarations() const {
 
 Edit FreshRegisters::declared_at(std::uint32_t offset) const {
   return {{offset, offset}, "\n" + declarations()};
+}
+
+std::string label_prefix(const Module& module) {
+  std::string prefix = "$ptxasw_";
+  while (module.text->find(prefix) != std::string::npos)
+    prefix += '_';
+  return prefix;
 }
 
 // --- Operands -----------------------------------------------------------------------------------
@@ -218,6 +225,10 @@ Reg Emitter::alike(std::string_view mnemonic, Type type, Sources sources) const 
 
 Reg Emitter::unary(std::string_view name, Type type, const Source& a) const {
   return alike(typed(name, type), type, {a});
+}
+
+void Emitter::move(const Reg& to, const Reg& from) const {
+  into(to).mov(bits(bit_width(to.type)), from);
 }
 
 Reg Emitter::special(Special which) const {

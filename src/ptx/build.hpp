@@ -70,6 +70,11 @@ private:
   std::vector<Pool> pools_; // ptxas allocates registers, so nothing is ever handed back
 };
 
+std::string list(std::span<const Reg> registers); // {a, b}
+
+// "$ptxasw_", or longer, so that no label of the module begins so.
+std::string label_prefix(const Module& module);
+
 // The predicate under which something is done. Empty: always.
 struct Predicate {
   Predicate() = default;
@@ -131,7 +136,8 @@ public:
 
   // --- Arithmetic: `Type` is that of the sources and, if not said otherwise, of the result ---
   Reg mov(Type type, const Source& a) const { return unary("mov", type, a); }
-  Reg special(Special which) const; // mov.u32 of %tid.x and the like
+  void move(const Reg& to, const Reg& from) const; // all bits
+  Reg special(Special which) const;                // mov.u32 of %tid.x and the like
   Reg not_(Type type, const Source& a) const { return unary("not", type, a); }
   Reg add(Type type, const Source& a, const Source& b) const { return op(Op::add, type, a, b); }
   Reg sub(Type type, const Source& a, const Source& b) const { return op(Op::sub, type, a, b); }

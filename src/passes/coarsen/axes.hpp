@@ -2,14 +2,12 @@
 #pragma once
 
 #include "passes/coarsen/block.hpp"
-#include "passes/shared/names.hpp"
-#include "passes/shared/text.hpp"
+#include "ptx/build.hpp"
 #include "ptxasw/options.hpp"
 
 #include <array>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ptxasw::passes {
@@ -28,63 +26,62 @@ public:
   // `grid`: who sees to it that only the first block of a group works. `original_grid` names the
   // parameter with the three sizes of the original grid, where the launcher does.
   CopyAxes(const passes::BlockPlan& plan, CoarsenGrid grid, std::string original_grid,
-           const FrameLabels& labels, Registers& registers);
+           const FrameLabels& labels);
 
   // Of a grid that is not divided: a predicate that holds where each block does its own work only,
   // which is where `small` holds (a predicate; empty: never), and in a group that hangs over the
   // end of the grid. It hangs on %ctaid and %nctaid: the threads of a block, and the blocks of a
   // group, have one answer.
-  std::string alone(Text& text, const std::string& small);
+  ptx::Reg alone(ptx::Code& code, const ptx::Reg& small);
   // Of whole blocks in a grid that the launcher divides along one axis: those of the groups come
   // first, and behind them, one by one, the blocks of the original grid that fill no group. A
   // predicate that holds for the latter, whose %ctaid in_loop() gives.
-  std::string rest(Text& text);
+  ptx::Reg rest(ptx::Code& code);
   // Behind that, for those that do not: blocks that are not the first of their group return. In a
   // divided grid there are no others: a group that hangs over goes to the sequential form, as far
   // as it is in the grid.
-  void enter(Text& text);
+  void enter(ptx::Code& code);
   // The loops of the sequential form around the body that is written between the two calls. `meet`:
   // what all threads do between two copies.
-  void open_loops(Text& text);
-  void close_loops(Text& text, std::string_view meet);
+  void open_loops(ptx::Code& code);
+  void close_loops(ptx::Code& code, std::string_view meet);
 
   // What stands for a special register in a copy of the lockstep form, and in the sequential one;
   // nothing if the register itself does.
-  [[nodiscard]] std::optional<std::string> in_copy(std::string_view special, unsigned copy) const;
-  [[nodiscard]] std::optional<std::string> in_loop(std::string_view special) const;
+  [[nodiscard]] std::optional<ptx::Reg> in_copy(ptx::Special special, unsigned copy) const;
+  [[nodiscard]] std::optional<ptx::Reg> in_loop(ptx::Special special) const;
 
   // %ctaid of the group's first block, and the place of copy 0 along the axis: the same, or the row
   // in the group.
-  [[nodiscard]] const std::string& first(unsigned axis) const { return axes_[axis].first; }
-  [[nodiscard]] const std::string& place(unsigned axis) const { return axes_[axis].places[0]; }
+  [[nodiscard]] const ptx::Reg& first(unsigned axis) const { return axes_[axis].first; }
+  [[nodiscard]] const ptx::Reg& place(unsigned axis) const { return axes_[axis].places[0]; }
 
 private:
   struct Axis {
-    unsigned factor = 1;
+    unsigned number = 0, factor = 1;
     bool rows = false;
-    char name = 'x';
-    std::string block, first, count; // %ctaid, that of the group, %nctaid of the original grid
-    std::string rest;                // %ctaid - first
-    std::vector<std::string> places; // by offset along the axis
-    std::string current, end;        // the place in the sequential form, and where it ends
+    ptx::Reg block, first, count; // %ctaid, that of the group, %nctaid of the original grid
+    ptx::Reg rest;                // %ctaid - first
+    std::vector<ptx::Reg> places; // by offset along the axis
+    ptx::Reg current, end;        // the place in the sequential form, and where it ends
+
+    [[nodiscard]] ptx::Special special(ptx::Special x) const { return ptx::along(x, number); }
   };
 
-  std::string read(Text& text, std::string_view special, const Axis& axis);
-  void leave_to_first(Text& text);
-  void read_block(Text& text, Axis& axis);
-  void count_blocks(Text& text, Axis& axis);
-  void find_end_of_grid(Text& text);
-  void find_ends(Text& text);
-  void stay_in_grid(Text& text, const Axis& axis);
-  void find_places(Text& text, Axis& axis);
+  void leave_to_first(ptx::Code& code);
+  void read_block(ptx::Code& code, Axis& axis);
+  void count_blocks(ptx::Code& code, Axis& axis);
+  void find_end_of_grid(ptx::Code& code);
+  void find_ends(ptx::Code& code);
+  static void stay_in_grid(ptx::Code& code, const Axis& axis);
+  static void find_places(ptx::Code& code, Axis& axis);
   [[nodiscard]] std::string again(const Axis& axis) const;
   template <class Place>
-  [[nodiscard]] std::optional<std::string> find(std::string_view special, const Place& place) const;
+  [[nodiscard]] std::optional<ptx::Reg> find(ptx::Special special, const Place& place) const;
 
   CoarsenGrid grid_;
   std::string original_grid_;
   FrameLabels labels_;
-  Registers& registers_;
   std::array<Axis, 3> axes_;
   std::vector<unsigned> used_; // axes with several copies
   const passes::BlockPlan& plan_;

@@ -3,7 +3,6 @@
 
 #include "passes/shared/materialize.hpp"
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -11,93 +10,82 @@
 
 namespace ptxasw::passes {
 
+using ptx::Reg;
 using sym::Term;
+using namespace ptx::words;
 
 namespace {
+
+constexpr auto up = ptx::Rounding::rp;
 
 class BoundCheck {
 public:
   BoundCheck(const emulator::Kernel& kernel, const passes::BlockPlan& plan, const CopyAxes& axes,
-             Registers& registers, Text& text)
-      : k_(kernel), plan_(plan), axes_(axes), registers_(registers), text_(text) {}
+             ptx::Code& code)
+      : k_(kernel), plan_(plan), axes_(axes), code_(code) {}
 
   // The register that holds the sum.
-  std::string run() {
-    std::string sum = registers_.make("f32");
-    text_.line("mov.f32 \t{}, 0f00000000;", sum);
+  Reg run() {
+    const Reg sum = code_.mov(f32, ptx::Source::f32(0));
     for (const auto& [factors, coefficient] : plan_.bound.products) {
-      std::string product;
+      Reg product;
       for (const Term factor : factors)
-        product = product.empty() ? leaf(factor) : times(product, leaf(factor));
+        product = product.empty() ? leaf(factor) : code_.mul(up, f32, product, leaf(factor));
       if (product.empty()) {
-        text_.line("add.rp.f32 \t{0}, {0}, {1};", sum, at_least(coefficient));
+        code_.into(sum).add(up, f32, sum, at_least(coefficient));
       } else {
-        text_.line("fma.rp.f32 \t{0}, {1}, {2}, {0};", sum, product, at_least(coefficient));
+        code_.into(sum).fma(up, f32, product, at_least(coefficient), sum);
       }
     }
     return sum;
   }
 
 private:
-  static std::string at_least(std::uint64_t number) {
+  static ptx::Source at_least(std::uint64_t number) {
     auto value = static_cast<float>(number);
     constexpr float top = 9223372036854775808.0F; // beyond it the check fails in any case
     if (value < top && static_cast<std::uint64_t>(value) < number)
       value = std::nextafter(value, std::numeric_limits<float>::infinity());
-    return fmt::format("0f{:08X}", std::bit_cast<std::uint32_t>(value));
+    return ptx::Source::f32(value);
   }
 
-  std::string times(const std::string& a, const std::string& b) {
-    std::string product = registers_.make("f32");
-    text_.line("mul.rp.f32 \t{}, {}, {};", product, a, b);
-    return product;
-  }
-
-  const std::string& leaf(Term t) {
-    std::string& number = leaves_[t];
+  const Reg& leaf(Term t) {
+    Reg& number = leaves_[t];
     if (!number.empty()) return number;
     const sym::Atom& atom = k_.context->atom_info(t);
-    const std::string value = registers_.make(fmt::format("b{}", atom.width));
-    read(t, atom, value);
-    number = registers_.make("f32");
-    text_.line("cvt.rp.f32.u{} \t{}, {};", atom.width, number, value);
-    return number;
+    const Reg value = read(t, atom);
+    return number = code_.cvt(up, f32, ptx::unsigned_integer(atom.width), value);
   }
 
-  void read(Term t, const sym::Atom& atom, const std::string& into) {
+  Reg read(Term t, const sym::Atom& atom) {
     for (unsigned axis = 0; axis < 3; ++axis) {
       if (!t.valid() || t != plan_.rows[axis]) continue;
-      text_.line("mov.u32 \t{}, %ntid.{};", into, "xyz"[axis]);
-      text_.line("mad.lo.u32 \t{0}, {1}, {0}, {2};", into, axes_.first(axis), axes_.place(axis));
-      return;
+      const Reg row = code_.special(along(ptx::Special::ntid_x, axis));
+      return code_.into(row).mad(u32, axes_.first(axis), row, axes_.place(axis));
     }
-    if (atom.kind == static_cast<std::uint32_t>(emulator::AtomKind::special)) {
-      text_.line("mov.u{} \t{}, {};", atom.width, into,
-                 axes_.in_copy(atom.name, 0).value_or(atom.name));
-      return;
-    }
-    read_leaf(k_, t, into, text_);
+    if (atom.kind != static_cast<std::uint32_t>(emulator::AtomKind::special))
+      return read_leaf(k_, t, code_);
+    const auto special = static_cast<ptx::Special>(atom.tag);
+    const auto moved = axes_.in_copy(special, 0);
+    return moved ? code_.mov(u32, *moved) : code_.special(special);
   }
 
   const emulator::Kernel& k_;
   const passes::BlockPlan& plan_;
   const CopyAxes& axes_;
-  Registers& registers_;
-  Text& text_;
-  std::map<Term, std::string> leaves_;
+  ptx::Code& code_;
+  std::map<Term, Reg> leaves_;
 };
 
 } // namespace
 
 void check_bound(const emulator::Kernel& kernel, const passes::BlockPlan& plan,
-                 const CopyAxes& axes, const FrameLabels& labels, Registers& registers,
-                 Text& text) {
+                 const CopyAxes& axes, const FrameLabels& labels, ptx::Code& code) {
   if (plan.bound.empty()) return;
-  text.line("// ptxasw: no index wraps");
-  const std::string sum = BoundCheck(kernel, plan, axes, registers, text).run();
-  const std::string over = registers.make("pred");
-  text.line("setp.geu.f32 \t{}, {}, 0f4F000000;", over, sum); // 2^31
-  text.line("@{} bra \t{};", over, labels.sequential);
+  constexpr float too_large = 2147483648.0F; // 2^31
+  code.comment("ptxasw: no index wraps");
+  const Reg sum = BoundCheck(kernel, plan, axes, code).run();
+  code.when(code.setp(geu, f32, sum, ptx::Source::f32(too_large))).bra(labels.sequential);
 }
 
 } // namespace ptxasw::passes

@@ -10,6 +10,6 @@ namespace ptxasw::passes {
 // step, so that it is never too small; about one conversion for each leaf and one fma for each
 // product.
 void check_bound(const emulator::Kernel& kernel, const passes::BlockPlan& plan,
-                 const CopyAxes& axes, const FrameLabels& labels, Registers& registers, Text& text);
+                 const CopyAxes& axes, const FrameLabels& labels, ptx::Code& code);
 
 } // namespace ptxasw::passes

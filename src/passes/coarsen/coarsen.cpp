@@ -3,13 +3,12 @@
 
 #include "passes/coarsen/axes.hpp"
 #include "passes/coarsen/bound.hpp"
+#include "passes/coarsen/copy_names.hpp"
 #include "passes/coarsen/guard.hpp"
 #include "passes/coarsen/leads.hpp"
 #include "passes/coarsen/original.hpp"
 #include "passes/shared/block_rules.hpp"
-#include "passes/shared/copy_names.hpp"
 #include "passes/shared/meant.hpp"
-#include "passes/shared/names.hpp"
 #include "passes/shared/parameters.hpp"
 #include "passes/shared/register_limit.hpp"
 
@@ -24,9 +23,12 @@ namespace ptxasw::passes {
 using passes::BlockLoad;
 using passes::CopyLoad;
 using ptx::Arg;
+using ptx::Code;
 using ptx::Inst;
 using ptx::InstId;
+using ptx::Reg;
 using ptx::StatementKind;
+using namespace ptx::words;
 
 namespace {
 
@@ -42,8 +44,8 @@ public:
       : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan),
         options_(options), report_(report), original_(body_), names_(original_, plan),
         registers_(module_), labels_(label_prefix(module_)),
-        axes_(plan, options.grid, std::string(grid_parameter), labels_, registers_),
-        inside_(inside(body_)), leads_(body_, inside_, text_) {
+        axes_(plan, options.grid, std::string(grid_parameter), labels_), inside_(inside(body_)),
+        code_(registers_), leads_(body_, inside_, code_) {
     for (std::size_t n = 0; n < plan.loads.size(); ++n)
       load_of_[k_.trace.events[plan.loads[n].event].inst] = n;
     find_kept_values();
@@ -53,20 +55,21 @@ public:
     if (!plan_.refused.empty()) return {};
     if (options_.grid == CoarsenGrid::host) note_grid();
     note_groups();
-    text_.all += names_.shared_declarations();
+    code_.all += names_.shared_declarations();
     if (options_.grid == CoarsenGrid::kernel) originals();
     if (has_rest()) rest_of_the_grid();
-    axes_.enter(text_);
-    check_bound(k_, plan_, axes_, labels_, registers_, text_);
+    axes_.enter(code_);
+    check_bound(k_, plan_, axes_, labels_, code_);
     lockstep();
     if (report_.agreements != 0 || !plan_.bound.empty() ||
         (options_.grid == CoarsenGrid::launcher && !has_rest()))
       sequential();
-    text_.all += "\n";
+    code_.all += "\n";
     const auto statements = module_.body_of(*body_.function);
     const ptx::Range brace = statements.front().range;
-    std::vector<ptx::Edit> edits{{{brace.end, statements.back().range.begin},
-                                  fmt::format("\n{}{}", registers_.declarations(), text_.all)}};
+    std::vector<ptx::Edit> edits{
+        {{brace.end, statements.back().range.begin},
+         fmt::format("\n{}{}", registers_.declarations(), code_.behind())}};
     if (auto limit = register_limit(body_, options_.registers)) edits.push_back(std::move(*limit));
     if (options_.grid == CoarsenGrid::launcher) {
       edits.push_back(append_parameter(module_, *body_.function,
@@ -78,9 +81,9 @@ public:
 private:
   // For the host, or whoever writes its launch: one line of JSON.
   void note_grid() {
-    text_.line("// ptxasw-launch: {{\"kernel\": \"{}\", \"grid_divided_by\": [{}, {}, {}]}}",
-               body_.function->name, plan_.axes[0].factor, plan_.axes[1].factor,
-               plan_.axes[2].factor);
+    code_.comment(fmt::format(
+        "ptxasw-launch: {{\"kernel\": \"{}\", \"grid_divided_by\": [{}, {}, {}]}}",
+        body_.function->name, plan_.axes[0].factor, plan_.axes[1].factor, plan_.axes[2].factor));
   }
 
   void note_groups() {
@@ -89,7 +92,7 @@ private:
       if (plan_.axes[axis].factor > 1)
         groups += fmt::format(" {} along {}", plan_.axes[axis].factor, "xyz"[axis]);
     }
-    text_.line("// ptxasw: one block does the work of{}", groups);
+    code_.comment("ptxasw: one block does the work of" + groups);
   }
 
   [[nodiscard]] bool is_shared(const ptx::Statement& statement) const {
@@ -100,9 +103,9 @@ private:
   // --- Lockstep --------------------------------------------------------------------------------
 
   void lockstep() {
-    text_.line("// ptxasw: all copies together");
-    text_.line("{{");
-    text_.all += names_.declarations();
+    code_.comment("ptxasw: all copies together");
+    code_.statement("{");
+    code_.all += names_.declarations();
     std::uint32_t done = module_.body_of(*body_.function).front().range.end;
     InstId next = 0;
     auto step = plan_.schedule.steps.begin();
@@ -112,7 +115,7 @@ private:
       const bool here = region != plan_.regions.end() && begins(*region, n, next);
       if (!here && statement.kind != StatementKind::instruction) {
         if (statement.kind != StatementKind::location && !is_shared(statement))
-          text_.all += module_.slice({done, statement.range.end});
+          code_.all += module_.slice({done, statement.range.end});
       } else if (here) {
         n = write_region(*region, n);
         for (next = region->end; step != plan_.schedule.steps.end() && step->inst < next;)
@@ -154,7 +157,7 @@ private:
       InstId next = region.first, labelled = ptx::none;
       const auto label = [&] {
         if (labelled != next && is_target(region, next))
-          text_.label(region_label(region, next, copy));
+          code_.label(region_label(region, next, copy));
         labelled = next;
       };
       label(); // its own stands in front of the region
@@ -168,10 +171,10 @@ private:
           label(); // ahead of the scopes that begin behind it
         } else if (is_of_a_call(statement) ||
                    (copy == 0 && statement.kind != StatementKind::location)) {
-          text_.line("{}", module_.slice(statement.range));
+          code_.statement(module_.slice(statement.range));
         }
       }
-      text_.label(region_label(region, region.end, copy));
+      code_.label(region_label(region, region.end, copy));
     }
     return last;
   }
@@ -190,17 +193,16 @@ private:
   }
 
   // A branch in a region, which leads to a label of the copy; empty for what is none.
-  [[nodiscard]] std::string branch_in_region(const Inst& inst, unsigned copy) const {
+  std::string branch_in_region(const Inst& inst, unsigned copy) {
     if (inst.op != ptx::Op::bra) return {};
     const auto id = static_cast<InstId>(&inst - body_.insts.data());
     for (const passes::Region& region : plan_.regions) {
       if (id < region.first || id >= region.end) continue;
-      const std::string guard =
-          inst.guard == ptx::none
-              ? ""
-              : fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.of(inst.guard, copy));
-      return fmt::format("{}bra{} \t{};", guard, inst.mods.uni ? ".uni" : "",
-                         region_label(region, body_.targets_of(inst).front(), copy));
+      Code code(registers_);
+      const auto branch = code.when(guard_of(inst, copy));
+      const std::string target = region_label(region, body_.targets_of(inst).front(), copy);
+      inst.mods.uni ? branch.bra_uni(target) : branch.bra(target);
+      return code.in_place();
     }
     return {};
   }
@@ -208,12 +210,12 @@ private:
   void write(const passes::Step& step) {
     const std::string code = code_of(step.inst, step.copy);
     leads_.write(step.inst, step.copy == 0, !code.empty());
-    text_.all += code;
+    code_.all += code;
   }
 
   void close_body() {
-    if (open_end(body_)) text_.line("ret;");
-    text_.line("}}");
+    if (open_end(body_)) code_.ret();
+    code_.statement("}");
   }
 
   // What the lockstep form has of an instruction for one copy; what stands once is copy 0's.
@@ -231,13 +233,12 @@ private:
   }
 
   // The statement as copy `copy` executes it.
-  [[nodiscard]] std::string in_copy(const Inst& inst, unsigned copy) const {
+  std::string in_copy(const Inst& inst, unsigned copy) {
     if (std::string branch = branch_in_region(inst, copy); !branch.empty()) return branch;
-    return original_.copied(range_of(inst), [&](const ptx::Mention& m) -> std::string {
-      if (m.arg.kind == Arg::Kind::reg) return names_.of(m.arg.id, copy);
+    return original_.copied(range_of(inst), [&](const ptx::Mention& m) {
+      if (m.arg.kind == Arg::Kind::reg) return names_.of(m.arg.id, copy).name;
       if (m.arg.kind == Arg::Kind::symbol) return names_.of_symbol(m.arg.id, copy);
-      const std::string_view name = module_.slice(m.where);
-      return axes_.in_copy(name, copy).value_or(std::string(name));
+      return special_name(m, axes_.in_copy(m.arg.special, copy));
     });
   }
 
@@ -255,7 +256,7 @@ private:
         auto& kept = kept_[{copy.from->load, copy.from->copy}];
         if (!kept.empty()) continue;
         for (const Arg& dst : body_.dst(inst_of(plan_.loads[copy.from->load])))
-          kept.push_back(registers_.make(fmt::format("b{}", width(dst))));
+          kept.push_back(registers_.make(ptx::bits(ptx::bit_width(body_.registers[dst.id].type))));
       }
     }
   }
@@ -263,8 +264,9 @@ private:
   [[nodiscard]] const Inst& inst_of(const BlockLoad& load) const {
     return body_.insts[k_.trace.events[load.event].inst];
   }
-  [[nodiscard]] unsigned width(const Arg& reg) const {
-    return ptx::bit_width(body_.registers[reg.id].type);
+  [[nodiscard]] ptx::Predicate guard_of(const Inst& inst, unsigned copy) const {
+    if (inst.guard == ptx::none) return {};
+    return {names_.of(inst.guard, copy), inst.guard_negated};
   }
 
   std::string load_code(std::size_t index, unsigned copy) {
@@ -286,29 +288,23 @@ private:
   std::string kept(std::size_t index, unsigned copy) {
     const auto found = kept_.find({index, copy});
     if (found == kept_.end()) return {};
-    std::string code;
+    Code code(registers_);
     const auto dst = body_.dst(inst_of(plan_.loads[index]));
-    for (std::size_t n = 0; n < dst.size(); ++n) {
-      code += fmt::format("\n\tmov.b{} \t{}, {};", width(dst[n]), found->second[n],
-                          names_.of(dst[n].id, copy));
-    }
-    return code;
+    for (std::size_t n = 0; n < dst.size(); ++n)
+      code.move(found->second[n], names_.of(dst[n].id, copy));
+    return code.behind();
   }
 
   std::string moves(const Inst& inst, unsigned copy, const passes::Source& from, bool needs_copy) {
     const auto dst = body_.dst(inst), src = body_.dst(inst_of(plan_.loads[from.load]));
-    std::string guard, code;
-    if (inst.guard != ptx::none)
-      guard = fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.of(inst.guard, copy));
+    Code code(registers_);
     for (std::size_t n = 0; n < dst.size(); ++n) {
-      const std::string to = names_.of(dst[n].id, copy);
-      const std::string value =
+      const Reg to = names_.of(dst[n].id, copy);
+      const Reg value =
           needs_copy ? kept_.at({from.load, from.copy})[n] : names_.of(src[n].id, from.copy);
-      if (to == value) continue;
-      code += fmt::format("{}{}mov.b{} \t{}, {};", code.empty() ? "" : "\n\t", guard, width(dst[n]),
-                          to, value);
+      if (to.name != value.name) code.when(guard_of(inst, copy)).move(to, value);
     }
-    return code;
+    return code.in_place();
   }
 
   // --- Branches --------------------------------------------------------------------------------
@@ -317,24 +313,23 @@ private:
   // form. Nothing has been written yet.
   std::string agree(const Inst& inst) {
     const bool negated = inst.guard_negated; // then the branch is taken where the guard is false
-    const std::string any = registers_.make("pred"), all = registers_.make("pred");
     const std::string stay = fmt::format("{}stay_{}", labels_.prefix, report_.agreements++);
-    Text text;
-    const auto combine = [&](std::string_view op, const std::string& into) {
-      std::string sum = names_.of(inst.guard, 0);
-      for (unsigned copy = 1; copy < plan_.count(); ++copy) {
-        text.line("{}.pred \t{}, {}, {};", op, into, sum, names_.of(inst.guard, copy));
-        sum = into;
-      }
+    Code code(registers_);
+    const auto combined = [&](ptx::Op op) {
+      const Reg into = code.make(pred);
+      Reg all = names_.of(inst.guard, 0);
+      for (unsigned copy = 1; copy < plan_.count(); ++copy)
+        all = code.into(into).op(op, pred, all, names_.of(inst.guard, copy));
+      return all;
     };
-    combine(negated ? "and" : "or", any);
-    text.line("@{}{} bra \t{};", negated ? "" : "!", any, stay);
-    combine(negated ? "or" : "and", all);
-    text.line("@{}{} {}", negated ? "!" : "", all, body_.module->slice(behind_guard(body_, inst)));
-    text.line("bra \t{};", labels_.sequential);
-    text.label(stay);
+    const Reg any = combined(negated ? ptx::Op::and_ : ptx::Op::or_);
+    code.unless({any, negated}).bra(stay);
+    const Reg all = combined(negated ? ptx::Op::or_ : ptx::Op::and_);
+    code.when({all, negated}).statement(module_.slice(behind_guard(body_, inst)));
+    code.bra(labels_.sequential);
+    code.label(stay);
     report_.emitted += 2 * plan_.count();
-    return text.all.substr(text.all.find_first_not_of("\n\t"));
+    return code.in_place();
   }
 
   // --- The original body -----------------------------------------------------------------------
@@ -344,9 +339,15 @@ private:
     return original_.copied(range_of(inst), [&](const ptx::Mention& m) {
       if (m.arg.kind == Arg::Kind::reg) return original_.name(m.arg.id, form);
       if (m.arg.kind == Arg::Kind::symbol) return names_.of_symbol(m.arg.id, 0);
-      const std::string_view name = module_.slice(m.where);
-      return axes_.in_loop(name).value_or(std::string(name));
+      return special_name(m, axes_.in_loop(m.arg.special));
     });
+  }
+
+  // What a mention of neither a register nor a variable becomes.
+  [[nodiscard]] std::string special_name(const ptx::Mention& m,
+                                         const std::optional<Reg>& instead) const {
+    const bool moves = instead && m.arg.kind == Arg::Kind::special;
+    return moves ? instead->name : std::string(module_.slice(m.where));
   }
 
   // Blocks whose threads meet are merged as a whole, so that what fills no group has to stand by
@@ -356,13 +357,12 @@ private:
   }
 
   void rest_of_the_grid() {
-    const std::string alone = axes_.rest(text_);
-    text_.line("@!{} bra \t{};", alone, labels_.merged);
-    text_.line("// ptxasw: a block by itself");
-    text_.line("{{");
+    code_.unless(axes_.rest(code_)).bra(labels_.merged);
+    code_.comment("ptxasw: a block by itself");
+    code_.statement("{");
     write_body([&](const Inst& inst) { return for_one(inst, by_itself); });
     close_body();
-    text_.label(labels_.merged);
+    code_.label(labels_.merged);
   }
 
   // Threads that meet go on to the next block together, from wherever each has ended in the last
@@ -373,45 +373,42 @@ private:
   }
 
   void sequential() {
-    axes_.open_loops(text_);
-    text_.line("{{");
+    axes_.open_loops(code_);
+    code_.statement("{");
     write_body([&](const Inst& inst) {
       if (!ends_thread(inst)) return for_one(inst, in_sequence);
-      const std::string guard = inst.guard == ptx::none
-                                    ? ""
-                                    : fmt::format("@{}{} ", inst.guard_negated ? "!" : "",
-                                                  original_.name(inst.guard, in_sequence));
-      return fmt::format("{}bra \t{};", guard, labels_.next);
+      Code leave(registers_);
+      leave.when(original_.guard(inst, in_sequence)).bra(labels_.next);
+      return leave.in_place();
     });
-    text_.line("}}");
-    axes_.close_loops(text_, meeting());
+    code_.statement("}");
+    axes_.close_loops(code_, meeting());
   }
 
   // Where each block does its own work. Whoever is not merged runs this one body, which nothing but
   // the question stands in front of: it shares no values with what follows, so that ptxas makes of
   // it what it made of the kernel (sass/same_body.hpp looks whether it did).
   void originals() {
-    const LaunchSize size(body_, options_.least_threads, registers_);
+    const LaunchSize size(body_, options_.least_threads);
     if (options_.least_threads == 0) {
-      text_.line("@!{} bra \t{};", axes_.alone(text_, {}), labels_.merged);
+      code_.unless(axes_.alone(code_, {})).bra(labels_.merged);
       by_itself_body();
-      text_.label(labels_.merged);
+      code_.label(labels_.merged);
       return;
     }
     const auto merged =
         std::ranges::find_if(plan_.axes, [](const auto& axis) { return axis.factor > 1; });
     const auto axis = static_cast<unsigned>(merged - plan_.axes.begin());
-    const std::string many = size.has_enough_along(axis, text_);
-    text_.line("@{} bra \t{};", many, labels_.large);
-    text_.label(labels_.small);
+    code_.when(size.has_enough_along(axis, code_)).bra(labels_.large);
+    code_.label(labels_.small);
     by_itself_body();
-    text_.label(labels_.large);
-    text_.line("@{} bra \t{};", axes_.alone(text_, size.is_small(text_)), labels_.small);
+    code_.label(labels_.large);
+    code_.when(axes_.alone(code_, size.is_small(code_))).bra(labels_.small);
   }
 
   void by_itself_body() {
-    text_.line("// ptxasw: a block by itself");
-    text_.line("{{");
+    code_.comment("ptxasw: a block by itself");
+    code_.statement("{");
     write_body([&](const Inst& inst) { return as_it_stands(inst); });
     close_body();
   }
@@ -428,13 +425,13 @@ private:
     std::uint32_t done = module_.body_of(*body_.function).front().range.end;
     InstId next = 0;
     for (const ptx::Statement& statement : inside_) {
-      text_.all += module_.slice({done, statement.range.begin});
+      code_.all += module_.slice({done, statement.range.begin});
       done = statement.range.end;
       const bool is_instruction = statement.kind == StatementKind::instruction;
       if (is_instruction)
-        text_.all += write(body_.insts[next++]);
+        code_.all += write(body_.insts[next++]);
       else if (!is_shared(statement))
-        text_.all += module_.slice(statement.range);
+        code_.all += module_.slice(statement.range);
     }
   }
 
@@ -446,14 +443,14 @@ private:
   CoarsenReport& report_;
   Names original_;
   CopyNames names_;
-  Registers registers_;
+  ptx::FreshRegisters registers_;
   FrameLabels labels_;
   CopyAxes axes_;
   std::span<const ptx::Statement> inside_; // the body without its braces
-  Text text_;
+  Code code_;
   Leads leads_;
   std::map<InstId, std::size_t> load_of_;
-  std::map<std::pair<std::size_t, unsigned>, std::vector<std::string>> kept_;
+  std::map<std::pair<std::size_t, unsigned>, std::vector<Reg>> kept_;
 };
 
 } // namespace

@@ -11,7 +11,9 @@
 namespace ptxasw::passes {
 
 using numbers::coarsen::some_rows; // of blocks: a launch of fewer is small, or flat
+using ptx::Reg;
 using ptx::Special;
+using namespace ptx::words;
 
 namespace {
 
@@ -25,12 +27,9 @@ std::uint32_t divided(std::uint64_t number, std::uint64_t by) {
 
 } // namespace
 
-std::string LaunchSize::has_enough_along(unsigned axis, Text& text) const {
-  const std::string number = registers_.make("b32");
-  std::string many = registers_.make("pred");
-  text.line("mov.u32 \t{}, %nctaid.{};", number, "xyz"[axis]);
-  text.line("setp.ge.u32 \t{}, {}, {};", many, number, enough_along(axis));
-  return many;
+Reg LaunchSize::has_enough_along(unsigned axis, ptx::Code& code) const {
+  const Reg number = code.special(along(Special::nctaid_x, axis));
+  return code.setp(ge, u32, number, enough_along(axis));
 }
 
 std::uint32_t LaunchSize::enough_along(unsigned axis) const {
@@ -41,23 +40,17 @@ std::uint32_t LaunchSize::enough_along(unsigned axis) const {
   return blocks;
 }
 
-std::string LaunchSize::is_small(Text& text) const {
+Reg LaunchSize::is_small(ptx::Code& code) const {
   if (least_ == 0) return {};
-  const std::string small = registers_.make("pred");
-  std::string all = product(text, "%nctaid", Special::nctaid_x, Special::ctaid_x);
+  Reg all = product(Special::nctaid_x, Special::ctaid_x, code);
   std::uint64_t unit = 1;
   if (states_threads()) {
     unit = stated_threads();
-  } else if (const std::string threads = product(text, "%ntid", Special::ntid_x, Special::tid_x);
-             !threads.empty()) {
-    const std::string warps = registers_.make("b32"), sum = registers_.make("b32");
-    text.line("shr.u32 \t{}, {}, 5;", warps, threads);
-    text.line("mul.lo.u32 \t{}, {}, {};", sum, all, warps);
-    all = sum;
+  } else if (const Reg threads = product(Special::ntid_x, Special::tid_x, code); !threads.empty()) {
+    all = code.mul(u32, all, code.shr(u32, threads, 5));
     unit = warp;
   }
-  text.line("setp.lt.u32 \t{}, {}, {};", small, all, divided(least_, unit));
-  return small;
+  return code.setp(lt, u32, all, divided(least_, unit));
 }
 
 std::uint64_t LaunchSize::stated_threads() const {
@@ -73,20 +66,12 @@ bool LaunchSize::reads(Special size, Special index, unsigned axis) const {
 }
 
 // Over the axes along which the kernel reads the size or an index; empty if it reads none.
-std::string LaunchSize::product(Text& text, std::string_view name, Special size,
-                                Special index) const {
-  std::string result;
+Reg LaunchSize::product(Special size, Special index, ptx::Code& code) const {
+  Reg result;
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (!reads(size, index, axis)) continue;
-    const std::string factor = registers_.make("b32");
-    text.line("mov.u32 \t{}, {}.{};", factor, name, "xyz"[axis]);
-    if (result.empty()) {
-      result = factor;
-      continue;
-    }
-    const std::string both = registers_.make("b32");
-    text.line("mul.lo.u32 \t{}, {}, {};", both, result, factor);
-    result = both;
+    const Reg factor = code.special(along(size, axis));
+    result = result.empty() ? factor : code.mul(u32, result, factor);
   }
   return result;
 }

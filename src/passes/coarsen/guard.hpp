@@ -10,12 +10,10 @@
 // which is there sooner.
 #pragma once
 
-#include "passes/shared/names.hpp"
-#include "passes/shared/text.hpp"
 #include "ptx/body.hpp"
+#include "ptx/build.hpp"
 
 #include <cstdint>
-#include <string>
 
 namespace ptxasw::passes {
 
@@ -23,27 +21,24 @@ namespace ptxasw::passes {
 // be 1 wide: at worst more launches count as small.
 class LaunchSize {
 public:
-  LaunchSize(const ptx::Body& body, std::uint64_t least, Registers& registers)
-      : body_(body), least_(least), registers_(registers) {}
+  LaunchSize(const ptx::Body& body, std::uint64_t least) : body_(body), least_(least) {}
 
   // A predicate that holds in launches with blocks enough along an axis for the whole question to
   // be asked.
-  [[nodiscard]] std::string has_enough_along(unsigned axis, Text& text) const;
+  [[nodiscard]] ptx::Reg has_enough_along(unsigned axis, ptx::Code& code) const;
   // One that holds in launches of fewer threads, counted in whole warps of each block; empty if
   // none are that small.
-  [[nodiscard]] std::string is_small(Text& text) const;
+  [[nodiscard]] ptx::Reg is_small(ptx::Code& code) const;
 
 private:
   [[nodiscard]] std::uint32_t enough_along(unsigned axis) const;
   [[nodiscard]] bool reads(ptx::Special size, ptx::Special index, unsigned axis) const;
   [[nodiscard]] bool states_threads() const { return body_.function->reqntid[0] != 0; }
   [[nodiscard]] std::uint64_t stated_threads() const;
-  [[nodiscard]] std::string product(Text& text, std::string_view name, ptx::Special size,
-                                    ptx::Special index) const;
+  [[nodiscard]] ptx::Reg product(ptx::Special size, ptx::Special index, ptx::Code& code) const;
 
   const ptx::Body& body_;
   std::uint64_t least_;
-  Registers& registers_;
 };
 
 } // namespace ptxasw::passes

@@ -7,8 +7,8 @@ namespace ptxasw::passes {
 
 using ptx::StatementKind;
 
-Leads::Leads(const ptx::Body& body, std::span<const ptx::Statement> inside, Text& text)
-    : module_(*body.module), inside_(inside), text_(text) {
+Leads::Leads(const ptx::Body& body, std::span<const ptx::Statement> inside, ptx::Code& code)
+    : module_(*body.module), inside_(inside), code_(code) {
   std::uint32_t done = module_.body_of(*body.function).front().range.end;
   const ptx::Statement* location = nullptr;
   std::vector<const ptx::Statement*> stated;
@@ -30,15 +30,15 @@ void Leads::write(ptx::InstId inst, bool is_first, bool code) {
   if (is_first) {
     for (const ptx::Statement* location : lead.stated)
       state_callers(*location);
-    text_.all += lead.text;
+    code_.all += lead.text;
     if (lead.text.find(".loc") != std::string_view::npos) location_ = lead.location;
-  } else if (code && !text_.all.ends_with("\n\t")) {
-    text_.all += "\n\t";
+  } else if (code && !code_.all.ends_with("\n\t")) {
+    code_.all += "\n\t";
   }
   if (!code || lead.location == location_) return;
   if (lead.location != nullptr) state_callers(*lead.location);
   location_ = lead.location;
-  if (location_ != nullptr) text_.all += fmt::format("{}\n\t", module_.slice(location_->range));
+  if (location_ != nullptr) code_.all += fmt::format("{}\n\t", module_.slice(location_->range));
 }
 
 // ptxas takes `inlined_at` only of a place that an earlier .loc names; the one that did may have
@@ -52,8 +52,8 @@ void Leads::state_callers(const ptx::Statement& statement) {
       if (other.kind != StatementKind::location) continue;
       if (place_of(module_.locations[other.index]) != caller) continue;
       state_callers(other);
-      if (!text_.all.ends_with("\n\t")) text_.all += "\n\t";
-      text_.all += fmt::format("{}\n\t", module_.slice(other.range));
+      if (!code_.all.ends_with("\n\t")) code_.all += "\n\t";
+      code_.all += fmt::format("{}\n\t", module_.slice(other.range));
       location_ = &other;
       break;
     }

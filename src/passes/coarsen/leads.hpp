@@ -2,8 +2,8 @@
 // blanks, comments, and the .loc that is in force.
 #pragma once
 
-#include "passes/shared/text.hpp"
 #include "ptx/body.hpp"
+#include "ptx/build.hpp"
 
 #include <array>
 #include <set>
@@ -15,8 +15,8 @@ namespace ptxasw::passes {
 
 class Leads {
 public:
-  // `inside`: the body's statements, which have to outlive this, as has `text`.
-  Leads(const ptx::Body& body, std::span<const ptx::Statement> inside, Text& text);
+  // `inside`: the body's statements, which have to outlive this, as has `code`.
+  Leads(const ptx::Body& body, std::span<const ptx::Statement> inside, ptx::Code& code);
 
   // Ahead of an instruction. The first copy keeps what stands in front; where `code` follows the
   // place in the source is the instruction's, whichever was in force.
@@ -34,7 +34,7 @@ private:
 
   const ptx::Module& module_;
   std::span<const ptx::Statement> inside_;
-  Text& text_;
+  ptx::Code& code_;
   std::vector<Lead> leads_;                  // by instruction
   const ptx::Statement* location_ = nullptr; // in force where text is added
   std::set<Place> stated_;                   // by a .loc that was written

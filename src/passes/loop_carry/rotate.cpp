@@ -3,12 +3,10 @@
 #include "passes/loop_carry/rotate.hpp"
 
 #include "passes/shared/conditions.hpp"
-#include "passes/shared/copy_names.hpp"
 #include "passes/shared/meant.hpp"
-#include "passes/shared/names.hpp"
+#include "ptx/build.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -20,9 +18,12 @@ namespace ptxasw::passes {
 using passes::Carried;
 using passes::RotatedLoop;
 using ptx::Arg;
+using ptx::Code;
 using ptx::Inst;
 using ptx::InstId;
+using ptx::Reg;
 using ptx::RegId;
+using namespace ptx::words;
 
 namespace {
 
@@ -42,8 +43,7 @@ public:
       rotate(loop);
     for (auto& [inst, change] : changes_)
       edits_.push_back(edit_of(inst, change));
-    const std::uint32_t top = names_.body_start();
-    edits_.push_back({{top, top}, "\n" + registers_.declarations()});
+    edits_.push_back(registers_.declared_at(names_.body_start()));
     return std::move(edits_);
   }
 
@@ -59,8 +59,12 @@ private:
   [[nodiscard]] std::span<const Arg> results(std::size_t event) const {
     return body_.dst(body_.insts[inst_of(event)]);
   }
-  [[nodiscard]] unsigned width(RegId reg) const {
-    return ptx::bit_width(body_.registers[reg].type);
+  // Registers for the values of others.
+  std::vector<Reg> fresh(std::span<const Arg> others) {
+    std::vector<Reg> made;
+    for (const Arg& other : others)
+      made.push_back(registers_.make(ptx::bits(ptx::bit_width(body_.registers[other.id].type))));
+    return made;
   }
   [[nodiscard]] InstId back_of(const RotatedLoop& loop) const {
     return k_.cfg.blocks[loop.block].end - 1;
@@ -114,8 +118,8 @@ private:
 
   void rotate(const RotatedLoop& loop) {
     const std::string label = fmt::format("{}{}", prefix_, labels_++);
-    Text first; // ahead of the loop
-    first.line("// ptxasw: what the first trip loads");
+    Code first(registers_); // ahead of the loop
+    first.comment("ptxasw: what the first trip loads");
     renamed_.clear();
     const std::string test = test_of(loop, label);
     apart_ = !test.empty();
@@ -130,7 +134,7 @@ private:
     hand_on(loop);
     const std::uint32_t entry = entry_of(loop);
     const std::string several = trips(loop, label);
-    edits_.push_back({{entry, entry}, first.all + "\n" + label + ":" + test + several});
+    edits_.push_back({{entry, entry}, first.behind() + "\n" + label + ":" + test + several});
     if (!several.empty()) changes_[back_of(loop)].behind = fmt::format("\n{}_done:", label);
     changes_[back_of(loop)].instead = redirected(back_of(loop), label);
     if (apart_) changes_[back_of(loop)].behind = original(loop, label);
@@ -147,9 +151,9 @@ private:
         all.push_back(check);
       }
     if (all.empty() || !is_plain_text(loop)) return {};
-    Text code;
-    code.line("@!{} bra \t{}_original;", conditions_.all_of(all, top, code), label);
-    return std::move(code.all);
+    Code code(registers_);
+    code.unless(conditions_.all_of(all, top, code)).bra(label + "_original");
+    return code.behind();
   }
 
   // --- Several trips ---------------------------------------------------------------------------
@@ -166,26 +170,26 @@ private:
       return all;
     });
     if (!known) return {};
-    Text ahead;
+    Code code(registers_);
+    code.comment(fmt::format("ptxasw: {} trips", loop.trips));
     const Inst& back = body_.insts[back_of(loop)];
-    const std::string_view join = back.guard_negated ? "or" : "and";
-    std::string all;
+    Reg all; // of them go on
     renamed_.clear();
     for (unsigned trip = 1; trip < loop.trips; ++trip) {
       for (const InstId inst : loop.again)
-        copy(inst, ahead);
-      const std::string before = std::exchange(all, renamed_[back.guard]);
-      if (before.empty()) continue;
-      all = registers_.make("pred");
-      ahead.line("{}.pred \t{}, {}, {};", join, all, before, renamed_[back.guard]);
+        copy(inst, code);
+      const Reg& goes_on = renamed_[back.guard];
+      all = all.empty()
+                ? goes_on
+                : code.op(back.guard_negated ? ptx::Op::or_ : ptx::Op::and_, pred, all, goes_on);
     }
-    ahead.line("@{}{} bra \t{}_last;", back.guard_negated ? "" : "!", all, label);
-    std::string text = fmt::format("\n\t// ptxasw: {} trips{}", loop.trips, ahead.all);
+    code.unless({all, back.guard_negated}).bra(label + "_last");
     for (unsigned trip = 0; trip < loop.trips; ++trip)
-      text += trip_of(loop);
-    return text +
-           fmt::format("\n\t{0}\n\tbra \t{1}_done;\n{1}_last:", redirected(back_of(loop), label),
-                       label);
+      code.all += trip_of(loop);
+    code.statement(redirected(back_of(loop), label));
+    code.bra(label + "_done");
+    code.label(label + "_last");
+    return code.behind();
   }
 
   // All of it but the branch at its end.
@@ -222,13 +226,17 @@ private:
   }
 
   // The loop as it was, behind the rotated one.
-  [[nodiscard]] std::string original(const RotatedLoop& loop, const std::string& label) const {
-    std::string text = fmt::format("\n\tbra \t{0}_done;\n{0}_original:", label);
+  [[nodiscard]] std::string original(const RotatedLoop& loop, const std::string& label) {
+    Code code(registers_);
+    code.bra(label + "_done");
+    code.label(label + "_original");
     const InstId back = back_of(loop);
     for (std::uint32_t s = body_.insts[k_.cfg.blocks[loop.block].first].statement;
          s < body_.insts[back].statement; ++s)
-      text += "\n\t" + names_.text(module_.statements[s].range);
-    return text + fmt::format("\n\t{}\n{}_done:", redirected(back, label + "_original"), label);
+      code.statement(names_.text(module_.statements[s].range));
+    code.statement(redirected(back, label + "_original"));
+    code.label(label + "_done");
+    return code.behind();
   }
 
   // Behind the label by which the loop is entered.
@@ -247,21 +255,19 @@ private:
            names_.text({target.end, statement.range.end});
   }
 
-  void carry(const Carried& carried, Text& first) {
+  void carry(const Carried& carried, Code& first) {
     const InstId here = inst_of(carried.event);
-    const auto into = results(carried.event);
-    std::vector<std::string> values;
-    for (const Arg& reg : into)
-      values.push_back(registers_.make(fmt::format("b{}", width(reg.id))));
-    first.line("{}", load_into(here, values, true));
+    const auto loaded = results(carried.event);
+    std::vector<Reg> values = fresh(loaded);
+    first.statement(load_into(here, values, true));
 
-    Text code;
-    code.line("// ptxasw: what line {} had in the trip before",
-              ptx::line_of(body_, body_.insts[inst_of(carried.source)]));
-    const std::string ok = apart_ ? "" : conditions_.all_of(carried.checks, here, code);
-    if (!ok.empty()) code.line("@!{} {}", ok, load_into(here, values, false));
-    for (std::size_t n = 0; n < into.size(); ++n)
-      code.line("mov.b{} \t{}, {};", width(into[n].id), names_.name(into[n].id), values[n]);
+    Code code(registers_);
+    code.comment(fmt::format("ptxasw: what line {} had in the trip before",
+                             ptx::line_of(body_, body_.insts[inst_of(carried.source)])));
+    const Reg ok = apart_ ? Reg{} : conditions_.all_of(carried.checks, here, code);
+    if (!ok.empty()) code.unless(ok).statement(load_into(here, values, false));
+    for (std::size_t n = 0; n < loaded.size(); ++n)
+      code.move(names_.reg(loaded[n].id), values[n]);
     changes_[here].instead = code.in_place();
 
     values_[carried.event] = std::move(values);
@@ -274,7 +280,7 @@ private:
     std::vector<const Carried*> left;
     for (const Carried& carried : loop.loads)
       left.push_back(&carried);
-    Text code;
+    Code code(registers_);
     while (!left.empty()) {
       const auto is_read = [&](const Carried* one) {
         return std::ranges::any_of(left, [&](const Carried* other) {
@@ -283,31 +289,28 @@ private:
       };
       auto next = std::ranges::find_if_not(left, is_read);
       if (next == left.end()) next = left.begin(); // in a circle
-      const auto from = results((*next)->source);
-      const std::vector<std::string> sources = sources_of(**next);
-      for (std::size_t n = 0; n < from.size(); ++n)
-        code.line("mov.b{} \t{}, {};", width(from[n].id), values_[(*next)->event][n], sources[n]);
+      const std::vector<Reg> sources = sources_of(**next);
+      for (std::size_t n = 0; n < sources.size(); ++n)
+        code.move(values_[(*next)->event][n], sources[n]);
       left.erase(next);
     }
     changes_[back_of(loop)].ahead = code.in_place();
   }
 
   // The registers that hold the source's values when the trip ends.
-  std::vector<std::string> sources_of(const Carried& carried) {
+  std::vector<Reg> sources_of(const Carried& carried) {
     const InstId source = inst_of(carried.source);
-    std::vector<std::string> names;
-    if (!carried.needs_copy) {
-      for (const Arg& reg : results(carried.source))
-        names.push_back(names_.name(reg.id));
-      return names;
-    }
+    std::vector<Reg> own;
+    for (const Arg& reg : results(carried.source))
+      own.push_back(names_.reg(reg.id));
+    if (!carried.needs_copy) return own;
     const auto [place, missing] = copies_.try_emplace(source);
-    if (missing)
-      for (const Arg& reg : results(carried.source)) {
-        place->second.push_back(registers_.make(fmt::format("b{}", width(reg.id))));
-        changes_[source].behind += fmt::format("\n\tmov.b{} \t{}, {};", width(reg.id),
-                                               place->second.back(), names_.name(reg.id));
-      }
+    if (!missing) return place->second;
+    place->second = fresh(results(carried.source));
+    Code code(registers_);
+    for (std::size_t n = 0; n < own.size(); ++n)
+      code.move(place->second[n], own[n]);
+    changes_[source].behind += code.behind();
     return place->second;
   }
 
@@ -316,37 +319,36 @@ private:
   // The instruction on copies of the registers that it writes. Copies stand in the order of the
   // originals, and with each stands whatever it takes of the trip; so what it reads is what was
   // copied last, or what the loop is entered with.
-  void copy(InstId inst, Text& first) {
+  void copy(InstId inst, Code& first) {
     const ptx::Statement& statement = statement_of(inst);
     const ptx::Range results = module_.operands_of(module_.instructions[statement.index])[0].range;
-    std::map<RegId, std::string> written;
+    std::map<RegId, Reg> written;
     analysis::for_each_definition(body_, body_.insts[inst], [&](RegId reg) {
-      written[reg] = registers_.make(ptx::name(body_.registers[reg].type));
+      written[reg] = registers_.make(body_.registers[reg].type);
     });
-    first.line("{}", names_.copied(statement.range, [&](const ptx::Mention& m) {
-      if (m.arg.kind == Arg::Kind::reg && m.where.end <= results.end) return written[m.arg.id];
+    first.statement(names_.copied(statement.range, [&](const ptx::Mention& m) {
+      if (m.arg.kind == Arg::Kind::reg && m.where.end <= results.end) return written[m.arg.id].name;
       return renamed(m);
     }));
-    for (auto& [reg, name] : written)
-      renamed_[reg] = name;
+    for (auto& [reg, copy] : written)
+      renamed_[reg] = std::move(copy);
   }
 
   [[nodiscard]] std::string renamed(const ptx::Mention& m) const {
     if (m.arg.kind != Arg::Kind::reg) return std::string(module_.slice(m.where));
     const auto found = renamed_.find(m.arg.id);
-    return found != renamed_.end() ? found->second : marked({m.arg.id, 0}, module_.slice(m.where));
+    return found != renamed_.end() ? found->second.name : names_.name(m.arg.id);
   }
 
   // The load, without its predicate, into other registers; `ahead`: as in the first trip.
-  [[nodiscard]] std::string load_into(InstId load, const std::vector<std::string>& values,
+  [[nodiscard]] std::string load_into(InstId load, const std::vector<Reg>& values,
                                       bool ahead) const {
     const ptx::Statement& statement = statement_of(load);
     const ptx::Instruction& written = module_.instructions[statement.index];
-    const std::string list = fmt::format("{}", fmt::join(values, ", "));
     const ptx::Range rest{module_.operands_of(written)[1].range.begin, statement.range.end};
     const bool vector = module_.operands_of(written)[0].kind == ptx::OperandKind::vector;
     return fmt::format(
-        "{} \t{}, {}", module_.slice(written.mnemonic), vector ? fmt::format("{{{}}}", list) : list,
+        "{} \t{}, {}", module_.slice(written.mnemonic), vector ? list(values) : values[0].name,
         ahead ? names_.copied(rest, [&](const auto& m) { return renamed(m); }) : names_.text(rest));
   }
 
@@ -354,16 +356,16 @@ private:
   const ptx::Body& body_;
   const ptx::Module& module_;
   passes::RotationPlan& plan_;
-  Registers registers_;
+  ptx::FreshRegisters registers_;
   Names names_;
   Conditions conditions_;
   std::string prefix_;
   unsigned labels_ = 0;
   bool apart_ = false; // the loop at hand leaves its checks to a test at its beginning
   std::map<InstId, Change> changes_;
-  std::map<InstId, std::vector<std::string>> copies_;
-  std::map<std::size_t, std::vector<std::string>> values_; // by event: what carries it
-  std::map<RegId, std::string> renamed_;                   // ahead of the loop at hand
+  std::map<InstId, std::vector<Reg>> copies_;
+  std::map<std::size_t, std::vector<Reg>> values_; // by event: what carries it
+  std::map<RegId, Reg> renamed_;                   // ahead of the loop at hand
   std::vector<ptx::Edit> edits_;
 };
 

@@ -3,7 +3,7 @@
 
 #include "passes/pin_fma/float_freedom.hpp"
 #include "passes/pin_fma/hidden_product.hpp"
-#include "passes/shared/names.hpp"
+#include "ptx/build.hpp"
 
 #include <fmt/format.h>
 
@@ -20,18 +20,6 @@ using ptx::Op;
 using ptx::Type;
 
 namespace {
-
-// Registers that hold such a value.
-std::string_view holder(Type type) {
-  switch (type) {
-  case Type::f16:
-  case Type::bf16: return "b16";
-  case Type::f16x2:
-  case Type::bf16x2: return "b32";
-  case Type::f32x2: return "b64";
-  default: return ptx::name(type);
-  }
-}
 
 std::optional<std::string> negated_literal(const Arg& arg) {
   if (arg.kind != Arg::Kind::imm) return std::nullopt;
@@ -146,7 +134,7 @@ private:
     }
     const std::string name = fmt::format("{}_{}", scoped_, stem),
                       of = std::exchange(term.text, name);
-    const std::string_view in = holder(type);
+    const std::string_view in = ptx::name(ptx::register_type(type));
     if (type == Type::f32x2) // which has no neg
       return fmt::format(".reg .{0} {1}; xor.b64 {1}, {2}, 0x8000000080000000; ", in, name, of);
     return fmt::format(".reg .{0} {1}; neg.{2}{3} {1}, {4}; ", in, name, ftz ? "ftz." : "",
@@ -158,7 +146,7 @@ private:
     if (ends_in_product(inst(product))) {
       auto& names = spelled_[product];
       for (std::string& name : names)
-        if (name.empty()) name = registers_.make("f32");
+        if (name.empty()) name = registers_.make(Type::f32).name;
       return {Term{names[0], {}}, Term{names[1], {}}};
     }
     std::array<Term, 2> factors;
@@ -193,8 +181,9 @@ private:
   std::string copy(InstId product, unsigned n, const std::string& from, Type type) {
     std::string& name = copied_[{product, n}];
     if (name.empty()) {
-      name = registers_.make(holder(type));
-      copies_[product] += fmt::format("mov.{} {}, {}; ", holder(type), name, from);
+      const ptx::Reg made = registers_.make(type);
+      name = made.name;
+      copies_[product] += fmt::format("mov.{} {}, {}; ", ptx::name(made.type), name, from);
     }
     return name;
   }
@@ -209,7 +198,7 @@ private:
   const ptx::Body& body_;
   const Reaching& reaching_;
   const FuseChoices& choices_;
-  Registers registers_;
+  ptx::FreshRegisters registers_;
   std::string scoped_ = "%ptxasw_s"; // of registers of one statement
   std::vector<ptx::Edit> edits_;
   std::map<InstId, std::string> copies_; // in front of products

@@ -8,6 +8,8 @@
 
 namespace ptxasw::passes {
 
+template <class M> using ValueOf = typename M::Value;
+
 template <class Value> struct PlaceInPlane { Value x, y; };
 
 // The n-th place of a plane of nx by ny places, walked in columns `width` wide, odd rows backwards
@@ -16,8 +18,10 @@ template <class Value> struct PlaceInPlane { Value x, y; };
 // Let w = min(width, nx) and a = w*ny, the places of a full column. The first nx/w columns are
 // full, so n/a is the column: those before it have a places each, and the narrow one at the end, if
 // there is one, has fewer. Nothing exceeds nx*ny, so nothing wraps.
-template <class M, class Value = typename M::Value>
-PlaceInPlane<Value> walk(M& m, Value n, Value nx, Value ny, unsigned width, bool zigzag) {
+template <class M>
+PlaceInPlane<ValueOf<M>> walk(M& m, ValueOf<M> n, ValueOf<M> nx, ValueOf<M> ny, unsigned width,
+                              bool zigzag) {
+  using Value = ValueOf<M>;
   const Value full = m.min(nx, m.number(width));
   const Value area = m.mul(full, ny);
   const Value column = m.div(n, area);
@@ -34,9 +38,8 @@ PlaceInPlane<Value> walk(M& m, Value n, Value nx, Value ny, unsigned width, bool
 template <class Value> struct Band {
   Value first, rows; // of the band around row y
 };
-template <class M, class Value = typename M::Value>
-Band<Value> band_of(M& m, Value y, Value ny, unsigned height) {
-  const Value first = m.mul(m.div(y, m.number(height)), m.number(height));
+template <class M> Band<ValueOf<M>> band_of(M& m, ValueOf<M> y, ValueOf<M> ny, unsigned height) {
+  const ValueOf<M> first = m.mul(m.div(y, m.number(height)), m.number(height));
   return {first, m.min(m.sub(ny, first), m.number(height))};
 }
 
@@ -47,9 +50,10 @@ template <class Value> struct PlaceInGroup {
 // The threads of `threads` columns and `rows` rows a block, in groups of the fewest blocks that
 // have `lanes` rows (or are left at the end): in the order of their lanes they take the places of
 // the group column by column. Numbers below 2^21.
-template <class M, class Value = typename M::Value>
-PlaceInGroup<Value> swap_axes(M& m, PlaceInGroup<Value> at, Value threads, Value rows, Value blocks,
-                              unsigned lanes) {
+template <class M>
+PlaceInGroup<ValueOf<M>> swap_axes(M& m, PlaceInGroup<ValueOf<M>> at, ValueOf<M> threads,
+                                   ValueOf<M> rows, ValueOf<M> blocks, unsigned lanes) {
+  using Value = ValueOf<M>;
   const Value group = m.add(m.div(m.number(lanes - 1), rows), m.number(1));
   const Value in_group = m.rem(at.block, group);
   const Value first = m.sub(at.block, in_group);

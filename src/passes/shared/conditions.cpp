@@ -12,8 +12,21 @@ namespace ptxasw::passes {
 using analysis::BlockId;
 using passes::Cover;
 using passes::NoWrap;
+using ptx::Code;
+using ptx::Reg;
+using ptx::Source;
+using ptx::Special;
+using namespace ptx::words;
 
-Condition Conditions::require(const Cover& cover, ptx::InstId inst, Text& code) {
+namespace {
+
+const Reg& read_once(Reg& place, Special special, Code& code) {
+  return place.empty() ? place = code.special(special) : place;
+}
+
+} // namespace
+
+Condition Conditions::require(const Cover& cover, ptx::InstId inst, Code& code) {
   Setup& setup = setups_[stretch_of(inst)];
   Condition condition;
   if (cover.delta != 0) {
@@ -26,8 +39,7 @@ Condition Conditions::require(const Cover& cover, ptx::InstId inst, Text& code) 
   return condition;
 }
 
-std::string Conditions::all_of(std::span<const NoWrap> checks, ptx::InstId inst, Text& code,
-                               std::string base) {
+Reg Conditions::all_of(std::span<const NoWrap> checks, ptx::InstId inst, Code& code, Reg base) {
   Setup& setup = setups_[stretch_of(inst)];
   for (const NoWrap& check : checks)
     base = checked(setup, check, base, code);
@@ -43,12 +55,12 @@ ptx::InstId Conditions::stretch_of(ptx::InstId inst) const {
 }
 
 // The mask for a shuffle at `inst`, read there or ahead of its loops.
-Conditions::Warp Conditions::warp_at(ptx::InstId inst, Text& code) {
+Conditions::Warp Conditions::warp_at(ptx::InstId inst, Code& code) {
   const BlockId here = k_.cfg.block_of[inst], ahead = ahead_of_loops(k_, here);
   if (ahead == here) return read_warp(code);
   const auto [place, missing] = ahead_.try_emplace(ahead);
   if (!missing) return place->second;
-  Text earlier;
+  Code earlier(registers_);
   place->second = read_warp(earlier);
   const ptx::Inst& last = k_.body.insts[k_.cfg.blocks[ahead].end - 1];
   const ptx::Range range = k_.body.module->statements[last.statement].range;
@@ -56,93 +68,55 @@ Conditions::Warp Conditions::warp_at(ptx::InstId inst, Text& code) {
   if (group == ptx::Group::branch || group == ptx::Group::exit)
     edits_.push_back({{range.begin, range.begin}, earlier.in_place() + "\n\t"});
   else
-    edits_.push_back({{range.end, range.end}, std::move(earlier.all)});
+    edits_.push_back({{range.end, range.end}, earlier.behind()});
   return place->second;
 }
 
-Conditions::Warp Conditions::read_warp(Text& code) {
-  Warp warp{registers_.make("b32"), registers_.make("pred")};
-  code.line("activemask.b32 \t{};", warp.mask);
-  code.line("setp.eq.s32 \t{}, {}, -1;", warp.full, warp.mask);
-  return warp;
-}
-
-const std::string& Conditions::read_special(std::string& place, std::string_view special,
-                                            Text& code) {
-  if (place.empty()) {
-    place = registers_.make("b32");
-    code.line("mov.u32 \t{}, {};", place, special);
-  }
-  return place;
+Conditions::Warp Conditions::read_warp(Code& code) {
+  const Reg mask = code.activemask();
+  return {mask, code.setp(eq, s32, mask, -1)};
 }
 
 // lane + delta is in the complete warp and, if it may not be, %tid.x + delta in the row.
-std::string Conditions::in_range(Setup& s, const Cover& cover, Text& code) {
+Reg Conditions::in_range(Setup& s, const Cover& cover, Code& code) {
   const auto [place, missing] = s.in_range.try_emplace({cover.delta, cover.row_check});
   if (!missing) return place->second;
-  const std::string& lane = read_special(s.lane, "%laneid", code);
-  const std::string ok = registers_.make("pred");
-  const int distance = std::abs(cover.delta);
-  if (cover.delta > 0) {
-    code.line("setp.lt.u32.and \t{}, {}, {}, {};", ok, lane, 32 - distance, s.warp.full);
-  } else {
-    code.line("setp.ge.u32.and \t{}, {}, {}, {};", ok, lane, distance, s.warp.full);
-  }
-  place->second = cover.row_check ? in_row(s, cover.delta, ok, code) : ok;
-  return place->second;
+  const Reg& lane = read_once(s.lane, Special::laneid, code);
+  const Reg ok = cover.delta > 0 ? code.setp(lt, u32, lane, 32 - cover.delta, and_, s.warp.full)
+                                 : code.setp(ge, u32, lane, -cover.delta, and_, s.warp.full);
+  return place->second = cover.row_check ? in_row(s, cover.delta, ok, code) : ok;
 }
 
-std::string Conditions::in_row(Setup& s, int delta, const std::string& base, Text& code) {
-  const std::string& tid = read_special(s.tid, "%tid.x", code);
-  const std::string ok = registers_.make("pred");
-  if (delta < 0) {
-    code.line("setp.ge.u32.and \t{}, {}, {}, {};", ok, tid, -delta, base);
-    return ok;
-  }
-  const std::string& ntid = read_special(s.ntid, "%ntid.x", code);
-  const std::string neighbour = registers_.make("b32");
-  code.line("add.s32 \t{}, {}, {};", neighbour, tid, delta);
-  code.line("setp.lt.u32.and \t{}, {}, {}, {};", ok, neighbour, ntid, base);
-  return ok;
+Reg Conditions::in_row(Setup& s, int delta, const Reg& base, Code& code) {
+  const Reg& tid = read_once(s.tid, Special::tid_x, code);
+  if (delta < 0) return code.setp(ge, u32, tid, -delta, and_, base);
+  const Reg& ntid = read_once(s.ntid, Special::ntid_x, code);
+  const Reg neighbour = code.add(s32, tid, delta);
+  return code.setp(lt, u32, neighbour, ntid, and_, base);
 }
 
 // `base` (or nothing) and one index check. What does not depend on the base is computed once.
-std::string Conditions::checked(Setup& s, const NoWrap& check, const std::string& base,
-                                Text& code) {
+Reg Conditions::checked(Setup& s, const NoWrap& check, const Reg& base, Code& code) {
   const CheckKey key{check.index,         check.defined,        check.unit,
                      check.unit_defined,  check.fact.is_signed, check.fact.units,
                      check.fact.constants};
   const auto [place, missing] = s.checked.try_emplace({key, base});
   if (!missing) return place->second;
   const bool constant_unit = check.unit == ptx::none;
-  std::string& prepared = s.prepared[key];
+  Reg& prepared = s.prepared[key];
   if (prepared.empty()) prepared = constant_unit ? offset_of(check, code) : fits(check, code);
-  if (!constant_unit && base.empty()) return place->second = prepared;
-  const std::string ok = registers_.make("pred");
-  if (constant_unit) {
-    code.line("setp.le.u32{} \t{}, {}, {:#x}{};", base.empty() ? "" : ".and", ok, prepared,
-              slack(check.fact), base.empty() ? "" : ", " + base);
-  } else {
-    code.line("and.pred \t{}, {}, {};", ok, prepared, base);
-  }
-  return place->second = ok;
+  if (constant_unit)
+    return place->second = code.setp(le, u32, prepared, Source::hex(slack(check.fact)), and_, base);
+  return place->second = base.empty() ? prepared : code.and_(pred, prepared, base);
 }
 
 // `base` (or nothing) and: the load's generic address is one of global memory.
-std::string Conditions::in_global(ptx::InstId inst, const std::string& base, Text& code) {
+Reg Conditions::in_global(ptx::InstId inst, const Reg& base, Code& code) {
   const ptx::Address& from = k_.body.addr(k_.body.insts[inst])[0];
-  std::string address = names_.name(from.base.id);
-  if (from.offset != 0) {
-    const std::string sum = registers_.make("b64");
-    code.line("add.s64 \t{}, {}, {};", sum, address, from.offset);
-    address = sum;
-  }
-  const std::string global = registers_.make("pred");
-  code.line("isspacep.global \t{}, {};", global, address);
-  if (base.empty()) return global;
-  const std::string ok = registers_.make("pred");
-  code.line("and.pred \t{}, {}, {};", ok, global, base);
-  return ok;
+  Reg address = names_.reg(from.base.id);
+  if (from.offset != 0) address = code.add(s64, address, from.offset);
+  const Reg is_global = code.isspacep(ptx::Space::global, address);
+  return base.empty() ? is_global : code.and_(pred, is_global, base);
 }
 
 // index + k stays between min and max (the ends of the 32-bit numbers) for all k of the fact when
@@ -157,37 +131,26 @@ std::int64_t Conditions::bias(const passes::IndexFact& fact) {
   return fact.constants.lowest - (fact.is_signed ? std::int64_t{INT32_MIN} : 0);
 }
 
-std::string Conditions::offset_of(const NoWrap& check, Text& code) {
-  const std::string offset = registers_.make("b32");
-  code.line("add.s32 \t{}, {}, {};", offset, names_.name(check.index),
-            static_cast<std::int32_t>(bias(check.fact)));
-  return offset;
+Reg Conditions::offset_of(const NoWrap& check, Code& code) {
+  return code.add(s32, names_.reg(check.index), static_cast<std::int32_t>(bias(check.fact)));
 }
 
 // With multiples of a register: the same in 64 bits, for the fewest and for the most of them.
-std::string Conditions::fits(const NoWrap& check, Text& code) {
-  const std::string_view type = check.fact.is_signed ? "s32" : "u32";
-  const std::string index = registers_.make("b64");
-  code.line("cvt.{}.{} \t{}, {};", check.fact.is_signed ? "s64" : "u64", type, index,
-            names_.name(check.index));
-  code.line("add.s64 \t{0}, {0}, {1};", index, bias(check.fact));
-  std::string ok;
+Reg Conditions::fits(const NoWrap& check, Code& code) {
+  const ptx::Type narrow = check.fact.is_signed ? s32 : u32;
+  const Reg index = code.cvt(check.fact.is_signed ? s64 : u64, narrow, names_.reg(check.index));
+  code.into(index).add(s64, index, bias(check.fact));
+  Reg ok;
   const auto& [lowest, highest] = check.fact.units;
   const bool itself = check.fact.constants.lowest == 0 && check.fact.constants.highest == 0;
   for (const std::int64_t count : {lowest, highest}) {
     if (count == 0 && itself && lowest != highest) continue; // the index is a 32-bit number
-    std::string sum = index;
+    Reg sum = index;
     if (count != 0) {
-      const std::string product = registers_.make("b64");
-      sum = registers_.make("b64");
-      code.line("mul.wide.{} \t{}, {}, {};", type, product, names_.name(check.unit),
-                std::abs(count));
-      code.line("{}.s64 \t{}, {}, {};", count > 0 ? "add" : "sub", sum, index, product);
+      const Reg product = code.mul_wide(narrow, names_.reg(check.unit), std::abs(count));
+      sum = code.op(count > 0 ? ptx::Op::add : ptx::Op::sub, s64, index, product);
     }
-    const std::string both = registers_.make("pred");
-    code.line("setp.le.u64{} \t{}, {}, {:#x}{};", ok.empty() ? "" : ".and", both, sum,
-              slack(check.fact), ok.empty() ? "" : ", " + ok);
-    ok = both;
+    ok = code.setp(le, u64, sum, Source::hex(slack(check.fact)), and_, ok);
   }
   return ok;
 }

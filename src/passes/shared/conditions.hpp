@@ -5,16 +5,14 @@
 #pragma once
 
 #include "passes/shared/meant.hpp"
-#include "passes/shared/names.hpp"
-#include "passes/shared/text.hpp"
 #include "passes/shuffle/lane.hpp"
+#include "ptx/build.hpp"
 #include "ptx/parse.hpp"
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <span>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -23,20 +21,20 @@ namespace ptxasw::passes {
 
 // What the lane must know before it may use a shuffled value. `ok` empty: nothing.
 struct Condition {
-  std::string ok;   // predicate register
-  std::string mask; // register with the shuffle's member mask; empty if there is no shuffle
+  ptx::Reg ok;
+  ptx::Reg mask; // the shuffle's member mask; empty if there is no shuffle
 };
 
 class Conditions {
 public:
-  Conditions(const emulator::Kernel& kernel, const Names& names, Registers& registers)
+  Conditions(const emulator::Kernel& kernel, const Names& names, ptx::FreshRegisters& registers)
       : k_(kernel), names_(names), registers_(registers) {}
 
   // Emits what `cover` needs at `inst` and is not yet there in its stretch of straight-line code.
-  Condition require(const passes::Cover& cover, ptx::InstId inst, Text& code);
+  Condition require(const passes::Cover& cover, ptx::InstId inst, ptx::Code& code);
   // The same of index checks alone: the predicate, or nothing where there are none.
-  std::string all_of(std::span<const passes::NoWrap> checks, ptx::InstId inst, Text& code,
-                     std::string base = {});
+  ptx::Reg all_of(std::span<const passes::NoWrap> checks, ptx::InstId inst, ptx::Code& code,
+                  ptx::Reg base = {});
   // Forgets what was computed: the code just emitted may have split the warp.
   void forget() { setups_.clear(); }
   // What has to stand elsewhere than at the loads.
@@ -44,36 +42,35 @@ public:
 
 private:
   struct Warp {
-    std::string mask, full;
+    ptx::Reg mask, full;
   };
   // A check by its registers as they were defined, and its ranges.
   using CheckKey = std::tuple<ptx::RegId, ptx::InstId, ptx::RegId, ptx::InstId, bool,
                               passes::IndexFact::Interval, passes::IndexFact::Interval>;
   struct Setup {
     Warp warp;
-    std::string lane, tid, ntid;
-    std::map<std::pair<int, bool>, std::string> in_range; // by delta and whether the row matters
-    std::map<CheckKey, std::string> prepared;             // what a check has computed so far
-    std::map<std::pair<CheckKey, std::string>, std::string> checked; // by check and base
+    ptx::Reg lane, tid, ntid;
+    std::map<std::pair<int, bool>, ptx::Reg> in_range; // by delta and whether the row matters
+    std::map<CheckKey, ptx::Reg> prepared;             // what a check has computed so far
+    std::map<std::pair<CheckKey, ptx::Reg>, ptx::Reg> checked; // by check and base
   };
 
   [[nodiscard]] ptx::InstId stretch_of(ptx::InstId inst) const;
-  Warp warp_at(ptx::InstId inst, Text& code);
-  Warp read_warp(Text& code);
-  std::string in_range(Setup& setup, const passes::Cover& cover, Text& code);
-  std::string in_row(Setup& setup, int delta, const std::string& base, Text& code);
-  std::string checked(Setup& setup, const passes::NoWrap& check, const std::string& base,
-                      Text& code);
-  std::string in_global(ptx::InstId inst, const std::string& base, Text& code);
+  Warp warp_at(ptx::InstId inst, ptx::Code& code);
+  static Warp read_warp(ptx::Code& code);
+  static ptx::Reg in_range(Setup& setup, const passes::Cover& cover, ptx::Code& code);
+  static ptx::Reg in_row(Setup& setup, int delta, const ptx::Reg& base, ptx::Code& code);
+  ptx::Reg checked(Setup& setup, const passes::NoWrap& check, const ptx::Reg& base,
+                   ptx::Code& code);
+  ptx::Reg in_global(ptx::InstId inst, const ptx::Reg& base, ptx::Code& code);
   static std::int64_t slack(const passes::IndexFact& fact);
   static std::int64_t bias(const passes::IndexFact& fact);
-  std::string offset_of(const passes::NoWrap& check, Text& code);
-  std::string fits(const passes::NoWrap& check, Text& code);
-  const std::string& read_special(std::string& place, std::string_view special, Text& code);
+  ptx::Reg offset_of(const passes::NoWrap& check, ptx::Code& code);
+  ptx::Reg fits(const passes::NoWrap& check, ptx::Code& code);
 
   const emulator::Kernel& k_;
   const Names& names_;
-  Registers& registers_;
+  ptx::FreshRegisters& registers_;
   std::map<ptx::InstId, Setup> setups_;     // by stretch
   std::map<analysis::BlockId, Warp> ahead_; // by the block that ends with it
   std::vector<ptx::Edit> edits_;

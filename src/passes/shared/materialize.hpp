@@ -2,18 +2,14 @@
 #pragma once
 
 #include "emulator/emulate.hpp"
-#include "passes/shared/names.hpp"
-#include "passes/shared/text.hpp"
-
-#include <string>
+#include "ptx/build.hpp"
 
 namespace ptxasw::passes {
 
 // The register that holds the value of a term with passes::known_on_entry.
-std::string materialize(const emulator::Kernel& kernel, sym::Term t, Registers& registers,
-                        Text& text);
+ptx::Reg materialize(const emulator::Kernel& kernel, sym::Term t, ptx::Code& code);
 
-// Reads a leaf of such a term, a kernel parameter or a special register.
-void read_leaf(const emulator::Kernel& kernel, sym::Term leaf, const std::string& into, Text& text);
+// Of a leaf of such a term, a kernel parameter or a special register.
+ptx::Reg read_leaf(const emulator::Kernel& kernel, sym::Term leaf, ptx::Code& code);
 
 } // namespace ptxasw::passes

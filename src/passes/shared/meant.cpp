@@ -130,8 +130,14 @@ std::vector<Mention>::const_iterator Names::first_in(ptx::Range piece) const {
                                   [](const Mention& m) { return m.where.begin; });
 }
 
-std::string Names::name(RegId reg, unsigned copy) const {
-  return marked({reg, copy}, body_.registers[reg].name);
+ptx::Reg Names::reg(RegId reg, unsigned copy) const {
+  const ptx::Register& own = body_.registers[reg];
+  return {own.type, marked({reg, copy}, own.name)};
+}
+
+ptx::Predicate Names::guard(const ptx::Inst& inst, unsigned copy) const {
+  if (inst.guard == ptx::none) return {};
+  return {reg(inst.guard, copy), inst.guard_negated};
 }
 
 std::string Names::text(ptx::Range piece, unsigned copy) const {

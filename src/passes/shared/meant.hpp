@@ -13,6 +13,7 @@
 #pragma once
 
 #include "ptx/body.hpp"
+#include "ptx/build.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -54,8 +55,13 @@ public:
   // By place.
   [[nodiscard]] const std::vector<ptx::Mention>& mentions() const { return mentions_; }
 
-  // The register's own name, marked.
-  [[nodiscard]] std::string name(ptx::RegId reg, unsigned copy = 0) const;
+  // The register by its own name, marked.
+  [[nodiscard]] ptx::Reg reg(ptx::RegId reg, unsigned copy = 0) const;
+  [[nodiscard]] std::string name(ptx::RegId id, unsigned copy = 0) const {
+    return reg(id, copy).name;
+  }
+  // The guard of an instruction; empty if it has none.
+  [[nodiscard]] ptx::Predicate guard(const ptx::Inst& inst, unsigned copy = 0) const;
   // A piece of the function with its names marked, and as a copy.
   [[nodiscard]] std::string text(ptx::Range piece, unsigned copy = 0) const;
   // The same, with what `rename` gives for each mention in its place.

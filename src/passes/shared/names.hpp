@@ -1,32 +1,27 @@
-// Register names that no part of the module uses.
+// Fresh registers by the name of their type.
 #pragma once
 
-#include "ptx/module.hpp"
+#include "ptx/build.hpp"
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace ptxasw::passes {
 
-// Hands out registers of one function and writes their declarations. The common prefix is chosen so
-// that it does not occur anywhere in the module's text.
-class Registers {
+class Registers : public ptx::FreshRegisters {
 public:
-  // Two that hand out registers of one function need different stems.
-  explicit Registers(const ptx::Module& module, std::string_view stem = "%ptxasw");
-
-  std::string make(std::string_view type); // "pred", "b32", "b64", ...
-  // Lines such as "\t.reg .b32 %ptxasw_b32_<4>;\n"; empty if none was made.
-  [[nodiscard]] std::string declarations() const;
+  using FreshRegisters::FreshRegisters;
+  using FreshRegisters::make;
+  std::string make(std::string_view type) { return make(type_of(type)).name; }
 
 private:
-  struct Pool {
-    std::string type;
-    unsigned count = 0;
-  };
-  std::string prefix_;
-  std::vector<Pool> pools_;
+  static ptx::Type type_of(std::string_view name) {
+    using enum ptx::Type;
+    for (const ptx::Type type :
+         {pred, b16, b32, b64, u16, u32, u64, s16, s32, s64, f32, f64, f16x2})
+      if (ptx::name(type) == name) return type;
+    return b32;
+  }
 };
 
 } // namespace ptxasw::passes

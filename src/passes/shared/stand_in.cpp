@@ -9,10 +9,12 @@ namespace {
 void stand_in(const ptx::Module& module, const ptx::Operand& operand, const StandIns& instead,
               std::vector<ptx::Edit>& edits) {
   if (operand.kind == ptx::OperandKind::name) {
-    if (const auto found = instead.find(std::string(operand.text)); found != instead.end()) {
+    const ptx::SpecialInfo* special = ptx::find_special(operand.text);
+    const auto found = special == nullptr ? instead.end() : instead.find(special->id);
+    if (found != instead.end()) {
       const auto begin = static_cast<std::uint32_t>(operand.text.data() - module.text->data());
-      edits.push_back(
-          {{begin, begin + static_cast<std::uint32_t>(operand.text.size())}, found->second});
+      const auto size = static_cast<std::uint32_t>(operand.text.size());
+      edits.push_back({{begin, begin + size}, found->second.name});
     }
   }
   for (const ptx::Operand& child : module.children(operand))

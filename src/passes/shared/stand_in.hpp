@@ -2,16 +2,14 @@
 #pragma once
 
 #include "ptx/body.hpp"
-#include "ptx/parse.hpp"
+#include "ptx/build.hpp"
 
 #include <map>
-#include <string>
 #include <vector>
 
 namespace ptxasw::passes {
 
-// By the name of the special register, "%tid.x".
-using StandIns = std::map<std::string, std::string>;
+using StandIns = std::map<ptx::Special, ptx::Reg>;
 
 // The edits by which every instruction reads those instead.
 void stand_in(const ptx::Body& body, const StandIns& instead, std::vector<ptx::Edit>& edits);

@@ -3,7 +3,9 @@
 
 #include "passes/shared/conditions.hpp"
 #include "passes/shared/meant.hpp"
-#include "passes/shared/names.hpp"
+#include "ptx/build.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,9 +17,13 @@ namespace ptxasw::passes {
 using passes::Cover;
 using passes::Load;
 using ptx::Arg;
+using ptx::Code;
 using ptx::Inst;
 using ptx::InstId;
+using ptx::Predicate;
+using ptx::Reg;
 using ptx::RegId;
+using namespace ptx::words;
 
 namespace {
 
@@ -36,8 +42,7 @@ public:
     }
     if (edits_.empty()) return {};
     std::ranges::move(conditions_.take_edits(), std::back_inserter(edits_));
-    const std::uint32_t top = names_.body_start();
-    edits_.push_back({{top, top}, "\n" + registers_.declarations()});
+    edits_.push_back(registers_.declared_at(names_.body_start()));
     return std::move(edits_);
   }
 
@@ -46,11 +51,9 @@ private:
   [[nodiscard]] ptx::Range range_of(InstId inst) const {
     return body_.module->statements[body_.insts[inst].statement].range;
   }
-  [[nodiscard]] unsigned width(const Arg& reg) const {
-    return ptx::bit_width(body_.registers[reg.id].type);
-  }
-  [[nodiscard]] std::string name(const Arg& reg) const { return names_.name(reg.id); }
-  std::string temporary(unsigned bits) { return registers_.make(fmt::format("b{}", bits)); }
+  [[nodiscard]] Reg own(const Arg& reg) const { return names_.reg(reg.id); }
+  // For the value of another one.
+  Reg fresh_for(const Reg& other) { return registers_.make(ptx::bits(ptx::bit_width(other.type))); }
 
   // The registers that have what the source has loaded.
   [[nodiscard]] std::span<const Arg> values_of(const Cover& cover) const {
@@ -72,26 +75,23 @@ private:
   }
 
   // The registers that hold the source's values at the covered load.
-  std::vector<std::string> source_names(const Cover& cover) {
+  std::vector<Reg> sources_of(const Cover& cover) {
+    std::vector<Reg> values;
+    for (const Arg& reg : values_of(cover))
+      values.push_back(own(reg));
+    if (!cover.needs_copy) return values;
     const InstId source = inst_of(cover.source);
-    const auto values = values_of(cover);
-    if (!cover.needs_copy) {
-      std::vector<std::string> names;
-      for (const Arg& reg : values)
-        names.push_back(name(reg));
-      return names;
-    }
     const auto [place, missing] = copies_.try_emplace(source);
-    if (missing) {
-      std::string text;
-      for (const Arg& reg : values) {
-        place->second.push_back(temporary(width(reg)));
-        text += fmt::format("\n\tmov.b{} \t{}, {};", width(reg), place->second.back(), name(reg));
-      }
-      const std::uint32_t end = range_of(source).end;
-      edits_.push_back({{end, end}, text});
+    if (!missing) return place->second;
+    Code code(registers_);
+    for (Reg& value : values) {
+      const Reg copy = fresh_for(value);
+      code.move(copy, value);
+      value = copy;
     }
-    return place->second;
+    const std::uint32_t end = range_of(source).end;
+    edits_.push_back({{end, end}, code.behind()});
+    return place->second = std::move(values);
   }
 
   // --- One covered load ------------------------------------------------------------------------
@@ -100,143 +100,113 @@ private:
     const Cover& cover = *load.cover;
     const InstId id = inst_of(load.event);
     const Inst& inst = body_.insts[id];
-    const std::uint32_t source_line = ptx::line_of(body_, body_.insts[inst_of(cover.source)]);
-    Text code;
-    if (cover.delta == 0) {
-      code.line("// ptxasw: the value of line {}", source_line);
-    } else {
-      code.line("// ptxasw: lane {:+} of line {}", cover.delta, source_line);
-    }
-    const std::vector<std::string> sources = source_names(cover);
+    const std::uint32_t line = ptx::line_of(body_, body_.insts[inst_of(cover.source)]);
+    Code code(registers_);
+    code.comment(cover.delta != 0 ? fmt::format("ptxasw: lane {:+} of line {}", cover.delta, line)
+                                  : fmt::format("ptxasw: the value of line {}", line));
+    const std::vector<Reg> sources = sources_of(cover);
     const Condition condition = conditions_.require(cover, id, code);
 
     const bool detour = emit_ == Emit::check || needs_detour(inst, sources);
-    const auto dst = body_.dst(inst);
-    std::vector<std::string> results;
-    for (std::size_t n = 0; n < dst.size(); ++n) {
-      results.push_back(detour ? temporary(width(dst[n])) : name(dst[n]));
-      obtain(results[n], sources[n], width(dst[n]), cover.delta, condition.mask, code);
+    std::vector<Reg> results;
+    for (const Arg& reg : body_.dst(inst)) {
+      const Reg& source = sources[results.size()];
+      results.push_back(detour ? fresh_for(own(reg)) : own(reg));
+      obtain(results.back(), source, cover.delta, condition.mask, code);
     }
     if (emit_ == Emit::check) {
       compare(inst, results, condition.ok, code);
     } else {
-      finish(inst, detour ? results : std::vector<std::string>{}, condition.ok, code);
+      finish(inst, detour ? results : std::vector<Reg>{}, condition.ok, code);
     }
     return code.in_place();
   }
 
   // A destination that the original load still needs (its address), that a guard must leave alone,
   // or that holds another component of the source is written last.
-  [[nodiscard]] bool needs_detour(const Inst& inst, const std::vector<std::string>& sources) const {
+  [[nodiscard]] bool needs_detour(const Inst& inst, const std::vector<Reg>& sources) const {
     if (inst.guard != ptx::none) return true;
     const auto dst = body_.dst(inst);
     return std::ranges::any_of(dst, [&](const Arg& reg) {
       const bool is_address = std::ranges::any_of(body_.addr(inst), [&](const ptx::Address& a) {
         return a.base.kind == Arg::Kind::reg && a.base.id == reg.id;
       });
-      return is_address || (dst.size() > 1 && std::ranges::count(sources, name(reg)) != 0);
+      return is_address || (dst.size() > 1 && std::ranges::count(sources, own(reg)) != 0);
     });
   }
 
   // The corner case, and the detour's last step.
-  void finish(const Inst& inst, const std::vector<std::string>& results, const std::string& ok,
-              Text& code) {
+  void finish(const Inst& inst, const std::vector<Reg>& results, const Reg& ok, Code& code) {
     const auto [take, corner] = guards(inst, ok, code);
+    const std::string load = names_.text(behind_guard(body_, inst));
     const bool has_corner = !ok.empty();
     if (has_corner && emit_ == Emit::uniform_branch && inst.guard == ptx::none) {
       // Warps without a corner case skip the load; the branch may split the others.
       const std::string label = fmt::format("$ptxasw_corner_{}", labels_++);
-      code.line("@{} bra \t{};", ok, label);
-      code.line("{}", names_.text(behind_guard(body_, inst)));
-      code.line("{}:", label);
+      code.when(ok).bra(label);
+      code.statement(load);
+      code.statement(label + ":");
       conditions_.forget();
     } else if (has_corner) {
-      code.line("{}{}", corner, names_.text(behind_guard(body_, inst)));
+      code.when(corner).statement(load);
     }
-    for (std::size_t n = 0; n < results.size(); ++n) {
-      const Arg& reg = body_.dst(inst)[n];
-      code.line("{}mov.b{} \t{}, {};", take, width(reg), name(reg), results[n]);
-    }
+    for (std::size_t n = 0; n < results.size(); ++n)
+      code.when(take).move(own(body_.dst(inst)[n]), results[n]);
   }
 
   // --check: the original load stays; a difference stops the kernel.
-  void compare(const Inst& inst, const std::vector<std::string>& results, const std::string& ok,
-               Text& code) {
-    std::string take = guards(inst, ok, code).first;
-    if (!take.empty()) take = take.substr(1, take.size() - 2); // "@!p " -> "!p"
-    code.line("{}", names_.text(body_.module->statements[inst.statement].range));
+  void compare(const Inst& inst, const std::vector<Reg>& results, const Reg& ok, Code& code) {
+    const Predicate take = guards(inst, ok, code).first;
+    code.statement(names_.text(body_.module->statements[inst.statement].range));
     for (std::size_t n = 0; n < results.size(); ++n) {
-      const Arg& reg = body_.dst(inst)[n];
-      const std::string differs = registers_.make("pred");
-      code.line("setp.ne{}.b{} \t{}, {}, {}{};", take.empty() ? "" : ".and", width(reg), differs,
-                name(reg), results[n], take.empty() ? "" : ", " + take);
-      code.line("@{} trap;", differs);
+      const Reg loaded = own(body_.dst(inst)[n]);
+      const Reg differs = code.setp(ne, results[n].type, loaded, results[n], and_, take);
+      code.when(differs).trap();
     }
   }
 
-  // Predicate prefixes under which the shuffled value is taken and the load is done.
-  std::pair<std::string, std::string> guards(const Inst& inst, const std::string& ok, Text& code) {
-    if (inst.guard == ptx::none) {
-      if (ok.empty()) return {};
-      return {fmt::format("@{} ", ok), fmt::format("@!{} ", ok)};
-    }
-    const std::string guard = names_.name(inst.guard);
-    if (ok.empty()) return {fmt::format("@{}{} ", inst.guard_negated ? "!" : "", guard), ""};
-    std::string holds = guard;
-    if (inst.guard_negated) {
-      holds = registers_.make("pred");
-      code.line("not.pred \t{}, {};", holds, guard);
-    }
-    const std::string take = registers_.make("pred"), corner = registers_.make("pred");
-    code.line("and.pred \t{}, {}, {};", take, holds, ok);
-    code.line("xor.pred \t{}, {}, {};", corner, holds, take);
-    return {fmt::format("@{} ", take), fmt::format("@{} ", corner)};
+  // Under which the shuffled value is taken and the load is done.
+  std::pair<Predicate, Predicate> guards(const Inst& inst, const Reg& ok, Code& code) {
+    const Predicate guard = names_.guard(inst);
+    if (guard.empty()) return {ok, Predicate(ok, true)};
+    if (ok.empty()) return {guard, {}};
+    const Reg holds = guard.negated ? code.not_(pred, guard.reg) : guard.reg;
+    const Reg take = code.and_(pred, holds, ok);
+    return {take, code.xor_(pred, holds, take)};
   }
 
   // --- Moving values ---------------------------------------------------------------------------
 
-  void obtain(const std::string& to, const std::string& from, unsigned bits, int delta,
-              const std::string& mask, Text& code) {
-    if (delta == 0) {
-      code.line("mov.b{} \t{}, {};", bits, to, from);
-    } else {
-      shuffle_value(to, from, bits, delta, mask, code);
-    }
-  }
-
-  static void shuffle_word(const std::string& to, const std::string& from, int delta,
-                           const std::string& mask, Text& code) {
-    code.line("shfl.sync.{}.b32 \t{}, {}, {}, {}, {};", delta > 0 ? "down" : "up", to, from,
-              std::abs(delta), delta > 0 ? 31 : 0, mask);
-  }
-
   // shfl moves 32 bits: wider values go in halves, narrower ones in a pair.
-  void shuffle_value(const std::string& to, const std::string& from, unsigned bits, int delta,
-                     const std::string& mask, Text& code) {
-    if (bits == 32) return shuffle_word(to, from, delta, mask, code);
-    const std::string low = temporary(32), moved_low = temporary(32);
-    if (bits == 16) {
-      code.line("mov.b32 \t{}, {{{}, {}}};", low, from, from);
-      shuffle_word(moved_low, low, delta, mask, code);
-      code.line("mov.b32 \t{{{}, {}}}, {};", to, temporary(16), moved_low);
-      return;
+  void obtain(const Reg& to, const Reg& from, int delta, const Reg& mask, Code& code) const {
+    if (delta == 0) return code.move(to, from);
+    const auto shuffle = [&](const ptx::Emitter& emitter, const Reg& word) {
+      return emitter.shfl(delta > 0 ? ptx::Sub::down : ptx::Sub::up, word, std::abs(delta),
+                          delta > 0 ? 31 : 0, mask);
+    };
+    const unsigned width = ptx::bit_width(to.type);
+    if (width == 32) {
+      shuffle(code.into(to), from);
+    } else if (width == 16) {
+      const Reg moved = shuffle(code, code.pack(b32, from, from));
+      code.unpack(b32, to, code.make(b16), moved);
+    } else {
+      const Reg low = code.make(b32), high = code.make(b32);
+      code.unpack(b64, low, high, from);
+      const Reg moved_low = shuffle(code, low), moved_high = shuffle(code, high);
+      code.into(to).pack(b64, moved_low, moved_high);
     }
-    const std::string high = temporary(32), moved_high = temporary(32);
-    code.line("mov.b64 \t{{{}, {}}}, {};", low, high, from);
-    shuffle_word(moved_low, low, delta, mask, code);
-    shuffle_word(moved_high, high, delta, mask, code);
-    code.line("mov.b64 \t{}, {{{}, {}}};", to, moved_low, moved_high);
   }
 
   const emulator::Kernel& k_;
   const ptx::Body& body_;
   passes::LanePlan& plan_;
   Emit emit_;
-  Registers registers_;
+  ptx::FreshRegisters registers_;
   Names names_;
   Conditions conditions_;
   std::vector<ptx::Edit> edits_;
-  std::map<InstId, std::vector<std::string>> copies_;
+  std::map<InstId, std::vector<Reg>> copies_;
   unsigned labels_ = 0;
 };
 

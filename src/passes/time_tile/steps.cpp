@@ -2,7 +2,6 @@
 #include "passes/time_tile/steps.hpp"
 
 #include "contract/steps.hpp"
-#include "passes/shared/copy_names.hpp"
 #include "passes/shared/parameters.hpp"
 #include "passes/time_tile/writer.hpp"
 #include "ptx/chip.hpp"
@@ -22,7 +21,7 @@ using passes::Whole;
 StepWriter::StepWriter(const emulator::Kernel& kernel, const passes::StepPlan& plan,
                        const StepShape& shape, std::string name)
     : module_(*kernel.body.module), kernel_(kernel), plan_(plan), shape_(shape),
-      name_(std::move(name)), registers_(module_, "%ptxasw_step"),
+      name_(std::move(name)), registers_(module_, "%ptxasw_step"), text_(registers_),
       body_(kernel, plan, registers_, text_), labels_(label_prefix(module_)), at_(plan, shape) {}
 
 StepEntry StepWriter::run() {

@@ -2,7 +2,6 @@
 // on the same registers: a thread runs one of the two.
 #include "passes/warp_reduce/emit.hpp"
 
-#include "passes/shared/copy_names.hpp"
 #include "passes/shared/meant.hpp"
 #include "passes/shared/names.hpp"
 #include "passes/shared/text.hpp"
@@ -37,7 +36,7 @@ public:
   Copier(const emulator::Kernel& kernel, const Rounds& rounds, Registers& registers,
          const Names& names, std::string prefix)
       : k_(kernel), body_(kernel.body), module_(*kernel.body.module), r_(rounds),
-        registers_(registers), names_(names), prefix_(std::move(prefix)) {
+        registers_(registers), names_(names), prefix_(std::move(prefix)), text_(registers) {
     for (const RoundAccess& access : r_.accesses)
       accesses_.emplace(inst_of(access.event), &access);
     for (const RoundAccess& access : r_.rest)

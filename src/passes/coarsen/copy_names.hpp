@@ -17,7 +17,7 @@ public:
   // The register in a copy, marked: its own name in copy 0 and where it is the same in all copies,
   // else %f12 -> %f_c3_12. What is declared in a nested block, or shares its name, cannot be named
   // everywhere: it gets a name for copy 0, too.
-  [[nodiscard]] std::string of(ptx::RegId reg, unsigned copy) const;
+  [[nodiscard]] ptx::Reg of(ptx::RegId reg, unsigned copy) const;
   // The variable that a copy has for a symbol (an index into Body::symbols): shared memory that the
   // kernel declares is declared anew, in front of all forms.
   [[nodiscard]] std::string of_symbol(std::uint32_t symbol, unsigned copy) const;
@@ -43,8 +43,5 @@ private:
   std::vector<bool> renamed_; // by RegId: in copy 0, too
   std::vector<bool> hoisted_; // by symbol: shared memory that the kernel declares
 };
-
-// "$ptxasw_", or longer, so that no label of the module begins so.
-std::string label_prefix(const ptx::Module& module);
 
 } // namespace ptxasw::passes

@@ -1,5 +1,5 @@
 // Declared as ranges (.reg .f32 %f_c3_<13>;), which is short and leaves the numbers as they are.
-#include "passes/shared/copy_names.hpp"
+#include "passes/coarsen/copy_names.hpp"
 
 #include "passes/coarsen/shared_symbols.hpp"
 
@@ -85,9 +85,9 @@ std::string CopyNames::written(RegId reg, unsigned copy) const {
   return fmt::format("{}{}{}_{}", stem, mark_, copy, number);
 }
 
-std::string CopyNames::of(RegId reg, unsigned copy) const {
+ptx::Reg CopyNames::of(RegId reg, unsigned copy) const {
   if (!plan_.variance.registers[reg]) copy = 0;
-  return marked({reg, copy}, written(reg, copy));
+  return {body_.registers[reg].type, marked({reg, copy}, written(reg, copy))};
 }
 
 std::string CopyNames::of_symbol(std::uint32_t symbol, unsigned copy) const {
@@ -136,13 +136,6 @@ std::string CopyNames::declarations() const {
       declare(key.first, fmt::format("{}{}{}_<{}>", key.second, mark_, copy, size));
   }
   return text;
-}
-
-std::string label_prefix(const ptx::Module& module) {
-  std::string prefix = "$ptxasw_";
-  while (module.text->find(prefix) != std::string::npos)
-    prefix += '_';
-  return prefix;
 }
 
 } // namespace ptxasw::passes
