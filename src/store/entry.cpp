@@ -76,6 +76,10 @@ std::string hexadecimal(const Key& key) {
   return text;
 }
 
+Key place_of(const Kind& kind, const Key& key) {
+  return key_of({kind.name, std::to_string(kind.version), hexadecimal(key)});
+}
+
 std::string pack(const Kind& kind, const Key& key, std::string_view bytes,
                  std::string_view secret) {
   Header header = header_of(kind, key, bytes);

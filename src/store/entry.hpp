@@ -42,6 +42,9 @@ struct Kind {
   bool shared = true; // a server may have it, too; else it is of use on this machine alone
 };
 
+// Where an entry lies: a place of its own, so that other versions do not take it for theirs.
+[[nodiscard]] Key place_of(const Kind& kind, const Key& key);
+
 inline constexpr std::size_t header_size = 128;
 inline constexpr std::size_t largest_entry = std::size_t{64} << 20;
 

@@ -80,6 +80,14 @@ std::vector<Kept> all_in(const std::string& root) {
 
 } // namespace
 
+std::string usual_folder(const Variables& variables) {
+  if (const auto xdg = variables("XDG_CACHE_HOME"); xdg && xdg->starts_with('/'))
+    return *xdg + "/ptxasw";
+  if (const auto home = variables("HOME"); home && home->starts_with('/'))
+    return *home + "/.cache/ptxasw";
+  return {};
+}
+
 std::string Folder::folder_of(const Key& key) const {
   return path_ + '/' + hexadecimal(key).substr(0, 2);
 }

@@ -9,10 +9,18 @@
 #include "store/entry.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace ptxasw::store {
+
+// The value of an environment variable, or nothing.
+using Variables = std::function<std::optional<std::string>(std::string_view)>;
+
+// ${XDG_CACHE_HOME:-~/.cache}/ptxasw, or empty where there is neither.
+[[nodiscard]] std::string usual_folder(const Variables& variables);
 
 class Folder {
 public:

@@ -28,11 +28,6 @@ std::optional<std::uint64_t> size_of(std::string_view text) {
   return value << (10 * power);
 }
 
-// What is kept of it lies in a place of its own: other versions do not take it for theirs.
-Key place_of(const Kind& kind, const Key& key) {
-  return key_of({kind.name, std::to_string(kind.version), hexadecimal(key)});
-}
-
 // Of a file that nobody but the user may read; or what is wrong with it.
 tl::expected<std::string, std::string> read_secret(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -51,14 +46,6 @@ tl::expected<std::string, std::string> read_secret(const std::string& path) {
 }
 
 } // namespace
-
-std::string usual_folder(const Variables& variables) {
-  if (const auto xdg = variables("XDG_CACHE_HOME"); xdg && xdg->starts_with('/'))
-    return *xdg + "/ptxasw";
-  if (const auto home = variables("HOME"); home && home->starts_with('/'))
-    return *home + "/.cache/ptxasw";
-  return {};
-}
 
 Settings settings_from(const Variables& variables) {
   Settings settings{.folder = usual_folder(variables),

@@ -43,11 +43,6 @@ struct Settings {
   std::vector<std::string> complaints; // what was wrong with the variables, in words
 };
 
-// The value of an environment variable, or nothing.
-using Variables = std::function<std::optional<std::string>(std::string_view)>;
-
-// ${XDG_CACHE_HOME:-~/.cache}/ptxasw, or empty where there is neither.
-[[nodiscard]] std::string usual_folder(const Variables& variables);
 // As the environment says: PTXASW_STORE, PTXASW_STORE_SIZE (bytes, or with K, M, G),
 // PTXASW_STORE_SECRET (a file, which nobody but the user may read).
 [[nodiscard]] Settings settings_from(const Variables& variables);
