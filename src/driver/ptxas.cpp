@@ -46,11 +46,13 @@ public:
   [[nodiscard]] unsigned of(std::size_t n) const override { return patience_.with(requests_[n]); }
   void has_ended(std::size_t n, const Ended& how, double seconds) override {
     patience_.took(requests_[n], seconds, how.ok());
+    if (patience_.watch) patience_.watch(++ended_, requests_.size());
   }
 
 private:
   std::span<const AssemblyRequest> requests_;
   Patience& patience_;
+  std::size_t ended_ = 0;
 };
 
 } // namespace

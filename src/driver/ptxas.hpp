@@ -28,6 +28,9 @@ public:
   [[nodiscard]] unsigned with(const AssemblyRequest& request) const;
   void took(const AssemblyRequest& request, double seconds, bool well);
 
+  // Told of each text of a call that has come to its end; may be empty.
+  std::function<void(std::size_t ended, std::size_t of)> watch;
+
 private:
   std::map<std::vector<std::string>, double> own_; // of the original, by the kernels asked for
   std::size_t bytes_ = 0;                          // of its text
@@ -55,6 +58,9 @@ public:
 
   [[nodiscard]] std::string refusal() const override { return refusal_; }
   [[nodiscard]] int interrupted() const { return interrupted_; }
+  void watch(std::function<void(std::size_t ended, std::size_t of)> seen) {
+    patience_.watch = std::move(seen);
+  }
 
 private:
   std::string program_;

@@ -330,6 +330,7 @@ private:
       for (std::uint64_t i = next++; i < outcomes.size() && !failed; i = next++) {
         if (verifier_.is_late()) return;
         outcomes[i] = verifier_.run_one(cases[i]);
+        if (options_.watch) options_.watch(++made_, next_);
         if (outcomes[i]->kind == Outcome::Kind::failed) failed = true;
       }
     };
@@ -405,6 +406,7 @@ private:
   const Verifier& verifier_;
   const VerifyOptions& options_;
   std::uint64_t next_ = 0; // number of the next launch
+  std::atomic<std::uint64_t> made_{0};
   Coverage coverage_;
   VerifyResult result_;
 };

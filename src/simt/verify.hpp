@@ -16,6 +16,7 @@
 #include "simt/machine.hpp"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -66,6 +67,9 @@ struct VerifyOptions {
   std::uint64_t budget = std::uint64_t{1} << 24;
   std::chrono::milliseconds time{0}; // afterwards no further launch begins; 0: all are made
   bool defined_only = false;         // leave out launches in which undefined values matter
+  // Told, by any thread, how many launches are made and how many there will be so far; may be
+  // empty.
+  std::function<void(std::uint64_t made, std::uint64_t of)> watch;
   FindWays find_ways; // for places that the launches above do not reach; may be empty
 };
 

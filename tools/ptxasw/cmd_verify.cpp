@@ -3,6 +3,7 @@
 #include "nearest.hpp"
 #include "options.hpp"
 
+#include "driver/progress.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "report/diff.hpp"
@@ -152,6 +153,17 @@ std::optional<std::string> with_low_limits(const std::string& text, const std::s
   return low;
 }
 
+simt::VerifyResult watched(simt::VerifyOptions& options, const std::string& kernel,
+                           const std::function<simt::VerifyResult()>& act) {
+  driver::Progress progress("verify");
+  if (options.time.count() != 0)
+    progress.ends_after(static_cast<double>(options.time.count()) / 1000);
+  options.watch = [&](std::uint64_t made, std::uint64_t of) { progress.at(made, of, kernel); };
+  simt::VerifyResult result = act();
+  options.watch = nullptr;
+  return result;
+}
+
 // The exit code; throws where there is a difference.
 int verify_files(Wanted& wanted, const Options& options) {
   const std::string text = read_ptx(wanted.first);
@@ -196,7 +208,9 @@ int verify_files(Wanted& wanted, const Options& options) {
     wanted.options.original_grid =
         division.contains(kernel) && options.coarsen_grid == CoarsenGrid::launcher;
     ModulePtr compared = a;
-    const simt::VerifyResult result = compare(compared, b, kernel, wanted.options, options);
+    const simt::VerifyResult result = watched(wanted.options, kernel, [&] {
+      return compare(compared, b, kernel, wanted.options, options);
+    });
     write_text("-", simt::text_of(result, kernel));
     differs |= result.failure || !result.error.empty();
     shown = shown && result.shown();

@@ -6,6 +6,7 @@
 #include "driver/descriptor.hpp"
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
+#include "driver/progress.hpp"
 #include "driver/ptxas.hpp"
 
 #include <algorithm>
@@ -131,6 +132,8 @@ void with_ptxas(const std::string& text, const Options& options,
   if (!found) return act(nullptr);
   driver::Ptxas ptxas(*found,
                       options.architecture.empty() ? target_of(text) : options.architecture);
+  driver::Progress progress("ptxas tries candidates, text");
+  ptxas.watch([&](std::size_t ended, std::size_t of) { progress.at(ended, of); });
   act(&ptxas);
   if (ptxas.interrupted() != 0) std::exit(driver::end_like({.interrupted = ptxas.interrupted()}));
 }
