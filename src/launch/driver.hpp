@@ -37,6 +37,7 @@ template <class Function> Function* driver_function(const char* name) {
   X(func_get_attribute, CUresult(int*, CUfunction_attribute, CUfunction), "cuFuncGetAttribute")    \
   X(func_set_attribute, CUresult(CUfunction, CUfunction_attribute, int), "cuFuncSetAttribute")     \
   X(func_get_param_info, CUresult(CUfunction, size_t, size_t*, size_t*), "cuFuncGetParamInfo")     \
+  X(func_load, CUresult(CUfunction), "cuFuncLoad")                                                 \
   X(module_get_function, CUresult(CUfunction*, CUmodule, const char*), "cuModuleGetFunction")      \
   X(module_get_global, CUresult(CUdeviceptr*, size_t*, CUmodule, const char*),                     \
     "cuModuleGetGlobal_v2")                                                                        \
@@ -53,6 +54,7 @@ template <class Function> Function* driver_function(const char* name) {
   X(event_elapsed, CUresult(float*, CUevent, CUevent), "cuEventElapsedTime")                       \
   X(copy_to_host, CUresult(void*, CUdeviceptr, size_t, CUstream), "cuMemcpyDtoHAsync_v2")          \
   X(copy_to_device, CUresult(CUdeviceptr, const void*, size_t, CUstream), "cuMemcpyHtoDAsync_v2")  \
+  X(copy_on_device, CUresult(CUdeviceptr, CUdeviceptr, size_t, CUstream), "cuMemcpyDtoDAsync_v2")  \
   X(graph_create, CUresult(CUgraph*, unsigned), "cuGraphCreate")                                   \
   X(graph_destroy, CUresult(CUgraph), "cuGraphDestroy")                                            \
   X(graph_add_kernel,                                                                              \

@@ -105,6 +105,12 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
   return directly(*kernel, *shape, request, launch);
 }
 
+bool Engine::take_copy(const DeviceCopy& copy) {
+  if (front_ != nullptr) front_->forget_all();
+  if (batcher_ != nullptr) batcher_->flush();
+  return merger_ != nullptr && is_waiting(Waits::run) && merger_->take_copy(copy);
+}
+
 // By the variant that was chosen, timed or checked where it is this launch's turn.
 CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& request,
                           const Launch& launch) {

@@ -26,9 +26,12 @@ public:
 
   // `launch` is the driver's own.
   CUresult launch(const Request& request, const Launch& launch);
+  // A copy within a device. True: it will be made.
+  bool take_copy(const DeviceCopy& copy);
   // A module, a library or a context goes.
   void forget_handles() {
     flush();
+    if (merger_ != nullptr) merger_->forget_handles();
     if (batcher_ != nullptr) batcher_->forget_handles();
     passing_epoch().fetch_add(1, std::memory_order_acq_rel);
     kernels_.forget_all();

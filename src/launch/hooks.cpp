@@ -23,6 +23,10 @@
 #undef cuGetProcAddress
 #undef cuLaunchKernel
 #undef cuLaunchKernelEx
+#undef cuMemcpy
+#undef cuMemcpyAsync
+#undef cuMemcpyDtoD_v2
+#undef cuMemcpyDtoDAsync_v2
 #undef cuDevicePrimaryCtxReset
 #undef cuDevicePrimaryCtxRelease
 
@@ -32,6 +36,8 @@ namespace {
 using LaunchKernel = CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
                               unsigned, unsigned, CUstream, void**, void**);
 using LaunchKernelEx = CUresult(const CUlaunchConfig*, CUfunction, void**, void**);
+using CopyAsync = CUresult(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
+using Copy = CUresult(CUdeviceptr, CUdeviceptr, std::size_t);
 using GetProcAddress = CUresult(const char*, void**, int, cuuint64_t);
 using GetProcAddress2 = CUresult(const char*, void**, int, cuuint64_t,
                                  CUdriverProcAddressQueryResult*);
@@ -43,7 +49,23 @@ struct Hook {
   bool per_thread = false; // the default stream is the thread's
 };
 
-enum : unsigned { plain, plain_thread, ex, ex_thread, address, address_2, first_forgetting };
+enum : unsigned {
+  plain,
+  plain_thread,
+  ex,
+  ex_thread,
+  address,
+  address_2,
+  copy_async,
+  copy_async_thread,
+  copy_any_async,
+  copy_any_async_thread,
+  copy_now,
+  copy_now_thread,
+  copy_any,
+  copy_any_thread,
+  first_forgetting
+};
 constexpr std::array<Hook, first_forgetting + 7> hooks{{
     {"cuLaunchKernel", "cuLaunchKernel", false},
     {"cuLaunchKernel_ptsz", "cuLaunchKernel", true},
@@ -51,6 +73,15 @@ constexpr std::array<Hook, first_forgetting + 7> hooks{{
     {"cuLaunchKernelEx_ptsz", "cuLaunchKernelEx", true},
     {"cuGetProcAddress", ""},
     {"cuGetProcAddress_v2", ""},
+    // Within a device the host waits for none of these.
+    {"cuMemcpyDtoDAsync_v2", "cuMemcpyDtoDAsync", false},
+    {"cuMemcpyDtoDAsync_v2_ptsz", "cuMemcpyDtoDAsync", true},
+    {"cuMemcpyAsync", "cuMemcpyAsync", false},
+    {"cuMemcpyAsync_ptsz", "cuMemcpyAsync", true},
+    {"cuMemcpyDtoD_v2", "cuMemcpyDtoD", false},
+    {"cuMemcpyDtoD_v2_ptds", "cuMemcpyDtoD", true},
+    {"cuMemcpy", "cuMemcpy", false},
+    {"cuMemcpy_ptds", "cuMemcpy", true},
     // After these a handle may stand for another kernel. Each takes one argument.
     {"cuModuleUnload", "cuModuleUnload"},
     {"cuLibraryUnload", "cuLibraryUnload"},
@@ -232,6 +263,29 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
   return look_at_kernel_ex<hook, copy>(config, f, parameters, extra);
 }
 
+// Where a run of steps takes it, both ends are arrays of its device (make_run.cpp).
+bool takes_copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  if (!is_waiting()) return false;
+  Engine* const launcher = engine();
+  return launcher != nullptr && launcher->take_copy({to, from, bytes, stream});
+}
+
+template <unsigned hook, unsigned copy>
+CUresult copy_in_stream(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  auto* const real = real_of<CopyAsync>(hook, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  if (takes_copy(to, from, bytes, named<hooks[hook].per_thread>(stream))) return CUDA_SUCCESS;
+  return real(to, from, bytes, stream);
+}
+
+template <unsigned hook, unsigned copy>
+CUresult copy_by_default(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  auto* const real = real_of<Copy>(hook, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  if (takes_copy(to, from, bytes, named<hooks[hook].per_thread>(nullptr))) return CUDA_SUCCESS;
+  return real(to, from, bytes);
+}
+
 template <unsigned hook, unsigned copy> CUresult forget_and_call(void* handle) {
   auto* const real = real_of<CUresult(void*)>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
@@ -359,6 +413,10 @@ template <unsigned hook, unsigned copy> void* made() {
     return pointer(get_proc_address<copy>);
   else if constexpr (hook == address_2)
     return pointer(get_proc_address_2<copy>);
+  else if constexpr (hook >= copy_async && hook <= copy_any_async_thread)
+    return pointer(copy_in_stream<hook, copy>);
+  else if constexpr (hook >= copy_now && hook <= copy_any_thread)
+    return pointer(copy_by_default<hook, copy>);
   else
     return pointer(forget_and_call<hook, copy>);
 }
@@ -526,6 +584,23 @@ PTXASW_EXPORT CUresult CUDAAPI cuGetProcAddress_v2(const char* name, void** func
                                                    CUdriverProcAddressQueryResult* status) {
   return ptxasw::launch::get_proc_address_2<exported>(name, function, version, flags, status);
 }
+#define PTXASW_COPY_ASYNC(symbol, hook)                                                            \
+  PTXASW_EXPORT CUresult CUDAAPI symbol(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,       \
+                                        CUstream stream) {                                         \
+    return ptxasw::launch::copy_in_stream<hook, exported>(to, from, bytes, stream);                \
+  }
+PTXASW_COPY_ASYNC(cuMemcpyDtoDAsync_v2, copy_async)
+PTXASW_COPY_ASYNC(cuMemcpyDtoDAsync_v2_ptsz, copy_async_thread)
+PTXASW_COPY_ASYNC(cuMemcpyAsync, copy_any_async)
+PTXASW_COPY_ASYNC(cuMemcpyAsync_ptsz, copy_any_async_thread)
+#define PTXASW_COPY(symbol, hook)                                                                  \
+  PTXASW_EXPORT CUresult CUDAAPI symbol(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {     \
+    return ptxasw::launch::copy_by_default<hook, exported>(to, from, bytes);                       \
+  }
+PTXASW_COPY(cuMemcpyDtoD_v2, copy_now)
+PTXASW_COPY(cuMemcpyDtoD_v2_ptds, copy_now_thread)
+PTXASW_COPY(cuMemcpy, copy_any)
+PTXASW_COPY(cuMemcpy_ptds, copy_any_thread)
 #define PTXASW_FORGETTING(symbol, type, number)                                                    \
   PTXASW_EXPORT CUresult CUDAAPI symbol(type handle) {                                             \
     return ptxasw::launch::forget_and_call<first_forgetting + number, exported>(                   \

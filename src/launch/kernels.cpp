@@ -89,8 +89,9 @@ std::string describe(Kernel& kernel, CUfunction handle) {
       return "its name is not known";
   }
   kernel.name = name;
-  CUmodule module = nullptr;
-  if (d.func_get_module(&module, kernel.function) != CUDA_SUCCESS) return "its module is not known";
+  if (d.func_get_module(&kernel.module, kernel.function) != CUDA_SUCCESS)
+    return "its module is not known";
+  CUmodule module = kernel.module;
   if (std::string why = read_contract(kernel, module); !why.empty()) return why;
   for (const contract::Variant& variant : kernel.contract.variants) {
     CUfunction function = kernel.function;
@@ -98,12 +99,6 @@ std::string describe(Kernel& kernel, CUfunction handle) {
         d.module_get_function(&function, module, variant.entry.c_str()) != CUDA_SUCCESS)
       function = nullptr;
     kernel.entries.push_back(entry_of(function));
-  }
-  for (const contract::Steps& steps : kernel.contract.steps) {
-    CUfunction function = nullptr;
-    if (d.module_get_function(&function, module, steps.entry.c_str()) != CUDA_SUCCESS)
-      function = nullptr;
-    kernel.steps.push_back(entry_of(function));
   }
   if (kernel.entries[0].function == nullptr) return "the driver does not describe it";
   find_device(kernel);
@@ -114,6 +109,22 @@ std::string describe(Kernel& kernel, CUfunction handle) {
                            "judged as on an H200");
   return {};
 }
+
+} // namespace
+
+void load_steps(const Kernel& kernel) {
+  const Driver& d = driver();
+  for (const contract::Steps& steps : kernel.contract.steps) {
+    CUfunction function = nullptr;
+    if (d.module_get_function(&function, kernel.module, steps.entry.c_str()) != CUDA_SUCCESS)
+      function = nullptr;
+    if (function != nullptr && d.func_load != nullptr) d.func_load(function);
+    kernel.steps.push_back(entry_of(function));
+  }
+  kernel.are_steps_ready.store(true, std::memory_order_release);
+}
+
+namespace {
 
 // What this thread remembers; gone with the thread. Its variables cost nothing to reach: a
 // preloaded library has room for them from the start, and they need no code to be made.

@@ -34,14 +34,21 @@ struct alignas(64) Kernel : std::enable_shared_from_this<Kernel> {
   CUfunction function = nullptr; // of the handle, in this context
   contract::Contract contract;
   std::vector<Entry> entries;   // as contract.variants; the first one is the kernel itself
-  std::vector<Entry> steps;     // as contract.steps
   double threads_at_a_time = 0; // that the chip holds; 0: not known
   bool is_measured = false;     // the launcher's numbers were measured on such a chip
   double processors = 0;
   CUcontext context = nullptr;
   std::string name, chip;
   std::string why; // it has no contract
+  // As contract.steps; for other threads than the one that loads them only once they are ready.
+  mutable std::vector<Entry> steps;
+  mutable std::atomic<bool> are_steps_ready{false};
+  mutable bool are_steps_asked_for = false; // the merger's, in its turn
+  CUmodule module = nullptr;
 };
+
+// Asks the driver for the entries for several steps, in the kernel's context: it loads them.
+void load_steps(const Kernel& kernel);
 
 class Kernels {
 public:

@@ -36,6 +36,30 @@ double blocks_of(const RunEntry& entry) {
   return static_cast<double>(count(entry.fitted.grid));
 }
 
+// Whatever a step reads or writes of its two arrays is copied, and from nowhere else to nowhere
+// else. The ranges are those of `steps`, in order.
+bool copies_all(const DeviceCopy& copy, const contract::Steps& steps,
+                const std::vector<contract::TouchedRange>& ranges) {
+  const contract::TouchedRange to{copy.to, copy.to + copy.bytes, true},
+      from{copy.from, copy.from + copy.bytes, true};
+  const auto apart = [](const contract::TouchedRange& a, const contract::TouchedRange& b) {
+    return a.end <= b.begin || b.end <= a.begin;
+  };
+  const auto within = [](const contract::TouchedRange& a, const contract::TouchedRange& b) {
+    return b.begin <= a.begin && a.end <= b.end;
+  };
+  if (!apart(to, from)) return false;
+  for (std::size_t n = 0; n < ranges.size(); ++n) {
+    const unsigned parameter = steps.touched[n].parameter;
+    const bool fits = parameter == steps.swaps[0].in ? within(ranges[n], to)
+                      : parameter == steps.swaps[0].out
+                          ? within(ranges[n], from)
+                          : apart(ranges[n], to) && apart(ranges[n], from);
+    if (!fits) return false;
+  }
+  return true;
+}
+
 // What `entry` does of the run, from its next launch on.
 bool launch_entry(const Run& run, const RunEntry& entry, bool is_behind_entry,
                   contract::StepArrays* arrays) {
@@ -63,12 +87,17 @@ bool RunMaker::fit(Run& run) {
   CUdevice device = 0;
   std::string why = driver().ctx_get_device(&device) == CUDA_SUCCESS ? "" : "no device";
   std::vector<std::uint64_t> known;
+  bool is_slow = false;
   for (std::size_t n = 0; n < contract.steps.size() && why.empty(); ++n) {
     const contract::Steps& steps = contract.steps[n];
     const Entry& entry = run.kernel->steps[n];
     if (entry.function == nullptr || !contract::move_alike(steps, *run.motion) ||
         count(steps.block) > static_cast<unsigned long long>(entry.most_threads))
       continue;
+    if (!run.shape->step_times.pays(static_cast<unsigned>(n))) {
+      is_slow = true;
+      continue;
+    }
     // Of entries for as many steps the first one that leaves no processor without a block.
     RunEntry* const larger = !run.entries.empty() && run.entries.back().count == steps.count
                                  ? &run.entries.back()
@@ -81,8 +110,10 @@ bool RunMaker::fit(Run& run) {
                return is_private(range, device, known);
              }))
       why = "its arrays are not the device's alone";
+    else if (run.back && !copies_all(*run.back, steps, fitted->ranges))
+      why = "what is copied back is not all that it reads and writes";
     else if (RunEntry made{entry.function, steps.count, launches_at_a_time(steps),
-                           std::move(*fitted), steps.waits};
+                           std::move(*fitted), static_cast<unsigned>(n), steps.waits};
              larger == nullptr)
       run.entries.push_back(std::move(made));
     else if (blocks_of(made) > blocks_of(*larger))
@@ -91,6 +122,10 @@ bool RunMaker::fit(Run& run) {
   if (why.empty() && run.motion->rotation && !run.entries.empty() && !find_scratch(run))
     why = "there is no room for a fourth array";
   if (!why.empty()) run.entries.clear();
+  if (why.empty() && run.entries.empty() && is_slow) {
+    run.shape->is_merging_slow = true;
+    why = "single launches are as fast";
+  }
   if (run.entries.empty()) run.back_off(why);
   return !run.entries.empty();
 }
@@ -110,18 +145,26 @@ bool RunMaker::find_scratch(Run& run) {
   return true;
 }
 
-bool RunMaker::make_groups(Run& run) {
-  if (check_ != nullptr || run.waiting < run.fewest()) return true;
-  if (!fit(run)) return false;
-  const RunEntry& most = run.entries.front();
-  while (run.waiting >= most.launches + singles_behind(*run.motion))
-    make_group(run, most);
-  return true;
+RunMaker::Next RunMaker::make_groups(Run& run) {
+  if (check_ != nullptr || run.whole() < run.fewest()) return Next::wait;
+  if (!fit(run)) return Next::no_entry;
+  const auto fits = [&](unsigned launches) {
+    return [launches, behind = singles_behind(*run.motion)](const RunEntry& entry) {
+      return entry.launches + behind <= launches;
+    };
+  };
+  for (;;) {
+    auto next = run.entries.begin();
+    if (run.expected != 0) next = std::ranges::find_if(run.entries, fits(run.left()));
+    if (next == run.entries.end()) return Next::as_they_come;
+    if (!fits(run.whole())(*next)) return Next::wait;
+    make_group(run, *next);
+  }
 }
 
 void RunMaker::make_all(Run& run) {
   const InContext context(run.kernel->context);
-  if (run.waiting >= run.fewest()) fit(run);
+  if (run.whole() >= run.fewest()) fit(run);
   if (check_ != nullptr && run.waiting > 2)
     make_checked(run);
   else
@@ -135,12 +178,17 @@ void RunMaker::make_checked(Run& run) const {
     return [&run, &make, waiting = run.waiting, next = run.next](const Request&,
                                                                  const Copies& copies) {
       const auto own = run.bytes;
+      const auto back = run.back;
+      if (run.back)
+        for (CUdeviceptr* const address : {&run.back->to, &run.back->from})
+          copies.redirect({reinterpret_cast<unsigned char*>(address), sizeof *address});
       for (std::vector<unsigned char>& parameters : run.bytes)
         for (const contract::Place& place : run.kernel->contract.places)
           copies.redirect(std::span(parameters).subspan(place.offset, place.size));
       make();
       for (std::size_t kind = 0; kind < own.size(); ++kind)
         std::ranges::copy(own[kind], run.bytes[kind].begin()); // where `pointers` lead
+      run.back = back;
       run.waiting = waiting;
       run.next = next;
       return CUDA_SUCCESS;
@@ -161,7 +209,7 @@ void RunMaker::make_checked(Run& run) const {
 void RunMaker::make_rest(Run& run) const {
   while (run.waiting > 0) {
     const auto fits = [&](const RunEntry& entry) {
-      return entry.launches + singles_behind(*run.motion) <= run.waiting;
+      return entry.launches + singles_behind(*run.motion) <= run.whole();
     };
     const auto found = std::ranges::find_if(run.entries, fits);
     if (found == run.entries.end())
@@ -173,7 +221,9 @@ void RunMaker::make_rest(Run& run) const {
 
 // Of a pair the first one alone has changed nothing that the launches read that it stands for.
 void RunMaker::make_group(Run& run, const RunEntry& entry) const {
-  bool is_made = true, is_behind_entry = run.since_single != 0;
+  StepTimes& times = run.shape->step_times;
+  if (times.wants(entry.number)) times.begin(run.request.stream);
+  bool is_made = true, is_behind_entry = run.since_single != 0 && !times.is_running();
   if (const auto& rotation = run.motion->rotation)
     for (contract::StepArrays arrays :
          contract::paired(*rotation, run.step(run.next).parameters, run.fourth))
@@ -181,25 +231,43 @@ void RunMaker::make_group(Run& run, const RunEntry& entry) const {
   else
     is_made = launch_entry(run, entry, is_behind_entry, nullptr);
   if (!is_made) {
+    times.cancel();
     log("%s: its %u steps do not launch", run.kernel->name.c_str(), entry.count);
     for (unsigned n = 0; n < entry.launches; ++n)
       make_single(run);
     return;
   }
+  times.end(run.request.stream, entry.number, entry.launches);
   run.groups += entry.launches / entry.count;
   run.next = (run.next + entry.launches) % run.kinds();
   run.waiting -= entry.launches;
   run.since_single += entry.launches;
 }
 
+// A copy that is left out has one in front of a single launch in its place: groups of an odd number
+// of steps leave what the last one computed in the other array.
 void RunMaker::make_single(Run& run) const {
+  if (run.back && run.next != 0) {
+    make_copy(run);
+    run.next = 0;
+  }
   Request request = run.request;
   request.parameters = run.pointers[run.next].data();
   const CUresult result = single_(*run.kernel, *run.shape, request, *run.launch);
   if (result != CUDA_SUCCESS) log("%s: a launch that was put off fails", run.kernel->name.c_str());
-  run.next = (run.next + 1) % run.kinds();
+  if (!run.back)
+    run.next = (run.next + 1) % run.kinds();
+  else if (run.whole() != 0)
+    make_copy(run);
   --run.waiting;
   run.since_single = 0;
+}
+
+void RunMaker::make_copy(const Run& run) {
+  const DeviceCopy& copy = *run.back;
+  const auto make = driver().copy_on_device;
+  if (make == nullptr || make(copy.to, copy.from, copy.bytes, copy.stream) != CUDA_SUCCESS)
+    log("%s: a copy that was put off fails", run.kernel->name.c_str());
 }
 
 } // namespace ptxasw::launch

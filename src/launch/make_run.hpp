@@ -23,9 +23,11 @@ public:
   // Without a check, launches are made as soon as they can be.
   RunMaker(Single single, Check check) : single_(std::move(single)), check_(std::move(check)) {}
 
-  // As many groups as there are, the last launches held back. False: no entry can do them, and
-  // nothing was made.
-  bool make_groups(Run& run);
+  // What becomes of the launches behind those that were taken.
+  enum class Next : std::uint8_t { wait, as_they_come, no_entry };
+  // As many groups as there are, the last launches held back. Where a run's length is expected they
+  // wait only as long as another group is to come.
+  Next make_groups(Run& run);
   // All that waits.
   void make_all(Run& run);
 
@@ -36,6 +38,7 @@ private:
   void make_rest(Run& run) const;
   void make_group(Run& run, const RunEntry& entry) const;
   void make_single(Run& run) const;
+  static void make_copy(const Run& run);
 
   const Single single_;
   const Check check_;

@@ -7,6 +7,7 @@
 #include "target/numbers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptxasw::launch {
 namespace {
@@ -24,13 +25,16 @@ bool is_passed_over(const Shape& shape) {
           number % look_again > 1);
 }
 
-// What the run that was made teaches about the next one.
+// What the run that has ended teaches about the next one.
 void learn(const Run& run) {
   Shape& shape = *run.shape;
   shape.merged += run.groups == 0 ? 0 : run.taken;
   shape.groups += run.groups;
   if (run.taken > 1) shape.mismatches = 0;
-  const bool pays = run.groups != 0 && run.followed + run.taken >= least_run;
+  const bool in_vain = run.taken != 0 && run.groups == 0;
+  shape.period.end(run.length, run.groups != 0, in_vain);
+  if (run.taken == 0 || (run.expected != 0 && !in_vain)) return;
+  const bool pays = run.groups != 0 && run.length >= least_run;
   shape.trigger_count = pays ? 0 : std::clamp(2 * shape.trigger_count, least_needed, most_needed);
 }
 
@@ -59,7 +63,7 @@ bool Merger::take(const Kernel& kernel, Shape& shape, const Request& request,
   } else {
     make_all();
     if (!look_at(kernel, shape, request, launch)) return false;
-    if (previous_->followed < shape.trigger_count || !start(launch)) {
+    if (!is_time() || !start(launch)) {
       if (previous_ != nullptr) made_as_it_came();
       return false;
     }
@@ -72,7 +76,46 @@ bool Merger::take(const Kernel& kernel, Shape& shape, const Request& request,
 void Merger::add() {
   ++run_->waiting;
   ++run_->taken;
-  if (!maker_.make_groups(*run_) || run_->since_single + run_->waiting >= most_steps) make_all();
+  ++run_->length;
+  run_->is_half = true;
+  if (!run_->back) make_groups(); // or else behind the copy that belongs to it
+}
+
+void Merger::make_groups() {
+  const RunMaker::Next next = maker_.make_groups(*run_);
+  if (next == RunMaker::Next::as_they_come)
+    go_on_as_they_come();
+  else if (next == RunMaker::Next::no_entry || run_->since_single + run_->waiting >= most_steps)
+    make_all();
+}
+
+// Behind a step that was made as the program asked both arrays hold the same, and steps may be put
+// off. So the launch that tells that its array is copied back may not be the first that waits.
+bool Merger::take_copy(const DeviceCopy& copy) {
+  const Turn::Holder turn(turn_);
+  if (!turn) return false;
+  if (run_ != nullptr && run_->back && run_->copies_back(copy)) {
+    make_groups();
+    last_taken_ = std::chrono::steady_clock::now();
+    return true;
+  }
+  if (run_ != nullptr && run_->length == 1) go_on_as_they_come();
+  if (run_ == nullptr && is_previous_last_ && previous_->copies_back(copy)) {
+    previous_->shape->copies_back = true;
+    return false;
+  }
+  make_all();
+  end_previous();
+  set_waiting(Waits::run, false);
+  return false;
+}
+
+// As long as the run, no group is to come.
+void Merger::go_on_as_they_come() {
+  maker_.make_all(*run_);
+  previous_ = std::move(run_);
+  previous_->followed = previous_->length - 1;
+  is_previous_last_ = true;
 }
 
 void Merger::make_all() {
@@ -88,20 +131,74 @@ bool Merger::look_at(const Kernel& kernel, Shape& shape, const Request& request,
                      const Launch& launch) {
   if (is_previous_last_ && previous_->continues(kernel, request, launch)) {
     ++previous_->followed;
+    ++previous_->length;
+    previous_->is_half = true;
+    time_singles();
     shape.mismatches.store(0, std::memory_order_relaxed);
+    load_entries(kernel);
     return true;
   }
   shape.mismatches.fetch_add(1, std::memory_order_relaxed);
-  is_previous_last_ = false;
+  end_previous();
   if (previous_ == nullptr) previous_ = std::make_unique<Run>();
-  if (previous_->begin(kernel, shape, request, launch)) return true;
+  if (previous_->begin(kernel, shape, request, launch)) {
+    shape.period.begin([] { return std::chrono::steady_clock::now(); });
+    if (!kernel.are_steps_asked_for) start_threads();
+    return true;
+  }
   previous_->back_off("its parameters come in a form that is not known");
   return false;
 }
 
+// From the launch that was looked at on, or up to it.
+void Merger::time_singles() {
+  constexpr unsigned first = 3; // behind those that found the device idle
+  StepTimes& times = previous_->shape->step_times;
+  const CUstream stream = previous_->request.stream;
+  if (previous_->followed == first && times.wants(StepTimes::singly))
+    times.begin(stream);
+  else if (previous_->followed == first + StepTimes::single_steps)
+    times.end(stream, StepTimes::singly, StepTimes::single_steps);
+}
+
+// Its last launch was made.
+void Merger::end_previous() {
+  if (previous_ != nullptr && previous_->shape != nullptr) previous_->shape->step_times.cancel();
+  if (std::exchange(is_previous_last_, false)) learn(*previous_);
+}
+
+// Entries are asked for where launches follow one another.
+void Merger::load_entries(const Kernel& kernel) {
+  if (stopped_ || std::exchange(kernel.are_steps_asked_for, true)) return;
+  loader_.ask(kernel.shared_from_this());
+}
+
+// Where a program's first launch takes long anyway.
+void Merger::start_threads() {
+  if (stopped_) return;
+  loader_.start();
+  watcher_.start();
+}
+
+// Is the launch that was looked at to be put off?
+bool Merger::is_time() const {
+  Run& run = *previous_;
+  const Shape& shape = *run.shape;
+  if (!run.kernel->are_steps_ready.load(std::memory_order_acquire) || shape.is_merging_slow)
+    return false;
+  // The first step that is copied back is made as it comes.
+  const unsigned first = run.back || shape.copies_back ? 1 : 0;
+  const unsigned expected = shape.period.expected();
+  run.expected = expected < run.length ? 0 : expected - first;
+  if (run.length == 1 && first != 0) return false;
+  if (run.expected != 0)
+    return run.followed == first && run.expected >= run.fewest() && shape.period.merges();
+  return run.followed >= std::max(first, shape.trigger_count);
+}
+
 // Whoever calls the driver next comes here, unless it is by a launch that follows.
 void Merger::made_as_it_came() {
-  previous_->next = (previous_->next + 1) % previous_->kinds();
+  if (!previous_->back) previous_->next = (previous_->next + 1) % previous_->kinds();
   is_previous_last_ = true;
   set_waiting(Waits::run, true);
 }
@@ -127,6 +224,7 @@ bool Merger::start(const Launch& launch) {
     previous_->back_off(why);
     return false;
   }
+  previous_->shape->step_times.cancel();
   run_ = std::move(previous_);
   is_previous_last_ = false;
   run_->launch = launch.copy();
@@ -142,8 +240,13 @@ void Merger::flush() {
   const Turn::Holder turn(turn_);
   if (!turn) return; // a tool asks, within a call that makes what waits
   make_all();
-  is_previous_last_ = false;
+  end_previous();
   set_waiting(Waits::run, false);
+}
+
+void Merger::forget_handles() {
+  flush();
+  if (!stopped_) loader_.forget();
 }
 
 void Merger::stop(const std::string& why) {

@@ -5,17 +5,19 @@
 // with at least one single launch held back, or when anybody could tell. MERGING.md goes through
 // who that may be, and why nobody can.
 //
-// A launch is put off only where the next one can be expected to follow it: as many launches of its
-// shape as Shape::trigger_count followed the one before, in a row and with no other call in
-// between. Those are a few, none behind a run that was merged and long enough to pay, and twice as
-// many behind each that was not. So a run that pays brings at most one launch that is put off in
-// vain, and without such runs these get rare.
+// A launch is put off only where the next one can be expected to follow it. Where runs of the shape
+// have one length (Period), that is known: what is put off becomes a group, and what is left over
+// is made as it comes. Else as many launches of its shape as Shape::trigger_count have to follow
+// the one before, in a row and with no other call in between. Those are some, none behind a run
+// that was merged and long enough to pay, and twice as many behind each that was not. So a run that
+// pays brings at most one launch that is put off in vain, and without such runs these get rare.
 //
 // One run waits at a time, of one thread and stream. Whatever else a program asks of its driver
 // comes behind it (trampolines.hpp, hooks.cpp). Runs are begun, made and ended by the thread whose
 // turn it is; there is no lock beside that.
 #pragma once
 
+#include "launch/load_steps.hpp"
 #include "launch/make_run.hpp"
 #include "launch/run.hpp"
 #include "launch/turn.hpp"
@@ -39,6 +41,8 @@ public:
 
   // True: the launch will be made. False: what waited is made, and this launch is the caller's.
   bool take(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
+  // The same of a copy, which may belong to the launch in front of it.
+  bool take_copy(const DeviceCopy& copy);
   // Makes what waits. From any thread.
   void flush();
   // From now on nothing is put off: the program ends, or not all of its calls can be seen.
@@ -47,13 +51,24 @@ public:
   // Around fork(), by the thread whose turn it is: no launch of the parent is made by the child.
   void before_fork() { make_all(); }
   void behind_fork_in_child() { stopped_ = true; }
+  // Handles may stand for other kernels, and modules go.
+  void forget_handles();
+  // Waits for what is prepared ahead of its use.
+  void settle() { loader_.settle(); }
 
 private:
   // Those that follow are called by the thread whose turn it is.
   void add();
+  void make_groups();
   void make_all();
   bool look_at(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
+  void load_entries(const Kernel& kernel);
+  void start_threads();
+  [[nodiscard]] bool is_time() const;
   bool start(const Launch& launch);
+  void go_on_as_they_come();
+  void time_singles();
+  void end_previous();
   void made_as_it_came();
   std::string why_not(const Run& run) const;
 
@@ -69,6 +84,7 @@ private:
   std::atomic<bool> stopped_{false};
   const std::chrono::microseconds longest_wait_; // for the next launch
 
+  StepLoader loader_;
   Watcher watcher_{[this] { return look(); }}; // the last one: it ends first
 };
 

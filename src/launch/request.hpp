@@ -6,6 +6,7 @@
 #include <cuda.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -21,6 +22,14 @@ struct Request {
   CUstream stream = nullptr;
   void** parameters = nullptr; // one pointer for each, or null
   void** extra = nullptr;      // the whole parameter space in one buffer
+};
+
+// A copy from device memory to device memory.
+struct DeviceCopy {
+  CUdeviceptr to = 0, from = 0;
+  std::size_t bytes = 0;
+  CUstream stream = nullptr;
+  friend bool operator==(const DeviceCopy&, const DeviceCopy&) = default;
 };
 
 // The driver's own launch, in the form in which the program called it.

@@ -19,6 +19,14 @@ bool Run::begin(const Kernel& its_kernel, Shape& its_shape, const Request& first
   request.parameters = nullptr;
   request.extra = nullptr;
   next = waiting = followed = 0;
+  expected = taken = groups = since_single = 0;
+  length = 1;
+  back.reset();
+  is_half = true;
+  launch.reset();
+  is_fitted = false;
+  entries.clear();
+  scratch = fourth = 0;
   const auto& places = kernel->contract.places;
   if (places.size() != kernel->contract.parameters) return false;
   for (std::size_t kind = 0; kind < bytes.size(); ++kind) {
@@ -33,6 +41,45 @@ bool Run::begin(const Kernel& its_kernel, Shape& its_shape, const Request& first
     std::memcpy(pointers[0][number], value, places[number].size);
   }
   move_as(kernel->contract.steps[0]);
+  return true;
+}
+
+namespace {
+
+bool is_same(const contract::StepLaunch& a, const contract::StepLaunch& b,
+             const std::vector<contract::Place>& places) {
+  if (a.grid != b.grid || a.block != b.block) return false;
+  for (unsigned number = 0; number < places.size(); ++number) {
+    const void *first = a.parameters(number), *second = b.parameters(number);
+    if (first == nullptr || second == nullptr ||
+        std::memcmp(first, second, places[number].size) != 0)
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+bool Run::copies_back(const DeviceCopy& copy) {
+  if (!is_half || thread != std::this_thread::get_id() || copy.stream != request.stream)
+    return false;
+  if (!back) {
+    const contract::Steps& steps = kernel->contract.steps[0];
+    if (length != 1 || steps.rotation || steps.swaps.size() != 1) return false;
+    const auto address = [&](unsigned number) {
+      CUdeviceptr value = 0;
+      std::memcpy(&value, pointers[0][number], sizeof value);
+      return value;
+    };
+    if (address(steps.swaps[0].in) != copy.to || address(steps.swaps[0].out) != copy.from)
+      return false;
+    move_as(steps);
+    back = copy;
+    next = 0;
+  } else if (*back != copy) {
+    return false;
+  }
+  is_half = false;
   return true;
 }
 
@@ -57,6 +104,7 @@ bool Run::continues(const Kernel& its_kernel, const Request& other, const Launch
     return parameter_of(other, number, place.offset, place.size);
   };
   const contract::StepLaunch behind{other.grid, other.block, parameters};
+  if (back) return !is_half && is_same(step(0), behind, kernel->contract.places);
   const unsigned last = (next + waiting + kinds() - 1) % kinds();
   if (contract::follows(kernel->contract, *motion, step(last), behind)) return true;
   if (followed != 0 || taken > 1) return false;

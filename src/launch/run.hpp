@@ -4,6 +4,12 @@
 // three where three arrays rotate. So a run remembers one launch, whatever it is long: whether it
 // was made as it came and the next one is only looked at, or waits with others to be made as one
 // (merge.hpp).
+//
+// Or a step is a launch and a copy of all that it wrote back to where it reads from. Behind the
+// first such step both arrays hold the same wherever a step reads or writes, so from then on
+// launches with the arrays exchanged do the same work without the copies: each element that no step
+// writes is the same in both. A run of these ends with one step at least as the program asked for
+// it, in front of which what was computed last is copied to where that reads it (make_run.cpp).
 #pragma once
 
 #include "contract/steps.hpp"
@@ -13,6 +19,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <typeinfo>
@@ -26,7 +33,8 @@ struct RunEntry {
   unsigned count = 0;    // T
   unsigned launches = 0; // of the program's, that are made with it at a time
   contract::FittedSteps fitted;
-  bool waits = false; // for what is launched in front of it, before it touches memory
+  unsigned number = 0; // in the contract
+  bool waits = false;  // for what is launched in front of it, before it touches memory
 };
 
 struct Run {
@@ -51,9 +59,12 @@ struct Run {
   std::array<std::vector<unsigned char>, 3> bytes; // by kind
   std::array<std::vector<void*>, 3> pointers;
   const contract::Steps* motion = nullptr; // any entry for which arrays move as they do here
+  std::optional<DeviceCopy> back;          // belongs to each launch
+  bool is_half = true;                     // behind the last launch none has come yet
   unsigned next = 0;     // parameters of the first launch that waits, or of the one to come
   unsigned waiting = 0;  // launches taken and not made
   unsigned followed = 0; // launches made as they came that followed the one before, in a row
+  unsigned length = 0;   // launches so far, however they were made
 
   // Once launches are put off.
   std::unique_ptr<const Launch> launch;
@@ -61,8 +72,16 @@ struct Run {
   std::vector<RunEntry> entries; // most steps first
   CUdeviceptr scratch = 0;       // of arrays in rotation: memory of our own,
   CUdeviceptr fourth = 0;        // as entries have it
+  unsigned expected = 0;         // launches that it will have, as those before had; 0: not known
   unsigned taken = 0, groups = 0;
   unsigned since_single = 0; // steps made since all memory was as it should be
+
+  // Of those that are expected, that no group was made of.
+  [[nodiscard]] unsigned left() const { return expected - (taken - waiting); }
+  // Is this the copy that belongs to the last launch? The first one of a run tells that there are.
+  bool copies_back(const DeviceCopy& copy);
+  // Launches that wait, with what belongs to them.
+  [[nodiscard]] unsigned whole() const { return back && is_half ? waiting - 1 : waiting; }
 
 private:
   void move_as(const contract::Steps& steps);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "launch/driver.hpp"
+#include "launch/period.hpp"
 #include "launch/request.hpp"
+#include "launch/step_times.hpp"
 #include "target/numbers.hpp"
 
 #include <array>
@@ -54,13 +56,17 @@ struct alignas(64) Shape {
   std::atomic<std::uint64_t> checked{0}, unchecked{0};
   std::atomic<std::uint64_t> early{0}; // began before the launch in front had ended
   // Of kernels with time steps (merge.hpp): one launch was successful; how many launches became how
-  // many; until which number none is put off; how many in a row did not follow the one before; and
-  // how many have to, before one is put off (the merger's, in its turn).
+  // many; until which number none is put off; how many in a row did not follow the one before; how
+  // many have to, before one is put off; and how long runs are (the merger's, in its turn).
   std::atomic<bool> launched{false};
   std::atomic<std::uint64_t> merged{0}, groups{0};
   std::atomic<std::uint64_t> back_off_until{0};
   std::atomic<unsigned> mismatches{0};
-  unsigned trigger_count = numbers::launch::least_needed;
+  unsigned trigger_count = numbers::launch::first_needed;
+  Period period;
+  StepTimes step_times;
+  bool is_merging_slow = false; // every entry is
+  bool copies_back = false;     // what a step wrote is copied to where it reads from: seen once
 
   // What follows is guarded by `mutex`.
   struct Pending {

@@ -34,6 +34,11 @@ void Watcher::wake() {
     called_.notify_one();
     return;
   }
+  start();
+}
+
+void Watcher::start() {
+  if (thread_.joinable()) return;
   sigset_t all, before; // signals are the program's
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

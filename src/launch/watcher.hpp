@@ -16,7 +16,9 @@ public:
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
   ~Watcher();
-  // Launches wait from now on. The first call starts the thread.
+  // Begins the thread, if there is none.
+  void start();
+  // Launches wait from now on.
   void wake();
 
 private:

@@ -6,7 +6,7 @@
 namespace ptxasw::launch {
 namespace {
 
-using numbers::launch::least_needed;
+using numbers::launch::first_needed;
 using test::direct;
 using test::gpu;
 using test::launched;
@@ -176,7 +176,7 @@ TEST(Merge, AFewAreSeenToFollowFirst) {
     s.engine.launch(request, direct);
     s.moved();
   };
-  EXPECT_EQ(s.put_off(least_needed, another), 0U);
+  EXPECT_EQ(s.put_off(first_needed, another), 0U);
   EXPECT_EQ(s.put_off(1, another), 1U);
   s.engine.flush();
   s.expect_as_launched_singly();

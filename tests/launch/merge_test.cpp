@@ -12,7 +12,7 @@
 namespace ptxasw::launch {
 namespace {
 
-using numbers::launch::least_needed;
+using numbers::launch::first_needed;
 using test::direct;
 using test::gpu;
 using test::launched;
@@ -226,7 +226,7 @@ TEST(Merge, NotOnTheThreadsOwnStream) {
 
 TEST(Merge, NotWithDynamicSharedMemory) {
   Stencil s;
-  for (unsigned n = 0; n < 2 * least_needed; ++n) {
+  for (unsigned n = 0; n < 2 * first_needed; ++n) {
     Request request = s.request();
     request.shared = 16;
     s.engine.launch(request, direct);
@@ -240,7 +240,7 @@ TEST(Merge, NotWhatWasNeverLaunched) {
   Request request = s.request();
   request.grid[0] = 6;
   s.kernel.result = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  for (unsigned n = 0; n < 2 * least_needed; ++n) {
+  for (unsigned n = 0; n < 2 * first_needed; ++n) {
     EXPECT_EQ(s.engine.launch(request, direct), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     std::swap(s.in, s.out);
   }

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 namespace {
@@ -51,8 +52,11 @@ void run_steps(fake::Driver& gpu, LaunchKernel launch, Get get) {
       std::swap(in, out);
     }
   };
-  steps(); // the fourth that follows is put off
-  steps();
+  for (unsigned n = 0; n < 3; ++n)
+    steps();
+  // Entries are loaded on another thread meanwhile.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  steps(); // the sixteenth that follows is put off
   steps();
   std::printf("%zu,", gpu.launches.size());
   std::printf("%u", reinterpret_cast<ManyArguments>(many)(1, 20, 300, 4, 5, 6, 0.5, 3, 7));

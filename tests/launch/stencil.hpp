@@ -108,8 +108,13 @@ struct Stencil {
   }
   // From now on it is known to launch, and a launch that follows is put off.
   void seen() {
-    steps(numbers::launch::least_needed);
+    steps(numbers::launch::first_needed);
+    settle();
     gpu().launches.clear();
+  }
+  // What is prepared ahead of its use is there.
+  void settle() {
+    if (engine.merger() != nullptr) engine.merger()->settle();
   }
   // From now on, and until a run does not pay, the first launch is put off.
   void merge_once() {

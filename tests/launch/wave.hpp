@@ -86,7 +86,8 @@ struct Wave {
         reinterpret_cast<unsigned*>(arrays[a])[i] = (a + 3) * i * i + a;
       plain[a] = words(a);
     }
-    steps(numbers::launch::least_needed); // launches that follow are put off from now on
+    steps(numbers::launch::first_needed); // launches that follow are put off from now on
+    if (engine.merger() != nullptr) engine.merger()->settle();
     gpu().launches.clear();
     gpu().calls.clear();
   }

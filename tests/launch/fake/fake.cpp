@@ -13,6 +13,7 @@
 #undef cuCtxDestroy
 #undef cuMemcpyDtoHAsync
 #undef cuMemcpyHtoDAsync
+#undef cuMemcpyDtoDAsync
 #undef cuCtxPushCurrent
 #undef cuCtxPopCurrent
 
@@ -179,6 +180,10 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
                                                                 : function->registers;
   return CUDA_SUCCESS;
 }
+CUresult cuFuncLoad(CUfunction) {
+  count("cuFuncLoad");
+  return CUDA_SUCCESS;
+}
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
   count("cuFuncSetAttribute");
   return CUDA_SUCCESS;
@@ -285,6 +290,15 @@ CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t size, CUstream)
 }
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t size, CUstream) {
   std::memcpy(reinterpret_cast<void*>(to), from, size);
+  return CUDA_SUCCESS;
+}
+// It stands among the launches, in its place.
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
+  {
+    const std::lock_guard lock(state().mutex);
+    state().launches.push_back({"copy", {}, {}, 0, stream, {}, "cuMemcpyDtoDAsync"});
+  }
+  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), size);
   return CUDA_SUCCESS;
 }
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* size, CUdeviceptr at) {
@@ -411,6 +425,7 @@ CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint
   if (is("cuLaunchKernelEx")) return give(per_thread ? cuLaunchKernelEx_ptsz : cuLaunchKernelEx);
   if (is("cuLaunchCooperativeKernel")) return give(cuLaunchCooperativeKernel);
   if (is("cuModuleUnload")) return give(cuModuleUnload);
+  if (is("cuMemcpyDtoDAsync")) return give(cuMemcpyDtoDAsync_v2);
   if (is("cuFuncGetName")) return give(cuFuncGetName);
   if (is("cuStreamSynchronize")) return give(cuStreamSynchronize);
   if (is("cuCtxGetCurrent")) return give(cuCtxGetCurrent);

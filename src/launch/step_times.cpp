@@ -1,0 +1,82 @@
+// Events around steps.
+#include "launch/step_times.hpp"
+
+#include "launch/shapes.hpp"
+#include "target/numbers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ptxasw::launch {
+namespace {
+
+constexpr unsigned enough = 3; // times of each kind
+
+} // namespace
+
+bool StepTimes::wants(unsigned kind) const {
+  const auto found = times_.find(kind);
+  if (found != times_.end() && found->second.asked >= enough) return false;
+  return kind == singly || times_.contains(singly);
+}
+
+void StepTimes::begin(CUstream stream) {
+  const Driver& d = driver();
+  if (begun_ != nullptr || !d.event_create || !d.event_record || !d.event_destroy ||
+      !d.event_query || !d.event_elapsed || is_capturing(stream))
+    return;
+  const Relaxed relaxed;
+  if (d.event_create(&begun_, CU_EVENT_DEFAULT) != CUDA_SUCCESS) begun_ = nullptr;
+  if (begun_ != nullptr && d.event_record(begun_, stream) != CUDA_SUCCESS) cancel();
+}
+
+void StepTimes::end(CUstream stream, unsigned kind, unsigned steps) {
+  if (begun_ == nullptr) return;
+  const Driver& d = driver();
+  const Relaxed relaxed;
+  CUevent end = nullptr;
+  if (d.event_create(&end, CU_EVENT_DEFAULT) != CUDA_SUCCESS) return cancel();
+  if (d.event_record(end, stream) != CUDA_SUCCESS) {
+    d.event_destroy(end);
+    return cancel();
+  }
+  ++times_[kind].asked;
+  pending_.push_back({std::exchange(begun_, nullptr), end, kind, steps});
+}
+
+void StepTimes::cancel() {
+  if (begun_ != nullptr) driver().event_destroy(std::exchange(begun_, nullptr));
+}
+
+void StepTimes::collect() {
+  const Driver& d = driver();
+  const Relaxed relaxed;
+  for (; !pending_.empty(); pending_.pop_front()) {
+    const Pending& oldest = pending_.front();
+    const CUresult state = d.event_query(oldest.end);
+    if (state == CUDA_ERROR_NOT_READY) return;
+    Times& times = times_[oldest.kind];
+    float milliseconds = 0;
+    if (state == CUDA_SUCCESS &&
+        d.event_elapsed(&milliseconds, oldest.begin, oldest.end) == CUDA_SUCCESS) {
+      ++times.known;
+      times.least = std::min(times.least, 1000.0 * static_cast<double>(milliseconds) /
+                                              static_cast<double>(oldest.steps));
+    } else {
+      --times.asked; // an event of a context that went
+    }
+    d.event_destroy(oldest.begin);
+    d.event_destroy(oldest.end);
+  }
+}
+
+bool StepTimes::pays(unsigned kind) {
+  if (!pending_.empty()) collect();
+  const auto found = times_.find(kind), single = times_.find(singly);
+  if (found == times_.end() || single == times_.end() || found->second.known < enough ||
+      single->second.known == 0)
+    return true;
+  return found->second.least <= numbers::launch::merged_worth_it * single->second.least;
+}
+
+} // namespace ptxasw::launch
