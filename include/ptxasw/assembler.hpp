@@ -33,7 +33,7 @@ struct LoopPath {
   friend bool operator==(const LoopPath&, const LoopPath&) = default;
 };
 
-// The straight way through a kernel's machine code (src/passes/coarsen/straight_path.hpp).
+// The straight way through a kernel's machine code (src/oracle/straight_path.hpp).
 struct StraightPath {
   unsigned instructions = 0;
   unsigned loads = 0, stores = 0; // among them

@@ -1,7 +1,7 @@
 // The public doors: nothing may escape them, since a failure of ours must never fail a build.
 #include "ptxasw/ptxasw.hpp"
 
-#include "pipeline/optimize.hpp"
+#include "manager/optimize.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace {
 Optimized guarded(const std::string& text, const std::string& file, const Options& options,
                   bool rewrite, Assembler* assembler) {
   try {
-    return pipeline::run(text, file, options, rewrite, assembler);
+    return manager::run(text, file, options, rewrite, assembler);
   } catch (const std::exception& error) {
     Optimized result;
     result.text = text;

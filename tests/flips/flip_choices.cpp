@@ -3,7 +3,7 @@
 //   flip_choices [--pins] PTXAS ARCHITECTURE FILE.ptx...
 //
 // Pins each kernel to what ptxas fuses in it, then gives each of its sums in turn another choice
-// and asks for the verification of the pinned text (pipeline/contraction_search.hpp): what it lets
+// and asks for the verification of the pinned text (passes/pin_fma/search.hpp): what it lets
 // pass must have the machine code of the original. A line for each file: sums, flips that cannot be
 // written down, flips with the same machine code, flips that are noticed. Exit code 1 if one is
 // not.
@@ -12,8 +12,8 @@
 // kernel, sums, those fused, "bytes", "operations" or "not", and why not; then for its file: file,
 // runs of ptxas, milliseconds. bench/contraction makes tables of both.
 #include "driver/ptxas.hpp"
-#include "pipeline/asked.hpp"
-#include "pipeline/contraction_search.hpp"
+#include "oracle/memoized.hpp"
+#include "passes/pin_fma/search.hpp"
 #include "ptx/parse.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@
 namespace {
 
 using namespace ptxasw;
-using pipeline::Pinning;
+using passes::Pinning;
 
 struct Count {
   unsigned sums = 0, unwritable = 0, same = 0, noticed = 0, escaped = 0;
@@ -57,10 +57,11 @@ void flip(const ptx::Module& module, const std::string& kernel, const std::strin
   count.sums += static_cast<unsigned>(choices.size());
   for (std::size_t n = 0; n < choices.size(); ++n)
     for (const char other : others(choices[n])) {
-      std::map<std::string, Pinning::Kernel, std::less<>> pins;
+      std::map<std::string, passes::Pinning::Kernel, std::less<>> pins;
       pins[kernel].choices = choices;
       pins[kernel].choices[n] = other;
-      const Pinning::Kernel made = pipeline::verify_pins(module, pins, ptxas).kernels.at(kernel);
+      const passes::Pinning::Kernel made =
+          passes::verify_pins(module, pins, ptxas).kernels.at(kernel);
       if (made.refused.text == "the choices do not fit") {
         ++count.unwritable;
       } else if (!made.refused.empty()) {
@@ -81,9 +82,9 @@ ptx::Module read(const std::string& file) {
 
 void print_pins(const std::string& file, Assembler& ptxas) {
   const ptx::Module module = read(file);
-  pipeline::AskedOnce asked(ptxas);
+  oracle::MemoizedAssembler asked(ptxas);
   const auto start = std::chrono::steady_clock::now();
-  const Pinning pinned = pipeline::pin_contractions(module, entries(module), asked);
+  const passes::Pinning pinned = passes::pin_contractions(module, entries(module), asked);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   for (const auto& [name, kernel] : pinned.kernels) {
     const char* how = kernel.identical ? "bytes" : "operations";
@@ -97,8 +98,8 @@ void print_pins(const std::string& file, Assembler& ptxas) {
 Count flip_all(const std::string& file, Assembler& ptxas) {
   const ptx::Module module = read(file);
   Count count;
-  pipeline::AskedOnce asked(ptxas); // the original
-  const Pinning pinned = pipeline::pin_contractions(module, entries(module), asked);
+  oracle::MemoizedAssembler asked(ptxas); // the original
+  const passes::Pinning pinned = passes::pin_contractions(module, entries(module), asked);
   for (const auto& [kernel, of] : pinned.kernels)
     if (of.refused.empty() && of.sites != 0) flip(module, kernel, of.choices, asked, count);
   return count;

@@ -145,7 +145,7 @@ void CopyAxes::open_loops(Code& code) {
     axis.current = code.mov(u32, axis.places[0]);
     code.label(again(axis));
     // Nobody waits for this form; unrolled it is as large as all others together, and its straight
-    // way looks like that of the lockstep form (passes/coarsen/straight_path.hpp).
+    // way looks like that of the lockstep form (oracle/straight_path.hpp).
     code.statement(".pragma \t\"nounroll\";");
   }
 }

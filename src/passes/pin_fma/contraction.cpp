@@ -1,8 +1,8 @@
 // A pinned sum is an fma, or a sum that says how it rounds, in place of the instruction.
 #include "passes/pin_fma/contraction.hpp"
 
-#include "passes/pin_fma/float_freedom.hpp"
 #include "passes/pin_fma/hidden_product.hpp"
+#include "passes/shared/float_freedom.hpp"
 #include "ptx/build.hpp"
 
 #include <fmt/format.h>

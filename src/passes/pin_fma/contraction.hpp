@@ -16,7 +16,7 @@
 // last product is fused is spelled out in ptxas' own steps.
 #pragma once
 
-#include "passes/pin_fma/sites.hpp"
+#include "passes/shared/sites.hpp"
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
 

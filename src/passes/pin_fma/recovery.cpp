@@ -1,6 +1,8 @@
 // The line of a sum tells its machine instruction; numbers of values tell which factors that took.
 #include "passes/pin_fma/recovery.hpp"
 
+#include "passes/shared/value_numbers.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,56 +35,6 @@ bool is_of(ptx::Type type, Format format) {
   default: return format == Format::half;
   }
 }
-
-// A number for each value: equal numbers, equal values. Registers written once have the value of
-// the instruction that writes them.
-class ValueNumbers {
-public:
-  ValueNumbers(const ptx::Body& body, const Reaching& reaching)
-      : body_(body), reaching_(reaching), of_(body.insts.size()) {
-    for (InstId n = 0; n < body.insts.size(); ++n)
-      of_[n] = number(n);
-  }
-
-  [[nodiscard]] std::uint32_t of(InstId id) const { return of_[id]; }
-  [[nodiscard]] std::uint32_t of(const Arg& arg) {
-    if (arg.kind != Arg::Kind::reg)
-      return intern(fmt::format("{} {} {} {:x}", static_cast<int>(arg.kind), arg.id,
-                                static_cast<int>(arg.special), arg.value));
-    const auto& all = reaching_.definitions(arg.id);
-    const bool once = all.size() == 1 && is_value(body_.insts[all.front()]);
-    if (once && of_[all.front()] != 0) return of_[all.front()];
-    return intern(fmt::format("r{}", arg.id));
-  }
-  [[nodiscard]] bool is_value(const Inst& inst) const {
-    return ptx::group(inst.op) == ptx::Group::pure && !inst.opaque && inst.guard == ptx::none &&
-           inst.dst.count == 1;
-  }
-
-private:
-  std::uint32_t number(InstId id) {
-    const Inst& inst = body_.insts[id];
-    if (!is_value(inst)) return intern(fmt::format("i{}", id));
-    std::vector<std::uint32_t> sources;
-    for (const Arg& arg : body_.src(inst))
-      sources.push_back(of(arg));
-    const bool moves = inst.op == Op::mov && sources.size() == 1;
-    if (moves && body_.src(inst)[0].kind == Arg::Kind::reg) return sources[0];
-    const bool commutes = inst.op == Op::add || inst.op == Op::mul || inst.op == Op::fma;
-    if (commutes && sources[1] < sources[0]) std::swap(sources[0], sources[1]);
-    const ptx::Module& module = *body_.module;
-    const auto& written = module.instructions[module.statements[inst.statement].index];
-    return intern(fmt::format("{} {}", module.slice(written.mnemonic), fmt::join(sources, " ")));
-  }
-  std::uint32_t intern(const std::string& text) {
-    return numbers_.emplace(text, static_cast<std::uint32_t>(numbers_.size() + 1)).first->second;
-  }
-
-  const ptx::Body& body_;
-  const Reaching& reaching_;
-  std::vector<std::uint32_t> of_;
-  std::map<std::string, std::uint32_t> numbers_;
-};
 
 class Recovery {
 public:
@@ -256,23 +208,6 @@ private:
 Recovered recover(const ptx::Body& body, const Reaching& reaching, const std::vector<Site>& sites,
                   const sass::Code& code) {
   return Recovery(body, reaching, sites, code).run();
-}
-
-std::map<std::uint32_t, std::uint32_t> twins(const ptx::Body& body, const Reaching& reaching) {
-  ValueNumbers values(body, reaching);
-  std::map<std::uint32_t, std::uint32_t> first, result;
-  for (InstId n = 0; n < body.insts.size(); ++n) {
-    if (!values.is_value(body.insts[n]) || !ptx::is_float(body.insts[n].mods.type)) continue;
-    const auto [at, fresh] = first.emplace(values.of(n), opcode_line(body, n));
-    if (!fresh) result.emplace(opcode_line(body, n), at->second);
-  }
-  return result;
-}
-
-std::uint32_t opcode_line(const ptx::Body& body, InstId id) {
-  const ptx::Module& module = *body.module;
-  const auto& written = module.instructions[module.statements[body.insts[id].statement].index];
-  return module.lines.position(written.mnemonic.begin).line;
 }
 
 } // namespace ptxasw::passes

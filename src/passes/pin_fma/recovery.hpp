@@ -24,11 +24,4 @@ struct Recovered {
 Recovered recover(const ptx::Body& body, const Reaching& reaching, const std::vector<Site>& sites,
                   const sass::Code& code);
 
-// The line for each line whose instruction computes the same value as that of an earlier one:
-// ptxas may compute both at once.
-std::map<std::uint32_t, std::uint32_t> twins(const ptx::Body& body, const Reaching& reaching);
-
-// ptxas gives an instruction the line of its opcode, not that of its guard.
-std::uint32_t opcode_line(const ptx::Body& body, ptx::InstId id);
-
 } // namespace ptxasw::passes

@@ -8,7 +8,7 @@
 //   //@try       asks ptxas about the text as it is, twice at a time
 //   //@after-try, //@after-keep: the faults come there instead of at the start
 #include "driver/drop_in.hpp"
-#include "pipeline/register_guard.hpp"
+#include "oracle/register_guard.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ namespace {
 
 using ptxasw::KernelReport;
 using ptxasw::Optimized;
-using ptxasw::pipeline::Printed;
+using ptxasw::oracle::Printed;
 
 int overflow(const volatile int* above) {
   volatile int here = *above;
@@ -86,10 +86,10 @@ Optimized optimize(std::string text, std::string file, const ptxasw::Options&,
     assembler->assemble(requests);
   }
   if (text.find("//@after-try") != std::string::npos) misbehave(text);
-  ptxasw::pipeline::Settled settled = ptxasw::pipeline::settle(
+  ptxasw::oracle::Settled settled = ptxasw::oracle::settle(
       rewrite(text, file, {}), text, *assembler,
       [&](std::string_view kernel) {
-        return ptxasw::pipeline::Launches{ptxasw::pipeline::states_block_size(text, kernel), {}};
+        return ptxasw::passes::Launches{ptxasw::oracle::states_block_size(text, kernel), {}};
       },
       [&](const std::vector<ptxasw::TakenBack>& back) { return rewrite(text, file, back); });
   settled.printed.made.report.taken_back = std::move(settled.taken_back);

@@ -1,7 +1,7 @@
 // The coarsening model: what must hold whatever its constants are, and what it makes of kernels
 // that were measured on an H200 (the figures are those of bench/kernels as ptxas 13.0 gave them).
+#include "oracle/straight_path.hpp"
 #include "passes/coarsen/cost.hpp"
-#include "passes/coarsen/straight_path.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -407,21 +407,23 @@ const Op done{.opcode = 0x94d};
 
 TEST(StraightPath, LoadsUnderWayAtOnceTakeOneLatency) {
   const Op load{.opcode = 0x981, .write = 0}, use{.wait = 1}, store{.opcode = 0x986};
-  const StraightPath together = straight_path(code({load, load, use, store, done}), 400).value();
+  const StraightPath together =
+      oracle::straight_path(code({load, load, use, store, done}), 400).value();
   EXPECT_EQ(together.instructions, 5U);
   EXPECT_EQ(together.loads, 2U);
   EXPECT_EQ(together.stores, 1U);
   EXPECT_EQ(together.latency, 401 + 3);
-  EXPECT_EQ(straight_path(code({load, use, load, use, done}), 400)->latency, 400 + 1 + 400 + 2);
+  EXPECT_EQ(oracle::straight_path(code({load, use, load, use, done}), 400)->latency,
+            400 + 1 + 400 + 2);
 }
 
 // A guarded branch two ahead, over a store or to one.
 TEST(StraightPath, GoesWhereMoreIsStored) {
   const Op store{.opcode = 0x986}, far{.opcode = 0x947, .guard = 0, .to = 2},
       near{.opcode = 0x947, .guard = 0, .to = 1};
-  EXPECT_EQ(straight_path(code({far, store, done, {}, done}), 400)->stores, 1U);
-  EXPECT_EQ(straight_path(code({far, {}, done, store, done}), 400)->stores, 1U);
-  EXPECT_EQ(straight_path(code({near, {}, done, store, done}), 400)->stores, 0U);
+  EXPECT_EQ(oracle::straight_path(code({far, store, done, {}, done}), 400)->stores, 1U);
+  EXPECT_EQ(oracle::straight_path(code({far, {}, done, store, done}), 400)->stores, 1U);
+  EXPECT_EQ(oracle::straight_path(code({near, {}, done, store, done}), 400)->stores, 0U);
 }
 
 // Two loops one after the other within a third: what stands between a branch back and where it
@@ -429,7 +431,9 @@ TEST(StraightPath, GoesWhereMoreIsStored) {
 TEST(StraightPath, LoopsOfTheCode) {
   const Op load{.opcode = 0x981, .write = 0}, use{.wait = 1}, store{.opcode = 0x986};
   const auto again = [](int to) { return Op{.opcode = 0x947, .guard = 0, .to = to}; };
-  const auto loop = [](const std::vector<Op>& ops) { return straight_path(code(ops), 400)->loop; };
+  const auto loop = [](const std::vector<Op>& ops) {
+    return oracle::straight_path(code(ops), 400)->loop;
+  };
   const LoopPath inner =
       loop({{}, load, use, again(-3), load, load, use, again(-4), again(-9), store, done});
   EXPECT_EQ(inner, (LoopPath{.instructions = 4, .loads = 2, .latency = 43}))
@@ -440,10 +444,11 @@ TEST(StraightPath, LoopsOfTheCode) {
 }
 
 TEST(StraightPath, GuardedExitsAreNotTaken) {
-  EXPECT_EQ(straight_path(code({{.opcode = 0x94d, .guard = 0}, {}, done, {}}), 400)->instructions,
-            3U);
-  EXPECT_FALSE(straight_path(code({{}, {}}), 400)) << "no exit";
-  EXPECT_FALSE(straight_path({}, 400));
+  EXPECT_EQ(
+      oracle::straight_path(code({{.opcode = 0x94d, .guard = 0}, {}, done, {}}), 400)->instructions,
+      3U);
+  EXPECT_FALSE(oracle::straight_path(code({{}, {}}), 400)) << "no exit";
+  EXPECT_FALSE(oracle::straight_path({}, 400));
 }
 
 } // namespace

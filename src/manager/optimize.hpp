@@ -1,0 +1,27 @@
+// A module through the whole pipeline.
+//
+//   recall         what was decided for this very text before; then nothing is asked
+//   parse          once; where multiply-adds are pinned, only what was changed is read
+//   emulate        each kernel once (KernelJob), kept as long as something about it is open, also
+//                  for its pinned text, where no address hangs on what was pinned (carry_over.hpp)
+//   choose         which coarsening pays, with the assembler and the cost model
+//   contraction    which products the assembler fuses, of kernels that are to be rewritten
+//   finish         the edits of all rewrites that go together (arbitrate), and the report
+//   print          once; read back, since what we cannot read nobody should have to
+//   judge          the machine code of each copy against the original's, where the assembler has a
+//                  choice (oracle/validation.hpp)
+//   settle         the text is assembled to be kept; a kernel that might not launch goes back, or
+//                  is coarsened in the way that is next best, if one pays
+//
+// The assembler is asked nothing twice (oracle/memoized.hpp).
+#pragma once
+
+#include "ptxasw/ptxasw.hpp"
+
+namespace ptxasw::manager {
+
+// `rewrite` false: analysis only. The assembler may be missing. Throws what goes wrong inside.
+Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
+              Assembler* assembler);
+
+} // namespace ptxasw::manager

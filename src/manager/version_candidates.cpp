@@ -1,0 +1,125 @@
+// The best way along each axis, blocks of other shapes, and of each what it gains.
+#include "manager/version_candidates.hpp"
+
+#include "passes/coarsen/launched.hpp"
+#include "target/numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace ptxasw::manager {
+
+using contract::Kind;
+using contract::Rest;
+using contract::Variant;
+
+namespace {
+
+constexpr std::array<unsigned, 5> block_sizes{64, 128, 256, 512, 1024};
+constexpr std::array<unsigned, 3> copy_counts{2, 4, 8};
+// Blocks of another shape that a launcher may try, of kernels that ask for their place along one,
+// two or three axes.
+constexpr std::array<std::array<unsigned, 3>, 4> lines{
+    {{128, 0, 0}, {256, 0, 0}, {512, 0, 0}, {1024, 0, 0}}};
+constexpr std::array<std::array<unsigned, 3>, 6> planes{
+    {{128, 1, 0}, {256, 1, 0}, {512, 1, 0}, {32, 4, 0}, {32, 8, 0}, {64, 8, 0}}};
+constexpr std::array<std::array<unsigned, 3>, 6> boxes{
+    {{128, 1, 1}, {256, 1, 1}, {512, 1, 1}, {32, 8, 1}, {32, 4, 4}, {1, 2, 64}}};
+
+// "block:32x8x1"
+std::string name_of_block(const std::array<unsigned, 3>& block) {
+  return fmt::format("block:{}x{}x{}", block[0], std::max(block[1], 1U), std::max(block[2], 1U));
+}
+
+// With what it gains in launches of all blocks and sizes.
+Way way_of(const target::Profile& profile, const CoarsenBaseline& original,
+           const CoarsenCandidate& candidate, double believed) {
+  using numbers::variants::usual_threads;
+  using numbers::variants::usual_waves;
+  Way way{.how = candidate.how, .gains = {}};
+  way.how.least_threads = 0;
+  for (const unsigned threads : block_sizes) {
+    contract::Gain& gain = way.gains.emplace_back(contract::Gain{.threads = threads});
+    for (std::size_t n = 0; n < contract::waves.size(); ++n) {
+      const double waves = contract::waves[n];
+      gain.by_waves[n] =
+          believed * passes::launched_gain(profile, original, candidate, threads, waves);
+      way.best = std::max(way.best, gain.by_waves[n]);
+      if (threads >= usual_threads && waves >= usual_waves) way.usual += gain.by_waves[n];
+    }
+  }
+  return way;
+}
+
+} // namespace
+
+std::vector<Way> best_ways(const target::Profile& profile, const passes::CoarsenChoices& choices) {
+  CoarsenBaseline original = choices.original;
+  const double believed = choices.in_order ? numbers::variants::in_order : 1;
+  original.bounded = true; // the launcher asks the driver whether a block launches
+  struct Pair {
+    Way somewhere, usually;
+  };
+  std::map<unsigned, Pair> best;
+  Way beside_x; // for grids of one block along x
+  for (const CoarsenCandidate& candidate : choices.candidates) {
+    const unsigned copies = candidate.how.copies();
+    if (std::ranges::find(copy_counts, copies) == copy_counts.end()) continue;
+    if (!passes::why_not(original, candidate).empty()) continue;
+    const Way way = way_of(profile, original, candidate, believed);
+    if (way.best <= numbers::variants::least_gain) continue;
+    auto& [somewhere, usually] = best[copies];
+    if (way.how.factors[0] == 1 && way.best > beside_x.best) beside_x = way;
+    if (way.best > somewhere.best) somewhere = way;
+    if (way.usual > usually.usual) usually = way;
+  }
+  std::vector<Way> result;
+  for (auto& [copies, pair] : best) {
+    const bool alike = pair.usually.how.factors == pair.somewhere.how.factors;
+    result.push_back(std::move(pair.somewhere));
+    if (!alike) result.push_back(std::move(pair.usually));
+  }
+  const auto along_x = [](const Way& way) { return way.how.factors[0] > 1; };
+  if (beside_x.best > 0 && std::ranges::all_of(result, along_x))
+    result.push_back(std::move(beside_x));
+  return result;
+}
+
+std::optional<Asked> asked_gains(const oracle::Changed& kernel, const Options& options,
+                                 const target::Profile& profile) {
+  const bool is_merged_only = options.rotate == RotateMode::none &&
+                              options.rounds == RoundsMode::none && options.remaps.empty();
+  if (!kernel.merged_from || !is_merged_only) return std::nullopt;
+  const double held = static_cast<double>(profile.processors) * profile.threads_per_sm;
+  contract::Gain standard{.threads = block_sizes.front()}, original = standard;
+  for (std::size_t n = 0; n < contract::waves.size(); ++n) {
+    const bool is_small = contract::waves[n] * held < static_cast<double>(*kernel.merged_from);
+    standard.by_waves[n] = is_small ? numbers::variants::asked_for_size : 1;
+    original.by_waves[n] = is_small ? 1 : 0;
+  }
+  return Asked{{standard}, {original}};
+}
+
+std::vector<Variant> shapes_of(const std::array<bool, 3>& axes) {
+  std::vector<Variant> shapes;
+  const auto add = [&](std::array<unsigned, 3> block) {
+    if (!axes[1] && axes[2]) std::swap(block[1], block[2]);
+    shapes.push_back({.name = name_of_block(block),
+                      .kind = Kind::reshaped,
+                      .rest = Rest::reshaped,
+                      .block = block,
+                      .gains = {}});
+  };
+  if (axes[1] && axes[2])
+    std::ranges::for_each(boxes, add);
+  else if (axes[1] || axes[2])
+    std::ranges::for_each(planes, add);
+  else
+    std::ranges::for_each(lines, add);
+  return shapes;
+}
+
+} // namespace ptxasw::manager

@@ -1,0 +1,466 @@
+// Makes the forms of each kernel, keeps the sound ones, and writes entries and contracts.
+#include "manager/versions.hpp"
+
+#include "contract/reshape.hpp"
+#include "emulator/emulate.hpp"
+#include "manager/kernel_job.hpp"
+#include "manager/version_candidates.hpp"
+#include "oracle/validation.hpp"
+#include "passes/coarsen/search.hpp"
+#include "passes/launch_early/launch_early.hpp"
+#include "passes/pin_fma/search.hpp"
+#include "passes/remap/remap_find.hpp"
+#include "passes/remap/reshape.hpp"
+#include "passes/remap/reshape_find.hpp"
+#include "passes/shared/accesses.hpp"
+#include "passes/shared/apply.hpp"
+#include "passes/shared/float_freedom.hpp"
+#include "passes/shared/function_facts.hpp"
+#include "passes/time_tile/entries.hpp"
+#include "ptx/body.hpp"
+#include "ptx/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace ptxasw::manager {
+namespace {
+
+using contract::Contract;
+using contract::Kind;
+using contract::Rest;
+using contract::Variant;
+
+constexpr unsigned most_parameter_bytes = 4096;
+
+// What a kernel may become, if that can be kept.
+struct Proposal {
+  const ptx::Function* kernel = nullptr;
+  std::vector<ptx::Edit> edits;
+  Variant variant;
+  std::vector<Variant> more; // of the same entry
+};
+
+// An entry that is to stand beside its kernel.
+struct Entry {
+  Variant variant;
+  std::string text; // empty: an entry before has it
+};
+
+bool is_kernel(const ptx::Function& function) {
+  return function.is_entry && !function.is_declaration;
+}
+
+const ptx::Function* find_kernel(const ptx::Module& module, std::string_view name) {
+  const auto found = std::ranges::find_if(module.functions, [&](const ptx::Function& function) {
+    return is_kernel(function) && function.name == name;
+  });
+  return found == module.functions.end() ? nullptr : &*found;
+}
+
+// From its header to its last brace.
+ptx::Range range_of(const ptx::Module& module, const ptx::Function& kernel) {
+  return {module.statements[kernel.statement].range.begin, module.body_of(kernel).back().range.end};
+}
+
+// The kernel under another name, which begins early if that may be (`waits`).
+std::string renamed(const ptx::Module& module, const ptx::Function& kernel, const std::string& name,
+                    bool& waits) {
+  const ptx::Range range = range_of(module, kernel);
+  std::string entry(module.slice(range));
+  const passes::launch_early::Plan early = passes::launch_early::find(module, kernel);
+  waits = early.refused.empty();
+  if (waits) entry.insert(early.at - range.begin, passes::launch_early::emit(early).text);
+  const auto at = static_cast<std::size_t>(kernel.name.data() - module.text->data());
+  return entry.replace(at - range.begin, kernel.name.size(), name);
+}
+
+// "y:4", "x:2,y:4"
+std::string name_of(const Coarsening& how) {
+  std::string name;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (how.factors[axis] > 1)
+      name += fmt::format("{}{}:{}", name.empty() ? "" : ",", "xyz"[axis], how.factors[axis]);
+  return name;
+}
+
+std::string entry_of(std::string_view kernel, std::string_view name) {
+  std::string entry = fmt::format("{}__ptxasw_", kernel);
+  for (const char c : name)
+    if (c != ':' && c != ',') entry += c == '-' ? '_' : c;
+  return entry;
+}
+
+// Of the parameter space, as far as it is taken; nothing if there is no room behind it for what
+// entries get.
+std::optional<unsigned> bytes_of(const std::vector<contract::Place>& places) {
+  std::uint64_t end = 0;
+  for (const contract::Place& place : places)
+    end = std::max(end, std::uint64_t{place.offset} + place.size);
+  if (end > most_parameter_bytes - sizeof(contract::OriginalShape) - 4) return std::nullopt;
+  return static_cast<unsigned>(end);
+}
+
+Options only_coarsening(Options options) {
+  options.variants = false;
+  options.shuffle = ShuffleMode::none;
+  options.rotate = RotateMode::none;
+  options.rounds = RoundsMode::none;
+  options.coarsen = {1, 1, 1};
+  // Which launches are large the launcher sees: what would harm small ones is for it to leave.
+  options.coarsen_auto = options.coarsen_large = true;
+  options.coarsen_grid = CoarsenGrid::launcher;
+  options.fewer_blocks = true; // the launcher leaves cooperative launches alone
+  // Guessed registers turn ways down that gain by what ptxas makes of them; who asks for variants
+  // has time.
+  options.effort = Effort::thorough;
+  options.remaps.clear();
+  return options;
+}
+
+Options only_remapping(const Options& options) {
+  Options result = only_coarsening(options);
+  result.coarsen_auto = false;
+  result.remaps.push_back({.kind = RemapKind::automatic});
+  return result;
+}
+
+class Writer {
+public:
+  Writer(const oracle::Printed& standard, const Options& options, const std::string& file,
+         Assembler& assembler)
+      : changed_(standard.changed), options_(options), file_(file), assembler_(assembler),
+        standard_(ptx::parse(standard.made.text, file)) {}
+
+  std::string run(const std::string& text) {
+    module_ = ptx::parse(text, file_);
+    if (options_.steps_auto || options_.steps != 0)
+      steps_ = passes::make_step_entries(
+          module_, options_,
+          [this](const ptx::Module& module, const std::vector<std::string>& kernels) {
+            return pinned_text(module, kernels);
+          },
+          assembler_);
+    if (options_.variants) add_variants();
+    return print();
+  }
+
+  // What came of --steps, by kernel.
+  [[nodiscard]] std::map<std::string, Decision> step_outcomes() const {
+    std::map<std::string, Decision> outcomes;
+    for (const auto& [kernel, entries] : steps_)
+      outcomes[kernel] = {entries.steps.empty() ? Status::refused : Status::done, entries.against,
+                          entries.outcome};
+    return outcomes;
+  }
+
+private:
+  using Jobs = std::vector<KernelJob>;
+  using Early = passes::launch_early::Plan;
+
+  [[nodiscard]] passes::PinnedText pinned_text(const ptx::Module& module,
+                                               const std::vector<std::string>& kernels) {
+    passes::Pinning pinning = passes::pin_contractions(module, kernels, assembler_);
+    passes::PinnedText result{std::move(pinning.module), {}};
+    for (const auto& [name, kernel] : pinning.kernels)
+      result.refused[name] = kernel.refused.text;
+    return result;
+  }
+
+  void add_variants() {
+    const Options coarsening = only_coarsening(options_), remapping = only_remapping(options_);
+    Jobs jobs = jobs_of(coarsening);
+    std::vector<std::string> waiting = waiting_of(jobs);
+    for (const ptx::Function& kernel : module_.functions)
+      if (is_kernel(kernel) && std::ranges::find(waiting, kernel.name) == waiting.end() &&
+          reshaped(kernel, true))
+        waiting.emplace_back(kernel.name);
+    if (!waiting.empty()) {
+      pinning_ = passes::pin_contractions(module_, waiting, assembler_);
+      jobs.clear();
+      if (pinning_.module) module_ = std::move(*pinning_.module);
+      jobs = described_jobs(coarsening);
+    }
+    for (const ptx::Function& kernel : module_.functions)
+      if (is_kernel(kernel) && is_changed(kernel.name)) add(module_, kernel, {.name = "original"});
+    add_coarsened(jobs, coarsening);
+    std::vector<Proposal> remapped;
+    for (KernelJob& job : jobs_of(remapping))
+      if (auto made = as_remapped(job.name(), job.finish())) remapped.push_back(std::move(*made));
+    keep_sound(std::move(remapped));
+    std::vector<Proposal> in_other_blocks;
+    for (const ptx::Function& kernel : module_.functions)
+      if (is_kernel(kernel))
+        if (auto made = reshaped(kernel, false)) in_other_blocks.push_back(std::move(*made));
+    keep_sound(std::move(in_other_blocks));
+  }
+
+  // The kernel for blocks of other shapes. As the rest it has to compute with the same
+  // floating-point operations: where ptxas has a choice that is not written down there is none.
+  [[nodiscard]] std::optional<Proposal> reshaped(const ptx::Function& kernel,
+                                                 bool waits_for_contraction) const {
+    const emulator::Kernel found = emulator::emulate(
+        module_, kernel, {.time = options_.kernel_budget, .memory = options_.memory_budget});
+    const passes::ReshapePlan plan = passes::plan_reshape(found);
+    if (!plan.refused.empty()) return std::nullopt;
+    if (options_.fp_contract == FpContract::exact) {
+      const passes::Freedom freedom = passes::count_freedom(found.body);
+      if (freedom.foldable > freedom.alike || (freedom.fusable != 0) != waits_for_contraction)
+        return std::nullopt;
+    } else if (waits_for_contraction) {
+      return std::nullopt;
+    }
+    std::vector<Variant> shapes = shapes_of(plan.axes);
+    Proposal made{.kernel = &kernel, .edits = passes::reshape(found, plan), .variant = shapes[0]};
+    made.more.assign(shapes.begin() + 1, shapes.end());
+    return made;
+  }
+
+  [[nodiscard]] Jobs jobs_of(const Options& options) const {
+    Jobs jobs;
+    for (const ptx::Function& function : module_.functions)
+      if (is_kernel(function))
+        jobs.emplace_back(module_, function, options, Purpose::rewrite_judged);
+    return jobs;
+  }
+
+  [[nodiscard]] Jobs described_jobs(const Options& options) const {
+    Jobs jobs = jobs_of(options);
+    for (KernelJob& job : jobs)
+      if (const auto found = pinning_.kernels.find(job.name()); found != pinning_.kernels.end())
+        job.describe(found->second);
+    return jobs;
+  }
+
+  static std::vector<std::string> waiting_of(Jobs& jobs) {
+    std::vector<std::string> names;
+    for (KernelJob& job : jobs)
+      if (job.finish().waits_for_contraction) names.push_back(job.name());
+    return names;
+  }
+
+  [[nodiscard]] std::optional<Asked> asked_of(std::string_view kernel) const {
+    const target::Profile* profile =
+        target::find_profile(passes::architecture_of(module_, options_));
+    const auto found = std::ranges::find(changed_, kernel, &oracle::Changed::kernel);
+    if (profile == nullptr || found == changed_.end()) return std::nullopt;
+    return asked_gains(*found, options_, *profile);
+  }
+
+  [[nodiscard]] bool is_changed(std::string_view kernel) const {
+    return std::ranges::find(changed_, kernel, &oracle::Changed::kernel) != changed_.end();
+  }
+
+  void add_coarsened(Jobs& jobs, const Options& options) {
+    const target::Profile* profile =
+        target::find_profile(passes::architecture_of(module_, options));
+    std::vector<KernelJob*> open;
+    for (KernelJob& job : jobs)
+      if (!job.ways().candidates.empty()) open.push_back(&job);
+    if (profile == nullptr || open.empty()) return;
+    Report trials;
+    std::vector<passes::CoarsenSearched> searched;
+    for (KernelJob* job : open)
+      searched.push_back(job->coarsen_searched());
+    passes::choose_coarsenings(module_, searched, options, assembler_, trials);
+    std::vector<std::vector<Proposal>> rounds;
+    for (KernelJob* job : open) {
+      std::size_t round = 0;
+      for (Way& way : best_ways(*profile, job->ways())) {
+        passes::Coarsened made = job->coarsened(way.how);
+        if (round == rounds.size()) rounds.emplace_back();
+        rounds.at(round++).push_back(
+            {find_kernel(module_, job->name()),
+             std::move(made.edits),
+             {.name = name_of(way.how),
+              .kind = Kind::coarsened,
+              .divide = way.how.factors,
+              .rest = made.rest_by_itself ? Rest::by_itself : Rest::hangs_over,
+              .gains = std::move(way.gains)}});
+      }
+    }
+    for (std::vector<Proposal>& round : rounds)
+      keep_sound(std::move(round));
+  }
+
+  [[nodiscard]] std::optional<Proposal> as_remapped(std::string_view name, KernelResult made) {
+    const ptx::Function* kernel = find_kernel(module_, name);
+    if (!made.remapped || kernel == nullptr) return std::nullopt;
+    return Proposal{kernel,
+                    std::move(made.edits),
+                    {.name = ptxasw::text_of(*made.remapped),
+                     .kind = Kind::remapped,
+                     .rows = rows_of(*kernel, *made.remapped)}};
+  }
+
+  // Of a swap of threads, whose gain a launcher reads from the kernel's accesses.
+  contract::Rows rows_of(const ptx::Function& kernel, const Remap& remap) {
+    if (remap.kind != RemapKind::thread_swap) return {};
+    emulator::Kernel found = emulator::emulate(
+        module_, kernel, {.time = options_.kernel_budget, .memory = options_.memory_budget});
+    if (!found.trace.refused.empty()) return {};
+    const passes::RemapPlan plan = passes::plan_remap(found, remap);
+    std::vector<contract::Access> accesses = passes::accesses_of(found);
+    if (!plan.refused.empty() || accesses.empty()) return {};
+    accesses_[std::string(kernel.name)] = std::move(accesses);
+    return {remap.width, plan.axis == 'y' ? 1U : 2U};
+  }
+
+  // Of each kernel one way at most. Kept is what means what it was meant to
+  // (passes/shared/apply.hpp) and becomes the same floating-point operations
+  // (oracle/validation.hpp).
+  void keep_sound(std::vector<Proposal> proposals) {
+    std::erase_if(proposals, [](const Proposal& made) {
+      return made.kernel == nullptr || made.edits.empty();
+    });
+    if (proposals.empty()) return;
+    std::vector<passes::FunctionEdits> changes;
+    std::vector<std::string> names;
+    for (const Proposal& made : proposals) {
+      changes.push_back(
+          {static_cast<std::size_t>(made.kernel - module_.functions.data()), made.edits, {}});
+      names.emplace_back(made.kernel->name);
+    }
+    const passes::Rewritten rewritten = passes::apply(module_, changes);
+    std::map<std::string, Why> judged;
+    if (options_.fp_contract == FpContract::exact)
+      judged = oracle::validate(module_, rewritten,
+                                oracle::kernels_with_choice(module_, rewritten, names), assembler_);
+    if (!rewritten.module) return;
+    const ptx::Module& made = *rewritten.module;
+    for (std::size_t n = 0; n < proposals.size(); ++n) {
+      const ptx::Function* kernel = find_kernel(made, names[n]);
+      if (changes[n].refused.empty() && !judged.contains(names[n]) && kernel != nullptr)
+        add(made, *kernel, std::move(proposals[n].variant), std::move(proposals[n].more));
+    }
+  }
+
+  void add(const ptx::Module& module, const ptx::Function& kernel, Variant variant,
+           std::vector<Variant> more = {}) {
+    variant.entry = entry_of(kernel.name, variant.reshapes() ? "reshaped" : variant.name);
+    if (standard_.text->find(variant.entry) != std::string::npos) return; // a name of theirs
+    std::string text = renamed(module, kernel, variant.entry, variant.waits);
+    std::vector<Entry>& entries = entries_[std::string(kernel.name)];
+    for (Variant& other : more) {
+      other.entry = variant.entry;
+      other.waits = variant.waits;
+    }
+    entries.push_back({std::move(variant), std::move(text)});
+    for (Variant& other : more)
+      entries.push_back({std::move(other), {}});
+  }
+
+  [[nodiscard]] std::string print() const {
+    std::vector<ptx::Edit> edits;
+    for (const ptx::Function& kernel : standard_.functions) {
+      const auto found = entries_.find(kernel.name);
+      const auto steps = steps_.find(kernel.name);
+      const bool any_steps = steps != steps_.end() && !steps->second.steps.empty();
+      const Early early = early_of(kernel);
+      if ((found == entries_.end() && !any_steps && !early.refused.empty()) ||
+          find_kernel(standard_, kernel.name) != &kernel)
+        continue;
+      if (early.refused.empty()) edits.push_back(passes::launch_early::emit(early));
+      const std::uint32_t end = range_of(standard_, kernel).end;
+      edits.push_back(
+          {{end, end},
+           text_of(kernel, found == entries_.end() ? std::vector<Entry>{} : found->second,
+                   any_steps ? steps->second : passes::StepEntries{})});
+    }
+    return ptx::print(standard_, edits);
+  }
+
+  // Where the kernel itself may begin early.
+  [[nodiscard]] Early early_of(const ptx::Function& kernel) const {
+    if (!options_.variants) return {.refused = {Reason::not_asked, "no variants were asked for"}};
+    return passes::launch_early::find(standard_, kernel);
+  }
+
+  // The entries and the contract of a kernel.
+  [[nodiscard]] std::string text_of(const ptx::Function& kernel, const std::vector<Entry>& entries,
+                                    const passes::StepEntries& steps) const {
+    const ptx::Function* original = find_kernel(module_, kernel.name);
+    if (original == nullptr) return {};
+    const std::vector<contract::Place> places = passes::places_of(module_, *original);
+    const auto bytes = bytes_of(places);
+    if (places.size() != original->parameters.size() || !bytes) return {};
+    Contract contract{.kernel = std::string(kernel.name),
+                      .parameters = static_cast<unsigned>(original->parameters.size()),
+                      .parameter_bytes = *bytes,
+                      .places = places,
+                      .variants = {}};
+    const bool changed = is_changed(kernel.name);
+    contract.variants.push_back({.entry = contract.kernel,
+                                 .name = changed ? "standard" : "original",
+                                 .kind = changed ? Kind::rewritten : Kind::original,
+                                 .waits = early_of(kernel).refused.empty()});
+    std::string text, code(standard_.slice(range_of(standard_, kernel)));
+    const std::optional<Asked> asked = changed ? asked_of(kernel.name) : std::nullopt;
+    if (contract.variants[0].waits) code += "waits";
+    if (asked) contract.variants[0].gains = asked->standard;
+    if (const auto known = accesses_.find(kernel.name); known != accesses_.end())
+      contract.accesses = known->second;
+    for (const Entry& entry : entries) {
+      code += entry.text;
+      contract.variants.push_back(entry.variant);
+      if (asked && entry.variant.kind == Kind::original)
+        contract.variants.back().gains = asked->original;
+      if (!entry.text.empty()) text += fmt::format("\n\n{}", entry.text);
+    }
+    if (!places.empty() && standard_.text->find("__ptxasw_steps") == std::string::npos) {
+      contract.steps = steps.steps;
+      text += steps.text;
+      code += steps.text;
+    }
+    contract.code = contract::hash(code);
+    const std::string data = contract::encode(contract);
+    const std::vector<unsigned> numbers(data.begin(), data.end());
+    return text + fmt::format("\n\n{} .global .align 8 .b8 {}[{}] = {{{}}};\n",
+                              kernel.weak ? ".weak" : ".visible", contract::symbol_of(kernel.name),
+                              numbers.size(), fmt::join(numbers, ", "));
+  }
+
+  passes::Pinning pinning_;
+  const std::vector<oracle::Changed>& changed_; // in the standard form
+  const Options& options_;
+  const std::string& file_;
+  Assembler& assembler_;
+  ptx::Module module_; // the kernels as they were, ptxas' choices pinned
+  ptx::Module standard_;
+  std::map<std::string, std::vector<Entry>, std::less<>> entries_;
+  std::map<std::string, passes::StepEntries, std::less<>> steps_;
+  std::map<std::string, std::vector<contract::Access>, std::less<>>
+      accesses_; // of kernels with rows
+};
+
+} // namespace
+
+Optimized with_variants(oracle::Printed printed, const std::string& text, const std::string& file,
+                        const Options& options, Assembler& assembler) {
+  Optimized& standard = printed.made;
+  if (text.size() > options.size_limit) return std::move(standard);
+  Writer writer(printed, options, file, assembler);
+  std::string more = writer.run(text);
+  for (const auto& [kernel, outcome] : writer.step_outcomes())
+    for (KernelReport& report : standard.report.kernels)
+      if (report.name == kernel) report.steps = outcome;
+  if (more == standard.text) return std::move(standard);
+  if (!assembler.keep(more)) {
+    const std::string why = assembler.refusal();
+    standard.report.messages.push_back({0, 0,
+                                        file + ": ptxas does not take the variants" +
+                                            (why.empty() ? "" : fmt::format(" ({})", why))});
+    if (standard.changed) assembler.keep(standard.text);
+    return std::move(standard);
+  }
+  standard.changed = true;
+  standard.text = std::move(more);
+  return std::move(standard);
+}
+
+} // namespace ptxasw::manager

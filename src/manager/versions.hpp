@@ -1,0 +1,22 @@
+// A module with further entries for its kernels, for a launcher to choose from (--variants).
+//
+// Beside each kernel, as the options made it, stand the kernel as it was (if the options changed
+// it), coarsened forms whose grid the launcher divides, of two, four and eight copies those that
+// the model likes best (and one that leaves x alone, since grids are often one block wide), and
+// forms with another order of work that the access classes speak for. A launch contract behind them
+// says how each is launched (contract/CONTRACT.md).
+//
+// All forms are made from one text, in which ptxas' choice of fused products is written down where
+// anything hangs on it, so that they compute the same bits.
+#pragma once
+
+#include "oracle/printed.hpp"
+
+namespace ptxasw::manager {
+
+// `standard` is what the options made of `text`, and what is returned where there are no variants
+// or the assembler does not take them. The assembler is asked to keep the result.
+Optimized with_variants(oracle::Printed standard, const std::string& text, const std::string& file,
+                        const Options& options, Assembler& assembler);
+
+} // namespace ptxasw::manager

@@ -1,0 +1,459 @@
+// The machine code of a trial is read for what its registers do not tell.
+#include "passes/coarsen/search.hpp"
+
+#include "oracle/assembler.hpp"
+#include "oracle/kernel_usage.hpp"
+#include "passes/coarsen/cost.hpp"
+#include "passes/coarsen/usage_estimate.hpp"
+#include "passes/shared/apply.hpp"
+#include "passes/shared/function_facts.hpp"
+#include "sass/same_body.hpp"
+#include "target/numbers.hpp"
+#include "target/residency.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace ptxasw::passes {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How much is tried with fewer registers, and with more: of the best ways.
+struct Extent {
+  std::size_t limited, loosened;
+};
+constexpr Extent most_promising{1, 1}, all_of_them{4, 2};
+// A way is tried if its guessed gain is so much of the least gain, or of that of the best that may
+// be taken, and if it does not lose much in the launch that it suits least; a kernel of which no
+// way is guessed to gain enough is not asked about.
+namespace limits = numbers::trial;
+
+// Instructions of the trials of one kernel, each copy counted and the original beside them.
+double instructions_to_try(const CoarsenChoices& kernel) {
+  const auto once = [](const CoarsenWork& work) { return work.instructions / work.repeats; };
+  double sum = once(kernel.original.work);
+  for (const CoarsenCandidate& candidate : kernel.candidates)
+    sum += once(candidate.work) * candidate.how.copies() + once(kernel.original.work);
+  return sum * kernel.heaviness;
+}
+
+class Search {
+public:
+  Search(const ptx::Module& module, const Options& options, const target::Profile& profile,
+         Assembler& assembler)
+      : module_(module), options_(options), profile_(profile), assembler_(assembler) {}
+
+  void run(std::span<const CoarsenSearched> kernels) {
+    collect(kernels);
+    if (kernels_.empty()) return;
+    const bool selects = options_.effort == Effort::standard;
+    std::erase_if(kernels_,
+                  [&](const CoarsenSearched& kernel) { return leaves(*kernel.choices, selects); });
+    if (kernels_.empty()) return;
+    for (const CoarsenSearched& kernel : kernels_)
+      aside_.push_back(without_never_taken(*kernel.choices));
+    Trials trials;
+    for (const CoarsenSearched& kernel : kernels_)
+      trials.push_back(std::exchange(kernel.choices->candidates, {}));
+    if (selects)
+      try_promising(std::move(trials));
+    else
+      try_all(std::move(trials), true);
+    trials.clear();
+    for (const CoarsenSearched& kernel : kernels_)
+      trials.push_back(with_limits(*kernel.choices));
+    try_all(std::move(trials), false);
+    for (std::size_t j = 0; j < kernels_.size(); ++j) {
+      CoarsenChoices& ways = *kernels_[j].choices;
+      passes::choose_coarsening(profile_, ways.original, ways.candidates);
+      std::ranges::move(aside_[j], std::back_inserter(ways.candidates));
+    }
+  }
+
+  [[nodiscard]] unsigned trials() const { return trials_; }
+
+private:
+  using Purpose = AssemblyRequest::Purpose;
+  using Trials = std::vector<std::vector<CoarsenCandidate>>; // by job
+
+  void collect(std::span<const CoarsenSearched> kernels) {
+    double budget = 1000.0 * options_.coarsen_budget;
+    for (const CoarsenSearched& kernel : kernels) {
+      CoarsenChoices& ways = *kernel.choices;
+      if (ways.candidates.empty()) continue;
+      ways.decided = true;
+      const double instructions = instructions_to_try(ways);
+      if (instructions <= budget) {
+        budget -= instructions;
+        kernels_.push_back(kernel);
+        continue;
+      }
+      const Why why{Reason::search_budget,
+                    fmt::format("to try {} ways takes {:.0f} instructions, and {:.0f} are left of "
+                                "--coarsen-budget={}",
+                                ways.candidates.size(), instructions, budget,
+                                options_.coarsen_budget)};
+      ways = {.why = why, .decided = true};
+    }
+  }
+
+  // The n-th text has the n-th way of every kernel; the original goes first where it is wanted.
+  void try_all(Trials trials, bool with_original) {
+    std::size_t rounds = 0;
+    for (const auto& candidates : trials)
+      rounds = std::max(rounds, candidates.size());
+    std::vector<AssemblyRequest> requests;
+    std::vector<std::string> names;
+    for (const CoarsenSearched& kernel : kernels_)
+      names.push_back(kernel.name);
+    // With lines: what is chosen is compared with it (oracle/validation.hpp).
+    if (with_original)
+      requests.push_back({.text = *module_.text,
+                          .entries = names,
+                          .line_info = true,
+                          .purpose = Purpose::original});
+    for (std::size_t n = 0; n < rounds; ++n)
+      requests.push_back(
+          {.text = text_with(trials, n), .entries = names, .purpose = Purpose::trial});
+    if (requests.empty()) return;
+    const auto assembled = assembler_.assemble(requests);
+    trials_ += static_cast<unsigned>(requests.size());
+    std::size_t next = 0;
+    if (with_original) {
+      originals_ = oracle::kernels_made(assembled[next++], profile_);
+      for (const CoarsenSearched& kernel : kernels_)
+        if (const auto found = originals_.find(kernel.name); found != originals_.end())
+          kernel.choices->original.usage = found->second.usage;
+    }
+    for (std::size_t n = 0; n < rounds; ++n) {
+      const bool taken = assembled[next].has_value();
+      const auto made =
+          taken ? oracle::kernels_made(assembled[next], profile_) : one_by_one(trials, n);
+      ++next;
+      for (std::size_t j = 0; j < kernels_.size(); ++j) {
+        if (n >= trials[j].size()) continue;
+        if (!taken) kernels_[j].choices->refusal = assembler_.refusal();
+        if (const auto found = made.find(kernels_[j].name); found != made.end())
+          note(trials[j][n], found->first, found->second);
+        kernels_[j].choices->candidates.push_back(std::move(trials[j][n]));
+      }
+    }
+  }
+
+  // What ptxas says of each kernel in its n-th way where it does not take all of them together.
+  std::map<std::string, oracle::MadeKernel> one_by_one(const Trials& trials, std::size_t n) {
+    std::map<std::string, oracle::MadeKernel> result;
+    if (kernels_.size() == 1) return result;
+    std::vector<AssemblyRequest> requests;
+    for (std::size_t j = 0; j < kernels_.size(); ++j) {
+      if (n >= trials[j].size()) continue;
+      Trials alone(trials.size());
+      alone[j].assign(trials[j].begin(), trials[j].begin() + static_cast<std::ptrdiff_t>(n) + 1);
+      requests.push_back(
+          {.text = text_with(alone, n), .entries = {kernels_[j].name}, .purpose = Purpose::trial});
+    }
+    trials_ += static_cast<unsigned>(requests.size());
+    for (const auto& assembled : assembler_.assemble(requests))
+      result.merge(oracle::kernels_made(assembled, profile_));
+    return result;
+  }
+
+  void note(CoarsenCandidate& way, const std::string& kernel,
+            const oracle::MadeKernel& made) const {
+    way.usage = made.usage;
+    if (const auto original = originals_.find(kernel); original != originals_.end())
+      way.body_changed = sass::why_not_same_body(original->second.code, made.code);
+  }
+
+  // One way of each kernel after the other, as long as one may be better than what is known. First
+  // the original, whose length may say enough.
+  void try_promising(Trials left) {
+    try_all(Trials(kernels_.size()), true);
+    const unsigned most = profile_.coarsen.harmless ? limits::most_tries : ~0U;
+    for (unsigned round = 0; round < most; ++round) {
+      Trials next(kernels_.size());
+      for (std::size_t j = 0; j < kernels_.size(); ++j)
+        if (too_short(*kernels_[j].choices, left[j]).empty())
+          next[j] = most_promising_of(*kernels_[j].choices, left[j]);
+      if (std::ranges::all_of(next, [](const auto& ways) { return ways.empty(); })) break;
+      try_all(std::move(next), false);
+    }
+    for (std::size_t j = 0; j < kernels_.size(); ++j) {
+      CoarsenChoices& kernel = *kernels_[j].choices;
+      if (kernel.candidates.empty()) kernel.basis = "ways guessed at";
+      Why why = too_short(kernel, left[j]);
+      if (why.empty()) why = {Reason::gains_too_little, "promises too little to be tried"};
+      for (CoarsenCandidate& way : left[j]) {
+        if (kernel.original.usage) way.gain = guessed_gain(kernel.original, way);
+        way.verdict = why;
+        aside_[j].push_back(std::move(way));
+      }
+      std::ranges::stable_sort(aside_[j], std::ranges::greater{}, &CoarsenCandidate::gain);
+    }
+  }
+
+  // Of a kernel that is, no way is taken that asks for the size of the launch.
+  [[nodiscard]] Why too_short(const CoarsenChoices& kernel,
+                              const std::vector<CoarsenCandidate>& ways) const {
+    const bool all_ask = std::ranges::all_of(
+        ways, [](const CoarsenCandidate& way) { return way.how.least_threads != 0; });
+    if (!all_ask || !kernel.original.usage) return {};
+    return passes::too_short(profile_, kernel.original);
+  }
+
+  // The one of them that is likely to gain most, taken out; none if it is not likely to gain enough
+  // to be taken, or more than what would be taken now.
+  [[nodiscard]] std::vector<CoarsenCandidate>
+  most_promising_of(const CoarsenChoices& kernel, std::vector<CoarsenCandidate>& left) const {
+    if (!kernel.original.usage) return {}; // none will be chosen
+    const passes::ExpectedGain off = error_of_guesses(kernel);
+    const double needed = needed_gain(kernel);
+    auto best = left.end();
+    double most = 0;
+    for (auto way = left.begin(); way != left.end(); ++way) {
+      const passes::ExpectedGain guess = guessed(kernel.original, *way);
+      const double gain = guess.mean * off.mean;
+      if (gain < needed || gain <= most || guess.worst * off.worst < least_worst() ||
+          needs_too_many(kernel, *way))
+        continue;
+      best = way;
+      most = gain;
+    }
+    if (best == left.end()) return {};
+    std::vector<CoarsenCandidate> result{std::move(*best)};
+    left.erase(best);
+    return result;
+  }
+
+  [[nodiscard]] passes::ExpectedGain guessed(const CoarsenBaseline& original,
+                                             CoarsenCandidate way) const {
+    way.usage = passes::estimated_usage(original, way);
+    way.usage->registers = std::min(way.usage->registers, target::registers_for_any_block);
+    return passes::expected_gain(profile_, original, way);
+  }
+
+  // What was tried over what was guessed of it. Of gains that the first order of copies does not
+  // have the other may still have a part.
+  [[nodiscard]] passes::ExpectedGain error_of_guesses(const CoarsenChoices& kernel) const {
+    passes::ExpectedGain sum;
+    double count = 0;
+    for (const CoarsenCandidate& way : kernel.candidates) {
+      if (!way.usage) continue;
+      const passes::ExpectedGain guess = guessed(kernel.original, way);
+      const passes::ExpectedGain gain = passes::expected_gain(profile_, kernel.original, way);
+      sum.mean += std::log(gain.mean / guess.mean);
+      sum.worst += std::log(gain.worst / guess.worst);
+      ++count;
+    }
+    if (count == 0) return {.mean = 1, .worst = 1};
+    return {std::max(limits::least_correction, std::exp(sum.mean / count)),
+            std::max(limits::least_correction, std::exp(sum.worst / count))};
+  }
+
+  [[nodiscard]] double needed_gain(const CoarsenChoices& kernel) const {
+    std::vector<CoarsenCandidate> tried = kernel.candidates;
+    passes::choose_coarsening(profile_, kernel.original, tried);
+    const bool loops = kernel.original.work.repeats > 1;
+    const double enough = loops ? limits::may_be_enough_of_loops : limits::may_be_enough;
+    return !tried.empty() && tried.front().chosen ? tried.front().gain * limits::worth_another
+                                                  : profile_.coarsen.margin * enough;
+  }
+
+  [[nodiscard]] double least_worst() const {
+    return profile_.coarsen.worst * limits::may_lose_less;
+  }
+
+  // Even when it is held to fewer, by what those needed that were tried. Where an SM has to hold as
+  // many blocks as before, also by the guess itself: a kernel that takes no more registers than all
+  // blocks can have may stay there, and one that takes more hardly ever does with copies (none of
+  // 36 ways of 6 kernels).
+  [[nodiscard]] bool needs_too_many(const CoarsenChoices& kernel, CoarsenCandidate way) const {
+    const CoarsenBaseline& original = kernel.original;
+    way.usage = passes::estimated_usage(original, way);
+    const double guess = way.usage->registers;
+    if (original.resident) {
+      const unsigned before = original.usage->registers;
+      const double share = before <= target::registers_for_all_blocks ? limits::may_need_fewer
+                                                                      : limits::hardly_needs_fewer;
+      const unsigned most =
+          std::max(target::registers_for_all_blocks,
+                   target::registers_that_keep_blocks(before, *original.resident));
+      if (share * guess > most) return true;
+    }
+    return std::ranges::any_of(kernel.candidates, [&](const CoarsenCandidate& tried) {
+      if (!tried.usage) return false;
+      const double needed =
+          guess * tried.usage->registers / passes::estimated_usage(original, tried).registers;
+      const bool alike = tried.how.copies() == way.how.copies();
+      way.usage->registers =
+          static_cast<unsigned>(needed * (alike ? limits::alike_share : limits::rough_share));
+      return !passes::why_not(original, way).empty();
+    });
+  }
+
+  [[nodiscard]] double guessed_gain(const CoarsenBaseline& original,
+                                    const CoarsenCandidate& way) const {
+    return guessed(original, way).mean;
+  }
+
+  // Decided without asking: no way would be taken whatever ptxas said, or (`by_gain`) none is
+  // likely to pay. Then the ways are shown with what is guessed of them.
+  [[nodiscard]] bool leaves(CoarsenChoices& kernel, bool by_gain) const {
+    CoarsenBaseline original = kernel.original;
+    original.usage = passes::estimated_usage(original);
+    std::vector<CoarsenCandidate> guessed = kernel.candidates;
+    bool may_pay = false, may_be_taken = false;
+    for (CoarsenCandidate& way : guessed) {
+      way.gain = guessed_gain(original, way);
+      way.verdict = passes::never_taken(profile_, original, way);
+      may_pay |= way.gain >= limits::hopeless;
+      may_be_taken |= way.verdict.empty();
+      if (way.verdict.empty())
+        way.verdict = {Reason::gains_too_little, "gains too little to ask ptxas about it"};
+    }
+    if (may_be_taken && (may_pay || !by_gain)) return false;
+    kernel.candidates = std::move(guessed);
+    std::ranges::stable_sort(kernel.candidates, std::ranges::greater{}, &CoarsenCandidate::gain);
+    kernel.basis = "ways guessed at";
+    return true;
+  }
+
+  // Takes out those that would not be taken whatever ptxas said, and gives them back.
+  [[nodiscard]] std::vector<CoarsenCandidate> without_never_taken(CoarsenChoices& kernel) const {
+    for (CoarsenCandidate& way : kernel.candidates)
+      way.verdict = passes::never_taken(profile_, kernel.original, way);
+    const auto never = std::ranges::stable_partition(
+        kernel.candidates, [](const CoarsenCandidate& way) { return way.verdict.empty(); });
+    std::vector<CoarsenCandidate> aside(never.begin(), never.end());
+    kernel.candidates.erase(never.begin(), never.end());
+    return aside;
+  }
+
+  [[nodiscard]] Extent extent() const {
+    return options_.effort == Effort::thorough ? all_of_them : most_promising;
+  }
+
+  [[nodiscard]] std::string text_with(const Trials& trials, std::size_t n) const {
+    std::vector<ptx::Edit> edits;
+    for (std::size_t j = 0; j < kernels_.size(); ++j)
+      if (n < trials[j].size())
+        std::ranges::move(kernels_[j].emit(trials[j][n].how), std::back_inserter(edits));
+    return passes::draft(module_, edits);
+  }
+
+  [[nodiscard]] std::vector<CoarsenCandidate> with_limits(const CoarsenChoices& kernel) const {
+    if (!assembler_.takes_register_limits() || kernel.original.tuned || !kernel.original.usage)
+      return {};
+    std::vector<CoarsenCandidate> limited = with_fewer(kernel);
+    std::ranges::move(with_more(kernel), std::back_inserter(limited));
+    for (CoarsenCandidate& candidate : limited)
+      candidate.usage.reset();
+    return limited;
+  }
+
+  // Those that would gain most if they kept their code with fewer registers.
+  [[nodiscard]] std::vector<CoarsenCandidate> with_fewer(const CoarsenChoices& kernel) const {
+    std::vector<CoarsenCandidate> limited;
+    double best = profile_.coarsen.margin;
+    for (const CoarsenCandidate& candidate : kernel.candidates)
+      if (passes::why_not(kernel.original, candidate).empty())
+        best = std::max(best, gain(kernel, candidate));
+    for (const CoarsenCandidate& candidate : kernel.candidates) {
+      if (!candidate.usage) continue;
+      for (const unsigned limit :
+           passes::register_limits(profile_, kernel.original, candidate.usage->registers)) {
+        CoarsenCandidate hoped = candidate;
+        if (limit < limits::least_registers * candidate.usage->registers) continue;
+        hoped.how.registers = limit;
+        hoped.usage->registers = limit;
+        hoped.gain = gain(kernel, hoped);
+        if (hoped.gain > best) limited.push_back(std::move(hoped));
+      }
+    }
+    return best_of(std::move(limited), extent().limited);
+  }
+
+  // The best of those that ptxas has held to fewer than would launch anyway, for the sake of warps.
+  [[nodiscard]] std::vector<CoarsenCandidate> with_more(const CoarsenChoices& kernel) const {
+    std::vector<CoarsenCandidate> loosened;
+    for (CoarsenCandidate candidate : kernel.candidates) {
+      if (!passes::why_not(kernel.original, candidate).empty()) continue;
+      candidate.gain = gain(kernel, candidate);
+      loosened.push_back(std::move(candidate));
+    }
+    loosened = best_of(std::move(loosened), extent().loosened);
+    std::erase_if(loosened, [&](const CoarsenCandidate& candidate) {
+      return !passes::may_want_more_registers(profile_, kernel.original,
+                                              candidate.usage->registers);
+    });
+    for (CoarsenCandidate& candidate : loosened)
+      candidate.how.registers = target::registers_for_any_block;
+    return loosened;
+  }
+
+  [[nodiscard]] double gain(const CoarsenChoices& kernel, const CoarsenCandidate& candidate) const {
+    return passes::coarsening_gain(profile_, kernel.original, candidate);
+  }
+
+  static std::vector<CoarsenCandidate> best_of(std::vector<CoarsenCandidate> list,
+                                               std::size_t count) {
+    std::ranges::stable_sort(list, std::ranges::greater{}, &CoarsenCandidate::gain);
+    list.resize(std::min(list.size(), count));
+    return list;
+  }
+
+  const ptx::Module& module_;
+  const Options& options_;
+  const target::Profile& profile_;
+  Assembler& assembler_;
+  std::vector<CoarsenSearched> kernels_; // to try, in the order of the text
+  std::map<std::string, oracle::MadeKernel> originals_;
+  Trials aside_; // ways of theirs that are not tried
+  unsigned trials_ = 0;
+};
+
+std::optional<target::Profile> profile_of(const ptx::Module& module, const Options& options) {
+  const target::Profile* profile = target::find_profile(architecture_of(module, options));
+  if (profile == nullptr) return std::nullopt;
+  return options.coarsen_large ? passes::for_large_launches(*profile) : *profile;
+}
+
+} // namespace
+
+bool choose_another(const ptx::Module& module, CoarsenChoices& ways, const TakenBack& back,
+                    const Options& options) {
+  const auto chosen = std::ranges::find_if(ways.candidates, &CoarsenCandidate::chosen);
+  const auto profile = profile_of(module, options);
+  if (chosen == ways.candidates.end() || !chosen->usage || !back.after || !profile) return false;
+  const auto path = chosen->usage->path;
+  chosen->usage = back.after;
+  chosen->usage->path = path;
+  chosen->body_changed = back.body_changed;
+  const Coarsening before = chosen->how;
+  passes::choose_coarsening(*profile, ways.original, ways.candidates);
+  return std::ranges::any_of(ways.candidates, [&](const CoarsenCandidate& way) {
+    return way.chosen && way.how != before;
+  });
+}
+
+void choose_coarsenings(const ptx::Module& module, std::span<const CoarsenSearched> kernels,
+                        const Options& options, Assembler& assembler, Report& report) {
+  const auto profile = profile_of(module, options);
+  if (!profile) return;
+  const auto start = Clock::now();
+  Search search(module, options, *profile, assembler);
+  search.run(kernels);
+  report.trials += search.trials();
+  report.search_ms += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,249 @@
+// Finds time steps, tries shapes on ptxas, and writes the entries.
+#include "passes/time_tile/entries.hpp"
+
+#include "emulator/emulate.hpp"
+#include "oracle/assembler.hpp"
+#include "oracle/validation.hpp"
+#include "passes/shared/float_freedom.hpp"
+#include "passes/time_tile/shapes.hpp"
+#include "passes/time_tile/steps.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace ptxasw::passes {
+namespace {
+
+constexpr unsigned few_steps = 3;
+
+struct Shaped {
+  passes::StepEntry entry;
+  bool in_registers = false;
+};
+
+class Maker {
+public:
+  Maker(const ptx::Module& module, const Options& options, const PinText& pin, Assembler& assembler)
+      : options_(options), assembler_(assembler), original_(module) {
+    std::vector<std::string> free;
+    for (const ptx::Function& function : original_.functions)
+      if (function.is_entry && !function.is_declaration) look(function, free);
+    if (free.empty()) return;
+    PinnedText pinned = pin(original_, free);
+    for (const std::string& name : free) {
+      const auto found = pinned.refused.find(name);
+      const std::string why = found == pinned.refused.end() ? "not known" : found->second;
+      if (!why.empty())
+        refuse(name, Reason::fusing_unknown,
+               fmt::format("which products ptxas fuses could not be pinned ({})", why));
+    }
+    pinned_ = std::move(pinned.module);
+  }
+
+  std::map<std::string, StepEntries, std::less<>> run() {
+    for (const std::string& name : candidates_)
+      make(name);
+    return std::move(made_);
+  }
+
+private:
+  [[nodiscard]] const ptx::Module& module() const { return pinned_ ? *pinned_ : original_; }
+
+  [[nodiscard]] emulator::Kernel emulate(const ptx::Function& function) const {
+    return emulator::emulate(module(), function,
+                             {.time = options_.kernel_budget, .memory = options_.memory_budget});
+  }
+
+  void refuse(const std::string& name, Reason reason, const std::string& why) {
+    made_[name].outcome = "no time step: " + why;
+    made_[name].against = reason;
+    candidates_.erase(name);
+  }
+
+  void look(const ptx::Function& function, std::vector<std::string>& free) {
+    const std::string name(function.name);
+    emulator::Kernel kernel = emulate(function);
+    const passes::StepPlan plan = passes::find_step(kernel);
+    candidates_.insert(name);
+    if (!plan.refused.empty()) return refuse(name, Reason::step_form, plan.refused);
+    if (options_.fp_contract != FpContract::exact) return;
+    const passes::Freedom freedom = passes::count_freedom(kernel.body);
+    if (freedom.foldable != 0)
+      refuse(name, Reason::folding_unknown, "ptxas may fold approximate functions of constants");
+    else if (freedom.halves != 0)
+      refuse(name, Reason::machine_code, "ptxas may lose halves that are selected");
+    else if (freedom.fusable != 0)
+      free.push_back(name);
+  }
+
+  void make(const std::string& name) {
+    StepEntries& result = made_[name];
+    const auto function = std::ranges::find_if(module().functions, [&](const ptx::Function& f) {
+      return f.is_entry && !f.is_declaration && f.name == name;
+    });
+    emulator::Kernel kernel = emulate(*function);
+    const passes::StepPlan plan = passes::find_step(kernel);
+    result.outcome = describe_step(plan);
+    if (!plan.refused.empty()) {
+      result.against = Reason::step_form;
+      return;
+    }
+    std::optional<unsigned> count;
+    if (!options_.steps_auto) count = options_.steps;
+    add_for_runs(result, kernel, plan, *function, count);
+    // The program may as well rotate what looks like coefficients: launches tell.
+    const passes::StepPlan rotated = passes::find_step(kernel, passes::Motion::rotated);
+    if (!is_wave(rotated)) return;
+    result.outcome += or_describe(rotated);
+    add_for_runs(result, kernel, rotated, *function, count);
+  }
+
+  void add_for_runs(StepEntries& result, const emulator::Kernel& kernel,
+                    const passes::StepPlan& plan, const ptx::Function& function,
+                    const std::optional<unsigned>& count) {
+    if (!add(result, kernel, plan, function, step_shapes(plan, count)) || !options_.steps_auto)
+      return;
+    const unsigned most = result.steps.back().count;
+    const auto small = plan.rotation ? std::nullopt : small_step_shape(plan);
+    if (small && small->count == most) add(result, kernel, plan, function, {*small}, true);
+    // What is left of a run when no more of the large groups fit: single steps cost several times
+    // as much.
+    if (most > few_steps) add(result, kernel, plan, function, step_shapes(plan, few_steps));
+  }
+
+  bool add(StepEntries& result, const emulator::Kernel& kernel, const passes::StepPlan& plan,
+           const ptx::Function& function, const std::vector<passes::StepShape>& shapes,
+           bool is_small = false) {
+    const std::string name(function.name);
+    // Under the kernel's own name, to be judged in its place.
+    auto [entry, in_registers] = shaped(kernel, plan, function, shapes);
+    if (is_small && !in_registers) return false;
+    if (entry.refused.empty() && options_.fp_contract == FpContract::exact)
+      entry.refused = judged(function, entry.text);
+    if (!entry.refused.empty()) {
+      if (!result.steps.empty() && result.steps.back().rotation == plan.rotation) return false;
+      if (result.steps.empty()) result.against = entry.refused.reason;
+      result.outcome += fmt::format("; no entry for several steps: {}", entry.refused.text);
+      return false;
+    }
+    const std::string_view kind = plan.rotation ? "_rotated" : is_small ? "_small" : "";
+    entry.contract.entry = fmt::format("{}__ptxasw_steps{}{}", name, entry.contract.count, kind);
+    result.text += fmt::format("\n\n{}", renamed(entry.text, name, entry.contract.entry));
+    const auto& covers = entry.contract.covers;
+    result.outcome += fmt::format("; an entry does {} of them, {}x{}x{} places a block",
+                                  entry.contract.count, covers[0], covers[1], covers[2]);
+    result.steps.push_back(std::move(entry.contract));
+    result.against = Reason::none;
+    return true;
+  }
+
+  // The first that can be made and stays in registers; or else the one that comes nearest to it.
+  Shaped shaped(const emulator::Kernel& kernel, const passes::StepPlan& plan,
+                const ptx::Function& function, const std::vector<passes::StepShape>& shapes) {
+    const std::string name(function.name);
+    Shaped best;
+    std::optional<Usage> least;
+    for (const passes::StepShape& shape : shapes) {
+      passes::StepEntry entry = passes::write_steps(kernel, plan, shape, name);
+      if (!entry.refused.empty()) {
+        if (!least && best.entry.refused.empty()) best.entry = std::move(entry);
+        continue;
+      }
+      const auto assembled =
+          assembler_.assemble({.text = replaced(function, entry.text), .entries = {name}});
+      const auto usage =
+          assembled ? oracle::find(oracle::read_usage(assembled->messages), name) : std::nullopt;
+      if (!usage || stays_in_registers(*usage)) return {std::move(entry), true};
+      if (!least || usage->stack < least->stack) {
+        best.entry = std::move(entry);
+        least = usage;
+      }
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::string replaced(const ptx::Function& function, const std::string& text) const {
+    const ptx::Range whole{module().statements[function.statement].range.begin,
+                           module().body_of(function).back().range.end};
+    const std::vector<ptx::Edit> edits{{whole, text}};
+    return ptx::print(module(), edits);
+  }
+
+  Why judged(const ptx::Function& function, const std::string& text) {
+    const std::string name(function.name);
+    const auto found = oracle::validate(module(), replaced(function, text), {name}, assembler_);
+    const auto why = found.find(name);
+    return why == found.end() ? Why{} : why->second;
+  }
+
+  // The first mention is that of the header.
+  static std::string renamed(std::string text, const std::string& name, const std::string& entry) {
+    return text.replace(text.find(name), name.size(), entry);
+  }
+
+  const Options& options_;
+  Assembler& assembler_;
+  const ptx::Module& original_;
+  std::optional<ptx::Module> pinned_; // where there were choices of ptxas'
+  std::set<std::string> candidates_;
+  std::map<std::string, StepEntries, std::less<>> made_;
+};
+
+} // namespace
+
+std::map<std::string, StepEntries, std::less<>> make_step_entries(const ptx::Module& module,
+                                                                  const Options& options,
+                                                                  const PinText& pin,
+                                                                  Assembler& assembler) {
+  return Maker(module, options, pin, assembler).run();
+}
+
+std::string describe_step(const passes::StepPlan& plan) {
+  if (!plan.refused.empty()) return "no time step: " + plan.refused.text;
+  std::vector<std::string> swaps;
+  for (const passes::StepArray& array : plan.arrays) {
+    std::set<passes::Offset> offsets;
+    for (const passes::StepArray::Load& load : array.loads)
+      offsets.insert(load.offset);
+    std::vector<std::string> texts;
+    for (const passes::Offset& offset : offsets)
+      texts.push_back(fmt::format("({})", fmt::join(offset, ",")));
+    const std::string reads = fmt::format("reads {}", fmt::join(texts, " "));
+    swaps.push_back(array.carried
+                        ? fmt::format("of the older array {} {}", array.in, reads)
+                        : fmt::format("from parameter {} to {}, {}", array.in, array.out, reads));
+  }
+  if (plan.rotation)
+    return fmt::format("a time step of three arrays in rotation {}", fmt::join(swaps, ", "));
+  return fmt::format("a time step {}", fmt::join(swaps, "; "));
+}
+
+// What reads no neighbours is the sum of two arrays and the like, which nobody iterates.
+bool is_wave(const passes::StepPlan& rotated) {
+  return rotated.refused.empty() && rotated.least != rotated.most;
+}
+
+std::string or_describe(const passes::StepPlan& rotated) {
+  return is_wave(rotated) ? "; or " + describe_step(rotated) : "";
+}
+
+std::vector<contract::Place> places_of(const ptx::Module& module, const ptx::Function& kernel) {
+  const ptx::Body body = ptx::resolve(module, kernel);
+  std::vector<contract::Place> places(kernel.parameters.size());
+  for (const ptx::Symbol& symbol : body.symbols) {
+    if (symbol.kind != ptx::Symbol::Kind::parameter) continue;
+    if (symbol.size == 0 || symbol.index >= places.size()) return {};
+    places[symbol.index] = {static_cast<unsigned>(symbol.offset),
+                            static_cast<unsigned>(symbol.size)};
+  }
+  const bool known =
+      std::ranges::none_of(places, [](const contract::Place& place) { return place.size == 0; });
+  return known ? places : std::vector<contract::Place>{};
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,26 @@
+// What --rounds makes of a kernel.
+#pragma once
+
+#include "passes/warp_reduce/find.hpp"
+#include "ptxasw/options.hpp"
+#include "ptxasw/reason.hpp"
+#include "ptxasw/report.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace ptxasw::passes {
+
+struct RoundsChoice {
+  passes::RoundsPlan plan;
+  Decision outcome; // "in registers: ..." or "not in registers: ..."
+};
+
+// `block`: the known shape of blocks, zeros where it is not known. By default nothing is said of
+// kernels in which nothing looks like a tree.
+RoundsChoice choose_rounds(emulator::Kernel& kernel, sym::Solver& solver, RoundsMode mode,
+                           std::string_view architecture,
+                           const std::array<std::uint32_t, 3>& block);
+
+} // namespace ptxasw::passes

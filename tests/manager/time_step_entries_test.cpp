@@ -1,0 +1,277 @@
+// Which kernels get an entry for several steps, and what a module says about it.
+#include "passes/time_tile/entries.hpp"
+
+#include "contract/contract.hpp"
+#include "oracle/fake.hpp"
+#include "source_dir.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace ptxasw::manager {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string golden(const std::string& name) {
+  std::ifstream in(PTXASW_SOURCE_DIR "/tests/golden/ptx/" + name + ".ptx", std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+passes::PinnedText not_pinned(const ptx::Module&, const std::vector<std::string>&) {
+  return {};
+}
+
+auto entries_of(const std::string& text, const Options& options) {
+  oracle::FakeAssembler assembler([](const AssemblyRequest&) { return std::nullopt; });
+  return passes::make_step_entries(ptx::parse(text, "test.ptx"), options, not_pinned, assembler);
+}
+
+TEST(StepEntries, OfThePlane) {
+  Options options;
+  options.steps = 3;
+  const std::string text = golden("iterated2d");
+  const auto made = entries_of(text, options);
+  ASSERT_EQ(made.size(), 8U);
+  const passes::StepEntries& star = made.at("j2d5pt_f32");
+  EXPECT_THAT(star.outcome, HasSubstr("an entry does 3 of them"));
+  ASSERT_EQ(star.steps.size(), 1U);
+  EXPECT_EQ(star.steps[0].entry, "j2d5pt_f32__ptxasw_steps3");
+  EXPECT_EQ(star.steps[0].swaps, (std::vector<contract::Swap>{{0, 1}}));
+  const ptx::Module module = ptx::parse(text + star.text, "both.ptx");
+  EXPECT_EQ(module.functions.back().name, "j2d5pt_f32__ptxasw_steps3");
+  EXPECT_EQ(module.functions.back().parameters.size(), 5U);
+
+  const contract::Contract contract{.kernel = "j2d5pt_f32",
+                                    .parameters = 4,
+                                    .parameter_bytes = 24,
+                                    .places = passes::places_of(module, module.functions[0]),
+                                    .variants = {{.entry = "j2d5pt_f32", .name = "original"}},
+                                    .steps = star.steps};
+  const auto read = contract::decode(contract::encode(contract));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+}
+
+// So that one may begin while the one in front of it ends (PTX ISA: griddepcontrol, sm_90, 7.8).
+TEST(StepEntries, WaitForWhatIsInFrontOfThemBeforeTheyTouchMemory) {
+  Options options;
+  options.steps = 3;
+  const auto with = [](const std::string& target, const std::string& version) {
+    std::string text = golden("iterated2d");
+    const auto put = [&](const std::string& old, const std::string& now) {
+      const std::size_t at = text.find(old);
+      ASSERT_NE(at, std::string::npos);
+      text.replace(at, old.size(), now);
+    };
+    put(".target sm_90", ".target " + target);
+    put(".version 9.0", ".version " + version);
+    return text;
+  };
+  for (const auto& [text, waits] :
+       {std::pair(with("sm_90", "7.8"), true), std::pair(with("sm_120a", "8.7"), true),
+        std::pair(with("sm_90", "7.7"), false), std::pair(with("sm_89", "9.0"), false)}) {
+    for (const auto& [name, made] : entries_of(text, options)) {
+      const std::size_t wait = made.text.find("\tgriddepcontrol.wait;");
+      ASSERT_EQ(made.steps.size(), 1U) << name;
+      EXPECT_EQ(made.steps[0].waits, waits);
+      EXPECT_EQ(wait != std::string::npos, waits);
+      if (!waits) continue;
+      for (const char* access : {"ld.global", "st.global", "ld.shared", "st.shared", "bra", "ret"})
+        EXPECT_LT(wait, made.text.find(access)) << access;
+    }
+  }
+}
+
+TEST(StepEntries, AreAsManyAsPay) {
+  Options options;
+  options.steps_auto = true;
+  const auto made = entries_of(golden("iterated2d"), options);
+  EXPECT_EQ(made.at("j2d9pt_f32").steps.at(0).count, 9U);
+  EXPECT_EQ(made.at("j2d9pt_f32").steps.at(2).count, 3U);
+  EXPECT_EQ(made.at("j2d25pt_f32").steps.size(), 2U);
+  EXPECT_EQ(made.at("j2d25pt_f64").steps.size(), 1U);
+  EXPECT_EQ(made.at("j2d9pt_f64").steps.at(0).count, 7U);
+  EXPECT_EQ(made.at("j2ds9pt_f32").steps.at(0).count, 5U);
+  EXPECT_EQ(made.at("j2d25pt_f32").steps.at(0).count, 3U);
+  EXPECT_THAT(made.at("j2d25pt_f64").text, HasSubstr(".minnctapersm 3"));
+  EXPECT_THAT(made.at("j2d25pt_f64").text, HasSubstr("shfl.sync"));
+  EXPECT_THAT(made.at("j2d25pt_f64").text, Not(HasSubstr("_steps:")));
+  options.steps_auto = false;
+  options.steps = 9; // as much code is run in a loop
+  EXPECT_THAT(entries_of(golden("iterated2d"), options).at("j2d25pt_f32").text,
+              HasSubstr("inner_steps:"));
+}
+
+// Of as many steps: the larger regions first.
+TEST(StepEntries, HaveSmallRegionsForSmallLaunches) {
+  Options options;
+  options.steps_auto = true;
+  const auto made = entries_of(golden("iterated2d"), options);
+  const auto& star = made.at("j2ds9pt_f32").steps;
+  ASSERT_EQ(star.size(), 3U);
+  EXPECT_EQ(star[1].entry, "j2ds9pt_f32__ptxasw_steps5_small");
+  EXPECT_EQ(star[1].count, star[0].count);
+  EXPECT_EQ(star[0].covers, (std::array<unsigned, 3>{104, 60, 1}));
+  EXPECT_EQ(star[1].covers, (std::array<unsigned, 3>{44, 44, 1}));
+  const auto& wide = made.at("j2ds9pt_f64").steps;
+  ASSERT_EQ(wide.size(), 3U);
+  EXPECT_EQ(wide[1].covers, (std::array<unsigned, 3>{44, 60, 1}));
+  EXPECT_EQ(made.at("j2d5pt_f64").steps.size(), 2U) << "its regions are small";
+}
+
+// ptxas says that the largest regions do not stay in registers.
+TEST(StepEntries, TakeAShapeThatStaysInRegisters) {
+  Options options;
+  options.steps_auto = true;
+  const auto made = [&](bool any_fits) {
+    oracle::FakeAssembler assembler([&](const AssemblyRequest& request) {
+      const bool large = request.text.find("shfl.sync") != std::string::npos ||
+                         request.text.find(".maxntid 256\n.minnctapersm 2") != std::string::npos;
+      const unsigned stack = large || !any_fits ? 400 : 0;
+      return Assembled{.cubin = "",
+                       .messages =
+                           fmt::format("ptxas info    : Compiling entry function '{0}' for "
+                                       "'sm_90'\nptxas info    : Function properties for "
+                                       "{0}\n    {1} bytes stack frame, 0 bytes spill stores, "
+                                       "0 bytes spill loads\nptxas info    : Used 80 "
+                                       "registers, used 1 barriers, 36992 bytes smem\n",
+                                       request.entries.at(0), stack)};
+    });
+    return passes::make_step_entries(ptx::parse(golden("iterated2d"), "test.ptx"), options,
+                                     not_pinned, assembler)
+        .at("j2d5pt_f32")
+        .steps.at(0);
+  };
+  EXPECT_EQ(made(true).count, 7U);  // no small one of nine steps
+  EXPECT_EQ(made(false).count, 9U); // all are alike: the first one
+}
+
+TEST(StepEntries, AreNotForThreeAxesNorForWhatIsNoStep) {
+  Options options;
+  options.steps = 3;
+  EXPECT_THAT(
+      entries_of(golden("iterated3d"), options).at("j3d7pt_f32").outcome,
+      HasSubstr("no entry for several steps: its neighbours lie along three axes: a region on "
+                "chip would compute each of its places 3.9 times"));
+  EXPECT_THAT(entries_of(golden("matvec"), options).begin()->second.outcome,
+              HasSubstr("no time step: it has loops"));
+}
+
+// Where a product may be fused and nobody says whether it is, bits could change.
+TEST(StepEntries, WaitForWhatPtxasFuses) {
+  Options options;
+  options.steps = 3;
+  std::string text = golden("iterated2d");
+  const std::string product =
+      "mul.f32 \t%f3, %f2, 0f3DF5C28F;\n\tfma.rn.f32 \t%f4, %f1, 0f3F000000, %f3;";
+  const std::size_t at = text.find(product);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, product.size(), "mul.f32 \t%f3, %f2, 0f3DF5C28F;\n\tadd.f32 \t%f4, %f1, %f3;");
+  const auto made = entries_of(text, options);
+  EXPECT_THAT(made.at("j2d5pt_f32").outcome, HasSubstr("could not be pinned"));
+  EXPECT_TRUE(made.at("j2d5pt_f32").steps.empty());
+  options.fp_contract = FpContract::any;
+  EXPECT_EQ(entries_of(text, options).at("j2d5pt_f32").steps.size(), 1U);
+}
+
+// wave(old, now, next, n), inside a rim; or without neighbours.
+std::string wave(bool has_neighbours = true) {
+  return fmt::format(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry wave(.param .u64 old, .param .u64 now, .param .u64 next, .param .u32 n)
+{{
+.reg .pred %p<4>;
+.reg .b32 %r<9>;
+.reg .b64 %rd<20>;
+.reg .f32 %f<9>;
+mov.u32 %r1, %ctaid.x;
+mov.u32 %r2, %ntid.x;
+mov.u32 %r3, %tid.x;
+mad.lo.s32 %r4, %r1, %r2, %r3;
+ld.param.u32 %r5, [n];
+add.s32 %r6, %r5, -1;
+setp.lt.s32 %p1, %r4, 1;
+setp.ge.s32 %p2, %r4, %r6;
+or.pred %p3, %p1, %p2;
+@%p3 bra out;
+ld.param.u64 %rd1, [old];
+ld.param.u64 %rd2, [now];
+ld.param.u64 %rd3, [next];
+cvta.to.global.u64 %rd5, %rd1;
+cvta.to.global.u64 %rd6, %rd2;
+cvta.to.global.u64 %rd7, %rd3;
+mul.wide.s32 %rd9, %r4, 4;
+add.s64 %rd10, %rd5, %rd9;
+add.s64 %rd11, %rd6, %rd9;
+add.s64 %rd12, %rd7, %rd9;
+ld.global.f32 %f1, [%rd10];
+ld.global.f32 %f2, [%rd11+{0}];
+ld.global.f32 %f3, [%rd11+-{0}];
+add.rn.f32 %f4, %f2, %f3;
+sub.rn.f32 %f5, %f4, %f1;
+st.global.f32 [%rd12], %f5;
+out: ret;
+}}
+)",
+                     has_neighbours ? 4 : 0);
+}
+
+// What the kernel reads beside the array that it steps may be coefficients, or turn with it.
+TEST(StepEntries, OfThreeArraysInRotation) {
+  Options options;
+  options.steps_auto = true;
+  const passes::StepEntries made = entries_of(wave(), options).at("wave");
+  EXPECT_THAT(made.outcome, HasSubstr("; or a time step of three arrays in rotation from parameter "
+                                      "1 to 2, reads (-1,0,0) (1,0,0), of the older array 0 reads "
+                                      "(0,0,0); an entry does 6 of them"));
+  ASSERT_EQ(made.steps.size(), 5U);
+  EXPECT_FALSE(made.steps[0].rotation);
+  EXPECT_EQ(made.steps[0].swaps, (std::vector<contract::Swap>{{1, 2}}));
+  EXPECT_EQ(made.steps[3].entry, "wave__ptxasw_steps6_rotated");
+  EXPECT_EQ(made.steps[3].count, 6U);
+  EXPECT_EQ(made.steps[3].rotation, (contract::Rotation{.old = 0, .now = 1, .next = 2}));
+  EXPECT_TRUE(made.steps[3].swaps.empty());
+  EXPECT_EQ(made.steps[4].entry, "wave__ptxasw_steps3_rotated");
+  const ptx::Module module = ptx::parse(wave() + made.text, "both.ptx");
+  EXPECT_EQ(module.functions.back().name, "wave__ptxasw_steps3_rotated");
+  EXPECT_EQ(module.functions.back().parameters.size(), 6U);
+  const contract::Contract contract{.kernel = "wave",
+                                    .parameters = 4,
+                                    .parameter_bytes = 28,
+                                    .places = passes::places_of(module, module.functions[0]),
+                                    .variants = {{.entry = "wave", .name = "original"}},
+                                    .steps = made.steps};
+  const auto read = contract::decode(contract::encode(contract));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+}
+
+TEST(StepEntries, OfThreeArraysComeRound) {
+  Options options;
+  for (const auto& [asked, count] : {std::pair{3U, 3U}, {5U, 3U}, {7U, 6U}, {9U, 9U}}) {
+    options.steps = asked;
+    const passes::StepEntries made = entries_of(wave(), options).at("wave");
+    ASSERT_EQ(made.steps.size(), 2U) << asked;
+    EXPECT_EQ(made.steps[0].count, asked);
+    EXPECT_EQ(made.steps[1].count, count);
+  }
+}
+
+TEST(StepEntries, OfThreeArraysAreForWhatReadsNeighbours) {
+  Options options;
+  options.steps = 3;
+  const passes::StepEntries made = entries_of(wave(false), options).at("wave");
+  ASSERT_EQ(made.steps.size(), 1U);
+  EXPECT_FALSE(made.steps[0].rotation);
+  EXPECT_THAT(made.outcome, Not(HasSubstr("rotation")));
+}
+
+} // namespace
+} // namespace ptxasw::manager
