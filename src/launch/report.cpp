@@ -1,4 +1,4 @@
-// The table of kernels and shapes as text, JSON and HTML.
+// The table of kernels and shapes as text and JSON.
 #include "launch/report.hpp"
 
 #include <algorithm>
@@ -70,18 +70,13 @@ std::vector<Row> rows_of(const std::vector<std::shared_ptr<Shapes>>& kernels) {
   return rows;
 }
 
-std::string escaped(const std::string& text, Format format) {
-  std::string result;
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
   for (const char c : text) {
-    if (format == Format::json && (c == '"' || c == '\\')) result += '\\';
-    if (format == Format::html && c == '<')
-      result += "&lt;";
-    else if (format == Format::html && c == '&')
-      result += "&amp;";
-    else if (static_cast<unsigned char>(c) >= ' ')
-      result += c;
+    if (c == '"' || c == '\\') result += '\\';
+    if (static_cast<unsigned char>(c) >= ' ') result += c;
   }
-  return result;
+  return result + '"';
 }
 
 std::string gain_of(const Row& row) {
@@ -116,13 +111,10 @@ std::string as_text(const std::vector<Row>& rows) {
 std::string as_json(const std::vector<Row>& rows) {
   std::string text = "{\"version\": 1, \"launches\": [";
   for (const Row& row : rows) {
-    const auto string = [](const std::string& value) {
-      return '"' + escaped(value, Format::json) + '"';
-    };
     text += (&row == rows.data() ? "\n  {" : ",\n  {");
-    text += "\"kernel\": " + string(row.kernel) + ", \"grid\": " + string(row.grid) +
-            ", \"block\": " + string(row.block) + ", \"variant\": " + string(row.variant) +
-            ", \"note\": " + string(row.note) +
+    text += "\"kernel\": " + quoted(row.kernel) + ", \"grid\": " + quoted(row.grid) +
+            ", \"block\": " + quoted(row.block) + ", \"variant\": " + quoted(row.variant) +
+            ", \"note\": " + quoted(row.note) +
             formatted(", \"launches\": %llu, \"microseconds\": %.3f, \"gain\": %.4f, "
                       "\"predicted\": %.4f, \"checked\": %llu, \"unchecked\": %llu}",
                       static_cast<unsigned long long>(row.launches), row.microseconds, row.gain,
@@ -132,37 +124,10 @@ std::string as_json(const std::vector<Row>& rows) {
   return text + "\n]}\n";
 }
 
-// A bar for the share of each row in the time of all, and the part of it that was saved.
-std::string as_html(const std::vector<Row>& rows) {
-  double all = 0;
-  for (const Row& row : rows)
-    all += row.total() * std::max(1.0, row.gain);
-  std::string text =
-      "<!doctype html><meta charset=utf-8><title>ptxasw launch</title><style>"
-      "body{font:14px sans-serif}td,th{padding:2px 8px;text-align:left}"
-      "td.n{text-align:right}.t,.s{display:inline-block;height:12px;background:#3b7dd8}"
-      ".s{background:#bcd3f2}</style><h1>Where the time of the kernels went</h1>"
-      "<p>Dark: time. Light: saved.</p><table><tr><th>kernel<th>grid<th>block<th>variant"
-      "<th>launches<th>us each<th>gain<th>\n";
-  for (const Row& row : rows) {
-    const double width = all > 0 ? 400 * row.total() / all : 0;
-    text += "<tr><td>" + escaped(row.kernel, Format::html) + "<td>" + row.grid + "<td>" +
-            row.block + "<td>" + escaped(row.variant, Format::html) +
-            formatted("<td class=n>%llu<td class=n>%.2f<td class=n>%s<td><span class=t "
-                      "style=\"width:%.1fpx\"></span><span class=s style=\"width:%.1fpx\"></span> ",
-                      static_cast<unsigned long long>(row.launches), row.microseconds,
-                      gain_of(row).c_str(), width, width * std::max(0.0, row.gain - 1)) +
-            escaped(row.note, Format::html) + '\n';
-  }
-  return text + "</table>\n";
-}
-
 } // namespace
 
 Format format_of(const std::string& file) {
-  if (file.ends_with(".json")) return Format::json;
-  if (file.ends_with(".html")) return Format::html;
-  return Format::text;
+  return file.ends_with(".json") ? Format::json : Format::text;
 }
 
 std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels, const Totals& totals,
@@ -184,8 +149,7 @@ std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels, const To
   add(totals.with_attributes, "launched with attributes, which stay as they are");
   add(totals.batched, formatted("went out together, in %llu graphs",
                                 static_cast<unsigned long long>(totals.graphs)));
-  if (format == Format::json) return as_json(rows);
-  return format == Format::html ? as_html(rows) : as_text(rows);
+  return format == Format::json ? as_json(rows) : as_text(rows);
 }
 
 } // namespace ptxasw::launch

@@ -1,4 +1,5 @@
-// What became of the launches: a table of kernels and shapes, as text, JSON or HTML.
+// What became of the launches: a table of kernels and shapes, as text or JSON. The page of a
+// browser is drawn from that JSON by `ptxasw launch` (src/report/page).
 #pragma once
 
 #include "launch/shapes.hpp"
@@ -9,7 +10,7 @@
 
 namespace ptxasw::launch {
 
-enum class Format { text, json, html };
+enum class Format { text, json };
 [[nodiscard]] Format format_of(const std::string& file);
 
 // Of launches of all kernels.

@@ -6,7 +6,7 @@
 //   policy=measure       try all of them, and blocks of other shapes, for one per cent of the time
 //                        (trials.hpp), then keep the fastest
 //   policy=NAME          the variant of this name wherever there is one: "original", "x:4", ...
-//   report[=FILE]        at exit, a table of kernels and launches: text, or .json, or .html by name
+//   report[=FILE]        at exit, a table of kernels and launches: text, or JSON for FILE.json
 //   check[=N]            every launch (or every N-th): run all variants on the same memory, compare
 //   steps[=MICROSECONDS] launches that are time steps of a stencil may become fewer (MERGING.md);
 //                        none waits longer than that for the next one (100)

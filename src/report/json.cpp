@@ -129,6 +129,8 @@ Json to_json(const KernelReport& kernel) {
           {"line", kernel.ptx_line},
           {"analyzed", kernel.analyzed},
           {"changed", kernel.changed},
+          {"verdict", verdict(kernel)},
+          {"would_help", would_help(kernel)},
           {"reason", kernel.left_alone.text},
           {"reason_code", code(kernel.left_alone.reason)},
           {"why_unchanged", to_json(why_unchanged(kernel))},
@@ -161,7 +163,7 @@ Json to_json(const KernelReport& kernel) {
 
 } // namespace
 
-std::string to_json(const Report& report) {
+std::string to_json(const Report& report, int indent) {
   Json kernels = Json::array(), messages = Json::array();
   for (const auto& kernel : report.kernels)
     kernels.push_back(to_json(kernel));
@@ -185,7 +187,7 @@ std::string to_json(const Report& report) {
       {"messages", std::move(messages)},
       {"kernels", std::move(kernels)}};
   // Names come from the input and need not be UTF-8; replacing keeps dump() from throwing.
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace ptxasw::report

@@ -90,6 +90,37 @@ const CoarsenCandidate* best_way(const KernelReport& kernel) {
   return best == kernel.weighed.ways.end() ? nullptr : &*best;
 }
 
+std::string would_help(const KernelReport& kernel) {
+  const auto about = [](const WhyNot& why) -> std::string_view {
+    const bool blocks = why.rewrite == "coarsening";
+    switch (why.reason) {
+    case Reason::may_lose:
+    case Reason::gains_too_little:
+    case Reason::uneven_work:
+      return blocks
+                 ? "ptxasw launch, which knows each launch; or --coarsen=large, if most launches "
+                   "fill the GPU"
+                 : "";
+    case Reason::search_budget: return "--coarsen-budget=1000, which takes ptxas longer";
+    case Reason::ptxas_not_asked:
+    case Reason::not_assembled:
+      return "a ptxas to ask: in PATH, in CUDA_HOME, or PTXASW_PTXAS=FILE";
+    case Reason::fusing_unknown:
+      return "a ptxas to ask; or --fp-contract=any, if results may differ in the last bit";
+    case Reason::registers: return "--fewer-blocks; or __launch_bounds__ at the kernel";
+    case Reason::budget_time:
+    case Reason::budget_clock: return "--kernel-budget=5000";
+    case Reason::vertical_access: return "ptxasw launch, or --remap=auto";
+    case Reason::store_between:
+    case Reason::read_only: return "const __restrict__ at the pointers that are only read";
+    default: return "";
+    }
+  };
+  for (const WhyNot& why : why_unchanged(kernel))
+    if (const std::string_view help = about(why); !help.empty()) return std::string(help);
+  return "";
+}
+
 std::string verdict(const KernelReport& kernel) {
   if (!kernel.changed) {
     const std::vector<WhyNot> why = why_unchanged(kernel);

@@ -30,6 +30,10 @@ std::vector<WhyNot> why_unchanged(const KernelReport& kernel);
 // The way that was chosen or, where none was, the best that was considered; null: none was.
 const CoarsenCandidate* best_way(const KernelReport& kernel);
 
+// What would change that, in a few words: an option, a word in the source, a ptxas. Empty where
+// nothing is known to, or the kernel was changed.
+std::string would_help(const KernelReport& kernel);
+
 // In one line: by which rewrites, with what predicted gain; or that it was left as it is, and the
 // code of the first reason.
 std::string verdict(const KernelReport& kernel);

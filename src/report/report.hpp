@@ -24,11 +24,12 @@ struct TextStyle {
 // to say, so the same text serves `ptxasw analyze`.
 std::string to_text(const Report& report, const TextStyle& style = {});
 
-// The schema "ptxasw-report/1", described in SCHEMA.md beside this header.
-std::string to_json(const Report& report);
+// The schema "ptxasw-report/1", described in SCHEMA.md beside this header; without an indent, one
+// line.
+std::string to_json(const Report& report, int indent = 2);
 
-// One self-contained page: the kernels' loads as lanes over addresses, the table of accesses, and
-// the PTX before and after side by side with the changed lines marked.
+// One self-contained page: the kernels by gain, each with its reason, its loads as lanes over
+// addresses, the table of accesses, and its PTX before and after side by side.
 std::string to_html(const Report& report, std::string_view original_text,
                     std::string_view rewritten_text);
 

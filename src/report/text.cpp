@@ -44,10 +44,41 @@ std::string effort(const KernelReport& kernel) {
                      plural(kernel.solver_queries, "query"), kernel.z3_queries);
 }
 
-void put_headline(std::string& out, const KernelReport& kernel, const TextStyle& style) {
+void put_name(std::string& out, const KernelReport& kernel, const TextStyle& style) {
   out += paint(style, bold, "kernel " + printable(display_name(kernel.name)));
   if (kernel.ptx_line != 0) out += fmt::format(" (line {})", kernel.ptx_line);
-  if (!style.details) out += ": " + paint(style, kernel.changed ? green : dim, verdict(kernel));
+}
+
+// The answer in at most eight lines: what was done or why not, and what would help.
+void put_verdict(std::string& out, const KernelReport& kernel, const TextStyle& style) {
+  constexpr std::size_t most_lines = 7; // below the first
+  put_name(out, kernel, style);
+  out += ": " + paint(style, kernel.changed ? green : yellow, verdict(kernel)) + '\n';
+  std::vector<std::string> lines;
+  const auto say = [&](std::string_view text) {
+    std::ranges::move(wrap(text, style.width > 4 ? style.width - 2 : 2), std::back_inserter(lines));
+  };
+  if (const auto& by = kernel.grid_divided_by; by != std::array{1U, 1U, 1U})
+    say(fmt::format("launch it with a grid divided by {}x{}x{}", by[0], by[1], by[2]));
+  if (kernel.changed) {
+    for (const auto& [rewrite, decision] : decisions(kernel))
+      if (decision->status == Status::done && !decision->text.empty())
+        say(printable(decision->text));
+    if (kernel.covered != 0) say(covered(kernel));
+  } else if (const std::vector<WhyNot> why = why_unchanged(kernel); !why.empty()) {
+    say(printable(why.front().text));
+  }
+  if (const std::string help = would_help(kernel); !help.empty()) say("what would help: " + help);
+  if (lines.size() > most_lines) {
+    lines.resize(most_lines - 1);
+    lines.emplace_back("(more with --details)");
+  }
+  for (const std::string& line : lines)
+    out += "  " + line + '\n';
+}
+
+void put_headline(std::string& out, const KernelReport& kernel, const TextStyle& style) {
+  put_name(out, kernel, style);
   out += '\n';
   const auto put = [&](std::string_view text, std::string_view color) {
     for (const auto& line : wrap(text, style.width > 4 ? style.width - 2 : 2))
@@ -125,7 +156,8 @@ struct Totals {
   [[nodiscard]] double mean_delta() const { return shuffles == 0 ? 0 : deltas / shuffles; }
 };
 
-// Accesses that differ in nothing but their line and the constant at the end of the address.
+// Accesses that differ in nothing but their line and their address, to a reader who wants no
+// details.
 struct Family {
   std::vector<std::string> cells; // without lines and number
   std::uint32_t first = 0, last = 0;
@@ -133,27 +165,25 @@ struct Family {
   const AccessReport* example = nullptr;
 };
 
-std::string_view without_offset(std::string_view address) {
-  const std::size_t digits = address.find_last_not_of("0123456789") + 1;
-  const std::string_view front = address.substr(0, digits);
-  const bool offset = digits < address.size() && (front.ends_with(" + ") || front.ends_with(" - "));
-  return offset ? front.substr(0, front.size() - 3) : address;
+// What became of an access, without what is different in each of a family.
+std::string told(const Users& users, const AccessReport& access) {
+  if (access.outcome != Outcome::kept) return std::string(name(access.outcome));
+  if (!users.of(access).empty()) return "kept: supplies others";
+  if (access.kept.empty()) return "";
+  const auto known = std::ranges::find(reason_codes(), access.kept.reason, &ReasonCode::reason);
+  if (known == reason_codes().end() || access.kept.reason == Reason::other)
+    return "kept: " + printable(access.kept.text);
+  return fmt::format("kept: {} [{}]", known->meaning, known->code);
 }
 
 std::vector<Family> families(const KernelReport& kernel, const Users& users) {
   std::vector<Family> all;
   std::map<std::vector<std::string>, std::size_t> places;
   for (const AccessReport& access : kernel.accesses) {
-    // Which lines, and how far away they are, differs within a family.
-    std::string told(name(access.outcome));
-    if (access.outcome == Outcome::kept)
-      told = users.of(access).empty() ? outcome(users, access) : "kept: supplies others";
     std::vector<std::string> cells{printable(operation(access)), std::to_string(access.bytes),
                                    sectors(access), std::string(target::name(access.access)),
-                                   printable(told)};
-    std::vector<std::string> key = cells;
-    key.emplace_back(without_offset(access.address));
-    const auto [place, fresh] = places.try_emplace(std::move(key), all.size());
+                                   told(users, access)};
+    const auto [place, fresh] = places.try_emplace(cells, all.size());
     if (fresh) all.push_back({std::move(cells), access.ptx_line, 0, 0, &access});
     Family& family = all[place->second];
     family.last = access.ptx_line;
@@ -188,6 +218,38 @@ void put_families(std::string& out, const KernelReport& kernel, const TextStyle&
   });
 }
 
+void put_unasked(std::string& out, const Report& report) {
+  for (const std::string& question : report.unasked)
+    out += fmt::format("  there was no ptxas to ask {}\n", question);
+}
+
+void put_promise(std::string& out, const Report& report, const TextStyle& style) {
+  const std::string said = promise(report);
+  if (said.empty()) return;
+  for (const std::string& line : wrap(said, style.width > 4 ? style.width - 2 : 2))
+    out += "  " + line + '\n';
+}
+
+// What a reader wants first: how many of how many, and the kernels by what they gain.
+void put_short_summary(std::string& out, const Report& report, const TextStyle& style) {
+  const auto changed = std::ranges::count_if(report.kernels, &KernelReport::changed);
+  out += paint(style, bold, printable(report.file.empty() ? "<input>" : report.file));
+  out += fmt::format(": {}, {} rewritten\n", plural(report.kernels.size(), "kernel"), changed);
+  put_unasked(out, report);
+}
+
+std::vector<const KernelReport*> by_gain(const Report& report) {
+  std::vector<const KernelReport*> order;
+  for (const KernelReport& kernel : report.kernels)
+    order.push_back(&kernel);
+  std::ranges::stable_sort(order, {}, [](const KernelReport* kernel) {
+    const CoarsenCandidate* way = best_way(*kernel);
+    const bool gains = kernel->changed && way != nullptr && way->chosen;
+    return std::pair(gains ? -way->gain : 0.0, !kernel->changed);
+  });
+  return order;
+}
+
 void put_summary(std::string& out, const Report& report, const TextStyle& style) {
   Totals totals;
   for (const auto& kernel : report.kernels)
@@ -200,14 +262,11 @@ void put_summary(std::string& out, const Report& report, const TextStyle& style)
   out += fmt::format("  {} ({}); parse {}, analysis {}, print {}\n",
                      plural(report.statements, "statement"), opaque, milliseconds(report.parse_ms),
                      milliseconds(report.analyze_ms), milliseconds(report.print_ms));
-  if (const std::string said = promise(report); !said.empty())
-    for (const std::string& line : wrap(said, style.width > 4 ? style.width - 2 : 2))
-      out += "  " + line + '\n';
+  put_promise(out, report, style);
   if (report.trials != 0)
     out += fmt::format("  {} of ptxas to choose coarsenings, {}\n", plural(report.trials, "run"),
                        milliseconds(report.search_ms));
-  for (const std::string& question : report.unasked)
-    out += fmt::format("  there was no ptxas to ask {}\n", question);
+  put_unasked(out, report);
 }
 
 // What ptxas made of each way to coarsen, and what the model says of it.
@@ -352,18 +411,28 @@ std::string nearest(const Report& report, std::uint32_t line) {
 
 std::string to_text(const Report& report, const TextStyle& style) {
   std::string out;
-  put_summary(out, report, style);
+  style.details ? put_summary(out, report, style) : put_short_summary(out, report, style);
   constexpr std::size_t most_messages = 10; // JSON has them all
   for (const Message& message : report.messages | std::views::take(most_messages))
     put_message(out, message);
   if (report.messages.size() > most_messages)
     out += fmt::format("  and {} more messages\n", report.messages.size() - most_messages);
-  for (const auto& kernel : report.kernels) {
-    out += '\n';
-    put_headline(out, kernel, style);
-    if (style.details) put_candidates(out, kernel, style);
-    style.details ? put_accesses(out, kernel, style) : put_families(out, kernel, style);
+  if (style.details) {
+    for (const KernelReport& kernel : report.kernels) {
+      out += '\n';
+      put_headline(out, kernel, style);
+      put_candidates(out, kernel, style);
+      put_accesses(out, kernel, style);
+    }
+    return out;
   }
+  for (const KernelReport* kernel : by_gain(report)) {
+    out += '\n';
+    put_verdict(out, *kernel, style);
+    put_families(out, *kernel, style);
+  }
+  if (!promise(report).empty()) out += '\n';
+  put_promise(out, report, style);
   return out;
 }
 

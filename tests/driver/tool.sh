@@ -31,7 +31,7 @@ grep -q param_ out && fail "addresses are details"
 "$TOOL" report jacobi.ptx --shuffle=all --details | grep -q 'param_.*%tid' || fail "--details"
 "$TOOL" report k.ptx | grep -q ': left as it is \[' || fail "the verdict on what is left"
 "$TOOL" report jacobi.ptx --shuffle=all --format=table | grep -q 'rewritten by shuffles' || fail "the verdict in the table"
-"$TOOL" report jacobi.ptx --shuffle=all --format=html | grep -q '<b>rewritten by shuffles' || fail "the verdict in the page"
+"$TOOL" report jacobi.ptx --shuffle=all --format=html | grep -q '"verdict":"rewritten by shuffles' || fail "the verdict in the page"
 "$TOOL" explain k.ptx 10 > out || fail "explain"
 
 "$TOOL" opt k.ptx --shuffle=some 2> stderr; same $? 2 "a mistaken value"

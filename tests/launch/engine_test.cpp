@@ -282,9 +282,9 @@ TEST(Settings, AreWords) {
   EXPECT_TRUE(read_settings("off").off);
   EXPECT_EQ(read_settings("").policy, Policy::model);
   EXPECT_EQ(read_settings("policy=measure,log").policy, Policy::measure);
-  const Settings named = read_settings("policy=x:2,y:4,report=a.html,check=10");
+  const Settings named = read_settings("policy=x:2,y:4,report=a.json,check=10");
   EXPECT_EQ(named.name, "x:2,y:4");
-  EXPECT_EQ(named.report_file, "a.html");
+  EXPECT_EQ(named.report_file, "a.json");
   EXPECT_EQ(named.check, 10U);
   EXPECT_EQ(read_settings("check").check, 1U);
   EXPECT_EQ(read_settings("check=no").complaint, "check=no");

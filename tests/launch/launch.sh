@@ -20,7 +20,8 @@ grep -q '"kernel": "k", "grid": "999x1x1", "block": "64x1x1", "variant": "x:4"' 
   "$work/report.json" || fail "the report: $(cat "$work/report.json")"
 grep -q "^ptxasw launch: k: 2 variants; nothing was measured on such a chip" "$work/err" || fail "the log: $(cat "$work/err")"
 "$TOOL" launch --report="$work/report.html" -- "$PROGRAM" > "$work/out" &&
-  grep -q "<table>" "$work/report.html" || fail "the report as HTML"
+  grep -q '"kernel":' "$work/report.html" && grep -q '</html>' "$work/report.html" || fail "the report as a page"
+[ ! -e "$work/report.html.json" ] || fail "what the page was drawn from is left behind"
 
 # Time steps: merged behind the first launches, made before any other call, which gets its arguments.
 [ "$("$TOOL" launch --steps=60000000 -- "$PROGRAM" steps)" = "1,1098 s3 s s s and 3 and 5" ] ||

@@ -1,7 +1,7 @@
 // The codes of reasons: documented, well formed, and given for every reason in use.
 #include "report/reason.hpp"
 
-#include "report/drawing.hpp"
+#include "report/escape.hpp"
 #include "source_dir.hpp"
 
 #include <fmt/format.h>

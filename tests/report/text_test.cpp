@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 using namespace ptxasw;
@@ -157,8 +158,8 @@ histogram               -                    -  0.00 ms  left as it is [call]
 )");
 }
 
-// Nine loads in a row are one line, whatever they lie apart.
-TEST(Text, LoadsThatDifferByAnOffsetAreOneLine) {
+// Loads that differ in their address alone are one line; a store is another.
+TEST(Text, LoadsThatDifferByAnAddressAreOneLine) {
   Report report = test::sample();
   KernelReport& kernel = report.kernels[0];
   kernel.accesses.clear();
@@ -166,13 +167,58 @@ TEST(Text, LoadsThatDifferByAnOffsetAreOneLine) {
     kernel.accesses.push_back({.ptx_line = 40 + n, .address = "p + 4*%tid.x"});
   for (std::uint32_t n = 1; n < 9; ++n)
     kernel.accesses[n].address += " + " + std::to_string(4 * n);
-  kernel.accesses.push_back({.ptx_line = 60, .address = "q + 4*%tid.x"});
+  kernel.accesses.push_back({.ptx_line = 60, .is_store = true, .address = "q + 4*%tid.x"});
   const std::string text = to_text(report, {.details = false});
   EXPECT_THAT(text, HasSubstr("40-48      9"));
   EXPECT_THAT(text, HasSubstr("   60      1"));
   EXPECT_THAT(text, Not(HasSubstr("%tid.x")));
   EXPECT_THAT(text, HasSubstr("rewritten by shuffles"));
   EXPECT_THAT(to_text(report), HasSubstr("p + 4*%tid.x + 32"));
+}
+
+TEST(Text, LoadsThatWereKeptForDifferentReasonsAreTwoLines) {
+  Report report = test::sample();
+  KernelReport& kernel = report.kernels[0];
+  kernel.accesses = {{.ptx_line = 7, .kept = {Reason::no_source, "none at line 3"}},
+                     {.ptx_line = 8, .kept = {Reason::no_source, "none at line 4"}},
+                     {.ptx_line = 9, .kept = {Reason::not_affine, "not affine"}}};
+  const std::string text = to_text(report, {.details = false});
+  EXPECT_THAT(text, HasSubstr("7-8      2"));
+  EXPECT_THAT(text, HasSubstr("kept: no earlier load has it [no-source]"));
+  EXPECT_THAT(text, HasSubstr("kept: the address is not affine in the lane [not-affine]"));
+}
+
+TEST(Text, AVerdictHasAtMostEightLinesAndSaysWhatWouldHelp) {
+  Report report;
+  KernelReport kernel = test::refused();
+  kernel.left_alone = {};
+  std::string reason = "not coarsened:";
+  for (int n = 0; n < 300; ++n)
+    reason += " word";
+  kernel.coarsening = {Status::refused, Reason::may_lose, reason};
+  report.kernels.push_back(kernel);
+  std::string text = to_text(report, {.details = false});
+  EXPECT_LE(std::ranges::count(text, '\n'), 2 + 8);
+  EXPECT_THAT(text, HasSubstr("(more with --details)"));
+  report.kernels[0].coarsening.text = "not coarsened: too short";
+  text = to_text(report, {.details = false});
+  EXPECT_THAT(text, HasSubstr("left as it is [may-lose]\n  not coarsened: too short\n"
+                              "  what would help: ptxasw launch"));
+}
+
+TEST(Text, WhatGainsMostComesFirst) {
+  Report report = test::sample();
+  report.kernels = {test::refused(), test::jacobi(), test::jacobi()};
+  report.kernels[0].name = "unchanged";
+  report.kernels[1].name = "little";
+  report.kernels[2].name = "much";
+  for (const auto& [n, gain] : {std::pair(1, 1.1), {2, 1.9}})
+    report.kernels[n].weighed.ways.push_back({.gain = gain, .chosen = true});
+  const std::string text = to_text(report, {.details = false});
+  EXPECT_LT(text.find("kernel much"), text.find("kernel little"));
+  EXPECT_LT(text.find("kernel little"), text.find("kernel unchanged"));
+  EXPECT_NE(text.find("kernel unchanged"), text.npos);
+  EXPECT_THAT(text, HasSubstr("3 kernels, 2 rewritten"));
 }
 
 TEST(Table2, MovesAppearOnlyWhereThereAreAny) {

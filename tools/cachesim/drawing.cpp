@@ -3,7 +3,7 @@
 // step wide, a line's stay a horizontal one as thick as the line has elements.
 #include "cachesim/drawing.hpp"
 
-#include "report/drawing.hpp"
+#include "report/escape.hpp"
 
 #include <fmt/format.h>
 

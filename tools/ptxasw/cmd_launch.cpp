@@ -1,7 +1,10 @@
 // ptxasw launch: runs a program with the launcher between it and its CUDA driver.
+#include "driver/environment.hpp"
 #include "driver/files.hpp"
+#include "driver/process.hpp"
 #include "nearest.hpp"
 #include "options.hpp"
+#include "report/page.hpp"
 
 #include <algorithm>
 #include <array>
@@ -72,10 +75,32 @@ std::string what_is_wrong(std::string_view word, std::string_view name) {
   return why.empty() ? why : fmt::format("there is no policy {}{}", policy, why);
 }
 
+// Runs the program, whose report is written as JSON, and draws it as a page. Ends as the program.
+int run_and_draw(const Arguments& words, const std::string& page, const std::string& json) {
+  driver::Command shell{.program = "/bin/sh", .arguments = {"-c", "exec \"$@\"", "ptxasw"}};
+  shell.arguments.insert(shell.arguments.end(), words.begin(), words.end()); // found in PATH
+  const auto ended = driver::run(std::move(shell), driver::Environment::current());
+  if (!ended) {
+    fmt::print(stderr, "ptxasw launch: {}\n", ended.error());
+    return cannot_run;
+  }
+  if (std::error_code none; !std::filesystem::exists(json, none)) {
+    fmt::print(stderr, "ptxasw launch: the program has written no report for {}\n", page);
+    return driver::end_like(*ended);
+  }
+  const int drawn = guarded([&] {
+    const auto text = report::page_of_launches(read_text(json));
+    write_text(page, text.value_or(""));
+    std::filesystem::remove(json);
+    return exit_done;
+  });
+  return ended->ok() ? drawn : driver::end_like(*ended);
+}
+
 } // namespace
 
 int launch(Arguments arguments) {
-  std::string settings = "on";
+  std::string settings = "on", page;
   std::size_t at = 0;
   for (; at < arguments.size() && arguments[at].starts_with("--"); ++at) {
     const std::string word = arguments[at].substr(2);
@@ -96,7 +121,9 @@ int launch(Arguments arguments) {
       fmt::print(stderr, "ptxasw launch: {}\nptxasw launch --help tells the options.\n", wrong);
       return 2;
     }
-    settings += "," + word;
+    const bool draws = name == "report" && word.ends_with(".html");
+    if (draws) page = word.substr(name.size() + 1);
+    settings += "," + word + (draws ? ".json" : "");
   }
   if (at >= arguments.size()) {
     fmt::print(stderr, "{}", usage);
@@ -113,6 +140,9 @@ int launch(Arguments arguments) {
       preloaded == nullptr || *preloaded == '\0' ? library : library + ":" + preloaded;
   ::setenv("LD_PRELOAD", all.c_str(), 1);
   ::setenv("PTXASW_LAUNCH", settings.c_str(), 1);
+  if (!page.empty())
+    return run_and_draw({arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end()},
+                        page, page + ".json");
   std::vector<char*> words;
   for (; at < arguments.size(); ++at)
     words.push_back(arguments[at].data());

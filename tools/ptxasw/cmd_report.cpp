@@ -1,14 +1,17 @@
 // ptxasw report: what would be rewritten, for people and for programs.
 #include "options.hpp"
 #include "ptxasw/ptxasw.hpp"
+#include "report/page.hpp"
 #include "report/report.hpp"
 
 namespace ptxasw::tool {
 
 int report(Arguments arguments) {
-  Parser app("report", "Shows what would be rewritten: by default what the drop-in does, "
-                       "and with --shuffle=all or "
-                       "--coarsen=... what else could be. html and json take one input.");
+  Parser app("report",
+             "Shows what would be rewritten: by default what the drop-in does, "
+             "and with --shuffle=all or "
+             "--coarsen=... what else could be. html and json take one input; html also takes "
+             "what ptxasw launch --report=FILE.json has written.");
   std::vector<std::string> inputs;
   std::string output = "-", format = "text";
   app.add("INPUT", inputs, "PTX files; - is standard input", {.required = true});
@@ -26,7 +29,11 @@ int report(Arguments arguments) {
     std::string page;
     std::vector<Report> reports;
     for (const std::string& input : inputs) {
-      const std::string text = read_ptx(input);
+      const std::string text = read_text(input);
+      if (format == "html")
+        if (const auto run = report::page_of_launches(text))
+          return write_text(output, *run), exit_done;
+      expect_ptx(text, input);
       Optimized result = optimize_with_ptxas(text, input == "-" ? "<stdin>" : input, options);
       if (format == "text")
         page += report::to_text(result.report, {.color = color, .details = details});

@@ -146,16 +146,25 @@ Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
   return result;
 }
 
-std::string read_ptx(const std::string& path) {
+std::string read_text(const std::string& path) {
   const bool standard = path == "-";
   const driver::Descriptor file(standard ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!standard && !file) throw InputError(path + ": " + std::strerror(errno));
   auto text = driver::read_all(standard ? STDIN_FILENO : file.get());
   if (!text) throw InputError(path + ": " + text.error());
-  if (!begins_as_ptx(*text))
-    throw InputError((standard ? "standard input" : path) +
-                     " is no PTX: it does not begin with .version");
   return std::move(*text);
+}
+
+void expect_ptx(std::string_view text, const std::string& path) {
+  if (!begins_as_ptx(text))
+    throw InputError((path == "-" ? "standard input" : path) +
+                     " is no PTX: it does not begin with .version");
+}
+
+std::string read_ptx(const std::string& path) {
+  std::string text = read_text(path);
+  expect_ptx(text, path);
+  return text;
 }
 
 std::string mistaken_report_name(std::string_view path) {

@@ -20,7 +20,11 @@ int parse_and(Parser& app, Options& options, Arguments arguments, const std::fun
 // The same for what may throw.
 int guarded(const std::function<int()>& act);
 
-// Of PTX, which begins with .version. Throws InputError; "-" is standard input.
+// What a file holds, or standard input for "-". Throws InputError.
+std::string read_text(const std::string& path);
+// Throws InputError unless a text begins as PTX does, with .version.
+void expect_ptx(std::string_view text, const std::string& path);
+// Both.
 std::string read_ptx(const std::string& path);
 // The format of a report is told by the end of its name, .json, .html or .txt; a name without one
 // is text. What is wrong with another, or nothing.
