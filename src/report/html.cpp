@@ -10,8 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <array>
-#include <utility>
+#include <algorithm>
 
 namespace ptxasw::report {
 namespace {
@@ -20,6 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_rows = 200;     // accesses of a kernel that were kept, in the page
 constexpr std::size_t beside_change = 400; // unchanged lines beside a change that are in the page
+constexpr std::size_t most_changed = 4000; // lines of one change that are
 
 // What a page can show: what was rewritten, and of what was kept the first.
 Report shown(Report report) {
@@ -56,10 +56,13 @@ Json hunks_of(std::string_view original_text, std::string_view rewritten_text) {
   for (const Hunk& hunk : diff(before, after)) {
     const std::size_t count = hunk.before_end - hunk.before_begin;
     if (!hunk.same) {
+      const std::size_t old_end = std::min(hunk.before_end, hunk.before_begin + most_changed);
+      const std::size_t new_end = std::min(hunk.after_end, hunk.after_begin + most_changed);
       hunks.push_back({{"before_line", hunk.before_begin + 1},
                        {"after_line", hunk.after_begin + 1},
-                       {"before", part_of(before, hunk.before_begin, hunk.before_end)},
-                       {"after", part_of(after, hunk.after_begin, hunk.after_end)}});
+                       {"before", part_of(before, hunk.before_begin, old_end)},
+                       {"after", part_of(after, hunk.after_begin, new_end)},
+                       {"left_out", (hunk.before_end - old_end) + (hunk.after_end - new_end)}});
     } else if (count <= 2 * beside_change) {
       put_same(hunk, hunk.before_begin, hunk.before_end, 0);
     } else {

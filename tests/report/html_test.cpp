@@ -1,5 +1,5 @@
 // The page of a report: self-contained, its data whole, nothing of the input as markup. What its
-// script draws is tests/report/page.sh's.
+// script draws is tests/report/browser.py's.
 #include "report/escape.hpp"
 #include "report/page.hpp"
 #include "report/report.hpp"
@@ -99,6 +99,13 @@ TEST(Html, FarFromAChangeLongTextsAreLeftOut) {
   EXPECT_EQ(texts.left_out + count(texts.before, "\n"), 5000U);
   EXPECT_GT(texts.left_out, 4000U);
   EXPECT_THAT(texts.before, HasSubstr("%r5000,"));
+}
+
+TEST(Html, OfALongChangeTheBeginningIsShown) {
+  const std::string text = numbered_lines(10) + "end\n", longer = numbered_lines(20000);
+  const Texts texts = texts_of(data_of(to_html(test::sample(), text, longer + "end\n")));
+  EXPECT_GT(texts.left_out, 10000U);
+  EXPECT_EQ(texts.left_out + count(texts.after, "\n"), 20001U);
 }
 
 TEST(Html, OfAccessesThatWereKeptTheFirstAreShown) {

@@ -244,7 +244,7 @@ function card(kernel, rows) {
   const changedRows = rows.some((r) => !r.same);
   return make("section", { class: "card", id: "kernel-" + kernel.name },
     make("div", { class: "head" }, make("h2", {}, short(kernel)), make("span", { class: "badge " + (kernel.changed ? "yes" : "no") },
-      kernel.changed ? "rewritten" + (gain ? ", predicted " + times(gain) : "") : "left as it is"),
+      kernel.changed ? "rewritten" + (gain ? ", predicted " + times(gain) : "") : "left as it is" + (kernel.decisions.steps?.status === "done" ? ", with entries for several steps" : "")),
       kernel.line ? make("a", { href: "#L" + kernel.line, class: "soft" }, "line " + kernel.line) : null),
     short(kernel) === kernel.demangled ? null : make("code", { class: "soft" }, kernel.demangled),
     make("p", { class: "why" }, kernel.changed ? kernel.verdict.replace(/; predicted.*/, "") : reasons.map((r) => `${r.text} [${r.code}]`)),
