@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -58,10 +59,19 @@ struct Launch {
   volatile bool failed = false;
 };
 
+// Who reads from a pipe of the program's waits until nobody has it.
+void keep_no_others() {
+  constexpr int first = 3, most = 1024;
+  if (::close_range(first, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
+  for (int file = first; file < most; ++file) // of a kernel before 5.11
+    ::fcntl(file, F_SETFD, FD_CLOEXEC);
+}
+
 int grandchild(void* with) {
   auto& launch = *static_cast<Launch*>(with);
   for (int standard = 0; standard <= 2; ++standard)
     ::dup2(launch.nothing, standard);
+  keep_no_others();
   for (const int image : launch.images)
     ::fcntl(image, F_SETFD, 0);
   ::sigprocmask(SIG_SETMASK, &launch.signals, nullptr);
