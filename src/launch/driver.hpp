@@ -29,6 +29,8 @@ template <class Function> Function* driver_function(const char* name) {
   X(launch_kernel_ex, CUresult(const CUlaunchConfig*, CUfunction, void**, void**),                 \
     "cuLaunchKernelEx")                                                                            \
   X(mem_alloc, CUresult(CUdeviceptr*, size_t), "cuMemAlloc_v2")                                    \
+  X(device_get_count, CUresult(int*), "cuDeviceGetCount")                                          \
+  X(device_get, CUresult(CUdevice*, int), "cuDeviceGet")                                           \
   X(device_get_attribute, CUresult(int*, CUdevice_attribute, CUdevice), "cuDeviceGetAttribute")    \
   X(device_get_name, CUresult(char*, int, CUdevice), "cuDeviceGetName")                            \
   X(kernel_get_function, CUresult(CUfunction*, CUkernel), "cuKernelGetFunction")                   \

@@ -36,10 +36,19 @@ private:
 };
 constinit thread_local bool Within::now = false;
 
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
 // The program wants each launch to have ended, with its error, when the call returns.
 bool launches_block() {
-  const char* const value = std::getenv("CUDA_LAUNCH_BLOCKING");
-  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+  return is_set("CUDA_LAUNCH_BLOCKING");
+}
+
+// The user wants the driver to compile the PTX of an image, whatever else the image has.
+bool is_all_compiled() {
+  return is_set("CUDA_FORCE_PTX_JIT") || is_set("CUDA_FORCE_JIT");
 }
 
 } // namespace
@@ -47,6 +56,7 @@ bool launches_block() {
 Engine::Engine(Settings settings)
     : settings_(std::move(settings)),
       decisions_(settings_.policy == Policy::measure ? Decisions::usual_file() : "") {
+  if (settings_.images && !is_all_compiled()) images_ = std::make_unique<Images>(settings_.report);
   if (!settings_.steps && !settings_.early && !settings_.batch) return;
   if (launches_block()) {
     log("no launch waits or begins early: CUDA_LAUNCH_BLOCKING is set");
@@ -315,11 +325,13 @@ void Engine::write_report() {
     batcher_->stop();
     batcher_->flush();
   }
+  const auto images = images_ == nullptr ? std::vector<ImageRow>() : images_->finish();
   if (!settings_.report) return;
   const auto kernels = kernels_.all_shapes();
   const Totals totals{with_attributes_, batcher_ == nullptr ? 0 : batcher_->batched(),
-                      batcher_ == nullptr ? 0 : batcher_->graphs()};
-  if (kernels.empty() && totals.with_attributes == 0 && !settings_.report_file.empty())
+                      batcher_ == nullptr ? 0 : batcher_->graphs(), images};
+  if (kernels.empty() && images.empty() && totals.with_attributes == 0 &&
+      !settings_.report_file.empty())
     return; // a shell, for instance
   const std::string text = report(kernels, totals, format_of(settings_.report_file));
   const bool standard = settings_.report_file.empty();

@@ -9,6 +9,7 @@
 #include "launch/check.hpp"
 #include "launch/decisions.hpp"
 #include "launch/front.hpp"
+#include "launch/images.hpp"
 #include "launch/kernels.hpp"
 #include "launch/merge.hpp"
 #include "launch/passing.hpp"
@@ -46,6 +47,8 @@ public:
   void count_with_attributes() {
     if (settings_.report) with_attributes_.fetch_add(1, std::memory_order_relaxed);
   }
+  // Null where they are loaded as they are.
+  [[nodiscard]] Images* images() { return images_.get(); }
   // Null where nothing is ever put off.
   [[nodiscard]] Merger* merger() { return merger_.get(); }
   // It has to know of every call of the driver.
@@ -95,7 +98,8 @@ private:
   bool is_forking_ = false;
   std::unique_ptr<Merger> merger_;
   std::unique_ptr<Batcher> batcher_;
-  std::unique_ptr<Front> front_;                  // null: no launch begins early
+  std::unique_ptr<Front> front_; // null: no launch begins early
+  std::unique_ptr<Images> images_;
   std::atomic<std::uint64_t> with_attributes_{0}; // launches, for the report
 };
 

@@ -11,6 +11,8 @@
 #include "launch/hooks.hpp"
 
 #include "launch/engine.hpp"
+#include "launch/hook_table.hpp"
+#include "launch/module_hooks.hpp"
 #include "launch/trampolines.hpp"
 
 #include <algorithm>
@@ -42,76 +44,6 @@ using GetProcAddress = CUresult(const char*, void**, int, cuuint64_t);
 using GetProcAddress2 = CUresult(const char*, void**, int, cuuint64_t,
                                  CUdriverProcAddressQueryResult*);
 
-// One function of the driver that programs get from us.
-struct Hook {
-  const char* symbol;      // as the driver exports it
-  const char* name;        // as cuGetProcAddress is asked for it; empty: not by that
-  bool per_thread = false; // the default stream is the thread's
-};
-
-enum : unsigned {
-  plain,
-  plain_thread,
-  ex,
-  ex_thread,
-  address,
-  address_2,
-  copy_async,
-  copy_async_thread,
-  copy_any_async,
-  copy_any_async_thread,
-  copy_now,
-  copy_now_thread,
-  copy_any,
-  copy_any_thread,
-  first_forgetting
-};
-constexpr std::array<Hook, first_forgetting + 7> hooks{{
-    {"cuLaunchKernel", "cuLaunchKernel", false},
-    {"cuLaunchKernel_ptsz", "cuLaunchKernel", true},
-    {"cuLaunchKernelEx", "cuLaunchKernelEx", false},
-    {"cuLaunchKernelEx_ptsz", "cuLaunchKernelEx", true},
-    {"cuGetProcAddress", ""},
-    {"cuGetProcAddress_v2", ""},
-    // Within a device the host waits for none of these.
-    {"cuMemcpyDtoDAsync_v2", "cuMemcpyDtoDAsync", false},
-    {"cuMemcpyDtoDAsync_v2_ptsz", "cuMemcpyDtoDAsync", true},
-    {"cuMemcpyAsync", "cuMemcpyAsync", false},
-    {"cuMemcpyAsync_ptsz", "cuMemcpyAsync", true},
-    {"cuMemcpyDtoD_v2", "cuMemcpyDtoD", false},
-    {"cuMemcpyDtoD_v2_ptds", "cuMemcpyDtoD", true},
-    {"cuMemcpy", "cuMemcpy", false},
-    {"cuMemcpy_ptds", "cuMemcpy", true},
-    // After these a handle may stand for another kernel. Each takes one argument.
-    {"cuModuleUnload", "cuModuleUnload"},
-    {"cuLibraryUnload", "cuLibraryUnload"},
-    {"cuCtxDestroy_v2", "cuCtxDestroy"},
-    {"cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxReset"},
-    {"cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease"},
-    {"cuDevicePrimaryCtxReset", ""},
-    {"cuDevicePrimaryCtxRelease", ""},
-}};
-
-// Of each: the one that we export, and those that are handed out.
-constexpr unsigned exported = 0, copies = 4;
-std::array<std::array<std::atomic<void*>, copies>, hooks.size()> reals{};
-
-// The function behind a copy; the exported one's is next in the order in which symbols are
-// searched, or where the driver is not in that order, the driver's. Null as long as there is none.
-template <class Function> Function* real_of(unsigned hook, unsigned copy) {
-  std::atomic<void*>& known = reals[hook][copy];
-  void* found = known.load(std::memory_order_acquire);
-  if (found == nullptr && copy == exported) {
-    found = real_dlsym(RTLD_NEXT, hooks[hook].symbol);
-    if (found == nullptr) found = driver_symbol(hooks[hook].symbol);
-    known.store(found, std::memory_order_release);
-  }
-  return reinterpret_cast<Function*>(found);
-}
-
-template <class Function> void* pointer(Function* function) {
-  return reinterpret_cast<void*>(function);
-}
 void* ours_of(unsigned hook, unsigned copy);
 
 // One of libcuda itself.
@@ -289,7 +221,11 @@ CUresult copy_by_default(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
 template <unsigned hook, unsigned copy> CUresult forget_and_call(void* handle) {
   auto* const real = real_of<CUresult(void*)>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
-  if (Engine* const launcher = engine()) launcher->forget_handles();
+  Engine* const launcher = engine();
+  if (launcher == nullptr) return real(handle);
+  launcher->forget_handles();
+  // The driver may read its image until then; its handle may be given out again from then on.
+  const auto kept = launcher->images() == nullptr ? nullptr : launcher->images()->take(handle);
   return real(handle);
 }
 
@@ -417,8 +353,10 @@ template <unsigned hook, unsigned copy> void* made() {
     return pointer(copy_in_stream<hook, copy>);
   else if constexpr (hook >= copy_now && hook <= copy_any_thread)
     return pointer(copy_by_default<hook, copy>);
-  else
+  else if constexpr (hook < first_of_modules)
     return pointer(forget_and_call<hook, copy>);
+  else
+    return module_hook(hook, copy);
 }
 
 template <unsigned... number>

@@ -1,8 +1,9 @@
 // The table of kernels and shapes as text and JSON.
 #include "launch/report.hpp"
 
+#include "launch/text.hpp"
+
 #include <algorithm>
-#include <cstdio>
 
 namespace ptxasw::launch {
 namespace {
@@ -15,12 +16,6 @@ struct Row {
   double predicted = 0;    // by the model; 0: nothing is known
   [[nodiscard]] double total() const { return microseconds * static_cast<double>(launches) / 1000; }
 };
-
-template <class... Values> std::string formatted(const char* format, Values... values) {
-  std::array<char, 512> text{};
-  std::snprintf(text.data(), text.size(), format, values...);
-  return text.data();
-}
 
 std::string text_of(const Dims& dims) {
   return formatted("%ux%ux%u", dims[0], dims[1], dims[2]);
@@ -70,15 +65,6 @@ std::vector<Row> rows_of(const std::vector<std::shared_ptr<Shapes>>& kernels) {
   return rows;
 }
 
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (static_cast<unsigned char>(c) >= ' ') result += c;
-  }
-  return result + '"';
-}
-
 std::string gain_of(const Row& row) {
   if (row.gain != 0) return formatted("%.2f", row.gain);
   const bool guessed = row.predicted != 0 && row.predicted != 1;
@@ -121,7 +107,7 @@ std::string as_json(const std::vector<Row>& rows) {
                       row.predicted, static_cast<unsigned long long>(row.checked),
                       static_cast<unsigned long long>(row.unchecked));
   }
-  return text + "\n]}\n";
+  return text + "\n]";
 }
 
 } // namespace
@@ -149,7 +135,8 @@ std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels, const To
   add(totals.with_attributes, "launched with attributes, which stay as they are");
   add(totals.batched, formatted("went out together, in %llu graphs",
                                 static_cast<unsigned long long>(totals.graphs)));
-  return format == Format::json ? as_json(rows) : as_text(rows);
+  if (format == Format::text) return images_as_text(totals.images) + as_text(rows);
+  return as_json(rows) + ", \"images\": " + images_as_json(totals.images) + "}\n";
 }
 
 } // namespace ptxasw::launch

@@ -1,8 +1,11 @@
-// What became of the launches: a table of kernels and shapes, as text or JSON. The page of a
-// browser is drawn from that JSON by `ptxasw launch` (src/report/page).
+// What became of the launches: a table of kernels and shapes, as text or JSON. Before it, where
+// images were loaded, what became of these. The page of a browser is drawn from that JSON by
+// `ptxasw launch` (src/report/page).
 #pragma once
 
+#include "launch/image_table.hpp"
 #include "launch/shapes.hpp"
+#include "launch/text.hpp"
 
 #include <memory>
 #include <string>
@@ -10,13 +13,13 @@
 
 namespace ptxasw::launch {
 
-enum class Format { text, json };
 [[nodiscard]] Format format_of(const std::string& file);
 
 // Of launches of all kernels.
 struct Totals {
   std::uint64_t with_attributes = 0;     // of the program's own: they stay as they are
   std::uint64_t batched = 0, graphs = 0; // launches that went out together, in so many graphs
+  std::vector<ImageRow> images;
 };
 
 // Times are those of the launches that were timed, so gains are measured, not predicted.

@@ -35,6 +35,8 @@ void apply(Settings& settings, std::string_view word) {
     settings.early = true;
   } else if (key == "batch") {
     settings.batch = true;
+  } else if (key == "no-images") {
+    settings.images = false;
   } else if (key == "log") {
     settings.log = true;
   } else if (key == "report") {

@@ -12,6 +12,7 @@
 //                        none waits longer than that for the next one (100)
 //   early                launches may begin before the one in front has ended (front.hpp)
 //   batch                sequences that repeat may go out as one graph (batch.hpp)
+//   no-images            images are loaded as they are: those of the store are not used (IMAGES.md)
 //   log                  say on standard error what is found and refused
 #pragma once
 
@@ -32,6 +33,7 @@ struct Settings {
   bool steps = false;
   unsigned longest_wait = 100; // of a launch that is put off, microseconds
   bool early = false, batch = false;
+  bool images = true;
   bool log = false;
   std::string complaint; // a word that is none of these; it is ignored
 };

@@ -1,4 +1,5 @@
 // ptxasw launch: runs a program with the launcher between it and its CUDA driver.
+#include "devices.hpp"
 #include "driver/environment.hpp"
 #include "driver/files.hpp"
 #include "driver/process.hpp"
@@ -22,9 +23,11 @@ constexpr int cannot_run = 127;
 
 constexpr std::string_view usage = R"(usage: ptxasw launch [OPTIONS] -- PROGRAM ARGUMENTS...
 
-Runs a program that was built with --variants (nvcc --ptxas-prefix=ptxasw and
-PTXASW_FLAGS=--variants, for instance), and lets each launch of a kernel run the variant that
-suits it. Results stay the same, bit for bit. Any other program runs as it does without.
+Runs a program, and lets each launch of a kernel run the variant that suits it. Results stay the
+same, bit for bit. A program that was built with --variants (nvcc --ptxas-prefix=ptxasw and
+PTXASW_FLAGS=--variants, for instance) has variants itself. Of any other one that has the PTX of its
+machine code beside it (nvcc -arch=sm_90), they are prepared in the background while it runs, and
+the next run has them (ptxasw prepare).
 
   --policy=model     the variant that the model predicts to be fastest, for the grid, the block and
                      the chip of the launch (the default)
@@ -44,6 +47,8 @@ suits it. Results stay the same, bit for bit. Any other program runs as it does 
                      ended, of kernels that were built for that (sm_90 and later)
   --batch            launches that come in the same order again and again may go out together, where
                      that is seen to be faster
+  --wait             prepare the program and the libraries that it is linked with before it runs
+  --no-images        prepare nothing, and use nothing that was prepared
   --log              say what is found and decided, on standard error
 )";
 
@@ -59,8 +64,8 @@ std::string find_library() {
 
 // Of an option without its "--"; empty: nothing.
 std::string what_is_wrong(std::string_view word, std::string_view name) {
-  constexpr std::array<std::string_view, 8> options{"policy", "report", "check", "log",
-                                                    "steps",  "early",  "batch", "help"};
+  constexpr std::array<std::string_view, 10> options{
+      "policy", "report", "check", "log", "steps", "early", "batch", "wait", "no-images", "help"};
   if (std::ranges::find(options, name) == options.end())
     return fmt::format("there is no option --{}{}", name, did_you_mean(name, options));
   // Names of variants are the program's; one that is nearly a policy is none.
@@ -97,10 +102,40 @@ int run_and_draw(const Arguments& words, const std::string& page, const std::str
   return ended->ok() ? drawn : driver::end_like(*ended);
 }
 
+// As execvp finds it; empty: it does not.
+std::string found_in_path(const std::string& program) {
+  if (program.find('/') != program.npos) return program;
+  const char* const variable = std::getenv("PATH");
+  std::string_view rest = variable == nullptr ? "/usr/bin:/bin" : variable;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    std::string path = std::string(folder.empty() ? "." : folder) + '/' + program;
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  }
+  return {};
+}
+
+// Before it runs; whatever becomes of that, the program runs.
+void prepare_first(const std::string& ptxasw, const std::string& program) {
+  const std::string path = found_in_path(program);
+  if (path.empty()) return;
+  const std::vector<std::string> chips = chips_here();
+  if (chips.empty())
+    fmt::print(stderr, "ptxasw launch: nothing is prepared: no device was found\n");
+  for (const std::string& chip : chips)
+    if (const auto ended =
+            driver::run({.program = ptxasw, .arguments = {"prepare", "--chip=" + chip, path}},
+                        driver::Environment::current());
+        !ended)
+      fmt::print(stderr, "ptxasw launch: {}\n", ended.error());
+}
+
 } // namespace
 
 int launch(Arguments arguments) {
   std::string settings = "on", page;
+  bool waits = false;
   std::size_t at = 0;
   for (; at < arguments.size() && arguments[at].starts_with("--"); ++at) {
     const std::string word = arguments[at].substr(2);
@@ -121,6 +156,10 @@ int launch(Arguments arguments) {
       fmt::print(stderr, "ptxasw launch: {}\nptxasw launch --help tells the options.\n", wrong);
       return 2;
     }
+    if (word == "wait") {
+      waits = true;
+      continue;
+    }
     const bool draws = name == "report" && word.ends_with(".html");
     if (draws) page = word.substr(name.size() + 1);
     settings += "," + word + (draws ? ".json" : "");
@@ -138,6 +177,9 @@ int launch(Arguments arguments) {
   const char* preloaded = std::getenv("LD_PRELOAD");
   const std::string all =
       preloaded == nullptr || *preloaded == '\0' ? library : library + ":" + preloaded;
+  const std::string ptxasw = driver::own_program_file();
+  if (waits) prepare_first(ptxasw, arguments[at]);
+  ::setenv("PTXASW_PROGRAM", ptxasw.c_str(), 1);
   ::setenv("LD_PRELOAD", all.c_str(), 1);
   ::setenv("PTXASW_LAUNCH", settings.c_str(), 1);
   if (!page.empty())

@@ -1,5 +1,6 @@
 // The functions of the fake driver.
 #include "fake.hpp"
+#include "images.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -146,9 +147,26 @@ CUresult cuCtxSynchronize() {
   count("cuCtxSynchronize");
   return CUDA_SUCCESS;
 }
-CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
-  *value = attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ? state().multiprocessors
-                                                                 : state().threads;
+CUresult cuInit(unsigned) {
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetCount(int* count) {
+  *count = state().devices;
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGet(CUdevice* device, int number) {
+  *device = number;
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  const auto& all = state().capabilities;
+  const int capability = all.at(std::min(static_cast<std::size_t>(device), all.size() - 1));
+  switch (attribute) {
+  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = state().multiprocessors; break;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = capability / 10; break;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = capability % 10; break;
+  default: *value = state().threads; break;
+  }
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetName(char* name, int size, CUdevice) {
@@ -432,6 +450,10 @@ CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint
   if (is("cuWithManyArguments")) return give(cuWithManyArguments);
   if (is("cuGetProcAddress"))
     return version >= 12000 ? give(cuGetProcAddress_v2) : give(cuGetProcAddress);
+  if (const auto found = fake::images_by_name().find(name); found != fake::images_by_name().end()) {
+    *function = found->second;
+    return CUDA_SUCCESS;
+  }
   *function = nullptr;
   return CUDA_ERROR_NOT_FOUND;
 }

@@ -36,6 +36,15 @@ struct Function {
 struct Module {
   std::map<std::string, std::unique_ptr<Function>> functions;
   std::map<std::string, std::string> globals;
+  std::string image; // that it was loaded from: the tag of its machine code
+};
+
+// Loaded when it is first needed, if the driver is lazy.
+struct Library {
+  const void* image = nullptr;
+  std::string copy; // of the machine code, unless the program keeps its own
+  Module* module = nullptr;
+  CUresult result = CUDA_SUCCESS;
 };
 
 // A kernel node of a graph, or of an executable of one: its parameters are its own.
@@ -53,6 +62,13 @@ struct Driver {
   std::mutex mutex;
   std::vector<std::unique_ptr<Module>> modules;
   std::vector<std::unique_ptr<Function*>> kernels; // a CUkernel is the address of one
+  // Images (images.cpp): what machine code of this tag has. Others are looked up in their symbols.
+  std::map<std::string, std::function<void(Driver&, Module&)>> contents;
+  std::vector<std::unique_ptr<Library>> libraries;
+  bool is_lazy = false;
+  int devices = 1;
+  std::vector<int> capabilities{90}; // of each device; of all others the last
+  std::vector<std::string> loaded;   // tags, in the order of loading
   std::vector<std::unique_ptr<Graph>> graphs;
   bool programmatic_edges = true;       // the driver takes them
   CUresult graph_result = CUDA_SUCCESS; // of whatever is asked about graphs

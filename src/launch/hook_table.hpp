@@ -1,0 +1,114 @@
+// The functions of the driver that programs get from us, and what is behind each copy of ours.
+#pragma once
+
+#include "launch/driver.hpp"
+
+#include <array>
+#include <atomic>
+
+namespace ptxasw::launch {
+
+struct Hook {
+  const char* symbol;      // as the driver exports it
+  const char* name;        // as cuGetProcAddress is asked for it; empty: not by that
+  bool per_thread = false; // the default stream is the thread's
+};
+
+enum : unsigned {
+  plain,
+  plain_thread,
+  ex,
+  ex_thread,
+  address,
+  address_2,
+  copy_async,
+  copy_async_thread,
+  copy_any_async,
+  copy_any_async_thread,
+  copy_now,
+  copy_now_thread,
+  copy_any,
+  copy_any_thread,
+  first_forgetting,
+  first_of_modules = first_forgetting + 7,
+  module_load = first_of_modules,
+  module_load_data,
+  module_load_data_ex,
+  module_load_fat_binary,
+  library_load_data,
+  library_load_from_file,
+  module_get_function,
+  module_get_global,
+  module_get_function_count,
+  module_enumerate_functions,
+  library_get_kernel,
+  library_get_global,
+  library_get_kernel_count,
+  library_enumerate_kernels,
+  library_get_module,
+  hook_count
+};
+inline constexpr std::array<Hook, hook_count> hooks{{
+    {"cuLaunchKernel", "cuLaunchKernel", false},
+    {"cuLaunchKernel_ptsz", "cuLaunchKernel", true},
+    {"cuLaunchKernelEx", "cuLaunchKernelEx", false},
+    {"cuLaunchKernelEx_ptsz", "cuLaunchKernelEx", true},
+    {"cuGetProcAddress", ""},
+    {"cuGetProcAddress_v2", ""},
+    // Within a device the host waits for none of these.
+    {"cuMemcpyDtoDAsync_v2", "cuMemcpyDtoDAsync", false},
+    {"cuMemcpyDtoDAsync_v2_ptsz", "cuMemcpyDtoDAsync", true},
+    {"cuMemcpyAsync", "cuMemcpyAsync", false},
+    {"cuMemcpyAsync_ptsz", "cuMemcpyAsync", true},
+    {"cuMemcpyDtoD_v2", "cuMemcpyDtoD", false},
+    {"cuMemcpyDtoD_v2_ptds", "cuMemcpyDtoD", true},
+    {"cuMemcpy", "cuMemcpy", false},
+    {"cuMemcpy_ptds", "cuMemcpy", true},
+    // After these a handle may stand for another kernel. Each takes one argument.
+    {"cuModuleUnload", "cuModuleUnload"},
+    {"cuLibraryUnload", "cuLibraryUnload"},
+    {"cuCtxDestroy_v2", "cuCtxDestroy"},
+    {"cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxReset"},
+    {"cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease"},
+    {"cuDevicePrimaryCtxReset", ""},
+    {"cuDevicePrimaryCtxRelease", ""},
+    // What loads images, and what tells of them (module_hooks.cpp).
+    {"cuModuleLoad", "cuModuleLoad"},
+    {"cuModuleLoadData", "cuModuleLoadData"},
+    {"cuModuleLoadDataEx", "cuModuleLoadDataEx"},
+    {"cuModuleLoadFatBinary", "cuModuleLoadFatBinary"},
+    {"cuLibraryLoadData", "cuLibraryLoadData"},
+    {"cuLibraryLoadFromFile", "cuLibraryLoadFromFile"},
+    {"cuModuleGetFunction", "cuModuleGetFunction"},
+    {"cuModuleGetGlobal_v2", "cuModuleGetGlobal"},
+    {"cuModuleGetFunctionCount", "cuModuleGetFunctionCount"},
+    {"cuModuleEnumerateFunctions", "cuModuleEnumerateFunctions"},
+    {"cuLibraryGetKernel", "cuLibraryGetKernel"},
+    {"cuLibraryGetGlobal", "cuLibraryGetGlobal"},
+    {"cuLibraryGetKernelCount", "cuLibraryGetKernelCount"},
+    {"cuLibraryEnumerateKernels", "cuLibraryEnumerateKernels"},
+    {"cuLibraryGetModule", "cuLibraryGetModule"},
+}};
+
+// Of each: the one that we export, and those that are handed out.
+inline constexpr unsigned exported = 0, copies = 4;
+inline std::array<std::array<std::atomic<void*>, copies>, hooks.size()> reals{};
+
+// The function behind a copy; the exported one's is next in the order in which symbols are
+// searched, or where the driver is not in that order, the driver's. Null as long as there is none.
+template <class Function> Function* real_of(unsigned hook, unsigned copy) {
+  std::atomic<void*>& known = reals[hook][copy];
+  void* found = known.load(std::memory_order_acquire);
+  if (found == nullptr && copy == exported) {
+    found = real_dlsym(RTLD_NEXT, hooks[hook].symbol);
+    if (found == nullptr) found = driver_symbol(hooks[hook].symbol);
+    known.store(found, std::memory_order_release);
+  }
+  return reinterpret_cast<Function*>(found);
+}
+
+template <class Function> void* pointer(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+} // namespace ptxasw::launch

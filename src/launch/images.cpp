@@ -1,0 +1,306 @@
+// Looks images up, and keeps account of what was loaded.
+#include "launch/images.hpp"
+
+#include "launch/log.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ptxasw::launch {
+namespace {
+
+using image::Form;
+using image::Reason;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// The loaded file in which an address lies, or "memory".
+std::string file_of(const void* address) {
+  struct Search {
+    std::uintptr_t at;
+    std::string file = "memory";
+  } search{.at = reinterpret_cast<std::uintptr_t>(address)};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* with) {
+        auto& wanted = *static_cast<Search*>(with);
+        for (std::size_t n = 0; n < info->dlpi_phnum; ++n) {
+          const ElfW(Phdr)& part = info->dlpi_phdr[n];
+          const std::uintptr_t begin = info->dlpi_addr + part.p_vaddr;
+          if (part.p_type != PT_LOAD || wanted.at < begin || wanted.at - begin >= part.p_memsz)
+            continue;
+          wanted.file = *info->dlpi_name == '\0' ? "the program" : info->dlpi_name;
+          return 1;
+        }
+        return 0;
+      },
+      &search);
+  return search.file;
+}
+
+ImageRow row_of(Reason reason, const std::string& chip) {
+  return {.from = "",
+          .code = std::string(code(reason)),
+          .words = words(reason, chip),
+          .has_text = false};
+}
+
+ImageRow row_of(const image::Prepared& prepared) {
+  ImageRow row = row_of(prepared.reason, prepared.chip);
+  row.has_text = true;
+  row.kernels = prepared.kernels.size();
+  row.versions = prepared.versions();
+  row.is_read = !prepared.kernels.empty();
+  if (prepared.is_replaced()) {
+    row.code = "replaced";
+    for (const image::PreparedKernel& kernel : prepared.kernels)
+      if (kernel.reason != Reason::none && kernel.reason != Reason::no_versions)
+        row.words += (row.words.empty() ? "" : "; ") + kernel.name + ": " +
+                     (kernel.words.empty() ? words(kernel.reason, prepared.chip) : kernel.words);
+  } else if (!prepared.words.empty()) {
+    row.words = prepared.words;
+  }
+  return row;
+}
+
+} // namespace
+
+bool may_be_added(std::string_view name) {
+  return name.find("__ptxasw_") != std::string_view::npos;
+}
+
+bool Replacement::hides(std::string_view name) const {
+  return may_be_added(name) && !std::ranges::binary_search(own, name, std::less<>());
+}
+
+MappedFile::MappedFile(const char* path) {
+  const int file = path == nullptr ? -1 : ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat info {};
+  if (file < 0) return;
+  if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+    const auto size = static_cast<std::size_t>(info.st_size);
+    void* const at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (at != MAP_FAILED) bytes_ = {static_cast<const std::byte*>(at), size};
+  }
+  ::close(file);
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+Images::Images(bool reports)
+    : reports_(reports), folder_(image::images_folder(
+                             [](const char* name) -> const char* { return std::getenv(name); })),
+      preparer_(folder_.empty() ? "" : variable("PTXASW_PROGRAM")) {}
+
+Images::Load Images::look_at(const void* image, Owner owner) {
+  const Form form = image::form_of(image);
+  const std::string from = reports_ ? file_of(image) : "";
+  if (form != Form::fat_binary && form != Form::wrapper) return pass_over(form, from);
+  const auto measured = image::measured(image);
+  if (!measured) return pass_over(Form::unknown, from);
+  return look_at(*measured, from, owner);
+}
+
+Images::Load Images::look_at(const MappedFile& file, const char* path, Owner owner) {
+  constexpr std::size_t header = 64; // as long as any
+  const image::Bytes bytes = file.bytes();
+  if (bytes.size() < header) return pass_over(Form::unknown, path);
+  const Form form = image::form_of(bytes.data());
+  if (form != Form::fat_binary) return pass_over(form, path);
+  const auto measured = image::measured(bytes.data());
+  if (!measured || measured->size() > bytes.size()) return pass_over(Form::unknown, path);
+  return look_at(*measured, path, owner);
+}
+
+// By its first bytes alone.
+Images::Load Images::pass_over(Form form, const std::string& from) {
+  if (!reports_) return {};
+  ImageRow row = row_of(form == Form::cubin ? Reason::cubin_alone : Reason::unknown_form, "");
+  if (form == Form::text) {
+    row.code = "ptx-alone";
+    row.words = "PTX by itself, which the driver compiles";
+  }
+  row.from = from;
+  return note(std::move(row));
+}
+
+Images::Load Images::look_at(image::Bytes image, const std::string& from, Owner owner) {
+  const std::string chip = chip_of(owner);
+  if (chip.empty())
+    return note({.from = from,
+                 .code = "devices",
+                 .words = "the devices are not known, or of several kinds"});
+  image::Choice choice = choose(image::probe(image), *image::chip_of(chip));
+  if (choice.reason == Reason::none && image.size() > store::largest_entry)
+    choice.reason = Reason::too_large;
+  if (choice.reason != Reason::none) {
+    ImageRow row = row_of(choice.reason, chip);
+    row.from = from;
+    row.has_text = choice.text.has_value();
+    return note(row);
+  }
+  const image::ImageKey key = image::key_of(image, chip);
+  Known found = known(key);
+  found.row.from = from;
+  bool is_to_be_prepared = found.row.code.empty() || found.is_old;
+  if (is_to_be_prepared) {
+    const std::lock_guard lock(mutex_);
+    is_to_be_prepared = preparer_.is_possible() && prepared_.insert(key).second;
+  }
+  if (found.row.code.empty()) {
+    found.row.has_text = true;
+    found.row.code = preparer_.is_possible() ? "preparing" : "not-prepared";
+    found.row.words = preparer_.is_possible()
+                          ? "being prepared: the next run has it"
+                          : "not prepared (run the program under ptxasw launch)";
+  }
+  Load load = note(std::move(found.row));
+  load.by = std::move(found.by);
+  load.is_to_be_prepared = is_to_be_prepared;
+  load.chip = chip;
+  load.key = key;
+  load.bytes = image;
+  return load;
+}
+
+// The store is asked once for each image that it has.
+Images::Known Images::known(const image::ImageKey& key) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  }
+  auto prepared = image::find(folder_, key);
+  if (!prepared) return {};
+  Known made{.by = nullptr,
+             .row = row_of(*prepared),
+             .is_old = is_to_be_tried_again(*prepared, std::time(nullptr))};
+  if (prepared->is_replaced()) {
+    auto by = std::make_shared<Replacement>();
+    for (const image::PreparedKernel& kernel : prepared->kernels)
+      by->own.push_back(kernel.name);
+    std::ranges::sort(by->own);
+    by->added = prepared->versions();
+    by->cubin = std::move(prepared->cubin);
+    made.by = std::move(by);
+  }
+  const std::lock_guard lock(mutex_);
+  return known_.try_emplace(key, std::move(made)).first->second;
+}
+
+Images::Load Images::note(ImageRow row) {
+  Load load;
+  if (!reports_) return load;
+  const std::lock_guard lock(mutex_);
+  const auto [found, is_new] = row_of_.try_emplace({row.from, row.code + row.words}, rows_.size());
+  load.row = found->second;
+  if (is_new) {
+    rows_.push_back(std::move(row));
+  } else {
+    ++rows_[load.row].count;
+    rows_[load.row].kernels += row.kernels;
+    rows_[load.row].versions += row.versions;
+  }
+  return load;
+}
+
+void Images::loaded(const Load& load, void* handle, Owner owner) {
+  if (load.by != nullptr)
+    add(handle, load.by, owner);
+  else
+    take(handle); // of one that is gone
+  if (load.is_to_be_prepared) preparer_.add(load.chip, load.bytes);
+}
+
+void Images::refused(const Load& load, CUresult why) {
+  log("the driver does not take what was prepared of an image (%d): it gets the program's own",
+      static_cast<int>(why));
+  const std::lock_guard lock(mutex_);
+  Known& known = known_[load.key];
+  known.by = nullptr;
+  known.row.code = "refused";
+  known.row.words = "the driver did not take what was prepared: it has the program's own";
+  known.row.versions = 0;
+  if (!reports_) return;
+  ImageRow& row = rows_.at(load.row);
+  row.code = known.row.code;
+  row.words = known.row.words;
+  row.versions = 0;
+}
+
+std::shared_ptr<const Replacement> Images::of(void* handle) const {
+  if (!has_any()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto found = handles_.find(handle);
+  return found == handles_.end() ? nullptr : found->second.by;
+}
+
+std::vector<CUlibrary> Images::libraries() const {
+  std::vector<CUlibrary> all;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [handle, known] : handles_)
+    if (known.owner == Owner::library) all.push_back(static_cast<CUlibrary>(handle));
+  return all;
+}
+
+void Images::add(void* handle, std::shared_ptr<const Replacement> by, Owner owner) {
+  const std::lock_guard lock(mutex_);
+  handles_[handle] = {std::move(by), owner};
+  has_any_.store(true, std::memory_order_release);
+}
+
+std::shared_ptr<const Replacement> Images::take(void* handle) {
+  if (!has_any()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto found = handles_.find(handle);
+  if (found == handles_.end()) return nullptr;
+  auto kept = std::move(found->second.by);
+  handles_.erase(found);
+  return kept;
+}
+
+std::vector<ImageRow> Images::finish() {
+  preparer_.finish();
+  const std::lock_guard lock(mutex_);
+  return rows_;
+}
+
+// "sm_90"; empty: not known, or not the same for all that the image is loaded for.
+std::string Images::chip_of(Owner owner) const {
+  const Driver& d = driver();
+  int count = 0;
+  if (!d.device_get_count || !d.device_get || !d.device_get_attribute ||
+      d.device_get_count(&count) != CUDA_SUCCESS)
+    return {};
+  const auto chip_at = [&](CUdevice device) {
+    int major = 0, minor = 0;
+    if (d.device_get_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) !=
+            CUDA_SUCCESS ||
+        d.device_get_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device) !=
+            CUDA_SUCCESS)
+      return std::string();
+    return "sm_" + std::to_string(major) + std::to_string(minor);
+  };
+  CUdevice device = 0;
+  if (owner == Owner::module)
+    return d.ctx_get_device && d.ctx_get_device(&device) == CUDA_SUCCESS ? chip_at(device) : "";
+  std::string chip;
+  for (int number = 0; number < count; ++number) {
+    if (d.device_get(&device, number) != CUDA_SUCCESS) return {};
+    const std::string its = chip_at(device);
+    if (number != 0 && its != chip) return {};
+    chip = its;
+  }
+  return chip;
+}
+
+} // namespace ptxasw::launch

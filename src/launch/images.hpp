@@ -1,0 +1,125 @@
+// What becomes of an image that the program hands to its driver: it goes there as it is, or a cubin
+// that was prepared of it goes there instead (image/prepared.hpp). IMAGES.md says who could tell.
+//
+// What cannot gain is passed over by its headers. What may is hashed, once for each time that it is
+// loaded, and looked up in the store of this user. Where the store does not have it, the original
+// is loaded, and a process of low priority prepares it for the next run (preparer.hpp).
+//
+// No lock is held while the driver is called, nor is it called from here but for what devices
+// there are.
+#pragma once
+
+#include "image/prepared.hpp"
+#include "launch/driver.hpp"
+#include "launch/image_table.hpp"
+#include "launch/preparer.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace ptxasw::launch {
+
+// Of a kernel or a variable: perhaps we added it, perhaps the program has such names itself.
+[[nodiscard]] bool may_be_added(std::string_view name);
+
+// Stands in for an image; never changes.
+struct Replacement {
+  std::string cubin;
+  std::vector<std::string> own; // the program's kernels, ascending
+  unsigned added = 0;           // kernels of the cubin beside them
+  [[nodiscard]] unsigned entries() const { return static_cast<unsigned>(own.size()) + added; }
+  // The program's own image has nothing of this name.
+  [[nodiscard]] bool hides(std::string_view name) const;
+};
+
+// A file in memory, for as long as it is looked at.
+class MappedFile {
+public:
+  explicit MappedFile(const char* path);
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+  [[nodiscard]] image::Bytes bytes() const { return bytes_; }
+
+private:
+  image::Bytes bytes_;
+};
+
+class Images {
+public:
+  // `reports`: say where images are from, which takes longer.
+  explicit Images(bool reports);
+
+  // Of one image that is about to be loaded.
+  struct Load {
+    std::shared_ptr<const Replacement> by; // null: the original
+    std::size_t row = 0;                   // of the table
+    bool is_to_be_prepared = false;
+    std::string chip;
+    image::ImageKey key;
+    image::Bytes bytes; // the program's own
+  };
+  // A module is of the current context's device, a library of all that there are.
+  enum class Owner : std::uint8_t { module, library };
+  Load look_at(const void* image, Owner owner);
+  Load look_at(const MappedFile& file, const char* path, Owner owner);
+  // Behind the driver's answer, while the program's image is still there.
+  void loaded(const Load& load, void* handle, Owner owner);
+  // The driver did not take what stands in.
+  void refused(const Load& load, CUresult why);
+
+  // Of a module or a library; null where its image is the program's own.
+  [[nodiscard]] std::shared_ptr<const Replacement> of(void* handle) const;
+  [[nodiscard]] bool has_any() const { return has_any_.load(std::memory_order_acquire); }
+  // One more handle by which it is known: a library's module.
+  void add(void* handle, std::shared_ptr<const Replacement> by, Owner owner);
+  // Of a handle that goes; null where there is none.
+  std::shared_ptr<const Replacement> take(void* handle);
+  // The libraries whose images were replaced.
+  [[nodiscard]] std::vector<CUlibrary> libraries() const;
+
+  // What was loaded so far. Begins to prepare what waits for that, since the program ends.
+  std::vector<ImageRow> finish();
+
+private:
+  struct Known {
+    std::shared_ptr<const Replacement> by;
+    ImageRow row;
+    bool is_old = false; // prepare it again
+  };
+  struct Less {
+    bool operator()(const image::ImageKey& a, const image::ImageKey& b) const {
+      return std::pair(a.high, a.low) < std::pair(b.high, b.low);
+    }
+  };
+  struct Handle {
+    std::shared_ptr<const Replacement> by;
+    Owner owner = Owner::module;
+  };
+  Load look_at(image::Bytes image, const std::string& from, Owner owner);
+  Load pass_over(image::Form form, const std::string& from);
+  Load note(ImageRow row);
+  Known known(const image::ImageKey& key);
+  [[nodiscard]] std::string chip_of(Owner owner) const;
+
+  const bool reports_;
+  const std::string folder_;
+  Preparer preparer_;
+  std::atomic<bool> has_any_{false};
+  mutable std::mutex mutex_;
+  std::map<image::ImageKey, Known, Less> known_;
+  std::set<image::ImageKey, Less> prepared_; // by this process
+  std::unordered_map<void*, Handle> handles_;
+  std::vector<ImageRow> rows_;
+  std::map<std::pair<std::string, std::string>, std::size_t> row_of_;
+};
+
+} // namespace ptxasw::launch

@@ -1,0 +1,89 @@
+// Collects images, and starts the process.
+#include "launch/preparer.hpp"
+
+#include "image/background.hpp"
+#include "launch/log.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <pthread.h>
+#include <thread>
+#include <unistd.h>
+
+namespace ptxasw::launch {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto quiet = 100ms;
+constexpr std::size_t most_bytes = std::size_t{256} << 20;
+
+} // namespace
+
+Preparer::State& Preparer::state() {
+  State* found = state_.load(std::memory_order_acquire);
+  const pid_t process = ::getpid();
+  if (found != nullptr && found->process == process) return *found;
+  auto* const made = new State;
+  made->process = process;
+  if (state_.compare_exchange_strong(found, made)) return *made;
+  delete made;
+  return *state_.load(std::memory_order_acquire);
+}
+
+bool Preparer::add(std::string_view chip, image::Bytes image) {
+  State& now = state();
+  std::string copy(reinterpret_cast<const char*>(image.data()), image.size());
+  const std::lock_guard lock(now.mutex);
+  if (now.bytes + copy.size() > most_bytes) return false;
+  now.bytes += copy.size();
+  now.waiting.push_back({std::string(chip), std::move(copy)});
+  now.more.notify_one();
+  if (now.has_thread) return true;
+  sigset_t all, before; // signals are the program's
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([this, &now] { work(now); }).detach();
+    now.has_thread = true;
+  } catch (const std::system_error&) { // no thread is to be had: at the end, then
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return true;
+}
+
+void Preparer::work(State& now) {
+  std::unique_lock lock(now.mutex);
+  for (std::size_t seen = 0; seen != now.waiting.size();) {
+    seen = now.waiting.size();
+    now.more.wait_for(lock, quiet, [&] { return now.waiting.size() != seen; });
+  }
+  std::vector<Waiting> all = std::move(now.waiting);
+  now.waiting.clear();
+  now.has_thread = false;
+  lock.unlock();
+  start(std::move(all));
+}
+
+void Preparer::finish() {
+  if (state_.load(std::memory_order_acquire) == nullptr) return;
+  State& now = state();
+  std::vector<Waiting> all;
+  {
+    const std::lock_guard lock(now.mutex);
+    all = std::move(now.waiting);
+    now.waiting.clear();
+  }
+  start(std::move(all));
+}
+
+void Preparer::start(std::vector<Waiting> all) const {
+  std::map<std::string_view, std::vector<image::Bytes>> by_chip;
+  for (const Waiting& each : all)
+    by_chip[each.chip].push_back(std::as_bytes(std::span(each.image)));
+  for (const auto& [chip, images] : by_chip)
+    if (!image::start(program_, chip, images))
+      log("%s cannot be started to prepare images", program_.c_str());
+}
+
+} // namespace ptxasw::launch
