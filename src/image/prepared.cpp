@@ -79,15 +79,19 @@ std::uint32_t Prepared::versions() const {
   return sum;
 }
 
-bool is_to_be_tried_again(const Prepared& prepared, std::int64_t now) {
+bool hangs_on_ptxas(const Prepared& prepared) {
   switch (prepared.reason) {
   case Reason::no_ptxas:
   case Reason::not_assembled:
   case Reason::other_release:
   case Reason::machine_code:
-  case Reason::gave_up: return now - prepared.when > day || now < prepared.when;
+  case Reason::gave_up: return true;
   default: return false;
   }
+}
+
+bool is_to_be_tried_again(const Prepared& prepared, std::int64_t now) {
+  return hangs_on_ptxas(prepared) && (now - prepared.when > day || now < prepared.when);
 }
 
 std::string serialized(const Prepared& prepared) {

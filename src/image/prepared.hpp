@@ -59,8 +59,9 @@ struct Prepared {
   friend bool operator==(const Prepared&, const Prepared&) = default;
 };
 
-// Another ptxas might do better, and a day has passed: go on with what was found, and start
-// preparing again.
+// Another ptxas might do better.
+[[nodiscard]] bool hangs_on_ptxas(const Prepared& prepared);
+// And a day has passed: go on with what was found, and start preparing again.
 [[nodiscard]] bool is_to_be_tried_again(const Prepared& prepared, std::int64_t now);
 
 [[nodiscard]] std::string serialized(const Prepared& prepared);
