@@ -1,5 +1,5 @@
 // The public doors: nothing may escape them, since a failure of ours must never fail a build.
-#include "ptxasw/ptxasw.hpp"
+#include "ptxasw/versions.hpp"
 
 #include "manager/optimize.hpp"
 
@@ -11,9 +11,10 @@ namespace ptxasw {
 namespace {
 
 Optimized guarded(const std::string& text, const std::string& file, const Options& options,
-                  bool rewrite, Assembler* assembler) {
+                  bool rewrite, Assembler* assembler,
+                  manager::OwnEntries own = manager::OwnEntries::rewritten) {
   try {
-    return manager::run(text, file, options, rewrite, assembler);
+    return manager::run(text, file, options, rewrite, assembler, own);
   } catch (const std::exception& error) {
     Optimized result;
     result.text = text;
@@ -37,6 +38,12 @@ Report analyze(std::string text, std::string file, const Options& options) {
 Optimized optimize(std::string text, std::string file, const Options& options,
                    Assembler* assembler) {
   return guarded(text, file, options, rewrites(options), assembler);
+}
+
+Optimized with_versions(std::string text, std::string file, const Options& options,
+                        Assembler& assembler) {
+  return guarded(text, file, options, rewrites(options), &assembler,
+                 manager::OwnEntries::as_they_came);
 }
 
 } // namespace ptxasw

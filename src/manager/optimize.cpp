@@ -203,11 +203,11 @@ oracle::Printed with_rounds(Standard standard, const std::string& file, const Op
 } // namespace
 
 Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
-              Assembler* assembler) {
+              Assembler* assembler, OwnEntries own) {
   Standard first = run_standard(text, file, options, rewrite, assembler);
   oracle::Printed standard = with_rounds(std::move(first), file, options, assembler);
   if (!further_entries(options) || assembler == nullptr) return std::move(standard.made);
-  return with_variants(std::move(standard), text, file, options, *assembler);
+  return with_variants(std::move(standard), text, file, options, *assembler, own);
 }
 
 } // namespace ptxasw::manager

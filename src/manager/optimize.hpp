@@ -20,8 +20,14 @@
 
 namespace ptxasw::manager {
 
+// What the entries of the kernels' own names are to be, where further entries are made.
+enum class OwnEntries : std::uint8_t {
+  rewritten, // what the options make of them
+  as_they_came,
+};
+
 // `rewrite` false: analysis only. The assembler may be missing. Throws what goes wrong inside.
 Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
-              Assembler* assembler);
+              Assembler* assembler, OwnEntries own = OwnEntries::rewritten);
 
 } // namespace ptxasw::manager

@@ -132,13 +132,13 @@ Options only_remapping(const Options& options) {
 
 class Writer {
 public:
-  Writer(const oracle::Printed& standard, const Options& options, const std::string& file,
-         Assembler& assembler)
-      : changed_(standard.changed), options_(options), file_(file), assembler_(assembler),
-        standard_(ptx::parse(standard.made.text, file)) {}
+  Writer(const oracle::Printed& standard, const std::string& text, const Options& options,
+         const std::string& file, Assembler& assembler, OwnEntries own)
+      : changed_(standard.changed), options_(options), assembler_(assembler), own_(own),
+        module_(ptx::parse(text, file)), standard_(ptx::parse(standard.made.text, file)),
+        base_(own == OwnEntries::as_they_came ? module_ : standard_) {}
 
-  std::string run(const std::string& text) {
-    module_ = ptx::parse(text, file_);
+  std::string run() {
     if (options_.steps_auto || options_.steps != 0)
       steps_ = passes::make_step_entries(
           module_, options_,
@@ -187,7 +187,7 @@ private:
       jobs = described_jobs(coarsening);
     }
     for (const ptx::Function& kernel : module_.functions)
-      if (is_kernel(kernel) && is_changed(kernel.name)) add(module_, kernel, {.name = "original"});
+      if (is_kernel(kernel) && is_changed(kernel.name)) add_other_form(kernel);
     add_coarsened(jobs, coarsening);
     std::vector<Proposal> remapped;
     for (KernelJob& job : jobs_of(remapping))
@@ -198,6 +198,16 @@ private:
       if (is_kernel(kernel))
         if (auto made = reshaped(kernel, false)) in_other_blocks.push_back(std::move(*made));
     keep_sound(std::move(in_other_blocks));
+  }
+
+  // Of a kernel that the options changed: whichever form has not the kernel's own name.
+  void add_other_form(const ptx::Function& kernel) {
+    if (own_ == OwnEntries::rewritten) return add(module_, kernel, {.name = "original"});
+    const ptx::Function* standard = find_kernel(standard_, kernel.name);
+    if (standard == nullptr) return;
+    Variant variant{.name = "standard", .kind = Kind::rewritten};
+    if (const auto asked = asked_of(kernel.name)) variant.gains = asked->standard;
+    add(standard_, *standard, std::move(variant));
   }
 
   // The kernel for blocks of other shapes. As the rest it has to compute with the same
@@ -357,28 +367,30 @@ private:
 
   [[nodiscard]] std::string print() const {
     std::vector<ptx::Edit> edits;
-    for (const ptx::Function& kernel : standard_.functions) {
+    for (const ptx::Function& kernel : base_.functions) {
       const auto found = entries_.find(kernel.name);
       const auto steps = steps_.find(kernel.name);
       const bool any_steps = steps != steps_.end() && !steps->second.steps.empty();
       const Early early = early_of(kernel);
       if ((found == entries_.end() && !any_steps && !early.refused.empty()) ||
-          find_kernel(standard_, kernel.name) != &kernel)
+          find_kernel(base_, kernel.name) != &kernel)
         continue;
       if (early.refused.empty()) edits.push_back(passes::launch_early::emit(early));
-      const std::uint32_t end = range_of(standard_, kernel).end;
+      const std::uint32_t end = range_of(base_, kernel).end;
       edits.push_back(
           {{end, end},
            text_of(kernel, found == entries_.end() ? std::vector<Entry>{} : found->second,
                    any_steps ? steps->second : passes::StepEntries{})});
     }
-    return ptx::print(standard_, edits);
+    return ptx::print(base_, edits);
   }
 
   // Where the kernel itself may begin early.
   [[nodiscard]] Early early_of(const ptx::Function& kernel) const {
     if (!options_.variants) return {.refused = {Reason::not_asked, "no variants were asked for"}};
-    return passes::launch_early::find(standard_, kernel);
+    if (own_ == OwnEntries::as_they_came)
+      return {.refused = {Reason::not_asked, "its own entry stays as it came"}};
+    return passes::launch_early::find(base_, kernel);
   }
 
   // The entries and the contract of a kernel.
@@ -394,15 +406,16 @@ private:
                       .parameter_bytes = *bytes,
                       .places = places,
                       .variants = {}};
-    const bool changed = is_changed(kernel.name);
+    const bool changed = own_ == OwnEntries::rewritten && is_changed(kernel.name);
     contract.variants.push_back({.entry = contract.kernel,
                                  .name = changed ? "standard" : "original",
                                  .kind = changed ? Kind::rewritten : Kind::original,
                                  .waits = early_of(kernel).refused.empty()});
-    std::string text, code(standard_.slice(range_of(standard_, kernel)));
-    const std::optional<Asked> asked = changed ? asked_of(kernel.name) : std::nullopt;
+    std::string text, code(base_.slice(range_of(base_, kernel)));
+    const std::optional<Asked> asked =
+        is_changed(kernel.name) ? asked_of(kernel.name) : std::nullopt;
     if (contract.variants[0].waits) code += "waits";
-    if (asked) contract.variants[0].gains = asked->standard;
+    if (asked) contract.variants[0].gains = changed ? asked->standard : asked->original;
     if (const auto known = accesses_.find(kernel.name); known != accesses_.end())
       contract.accesses = known->second;
     for (const Entry& entry : entries) {
@@ -412,7 +425,7 @@ private:
         contract.variants.back().gains = asked->original;
       if (!entry.text.empty()) text += fmt::format("\n\n{}", entry.text);
     }
-    if (!places.empty() && standard_.text->find("__ptxasw_steps") == std::string::npos) {
+    if (!places.empty() && base_.text->find("__ptxasw_steps") == std::string::npos) {
       contract.steps = steps.steps;
       text += steps.text;
       code += steps.text;
@@ -428,10 +441,11 @@ private:
   passes::Pinning pinning_;
   const std::vector<oracle::Changed>& changed_; // in the standard form
   const Options& options_;
-  const std::string& file_;
   Assembler& assembler_;
+  OwnEntries own_;
   ptx::Module module_; // the kernels as they were, ptxas' choices pinned
   ptx::Module standard_;
+  ptx::Module base_; // what the entries are added to
   std::map<std::string, std::vector<Entry>, std::less<>> entries_;
   std::map<std::string, passes::StepEntries, std::less<>> steps_;
   std::map<std::string, std::vector<contract::Access>, std::less<>>
@@ -441,11 +455,15 @@ private:
 } // namespace
 
 Optimized with_variants(oracle::Printed printed, const std::string& text, const std::string& file,
-                        const Options& options, Assembler& assembler) {
+                        const Options& options, Assembler& assembler, OwnEntries own) {
   Optimized& standard = printed.made;
   if (text.size() > options.size_limit) return std::move(standard);
-  Writer writer(printed, options, file, assembler);
-  std::string more = writer.run(text);
+  Writer writer(printed, text, options, file, assembler, own);
+  std::string more = writer.run();
+  if (own == OwnEntries::as_they_came) {
+    standard.text = text;
+    standard.changed = false;
+  }
   for (const auto& [kernel, outcome] : writer.step_outcomes())
     for (KernelReport& report : standard.report.kernels)
       if (report.name == kernel) report.steps = outcome;

@@ -10,13 +10,15 @@
 // anything hangs on it, so that they compute the same bits.
 #pragma once
 
+#include "manager/optimize.hpp"
 #include "oracle/printed.hpp"
 
 namespace ptxasw::manager {
 
 // `standard` is what the options made of `text`, and what is returned where there are no variants
-// or the assembler does not take them. The assembler is asked to keep the result.
+// or the assembler does not take them. The assembler is asked to keep the result. Where own entries
+// stay as they came, `standard` is a further entry, and `text` is what is returned.
 Optimized with_variants(oracle::Printed standard, const std::string& text, const std::string& file,
-                        const Options& options, Assembler& assembler);
+                        const Options& options, Assembler& assembler, OwnEntries own);
 
 } // namespace ptxasw::manager
