@@ -7,6 +7,7 @@
 #include <cmath>
 #include <csignal>
 #include <fmt/format.h>
+#include <initializer_list>
 #include <thread>
 
 namespace ptxasw::driver {
@@ -36,6 +37,12 @@ std::string first_complaint(std::string_view messages) {
     return std::string(rest.substr(0, rest.find('\n')));
   }
   return "";
+}
+
+bool gives(const std::vector<std::string>& options, std::initializer_list<std::string_view> names) {
+  return std::ranges::any_of(options, [&](std::string_view option) {
+    return std::ranges::count(names, option.substr(0, option.find('='))) != 0;
+  });
 }
 
 // What Patience says, for the requests of one call.
@@ -116,13 +123,20 @@ std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
   return results;
 }
 
+bool Ptxas::takes_register_limits() const {
+  return !gives(options_, {"-maxrregcount", "--maxrregcount", "-func-maxrregcount",
+                           "--device-function-maxrregcount"});
+}
+
 std::vector<std::optional<Assembled>> Ptxas::assemble(std::span<const AssemblyRequest> requests) {
   const auto arguments = [&](const AssemblyRequest& request, const std::string& source,
                              const std::string& cubin) {
     std::vector<std::string> words{"-arch=" + architecture_, "-v", source, "-o", cubin};
+    words.insert(words.end(), options_.begin(), options_.end());
     if (!request.entries.empty())
       words.insert(words.end(), {"--entry", fmt::format("{}", fmt::join(request.entries, ","))});
-    if (request.line_info) words.emplace_back("-lineinfo");
+    if (request.line_info && !gives(options_, {"-lineinfo", "--generate-line-info"}))
+      words.emplace_back("-lineinfo");
     return words;
   };
   Environment environment = Environment::current();

@@ -46,11 +46,14 @@ std::vector<std::optional<Assembled>> assemble_all(const std::string& ptxas,
                                                    const Arguments& arguments, Patience& patience,
                                                    int& interrupted, std::string& refusal);
 
-// A ptxas by itself, for `architecture`, as sub-commands ask it.
+// A ptxas by itself, for `architecture` and with further options, as sub-commands ask it.
 class Ptxas : public Assembler {
 public:
-  Ptxas(std::string program, std::string architecture)
-      : program_(std::move(program)), architecture_(std::move(architecture)) {}
+  Ptxas(std::string program, std::string architecture, std::vector<std::string> options = {})
+      : program_(std::move(program)), architecture_(std::move(architecture)),
+        options_(std::move(options)) {}
+
+  [[nodiscard]] bool takes_register_limits() const override;
 
   using Assembler::assemble;
   std::vector<std::optional<Assembled>>
@@ -65,6 +68,7 @@ public:
 private:
   std::string program_;
   std::string architecture_;
+  std::vector<std::string> options_;
   Patience patience_;
   int interrupted_ = 0;
   std::string refusal_;

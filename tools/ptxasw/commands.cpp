@@ -9,7 +9,7 @@
 namespace ptxasw::tool {
 namespace {
 
-constexpr std::array<SubCommand, 11> table{{
+constexpr std::array<SubCommand, 12> table{{
     {"opt", "rewrite a PTX file", opt},
     {"analyze", "show every access of a PTX file, rewrite nothing", analyze},
     {"report",
@@ -21,6 +21,7 @@ constexpr std::array<SubCommand, 11> table{{
     {"verify", "compare two versions of the kernels on the CPU", verify},
     {"cachesim", "is a program of its own, ptxasw-cachesim", cachesim},
     {"launch", "run a program and choose a variant for each launch of its kernels", launch},
+    {"prepare", "make variants for the kernels of a program as it was built", prepare_programs},
     {"hook", "tell what to set to put ptxasw in the place of ptxas", hook},
     {"self-test", "tell whether a compiler command really runs ptxasw", self_test},
     {"help", "show this page", help},

@@ -17,6 +17,7 @@ int explain(Arguments arguments);
 int hook(Arguments arguments);
 int launch(Arguments arguments);
 int opt(Arguments arguments);
+int prepare_programs(Arguments arguments);
 int report(Arguments arguments);
 int run(Arguments arguments);
 int self_test(Arguments arguments);

@@ -1,0 +1,213 @@
+// The four steps, each with its reasons.
+#include "prepare/prepare.hpp"
+
+#include "contract/contract.hpp"
+#include "image/entry.hpp"
+#include "ptxasw/versions.hpp"
+#include "sass/same_function.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <fmt/format.h>
+#include <set>
+
+namespace ptxasw::prepare {
+namespace {
+
+using image::Prepared;
+using image::PreparedKernel;
+using image::Reason;
+using sass::Cubin;
+
+// What is known of an image before ptxas is asked.
+struct Opened {
+  std::string chip; // of its machine code: "sm_90a"
+  std::string text, code;
+  std::vector<std::string> options; // of ptxas
+  std::string release;              // of the ptxas that made it
+};
+
+// The objects that stand for contracts, by kernel.
+std::map<std::string, contract::Contract> contracts_of(const Cubin& cubin) {
+  std::map<std::string, contract::Contract> all;
+  for (const sass::Symbol& symbol : cubin.symbols()) {
+    if (!symbol.name.starts_with(contract::symbol_prefix) ||
+        symbol.section >= cubin.sections().size())
+      continue;
+    const std::string_view bytes = cubin.sections()[symbol.section].bytes;
+    if (symbol.value > bytes.size() || bytes.size() - symbol.value < symbol.size) continue;
+    if (auto found = contract::decode(bytes.substr(symbol.value, symbol.size)))
+      all.emplace(found->kernel, std::move(*found));
+  }
+  return all;
+}
+
+// Entries beside the kernel that are there.
+std::uint32_t versions_in(const contract::Contract& contract,
+                          const std::set<std::string>& kernels) {
+  std::set<std::string> entries;
+  for (const contract::Variant& variant : contract.variants)
+    if (variant.entry != contract.kernel) entries.insert(variant.entry);
+  for (const contract::Steps& steps : contract.steps)
+    entries.insert(steps.entry);
+  return static_cast<std::uint32_t>(std::ranges::count_if(
+      entries, [&](const std::string& entry) { return kernels.contains(entry); }));
+}
+
+std::string why_none(const Report& report, std::string_view name) {
+  const auto kernel = std::ranges::find(report.kernels, name, &KernelReport::name);
+  if (kernel == report.kernels.end()) return {};
+  if (!kernel->left_alone.empty()) return kernel->left_alone.text;
+  return kernel->coarsening.text;
+}
+
+class Preparation {
+public:
+  Preparation(image::Bytes image, const Conditions& conditions)
+      : image_(image), conditions_(conditions) {
+    result_.chip = conditions.chip;
+    result_.made_by = conditions.made_by;
+    result_.when = std::time(nullptr);
+    if (conditions.tool) result_.assembler = conditions.tool->release;
+  }
+
+  Prepared look() {
+    (void)open();
+    return std::move(result_);
+  }
+
+  Prepared run() {
+    if (open() && assemble_again()) add_versions();
+    return std::move(result_);
+  }
+
+private:
+  // Says no.
+  bool no(Reason reason, const std::string& more = {}) {
+    result_.reason = reason;
+    result_.words = image::words(reason, conditions_.chip);
+    if (!more.empty()) result_.words += ": " + more;
+    return false;
+  }
+
+  bool open() {
+    const auto chip = image::chip_of(conditions_.chip);
+    if (!chip) return no(Reason::no_code);
+    const image::Choice choice = image::choose(image::probe(image_), *chip);
+    if (choice.code) {
+      auto code = image::body_of(*choice.code);
+      if (!code) return no(code.error());
+      opened_.code = std::move(*code);
+      opened_.chip = image::name_of(choice.code->chip);
+      for (std::string& name : sass::kernels_of(Cubin(opened_.code)))
+        result_.kernels.push_back({.name = std::move(name), .words = {}});
+    }
+    if (choice.reason != Reason::none) return no(choice.reason);
+    if (result_.kernels.empty()) return no(Reason::no_kernels);
+    auto text = image::body_of(*choice.text);
+    if (!text) return no(text.error());
+    if (text->find(".version") == std::string::npos) return no(Reason::unreadable);
+    opened_.text = std::move(*text);
+    return read_note();
+  }
+
+  bool read_note() {
+    const auto note = sass::tool_note(Cubin(opened_.code));
+    if (!note) return no(Reason::no_note);
+    auto options = repeated_options(*note, opened_.chip);
+    if (!options) return no(options.error(), std::string(note->options));
+    opened_.options = std::move(*options);
+    opened_.release = release_in(note->release);
+    return true;
+  }
+
+  bool assemble_again() {
+    if (!conditions_.tool) return no(Reason::no_ptxas);
+    Repeated ptxas(*conditions_.tool, opened_.chip, opened_.options);
+    const auto again =
+        ptxas.assemble({.text = opened_.text, .purpose = AssemblyRequest::Purpose::original});
+    if (ptxas.interrupted() != 0) throw Interrupted{ptxas.interrupted()};
+    if (!again) return no(Reason::not_assembled, ptxas.refusal());
+    const bool is_other_release = opened_.release != conditions_.tool->release;
+    return holds_all(again->cubin, is_other_release ? Reason::other_release : Reason::machine_code,
+                     is_other_release ? fmt::format("made by {}, here is {}", opened_.release,
+                                                    conditions_.tool->release)
+                                      : std::string{});
+  }
+
+  // Every function of the image is in `cubin` as it was.
+  bool holds_all(const std::string& cubin, Reason otherwise, const std::string& more) {
+    const auto other = sass::differences(Cubin(opened_.code), Cubin(cubin));
+    if (other.empty()) return true;
+    for (PreparedKernel& kernel : result_.kernels)
+      if (const auto found = other.find(kernel.name); found != other.end()) {
+        kernel.reason = otherwise;
+        kernel.words = found->second;
+      }
+    const auto& [name, why] = *other.begin();
+    return no(otherwise, fmt::format("{}{}{}{}", more, more.empty() ? "" : "; ",
+                                     name.empty() ? name : name + ": ", why));
+  }
+
+  void add_versions() {
+    Options options = conditions_.options;
+    options.architecture = opened_.chip;
+    options.details = false;
+    Repeated ptxas(*conditions_.tool, opened_.chip, opened_.options);
+    const Optimized made = with_versions(opened_.text, "image.ptx", options, ptxas);
+    if (ptxas.interrupted() != 0) throw Interrupted{ptxas.interrupted()};
+    if (!made.changed || ptxas.kept().empty()) {
+      no(Reason::no_versions);
+      tell(made.report, {}, {});
+      return;
+    }
+    const Cubin cubin(ptxas.kept());
+    const std::vector<std::string> all = sass::kernels_of(cubin);
+    const std::set<std::string> kernels(all.begin(), all.end());
+    if (!holds_all(ptxas.kept(), Reason::changed, {})) return;
+    tell(made.report, contracts_of(cubin), kernels);
+    if (result_.versions() == 0) {
+      no(Reason::no_versions);
+    } else if (ptxas.kept().size() > store::largest_entry / 2) {
+      no(Reason::too_large);
+    } else {
+      result_.cubin = ptxas.kept();
+    }
+  }
+
+  // What came of each kernel.
+  void tell(const Report& report, const std::map<std::string, contract::Contract>& contracts,
+            const std::set<std::string>& kernels) {
+    for (PreparedKernel& kernel : result_.kernels) {
+      const auto contract = contracts.find(kernel.name);
+      if (contract != contracts.end()) kernel.versions = versions_in(contract->second, kernels);
+      if (kernel.versions != 0) continue;
+      kernel.reason = Reason::no_versions;
+      kernel.words = why_none(report, kernel.name);
+    }
+  }
+
+  image::Bytes image_;
+  const Conditions& conditions_;
+  Opened opened_;
+  Prepared result_;
+};
+
+} // namespace
+
+Options usual_options() {
+  Options options;
+  options.variants = true;
+  options.steps_auto = true;
+  return options;
+}
+
+Prepared prepare(image::Bytes image, const Conditions& conditions) {
+  return Preparation(image, conditions).run();
+}
+
+Prepared look_at(image::Bytes image, const Conditions& conditions) {
+  return Preparation(image, conditions).look();
+}
+
+} // namespace ptxasw::prepare

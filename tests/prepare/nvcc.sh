@@ -1,0 +1,126 @@
+# Programs as nvcc makes them: what is prepared of them, and that their own kernels stay as they are.
+# Needs nvcc and ptxas; without, exit code 77.
+#   bash tests/prepare/nvcc.sh BUILD-FOLDER
+set -euo pipefail
+ptxasw=$(realpath "$1")/ptxasw
+export PATH=/usr/local/cuda/bin:$PATH
+command -v nvcc >/dev/null && command -v ptxas >/dev/null || { echo "no nvcc"; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+export XDG_CACHE_HOME=$folder/cache
+unset PTXASW_STORE PTXASW_FLAGS
+fail() { echo "FAIL: $*"; cat out.json 2>/dev/null || true; exit 1; }
+
+cat >program.cu <<'END'
+__constant__ float weights[25];
+extern "C" __global__ void blur(const float* __restrict__ in, float* __restrict__ out, int w, int h) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 2 || y < 2 || x >= w - 2 || y >= h - 2) return;
+  float sum = 0;
+  for (int j = -2; j <= 2; ++j)
+    for (int i = -2; i <= 2; ++i) sum += in[(y + j) * w + x + i] * weights[(j + 2) * 5 + i + 2];
+  out[y * w + x] = sum;
+}
+__device__ int count;
+__global__ void tally(const int* p) {
+  if (p[threadIdx.x] > 0) atomicAdd(&count, 1);
+}
+int main() {
+  blur<<<1, 1>>>(nullptr, nullptr, 0, 0);
+  tally<<<1, 1>>>(nullptr);
+}
+END
+
+# NAME FLAGS...: builds it, prepares it, and leaves the report of its images with kernels in out.json.
+prepared() {
+  local name=$1
+  shift
+  nvcc "$@" program.cu -o "$name" 2>/dev/null || fail "nvcc $*"
+  "$ptxasw" prepare --no-libraries --chip=sm_90 --format=json "./$name" >out.json ||
+    fail "prepare $name"
+}
+# WHAT: of the image with the most kernels.
+ask() {
+  python3 -c "
+import json, sys
+image = max(json.load(open('out.json'))['images'], key=lambda i: len(i['kernels']))
+print($1)"
+}
+
+for flags in "" "--compress-mode=speed" "--compress-mode=none" "--compress-mode=size" "-lineinfo" \
+  "-maxrregcount=40" "--use_fast_math" "-cudart=shared" \
+  "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]"; do
+  case $flags in *-gencode*) arch= ;; *) arch=-arch=sm_90 ;; esac
+  prepared program $arch $flags
+  [ "$(ask "image['replaced']")" = True ] || fail "'$flags' is not replaced"
+  [ "$(ask "[k['versions'] > 0 for k in image['kernels'] if k['name'] == 'blur'][0]")" = True ] ||
+    fail "'$flags' has no versions of blur"
+  echo "ok: $arch $flags: $(ask "image['versions']") versions"
+done
+
+reason() { [ "$(ask "image['reason']")" = "$1" ] || fail "$2: $(ask "image['reason']"), not $1"; }
+prepared older -gencode arch=compute_80,code=compute_80
+reason older-chip older
+prepared alone -gencode arch=compute_90,code=sm_90
+reason no-ptx alone
+prepared separate -arch=sm_90 -rdc=true
+reason relocatable separate
+prepared debug -arch=sm_90 -G
+reason debug debug
+prepared both -gencode arch=compute_90,code=[sm_90,compute_90] \
+  -gencode arch=compute_90a,code=[sm_90a,compute_90a]
+reason several both
+
+# A second time it is found; a changed entry is made anew.
+prepared program -arch=sm_90
+[ "$(ask "image['state']")" = found ] || fail "it was not found again"
+entry=$(find cache -type f -size +8k | head -1)
+for file in $(find cache -type f -size +8k); do truncate -s -1 "$file"; done
+prepared program -arch=sm_90
+[ "$(ask "image['state']")" = prepared ] || fail "a cut entry was taken"
+
+# Many processes and an empty store: one prepares.
+rm -rf cache
+python3 - program image.fatbin <<'END'
+import struct, sys
+data = open(sys.argv[1], 'rb').read()
+images = []
+at = data.find(b'\x50\xed\x55\xba')
+while at >= 0:
+    header, size = struct.unpack_from('<HQ', data, at + 6)
+    if header == 16:
+        images.append(data[at:at + 16 + size])
+    at = data.find(b'\x50\xed\x55\xba', at + 4)
+open(sys.argv[2], 'wb').write(max(images, key=len))
+END
+for n in $(seq 16); do
+  "$ptxasw" prepare --background --chip=sm_90 --image=image.fatbin &
+done
+wait
+[ "$(find cache/ptxasw -mindepth 2 -type f -path '*/ptxasw/??/*' | wc -l)" = 1 ] ||
+  fail "not one entry: $(find cache)"
+[ -z "$(ls cache/ptxasw/preparing | grep -v '^one$')" ] || fail "a turn is left over"
+"$ptxasw" prepare --no-libraries --chip=sm_90 --format=json ./program >out.json
+[ "$(ask "image['state']")" = found ] || fail "what they prepared was not found"
+
+# Ended while it prepares: nothing is broken, and the next one prepares it.
+rm -rf cache
+"$ptxasw" prepare --chip=sm_90 --image=image.fatbin & pid=$!
+sleep 0.3
+kill -9 $pid 2>/dev/null || true
+wait $pid 2>/dev/null || true
+"$ptxasw" prepare --no-libraries --chip=sm_90 --format=json ./program >out.json
+[ "$(ask "image['replaced']")" = True ] || fail "it is not prepared after a kill"
+
+# A store that cannot be written is an error, and a file that is not there.
+code=0
+XDG_CACHE_HOME=/proc/none "$ptxasw" prepare --chip=sm_90 --image=image.fatbin 2>/dev/null || code=$?
+[ $code = 1 ] || fail "exit code $code of a store that cannot be written"
+code=0
+"$ptxasw" prepare ./none 2>/dev/null || code=$?
+[ $code = 4 ] || fail "exit code $code of a program that is not there"
+code=0
+"$ptxasw" prepare 2>/dev/null || code=$?
+[ $code = 2 ] || fail "exit code $code of no program"
+echo "all ok"
