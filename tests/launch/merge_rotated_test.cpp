@@ -83,7 +83,7 @@ TEST(MergeRotated, BehindARunTheFirstIsPutOff) {
 TEST(MergeRotated, ArraysThatAreExchangedAreTheOtherEntries) {
   Wave w;
   w.pairs.run = [](const fake::Launched&) {};
-  for (unsigned k = 0; k < 20; ++k) {
+  for (unsigned k = 0; k < 60; ++k) {
     EXPECT_EQ(w.engine.launch(w.request(), direct), CUDA_SUCCESS);
     std::swap(w.arrays[1], w.arrays[2]);
   }

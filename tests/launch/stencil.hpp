@@ -118,7 +118,7 @@ struct Stencil {
   }
   // From now on, and until a run does not pay, the first launch is put off.
   void merge_once() {
-    steps(16);
+    steps(40);
     engine.flush();
     EXPECT_THAT(made(), testing::HasSubstr("s5"));
   }
