@@ -50,6 +50,9 @@ the next run has them (ptxasw prepare).
   --wait             prepare the program and the libraries that it is linked with before it runs
   --no-images        prepare nothing, and use nothing that was prepared
   --log              say what is found and decided, on standard error
+
+Ends as the program does. Exit codes of its own: 1, the launcher is not beside ptxasw; 2, a mistake
+on the command line; 86, --check found a difference; 127, the program cannot be run.
 )";
 
 std::string find_library() {
