@@ -1,10 +1,10 @@
-// Emits trees in registers. The fast way is a copy of the text, statement by statement,
-// on the same registers: a thread runs one of the two.
+// Emits trees in registers. The fast path is a copy of the text, statement by
+// statement, on the same registers: a thread runs one of the two.
 #include "passes/warp_reduce/emit.hpp"
 
 #include "passes/shared/meant.hpp"
-#include "passes/shared/names.hpp"
-#include "passes/shared/text.hpp"
+#include "passes/warp_reduce/known_width.hpp"
+#include "ptx/build.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,6 @@
 #include <bit>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,142 +19,157 @@ namespace ptxasw::passes {
 
 using passes::RoundAccess;
 using passes::Rounds;
-using ptx::Arg;
+using ptx::Code;
 using ptx::Inst;
 using ptx::InstId;
+using ptx::Reg;
+using ptx::Special;
+using namespace ptx::words;
 
 namespace {
 
-// Copies of a loop's body one after another: 16, 8, 4, 2, 1, perhaps behind one for 32. The last
-// one is a loop. Or 1, 2, 4, 8, 16, and behind these, in memory, 32 to 512.
-constexpr unsigned unrolled = 5;
+// Copies of a loop's body one after another: 16, 8, 4, 2, 1, perhaps behind one
+// for 32. The last one is a loop. Or 1, 2, 4, 8, 16, and behind these, in
+// memory, 32 to 512: blocks have 1024 threads at most.
+constexpr unsigned unrolled = 5, wider = 5;
+
+using BlockShape = std::array<std::uint32_t, 3>;
 
 // One stretch.
-class Copier {
+class TreeWriter {
 public:
-  Copier(const emulator::Kernel& kernel, const Rounds& rounds, Registers& registers,
-         const Names& names, std::string prefix)
-      : k_(kernel), body_(kernel.body), module_(*kernel.body.module), r_(rounds),
-        registers_(registers), names_(names), prefix_(std::move(prefix)), text_(registers) {
+  TreeWriter(const emulator::Kernel& kernel, const Rounds& rounds, ptx::FreshRegisters& registers,
+             const Names& names, std::string prefix)
+      : k_(kernel), body_(kernel.body), module_(*kernel.body.module), r_(rounds), names_(names),
+        prefix_(std::move(prefix)), code_(registers) {
     for (const RoundAccess& access : r_.accesses)
       accesses_.emplace(inst_of(access.event), &access);
     for (const RoundAccess& access : r_.rest)
       accesses_.emplace(inst_of(access.event), &access);
-    for (const passes::Cell& cell : r_.cells)
-      values_.push_back(registers_.make(fmt::format("b{}", 8 * cell.bytes)));
+    for (std::size_t cell = 0; cell < r_.cells.size(); ++cell)
+      values_.push_back(code_.make(type_of(cell)));
   }
 
   // All edits but the declarations.
-  std::vector<ptx::Edit> run(const std::array<std::uint32_t, 3>& block) {
-    text_.all = "\n\t// ptxasw: rounds within a warp, in registers";
-    choose_way(block);
-    load();
-    const std::uint32_t last = body_.insts[r_.end - 1].statement;
-    const unsigned wide = r_.rolled && r_.wide ? 1 : 0;
-    const unsigned copies = r_.rolled ? unrolled + wide : 1;
-    for (unsigned n = 0; n < copies; ++n) {
-      here_ = fmt::format("{}{}_", prefix_, n);
-      next_ = fmt::format("{}{}_top", prefix_, std::min(n + 1, copies - 1));
-      if (r_.grows && n + 1 == copies) next_ = prefix_ + "wide";
-      text_.label(here_ + "top");
-      if (r_.rolled && r_.combined != ptx::none && n == wide) {
-        combine();
-        break;
-      }
-      far_in_memory_ = n < wide;
-      width_ = r_.grows ? 1U << n : 0;
-      if (!is_combined(r_.begin)) shuffle(r_.begin);
-      copy_stretch();
-      if (n + 1 < copies || r_.grows) text_.line("bra \t{}end;", prefix_); // out of the loop
+  std::vector<ptx::Edit> run(const BlockShape& block) {
+    code_.comment("ptxasw: rounds within a warp, in registers");
+    choose_path(block);
+    load_elements();
+    copy_steps();
+    if (r_.grows) copy_wider_steps();
+    code_.label(label("end"));
+    if (r_.rest_copied) {
+      copy_rest();
+    } else {
+      store_elements(!r_.own_behind);
+      code_.bra_uni(label("done"));
     }
-    if (r_.grows) go_on();
-    text_.label(prefix_ + "end");
-    r_.rest_copied ? copy_rest(last + 1) : store(!r_.own_behind);
-    if (!r_.rest_copied) text_.line("bra.uni \t{}done;", prefix_);
-    text_.label(prefix_ + "slow");
-
-    // Of a loop, behind the label by which it is entered; of others, behind the barrier in front.
-    std::uint32_t at = first_statement() - 1;
-    if (r_.rolled)
-      while (module_.statements[at].kind != ptx::StatementKind::label)
-        --at;
-    const std::uint32_t begin = module_.statements[at].range.end;
-    const std::uint32_t end = module_.statements[last].range.end;
-    edits_.push_back({{begin, begin}, std::move(text_.all)});
-    edits_.push_back({{end, end}, fmt::format("\n{}done:", prefix_)});
+    code_.label(label("slow"));
+    const std::uint32_t begin = entry(), end = range_of(r_.end - 1).end;
+    edits_.push_back({{begin, begin}, code_.behind()});
+    edits_.push_back({{end, end}, fmt::format("\n{}:", label("done"))});
     return std::move(edits_);
   }
 
 private:
+  // A copy of statements. Their accesses to elements are in registers, but for
+  // the original's.
+  struct Copy {
+    std::string prefix, next;   // of its labels; the label of the next iteration
+    std::uint32_t width = 0;    // that the iteration begins with; 0: not known
+    bool is_original = false;   // as it was, in memory
+    bool is_rest = false;       // of what follows the stretch
+    bool far_in_memory = false; // what this first step reads of others stays in memory
+  };
+
   [[nodiscard]] InstId inst_of(std::size_t event) const { return k_.trace.events[event].inst; }
-  [[nodiscard]] std::string width() const {
-    return r_.width_register != ptx::none ? names_.name(r_.width_register)
-                                          : std::to_string(r_.width);
+  [[nodiscard]] ptx::Range range_of(InstId inst) const {
+    return module_.statements[body_.insts[inst].statement].range;
   }
-  // Labels in front of the first instruction belong to the way that is as it was.
+  [[nodiscard]] ptx::Range target_of(InstId branch) const {
+    const auto& statement = module_.statements[body_.insts[branch].statement];
+    return module_.operands_of(module_.instructions[statement.index]).front().range;
+  }
+  [[nodiscard]] std::string label(std::string_view name) const {
+    return fmt::format("{}{}", prefix_, name);
+  }
+  [[nodiscard]] ptx::Type type_of(std::size_t cell) const {
+    return ptx::bits(8 * r_.cells[cell].bytes);
+  }
+  [[nodiscard]] ptx::Source width() const {
+    if (r_.width_register == ptx::none) return r_.width;
+    return names_.reg(r_.width_register);
+  }
+  // Labels in front of the first instruction belong to the path that is as it
+  // was.
   [[nodiscard]] std::uint32_t first_statement() const { return body_.insts[r_.begin].statement; }
 
-  // --- Which way -------------------------------------------------------------------------------
+  // Of a loop, behind the label by which it is entered; of others, behind the
+  // barrier in front.
+  [[nodiscard]] std::uint32_t entry() const {
+    std::uint32_t at = first_statement() - 1;
+    if (r_.rolled)
+      while (module_.statements[at].kind != ptx::StatementKind::label)
+        --at;
+    return module_.statements[at].range.end;
+  }
 
-  void choose_way(const std::array<std::uint32_t, 3>& block) {
-    const bool apart = r_.rolled && !r_.grows && block[0] == 0;
-    if (apart) ask_for_a_power();
-    std::string slow;
-    const auto unless = [&](const std::string& value, unsigned number) {
-      const std::string before = std::exchange(slow, registers_.make("pred"));
-      text_.line("setp.ne.u32{} \t{}, {}, {}{};", before.empty() ? "" : ".or", slow, value, number,
-                 before.empty() ? "" : ", " + before);
-    };
-    if (block[0] == 0 && r_.rows) {
-      unless(special("%ntid.x"), 32);
-      unless(special("%ntid.z"), 1);
-    } else if (block[0] == 0) {
-      const std::string x = special("%ntid.x"), y = special("%ntid.y"), z = special("%ntid.z");
-      text_.line("and.b32 \t{}, {}, 31;", x, x);
-      text_.line("mul.lo.u32 \t{}, {}, {};", y, y, z);
-      unless(x, 0);
-      unless(y, 1);
-    }
-    if (block[0] == 0 && r_.most_threads != 0) {
-      const std::string before = std::exchange(slow, registers_.make("pred"));
-      text_.line("setp.gt.u32.or \t{}, {}, {}, {};", slow, special("%ntid.x"), r_.most_threads,
-                 before);
-    }
-    if (apart) {
-      text_.line("setp.lt.u32.or \t{0}, {1}, {2}, {0};", slow, width(), r_.first_width());
-      text_.line("@{} bra.uni \t{}slow;", slow, prefix_);
-      slow.clear();
-      ask_apart();
+  // --- Which path
+  // ------------------------------------------------------------------------------
+
+  void choose_path(const BlockShape& block) {
+    // In blocks that come by the width the wider iterations ask for it, in a
+    // copy.
+    const bool asks_apart = r_.rolled && !r_.grows && block[0] == 0;
+    if (asks_apart) leave_unless_power();
+    Reg slow = block[0] == 0 ? wrong_shape() : Reg{};
+    if (asks_apart) {
+      code_.into(slow).setp(lt, u32, width(), r_.first_width(), or_, slow);
+      code_.when(slow).bra_uni(label("slow"));
+      copy_wider_iterations();
     } else if (r_.rolled) {
-      if (!r_.grows) text_.label(prefix_ + "again");
-      unless(width(), r_.first_width());
+      if (!r_.grows) code_.label(label("again"));
+      slow = code_.setp(ne, u32, width(), r_.first_width(), or_, slow);
     }
-    const std::string back = prefix_ + (r_.grows || apart ? "slow" : "again");
+    const std::string back = label(r_.grows || asks_apart ? "slow" : "again");
     for (InstId i = r_.begin; r_.rolled && i < r_.end; ++i)
-      if (goes_back(i)) edits_.push_back({operands(i).front().range, back});
-    if (!slow.empty()) text_.line("@{} bra \t{}slow;", slow, prefix_);
+      if (goes_back(i)) edits_.push_back({target_of(i), back});
+    if (!asks_apart && !slow.empty()) code_.when(slow).bra(label("slow"));
   }
 
-  // No other width comes by the first one when it is halved. For speed alone, so first and by
-  // itself: blocks of 200 threads notice each instruction.
-  void ask_for_a_power() {
-    const std::string less = registers_.make("b32"), no = registers_.make("pred");
-    text_.line("sub.u32 \t{}, {}, 1;", less, width());
-    text_.line("and.b32 \t{}, {}, {};", less, less, width());
-    text_.line("setp.ne.u32 \t{}, {}, 0;", no, less);
-    text_.line("@{} bra.uni \t{}slow;", no, prefix_);
+  // The block is none that the tree is proven for.
+  Reg wrong_shape() {
+    Reg wrong;
+    const Reg x = code_.special(Special::ntid_x);
+    if (r_.rows) {
+      wrong = code_.setp(ne, u32, x, 32);
+      wrong = code_.setp(ne, u32, code_.special(Special::ntid_z), 1, or_, wrong);
+    } else {
+      const Reg y = code_.special(Special::ntid_y), z = code_.special(Special::ntid_z);
+      code_.into(x).and_(b32, x, 31);
+      code_.into(y).mul(u32, y, z);
+      wrong = code_.setp(ne, u32, x, 0);
+      wrong = code_.setp(ne, u32, y, 1, or_, wrong);
+    }
+    if (r_.most_threads == 0) return wrong;
+    return code_.setp(gt, u32, code_.special(Special::ntid_x), r_.most_threads, or_, wrong);
   }
 
-  // In blocks that come by the width the wider trips ask, in a copy; other blocks run the loop as
-  // it was.
-  void ask_apart() {
-    const std::string now = registers_.make("pred");
-    text_.label(prefix_ + "again");
-    text_.line("setp.eq.u32 \t{}, {}, {};", now, width(), r_.first_width());
-    text_.line("@{} bra.uni \t{}fast;", now, prefix_);
-    copy_as_it_was(prefix_ + "wider_", prefix_ + "again");
-    text_.line("bra.uni \t{}done;", prefix_);
-    text_.label(prefix_ + "fast");
+  // No other width comes by the first one when it is halved. For speed alone,
+  // so first and by itself: blocks of 200 threads notice each instruction.
+  void leave_unless_power() {
+    const Reg less = code_.sub(u32, width(), 1);
+    code_.into(less).and_(b32, less, width());
+    code_.when(code_.setp(ne, u32, less, 0)).bra_uni(label("slow"));
+  }
+
+  // Other blocks run the loop as it was.
+  void copy_wider_iterations() {
+    code_.label(label("again"));
+    code_.when(code_.setp(eq, u32, width(), r_.first_width())).bra_uni(label("fast"));
+    copy_stretch({.prefix = label("wider_"), .next = label("again"), .is_original = true});
+    code_.bra_uni(label("done"));
+    code_.label(label("fast"));
   }
 
   [[nodiscard]] bool goes_back(InstId i) const {
@@ -163,284 +177,221 @@ private:
     return inst.op == ptx::Op::bra && body_.targets_of(inst)[0] == r_.begin;
   }
 
-  std::string special(std::string_view name) {
-    std::string reg = registers_.make("b32");
-    text_.line("mov.u32 \t{}, {};", reg, name);
-    return reg;
-  }
+  // --- Elements
+  // --------------------------------------------------------------------------------
 
-  // --- Memory ----------------------------------------------------------------------------------
-
-  void load() {
-    if (r_.barrier_first) text_.line("{}", module_.slice(range_of(r_.barriers[0])));
-    // A loop is then known to ptxas from here on.
-    if (r_.rolled) text_.line("mov.u32 \t{}, {};", width(), r_.first_width());
-    const std::string accessed = r_.everywhere ? "" : few();
+  void load_elements() {
+    if (r_.barrier_first) code_.statement(module_.slice(range_of(r_.barriers[0])));
+    // A loop's width is then known to ptxas from here on.
+    if (r_.rolled) code_.into(names_.reg(r_.width_register)).mov(u32, r_.first_width());
+    const ptx::Predicate accessed = r_.everywhere ? ptx::Predicate{} : find_owners();
     for (std::size_t cell = 0; cell < values_.size(); ++cell) {
-      const unsigned bits = 8 * r_.cells[cell].bytes;
-      if (!r_.everywhere) text_.line("mov.b{} \t{}, 0;", bits, values_[cell]);
-      text_.line("{}ld.shared.b{} \t{}, {};", accessed, bits, values_[cell], own(cell));
+      if (!r_.everywhere) code_.into(values_[cell]).mov(type_of(cell), 0);
+      code_.when(accessed).into(values_[cell]).ld(ptx::Space::shared, type_of(cell), own(cell));
     }
   }
 
-  // Only threads of the first warp have elements. "@p " of those that are accessed.
-  std::string few() {
-    const std::string t = special("%tid.x"), accessed = registers_.make("pred"),
-                      stored = registers_.make("pred");
-    text_.line("setp.lt.u32 \t{}, {}, {};", stored, t, r_.first_width());
-    text_.line("setp.lt.u32 \t{}, {}, {};", accessed, t, r_.lanes());
-    if (r_.others_may_skip) {
-      const std::string other = registers_.make("pred");
-      text_.line("setp.ge.u32 \t{}, {}, 32;", other, t);
-      text_.line("@{} bra \t{}end;", other, prefix_);
-    }
-    stored_ = fmt::format("@{} ", stored);
-    return fmt::format("@{} ", accessed);
+  // Only threads of the first warp have elements. Those whose elements are
+  // accessed.
+  Reg find_owners() {
+    const Reg t = code_.special(Special::tid_x);
+    stored_ = code_.setp(lt, u32, t, r_.first_width());
+    const Reg accessed = code_.setp(lt, u32, t, r_.lanes());
+    if (r_.others_may_skip) code_.when(code_.setp(ge, u32, t, 32)).bra(label("end"));
+    return accessed;
   }
 
-  void store(bool wait) {
+  void store_elements(bool wait) {
     for (std::size_t cell = 0; cell < values_.size(); ++cell)
-      text_.line("{}st.shared.b{} \t{}, {};", stored_, 8 * r_.cells[cell].bytes, own(cell),
-                 values_[cell]);
-    if (wait) text_.line("{}", module_.slice(range_of(r_.barriers.back())));
+      code_.when(stored_).st(ptx::Space::shared, type_of(cell), own(cell), values_[cell]);
+    if (wait) code_.statement(module_.slice(range_of(r_.barriers.back())));
   }
 
-  // Wider rounds are of several warps: they are as they were, but that ptxas knows their widths.
-  void go_on() {
-    constexpr unsigned wider = 5; // 32 to 512: blocks have 1024 threads at most
-    text_.label(prefix_ + "wide");
-    store(true);
+  // [%r4+8]
+  [[nodiscard]] ptx::Memory own(std::size_t cell) const {
+    const ptx::Address& address = body_.addr(body_.insts[inst_of(r_.cells[cell].event)])[0];
+    return {names_.reg(address.base.id), address.offset};
+  }
+
+  // --- Copies of the stretch
+  // -------------------------------------------------------------------
+
+  void copy_steps() {
+    const unsigned wide = r_.rolled && r_.wide ? 1 : 0;
+    const unsigned copies = r_.rolled ? unrolled + wide : 1;
+    for (unsigned n = 0; n < copies; ++n) {
+      Copy copy{.prefix = fmt::format("{}{}_", prefix_, n),
+                .next = fmt::format("{}{}_top", prefix_, std::min(n + 1, copies - 1))};
+      if (r_.grows && n + 1 == copies) copy.next = label("wide");
+      code_.label(copy.prefix + "top");
+      if (r_.rolled && r_.combined != ptx::none && n == wide) return combine(copy);
+      copy.far_in_memory = n < wide;
+      copy.width = r_.grows ? 1U << n : 0;
+      if (!is_combined(r_.begin)) shuffle(r_.begin, copy);
+      copy_stretch(copy);
+      if (n + 1 < copies || r_.grows) code_.bra(label("end")); // out of the loop
+    }
+  }
+
+  // Wider steps are of several warps: they are as they were, but that ptxas
+  // knows their widths.
+  void copy_wider_steps() {
+    code_.label(label("wide"));
+    store_elements(true);
     for (unsigned n = 0; n < wider; ++n) {
       const std::string here = fmt::format("{}wide_{}_", prefix_, n);
-      text_.label(here + "top");
-      width_ = 32U << n;
-      copy_as_it_was(here, n + 1 < wider ? fmt::format("{}wide_{}_top", prefix_, n + 1)
-                                         : prefix_ + "slow");
-      text_.line("bra \t{}done;", prefix_);
+      code_.label(here + "top");
+      copy_stretch(
+          {.prefix = here,
+           .next = n + 1 < wider ? fmt::format("{}wide_{}_top", prefix_, n + 1) : label("slow"),
+           .width = 32U << n,
+           .is_original = true});
+      code_.bra(label("done"));
     }
   }
 
-  // In memory. Its labels begin with `here`; the next trip is at `next`.
-  void copy_as_it_was(std::string here, std::string next) {
-    here_ = std::move(here);
-    next_ = std::move(next);
-    in_memory_ = true;
-    copy_stretch();
-    in_memory_ = false;
-  }
-
-  void copy_stretch() {
+  void copy_stretch(const Copy& copy) {
     InstId inst = r_.begin;
     for (std::uint32_t s = first_statement(); s <= body_.insts[r_.end - 1].statement; ++s) {
-      if (is_combined(inst)) return combine();
-      copy(module_.statements[s], inst);
+      if (is_combined(inst)) return combine(copy);
+      write(module_.statements[s], inst, copy);
     }
   }
 
-  // Of an unrolled tree: here begin the rounds that are one operation.
+  // To the end of the kernel; what it loads is in the registers still.
+  void copy_rest() {
+    const Copy copy{.prefix = label("rest_"), .is_rest = true};
+    InstId inst = r_.end;
+    for (std::uint32_t s = body_.insts[r_.end - 1].statement + 1; s <= body_.insts.back().statement;
+         ++s)
+      write(module_.statements[s], inst, copy);
+  }
+
+  // Of an unrolled tree: here begin the steps that are one operation.
   [[nodiscard]] bool is_combined(InstId inst) const {
     return !r_.rolled && r_.combined != ptx::none && inst == r_.combined_from;
   }
 
-  // The rounds from width 16 on: what they leave in lane 0 all lanes have then, and nobody asks for
-  // what would be in others.
-  void combine() {
+  // The steps from width 16 on: what they leave in lane 0 all lanes have then,
+  // and nobody asks for what would be in others.
+  void combine(const Copy& copy) {
     const Inst& inst = body_.insts[r_.combined];
     for (const InstId kept : r_.kept)
-      text_.line("{}", plain(kept));
-    text_.line("redux.sync.{}.{} \t{}, {}, -1;", ptx::name(inst.op), ptx::name(inst.mods.type),
-               values_[0], values_[0]);
+      write_plain(kept, copy);
+    code_.into(values_[0]).redux(inst.op, inst.mods.type, values_[0], -1);
   }
 
-  // To the end of the kernel; what it loads is in the registers still.
-  void copy_rest(std::uint32_t first) {
-    here_ = prefix_ + "rest_";
-    in_rest_ = true;
-    InstId inst = r_.end;
-    for (std::uint32_t s = first; s <= body_.insts.back().statement; ++s)
-      copy(module_.statements[s], inst);
-  }
-
-  // "[%r4+8]"
-  [[nodiscard]] std::string own(std::size_t cell) const {
-    const ptx::Address& address = body_.addr(body_.insts[inst_of(r_.cells[cell].event)])[0];
-    return fmt::format("[{}+{}]", names_.name(address.base.id), address.offset);
-  }
-
-  // --- The stretch -----------------------------------------------------------------------------
-
-  // What the round that begins at `from` reads of others.
-  void shuffle(InstId from) {
+  // What the step that begins at `from` reads of others.
+  void shuffle(InstId from, const Copy& copy) {
     moved_.clear();
     const auto next = std::ranges::find_if(r_.barriers, [&](InstId b) { return b >= from; });
     const InstId end = r_.rolled || next == r_.barriers.end() ? r_.end : *next;
     for (const RoundAccess& access : r_.accesses) {
       const InstId inst = inst_of(access.event);
-      if (inst < from || inst >= end || access.own() || stays_in_memory(access)) continue;
-      std::string& value = moved_[{access.cell, access.distance}];
-      if (!value.empty()) continue;
-      const unsigned bits = 8 * r_.cells[access.cell].bytes;
-      value = registers_.make(fmt::format("b{}", bits));
-      const std::string distance =
-          access.by != ptx::none ? names_.name(access.by) : std::to_string(access.distance);
-      if (bits == 32) {
-        word(value, values_[access.cell], distance);
-        continue;
-      }
-      std::array<std::string, 4> half;
-      std::ranges::generate(half, [&] { return registers_.make("b32"); });
-      text_.line("mov.b64 \t{{{}, {}}}, {};", half[0], half[1], values_[access.cell]);
-      word(half[2], half[0], distance);
-      word(half[3], half[1], distance);
-      text_.line("mov.b64 \t{}, {{{}, {}}};", value, half[2], half[3]);
+      if (inst < from || inst >= end || access.own() || stays_in_memory(access, copy)) continue;
+      Reg& value = moved_[{access.cell, access.distance}];
+      if (value.empty()) value = moved(access);
     }
   }
 
-  void word(const std::string& to, const std::string& from, const std::string& distance) {
-    text_.line("shfl.sync.down.b32 \t{}, {}, {}, 31, -1;", to, from, distance);
+  Reg moved(const RoundAccess& access) {
+    const auto shuffled = [&](const Reg& word) {
+      return access.by != ptx::none
+                 ? code_.shfl(ptx::Sub::down, word, names_.reg(access.by), 31, -1)
+                 : code_.shfl(ptx::Sub::down, word, access.distance, 31, -1);
+    };
+    const Reg& value = values_[access.cell];
+    if (value.type == b32) return shuffled(value);
+    const Reg low = code_.make(b32), high = code_.make(b32);
+    code_.unpack(b64, low, high, value);
+    const Reg moved_low = shuffled(low), moved_high = shuffled(high);
+    return code_.pack(b64, moved_low, moved_high);
   }
 
-  void copy(const ptx::Statement& statement, InstId& inst) {
+  // --- Statements
+  // ------------------------------------------------------------------------------
+
+  void write(const ptx::Statement& statement, InstId& inst, const Copy& copy) {
     switch (statement.kind) {
     case ptx::StatementKind::label:
-      text_.label(here_ + std::string(module_.labels[statement.index]));
+      code_.label(copy.prefix + std::string(module_.labels[statement.index]));
       break;
-    case ptx::StatementKind::instruction: copy(inst++); break;
-    default: text_.line("{}", module_.slice(statement.range));
+    case ptx::StatementKind::instruction: write(inst++, copy); break;
+    default: code_.statement(module_.slice(statement.range));
     }
   }
 
-  void copy(InstId id) {
+  void write(InstId id, const Copy& copy) {
     const Inst& inst = body_.insts[id];
     const auto access = accesses_.find(id);
-    if (access != accesses_.end() && !in_memory_ && !stays_in_memory(*access->second))
+    if (access != accesses_.end() && !copy.is_original && !stays_in_memory(*access->second, copy))
       return move(inst, *access->second);
-    if (!in_memory_ && std::ranges::find(r_.barriers, id) != r_.barriers.end()) {
-      if (!r_.rolled && !is_combined(id + 1)) shuffle(id + 1);
+    if (!copy.is_original && std::ranges::find(r_.barriers, id) != r_.barriers.end()) {
+      if (!r_.rolled && !is_combined(id + 1)) shuffle(id + 1, copy);
       return;
     }
-    if (inst.op != ptx::Op::bra) return text_.line("{}", plain(id));
-    const ptx::Range whole = range_of(id), target = operands(id).front().range;
-    text_.line("{}{}{}", names_.text({whole.begin, target.begin}),
-               label(body_.targets_of(inst)[0], target), names_.text({target.end, whole.end}));
+    if (inst.op != ptx::Op::bra) return write_plain(id, copy);
+    const ptx::Range whole = range_of(id), target = target_of(id);
+    code_.statement(names_.text({whole.begin, target.begin}) +
+                    label_in(copy, body_.targets_of(inst)[0], target) +
+                    names_.text({target.end, whole.end}));
   }
 
-  // Elements that no round stores.
-  [[nodiscard]] bool stays_in_memory(const RoundAccess& access) const {
-    if (r_.rolled) return far_in_memory_ && access.by != ptx::none;
+  // Elements that no step stores.
+  [[nodiscard]] bool stays_in_memory(const RoundAccess& access, const Copy& copy) const {
+    if (r_.rolled) return copy.far_in_memory && access.by != ptx::none;
     return r_.wide && access.distance == r_.width;
   }
 
-  std::string plain(InstId id) {
-    const auto number = divisor(id);
-    return number ? divided(id, *number) : names_.text(range_of(id));
+  [[nodiscard]] std::string label_in(const Copy& copy, InstId target, ptx::Range written) const {
+    if (target == r_.begin) return copy.next;
+    if (target == r_.end && !copy.is_rest) return label(copy.is_original ? "done" : "end");
+    return copy.prefix + std::string(module_.slice(written));
+  }
+
+  void write_plain(InstId id, const Copy& copy) {
+    if (const auto divisor = known_divisor(k_, r_, copy.width, id)) return divide(id, *divisor);
+    code_.statement(names_.text(range_of(id)));
   }
 
   // What is below zero is rounded towards zero.
-  std::string divided(InstId id, std::uint32_t by) {
-    const bool rest = body_.insts[id].op == ptx::Op::rem;
-    const int bits = std::countr_zero(by);
-    const std::string to = names_.text(operands(id)[0].range),
-                      from = names_.text(operands(id)[1].range);
-    if (body_.insts[id].mods.type == ptx::Type::u32)
-      return rest ? fmt::format("and.b32 \t{}, {}, {};", to, from, by - 1)
-                  : fmt::format("shr.u32 \t{}, {}, {};", to, from, bits);
-    const std::string up = registers_.make("b32"), sum = registers_.make("b32");
-    text_.line("shr.s32 \t{}, {}, 31;", up, from);
-    text_.line("and.b32 \t{}, {}, {};", up, up, by - 1);
-    text_.line("add.s32 \t{}, {}, {};", sum, from, up);
-    if (!rest) return fmt::format("shr.s32 \t{}, {}, {};", to, sum, bits);
-    text_.line("and.b32 \t{}, {}, {};", sum, sum, by - 1);
-    return fmt::format("sub.s32 \t{}, {}, {};", to, sum, up);
-  }
-
-  // By what power of two the instruction divides, if that hangs on the width alone: ptxas does not
-  // make a shift of it.
-  [[nodiscard]] std::optional<std::uint32_t> divisor(InstId id) const {
+  void divide(InstId id, std::uint32_t by) {
     const Inst& inst = body_.insts[id];
-    const auto src = body_.src(inst);
-    if (width_ == 0 || (inst.op != ptx::Op::rem && inst.op != ptx::Op::div) || src.size() != 2 ||
-        inst.guard != ptx::none ||
-        (inst.mods.type != ptx::Type::u32 && inst.mods.type != ptx::Type::s32))
-      return {};
-    const auto by = known(src[1], id);
-    return by && *by < 1U << 16 && std::has_single_bit(*by) ? by : std::nullopt;
-  }
-
-  // What an operand of 32 bits is in the copy at hand: the width as the trip begins with it, and
-  // what is made of it on the way.
-  [[nodiscard]] std::optional<std::uint32_t> known(const Arg& arg, InstId at) const {
-    if (arg.kind == Arg::Kind::imm) return static_cast<std::uint32_t>(arg.value);
-    if (arg.kind != Arg::Kind::reg) return {};
-    InstId made = ptx::none;
-    for (InstId i = r_.begin; i < at; ++i)
-      if (analysis::written(body_, i, i + 1, arg.id)) {
-        if (made != ptx::none) return {}; // in two places
-        made = i;
-      }
-    if (made == ptx::none)
-      return arg.id == r_.width_register ? std::optional(width_) : std::nullopt;
-    const Inst& inst = body_.insts[made];
-    const auto src = body_.src(inst);
-    if (inst.guard != ptx::none || inst.opaque || inst.mods.cc || inst.mods.sat ||
-        ptx::bit_width(inst.mods.type) != 32 || ptx::is_float(inst.mods.type) ||
-        !k_.cfg.dominates_inst(made, at))
-      return {};
-    if (inst.op == ptx::Op::mov && src.size() == 1) return known(src[0], made);
-    if (src.size() != 2) return {};
-    const auto a = known(src[0], made), b = known(src[1], made);
-    if (!a || !b) return {};
-    switch (inst.op) {
-    case ptx::Op::add: return *a + *b;
-    case ptx::Op::shl: return *b < 32 ? *a << *b : 0;
-    case ptx::Op::mul:
-      return inst.mods.half == ptx::Half::lo ? std::optional(*a * *b) : std::nullopt;
-    default: return {};
+    const bool rest = inst.op == ptx::Op::rem;
+    const int bits = std::countr_zero(by);
+    const Reg from = names_.reg(body_.src(inst)[0].id);
+    const auto into = code_.into(names_.reg(body_.dst(inst)[0].id));
+    if (inst.mods.type == u32) {
+      rest ? into.and_(b32, from, by - 1) : into.shr(u32, from, bits);
+      return;
     }
-  }
-
-  [[nodiscard]] std::string label(InstId target, ptx::Range written) const {
-    if (target == r_.begin) return next_;
-    if (target == r_.end && !in_rest_) return prefix_ + (in_memory_ ? "done" : "end");
-    return here_ + std::string(module_.slice(written));
+    const Reg up = code_.shr(s32, from, 31);
+    code_.into(up).and_(b32, up, by - 1);
+    const Reg sum = code_.add(s32, from, up);
+    if (rest) code_.into(sum).and_(b32, sum, by - 1);
+    rest ? into.sub(s32, sum, up) : into.shr(s32, sum, bits);
   }
 
   void move(const Inst& inst, const RoundAccess& access) {
-    const std::string guard =
-        inst.guard == ptx::none
-            ? ""
-            : fmt::format("@{}{} ", inst.guard_negated ? "!" : "", names_.name(inst.guard));
-    const std::string& value = values_[access.cell];
-    const bool store = k_.trace.events[access.event].kind == emulator::EventKind::store;
-    const std::string to = store ? value : names_.name(body_.dst(inst)[0].id);
-    const std::string from = store          ? names_.name(body_.src(inst)[0].id)
-                             : access.own() ? value
-                                            : moved_[{access.cell, access.distance}];
-    text_.line("{}mov.b{} \t{}, {};", guard, 8 * r_.cells[access.cell].bytes, to, from);
-  }
-
-  [[nodiscard]] ptx::Range range_of(InstId inst) const {
-    return module_.statements[body_.insts[inst].statement].range;
-  }
-  [[nodiscard]] std::span<const ptx::Operand> operands(InstId inst) const {
-    return module_.operands_of(
-        module_.instructions[module_.statements[body_.insts[inst].statement].index]);
+    const auto guarded = code_.when(names_.guard(inst));
+    const Reg& value = values_[access.cell];
+    if (k_.trace.events[access.event].kind == emulator::EventKind::store)
+      return guarded.move(value, names_.reg(body_.src(inst)[0].id));
+    guarded.move(names_.reg(body_.dst(inst)[0].id),
+                 access.own() ? value : moved_[{access.cell, access.distance}]);
   }
 
   const emulator::Kernel& k_;
   const ptx::Body& body_;
   const ptx::Module& module_;
   const Rounds& r_;
-  Registers& registers_;
   const Names& names_;
-  std::string prefix_, stored_; // "@p " of the threads whose elements are stored
-  std::string here_, next_; // the prefix of labels in the copy at hand, the label of the next one
-  bool in_rest_ = false, in_memory_ = false, far_in_memory_ = false;
-  Text text_;
+  std::string prefix_; // of all labels
+  Code code_;
   std::vector<ptx::Edit> edits_;
-  std::vector<std::string> values_; // by cell
-  std::uint32_t width_ = 0;         // in the copy at hand; 0: not known
-  std::map<std::pair<std::size_t, unsigned>, std::string> moved_; // in the round at hand
+  std::vector<Reg> values_; // by cell
+  Reg stored_;              // holds in threads whose elements are stored; none: in all
+  std::map<std::pair<std::size_t, unsigned>, Reg> moved_; // in the step at hand
   std::map<InstId, const RoundAccess*> accesses_;
 };
 
@@ -464,15 +415,15 @@ std::vector<ptx::Edit> rounds_in_registers(const emulator::Kernel& kernel, passe
     return !passes::fits(r, block) || !nameable(kernel, names, r);
   });
   if (plan.stretches.empty()) return {};
-  Registers registers(module, "%ptxasw_round");
+  ptx::FreshRegisters registers(module, "%ptxasw_round");
   std::vector<ptx::Edit> edits;
   unsigned number = 0;
   for (const Rounds& rounds : plan.stretches) {
-    Copier copier(kernel, rounds, registers, names,
-                  fmt::format("{}round_{}_", label_prefix(module), number++));
-    std::ranges::move(copier.run(block), std::back_inserter(edits));
+    TreeWriter writer(kernel, rounds, registers, names,
+                      fmt::format("{}round_{}_", label_prefix(module), number++));
+    std::ranges::move(writer.run(block), std::back_inserter(edits));
   }
-  edits.push_back({{names.body_start(), names.body_start()}, "\n" + registers.declarations()});
+  edits.push_back(registers.declared_at(names.body_start()));
   return edits;
 }
 

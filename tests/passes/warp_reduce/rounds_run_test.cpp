@@ -203,7 +203,7 @@ TEST(RoundsRun, NeighboursFirst) {
                                    "st.shared.u32 [%r21], %r26;\n"
                                    "st.shared.u32 [%r21+256], %r26;");
   expect_same(two, {{32}, {64}});
-  EXPECT_THAT(Rewritten(two).text, testing::HasSubstr("setp.gt.u32.or"));
+  EXPECT_THAT(Rewritten(two).text, testing::HasSubstr("setp.gt.or.u32"));
   EXPECT_EQ(Rewritten(two, {96, 1, 1}).stretches, 0U);
   EXPECT_EQ(Rewritten(two, {64, 1, 1}).stretches, 1U);
 }
