@@ -1,5 +1,5 @@
-// Emits rotated loops. All that is put at an instruction is gathered first, so that
-// one edit makes it.
+// Emits loops that carry values from iteration to iteration. All that is put at an instruction is
+// gathered first, so that one edit makes it.
 #include "passes/loop_carry/rotate.hpp"
 
 #include "passes/shared/conditions.hpp"
@@ -27,9 +27,9 @@ using namespace ptx::words;
 
 namespace {
 
-class Rotator {
+class CarryWriter {
 public:
-  Rotator(const emulator::Kernel& kernel, passes::RotationPlan& plan)
+  CarryWriter(const emulator::Kernel& kernel, passes::RotationPlan& plan)
       : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan),
         registers_(module_), names_(kernel.body), conditions_(kernel, names_, registers_),
         prefix_(label_prefix(module_) + "rotated_") {}
@@ -40,8 +40,8 @@ public:
     std::erase_if(plan_.loops, [](const RotatedLoop& loop) { return loop.loads.empty(); });
     if (plan_.loops.empty()) return {};
     for (const RotatedLoop& loop : plan_.loops)
-      rotate(loop);
-    for (auto& [inst, change] : changes_)
+      write_loop(loop);
+    for (const auto& [inst, change] : changes_)
       edits_.push_back(edit_of(inst, change));
     edits_.push_back(registers_.declared_at(names_.body_start()));
     return std::move(edits_);
@@ -74,9 +74,16 @@ private:
     const ptx::Range range = statement_of(inst).range;
     if (change.instead.empty() && change.behind.empty())
       return {{range.begin, range.begin}, change.ahead + "\n\t"};
-    const std::string between =
-        change.instead.empty() ? names_.text(range) : std::string(change.instead);
-    return {range, change.ahead + (change.ahead.empty() ? "" : "\n\t") + between + change.behind};
+    return {range, changed(inst)};
+  }
+
+  // The instruction with what is put at it.
+  [[nodiscard]] std::string changed(InstId inst) const {
+    const auto found = changes_.find(inst);
+    if (found == changes_.end()) return names_.text(statement_of(inst).range);
+    const auto& [ahead, instead, behind] = found->second;
+    return (ahead.empty() ? "" : ahead + "\n\t") +
+           (instead.empty() ? names_.text(statement_of(inst).range) : instead) + behind;
   }
 
   // --- Names -----------------------------------------------------------------------------------
@@ -116,33 +123,31 @@ private:
 
   // --- One loop --------------------------------------------------------------------------------
 
-  void rotate(const RotatedLoop& loop) {
+  void write_loop(const RotatedLoop& loop) {
     const std::string label = fmt::format("{}{}", prefix_, labels_++);
-    Code first(registers_); // ahead of the loop
-    first.comment("ptxasw: what the first trip loads");
+    const InstId back = back_of(loop);
+    Code entry(registers_); // ahead of the loop
+    entry.comment("ptxasw: what the first trip loads");
     renamed_.clear();
-    const std::string test = test_of(loop, label);
-    apart_ = !test.empty();
-    std::map<InstId, const Carried*> ahead; // by place, also what their addresses take
-    for (const Carried& carried : loop.loads) {
-      for (const InstId inst : carried.slice)
-        ahead.emplace(inst, nullptr);
-      ahead[inst_of(carried.event)] = &carried;
-    }
-    for (const auto& [inst, carried] : ahead)
-      carried == nullptr ? copy(inst, first) : carry(*carried, first);
+    const std::string guard = guard_of(loop, label);
+    is_guarded_ = !guard.empty();
+    load_ahead(loop, entry);
     hand_on(loop);
-    const std::uint32_t entry = entry_of(loop);
-    const std::string several = trips(loop, label);
-    edits_.push_back({{entry, entry}, first.behind() + "\n" + label + ":" + test + several});
-    if (!several.empty()) changes_[back_of(loop)].behind = fmt::format("\n{}_done:", label);
-    changes_[back_of(loop)].instead = redirected(back_of(loop), label);
-    if (apart_) changes_[back_of(loop)].behind = original(loop, label);
+    entry.label(label);
+    const std::string unrolled = unroll(loop, label);
+    const std::uint32_t at = entry_of(loop);
+    edits_.push_back({{at, at}, entry.behind() + guard + unrolled});
+    changes_[back].instead = redirected(back, label);
+    if (is_guarded_) {
+      changes_[back].behind = fallback(loop, label);
+    } else if (!unrolled.empty()) {
+      changes_[back].behind = fmt::format("\n{}_done:", label);
+    }
   }
 
-  // What all indices have to obey, asked at the beginning of each trip, and otherwise on to the
-  // loop as it was: empty if nothing has to be, or not there.
-  std::string test_of(const RotatedLoop& loop, const std::string& label) {
+  // What all indices have to obey, asked at the beginning of each iteration, and otherwise on to
+  // the loop as it was: empty if nothing has to be, or not there.
+  std::string guard_of(const RotatedLoop& loop, const std::string& label) {
     std::vector<passes::NoWrap> all;
     const InstId top = k_.cfg.blocks[loop.block].first;
     for (const Carried& carried : loop.loads)
@@ -156,36 +161,41 @@ private:
     return code.behind();
   }
 
-  // --- Several trips ---------------------------------------------------------------------------
+  // What the registers hold at the load they hold at the beginning of the iteration, too.
+  [[nodiscard]] bool is_there(const passes::NoWrap& check, InstId top, InstId load) const {
+    const auto stays = [&](RegId reg) {
+      return names_.known_at(reg, top) && !analysis::written(body_, top, load, reg);
+    };
+    return stays(check.index) && (check.unit == ptx::none || stays(check.unit));
+  }
 
-  // Trips one after another, done if all of them but perhaps the last are followed by another;
-  // else, from behind this text on, one trip as before. Empty if there are to be none.
-  std::string trips(const RotatedLoop& loop, const std::string& label) {
+  // --- Several iterations ----------------------------------------------------------------------
+
+  // Iterations one after another, done if all of them but perhaps the last are followed by another;
+  // else, from behind this text on, one as before. Empty if there are to be none.
+  std::string unroll(const RotatedLoop& loop, const std::string& label) {
     if (loop.trips < 2 || loop.again.empty() || !is_plain_text(loop)) return {};
     const InstId top = k_.cfg.blocks[loop.block].first;
-    const bool known = std::ranges::all_of(loop.again, [&](InstId inst) {
-      bool all = true;
+    bool known = true;
+    for (const InstId inst : loop.again)
       analysis::for_each_use(body_, body_.insts[inst],
-                             [&](RegId reg) { all &= names_.known_at(reg, top); });
-      return all;
-    });
+                             [&](RegId reg) { known &= names_.known_at(reg, top); });
     if (!known) return {};
+    const Inst& back = body_.insts[back_of(loop)];
+    const ptx::Op join = back.guard_negated ? ptx::Op::or_ : ptx::Op::and_;
     Code code(registers_);
     code.comment(fmt::format("ptxasw: {} trips", loop.trips));
-    const Inst& back = body_.insts[back_of(loop)];
     Reg all; // of them go on
     renamed_.clear();
-    for (unsigned trip = 1; trip < loop.trips; ++trip) {
+    for (unsigned n = 1; n < loop.trips; ++n) {
       for (const InstId inst : loop.again)
         copy(inst, code);
       const Reg& goes_on = renamed_[back.guard];
-      all = all.empty()
-                ? goes_on
-                : code.op(back.guard_negated ? ptx::Op::or_ : ptx::Op::and_, pred, all, goes_on);
+      all = all.empty() ? goes_on : code.op(join, pred, all, goes_on);
     }
     code.unless({all, back.guard_negated}).bra(label + "_last");
-    for (unsigned trip = 0; trip < loop.trips; ++trip)
-      code.all += trip_of(loop);
+    for (unsigned n = 0; n < loop.trips; ++n)
+      write_iteration(loop, code);
     code.statement(redirected(back_of(loop), label));
     code.bra(label + "_done");
     code.label(label + "_last");
@@ -193,27 +203,15 @@ private:
   }
 
   // All of it but the branch at its end.
-  [[nodiscard]] std::string trip_of(const RotatedLoop& loop) const {
-    std::string text;
-    for (InstId inst = k_.cfg.blocks[loop.block].first; inst < back_of(loop); ++inst) {
-      text += "\n\t";
-      const auto found = changes_.find(inst);
-      const Change change = found == changes_.end() ? Change{} : found->second;
-      if (!change.ahead.empty()) text += change.ahead + "\n\t";
-      text += change.instead.empty() ? names_.text(statement_of(inst).range) : change.instead;
-      text += change.behind;
-    }
-    const auto at_end = changes_.find(back_of(loop));
-    return at_end == changes_.end() ? text : text + "\n\t" + at_end->second.ahead;
+  void write_iteration(const RotatedLoop& loop, Code& code) const {
+    const InstId back = back_of(loop);
+    for (InstId inst = k_.cfg.blocks[loop.block].first; inst < back; ++inst)
+      code.statement(changed(inst));
+    if (const auto at_end = changes_.find(back); at_end != changes_.end())
+      code.statement(at_end->second.ahead);
   }
 
-  // What the registers hold at the load they hold at the beginning of the trip, too.
-  [[nodiscard]] bool is_there(const passes::NoWrap& check, InstId top, InstId load) const {
-    const auto stays = [&](RegId reg) {
-      return names_.known_at(reg, top) && !analysis::written(body_, top, load, reg);
-    };
-    return stays(check.index) && (check.unit == ptx::none || stays(check.unit));
-  }
+  // --- The loop as it was ----------------------------------------------------------------------
 
   // Nothing but instructions, so that it can be written twice.
   [[nodiscard]] bool is_plain_text(const RotatedLoop& loop) const {
@@ -225,8 +223,8 @@ private:
     return true;
   }
 
-  // The loop as it was, behind the rotated one.
-  [[nodiscard]] std::string original(const RotatedLoop& loop, const std::string& label) {
+  // Behind the one that carries.
+  [[nodiscard]] std::string fallback(const RotatedLoop& loop, const std::string& label) {
     Code code(registers_);
     code.bra(label + "_done");
     code.label(label + "_original");
@@ -255,16 +253,30 @@ private:
            names_.text({target.end, statement.range.end});
   }
 
-  void carry(const Carried& carried, Code& first) {
+  // --- Loads -----------------------------------------------------------------------------------
+
+  // What the first iteration loads, and what its addresses take, in program order.
+  void load_ahead(const RotatedLoop& loop, Code& entry) {
+    std::map<InstId, const Carried*> ahead;
+    for (const Carried& carried : loop.loads) {
+      for (const InstId inst : carried.slice)
+        ahead.emplace(inst, nullptr);
+      ahead[inst_of(carried.event)] = &carried;
+    }
+    for (const auto& [inst, carried] : ahead)
+      carried == nullptr ? copy(inst, entry) : carry(*carried, entry);
+  }
+
+  void carry(const Carried& carried, Code& entry) {
     const InstId here = inst_of(carried.event);
     const auto loaded = results(carried.event);
     std::vector<Reg> values = fresh(loaded);
-    first.statement(load_into(here, values, true));
+    entry.statement(load_into(here, values, true));
 
     Code code(registers_);
     code.comment(fmt::format("ptxasw: what line {} had in the trip before",
                              ptx::line_of(body_, body_.insts[inst_of(carried.source)])));
-    const Reg ok = apart_ ? Reg{} : conditions_.all_of(carried.checks, here, code);
+    const Reg ok = is_guarded_ ? Reg{} : conditions_.all_of(carried.checks, here, code);
     if (!ok.empty()) code.unless(ok).statement(load_into(here, values, false));
     for (std::size_t n = 0; n < loaded.size(); ++n)
       code.move(names_.reg(loaded[n].id), values[n]);
@@ -273,7 +285,7 @@ private:
     values_[carried.event] = std::move(values);
   }
 
-  // At the end of the trip, for the next one. What a carried load reads goes on before its own
+  // At the end of the iteration, for the next one. What a carried load reads goes on before its own
   // register is given the next value, so that ptxas can make one register of it and of what carries
   // it.
   void hand_on(const RotatedLoop& loop) {
@@ -297,7 +309,7 @@ private:
     changes_[back_of(loop)].ahead = code.in_place();
   }
 
-  // The registers that hold the source's values when the trip ends.
+  // The registers that hold the source's values when the iteration ends.
   std::vector<Reg> sources_of(const Carried& carried) {
     const InstId source = inst_of(carried.source);
     std::vector<Reg> own;
@@ -317,16 +329,16 @@ private:
   // --- Ahead of the loop -----------------------------------------------------------------------
 
   // The instruction on copies of the registers that it writes. Copies stand in the order of the
-  // originals, and with each stands whatever it takes of the trip; so what it reads is what was
-  // copied last, or what the loop is entered with.
-  void copy(InstId inst, Code& first) {
+  // originals, and with each stands whatever it takes of the iteration; so what it reads is what
+  // was copied last, or what the loop is entered with.
+  void copy(InstId inst, Code& code) {
     const ptx::Statement& statement = statement_of(inst);
     const ptx::Range results = module_.operands_of(module_.instructions[statement.index])[0].range;
     std::map<RegId, Reg> written;
     analysis::for_each_definition(body_, body_.insts[inst], [&](RegId reg) {
       written[reg] = registers_.make(body_.registers[reg].type);
     });
-    first.statement(names_.copied(statement.range, [&](const ptx::Mention& m) {
+    code.statement(names_.copied(statement.range, [&](const ptx::Mention& m) {
       if (m.arg.kind == Arg::Kind::reg && m.where.end <= results.end) return written[m.arg.id].name;
       return renamed(m);
     }));
@@ -340,7 +352,7 @@ private:
     return found != renamed_.end() ? found->second.name : names_.name(m.arg.id);
   }
 
-  // The load, without its predicate, into other registers; `ahead`: as in the first trip.
+  // The load, without its predicate, into other registers; `ahead`: as in the first iteration.
   [[nodiscard]] std::string load_into(InstId load, const std::vector<Reg>& values,
                                       bool ahead) const {
     const ptx::Statement& statement = statement_of(load);
@@ -361,7 +373,7 @@ private:
   Conditions conditions_;
   std::string prefix_;
   unsigned labels_ = 0;
-  bool apart_ = false; // the loop at hand leaves its checks to a test at its beginning
+  bool is_guarded_ = false; // the loop at hand leaves its checks to a guard at its beginning
   std::map<InstId, Change> changes_;
   std::map<InstId, std::vector<Reg>> copies_;
   std::map<std::size_t, std::vector<Reg>> values_; // by event: what carries it
@@ -373,7 +385,7 @@ private:
 
 std::vector<ptx::Edit> rotate(const emulator::Kernel& kernel, passes::RotationPlan& plan) {
   if (plan.loops.empty()) return {}; // names are looked for only where some are needed
-  return Rotator(kernel, plan).run();
+  return CarryWriter(kernel, plan).run();
 }
 
 } // namespace ptxasw::passes
