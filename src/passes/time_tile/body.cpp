@@ -10,6 +10,7 @@
 
 namespace ptxasw::passes {
 
+using analysis::BlockId;
 using ptx::Arg;
 using ptx::Inst;
 using ptx::InstId;
@@ -17,17 +18,50 @@ using ptx::RegId;
 
 StepBody::StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan,
                    Registers& registers, Text& text)
-    : body_(kernel.body), plan_(plan), registers_(registers), text_(text), names_(kernel.body) {
+    : kernel_(kernel), body_(kernel.body), plan_(plan), registers_(registers), text_(text),
+      names_(kernel.body) {
+  find_wide(plan.guard_slice);
+  find_wide(plan.value_slice);
   classify(plan.guard_slice);
   classify(plan.value_slice);
   split_guards();
+  values_ = plan.value_slice;
+  std::ranges::sort(values_);
 }
 
 bool StepBody::is_other_load(const Inst& inst) const {
   return ptx::group(inst.op) == ptx::Group::load && inst.mods.space != ptx::Space::param;
 }
 
-// Over what a result differs: the largest class of the sources.
+bool StepBody::always(BlockId block) const {
+  return kernel_.cfg.dominates(block, plan_.head) || kernel_.cfg.post_dominates(block, plan_.head);
+}
+
+void StepBody::find_wide(std::span<const InstId> slice) {
+  std::set<RegId> written;
+  for (const InstId id : slice) {
+    analysis::for_each_definition(body_, body_.insts[id], [&](RegId reg) {
+      if (!written.insert(reg).second) several_.insert(reg);
+    });
+    analysis::for_each_use(body_, body_.insts[id], [&](RegId reg) {
+      if (plan_.coordinates.contains(reg) && ptx::bit_width(body_.registers[reg].type) == 64 &&
+          std::ranges::find(wide_, reg) == wide_.end())
+        wide_.push_back(reg);
+    });
+  }
+}
+
+// A place that stores is not negative.
+void StepBody::widen(const Place& place, Renamed& renamed) {
+  for (const RegId reg : wide_) {
+    const std::string& narrow = place[plan_.coordinates.at(reg)];
+    renamed[reg] = fresh(reg);
+    text_.line("cvt.u64.u32 \t{}, {};", renamed[reg], narrow);
+  }
+}
+
+// Over what a result differs: the largest class of the sources. What is not the same on all ways
+// differs from place to place.
 void StepBody::classify(std::span<const InstId> slice) {
   std::map<RegId, Class> of;
   for (const auto& [reg, axis] : plan_.coordinates)
@@ -41,10 +75,15 @@ void StepBody::classify(std::span<const InstId> slice) {
     } else {
       analysis::for_each_use(body_, inst, [&](RegId reg) { result = std::max(result, of[reg]); });
       if (is_other_load(inst)) result = std::max(result, Class::loaded);
+      analysis::for_each_definition(body_, inst, [&](RegId reg) {
+        if (several_.contains(reg)) result = std::max(result, Class::place);
+      });
+      if (result == Class::loaded && !always(kernel_.cfg.block_of[id])) result = Class::place;
     }
     has_uniform_loads_ |= result == Class::loaded;
     classes_[id] = result;
-    analysis::for_each_definition(body_, inst, [&](RegId reg) { of[reg] = result; });
+    analysis::for_each_definition(body_, inst,
+                                  [&](RegId reg) { of[reg] = std::max(of[reg], result); });
   }
 }
 
@@ -94,7 +133,7 @@ void StepBody::split(const Conjunct& whole, const std::map<RegId, InstId>& made_
 
 bool StepBody::separable(unsigned axis) const {
   const unsigned bit = 1U << axis;
-  return std::ranges::all_of(conjuncts_, [&](const Conjunct& conjunct) {
+  return !plan_.masked && std::ranges::all_of(conjuncts_, [&](const Conjunct& conjunct) {
     return (conjunct.axes & bit) == 0 || conjunct.axes == bit;
   });
 }
@@ -104,9 +143,9 @@ std::string StepBody::fresh(RegId reg) {
 }
 
 std::string StepBody::name_of(const Arg& arg, const Place* place, const Renamed& renamed) const {
+  if (const auto found = renamed.find(arg.id); found != renamed.end()) return found->second;
   if (const auto axis = plan_.coordinates.find(arg.id); axis != plan_.coordinates.end())
     return place == nullptr ? "" : (*place)[axis->second];
-  if (const auto found = renamed.find(arg.id); found != renamed.end()) return found->second;
   const auto found = uniform_.find(arg.id);
   return found == uniform_.end() ? "" : found->second;
 }
@@ -115,7 +154,10 @@ void StepBody::copy(InstId id, const Place* place, const std::string& guard, Ren
   const Inst& inst = body_.insts[id];
   const ptx::Range range = body_.module->statements[inst.statement].range;
   Renamed results;
-  analysis::for_each_definition(body_, inst, [&](RegId reg) { results[reg] = fresh(reg); });
+  analysis::for_each_definition(body_, inst, [&](RegId reg) {
+    const auto known = renamed.find(reg);
+    results[reg] = several_.contains(reg) && known != renamed.end() ? known->second : fresh(reg);
+  });
   const std::string copied = names_.spliced(range, [&](const ptx::Mention& mention) {
     const std::string_view written = body_.module->slice(mention.where);
     if (mention.arg.kind != Arg::Kind::reg) return std::string(written);
@@ -164,20 +206,28 @@ void StepBody::uniform_loads(const std::string& guard) {
     }
 }
 
-std::string StepBody::guards(const Place& place) {
+// What memory decides is loaded where all guards in front of it hold.
+std::string StepBody::guards(const Place& place, const std::string& in_grid) {
   Renamed renamed;
-  for (const InstId id : plan_.guard_slice)
-    if (classes_.at(id) == Class::place) copy(id, &place, "", renamed);
-  std::vector<Conjunct> whole;
-  for (const passes::StepGuard& guard : plan_.guards)
-    whole.push_back({.predicate = guard.predicate, .negated = guard.negated});
-  return all_of(whole, place, renamed);
+  widen(place, renamed);
+  std::string all = in_grid;
+  auto guard = plan_.guards.begin();
+  for (const BlockId block : plan_.blocks) {
+    for (const InstId id : plan_.guard_slice)
+      if (kernel_.cfg.block_of[id] == block && classes_.at(id) == Class::place)
+        copy(id, &place, all, renamed);
+    if (guard == plan_.guards.end() || guard->block != block) continue;
+    all = all_of({{.predicate = guard->predicate, .negated = guard->negated}}, place, renamed, all);
+    ++guard;
+  }
+  return all;
 }
 
 std::string StepBody::guards(const Place& place, unsigned axis, bool along) {
   const unsigned bit = 1U << axis;
   const auto wanted = [&](unsigned axes) { return along ? axes == bit : (axes & bit) == 0; };
   Renamed renamed;
+  widen(place, renamed);
   for (const InstId id : plan_.guard_slice)
     if (classes_.at(id) == Class::place && wanted(axes_.at(id))) copy(id, &place, "", renamed);
   std::vector<Conjunct> some;
@@ -187,8 +237,7 @@ std::string StepBody::guards(const Place& place, unsigned axis, bool along) {
 }
 
 std::string StepBody::all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
-                             const Renamed& renamed) {
-  std::string all;
+                             const Renamed& renamed, std::string all) {
   for (const Conjunct& guard : conjuncts) {
     std::string one = name_of({.kind = Arg::Kind::reg, .id = guard.predicate}, &place, renamed);
     if (guard.negated) {
@@ -207,39 +256,154 @@ std::string StepBody::all_of(const std::vector<Conjunct>& conjuncts, const Place
   return all;
 }
 
-std::vector<std::string> StepBody::values(const Place& place, const OnChip& on_chip,
-                                          const std::string& guard) {
-  Renamed renamed;
-  for (const InstId id : plan_.value_slice) {
-    if (classes_.at(id) < Class::place) continue;
+// --- What is stored -----------------------------------------------------------------------------
+
+std::vector<BlockId> StepBody::behind(BlockId block, bool inner) const {
+  const auto& succs = kernel_.cfg.blocks[block].succs;
+  const auto fork = plan_.forks.find(block);
+  if (fork != plan_.forks.end() && inner && fork->second < succs.size())
+    return {succs[fork->second]};
+  std::vector<BlockId> next;
+  for (const BlockId one : succs)
+    if (std::ranges::find(plan_.blocks, one) != plan_.blocks.end() &&
+        std::ranges::find(next, one) == next.end())
+      next.push_back(one);
+  return next;
+}
+
+std::vector<BlockId> StepBody::copied(bool inner) const {
+  std::set<BlockId> reached{plan_.blocks.front()};
+  std::vector<BlockId> blocks;
+  for (const BlockId block : plan_.blocks) { // predecessors first
+    if (!reached.contains(block)) continue;
+    blocks.push_back(block);
+    const auto next = behind(block, inner);
+    reached.insert(next.begin(), next.end());
+  }
+  return blocks;
+}
+
+// A register as wide as the image's, or a literal.
+std::string StepBody::stored(const passes::StepArray& array, InstId id, const Place& place,
+                             const Renamed& renamed) {
+  const Inst& store = body_.insts[id];
+  const Arg& value = body_.src(store)[0];
+  if (value.kind == Arg::Kind::reg)
+    return as_held(array, value.id, name_of(value, &place, renamed));
+  const auto& written = body_.module->instructions[body_.module->statements[store.statement].index];
+  const auto& operand = body_.module->operands_of(written)[1];
+  return operand.kind == ptx::OperandKind::name ? ""
+                                                : std::string(body_.module->slice(operand.range));
+}
+
+void StepBody::copy_store(InstId id, Copy& to) {
+  for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
+    const passes::StepArray& array = plan_.arrays[n];
+    if (std::ranges::find(array.stores, id) == array.stores.end()) continue;
+    std::string value = stored(array, id, to.place, to.renamed);
+    if (!to.branches) {
+      to.results[n] = std::move(value);
+      continue;
+    }
+    const Inst& store = body_.insts[id];
+    const bool literal = body_.src(store)[0].kind == Arg::Kind::imm && array.bytes > 1;
+    text_.line("mov.{} \t{}, {};",
+               literal ? std::string(ptx::name(store.mods.type))
+                       : fmt::format("b{}", held_bits(array)),
+               to.results[n], value);
+  }
+}
+
+void StepBody::copy_load(InstId id, Copy& to) {
+  const Inst& inst = body_.insts[id];
+  const passes::StepArray* array = nullptr;
+  const passes::StepArray::Load* load = plan_.load_of(id, array);
+  const auto known = to.neighbours.find(id);
+  const RegId reg = body_.dst(inst)[0].id;
+  const std::string value = as_loaded(
+      inst, *array, known != to.neighbours.end() ? known->second : to.on_chip(*array, load));
+  if (!several_.contains(reg)) {
+    to.renamed[reg] = value;
+    return;
+  }
+  const auto [name, missing] = to.renamed.try_emplace(reg);
+  if (missing) name->second = fresh(reg);
+  text_.line("mov.b{} \t{}, {};", ptx::bit_width(body_.registers[reg].type), name->second, value);
+}
+
+void StepBody::copy_block(BlockId block, Copy& to) {
+  const analysis::Block& code = kernel_.cfg.blocks[block];
+  for (InstId id = code.first; id < code.end; ++id) {
+    copy_store(id, to);
+    const auto known = classes_.find(id);
+    if (known == classes_.end() || known->second < Class::place ||
+        !std::ranges::binary_search(values_, id))
+      continue;
     const passes::StepArray* array = nullptr;
-    const passes::StepArray::Load* load = plan_.load_of(id, array);
-    if (load == nullptr) {
-      copy(id, &place, guard, renamed);
-      continue;
-    }
-    const Inst& inst = body_.insts[id];
-    renamed[body_.dst(inst)[0].id] = as_loaded(inst, *array, on_chip(*array, load->offset));
+    if (plan_.load_of(id, array) != nullptr)
+      copy_load(id, to);
+    else
+      copy(id, &to.place, to.guard, to.renamed);
   }
-  std::vector<std::string> results;
-  for (const passes::StepArray& array : plan_.arrays) {
-    if (array.carried) {
-      results.push_back(on_chip(plan_.arrays[0], {}));
-      continue;
-    }
-    const Inst& store = body_.insts[array.store];
-    const Arg& stored = body_.src(store)[0];
-    if (stored.kind == Arg::Kind::reg) {
-      results.push_back(as_held(array, stored.id, name_of(stored, &place, renamed)));
-      continue;
-    }
-    const auto& written =
-        body_.module->instructions[body_.module->statements[store.statement].index];
-    results.emplace_back(body_.module->operands_of(written)[1].kind == ptx::OperandKind::name
-                             ? ""
-                             : body_.module->slice(body_.module->operands_of(written)[1].range));
+}
+
+std::vector<std::string> StepBody::values(const Place& place, const OnChip& on_chip,
+                                          const std::string& guard, bool inner,
+                                          const std::string& labels) {
+  const std::vector<BlockId> blocks = copied(inner);
+  const bool branches =
+      std::ranges::any_of(blocks, [&](BlockId block) { return behind(block, inner).size() > 1; });
+  Copy to{.place = place,
+          .on_chip = on_chip,
+          .guard = guard,
+          .branches = branches,
+          .renamed = {},
+          .neighbours = {},
+          .results = std::vector<std::string>(plan_.arrays.size())};
+  widen(place, to.renamed);
+  if (branches) fetch_neighbours(blocks, to);
+  for (std::size_t n = 0; n < to.results.size(); ++n) {
+    if (plan_.arrays[n].carried)
+      to.results[n] = on_chip(plan_.arrays[0], nullptr);
+    else if (branches)
+      to.results[n] = registers_.make(fmt::format("b{}", held_bits(plan_.arrays[n])));
   }
-  return results;
+  for (std::size_t n = 0; n < blocks.size(); ++n) {
+    if (branches) text_.label(fmt::format("{}_{}", labels, blocks[n]));
+    copy_block(blocks[n], to);
+    if (branches)
+      branch(blocks[n], n + 1 < blocks.size() ? blocks[n + 1] : analysis::no_block,
+             behind(blocks[n], inner), labels, to);
+  }
+  if (branches) text_.label(labels + "_end");
+  return to.results;
+}
+
+// In front of all branches: what lanes pass on, all of them do.
+void StepBody::fetch_neighbours(std::span<const BlockId> blocks, Copy& to) {
+  for (const BlockId block : blocks)
+    for (InstId id = kernel_.cfg.blocks[block].first; id < kernel_.cfg.blocks[block].end; ++id) {
+      const passes::StepArray* array = nullptr;
+      const passes::StepArray::Load* load = plan_.load_of(id, array);
+      if (load != nullptr && std::ranges::binary_search(values_, id))
+        to.neighbours.emplace(id, to.on_chip(*array, load));
+    }
+}
+
+// From the end of a block to those behind it.
+void StepBody::branch(BlockId from, BlockId below, std::span<const BlockId> next,
+                      const std::string& labels, const Copy& to) {
+  if (next.size() > 1) {
+    const Inst& inst = body_.insts[kernel_.cfg.blocks[from].end - 1];
+    const Arg predicate{.kind = Arg::Kind::reg, .id = inst.guard};
+    text_.line("@{}{} bra \t{}_{};", inst.guard_negated ? "!" : "",
+               name_of(predicate, &to.place, to.renamed), labels, next[0]);
+  }
+  if (next.empty()) {
+    if (below != analysis::no_block) text_.line("bra \t{}_end;", labels);
+  } else if (next.back() != below) {
+    text_.line("bra \t{}_{};", labels, next.back());
+  }
 }
 
 } // namespace ptxasw::passes

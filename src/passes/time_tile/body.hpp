@@ -10,6 +10,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,25 +28,25 @@ public:
            Text& text);
 
   using Place = std::array<std::string, 3>; // registers with the coordinates
-  // The register with what a load of an array reads.
-  using OnChip =
-      std::function<std::string(const passes::StepArray& array, const passes::Offset& offset)>;
+  // The register with what a load of an array reads; without a load: the place's own element.
+  using OnChip = std::function<std::string(const passes::StepArray& array,
+                                           const passes::StepArray::Load* load)>;
 
   // What is the same for all places: parameters and what follows from them.
   void parameters();
   // Loads that are the same for all places, and what follows; done by threads with `guard` (empty:
   // by all).
   void uniform_loads(const std::string& guard);
-  // The kernel's guards at a place, as a predicate.
-  std::string guards(const Place& place);
+  // The kernel's guards at a place, as a predicate; of one in the grid, if `in_grid` holds.
+  std::string guards(const Place& place, const std::string& in_grid);
   // Of these those that depend on an axis, or those that do not; empty: there are none.
   std::string guards(const Place& place, unsigned axis, bool along);
   // None of them depends on this axis and on another one.
   [[nodiscard]] bool separable(unsigned axis) const;
   // What is stored at a place, by array: registers as wide as an image's, or literals. Loads of
-  // other arrays only under `guard`.
+  // other arrays only under `guard`. `inner`: of the interior alone. Labels begin with `labels`.
   std::vector<std::string> values(const Place& place, const OnChip& on_chip,
-                                  const std::string& guard);
+                                  const std::string& guard, bool inner, const std::string& labels);
 
   [[nodiscard]] bool has_uniform_loads() const { return has_uniform_loads_; }
 
@@ -61,10 +62,35 @@ private:
   };
 
   void classify(std::span<const ptx::InstId> slice);
+  // Each thread that stores executes the block.
+  [[nodiscard]] bool always(analysis::BlockId block) const;
+  void find_wide(std::span<const ptx::InstId> slice);
+  void widen(const Place& place, Renamed& renamed);
+  // Of a block of the way: those behind it that the copy has.
+  [[nodiscard]] std::vector<analysis::BlockId> behind(analysis::BlockId block, bool inner) const;
+  [[nodiscard]] std::vector<analysis::BlockId> copied(bool inner) const;
+  // One copy of the body, for a place.
+  struct Copy {
+    const Place& place;
+    const OnChip& on_chip;
+    const std::string& guard;
+    bool branches = false; // each store leaves its value in a register of its array
+    Renamed renamed;
+    std::map<ptx::InstId, std::string> neighbours; // loads that were done in front of all branches
+    std::vector<std::string> results;              // by array
+  };
+  void copy_block(analysis::BlockId block, Copy& to);
+  void copy_load(ptx::InstId id, Copy& to);
+  void fetch_neighbours(std::span<const analysis::BlockId> blocks, Copy& to);
+  void branch(analysis::BlockId from, analysis::BlockId below,
+              std::span<const analysis::BlockId> next, const std::string& labels, const Copy& to);
+  void copy_store(ptx::InstId id, Copy& to);
+  [[nodiscard]] std::string stored(const passes::StepArray& array, ptx::InstId store,
+                                   const Place& place, const Renamed& renamed);
   void split_guards();
   void split(const Conjunct& whole, const std::map<ptx::RegId, ptx::InstId>& made_by);
   [[nodiscard]] std::string all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
-                                   const Renamed& renamed);
+                                   const Renamed& renamed, std::string all = {});
   [[nodiscard]] bool is_other_load(const ptx::Inst& inst) const;
   void copy(ptx::InstId id, const Place* place, const std::string& guard, Renamed& renamed);
   [[nodiscard]] std::string name_of(const ptx::Arg& arg, const Place* place,
@@ -75,15 +101,19 @@ private:
                         const std::string& held);
   std::string as_held(const passes::StepArray& array, ptx::RegId reg, std::string value);
 
+  const emulator::Kernel& kernel_;
   const ptx::Body& body_;
   const passes::StepPlan& plan_;
   Registers& registers_;
   Text& text_;
   Names names_;
   std::map<ptx::InstId, Class> classes_;
+  std::vector<ptx::InstId> values_; // the slice of values, sorted
   Renamed uniform_;
   std::vector<Conjunct> conjuncts_;
   std::map<ptx::InstId, unsigned> axes_; // of the guards' instructions: what they depend on
+  std::set<ptx::RegId> several_;         // registers that are written in several places
+  std::vector<ptx::RegId> wide_;         // coordinates in registers of 64 bits
   bool has_uniform_loads_ = false;
 };
 

@@ -21,6 +21,10 @@ namespace {
 
 constexpr unsigned few_steps = 3;
 
+bool reads_neighbours(const passes::StepPlan& plan) {
+  return plan.refused.empty() && plan.least != plan.most;
+}
+
 struct Shaped {
   passes::StepEntry entry;
   bool in_registers = false;
@@ -70,7 +74,7 @@ private:
     emulator::Kernel kernel = emulate(function);
     const passes::StepPlan plan = passes::find_step(kernel);
     candidates_.insert(name);
-    if (!plan.refused.empty()) return refuse(name, Reason::step_form, plan.refused);
+    if (!plan.refused.empty()) return refuse(name, plan.refused.reason, plan.refused);
     if (options_.fp_contract != FpContract::exact) return;
     const passes::Freedom freedom = passes::count_freedom(kernel.body);
     if (freedom.foldable != 0)
@@ -90,12 +94,18 @@ private:
     const passes::StepPlan plan = passes::find_step(kernel);
     result.outcome = describe_step(plan);
     if (!plan.refused.empty()) {
-      result.against = Reason::step_form;
+      result.against = plan.refused.reason;
       return;
     }
     std::optional<unsigned> count;
     if (!options_.steps_auto) count = options_.steps;
     add_for_runs(result, kernel, plan, *function, count);
+    // What looks like coefficients may be what is stepped, if neighbours of it are read.
+    const passes::StepPlan other = passes::find_step(kernel, passes::Motion::exchanged, 1);
+    if (reads_neighbours(other)) {
+      result.outcome += "; or " + describe_step(other);
+      add_for_runs(result, kernel, other, *function, count);
+    }
     // The program may as well rotate what looks like coefficients: launches tell.
     const passes::StepPlan rotated = passes::find_step(kernel, passes::Motion::rotated);
     if (!is_wave(rotated)) return;
@@ -109,7 +119,8 @@ private:
     if (!add(result, kernel, plan, function, step_shapes(plan, count)) || !options_.steps_auto)
       return;
     const unsigned most = result.steps.back().count;
-    const auto small = plan.rotation ? std::nullopt : small_step_shape(plan);
+    const bool is_first = result.steps.size() == 1;
+    const auto small = is_first ? small_step_shape(plan) : std::nullopt;
     if (small && small->count == most) add(result, kernel, plan, function, {*small}, true);
     // What is left of a run when no more of the large groups fit: single steps cost several times
     // as much.
@@ -126,13 +137,16 @@ private:
     if (entry.refused.empty() && options_.fp_contract == FpContract::exact)
       entry.refused = judged(function, entry.text);
     if (!entry.refused.empty()) {
-      if (!result.steps.empty() && result.steps.back().rotation == plan.rotation) return false;
+      if (!result.steps.empty() && moves_as(result.steps.back(), plan)) return false;
       if (result.steps.empty()) result.against = entry.refused.reason;
       result.outcome += fmt::format("; no entry for several steps: {}", entry.refused.text);
       return false;
     }
     const std::string_view kind = plan.rotation ? "_rotated" : is_small ? "_small" : "";
-    entry.contract.entry = fmt::format("{}__ptxasw_steps{}{}", name, entry.contract.count, kind);
+    const bool is_other = !plan.rotation && !result.steps.empty() && //
+                          result.steps.front().swaps != entry.contract.swaps;
+    entry.contract.entry = fmt::format("{}__ptxasw_steps{}{}{}", name, entry.contract.count, kind,
+                                       is_other ? fmt::format("_of{}", plan.arrays[0].in) : "");
     result.text += fmt::format("\n\n{}", renamed(entry.text, name, entry.contract.entry));
     const auto& covers = entry.contract.covers;
     result.outcome += fmt::format("; an entry does {} of them, {}x{}x{} places a block",
@@ -140,6 +154,14 @@ private:
     result.steps.push_back(std::move(entry.contract));
     result.against = Reason::none;
     return true;
+  }
+
+  static bool moves_as(const contract::Steps& steps, const passes::StepPlan& plan) {
+    if (steps.rotation != plan.rotation) return false;
+    return plan.rotation || std::ranges::all_of(plan.arrays, [&](const passes::StepArray& array) {
+             const contract::Swap swap{array.in, array.out};
+             return std::ranges::find(steps.swaps, swap) != steps.swaps.end();
+           });
   }
 
   // The first that can be made and stays in registers; or else the one that comes nearest to it.
@@ -209,7 +231,7 @@ std::string describe_step(const passes::StepPlan& plan) {
   for (const passes::StepArray& array : plan.arrays) {
     std::set<passes::Offset> offsets;
     for (const passes::StepArray::Load& load : array.loads)
-      offsets.insert(load.offset);
+      offsets.insert(load.offset());
     std::vector<std::string> texts;
     for (const passes::Offset& offset : offsets)
       texts.push_back(fmt::format("({})", fmt::join(offset, ",")));

@@ -17,9 +17,17 @@ using passes::StepArray;
 
 StepBody::Place StepWriter::place_of(unsigned cell) {
   StepBody::Place place = place_;
-  place[at_.axes.u] = plus(place_[at_.axes.u], column_of(cell));
-  if (at_.has_strips()) place[at_.axes.v] = plus(place_[at_.axes.v], row_of(cell));
+  place[at_.axes.u] = coordinate(at_.axes.u, static_cast<int>(column_of(cell)));
+  if (at_.has_strips()) place[at_.axes.v] = coordinate(at_.axes.v, static_cast<int>(row_of(cell)));
   return place;
+}
+
+std::set<Offset> StepWriter::offsets_of(const StepArray& array) {
+  std::set<Offset> offsets;
+  for (const StepArray::Load& load : array.loads)
+    for (const StepArray::Case& one : load.cases)
+      offsets.insert(one.offset);
+  return offsets;
 }
 
 // Where whole warps have one strip, and steps read beside it.
@@ -70,6 +78,7 @@ void StepWriter::write_path(bool inner, Strip strip) {
     }
   if (!inner) {
     find_turns();
+    find_wrapped();
     find_rim();
   } else {
     for (unsigned n = 0; n < plan_.arrays.size(); ++n)
@@ -122,8 +131,8 @@ std::vector<bool> StepWriter::passed_on(const StepArray& array) const {
   const auto owned = [](int at, int of) { return (at % of + of) % of; };
   for (int row = 0; row < rows; ++row)
     for (int column = 0; column < columns; ++column)
-      for (const StepArray::Load& load : array.loads) {
-        const int u = column + offset_u(load.offset), v = row + offset_v(load.offset);
+      for (const Offset& offset : offsets_of(array)) {
+        const int u = column + offset_u(offset), v = row + offset_v(offset);
         const bool beside = (u < 0 || u >= columns) && !by_lanes(v);
         if (beside || v < 0 || v >= rows)
           passed[static_cast<unsigned>(owned(v, rows) * columns + owned(u, columns))] = true;
@@ -192,7 +201,7 @@ void StepWriter::step(const Rows& was_right, const Rows& is_right, unsigned buff
   std::vector<std::map<std::pair<int, int>, std::string>> known(plan_.arrays.size());
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
     if (!among(is_right, cell)) continue;
-    const auto on_chip = [&](const StepArray& array, const Offset& offset) {
+    const auto element = [&](const StepArray& array, const Offset& offset) {
       const auto n = static_cast<unsigned>(&array - plan_.arrays.data());
       const int column = static_cast<int>(column_of(cell)) + offset_u(offset),
                 row = static_cast<int>(row_of(cell)) + offset_v(offset);
@@ -209,8 +218,22 @@ void StepWriter::step(const Rows& was_right, const Rows& is_right, unsigned buff
                    in_tile(n, buffer, column, row));
       return value;
     };
+    const auto on_chip = [&](const StepArray& array, const StepArray::Load* load) {
+      if (load == nullptr) return element(array, {});
+      std::string value = element(array, load->offset());
+      if (inner_) return value;
+      for (const StepArray::Case& other : std::span(load->cases).subspan(1)) {
+        const std::string& there = element(array, other.offset);
+        const std::string here = bit_of(case_mask(other.bounds), cell);
+        const std::string chosen = registers_.make(fmt::format("b{}", held_bits(array)));
+        text_.line("selp.b{} \t{}, {}, {}, {};", held_bits(array), chosen, there, value, here);
+        value = chosen;
+      }
+      return value;
+    };
     const std::string guard = inner_ ? "" : bit_of(mask_, cell);
-    const auto results = body_.values(place_of(cell), on_chip, guard);
+    const auto results = body_.values(place_of(cell), on_chip, guard, inner_,
+                                      fmt::format("{}copy{}", labels_, copies_++));
     for (unsigned n = 0; n < results.size(); ++n)
       text_.line("mov.{} \t{}, {};", move_type(plan_.arrays[n]), write_[n][cell], results[n]);
   }
@@ -239,8 +262,9 @@ void StepWriter::from_lane(unsigned n, int column, int row, const std::string& i
 }
 
 std::string StepWriter::move_type(const StepArray& array) const {
-  const ptx::Inst& store = kernel_.body.insts[array.store];
-  const bool literal = !array.carried && kernel_.body.src(store)[0].kind == ptx::Arg::Kind::imm;
+  if (array.carried || array.stores.size() > 1) return fmt::format("b{}", held_bits(array));
+  const ptx::Inst& store = kernel_.body.insts[array.stores[0]];
+  const bool literal = kernel_.body.src(store)[0].kind == ptx::Arg::Kind::imm;
   return literal && array.bytes > 1 ? std::string(ptx::name(store.mods.type))
                                     : fmt::format("b{}", held_bits(array));
 }
@@ -256,7 +280,8 @@ void StepWriter::store_centre() {
     for (unsigned row = 0; row < at_.rows(); ++row) {
       if (row != 0) at = added(at, row_stride_[n]);
       const Rows right = right_rows(shape_.count);
-      if (row >= right.begin && row < right.end) store_row(n, row, at, in_centre);
+      if (row >= right.begin && row < right.end)
+        store_row(n, row, turned_row(n, row, at), in_centre);
     }
   }
 }
@@ -287,12 +312,12 @@ void StepWriter::store_row(unsigned n, unsigned row, const std::string& at,
                  column * bytes, fmt::join(std::span(read_[n]).subspan(cell, vector), ", "));
     std::string one = alone;
     if (!inner_) {
-      const std::string stores = bit_of(mask_, cell);
+      const std::string stores = bit_of(own_.empty() ? mask_ : own_, cell);
       one = predicate();
       text_.line("and.pred \t{}, {}, {};", one, stores, guard);
     }
-    text_.line("@{} st.global.b{} \t[{}+{}], {};", one, bytes * 8, at, column * bytes,
-               read_[n][cell]);
+    text_.line("@{} st.global.b{} \t[{}+{}], {};", one, bytes * 8, turned_column(n, column, at),
+               column * bytes, read_[n][cell]);
   }
 }
 

@@ -21,8 +21,10 @@ unsigned rounded(unsigned n, unsigned to) {
 }
 
 bool reads_neighbours(const StepArray& array) {
-  return std::ranges::any_of(
-      array.loads, [](const StepArray::Load& load) { return load.offset != passes::Offset{}; });
+  return std::ranges::any_of(array.loads, [](const StepArray::Load& load) {
+    return std::ranges::any_of(
+        load.cases, [](const StepArray::Case& one) { return one.offset != passes::Offset{}; });
+  });
 }
 
 } // namespace
@@ -66,18 +68,18 @@ void StepLayout::choose_axes() {
   for (unsigned axis = 0; axis < 3; ++axis)
     if (element.along(axis) == next) axes.u = axis;
   if (element.along(axes.u) != next) {
-    refuse("no axis runs along neighbouring elements");
+    refuse("no axis runs along neighbouring elements", Reason::step_element);
     return;
   }
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (axis == axes.u || element.along(axis).is_zero()) continue;
     if (has_strips() && !moves(axis)) continue;
-    if (has_strips() && moves(axes.v)) refuse(why_not_in_space());
+    if (has_strips() && moves(axes.v)) refuse(why_not_in_space(), Reason::step_in_space);
     axes.v = axis;
   }
   for (const StepArray& array : plan_.arrays)
     if (columns() != 1 && array.element.along(axes.u) != Whole(array.bytes))
-      refuse("its arrays lie along different axes");
+      refuse("its arrays lie along different axes", Reason::step_several_arrays);
 }
 
 // What a region with a halo along all axes would compute for each place of its centre: one of 6144

@@ -63,8 +63,8 @@ public:
   [[nodiscard]] unsigned shared() const { return two_tiles ? 2 * tile_bytes : tile_bytes; }
 
 private:
-  void refuse(std::string_view why) {
-    if (!why.empty()) refused = {Reason::step_form, std::string(why)};
+  void refuse(std::string_view why, Reason reason = Reason::step_region) {
+    if (!why.empty()) refused = {reason, std::string(why)};
   }
   void choose_axes();
   void choose_rows();

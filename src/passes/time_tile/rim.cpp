@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 
 namespace ptxasw::passes {
 
+using passes::Offset;
 using passes::StepArray;
 
 namespace {
@@ -17,6 +20,13 @@ constexpr unsigned word = 32; // bits of a mask's
 
 std::string guarded(const std::string& predicate) {
   return predicate.empty() ? "" : fmt::format("@{} ", predicate);
+}
+
+std::vector<passes::Bound> bounds_of(const StepArray::Load& load, const StepArray::Case& one) {
+  std::vector<passes::Bound> bounds = load.where;
+  for (const passes::Bound& bound : one.bounds)
+    if (std::ranges::find(bounds, bound) == bounds.end()) bounds.push_back(bound);
+  return bounds;
 }
 
 } // namespace
@@ -31,12 +41,25 @@ StepWriter::Mask StepWriter::find_mask() {
       mask.push_back(b32());
       text_.line("mov.u32 \t{}, 0;", mask.back());
     }
-    const std::string in = inside(place_of(cell)), more = b32(), bit = b32();
-    text_.line("selp.b32 \t{}, {}, 0, {};", bit, 1U << cell % word, in);
-    text_.line("or.b32 \t{}, {}, {};", more, mask.back(), bit);
-    mask.back() = more;
+    add_bits(mask.back(), fmt::to_string(1U << cell % word), inside(place_of(cell)));
   }
   return mask;
+}
+
+StepWriter::Mask StepWriter::no_places() {
+  Mask mask;
+  for (unsigned cell = 0; cell < at_.places(); cell += word) {
+    mask.push_back(b32());
+    text_.line("mov.u32 \t{}, 0;", mask.back());
+  }
+  return mask;
+}
+
+void StepWriter::add_row(Mask& mask, int row, const std::string& bits, const std::string& in) {
+  const int first = row * static_cast<int>(at_.columns());
+  const std::string moved = b32();
+  text_.line("shl.b32 \t{}, {}, {};", moved, bits, first % static_cast<int>(word));
+  add_bits(mask[static_cast<unsigned>(first) / word], moved, in);
 }
 
 std::string StepWriter::bit_of(const Mask& mask, unsigned cell) {
@@ -70,6 +93,8 @@ void StepWriter::find_rim() {
     mask_ = find_mask();
     needed = find_flags();
   }
+  find_case_masks();
+  find_own();
   if (plan_.rotation) add_older_readers(needed);
   kept_.clear();
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
@@ -121,75 +146,219 @@ void StepWriter::load_kept(const std::vector<std::vector<std::string>>& turns) {
 
 void StepWriter::load(unsigned n, const std::string& first, const Column& into, const Mask& mask) {
   const unsigned bytes = plan_.arrays[n].bytes;
-  std::string at = first;
+  std::string at = first, turned;
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
     if (cell != 0 && column_of(cell) == 0) at = added(at, row_stride_[n]);
-    text_.line("@{} ld.global.b{} \t{}, [{}+{}];", bit_of(mask, cell), bytes * 8, into[cell], at,
-               column_of(cell) * bytes);
+    if (column_of(cell) == 0) turned = turned_row(n, row_of(cell), at);
+    text_.line("@{} ld.global.b{} \t{}, [{}+{}];", bit_of(mask, cell), bytes * 8, into[cell],
+               turned_column(n, column_of(cell), turned), column_of(cell) * bytes);
   }
 }
 
+// --- Bounds -------------------------------------------------------------------------------------
+
+std::string StepWriter::holds(const passes::Bound& bound, const std::string& coordinate) {
+  const contract::Expression at = passes::expression_of(bound.at);
+  std::string& number_at = numbers_[contract::to_word(at)];
+  if (number_at.empty()) number_at = number(bound.at);
+  std::string is = predicate();
+  text_.line("setp.{}.s64 \t{}, {}, {};", bound.below ? "lt" : "ge", is, widened(coordinate),
+             number_at);
+  return is;
+}
+
+std::string StepWriter::within(const std::vector<passes::Bound>& bounds,
+                               const StepBody::Place& place, unsigned axis, bool along,
+                               std::string all) {
+  for (const passes::Bound& bound : bounds) {
+    if ((bound.axis == axis) != along) continue;
+    const std::string one = holds(bound, place[bound.axis]);
+    if (all.empty()) {
+      all = one;
+      continue;
+    }
+    const std::string both = predicate();
+    text_.line("and.pred \t{}, {}, {};", both, all, one);
+    all = both;
+  }
+  return all;
+}
+
+std::string StepWriter::column_bits(const std::vector<passes::Bound>& bounds, int first, int end,
+                                    bool stores) {
+  std::string bits = b32();
+  text_.line("mov.u32 \t{}, 0;", bits);
+  for (int u = first; u < end; ++u) {
+    StepBody::Place place = place_;
+    place[at_.axes.u] = coordinate(at_.axes.u, u);
+    add_bits(bits, fmt::to_string(1U << (u - first)),
+             within(bounds, place, at_.axes.u, true, stores ? inside(place, true) : ""));
+  }
+  return bits;
+}
+
+std::string StepWriter::row_within(const std::vector<passes::Bound>& bounds, int row, bool stores) {
+  StepBody::Place place = place_;
+  if (at_.has_strips()) place[at_.axes.v] = coordinate(at_.axes.v, row);
+  return within(bounds, place, at_.axes.u, false, stores ? inside(place, false) : "");
+}
+
+// First none.
+std::vector<std::vector<passes::Bound>> StepWriter::all_bounds() const {
+  std::vector<std::vector<passes::Bound>> all(1);
+  for (const StepArray& array : plan_.arrays)
+    for (const StepArray::Load& load : array.loads)
+      for (const StepArray::Case& one : load.cases) {
+        const auto bounds = bounds_of(load, one);
+        if (std::ranges::find(all, bounds) == all.end()) all.push_back(bounds);
+      }
+  return all;
+}
+
+// Where loads are not as in the interior.
+void StepWriter::find_case_masks() {
+  case_masks_.clear();
+  const auto columns = static_cast<int>(at_.columns()), rows = static_cast<int>(at_.rows());
+  for (const StepArray& array : plan_.arrays)
+    for (const StepArray::Load& load : array.loads)
+      for (const StepArray::Case& one : std::span(load.cases).subspan(1)) {
+        const auto known = [&](const auto& made) { return made.first == one.bounds; };
+        if (std::ranges::any_of(case_masks_, known)) continue;
+        const std::string bits = column_bits(one.bounds, 0, columns, false);
+        Mask mask = no_places();
+        for (int row = 0; row < rows; ++row)
+          add_row(mask, row, bits, row_within(one.bounds, row, false));
+        case_masks_.emplace_back(one.bounds, std::move(mask));
+      }
+}
+
+const StepWriter::Mask& StepWriter::case_mask(const std::vector<passes::Bound>& bounds) const {
+  return std::ranges::find(case_masks_, bounds, &std::pair<std::vector<passes::Bound>, Mask>::first)
+      ->second;
+}
+
+// --- Tori ---------------------------------------------------------------------------------------
+
+std::string StepWriter::coordinate(unsigned axis, int far) {
+  if (inner_ || !plan_.periods[axis]) return plus(place_[axis], far);
+  std::string& turned = wrapped_[{axis, far}];
+  if (!turned.empty()) return turned;
+  turned = b32();
+  const std::string size = b32(), rest = b32(), above = b32(), less = predicate();
+  text_.line("cvt.u32.u64 \t{}, {};", size, number(*plan_.periods[axis]));
+  text_.line("rem.s32 \t{}, {}, {};", rest, plus(place_[axis], far), size);
+  text_.line("add.s32 \t{}, {}, {};", above, rest, size);
+  text_.line("setp.lt.s32 \t{}, {}, 0;", less, rest);
+  text_.line("selp.b32 \t{}, {}, {}, {};", turned, above, rest, less);
+  return turned;
+}
+
+// A thread's own places, and how far their elements are from where the next ones would be.
+void StepWriter::find_wrapped() {
+  wrapped_.clear();
+  column_shift_.assign(plan_.arrays.size(), {});
+  row_shift_.assign(plan_.arrays.size(), {});
+  find_shifts(at_.axes.u, at_.columns(), column_shift_);
+  if (at_.has_strips()) find_shifts(at_.axes.v, at_.rows(), row_shift_);
+}
+
+void StepWriter::find_shifts(unsigned axis, unsigned count, std::vector<Column>& shifts) {
+  if (!plan_.periods[axis]) return;
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
+    const std::string stride = number(plan_.arrays[n].element.along(axis));
+    for (unsigned at = 0; at < count; ++at) {
+      const std::string far = b32(), shift = b64();
+      text_.line("sub.s32 \t{}, {}, {};", far, coordinate(axis, static_cast<int>(at)),
+                 plus(place_[axis], at));
+      text_.line("mul.lo.s64 \t{}, {}, {};", shift, widened(far), stride);
+      shifts[n].push_back(shift);
+    }
+  }
+}
+
+std::string StepWriter::turned_row(unsigned n, unsigned row, const std::string& at) {
+  return inner_ || row_shift_[n].empty() ? at : added(at, row_shift_[n][row]);
+}
+
+std::string StepWriter::turned_column(unsigned n, unsigned column, const std::string& at) {
+  return inner_ || column_shift_[n].empty() ? at : added(at, column_shift_[n][column]);
+}
+
+// Centres cover more than a torus: of places that are in several of them one stores.
+void StepWriter::find_own() {
+  own_.clear();
+  const unsigned u = at_.axes.u, v = at_.axes.v;
+  const bool around_u = plan_.periods[u].has_value(),
+             around_v = at_.has_strips() && plan_.periods[v].has_value();
+  if (!around_u && !around_v) return;
+  const auto same = [&](unsigned axis, unsigned far) {
+    std::string is = predicate();
+    text_.line("setp.eq.s32 \t{}, {}, {};", is, coordinate(axis, static_cast<int>(far)),
+               plus(place_[axis], far));
+    return is;
+  };
+  std::string bits = b32();
+  text_.line("mov.u32 \t{}, 0;", bits);
+  for (unsigned column = 0; column < at_.columns(); ++column)
+    add_bits(bits, fmt::to_string(1U << column), around_u ? same(u, column) : "");
+  own_ = no_places();
+  for (unsigned row = 0; row < at_.rows(); ++row)
+    add_row(own_, static_cast<int>(row), bits, around_v ? same(v, row) : "");
+  for (unsigned i = 0; i < own_.size(); ++i) {
+    const std::string stored = b32();
+    text_.line("and.b32 \t{}, {}, {};", stored, own_[i], mask_[i]);
+    own_[i] = stored;
+  }
+}
+
+// --- Who reads ----------------------------------------------------------------------------------
+
 // A place stores if its column does and its row does: words with a bit for each column, rows as
-// predicates.
+// predicates. By bounds between which some load is done.
 std::vector<StepWriter::Mask> StepWriter::find_stretches() {
   const auto columns = static_cast<int>(at_.columns()), rows = static_cast<int>(at_.rows());
   const int first_u = -plan_.most[at_.axes.u],
             first_v = at_.has_strips() ? -plan_.most[at_.axes.v] : 0;
-  const int last_v = at_.has_strips() ? rows - plan_.least[at_.axes.v] : 1;
-  std::string in_column = b32();
-  text_.line("mov.u32 \t{}, 0;", in_column);
-  for (int u = first_u; u < columns - plan_.least[at_.axes.u]; ++u) {
-    StepBody::Place place = place_;
-    place[at_.axes.u] = plus(place_[at_.axes.u], u);
-    add_bits(in_column, fmt::to_string(1U << (u - first_u)), inside(place, true));
-  }
-  std::map<int, std::string> in_row;
-  for (int v = first_v; v < last_v; ++v) {
-    StepBody::Place place = place_;
-    if (at_.has_strips()) place[at_.axes.v] = plus(place_[at_.axes.v], v);
-    in_row[v] = inside(place, false);
+  const int end_u = columns - plan_.least[at_.axes.u],
+            end_v = at_.has_strips() ? rows - plan_.least[at_.axes.v] : 1;
+  const auto bounds = all_bounds();
+  std::vector<std::string> in_column;
+  std::vector<std::map<int, std::string>> in_row(bounds.size());
+  for (std::size_t s = 0; s < bounds.size(); ++s) {
+    in_column.push_back(column_bits(bounds[s], first_u, end_u, true));
+    for (int v = first_v; v < end_v; ++v)
+      in_row[s][v] = row_within(bounds[s], v, true);
   }
   // Columns of a row that have a place so far from them.
-  const auto columns_at = [&](int u) {
+  const auto columns_at = [&](int u, std::size_t s) {
     const std::string moved = b32();
     std::string some = b32();
-    text_.line("shr.u32 \t{}, {}, {};", moved, in_column, u - first_u);
+    text_.line("shr.u32 \t{}, {}, {};", moved, in_column[s], u - first_u);
     text_.line("and.b32 \t{}, {}, {};", some, moved, (std::uint64_t{1} << columns) - 1);
     return some;
   };
-  const auto add_row = [&](Mask& mask, int row, const std::string& bits, const std::string& in) {
-    const int first = row * columns;
-    const std::string moved = b32();
-    text_.line("shl.b32 \t{}, {}, {};", moved, bits, first % static_cast<int>(word));
-    add_bits(mask[static_cast<unsigned>(first) / word], moved, in);
-  };
-  const auto none = [&] {
-    Mask mask;
-    for (unsigned cell = 0; cell < at_.places(); cell += word) {
-      mask.push_back(b32());
-      text_.line("mov.u32 \t{}, 0;", mask.back());
-    }
-    return mask;
-  };
-  mask_ = none();
-  const std::string own = columns_at(0);
+  mask_ = no_places();
+  const std::string own = columns_at(0, 0);
   for (int row = 0; row < rows; ++row)
-    add_row(mask_, row, own, in_row[row]);
+    add_row(mask_, row, own, in_row[0][row]);
   std::vector<Mask> needed;
   for (const StepArray& array : plan_.arrays) {
-    std::map<int, std::string> readers; // by how far their row is
-    for (const StepArray::Load& load : array.loads) {
-      const std::string some = columns_at(-offset_u(load.offset));
-      auto [found, missing] = readers.try_emplace(-offset_v(load.offset), some);
-      if (missing) continue;
-      const std::string both = b32();
-      text_.line("or.b32 \t{}, {}, {};", both, found->second, some);
-      found->second = both;
-    }
-    Mask& mask = needed.emplace_back(none());
+    std::map<std::pair<int, std::size_t>, std::string> readers; // by how far their row is
+    for (const StepArray::Load& load : array.loads)
+      for (const StepArray::Case& one : load.cases) {
+        const auto s = static_cast<std::size_t>(std::ranges::find(bounds, bounds_of(load, one)) -
+                                                bounds.begin());
+        const std::string some = columns_at(-offset_u(one.offset), s);
+        auto [found, missing] = readers.try_emplace({-offset_v(one.offset), s}, some);
+        if (missing) continue;
+        const std::string both = b32();
+        text_.line("or.b32 \t{}, {}, {};", both, found->second, some);
+        found->second = both;
+      }
+    Mask& mask = needed.emplace_back(no_places());
     for (int row = 0; row < rows; ++row)
-      for (const auto& [far, some] : readers)
-        add_row(mask, row, some, in_row[row + far]);
+      for (const auto& [who, some] : readers)
+        add_row(mask, row, some, in_row[who.second][row + who.first]);
   }
   return needed;
 }
@@ -206,16 +375,32 @@ void StepWriter::add_bits(std::string& to, const std::string& bits, const std::s
   to = more;
 }
 
-// Places tell each other in shared memory whether they store.
+// Places tell each other in shared memory whether they store, and between which bounds they are: a
+// bit for each.
 std::vector<StepWriter::Mask> StepWriter::find_flags() {
   clear_tiles();
   barrier();
+  const auto bounds = all_bounds();
+  std::vector<Mask> stores{mask_};
+  for (std::size_t s = 1; s < bounds.size(); ++s) {
+    Mask& some = stores.emplace_back(no_places());
+    const std::string bits = column_bits(bounds[s], 0, static_cast<int>(at_.columns()), false);
+    for (int row = 0; row < static_cast<int>(at_.rows()); ++row)
+      add_row(some, row, bits, row_within(bounds[s], row, false));
+    for (unsigned i = 0; i < some.size(); ++i) {
+      const std::string both = b32();
+      text_.line("and.b32 \t{}, {}, {};", both, some[i], mask_[i]);
+      some[i] = both;
+    }
+  }
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
-    const std::string flag = b32();
-    text_.line("shr.u32 \t{}, {}, {};", flag, mask_[cell / word], cell % word);
+    std::string flags = b32();
+    text_.line("mov.u32 \t{}, 0;", flags);
+    for (std::size_t s = 0; s < bounds.size(); ++s)
+      add_bits(flags, fmt::to_string(1U << s), bit_of(stores[s], cell));
     text_.line("st.shared.u{} \t{}, {};", flag_bits(),
                in_tile(0, 0, static_cast<int>(column_of(cell)), static_cast<int>(row_of(cell))),
-               flag);
+               flags);
   }
   barrier();
   std::vector<Mask> needed;
@@ -227,36 +412,37 @@ std::vector<StepWriter::Mask> StepWriter::find_flags() {
 
 // A place of the region that stores reads this element of the array.
 StepWriter::Mask StepWriter::needed_by_flags(unsigned n) {
-  Mask needed;
+  Mask needed = no_places();
+  const auto bounds = all_bounds();
   std::map<std::pair<int, int>, std::string> flags;
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
-    if (cell % word == 0) {
-      needed.push_back(b32());
-      text_.line("mov.u32 \t{}, 0;", needed.back());
-    }
-    std::string any;
-    for (const StepArray::Load& load : plan_.arrays[n].loads) {
-      const std::pair from{static_cast<int>(column_of(cell)) - offset_u(load.offset),
-                           static_cast<int>(row_of(cell)) - offset_v(load.offset)};
-      auto [flag, missing] = flags.try_emplace(from);
-      if (missing) {
-        flag->second = b32();
-        text_.line("ld.shared.u{} \t{}, {};", flag_bits(), flag->second,
-                   in_tile(0, 0, from.first, from.second));
+    std::string any = b32();
+    text_.line("mov.u32 \t{}, 0;", any);
+    std::set<std::pair<Offset, std::size_t>> seen;
+    for (const StepArray::Load& load : plan_.arrays[n].loads)
+      for (const StepArray::Case& one : load.cases) {
+        const auto s = static_cast<std::size_t>(std::ranges::find(bounds, bounds_of(load, one)) -
+                                                bounds.begin());
+        if (!seen.emplace(one.offset, s).second) continue;
+        const std::pair from{static_cast<int>(column_of(cell)) - offset_u(one.offset),
+                             static_cast<int>(row_of(cell)) - offset_v(one.offset)};
+        auto [flag, missing] = flags.try_emplace(from);
+        if (missing) {
+          flag->second = b32();
+          text_.line("ld.shared.u{} \t{}, {};", flag_bits(), flag->second,
+                     in_tile(0, 0, from.first, from.second));
+        }
+        const std::string moved = b32(), both = b32();
+        text_.line("shr.u32 \t{}, {}, {};", moved, flag->second, s);
+        text_.line("or.b32 \t{}, {}, {};", both, any, moved);
+        any = both;
       }
-      if (any.empty()) {
-        any = flag->second;
-        continue;
-      }
-      const std::string both = b32();
-      text_.line("or.b32 \t{}, {}, {};", both, any, flag->second);
-      any = both;
-    }
     const std::string bit = b32(), placed = b32(), more = b32();
+    std::string& all = needed[cell / word];
     text_.line("and.b32 \t{}, {}, 1;", bit, any);
     text_.line("shl.b32 \t{}, {}, {};", placed, bit, cell % word);
-    text_.line("or.b32 \t{}, {}, {};", more, needed.back(), placed);
-    needed.back() = more;
+    text_.line("or.b32 \t{}, {}, {};", more, all, placed);
+    all = more;
   }
   return needed;
 }

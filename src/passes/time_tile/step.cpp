@@ -5,6 +5,8 @@
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/step_conditions.hpp"
 #include "passes/time_tile/step_pairs.hpp"
+#include "passes/time_tile/step_reads.hpp"
+#include "passes/time_tile/step_region.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,70 +36,63 @@ constexpr int farthest = 8; // offset
 
 class Finder {
 public:
-  Finder(emulator::Kernel& kernel, Motion motion)
-      : k_(kernel), c_(*kernel.context), body_(kernel.body), motion_(motion) {}
+  Finder(emulator::Kernel& kernel, Motion motion, unsigned choice)
+      : k_(kernel), c_(*kernel.context), body_(kernel.body), motion_(motion), choice_(choice) {}
 
   StepPlan run() {
     plan_.refused = passes::why_not_a_plain_kernel(k_);
     using Part = void (Finder::*)();
-    for (const Part part : {&Finder::check_instructions, &Finder::find_way, &Finder::find_places,
-                            &Finder::find_stores, &Finder::find_offsets, &Finder::find_slice,
-                            &Finder::find_conditions})
+    for (const Part part :
+         {&Finder::check_instructions, &Finder::find_way, &Finder::find_places,
+          &Finder::find_guards, &Finder::find_stores, &Finder::find_reads, &Finder::choose_arrays,
+          &Finder::find_forks, &Finder::find_slice, &Finder::find_conditions})
       if (plan_.refused.empty()) (this->*part)();
     return std::move(plan_);
   }
 
 private:
-  void refuse(std::string why) {
-    if (plan_.refused.empty()) plan_.refused = {Reason::step_form, std::move(why)};
+  void refuse(Reason reason, std::string why) {
+    if (plan_.refused.empty()) plan_.refused = {reason, std::move(why)};
   }
-  void refuse(const Inst& inst, std::string_view why) { refuse(passes::at_line(body_, inst, why)); }
+  void refuse(Reason reason, const Inst& inst, std::string_view why) {
+    refuse(reason, passes::at_line(body_, inst, why));
+  }
 
   // --- Instructions ------------------------------------------------------------------------------
 
   void check_instructions() {
-    if (!k_.loops.loops.empty()) return refuse("it has loops");
+    if (!k_.loops.loops.empty()) return refuse(Reason::step_loop, "it has loops");
     for (const Inst& inst : body_.insts) {
-      if (std::string why = passes::why_threads_meet(body_, inst); !why.empty())
-        return refuse(std::move(why));
+      if (const Why why = passes::why_threads_meet(body_, inst); !why.empty()) {
+        const bool shared = why.reason == Reason::barrier || why.reason == Reason::shared_memory ||
+                            why.reason == Reason::dynamic_shared_memory;
+        return refuse(shared ? Reason::step_shared : why.reason, why.text);
+      }
       const Group group = ptx::group(inst.op);
-      if (passes::uses_local_memory(inst)) return refuse(inst, "local memory");
-      if (inst.op == ptx::Op::trap || inst.op == ptx::Op::brkpt) return refuse(inst, "an effect");
-      if (group == Group::texture) return refuse(inst, "a texture");
+      if (passes::uses_local_memory(inst))
+        return refuse(Reason::local_memory, inst, "local memory");
+      if (inst.op == ptx::Op::trap || inst.op == ptx::Op::brkpt)
+        return refuse(Reason::step_form, inst, "an effect");
+      if (group == Group::texture) return refuse(Reason::step_form, inst, "a texture");
       if (group == Group::load && inst.mods.space == ptx::Space::generic)
-        return refuse(inst, "its state space is not known");
+        return refuse(Reason::memory_kind, inst, "its state space is not known");
     }
   }
 
-  // The blocks on the way to the stores, one behind the other, and what guards the way.
   void find_way() {
-    std::optional<BlockId> last;
-    for (const Event& event : k_.trace.events) {
-      if (event.kind != EventKind::store) continue;
-      if (last && *last != event.block)
-        return refuse(body_.insts[event.inst], "stores in several places");
-      last = event.block;
+    region_ = find_region(k_);
+    if (!region_.refused.empty()) {
+      plan_.refused = region_.refused;
+      return;
     }
-    if (!last) return refuse("it stores nothing");
-    for (BlockId block = *last; block != analysis::no_block; block = k_.cfg.idom[block])
-      way_.insert(way_.begin(), block);
-    for (std::size_t n = 1; n < way_.size(); ++n) {
-      const analysis::Block& before = k_.cfg.blocks[way_[n - 1]];
-      if (k_.cfg.blocks[way_[n]].preds != std::vector{way_[n - 1]})
-        return refuse("several ways lead to its stores");
-      const Inst& branch = body_.insts[before.end - 1];
-      if (way_[n] < way_[n - 1]) return refuse(branch, "its blocks stand in another order");
-      if (before.succs.size() == 1) continue;
-      if (before.succs.size() != 2 || before.succs[0] == before.succs[1] ||
-          branch.guard == ptx::none)
-        return refuse(branch, "a branch in front of its stores");
-      const bool taken = before.succs[0] == way_[n];
-      plan_.guards.push_back({branch.guard, branch.guard_negated == taken});
+    for (const StepRegion::Guard& guard : region_.guards) {
+      const analysis::Block& from = k_.cfg.blocks[guard.from];
+      const Inst& branch = body_.insts[from.end - 1];
+      plan_.guards.push_back(
+          {branch.guard, branch.guard_negated == (from.succs[0] == guard.to), guard.from});
     }
-  }
-
-  [[nodiscard]] bool on_way(BlockId block) const {
-    return std::ranges::find(way_, block) != way_.end();
+    plan_.blocks = region_.blocks;
+    plan_.head = region_.head;
   }
 
   // --- Places ------------------------------------------------------------------------------------
@@ -119,7 +114,8 @@ private:
       axes_.emplace(place.id, axis);
       place_[axis] = place;
       if (has_thread && has_block) {
-        if (!size.valid()) return refuse(fmt::format("%tid.{} counts by itself", "xyz"[axis]));
+        if (!size.valid())
+          return refuse(Reason::step_thread, fmt::format("%tid.{} counts by itself", "xyz"[axis]));
         plan_.places[axis] = Place::threads;
         as_place_.emplace(thread.id, c_.sub(place, c_.mul(block, size)));
       } else {
@@ -127,34 +123,38 @@ private:
         as_place_.emplace((has_thread ? thread : block).id, place);
       }
     }
+    reader_.emplace(k_, axes_);
     std::map<RegId, unsigned> written;
     for (const emulator::Definition& definition : k_.trace.definitions) {
       if (definition.at_entry) continue;
       ++written[definition.reg];
       const Term value = c_.substitute(definition.value, as_place_);
+      if (c_.width(value) != 32 && c_.width(value) != 64) continue;
+      Reading reading;
+      const auto whole = reader_->read(value, reading);
+      if (!whole || !reading.ranges.empty()) continue;
       for (unsigned axis = 0; axis < 3; ++axis)
-        if (place_[axis].valid() && value == place_[axis])
-          plan_.coordinates.emplace(definition.reg, axis);
+        if (*whole == coordinate_of(axis)) plan_.coordinates.emplace(definition.reg, axis);
     }
     std::erase_if(plan_.coordinates, [&](const auto& entry) { return written[entry.first] != 1; });
   }
 
-  // In terms of places; nothing if the thread's own numbers are left in it.
-  std::optional<Term> at_place(Term t) {
-    const Term moved = c_.substitute(t, as_place_);
-    for (const Term atom : c_.atoms(moved))
-      if (c_.atom_info(atom).kind == static_cast<std::uint32_t>(AtomKind::special))
-        return std::nullopt;
-    return moved;
+  void find_guards() {
+    sizes_.emplace(k_, plan_, *reader_);
+    for (const StepRegion::Guard& guard : region_.guards) {
+      const Term fact = k_.trace.entry_fact[guard.to];
+      if (fact.valid())
+        sizes_->add_guard(at_place(fact));
+      else
+        plan_.convex = false;
+    }
+    sizes_->close_guards();
   }
+
+  // In terms of places.
+  Term at_place(Term t) { return c_.substitute(t, as_place_); }
 
   // --- Arrays ------------------------------------------------------------------------------------
-
-  [[nodiscard]] std::optional<WholeReader::Place> place_of(const Event& event) {
-    const auto address = at_place(event.address);
-    if (!address) return std::nullopt;
-    return WholeReader(k_, axes_).place(*address, ranges_);
-  }
 
   static bool has_element_size(const Event& event) {
     return event.elements == 1 && event.element_bytes <= 8;
@@ -168,94 +168,217 @@ private:
   }
 
   void find_stores() {
+    std::map<InstId, unsigned> groups;
     for (const Event& event : k_.trace.events) {
       if (event.kind != EventKind::store) continue;
       const Inst& inst = body_.insts[event.inst];
-      if (event.space != ptx::Space::global) return refuse(inst, "not to global memory");
-      if (!has_element_size(event)) return refuse(inst, "not one element of at most 8 bytes");
-      if (inst.guard != ptx::none) return refuse(inst, "it is guarded by itself");
+      if (event.space != ptx::Space::global)
+        return refuse(Reason::memory_kind, inst, "not to global memory");
+      if (!has_element_size(event))
+        return refuse(Reason::step_element, inst, "not one element of at most 8 bytes");
+      if (inst.guard != ptx::none)
+        return refuse(Reason::step_stores, inst, "it is guarded by itself");
       const Arg& stored = body_.src(inst)[0];
       if (stored.kind != Arg::Kind::imm && !holds_element(stored, event.element_bytes))
-        return refuse(inst, "from a register of another width");
-      auto place = place_of(event);
-      if (!place) return refuse(inst, "where it stores is not known over whole numbers");
-      for (const StepArray& other : plan_.arrays)
-        if (other.out == place->parameter) return refuse(inst, "a second store to the array");
-      plan_.arrays.push_back({.out = place->parameter,
-                              .bytes = event.element_bytes,
-                              .store = event.inst,
-                              .element = std::move(place->offset),
-                              .loads = {}});
+        return refuse(Reason::step_element, inst, "from a register of another width");
+      Reading reading;
+      auto place = reader_->place(at_place(event.address), reading);
+      if (!place)
+        return refuse(Reason::step_index, inst, "where it stores is not known over whole numbers");
+      sizes_->add_ranges(reading.ranges, facts_of(event.block));
+      const auto same = std::ranges::find(plan_.arrays, place->parameter, &StepArray::out);
+      if (same == plan_.arrays.end()) {
+        groups.emplace(event.inst, plan_.arrays.size());
+        plan_.arrays.push_back({.out = place->parameter,
+                                .bytes = event.element_bytes,
+                                .stores = {event.inst},
+                                .element = std::move(place->offset),
+                                .loads = {}});
+        continue;
+      }
+      if (same->element != place->offset || same->bytes != event.element_bytes)
+        return refuse(Reason::step_stores, inst, "a second store to the array");
+      groups.emplace(event.inst, static_cast<unsigned>(same - plan_.arrays.begin()));
+      same->stores.push_back(event.inst);
+    }
+    const auto count = static_cast<unsigned>(plan_.arrays.size());
+    const std::string why = why_not_once(k_, region_, groups, count);
+    if (!why.empty()) refuse(Reason::step_stores, why);
+  }
+
+  // What the branches say that lead to a block, beside the guards; as far as it is bounds.
+  Bounded facts_of(BlockId block) {
+    Bounded all;
+    for (; block != analysis::no_block; block = k_.cfg.idom[block]) {
+      const Term fact = k_.trace.entry_fact[block];
+      if (!fact.valid() ||
+          std::ranges::find(region_.guards, block, &StepRegion::Guard::to) != region_.guards.end())
+        continue;
+      const auto ways = split(*reader_, c_, at_place(fact), true);
+      if (!ways || ways->size() != 1) continue;
+      for (auto [from, to] : {std::pair(&(*ways)[0].bounds, &all.bounds)})
+        to->insert(to->end(), from->begin(), from->end());
+      all.edges.insert(all.edges.end(), (*ways)[0].edges.begin(), (*ways)[0].edges.end());
+      all.ranges.insert(all.ranges.end(), (*ways)[0].ranges.begin(), (*ways)[0].ranges.end());
+    }
+    return all;
+  }
+
+  static Bounded both(const Bounded& a, const Bounded& b) {
+    Bounded all = a;
+    all.bounds.insert(all.bounds.end(), b.bounds.begin(), b.bounds.end());
+    all.edges.insert(all.edges.end(), b.edges.begin(), b.edges.end());
+    all.ranges.insert(all.ranges.end(), b.ranges.begin(), b.ranges.end());
+    return all;
+  }
+
+  void find_reads() {
+    for (const Event& event : k_.trace.events) {
+      if (event.kind != EventKind::load || !region_.has(event.block)) continue;
+      const Inst& inst = body_.insts[event.inst];
+      if (event.space == ptx::Space::const_) continue; // nobody stores there
+      if (event.space != ptx::Space::global)
+        return refuse(Reason::memory_kind, inst, "not from global memory");
+      const char* why = "";
+      auto cases = read_cases(*reader_, c_, at_place(event.address), why);
+      if (!cases || cases->empty())
+        return refuse(Reason::step_index, inst, fmt::format("what it reads is {}", why));
+      StepRead read{.event = &event,
+                    .parameter = (*cases)[0].place.parameter,
+                    .where = facts_of(event.block),
+                    .cases = {},
+                    .impossible = {}};
+      sort_cases(read, std::move(*cases));
+      fix_points(read);
+      for (const AddressCase& one : read.cases)
+        if (one.place.parameter != read.parameter)
+          return refuse(Reason::step_several_arrays, inst, "reads one array or another");
+      for (const StepArray& array : plan_.arrays)
+        if (array.out == read.parameter)
+          return refuse(Reason::step_in_place, inst, "reads what the step writes");
+      reads_.push_back(std::move(read));
     }
   }
 
-  struct Loaded {
-    const Event* event = nullptr;
-    WholeReader::Place place;
-  };
+  // By how many places have them in usual launches; a clamp inside a guard's rim never acts.
+  void sort_cases(StepRead& read, std::vector<AddressCase> cases) {
+    std::vector<std::pair<double, AddressCase*>> sorted;
+    for (AddressCase& one : cases)
+      sorted.emplace_back(sizes_->usual_places(both(read.where, one.where)), &one);
+    std::ranges::stable_sort(sorted,
+                             [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (std::size_t n = 0; n < sorted.size(); ++n)
+      (n == 0 || sorted[n].first > 0 ? read.cases : read.impossible)
+          .push_back(std::move(*sorted[n].second));
+    read.parameter = read.cases[0].place.parameter;
+  }
 
-  void find_offsets() {
-    std::vector<Loaded> loads;
-    for (const Event& event : k_.trace.events) {
-      if (event.kind != EventKind::load || !on_way(event.block)) continue;
-      const Inst& inst = body_.insts[event.inst];
-      if (event.space == ptx::Space::const_) continue; // nobody stores there
-      if (event.space != ptx::Space::global) return refuse(inst, "not from global memory");
-      const auto place = place_of(event);
-      if (!place) return refuse(inst, "what it reads is not known over whole numbers");
-      for (const StepArray& array : plan_.arrays)
-        if (array.out == place->parameter) return refuse(inst, "reads what the step writes");
-      loads.push_back({&event, *place});
+  // A case that reads at a fixed coordinate, whatever the place's own is: it holds at few places of
+  // the axis, at each of which that is an offset.
+  void fix_points(StepRead& read) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      const Whole stride = read.cases[0].place.offset.along(axis);
+      std::vector<AddressCase> all;
+      for (AddressCase& one : read.cases) {
+        const Bounded where = both(read.where, one.where);
+        const auto width = sizes_->usual_width(axis, where);
+        const auto bound = std::ranges::find(one.where.bounds, axis, &Bound::axis);
+        if (stride.is_zero() || !one.place.offset.along(axis).is_zero() || !width ||
+            *width > farthest || bound == one.where.bounds.end()) {
+          all.push_back(std::move(one));
+          continue;
+        }
+        add_points(all, one, stride, axis, *width, *bound);
+      }
+      read.cases = std::move(all);
     }
-    if (motion_ == Motion::rotated) return rotate(loads);
+  }
+
+  // From the bound on.
+  static void add_points(std::vector<AddressCase>& all, const AddressCase& one, const Whole& stride,
+                         unsigned axis, unsigned width, const Bound& from) {
+    const bool closed = std::ranges::any_of(one.where.bounds, [&](const Bound& other) {
+      const Whole between = from.below ? from.at - other.at : other.at - from.at;
+      return other.axis == axis && other.below != from.below && between == Whole(width);
+    });
+    for (unsigned n = 0; n < width; ++n) {
+      const Whole point = from.below ? from.at - Whole(n + 1) : from.at + Whole(n);
+      AddressCase made = one;
+      made.place.offset = made.place.offset + stride * (coordinate_of(axis) - point);
+      made.where.bounds.push_back({axis, false, point});
+      made.where.bounds.push_back({axis, true, point + Whole(1)});
+      const Whole last =
+          from.below ? from.at - Whole(width) + Whole(1) : from.at + Whole(width) - Whole(1);
+      if (!closed) made.where.edges.push_back({{axis, !from.below, last}}); // no place is beyond
+      all.push_back(std::move(made));
+    }
+  }
+
+  static Whole coordinate_of(unsigned axis) {
+    return Whole(Quantity{.is_axis = true, .number = axis});
+  }
+
+  void choose_arrays() {
+    if (motion_ == Motion::rotated) return rotate();
     // Arrays all of whose loads fit; or else, to say what does not, some of them.
-    std::vector<unsigned> chosen = pair_arrays(candidates(loads, true));
-    if (chosen.empty()) chosen = pair_arrays(candidates(loads, false));
-    if (chosen.empty()) return refuse("no array is read at constant offsets of what is written");
-    take_all(loads, chosen);
+    std::vector<unsigned> chosen = pair_arrays(candidates(true), choice_);
+    if (chosen.empty() && choice_ == 0) chosen = pair_arrays(candidates(false));
+    if (chosen.empty()) return refuse_arrays();
+    take_all(chosen);
+  }
+
+  // None has a load that fits: what is wrong with the first.
+  void refuse_arrays() {
+    if (!reads_.empty()) {
+      const auto [reason, why] = why_unfit(plan_.arrays[0], reads_[0]);
+      if (!why.empty()) return refuse(reason, body_.insts[reads_[0].event->inst], why);
+    }
+    refuse(Reason::step_no_array, "no array is read at constant offsets of what is written");
   }
 
   // Each array from the parameter chosen for it; all other loads are of arrays that do not move.
-  void take_all(const std::vector<Loaded>& loads, const std::vector<unsigned>& chosen) {
+  void take_all(const std::vector<unsigned>& chosen) {
     for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
       StepArray& array = plan_.arrays[n];
       array.in = chosen[n];
-      for (const Loaded& load : loads)
-        if (load.place.parameter == array.in && !take(array, load)) return;
+      for (const StepRead& read : reads_)
+        if (read.parameter == array.in && !take(array, read)) return;
     }
-    for (const Loaded& load : loads)
-      if (std::ranges::find(chosen, load.place.parameter) == chosen.end())
-        others_.push_back({*load.event, load.place});
+    for (const StepRead& read : reads_)
+      if (std::ranges::find(chosen, read.parameter) == chosen.end()) others_.push_back(&read);
   }
 
   // The two arrays that are read and all of whose loads fit. What is read of either is the element
   // of a place at an offset: in old it was stored two launches ago, in now one.
-  void rotate(const std::vector<Loaded>& loads) {
-    if (plan_.arrays.size() != 1) return refuse("several arrays are written");
-    const auto chosen = choose_rotation(candidates(loads, true)[0]);
-    if (!chosen) return refuse("no two arrays are read at constant offsets of what is written");
+  void rotate() {
+    if (plan_.arrays.size() != 1)
+      return refuse(Reason::step_several_arrays, "several arrays are written");
+    const auto chosen = choose_rotation(candidates(true)[0]);
+    if (!chosen)
+      return refuse(Reason::step_no_array,
+                    "no two arrays are read at constant offsets of what is written");
     const auto [old, now] = *chosen;
     plan_.rotation = contract::Rotation{.old = old, .now = now, .next = plan_.arrays[0].out};
     plan_.arrays.push_back({.out = now,
                             .bytes = plan_.arrays[0].bytes,
                             .carried = true,
+                            .stores = {},
                             .element = plan_.arrays[0].element,
                             .loads = {}});
-    take_all(loads, {now, old});
+    take_all({now, old});
   }
 
   // By array that is written: from which ones it may be computed, with their numbers of offsets.
-  [[nodiscard]] std::vector<StepCandidates> candidates(const std::vector<Loaded>& loads,
-                                                       bool whole) const {
+  [[nodiscard]] std::vector<StepCandidates> candidates(bool whole) const {
     std::vector<StepCandidates> result;
     for (const StepArray& array : plan_.arrays) {
       std::map<unsigned, std::set<Offset>> fitting;
       std::set<unsigned> spoilt;
-      for (const Loaded& load : loads)
-        if (why_unfit(array, load).empty())
-          fitting[load.place.parameter].insert(*offset_between(load.place.offset, array.element));
+      for (const StepRead& read : reads_)
+        if (why_unfit(array, read).second.empty())
+          fitting[read.parameter].insert(find_offsets(read, array.element).offsets[0]);
         else
-          spoilt.insert(load.place.parameter);
+          spoilt.insert(read.parameter);
       StepCandidates& made = result.emplace_back(StepCandidates{.out = array.out, .in = {}});
       for (const auto& [parameter, offsets] : fitting)
         if (!whole || !spoilt.contains(parameter)) made.in.emplace(parameter, offsets.size());
@@ -264,31 +387,93 @@ private:
   }
 
   // Why the load is none of an element that the array's step stored.
-  [[nodiscard]] std::string_view why_unfit(const StepArray& array, const Loaded& load) const {
-    const Inst& inst = body_.insts[load.event->inst];
-    const auto offset = offset_between(load.place.offset, array.element);
-    if (!offset) return "not at a constant offset of the element that is stored";
-    if (std::ranges::any_of(*offset, [](int d) { return std::abs(d) > farthest; }))
-      return "far from the element that is stored";
-    if (!has_element_size(*load.event) || load.event->element_bytes != array.bytes)
-      return "not as wide as the element that is stored";
-    if (inst.guard != ptx::none) return "it is guarded by itself";
-    if (!holds_element(body_.dst(inst)[0], array.bytes)) return "into a register of another width";
+  [[nodiscard]] std::pair<Reason, std::string_view> why_unfit(const StepArray& array,
+                                                              const StepRead& read) const {
+    const Inst& inst = body_.insts[read.event->inst];
+    const StepOffsets found = find_offsets(read, array.element);
+    if (!found.why.empty()) return {found.against, found.why};
+    for (const Offset& offset : found.offsets)
+      if (std::ranges::any_of(offset, [](int d) { return std::abs(d) > farthest; }))
+        return {Reason::step_index, "far from the element that is stored"};
+    if (!has_element_size(*read.event) || read.event->element_bytes != array.bytes)
+      return {Reason::step_element, "not as wide as the element that is stored"};
+    if (inst.guard != ptx::none) return {Reason::step_form, "it is guarded by itself"};
+    if (!holds_element(body_.dst(inst)[0], array.bytes))
+      return {Reason::step_element, "into a register of another width"};
     return {};
   }
 
-  bool take(StepArray& array, const Loaded& load) {
-    const Inst& inst = body_.insts[load.event->inst];
-    const std::string_view why = why_unfit(array, load);
-    if (!why.empty()) refuse(inst, why);
+  bool take(StepArray& array, const StepRead& read) {
+    const Inst& inst = body_.insts[read.event->inst];
+    const auto [reason, why] = why_unfit(array, read);
+    if (!why.empty()) refuse(reason, inst, why);
     if (!plan_.refused.empty()) return false;
-    const Offset offset = *offset_between(load.place.offset, array.element);
-    array.loads.push_back({load.event->inst, offset});
+    const StepOffsets found = find_offsets(read, array.element);
     for (unsigned axis = 0; axis < 3; ++axis) {
-      plan_.least[axis] = std::min(plan_.least[axis], offset[axis]);
-      plan_.most[axis] = std::max(plan_.most[axis], offset[axis]);
+      auto& period = periods_[axis];
+      if (!found.periods[axis]) continue;
+      if (period && *period != *found.periods[axis])
+        refuse(Reason::step_wrap, "along one axis it takes places modulo several sizes");
+      period = found.periods[axis];
     }
-    return true;
+    StepArray::Load& load =
+        array.loads.emplace_back(StepArray::Load{read.event->inst, read.where.bounds, {}});
+    const bool one = std::ranges::all_of(
+        found.offsets, [&](const Offset& offset) { return offset == found.offsets[0]; });
+    for (std::size_t n = 0; n < (one ? 1 : found.offsets.size()); ++n)
+      load.cases.push_back(
+          {found.offsets[n], one ? std::vector<Bound>{} : read.cases[n].where.bounds});
+    for (const Bound& bound : load.cases[0].bounds)
+      if (std::ranges::find(plan_.inner, bound) == plan_.inner.end()) plan_.inner.push_back(bound);
+    for (const Offset& offset : found.offsets)
+      for (unsigned axis = 0; axis < 3; ++axis) {
+        plan_.least[axis] = std::min(plan_.least[axis], offset[axis]);
+        plan_.most[axis] = std::max(plan_.most[axis], offset[axis]);
+      }
+    taken_.push_back({&read, found});
+    return plan_.refused.empty();
+  }
+
+  // --- Forks -------------------------------------------------------------------------------------
+
+  // The interior is on the side that more places take.
+  void find_forks() {
+    for (const BlockId fork : region_.forks) {
+      plan_.forks[fork] = ~0U;
+      const Inst& branch = body_.insts[k_.cfg.blocks[fork].end - 1];
+      if (branch.guard == ptx::none)
+        return refuse(Reason::step_guard, branch, "a branch of another form");
+      const Term condition = fork_condition(fork);
+      if (!condition.valid()) continue;
+      double most = 0;
+      Bounded inner;
+      for (const bool taken : {true, false}) {
+        const auto ways = split(*reader_, c_, condition, taken);
+        if (!ways || ways->size() != 1) continue;
+        const double places = sizes_->usual_places((*ways)[0]);
+        if (places <= most) continue;
+        most = places;
+        inner = (*ways)[0];
+        plan_.forks[fork] = taken ? 0 : 1;
+      }
+      if (plan_.forks[fork] == ~0U) continue;
+      sizes_->add_bounded(inner);
+      for (const Bound& bound : inner.bounds)
+        if (std::ranges::find(plan_.inner, bound) == plan_.inner.end())
+          plan_.inner.push_back(bound);
+    }
+  }
+
+  // Of its first successor, if both sides have the branch alone in front of them, or one has.
+  Term fork_condition(BlockId fork) {
+    const auto& succs = k_.cfg.blocks[fork].succs;
+    for (unsigned n = 0; n < 2; ++n)
+      if (const Term fact = k_.trace.entry_fact[succs[n]];
+          fact.valid() && k_.cfg.blocks[succs[n]].preds == std::vector{fork}) {
+        const Term moved = at_place(fact);
+        return n == 0 ? moved : c_.not_(moved);
+      }
+    return {};
   }
 
   // --- The slice ---------------------------------------------------------------------------------
@@ -298,19 +483,55 @@ private:
     for (const StepGuard& guard : plan_.guards)
       guards.push_back({.kind = Arg::Kind::reg, .id = guard.predicate});
     for (const StepArray& array : plan_.arrays)
-      if (!array.carried) values.push_back(body_.src(body_.insts[array.store])[0]);
+      for (const InstId store : array.stores)
+        values.push_back(body_.src(body_.insts[store])[0]);
+    for (const auto& [fork, side] : plan_.forks)
+      values.push_back(
+          {.kind = Arg::Kind::reg, .id = body_.insts[k_.cfg.blocks[fork].end - 1].guard});
     plan_.guard_slice = slice_of(guards);
     plan_.value_slice = slice_of(values);
     for (const InstId id : plan_.guard_slice) {
       const Inst& inst = body_.insts[id];
-      if (ptx::group(inst.op) == Group::load && inst.mods.space != ptx::Space::param)
-        return refuse(inst, "a guard hangs on memory");
+      if (ptx::group(inst.op) == Group::load && inst.mods.space != ptx::Space::param) add_mask(id);
+      if (definitions_of(id) != 1)
+        return refuse(Reason::step_guard, inst, "a guard of several ways");
     }
+  }
+
+  // A load that the last guard hangs on: of an array that no step writes, by place.
+  void add_mask(InstId id) {
+    const Inst& inst = body_.insts[id];
+    const auto other = std::ranges::find(
+        others_, id, [](const StepRead* read) -> InstId { return read->event->inst; });
+    if (other == others_.end())
+      return refuse(Reason::step_mask, inst, "a guard hangs on what the step computes");
+    const Whole& offset = (*other)->cases[0].place.offset;
+    if (offset == offset.elsewhere())
+      return refuse(Reason::step_mask, inst, "a guard hangs on what is the same for all");
+    const StepRegion::Guard& last = region_.guards.back();
+    if (!k_.cfg.dominates(last.to, region_.head) ||
+        (region_.guards.size() > 1 &&
+         !k_.cfg.dominates(region_.guards[region_.guards.size() - 2].to, k_.cfg.block_of[id])))
+      return refuse(Reason::step_mask, inst, "a guard in front of others hangs on memory");
+    plan_.masked = true;
+    plan_.convex = false;
+  }
+
+  // Of the register that is written by so many instructions on the way.
+  std::size_t definitions_of(InstId id) {
+    std::size_t most = 0;
+    for (const Arg& dst : body_.dst(body_.insts[id]))
+      if (dst.kind == Arg::Kind::reg) most = std::max(most, on_way_[dst.id].size());
+    return most;
   }
 
   // Up to coordinates and what is on chip.
   std::vector<InstId> slice_of(std::span<const Arg> roots) {
-    const auto definitions = analysis::definitions(body_);
+    if (on_way_.empty()) {
+      on_way_ = analysis::definitions(body_);
+      for (std::vector<InstId>& all : on_way_)
+        std::erase_if(all, [&](InstId id) { return !region_.has(k_.cfg.block_of[id]); });
+    }
     std::set<InstId> needed;
     std::vector<RegId> work;
     std::set<RegId> seen;
@@ -323,22 +544,21 @@ private:
     while (!work.empty() && plan_.refused.empty()) {
       const RegId reg = work.back();
       work.pop_back();
-      if (definitions[reg].size() != 1) {
-        refuse(fmt::format("{} is written in several places", body_.registers[reg].name));
-        break;
+      if (on_way_[reg].empty())
+        refuse(Reason::step_form, fmt::format("{} is not written", body_.registers[reg].name));
+      for (const InstId id : on_way_[reg]) {
+        if (!needed.insert(id).second) continue;
+        if (!may_be_copied(id)) break;
+        const StepArray* array = nullptr;
+        if (plan_.load_of(id, array) != nullptr) continue;
+        for (const Arg& src : body_.src(body_.insts[id]))
+          need(src);
+        for (const ptx::Address& address : body_.addr(body_.insts[id]))
+          need(address.base);
       }
-      const InstId id = definitions[reg][0];
-      if (!needed.insert(id).second) continue;
-      if (!may_be_copied(id)) break;
-      const StepArray* array = nullptr;
-      if (plan_.load_of(id, array) != nullptr) continue;
-      for (const Arg& src : body_.src(body_.insts[id]))
-        need(src);
-      for (const ptx::Address& address : body_.addr(body_.insts[id]))
-        need(address.base);
     }
     std::vector<InstId> slice;
-    for (const BlockId block : way_)
+    for (const BlockId block : plan_.blocks)
       for (InstId id = k_.cfg.blocks[block].first; id < k_.cfg.blocks[block].end; ++id)
         if (needed.contains(id)) slice.push_back(id);
     return slice;
@@ -347,14 +567,16 @@ private:
   bool may_be_copied(InstId id) {
     const Inst& inst = body_.insts[id];
     const Group group = ptx::group(inst.op);
-    if (!on_way(k_.cfg.block_of[id])) refuse(inst, "beside the way to the stores");
-    if (inst.guard != ptx::none) refuse(inst, "it is guarded by itself");
-    if (group != Group::pure && group != Group::load) refuse(inst, "not a computation");
-    if (inst.mods.cc || body_.carry != ptx::none) refuse(inst, "the carry flag");
+    if (inst.guard != ptx::none) refuse(Reason::step_form, inst, "it is guarded by itself");
+    if (group != Group::pure && group != Group::load)
+      refuse(Reason::step_form, inst, "not a computation");
+    if (inst.mods.cc || body_.carry != ptx::none)
+      refuse(Reason::carry_flag, inst, "the carry flag");
     for (const Arg& src : body_.src(inst)) {
       if (src.kind != Arg::Kind::special) continue;
-      refuse(inst, fmt::format("uses {} for more than the place of the thread",
-                               ptx::info(src.special).name));
+      refuse(Reason::step_thread, inst,
+             fmt::format("uses {} for more than the place of the thread",
+                         ptx::info(src.special).name));
     }
     return plan_.refused.empty();
   }
@@ -362,44 +584,64 @@ private:
   // --- Conditions --------------------------------------------------------------------------------
 
   void find_conditions() {
-    StepSizes sizes(k_, plan_, WholeReader(k_, axes_));
-    for (std::size_t n = 1; n < way_.size(); ++n) {
-      if (k_.cfg.blocks[way_[n - 1]].succs.size() == 1) continue;
-      const Term fact = k_.trace.entry_fact[way_[n]];
-      const auto moved = fact.valid() ? at_place(fact) : std::nullopt;
-      if (!moved) return refuse("a guard hangs on more than the place of the thread");
-      sizes.add_guard(*moved);
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if (periods_[axis]) sizes_->add_period(axis, *periods_[axis]);
+    for (const Taken& taken : taken_) {
+      add_cases(*taken.read);
+      for (std::size_t n = 0; n < taken.read->cases.size(); ++n)
+        sizes_->add_read(taken.offsets.offsets[n], taken.offsets.turns[n],
+                         both(taken.read->where, taken.read->cases[n].where));
     }
-    for (const InRange& range : ranges_)
-      sizes.add_range(range);
-    for (const Other& other : others_)
-      sizes.add_load(other.place, other.event.element_bytes * other.event.elements);
-    sizes.finish();
+    for (const StepRead* read : others_) {
+      add_cases(*read);
+      for (const AddressCase& one : read->cases)
+        sizes_->add_load(one.place, read->event->element_bytes * read->event->elements,
+                         both(read->where, one.where));
+    }
+    if (plan_.refused.empty()) sizes_->finish();
   }
 
-  struct Other {
-    Event event;
-    WholeReader::Place place;
+  void add_cases(const StepRead& read) {
+    sizes_->add_bounded(read.where);
+    for (const AddressCase& one : read.cases) {
+      sizes_->add_bounded(one.where);
+      sizes_->add_ranges(one.ranges, both(read.where, one.where));
+    }
+    for (const AddressCase& one : read.impossible) {
+      sizes_->add_bounded(one.where);
+      sizes_->require_none(both(read.where, one.where));
+    }
+  }
+
+  struct Taken {
+    const StepRead* read = nullptr;
+    StepOffsets offsets;
   };
 
   emulator::Kernel& k_;
   sym::Context& c_;
   const ptx::Body& body_;
   const Motion motion_;
+  const unsigned choice_;
   StepPlan plan_;
-  std::vector<BlockId> way_;
+  StepRegion region_;
+  std::vector<std::vector<InstId>> on_way_;          // by register: what writes it on the way
   std::unordered_map<std::uint32_t, unsigned> axes_; // atom -> axis
   std::array<Term, 3> place_;
   sym::Context::Substitution as_place_;
-  std::vector<InRange> ranges_;
-  std::vector<Other> others_;
+  std::optional<WholeReader> reader_;
+  std::optional<StepSizes> sizes_;
+  std::vector<StepRead> reads_;
+  std::vector<Taken> taken_;
+  std::vector<const StepRead*> others_; // of arrays that do not move
+  std::array<std::optional<Whole>, 3> periods_;
 };
 
 } // namespace
 
-StepPlan find_step(emulator::Kernel& kernel, Motion motion) {
+StepPlan find_step(emulator::Kernel& kernel, Motion motion, unsigned choice) {
   try {
-    return Finder(kernel, motion).run();
+    return Finder(kernel, motion, choice).run();
   } catch (const sym::BudgetSpent& spent) {
     return {.refused = {emulator::reason_of(spent), spent.what()}};
   }
@@ -410,7 +652,7 @@ std::string offsets_text(const StepPlan& plan) {
   for (const StepArray& array : plan.arrays) {
     std::set<Offset> offsets;
     for (const StepArray::Load& load : array.loads)
-      offsets.insert(load.offset);
+      offsets.insert(load.offset());
     for (const Offset& offset : offsets)
       texts.push_back(fmt::format("{}({})", array.in, fmt::join(offset, ",")));
   }

@@ -11,17 +11,18 @@
 // `next`, and the next launch has now, next and old in their places (a wave equation).
 //
 // Conditions, and where each is checked:
-//   threads do not meet, and a store at the end of a straight way     why_threads_meet, find_way
-//   a place in the grid is all that a thread knows of itself          find_places
-//   every load from `in` is the store at a constant offset            find_offsets
-//   other loads are from arrays that nobody stores to                 find_offsets, `touched`
-//   no index wraps, and no two elements that matter share an address  `conditions`
+//   threads do not meet; behind the guards each one stores             why_threads_meet,
+//   find_region a place in the grid is all that a thread knows of itself          find_places every
+//   load from `in` is the store at a constant offset, by cases  find_reads, find_offsets other
+//   loads are from arrays that nobody stores to                 find_offsets, `touched` no index
+//   wraps, and no two elements that matter share an address  `conditions`
 // The last two are checked for each launch, where the parameters are numbers: contract/steps.hpp.
 // src/passes/time_tile/PROOF.md argues that this is enough.
 #pragma once
 
 #include "contract/contract.hpp"
 #include "emulator/emulate.hpp"
+#include "passes/time_tile/cases.hpp"
 #include "passes/time_tile/whole.hpp"
 
 #include <array>
@@ -52,11 +53,18 @@ struct StepArray {
   // Nothing is computed for it: the next launch finds in it what this one found in the first array.
   // It has no store.
   bool carried = false;
-  ptx::InstId store = 0;
+  std::vector<ptx::InstId> stores; // of which each thread that stores does one
   Whole element; // where the element of a place lies behind the array's begin, in bytes
+  // At places within the bounds a load reads the element so far from the stored one.
+  struct Case {
+    Offset offset{};
+    std::vector<Bound> bounds;
+  };
   struct Load {
     ptx::InstId inst = 0;
-    Offset offset{};
+    std::vector<Bound> where; // it is done, if the branches in front of it tell
+    std::vector<Case> cases;  // first that of the interior; of a place one holds
+    [[nodiscard]] const Offset& offset() const { return cases[0].offset; }
   };
   std::vector<Load> loads;
 };
@@ -65,6 +73,7 @@ struct StepArray {
 struct StepGuard {
   ptx::RegId predicate = ptx::none;
   bool negated = false;
+  analysis::BlockId block = 0; // that it leaves
 };
 
 struct StepPlan {
@@ -75,9 +84,19 @@ struct StepPlan {
   std::array<Place, 3> places{};
   std::map<ptx::RegId, unsigned> coordinates; // registers that hold a coordinate: its axis
   std::vector<StepGuard> guards;
+  // On the way to the stores, predecessors first. Branches of which both sides lead to stores: the
+  // side on which the interior is, where bounds tell; ~0 where data do.
+  std::vector<analysis::BlockId> blocks;
+  analysis::BlockId head = analysis::no_block; // behind the guards
+  std::map<analysis::BlockId, unsigned> forks;
+  // Where these hold beside the guards, all loads are as in the interior, and all forks.
+  std::vector<Bound> inner;
+  // Along such an axis places are taken modulo a size: the elements of a torus.
+  std::array<std::optional<Whole>, 3> periods;
   // Everything that guards, and that stored values are computed by, in order; loads of the arrays
   // are among it, what only their addresses need is not.
   std::vector<ptx::InstId> guard_slice, value_slice;
+  bool masked = false; // the last guard hangs on memory that no step writes
   // Each guard holds in one stretch along each axis: where it holds at two corners of a box, it
   // holds in all of it.
   bool convex = true;
@@ -97,8 +116,10 @@ struct StepPlan {
 };
 
 // Whether arrays are exchanged or rotate is the program's: a kernel that reads two arrays beside
-// the one that it writes may be a step of either kind.
-StepPlan find_step(emulator::Kernel& kernel, Motion motion = Motion::exchanged);
+// the one that it writes may be a step of either kind. Which of several arrays is exchanged the
+// launches decide, too: `choice` counts the likely ones, the likeliest first.
+StepPlan find_step(emulator::Kernel& kernel, Motion motion = Motion::exchanged,
+                   unsigned choice = 0);
 
 // "in[-1,0] in[1,0] ...": for people.
 std::string offsets_text(const StepPlan& plan);

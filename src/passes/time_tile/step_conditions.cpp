@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace ptxasw::passes {
@@ -69,8 +70,8 @@ std::optional<Offset> offset_between(const Whole& load, const Whole& store) {
   return offset;
 }
 
-StepSizes::StepSizes(emulator::Kernel& kernel, StepPlan& plan, WholeReader reader)
-    : k_(kernel), c_(*kernel.context), plan_(plan), reader_(std::move(reader)) {
+StepSizes::StepSizes(emulator::Kernel& kernel, StepPlan& plan, const WholeReader& reader)
+    : k_(kernel), c_(*kernel.context), plan_(plan), reader_(reader) {
   for (unsigned axis = 0; axis < 3; ++axis)
     grid_[axis] = {number(0), threads(axis)};
   box_ = grid_;
@@ -94,17 +95,130 @@ void StepSizes::add_guard(Term fact) {
       add_guard(part);
     return;
   }
-  const auto atoms = c_.atoms(fact);
-  if (std::ranges::none_of(atoms, [&](Term atom) { return reader_.is_axis(atom); }))
-    return; // the same for all places
+  if (!reader_.moves(fact)) return; // the same for all places
   const auto negated = c_.negated(fact);
-  if (!add_comparison(negated.value_or(fact), !negated)) plan_.convex = false;
+  if (!add_comparison(negated.value_or(fact), !negated) && !add_bounds(fact)) plan_.convex = false;
+}
+
+// Not the first one of all, or not the last one.
+bool StepSizes::add_bounds(Term fact) {
+  const auto ways = split(reader_, c_, fact, true);
+  if (!ways || ways->size() != 1) return false;
+  const Bounded& way = (*ways)[0];
+  for (const InRange& range : way.ranges)
+    if (!range.value.is_linear()) return false;
+  for (const InRange& range : way.ranges)
+    require_in_range(grid_, range, range.otherwise);
+  const auto is_edge = [&](const Bound& bound) {
+    return std::ranges::find(way.edges, bound, &Edge::bound) != way.edges.end();
+  };
+  for (const Bound& bound : way.bounds)
+    if (!is_edge(bound)) narrow(box_, bound);
+  edges_.insert(edges_.end(), way.edges.begin(), way.edges.end());
+  return true;
+}
+
+// x != e, where e is no further inside than the last place of what all other guards leave: x < e.
+void StepSizes::close_guards() {
+  for (const Edge& edge : std::exchange(edges_, {})) {
+    add_bounded({.bounds = {}, .edges = {edge}, .ranges = {}});
+    narrow(box_, edge.bound);
+  }
+  around_ = box_;
+}
+
+void StepSizes::narrow(Box& box, const Bound& bound) const {
+  Span& span = box[bound.axis];
+  const Expression at = expression_of(bound.at);
+  if (bound.below)
+    span.end = smaller(std::move(span.end), at);
+  else
+    span.first = larger(std::move(span.first), at);
+}
+
+Box StepSizes::within(const Bounded& where) const {
+  Box box = box_;
+  for (const Bound& bound : where.bounds)
+    narrow(box, bound);
+  return box;
+}
+
+void StepSizes::add_bounded(const Bounded& where) {
+  for (const InRange& range : where.ranges)
+    require_in_range(box_, range, range.otherwise);
+  for (const auto& [bound] : where.edges) {
+    const Span& span = box_[bound.axis];
+    const Expression at = expression_of(bound.at);
+    // at >= end - 1, or at <= first + 1
+    require(bound.below ? minus(plus(at, number(1)), span.end)
+                        : minus(plus(span.first, number(1)), at),
+            "a rim is no rim");
+  }
+}
+
+void StepSizes::add_ranges(const std::vector<InRange>& ranges, const Bounded& where) {
+  const Box box = within(where);
+  for (const InRange& range : ranges) {
+    if (!range.value.is_linear()) {
+      plan_.refused = {Reason::step_index, "an index is no sum of coordinates"};
+      return;
+    }
+    require_in_range(box, range, range.otherwise);
+  }
+}
+
+void StepSizes::require_none(const Bounded& where) {
+  const Box box = within(where);
+  Expression empty;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (std::ranges::none_of(where.bounds, [&](const Bound& b) { return b.axis == axis; }))
+      continue;
+    Expression missing = minus(box[axis].first, box[axis].end);
+    empty = empty.empty() ? std::move(missing) : larger(std::move(empty), missing);
+  }
+  require(empty.empty() ? number(-1) : std::move(empty), "a clamp acts");
+}
+
+void StepSizes::widen(unsigned axis, const Expression& first, const Expression& end) {
+  if (!widened_[axis].insert(to_word(first) + " " + to_word(end)).second) return;
+  around_[axis].first = smaller(std::move(around_[axis].first), first);
+  around_[axis].end = larger(std::move(around_[axis].end), end);
+}
+
+void StepSizes::add_read(const Offset& offset, const Offset& turns, const Bounded& where) {
+  const Box box = within(where);
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (offset[axis] == 0 && turns[axis] == 0) continue;
+    Expression first = plus(box[axis].first, number(offset[axis])),
+               end = plus(box[axis].end, number(offset[axis]));
+    if (!plan_.periods[axis]) {
+      widen(axis, first, end);
+      continue;
+    }
+    const Expression size = expression_of(*plan_.periods[axis]);
+    const Expression far = times(size, number(turns[axis]));
+    require(plus(std::move(first), far), "it reads beside a torus");
+    require(minus(size, plus(std::move(end), far)), "it reads beside a torus");
+  }
+}
+
+// All that is stored and read lies in [0, period).
+void StepSizes::add_period(unsigned axis, const Whole& period) {
+  plan_.periods[axis] = period;
+  const Expression size = expression_of(period);
+  require(minus(size, number(1)), "it has no size");
+  require(minus(number(0x3fffffff), size), "it is too large");
+  require(box_[axis].first, "a place is outside");
+  require(minus(size, box_[axis].end), "a place is outside");
+  widen(axis, number(0), size);
 }
 
 std::optional<StepSizes::Coordinate> StepSizes::coordinate(Term t) const {
   Coordinate found;
-  const auto whole = reader_.read(t, found.ranges);
+  Reading reading;
+  const auto whole = reader_.read(t, reading);
   if (!whole || !whole->is_linear()) return std::nullopt;
+  found.ranges = std::move(reading.ranges);
   bool any = false;
   for (unsigned axis = 0; axis < 3; ++axis) {
     const Whole along = whole->along(axis);
@@ -119,25 +233,11 @@ std::optional<StepSizes::Coordinate> StepSizes::coordinate(Term t) const {
              : std::nullopt;
 }
 
-// Not the first of all: places are no less than 0.
-bool StepSizes::add_not_first(Term t) {
-  for (const auto& [a, b] :
-       {std::pair(c_.args(t)[0], c_.args(t)[1]), std::pair(c_.args(t)[1], c_.args(t)[0])}) {
-    const auto at = coordinate(a);
-    if (!at || !at->ranges.empty() || !at->offset.is_zero() || c_.value(b) != sym::Bits{0})
-      continue;
-    box_[at->axis].first = larger(std::move(box_[at->axis].first), number(1));
-    return true;
-  }
-  return false;
-}
-
 // `a < b`, or not. With a coordinate on one side it is a bound of the box: that the coordinate's
 // side does not wrap in the whole grid is required. An unsigned x + c < n holds exactly for
 // 0 <= x + c < n, also where c is negative, as long as what wraps is not less than n.
 bool StepSizes::add_comparison(Term t, bool holds) {
   const bool is_signed = c_.kind(t) == Kind::slt;
-  if (c_.kind(t) == Kind::eq && !holds) return add_not_first(t);
   if (!is_signed && c_.kind(t) != Kind::ult) return false;
   const Term a = c_.args(t)[0], b = c_.args(t)[1];
   const unsigned width = c_.width(a);
@@ -202,8 +302,8 @@ void StepSizes::touch(unsigned parameter, bool written, const Box& box, const Wh
       {parameter, written, least_in(box, offset), plus(most_in(box, offset), number(bytes))});
 }
 
-void StepSizes::add_load(const WholeReader::Place& place, unsigned bytes) {
-  loads_.push_back({place, bytes});
+void StepSizes::add_load(const WholeReader::Place& place, unsigned bytes, const Bounded& where) {
+  touch(place.parameter, false, within(where), place.offset, bytes);
 }
 
 void StepSizes::finish() {
@@ -214,7 +314,7 @@ void StepSizes::finish() {
     const bool by_all = std::ranges::none_of(
         plan_.arrays, [&](const StepArray& array) { return array.element.along(axis).is_zero(); });
     if (used && !by_all) {
-      plan_.refused = {Reason::step_form, "its arrays have different dimensions"};
+      plan_.refused = {Reason::step_several_arrays, "its arrays have different dimensions"};
       return;
     }
     if (!used)
@@ -223,31 +323,70 @@ void StepSizes::finish() {
       require(minus(number(1), size), "several threads store to one element");
     else if (plan_.places[axis] == Place::thread)
       require(minus(size, threads(axis)), "several threads store to one element");
-    around_[axis] = {plus(box_[axis].first, number(plan_.least[axis])),
-                     plus(box_[axis].end, number(plan_.most[axis]))};
     require(minus(minus(box_[axis].end, box_[axis].first), number(1)), "nothing is stored");
-  }
-  for (const InRange& range : ranges_) {
-    if (!range.value.is_linear()) {
-      plan_.refused = {Reason::step_form, "an index is no sum of coordinates"};
-      return;
-    }
-    require_in_range(box_, range, range.otherwise);
   }
   for (const StepArray& array : plan_.arrays) {
     require_apart(array);
     touch(array.in, true, around_, array.element, array.bytes);
     if (!array.carried) touch(array.out, true, around_, array.element, array.bytes);
   }
-  for (const Load& load : loads_)
-    touch(load.place.parameter, false, box_, load.place.offset, load.bytes);
   std::ranges::sort(plan_.conditions, {}, [](const contract::Condition& condition) {
     return std::pair(to_word(condition.value), condition.otherwise);
   });
   const auto [first, last] = std::ranges::unique(plan_.conditions);
   plan_.conditions.erase(first, last);
   std::string why;
-  if (!can_hold(why)) plan_.refused = {Reason::step_form, why};
+  if (!can_hold(why))
+    plan_.refused = {why.starts_with("a row") ? Reason::step_short_row : Reason::step_rim, why};
+}
+
+namespace {
+
+constexpr std::array<std::uint64_t, 3> usual_sizes{100, 64, 37};
+
+} // namespace
+
+// With a grid that covers all.
+contract::Quantities StepSizes::usual_launch(std::uint64_t size) const {
+  contract::Quantities launch;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const bool bounded = box_[axis].end != grid_[axis].end;
+    launch.threads[axis] = plan_.places[axis] == Place::none ? 1
+                           : bounded                         ? std::uint64_t{1} << 20
+                                                             : size;
+    launch.block[axis] = plan_.places[axis] == Place::thread ? launch.threads[axis] : 1;
+  }
+  launch.parameter = [size](unsigned) -> std::optional<std::uint64_t> { return size; };
+  return launch;
+}
+
+double StepSizes::usual_places(const Bounded& where) const {
+  const Box box = within(where);
+  double most = 0;
+  for (const std::uint64_t size : usual_sizes) {
+    double places = 1;
+    for (const Span& span : box) {
+      const auto first = evaluate(span.first, usual_launch(size)),
+                 end = evaluate(span.end, usual_launch(size));
+      if (first && end) places *= static_cast<double>(std::max<Number>(0, *end - *first));
+    }
+    most = std::max(most, places);
+  }
+  return most;
+}
+
+std::optional<unsigned> StepSizes::usual_width(unsigned axis, const Bounded& where) const {
+  const Box box = within(where);
+  std::optional<unsigned> width;
+  for (const std::uint64_t size : usual_sizes) {
+    const auto first = evaluate(box[axis].first, usual_launch(size)),
+               end = evaluate(box[axis].end, usual_launch(size));
+    if (!first || !end || *end < *first) return std::nullopt;
+    const auto now = static_cast<unsigned>(*end - *first);
+    if (width && *width != now) return std::nullopt;
+    width = now;
+  }
+  return width;
 }
 
 // Is there a launch for which the conditions hold? Only tried, and only so that a kernel that never

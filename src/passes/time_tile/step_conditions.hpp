@@ -1,9 +1,12 @@
-// What has to hold of the sizes of a launch for a kernel to be a step: for step.cpp alone.
+// What has to hold of the sizes of a launch for a kernel to be a step: for step.cpp.
 #pragma once
 
 #include "passes/time_tile/step.hpp"
 
+#include <array>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace ptxasw::passes {
@@ -15,12 +18,27 @@ std::optional<Offset> offset_between(const Whole& load, const Whole& store);
 // the touched ranges into the plan.
 class StepSizes {
 public:
-  StepSizes(emulator::Kernel& kernel, StepPlan& plan, WholeReader reader);
+  StepSizes(emulator::Kernel& kernel, StepPlan& plan, const WholeReader& reader);
 
   void add_guard(sym::Term fact);
-  // Has to hold at every place that stores.
-  void add_range(InRange range) { ranges_.push_back(std::move(range)); }
-  void add_load(const WholeReader::Place& place, unsigned bytes);
+  // Behind the last guard.
+  void close_guards();
+  // How many places of the box are within the bounds, in the usual launches: none, a stretch, all.
+  [[nodiscard]] double usual_places(const Bounded& where) const;
+  // Along an axis, if it is the same in all usual launches.
+  [[nodiscard]] std::optional<unsigned> usual_width(unsigned axis, const Bounded& where) const;
+  // No place of the box is.
+  void require_none(const Bounded& where);
+  // Has to hold of where a case holds.
+  void add_bounded(const Bounded& where);
+  // Has to hold at every place that stores and is within the bounds.
+  void add_ranges(const std::vector<InRange>& ranges, const Bounded& where);
+  // The element at so far from a place within the bounds is read.
+  // `turns`: periods added to it, along axes that have one.
+  void add_read(const Offset& offset, const Offset& turns, const Bounded& where);
+  // Along this axis places are taken modulo a size.
+  void add_period(unsigned axis, const Whole& period);
+  void add_load(const WholeReader::Place& place, unsigned bytes, const Bounded& where);
   void finish();
 
 private:
@@ -32,26 +50,26 @@ private:
   };
 
   bool add_comparison(sym::Term t, bool holds);
-  bool add_not_first(sym::Term t);
+  bool add_bounds(sym::Term fact);
   [[nodiscard]] std::optional<Coordinate> coordinate(sym::Term t) const;
   void require(contract::Expression value, std::string otherwise);
   void require_in_range(const Box& box, const InRange& range, const std::string& otherwise);
+  [[nodiscard]] Box within(const Bounded& where) const;
+  void narrow(Box& box, const Bound& bound) const;
+  void widen(unsigned axis, const contract::Expression& first, const contract::Expression& end);
   void require_apart(const StepArray& array);
   void touch(unsigned parameter, bool written, const Box& box, const Whole& offset, unsigned bytes);
+  [[nodiscard]] contract::Quantities usual_launch(std::uint64_t size) const;
   [[nodiscard]] bool can_hold(std::string& why) const;
 
   const emulator::Kernel& k_;
   sym::Context& c_;
   StepPlan& plan_;
-  WholeReader reader_;
-  Box box_, around_; // of the places that store; with those that they read
-  Box grid_;         // of all places
-  std::vector<InRange> ranges_;
-  struct Load {
-    WholeReader::Place place;
-    unsigned bytes = 0;
-  };
-  std::vector<Load> loads_;
+  const WholeReader& reader_;
+  Box box_, around_;        // of the places that store; with those that they read
+  Box grid_;                // of all places
+  std::vector<Edge> edges_; // of the guards
+  std::array<std::set<std::string>, 3> widened_;
 };
 
 } // namespace ptxasw::passes

@@ -21,9 +21,11 @@ class Pairer {
 public:
   explicit Pairer(std::span<const StepCandidates> arrays) : arrays_(arrays) {}
 
-  std::vector<unsigned> run() {
+  std::vector<unsigned> run(std::size_t rank) {
     go_on({});
-    return std::move(best_);
+    if (rank >= found_.size()) return {};
+    std::ranges::stable_sort(found_, {}, &Found::cost);
+    return std::move(found_[rank].chosen);
   }
 
 private:
@@ -31,10 +33,7 @@ private:
     if (++tries_ > most_tries) return;
     const std::size_t n = chosen_.size();
     if (n == arrays_.size()) {
-      if (best_.empty() || cost < best_cost_) {
-        best_ = chosen_;
-        best_cost_ = cost;
-      }
+      found_.push_back({cost, chosen_});
       return;
     }
     for (const auto& [in, offsets] : arrays_[n].in) {
@@ -51,15 +50,19 @@ private:
   }
 
   std::span<const StepCandidates> arrays_;
-  std::vector<unsigned> chosen_, best_;
-  Cost best_cost_;
+  struct Found {
+    Cost cost;
+    std::vector<unsigned> chosen;
+  };
+  std::vector<unsigned> chosen_;
+  std::vector<Found> found_;
   unsigned tries_ = 0;
 };
 
 } // namespace
 
-std::vector<unsigned> pair_arrays(std::span<const StepCandidates> arrays) {
-  return Pairer(arrays).run();
+std::vector<unsigned> pair_arrays(std::span<const StepCandidates> arrays, std::size_t rank) {
+  return Pairer(arrays).run(rank);
 }
 
 std::optional<OldAndNow> choose_rotation(const StepCandidates& array) {

@@ -20,10 +20,11 @@ struct StepCandidates {
   std::map<unsigned, std::size_t> in;
 };
 
-// For each array that is written another one that is read; empty if there are not enough. Of all
-// choices one with the most offsets (coefficients are read at few), then with the fewest pairs in
-// another order than the parameters, then with arrays as near to each other as can be.
-std::vector<unsigned> pair_arrays(std::span<const StepCandidates> arrays);
+// For each array that is written another one that is read; empty if there are not enough. The
+// choice number `rank`: first those with the most offsets (coefficients are read at few), then with
+// the fewest pairs in another order than the parameters, then with arrays as near to each other as
+// can be.
+std::vector<unsigned> pair_arrays(std::span<const StepCandidates> arrays, std::size_t rank = 0);
 
 struct OldAndNow {
   unsigned old = 0, now = 0;

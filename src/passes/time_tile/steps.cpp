@@ -27,9 +27,11 @@ StepWriter::StepWriter(const emulator::Kernel& kernel, const passes::StepPlan& p
 StepEntry StepWriter::run() {
   if (!at_.refused.empty()) return {.refused = at_.refused};
   if (at_.compact && !separable())
-    return {.refused = {Reason::step_form, "its guards are not of one axis each"}};
+    return {.refused = {Reason::step_region, "its guards are not of one axis each"}};
+  if (!separable() && all_bounds().size() > flag_bits())
+    return {.refused = {Reason::step_rim, "its rim has too many cases"}};
   prologue();
-  write_inner_paths();
+  if (plan_.convex) write_inner_paths();
   text_.label(labels_ + "rim");
   write_path(false);
   finish();
@@ -128,11 +130,13 @@ void StepWriter::prologue() {
     StepBody::Place last = corner_;
     last[at_.axes.u] = plus(corner_[at_.axes.u], shape_.width - 1);
     if (at_.has_strips()) last[at_.axes.v] = plus(corner_[at_.axes.v], at_.height() - 1);
-    const std::string first_in = inside(corner_), last_in = inside(last), both = predicate();
+    std::string first_in = inside(corner_), last_in = inside(last);
+    for (auto& [in, at] : {std::pair(&first_in, &corner_), std::pair(&last_in, &last)})
+      for (const bool along_u : {true, false})
+        *in = within(plan_.inner, *at, at_.axes.u, along_u, *in);
+    const std::string both = predicate();
     text_.line("and.pred \t{}, {}, {};", both, first_in, last_in);
     text_.line("@!{} bra \t{}rim;", both, labels_);
-  } else {
-    text_.line("bra \t{}rim;", labels_);
   }
 }
 
@@ -282,11 +286,10 @@ std::string StepWriter::inside(const StepBody::Place& place, bool along_u) {
 
 // The place is in the grid, and its thread gets to the stores.
 std::string StepWriter::inside(const StepBody::Place& place) {
-  std::string all = body_.guards(place);
-  for (unsigned axis = 0; axis < 3; ++axis) {
+  std::string all;
+  for (unsigned axis = 0; axis < 3; ++axis)
     if (plan_.places[axis] != passes::Place::none) all = in_grid(place, axis, all);
-  }
-  return all;
+  return body_.guards(place, all);
 }
 
 std::string StepWriter::in_grid(const StepBody::Place& place, unsigned axis,
@@ -346,7 +349,7 @@ StepEntry write_steps(const emulator::Kernel& kernel, const passes::StepPlan& pl
   const bool comes_round = plan.rotation ? shape.count % 3 == 0 : shape.count % 2 != 0;
   if (shape.rows * shape.columns > 64 || !comes_round || shape.count == 0 ||
       !std::has_single_bit(shape.columns) || shape.width % shape.columns != 0)
-    return {.refused = {Reason::step_form, "no such shape"}};
+    return {.refused = {Reason::step_region, "no such shape"}};
   return StepWriter(kernel, plan, shape, name).run();
 }
 

@@ -75,7 +75,9 @@ std::optional<Number> Whole::constant() const {
 
 bool Whole::is_linear() const {
   return std::ranges::all_of(terms_, [](const auto& term) {
-    return std::ranges::count(term.first, true, &Quantity::is_axis) <= 1;
+    return std::ranges::count(term.first, true, &Quantity::is_axis) <= 1 &&
+           std::ranges::all_of(term.first,
+                               [](const Quantity& q) { return q.of == Quantity::Of::launch; });
   });
 }
 
@@ -108,29 +110,53 @@ std::optional<unsigned> WholeReader::parameter_of(Term atom) const {
   return std::nullopt;
 }
 
-std::optional<Whole> WholeReader::read(Term t, std::vector<InRange>& ranges) const {
+bool WholeReader::moves(Term t) const {
+  return std::ranges::any_of(c_.atoms(t), [&](Term atom) {
+    return c_.atom_info(atom).kind != static_cast<std::uint32_t>(AtomKind::parameter);
+  });
+}
+
+std::optional<Whole> WholeReader::read(Term t, Reading& reading) const {
   const unsigned width = c_.width(t);
   if (width != 32 && width != 64) return std::nullopt;
   switch (c_.kind(t)) {
   case Kind::constant: return Whole(signed_value(*c_.value(t), width));
-  case Kind::poly: return sum(t, ranges);
+  case Kind::poly: return sum(t, reading);
   case Kind::zext:
-  case Kind::sext: return extended(t, ranges);
+  case Kind::sext: return extended(t, reading);
   case Kind::extract: // the same number, modulo less
     if (c_.low(t) != 0) return std::nullopt;
-    return read(c_.args(t)[0], ranges);
-  case Kind::ite: return chosen(t, ranges);
-  case Kind::atom: break;
+    return read(c_.args(t)[0], reading);
+  case Kind::ite: return chosen(t, reading);
+  case Kind::urem:
+  case Kind::srem: return remainder(t, reading);
+  case Kind::atom: return atom(t);
   default: return std::nullopt;
   }
-  if (const auto axis = axes_.find(t.id); axis != axes_.end())
-    return Whole(Quantity{.is_axis = true, .number = axis->second});
-  const auto parameter = parameter_of(t);
-  if (!parameter) return std::nullopt;
-  return Whole(Quantity{.number = *parameter, .as = type_of(width, true)});
 }
 
-std::optional<Whole> WholeReader::sum(Term t, std::vector<InRange>& ranges) const {
+std::optional<Whole> WholeReader::atom(Term t) const {
+  if (const auto axis = axes_.find(t.id); axis != axes_.end())
+    return Whole(Quantity{.is_axis = true, .number = axis->second});
+  const sym::Atom& info = c_.atom_info(t);
+  if (info.kind == static_cast<std::uint32_t>(AtomKind::special)) return special(info);
+  const auto parameter = parameter_of(t);
+  if (!parameter) return std::nullopt;
+  return Whole(Quantity{.number = *parameter, .as = type_of(c_.width(t), true)});
+}
+
+// Threads themselves were replaced by places.
+std::optional<Whole> WholeReader::special(const sym::Atom& info) const {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (info.tag == static_cast<std::uint32_t>(ptx::along(ptx::Special::ctaid_x, axis)))
+      return Whole(Quantity{.number = axis, .of = Quantity::Of::block_number});
+    if (info.tag == static_cast<std::uint32_t>(ptx::along(ptx::Special::ntid_x, axis)))
+      return Whole(Quantity{.number = axis, .of = Quantity::Of::block_size});
+  }
+  return std::nullopt;
+}
+
+std::optional<Whole> WholeReader::sum(Term t, Reading& reading) const {
   const unsigned width = c_.width(t);
   const sym::Poly poly = c_.poly(t);
   Whole total(signed_value(poly.constant, width));
@@ -138,7 +164,7 @@ std::optional<Whole> WholeReader::sum(Term t, std::vector<InRange>& ranges) cons
     Whole product(signed_value(monomial.coefficient, width));
     for (const Term factor : monomial.factors) {
       if (factor == t) return std::nullopt;
-      const auto read_factor = read(factor, ranges);
+      const auto read_factor = read(factor, reading);
       if (!read_factor) return std::nullopt;
       product = product * *read_factor;
     }
@@ -148,75 +174,114 @@ std::optional<Whole> WholeReader::sum(Term t, std::vector<InRange>& ranges) cons
   return total;
 }
 
-std::optional<Whole> WholeReader::extended(Term t, std::vector<InRange>& ranges) const {
+namespace {
+
+// A part of a thread's place, which is below 2^31 (contract::fit): %ctaid, %ntid, %ctaid * %ntid or
+// place - %ctaid * %ntid, which is %tid.
+bool is_part_of_place(const Whole& value) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const Whole block(Quantity{.number = axis, .of = Quantity::Of::block_number}),
+        size(Quantity{.number = axis, .of = Quantity::Of::block_size}),
+        place(Quantity{.is_axis = true, .number = axis});
+    if (value == block || value == size || value == block * size || value == place - block * size)
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+std::optional<Whole> WholeReader::extended(Term t, Reading& reading) const {
   const Term narrow = c_.args(t)[0];
   const unsigned width = c_.width(narrow);
-  const auto value = read(narrow, ranges);
+  const auto value = read(narrow, reading);
   if (!value) return std::nullopt;
+  if (is_part_of_place(*value)) return value;
   const Number end = Number{1} << width;
   // An extended parameter or constant is what it is.
   if (c_.kind(t) == Kind::sext) {
     if (c_.kind(narrow) != Kind::atom || axes_.contains(narrow.id))
-      ranges.push_back({*value, -end / 2, end / 2 - 1});
+      reading.ranges.push_back({*value, -end / 2, end / 2 - 1});
     return value;
   }
   if (c_.kind(narrow) == Kind::atom && !axes_.contains(narrow.id))
     return Whole(Quantity{.number = *parameter_of(narrow), .as = type_of(width, false)});
-  ranges.push_back({*value, 0, end - 1});
+  reading.ranges.push_back({*value, 0, end - 1});
   return value;
 }
 
-// A clamp: of a coordinate and a bound the coordinate, which rests on the bound being kept.
-std::optional<Whole> WholeReader::chosen(Term t, std::vector<InRange>& ranges) const {
-  const Term condition = c_.args(t)[0], yes = c_.args(t)[1], no = c_.args(t)[2];
-  const auto negated = c_.negated(condition);
-  const Term less = negated.value_or(condition);
-  const bool is_signed = c_.kind(less) == Kind::slt;
-  if (!is_signed && c_.kind(less) != Kind::ult) return std::nullopt;
-  const auto moves = [&](Term side) {
-    return std::ranges::any_of(c_.atoms(side), [&](Term atom) { return is_axis(atom); });
-  };
-  const Term a = c_.args(less)[0], b = c_.args(less)[1];
-  if (moves(yes) == moves(no) || c_.width(a) != 32) return std::nullopt;
-  const Number end = Number{1} << 32;
-  std::array<Whole, 2> sides;
-  for (std::size_t n = 0; n < 2; ++n) {
-    const auto side = read(n == 0 ? a : b, ranges);
-    if (!side) return std::nullopt;
-    ranges.push_back({*side, is_signed ? -end / 2 : 0, is_signed ? end / 2 - 1 : end - 1});
-    sides[n] = *side;
+std::optional<Whole> WholeReader::chosen(Term t, Reading& reading) const {
+  const Term condition = c_.args(t)[0];
+  const auto known =
+      reading.choices == nullptr ? Choices::const_iterator{} : reading.choices->find(condition);
+  if (reading.choices == nullptr || known == reading.choices->end()) {
+    reading.open = condition;
+    return std::nullopt;
   }
-  // a < b, or a >= b; where they are equal, so are the two results of a minimum or maximum.
-  const bool has_to_be_less = moves(yes) != negated.has_value();
-  const bool either = (yes == a && no == b) || (yes == b && no == a);
-  const Whole room = has_to_be_less ? sides[1] - sides[0] : sides[0] - sides[1];
-  ranges.push_back({room, has_to_be_less && !either ? 1 : 0, end, "a clamp acts"});
-  return read(moves(yes) ? yes : no, ranges);
+  return read(c_.args(t)[known->second ? 1 : 2], reading);
 }
 
-std::optional<WholeReader::Place> WholeReader::place(Term address,
-                                                     std::vector<InRange>& ranges) const {
+// a % n is a, or a - n: of 0 <= a < 2n.
+std::optional<Whole> WholeReader::remainder(Term t, Reading& reading) const {
+  const Term a = c_.args(t)[0], n = c_.args(t)[1];
+  const bool is_signed = c_.kind(t) == Kind::srem;
+  const Term below = is_signed ? c_.slt(a, n) : c_.ult(a, n);
+  if (reading.choices == nullptr) return std::nullopt;
+  const auto known = reading.choices->find(below);
+  if (known == reading.choices->end()) {
+    reading.open = below;
+    return std::nullopt;
+  }
+  const auto value = read(a, reading), by = read(n, reading);
+  if (!value || !by) return std::nullopt;
+  const Number end = Number{1} << (c_.width(t) - (is_signed ? 1 : 0));
+  const Whole rest = known->second ? *value : *value - *by;
+  for (const Whole& number : {*value, *by})
+    reading.ranges.push_back({number, 0, end - 1});
+  reading.ranges.push_back({*by - rest, 1, end, "what is taken modulo a size is not next to it"});
+  return rest;
+}
+
+std::optional<WholeReader::Place> WholeReader::place(Term address, Reading& reading) const {
+  if (c_.kind(address) == Kind::ite) {
+    const auto known = reading.choices == nullptr ? Choices::const_iterator{}
+                                                  : reading.choices->find(c_.args(address)[0]);
+    if (reading.choices == nullptr || known == reading.choices->end()) {
+      reading.open = c_.args(address)[0];
+      return std::nullopt;
+    }
+    return place(c_.args(address)[known->second ? 1 : 2], reading);
+  }
   sym::Poly poly = c_.poly(address);
   for (std::size_t n = 0; n < poly.terms.size(); ++n) {
     const sym::Monomial& monomial = poly.terms[n];
     if (monomial.coefficient != 1 || monomial.factors.size() != 1) continue;
     const Term base = monomial.factors[0];
-    if (c_.kind(base) != Kind::atom || c_.width(base) != 64) continue;
-    const auto parameter = parameter_of(base);
-    if (!parameter) continue;
+    std::optional<Place> made;
+    if (c_.kind(base) == Kind::ite) {
+      made = place(base, reading);
+      if (reading.open.valid()) return std::nullopt;
+    } else if (c_.kind(base) == Kind::atom && c_.width(base) == 64) {
+      const sym::Atom& info = c_.atom_info(base);
+      const auto parameter = info.kind == static_cast<std::uint32_t>(AtomKind::parameter)
+                                 ? parameter_of(base)
+                                 : std::nullopt;
+      if (parameter) made = Place{*parameter, {}};
+    }
+    if (!made) continue;
     poly.terms.erase(poly.terms.begin() + static_cast<std::ptrdiff_t>(n));
-    Whole offset(signed_value(poly.constant, 64));
+    Whole offset = made->offset + Whole(signed_value(poly.constant, 64));
     for (const sym::Monomial& other : poly.terms) {
       Whole product(signed_value(other.coefficient, 64));
       for (const Term factor : other.factors) {
-        const auto value = read(factor, ranges);
+        const auto value = read(factor, reading);
         if (!value) return std::nullopt;
         product = product * *value;
       }
       offset = offset + product;
     }
     if (offset.too_large() || !offset.is_linear()) return std::nullopt;
-    return Place{*parameter, std::move(offset)};
+    return Place{made->parameter, std::move(offset)};
   }
   return std::nullopt;
 }

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <compare>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -22,11 +23,13 @@ namespace ptxasw::passes {
 
 using contract::Number;
 
-// A coordinate of the thread in the grid, or a parameter read as a number.
+// A coordinate of the thread in the grid, or a parameter read as a number. Or what a launch says of
+// blocks, which has to cancel out: a thread is at  place - %ctaid * %ntid  in its block.
 struct Quantity {
   bool is_axis = false;
   unsigned number = 0; // of the axis or of the parameter
   contract::Token::Type as = contract::Token::Type::s64;
+  enum class Of : std::uint8_t { launch, block_number, block_size } of = Of::launch;
   friend auto operator<=>(const Quantity&, const Quantity&) = default;
 };
 
@@ -49,7 +52,7 @@ public:
   [[nodiscard]] std::optional<Number> constant() const;
   // A coefficient was too large: the polynomial is of no use.
   [[nodiscard]] bool too_large() const { return too_large_; }
-  // No product has two coordinates.
+  // No product has two coordinates, none has what is to cancel out.
   [[nodiscard]] bool is_linear() const;
   // What the coordinate is multiplied with, and what is left without any.
   [[nodiscard]] Whole along(unsigned axis) const;
@@ -68,6 +71,16 @@ struct InRange {
   const char* otherwise = "an index wraps";
 };
 
+// Which side of a choice is read, by its condition.
+using Choices = std::map<sym::Term, bool>;
+
+// What a number that was read rests on.
+struct Reading {
+  std::vector<InRange> ranges;
+  const Choices* choices = nullptr;
+  sym::Term open; // a condition that has to be among the choices first
+};
+
 class WholeReader {
 public:
   // `axes`: atoms that stand for the thread's coordinates.
@@ -75,28 +88,33 @@ public:
       : k_(kernel), c_(*kernel.context), axes_(std::move(axes)) {}
 
   [[nodiscard]] bool is_axis(sym::Term atom) const { return axes_.contains(atom.id); }
+  // May differ from place to place.
+  [[nodiscard]] bool moves(sym::Term t) const;
 
-  // A number that is the term modulo 2^width, if the ranges added to `ranges` hold.
-  [[nodiscard]] std::optional<Whole> read(sym::Term t, std::vector<InRange>& ranges) const;
+  // A number that is the term modulo 2^width, if the ranges added to `reading` hold.
+  [[nodiscard]] std::optional<Whole> read(sym::Term t, Reading& reading) const;
 
   // A pointer that is a parameter, and the distance from it.
   struct Place {
     unsigned parameter = 0;
     Whole offset;
   };
-  [[nodiscard]] std::optional<Place> place(sym::Term address, std::vector<InRange>& ranges) const;
+  [[nodiscard]] std::optional<Place> place(sym::Term address, Reading& reading) const;
 
   // The very number that a term without coordinates is, signed or not: wraps where the term wraps.
   [[nodiscard]] std::optional<contract::Expression> machine(sym::Term t, bool is_signed) const;
 
 private:
   [[nodiscard]] std::optional<unsigned> parameter_of(sym::Term atom) const;
-  [[nodiscard]] std::optional<Whole> sum(sym::Term t, std::vector<InRange>& ranges) const;
-  [[nodiscard]] std::optional<Whole> extended(sym::Term t, std::vector<InRange>& ranges) const;
-  [[nodiscard]] std::optional<Whole> chosen(sym::Term t, std::vector<InRange>& ranges) const;
+  [[nodiscard]] std::optional<Whole> atom(sym::Term t) const;
+  [[nodiscard]] std::optional<Whole> special(const sym::Atom& info) const;
+  [[nodiscard]] std::optional<Whole> sum(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<Whole> extended(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<Whole> chosen(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<Whole> remainder(sym::Term t, Reading& reading) const;
 
   const emulator::Kernel& k_;
-  const sym::Context& c_;
+  sym::Context& c_;
   std::unordered_map<std::uint32_t, unsigned> axes_;
 };
 

@@ -9,8 +9,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::passes {
@@ -69,6 +72,11 @@ private:
   [[nodiscard]] unsigned row_of(unsigned cell) const { return cell / at_.columns(); }
   [[nodiscard]] unsigned column_of(unsigned cell) const { return cell % at_.columns(); }
   StepBody::Place place_of(unsigned cell);
+  // Of the place so far from this thread's first one. On a path with a rim, along an axis with a
+  // period, modulo that.
+  std::string coordinate(unsigned axis, int far);
+  // All that a load may read: from the first case to the last.
+  [[nodiscard]] static std::set<passes::Offset> offsets_of(const passes::StepArray& array);
   // Strips that a path is for: the region's first or last one leaves out rows that are right no
   // more.
   enum class Strip : std::uint8_t { any, first, last };
@@ -97,10 +105,31 @@ private:
 
   // --- Regions with a rim (passes/time_tile/rim.cpp) ---
 
+  void find_wrapped();
+  void find_shifts(unsigned axis, unsigned count, std::vector<Column>& shifts);
+  // An address in this row, or in this column, of a torus.
+  std::string turned_row(unsigned n, unsigned row, const std::string& at);
+  std::string turned_column(unsigned n, unsigned column, const std::string& at);
   void find_rim();
+  void find_case_masks();
+  void find_own();
+  [[nodiscard]] const Mask& case_mask(const std::vector<passes::Bound>& bounds) const;
+  std::string holds(const passes::Bound& bound, const std::string& coordinate);
+  // Of `all`, if it is not empty, and the bounds along an axis, or along all others; empty: nothing
+  // is asked.
+  std::string within(const std::vector<passes::Bound>& bounds, const StepBody::Place& place,
+                     unsigned axis, bool along, std::string all);
+  // A bit for each column between the bounds, from so far on; rows between them.
+  std::string column_bits(const std::vector<passes::Bound>& bounds, int first, int end,
+                          bool stores);
+  std::string row_within(const std::vector<passes::Bound>& bounds, int row, bool stores);
+  Mask no_places();
+  void add_row(Mask& mask, int row, const std::string& bits, const std::string& in);
   Mask find_mask();
   std::string bit_of(const Mask& mask, unsigned cell);
   std::string any_of(const Mask& mask);
+  // Bounds between which some load is done, or some case holds; first none.
+  [[nodiscard]] std::vector<std::vector<passes::Bound>> all_bounds() const;
   std::vector<Mask> find_stretches();
   void add_bits(std::string& to, const std::string& bits, const std::string& in);
   std::vector<Mask> find_flags();
@@ -133,7 +162,14 @@ private:
   std::vector<std::string> in_aligned_, out_aligned_; // by array, with several columns
   bool inner_ = true;
   Strip of_strip_ = Strip::any;
-  Mask mask_;              // places that store
+  unsigned copies_ = 0; // of the body
+  Mask mask_;           // places that store
+  Mask own_;            // of a torus: of these, those that are not around it
+  std::vector<std::pair<std::vector<passes::Bound>, Mask>> case_masks_;
+  std::map<std::pair<unsigned, int>, std::string> wrapped_; // by axis and how far from the first
+  std::map<std::string, std::string> numbers_;              // bounds, by what they are
+  // By array, from a place's address to where it is on a torus.
+  std::vector<Column> column_shift_, row_shift_;
   std::vector<Mask> kept_; // by array: elements that are read and that nobody stores to
   unsigned kept_labels_ = 0;
   Image read_, write_;

@@ -27,9 +27,9 @@ struct Stepped {
 
   explicit Stepped(std::string source, const std::string& name = "",
                    const passes::StepShape& shape = {},
-                   passes::Motion motion = passes::Motion::exchanged)
+                   passes::Motion motion = passes::Motion::exchanged, unsigned choice = 0)
       : module(parsed(std::move(source))), kernel(emulate(*module, name)),
-        plan(passes::find_step(kernel, motion)),
+        plan(passes::find_step(kernel, motion, choice)),
         entry(passes::write_steps(kernel, plan, shape, "merged")) {
     if (!entry.refused.empty()) return;
     both = parsed(*module->text + "\n" + entry.text + "\n");

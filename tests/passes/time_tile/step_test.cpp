@@ -214,8 +214,14 @@ TEST(Step, OfANeighbourThatAClampWouldKeepInside) {
   const StepPlan plan = plan_of(guard, clamped);
   EXPECT_EQ(plan.refused.text, "");
   EXPECT_EQ(offsets_text(plan), "0(-1,0,0)");
+  EXPECT_TRUE(plan.inner.empty());
   // In a row's first place it acts.
-  EXPECT_EQ(plan_of(whole_rows, clamped).refused.text, "a clamp acts");
+  const StepPlan acting = plan_of(whole_rows, clamped);
+  EXPECT_EQ(acting.refused.text, "");
+  EXPECT_EQ(offsets_text(acting), "0(-1,0,0)");
+  ASSERT_EQ(acting.arrays[0].loads[0].cases.size(), 2U);
+  EXPECT_EQ(acting.arrays[0].loads[0].cases[1].offset, (Offset{0, 0, 0}));
+  EXPECT_EQ(acting.inner.size(), 1U);
 }
 
 // x + 1 where x < n - 1, else 0: the last place of a row reads the first one.
@@ -227,8 +233,13 @@ setp.lt.s32 %p8, %r10, %r18;
 selp.b32 %r16, %r15, 0, %p8;
 {})",
                                         addresses, element_at_r16);
-  EXPECT_EQ(plan_of(guard, round).refused.text, "");
-  EXPECT_EQ(plan_of(whole_rows, round).refused.text, "a clamp acts");
+  const StepPlan plan = plan_of(guard, round);
+  EXPECT_EQ(plan.refused.text, "");
+  EXPECT_FALSE(plan.periods[0].has_value());
+  const StepPlan torus = plan_of(whole_rows, round);
+  EXPECT_EQ(torus.refused.text, "");
+  EXPECT_EQ(torus.periods[0], Whole(Quantity{.number = 2, .as = contract::Token::Type::s32}));
+  EXPECT_EQ(offsets_text(torus), "0(1,0,0)");
 }
 
 TEST(Step, OfElementsOfOneAndTwoBytes) {
@@ -334,7 +345,8 @@ st.global.f32 [%rd6], %f3;
   const StepPlan plan = rotated(clamped);
   EXPECT_EQ(plan.refused.text, "");
   EXPECT_EQ(plan.least, (Offset{-1, 0, 0}));
-  EXPECT_EQ(rotated(clamped, whole_rows).refused.text, "a clamp acts");
+  EXPECT_TRUE(plan.inner.empty());
+  EXPECT_EQ(rotated(clamped, whole_rows).inner.size(), 1U);
 }
 
 TEST(Step, NearMissesOfThreeArraysAreRefused) {

@@ -1,0 +1,220 @@
+// Splits conditions into bounds of coordinates.
+#include "passes/time_tile/cases.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ptxasw::passes {
+
+using sym::Kind;
+using sym::Term;
+
+namespace {
+
+constexpr std::size_t most_cases = 32;
+
+using Ways = std::vector<Bounded>;
+
+void add(Bounded& to, const Bounded& more) {
+  for (const Bound& bound : more.bounds)
+    if (std::ranges::find(to.bounds, bound) == to.bounds.end()) to.bounds.push_back(bound);
+  to.edges.insert(to.edges.end(), more.edges.begin(), more.edges.end());
+  to.ranges.insert(to.ranges.end(), more.ranges.begin(), more.ranges.end());
+}
+
+// Both hold.
+std::optional<Ways> product(const Ways& a, const Ways& b) {
+  if (a.size() * b.size() > most_cases) return std::nullopt;
+  Ways all;
+  for (const Bounded& left : a)
+    for (const Bounded& right : b)
+      add(all.emplace_back(left), right);
+  return all;
+}
+
+class Splitter {
+public:
+  Splitter(const WholeReader& reader, sym::Context& context) : reader_(reader), c_(context) {}
+
+  // `choices` were made.
+  std::optional<Ways> split(Term t, bool holds, const Choices& choices) {
+    choices_ = choices;
+    return split(t, holds);
+  }
+
+private:
+  std::optional<Ways> split(Term t, bool holds) {
+    if (const auto value = c_.value(t)) return (*value != 0) == holds ? Ways{{}} : Ways{};
+    if (const auto negated = c_.negated(t)) return split(*negated, !holds);
+    switch (c_.kind(t)) {
+    case Kind::and_: return split_all(t, true, holds);
+    case Kind::or_: return split_all(t, false, holds);
+    case Kind::eq:
+    case Kind::slt:
+    case Kind::ult: return compare(t, holds);
+    default: return std::nullopt;
+    }
+  }
+
+  // A conjunction, or a disjunction: all parts are as `conjunction` says; or one of them is the
+  // first that is not.
+  std::optional<Ways> split_all(Term t, bool conjunction, bool holds) {
+    const std::vector<Term> parts(c_.args(t).begin(), c_.args(t).end());
+    std::optional<Ways> before{Ways{{}}};
+    Ways other;
+    for (const Term part : parts) {
+      const auto as = split(part, conjunction), differs = split(part, !conjunction);
+      if (!as || !differs) return std::nullopt;
+      const auto first = product(*before, *differs);
+      before = product(*before, *as);
+      if (!first || !before) return std::nullopt;
+      other.insert(other.end(), first->begin(), first->end());
+      if (other.size() > most_cases) return std::nullopt;
+    }
+    return holds == conjunction ? before : std::optional(std::move(other));
+  }
+
+  // a - b is a coordinate, or a negated one, and something that is the same for all.
+  std::optional<Ways> compare(Term t, bool holds) {
+    const Term left = c_.args(t)[0], right = c_.args(t)[1];
+    const unsigned width = c_.width(left);
+    if (width != 32 && width != 64) return std::nullopt;
+    Reading reading{.ranges = {}, .choices = &choices_, .open = {}};
+    const auto a = reader_.read(left, reading), b = reader_.read(right, reading);
+    if (reading.open.valid()) return compare_by_sides(t, holds, reading.open);
+    if (!a || !b) return std::nullopt;
+    const Whole difference = *a - *b;
+    if (difference.too_large() || !difference.is_linear()) return std::nullopt;
+    std::optional<unsigned> axis;
+    bool down = false;
+    for (unsigned n = 0; n < 3; ++n) {
+      const Whole along = difference.along(n);
+      if (along.is_zero()) continue;
+      if (axis || (along != Whole(1) && along != Whole(-1))) return std::nullopt;
+      axis = n;
+      down = along == Whole(-1);
+    }
+    Bounded made{.bounds = {}, .edges = {}, .ranges = std::move(reading.ranges)};
+    // What the machine compares are these numbers; equal they are if they are equal modulo 2^width.
+    const bool is_unsigned = c_.kind(t) == Kind::ult;
+    const Number end = Number{1} << width;
+    if (c_.kind(t) == Kind::eq) {
+      made.ranges.push_back({difference, 1 - end, end - 1});
+    } else {
+      for (const Whole& number : {*a, *b})
+        made.ranges.push_back(
+            {number, is_unsigned ? 0 : -end / 2, is_unsigned ? end - 1 : end / 2 - 1});
+    }
+    if (!axis) return same_for_all(c_.kind(t) == Kind::eq, difference, holds, std::move(made));
+    const Whole rest = difference.elsewhere(), at = down ? rest : Whole(0) - rest;
+    if (c_.kind(t) == Kind::eq) {
+      if (holds) {
+        made.bounds = {{*axis, false, at}, {*axis, true, at + Whole(1)}};
+      } else {
+        const bool first = at.constant().has_value() && *at.constant() <= most_cases;
+        const Bound bound{*axis, !first, first ? at + Whole(1) : at};
+        made.bounds = {bound};
+        made.edges = {{bound}};
+      }
+    } else if (down) { // at - x < 0: x > at
+      made.bounds = {{*axis, !holds, at + Whole(1)}};
+    } else {
+      made.bounds = {{*axis, holds, at}};
+    }
+    return Ways{std::move(made)};
+  }
+
+  // Of numbers that are chosen themselves, as a maximum is that a minimum is taken of.
+  std::optional<Ways> compare_by_sides(Term t, bool holds, Term open) {
+    Ways all;
+    for (const bool side : {true, false}) {
+      const auto ways = split(open, side);
+      if (!ways) return std::nullopt;
+      choices_[open] = side;
+      const auto rest = compare(t, holds);
+      choices_.erase(open);
+      const auto both = rest ? product(*ways, *rest) : std::nullopt;
+      if (!both) return std::nullopt;
+      all.insert(all.end(), both->begin(), both->end());
+    }
+    return all.size() <= most_cases ? std::optional(std::move(all)) : std::nullopt;
+  }
+
+  // a < b or a == b of sizes: only launches with large ones are looked at.
+  static std::optional<Ways> same_for_all(bool equal, const Whole& difference, bool holds,
+                                          Bounded made) {
+    bool up = false, down = false;
+    for (const auto& [product, coefficient] : difference.terms())
+      if (!product.empty()) (coefficient > 0 ? up : down) = true;
+    if (up == down) return std::nullopt;
+    if (holds != (down && !equal)) return Ways{};
+    const Number least = up && !equal ? 0 : 1;
+    made.ranges.push_back(
+        {down ? Whole(0) - difference : difference, least, Number{1} << 64, "a size is too small"});
+    return Ways{std::move(made)};
+  }
+
+  const WholeReader& reader_;
+  sym::Context& c_;
+  Choices choices_;
+};
+
+// Reads under choices, and makes one more where one is missing.
+class CaseReader {
+public:
+  CaseReader(const WholeReader& reader, sym::Context& context)
+      : reader_(reader), c_(context), splitter_(reader, context) {}
+
+  bool read(Term address, const Choices& choices, const Bounded& where) {
+    Reading reading{.ranges = {}, .choices = &choices, .open = {}};
+    const auto place = reader_.place(address, reading);
+    if (!place && !reading.open.valid()) {
+      why = "not known over whole numbers";
+      return false;
+    }
+    if (place) {
+      cases.push_back({*place, where, std::move(reading.ranges)});
+      return cases.size() <= most_cases;
+    }
+    for (const bool side : {true, false}) {
+      const auto ways = splitter_.split(reading.open, side, choices);
+      if (!ways) {
+        why = "chosen by more than the place of the thread";
+        return false;
+      }
+      Choices more = choices;
+      more.emplace(reading.open, side);
+      for (const Bounded& way : *ways) {
+        Bounded both = where;
+        add(both, way);
+        if (!read(address, more, both)) return false;
+      }
+    }
+    return true;
+  }
+
+  std::vector<AddressCase> cases;
+  const char* why = "of too many cases";
+
+private:
+  const WholeReader& reader_;
+  sym::Context& c_;
+  Splitter splitter_;
+};
+
+} // namespace
+
+std::optional<std::vector<Bounded>> split(const WholeReader& reader, sym::Context& context,
+                                          Term condition, bool holds) {
+  return Splitter(reader, context).split(condition, holds, {});
+}
+
+std::optional<std::vector<AddressCase>> read_cases(const WholeReader& reader, sym::Context& context,
+                                                   Term address, const char*& why) {
+  CaseReader cases(reader, context);
+  if (cases.read(address, {}, {})) return std::move(cases.cases);
+  why = cases.why;
+  return std::nullopt;
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,139 @@
+// Finds offsets: how far from the stored element a load reads, in the interior and elsewhere.
+#include "passes/time_tile/step_reads.hpp"
+
+#include "passes/time_tile/step_conditions.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+namespace ptxasw::passes {
+namespace {
+
+constexpr Number near = 16; // further away than any clamp moves
+
+// What a sum is a multiple of: `by` has one product.
+std::optional<Whole> quotient(const Whole& what, const Whole& by) {
+  if (by.terms().size() != 1) return std::nullopt;
+  const auto& [product, coefficient] = *by.terms().begin();
+  Whole result;
+  for (const auto& [factors, n] : what.terms()) {
+    if (n % coefficient != 0) return std::nullopt;
+    Whole::Product rest = factors;
+    for (const Quantity& factor : product) {
+      const auto found = std::ranges::find(rest, factor);
+      if (found == rest.end()) return std::nullopt;
+      rest.erase(found);
+    }
+    Whole term(n / coefficient);
+    for (const Quantity& factor : rest)
+      term = term * Whole(factor);
+    result = result + term;
+  }
+  return result;
+}
+
+class OffsetFinder {
+public:
+  OffsetFinder(const StepRead& read, const Whole& element) : read_(read), element_(element) {}
+
+  StepOffsets run() {
+    const auto first = offset_between(read_.cases[0].place.offset, element_);
+    if (!first) {
+      refuse(Reason::step_index, "not at a constant offset of the element that is stored");
+      return std::move(made_);
+    }
+    made_.offsets.assign(read_.cases.size(), *first);
+    made_.turns.resize(read_.cases.size());
+    // First cases that differ along one axis: others are made of these.
+    for (const std::size_t axes : {1U, 2U, 3U})
+      for (std::size_t n = 1; n < read_.cases.size(); ++n)
+        if (made_.why.empty() && std::max<std::size_t>(1, differing(n).size()) == axes) find(n);
+    return std::move(made_);
+  }
+
+private:
+  void refuse(Reason reason, std::string_view why) {
+    made_.against = reason;
+    made_.why = why;
+  }
+
+  [[nodiscard]] std::vector<unsigned> differing(std::size_t n) const {
+    std::vector<unsigned> axes;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      const auto of = [&](const AddressCase& one) {
+        std::vector<Bound> bounds;
+        std::ranges::copy_if(one.where.bounds, std::back_inserter(bounds),
+                             [&](const Bound& bound) { return bound.axis == axis; });
+        return bounds;
+      };
+      if (of(read_.cases[n]) != of(read_.cases[0])) axes.push_back(axis);
+    }
+    return axes;
+  }
+
+  void find(std::size_t n) {
+    const Whole far = read_.cases[n].place.offset - read_.cases[0].place.offset;
+    if (far.is_zero()) return;
+    const std::vector<unsigned> axes = differing(n);
+    std::array<Whole, 3> moves;
+    bool found = false;
+    if (axes.size() == 1) {
+      const Whole stride = element_.along(axes[0]);
+      const auto by = stride.is_zero() ? std::nullopt : quotient(far, stride);
+      if (by) {
+        moves[axes[0]] = *by;
+        known_[axes[0]].push_back(*by);
+        found = true;
+      }
+    } else {
+      found = combine(far, axes, 0, moves);
+    }
+    if (!found) return refuse(Reason::step_clamp, "at the rim it reads no element beside it");
+    for (unsigned axis = 0; axis < 3; ++axis)
+      move(n, axis, moves[axis]);
+  }
+
+  bool combine(const Whole& far, const std::vector<unsigned>& axes, std::size_t at,
+               std::array<Whole, 3>& moves) {
+    if (at == axes.size()) return far.is_zero();
+    std::vector<Whole> choices = known_[axes[at]];
+    choices.emplace_back(0);
+    for (const Whole& move : choices) {
+      moves[axes[at]] = move;
+      if (combine(far - element_.along(axes[at]) * move, axes, at + 1, moves)) return true;
+    }
+    return false;
+  }
+
+  // A clamp reads a place nearby; the other end of a torus is a period away.
+  void move(std::size_t n, unsigned axis, const Whole& by) {
+    int& offset = made_.offsets[n][axis];
+    if (const auto constant = by.constant(); constant && *constant <= near && *constant >= -near) {
+      offset += static_cast<int>(*constant);
+      return;
+    }
+    const int inside = made_.offsets[0][axis];
+    if (inside == 0)
+      return refuse(Reason::step_wrap, "at the rim it reads an element that is far away");
+    const Whole period = inside < 0 ? by : Whole(0) - by;
+    auto& known = made_.periods[axis];
+    if (known && *known != period)
+      return refuse(Reason::step_wrap, "along one axis it takes places modulo several sizes");
+    known = period;
+    made_.turns[n][axis] = inside < 0 ? 1 : -1;
+  }
+
+  const StepRead& read_;
+  const Whole& element_;
+  StepOffsets made_;
+  std::array<std::vector<Whole>, 3> known_; // by axis: how far some case is from the first
+};
+
+} // namespace
+
+StepOffsets find_offsets(const StepRead& read, const Whole& element) {
+  return OffsetFinder(read, element).run();
+}
+
+} // namespace ptxasw::passes

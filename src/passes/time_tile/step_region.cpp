@@ -1,0 +1,134 @@
+// Finds the blocks that lead to stores.
+#include "passes/time_tile/step_region.hpp"
+
+#include "passes/shared/block_rules.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace ptxasw::passes {
+
+using analysis::BlockId;
+using analysis::no_block;
+using emulator::Event;
+using emulator::EventKind;
+
+bool StepRegion::has(BlockId block) const {
+  return std::ranges::find(blocks, block) != blocks.end();
+}
+
+namespace {
+
+class RegionFinder {
+public:
+  explicit RegionFinder(const emulator::Kernel& kernel) : k_(kernel), cfg_(kernel.cfg) {}
+
+  StepRegion run() {
+    find_blocks();
+    if (region_.blocks.empty()) return refused(Reason::step_stores, "it stores nothing");
+    find_guards();
+    for (const BlockId block : region_.blocks)
+      if (is_fork(block)) region_.forks.push_back(block);
+    return std::move(region_);
+  }
+
+private:
+  StepRegion refused(Reason reason, std::string why) {
+    if (region_.refused.empty()) region_.refused = {reason, std::move(why)};
+    return std::move(region_);
+  }
+
+  void find_blocks() {
+    std::vector<BlockId> work;
+    std::vector<bool> leads(cfg_.blocks.size());
+    for (const Event& event : k_.trace.events) {
+      if (event.kind != EventKind::store) continue;
+      work.push_back(event.block);
+      BlockId& head = region_.head;
+      if (head == no_block) head = event.block;
+      while (!cfg_.dominates(head, event.block))
+        head = cfg_.idom[head];
+    }
+    while (!work.empty()) {
+      const BlockId block = work.back();
+      work.pop_back();
+      if (leads[block] || !k_.trace.executed[block]) continue;
+      leads[block] = true;
+      work.insert(work.end(), cfg_.blocks[block].preds.begin(), cfg_.blocks[block].preds.end());
+    }
+    for (const BlockId block : cfg_.rpo)
+      if (leads[block]) region_.blocks.push_back(block);
+  }
+
+  [[nodiscard]] bool is_fork(BlockId block) const {
+    const auto& succs = cfg_.blocks[block].succs;
+    return succs.size() == 2 && succs[0] != succs[1] && region_.has(succs[0]) &&
+           region_.has(succs[1]);
+  }
+
+  // From the head up. Where ways part and meet again in front of it, none of them leaves.
+  void find_guards() {
+    for (BlockId to = region_.head; cfg_.idom[to] != no_block; to = cfg_.idom[to]) {
+      const BlockId from = cfg_.idom[to];
+      if (cfg_.blocks[to].preds == std::vector{from}) {
+        const auto& succs = cfg_.blocks[from].succs;
+        if (succs.size() == 1) continue;
+        const ptx::Inst& branch = k_.body.insts[cfg_.blocks[from].end - 1];
+        if (succs.size() != 2 || succs[0] == succs[1] || branch.guard == ptx::none) {
+          region_.refused =
+              at_line(k_.body, branch, Reason::step_guard, "a branch in front of its stores");
+          return;
+        }
+        region_.guards.insert(region_.guards.begin(), {from, to});
+        continue;
+      }
+      for (const BlockId between : region_.blocks) {
+        if (!cfg_.dominates(from, between) || cfg_.dominates(to, between)) continue;
+        const auto& succs = cfg_.blocks[between].succs;
+        if (std::ranges::all_of(succs, [&](BlockId s) { return region_.has(s); })) continue;
+        region_.refused = at_line(k_.body, k_.body.insts[cfg_.blocks[between].end - 1],
+                                  Reason::step_guard, "several ways lead to its stores");
+        return;
+      }
+    }
+  }
+
+  const emulator::Kernel& k_;
+  const analysis::Cfg& cfg_;
+  StepRegion region_;
+};
+
+} // namespace
+
+StepRegion find_region(const emulator::Kernel& kernel) {
+  return RegionFinder(kernel).run();
+}
+
+std::string why_not_once(const emulator::Kernel& kernel, const StepRegion& region,
+                         const std::map<ptx::InstId, unsigned>& groups, unsigned count) {
+  std::map<BlockId, std::vector<bool>> stored; // at the begin of a block
+  stored[region.head].resize(count);
+  for (const BlockId block : region.blocks) {
+    const auto begin = stored.find(block);
+    if (begin == stored.end()) continue; // in front of the head
+    std::vector<bool> now = begin->second;
+    const analysis::Block& code = kernel.cfg.blocks[block];
+    for (ptx::InstId id = code.first; id < code.end; ++id) {
+      const auto group = groups.find(id);
+      if (group == groups.end()) continue;
+      if (now[group->second]) return "an element is stored to twice";
+      now[group->second] = true;
+    }
+    for (const BlockId next : code.succs) {
+      if (!region.has(next)) {
+        if (std::ranges::find(now, false) != now.end()) return "some threads do not store";
+        continue;
+      }
+      const auto [known, missing] = stored.try_emplace(next, now);
+      if (!missing && known->second != now) return "some threads do not store";
+    }
+  }
+  return {};
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,34 @@
+// The blocks from a kernel's entry to its stores, and which branches guard the way: for step.cpp.
+#pragma once
+
+#include "emulator/emulate.hpp"
+
+#include <map>
+#include <vector>
+
+namespace ptxasw::passes {
+
+// Each thread that gets to `head` stores; every other one leaves before.
+struct StepRegion {
+  Why refused;                           // nothing else is then valid
+  std::vector<analysis::BlockId> blocks; // predecessors first
+  analysis::BlockId head = analysis::no_block;
+  // Branches of which one side leaves, in order; the block that the other side leads to.
+  struct Guard {
+    analysis::BlockId from = 0, to = 0;
+  };
+  std::vector<Guard> guards;
+  // Branches both sides of which lead to stores.
+  std::vector<analysis::BlockId> forks;
+
+  [[nodiscard]] bool has(analysis::BlockId block) const;
+};
+
+// For kernels without loops.
+StepRegion find_region(const emulator::Kernel& kernel);
+
+// Each way from the head on does one of the stores of each group. Empty, or why not.
+std::string why_not_once(const emulator::Kernel& kernel, const StepRegion& region,
+                         const std::map<ptx::InstId, unsigned>& groups, unsigned count);
+
+} // namespace ptxasw::passes

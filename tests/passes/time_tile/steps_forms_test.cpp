@@ -1,0 +1,94 @@
+// Steps as people write them (bench/steps/forms, as nvcc made them): recognised, or why not; and T
+// at once leave what T launches leave, at every size, and touch nothing else.
+#include "passes/time_tile/any_host.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ptxasw {
+namespace {
+
+using test::StepHost;
+using test::Stepped;
+
+std::string form(const std::string& name) {
+  return test::read_file(PTXASW_SOURCE_DIR "/tests/passes/time_tile/forms/" + name + ".ptx");
+}
+
+struct Form {
+  const char* name;
+  const char* reads;
+  passes::Motion motion = passes::Motion::exchanged;
+  unsigned choice = 0;
+};
+
+class StepForms : public ::testing::TestWithParam<Form> {};
+
+TEST_P(StepForms, LeaveTheSame) {
+  const Form row = GetParam();
+  const bool turns = row.motion == passes::Motion::rotated;
+  unsigned merged = 0;
+  for (const passes::StepShape& shape :
+       {passes::StepShape{.count = 3, .width = 32, .strips = 4, .rows = 8, .columns = 4},
+        {turns ? 6U : 5U, 64, 4, 8, 2, 0, true},
+        {3, 32, 4, 8, 4, 0, false, true, true}}) {
+    const Stepped stepped(form(row.name), "", shape, row.motion, row.choice);
+    EXPECT_EQ(offsets_text(stepped.plan), row.reads);
+    if (shape.lanes && !stepped.entry.refused.empty()) continue; // not every form has rows in warps
+    ASSERT_EQ(stepped.entry.refused.text, "");
+    if (shape.columns == 4 && !shape.lanes)
+      test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("forms_{}", row.name));
+    for (const auto& [nx, ny] :
+         {std::pair{1U, 1U}, {2U, 2U}, {3U, 3U}, {5U, 7U}, {33U, 17U}, {70U, 35U}, {96U, 97U}}) {
+      const StepHost host = host_for(stepped, nx, ny, {32, 4, 1}, nx);
+      if (!host.fit_error().empty()) continue; // too small to have an inside
+      EXPECT_EQ(host.difference(shape.count + 3, &merged), "") << nx << 'x' << ny;
+      auto plain = host.run(shape.count + 3, true);
+      const auto several = host.run(shape.count + 3, false);
+      plain.loaded.merge(plain.stored);
+      if (!turns)
+        EXPECT_TRUE(std::ranges::includes(plain.loaded, several.loaded)) << nx << 'x' << ny;
+    }
+  }
+  EXPECT_GE(merged, 5U);
+}
+
+constexpr const char* star = "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)";
+constexpr const char* ring = "0(-1,0,0) 0(0,-1,0) 0(0,1,0) 0(1,0,0)";
+
+INSTANTIATE_TEST_SUITE_P(
+    T, StepForms,
+    ::testing::Values(
+        Form{"returns_a", star}, Form{"copied_rim_a", star}, Form{"clamp_a", star},
+        Form{"hotspot_a", "1(-1,0,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(1,0,0)"},
+        Form{"torus_a", "0(-1,-1,0) 0(-1,0,0) 0(-1,1,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,-1,0) "
+                        "0(1,0,0) 0(1,1,0)"},
+        Form{"ring_a", "0(-1,0,0) 0(0,0,0) 0(1,0,0)"}, Form{"size_t_a", star},
+        Form{"unsigned_a", ring}, Form{"constant_a", star}, Form{"mask_a", ring},
+        Form{"taps_a", "0(-3,0,0) 0(-2,0,0) 0(-1,0,0) 0(0,0,0) 0(1,0,0) 0(2,0,0) 0(3,0,0)"},
+        Form{"coefficients_a", "1(-1,0,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(1,0,0)"},
+        Form{"coefficients_a", star, passes::Motion::exchanged, 1},
+        Form{"two_fields_a", "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0) 1(-1,0,0) 1(0,-1,0) "
+                             "1(0,0,0) 1(0,1,0) 1(1,0,0)"}),
+    [](const auto& row) { return fmt::format("{}_{}", row.param.name, row.param.choice); });
+
+TEST(StepFormsRefused, SayWhy) {
+  for (const auto& [name, why] : {std::pair{"fields_a", Reason::step_index},
+                                  {"float2_a", Reason::step_element},
+                                  {"gridstride_a", Reason::step_loop},
+                                  {"linear_a", Reason::step_index},
+                                  {"red_black_a", Reason::step_in_place},
+                                  {"template_a", Reason::step_index},
+                                  {"tile_a", Reason::step_shared},
+                                  {"upwind_a", Reason::step_index}}) {
+    const auto module = test::parsed(form(name));
+    emulator::Kernel kernel = test::emulate(*module, "");
+    const passes::StepPlan plan = passes::find_step(kernel);
+    EXPECT_EQ(plan.refused.reason, why) << name << ": " << plan.refused.text;
+  }
+}
+
+} // namespace
+} // namespace ptxasw
