@@ -43,7 +43,7 @@ std::vector<std::string> entries(const ptx::Module& module) {
   return names;
 }
 
-// By letter: not fused, or fused with the first or second operand (contraction_search.cpp).
+// By letter: not fused, or fused with the first or second operand (passes/pin_fma).
 std::string others(char choice) {
   constexpr std::string_view first = "fgh", second = "stu";
   if (choice == 'n') return "fs";
