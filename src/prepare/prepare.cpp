@@ -168,6 +168,8 @@ private:
     tell(made.report, contracts_of(cubin), kernels);
     if (result_.versions() == 0) {
       no(Reason::no_versions);
+    } else if (kernels.size() != result_.kernels.size() + result_.versions()) {
+      no(Reason::changed, "it has kernels that no contract names"); // a launcher counts on that
     } else if (ptxas.kept().size() > store::largest_entry / 2) {
       no(Reason::too_large);
     } else {

@@ -127,9 +127,9 @@ void prepare_first(const std::string& ptxasw, const std::string& program) {
   if (chips.empty())
     fmt::print(stderr, "ptxasw launch: nothing is prepared: no device was found\n");
   for (const std::string& chip : chips)
-    if (const auto ended =
-            driver::run({.program = ptxasw, .arguments = {"prepare", "--chip=" + chip, path}},
-                        driver::Environment::current());
+    if (const auto ended = driver::run(
+            {.program = ptxasw, .arguments = {"prepare", "--chip=" + chip, "--format=none", path}},
+            driver::Environment::current());
         !ended)
       fmt::print(stderr, "ptxasw launch: {}\n", ended.error());
 }

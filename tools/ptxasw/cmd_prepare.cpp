@@ -1,6 +1,7 @@
 // ptxasw prepare: versions for the kernels of programs as they were built, before they are run.
 #include "options.hpp"
 
+#include "devices.hpp"
 #include "driver/commit.hpp"
 #include "driver/environment.hpp"
 #include "driver/progress.hpp"
@@ -71,8 +72,10 @@ std::vector<File> files_of(const Wishes& wishes) {
   return files;
 }
 
-// The newest chip for which the named files have machine code and PTX; sm_90 where they have none.
+// That of this machine, if it has one; else the newest chip for which the named files have machine
+// code and PTX; sm_90 where they have none.
 std::string usual_chip(const std::vector<File>& files) {
+  if (const auto here = chips_here(); !here.empty()) return here.front();
   image::Chip newest{0};
   for (const File& file : files)
     for (const image::Embedded& embedded : image::fat_binaries_in(file.mapped.bytes())) {
@@ -162,7 +165,9 @@ public:
                             .was_chosen = wishes_.chip.empty(),
                             .assembler = conditions_.tool ? conditions_.tool->release : "",
                             .folder = place_.folder};
-    write_text("-", wishes_.format == "json" ? as_json(headline, rows_) : as_text(headline, rows_));
+    if (wishes_.format != "none")
+      write_text("-",
+                 wishes_.format == "json" ? as_json(headline, rows_) : as_text(headline, rows_));
     return std::ranges::any_of(rows_, &PreparedRow::failed) ? exit_failed : exit_done;
   }
 
@@ -238,10 +243,10 @@ int prepare_programs(Arguments arguments) {
   Parser app("prepare", "Prepare versions of the kernels of programs, for ptxasw launch");
   app.add("PROGRAM", wishes.programs, "programs and libraries");
   app.add("--chip", wishes.chip,
-          "the chip that they will run on, as sm_90 (the newest for which the program has machine "
-          "code with its PTX)");
+          "the chip that they will run on, as sm_90 (this machine's; without a GPU, the newest for "
+          "which the program has machine code with its PTX)");
   app.add("--no-libraries", wishes.no_libraries, "leave out the libraries that they load");
-  app.add("--format", wishes.format, "of the table", {.choices = {"text", "json"}});
+  app.add("--format", wishes.format, "of the table", {.choices = {"text", "json", "none"}});
   app.add("--image", wishes.images,
           "a file that holds one image as a program hands it to its driver, again and again; then "
           "no table is written");
