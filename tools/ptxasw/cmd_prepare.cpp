@@ -35,10 +35,9 @@ constexpr std::string_view footer = R"(
 Finds the fat binaries in programs and in the libraries that they load, and prepares those that have
 both machine code for the chip and its PTX: versions of their kernels go into the store
 (${XDG_CACHE_HOME:-~/.cache}/ptxasw), from which ptxasw launch takes them. No GPU is needed. Libraries
-that a program opens while it runs are named beside it.
-
-Exit codes: 0, everything was looked at, and what was prepared is in the store; 1, an image could
-not be prepared or kept; 2, a mistake on the command line; 4, a file cannot be read.)";
+that a program opens while it runs are named beside it. It fails where an image could not be
+prepared, or not be kept; an image that has nothing to gain is no failure.
+)";
 
 struct Wishes {
   std::vector<std::string> programs, images;
