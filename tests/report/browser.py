@@ -32,7 +32,7 @@ class Browser:
     def run(self, page, *flags):
         profile = tempfile.mkdtemp(dir=self.work)
         done = subprocess.run([self.program, *FLAGS, f"--user-data-dir={profile}", "--window-size=1280,900", *flags,
-                               page.as_uri()], capture_output=True, text=True, timeout=120)
+                               page.as_uri()], capture_output=True, text=True, timeout=400)
         errors = [line for line in done.stderr.splitlines() if "CONSOLE" in line or "Uncaught" in line]
         expect(not errors, f"{page.name}: {errors[:3]}")
         return done.stdout
