@@ -233,7 +233,8 @@ std::vector<Embedded> fat_binaries_in(Bytes file) {
   const auto header = sass::read<Elf64_Ehdr>(text_of(file), 0);
   constexpr unsigned cuda = 190;
   if (header->e_machine == cuda) return {{.image = file}};
-  for (const Section& section : Cubin(text_of(file)).sections())
+  const Cubin elf(text_of(file));
+  for (const Section& section : elf.sections())
     if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin")
       add_all(bytes_of(section.bytes), file.data(), section.name == "__nv_relfatbin", found);
   return found;

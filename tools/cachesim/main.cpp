@@ -128,8 +128,7 @@ std::string closed_forms(const cachesim::RecognisedPlane& plane, const cachesim:
                        plane.stencil->down, plane.stencil->columns, plane.stencil->rows) +
            estimates(*plane.stencil, cache, orders);
   if (plane.product)
-    return fmt::format("Closed form for a matrix product of {}x{} elements, "
-                       "depth {}:\n",
+    return fmt::format("Closed form for a matrix product of {}x{} elements, depth {}:\n",
                        plane.product->columns, plane.product->rows, plane.product->depth) +
            estimates(*plane.product, cache, orders);
   return "";
@@ -185,32 +184,26 @@ void simulate(const Wanted& wanted, const Options& options) {
   if (!wanted.svg.empty()) write_text(wanted.svg, simulation.svg());
 }
 
-int cachesim(Arguments arguments) {
+int run(Arguments arguments) {
   Parser app("cachesim",
-             "Runs one kernel of a PTX file on the CPU and sends "
-             "its global accesses through a "
-             "cache that\nreplaces the line used longest ago, in "
-             "different orders of its threads. "
-             "With an option of\nthe optimizer that rewrites the "
-             "kernel, the result of that is "
+             "Runs one kernel of a PTX file on the CPU and sends its global accesses through a "
+             "cache that\nreplaces the line used longest ago, in different orders of its threads. "
+             "With an option of\nthe optimizer that rewrites the kernel, the result of that is "
              "shown beside it.",
              "ptxasw-");
   Wanted wanted;
   add_launch_options(app, wanted.launch);
   app.add("--cache", wanted.cache,
-          "lines:N or size:BYTES, width:ELEMENTS or bytes:N of a line, and "
-          "perhaps ways:N "
+          "lines:N or size:BYTES, width:ELEMENTS or bytes:N of a line, and perhaps ways:N "
           "(any line\nanywhere) and element:BYTES (4), as in lines:24,width:4",
           {.required = true});
   app.add("--l2", wanted.second, "a second cache, asked for what the first one lacks");
   app.add("--order", wanted.orders,
-          "naive, column:W, zigzag:W, tile:WxH or swap of blocks; with linear- in "
-          "front, of "
+          "naive, column:W, zigzag:W, tile:WxH or swap of blocks; with linear- in front, of "
           "elements\nof a linear index. May be repeated; naive comes first anyway");
   app.add("--row", wanted.row, "elements of a row of the linear index (all of them)");
   app.add("--group", wanted.group,
-          "threads that run in step: 1 one after another, 32 a warp, more for "
-          "blocks (1)",
+          "threads that run in step: 1 one after another, 32 a warp, more for blocks (1)",
           {.least = 1U, .most = 1U << 20});
   app.add("--stores", wanted.stores, "stores bring lines in, too");
   app.add("--svg", wanted.svg, "draw addresses over time into this file");
@@ -227,7 +220,7 @@ int cachesim(Arguments arguments) {
 }
 
 constexpr std::array self{SubCommand{
-    "cachesim", "run one kernel on the CPU and see what a cache makes of its accesses", cachesim}};
+    "cachesim", "run one kernel on the CPU and see what a cache makes of its accesses", run}};
 
 } // namespace
 
@@ -238,5 +231,5 @@ std::span<const SubCommand> sub_commands() {
 } // namespace ptxasw::tool
 
 int main(int argc, char** argv) {
-  return ptxasw::tool::guarded([&] { return ptxasw::tool::cachesim({argv + 1, argv + argc}); });
+  return ptxasw::tool::guarded([&] { return ptxasw::tool::run({argv + 1, argv + argc}); });
 }

@@ -1,5 +1,5 @@
 // ptxasw analyze: every access of a PTX file, nothing rewritten.
-#include "options.hpp"
+#include "command_line.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "report/report.hpp"
 

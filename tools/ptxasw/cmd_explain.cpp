@@ -1,5 +1,5 @@
 // ptxasw explain: all that is known of the accesses at one line.
-#include "options.hpp"
+#include "command_line.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "report/report.hpp"
 

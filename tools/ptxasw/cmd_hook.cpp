@@ -1,11 +1,11 @@
 // ptxasw hook and ptxasw self-test: putting ptxasw in place, and making sure of
 // it.
+#include "command_line.hpp"
 #include "driver/environment.hpp"
 #include "driver/files.hpp"
 #include "driver/hooks.hpp"
 #include "driver/self_test.hpp"
 #include "nearest.hpp"
-#include "options.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // ptxasw launch: runs a program with the launcher between it and its CUDA driver.
+#include "command_line.hpp"
 #include "devices.hpp"
 #include "driver/environment.hpp"
 #include "driver/files.hpp"
 #include "driver/process.hpp"
 #include "nearest.hpp"
-#include "options.hpp"
 #include "report/page.hpp"
 
 #include <algorithm>

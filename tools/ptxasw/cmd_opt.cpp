@@ -1,5 +1,5 @@
 // ptxasw opt: one PTX file in, the rewritten one out.
-#include "options.hpp"
+#include "command_line.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "report/report.hpp"
 

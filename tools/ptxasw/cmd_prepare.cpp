@@ -1,5 +1,5 @@
 // ptxasw prepare: versions for the kernels of programs as they were built, before they are run.
-#include "options.hpp"
+#include "command_line.hpp"
 
 #include "devices.hpp"
 #include "driver/commit.hpp"

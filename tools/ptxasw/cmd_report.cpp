@@ -1,5 +1,5 @@
 // ptxasw report: what would be rewritten, for people and for programs.
-#include "options.hpp"
+#include "command_line.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "report/page.hpp"
 #include "report/report.hpp"

@@ -1,7 +1,7 @@
 // ptxasw verify: are two PTX files, or a file and what the drop-in makes of it,
 // the same?
+#include "command_line.hpp"
 #include "nearest.hpp"
-#include "options.hpp"
 
 #include "driver/progress.hpp"
 #include "ptx/parse.hpp"

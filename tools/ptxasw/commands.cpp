@@ -1,7 +1,7 @@
 // The table of sub-commands, and the page that lists them.
 #include "commands.hpp"
 
-#include "options.hpp"
+#include "command_line.hpp"
 
 #include <array>
 #include <fmt/format.h>

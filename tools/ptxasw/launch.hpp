@@ -2,7 +2,7 @@
 // ptxasw-cachesim.
 #pragma once
 
-#include "options.hpp"
+#include "command_line.hpp"
 #include "simt/machine.hpp"
 
 #include <stdexcept>

@@ -1,11 +1,11 @@
 // The program ptxasw: a drop-in for ptxas, or one of its own sub-commands.
 // driver/mode.hpp tells which, and why the two cannot be mistaken for each
 // other.
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "driver/drop_in.hpp"
 #include "driver/files.hpp"
 #include "nearest.hpp"
-#include "options.hpp"
 #include "ptxasw/ptxasw.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The rows of a Parser, for CLI11, as a manual page and as words.
 #include "parser.hpp"
 
+#include "command_line.hpp"
 #include "nearest.hpp"
-#include "options.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

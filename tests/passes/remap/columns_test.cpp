@@ -7,6 +7,7 @@
 #include <vector>
 
 using namespace ptxasw::passes;
+namespace target = ptxasw::target;
 using testing::HasSubstr;
 
 namespace {

@@ -1,5 +1,5 @@
 // The table of options as command-line flags; texts in and out.
-#include "options.hpp"
+#include "command_line.hpp"
 
 #include "nearest.hpp"
 
