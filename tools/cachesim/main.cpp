@@ -184,7 +184,7 @@ void simulate(const Wanted& wanted, const Options& options) {
   if (!wanted.svg.empty()) write_text(wanted.svg, simulation.svg());
 }
 
-int run(Arguments arguments) {
+int cachesim_command(Arguments arguments) {
   Parser app("cachesim",
              "Runs one kernel of a PTX file on the CPU and sends its global accesses through a "
              "cache that\nreplaces the line used longest ago, in different orders of its threads. "
@@ -219,8 +219,9 @@ int run(Arguments arguments) {
   });
 }
 
-constexpr std::array self{SubCommand{
-    "cachesim", "run one kernel on the CPU and see what a cache makes of its accesses", run}};
+constexpr std::array self{
+    SubCommand{"cachesim", "run one kernel on the CPU and see what a cache makes of its accesses",
+               cachesim_command}};
 
 } // namespace
 
@@ -231,5 +232,7 @@ std::span<const SubCommand> sub_commands() {
 } // namespace ptxasw::tool
 
 int main(int argc, char** argv) {
-  return ptxasw::tool::guarded([&] { return ptxasw::tool::run({argv + 1, argv + argc}); });
+  return ptxasw::tool::guarded([&] {
+    return ptxasw::tool::cachesim_command({argv + 1, argv + argc});
+  });
 }
