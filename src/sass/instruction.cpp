@@ -73,6 +73,7 @@ constexpr std::array others{
     Other{0x026, Writes::one},     // IDP
     Other{0x027, Writes::wide},    // IMAD.HI
     Other{0x02a, Writes::nothing}, // DSETP
+    Other{0x02e, Writes::nothing}, // ACQBULK: griddepcontrol.wait
     Other{0x033, Writes::one},     // HSET2
     Other{0x034, Writes::nothing}, // HSETP2
     Other{0x035, Writes::one},     // an integer sum, where it is no HFMA2

@@ -100,9 +100,10 @@ private:
     std::optional<unsigned> count;
     if (!options_.steps_auto) count = options_.steps;
     add_for_runs(result, kernel, plan, *function, count);
-    // What looks like coefficients may be what is stepped, if neighbours of it are read.
+    // What looks like coefficients may be what is stepped, if neighbours of it are read: of one
+    // array.
     const passes::StepPlan other = passes::find_step(kernel, passes::Motion::exchanged, 1);
-    if (reads_neighbours(other)) {
+    if (other.arrays.size() == 1 && reads_neighbours(other)) {
       result.outcome += "; or " + describe_step(other);
       add_for_runs(result, kernel, other, *function, count);
     }
