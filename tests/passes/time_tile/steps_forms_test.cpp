@@ -39,7 +39,8 @@ TEST_P(StepForms, LeaveTheSame) {
     if (shape.lanes && !stepped.entry.refused.empty()) continue; // not every form has rows in warps
     ASSERT_EQ(stepped.entry.refused.text, "");
     if (shape.columns == 4 && !shape.lanes)
-      test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("forms_{}", row.name));
+      test::expect_that_ptxas_takes(*stepped.both->text,
+                                    fmt::format("forms_{}_{}", row.name, row.choice));
     for (const auto& [nx, ny] :
          {std::pair{1U, 1U}, {2U, 2U}, {3U, 3U}, {5U, 7U}, {33U, 17U}, {70U, 35U}, {96U, 97U}}) {
       const StepHost host = host_for(stepped, nx, ny, {32, 4, 1}, nx);
