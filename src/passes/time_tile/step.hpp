@@ -11,11 +11,12 @@
 // `next`, and the next launch has now, next and old in their places (a wave equation).
 //
 // Conditions, and where each is checked:
-//   threads do not meet; behind the guards each one stores             why_threads_meet,
-//   find_region a place in the grid is all that a thread knows of itself          find_places every
-//   load from `in` is the store at a constant offset, by cases  find_reads, find_offsets other
-//   loads are from arrays that nobody stores to                 find_offsets, `touched` no index
-//   wraps, and no two elements that matter share an address  `conditions`
+//   threads do not meet                                               why_threads_meet
+//   behind the guards each one stores                                 find_region
+//   a place in the grid is all that a thread knows of itself          find_places
+//   every load from `in` is the store at a constant offset, by cases   find_reads, find_offsets
+//   other loads are from arrays that nobody stores to                 find_offsets, `touched`
+//   no index wraps, and no two elements that matter share an address  `conditions`
 // The last two are checked for each launch, where the parameters are numbers: contract/steps.hpp.
 // src/passes/time_tile/PROOF.md argues that this is enough.
 #pragma once

@@ -48,12 +48,13 @@ std::vector<Row> rows_of(const std::string& header) {
 }
 
 TEST(SoundnessTables, NameWhatIsThere) {
-  const fs::path folder = fs::path(PTXASW_SOURCE_DIR) / "src/reuse";
+  const fs::path folder = fs::path(PTXASW_SOURCE_DIR) / "src/passes";
   std::string code;
-  for (const auto& file : fs::directory_iterator(folder))
-    code += code_of(read(file.path()));
+  for (const auto& file : fs::recursive_directory_iterator(folder))
+    if (file.is_regular_file()) code += code_of(read(file.path()));
   std::size_t checked = 0;
-  for (const std::string table : {"lane", "block", "rotation", "rounds", "step"}) {
+  for (const std::string table : {"shuffle/lane", "coarsen/block", "loop_carry/rotation",
+                                  "warp_reduce/find", "time_tile/step"}) {
     const std::vector<Row> rows = rows_of(read(folder / (table + ".hpp")));
     EXPECT_GE(rows.size(), 3U) << table;
     for (const Row& row : rows)
