@@ -367,6 +367,7 @@ private:
 
   [[nodiscard]] std::string print() const {
     std::vector<ptx::Edit> edits;
+    std::string contracts; // behind all else
     for (const ptx::Function& kernel : base_.functions) {
       const auto found = entries_.find(kernel.name);
       const auto steps = steps_.find(kernel.name);
@@ -380,8 +381,10 @@ private:
       edits.push_back(
           {{end, end},
            text_of(kernel, found == entries_.end() ? std::vector<Entry>{} : found->second,
-                   any_steps ? steps->second : passes::StepEntries{})});
+                   any_steps ? steps->second : passes::StepEntries{}, contracts)});
     }
+    const auto end = static_cast<std::uint32_t>(base_.text->size());
+    if (!contracts.empty()) edits.push_back({{end, end}, std::move(contracts)});
     return ptx::print(base_, edits);
   }
 
@@ -393,9 +396,13 @@ private:
     return passes::launch_early::find(base_, kernel);
   }
 
-  // The entries and the contract of a kernel.
+  // The entries and the contract of a kernel. ptxas numbers the addresses of variables that machine
+  // code reads: first of those that others see, then of the others, each as they stand in the
+  // module. Where own entries stay as they came, so do these numbers: the contract is the last of
+  // them all.
   [[nodiscard]] std::string text_of(const ptx::Function& kernel, const std::vector<Entry>& entries,
-                                    const passes::StepEntries& steps) const {
+                                    const passes::StepEntries& steps,
+                                    std::string& contracts) const {
     const ptx::Function* original = find_kernel(module_, kernel.name);
     if (original == nullptr) return {};
     const std::vector<contract::Place> places = passes::places_of(module_, *original);
@@ -433,9 +440,14 @@ private:
     contract.code = contract::hash(code);
     const std::string data = contract::encode(contract);
     const std::vector<unsigned> numbers(data.begin(), data.end());
-    return text + fmt::format("\n\n{} .global .align 8 .b8 {}[{}] = {{{}}};\n",
-                              kernel.weak ? ".weak" : ".visible", contract::symbol_of(kernel.name),
-                              numbers.size(), fmt::join(numbers, ", "));
+    const std::string variable =
+        fmt::format(".global .align 8 .b8 {}[{}] = {{{}}};\n", contract::symbol_of(kernel.name),
+                    numbers.size(), fmt::join(numbers, ", "));
+    if (own_ == OwnEntries::as_they_came) {
+      contracts += '\n' + variable;
+      return text;
+    }
+    return text + fmt::format("\n\n{} {}", kernel.weak ? ".weak" : ".visible", variable);
   }
 
   passes::Pinning pinning_;
