@@ -3,6 +3,8 @@
 //
 //   driver file|data|library FILE   cuModuleLoad, cuModuleLoadData, cuLibraryLoadData of a fat binary
 //   driver nvrtc FILE               of the PTX that NVRTC makes of the source (-DWITH_NVRTC)
+//
+// Behind FILE: the sizes of the planes, instead of 256, 2048 and 8192.
 #include <cuda.h>
 #ifdef WITH_NVRTC
 #include <nvrtc.h>
@@ -130,7 +132,7 @@ template <class T> void run(CUmodule module, const char* name, int w, int h) {
 } // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc < 3) return 2;
   const std::string how = argv[1];
   CHECK(cuInit(0));
   CUcontext context = nullptr;
@@ -153,8 +155,12 @@ int main(int argc, char** argv) {
   }
   std::fill(image.begin(), image.end(), '\0'); // the driver has its own
   tell(module);
-  for (const auto& size : {std::pair(256, 256), std::pair(2048, 2048), std::pair(8192, 8192)}) {
-    run<float>(module, "box5", size.first, size.second);
-    run<double>(module, "cross", size.first, size.second);
+  std::vector<int> sizes;
+  for (int n = 3; n < argc; ++n)
+    sizes.push_back(std::atoi(argv[n]));
+  if (sizes.empty()) sizes = {256, 2048, 8192};
+  for (const int size : sizes) {
+    run<float>(module, "box5", size, size);
+    run<double>(module, "cross", size, size);
   }
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -273,17 +274,6 @@ CUresult get_global(CUdeviceptr* found, std::size_t* bytes, Handle handle, const
                          : real(found, bytes, handle, shown(handle, name));
 }
 
-template <unsigned hook, unsigned copy, class Handle>
-CUresult get_count(unsigned* count, Handle handle) {
-  auto* const real = real_of<CUresult(unsigned*, Handle)>(hook, copy);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
-  Images* const images = images_behind_what_waits();
-  const CUresult result = real(count, handle);
-  if (result != CUDA_SUCCESS || images == nullptr || !images->has_any()) return result;
-  if (const auto by = replacement_of(*images, handle)) *count -= std::min(*count, by->added);
-  return result;
-}
-
 bool is_added(const Replacement& by, CUfunction function) {
   const char* name = nullptr;
   return driver().func_get_name != nullptr &&
@@ -295,7 +285,42 @@ bool is_added(const Replacement& by, CUkernel kernel) {
   return get != nullptr && get(&name, kernel) == CUDA_SUCCESS && by.hides(name);
 }
 
-template <unsigned hook, unsigned counts, unsigned copy, class Found, class Handle>
+// What the driver lists, without what we added; nothing where it cannot say.
+template <class Found, class Handle> struct Lists;
+template <> struct Lists<CUfunction, CUmodule> {
+  static constexpr unsigned count = module_get_function_count, all = module_enumerate_functions;
+};
+template <> struct Lists<CUkernel, CUlibrary> {
+  static constexpr unsigned count = library_get_kernel_count, all = library_enumerate_kernels;
+};
+template <class Found, class Handle>
+std::optional<std::vector<Found>> own_of(const Replacement& by, Handle handle) {
+  using List = Lists<Found, Handle>;
+  auto* const count = real_of<CUresult(unsigned*, Handle)>(List::count, exported);
+  auto* const list = real_of<CUresult(Found*, unsigned, Handle)>(List::all, exported);
+  unsigned there = 0;
+  if (count == nullptr || list == nullptr || count(&there, handle) != CUDA_SUCCESS)
+    return std::nullopt;
+  std::vector<Found> all(there);
+  if (list(all.data(), there, handle) != CUDA_SUCCESS) return std::nullopt;
+  std::erase_if(all, [&](Found each) { return is_added(by, each); });
+  return all;
+}
+
+template <unsigned hook, unsigned copy, class Found, class Handle>
+CUresult get_count(unsigned* count, Handle handle) {
+  auto* const real = real_of<CUresult(unsigned*, Handle)>(hook, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  Images* const images = images_behind_what_waits();
+  const CUresult result = real(count, handle);
+  if (result != CUDA_SUCCESS || images == nullptr || !images->has_any()) return result;
+  const auto by = replacement_of(*images, handle);
+  const auto own = by == nullptr ? std::nullopt : own_of<Found>(*by, handle);
+  if (own) *count = static_cast<unsigned>(own->size());
+  return result;
+}
+
+template <unsigned hook, unsigned copy, class Found, class Handle>
 CUresult enumerate(Found* found, unsigned room, Handle handle) {
   auto* const real = real_of<CUresult(Found*, unsigned, Handle)>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
@@ -303,16 +328,10 @@ CUresult enumerate(Found* found, unsigned room, Handle handle) {
   const auto by = images == nullptr || !images->has_any() || found == nullptr
                       ? nullptr
                       : replacement_of(*images, handle);
-  auto* const count = real_of<CUresult(unsigned*, Handle)>(counts, exported);
-  unsigned there = 0;
-  if (by == nullptr || count == nullptr || count(&there, handle) != CUDA_SUCCESS)
-    return real(found, room, handle);
-  std::vector<Found> all(there);
-  const CUresult result = real(all.data(), there, handle);
-  if (result != CUDA_SUCCESS) return result;
-  std::erase_if(all, [&](Found each) { return is_added(*by, each); });
-  std::copy_n(all.begin(), std::min<std::size_t>(room, all.size()), found);
-  return result;
+  const auto own = by == nullptr ? std::nullopt : own_of<Found>(*by, handle);
+  if (!own) return real(found, room, handle);
+  std::copy_n(own->begin(), std::min<std::size_t>(room, own->size()), found);
+  return CUDA_SUCCESS;
 }
 
 template <unsigned hook, unsigned copy> CUresult get_module(CUmodule* module, CUlibrary library) {
@@ -350,13 +369,13 @@ template <unsigned hook, unsigned copy> void* made() {
   else if constexpr (hook == library_get_global)
     return pointer(get_global<hook, copy, CUlibrary>);
   else if constexpr (hook == module_get_function_count)
-    return pointer(get_count<hook, copy, CUmodule>);
+    return pointer(get_count<hook, copy, CUfunction, CUmodule>);
   else if constexpr (hook == library_get_kernel_count)
-    return pointer(get_count<hook, copy, CUlibrary>);
+    return pointer(get_count<hook, copy, CUkernel, CUlibrary>);
   else if constexpr (hook == module_enumerate_functions)
-    return pointer(enumerate<hook, module_get_function_count, copy, CUfunction, CUmodule>);
+    return pointer(enumerate<hook, copy, CUfunction, CUmodule>);
   else if constexpr (hook == library_enumerate_kernels)
-    return pointer(enumerate<hook, library_get_kernel_count, copy, CUkernel, CUlibrary>);
+    return pointer(enumerate<hook, copy, CUkernel, CUlibrary>);
   else
     return pointer(get_module<hook, copy>);
 }
@@ -420,12 +439,13 @@ PTXASW_EXPORT CUresult CUDAAPI cuModuleGetGlobal_v2(CUdeviceptr* found, size_t* 
                                                                          name);
 }
 PTXASW_EXPORT CUresult CUDAAPI cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
-  return launch::get_count<launch::module_get_function_count, launch::exported>(count, module);
+  return launch::get_count<launch::module_get_function_count, launch::exported, CUfunction>(count,
+                                                                                            module);
 }
 PTXASW_EXPORT CUresult CUDAAPI cuModuleEnumerateFunctions(CUfunction* found, unsigned room,
                                                           CUmodule module) {
-  return launch::enumerate<launch::module_enumerate_functions, launch::module_get_function_count,
-                           launch::exported>(found, room, module);
+  return launch::enumerate<launch::module_enumerate_functions, launch::exported>(found, room,
+                                                                                 module);
 }
 PTXASW_EXPORT CUresult CUDAAPI cuLibraryGetKernel(CUkernel* found, CUlibrary library,
                                                   const char* name) {
@@ -437,12 +457,13 @@ PTXASW_EXPORT CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr* found, size_t* by
                                                                           name);
 }
 PTXASW_EXPORT CUresult CUDAAPI cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
-  return launch::get_count<launch::library_get_kernel_count, launch::exported>(count, library);
+  return launch::get_count<launch::library_get_kernel_count, launch::exported, CUkernel>(count,
+                                                                                         library);
 }
 PTXASW_EXPORT CUresult CUDAAPI cuLibraryEnumerateKernels(CUkernel* found, unsigned room,
                                                          CUlibrary library) {
-  return launch::enumerate<launch::library_enumerate_kernels, launch::library_get_kernel_count,
-                           launch::exported>(found, room, library);
+  return launch::enumerate<launch::library_enumerate_kernels, launch::exported>(found, room,
+                                                                                library);
 }
 PTXASW_EXPORT CUresult CUDAAPI cuLibraryGetModule(CUmodule* module, CUlibrary library) {
   return launch::get_module<launch::library_get_module, launch::exported>(module, library);

@@ -14,6 +14,9 @@
 #undef cuCtxDestroy
 #undef cuMemcpyDtoHAsync
 #undef cuMemcpyHtoDAsync
+#undef cuMemcpyDtoH
+#undef cuMemcpyHtoD
+#undef cuMemsetD8
 #undef cuMemcpyDtoDAsync
 #undef cuCtxPushCurrent
 #undef cuCtxPopCurrent
@@ -25,7 +28,7 @@ using fake::Module;
 namespace {
 
 fake::Driver& state() {
-  static fake::Driver made;
+  static auto& made = *new fake::Driver; // it is asked until the very end of a program
   return made;
 }
 
@@ -148,6 +151,17 @@ CUresult cuCtxSynchronize() {
   return CUDA_SUCCESS;
 }
 CUresult cuInit(unsigned) {
+  return CUDA_SUCCESS;
+}
+CUresult cuGetErrorName(CUresult, const char** name) {
+  *name = "an error";
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+  *context = reinterpret_cast<CUcontext>(1);
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxSetCurrent(CUcontext) {
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetCount(int* count) {
@@ -296,9 +310,15 @@ CUresult cuEventQuery(CUevent) {
   count("cuEventQuery");
   return state().events_done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
+CUresult cuEventSynchronize(CUevent) {
+  return CUDA_SUCCESS;
+}
 CUresult cuEventElapsedTime(float* ms, CUevent begin, CUevent end) {
   *ms = static_cast<float>(*reinterpret_cast<double*>(end) - *reinterpret_cast<double*>(begin));
   return CUDA_SUCCESS;
+}
+CUresult cuEventElapsedTime_v2(float* ms, CUevent begin, CUevent end) {
+  return cuEventElapsedTime(ms, begin, end);
 }
 CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t size, CUstream) {
   if (state().capturing && state().mode != CU_STREAM_CAPTURE_MODE_RELAXED)
@@ -317,6 +337,16 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUs
     state().launches.push_back({"copy", {}, {}, 0, stream, {}, "cuMemcpyDtoDAsync"});
   }
   std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), size);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t size) {
+  return cuMemcpyDtoHAsync_v2(to, from, size, nullptr);
+}
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t size) {
+  return cuMemcpyHtoDAsync_v2(to, from, size, nullptr);
+}
+CUresult cuMemsetD8_v2(CUdeviceptr at, unsigned char value, size_t size) {
+  std::memset(reinterpret_cast<void*>(at), value, size);
   return CUDA_SUCCESS;
 }
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* size, CUdeviceptr at) {
