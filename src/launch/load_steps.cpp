@@ -4,13 +4,36 @@
 #include "launch/in_context.hpp"
 #include "launch/log.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <pthread.h>
+#include <unistd.h>
 #include <utility>
 
 namespace ptxasw::launch {
+namespace {
+
+std::atomic<StepLoader*> started{nullptr}; // of the last engine; there is one, but in tests
+pid_t of_process = 0;
+
+} // namespace
+
+// A child of fork() has no such thread.
+void StepLoader::end_of_program() {
+  StepLoader* const loader = started.load();
+  if (loader == nullptr || ::getpid() != of_process) return;
+  std::unique_lock lock(loader->mutex_);
+  loader->asked_.clear();
+  loader->is_ending_ = true;
+  loader->called_.notify_one();
+  loader->done_.wait_for(lock, std::chrono::seconds(2), [&] { return !loader->is_busy_; });
+}
 
 StepLoader::~StepLoader() {
+  StepLoader* self = this;
+  started.compare_exchange_strong(self, nullptr);
   {
     const std::lock_guard lock(mutex_);
     is_ending_ = true;
@@ -21,6 +44,11 @@ StepLoader::~StepLoader() {
 
 void StepLoader::start() {
   if (thread_.joinable()) return;
+  of_process = ::getpid();
+  if (started.exchange(this) == nullptr) {
+    // What is registered later is called earlier: the driver was initialized before.
+    [[maybe_unused]] static const int registered = std::atexit(end_of_program);
+  }
   sigset_t all, before; // signals are the program's
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

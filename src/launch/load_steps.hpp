@@ -2,7 +2,8 @@
 //
 // A driver loads an entry when it is first asked for, which takes as long as tens of launches. So
 // that is no business of the thread that launches: it says which kernel will be needed, and goes on
-// with single launches until the entries are there (Kernel::are_steps_ready).
+// with single launches until the entries are there (Kernel::are_steps_ready). When the program ends
+// it is waited for, ahead of the driver's own end.
 #pragma once
 
 #include "launch/kernels.hpp"
@@ -32,6 +33,7 @@ public:
 
 private:
   void work();
+  static void end_of_program();
 
   std::thread thread_;
   std::mutex mutex_; // of what stands behind it; the driver is not called under it

@@ -155,7 +155,9 @@ void Merger::time_singles() {
   constexpr unsigned first = 3; // behind those that found the device idle
   StepTimes& times = previous_->shape->step_times;
   const CUstream stream = previous_->request.stream;
-  if (previous_->followed == first && times.wants(StepTimes::singly))
+  const unsigned expected = previous_->shape->period.expected();
+  const bool is_long = expected == 0 || expected > first + StepTimes::single_steps;
+  if (previous_->followed == first && is_long && times.wants(StepTimes::singly))
     times.begin(stream);
   else if (previous_->followed == first + StepTimes::single_steps)
     times.end(stream, StepTimes::singly, StepTimes::single_steps);

@@ -10,13 +10,15 @@
 namespace ptxasw::launch {
 namespace {
 
-constexpr unsigned enough = 3; // times of each kind
+constexpr unsigned enough = 3;         // times of each kind
+constexpr unsigned most_cancelled = 6; // runs that end too early are not asked for ever
 
 } // namespace
 
 bool StepTimes::wants(unsigned kind) const {
   const auto found = times_.find(kind);
   if (found != times_.end() && found->second.asked >= enough) return false;
+  if (cancelled_ >= most_cancelled) return false;
   return kind == singly || times_.contains(singly);
 }
 
@@ -45,7 +47,9 @@ void StepTimes::end(CUstream stream, unsigned kind, unsigned steps) {
 }
 
 void StepTimes::cancel() {
-  if (begun_ != nullptr) driver().event_destroy(std::exchange(begun_, nullptr));
+  if (begun_ == nullptr) return;
+  driver().event_destroy(std::exchange(begun_, nullptr));
+  ++cancelled_;
 }
 
 void StepTimes::collect() {

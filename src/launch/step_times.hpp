@@ -41,6 +41,7 @@ private:
   void collect();
 
   CUevent begun_ = nullptr;
+  unsigned cancelled_ = 0;
   std::deque<Pending> pending_;
   std::map<unsigned, Times> times_; // by kind
 };
