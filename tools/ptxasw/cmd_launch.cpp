@@ -93,12 +93,13 @@ int run_and_draw(const Arguments& words, const std::string& page, const std::str
     return cannot_run;
   }
   if (std::error_code none; !std::filesystem::exists(json, none)) {
-    fmt::print(stderr, "ptxasw launch: the program has written no report for {}\n", page);
+    fmt::print(stderr, "ptxasw launch: no kernel was launched, so there is no {}\n", page);
     return driver::end_like(*ended);
   }
   const int drawn = guarded([&] {
     const auto text = report::page_of_launches(read_text(json));
-    write_text(page, text.value_or(""));
+    if (!text) throw std::runtime_error(json + " is no report of a launcher");
+    write_text(page, *text);
     std::filesystem::remove(json);
     return exit_done;
   });

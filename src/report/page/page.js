@@ -304,6 +304,17 @@ function show() {
   row.scrollIntoView({ block: row.classList.contains("r") ? "center" : "start" });
 }
 
+// ---- the images that a program loaded, and what became of them
+function images() {
+  if (!data.images || !data.images.length) return null;
+  const known = (n) => make("td", { class: "n" }, n === undefined ? "\u2013" : n);
+  const head = [["", "file"], ["", "state"], ["n", "images"], ["", "PTX"], ["n", "kernels"], ["n", "versions"]];
+  return make("section", { class: "card" }, make("div", { class: "scroll" }, make("table", {},
+    make("thead", {}, make("tr", {}, head.map(([c, t]) => make("th", { class: c }, t)))),
+    make("tbody", {}, data.images.map((i) => make("tr", {}, make("td", { class: "wrap" }, i.file, i.words ? make("small", {}, i.words) : null),
+      make("td", {}, i.state), known(i.images), make("td", {}, i.ptx ? "yes" : "no"), known(i.kernels), known(i.versions)))))));
+}
+
 // ---- the page of a run under the launcher
 function launches() {
   const rows = data.launches.map((r) => ({ ...r, ms: r.microseconds * r.launches / 1000 })).sort((a, b) => b.ms - a.ms || b.launches - a.launches);
@@ -323,7 +334,7 @@ function launches() {
         make("td", {}, r.variant), make("td", { class: "n" }, r.launches.toLocaleString("en")), make("td", { class: "n" }, r.microseconds ? r.microseconds.toFixed(2) : ""),
         make("td", { class: "n" }, r.ms ? r.ms.toFixed(3) : ""), make("td", { class: "n" }, gain(r)),
         make("td", {}, make("span", { class: "bar", style: `width:${width(r.ms)}px` }), saved(r) ? make("span", { class: "bar saved", style: `width:${width(saved(r))}px` }) : null)))))) : "No kernel was launched through the launcher."),
-    make("p", { class: "soft" }, "Gains are measured: the original's time over the variant's. ~: predicted, not measured.")));
+    images(), make("p", { class: "soft" }, "Gains are measured: the original's time over the variant's. ~: predicted, not measured.")));
 }
 
 data.report ? report() : launches();
