@@ -82,8 +82,9 @@ struct Version {
   Lines origins;                       // by line: the original's that stands for its value
   sass::Performances performed;        // by line
   bool arithmetic = false;
-  bool free = false;   // has functions, or products that may be scaled
-  std::string unknown; // why the machine code does not tell
+  bool free = false;      // has functions, or products that may be scaled
+  bool unrounded = false; // has sums or products that may be fused where others are near
+  std::string unknown;    // why the machine code does not tell
 };
 using Versions = std::map<std::string, Version, std::less<>>;
 
@@ -105,6 +106,7 @@ Versions read(const ptx::Module& module, const std::vector<std::string>& kernels
       const std::uint32_t line = passes::opcode_line(body, n);
       Form& form = version.forms.try_emplace(line, form_of(body, inst)).first->second;
       form.chained = form.nature == Nature::approximate && freedom.reads_approximation(inst);
+      version.unrounded |= passes::is_unrounded(inst);
       const std::uint32_t number = module.statements[inst.statement].index;
       version.origins.emplace(line, whose(name, version.twins, line, number));
       version.arithmetic |= is_arithmetic(inst);
@@ -310,10 +312,11 @@ std::map<std::string, Why> validate(const ptx::Module& original, const ptx::Modu
         if (std::string other = Comparison(first, version, origins != nullptr).run();
             !other.empty())
           why = {Reason::machine_code, std::move(other)};
-      } else if (version.free) {
+      } else if (version.free || (origins == nullptr && version.unrounded)) {
         why = {Reason::folding_unknown,
-               fmt::format("it is not known whether functions are folded and products scaled: {}",
-                           unknown)};
+               fmt::format(
+                   "it is not known whether functions are folded, products scaled or fused: {}",
+                   unknown)};
       }
       if (!why.empty()) refused.emplace(name, std::move(why));
     }

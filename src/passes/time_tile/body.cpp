@@ -2,11 +2,13 @@
 #include "passes/time_tile/body.hpp"
 
 #include "analysis/liveness.hpp"
+#include "passes/shared/float_freedom.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 
 namespace ptxasw::passes {
 
@@ -150,6 +152,19 @@ std::string StepBody::name_of(const Arg& arg, const Place* place, const Renamed&
   return found == uniform_.end() ? "" : found->second;
 }
 
+// What one step stores the next one reads from a register: there ptxas may fuse a product with a
+// sum that it could not fuse across memory (PTX ISA, add: sequences without rounding modifiers).
+// With the modifier each is rounded by itself; what the original fuses says so (passes/pin_fma).
+std::string StepBody::as_rounded(const Inst& inst, std::string copied) const {
+  if (!is_unrounded(inst)) return copied;
+  const std::string_view opcode = inst.op == ptx::Op::add   ? "add"
+                                  : inst.op == ptx::Op::sub ? "sub"
+                                                            : "mul";
+  const std::size_t at = copied.find(fmt::format("{}.", opcode));
+  if (at == copied.npos) throw std::logic_error("a sum or product is not written as one");
+  return copied.insert(at + opcode.size(), ".rn");
+}
+
 void StepBody::copy(InstId id, const Place* place, const std::string& guard, Renamed& renamed) {
   const Inst& inst = body_.insts[id];
   const ptx::Range range = body_.module->statements[inst.statement].range;
@@ -166,7 +181,7 @@ void StepBody::copy(InstId id, const Place* place, const std::string& guard, Ren
     return name_of(mention.arg, place, renamed);
   });
   const bool guarded = !guard.empty() && is_other_load(inst);
-  text_.line("{}{}", guarded ? fmt::format("@{} ", guard) : "", copied);
+  text_.line("{}{}", guarded ? fmt::format("@{} ", guard) : "", as_rounded(inst, copied));
   renamed.merge(results);
 }
 

@@ -92,6 +92,7 @@ private:
   [[nodiscard]] std::string all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
                                    const Renamed& renamed, std::string all = {});
   [[nodiscard]] bool is_other_load(const ptx::Inst& inst) const;
+  [[nodiscard]] std::string as_rounded(const ptx::Inst& inst, std::string copied) const;
   void copy(ptx::InstId id, const Place* place, const std::string& guard, Renamed& renamed);
   [[nodiscard]] std::string name_of(const ptx::Arg& arg, const Place* place,
                                     const Renamed& renamed) const;

@@ -270,6 +270,19 @@ TEST(Steps, OfTwoArraysLeaveTheSame) {
   }
 }
 
+// Across memory ptxas cannot fuse what a step stores with a sum of the next; across registers it
+// could.
+TEST(Steps, RoundEachSumAndProductByItself) {
+  for (const char* kernel : {"j2d5pt_f32", "j2d5pt_f64"}) {
+    const Stepped stepped(test::golden_ptx("iterated2d"), kernel);
+    ASSERT_EQ(stepped.entry.refused.text, "");
+    const std::string& text = stepped.entry.text;
+    for (const char* unrounded : {"add.f32", "mul.f32", "add.f64", "mul.f64"})
+      EXPECT_EQ(text.find(unrounded), text.npos) << kernel << ": " << unrounded;
+    EXPECT_NE(text.find("mul.rn.f"), text.npos) << kernel;
+  }
+}
+
 TEST(Steps, AreNotForArraysThatOverlap) {
   const Stepped stepped(test::golden_ptx("iterated2d"), "j2d5pt_f32");
   StepHost host = plane(stepped, 64, 64, 4);
