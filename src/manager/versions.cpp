@@ -89,6 +89,19 @@ std::string name_of(const Coarsening& how) {
   return name;
 }
 
+// Global variables that only this module sees.
+bool has_own_variables(std::string_view text) {
+  constexpr std::string_view space = ".global ";
+  for (std::size_t at = text.find(space); at != text.npos; at = text.find(space, at + 1)) {
+    if (at == 0) return true;
+    const std::string_view before = text.substr(0, text.find_last_not_of(" \t", at - 1) + 1);
+    if (!before.ends_with(".visible") && !before.ends_with(".weak") &&
+        !before.ends_with(".extern") && !before.ends_with(".common"))
+      return true;
+  }
+  return false;
+}
+
 std::string entry_of(std::string_view kernel, std::string_view name) {
   std::string entry = fmt::format("{}__ptxasw_", kernel);
   for (const char c : name)
@@ -399,7 +412,7 @@ private:
   // The entries and the contract of a kernel. ptxas numbers the addresses of variables that machine
   // code reads: first of those that others see, then of the others, each as they stand in the
   // module. Where own entries stay as they came, so do these numbers: the contract is the last of
-  // them all.
+  // them all, and others see it unless the module has variables that they do not see.
   [[nodiscard]] std::string text_of(const ptx::Function& kernel, const std::vector<Entry>& entries,
                                     const passes::StepEntries& steps,
                                     std::string& contracts) const {
@@ -444,7 +457,8 @@ private:
         fmt::format(".global .align 8 .b8 {}[{}] = {{{}}};\n", contract::symbol_of(kernel.name),
                     numbers.size(), fmt::join(numbers, ", "));
     if (own_ == OwnEntries::as_they_came) {
-      contracts += '\n' + variable;
+      const std::string_view linkage = kernel.weak ? ".weak " : ".visible ";
+      contracts.append("\n").append(has_own_variables(*base_.text) ? "" : linkage) += variable;
       return text;
     }
     return text + fmt::format("\n\n{} {}", kernel.weak ? ".weak" : ".visible", variable);
