@@ -70,7 +70,8 @@ TEST(Json, Kernel) {
   k.erase("coarsen");
   EXPECT_EQ(k, json::parse(R"json({"name": "_Z6jacobiPfPKfii",
     "demangled": "jacobi(float*, float const*, int, int)", "line": 21, "analyzed": true,
-    "changed": true, "reason": "", "reason_code": "", "why_unchanged": [],
+    "changed": true, "verdict": "rewritten by shuffles", "would_help": "",
+    "reason": "", "reason_code": "", "why_unchanged": [],
     "decisions": {"coarsening": {"status": "not-asked", "code": ""},
                   "remapping": {"status": "not-asked", "code": ""},
                   "rotation": {"status": "not-asked", "code": ""},
