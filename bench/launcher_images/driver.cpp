@@ -1,8 +1,8 @@
 // A program of the driver API, linked against libcuda: loads the kernels of stencils.cu, says what
 // it sees of them, and times their launches, in lines as those of bench/programs.
 //
-//   driver file|data|library FILE   cuModuleLoad, cuModuleLoadData, cuLibraryLoadData of a fat binary
-//   driver nvrtc FILE               of the PTX that NVRTC makes of the source (-DWITH_NVRTC)
+//   driver file|data|library FILE   cuModuleLoad, cuModuleLoadData, cuLibraryLoadData of a fat
+//   binary driver nvrtc FILE               of the PTX that NVRTC makes of the source (-DWITH_NVRTC)
 //
 // Behind FILE: the sizes of the planes, instead of 256, 2048 and 8192.
 #include <cuda.h>

@@ -193,8 +193,7 @@ void measure(const Program& program, int side, int steps, const std::string& way
     else
       loop();
     CHECK(cudaStreamSynchronize(a.stream));
-    const std::chrono::duration<double, std::micro> took =
-        std::chrono::steady_clock::now() - begin;
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
     times.push_back(took.count());
   }
   std::sort(times.begin() + 1, times.end());

@@ -2,8 +2,8 @@
 //
 // A load D is covered by an earlier load S with delta N when lane x + N of the same warp read in S
 // the very bytes that lane x needs in D:   S(x + N) = D(x)   for every %tid.x, given the facts of
-// src/README.md's rules. `x` is %tid.x (and %laneid with it); what the rewrite checks at run time is
-// listed in the Cover. Conditions, and where each is checked:
+// src/README.md's rules. `x` is %tid.x (and %laneid with it); what the rewrite checks at run time
+// is listed in the Cover. Conditions, and where each is checked:
 //   S dominates D, same innermost loop, warp-uniform trips around     try_cover, ineligible
 //   S took effect in lane x + N (guard)                               source_executed
 //   nothing in between may have changed the bytes for lane x          undisturbed
