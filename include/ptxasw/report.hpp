@@ -101,6 +101,13 @@ struct TakenBack {
   std::string body_changed;           // how, where launches that are not merged would lose by it
 };
 
+// What one pass did in a module.
+struct PassStatistics {
+  std::string pass;                  // its folder
+  unsigned planned = 0, changed = 0; // kernels in which it had a plan, and that it rewrote
+  double find_ms = 0, emit_ms = 0;
+};
+
 struct Message {
   std::uint32_t line = 0, column = 0;
   std::string text; // rendered: file:line:column: ...
@@ -117,7 +124,8 @@ struct Report {
   unsigned calls = 0;                  // of ptxas, all together
   // What an assembler would have been asked, had there been one: "which of 9 ways pays in k".
   std::vector<std::string> unasked;
-  double search_ms = 0; // that they took
+  double search_ms = 0;               // that they took
+  std::vector<PassStatistics> passes; // in their order
   double parse_ms = 0, analyze_ms = 0, print_ms = 0;
 };
 

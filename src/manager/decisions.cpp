@@ -127,11 +127,11 @@ bool take(const Remembered& remembered, std::span<KernelJob* const> jobs) {
     const auto& [kernel, choice, refused] = remembered.ways[n];
     if (kernel != jobs[n]->name()) return false;
     chosen.emplace_back();
-    if (choice) chosen.back() = find_way(*choice, jobs[n]->ways());
+    if (choice) chosen.back() = find_way(*choice, jobs[n]->candidates());
     if (choice && !chosen.back()) return false;
   }
   for (std::size_t n = 0; n < jobs.size(); ++n) {
-    passes::CoarsenChoices& ways = jobs[n]->ways();
+    passes::CoarsenChoices& ways = jobs[n]->candidates();
     ways = {.original = ways.original,
             .why = why_before(remembered.ways[n].refused),
             .decided = true,

@@ -1,8 +1,8 @@
-// One function, emulated once and kept: what it shares, the ways to coarsen it among which somebody
-// has to choose, the edits of each of them, and, when all is decided, what becomes of it.
+// One function, emulated once and kept with the plans of its passes: the candidates among which
+// somebody has to choose, the edits of each of them, and, when all is decided, what becomes of it.
 #pragma once
 
-#include "oracle/register_guard.hpp"
+#include "manager/passes.hpp"
 #include "passes/coarsen/search.hpp"
 #include "passes/loop_carry/search.hpp"
 #include "passes/pin_fma/search.hpp"
@@ -31,12 +31,14 @@ struct KernelResult {
   std::vector<ptx::Edit> edits; // empty: leave the function as it is
   // Would be rewritten, were it known which products ptxas fuses.
   bool waits_for_contraction = false;
-  bool rotated = false;     // or would be, as above
-  bool rounds_wait = false; // trees, to be found again where its blocks have been merged
+  bool rotated = false; // or would be, as above
+  PassList emitted;     // whose edits these are
+  PassList deferred;    // may find as much in the text that comes of these edits
   // Its blocks are merged, as --coarsen=auto chose, in launches of so many threads and more.
   std::optional<std::uint64_t> merged_from;
   bool keeps_body = false;       // which smaller ones run: it must not have become another program
-  std::optional<Remap> remapped; // in this way
+  std::optional<Remap> remapped; // in this order
+  std::vector<PassStatistics> statistics; // since the last result
 };
 
 // Nothing here throws; a function that cannot be handled has no ways, no edits, and a reason in its
@@ -45,12 +47,12 @@ class KernelJob {
 public:
   // Emulates the function and finds what it shares.
   KernelJob(const ptx::Module& module, const ptx::Function& function, const Options& options,
-            Purpose purpose);
+            const PassList& passes, Purpose purpose);
   // The same function in another text, with pinned multiply-adds, in lines of the same numbers.
   // What was found by emulating it is taken from the earlier job, which is of no use then, unless
   // the addresses may hang on what was changed.
   KernelJob(const ptx::Module& module, const ptx::Function& function, const Options& options,
-            Purpose purpose, KernelJob& earlier);
+            const PassList& passes, Purpose purpose, KernelJob& earlier);
   ~KernelJob();
   KernelJob(KernelJob&& other) noexcept;
   KernelJob& operator=(KernelJob&& other) noexcept;
@@ -59,23 +61,20 @@ public:
   [[nodiscard]] bool is_emulated() const; // for this job, and not taken from another one
   [[nodiscard]] passes::Launches launches() const;
 
-  // The ways to coarsen it, empty where there is nothing to choose from. Who has chosen leaves the
-  // marks there.
-  [[nodiscard]] passes::CoarsenChoices& ways();
-  // The edits that coarsen it in this way and do nothing else.
+  // The candidates of --coarsen, empty where there is nothing to choose from. Whoever has chosen
+  // leaves the marks there.
+  [[nodiscard]] passes::CoarsenChoices& candidates();
+  // The edits of one of them, and nothing else.
   [[nodiscard]] passes::Coarsened coarsened(const Coarsening& how);
-
-  // For whoever chooses among its candidates; the job must stay where it is meanwhile.
+  // For whoever chooses; the job must stay where it is meanwhile.
   [[nodiscard]] passes::CoarsenSearched coarsen_searched();
-  [[nodiscard]] passes::RotationSearched rotation_searched();
 
   // How its loops are rotated, if they are.
   [[nodiscard]] passes::RotationWay rotation() const;
   void rotate(const passes::RotationWay& way);
   // A limit of registers may be written down for that: it has no directives of its own.
   [[nodiscard]] bool may_limit_rotation() const;
-  // The edits that rotate its loops in this way and do nothing else.
-  [[nodiscard]] std::vector<ptx::Edit> rotated(const passes::RotationWay& way);
+  [[nodiscard]] passes::RotationSearched rotation_searched();
 
   // What came of asking which products are fused in it.
   void describe(const passes::Pinning::Kernel& pinning);

@@ -51,10 +51,8 @@ void take_back(KernelReport& kernel, const Why& why) {
   };
   kernel.changed = false;
   kernel.left_alone = why;
-  undo(kernel.coarsening, "not coarsened");
-  undo(kernel.remapping, "not remapped");
-  undo(kernel.rotation, "not rotated");
-  undo(kernel.rounds, "not in registers");
+  for (const passes::PassRow* row : all_passes())
+    if (!row->undone.empty()) undo(kernel.*row->decision, row->undone);
   kernel.grid_divided_by = {1, 1, 1};
   kernel.grid_rest_by_itself = false;
 }
@@ -97,24 +95,22 @@ void ModuleJob::parsed(ptx::Module module) {
     report_.messages.push_back({0, 0, fmt::format("{}: {}", module_.file, whose)});
 }
 
-ModuleJob::ModuleJob(std::string text, std::string file, const Options& options, Purpose purpose,
-                     const std::vector<std::string>& rounds_in)
-    : options_(options), without_rounds_(options), purpose_(purpose) {
-  without_rounds_.rounds = RoundsMode::none;
-  const Timer parsing;
-  parsed(ptx::parse(std::move(text), std::move(file)));
-  report_.parses = 1;
-  report_.parse_ms = parsing.milliseconds();
+ModuleJob::ModuleJob(Input input, const Options& options, const Sequence& sequence, Purpose purpose)
+    : options_(options), passes_(sequence.passes), purpose_(purpose) {
+  parsed(std::move(input.module));
+  report_.parses = input.parses;
+  report_.parse_ms = input.milliseconds;
   const Timer analysis;
   for (const ptx::Function& function : module_.functions) {
     if (function.is_declaration) continue;
+    if (!sequence.kernels.empty() && std::ranges::count(sequence.kernels, function.name) == 0)
+      continue;
     Kernel& kernel = kernels_.emplace_back();
     kernel.function = static_cast<std::size_t>(&function - module_.functions.data());
-    const bool all = rounds_in.empty() || std::ranges::count(rounds_in, function.name) != 0;
-    kernel.job.emplace(module_, function, all ? options_ : without_rounds_, purpose);
-    kernel.result = kernel.job->finish();
+    kernel.job.emplace(module_, function, options_, passes_, purpose);
+    finish(kernel);
     kernel.launches = kernel.job->launches();
-    kernel.had_ways = !kernel.job->ways().candidates.empty();
+    kernel.had_ways = !kernel.job->candidates().candidates.empty();
     const bool open =
         !kernel.result.edits.empty() || kernel.result.waits_for_contraction || kernel.had_ways;
     if (!open) kernel.job.reset(); // a large module has many, each with all its terms
@@ -124,8 +120,7 @@ ModuleJob::ModuleJob(std::string text, std::string file, const Options& options,
 }
 
 ModuleJob::ModuleJob(passes::Pinning& pinning, ModuleJob& earlier)
-    : options_(earlier.options_), without_rounds_(earlier.without_rounds_),
-      purpose_(earlier.purpose_) {
+    : options_(earlier.options_), passes_(earlier.passes_), purpose_(earlier.purpose_) {
   const Report& before = earlier.report_;
   parsed(std::move(*pinning.module));
   const Timer analysis;
@@ -141,9 +136,9 @@ ModuleJob::ModuleJob(passes::Pinning& pinning, ModuleJob& earlier)
       kernel.result = std::move(known.result);
       continue;
     }
-    kernel.job.emplace(module_, module_.functions.at(known.function), options_, purpose_,
+    kernel.job.emplace(module_, module_.functions.at(known.function), options_, passes_, purpose_,
                        *known.job);
-    kernel.job->ways() = std::move(known.job->ways());
+    kernel.job->candidates() = std::move(known.job->candidates());
     kernel.job->rotate(known.job->rotation());
     if (const auto found = pinning.kernels.find(kernel.job->name()); found != pinning.kernels.end())
       kernel.job->describe(found->second);
@@ -158,6 +153,7 @@ ModuleJob::ModuleJob(passes::Pinning& pinning, ModuleJob& earlier)
   report_.emulations += before.emulations;
   report_.trials = before.trials;
   report_.search_ms = before.search_ms;
+  manager::add(report_.passes, before.passes);
   report_.parse_ms = before.parse_ms;
   report_.analyze_ms = before.analyze_ms + analysis.milliseconds();
 }
@@ -165,7 +161,7 @@ ModuleJob::ModuleJob(passes::Pinning& pinning, ModuleJob& earlier)
 std::vector<KernelJob*> ModuleJob::open_jobs() {
   std::vector<KernelJob*> open;
   for (Kernel& kernel : kernels_)
-    if (kernel.job && !kernel.job->ways().candidates.empty()) open.push_back(&*kernel.job);
+    if (kernel.job && !kernel.job->candidates().candidates.empty()) open.push_back(&*kernel.job);
   return open;
 }
 
@@ -173,12 +169,13 @@ void ModuleJob::finish(Kernel& kernel, const Why& leave) {
   Why why = kernel.refused.empty() ? leave : kernel.refused;
   if (why.empty()) why = kernel.left;
   kernel.result = kernel.job->finish(why);
+  manager::add(report_.passes, kernel.result.statistics);
   applied_.reset();
 }
 
 void ModuleJob::finish_decided() {
   for (Kernel& kernel : kernels_)
-    if (kernel.job && kernel.job->ways().decided) finish(kernel);
+    if (kernel.job && kernel.job->candidates().decided) finish(kernel);
 }
 
 void ModuleJob::choose(Assembler& assembler) {
@@ -225,7 +222,7 @@ std::vector<Remembered::Way> ModuleJob::ways() {
     if (!kernel.had_ways) continue;
     Remembered::Way way{std::string(name(kernel)), {}};
     if (kernel.job && !kernel.result.edits.empty())
-      for (const CoarsenCandidate& candidate : kernel.job->ways().candidates)
+      for (const CoarsenCandidate& candidate : kernel.job->candidates().candidates)
         if (candidate.chosen) way.chosen = {candidate.how, candidate.gain};
     if (const Reason why = kernel.result.report.coarsening.reason; why != Reason::none)
       way.refused = why;
@@ -241,15 +238,20 @@ std::vector<std::string> ModuleJob::waiting() const {
   return names;
 }
 
-std::vector<std::string> ModuleJob::waiting_for_rounds() {
-  std::vector<std::string> names;
+std::vector<Deferred> ModuleJob::deferred() {
+  std::vector<Deferred> result;
   const Applied& now = applied();
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
-    const KernelResult& result = kernels_[n].result;
-    if (result.rounds_wait && !result.edits.empty() && now.changes[n].refused.empty())
-      names.emplace_back(name(kernels_[n]));
+    const KernelResult& kernel = kernels_[n].result;
+    if (!kernel.deferred.empty() && !kernel.edits.empty() && now.changes[n].refused.empty())
+      result.push_back({std::string(name(kernels_[n])), kernel.deferred});
   }
-  return names;
+  return result;
+}
+
+std::optional<ptx::Module> ModuleJob::take_made() {
+  applied();
+  return std::move(applied_->made.module);
 }
 
 std::vector<std::string> ModuleJob::questions() {
@@ -257,7 +259,7 @@ std::vector<std::string> ModuleJob::questions() {
   for (Kernel& kernel : kernels_) {
     if (kernel.had_ways && kernel.job)
       result.push_back(fmt::format("which of {} ways to coarsen {} pays",
-                                   kernel.job->ways().candidates.size(), name(kernel)));
+                                   kernel.job->candidates().candidates.size(), name(kernel)));
     if (kernel.result.waits_for_contraction)
       result.push_back(fmt::format("which products of {} it fuses", name(kernel)));
     if (!kernel.result.edits.empty())
@@ -313,7 +315,7 @@ std::vector<TakenBack> ModuleJob::choose_again(const std::vector<TakenBack>& tak
     const auto kernel = std::ranges::find_if(
         kernels_, [&](const Kernel& k) { return k.job && k.job->name() == back.kernel; });
     if (kernel != kernels_.end() && back.after &&
-        (passes::choose_another(module_, kernel->job->ways(), back, options_) ||
+        (passes::choose_another(module_, kernel->job->candidates(), back, options_) ||
          without_limit(*kernel->job, options_))) {
       finish(*kernel);
       continue;
@@ -347,6 +349,9 @@ oracle::Printed ModuleJob::print() {
     else if (!kernel.edits.empty())
       result.changed.push_back(
           {std::string(name(kernels_[n])), kernel.merged_from, kernel.keeps_body});
+    if (reports.back().changed)
+      for (const passes::PassRow* row : kernel.emitted)
+        std::ranges::find(result.made.report.passes, row->name, &PassStatistics::pass)->changed++;
   }
   result.made.changed = !result.changed.empty();
   return result;

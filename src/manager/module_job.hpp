@@ -19,11 +19,26 @@
 
 namespace ptxasw::manager {
 
+// A module, and what it took to read it.
+struct Input {
+  ptx::Module module;
+  unsigned parses = 0;
+  double milliseconds = 0;
+};
+// What is to be done in it.
+struct Sequence {
+  PassList passes;
+  std::vector<std::string> kernels; // in these; the others are not looked at. Empty: in all
+};
+// What passes may find in the text that came of others.
+struct Deferred {
+  std::string kernel;
+  PassList passes;
+};
+
 class ModuleJob {
 public:
-  // `rounds_in`: the only kernels that --rounds is for; empty: it is for all.
-  ModuleJob(std::string text, std::string file, const Options& options, Purpose purpose,
-            const std::vector<std::string>& rounds_in = {});
+  ModuleJob(Input input, const Options& options, const Sequence& sequence, Purpose purpose);
   // The same module with pinned multiply-adds, in lines of the same numbers. What was decided
   // before stays so, and what was emulated is kept where no address hangs on what was pinned.
   ModuleJob(passes::Pinning& pinning, ModuleJob& earlier);
@@ -43,8 +58,10 @@ public:
 
   // Kernels that would be rewritten, were it known what ptxas fuses.
   [[nodiscard]] std::vector<std::string> waiting() const;
-  // Kernels that are merged and have trees, which are to be looked for in the text that came of it.
-  [[nodiscard]] std::vector<std::string> waiting_for_rounds();
+  // Of kernels that are rewritten.
+  [[nodiscard]] std::vector<Deferred> deferred();
+  // The module that print() prints, if it is changed. The job is of no use then.
+  [[nodiscard]] std::optional<ptx::Module> take_made();
   // What came of asking, where the text stays the same.
   void describe(const passes::Pinning& pinning);
   // Kernels that are rewritten and as they are leave the assembler a choice.
@@ -87,7 +104,8 @@ private:
   [[nodiscard]] std::vector<KernelJob*> open_jobs();
   const Applied& applied();
 
-  Options options_, without_rounds_;
+  Options options_;
+  PassList passes_;
   Purpose purpose_;
   ptx::Module module_;
   std::vector<Kernel> kernels_;

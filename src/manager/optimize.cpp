@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,19 +37,46 @@ Optimized too_large(std::string text, std::string file, std::size_t limit) {
 // (0.5 ms for 11 KB).
 constexpr std::size_t least_remembered = std::size_t{16} << 10;
 
+// A text, with its module where that is known.
+struct Text {
+  const std::string& text;
+  const std::string& file;
+  std::optional<Input> known;
+
+  // What is known is given away: once more, it is read.
+  Input read() {
+    if (known) return *std::exchange(known, std::nullopt);
+    const auto start = std::chrono::steady_clock::now();
+    Input input{ptx::parse(text, file), 1};
+    input.milliseconds =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    return input;
+  }
+};
+
+// What came of a sequence of passes over one text.
+struct Stage {
+  oracle::Printed printed;
+  std::vector<Deferred> deferred;
+  std::optional<ptx::Module> made; // of the printed text, where it is known
+};
+
 // One module, with an assembler to ask.
 class Run {
 public:
-  Run(const std::string& text, const std::string& file, const Options& options,
-      const std::vector<std::string>& rounds_in, Assembler& assembler)
-      : text_(text), file_(file), options_(options), rounds_in_(rounds_in), assembler_(assembler) {}
+  Run(Text& text, const Options& options, const Sequence& sequence, Assembler& assembler)
+      : input_(text), text_(text.text), file_(text.file), options_(options), sequence_(sequence),
+        assembler_(assembler) {}
 
-  // Nothing to be looked for in what came of it.
-  [[nodiscard]] std::vector<std::string> waiting_for_rounds() {
-    return job_ ? job_->waiting_for_rounds() : std::vector<std::string>{};
+  Stage run() {
+    oracle::Printed printed = decided();
+    if (!job_) return {std::move(printed), {}, {}};
+    std::vector<Deferred> deferred = job_->deferred();
+    return {std::move(printed), std::move(deferred), job_->take_made()};
   }
 
-  oracle::Printed run() {
+private:
+  oracle::Printed decided() {
     std::optional<Remembered> remembered;
     const auto recalled = assembler_.recall(text_);
     if (recalled) remembered = read_decisions(recalled->decisions);
@@ -69,9 +97,8 @@ public:
     return decide();
   }
 
-private:
   void begin() {
-    job_ = std::make_unique<ModuleJob>(text_, file_, options_, Purpose::rewrite_judged, rounds_in_);
+    job_ = std::make_unique<ModuleJob>(input_.read(), options_, sequence_, Purpose::rewrite_judged);
   }
 
   // Nothing is asked, and the same text comes of it; or nothing does, and all is to be decided.
@@ -140,74 +167,89 @@ private:
     return result;
   }
 
+  Text& input_;
   const std::string& text_;
   const std::string& file_;
   const Options& options_;
-  const std::vector<std::string>& rounds_in_;
+  const Sequence& sequence_;
   oracle::MemoizedAssembler assembler_;
   std::unique_ptr<ModuleJob> job_;
   std::map<std::string, passes::Pinning::Kernel, std::less<>> pins_;
 };
 
-struct Standard {
-  oracle::Printed printed;
-  std::vector<std::string> waiting_for_rounds;
-};
-
-Standard run_standard(const std::string& text, const std::string& file, const Options& options,
-                      bool rewrite, Assembler* assembler,
-                      const std::vector<std::string>& rounds_in = {}) {
-  if (text.size() > options.size_limit) return {{too_large(text, file, options.size_limit)}, {}};
-  if (rewrite && assembler != nullptr) {
-    Run run(text, file, options, rounds_in, *assembler);
-    oracle::Printed printed = run.run();
-    return {std::move(printed), run.waiting_for_rounds()};
-  }
-  ModuleJob job(text, file, options, rewrite ? Purpose::rewrite : Purpose::analyze, rounds_in);
-  oracle::Printed printed = job.print();
-  if (rewrite) printed.made.report.unasked = job.questions();
-  return {std::move(printed), job.waiting_for_rounds()};
+Stage run_stage(Text text, const Options& options, const Sequence& sequence, bool rewrite,
+                Assembler* assembler) {
+  if (text.text.size() > options.size_limit)
+    return {{too_large(text.text, text.file, options.size_limit)}, {}, {}};
+  if (rewrite && assembler != nullptr) return Run(text, options, sequence, *assembler).run();
+  ModuleJob job(text.read(), options, sequence, rewrite ? Purpose::rewrite : Purpose::analyze);
+  Stage result{job.print(), {}, {}};
+  if (rewrite) result.printed.made.report.unasked = job.questions();
+  result.deferred = job.deferred();
+  result.made = job.take_made();
+  return result;
 }
 
-// Trees of kernels whose blocks were merged are looked for once more, in the text that came of
-// that: each of the two steps computes what it was given computes.
-oracle::Printed with_rounds(Standard standard, const std::string& file, const Options& options,
-                            Assembler* assembler) {
-  Optimized& merged = standard.printed.made;
-  if (standard.waiting_for_rounds.empty()) return std::move(standard.printed);
-  Options rounds = options;
-  rounds.shuffle = ShuffleMode::none;
-  rounds.rotate = RotateMode::none;
-  rounds.coarsen = {1, 1, 1};
-  rounds.coarsen_auto = false;
-  rounds.remaps.clear();
-  rounds.details = false;
-  Optimized result =
-      run_standard(merged.text, file, rounds, true, assembler, standard.waiting_for_rounds)
-          .printed.made;
-  for (const std::string& name : standard.waiting_for_rounds) {
-    const auto kernel = std::ranges::find(merged.report.kernels, name, &KernelReport::name);
-    const auto now = std::ranges::find(result.report.kernels, name, &KernelReport::name);
-    if (kernel == merged.report.kernels.end() || now == result.report.kernels.end()) continue;
-    kernel->rounds = now->rounds;
-    if (!now->changed && !now->left_alone.empty())
-      kernel->rounds = {Status::refused, now->left_alone.reason,
-                        "not in registers: " + now->left_alone.text};
+// What passes found once more says what came of them.
+void take_decisions(const Report& again, const std::vector<Deferred>& deferred, Report& report) {
+  for (const Deferred& one : deferred) {
+    const auto kernel = std::ranges::find(report.kernels, one.kernel, &KernelReport::name);
+    const auto now = std::ranges::find(again.kernels, one.kernel, &KernelReport::name);
+    if (kernel == report.kernels.end() || now == again.kernels.end()) continue;
+    for (const passes::PassRow* row : one.passes) {
+      Decision& decision = (*kernel).*row->decision;
+      decision = (*now).*row->decision;
+      if (!now->changed && !now->left_alone.empty())
+        decision = {Status::refused, now->left_alone.reason,
+                    fmt::format("{}: {}", row->undone, now->left_alone.text)};
+    }
   }
-  merged.report.calls += result.report.calls;
-  merged.report.emulations += result.report.emulations;
-  merged.text = std::move(result.text);
-  return std::move(standard.printed);
+  report.calls += again.calls;
+  report.emulations += again.emulations;
+  report.parses += again.parses;
+  add(report.passes, again.passes);
+}
+
+// Passes that yielded run over what came of the others, in the kernels that these changed: each of
+// the two steps computes what it was given computes.
+Stage run_deferred(Stage first, const std::string& file, const Options& options,
+                   Assembler* assembler) {
+  if (first.deferred.empty()) return first;
+  Sequence sequence;
+  for (const Deferred& one : first.deferred) {
+    sequence.kernels.push_back(one.kernel);
+    for (const passes::PassRow* row : one.passes)
+      if (std::ranges::count(sequence.passes, row) == 0) sequence.passes.push_back(row);
+  }
+  Options quiet = options;
+  quiet.details = false; // they are the input's
+  Optimized& made = first.printed.made;
+  const bool known = first.made && *first.made->text == made.text;
+  Stage again =
+      run_stage({made.text, file,
+                 known ? std::optional(Input{*std::exchange(first.made, {})}) : std::nullopt},
+                quiet, sequence, true, assembler);
+  take_decisions(again.printed.made.report, first.deferred, made.report);
+  if (again.printed.made.changed) first.made = std::move(again.made);
+  made.text = std::move(again.printed.made.text);
+  return first;
 }
 
 } // namespace
 
 Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
               Assembler* assembler, OwnEntries own) {
-  Standard first = run_standard(text, file, options, rewrite, assembler);
-  oracle::Printed standard = with_rounds(std::move(first), file, options, assembler);
-  if (!further_entries(options) || assembler == nullptr) return std::move(standard.made);
-  return with_variants(std::move(standard), text, file, options, *assembler, own);
+  Text input{text, file, {}};
+  std::optional<ptx::Module> original; // versions are made of it, too
+  if (further_entries(options) && assembler != nullptr && text.size() <= options.size_limit) {
+    input.known = input.read();
+    original = input.known->module;
+  }
+  Stage first = run_stage(std::move(input), options, {all_passes(), {}}, rewrite, assembler);
+  Stage done = run_deferred(std::move(first), file, options, assembler);
+  if (!original) return std::move(done.printed.made);
+  return with_versions(std::move(done.printed), std::move(done.made), std::move(*original), options,
+                       *assembler, own);
 }
 
 } // namespace ptxasw::manager

@@ -1,4 +1,4 @@
-// A module through the whole pipeline.
+// A module through all passes.
 //
 //   recall         what was decided for this very text before; then nothing is asked
 //   parse          once; where multiply-adds are pinned, only what was changed is read
@@ -6,7 +6,8 @@
 //                  for its pinned text, where no address hangs on what was pinned (carry_over.hpp)
 //   choose         which coarsening pays, with the assembler and the cost model
 //   contraction    which products the assembler fuses, of kernels that are to be rewritten
-//   finish         the edits of all rewrites that go together (arbitrate), and the report
+//   finish         the edits of all passes that go together (manager/passes.hpp), and the report;
+//                  passes that yielded run over what came of the others, in changed kernels only
 //   print          once; read back, since what we cannot read nobody should have to
 //   judge          the machine code of each copy against the original's, where the assembler has a
 //                  choice (oracle/validation.hpp)

@@ -6,9 +6,11 @@
 #include "manager/kernel_job.hpp"
 #include "manager/version_candidates.hpp"
 #include "oracle/validation.hpp"
+#include "passes/coarsen/pass.hpp"
 #include "passes/coarsen/search.hpp"
 #include "passes/launch_early/launch_early.hpp"
 #include "passes/pin_fma/search.hpp"
+#include "passes/remap/pass.hpp"
 #include "passes/remap/remap_find.hpp"
 #include "passes/remap/reshape.hpp"
 #include "passes/remap/reshape_find.hpp"
@@ -119,11 +121,9 @@ std::optional<unsigned> bytes_of(const std::vector<contract::Place>& places) {
   return static_cast<unsigned>(end);
 }
 
-Options only_coarsening(Options options) {
+// How a kernel is coarsened for a launcher.
+Options for_launcher(Options options) {
   options.variants = false;
-  options.shuffle = ShuffleMode::none;
-  options.rotate = RotateMode::none;
-  options.rounds = RoundsMode::none;
   options.coarsen = {1, 1, 1};
   // Which launches are large the launcher sees: what would harm small ones is for it to leave.
   options.coarsen_auto = options.coarsen_large = true;
@@ -136,19 +136,19 @@ Options only_coarsening(Options options) {
   return options;
 }
 
-Options only_remapping(const Options& options) {
-  Options result = only_coarsening(options);
-  result.coarsen_auto = false;
+Options proposing_remaps(const Options& options) {
+  Options result = for_launcher(options);
   result.remaps.push_back({.kind = RemapKind::automatic});
   return result;
 }
 
 class Writer {
 public:
-  Writer(const oracle::Printed& standard, const std::string& text, const Options& options,
-         const std::string& file, Assembler& assembler, OwnEntries own)
+  // `made`: what the options made of `original`.
+  Writer(const oracle::Printed& standard, ptx::Module made, ptx::Module original,
+         const Options& options, Assembler& assembler, OwnEntries own)
       : changed_(standard.changed), options_(options), assembler_(assembler), own_(own),
-        module_(ptx::parse(text, file)), standard_(ptx::parse(standard.made.text, file)),
+        module_(std::move(original)), standard_(std::move(made)),
         base_(own == OwnEntries::as_they_came ? module_ : standard_) {}
 
   std::string run() {
@@ -162,6 +162,9 @@ public:
     if (options_.variants) add_variants();
     return print();
   }
+
+  // Texts that were read on the way.
+  [[nodiscard]] unsigned parses() const { return parses_; }
 
   // What came of --steps, by kernel.
   [[nodiscard]] std::map<std::string, Decision> step_outcomes() const {
@@ -179,6 +182,7 @@ private:
   [[nodiscard]] passes::PinnedText pinned_text(const ptx::Module& module,
                                                const std::vector<std::string>& kernels) {
     passes::Pinning pinning = passes::pin_contractions(module, kernels, assembler_);
+    parses_ += pinning.reads;
     passes::PinnedText result{std::move(pinning.module), {}};
     for (const auto& [name, kernel] : pinning.kernels)
       result.refused[name] = kernel.refused.text;
@@ -186,8 +190,8 @@ private:
   }
 
   void add_variants() {
-    const Options coarsening = only_coarsening(options_), remapping = only_remapping(options_);
-    Jobs jobs = jobs_of(coarsening);
+    const Options coarsening = for_launcher(options_), remapping = proposing_remaps(options_);
+    Jobs jobs = jobs_of(coarsening, {&passes::coarsen_row});
     std::vector<std::string> waiting = waiting_of(jobs);
     for (const ptx::Function& kernel : module_.functions)
       if (is_kernel(kernel) && std::ranges::find(waiting, kernel.name) == waiting.end() &&
@@ -195,6 +199,7 @@ private:
         waiting.emplace_back(kernel.name);
     if (!waiting.empty()) {
       pinning_ = passes::pin_contractions(module_, waiting, assembler_);
+      parses_ += pinning_.reads;
       jobs.clear();
       if (pinning_.module) module_ = std::move(*pinning_.module);
       jobs = described_jobs(coarsening);
@@ -203,7 +208,7 @@ private:
       if (is_kernel(kernel) && is_changed(kernel.name)) add_other_form(kernel);
     add_coarsened(jobs, coarsening);
     std::vector<Proposal> remapped;
-    for (KernelJob& job : jobs_of(remapping))
+    for (KernelJob& job : jobs_of(remapping, {&passes::remap_row}))
       if (auto made = as_remapped(job.name(), job.finish())) remapped.push_back(std::move(*made));
     keep_sound(std::move(remapped));
     std::vector<Proposal> in_other_blocks;
@@ -244,16 +249,16 @@ private:
     return made;
   }
 
-  [[nodiscard]] Jobs jobs_of(const Options& options) const {
+  [[nodiscard]] Jobs jobs_of(const Options& options, const PassList& list) const {
     Jobs jobs;
     for (const ptx::Function& function : module_.functions)
       if (is_kernel(function))
-        jobs.emplace_back(module_, function, options, Purpose::rewrite_judged);
+        jobs.emplace_back(module_, function, options, list, Purpose::rewrite_judged);
     return jobs;
   }
 
   [[nodiscard]] Jobs described_jobs(const Options& options) const {
-    Jobs jobs = jobs_of(options);
+    Jobs jobs = jobs_of(options, {&passes::coarsen_row});
     for (KernelJob& job : jobs)
       if (const auto found = pinning_.kernels.find(job.name()); found != pinning_.kernels.end())
         job.describe(found->second);
@@ -284,7 +289,7 @@ private:
         target::find_profile(passes::architecture_of(module_, options));
     std::vector<KernelJob*> open;
     for (KernelJob& job : jobs)
-      if (!job.ways().candidates.empty()) open.push_back(&job);
+      if (!job.candidates().candidates.empty()) open.push_back(&job);
     if (profile == nullptr || open.empty()) return;
     Report trials;
     std::vector<passes::CoarsenSearched> searched;
@@ -294,7 +299,7 @@ private:
     std::vector<std::vector<Proposal>> rounds;
     for (KernelJob* job : open) {
       std::size_t round = 0;
-      for (Way& way : best_ways(*profile, job->ways())) {
+      for (Way& way : best_ways(*profile, job->candidates())) {
         passes::Coarsened made = job->coarsened(way.how);
         if (round == rounds.size()) rounds.emplace_back();
         rounds.at(round++).push_back(
@@ -472,6 +477,7 @@ private:
   ptx::Module module_; // the kernels as they were, ptxas' choices pinned
   ptx::Module standard_;
   ptx::Module base_; // what the entries are added to
+  unsigned parses_ = 0;
   std::map<std::string, std::vector<Entry>, std::less<>> entries_;
   std::map<std::string, passes::StepEntries, std::less<>> steps_;
   std::map<std::string, std::vector<contract::Access>, std::less<>>
@@ -480,14 +486,22 @@ private:
 
 } // namespace
 
-Optimized with_variants(oracle::Printed printed, const std::string& text, const std::string& file,
-                        const Options& options, Assembler& assembler, OwnEntries own) {
+Optimized with_versions(oracle::Printed printed, std::optional<ptx::Module> made,
+                        ptx::Module original, const Options& options, Assembler& assembler,
+                        OwnEntries own) {
   Optimized& standard = printed.made;
-  if (text.size() > options.size_limit) return std::move(standard);
-  Writer writer(printed, text, options, file, assembler, own);
+  const std::string file = original.file;
+  const auto text = original.text;
+  if (!made && standard.text == *original.text) made = original;
+  if (!made || *made->text != standard.text) {
+    made = ptx::parse(standard.text, file);
+    ++standard.report.parses;
+  }
+  Writer writer(printed, std::move(*made), std::move(original), options, assembler, own);
   std::string more = writer.run();
+  standard.report.parses += writer.parses();
   if (own == OwnEntries::as_they_came) {
-    standard.text = text;
+    standard.text = *text;
     standard.changed = false;
   }
   for (const auto& [kernel, outcome] : writer.step_outcomes())

@@ -12,13 +12,18 @@
 
 #include "manager/optimize.hpp"
 #include "oracle/printed.hpp"
+#include "ptx/parse.hpp"
+
+#include <optional>
 
 namespace ptxasw::manager {
 
-// `standard` is what the options made of `text`, and what is returned where there are no variants
-// or the assembler does not take them. The assembler is asked to keep the result. Where own entries
-// stay as they came, `standard` is a further entry, and `text` is what is returned.
-Optimized with_variants(oracle::Printed standard, const std::string& text, const std::string& file,
-                        const Options& options, Assembler& assembler, OwnEntries own);
+// `standard` is what the options made of `original`, and what is returned where there are no
+// versions or the assembler does not take them. `made`: the module of its text, where it is known.
+// The assembler is asked to keep the result. Where own entries stay as they came, `standard` is a
+// further entry, and the text of `original` is what is returned.
+Optimized with_versions(oracle::Printed standard, std::optional<ptx::Module> made,
+                        ptx::Module original, const Options& options, Assembler& assembler,
+                        OwnEntries own);
 
 } // namespace ptxasw::manager

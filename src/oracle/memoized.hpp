@@ -1,4 +1,4 @@
-// An assembler that is asked nothing twice: what one step of the pipeline wanted to know of a text
+// An assembler that is asked nothing twice: what one step wanted to know of a text
 // serves the next one.
 //
 // The trial of the original is also what multiply-adds are recovered from, what the machine code of

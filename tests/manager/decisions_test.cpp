@@ -25,11 +25,11 @@ protected:
     text_ = {std::istreambuf_iterator<char>(in), {}};
     options_.coarsen_auto = options_.coarsen_large = true;
     module_ = ptx::parse(text_, "jacobi.ptx");
-    job_.emplace(module_, module_.functions.at(0), options_, Purpose::rewrite);
+    job_.emplace(module_, module_.functions.at(0), options_, all_passes(), Purpose::rewrite);
   }
 
   std::string way(std::size_t n, unsigned registers = 0) {
-    const Coarsening& how = job_->ways().candidates.at(n).how;
+    const Coarsening& how = job_->candidates().candidates.at(n).how;
     return fmt::format("way jacobi {} {} {} {} {} {} 1.5\n", how.factors[0], how.factors[1],
                        how.factors[2], how.order == CoarsenOrder::copies ? 0 : 1, registers,
                        how.least_threads);
@@ -48,7 +48,7 @@ protected:
 
 // The second best way, if the best one turns out to need more than it did when it was tried.
 TEST_F(Decisions, AnotherWayIsTakenOnceTheFirstDoesNotFit) {
-  passes::CoarsenChoices& ways = job_->ways();
+  passes::CoarsenChoices& ways = job_->candidates();
   ASSERT_GE(ways.candidates.size(), 3U);
   ways.original.usage = {.registers = 20,
                          .path = StraightPath{.instructions = 60, .stores = 1, .latency = 900}};
@@ -57,27 +57,27 @@ TEST_F(Decisions, AnotherWayIsTakenOnceTheFirstDoesNotFit) {
                  .path = StraightPath{.instructions = 60 * way.how.copies(),
                                       .stores = way.how.copies(),
                                       .latency = 1000}};
-  EXPECT_FALSE(
-      passes::choose_another(module_, job_->ways(), {.after = Usage{.registers = 40}}, options_))
+  EXPECT_FALSE(passes::choose_another(module_, job_->candidates(),
+                                      {.after = Usage{.registers = 40}}, options_))
       << "none was chosen";
   ways.candidates[0].chosen = true;
   const Coarsening first = ways.candidates[0].how;
-  ASSERT_TRUE(
-      passes::choose_another(module_, job_->ways(), {.after = Usage{.registers = 40}}, options_));
+  ASSERT_TRUE(passes::choose_another(module_, job_->candidates(), {.after = Usage{.registers = 40}},
+                                     options_));
   const auto chosen = std::ranges::find_if(ways.candidates, &CoarsenCandidate::chosen);
   EXPECT_FALSE(chosen->how == first);
   EXPECT_TRUE(chosen->verdict.empty());
   for (CoarsenCandidate& way : ways.candidates)
     way.usage->spill_loads = 8;
   EXPECT_FALSE(passes::choose_another(
-      module_, job_->ways(), {.after = Usage{.registers = 32, .spill_stores = 4}}, options_));
+      module_, job_->candidates(), {.after = Usage{.registers = 32, .spill_stores = 4}}, options_));
 }
 
 TEST_F(Decisions, AreReadAsTheyWereWritten) {
-  const Coarsening how = job_->ways().candidates.at(2).how;
+  const Coarsening how = job_->candidates().candidates.at(2).how;
   const std::string line = way(2, 64);
   ASSERT_TRUE(taken(line));
-  const passes::CoarsenChoices& ways = job_->ways();
+  const passes::CoarsenChoices& ways = job_->candidates();
   ASSERT_EQ(ways.candidates.size(), 1U);
   EXPECT_TRUE(ways.candidates[0].chosen);
   EXPECT_EQ(ways.candidates[0].how.factors, how.factors);
@@ -92,7 +92,7 @@ TEST_F(Decisions, AreReadAsTheyWereWritten) {
 
 TEST_F(Decisions, ThatNothingPaysIsOneToo) {
   ASSERT_TRUE(taken("way jacobi - search-budget\n"));
-  EXPECT_TRUE(job_->ways().candidates.empty());
+  EXPECT_TRUE(job_->candidates().candidates.empty());
   const KernelReport report = job_->finish().report;
   EXPECT_FALSE(report.changed);
   EXPECT_EQ(report.coarsening.reason, Reason::search_budget) << "the reason that there was";
@@ -100,7 +100,7 @@ TEST_F(Decisions, ThatNothingPaysIsOneToo) {
 }
 
 TEST_F(Decisions, WhatDoesNotFitIsNotTaken) {
-  const std::size_t before = job_->ways().candidates.size();
+  const std::size_t before = job_->candidates().candidates.size();
   for (const std::string& wrong :
        {std::string(), std::string("way jacobi"), std::string("way other - may-lose\n"),
         std::string("jacobi -\n"), std::string("way jacobi - -\n"), std::string("way jacobi -\n"),
@@ -112,8 +112,8 @@ TEST_F(Decisions, WhatDoesNotFitIsNotTaken) {
         way(0).substr(0, way(0).size() - 5) + "0.5\n", way(0, 3), way(0, 300),
         way(0).substr(0, way(0).size() - 1) + " more\n"}) {
     EXPECT_FALSE(taken(wrong)) << wrong;
-    EXPECT_EQ(job_->ways().candidates.size(), before);
-    EXPECT_FALSE(job_->ways().decided);
+    EXPECT_EQ(job_->candidates().candidates.size(), before);
+    EXPECT_FALSE(job_->candidates().decided);
   }
   EXPECT_FALSE(read_decisions("way jacobi - may-lose\n")) << "cut off";
 }

@@ -24,6 +24,9 @@ void print_statistics(const Report& report) {
              report.trials, report.trials == 1 ? "" : "s");
   fmt::print(stderr, "parse {:.2f} ms, analyze and rewrite {:.2f} ms, print {:.2f} ms\n",
              report.parse_ms, report.analyze_ms, report.print_ms);
+  for (const PassStatistics& pass : report.passes)
+    fmt::print(stderr, "{:<12} may change {} kernels, changed {}; find {:.2f} ms, emit {:.2f} ms\n",
+               pass.pass, pass.planned, pass.changed, pass.find_ms, pass.emit_ms);
 }
 
 std::string rendered(const Report& report, const std::string& path, std::string_view before,

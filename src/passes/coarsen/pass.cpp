@@ -1,0 +1,118 @@
+// The configuration that was asked for, or the candidate that is marked as chosen.
+#include "passes/coarsen/pass.hpp"
+
+#include "passes/coarsen/cost.hpp"
+#include "target/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace ptxasw::passes {
+
+CoarsenPass::CoarsenPass(const Options& options)
+    : asked_{options.coarsen, options.coarsen_order, options.coarsen_registers,
+             options.coarsen_least_threads},
+      // With --variants a launcher chooses, and knows how large a launch is.
+      automatic_(options.coarsen_auto && asked_.copies() == 1) {}
+
+bool CoarsenPass::has_plan() const {
+  return automatic_ || asked_.copies() != 1;
+}
+
+void CoarsenPass::find(Analysed& kernel) {
+  if (!automatic_ || kernel.options.variants) return;
+  const target::Profile* profile = target::find_profile(kernel.facts.architecture());
+  const RemapKind remap = remap_of(kernel.options, kernel.function.name).kind;
+  if (!kernel.function.is_entry)
+    found_ = refusal(Reason::not_a_kernel, "not coarsened: nothing launches it by itself");
+  else if (profile == nullptr)
+    found_ = refusal(Reason::chip_unknown, fmt::format("not coarsened: nothing is known of {}",
+                                                       kernel.facts.architecture()));
+  else if (!kernel.planned.empty())
+    found_ = refusal(Reason::other_rewrite, "not coarsened: " + kernel.planned);
+  else if (remap != RemapKind::none && remap != RemapKind::automatic)
+    found_ = refusal(Reason::other_rewrite, "not coarsened: its work is to be remapped");
+  else if (kernel.barring() != 0) {
+    const Why why = kernel.why_bits_could_change();
+    found_ = refusal(why.reason, "not coarsened: " + why.text);
+    barred_ = may_coarsen(kernel.kernel, kernel.solver, kernel.options.coarsen_grid);
+  } else {
+    list_candidates(kernel);
+  }
+}
+
+void CoarsenPass::list_candidates(Analysed& kernel) {
+  const Options& options = kernel.options;
+  const target::Profile& profile = *target::find_profile(kernel.facts.architecture());
+  choices_ = coarsen_choices(kernel.kernel, kernel.solver,
+                             options.coarsen_large ? for_large_launches(profile) : profile,
+                             options.coarsen_grid, options.effort == Effort::thorough);
+  for (CoarsenCandidate& candidate : choices_.candidates)
+    if (candidate.how.least_threads != 0 && options.coarsen_least_threads != 0)
+      candidate.how.least_threads = options.coarsen_least_threads;
+  CoarsenBaseline& original = choices_.original;
+  original.bounded = kernel.facts.is_bounded();
+  original.resident = kernel.facts.launches().resident;
+  original.shared_per_sm = profile.shared_per_sm;
+  original.tuned = kernel.facts.is_tuned();
+  original.threads = kernel.facts.threads();
+  found_ = choices_.candidates.empty()
+               ? refusal(choices_.why.reason, "not coarsened: " + choices_.why.text)
+               : refusal(Reason::ptxas_not_asked, "not coarsened: ptxas was not asked");
+}
+
+Emitted CoarsenPass::emit(Analysed& kernel) {
+  made_ = {};
+  emitted_ = keeps_body_ = false;
+  merged_from_.reset();
+  Coarsening how = asked_;
+  const bool chosen = !choices_.candidates.empty();
+  if (chosen) {
+    if (!choices_.candidates.front().chosen) return {};
+    how = choices_.candidates.front().how;
+  }
+  if (!kernel.function.is_entry || how.copies() == 1) return {};
+  made_ = emit_as(kernel, how);
+  emitted_ = true;
+  if (chosen && !made_.edits.empty()) {
+    merged_from_ = how.least_threads;
+    keeps_body_ = how.least_threads != 0 && !kernel.options.coarsen_large;
+  }
+  return {.edits = std::move(made_.edits),
+          .changes = uses_blocks | uses_loads,
+          .claim = "its blocks are merged",
+          .again = true};
+}
+
+void CoarsenPass::yield(Analysed&, const Emitted&) {
+  made_ = {};
+  emitted_ = keeps_body_ = false;
+  merged_from_.reset();
+}
+
+void CoarsenPass::describe(const Analysed&, KernelReport& report) const {
+  report.coarsening = emitted_ ? made_.outcome : found_;
+  if (emitted_) {
+    report.grid_divided_by = made_.grid_divided_by;
+    report.grid_rest_by_itself = made_.rest_by_itself;
+  }
+  if (choices_.decided) report.coarsening = decided(choices_, report.coarsening);
+  report.weighed = {choices_.original, choices_.candidates};
+}
+
+Coarsened CoarsenPass::emit_as(Analysed& kernel, const Coarsening& how) {
+  return coarsen(kernel.kernel, kernel.solver, how, kernel.options.coarsen_grid,
+                 kernel.options.paranoid);
+}
+
+const PassRow coarsen_row{
+    .name = "coarsen",
+    .needs = uses_blocks | uses_loads,
+    .decision = &KernelReport::coarsening,
+    .undone = "not coarsened",
+    .start = [](const Options& options, const ptx::Function&) -> std::unique_ptr<Pass> {
+      return std::make_unique<CoarsenPass>(options);
+    }};
+
+} // namespace ptxasw::passes

@@ -1,0 +1,42 @@
+// Where blocks were merged, a tree is looked for once more in the text that came of it.
+#include "passes/warp_reduce/pass.hpp"
+
+#include "passes/warp_reduce/emit.hpp"
+
+namespace ptxasw::passes {
+
+void WarpReducePass::find(Analysed& kernel) {
+  found_ = choose_rounds(kernel.kernel, kernel.solver, kernel.options.rounds,
+                         kernel.facts.architecture(), kernel.facts.block_shape());
+  outcome_ = found_.outcome;
+}
+
+Emitted WarpReducePass::emit(Analysed& kernel) {
+  outcome_ = found_.outcome;
+  deferred_ = false;
+  RoundsPlan plan = found_.plan;
+  return {rounds_in_registers(kernel.kernel, plan, kernel.facts.block_shape()), uses_loads,
+          "its trees are in registers"};
+}
+
+void WarpReducePass::yield(Analysed&, const Emitted& other) {
+  outcome_ = found_.outcome;
+  deferred_ = has_plan() && other.again;
+  if (has_plan())
+    outcome_ = refusal(Reason::other_rewrite, "not in registers: " + other.claim + " already");
+}
+
+void WarpReducePass::describe(const Analysed&, KernelReport& report) const {
+  report.rounds = outcome_;
+}
+
+const PassRow warp_reduce_row{
+    .name = "warp_reduce",
+    .needs = uses_loads,
+    .decision = &KernelReport::rounds,
+    .undone = "not in registers",
+    .start = [](const Options&, const ptx::Function&) -> std::unique_ptr<Pass> {
+      return std::make_unique<WarpReducePass>();
+    }};
+
+} // namespace ptxasw::passes
