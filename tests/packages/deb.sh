@@ -16,7 +16,8 @@ touch "$root"/var/lib/dpkg/status
 run() { dpkg --root="$root" --force-depends --force-script-chrootless --log=/dev/null "$@" >"$work/log" 2>&1 || fail "$(cat "$work/log")"; }
 run --install "$package"
 ptxasw=$root/usr/bin/ptxasw
-"$ptxasw" help | grep -q self-test || fail "the installed program"
+# To the end, for a grep that stops early ends its writer, which pipefail tells.
+"$ptxasw" help | grep self-test >/dev/null || fail "the installed program"
 "$ptxasw" launch --help >/dev/null || fail "launch"
 for file in lib/libptxasw.a lib/cmake/ptxasw/ptxaswConfig.cmake include/ptxasw/ptxasw.hpp bin/ptxasw-overlay \
   share/doc/ptxasw/NOTICE share/bash-completion/completions/ptxasw share/zsh/site-functions/_ptxasw \
@@ -35,9 +36,9 @@ offered() { # WORDS...: the last one is to be completed
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
     _ptxasw; printf "%s\n" "${COMPREPLY[@]}"' - "$root/usr/share/bash-completion/completions/ptxasw" "$@"
 }
-offered ptxasw op | grep -qx opt || fail "bash: sub-commands"
-offered ptxasw report --form | grep -qx -- --format=html || fail "bash: options"
-offered ptxasw report --format=h | grep -qx html || fail "bash: values"
+offered ptxasw op | grep -x opt >/dev/null || fail "bash: sub-commands"
+offered ptxasw report --form | grep -x -- --format=html >/dev/null || fail "bash: options"
+offered ptxasw report --format=h | grep -x html >/dev/null || fail "bash: values"
 [ -z "$(offered ptxasw k.ptx --)" ] || fail "bash: the drop-in's words are not ours"
 run --purge ptxasw
 [ -z "$(find "$root/usr" -type f 2>/dev/null)" ] || fail "left behind: $(find "$root/usr" -type f)"
