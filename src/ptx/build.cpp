@@ -120,6 +120,16 @@ Type unsigned_integer(unsigned width) {
   }
 }
 
+Type signed_integer(unsigned width) {
+  switch (width) {
+  case 8: return Type::s8;
+  case 16: return Type::s16;
+  case 32: return Type::s32;
+  case 64: return Type::s64;
+  default: return Type::none;
+  }
+}
+
 Type register_type(Type type) {
   if (type == Type::f32 || type == Type::f64) return type;
   return type == Type::pred ? type : bits(std::max(16U, bit_width(type)));

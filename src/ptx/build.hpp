@@ -48,6 +48,7 @@ struct Reg {
 Type register_type(Type type);
 Type bits(unsigned width);             // 1: pred; b8 to b128
 Type unsigned_integer(unsigned width); // u8 to u64
+Type signed_integer(unsigned width);   // s8 to s64
 
 // Registers of one function that no part of the module's text uses.
 class FreshRegisters {
@@ -90,6 +91,7 @@ struct Predicate {
 // What an instruction reads.
 class Source {
 public:
+  Source() = default;
   Source(const Reg& reg) : type_(reg.type), text_(reg.name) {}
   Source(Special special);
   template <std::integral Number> Source(Number number) : text_(std::to_string(number)) {}
@@ -97,6 +99,8 @@ public:
   static Source address(std::string_view variable) { return {Type::none, std::string(variable)}; }
   static Source hex(std::int64_t number);
   static Source f32(float number);
+  // As it is written elsewhere.
+  static Source literal(Type type, std::string_view text) { return {type, std::string(text)}; }
 
   [[nodiscard]] Type type() const { return type_; } // none: a number, which fits integers
   [[nodiscard]] const std::string& text() const { return text_; }

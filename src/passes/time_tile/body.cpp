@@ -16,12 +16,12 @@ using analysis::BlockId;
 using ptx::Arg;
 using ptx::Inst;
 using ptx::InstId;
+using ptx::Reg;
 using ptx::RegId;
+using namespace ptx::words;
 
-StepBody::StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan,
-                   Registers& registers, Text& text)
-    : kernel_(kernel), body_(kernel.body), plan_(plan), registers_(registers), text_(text),
-      names_(kernel.body) {
+StepBody::StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code)
+    : kernel_(kernel), body_(kernel.body), plan_(plan), code_(code), names_(kernel.body) {
   find_wide(plan.guard_slice);
   find_wide(plan.value_slice);
   classify(plan.guard_slice);
@@ -56,9 +56,7 @@ void StepBody::find_wide(std::span<const InstId> slice) {
 // A place that stores is not negative.
 void StepBody::widen(const Place& place, Renamed& renamed) {
   for (const RegId reg : wide_) {
-    const std::string& narrow = place[plan_.coordinates.at(reg)];
-    renamed[reg] = fresh(reg);
-    text_.line("cvt.u64.u32 \t{}, {};", renamed[reg], narrow);
+    renamed[reg] = code_.into(fresh(reg)).cvt(u64, u32, place[plan_.coordinates.at(reg)]);
   }
 }
 
@@ -140,16 +138,16 @@ bool StepBody::separable(unsigned axis) const {
   });
 }
 
-std::string StepBody::fresh(RegId reg) {
-  return registers_.make(ptx::name(body_.registers[reg].type));
+Reg StepBody::fresh(RegId reg) {
+  return code_.make(body_.registers[reg].type);
 }
 
-std::string StepBody::name_of(const Arg& arg, const Place* place, const Renamed& renamed) const {
+Reg StepBody::reg_of(const Arg& arg, const Place* place, const Renamed& renamed) const {
   if (const auto found = renamed.find(arg.id); found != renamed.end()) return found->second;
   if (const auto axis = plan_.coordinates.find(arg.id); axis != plan_.coordinates.end())
-    return place == nullptr ? "" : (*place)[axis->second];
+    return place == nullptr ? Reg{} : (*place)[axis->second];
   const auto found = uniform_.find(arg.id);
-  return found == uniform_.end() ? "" : found->second;
+  return found == uniform_.end() ? Reg{} : found->second;
 }
 
 // What one step stores the next one reads from a register: there ptxas may fuse a product with a
@@ -165,7 +163,7 @@ std::string StepBody::as_rounded(const Inst& inst, std::string copied) const {
   return copied.insert(at + opcode.size(), ".rn");
 }
 
-void StepBody::copy(InstId id, const Place* place, const std::string& guard, Renamed& renamed) {
+void StepBody::copy(InstId id, const Place* place, const Reg& guard, Renamed& renamed) {
   const Inst& inst = body_.insts[id];
   const ptx::Range range = body_.module->statements[inst.statement].range;
   Renamed results;
@@ -177,42 +175,34 @@ void StepBody::copy(InstId id, const Place* place, const std::string& guard, Ren
     const std::string_view written = body_.module->slice(mention.where);
     if (mention.arg.kind != Arg::Kind::reg) return std::string(written);
     if (const auto result = results.find(mention.arg.id); result != results.end())
-      return result->second;
-    return name_of(mention.arg, place, renamed);
+      return result->second.name;
+    return reg_of(mention.arg, place, renamed).name;
   });
-  const bool guarded = !guard.empty() && is_other_load(inst);
-  text_.line("{}{}", guarded ? fmt::format("@{} ", guard) : "", as_rounded(inst, copied));
+  code_.when(is_other_load(inst) ? guard : Reg{}).statement(as_rounded(inst, copied));
   renamed.merge(results);
 }
 
-std::string StepBody::as_loaded(const Inst& load, const passes::StepArray& array,
-                                const std::string& held) {
+Reg StepBody::as_loaded(const Inst& load, const passes::StepArray& array, const Reg& held) {
   const RegId reg = body_.dst(load)[0].id;
   const unsigned width = ptx::bit_width(body_.registers[reg].type), bits = array.bytes * 8;
-  std::string into = fresh(reg);
-  if (width == bits) {
-    text_.line("mov.b{} \t{}, {};", bits, into, held);
-  } else {
-    const char sign = ptx::is_signed(load.mods.type) ? 's' : 'u';
-    text_.line("cvt.{}{}.{}{} \t{}, {};", sign, width, sign, bits, into, held);
-  }
-  return into;
+  const auto into = code_.into(fresh(reg));
+  if (width == bits) return into.mov(ptx::bits(bits), held);
+  const auto integer = ptx::is_signed(load.mods.type) ? ptx::signed_integer : ptx::unsigned_integer;
+  return into.cvt(integer(width), integer(bits), held);
 }
 
-std::string StepBody::as_held(const passes::StepArray& array, RegId reg, std::string value) {
-  const unsigned width = ptx::bit_width(body_.registers[reg].type), bits = held_bits(array);
+Reg StepBody::as_held(const passes::StepArray& array, const Reg& value) {
+  const unsigned width = ptx::bit_width(value.type), bits = held_bits(array);
   if (width == bits) return value;
-  std::string into = registers_.make(fmt::format("b{}", bits));
-  text_.line("cvt.u{}.u{} \t{}, {};", bits, width, into, value);
-  return into;
+  return code_.cvt(ptx::unsigned_integer(bits), ptx::unsigned_integer(width), value);
 }
 
 void StepBody::parameters() {
   for (const auto& [id, of] : classes_)
-    if (of == Class::parameter) copy(id, nullptr, "", uniform_);
+    if (of == Class::parameter) copy(id, nullptr, {}, uniform_);
 }
 
-void StepBody::uniform_loads(const std::string& guard) {
+void StepBody::uniform_loads(const Reg& guard) {
   for (const auto& [id, of] : classes_)
     if (of == Class::loaded) {
       analysis::for_each_definition(body_, body_.insts[id],
@@ -222,10 +212,10 @@ void StepBody::uniform_loads(const std::string& guard) {
 }
 
 // What memory decides is loaded where all guards in front of it hold.
-std::string StepBody::guards(const Place& place, const std::string& in_grid) {
+Reg StepBody::guards(const Place& place, const Reg& in_grid) {
   Renamed renamed;
   widen(place, renamed);
-  std::string all = in_grid;
+  Reg all = in_grid;
   auto guard = plan_.guards.begin();
   for (const BlockId block : plan_.blocks) {
     for (const InstId id : plan_.guard_slice)
@@ -238,35 +228,25 @@ std::string StepBody::guards(const Place& place, const std::string& in_grid) {
   return all;
 }
 
-std::string StepBody::guards(const Place& place, unsigned axis, bool along) {
+Reg StepBody::guards(const Place& place, unsigned axis, bool along) {
   const unsigned bit = 1U << axis;
   const auto wanted = [&](unsigned axes) { return along ? axes == bit : (axes & bit) == 0; };
   Renamed renamed;
   widen(place, renamed);
   for (const InstId id : plan_.guard_slice)
-    if (classes_.at(id) == Class::place && wanted(axes_.at(id))) copy(id, &place, "", renamed);
+    if (classes_.at(id) == Class::place && wanted(axes_.at(id))) copy(id, &place, {}, renamed);
   std::vector<Conjunct> some;
   std::ranges::copy_if(conjuncts_, std::back_inserter(some),
                        [&](const Conjunct& conjunct) { return wanted(conjunct.axes); });
   return all_of(some, place, renamed);
 }
 
-std::string StepBody::all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
-                             const Renamed& renamed, std::string all) {
+Reg StepBody::all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
+                     const Renamed& renamed, Reg all) {
   for (const Conjunct& guard : conjuncts) {
-    std::string one = name_of({.kind = Arg::Kind::reg, .id = guard.predicate}, &place, renamed);
-    if (guard.negated) {
-      const std::string no = registers_.make("pred");
-      text_.line("not.pred \t{}, {};", no, one);
-      one = no;
-    }
-    if (all.empty()) {
-      all = one;
-    } else {
-      const std::string both = registers_.make("pred");
-      text_.line("and.pred \t{}, {}, {};", both, all, one);
-      all = both;
-    }
+    Reg one = reg_of({.kind = Arg::Kind::reg, .id = guard.predicate}, &place, renamed);
+    if (guard.negated) one = code_.not_(pred, one);
+    all = all.empty() ? one : code_.and_(pred, all, one);
   }
   return all;
 }
@@ -299,33 +279,30 @@ std::vector<BlockId> StepBody::copied(bool inner) const {
 }
 
 // A register as wide as the image's, or a literal.
-std::string StepBody::stored(const passes::StepArray& array, InstId id, const Place& place,
+ptx::Source StepBody::stored(const passes::StepArray& array, InstId id, const Place& place,
                              const Renamed& renamed) {
   const Inst& store = body_.insts[id];
   const Arg& value = body_.src(store)[0];
-  if (value.kind == Arg::Kind::reg)
-    return as_held(array, value.id, name_of(value, &place, renamed));
+  if (value.kind == Arg::Kind::reg) return as_held(array, reg_of(value, &place, renamed));
   const auto& written = body_.module->instructions[body_.module->statements[store.statement].index];
   const auto& operand = body_.module->operands_of(written)[1];
-  return operand.kind == ptx::OperandKind::name ? ""
-                                                : std::string(body_.module->slice(operand.range));
+  if (operand.kind == ptx::OperandKind::name) return {};
+  return ptx::Source::literal(array.bytes > 1 ? store.mods.type : ptx::Type::none,
+                              body_.module->slice(operand.range));
 }
 
 void StepBody::copy_store(InstId id, Copy& to) {
   for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
     const passes::StepArray& array = plan_.arrays[n];
     if (std::ranges::find(array.stores, id) == array.stores.end()) continue;
-    std::string value = stored(array, id, to.place, to.renamed);
+    ptx::Source value = stored(array, id, to.place, to.renamed);
     if (!to.branches) {
-      to.results[n] = std::move(value);
+      to.values[n] = std::move(value);
       continue;
     }
     const Inst& store = body_.insts[id];
     const bool literal = body_.src(store)[0].kind == Arg::Kind::imm && array.bytes > 1;
-    text_.line("mov.{} \t{}, {};",
-               literal ? std::string(ptx::name(store.mods.type))
-                       : fmt::format("b{}", held_bits(array)),
-               to.results[n], value);
+    code_.into(to.results[n]).mov(literal ? store.mods.type : ptx::bits(held_bits(array)), value);
   }
 }
 
@@ -335,7 +312,7 @@ void StepBody::copy_load(InstId id, Copy& to) {
   const passes::StepArray::Load* load = plan_.load_of(id, array);
   const auto known = to.neighbours.find(id);
   const RegId reg = body_.dst(inst)[0].id;
-  const std::string value = as_loaded(
+  const Reg value = as_loaded(
       inst, *array, known != to.neighbours.end() ? known->second : to.on_chip(*array, load));
   if (!several_.contains(reg)) {
     to.renamed[reg] = value;
@@ -343,7 +320,7 @@ void StepBody::copy_load(InstId id, Copy& to) {
   }
   const auto [name, missing] = to.renamed.try_emplace(reg);
   if (missing) name->second = fresh(reg);
-  text_.line("mov.b{} \t{}, {};", ptx::bit_width(body_.registers[reg].type), name->second, value);
+  code_.move(name->second, value);
 }
 
 void StepBody::copy_block(BlockId block, Copy& to) {
@@ -362,9 +339,8 @@ void StepBody::copy_block(BlockId block, Copy& to) {
   }
 }
 
-std::vector<std::string> StepBody::values(const Place& place, const OnChip& on_chip,
-                                          const std::string& guard, bool inner,
-                                          const std::string& labels) {
+std::vector<ptx::Source> StepBody::values(const Place& place, const OnChip& on_chip,
+                                          const Reg& guard, bool inner, const std::string& labels) {
   const std::vector<BlockId> blocks = copied(inner);
   const bool branches =
       std::ranges::any_of(blocks, [&](BlockId block) { return behind(block, inner).size() > 1; });
@@ -374,24 +350,25 @@ std::vector<std::string> StepBody::values(const Place& place, const OnChip& on_c
           .branches = branches,
           .renamed = {},
           .neighbours = {},
-          .results = std::vector<std::string>(plan_.arrays.size())};
+          .values = std::vector<ptx::Source>(plan_.arrays.size()),
+          .results = std::vector<Reg>(plan_.arrays.size())};
   widen(place, to.renamed);
   if (branches) fetch_neighbours(blocks, to);
   for (std::size_t n = 0; n < to.results.size(); ++n) {
     if (plan_.arrays[n].carried)
-      to.results[n] = on_chip(plan_.arrays[0], nullptr);
+      to.values[n] = on_chip(plan_.arrays[0], nullptr);
     else if (branches)
-      to.results[n] = registers_.make(fmt::format("b{}", held_bits(plan_.arrays[n])));
+      to.values[n] = to.results[n] = code_.make(ptx::bits(held_bits(plan_.arrays[n])));
   }
   for (std::size_t n = 0; n < blocks.size(); ++n) {
-    if (branches) text_.label(fmt::format("{}_{}", labels, blocks[n]));
+    if (branches) code_.label(fmt::format("{}_{}", labels, blocks[n]));
     copy_block(blocks[n], to);
     if (branches)
       branch(blocks[n], n + 1 < blocks.size() ? blocks[n + 1] : analysis::no_block,
              behind(blocks[n], inner), labels, to);
   }
-  if (branches) text_.label(labels + "_end");
-  return to.results;
+  if (branches) code_.label(labels + "_end");
+  return to.values;
 }
 
 // In front of all branches: what lanes pass on, all of them do.
@@ -411,13 +388,13 @@ void StepBody::branch(BlockId from, BlockId below, std::span<const BlockId> next
   if (next.size() > 1) {
     const Inst& inst = body_.insts[kernel_.cfg.blocks[from].end - 1];
     const Arg predicate{.kind = Arg::Kind::reg, .id = inst.guard};
-    text_.line("@{}{} bra \t{}_{};", inst.guard_negated ? "!" : "",
-               name_of(predicate, &to.place, to.renamed), labels, next[0]);
+    code_.when({reg_of(predicate, &to.place, to.renamed), inst.guard_negated})
+        .bra(fmt::format("{}_{}", labels, next[0]));
   }
   if (next.empty()) {
-    if (below != analysis::no_block) text_.line("bra \t{}_end;", labels);
+    if (below != analysis::no_block) code_.bra(labels + "_end");
   } else if (next.back() != below) {
-    text_.line("bra \t{}_{};", labels, next.back());
+    code_.bra(fmt::format("{}_{}", labels, next.back()));
   }
 }
 

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "passes/shared/meant.hpp"
-#include "passes/shared/names.hpp"
-#include "passes/shared/text.hpp"
 #include "passes/time_tile/step.hpp"
+#include "ptx/build.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,35 +23,34 @@ inline unsigned held_bits(const passes::StepArray& array) {
 
 class StepBody {
 public:
-  StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, Registers& registers,
-           Text& text);
+  StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code);
 
-  using Place = std::array<std::string, 3>; // registers with the coordinates
+  using Place = std::array<ptx::Reg, 3>; // the coordinates
   // The register with what a load of an array reads; without a load: the place's own element.
-  using OnChip = std::function<std::string(const passes::StepArray& array,
-                                           const passes::StepArray::Load* load)>;
+  using OnChip =
+      std::function<ptx::Reg(const passes::StepArray& array, const passes::StepArray::Load* load)>;
 
   // What is the same for all places: parameters and what follows from them.
   void parameters();
   // Loads that are the same for all places, and what follows; done by threads with `guard` (empty:
   // by all).
-  void uniform_loads(const std::string& guard);
+  void uniform_loads(const ptx::Reg& guard);
   // The kernel's guards at a place, as a predicate; of one in the grid, if `in_grid` holds.
-  std::string guards(const Place& place, const std::string& in_grid);
+  ptx::Reg guards(const Place& place, const ptx::Reg& in_grid);
   // Of these those that depend on an axis, or those that do not; empty: there are none.
-  std::string guards(const Place& place, unsigned axis, bool along);
+  ptx::Reg guards(const Place& place, unsigned axis, bool along);
   // None of them depends on this axis and on another one.
   [[nodiscard]] bool separable(unsigned axis) const;
   // What is stored at a place, by array: registers as wide as an image's, or literals. Loads of
   // other arrays only under `guard`. `inner`: of the interior alone. Labels begin with `labels`.
-  std::vector<std::string> values(const Place& place, const OnChip& on_chip,
-                                  const std::string& guard, bool inner, const std::string& labels);
+  std::vector<ptx::Source> values(const Place& place, const OnChip& on_chip, const ptx::Reg& guard,
+                                  bool inner, const std::string& labels);
 
   [[nodiscard]] bool has_uniform_loads() const { return has_uniform_loads_; }
 
 private:
   enum class Class : std::uint8_t { parameter, loaded, place, value };
-  using Renamed = std::map<ptx::RegId, std::string>;
+  using Renamed = std::map<ptx::RegId, ptx::Reg>;
 
   // A predicate that all threads that store have, or have not; guards are split into these.
   struct Conjunct {
@@ -73,11 +71,12 @@ private:
   struct Copy {
     const Place& place;
     const OnChip& on_chip;
-    const std::string& guard;
+    const ptx::Reg& guard;
     bool branches = false; // each store leaves its value in a register of its array
     Renamed renamed;
-    std::map<ptx::InstId, std::string> neighbours; // loads that were done in front of all branches
-    std::vector<std::string> results;              // by array
+    std::map<ptx::InstId, ptx::Reg> neighbours; // loads that were done in front of all branches
+    std::vector<ptx::Source> values;            // by array: what is stored, or
+    std::vector<ptx::Reg> results;              // with branches, where that is left
   };
   void copy_block(analysis::BlockId block, Copy& to);
   void copy_load(ptx::InstId id, Copy& to);
@@ -85,28 +84,26 @@ private:
   void branch(analysis::BlockId from, analysis::BlockId below,
               std::span<const analysis::BlockId> next, const std::string& labels, const Copy& to);
   void copy_store(ptx::InstId id, Copy& to);
-  [[nodiscard]] std::string stored(const passes::StepArray& array, ptx::InstId store,
+  [[nodiscard]] ptx::Source stored(const passes::StepArray& array, ptx::InstId store,
                                    const Place& place, const Renamed& renamed);
   void split_guards();
   void split(const Conjunct& whole, const std::map<ptx::RegId, ptx::InstId>& made_by);
-  [[nodiscard]] std::string all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
-                                   const Renamed& renamed, std::string all = {});
+  [[nodiscard]] ptx::Reg all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
+                                const Renamed& renamed, ptx::Reg all = {});
   [[nodiscard]] bool is_other_load(const ptx::Inst& inst) const;
   [[nodiscard]] std::string as_rounded(const ptx::Inst& inst, std::string copied) const;
-  void copy(ptx::InstId id, const Place* place, const std::string& guard, Renamed& renamed);
-  [[nodiscard]] std::string name_of(const ptx::Arg& arg, const Place* place,
-                                    const Renamed& renamed) const;
-  [[nodiscard]] std::string fresh(ptx::RegId reg);
+  void copy(ptx::InstId id, const Place* place, const ptx::Reg& guard, Renamed& renamed);
+  [[nodiscard]] ptx::Reg reg_of(const ptx::Arg& arg, const Place* place,
+                                const Renamed& renamed) const;
+  [[nodiscard]] ptx::Reg fresh(ptx::RegId reg);
   // What the load would leave in its register of an element that is held; and the other way round.
-  std::string as_loaded(const ptx::Inst& load, const passes::StepArray& array,
-                        const std::string& held);
-  std::string as_held(const passes::StepArray& array, ptx::RegId reg, std::string value);
+  ptx::Reg as_loaded(const ptx::Inst& load, const passes::StepArray& array, const ptx::Reg& held);
+  ptx::Reg as_held(const passes::StepArray& array, const ptx::Reg& value);
 
   const emulator::Kernel& kernel_;
   const ptx::Body& body_;
   const passes::StepPlan& plan_;
-  Registers& registers_;
-  Text& text_;
+  ptx::Code& code_;
   Names names_;
   std::map<ptx::InstId, Class> classes_;
   std::vector<ptx::InstId> values_; // the slice of values, sorted

@@ -2,7 +2,6 @@
 #include "passes/time_tile/writer.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,6 +13,8 @@ namespace ptxasw::passes {
 
 using passes::Offset;
 using passes::StepArray;
+using ptx::Reg;
+using namespace ptx::words;
 
 StepBody::Place StepWriter::place_of(unsigned cell) {
   StepBody::Place place = place_;
@@ -40,15 +41,13 @@ void StepWriter::write_inner_paths() {
   if (has_edges())
     for (const auto& [number, label] :
          {std::pair{0U, "first_strip"}, {shape_.strips - 1, "last_strip"}}) {
-      const std::string is = predicate();
-      text_.line("setp.eq.u32 \t{}, {}, {};", is, strip_, number);
-      text_.line("@{} bra \t{}{};", is, labels_, label);
+      code_.when(code_.setp(eq, u32, strip_, number)).bra(labels_ + label);
     }
   write_path(true);
   if (!has_edges()) return;
-  text_.label(labels_ + "first_strip");
+  code_.label(labels_ + "first_strip");
   write_path(true, Strip::first);
-  text_.label(labels_ + "last_strip");
+  code_.label(labels_ + "last_strip");
   write_path(true, Strip::last);
 }
 
@@ -74,7 +73,7 @@ void StepWriter::write_path(bool inner, Strip strip) {
     for (Image* image : {&read_, &write_}) {
       Column& column = image->emplace_back();
       for (unsigned cell = 0; cell < at_.places(); ++cell)
-        column.push_back(registers_.make(fmt::format("b{}", held_bits(array))));
+        column.push_back(code_.make(ptx::bits(held_bits(array))));
     }
   if (!inner) {
     find_turns();
@@ -84,42 +83,43 @@ void StepWriter::write_path(bool inner, Strip strip) {
     for (unsigned n = 0; n < plan_.arrays.size(); ++n)
       load(n, in_[n], read_[n]);
   }
-  if (body_.has_uniform_loads()) body_.uniform_loads(inner ? "" : any_of(mask_));
+  if (body_.has_uniform_loads()) body_.uniform_loads(inner ? Reg{} : any_of(mask_));
   if (shape_.looped) {
     loop();
   } else {
     for (unsigned t = 0; t < shape_.count; ++t) {
-      if (!at_.two_tiles && t != 0) barrier(); // everybody has read
+      if (!at_.two_tiles && t != 0) code_.bar_sync(); // everybody has read
       step(right_rows(t), right_rows(t + 1), at_.two_tiles ? t % 2 : 0);
       if (!inner_ && t + 1 < shape_.count) load_kept(turns_behind(t));
       std::swap(read_, write_);
     }
   }
   store_centre(); // what was written last is read_ now
-  text_.line("ret;");
+  code_.ret();
 }
 
 // --- Loads --------------------------------------------------------------------------------------
 
-std::string StepWriter::in_tile(unsigned n, unsigned buffer, int column, int row) const {
+ptx::Memory StepWriter::in_tile(unsigned n, unsigned buffer, int column, int row) const {
   const int bytes = at_.in_tile(column, row) * static_cast<int>(plan_.arrays[n].bytes) +
                     static_cast<int>(buffer * at_.tile_bytes);
-  return fmt::format("[{}+{}]", mine_[n], bytes);
+  return {mine_[n], bytes};
 }
 
 // All of a thread's elements.
-void StepWriter::load(unsigned n, const std::string& first, const Column& into) {
+void StepWriter::load(unsigned n, const Reg& first, const Column& into) {
   const unsigned bytes = plan_.arrays[n].bytes, vector = at_.vector(bytes);
-  std::string at = first;
+  const ptx::Type type = ptx::bits(bytes * 8);
+  Reg at = first;
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
     if (cell != 0 && column_of(cell) == 0) at = added(at, row_stride_[n]);
+    const ptx::Memory from{at, column_of(cell) * bytes};
     if (vector > 1 && column_of(cell) % vector == 0)
-      text_.line("@{} ld.global.v{}.b{} \t{{{}}}, [{}+{}];", in_aligned_[n], vector, bytes * 8,
-                 fmt::join(std::span(into).subspan(cell, vector), ", "), at,
-                 column_of(cell) * bytes);
-    text_.line("{}ld.global.b{} \t{}, [{}+{}];",
-               vector > 1 ? fmt::format("@!{} ", in_aligned_[n]) : "", bytes * 8, into[cell], at,
-               column_of(cell) * bytes);
+      code_.when(in_aligned_[n])
+          .ld(ptx::Space::global, type, std::span(into).subspan(cell, vector), from);
+    code_.unless(vector > 1 ? in_aligned_[n] : Reg{})
+        .into(into[cell])
+        .ld(ptx::Space::global, type, from);
   }
 }
 
@@ -143,41 +143,33 @@ std::vector<bool> StepWriter::passed_on(const StepArray& array) const {
 // One step's code. What changes from step to step is in registers: where a thread's places are in
 // the tile, which array's elements are kept.
 void StepWriter::loop() {
-  const std::string left = b32(), again = predicate();
-  text_.line("mov.u32 \t{}, {};", left, shape_.count);
-  std::vector<std::string> both_tiles;
-  std::vector<std::vector<std::string>> turns;
+  const Reg left = code_.mov(u32, shape_.count);
+  Column both_tiles;
+  std::vector<Column> turns;
   if (!inner_) turns = turns_behind(0);
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
-    if (at_.two_tiles) {
-      both_tiles.push_back(b32());
-      text_.line("mad.lo.u32 \t{}, {}, 2, {};", both_tiles[n], mine_[n], at_.tile_bytes);
-    }
+    if (at_.two_tiles) both_tiles.push_back(code_.mad(u32, mine_[n], 2, at_.tile_bytes));
     if (inner_) continue;
-    for (std::string& turning : turns[n]) {
-      const std::string begin = std::exchange(turning, b64());
-      text_.line("mov.b64 \t{}, {};", turning, begin);
-    }
+    for (Reg& turning : turns[n])
+      turning = code_.mov(b64, turning);
   }
   const std::string begin = fmt::format("{}{}_steps", labels_, inner_ ? "inner" : "rim");
-  text_.label(begin);
+  code_.label(begin);
   step(right_rows(0), right_rows(0), 0);
   if (!inner_) load_kept(turns);
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
     for (unsigned cell = 0; cell < at_.places(); ++cell)
-      text_.line("mov.b{} \t{}, {};", held_bits(plan_.arrays[n]), read_[n][cell], write_[n][cell]);
-    if (at_.two_tiles) text_.line("sub.s32 \t{}, {}, {};", mine_[n], both_tiles[n], mine_[n]);
+      code_.move(read_[n][cell], write_[n][cell]);
+    if (at_.two_tiles) code_.into(mine_[n]).sub(s32, both_tiles[n], mine_[n]);
     if (inner_ || turns[n].empty()) continue;
-    const std::string kept = b64();
-    text_.line("mov.b64 \t{}, {};", kept, turns[n].front());
+    const Reg kept = code_.mov(b64, turns[n].front());
     for (std::size_t turn = 1; turn < turns[n].size(); ++turn)
-      text_.line("mov.b64 \t{}, {};", turns[n][turn - 1], turns[n][turn]);
-    text_.line("mov.b64 \t{}, {};", turns[n].back(), kept);
+      code_.move(turns[n][turn - 1], turns[n][turn]);
+    code_.move(turns[n].back(), kept);
   }
-  if (!at_.two_tiles) barrier(); // everybody has read
-  text_.line("add.s32 \t{}, {}, -1;", left, left);
-  text_.line("setp.ne.s32 \t{}, {}, 0;", again, left);
-  text_.line("@{} bra \t{};", again, begin);
+  if (!at_.two_tiles) code_.bar_sync(); // everybody has read
+  code_.into(left).add(s32, left, -1);
+  code_.when(code_.setp(ne, s32, left, 0)).bra(begin);
 }
 
 void StepWriter::step(const Rows& was_right, const Rows& is_right, unsigned buffer) {
@@ -191,14 +183,14 @@ void StepWriter::step(const Rows& was_right, const Rows& is_right, unsigned buff
       if (!passed[cell]) continue;
       any = true; // in each strip, or in none
       if (!among(was_right, cell)) continue;
-      text_.line(
-          "st.shared.b{} \t{}, {};", plan_.arrays[n].bytes * 8,
+      code_.st(
+          ptx::Space::shared, ptx::bits(plan_.arrays[n].bytes * 8),
           in_tile(n, buffer, static_cast<int>(column_of(cell)), static_cast<int>(row_of(cell))),
           read_[n][cell]);
     }
   }
-  if (any) barrier();
-  std::vector<std::map<std::pair<int, int>, std::string>> known(plan_.arrays.size());
+  if (any) code_.bar_sync();
+  std::vector<std::map<std::pair<int, int>, Reg>> known(plan_.arrays.size());
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
     if (!among(is_right, cell)) continue;
     const auto element = [&](const StepArray& array, const Offset& offset) {
@@ -208,34 +200,32 @@ void StepWriter::step(const Rows& was_right, const Rows& is_right, unsigned buff
       if (column >= 0 && column < static_cast<int>(at_.columns()) && row >= 0 &&
           row < static_cast<int>(at_.rows()))
         return read_[n][static_cast<unsigned>(row) * at_.columns() + static_cast<unsigned>(column)];
-      std::string& value = known[n][{column, row}];
+      Reg& value = known[n][{column, row}];
       if (!value.empty()) return value;
-      value = registers_.make(fmt::format("b{}", held_bits(array)));
+      value = code_.make(ptx::bits(held_bits(array)));
       if (by_lanes(row))
         from_lane(n, column, row, value);
       else
-        text_.line("ld.shared.b{} \t{}, {};", array.bytes * 8, value,
-                   in_tile(n, buffer, column, row));
+        code_.into(value).ld(ptx::Space::shared, ptx::bits(array.bytes * 8),
+                             in_tile(n, buffer, column, row));
       return value;
     };
     const auto on_chip = [&](const StepArray& array, const StepArray::Load* load) {
       if (load == nullptr) return element(array, {});
-      std::string value = element(array, load->offset());
+      Reg value = element(array, load->offset());
       if (inner_) return value;
       for (const StepArray::Case& other : std::span(load->cases).subspan(1)) {
-        const std::string& there = element(array, other.offset);
-        const std::string here = bit_of(case_mask(other.bounds), cell);
-        const std::string chosen = registers_.make(fmt::format("b{}", held_bits(array)));
-        text_.line("selp.b{} \t{}, {}, {}, {};", held_bits(array), chosen, there, value, here);
-        value = chosen;
+        const Reg there = element(array, other.offset);
+        const Reg here = bit_of(case_mask(other.bounds), cell);
+        value = code_.selp(ptx::bits(held_bits(array)), there, value, here);
       }
       return value;
     };
-    const std::string guard = inner_ ? "" : bit_of(mask_, cell);
+    const Reg guard = inner_ ? Reg{} : bit_of(mask_, cell);
     const auto results = body_.values(place_of(cell), on_chip, guard, inner_,
                                       fmt::format("{}copy{}", labels_, copies_++));
     for (unsigned n = 0; n < results.size(); ++n)
-      text_.line("mov.{} \t{}, {};", move_type(plan_.arrays[n]), write_[n][cell], results[n]);
+      code_.into(write_[n][cell]).mov(move_type(plan_.arrays[n]), results[n]);
   }
 }
 
@@ -245,38 +235,38 @@ bool StepWriter::by_lanes(int row) const {
 }
 
 // Threads at the ends of a row get some value, for a place that is not right.
-void StepWriter::from_lane(unsigned n, int column, int row, const std::string& into) {
+void StepWriter::from_lane(unsigned n, int column, int row, const Reg& into) {
   const auto [far, own] = at_.owner_of(column);
-  const std::string& value =
+  const Reg& value =
       read_[n][static_cast<unsigned>(row) * at_.columns() + static_cast<unsigned>(own)];
-  const auto pass = [&](const std::string& to, const std::string& from) {
-    text_.line("shfl.sync.{}.b32 \t{}, {}, {}, {}, -1;", far < 0 ? "up" : "down", to, from,
-               std::abs(far), far < 0 ? 0 : 31);
+  const auto pass = [&, lanes = far](const ptx::Emitter& emitter, const Reg& from) {
+    return emitter.shfl(lanes < 0 ? ptx::Sub::up : ptx::Sub::down, from, std::abs(lanes),
+                        lanes < 0 ? 0 : 31, -1);
   };
-  if (plan_.arrays[n].bytes == 4) return pass(into, value);
-  const std::string low = b32(), high = b32(), low_there = b32(), high_there = b32();
-  text_.line("mov.b64 \t{{{}, {}}}, {};", low, high, value);
-  pass(low_there, low);
-  pass(high_there, high);
-  text_.line("mov.b64 \t{}, {{{}, {}}};", into, low_there, high_there);
+  if (plan_.arrays[n].bytes == 4) {
+    pass(code_.into(into), value);
+    return;
+  }
+  const Reg low = code_.make(b32), high = code_.make(b32);
+  code_.unpack(b64, low, high, value);
+  const Reg low_there = pass(code_, low), high_there = pass(code_, high);
+  code_.into(into).pack(b64, low_there, high_there);
 }
 
-std::string StepWriter::move_type(const StepArray& array) const {
-  if (array.carried || array.stores.size() > 1) return fmt::format("b{}", held_bits(array));
+ptx::Type StepWriter::move_type(const StepArray& array) const {
+  if (array.carried || array.stores.size() > 1) return ptx::bits(held_bits(array));
   const ptx::Inst& store = kernel_.body.insts[array.stores[0]];
   const bool literal = kernel_.body.src(store)[0].kind == ptx::Arg::Kind::imm;
-  return literal && array.bytes > 1 ? std::string(ptx::name(store.mods.type))
-                                    : fmt::format("b{}", held_bits(array));
+  return literal && array.bytes > 1 ? store.mods.type : ptx::bits(held_bits(array));
 }
 
 // --- Stores -------------------------------------------------------------------------------------
 
 void StepWriter::store_centre() {
-  const std::string in_centre = predicate();
-  text_.line("setp.lt.u32 \t{}, {}, {};", in_centre,
-             plus(column_, -static_cast<long>(at_.halo_u.before)), at_.centre(at_.axes.u));
+  const Reg in_centre = code_.setp(lt, u32, plus(column_, -static_cast<long>(at_.halo_u.before)),
+                                   at_.centre(at_.axes.u));
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
-    std::string at = out_[n];
+    Reg at = out_[n];
     for (unsigned row = 0; row < at_.rows(); ++row) {
       if (row != 0) at = added(at, row_stride_[n]);
       const Rows right = right_rows(shape_.count);
@@ -286,38 +276,29 @@ void StepWriter::store_centre() {
   }
 }
 
-void StepWriter::store_row(unsigned n, unsigned row, const std::string& at,
-                           const std::string& in_centre) {
+void StepWriter::store_row(unsigned n, unsigned row, const Reg& at, const Reg& in_centre) {
   const unsigned bytes = plan_.arrays[n].bytes, vector = inner_ ? at_.vector(bytes) : 1;
-  std::string guard = in_centre;
-  if (at_.halo_v.both() != 0) {
-    guard = predicate();
-    text_.line("setp.lt.and.u32 \t{}, {}, {}, {};", guard,
-               plus(first_row_, static_cast<long>(row) - static_cast<long>(at_.halo_v.before)),
-               at_.centre(at_.axes.v), in_centre);
-  }
-  std::string together, alone = guard;
+  const ptx::Type type = ptx::bits(bytes * 8);
+  Reg guard = in_centre;
+  if (at_.halo_v.both() != 0)
+    guard = code_.setp(
+        lt, u32, plus(first_row_, static_cast<long>(row) - static_cast<long>(at_.halo_v.before)),
+        at_.centre(at_.axes.v), and_, in_centre);
+  Reg together, alone = guard;
   if (vector > 1) {
-    const std::string apart = predicate();
-    together = predicate();
-    alone = predicate();
-    text_.line("not.pred \t{}, {};", apart, out_aligned_[n]);
-    text_.line("and.pred \t{}, {}, {};", together, guard, out_aligned_[n]);
-    text_.line("and.pred \t{}, {}, {};", alone, guard, apart);
+    const Reg apart = code_.not_(pred, out_aligned_[n]);
+    together = code_.and_(pred, guard, out_aligned_[n]);
+    alone = code_.and_(pred, guard, apart);
   }
   for (unsigned column = 0; column < at_.columns(); ++column) {
     const unsigned cell = row * at_.columns() + column;
     if (vector > 1 && column % vector == 0)
-      text_.line("@{} st.global.v{}.b{} \t[{}+{}], {{{}}};", together, vector, bytes * 8, at,
-                 column * bytes, fmt::join(std::span(read_[n]).subspan(cell, vector), ", "));
-    std::string one = alone;
-    if (!inner_) {
-      const std::string stores = bit_of(own_.empty() ? mask_ : own_, cell);
-      one = predicate();
-      text_.line("and.pred \t{}, {}, {};", one, stores, guard);
-    }
-    text_.line("@{} st.global.b{} \t[{}+{}], {};", one, bytes * 8, turned_column(n, column, at),
-               column * bytes, read_[n][cell]);
+      code_.when(together).st(ptx::Space::global, type, {at, column * bytes},
+                              std::span(read_[n]).subspan(cell, vector));
+    const Reg one =
+        inner_ ? alone : code_.and_(pred, bit_of(own_.empty() ? mask_ : own_, cell), guard);
+    const Reg first = turned_column(n, column, at);
+    code_.when(one).st(ptx::Space::global, type, {first, column * bytes}, read_[n][cell]);
   }
 }
 

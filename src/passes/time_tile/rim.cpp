@@ -13,14 +13,12 @@ namespace ptxasw::passes {
 
 using passes::Offset;
 using passes::StepArray;
+using ptx::Reg;
+using namespace ptx::words;
 
 namespace {
 
 constexpr unsigned word = 32; // bits of a mask's
-
-std::string guarded(const std::string& predicate) {
-  return predicate.empty() ? "" : fmt::format("@{} ", predicate);
-}
 
 std::vector<passes::Bound> bounds_of(const StepArray::Load& load, const StepArray::Case& one) {
   std::vector<passes::Bound> bounds = load.where;
@@ -37,48 +35,34 @@ std::vector<passes::Bound> bounds_of(const StepArray::Load& load, const StepArra
 StepWriter::Mask StepWriter::find_mask() {
   Mask mask;
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
-    if (cell % word == 0) {
-      mask.push_back(b32());
-      text_.line("mov.u32 \t{}, 0;", mask.back());
-    }
-    add_bits(mask.back(), fmt::to_string(1U << cell % word), inside(place_of(cell)));
+    if (cell % word == 0) mask.push_back(code_.mov(u32, 0));
+    add_bits(mask.back(), 1U << cell % word, inside(place_of(cell)));
   }
   return mask;
 }
 
 StepWriter::Mask StepWriter::no_places() {
   Mask mask;
-  for (unsigned cell = 0; cell < at_.places(); cell += word) {
-    mask.push_back(b32());
-    text_.line("mov.u32 \t{}, 0;", mask.back());
-  }
+  for (unsigned cell = 0; cell < at_.places(); cell += word)
+    mask.push_back(code_.mov(u32, 0));
   return mask;
 }
 
-void StepWriter::add_row(Mask& mask, int row, const std::string& bits, const std::string& in) {
+void StepWriter::add_row(Mask& mask, int row, const Reg& bits, const Reg& in) {
   const int first = row * static_cast<int>(at_.columns());
-  const std::string moved = b32();
-  text_.line("shl.b32 \t{}, {}, {};", moved, bits, first % static_cast<int>(word));
+  const Reg moved = code_.shl(b32, bits, first % static_cast<int>(word));
   add_bits(mask[static_cast<unsigned>(first) / word], moved, in);
 }
 
-std::string StepWriter::bit_of(const Mask& mask, unsigned cell) {
-  const std::string bit = b32();
-  std::string is = predicate();
-  text_.line("and.b32 \t{}, {}, {};", bit, mask[cell / word], 1U << cell % word);
-  text_.line("setp.ne.u32 \t{}, {}, 0;", is, bit);
-  return is;
+Reg StepWriter::bit_of(const Mask& mask, unsigned cell) {
+  return code_.setp(ne, u32, code_.and_(b32, mask[cell / word], 1U << cell % word), 0);
 }
 
-std::string StepWriter::any_of(const Mask& mask) {
-  std::string all = mask[0], any = predicate();
-  for (const std::string& more : std::span(mask).subspan(1)) {
-    const std::string both = b32();
-    text_.line("or.b32 \t{}, {}, {};", both, all, more);
-    all = both;
-  }
-  text_.line("setp.ne.u32 \t{}, {}, 0;", any, all);
-  return any;
+Reg StepWriter::any_of(const Mask& mask) {
+  Reg all = mask[0];
+  for (const Reg& more : std::span(mask).subspan(1))
+    all = code_.or_(b32, all, more);
+  return code_.setp(ne, u32, all, 0);
 }
 
 // --- Which elements are loaded -----------------------------------------------------------------
@@ -100,10 +84,8 @@ void StepWriter::find_rim() {
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
     Mask& kept = kept_.emplace_back();
     for (unsigned i = 0; i < mask_.size(); ++i) {
-      const std::string rest = b32();
-      kept.push_back(b32());
-      text_.line("not.b32 \t{}, {};", rest, mask_[i]);
-      text_.line("and.b32 \t{}, {}, {};", kept[i], needed[n][i], rest);
+      const Reg rest = code_.not_(b32, mask_[i]);
+      kept.push_back(code_.and_(b32, needed[n][i], rest));
     }
     if (plan_.rotation)
       load_older(n, needed[n]);
@@ -114,93 +96,78 @@ void StepWriter::find_rim() {
 
 // What is read of the older array is the newer one's a step before.
 void StepWriter::add_older_readers(std::vector<Mask>& needed) {
-  for (unsigned i = 0; i < needed[0].size(); ++i) {
-    const std::string either = b32();
-    text_.line("or.b32 \t{}, {}, {};", either, needed[0][i], needed[1][i]);
-    needed[0][i] = either;
-  }
+  for (unsigned i = 0; i < needed[0].size(); ++i)
+    needed[0][i] = code_.or_(b32, needed[0][i], needed[1][i]);
 }
 
 // Arrays in rotation: of places that store what this entry is to read, of others the program's.
 void StepWriter::load_older(unsigned n, const Mask& needed) {
   Mask stored;
-  for (unsigned i = 0; i < needed.size(); ++i) {
-    stored.push_back(b32());
-    text_.line("and.b32 \t{}, {}, {};", stored[i], needed[i], mask_[i]);
-  }
+  for (unsigned i = 0; i < needed.size(); ++i)
+    stored.push_back(code_.and_(b32, needed[i], mask_[i]));
   load(n, in_[n], read_[n], stored);
   load(n, turns_[plan_.arrays[n].carried ? 0 : 1], read_[n], kept_[n]);
 }
 
 // What a step leaves as it is: all of this in the arrays whose turn it is.
-void StepWriter::load_kept(const std::vector<std::vector<std::string>>& turns) {
+void StepWriter::load_kept(const std::vector<Column>& turns) {
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
     if (plan_.arrays[n].carried) continue; // it has the newer image's
-    const std::string any = any_of(kept_[n]);
     const std::string behind = fmt::format("{}kept{}", labels_, kept_labels_++);
-    text_.line("@!{} bra \t{};", any, behind);
+    code_.unless(any_of(kept_[n])).bra(behind);
     load(n, turns[n].front(), write_[n], kept_[n]);
-    text_.label(behind);
+    code_.label(behind);
   }
 }
 
-void StepWriter::load(unsigned n, const std::string& first, const Column& into, const Mask& mask) {
+void StepWriter::load(unsigned n, const Reg& first, const Column& into, const Mask& mask) {
   const unsigned bytes = plan_.arrays[n].bytes;
-  std::string at = first, turned;
+  Reg at = first, turned;
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
     if (cell != 0 && column_of(cell) == 0) at = added(at, row_stride_[n]);
     if (column_of(cell) == 0) turned = turned_row(n, row_of(cell), at);
-    text_.line("@{} ld.global.b{} \t{}, [{}+{}];", bit_of(mask, cell), bytes * 8, into[cell],
-               turned_column(n, column_of(cell), turned), column_of(cell) * bytes);
+    const Reg from = turned_column(n, column_of(cell), turned);
+    code_.when(bit_of(mask, cell))
+        .into(into[cell])
+        .ld(ptx::Space::global, ptx::bits(bytes * 8), {from, column_of(cell) * bytes});
   }
 }
 
 // --- Bounds -------------------------------------------------------------------------------------
 
-std::string StepWriter::holds(const passes::Bound& bound, const std::string& coordinate) {
+Reg StepWriter::holds(const passes::Bound& bound, const Reg& coordinate) {
   const contract::Expression at = passes::expression_of(bound.at);
-  std::string& number_at = numbers_[contract::to_word(at)];
+  Reg& number_at = numbers_[contract::to_word(at)];
   if (number_at.empty()) number_at = number(bound.at);
-  std::string is = predicate();
-  text_.line("setp.{}.s64 \t{}, {}, {};", bound.below ? "lt" : "ge", is, widened(coordinate),
-             number_at);
-  return is;
+  return code_.setp(bound.below ? lt : ge, s64, widened(coordinate), number_at);
 }
 
-std::string StepWriter::within(const std::vector<passes::Bound>& bounds,
-                               const StepBody::Place& place, unsigned axis, bool along,
-                               std::string all) {
+Reg StepWriter::within(const std::vector<passes::Bound>& bounds, const StepBody::Place& place,
+                       unsigned axis, bool along, Reg all) {
   for (const passes::Bound& bound : bounds) {
     if ((bound.axis == axis) != along) continue;
-    const std::string one = holds(bound, place[bound.axis]);
-    if (all.empty()) {
-      all = one;
-      continue;
-    }
-    const std::string both = predicate();
-    text_.line("and.pred \t{}, {}, {};", both, all, one);
-    all = both;
+    const Reg one = holds(bound, place[bound.axis]);
+    all = all.empty() ? one : code_.and_(pred, all, one);
   }
   return all;
 }
 
-std::string StepWriter::column_bits(const std::vector<passes::Bound>& bounds, int first, int end,
-                                    bool stores) {
-  std::string bits = b32();
-  text_.line("mov.u32 \t{}, 0;", bits);
+Reg StepWriter::column_bits(const std::vector<passes::Bound>& bounds, int first, int end,
+                            bool stores) {
+  Reg bits = code_.mov(u32, 0);
   for (int u = first; u < end; ++u) {
     StepBody::Place place = place_;
     place[at_.axes.u] = coordinate(at_.axes.u, u);
-    add_bits(bits, fmt::to_string(1U << (u - first)),
-             within(bounds, place, at_.axes.u, true, stores ? inside(place, true) : ""));
+    add_bits(bits, 1U << (u - first),
+             within(bounds, place, at_.axes.u, true, stores ? inside(place, true) : Reg{}));
   }
   return bits;
 }
 
-std::string StepWriter::row_within(const std::vector<passes::Bound>& bounds, int row, bool stores) {
+Reg StepWriter::row_within(const std::vector<passes::Bound>& bounds, int row, bool stores) {
   StepBody::Place place = place_;
   if (at_.has_strips()) place[at_.axes.v] = coordinate(at_.axes.v, row);
-  return within(bounds, place, at_.axes.u, false, stores ? inside(place, false) : "");
+  return within(bounds, place, at_.axes.u, false, stores ? inside(place, false) : Reg{});
 }
 
 // First none.
@@ -224,7 +191,7 @@ void StepWriter::find_case_masks() {
       for (const StepArray::Case& one : std::span(load.cases).subspan(1)) {
         const auto known = [&](const auto& made) { return made.first == one.bounds; };
         if (std::ranges::any_of(case_masks_, known)) continue;
-        const std::string bits = column_bits(one.bounds, 0, columns, false);
+        const Reg bits = column_bits(one.bounds, 0, columns, false);
         Mask mask = no_places();
         for (int row = 0; row < rows; ++row)
           add_row(mask, row, bits, row_within(one.bounds, row, false));
@@ -239,18 +206,14 @@ const StepWriter::Mask& StepWriter::case_mask(const std::vector<passes::Bound>& 
 
 // --- Tori ---------------------------------------------------------------------------------------
 
-std::string StepWriter::coordinate(unsigned axis, int far) {
+Reg StepWriter::coordinate(unsigned axis, int far) {
   if (inner_ || !plan_.periods[axis]) return plus(place_[axis], far);
-  std::string& turned = wrapped_[{axis, far}];
+  Reg& turned = wrapped_[{axis, far}];
   if (!turned.empty()) return turned;
-  turned = b32();
-  const std::string size = b32(), rest = b32(), above = b32(), less = predicate();
-  text_.line("cvt.u32.u64 \t{}, {};", size, number(*plan_.periods[axis]));
-  text_.line("rem.s32 \t{}, {}, {};", rest, plus(place_[axis], far), size);
-  text_.line("add.s32 \t{}, {}, {};", above, rest, size);
-  text_.line("setp.lt.s32 \t{}, {}, 0;", less, rest);
-  text_.line("selp.b32 \t{}, {}, {}, {};", turned, above, rest, less);
-  return turned;
+  const Reg size = code_.cvt(u32, u64, number(*plan_.periods[axis]));
+  const Reg rest = code_.rem(s32, plus(place_[axis], far), size);
+  const Reg above = code_.add(s32, rest, size);
+  return turned = code_.selp(b32, above, rest, code_.setp(lt, s32, rest, 0));
 }
 
 // A thread's own places, and how far their elements are from where the next ones would be.
@@ -265,22 +228,20 @@ void StepWriter::find_wrapped() {
 void StepWriter::find_shifts(unsigned axis, unsigned count, std::vector<Column>& shifts) {
   if (!plan_.periods[axis]) return;
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
-    const std::string stride = number(plan_.arrays[n].element.along(axis));
+    const Reg stride = number(plan_.arrays[n].element.along(axis));
     for (unsigned at = 0; at < count; ++at) {
-      const std::string far = b32(), shift = b64();
-      text_.line("sub.s32 \t{}, {}, {};", far, coordinate(axis, static_cast<int>(at)),
-                 plus(place_[axis], at));
-      text_.line("mul.lo.s64 \t{}, {}, {};", shift, widened(far), stride);
-      shifts[n].push_back(shift);
+      // C++ does not order the arguments of a call.
+      const Reg next = plus(place_[axis], at), turned = coordinate(axis, static_cast<int>(at));
+      shifts[n].push_back(code_.mul(s64, widened(code_.sub(s32, turned, next)), stride));
     }
   }
 }
 
-std::string StepWriter::turned_row(unsigned n, unsigned row, const std::string& at) {
+Reg StepWriter::turned_row(unsigned n, unsigned row, const Reg& at) {
   return inner_ || row_shift_[n].empty() ? at : added(at, row_shift_[n][row]);
 }
 
-std::string StepWriter::turned_column(unsigned n, unsigned column, const std::string& at) {
+Reg StepWriter::turned_column(unsigned n, unsigned column, const Reg& at) {
   return inner_ || column_shift_[n].empty() ? at : added(at, column_shift_[n][column]);
 }
 
@@ -292,23 +253,17 @@ void StepWriter::find_own() {
              around_v = at_.has_strips() && plan_.periods[v].has_value();
   if (!around_u && !around_v) return;
   const auto same = [&](unsigned axis, unsigned far) {
-    std::string is = predicate();
-    text_.line("setp.eq.s32 \t{}, {}, {};", is, coordinate(axis, static_cast<int>(far)),
-               plus(place_[axis], far));
-    return is;
+    const Reg next = plus(place_[axis], far);
+    return code_.setp(eq, s32, coordinate(axis, static_cast<int>(far)), next);
   };
-  std::string bits = b32();
-  text_.line("mov.u32 \t{}, 0;", bits);
+  Reg bits = code_.mov(u32, 0);
   for (unsigned column = 0; column < at_.columns(); ++column)
-    add_bits(bits, fmt::to_string(1U << column), around_u ? same(u, column) : "");
+    add_bits(bits, 1U << column, around_u ? same(u, column) : Reg{});
   own_ = no_places();
   for (unsigned row = 0; row < at_.rows(); ++row)
-    add_row(own_, static_cast<int>(row), bits, around_v ? same(v, row) : "");
-  for (unsigned i = 0; i < own_.size(); ++i) {
-    const std::string stored = b32();
-    text_.line("and.b32 \t{}, {}, {};", stored, own_[i], mask_[i]);
-    own_[i] = stored;
-  }
+    add_row(own_, static_cast<int>(row), bits, around_v ? same(v, row) : Reg{});
+  for (unsigned i = 0; i < own_.size(); ++i)
+    own_[i] = code_.and_(b32, own_[i], mask_[i]);
 }
 
 // --- Who reads ----------------------------------------------------------------------------------
@@ -322,8 +277,8 @@ std::vector<StepWriter::Mask> StepWriter::find_stretches() {
   const int end_u = columns - plan_.least[at_.axes.u],
             end_v = at_.has_strips() ? rows - plan_.least[at_.axes.v] : 1;
   const auto bounds = all_bounds();
-  std::vector<std::string> in_column;
-  std::vector<std::map<int, std::string>> in_row(bounds.size());
+  Column in_column;
+  std::vector<std::map<int, Reg>> in_row(bounds.size());
   for (std::size_t s = 0; s < bounds.size(); ++s) {
     in_column.push_back(column_bits(bounds[s], first_u, end_u, true));
     for (int v = first_v; v < end_v; ++v)
@@ -331,29 +286,23 @@ std::vector<StepWriter::Mask> StepWriter::find_stretches() {
   }
   // Columns of a row that have a place so far from them.
   const auto columns_at = [&](int u, std::size_t s) {
-    const std::string moved = b32();
-    std::string some = b32();
-    text_.line("shr.u32 \t{}, {}, {};", moved, in_column[s], u - first_u);
-    text_.line("and.b32 \t{}, {}, {};", some, moved, (std::uint64_t{1} << columns) - 1);
-    return some;
+    return code_.and_(b32, code_.shr(u32, in_column[s], u - first_u),
+                      (std::uint64_t{1} << columns) - 1);
   };
   mask_ = no_places();
-  const std::string own = columns_at(0, 0);
+  const Reg own = columns_at(0, 0);
   for (int row = 0; row < rows; ++row)
     add_row(mask_, row, own, in_row[0][row]);
   std::vector<Mask> needed;
   for (const StepArray& array : plan_.arrays) {
-    std::map<std::pair<int, std::size_t>, std::string> readers; // by how far their row is
+    std::map<std::pair<int, std::size_t>, Reg> readers; // by how far their row is
     for (const StepArray::Load& load : array.loads)
       for (const StepArray::Case& one : load.cases) {
         const auto s = static_cast<std::size_t>(std::ranges::find(bounds, bounds_of(load, one)) -
                                                 bounds.begin());
-        const std::string some = columns_at(-offset_u(one.offset), s);
+        const Reg some = columns_at(-offset_u(one.offset), s);
         auto [found, missing] = readers.try_emplace({-offset_v(one.offset), s}, some);
-        if (missing) continue;
-        const std::string both = b32();
-        text_.line("or.b32 \t{}, {}, {};", both, found->second, some);
-        found->second = both;
+        if (!missing) found->second = code_.or_(b32, found->second, some);
       }
     Mask& mask = needed.emplace_back(no_places());
     for (int row = 0; row < rows; ++row)
@@ -364,49 +313,39 @@ std::vector<StepWriter::Mask> StepWriter::find_stretches() {
 }
 
 // Where `in` holds, if there is such a predicate.
-void StepWriter::add_bits(std::string& to, const std::string& bits, const std::string& in) {
-  std::string some = bits;
-  const std::string more = b32();
-  if (!in.empty()) {
-    some = b32();
-    text_.line("selp.b32 \t{}, {}, 0, {};", some, bits, in);
-  }
-  text_.line("or.b32 \t{}, {}, {};", more, to, some);
-  to = more;
+void StepWriter::add_bits(Reg& to, const ptx::Source& bits, const Reg& in) {
+  const ptx::Source some = in.empty() ? bits : code_.selp(b32, bits, 0, in);
+  to = code_.or_(b32, to, some);
 }
 
 // Places tell each other in shared memory whether they store, and between which bounds they are: a
 // bit for each.
 std::vector<StepWriter::Mask> StepWriter::find_flags() {
   clear_tiles();
-  barrier();
+  code_.bar_sync();
   const auto bounds = all_bounds();
   std::vector<Mask> stores{mask_};
   for (std::size_t s = 1; s < bounds.size(); ++s) {
     Mask& some = stores.emplace_back(no_places());
-    const std::string bits = column_bits(bounds[s], 0, static_cast<int>(at_.columns()), false);
+    const Reg bits = column_bits(bounds[s], 0, static_cast<int>(at_.columns()), false);
     for (int row = 0; row < static_cast<int>(at_.rows()); ++row)
       add_row(some, row, bits, row_within(bounds[s], row, false));
-    for (unsigned i = 0; i < some.size(); ++i) {
-      const std::string both = b32();
-      text_.line("and.b32 \t{}, {}, {};", both, some[i], mask_[i]);
-      some[i] = both;
-    }
+    for (unsigned i = 0; i < some.size(); ++i)
+      some[i] = code_.and_(b32, some[i], mask_[i]);
   }
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
-    std::string flags = b32();
-    text_.line("mov.u32 \t{}, 0;", flags);
+    Reg flags = code_.mov(u32, 0);
     for (std::size_t s = 0; s < bounds.size(); ++s)
-      add_bits(flags, fmt::to_string(1U << s), bit_of(stores[s], cell));
-    text_.line("st.shared.u{} \t{}, {};", flag_bits(),
-               in_tile(0, 0, static_cast<int>(column_of(cell)), static_cast<int>(row_of(cell))),
-               flags);
+      add_bits(flags, 1U << s, bit_of(stores[s], cell));
+    code_.st(ptx::Space::shared, ptx::unsigned_integer(flag_bits()),
+             in_tile(0, 0, static_cast<int>(column_of(cell)), static_cast<int>(row_of(cell))),
+             flags);
   }
-  barrier();
+  code_.bar_sync();
   std::vector<Mask> needed;
   for (unsigned n = 0; n < plan_.arrays.size(); ++n)
     needed.push_back(needed_by_flags(n));
-  barrier();
+  code_.bar_sync();
   return needed;
 }
 
@@ -414,10 +353,9 @@ std::vector<StepWriter::Mask> StepWriter::find_flags() {
 StepWriter::Mask StepWriter::needed_by_flags(unsigned n) {
   Mask needed = no_places();
   const auto bounds = all_bounds();
-  std::map<std::pair<int, int>, std::string> flags;
+  std::map<std::pair<int, int>, Reg> flags;
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
-    std::string any = b32();
-    text_.line("mov.u32 \t{}, 0;", any);
+    Reg any = code_.mov(u32, 0);
     std::set<std::pair<Offset, std::size_t>> seen;
     for (const StepArray::Load& load : plan_.arrays[n].loads)
       for (const StepArray::Case& one : load.cases) {
@@ -427,22 +365,14 @@ StepWriter::Mask StepWriter::needed_by_flags(unsigned n) {
         const std::pair from{static_cast<int>(column_of(cell)) - offset_u(one.offset),
                              static_cast<int>(row_of(cell)) - offset_v(one.offset)};
         auto [flag, missing] = flags.try_emplace(from);
-        if (missing) {
-          flag->second = b32();
-          text_.line("ld.shared.u{} \t{}, {};", flag_bits(), flag->second,
-                     in_tile(0, 0, from.first, from.second));
-        }
-        const std::string moved = b32(), both = b32();
-        text_.line("shr.u32 \t{}, {}, {};", moved, flag->second, s);
-        text_.line("or.b32 \t{}, {}, {};", both, any, moved);
-        any = both;
+        if (missing)
+          flag->second = code_.into(code_.make(b32))
+                             .ld(ptx::Space::shared, ptx::unsigned_integer(flag_bits()),
+                                 in_tile(0, 0, from.first, from.second));
+        any = code_.or_(b32, any, code_.shr(u32, flag->second, s));
       }
-    const std::string bit = b32(), placed = b32(), more = b32();
-    std::string& all = needed[cell / word];
-    text_.line("and.b32 \t{}, {}, 1;", bit, any);
-    text_.line("shl.b32 \t{}, {}, {};", placed, bit, cell % word);
-    text_.line("or.b32 \t{}, {}, {};", more, all, placed);
-    all = more;
+    const Reg placed = code_.shl(b32, code_.and_(b32, any, 1), cell % word);
+    needed[cell / word] = code_.or_(b32, needed[cell / word], placed);
   }
   return needed;
 }
@@ -450,16 +380,12 @@ StepWriter::Mask StepWriter::needed_by_flags(unsigned n) {
 // Margins count as places that do not store.
 void StepWriter::clear_tiles() {
   const unsigned words = (at_.tile_places * plan_.arrays[0].bytes + 3) / 4;
-  const std::string base = b32(), at = b32();
-  text_.line("mov.u32 \t{}, {};", base, tile_name);
-  text_.line("mad.lo.u32 \t{}, {}, 4, {};", at, thread_, base);
+  const Reg base = code_.mov(u32, ptx::Source::address(tile_name));
+  const Reg at = code_.mad(u32, thread_, 4, base);
   for (unsigned first = 0; first < words; first += at_.block()) {
-    std::string guard;
-    if (first + at_.block() > words) {
-      guard = predicate();
-      text_.line("setp.lt.u32 \t{}, {}, {};", guard, thread_, words - first);
-    }
-    text_.line("{}st.shared.u32 \t[{}+{}], 0;", guarded(guard), at, first * 4);
+    const Reg guard =
+        first + at_.block() > words ? code_.setp(lt, u32, thread_, words - first) : Reg{};
+    code_.when(guard).st(ptx::Space::shared, u32, {at, first * 4}, 0);
   }
 }
 

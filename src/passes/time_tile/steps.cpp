@@ -17,12 +17,16 @@ namespace ptxasw::passes {
 
 using passes::StepArray;
 using passes::Whole;
+using ptx::Reg;
+using ptx::Source;
+using ptx::Special;
+using namespace ptx::words;
 
 StepWriter::StepWriter(const emulator::Kernel& kernel, const passes::StepPlan& plan,
                        const StepShape& shape, std::string name)
     : module_(*kernel.body.module), kernel_(kernel), plan_(plan), shape_(shape),
-      name_(std::move(name)), registers_(module_, "%ptxasw_step"), text_(registers_),
-      body_(kernel, plan, registers_, text_), labels_(label_prefix(module_)), at_(plan, shape) {}
+      name_(std::move(name)), registers_(module_, "%ptxasw_step"), code_(registers_),
+      body_(kernel, plan, code_), labels_(label_prefix(module_)), at_(plan, shape) {}
 
 StepEntry StepWriter::run() {
   if (!at_.refused.empty()) return {.refused = at_.refused};
@@ -32,7 +36,7 @@ StepEntry StepWriter::run() {
     return {.refused = {Reason::step_rim, "its rim has too many cases"}};
   prologue();
   if (plan_.convex) write_inner_paths();
-  text_.label(labels_ + "rim");
+  code_.label(labels_ + "rim");
   write_path(false);
   finish();
   return std::move(entry_);
@@ -48,78 +52,53 @@ bool StepWriter::may_wait() const {
 }
 
 // a + n
-std::string StepWriter::plus(const std::string& a, long n) {
-  if (n == 0) return a;
-  std::string into = b32();
-  text_.line("add.s32 \t{}, {}, {};", into, a, n);
-  return into;
+Reg StepWriter::plus(const Reg& a, long n) {
+  return n == 0 ? a : code_.add(s32, a, n);
 }
 
-std::string StepWriter::widened(const std::string& a) {
-  std::string into = b64();
-  text_.line("cvt.s64.s32 \t{}, {};", into, a);
-  return into;
+Reg StepWriter::widened(const Reg& a) {
+  return code_.cvt(s64, s32, a);
 }
 
 // The number that a polynomial without coordinates is, modulo 2^64.
-std::string StepWriter::number(const Whole& whole) {
-  std::string sum;
+Reg StepWriter::number(const Whole& whole) {
+  Reg sum;
   for (const auto& [product, coefficient] : whole.terms()) {
-    std::string made = b64();
-    text_.line("mov.b64 \t{}, {};", made, static_cast<std::int64_t>(coefficient));
-    for (const passes::Quantity& factor : product) {
-      std::string more = b64();
-      text_.line("mul.lo.s64 \t{}, {}, {};", more, made, parameter(factor));
-      made = std::move(more);
-    }
+    Reg made = code_.mov(b64, static_cast<std::int64_t>(coefficient));
+    for (const passes::Quantity& factor : product)
+      made = code_.mul(s64, made, parameter(factor));
     sum = sum.empty() ? made : added(sum, made);
   }
-  if (!sum.empty()) return sum;
-  sum = b64();
-  text_.line("mov.b64 \t{}, 0;", sum);
-  return sum;
+  return sum.empty() ? code_.mov(b64, 0) : sum;
 }
 
-std::string StepWriter::added(const std::string& a, const std::string& b) {
-  std::string into = b64();
-  text_.line("add.s64 \t{}, {}, {};", into, a, b);
-  return into;
+Reg StepWriter::added(const Reg& a, const Reg& b) {
+  return code_.add(s64, a, b);
 }
 
-std::string StepWriter::parameter(const passes::Quantity& quantity) {
+Reg StepWriter::parameter(const passes::Quantity& quantity) {
   using Type = contract::Token::Type;
-  const bool narrow = quantity.as == Type::s32 || quantity.as == Type::u32;
-  std::string into = b64();
   const std::string_view name = kernel_.body.function->parameters[quantity.number].name;
-  if (!narrow) {
-    text_.line("ld.param.b64 \t{}, [{}];", into, name);
-    return into;
-  }
-  const std::string word = b32();
-  text_.line("ld.param.b32 \t{}, [{}];", word, name);
-  text_.line("cvt.{}64.{}32 \t{}, {};", quantity.as == Type::s32 ? 's' : 'u',
-             quantity.as == Type::s32 ? 's' : 'u', into, word);
-  return into;
+  if (quantity.as != Type::s32 && quantity.as != Type::u32)
+    return code_.ld(ptx::Space::param, b64, name);
+  const Reg word = code_.ld(ptx::Space::param, b32, name);
+  return quantity.as == Type::s32 ? code_.cvt(s64, s32, word) : code_.cvt(u64, u32, word);
 }
 
-std::string StepWriter::begin_of(unsigned parameter_number) {
-  return begin_at(std::string(kernel_.body.function->parameters[parameter_number].name));
+Reg StepWriter::begin_of(unsigned parameter_number) {
+  return begin_at(kernel_.body.function->parameters[parameter_number].name);
 }
 
 // `place`: in the parameter space.
-std::string StepWriter::begin_at(const std::string& place) {
-  const std::string generic = b64();
-  std::string into = b64();
-  text_.line("ld.param.u64 \t{}, [{}];", generic, place);
-  text_.line("cvta.to.global.u64 \t{}, {};", into, generic);
-  return into;
+Reg StepWriter::begin_at(const ptx::Memory& place) {
+  return code_.cvta_to(ptx::Space::global, u64, code_.ld(ptx::Space::param, u64, place));
 }
 
 // --- Prologue -----------------------------------------------------------------------------------
 
 void StepWriter::prologue() {
-  text_.line("// ptxasw: {} steps at once", shape_.count);
-  if (may_wait()) text_.line("griddepcontrol.wait;"); // ahead of whatever touches memory
+  code_.comment(fmt::format("ptxasw: {} steps at once", shape_.count));
+  if (may_wait()) code_.griddepcontrol_wait(); // ahead of whatever touches memory
   body_.parameters();
   find_thread();
   for (unsigned axis = 0; axis < 3; ++axis)
@@ -130,42 +109,35 @@ void StepWriter::prologue() {
     StepBody::Place last = corner_;
     last[at_.axes.u] = plus(corner_[at_.axes.u], shape_.width - 1);
     if (at_.has_strips()) last[at_.axes.v] = plus(corner_[at_.axes.v], at_.height() - 1);
-    std::string first_in = inside(corner_), last_in = inside(last);
+    Reg first_in = inside(corner_), last_in = inside(last);
     for (auto& [in, at] : {std::pair(&first_in, &corner_), std::pair(&last_in, &last)})
       for (const bool along_u : {true, false})
         *in = within(plan_.inner, *at, at_.axes.u, along_u, *in);
-    const std::string both = predicate();
-    text_.line("and.pred \t{}, {}, {};", both, first_in, last_in);
-    text_.line("@!{} bra \t{}rim;", both, labels_);
+    code_.unless(code_.and_(pred, first_in, last_in)).bra(labels_ + "rim");
   }
 }
 
 // The thread's first place in the region, and where that lies in the tiles.
 void StepWriter::find_thread() {
-  const std::string across = b32(), tile = b32(), first = b32(), at = b32();
-  thread_ = b32();
-  text_.line("mov.u32 \t{}, %tid.x;", thread_);
-  first_row_ = b32();
+  Reg across, first; // of the thread's row, its first row in the tile
+  thread_ = code_.special(Special::tid_x);
   if (at_.has_strips()) {
-    strip_ = b32();
-    text_.line("rem.u32 \t{}, {}, {};", across, thread_, at_.across());
-    text_.line("div.u32 \t{}, {}, {};", strip_, thread_, at_.across());
+    across = code_.rem(u32, thread_, at_.across());
+    strip_ = code_.div(u32, thread_, at_.across());
     if (has_edges()) turn_strips();
-    text_.line("mul.lo.u32 \t{}, {}, {};", first_row_, strip_, at_.rows());
-    text_.line("mul.lo.u32 \t{}, {}, {};", first, strip_, at_.strip_rows());
+    first_row_ = code_.mul(u32, strip_, at_.rows());
+    first = code_.mul(u32, strip_, at_.strip_rows());
   } else {
-    text_.line("mov.u32 \t{}, {};", across, thread_);
-    text_.line("mov.u32 \t{}, 0;", first_row_);
-    text_.line("mov.u32 \t{}, 0;", first);
+    across = code_.mov(u32, thread_);
+    first_row_ = code_.mov(u32, 0);
+    first = code_.mov(u32, 0);
   }
-  column_ = b32();
-  text_.line("mul.lo.u32 \t{}, {}, {};", column_, across, at_.columns());
-  text_.line("mov.u32 \t{}, {};", tile, tile_name);
-  text_.line("mad.lo.u32 \t{}, {}, {}, {};", at, first, at_.pitch, across);
+  column_ = code_.mul(u32, across, at_.columns());
+  const Reg tile = code_.mov(u32, Source::address(tile_name));
+  const Reg at = code_.mad(u32, first, at_.pitch, across);
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
     const unsigned bytes = plan_.arrays[n].bytes;
-    const std::string mine = b32();
-    text_.line("mad.lo.u32 \t{}, {}, {}, {};", mine, at, bytes, tile);
+    const Reg mine = code_.mad(u32, at, bytes, tile);
     mine_.push_back(
         plus(mine, at_.tiles[n] + (at_.pad_v.before * at_.pitch + at_.pad_u.before) * bytes));
   }
@@ -174,47 +146,38 @@ void StepWriter::find_thread() {
 // Strips with less to do than others are other warps' in each block, as each scheduler of an SM has
 // some of the warps for good.
 void StepWriter::turn_strips() {
-  std::string turned = strip_;
+  Reg turned = strip_;
   for (const unsigned axis : {at_.axes.u, at_.axes.v}) {
-    const std::string block = b32(), more = b32();
-    text_.line("mov.u32 \t{}, %ctaid.{};", block, "xyz"[axis]);
-    text_.line("add.u32 \t{}, {}, {};", more, turned, block);
-    turned = more;
+    const Reg block = code_.special(along(Special::ctaid_x, axis));
+    turned = code_.add(u32, turned, block);
   }
-  strip_ = b32();
-  text_.line("rem.u32 \t{}, {}, {};", strip_, turned, shape_.strips);
+  strip_ = code_.rem(u32, turned, shape_.strips);
 }
 
 // The region's first place and this thread's own along an axis.
 void StepWriter::find_place(unsigned axis) {
-  const std::string block = b32(), limit = b32();
-  text_.line("mov.u32 \t{}, %ctaid.{};", block, "xyz"[axis]);
-  text_.line("ld.param.u32 \t{}, [{}+{}];", limit, threads_parameter, 4 * axis);
-  limit_[axis] = limit;
+  const Reg block = code_.special(along(Special::ctaid_x, axis));
+  limit_[axis] = code_.ld(ptx::Space::param, u32, {threads_parameter, 4 * axis});
   if (axis != at_.axes.u && axis != at_.axes.v) {
     corner_[axis] = place_[axis] = block;
     return;
   }
   const Margin& halo = axis == at_.axes.u ? at_.halo_u : at_.halo_v;
-  const std::string first = b32();
-  text_.line("mul.lo.u32 \t{}, {}, {};", first, block, at_.centre(axis));
+  const Reg first = code_.mul(u32, block, at_.centre(axis));
   corner_[axis] = plus(first, -static_cast<long>(halo.before));
-  place_[axis] = b32();
-  text_.line("add.s32 \t{}, {}, {};", place_[axis], corner_[axis],
-             axis == at_.axes.u ? column_ : first_row_);
+  place_[axis] = code_.add(s32, corner_[axis], axis == at_.axes.u ? column_ : first_row_);
 }
 
 // Where this thread's elements begin, and how far it is from row to row.
 void StepWriter::find_elements(unsigned n) {
   const StepArray& array = plan_.arrays[n];
-  std::string offset = number(array.element.elsewhere());
+  Reg offset = number(array.element.elsewhere());
   for (unsigned axis = 0; axis < 3; ++axis) {
     const Whole stride = array.element.along(axis);
     if (stride.is_zero()) continue;
-    const std::string along = number(stride), far = b64();
-    if (axis == at_.axes.v) row_stride_.resize(n + 1, along);
-    text_.line("mad.lo.s64 \t{}, {}, {}, {};", far, widened(place_[axis]), along, offset);
-    offset = far;
+    const Reg step = number(stride);
+    if (axis == at_.axes.v) row_stride_.resize(n + 1, step);
+    offset = code_.mad(s64, widened(place_[axis]), step, offset);
   }
   row_stride_.resize(n + 1);
   elements_.push_back(offset);
@@ -228,9 +191,7 @@ void StepWriter::find_elements(unsigned n) {
 void StepWriter::find_begins(unsigned n) {
   const StepArray& array = plan_.arrays[n];
   const unsigned place = array.carried ? 0 : 8;
-  const auto own = [&](unsigned at) {
-    return begin_at(fmt::format("{}+{}", arrays_parameter, at));
-  };
+  const auto own = [&](unsigned at) { return begin_at({arrays_parameter, at}); };
   in_.push_back(added(plan_.rotation ? own(place) : begin_of(array.in), elements_[n]));
   out_.push_back(added(plan_.rotation ? own(place + 16) : begin_of(array.out), elements_[n]));
 }
@@ -246,27 +207,20 @@ void StepWriter::find_turns() {
 
 // By array: where its elements that nobody stores to lie behind step t (the first one is 0), behind
 // the next one, and so on.
-std::vector<std::vector<std::string>> StepWriter::turns_behind(unsigned t) const {
+std::vector<StepWriter::Column> StepWriter::turns_behind(unsigned t) const {
   if (plan_.rotation) return {{turns_[(t + 2) % 3], turns_[t % 3], turns_[(t + 1) % 3]}, {}};
-  std::vector<std::vector<std::string>> turns;
+  std::vector<Column> turns;
   for (unsigned n = 0; n < plan_.arrays.size(); ++n)
     turns.push_back(t % 2 == 0 ? std::vector{out_[n], in_[n]} : std::vector{in_[n], out_[n]});
   return turns;
 }
 
 // Vectors may be loaded and stored from here on in each row: columns and halos are whole vectors.
-std::string StepWriter::is_aligned(unsigned n, const std::string& address) {
-  std::string all = address;
-  if (!row_stride_[n].empty()) {
-    all = b64();
-    text_.line("or.b64 \t{}, {}, {};", all, address, row_stride_[n]);
-  }
-  const std::string low = b64();
-  std::string aligned = predicate();
-  text_.line("and.b64 \t{}, {}, {};", low, all,
-             at_.vector(plan_.arrays[n].bytes) * plan_.arrays[n].bytes - 1);
-  text_.line("setp.eq.s64 \t{}, {}, 0;", aligned, low);
-  return aligned;
+Reg StepWriter::is_aligned(unsigned n, const Reg& address) {
+  const Reg all = row_stride_[n].empty() ? address : code_.or_(b64, address, row_stride_[n]);
+  const Reg low =
+      code_.and_(b64, all, at_.vector(plan_.arrays[n].bytes) * plan_.arrays[n].bytes - 1);
+  return code_.setp(eq, s64, low, 0);
 }
 
 bool StepWriter::separable() const {
@@ -276,8 +230,8 @@ bool StepWriter::separable() const {
 }
 
 // Of being inside what depends on the axis of neighbouring elements, or the rest.
-std::string StepWriter::inside(const StepBody::Place& place, bool along_u) {
-  std::string all = body_.guards(place, at_.axes.u, along_u);
+Reg StepWriter::inside(const StepBody::Place& place, bool along_u) {
+  Reg all = body_.guards(place, at_.axes.u, along_u);
   for (unsigned axis = 0; axis < 3; ++axis)
     if (plan_.places[axis] != passes::Place::none && (axis == at_.axes.u) == along_u)
       all = in_grid(place, axis, all);
@@ -285,21 +239,15 @@ std::string StepWriter::inside(const StepBody::Place& place, bool along_u) {
 }
 
 // The place is in the grid, and its thread gets to the stores.
-std::string StepWriter::inside(const StepBody::Place& place) {
-  std::string all;
+Reg StepWriter::inside(const StepBody::Place& place) {
+  Reg all;
   for (unsigned axis = 0; axis < 3; ++axis)
     if (plan_.places[axis] != passes::Place::none) all = in_grid(place, axis, all);
   return body_.guards(place, all);
 }
 
-std::string StepWriter::in_grid(const StepBody::Place& place, unsigned axis,
-                                const std::string& all) {
-  std::string is = predicate();
-  if (all.empty())
-    text_.line("setp.lt.u32 \t{}, {}, {};", is, place[axis], limit_[axis]);
-  else
-    text_.line("setp.lt.and.u32 \t{}, {}, {}, {};", is, place[axis], limit_[axis], all);
-  return is;
+Reg StepWriter::in_grid(const StepBody::Place& place, unsigned axis, const Reg& all) {
+  return code_.setp(lt, u32, place[axis], limit_[axis], and_, all);
 }
 
 // --- The entry ----------------------------------------------------------------------------------
@@ -323,7 +271,7 @@ void StepWriter::finish() {
       shape_.resident == 0 ? "" : fmt::format(".minnctapersm {}\n", shape_.resident);
   entry_.text = fmt::format("{}{})\n.maxntid {}\n{}{{\n{}\t.shared .align 16 .b8 {}[{}];\n{}\n}}",
                             header, more.text, at_.block(), resident, registers_.declarations(),
-                            tile_name, at_.shared(), text_.all);
+                            tile_name, at_.shared(), code_.all);
   contract::Steps& made = entry_.contract;
   made.entry = name_;
   made.count = shape_.count;

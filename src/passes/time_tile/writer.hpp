@@ -30,37 +30,34 @@ public:
   StepEntry run();
 
 private:
-  using Column = std::vector<std::string>; // registers, by place of a thread: row by row
-  using Image = std::vector<Column>;       // by array
-  using Mask = Column;                     // words with a bit for each place
+  using Column = std::vector<ptx::Reg>; // by place of a thread: row by row
+  using Image = std::vector<Column>;    // by array
+  using Mask = Column;                  // words with a bit for each place
 
   // --- Where threads are (steps.cpp) ---
 
-  std::string b32() { return registers_.make("b32"); }
-  std::string b64() { return registers_.make("b64"); }
-  std::string predicate() { return registers_.make("pred"); }
-  std::string plus(const std::string& a, long n);
-  std::string widened(const std::string& a);
-  std::string number(const passes::Whole& whole);
-  std::string added(const std::string& a, const std::string& b);
-  std::string parameter(const passes::Quantity& quantity);
-  std::string begin_of(unsigned parameter_number);
-  std::string begin_at(const std::string& place);
+  ptx::Reg plus(const ptx::Reg& a, long n);
+  ptx::Reg widened(const ptx::Reg& a);
+  ptx::Reg number(const passes::Whole& whole);
+  ptx::Reg added(const ptx::Reg& a, const ptx::Reg& b);
+  ptx::Reg parameter(const passes::Quantity& quantity);
+  ptx::Reg begin_of(unsigned parameter_number);
+  ptx::Reg begin_at(const ptx::Memory& place);
   void find_begins(unsigned n);
   void find_turns();
-  [[nodiscard]] std::vector<std::vector<std::string>> turns_behind(unsigned t) const;
+  [[nodiscard]] std::vector<Column> turns_behind(unsigned t) const;
   [[nodiscard]] std::string parameters_behind() const;
   void prologue();
   void find_thread();
   void turn_strips();
   void find_place(unsigned axis);
   void find_elements(unsigned n);
-  std::string inside(const StepBody::Place& place);
-  std::string inside(const StepBody::Place& place, bool along_u);
-  std::string in_grid(const StepBody::Place& place, unsigned axis, const std::string& all);
+  ptx::Reg inside(const StepBody::Place& place);
+  ptx::Reg inside(const StepBody::Place& place, bool along_u);
+  ptx::Reg in_grid(const StepBody::Place& place, unsigned axis, const ptx::Reg& all);
   [[nodiscard]] bool separable() const;
   [[nodiscard]] bool may_wait() const;
-  std::string is_aligned(unsigned n, const std::string& address);
+  ptx::Reg is_aligned(unsigned n, const ptx::Reg& address);
   void finish();
 
   // --- What they hold (passes/time_tile/images.cpp) ---
@@ -74,7 +71,7 @@ private:
   StepBody::Place place_of(unsigned cell);
   // Of the place so far from this thread's first one. On a path with a rim, along an axis with a
   // period, modulo that.
-  std::string coordinate(unsigned axis, int far);
+  ptx::Reg coordinate(unsigned axis, int far);
   // All that a load may read: from the first case to the last.
   [[nodiscard]] static std::set<passes::Offset> offsets_of(const passes::StepArray& array);
   // Strips that a path is for: the region's first or last one leaves out rows that are right no
@@ -89,54 +86,52 @@ private:
   void write_path(bool inner, Strip strip = Strip::any);
   // Of this path's thread: those that are right behind so many steps.
   [[nodiscard]] Rows right_rows(unsigned steps) const;
-  void barrier() { text_.line("bar.sync \t0;"); }
-  [[nodiscard]] std::string in_tile(unsigned n, unsigned buffer, int column, int row) const;
+  [[nodiscard]] ptx::Memory in_tile(unsigned n, unsigned buffer, int column, int row) const;
   [[nodiscard]] unsigned flag_bits() const { return std::min(32U, plan_.arrays[0].bytes * 8); }
-  void load(unsigned n, const std::string& first, const Column& into);
+  void load(unsigned n, const ptx::Reg& first, const Column& into);
   // Whose place another thread reads.
   [[nodiscard]] std::vector<bool> passed_on(const passes::StepArray& array) const;
   [[nodiscard]] bool by_lanes(int row) const;
-  void from_lane(unsigned n, int column, int row, const std::string& into);
+  void from_lane(unsigned n, int column, int row, const ptx::Reg& into);
   void loop();
   void step(const Rows& was_right, const Rows& is_right, unsigned buffer);
-  [[nodiscard]] std::string move_type(const passes::StepArray& array) const;
+  [[nodiscard]] ptx::Type move_type(const passes::StepArray& array) const;
   void store_centre();
-  void store_row(unsigned n, unsigned row, const std::string& at, const std::string& in_centre);
+  void store_row(unsigned n, unsigned row, const ptx::Reg& at, const ptx::Reg& in_centre);
 
   // --- Regions with a rim (passes/time_tile/rim.cpp) ---
 
   void find_wrapped();
   void find_shifts(unsigned axis, unsigned count, std::vector<Column>& shifts);
   // An address in this row, or in this column, of a torus.
-  std::string turned_row(unsigned n, unsigned row, const std::string& at);
-  std::string turned_column(unsigned n, unsigned column, const std::string& at);
+  ptx::Reg turned_row(unsigned n, unsigned row, const ptx::Reg& at);
+  ptx::Reg turned_column(unsigned n, unsigned column, const ptx::Reg& at);
   void find_rim();
   void find_case_masks();
   void find_own();
   [[nodiscard]] const Mask& case_mask(const std::vector<passes::Bound>& bounds) const;
-  std::string holds(const passes::Bound& bound, const std::string& coordinate);
+  ptx::Reg holds(const passes::Bound& bound, const ptx::Reg& coordinate);
   // Of `all`, if it is not empty, and the bounds along an axis, or along all others; empty: nothing
   // is asked.
-  std::string within(const std::vector<passes::Bound>& bounds, const StepBody::Place& place,
-                     unsigned axis, bool along, std::string all);
+  ptx::Reg within(const std::vector<passes::Bound>& bounds, const StepBody::Place& place,
+                  unsigned axis, bool along, ptx::Reg all);
   // A bit for each column between the bounds, from so far on; rows between them.
-  std::string column_bits(const std::vector<passes::Bound>& bounds, int first, int end,
-                          bool stores);
-  std::string row_within(const std::vector<passes::Bound>& bounds, int row, bool stores);
+  ptx::Reg column_bits(const std::vector<passes::Bound>& bounds, int first, int end, bool stores);
+  ptx::Reg row_within(const std::vector<passes::Bound>& bounds, int row, bool stores);
   Mask no_places();
-  void add_row(Mask& mask, int row, const std::string& bits, const std::string& in);
+  void add_row(Mask& mask, int row, const ptx::Reg& bits, const ptx::Reg& in);
   Mask find_mask();
-  std::string bit_of(const Mask& mask, unsigned cell);
-  std::string any_of(const Mask& mask);
+  ptx::Reg bit_of(const Mask& mask, unsigned cell);
+  ptx::Reg any_of(const Mask& mask);
   // Bounds between which some load is done, or some case holds; first none.
   [[nodiscard]] std::vector<std::vector<passes::Bound>> all_bounds() const;
   std::vector<Mask> find_stretches();
-  void add_bits(std::string& to, const std::string& bits, const std::string& in);
+  void add_bits(ptx::Reg& to, const ptx::Source& bits, const ptx::Reg& in);
   std::vector<Mask> find_flags();
   Mask needed_by_flags(unsigned n);
   void clear_tiles();
-  void load(unsigned n, const std::string& first, const Column& into, const Mask& mask);
-  void load_kept(const std::vector<std::vector<std::string>>& turns);
+  void load(unsigned n, const ptx::Reg& first, const Column& into, const Mask& mask);
+  void load_kept(const std::vector<Column>& turns);
   void load_older(unsigned n, const Mask& needed);
   void add_older_readers(std::vector<Mask>& needed);
 
@@ -147,27 +142,27 @@ private:
   std::string name_;
   StepEntry entry_;
 
-  Registers registers_;
-  Text text_;
+  ptx::FreshRegisters registers_;
+  ptx::Code code_;
   StepBody body_;
   std::string labels_;
   StepLayout at_;
-  std::string thread_, strip_, column_, first_row_; // in the block; its first place in the region
+  ptx::Reg thread_, strip_, column_, first_row_; // in the block; its first place in the region
   StepBody::Place corner_, place_, limit_;
   // By array. Of arrays in rotation `in` and `out` are where the entry reads and writes places that
   // store; all that others have is in the program's own arrays old, now and next: turns_.
-  std::vector<std::string> in_, out_, row_stride_, mine_;
-  std::vector<std::string> elements_;                 // this thread's first behind an array's begin
-  std::vector<std::string> turns_;                    // on a path with a rim
-  std::vector<std::string> in_aligned_, out_aligned_; // by array, with several columns
+  Column in_, out_, row_stride_, mine_;
+  Column elements_;                 // this thread's first behind an array's begin
+  Column turns_;                    // on a path with a rim
+  Column in_aligned_, out_aligned_; // by array, with several columns
   bool inner_ = true;
   Strip of_strip_ = Strip::any;
   unsigned copies_ = 0; // of the body
   Mask mask_;           // places that store
   Mask own_;            // of a torus: of these, those that are not around it
   std::vector<std::pair<std::vector<passes::Bound>, Mask>> case_masks_;
-  std::map<std::pair<unsigned, int>, std::string> wrapped_; // by axis and how far from the first
-  std::map<std::string, std::string> numbers_;              // bounds, by what they are
+  std::map<std::pair<unsigned, int>, ptx::Reg> wrapped_; // by axis and how far from the first
+  std::map<std::string, ptx::Reg> numbers_;              // bounds, by what they are
   // By array, from a place's address to where it is on a torus.
   std::vector<Column> column_shift_, row_shift_;
   std::vector<Mask> kept_; // by array: elements that are read and that nobody stores to
