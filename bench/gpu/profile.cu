@@ -156,7 +156,7 @@ template <typename Body> __global__ void __launch_bounds__(warps* lanes) measure
   __syncthreads();
   const long long start = clock64();
 #pragma unroll 1
-  for (int trip = 0; trip < trips; ++trip) {
+  for (int iteration = 0; iteration < trips; ++iteration) {
     Body::all(a, address, values);
     address += a.zero;
   }

@@ -23,14 +23,14 @@ enum class ShuffleMode : std::uint8_t {
 
 // Which values of a loop are carried to its next trip in registers
 // (src/passes/loop_carry/PROOF.md).
-enum class RotateMode : std::uint8_t {
+enum class LoopCarryMode : std::uint8_t {
   none,
   all,       // every load that the trip before has provably done
   automatic, // "auto": of those loops for which the cost model of the target says it will pay
 };
 
 // Which rounds of trees in shared memory are done in registers (src/passes/warp_reduce/PROOF.md).
-enum class RoundsMode : std::uint8_t {
+enum class WarpReduceMode : std::uint8_t {
   none,
   all,       // every stretch that provably stays within a warp
   automatic, // "auto": of those that save barriers enough for the test in front of them
@@ -87,9 +87,9 @@ struct Options {
   FpContract fp_contract = FpContract::exact;
   ShuffleMode shuffle = ShuffleMode::automatic;
   unsigned shuffle_max_delta = 31;
-  RotateMode rotate = RotateMode::none;
-  unsigned rotate_trips = 0; // of a rotated loop, one after another; 0: as the model says
-  RoundsMode rounds = RoundsMode::automatic;
+  LoopCarryMode rotate = LoopCarryMode::none;
+  unsigned loop_carry_iterations = 0; // of a rotated loop, one after another; 0: as the model says
+  WarpReduceMode rounds = WarpReduceMode::automatic;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};
   bool coarsen_auto = true;      // where all are 1: choose factors, order, registers by their gain
@@ -126,8 +126,8 @@ struct Options {
 
 // Is any rewrite switched on?
 [[nodiscard]] inline bool rewrites(const Options& options) {
-  return options.shuffle != ShuffleMode::none || options.rotate != RotateMode::none ||
-         options.rounds != RoundsMode::none || options.coarsen_auto ||
+  return options.shuffle != ShuffleMode::none || options.rotate != LoopCarryMode::none ||
+         options.rounds != WarpReduceMode::none || options.coarsen_auto ||
          options.coarsen != std::array{1U, 1U, 1U} || !options.remaps.empty();
 }
 

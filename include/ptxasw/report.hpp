@@ -53,7 +53,7 @@ struct AccessReport {
 };
 
 // --coarsen=auto: the original's work per warp, and every way that was weighed, best first.
-struct WaysWeighed {
+struct CandidatesWeighed {
   CoarsenBaseline as_it_is;
   std::vector<CoarsenCandidate> ways;
 };
@@ -81,20 +81,21 @@ struct KernelReport {
   unsigned foldable = 0;     // approximate functions that ptxas may or may not fold
   unsigned pinned = 0;       // additions that are written as ptxas fuses them by itself
   bool pinned_bytes = false; // which gives the very machine code of the original
-  // What came of each rewrite: of --coarsen, --remap, --rotate, --rounds, --shuffle; and of
+  // What came of each rewrite: of --coarsen, --remap, --loop-carry, --warp-reduce, --shuffle; and
+  // of
   // --steps, which is described where it was not asked for, too ("a time step ...").
   Decision coarsening, remapping, rotation, rounds, shuffling, steps;
   // The host must launch a grid that is so many times smaller (--coarsen-grid=host, launcher). What
   // is left over stands by itself: as many blocks more as fill no group.
   std::array<unsigned, 3> grid_divided_by{1, 1, 1};
   bool grid_rest_by_itself = false;
-  WaysWeighed weighed;
+  CandidatesWeighed weighed;
   StepTile step_tile; // of an entry for several time steps, or what it would be
   bool changed = false;
 };
 
 // A kernel that was rewritten, and is as it was again because of what the assembler said.
-struct TakenBack {
+struct Reverted {
   std::string kernel;
   std::optional<Usage> before, after; // none: not known
   std::string refusal;                // what it said where it did not take the kernel at all
@@ -117,13 +118,13 @@ struct Report {
   std::string file;
   std::vector<KernelReport> kernels;
   std::vector<Message> messages;
-  std::vector<TakenBack> taken_back;
+  std::vector<Reverted> reverted;
   std::size_t statements = 0, opaque_statements = 0, bytes = 0, opaque_bytes = 0;
   unsigned parses = 0, emulations = 0; // of modules, of kernels
   unsigned trials = 0;                 // texts given to ptxas to find out which coarsening pays
   unsigned calls = 0;                  // of ptxas, all together
   // What an assembler would have been asked, had there been one: "which of 9 ways pays in k".
-  std::vector<std::string> unasked;
+  std::vector<std::string> unmemoized;
   double search_ms = 0;               // that they took
   std::vector<PassStatistics> passes; // in their order
   double parse_ms = 0, analyze_ms = 0, print_ms = 0;

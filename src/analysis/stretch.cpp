@@ -8,9 +8,9 @@ namespace {
 
 class Growing {
 public:
-  Growing(const Cfg& cfg, Stretch part) : cfg_(cfg), stretch_(part) {}
+  Growing(const Cfg& cfg, SeseRegion part) : cfg_(cfg), stretch_(part) {}
 
-  std::optional<Stretch> run() {
+  std::optional<SeseRegion> run() {
     first_ = last_ = cfg_.block_of[stretch_.end - 1];
     look_at(last_);
     while (!ends_) {
@@ -43,14 +43,14 @@ private:
   }
 
   const Cfg& cfg_;
-  Stretch stretch_;
+  SeseRegion stretch_;
   BlockId first_ = 0, last_ = 0; // looked at
   bool ends_ = false;
 };
 
 } // namespace
 
-std::optional<Stretch> closed_around(const Cfg& cfg, Stretch part) {
+std::optional<SeseRegion> closed_around(const Cfg& cfg, SeseRegion part) {
   return Growing(cfg, part).run();
 }
 

@@ -14,34 +14,35 @@ namespace ptxasw::analysis {
 using ptx::Arg;
 using ptx::Inst;
 
-bool Variance::of(const Arg& arg) const {
+bool ReplicaDivergence::of(const Arg& arg) const {
   if (arg.kind == Arg::Kind::reg) return registers[arg.id];
   if (arg.kind == Arg::Kind::symbol) return arg.id < symbols.size() && symbols[arg.id];
   return arg.kind == Arg::Kind::special && std::ranges::find(seeds, arg.special) != seeds.end();
 }
 
-bool Variance::reads(const ptx::Body& body, const Inst& inst) const {
+bool ReplicaDivergence::reads(const ptx::Body& body, const Inst& inst) const {
   if (inst.guard != ptx::none && registers[inst.guard]) return true;
   return std::ranges::any_of(body.src(inst), [&](const Arg& arg) { return of(arg); }) ||
          std::ranges::any_of(body.addr(inst), [&](const ptx::Address& a) { return of(a.base); });
 }
 
-bool Variance::writes(const ptx::Body& body, const Inst& inst) const {
+bool ReplicaDivergence::writes(const ptx::Body& body, const Inst& inst) const {
   return std::ranges::any_of(body.dst(inst), [&](const Arg& arg) { return of(arg); });
 }
 
-bool Variance::is_apart(const ptx::Body& body, const Inst& inst) const {
+bool ReplicaDivergence::is_apart(const ptx::Body& body, const Inst& inst) const {
   return !apart.empty() && apart[static_cast<std::size_t>(&inst - body.insts.data())];
 }
 
-Variance find_variance(const ptx::Body& body, std::span<const ptx::Special> seeds) {
-  Variance variance;
-  variance.seeds.assign(seeds.begin(), seeds.end());
-  return spread_variance(body, std::move(variance));
+ReplicaDivergence find_replica_divergence(const ptx::Body& body,
+                                          std::span<const ptx::Special> seeds) {
+  ReplicaDivergence replica_divergence;
+  replica_divergence.seeds.assign(seeds.begin(), seeds.end());
+  return spread_replica_divergence(body, std::move(replica_divergence));
 }
 
-Variance hangs_on_data(const ptx::Body& body) {
-  Variance data;
+ReplicaDivergence is_data_dependent(const ptx::Body& body) {
+  ReplicaDivergence data;
   data.registers.resize(body.registers.size());
   for (const Inst& inst : body.insts) {
     const ptx::Group group = ptx::group(inst.op);
@@ -50,23 +51,24 @@ Variance hangs_on_data(const ptx::Body& body) {
     if (!found) continue;
     for_each_definition(body, inst, [&](ptx::RegId reg) { data.registers[reg] = true; });
   }
-  return spread_variance(body, std::move(data));
+  return spread_replica_divergence(body, std::move(data));
 }
 
-Variance spread_variance(const ptx::Body& body, Variance variance) {
-  variance.registers.resize(body.registers.size());
+ReplicaDivergence spread_replica_divergence(const ptx::Body& body,
+                                            ReplicaDivergence replica_divergence) {
+  replica_divergence.registers.resize(body.registers.size());
   for (bool changed = true; changed;) {
     changed = false;
     for (const Inst& inst : body.insts) {
-      if (!variance.differs(body, inst)) continue;
+      if (!replica_divergence.differs(body, inst)) continue;
       for (const Arg& dst : body.dst(inst)) {
-        if (dst.kind != Arg::Kind::reg || variance.registers[dst.id]) continue;
-        variance.registers[dst.id] = true;
+        if (dst.kind != Arg::Kind::reg || replica_divergence.registers[dst.id]) continue;
+        replica_divergence.registers[dst.id] = true;
         changed = true;
       }
     }
   }
-  return variance;
+  return replica_divergence;
 }
 
 } // namespace ptxasw::analysis

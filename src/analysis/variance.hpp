@@ -14,7 +14,7 @@
 
 namespace ptxasw::analysis {
 
-struct Variance {
+struct ReplicaDivergence {
   std::vector<ptx::Special> seeds;
   std::vector<bool> registers; // by RegId
   std::vector<bool> symbols;   // by index into Body::symbols: each copy has a variable of its own
@@ -31,11 +31,12 @@ struct Variance {
   }
 };
 
-Variance find_variance(const ptx::Body& body, std::span<const ptx::Special> seeds);
+ReplicaDivergence find_replica_divergence(const ptx::Body& body,
+                                          std::span<const ptx::Special> seeds);
 // The same beside what `known` says to vary: registers, symbols, code apart.
-Variance spread_variance(const ptx::Body& body, Variance known);
+ReplicaDivergence spread_replica_divergence(const ptx::Body& body, ReplicaDivergence known);
 // Which registers may hold what a load (of anything but parameters), an atomic or a call gave, or
 // what was made of it.
-Variance hangs_on_data(const ptx::Body& body);
+ReplicaDivergence is_data_dependent(const ptx::Body& body);
 
 } // namespace ptxasw::analysis

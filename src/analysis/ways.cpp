@@ -3,7 +3,7 @@
 
 namespace ptxasw::analysis {
 
-std::vector<bool> ways_from(const Cfg& cfg, BlockId branch) {
+std::vector<bool> influence_region(const Cfg& cfg, BlockId branch) {
   std::vector<bool> inside(cfg.blocks.size(), false);
   std::vector<BlockId> work{branch};
   while (!work.empty()) {

@@ -10,6 +10,6 @@ namespace ptxasw::analysis {
 // By BlockId: the blocks on a way from the end of `branch` to its immediate post-dominator, which
 // is left out; to the exit and in endless loops where it has none. `branch` itself is one of them
 // if a way leads back to it.
-std::vector<bool> ways_from(const Cfg& cfg, BlockId branch);
+std::vector<bool> influence_region(const Cfg& cfg, BlockId branch);
 
 } // namespace ptxasw::analysis

@@ -404,7 +404,7 @@ std::string encode(const Contract& contract) {
   std::string text = "kernel " + contract.kernel + ' ' + hexadecimal(contract.code) +
                      "\nparameters " + number(contract.parameters) + ' ' +
                      number(contract.parameter_bytes) + "\nplaces";
-  for (const Place& place : contract.places)
+  for (const ParameterSlot& place : contract.places)
     text += ' ' + number(place.offset) + ':' + number(place.size);
   text += contract.places.empty() ? " -\n" : "\n";
   for (const Access& access : contract.accesses) {

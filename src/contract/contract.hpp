@@ -141,9 +141,9 @@ struct Steps {
 };
 
 // Of a parameter in the parameter space.
-struct Place {
+struct ParameterSlot {
   unsigned offset = 0, size = 0; // bytes
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const ParameterSlot&, const ParameterSlot&) = default;
 };
 
 struct Contract {
@@ -151,10 +151,10 @@ struct Contract {
   std::uint64_t code = 0; // of the PTX of the kernel and all entries: what was measured hangs on it
   // The original's parameters: how many, and where the last one ends in the parameter space.
   unsigned parameters = 0, parameter_bytes = 0;
-  std::vector<Place> places;     // of the parameters, all or none
-  std::vector<Access> accesses;  // of the original; none where no variant is judged by them
-  std::vector<Variant> variants; // the first one is the entry of the kernel's own name
-  std::vector<Steps> steps;      // most steps first
+  std::vector<ParameterSlot> places; // of the parameters, all or none
+  std::vector<Access> accesses;      // of the original; none where no variant is judged by them
+  std::vector<Variant> variants;     // the first one is the entry of the kernel's own name
+  std::vector<Steps> steps;          // most steps first
   friend bool operator==(const Contract&, const Contract&) = default;
 };
 

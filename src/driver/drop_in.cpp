@@ -316,11 +316,11 @@ private:
     return std::ranges::any_of(inputs, [](const Input& input) { return input.optimized.changed; });
   }
 
-  [[nodiscard]] std::vector<TakenBack> taken_back() const {
-    std::vector<TakenBack> all;
+  [[nodiscard]] std::vector<Reverted> reverted() const {
+    std::vector<Reverted> all;
     for (const Input& input : inputs)
-      all.insert(all.end(), input.optimized.report.taken_back.begin(),
-                 input.optimized.report.taken_back.end());
+      all.insert(all.end(), input.optimized.report.reverted.begin(),
+                 input.optimized.report.reverted.end());
     return all;
   }
 
@@ -455,7 +455,7 @@ private:
     made.arguments = call.arguments;
     made.action = std::move(action);
     made.reason = std::move(reason);
-    made.taken_back = taken_back();
+    made.reverted = reverted();
     for (const Input& input : inputs)
       made.inputs.push_back({input.path, input.text.size(), hash(input.text),
                              input.optimized.changed, input.optimized.report});

@@ -102,7 +102,7 @@ std::string to_json_line(const LogRecord& record) {
   if (!record.reason.empty()) j["reason"] = record.reason;
   for (const InputRecord& input : record.inputs)
     j["inputs"].push_back(describe(input));
-  for (const TakenBack& back : record.taken_back) {
+  for (const Reverted& back : record.reverted) {
     j["taken_back"].push_back({{"kernel", back.kernel},
                                {"before", describe(back.before)},
                                {"after", describe(back.after)}});

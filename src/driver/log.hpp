@@ -28,7 +28,7 @@ struct LogRecord {
   std::string action;                 // "passed through", "rewritten", "fell back"
   std::string reason;                 // why not rewritten, or what made us fall back
   std::vector<InputRecord> inputs;
-  std::vector<TakenBack> taken_back; // by the register guard
+  std::vector<Reverted> reverted; // by the register guard
   std::string output;
   std::optional<std::uint64_t> output_hash;
   Ended ended;

@@ -39,7 +39,7 @@ public:
     Trace& trace = k_.trace;
     trace.entry_fact.resize(k_.cfg.blocks.size());
     trace.executed.assign(k_.cfg.blocks.size(), false);
-    trace.trips.resize(k_.loops.loops.size());
+    trace.iterations.resize(k_.loops.loops.size());
     out_.resize(k_.cfg.blocks.size());
     branch_.resize(k_.cfg.blocks.size());
     open_.resize(k_.loops.loops.size());
@@ -212,21 +212,21 @@ private:
 
   void open_loop(std::uint32_t index) {
     OpenLoop& loop = open_[index];
-    const sym::Uniformity trips = to_sym(k_.uniformity.loops[index]);
-    k_.trace.trips[index] = c_.atom({.name = fmt::format("trip{}", index),
-                                     .width = 64,
-                                     .uniformity = trips,
-                                     .kind = static_cast<std::uint32_t>(AtomKind::trip),
-                                     .tag = index});
+    const sym::Uniformity iterations = to_sym(k_.uniformity.loops[index]);
+    k_.trace.iterations[index] = c_.atom({.name = fmt::format("trip{}", index),
+                                          .width = 64,
+                                          .uniformity = iterations,
+                                          .kind = static_cast<std::uint32_t>(AtomKind::iteration),
+                                          .tag = index});
     loop.entered = true;
-    loop.mark = k_.trace.trips[index].id + 1;
+    loop.mark = k_.trace.iterations[index].id + 1;
     loop.events = k_.trace.events.size();
     loop.definitions = k_.trace.definitions.size();
     const BlockId header = k_.loops.loops[index].header;
     for (const std::uint32_t slot : assigned_[index]) {
       const RegId reg = slice_.registers[slot];
       if (!k_.liveness->live_in(header, reg)) continue;
-      const sym::Uniformity u = std::max(to_sym(k_.uniformity.registers[reg]), trips);
+      const sym::Uniformity u = std::max(to_sym(k_.uniformity.registers[reg]), iterations);
       const Term atom = instructions_.fresh(AtomKind::carried,
                                             fmt::format("loop({})", k_.body.registers[reg].name),
                                             reg, u, header, reg);
@@ -260,7 +260,7 @@ private:
   }
 
   // start + step * trip, if every latch hands back atom + step with a loop-invariant step.
-  Term closed_form(const OpenLoop& loop, const OpenLoop::Carried& carried, Term trip,
+  Term closed_form(const OpenLoop& loop, const OpenLoop::Carried& carried, Term iteration,
                    const std::vector<BlockId>& latches, const sym::Context::Substitution& known) {
     const unsigned width = c_.width(carried.atom);
     Term step = c_.constant(width, 0);
@@ -276,9 +276,9 @@ private:
       step = difference;
     }
     if (c_.value(step) == sym::Bits{0}) return carried.start;
-    const Term count = width == 64  ? trip
-                       : width < 64 ? c_.extract(trip, 0, width)
-                                    : c_.zext(trip, width);
+    const Term count = width == 64  ? iteration
+                       : width < 64 ? c_.extract(iteration, 0, width)
+                                    : c_.zext(iteration, width);
     return c_.add(carried.start, c_.mul(step, count));
   }
 
@@ -291,7 +291,7 @@ private:
       progress = false;
       for (const OpenLoop::Carried& carried : loop.carried) {
         if (known.contains(carried.atom.id)) continue;
-        const Term form = closed_form(loop, carried, k_.trace.trips[index], latches, known);
+        const Term form = closed_form(loop, carried, k_.trace.iterations[index], latches, known);
         if (!form.valid()) continue;
         known.emplace(carried.atom.id, form);
         progress = true;

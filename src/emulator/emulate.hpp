@@ -28,7 +28,7 @@ enum class AtomKind : std::uint32_t {
   undefined, // register read before any write; tag: register
   carried,   // loop-carried, not an induction variable; tag: block, tag2: register
   merged,    // values of several paths; tag: block, tag2: register
-  trip,      // number of completed trips of a loop, 64 bits; tag: loop
+  iteration, // number of completed trips of a loop, 64 bits; tag: loop
 };
 
 enum class EventKind : std::uint8_t {
@@ -77,7 +77,7 @@ struct Trace {
   // whose branch decides it; otherwise invalid.
   std::vector<sym::Term> entry_fact;
   std::vector<bool> executed;                 // by block: not pruned as unrealizable
-  std::vector<sym::Term> trips;               // by loop: the trip atom
+  std::vector<sym::Term> iterations;          // by loop: the trip atom
   std::map<ptx::Special, sym::Term> specials; // those that were read
   unsigned pruned_edges = 0;
   unsigned emulated_instructions = 0;

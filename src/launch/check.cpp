@@ -50,11 +50,11 @@ public:
     if (at_ != 0) memory_.give_back(at_);
   }
 
-  Checked run(const Way& own, const std::vector<Way>& others) {
+  Checked run(const Candidate& own, const std::vector<Candidate>& others) {
     if (const std::string why = prepare(); !why.empty()) return {.text = why};
     Bytes first;
     if (!goes(own, first)) return {.text = "the launch fails by itself, or memory cannot be read"};
-    for (const Way& way : others) {
+    for (const Candidate& way : others) {
       Bytes now;
       write_back();
       if (way.run(redirected_, copies_) != CUDA_SUCCESS) continue; // it would not be taken either
@@ -142,7 +142,7 @@ private:
     driver().stream_synchronize(request_.stream);
   }
 
-  bool goes(const Way& way, Bytes& into) const {
+  bool goes(const Candidate& way, Bytes& into) const {
     write_back();
     return way.run(redirected_, copies_) == CUDA_SUCCESS && read(into);
   }
@@ -244,8 +244,8 @@ void CheckMemory::give_back(CUdeviceptr at) {
 
 // -------------------------------------------------------------------------------------------------
 
-Checked check(const Kernel& kernel, const Request& request, const Way& own,
-              const std::vector<Way>& others, CheckMemory& memory,
+Checked check(const Kernel& kernel, const Request& request, const Candidate& own,
+              const std::vector<Candidate>& others, CheckMemory& memory,
               std::chrono::milliseconds longest_wait) {
   return Checker(kernel, request, memory, longest_wait).run(own, others);
 }

@@ -50,7 +50,7 @@ private:
 
 // One way to do what was asked for. `request` is the program's, and leads to the copies; so does
 // whatever `copies` redirects.
-struct Way {
+struct Candidate {
   std::string name;
   std::function<CUresult(const Request& request, const Copies& copies)> run;
 };
@@ -73,8 +73,8 @@ private:
 
 // What is in front of the launch may wait for the thread that launches: it is not waited for longer
 // than that.
-Checked check(const Kernel& kernel, const Request& request, const Way& own,
-              const std::vector<Way>& others, CheckMemory& memory,
+Checked check(const Kernel& kernel, const Request& request, const Candidate& own,
+              const std::vector<Candidate>& others, CheckMemory& memory,
               std::chrono::milliseconds longest_wait = std::chrono::seconds(20));
 
 } // namespace ptxasw::launch

@@ -281,7 +281,7 @@ CUresult Engine::timed(const Kernel& kernel, Shape& shape, const Request& reques
 
 CUresult Engine::checked(const Kernel& kernel, Shape& shape, const Request& request,
                          const Launch& launch) {
-  std::vector<Way> others;
+  std::vector<Candidate> others;
   for (unsigned n = 1; n < kernel.entries.size(); ++n) {
     if (!shape.usable[n]) continue;
     others.push_back(
@@ -291,15 +291,16 @@ CUresult Engine::checked(const Kernel& kernel, Shape& shape, const Request& requ
            return made.usable() ? launch(made.request()) : CUDA_ERROR_NOT_SUPPORTED;
          }});
   }
-  const Way own{"the original",
-                [&](const Request& copied, const Copies&) { return launch(copied); }};
+  const Candidate own{"the original",
+                      [&](const Request& copied, const Copies&) { return launch(copied); }};
   conclude(kernel, shape, check(kernel, request, own, others, check_memory_));
   if (front_ != nullptr) front_->forget(request.stream); // copies are in front
   return run({&kernel, &shape, shape.chosen, PutOff::no}, request, launch);
 }
 
 void Engine::check_merged(const Kernel& kernel, Shape& shape, const Request& first,
-                          const decltype(Way::run)& singly, const decltype(Way::run)& merged) {
+                          const decltype(Candidate::run)& singly,
+                          const decltype(Candidate::run)& merged) {
   conclude(kernel, shape,
            check(kernel, first, {"single steps", singly}, {{"several steps in one", merged}},
                  check_memory_));

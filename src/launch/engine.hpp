@@ -80,7 +80,7 @@ private:
   CUresult directly(const Kernel& kernel, Shape& shape, const Request& request,
                     const Launch& launch);
   void check_merged(const Kernel& kernel, Shape& shape, const Request& first,
-                    const decltype(Way::run)& singly, const decltype(Way::run)& merged);
+                    const decltype(Candidate::run)& singly, const decltype(Candidate::run)& merged);
   void conclude(const Kernel& kernel, Shape& shape, const Checked& found);
 
   void flush_run();

@@ -183,7 +183,7 @@ void RunMaker::make_checked(Run& run) const {
         for (CUdeviceptr* const address : {&run.back->to, &run.back->from})
           copies.redirect({reinterpret_cast<unsigned char*>(address), sizeof *address});
       for (std::vector<unsigned char>& parameters : run.bytes)
-        for (const contract::Place& place : run.kernel->contract.places)
+        for (const contract::ParameterSlot& place : run.kernel->contract.places)
           copies.redirect(std::span(parameters).subspan(place.offset, place.size));
       make();
       for (std::size_t kind = 0; kind < own.size(); ++kind)

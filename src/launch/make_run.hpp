@@ -17,9 +17,9 @@ public:
   // Makes a launch as it came, or by a variant.
   using Single = std::function<CUresult(const Kernel&, Shape&, const Request&, const Launch&)>;
   // Checks on copies of memory what `merged` does against what `singly` does (--check).
-  using Check =
-      std::function<void(const Kernel&, Shape&, const Request& first,
-                         const decltype(Way::run)& singly, const decltype(Way::run)& merged)>;
+  using Check = std::function<void(const Kernel&, Shape&, const Request& first,
+                                   const decltype(Candidate::run)& singly,
+                                   const decltype(Candidate::run)& merged)>;
   // Without a check, launches are made as soon as they can be.
   RunMaker(Single single, Check check) : single_(std::move(single)), check_(std::move(check)) {}
 

@@ -31,9 +31,9 @@ void learn(const Run& run) {
   shape.merged += run.groups == 0 ? 0 : run.taken;
   shape.groups += run.groups;
   if (run.taken > 1) shape.mismatches = 0;
-  const bool in_vain = run.taken != 0 && run.groups == 0;
-  shape.period.end(run.length, run.groups != 0, in_vain);
-  if (run.taken == 0 || (run.expected != 0 && !in_vain)) return;
+  const bool wasted = run.taken != 0 && run.groups == 0;
+  shape.period.end(run.length, run.groups != 0, wasted);
+  if (run.taken == 0 || (run.expected != 0 && !wasted)) return;
   const bool pays = run.groups != 0 && run.length >= least_run;
   shape.trigger_count = pays ? 0 : std::clamp(2 * shape.trigger_count, least_needed, most_needed);
 }

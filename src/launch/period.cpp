@@ -46,8 +46,8 @@ void Period::time(Clock::time_point now) {
       merged);
 }
 
-void Period::end(unsigned length, bool was_merged, bool in_vain) {
-  const bool again = length == length_ && !in_vain;
+void Period::end(unsigned length, bool was_merged, bool wasted) {
+  const bool again = length == length_ && !wasted;
   was_merged_ = was_merged;
   if (again) {
     seen_ = std::min(seen_ + 1, most_needed);
@@ -55,9 +55,9 @@ void Period::end(unsigned length, bool was_merged, bool in_vain) {
     return;
   }
   const bool is_other = length != length_;
-  if (in_vain) needed_ = std::min(2 * needed_, most_needed);
+  if (wasted) needed_ = std::min(2 * needed_, most_needed);
   length_ = length;
-  seen_ = in_vain ? 0 : 1;
+  seen_ = wasted ? 0 : 1;
   is_timed_ = false;
   passes_ = 0;
   if (is_other) is_decided_ = false;

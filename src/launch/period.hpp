@@ -24,8 +24,8 @@ public:
   template <class Now> void begin(const Now& now) {
     if (is_tried()) time(now());
   }
-  // It had so many launches. `in_vain`: some were put off and not merged.
-  void end(unsigned length, bool was_merged, bool in_vain);
+  // It had so many launches. `wasted`: some were put off and not merged.
+  void end(unsigned length, bool was_merged, bool wasted);
 
 private:
   [[nodiscard]] bool is_tried() const;

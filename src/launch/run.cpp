@@ -32,7 +32,7 @@ bool Run::begin(const Kernel& its_kernel, Shape& its_shape, const Request& first
   for (std::size_t kind = 0; kind < bytes.size(); ++kind) {
     bytes[kind].resize(kernel->contract.parameter_bytes);
     pointers[kind].clear();
-    for (const contract::Place& place : places)
+    for (const contract::ParameterSlot& place : places)
       pointers[kind].push_back(bytes[kind].data() + place.offset);
   }
   for (unsigned number = 0; number < places.size(); ++number) {
@@ -47,7 +47,7 @@ bool Run::begin(const Kernel& its_kernel, Shape& its_shape, const Request& first
 namespace {
 
 bool is_same(const contract::StepLaunch& a, const contract::StepLaunch& b,
-             const std::vector<contract::Place>& places) {
+             const std::vector<contract::ParameterSlot>& places) {
   if (a.grid != b.grid || a.block != b.block) return false;
   for (unsigned number = 0; number < places.size(); ++number) {
     const void *first = a.parameters(number), *second = b.parameters(number);
@@ -100,7 +100,7 @@ bool Run::continues(const Kernel& its_kernel, const Request& other, const Launch
       request.shared != other.shared || *form != typeid(its_form))
     return false;
   const auto parameters = [&](unsigned number) {
-    const contract::Place& place = kernel->contract.places[number];
+    const contract::ParameterSlot& place = kernel->contract.places[number];
     return parameter_of(other, number, place.offset, place.size);
   };
   const contract::StepLaunch behind{other.grid, other.block, parameters};

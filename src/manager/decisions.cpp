@@ -10,7 +10,7 @@
 namespace ptxasw::manager {
 namespace {
 
-constexpr unsigned least_registers = 16, most_registers = 255, most_trips = 16;
+constexpr unsigned least_registers = 16, most_registers = 255, most_iterations = 16;
 
 std::string text_of(const Coarsening& how) {
   return fmt::format("{} {} {} {} {} {}", how.factors[0], how.factors[1], how.factors[2],
@@ -18,7 +18,7 @@ std::string text_of(const Coarsening& how) {
 }
 
 bool read_way(std::istringstream& line, Remembered& into) {
-  Remembered::Way way;
+  Remembered::KernelDecision way;
   line >> way.kernel >> std::ws;
   if (line.peek() == '-') {
     std::string code;
@@ -45,10 +45,10 @@ bool read_way(std::istringstream& line, Remembered& into) {
 
 bool read_rotation(std::istringstream& line, Remembered& into) {
   std::string kernel;
-  passes::RotationWay way;
-  line >> kernel >> way.trips >> way.registers;
-  if (line.fail() || way.trips == 0 || way.trips > most_trips || way.registers < least_registers ||
-      way.registers > most_registers)
+  passes::LoopCarryCandidate way;
+  line >> kernel >> way.iterations >> way.registers;
+  if (line.fail() || way.iterations == 0 || way.iterations > most_iterations ||
+      way.registers < least_registers || way.registers > most_registers)
     return false;
   into.rotations[kernel] = way;
   return true;
@@ -91,7 +91,7 @@ std::string written(const Remembered& remembered) {
     text += chosen ? fmt::format("way {} {} {}\n", kernel, text_of(chosen->how), chosen->gain)
                    : fmt::format("way {} - {}\n", kernel, code(refused));
   for (const auto& [kernel, way] : remembered.rotations)
-    text += fmt::format("rotate {} {} {}\n", kernel, way.trips, way.registers);
+    text += fmt::format("rotate {} {} {}\n", kernel, way.iterations, way.registers);
   for (const auto& [kernel, pin] : remembered.pins)
     text += fmt::format("pin {} {} {}\n", kernel, pin.identical ? 1 : 0, pin.choices);
   return text + fmt::format("kept {}\n", remembered.kept);

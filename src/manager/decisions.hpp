@@ -29,13 +29,14 @@ struct Remembered {
     Coarsening how;
     double gain = 1;
   };
-  struct Way {
+  struct KernelDecision {
     std::string kernel;
     std::optional<Choice> chosen;
     Reason refused = Reason::gains_too_little; // where none is chosen
   };
-  std::vector<Way> ways; // of kernels that had some to choose from
-  std::map<std::string, passes::RotationWay, std::less<>> rotations; // with a limit of registers
+  std::vector<KernelDecision> ways; // of kernels that had some to choose from
+  std::map<std::string, passes::LoopCarryCandidate, std::less<>>
+      rotations; // with a limit of registers
   std::map<std::string, passes::Pinning::Kernel, std::less<>> pins;
   std::uint64_t kept = 0;
 };

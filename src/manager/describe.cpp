@@ -25,13 +25,13 @@ public:
   Describer(Kernel& kernel, const std::array<std::uint32_t, 3>& block, KernelReport& report)
       : kernel_(kernel), block_(block), report_(report) {}
 
-  void run(const passes::LanePlan& plan, const passes::RotationPlan& rotation) {
-    for (const passes::RotatedLoop& loop : rotation.loops)
+  void run(const passes::LanePlan& plan, const passes::LoopCarryPlan& rotation) {
+    for (const passes::CarriedLoop& loop : rotation.loops)
       for (const passes::Carried& carried : loop.loads)
         carried_.emplace(carried.event, &carried);
     Kernel& kernel = kernel_;
     KernelReport& report = report_;
-    passes::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+    passes::AxisPolynomial relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
     auto load = plan.loads.begin();
     for (std::size_t e = 0; e < kernel.trace.events.size(); ++e) {
       const Event& event = kernel.trace.events[e];
@@ -40,7 +40,7 @@ public:
         report.accesses.push_back(access(kernel, event, relaxed.stride(event.address), Stride{}));
         continue;
       }
-      report.accesses.push_back(access(kernel, event, load->lane_stride, load->trip_stride));
+      report.accesses.push_back(access(kernel, event, load->lane_stride, load->iteration_stride));
       if (const auto found = carried_.find(e); found != carried_.end())
         describe_carried(kernel, *found->second, report.accesses.back());
       else
@@ -53,7 +53,7 @@ public:
 
 private:
   [[nodiscard]] AccessReport access(Kernel& kernel, const Event& event, const Stride& lane,
-                                    const Stride& trip) const {
+                                    const Stride& iteration) const {
     const ptx::Inst& inst = kernel.body.insts[event.inst];
     AccessReport report;
     report.ptx_line = line_of(kernel, event.inst);
@@ -68,7 +68,7 @@ private:
     report.address = kernel.context->to_string(event.address);
     for (const sym::Term value : event.values)
       report.values.push_back(kernel.context->to_string(value));
-    const target::Pattern p = passes::access_pattern(event, lane, trip);
+    const target::Pattern p = passes::access_pattern(event, lane, iteration);
     if (p.lane == target::Lane::constant) report.lane_stride = p.stride;
     const target::Range sectors = target::sectors_of(p);
     report.sectors = {sectors.least, sectors.most};
@@ -98,7 +98,7 @@ private:
     ++report.loads;
     access.kept = load.kept;
     if (!load.cover) return;
-    const passes::Cover& cover = *load.cover;
+    const passes::ReuseSource& cover = *load.cover;
     ++report.covered;
     access.outcome = cover.delta == 0 ? Outcome::moved : Outcome::shuffled;
     access.delta = cover.delta;
@@ -126,7 +126,7 @@ private:
       access.facts.push_back(fact(kernel, promised, FactKind::promised));
   }
 
-  [[nodiscard]] std::vector<Fact> facts(Kernel& kernel, const passes::Cover& cover) const {
+  [[nodiscard]] std::vector<Fact> facts(Kernel& kernel, const passes::ReuseSource& cover) const {
     std::vector<Fact> result;
     if (cover.delta != 0) {
       result.push_back({FactKind::checked, "all 32 lanes are active"});
@@ -182,7 +182,7 @@ std::uint32_t line_of(const Kernel& kernel, ptx::InstId inst) {
 }
 
 void describe_accesses(Kernel& kernel, const passes::LanePlan& plan,
-                       const passes::RotationPlan& rotation,
+                       const passes::LoopCarryPlan& rotation,
                        const std::array<std::uint32_t, 3>& block, KernelReport& report) {
   Describer(kernel, block, report).run(plan, rotation);
 }

@@ -16,7 +16,7 @@ std::uint32_t line_of(const emulator::Kernel& kernel, ptx::InstId inst);
 // Adds every access of the kernel, and what becomes of the loads by the plan. `block`: the known
 // block size, zeros where it is not known.
 void describe_accesses(emulator::Kernel& kernel, const passes::LanePlan& plan,
-                       const passes::RotationPlan& rotation,
+                       const passes::LoopCarryPlan& rotation,
                        const std::array<std::uint32_t, 3>& block, KernelReport& report);
 
 } // namespace ptxasw::manager

@@ -119,15 +119,15 @@ struct KernelJob::Impl {
                                          .function = function_,
                                          .options = options_,
                                          .facts = facts_,
-                                         .is_validated = purpose_ == Purpose::rewrite_judged});
+                                         .is_validated = purpose_ == Purpose::rewrite_validated});
     passes_ = KernelPasses(list_, options_, function_);
     passes_.find(*analysed_);
     is_analyzed_ = true;
     if (nothing_will_come()) return;
     is_weighed_ = true;
-    const passes::Freedom& freedom = analysed_->freedom();
-    report_.fusable = freedom.fusable;
-    report_.foldable = freedom.foldable;
+    const passes::Latitude& latitude = analysed_->latitude();
+    report_.fusable = latitude.fusable;
+    report_.foldable = latitude.foldable;
     const bool asked = purpose_ == Purpose::analyze || options_.steps != 0 || options_.steps_auto;
     if (asked && function_.is_entry) describe_time_step();
     kernel_->context->allow(
@@ -190,7 +190,7 @@ struct KernelJob::Impl {
     const auto* shuffle = passes_.get<passes::ShufflePass>();
     if (options_.details && shuffle != nullptr)
       describe_accesses(analysed_->kernel, shuffle->emitted(),
-                        rotate != nullptr ? rotate->emitted() : passes::RotationPlan(),
+                        rotate != nullptr ? rotate->emitted() : passes::LoopCarryPlan(),
                         facts_.block_shape(), result.report);
   }
 
@@ -273,23 +273,23 @@ passes::CoarsenSearched KernelJob::coarsen_searched() {
   return {name(), &candidates(), [this](const Coarsening& how) { return coarsened(how).edits; }};
 }
 
-passes::RotationWay KernelJob::rotation() const {
+passes::LoopCarryCandidate KernelJob::rotation() const {
   auto* rotate = impl_->passes_.get<passes::LoopCarryPass>();
-  return rotate != nullptr ? rotate->way() : passes::RotationWay();
+  return rotate != nullptr ? rotate->way() : passes::LoopCarryCandidate();
 }
 
-void KernelJob::rotate(const passes::RotationWay& way) {
+void KernelJob::rotate(const passes::LoopCarryCandidate& way) {
   if (auto* rotate = impl_->passes_.get<passes::LoopCarryPass>()) rotate->way() = way;
 }
 
-bool KernelJob::may_limit_rotation() const {
+bool KernelJob::may_limit_loop_carry() const {
   return impl_->function_.is_entry && !impl_->facts_.is_tuned();
 }
 
 passes::RotationSearched KernelJob::rotation_searched() {
   auto* rotate = impl_->passes_.get<passes::LoopCarryPass>();
   return {name(), launches().resident, &rotate->way(),
-          [this, rotate](const passes::RotationWay& way) -> std::vector<ptx::Edit> {
+          [this, rotate](const passes::LoopCarryCandidate& way) -> std::vector<ptx::Edit> {
             try {
               return rotate->emit_as(*impl_->analysed_, way);
             } catch (const std::exception&) {

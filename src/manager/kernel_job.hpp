@@ -23,7 +23,7 @@ namespace ptxasw::manager {
 enum class Purpose : std::uint8_t {
   analyze,
   rewrite,
-  rewrite_judged, // and the machine code will be judged (oracle/validation.hpp)
+  rewrite_validated, // and the machine code will be judged (oracle/validation.hpp)
 };
 
 struct KernelResult {
@@ -70,10 +70,10 @@ public:
   [[nodiscard]] passes::CoarsenSearched coarsen_searched();
 
   // How its loops are rotated, if they are.
-  [[nodiscard]] passes::RotationWay rotation() const;
-  void rotate(const passes::RotationWay& way);
+  [[nodiscard]] passes::LoopCarryCandidate rotation() const;
+  void rotate(const passes::LoopCarryCandidate& way);
   // A limit of registers may be written down for that: it has no directives of its own.
-  [[nodiscard]] bool may_limit_rotation() const;
+  [[nodiscard]] bool may_limit_loop_carry() const;
   [[nodiscard]] passes::RotationSearched rotation_searched();
 
   // What came of asking which products are fused in it.

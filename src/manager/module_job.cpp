@@ -64,7 +64,7 @@ bool without_limit(KernelJob& job, const Options& options) {
   return true;
 }
 
-Why reason_to_leave(const TakenBack& back) {
+Why reason_to_leave(const Reverted& back) {
   if (!back.refusal.empty())
     return {Reason::ptxas_refused,
             "taken back: ptxas did not take the rewritten kernel: " + back.refusal};
@@ -110,9 +110,9 @@ ModuleJob::ModuleJob(Input input, const Options& options, const Sequence& sequen
     kernel.job.emplace(module_, function, options_, passes_, purpose);
     finish(kernel);
     kernel.launches = kernel.job->launches();
-    kernel.had_ways = !kernel.job->candidates().candidates.empty();
-    const bool open =
-        !kernel.result.edits.empty() || kernel.result.waits_for_contraction || kernel.had_ways;
+    kernel.had_candidates = !kernel.job->candidates().candidates.empty();
+    const bool open = !kernel.result.edits.empty() || kernel.result.waits_for_contraction ||
+                      kernel.had_candidates;
     if (!open) kernel.job.reset(); // a large module has many, each with all its terms
   }
   report_.emulations = static_cast<unsigned>(kernels_.size());
@@ -130,7 +130,7 @@ ModuleJob::ModuleJob(passes::Pinning& pinning, ModuleJob& earlier)
     kernel.function = known.function;
     kernel.launches = known.launches;
     kernel.refused = std::move(known.refused);
-    kernel.had_ways = known.had_ways;
+    kernel.had_candidates = known.had_candidates;
     const bool is_final = known.result.edits.empty() && !known.result.waits_for_contraction;
     if (is_final || !known.job) {
       kernel.result = std::move(known.result);
@@ -188,9 +188,9 @@ void ModuleJob::choose(Assembler& assembler) {
   }
   std::vector<passes::RotationSearched> rotated;
   for (Kernel& kernel : kernels_)
-    if (kernel.job && kernel.result.rotated && kernel.job->may_limit_rotation())
+    if (kernel.job && kernel.result.rotated && kernel.job->may_limit_loop_carry())
       rotated.push_back(kernel.job->rotation_searched());
-  passes::choose_rotation_ways(module_, rotated, options_, assembler, report_);
+  passes::choose_loop_carry_candidates(module_, rotated, options_, assembler, report_);
   for (Kernel& kernel : kernels_)
     if (kernel.job && kernel.result.rotated) finish(kernel);
 }
@@ -208,19 +208,19 @@ bool ModuleJob::take(const Remembered& remembered) {
   return true;
 }
 
-std::map<std::string, passes::RotationWay, std::less<>> ModuleJob::rotations() const {
-  std::map<std::string, passes::RotationWay, std::less<>> result;
+std::map<std::string, passes::LoopCarryCandidate, std::less<>> ModuleJob::rotations() const {
+  std::map<std::string, passes::LoopCarryCandidate, std::less<>> result;
   for (const Kernel& kernel : kernels_)
     if (kernel.job && kernel.result.rotated && kernel.job->rotation().registers != 0)
       result[kernel.job->name()] = kernel.job->rotation();
   return result;
 }
 
-std::vector<Remembered::Way> ModuleJob::ways() {
-  std::vector<Remembered::Way> result;
+std::vector<Remembered::KernelDecision> ModuleJob::ways() {
+  std::vector<Remembered::KernelDecision> result;
   for (Kernel& kernel : kernels_) {
-    if (!kernel.had_ways) continue;
-    Remembered::Way way{std::string(name(kernel)), {}};
+    if (!kernel.had_candidates) continue;
+    Remembered::KernelDecision way{std::string(name(kernel)), {}};
     if (kernel.job && !kernel.result.edits.empty())
       for (const CoarsenCandidate& candidate : kernel.job->candidates().candidates)
         if (candidate.chosen) way.chosen = {candidate.how, candidate.gain};
@@ -257,7 +257,7 @@ std::optional<ptx::Module> ModuleJob::take_made() {
 std::vector<std::string> ModuleJob::questions() {
   std::vector<std::string> result;
   for (Kernel& kernel : kernels_) {
-    if (kernel.had_ways && kernel.job)
+    if (kernel.had_candidates && kernel.job)
       result.push_back(fmt::format("which of {} ways to coarsen {} pays",
                                    kernel.job->candidates().candidates.size(), name(kernel)));
     if (kernel.result.waits_for_contraction)
@@ -286,7 +286,7 @@ std::vector<std::string> ModuleJob::edited() const {
   return names;
 }
 
-std::vector<std::string> ModuleJob::to_judge() const {
+std::vector<std::string> ModuleJob::to_validate() const {
   return oracle::kernels_with_choice(module_, {}, edited());
 }
 
@@ -301,17 +301,17 @@ void ModuleJob::validate(Assembler& assembler) {
       }
 }
 
-void ModuleJob::leave(const std::vector<TakenBack>& taken_back) {
+void ModuleJob::leave(const std::vector<Reverted>& reverted) {
   for (Kernel& kernel : kernels_) {
     if (!kernel.job) continue;
-    const auto back = std::ranges::find(taken_back, kernel.job->name(), &TakenBack::kernel);
-    finish(kernel, back == taken_back.end() ? Why{} : reason_to_leave(*back));
+    const auto back = std::ranges::find(reverted, kernel.job->name(), &Reverted::kernel);
+    finish(kernel, back == reverted.end() ? Why{} : reason_to_leave(*back));
   }
 }
 
-std::vector<TakenBack> ModuleJob::choose_again(const std::vector<TakenBack>& taken_back) {
-  std::vector<TakenBack> left;
-  for (const TakenBack& back : taken_back) {
+std::vector<Reverted> ModuleJob::choose_again(const std::vector<Reverted>& reverted) {
+  std::vector<Reverted> left;
+  for (const Reverted& back : reverted) {
     const auto kernel = std::ranges::find_if(
         kernels_, [&](const Kernel& k) { return k.job && k.job->name() == back.kernel; });
     if (kernel != kernels_.end() && back.after &&

@@ -52,9 +52,9 @@ public:
   // The ways that were chosen for an earlier call; false, with nothing done, where they do not fit.
   bool take(const Remembered& remembered);
   // The ways that are chosen now, for a later call.
-  [[nodiscard]] std::vector<Remembered::Way> ways();
+  [[nodiscard]] std::vector<Remembered::KernelDecision> ways();
   // The same of how loops are rotated, where that was chosen.
-  [[nodiscard]] std::map<std::string, passes::RotationWay, std::less<>> rotations() const;
+  [[nodiscard]] std::map<std::string, passes::LoopCarryCandidate, std::less<>> rotations() const;
 
   // Kernels that would be rewritten, were it known what ptxas fuses.
   [[nodiscard]] std::vector<std::string> waiting() const;
@@ -65,13 +65,13 @@ public:
   // What came of asking, where the text stays the same.
   void describe(const passes::Pinning& pinning);
   // Kernels that are rewritten and as they are leave the assembler a choice.
-  [[nodiscard]] std::vector<std::string> to_judge() const;
+  [[nodiscard]] std::vector<std::string> to_validate() const;
   // Kernels that would not compute with the same operations stay as they are.
   void validate(Assembler& assembler);
   // These are left as they are, and no others but those that were refused, or left for good.
-  void leave(const std::vector<TakenBack>& taken_back);
+  void leave(const std::vector<Reverted>& reverted);
   // Another way for those of them that have one; the others are left for good, and returned.
-  std::vector<TakenBack> choose_again(const std::vector<TakenBack>& taken_back);
+  std::vector<Reverted> choose_again(const std::vector<Reverted>& reverted);
 
   // What an assembler would have to be asked next, for people.
   [[nodiscard]] std::vector<std::string> questions();
@@ -87,7 +87,7 @@ private:
     passes::Launches launches;
     Why refused; // why it is left as it is, whatever else is decided
     Why left;    // the same, of one that was taken back
-    bool had_ways = false;
+    bool had_candidates = false;
   };
   struct Applied {
     std::vector<passes::FunctionEdits> changes; // by kernel

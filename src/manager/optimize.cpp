@@ -98,7 +98,8 @@ private:
   }
 
   void begin() {
-    job_ = std::make_unique<ModuleJob>(input_.read(), options_, sequence_, Purpose::rewrite_judged);
+    job_ =
+        std::make_unique<ModuleJob>(input_.read(), options_, sequence_, Purpose::rewrite_validated);
   }
 
   // Nothing is asked, and the same text comes of it; or nothing does, and all is to be decided.
@@ -122,15 +123,16 @@ private:
   oracle::Printed decide() {
     job_->choose(assembler_);
     if (const auto waiting = job_->waiting(); !waiting.empty())
-      go_on_with(passes::pin_contractions(job_->module(), waiting, assembler_, job_->to_judge()));
-    oracle::Settled result = sound();
-    std::vector<TakenBack> back = job_->choose_again(result.taken_back);
-    if (back.size() < result.taken_back.size()) {
+      go_on_with(
+          passes::pin_contractions(job_->module(), waiting, assembler_, job_->to_validate()));
+    oracle::Committed result = sound();
+    std::vector<Reverted> back = job_->choose_again(result.reverted);
+    if (back.size() < result.reverted.size()) {
       result = sound();
-      back.insert(back.end(), result.taken_back.begin(), result.taken_back.end());
+      back.insert(back.end(), result.reverted.begin(), result.reverted.end());
     }
     Optimized& made = result.printed.made;
-    made.report.taken_back = std::move(back);
+    made.report.reverted = std::move(back);
     made.report.calls = assembler_.calls();
     const bool took_long = assembler_.calls() != 0 || text_.size() >= least_remembered;
     if (assembler_.answered_all() && took_long)
@@ -140,12 +142,12 @@ private:
   }
 
   // What computes as before, and may be launched as before.
-  oracle::Settled sound() {
+  oracle::Committed sound() {
     if (options_.fp_contract == FpContract::exact) job_->validate(assembler_);
-    return oracle::settle(
+    return oracle::commit_rewrites(
         made(), text_, assembler_, [&](std::string_view kernel) { return job_->launches(kernel); },
-        [&](const std::vector<TakenBack>& taken_back) {
-          job_->leave(taken_back);
+        [&](const std::vector<Reverted>& reverted) {
+          job_->leave(reverted);
           return made();
         });
   }
@@ -184,7 +186,7 @@ Stage run_stage(Text text, const Options& options, const Sequence& sequence, boo
   if (rewrite && assembler != nullptr) return Run(text, options, sequence, *assembler).run();
   ModuleJob job(text.read(), options, sequence, rewrite ? Purpose::rewrite : Purpose::analyze);
   Stage result{job.print(), {}, {}};
-  if (rewrite) result.printed.made.report.unasked = job.questions();
+  if (rewrite) result.printed.made.report.unmemoized = job.questions();
   result.deferred = job.deferred();
   result.made = job.take_made();
   return result;

@@ -20,12 +20,12 @@ constexpr std::array shuffle_modes{Choice<ShuffleMode>{"none", ShuffleMode::none
                                    Choice<ShuffleMode>{"all", ShuffleMode::all},
                                    Choice<ShuffleMode>{"auto", ShuffleMode::automatic},
                                    Choice<ShuffleMode>{"columns", ShuffleMode::columns}};
-constexpr std::array rotate_modes{Choice<RotateMode>{"none", RotateMode::none},
-                                  Choice<RotateMode>{"all", RotateMode::all},
-                                  Choice<RotateMode>{"auto", RotateMode::automatic}};
-constexpr std::array rounds_modes{Choice<RoundsMode>{"none", RoundsMode::none},
-                                  Choice<RoundsMode>{"all", RoundsMode::all},
-                                  Choice<RoundsMode>{"auto", RoundsMode::automatic}};
+constexpr std::array loop_carry_modes{Choice<LoopCarryMode>{"none", LoopCarryMode::none},
+                                      Choice<LoopCarryMode>{"all", LoopCarryMode::all},
+                                      Choice<LoopCarryMode>{"auto", LoopCarryMode::automatic}};
+constexpr std::array warp_reduce_modes{Choice<WarpReduceMode>{"none", WarpReduceMode::none},
+                                       Choice<WarpReduceMode>{"all", WarpReduceMode::all},
+                                       Choice<WarpReduceMode>{"auto", WarpReduceMode::automatic}};
 constexpr std::array emit_modes{Choice<Emit>{"normal", Emit::normal},
                                 Choice<Emit>{"check", Emit::check},
                                 Choice<Emit>{"uniform-branch", Emit::uniform_branch}};
@@ -208,28 +208,30 @@ const std::vector<Setter>& table() {
         "those that pay on the target in every launch; columns, as auto where lanes that lie a "
         "run-time distance apart (the width of an array) always lie far apart"},
        [](Options& o, std::string_view v) { return choose(o.shuffle, shuffle_modes, v); }},
-      {{"rotate", "none|auto|all",
-        "which loads that the trip before of a loop has done to carry from trip to trip in "
+      {{"loop-carry", "none|auto|all",
+        "which values that an iteration of a loop has loaded to carry to the next one in "
         "registers: none, those of loops for which that pays on the target, or all that are proven "
         "(none)"},
-       [](Options& o, std::string_view v) { return choose(o.rotate, rotate_modes, v); }},
-      {{"rotate-trips", "N",
-        "write so many trips of a rotated loop one after another, 1 to 16, where it can be told "
+       [](Options& o, std::string_view v) { return choose(o.rotate, loop_carry_modes, v); }},
+      {{"loop-carry-iterations", "N",
+        "write so many iterations of such a loop one after another, 1 to 16, where it can be told "
         "ahead that they all come; 0: as many as are likely to pay (0)"},
        [](Options& o, std::string_view v) {
          std::uint64_t n = 0;
          auto error = number(n, 0, 16, v);
-         if (!error) o.rotate_trips = static_cast<unsigned>(n);
+         if (!error) o.loop_carry_iterations = static_cast<unsigned>(n);
          return error;
        }},
-      {{"rounds", "none|auto|all",
-        "which rounds of trees in shared memory that stay within a warp to do in registers, "
+      {{"warp-reduce", "none|auto|all",
+        "which steps of tree reductions in shared memory that stay within a warp to do in "
+        "registers, "
         "without "
         "barriers: none, those that save enough of these, or all that are proven (auto)"},
-       [](Options& o, std::string_view v) { return choose(o.rounds, rounds_modes, v); }},
+       [](Options& o, std::string_view v) { return choose(o.rounds, warp_reduce_modes, v); }},
       {{"coarsen", "none|auto|large|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
-        "is proven sound; auto has ptxas try several ways and takes the one that pays most by a "
+        "is proven sound; auto has ptxas try several candidates and takes the one that pays most "
+        "by a "
         "model of the target, if any does and no launch should lose; large, as auto where most "
         "launches are large: small ones may lose some percent (auto)"},
        [](Options& o, std::string_view v) { return coarsen(o, v); }},
@@ -265,14 +267,15 @@ const std::vector<Setter>& table() {
         "proposes (none)"},
        [](Options& o, std::string_view v) { return remap(o, v); }},
       {{"variants", "[on|off]",
-        "add to the module, for each kernel that has them, entries that do the same in other ways, "
+        "add to the module, for each kernel that has them, entries that are other versions of it, "
         "and a launch contract: ptxasw launch chooses when a kernel is launched; the kernel itself "
         "is "
         "not coarsened by auto (off)"},
        [](Options& o, std::string_view v) { return choose(o.variants, switches, v); }},
       {{"steps", "none|auto|T",
         "add to the module, for each kernel that is a time step of a stencil, an entry that does T "
-        "launches of it at once (odd, 3 to 15; where three arrays rotate, the multiple of three "
+        "launches of it at once (odd, 3 to 15; where three buffers take turns, the multiple of "
+        "three "
         "below), and a launch contract: ptxasw launch --steps, or a host, may merge launches "
         "(none)"},
        [](Options& o, std::string_view v) { return steps(o, v); }},
@@ -289,7 +292,8 @@ const std::vector<Setter>& table() {
         "cooperative launches of as many as fit may then fail (off)"},
        [](Options& o, std::string_view v) { return choose(o.fewer_blocks, switches, v); }},
       {{"effort", "default|thorough",
-        "how much --coarsen=auto has ptxas assemble to choose: one way after the other as long as "
+        "how much --coarsen=auto has ptxas assemble to choose: one candidate after the other as "
+        "long as "
         "one may pay, or all of them (default)"},
        [](Options& o, std::string_view v) { return choose(o.effort, efforts, v); }},
       {{"decision-cache", "off|DIR",
@@ -344,6 +348,9 @@ const std::vector<Setter>& table() {
 
 const FormerOption* former_option(std::string_view name_value) {
   static constexpr std::array former{
+      FormerOption{"rotate-trips", "loop-carry-iterations", "it is --loop-carry-iterations now"},
+      FormerOption{"rotate", "loop-carry", "it is --loop-carry now"},
+      FormerOption{"rounds", "warp-reduce", "it is --warp-reduce now"},
       FormerOption{"forward", "", "it is gone, since it did not pay"},
       FormerOption{"effort=fast", "effort=default", "it is --effort=default now"},
   };

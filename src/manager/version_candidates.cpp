@@ -35,11 +35,11 @@ std::string name_of_block(const std::array<unsigned, 3>& block) {
 }
 
 // With what it gains in launches of all blocks and sizes.
-Way way_of(const target::Profile& profile, const CoarsenBaseline& original,
-           const CoarsenCandidate& candidate, double believed) {
+VersionCandidate way_of(const target::Profile& profile, const CoarsenBaseline& original,
+                        const CoarsenCandidate& candidate, double believed) {
   using numbers::variants::usual_threads;
   using numbers::variants::usual_waves;
-  Way way{.how = candidate.how, .gains = {}};
+  VersionCandidate way{.how = candidate.how, .gains = {}};
   way.how.least_threads = 0;
   for (const unsigned threads : block_sizes) {
     contract::Gain& gain = way.gains.emplace_back(contract::Gain{.threads = threads});
@@ -56,33 +56,34 @@ Way way_of(const target::Profile& profile, const CoarsenBaseline& original,
 
 } // namespace
 
-std::vector<Way> best_ways(const target::Profile& profile, const passes::CoarsenChoices& choices) {
+std::vector<VersionCandidate> best_candidates(const target::Profile& profile,
+                                              const passes::CoarsenChoices& choices) {
   CoarsenBaseline original = choices.original;
   const double believed = choices.in_order ? numbers::variants::in_order : 1;
   original.bounded = true; // the launcher asks the driver whether a block launches
   struct Pair {
-    Way somewhere, usually;
+    VersionCandidate somewhere, usually;
   };
   std::map<unsigned, Pair> best;
-  Way beside_x; // for grids of one block along x
+  VersionCandidate beside_x; // for grids of one block along x
   for (const CoarsenCandidate& candidate : choices.candidates) {
     const unsigned copies = candidate.how.copies();
     if (std::ranges::find(copy_counts, copies) == copy_counts.end()) continue;
     if (!passes::why_not(original, candidate).empty()) continue;
-    const Way way = way_of(profile, original, candidate, believed);
+    const VersionCandidate way = way_of(profile, original, candidate, believed);
     if (way.best <= numbers::variants::least_gain) continue;
     auto& [somewhere, usually] = best[copies];
     if (way.how.factors[0] == 1 && way.best > beside_x.best) beside_x = way;
     if (way.best > somewhere.best) somewhere = way;
     if (way.usual > usually.usual) usually = way;
   }
-  std::vector<Way> result;
+  std::vector<VersionCandidate> result;
   for (auto& [copies, pair] : best) {
     const bool alike = pair.usually.how.factors == pair.somewhere.how.factors;
     result.push_back(std::move(pair.somewhere));
     if (!alike) result.push_back(std::move(pair.usually));
   }
-  const auto along_x = [](const Way& way) { return way.how.factors[0] > 1; };
+  const auto along_x = [](const VersionCandidate& way) { return way.how.factors[0] > 1; };
   if (beside_x.best > 0 && std::ranges::all_of(result, along_x))
     result.push_back(std::move(beside_x));
   return result;
@@ -90,8 +91,8 @@ std::vector<Way> best_ways(const target::Profile& profile, const passes::Coarsen
 
 std::optional<Asked> asked_gains(const oracle::Changed& kernel, const Options& options,
                                  const target::Profile& profile) {
-  const bool is_merged_only = options.rotate == RotateMode::none &&
-                              options.rounds == RoundsMode::none && options.remaps.empty();
+  const bool is_merged_only = options.rotate == LoopCarryMode::none &&
+                              options.rounds == WarpReduceMode::none && options.remaps.empty();
   if (!kernel.merged_from || !is_merged_only) return std::nullopt;
   const double held = static_cast<double>(profile.processors) * profile.threads_per_sm;
   contract::Gain standard{.threads = block_sizes.front()}, original = standard;

@@ -15,7 +15,7 @@
 namespace ptxasw::manager {
 
 // A way to coarsen, with what it gains by launch.
-struct Way {
+struct VersionCandidate {
   Coarsening how;
   std::vector<contract::Gain> gains;
   double best = 0, usual = 0; // the most of it; its sum over larger launches
@@ -23,8 +23,8 @@ struct Way {
 
 // For each number of copies the way that gains most in some launch and the one that gains most on
 // average over larger ones; and one that leaves x alone.
-[[nodiscard]] std::vector<Way> best_ways(const target::Profile& profile,
-                                         const passes::CoarsenChoices& choices);
+[[nodiscard]] std::vector<VersionCandidate> best_candidates(const target::Profile& profile,
+                                                            const passes::CoarsenChoices& choices);
 
 // What the standard form gains, and the kernel as it was, where that is told by the size of the
 // launch alone: one that is too small for its blocks to be merged runs the original body behind a

@@ -113,9 +113,9 @@ std::string entry_of(std::string_view kernel, std::string_view name) {
 
 // Of the parameter space, as far as it is taken; nothing if there is no room behind it for what
 // entries get.
-std::optional<unsigned> bytes_of(const std::vector<contract::Place>& places) {
+std::optional<unsigned> bytes_of(const std::vector<contract::ParameterSlot>& places) {
   std::uint64_t end = 0;
-  for (const contract::Place& place : places)
+  for (const contract::ParameterSlot& place : places)
     end = std::max(end, std::uint64_t{place.offset} + place.size);
   if (end > most_parameter_bytes - sizeof(contract::OriginalShape) - 4) return std::nullopt;
   return static_cast<unsigned>(end);
@@ -237,8 +237,8 @@ private:
     const passes::ReshapePlan plan = passes::plan_reshape(found);
     if (!plan.refused.empty()) return std::nullopt;
     if (options_.fp_contract == FpContract::exact) {
-      const passes::Freedom freedom = passes::count_freedom(found.body);
-      if (freedom.foldable > freedom.alike || (freedom.fusable != 0) != waits_for_contraction)
+      const passes::Latitude latitude = passes::count_latitude(found.body);
+      if (latitude.foldable > latitude.alike || (latitude.fusable != 0) != waits_for_contraction)
         return std::nullopt;
     } else if (waits_for_contraction) {
       return std::nullopt;
@@ -253,7 +253,7 @@ private:
     Jobs jobs;
     for (const ptx::Function& function : module_.functions)
       if (is_kernel(function))
-        jobs.emplace_back(module_, function, options, list, Purpose::rewrite_judged);
+        jobs.emplace_back(module_, function, options, list, Purpose::rewrite_validated);
     return jobs;
   }
 
@@ -299,7 +299,7 @@ private:
     std::vector<std::vector<Proposal>> rounds;
     for (KernelJob* job : open) {
       std::size_t round = 0;
-      for (Way& way : best_ways(*profile, job->candidates())) {
+      for (VersionCandidate& way : best_candidates(*profile, job->candidates())) {
         passes::Coarsened made = job->coarsened(way.how);
         if (round == rounds.size()) rounds.emplace_back();
         rounds.at(round++).push_back(
@@ -355,15 +355,15 @@ private:
       names.emplace_back(made.kernel->name);
     }
     const passes::Rewritten rewritten = passes::apply(module_, changes);
-    std::map<std::string, Why> judged;
+    std::map<std::string, Why> validated;
     if (options_.fp_contract == FpContract::exact)
-      judged = oracle::validate(module_, rewritten,
-                                oracle::kernels_with_choice(module_, rewritten, names), assembler_);
+      validated = oracle::validate(
+          module_, rewritten, oracle::kernels_with_choice(module_, rewritten, names), assembler_);
     if (!rewritten.module) return;
     const ptx::Module& made = *rewritten.module;
     for (std::size_t n = 0; n < proposals.size(); ++n) {
       const ptx::Function* kernel = find_kernel(made, names[n]);
-      if (changes[n].refused.empty() && !judged.contains(names[n]) && kernel != nullptr)
+      if (changes[n].refused.empty() && !validated.contains(names[n]) && kernel != nullptr)
         add(made, *kernel, std::move(proposals[n].variant), std::move(proposals[n].more));
     }
   }
@@ -423,7 +423,7 @@ private:
                                     std::string& contracts) const {
     const ptx::Function* original = find_kernel(module_, kernel.name);
     if (original == nullptr) return {};
-    const std::vector<contract::Place> places = passes::places_of(module_, *original);
+    const std::vector<contract::ParameterSlot> places = passes::places_of(module_, *original);
     const auto bytes = bytes_of(places);
     if (places.size() != original->parameters.size() || !bytes) return {};
     Contract contract{.kernel = std::string(kernel.name),

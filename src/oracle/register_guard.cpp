@@ -31,7 +31,7 @@ bool may_stand(const Usage& after, const Usage& before, const Launches& launches
          target::block_that_fails(before.registers, after.registers, launches.sizes) == 0;
 }
 
-using Without = std::function<Printed(const std::vector<TakenBack>&)>;
+using Without = std::function<Printed(const std::vector<Reverted>&)>;
 
 std::vector<std::string> changed_kernels(const Printed& rewritten) {
   std::vector<std::string> changed;
@@ -42,18 +42,18 @@ std::vector<std::string> changed_kernels(const Printed& rewritten) {
 
 // Of the kernels of a text that the assembler did not take, those for which it does not take any
 // text; all, if it does of each by itself.
-std::vector<TakenBack> refused_ones(const std::vector<std::string>& changed,
-                                    const std::vector<TakenBack>& taken_back, Assembler& assembler,
-                                    const Without& without) {
-  std::vector<TakenBack> all, guilty;
+std::vector<Reverted> refused_ones(const std::vector<std::string>& changed,
+                                   const std::vector<Reverted>& reverted, Assembler& assembler,
+                                   const Without& without) {
+  std::vector<Reverted> all, guilty;
   const std::string why = assembler.refusal();
   for (const std::string& kernel : changed)
     all.push_back({kernel, {}, {}, why});
   if (changed.size() == 1) return all;
-  for (const TakenBack& one : all) {
-    std::vector<TakenBack> others = taken_back;
+  for (const Reverted& one : all) {
+    std::vector<Reverted> others = reverted;
     std::ranges::copy_if(all, std::back_inserter(others),
-                         [&](const TakenBack& other) { return other.kernel != one.kernel; });
+                         [&](const Reverted& other) { return other.kernel != one.kernel; });
     if (assembler.assemble({.text = without(others).made.text, .entries = {one.kernel}})) continue;
     guilty.push_back({one.kernel, {}, {}, assembler.refusal()});
   }
@@ -70,9 +70,9 @@ bool states_block_size(std::string_view ptx, std::string_view kernel) {
   return function != module.functions.end() && (function->maxntid[0] | function->reqntid[0]) != 0;
 }
 
-std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed,
-                                            const UsageTable& after, const Questions& questions) {
-  std::vector<TakenBack> back;
+std::vector<Reverted> kernels_to_revert(std::span<const std::string> changed,
+                                        const UsageTable& after, const Questions& questions) {
+  std::vector<Reverted> back;
   std::vector<std::string> open;
   for (const std::string& kernel : changed) {
     const auto now = after.find(kernel);
@@ -97,10 +97,10 @@ std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed
   return back;
 }
 
-std::vector<TakenBack> kernels_with_another_body(std::span<const Changed> changed,
-                                                 const Assembled& original,
-                                                 const Assembled& rewritten) {
-  std::vector<TakenBack> back;
+std::vector<Reverted> kernels_with_another_body(std::span<const Changed> changed,
+                                                const Assembled& original,
+                                                const Assembled& rewritten) {
+  std::vector<Reverted> back;
   const auto before = sass::decoded(original.cubin), after = sass::decoded(rewritten.cubin);
   const UsageTable was = read_usage(original.messages), is = read_usage(rewritten.messages);
   for (const Changed& one : changed) {
@@ -115,9 +115,9 @@ std::vector<TakenBack> kernels_with_another_body(std::span<const Changed> change
   return back;
 }
 
-Settled settle(Printed rewritten, const std::string& original, Assembler& assembler,
-               const LaunchesOf& launches, const Without& without) {
-  std::vector<TakenBack> taken_back;
+Committed commit_rewrites(Printed rewritten, const std::string& original, Assembler& assembler,
+                          const LaunchesOf& launches, const Without& without) {
+  std::vector<Reverted> reverted;
   while (rewritten.made.changed) {
     const std::vector<std::string> changed = changed_kernels(rewritten);
     const auto as_they_were = [&](const std::vector<std::string>& kernels) {
@@ -132,17 +132,17 @@ Settled settle(Printed rewritten, const std::string& original, Assembler& assemb
     const auto kept = assembler.keep(rewritten.made.text);
     // One that does not take the original either says nothing of the rewrite.
     if (!kept && !as_they_were(changed)) break;
-    auto back = kept ? kernels_to_take_back(changed, read_usage(kept->messages), questions)
-                     : refused_ones(changed, taken_back, assembler, without);
+    auto back = kept ? kernels_to_revert(changed, read_usage(kept->messages), questions)
+                     : refused_ones(changed, reverted, assembler, without);
     const bool any_keeps = std::ranges::any_of(rewritten.changed, &Changed::keeps_body);
     if (back.empty() && kept && any_keeps)
       if (const auto before = as_they_were(changed))
         back = kernels_with_another_body(rewritten.changed, *before, *kept);
     if (back.empty()) break;
-    taken_back.insert(taken_back.end(), back.begin(), back.end());
-    rewritten = without(taken_back);
+    reverted.insert(reverted.end(), back.begin(), back.end());
+    rewritten = without(reverted);
   }
-  return {std::move(rewritten), std::move(taken_back)};
+  return {std::move(rewritten), std::move(reverted)};
 }
 
 } // namespace ptxasw::oracle

@@ -33,26 +33,26 @@ struct Questions {
 
 // Those of the rewritten kernels that must be taken back. A kernel that ptxas did not compile (-e)
 // needs no guard; one whose usage is not known goes back, and so do all where the table is empty.
-std::vector<TakenBack> kernels_to_take_back(std::span<const std::string> changed,
-                                            const UsageTable& after, const Questions& questions);
+std::vector<Reverted> kernels_to_revert(std::span<const std::string> changed,
+                                        const UsageTable& after, const Questions& questions);
 
 // And of kernels of which the body by itself has to be what it was, those of which it is not.
-std::vector<TakenBack> kernels_with_another_body(std::span<const Changed> changed,
-                                                 const Assembled& original,
-                                                 const Assembled& rewritten);
+std::vector<Reverted> kernels_with_another_body(std::span<const Changed> changed,
+                                                const Assembled& original,
+                                                const Assembled& rewritten);
 
 // Has the rewritten text assembled to be kept, and takes kernels back until what remains may stand.
 // Where the assembler does not take the text, each kernel is tried without the others, and those go
 // back that it does not take even then; all, if there is none.
 // `without` makes the result with these kernels left alone. What is not changed has its original
 // text and has not been assembled.
-struct Settled {
+struct Committed {
   Printed printed;
-  std::vector<TakenBack> taken_back;
+  std::vector<Reverted> reverted;
 };
-Settled settle(Printed rewritten, const std::string& original, Assembler& assembler,
-               const LaunchesOf& launches,
-               const std::function<Printed(const std::vector<TakenBack>&)>& without);
+Committed commit_rewrites(Printed rewritten, const std::string& original, Assembler& assembler,
+                          const LaunchesOf& launches,
+                          const std::function<Printed(const std::vector<Reverted>&)>& without);
 
 // Whether the kernel has .maxntid or .reqntid. (.maxnreg would not do: it may be more than 64.)
 bool states_block_size(std::string_view ptx, std::string_view kernel);

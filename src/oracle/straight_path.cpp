@@ -44,7 +44,7 @@ std::optional<std::size_t> target_ahead(const Instruction& now, std::size_t n, s
 }
 
 // What stands between where a branch leads back to and itself, if it is one of a loop.
-std::span<const Instruction> trip_that_ends(std::span<const Instruction> code, std::size_t n) {
+std::span<const Instruction> iteration_that_ends(std::span<const Instruction> code, std::size_t n) {
   const auto first = target_of(code[n], n, code.size());
   if (!first || *first >= n) return {};
   return code.subspan(*first, n + 1 - *first);
@@ -52,8 +52,8 @@ std::span<const Instruction> trip_that_ends(std::span<const Instruction> code, s
 
 // Most stores on a way from each instruction to an exit, or -1; and which instruction is next
 // there.
-struct Ways {
-  explicit Ways(std::span<const Instruction> code) : most(code.size() + 1, -1) {
+struct Successors {
+  explicit Successors(std::span<const Instruction> code) : most(code.size() + 1, -1) {
     next.resize(code.size());
     for (std::size_t n = code.size(); n-- > 0;)
       choose(code[n], n);
@@ -101,26 +101,26 @@ private:
 };
 
 // What a second trip adds: it waits for what the first has begun, as all behind it do.
-double latency_of(std::span<const Instruction> trip, double load_latency) {
+double latency_of(std::span<const Instruction> iteration, double load_latency) {
   Clock clock(load_latency);
   double first = 0;
   for (const bool is_second : {false, true}) {
     if (is_second) first = clock.cycles();
-    std::ranges::for_each(trip, [&](const Instruction& now) { clock.pass(now); });
+    std::ranges::for_each(iteration, [&](const Instruction& now) { clock.pass(now); });
   }
   return clock.cycles() - first;
 }
 
-LoopPath path_of(std::span<const Instruction> trip) {
-  return {.instructions = static_cast<unsigned>(trip.size()),
-          .loads = static_cast<unsigned>(std::ranges::count_if(trip, loads)),
-          .latency = latency_of(trip, hit_latency)};
+LoopPath path_of(std::span<const Instruction> iteration) {
+  return {.instructions = static_cast<unsigned>(iteration.size()),
+          .loads = static_cast<unsigned>(std::ranges::count_if(iteration, loads)),
+          .latency = latency_of(iteration, hit_latency)};
 }
 
 } // namespace
 
 std::optional<StraightPath> straight_path(std::span<const Instruction> code, double load_latency) {
-  const Ways ways(code);
+  const Successors ways(code);
   if (ways.most.front() < 0) return std::nullopt;
   StraightPath path;
   std::size_t around = 0; // whatever begins here or before is around another loop
@@ -133,9 +133,9 @@ std::optional<StraightPath> straight_path(std::span<const Instruction> code, dou
     path.latency = clock.cycles();
     if (ends(now)) return path;
     if (stores(now)) ++path.stores;
-    if (const auto trip = trip_that_ends(code, n); !trip.empty()) {
-      const auto first = static_cast<std::size_t>(trip.data() - code.data());
-      const LoopPath loop = path_of(trip);
+    if (const auto iteration = iteration_that_ends(code, n); !iteration.empty()) {
+      const auto first = static_cast<std::size_t>(iteration.data() - code.data());
+      const LoopPath loop = path_of(iteration);
       if (first >= around && loop.loads > path.loop.loads) path.loop = loop;
       around = n;
     }

@@ -21,13 +21,13 @@ namespace {
 using ptx::Inst;
 using ptx::InstId;
 using ptx::Op;
+using sass::LineOperation;
 using sass::Operation;
-using sass::Performed;
 
 using Kinds = std::set<std::string>;
 using Lines = std::map<std::uint32_t, std::uint32_t>; // by line of one text, of the same or another
 
-constexpr std::uint32_t nobodys = 1U << 31; // and the line, which is nobody's copy
+constexpr std::uint32_t unowned = 1U << 31; // and the line, which is nobody's copy
 
 // What an instruction may become whatever surrounds it.
 enum class Nature : std::uint8_t { other, integer, rounded, fused, approximate };
@@ -77,10 +77,10 @@ std::uint32_t mapped(const Lines& lines, std::uint32_t line) {
 
 // A kernel with its machine code.
 struct Version {
-  std::map<std::uint32_t, Form> forms; // by line
-  Lines twins;                         // by line: an earlier one of the same value
-  Lines origins;                       // by line: the original's that stands for its value
-  sass::Performances performed;        // by line
+  std::map<std::uint32_t, Form> forms;    // by line
+  Lines twins;                            // by line: an earlier one of the same value
+  Lines origins;                          // by line: the original's that stands for its value
+  sass::OperationsByLine operations_done; // by line
   bool arithmetic = false;
   bool free = false;      // has functions, or products that may be scaled
   bool unrounded = false; // has sums or products that may be fused where others are near
@@ -100,17 +100,17 @@ Versions read(const ptx::Module& module, const std::vector<std::string>& kernels
     auto& [name, version] = *versions.try_emplace(std::string(function.name)).first;
     const ptx::Body body = ptx::resolve(module, function);
     version.twins = passes::congruent_lines(body, passes::Reaching(body));
-    const passes::FloatFreedom freedom(body);
+    const passes::ContractionLatitude latitude(body);
     for (InstId n = 0; n < body.insts.size(); ++n) {
       const Inst& inst = body.insts[n];
       const std::uint32_t line = passes::opcode_line(body, n);
       Form& form = version.forms.try_emplace(line, form_of(body, inst)).first->second;
-      form.chained = form.nature == Nature::approximate && freedom.reads_approximation(inst);
+      form.chained = form.nature == Nature::approximate && latitude.reads_approximation(inst);
       version.unrounded |= passes::is_unrounded(inst);
       const std::uint32_t number = module.statements[inst.statement].index;
       version.origins.emplace(line, whose(name, version.twins, line, number));
       version.arithmetic |= is_arithmetic(inst);
-      version.free |= passes::is_approximate(inst) || freedom.is_scalable(inst);
+      version.free |= passes::is_approximate(inst) || latitude.is_scalable(inst);
     }
     any |= version.arithmetic;
     version.unknown = "the assembler was of no help";
@@ -124,7 +124,7 @@ Versions read(const ptx::Module& module, const std::vector<std::string>& kernels
     const auto code = codes.find(name);
     version.unknown = code == codes.end() ? "there is no machine code" : code->second.unknown();
     if (version.unknown.empty())
-      version.performed = sass::performances(
+      version.operations_done = sass::operations_by_line(
           code->second, [&](std::uint32_t line) { return mapped(version.origins, line); });
   }
   return versions;
@@ -135,13 +135,13 @@ public:
   // `known`: whose copies the instructions are.
   Comparison(const Version& before, const Version& after, bool known)
       : before_(before), after_(after), known_(known) {
-    for (const auto& [line, done] : before.performed) {
+    for (const auto& [line, done] : before.operations_done) {
       was_[mapped(before.origins, line)].add(done);
       allowed_[form(before, line).text].add(done);
     }
     for (const auto& [line, form] : after.forms) {
       Group& group = groups_[mapped(after.twins, line)];
-      if (const auto done = after.performed.find(line); done != after.performed.end())
+      if (const auto done = after.operations_done.find(line); done != after.operations_done.end())
         group.now.add(done->second);
       const auto was = was_.find(after.origins.at(line));
       const auto alike = allowed_.find(form.text);
@@ -156,7 +156,7 @@ public:
       if (std::string why = of_line(line, form); !why.empty()) return why;
       if (std::string why = of_scale(line, form); !why.empty()) return why;
     }
-    for (const auto& [line, done] : after_.performed)
+    for (const auto& [line, done] : after_.operations_done)
       if (form(after_, line).nature == Nature::other)
         if (std::string why = of_form(form(after_, line), done); !why.empty()) return why;
     return {};
@@ -165,15 +165,15 @@ public:
 private:
   struct Done {
     Kinds kinds, printed;
-    void add(const std::vector<Performed>& all) {
-      for (const Performed& one : all) {
+    void add(const std::vector<LineOperation>& all) {
+      for (const LineOperation& one : all) {
         kinds.insert(one.kind);
         printed.insert(one.printed);
         list.push_back(one);
       }
     }
     void add(const Done& other) { add(other.list); }
-    std::vector<Performed> list;
+    std::vector<LineOperation> list;
   };
   // Copies of one value.
   struct Group {
@@ -188,10 +188,10 @@ private:
   [[nodiscard]] std::string of_line(std::uint32_t line, const Form& form) const {
     if (form.nature == Nature::other || form.nature == Nature::integer) return {};
     const Group& group = groups_.at(mapped(after_.twins, line));
-    if (form.free && known_ && after_.origins.at(line) >= nobodys)
+    if (form.free && known_ && after_.origins.at(line) >= unowned)
       return fmt::format("rewritten, there is an {} that is nobody's copy", form.text);
     if (form.nature == Nature::approximate) return as_approximation(form, group);
-    for (const Performed& one : group.now.list) {
+    for (const LineOperation& one : group.now.list) {
       const bool fused = one.operation == Operation::fma && form.nature != Nature::fused;
       if ((!fused && one.operation != Operation::function) || is_known(form, one, group)) continue;
       return fmt::format("rewritten, {} becomes \"{}\", which it was not before", form.text,
@@ -200,7 +200,8 @@ private:
     return {};
   }
 
-  [[nodiscard]] bool is_known(const Form& form, const Performed& one, const Group& group) const {
+  [[nodiscard]] bool is_known(const Form& form, const LineOperation& one,
+                              const Group& group) const {
     if (known_ && one.format != sass::Format::half) return group.was.printed.contains(one.printed);
     const auto found = allowed_.find(form.text);
     return found != allowed_.end() && found->second.kinds.contains(one.kind);
@@ -209,7 +210,7 @@ private:
   // Of two approximations in a chain ptxas may leave out both (the reciprocal of a reciprocal),
   // here and not there as it unrolls loops: there the operands have to be made by the same lines.
   [[nodiscard]] std::string as_approximation(const Form& form, const Group& group) const {
-    for (const Performed& one : group.now.list) {
+    for (const LineOperation& one : group.now.list) {
       if (!group.was.kinds.contains(one.kind))
         return fmt::format("rewritten, {} becomes \"{}\", which it was not before", form.text,
                            one.kind);
@@ -232,7 +233,7 @@ private:
     Kinds kinds; // of all its products
     const auto scaled = [&](const Done& done) {
       Kinds found;
-      for (const Performed& one : done.list) {
+      for (const LineOperation& one : done.list) {
         if (one.operation != Operation::mul || one.format != sass::Format::f32) continue;
         kinds.insert(one.kind);
         if (one.scaled) found.insert(known_ ? one.printed : one.kind);
@@ -245,9 +246,10 @@ private:
     return fmt::format("rewritten, {} is not made one with the same products as before", form.text);
   }
 
-  [[nodiscard]] std::string of_form(const Form& form, const std::vector<Performed>& done) const {
+  [[nodiscard]] std::string of_form(const Form& form,
+                                    const std::vector<LineOperation>& done) const {
     const auto was = allowed_.find(form.text);
-    for (const Performed& one : done)
+    for (const LineOperation& one : done)
       if (was == allowed_.end() || !was->second.kinds.contains(one.kind))
         return fmt::format("rewritten, {} becomes \"{}\", which it was not before", form.text,
                            one.kind);
@@ -266,7 +268,7 @@ std::vector<std::uint32_t> origins_of(const ptx::Module& original,
                                       const ptx::Module& original_lines,
                                       const ptx::Module& rewritten,
                                       const passes::Origins& origins) {
-  std::vector<std::uint32_t> result(rewritten.instructions.size(), nobodys);
+  std::vector<std::uint32_t> result(rewritten.instructions.size(), unowned);
   for (const ptx::Statement& statement : rewritten.statements) {
     if (statement.kind != ptx::StatementKind::instruction) continue;
     const std::uint32_t opcode = rewritten.instructions[statement.index].mnemonic.begin;
@@ -289,7 +291,7 @@ std::map<std::string, Why> validate(const ptx::Module& original, const ptx::Modu
   std::map<std::string, Why> refused;
   try {
     const ptx::Module before = passes::spread(original), after = passes::spread(made);
-    std::vector<std::uint32_t> whose(made.instructions.size(), nobodys);
+    std::vector<std::uint32_t> whose(made.instructions.size(), unowned);
     if (origins != nullptr) whose = origins_of(original, before, made, *origins);
     using Name = const std::string&;
     using Purpose = AssemblyRequest::Purpose;
@@ -301,7 +303,7 @@ std::map<std::string, Why> validate(const ptx::Module& original, const ptx::Modu
         read(after, kernels, assembler, Purpose::rewritten,
              [&](Name name, const Lines&, std::uint32_t line, std::uint32_t instruction) {
                const std::uint32_t of = whose.at(instruction);
-               return of == nobodys ? nobodys + line : mapped(was.at(name).twins, of);
+               return of == unowned ? unowned + line : mapped(was.at(name).twins, of);
              });
     for (const auto& [name, version] : is) {
       if (!version.arithmetic) continue;
@@ -350,11 +352,11 @@ std::vector<std::string> kernels_with_choice(const ptx::Module& original,
 
 std::map<std::string, Why> validate(const ptx::Module& original, const passes::Rewritten& rewritten,
                                     const std::vector<std::string>& kernels, Assembler& assembler) {
-  const auto judged = [&](const ptx::Module& made) {
+  const auto validated = [&](const ptx::Module& made) {
     return validate(original, made, &rewritten.origins, kernels, assembler);
   };
-  return rewritten.module ? judged(*rewritten.module)
-                          : judged(ptx::parse(rewritten.text, original.file));
+  return rewritten.module ? validated(*rewritten.module)
+                          : validated(ptx::parse(rewritten.text, original.file));
 }
 
 std::map<std::string, Why> validate(const ptx::Module& original, const std::string& rewritten,

@@ -52,9 +52,9 @@ public:
   }
 
 private:
-  using Place = std::pair<std::size_t, std::size_t>;
+  using LineSpan = std::pair<std::size_t, std::size_t>;
 
-  [[nodiscard]] Place common_run(std::size_t i, std::size_t j) const {
+  [[nodiscard]] LineSpan common_run(std::size_t i, std::size_t j) const {
     while (i < a_end_ && j < b_end_ && a_[i] == b_[j]) {
       ++i;
       ++j;
@@ -68,7 +68,7 @@ private:
     return true;
   }
 
-  [[nodiscard]] Place resume(std::size_t i, std::size_t j) const {
+  [[nodiscard]] LineSpan resume(std::size_t i, std::size_t j) const {
     if (i == a_end_ || j == b_end_) return {a_end_, b_end_};
     for (std::size_t skipped = 1; skipped <= window; ++skipped)
       for (std::size_t in_a = 0; in_a <= skipped; ++in_a) {

@@ -182,7 +182,7 @@ std::string to_json(const Report& report, int indent) {
         {"search", report.search_ms}}},
       {"trials", report.trials},
       {"calls", report.calls},
-      {"unasked", report.unasked},
+      {"unasked", report.unmemoized},
       {"promise", promise(report)},
       {"messages", std::move(messages)},
       {"kernels", std::move(kernels)}};

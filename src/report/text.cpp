@@ -219,7 +219,7 @@ void put_families(std::string& out, const KernelReport& kernel, const TextStyle&
 }
 
 void put_unasked(std::string& out, const Report& report) {
-  for (const std::string& question : report.unasked)
+  for (const std::string& question : report.unmemoized)
     out += fmt::format("  there was no ptxas to ask {}\n", question);
 }
 

@@ -113,8 +113,8 @@ std::set<std::string> operations(const Code& code, const LineMap& line) {
   return result;
 }
 
-Performances performances(const Code& code, const LineMap& line) {
-  Performances result;
+OperationsByLine operations_by_line(const Code& code, const LineMap& line) {
+  OperationsByLine result;
   const Printer printer(code, line, false);
   for (InstructionId n = 0; n < code.lines().size(); ++n) {
     const auto& [instruction, at] = code.lines()[n];

@@ -26,7 +26,7 @@ using LineMap = std::function<std::uint32_t(std::uint32_t)>;
 std::set<std::string> operations(const Code& code, const LineMap& line);
 
 // One operation.
-struct Performed {
+struct LineOperation {
   Operation operation = Operation::other;
   Format format = Format::none;
   std::string kind;    // "fma f32 0"
@@ -36,7 +36,7 @@ struct Performed {
 
 // What each line of the text becomes; `line` names the origins. Lines without floating-point
 // arithmetic are left out.
-using Performances = std::map<std::uint32_t, std::vector<Performed>>;
-Performances performances(const Code& code, const LineMap& line);
+using OperationsByLine = std::map<std::uint32_t, std::vector<LineOperation>>;
+OperationsByLine operations_by_line(const Code& code, const LineMap& line);
 
 } // namespace ptxasw::sass

@@ -61,7 +61,7 @@ public:
   std::string run(std::size_t from, std::size_t in_larger) {
     open_.push_back({from, in_larger, {0, 1, 2, 3, 4, 5, no_barrier, no_barrier}});
     while (!open_.empty()) {
-      Place place = open_.back();
+      ProgramPoint place = open_.back();
       open_.pop_back();
       if (std::string why = follow(place); !why.empty()) return why;
     }
@@ -71,14 +71,14 @@ public:
 private:
   // Which barrier stands for the original's.
   using Barriers = std::array<unsigned, 8>;
-  struct Place {
+  struct ProgramPoint {
     std::size_t in_original = 0, in_larger = 0;
     Barriers barriers{};
   };
   static constexpr std::size_t unknown = ~std::size_t{0};
 
   // To the end of the path, or to where it has been before.
-  std::string follow(Place& place) {
+  std::string follow(ProgramPoint& place) {
     auto& [n, m, barriers] = place;
     unsigned was = 0, is = 0; // cycles
     for (;; ++n, ++m) {
@@ -133,7 +133,7 @@ private:
   Instructions original_, larger_;
   Bag in_front_;
   std::vector<std::size_t> counterpart_; // in the larger one
-  std::vector<Place> open_;
+  std::vector<ProgramPoint> open_;
 };
 
 // With the body behind the question at `begin`; nothing where there is none that does what the

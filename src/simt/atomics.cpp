@@ -67,7 +67,7 @@ void Engine::atomic(Warp& warp, Frame& frame, const Operands& operands, const In
   const std::span dst(&frame.code->places[ins.dst.first], ins.dst.count);
   const ptx::Sub op = ins.inst->mods.sub;
   const unsigned size = ins.element_bytes;
-  const auto operand = [&](const Place& place, unsigned lane) {
+  const auto operand = [&](const OperandLocation& place, unsigned lane) {
     return sem::ConcreteDomain::constant(8 * size, operands.wide_lane(place, lane));
   };
   for_lanes(mask, [&](unsigned lane) {

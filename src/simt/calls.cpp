@@ -70,7 +70,7 @@ std::uint32_t Engine::make_frame(Warp& warp, const Code& code, std::uint32_t cal
     frame.rows[row].fill(code.garbage[row]);
   frame.undefined.assign(rows, ~0U);
   frame.bits.assign(rows, 0);
-  frame.trips.assign(code.loops.size(), {});
+  frame.iterations.assign(code.loops.size(), {});
   grow_stack(warp, frame.stack_base + code.stack_size);
   for_lanes(code.stack_size == 0 ? 0 : lanes, [&](unsigned lane) {
     std::memset(flags_at(warp, lane, frame.stack_base), 0, code.stack_size);
@@ -89,7 +89,7 @@ bool Engine::call(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t ma
   const CallSite& site = code.calls[ins.targets.first];
   std::uint32_t callee = ins.callee;
   std::uint32_t together = mask; // lanes that call the same function
-  if (callee == nowhere && site.target.base != Place::Base::nothing) {
+  if (callee == nowhere && site.target.base != OperandLocation::Base::nothing) {
     const Operands values = operands(warp, warp.frames[caller_id]);
     const std::uint64_t address = values.lane(site.target, lowest(mask));
     for_lanes(mask, [&](unsigned lane) {
@@ -102,7 +102,7 @@ bool Engine::call(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t ma
     // The others come to this instruction later, or skip it.
     const std::uint32_t skip = f.mask & ~mask, later = mask & ~together;
     const std::uint32_t pc = f.pc;
-    std::vector<Way> ways{{pc, together}};
+    std::vector<Successor> ways{{pc, together}};
     if (later != 0) ways.push_back({pc, later});
     if (skip != 0) ways.push_back({pc + 1, skip});
     diverge(warp, id, ways, pc + 1);
@@ -145,7 +145,8 @@ bool Engine::call(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t ma
       if (to.row != nowhere) {
         const auto width = static_cast<std::uint8_t>(8 * to.size);
         const std::uint64_t kept = to.size >= 8 ? bits : bits & ((std::uint64_t{1} << width) - 1);
-        write(frame, {Place::Base::registers, false, width, to.row}, lane, kept, 0, undefined);
+        write(frame, {OperandLocation::Base::registers, false, width, to.row}, lane, kept, 0,
+              undefined);
       } else {
         std::memcpy(stack_at(warp, lane, frame.stack_base + to.offset), &bits,
                     std::min<std::uint64_t>(size, 8));
@@ -175,8 +176,8 @@ void Engine::return_lanes(Warp& warp, std::uint32_t id) {
     const std::uint64_t size = std::min(from.size, to.size);
     for_lanes(f.mask, [&](unsigned lane) {
       if (from.row != nowhere) {
-        const Place source{Place::Base::registers, false, static_cast<std::uint8_t>(8 * size),
-                           from.row};
+        const OperandLocation source{OperandLocation::Base::registers, false,
+                                     static_cast<std::uint8_t>(8 * size), from.row};
         write(outer, to.place, lane, values.lane(source, lane), 0,
               (values.undefined_lanes(source) >> lane & 1) != 0);
       } else if (to.stack != nowhere) {

@@ -9,7 +9,7 @@ namespace ptxasw::simt {
 // One of the usual launches, or one that leads somewhere.
 struct Case {
   std::uint64_t index = 0;
-  const Way* way = nullptr;
+  const ReachingLaunch* way = nullptr;
 };
 
 class Cases {

@@ -21,7 +21,7 @@ inline constexpr std::uint32_t nowhere = ~0U;
 // A 128-bit value takes two rows, low halves first.
 using Row = std::array<std::uint64_t, warp_size>;
 
-struct Place {
+struct OperandLocation {
   enum class Base : std::uint8_t { registers, specials, constants, nothing };
   Base base = Base::nothing;
   bool negated = false;   // !p
@@ -64,7 +64,7 @@ struct Ins {
   bool only_leaves = false;      // from here on nothing is done but to return
   std::uint32_t guard = nowhere; // row of the predicate
   ptx::Slice dst, src;           // into Code::places
-  Place address;                 // of a memory access
+  OperandLocation address;       // of a memory access
   std::int64_t offset = 0;
   std::int64_t copy_offset = 0;       // of a copy's destination, whose base is the first source
   std::uint64_t data_offset = 0;      // of a store: to be added to its only source
@@ -96,13 +96,13 @@ struct Parameter {
 
 // An argument or result of a call, on the caller's side.
 struct CallValue {
-  Place place;                   // register or immediate
+  OperandLocation place;         // register or immediate
   std::uint32_t stack = nowhere; // offset on the caller's stack, for .param variables
   std::uint64_t size = 0;
 };
 struct CallSite {
   std::vector<CallValue> results, arguments;
-  Place target; // of an indirect call
+  OperandLocation target; // of an indirect call
   std::string name;
 };
 
@@ -113,7 +113,7 @@ struct CodeLoop {
 struct Code {
   ptx::Body body;
   std::vector<Ins> insts;
-  std::vector<Place> places;
+  std::vector<OperandLocation> places;
   std::vector<std::uint32_t> targets;
   std::vector<CodeLoop> loops; // outer ones first
   std::vector<Row> constants;

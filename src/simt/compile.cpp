@@ -153,7 +153,7 @@ private:
 
   // ---- Operands ----
 
-  Place constant(std::uint64_t value) {
+  OperandLocation constant(std::uint64_t value) {
     const auto known = constants_.find(value);
     std::uint32_t row = 0;
     if (known != constants_.end()) {
@@ -163,20 +163,20 @@ private:
       code_.constants.emplace_back().fill(value);
       constants_.emplace(value, row);
     }
-    return {Place::Base::constants, false, 64, row};
+    return {OperandLocation::Base::constants, false, 64, row};
   }
 
-  Place special(ptx::Special id) {
+  OperandLocation special(ptx::Special id) {
     auto& all = shared_.program.specials;
     const auto known = std::ranges::find(all, id);
     const auto row = static_cast<std::uint32_t>(known - all.begin());
     if (known == all.end()) all.push_back(id);
     if (id >= ptx::Special::clock && id <= ptx::Special::globaltimer_hi) ins_.reads_clock = true;
     if (id == ptx::Special::other) bad_operand_ = true;
-    return {Place::Base::specials, false, ptx::info(id).width, row};
+    return {OperandLocation::Base::specials, false, ptx::info(id).width, row};
   }
 
-  Place symbol(const ptx::Arg& arg) {
+  OperandLocation symbol(const ptx::Arg& arg) {
     const ptx::Symbol& s = body_.symbols[arg.id];
     if (s.kind == ptx::Symbol::Kind::function) {
       shared_.code(s.index);
@@ -186,11 +186,12 @@ private:
       // One row for the symbol, another for each offset from it that is used.
       const auto key = std::pair(arg.id, arg.value);
       const auto known = symbol_rows_.find(key);
-      if (known != symbol_rows_.end()) return {Place::Base::registers, false, 64, known->second};
+      if (known != symbol_rows_.end())
+        return {OperandLocation::Base::registers, false, 64, known->second};
       const std::uint32_t row = add_row(0);
       code_.stack_symbols.push_back({row, stack_offset_[arg.id] + arg.value});
       symbol_rows_.emplace(key, row);
-      return {Place::Base::registers, false, 64, row};
+      return {OperandLocation::Base::registers, false, 64, row};
     }
     if (s.kind == ptx::Symbol::Kind::parameter) return constant(s.offset + arg.value);
     const auto address = shared_.layout.address(s);
@@ -198,15 +199,15 @@ private:
     return constant(address.value_or(0) + arg.value);
   }
 
-  Place place(const ptx::Arg& arg) {
-    Place result;
+  OperandLocation place(const ptx::Arg& arg) {
+    OperandLocation result;
     switch (arg.kind) {
     case ptx::Arg::Kind::sink: return {};
     case ptx::Arg::Kind::imm: return constant(arg.value);
     case ptx::Arg::Kind::special: return special(arg.special);
     case ptx::Arg::Kind::symbol: return symbol(arg);
     case ptx::Arg::Kind::reg:
-      result.base = Place::Base::registers;
+      result.base = OperandLocation::Base::registers;
       result.row = rows_[arg.id];
       result.width = static_cast<std::uint8_t>(ptx::bit_width(body_.registers[arg.id].type));
       break;
@@ -216,7 +217,7 @@ private:
   }
 
   ptx::Slice places(std::span<const ptx::Arg> args) {
-    std::vector<Place> made;
+    std::vector<OperandLocation> made;
     made.reserve(args.size());
     for (const ptx::Arg& arg : args)
       made.push_back(place(arg));
@@ -327,11 +328,11 @@ private:
       ins_.kind = Kind::unsupported;
       return;
     }
-    const auto plain = [](const Place& p) { return p.width <= 64 && !p.negated; };
+    const auto plain = [](const OperandLocation& p) { return p.width <= 64 && !p.negated; };
     const std::span src(&code_.places[ins_.src.first], ins_.src.count);
     const std::span dst(&code_.places[ins_.dst.first], ins_.dst.count);
     ins_.plain = src.size() <= 3 && dst.size() == 1 && std::ranges::all_of(src, plain) &&
-                 dst[0].base == Place::Base::registers && dst[0].width <= 64;
+                 dst[0].base == OperandLocation::Base::registers && dst[0].width <= 64;
     code_.operations.push_back(sem::operation(body_, inst));
     ins_.operation = &code_.operations.back(); // room was reserved: it stays there
   }
@@ -371,7 +372,7 @@ private:
     ins_.address = place(addresses[1].base);
     ins_.offset = addresses[1].offset;
     ins_.copy_offset = addresses[0].offset;
-    std::vector<Place> src{place(addresses[0].base)};
+    std::vector<OperandLocation> src{place(addresses[0].base)};
     auto more = sizes.subspan(1);
     if (inst.mods.cache_hint && !more.empty()) more = more.first(more.size() - 1);
     for (const ptx::Arg& size : more)

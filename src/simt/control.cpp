@@ -32,7 +32,7 @@ void Engine::branch(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t 
     f.pc = target;
     return;
   }
-  const std::array<Way, 2> ways{{{target, mask}, {f.pc + 1, f.mask & ~mask}}};
+  const std::array<Successor, 2> ways{{{target, mask}, {f.pc + 1, f.mask & ~mask}}};
   diverge(warp, id, ways, ins.reconverge);
 }
 
@@ -40,9 +40,9 @@ void Engine::branch_table(Warp& warp, std::uint32_t id, const Ins& ins, std::uin
   const Fragment& f = warp.fragments[id];
   const Frame& frame = warp.frames[f.frame];
   const Operands values = operands(warp, frame);
-  const Place& index = frame.code->places[ins.src.first];
+  const OperandLocation& index = frame.code->places[ins.src.first];
   if (!reject_undefined(warp, ins, values.undefined_lanes(index) & mask, "branch on")) return;
-  std::vector<Way> ways;
+  std::vector<Successor> ways;
   bool outside = false;
   for_lanes(mask, [&](unsigned lane) {
     const std::uint64_t entry = values.lane(index, lane);
@@ -51,7 +51,7 @@ void Engine::branch_table(Warp& warp, std::uint32_t id, const Ins& ins, std::uin
       return;
     }
     const std::uint32_t pc = frame.code->targets[ins.targets.first + entry];
-    const auto known = std::ranges::find(ways, pc, &Way::pc);
+    const auto known = std::ranges::find(ways, pc, &Successor::pc);
     if (known == ways.end())
       ways.push_back({pc, 1U << lane});
     else
@@ -60,7 +60,7 @@ void Engine::branch_table(Warp& warp, std::uint32_t id, const Ins& ins, std::uin
   if (outside)
     return fail(Result::Status::undefined, warp, mask, ins, "the index lies outside the table");
   if (mask != f.mask) {
-    const auto next = std::ranges::find(ways, f.pc + 1, &Way::pc);
+    const auto next = std::ranges::find(ways, f.pc + 1, &Successor::pc);
     if (next == ways.end())
       ways.push_back({f.pc + 1, f.mask & ~mask});
     else
@@ -69,7 +69,7 @@ void Engine::branch_table(Warp& warp, std::uint32_t id, const Ins& ins, std::uin
   diverge(warp, id, ways, ins.reconverge);
 }
 
-void Engine::diverge(Warp& warp, std::uint32_t id, std::span<const Way> ways,
+void Engine::diverge(Warp& warp, std::uint32_t id, std::span<const Successor> ways,
                      std::uint32_t reconverge) {
   if (ways.size() == 1) {
     warp.fragments[id].pc = ways.front().pc;

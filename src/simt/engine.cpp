@@ -190,9 +190,9 @@ Operands Engine::operands(const Warp& warp, const Frame& frame) const {
   return result;
 }
 
-void Engine::write(Frame& frame, const Place& place, unsigned lane, std::uint64_t value,
+void Engine::write(Frame& frame, const OperandLocation& place, unsigned lane, std::uint64_t value,
                    std::uint64_t high, bool undefined) {
-  if (place.base != Place::Base::registers) return; // a sink
+  if (place.base != OperandLocation::Base::registers) return; // a sink
   const std::uint32_t bit = 1U << lane;
   frame.rows[place.row][lane] = value;
   if (place.width > 64) frame.rows[place.row + 1][lane] = high;
@@ -258,7 +258,7 @@ void Engine::step(Frame& frame, const Operands& operands, const Ins& ins, std::u
     // Of the two values only the chosen one counts.
     undefined = operands.undefined_lanes(src[2]);
     for_lanes(mask, [&](unsigned lane) {
-      const Place& from = operands.lane(src[2], lane) != 0 ? src[0] : src[1];
+      const OperandLocation& from = operands.lane(src[2], lane) != 0 ? src[0] : src[1];
       undefined |= operands.undefined_lanes(from) & (1U << lane);
     });
   }
@@ -274,7 +274,7 @@ void Engine::step(Frame& frame, const Operands& operands, const Ins& ins, std::u
     any_step(frame, operands, ins, mask, bits);
   }
   for (std::size_t i = 0; i < dst.size(); ++i) {
-    if (dst[i].base != Place::Base::registers) continue;
+    if (dst[i].base != OperandLocation::Base::registers) continue;
     std::uint32_t& lanes = frame.undefined[dst[i].row];
     lanes = (lanes & ~mask) | (undefined & mask);
     if (dst[i].width == 1) frame.bits[dst[i].row] = (frame.bits[dst[i].row] & ~mask) | bits[i];
@@ -293,7 +293,7 @@ void Engine::any_step(Frame& frame, const Operands& operands, const Ins& ins, st
       in[i] = operands.wide_lane(src[i], lane);
     ins.step(domain, *ins.operation, {in.data(), src.size()}, {out.data(), dst.size()});
     for (std::size_t i = 0; i < dst.size(); ++i) {
-      if (dst[i].base != Place::Base::registers) continue;
+      if (dst[i].base != OperandLocation::Base::registers) continue;
       const auto low = static_cast<std::uint64_t>(out[i]);
       frame.rows[dst[i].row][lane] = low;
       if (dst[i].width > 64)
@@ -320,7 +320,7 @@ void Engine::advance(Warp& warp, std::uint32_t id, std::uint64_t quantum) {
       continue;
     }
     const Ins& ins = code.insts[f.pc];
-    if (ins.loop_header) count_trip(frame, f, ins);
+    if (ins.loop_header) count_iteration(frame, f, ins);
     f.last_pc = f.pc;
     std::uint32_t mask = f.mask;
     if (ins.guard != nowhere) {
@@ -374,7 +374,7 @@ bool Engine::execute(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t
       return false;
     }
     const auto end = static_cast<std::uint32_t>(frame.code->insts.size());
-    const std::array<Way, 2> ways{{{end, mask}, {f.pc + 1, f.mask & ~mask}}};
+    const std::array<Successor, 2> ways{{{end, mask}, {f.pc + 1, f.mask & ~mask}}};
     diverge(warp, id, std::span(ways).first(mask == f.mask ? 1 : 2), ins.reconverge);
     return false;
   }
@@ -387,12 +387,12 @@ bool Engine::execute(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t
   case Kind::warp_sync: warp_sync(warp, id, values, ins, mask); return false;
   case Kind::matrix: matrix(warp, id, ins, mask); return false;
   case Kind::policy: {
-    const Place& dst = frame.code->places[ins.dst.first];
+    const OperandLocation& dst = frame.code->places[ins.dst.first];
     for_lanes(mask, [&](unsigned lane) { write(frame, dst, lane, 0, 0, true); });
     return true;
   }
   case Kind::active_mask: {
-    const Place& dst = frame.code->places[ins.dst.first];
+    const OperandLocation& dst = frame.code->places[ins.dst.first];
     for_lanes(mask, [&](unsigned lane) { write(frame, dst, lane, mask, 0, false); });
     return true;
   }
@@ -466,7 +466,7 @@ std::string describe(const Schedule& schedule, std::string_view before_option) {
     result += fmt::format(" {}{}", before_option, option);
   };
   if (schedule.seed != 0) add(fmt::format("seed={}", schedule.seed));
-  if (schedule.across_trips) add("across-trips");
+  if (schedule.across_iterations) add("across-trips");
   if (schedule.resident != 1) add(fmt::format("resident={}", schedule.resident));
   return result;
 }

@@ -15,17 +15,17 @@ namespace ptxasw::simt {
 struct Operands {
   std::array<const Row*, 3> rows{};
   std::array<const std::uint32_t*, 3> undefined{};
-  [[nodiscard]] const std::uint64_t* row(const Place& p) const {
+  [[nodiscard]] const std::uint64_t* row(const OperandLocation& p) const {
     return rows[static_cast<std::size_t>(p.base)][p.row].data();
   }
-  [[nodiscard]] std::uint32_t undefined_lanes(const Place& p) const {
+  [[nodiscard]] std::uint32_t undefined_lanes(const OperandLocation& p) const {
     const std::uint32_t* lanes = undefined[static_cast<std::size_t>(p.base)];
     return lanes == nullptr ? 0 : lanes[p.row];
   }
-  [[nodiscard]] std::uint64_t lane(const Place& p, unsigned lane) const {
+  [[nodiscard]] std::uint64_t lane(const OperandLocation& p, unsigned lane) const {
     return row(p)[lane] ^ static_cast<std::uint64_t>(p.negated);
   }
-  [[nodiscard]] sem::Bits wide_lane(const Place& p, unsigned at) const {
+  [[nodiscard]] sem::Bits wide_lane(const OperandLocation& p, unsigned at) const {
     const sem::Bits low = lane(p, at);
     return p.width <= 64 ? low : low | sem::Bits{row(p)[warp_size + at]} << 64;
   }
@@ -55,7 +55,7 @@ private:
   static void any_step(Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask,
                        std::span<std::uint32_t> bits);
   Operands operands(const Warp& warp, const Frame& frame) const;
-  static void write(Frame& frame, const Place& place, unsigned lane, std::uint64_t value,
+  static void write(Frame& frame, const OperandLocation& place, unsigned lane, std::uint64_t value,
                     std::uint64_t high, bool undefined);
   void fail(Result::Status status, const Warp& warp, std::uint32_t mask, const Ins& ins,
             std::string_view what);
@@ -66,10 +66,11 @@ private:
   void branch(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);
   void branch_table(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);
   // Sends the lanes of a fragment different ways; `ways` are (pc, lanes), lanes disjoint.
-  struct Way {
+  struct Successor {
     std::uint32_t pc, lanes;
   };
-  void diverge(Warp& warp, std::uint32_t id, std::span<const Way> ways, std::uint32_t reconverge);
+  void diverge(Warp& warp, std::uint32_t id, std::span<const Successor> ways,
+               std::uint32_t reconverge);
   void arrive(Warp& warp, std::uint32_t id);
   void exit_lanes(Warp& warp, std::uint32_t id, std::uint32_t lanes);
   void retire(Warp& warp, std::uint32_t id); // a fragment that has no lanes left
@@ -142,8 +143,8 @@ private:
   bool refill();
   std::optional<std::uint32_t> next_ready(const Warp& warp, std::uint32_t from) const;
   void merge_equals(Warp& warp, std::uint32_t id);
-  static void count_trip(Frame& frame, const Fragment& f, const Ins& header);
-  static bool same_trips(const Frame& frame, const Fragment& a, const Fragment& b);
+  static void count_iteration(Frame& frame, const Fragment& f, const Ins& header);
+  static bool same_iterations(const Frame& frame, const Fragment& a, const Fragment& b);
 
   const Program& program_;
   const Launch& launch_;

@@ -56,7 +56,7 @@ struct Schedule {
   // Lanes that run apart may meet again at any instruction, but as a rule only in the same trips of
   // all loops around it: hardware joins lanes where they parted. With this they may also meet in
   // different trips, which the PTX ISA does not rule out.
-  bool across_trips = false;
+  bool across_iterations = false;
   [[nodiscard]] std::string text() const;    // "independent seed=7 resident=2"
   [[nodiscard]] std::string options() const; // the same for `ptxasw run`
 };

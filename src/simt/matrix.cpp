@@ -209,7 +209,7 @@ void Engine::do_matrix(Warp& warp, const Ins& ins, std::uint32_t group) {
   Fragments in(ins.src.count);
   for_each_lane_at(warp, ins, [&](Frame& frame, const Operands& operands, unsigned lane) {
     for (std::uint32_t i = 0; i < ins.src.count; ++i) {
-      const Place& place = frame.code->places[ins.src.first + i];
+      const OperandLocation& place = frame.code->places[ins.src.first + i];
       in.set(lane, i, operands.lane(place, lane),
              (operands.undefined_lanes(place) >> lane & 1) != 0);
     }

@@ -39,26 +39,27 @@ std::optional<std::uint32_t> Engine::next_ready(const Warp& warp, std::uint32_t 
 }
 
 // A header that is reached from inside its loop begins the next trip, and loops inside begin anew.
-void Engine::count_trip(Frame& frame, const Fragment& f, const Ins& header) {
+void Engine::count_iteration(Frame& frame, const Fragment& f, const Ins& header) {
   const Code& code = *frame.code;
   if (!code.encloses(header.loop, code.insts[f.last_pc].loop)) return;
   for (std::uint32_t loop = header.loop; loop < code.loops.size(); ++loop) {
     if (!code.encloses(header.loop, loop)) continue;
     for_lanes(f.mask, [&](unsigned lane) {
-      std::uint32_t& trips = frame.trips[loop][lane];
-      trips = loop == header.loop ? trips + 1 : 0;
+      std::uint32_t& iterations = frame.iterations[loop][lane];
+      iterations = loop == header.loop ? iterations + 1 : 0;
     });
   }
 }
 
 // At a header it is not yet known which trip the lanes are about to begin.
-bool Engine::same_trips(const Frame& frame, const Fragment& a, const Fragment& b) {
+bool Engine::same_iterations(const Frame& frame, const Fragment& a, const Fragment& b) {
   const Code& code = *frame.code;
   if (a.pc == code.insts.size()) return true;
   const Ins& ins = code.insts[a.pc];
   if (ins.loop_header) return false;
   for (std::uint32_t loop = ins.loop; loop != nowhere; loop = code.loops[loop].parent)
-    if (frame.trips[loop][lowest(a.mask)] != frame.trips[loop][lowest(b.mask)]) return false;
+    if (frame.iterations[loop][lowest(a.mask)] != frame.iterations[loop][lowest(b.mask)])
+      return false;
   return true;
 }
 
@@ -70,7 +71,8 @@ void Engine::merge_equals(Warp& warp, std::uint32_t id) {
     if (other == id || o.state != Fragment::State::ready || o.pc != f.pc || o.frame != f.frame ||
         o.parent != f.parent)
       continue;
-    if (!launch_.schedule.across_trips && !same_trips(warp.frames[f.frame], f, o)) continue;
+    if (!launch_.schedule.across_iterations && !same_iterations(warp.frames[f.frame], f, o))
+      continue;
     f.mask |= o.mask;
     if (f.parent != nowhere) --warp.fragments[f.parent].children;
     o = {};

@@ -21,10 +21,10 @@ struct Frame {
   std::vector<Row> rows;
   std::vector<std::uint32_t> undefined; // per row: lanes whose value is undefined
   std::vector<std::uint32_t> bits;      // per row of a predicate: lanes where it is true
-  std::vector<std::array<std::uint32_t, warp_size>> trips; // per loop of the code, per lane
-  std::uint32_t caller = nowhere;                          // frame
-  std::uint32_t call_pc = 0;                               // of the call in the caller
-  std::uint32_t live = 0;                                  // lanes inside
+  std::vector<std::array<std::uint32_t, warp_size>> iterations; // per loop of the code, per lane
+  std::uint32_t caller = nowhere;                               // frame
+  std::uint32_t call_pc = 0;                                    // of the call in the caller
+  std::uint32_t live = 0;                                       // lanes inside
   std::uint64_t stack_base = 0; // offset of its variables in the local space
   std::uint32_t depth = 0;
 };

@@ -87,10 +87,11 @@ public:
     return outcome;
   }
 
-  [[nodiscard]] Ways find_ways(const Goal& goal) const {
-    return find_ways(goal, cases_, options_.grids.empty());
+  [[nodiscard]] ReachingLaunches find_paths(const Goal& goal) const {
+    return find_paths(goal, cases_, options_.grids.empty());
   }
-  [[nodiscard]] Ways find_ways(const Goal& goal, const Cases& cases, bool other_grids) const {
+  [[nodiscard]] ReachingLaunches find_paths(const Goal& goal, const Cases& cases,
+                                            bool other_grids) const {
     Quest quest{.program = goal.second ? right_.get() : left_.get(),
                 .inst = goal.inst,
                 .full_warp = goal.full_warp,
@@ -101,8 +102,8 @@ public:
     const Dim3 divide = goal.second ? options_.divide : Dim3{1};
     for (LaunchShape& shape : quest.shapes)
       shape.grid = divided(shape.grid, divide);
-    Ways found = options_.find_ways(quest);
-    for (Way& way : found.ways) {
+    ReachingLaunches found = options_.find_paths(quest);
+    for (ReachingLaunch& way : found.ways) {
       Dim3& grid = way.shape.grid;
       grid = {grid.x * divide.x, grid.y * divide.y, grid.z * divide.z};
     }
@@ -118,7 +119,7 @@ public:
     usual.grids.clear();
     usual.blocks.clear();
     usual.arguments.clear();
-    return !find_ways(goal, Cases(*left_, usual), true).impossible;
+    return !find_paths(goal, Cases(*left_, usual), true).impossible;
   }
 
   [[nodiscard]] std::string describe(const Goal& goal) const {
@@ -146,7 +147,7 @@ private:
     all.push_back({Kind::one_lane, index + 1, 1});
     for (unsigned i = 0; i < options_.schedules; ++i) {
       const std::uint64_t seed = index * options_.schedules + i + 1;
-      all.push_back({Kind::independent, seed, 1 + i % 3, options_.across_trips});
+      all.push_back({Kind::independent, seed, 1 + i % 3, options_.across_iterations});
       all.push_back({Kind::lockstep, seed, 1 + i % 2});
     }
     return all;
@@ -373,8 +374,8 @@ private:
   void seek(Goal goal) {
     ++result_.goals;
     while (!reached(goal)) {
-      Ways found;
-      if (options_.find_ways && !verifier_.is_late()) found = verifier_.find_ways(goal);
+      ReachingLaunches found;
+      if (options_.find_paths && !verifier_.is_late()) found = verifier_.find_paths(goal);
       if (found.impossible && verifier_.is_outside(goal)) {
         ++result_.outside;
         result_.missing.push_back(verifier_.describe(goal) +
@@ -389,7 +390,7 @@ private:
         continue;
       }
       std::vector<Case> cases;
-      for (const Way& way : found.ways) {
+      for (const ReachingLaunch& way : found.ways) {
         const unsigned launches_each = Verifier::is_large(way.shape) ? 2 : 4;
         for (unsigned i = 0; i < launches_each; ++i)
           cases.push_back({next_++, &way});

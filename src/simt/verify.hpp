@@ -40,15 +40,15 @@ struct Quest {
   std::map<std::uint64_t, std::uint64_t> known; // others that are settled, by place
 };
 // A launch in which a thread gets there, as far as can be told.
-struct Way {
+struct ReachingLaunch {
   LaunchShape shape;
   std::map<std::uint64_t, std::uint64_t> values; // of integer parameters, by place
 };
-struct Ways {
-  std::vector<Way> ways;
+struct ReachingLaunches {
+  std::vector<ReachingLaunch> ways;
   bool impossible = false; // proven: no thread gets there, whatever the other parameters are
 };
-using FindWays = std::function<Ways(const Quest&)>; // see verify/reach.hpp
+using FindReachingLaunches = std::function<ReachingLaunches(const Quest&)>; // see verify/reach.hpp
 
 struct VerifyOptions {
   std::uint64_t seed = 1;
@@ -60,17 +60,17 @@ struct VerifyOptions {
   bool rest_by_itself = false; // not rounded up: behind the groups follow the blocks that fill none
   // How the second version is launched instead, and with what argument more. May be empty.
   std::function<LaunchShape(const LaunchShape&, Argument& appended)> other_shape;
-  bool alias = true;         // also let pointers share buffers
-  unsigned schedules = 2;    // of each kind that is random
-  bool across_trips = false; // of the independent ones: see Schedule
-  unsigned threads = 0;      // of the host; 0: as many as there are cores
+  bool alias = true;              // also let pointers share buffers
+  unsigned schedules = 2;         // of each kind that is random
+  bool across_iterations = false; // of the independent ones: see Schedule
+  unsigned threads = 0;           // of the host; 0: as many as there are cores
   std::uint64_t budget = std::uint64_t{1} << 24;
   std::chrono::milliseconds time{0}; // afterwards no further launch begins; 0: all are made
   bool defined_only = false;         // leave out launches in which undefined values matter
   // Told, by any thread, how many launches are made and how many there will be so far; may be
   // empty.
   std::function<void(std::uint64_t made, std::uint64_t of)> watch;
-  FindWays find_ways; // for places that the launches above do not reach; may be empty
+  FindReachingLaunches find_paths; // for places that the launches above do not reach; may be empty
 };
 
 struct VerifyLaunch {

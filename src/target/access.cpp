@@ -156,8 +156,8 @@ AccessClass classify(const Pattern& pattern) {
     if (stride == pattern.bytes) return AccessClass::coalesced;
     if (stride < line_bytes) return AccessClass::strided;
   }
-  if (pattern.trip_stride && *pattern.trip_stride != 0 &&
-      magnitude(*pattern.trip_stride) < sector_bytes)
+  if (pattern.iteration_stride && *pattern.iteration_stride != 0 &&
+      magnitude(*pattern.iteration_stride) < sector_bytes)
     return AccessClass::streaming;
   return AccessClass::vertical;
 }

@@ -60,9 +60,10 @@ enum class Lane : std::uint8_t {
 
 struct Pattern {
   Lane lane = Lane::unknown;
-  std::int64_t stride = 0;                 // bytes, when constant
-  unsigned bytes = 4;                      // width of the access
-  std::optional<std::int64_t> trip_stride; // bytes per trip of the innermost loop, if affine in it
+  std::int64_t stride = 0; // bytes, when constant
+  unsigned bytes = 4;      // width of the access
+  std::optional<std::int64_t>
+      iteration_stride; // bytes per trip of the innermost loop, if affine in it
 };
 
 // The first of these that holds:

@@ -10,7 +10,7 @@ namespace ptxasw::target {
 namespace {
 
 // Whether it pays hangs on the launch.
-bool hangs_on_stride(const ShuffleCandidate& candidate) {
+bool depends_on_stride(const ShuffleCandidate& candidate) {
   return candidate.lane == Lane::parametric && !candidate.far_apart;
 }
 
@@ -69,7 +69,7 @@ Verdict shuffle_verdict(const Profile& profile, const ShuffleCandidate& candidat
   verdict.shuffle_cycles = shuffle_cycles(profile, candidate);
   verdict.pays = verdict.load_cycles >= profile.margin * verdict.shuffle_cycles;
   verdict.reason = candidate.delta == 0 ? "the value is in a register of the same lane"
-                   : hangs_on_stride(candidate)
+                   : depends_on_stride(candidate)
                        ? "it pays only where lanes lie far apart, and how far is known at run time "
                          "only; --shuffle=columns takes it"
                        : reason(profile, verdict, lines_touched(candidate, warp_lanes));

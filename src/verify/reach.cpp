@@ -21,14 +21,14 @@ using ptx::Special;
 using simt::Dim3;
 using simt::LaunchShape;
 using simt::Quest;
-using simt::Way;
-using simt::Ways;
+using simt::ReachingLaunch;
+using simt::ReachingLaunches;
 using sym::Term;
 using sym::Verdict;
 
 using Places = std::map<std::uint64_t, std::uint64_t>;
 
-constexpr std::size_t most_ways = 4;
+constexpr std::size_t most_reaching_launches = 4;
 // Largest value of a parameter, in this order.
 constexpr std::uint64_t parameter_limits[] = {64, 1024, 8192, 131072, std::uint64_t{1} << 22};
 constexpr std::uint64_t grid_limits[] = {64, 1024, 16384, 131072, 524288}; // blocks, likewise
@@ -47,14 +47,14 @@ public:
         c_(*kernel_.context), solver_(c_, {.query_budget = std::chrono::milliseconds(500),
                                            .total_budget = std::chrono::seconds(20)}) {}
 
-  Ways find(const Quest& quest) {
-    Ways found;
+  ReachingLaunches find(const Quest& quest) {
+    ReachingLaunches found;
     if (!kernel_.trace.refused.empty()) return found;
     conditions_ = conditions(quest.inst);
     quest_ = &quest;
     bool impossible = !quest.shapes.empty();
     for (const LaunchShape& shape : quest.shapes) {
-      if (found.ways.size() == most_ways) return found;
+      if (found.ways.size() == most_reaching_launches) return found;
       impossible &= try_shape(shape, found) == Verdict::proved;
     }
     if (found.ways.empty() && quest.other_grids && !quest.full_warp) impossible &= never();
@@ -73,7 +73,7 @@ public:
 private:
   // Grids written down come first: guards on the size of a launch multiply its sizes, which are
   // three in a kernel that walks along three axes, and products take the solver long.
-  bool try_large_grids(const Dim3& block, Ways& found) {
+  bool try_large_grids(const Dim3& block, ReachingLaunches& found) {
     constexpr std::uint32_t along = 32; // as many as one block may do the work of
     std::vector<std::uint32_t Dim3::*> axes;
     for (const auto& [index, axis] : {std::pair(Special::ctaid_x, &Dim3::x),
@@ -227,7 +227,7 @@ private:
   }
 
   // proved: nobody gets there in such a launch.
-  Verdict try_shape(const LaunchShape& shape, Ways& found) {
+  Verdict try_shape(const LaunchShape& shape, ReachingLaunches& found) {
     if (!quest_->full_warp) return try_threads(shape, {std::nullopt}, found);
     Verdict all = Verdict::proved;
 
@@ -242,7 +242,8 @@ private:
   }
 
   Verdict try_threads(const LaunchShape& shape,
-                      const std::vector<std::optional<std::uint64_t>>& threads, Ways& found) {
+                      const std::vector<std::optional<std::uint64_t>>& threads,
+                      ReachingLaunches& found) {
     std::vector<Term> facts;
     std::set<Term> free;
     for (const auto& thread : threads)
@@ -256,7 +257,7 @@ private:
         limit_size(free, limit, blocks, facts);
         const sym::Answer answer = solver_.prove(facts, c_.boolean(false));
         if (answer.verdict != Verdict::refuted) continue;
-        Way way = way_of(shape, free, answer);
+        ReachingLaunch way = way_of(shape, free, answer);
         if (way.shape.grid.count() * shape.block.count() > most_threads) continue;
         found.ways.push_back(std::move(way));
         return Verdict::refuted;
@@ -285,8 +286,9 @@ private:
     facts.push_back(c_.ule(product, c_.constant(wide, blocks)));
   }
 
-  Way way_of(const LaunchShape& shape, const std::set<Term>& free, const sym::Answer& answer) {
-    Way way{shape, {}};
+  ReachingLaunch way_of(const LaunchShape& shape, const std::set<Term>& free,
+                        const sym::Answer& answer) {
+    ReachingLaunch way{shape, {}};
     if (shape.grid == free_grid) way.shape.grid = {1, 1, 1};
     for (const Term atom : free) {
       const auto value = std::ranges::find(answer.counterexample, c_.atom_info(atom).name,
@@ -312,7 +314,7 @@ private:
 
 } // namespace
 
-simt::FindWays way_finder() {
+simt::FindReachingLaunches way_finder() {
   const auto kernels = std::make_shared<std::map<const simt::Program*, std::unique_ptr<Kernel>>>();
   return [kernels](const Quest& quest) {
     std::unique_ptr<Kernel>& kernel = (*kernels)[quest.program];

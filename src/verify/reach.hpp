@@ -10,7 +10,7 @@
 
 namespace ptxasw::verify {
 
-// For VerifyOptions::find_ways. Remembers what it has emulated; for one thread.
-simt::FindWays way_finder();
+// For VerifyOptions::find_paths. Remembers what it has emulated; for one thread.
+simt::FindReachingLaunches way_finder();
 
 } // namespace ptxasw::verify

@@ -15,7 +15,7 @@ std::optional<Ends> around(const ptx::Body& body, ptx::InstId first, ptx::InstId
   return found ? std::optional(Ends{found->first, found->end}) : std::nullopt;
 }
 
-TEST(Stretch, ABranchAndItsSides) {
+TEST(SeseRegion, ABranchAndItsSides) {
   const ptx::Body one_way =
       BodyBuilder().op(Op::mov).branch(3, 0).op(Op::mov).op(Op::mov).op(Op::ret).body();
   EXPECT_EQ(around(one_way, 1, 2), (Ends{1, 3}));
@@ -24,14 +24,14 @@ TEST(Stretch, ABranchAndItsSides) {
   EXPECT_EQ(around(two_ways, 0, 1), (Ends{0, 4}));
 }
 
-TEST(Stretch, ALoopAsAWhole) {
+TEST(SeseRegion, ALoopAsAWhole) {
   const ptx::Body body =
       BodyBuilder().op(Op::mov).op(Op::add).branch(1, 0).op(Op::mov).op(Op::ret).body();
   EXPECT_EQ(around(body, 2, 3), (Ends{1, 3}));
 }
 
 // if (a || b) ...: from the second branch the first comes along, but not what stands before it.
-TEST(Stretch, TheBranchThatLeadsIntoTheMiddle) {
+TEST(SeseRegion, TheBranchThatLeadsIntoTheMiddle) {
   const ptx::Body body = BodyBuilder()
                              .op(Op::mov)
                              .branch(4, 0)
@@ -45,7 +45,7 @@ TEST(Stretch, TheBranchThatLeadsIntoTheMiddle) {
   EXPECT_EQ(around(body, 1, 2), (Ends{1, 5}));
 }
 
-TEST(Stretch, WhatComesBackFromBehind) {
+TEST(SeseRegion, WhatComesBackFromBehind) {
   // 0: @p bra 4; 1: mov; 2: mov; 3: bra 5; 4: bra 2; 5: ret
   const ptx::Body body =
       BodyBuilder().branch(4, 0).op(Op::mov).op(Op::mov).branch(5).branch(2).op(Op::ret).body();
@@ -53,14 +53,14 @@ TEST(Stretch, WhatComesBackFromBehind) {
 }
 
 // The start of a stretch may be jumped to from anywhere; once it lies inside it may not.
-TEST(Stretch, AWayInToWhatWasTheStart) {
+TEST(SeseRegion, AWayInToWhatWasTheStart) {
   // 0: @p bra 3; 1: mov; 2: mov; 3: @q bra 5; 4: bra 1; 5: ret
   const ptx::Body body =
       BodyBuilder().branch(3, 0).op(Op::mov).op(Op::mov).branch(5, 1).branch(1).op(Op::ret).body();
   EXPECT_EQ(around(body, 3, 4), (Ends{0, 5}));
 }
 
-TEST(Stretch, NoneWhereAThreadEnds) {
+TEST(SeseRegion, NoneWhereAThreadEnds) {
   const ptx::Body inside =
       BodyBuilder().branch(2, 0).op(Op::ret, {}, {}, 1).op(Op::mov).op(Op::ret).body();
   EXPECT_EQ(around(inside, 0, 1), std::nullopt);

@@ -11,7 +11,7 @@ using ptx::Op;
 using testing::ElementsAre;
 
 std::vector<BlockId> between(const ptx::Body& body, BlockId branch) {
-  const std::vector<bool> ways = ways_from(build_cfg(body), branch);
+  const std::vector<bool> ways = influence_region(build_cfg(body), branch);
   std::vector<BlockId> ids;
   for (BlockId b = 0; b < ways.size(); ++b)
     if (ways[b]) ids.push_back(b);

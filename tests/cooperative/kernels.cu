@@ -89,8 +89,8 @@ extern "C" __global__ void fitted(const float* __restrict__ in, float* __restric
   const int x = column();
   if (x >= width) return;
   float sum[8] = {};
-  const int trips = (rows + gridDim.y - 1) / gridDim.y;
-  for (int k = 0; k < trips; ++k) {
+  const int iterations = (rows + gridDim.y - 1) / gridDim.y;
+  for (int k = 0; k < iterations; ++k) {
     const int y = min(k * static_cast<int>(gridDim.y) + row(), rows - 1);
     const float here = in[y * (width + 4) + x], common = in[k * (width + 4) + x + 1];
 #pragma unroll

@@ -25,7 +25,7 @@ extern "C" __global__ void star(const float* __restrict__ in, float* __restrict_
 }
 CU
 "$nvcc" -O3 -arch=sm_90 -ptx star.cu -o star.ptx || fail "nvcc"
-rotated() { "$TOOL" opt --rotate=auto "$@" -o out.ptx > report 2> stderr || fail "opt: $(cat stderr)"; }
+rotated() { "$TOOL" opt --loop-carry=auto "$@" -o out.ptx > report 2> stderr || fail "opt: $(cat stderr)"; }
 lines() { grep -c "$1" out.ptx; }
 
 rotated star.ptx --fewer-blocks
@@ -51,14 +51,14 @@ for own in '.maxnreg 48' '.maxntid 256, 1, 1' '.minnctapersm 1'; do
   rotated own.ptx --fewer-blocks
   same "$(lines '\.maxnreg')" "$(grep -c '\.maxnreg' own.ptx)" "beside $own"
 done
-PTXASW_FLAGS="--rotate=auto --fewer-blocks" "$TOOL" "$real" -arch=sm_90 -maxrregcount=48 -v star.ptx \
+PTXASW_FLAGS="--loop-carry=auto --fewer-blocks" "$TOOL" "$real" -arch=sm_90 -maxrregcount=48 -v star.ptx \
   -o cubin 2> stderr || fail "drop-in: $(cat stderr)"
 used=$(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' stderr)
 [ "$used" -le 48 ] || fail "-maxrregcount=48 and $used registers"
 
 # What was decided is found again, without a question.
 for n in 1 2; do
-  PTXASW_LOG=$work/log$n PTXASW_FLAGS="--rotate=auto --fewer-blocks" \
+  PTXASW_LOG=$work/log$n PTXASW_FLAGS="--loop-carry=auto --fewer-blocks" \
     "$TOOL" "$real" -arch=sm_90 star.ptx -o cubin$n 2> stderr || fail "drop-in: $(cat stderr)"
 done
 same_file cubin1 cubin2 "what was remembered"

@@ -28,7 +28,7 @@ for file in "$SOURCE"/tests/golden/ptx/*.ptx "$SOURCE"/tests/corpus/*.ptx "$SOUR
   check "$file" --decision-cache=off --shuffle=all
 done
 for file in "$SOURCE"/tests/golden/ptx/*.ptx; do
-  check "$file" --decision-cache=off --coarsen=auto --rotate=auto --rounds=auto
+  check "$file" --decision-cache=off --coarsen=auto --loop-carry=auto --warp-reduce=auto
 done
 for name in jacobi boxes matmul; do
   check "$SOURCE/tests/golden/ptx/$name.ptx" --decision-cache=off --coarsen=large

@@ -48,7 +48,7 @@ LOOP:
     ret;)");
   EXPECT_THAT(k.events(), ElementsAre("load in + 8*trip0"));
   EXPECT_EQ(k.kernel.uniformity.loops[0], analysis::Uniform::lane);
-  EXPECT_EQ(k.kernel.context->uniformity(k.kernel.trace.trips.at(0)), sym::Uniformity::lane);
+  EXPECT_EQ(k.kernel.context->uniformity(k.kernel.trace.iterations.at(0)), sym::Uniformity::lane);
 }
 
 TEST(Trace, DifferentStepsAreNotAnInductionVariable) {

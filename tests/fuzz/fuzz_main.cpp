@@ -5,8 +5,8 @@
 //
 // Failing kernels are made small and written to DIRECTORY as SEED.ptx. Ends with one line of
 // figures; exit code 1 if anything failed. REWRITE is shuffled, coarsened, remapped, shipped: what
-// a user gets, with ptxas to ask; trees: --rounds and --rotate, on kernels made for them. Without
-// it the first three are run, which force what they do.
+// a user gets, with ptxas to ask; trees: --warp-reduce and --loop-carry, on kernels made for them.
+// Without it the first three are run, which force what they do.
 #include "fuzz/check.hpp"
 #include "fuzz/generator.hpp"
 

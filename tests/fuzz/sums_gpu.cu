@@ -99,9 +99,10 @@ Data make_data(const std::string& type, unsigned round) {
   return data;
 }
 
-std::vector<char> launch(CUfunction kernel, Data data, CUdeviceptr out, int trips, unsigned rows) {
+std::vector<char> launch(CUfunction kernel, Data data, CUdeviceptr out, int iterations,
+                         unsigned rows) {
   check(cuMemsetD8(out, 0xcd, out_bytes), "fill");
-  std::vector<void*> parameters{&data.a, &data.b, &out, &trips};
+  std::vector<void*> parameters{&data.a, &data.b, &out, &iterations};
   std::size_t offset = 0, size = 0;
   for (std::size_t n = 4; cuFuncGetParamInfo(kernel, n, &offset, &size) == CUDA_SUCCESS; ++n)
     parameters.push_back(&data.constants.at(n - 4));
@@ -141,10 +142,10 @@ int main(int, char** argv) {
     for (unsigned round = 0; round < 3; ++round) {
       auto [data, fresh] = all.try_emplace({type, round});
       if (fresh) data->second = make_data(type, round);
-      const int trips = round == 1 ? 9 : 5;
+      const int iterations = round == 1 ? 9 : 5;
       const unsigned rows = 7 + round; // also one that two do not divide
-      const auto was = launch(before, data->second, out, trips, rows),
-                 is = launch(after, data->second, out, trips, rows);
+      const auto was = launch(before, data->second, out, iterations, rows),
+                 is = launch(after, data->second, out, iterations, rows);
       ++launches;
       if (was == is) continue;
       std::size_t at = 0;

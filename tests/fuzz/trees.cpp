@@ -1,5 +1,5 @@
 // Kernels that are full of trees in shared memory and of loops that march along a column: what
-// --rounds and --rotate look for, and what looks like it and must be refused.
+// --warp-reduce and --loop-carry look for, and what looks like it and must be refused.
 #include "fuzz/kernel_maker.hpp"
 
 namespace ptxasw::fuzz {

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 // Runs of k steps, each behind another call. How many launches waited for that call, and were made
 // one by one: put off in vain.
-unsigned in_vain(Stencil& s, unsigned k, unsigned periods) {
+unsigned wasted(Stencil& s, unsigned k, unsigned periods) {
   unsigned found = 0;
   for (unsigned n = 0; n < periods; ++n) {
     s.steps(k);
@@ -35,9 +35,9 @@ TEST(MergePeriod, NothingIsPutOffInVainOnceItIsKnown) {
   for (unsigned k = 1; k <= 40; ++k) {
     Stencil s;
     s.engine.flush();
-    in_vain(s, k, 3);
+    wasted(s, k, 3);
     launched();
-    EXPECT_EQ(in_vain(s, k, 20), 0U) << k;
+    EXPECT_EQ(wasted(s, k, 20), 0U) << k;
     const auto all = launched();
     if (k < 4)
       EXPECT_EQ(all.size(), 20 * k) << "no entry does so few";
@@ -98,7 +98,7 @@ TEST(MergePeriod, RunsThatCannotBeMergedAreLeftAlone) {
   Stencil s;
   s.engine.flush();
   s.n = 2; // which no entry takes
-  const unsigned late = in_vain(s, 12, 40);
+  const unsigned late = wasted(s, 12, 40);
   EXPECT_LE(late, 12U);
   s.n = test::points;
 }

@@ -89,7 +89,7 @@ TEST_F(EngineTest, ACheckDoesNotWaitForEver) {
   const Kernel* const kernel = kernels.find(p.function());
   CheckMemory memory;
   gpu().streams_end = false;
-  const Way own{"k", [](const Request& request, const Copies&) { return direct(request); }};
+  const Candidate own{"k", [](const Request& request, const Copies&) { return direct(request); }};
   const Checked found =
       check(*kernel, p.request(), own, {own}, memory, std::chrono::milliseconds(5));
   gpu().streams_end = true;

@@ -120,7 +120,7 @@ TEST_F(Decisions, WhatDoesNotFitIsNotTaken) {
 
 TEST(RememberedRotations, AreReadAsTheyWereWritten) {
   Remembered remembered;
-  remembered.rotations["k"] = {.trips = 4, .registers = 64};
+  remembered.rotations["k"] = {.iterations = 4, .registers = 64};
   const auto read = read_decisions(written(remembered));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->rotations, remembered.rotations);

@@ -29,8 +29,8 @@ passes::CoarsenChoices two_copies(bool in_order) {
 // As volatile_sum does, which gained 0.81 to 0.89 of what the model says.
 TEST(VariantWays, LoadsThatKeepTheirOrderGainLess) {
   const target::Profile& profile = *target::find_profile("sm_90");
-  const std::vector<Way> free = best_ways(profile, two_copies(false)),
-                         ordered = best_ways(profile, two_copies(true));
+  const std::vector<VersionCandidate> free = best_candidates(profile, two_copies(false)),
+                                      ordered = best_candidates(profile, two_copies(true));
   ASSERT_EQ(free.size(), 1U);
   ASSERT_EQ(ordered.size(), 1U);
   for (std::size_t n = 0; n < free[0].gains.size(); ++n)

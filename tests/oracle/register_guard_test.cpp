@@ -18,7 +18,7 @@ struct Case {
   const char* name;
   Usage before, after;
   bool bounded;
-  bool taken_back;
+  bool reverted;
   std::optional<BlockSizes> resident = {};
   BlockSizes sizes = {};
 };
@@ -31,14 +31,14 @@ TEST_P(Guard, Decides) {
   const auto& c = GetParam();
   const std::vector<std::string> changed{"k"};
   const auto back =
-      kernels_to_take_back(changed, {{"k", c.after}},
-                           {[&](const std::vector<std::string>&) {
-                              return oracle::UsageTable{{"k", c.before}};
-                            },
-                            [&](std::string_view) {
-                              return Launches{c.bounded, c.sizes, c.resident, 228U << 10};
-                            }});
-  EXPECT_EQ(!back.empty(), c.taken_back);
+      kernels_to_revert(changed, {{"k", c.after}},
+                        {[&](const std::vector<std::string>&) {
+                           return oracle::UsageTable{{"k", c.before}};
+                         },
+                         [&](std::string_view) {
+                           return Launches{c.bounded, c.sizes, c.resident, 228U << 10};
+                         }});
+  EXPECT_EQ(!back.empty(), c.reverted);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -98,10 +98,10 @@ TEST(RegisterGuard, AsksOnlyWhenItMust) {
   const std::vector<std::string> changed{"small", "not compiled"};
   const Questions none{[](const auto&) -> oracle::UsageTable { throw std::logic_error("asked"); },
                        [](std::string_view) -> Launches { throw std::logic_error("asked"); }};
-  EXPECT_THAT(kernels_to_take_back(changed, {{"small", Usage{32, 0, 0, 0}}}, none), IsEmpty());
-  EXPECT_EQ(kernels_to_take_back(changed, {}, none).size(), 2U) << "-v said nothing";
+  EXPECT_THAT(kernels_to_revert(changed, {{"small", Usage{32, 0, 0, 0}}}, none), IsEmpty());
+  EXPECT_EQ(kernels_to_revert(changed, {}, none).size(), 2U) << "-v said nothing";
   const Questions loose{none.before, [](std::string_view) { return Launches{}; }};
-  EXPECT_THAT(kernels_to_take_back(changed, {{"small", Usage{64, 0, 0, 0}}}, loose), IsEmpty());
+  EXPECT_THAT(kernels_to_revert(changed, {{"small", Usage{64, 0, 0, 0}}}, loose), IsEmpty());
 }
 
 TEST(RegisterGuard, WhatIsNotKnownGoesBack) {
@@ -110,7 +110,7 @@ TEST(RegisterGuard, WhatIsNotKnownGoesBack) {
                               return oracle::UsageTable{{"k", Usage{20, 0, 0, 0}}};
                             },
                             [](std::string_view) { return Launches{.states_size = true}; }};
-  EXPECT_EQ(kernels_to_take_back(changed, {{"k", std::nullopt}}, questions).size(), 1U);
+  EXPECT_EQ(kernels_to_revert(changed, {{"k", std::nullopt}}, questions).size(), 1U);
 }
 
 // --- settle ------------------------------------------------------------------------------------
@@ -123,10 +123,10 @@ std::string said(const std::string& kernel, unsigned registers) {
 }
 
 // Two kernels; the text names those that are rewritten.
-Printed rewritten(const std::vector<TakenBack>& taken_back) {
+Printed rewritten(const std::vector<Reverted>& reverted) {
   Printed result;
   for (const std::string name : {"a", "b"}) {
-    if (std::ranges::find(taken_back, name, &TakenBack::kernel) != taken_back.end()) continue;
+    if (std::ranges::find(reverted, name, &Reverted::kernel) != reverted.end()) continue;
     result.made.text += name;
     result.changed.push_back({name, {}});
   }
@@ -134,8 +134,8 @@ Printed rewritten(const std::vector<TakenBack>& taken_back) {
   return result;
 }
 
-Settled settled(Assembler& assembler) {
-  return settle(
+Committed settled(Assembler& assembler) {
+  return commit_rewrites(
       rewritten({}), "original", assembler, [](std::string_view) { return Launches{}; }, rewritten);
 }
 
@@ -152,12 +152,12 @@ TEST(Settle, OneKernelGoesBackAndTheOtherStays) {
     const bool is_a_rewritten = request.text.starts_with("a");
     return Assembled{"", said("a", is_a_rewritten ? 65 : 20) + said("b", 30)};
   });
-  const Settled result = settled(fake);
+  const Committed result = settled(fake);
   EXPECT_EQ(result.printed.made.text, "b");
-  ASSERT_EQ(result.taken_back.size(), 1U);
-  EXPECT_EQ(result.taken_back[0].kernel, "a");
-  EXPECT_EQ(result.taken_back[0].before, (Usage{20, 0, 0, 0}));
-  EXPECT_EQ(result.taken_back[0].after, (Usage{65, 0, 0, 0}));
+  ASSERT_EQ(result.reverted.size(), 1U);
+  EXPECT_EQ(result.reverted[0].kernel, "a");
+  EXPECT_EQ(result.reverted[0].before, (Usage{20, 0, 0, 0}));
+  EXPECT_EQ(result.reverted[0].after, (Usage{65, 0, 0, 0}));
   EXPECT_EQ(fake.asked.back().text, "b") << "what is returned is what was kept last";
 }
 
@@ -166,10 +166,10 @@ TEST(Settle, OnlyTheGuiltyOneOfARefusedTextGoesBack) {
     if (request.text.starts_with("a")) return std::nullopt;
     return Assembled{"", said("a", 20) + said("b", 30)};
   });
-  const Settled result = settled(picky);
+  const Committed result = settled(picky);
   EXPECT_EQ(result.printed.made.text, "b");
-  ASSERT_EQ(result.taken_back.size(), 1U);
-  EXPECT_EQ(result.taken_back[0].kernel, "a");
+  ASSERT_EQ(result.reverted.size(), 1U);
+  EXPECT_EQ(result.reverted[0].kernel, "a");
 }
 
 TEST(Settle, WhatIsNotTakenGoesBackUnlessTheOriginalIsNotTakenEither) {
@@ -188,18 +188,18 @@ TEST(Settle, ABodyThatMustStayIsLookedAt) {
   oracle::FakeAssembler fake([](const AssemblyRequest&) {
     return Assembled{"no cubin", said("a", 20) + said("b", 30)};
   });
-  const auto keeping = [](const std::vector<TakenBack>& taken_back) {
-    Printed result = rewritten(taken_back);
+  const auto keeping = [](const std::vector<Reverted>& reverted) {
+    Printed result = rewritten(reverted);
     for (Changed& one : result.changed)
       one.keeps_body = one.kernel == "a";
     return result;
   };
-  const Settled result = settle(
+  const Committed result = commit_rewrites(
       keeping({}), "original", fake, [](std::string_view) { return Launches{}; }, keeping);
   EXPECT_EQ(result.printed.made.text, "b");
-  ASSERT_EQ(result.taken_back.size(), 1U);
-  EXPECT_EQ(result.taken_back[0].body_changed, "it is not known");
-  EXPECT_EQ(result.taken_back[0].after, (Usage{20, 0, 0, 0}));
+  ASSERT_EQ(result.reverted.size(), 1U);
+  EXPECT_EQ(result.reverted[0].body_changed, "it is not known");
+  EXPECT_EQ(result.reverted[0].after, (Usage{20, 0, 0, 0}));
 }
 
 } // namespace

@@ -115,7 +115,7 @@ TEST(Judgement, NoCopyOfAFunctionIsFoldedAlone) {
   both.origins.keep(0, body, 0);
   both.origins.copy(body, body);
   both.origins.copy(body + static_cast<std::uint32_t>(first.size()) + 1, body);
-  const auto judged = [&](const Words& is, const std::vector<unsigned>& lines) {
+  const auto validated = [&](const Words& is, const std::vector<unsigned>& lines) {
     unsigned asked = 0;
     FakeAssembler assembler([&](const AssemblyRequest&) {
       return asked++ == 0 ? Assembled{cubin({sin, stop}, {6, 7}), ""}
@@ -123,8 +123,8 @@ TEST(Judgement, NoCopyOfAFunctionIsFoldedAlone) {
     });
     return validate(ptx::parse(kernel(first), "k.ptx"), both, {"k"}, assembler);
   };
-  EXPECT_TRUE(judged({sin, three(mufu, 7, 0, 2, 0x0400), stop}, {6, 7, 8}).empty());
-  EXPECT_FALSE(judged({sin, stop}, {6, 8}).empty());
+  EXPECT_TRUE(validated({sin, three(mufu, 7, 0, 2, 0x0400), stop}, {6, 7, 8}).empty());
+  EXPECT_FALSE(validated({sin, stop}, {6, 8}).empty());
 }
 
 // The sine of a sine: the machine code of the second text takes it of the first one's argument.
@@ -201,17 +201,17 @@ TEST(Judgement, WhatCannotBeReadIsOnlyRefusedWhereItMatters) {
 }
 
 TEST(Judgement, TextsThatWereWrittenAnewAreHeldAgainstTheirForms) {
-  const auto judged = [&](const std::string& text, const Words& is) {
+  const auto validated = [&](const std::string& text, const Words& is) {
     unsigned asked = 0;
     FakeAssembler assembler([&](const AssemblyRequest&) {
       return Assembled{cubin(asked++ == 0 ? Words{sin, stop} : is, {6, 7}), ""};
     });
     return validate(ptx::parse(kernel(sine), "k.ptx"), kernel(text), {"k"}, assembler);
   };
-  EXPECT_TRUE(judged(sine, {sin, stop}).empty());
-  EXPECT_FALSE(judged(sine, {cos, stop}).empty());
-  EXPECT_FALSE(judged(sine, {stop, stop}).empty());
-  EXPECT_FALSE(judged("add.rn.f32 %f1, %f2, %f3;", {fma, stop}).empty());
+  EXPECT_TRUE(validated(sine, {sin, stop}).empty());
+  EXPECT_FALSE(validated(sine, {cos, stop}).empty());
+  EXPECT_FALSE(validated(sine, {stop, stop}).empty());
+  EXPECT_FALSE(validated("add.rn.f32 %f1, %f2, %f3;", {fma, stop}).empty());
 }
 
 // Either version may have the freedom: a rewrite that brings a product to a sum makes one.

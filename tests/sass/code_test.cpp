@@ -188,12 +188,12 @@ TEST(Operations, KindsOfEachLine) {
   const std::string bytes = cubin({three(ldg, 1, 9, 0), three(mufu, 2, 0, 1, 0x1400),
                                    three(fmul, 3, 2, 1), three(ffma, 4, 3, 1, 2), stop, loop},
                                   {5, 6, 6, 7, 8, 8});
-  const Performances found =
-      performances(read_code(bytes).at("k"), [](std::uint32_t line) { return line; });
+  const OperationsByLine found =
+      operations_by_line(read_code(bytes).at("k"), [](std::uint32_t line) { return line; });
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_THAT(found.at(6), UnorderedElementsAre(Field(&Performed::kind, "function  50"),
-                                                Field(&Performed::kind, "mul f32 0")));
-  EXPECT_THAT(found.at(7), ElementsAre(Field(&Performed::kind, "fma f32 0")));
+  EXPECT_THAT(found.at(6), UnorderedElementsAre(Field(&LineOperation::kind, "function  50"),
+                                                Field(&LineOperation::kind, "mul f32 0")));
+  EXPECT_THAT(found.at(7), ElementsAre(Field(&LineOperation::kind, "fma f32 0")));
 }
 
 } // namespace

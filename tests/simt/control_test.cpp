@@ -98,10 +98,10 @@ OUT: st.global.u32 [%rd2], %r6;
 ret;)",
                         shape()),
                [](std::uint32_t i) {
-                 std::uint32_t trips = 0;
-                 for (std::uint32_t v = i; v <= 40; v += 3, ++trips)
-                   if ((v & 7) == 7) return trips + 100;
-                 return trips;
+                 std::uint32_t iterations = 0;
+                 for (std::uint32_t v = i; v <= 40; v += 3, ++iterations)
+                   if ((v & 7) == 7) return iterations + 100;
+                 return iterations;
                });
 }
 
@@ -164,7 +164,7 @@ ret;)");
 }
 
 // Does a lane ever see another one in a different trip of its loop, as one of its active mask?
-bool meets_another_trip(bool across_trips) {
+bool meets_another_trip(bool across_iterations) {
   const char* body = R"(
 mov.u32 %r5, 0; mov.u32 %r9, 0;
 L: activemask.b32 %r6;
@@ -178,7 +178,7 @@ setp.lt.u32 %p2, %r5, 6;
 st.global.u32 [%rd2], %r9; ret;)";
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Shape shape;
-    shape.schedule = {Schedule::Kind::independent, seed, 1, across_trips};
+    shape.schedule = {Schedule::Kind::independent, seed, 1, across_iterations};
     const Ran ran = run_body(body, shape);
     EXPECT_EQ(ran.result.message, "");
     for (std::uint32_t i = 0; i < 32; ++i)

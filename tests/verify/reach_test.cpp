@@ -66,7 +66,7 @@ setp.ne.s32 %p2, %r11, -1;
 
 VerifyResult compare(const std::string& first, const std::string& second, bool solve = true,
                      VerifyOptions options = {}) {
-  if (solve) options.find_ways = way_finder();
+  if (solve) options.find_paths = way_finder();
   options.alias = false;
   return simt::verify(module_of(first), module_of(second), "k", options);
 }

@@ -212,7 +212,7 @@ int cachesim_command(Arguments arguments) {
   Options options;
   options.shuffle = ShuffleMode::none;
   options.coarsen_auto = false;
-  options.rounds = RoundsMode::none;
+  options.rounds = WarpReduceMode::none;
   return parse_and(app, options, std::move(arguments), [&] {
     simulate(wanted, options);
     return exit_done;

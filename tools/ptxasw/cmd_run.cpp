@@ -15,7 +15,7 @@ struct Wanted {
   std::vector<std::string> print, write;
   std::uint64_t seed = 0;
   unsigned resident = 1;
-  bool counts = false, undefined = false, races = false, across_trips = false;
+  bool counts = false, undefined = false, races = false, across_iterations = false;
 };
 
 simt::Schedule::Kind schedule_kind(const std::string& name) {
@@ -87,7 +87,7 @@ std::string print(const simt::Memory& memory, const Part& part) {
 void run_kernel(const Wanted& wanted, const Options& options) {
   auto [program, memory, launch] = prepare(wanted.launch, read_ptx(wanted.launch.input), options);
   launch.schedule = {schedule_kind(wanted.schedule), wanted.seed, wanted.resident,
-                     wanted.across_trips};
+                     wanted.across_iterations};
   launch.report_undefined = wanted.undefined;
   launch.report_races = wanted.races;
   const simt::Result result = simt::run(*program, launch, memory);
@@ -136,7 +136,7 @@ int run(Arguments arguments) {
           {.choices = {"lockstep", "independent", "one-lane"}});
   app.add("--seed", wanted.seed, "of the schedule; 0 keeps the blocks in order");
   app.add("--resident", wanted.resident, "blocks that take turns (1)");
-  app.add("--across-trips", wanted.across_trips,
+  app.add("--across-trips", wanted.across_iterations,
           "independent lanes may meet in different trips of a loop, as no "
           "hardware does");
   app.add("--counts", wanted.counts, "show instructions, requests and sectors");

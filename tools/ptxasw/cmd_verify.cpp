@@ -203,7 +203,7 @@ int verify_files(Wanted& wanted, const Options& options) {
     }
     if (const auto by = division.find(kernel); by != division.end())
       wanted.options.divide = by->second;
-    wanted.options.find_ways = verify::way_finder();
+    wanted.options.find_paths = verify::way_finder();
     wanted.options.rest_by_itself = alone.contains(kernel);
     wanted.options.original_grid =
         division.contains(kernel) && options.coarsen_grid == CoarsenGrid::launcher;
@@ -250,7 +250,7 @@ int verify(Arguments arguments) {
   bool no_alias = false;
   app.add("--no-alias", no_alias, "pointers never share buffers");
   app.add("--schedules", wanted.options.schedules, "random ones of each kind (2)");
-  app.add("--across-trips", wanted.options.across_trips,
+  app.add("--across-trips", wanted.options.across_iterations,
           "independent lanes may meet in different trips of a loop, as no "
           "hardware does");
   double seconds = 60;

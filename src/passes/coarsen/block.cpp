@@ -38,7 +38,7 @@ public:
   BlockReuse(emulator::Kernel& kernel, sym::Solver& solver, const BlockOptions& options,
              BlockPlan& plan)
       : k_(kernel), c_(*kernel.context), solver_(solver), options_(options), plan_(plan),
-        shift_(kernel, plan.axes, plan.variance), relaxed_(c_, {}), between_(kernel),
+        shift_(kernel, plan.axes, plan.replica_divergence), relaxed_(c_, {}), between_(kernel),
         definitions_(analysis::definitions(kernel.body)),
         bounds_(kernel, relaxed_, [this](Term atom) { return known_at_entry(atom); }) {}
 
@@ -49,7 +49,7 @@ public:
     for (const Step& step : plan_.schedule.steps) {
       const auto load = load_of_.find(step.inst);
       if (load == load_of_.end() || step.copy >= plan_.loads[load->second].copies.size()) continue;
-      if (takes_part(event(plan_.loads[load->second]))) find_cover(load->second, step.copy);
+      if (takes_part(event(plan_.loads[load->second]))) find_reuse_source(load->second, step.copy);
     }
   }
 
@@ -77,7 +77,7 @@ private:
     const auto& events = k_.trace.events;
     for (std::size_t e = 0; e < events.size(); ++e) {
       if (events[e].kind != EventKind::load) continue;
-      const bool differs = plan_.variance.differs(k_.body, inst(events[e]));
+      const bool differs = plan_.replica_divergence.differs(k_.body, inst(events[e]));
       load_of_.emplace(events[e].inst, plan_.loads.size());
       plan_.loads.push_back({e, std::vector<CopyLoad>(differs ? plan_.count() : 1)});
     }
@@ -88,13 +88,14 @@ private:
         ptx::loads_some_bytes_only(k_.body, inst(load))) {
       return false;
     }
-    if (plan_.variance.is_apart(k_.body, inst(load))) return false; // not all copies may be there
+    if (plan_.replica_divergence.is_apart(k_.body, inst(load)))
+      return false; // not all copies may be there
     using enum ptx::Space;
     if (load.space != global && load.space != generic && load.space != const_) return false;
     return passes::whole_registers(k_.body, load);
   }
 
-  void find_cover(std::size_t load, unsigned copy) {
+  void find_reuse_source(std::size_t load, unsigned copy) {
     const Event& d = event(plan_.loads[load]);
     const auto moved = in_copy(d.address, copy);
     const Term address = moved.value_or(d.address);
@@ -216,7 +217,7 @@ private:
   BlockOptions options_;
   BlockPlan& plan_;
   passes::BlockShift shift_;
-  passes::Relaxed relaxed_;
+  passes::AxisPolynomial relaxed_;
   passes::Between between_;
   std::vector<std::vector<ptx::InstId>> definitions_;
   Bounds bounds_;
@@ -273,9 +274,9 @@ BlockPlan plan_lone_threads(emulator::Kernel& kernel, const BlockOptions& option
   std::vector<ptx::Special> seeds;
   set_axes(kernel, options, plan, seeds);
   if (!plan.refused.empty()) return plan;
-  plan.variance = analysis::find_variance(kernel.body, seeds);
-  plan.schedule = make_schedule(kernel.body, plan.variance, plan.count(), options.order);
-  plan.refused = passes::why_copies_part(kernel, plan.variance);
+  plan.replica_divergence = analysis::find_replica_divergence(kernel.body, seeds);
+  plan.schedule = make_schedule(kernel.body, plan.replica_divergence, plan.count(), options.order);
+  plan.refused = passes::why_replicas_diverge(kernel, plan.replica_divergence);
   return plan;
 }
 
@@ -290,8 +291,8 @@ BlockPlan plan_uniform_copies(emulator::Kernel& kernel, const BlockOptions& opti
   if (!plan.refused.empty()) return plan;
   find_regions(kernel, seeds, plan);
   if (plan.refused.empty())
-    plan.schedule =
-        make_schedule(kernel.body, plan.variance, plan.count(), options.order, plan.regions);
+    plan.schedule = make_schedule(kernel.body, plan.replica_divergence, plan.count(), options.order,
+                                  plan.regions);
   return plan;
 }
 

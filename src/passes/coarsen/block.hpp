@@ -68,7 +68,7 @@ struct BlockPlan {
   Why refused; // why the kernel cannot be coarsened so; nothing else is then valid
   std::array<passes::Axis, 3> axes;
   std::vector<std::array<unsigned, 3>> copies; // offsets along the axes; copy 0 has none
-  analysis::Variance variance;
+  analysis::ReplicaDivergence replica_divergence;
   // All threads of a block take one form, so they may meet (block_uniform.hpp). Only then:
   bool uniform = false;
   std::vector<passes::Region> regions; // in program order

@@ -1,4 +1,5 @@
-// Follows the structure of Relaxed::of: every widening on the way is one index to be bounded.
+// Follows the structure of AxisPolynomial::of: every widening on the way is one index to be
+// bounded.
 #include "passes/coarsen/block_bound.hpp"
 
 #include "passes/coarsen/block_trips.hpp"
@@ -22,15 +23,15 @@ std::uint64_t times(std::uint64_t a, std::uint64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? too_large : std::min(product, too_large);
 }
 
-void add(Magnitude& sum, const Magnitude& other) {
+void add(PolynomialBound& sum, const PolynomialBound& other) {
   for (const auto& [factors, coefficient] : other) {
     std::uint64_t& place = sum[factors];
     place = std::min(place + coefficient, too_large);
   }
 }
 
-Magnitude multiply(const Magnitude& a, const Magnitude& b) {
-  Magnitude product;
+PolynomialBound multiply(const PolynomialBound& a, const PolynomialBound& b) {
+  PolynomialBound product;
   for (const auto& [left, one] : a) {
     for (const auto& [right, other] : b) {
       std::vector<Term> factors = left;
@@ -44,7 +45,7 @@ Magnitude multiply(const Magnitude& a, const Magnitude& b) {
 
 } // namespace
 
-void IndexBound::include(const Magnitude& other) {
+void IndexBound::include(const PolynomialBound& other) {
   for (const auto& [factors, coefficient] : other) {
     std::uint64_t& most = products[factors];
     most = std::max(most, coefficient);
@@ -97,9 +98,10 @@ bool Bounds::widened(Term inner, bool is_signed, IndexBound& bound) {
 }
 
 // An upper limit for |ideal|, and for ideal >= 0 where it may not be negative.
-std::optional<Magnitude> Bounds::magnitude(Term ideal, bool may_be_negative, IndexBound& bound) {
+std::optional<PolynomialBound> Bounds::magnitude(Term ideal, bool may_be_negative,
+                                                 IndexBound& bound) {
   const sym::Poly poly = c_.poly(ideal);
-  Magnitude sum;
+  PolynomialBound sum;
   const auto absolute = [&](Bits bits) -> std::optional<std::uint64_t> {
     const auto value = static_cast<std::int64_t>(static_cast<std::uint64_t>(bits));
     if (value < 0 && !may_be_negative) return std::nullopt;
@@ -111,7 +113,7 @@ std::optional<Magnitude> Bounds::magnitude(Term ideal, bool may_be_negative, Ind
   for (const sym::Monomial& monomial : poly.terms) {
     const auto coefficient = absolute(monomial.coefficient);
     if (!coefficient) return std::nullopt;
-    Magnitude product{{{}, std::min(*coefficient, too_large)}};
+    PolynomialBound product{{{}, std::min(*coefficient, too_large)}};
     for (const Term factor : monomial.factors) {
       const auto size = of_factor(factor, bound);
       if (!size) return std::nullopt;
@@ -123,21 +125,21 @@ std::optional<Magnitude> Bounds::magnitude(Term ideal, bool may_be_negative, Ind
 }
 
 // The atom behind a leaf of a relaxed polynomial.
-std::optional<Magnitude> Bounds::of_factor(Term factor, IndexBound& bound) {
+std::optional<PolynomialBound> Bounds::of_factor(Term factor, IndexBound& bound) {
   if (c_.kind(factor) == Kind::zext) factor = c_.args(factor)[0];
   if (c_.kind(factor) != Kind::atom) return std::nullopt;
   const sym::Atom& info = c_.atom_info(factor);
-  if (info.kind == static_cast<std::uint32_t>(emulator::AtomKind::trip)) {
-    return trips(info.tag, bound);
+  if (info.kind == static_cast<std::uint32_t>(emulator::AtomKind::iteration)) {
+    return iterations(info.tag, bound);
   }
   if ((info.width != 32 && info.width != 64) || !known_(factor)) return std::nullopt;
-  return Magnitude{{{factor}, 1}};
+  return PolynomialBound{{{factor}, 1}};
 }
 
 // |last - first| / step + 1, with both ends and a step beyond the last known not to wrap.
-std::optional<Magnitude> Bounds::trips(std::uint32_t loop, IndexBound& bound) {
+std::optional<PolynomialBound> Bounds::iterations(std::uint32_t loop, IndexBound& bound) {
   constexpr unsigned deepest = 8;
-  const auto limit = trip_limit(k_, loop);
+  const auto limit = trip_count_limit(k_, loop);
   if (!limit || depth_ == deepest) return std::nullopt;
   const Term step = c_.constant(32, limit->step);
   const Term beyond = limit->up ? c_.add(limit->last, step) : c_.sub(limit->last, step);
@@ -149,7 +151,7 @@ std::optional<Magnitude> Bounds::trips(std::uint32_t loop, IndexBound& bound) {
   const auto last = fits ? magnitude(relaxed_.of(limit->last), true, bound) : std::nullopt;
   --depth_;
   if (!first || !last) return std::nullopt;
-  Magnitude sum = *first;
+  PolynomialBound sum = *first;
   add(sum, *last);
   for (auto& [factors, coefficient] : sum)
     coefficient = (coefficient + limit->step - 1) / limit->step;

@@ -29,14 +29,14 @@
 namespace ptxasw::passes {
 
 // Products by their leaves (atoms, sorted; none: the constant), with positive coefficients.
-using Magnitude = std::map<std::vector<sym::Term>, std::uint64_t>;
+using PolynomialBound = std::map<std::vector<sym::Term>, std::uint64_t>;
 
 struct IndexBound {
-  Magnitude products;
+  PolynomialBound products;
 
   [[nodiscard]] bool empty() const { return products.empty(); }
   // From now on the sum is at least as large as `other` as well.
-  void include(const Magnitude& other);
+  void include(const PolynomialBound& other);
   // "4*nx + nx*%ctaid.y + %tid.x < 2^31", for people.
   [[nodiscard]] std::string text(const sym::Context& context) const;
 };
@@ -44,7 +44,7 @@ struct IndexBound {
 class Bounds {
 public:
   // `known`: may this atom be read before the kernel's first instruction?
-  Bounds(const emulator::Kernel& kernel, passes::Relaxed& relaxed,
+  Bounds(const emulator::Kernel& kernel, passes::AxisPolynomial& relaxed,
          std::function<bool(sym::Term)> known)
       : k_(kernel), c_(*kernel.context), relaxed_(relaxed), known_(std::move(known)) {}
 
@@ -55,13 +55,14 @@ public:
 private:
   bool collect(sym::Term t, IndexBound& bound);
   bool widened(sym::Term inner, bool is_signed, IndexBound& bound);
-  std::optional<Magnitude> magnitude(sym::Term ideal, bool may_be_negative, IndexBound& bound);
-  std::optional<Magnitude> of_factor(sym::Term factor, IndexBound& bound);
-  std::optional<Magnitude> trips(std::uint32_t loop, IndexBound& bound);
+  std::optional<PolynomialBound> magnitude(sym::Term ideal, bool may_be_negative,
+                                           IndexBound& bound);
+  std::optional<PolynomialBound> of_factor(sym::Term factor, IndexBound& bound);
+  std::optional<PolynomialBound> iterations(std::uint32_t loop, IndexBound& bound);
 
   const emulator::Kernel& k_;
   sym::Context& c_;
-  passes::Relaxed& relaxed_;
+  passes::AxisPolynomial& relaxed_;
   std::function<bool(sym::Term)> known_;
   std::unordered_map<std::uint32_t, std::optional<IndexBound>> memo_;
   unsigned depth_ = 0; // of loops whose trips are being bounded

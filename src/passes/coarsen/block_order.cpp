@@ -17,9 +17,9 @@ namespace {
 // What stands once for all copies is run with copy 0, ahead of everything of the others.
 class Cutter {
 public:
-  Cutter(const ptx::Body& body, const analysis::Variance& variance, CopyOrder order,
-         std::span<const passes::Region> regions)
-      : body_(body), variance_(variance), order_(order), regions_(regions),
+  Cutter(const ptx::Body& body, const analysis::ReplicaDivergence& replica_divergence,
+         CopyOrder order, std::span<const passes::Region> regions)
+      : body_(body), replica_divergence_(replica_divergence), order_(order), regions_(regions),
         read_(body.registers.size(), 0) {}
 
   std::vector<std::uint32_t> run() {
@@ -39,7 +39,7 @@ public:
       const ptx::Inst& inst = body_.insts[id];
       if (closed || starts_segment(inst)) ++segment_;
       segments_.push_back(segment_);
-      if (variance_.differs(body_, inst)) note_reads(inst);
+      if (replica_divergence_.differs(body_, inst)) note_reads(inst);
       closed = ends_segment(inst);
     }
     return std::move(segments_);
@@ -60,7 +60,7 @@ private:
   [[nodiscard]] bool starts_segment(const ptx::Inst& inst) const {
     const ptx::Effects effects = ptx::effects(body_, inst);
     if (order_ == CopyOrder::instructions || stands_alone(effects)) return true;
-    if (variance_.differs(body_, inst)) return false;
+    if (replica_divergence_.differs(body_, inst)) return false;
     // Other copies have yet to load, or to read the register, ahead of it.
     return effects.writes_memory || std::ranges::any_of(body_.dst(inst), [&](const ptx::Arg& dst) {
              return dst.kind == ptx::Arg::Kind::reg && read_[dst.id] == segment_;
@@ -84,7 +84,7 @@ private:
   }
 
   const ptx::Body& body_;
-  const analysis::Variance& variance_;
+  const analysis::ReplicaDivergence& replica_divergence_;
   CopyOrder order_;
   std::span<const passes::Region> regions_; // those that are not behind us
   std::uint32_t segment_ = 0;
@@ -94,10 +94,10 @@ private:
 
 } // namespace
 
-Schedule make_schedule(const ptx::Body& body, const analysis::Variance& variance, unsigned copies,
-                       CopyOrder order, std::span<const passes::Region> regions) {
+Schedule make_schedule(const ptx::Body& body, const analysis::ReplicaDivergence& replica_divergence,
+                       unsigned copies, CopyOrder order, std::span<const passes::Region> regions) {
   Schedule schedule;
-  schedule.segment = Cutter(body, variance, order, regions).run();
+  schedule.segment = Cutter(body, replica_divergence, order, regions).run();
   const auto count = static_cast<InstId>(schedule.segment.size());
   for (InstId first = 0, end = 0; first < count; first = end) {
     while (end < count && schedule.segment[end] == schedule.segment[first])

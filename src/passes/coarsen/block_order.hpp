@@ -33,7 +33,8 @@ struct Schedule {
   std::vector<Step> steps;            // segment by segment
 };
 
-Schedule make_schedule(const ptx::Body& body, const analysis::Variance& variance, unsigned copies,
-                       CopyOrder order, std::span<const passes::Region> regions = {});
+Schedule make_schedule(const ptx::Body& body, const analysis::ReplicaDivergence& replica_divergence,
+                       unsigned copies, CopyOrder order,
+                       std::span<const passes::Region> regions = {});
 
 } // namespace ptxasw::passes

@@ -16,13 +16,13 @@ class Limit {
 public:
   Limit(const emulator::Kernel& kernel, std::uint32_t loop)
       : k_(kernel), c_(*kernel.context), loop_(kernel.loops.loops[loop]),
-        trip_(kernel.trace.trips[loop]) {}
+        iteration_(kernel.trace.iterations[loop]) {}
 
-  std::optional<TripLimit> run() {
+  std::optional<TripCountLimit> run() {
     for (const auto& [from, to] : loop_.exits) {
-      const bool every_trip = std::ranges::all_of(
+      const bool every_iteration = std::ranges::all_of(
           loop_.latches, [&](BlockId latch) { return k_.cfg.dominates(from, latch); });
-      if (!every_trip) continue;
+      if (!every_iteration) continue;
       const Term stay = stay_condition(from, to);
       if (!stay.valid()) continue;
       if (const auto limit = from_comparison(stay)) return limit;
@@ -47,7 +47,7 @@ private:
   }
 
   // less(x, n), or not less(n, x): x <= n.
-  std::optional<TripLimit> from_comparison(Term stay) {
+  std::optional<TripCountLimit> from_comparison(Term stay) {
     const auto inner = c_.negated(stay);
     const Term compare = inner ? *inner : stay;
     if (c_.kind(compare) != Kind::slt && c_.kind(compare) != Kind::ult) return std::nullopt;
@@ -57,27 +57,28 @@ private:
     // Up: the lower side moves and steps up; down: the upper side moves and steps down.
     for (const bool up : {true, false}) {
       const Term moving = up ? lower : upper, fixed = up ? upper : lower;
-      if (c_.depends_on(fixed, trip_)) continue;
+      if (c_.depends_on(fixed, iteration_)) continue;
       const auto split = steps(moving);
       if (!split || (split->second > 0) != up) continue;
-      return TripLimit{.first = split->first,
-                       .last = fixed,
-                       .step = static_cast<std::uint64_t>(std::abs(split->second)),
-                       .up = up,
-                       .is_signed = c_.kind(compare) == Kind::slt};
+      return TripCountLimit{.first = split->first,
+                            .last = fixed,
+                            .step = static_cast<std::uint64_t>(std::abs(split->second)),
+                            .up = up,
+                            .is_signed = c_.kind(compare) == Kind::slt};
     }
     return std::nullopt;
   }
 
   // t = first + step * trip.
   std::optional<std::pair<Term, std::int64_t>> steps(Term t) {
-    const Term count = c_.extract(trip_, 0, 32);
+    const Term count = c_.extract(iteration_, 0, 32);
     for (const sym::Monomial& monomial : c_.poly(t).terms) {
       if (monomial.factors != std::vector<Term>{count}) continue;
       const auto step = static_cast<std::int32_t>(static_cast<std::uint32_t>(monomial.coefficient));
       const Term first = c_.sub(t, c_.mul(count, c_.constant(32, monomial.coefficient)));
       constexpr std::int32_t longest = 1 << 20;
-      if (c_.depends_on(first, trip_) || step > longest || step < -longest) return std::nullopt;
+      if (c_.depends_on(first, iteration_) || step > longest || step < -longest)
+        return std::nullopt;
       return std::pair(first, std::int64_t{step});
     }
     return std::nullopt;
@@ -86,13 +87,13 @@ private:
   const emulator::Kernel& k_;
   sym::Context& c_;
   const analysis::Loop& loop_;
-  Term trip_;
+  Term iteration_;
 };
 
 } // namespace
 
-std::optional<TripLimit> trip_limit(const emulator::Kernel& kernel, std::uint32_t loop) {
-  if (!kernel.trace.trips[loop].valid()) return std::nullopt;
+std::optional<TripCountLimit> trip_count_limit(const emulator::Kernel& kernel, std::uint32_t loop) {
+  if (!kernel.trace.iterations[loop].valid()) return std::nullopt;
   return Limit(kernel, loop).run();
 }
 

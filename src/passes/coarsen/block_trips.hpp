@@ -12,7 +12,7 @@
 
 namespace ptxasw::passes {
 
-struct TripLimit {
+struct TripCountLimit {
   sym::Term first, last; // 32-bit numbers: where the count begins and what it runs up (down) to
   std::uint64_t step = 1;
   bool up = true;
@@ -21,6 +21,6 @@ struct TripLimit {
   // does not either.
 };
 
-std::optional<TripLimit> trip_limit(const emulator::Kernel& kernel, std::uint32_t loop);
+std::optional<TripCountLimit> trip_count_limit(const emulator::Kernel& kernel, std::uint32_t loop);
 
 } // namespace ptxasw::passes

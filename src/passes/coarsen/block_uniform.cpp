@@ -101,7 +101,7 @@ Why why_not_together(const ptx::Body& body, const Inst& inst) {
   // Lanes of a warp stay together, so they keep their promise.
   if ((group == Group::branch || group == Group::exit) && inst.mods.uni)
     return passes::why_it_observes(body, inst);
-  return passes::why_threads_meet(body, inst);
+  return passes::why_threads_synchronize(body, inst);
 }
 
 Why why_not_declared(const ptx::Body& body) {
@@ -194,7 +194,7 @@ public:
       if (ptx::group(body_.insts[i].op) == Group::call) call(i);
     }
     for (bool grown = true; grown && plan_.refused.empty();) {
-      plan_.variance = analysis::spread_variance(body_, known_);
+      plan_.replica_divergence = analysis::spread_replica_divergence(body_, known_);
       grown = false;
       for (InstId i = 0; i < body_.insts.size() && plan_.refused.empty() && !grown; ++i)
         grown = look_at(i);
@@ -210,9 +210,11 @@ private:
   // Something follows from what differs.
   bool look_at(InstId id) {
     const Inst& inst = body_.insts[id];
-    if (passes::needs_agreement(k_, plan_.variance, inst)) return !agreed_[id] && part(id);
+    if (passes::needs_agreement(k_, plan_.replica_divergence, inst))
+      return !agreed_[id] && part(id);
     const bool stores = ptx::effects(body_, inst).writes_memory;
-    if (!stores || inst.mods.space != ptx::Space::shared || !plan_.variance.differs(body_, inst))
+    if (!stores || inst.mods.space != ptx::Space::shared ||
+        !plan_.replica_divergence.differs(body_, inst))
       return false;
     bool grown = false;
     for (const std::uint32_t symbol : shared_.of(inst)) {
@@ -276,7 +278,7 @@ private:
   }
 
   void check() {
-    if (body_.carry != ptx::none && plan_.variance.registers[body_.carry])
+    if (body_.carry != ptx::none && plan_.replica_divergence.registers[body_.carry])
       plan_.refused = {Reason::carry_flag,
                        "its carry chains differ between copies, and there is one carry flag"};
     for (InstId i = 0; i < body_.insts.size(); ++i) {
@@ -295,10 +297,11 @@ private:
     const bool in_region = std::ranges::any_of(
         plan_.regions, [&](const passes::Region& r) { return id >= r.first && id < r.end; });
     const Inst& inst = body_.insts[id];
-    const auto differs = [&](const ptx::Arg& arg) { return plan_.variance.of(arg); };
+    const auto differs = [&](const ptx::Arg& arg) { return plan_.replica_divergence.of(arg); };
     const auto src = body_.src(inst);
     const std::size_t names = is_combining_barrier(inst) ? src.size() - 1 : src.size();
-    return in_region || (inst.guard != ptx::none && plan_.variance.registers[inst.guard]) ||
+    return in_region ||
+           (inst.guard != ptx::none && plan_.replica_divergence.registers[inst.guard]) ||
            std::ranges::any_of(src.first(names), differs);
   }
 
@@ -306,9 +309,9 @@ private:
   const ptx::Body& body_;
   BlockPlan& plan_;
   passes::SharedSymbols shared_;
-  analysis::Variance known_;
-  std::optional<passes::Turns> turns_; // once there is something to ask
-  std::vector<bool> agreed_;           // by InstId: copies do so here
+  analysis::ReplicaDivergence known_;
+  std::optional<passes::SerializedBlocks> turns_; // once there is something to ask
+  std::vector<bool> agreed_;                      // by InstId: copies do so here
 };
 
 } // namespace

@@ -23,7 +23,8 @@ unsigned blocks_with_shared(const target::Profile& profile, unsigned bytes) {
   return std::clamp(profile.shared_per_sm / taken, 1U, most_blocks);
 }
 
-std::uint64_t least_threads_that_meet(const target::Profile& profile, const Coarsening& how) {
+std::uint64_t least_threads_that_synchronize(const target::Profile& profile,
+                                             const Coarsening& how) {
   return static_cast<std::uint64_t>(numbers::coarsen::waves_that_meet * profile.processors *
                                     profile.threads_per_sm * how.copies());
 }

@@ -22,7 +22,7 @@ unsigned blocks_with_shared(const target::Profile& profile, unsigned bytes);
 // As least_threads (coarsening.hpp): blocks that wait together leave an SM busy with fewer of them.
 // On an H200 launches of suite M that leave one wave ran at 0.99 to 1.72 when merged, and at 0.76
 // to 1.00 as before in a kernel with the registers and the shared memory of the merged form.
-std::uint64_t least_threads_that_meet(const target::Profile& profile, const Coarsening& how);
+std::uint64_t least_threads_that_synchronize(const target::Profile& profile, const Coarsening& how);
 
 // Whether launches that are too small to be merged find as much room in shared memory as before, in
 // blocks of all sizes (a scan with 32 KB instead of 8: 0.87 of the speed at one wave).

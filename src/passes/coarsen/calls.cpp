@@ -29,7 +29,7 @@ bool tells_the_block(const ptx::Body& body) {
 bool is_of_a_leaf(const ptx::Body& body, const Inst& inst) {
   if (ptx::group(inst.op) == Group::exit && inst.op != Op::ret) return false;
   if (ptx::group(inst.op) == Group::load && !inst.mods.nc && is_done_anew(inst)) return false;
-  return why_threads_meet(body, inst).empty();
+  return why_threads_synchronize(body, inst).empty();
 }
 
 } // namespace

@@ -2,10 +2,10 @@
 // for nobody and see nothing of the block.
 //
 // A callee is one if each of its instructions would be allowed where threads have nothing to do
-// with each other (why_threads_meet), it loads nothing past the first cache, leaves by `ret` alone
-// and does not read which block it is in. It may have local memory: each call has a frame of its
-// own. What it loads and stores through pointers are plain accesses of the calling thread, which
-// what is known of loads does not survive (a call is a clobber).
+// with each other (why_threads_synchronize), it loads nothing past the first cache, leaves by `ret`
+// alone and does not read which block it is in. It may have local memory: each call has a frame of
+// its own. What it loads and stores through pointers are plain accesses of the calling thread,
+// which what is known of loads does not survive (a call is a clobber).
 //
 // Each copy makes its own call, from the brace in front of its parameters to the one behind them: a
 // Region of its own, with the braces and the .param variables written again for each copy.

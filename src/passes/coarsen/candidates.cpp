@@ -37,22 +37,22 @@ constexpr std::array<std::array<unsigned, 3>, 8> ways{
     {{1, 2, 1}, {1, 4, 1}, {1, 8, 1}, {1, 1, 2}, {1, 1, 4}, {2, 1, 1}, {4, 1, 1}, {2, 4, 1}}};
 // And where the launcher divides the grid: no block returns at once, and what a launch is too small
 // for is not chosen for it.
-constexpr std::array<std::array<unsigned, 3>, 9> launcher_ways{{{2, 1, 1},
-                                                                {4, 1, 1},
-                                                                {8, 1, 1},
-                                                                {1, 2, 1},
-                                                                {1, 4, 1},
-                                                                {1, 8, 1},
-                                                                {1, 1, 2},
-                                                                {1, 1, 4},
-                                                                {2, 4, 1}}};
+constexpr std::array<std::array<unsigned, 3>, 9> launcher_candidates{{{2, 1, 1},
+                                                                      {4, 1, 1},
+                                                                      {8, 1, 1},
+                                                                      {1, 2, 1},
+                                                                      {1, 4, 1},
+                                                                      {1, 8, 1},
+                                                                      {1, 1, 2},
+                                                                      {1, 1, 4},
+                                                                      {2, 4, 1}}};
 constexpr std::size_t most_instructions = 4096;
-constexpr int most_trips_apart = 4;
+constexpr int most_diverging_trip_counts = 4;
 constexpr std::size_t most_streams = 8; // of an array that are told apart
 constexpr std::uint64_t line_bytes = 128;
 
-std::span<const std::array<unsigned, 3>> ways_for(CoarsenGrid grid) {
-  if (grid == CoarsenGrid::launcher) return launcher_ways;
+std::span<const std::array<unsigned, 3>> candidates_for_kernel(CoarsenGrid grid) {
+  if (grid == CoarsenGrid::launcher) return launcher_candidates;
   return ways;
 }
 
@@ -86,7 +86,7 @@ bool may_gain(const Kernel& kernel, const passes::BlockPlan& plan, const Coarsen
 // asks for the size of its launch (passes/coarsen/cost.hpp): by a guess of how short it is, whose
 // logarithm is off by 0.18 (passes/coarsen/usage_estimate.hpp).
 Why never_taken(const Kernel& kernel, const target::Profile& profile, CoarsenGrid grid,
-                double heaviness, bool asks_all) {
+                double code_growth, bool asks_all) {
   if (grid != CoarsenGrid::kernel) return {};
   const auto is_loop = [](std::uint32_t loop) { return loop != ~0U; };
   if (std::ranges::any_of(kernel.loops.innermost, is_loop)) return {};
@@ -97,7 +97,7 @@ Why never_taken(const Kernel& kernel, const target::Profile& profile, CoarsenGri
   original.usage = passes::estimated_usage(original);
   return passes::too_short(profile, original,
                            asks_all ? numbers::trial::surely_too_short
-                                    : numbers::trial::too_short / heaviness);
+                                    : numbers::trial::too_short / code_growth);
 }
 
 // Copies wait for each other's loads.
@@ -193,7 +193,7 @@ private:
     const std::uint32_t loop = k_.loops.innermost[event.block];
     if (loop == ~0U) return bytes;
     sym::Context& c = *k_.context;
-    const passes::Stride step = relaxed_.stride(event.address, k_.trace.trips[loop]);
+    const passes::Stride step = relaxed_.stride(event.address, k_.trace.iterations[loop]);
     if (step.kind == passes::Stride::Kind::unknown || c.value(step.term) == sym::Bits{0})
       return bytes;
     if (step.kind == passes::Stride::Kind::constant)
@@ -202,9 +202,10 @@ private:
     const sym::Term address = relaxed_.of(event.address);
     const auto is_met = [&](sym::Term other) {
       const sym::Term apart = c.sub(address, other);
-      for (int trips = -most_trips_apart; trips <= most_trips_apart; ++trips) {
+      for (int iterations = -most_diverging_trip_counts; iterations <= most_diverging_trip_counts;
+           ++iterations) {
         const sym::Term steps =
-            c.mul(step.term, c.constant(64, static_cast<std::uint64_t>(std::int64_t{trips})));
+            c.mul(step.term, c.constant(64, static_cast<std::uint64_t>(std::int64_t{iterations})));
         const auto rest = c.value(c.sub(apart, steps));
         // either way
         if (rest && static_cast<std::uint64_t>(*rest) + line_bytes - 1 < 2 * line_bytes - 1)
@@ -214,7 +215,7 @@ private:
     };
     if (streams.size() < most_streams && std::ranges::none_of(streams, is_met))
       streams.push_back(address);
-    return bytes * static_cast<double>(streams.size()) * numbers::model::trips;
+    return bytes * static_cast<double>(streams.size()) * numbers::model::iterations;
   }
 
   // The lanes go where data says, and farther than an L1 cache reaches.
@@ -247,7 +248,7 @@ private:
   }
 
   Kernel& k_;
-  passes::Relaxed relaxed_;
+  passes::AxisPolynomial relaxed_;
   std::vector<double> cycles_;
   bool has_columns_ = false;
   std::map<std::uint32_t, double> arrays_, stored_, gathered_; // by offset of the parameter
@@ -256,7 +257,7 @@ private:
 
 // Of several ways that are not tried, the reason that says most: that one would gain nothing, that
 // it is not sound, and last that its axis is not there. Of each kind the first.
-class Telling {
+class DiagnosticSelection {
 public:
   void of_no_use(const Why& why) { note(of_no_use_, why); }
   void not_sound(const Why& why) {
@@ -275,7 +276,7 @@ private:
 };
 
 // What ptxas expands: rough weights, guessed rather than fitted.
-double heaviness(const ptx::Inst& inst) {
+double code_growth(const ptx::Inst& inst) {
   using enum ptx::Op;
   if (inst.mods.wide_approx) return 1;
   const bool wide = ptx::bit_width(inst.mods.type) == 64;
@@ -288,10 +289,10 @@ double heaviness(const ptx::Inst& inst) {
   }
 }
 
-double heaviness(const ptx::Body& body) {
+double code_growth(const ptx::Body& body) {
   double sum = 0;
   for (const ptx::Inst& inst : body.insts)
-    sum += heaviness(inst);
+    sum += code_growth(inst);
   return body.insts.empty() ? 1 : sum / static_cast<double>(body.insts.size());
 }
 
@@ -315,7 +316,7 @@ std::uint64_t least_threads(const target::Profile& profile, const CoarsenBaselin
                             const CoarsenCandidate& candidate, CoarsenGrid grid) {
   std::uint64_t busy = 0;
   if (candidate.work.barriers > 0)
-    busy = passes::least_threads_that_meet(profile, candidate.how);
+    busy = passes::least_threads_that_synchronize(profile, candidate.how);
   else if (grid == CoarsenGrid::kernel)
     busy = passes::least_threads(profile, candidate.how);
   return static_cast<std::uint64_t>(static_cast<double>(busy) / original.at_work);
@@ -348,20 +349,23 @@ Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, Co
 }
 
 bool may_coarsen(Kernel& kernel, sym::Solver& solver, CoarsenGrid grid) {
-  return std::ranges::any_of(ways_for(grid), [&](const std::array<unsigned, 3>& factors) {
-    if (factors[0] * factors[1] * factors[2] > 4)
-      return false; // what eight share, two or four share
-    const passes::BlockPlan plan = passes::find_block_reuse(kernel, solver, {.factors = factors});
-    if (!plan.refused.empty()) return false;
-    const Coarsening how{.factors = factors};
-    return may_gain(kernel, plan, how, passes::coarsen_cost(kernel, plan), grid) &&
-           passes::can_divide(grid, plan);
-  });
+  return std::ranges::any_of(
+      candidates_for_kernel(grid), [&](const std::array<unsigned, 3>& factors) {
+        if (factors[0] * factors[1] * factors[2] > 4)
+          return false; // what eight share, two or four share
+        const passes::BlockPlan plan =
+            passes::find_block_reuse(kernel, solver, {.factors = factors});
+        if (!plan.refused.empty()) return false;
+        const Coarsening how{.factors = factors};
+        return may_gain(kernel, plan, how, passes::coarsen_cost(kernel, plan), grid) &&
+               passes::can_divide(grid, plan);
+      });
 }
 
 CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target::Profile& profile,
                                CoarsenGrid grid, bool asks_all) {
-  CoarsenChoices choices{.heaviness = heaviness(kernel.body), .in_order = has_order(kernel.trace)};
+  CoarsenChoices choices{.code_growth = code_growth(kernel.body),
+                         .in_order = has_order(kernel.trace)};
   const Accesses accesses(kernel, profile);
   accesses.describe(choices.original);
   choices.original.at_work = passes::share_at_work(kernel.body);
@@ -372,11 +376,11 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
     return choices;
   }
   const bool launcher = grid == CoarsenGrid::launcher;
-  choices.why = never_taken(kernel, profile, grid, choices.heaviness, asks_all);
+  choices.why = never_taken(kernel, profile, grid, choices.code_growth, asks_all);
   if (!choices.why.empty()) return choices;
-  const analysis::Variance data = analysis::hangs_on_data(kernel.body);
-  Telling why;
-  for (const std::array<unsigned, 3>& factors : ways_for(grid)) {
+  const analysis::ReplicaDivergence data = analysis::is_data_dependent(kernel.body);
+  DiagnosticSelection why;
+  for (const std::array<unsigned, 3>& factors : candidates_for_kernel(grid)) {
     const unsigned copies = factors[0] * factors[1] * factors[2];
     if (grid == CoarsenGrid::kernel && copies > passes::most_copies(profile)) continue;
     if (copies > 2 && kernel.body.insts.size() * copies > most_instructions) {
@@ -391,9 +395,9 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
         why.not_sound(plan.refused);
         continue;
       }
-      Why parts = passes::why_data_parts_copies(kernel, plan.variance, data);
+      Why parts = passes::why_data_diverges_replicas(kernel, plan.replica_divergence, data);
       if (parts.empty() && plan.uniform)
-        parts = passes::why_every_group_parts(kernel, plan.variance);
+        parts = passes::why_every_group_parts(kernel, plan.replica_divergence);
       if (!parts.empty()) {
         why.of_no_use(parts);
         continue;
@@ -410,7 +414,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
                   "no way that is sound saves loads, or has more of them under way"};
       if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x &&
           passes::can_divide(grid, plan))
-        left = passes::why_work_is_uneven(kernel, plan.variance, data);
+        left = passes::why_work_is_uneven(kernel, plan.replica_divergence, data);
       if (left.empty())
         choices.candidates.push_back(candidate);
       else

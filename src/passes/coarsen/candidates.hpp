@@ -35,7 +35,7 @@ struct CoarsenChoices {
   CoarsenBaseline original;
   std::vector<CoarsenCandidate> candidates;
   // How many instructions ptxas has to make of one, on average: a double division is a score.
-  double heaviness = 1;
+  double code_growth = 1;
   bool in_order = false; // has loads that keep their order (volatile and the like)
   Why why;               // there is nothing, or nothing could be tried
   std::string refusal;   // what the assembler said of a text that it did not take

@@ -75,7 +75,7 @@ void CopyNames::split_names() {
 }
 
 bool CopyNames::is_own(RegId reg, unsigned copy) const {
-  return !renamed_[reg] && (copy == 0 || !plan_.variance.registers[reg]);
+  return !renamed_[reg] && (copy == 0 || !plan_.replica_divergence.registers[reg]);
 }
 
 std::string CopyNames::written(RegId reg, unsigned copy) const {
@@ -86,7 +86,7 @@ std::string CopyNames::written(RegId reg, unsigned copy) const {
 }
 
 ptx::Reg CopyNames::of(RegId reg, unsigned copy) const {
-  if (!plan_.variance.registers[reg]) copy = 0;
+  if (!plan_.replica_divergence.registers[reg]) copy = 0;
   return {body_.registers[reg].type, marked({reg, copy}, written(reg, copy))};
 }
 
@@ -121,7 +121,7 @@ std::string CopyNames::declarations() const {
   };
   for (RegId reg = 0; reg < body_.registers.size(); ++reg) {
     const auto& [stem, number] = names_[reg];
-    const unsigned copies = plan_.variance.registers[reg] ? plan_.count() : 1;
+    const unsigned copies = plan_.replica_divergence.registers[reg] ? plan_.count() : 1;
     if (number != ptx::none && copies > 1) {
       std::uint32_t& size = sizes[{body_.registers[reg].type, stem}];
       size = std::max(size, number + 1);

@@ -151,7 +151,7 @@ ExpectedGain expected_gain(const target::Profile& profile, const CoarsenBaseline
   double logarithms = 0, worst = std::numeric_limits<double>::max();
   unsigned launches = 0;
   const auto threads = static_cast<double>(least_threads(profile, candidate.how));
-  const auto judge = [&](unsigned block) {
+  const auto validate_code = [&](unsigned block) {
     for (const double times : waves_over_least) {
       for (const bool in_l2 : {false, true}) {
         const double gain =
@@ -164,12 +164,12 @@ ExpectedGain expected_gain(const target::Profile& profile, const CoarsenBaseline
     }
   };
   if (original.threads != 0) {
-    judge(original.threads);
+    validate_code(original.threads);
   } else {
     const unsigned registers = rounded_up(candidate.usage->registers);
     for (const unsigned block : usual_blocks)
       if (registers * block <= profile.registers_per_sm && may_be_launched_in(original.work, block))
-        judge(block);
+        validate_code(block);
   }
   if (launches == 0) return {};
   return {.mean = std::exp(logarithms / launches), .worst = worst};

@@ -151,8 +151,9 @@ private:
     if (copy == 0) ++report_.instructions;
     const auto load = load_of_.find(id);
     if (load != load_of_.end()) return load_code(load->second, copy);
-    if (needs_agreement(draft_.k, plan_.variance, inst)) return copy == 0 ? agree(inst) : "";
-    const bool differs = plan_.variance.differs(body_, inst);
+    if (needs_agreement(draft_.k, plan_.replica_divergence, inst))
+      return copy == 0 ? agree(inst) : "";
+    const bool differs = plan_.replica_divergence.differs(body_, inst);
     if (copy > 0 && !differs) return {};
     if (!differs) ++report_.shared;
     ++report_.emitted;

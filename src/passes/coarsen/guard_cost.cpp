@@ -48,7 +48,8 @@ public:
 
 private:
   [[nodiscard]] unsigned copies_of(InstId inst) const {
-    const bool several = plan_ != nullptr && plan_->variance.differs(k_.body, k_.body.insts[inst]);
+    const bool several =
+        plan_ != nullptr && plan_->replica_divergence.differs(k_.body, k_.body.insts[inst]);
     return several ? plan_->count() : 1;
   }
 
@@ -74,14 +75,14 @@ private:
   }
 
   void need_register(RegId reg, unsigned copy) {
-    const bool several = plan_ != nullptr && plan_->variance.registers[reg];
+    const bool several = plan_ != nullptr && plan_->replica_divergence.registers[reg];
     if (needed_.emplace(reg, several ? copy : 0).second) work_.emplace_back(reg, copy);
   }
 
   void count(InstId id, const Inst& inst) {
     const std::uint32_t loop = k_.loops.innermost[k_.cfg.block_of[id]];
     const unsigned depth = loop == ~0U ? 0 : k_.loops.loops[loop].depth;
-    const double times = std::pow(numbers::model::trips, depth);
+    const double times = std::pow(numbers::model::iterations, depth);
     sum_.once += 1;
     if (const auto cost = cycles_.find(id); cost != cycles_.end())
       sum_.cycles += times * cost->second;

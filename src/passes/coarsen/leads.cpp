@@ -45,8 +45,8 @@ void Leads::write(ptx::InstId inst, bool is_first, bool code) {
 // stood where no copy of it is written, or comes later.
 void Leads::state_callers(const ptx::Statement& statement) {
   const ptx::Location& location = module_.locations[statement.index];
-  const Place caller = location.inlined_at;
-  if (caller != Place{} && !stated_.contains(caller)) {
+  const SourceLocation caller = location.inlined_at;
+  if (caller != SourceLocation{} && !stated_.contains(caller)) {
     for (const ptx::Statement& other : inside_) {
       if (&other == &statement) break;
       if (other.kind != StatementKind::location) continue;

@@ -28,8 +28,8 @@ private:
     std::vector<const ptx::Statement*> stated; // the .loc in it
     const ptx::Statement* location = nullptr;  // in force
   };
-  using Place = std::array<std::uint32_t, 3>; // file, line, column
-  static Place place_of(const ptx::Location& l) { return {l.file, l.line, l.column}; }
+  using SourceLocation = std::array<std::uint32_t, 3>; // file, line, column
+  static SourceLocation place_of(const ptx::Location& l) { return {l.file, l.line, l.column}; }
   void state_callers(const ptx::Statement& statement);
 
   const ptx::Module& module_;
@@ -37,7 +37,7 @@ private:
   ptx::Code& code_;
   std::vector<Lead> leads_;                  // by instruction
   const ptx::Statement* location_ = nullptr; // in force where text is added
-  std::set<Place> stated_;                   // by a .loc that was written
+  std::set<SourceLocation> stated_;          // by a .loc that was written
 };
 
 } // namespace ptxasw::passes

@@ -43,7 +43,7 @@ double instructions_to_try(const CoarsenChoices& kernel) {
   double sum = once(kernel.original.work);
   for (const CoarsenCandidate& candidate : kernel.candidates)
     sum += once(candidate.work) * candidate.how.copies() + once(kernel.original.work);
-  return sum * kernel.heaviness;
+  return sum * kernel.code_growth;
 }
 
 class Search {
@@ -429,7 +429,7 @@ std::optional<target::Profile> profile_of(const ptx::Module& module, const Optio
 
 } // namespace
 
-bool choose_another(const ptx::Module& module, CoarsenChoices& ways, const TakenBack& back,
+bool choose_another(const ptx::Module& module, CoarsenChoices& ways, const Reverted& back,
                     const Options& options) {
   const auto chosen = std::ranges::find_if(ways.candidates, &CoarsenCandidate::chosen);
   const auto profile = profile_of(module, options);

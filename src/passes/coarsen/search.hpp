@@ -36,7 +36,7 @@ void choose_coarsenings(const ptx::Module& module, std::span<const CoarsenSearch
 
 // The way that was chosen could not be kept (multiply-adds were pinned since it was tried): is
 // there another one that pays? It is chosen then.
-bool choose_another(const ptx::Module& module, CoarsenChoices& choices, const TakenBack& back,
+bool choose_another(const ptx::Module& module, CoarsenChoices& choices, const Reverted& back,
                     const Options& options);
 
 } // namespace ptxasw::passes

@@ -55,12 +55,13 @@ bool is_monotone(const Inst& inst) {
 // Of one body, where that is known of registers.
 class Monotone {
 public:
-  Monotone(const ptx::Body& body, const analysis::Variance& variance)
-      : body_(body), variance_(variance), definitions_(analysis::definitions(body)),
-        seen_(body.registers.size(), false) {}
+  Monotone(const ptx::Body& body, const analysis::ReplicaDivergence& replica_divergence)
+      : body_(body), replica_divergence_(replica_divergence),
+        definitions_(analysis::definitions(body)), seen_(body.registers.size(), false) {}
 
   bool of(ptx::RegId reg) {
-    if (!variance_.registers[reg] || seen_[reg]) return true; // in a loop: as all that leads to it
+    if (!replica_divergence_.registers[reg] || seen_[reg])
+      return true; // in a loop: as all that leads to it
     seen_[reg] = true;
     return std::ranges::all_of(definitions_[reg], [&](InstId id) {
       const Inst& inst = body_.insts[id];
@@ -73,14 +74,14 @@ public:
 
 private:
   const ptx::Body& body_;
-  const analysis::Variance& variance_;
+  const analysis::ReplicaDivergence& replica_divergence_;
   std::vector<std::vector<InstId>> definitions_;
   std::vector<bool> seen_;
 };
 
 } // namespace
 
-Turns::Turns(const emulator::Kernel& kernel)
+SerializedBlocks::SerializedBlocks(const emulator::Kernel& kernel)
     : k_(kernel), some_(kernel.cfg.blocks.size(), false), some_ended_(some_) {
   for (BlockId b = 0; b < k_.cfg.blocks.size(); ++b)
     if (k_.uniformity.branches[b] > Uniform::block) part_at(b);
@@ -95,17 +96,17 @@ Turns::Turns(const emulator::Kernel& kernel)
   }
 }
 
-void Turns::part_at(BlockId branch) {
+void SerializedBlocks::part_at(BlockId branch) {
   const BlockId meets = k_.cfg.ipdom[branch];
   const bool ends = meets == analysis::no_block || meets == k_.cfg.exit();
-  const std::vector<bool> ways = analysis::ways_from(k_.cfg, branch);
+  const std::vector<bool> ways = analysis::influence_region(k_.cfg, branch);
   for (BlockId b = 0; b < ways.size(); ++b) {
     if (ways[b]) some_[b] = true;
     if (ways[b] && ends) some_ended_[b] = true;
   }
 }
 
-bool Turns::may_begin_again_at(InstId branch) const {
+bool SerializedBlocks::may_begin_again_at(InstId branch) const {
   const Inst& inst = k_.body.insts[branch];
   if (inst.op != Op::bra && inst.op != Op::ret && inst.op != Op::exit) return false;
   const BlockId here = k_.cfg.block_of[branch];
@@ -114,11 +115,12 @@ bool Turns::may_begin_again_at(InstId branch) const {
          can_start_over(k_, branch);
 }
 
-Why why_every_group_parts(const emulator::Kernel& kernel, const analysis::Variance& variance) {
+Why why_every_group_parts(const emulator::Kernel& kernel,
+                          const analysis::ReplicaDivergence& replica_divergence) {
   std::optional<Monotone> monotone; // few kernels have such branches
   for (const Inst& inst : kernel.body.insts) {
-    if (inst.guard == ptx::none || !needs_agreement(kernel, variance, inst)) continue;
-    if (!monotone) monotone.emplace(kernel.body, variance);
+    if (inst.guard == ptx::none || !needs_agreement(kernel, replica_divergence, inst)) continue;
+    if (!monotone) monotone.emplace(kernel.body, replica_divergence);
     if (!monotone->of(inst.guard))
       return at_line(kernel.body, inst, Reason::copies_part,
                      "neighbouring blocks would go different ways in most groups");

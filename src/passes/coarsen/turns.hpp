@@ -15,9 +15,9 @@
 
 namespace ptxasw::passes {
 
-class Turns {
+class SerializedBlocks {
 public:
-  explicit Turns(const emulator::Kernel& kernel);
+  explicit SerializedBlocks(const emulator::Kernel& kernel);
 
   // The body may be run so: its barriers are all of the whole block, without a count, no branch at
   // which threads of a block part leads past one, and none leads to an end past a place where lanes
@@ -42,6 +42,7 @@ private:
 // division leaves of it, do so in every group, and then all of them run one after the other. What
 // only grows, or only falls, with the index parts one group (`ctaid * 64 >= n`). Empty, or a
 // reason.
-Why why_every_group_parts(const emulator::Kernel& kernel, const analysis::Variance& variance);
+Why why_every_group_parts(const emulator::Kernel& kernel,
+                          const analysis::ReplicaDivergence& replica_divergence);
 
 } // namespace ptxasw::passes

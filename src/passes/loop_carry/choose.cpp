@@ -19,14 +19,14 @@ namespace ptxasw::passes {
 using emulator::Event;
 using emulator::EventKind;
 using emulator::Kernel;
-using passes::RotatedLoop;
+using passes::CarriedLoop;
 
 namespace {
 
 // Cycles of the load/store pipe, by event. Loads of one address in a block that nothing can change
 // are counted once: ptxas does them once.
 std::vector<double> cycles_of(Kernel& kernel, const target::Profile& profile) {
-  passes::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+  passes::AxisPolynomial relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
   std::set<std::tuple<analysis::BlockId, sym::Term, unsigned>> known;
   std::vector<double> result;
   for (const Event& event : kernel.trace.events) {
@@ -40,9 +40,9 @@ std::vector<double> cycles_of(Kernel& kernel, const target::Profile& profile) {
   return result;
 }
 
-passes::RotationWork work_of(const Kernel& kernel, const RotatedLoop& loop,
-                             const std::vector<double>& all) {
-  passes::RotationWork work;
+passes::LoopCarryWork work_of(const Kernel& kernel, const CarriedLoop& loop,
+                              const std::vector<double>& all) {
+  passes::LoopCarryWork work;
   double saved = 0;
   for (std::size_t e = 0; e < kernel.trace.events.size(); ++e) {
     const Event& event = kernel.trace.events[e];
@@ -64,14 +64,14 @@ passes::RotationWork work_of(const Kernel& kernel, const RotatedLoop& loop,
 
 // A trip of each loop, without those that hold others. What a compiler has unrolled has a loop for
 // the rest beside it, of which little comes.
-double trips_of_all(const Kernel& kernel, const std::vector<double>& cycles) {
+double iterations_of_all(const Kernel& kernel, const std::vector<double>& cycles) {
   double sum = 0;
   for (std::size_t e = 0; e < cycles.size(); ++e)
     if (kernel.loops.innermost[kernel.trace.events[e].block] != ~0U) sum += cycles[e];
   return sum;
 }
 
-std::string place(const Kernel& kernel, const RotatedLoop& loop) {
+std::string place(const Kernel& kernel, const CarriedLoop& loop) {
   const ptx::InstId first = kernel.cfg.blocks[loop.block].first;
   return fmt::format("the loop at line {}", ptx::line_of(kernel.body, kernel.body.insts[first]));
 }
@@ -87,25 +87,25 @@ Why most_frequent(const std::map<std::size_t, Why>& kept) {
 
 } // namespace
 
-RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode mode,
-                                std::string_view architecture,
-                                const passes::GroundsOptions& options) {
-  if (mode == RotateMode::none) return {};
-  RotationChoice choice{.plan = passes::find_rotations(kernel, solver, options)};
+LoopCarryChoice choose_carried_loops(Kernel& kernel, sym::Solver& solver, LoopCarryMode mode,
+                                     std::string_view architecture,
+                                     const passes::JustificationOptions& options) {
+  if (mode == LoopCarryMode::none) return {};
+  LoopCarryChoice choice{.plan = passes::find_carried_loops(kernel, solver, options)};
   const target::Profile* profile = target::find_profile(architecture);
   std::vector<double> cycles;
   if (profile != nullptr && !choice.plan.loops.empty()) cycles = cycles_of(kernel, *profile);
   double saved = 0;
   std::string done, left;
   const Reason against = profile != nullptr ? Reason::gains_too_little : Reason::chip_unknown;
-  std::erase_if(choice.plan.loops, [&](RotatedLoop& loop) {
-    passes::RotationVerdict verdict;
-    passes::RotationWork work;
+  std::erase_if(choice.plan.loops, [&](CarriedLoop& loop) {
+    passes::LoopCarryVerdict verdict;
+    passes::LoopCarryWork work;
     if (profile != nullptr)
-      verdict = passes::rotation_verdict(*profile, work = work_of(kernel, loop, cycles));
-    else if (mode == RotateMode::automatic)
+      verdict = passes::loop_carry_verdict(*profile, work = work_of(kernel, loop, cycles));
+    else if (mode == LoopCarryMode::automatic)
       verdict.reason = fmt::format("nothing is known of {}", architecture);
-    verdict.pays |= mode == RotateMode::all;
+    verdict.pays |= mode == LoopCarryMode::all;
     if (verdict.pays) saved += work.before - work.after;
     std::string& text = verdict.pays ? done : left;
     std::string number =
@@ -115,8 +115,8 @@ RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode 
                         verdict.reason.empty() ? "" : ", ", verdict.reason);
     return !verdict.pays;
   });
-  if (mode == RotateMode::automatic && !choice.plan.loops.empty()) {
-    const double before = trips_of_all(kernel, cycles);
+  if (mode == LoopCarryMode::automatic && !choice.plan.loops.empty()) {
+    const double before = iterations_of_all(kernel, cycles);
     if (before < profile->rotate_margin * (before - saved)) {
       choice.plan.loops.clear();
       left = fmt::format("the accesses of all its loops would only go from {:.1f} to {:.1f} cycles "
@@ -133,10 +133,10 @@ RotationChoice choose_rotations(Kernel& kernel, sym::Solver& solver, RotateMode 
   return choice;
 }
 
-std::vector<ptx::Edit> rotated(const Kernel& kernel, passes::RotationPlan& plan,
-                               const passes::RotationWay& way) {
-  for (RotatedLoop& loop : plan.loops)
-    loop.trips = loop.again.empty() ? 1 : std::max(way.trips, 1U);
+std::vector<ptx::Edit> rotated(const Kernel& kernel, passes::LoopCarryPlan& plan,
+                               const passes::LoopCarryCandidate& way) {
+  for (CarriedLoop& loop : plan.loops)
+    loop.iterations = loop.again.empty() ? 1 : std::max(way.iterations, 1U);
   std::vector<ptx::Edit> edits = passes::rotate(kernel, plan);
   if (edits.empty()) return edits;
   if (auto limit = passes::register_limit(kernel.body, way.registers))

@@ -1,4 +1,4 @@
-// What --rotate makes of a kernel.
+// What --loop-carry makes of a kernel.
 #pragma once
 
 #include "passes/loop_carry/cost.hpp"
@@ -13,17 +13,17 @@
 
 namespace ptxasw::passes {
 
-struct RotationChoice {
-  passes::RotationPlan plan; // of the loops that are to be rotated
-  Decision outcome;          // "rotated: ..." or "not rotated: ..."
+struct LoopCarryChoice {
+  passes::LoopCarryPlan plan; // of the loops that are to be rotated
+  Decision outcome;           // "rotated: ..." or "not rotated: ..."
 };
 
-RotationChoice choose_rotations(emulator::Kernel& kernel, sym::Solver& solver, RotateMode mode,
-                                std::string_view architecture,
-                                const passes::GroundsOptions& options);
+LoopCarryChoice choose_carried_loops(emulator::Kernel& kernel, sym::Solver& solver,
+                                     LoopCarryMode mode, std::string_view architecture,
+                                     const passes::JustificationOptions& options);
 
 // The edits that rotate the loops of the plan in this way; what cannot be done leaves the plan.
-std::vector<ptx::Edit> rotated(const emulator::Kernel& kernel, passes::RotationPlan& plan,
-                               const passes::RotationWay& way);
+std::vector<ptx::Edit> rotated(const emulator::Kernel& kernel, passes::LoopCarryPlan& plan,
+                               const passes::LoopCarryCandidate& way);
 
 } // namespace ptxasw::passes

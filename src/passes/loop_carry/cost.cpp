@@ -10,8 +10,8 @@
 
 namespace ptxasw::passes {
 
-RotationVerdict rotation_verdict(const target::Profile& profile, const RotationWork& work) {
-  RotationVerdict verdict;
+LoopCarryVerdict loop_carry_verdict(const target::Profile& profile, const LoopCarryWork& work) {
+  LoopCarryVerdict verdict;
   verdict.pays = !work.checked && !work.wide && work.before >= profile.rotate_margin * work.after &&
                  work.registers <= profile.rotate_registers;
   verdict.reason = fmt::format("its accesses go from {:.1f} to {:.1f} cycles a trip, in {} more "
@@ -22,7 +22,7 @@ RotationVerdict rotation_verdict(const target::Profile& profile, const RotationW
   return verdict;
 }
 
-unsigned rotation_limit(unsigned original, const std::optional<BlockSizes>& resident) {
+unsigned loop_carry_limit(unsigned original, const std::optional<BlockSizes>& resident) {
   if (!resident) return target::registers_for_any_block;
   return std::min(target::registers_for_any_block,
                   target::registers_that_keep_blocks(original, *resident));
@@ -41,10 +41,10 @@ double waiting(const target::Profile& profile, const Usage& usage) {
 
 } // namespace
 
-RotationWay choose_rotation(const target::Profile& profile, const Usage& original,
-                            std::span<const RotationTrial> trials) {
-  const RotationTrial* best = &trials.front();
-  for (const RotationTrial& trial : trials.subspan(1)) {
+LoopCarryCandidate choose_buffers(const target::Profile& profile, const Usage& original,
+                                  std::span<const LoopCarryTrial> trials) {
+  const LoopCarryTrial* best = &trials.front();
+  for (const LoopCarryTrial& trial : trials.subspan(1)) {
     if (!trial.usage || !trial.usage->path || target::needs_more_memory(*trial.usage, original))
       continue;
     if (!best->usage || !best->usage->path ||

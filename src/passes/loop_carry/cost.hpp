@@ -23,7 +23,7 @@
 
 namespace ptxasw::passes {
 
-struct RotationWork {
+struct LoopCarryWork {
   double before = 0, after = 0; // cycles of the pipe for a warp and a trip
   unsigned loads = 0;           // carried
   unsigned registers = 0;       // of 32 bits, that carry them
@@ -31,31 +31,31 @@ struct RotationWork {
   bool wide = false;            // values of more than 32 bits
 };
 
-struct RotationVerdict {
+struct LoopCarryVerdict {
   bool pays = false;
   std::string reason; // the numbers behind it, for people
 };
 
-RotationVerdict rotation_verdict(const target::Profile& profile, const RotationWork& work);
+LoopCarryVerdict loop_carry_verdict(const target::Profile& profile, const LoopCarryWork& work);
 
 // How the loops of a kernel are rotated.
-struct RotationWay {
-  unsigned trips = 1;     // written one after another, where that is possible
-  unsigned registers = 0; // .maxnreg; 0: as many as ptxas likes
-  friend bool operator==(const RotationWay&, const RotationWay&) = default;
+struct LoopCarryCandidate {
+  unsigned iterations = 1; // written one after another, where that is possible
+  unsigned registers = 0;  // .maxnreg; 0: as many as ptxas likes
+  friend bool operator==(const LoopCarryCandidate&, const LoopCarryCandidate&) = default;
 };
 
-struct RotationTrial {
-  RotationWay way;
+struct LoopCarryTrial {
+  LoopCarryCandidate way;
   std::optional<Usage> usage; // none: ptxas did not take it
 };
 
 // The registers that a rotated kernel may be told to use; 0: none that are worth telling. As many
 // blocks as of the original stay resident where they have to.
-unsigned rotation_limit(unsigned original, const std::optional<BlockSizes>& resident);
+unsigned loop_carry_limit(unsigned original, const std::optional<BlockSizes>& resident);
 
 // Which of the ways to take: the first, which is without a limit, unless another one waits less.
-RotationWay choose_rotation(const target::Profile& profile, const Usage& original,
-                            std::span<const RotationTrial> trials);
+LoopCarryCandidate choose_buffers(const target::Profile& profile, const Usage& original,
+                                  std::span<const LoopCarryTrial> trials);
 
 } // namespace ptxasw::passes

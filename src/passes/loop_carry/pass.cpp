@@ -6,10 +6,10 @@
 namespace ptxasw::passes {
 
 void LoopCarryPass::find(Analysed& kernel) {
-  found_ = choose_rotations(kernel.kernel, kernel.solver, kernel.options.rotate,
-                            kernel.facts.architecture(),
-                            {.no_index_wrap = kernel.facts.assumed("no-index-wrap"),
-                             .paranoid = kernel.options.paranoid});
+  found_ = choose_carried_loops(kernel.kernel, kernel.solver, kernel.options.rotate,
+                                kernel.facts.architecture(),
+                                {.no_index_wrap = kernel.facts.assumed("no-index-wrap"),
+                                 .paranoid = kernel.options.paranoid});
   made_ = found_;
 }
 
@@ -19,7 +19,8 @@ Emitted LoopCarryPass::emit(Analysed& kernel) {
                  "its loads are carried from trip to trip"};
   emitted_ = !result.edits.empty();
   if (!emitted_) return result;
-  if (way_.trips > 1) made_.outcome.text += fmt::format("; {} trips at a time", way_.trips);
+  if (way_.iterations > 1)
+    made_.outcome.text += fmt::format("; {} trips at a time", way_.iterations);
   if (way_.registers != 0)
     made_.outcome.text += fmt::format("; in at most {} registers", way_.registers);
   return result;
@@ -37,8 +38,9 @@ void LoopCarryPass::describe(const Analysed&, KernelReport& report) const {
   report.rotation = made_.outcome;
 }
 
-std::vector<ptx::Edit> LoopCarryPass::emit_as(Analysed& kernel, const RotationWay& way) const {
-  RotationPlan plan = found_.plan;
+std::vector<ptx::Edit> LoopCarryPass::emit_as(Analysed& kernel,
+                                              const LoopCarryCandidate& way) const {
+  LoopCarryPlan plan = found_.plan;
   return rotated(kernel.kernel, plan, way);
 }
 

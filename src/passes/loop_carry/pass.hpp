@@ -1,5 +1,5 @@
-// Loop-carried reuse (--rotate): a register carries a loaded value to the next iteration. PROOF.md
-// says why it is sound.
+// Loop-carried reuse (--loop-carry): a register carries a loaded value to the next iteration.
+// PROOF.md says why it is sound.
 #pragma once
 
 #include "passes/loop_carry/search.hpp"
@@ -18,16 +18,17 @@ public:
   void describe(const Analysed& kernel, KernelReport& report) const override;
 
   // How many iterations are written one after another, in how many registers.
-  [[nodiscard]] RotationWay& way() { return way_; }
+  [[nodiscard]] LoopCarryCandidate& way() { return way_; }
   // The edits of another way, and nothing else.
-  [[nodiscard]] std::vector<ptx::Edit> emit_as(Analysed& kernel, const RotationWay& way) const;
+  [[nodiscard]] std::vector<ptx::Edit> emit_as(Analysed& kernel,
+                                               const LoopCarryCandidate& way) const;
   // What was emitted last.
-  [[nodiscard]] const RotationPlan& emitted() const { return made_.plan; }
+  [[nodiscard]] const LoopCarryPlan& emitted() const { return made_.plan; }
   [[nodiscard]] bool is_emitted() const { return emitted_; }
 
 private:
-  RotationWay way_;
-  RotationChoice found_, made_;
+  LoopCarryCandidate way_;
+  LoopCarryChoice found_, made_;
   bool emitted_ = false;
 };
 

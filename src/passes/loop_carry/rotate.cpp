@@ -16,7 +16,7 @@
 namespace ptxasw::passes {
 
 using passes::Carried;
-using passes::RotatedLoop;
+using passes::CarriedLoop;
 using ptx::Arg;
 using ptx::Code;
 using ptx::Inst;
@@ -29,17 +29,17 @@ namespace {
 
 class CarryWriter {
 public:
-  CarryWriter(const emulator::Kernel& kernel, passes::RotationPlan& plan)
+  CarryWriter(const emulator::Kernel& kernel, passes::LoopCarryPlan& plan)
       : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan),
         registers_(module_), names_(kernel.body), conditions_(kernel, names_, registers_),
         prefix_(label_prefix(module_) + "rotated_") {}
 
   std::vector<ptx::Edit> run() {
-    for (RotatedLoop& loop : plan_.loops)
+    for (CarriedLoop& loop : plan_.loops)
       drop_unnameable(loop);
-    std::erase_if(plan_.loops, [](const RotatedLoop& loop) { return loop.loads.empty(); });
+    std::erase_if(plan_.loops, [](const CarriedLoop& loop) { return loop.loads.empty(); });
     if (plan_.loops.empty()) return {};
-    for (const RotatedLoop& loop : plan_.loops)
+    for (const CarriedLoop& loop : plan_.loops)
       write_loop(loop);
     for (const auto& [inst, change] : changes_)
       edits_.push_back(edit_of(inst, change));
@@ -66,7 +66,7 @@ private:
       made.push_back(registers_.make(ptx::bits(ptx::bit_width(body_.registers[other.id].type))));
     return made;
   }
-  [[nodiscard]] InstId back_of(const RotatedLoop& loop) const {
+  [[nodiscard]] InstId back_of(const CarriedLoop& loop) const {
     return k_.cfg.blocks[loop.block].end - 1;
   }
 
@@ -88,7 +88,7 @@ private:
 
   // --- Names -----------------------------------------------------------------------------------
 
-  void drop_unnameable(RotatedLoop& loop) {
+  void drop_unnameable(CarriedLoop& loop) {
     const InstId top = k_.cfg.blocks[loop.block].first;
     std::erase_if(loop.loads, [&](const Carried& carried) {
       if (nameable(carried.event, carried.slice, top) && checkable(carried)) return false;
@@ -123,7 +123,7 @@ private:
 
   // --- One loop --------------------------------------------------------------------------------
 
-  void write_loop(const RotatedLoop& loop) {
+  void write_loop(const CarriedLoop& loop) {
     const std::string label = fmt::format("{}{}", prefix_, labels_++);
     const InstId back = back_of(loop);
     Code entry(registers_); // ahead of the loop
@@ -147,7 +147,7 @@ private:
 
   // What all indices have to obey, asked at the beginning of each iteration, and otherwise on to
   // the loop as it was: empty if nothing has to be, or not there.
-  std::string guard_of(const RotatedLoop& loop, const std::string& label) {
+  std::string guard_of(const CarriedLoop& loop, const std::string& label) {
     std::vector<passes::NoWrap> all;
     const InstId top = k_.cfg.blocks[loop.block].first;
     for (const Carried& carried : loop.loads)
@@ -173,8 +173,8 @@ private:
 
   // Iterations one after another, done if all of them but perhaps the last are followed by another;
   // else, from behind this text on, one as before. Empty if there are to be none.
-  std::string unroll(const RotatedLoop& loop, const std::string& label) {
-    if (loop.trips < 2 || loop.again.empty() || !is_plain_text(loop)) return {};
+  std::string unroll(const CarriedLoop& loop, const std::string& label) {
+    if (loop.iterations < 2 || loop.again.empty() || !is_plain_text(loop)) return {};
     const InstId top = k_.cfg.blocks[loop.block].first;
     bool known = true;
     for (const InstId inst : loop.again)
@@ -184,17 +184,17 @@ private:
     const Inst& back = body_.insts[back_of(loop)];
     const ptx::Op join = back.guard_negated ? ptx::Op::or_ : ptx::Op::and_;
     Code code(registers_);
-    code.comment(fmt::format("ptxasw: {} trips", loop.trips));
+    code.comment(fmt::format("ptxasw: {} trips", loop.iterations));
     Reg all; // of them go on
     renamed_.clear();
-    for (unsigned n = 1; n < loop.trips; ++n) {
+    for (unsigned n = 1; n < loop.iterations; ++n) {
       for (const InstId inst : loop.again)
         copy(inst, code);
       const Reg& goes_on = renamed_[back.guard];
       all = all.empty() ? goes_on : code.op(join, pred, all, goes_on);
     }
     code.unless({all, back.guard_negated}).bra(label + "_last");
-    for (unsigned n = 0; n < loop.trips; ++n)
+    for (unsigned n = 0; n < loop.iterations; ++n)
       write_iteration(loop, code);
     code.statement(redirected(back_of(loop), label));
     code.bra(label + "_done");
@@ -203,7 +203,7 @@ private:
   }
 
   // All of it but the branch at its end.
-  void write_iteration(const RotatedLoop& loop, Code& code) const {
+  void write_iteration(const CarriedLoop& loop, Code& code) const {
     const InstId back = back_of(loop);
     for (InstId inst = k_.cfg.blocks[loop.block].first; inst < back; ++inst)
       code.statement(changed(inst));
@@ -214,7 +214,7 @@ private:
   // --- The loop as it was ----------------------------------------------------------------------
 
   // Nothing but instructions, so that it can be written twice.
-  [[nodiscard]] bool is_plain_text(const RotatedLoop& loop) const {
+  [[nodiscard]] bool is_plain_text(const CarriedLoop& loop) const {
     for (std::uint32_t s = body_.insts[k_.cfg.blocks[loop.block].first].statement;
          s < body_.insts[back_of(loop)].statement; ++s)
       if (module_.statements[s].kind != ptx::StatementKind::instruction &&
@@ -224,7 +224,7 @@ private:
   }
 
   // Behind the one that carries.
-  [[nodiscard]] std::string fallback(const RotatedLoop& loop, const std::string& label) {
+  [[nodiscard]] std::string fallback(const CarriedLoop& loop, const std::string& label) {
     Code code(registers_);
     code.bra(label + "_done");
     code.label(label + "_original");
@@ -238,7 +238,7 @@ private:
   }
 
   // Behind the label by which the loop is entered.
-  [[nodiscard]] std::uint32_t entry_of(const RotatedLoop& loop) const {
+  [[nodiscard]] std::uint32_t entry_of(const CarriedLoop& loop) const {
     std::uint32_t at = body_.insts[k_.cfg.blocks[loop.block].first].statement;
     while (module_.statements[at].kind != ptx::StatementKind::label)
       --at;
@@ -256,7 +256,7 @@ private:
   // --- Loads -----------------------------------------------------------------------------------
 
   // What the first iteration loads, and what its addresses take, in program order.
-  void load_ahead(const RotatedLoop& loop, Code& entry) {
+  void load_ahead(const CarriedLoop& loop, Code& entry) {
     std::map<InstId, const Carried*> ahead;
     for (const Carried& carried : loop.loads) {
       for (const InstId inst : carried.slice)
@@ -288,7 +288,7 @@ private:
   // At the end of the iteration, for the next one. What a carried load reads goes on before its own
   // register is given the next value, so that ptxas can make one register of it and of what carries
   // it.
-  void hand_on(const RotatedLoop& loop) {
+  void hand_on(const CarriedLoop& loop) {
     std::vector<const Carried*> left;
     for (const Carried& carried : loop.loads)
       left.push_back(&carried);
@@ -367,7 +367,7 @@ private:
   const emulator::Kernel& k_;
   const ptx::Body& body_;
   const ptx::Module& module_;
-  passes::RotationPlan& plan_;
+  passes::LoopCarryPlan& plan_;
   ptx::FreshRegisters registers_;
   Names names_;
   Conditions conditions_;
@@ -383,7 +383,7 @@ private:
 
 } // namespace
 
-std::vector<ptx::Edit> rotate(const emulator::Kernel& kernel, passes::RotationPlan& plan) {
+std::vector<ptx::Edit> rotate(const emulator::Kernel& kernel, passes::LoopCarryPlan& plan) {
   if (plan.loops.empty()) return {}; // names are looked for only where some are needed
   return CarryWriter(kernel, plan).run();
 }

@@ -24,12 +24,13 @@ namespace {
 
 class Rotation {
 public:
-  Rotation(emulator::Kernel& kernel, sym::Solver& solver, const passes::GroundsOptions& options)
+  Rotation(emulator::Kernel& kernel, sym::Solver& solver,
+           const passes::JustificationOptions& options)
       : k_(kernel), c_(*kernel.context), solver_(solver),
         relaxed_(c_, kernel.trace.special(ptx::Special::tid_x)), between_(kernel),
         finder_(kernel, solver, between_, options) {}
 
-  RotationPlan run() {
+  LoopCarryPlan run() {
     for (std::uint32_t loop = 0; loop < k_.loops.loops.size(); ++loop)
       plan_loop(loop);
     return std::move(plan_);
@@ -53,10 +54,10 @@ private:
         if (event(e).kind == EventKind::load) plan_.kept[e] = why;
       return;
     }
-    passes::TripShift shift(k_, number);
+    passes::IterationShift shift(k_, number);
     shift_ = &shift;
     find_earlier();
-    RotatedLoop rotated{.loop = number, .block = block};
+    CarriedLoop rotated{.loop = number, .block = block};
     for (const std::size_t e : events_) {
       if (event(e).kind != EventKind::load) continue;
       reason_ = ineligible(event(e));
@@ -66,11 +67,11 @@ private:
         plan_.kept[e] = reason_;
     }
     if (rotated.loads.empty()) return;
-    std::vector<passes::Grounds*> all;
+    std::vector<passes::Justification*> all;
     for (Carried& carried : rotated.loads)
       all.push_back(&carried);
     passes::share_checks(all);
-    if (std::ranges::all_of(all, [](const passes::Grounds* g) { return g->checks.empty(); }))
+    if (std::ranges::all_of(all, [](const passes::Justification* g) { return g->checks.empty(); }))
       rotated.again = again_of(block);
     plan_.loops.push_back(std::move(rotated));
   }
@@ -264,24 +265,24 @@ private:
   emulator::Kernel& k_;
   sym::Context& c_;
   sym::Solver& solver_;
-  passes::Relaxed relaxed_; // along %tid.x
+  passes::AxisPolynomial relaxed_; // along %tid.x
   passes::Between between_;
-  passes::GroundsFinder finder_;
-  passes::TripShift* shift_ = nullptr; // of the loop at hand
+  passes::JustificationFinder finder_;
+  passes::IterationShift* shift_ = nullptr; // of the loop at hand
   std::vector<std::size_t> events_;
   struct Earlier {
     std::size_t event = 0;
     Term there;
   };
   std::map<std::uint32_t, std::vector<Earlier>> earlier_; // by relaxed address
-  RotationPlan plan_;
+  LoopCarryPlan plan_;
   Why reason_;
 };
 
 } // namespace
 
-RotationPlan find_rotations(emulator::Kernel& kernel, sym::Solver& solver,
-                            const passes::GroundsOptions& options) {
+LoopCarryPlan find_carried_loops(emulator::Kernel& kernel, sym::Solver& solver,
+                                 const passes::JustificationOptions& options) {
   return Rotation(kernel, solver, options).run();
 }
 

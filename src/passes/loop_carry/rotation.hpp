@@ -3,8 +3,8 @@
 // A load D is covered by a load S of the same loop when the trip before read in S the very bytes
 // that this trip needs in D:   S(t - 1) = D(t)   for every trip t but the first, in which D's own
 // bytes are loaded ahead of the loop. `t` is the trip atom of the emulator, and what changes from
-// trip to trip in another way has no value in the trip before (TripShift). The thread is its own
-// source: it does not matter which other lanes run, or whether they are in other trips.
+// trip to trip in another way has no value in the trip before (IterationShift). The thread is its
+// own source: it does not matter which other lanes run, or whether they are in other trips.
 // PROOF.md has the whole argument. Conditions, and where each is checked:
 //   the loop is one block, which ends with the branch back to itself: entered,
 //   it runs S and D in every trip, and D in the first one                      plan_loop
@@ -32,14 +32,14 @@
 namespace ptxasw::passes {
 
 // One load whose value the trip before had.
-struct Carried : passes::Grounds {
+struct Carried : passes::Justification {
   std::size_t event = 0;          // D
   std::size_t source = 0;         // S, of the trip before
   std::vector<ptx::InstId> slice; // what computes D's address within a trip, in order
   bool needs_copy = false;        // S's registers are overwritten before the trip ends
 };
 
-struct RotatedLoop {
+struct CarriedLoop {
   std::uint32_t loop = 0;
   analysis::BlockId block = 0;
   std::vector<Carried> loads; // in program order
@@ -47,15 +47,15 @@ struct RotatedLoop {
   // that takes of the next trip; empty if this cannot be told ahead. Then trips may be written one
   // after another.
   std::vector<ptx::InstId> again;
-  unsigned trips = 1; // to be written so
+  unsigned iterations = 1; // to be written so
 };
 
-struct RotationPlan {
-  std::vector<RotatedLoop> loops;  // those with something to carry
+struct LoopCarryPlan {
+  std::vector<CarriedLoop> loops;  // those with something to carry
   std::map<std::size_t, Why> kept; // by event, loads in loops: why it is not carried
 };
 
-RotationPlan find_rotations(emulator::Kernel& kernel, sym::Solver& solver,
-                            const passes::GroundsOptions& options);
+LoopCarryPlan find_carried_loops(emulator::Kernel& kernel, sym::Solver& solver,
+                                 const passes::JustificationOptions& options);
 
 } // namespace ptxasw::passes

@@ -14,12 +14,12 @@
 namespace ptxasw::passes {
 namespace {
 
-using passes::RotationTrial;
+using passes::LoopCarryTrial;
 using Purpose = AssemblyRequest::Purpose;
 using MadeKernels = std::map<std::string, oracle::MadeKernel>;
 
 // Trips that are tried where registers are limited, when nobody has said how many.
-constexpr unsigned several_trips = 4;
+constexpr unsigned several_iterations = 4;
 
 class Search {
 public:
@@ -30,14 +30,14 @@ public:
 
   void run() {
     ask_about_the_originals();
-    std::vector<std::vector<RotationTrial>> trials;
+    std::vector<std::vector<LoopCarryTrial>> trials;
     for (std::size_t j = 0; j < kernels_.size(); ++j)
       trials.push_back(ways(j));
     try_all(trials);
     for (std::size_t j = 0; j < kernels_.size(); ++j)
       if (trials[j].size() > 1)
         *kernels_[j].way =
-            passes::choose_rotation(profile_, originals_.at(name(j)).usage, trials[j]);
+            passes::choose_buffers(profile_, originals_.at(name(j)).usage, trials[j]);
   }
 
   [[nodiscard]] unsigned trials() const { return trials_; }
@@ -58,19 +58,19 @@ private:
                                       profile_);
   }
 
-  [[nodiscard]] std::vector<RotationTrial> ways(std::size_t j) const {
-    const unsigned asked = std::max(options_.rotate_trips, 1U);
-    std::vector<RotationTrial> ways{{{.trips = asked}, {}}};
+  [[nodiscard]] std::vector<LoopCarryTrial> ways(std::size_t j) const {
+    const unsigned asked = std::max(options_.loop_carry_iterations, 1U);
+    std::vector<LoopCarryTrial> ways{{{.iterations = asked}, {}}};
     const auto original = originals_.find(name(j));
     if (original == originals_.end()) return ways;
     const unsigned limit =
-        passes::rotation_limit(original->second.usage.registers, kernels_[j].resident);
+        passes::loop_carry_limit(original->second.usage.registers, kernels_[j].resident);
     ways.push_back({{asked, limit}, {}});
-    if (options_.rotate_trips == 0) ways.push_back({{several_trips, limit}, {}});
+    if (options_.loop_carry_iterations == 0) ways.push_back({{several_iterations, limit}, {}});
     return ways;
   }
 
-  void try_all(std::vector<std::vector<RotationTrial>>& trials) {
+  void try_all(std::vector<std::vector<LoopCarryTrial>>& trials) {
     std::size_t rounds = 0;
     for (const auto& ways : trials)
       if (ways.size() > 1) rounds = std::max(rounds, ways.size());
@@ -88,7 +88,7 @@ private:
     }
   }
 
-  [[nodiscard]] AssemblyRequest request(const std::vector<std::vector<RotationTrial>>& trials,
+  [[nodiscard]] AssemblyRequest request(const std::vector<std::vector<LoopCarryTrial>>& trials,
                                         std::size_t n) const {
     AssemblyRequest request{.purpose = Purpose::trial};
     std::vector<ptx::Edit> edits;
@@ -112,8 +112,9 @@ private:
 
 } // namespace
 
-void choose_rotation_ways(const ptx::Module& module, std::span<const RotationSearched> kernels,
-                          const Options& options, Assembler& assembler, Report& report) {
+void choose_loop_carry_candidates(const ptx::Module& module,
+                                  std::span<const RotationSearched> kernels, const Options& options,
+                                  Assembler& assembler, Report& report) {
   const target::Profile* profile = target::find_profile(architecture_of(module, options));
   if (profile == nullptr || !assembler.takes_register_limits() || kernels.empty()) return;
   Search search(module, options, *profile, assembler, kernels);

@@ -21,20 +21,22 @@
 namespace ptxasw::passes {
 
 // Nobody was asked.
-inline passes::RotationWay rotation_without_limit(const Options& options) {
-  return {.trips = std::max(options.rotate_trips, 1U)};
+inline passes::LoopCarryCandidate rotation_without_limit(const Options& options) {
+  return {.iterations = std::max(options.loop_carry_iterations, 1U)};
 }
 
 // A kernel that is rotated, and may have a limit of registers written down.
 struct RotationSearched {
   std::string name;
   std::optional<BlockSizes> resident; // of which as many have to stay on an SM
-  RotationWay* way = nullptr;         // what is chosen is left here
-  std::function<std::vector<ptx::Edit>(const RotationWay&)> emit; // that form and nothing else
+  LoopCarryCandidate* way = nullptr;  // what is chosen is left here
+  std::function<std::vector<ptx::Edit>(const LoopCarryCandidate&)>
+      emit; // that form and nothing else
 };
 
 // Leaves the ways in the kernels, and the number of trials in the report.
-void choose_rotation_ways(const ptx::Module& module, std::span<const RotationSearched> kernels,
-                          const Options& options, Assembler& assembler, Report& report);
+void choose_loop_carry_candidates(const ptx::Module& module,
+                                  std::span<const RotationSearched> kernels, const Options& options,
+                                  Assembler& assembler, Report& report);
 
 } // namespace ptxasw::passes

@@ -47,7 +47,7 @@ private:
         if (atom.width < 64) return least_size + atom.tag * size_step;
         return Bits{atom.tag + 1} << 36;
       case AtomKind::symbol: return Bits{atom.tag + 1} << 44;
-      case AtomKind::trip: return 3;
+      case AtomKind::iteration: return 3;
       default: return 0;
       }
     };

@@ -59,7 +59,7 @@ public:
     const ptx::Range brace = module_.body_of(*k_.body.function).front().range;
     edits_.push_back({{brace.end, brace.end},
                       fmt::format("\n{}{}\n", registers_.declarations(), code_.behind())});
-    stand_in(k_.body, instead_, edits_);
+    substitute_special(k_.body, instead_, edits_);
     return std::move(edits_);
   }
 

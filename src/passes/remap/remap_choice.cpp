@@ -50,7 +50,7 @@ Term row_variable(const emulator::Kernel& kernel) {
 RemapProposal propose_thread_swap(emulator::Kernel& kernel) {
   const Term x = kernel.trace.special(Special::tid_x), row = row_variable(kernel);
   if (!x.valid() || !row.valid()) return {};
-  passes::Relaxed relaxed(*kernel.context, x);
+  passes::AxisPolynomial relaxed(*kernel.context, x);
   RemapProposal proposal;
   double before = 0;
   std::array<double, lane_choices.size()> after{};

@@ -13,7 +13,7 @@ namespace {
 
 void plan_blocks(const emulator::Kernel& kernel, RemapPlan& plan) {
   constexpr std::array replaced{Special::ctaid_x, Special::ctaid_y};
-  plan.refused = passes::why_blocks_stay(kernel);
+  plan.refused = passes::why_blocks_not_permutable(kernel);
   if (plan.refused.empty()) plan.refused = passes::why_not_replaced(kernel, replaced);
   if (!plan.refused.empty()) return;
   for (const Special special : replaced) {
@@ -26,7 +26,7 @@ void plan_blocks(const emulator::Kernel& kernel, RemapPlan& plan) {
 
 void plan_linear(emulator::Kernel& kernel, RemapPlan& plan) {
   constexpr std::array replaced{Special::tid_x};
-  plan.refused = passes::why_threads_stay(kernel);
+  plan.refused = passes::why_threads_not_permutable(kernel);
   if (plan.refused.empty()) plan.refused = passes::why_not_replaced(kernel, replaced);
   if (!plan.refused.empty()) return;
   plan.linear = passes::find_linear_index(kernel);
@@ -35,7 +35,7 @@ void plan_linear(emulator::Kernel& kernel, RemapPlan& plan) {
 
 void plan_swap(const emulator::Kernel& kernel, RemapPlan& plan) {
   const auto reads = [&](Special special) { return ptx::reads_special(kernel.body, special); };
-  plan.refused = passes::why_threads_stay(kernel);
+  plan.refused = passes::why_threads_not_permutable(kernel);
   if (!plan.refused.empty()) return;
   if (!reads(Special::tid_x)) {
     plan.refused = {Reason::axis_unread, "it does not read %tid.x"};

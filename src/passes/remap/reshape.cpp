@@ -41,7 +41,7 @@ public:
     edits_.push_back(append_parameter(
         module_, *body_.function,
         fmt::format(".param .align 4 .b8 {}[{}]", parameter, sizeof(OriginalShape))));
-    stand_in(body_, instead_, edits_);
+    substitute_special(body_, instead_, edits_);
     return std::move(edits_);
   }
 

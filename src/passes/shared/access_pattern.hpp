@@ -9,7 +9,7 @@
 namespace ptxasw::passes {
 
 inline target::Pattern access_pattern(const emulator::Event& event, const passes::Stride& lane,
-                                      const passes::Stride& trip = {}) {
+                                      const passes::Stride& iteration = {}) {
   using Kind = passes::Stride::Kind;
   target::Pattern result{.bytes = event.element_bytes * event.elements};
   if (lane.kind == Kind::constant) {
@@ -18,7 +18,7 @@ inline target::Pattern access_pattern(const emulator::Event& event, const passes
   } else if (lane.kind == Kind::parametric) {
     result.lane = target::Lane::parametric;
   }
-  if (trip.kind == Kind::constant) result.trip_stride = trip.bytes;
+  if (iteration.kind == Kind::constant) result.iteration_stride = iteration.bytes;
   return result;
 }
 

@@ -54,7 +54,7 @@ std::vector<contract::Access> accesses_of(emulator::Kernel& kernel) {
   std::array<sym::Term, 3> axes;
   for (std::size_t axis = 0; axis < axes.size(); ++axis)
     axes.at(axis) = variable_of(kernel, axis);
-  passes::Relaxed relaxed(*kernel.context, axes[0]);
+  passes::AxisPolynomial relaxed(*kernel.context, axes[0]);
   std::vector<contract::Access> all;
   for (const Event& event : kernel.trace.events) {
     if (!is_global(event)) continue;

@@ -5,20 +5,20 @@
 
 namespace ptxasw::passes {
 
-const Freedom& Analysed::freedom() {
-  if (!counted) counted = count_freedom(kernel.body);
+const Latitude& Analysed::latitude() {
+  if (!counted) counted = count_latitude(kernel.body);
   return *counted;
 }
 
 unsigned Analysed::barring() {
   if (options.fp_contract != FpContract::exact) return 0;
-  const Freedom& of = freedom();
+  const Latitude& of = latitude();
   return of.halves + of.foldable + of.scalable - (is_validated ? of.alike : 0);
 }
 
 Why Analysed::why_bits_could_change() {
   if (options.fp_contract != FpContract::exact) return {};
-  const Freedom& of = freedom();
+  const Latitude& of = latitude();
   if (of.halves != 0)
     return {Reason::machine_code,
             fmt::format("ptxas 13.0 may lose one of two halves where it packs half-precision "

@@ -26,7 +26,7 @@ struct Analysed {
   std::string unpinned;      // why it could not be written down what ptxas fuses
 
   // The latitude of ptxas to compute otherwise.
-  [[nodiscard]] const Freedom& freedom();
+  [[nodiscard]] const Latitude& latitude();
   // Approximate functions that may be folded in one place and not in another, and products that may
   // be made one with another; of those that fold alike, machine code shows whether they are.
   [[nodiscard]] unsigned barring();
@@ -34,7 +34,7 @@ struct Analysed {
   // cannot.
   [[nodiscard]] Why why_bits_could_change();
 
-  std::optional<Freedom> counted; // by freedom()
+  std::optional<Latitude> counted; // by freedom()
 };
 
 inline Decision refusal(Reason reason, const std::string& text) {

@@ -22,7 +22,7 @@ namespace {
 
 struct Marked {
   std::uint32_t at = 0;
-  Meaning meaning;
+  Binding meaning;
 };
 
 struct NewText {
@@ -127,7 +127,7 @@ private:
   static Why internal(const std::string& what) {
     return {Reason::internal_error, "internal error: " + what};
   }
-  [[nodiscard]] const Meaning* mark_at(std::uint32_t at) const {
+  [[nodiscard]] const Binding* mark_at(std::uint32_t at) const {
     const auto mark = std::ranges::lower_bound(text_.marks, at, {}, &Marked::at);
     return mark != text_.marks.end() && mark->at == at ? &mark->meaning : nullptr;
   }
@@ -139,7 +139,7 @@ private:
   }
 
   Why compare(const Mention& mention) {
-    if (const Meaning* meaning = mark_at(mention.where.begin)) return means(mention, *meaning);
+    if (const Binding* meaning = mark_at(mention.where.begin)) return means(mention, *meaning);
     if (const auto from = text_.origins.kept(mention.where.begin)) {
       const Mention* old = old_at(*from);
       if (old == nullptr) return internal("it is read in another way");
@@ -150,7 +150,7 @@ private:
   }
 
   // Registers and what is meant by them are pairs.
-  Why means(const Mention& mention, Meaning meaning) {
+  Why means(const Mention& mention, Binding meaning) {
     const Why why{Reason::unknown_name, "means another register where it would be needed"};
     if (mention.arg.kind != Arg::Kind::reg) return why;
     const auto [reg, first] = registers_.try_emplace(meaning, mention.arg.id);
@@ -205,8 +205,8 @@ private:
   Names names_;
   std::vector<Mention> mentions_; // of the new body
   ptx::Body new_;
-  std::map<Meaning, RegId> registers_;
-  std::map<RegId, Meaning> meanings_;
+  std::map<Binding, RegId> registers_;
+  std::map<RegId, Binding> meanings_;
   std::map<RegId, std::string_view> own_;
 };
 

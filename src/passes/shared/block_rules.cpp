@@ -130,7 +130,7 @@ Why why_not_a_plain_kernel(const emulator::Kernel& kernel) {
   return why_it_waits(kernel);
 }
 
-Why why_threads_meet(const ptx::Body& body, const Inst& inst) {
+Why why_threads_synchronize(const ptx::Body& body, const Inst& inst) {
   if (promises_one_way(inst))
     return at_line(body, inst, Reason::copies_part, "promises that the lanes of a warp agree");
   if (const Why why = why_not_group(body, inst); !why.empty()) return why;
@@ -202,28 +202,30 @@ Why why_not_coarsened(const emulator::Kernel& kernel) {
               fmt::format("uses {}, in {} memory", symbol.name, ptx::name(symbol.space))};
   }
   for (const Inst& inst : body.insts) {
-    if (const Why why = why_threads_meet(body, inst); !why.empty()) return why;
+    if (const Why why = why_threads_synchronize(body, inst); !why.empty()) return why;
     if (uses_local_memory(inst))
       return at_line(body, inst, Reason::local_memory, copies_share_a_frame);
   }
   return {};
 }
 
-bool needs_agreement(const emulator::Kernel& kernel, const analysis::Variance& variance,
-                     const Inst& inst) {
+bool needs_agreement(const emulator::Kernel& kernel,
+                     const analysis::ReplicaDivergence& replica_divergence, const Inst& inst) {
   const Group group = ptx::group(inst.op);
-  return (group == Group::branch || group == Group::exit) && variance.reads(kernel.body, inst) &&
-         !variance.is_apart(kernel.body, inst);
+  return (group == Group::branch || group == Group::exit) &&
+         replica_divergence.reads(kernel.body, inst) &&
+         !replica_divergence.is_apart(kernel.body, inst);
 }
 
-Why why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& variance) {
+Why why_replicas_diverge(const emulator::Kernel& kernel,
+                         const analysis::ReplicaDivergence& replica_divergence) {
   const ptx::Body& body = kernel.body;
-  if (body.carry != ptx::none && variance.registers[body.carry])
+  if (body.carry != ptx::none && replica_divergence.registers[body.carry])
     return {Reason::carry_flag,
             "its carry chains differ between copies, and there is one carry flag"};
   for (InstId i = 0; i < body.insts.size(); ++i) {
     const Inst& inst = body.insts[i];
-    if (!needs_agreement(kernel, variance, inst)) continue;
+    if (!needs_agreement(kernel, replica_divergence, inst)) continue;
     if (inst.op != Op::bra && inst.op != Op::ret && inst.op != Op::exit)
       return at_line(body, inst, Reason::copies_part, "copies may go different ways");
     if (kernel.loops.innermost[kernel.cfg.block_of[i]] != ~0U)
@@ -235,26 +237,28 @@ Why why_copies_part(const emulator::Kernel& kernel, const analysis::Variance& va
   return {};
 }
 
-Why why_data_parts_copies(const emulator::Kernel& kernel, const analysis::Variance& variance,
-                          const analysis::Variance& data) {
+Why why_data_diverges_replicas(const emulator::Kernel& kernel,
+                               const analysis::ReplicaDivergence& replica_divergence,
+                               const analysis::ReplicaDivergence& data) {
   const ptx::Body& body = kernel.body;
   for (const Inst& inst : body.insts) {
     if (inst.guard != ptx::none && data.registers[inst.guard] &&
-        needs_agreement(kernel, variance, inst))
+        needs_agreement(kernel, replica_divergence, inst))
       return at_line(body, inst, Reason::copies_part,
                      "copies would go different ways over what they have loaded");
   }
   return {};
 }
 
-Why why_work_is_uneven(const emulator::Kernel& kernel, const analysis::Variance& variance,
-                       const analysis::Variance& data) {
+Why why_work_is_uneven(const emulator::Kernel& kernel,
+                       const analysis::ReplicaDivergence& replica_divergence,
+                       const analysis::ReplicaDivergence& data) {
   const ptx::Body& body = kernel.body;
   for (const analysis::Loop& loop : kernel.loops.loops)
     for (const auto& [from, to] : loop.exits) {
       const Inst& inst = body.insts[kernel.cfg.blocks[from].end - 1];
       if (inst.guard == ptx::none) continue;
-      if (variance.registers[inst.guard] || data.registers[inst.guard])
+      if (replica_divergence.registers[inst.guard] || data.registers[inst.guard])
         return at_line(body, inst, Reason::uneven_work,
                        "blocks may make different numbers of trips, and merged they would not be "
                        "divided evenly");

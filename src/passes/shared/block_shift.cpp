@@ -13,8 +13,8 @@ using sym::Kind;
 using sym::Term;
 
 BlockShift::BlockShift(emulator::Kernel& kernel, const std::array<Axis, 3>& axes,
-                       const analysis::Variance& variance)
-    : k_(kernel), c_(*kernel.context), variance_(variance),
+                       const analysis::ReplicaDivergence& replica_divergence)
+    : k_(kernel), c_(*kernel.context), replica_divergence_(replica_divergence),
       calls_(std::ranges::any_of(kernel.body.insts, [](const ptx::Inst& inst) {
         return ptx::group(inst.op) == ptx::Group::call;
       })) {
@@ -48,12 +48,12 @@ BlockShift::BlockShift(emulator::Kernel& kernel, const std::array<Axis, 3>& axes
 
 bool BlockShift::varies_freely(Term atom) const {
   const sym::Atom& info = c_.atom_info(atom);
-  const auto& varying = variance_.registers;
+  const auto& varying = replica_divergence_.registers;
   switch (static_cast<AtomKind>(info.kind)) {
   case AtomKind::special:
   case AtomKind::parameter:
   case AtomKind::symbol: return false;
-  case AtomKind::trip: return trips_part(info.tag);
+  case AtomKind::iteration: return trip_counts_diverge(info.tag);
   case AtomKind::undefined: return varying[info.tag];
   case AtomKind::carried:
   case AtomKind::merged: return varying[info.tag2];
@@ -68,9 +68,9 @@ bool BlockShift::varies_freely(Term atom) const {
 }
 
 // In a region each copy makes trips of its own.
-bool BlockShift::trips_part(std::uint32_t loop) const {
+bool BlockShift::trip_counts_diverge(std::uint32_t loop) const {
   const analysis::BlockId header = k_.loops.loops[loop].header;
-  return variance_.is_apart(k_.body, k_.body.insts[k_.cfg.blocks[header].first]);
+  return replica_divergence_.is_apart(k_.body, k_.body.insts[k_.cfg.blocks[header].first]);
 }
 
 std::optional<Term> BlockShift::moved(Term t, const std::array<std::int64_t, 3>& by) {

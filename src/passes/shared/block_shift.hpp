@@ -20,7 +20,7 @@ class BlockShift {
 public:
   // `variance`: what differs between the copies; it must outlive the shift.
   BlockShift(emulator::Kernel& kernel, const std::array<Axis, 3>& axes,
-             const analysis::Variance& variance);
+             const analysis::ReplicaDivergence& replica_divergence);
 
   // t, which is about copy 0, for the copy that lies `by` further along the axes; nothing if t
   // depends on a value that the copies hold independently (loaded values, unknown results).
@@ -33,11 +33,11 @@ public:
 
 private:
   [[nodiscard]] bool varies_freely(sym::Term atom) const;
-  [[nodiscard]] bool trips_part(std::uint32_t loop) const;
+  [[nodiscard]] bool trip_counts_diverge(std::uint32_t loop) const;
 
   const emulator::Kernel& k_;
   sym::Context& c_;
-  const analysis::Variance& variance_;
+  const analysis::ReplicaDivergence& replica_divergence_;
   bool calls_;
   struct Position {
     sym::Term variable;              // what grows by one from copy to copy

@@ -10,8 +10,8 @@
 namespace ptxasw::passes {
 
 using analysis::BlockId;
-using passes::Cover;
 using passes::NoWrap;
+using passes::ReuseSource;
 using ptx::Code;
 using ptx::Reg;
 using ptx::Source;
@@ -26,8 +26,8 @@ const Reg& read_once(Reg& place, Special special, Code& code) {
 
 } // namespace
 
-Condition Conditions::require(const Cover& cover, ptx::InstId inst, Code& code) {
-  Setup& setup = setups_[stretch_of(inst)];
+Condition Conditions::require(const ReuseSource& cover, ptx::InstId inst, Code& code) {
+  Setup& setup = setups_[region_of(inst)];
   Condition condition;
   if (cover.delta != 0) {
     if (setup.warp.mask.empty()) setup.warp = warp_at(inst, code);
@@ -40,13 +40,13 @@ Condition Conditions::require(const Cover& cover, ptx::InstId inst, Code& code) 
 }
 
 Reg Conditions::all_of(std::span<const NoWrap> checks, ptx::InstId inst, Code& code, Reg base) {
-  Setup& setup = setups_[stretch_of(inst)];
+  Setup& setup = setups_[region_of(inst)];
   for (const NoWrap& check : checks)
     base = checked(setup, check, base, code);
   return base;
 }
 
-ptx::InstId Conditions::stretch_of(ptx::InstId inst) const {
+ptx::InstId Conditions::region_of(ptx::InstId inst) const {
   const ptx::InstId first = k_.cfg.blocks[k_.cfg.block_of[inst]].first;
   for (ptx::InstId i = inst; i > first; --i) {
     if (ptx::effects(k_.body, k_.body.insts[i - 1]).calls) return i;
@@ -78,7 +78,7 @@ Conditions::Warp Conditions::read_warp(Code& code) {
 }
 
 // lane + delta is in the complete warp and, if it may not be, %tid.x + delta in the row.
-Reg Conditions::in_range(Setup& s, const Cover& cover, Code& code) {
+Reg Conditions::in_range(Setup& s, const ReuseSource& cover, Code& code) {
   const auto [place, missing] = s.in_range.try_emplace({cover.delta, cover.row_check});
   if (!missing) return place->second;
   const Reg& lane = read_once(s.lane, Special::laneid, code);

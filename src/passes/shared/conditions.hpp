@@ -31,7 +31,7 @@ public:
       : k_(kernel), names_(names), registers_(registers) {}
 
   // Emits what `cover` needs at `inst` and is not yet there in its stretch of straight-line code.
-  Condition require(const passes::Cover& cover, ptx::InstId inst, ptx::Code& code);
+  Condition require(const passes::ReuseSource& cover, ptx::InstId inst, ptx::Code& code);
   // The same of index checks alone: the predicate, or nothing where there are none.
   ptx::Reg all_of(std::span<const passes::NoWrap> checks, ptx::InstId inst, ptx::Code& code,
                   ptx::Reg base = {});
@@ -55,10 +55,10 @@ private:
     std::map<std::pair<CheckKey, ptx::Reg>, ptx::Reg> checked; // by check and base
   };
 
-  [[nodiscard]] ptx::InstId stretch_of(ptx::InstId inst) const;
+  [[nodiscard]] ptx::InstId region_of(ptx::InstId inst) const;
   Warp warp_at(ptx::InstId inst, ptx::Code& code);
   static Warp read_warp(ptx::Code& code);
-  static ptx::Reg in_range(Setup& setup, const passes::Cover& cover, ptx::Code& code);
+  static ptx::Reg in_range(Setup& setup, const passes::ReuseSource& cover, ptx::Code& code);
   static ptx::Reg in_row(Setup& setup, int delta, const ptx::Reg& base, ptx::Code& code);
   ptx::Reg checked(Setup& setup, const passes::NoWrap& check, const ptx::Reg& base,
                    ptx::Code& code);

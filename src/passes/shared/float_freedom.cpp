@@ -113,7 +113,7 @@ bool is_approximate(const Inst& inst) {
   }
 }
 
-FloatFreedom::FloatFreedom(const ptx::Body& body)
+ContractionLatitude::ContractionLatitude(const ptx::Body& body)
     : body_(body), product_(body.registers.size() + 1), constant_(body.registers.size() + 1),
       inverse_(body.registers.size() + 1), approximation_(body.registers.size() + 1),
       memory_(body.registers.size()) {
@@ -122,37 +122,37 @@ FloatFreedom::FloatFreedom(const ptx::Body& body)
   solve();
 }
 
-bool FloatFreedom::is_fusable(const Inst& inst) const {
+bool ContractionLatitude::is_fusable(const Inst& inst) const {
   if (inst.op != Op::add && inst.op != Op::sub) return false;
   if (!is_unrounded(inst) && inst.mods.type != Type::f32x2) return false;
   return any(product_, inst);
 }
 
-bool FloatFreedom::reads_approximation(const Inst& inst) const {
+bool ContractionLatitude::reads_approximation(const Inst& inst) const {
   return any(approximation_, inst);
 }
 
 // A quotient by a power of two is a product.
-bool FloatFreedom::is_scalable(const Inst& inst) const {
+bool ContractionLatitude::is_scalable(const Inst& inst) const {
   const bool product = inst.op == Op::mul || (inst.op == Op::div && is_approximate(inst));
   return product && inst.mods.type == Type::f32 && any(product_, inst) &&
          any_operand(inst, is_scale);
 }
 
-bool FloatFreedom::is_foldable(const Inst& inst) const {
+bool ContractionLatitude::is_foldable(const Inst& inst) const {
   if (!is_approximate(inst)) return false;
   const auto sources = body_.src(inst);
   return inst.opaque || may_be_constant(sources[inst.op == Op::div ? 1 : 0]) || may_be_undone(inst);
 }
 
 // A reciprocal, or a quotient, of what may be an inverse.
-bool FloatFreedom::may_be_undone(const Inst& inst) const {
+bool ContractionLatitude::may_be_undone(const Inst& inst) const {
   if (inst.op != Op::rcp && inst.op != Op::div) return false;
   const Arg& divisor = body_.src(inst)[inst.op == Op::div ? 1 : 0];
   return divisor.kind == Arg::Kind::reg && inverse_[divisor.id];
 }
 
-bool FloatFreedom::folds_alike(const Inst& inst) const {
+bool ContractionLatitude::folds_alike(const Inst& inst) const {
   const auto sources = body_.src(inst);
   const bool constants = !inst.opaque && std::ranges::all_of(sources, [&](const Arg& arg) {
     return always_constant(arg, 0) || !may_be_constant(arg);
@@ -162,7 +162,7 @@ bool FloatFreedom::folds_alike(const Inst& inst) const {
 }
 
 // By moves from the only function that writes it.
-bool FloatFreedom::always_inverse(const Arg& arg, unsigned depth) const {
+bool ContractionLatitude::always_inverse(const Arg& arg, unsigned depth) const {
   constexpr unsigned deepest = 16;
   if (arg.kind != Arg::Kind::reg || depth > deepest || writer_[arg.id] == ptx::none) return false;
   const Inst& by = body_.insts[writer_[arg.id]];
@@ -173,7 +173,7 @@ bool FloatFreedom::always_inverse(const Arg& arg, unsigned depth) const {
 
 // Made of literals by operations that are exact, or rounded, each of which is the only one to write
 // its register.
-bool FloatFreedom::always_constant(const Arg& arg, unsigned depth) const {
+bool ContractionLatitude::always_constant(const Arg& arg, unsigned depth) const {
   constexpr unsigned deepest = 16;
   if (arg.kind == Arg::Kind::imm) return true;
   if (arg.kind != Arg::Kind::reg || depth > deepest || writer_[arg.id] == ptx::none) return false;
@@ -186,7 +186,7 @@ bool FloatFreedom::always_constant(const Arg& arg, unsigned depth) const {
          });
 }
 
-bool FloatFreedom::may_be_constant(const Arg& arg) const {
+bool ContractionLatitude::may_be_constant(const Arg& arg) const {
   switch (arg.kind) {
   case Arg::Kind::reg: return constant_[arg.id];
   case Arg::Kind::special: return !varies(*body_.function, arg.special);
@@ -195,23 +195,23 @@ bool FloatFreedom::may_be_constant(const Arg& arg) const {
   }
 }
 
-bool FloatFreedom::any(const Held& held, const Inst& inst) const {
+bool ContractionLatitude::any(const Held& held, const Inst& inst) const {
   return std::ranges::any_of(
       body_.src(inst), [&](const Arg& arg) { return arg.kind == Arg::Kind::reg && held[arg.id]; });
 }
 
-bool FloatFreedom::all_constant(const Inst& inst) const {
+bool ContractionLatitude::all_constant(const Inst& inst) const {
   return std::ranges::all_of(body_.src(inst), [&](const Arg& arg) { return may_be_constant(arg); });
 }
 
-bool FloatFreedom::any_constant(const Inst& inst) const {
+bool ContractionLatitude::any_constant(const Inst& inst) const {
   return std::ranges::any_of(body_.src(inst), [&](const Arg& arg) {
     return arg.kind == Arg::Kind::imm ? is_zero(arg) : may_be_constant(arg);
   });
 }
 
 // Memory that ptxas may keep in registers.
-bool FloatFreedom::reads_private(const Inst& inst) const {
+bool ContractionLatitude::reads_private(const Inst& inst) const {
   const Space space = inst.mods.space;
   if (space == Space::param) {
     const auto addresses = body_.addr(inst);
@@ -224,13 +224,14 @@ bool FloatFreedom::reads_private(const Inst& inst) const {
   return space == Space::local || (space == Space::generic && has_local_);
 }
 
-bool FloatFreedom::writes_private(const Inst& inst) const {
+bool ContractionLatitude::writes_private(const Inst& inst) const {
   const Space space = inst.mods.space;
   return space == Space::param || space == Space::local || (space == Space::generic && has_local_);
 }
 
 // What is known without a look at the operation itself.
-std::optional<bool> FloatFreedom::without_arithmetic(const Held& held, const Inst& inst) const {
+std::optional<bool> ContractionLatitude::without_arithmetic(const Held& held,
+                                                            const Inst& inst) const {
   if (inst.opaque) return true;
   switch (ptx::group(inst.op)) {
   case Group::pure:
@@ -243,7 +244,7 @@ std::optional<bool> FloatFreedom::without_arithmetic(const Held& held, const Ins
 }
 
 // Only what is known to end in a rounding of its own, or to come from elsewhere, is no product.
-bool FloatFreedom::gives_product(const Inst& inst) const {
+bool ContractionLatitude::gives_product(const Inst& inst) const {
   const auto sources = body_.src(inst);
   const auto constant = [&](const Arg& arg, bool (*which)(const Arg&)) {
     return arg.kind == Arg::Kind::imm ? which(arg) : may_be_constant(arg);
@@ -277,7 +278,7 @@ bool FloatFreedom::gives_product(const Inst& inst) const {
   }
 }
 
-bool FloatFreedom::gives_constant(const Inst& inst) const {
+bool ContractionLatitude::gives_constant(const Inst& inst) const {
   if (const auto known = without_arithmetic(constant_, inst)) return *known;
   switch (inst.op) {
   case Op::set:
@@ -291,7 +292,7 @@ bool FloatFreedom::gives_constant(const Inst& inst) const {
 }
 
 // May one of its operands be such a number? A register that only a literal is moved to is known.
-bool FloatFreedom::any_operand(const Inst& inst, bool (*which)(const Arg&)) const {
+bool ContractionLatitude::any_operand(const Inst& inst, bool (*which)(const Arg&)) const {
   return std::ranges::any_of(body_.src(inst), [&](const Arg& arg) {
     if (arg.kind == Arg::Kind::imm) return which(arg);
     if (!may_be_constant(arg)) return false;
@@ -305,7 +306,7 @@ bool FloatFreedom::any_operand(const Inst& inst, bool (*which)(const Arg&)) cons
 
 // Perhaps with another sign, as one of several, or in other bits; sums and products do if their
 // other operand may be one that changes nothing.
-bool FloatFreedom::hands_on(const Held& held, const Inst& inst) const {
+bool ContractionLatitude::hands_on(const Held& held, const Inst& inst) const {
   if (!any(held, inst)) return false;
   const bool real = is_float_op(inst);
   switch (inst.op) {
@@ -320,18 +321,18 @@ bool FloatFreedom::hands_on(const Held& held, const Inst& inst) const {
   }
 }
 
-bool FloatFreedom::gives_inverse(const Inst& inst) const {
+bool ContractionLatitude::gives_inverse(const Inst& inst) const {
   if (const auto known = without_arithmetic(inverse_, inst)) return *known;
   if (inst.op == Op::ex2 || inst.op == Op::rcp || inst.op == Op::div) return is_float_op(inst);
   return !is_approximate(inst) && hands_on(inverse_, inst);
 }
 
-bool FloatFreedom::gives_approximation(const Inst& inst) const {
+bool ContractionLatitude::gives_approximation(const Inst& inst) const {
   if (const auto known = without_arithmetic(approximation_, inst)) return *known;
   return is_approximate(inst) || hands_on(approximation_, inst);
 }
 
-void FloatFreedom::solve() {
+void ContractionLatitude::solve() {
   const bool inlined = !body_.function->is_entry; // its parameters are then the caller's values
   const auto all = {&product_, &constant_, &inverse_, &approximation_};
   for (Held* held : all)
@@ -391,24 +392,24 @@ bool selects_halves(const ptx::Body& body, const Inst& inst) {
 
 } // namespace
 
-Freedom count_freedom(const ptx::Body& body) {
-  Freedom sum;
+Latitude count_latitude(const ptx::Body& body) {
+  Latitude sum;
   if (std::ranges::any_of(body.insts, computes_halves))
     sum.halves = static_cast<unsigned>(std::ranges::count_if(
         body.insts, [&](const Inst& inst) { return selects_halves(body, inst); }));
   std::set<std::uint32_t> seen;
   std::vector<std::uint32_t> open;
   const auto add = [&](const ptx::Body& of) {
-    const FloatFreedom freedom(of);
+    const ContractionLatitude latitude(of);
     for (const Inst& inst : of.insts) {
-      sum.fusable += freedom.is_fusable(inst) ? 1 : 0;
-      if (freedom.is_scalable(inst)) {
+      sum.fusable += latitude.is_fusable(inst) ? 1 : 0;
+      if (latitude.is_scalable(inst)) {
         ++sum.scalable;
         sum.alike += &of == &body ? 1 : 0;
       }
-      if (freedom.is_foldable(inst)) {
+      if (latitude.is_foldable(inst)) {
         ++sum.foldable;
-        sum.alike += &of == &body && freedom.folds_alike(inst) ? 1 : 0;
+        sum.alike += &of == &body && latitude.folds_alike(inst) ? 1 : 0;
       }
       if (inst.callee != ptx::none && seen.insert(inst.callee).second) open.push_back(inst.callee);
     }
@@ -429,7 +430,7 @@ Freedom count_freedom(const ptx::Body& body) {
 }
 
 bool leaves_no_choice(const ptx::Body& body) {
-  const FloatFreedom freedom(body);
+  const ContractionLatitude latitude(body);
   const auto is_half = [](Type type) {
     return ptx::is_float(type) && type != Type::f32 && type != Type::f64;
   };
@@ -437,7 +438,7 @@ bool leaves_no_choice(const ptx::Body& body) {
            const Group group = ptx::group(inst.op);
            return inst.opaque || group == Group::unknown || group == Group::call ||
                   is_half(inst.mods.type) || is_half(inst.mods.type2) || is_approximate(inst) ||
-                  freedom.is_fusable(inst) || freedom.is_scalable(inst);
+                  latitude.is_fusable(inst) || latitude.is_scalable(inst);
          });
 }
 

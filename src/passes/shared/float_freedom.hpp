@@ -30,9 +30,9 @@
 
 namespace ptxasw::passes {
 
-class FloatFreedom {
+class ContractionLatitude {
 public:
-  explicit FloatFreedom(const ptx::Body& body);
+  explicit ContractionLatitude(const ptx::Body& body);
 
   // A sum that ptxas may fuse with a product behind one of its operands: an add or sub without
   // rounding, or of packed f32x2 even with one (ptxas 13.0 fuses those with -fmad=false, too).
@@ -89,15 +89,15 @@ bool is_approximate(const ptx::Inst& inst);
 
 // The fusable sums, foldable functions and scalable products of a body and of the functions that it
 // calls, which ptxas may put in the place of the call.
-struct Freedom {
+struct Latitude {
   unsigned fusable = 0, foldable = 0, scalable = 0;
   unsigned halves = 0; // selections between halves, where there is arithmetic on halves, too
   // Of the last two, those of the body itself that machine code tells of: functions that fold
   // alike, and products, whose scale it shows.
   unsigned alike = 0;
-  friend bool operator==(const Freedom&, const Freedom&) = default;
+  friend bool operator==(const Latitude&, const Latitude&) = default;
 };
-Freedom count_freedom(const ptx::Body& body);
+Latitude count_latitude(const ptx::Body& body);
 
 // Every operation on floating-point numbers has one result, whatever surrounds it: no function, no
 // sum or product that could become part of another operation, no halves (which ptxas packs), and

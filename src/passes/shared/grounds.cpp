@@ -11,8 +11,9 @@ namespace ptxasw::passes {
 
 using sym::Term;
 
-bool GroundsFinder::find(const emulator::Event& load, Term there,
-                         const std::function<bool()>& meant, Grounds& grounds, Why& why) {
+bool JustificationFinder::find(const emulator::Event& load, Term there,
+                               const std::function<bool()>& meant, Justification& grounds,
+                               Why& why) {
   sym::Context& c = *k_.context;
   const std::vector<Term> facts = k_.facts_at(load.block);
   const unsigned unconfirmed = solver_.stats().unconfirmed;
@@ -41,11 +42,11 @@ bool GroundsFinder::find(const emulator::Event& load, Term there,
   return true;
 }
 
-void share_checks(std::span<Grounds* const> all) {
+void share_checks(std::span<Justification* const> all) {
   using Interval = IndexFact::Interval;
   std::map<std::tuple<Term, Term, bool>, std::pair<Interval, Interval>> hull;
   const auto each = [&](const auto& visit) {
-    for (Grounds* grounds : all)
+    for (Justification* grounds : all)
       for (NoWrap& check : grounds->checks)
         visit(hull[{check.fact.index, check.fact.unit, check.fact.is_signed}], check.fact);
   };

@@ -15,21 +15,21 @@
 
 namespace ptxasw::passes {
 
-struct Grounds {
+struct Justification {
   std::vector<NoWrap> checks;
   std::vector<IndexFact> promised; // the same, but the user vouches for them
   sym::ProofKind proof = sym::ProofKind::none;
 };
 
-struct GroundsOptions {
+struct JustificationOptions {
   bool no_index_wrap = false; // promised by the user
   bool paranoid = false;      // Z3 repeats every normal-form proof
 };
 
-class GroundsFinder {
+class JustificationFinder {
 public:
-  GroundsFinder(emulator::Kernel& kernel, sym::Solver& solver, Between& between,
-                GroundsOptions options)
+  JustificationFinder(emulator::Kernel& kernel, sym::Solver& solver, Between& between,
+                      JustificationOptions options)
       : k_(kernel), solver_(solver), places_(kernel, between), options_(options) {}
 
   // Does the load read what stands at `there`, and may that be relied on? `meant` asks whether
@@ -37,16 +37,16 @@ public:
   // answer is no, `why` says what is missing; it stays empty where the addresses are just not
   // proved to be equal.
   bool find(const emulator::Event& load, sym::Term there, const std::function<bool()>& meant,
-            Grounds& grounds, Why& why);
+            Justification& grounds, Why& why);
 
 private:
   emulator::Kernel& k_;
   sym::Solver& solver_;
   CheckPlaces places_;
-  GroundsOptions options_;
+  JustificationOptions options_;
 };
 
 // Neighbouring loads rest on one index with different distances: one check serves all of them.
-void share_checks(std::span<Grounds* const> all);
+void share_checks(std::span<Justification* const> all);
 
 } // namespace ptxasw::passes

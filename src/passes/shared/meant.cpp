@@ -24,15 +24,15 @@ std::string_view without_number(std::string_view name) {
 
 } // namespace
 
-std::string marked(Meaning meaning, std::string_view name) {
+std::string marked(Binding meaning, std::string_view name) {
   return fmt::format("{}{}.{}{}{}", mark_begin, meaning.reg, meaning.copy, mark_end, name);
 }
 
-std::optional<Mark> take_mark(std::string_view& text) {
+std::optional<BoundName> take_mark(std::string_view& text) {
   const std::size_t end = text.find(mark_end);
   if (!text.starts_with(mark_begin) || end == text.npos) return std::nullopt;
   const char *const first = text.data() + 1, *const last = text.data() + end;
-  Mark mark;
+  BoundName mark;
   if (*first == piece_mark) {
     std::from_chars(first + 1, last, mark.piece);
   } else {

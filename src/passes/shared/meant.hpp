@@ -26,20 +26,20 @@
 namespace ptxasw::passes {
 
 // Which register of the rewritten function: rewrites may give each copy of its body one of its own.
-struct Meaning {
+struct Binding {
   ptx::RegId reg = ptx::none;
   unsigned copy = 0;
-  friend auto operator<=>(const Meaning&, const Meaning&) = default;
+  friend auto operator<=>(const Binding&, const Binding&) = default;
 };
 
-std::string marked(Meaning meaning, std::string_view name);
+std::string marked(Binding meaning, std::string_view name);
 
-struct Mark {
-  Meaning meaning;                 // of a name, or
+struct BoundName {
+  Binding meaning;                 // of a name, or
   std::uint32_t piece = ptx::none; // where the piece stands that begins here
 };
 // Takes a mark off the front of a text, if one is there.
-std::optional<Mark> take_mark(std::string_view& text);
+std::optional<BoundName> take_mark(std::string_view& text);
 // Texts with this character cannot be rewritten.
 inline constexpr char mark_begin = '\x01';
 

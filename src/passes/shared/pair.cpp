@@ -43,7 +43,7 @@ bool took_effect(const emulator::Kernel& kernel, const Event& s, analysis::Block
   return std::ranges::find(facts, s.guard) != facts.end();
 }
 
-bool disjoint(sym::Context& c, Relaxed& along_x, const Event& store, const Event& load) {
+bool disjoint(sym::Context& c, AxisPolynomial& along_x, const Event& store, const Event& load) {
   // A generic load counts only where its address is global.
   const ptx::Space space = load.space == ptx::Space::generic ? ptx::Space::global : load.space;
   if (store.space != space && store.space != ptx::Space::generic) return true;

@@ -35,7 +35,7 @@ bool took_effect(const emulator::Kernel& kernel, const emulator::Event& s, analy
 // Neither this lane's store nor that of another lane of the warp touches the loaded bytes. Other
 // lanes' stores would be a race, which PTX leaves undefined; code from before Volta relied on
 // lockstep there, and costs nothing to respect. `along_x`: relaxed along %tid.x.
-bool disjoint(sym::Context& c, Relaxed& along_x, const emulator::Event& store,
+bool disjoint(sym::Context& c, AxisPolynomial& along_x, const emulator::Event& store,
               const emulator::Event& load);
 
 } // namespace ptxasw::passes

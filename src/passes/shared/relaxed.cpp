@@ -22,18 +22,18 @@ std::uint64_t sign_extended(Bits bits, unsigned width) {
 
 } // namespace
 
-Relaxed::Relaxed(sym::Context& context, Term axis) : c_(context), axis_(axis) {
+AxisPolynomial::AxisPolynomial(sym::Context& context, Term axis) : c_(context), axis_(axis) {
   // A block of one column: nothing moves along the axis.
   if (axis_.valid() && c_.kind(axis_) != Kind::atom) axis_ = {};
 }
 
-Term Relaxed::widen(Term leaf) {
+Term AxisPolynomial::widen(Term leaf) {
   const unsigned width = c_.width(leaf);
   if (width == 64) return leaf;
   return width < 64 ? c_.zext(leaf, 64) : c_.extract(leaf, 0, 64);
 }
 
-Term Relaxed::of(Term t) {
+Term AxisPolynomial::of(Term t) {
   if (const auto found = memo_.find(t.id); found != memo_.end()) return found->second;
   Term result;
   switch (c_.kind(t)) {
@@ -59,7 +59,7 @@ Term Relaxed::of(Term t) {
   return result;
 }
 
-Stride Relaxed::stride(Term t, Term variable) {
+Stride AxisPolynomial::stride(Term t, Term variable) {
   if (!variable.valid())
     return {.kind = Stride::Kind::constant, .bytes = 0, .term = c_.constant(64, 0)};
   const std::uint64_t key = (std::uint64_t{t.id} << 32) | variable.id;
@@ -67,7 +67,7 @@ Stride Relaxed::stride(Term t, Term variable) {
   return strides_.emplace(key, find_stride(t, variable)).first->second;
 }
 
-Stride Relaxed::find_stride(Term t, Term variable) {
+Stride AxisPolynomial::find_stride(Term t, Term variable) {
   Stride result{.kind = Stride::Kind::constant, .bytes = 0, .term = c_.constant(64, 0)};
   const Term wide = widen(variable);
   for (const sym::Monomial& monomial : c_.poly(of(t)).terms) {
@@ -91,7 +91,7 @@ Stride Relaxed::find_stride(Term t, Term variable) {
 
 // Takes as many whole strides out of the address as its leading monomial holds: for a constant
 // stride of 4 the constant 9 becomes 1 and two steps; for a stride of 4*nx so does 8*nx.
-AxisPosition Relaxed::position(Term t) {
+AxisPosition AxisPolynomial::position(Term t) {
   const Term relaxed = of(t);
   const Stride step = stride(t);
   if (step.kind == Stride::Kind::unknown || c_.value(step.term) == Bits{0}) return {relaxed, 0};

@@ -33,10 +33,10 @@ struct AxisPosition {
   std::int64_t steps = 0;
 };
 
-class Relaxed {
+class AxisPolynomial {
 public:
   // `axis`: the variable (of any width); invalid if the kernel never reads it.
-  Relaxed(sym::Context& context, sym::Term axis);
+  AxisPolynomial(sym::Context& context, sym::Term axis);
 
   // A 64-bit term without index wrap.
   sym::Term of(sym::Term t);

@@ -111,7 +111,7 @@ std::size_t count(std::string_view text, std::string_view word) {
 
 } // namespace
 
-Why why_blocks_stay(const emulator::Kernel& kernel) {
+Why why_blocks_not_permutable(const emulator::Kernel& kernel) {
   if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
   for (InstId id = 0; id < kernel.body.insts.size(); ++id) {
     if (const Why why = why_not_moved_with_block(kernel, id); !why.empty()) return why;
@@ -119,7 +119,7 @@ Why why_blocks_stay(const emulator::Kernel& kernel) {
   return {};
 }
 
-Why why_threads_stay(const emulator::Kernel& kernel) {
+Why why_threads_not_permutable(const emulator::Kernel& kernel) {
   const ptx::Body& body = kernel.body;
   if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
   // Generic addresses reach what the module or the kernel declares for the block.
@@ -128,7 +128,7 @@ Why why_threads_stay(const emulator::Kernel& kernel) {
       return {Reason::shared_memory, fmt::format("uses {}, in shared memory", symbol.name)};
   }
   for (const Inst& inst : body.insts) {
-    if (const Why why = why_threads_meet(body, inst); !why.empty()) return why;
+    if (const Why why = why_threads_synchronize(body, inst); !why.empty()) return why;
     for (const Arg& src : body.src(inst)) {
       if (src.kind == Arg::Kind::special && tells_of_lanes(src.special))
         return at_line(body, inst, Reason::reads_special,

@@ -11,11 +11,11 @@ namespace ptxasw::passes {
 
 // Blocks as a whole change places: block B runs where, and when, another one would have. Barriers,
 // shared memory and lane-wise instructions move along. Empty, or a reason for people.
-Why why_blocks_stay(const emulator::Kernel& kernel);
+Why why_blocks_not_permutable(const emulator::Kernel& kernel);
 
 // Threads change places, within their block or beyond it: nothing may join them but memory that
 // they read and write plainly.
-Why why_threads_stay(const emulator::Kernel& kernel);
+Why why_threads_not_permutable(const emulator::Kernel& kernel);
 
 // Every mention of these registers in the body is an operand of 32 bits that a register can
 // replace. Empty, or a reason.

@@ -49,7 +49,7 @@ public:
       if (!constant && (!term.valid() || k_.context->kind(term) != sym::Kind::atom)) return false;
     }
     if (reads_lanes()) return false;
-    const analysis::Variance nothing = analysis::find_variance(k_.body, {});
+    const analysis::ReplicaDivergence nothing = analysis::find_replica_divergence(k_.body, {});
     passes::BlockShift shift(k_, axes_, nothing);
     residual_.assign(k_.body.registers.size(), false);
     for (const emulator::Definition& d : k_.trace.definitions) {

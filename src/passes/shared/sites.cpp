@@ -156,11 +156,11 @@ bool Reaching::lasts(const Arg& arg, InstId at, InstId later) const {
 }
 
 std::vector<Site> find_sites(const ptx::Body& body, const Reaching& reaching) {
-  const FloatFreedom freedom(body);
+  const ContractionLatitude latitude(body);
   const Finder finder(body, reaching);
   std::vector<Site> sites;
   for (InstId n = 0; n < body.insts.size(); ++n)
-    if (freedom.is_fusable(body.insts[n])) sites.push_back(finder.at(n));
+    if (latitude.is_fusable(body.insts[n])) sites.push_back(finder.at(n));
   return sites;
 }
 

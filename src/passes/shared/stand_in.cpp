@@ -6,8 +6,8 @@
 namespace ptxasw::passes {
 namespace {
 
-void stand_in(const ptx::Module& module, const ptx::Operand& operand, const StandIns& instead,
-              std::vector<ptx::Edit>& edits) {
+void substitute_special(const ptx::Module& module, const ptx::Operand& operand,
+                        const StandIns& instead, std::vector<ptx::Edit>& edits) {
   if (operand.kind == ptx::OperandKind::name) {
     const ptx::SpecialInfo* special = ptx::find_special(operand.text);
     const auto found = special == nullptr ? instead.end() : instead.find(special->id);
@@ -18,17 +18,18 @@ void stand_in(const ptx::Module& module, const ptx::Operand& operand, const Stan
     }
   }
   for (const ptx::Operand& child : module.children(operand))
-    stand_in(module, child, instead, edits);
+    substitute_special(module, child, instead, edits);
 }
 
 } // namespace
 
-void stand_in(const ptx::Body& body, const StandIns& instead, std::vector<ptx::Edit>& edits) {
+void substitute_special(const ptx::Body& body, const StandIns& instead,
+                        std::vector<ptx::Edit>& edits) {
   const ptx::Module& module = *body.module;
   for (const ptx::Inst& inst : body.insts) {
     const auto& written = module.instructions[module.statements[inst.statement].index];
     for (const ptx::Operand& operand : module.operands_of(written))
-      stand_in(module, operand, instead, edits);
+      substitute_special(module, operand, instead, edits);
   }
 }
 

@@ -12,6 +12,7 @@ namespace ptxasw::passes {
 using StandIns = std::map<ptx::Special, ptx::Reg>;
 
 // The edits by which every instruction reads those instead.
-void stand_in(const ptx::Body& body, const StandIns& instead, std::vector<ptx::Edit>& edits);
+void substitute_special(const ptx::Body& body, const StandIns& instead,
+                        std::vector<ptx::Edit>& edits);
 
 } // namespace ptxasw::passes

@@ -10,8 +10,8 @@ using sym::Term;
 
 // What was known when the loop was entered has an older atom than the trip's. Of the younger ones
 // only those that mean the same wherever they are named stay.
-bool TripShift::varies_freely(Term atom) const {
-  if (atom.id <= trip_.id) return false;
+bool IterationShift::varies_freely(Term atom) const {
+  if (atom.id <= iteration_.id) return false;
   switch (static_cast<AtomKind>(c_.atom_info(atom).kind)) {
   case AtomKind::special:
   case AtomKind::parameter:
@@ -20,20 +20,20 @@ bool TripShift::varies_freely(Term atom) const {
   }
 }
 
-sym::Context::Substitution TripShift::meaning() const {
-  const Term one = c_.constant(c_.width(trip_), 1);
-  return {{trip_.id, c_.sub(trip_, one)}};
+sym::Context::Substitution IterationShift::meaning() const {
+  const Term one = c_.constant(c_.width(iteration_), 1);
+  return {{iteration_.id, c_.sub(iteration_, one)}};
 }
 
-std::optional<Term> TripShift::before(Term t) {
+std::optional<Term> IterationShift::before(Term t) {
   for (const Term atom : c_.atoms(t))
     if (varies_freely(atom)) return std::nullopt;
   return c_.substitute(t, meaning());
 }
 
-bool TripShift::is_fixed(Term t) const {
+bool IterationShift::is_fixed(Term t) const {
   return std::ranges::none_of(c_.atoms(t),
-                              [&](Term atom) { return atom == trip_ || varies_freely(atom); });
+                              [&](Term atom) { return atom == iteration_ || varies_freely(atom); });
 }
 
 } // namespace ptxasw::passes

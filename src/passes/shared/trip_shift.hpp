@@ -8,10 +8,10 @@
 
 namespace ptxasw::passes {
 
-class TripShift {
+class IterationShift {
 public:
-  TripShift(emulator::Kernel& kernel, std::uint32_t loop)
-      : c_(*kernel.context), trip_(kernel.trace.trips[loop]) {}
+  IterationShift(emulator::Kernel& kernel, std::uint32_t loop)
+      : c_(*kernel.context), iteration_(kernel.trace.iterations[loop]) {}
 
   // t in the trip before; nothing if t depends on a value that the loop finds anew in each trip.
   std::optional<sym::Term> before(sym::Term t);
@@ -24,7 +24,7 @@ private:
   [[nodiscard]] bool varies_freely(sym::Term atom) const;
 
   sym::Context& c_;
-  sym::Term trip_;
+  sym::Term iteration_;
 };
 
 } // namespace ptxasw::passes

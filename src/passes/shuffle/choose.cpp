@@ -24,7 +24,7 @@ bool covers_any(const passes::LanePlan& plan) {
 }
 
 void drop_shuffle(const Kernel& kernel, Load& load, const Why& why) {
-  const passes::Cover& cover = *load.cover;
+  const passes::ReuseSource& cover = *load.cover;
   const std::uint32_t line =
       ptx::line_of(kernel.body, kernel.body.insts[kernel.trace.events[cover.source].inst]);
   load.kept = {why.reason,
@@ -35,7 +35,7 @@ void drop_shuffle(const Kernel& kernel, Load& load, const Why& why) {
 namespace {
 
 double store_cycles(Kernel& kernel, const target::Profile& profile) {
-  passes::Relaxed relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+  passes::AxisPolynomial relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
   double cycles = 0;
   for (const Event& event : kernel.trace.events) {
     if (event.kind != EventKind::store) continue;
@@ -59,7 +59,7 @@ double drop_near(const Kernel& kernel, passes::LanePlan& plan, std::string_view 
     if (!load.cover || load.cover->delta == 0) continue;
     const Event& event = kernel.trace.events[load.event];
     const target::ShuffleCandidate what = candidate(
-        access_pattern(event, load.lane_stride, load.trip_stride), load.cover->delta, false);
+        access_pattern(event, load.lane_stride, load.iteration_stride), load.cover->delta, false);
     if (!passes::lanes_are_near(what)) continue;
     lost += target::shuffle_verdict(architecture, what).gain();
     drop_shuffle(
@@ -81,7 +81,7 @@ bool shuffle_could_pay(const Kernel& kernel, const Load& load, int delta, Shuffl
   const target::Profile* profile = target::find_profile(architecture);
   if (profile == nullptr || mode == ShuffleMode::none) return false;
   const Event& event = kernel.trace.events[load.event];
-  const target::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
+  const target::Pattern p = access_pattern(event, load.lane_stride, load.iteration_stride);
   const bool columns = mode == ShuffleMode::columns;
   return target::shuffle_pays(*profile, candidate(p, delta == 0 ? 0 : 1, columns));
 }
@@ -95,7 +95,7 @@ void choose_shuffles(Kernel& kernel, passes::LanePlan& plan, ShuffleMode mode,
   double before = 0, saved = 0;
   for (Load& load : plan.loads) {
     const Event& event = kernel.trace.events[load.event];
-    const target::Pattern p = access_pattern(event, load.lane_stride, load.trip_stride);
+    const target::Pattern p = access_pattern(event, load.lane_stride, load.iteration_stride);
     if (profile != nullptr) before += target::access_cycles(*profile, candidate(p));
     if (!load.cover) continue;
     const target::Verdict verdict =

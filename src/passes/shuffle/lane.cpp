@@ -40,7 +40,8 @@ public:
     sources_.clear();
     exact_.clear();
     plan.loads.clear();
-    std::vector<std::vector<Cover>> options; // by load: every way in which it could be covered
+    std::vector<std::vector<ReuseSource>>
+        options; // by load: every way in which it could be covered
     const auto& events = k_.trace.events;
     for (std::size_t e = 0; e < events.size(); ++e) {
       if (events[e].kind != EventKind::load) continue;
@@ -49,13 +50,13 @@ public:
       options.emplace_back();
       load.kept = ineligible(events[e]);
       if (load.kept.empty()) {
-        options.back() = find_covers(e, load.kept);
+        options.back() = find_reuse_sources(e, load.kept);
         add_source(e, plan.loads.size());
       }
       plan.loads.push_back(std::move(load));
     }
     choose(plan, options);
-    std::vector<passes::Grounds*> all;
+    std::vector<passes::Justification*> all;
     for (Load& load : plan.loads)
       if (load.cover) all.push_back(&*load.cover);
     passes::share_checks(all);
@@ -159,7 +160,8 @@ private:
     const Event& d = event(load.event);
     load.lane_stride = relaxed_.stride(d.address);
     const std::uint32_t loop = k_.loops.innermost[d.block];
-    load.trip_stride = relaxed_.stride(d.address, loop == ~0U ? Term{} : k_.trace.trips[loop]);
+    load.iteration_stride =
+        relaxed_.stride(d.address, loop == ~0U ? Term{} : k_.trace.iterations[loop]);
   }
 
   void add_source(std::size_t e, std::size_t load) {
@@ -198,8 +200,8 @@ private:
 
   // Every earlier load that covers event `e`, nearest lane first; if there is none, why the
   // nearest one does not.
-  std::vector<Cover> find_covers(std::size_t e, Why& kept) {
-    std::vector<Cover> covers;
+  std::vector<ReuseSource> find_reuse_sources(std::size_t e, Why& kept) {
+    std::vector<ReuseSource> covers;
     Why why =
         relaxed_.stride(event(e).address).kind != passes::Stride::Kind::unknown
             ? Why{Reason::no_source, "no earlier load of a neighbouring lane reaches this address"}
@@ -207,7 +209,7 @@ private:
                   "its address is not affine in %tid.x, and no earlier load matches it"};
     bool is_nearest = true;
     for (const Candidate& candidate : candidates_for(e)) {
-      if (std::optional<Cover> cover = try_cover(e, candidate))
+      if (std::optional<ReuseSource> cover = try_cover(e, candidate))
         covers.push_back(*std::move(cover));
       else if (std::exchange(is_nearest, false))
         why = reason_;
@@ -216,7 +218,7 @@ private:
     return covers;
   }
 
-  std::optional<Cover> try_cover(std::size_t load, const Candidate& candidate) {
+  std::optional<ReuseSource> try_cover(std::size_t load, const Candidate& candidate) {
     const Event& s = event(candidate.event);
     const Event& d = event(load);
     const std::string where =
@@ -244,7 +246,7 @@ private:
     if (!undisturbed(s, d)) return std::nullopt;
     if (candidate.delta != 0 && rests_on_own_store(s, d)) return std::nullopt;
 
-    Cover cover;
+    ReuseSource cover;
     cover.load = candidate.source;
     cover.source = candidate.event;
     cover.delta = candidate.delta;
@@ -258,7 +260,8 @@ private:
   }
 
   template <class... Args>
-  std::optional<Cover> refuse(Reason reason, fmt::format_string<Args...> format, Args&&... args) {
+  std::optional<ReuseSource> refuse(Reason reason, fmt::format_string<Args...> format,
+                                    Args&&... args) {
     reason_ = {reason, fmt::format(format, std::forward<Args>(args)...)};
     return std::nullopt;
   }
@@ -318,7 +321,7 @@ private:
            sym::Verdict::proved;
   }
 
-  bool prove(const Event& s, const Event& d, Cover& cover) {
+  bool prove(const Event& s, const Event& d, ReuseSource& cover) {
     const auto there = shift_.shifted(s.address, cover.delta);
     if (!there) {
       refuse(Reason::not_affine, "its address depends on a value that each lane holds for itself");
@@ -339,12 +342,12 @@ private:
   // Sources are direct loads only, so making a load direct costs its own cover and may gain
   // several. Greedy set cover: while some load has no direct source, make direct the load that
   // supplies most of those (itself included), the earliest among equals.
-  void choose(LanePlan& plan, const std::vector<std::vector<Cover>>& options) const {
+  void choose(LanePlan& plan, const std::vector<std::vector<ReuseSource>>& options) const {
     std::vector<std::vector<std::size_t>> supplies(options.size());
     std::vector<std::ptrdiff_t> waiting(options.size()); // of these, not yet supplied
     std::vector<bool> direct(options.size(), false), supplied(options.size(), false);
     for (std::size_t load = 0; load < options.size(); ++load) {
-      for (const Cover& cover : options[load]) {
+      for (const ReuseSource& cover : options[load]) {
         supplies[cover.load].push_back(load);
         ++waiting[cover.load];
       }
@@ -352,7 +355,7 @@ private:
     const auto supply = [&](std::size_t load) {
       if (supplied[load]) return;
       supplied[load] = true;
-      for (const Cover& cover : options[load])
+      for (const ReuseSource& cover : options[load])
         --waiting[cover.load];
     };
     const auto make_direct = [&](std::size_t load) {
@@ -386,7 +389,7 @@ private:
           plan.loads[load].kept = {Reason::supplies_others, "supplies others instead"};
         continue;
       }
-      for (const Cover& cover : options[load]) { // nearest lane first
+      for (const ReuseSource& cover : options[load]) { // nearest lane first
         if (!direct[cover.load]) continue;
         plan.loads[load].cover = cover;
         break;
@@ -399,9 +402,9 @@ private:
   sym::Solver& solver_;
   LaneOptions options_;
   passes::LaneShift shift_;
-  passes::Relaxed relaxed_; // along %tid.x
+  passes::AxisPolynomial relaxed_; // along %tid.x
   passes::Between between_;
-  passes::GroundsFinder finder_;
+  passes::JustificationFinder finder_;
   struct Source {
     std::size_t load = 0, event = 0;
     std::int64_t steps = 0;

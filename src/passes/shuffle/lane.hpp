@@ -7,7 +7,7 @@
 //   S dominates D, same innermost loop, warp-uniform trips around     try_cover, ineligible
 //   S took effect in lane x + N (guard)                               source_executed
 //   nothing in between may have changed the bytes for lane x          undisturbed
-//   S's register still has the value, or a copy is kept               Cover::needs_copy
+//   S's register still has the value, or a copy is kept               ReuseSource::needs_copy
 //   lane x has not stored the bytes ahead of S, unordered with S      rests_on_own_store
 //   same width and kind of value                                      same_shape
 //   all bytes of S and D are loaded; a plain D has a plain S          ineligible, try_cover
@@ -28,7 +28,7 @@
 
 namespace ptxasw::passes {
 
-struct Cover : passes::Grounds {
+struct ReuseSource : passes::Justification {
   std::size_t load = 0;     // the source: its number among the plan's loads, if it is one,
   std::size_t source = 0;   // and its event
   int delta = 0;            // 0: the lane itself has the value
@@ -39,9 +39,9 @@ struct Cover : passes::Grounds {
 
 struct Load {
   std::size_t event = 0;
-  passes::Stride lane_stride; // from lane to lane
-  passes::Stride trip_stride; // from trip to trip of the innermost loop; 0 outside of loops
-  std::optional<Cover> cover;
+  passes::Stride lane_stride;      // from lane to lane
+  passes::Stride iteration_stride; // from trip to trip of the innermost loop; 0 outside of loops
+  std::optional<ReuseSource> cover;
   Why kept; // why it is not covered
 };
 

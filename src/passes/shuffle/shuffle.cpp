@@ -14,8 +14,8 @@
 
 namespace ptxasw::passes {
 
-using passes::Cover;
 using passes::Load;
+using passes::ReuseSource;
 using ptx::Arg;
 using ptx::Code;
 using ptx::Inst;
@@ -56,7 +56,7 @@ private:
   Reg fresh_for(const Reg& other) { return registers_.make(ptx::bits(ptx::bit_width(other.type))); }
 
   // The registers that have what the source has loaded.
-  [[nodiscard]] std::span<const Arg> values_of(const Cover& cover) const {
+  [[nodiscard]] std::span<const Arg> values_of(const ReuseSource& cover) const {
     return body_.dst(body_.insts[inst_of(cover.source)]);
   }
 
@@ -75,7 +75,7 @@ private:
   }
 
   // The registers that hold the source's values at the covered load.
-  std::vector<Reg> sources_of(const Cover& cover) {
+  std::vector<Reg> sources_of(const ReuseSource& cover) {
     std::vector<Reg> values;
     for (const Arg& reg : values_of(cover))
       values.push_back(own(reg));
@@ -97,7 +97,7 @@ private:
   // --- One covered load ------------------------------------------------------------------------
 
   std::string rewrite(const Load& load) {
-    const Cover& cover = *load.cover;
+    const ReuseSource& cover = *load.cover;
     const InstId id = inst_of(load.event);
     const Inst& inst = body_.insts[id];
     const std::uint32_t line = ptx::line_of(body_, body_.insts[inst_of(cover.source)]);

@@ -21,10 +21,10 @@
 // a mask read inside a loop finds active together are in the same trip of it. NVIDIA's hardware
 // lets lanes that have parted meet again only where a convergence barrier of the compiler joins
 // them, and those are set anew on every trip; the PTX ISA does not say so. A mask that is read
-// ahead of the loops assumes nothing (simt::Schedule::across_trips tries it): only loops in which a
-// branch varies by lane, or that call functions, are left with the assumption. It costs one shuffle
-// and one predicated load per covered load, and about four instructions per distinct (N, checks)
-// and block.
+// ahead of the loops assumes nothing (simt::Schedule::across_iterations tries it): only loops in
+// which a branch varies by lane, or that call functions, are left with the assumption. It costs one
+// shuffle and one predicated load per covered load, and about four instructions per distinct (N,
+// checks) and block.
 #pragma once
 
 #include "passes/shuffle/lane.hpp"

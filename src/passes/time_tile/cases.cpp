@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_cases = 32;
 
-using Ways = std::vector<Bounded>;
+using Disjuncts = std::vector<Bounded>;
 
 void add(Bounded& to, const Bounded& more) {
   for (const Bound& bound : more.bounds)
@@ -23,9 +23,9 @@ void add(Bounded& to, const Bounded& more) {
 }
 
 // Both hold.
-std::optional<Ways> product(const Ways& a, const Ways& b) {
+std::optional<Disjuncts> product(const Disjuncts& a, const Disjuncts& b) {
   if (a.size() * b.size() > most_cases) return std::nullopt;
-  Ways all;
+  Disjuncts all;
   for (const Bounded& left : a)
     for (const Bounded& right : b)
       add(all.emplace_back(left), right);
@@ -34,17 +34,18 @@ std::optional<Ways> product(const Ways& a, const Ways& b) {
 
 class Splitter {
 public:
-  Splitter(const WholeReader& reader, sym::Context& context) : reader_(reader), c_(context) {}
+  Splitter(const IntegerPolynomialReader& reader, sym::Context& context)
+      : reader_(reader), c_(context) {}
 
   // `choices` were made.
-  std::optional<Ways> split(Term t, bool holds, const Choices& choices) {
+  std::optional<Disjuncts> split(Term t, bool holds, const Choices& choices) {
     choices_ = choices;
     return split(t, holds);
   }
 
 private:
-  std::optional<Ways> split(Term t, bool holds) {
-    if (const auto value = c_.value(t)) return (*value != 0) == holds ? Ways{{}} : Ways{};
+  std::optional<Disjuncts> split(Term t, bool holds) {
+    if (const auto value = c_.value(t)) return (*value != 0) == holds ? Disjuncts{{}} : Disjuncts{};
     if (const auto negated = c_.negated(t)) return split(*negated, !holds);
     switch (c_.kind(t)) {
     case Kind::and_: return split_all(t, true, holds);
@@ -58,10 +59,10 @@ private:
 
   // A conjunction, or a disjunction: all parts are as `conjunction` says; or one of them is the
   // first that is not.
-  std::optional<Ways> split_all(Term t, bool conjunction, bool holds) {
+  std::optional<Disjuncts> split_all(Term t, bool conjunction, bool holds) {
     const std::vector<Term> parts(c_.args(t).begin(), c_.args(t).end());
-    std::optional<Ways> before{Ways{{}}};
-    Ways other;
+    std::optional<Disjuncts> before{Disjuncts{{}}};
+    Disjuncts other;
     for (const Term part : parts) {
       const auto as = split(part, conjunction), differs = split(part, !conjunction);
       if (!as || !differs) return std::nullopt;
@@ -75,7 +76,7 @@ private:
   }
 
   // a - b is a coordinate, or a negated one, and something that is the same for all.
-  std::optional<Ways> compare(Term t, bool holds) {
+  std::optional<Disjuncts> compare(Term t, bool holds) {
     const Term left = c_.args(t)[0], right = c_.args(t)[1];
     const unsigned width = c_.width(left);
     if (width != 32 && width != 64) return std::nullopt;
@@ -83,16 +84,17 @@ private:
     const auto a = reader_.read(left, reading), b = reader_.read(right, reading);
     if (reading.open.valid()) return compare_by_sides(t, holds, reading.open);
     if (!a || !b) return std::nullopt;
-    const Whole difference = *a - *b;
+    const IntegerPolynomial difference = *a - *b;
     if (difference.too_large() || !difference.is_linear()) return std::nullopt;
     std::optional<unsigned> axis;
     bool down = false;
     for (unsigned n = 0; n < 3; ++n) {
-      const Whole along = difference.along(n);
+      const IntegerPolynomial along = difference.along(n);
       if (along.is_zero()) continue;
-      if (axis || (along != Whole(1) && along != Whole(-1))) return std::nullopt;
+      if (axis || (along != IntegerPolynomial(1) && along != IntegerPolynomial(-1)))
+        return std::nullopt;
       axis = n;
-      down = along == Whole(-1);
+      down = along == IntegerPolynomial(-1);
     }
     Bounded made{.bounds = {}, .edges = {}, .ranges = std::move(reading.ranges)};
     // What the machine compares are these numbers; equal they are if they are equal modulo 2^width.
@@ -101,32 +103,33 @@ private:
     if (c_.kind(t) == Kind::eq) {
       made.ranges.push_back({difference, 1 - end, end - 1});
     } else {
-      for (const Whole& number : {*a, *b})
+      for (const IntegerPolynomial& number : {*a, *b})
         made.ranges.push_back(
             {number, is_unsigned ? 0 : -end / 2, is_unsigned ? end - 1 : end / 2 - 1});
     }
     if (!axis) return same_for_all(c_.kind(t) == Kind::eq, difference, holds, std::move(made));
-    const Whole rest = difference.elsewhere(), at = down ? rest : Whole(0) - rest;
+    const IntegerPolynomial rest = difference.elsewhere(),
+                            at = down ? rest : IntegerPolynomial(0) - rest;
     if (c_.kind(t) == Kind::eq) {
       if (holds) {
-        made.bounds = {{*axis, false, at}, {*axis, true, at + Whole(1)}};
+        made.bounds = {{*axis, false, at}, {*axis, true, at + IntegerPolynomial(1)}};
       } else {
         const bool first = at.constant().has_value() && *at.constant() <= most_cases;
-        const Bound bound{*axis, !first, first ? at + Whole(1) : at};
+        const Bound bound{*axis, !first, first ? at + IntegerPolynomial(1) : at};
         made.bounds = {bound};
         made.edges = {{bound}};
       }
     } else if (down) { // at - x < 0: x > at
-      made.bounds = {{*axis, !holds, at + Whole(1)}};
+      made.bounds = {{*axis, !holds, at + IntegerPolynomial(1)}};
     } else {
       made.bounds = {{*axis, holds, at}};
     }
-    return Ways{std::move(made)};
+    return Disjuncts{std::move(made)};
   }
 
   // Of numbers that are chosen themselves, as a maximum is that a minimum is taken of.
-  std::optional<Ways> compare_by_sides(Term t, bool holds, Term open) {
-    Ways all;
+  std::optional<Disjuncts> compare_by_sides(Term t, bool holds, Term open) {
+    Disjuncts all;
     for (const bool side : {true, false}) {
       const auto ways = split(open, side);
       if (!ways) return std::nullopt;
@@ -141,20 +144,20 @@ private:
   }
 
   // a < b or a == b of sizes: only launches with large ones are looked at.
-  static std::optional<Ways> same_for_all(bool equal, const Whole& difference, bool holds,
-                                          Bounded made) {
+  static std::optional<Disjuncts> same_for_all(bool equal, const IntegerPolynomial& difference,
+                                               bool holds, Bounded made) {
     bool up = false, down = false;
     for (const auto& [product, coefficient] : difference.terms())
       if (!product.empty()) (coefficient > 0 ? up : down) = true;
     if (up == down) return std::nullopt;
-    if (holds != (down && !equal)) return Ways{};
+    if (holds != (down && !equal)) return Disjuncts{};
     const Number least = up && !equal ? 0 : 1;
-    made.ranges.push_back(
-        {down ? Whole(0) - difference : difference, least, Number{1} << 64, "a size is too small"});
-    return Ways{std::move(made)};
+    made.ranges.push_back({down ? IntegerPolynomial(0) - difference : difference, least,
+                           Number{1} << 64, "a size is too small"});
+    return Disjuncts{std::move(made)};
   }
 
-  const WholeReader& reader_;
+  const IntegerPolynomialReader& reader_;
   sym::Context& c_;
   Choices choices_;
 };
@@ -162,7 +165,7 @@ private:
 // Reads under choices, and makes one more where one is missing.
 class CaseReader {
 public:
-  CaseReader(const WholeReader& reader, sym::Context& context)
+  CaseReader(const IntegerPolynomialReader& reader, sym::Context& context)
       : reader_(reader), c_(context), splitter_(reader, context) {}
 
   bool read(Term address, const Choices& choices, const Bounded& where) {
@@ -197,20 +200,21 @@ public:
   const char* why = "of too many cases";
 
 private:
-  const WholeReader& reader_;
+  const IntegerPolynomialReader& reader_;
   sym::Context& c_;
   Splitter splitter_;
 };
 
 } // namespace
 
-std::optional<std::vector<Bounded>> split(const WholeReader& reader, sym::Context& context,
-                                          Term condition, bool holds) {
+std::optional<std::vector<Bounded>> split(const IntegerPolynomialReader& reader,
+                                          sym::Context& context, Term condition, bool holds) {
   return Splitter(reader, context).split(condition, holds, {});
 }
 
-std::optional<std::vector<AddressCase>> read_cases(const WholeReader& reader, sym::Context& context,
-                                                   Term address, const char*& why) {
+std::optional<std::vector<AddressCase>> read_cases(const IntegerPolynomialReader& reader,
+                                                   sym::Context& context, Term address,
+                                                   const char*& why) {
   CaseReader cases(reader, context);
   if (cases.read(address, {}, {})) return std::move(cases.cases);
   why = cases.why;

@@ -17,7 +17,7 @@ namespace ptxasw::passes {
 struct Bound {
   unsigned axis = 0;
   bool below = false;
-  Whole at;
+  IntegerPolynomial at;
   friend bool operator==(const Bound& a, const Bound& b) = default;
 };
 
@@ -36,17 +36,18 @@ struct Bounded {
 
 // All ways in which `condition` holds, or does not; none: it is not made of such comparisons, or of
 // too many.
-std::optional<std::vector<Bounded>> split(const WholeReader& reader, sym::Context& context,
-                                          sym::Term condition, bool holds);
+std::optional<std::vector<Bounded>> split(const IntegerPolynomialReader& reader,
+                                          sym::Context& context, sym::Term condition, bool holds);
 
 struct AddressCase {
-  WholeReader::Place place;
+  IntegerPolynomialReader::Place place;
   Bounded where;
   std::vector<InRange> ranges; // have to hold at places within the bounds
 };
 
 // Of an address; none: it cannot be read in each case. `why`: in that case.
-std::optional<std::vector<AddressCase>> read_cases(const WholeReader& reader, sym::Context& context,
-                                                   sym::Term address, const char*& why);
+std::optional<std::vector<AddressCase>> read_cases(const IntegerPolynomialReader& reader,
+                                                   sym::Context& context, sym::Term address,
+                                                   const char*& why);
 
 } // namespace ptxasw::passes

@@ -76,12 +76,12 @@ private:
     candidates_.insert(name);
     if (!plan.refused.empty()) return refuse(name, plan.refused.reason, plan.refused);
     if (options_.fp_contract != FpContract::exact) return;
-    const passes::Freedom freedom = passes::count_freedom(kernel.body);
-    if (freedom.foldable != 0)
+    const passes::Latitude latitude = passes::count_latitude(kernel.body);
+    if (latitude.foldable != 0)
       refuse(name, Reason::folding_unknown, "ptxas may fold approximate functions of constants");
-    else if (freedom.halves != 0)
+    else if (latitude.halves != 0)
       refuse(name, Reason::machine_code, "ptxas may lose halves that are selected");
-    else if (freedom.fusable != 0)
+    else if (latitude.fusable != 0)
       free.push_back(name);
   }
 
@@ -136,7 +136,7 @@ private:
     auto [entry, in_registers] = shaped(kernel, plan, function, shapes);
     if (is_small && !in_registers) return false;
     if (entry.refused.empty() && options_.fp_contract == FpContract::exact)
-      entry.refused = judged(function, entry.text);
+      entry.refused = validated(function, entry.text);
     if (!entry.refused.empty()) {
       if (!result.steps.empty() && moves_as(result.steps.back(), plan)) return false;
       if (result.steps.empty()) result.against = entry.refused.reason;
@@ -197,7 +197,7 @@ private:
     return ptx::print(module(), edits);
   }
 
-  Why judged(const ptx::Function& function, const std::string& text) {
+  Why validated(const ptx::Function& function, const std::string& text) {
     const std::string name(function.name);
     const auto found = oracle::validate(module(), replaced(function, text), {name}, assembler_);
     const auto why = found.find(name);
@@ -255,18 +255,19 @@ std::string or_describe(const passes::StepPlan& rotated) {
   return is_wave(rotated) ? "; or " + describe_step(rotated) : "";
 }
 
-std::vector<contract::Place> places_of(const ptx::Module& module, const ptx::Function& kernel) {
+std::vector<contract::ParameterSlot> places_of(const ptx::Module& module,
+                                               const ptx::Function& kernel) {
   const ptx::Body body = ptx::resolve(module, kernel);
-  std::vector<contract::Place> places(kernel.parameters.size());
+  std::vector<contract::ParameterSlot> places(kernel.parameters.size());
   for (const ptx::Symbol& symbol : body.symbols) {
     if (symbol.kind != ptx::Symbol::Kind::parameter) continue;
     if (symbol.size == 0 || symbol.index >= places.size()) return {};
     places[symbol.index] = {static_cast<unsigned>(symbol.offset),
                             static_cast<unsigned>(symbol.size)};
   }
-  const bool known =
-      std::ranges::none_of(places, [](const contract::Place& place) { return place.size == 0; });
-  return known ? places : std::vector<contract::Place>{};
+  const bool known = std::ranges::none_of(
+      places, [](const contract::ParameterSlot& place) { return place.size == 0; });
+  return known ? places : std::vector<contract::ParameterSlot>{};
 }
 
 } // namespace ptxasw::passes

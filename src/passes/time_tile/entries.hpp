@@ -54,6 +54,7 @@ bool is_wave(const passes::StepPlan& rotated);
 std::string or_describe(const passes::StepPlan& rotated);
 
 // Of the parameters of a kernel; empty if one of them has no size.
-std::vector<contract::Place> places_of(const ptx::Module& module, const ptx::Function& kernel);
+std::vector<contract::ParameterSlot> places_of(const ptx::Module& module,
+                                               const ptx::Function& kernel);
 
 } // namespace ptxasw::passes

@@ -76,9 +76,9 @@ void StepWriter::write_path(bool inner, Strip strip) {
         column.push_back(code_.make(ptx::bits(held_bits(array))));
     }
   if (!inner) {
-    find_turns();
+    find_serialized_blocks();
     find_wrapped();
-    find_rim();
+    find_halo();
   } else {
     for (unsigned n = 0; n < plan_.arrays.size(); ++n)
       load(n, in_[n], read_[n]);

@@ -8,8 +8,8 @@
 
 namespace ptxasw::passes {
 
+using passes::IntegerPolynomial;
 using passes::StepArray;
-using passes::Whole;
 
 namespace {
 
@@ -63,7 +63,7 @@ void StepLayout::choose_rows() {
 }
 
 void StepLayout::choose_axes() {
-  const Whole &element = plan_.arrays[0].element, next(plan_.arrays[0].bytes);
+  const IntegerPolynomial &element = plan_.arrays[0].element, next(plan_.arrays[0].bytes);
   const auto moves = [&](unsigned axis) { return plan_.least[axis] != 0 || plan_.most[axis] != 0; };
   for (unsigned axis = 0; axis < 3; ++axis)
     if (element.along(axis) == next) axes.u = axis;
@@ -78,7 +78,7 @@ void StepLayout::choose_axes() {
     axes.v = axis;
   }
   for (const StepArray& array : plan_.arrays)
-    if (columns() != 1 && array.element.along(axes.u) != Whole(array.bytes))
+    if (columns() != 1 && array.element.along(axes.u) != IntegerPolynomial(array.bytes))
       refuse("its arrays lie along different axes", Reason::step_several_arrays);
 }
 

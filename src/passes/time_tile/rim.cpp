@@ -69,7 +69,7 @@ Reg StepWriter::any_of(const Mask& mask) {
 
 // The elements of `in` that some place reads as it stores. Those of them that nobody stores to keep
 // what their buffer has: they are loaded again for each step.
-void StepWriter::find_rim() {
+void StepWriter::find_halo() {
   std::vector<Mask> needed;
   if (separable()) {
     needed = find_stretches();

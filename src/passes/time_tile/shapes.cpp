@@ -118,7 +118,8 @@ std::optional<StepShape> small_step_shape(const passes::StepPlan& plan) {
 StepTile tile_of(const passes::StepPlan& plan, const StepShape& shape) {
   unsigned along = 0;
   for (unsigned axis = 0; axis < 3; ++axis)
-    if (plan.arrays[0].element.along(axis) == passes::Whole(plan.arrays[0].bytes)) along = axis;
+    if (plan.arrays[0].element.along(axis) == passes::IntegerPolynomial(plan.arrays[0].bytes))
+      along = axis;
   const auto beside = [&](unsigned reads) {
     const unsigned far = reads * shape.count;
     return (far + shape.columns - 1) / shape.columns * shape.columns;

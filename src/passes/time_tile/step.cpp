@@ -63,7 +63,7 @@ private:
   void check_instructions() {
     if (!k_.loops.loops.empty()) return refuse(Reason::step_loop, "it has loops");
     for (const Inst& inst : body_.insts) {
-      if (const Why why = passes::why_threads_meet(body_, inst); !why.empty()) {
+      if (const Why why = passes::why_threads_synchronize(body_, inst); !why.empty()) {
         const bool shared = why.reason == Reason::barrier || why.reason == Reason::shared_memory ||
                             why.reason == Reason::dynamic_shared_memory;
         return refuse(shared ? Reason::step_shared : why.reason, why.text);
@@ -277,7 +277,7 @@ private:
   // the axis, at each of which that is an offset.
   void fix_points(StepRead& read) {
     for (unsigned axis = 0; axis < 3; ++axis) {
-      const Whole stride = read.cases[0].place.offset.along(axis);
+      const IntegerPolynomial stride = read.cases[0].place.offset.along(axis);
       std::vector<AddressCase> all;
       for (AddressCase& one : read.cases) {
         const Bounded where = both(read.where, one.where);
@@ -295,27 +295,30 @@ private:
   }
 
   // From the bound on.
-  static void add_points(std::vector<AddressCase>& all, const AddressCase& one, const Whole& stride,
-                         unsigned axis, unsigned width, const Bound& from) {
+  static void add_points(std::vector<AddressCase>& all, const AddressCase& one,
+                         const IntegerPolynomial& stride, unsigned axis, unsigned width,
+                         const Bound& from) {
     const bool closed = std::ranges::any_of(one.where.bounds, [&](const Bound& other) {
-      const Whole between = from.below ? from.at - other.at : other.at - from.at;
-      return other.axis == axis && other.below != from.below && between == Whole(width);
+      const IntegerPolynomial between = from.below ? from.at - other.at : other.at - from.at;
+      return other.axis == axis && other.below != from.below && between == IntegerPolynomial(width);
     });
     for (unsigned n = 0; n < width; ++n) {
-      const Whole point = from.below ? from.at - Whole(n + 1) : from.at + Whole(n);
+      const IntegerPolynomial point =
+          from.below ? from.at - IntegerPolynomial(n + 1) : from.at + IntegerPolynomial(n);
       AddressCase made = one;
       made.place.offset = made.place.offset + stride * (coordinate_of(axis) - point);
       made.where.bounds.push_back({axis, false, point});
-      made.where.bounds.push_back({axis, true, point + Whole(1)});
-      const Whole last =
-          from.below ? from.at - Whole(width) + Whole(1) : from.at + Whole(width) - Whole(1);
+      made.where.bounds.push_back({axis, true, point + IntegerPolynomial(1)});
+      const IntegerPolynomial last =
+          from.below ? from.at - IntegerPolynomial(width) + IntegerPolynomial(1)
+                     : from.at + IntegerPolynomial(width) - IntegerPolynomial(1);
       if (!closed) made.where.edges.push_back({{axis, !from.below, last}}); // no place is beyond
       all.push_back(std::move(made));
     }
   }
 
-  static Whole coordinate_of(unsigned axis) {
-    return Whole(Quantity{.is_axis = true, .number = axis});
+  static IntegerPolynomial coordinate_of(unsigned axis) {
+    return IntegerPolynomial(Quantity{.is_axis = true, .number = axis});
   }
 
   void choose_arrays() {
@@ -353,7 +356,7 @@ private:
   void rotate() {
     if (plan_.arrays.size() != 1)
       return refuse(Reason::step_several_arrays, "several arrays are written");
-    const auto chosen = choose_rotation(candidates(true)[0]);
+    const auto chosen = choose_buffers(candidates(true)[0]);
     if (!chosen)
       return refuse(Reason::step_no_array,
                     "no two arrays are read at constant offsets of what is written");
@@ -505,7 +508,7 @@ private:
         others_, id, [](const StepRead* read) -> InstId { return read->event->inst; });
     if (other == others_.end())
       return refuse(Reason::step_mask, inst, "a guard hangs on what the step computes");
-    const Whole& offset = (*other)->cases[0].place.offset;
+    const IntegerPolynomial& offset = (*other)->cases[0].place.offset;
     if (offset == offset.elsewhere())
       return refuse(Reason::step_mask, inst, "a guard hangs on what is the same for all");
     const StepRegion::Guard& last = region_.guards.back();
@@ -629,12 +632,12 @@ private:
   std::unordered_map<std::uint32_t, unsigned> axes_; // atom -> axis
   std::array<Term, 3> place_;
   sym::Context::Substitution as_place_;
-  std::optional<WholeReader> reader_;
+  std::optional<IntegerPolynomialReader> reader_;
   std::optional<StepSizes> sizes_;
   std::vector<StepRead> reads_;
   std::vector<Taken> taken_;
   std::vector<const StepRead*> others_; // of arrays that do not move
-  std::array<std::optional<Whole>, 3> periods_;
+  std::array<std::optional<IntegerPolynomial>, 3> periods_;
 };
 
 } // namespace

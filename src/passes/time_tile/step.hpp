@@ -11,7 +11,7 @@
 // `next`, and the next launch has now, next and old in their places (a wave equation).
 //
 // Conditions, and where each is checked:
-//   threads do not meet                                               why_threads_meet
+//   threads do not meet                                               why_threads_synchronize
 //   behind the guards each one stores                                 find_region
 //   a place in the grid is all that a thread knows of itself          find_places
 //   every load from `in` is the store at a constant offset, by cases   find_reads, find_offsets
@@ -55,7 +55,7 @@ struct StepArray {
   // It has no store.
   bool carried = false;
   std::vector<ptx::InstId> stores; // of which each thread that stores does one
-  Whole element; // where the element of a place lies behind the array's begin, in bytes
+  IntegerPolynomial element; // where the element of a place lies behind the array's begin, in bytes
   // At places within the bounds a load reads the element so far from the stored one.
   struct Case {
     Offset offset{};
@@ -93,7 +93,7 @@ struct StepPlan {
   // Where these hold beside the guards, all loads are as in the interior, and all forks.
   std::vector<Bound> inner;
   // Along such an axis places are taken modulo a size: the elements of a torus.
-  std::array<std::optional<Whole>, 3> periods;
+  std::array<std::optional<IntegerPolynomial>, 3> periods;
   // Everything that guards, and that stored values are computed by, in order; loads of the arrays
   // are among it, what only their addresses need is not.
   std::vector<ptx::InstId> guard_slice, value_slice;

@@ -24,13 +24,13 @@ Expression larger(Expression a, const Expression& b) {
 }
 
 // Axes by the length of a stride, the shortest first, as far as that can be told without numbers.
-std::vector<unsigned> by_stride(const Whole& element) {
+std::vector<unsigned> by_stride(const IntegerPolynomial& element) {
   std::vector<unsigned> axes;
   for (unsigned axis = 0; axis < 3; ++axis)
     if (!element.along(axis).is_zero()) axes.push_back(axis);
   const auto size = [&](unsigned axis) {
     std::pair<std::size_t, Number> largest{0, 0};
-    const Whole stride = element.along(axis);
+    const IntegerPolynomial stride = element.along(axis);
     for (const auto& [product, coefficient] : stride.terms())
       largest = std::max(largest, {product.size(), coefficient < 0 ? -coefficient : coefficient});
     return largest;
@@ -41,7 +41,7 @@ std::vector<unsigned> by_stride(const Whole& element) {
 
 // How often `by` goes into `what`: the quotient of the terms with the longest product of `by`; of
 // constants the nearest.
-std::optional<Number> quotient(const Whole& what, const Whole& by) {
+std::optional<Number> quotient(const IntegerPolynomial& what, const IntegerPolynomial& by) {
   const auto leading =
       std::ranges::max_element(by.terms(), {}, [](const auto& term) { return term.first.size(); });
   const auto found = what.terms().find(leading->first);
@@ -54,23 +54,25 @@ std::optional<Number> quotient(const Whole& what, const Whole& by) {
 
 } // namespace
 
-std::optional<Offset> offset_between(const Whole& load, const Whole& store) {
-  Whole rest = load - store;
+std::optional<Offset> offset_between(const IntegerPolynomial& load,
+                                     const IntegerPolynomial& store) {
+  IntegerPolynomial rest = load - store;
   Offset offset{};
   auto axes = by_stride(store);
   std::ranges::reverse(axes);
   for (const unsigned axis : axes) {
-    const Whole stride = store.along(axis);
+    const IntegerPolynomial stride = store.along(axis);
     const auto times_stride = quotient(rest, stride);
     if (!times_stride || *times_stride > 1000 || *times_stride < -1000) return std::nullopt;
     offset[axis] = static_cast<int>(*times_stride);
-    rest = rest - stride * Whole(*times_stride);
+    rest = rest - stride * IntegerPolynomial(*times_stride);
   }
   if (!rest.is_zero()) return std::nullopt;
   return offset;
 }
 
-StepSizes::StepSizes(emulator::Kernel& kernel, StepPlan& plan, const WholeReader& reader)
+StepSizes::StepSizes(emulator::Kernel& kernel, StepPlan& plan,
+                     const IntegerPolynomialReader& reader)
     : k_(kernel), c_(*kernel.context), plan_(plan), reader_(reader) {
   for (unsigned axis = 0; axis < 3; ++axis)
     grid_[axis] = {number(0), threads(axis)};
@@ -203,7 +205,7 @@ void StepSizes::add_read(const Offset& offset, const Offset& turns, const Bounde
 }
 
 // All that is stored and read lies in [0, period).
-void StepSizes::add_period(unsigned axis, const Whole& period) {
+void StepSizes::add_period(unsigned axis, const IntegerPolynomial& period) {
   plan_.periods[axis] = period;
   const Expression size = expression_of(period);
   require(minus(size, number(1)), "it has no size");
@@ -221,9 +223,9 @@ std::optional<StepSizes::Coordinate> StepSizes::coordinate(Term t) const {
   found.ranges = std::move(reading.ranges);
   bool any = false;
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const Whole along = whole->along(axis);
+    const IntegerPolynomial along = whole->along(axis);
     if (along.is_zero()) continue;
-    if (std::exchange(any, true) || along != Whole(1)) return std::nullopt;
+    if (std::exchange(any, true) || along != IntegerPolynomial(1)) return std::nullopt;
     found.axis = axis;
     found.offset = whole->elsewhere();
   }
@@ -247,7 +249,8 @@ bool StepSizes::add_comparison(Term t, bool holds) {
   const auto bound = reader_.machine(left ? b : a, is_signed);
   if (!bound) return false;
   Span& span = box_[at.axis];
-  const Whole place = Whole(Quantity{.is_axis = true, .number = at.axis}) + at.offset;
+  const IntegerPolynomial place =
+      IntegerPolynomial(Quantity{.is_axis = true, .number = at.axis}) + at.offset;
   const Expression shift = expression_of(at.offset);
   const Number end = Number{1} << width;
   const std::string otherwise = "an index wraps";
@@ -296,13 +299,14 @@ void StepSizes::require_apart(const StepArray& array) {
   }
 }
 
-void StepSizes::touch(unsigned parameter, bool written, const Box& box, const Whole& offset,
-                      unsigned bytes) {
+void StepSizes::touch(unsigned parameter, bool written, const Box& box,
+                      const IntegerPolynomial& offset, unsigned bytes) {
   plan_.touched.push_back(
       {parameter, written, least_in(box, offset), plus(most_in(box, offset), number(bytes))});
 }
 
-void StepSizes::add_load(const WholeReader::Place& place, unsigned bytes, const Bounded& where) {
+void StepSizes::add_load(const IntegerPolynomialReader::Place& place, unsigned bytes,
+                         const Bounded& where) {
   touch(place.parameter, false, within(where), place.offset, bytes);
 }
 

@@ -12,13 +12,13 @@
 namespace ptxasw::passes {
 
 // The offset with load = store + offset * strides, over whole numbers.
-std::optional<Offset> offset_between(const Whole& load, const Whole& store);
+std::optional<Offset> offset_between(const IntegerPolynomial& load, const IntegerPolynomial& store);
 
 // Collects what the guards say about the box of places that store, and writes the conditions and
 // the touched ranges into the plan.
 class StepSizes {
 public:
-  StepSizes(emulator::Kernel& kernel, StepPlan& plan, const WholeReader& reader);
+  StepSizes(emulator::Kernel& kernel, StepPlan& plan, const IntegerPolynomialReader& reader);
 
   void add_guard(sym::Term fact);
   // Behind the last guard.
@@ -37,15 +37,15 @@ public:
   // `turns`: periods added to it, along axes that have one.
   void add_read(const Offset& offset, const Offset& turns, const Bounded& where);
   // Along this axis places are taken modulo a size.
-  void add_period(unsigned axis, const Whole& period);
-  void add_load(const WholeReader::Place& place, unsigned bytes, const Bounded& where);
+  void add_period(unsigned axis, const IntegerPolynomial& period);
+  void add_load(const IntegerPolynomialReader::Place& place, unsigned bytes, const Bounded& where);
   void finish();
 
 private:
   // With the coordinate of one axis and something that is the same for all: axis + offset.
   struct Coordinate {
     unsigned axis = 0;
-    Whole offset;
+    IntegerPolynomial offset;
     std::vector<InRange> ranges; // that this rests on
   };
 
@@ -58,14 +58,15 @@ private:
   void narrow(Box& box, const Bound& bound) const;
   void widen(unsigned axis, const contract::Expression& first, const contract::Expression& end);
   void require_apart(const StepArray& array);
-  void touch(unsigned parameter, bool written, const Box& box, const Whole& offset, unsigned bytes);
+  void touch(unsigned parameter, bool written, const Box& box, const IntegerPolynomial& offset,
+             unsigned bytes);
   [[nodiscard]] contract::Quantities usual_launch(std::uint64_t size) const;
   [[nodiscard]] bool can_hold(std::string& why) const;
 
   const emulator::Kernel& k_;
   sym::Context& c_;
   StepPlan& plan_;
-  const WholeReader& reader_;
+  const IntegerPolynomialReader& reader_;
   Box box_, around_;        // of the places that store; with those that they read
   Box grid_;                // of all places
   std::vector<Edge> edges_; // of the guards

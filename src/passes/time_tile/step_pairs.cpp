@@ -65,7 +65,7 @@ std::vector<unsigned> pair_arrays(std::span<const StepCandidates> arrays, std::s
   return Pairer(arrays).run(rank);
 }
 
-std::optional<OldAndNow> choose_rotation(const StepCandidates& array) {
+std::optional<OldAndNow> choose_buffers(const StepCandidates& array) {
   struct RotationCost {
     std::int64_t offsets = 0; // of now, negated
     unsigned apart = 0;

@@ -32,6 +32,6 @@ struct OldAndNow {
 
 // For the one array that is written two that are read, if they rotate: now is one with the most
 // offsets; then the three are as near to each other as can be, then in the order of their age.
-std::optional<OldAndNow> choose_rotation(const StepCandidates& array);
+std::optional<OldAndNow> choose_buffers(const StepCandidates& array);
 
 } // namespace ptxasw::passes

@@ -13,21 +13,22 @@ namespace {
 constexpr Number near = 16; // further away than any clamp moves
 
 // What a sum is a multiple of: `by` has one product.
-std::optional<Whole> quotient(const Whole& what, const Whole& by) {
+std::optional<IntegerPolynomial> quotient(const IntegerPolynomial& what,
+                                          const IntegerPolynomial& by) {
   if (by.terms().size() != 1) return std::nullopt;
   const auto& [product, coefficient] = *by.terms().begin();
-  Whole result;
+  IntegerPolynomial result;
   for (const auto& [factors, n] : what.terms()) {
     if (n % coefficient != 0) return std::nullopt;
-    Whole::Product rest = factors;
+    IntegerPolynomial::Product rest = factors;
     for (const Quantity& factor : product) {
       const auto found = std::ranges::find(rest, factor);
       if (found == rest.end()) return std::nullopt;
       rest.erase(found);
     }
-    Whole term(n / coefficient);
+    IntegerPolynomial term(n / coefficient);
     for (const Quantity& factor : rest)
-      term = term * Whole(factor);
+      term = term * IntegerPolynomial(factor);
     result = result + term;
   }
   return result;
@@ -35,7 +36,8 @@ std::optional<Whole> quotient(const Whole& what, const Whole& by) {
 
 class OffsetFinder {
 public:
-  OffsetFinder(const StepRead& read, const Whole& element) : read_(read), element_(element) {}
+  OffsetFinder(const StepRead& read, const IntegerPolynomial& element)
+      : read_(read), element_(element) {}
 
   StepOffsets run() {
     const auto first = offset_between(read_.cases[0].place.offset, element_);
@@ -73,13 +75,13 @@ private:
   }
 
   void find(std::size_t n) {
-    const Whole far = read_.cases[n].place.offset - read_.cases[0].place.offset;
+    const IntegerPolynomial far = read_.cases[n].place.offset - read_.cases[0].place.offset;
     if (far.is_zero()) return;
     const std::vector<unsigned> axes = differing(n);
-    std::array<Whole, 3> moves;
+    std::array<IntegerPolynomial, 3> moves;
     bool found = false;
     if (axes.size() == 1) {
-      const Whole stride = element_.along(axes[0]);
+      const IntegerPolynomial stride = element_.along(axes[0]);
       const auto by = stride.is_zero() ? std::nullopt : quotient(far, stride);
       if (by) {
         moves[axes[0]] = *by;
@@ -94,12 +96,12 @@ private:
       move(n, axis, moves[axis]);
   }
 
-  bool combine(const Whole& far, const std::vector<unsigned>& axes, std::size_t at,
-               std::array<Whole, 3>& moves) {
+  bool combine(const IntegerPolynomial& far, const std::vector<unsigned>& axes, std::size_t at,
+               std::array<IntegerPolynomial, 3>& moves) {
     if (at == axes.size()) return far.is_zero();
-    std::vector<Whole> choices = known_[axes[at]];
+    std::vector<IntegerPolynomial> choices = known_[axes[at]];
     choices.emplace_back(0);
-    for (const Whole& move : choices) {
+    for (const IntegerPolynomial& move : choices) {
       moves[axes[at]] = move;
       if (combine(far - element_.along(axes[at]) * move, axes, at + 1, moves)) return true;
     }
@@ -107,7 +109,7 @@ private:
   }
 
   // A clamp reads a place nearby; the other end of a torus is a period away.
-  void move(std::size_t n, unsigned axis, const Whole& by) {
+  void move(std::size_t n, unsigned axis, const IntegerPolynomial& by) {
     int& offset = made_.offsets[n][axis];
     if (const auto constant = by.constant(); constant && *constant <= near && *constant >= -near) {
       offset += static_cast<int>(*constant);
@@ -116,7 +118,7 @@ private:
     const int inside = made_.offsets[0][axis];
     if (inside == 0)
       return refuse(Reason::step_wrap, "at the rim it reads an element that is far away");
-    const Whole period = inside < 0 ? by : Whole(0) - by;
+    const IntegerPolynomial period = inside < 0 ? by : IntegerPolynomial(0) - by;
     auto& known = made_.periods[axis];
     if (known && *known != period)
       return refuse(Reason::step_wrap, "along one axis it takes places modulo several sizes");
@@ -125,14 +127,15 @@ private:
   }
 
   const StepRead& read_;
-  const Whole& element_;
+  const IntegerPolynomial& element_;
   StepOffsets made_;
-  std::array<std::vector<Whole>, 3> known_; // by axis: how far some case is from the first
+  std::array<std::vector<IntegerPolynomial>, 3>
+      known_; // by axis: how far some case is from the first
 };
 
 } // namespace
 
-StepOffsets find_offsets(const StepRead& read, const Whole& element) {
+StepOffsets find_offsets(const StepRead& read, const IntegerPolynomial& element) {
   return OffsetFinder(read, element).run();
 }
 

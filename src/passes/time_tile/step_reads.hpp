@@ -26,10 +26,10 @@ struct StepOffsets {
   std::string_view why; // there are none
   std::vector<Offset> offsets;
   std::vector<Offset> turns; // how many periods are added to reach the element
-  std::array<std::optional<Whole>, 3> periods;
+  std::array<std::optional<IntegerPolynomial>, 3> periods;
 };
 
 // With the store's element at `element`.
-StepOffsets find_offsets(const StepRead& read, const Whole& element);
+StepOffsets find_offsets(const StepRead& read, const IntegerPolynomial& element);
 
 } // namespace ptxasw::passes

@@ -15,8 +15,8 @@
 
 namespace ptxasw::passes {
 
+using passes::IntegerPolynomial;
 using passes::StepArray;
-using passes::Whole;
 using ptx::Reg;
 using ptx::Source;
 using ptx::Special;
@@ -61,7 +61,7 @@ Reg StepWriter::widened(const Reg& a) {
 }
 
 // The number that a polynomial without coordinates is, modulo 2^64.
-Reg StepWriter::number(const Whole& whole) {
+Reg StepWriter::number(const IntegerPolynomial& whole) {
   Reg sum;
   for (const auto& [product, coefficient] : whole.terms()) {
     Reg made = code_.mov(b64, static_cast<std::int64_t>(coefficient));
@@ -173,7 +173,7 @@ void StepWriter::find_elements(unsigned n) {
   const StepArray& array = plan_.arrays[n];
   Reg offset = number(array.element.elsewhere());
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const Whole stride = array.element.along(axis);
+    const IntegerPolynomial stride = array.element.along(axis);
     if (stride.is_zero()) continue;
     const Reg step = number(stride);
     if (axis == at_.axes.v) row_stride_.resize(n + 1, step);
@@ -197,7 +197,7 @@ void StepWriter::find_begins(unsigned n) {
 }
 
 // The program's own arrays, for the elements that nobody stores to.
-void StepWriter::find_turns() {
+void StepWriter::find_serialized_blocks() {
   turns_.clear();
   if (!plan_.rotation) return;
   const contract::Rotation& rotation = *plan_.rotation;

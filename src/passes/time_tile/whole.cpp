@@ -34,27 +34,27 @@ Expression quantity(const Quantity& what) {
 
 } // namespace
 
-void Whole::add(const Product& product, Number coefficient) {
+void IntegerPolynomial::add(const Product& product, Number coefficient) {
   Number& sum = terms_[product];
   sum += coefficient;
   too_large_ |= sum > largest || sum < -largest;
   if (sum == 0) terms_.erase(product);
 }
 
-Whole operator+(const Whole& a, const Whole& b) {
-  Whole sum = a;
+IntegerPolynomial operator+(const IntegerPolynomial& a, const IntegerPolynomial& b) {
+  IntegerPolynomial sum = a;
   sum.too_large_ |= b.too_large_;
   for (const auto& [product, coefficient] : b.terms_)
     sum.add(product, coefficient);
   return sum;
 }
 
-Whole operator*(const Whole& a, const Whole& b) {
-  Whole result;
+IntegerPolynomial operator*(const IntegerPolynomial& a, const IntegerPolynomial& b) {
+  IntegerPolynomial result;
   result.too_large_ = a.too_large_ || b.too_large_;
   for (const auto& [left, m] : a.terms_) {
     for (const auto& [right, n] : b.terms_) {
-      Whole::Product product = left;
+      IntegerPolynomial::Product product = left;
       product.insert(product.end(), right.begin(), right.end());
       std::ranges::sort(product);
       Number coefficient = 0;
@@ -67,13 +67,13 @@ Whole operator*(const Whole& a, const Whole& b) {
   return result;
 }
 
-std::optional<Number> Whole::constant() const {
+std::optional<Number> IntegerPolynomial::constant() const {
   if (terms_.empty()) return 0;
   if (terms_.size() > 1 || !terms_.begin()->first.empty()) return std::nullopt;
   return terms_.begin()->second;
 }
 
-bool Whole::is_linear() const {
+bool IntegerPolynomial::is_linear() const {
   return std::ranges::all_of(terms_, [](const auto& term) {
     return std::ranges::count(term.first, true, &Quantity::is_axis) <= 1 &&
            std::ranges::all_of(term.first,
@@ -81,8 +81,8 @@ bool Whole::is_linear() const {
   });
 }
 
-Whole Whole::along(unsigned axis) const {
-  Whole result;
+IntegerPolynomial IntegerPolynomial::along(unsigned axis) const {
+  IntegerPolynomial result;
   for (const auto& [product, coefficient] : terms_) {
     Product rest = product;
     if (std::erase_if(rest, [&](const Quantity& q) { return q.is_axis && q.number == axis; }) != 0)
@@ -91,8 +91,8 @@ Whole Whole::along(unsigned axis) const {
   return result;
 }
 
-Whole Whole::elsewhere() const {
-  Whole result;
+IntegerPolynomial IntegerPolynomial::elsewhere() const {
+  IntegerPolynomial result;
   for (const auto& [product, coefficient] : terms_)
     if (std::ranges::none_of(product, &Quantity::is_axis)) result.add(product, coefficient);
   return result;
@@ -100,7 +100,7 @@ Whole Whole::elsewhere() const {
 
 // --- Terms --------------------------------------------------------------------------------------
 
-std::optional<unsigned> WholeReader::parameter_of(Term atom) const {
+std::optional<unsigned> IntegerPolynomialReader::parameter_of(Term atom) const {
   const sym::Atom& info = c_.atom_info(atom);
   if (info.kind != static_cast<std::uint32_t>(AtomKind::parameter)) return std::nullopt;
   for (const ptx::Symbol& symbol : k_.body.symbols)
@@ -110,17 +110,17 @@ std::optional<unsigned> WholeReader::parameter_of(Term atom) const {
   return std::nullopt;
 }
 
-bool WholeReader::moves(Term t) const {
+bool IntegerPolynomialReader::moves(Term t) const {
   return std::ranges::any_of(c_.atoms(t), [&](Term atom) {
     return c_.atom_info(atom).kind != static_cast<std::uint32_t>(AtomKind::parameter);
   });
 }
 
-std::optional<Whole> WholeReader::read(Term t, Reading& reading) const {
+std::optional<IntegerPolynomial> IntegerPolynomialReader::read(Term t, Reading& reading) const {
   const unsigned width = c_.width(t);
   if (width != 32 && width != 64) return std::nullopt;
   switch (c_.kind(t)) {
-  case Kind::constant: return Whole(signed_value(*c_.value(t), width));
+  case Kind::constant: return IntegerPolynomial(signed_value(*c_.value(t), width));
   case Kind::poly: return sum(t, reading);
   case Kind::zext:
   case Kind::sext: return extended(t, reading);
@@ -135,33 +135,33 @@ std::optional<Whole> WholeReader::read(Term t, Reading& reading) const {
   }
 }
 
-std::optional<Whole> WholeReader::atom(Term t) const {
+std::optional<IntegerPolynomial> IntegerPolynomialReader::atom(Term t) const {
   if (const auto axis = axes_.find(t.id); axis != axes_.end())
-    return Whole(Quantity{.is_axis = true, .number = axis->second});
+    return IntegerPolynomial(Quantity{.is_axis = true, .number = axis->second});
   const sym::Atom& info = c_.atom_info(t);
   if (info.kind == static_cast<std::uint32_t>(AtomKind::special)) return special(info);
   const auto parameter = parameter_of(t);
   if (!parameter) return std::nullopt;
-  return Whole(Quantity{.number = *parameter, .as = type_of(c_.width(t), true)});
+  return IntegerPolynomial(Quantity{.number = *parameter, .as = type_of(c_.width(t), true)});
 }
 
 // Threads themselves were replaced by places.
-std::optional<Whole> WholeReader::special(const sym::Atom& info) const {
+std::optional<IntegerPolynomial> IntegerPolynomialReader::special(const sym::Atom& info) const {
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (info.tag == static_cast<std::uint32_t>(ptx::along(ptx::Special::ctaid_x, axis)))
-      return Whole(Quantity{.number = axis, .of = Quantity::Of::block_number});
+      return IntegerPolynomial(Quantity{.number = axis, .of = Quantity::Of::block_number});
     if (info.tag == static_cast<std::uint32_t>(ptx::along(ptx::Special::ntid_x, axis)))
-      return Whole(Quantity{.number = axis, .of = Quantity::Of::block_size});
+      return IntegerPolynomial(Quantity{.number = axis, .of = Quantity::Of::block_size});
   }
   return std::nullopt;
 }
 
-std::optional<Whole> WholeReader::sum(Term t, Reading& reading) const {
+std::optional<IntegerPolynomial> IntegerPolynomialReader::sum(Term t, Reading& reading) const {
   const unsigned width = c_.width(t);
   const sym::Poly poly = c_.poly(t);
-  Whole total(signed_value(poly.constant, width));
+  IntegerPolynomial total(signed_value(poly.constant, width));
   for (const sym::Monomial& monomial : poly.terms) {
-    Whole product(signed_value(monomial.coefficient, width));
+    IntegerPolynomial product(signed_value(monomial.coefficient, width));
     for (const Term factor : monomial.factors) {
       if (factor == t) return std::nullopt;
       const auto read_factor = read(factor, reading);
@@ -178,9 +178,9 @@ namespace {
 
 // A part of a thread's place, which is below 2^31 (contract::fit): %ctaid, %ntid, %ctaid * %ntid or
 // place - %ctaid * %ntid, which is %tid.
-bool is_part_of_place(const Whole& value) {
+bool is_part_of_place(const IntegerPolynomial& value) {
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const Whole block(Quantity{.number = axis, .of = Quantity::Of::block_number}),
+    const IntegerPolynomial block(Quantity{.number = axis, .of = Quantity::Of::block_number}),
         size(Quantity{.number = axis, .of = Quantity::Of::block_size}),
         place(Quantity{.is_axis = true, .number = axis});
     if (value == block || value == size || value == block * size || value == place - block * size)
@@ -191,7 +191,7 @@ bool is_part_of_place(const Whole& value) {
 
 } // namespace
 
-std::optional<Whole> WholeReader::extended(Term t, Reading& reading) const {
+std::optional<IntegerPolynomial> IntegerPolynomialReader::extended(Term t, Reading& reading) const {
   const Term narrow = c_.args(t)[0];
   const unsigned width = c_.width(narrow);
   const auto value = read(narrow, reading);
@@ -205,12 +205,13 @@ std::optional<Whole> WholeReader::extended(Term t, Reading& reading) const {
     return value;
   }
   if (c_.kind(narrow) == Kind::atom && !axes_.contains(narrow.id))
-    return Whole(Quantity{.number = *parameter_of(narrow), .as = type_of(width, false)});
+    return IntegerPolynomial(
+        Quantity{.number = *parameter_of(narrow), .as = type_of(width, false)});
   reading.ranges.push_back({*value, 0, end - 1});
   return value;
 }
 
-std::optional<Whole> WholeReader::chosen(Term t, Reading& reading) const {
+std::optional<IntegerPolynomial> IntegerPolynomialReader::chosen(Term t, Reading& reading) const {
   const Term condition = c_.args(t)[0];
   const auto known =
       reading.choices == nullptr ? Choices::const_iterator{} : reading.choices->find(condition);
@@ -222,7 +223,8 @@ std::optional<Whole> WholeReader::chosen(Term t, Reading& reading) const {
 }
 
 // a % n is a, or a - n: of 0 <= a < 2n.
-std::optional<Whole> WholeReader::remainder(Term t, Reading& reading) const {
+std::optional<IntegerPolynomial> IntegerPolynomialReader::remainder(Term t,
+                                                                    Reading& reading) const {
   const Term a = c_.args(t)[0], n = c_.args(t)[1];
   const bool is_signed = c_.kind(t) == Kind::srem;
   const Term below = is_signed ? c_.slt(a, n) : c_.ult(a, n);
@@ -235,14 +237,15 @@ std::optional<Whole> WholeReader::remainder(Term t, Reading& reading) const {
   const auto value = read(a, reading), by = read(n, reading);
   if (!value || !by) return std::nullopt;
   const Number end = Number{1} << (c_.width(t) - (is_signed ? 1 : 0));
-  const Whole rest = known->second ? *value : *value - *by;
-  for (const Whole& number : {*value, *by})
+  const IntegerPolynomial rest = known->second ? *value : *value - *by;
+  for (const IntegerPolynomial& number : {*value, *by})
     reading.ranges.push_back({number, 0, end - 1});
   reading.ranges.push_back({*by - rest, 1, end, "what is taken modulo a size is not next to it"});
   return rest;
 }
 
-std::optional<WholeReader::Place> WholeReader::place(Term address, Reading& reading) const {
+std::optional<IntegerPolynomialReader::Place>
+IntegerPolynomialReader::place(Term address, Reading& reading) const {
   if (c_.kind(address) == Kind::ite) {
     const auto known = reading.choices == nullptr ? Choices::const_iterator{}
                                                   : reading.choices->find(c_.args(address)[0]);
@@ -270,9 +273,9 @@ std::optional<WholeReader::Place> WholeReader::place(Term address, Reading& read
     }
     if (!made) continue;
     poly.terms.erase(poly.terms.begin() + static_cast<std::ptrdiff_t>(n));
-    Whole offset = made->offset + Whole(signed_value(poly.constant, 64));
+    IntegerPolynomial offset = made->offset + IntegerPolynomial(signed_value(poly.constant, 64));
     for (const sym::Monomial& other : poly.terms) {
-      Whole product(signed_value(other.coefficient, 64));
+      IntegerPolynomial product(signed_value(other.coefficient, 64));
       for (const Term factor : other.factors) {
         const auto value = read(factor, reading);
         if (!value) return std::nullopt;
@@ -286,7 +289,7 @@ std::optional<WholeReader::Place> WholeReader::place(Term address, Reading& read
   return std::nullopt;
 }
 
-std::optional<Expression> WholeReader::machine(Term t, bool is_signed) const {
+std::optional<Expression> IntegerPolynomialReader::machine(Term t, bool is_signed) const {
   const unsigned width = c_.width(t);
   if (width != 32 && width != 64) return std::nullopt;
   const Token::Type type = type_of(width, is_signed);
@@ -357,7 +360,7 @@ Expression combine(Token::Kind kind, Expression a, const Expression& b) {
   return a;
 }
 
-Expression expression_of(const Whole& whole) {
+Expression expression_of(const IntegerPolynomial& whole) {
   Expression total;
   for (const auto& [product, coefficient] : whole.terms()) {
     Expression made;
@@ -374,10 +377,10 @@ Expression expression_of(const Whole& whole) {
 
 namespace {
 
-Expression extreme(const Box& box, const Whole& whole, bool most) {
+Expression extreme(const Box& box, const IntegerPolynomial& whole, bool most) {
   Expression total = expression_of(whole.elsewhere());
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const Whole stride = whole.along(axis);
+    const IntegerPolynomial stride = whole.along(axis);
     if (stride.is_zero()) continue;
     const Expression last = minus(box[axis].end, number(1));
     if (const auto constant = stride.constant()) {
@@ -394,11 +397,11 @@ Expression extreme(const Box& box, const Whole& whole, bool most) {
 
 } // namespace
 
-Expression least_in(const Box& box, const Whole& whole) {
+Expression least_in(const Box& box, const IntegerPolynomial& whole) {
   return extreme(box, whole, false);
 }
 
-Expression most_in(const Box& box, const Whole& whole) {
+Expression most_in(const Box& box, const IntegerPolynomial& whole) {
   return extreme(box, whole, true);
 }
 

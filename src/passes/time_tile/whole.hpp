@@ -34,18 +34,20 @@ struct Quantity {
 };
 
 // A sum of products.
-class Whole {
+class IntegerPolynomial {
 public:
   using Product = std::vector<Quantity>; // sorted; empty: the constant
 
-  Whole() = default;
-  Whole(Number constant) { add({}, constant); } // NOLINT(google-explicit-constructor)
-  explicit Whole(const Quantity& quantity) { add({quantity}, 1); }
+  IntegerPolynomial() = default;
+  IntegerPolynomial(Number constant) { add({}, constant); } // NOLINT(google-explicit-constructor)
+  explicit IntegerPolynomial(const Quantity& quantity) { add({quantity}, 1); }
 
-  friend Whole operator+(const Whole& a, const Whole& b);
-  friend Whole operator-(const Whole& a, const Whole& b) { return a + b * Whole(-1); }
-  friend Whole operator*(const Whole& a, const Whole& b);
-  friend bool operator==(const Whole& a, const Whole& b) = default;
+  friend IntegerPolynomial operator+(const IntegerPolynomial& a, const IntegerPolynomial& b);
+  friend IntegerPolynomial operator-(const IntegerPolynomial& a, const IntegerPolynomial& b) {
+    return a + b * IntegerPolynomial(-1);
+  }
+  friend IntegerPolynomial operator*(const IntegerPolynomial& a, const IntegerPolynomial& b);
+  friend bool operator==(const IntegerPolynomial& a, const IntegerPolynomial& b) = default;
 
   [[nodiscard]] const std::map<Product, Number>& terms() const { return terms_; }
   [[nodiscard]] bool is_zero() const { return terms_.empty() && !too_large_; }
@@ -55,8 +57,8 @@ public:
   // No product has two coordinates, none has what is to cancel out.
   [[nodiscard]] bool is_linear() const;
   // What the coordinate is multiplied with, and what is left without any.
-  [[nodiscard]] Whole along(unsigned axis) const;
-  [[nodiscard]] Whole elsewhere() const;
+  [[nodiscard]] IntegerPolynomial along(unsigned axis) const;
+  [[nodiscard]] IntegerPolynomial elsewhere() const;
 
 private:
   void add(const Product& product, Number coefficient);
@@ -66,7 +68,7 @@ private:
 };
 
 struct InRange {
-  Whole value;
+  IntegerPolynomial value;
   Number least = 0, most = 0;
   const char* otherwise = "an index wraps";
 };
@@ -81,10 +83,11 @@ struct Reading {
   sym::Term open; // a condition that has to be among the choices first
 };
 
-class WholeReader {
+class IntegerPolynomialReader {
 public:
   // `axes`: atoms that stand for the thread's coordinates.
-  WholeReader(const emulator::Kernel& kernel, std::unordered_map<std::uint32_t, unsigned> axes)
+  IntegerPolynomialReader(const emulator::Kernel& kernel,
+                          std::unordered_map<std::uint32_t, unsigned> axes)
       : k_(kernel), c_(*kernel.context), axes_(std::move(axes)) {}
 
   [[nodiscard]] bool is_axis(sym::Term atom) const { return axes_.contains(atom.id); }
@@ -92,12 +95,12 @@ public:
   [[nodiscard]] bool moves(sym::Term t) const;
 
   // A number that is the term modulo 2^width, if the ranges added to `reading` hold.
-  [[nodiscard]] std::optional<Whole> read(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<IntegerPolynomial> read(sym::Term t, Reading& reading) const;
 
   // A pointer that is a parameter, and the distance from it.
   struct Place {
     unsigned parameter = 0;
-    Whole offset;
+    IntegerPolynomial offset;
   };
   [[nodiscard]] std::optional<Place> place(sym::Term address, Reading& reading) const;
 
@@ -106,12 +109,12 @@ public:
 
 private:
   [[nodiscard]] std::optional<unsigned> parameter_of(sym::Term atom) const;
-  [[nodiscard]] std::optional<Whole> atom(sym::Term t) const;
-  [[nodiscard]] std::optional<Whole> special(const sym::Atom& info) const;
-  [[nodiscard]] std::optional<Whole> sum(sym::Term t, Reading& reading) const;
-  [[nodiscard]] std::optional<Whole> extended(sym::Term t, Reading& reading) const;
-  [[nodiscard]] std::optional<Whole> chosen(sym::Term t, Reading& reading) const;
-  [[nodiscard]] std::optional<Whole> remainder(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<IntegerPolynomial> atom(sym::Term t) const;
+  [[nodiscard]] std::optional<IntegerPolynomial> special(const sym::Atom& info) const;
+  [[nodiscard]] std::optional<IntegerPolynomial> sum(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<IntegerPolynomial> extended(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<IntegerPolynomial> chosen(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<IntegerPolynomial> remainder(sym::Term t, Reading& reading) const;
 
   const emulator::Kernel& k_;
   sym::Context& c_;
@@ -134,7 +137,7 @@ inline contract::Expression times(contract::Expression a, const contract::Expres
   return combine(contract::Token::Kind::multiply, std::move(a), b);
 }
 // Of a polynomial without coordinates.
-contract::Expression expression_of(const Whole& whole);
+contract::Expression expression_of(const IntegerPolynomial& whole);
 
 // Coordinates from `first` up to, not including, `end`.
 struct Span {
@@ -143,7 +146,7 @@ struct Span {
 using Box = std::array<Span, 3>;
 
 // The least or the largest value that a linear polynomial has in a box that is not empty.
-contract::Expression least_in(const Box& box, const Whole& whole);
-contract::Expression most_in(const Box& box, const Whole& whole);
+contract::Expression least_in(const Box& box, const IntegerPolynomial& whole);
+contract::Expression most_in(const Box& box, const IntegerPolynomial& whole);
 
 } // namespace ptxasw::passes

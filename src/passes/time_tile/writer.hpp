@@ -38,13 +38,13 @@ private:
 
   ptx::Reg plus(const ptx::Reg& a, long n);
   ptx::Reg widened(const ptx::Reg& a);
-  ptx::Reg number(const passes::Whole& whole);
+  ptx::Reg number(const passes::IntegerPolynomial& whole);
   ptx::Reg added(const ptx::Reg& a, const ptx::Reg& b);
   ptx::Reg parameter(const passes::Quantity& quantity);
   ptx::Reg begin_of(unsigned parameter_number);
   ptx::Reg begin_at(const ptx::Memory& place);
   void find_begins(unsigned n);
-  void find_turns();
+  void find_serialized_blocks();
   [[nodiscard]] std::vector<Column> turns_behind(unsigned t) const;
   [[nodiscard]] std::string parameters_behind() const;
   void prologue();
@@ -106,7 +106,7 @@ private:
   // An address in this row, or in this column, of a torus.
   ptx::Reg turned_row(unsigned n, unsigned row, const ptx::Reg& at);
   ptx::Reg turned_column(unsigned n, unsigned column, const ptx::Reg& at);
-  void find_rim();
+  void find_halo();
   void find_case_masks();
   void find_own();
   [[nodiscard]] const Mask& case_mask(const std::vector<passes::Bound>& bounds) const;

@@ -9,21 +9,21 @@ namespace ptxasw::passes {
 
 using emulator::Kernel;
 
-RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
-                           std::string_view architecture,
-                           const std::array<std::uint32_t, 3>& block) {
-  const bool automatic = mode == RoundsMode::automatic;
+TreeReductionChoice choose_tree_reductions(Kernel& kernel, sym::Solver& solver, WarpReduceMode mode,
+                                           std::string_view architecture,
+                                           const std::array<std::uint32_t, 3>& block) {
+  const bool automatic = mode == WarpReduceMode::automatic;
   const bool known =
       target::find_profile(architecture) != nullptr && kernel.body.module->version_major >= 6;
-  if (mode == RoundsMode::none || (automatic && !known)) return {};
-  RoundsChoice choice{.plan = passes::find_rounds(kernel, solver)};
+  if (mode == WarpReduceMode::none || (automatic && !known)) return {};
+  TreeReductionChoice choice{.plan = passes::find_tree_reductions(kernel, solver)};
   if (std::erase_if(choice.plan.stretches,
-                    [&](const passes::Rounds& r) { return !passes::fits(r, block); }) != 0)
+                    [&](const passes::TreeReduction& r) { return !passes::fits(r, block); }) != 0)
     choice.plan.refused = {Reason::tree_form, "blocks are no rows of whole warps"};
   // A tree that is unrolled saves all barriers of its stretch but one; with one less than three
   // rounds, what is asked in front costs about what is saved.
   if (automatic)
-    std::erase_if(choice.plan.stretches, [](const passes::Rounds& rounds) {
+    std::erase_if(choice.plan.stretches, [](const passes::TreeReduction& rounds) {
       return !rounds.rolled && rounds.barriers.size() < 3;
     });
   if (choice.plan.stretches.empty()) {
@@ -35,7 +35,7 @@ RoundsChoice choose_rounds(Kernel& kernel, sym::Solver& solver, RoundsMode mode,
   }
   std::string& words = choice.outcome.text;
   choice.outcome.status = Status::done;
-  for (const passes::Rounds& rounds : choice.plan.stretches)
+  for (const passes::TreeReduction& rounds : choice.plan.stretches)
     words += fmt::format(
         "{} the {} at line {}", words.empty() ? "in registers:" : ",",
         rounds.grows    ? "rounds of a loop up to width 16"

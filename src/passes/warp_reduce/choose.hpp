@@ -1,4 +1,4 @@
-// What --rounds makes of a kernel.
+// What --warp-reduce makes of a kernel.
 #pragma once
 
 #include "passes/warp_reduce/find.hpp"
@@ -12,15 +12,15 @@
 
 namespace ptxasw::passes {
 
-struct RoundsChoice {
-  passes::RoundsPlan plan;
+struct TreeReductionChoice {
+  passes::TreeReductionPlan plan;
   Decision outcome; // "in registers: ..." or "not in registers: ..."
 };
 
 // `block`: the known shape of blocks, zeros where it is not known. By default nothing is said of
 // kernels in which nothing looks like a tree.
-RoundsChoice choose_rounds(emulator::Kernel& kernel, sym::Solver& solver, RoundsMode mode,
-                           std::string_view architecture,
-                           const std::array<std::uint32_t, 3>& block);
+TreeReductionChoice choose_tree_reductions(emulator::Kernel& kernel, sym::Solver& solver,
+                                           WarpReduceMode mode, std::string_view architecture,
+                                           const std::array<std::uint32_t, 3>& block);
 
 } // namespace ptxasw::passes

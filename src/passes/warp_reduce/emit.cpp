@@ -17,8 +17,8 @@
 
 namespace ptxasw::passes {
 
-using passes::RoundAccess;
-using passes::Rounds;
+using passes::TreeAccess;
+using passes::TreeReduction;
 using ptx::Code;
 using ptx::Inst;
 using ptx::InstId;
@@ -38,13 +38,13 @@ using BlockShape = std::array<std::uint32_t, 3>;
 // One stretch.
 class TreeWriter {
 public:
-  TreeWriter(const emulator::Kernel& kernel, const Rounds& rounds, ptx::FreshRegisters& registers,
-             const Names& names, std::string prefix)
+  TreeWriter(const emulator::Kernel& kernel, const TreeReduction& rounds,
+             ptx::FreshRegisters& registers, const Names& names, std::string prefix)
       : k_(kernel), body_(kernel.body), module_(*kernel.body.module), r_(rounds), names_(names),
         prefix_(std::move(prefix)), code_(registers) {
-    for (const RoundAccess& access : r_.accesses)
+    for (const TreeAccess& access : r_.accesses)
       accesses_.emplace(inst_of(access.event), &access);
-    for (const RoundAccess& access : r_.rest)
+    for (const TreeAccess& access : r_.rest)
       accesses_.emplace(inst_of(access.event), &access);
     for (std::size_t cell = 0; cell < r_.cells.size(); ++cell)
       values_.push_back(code_.make(type_of(cell)));
@@ -167,7 +167,7 @@ private:
   void copy_wider_iterations() {
     code_.label(label("again"));
     code_.when(code_.setp(eq, u32, width(), r_.first_width())).bra_uni(label("fast"));
-    copy_stretch({.prefix = label("wider_"), .next = label("again"), .is_original = true});
+    copy_region({.prefix = label("wider_"), .next = label("again"), .is_original = true});
     code_.bra_uni(label("done"));
     code_.label(label("fast"));
   }
@@ -228,7 +228,7 @@ private:
       copy.far_in_memory = n < wide;
       copy.width = r_.grows ? 1U << n : 0;
       if (!is_combined(r_.begin)) shuffle(r_.begin, copy);
-      copy_stretch(copy);
+      copy_region(copy);
       if (n + 1 < copies || r_.grows) code_.bra(label("end")); // out of the loop
     }
   }
@@ -241,7 +241,7 @@ private:
     for (unsigned n = 0; n < wider; ++n) {
       const std::string here = fmt::format("{}wide_{}_", prefix_, n);
       code_.label(here + "top");
-      copy_stretch(
+      copy_region(
           {.prefix = here,
            .next = n + 1 < wider ? fmt::format("{}wide_{}_top", prefix_, n + 1) : label("slow"),
            .width = 32U << n,
@@ -250,7 +250,7 @@ private:
     }
   }
 
-  void copy_stretch(const Copy& copy) {
+  void copy_region(const Copy& copy) {
     InstId inst = r_.begin;
     for (std::uint32_t s = first_statement(); s <= body_.insts[r_.end - 1].statement; ++s) {
       if (is_combined(inst)) return combine(copy);
@@ -286,7 +286,7 @@ private:
     moved_.clear();
     const auto next = std::ranges::find_if(r_.barriers, [&](InstId b) { return b >= from; });
     const InstId end = r_.rolled || next == r_.barriers.end() ? r_.end : *next;
-    for (const RoundAccess& access : r_.accesses) {
+    for (const TreeAccess& access : r_.accesses) {
       const InstId inst = inst_of(access.event);
       if (inst < from || inst >= end || access.own() || stays_in_memory(access, copy)) continue;
       Reg& value = moved_[{access.cell, access.distance}];
@@ -294,7 +294,7 @@ private:
     }
   }
 
-  Reg moved(const RoundAccess& access) {
+  Reg moved(const TreeAccess& access) {
     const auto shuffled = [&](const Reg& word) {
       return access.by != ptx::none
                  ? code_.shfl(ptx::Sub::down, word, names_.reg(access.by), 31, -1)
@@ -338,7 +338,7 @@ private:
   }
 
   // Elements that no step stores.
-  [[nodiscard]] bool stays_in_memory(const RoundAccess& access, const Copy& copy) const {
+  [[nodiscard]] bool stays_in_memory(const TreeAccess& access, const Copy& copy) const {
     if (r_.rolled) return copy.far_in_memory && access.by != ptx::none;
     return r_.wide && access.distance == r_.width;
   }
@@ -372,7 +372,7 @@ private:
     rest ? into.sub(s32, sum, up) : into.shr(s32, sum, bits);
   }
 
-  void move(const Inst& inst, const RoundAccess& access) {
+  void move(const Inst& inst, const TreeAccess& access) {
     const auto guarded = code_.when(names_.guard(inst));
     const Reg& value = values_[access.cell];
     if (k_.trace.events[access.event].kind == emulator::EventKind::store)
@@ -384,7 +384,7 @@ private:
   const emulator::Kernel& k_;
   const ptx::Body& body_;
   const ptx::Module& module_;
-  const Rounds& r_;
+  const TreeReduction& r_;
   const Names& names_;
   std::string prefix_; // of all labels
   Code code_;
@@ -392,10 +392,10 @@ private:
   std::vector<Reg> values_; // by cell
   Reg stored_;              // holds in threads whose elements are stored; none: in all
   std::map<std::pair<std::size_t, unsigned>, Reg> moved_; // in the step at hand
-  std::map<InstId, const RoundAccess*> accesses_;
+  std::map<InstId, const TreeAccess*> accesses_;
 };
 
-bool nameable(const emulator::Kernel& kernel, const Names& names, const Rounds& rounds) {
+bool nameable(const emulator::Kernel& kernel, const Names& names, const TreeReduction& rounds) {
   const auto known = [&](ptx::RegId reg) { return names.known_at(reg, rounds.begin); };
   if (rounds.width_register != ptx::none && !known(rounds.width_register)) return false;
   return std::ranges::all_of(rounds.cells, [&](const passes::Cell& cell) {
@@ -406,19 +406,20 @@ bool nameable(const emulator::Kernel& kernel, const Names& names, const Rounds& 
 
 } // namespace
 
-std::vector<ptx::Edit> rounds_in_registers(const emulator::Kernel& kernel, passes::RoundsPlan& plan,
+std::vector<ptx::Edit> reduce_in_registers(const emulator::Kernel& kernel,
+                                           passes::TreeReductionPlan& plan,
                                            const std::array<std::uint32_t, 3>& block) {
   if (plan.stretches.empty()) return {};
   const ptx::Module& module = *kernel.body.module;
   const Names names(kernel.body);
-  std::erase_if(plan.stretches, [&](const Rounds& r) {
+  std::erase_if(plan.stretches, [&](const TreeReduction& r) {
     return !passes::fits(r, block) || !nameable(kernel, names, r);
   });
   if (plan.stretches.empty()) return {};
   ptx::FreshRegisters registers(module, "%ptxasw_round");
   std::vector<ptx::Edit> edits;
   unsigned number = 0;
-  for (const Rounds& rounds : plan.stretches) {
+  for (const TreeReduction& rounds : plan.stretches) {
     TreeWriter writer(kernel, rounds, registers, names,
                       fmt::format("{}round_{}_", label_prefix(module), number++));
     std::ranges::move(writer.run(block), std::back_inserter(edits));

@@ -61,7 +61,8 @@ namespace ptxasw::passes {
 
 // The edits; stretches whose registers cannot be named leave the plan. `block`: the known shape of
 // blocks, zeros where it is not known.
-std::vector<ptx::Edit> rounds_in_registers(const emulator::Kernel& kernel, passes::RoundsPlan& plan,
+std::vector<ptx::Edit> reduce_in_registers(const emulator::Kernel& kernel,
+                                           passes::TreeReductionPlan& plan,
                                            const std::array<std::uint32_t, 3>& block);
 
 } // namespace ptxasw::passes

@@ -37,10 +37,10 @@ bool is_whole_barrier(const ptx::Body& body, const Inst& inst) {
 }
 
 // One stretch that may be one.
-class Stretch {
+class TreeChecker {
 public:
-  Stretch(emulator::Kernel& kernel, sym::Solver& solver, passes::Relaxed& relaxed, Rounds rounds,
-          std::uint32_t loop)
+  TreeChecker(emulator::Kernel& kernel, sym::Solver& solver, passes::AxisPolynomial& relaxed,
+              TreeReduction rounds, std::uint32_t loop)
       : k_(kernel), c_(*kernel.context), solver_(solver), r_(std::move(rounds)),
         elements_(kernel, solver, relaxed, loop), loop_(loop),
         t_(kernel.trace.special(ptx::Special::tid_x)) {}
@@ -52,7 +52,7 @@ public:
            stays_inside() && apart() && covers_all() && look_behind();
   }
   [[nodiscard]] const std::string& why() const { return why_; }
-  [[nodiscard]] Rounds take() { return std::move(r_); }
+  [[nodiscard]] TreeReduction take() { return std::move(r_); }
 
 private:
   bool elements() {
@@ -218,9 +218,9 @@ private:
     // Without a solver: w >> 1, and w / 2 as compilers write it for signed numbers.
     const Term up = c_.add(width_, c_.lshr(width_, number(31)));
     const bool halves = next == c_.lshr(width_, number(1)) || next == c_.ashr(up, number(1));
-    r_.wide = !r_.rows && (halves || proved({c_.eq(width_, number(2 * widest_round))},
-                                            c_.ule(next, number(widest_round))));
-    return halves || proved({c_.ule(width_, number(widest_round))}, c_.ule(next, width_));
+    r_.wide = !r_.rows && (halves || proved({c_.eq(width_, number(2 * widest_step))},
+                                            c_.ule(next, number(widest_step))));
+    return halves || proved({c_.ule(width_, number(widest_step))}, c_.ule(next, width_));
   }
 
   // Or makes it twice what it was: from 1 on, all that it is are powers of two.
@@ -272,7 +272,7 @@ private:
   // Whoever gets to an access is one of those that have an element: t < width; where the distance
   // is written down, whoever reads is so far ahead of the last one.
   bool in_first_warp() {
-    return std::ranges::all_of(r_.accesses, [&](const RoundAccess& access) {
+    return std::ranges::all_of(r_.accesses, [&](const TreeAccess& access) {
       if (!r_.rolled && access.distance > r_.width) return false;
       const Event& e = event(access.event);
       std::vector<Term> facts = facts_of(e);
@@ -290,14 +290,14 @@ private:
   // Whoever reads the element of another lane is far enough from the end of its warp.
   bool in_each_warp() {
     const Term lane = c_.zext(c_.extract(t_, 0, 5), 32);
-    for (const RoundAccess& access : r_.accesses) {
+    for (const TreeAccess& access : r_.accesses) {
       if (access.own()) continue;
       const Event& e = event(access.event);
       std::vector<Term> widths{r_.rolled ? width_ : number(access.distance)};
       if (r_.grows) widths = {number(1), number(2), number(4), number(8), number(16)};
       const bool fine = std::ranges::all_of(widths, [&](Term width) {
         std::vector<Term> facts;
-        if (r_.rolled) facts.push_back(c_.ule(width, number(widest_round)));
+        if (r_.rolled) facts.push_back(c_.ule(width, number(widest_step)));
         for (const Term fact : facts_of(e))
           facts.push_back(at_width(fact, width));
         if (is_multiple(facts, width) || is_low(facts, width)) return true;
@@ -312,7 +312,7 @@ private:
   // t % (2 * width) == 0 and the width is a power of two up to 16: without a solver, too.
   bool is_multiple(const std::vector<Term>& facts, Term width) {
     const auto number_of = c_.value(width);
-    if (!number_of || *number_of > widest_round ||
+    if (!number_of || *number_of > widest_step ||
         !std::has_single_bit(static_cast<unsigned>(*number_of)))
       return false;
     const Term rest = c_.and_(t_, number(2 * static_cast<unsigned>(*number_of) - 1));
@@ -324,7 +324,7 @@ private:
     const auto distance = c_.value(width);
     const Term lane = c_.zext(c_.extract(t_, 0, 5), 32);
     return distance && std::ranges::any_of(facts, [&](Term fact) {
-             for (unsigned low = 1; low + *distance <= 32 && low <= widest_round; low *= 2)
+             for (unsigned low = 1; low + *distance <= 32 && low <= widest_step; low *= 2)
                if (fact == c_.ult(lane, number(low)) || fact == c_.ule(lane, number(low - 1)))
                  return true;
              return false;
@@ -342,7 +342,7 @@ private:
     const InstId first = r_.rolled ? r_.end : r_.barriers[0];
     for (std::size_t cell = 0; cell < r_.cells.size(); ++cell) {
       bool low = false, high = false;
-      for (const RoundAccess& access : r_.accesses) {
+      for (const TreeAccess& access : r_.accesses) {
         if (access.cell != cell || event(access.event).inst >= first) continue;
         const bool far = r_.rolled ? access.by != ptx::none : access.distance == r_.width;
         if (!access.own() && !far) continue;
@@ -368,7 +368,7 @@ private:
       facts.push_back(c_.ult(t_, width));
     else if (std::has_single_bit(known))
       facts.push_back(c_.eq(c_.and_(t_, width), number(0)));
-    if (r_.everywhere && known == widest_round) { // the same, as programs say it
+    if (r_.everywhere && known == widest_step) { // the same, as programs say it
       const Term lane = c_.zext(c_.extract(t_, 0, 5), 32);
       facts.push_back(c_.ult(lane, number(known)));
       facts.push_back(c_.ule(lane, number(known - 1)));
@@ -415,8 +415,8 @@ private:
   emulator::Kernel& k_;
   sym::Context& c_;
   sym::Solver& solver_;
-  Rounds r_;
-  RoundElements elements_;
+  TreeReduction r_;
+  TreeElements elements_;
   std::vector<std::size_t> events_; // accesses of the stretch
   std::uint32_t loop_;
   Term t_, width_;
@@ -429,7 +429,7 @@ public:
       : k_(kernel), solver_(solver),
         relaxed_(*kernel.context, kernel.trace.special(ptx::Special::tid_x)) {}
 
-  RoundsPlan run() {
+  TreeReductionPlan run() {
     if (k_.body.module->version_major < 6) {
       plan_.refused = {Reason::old_module,
                        "the module is older than shfl.sync, which came with 6.0"};
@@ -442,8 +442,8 @@ public:
   }
 
 private:
-  bool add(Rounds rounds, std::uint32_t loop) {
-    Stretch stretch(k_, solver_, relaxed_, std::move(rounds), loop);
+  bool add(TreeReduction rounds, std::uint32_t loop) {
+    TreeChecker stretch(k_, solver_, relaxed_, std::move(rounds), loop);
     const bool fine = stretch.check();
     if (fine)
       plan_.stretches.push_back(stretch.take());
@@ -487,19 +487,20 @@ private:
   }
 
   [[nodiscard]] bool overlaps(InstId barrier) const {
-    return std::ranges::any_of(
-        plan_.stretches, [&](const Rounds& r) { return barrier >= r.begin && barrier < r.end; });
+    return std::ranges::any_of(plan_.stretches, [&](const TreeReduction& r) {
+      return barrier >= r.begin && barrier < r.end;
+    });
   }
 
   emulator::Kernel& k_;
   sym::Solver& solver_;
-  passes::Relaxed relaxed_;
-  RoundsPlan plan_;
+  passes::AxisPolynomial relaxed_;
+  TreeReductionPlan plan_;
 };
 
 } // namespace
 
-RoundsPlan find_rounds(emulator::Kernel& kernel, sym::Solver& solver) {
+TreeReductionPlan find_tree_reductions(emulator::Kernel& kernel, sym::Solver& solver) {
   return Finder(kernel, solver).run();
 }
 

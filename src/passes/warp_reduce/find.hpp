@@ -24,7 +24,7 @@
 //   whole barriers and accesses to cells stands in the stretch                   contents
 //   all threads of the block come to the stretch, and to its barriers            is_common
 //   a barrier comes ahead of it, and no store to shared memory in between        follows_barrier
-//   cells lie apart, one element for each thread                   RoundElements: find_cells, apart
+//   cells lie apart, one element for each thread                   TreeElements: find_cells, apart
 //   those of two rows lie apart, too                                         add_cell, lies_apart
 //   each access is to the thread's own element or one of w, proven as terms,
 //   which where only thread 0 comes are those of thread 0                             place
@@ -56,7 +56,7 @@ struct Cell {
   bool stored = true;
 };
 
-struct RoundAccess {
+struct TreeAccess {
   std::size_t event = 0;
   std::size_t cell = 0;
   // Whose element: t + `distance`, or t + the register.
@@ -65,7 +65,7 @@ struct RoundAccess {
   [[nodiscard]] bool own() const { return distance == 0 && by == ptx::none; }
 };
 
-struct Rounds {
+struct TreeReduction {
   ptx::InstId begin = 0, end = 0; // the stretch
   bool rolled = false;            // a loop, entered at `begin` only
   bool rows = false;              // each row of threads has a tree of its own: a warp each
@@ -82,7 +82,7 @@ struct Rounds {
   ptx::RegId width_register = ptx::none;
   unsigned width = 0;
   std::vector<Cell> cells;
-  std::vector<RoundAccess> accesses; // in program order
+  std::vector<TreeAccess> accesses; // in program order
   std::vector<ptx::InstId> barriers;
   [[nodiscard]] unsigned first_width() const;
   // So many lanes have an element at the beginning, where not all threads have one.
@@ -93,29 +93,30 @@ struct Rounds {
   // And what it reads is still in its register: these loads of elements below twice the width. Then
   // the rest of the kernel may be copied, too, and need not wait for memory.
   bool rest_copied = false;
-  std::vector<RoundAccess> rest;
+  std::vector<TreeAccess> rest;
   // The operation that makes of all elements what thread 0 reads behind the stretch, where that is
   // all that the rounds from width 16 on are for (rounds_as_one.hpp), and where these begin.
   ptx::InstId combined = ptx::none, combined_from = 0;
   std::vector<ptx::InstId> kept; // of these rounds, by what is read behind
 };
 
-struct RoundsPlan {
-  std::vector<Rounds> stretches;
+struct TreeReductionPlan {
+  std::vector<TreeReduction> stretches;
   Why refused; // of the first that looked like one; empty: none did
 };
 
-inline constexpr unsigned widest_round = 16;
+inline constexpr unsigned widest_step = 16;
 
-inline unsigned Rounds::first_width() const {
-  return grows ? 1 : wide ? 2 * widest_round : rolled ? widest_round : width;
+inline unsigned TreeReduction::first_width() const {
+  return grows ? 1 : wide ? 2 * widest_step : rolled ? widest_step : width;
 }
 
-RoundsPlan find_rounds(emulator::Kernel& kernel, sym::Solver& solver);
+TreeReductionPlan find_tree_reductions(emulator::Kernel& kernel, sym::Solver& solver);
 
 // Blocks of a known shape are one row of whole warps, or rows of one warp each; of an unknown one
 // (zeros), that is asked at run time.
-[[nodiscard]] constexpr bool fits(const Rounds& rounds, const std::array<std::uint32_t, 3>& block) {
+[[nodiscard]] constexpr bool fits(const TreeReduction& rounds,
+                                  const std::array<std::uint32_t, 3>& block) {
   if (block[0] == 0) return true;
   if (rounds.most_threads != 0 && block[0] > rounds.most_threads) return false;
   if (rounds.rows) return block[0] == 32 && block[2] == 1;

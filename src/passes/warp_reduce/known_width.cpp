@@ -14,7 +14,7 @@ namespace {
 
 struct Iteration {
   const emulator::Kernel& k;
-  const Rounds& tree;
+  const TreeReduction& tree;
   std::uint32_t width;
 
   // What an operand of 32 bits is.
@@ -52,7 +52,7 @@ struct Iteration {
 
 } // namespace
 
-Known known_divisor(const emulator::Kernel& kernel, const Rounds& tree, std::uint32_t width,
+Known known_divisor(const emulator::Kernel& kernel, const TreeReduction& tree, std::uint32_t width,
                     InstId id) {
   const Inst& inst = kernel.body.insts[id];
   const auto src = kernel.body.src(inst);

@@ -6,16 +6,16 @@
 namespace ptxasw::passes {
 
 void WarpReducePass::find(Analysed& kernel) {
-  found_ = choose_rounds(kernel.kernel, kernel.solver, kernel.options.rounds,
-                         kernel.facts.architecture(), kernel.facts.block_shape());
+  found_ = choose_tree_reductions(kernel.kernel, kernel.solver, kernel.options.rounds,
+                                  kernel.facts.architecture(), kernel.facts.block_shape());
   outcome_ = found_.outcome;
 }
 
 Emitted WarpReducePass::emit(Analysed& kernel) {
   outcome_ = found_.outcome;
   deferred_ = false;
-  RoundsPlan plan = found_.plan;
-  return {rounds_in_registers(kernel.kernel, plan, kernel.facts.block_shape()), uses_loads,
+  TreeReductionPlan plan = found_.plan;
+  return {reduce_in_registers(kernel.kernel, plan, kernel.facts.block_shape()), uses_loads,
           "its trees are in registers"};
 }
 

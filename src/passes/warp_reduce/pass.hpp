@@ -1,4 +1,4 @@
-// Tree reductions within a warp (--rounds): their last steps by shuffles, without barriers.
+// Tree reductions within a warp (--warp-reduce): their last steps by shuffles, without barriers.
 // PROOF.md says why it is sound.
 #pragma once
 
@@ -18,7 +18,7 @@ public:
   [[nodiscard]] bool is_deferred() const override { return deferred_; }
 
 private:
-  RoundsChoice found_;
+  TreeReductionChoice found_;
   Decision outcome_;
   bool deferred_ = false;
 };

@@ -15,7 +15,7 @@ using ptx::Arg;
 using ptx::Inst;
 using sym::Term;
 
-bool RoundElements::find(Rounds& rounds) {
+bool TreeElements::find(TreeReduction& rounds) {
   return find_cells(rounds) && place(rounds);
 }
 
@@ -29,7 +29,7 @@ bool is_of_a_register(const emulator::Kernel& kernel, const Event& access) {
          ptx::bit_width(kernel.body.registers[value[0].id].type) == 8 * access.element_bytes;
 }
 
-bool limit(Rounds& rounds, std::uint64_t elements) {
+bool limit(TreeReduction& rounds, std::uint64_t elements) {
   if (elements < 32) return false;
   constexpr unsigned all = 1024;
   const auto most = static_cast<unsigned>(std::min<std::uint64_t>(elements, all));
@@ -38,7 +38,7 @@ bool limit(Rounds& rounds, std::uint64_t elements) {
   return true;
 }
 
-bool RoundElements::exist(Rounds& rounds, std::size_t cell) {
+bool TreeElements::exist(TreeReduction& rounds, std::size_t cell) {
   const Term own = address(rounds.cells[cell].event);
   const Term first = c_.sub(own, c_.mul(number(strides_[cell]), t_));
   const std::uint32_t symbol = variable(first);
@@ -59,16 +59,16 @@ bool RoundElements::exist(Rounds& rounds, std::size_t cell) {
 
 // --- Cells -----------------------------------------------------------------------------------
 
-Term RoundElements::address(std::size_t e) {
+Term TreeElements::address(std::size_t e) {
   return c_.extract(event(e).address, 0, 32); // of shared memory
 }
 
 // The stretch does not find it anew in each of its trips.
-bool RoundElements::is_fixed(const Rounds& r, Term t) const {
-  return !r.rolled || passes::TripShift(k_, loop_).is_fixed(t);
+bool TreeElements::is_fixed(const TreeReduction& r, Term t) const {
+  return !r.rolled || passes::IterationShift(k_, loop_).is_fixed(t);
 }
 
-bool RoundElements::find_cells(Rounds& r) {
+bool TreeElements::find_cells(TreeReduction& r) {
   for (std::size_t e = 0; e < k_.trace.events.size(); ++e) {
     const Event& s = event(e);
     if (s.inst < r.begin || s.inst >= r.end || s.kind == EventKind::clobber) continue;
@@ -81,7 +81,7 @@ bool RoundElements::find_cells(Rounds& r) {
   return !r.cells.empty() || refuse("nothing is stored");
 }
 
-bool RoundElements::add_cell(Rounds& r, std::size_t e) {
+bool TreeElements::add_cell(TreeReduction& r, std::size_t e) {
   const Term own = address(e);
   for (const Cell& known : r.cells)
     if (address(known.event) == own && known.bytes == event(e).element_bytes) return true;
@@ -104,11 +104,11 @@ bool RoundElements::add_cell(Rounds& r, std::size_t e) {
 }
 
 // Without what hangs on the row: as many bytes a row for all cells. Not valid if they differ.
-Term RoundElements::take_rows(Rounds& r, std::size_t e, Term base) {
+Term TreeElements::take_rows(TreeReduction& r, std::size_t e, Term base) {
   const Term y = k_.trace.special(ptx::Special::tid_y);
   std::int64_t row = 0;
   if (y.valid() && c_.kind(y) == sym::Kind::atom && c_.depends_on(base, y)) {
-    const passes::Stride stride = passes::Relaxed(c_, y).stride(event(e).address);
+    const passes::Stride stride = passes::AxisPolynomial(c_, y).stride(event(e).address);
     if (stride.kind != passes::Stride::Kind::constant || stride.bytes <= 0 ||
         stride.bytes > 1 << 16)
       return {};
@@ -123,20 +123,20 @@ Term RoundElements::take_rows(Rounds& r, std::size_t e, Term base) {
 }
 
 // The address can be named at the beginning: no instruction of the stretch writes its register.
-bool RoundElements::entered_with(const Rounds& r, std::size_t e) const {
+bool TreeElements::entered_with(const TreeReduction& r, std::size_t e) const {
   const auto addresses = k_.body.addr(k_.body.insts[event(e).inst]);
   if (addresses.size() != 1 || addresses[0].base.kind != Arg::Kind::reg) return false;
   return !analysis::written(k_.body, r.begin, r.end, addresses[0].base.id);
 }
 
 // In this row and, where there are several, in all of them.
-bool RoundElements::lies_apart(std::int64_t bytes, std::int64_t length) const {
+bool TreeElements::lies_apart(std::int64_t bytes, std::int64_t length) const {
   if (row_ == 0) return std::abs(bytes) >= length;
   const std::int64_t within = (bytes % row_ + row_) % row_;
   return within >= length && row_ - within >= length;
 }
 
-bool RoundElements::apart(Rounds& r) {
+bool TreeElements::apart(TreeReduction& r) {
   for (std::size_t a = 0; a < r.cells.size(); ++a)
     for (std::size_t b = 0; b < a; ++b) {
       const Term one = address(r.cells[a].event), other = address(r.cells[b].event);
@@ -155,7 +155,7 @@ bool RoundElements::apart(Rounds& r) {
 }
 
 // The one variable of known size that an address is about.
-std::uint32_t RoundElements::variable(Term t) const {
+std::uint32_t TreeElements::variable(Term t) const {
   std::uint32_t found = ptx::none;
   for (const Term atom : c_.atoms(t)) {
     const sym::Atom& info = c_.atom_info(atom);
@@ -168,14 +168,14 @@ std::uint32_t RoundElements::variable(Term t) const {
 
 // --- Whose element ---------------------------------------------------------------------------
 
-bool RoundElements::place(Rounds& r) {
+bool TreeElements::place(TreeReduction& r) {
   for (const std::size_t e : events_) {
-    RoundAccess access{.event = e};
+    TreeAccess access{.event = e};
     if (!whose(r, access))
       return refuse("line {} is about no element that is known", line(event(e).inst));
     r.accesses.push_back(access);
   }
-  for (const RoundAccess& access : r.accesses) {
+  for (const TreeAccess& access : r.accesses) {
     if (access.own()) continue;
     if (r.rolled && access.by == ptx::none)
       return refuse("line {} reads at a fixed distance", line(event(access.event).inst));
@@ -186,14 +186,14 @@ bool RoundElements::place(Rounds& r) {
     if (r.rolled && access.by != r.width_register)
       return refuse("the rounds at line {} read at two distances", line(r.begin));
   }
-  r.wide = !r.rolled && r.width == 2 * widest_round;
-  if (r.width_register == ptx::none && !r.wide && (r.width == 0 || r.width > widest_round))
+  r.wide = !r.rolled && r.width == 2 * widest_step;
+  if (r.width_register == ptx::none && !r.wide && (r.width == 0 || r.width > widest_step))
     return refuse("the rounds at line {} are of several warps", line(r.begin));
   width_ = r.rolled ? width_term_ : number(r.width);
   return true;
 }
 
-bool RoundElements::whose(const Rounds& r, RoundAccess& access) {
+bool TreeElements::whose(const TreeReduction& r, TreeAccess& access) {
   const bool store = event(access.event).kind == EventKind::store;
   for (std::size_t cell = 0; cell < r.cells.size(); ++cell) {
     if (r.cells[cell].bytes != event(access.event).element_bytes) continue;
@@ -213,7 +213,7 @@ bool RoundElements::whose(const Rounds& r, RoundAccess& access) {
 }
 
 // Thread 0 may say its element without its number, as compilers do where they know it.
-Term RoundElements::where_done(std::size_t e, Term address) const {
+Term TreeElements::where_done(std::size_t e, Term address) const {
   std::vector<Term> facts = k_.facts_at(event(e).block);
   facts.push_back(event(e).guard);
   const Term first = c_.eq(t_, c_.constant(32, 0));
@@ -221,14 +221,14 @@ Term RoundElements::where_done(std::size_t e, Term address) const {
   return c_.substitute(address, {{t_.id, c_.constant(32, 0)}});
 }
 
-bool RoundElements::is_at(Term here, Term own, std::size_t cell, Term distance) {
+bool TreeElements::is_at(Term here, Term own, std::size_t cell, Term distance) {
   const Term there = c_.add(own, c_.mul(number(strides_[cell]), distance));
   return there == here && solver_.prove_equal({}, there, here).verdict == sym::Verdict::proved;
 }
 
 // A register of 32 bits that holds the distance where the loop is entered, the same for all
 // threads of the block.
-bool RoundElements::by_register(const Rounds& r, RoundAccess& access, Term here, Term own) {
+bool TreeElements::by_register(const TreeReduction& r, TreeAccess& access, Term here, Term own) {
   for (const emulator::Definition& d : k_.trace.definitions) {
     if (!d.at_entry || d.inst != r.begin || c_.width(d.value) != 32 ||
         c_.uniformity(d.value) > sym::Uniformity::block)

@@ -19,29 +19,29 @@ namespace ptxasw::passes {
 bool is_of_a_register(const emulator::Kernel& kernel, const emulator::Event& access);
 
 // Blocks have no more threads than that; false if not even a warp.
-bool limit(Rounds& rounds, std::uint64_t elements);
+bool limit(TreeReduction& rounds, std::uint64_t elements);
 
-class RoundElements {
+class TreeElements {
 public:
-  RoundElements(emulator::Kernel& kernel, sym::Solver& solver, passes::Relaxed& relaxed,
-                std::uint32_t loop)
+  TreeElements(emulator::Kernel& kernel, sym::Solver& solver, passes::AxisPolynomial& relaxed,
+               std::uint32_t loop)
       : k_(kernel), c_(*kernel.context), solver_(solver), relaxed_(relaxed), loop_(loop),
         t_(kernel.trace.special(ptx::Special::tid_x)) {}
 
   // Cells and accesses of the stretch into `rounds`, whose begin and end are known; and its width.
   // False: it is none, and why() tells the reason.
-  bool find(Rounds& rounds);
+  bool find(TreeReduction& rounds);
 
   [[nodiscard]] const std::vector<std::size_t>& events() const { return events_; }
   [[nodiscard]] sym::Term width() const { return width_; }
   [[nodiscard]] const std::string& why() const { return why_; }
 
   // Elements of different cells never meet; of rounds in all warps, if the block is not too large.
-  bool apart(Rounds& rounds);
+  bool apart(TreeReduction& rounds);
   // All elements up to twice the width lie in a variable whose size is known: they can be read, and
   // what was read can be written back, whether the original does or not. Of rounds in all warps,
   // those of all threads of a block that is not too large.
-  [[nodiscard]] bool exist(Rounds& rounds, std::size_t cell);
+  [[nodiscard]] bool exist(TreeReduction& rounds, std::size_t cell);
 
 private:
   template <class... Args> bool refuse(fmt::format_string<Args...> format, Args&&... args) {
@@ -54,23 +54,23 @@ private:
   [[nodiscard]] const emulator::Event& event(std::size_t e) const { return k_.trace.events[e]; }
   [[nodiscard]] sym::Term number(unsigned n) { return c_.constant(32, n); }
   [[nodiscard]] sym::Term address(std::size_t e);
-  [[nodiscard]] bool is_fixed(const Rounds& r, sym::Term t) const;
-  bool find_cells(Rounds& r);
-  bool add_cell(Rounds& r, std::size_t e);
-  [[nodiscard]] sym::Term take_rows(Rounds& r, std::size_t e, sym::Term base);
+  [[nodiscard]] bool is_fixed(const TreeReduction& r, sym::Term t) const;
+  bool find_cells(TreeReduction& r);
+  bool add_cell(TreeReduction& r, std::size_t e);
+  [[nodiscard]] sym::Term take_rows(TreeReduction& r, std::size_t e, sym::Term base);
   [[nodiscard]] bool lies_apart(std::int64_t bytes, std::int64_t length) const;
-  [[nodiscard]] bool entered_with(const Rounds& r, std::size_t e) const;
+  [[nodiscard]] bool entered_with(const TreeReduction& r, std::size_t e) const;
   [[nodiscard]] std::uint32_t variable(sym::Term t) const;
-  bool place(Rounds& r);
-  bool whose(const Rounds& r, RoundAccess& access);
+  bool place(TreeReduction& r);
+  bool whose(const TreeReduction& r, TreeAccess& access);
   [[nodiscard]] sym::Term where_done(std::size_t e, sym::Term address) const;
   bool is_at(sym::Term here, sym::Term own, std::size_t cell, sym::Term distance);
-  bool by_register(const Rounds& r, RoundAccess& access, sym::Term here, sym::Term own);
+  bool by_register(const TreeReduction& r, TreeAccess& access, sym::Term here, sym::Term own);
 
   emulator::Kernel& k_;
   sym::Context& c_;
   sym::Solver& solver_;
-  passes::Relaxed& relaxed_;
+  passes::AxisPolynomial& relaxed_;
   std::uint32_t loop_;
   sym::Term t_, width_, width_term_;
   std::vector<std::size_t> events_; // accesses of the stretch

@@ -46,7 +46,7 @@ bool is_any_order(const Inst& inst) {
 
 class Reduction {
 public:
-  Reduction(emulator::Kernel& kernel, sym::Solver& solver, Term width, Rounds& rounds)
+  Reduction(emulator::Kernel& kernel, sym::Solver& solver, Term width, TreeReduction& rounds)
       : k_(kernel), c_(*kernel.context), solver_(solver), width_(width), r_(rounds),
         t_(kernel.trace.special(ptx::Special::tid_x)) {}
 
@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  [[nodiscard]] const Event& event(const RoundAccess& access) const {
+  [[nodiscard]] const Event& event(const TreeAccess& access) const {
     return k_.trace.events[access.event];
   }
   [[nodiscard]] Term number(unsigned n) { return c_.constant(32, n); }
@@ -90,7 +90,7 @@ private:
     if (!r_.rolled) {
       const std::size_t ahead = r_.wide ? 1 : 0;
       return r_.barriers.size() == widths.size() + ahead && r_.barriers.back() + 1 == r_.end &&
-             r_.width == (r_.wide ? 2 * widest_round : widest_round);
+             r_.width == (r_.wide ? 2 * widest_step : widest_step);
     }
     if (!width_.valid() || c_.kind(width_) != sym::Kind::atom) return false;
     const InstId back = r_.end - 1;
@@ -110,7 +110,7 @@ private:
       return says && (*says != 0) == (goes_on != branch.guard_negated) &&
              (!goes_on || at(next, width) == width / 2);
     };
-    return (!r_.wide || is_followed_by_half(2 * widest_round)) &&
+    return (!r_.wide || is_followed_by_half(2 * widest_step)) &&
            std::ranges::all_of(widths, is_followed_by_half);
   }
 
@@ -146,11 +146,11 @@ private:
   // What it applies to its element and the other one, if that is all it does.
   InstId operation(std::size_t n) {
     const auto [first, end] = round(n);
-    const RoundAccess *own = nullptr, *other = nullptr, *store = nullptr;
-    for (const RoundAccess& access : r_.accesses) {
+    const TreeAccess *own = nullptr, *other = nullptr, *store = nullptr;
+    for (const TreeAccess& access : r_.accesses) {
       const Event& e = event(access);
       if (e.inst < first || e.inst >= end) continue;
-      const RoundAccess*& place = e.kind == EventKind::store ? store : access.own() ? own : other;
+      const TreeAccess*& place = e.kind == EventKind::store ? store : access.own() ? own : other;
       if (place != nullptr) return ptx::none;
       place = &access;
     }
@@ -158,7 +158,7 @@ private:
     if (!r_.rolled && other->distance != widths[n]) return ptx::none;
     const BlockId block = event(*store).block;
     if (event(*own).block != block || event(*other).block != block) return ptx::none;
-    for (const RoundAccess* access : {own, other, store})
+    for (const TreeAccess* access : {own, other, store})
       if (k_.body.insts[event(*access).inst].guard != ptx::none) return ptx::none;
     if (!by_those_below(event(*store), n)) return ptx::none;
     const InstId inst = source_of(event(*store).inst);
@@ -225,7 +225,7 @@ private:
       if (live && !stands_alone(i)) return false;
       if (live) r_.kept.push_back(i);
     }
-    return std::ranges::all_of(r_.rest, [&](const RoundAccess& access) {
+    return std::ranges::all_of(r_.rest, [&](const TreeAccess& access) {
       const Event& e = event(access);
       std::vector<Term> facts = k_.facts_at(e.block);
       if (!c_.value(e.guard)) facts.push_back(e.guard);
@@ -254,13 +254,14 @@ private:
   sym::Context& c_;
   sym::Solver& solver_;
   Term width_;
-  Rounds& r_;
+  TreeReduction& r_;
   Term t_;
 };
 
 } // namespace
 
-void find_reduction(emulator::Kernel& kernel, sym::Solver& solver, Term width, Rounds& rounds) {
+void find_reduction(emulator::Kernel& kernel, sym::Solver& solver, Term width,
+                    TreeReduction& rounds) {
   Reduction(kernel, solver, width, rounds).find();
 }
 

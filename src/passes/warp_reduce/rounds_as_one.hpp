@@ -19,6 +19,7 @@
 namespace ptxasw::passes {
 
 // Sets `combined` and `combined_from` where all of that holds. `width`: of rounds in a loop.
-void find_reduction(emulator::Kernel& kernel, sym::Solver& solver, sym::Term width, Rounds& rounds);
+void find_reduction(emulator::Kernel& kernel, sym::Solver& solver, sym::Term width,
+                    TreeReduction& rounds);
 
 } // namespace ptxasw::passes

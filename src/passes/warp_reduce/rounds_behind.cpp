@@ -35,8 +35,8 @@ Term address(emulator::Kernel& k, const Event& e) {
 }
 
 // The cell of which the load reads the thread's own element.
-std::optional<std::size_t> own_cell(emulator::Kernel& k, sym::Solver& solver, const Rounds& rounds,
-                                    const Event& e) {
+std::optional<std::size_t> own_cell(emulator::Kernel& k, sym::Solver& solver,
+                                    const TreeReduction& rounds, const Event& e) {
   if (e.kind == EventKind::store || e.ordered || e.elements != 1) return std::nullopt;
   sym::Context& c = *k.context;
   std::vector<Term> facts = k.facts_at(e.block);
@@ -50,7 +50,7 @@ std::optional<std::size_t> own_cell(emulator::Kernel& k, sym::Solver& solver, co
   return std::nullopt;
 }
 
-bool needs_no_barrier(emulator::Kernel& k, sym::Solver& solver, const Rounds& rounds,
+bool needs_no_barrier(emulator::Kernel& k, sym::Solver& solver, const TreeReduction& rounds,
                       const Event& e) {
   const Inst& inst = k.body.insts[e.inst];
   const bool elsewhere = inst.mods.space == ptx::Space::global;
@@ -62,7 +62,7 @@ bool needs_no_barrier(emulator::Kernel& k, sym::Solver& solver, const Rounds& ro
 }
 
 // Instructions and labels alone, of which none branches to what stands ahead.
-bool is_plain_rest(const ptx::Body& body, const Rounds& rounds) {
+bool is_plain_rest(const ptx::Body& body, const TreeReduction& rounds) {
   const auto count = static_cast<InstId>(body.insts.size());
   if (rounds.end == count || count - rounds.end > longest_rest) return false;
   const Inst& last = body.insts[count - 1];
@@ -84,7 +84,7 @@ bool is_plain_rest(const ptx::Body& body, const Rounds& rounds) {
 
 } // namespace
 
-bool reads_own_only(emulator::Kernel& k, sym::Solver& solver, const Rounds& rounds) {
+bool reads_own_only(emulator::Kernel& k, sym::Solver& solver, const TreeReduction& rounds) {
   if (rounds.end == k.body.insts.size()) return true;
   const BlockId first = k.cfg.block_of[rounds.end];
   std::vector<bool> reached(k.cfg.blocks.size(), false); // by its beginning
@@ -104,7 +104,7 @@ bool reads_own_only(emulator::Kernel& k, sym::Solver& solver, const Rounds& roun
   });
 }
 
-void look_at_rest(emulator::Kernel& k, sym::Solver& solver, Rounds& rounds) {
+void look_at_rest(emulator::Kernel& k, sym::Solver& solver, TreeReduction& rounds) {
   rounds.own_behind = reads_own_only(k, solver, rounds);
   if (!rounds.own_behind || !is_plain_rest(k.body, rounds)) return;
   sym::Context& c = *k.context;

@@ -51,7 +51,7 @@ void misbehave(std::string_view text) {
 }
 
 Printed rewrite(std::string text, const std::string& file,
-                const std::vector<ptxasw::TakenBack>& taken_back) {
+                const std::vector<ptxasw::Reverted>& reverted) {
   Printed printed;
   Optimized& result = printed.made;
   result.report.file = file;
@@ -63,9 +63,9 @@ Printed rewrite(std::string text, const std::string& file,
     kernel.name = text.substr(at, text.find_first_of("( \n", at) - at);
     const std::size_t body = text.find('{', at);
     if (body == std::string::npos) break;
-    const bool kept = std::ranges::find(taken_back, kernel.name, &ptxasw::TakenBack::kernel) !=
-                          taken_back.end() ||
-                      text.find("//@keep " + kernel.name) != std::string::npos;
+    const bool kept =
+        std::ranges::find(reverted, kernel.name, &ptxasw::Reverted::kernel) != reverted.end() ||
+        text.find("//@keep " + kernel.name) != std::string::npos;
     if ((wanted || broken) && !kept) {
       text.insert(body + 1, broken ? "\nbogus;" : "\n// rewritten\n.reg .b32 %stub;");
       kernel.changed = result.changed = true;
@@ -86,13 +86,13 @@ Optimized optimize(std::string text, std::string file, const ptxasw::Options&,
     assembler->assemble(requests);
   }
   if (text.find("//@after-try") != std::string::npos) misbehave(text);
-  ptxasw::oracle::Settled settled = ptxasw::oracle::settle(
+  ptxasw::oracle::Committed settled = ptxasw::oracle::commit_rewrites(
       rewrite(text, file, {}), text, *assembler,
       [&](std::string_view kernel) {
         return ptxasw::passes::Launches{ptxasw::oracle::states_block_size(text, kernel), {}};
       },
-      [&](const std::vector<ptxasw::TakenBack>& back) { return rewrite(text, file, back); });
-  settled.printed.made.report.taken_back = std::move(settled.taken_back);
+      [&](const std::vector<ptxasw::Reverted>& back) { return rewrite(text, file, back); });
+  settled.printed.made.report.reverted = std::move(settled.reverted);
   if (text.find("//@after-keep") != std::string::npos) misbehave(text);
   return std::move(settled.printed.made);
 }

@@ -49,7 +49,7 @@ constexpr const char* indices = R"(
 RC_GTEST_PROP(BlockBoundProperty, RelaxedAddressesAreExactBelowTheBound, ()) {
   const test::Emulated emulated = test::emulate_body(indices);
   sym::Context& c = *emulated.kernel.context;
-  passes::Relaxed relaxed(c, {});
+  passes::AxisPolynomial relaxed(c, {});
   passes::Bounds bounds(emulated.kernel, relaxed, [](Term) { return true; });
   std::map<Term, Bits> values;
   const auto value = [&](Term atom) {
@@ -90,7 +90,7 @@ RC_GTEST_PROP(BlockBoundProperty, RelaxedAddressesAreExactBelowTheBound, ()) {
 TEST(BlockBoundProperty, SomeIndexIsBeyondTheBoundAndDiffers) {
   const test::Emulated emulated = test::emulate_body(indices);
   sym::Context& c = *emulated.kernel.context;
-  passes::Relaxed relaxed(c, {});
+  passes::AxisPolynomial relaxed(c, {});
   const Term address = emulated.kernel.trace.events[0].address;
   const auto at = [&](Term t, Bits n) {
     return c.evaluate(

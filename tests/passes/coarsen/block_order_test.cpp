@@ -22,7 +22,7 @@ bool together(const std::string& code, passes::CopyOrder order = passes::CopyOrd
   const ptx::Special seeds[] = {ptx::Special::ctaid_y};
   const ptx::Body& body = e.kernel.body;
   const auto segment =
-      passes::make_schedule(body, analysis::find_variance(body, seeds), 2, order).segment;
+      passes::make_schedule(body, analysis::find_replica_divergence(body, seeds), 2, order).segment;
   return segment.back() == segment[segment.size() - 2];
 }
 
@@ -60,8 +60,8 @@ TEST(BlockOrder, CopyAfterCopyInASegment) {
   const auto run = [&](passes::CopyOrder order) {
     std::string text;
     for (const passes::Step& step :
-         passes::make_schedule(e.kernel.body, analysis::find_variance(e.kernel.body, seeds), 2,
-                               order)
+         passes::make_schedule(e.kernel.body,
+                               analysis::find_replica_divergence(e.kernel.body, seeds), 2, order)
              .steps) {
       if (step.inst >= 5) text += fmt::format("{}.{} ", step.inst - 5, step.copy);
     }

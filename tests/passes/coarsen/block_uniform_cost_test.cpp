@@ -34,8 +34,8 @@ TEST(BlockUniformCost, BlocksHaveArraysOfTheirSize) {
 
 TEST(BlockUniformCost, BlocksThatMeetMayBeFewer) {
   const Coarsening four{.factors = {4, 1, 1}};
-  EXPECT_LT(passes::least_threads_that_meet(hopper(), four), 1U << 20);
-  EXPECT_GT(passes::least_threads_that_meet(hopper(), four), 1U << 19);
+  EXPECT_LT(passes::least_threads_that_synchronize(hopper(), four), 1U << 20);
+  EXPECT_GT(passes::least_threads_that_synchronize(hopper(), four), 1U << 19);
 }
 
 // A tree of a block's values: one barrier for four blocks instead of four.

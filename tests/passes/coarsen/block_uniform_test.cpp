@@ -235,7 +235,7 @@ TEST(BlockUniform, BlocksThatPartInEveryGroup) {
   const auto why = [](const std::string& guard) {
     const Found found(guard + "\n@%p3 ret;\nbar.sync 0;");
     EXPECT_EQ(found.plan.refused.text, "") << guard;
-    return passes::why_every_group_parts(found.emulated.kernel, found.plan.variance).text;
+    return passes::why_every_group_parts(found.emulated.kernel, found.plan.replica_divergence).text;
   };
   for (const char* guard :
        {"setp.ge.u32 %p3, %r4, %r2;", "setp.eq.u32 %p3, %r4, 0;",
@@ -332,7 +332,7 @@ TEST(BlockUniform, BarriersThatCombineAreEachCopysOwn) {
   for (const ptx::Inst& inst : found.emulated.kernel.body.insts) {
     if (inst.op != ptx::Op::bar) continue;
     ++barriers;
-    EXPECT_TRUE(found.plan.variance.is_apart(found.emulated.kernel.body, inst));
+    EXPECT_TRUE(found.plan.replica_divergence.is_apart(found.emulated.kernel.body, inst));
   }
   EXPECT_EQ(barriers, 2U);
 }

@@ -20,14 +20,14 @@ struct Rotated {
   unsigned carried = 0;
   std::string original, text;
 
-  explicit Rotated(std::string source, unsigned trips = 1) : original(std::move(source)) {
+  explicit Rotated(std::string source, unsigned iterations = 1) : original(std::move(source)) {
     test::Emulated emulated(original);
     sym::Solver solver(*emulated.kernel.context, {});
-    passes::RotationPlan plan = passes::find_rotations(emulated.kernel, solver, {});
-    for (passes::RotatedLoop& loop : plan.loops)
-      if (!loop.again.empty()) loop.trips = trips;
+    passes::LoopCarryPlan plan = passes::find_carried_loops(emulated.kernel, solver, {});
+    for (passes::CarriedLoop& loop : plan.loops)
+      if (!loop.again.empty()) loop.iterations = iterations;
     const auto edits = passes::rotate(emulated.kernel, plan);
-    for (const passes::RotatedLoop& loop : plan.loops)
+    for (const passes::CarriedLoop& loop : plan.loops)
       carried += static_cast<unsigned>(loop.loads.size());
     text = test::applied(emulated.kernel, edits);
   }
@@ -68,9 +68,10 @@ std::string take(const std::string& reg) {
 void expect_same(const std::string& text, unsigned carried) {
   const Rotated rotated(text);
   EXPECT_EQ(rotated.carried, carried);
-  for (const std::uint32_t trips : {0U, 1U, 2U, 7U})
+  for (const std::uint32_t iterations : {0U, 1U, 2U, 7U})
     for (const Dim3 block : {Dim3{1}, Dim3{40}, Dim3{16, 4}})
-      EXPECT_EQ(rotated.difference(block, trips, 9), "") << trips << " trips\n" << rotated.text;
+      EXPECT_EQ(rotated.difference(block, iterations, 9), "") << iterations << " trips\n"
+                                                              << rotated.text;
 }
 
 TEST(RotateRun, AWindowThatMoves) {
@@ -108,8 +109,9 @@ TEST(RotateRun, TripsOneAfterAnother) {
   for (const unsigned at_a_time : {2U, 3U, 4U}) {
     const Rotated rotated(looping(window), at_a_time);
     EXPECT_THAT(rotated.text, HasSubstr("ptxasw_rotated_0_last:"));
-    for (const std::uint32_t trips : {0U, 1U, 2U, 3U, 4U, 5U, 8U, 9U})
-      EXPECT_EQ(rotated.difference({40}, trips, 9), "") << trips << " trips\n" << rotated.text;
+    for (const std::uint32_t iterations : {0U, 1U, 2U, 3U, 4U, 5U, 8U, 9U})
+      EXPECT_EQ(rotated.difference({40}, iterations, 9), "") << iterations << " trips\n"
+                                                             << rotated.text;
     if (at_a_time == 2) test::expect_that_ptxas_takes(rotated.text, "rotated_trips");
   }
   // Lanes that leave the loop at different trips, a negated predicate, several registers that say
@@ -152,8 +154,8 @@ TEST(RotateRun, AStoreAheadOfTheSource) {
     ld.global.u32 %r11, [%rd6+32];
     )" + take("%r10") + take("%r11")));
   EXPECT_EQ(rotated.carried, 1U);
-  for (const std::uint32_t trips : {1U, 2U, 7U})
-    EXPECT_EQ(rotated.difference({8}, trips, 9), "") << rotated.text;
+  for (const std::uint32_t iterations : {1U, 2U, 7U})
+    EXPECT_EQ(rotated.difference({8}, iterations, 9), "") << rotated.text;
 }
 
 TEST(RotateRun, RegistersThatAreUsedAgain) {

@@ -17,12 +17,12 @@ using ::testing::HasSubstr;
 
 struct Rotated {
   test::Emulated emulated;
-  passes::RotationPlan plan;
+  passes::LoopCarryPlan plan;
 
-  explicit Rotated(const std::string& text, const passes::GroundsOptions& options = {})
+  explicit Rotated(const std::string& text, const passes::JustificationOptions& options = {})
       : emulated(text) {
     sym::Solver solver(*emulated.kernel.context, {.paranoid = options.paranoid});
-    plan = passes::find_rotations(emulated.kernel, solver, options);
+    plan = passes::find_carried_loops(emulated.kernel, solver, options);
   }
   // Of the loads of the kernel, in program order, parameters aside.
   [[nodiscard]] std::size_t event(std::size_t load) const {
@@ -33,7 +33,7 @@ struct Rotated {
     return 0;
   }
   [[nodiscard]] const passes::Carried* carried(std::size_t load) const {
-    for (const passes::RotatedLoop& loop : plan.loops)
+    for (const passes::CarriedLoop& loop : plan.loops)
       for (const passes::Carried& carried : loop.loads)
         if (carried.event == event(load)) return &carried;
     return nullptr;
@@ -46,7 +46,7 @@ struct Rotated {
 
 // n trips (at least one) of `body`; %rd4 = in + 4*tid.x moves by 256 bytes a trip, so does
 // %rd5 = out + 4*tid.x, and the index %r6 = tid.x by %r2 = m elements.
-Rotated in_loop(const std::string& body, const passes::GroundsOptions& options = {},
+Rotated in_loop(const std::string& body, const passes::JustificationOptions& options = {},
                 const std::string& before = "") {
   return Rotated(test::kernel_text(before + R"(
     mul.wide.u32 %rd3, %r3, 4;

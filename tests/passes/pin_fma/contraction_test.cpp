@@ -42,7 +42,7 @@ Pinned pin(const std::string& code, Fuse fuse, int negated_factor = -1) {
   EXPECT_TRUE(again.diagnostics.empty()) << result.text;
   const ptx::Body pinned = ptx::resolve(again, again.functions.at(0));
   EXPECT_TRUE(pinned.usable) << result.text;
-  EXPECT_EQ(count_freedom(pinned).fusable, 0U) << result.text;
+  EXPECT_EQ(count_latitude(pinned).fusable, 0U) << result.text;
   EXPECT_EQ(std::ranges::count(result.text, '\n'), std::ranges::count(*module.text, '\n'));
   return result;
 }

@@ -158,7 +158,7 @@ TEST(BlockRules, EarlyExitsAreAgreedOn) {
   EXPECT_EQ(std::ranges::count_if(insts,
                                   [&](const ptx::Inst& inst) {
                                     return passes::needs_agreement(f.emulated.kernel,
-                                                                   f.plan.variance, inst);
+                                                                   f.plan.replica_divergence, inst);
                                   }),
             1);
 }
@@ -168,8 +168,9 @@ TEST(BlockRules, DataPartsCopies) {
   const auto why = [](const std::string& body) {
     const Found f = find(body);
     EXPECT_EQ(f.plan.refused.text, "");
-    const analysis::Variance data = analysis::hangs_on_data(f.emulated.kernel.body);
-    return passes::why_data_parts_copies(f.emulated.kernel, f.plan.variance, data).text;
+    const analysis::ReplicaDivergence data = analysis::is_data_dependent(f.emulated.kernel.body);
+    return passes::why_data_diverges_replicas(f.emulated.kernel, f.plan.replica_divergence, data)
+        .text;
   };
   const std::string store = "@%p1 ret;\nst.global.u32 [%rd5], %r3;\nret;";
   EXPECT_EQ(why("setp.ge.u32 %p1, %r4, %r2;\n" + store), "");

@@ -11,12 +11,12 @@
 namespace ptxasw::passes {
 namespace {
 
-Freedom freedom(const std::string& text) {
+Latitude latitude(const std::string& text) {
   const ptx::Module module = ptx::parse(text, "test.ptx");
   EXPECT_TRUE(module.diagnostics.empty()) << text;
   const ptx::Body body = ptx::resolve(module, module.functions.back());
   EXPECT_TRUE(body.usable) << text;
-  return count_freedom(body);
+  return count_latitude(body);
 }
 
 // In the test kernel, with two numbers loaded.
@@ -27,13 +27,13 @@ std::string kernel(const std::string& body) {
 }
 
 unsigned fusable(const std::string& body) {
-  return freedom(kernel(body)).fusable;
+  return latitude(kernel(body)).fusable;
 }
 unsigned foldable(const std::string& body) {
-  return freedom(kernel(body)).foldable;
+  return latitude(kernel(body)).foldable;
 }
 
-TEST(FloatFreedom, SumsOfLoadsAndOfRoundedNumbersAreFixed) {
+TEST(ContractionLatitude, SumsOfLoadsAndOfRoundedNumbersAreFixed) {
   for (const char* body : {
            "add.f32 %f3, %f1, %f2;\nadd.f32 %f4, %f3, %f1;\nmul.f32 %f5, %f4, %f4;",
            "mul.rn.f32 %f3, %f1, %f2;\nadd.f32 %f4, %f3, %f1;",
@@ -49,7 +49,7 @@ TEST(FloatFreedom, SumsOfLoadsAndOfRoundedNumbersAreFixed) {
     EXPECT_EQ(fusable(body), 0U) << body;
 }
 
-TEST(FloatFreedom, ProductsAreFoundThroughWhateverPtxasSeesThrough) {
+TEST(ContractionLatitude, ProductsAreFoundThroughWhateverPtxasSeesThrough) {
   for (const char* body : {
            "mul.f32 %f3, %f1, %f2;\nadd.f32 %f4, %f1, %f3;",
            "mul.f64 %fd3, %fd1, %fd2;\nsub.f64 %fd4, %fd3, %fd1;",
@@ -75,14 +75,14 @@ TEST(FloatFreedom, ProductsAreFoundThroughWhateverPtxasSeesThrough) {
     EXPECT_EQ(fusable(body), 1U) << body;
 }
 
-TEST(FloatFreedom, LocalMemoryIsSeenThrough) {
+TEST(ContractionLatitude, LocalMemoryIsSeenThrough) {
   EXPECT_EQ(fusable(".local .align 4 .b8 room[16];\nmov.u64 %rd5, room;\n"
                     "mul.f32 %f3, %f1, %f2;\nst.local.f32 [%rd5], %f3;\n"
                     "ld.local.f32 %f4, [%rd5];\nadd.f32 %f5, %f4, %f1;"),
             1U);
 }
 
-TEST(FloatFreedom, FunctionsOfLoadsAreComputed) {
+TEST(ContractionLatitude, FunctionsOfLoadsAreComputed) {
   for (const char* body : {
            "rsqrt.approx.f32 %f3, %f1;",
            "mul.f32 %f3, %f1, 0f40000000;\nex2.approx.f32 %f4, %f3;",
@@ -94,7 +94,7 @@ TEST(FloatFreedom, FunctionsOfLoadsAreComputed) {
     EXPECT_EQ(foldable(body), 0U) << body;
 }
 
-TEST(FloatFreedom, FunctionsOfWhatMayBeAConstantAreFoldable) {
+TEST(ContractionLatitude, FunctionsOfWhatMayBeAConstantAreFoldable) {
   const std::string loop = "mov.u32 %r5, 0;\n$L:\ncvt.rn.f32.s32 %f3, %r5;\n";
   const std::string back = "\nadd.s32 %r5, %r5, 1;\nsetp.lt.s32 %p1, %r5, 9;\n@%p1 bra $L;";
   EXPECT_EQ(foldable(loop + "rsqrt.approx.f32 %f4, %f3;" + back), 1U);
@@ -110,8 +110,8 @@ TEST(FloatFreedom, FunctionsOfWhatMayBeAConstantAreFoldable) {
   EXPECT_EQ(foldable("selp.f32 %f3, 0f3F800000, %f1, %p1;\nlg2.approx.f32 %f4, %f3;"), 1U);
 }
 
-TEST(FloatFreedom, FunctionsOfLiteralsFoldAlike) {
-  const auto alike = [](const std::string& body) { return freedom(kernel(body)).alike; };
+TEST(ContractionLatitude, FunctionsOfLiteralsFoldAlike) {
+  const auto alike = [](const std::string& body) { return latitude(kernel(body)).alike; };
   const std::string loop = "mov.f32 %f4, 0f3F800000;\n$L:\n";
   const std::string back = "\nadd.f32 %f4, %f4, 0f3F800000;\nbra $L;";
   EXPECT_EQ(alike("div.approx.f32 %f4, %f1, 0f40400000;"), 1U);
@@ -128,31 +128,31 @@ TEST(FloatFreedom, FunctionsOfLiteralsFoldAlike) {
 }
 
 // rcp(rcp(x)) is x, if ptxas sees both: always in a row, in a loop if it is unrolled.
-TEST(FloatFreedom, FunctionsThatUndoEachOtherAreFoldable) {
+TEST(ContractionLatitude, FunctionsThatUndoEachOtherAreFoldable) {
   EXPECT_EQ(foldable("rcp.approx.ftz.f32 %f3, %f1;\nrcp.approx.ftz.f32 %f4, %f2;"), 0U);
   EXPECT_EQ(foldable("rcp.approx.ftz.f32 %f3, %f1;\nadd.f32 %f3, %f3, %f2;\n"
                      "rcp.approx.ftz.f32 %f4, %f3;"),
             1U)
       << "%f3 may be either";
-  const Freedom row = freedom(kernel("rcp.approx.ftz.f32 %f3, %f1;\nmov.f32 %f4, %f3;\n"
-                                     "div.approx.ftz.f32 %f5, %f1, %f4;"));
+  const Latitude row = latitude(kernel("rcp.approx.ftz.f32 %f3, %f1;\nmov.f32 %f4, %f3;\n"
+                                       "div.approx.ftz.f32 %f5, %f1, %f4;"));
   EXPECT_EQ(row.foldable, 1U);
   EXPECT_EQ(row.alike, 1U);
   EXPECT_EQ(foldable("ex2.approx.ftz.f32 %f3, %f1;\nrcp.approx.ftz.f32 %f4, %f3;"), 1U);
   EXPECT_EQ(foldable("rcp.approx.ftz.f32 %f3, %f1;\nmul.f32 %f5, %f3, %f2;\n"
                      "rcp.approx.ftz.f32 %f4, %f5;"),
             0U);
-  const Freedom loop =
-      freedom(kernel("mov.f32 %f3, %f1;\nL:\nrcp.approx.ftz.f32 %f3, %f3;\n"
-                     "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 9;\n@%p1 bra L;"));
+  const Latitude loop =
+      latitude(kernel("mov.f32 %f3, %f1;\nL:\nrcp.approx.ftz.f32 %f3, %f3;\n"
+                      "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 9;\n@%p1 bra L;"));
   EXPECT_EQ(loop.foldable, 1U);
   EXPECT_EQ(loop.alike, 0U);
 }
 
 // ptxas 13.0 loses one of two loaded halves where it packs operations on halves.
-TEST(FloatFreedom, SelectionsBetweenHalvesAreCountedWhereHalvesAreComputed) {
+TEST(ContractionLatitude, SelectionsBetweenHalvesAreCountedWhereHalvesAreComputed) {
   const auto halves = [](const std::string& body) {
-    return freedom(kernel(".reg .b16 %h<9>;\n" + body)).halves;
+    return latitude(kernel(".reg .b16 %h<9>;\n" + body)).halves;
   };
   const std::string select = "selp.b16 %h3, %h1, %h2, %p1;\n";
   EXPECT_EQ(halves(select + "mul.f16 %h4, %h1, %h2;"), 1U);
@@ -162,8 +162,8 @@ TEST(FloatFreedom, SelectionsBetweenHalvesAreCountedWhereHalvesAreComputed) {
 }
 
 // ptxas makes (a * b) * 2 one operation if it may choose how a * b is rounded.
-TEST(FloatFreedom, ProductsOfProductsByPowersOfTwoAreScalable) {
-  const auto scalable = [](const std::string& body) { return freedom(kernel(body)).scalable; };
+TEST(ContractionLatitude, ProductsOfProductsByPowersOfTwoAreScalable) {
+  const auto scalable = [](const std::string& body) { return latitude(kernel(body)).scalable; };
   const std::string first = "mul.f32 %f3, %f1, %f2;\n";
   const std::string loop = "mov.u32 %r5, 0;\n$L:\ncvt.rn.f32.s32 %f5, %r5;\n";
   const std::string back = "\nadd.s32 %r5, %r5, 1;\nsetp.lt.s32 %p1, %r5, 9;\n@%p1 bra $L;";
@@ -187,12 +187,12 @@ TEST(FloatFreedom, ProductsOfProductsByPowersOfTwoAreScalable) {
     EXPECT_EQ(scalable(body), 0U) << body;
 }
 
-TEST(FloatFreedom, ApproximationsAreFoundThroughWhateverHandsThemOn) {
+TEST(ContractionLatitude, ApproximationsAreFoundThroughWhateverHandsThemOn) {
   const auto reads_one = [](const std::string& between) {
     const ptx::Module module = ptx::parse(
         kernel("sin.approx.f32 %f3, %f1;\n" + between + "\nsin.approx.f32 %f9, %f4;"), "test.ptx");
     const ptx::Body body = ptx::resolve(module, module.functions.back());
-    const FloatFreedom known(body);
+    const ContractionLatitude known(body);
     const auto last = std::ranges::find_if(body.insts.rbegin(), body.insts.rend(), is_approximate);
     return known.reads_approximation(*last);
   };
@@ -208,7 +208,7 @@ TEST(FloatFreedom, ApproximationsAreFoundThroughWhateverHandsThemOn) {
     EXPECT_FALSE(reads_one(link)) << link;
 }
 
-TEST(FloatFreedom, FunctionsThatAreCalledCount) {
+TEST(ContractionLatitude, FunctionsThatAreCalledCount) {
   const std::string callee = R"(.func (.param .f32 r) f(.param .f32 x) {
 .reg .f32 %f<5>;
 ld.param.f32 %f1, [x];
@@ -224,10 +224,10 @@ call (b), f, (a);
 ld.param.f32 %f4, [b];
 })");
   text.insert(text.find(".visible"), callee);
-  EXPECT_EQ(freedom(text).fusable, 1U);
+  EXPECT_EQ(latitude(text).fusable, 1U);
 }
 
-TEST(FloatFreedom, NoChoiceIsLeftByWhatIsExact) {
+TEST(ContractionLatitude, NoChoiceIsLeftByWhatIsExact) {
   const auto none_left = [](const std::string& body) {
     const ptx::Module module = ptx::parse(kernel(body), "test.ptx");
     return leaves_no_choice(ptx::resolve(module, module.functions.back()));

@@ -20,10 +20,10 @@ struct Found {
     sym::Solver solver(*emulated.kernel.context, {.paranoid = options.paranoid});
     plan = passes::find_lane_reuse(emulated.kernel, solver, options);
   }
-  [[nodiscard]] const passes::Cover& cover(std::size_t load) const {
+  [[nodiscard]] const passes::ReuseSource& cover(std::size_t load) const {
     const auto& found = plan.loads.at(load).cover;
     if (!found) ADD_FAILURE() << "kept: " << plan.loads.at(load).kept.text;
-    static const passes::Cover nothing{};
+    static const passes::ReuseSource nothing{};
     return found ? *found : nothing;
   }
   [[nodiscard]] bool covered(std::size_t load) const {

@@ -109,7 +109,7 @@ TEST_P(InStep, SameUnderEverySchedule) {
     EXPECT_EQ(shuffled.difference(block, 5, 0), "") << shuffled.text;
 }
 
-std::vector<simt::Schedule> across_trips() {
+std::vector<simt::Schedule> across_iterations() {
   std::vector<simt::Schedule> all;
   for (std::uint64_t seed = 1; seed <= 40; ++seed)
     all.push_back({simt::Schedule::Kind::independent, seed, 1, true});
@@ -119,7 +119,7 @@ std::vector<simt::Schedule> across_trips() {
 TEST_P(InStep, LanesOfDifferentTripsDoNotMatter) {
   if (GetParam().mask != Mask::ahead) return;
   const Shuffled shuffled(text_of(GetParam()));
-  EXPECT_EQ(shuffled.difference({64}, 5, 0, "in", "", across_trips()), "") << shuffled.text;
+  EXPECT_EQ(shuffled.difference({64}, 5, 0, "in", "", across_iterations()), "") << shuffled.text;
 }
 
 INSTANTIATE_TEST_SUITE_P(, InStep, ::testing::ValuesIn(cases),

@@ -49,7 +49,7 @@ TEST(StepPairs, OfManyArraysEndInTime) {
 }
 
 std::pair<unsigned, unsigned> rotated(const StepCandidates& array) {
-  const auto chosen = choose_rotation(array);
+  const auto chosen = choose_buffers(array);
   return chosen ? std::pair(chosen->old, chosen->now) : std::pair(99U, 99U);
 }
 

@@ -238,7 +238,8 @@ selp.b32 %r16, %r15, 0, %p8;
   EXPECT_FALSE(plan.periods[0].has_value());
   const StepPlan torus = plan_of(whole_rows, round);
   EXPECT_EQ(torus.refused.text, "");
-  EXPECT_EQ(torus.periods[0], Whole(Quantity{.number = 2, .as = contract::Token::Type::s32}));
+  EXPECT_EQ(torus.periods[0],
+            IntegerPolynomial(Quantity{.number = 2, .as = contract::Token::Type::s32}));
   EXPECT_EQ(offsets_text(torus), "0(1,0,0)");
 }
 

@@ -22,9 +22,9 @@ std::string combined(const std::string& text) {
   const test::Emulated emulated(text);
   auto kernel = emulator::emulate(*emulated.module, emulated.module->functions.at(0));
   sym::Solver solver(*kernel.context, {});
-  const passes::RoundsPlan plan = passes::find_rounds(kernel, solver);
+  const passes::TreeReductionPlan plan = passes::find_tree_reductions(kernel, solver);
   if (plan.stretches.size() != 1) return "no tree";
-  const passes::Rounds& rounds = plan.stretches[0];
+  const passes::TreeReduction& rounds = plan.stretches[0];
   if (rounds.combined == ptx::none) return "";
   const ptx::Inst& inst = kernel.body.insts[rounds.combined];
   return std::string(ptx::name(inst.op)) + "." + std::string(ptx::name(inst.mods.type));

@@ -27,9 +27,9 @@ struct Rewritten {
       : original(std::move(source)) {
     test::Emulated emulated(original);
     sym::Solver solver(*emulated.kernel.context, {});
-    passes::RoundsPlan plan = passes::find_rounds(emulated.kernel, solver);
+    passes::TreeReductionPlan plan = passes::find_tree_reductions(emulated.kernel, solver);
     why = plan.refused.text;
-    const auto edits = passes::rounds_in_registers(emulated.kernel, plan, shape);
+    const auto edits = passes::reduce_in_registers(emulated.kernel, plan, shape);
     stretches = plan.stretches.size();
     text = test::applied(emulated.kernel, edits);
   }

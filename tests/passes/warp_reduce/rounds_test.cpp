@@ -21,10 +21,10 @@ using ::testing::HasSubstr;
 
 struct Found {
   test::Emulated emulated;
-  passes::RoundsPlan plan;
+  passes::TreeReductionPlan plan;
   explicit Found(const std::string& text) : emulated(text) {
     sym::Solver solver(*emulated.kernel.context, {});
-    plan = passes::find_rounds(emulated.kernel, solver);
+    plan = passes::find_tree_reductions(emulated.kernel, solver);
   }
 };
 
@@ -42,16 +42,16 @@ std::string without_size(const std::string& text) {
 }
 
 // An element and its index: only where it is larger.
-TEST(Rounds, TheLargestAndWhereItIs) {
+TEST(TreeReduction, TheLargestAndWhereItIs) {
   const Found found(test::largest());
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   EXPECT_EQ(found.plan.stretches[0].cells.size(), 2U);
 }
 
-TEST(Rounds, ALoop) {
+TEST(TreeReduction, ALoop) {
   const Found found(looping());
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
-  const passes::Rounds& r = found.plan.stretches[0];
+  const passes::TreeReduction& r = found.plan.stretches[0];
   EXPECT_TRUE(r.rolled);
   EXPECT_FALSE(r.barrier_first);
   EXPECT_EQ(found.emulated.kernel.body.registers[r.width_register].name, "%r12");
@@ -59,10 +59,10 @@ TEST(Rounds, ALoop) {
   EXPECT_EQ(r.accesses.size(), 3U);
 }
 
-TEST(Rounds, AnUnrolledTree) {
+TEST(TreeReduction, AnUnrolledTree) {
   const Found found(unrolled({64, 32, 16, 8, 4, 2, 1}));
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
-  const passes::Rounds& r = found.plan.stretches[0];
+  const passes::TreeReduction& r = found.plan.stretches[0];
   EXPECT_FALSE(r.rolled);
   EXPECT_EQ(r.width, 32U);
   EXPECT_TRUE(r.wide);
@@ -73,7 +73,7 @@ TEST(Rounds, AnUnrolledTree) {
 }
 
 // Of the round of width 32 the elements behind the first warp's stay in memory.
-TEST(Rounds, FromWidth32On) {
+TEST(TreeReduction, FromWidth32On) {
   const auto first = [](const std::string& text) {
     const Found found(text);
     return found.plan.stretches.empty() ? 0U : found.plan.stretches[0].first_width();
@@ -102,11 +102,11 @@ TEST(Rounds, FromWidth32On) {
   EXPECT_EQ(first(replaced(far, "%r3, 3;", "%r3, 4;")), 0U);
 }
 
-TEST(Rounds, WidthsThatGrowOrAreOfSeveralWarps) {
+TEST(TreeReduction, WidthsThatGrowOrAreOfSeveralWarps) {
   EXPECT_THAT(why_not(unrolled({64, 32})), Not(testing::StrEq("")));
   // From 8 to 16: the elements of 32 and of 8 are not all that 16 has, but those of 32 are there.
   const Found found(unrolled({32, 8, 16, 4, 2}));
-  for (const passes::Rounds& r : found.plan.stretches)
+  for (const passes::TreeReduction& r : found.plan.stretches)
     EXPECT_EQ(r.width, 32U);
   EXPECT_THAT(why_not(replaced(looping(), "shr.u32 %r12, %r12, 1;", "mul.lo.u32 %r12, %r12, 3;")),
               HasSubstr("may grow"));
@@ -123,7 +123,7 @@ TEST(Rounds, WidthsThatGrowOrAreOfSeveralWarps) {
 }
 
 // The first levels, not the last, stay within a warp: within each.
-TEST(Rounds, NeighboursFirst) {
+TEST(TreeReduction, NeighboursFirst) {
   const Found found(test::neighbours());
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   EXPECT_TRUE(found.plan.stretches[0].grows);
@@ -139,7 +139,7 @@ TEST(Rounds, NeighboursFirst) {
   EXPECT_EQ(why_not(without_size(test::unrolled_neighbours({1, 2, 4}))), "");
 }
 
-TEST(Rounds, NeighboursOfOtherWarps) {
+TEST(TreeReduction, NeighboursOfOtherWarps) {
   const auto with = [](const std::string& what, const std::string& by) {
     return why_not(replaced(test::neighbours(), what, by));
   };
@@ -160,7 +160,7 @@ TEST(Rounds, NeighboursOfOtherWarps) {
 }
 
 // Where not all get to the first round, the elements have to be there: as many as threads.
-TEST(Rounds, NeighboursThatMayNotBeThere) {
+TEST(TreeReduction, NeighboursThatMayNotBeThere) {
   const std::string few = replaced(test::neighbours(), "setp.ne.u32 %p2, %r14, 0;",
                                    "setp.ne.u32 %p2, %r14, 0;\n"
                                    "setp.gt.or.u32 %p2, %r3, 40, %p2;");
@@ -185,24 +185,24 @@ TEST(Rounds, NeighboursThatMayNotBeThere) {
   EXPECT_EQ(apart.plan.stretches[0].most_threads, 64U);
 }
 
-TEST(Rounds, ATreeForEach32Threads) {
+TEST(TreeReduction, ATreeForEach32Threads) {
   const Found found(test::segments());
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   EXPECT_TRUE(found.plan.stretches[0].everywhere);
   EXPECT_EQ(found.plan.stretches[0].barriers.size(), 5U);
   // Lanes up to the 16th read what is 16 and more further on.
   const Found beyond(replaced(test::segments(), "[%r21+64]", "[%r21+72]"));
-  for (const passes::Rounds& r : beyond.plan.stretches)
-    for (const passes::RoundAccess& access : r.accesses)
+  for (const passes::TreeReduction& r : beyond.plan.stretches)
+    for (const passes::TreeAccess& access : r.accesses)
       EXPECT_LE(access.distance, 16U);
   // Behind the first round the eighth lane and those behind it would read another warp's elements.
   const Found later(replaced(test::segments(), "[%r21+32]", "[%r21+112]"));
-  for (const passes::Rounds& r : later.plan.stretches)
-    for (const passes::RoundAccess& access : r.accesses)
+  for (const passes::TreeReduction& r : later.plan.stretches)
+    for (const passes::TreeAccess& access : r.accesses)
       EXPECT_NE(access.distance, 28U);
 }
 
-TEST(Rounds, WhoGetsThere) {
+TEST(TreeReduction, WhoGetsThere) {
   // Threads that do not take part, beyond the width, or on other elements.
   EXPECT_THAT(
       why_not(replaced(looping(), "setp.ge.s32 %p2, %r3, %r12;", "setp.gt.s32 %p2, %r3, %r12;")),
@@ -221,7 +221,7 @@ TEST(Rounds, WhoGetsThere) {
 
 // Of a tree with a width that is written down, an element beyond those that are loaded in front;
 // and beyond those of the warp.
-TEST(Rounds, ElementsBeyondTwiceTheWidth) {
+TEST(TreeReduction, ElementsBeyondTwiceTheWidth) {
   const auto with = [](const std::string& load) {
     return Found(replaced(unrolled({8, 4}), "add.u32 %r26, %r24, %r25;",
                           load + "\nadd.u32 %r26, %r24, %r41;"));
@@ -234,14 +234,14 @@ TEST(Rounds, ElementsBeyondTwiceTheWidth) {
   EXPECT_THAT(beyond.plan.refused.text, HasSubstr("stay within a warp"));
 }
 
-TEST(Rounds, WaysIntoThem) {
+TEST(TreeReduction, WaysIntoThem) {
   EXPECT_THAT(why_not(replaced(unrolled({2, 1}), "bar.sync 0; // first",
                                "setp.eq.u32 %p7, %r1, 0;\n@%p7 bra L0;\nbar.sync 0;")),
               HasSubstr("branches into the rounds"));
 }
 
 // Other warps need not come along where nothing they compute in the rounds is used behind them.
-TEST(Rounds, WhatOtherWarpsCompute) {
+TEST(TreeReduction, WhatOtherWarpsCompute) {
   const auto may_skip = [](const std::string& text) {
     const Found found(text);
     return !found.plan.stretches.empty() && found.plan.stretches[0].others_may_skip;
@@ -261,7 +261,7 @@ TEST(Rounds, WhatOtherWarpsCompute) {
 }
 
 // What is written a second time behind the first warp's rounds names nothing that stands ahead.
-TEST(Rounds, RestsThatBranchBack) {
+TEST(TreeReduction, RestsThatBranchBack) {
   const auto is_copied = [](const std::string& text) {
     const Found found(text);
     return !found.plan.stretches.empty() && found.plan.stretches[0].rest_copied;
@@ -276,13 +276,13 @@ TEST(Rounds, RestsThatBranchBack) {
       "setp.eq.u32 %p9, %r1, 0;\n@%p9 bra EARLY;\nld.shared.u32 %r27, [tile];")));
 }
 
-TEST(Rounds, ThreadsThatEndEarly) {
+TEST(TreeReduction, ThreadsThatEndEarly) {
   EXPECT_THAT(why_not(replaced(looping(), "mov.u32 %r20, tile;",
                                "setp.gt.u32 %p6, %r3, %r1;\n@%p6 ret;\nmov.u32 %r20, tile;")),
               HasSubstr("may end ahead"));
 }
 
-TEST(Rounds, BarriersOfSomeThreads) {
+TEST(TreeReduction, BarriersOfSomeThreads) {
   EXPECT_THAT(why_not(replaced(looping(), "NEXT: bar.sync 0;", "NEXT: bar.sync 0, 64;")),
               Not(testing::StrEq("")));
   EXPECT_THAT(why_not(replaced(looping(), "NEXT: bar.sync 0;", "bar.sync 0;\nNEXT:")),
@@ -291,7 +291,7 @@ TEST(Rounds, BarriersOfSomeThreads) {
   EXPECT_EQ(why_not(replaced(looping(), "NEXT: bar.sync 0;", "NEXT: bar.sync %r3;")), "nothing");
 }
 
-TEST(Rounds, StoresWithoutABarrierInBetween) {
+TEST(TreeReduction, StoresWithoutABarrierInBetween) {
   EXPECT_THAT(why_not(replaced(looping(), "bar.sync 0; // first", "")),
               HasSubstr("ahead of the rounds"));
   EXPECT_THAT(why_not(replaced(looping(), "mov.u32 %r11, %ntid.x;",
@@ -305,7 +305,7 @@ TEST(Rounds, StoresWithoutABarrierInBetween) {
   EXPECT_TRUE(found.plan.stretches[0].barrier_first);
 }
 
-TEST(Rounds, ElementsOfSeveralThreads) {
+TEST(TreeReduction, ElementsOfSeveralThreads) {
   const std::string halves = replaced(looping(), "shl.b32 %r22, %r3, 2;", "shl.b32 %r22, %r3, 1;");
   EXPECT_THAT(why_not(replaced(halves, "shl.b32 %r28, %r12, 2;", "shl.b32 %r28, %r12, 1;")),
               HasSubstr("each thread's own"));
@@ -314,7 +314,7 @@ TEST(Rounds, ElementsOfSeveralThreads) {
               HasSubstr("each thread's own"));
 }
 
-TEST(Rounds, ATreeForEachRow) {
+TEST(TreeReduction, ATreeForEachRow) {
   const Found found(test::rows());
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   EXPECT_TRUE(found.plan.stretches[0].rows);
@@ -337,7 +337,7 @@ TEST(Rounds, ATreeForEachRow) {
       HasSubstr("each thread's own"));
 }
 
-TEST(Rounds, OtherAccesses) {
+TEST(TreeReduction, OtherAccesses) {
   EXPECT_THAT(why_not(replaced(looping(), "add.u32 %r26, %r24, %r25;",
                                "add.u32 %r26, %r24, %r25;\nst.global.u32 [%rd2], %r26;")),
               HasSubstr("no part of a tree"));
@@ -352,7 +352,7 @@ TEST(Rounds, OtherAccesses) {
 }
 
 // In a register a product could be fused with the sum that the next round makes of it.
-TEST(Rounds, ProductsThatCouldBeFused) {
+TEST(TreeReduction, ProductsThatCouldBeFused) {
   const auto with = [](const std::string& product) {
     return why_not(replaced(looping(), "add.u32 %r26, %r24, %r25;",
                             "mov.b32 %f1, %r24;\nmov.b32 %f2, %r25;\nadd.f32 %f3, %f1, %f2;\n" +
@@ -362,12 +362,12 @@ TEST(Rounds, ProductsThatCouldBeFused) {
   EXPECT_EQ(with("mul.rn.f32"), "");
 }
 
-TEST(Rounds, OldModules) {
+TEST(TreeReduction, OldModules) {
   EXPECT_THAT(why_not(replaced(looping(), ".version 8.0", ".version 5.0")),
               HasSubstr("older than shfl.sync"));
 }
 
-TEST(Rounds, ArraysThatMayOverlap) {
+TEST(TreeReduction, ArraysThatMayOverlap) {
   const std::string two = replaced(looping(), "st.shared.u32 [%r21], %r26;",
                                    "st.shared.u32 [%r21], %r26;\nst.shared.u32 [%r21+64], %r26;");
   EXPECT_THAT(why_not(two), HasSubstr("may overlap"));
