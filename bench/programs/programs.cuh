@@ -47,6 +47,9 @@ template <> long long make<long long>(uint64_t r) {
 template <> unsigned char make<unsigned char>(uint64_t r) {
   return (unsigned char)(r >> 9);
 }
+template <> signed char make<signed char>(uint64_t r) {
+  return (signed char)(r >> 9);
+}
 template <> short make<short>(uint64_t r) {
   return (short)(r >> 9);
 }
