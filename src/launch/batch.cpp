@@ -22,12 +22,18 @@ constexpr unsigned known_behind = 2;                        // times that a sequ
 // until there are times enough of both.
 constexpr unsigned in_a_row = 8, enough = 20;
 constexpr unsigned most_missed = 8;
+// A stream is left alone behind so many launches that nothing was gained with, for so many.
+constexpr unsigned most_idle = 4096, left_alone_for = 65536;
 constexpr unsigned most_strays = 1000; // launches by another thread, no sequence in between
 
 double median(std::vector<double> times) {
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::ranges::nth_element(times, middle);
   return *middle;
+}
+
+bool is_default(CUstream stream) {
+  return stream == nullptr || stream == CU_STREAM_LEGACY;
 }
 
 bool begins_with(std::span<const GraphLaunch> all, std::span<const GraphLaunch> first) {
@@ -98,7 +104,6 @@ void Batcher::Lane::end_segment() {
 
 // Null: there are enough others, or threads launch to it in turn.
 Batcher::Lane* Batcher::lane_of(CUstream stream, CUcontext context) {
-  const auto is_default = [](CUstream one) { return one == nullptr || one == CU_STREAM_LEGACY; };
   Lane* found = nullptr;
   for (const auto& lane : lanes_) {
     if (lane->stream == stream && lane->context == context)
@@ -112,6 +117,9 @@ Batcher::Lane* Batcher::lane_of(CUstream stream, CUcontext context) {
     found->stream = stream;
     found->context = context;
     found->thread = std::this_thread::get_id();
+    if (is_default(stream))
+      for (LeftAlone& slot : left_alone_)
+        slot.stream = nullptr;
   }
   return found == nullptr || found->strays >= most_strays ? nullptr : found;
 }
@@ -128,16 +136,41 @@ void Batcher::change_to(Lane& lane, std::thread::id thread, const std::type_info
 
 // --- Launches ------------------------------------------------------------------------------------
 
-bool Batcher::take(CUfunction function, CUcontext context, bool waits, const Request& request,
-                   const Launch& launch) {
+bool Batcher::is_left_alone(CUstream stream) {
+  LeftAlone& slot = left_alone(stream);
+  if (stream == nullptr || slot.stream.load(std::memory_order_acquire) != stream) return false;
+  if (slot.launches.fetch_sub(1, std::memory_order_relaxed) > 1) return true;
+  slot.stream.compare_exchange_strong(stream, nullptr);
+  return false;
+}
+
+// Not where launches to the default stream may wait: a launch to any other stream has those made.
+void Batcher::leave_alone(Lane& lane) {
+  if (std::ranges::any_of(lanes_, [](const auto& one) { return is_default(one->stream); })) return;
+  end_pass(lane);
+  lane.segment.clear();
+  lane.idle = 0;
+  LeftAlone& slot = left_alone(lane.stream);
+  slot.launches.store(left_alone_for, std::memory_order_relaxed);
+  slot.stream.store(lane.stream, std::memory_order_release);
+}
+
+bool Batcher::look_at(CUfunction function, CUcontext context, bool waits, const Request& request,
+                      const Launch& launch) {
   if (is_stopped_ || request.stream == CU_STREAM_PER_THREAD || context == nullptr) {
     if (is_waiting(Waits::batch)) flush();
     return false;
   }
+  ++entering_;
   const Turn::Holder turn(turn_);
+  --entering_;
   if (!turn) return false;
   Lane* const lane = lane_of(request.stream, context);
   if (lane == nullptr) return false;
+  if (++lane->idle > most_idle && !lane->waits) {
+    leave_alone(*lane);
+    return false;
+  }
   change_to(*lane, std::this_thread::get_id(), typeid(launch));
   next_.function = function;
   next_.grid = request.grid;
@@ -241,7 +274,7 @@ void Batcher::hand_over(Lane& lane, Sequence& sequence) {
   if (result == CUDA_SUCCESS) {
     batched_ += sequence.launches.size();
     ++graphs_;
-    lane.strays = 0;
+    lane.strays = lane.idle = 0;
     return;
   }
   log("a sequence of %zu launches does not become a graph (%d)", sequence.launches.size(),
@@ -318,7 +351,9 @@ bool Batcher::look() {
   bool any_waits = false;
   for (const auto& lane : lanes_) {
     if (!lane->waits) continue;
-    if (Clock::now() - lane->last_taken >= longest_wait_) {
+    // Its thread may be one of those that wait for others to hand over.
+    const auto longest_wait = entering_ == 0 ? longest_wait_ : 10 * longest_wait_;
+    if (Clock::now() - lane->last_taken >= longest_wait) {
       end_pass(*lane);
       lane->end_segment();
     }

@@ -16,6 +16,9 @@
 // A thread may launch to several streams in turn: each has its own sequences. What two streams do
 // is in no order unless another call says so, and that call ends all passes; but the default stream
 // waits for the others and they for it, so a launch to the one ends the passes of the others.
+//
+// A stream of whose launches nothing goes out is left alone, without a lock, and looked at again
+// some ten thousand launches later.
 #pragma once
 
 #include "launch/kept_graph.hpp"
@@ -47,7 +50,9 @@ public:
   // `function`: of the context, what the request's handle stands for.
   // `waits`: it may begin before what is in front of it in the sequence has ended.
   bool take(CUfunction function, CUcontext context, bool waits, const Request& request,
-            const Launch& launch);
+            const Launch& launch) {
+    return !is_left_alone(request.stream) && look_at(function, context, waits, request, launch);
+  }
   // What take() left to the caller failed.
   void failed();
   // Makes what waits. From any thread. A sequence ends here.
@@ -84,6 +89,7 @@ private:
     CUcontext context = nullptr;
     std::thread::id thread;               // whose launches these are
     unsigned strays = 0;                  // launches by another thread than the one before
+    unsigned idle = 0;                    // launches since the last that went out with others
     const std::type_info* form = nullptr; // the function of the driver that the program called
     std::vector<std::unique_ptr<Sequence>> sequences;
     std::unique_ptr<const Launch> launch; // of the pass
@@ -106,7 +112,19 @@ private:
   };
   using Layout = std::vector<std::pair<std::size_t, std::size_t>>; // of parameters: offset, size
 
+  struct LeftAlone { // a stream, and how many launches of it are not looked at
+    std::atomic<CUstream> stream{nullptr};
+    std::atomic<unsigned> launches{0};
+  };
+  LeftAlone& left_alone(CUstream stream) {
+    return left_alone_[reinterpret_cast<std::uintptr_t>(stream) / 64 % left_alone_.size()];
+  }
+  bool is_left_alone(CUstream stream);
+  bool look_at(CUfunction function, CUcontext context, bool waits, const Request& request,
+               const Launch& launch);
+
   // Called by the thread whose turn it is.
+  void leave_alone(Lane& lane);
   Lane* lane_of(CUstream stream, CUcontext context);
   void change_to(Lane& lane, std::thread::id thread, const std::type_info& form);
   bool begin(Lane& lane, const Launch& launch);
@@ -124,6 +142,8 @@ private:
   std::unordered_map<CUfunction, Layout> layouts_;
   GraphLaunch next_; // the launch that is looked at
 
+  std::array<LeftAlone, 64> left_alone_{};
+  std::atomic<unsigned> entering_{0}; // threads that wait for their turn
   std::atomic<bool> is_stopped_{false};
   std::atomic<std::uint64_t> batched_{0}, graphs_{0};
   const std::chrono::microseconds longest_wait_;

@@ -363,6 +363,26 @@ TEST_F(BatchTest, TheDefaultStreamIsInOrderWithTheOthers) {
   expect_in_order();
 }
 
+// Where nothing repeats no time is spent; a launch to the default stream has all of them looked at.
+TEST_F(BatchTest, AStreamOfWhichNothingGoesOutIsLeftAlone) {
+  cost = std::chrono::microseconds(0);
+  unsigned state = 1;
+  const auto any = [&] { return "abcdefgh"[(state = state * 1103515245 + 12345) >> 16 & 7]; };
+  for (unsigned n = 0; n < 5000; ++n) {
+    launch(any());
+    if (any() == 'a') engine->flush();
+  }
+  how();
+  cost = std::chrono::microseconds(30);
+  learn("abcd");
+  EXPECT_THAT(how(), testing::Each('-'));
+  launch('a', nullptr);
+  engine->flush();
+  learn("abcd");
+  EXPECT_THAT(how(), HasSubstr("GGGG"));
+  expect_in_order();
+}
+
 // Nothing is to be had then, and threads would wait for one another.
 TEST_F(BatchTest, NotWhereThreadsLaunchToAStreamInTurn) {
   for (unsigned n = 0; n < 600; ++n) {
