@@ -25,7 +25,7 @@ enum class ShuffleMode : std::uint8_t {
 // (src/passes/loop_carry/PROOF.md).
 enum class LoopCarryMode : std::uint8_t {
   none,
-  all,       // every load that the trip before has provably done
+  all,       // every load that the iteration before has provably done
   automatic, // "auto": of those loops for which the cost model of the target says it will pay
 };
 

@@ -26,7 +26,7 @@ enum class Outcome : std::uint8_t {
   kept,     // left alone; `kept` says why
   shuffled, // from lane + delta
   moved,    // delta 0: the value was in a register already
-  carried,  // from the trip before of its loop
+  carried,  // from the iteration before of its loop
 };
 
 struct AccessReport {
@@ -52,7 +52,7 @@ struct AccessReport {
   std::string proof; // "normal form", "Z3"
 };
 
-// --coarsen=auto: the original's work per warp, and every way that was weighed, best first.
+// --coarsen=auto: the original's work per warp, and every candidate that was weighed, best first.
 struct CandidatesWeighed {
   CoarsenBaseline as_it_is;
   std::vector<CoarsenCandidate> ways;

@@ -326,8 +326,7 @@ private:
 
   // Something was assembled, but in the end every input is as it was.
   [[nodiscard]] std::string why_nothing_stays() const {
-    return kept->ended.ok() ? "every rewrite was taken back"
-                            : "ptxas did not take the rewritten PTX";
+    return kept->ended.ok() ? "every rewrite was reverted" : "ptxas did not take the rewritten PTX";
   }
 
   // What ptxas made of the rewritten inputs stays.

@@ -60,7 +60,7 @@ public:
 private:
   struct OpenLoop {
     bool entered = false;
-    std::uint32_t mark = 0; // terms from here on may change from trip to trip
+    std::uint32_t mark = 0; // terms from here on may change from iteration to iteration
     std::size_t events = 0, definitions = 0;
     struct Carried {
       std::uint32_t slot = 0;

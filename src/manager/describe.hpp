@@ -2,7 +2,7 @@
 #pragma once
 
 #include "emulator/emulate.hpp"
-#include "passes/loop_carry/rotation.hpp"
+#include "passes/loop_carry/find.hpp"
 #include "passes/shuffle/lane.hpp"
 #include "ptxasw/report.hpp"
 

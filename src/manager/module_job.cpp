@@ -1,4 +1,4 @@
-// Jobs of all functions of a text; what they decide is printed together, and taken back one by one.
+// Jobs of all functions of a text; what they decide is printed together, and reverted one by one.
 #include "manager/module_job.hpp"
 
 #include "oracle/validation.hpp"
@@ -67,16 +67,16 @@ bool without_limit(KernelJob& job, const Options& options) {
 Why reason_to_leave(const Reverted& back) {
   if (!back.refusal.empty())
     return {Reason::ptxas_refused,
-            "taken back: ptxas did not take the rewritten kernel: " + back.refusal};
+            "reverted: ptxas did not take the rewritten kernel: " + back.refusal};
   if (!back.after)
-    return {Reason::not_assembled, "taken back: what it needs when rewritten is not known"};
+    return {Reason::not_assembled, "reverted: what it needs when rewritten is not known"};
   if (!back.body_changed.empty())
     return {Reason::body_changed,
-            "taken back: launches that are not merged would run other machine code: " +
+            "reverted: launches that are not merged would run other machine code: " +
                 back.body_changed};
   const bool more = back.before && back.after->shared > back.before->shared;
   return {Reason::registers,
-          fmt::format("taken back: rewritten it needs {} registers, {} bytes of stack and {} of "
+          fmt::format("reverted: rewritten it needs {} registers, {} bytes of stack and {} of "
                       "spills{}, and might not launch, or not in as many blocks at a time, or run "
                       "more slowly",
                       back.after->registers, back.after->stack,
@@ -258,7 +258,7 @@ std::vector<std::string> ModuleJob::questions() {
   std::vector<std::string> result;
   for (Kernel& kernel : kernels_) {
     if (kernel.had_candidates && kernel.job)
-      result.push_back(fmt::format("which of {} ways to coarsen {} pays",
+      result.push_back(fmt::format("which of {} candidates for coarsening {} pays",
                                    kernel.job->candidates().candidates.size(), name(kernel)));
     if (kernel.result.waits_for_contraction)
       result.push_back(fmt::format("which products of {} it fuses", name(kernel)));

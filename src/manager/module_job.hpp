@@ -86,7 +86,7 @@ private:
     KernelResult result;
     passes::Launches launches;
     Why refused; // why it is left as it is, whatever else is decided
-    Why left;    // the same, of one that was taken back
+    Why left;    // the same, of one that was reverted
     bool had_candidates = false;
   };
   struct Applied {

@@ -105,7 +105,7 @@ Error coarsen(Options& options, std::string_view value) {
     factors[axis] = static_cast<unsigned>(n);
   }
   if (value.empty() || factors[0] * factors[1] * factors[2] > 64)
-    return fmt::format("'{}' makes more than 64 copies, or none", value);
+    return fmt::format("'{}' makes more than 64 replicas, or none", value);
   options.coarsen = factors;
   return std::nullopt;
 }

@@ -16,7 +16,7 @@
 #include "passes/remap/reshape_find.hpp"
 #include "passes/shared/accesses.hpp"
 #include "passes/shared/apply.hpp"
-#include "passes/shared/float_freedom.hpp"
+#include "passes/shared/contraction_latitude.hpp"
 #include "passes/shared/function_facts.hpp"
 #include "passes/time_tile/entries.hpp"
 #include "ptx/body.hpp"

@@ -31,7 +31,7 @@ struct Questions {
   LaunchesOf launches;
 };
 
-// Those of the rewritten kernels that must be taken back. A kernel that ptxas did not compile (-e)
+// Those of the rewritten kernels that must be reverted. A kernel that ptxas did not compile (-e)
 // needs no guard; one whose usage is not known goes back, and so do all where the table is empty.
 std::vector<Reverted> kernels_to_revert(std::span<const std::string> changed,
                                         const UsageTable& after, const Questions& questions);

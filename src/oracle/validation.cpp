@@ -1,7 +1,7 @@
 // What each line of the original became, against what each of its copies became.
 #include "oracle/validation.hpp"
 
-#include "passes/shared/float_freedom.hpp"
+#include "passes/shared/contraction_latitude.hpp"
 #include "passes/shared/sites.hpp"
 #include "passes/shared/spread.hpp"
 #include "passes/shared/value_numbers.hpp"
@@ -189,7 +189,7 @@ private:
     if (form.nature == Nature::other || form.nature == Nature::integer) return {};
     const Group& group = groups_.at(mapped(after_.twins, line));
     if (form.free && known_ && after_.origins.at(line) >= unowned)
-      return fmt::format("rewritten, there is an {} that is nobody's copy", form.text);
+      return fmt::format("rewritten, there is an {} that is a copy of none", form.text);
     if (form.nature == Nature::approximate) return as_approximation(form, group);
     for (const LineOperation& one : group.now.list) {
       const bool fused = one.operation == Operation::fma && form.nature != Nature::fused;

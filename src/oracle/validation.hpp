@@ -13,7 +13,7 @@
 //  the
 //    same operands;
 //  - any other form (a division) may become only what it became before, wherever it stands;
-//  - arithmetic that is nobody's copy, as a rewrite's own checks, leaves nothing to choose.
+//  - arithmetic that is a copy of none, as a rewrite's own checks, leaves nothing to choose.
 // ptxas computes equal values once; so copies that have one value are taken together. A copy that
 // is gone in any other way cannot be told from one that was folded, and refuses.
 // Not compared: the order of operands, on which only the payload of a NaN depends; and halves, of

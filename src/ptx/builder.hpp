@@ -2,7 +2,7 @@
 //
 // Operands of a compound ({a, b}, [a], (a, b)) are pushed on a stack first and moved to the pool
 // together when the compound ends, so that children stand next to each other. Nothing is allocated
-// per statement; a statement that turns out unreadable is taken back by rollback().
+// per statement; a statement that turns out unreadable is reverted by rollback().
 #pragma once
 
 #include "ptx/constant.hpp"

@@ -123,7 +123,7 @@ std::string outcome(const Users& users, const AccessReport& access) {
     return fmt::format("shuffled from lane{:+}, line {}", access.delta, access.source_ptx_line);
   case Outcome::moved: return fmt::format("moved from line {}, same lane", access.source_ptx_line);
   case Outcome::carried:
-    return fmt::format("carried from line {}, trip before", access.source_ptx_line);
+    return fmt::format("carried from line {}, iteration before", access.source_ptx_line);
   case Outcome::kept: break;
   }
   if (const auto& lines = users.of(access); !lines.empty())

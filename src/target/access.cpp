@@ -186,7 +186,8 @@ std::string_view description(AccessClass access) {
   case AccessClass::coalesced: return "the lanes cover one contiguous run";
   case AccessClass::strided: return "the lanes leave gaps but share lines";
   case AccessClass::vertical: return "every lane touches a line of its own";
-  case AccessClass::streaming: return "every lane walks along a row of its own, trip by trip";
+  case AccessClass::streaming:
+    return "every lane walks along a row of its own, iteration by iteration";
   case AccessClass::random: return "the address is not affine in the lane";
   }
   return "";

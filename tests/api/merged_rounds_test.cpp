@@ -44,7 +44,7 @@ TEST(MergedRounds, BothInOneCall) {
   for (const unsigned copies : {2U, 3U, 4U}) {
     const Optimized both = optimize(before, "tree.ptx", with({copies, 1, 1}));
     const KernelReport& kernel = both.report.kernels.at(0);
-    EXPECT_THAT(kernel.coarsening.text, HasSubstr("copies in one block"));
+    EXPECT_THAT(kernel.coarsening.text, HasSubstr("replicas in one block"));
     EXPECT_THAT(kernel.rounds.text, StartsWith("in registers")) << kernel.rounds.text;
     EXPECT_GE(count(both.text, "shfl.sync.down"), copies * 5);
     simt::VerifyOptions options{.launches = 4, .schedules = 2, .threads = 1};

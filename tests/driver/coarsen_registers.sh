@@ -14,7 +14,7 @@ after=$(sed 's/.*"after":{"registers":\([0-9]*\).*/\1/' log)
 [ "$((after * 1024))" -gt 65536 ] || fail "it would have launched with $after"
 "$TOOL" opt k.ptx $flags -o out.ptx > report 2> stderr || fail "opt: $(cat stderr)"
 same_file k.ptx out.ptx "opt takes it back, too"
-contains "$(cat report)" "taken back"
+contains "$(cat report)" "reverted"
 mv guarded kept && "$real" -arch=sm_90 -v k.ptx -o guarded 2> stderr
 cmp guarded kept || fail "not the original's machine code"
 # Where the block size is stated, ptxas keeps to it, and the rewrite may stay, if an SM may hold fewer
@@ -24,5 +24,5 @@ before=$("$real" -arch=sm_90 -v bounded.ptx -o bounded 2>&1 | sed -n 's/.*Used \
 PTXASW_FLAGS=$flags "$TOOL" "$real" -arch=sm_90 -v bounded.ptx -o bounded 2> stderr
 same "$(used stderr)" "$before" "fewer blocks would be resident"
 PTXASW_FLAGS="$flags --fewer-blocks" "$TOOL" "$real" -arch=sm_90 -v bounded.ptx -o bounded 2> stderr
-[ "$(used stderr)" -gt 64 ] || fail "taken back without need: $(cat stderr)"
+[ "$(used stderr)" -gt 64 ] || fail "reverted without need: $(cat stderr)"
 [ "$(($(used stderr) * 256))" -le 65536 ] || fail "it would not launch: $(cat stderr)"

@@ -1,4 +1,4 @@
-# A rewrite that would keep the kernel from launching is taken back.
+# A rewrite that would keep the kernel from launching is reverted.
 . "$(dirname "$0")/lib.sh"
 run_with() { ptx k.ptx '//@change' "//@registers $1"; on_fake k.ptx -o out 2> stderr || fail "exit"; }
 run_with 44

@@ -245,7 +245,7 @@ L:
 )";
   oracle::FakeAssembler fake(takes_nothing);
   const auto kernel = run(text, "k.ptx", coarsen_auto(), true, &fake).report.kernels.at(0);
-  EXPECT_EQ(kernel.coarsening.reason, Reason::copies_part) << kernel.coarsening.text;
+  EXPECT_EQ(kernel.coarsening.reason, Reason::replicas_diverge) << kernel.coarsening.text;
   std::string whole = text; // the same, with one way out of the loop
   whole.replace(whole.find("@%p ret;"), 8, "@%p bra M;");
   whole.replace(whole.find("bra L;"), 6, "bra L;\nM:\nret;");

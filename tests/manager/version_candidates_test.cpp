@@ -86,7 +86,7 @@ std::string row_of_length(const std::string& bound, const std::string& load) {
     ret;)";
 }
 
-// Blocks that make different numbers of trips are not worth merging, whatever they share.
+// Blocks that make different numbers of iterations are not worth merging, whatever they share.
 TEST(VariantWays, BlocksOfUnevenWorkAreLeftAlone) {
   const std::string load = "\nld.global.nc.f32 %f3, [%rd6];";
   EXPECT_FALSE(choices_of(row_of_length("mov.u32 %r5, %r2;", load)).candidates.empty());

@@ -50,7 +50,7 @@ int opt(Arguments arguments) {
   app.add("-q,--quiet", quiet, "no report on standard output");
   bool details = false;
   app.add("--details", details,
-          "every access with its address and conditions, every way that was weighed");
+          "every access with its address and conditions, every candidate that was weighed");
   Options options;
   return parse_and(app, options, std::move(arguments), [&] {
     if (const std::string wrong = mistaken_report_name(report_file); !wrong.empty())

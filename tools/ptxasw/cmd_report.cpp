@@ -20,7 +20,7 @@ int report(Arguments arguments) {
           {.choices = {"text", "json", "html", "table"}});
   bool details = false;
   app.add("--details", details,
-          "every access with its address and conditions, every way that was weighed");
+          "every access with its address and conditions, every candidate that was weighed");
   Options options;
   return parse_and(app, options, std::move(arguments), [&] {
     if (inputs.size() > 1 && (format == "json" || format == "html"))

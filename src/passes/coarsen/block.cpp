@@ -4,10 +4,10 @@
 #include "passes/coarsen/block.hpp"
 
 #include "passes/coarsen/block_uniform.hpp"
+#include "passes/shared/axis_polynomial.hpp"
 #include "passes/shared/between.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/shared/pair.hpp"
-#include "passes/shared/relaxed.hpp"
 #include "passes/shared/remap_rules.hpp"
 #include "passes/shared/rows.hpp"
 
@@ -260,7 +260,7 @@ void set_axes(emulator::Kernel& kernel, const BlockOptions& options, BlockPlan& 
   }
   if (count == 1) plan.refused = {Reason::not_asked, "no axis to coarsen"};
   if (count > most_copies || count * kernel.body.insts.size() > most_instructions)
-    plan.refused = {Reason::too_large, "too many copies"};
+    plan.refused = {Reason::too_large, "too many replicas"};
   if (!plan.refused.empty()) return;
   kernel.context->spend(4 * count * kernel.body.insts.size());
   enumerate_copies(plan);

@@ -23,7 +23,7 @@
 // when %ntid.y is 1.
 #pragma once
 
-#include "analysis/variance.hpp"
+#include "analysis/replica_divergence.hpp"
 #include "emulator/emulate.hpp"
 #include "passes/coarsen/block_bound.hpp"
 #include "passes/coarsen/block_order.hpp"

@@ -2,7 +2,7 @@
 // bounded.
 #include "passes/coarsen/block_bound.hpp"
 
-#include "passes/coarsen/block_trips.hpp"
+#include "passes/coarsen/block_iterations.hpp"
 
 #include <fmt/format.h>
 

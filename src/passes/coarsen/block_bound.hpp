@@ -12,11 +12,11 @@
 // then E, widened, is the value of the polynomial: nothing wrapped. The check takes the largest
 // coefficient of each product over all indices of the plan, adds once, and compares once. The
 // number of completed trips of a loop is bounded by what its exit condition compares
-// (block_trips.hpp).
+// (block_iterations.hpp).
 #pragma once
 
 #include "emulator/emulate.hpp"
-#include "passes/shared/relaxed.hpp"
+#include "passes/shared/axis_polynomial.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -11,7 +11,7 @@
 // where much is computed from few loads (1.13 against 0.86 for tricubic interpolation in two).
 #pragma once
 
-#include "analysis/variance.hpp"
+#include "analysis/replica_divergence.hpp"
 #include "passes/coarsen/calls.hpp"
 #include "ptx/body.hpp"
 

@@ -2,10 +2,10 @@
 // own, and both make more differ. It ends, for all three only grow.
 #include "passes/coarsen/block_uniform.hpp"
 
-#include "analysis/stretch.hpp"
+#include "analysis/sese_region.hpp"
 #include "passes/coarsen/calls.hpp"
+#include "passes/coarsen/serialized_blocks.hpp"
 #include "passes/coarsen/shared_symbols.hpp"
-#include "passes/coarsen/turns.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/shared/pair.hpp"
 
@@ -232,8 +232,8 @@ private:
       return false;
     }
     if (!region) {
-      plan_.refused = passes::at_line(body_, body_.insts[branch], Reason::copies_part,
-                                      "copies may part here and not meet again behind it");
+      plan_.refused = passes::at_line(body_, body_.insts[branch], Reason::replicas_diverge,
+                                      "replicas may diverge here and not reconverge behind it");
       return false;
     }
     add(*region, branch);
@@ -270,8 +270,8 @@ private:
                   [&](const passes::Region& other) { return contains(region, other); });
     for (const passes::Region& other : plan_.regions) {
       if (region.first < other.end && other.first < region.end)
-        plan_.refused = passes::at_line(body_, body_.insts[cause], Reason::copies_part,
-                                        "copies may part in code that overlaps");
+        plan_.refused = passes::at_line(body_, body_.insts[cause], Reason::replicas_diverge,
+                                        "replicas may diverge in regions that overlap");
     }
     plan_.regions.push_back(region);
     std::fill(known_.apart.begin() + region.first, known_.apart.begin() + region.end, true);
@@ -280,11 +280,11 @@ private:
   void check() {
     if (body_.carry != ptx::none && plan_.replica_divergence.registers[body_.carry])
       plan_.refused = {Reason::carry_flag,
-                       "its carry chains differ between copies, and there is one carry flag"};
+                       "its carry chains differ between replicas, and there is one carry flag"};
     for (InstId i = 0; i < body_.insts.size(); ++i) {
       if (is_block_barrier(body_.insts[i]) && may_be_missed(i))
-        plan_.refused = passes::at_line(body_, body_.insts[i], Reason::copies_part,
-                                        "some copies may not come to this barrier");
+        plan_.refused = passes::at_line(body_, body_.insts[i], Reason::replicas_diverge,
+                                        "some replicas may not reach this barrier");
     }
     if (shared_.bytes(plan_.own, plan_.count()) > most_shared_bytes)
       plan_.refused = {Reason::shared_memory,

@@ -4,7 +4,7 @@
 // so threads of a block must never wait for each other. Here nothing but %ctaid and %nctaid
 // decides, so all threads of a block take the same form, and inside it barriers, shared memory and
 // shuffles mean what they meant: a barrier stands once and all copies of all threads meet there.
-// There is no form to go back to, so where copies may go different ways each goes its own (a
+// There is no form to go back to, so where replicas may diverge each goes its own (a
 // Region: one copy after the other runs it), without barriers inside.
 //
 // Shared memory: each copy has its own variables, but for those whose every store is the same in

@@ -2,18 +2,18 @@
 // emitted for it.
 #include "passes/coarsen/candidates.hpp"
 
-#include "passes/coarsen/at_work.hpp"
+#include "passes/coarsen/active_blocks.hpp"
 #include "passes/coarsen/block.hpp"
 #include "passes/coarsen/block_uniform_cost.hpp"
 #include "passes/coarsen/coarsen.hpp"
 #include "passes/coarsen/cost.hpp"
 #include "passes/coarsen/guard_cost.hpp"
+#include "passes/coarsen/serialized_blocks.hpp"
 #include "passes/coarsen/shared_symbols.hpp"
-#include "passes/coarsen/turns.hpp"
 #include "passes/coarsen/usage_estimate.hpp"
 #include "passes/shared/access_pattern.hpp"
+#include "passes/shared/axis_polynomial.hpp"
 #include "passes/shared/block_rules.hpp"
-#include "passes/shared/relaxed.hpp"
 #include "target/numbers.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ using emulator::Kernel;
 
 namespace {
 
-// What is tried, and of how many instructions at most (two copies are always tried).
+// What is tried, and of how many instructions at most (two copies are alcandidates tried).
 constexpr std::array<std::array<unsigned, 3>, 8> ways{
     {{1, 2, 1}, {1, 4, 1}, {1, 8, 1}, {1, 1, 2}, {1, 1, 4}, {2, 1, 1}, {4, 1, 1}, {2, 4, 1}}};
 // And where the launcher divides the grid: no block returns at once, and what a launch is too small
@@ -333,7 +333,8 @@ Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, Co
   };
   if (!plan.refused.empty()) return refused(plan.refused.reason, plan.refused);
   if (!passes::can_divide(grid, plan))
-    return refused(Reason::barrier, "its threads meet, and the launcher would divide two axes");
+    return refused(Reason::barrier,
+                   "its threads synchronize, and the launcher would divide two axes");
   passes::CoarsenReport done;
   Coarsened result;
   result.edits = passes::coarsen(
@@ -341,7 +342,7 @@ Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, Co
       done);
   result.outcome = {
       Status::done, Reason::none,
-      fmt::format("{} copies in one block: {} loads become {}, {} of {} instructions shared",
+      fmt::format("{} replicas in one block: {} loads become {}, {} of {} instructions shared",
                   done.copies, done.loads, done.loads_left, done.shared, done.instructions)};
   if (grid != CoarsenGrid::kernel) result.grid_divided_by = how.factors;
   result.rest_by_itself = grid == CoarsenGrid::launcher && plan.uniform;
@@ -411,7 +412,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
       const bool worth_x = factors[0] == 1 || launcher || is_flat(kernel) ||
                            (factors[1] > 1 && leaves_fewer_loads(candidate, choices.candidates));
       Why left = {Reason::gains_too_little,
-                  "no way that is sound saves loads, or has more of them under way"};
+                  "no candidate that is sound saves loads, or has more of them under way"};
       if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x &&
           passes::can_divide(grid, plan))
         left = passes::why_work_is_uneven(kernel, plan.replica_divergence, data);

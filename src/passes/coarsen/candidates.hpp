@@ -40,7 +40,7 @@ struct CoarsenChoices {
   Why why;               // there is nothing, or nothing could be tried
   std::string refusal;   // what the assembler said of a text that it did not take
   bool decided = false;  // somebody has made up his mind: the first candidate, if it is marked
-  std::string_view basis = "ways tried"; // what they were chosen from, for people
+  std::string_view basis = "candidates tried"; // what they were chosen from, for people
 };
 // What was decided; `outcome` is what came of the way that was chosen.
 Decision decided(const CoarsenChoices& choices, const Decision& outcome);

@@ -3,9 +3,9 @@
 
 #include "passes/coarsen/bound.hpp"
 #include "passes/coarsen/draft.hpp"
+#include "passes/coarsen/fallback.hpp"
 #include "passes/coarsen/fast_path.hpp"
 #include "passes/coarsen/guard.hpp"
-#include "passes/coarsen/original.hpp"
 #include "passes/shared/parameters.hpp"
 #include "passes/shared/register_limit.hpp"
 
@@ -109,7 +109,7 @@ private:
 
   // `moved`: %ctaid is that of the original grid.
   void write_by_itself(bool moved) {
-    code.comment("ptxasw: a block by itself");
+    code.comment("ptxasw: fallback body");
     code.statement("{");
     write_body([&](const Inst& inst) { return for_one(inst, by_itself, moved); });
     close_body();

@@ -4,7 +4,7 @@
 //
 //     original     where the launch is too small to be merged, or the group of C hangs over the end
 //                  of the grid, each block does its own work, as it always did: the body as it
-//                  stands. In a long kernel it stands twice (passes/coarsen/original.hpp): small
+//                  stands. In a long kernel it stands twice (passes/coarsen/fallback.hpp): small
 //                  launches run the first one, which asks no more than it must
 //     merged       of the others all but the first of their group return
 //     lockstep     every instruction of the original in its order: once if it is the same for all

@@ -203,7 +203,7 @@ Why never_taken(const target::Profile& profile, const CoarsenBaseline& original,
   const unsigned most = is_long && !meets ? limits::few_copies_of_loops : limits::few_copies;
   if (candidate.how.copies() > most)
     return {Reason::may_lose,
-            fmt::format("{} copies are merged in large launches only; --coarsen=large takes it",
+            fmt::format("{} replicas are merged in large launches only; --coarsen=large takes it",
                         candidate.how.copies())};
   return {};
 }
@@ -300,7 +300,7 @@ void choose_coarsening(const target::Profile& profile, const CoarsenBaseline& or
   for (CoarsenCandidate& candidate : candidates) {
     if (&candidate == chosen || !candidate.verdict.empty()) continue;
     candidate.verdict = {Reason::another_way, candidate.gain > chosen->gain
-                                                  ? "hardly gains more, with more copies"
+                                                  ? "hardly gains more, with more replicas"
                                                   : "gains less"};
   }
   if (chosen == nullptr) return;

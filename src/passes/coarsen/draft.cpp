@@ -1,7 +1,7 @@
 // Read off the plan and the resolved body.
 #include "passes/coarsen/draft.hpp"
 
-#include "passes/coarsen/original.hpp"
+#include "passes/coarsen/fallback.hpp"
 
 namespace ptxasw::passes {
 

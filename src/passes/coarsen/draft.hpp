@@ -3,8 +3,8 @@
 
 #include "passes/coarsen/axes.hpp"
 #include "passes/coarsen/coarsen.hpp"
-#include "passes/coarsen/copy_names.hpp"
-#include "passes/shared/meant.hpp"
+#include "passes/coarsen/replica_names.hpp"
+#include "passes/shared/bindings.hpp"
 #include "ptx/build.hpp"
 
 #include <map>

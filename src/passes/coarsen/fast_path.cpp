@@ -1,7 +1,7 @@
 // Statement by statement, as the plan orders them.
 #include "passes/coarsen/fast_path.hpp"
 
-#include "passes/coarsen/leads.hpp"
+#include "passes/coarsen/leading_trivia.hpp"
 #include "passes/shared/block_rules.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ public:
   }
 
   void run() {
-    code_.comment("ptxasw: all copies together");
+    code_.comment("ptxasw: fast path");
     code_.statement("{");
     code_.all += names_.declarations();
     std::uint32_t done = module_.body_of(*body_.function).front().range.end;

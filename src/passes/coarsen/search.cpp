@@ -97,11 +97,11 @@ private:
         kernels_.push_back(kernel);
         continue;
       }
-      const Why why{Reason::search_budget,
-                    fmt::format("to try {} ways takes {:.0f} instructions, and {:.0f} are left of "
-                                "--coarsen-budget={}",
-                                ways.candidates.size(), instructions, budget,
-                                options_.coarsen_budget)};
+      const Why why{
+          Reason::search_budget,
+          fmt::format("to try {} candidates takes {:.0f} instructions, and {:.0f} are left of "
+                      "--coarsen-budget={}",
+                      ways.candidates.size(), instructions, budget, options_.coarsen_budget)};
       ways = {.why = why, .decided = true};
     }
   }
@@ -189,7 +189,7 @@ private:
     }
     for (std::size_t j = 0; j < kernels_.size(); ++j) {
       CoarsenChoices& kernel = *kernels_[j].choices;
-      if (kernel.candidates.empty()) kernel.basis = "ways guessed at";
+      if (kernel.candidates.empty()) kernel.basis = "candidates estimated";
       Why why = too_short(kernel, left[j]);
       if (why.empty()) why = {Reason::gains_too_little, "promises too little to be tried"};
       for (CoarsenCandidate& way : left[j]) {
@@ -323,7 +323,7 @@ private:
     if (may_be_taken && (may_pay || !by_gain)) return false;
     kernel.candidates = std::move(guessed);
     std::ranges::stable_sort(kernel.candidates, std::ranges::greater{}, &CoarsenCandidate::gain);
-    kernel.basis = "ways guessed at";
+    kernel.basis = "candidates estimated";
     return true;
   }
 

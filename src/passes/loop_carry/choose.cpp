@@ -1,7 +1,7 @@
 // What the loops of a kernel may save, counted in cycles of the load/store pipe.
 #include "passes/loop_carry/choose.hpp"
 
-#include "passes/loop_carry/rotate.hpp"
+#include "passes/loop_carry/emit.hpp"
 #include "passes/shared/access_pattern.hpp"
 #include "passes/shared/pair.hpp"
 #include "passes/shared/register_limit.hpp"
@@ -120,7 +120,7 @@ LoopCarryChoice choose_carried_loops(Kernel& kernel, sym::Solver& solver, LoopCa
     if (before < profile->rotate_margin * (before - saved)) {
       choice.plan.loops.clear();
       left = fmt::format("the accesses of all its loops would only go from {:.1f} to {:.1f} cycles "
-                         "a trip",
+                         "an iteration",
                          before, before - saved);
     }
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "passes/loop_carry/cost.hpp"
-#include "passes/loop_carry/rotation.hpp"
+#include "passes/loop_carry/find.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/options.hpp"
 #include "ptxasw/reason.hpp"

@@ -14,11 +14,11 @@ LoopCarryVerdict loop_carry_verdict(const target::Profile& profile, const LoopCa
   LoopCarryVerdict verdict;
   verdict.pays = !work.checked && !work.wide && work.before >= profile.rotate_margin * work.after &&
                  work.registers <= profile.rotate_registers;
-  verdict.reason = fmt::format("its accesses go from {:.1f} to {:.1f} cycles a trip, in {} more "
-                               "registers{}{}",
-                               work.before, work.after, work.registers,
-                               work.checked ? ", with a check of its index" : "",
-                               work.wide ? ", of wide values" : "");
+  verdict.reason = fmt::format(
+      "its accesses go from {:.1f} to {:.1f} cycles an iteration, in {} more "
+      "registers{}{}",
+      work.before, work.after, work.registers, work.checked ? ", with a check of its index" : "",
+      work.wide ? ", of wide values" : "");
   return verdict;
 }
 

@@ -1,9 +1,9 @@
-// When carrying values from trip to trip pays: cycles of the load/store pipe of one trip, before
-// and after.
+// When carrying values from iteration to iteration pays: cycles of the load/store pipe of one trip,
+// before and after.
 //
-// A load that the trip before has done hits L1, so what it costs is the pipe (profile.hpp). What
-// takes its place is a register that lives through the loop and a move, which the other pipes do
-// beside it. So rotation pays where the pipe is what a loop waits for and much of its work goes;
+// A load that the iteration before has done hits L1, so what it costs is the pipe (profile.hpp).
+// What takes its place is a register that lives through the loop and a move, which the other pipes
+// do beside it. So rotation pays where the pipe is what a loop waits for and much of its work goes;
 // compilers unroll small loops, and what their copies share ptxas loads once by itself, so that
 // little is left to carry.
 //

@@ -16,11 +16,11 @@ void LoopCarryPass::find(Analysed& kernel) {
 Emitted LoopCarryPass::emit(Analysed& kernel) {
   made_ = found_;
   Emitted result{rotated(kernel.kernel, made_.plan, way_), uses_loads,
-                 "its loads are carried from trip to trip"};
+                 "its loads are carried from iteration to iteration"};
   emitted_ = !result.edits.empty();
   if (!emitted_) return result;
   if (way_.iterations > 1)
-    made_.outcome.text += fmt::format("; {} trips at a time", way_.iterations);
+    made_.outcome.text += fmt::format("; {} iterations at a time", way_.iterations);
   if (way_.registers != 0)
     made_.outcome.text += fmt::format("; in at most {} registers", way_.registers);
   return result;

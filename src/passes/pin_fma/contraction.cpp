@@ -2,7 +2,7 @@
 #include "passes/pin_fma/contraction.hpp"
 
 #include "passes/pin_fma/hidden_product.hpp"
-#include "passes/shared/float_freedom.hpp"
+#include "passes/shared/contraction_latitude.hpp"
 #include "ptx/build.hpp"
 
 #include <fmt/format.h>

@@ -33,8 +33,8 @@ struct FuseChoice {
 using FuseChoices = std::map<ptx::InstId, FuseChoice>; // by sum
 
 // Gives every site its choice; those without one are not fused. A product that is to be fused must
-// be writable. No line is added, and no sum is fusable afterwards (float_freedom.hpp) but for those
-// of f32x2.
+// be writable. No line is added, and no sum is fusable afterwards (contraction_latitude.hpp) but
+// for those of f32x2.
 std::vector<ptx::Edit> pin(const ptx::Body& body, const Reaching& reaching,
                            const std::vector<Site>& sites, const FuseChoices& choices);
 

@@ -4,7 +4,7 @@
 
 #include "passes/remap/maps.hpp"
 #include "passes/shared/materialize.hpp"
-#include "passes/shared/stand_in.hpp"
+#include "passes/shared/special_registers.hpp"
 
 #include <fmt/format.h>
 

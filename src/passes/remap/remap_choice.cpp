@@ -2,7 +2,7 @@
 #include "passes/remap/remap_choice.hpp"
 
 #include "passes/remap/linear_loads.hpp"
-#include "passes/shared/relaxed.hpp"
+#include "passes/shared/axis_polynomial.hpp"
 #include "target/access.hpp"
 #include "target/numbers.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "contract/reshape.hpp"
 #include "passes/shared/parameters.hpp"
-#include "passes/shared/stand_in.hpp"
+#include "passes/shared/special_registers.hpp"
 
 #include <fmt/format.h>
 

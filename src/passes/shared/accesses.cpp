@@ -1,7 +1,7 @@
 // Strides of every access along each axis of threads; accesses alike are counted together.
 #include "passes/shared/accesses.hpp"
 
-#include "passes/shared/relaxed.hpp"
+#include "passes/shared/axis_polynomial.hpp"
 
 #include <algorithm>
 #include <array>

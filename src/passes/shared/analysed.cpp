@@ -41,7 +41,7 @@ Why Analysed::why_bits_could_change() {
                                 : fmt::format("its choice could not be pinned ({}", unpinned);
   return {Reason::fusing_unknown,
           fmt::format("ptxas chooses by itself which products of {} additions it fuses, and the "
-                      "last bit of results hangs on it; {}; --fp-contract=any rewrites all the "
+                      "last bit of results depends on it; {}; --fp-contract=any rewrites all the "
                       "same)",
                       of.fusable, known)};
 }

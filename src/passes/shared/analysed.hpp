@@ -2,7 +2,7 @@
 #pragma once
 
 #include "emulator/emulate.hpp"
-#include "passes/shared/float_freedom.hpp"
+#include "passes/shared/contraction_latitude.hpp"
 #include "passes/shared/function_facts.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/options.hpp"

@@ -2,7 +2,7 @@
 // remembered by offset in the new text.
 #include "passes/shared/apply.hpp"
 
-#include "passes/shared/meant.hpp"
+#include "passes/shared/bindings.hpp"
 
 #include <fmt/format.h>
 

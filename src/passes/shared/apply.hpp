@@ -2,7 +2,7 @@
 //
 // The text is read and resolved again, and for each changed function compared, name by name:
 //   - a name in text that was kept has to mean what it meant; in emitted text its mark says what
-//     (meant.hpp), and names of the rewrite's own may not be declared by the original;
+//     (bindings.hpp), and names of the rewrite's own may not be declared by the original;
 //   - two names are one register if and only if one register was meant, of the type that it had;
 //   - everything named is declared, and labels are in sight;
 //   - registers are as wide as the emitted instructions that read or write them say, where the

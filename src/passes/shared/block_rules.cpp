@@ -132,7 +132,7 @@ Why why_not_a_plain_kernel(const emulator::Kernel& kernel) {
 
 Why why_threads_synchronize(const ptx::Body& body, const Inst& inst) {
   if (promises_one_way(inst))
-    return at_line(body, inst, Reason::copies_part, "promises that the lanes of a warp agree");
+    return at_line(body, inst, Reason::replicas_diverge, "promises that the lanes of a warp agree");
   if (const Why why = why_not_group(body, inst); !why.empty()) return why;
   const ptx::Effects effects = ptx::effects(body, inst);
   if (effects.ordered) return at_line(body, inst, Reason::ordered, "volatile or ordered access");
@@ -222,17 +222,17 @@ Why why_replicas_diverge(const emulator::Kernel& kernel,
   const ptx::Body& body = kernel.body;
   if (body.carry != ptx::none && replica_divergence.registers[body.carry])
     return {Reason::carry_flag,
-            "its carry chains differ between copies, and there is one carry flag"};
+            "its carry chains differ between replicas, and there is one carry flag"};
   for (InstId i = 0; i < body.insts.size(); ++i) {
     const Inst& inst = body.insts[i];
     if (!needs_agreement(kernel, replica_divergence, inst)) continue;
     if (inst.op != Op::bra && inst.op != Op::ret && inst.op != Op::exit)
-      return at_line(body, inst, Reason::copies_part, "copies may go different ways");
+      return at_line(body, inst, Reason::replicas_diverge, "replicas may diverge");
     if (kernel.loops.innermost[kernel.cfg.block_of[i]] != ~0U)
-      return at_line(body, inst, Reason::copies_part, "copies may go different ways in a loop");
+      return at_line(body, inst, Reason::replicas_diverge, "replicas may diverge in a loop");
     if (!can_start_over(kernel, i))
-      return at_line(body, inst, Reason::copies_part,
-                     "copies may go different ways after memory has been written");
+      return at_line(body, inst, Reason::replicas_diverge,
+                     "replicas may diverge after memory has been written");
   }
   return {};
 }
@@ -244,8 +244,8 @@ Why why_data_diverges_replicas(const emulator::Kernel& kernel,
   for (const Inst& inst : body.insts) {
     if (inst.guard != ptx::none && data.registers[inst.guard] &&
         needs_agreement(kernel, replica_divergence, inst))
-      return at_line(body, inst, Reason::copies_part,
-                     "copies would go different ways over what they have loaded");
+      return at_line(body, inst, Reason::replicas_diverge,
+                     "replicas would diverge over what they have loaded");
   }
   return {};
 }
@@ -259,9 +259,10 @@ Why why_work_is_uneven(const emulator::Kernel& kernel,
       const Inst& inst = body.insts[kernel.cfg.blocks[from].end - 1];
       if (inst.guard == ptx::none) continue;
       if (replica_divergence.registers[inst.guard] || data.registers[inst.guard])
-        return at_line(body, inst, Reason::uneven_work,
-                       "blocks may make different numbers of trips, and merged they would not be "
-                       "divided evenly");
+        return at_line(
+            body, inst, Reason::uneven_work,
+            "blocks may make different numbers of iterations, and merged they would not be "
+            "divided evenly");
     }
   return {};
 }

@@ -2,7 +2,7 @@
 // or disturb another block, or in which copies could not share one flow of control.
 #pragma once
 
-#include "analysis/variance.hpp"
+#include "analysis/replica_divergence.hpp"
 #include "emulator/emulate.hpp"
 #include "ptxasw/reason.hpp"
 
@@ -30,7 +30,7 @@ bool is_block_barrier(const ptx::Inst& inst);
 // Copies have one frame.
 bool uses_local_memory(const ptx::Inst& inst);
 inline constexpr std::string_view copies_share_a_frame =
-    "copies would share the thread's local memory";
+    "replicas would share the thread's local memory";
 // "atom at line 7: blocks can ..."
 Why at_line(const ptx::Body& body, const ptx::Inst& inst, Reason reason, std::string_view why);
 std::string at_line(const ptx::Body& body, const ptx::Inst& inst, std::string_view why);

@@ -1,7 +1,7 @@
 // Terms as they are in another copy of a coarsened kernel.
 #pragma once
 
-#include "analysis/variance.hpp"
+#include "analysis/replica_divergence.hpp"
 #include "emulator/emulate.hpp"
 
 #include <array>

@@ -2,7 +2,7 @@
 // so, and every lane of a mask read there reaches the shuffles of the stretch.
 #include "passes/shared/conditions.hpp"
 
-#include "passes/shared/in_step.hpp"
+#include "passes/shared/converged.hpp"
 
 #include <algorithm>
 #include <cstdlib>

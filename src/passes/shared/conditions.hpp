@@ -4,7 +4,7 @@
 // there on.
 #pragma once
 
-#include "passes/shared/meant.hpp"
+#include "passes/shared/bindings.hpp"
 #include "passes/shuffle/lane.hpp"
 #include "ptx/build.hpp"
 #include "ptx/parse.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/emulate.hpp"
-#include "passes/shared/relaxed.hpp"
+#include "passes/shared/axis_polynomial.hpp"
 
 #include <cstdint>
 

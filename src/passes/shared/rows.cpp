@@ -1,7 +1,7 @@
 // Follows the values of %ctaid and %tid from their reads to the sum, instruction by instruction.
 #include "passes/shared/rows.hpp"
 
-#include "analysis/variance.hpp"
+#include "analysis/replica_divergence.hpp"
 #include "passes/shared/block_shift.hpp"
 
 #include <algorithm>

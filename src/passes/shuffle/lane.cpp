@@ -5,9 +5,9 @@
 #include "passes/shuffle/lane.hpp"
 
 #include "passes/shared/address_match.hpp"
+#include "passes/shared/axis_polynomial.hpp"
 #include "passes/shared/between.hpp"
 #include "passes/shared/pair.hpp"
-#include "passes/shared/relaxed.hpp"
 
 #include <fmt/format.h>
 

@@ -16,8 +16,8 @@
 #pragma once
 
 #include "emulator/emulate.hpp"
-#include "passes/shared/grounds.hpp"
-#include "passes/shared/relaxed.hpp"
+#include "passes/shared/axis_polynomial.hpp"
+#include "passes/shared/justification.hpp"
 #include "ptxasw/options.hpp"
 #include "symbolic/solver.hpp"
 
@@ -39,8 +39,9 @@ struct ReuseSource : passes::Justification {
 
 struct Load {
   std::size_t event = 0;
-  passes::Stride lane_stride;      // from lane to lane
-  passes::Stride iteration_stride; // from trip to trip of the innermost loop; 0 outside of loops
+  passes::Stride lane_stride; // from lane to lane
+  passes::Stride
+      iteration_stride; // from iteration to iteration of the innermost loop; 0 outside of loops
   std::optional<ReuseSource> cover;
   Why kept; // why it is not covered
 };

@@ -1,8 +1,8 @@
 // Emits guarded shuffles and moves.
 #include "passes/shuffle/shuffle.hpp"
 
+#include "passes/shared/bindings.hpp"
 #include "passes/shared/conditions.hpp"
-#include "passes/shared/meant.hpp"
 #include "ptx/build.hpp"
 
 #include <fmt/format.h>

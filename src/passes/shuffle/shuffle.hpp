@@ -10,7 +10,7 @@
 // @!ok ld.global.f32          d, [address];            the corner case: the lane's own load
 //
 // Why this is sound: every active lane runs the shfl.sync with the mask that it read in the same
-// basic block, or ahead of the loops and in step since then (in_step.hpp), so all named lanes
+// basic block, or ahead of the loops and in step since then (converged.hpp), so all named lanes
 // arrive. A lane uses the shuffled value only if the warp is
 // complete, so lane + N is active and has passed the source load; if lane + N lies in 0..31 and
 // %tid.x + N inside the row, so that lane + N is the thread with that index; if its index is

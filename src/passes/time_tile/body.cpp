@@ -2,7 +2,7 @@
 #include "passes/time_tile/body.hpp"
 
 #include "analysis/liveness.hpp"
-#include "passes/shared/float_freedom.hpp"
+#include "passes/shared/contraction_latitude.hpp"
 
 #include <fmt/format.h>
 

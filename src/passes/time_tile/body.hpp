@@ -1,7 +1,7 @@
 // Copies of a step kernel's own instructions, for places that are named: for steps.cpp.
 #pragma once
 
-#include "passes/shared/meant.hpp"
+#include "passes/shared/bindings.hpp"
 #include "passes/time_tile/step.hpp"
 #include "ptx/build.hpp"
 

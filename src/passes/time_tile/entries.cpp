@@ -4,7 +4,7 @@
 #include "emulator/emulate.hpp"
 #include "oracle/assembler.hpp"
 #include "oracle/validation.hpp"
-#include "passes/shared/float_freedom.hpp"
+#include "passes/shared/contraction_latitude.hpp"
 #include "passes/time_tile/shapes.hpp"
 #include "passes/time_tile/steps.hpp"
 

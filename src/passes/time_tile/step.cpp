@@ -497,7 +497,7 @@ private:
       const Inst& inst = body_.insts[id];
       if (ptx::group(inst.op) == Group::load && inst.mods.space != ptx::Space::param) add_mask(id);
       if (definitions_of(id) != 1)
-        return refuse(Reason::step_guard, inst, "a guard of several ways");
+        return refuse(Reason::step_guard, inst, "a guard of several paths");
     }
   }
 
@@ -507,15 +507,15 @@ private:
     const auto other = std::ranges::find(
         others_, id, [](const StepRead* read) -> InstId { return read->event->inst; });
     if (other == others_.end())
-      return refuse(Reason::step_mask, inst, "a guard hangs on what the step computes");
+      return refuse(Reason::step_mask, inst, "a guard depends on what the step computes");
     const IntegerPolynomial& offset = (*other)->cases[0].place.offset;
     if (offset == offset.elsewhere())
-      return refuse(Reason::step_mask, inst, "a guard hangs on what is the same for all");
+      return refuse(Reason::step_mask, inst, "a guard depends on what is the same for all");
     const StepRegion::Guard& last = region_.guards.back();
     if (!k_.cfg.dominates(last.to, region_.head) ||
         (region_.guards.size() > 1 &&
          !k_.cfg.dominates(region_.guards[region_.guards.size() - 2].to, k_.cfg.block_of[id])))
-      return refuse(Reason::step_mask, inst, "a guard in front of others hangs on memory");
+      return refuse(Reason::step_mask, inst, "a guard in front of others depends on memory");
     plan_.masked = true;
     plan_.convex = false;
   }

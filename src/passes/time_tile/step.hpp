@@ -24,7 +24,7 @@
 #include "contract/contract.hpp"
 #include "emulator/emulate.hpp"
 #include "passes/time_tile/cases.hpp"
-#include "passes/time_tile/whole.hpp"
+#include "passes/time_tile/integer_polynomial.hpp"
 
 #include <array>
 #include <map>

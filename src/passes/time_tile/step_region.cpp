@@ -87,7 +87,7 @@ private:
         const auto& succs = cfg_.blocks[between].succs;
         if (std::ranges::all_of(succs, [&](BlockId s) { return region_.has(s); })) continue;
         region_.refused = at_line(k_.body, k_.body.insts[cfg_.blocks[between].end - 1],
-                                  Reason::step_guard, "several ways lead to its stores");
+                                  Reason::step_guard, "several paths lead to its stores");
         return;
       }
     }

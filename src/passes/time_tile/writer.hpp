@@ -1,5 +1,5 @@
 // The text of an entry for T steps: for steps.cpp, which writes where threads are,
-// passes/time_tile/images.cpp, which writes what they hold, and passes/time_tile/rim.cpp.
+// passes/time_tile/time_levels.cpp, which writes what they hold, and passes/time_tile/halo.cpp.
 #pragma once
 
 #include "passes/time_tile/body.hpp"
@@ -60,7 +60,7 @@ private:
   ptx::Reg is_aligned(unsigned n, const ptx::Reg& address);
   void finish();
 
-  // --- What they hold (passes/time_tile/images.cpp) ---
+  // --- What they hold (passes/time_tile/time_levels.cpp) ---
 
   [[nodiscard]] int offset_u(const passes::Offset& offset) const { return offset[at_.axes.u]; }
   [[nodiscard]] int offset_v(const passes::Offset& offset) const {
@@ -99,7 +99,7 @@ private:
   void store_centre();
   void store_row(unsigned n, unsigned row, const ptx::Reg& at, const ptx::Reg& in_centre);
 
-  // --- Regions with a rim (passes/time_tile/rim.cpp) ---
+  // --- Regions with a rim (passes/time_tile/halo.cpp) ---
 
   void find_wrapped();
   void find_shifts(unsigned axis, unsigned count, std::vector<Column>& shifts);

@@ -36,12 +36,12 @@ TreeReductionChoice choose_tree_reductions(Kernel& kernel, sym::Solver& solver, 
   std::string& words = choice.outcome.text;
   choice.outcome.status = Status::done;
   for (const passes::TreeReduction& rounds : choice.plan.stretches)
-    words += fmt::format(
-        "{} the {} at line {}", words.empty() ? "in registers:" : ",",
-        rounds.grows    ? "rounds of a loop up to width 16"
-        : rounds.rolled ? fmt::format("rounds of a loop from width {} on", rounds.first_width())
-                        : fmt::format("rounds between {} barriers", rounds.barriers.size() + 1),
-        ptx::line_of(kernel.body, kernel.body.insts[rounds.begin]));
+    words += fmt::format("{} the {} at line {}", words.empty() ? "in registers:" : ",",
+                         rounds.grows ? "steps of a loop up to width 16"
+                         : rounds.rolled
+                             ? fmt::format("steps of a loop from width {} on", rounds.first_width())
+                             : fmt::format("steps between {} barriers", rounds.barriers.size() + 1),
+                         ptx::line_of(kernel.body, kernel.body.insts[rounds.begin]));
   return choice;
 }
 

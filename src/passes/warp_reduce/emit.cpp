@@ -2,7 +2,7 @@
 // statement, on the same registers: a thread runs one of the two.
 #include "passes/warp_reduce/emit.hpp"
 
-#include "passes/shared/meant.hpp"
+#include "passes/shared/bindings.hpp"
 #include "passes/warp_reduce/known_width.hpp"
 #include "ptx/build.hpp"
 
@@ -52,7 +52,7 @@ public:
 
   // All edits but the declarations.
   std::vector<ptx::Edit> run(const BlockShape& block) {
-    code_.comment("ptxasw: rounds within a warp, in registers");
+    code_.comment("ptxasw: steps of a tree within a warp, in registers");
     choose_path(block);
     load_elements();
     copy_steps();

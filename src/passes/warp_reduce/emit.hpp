@@ -36,7 +36,7 @@
 //     bar.sync     0;
 //     ...                                    five times the stretch as it was, each width known
 //
-// Where the rounds from width 16 on are one reduction (passes/warp_reduce/rounds_as_one.hpp), in
+// Where the rounds from width 16 on are one reduction (passes/warp_reduce/tree_as_one.hpp), in
 // their place
 //
 //     redux.sync.add.u32 v, v, -1;

@@ -2,10 +2,10 @@
 // another.
 #include "passes/warp_reduce/find.hpp"
 
-#include "passes/shared/relaxed.hpp"
-#include "passes/warp_reduce/round_elements.hpp"
-#include "passes/warp_reduce/rounds_as_one.hpp"
-#include "passes/warp_reduce/rounds_behind.hpp"
+#include "passes/shared/axis_polynomial.hpp"
+#include "passes/warp_reduce/tree_as_one.hpp"
+#include "passes/warp_reduce/tree_behind.hpp"
+#include "passes/warp_reduce/tree_elements.hpp"
 
 #include <fmt/format.h>
 
@@ -95,7 +95,7 @@ private:
       for (BlockId b = 0; b < k_.cfg.blocks.size(); ++b) {
         if (seen[b] || !decides(b, here)) continue;
         if (k_.uniformity.branches[b] > analysis::Uniform::block)
-          return refuse("threads may end ahead of the rounds at line {}, or part from others",
+          return refuse("threads may end ahead of the tree at line {}, or part from others",
                         line(r_.begin));
         seen[b] = true;
         work.push_back(b);
@@ -119,9 +119,9 @@ private:
       const Inst& inst = k_.body.insts[i];
       for (const InstId target : k_.body.targets_of(inst)) {
         const bool into = inside(target) && (target != r_.begin || !r_.rolled);
-        if (!inside(i) && into) return refuse("line {} branches into the rounds", line(i));
+        if (!inside(i) && into) return refuse("line {} branches into the tree", line(i));
         if (inside(i) && !inside(target) && target != r_.end)
-          return refuse("line {} branches out of the rounds", line(i));
+          return refuse("line {} branches out of the tree", line(i));
       }
       if (inside(i) && !belongs(i)) return false;
     }
@@ -141,8 +141,7 @@ private:
     // What has gone through memory ptxas cannot fuse with the sum of the next round.
     if (inst.op == ptx::Op::mul && ptx::is_float(inst.mods.type) &&
         inst.mods.rounding == ptx::Rounding::none)
-      return refuse("the product at line {} could be fused with a sum of the next of the rounds",
-                    line(i));
+      return refuse("the product at line {} could be fused with a sum of the next step", line(i));
     const ptx::Group group = ptx::group(inst.op);
     const bool access = (group == ptx::Group::load || group == ptx::Group::store) &&
                         inst.mods.space == ptx::Space::shared && !inst.opaque;
@@ -163,7 +162,7 @@ private:
         if (k_.body.module->slice(statements[s].range).starts_with(".pragma")) break;
         [[fallthrough]];
       default:
-        return refuse("a scope or declaration stands in the rounds at line {}", line(r_.begin));
+        return refuse("a scope or declaration stands in the tree at line {}", line(r_.begin));
       }
     return true;
   }
@@ -203,7 +202,7 @@ private:
         waits = is_whole_barrier(k_.body, k_.body.insts[i]);
         const bool writes = effects.writes_memory && effects.space != ptx::Space::local;
         if (!waits && (writes || effects.calls || effects.unknown))
-          return refuse("line {} may write elements ahead of the rounds", line(i));
+          return refuse("line {} may write elements ahead of the tree", line(i));
       }
       if (!waits) add(b);
     }
@@ -227,7 +226,7 @@ private:
   bool doubles() {
     const Term next = next_width();
     r_.grows = next.valid() && next == c_.add(width_, width_);
-    return r_.grows || refuse("the width of the rounds at line {} may grow", line(r_.begin));
+    return r_.grows || refuse("the width of the tree at line {} may grow", line(r_.begin));
   }
 
   // Of the next trip. Not valid if several instructions change it, or one that not every trip does.
@@ -350,7 +349,7 @@ private:
         half = half || reached_by_all(event(access.event));
       }
       if ((!low || (!high && !r_.wide)) && !exist(cell))
-        return refuse("not all elements at line {} are accessed in the first round",
+        return refuse("not all elements at line {} are accessed in the first step",
                       line(event(r_.cells[cell].event).inst));
     }
     return true;

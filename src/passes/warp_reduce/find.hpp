@@ -95,7 +95,7 @@ struct TreeReduction {
   bool rest_copied = false;
   std::vector<TreeAccess> rest;
   // The operation that makes of all elements what thread 0 reads behind the stretch, where that is
-  // all that the rounds from width 16 on are for (rounds_as_one.hpp), and where these begin.
+  // all that the rounds from width 16 on are for (tree_as_one.hpp), and where these begin.
   ptx::InstId combined = ptx::none, combined_from = 0;
   std::vector<ptx::InstId> kept; // of these rounds, by what is read behind
 };

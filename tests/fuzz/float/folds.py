@@ -5,7 +5,7 @@
 Each operation that rounds by itself is done twice on the same special numbers: of literals, which
 ptxas folds where it can, and of loaded numbers. Whether a rewrite may leave such an operation to
 ptxas hangs on this: where the two differ in more than the payload of a NaN, an operation of what
-may be a constant must not be left to how far a loop is unrolled (src/passes/shared/float_freedom.hpp).
+may be a constant must not be left to how far a loop is unrolled (src/passes/shared/contraction_latitude.hpp).
 --text only writes the modules and assembles them.
 """
 import itertools

@@ -13,7 +13,7 @@ namespace {
 using test::Emulated;
 using test::kernel_text;
 
-// Do the last two instructions stand in one segment? %r4, %r5 and %rd4 differ between copies.
+// Do the last two instructions stand in one segment? %r4, %r5 and %rd4 differ between replicas.
 bool together(const std::string& code, passes::CopyOrder order = passes::CopyOrder::copies) {
   const Emulated e(kernel_text("mov.u32 %r4, %ctaid.y;\nadd.s32 %r5, %r4, %r3;\n"
                                "mul.wide.s32 %rd3, %r5, 4;\nadd.s64 %rd4, %rd1, %rd3;\n"

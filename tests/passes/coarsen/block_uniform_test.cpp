@@ -4,7 +4,7 @@
 
 #include "emulator/kernel_text.hpp"
 #include "passes/coarsen/block_found.hpp"
-#include "passes/coarsen/turns.hpp"
+#include "passes/coarsen/serialized_blocks.hpp"
 #include "passes/warp_reduce/trees.hpp"
 
 #include <fmt/format.h>

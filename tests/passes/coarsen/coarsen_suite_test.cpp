@@ -85,7 +85,7 @@ const Refusal refused[] = {
     {"cooperation", "spinlock", {2, 1, 1}, "may wait for what another thread stores"},
     {"cooperation", "lookback", {2, 1, 1}, "may wait for what another thread stores"},
     {"cooperation", "queue_persistent", {2, 1, 1}, "may wait for what another thread stores"},
-    {"cooperation", "last_block", {2, 1, 1}, "some copies may not come to this barrier"},
+    {"cooperation", "last_block", {2, 1, 1}, "some replicas may not reach this barrier"},
 };
 
 TEST(CoarsenSuite, Refused) {

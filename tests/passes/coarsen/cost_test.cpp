@@ -206,7 +206,7 @@ TEST(Coarsening, NoSmallLaunchMayLose) {
   way.body_changed.clear();
   way.how.factors = {1, 8, 1};
   way.usage->path->stores = 8;
-  EXPECT_THAT(verdict(careful), HasSubstr("8 copies are merged in large launches only"));
+  EXPECT_THAT(verdict(careful), HasSubstr("8 replicas are merged in large launches only"));
 }
 
 // Loops of threads that do not meet: two copies.
@@ -239,7 +239,7 @@ TEST(Coarsening, NoSmallLaunchOfLoopsMayLose) {
                 one.usage->path->stores = 4;
                 one.usage->path->loop.loads = 96;
               }),
-              HasSubstr("4 copies are merged in large launches only"));
+              HasSubstr("4 replicas are merged in large launches only"));
   way.body_changed = "a load waits";
   EXPECT_THAT(verdict(bold()), HasSubstr("other machine code"));
   EXPECT_THAT(verdict(for_large_launches(bold())), IsEmpty());

@@ -1,4 +1,4 @@
-// What carrying values from trip to trip has to save.
+// What carrying values from iteration to iteration has to save.
 #include "passes/loop_carry/cost.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #include "passes/pin_fma/contraction.hpp"
 
 #include "emulator/kernel_text.hpp"
-#include "passes/shared/float_freedom.hpp"
+#include "passes/shared/contraction_latitude.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // What apply() lets through and what it refuses, edit by edit.
 #include "passes/shared/apply.hpp"
-#include "passes/shared/meant.hpp"
+#include "passes/shared/bindings.hpp"
 
 #include "emulator/kernel_text.hpp"
 

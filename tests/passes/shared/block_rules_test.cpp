@@ -94,7 +94,7 @@ TEST(BlockRules, EachHasItsReason) {
        "after memory has been written"},
       {"mov.u32 %r8, 0;\nL:\nadd.u32 %r8, %r8, 1;\nsetp.lt.u32 %p1, %r8, %r4;\n@%p1 bra L;",
        "different ways in a loop"},
-      {"setp.eq.u32 %p1, %r4, 3;\n@%p1 trap;", "copies may go different ways"},
+      {"setp.eq.u32 %p1, %r4, 3;\n@%p1 trap;", "replicas may diverge"},
   };
   for (const auto& [code, reason] : cases)
     EXPECT_THAT(why_not(code), HasSubstr(reason)) << code;

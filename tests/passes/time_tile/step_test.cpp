@@ -180,7 +180,7 @@ setp.gt.f32 %p8, %f1, 0f00000000;
 @%p8 bra out;
 st.global.f32 [%rd6], %f1;
 )"),
-              HasSubstr("a guard hangs on"));
+              HasSubstr("a guard depends on"));
   EXPECT_THAT(refused(R"(
 ld.global.f32 %f1, [%rd5];
 setp.gt.f32 %p8, %f1, 0f00000000;

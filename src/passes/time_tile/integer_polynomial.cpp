@@ -1,0 +1,408 @@
+// Sums and products over the integers, read off terms as long as nothing wraps.
+#include "passes/time_tile/integer_polynomial.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace ptxasw::passes {
+
+using contract::Expression;
+using contract::Token;
+using emulator::AtomKind;
+using sym::Kind;
+using sym::Term;
+
+namespace {
+
+constexpr Number largest = Number{1} << 64;
+
+// The number of `width` bits, signed.
+Number signed_value(sym::Bits bits, unsigned width) {
+  const sym::Bits sign = sym::Bits{1} << (width - 1);
+  return static_cast<Number>((bits ^ sign)) - static_cast<Number>(sign);
+}
+
+Token::Type type_of(unsigned width, bool is_signed) {
+  if (width == 32) return is_signed ? Token::Type::s32 : Token::Type::u32;
+  return is_signed ? Token::Type::s64 : Token::Type::u64;
+}
+
+Expression quantity(const Quantity& what) {
+  return {{.kind = Token::Kind::parameter, .as = what.as, .value = what.number}};
+}
+
+} // namespace
+
+void IntegerPolynomial::add(const Product& product, Number coefficient) {
+  Number& sum = terms_[product];
+  sum += coefficient;
+  too_large_ |= sum > largest || sum < -largest;
+  if (sum == 0) terms_.erase(product);
+}
+
+IntegerPolynomial operator+(const IntegerPolynomial& a, const IntegerPolynomial& b) {
+  IntegerPolynomial sum = a;
+  sum.too_large_ |= b.too_large_;
+  for (const auto& [product, coefficient] : b.terms_)
+    sum.add(product, coefficient);
+  return sum;
+}
+
+IntegerPolynomial operator*(const IntegerPolynomial& a, const IntegerPolynomial& b) {
+  IntegerPolynomial result;
+  result.too_large_ = a.too_large_ || b.too_large_;
+  for (const auto& [left, m] : a.terms_) {
+    for (const auto& [right, n] : b.terms_) {
+      IntegerPolynomial::Product product = left;
+      product.insert(product.end(), right.begin(), right.end());
+      std::ranges::sort(product);
+      Number coefficient = 0;
+      if (__builtin_mul_overflow(m, n, &coefficient))
+        result.too_large_ = true;
+      else
+        result.add(product, coefficient);
+    }
+  }
+  return result;
+}
+
+std::optional<Number> IntegerPolynomial::constant() const {
+  if (terms_.empty()) return 0;
+  if (terms_.size() > 1 || !terms_.begin()->first.empty()) return std::nullopt;
+  return terms_.begin()->second;
+}
+
+bool IntegerPolynomial::is_linear() const {
+  return std::ranges::all_of(terms_, [](const auto& term) {
+    return std::ranges::count(term.first, true, &Quantity::is_axis) <= 1 &&
+           std::ranges::all_of(term.first,
+                               [](const Quantity& q) { return q.of == Quantity::Of::launch; });
+  });
+}
+
+IntegerPolynomial IntegerPolynomial::along(unsigned axis) const {
+  IntegerPolynomial result;
+  for (const auto& [product, coefficient] : terms_) {
+    Product rest = product;
+    if (std::erase_if(rest, [&](const Quantity& q) { return q.is_axis && q.number == axis; }) != 0)
+      result.add(rest, coefficient);
+  }
+  return result;
+}
+
+IntegerPolynomial IntegerPolynomial::elsewhere() const {
+  IntegerPolynomial result;
+  for (const auto& [product, coefficient] : terms_)
+    if (std::ranges::none_of(product, &Quantity::is_axis)) result.add(product, coefficient);
+  return result;
+}
+
+// --- Terms --------------------------------------------------------------------------------------
+
+std::optional<unsigned> IntegerPolynomialReader::parameter_of(Term atom) const {
+  const sym::Atom& info = c_.atom_info(atom);
+  if (info.kind != static_cast<std::uint32_t>(AtomKind::parameter)) return std::nullopt;
+  for (const ptx::Symbol& symbol : k_.body.symbols)
+    if (symbol.kind == ptx::Symbol::Kind::parameter && symbol.offset == info.tag &&
+        symbol.size * 8 == info.width)
+      return symbol.index;
+  return std::nullopt;
+}
+
+bool IntegerPolynomialReader::moves(Term t) const {
+  return std::ranges::any_of(c_.atoms(t), [&](Term atom) {
+    return c_.atom_info(atom).kind != static_cast<std::uint32_t>(AtomKind::parameter);
+  });
+}
+
+std::optional<IntegerPolynomial> IntegerPolynomialReader::read(Term t, Reading& reading) const {
+  const unsigned width = c_.width(t);
+  if (width != 32 && width != 64) return std::nullopt;
+  switch (c_.kind(t)) {
+  case Kind::constant: return IntegerPolynomial(signed_value(*c_.value(t), width));
+  case Kind::poly: return sum(t, reading);
+  case Kind::zext:
+  case Kind::sext: return extended(t, reading);
+  case Kind::extract: // the same number, modulo less
+    if (c_.low(t) != 0) return std::nullopt;
+    return read(c_.args(t)[0], reading);
+  case Kind::ite: return chosen(t, reading);
+  case Kind::urem:
+  case Kind::srem: return remainder(t, reading);
+  case Kind::atom: return atom(t);
+  default: return std::nullopt;
+  }
+}
+
+std::optional<IntegerPolynomial> IntegerPolynomialReader::atom(Term t) const {
+  if (const auto axis = axes_.find(t.id); axis != axes_.end())
+    return IntegerPolynomial(Quantity{.is_axis = true, .number = axis->second});
+  const sym::Atom& info = c_.atom_info(t);
+  if (info.kind == static_cast<std::uint32_t>(AtomKind::special)) return special(info);
+  const auto parameter = parameter_of(t);
+  if (!parameter) return std::nullopt;
+  return IntegerPolynomial(Quantity{.number = *parameter, .as = type_of(c_.width(t), true)});
+}
+
+// Threads themselves were replaced by places.
+std::optional<IntegerPolynomial> IntegerPolynomialReader::special(const sym::Atom& info) const {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (info.tag == static_cast<std::uint32_t>(ptx::along(ptx::Special::ctaid_x, axis)))
+      return IntegerPolynomial(Quantity{.number = axis, .of = Quantity::Of::block_number});
+    if (info.tag == static_cast<std::uint32_t>(ptx::along(ptx::Special::ntid_x, axis)))
+      return IntegerPolynomial(Quantity{.number = axis, .of = Quantity::Of::block_size});
+  }
+  return std::nullopt;
+}
+
+std::optional<IntegerPolynomial> IntegerPolynomialReader::sum(Term t, Reading& reading) const {
+  const unsigned width = c_.width(t);
+  const sym::Poly poly = c_.poly(t);
+  IntegerPolynomial total(signed_value(poly.constant, width));
+  for (const sym::Monomial& monomial : poly.terms) {
+    IntegerPolynomial product(signed_value(monomial.coefficient, width));
+    for (const Term factor : monomial.factors) {
+      if (factor == t) return std::nullopt;
+      const auto read_factor = read(factor, reading);
+      if (!read_factor) return std::nullopt;
+      product = product * *read_factor;
+    }
+    total = total + product;
+  }
+  if (total.too_large()) return std::nullopt;
+  return total;
+}
+
+namespace {
+
+// A part of a thread's place, which is below 2^31 (contract::fit): %ctaid, %ntid, %ctaid * %ntid or
+// place - %ctaid * %ntid, which is %tid.
+bool is_part_of_place(const IntegerPolynomial& value) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const IntegerPolynomial block(Quantity{.number = axis, .of = Quantity::Of::block_number}),
+        size(Quantity{.number = axis, .of = Quantity::Of::block_size}),
+        place(Quantity{.is_axis = true, .number = axis});
+    if (value == block || value == size || value == block * size || value == place - block * size)
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+std::optional<IntegerPolynomial> IntegerPolynomialReader::extended(Term t, Reading& reading) const {
+  const Term narrow = c_.args(t)[0];
+  const unsigned width = c_.width(narrow);
+  const auto value = read(narrow, reading);
+  if (!value) return std::nullopt;
+  if (is_part_of_place(*value)) return value;
+  const Number end = Number{1} << width;
+  // An extended parameter or constant is what it is.
+  if (c_.kind(t) == Kind::sext) {
+    if (c_.kind(narrow) != Kind::atom || axes_.contains(narrow.id))
+      reading.ranges.push_back({*value, -end / 2, end / 2 - 1});
+    return value;
+  }
+  if (c_.kind(narrow) == Kind::atom && !axes_.contains(narrow.id))
+    return IntegerPolynomial(
+        Quantity{.number = *parameter_of(narrow), .as = type_of(width, false)});
+  reading.ranges.push_back({*value, 0, end - 1});
+  return value;
+}
+
+std::optional<IntegerPolynomial> IntegerPolynomialReader::chosen(Term t, Reading& reading) const {
+  const Term condition = c_.args(t)[0];
+  const auto known =
+      reading.choices == nullptr ? Choices::const_iterator{} : reading.choices->find(condition);
+  if (reading.choices == nullptr || known == reading.choices->end()) {
+    reading.open = condition;
+    return std::nullopt;
+  }
+  return read(c_.args(t)[known->second ? 1 : 2], reading);
+}
+
+// a % n is a, or a - n: of 0 <= a < 2n.
+std::optional<IntegerPolynomial> IntegerPolynomialReader::remainder(Term t,
+                                                                    Reading& reading) const {
+  const Term a = c_.args(t)[0], n = c_.args(t)[1];
+  const bool is_signed = c_.kind(t) == Kind::srem;
+  const Term below = is_signed ? c_.slt(a, n) : c_.ult(a, n);
+  if (reading.choices == nullptr) return std::nullopt;
+  const auto known = reading.choices->find(below);
+  if (known == reading.choices->end()) {
+    reading.open = below;
+    return std::nullopt;
+  }
+  const auto value = read(a, reading), by = read(n, reading);
+  if (!value || !by) return std::nullopt;
+  const Number end = Number{1} << (c_.width(t) - (is_signed ? 1 : 0));
+  const IntegerPolynomial rest = known->second ? *value : *value - *by;
+  for (const IntegerPolynomial& number : {*value, *by})
+    reading.ranges.push_back({number, 0, end - 1});
+  reading.ranges.push_back({*by - rest, 1, end, "what is taken modulo a size is not next to it"});
+  return rest;
+}
+
+std::optional<IntegerPolynomialReader::Place>
+IntegerPolynomialReader::place(Term address, Reading& reading) const {
+  if (c_.kind(address) == Kind::ite) {
+    const auto known = reading.choices == nullptr ? Choices::const_iterator{}
+                                                  : reading.choices->find(c_.args(address)[0]);
+    if (reading.choices == nullptr || known == reading.choices->end()) {
+      reading.open = c_.args(address)[0];
+      return std::nullopt;
+    }
+    return place(c_.args(address)[known->second ? 1 : 2], reading);
+  }
+  sym::Poly poly = c_.poly(address);
+  for (std::size_t n = 0; n < poly.terms.size(); ++n) {
+    const sym::Monomial& monomial = poly.terms[n];
+    if (monomial.coefficient != 1 || monomial.factors.size() != 1) continue;
+    const Term base = monomial.factors[0];
+    std::optional<Place> made;
+    if (c_.kind(base) == Kind::ite) {
+      made = place(base, reading);
+      if (reading.open.valid()) return std::nullopt;
+    } else if (c_.kind(base) == Kind::atom && c_.width(base) == 64) {
+      const sym::Atom& info = c_.atom_info(base);
+      const auto parameter = info.kind == static_cast<std::uint32_t>(AtomKind::parameter)
+                                 ? parameter_of(base)
+                                 : std::nullopt;
+      if (parameter) made = Place{*parameter, {}};
+    }
+    if (!made) continue;
+    poly.terms.erase(poly.terms.begin() + static_cast<std::ptrdiff_t>(n));
+    IntegerPolynomial offset = made->offset + IntegerPolynomial(signed_value(poly.constant, 64));
+    for (const sym::Monomial& other : poly.terms) {
+      IntegerPolynomial product(signed_value(other.coefficient, 64));
+      for (const Term factor : other.factors) {
+        const auto value = read(factor, reading);
+        if (!value) return std::nullopt;
+        product = product * *value;
+      }
+      offset = offset + product;
+    }
+    if (offset.too_large() || !offset.is_linear()) return std::nullopt;
+    return Place{made->parameter, std::move(offset)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Expression> IntegerPolynomialReader::machine(Term t, bool is_signed) const {
+  const unsigned width = c_.width(t);
+  if (width != 32 && width != 64) return std::nullopt;
+  const Token::Type type = type_of(width, is_signed);
+  Expression made;
+  switch (c_.kind(t)) {
+  case Kind::constant:
+    made =
+        number(is_signed ? signed_value(*c_.value(t), width) : static_cast<Number>(*c_.value(t)));
+    return made;
+  case Kind::zext:
+  case Kind::sext: {
+    auto inner = machine(c_.args(t)[0], c_.kind(t) == Kind::sext);
+    if (!inner) return std::nullopt;
+    made = std::move(*inner);
+    break;
+  }
+  case Kind::extract: {
+    if (c_.low(t) != 0) return std::nullopt;
+    auto inner = machine(c_.args(t)[0], true);
+    if (!inner) return std::nullopt;
+    made = std::move(*inner);
+    break;
+  }
+  case Kind::atom: {
+    const auto parameter = parameter_of(t);
+    if (!parameter) return std::nullopt;
+    return quantity({.number = *parameter, .as = type});
+  }
+  case Kind::poly: {
+    const sym::Poly poly = c_.poly(t);
+    made = number(signed_value(poly.constant, width));
+    for (const sym::Monomial& monomial : poly.terms) {
+      Expression product = number(signed_value(monomial.coefficient, width));
+      for (const Term factor : monomial.factors) {
+        if (factor == t) return std::nullopt;
+        const auto value = machine(factor, true);
+        if (!value) return std::nullopt;
+        product = times(std::move(product), *value);
+      }
+      made = plus(std::move(made), product);
+    }
+    break;
+  }
+  default: return std::nullopt;
+  }
+  made.push_back({.kind = Token::Kind::wrap, .as = type});
+  return made;
+}
+
+// --- Expressions --------------------------------------------------------------------------------
+
+Expression number(Number value) {
+  constexpr Number half = Number{1} << 62;
+  if (value >= std::numeric_limits<std::int64_t>::min() &&
+      value <= std::numeric_limits<std::int64_t>::max())
+    return {{.value = static_cast<std::int64_t>(value)}};
+  Expression sum = number(value > 0 ? half : -half);
+  return plus(std::move(sum), number(value > 0 ? value - half : value + half));
+}
+
+Expression threads(unsigned axis) {
+  return {{.kind = Token::Kind::threads, .value = axis}};
+}
+
+Expression combine(Token::Kind kind, Expression a, const Expression& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  a.push_back({.kind = kind});
+  return a;
+}
+
+Expression expression_of(const IntegerPolynomial& whole) {
+  Expression total;
+  for (const auto& [product, coefficient] : whole.terms()) {
+    Expression made;
+    for (const Quantity& factor : product)
+      made = made.empty() ? quantity(factor) : times(std::move(made), quantity(factor));
+    if (made.empty())
+      made = number(coefficient);
+    else if (coefficient != 1)
+      made = times(std::move(made), number(coefficient));
+    total = total.empty() ? std::move(made) : plus(std::move(total), made);
+  }
+  return total.empty() ? number(0) : total;
+}
+
+namespace {
+
+Expression extreme(const Box& box, const IntegerPolynomial& whole, bool most) {
+  Expression total = expression_of(whole.elsewhere());
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const IntegerPolynomial stride = whole.along(axis);
+    if (stride.is_zero()) continue;
+    const Expression last = minus(box[axis].end, number(1));
+    if (const auto constant = stride.constant()) {
+      const bool up = (*constant > 0) == most;
+      total = plus(std::move(total), times(up ? last : box[axis].first, number(*constant)));
+      continue;
+    }
+    const Expression by = expression_of(stride);
+    total = plus(std::move(total), combine(most ? Token::Kind::most : Token::Kind::least,
+                                           times(box[axis].first, by), times(last, by)));
+  }
+  return total;
+}
+
+} // namespace
+
+Expression least_in(const Box& box, const IntegerPolynomial& whole) {
+  return extreme(box, whole, false);
+}
+
+Expression most_in(const Box& box, const IntegerPolynomial& whole) {
+  return extreme(box, whole, true);
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,45 @@
+// The blocks between a branch and where its ways have joined.
+#include "analysis/bodies.hpp"
+#include "analysis/influence_region.hpp"
+
+#include <gmock/gmock.h>
+
+namespace ptxasw::analysis {
+namespace {
+
+using ptx::Op;
+using testing::ElementsAre;
+
+std::vector<BlockId> between(const ptx::Body& body, BlockId branch) {
+  const std::vector<bool> ways = influence_region(build_cfg(body), branch);
+  std::vector<BlockId> ids;
+  for (BlockId b = 0; b < ways.size(); ++b)
+    if (ways[b]) ids.push_back(b);
+  return ids;
+}
+
+TEST(Ways, SidesOfADiamondWithoutWhatFollows) {
+  const ptx::Body body =
+      BodyBuilder().branch(3, 0).op(Op::mov).branch(4).op(Op::mov).op(Op::mov).op(Op::ret).body();
+  EXPECT_THAT(between(body, 0), ElementsAre(1, 2));
+}
+
+TEST(Ways, ALatchIsOnAWayFromItself) {
+  const ptx::Body body =
+      BodyBuilder().op(Op::mov).op(Op::add).branch(1, 0).op(Op::mov).op(Op::ret).body();
+  EXPECT_THAT(between(body, 1), ElementsAre(1));
+}
+
+TEST(Ways, AThreadThatReturnsLeavesAllThatFollowsToTheOthers) {
+  const ptx::Body body =
+      BodyBuilder().op(Op::ret, {}, {}, 0).op(Op::mov).branch(4, 1).op(Op::mov).op(Op::ret).body();
+  EXPECT_THAT(between(body, 0), ElementsAre(1, 2, 3));
+}
+
+TEST(Ways, NothingOfOneSuccessor) {
+  const ptx::Body body = BodyBuilder().op(Op::mov).branch(2).op(Op::mov).op(Op::ret).body();
+  EXPECT_TRUE(between(body, 0).empty());
+}
+
+} // namespace
+} // namespace ptxasw::analysis
