@@ -92,7 +92,7 @@ TEST(Judgement, FusedSumsFuseTheSameProducts) {
 
 TEST(Judgement, ArithmeticThatIsNobodysCopyIsRefused) {
   EXPECT_THAT(verdict(sum, {add, stop}, sum + "\n" + product, {add, mul, stop}),
-              HasSubstr("nobody's copy"));
+              HasSubstr("a copy of none"));
   EXPECT_EQ(verdict(sum, {add, stop}, sum + "\nadd.rp.f32 %f4, %f1, %f3;", {add, add, stop}), "")
       << "which leaves nothing to choose";
 }

@@ -96,11 +96,11 @@ TEST(BlockUniform, EachHasItsReason) {
     const char* reason;
   } cases[] = {
       {"barrier.cluster.arrive;", "not a barrier of threads of the block"},
-      {"@%p1 bar.sync 0;", "not come to this barrier"},
-      {"bar.sync %r4;", "not come to this barrier"},
-      {"bar.sync 0, %r4;", "not come to this barrier"},
-      {"bar.red.popc.u32 %r9, %r4, %p2;", "not come to this barrier"},
-      {"@%p4 bra L;\nbar.red.popc.u32 %r9, 0, %p2;\nL:", "not come to this barrier"},
+      {"@%p1 bar.sync 0;", "not reach this barrier"},
+      {"bar.sync %r4;", "not reach this barrier"},
+      {"bar.sync 0, %r4;", "not reach this barrier"},
+      {"bar.red.popc.u32 %r9, %r4, %p2;", "not reach this barrier"},
+      {"@%p4 bra L;\nbar.red.popc.u32 %r9, 0, %p2;\nL:", "not reach this barrier"},
       {"activemask.b32 %r9;", "which lanes run together"},
       {"ld.mmio.relaxed.sys.global.u32 %r9, [%rd1];", "volatile or ordered"},
       {"fence.proxy.async;", "orders memory"},
@@ -115,7 +115,7 @@ TEST(BlockUniform, EachHasItsReason) {
       // How often it is asked hangs on the copy: the barrier inside is not for all.
       {"atom.global.add.u32 %r10, [%rd1], 1;\nmov.u32 %r9, 0;\nL:\nbar.sync 0;\n"
        "add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p3, %r9, %r10;\n@%p3 bra L;",
-       "not come to this barrier"},
+       "not reach this barrier"},
       // The last block goes on by itself, with barriers.
       {"atom.global.inc.u32 %r9, [%rd1], 7;\nsetp.ne.u32 %p3, %r9, 7;\n@%p3 ret;\nbar.sync 0;",
        "not meet again"},
@@ -146,17 +146,17 @@ TEST(BlockUniform, EachHasItsReason) {
       {"@%p4 ret;\nbar.sync 0;", "not meet again"},
       {"@%p4 bra L;\n@%p2 ret;\nL:\nadd.u32 %r9, %r3, 1;", "not meet again"},
       {"@%p4 bra L;\n@%p2 trap;\nL:\nadd.u32 %r9, %r3, 1;", "not meet again"},
-      {"@%p4 bra L;\nbar.sync 0;\nL:\nadd.u32 %r9, %r3, 1;", "not come to this barrier"},
+      {"@%p4 bra L;\nbar.sync 0;\nL:\nadd.u32 %r9, %r3, 1;", "not reach this barrier"},
       {"mov.u32 %r9, 0;\nL:\nbar.sync 0;\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p3, %r9, %r4;\n"
        "@%p3 bra L;\nadd.u32 %r9, %r3, 1;",
-       "not come to this barrier"},
+       "not reach this barrier"},
       {"ld.shared.u32 %r10, [%r7];\nst.shared.u32 [%r7], %r4;\nmov.u32 %r9, 0;\nL:\nbar.sync 0;\n"
        "add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p3, %r9, %r10;\n@%p3 bra L;\nadd.u32 %r9, %r3, 1;",
-       "not come to this barrier"},
+       "not reach this barrier"},
       // Who else runs the stretch that copies would run by themselves meets there, or leaves.
       {"mov.u32 %r9, 0;\n@%p2 bra L;\nbar.sync 0;\n@%p1 bra M;\nadd.u32 %r9, %r3, 1;\nL:\n"
        "add.u32 %r9, %r9, 2;\nM:\nadd.u32 %r9, %r9, 2;",
-       "not come to this barrier"},
+       "not reach this barrier"},
       {"mov.u32 %r9, 0;\n@%p2 bra L;\n@%p2 ret;\n@%p4 bra M;\nadd.u32 %r9, %r3, 1;\nL:\n"
        "add.u32 %r9, %r9, 2;\nM:\nadd.u32 %r9, %r9, 2;",
        "not meet again"},

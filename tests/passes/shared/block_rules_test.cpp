@@ -87,13 +87,13 @@ TEST(BlockRules, EachHasItsReason) {
       {"mov.b32 %r8, %r9.b0;", "without semantics"},
       // One carry flag for all copies.
       {"add.cc.u32 %r8, %r4, %r4;\naddc.u32 %r9, %r8, 0;", "carry"},
-      // The copies go different ways.
+      // The replicas diverge.
       {"setp.eq.u32 %p1, %r4, 3;\nst.global.u32 [%rd5+4], %r3;\n@%p1 bra L;\nL:",
        "after memory has been written"},
       {"setp.eq.u32 %p1, %r4, 3;\nst.global.u32 [%rd5+4], %r3;\nbra M;\nM:\n@%p1 bra L;\nL:",
        "after memory has been written"},
       {"mov.u32 %r8, 0;\nL:\nadd.u32 %r8, %r8, 1;\nsetp.lt.u32 %p1, %r8, %r4;\n@%p1 bra L;",
-       "different ways in a loop"},
+       "replicas may diverge in a loop"},
       {"setp.eq.u32 %p1, %r4, 3;\n@%p1 trap;", "replicas may diverge"},
   };
   for (const auto& [code, reason] : cases)

@@ -167,11 +167,11 @@ TEST(TreeReduction, NeighboursThatMayNotBeThere) {
   const Found found(few);
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   EXPECT_EQ(found.plan.stretches[0].most_threads, 0U);
-  EXPECT_THAT(why_not(without_size(few)), HasSubstr("first round"));
+  EXPECT_THAT(why_not(without_size(few)), HasSubstr("first step"));
   const Found small(replaced(few, "tile[8192]", "tile[260]"));
   ASSERT_EQ(small.plan.stretches.size(), 1U) << small.plan.refused.text;
   EXPECT_EQ(small.plan.stretches[0].most_threads, 65U);
-  EXPECT_THAT(why_not(replaced(few, "tile[8192]", "tile[124]")), HasSubstr("first round"));
+  EXPECT_THAT(why_not(replaced(few, "tile[8192]", "tile[124]")), HasSubstr("first step"));
   // Two arrays, the second behind so many elements of the first.
   const auto two = [](unsigned bytes) {
     return replaced(test::neighbours(), "st.shared.u32 [%r21], %r26;",
@@ -211,8 +211,8 @@ TEST(TreeReduction, WhoGetsThere) {
   const std::string less = replaced(looping(), "setp.ge.s32 %p2, %r3, %r12;",
                                     "sub.s32 %r30, %r12, 1;\nsetp.ge.s32 %p2, %r3, %r30;");
   EXPECT_EQ(why_not(less), "");
-  EXPECT_THAT(why_not(without_size(less)), HasSubstr("first round"));
-  EXPECT_THAT(why_not(replaced(less, "tile[8192]", "tile[124]")), HasSubstr("first round"));
+  EXPECT_THAT(why_not(without_size(less)), HasSubstr("first step"));
+  EXPECT_THAT(why_not(replaced(less, "tile[8192]", "tile[124]")), HasSubstr("first step"));
   EXPECT_EQ(why_not(replaced(less, "tile[8192]", "tile[128]")), "");
   EXPECT_THAT(
       why_not(replaced(looping(), "setp.ge.s32 %p2, %r3, %r12;", "setp.ge.s32 %p2, %r3, %r1;")),
