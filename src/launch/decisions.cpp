@@ -12,6 +12,7 @@ namespace ptxasw::launch {
 namespace {
 
 constexpr off_t largest_file = 4 << 20;
+constexpr const char* slow = "slow"; // no entry is faster
 
 std::string text_of(const Dims& dims) {
   return std::to_string(dims[0]) + 'x' + std::to_string(dims[1]) + 'x' + std::to_string(dims[2]);
@@ -64,14 +65,38 @@ std::optional<std::string> Decisions::find(const Kernel& kernel, const Shape& sh
 }
 
 void Decisions::keep(const Kernel& kernel, const Shape& shape, const std::string& variant) {
-  const std::string key = key_of(kernel, shape), line = key + '\t' + variant + '\n';
+  keep(key_of(kernel, shape), variant);
+}
+
+void Decisions::keep(const std::string& key, const std::string& value) {
+  const std::string line = key + '\t' + value + '\n';
   const std::lock_guard lock(mutex_);
-  known_[key] = variant;
+  known_[key] = value;
   if (file_.empty()) return;
   const int file = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) return;
   [[maybe_unused]] const auto written = ::write(file, line.data(), line.size());
   ::close(file);
+}
+
+void Decisions::recall_steps(const Kernel& kernel, Shape& shape) {
+  shape.steps_key = key_of(kernel, shape) + "\tsteps";
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(shape.steps_key);
+  if (found == known_.end()) return;
+  shape.is_merging_slow = found->second == slow;
+  shape.period.recall(found->second);
+}
+
+void Decisions::keep_steps(const Shape& shape) {
+  if (shape.steps_key.empty()) return;
+  const std::string found = shape.is_merging_slow ? slow : shape.period.findings();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = known_.find(shape.steps_key);
+    if (found.empty() || (known != known_.end() && known->second == found)) return;
+  }
+  keep(shape.steps_key, found);
 }
 
 } // namespace ptxasw::launch

@@ -43,6 +43,9 @@ template <class Function> Function* driver_function(const char* name) {
   X(module_get_function, CUresult(CUfunction*, CUmodule, const char*), "cuModuleGetFunction")      \
   X(module_get_global, CUresult(CUdeviceptr*, size_t*, CUmodule, const char*),                     \
     "cuModuleGetGlobal_v2")                                                                        \
+  X(module_get_function_count, CUresult(unsigned*, CUmodule), "cuModuleGetFunctionCount")          \
+  X(module_enumerate_functions, CUresult(CUfunction*, unsigned, CUmodule),                         \
+    "cuModuleEnumerateFunctions")                                                                  \
   X(exchange_capture_mode, CUresult(CUstreamCaptureMode*), "cuThreadExchangeStreamCaptureMode")    \
   X(stream_is_capturing, CUresult(CUstream, CUstreamCaptureStatus*), "cuStreamIsCapturing")        \
   X(stream_create, CUresult(CUstream*, unsigned), "cuStreamCreate")                                \

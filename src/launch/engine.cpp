@@ -80,6 +80,7 @@ Engine::Engine(Settings settings)
         return result;
       },
       std::move(check), std::chrono::microseconds(settings_.longest_wait));
+  kernels_.prepare_steps([this] { merger_->start_threads(); });
 }
 
 CUresult Engine::launch(const Request& request, const Launch& launch) {
@@ -92,27 +93,38 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
   if (!known || !kernel->has_contract) {
     flush_run();
     if (known && settings_.report) kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
-    if (known && may_pass()) launch.pass_from_now_on(request, epoch);
+    if (known && may_pass()) launch.pass_from_now_on(request, epoch, for_good);
     return make({kernel, nullptr, 0, PutOff::maybe}, request, launch);
   }
   Shape* shape = kernel->shapes->find(request, [&](Shape& made) { decide(*kernel, made); });
+  std::uint64_t alone = for_good;
   if (merger_ != nullptr) {
-    if (shape == nullptr || kernel->contract.steps.empty()) {
-      flush_run();
-    } else {
-      if (batcher_ != nullptr && is_waiting(Waits::batch)) batcher_->flush();
-      if (merger_->take(*kernel, *shape, request, launch)) {
-        shape->launches.fetch_add(1, std::memory_order_relaxed);
-        return CUDA_SUCCESS;
-      }
-      const CUresult result = directly(*kernel, *shape, request, launch);
-      shape->launched = result == CUDA_SUCCESS;
-      return result;
-    }
+    if (shape != nullptr && !kernel->contract.steps.empty()) alone = merger_->left_alone(*shape);
+    if (alone == 0) return step(*kernel, *shape, request, launch);
+    flush_run();
   }
   if (shape == nullptr) return make({kernel, nullptr, 0, PutOff::no}, request, launch);
-  if (may_pass() && shape->decided && shape->chosen == 0) launch.pass_from_now_on(request, epoch);
-  return directly(*kernel, *shape, request, launch);
+  if (may_pass() && shape->decided && shape->chosen == 0 && alone > 1) {
+    launch.pass_from_now_on(request, epoch, alone - 1);
+    // They are counted ahead.
+    if (alone != for_good) shape->launches.fetch_add(alone - 1, std::memory_order_relaxed);
+  }
+  const CUresult result = directly(*kernel, *shape, request, launch);
+  if (alone != for_good) shape->launched = result == CUDA_SUCCESS;
+  return result;
+}
+
+// It may follow another one.
+CUresult Engine::step(const Kernel& kernel, Shape& shape, const Request& request,
+                      const Launch& launch) {
+  if (batcher_ != nullptr && is_waiting(Waits::batch)) batcher_->flush();
+  if (merger_->take(kernel, shape, request, launch)) {
+    shape.launches.fetch_add(1, std::memory_order_relaxed);
+    return CUDA_SUCCESS;
+  }
+  const CUresult result = directly(kernel, shape, request, launch);
+  shape.launched = result == CUDA_SUCCESS;
+  return result;
 }
 
 bool Engine::take_copy(const DeviceCopy& copy) {
@@ -172,6 +184,8 @@ void Engine::decide(const Kernel& kernel, Shape& shape) {
       shape.chosen = n;
     else
       shape.decided = std::ranges::count(shape.usable, true) < 2;
+    if (merger_ != nullptr && !kernel.contract.steps.empty())
+      decisions_.recall_steps(kernel, shape);
   }
   log("%s %ux%ux%u of %ux%ux%u: %s", kernel.name.c_str(), shape.grid[0], shape.grid[1],
       shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
@@ -320,6 +334,13 @@ void Engine::conclude(const Kernel& kernel, Shape& shape, const Checked& found) 
   }
 }
 
+void Engine::keep_steps(const std::vector<std::shared_ptr<Shapes>>& kernels) {
+  const Turn::Holder turn(turn_);
+  for (const auto& shapes : kernels)
+    for (const Shape* shape : shapes->all())
+      decisions_.keep_steps(*shape);
+}
+
 void Engine::write_report() {
   if (merger_ != nullptr) merger_->stop("the program ends");
   if (batcher_ != nullptr) {
@@ -327,8 +348,9 @@ void Engine::write_report() {
     batcher_->flush();
   }
   const auto images = images_ == nullptr ? std::vector<ImageRow>() : images_->finish();
-  if (!settings_.report) return;
   const auto kernels = kernels_.all_shapes();
+  if (settings_.policy == Policy::measure && merger_ != nullptr) keep_steps(kernels);
+  if (!settings_.report) return;
   const Totals totals{with_attributes_, batcher_ == nullptr ? 0 : batcher_->batched(),
                       batcher_ == nullptr ? 0 : batcher_->graphs(), images};
   if (kernels.empty() && images.empty() && totals.with_attributes == 0 &&

@@ -71,6 +71,7 @@ private:
     unsigned variant = 0;
     PutOff put_off = PutOff::no;
   };
+  CUresult step(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
   CUresult run(const How& how, const Request& request, const Launch& launch);
   CUresult make(const How& how, const Request& made, const Launch& launch);
   CUresult timed(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
@@ -84,10 +85,12 @@ private:
   void conclude(const Kernel& kernel, Shape& shape, const Checked& found);
 
   void flush_run();
+  void keep_steps(const std::vector<std::shared_ptr<Shapes>>& kernels);
 
-  // Nobody counts launches, compares them, puts them off or asks what is in front.
+  // Nobody counts launches, compares them, or asks what is in front. Whether they may be put off is
+  // for the merger to say.
   [[nodiscard]] bool may_pass() const {
-    return !settings_.report && settings_.check == 0 && !watches();
+    return !settings_.report && settings_.check == 0 && !front_ && !batcher_;
   }
 
   Settings settings_;

@@ -89,8 +89,8 @@ public:
   CUresult ahead(const Request& r) const override {
     return leads_to_driver(hook_) ? launch_ahead(r) : CUDA_ERROR_NOT_SUPPORTED;
   }
-  void pass_from_now_on(const Request& r, std::uint64_t epoch) const override {
-    remember_passing(epoch, hook_, pointer(real_), r);
+  void pass_from_now_on(const Request& r, std::uint64_t epoch, std::uint64_t times) const override {
+    remember_passing(epoch, hook_, pointer(real_), r, times);
   }
 
 private:
@@ -108,8 +108,8 @@ public:
   }
   CUresult operator()(const Request& r) const override { return launch(r, 0); }
   CUresult ahead(const Request& r) const override { return launch(r, 1); }
-  void pass_from_now_on(const Request& r, std::uint64_t epoch) const override {
-    remember_passing(epoch, hook_, pointer(real_), r);
+  void pass_from_now_on(const Request& r, std::uint64_t epoch, std::uint64_t times) const override {
+    remember_passing(epoch, hook_, pointer(real_), r, times);
   }
 
 private:
@@ -148,12 +148,19 @@ template <unsigned hook, unsigned copy>
   return launcher->launch(request, PlainLaunch(real, stream, hook * copies + copy));
 }
 
+// The driver's function, for a launch that passes; null where it has to be looked at, as each that
+// comes behind what waits has to be.
+void* passing_now(const LaunchKey& key) {
+  return is_waiting() ? nullptr : passing(key);
+}
+
 // Nothing but two jumps where the launch is one that passes.
 template <unsigned hook, unsigned copy>
 CUresult launch_kernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                        unsigned by, unsigned bz, unsigned shared, CUstream stream,
                        void** parameters, void** extra) {
-  void* const real = passing(launch_key(hook * copies + copy, f, gx, gy, gz, bx, by, bz, shared));
+  void* const real =
+      passing_now(launch_key(hook * copies + copy, f, gx, gy, gz, bx, by, bz, shared));
   if (real != nullptr) [[likely]]
     return reinterpret_cast<LaunchKernel*>(real)(f, gx, gy, gz, bx, by, bz, shared, stream,
                                                  parameters, extra);
@@ -187,9 +194,9 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
                           void** extra) {
   void* real = nullptr;
   if (config != nullptr && config->numAttrs == 0)
-    real = passing(launch_key(hook * copies + copy, f, config->gridDimX, config->gridDimY,
-                              config->gridDimZ, config->blockDimX, config->blockDimY,
-                              config->blockDimZ, config->sharedMemBytes));
+    real = passing_now(launch_key(hook * copies + copy, f, config->gridDimX, config->gridDimY,
+                                  config->gridDimZ, config->blockDimX, config->blockDimY,
+                                  config->blockDimZ, config->sharedMemBytes));
   if (real != nullptr) [[likely]]
     return reinterpret_cast<LaunchKernelEx*>(real)(config, f, parameters, extra);
   return look_at_kernel_ex<hook, copy>(config, f, parameters, extra);

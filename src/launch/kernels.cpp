@@ -4,6 +4,8 @@
 #include "launch/log.hpp"
 #include "launch/shapes.hpp"
 
+#include <chrono>
+
 namespace ptxasw::launch {
 namespace {
 
@@ -75,7 +77,8 @@ std::string read_contract(Kernel& kernel, CUmodule module) {
   return {};
 }
 
-std::string describe(Kernel& kernel, CUfunction handle) {
+// Empty, or why it is not known which kernel of which module the handle is.
+std::string name_kernel(Kernel& kernel, CUfunction handle) {
   const Driver& d = driver();
   if (!d.func_get_name || !d.func_get_module || !d.module_get_global || !d.module_get_function)
     return "this driver cannot name it";
@@ -91,6 +94,12 @@ std::string describe(Kernel& kernel, CUfunction handle) {
   kernel.name = name;
   if (d.func_get_module(&kernel.module, kernel.function) != CUDA_SUCCESS)
     return "its module is not known";
+  return {};
+}
+
+// Of a kernel whose name is known.
+std::string describe(Kernel& kernel) {
+  const Driver& d = driver();
   CUmodule module = kernel.module;
   if (std::string why = read_contract(kernel, module); !why.empty()) return why;
   for (const contract::Variant& variant : kernel.contract.variants) {
@@ -172,12 +181,73 @@ std::shared_ptr<const Kernel> Kernels::look_up(const Key& key, std::uint64_t epo
   auto made = std::make_shared<Kernel>(); // no lock is held while the driver is asked
   const Relaxed relaxed;
   made->context = key.context;
-  made->why = describe(*made, key.handle);
+  made->why = name_kernel(*made, key.handle);
+  if (made->why.empty()) {
+    if (auto known = prepared(*made)) {
+      made = std::move(known);
+    } else {
+      made->why = describe(*made);
+      if (steps_found_ && made->contract.steps.empty()) prepare_others(*made, epoch);
+    }
+  }
   made->shapes = shapes_of(*made);
   const std::lock_guard lock(mutex_);
   if (epoch_.load(std::memory_order_relaxed) != epoch) return made; // its module may be gone
   if (known_.size() >= most_kernels) known_.clear();
   return known_.try_emplace(key, std::move(made)).first->second;
+}
+
+// What was made ready of this one, from now on the caller's.
+std::shared_ptr<Kernel> Kernels::prepared(const Kernel& named) {
+  const std::lock_guard lock(mutex_);
+  auto found = prepared_.extract({named.context, named.module, named.name});
+  return found.empty() ? nullptr : std::move(found.mapped());
+}
+
+// The kernels with time steps of a module of which another one, the first, is launched.
+void Kernels::prepare_others(const Kernel& first, std::uint64_t epoch) {
+  constexpr unsigned most_functions = 512;
+  constexpr auto longest = std::chrono::milliseconds(20);
+  {
+    const std::lock_guard lock(mutex_);
+    if (modules_.size() >= most_kernels || !modules_.emplace(first.context, first.module).second)
+      return;
+  }
+  const Driver& d = driver();
+  unsigned count = 0;
+  if (!d.module_get_function_count || !d.module_enumerate_functions ||
+      d.module_get_function_count(&count, first.module) != CUDA_SUCCESS || count > most_functions)
+    return;
+  std::vector<CUfunction> all(count);
+  if (d.module_enumerate_functions(all.data(), count, first.module) != CUDA_SUCCESS) return;
+  const auto begin = std::chrono::steady_clock::now();
+  bool found = false;
+  for (CUfunction function : all)
+    if (std::chrono::steady_clock::now() - begin < longest)
+      found = prepare(first, function, epoch) || found;
+  if (found) steps_found_();
+}
+
+bool Kernels::prepare(const Kernel& first, CUfunction function, std::uint64_t epoch) {
+  const Driver& d = driver();
+  auto made = std::make_shared<Kernel>();
+  made->context = first.context;
+  const char* name = nullptr;
+  CUdeviceptr at = 0;
+  std::size_t size = 0;
+  if (function == nullptr || d.func_get_name(&name, function) != CUDA_SUCCESS ||
+      name == first.name ||
+      d.module_get_global(&at, &size, first.module, contract::symbol_of(name).c_str()) !=
+          CUDA_SUCCESS ||
+      !name_kernel(*made, function).empty() || !describe(*made).empty() ||
+      made->contract.steps.empty())
+    return false;
+  load_steps(*made);
+  made->are_steps_asked_for = true;
+  const std::lock_guard lock(mutex_);
+  if (epoch_.load(std::memory_order_relaxed) != epoch) return false;
+  prepared_[{made->context, made->module, made->name}] = made;
+  return true;
 }
 
 std::shared_ptr<Shapes> Kernels::shapes_of(const Kernel& kernel) {
@@ -205,6 +275,8 @@ std::uint64_t Kernels::next_epoch() {
 void Kernels::forget_all() {
   const std::lock_guard lock(mutex_);
   known_.clear();
+  prepared_.clear();
+  modules_.clear();
   epoch_.store(next_epoch(), std::memory_order_release);
 }
 

@@ -3,6 +3,11 @@
 // A program launches by CUfunction, or by CUkernel as the CUDA runtime does; a variant is a
 // CUfunction of one context. So what is known is kept by handle and context, until any module,
 // library or context goes: then all of it is forgotten, since a handle may come again as another.
+//
+// A contract is read, and entries are loaded, by calls that take as long as tens of launches. Of
+// kernels with time steps that is done before their first launch: when another kernel of their
+// module is launched for the first time, for which the driver loads code itself. So the first loop
+// of steps behind a kernel that fills its arrays finds all of it there.
 #pragma once
 
 #include "contract/contract.hpp"
@@ -11,11 +16,15 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::launch {
@@ -56,6 +65,9 @@ public:
   // Stays as it is until this thread asks again. Null while the thread ends.
   const Kernel* find(CUfunction handle);
   void forget_all();
+  // Kernels with time steps are made ready ahead of their first launch from now on; `found` is
+  // called where there are some.
+  void prepare_steps(std::function<void()> found) { steps_found_ = std::move(found); }
   // Of all kernels that were ever seen, in the order of their names.
   std::vector<std::shared_ptr<Shapes>> all_shapes();
 
@@ -78,6 +90,11 @@ private:
     }
   };
   std::shared_ptr<const Kernel> look_up(const Key& key, std::uint64_t epoch);
+  // By context, module and name.
+  using Place = std::tuple<CUcontext, CUmodule, std::string>;
+  std::shared_ptr<Kernel> prepared(const Kernel& named);
+  void prepare_others(const Kernel& first, std::uint64_t epoch);
+  bool prepare(const Kernel& first, CUfunction function, std::uint64_t epoch);
   std::shared_ptr<Shapes> shapes_of(const Kernel& kernel);
 
   // Of all that was ever known of handles: what a thread remembers of another one does not count.
@@ -87,6 +104,9 @@ private:
   alignas(64) std::mutex mutex_;
   std::unordered_map<Key, std::shared_ptr<const Kernel>, Hash> known_;
   std::map<std::string, std::shared_ptr<Shapes>> shapes_; // a kernel may be loaded again
+  std::function<void()> steps_found_;                     // null: nothing is made ready
+  std::map<Place, std::shared_ptr<Kernel>> prepared_;     // not launched yet
+  std::set<std::pair<CUcontext, CUmodule>> modules_;      // all of which was made ready
 };
 
 } // namespace ptxasw::launch

@@ -122,11 +122,10 @@ bool RunMaker::fit(Run& run) {
   if (why.empty() && run.motion->rotation && !run.entries.empty() && !find_scratch(run))
     why = "there is no room for a fourth array";
   if (!why.empty()) run.entries.clear();
-  if (why.empty() && run.entries.empty() && is_slow) {
-    run.shape->is_merging_slow = true;
-    why = "single launches are as fast";
-  }
-  if (run.entries.empty()) run.back_off(why);
+  if (why.empty() && run.entries.empty() && is_slow)
+    leave_alone(run);
+  else if (run.entries.empty())
+    run.back_off(why);
   return !run.entries.empty();
 }
 
@@ -154,12 +153,34 @@ RunMaker::Next RunMaker::make_groups(Run& run) {
     };
   };
   for (;;) {
+    leave_slow(run);
+    if (run.entries.empty()) return Next::no_entry;
     auto next = run.entries.begin();
     if (run.expected != 0) next = std::ranges::find_if(run.entries, fits(run.left()));
     if (next == run.entries.end()) return Next::as_they_come;
     if (!fits(run.whole())(*next)) return Next::wait;
     make_group(run, *next);
+    constexpr unsigned enough = 24; // launches that are left behind those that are timed
+    if (!run.back && run.shape->step_times.is_turn_of_singles() &&
+        (run.expected == 0 || run.left() > StepTimes::single_steps + enough))
+      return Next::time;
   }
+}
+
+// Entries that have turned out to be no faster since the run began.
+void RunMaker::leave_slow(Run& run) {
+  StepTimes& times = run.shape->step_times;
+  if (!times.has_news()) return;
+  if (std::erase_if(run.entries,
+                    [&](const RunEntry& entry) { return !times.pays(entry.number); }) != 0 &&
+      run.entries.empty())
+    leave_alone(run);
+}
+
+// For as long as the program lasts.
+void RunMaker::leave_alone(Run& run) {
+  run.shape->is_merging_slow = true;
+  log("%s: single launches are as fast", run.kernel->name.c_str());
 }
 
 void RunMaker::make_all(Run& run) {

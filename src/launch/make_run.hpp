@@ -24,7 +24,8 @@ public:
   RunMaker(Single single, Check check) : single_(std::move(single)), check_(std::move(check)) {}
 
   // What becomes of the launches behind those that were taken.
-  enum class Next : std::uint8_t { wait, as_they_come, no_entry };
+  // `time`: some as they come, which are timed, then groups again.
+  enum class Next : std::uint8_t { wait, as_they_come, time, no_entry };
   // As many groups as there are, the last launches held back. Where a run's length is expected they
   // wait only as long as another group is to come.
   Next make_groups(Run& run);
@@ -34,6 +35,8 @@ public:
 private:
   bool fit(Run& run);
   bool find_scratch(Run& run);
+  static void leave_slow(Run& run);
+  static void leave_alone(Run& run);
   void make_checked(Run& run) const;
   void make_rest(Run& run) const;
   void make_group(Run& run, const RunEntry& entry) const;

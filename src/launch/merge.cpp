@@ -2,7 +2,9 @@
 #include "launch/merge.hpp"
 
 #include "launch/direct_calls.hpp"
+#include "launch/forecast.hpp"
 #include "launch/log.hpp"
+#include "launch/passing.hpp"
 #include "launch/trampolines.hpp"
 #include "target/numbers.hpp"
 
@@ -14,29 +16,9 @@ namespace {
 
 constexpr unsigned most_steps = 64; // that may be made before memory is as it should be
 using numbers::launch::least_needed, numbers::launch::least_run, numbers::launch::most_needed;
+constexpr unsigned least_timed = 4; // steps of a run, some of which are timed
 // Launches of a shape that did not follow, before two of so many are looked at.
 constexpr unsigned most_mismatches = 8, look_again = 16;
-
-// Nobody looks whether this launch follows another one.
-bool is_passed_over(const Shape& shape) {
-  const std::uint64_t number = shape.launches.load(std::memory_order_relaxed);
-  return number < shape.back_off_until.load(std::memory_order_relaxed) ||
-         (shape.mismatches.load(std::memory_order_relaxed) >= most_mismatches &&
-          number % look_again > 1);
-}
-
-// What the run that has ended teaches about the next one.
-void learn(const Run& run) {
-  Shape& shape = *run.shape;
-  shape.merged += run.groups == 0 ? 0 : run.taken;
-  shape.groups += run.groups;
-  if (run.taken > 1) shape.mismatches = 0;
-  const bool wasted = run.taken != 0 && run.groups == 0;
-  shape.period.end(run.length, run.groups != 0, wasted);
-  if (run.taken == 0 || (run.expected != 0 && !wasted)) return;
-  const bool pays = run.groups != 0 && run.length >= least_run;
-  shape.trigger_count = pays ? 0 : std::clamp(2 * shape.trigger_count, least_needed, most_needed);
-}
 
 } // namespace
 
@@ -50,12 +32,19 @@ Merger::~Merger() {
 
 // --- Launches ------------------------------------------------------------------------------------
 
+std::uint64_t Merger::left_alone(const Shape& shape) const {
+  if (stopped_.load(std::memory_order_relaxed) ||
+      shape.is_merging_slow.load(std::memory_order_relaxed))
+    return for_good;
+  const std::uint64_t number = shape.launches.load(std::memory_order_relaxed),
+                      until = shape.back_off_until.load(std::memory_order_relaxed);
+  if (number < until) return until - number;
+  const bool are_strangers = shape.mismatches.load(std::memory_order_relaxed) >= most_mismatches;
+  return are_strangers && number % look_again > 1 ? look_again - number % look_again : 0;
+}
+
 bool Merger::take(const Kernel& kernel, Shape& shape, const Request& request,
                   const Launch& launch) {
-  if (is_passed_over(shape)) {
-    if (is_waiting(Waits::run)) flush();
-    return false;
-  }
   const Turn::Holder turn(turn_);
   if (!turn) return false;
   if (run_ != nullptr && run_->continues(kernel, request, launch)) {
@@ -83,8 +72,8 @@ void Merger::add() {
 
 void Merger::make_groups() {
   const RunMaker::Next next = maker_.make_groups(*run_);
-  if (next == RunMaker::Next::as_they_come)
-    go_on_as_they_come();
+  if (next == RunMaker::Next::as_they_come || next == RunMaker::Next::time)
+    go_on_as_they_come(next == RunMaker::Next::time);
   else if (next == RunMaker::Next::no_entry || run_->since_single + run_->waiting >= most_steps)
     make_all();
 }
@@ -110,11 +99,12 @@ bool Merger::take_copy(const DeviceCopy& copy) {
   return false;
 }
 
-// As long as the run, no group is to come.
-void Merger::go_on_as_they_come() {
+// As long as the run, no group is to come; or only behind some launches that are timed.
+void Merger::go_on_as_they_come(bool is_timed) {
   maker_.make_all(*run_);
   previous_ = std::move(run_);
-  previous_->followed = previous_->length - 1;
+  previous_->is_timed = is_timed;
+  previous_->followed = is_timed ? 0 : previous_->length - 1;
   is_previous_last_ = true;
 }
 
@@ -135,32 +125,51 @@ bool Merger::look_at(const Kernel& kernel, Shape& shape, const Request& request,
     previous_->is_half = true;
     time_singles();
     shape.mismatches.store(0, std::memory_order_relaxed);
-    load_entries(kernel);
+    if (previous_->followed >= numbers::launch::load_behind) load_entries(kernel);
     return true;
   }
   shape.mismatches.fetch_add(1, std::memory_order_relaxed);
   end_previous();
   if (previous_ == nullptr) previous_ = std::make_unique<Run>();
   if (previous_->begin(kernel, shape, request, launch)) {
-    shape.period.begin([] { return std::chrono::steady_clock::now(); });
-    if (!kernel.are_steps_asked_for) start_threads();
+    begin_period(*previous_);
     return true;
   }
   previous_->back_off("its parameters come in a form that is not known");
   return false;
 }
 
-// From the launch that was looked at on, or up to it.
+// A run of the shape begins. Where its length is known and it may pay entries are needed.
+void Merger::begin_period(Run& run) {
+  Period& period = run.shape->period;
+  const unsigned first = run.shape->copies_back ? 1 : 0;
+  period.begin([] { return std::chrono::steady_clock::now(); },
+               [&] { return forecast(run, period.expected(), first).measured(); });
+}
+
+// From the launch that was looked at on, or up to it. Not among the first of a run whose length
+// nobody knows: it may be over soon.
 void Merger::time_singles() {
-  constexpr unsigned first = 3; // behind those that found the device idle
-  StepTimes& times = previous_->shape->step_times;
-  const CUstream stream = previous_->request.stream;
-  const unsigned expected = previous_->shape->period.expected();
-  const bool is_long = expected == 0 || expected > first + StepTimes::single_steps;
-  if (previous_->followed == first && is_long && times.wants(StepTimes::singly))
-    times.begin(stream);
-  else if (previous_->followed == first + StepTimes::single_steps)
-    times.end(stream, StepTimes::singly, StepTimes::single_steps);
+  const Run& run = *previous_;
+  StepTimes& times = run.shape->step_times;
+  const unsigned expected = run.shape->period.expected();
+  unsigned first = 1, steps = StepTimes::single_steps;
+  if (run.is_timed) {
+    // Behind a group.
+  } else if (expected > 3 + StepTimes::single_steps) {
+    first = 3; // behind those that found the device idle
+  } else if (expected >= least_timed && !times.was_asked(StepTimes::singly)) {
+    steps = std::min(steps, expected - 2); // once: events take as long as some of its steps
+  } else if (expected == 0) {
+    first = numbers::launch::load_behind;
+    steps = numbers::launch::first_needed - first;
+  } else {
+    return;
+  }
+  if (run.followed == first && times.wants(StepTimes::singly))
+    times.begin(run.request.stream);
+  else if (run.followed == first + steps)
+    times.end(run.request.stream, StepTimes::singly, steps);
 }
 
 // Its last launch was made.
@@ -169,33 +178,81 @@ void Merger::end_previous() {
   if (std::exchange(is_previous_last_, false)) learn(*previous_);
 }
 
-// Entries are asked for where launches follow one another.
+// What the run that has ended teaches about the next one.
+void Merger::learn(Run& run) {
+  Shape& shape = *run.shape;
+  shape.merged += run.groups == 0 ? 0 : run.taken;
+  shape.groups += run.groups;
+  if (run.taken > 1) shape.mismatches = 0;
+  const bool wasted = run.taken != 0 && run.groups == 0;
+  const unsigned before = shape.period.expected();
+  shape.period.end(run.length, run.groups != 0, wasted);
+  leave_quiet(run, before);
+  if (run.taken == 0 || (run.expected != 0 && !wasted)) return;
+  const bool pays = run.groups != 0 && run.length >= least_run;
+  shape.trigger_count = pays ? 0 : std::clamp(2 * shape.trigger_count, least_needed, most_needed);
+}
+
+// Runs of the length that is expected gain nothing: some launches are not looked at, and more each
+// time that the next one has that length, too.
+void Merger::leave_quiet(Run& run, unsigned before) {
+  Shape& shape = *run.shape;
+  const unsigned expected = shape.period.expected();
+  if (expected != before || expected == 0) shape.quiet = numbers::launch::quiet;
+  if (expected == 0 || (expected >= run.fewest() && !shape.period.is_left_alone())) return;
+  shape.back_off_until = shape.launches + shape.quiet;
+  shape.quiet = std::min(2 * shape.quiet, numbers::launch::most_quiet);
+  shape.period.pass_over();
+}
+
+// Entries that were not loaded ahead are asked for where launches follow one another.
 void Merger::load_entries(const Kernel& kernel) {
   if (stopped_ || std::exchange(kernel.are_steps_asked_for, true)) return;
+  start_threads();
   loader_.ask(kernel.shared_from_this());
 }
 
-// Where a program's first launch takes long anyway.
+// By any thread, more than one at a time perhaps.
 void Merger::start_threads() {
+  const Turn::Holder turn(turn_);
   if (stopped_) return;
   loader_.start();
   watcher_.start();
 }
 
 // Is the launch that was looked at to be put off?
-bool Merger::is_time() const {
+bool Merger::is_time() {
   Run& run = *previous_;
-  const Shape& shape = *run.shape;
-  if (!run.kernel->are_steps_ready.load(std::memory_order_acquire) || shape.is_merging_slow)
-    return false;
+  Shape& shape = *run.shape;
   // The first step that is copied back is made as it comes.
   const unsigned first = run.back || shape.copies_back ? 1 : 0;
   const unsigned expected = shape.period.expected();
-  run.expected = expected < run.length ? 0 : expected - first;
-  if (run.length == 1 && first != 0) return false;
-  if (run.expected != 0)
-    return run.followed == first && run.expected >= run.fewest() && shape.period.merges();
-  return run.followed >= std::max(first, shape.trigger_count);
+  run.expected = expected < run.length ? 0 : expected;
+  if (!shape.launched || (run.length == 1 && first != 0)) return false;
+  if (run.is_timed)
+    return run.followed > StepTimes::single_steps &&
+           (run.expected == 0 || run.left() + 1 >= run.fewest());
+  if (run.expected == 0)
+    return run.followed >= std::max(first, shape.trigger_count) && are_entries_there(*run.kernel);
+  return run.followed == first && run.expected - first >= run.fewest() &&
+         is_expected_to_pay(run, first) && are_entries_there(*run.kernel);
+}
+
+// Of a run whose length is known.
+bool Merger::is_expected_to_pay(Run& run, unsigned first) {
+  Period& period = run.shape->period;
+  if (period.is_left_alone()) return false;
+  if (forecast(run, run.expected, first).pays()) return period.merges();
+  log("%s: runs of %u steps gain nothing", run.kernel->name.c_str(), run.expected);
+  period.leave_alone();
+  return false;
+}
+
+// If not they are asked for.
+bool Merger::are_entries_there(const Kernel& kernel) {
+  if (kernel.are_steps_ready.load(std::memory_order_acquire)) return true;
+  load_entries(kernel);
+  return false;
 }
 
 // Whoever calls the driver next comes here, unless it is by a launch that follows.
@@ -213,7 +270,7 @@ std::string Merger::why_not(const Run& run) const {
   if (!d.ctx_push || !d.ctx_pop || !d.ctx_get_current || !d.ctx_get_device ||
       !d.pointer_get_attribute || run.kernel->context == nullptr)
     return "this driver does not tell enough";
-  if (!shape.launched || !shape.decided) return "it was not launched before";
+  if (!shape.decided) return "its variant is not decided yet";
   if (run.request.stream == CU_STREAM_PER_THREAD) return "its stream is the thread's own";
   if (run.request.shared != 0) return "it takes dynamic shared memory";
   return unseen_caller();
@@ -229,8 +286,10 @@ bool Merger::start(const Launch& launch) {
   previous_->shape->step_times.cancel();
   run_ = std::move(previous_);
   is_previous_last_ = false;
+  run_->is_timed = false;
   run_->launch = launch.copy();
-  run_->waiting = run_->taken = 1;
+  run_->waiting = 1;
+  ++run_->taken;
   set_waiting(Waits::run, true);
   watcher_.wake();
   return true;

@@ -7,10 +7,12 @@
 //
 // A launch is put off only where the next one can be expected to follow it. Where runs of the shape
 // have one length (Period), that is known: what is put off becomes a group, and what is left over
-// is made as it comes. Else as many launches of its shape as Shape::trigger_count have to follow
-// the one before, in a row and with no other call in between. Those are some, none behind a run
-// that was merged and long enough to pay, and twice as many behind each that was not. So a run that
-// pays brings at most one launch that is put off in vain, and without such runs these get rare.
+// is made as it comes, if that is forecast to gain (forecast.hpp); if not, launches are not even
+// looked at, but for some in hundreds. Else as many launches of its shape as Shape::trigger_count
+// have to follow the one before, in a row and with no other call in between. Those are some, none
+// behind a run that was merged and long enough to pay, and twice as many behind each that was not.
+// So a run that pays brings at most one launch that is put off in vain, and without such runs these
+// get rare.
 //
 // One run waits at a time, of one thread and stream. Whatever else a program asks of its driver
 // comes behind it (trampolines.hpp, hooks.cpp). Runs are begun, made and ended by the thread whose
@@ -39,7 +41,10 @@ public:
   Merger& operator=(const Merger&) = delete;
   ~Merger();
 
+  // Nobody looks whether the next launches of the shape, so many, follow one another.
+  [[nodiscard]] std::uint64_t left_alone(const Shape& shape) const;
   // True: the launch will be made. False: what waited is made, and this launch is the caller's.
+  // Not for one that is left alone.
   bool take(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
   // The same of a copy, which may belong to the launch in front of it.
   bool take_copy(const DeviceCopy& copy);
@@ -51,6 +56,8 @@ public:
   // Around fork(), by the thread whose turn it is: no launch of the parent is made by the child.
   void before_fork() { make_all(); }
   void behind_fork_in_child() { stopped_ = true; }
+  // Ahead of their first use.
+  void start_threads();
   // Handles may stand for other kernels, and modules go.
   void forget_handles();
   // Waits for what is prepared ahead of its use.
@@ -63,10 +70,14 @@ private:
   void make_all();
   bool look_at(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
   void load_entries(const Kernel& kernel);
-  void start_threads();
-  [[nodiscard]] bool is_time() const;
+  [[nodiscard]] bool is_time();
+  [[nodiscard]] bool are_entries_there(const Kernel& kernel);
+  [[nodiscard]] static bool is_expected_to_pay(Run& run, unsigned first);
   bool start(const Launch& launch);
-  void go_on_as_they_come();
+  void go_on_as_they_come(bool is_timed = false);
+  static void learn(Run& run);
+  static void leave_quiet(Run& run, unsigned before);
+  static void begin_period(Run& run);
   void time_singles();
   void end_previous();
   void made_as_it_came();

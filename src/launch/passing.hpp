@@ -1,4 +1,4 @@
-// Launches that go through as they came, for good: as each thread remembers them.
+// Launches that go through as they came, for good or so many times: as each thread remembers them.
 //
 // What a launcher costs a launch of three microseconds is lines of the caches, of data and of code,
 // that the driver has displaced since the one before. So a launch that is remembered here goes on
@@ -34,6 +34,7 @@ struct alignas(64) PassingLaunch {
   std::uint64_t epoch = 0;
   void* real = nullptr; // the driver's function
   LaunchKey key;
+  std::uint64_t left = 0; // so many times more
 };
 
 // Another one whenever handles may stand for other kernels than before.
@@ -53,9 +54,11 @@ inline PassingLaunch& passing_slot(const LaunchKey& key) {
   return launches[hash % slots];
 }
 
+inline constexpr std::uint64_t for_good = ~std::uint64_t{0};
+
 // Null: it has to be looked at.
 inline void* passing(const LaunchKey& key) {
-  const PassingLaunch& known = passing_slot(key);
+  PassingLaunch& known = passing_slot(key);
   // By words, which stay in registers.
   const std::uint64_t other =
       (known.epoch ^ passing_epoch().load(std::memory_order_acquire)) |
@@ -63,14 +66,17 @@ inline void* passing(const LaunchKey& key) {
        reinterpret_cast<std::uintptr_t>(key.function)) |
       (known.key.grid_xy ^ key.grid_xy) | (known.key.grid_z_block_x ^ key.grid_z_block_x) |
       (known.key.block_yz ^ key.block_yz) | (known.key.shared_hook ^ key.shared_hook);
-  return other == 0 ? known.real : nullptr;
+  if (other != 0 || known.left == 0) return nullptr;
+  --known.left;
+  return known.real;
 }
 
 // `epoch`: of the time before it was looked at.
-inline void remember_passing(std::uint64_t epoch, unsigned hook, void* real, const Request& r) {
+inline void remember_passing(std::uint64_t epoch, unsigned hook, void* real, const Request& r,
+                             std::uint64_t times) {
   const LaunchKey key = launch_key(hook, r.function, r.grid[0], r.grid[1], r.grid[2], r.block[0],
                                    r.block[1], r.block[2], r.shared);
-  passing_slot(key) = {epoch, real, key};
+  passing_slot(key) = {epoch, real, key, times};
 }
 
 } // namespace ptxasw::launch

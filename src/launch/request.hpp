@@ -38,8 +38,10 @@ public:
   virtual CUresult operator()(const Request& request) const = 0;
   // The same, allowed to begin before what is in front of it has ended (front.hpp).
   virtual CUresult ahead(const Request&) const { return CUDA_ERROR_NOT_SUPPORTED; }
-  // Launches like this one need not be looked at again, for as long as `epoch` lasts (passing.hpp).
-  virtual void pass_from_now_on(const Request&, std::uint64_t /*epoch*/) const {}
+  // The next launches like this one, so many, need not be looked at, for as long as `epoch` lasts
+  // (passing.hpp).
+  virtual void pass_from_now_on(const Request&, std::uint64_t /*epoch*/,
+                                std::uint64_t /*times*/) const {}
   // For launches that are put off.
   [[nodiscard]] virtual std::unique_ptr<const Launch> copy() const = 0;
   virtual ~Launch() = default;

@@ -21,6 +21,7 @@ bool Run::begin(const Kernel& its_kernel, Shape& its_shape, const Request& first
   next = waiting = followed = 0;
   expected = taken = groups = since_single = 0;
   length = 1;
+  is_timed = false;
   back.reset();
   is_half = true;
   launch.reset();

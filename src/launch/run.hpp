@@ -73,11 +73,12 @@ struct Run {
   CUdeviceptr scratch = 0;       // of arrays in rotation: memory of our own,
   CUdeviceptr fourth = 0;        // as entries have it
   unsigned expected = 0;         // launches that it will have, as those before had; 0: not known
+  bool is_timed = false;         // behind a group, some are made as they come to be timed
   unsigned taken = 0, groups = 0;
   unsigned since_single = 0; // steps made since all memory was as it should be
 
-  // Of those that are expected, that no group was made of.
-  [[nodiscard]] unsigned left() const { return expected - (taken - waiting); }
+  // Of those that are expected, that were not made.
+  [[nodiscard]] unsigned left() const { return expected - (length - waiting); }
   // Is this the copy that belongs to the last launch? The first one of a run tells that there are.
   bool copies_back(const DeviceCopy& copy);
   // Launches that wait, with what belongs to them.

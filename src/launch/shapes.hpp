@@ -56,17 +56,20 @@ struct alignas(64) Shape {
   std::atomic<std::uint64_t> checked{0}, unchecked{0};
   std::atomic<std::uint64_t> early{0}; // began before the launch in front had ended
   // Of kernels with time steps (merge.hpp): one launch was successful; how many launches became how
-  // many; until which number none is put off; how many in a row did not follow the one before; how
-  // many have to, before one is put off; and how long runs are (the merger's, in its turn).
+  // many; until which number none is put off; how many in a row did not follow the one before; no
+  // entry is faster; how many have to follow, before one is put off; how long runs are; and how
+  // many are not looked at behind the next one that gains nothing (the merger's, in its turn).
   std::atomic<bool> launched{false};
   std::atomic<std::uint64_t> merged{0}, groups{0};
   std::atomic<std::uint64_t> back_off_until{0};
   std::atomic<unsigned> mismatches{0};
+  std::atomic<bool> is_merging_slow{false};
   unsigned trigger_count = numbers::launch::first_needed;
   Period period;
   StepTimes step_times;
-  bool is_merging_slow = false; // every entry is
-  bool copies_back = false;     // what a step wrote is copied to where it reads from: seen once
+  unsigned quiet = numbers::launch::quiet;
+  std::string steps_key; // under which what was found out is kept (decisions.hpp); empty: it is not
+  bool copies_back = false; // what a step wrote is copied to where it reads from: seen once
 
   // What follows is guarded by `mutex`.
   struct Pending {

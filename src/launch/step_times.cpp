@@ -22,6 +22,20 @@ bool StepTimes::wants(unsigned kind) const {
   return kind == singly || times_.contains(singly);
 }
 
+double StepTimes::step_of(unsigned kind) {
+  if (!pending_.empty()) collect();
+  const auto found = times_.find(kind);
+  return found == times_.end() || found->second.known == 0 ? 0 : found->second.least;
+}
+
+bool StepTimes::is_turn_of_singles() const {
+  if (!wants(singly)) return false;
+  const auto single = times_.find(singly);
+  return single != times_.end() && std::ranges::any_of(times_, [&](const auto& each) {
+           return each.first != singly && each.second.asked >= single->second.asked;
+         });
+}
+
 void StepTimes::begin(CUstream stream) {
   const Driver& d = driver();
   if (begun_ != nullptr || !d.event_create || !d.event_record || !d.event_destroy ||
@@ -64,6 +78,7 @@ void StepTimes::collect() {
     if (state == CUDA_SUCCESS &&
         d.event_elapsed(&milliseconds, oldest.begin, oldest.end) == CUDA_SUCCESS) {
       ++times.known;
+      has_news_ = true;
       times.least = std::min(times.least, 1000.0 * static_cast<double>(milliseconds) /
                                               static_cast<double>(oldest.steps));
     } else {
@@ -72,6 +87,11 @@ void StepTimes::collect() {
     d.event_destroy(oldest.begin);
     d.event_destroy(oldest.end);
   }
+}
+
+bool StepTimes::has_news() {
+  if (!pending_.empty()) collect();
+  return std::exchange(has_news_, false);
 }
 
 bool StepTimes::pays(unsigned kind) {

@@ -19,6 +19,12 @@ public:
   // Launches of their own that are timed together.
   static constexpr unsigned single_steps = 8;
 
+  // Microseconds of a step, as far as events have told; 0: not known.
+  [[nodiscard]] double step_of(unsigned kind);
+  // An entry was timed more often than launches of their own, which are to have a turn: what both
+  // take hangs on what the device did before.
+  [[nodiscard]] bool is_turn_of_singles() const;
+  [[nodiscard]] bool was_asked(unsigned kind) const { return times_.contains(kind); }
   // Would another time of this kind tell something?
   [[nodiscard]] bool wants(unsigned kind) const;
   // Around steps of one kind that are launched to the stream.
@@ -28,6 +34,8 @@ public:
   [[nodiscard]] bool is_running() const { return begun_ != nullptr; }
   // False: so many times have told that launches of their own are as fast.
   [[nodiscard]] bool pays(unsigned kind);
+  // Times were read since it was asked last.
+  [[nodiscard]] bool has_news();
 
 private:
   struct Pending {
@@ -42,6 +50,7 @@ private:
 
   CUevent begun_ = nullptr;
   unsigned cancelled_ = 0;
+  bool has_news_ = false;
   std::deque<Pending> pending_;
   std::map<unsigned, Times> times_; // by kind
 };

@@ -18,7 +18,7 @@ constexpr std::size_t most_watched = 2048, stub_bytes = 16; // as in the text be
 } // namespace
 
 extern "C" {
-[[gnu::visibility("hidden")]] std::atomic<unsigned char> ptxasw_waiting{0};
+std::atomic<unsigned char> ptxasw_waiting{0};
 [[gnu::visibility("hidden")]] std::array<void*, most_watched> ptxasw_watched{};
 [[gnu::visibility("hidden")]] extern const unsigned char ptxasw_stubs[];
 
@@ -136,14 +136,6 @@ void set_waiting(Waits why, bool waiting) {
     ptxasw_waiting.fetch_or(bit, std::memory_order_release);
   else
     ptxasw_waiting.fetch_and(static_cast<unsigned char>(~bit), std::memory_order_release);
-}
-
-bool is_waiting(Waits why) {
-  return (ptxasw_waiting.load(std::memory_order_acquire) & static_cast<unsigned char>(why)) != 0;
-}
-
-bool is_waiting() {
-  return ptxasw_waiting.load(std::memory_order_acquire) != 0;
 }
 
 } // namespace ptxasw::launch

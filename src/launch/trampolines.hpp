@@ -5,6 +5,11 @@
 // There are as many as drivers have functions several times over; each is handed out at most once.
 #pragma once
 
+#include <atomic>
+
+// One bit for each of Waits. A name of the C language: trampolines refer to it.
+extern "C" [[gnu::visibility("hidden")]] std::atomic<unsigned char> ptxasw_waiting;
+
 namespace ptxasw::launch {
 
 // A function that does what `real` does, behind what waits. `real` itself if it is one already;
@@ -22,7 +27,11 @@ enum class Waits : unsigned char {
   front = 2, // an entry is the last thing that was launched (front.hpp)
 };
 void set_waiting(Waits why, bool waiting);
-[[nodiscard]] bool is_waiting(Waits why);
-[[nodiscard]] bool is_waiting();
+[[nodiscard]] inline bool is_waiting(Waits why) {
+  return (ptxasw_waiting.load(std::memory_order_acquire) & static_cast<unsigned char>(why)) != 0;
+}
+[[nodiscard]] inline bool is_waiting() {
+  return ptxasw_waiting.load(std::memory_order_acquire) != 0;
+}
 
 } // namespace ptxasw::launch

@@ -1,8 +1,11 @@
 // What the launcher itself takes for a launch: nanoseconds, and cycles of the time stamp counter,
 // of Engine::launch with a driver that does nothing; and with one that reads as much memory as
 // fills the first cache, as a driver does, what a launch through the launcher takes longer than
-// around it. A program, no test.
-#include "program.hpp"
+// around it. Under --steps also what launches cost that are looked at and not merged. A program, no
+// test.
+#include "stencil.hpp"
+
+#include "launch/trampolines.hpp"
 
 #include <x86intrin.h>
 
@@ -85,6 +88,44 @@ void measure(const char* what, const std::string& settings, const Request& reque
               nanoseconds[0], *std::ranges::min_element(cycles));
 }
 
+// Launches that go through do so in hooks.cpp, which is not measured here: they cost nothing.
+class Passed final : public Launch {
+public:
+  [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
+    return std::make_unique<Nothing>();
+  }
+  [[gnu::noinline]] CUresult operator()(const Request& request) const override {
+    seen = request.grid[0];
+    return CUDA_SUCCESS;
+  }
+  void pass_from_now_on(const Request&, std::uint64_t, std::uint64_t times) const override {
+    left = times;
+  }
+  mutable std::uint64_t left = 0;
+};
+
+// Runs of so many steps, each behind another call of the driver; or all with the same arguments.
+void measure_runs(const char* what, unsigned length, bool moves) {
+  constexpr unsigned rounds = 41, launches = 5040;
+  test::Stencil s;
+  const Passed passed;
+  std::vector<double> nanoseconds;
+  unsigned n = 0;
+  for (unsigned round = 0; round < rounds; ++round)
+    nanoseconds.push_back(nanoseconds_of(launches, [&] {
+      if (passed.left != 0 && !is_waiting()) {
+        --passed.left;
+        passed(s.request());
+      } else {
+        s.engine.launch(s.request(), passed);
+      }
+      if (moves) std::swap(s.in, s.out);
+      if (++n % length == 0 && is_waiting()) s.engine.flush();
+    }));
+  std::ranges::sort(nanoseconds);
+  std::printf("%-34s %6.1f ns a launch\n", what, nanoseconds[rounds / 2]);
+}
+
 } // namespace
 
 int main() {
@@ -100,6 +141,10 @@ int main() {
   measure("x:4, with a report", "policy=x:4,report=/dev/null", with.request());
   measure("may begin early", "policy=original,early", waiting.request());
   measure("may go out together", "policy=original,batch", waiting.request());
+  measure("no step, under --steps", "steps", without.request());
+  measure_runs("the same arguments", 5000, false);
+  for (const unsigned k : {1U, 2U, 3U, 5U, 7U, 12U, 100U})
+    measure_runs(("runs of " + std::to_string(k) + " steps").c_str(), k, true);
   measure_displaced("without a contract", "", without.request());
   measure_displaced("the original", "policy=original", with.request());
   measure_displaced("x:4", "policy=x:4", with.request());

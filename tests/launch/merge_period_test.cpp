@@ -159,7 +159,7 @@ TEST(MergePeriod, AModuleGoesWhileItsEntriesAreLoaded) {
     is_loading = false;
   };
   s.engine.forget_handles();
-  s.steps(4);
+  s.steps(numbers::launch::load_behind + 1);
   while (!is_loading)
     std::this_thread::yield();
   s.engine.forget_handles();

@@ -1,6 +1,8 @@
 // Launches that go through as they came are remembered, and those that may not be are not.
 #include "fixture.hpp"
 
+#include "launch/trampolines.hpp"
+
 #include <gmock/gmock.h>
 
 #include <string>
@@ -20,7 +22,9 @@ public:
     return std::make_unique<Told>();
   }
   CUresult operator()(const Request& request) const override { return test::direct(request); }
-  void pass_from_now_on(const Request&, std::uint64_t) const override { passes = true; }
+  void pass_from_now_on(const Request&, std::uint64_t, std::uint64_t) const override {
+    passes = true;
+  }
   mutable bool passes = false;
 };
 
@@ -48,12 +52,19 @@ TEST_F(Passing, VariantsDoNot) {
   EXPECT_EQ(launched().back().entry, "k__ptxasw_x4");
 }
 
-TEST_F(Passing, NeitherDoesWhatIsCountedCheckedOrPutOff) {
+TEST_F(Passing, NeitherDoesWhatIsCountedCheckedOrMayBeginEarly) {
   Program without("other", false), with;
-  for (const std::string settings : {"report=/dev/null", "check", "steps"}) {
+  for (const std::string settings :
+       {"report=/dev/null", "check", "early", "batch", "steps,early"}) {
     EXPECT_FALSE(passes("policy=original," + settings, with.request())) << settings;
     EXPECT_FALSE(passes(settings, without.request())) << settings;
   }
+}
+
+TEST_F(Passing, WhatIsNoStepWhereStepsAreMerged) {
+  Program without("other", false), with;
+  EXPECT_TRUE(passes("steps", without.request()));
+  EXPECT_TRUE(passes("policy=original,steps", with.request()));
 }
 
 TEST_F(Passing, NorWhatIsNotDecidedYet) {
@@ -95,6 +106,30 @@ TEST_F(Passing, OnlyTheVeryLaunch) {
   }
   EXPECT_TRUE(changed_is_looked_at([](Request& r) { r.shared = 16; }));
   EXPECT_TRUE(changed_is_looked_at([&](Request& r) { r.function = another.function(); }));
+}
+
+// It comes behind what waits.
+TEST_F(Passing, NotWhileAnythingWaits) {
+  Program p("other", false);
+  launch(p.request());
+  ASSERT_FALSE(is_looked_at(p.request()));
+  for (const Waits why : {Waits::run, Waits::batch, Waits::front}) {
+    set_waiting(why, true);
+    EXPECT_TRUE(is_looked_at(p.request()));
+    set_waiting(why, false);
+    EXPECT_FALSE(is_looked_at(p.request()));
+  }
+}
+
+TEST(PassingSlots, SoManyTimes) {
+  int real = 0;
+  const Request request{.function = reinterpret_cast<CUfunction>(&real), .grid = {3, 1, 1}};
+  const LaunchKey key = launch_key(1, request.function, 3, 1, 1, 0, 0, 0, 0);
+  remember_passing(passing_epoch(), 1, &real, request, 2);
+  EXPECT_EQ(passing(key), &real);
+  EXPECT_EQ(passing(key), &real);
+  EXPECT_EQ(passing(key), nullptr);
+  EXPECT_EQ(passing(key), nullptr);
 }
 
 TEST_F(Passing, ByTheFunctionThatWasCalled) {

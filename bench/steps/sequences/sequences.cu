@@ -1,7 +1,10 @@
 // Programs whose step is a sequence of launches, or that do something else every k steps, as people
 // write them; they know nothing of merged launches.
 //
-//   sequences WAY [SIZE...]     WAY: plain, or graph (the whole loop captured once)
+//   sequences WAY [SIZE | steps=N | PROGRAM]...     WAY: plain, or graph (the whole loop captured
+//   once)
+//
+// Without sizes, numbers of steps or programs: all of them.
 //
 // A line for each program, size and number of steps:
 //
@@ -205,12 +208,20 @@ void measure(const Program& program, int side, int steps, const std::string& way
 
 int main(int argc, char** argv) {
   const std::string way = argc > 1 ? argv[1] : "plain";
-  std::vector<int> sizes;
+  std::vector<int> sizes, numbers;
+  std::vector<std::string> names;
   for (int k = 2; k < argc; ++k)
-    sizes.push_back(std::atoi(argv[k]));
+    if (std::strncmp(argv[k], "steps=", 6) == 0)
+      numbers.push_back(std::atoi(argv[k] + 6));
+    else if (std::atoi(argv[k]) != 0)
+      sizes.push_back(std::atoi(argv[k]));
+    else
+      names.push_back(argv[k]);
   if (sizes.empty()) sizes = {256, 512, 1024, 2048, 4096};
+  if (numbers.empty()) numbers = {7, 100, 1000};
   for (const Program& program : programs())
-    for (const int size : sizes)
-      for (const int steps : {7, 100, 1000})
-        measure(program, size, steps, way);
+    if (names.empty() || std::find(names.begin(), names.end(), program.name) != names.end())
+      for (const int size : sizes)
+        for (const int steps : numbers)
+          measure(program, size, steps, way);
 }
