@@ -76,7 +76,7 @@ TEST(MergedRounds, OthersAreNotDoneTwice) {
   EXPECT_THAT(done.report.kernels[0].rounds.text, StartsWith("in registers"));
   EXPECT_THAT(done.report.kernels[1].rounds.text, StartsWith("in registers"));
   EXPECT_THAT(done.report.kernels[1].coarsening.text, HasSubstr("not coarsened"));
-  EXPECT_EQ(count(done.text.substr(done.text.find(" other(")), "ptxasw: rounds within a warp"), 1U);
+  EXPECT_EQ(count(done.text.substr(done.text.find(" other(")), "ptxasw: steps of a tree within a warp"), 1U);
 }
 
 } // namespace

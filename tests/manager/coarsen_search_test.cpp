@@ -81,7 +81,7 @@ TEST(CoarsenSearch, WhatWouldNotBeTakenIsNotAskedAbout) {
   for (const Effort effort : {Effort::standard, Effort::thorough}) {
     for (const auto& [name, why] :
          {std::pair("jacobi", "too short"),
-          std::pair("derivative", "copies are merged in large launches")}) {
+          std::pair("derivative", "replicas are merged in large launches")}) {
       oracle::FakeAssembler fake(takes_nothing);
       Options options = coarsen_auto();
       options.coarsen_large = false;
