@@ -160,9 +160,10 @@ RunMaker::Next RunMaker::make_groups(Run& run) {
     if (next == run.entries.end()) return Next::as_they_come;
     if (!fits(run.whole())(*next)) return Next::wait;
     make_group(run, *next);
-    constexpr unsigned enough = 24; // launches that are left behind those that are timed
+    // A long run, as far as one can know: launches that are timed may cost a little of it.
+    constexpr unsigned long_so_far = 80, enough_left = 32;
     if (!run.back && run.shape->step_times.is_turn_of_singles() &&
-        (run.expected == 0 || run.left() > StepTimes::single_steps + enough))
+        (run.expected == 0 ? run.length >= long_so_far : run.left() >= enough_left))
       return Next::time;
   }
 }
