@@ -192,6 +192,7 @@ private:
       size = *read;
     }
     if (!sizes.done()) return false;
+    if (rest_.starts_with("extent ") && !extents(made)) return false;
     while (rest_.starts_with("require "))
       if (!condition(made)) return false;
     while (rest_.starts_with("touch "))
@@ -248,6 +249,16 @@ private:
             static_cast<std::size_t>(token.value) >= result_.places.size())
           return std::nullopt;
     return made;
+  }
+
+  bool extents(Steps& steps) {
+    Words words = line("extent");
+    for (Expression& extent : steps.extents) {
+      auto read = expression(words.next());
+      if (version_ < with_extents || !read) return false;
+      extent = std::move(*read);
+    }
+    return words.done();
   }
 
   bool condition(Steps& steps) {
@@ -367,6 +378,12 @@ std::string text_of(const Steps& steps) {
     for (const unsigned size : sizes)
       text += ' ' + number(size);
   text += '\n';
+  if (steps.has_extents()) {
+    text += "extent";
+    for (const Expression& extent : steps.extents)
+      text += ' ' + to_word(extent);
+    text += '\n';
+  }
   for (const Condition& condition : steps.conditions)
     text += "require " + to_word(condition.value) + ' ' + condition.otherwise + '\n';
   for (const Touched& touched : steps.touched)
@@ -393,6 +410,7 @@ std::string symbol_of(std::string_view kernel) {
 namespace {
 
 unsigned version_of(const Contract& contract) {
+  if (std::ranges::any_of(contract.steps, &Steps::has_extents)) return with_extents;
   if (std::ranges::any_of(contract.variants, &Variant::waits)) return with_waiting_variants;
   const auto is_later = [](const Steps& steps) { return steps.rotation || steps.waits; };
   return std::ranges::any_of(contract.steps, is_later) ? with_waiting_steps : first_version;
@@ -449,9 +467,9 @@ tl::expected<Contract, std::string> decode(std::string_view bytes) {
   if (head.next() != magic) return refused("not a contract");
   const auto its_version = head.number<unsigned>(0, ~0U);
   if (!its_version) return refused("not a contract");
-  if (*its_version < first_version || *its_version > with_waiting_variants)
+  if (*its_version < first_version || *its_version > with_extents)
     return refused("of version " + number(*its_version) + ", which is not " +
-                   number(first_version) + " to " + number(with_waiting_variants));
+                   number(first_version) + " to " + number(with_extents));
   const auto size = head.number<std::size_t>(0, most_bytes);
   const std::string_view sum = head.next();
   bytes.remove_prefix(end + 1);

@@ -21,8 +21,9 @@
 namespace ptxasw::contract {
 
 // A contract is of the first version that knows all that it says: the second with rotations and
-// step entries that wait, the third with variants that wait.
-inline constexpr unsigned first_version = 5, with_waiting_steps = 6, with_waiting_variants = 7;
+// step entries that wait, the third with variants that wait, the fourth with extents.
+inline constexpr unsigned first_version = 5, with_waiting_steps = 6, with_waiting_variants = 7,
+                          with_extents = 8;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 8;
@@ -119,7 +120,8 @@ struct Touched {
 
 // An entry that does several launches of the kernel at once. Its launch and what comes of it:
 // steps.hpp. It takes the kernel's parameters and, at grid_offset(), three u32 more: the threads of
-// the original launch along x, y, z; of three arrays in rotation also addresses: StepArrays.
+// the original launch along x, y, z, or the extents; of three arrays in rotation also addresses:
+// StepArrays.
 struct Steps {
   std::string entry;
   // T; odd, so that `in` and `out` are exchanged behind it as behind one launch; or a multiple of
@@ -135,6 +137,10 @@ struct Steps {
   // Threads of the original launch whose work one block does: what the grid is divided by, in
   // threads, rounded up.
   std::array<unsigned, 3> covers{1, 1, 1};
+  // Of a kernel whose threads, one behind the other, are the places of rows: how many places there
+  // are along x, y, z, instead of the threads of the original launch. All empty: these.
+  std::array<Expression, 3> extents;
+  [[nodiscard]] bool has_extents() const { return !extents[0].empty(); }
   std::vector<Condition> conditions;
   std::vector<Touched> touched;
   friend bool operator==(const Steps&, const Steps&) = default;

@@ -9,7 +9,8 @@ namespace ptxasw::contract {
 namespace {
 
 constexpr std::uint64_t most_blocks_x = 0x7fffffff, most_blocks = 0xffff;
-constexpr std::uint64_t vector_bytes = 16; // that an entry loads and stores at most
+constexpr std::uint64_t most_threads = 0x7fffffff; // along an axis
+constexpr std::uint64_t vector_bytes = 16;         // that an entry loads and stores at most
 
 // Of a parameter that is a pointer or a number of at most 64 bits.
 std::optional<std::uint64_t> bits_of(const Contract& contract, const ParameterBytes& parameters,
@@ -50,11 +51,17 @@ tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps
   for (std::size_t axis = 0; axis < 3; ++axis) {
     quantities.block[axis] = launch.block[axis];
     const std::uint64_t threads = std::uint64_t{launch.grid[axis]} * launch.block[axis];
+    if (threads == 0 || threads > most_threads) return refused("the grid is too large");
     quantities.threads[axis] = threads;
-    const std::uint64_t blocks = (threads + steps.covers[axis] - 1) / steps.covers[axis];
-    if (threads == 0 || threads > 0x7fffffff || blocks > (axis == 0 ? most_blocks_x : most_blocks))
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto places = steps.has_extents() ? evaluate(steps.extents[axis], quantities)
+                                            : Number{quantities.threads[axis]};
+    if (!places || *places < 1) return refused("nothing is stored");
+    const Number blocks = (*places + steps.covers[axis] - 1) / steps.covers[axis];
+    if (*places > most_threads || blocks > (axis == 0 ? most_blocks_x : most_blocks))
       return refused("the grid is too large");
-    made.threads[axis] = static_cast<std::uint32_t>(threads);
+    made.threads[axis] = static_cast<std::uint32_t>(*places);
     made.grid[axis] = static_cast<unsigned>(blocks);
   }
   for (const Condition& condition : steps.conditions) {

@@ -59,7 +59,8 @@ struct TouchedRange {
 // How an entry is launched that does the first T of a run of launches.
 struct FittedSteps {
   std::array<unsigned, 3> grid{}, block{};
-  // Behind the kernel's own parameters: threads of the original launch along x, y, z.
+  // Behind the kernel's own parameters: threads of the original launch along x, y, z; or the
+  // extents.
   std::array<std::uint32_t, 3> threads{};
   std::vector<TouchedRange> ranges;
   // Of three arrays in rotation: where next is touched. The fourth is as long.

@@ -265,6 +265,28 @@ TEST(Steps, EntriesThatWaitAreOfALaterVersion) {
   EXPECT_FALSE(decode(text));
 }
 
+TEST(Steps, MayHaveExtents) {
+  Contract contract = jacobi();
+  Steps& steps = contract.steps[0];
+  steps.covers = {30, 4, 1};
+  steps.extents = {expression("p3s32"), expression("p3s32,2,-"), expression("1")};
+  std::string text = encode(contract);
+  ASSERT_NE(text.find(" 8 "), std::string::npos);
+  const auto read = decode(text);
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+  text.replace(text.find(" 8 "), 3, " 7 ");
+  EXPECT_FALSE(decode(text));
+  const auto fitted = [&](std::uint32_t n) {
+    return fit(contract, steps, Arguments{.n = n}.launch());
+  };
+  ASSERT_TRUE(fitted(100));
+  EXPECT_EQ(fitted(100)->threads, (std::array<std::uint32_t, 3>{100, 98, 1}));
+  EXPECT_EQ(fitted(100)->grid, (std::array<unsigned, 3>{4, 25, 1}));
+  EXPECT_EQ(fitted(2).error(), "nothing is stored");
+  EXPECT_EQ(fitted(~0U).error(), "nothing is stored");
+}
+
 // A reader that knows no rotation refuses the whole; so does this one where the version has none.
 TEST(RotatedSteps, AreOfTheirOwnVersion) {
   std::string text = encode(wave());

@@ -49,6 +49,9 @@ void StepBody::find_wide(std::span<const InstId> slice) {
       if (plan_.coordinates.contains(reg) && ptx::bit_width(body_.registers[reg].type) == 64 &&
           std::ranges::find(wide_, reg) == wide_.end())
         wide_.push_back(reg);
+      if (plan_.rows && plan_.rows->numbers.contains(reg) &&
+          std::ranges::find(numbers_, reg) == numbers_.end())
+        numbers_.push_back(reg);
     });
   }
 }
@@ -58,6 +61,11 @@ void StepBody::widen(const Place& place, Renamed& renamed) {
   for (const RegId reg : wide_) {
     renamed[reg] = code_.into(fresh(reg)).cvt(u64, u32, place[plan_.coordinates.at(reg)]);
   }
+  for (const RegId reg : numbers_) {
+    const Reg number = code_.mad(u32, place[1], row_, place[0]);
+    const bool is_wide = ptx::bit_width(body_.registers[reg].type) == 64;
+    renamed[reg] = is_wide ? code_.into(fresh(reg)).cvt(u64, u32, number) : number;
+  }
 }
 
 // Over what a result differs: the largest class of the sources. What is not the same on all ways
@@ -65,6 +73,8 @@ void StepBody::widen(const Place& place, Renamed& renamed) {
 void StepBody::classify(std::span<const InstId> slice) {
   std::map<RegId, Class> of;
   for (const auto& [reg, axis] : plan_.coordinates)
+    of[reg] = Class::place;
+  for (const RegId reg : numbers_)
     of[reg] = Class::place;
   for (const InstId id : slice) {
     const Inst& inst = body_.insts[id];
@@ -93,6 +103,8 @@ void StepBody::split_guards() {
   bool once = true; // each register is written
   for (const auto& [reg, axis] : plan_.coordinates)
     of[reg] = 1U << axis;
+  for (const RegId reg : numbers_)
+    of[reg] = 0b11;
   for (const InstId id : plan_.guard_slice) {
     const Inst& inst = body_.insts[id];
     unsigned axes = 0;

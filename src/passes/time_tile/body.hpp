@@ -32,6 +32,8 @@ public:
 
   // What is the same for all places: parameters and what follows from them.
   void parameters();
+  // Of StepPlan::rows: the register of 32 bits with the length of a row.
+  void set_row(const ptx::Reg& length) { row_ = length; }
   // Loads that are the same for all places, and what follows; done by threads with `guard` (empty:
   // by all).
   void uniform_loads(const ptx::Reg& guard);
@@ -112,6 +114,8 @@ private:
   std::map<ptx::InstId, unsigned> axes_; // of the guards' instructions: what they depend on
   std::set<ptx::RegId> several_;         // registers that are written in several places
   std::vector<ptx::RegId> wide_;         // coordinates in registers of 64 bits
+  std::vector<ptx::RegId> numbers_;      // of StepPlan::rows
+  ptx::Reg row_;
   bool has_uniform_loads_ = false;
 };
 

@@ -86,16 +86,6 @@ private:
     if (!a || !b) return std::nullopt;
     const IntegerPolynomial difference = *a - *b;
     if (difference.too_large() || !difference.is_linear()) return std::nullopt;
-    std::optional<unsigned> axis;
-    bool down = false;
-    for (unsigned n = 0; n < 3; ++n) {
-      const IntegerPolynomial along = difference.along(n);
-      if (along.is_zero()) continue;
-      if (axis || (along != IntegerPolynomial(1) && along != IntegerPolynomial(-1)))
-        return std::nullopt;
-      axis = n;
-      down = along == IntegerPolynomial(-1);
-    }
     Bounded made{.bounds = {}, .edges = {}, .ranges = std::move(reading.ranges)};
     // What the machine compares are these numbers; equal they are if they are equal modulo 2^width.
     const bool is_unsigned = c_.kind(t) == Kind::ult;
@@ -107,24 +97,55 @@ private:
         made.ranges.push_back(
             {number, is_unsigned ? 0 : -end / 2, is_unsigned ? end - 1 : end / 2 - 1});
     }
-    if (!axis) return same_for_all(c_.kind(t) == Kind::eq, difference, holds, std::move(made));
+    const bool equal = c_.kind(t) == Kind::eq;
+    if (difference == difference.elsewhere())
+      return same_for_all(equal, difference, holds, std::move(made));
+    const auto bound = equal ? std::nullopt : whole_rows(difference, holds);
+    if (bound) made.bounds = {*bound};
+    if (!bound && !add_bounds(difference, equal, holds, made)) return std::nullopt;
+    return Disjuncts{std::move(made)};
+  }
+
+  // x - at, or at - x: is it zero, or less?
+  static bool add_bounds(const IntegerPolynomial& difference, bool equal, bool holds,
+                         Bounded& made) {
+    std::optional<unsigned> axis;
+    bool down = false;
+    for (unsigned n = 0; n < 3; ++n) {
+      const IntegerPolynomial along = difference.along(n);
+      if (along.is_zero()) continue;
+      if (axis || (along != IntegerPolynomial(1) && along != IntegerPolynomial(-1))) return false;
+      axis = n;
+      down = along == IntegerPolynomial(-1);
+    }
     const IntegerPolynomial rest = difference.elsewhere(),
                             at = down ? rest : IntegerPolynomial(0) - rest;
-    if (c_.kind(t) == Kind::eq) {
-      if (holds) {
-        made.bounds = {{*axis, false, at}, {*axis, true, at + IntegerPolynomial(1)}};
-      } else {
-        const bool first = at.constant().has_value() && *at.constant() <= most_cases;
-        const Bound bound{*axis, !first, first ? at + IntegerPolynomial(1) : at};
-        made.bounds = {bound};
-        made.edges = {{bound}};
-      }
-    } else if (down) { // at - x < 0: x > at
-      made.bounds = {{*axis, !holds, at + IntegerPolynomial(1)}};
+    if (!equal) { // at - x < 0: x > at
+      made.bounds = {{*axis, holds != down, down ? at + IntegerPolynomial(1) : at}};
+    } else if (holds) {
+      made.bounds = {{*axis, false, at}, {*axis, true, at + IntegerPolynomial(1)}};
     } else {
-      made.bounds = {{*axis, holds, at}};
+      const bool first = at.constant().has_value() && *at.constant() <= most_cases;
+      const Bound bound{*axis, !first, first ? at + IntegerPolynomial(1) : at};
+      made.bounds = {bound};
+      made.edges = {{bound}};
     }
-    return Disjuncts{std::move(made)};
+    return true;
+  }
+
+  // Of places row by row: a thread's number is less than n * row, or not, where y is less than n.
+  [[nodiscard]] std::optional<Bound> whole_rows(const IntegerPolynomial& difference,
+                                                bool holds) const {
+    if (!reader_.row()) return std::nullopt;
+    for (const bool down : {false, true}) { // number < at, or at - 1 < number
+      const IntegerPolynomial number = reader_.thread(0),
+                              rest = down ? difference + number : difference - number;
+      if (rest != rest.elsewhere()) continue;
+      const auto at = quotient(down ? rest + IntegerPolynomial(1) : IntegerPolynomial(0) - rest,
+                               *reader_.row());
+      if (at) return Bound{.axis = 1, .below = holds != down, .at = *at};
+    }
+    return std::nullopt;
   }
 
   // Of numbers that are chosen themselves, as a maximum is that a minimum is taken of.
@@ -206,6 +227,14 @@ private:
 };
 
 } // namespace
+
+Bounded both(const Bounded& a, const Bounded& b) {
+  Bounded all = a;
+  all.bounds.insert(all.bounds.end(), b.bounds.begin(), b.bounds.end());
+  all.edges.insert(all.edges.end(), b.edges.begin(), b.edges.end());
+  all.ranges.insert(all.ranges.end(), b.ranges.begin(), b.ranges.end());
+  return all;
+}
 
 std::optional<std::vector<Bounded>> split(const IntegerPolynomialReader& reader,
                                           sym::Context& context, Term condition, bool holds) {

@@ -34,6 +34,9 @@ struct Bounded {
   std::vector<InRange> ranges; // have to hold at all places that store
 };
 
+// Both hold.
+Bounded both(const Bounded& a, const Bounded& b);
+
 // All ways in which `condition` holds, or does not; none: it is not made of such comparisons, or of
 // too many.
 std::optional<std::vector<Bounded>> split(const IntegerPolynomialReader& reader,

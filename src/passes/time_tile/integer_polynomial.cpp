@@ -98,6 +98,27 @@ IntegerPolynomial IntegerPolynomial::elsewhere() const {
   return result;
 }
 
+std::optional<IntegerPolynomial> quotient(const IntegerPolynomial& what,
+                                          const IntegerPolynomial& by) {
+  if (by.terms().size() != 1) return std::nullopt;
+  const auto& [product, coefficient] = *by.terms().begin();
+  IntegerPolynomial result;
+  for (const auto& [factors, n] : what.terms()) {
+    if (n % coefficient != 0) return std::nullopt;
+    IntegerPolynomial::Product rest = factors;
+    for (const Quantity& factor : product) {
+      const auto found = std::ranges::find(rest, factor);
+      if (found == rest.end()) return std::nullopt;
+      rest.erase(found);
+    }
+    IntegerPolynomial term(n / coefficient);
+    for (const Quantity& factor : rest)
+      term = term * IntegerPolynomial(factor);
+    result = result + term;
+  }
+  return result;
+}
+
 // --- Terms --------------------------------------------------------------------------------------
 
 std::optional<unsigned> IntegerPolynomialReader::parameter_of(Term atom) const {
@@ -128,16 +149,25 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::read(Term t, Reading& 
     if (c_.low(t) != 0) return std::nullopt;
     return read(c_.args(t)[0], reading);
   case Kind::ite: return chosen(t, reading);
+  case Kind::udiv:
+  case Kind::sdiv: {
+    auto divided = by_row(t, reading);
+    if (!divided) return std::nullopt;
+    return std::move(divided->quotient);
+  }
   case Kind::urem:
-  case Kind::srem: return remainder(t, reading);
+  case Kind::srem: {
+    auto divided = by_row(t, reading);
+    if (reading.open.valid()) return std::nullopt;
+    return divided ? std::optional(std::move(divided->rest)) : remainder(t, reading);
+  }
   case Kind::atom: return atom(t);
   default: return std::nullopt;
   }
 }
 
 std::optional<IntegerPolynomial> IntegerPolynomialReader::atom(Term t) const {
-  if (const auto axis = axes_.find(t.id); axis != axes_.end())
-    return IntegerPolynomial(Quantity{.is_axis = true, .number = axis->second});
+  if (const auto axis = axes_.find(t.id); axis != axes_.end()) return thread(axis->second);
   const sym::Atom& info = c_.atom_info(t);
   if (info.kind == static_cast<std::uint32_t>(AtomKind::special)) return special(info);
   const auto parameter = parameter_of(t);
@@ -174,29 +204,62 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::sum(Term t, Reading& r
   return total;
 }
 
-namespace {
+IntegerPolynomial IntegerPolynomialReader::thread(unsigned axis) const {
+  const auto own = IntegerPolynomial::coordinate(axis);
+  return row_ && axis == 0 ? IntegerPolynomial::coordinate(1) * *row_ + own : own;
+}
 
-// A part of a thread's place, which is below 2^31 (contract::fit): %ctaid, %ntid, %ctaid * %ntid or
-// place - %ctaid * %ntid, which is %tid.
-bool is_part_of_place(const IntegerPolynomial& value) {
+// A part of a thread's number, which is below 2^31 (contract::fit): %ctaid, %ntid, %ctaid * %ntid
+// or number - %ctaid * %ntid, which is %tid. Of places row by row the number itself, and y.
+bool IntegerPolynomialReader::is_part_of_thread(const IntegerPolynomial& value) const {
   for (unsigned axis = 0; axis < 3; ++axis) {
     const IntegerPolynomial block(Quantity{.number = axis, .of = Quantity::Of::block_number}),
-        size(Quantity{.number = axis, .of = Quantity::Of::block_size}),
-        place(Quantity{.is_axis = true, .number = axis});
-    if (value == block || value == size || value == block * size || value == place - block * size)
+        size(Quantity{.number = axis, .of = Quantity::Of::block_size}), number = thread(axis);
+    if (value == block || value == size || value == block * size || value == number - block * size)
       return true;
+    if (row_ && (value == number || value == IntegerPolynomial::coordinate(axis))) return true;
   }
   return false;
 }
 
-} // namespace
+// A row has places.
+bool IntegerPolynomialReader::is_no_row(Term condition) const {
+  if (!row_ || c_.kind(condition) != Kind::eq) return false;
+  Reading left, right;
+  const auto a = read(c_.args(condition)[0], left), b = read(c_.args(condition)[1], right);
+  if (!a || !b || !left.ranges.empty() || !right.ranges.empty()) return false;
+  return (*a == *row_ && b->is_zero()) || (*b == *row_ && a->is_zero());
+}
+
+// q * row + x, where 0 <= x < row, is divided: of 0 <= q the result is q and x, signed or not.
+std::optional<IntegerPolynomialReader::Divided>
+IntegerPolynomialReader::by_row(Term t, Reading& reading) const {
+  if (!row_) return std::nullopt;
+  Reading made{.ranges = {}, .choices = reading.choices, .open = {}};
+  const auto a = read(c_.args(t)[0], made);
+  reading.open = made.open;
+  if (!a) return std::nullopt;
+  const auto by = read(c_.args(t)[1], made);
+  reading.open = made.open;
+  if (!by || *by != *row_) return std::nullopt;
+  const auto x = IntegerPolynomial::coordinate(0);
+  auto whole = quotient(*a - x, *row_);
+  if (!whole || !whole->along(0).is_zero()) return std::nullopt;
+  if (*a != thread(0)) {
+    const bool is_signed = c_.kind(t) == Kind::sdiv || c_.kind(t) == Kind::srem;
+    const Number end = Number{1} << (c_.width(t) - (is_signed ? 1 : 0));
+    made.ranges.push_back({*a, 0, end - 1});
+  }
+  reading.ranges.insert(reading.ranges.end(), made.ranges.begin(), made.ranges.end());
+  return Divided{std::move(*whole), x};
+}
 
 std::optional<IntegerPolynomial> IntegerPolynomialReader::extended(Term t, Reading& reading) const {
   const Term narrow = c_.args(t)[0];
   const unsigned width = c_.width(narrow);
   const auto value = read(narrow, reading);
   if (!value) return std::nullopt;
-  if (is_part_of_place(*value)) return value;
+  if (is_part_of_thread(*value)) return value;
   const Number end = Number{1} << width;
   // An extended parameter or constant is what it is.
   if (c_.kind(t) == Kind::sext) {
@@ -213,6 +276,7 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::extended(Term t, Readi
 
 std::optional<IntegerPolynomial> IntegerPolynomialReader::chosen(Term t, Reading& reading) const {
   const Term condition = c_.args(t)[0];
+  if (is_no_row(condition)) return read(c_.args(t)[2], reading);
   const auto known =
       reading.choices == nullptr ? Choices::const_iterator{} : reading.choices->find(condition);
   if (reading.choices == nullptr || known == reading.choices->end()) {
@@ -222,25 +286,50 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::chosen(Term t, Reading
   return read(c_.args(t)[known->second ? 1 : 2], reading);
 }
 
-// a % n is a, or a - n: of 0 <= a < 2n.
+namespace {
+
+// Where x + c + k*n comes to the next multiple of n: at (k + 1)*n, or at k*n if c is negative. At
+// least 1.
+sym::Bits next_multiple(const IntegerPolynomial& a, const IntegerPolynomial& n) {
+  Number times = 0;
+  if (n.terms().size() == 1 && !n.constant()) {
+    const auto& [product, coefficient] = *n.terms().begin();
+    const auto found = a.terms().find(product);
+    if (found != a.terms().end()) times = found->second / coefficient;
+  }
+  const auto constant = a.terms().find({});
+  if (constant == a.terms().end() || constant->second >= 0) ++times;
+  return static_cast<sym::Bits>(std::clamp<Number>(times, 1, 8));
+}
+
+} // namespace
+
+// a % n is a - (k-1)*n, or a - k*n, of 0 <= a: whichever is at least 0 and less than n. Which one
+// that is a comparison with k*n decides; that it is, is a condition.
 std::optional<IntegerPolynomial> IntegerPolynomialReader::remainder(Term t,
                                                                     Reading& reading) const {
   const Term a = c_.args(t)[0], n = c_.args(t)[1];
-  const bool is_signed = c_.kind(t) == Kind::srem;
-  const Term below = is_signed ? c_.slt(a, n) : c_.ult(a, n);
   if (reading.choices == nullptr) return std::nullopt;
+  const auto value = read(a, reading);
+  const auto by = value ? read(n, reading) : std::nullopt;
+  if (!by) return std::nullopt;
+  const bool is_signed = c_.kind(t) == Kind::srem;
+  const sym::Bits times = next_multiple(*value, *by);
+  const Term multiple = c_.mul(c_.constant(c_.width(n), times), n);
+  const Term below = is_signed ? c_.slt(a, multiple) : c_.ult(a, multiple);
   const auto known = reading.choices->find(below);
   if (known == reading.choices->end()) {
     reading.open = below;
     return std::nullopt;
   }
-  const auto value = read(a, reading), by = read(n, reading);
-  if (!value || !by) return std::nullopt;
   const Number end = Number{1} << (c_.width(t) - (is_signed ? 1 : 0));
-  const IntegerPolynomial rest = known->second ? *value : *value - *by;
+  const IntegerPolynomial rest =
+      *value - *by * IntegerPolynomial(static_cast<Number>(times) - (known->second ? 1 : 0));
   for (const IntegerPolynomial& number : {*value, *by})
     reading.ranges.push_back({number, 0, end - 1});
   reading.ranges.push_back({*by - rest, 1, end, "what is taken modulo a size is not next to it"});
+  if (times != 1)
+    reading.ranges.push_back({rest, 0, end, "what is taken modulo a size is not next to it"});
   return rest;
 }
 

@@ -41,6 +41,9 @@ public:
   IntegerPolynomial() = default;
   IntegerPolynomial(Number constant) { add({}, constant); } // NOLINT(google-explicit-constructor)
   explicit IntegerPolynomial(const Quantity& quantity) { add({quantity}, 1); }
+  static IntegerPolynomial coordinate(unsigned axis) {
+    return IntegerPolynomial(Quantity{.is_axis = true, .number = axis});
+  }
 
   friend IntegerPolynomial operator+(const IntegerPolynomial& a, const IntegerPolynomial& b);
   friend IntegerPolynomial operator-(const IntegerPolynomial& a, const IntegerPolynomial& b) {
@@ -83,13 +86,23 @@ struct Reading {
   sym::Term open; // a condition that has to be among the choices first
 };
 
+// What is divisible by `by`, which is one product, divided; none: it is not.
+std::optional<IntegerPolynomial> quotient(const IntegerPolynomial& what,
+                                          const IntegerPolynomial& by);
+
 class IntegerPolynomialReader {
 public:
   // `axes`: atoms that stand for the thread's coordinates.
+  // `row`: the atom of x stands for the number of the thread, of places that lie row by row: it is
+  // y * row + x, where 0 <= x < row and 0 <= y. None: it stands for x.
   IntegerPolynomialReader(const emulator::Kernel& kernel,
-                          std::unordered_map<std::uint32_t, unsigned> axes)
-      : k_(kernel), c_(*kernel.context), axes_(std::move(axes)) {}
+                          std::unordered_map<std::uint32_t, unsigned> axes,
+                          std::optional<IntegerPolynomial> row = std::nullopt)
+      : k_(kernel), c_(*kernel.context), axes_(std::move(axes)), row_(std::move(row)) {}
 
+  // What an axis' atom stands for.
+  [[nodiscard]] IntegerPolynomial thread(unsigned axis) const;
+  [[nodiscard]] const std::optional<IntegerPolynomial>& row() const { return row_; }
   [[nodiscard]] bool is_axis(sym::Term atom) const { return axes_.contains(atom.id); }
   // May differ from place to place.
   [[nodiscard]] bool moves(sym::Term t) const;
@@ -115,10 +128,18 @@ private:
   [[nodiscard]] std::optional<IntegerPolynomial> extended(sym::Term t, Reading& reading) const;
   [[nodiscard]] std::optional<IntegerPolynomial> chosen(sym::Term t, Reading& reading) const;
   [[nodiscard]] std::optional<IntegerPolynomial> remainder(sym::Term t, Reading& reading) const;
+  // The number of a row and the place in it.
+  struct Divided {
+    IntegerPolynomial quotient, rest;
+  };
+  [[nodiscard]] std::optional<Divided> by_row(sym::Term t, Reading& reading) const;
+  [[nodiscard]] bool is_part_of_thread(const IntegerPolynomial& value) const;
+  [[nodiscard]] bool is_no_row(sym::Term condition) const;
 
   const emulator::Kernel& k_;
   sym::Context& c_;
   std::unordered_map<std::uint32_t, unsigned> axes_;
+  std::optional<IntegerPolynomial> row_;
 };
 
 // --- Expressions over launches ------------------------------------------------------------------

@@ -4,9 +4,11 @@
 #include "analysis/liveness.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/step_conditions.hpp"
+#include "passes/time_tile/step_loads.hpp"
 #include "passes/time_tile/step_pairs.hpp"
 #include "passes/time_tile/step_reads.hpp"
 #include "passes/time_tile/step_region.hpp"
+#include "passes/time_tile/step_rows.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,12 +34,11 @@ using sym::Term;
 
 namespace {
 
-constexpr int farthest = 8; // offset
-
 class Finder {
 public:
-  Finder(emulator::Kernel& kernel, Motion motion, unsigned choice)
-      : k_(kernel), c_(*kernel.context), body_(kernel.body), motion_(motion), choice_(choice) {}
+  Finder(emulator::Kernel& kernel, Motion motion, unsigned choice, bool with_rows)
+      : k_(kernel), c_(*kernel.context), body_(kernel.body), motion_(motion), choice_(choice),
+        with_rows_(with_rows) {}
 
   StepPlan run() {
     plan_.refused = passes::why_not_a_plain_kernel(k_);
@@ -123,20 +124,43 @@ private:
         as_place_.emplace((has_thread ? thread : block).id, place);
       }
     }
-    reader_.emplace(k_, axes_);
+    if (with_rows_ && plan_.places == std::array{Place::threads, Place::none, Place::none})
+      take_rows();
+    if (!plan_.rows) reader_.emplace(k_, axes_);
+    find_coordinates();
+  }
+
+  void take_rows() {
+    auto found = find_rows(k_, region_, axes_, as_place_);
+    if (!found) return;
+    reader_.emplace(k_, axes_, found->rows.length);
+    plan_.rows = std::move(found->rows);
+    plan_.places[1] = Place::threads;
+    // That a place is in a row is asked of all places.
+    if (found->guard)
+      plan_.guards.erase(plan_.guards.begin() + static_cast<std::ptrdiff_t>(*found->guard));
+  }
+
+  // Registers that hold a coordinate, or the number of the thread.
+  void find_coordinates() {
     std::map<RegId, unsigned> written;
+    std::set<RegId> numbers;
     for (const emulator::Definition& definition : k_.trace.definitions) {
       if (definition.at_entry) continue;
       ++written[definition.reg];
-      const Term value = c_.substitute(definition.value, as_place_);
+      const Term value = at_place(definition.value);
       if (c_.width(value) != 32 && c_.width(value) != 64) continue;
       Reading reading;
       const auto whole = reader_->read(value, reading);
       if (!whole || !reading.ranges.empty()) continue;
       for (unsigned axis = 0; axis < 3; ++axis)
-        if (*whole == coordinate_of(axis)) plan_.coordinates.emplace(definition.reg, axis);
+        if (*whole == IntegerPolynomial::coordinate(axis))
+          plan_.coordinates.emplace(definition.reg, axis);
+      if (plan_.rows && *whole == reader_->thread(0)) numbers.insert(definition.reg);
     }
     std::erase_if(plan_.coordinates, [&](const auto& entry) { return written[entry.first] != 1; });
+    std::erase_if(numbers, [&](RegId reg) { return written[reg] != 1; });
+    if (plan_.rows) plan_.rows->numbers = std::move(numbers);
   }
 
   void find_guards() {
@@ -185,7 +209,9 @@ private:
       auto place = reader_->place(at_place(event.address), reading);
       if (!place)
         return refuse(Reason::step_index, inst, "where it stores is not known over whole numbers");
-      sizes_->add_ranges(reading.ranges, facts_of(event.block));
+      sizes_->add_ranges(
+          reading.ranges,
+          StepLoads(k_, region_, plan_, *reader_, *sizes_, as_place_).facts_of(event.block));
       const auto same = std::ranges::find(plan_.arrays, place->parameter, &StepArray::out);
       if (same == plan_.arrays.end()) {
         groups.emplace(event.inst, plan_.arrays.size());
@@ -206,119 +232,10 @@ private:
     if (!why.empty()) refuse(Reason::step_stores, why);
   }
 
-  // What the branches say that lead to a block, beside the guards; as far as it is bounds.
-  Bounded facts_of(BlockId block) {
-    Bounded all;
-    for (; block != analysis::no_block; block = k_.cfg.idom[block]) {
-      const Term fact = k_.trace.entry_fact[block];
-      if (!fact.valid() ||
-          std::ranges::find(region_.guards, block, &StepRegion::Guard::to) != region_.guards.end())
-        continue;
-      const auto ways = split(*reader_, c_, at_place(fact), true);
-      if (!ways || ways->size() != 1) continue;
-      for (auto [from, to] : {std::pair(&(*ways)[0].bounds, &all.bounds)})
-        to->insert(to->end(), from->begin(), from->end());
-      all.edges.insert(all.edges.end(), (*ways)[0].edges.begin(), (*ways)[0].edges.end());
-      all.ranges.insert(all.ranges.end(), (*ways)[0].ranges.begin(), (*ways)[0].ranges.end());
-    }
-    return all;
-  }
-
-  static Bounded both(const Bounded& a, const Bounded& b) {
-    Bounded all = a;
-    all.bounds.insert(all.bounds.end(), b.bounds.begin(), b.bounds.end());
-    all.edges.insert(all.edges.end(), b.edges.begin(), b.edges.end());
-    all.ranges.insert(all.ranges.end(), b.ranges.begin(), b.ranges.end());
-    return all;
-  }
-
   void find_reads() {
-    for (const Event& event : k_.trace.events) {
-      if (event.kind != EventKind::load || !region_.has(event.block)) continue;
-      const Inst& inst = body_.insts[event.inst];
-      if (event.space == ptx::Space::const_) continue; // nobody stores there
-      if (event.space != ptx::Space::global)
-        return refuse(Reason::memory_kind, inst, "not from global memory");
-      const char* why = "";
-      auto cases = read_cases(*reader_, c_, at_place(event.address), why);
-      if (!cases || cases->empty())
-        return refuse(Reason::step_index, inst, fmt::format("what it reads is {}", why));
-      StepRead read{.event = &event,
-                    .parameter = (*cases)[0].place.parameter,
-                    .where = facts_of(event.block),
-                    .cases = {},
-                    .impossible = {}};
-      sort_cases(read, std::move(*cases));
-      fix_points(read);
-      for (const AddressCase& one : read.cases)
-        if (one.place.parameter != read.parameter)
-          return refuse(Reason::step_several_arrays, inst, "reads one array or another");
-      for (const StepArray& array : plan_.arrays)
-        if (array.out == read.parameter)
-          return refuse(Reason::step_in_place, inst, "reads what the step writes");
-      reads_.push_back(std::move(read));
-    }
-  }
-
-  // By how many places have them in usual launches; a clamp inside a guard's rim never acts.
-  void sort_cases(StepRead& read, std::vector<AddressCase> cases) {
-    std::vector<std::pair<double, AddressCase*>> sorted;
-    for (AddressCase& one : cases)
-      sorted.emplace_back(sizes_->usual_places(both(read.where, one.where)), &one);
-    std::ranges::stable_sort(sorted,
-                             [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (std::size_t n = 0; n < sorted.size(); ++n)
-      (n == 0 || sorted[n].first > 0 ? read.cases : read.impossible)
-          .push_back(std::move(*sorted[n].second));
-    read.parameter = read.cases[0].place.parameter;
-  }
-
-  // A case that reads at a fixed coordinate, whatever the place's own is: it holds at few places of
-  // the axis, at each of which that is an offset.
-  void fix_points(StepRead& read) {
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      const IntegerPolynomial stride = read.cases[0].place.offset.along(axis);
-      std::vector<AddressCase> all;
-      for (AddressCase& one : read.cases) {
-        const Bounded where = both(read.where, one.where);
-        const auto width = sizes_->usual_width(axis, where);
-        const auto bound = std::ranges::find(one.where.bounds, axis, &Bound::axis);
-        if (stride.is_zero() || !one.place.offset.along(axis).is_zero() || !width ||
-            *width > farthest || bound == one.where.bounds.end()) {
-          all.push_back(std::move(one));
-          continue;
-        }
-        add_points(all, one, stride, axis, *width, *bound);
-      }
-      read.cases = std::move(all);
-    }
-  }
-
-  // From the bound on.
-  static void add_points(std::vector<AddressCase>& all, const AddressCase& one,
-                         const IntegerPolynomial& stride, unsigned axis, unsigned width,
-                         const Bound& from) {
-    const bool closed = std::ranges::any_of(one.where.bounds, [&](const Bound& other) {
-      const IntegerPolynomial between = from.below ? from.at - other.at : other.at - from.at;
-      return other.axis == axis && other.below != from.below && between == IntegerPolynomial(width);
-    });
-    for (unsigned n = 0; n < width; ++n) {
-      const IntegerPolynomial point =
-          from.below ? from.at - IntegerPolynomial(n + 1) : from.at + IntegerPolynomial(n);
-      AddressCase made = one;
-      made.place.offset = made.place.offset + stride * (coordinate_of(axis) - point);
-      made.where.bounds.push_back({axis, false, point});
-      made.where.bounds.push_back({axis, true, point + IntegerPolynomial(1)});
-      const IntegerPolynomial last =
-          from.below ? from.at - IntegerPolynomial(width) + IntegerPolynomial(1)
-                     : from.at + IntegerPolynomial(width) - IntegerPolynomial(1);
-      if (!closed) made.where.edges.push_back({{axis, !from.below, last}}); // no place is beyond
-      all.push_back(std::move(made));
-    }
-  }
-
-  static IntegerPolynomial coordinate_of(unsigned axis) {
-    return IntegerPolynomial(Quantity{.is_axis = true, .number = axis});
+    StepLoads loads(k_, region_, plan_, *reader_, *sizes_, as_place_);
+    reads_ = loads.run();
+    plan_.refused = loads.refused;
   }
 
   void choose_arrays() {
@@ -396,7 +313,7 @@ private:
     const StepOffsets found = find_offsets(read, array.element);
     if (!found.why.empty()) return {found.against, found.why};
     for (const Offset& offset : found.offsets)
-      if (std::ranges::any_of(offset, [](int d) { return std::abs(d) > farthest; }))
+      if (std::ranges::any_of(offset, [](int d) { return std::abs(d) > farthest_offset; }))
         return {Reason::step_index, "far from the element that is stored"};
     if (!has_element_size(*read.event) || read.event->element_bytes != array.bytes)
       return {Reason::step_element, "not as wide as the element that is stored"};
@@ -539,8 +456,7 @@ private:
     std::vector<RegId> work;
     std::set<RegId> seen;
     const auto need = [&](const Arg& arg) {
-      if (arg.kind == Arg::Kind::reg && !plan_.coordinates.contains(arg.id) &&
-          seen.insert(arg.id).second)
+      if (arg.kind == Arg::Kind::reg && !plan_.is_place(arg.id) && seen.insert(arg.id).second)
         work.push_back(arg.id);
     };
     std::ranges::for_each(roots, need);
@@ -626,6 +542,7 @@ private:
   const ptx::Body& body_;
   const Motion motion_;
   const unsigned choice_;
+  const bool with_rows_; // if threads have places row by row
   StepPlan plan_;
   StepRegion region_;
   std::vector<std::vector<InstId>> on_way_;          // by register: what writes it on the way
@@ -644,7 +561,10 @@ private:
 
 StepPlan find_step(emulator::Kernel& kernel, Motion motion, unsigned choice) {
   try {
-    return Finder(kernel, motion, choice).run();
+    StepPlan plan = Finder(kernel, motion, choice, true).run();
+    if (plan.refused.empty() || !plan.rows) return plan;
+    StepPlan line = Finder(kernel, motion, choice, false).run();
+    return line.refused.empty() ? line : plan;
   } catch (const sym::BudgetSpent& spent) {
     return {.refused = {emulator::reason_of(spent), spent.what()}};
   }

@@ -13,7 +13,7 @@
 // Conditions, and where each is checked:
 //   threads do not meet                                               why_threads_synchronize
 //   behind the guards each one stores                                 find_region
-//   a place in the grid is all that a thread knows of itself          find_places
+//   a place in the grid is all that a thread knows of itself          find_places, find_rows
 //   every load from `in` is the store at a constant offset, by cases   find_reads, find_offsets
 //   other loads are from arrays that nobody stores to                 find_offsets, `touched`
 //   no index wraps, and no two elements that matter share an address  `conditions`
@@ -29,6 +29,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -77,12 +78,20 @@ struct StepGuard {
   analysis::BlockId block = 0; // that it leaves
 };
 
+// Of places that threads have row by row (step_rows.hpp): y and x are quotient and rest of a
+// thread's number.
+struct StepRows {
+  IntegerPolynomial length, count; // of rows
+  std::set<ptx::RegId> numbers;    // registers that hold the number of the thread
+};
+
 struct StepPlan {
   Why refused; // why this is no step kernel; nothing else is then valid
   // In rotation: first the one from now to next, then the one from old to now, which is carried.
   std::vector<StepArray> arrays;
   std::optional<contract::Rotation> rotation;
   std::array<Place, 3> places{};
+  std::optional<StepRows> rows;
   std::map<ptx::RegId, unsigned> coordinates; // registers that hold a coordinate: its axis
   std::vector<StepGuard> guards;
   // On the way to the stores, predecessors first. Branches of which both sides lead to stores: the
@@ -105,6 +114,10 @@ struct StepPlan {
   std::vector<contract::Condition> conditions;
   std::vector<contract::Touched> touched;
 
+  // The register holds a coordinate, or what follows from coordinates alone.
+  [[nodiscard]] bool is_place(ptx::RegId reg) const {
+    return coordinates.contains(reg) || (rows && rows->numbers.contains(reg));
+  }
   [[nodiscard]] const StepArray::Load* load_of(ptx::InstId inst, const StepArray*& array) const {
     for (const StepArray& candidate : arrays)
       for (const StepArray::Load& load : candidate.loads)

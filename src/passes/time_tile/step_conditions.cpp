@@ -41,7 +41,7 @@ std::vector<unsigned> by_stride(const IntegerPolynomial& element) {
 
 // How often `by` goes into `what`: the quotient of the terms with the longest product of `by`; of
 // constants the nearest.
-std::optional<Number> quotient(const IntegerPolynomial& what, const IntegerPolynomial& by) {
+std::optional<Number> times_in(const IntegerPolynomial& what, const IntegerPolynomial& by) {
   const auto leading =
       std::ranges::max_element(by.terms(), {}, [](const auto& term) { return term.first.size(); });
   const auto found = what.terms().find(leading->first);
@@ -62,7 +62,7 @@ std::optional<Offset> offset_between(const IntegerPolynomial& load,
   std::ranges::reverse(axes);
   for (const unsigned axis : axes) {
     const IntegerPolynomial stride = store.along(axis);
-    const auto times_stride = quotient(rest, stride);
+    const auto times_stride = times_in(rest, stride);
     if (!times_stride || *times_stride > 1000 || *times_stride < -1000) return std::nullopt;
     offset[axis] = static_cast<int>(*times_stride);
     rest = rest - stride * IntegerPolynomial(*times_stride);
@@ -76,7 +76,18 @@ StepSizes::StepSizes(emulator::Kernel& kernel, StepPlan& plan,
     : k_(kernel), c_(*kernel.context), plan_(plan), reader_(reader) {
   for (unsigned axis = 0; axis < 3; ++axis)
     grid_[axis] = {number(0), threads(axis)};
+  if (plan_.rows) add_rows(*plan_.rows);
   box_ = grid_;
+}
+
+// All places of all rows have a thread.
+void StepSizes::add_rows(const StepRows& rows) {
+  const Expression length = expression_of(rows.length), count = expression_of(rows.count);
+  require(minus(length, number(1)), "it has no size");
+  require(minus(threads(0), times(length, count)), "some rows have no threads");
+  require(minus(number(1), threads(1)), "several threads store to one element");
+  grid_[0].end = length;
+  grid_[1].end = count;
 }
 
 void StepSizes::require(Expression value, std::string otherwise) {
@@ -347,6 +358,7 @@ void StepSizes::finish() {
 namespace {
 
 constexpr std::array<std::uint64_t, 3> usual_sizes{100, 64, 37};
+constexpr std::array<std::uint64_t, 3> many_rows{1U << 30, 1, 1}; // threads for all places
 
 } // namespace
 
@@ -360,6 +372,7 @@ contract::Quantities StepSizes::usual_launch(std::uint64_t size) const {
                                                              : size;
     launch.block[axis] = plan_.places[axis] == Place::thread ? launch.threads[axis] : 1;
   }
+  if (plan_.rows) launch.threads = many_rows;
   launch.parameter = [size](unsigned) -> std::optional<std::uint64_t> { return size; };
   return launch;
 }
@@ -415,6 +428,7 @@ bool StepSizes::can_hold(std::string& why) const {
                                                                : sizes[random(sizes.size())];
       launch.block[axis] = plan_.places[axis] == Place::thread ? launch.threads[axis] : 1;
     }
+    if (plan_.rows) launch.threads = many_rows;
     launch.parameter = [&](unsigned parameter) -> std::optional<std::uint64_t> {
       const auto [value, missing] = values.try_emplace(parameter, usual);
       if (missing && random(2) == 0)

@@ -49,6 +49,7 @@ private:
     std::vector<InRange> ranges; // that this rests on
   };
 
+  void add_rows(const StepRows& rows);
   bool add_comparison(sym::Term t, bool holds);
   bool add_bounds(sym::Term fact);
   [[nodiscard]] std::optional<Coordinate> coordinate(sym::Term t) const;

@@ -12,28 +12,6 @@ namespace {
 
 constexpr Number near = 16; // further away than any clamp moves
 
-// What a sum is a multiple of: `by` has one product.
-std::optional<IntegerPolynomial> quotient(const IntegerPolynomial& what,
-                                          const IntegerPolynomial& by) {
-  if (by.terms().size() != 1) return std::nullopt;
-  const auto& [product, coefficient] = *by.terms().begin();
-  IntegerPolynomial result;
-  for (const auto& [factors, n] : what.terms()) {
-    if (n % coefficient != 0) return std::nullopt;
-    IntegerPolynomial::Product rest = factors;
-    for (const Quantity& factor : product) {
-      const auto found = std::ranges::find(rest, factor);
-      if (found == rest.end()) return std::nullopt;
-      rest.erase(found);
-    }
-    IntegerPolynomial term(n / coefficient);
-    for (const Quantity& factor : rest)
-      term = term * IntegerPolynomial(factor);
-    result = result + term;
-  }
-  return result;
-}
-
 class OffsetFinder {
 public:
   OffsetFinder(const StepRead& read, const IntegerPolynomial& element)

@@ -11,6 +11,8 @@
 
 namespace ptxasw::passes {
 
+inline constexpr int farthest_offset = 8;
+
 // A load with the cases that are possible; first the one that most places have.
 struct StepRead {
   const emulator::Event* event = nullptr;

@@ -100,6 +100,7 @@ void StepWriter::prologue() {
   code_.comment(fmt::format("ptxasw: {} steps at once", shape_.count));
   if (may_wait()) code_.griddepcontrol_wait(); // ahead of whatever touches memory
   body_.parameters();
+  if (plan_.rows) body_.set_row(code_.cvt(u32, u64, number(plan_.rows->length)));
   find_thread();
   for (unsigned axis = 0; axis < 3; ++axis)
     if (plan_.places[axis] != passes::Place::none) find_place(axis);
@@ -282,6 +283,9 @@ void StepWriter::finish() {
   made.block = {at_.block(), 1, 1};
   for (unsigned axis = 0; axis < 3; ++axis)
     made.covers[axis] = at_.centre(axis);
+  if (plan_.rows)
+    made.extents = {expression_of(plan_.rows->length), expression_of(plan_.rows->count),
+                    passes::number(1)};
   made.conditions = plan_.conditions;
   made.touched = plan_.touched;
   made.waits = may_wait();

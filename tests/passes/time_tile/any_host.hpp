@@ -35,6 +35,10 @@ inline StepHost host_for(const Stepped& stepped, unsigned nx, unsigned ny, simt:
                 .arguments = {},
                 .buffers = {},
                 .pointers = {}};
+  if (stepped.plan.rows) { // a thread for each place, and some more
+    host.block = {block.x * block.y, 1, 1};
+    host.grid = {(nx * ny + host.block.x - 1) / host.block.x + 1, 1, 1};
+  }
   unsigned bytes = 4;
   for (const passes::StepArray& array : stepped.plan.arrays)
     bytes = array.bytes;

@@ -1,0 +1,45 @@
+// What a step's loads read, case by case: for step.cpp.
+#pragma once
+
+#include "passes/time_tile/step_conditions.hpp"
+#include "passes/time_tile/step_reads.hpp"
+#include "passes/time_tile/step_region.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace ptxasw::passes {
+
+// Reads addresses under the conditions that they are chosen by and the branches in front of them.
+class StepLoads {
+public:
+  // `as_place`: what coordinates stand for. The plan's stores are known.
+  StepLoads(emulator::Kernel& kernel, const StepRegion& region, const StepPlan& plan,
+            const IntegerPolynomialReader& reader, const StepSizes& sizes,
+            const sym::Context::Substitution& as_place)
+      : k_(kernel), c_(*kernel.context), region_(region), plan_(plan), reader_(reader),
+        sizes_(sizes), as_place_(as_place) {}
+
+  Why refused; // what run() found is then not valid
+  std::vector<StepRead> run();
+
+  // What the branches say that lead to a block, beside the guards; as far as it is bounds.
+  [[nodiscard]] Bounded facts_of(analysis::BlockId block) const;
+
+private:
+  void add(const emulator::Event& event);
+  void refuse(Reason reason, const emulator::Event& event, std::string_view why);
+  void sort_cases(StepRead& read, std::vector<AddressCase> cases) const;
+  void fix_points(StepRead& read) const;
+
+  emulator::Kernel& k_;
+  sym::Context& c_;
+  const StepRegion& region_;
+  const StepPlan& plan_;
+  const IntegerPolynomialReader& reader_;
+  const StepSizes& sizes_;
+  const sym::Context::Substitution& as_place_;
+  std::vector<StepRead> reads_;
+};
+
+} // namespace ptxasw::passes
