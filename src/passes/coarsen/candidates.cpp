@@ -140,14 +140,27 @@ public:
           candidate(access_pattern(event, relaxed_.stride(event.address)));
       cycles_.push_back(target::access_cycles(profile, what));
       note_array(event, what);
-      has_columns_ |=
-          event.kind == EventKind::load && cycles_.back() > numbers::coarsen::most_lines;
+      if (column_ == nullptr && event.kind == EventKind::load &&
+          cycles_.back() > numbers::coarsen::most_lines)
+        column_ = &event;
     }
   }
 
   [[nodiscard]] const std::vector<double>& cycles() const { return cycles_; }
   // Measured for heat_t, whose lanes walk down columns: 1.16, 1.16, 0.81 for 2, 4, 8 copies.
-  [[nodiscard]] bool has_columns() const { return has_columns_; }
+  [[nodiscard]] Why why_columns() const {
+    if (column_ == nullptr) return {};
+    const std::uint32_t line = ptx::line_of(k_.body, k_.body.insts[column_->inst]);
+    if (column_->space == ptx::Space::shared)
+      return {Reason::vertical_access,
+              fmt::format("each lane of the load at PTX line {} reads a row of its own in shared "
+                          "memory, and what merged blocks make of that is not known",
+                          line)};
+    return {Reason::vertical_access,
+            fmt::format("each lane of the load at PTX line {} reads a line of its own, and the "
+                        "lines of several rows do not stay in the L1 cache",
+                        line)};
+  }
   void describe(CoarsenBaseline& original) const {
     for (const auto& [array, bytes] : arrays_)
       original.memory_bytes += bytes;
@@ -250,7 +263,7 @@ private:
   Kernel& k_;
   passes::AxisPolynomial relaxed_;
   std::vector<double> cycles_;
-  bool has_columns_ = false;
+  const Event* column_ = nullptr; // the first load whose lanes walk down one
   std::map<std::uint32_t, double> arrays_, stored_, gathered_; // by offset of the parameter
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<sym::Term>> streams_; // and loop
 };
@@ -370,12 +383,8 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
   const Accesses accesses(kernel, profile);
   accesses.describe(choices.original);
   choices.original.at_work = passes::share_at_work(kernel.body);
-  if (accesses.has_columns()) {
-    choices.why = {Reason::vertical_access,
-                   "each lane of a load reads a line of its own, and the lines of several rows do "
-                   "not stay in the L1 cache"};
-    return choices;
-  }
+  choices.why = accesses.why_columns();
+  if (!choices.why.empty()) return choices;
   const bool launcher = grid == CoarsenGrid::launcher;
   choices.why = never_taken(kernel, profile, grid, choices.code_growth, asks_all);
   if (!choices.why.empty()) return choices;
