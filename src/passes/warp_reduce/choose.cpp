@@ -5,9 +5,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+
 namespace ptxasw::passes {
 
 using emulator::Kernel;
+
+namespace {
+
+// "the tree's steps at PTX lines 93 to 157, without 5 of their 6 barriers"
+std::string described(const Kernel& kernel, const TreeReduction& steps) {
+  const auto line = [&](ptx::InstId inst) {
+    return ptx::line_of(kernel.body, kernel.body.insts[inst]);
+  };
+  if (steps.rolled)
+    return fmt::format("the tree's steps {} in the loop at PTX line {}, without its barriers",
+                       steps.grows ? std::string("up to width 16")
+                                   : fmt::format("from width {} on", steps.first_width()),
+                       line(steps.begin));
+  // All but the last are between two steps; that one stays unless nothing is read behind it.
+  const std::size_t barriers = steps.barriers.size(), gone = steps.own_behind ? barriers
+                                                             : barriers == 0  ? 0
+                                                                              : barriers - 1;
+  return fmt::format("the tree's steps at PTX lines {} to {}, without {} of their {} barriers",
+                     line(steps.begin), line(std::max(steps.begin, steps.end - 1)), gone, barriers);
+}
+
+} // namespace
 
 TreeReductionChoice choose_tree_reductions(Kernel& kernel, sym::Solver& solver, WarpReduceMode mode,
                                            std::string_view architecture,
@@ -35,13 +60,9 @@ TreeReductionChoice choose_tree_reductions(Kernel& kernel, sym::Solver& solver, 
   }
   std::string& words = choice.outcome.text;
   choice.outcome.status = Status::done;
-  for (const passes::TreeReduction& rounds : choice.plan.stretches)
-    words += fmt::format("{} the {} at line {}", words.empty() ? "in registers:" : ",",
-                         rounds.grows ? "steps of a loop up to width 16"
-                         : rounds.rolled
-                             ? fmt::format("steps of a loop from width {} on", rounds.first_width())
-                             : fmt::format("steps between {} barriers", rounds.barriers.size() + 1),
-                         ptx::line_of(kernel.body, kernel.body.insts[rounds.begin]));
+  for (const passes::TreeReduction& steps : choice.plan.stretches)
+    words += (words.empty() ? "warp shuffles in place of shared memory: " : "; ") +
+             described(kernel, steps);
   return choice;
 }
 
