@@ -67,6 +67,13 @@ struct StepTile {
   unsigned reads_before = 0, reads_behind = 0; // how far to either side one step reads
 };
 
+// What would change a kernel, as far as it was tried or follows from its form.
+struct Hint {
+  std::string what; // "--coarsen=large": what to give, to run or to write
+  std::string text; // when that helps, and how much, for people
+  double gain = 0;  // predicted: time of the original over time of what comes of it; 0: not known
+};
+
 struct KernelReport {
   std::string name;
   std::uint32_t ptx_line = 0;
@@ -90,7 +97,10 @@ struct KernelReport {
   std::array<unsigned, 3> grid_divided_by{1, 1, 1};
   bool grid_rest_by_itself = false;
   CandidatesWeighed weighed;
-  StepTile step_tile; // of an entry for several time steps, or what it would be
+  StepTile step_tile;               // of an entry for several time steps, or what it would be
+  std::vector<std::string> entries; // that were added beside it
+  std::vector<Hint> hints;
+  bool hints_sought = false; // without any, nothing is known that helps
   bool changed = false;
 };
 

@@ -1,6 +1,8 @@
 // The public doors: nothing may escape them, since a failure of ours must never fail a build.
+#include "ptxasw/hints.hpp"
 #include "ptxasw/versions.hpp"
 
+#include "manager/hints.hpp"
 #include "manager/optimize.hpp"
 
 #include <fmt/format.h>
@@ -44,6 +46,16 @@ Optimized with_versions(std::string text, std::string file, const Options& optio
                         Assembler& assembler) {
   return guarded(text, file, options, rewrites(options), &assembler,
                  manager::OwnEntries::as_they_came);
+}
+
+void find_hints(const std::string& text, const Options& options, Assembler* assembler,
+                Report& report) {
+  try {
+    manager::find_hints(text, options, assembler, report);
+  } catch (const std::exception& error) {
+    report.messages.push_back(
+        {0, 0, fmt::format("{}: internal error: {}", report.file, error.what())});
+  }
 }
 
 } // namespace ptxasw

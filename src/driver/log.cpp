@@ -55,6 +55,7 @@ json describe(const KernelReport& kernel) {
     j["way"] = to_string(way->how);
     if (way->gain > 0) j["predicted_gain"] = way->gain;
   }
+  if (!kernel.entries.empty()) j["entries"] = kernel.entries;
   if (auto kept = reasons(kernel); !kept.empty()) j["kept"] = std::move(kept);
   return j;
 }

@@ -254,4 +254,12 @@ Optimized run(std::string text, std::string file, const Options& options, bool r
                        *assembler, own);
 }
 
+Report tried(const ptx::Module& module, const std::vector<std::string>& kernels,
+             const Options& options, Assembler& assembler) {
+  const std::string& text = *module.text;
+  return run_stage({text, module.file, Input{module}}, options, {all_passes(), kernels}, true,
+                   &assembler)
+      .printed.made.report;
+}
+
 } // namespace ptxasw::manager

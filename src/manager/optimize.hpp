@@ -17,6 +17,7 @@
 // The assembler is asked nothing twice (oracle/memoized.hpp).
 #pragma once
 
+#include "ptx/module.hpp"
 #include "ptxasw/ptxasw.hpp"
 
 namespace ptxasw::manager {
@@ -30,5 +31,9 @@ enum class OwnEntries : std::uint8_t {
 // `rewrite` false: analysis only. The assembler may be missing. Throws what goes wrong inside.
 Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
               Assembler* assembler, OwnEntries own = OwnEntries::rewritten);
+
+// What came of these kernels of a module under other options: nothing is kept of it.
+Report tried(const ptx::Module& module, const std::vector<std::string>& kernels,
+             const Options& options, Assembler& assembler);
 
 } // namespace ptxasw::manager

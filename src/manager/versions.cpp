@@ -121,21 +121,6 @@ std::optional<unsigned> bytes_of(const std::vector<contract::ParameterSlot>& pla
   return static_cast<unsigned>(end);
 }
 
-// How a kernel is coarsened for a launcher.
-Options for_launcher(Options options) {
-  options.variants = false;
-  options.coarsen = {1, 1, 1};
-  // Which launches are large the launcher sees: what would harm small ones is for it to leave.
-  options.coarsen_auto = options.coarsen_large = true;
-  options.coarsen_grid = CoarsenGrid::launcher;
-  options.fewer_blocks = true; // the launcher leaves cooperative launches alone
-  // Guessed registers turn ways down that gain by what ptxas makes of them; who asks for variants
-  // has time.
-  options.effort = Effort::thorough;
-  options.remaps.clear();
-  return options;
-}
-
 Options proposing_remaps(const Options& options) {
   Options result = for_launcher(options);
   result.remaps.push_back({.kind = RemapKind::automatic});
@@ -173,6 +158,18 @@ public:
       outcomes[kernel] = {entries.steps.empty() ? Status::refused : Status::done, entries.against,
                           entries.outcome};
     return outcomes;
+  }
+
+  // Of the kernels that have some, in the order in which they stand.
+  [[nodiscard]] std::map<std::string, std::vector<std::string>> entries_added() const {
+    std::map<std::string, std::vector<std::string>> added;
+    for (const auto& [kernel, entries] : entries_)
+      for (const Entry& entry : entries)
+        if (!entry.text.empty()) added[kernel].push_back(entry.variant.entry);
+    for (const auto& [kernel, entries] : steps_)
+      for (const contract::Steps& steps : entries.steps)
+        added[kernel].push_back(steps.entry);
+    return added;
   }
 
 private:
@@ -486,6 +483,20 @@ private:
 
 } // namespace
 
+Options for_launcher(Options options) {
+  options.variants = false;
+  options.coarsen = {1, 1, 1};
+  // Which launches are large the launcher sees: what would harm small ones is for it to leave.
+  options.coarsen_auto = options.coarsen_large = true;
+  options.coarsen_grid = CoarsenGrid::launcher;
+  options.fewer_blocks = true; // the launcher leaves cooperative launches alone
+  // Guessed registers turn ways down that gain by what ptxas makes of them; who asks for variants
+  // has time.
+  options.effort = Effort::thorough;
+  options.remaps.clear();
+  return options;
+}
+
 Optimized with_versions(oracle::Printed printed, std::optional<ptx::Module> made,
                         ptx::Module original, const Options& options, Assembler& assembler,
                         OwnEntries own) {
@@ -516,6 +527,10 @@ Optimized with_versions(oracle::Printed printed, std::optional<ptx::Module> made
     if (standard.changed) assembler.keep(standard.text);
     return std::move(standard);
   }
+  const auto added = writer.entries_added();
+  for (KernelReport& report : standard.report.kernels)
+    if (const auto found = added.find(report.name); found != added.end())
+      report.entries = found->second;
   standard.changed = true;
   standard.text = std::move(more);
   return std::move(standard);

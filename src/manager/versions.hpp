@@ -18,6 +18,9 @@
 
 namespace ptxasw::manager {
 
+// How a kernel is coarsened for a launcher.
+Options for_launcher(Options options);
+
 // `standard` is what the options made of `original`, and what is returned where there are no
 // versions or the assembler does not take them. `made`: the module of its text, where it is known.
 // The assembler is asked to keep the result. Where own entries stay as they came, `standard` is a

@@ -101,6 +101,15 @@ Json to_json(const std::vector<WhyNot>& reasons) {
   return list;
 }
 
+Json to_json(const std::vector<Hint>& hints) {
+  Json list = Json::array();
+  for (const Hint& hint : hints)
+    list.push_back({{"what", hint.what},
+                    {"text", hint.text},
+                    {"predicted_gain", hint.gain > 0 ? Json(hint.gain) : Json(nullptr)}});
+  return list;
+}
+
 Json decisions_of(const KernelReport& kernel) {
   Json all = Json::object();
   for (const auto& [rewrite, decision] : decisions(kernel))
@@ -131,6 +140,9 @@ Json to_json(const KernelReport& kernel) {
           {"changed", kernel.changed},
           {"verdict", verdict(kernel)},
           {"would_help", would_help(kernel)},
+          {"hints", to_json(kernel.hints)},
+          {"hints_sought", kernel.hints_sought},
+          {"entries", kernel.entries},
           {"reason", kernel.left_alone.text},
           {"reason_code", code(kernel.left_alone.reason)},
           {"why_unchanged", to_json(why_unchanged(kernel))},

@@ -76,6 +76,20 @@ std::string source_place(const AccessReport& access) {
   return fmt::format("{}:{}", base_name(access.source_file), access.source_line);
 }
 
+void SourceLines::add(const AccessReport& access) {
+  if (access.source_line == 0 || (first_ != 0 && access.source_file != file_)) return;
+  if (first_ == 0) file_ = access.source_file;
+  first_ = first_ == 0 ? access.source_line : std::min(first_, access.source_line);
+  last_ = std::max(last_, access.source_line);
+}
+
+std::string SourceLines::text() const {
+  if (first_ == 0) return "";
+  std::string lines = file_.empty() ? "" : base_name(file_) + ":";
+  lines += std::to_string(first_);
+  return first_ == last_ ? lines : lines + fmt::format("-{}", last_);
+}
+
 std::string_view name(Outcome outcome) {
   switch (outcome) {
   case Outcome::kept: return "kept";

@@ -16,6 +16,17 @@ std::string lane_stride(const AccessReport& access);  // bytes: "4", "param", "-
 std::string sectors(const AccessReport& access);      // "4", "4-5"
 std::string source_place(const AccessReport& access); // "jacobi.cu:12", file name without folders
 
+// "jacobi.cu:12-16": where accesses are in the source, those that are in the file of the first.
+class SourceLines {
+public:
+  void add(const AccessReport& access);
+  [[nodiscard]] std::string text() const; // empty: not known
+
+private:
+  std::string file_;
+  std::uint32_t first_ = 0, last_ = 0;
+};
+
 // What is promised of the kernels that were rewritten, and what is not; empty if none was.
 std::string promise(const Report& report);
 

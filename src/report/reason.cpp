@@ -56,6 +56,12 @@ std::string_view name(Status status) {
   return "";
 }
 
+std::string_view option_of(std::string_view rewrite) {
+  if (rewrite == "rotation") return "loop-carry";
+  if (rewrite == "rounds") return "warp-reduce";
+  return rewrite;
+}
+
 std::array<std::pair<std::string_view, const Decision*>, 6> decisions(const KernelReport& kernel) {
   return {{{"coarsening", &kernel.coarsening},
            {"remapping", &kernel.remapping},
@@ -90,35 +96,17 @@ const CoarsenCandidate* best_way(const KernelReport& kernel) {
   return best == kernel.weighed.ways.end() ? nullptr : &*best;
 }
 
+std::string to_string(const Hint& hint) {
+  if (hint.text.empty()) return hint.what;
+  const bool goes_on = hint.text.starts_with("if ") || hint.text.starts_with("which ");
+  return fmt::format("{}{} {}", hint.what, goes_on ? "," : ":", hint.text);
+}
+
 std::string would_help(const KernelReport& kernel) {
-  const auto about = [](const WhyNot& why) -> std::string_view {
-    const bool blocks = why.rewrite == "coarsening";
-    switch (why.reason) {
-    case Reason::may_lose:
-    case Reason::gains_too_little:
-    case Reason::uneven_work:
-      return blocks
-                 ? "ptxasw launch, which knows each launch; or --coarsen=large, if most launches "
-                   "fill the GPU"
-                 : "";
-    case Reason::search_budget: return "--coarsen-budget=1000, which takes ptxas longer";
-    case Reason::ptxas_not_asked:
-    case Reason::not_assembled:
-      return "a ptxas to ask: in PATH, in CUDA_HOME, or PTXASW_PTXAS=FILE";
-    case Reason::fusing_unknown:
-      return "a ptxas to ask; or --fp-contract=any, if results may differ in the last bit";
-    case Reason::registers: return "--fewer-blocks; or __launch_bounds__ at the kernel";
-    case Reason::budget_time:
-    case Reason::budget_clock: return "--kernel-budget=5000";
-    case Reason::vertical_access: return "ptxasw launch, or --remap=auto";
-    case Reason::store_between:
-    case Reason::read_only: return "const __restrict__ at the pointers that are only read";
-    default: return "";
-    }
-  };
-  for (const WhyNot& why : why_unchanged(kernel))
-    if (const std::string_view help = about(why); !help.empty()) return std::string(help);
-  return "";
+  std::vector<std::string> all;
+  for (const Hint& hint : kernel.hints)
+    all.push_back(to_string(hint));
+  return fmt::format("{}", fmt::join(all, "; or "));
 }
 
 std::string verdict(const KernelReport& kernel) {
@@ -129,7 +117,7 @@ std::string verdict(const KernelReport& kernel) {
   }
   std::vector<std::string_view> done;
   for (const auto& [rewrite, decision] : decisions(kernel))
-    if (decision->status == Status::done) done.push_back(rewrite);
+    if (decision->status == Status::done) done.push_back(option_of(rewrite));
   std::string text = fmt::format("rewritten by {}", fmt::join(done, ", "));
   const auto chosen = std::ranges::find_if(kernel.weighed.ways, &CoarsenCandidate::chosen);
   if (chosen != kernel.weighed.ways.end() && kernel.coarsening.status == Status::done)

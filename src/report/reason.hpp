@@ -17,6 +17,9 @@ std::string_view name(Status status);
 // Each rewrite with what came of it, in the order in which they are served.
 std::array<std::pair<std::string_view, const Decision*>, 6> decisions(const KernelReport& kernel);
 
+// What the option is called that asks for a rewrite: "warp-reduce" for "rounds".
+std::string_view option_of(std::string_view rewrite);
+
 // Why a kernel that was not changed was not, in the order of what was tried: of the kernel as a
 // whole, of coarsening, of remapping, of rotation, of its loads (the most frequent). Never empty
 // for a kernel that was not changed.
@@ -30,8 +33,10 @@ std::vector<WhyNot> why_unchanged(const KernelReport& kernel);
 // The way that was chosen or, where none was, the best that was considered; null: none was.
 const CoarsenCandidate* best_way(const KernelReport& kernel);
 
-// What would change that, in a few words: an option, a word in the source, a ptxas. Empty where
-// nothing is known to, or the kernel was changed.
+// "--coarsen=large, if most launches fill the GPU: predicted to run 1.13 times as fast"
+std::string to_string(const Hint& hint);
+
+// All hints in a row. Empty where none is known, or none was sought.
 std::string would_help(const KernelReport& kernel);
 
 // In one line: by which rewrites, with what predicted gain; or that it was left as it is, and the

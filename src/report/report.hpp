@@ -33,8 +33,7 @@ std::string to_json(const Report& report, int indent = 2);
 std::string to_html(const Report& report, std::string_view original_text,
                     std::string_view rewritten_text);
 
-// "name, shuffles/loads, mean |delta|, time, verdict" of every kernel of every report, and the
-// totals.
+// A line for every kernel of every report, with its verdict and what would help, and the totals.
 std::string table2(std::span<const Report> reports);
 
 // All that is known of the accesses at this line of the PTX or, when it has none, of the source.

@@ -1,4 +1,5 @@
 // The report as text, the paper's Table 2, and the answer to `ptxasw explain`.
+#include "report/parts.hpp"
 #include "report/phrases.hpp"
 #include "report/reason.hpp"
 #include "report/report.hpp"
@@ -17,64 +18,9 @@
 namespace ptxasw::report {
 namespace {
 
-constexpr std::string_view bold = "1", dim = "2", green = "32", yellow = "33";
-
-std::string paint(const TextStyle& style, std::string_view code, std::string_view text) {
-  if (!style.color || text.empty() || code.empty()) return std::string(text);
-  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
-}
-
-// "6 shuffles, 2 moves, mean |delta| 1.50"
-std::string rewrites(unsigned shuffles, unsigned moves, double mean_delta) {
-  std::vector<std::string> parts;
-  if (shuffles != 0) parts.push_back(plural(shuffles, "shuffle"));
-  if (moves != 0) parts.push_back(plural(moves, "move"));
-  if (shuffles != 0) parts.push_back(fmt::format("mean |delta| {:.2f}", mean_delta));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::string covered(const KernelReport& kernel) {
-  std::string text = fmt::format("{} of {} covered", kernel.covered, plural(kernel.loads, "load"));
-  const std::string done = rewrites(kernel.shuffles, kernel.moves, kernel.mean_delta);
-  return done.empty() ? text : text + ": " + done;
-}
-
 std::string effort(const KernelReport& kernel) {
   return fmt::format("{}, {} ({} by Z3)", milliseconds(kernel.milliseconds),
                      plural(kernel.solver_queries, "query"), kernel.z3_queries);
-}
-
-void put_name(std::string& out, const KernelReport& kernel, const TextStyle& style) {
-  out += paint(style, bold, "kernel " + printable(display_name(kernel.name)));
-  if (kernel.ptx_line != 0) out += fmt::format(" (line {})", kernel.ptx_line);
-}
-
-// The answer in at most eight lines: what was done or why not, and what would help.
-void put_verdict(std::string& out, const KernelReport& kernel, const TextStyle& style) {
-  constexpr std::size_t most_lines = 7; // below the first
-  put_name(out, kernel, style);
-  out += ": " + paint(style, kernel.changed ? green : yellow, verdict(kernel)) + '\n';
-  std::vector<std::string> lines;
-  const auto say = [&](std::string_view text) {
-    std::ranges::move(wrap(text, style.width > 4 ? style.width - 2 : 2), std::back_inserter(lines));
-  };
-  if (const auto& by = kernel.grid_divided_by; by != std::array{1U, 1U, 1U})
-    say(fmt::format("launch it with a grid divided by {}x{}x{}", by[0], by[1], by[2]));
-  if (kernel.changed) {
-    for (const auto& [rewrite, decision] : decisions(kernel))
-      if (decision->status == Status::done && !decision->text.empty())
-        say(printable(decision->text));
-    if (kernel.covered != 0) say(covered(kernel));
-  } else if (const std::vector<WhyNot> why = why_unchanged(kernel); !why.empty()) {
-    say(printable(why.front().text));
-  }
-  if (const std::string help = would_help(kernel); !help.empty()) say("what would help: " + help);
-  if (lines.size() > most_lines) {
-    lines.resize(most_lines - 1);
-    lines.emplace_back("(more with --details)");
-  }
-  for (const std::string& line : lines)
-    out += "  " + line + '\n';
 }
 
 void put_headline(std::string& out, const KernelReport& kernel, const TextStyle& style) {
@@ -105,11 +51,6 @@ void put_headline(std::string& out, const KernelReport& kernel, const TextStyle&
 std::string shortened(const std::string& term) {
   constexpr std::size_t most = 600;
   return term.size() <= most ? term : term.substr(0, most) + " ...";
-}
-
-std::string_view outcome_color(const Users& users, const AccessReport& access) {
-  if (access.outcome != Outcome::kept) return green;
-  return users.of(access).empty() ? yellow : dim;
 }
 
 void put_accesses(std::string& out, const KernelReport& kernel, const TextStyle& style) {
@@ -155,100 +96,6 @@ struct Totals {
   }
   [[nodiscard]] double mean_delta() const { return shuffles == 0 ? 0 : deltas / shuffles; }
 };
-
-// Accesses that differ in nothing but their line and their address, to a reader who wants no
-// details.
-struct Family {
-  std::vector<std::string> cells; // without lines and number
-  std::uint32_t first = 0, last = 0;
-  std::size_t count = 0;
-  const AccessReport* example = nullptr;
-};
-
-// What became of an access, without what is different in each of a family.
-std::string told(const Users& users, const AccessReport& access) {
-  if (access.outcome != Outcome::kept) return std::string(name(access.outcome));
-  if (!users.of(access).empty()) return "kept: supplies others";
-  if (access.kept.empty()) return "";
-  const auto known = std::ranges::find(reason_codes(), access.kept.reason, &ReasonCode::reason);
-  if (known == reason_codes().end() || access.kept.reason == Reason::other)
-    return "kept: " + printable(access.kept.text);
-  return fmt::format("kept: {} [{}]", known->meaning, known->code);
-}
-
-std::vector<Family> families(const KernelReport& kernel, const Users& users) {
-  std::vector<Family> all;
-  std::map<std::vector<std::string>, std::size_t> places;
-  for (const AccessReport& access : kernel.accesses) {
-    std::vector<std::string> cells{printable(operation(access)), std::to_string(access.bytes),
-                                   sectors(access), std::string(target::name(access.access)),
-                                   told(users, access)};
-    const auto [place, fresh] = places.try_emplace(cells, all.size());
-    if (fresh) all.push_back({std::move(cells), access.ptx_line, 0, 0, &access});
-    Family& family = all[place->second];
-    family.last = access.ptx_line;
-    ++family.count;
-  }
-  return all;
-}
-
-void put_families(std::string& out, const KernelReport& kernel, const TextStyle& style) {
-  if (kernel.accesses.empty()) return;
-  const Users users(kernel);
-  const std::vector<Family> all = families(kernel, users);
-  Table table({{"lines", Align::right},
-               {"times", Align::right},
-               {"access"},
-               {"bytes", Align::right},
-               {"sectors", Align::right},
-               {"class"},
-               {"outcome", Align::left, true}});
-  for (const Family& family : all) {
-    std::vector<std::string> row{family.count == 1
-                                     ? std::to_string(family.first)
-                                     : fmt::format("{}-{}", family.first, family.last),
-                                 std::to_string(family.count)};
-    row.insert(row.end(), family.cells.begin(), family.cells.end());
-    table.row(std::move(row));
-  }
-  out += '\n';
-  out += table.render(style.width, 2, [&](std::size_t row, std::size_t column, std::string_view t) {
-    return column == 6 ? paint(style, outcome_color(users, *all.at(row).example), t)
-                       : std::string(t);
-  });
-}
-
-void put_unasked(std::string& out, const Report& report) {
-  for (const std::string& question : report.unmemoized)
-    out += fmt::format("  there was no ptxas to ask {}\n", question);
-}
-
-void put_promise(std::string& out, const Report& report, const TextStyle& style) {
-  const std::string said = promise(report);
-  if (said.empty()) return;
-  for (const std::string& line : wrap(said, style.width > 4 ? style.width - 2 : 2))
-    out += "  " + line + '\n';
-}
-
-// What a reader wants first: how many of how many, and the kernels by what they gain.
-void put_short_summary(std::string& out, const Report& report, const TextStyle& style) {
-  const auto changed = std::ranges::count_if(report.kernels, &KernelReport::changed);
-  out += paint(style, bold, printable(report.file.empty() ? "<input>" : report.file));
-  out += fmt::format(": {}, {} rewritten\n", plural(report.kernels.size(), "kernel"), changed);
-  put_unasked(out, report);
-}
-
-std::vector<const KernelReport*> by_gain(const Report& report) {
-  std::vector<const KernelReport*> order;
-  for (const KernelReport& kernel : report.kernels)
-    order.push_back(&kernel);
-  std::ranges::stable_sort(order, {}, [](const KernelReport* kernel) {
-    const CoarsenCandidate* way = best_way(*kernel);
-    const bool gains = kernel->changed && way != nullptr && way->chosen;
-    return std::pair(gains ? -way->gain : 0.0, !kernel->changed);
-  });
-  return order;
-}
 
 void put_summary(std::string& out, const Report& report, const TextStyle& style) {
   Totals totals;
@@ -296,22 +143,17 @@ void put_candidates(std::string& out, const KernelReport& kernel, const TextStyl
   out += '\n' + table.render(style.width, 2);
 }
 
-// A message may quote the line it is about, below itself.
-void put_message(std::string& out, const Message& message) {
-  std::string_view text = message.text;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    out += "  " + printable(text.substr(0, end)) + '\n';
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+std::string help_cell(const KernelReport& kernel) {
+  const bool nothing = kernel.hints.empty() && kernel.hints_sought && !kernel.changed;
+  return nothing ? "nothing known" : printable(would_help(kernel));
 }
 
 std::string mean_delta_cell(unsigned shuffles, double mean_delta) {
-  return shuffles == 0 ? "-" : fmt::format("{:.2f}", mean_delta);
+  return shuffles == 0 ? "" : fmt::format("{:.2f}", mean_delta);
 }
 
-std::string moves_cell(unsigned moves) {
-  return moves == 0 ? "" : std::to_string(moves);
+std::string count_cell(unsigned count) {
+  return count == 0 ? "" : std::to_string(count);
 }
 
 // The field and its value, wrapped behind the field's column.
@@ -410,54 +252,43 @@ std::string nearest(const Report& report, std::uint32_t line) {
 } // namespace
 
 std::string to_text(const Report& report, const TextStyle& style) {
+  if (!style.details) return brief_text(report, style);
   std::string out;
-  style.details ? put_summary(out, report, style) : put_short_summary(out, report, style);
-  constexpr std::size_t most_messages = 10; // JSON has them all
-  for (const Message& message : report.messages | std::views::take(most_messages))
-    put_message(out, message);
-  if (report.messages.size() > most_messages)
-    out += fmt::format("  and {} more messages\n", report.messages.size() - most_messages);
-  if (style.details) {
-    for (const KernelReport& kernel : report.kernels) {
-      out += '\n';
-      put_headline(out, kernel, style);
-      put_candidates(out, kernel, style);
-      put_accesses(out, kernel, style);
-    }
-    return out;
-  }
-  for (const KernelReport* kernel : by_gain(report)) {
+  put_summary(out, report, style);
+  put_messages(out, report);
+  for (const KernelReport& kernel : report.kernels) {
     out += '\n';
-    put_verdict(out, *kernel, style);
-    put_families(out, *kernel, style);
+    put_headline(out, kernel, style);
+    put_candidates(out, kernel, style);
+    put_accesses(out, kernel, style);
   }
-  if (!promise(report).empty()) out += '\n';
-  put_promise(out, report, style);
   return out;
 }
 
 std::string table2(std::span<const Report> reports) {
   Table table({{"kernel"},
-               {"shuffles/loads", Align::right},
+               {"loads", Align::right},
+               {"shuffles", Align::right},
                {"moves", Align::right},
                {"mean |delta|", Align::right},
-               {"time", Align::right},
-               {"verdict"}});
+               {"analysis took", Align::right},
+               {"verdict"},
+               {"what would help"}});
   Totals totals;
   std::size_t kernels = 0;
   for (const auto& report : reports)
     for (const auto& kernel : report.kernels) {
-      const auto ratio = fmt::format("{}/{}", kernel.shuffles, kernel.loads);
-      table.row({printable(display_name(kernel.name)), kernel.analyzed ? ratio : "-",
-                 moves_cell(kernel.moves), mean_delta_cell(kernel.shuffles, kernel.mean_delta),
-                 milliseconds(kernel.milliseconds), verdict(kernel)});
+      table.row({printable(display_name(kernel.name)),
+                 kernel.analyzed ? std::to_string(kernel.loads) : "-", count_cell(kernel.shuffles),
+                 count_cell(kernel.moves), mean_delta_cell(kernel.shuffles, kernel.mean_delta),
+                 milliseconds(kernel.milliseconds), verdict(kernel), help_cell(kernel)});
       totals.add(kernel);
       ++kernels;
     }
   if (kernels == 0) return "no kernels\n";
   table.rule();
-  table.row({plural(kernels, "kernel"), fmt::format("{}/{}", totals.shuffles, totals.loads),
-             moves_cell(totals.moves), mean_delta_cell(totals.shuffles, totals.mean_delta()),
+  table.row({plural(kernels, "kernel"), std::to_string(totals.loads), count_cell(totals.shuffles),
+             count_cell(totals.moves), mean_delta_cell(totals.shuffles, totals.mean_delta()),
              milliseconds(totals.milliseconds)});
   return table.render(~0U);
 }

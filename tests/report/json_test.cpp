@@ -71,6 +71,7 @@ TEST(Json, Kernel) {
   EXPECT_EQ(k, json::parse(R"json({"name": "_Z6jacobiPfPKfii",
     "demangled": "jacobi(float*, float const*, int, int)", "line": 21, "analyzed": true,
     "changed": true, "verdict": "rewritten by shuffles", "would_help": "",
+    "hints": [], "hints_sought": false, "entries": [],
     "reason": "", "reason_code": "", "why_unchanged": [],
     "decisions": {"coarsening": {"status": "not-asked", "code": ""},
                   "remapping": {"status": "not-asked", "code": ""},
@@ -86,6 +87,20 @@ TEST(Json, Kernel) {
     "mean_delta": 1.0, "milliseconds": 0.84, "queries": {
     "total" : 12, "z3" : 1}
 })json"));
+}
+
+TEST(Json, Hints) {
+  Report report = test::sample();
+  report.kernels[1].hints_sought = true;
+  report.kernels[1].hints = {{"--coarsen=large", "if so", 1.5}, {"--remap=auto", "", 0}};
+  report.kernels[1].entries = {"histogram__ptxasw_y2"};
+  const json k = parsed(report)["kernels"][1];
+  EXPECT_EQ(k["would_help"], "--coarsen=large, if so; or --remap=auto");
+  EXPECT_EQ(k["hints"], json::parse(R"([
+    {"what": "--coarsen=large", "text": "if so", "predicted_gain": 1.5},
+    {"what": "--remap=auto", "text": "", "predicted_gain": null}])"));
+  EXPECT_EQ(k["hints_sought"], true);
+  EXPECT_EQ(k["entries"], json::parse(R"(["histogram__ptxasw_y2"])"));
 }
 
 TEST(Json, Access) {

@@ -61,6 +61,13 @@ TEST(Reason, NoUnchangedKernelIsWithoutOne) {
   EXPECT_TRUE(why_unchanged(kernel).empty());
 }
 
+TEST(Reason, VerdictsNameRewritesAsTheirOptionsDo) {
+  KernelReport kernel;
+  kernel.changed = true;
+  kernel.rounds.status = kernel.rotation.status = kernel.remapping.status = Status::done;
+  EXPECT_EQ(verdict(kernel), "rewritten by remapping, loop-carry, warp-reduce");
+}
+
 TEST(Reason, TheBestWayIsTheChosenOne) {
   KernelReport kernel;
   EXPECT_EQ(best_way(kernel), nullptr);

@@ -35,7 +35,7 @@ TEST(Text, Sample) {
    foo.b32 %r1;
     ^
 
-kernel jacobi (line 21)
+kernel jacobi (jacobi.cu:12-16, PTX line 21)
   2 of 5 loads covered: 1 shuffle, 1 move, mean |delta| 1.00; 0.84 ms, 12 queries (1 by Z3)
 
   line  source        access        bytes  stride  sectors  class      outcome
@@ -55,7 +55,7 @@ kernel jacobi (line 21)
     70  jacobi.cu:16  st.global         4       4      4-5  coalesced
         u1 + 4*(%tid.x + %ntid.x*%ctaid.x + nx*%ctaid.y)
 
-kernel histogram (line 90)
+kernel histogram (PTX line 90)
   not analyzed: calls printf at line 101, which may write any memory [call]
 )");
 }
@@ -147,14 +147,15 @@ TEST(Table2, RowsAndTotals) {
   second.kernels[0].mean_delta = 1.8333;
   second.kernels[0].milliseconds = 1432.1;
   const std::vector<Report> reports{first, second};
-  EXPECT_EQ(table2(reports), R"(kernel     shuffles/loads  moves  mean |delta|     time  verdict
----------  --------------  -----  ------------  -------  ---------------------
-jacobi                1/5      1          1.00  0.84 ms  rewritten by shuffles
-histogram               -                    -  0.00 ms  left as it is [call]
-lapgsrb             12/25                 1.83   1.43 s  rewritten by shuffles
-histogram               -                    -  0.00 ms  left as it is [call]
----------  --------------  -----  ------------  -------  ---------------------
-4 kernels           13/30      1          1.77   1.43 s
+  EXPECT_EQ(table2(reports),
+            R"(kernel     loads  shuffles  moves  mean |delta|  analysis took  verdict
+---------  -----  --------  -----  ------------  -------------  ---------------------
+jacobi         5         1      1          1.00        0.84 ms  rewritten by shuffles
+histogram      -                                       0.00 ms  left as it is [call]
+lapgsrb       25        12                 1.83         1.43 s  rewritten by shuffles
+histogram      -                                       0.00 ms  left as it is [call]
+---------  -----  --------  -----  ------------  -------------  ---------------------
+4 kernels     30        13      1          1.77         1.43 s
 )");
 }
 
@@ -201,9 +202,78 @@ TEST(Text, AVerdictHasAtMostEightLinesAndSaysWhatWouldHelp) {
   EXPECT_LE(std::ranges::count(text, '\n'), 2 + 8);
   EXPECT_THAT(text, HasSubstr("(more with --details)"));
   report.kernels[0].coarsening.text = "not coarsened: too short";
+  report.kernels[0].hints = {{"--coarsen=large", "if most are large: 1.2", 1.2}, {"this", "gains"}};
   text = to_text(report, {.details = false});
   EXPECT_THAT(text, HasSubstr("left as it is [may-lose]\n  not coarsened: too short\n"
-                              "  what would help: ptxasw launch"));
+                              "  what would help: --coarsen=large, if most are large: 1.2\n"
+                              "  or this: gains\n"));
+}
+
+// Only of a kernel for which something was tried.
+TEST(Text, ThatNothingHelpsIsSaidOnlyWhereItIsKnown) {
+  const std::string nothing = "nothing in ptxasw is known to help this kernel";
+  Report report;
+  report.kernels.push_back(test::refused());
+  EXPECT_THAT(to_text(report, {.details = false}), Not(HasSubstr(nothing)));
+  report.kernels[0].hints_sought = true;
+  EXPECT_THAT(to_text(report, {.details = false}), HasSubstr(nothing));
+  report.kernels[0].hints = {{"this", ""}};
+  EXPECT_THAT(to_text(report, {.details = false}), Not(HasSubstr(nothing)));
+  report.kernels[0].hints.clear();
+  report.kernels[0].changed = true;
+  EXPECT_THAT(to_text(report, {.details = false}), Not(HasSubstr(nothing)));
+}
+
+TEST(Text, EntriesBesideAKernelAreNamed) {
+  Report report = test::sample();
+  report.kernels[1].entries = {"histogram__ptxasw_y2", "histogram__ptxasw_steps9"};
+  const std::string text = to_text(report, {.details = false});
+  EXPECT_THAT(text, HasSubstr("2 kernels, 1 rewritten, 2 entries added\n"));
+  EXPECT_THAT(text, HasSubstr("\n  2 entries added for a launcher: y2, steps9\n"));
+}
+
+TEST(Text, WhyAKernelGotNoEntryForStepsIsSaid) {
+  Report report = test::sample();
+  report.kernels[1].steps = {Status::refused, Reason::step_loop, "no time step: a loop"};
+  EXPECT_THAT(to_text(report, {.details = false}), HasSubstr("\n  no time step: a loop\n"));
+  report.kernels[1].steps.text = "a time step from parameter 0 to 1, reads (0,1,0); no entry: why";
+  EXPECT_THAT(to_text(report, {.details = false}),
+              HasSubstr("\n  a time step from parameter 0 to 1; no entry: why\n"));
+}
+
+// What a load is said to be kept for is about shuffles alone.
+TEST(Text, LoadsOfMergedBlocksAreNotKept) {
+  Report report = test::sample();
+  KernelReport& kernel = report.kernels[0];
+  kernel.accesses = {{.ptx_line = 7, .kept = {Reason::no_source, "none"}},
+                     {.ptx_line = 8, .space = "shared", .kept = {Reason::shared_memory, "none"}}};
+  EXPECT_THAT(to_text(report, {.details = false}), HasSubstr("[no-source]"));
+  kernel.rounds.status = Status::done;
+  EXPECT_THAT(to_text(report, {.details = false}), HasSubstr("[no-source]"));
+  EXPECT_THAT(to_text(report, {.details = false}), Not(HasSubstr("[shared-memory]")));
+  kernel.coarsening.status = Status::done;
+  EXPECT_THAT(to_text(report, {.details = false}), Not(HasSubstr("kept")));
+}
+
+TEST(Text, MachineCodeIsNotForTheVerdict) {
+  Report report;
+  report.kernels.push_back(test::refused());
+  report.kernels[0].left_alone = {};
+  report.kernels[0].coarsening = {Status::refused, Reason::body_changed,
+                                  "other code (machine instruction 16 is another one (0x435 "
+                                  "instead of 0xc10)) and so on"};
+  EXPECT_THAT(to_text(report, {.details = false}), HasSubstr("\n  other code and so on\n"));
+  EXPECT_THAT(to_text(report), HasSubstr("0xc10"));
+}
+
+TEST(Text, LinesOfTheSourceComeFirst) {
+  Report report = test::sample();
+  report.kernels[0].accesses.back().source_file = "/elsewhere/header.cuh";
+  report.kernels[0].accesses.back().source_line = 900;
+  const std::string text = to_text(report, {.details = false});
+  EXPECT_THAT(text, HasSubstr("kernel jacobi (jacobi.cu:12-15, PTX line 21): "));
+  EXPECT_THAT(text, HasSubstr("kernel histogram (PTX line 90): "));
+  EXPECT_THAT(text, HasSubstr("  source          PTX lines"));
 }
 
 TEST(Text, WhatGainsMostComesFirst) {
@@ -226,6 +296,16 @@ TEST(Table2, MovesAppearOnlyWhereThereAreAny) {
   report.kernels[0].moves = 0;
   EXPECT_THAT(table2({&report, 1}), Not(HasSubstr("moves")));
   EXPECT_EQ(table2({}), "no kernels\n");
+}
+
+TEST(Table2, HasWhatWouldHelp) {
+  Report report = test::sample();
+  EXPECT_THAT(table2({&report, 1}), Not(HasSubstr("what would help")));
+  report.kernels[1].hints_sought = true;
+  EXPECT_THAT(table2({&report, 1}), HasSubstr("nothing known"));
+  report.kernels[1].hints = {{"--remap=auto", "half the sectors"}};
+  EXPECT_THAT(table2({&report, 1}), HasSubstr("--remap=auto: half the sectors"));
+  EXPECT_THAT(table2({&report, 1}), Not(HasSubstr("nothing known")));
 }
 
 TEST(Explain, AtAPtxLine) {

@@ -56,7 +56,8 @@ int opt(Arguments arguments) {
     if (const std::string wrong = mistaken_report_name(report_file); !wrong.empty())
       throw UsageError(wrong);
     const std::string text = read_ptx(input), name = input == "-" ? "<stdin>" : input;
-    const Optimized result = optimize_with_ptxas(text, name, options);
+    const bool is_read = (output != "-" && !quiet) || !report_file.empty();
+    const Optimized result = optimize_with_ptxas(text, name, options, is_read);
     write_text(output, result.text);
     if (output != "-" && !quiet)
       write_text("-", report::to_text(result.report, {.color = color_to("-"), .details = details}));

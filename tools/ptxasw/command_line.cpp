@@ -8,6 +8,7 @@
 #include "driver/find_ptxas.hpp"
 #include "driver/progress.hpp"
 #include "driver/ptxas.hpp"
+#include "ptxasw/hints.hpp"
 
 #include <algorithm>
 #include <array>
@@ -139,10 +140,12 @@ void with_ptxas(const std::string& text, const Options& options,
 }
 
 Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
-                              const Options& options) {
+                              const Options& options, bool seeks_hints) {
   Optimized result;
-  with_ptxas(text, options,
-             [&](Assembler* ptxas) { result = optimize(text, name, options, ptxas); });
+  with_ptxas(text, options, [&](Assembler* ptxas) {
+    result = optimize(text, name, options, ptxas);
+    if (seeks_hints) find_hints(text, options, ptxas, result.report);
+  });
   return result;
 }
 

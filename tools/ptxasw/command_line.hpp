@@ -42,8 +42,9 @@ void with_ptxas(const std::string& text, const Options& options,
                 const std::function<void(Assembler*)>& act);
 
 // What the drop-in would assemble in the place of this text, where there is a
-// ptxas to ask. Ends the process when a signal says so meanwhile.
+// ptxas to ask. Ends the process when a signal says so meanwhile. For people its report says what
+// would help, too.
 Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
-                              const Options& options);
+                              const Options& options, bool seeks_hints = false);
 
 } // namespace ptxasw::tool

@@ -76,8 +76,7 @@ bool must_not_harm(const target::Profile& profile, const CoarsenCandidate& candi
 Why body_changed(const CoarsenCandidate& candidate) {
   if (candidate.body_changed.empty()) return {};
   return {Reason::body_changed,
-          fmt::format("launches that are not merged would run other machine code ({}); the "
-                      "launcher has the kernel as it is, and --coarsen=large takes it",
+          fmt::format("launches that are not merged would run other machine code ({})",
                       candidate.body_changed)};
 }
 
@@ -185,26 +184,21 @@ Why never_taken(const target::Profile& profile, const CoarsenBaseline& original,
   if (!must_not_harm(profile, candidate)) return {};
   if (original.at_work < 1)
     return {Reason::may_lose,
-            "blocks beside a diagonal leave at once, which launches that are not merged pay for; "
-            "--coarsen=large takes it"};
+            "blocks beside a diagonal leave at once, which launches that are not merged pay for"};
   const double saved = 1 - candidate.work.loads / std::max(1.0, original.work.loads);
   const bool meets = candidate.work.barriers > 0;
   const bool is_long = meets || original.work.repeats > 1;
   const double least = is_long ? limits::least_share_of_loops : limits::least_share;
   if (saved < least)
     return {Reason::may_lose,
-            fmt::format("saves too little: {:.0f} % of the loads, {:.0f} % are asked for; "
-                        "--coarsen=large takes it",
+            fmt::format("saves too little: {:.0f} % of the loads, {:.0f} % are asked for",
                         100 * saved, 100 * least)};
   if (meets && !leaves_room(profile, original.work, candidate.work))
-    return {Reason::may_lose,
-            "launches that are not merged would have less room in shared memory; --coarsen=large "
-            "takes it"};
+    return {Reason::may_lose, "launches that are not merged would have less room in shared memory"};
   const unsigned most = is_long && !meets ? limits::few_copies_of_loops : limits::few_copies;
   if (candidate.how.copies() > most)
     return {Reason::may_lose,
-            fmt::format("{} replicas are merged in large launches only; --coarsen=large takes it",
-                        candidate.how.copies())};
+            fmt::format("{} replicas are merged in large launches only", candidate.how.copies())};
   return {};
 }
 
@@ -214,10 +208,11 @@ unsigned most_copies(const target::Profile& profile) {
 
 Why too_short(const target::Profile& profile, const CoarsenBaseline& original, double least) {
   if (!profile.coarsen.harmless || length(original) >= least * limits::least_length) return {};
-  return {Reason::may_lose,
-          fmt::format("too short: {:.0f} instructions, of which a small launch would notice those "
-                      "that ask for its size; {:.0f} are asked for; --coarsen=large takes it",
-                      length(original), limits::least_length)};
+  return {
+      Reason::may_lose,
+      fmt::format("too short: {:.0f} instructions, of which a small launch would notice those of "
+                  "the run-time guard; {:.0f} are asked for",
+                  length(original), limits::least_length)};
 }
 
 Why why_not(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {

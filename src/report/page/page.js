@@ -115,7 +115,7 @@ function coarsened(kernel) {
   row(32, "one block instead of them", [[copies * after, "covered"]], `${number(copies * after)} loads`);
   return make("figure", {}, make("div", { class: "scroll" },
     make("svg", { viewBox: "0 0 880 58", width: 880, height: 58, role: "img", "aria-label": "Loads before and after" }, body)),
-    make("figcaption", {}, "Loads of a thread and of the threads that it stands for."));
+    make("figcaption", {}, "Loads that a thread and the threads that it stands for do, a loop counted with the iterations that the model takes it to make."));
 }
 
 // ---- several time steps in one launch: what is right behind each
@@ -236,6 +236,11 @@ function candidates(kernel) {
       row(w.factors.map((f, i) => (f > 1 ? "xyz"[i] + ":" + f : "")).filter(Boolean).join(" ") + ", " + w.order, w.work, w.usage, w.gain ? w.gain.toFixed(2) : "\u2013", w.chosen ? "chosen" : w.verdict))))));
 }
 
+function helpOf(kernel) {
+  if (kernel.would_help) return make("p", { class: "help" }, "What would help: " + kernel.would_help);
+  return kernel.hints_sought && !kernel.changed ? make("p", { class: "help" }, "Nothing in ptxasw is known to help this kernel.") : null;
+}
+
 function card(kernel, rows) {
   const gain = gainOf(kernel), marks = new Map(), done = decisions(kernel).filter(Boolean);
   for (const family of familyRows(kernel)) for (const a of family.members) if (a.kind !== "store") marks.set(a.line, family.style);
@@ -245,13 +250,13 @@ function card(kernel, rows) {
   return make("section", { class: "card", id: "kernel-" + kernel.name },
     make("div", { class: "head" }, make("h2", {}, short(kernel)), make("span", { class: "badge " + (kernel.changed ? "yes" : "no") },
       kernel.changed ? "rewritten" + (gain ? ", predicted " + times(gain) : "") : "left as it is" + (kernel.decisions.steps?.status === "done" ? ", with entries for several steps" : "")),
-      kernel.line ? make("a", { href: "#L" + kernel.line, class: "soft" }, "line " + kernel.line) : null),
+      kernel.line ? make("a", { href: "#L" + kernel.line, class: "soft" }, "PTX line " + kernel.line) : null),
     short(kernel) === kernel.demangled ? null : make("code", { class: "soft" }, kernel.demangled),
     make("p", { class: "why" }, kernel.changed ? kernel.verdict.replace(/; predicted.*/, "") : reasons.map((r) => `${r.text} [${r.code}]`)),
     kernel.changed ? said.map((text) => make("p", { class: "why soft" }, text)) : null,
-    kernel.would_help ? make("p", { class: "help" }, "What would help: " + kernel.would_help) : null,
+    helpOf(kernel),
     coarsened(kernel), steps(kernel), lanes(kernel),
-    kernel.accesses.length ? make("h3", {}, plural(kernel.loads, "load") + (kernel.covered ? `, ${kernel.covered} of which another lane holds` : "")) : null, accesses(kernel),
+    kernel.accesses.length ? make("h3", {}, plural(kernel.loads, "load") + " in the text of the kernel" + (kernel.covered ? `, ${kernel.covered} of which another lane holds` : "")) : null, accesses(kernel),
     done.length ? make("details", {}, make("summary", {}, "what each pass decided"), make("div", { class: "scroll" }, make("table", {}, make("tbody", {}, done)))) : null, candidates(kernel),
     rows.length ? make("details", { open: changedRows && kernel === data.first ? "" : null, class: "text" }, make("summary", {}, changedRows ? "PTX before and after, side by side" : "PTX"), sideBySide(rows, marks)) : null);
 }
@@ -285,7 +290,7 @@ function report() {
   document.body.prepend(make("header", {}, make("div", { class: "soft" }, "ptxasw report"), make("h1", {}, all.file.split("/").pop() || "<input>"),
     make("ul", { class: "tiles" }, tile(all.kernels.length, all.kernels.length === 1 ? "kernel" : "kernels"), tile(changed, "rewritten"), best ? tile(times(best), "best predicted gain") : null,
       tile(sum("loads"), "loads"), sum("shuffles") + sum("moves") ? tile(sum("shuffles") + sum("moves"), "from registers") : null,
-      tile((all.milliseconds.parse + all.milliseconds.analyze + all.milliseconds.print + all.milliseconds.search).toFixed(0) + " ms", "of work"))),
+      tile((all.milliseconds.parse + all.milliseconds.analyze + all.milliseconds.print + all.milliseconds.search).toFixed(0) + " ms", "analysis took"))),
     make("main", {}, all.messages.length ? make("pre", { class: "messages" }, all.messages.map((m) => m.text + "\n")) : null, overview(kernels), kernels.map((k) => card(k, part(k)))),
     make("footer", {}, all.promise ? "What is promised: " + all.promise + "." : ""));
   for (const link of document.querySelectorAll('a[href^="#L"]'))
