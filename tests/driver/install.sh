@@ -4,6 +4,7 @@
 cmake --build "$BUILD" --target ptxasw_library > log 2>&1 || fail "$(cat log)"
 cmake --install "$BUILD" --prefix "$work/prefix" > log 2>&1 || fail "$(cat log)"
 prefix/bin/ptxasw help | grep -q self-test || fail "the installed program"
+python3 "$SOURCE/tests/docs/check" --installed "$work/prefix/share/doc/ptxasw" > log || fail "installed pages: $(cat log)"
 cat > CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(user CXX)

@@ -20,10 +20,11 @@ ptxasw=$root/usr/bin/ptxasw
 "$ptxasw" help | grep self-test >/dev/null || fail "the installed program"
 "$ptxasw" launch --help >/dev/null || fail "launch"
 for file in lib/libptxasw.a lib/cmake/ptxasw/ptxaswConfig.cmake include/ptxasw/ptxasw.hpp bin/ptxasw-overlay \
-  share/doc/ptxasw/NOTICE share/bash-completion/completions/ptxasw share/zsh/site-functions/_ptxasw \
+  share/doc/ptxasw/NOTICE share/doc/ptxasw/README.md share/doc/ptxasw/docs/launcher.md share/bash-completion/completions/ptxasw share/zsh/site-functions/_ptxasw \
   share/fish/vendor_completions.d/ptxasw.fish; do
   [ -s "$root/usr/$file" ] || fail "no $file in the package"
 done
+"$(dirname "$0")/../docs/check" --installed "$root/usr/share/doc/ptxasw" || fail "links of the installed pages"
 for command in $("$ptxasw" help --help=words | cut -f1 | grep -vx help); do
   page=$root/usr/share/man/man1/ptxasw-$command.1
   [ -s "$page" ] || fail "no manual page of $command"
