@@ -278,7 +278,7 @@ TEST(Steps, MayHaveExtents) {
   text.replace(text.find(" 8 "), 3, " 7 ");
   EXPECT_FALSE(decode(text));
   const auto fitted = [&](std::uint32_t n) {
-    return fit(contract, steps, Arguments{.n = n}.launch());
+    return fit(contract, steps, Arguments{.n = static_cast<int>(n)}.launch());
   };
   ASSERT_TRUE(fitted(100));
   EXPECT_EQ(fitted(100)->threads, (std::array<std::uint32_t, 3>{100, 98, 1}));
