@@ -118,7 +118,7 @@ TEST(BlockUniform, EachHasItsReason) {
        "not reach this barrier"},
       // The last block goes on by itself, with barriers.
       {"atom.global.inc.u32 %r9, [%rd1], 7;\nsetp.ne.u32 %p3, %r9, 7;\n@%p3 ret;\nbar.sync 0;",
-       "not meet again"},
+       "not reconverge"},
       {"mov.u32 %r9, %clock;", "reads %clock"},
       {"mov.u32 %r9, %dynamic_smem_size;", "reads %dynamic_smem_size"},
       {".local .b32 l[2];", "declares local memory"},
@@ -143,9 +143,9 @@ TEST(BlockUniform, EachHasItsReason) {
       {"ld.shared.u32 %r9, [64];", "shared memory without a name"},
       {".shared .b8 u[49152];\nst.shared.u8 [u], %r4;", "bytes of shared memory"},
       // Some copies leave, or do not come to a barrier.
-      {"@%p4 ret;\nbar.sync 0;", "not meet again"},
-      {"@%p4 bra L;\n@%p2 ret;\nL:\nadd.u32 %r9, %r3, 1;", "not meet again"},
-      {"@%p4 bra L;\n@%p2 trap;\nL:\nadd.u32 %r9, %r3, 1;", "not meet again"},
+      {"@%p4 ret;\nbar.sync 0;", "not reconverge"},
+      {"@%p4 bra L;\n@%p2 ret;\nL:\nadd.u32 %r9, %r3, 1;", "not reconverge"},
+      {"@%p4 bra L;\n@%p2 trap;\nL:\nadd.u32 %r9, %r3, 1;", "not reconverge"},
       {"@%p4 bra L;\nbar.sync 0;\nL:\nadd.u32 %r9, %r3, 1;", "not reach this barrier"},
       {"mov.u32 %r9, 0;\nL:\nbar.sync 0;\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p3, %r9, %r4;\n"
        "@%p3 bra L;\nadd.u32 %r9, %r3, 1;",
@@ -159,19 +159,19 @@ TEST(BlockUniform, EachHasItsReason) {
        "not reach this barrier"},
       {"mov.u32 %r9, 0;\n@%p2 bra L;\n@%p2 ret;\n@%p4 bra M;\nadd.u32 %r9, %r3, 1;\nL:\n"
        "add.u32 %r9, %r9, 2;\nM:\nadd.u32 %r9, %r9, 2;",
-       "not meet again"},
+       "not reconverge"},
       {"t: .branchtargets M, L;\n@%p4 bra L;\nM:\nadd.u32 %r9, %r3, 2;\nL:\nadd.u32 %r9, %r3, 1;",
-       "not meet again"},
+       "not reconverge"},
       {"t: .branchtargets M, L;\n@%p4 bra L;\nbrx.idx %r3, t;\nM:\nadd.u32 %r9, %r3, 2;\nL:\n"
        "add.u32 %r9, %r3, 1;",
-       "not meet again"},
+       "not reconverge"},
       // It would end inside a scope, or at a label there.
       {"mov.u32 %r9, 0;\nL:\nadd.u32 %r9, %r9, 1;\n{ .reg .b32 q;\nsetp.lt.u32 %p3, %r9, %r4;\n"
        "@%p2 bra M;\n@%p3 bra L;\nM: }\nbar.sync 0;",
-       "not meet again"},
+       "not reconverge"},
       {"mov.u32 %r9, 0;\nL:\nadd.u32 %r9, %r9, 1;\n{ .reg .b32 q;\nsetp.lt.u32 %p3, %r9, %r4;\n"
        "@%p3 bra L;\nmov.u32 q, 1; }\nbar.sync 0;",
-       "not meet again"},
+       "not reconverge"},
       {"add.cc.u32 %r9, %r4, %r4;\naddc.u32 %r9, %r9, 0;\nbar.sync 0;", "carry"},
   };
   for (const auto& [code, reason] : cases)
