@@ -104,7 +104,7 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
     flush_run();
   }
   if (shape == nullptr) return make({kernel, nullptr, 0, PutOff::no}, request, launch);
-  if (may_pass() && shape->decided && shape->chosen == 0 && alone > 1) {
+  if (may_pass() && shape->decided.load() && shape->chosen == 0 && alone > 1) {
     launch.pass_from_now_on(request, epoch, alone - 1);
     // They are counted ahead.
     if (alone != for_good) shape->launches.fetch_add(alone - 1, std::memory_order_relaxed);
