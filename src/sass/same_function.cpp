@@ -36,6 +36,7 @@ bool is_of_relocations(const Section& section) {
 class Description {
 public:
   explicit Description(const Cubin& cubin) : cubin_(cubin), symbols_(cubin.symbols()) {
+    name_helpers();
     for (std::size_t n = 0; n < symbols_.size(); ++n)
       if (symbols_[n].type == STT_FUNC) functions_.emplace(name_of(n), n);
     relocations_.resize(cubin.sections().size());
@@ -56,6 +57,9 @@ public:
     const Symbol& symbol = symbols_[functions_.find(function)->second];
     parts["its symbol"] = {number(symbol.binding), number(symbol.other), number(symbol.value),
                            number(symbol.size)};
+    if (symbol.section < cubin_.sections().size())
+      parts["its code"] = {
+          std::string(slice(cubin_.sections()[symbol.section].bytes, symbol.value, symbol.size))};
     for (std::size_t n = 0; n < cubin_.sections().size(); ++n) {
       const Section& section = cubin_.sections()[n];
       if (!is_own(section, function)) continue;
@@ -110,6 +114,36 @@ private:
     std::string symbol, text;
   };
 
+  // A helper that ptxas made for one kernel is known by that kernel, where it lies in its code, and
+  // what it does. Of two that are there to be known by the same, each has its own name.
+  void name_helpers() {
+    std::map<std::string, std::vector<std::size_t>> found;
+    for (std::size_t n = 0; n < symbols_.size(); ++n)
+      if (std::string name = name_of_helper(symbols_[n]); !name.empty()) found[name].push_back(n);
+    for (const auto& [name, symbols] : found)
+      if (symbols.size() == 1) helpers_.emplace(symbols[0], name);
+  }
+
+  // Empty: it is none. "$__internal_2_$__cuda_sm3x_div_rn_noftz_f32_slowpath" in .text.blur is
+  // "blur+1552 __cuda_sm3x_div_rn_noftz_f32_slowpath": ptxas counts them through the module.
+  [[nodiscard]] std::string name_of_helper(const Symbol& symbol) const {
+    constexpr std::string_view prefix = "$__internal_", between = "_$";
+    std::string_view name = symbol.name, home = section_name(symbol);
+    if (symbol.type != STT_FUNC || !name.starts_with(prefix) || !home.starts_with(text_prefix))
+      return {};
+    name.remove_prefix(prefix.size());
+    const std::size_t digits = name.find_first_not_of("0123456789");
+    if (digits == 0 || digits == name.npos || !name.substr(digits).starts_with(between)) return {};
+    home.remove_prefix(text_prefix.size());
+    const bool has_owner =
+        home != symbol.name && std::ranges::any_of(symbols_, [&](auto& other) {
+          return other.type == STT_FUNC && other.name == home && other.section == symbol.section;
+        });
+    if (!has_owner) return {};
+    return std::string(home) + '+' + number(symbol.value) + ' ' +
+           std::string(name.substr(digits + between.size()));
+  }
+
   static bool is_own(const Section& section, std::string_view function) {
     const std::string_view name = section.name;
     return !is_of_relocations(section) && name.ends_with(function) &&
@@ -126,6 +160,7 @@ private:
     if (n >= symbols_.size()) return "no symbol";
     const Symbol& symbol = symbols_[n];
     if (symbol.type == STT_SECTION) return "section " + std::string(section_name(symbol));
+    if (const auto helper = helpers_.find(n); helper != helpers_.end()) return helper->second;
     return std::string(symbol.name);
   }
 
@@ -190,6 +225,7 @@ private:
 
   const Cubin& cubin_;
   std::vector<Symbol> symbols_;
+  std::map<std::uint64_t, std::string> helpers_; // by symbol
   std::map<std::string, std::size_t, std::less<>> functions_;
   std::vector<std::vector<Relocation>> relocations_; // by section
   std::vector<Attribute> common_;

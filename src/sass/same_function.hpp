@@ -7,6 +7,11 @@
 // symbols by name; and what a module has for all its functions and the machine code names by
 // offset: constant banks begin with the same bytes and the same addresses.
 //
+// Helpers that ptxas makes for a kernel (divisions, square roots) lie in the code of that kernel,
+// and are named by a number that counts through the module: $__internal_2_$NAME. They correspond
+// where the kernel, the offset in its code, and NAME are the same. The numbers are for nobody:
+// calls are relative, and part of the bytes that are compared.
+//
 // Variables have the same size, alignment of their section, and first bytes; where they lie is for
 // the loader. Debugging information, and the note of the assembler, are not compared.
 #pragma once
@@ -23,8 +28,9 @@ namespace ptxasw::sass {
 // The kernels of a cubin, as they are there.
 std::vector<std::string> kernels_of(const Cubin& cubin);
 
-// By function of `original`, kernels or not, what is other in `other`, in words; functions that are
-// the same are left out. Under "": what is other in the module, on which any function may hang.
+// By function of `original`, kernels, helpers ("KERNEL+OFFSET NAME") and others, what is other in
+// `other`, in words; functions that are the same are left out. Under "": what is other in the
+// module, on which any function may hang.
 std::map<std::string, std::string, std::less<>> differences(const Cubin& original,
                                                             const Cubin& other);
 

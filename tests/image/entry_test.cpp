@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <random>
 
 namespace ptxasw::image {
@@ -115,6 +116,59 @@ TEST(SameFunction, AnyByteOfItCounts) {
   EXPECT_FALSE(other(".nv.info").empty());
   const std::string none;
   EXPECT_EQ(sass::differences(sass::Cubin(cubin), sass::Cubin(none)).size(), 3);
+}
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, text.npos) << what;
+  return at == text.npos ? text : text.replace(at, what.size(), by);
+}
+
+// What ptxas made for one kernel, whatever its number in the module.
+TEST(SameFunction, HelpersAreKnownByTheirKernels) {
+  const std::string cubin = bodies_of("divisions").code,
+                    more = bodies_of("divisions_renumbered").code;
+  const auto other = [&](const std::string& changed) {
+    return sass::differences(sass::Cubin(cubin), sass::Cubin(changed));
+  };
+  const std::string name = "__cuda_sm3x_div_rn_noftz_f32_slowpath",
+                    first = "$__internal_1_$" + name;
+  ASSERT_NE(more.find("$__internal_2_$" + name), more.npos);
+  EXPECT_THAT(other(more), testing::IsEmpty());
+  EXPECT_THAT(other(replaced(cubin, first, "$__internal_7_$" + name)), testing::IsEmpty());
+  EXPECT_THAT(other(replaced(cubin, first, "$__internal_1_$" + replaced(name, "rn", "rz"))),
+              testing::ElementsAre(testing::Key("first+368 " + name)));
+  // Not of the form.
+  EXPECT_THAT(other(replaced(cubin, first, "$__external_1_$" + name)),
+              testing::ElementsAre(testing::Key("first+368 " + name)));
+}
+
+// Its code, where it lies, and what is said of it.
+TEST(SameFunction, HelpersAreComparedLikeOthers) {
+  const std::string cubin = bodies_of("divisions").code;
+  const sass::Cubin parts(cubin);
+  const auto symbols = parts.symbols();
+  const auto helper = std::ranges::find_if(symbols, [](const sass::Symbol& symbol) {
+    return symbol.name.find("f32_slowpath") != symbol.name.npos;
+  });
+  ASSERT_NE(helper, symbols.end());
+  const std::string_view code = parts.sections()[helper->section].bytes;
+  std::string changed = cubin;
+  changed[static_cast<std::size_t>(code.data() - cubin.data()) + helper->value] ^= 1;
+  EXPECT_THAT(sass::differences(parts, sass::Cubin(changed)),
+              testing::UnorderedElementsAre(testing::Key("first"),
+                                            testing::Key(testing::StartsWith("first+368 __cuda"))));
+  // Another offset, size, visibility: the last 16 bytes of a symbol, and its fifth and sixth.
+  const std::string_view table = parts.find(".symtab")->bytes;
+  const std::size_t row = static_cast<std::size_t>(table.data() - cubin.data()) +
+                          24 * static_cast<std::size_t>(helper - symbols.begin());
+  for (const std::size_t at : {row + 5, row + 8, row + 16}) {
+    changed = cubin;
+    changed[at] ^= 4;
+    EXPECT_THAT(sass::differences(parts, sass::Cubin(changed)),
+                testing::ElementsAre(testing::Key(testing::StartsWith("first+368 __cuda"))))
+        << at - row;
+  }
 }
 
 TEST(Note, NamesReleaseAndOptions) {

@@ -36,7 +36,7 @@ END
 prepared() {
   local name=$1
   shift
-  nvcc "$@" program.cu -o "$name" 2>/dev/null || fail "nvcc $*"
+  nvcc "$@" "${source:-program.cu}" -o "$name" 2>/dev/null || fail "nvcc $*"
   "$ptxasw" prepare --no-libraries --chip=sm_90 --format=json "./$name" >out.json ||
     fail "prepare $name"
 }
@@ -57,6 +57,30 @@ for flags in "" "--compress-mode=speed" "--compress-mode=none" "--compress-mode=
   [ "$(ask "[k['versions'] > 0 for k in image['kernels'] if k['name'] == 'blur'][0]")" = True ] ||
     fail "'$flags' has no versions of blur"
   echo "ok: $arch $flags: $(ask "image['versions']") versions"
+done
+
+# Divisions and square roots: ptxas makes helpers for each kernel, versions included, and numbers them all.
+cat >division.cu <<'END'
+extern "C" __global__ void mean(const float* __restrict__ in, float* __restrict__ out, float by, int w, int h) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 2 || y < 2 || x >= w - 2 || y >= h - 2) return;
+  float sum = 0;
+  for (int j = -2; j <= 2; ++j)
+    for (int i = -2; i <= 2; ++i) sum += in[(y + j) * w + x + i];
+  out[y * w + x] = sum / by;
+}
+extern "C" __global__ void root(double* p) { p[threadIdx.x] = sqrt(p[threadIdx.x]) / p[0]; }
+int main() {
+  mean<<<1, 1>>>(nullptr, nullptr, 1, 0, 0);
+  root<<<1, 1>>>(nullptr);
+}
+END
+for flags in "" "-lineinfo"; do
+  source=division.cu prepared division -arch=sm_90 $flags
+  [ "$(ask "image['replaced']")" = True ] || fail "divisions $flags are not replaced: $(ask "image['words']")"
+  [ "$(ask "[k['versions'] > 0 for k in image['kernels'] if k['name'] == 'mean'][0]")" = True ] ||
+    fail "divisions $flags: no versions of mean"
+  echo "ok: divisions $flags: $(ask "image['versions']") versions"
 done
 
 reason() { [ "$(ask "image['reason']")" = "$1" ] || fail "$2: $(ask "image['reason']"), not $1"; }
