@@ -1,6 +1,7 @@
 // Fat binaries in ELF files, and the libraries of a program.
 #include "image/program.hpp"
 
+#include "image/mapped_file.hpp"
 #include "recorded.hpp"
 #include "store/folder_of_its_own.hpp"
 

@@ -5,6 +5,7 @@
 #include "driver/commit.hpp"
 #include "driver/environment.hpp"
 #include "driver/progress.hpp"
+#include "image/mapped_file.hpp"
 #include "image/program.hpp"
 #include "prepare/worker.hpp"
 #include "prepare_table.hpp"
