@@ -10,7 +10,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "entries are little-endian");
 
-constexpr std::string_view magic = "ptxasw-image 1\n";
+constexpr std::string_view magic = "ptxasw-image 2\n";
 constexpr std::int64_t day = 24 * 60 * 60;
 constexpr std::uint32_t most_kernels = 1 << 20;
 
@@ -82,6 +82,7 @@ std::uint32_t Prepared::versions() const {
 bool hangs_on_ptxas(const Prepared& prepared) {
   switch (prepared.reason) {
   case Reason::no_ptxas:
+  case Reason::no_linker:
   case Reason::not_assembled:
   case Reason::other_release:
   case Reason::machine_code:
@@ -90,8 +91,12 @@ bool hangs_on_ptxas(const Prepared& prepared) {
   }
 }
 
+bool is_a_day_old(const Prepared& prepared, std::int64_t now) {
+  return now - prepared.when > day || now < prepared.when;
+}
+
 bool is_to_be_tried_again(const Prepared& prepared, std::int64_t now) {
-  return hangs_on_ptxas(prepared) && (now - prepared.when > day || now < prepared.when);
+  return hangs_on_ptxas(prepared) && is_a_day_old(prepared, now);
 }
 
 std::string serialized(const Prepared& prepared) {
@@ -109,6 +114,7 @@ std::string serialized(const Prepared& prepared) {
     writer.text(code(kernel.reason));
     writer.text(kernel.words);
   }
+  writer.text(prepared.linked);
   writer.text(prepared.cubin);
   return writer.take();
 }
@@ -132,6 +138,7 @@ std::optional<Prepared> parsed(std::string_view bytes) {
     kernel.words = reader.text();
     prepared.kernels.push_back(std::move(kernel));
   }
+  prepared.linked = reader.text();
   prepared.cubin = reader.text();
   if (!reader.is_done() || prepared.is_replaced() == prepared.cubin.empty()) return std::nullopt;
   return prepared;

@@ -11,9 +11,10 @@
 //
 // An entry holds a verdict: either a cubin that stands in for the image on this chip, in which
 // each of the program's kernels has the very machine code that the image has for it and some have
-// versions and launch contracts beside them; or why there is none. Nothing here throws but for want
-// of memory. Needs src/store/{entry,folder,files,counters,seal}.cpp and xxhash's header, no
-// library.
+// versions and launch contracts beside them; or why there is none. A PTX text has no machine code:
+// its cubin stands in where the driver's compiler is the one that was here (compiled.hpp). Nothing
+// here throws but for want of memory. Needs src/store/{entry,folder,files,counters,seal}.cpp and
+// xxhash's header, no library.
 #pragma once
 
 #include "image/headers.hpp"
@@ -30,7 +31,7 @@ namespace ptxasw::image {
 using ImageKey = store::Key;
 
 // Of this machine alone: what a server says is not run.
-inline constexpr store::Kind images{"images", 1, false};
+inline constexpr store::Kind images{"images", 2, false};
 
 // Over the image's bytes, the chip ("sm_90") and the version of `images`.
 [[nodiscard]] ImageKey key_of(Bytes image, std::string_view chip);
@@ -48,6 +49,7 @@ struct Prepared {
   Reason reason = Reason::none; // why nothing replaces the image; none: `cubin` does
   std::string words;            // the same for people, with how to build
   std::string cubin;
+  std::string linked; // of a PTX text: what its driver's linker has to make of it (compiled.hpp)
   std::vector<PreparedKernel> kernels; // all of the image; none where it was not read so far
   std::string chip;                    // "sm_90"
   std::string made_by;                 // version and commit of ptxasw
@@ -61,6 +63,7 @@ struct Prepared {
 
 // Another ptxas might do better.
 [[nodiscard]] bool hangs_on_ptxas(const Prepared& prepared);
+[[nodiscard]] bool is_a_day_old(const Prepared& prepared, std::int64_t now);
 // And a day has passed: go on with what was found, and start preparing again.
 [[nodiscard]] bool is_to_be_tried_again(const Prepared& prepared, std::int64_t now);
 

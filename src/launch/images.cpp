@@ -1,16 +1,14 @@
 // Looks images up, and keeps account of what was loaded.
 #include "launch/images.hpp"
 
+#include "image/compiled.hpp"
+#include "launch/compiled_text.hpp"
 #include "launch/log.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
-#include <fcntl.h>
 #include <link.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace ptxasw::launch {
 namespace {
@@ -81,74 +79,75 @@ bool Replacement::hides(std::string_view name) const {
   return may_be_added(name) && !std::ranges::binary_search(own, name, std::less<>());
 }
 
-MappedFile::MappedFile(const char* path) {
-  const int file = path == nullptr ? -1 : ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat info {};
-  if (file < 0) return;
-  if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
-    const auto size = static_cast<std::size_t>(info.st_size);
-    void* const at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (at != MAP_FAILED) bytes_ = {static_cast<const std::byte*>(at), size};
-  }
-  ::close(file);
-}
-
-MappedFile::~MappedFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-}
-
 Images::Images(bool reports)
     : reports_(reports), folder_(image::images_folder(
                              [](const char* name) -> const char* { return std::getenv(name); })),
       preparer_(folder_.empty() ? "" : variable("PTXASW_PROGRAM")) {}
 
-Images::Load Images::look_at(const void* image, Owner owner) {
+Images::Load Images::look_at(const void* image, Owner owner, bool as_usual) {
   const Form form = image::form_of(image);
   const std::string from = reports_ ? file_of(image) : "";
-  if (form != Form::fat_binary && form != Form::wrapper) return pass_over(form, from);
+  if (form == Form::unknown || form == Form::cubin) return pass_over(form, from);
   const auto measured = image::measured(image);
   if (!measured) return pass_over(Form::unknown, from);
-  return look_at(*measured, from, owner);
+  return form == Form::text ? look_at_text(*measured, from, owner, as_usual)
+                            : look_at_whole(*measured, from, owner);
 }
 
-Images::Load Images::look_at(const MappedFile& file, const char* path, Owner owner) {
+Images::Load Images::look_at(image::Bytes bytes, const char* path, Owner owner, bool as_usual) {
   constexpr std::size_t header = 64; // as long as any
-  const image::Bytes bytes = file.bytes();
   if (bytes.size() < header) return pass_over(Form::unknown, path);
   const Form form = image::form_of(bytes.data());
+  if (form == Form::text)
+    return look_at_text(bytes.first(static_cast<std::size_t>(
+                            std::ranges::find(bytes, std::byte{0}) - bytes.begin())),
+                        path, owner, as_usual);
   if (form != Form::fat_binary) return pass_over(form, path);
   const auto measured = image::measured(bytes.data());
   if (!measured || measured->size() > bytes.size()) return pass_over(Form::unknown, path);
-  return look_at(*measured, path, owner);
+  return look_at_whole(*measured, path, owner);
 }
 
 // By its first bytes alone.
 Images::Load Images::pass_over(Form form, const std::string& from) {
   if (!reports_) return {};
-  ImageRow row = row_of(form == Form::cubin ? Reason::cubin_alone : Reason::unknown_form, "");
-  if (form == Form::text) {
-    row.code = "ptx-alone";
-    row.words = "PTX by itself, which the driver compiles";
-  }
+  return leave(form == Form::cubin ? Reason::cubin_alone : Reason::unknown_form, from, "", false);
+}
+
+Images::Load Images::leave(Reason reason, const std::string& from, const std::string& chip,
+                           bool has_text) {
+  ImageRow row = row_of(reason, chip);
   row.from = from;
+  row.has_text = has_text;
   return note(std::move(row));
 }
 
-Images::Load Images::look_at(image::Bytes image, const std::string& from, Owner owner) {
+Images::Load Images::of_unknown_devices(const std::string& from) {
+  return note(
+      {.from = from, .code = "devices", .words = "the devices are not known, or of several kinds"});
+}
+
+Images::Load Images::look_at_whole(image::Bytes image, const std::string& from, Owner owner) {
   const std::string chip = chip_of(owner);
-  if (chip.empty())
-    return note({.from = from,
-                 .code = "devices",
-                 .words = "the devices are not known, or of several kinds"});
+  if (chip.empty()) return of_unknown_devices(from);
   image::Choice choice = choose(image::probe(image), *image::chip_of(chip));
   if (choice.reason == Reason::none && image.size() > store::largest_entry)
     choice.reason = Reason::too_large;
-  if (choice.reason != Reason::none) {
-    ImageRow row = row_of(choice.reason, chip);
-    row.from = from;
-    row.has_text = choice.text.has_value();
-    return note(row);
-  }
+  if (choice.reason != Reason::none)
+    return leave(choice.reason, from, chip, choice.text.has_value());
+  return look_up(image, from, chip);
+}
+
+Images::Load Images::look_at_text(image::Bytes text, const std::string& from, Owner owner,
+                                  bool as_usual) {
+  const std::string chip = chip_of(owner);
+  if (chip.empty()) return of_unknown_devices(from);
+  if (!as_usual) return leave(Reason::jit_options, from, chip, true);
+  if (text.size() > store::largest_entry) return leave(Reason::too_large, from, chip, true);
+  return look_up(text, from, chip);
+}
+
+Images::Load Images::look_up(image::Bytes image, const std::string& from, const std::string& chip) {
   const image::ImageKey key = image::key_of(image, chip);
   Known found = known(key);
   found.row.from = from;
@@ -165,6 +164,7 @@ Images::Load Images::look_at(image::Bytes image, const std::string& from, Owner 
                           : "not prepared (run the program under ptxasw launch)";
   }
   Load load = note(std::move(found.row));
+  load.is_to_be_compared = found.by != nullptr && !found.agrees;
   load.by = std::move(found.by);
   load.is_to_be_prepared = is_to_be_prepared;
   load.chip = chip;
@@ -184,6 +184,18 @@ Images::Known Images::known(const image::ImageKey& key) {
   Known made{.by = nullptr,
              .row = row_of(*prepared),
              .is_old = is_to_be_tried_again(*prepared, std::time(nullptr))};
+  if (!prepared->linked.empty()) {
+    const auto agrees = image::find_agreement(folder_, key, prepared->linked, name_of_driver());
+    made.linked = prepared->linked;
+    made.agrees = agrees.value_or(false);
+    if (agrees && !*agrees) {
+      made.row.code = code(Reason::other_compiler);
+      made.row.words = words(Reason::other_compiler, prepared->chip);
+      made.row.versions = 0;
+      made.is_old = image::is_a_day_old(*prepared, std::time(nullptr));
+      prepared->reason = Reason::other_compiler;
+    }
+  }
   if (prepared->is_replaced()) {
     auto by = std::make_shared<Replacement>();
     for (const image::PreparedKernel& kernel : prepared->kernels)
@@ -224,11 +236,36 @@ void Images::loaded(const Load& load, void* handle, Owner owner) {
 void Images::refused(const Load& load, CUresult why) {
   log("the driver does not take what was prepared of an image (%d): it gets the program's own",
       static_cast<int>(why));
+  withdraw(load, "refused", "the driver did not take what was prepared: it has the program's own");
+}
+
+void Images::compared(Load& load, std::string_view cubin) {
+  load.is_to_be_compared = false;
+  const std::string made = image::fingerprint(cubin);
+  std::string expected;
+  {
+    const std::lock_guard lock(mutex_);
+    Known& known = known_[load.key];
+    expected = known.linked;
+    known.agrees = !made.empty() && made == expected;
+  }
+  if (const std::string driver = name_of_driver(); !made.empty() && !driver.empty())
+    image::keep_agreement(folder_, load.key, expected, driver, made == expected);
+  if (!made.empty() && made == expected) return;
+  load.by = nullptr;
+  if (made.empty())
+    withdraw(load, "not-compared", "the driver's linker does not say what the driver makes of it");
+  else
+    withdraw(load, code(Reason::other_compiler), words(Reason::other_compiler, load.chip));
+}
+
+// Of an image that is the program's own from now on.
+void Images::withdraw(const Load& load, std::string_view code, std::string_view words) {
   const std::lock_guard lock(mutex_);
   Known& known = known_[load.key];
   known.by = nullptr;
-  known.row.code = "refused";
-  known.row.words = "the driver did not take what was prepared: it has the program's own";
+  known.row.code = code;
+  known.row.words = words;
   known.row.versions = 0;
   if (!reports_) return;
   ImageRow& row = rows_.at(load.row);

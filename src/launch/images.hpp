@@ -3,7 +3,9 @@
 //
 // What cannot gain is passed over by its headers. What may is hashed, once for each time that it is
 // loaded, and looked up in the store of this user. Where the store does not have it, the original
-// is loaded, and a process of low priority prepares it for the next run (preparer.hpp).
+// is loaded, and a process of low priority prepares it for the next run (preparer.hpp). What was
+// prepared of a text has to be compared with what the driver makes of it, once
+// (image/compiled.hpp).
 //
 // No lock is held while the driver is called, nor is it called from here but for what devices
 // there are.
@@ -40,19 +42,6 @@ struct Replacement {
   [[nodiscard]] bool hides(std::string_view name) const;
 };
 
-// A file in memory, for as long as it is looked at.
-class MappedFile {
-public:
-  explicit MappedFile(const char* path);
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  ~MappedFile();
-  [[nodiscard]] image::Bytes bytes() const { return bytes_; }
-
-private:
-  image::Bytes bytes_;
-};
-
 class Images {
 public:
   // `reports`: say where images are from, which takes longer.
@@ -63,14 +52,20 @@ public:
     std::shared_ptr<const Replacement> by; // null: the original
     std::size_t row = 0;                   // of the table
     bool is_to_be_prepared = false;
+    bool is_to_be_compared = false; // before `by` may be loaded
     std::string chip;
     image::ImageKey key;
     image::Bytes bytes; // the program's own
   };
   // A module is of the current context's device, a library of all that there are.
   enum class Owner : std::uint8_t { module, library };
-  Load look_at(const void* image, Owner owner);
-  Load look_at(const MappedFile& file, const char* path, Owner owner);
+  // `as_usual`: the driver compiles without options, if it does.
+  Load look_at(const void* image, Owner owner, bool as_usual);
+  // Of a file; no bytes: it cannot be read.
+  Load look_at(image::Bytes file, const char* path, Owner owner, bool as_usual);
+  // Behind the driver's linker: the cubin that it made of the text, or none. Where that is not as
+  // it was prepared for, nothing stands in.
+  void compared(Load& load, std::string_view cubin);
   // Behind the driver's answer, while the program's image is still there.
   void loaded(const Load& load, void* handle, Owner owner);
   // The driver did not take what stands in.
@@ -94,6 +89,8 @@ private:
     std::shared_ptr<const Replacement> by;
     ImageRow row;
     bool is_old = false; // prepare it again
+    std::string linked;  // of a text: what its linker has to make
+    bool agrees = true;  // and does
   };
   struct Less {
     bool operator()(const image::ImageKey& a, const image::ImageKey& b) const {
@@ -104,7 +101,12 @@ private:
     std::shared_ptr<const Replacement> by;
     Owner owner = Owner::module;
   };
-  Load look_at(image::Bytes image, const std::string& from, Owner owner);
+  Load look_at_whole(image::Bytes image, const std::string& from, Owner owner);
+  Load look_at_text(image::Bytes text, const std::string& from, Owner owner, bool as_usual);
+  Load look_up(image::Bytes image, const std::string& from, const std::string& chip);
+  Load leave(image::Reason reason, const std::string& from, const std::string& chip, bool has_text);
+  Load of_unknown_devices(const std::string& from);
+  void withdraw(const Load& load, std::string_view code, std::string_view words);
   Load pass_over(image::Form form, const std::string& from);
   Load note(ImageRow row);
   Known known(const image::ImageKey& key);

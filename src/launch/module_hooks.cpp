@@ -2,6 +2,8 @@
 // ones would tell.
 #include "launch/module_hooks.hpp"
 
+#include "image/mapped_file.hpp"
+#include "launch/compiled_text.hpp"
 #include "launch/engine.hpp"
 #include "launch/hook_table.hpp"
 #include "launch/images.hpp"
@@ -78,8 +80,9 @@ constexpr Owner owner_of(const CUlibrary*) {
 
 // `other` loads a cubin; `original` what the program asked for.
 template <class Handle, class Other, class Original>
-CUresult load(Images& images, const Images::Load& found, Handle* handle, const Other& other,
+CUresult load(Images& images, Images::Load found, Handle* handle, const Other& other,
               const Original& original) {
+  if (found.is_to_be_compared) images.compared(found, linked_by_driver(found.bytes));
   if (found.by != nullptr && handle != nullptr) {
     Handle made = nullptr;
     CUresult result = other(&made, found.by->cubin.data());
@@ -96,9 +99,8 @@ CUresult load(Images& images, const Images::Load& found, Handle* handle, const O
   }
   const CUresult result = original();
   if (result != CUDA_SUCCESS || handle == nullptr) return result;
-  Images::Load own = found;
-  own.by = nullptr;
-  images.loaded(own, *handle, owner_of(handle));
+  found.by = nullptr;
+  images.loaded(found, *handle, owner_of(handle));
   return result;
 }
 
@@ -114,6 +116,7 @@ public:
     return options_ != nullptr &&
            std::find(options_, options_ + count_, CU_JIT_TARGET) != options_ + count_;
   }
+  [[nodiscard]] bool are_usual() const { return compiles_as_usual(options_, values_, count_); }
   void** copies() { return values_ == nullptr ? nullptr : copies_.data(); }
   CUresult kept_if(CUresult result) {
     if (result == CUDA_SUCCESS) std::ranges::copy(copies_, values_);
@@ -145,7 +148,7 @@ template <unsigned hook, unsigned copy> CUresult load_data(CUmodule* module, con
   auto* const other =
       hook == module_load_fat_binary ? real_of<LoadData>(module_load_data, exported) : real;
   return load(
-      *images, images->look_at(image, Owner::module), module,
+      *images, images->look_at(image, Owner::module, true), module,
       [&](CUmodule* made, const void* cubin) {
         return other == nullptr ? CUDA_ERROR_NOT_SUPPORTED : other(made, cubin);
       },
@@ -163,7 +166,7 @@ CUresult load_data_ex(CUmodule* module, const void* image, unsigned count, CUjit
   if (images == nullptr || !loading.is_first() || its.names_target())
     return real(module, image, count, options, values);
   return load(
-      *images, images->look_at(image, Owner::module), module,
+      *images, images->look_at(image, Owner::module, its.are_usual()), module,
       [&](CUmodule* made, const void* cubin) {
         return its.kept_if(real(made, cubin, count, options, its.copies()));
       },
@@ -177,9 +180,10 @@ template <unsigned hook, unsigned copy> CUresult load_file(CUmodule* module, con
   const Loading loading;
   auto* const other = real_of<LoadData>(module_load_data, exported);
   if (images == nullptr || !loading.is_first() || other == nullptr) return real(module, path);
-  const MappedFile file(path);
-  return load(*images, images->look_at(file, path, Owner::module), module, other,
-              [&] { return real(module, path); });
+  const auto file = path == nullptr ? std::nullopt : image::MappedFile::open(path);
+  return load(*images,
+              images->look_at(file ? file->bytes() : image::Bytes{}, path, Owner::module, true),
+              module, other, [&] { return real(module, path); });
 }
 
 template <unsigned hook, unsigned copy>
@@ -197,7 +201,7 @@ CUresult library_load(CUlibrary* library, const void* image, CUjit_option* optio
   };
   if (images == nullptr || !loading.is_first() || its.names_target()) return original();
   return load(
-      *images, images->look_at(image, Owner::library), library,
+      *images, images->look_at(image, Owner::library, its.are_usual()), library,
       [&](CUlibrary* made, const void* cubin) {
         return its.kept_if(real(made, cubin, options, its.copies(), count, library_options,
                                 library_values, library_count));
@@ -221,9 +225,11 @@ CUresult library_load_path(CUlibrary* library, const char* path, CUjit_option* o
   };
   if (images == nullptr || !loading.is_first() || other == nullptr || its.names_target())
     return original();
-  const MappedFile file(path);
+  const auto file = path == nullptr ? std::nullopt : image::MappedFile::open(path);
   return load(
-      *images, images->look_at(file, path, Owner::library), library,
+      *images,
+      images->look_at(file ? file->bytes() : image::Bytes{}, path, Owner::library, its.are_usual()),
+      library,
       [&](CUlibrary* made, const void* cubin) {
         return its.kept_if(other(made, cubin, options, its.copies(), count, library_options,
                                  library_values, library_count));
@@ -429,42 +435,28 @@ PTXASW_EXPORT CUresult CUDAAPI cuLibraryLoadFromFile(
   return launch::library_load_path<launch::library_load_from_file, launch::exported>(
       library, path, options, values, count, library_options, library_values, library_count);
 }
-PTXASW_EXPORT CUresult CUDAAPI cuModuleGetFunction(CUfunction* found, CUmodule module,
-                                                   const char* name) {
-  return launch::get_by_name<launch::module_get_function, launch::exported>(found, module, name);
-}
-PTXASW_EXPORT CUresult CUDAAPI cuModuleGetGlobal_v2(CUdeviceptr* found, size_t* bytes,
-                                                    CUmodule module, const char* name) {
-  return launch::get_global<launch::module_get_global, launch::exported>(found, bytes, module,
-                                                                         name);
-}
-PTXASW_EXPORT CUresult CUDAAPI cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
-  return launch::get_count<launch::module_get_function_count, launch::exported, CUfunction>(count,
-                                                                                            module);
-}
-PTXASW_EXPORT CUresult CUDAAPI cuModuleEnumerateFunctions(CUfunction* found, unsigned room,
-                                                          CUmodule module) {
-  return launch::enumerate<launch::module_enumerate_functions, launch::exported>(found, room,
-                                                                                 module);
-}
-PTXASW_EXPORT CUresult CUDAAPI cuLibraryGetKernel(CUkernel* found, CUlibrary library,
-                                                  const char* name) {
-  return launch::get_by_name<launch::library_get_kernel, launch::exported>(found, library, name);
-}
-PTXASW_EXPORT CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr* found, size_t* bytes,
-                                                  CUlibrary library, const char* name) {
-  return launch::get_global<launch::library_get_global, launch::exported>(found, bytes, library,
-                                                                          name);
-}
-PTXASW_EXPORT CUresult CUDAAPI cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
-  return launch::get_count<launch::library_get_kernel_count, launch::exported, CUkernel>(count,
-                                                                                         library);
-}
-PTXASW_EXPORT CUresult CUDAAPI cuLibraryEnumerateKernels(CUkernel* found, unsigned room,
-                                                         CUlibrary library) {
-  return launch::enumerate<launch::library_enumerate_kernels, launch::exported>(found, room,
-                                                                                library);
-}
+// What a program may ask about a module or a library: twins.
+#define PTXASW_QUERIES(Handle, Found, get, get_hook, global, global_hook, count_of, count_hook,    \
+                       list_of, enumerate_hook)                                                    \
+  PTXASW_EXPORT CUresult CUDAAPI get(Found* found, Handle handle, const char* name) {              \
+    return launch::get_by_name<launch::get_hook, launch::exported>(found, handle, name);           \
+  }                                                                                                \
+  PTXASW_EXPORT CUresult CUDAAPI global(CUdeviceptr* found, size_t* bytes, Handle handle,          \
+                                        const char* name) {                                        \
+    return launch::get_global<launch::global_hook, launch::exported>(found, bytes, handle, name);  \
+  }                                                                                                \
+  PTXASW_EXPORT CUresult CUDAAPI count_of(unsigned* count, Handle handle) {                        \
+    return launch::get_count<launch::count_hook, launch::exported, Found>(count, handle);          \
+  }                                                                                                \
+  PTXASW_EXPORT CUresult CUDAAPI list_of(Found* found, unsigned room, Handle handle) {             \
+    return launch::enumerate<launch::enumerate_hook, launch::exported>(found, room, handle);       \
+  }
+PTXASW_QUERIES(CUmodule, CUfunction, cuModuleGetFunction, module_get_function, cuModuleGetGlobal_v2,
+               module_get_global, cuModuleGetFunctionCount, module_get_function_count,
+               cuModuleEnumerateFunctions, module_enumerate_functions)
+PTXASW_QUERIES(CUlibrary, CUkernel, cuLibraryGetKernel, library_get_kernel, cuLibraryGetGlobal,
+               library_get_global, cuLibraryGetKernelCount, library_get_kernel_count,
+               cuLibraryEnumerateKernels, library_enumerate_kernels)
 PTXASW_EXPORT CUresult CUDAAPI cuLibraryGetModule(CUmodule* module, CUlibrary library) {
   return launch::get_module<launch::library_get_module, launch::exported>(module, library);
 }

@@ -2,7 +2,9 @@
 #include "prepare/prepare.hpp"
 
 #include "contract/contract.hpp"
+#include "image/compiled.hpp"
 #include "image/entry.hpp"
+#include "prepare/driver_compiler.hpp"
 #include "ptxasw/versions.hpp"
 #include "sass/same_function.hpp"
 
@@ -25,6 +27,7 @@ struct Opened {
   std::string text, code;
   std::vector<std::string> options; // of ptxas
   std::string release;              // of the ptxas that made it
+  bool is_text = false;             // PTX by itself: `code` is what ptxas makes of it
 };
 
 // The objects that stand for contracts, by kernel.
@@ -93,6 +96,9 @@ private:
   bool open() {
     const auto chip = image::chip_of(conditions_.chip);
     if (!chip) return no(Reason::no_code);
+    if (image_.size() >= sizeof(std::uint32_t) &&
+        image::form_of(image_.data()) == image::Form::text)
+      return open_text();
     const image::Choice choice = image::choose(image::probe(image_), *chip);
     if (choice.code) {
       auto code = image::body_of(*choice.code);
@@ -109,6 +115,16 @@ private:
     if (text->find(".version") == std::string::npos) return no(Reason::unreadable);
     opened_.text = std::move(*text);
     return read_note();
+  }
+
+  // As a launcher hands it over: without the zero that ends it.
+  bool open_text() {
+    opened_.is_text = true;
+    opened_.text.assign(reinterpret_cast<const char*>(image_.data()), // NOLINT: bytes as text
+                        image_.size());
+    if (opened_.text.find(".version") == std::string::npos) return no(Reason::unreadable);
+    opened_.chip = chip_for(opened_.text, conditions_.chip);
+    return true;
   }
 
   bool read_note() {
@@ -128,11 +144,25 @@ private:
         ptxas.assemble({.text = opened_.text, .purpose = AssemblyRequest::Purpose::original});
     if (ptxas.interrupted() != 0) throw Interrupted{ptxas.interrupted()};
     if (!again) return no(Reason::not_assembled, ptxas.refusal());
+    if (opened_.is_text) return compile_as_driver(again->cubin);
     const bool is_other_release = opened_.release != conditions_.tool->release;
     return holds_all(again->cubin, is_other_release ? Reason::other_release : Reason::machine_code,
                      is_other_release ? fmt::format("made by {}, here is {}", opened_.release,
                                                     conditions_.tool->release)
                                       : std::string{});
+  }
+
+  // Of a text: what a driver would make of it, where its compiler is this one.
+  bool compile_as_driver(const std::string& cubin) {
+    opened_.code = cubin;
+    for (std::string& name : sass::kernels_of(Cubin(cubin)))
+      result_.kernels.push_back({.name = std::move(name), .words = {}});
+    if (result_.kernels.empty()) return no(Reason::no_kernels);
+    const auto by_linker = linked(*conditions_.tool, opened_.chip, opened_.text);
+    if (!by_linker) return no(by_linker.error());
+    result_.linked = image::fingerprint(*by_linker);
+    const std::string why = why_rounded_otherwise(*conditions_.tool, opened_.chip, opened_.text);
+    return why.empty() || no(Reason::rounding, why);
   }
 
   // Every function of the image is in `cubin` as it was.

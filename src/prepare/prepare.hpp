@@ -10,7 +10,10 @@
 //      (ptxasw/versions.hpp).
 //   4. The new cubin has to hold every function of the embedded one as it was. What the program
 //      launches is its own machine code until a launcher takes a version instead.
-// Where 2 or 4 does not hold for one function, nothing is replaced: a module is loaded as a whole.
+// Of a PTX text by itself there is no machine code. What ptxas makes of it is in its place in 4,
+// and instead of 2 the launcher compares what the driver's linker makes of it with what is made
+// here (driver_compiler.hpp, image/compiled.hpp). Where 2 or 4 does not hold for one function,
+// nothing is replaced: a module is loaded as a whole.
 #pragma once
 
 #include "image/prepared.hpp"

@@ -24,7 +24,7 @@ std::optional<Prepared> usable(const Place& place, const image::ImageKey& key,
   auto found = image::find(place.folder, key);
   if (!found || found->made_by != conditions.made_by) return std::nullopt;
   const bool is_other_ptxas = conditions.tool && found->assembler != conditions.tool->release;
-  if ((is_other_ptxas && image::hangs_on_ptxas(*found)) ||
+  if ((is_other_ptxas && (image::hangs_on_ptxas(*found) || !found->linked.empty())) ||
       image::is_to_be_tried_again(*found, std::time(nullptr)))
     return std::nullopt;
   return found;

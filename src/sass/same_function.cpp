@@ -270,6 +270,30 @@ std::vector<std::string> kernels_of(const Cubin& cubin) {
   return names;
 }
 
+std::string described(const Cubin& cubin) {
+  const Description all(cubin);
+  std::string text = "chip " + number(cubin.architecture()) + '\n';
+  const auto add = [&](std::string_view word) { // where one ends and the next begins counts
+    text.append(number(word.size())).append(" ").append(word).append("\n");
+  };
+  const auto add_all = [&](std::string_view name, const Words& words) {
+    add(name);
+    add(number(words.size()));
+    for (const std::string& word : words)
+      add(word);
+  };
+  for (const auto& [function, symbol] : all.functions())
+    for (const auto& [part, words] : all.of(function))
+      add_all(function + ' ' + part, words);
+  for (const auto& [bank, content] : all.banks()) {
+    add_all(bank, content.second);
+    add(content.first);
+  }
+  for (const auto& [variable, words] : all.variables())
+    add_all(variable, words);
+  return text;
+}
+
 std::map<std::string, std::string, std::less<>> differences(const Cubin& original,
                                                             const Cubin& other) {
   std::map<std::string, std::string, std::less<>> found;

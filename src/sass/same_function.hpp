@@ -34,4 +34,8 @@ std::vector<std::string> kernels_of(const Cubin& cubin);
 std::map<std::string, std::string, std::less<>> differences(const Cubin& original,
                                                             const Cubin& other);
 
+// All of a cubin that is compared: two have the same description if neither has a difference from
+// the other. For hashing; its form is nobody's business.
+std::string described(const Cubin& cubin);
+
 } // namespace ptxasw::sass

@@ -66,6 +66,16 @@ for _ in $(seq 200); do
 done
 grep -q '"state": "no-versions"' "$work/nothing.json" || fail "$(cat "$work/nothing.json")"
 
+# A disk that is full while an entry is written: there is none, nor a part of one, until there is room.
+export XDG_CACHE_HOME=$work/full
+for _ in 1 2 3; do
+  [ "$(PREPARER=is-full launch on)" = "$own" ] || fail "a disk that is full"
+  sleep 0.3
+done
+left=$(find "$work/full/ptxasw" -mindepth 2 -type f 2> /dev/null)
+[ -z "$left" ] || fail "a disk that is full has $left"
+until_prepared "when there is room again"
+
 # Whoever reads what the program writes does not wait for the preparer, through any descriptor.
 export XDG_CACHE_HOME=$work/fourth
 begin=$(date +%s)

@@ -1,14 +1,12 @@
 // What is loaded in the place of the program's images, and what the program sees of it: on the fake
 // driver, through the hooks, as each function that loads images is called.
-#include "fat.hpp"
-#include "program.hpp"
+#include "images_fixture.hpp"
 
 #include "launch/image_table.hpp"
 #include "launch/images.hpp"
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
 #include <fstream>
 #include <sys/mman.h>
 
@@ -18,73 +16,10 @@
 namespace ptxasw::launch {
 namespace {
 
-namespace fs = std::filesystem;
 using test::gpu;
 using test::usual_image;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// The launcher is made once in a process, and so is its folder.
-const std::string& folder() {
-  static const std::string made = [] {
-    std::string name = (fs::temp_directory_path() / "ptxasw-images-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-    ::setenv("XDG_CACHE_HOME", name.c_str(), 1);
-    return name;
-  }();
-  return made;
-}
-
-class ImagesTest : public testing::Test {
-protected:
-  ImagesTest() {
-    folder();
-    gpu().contents["own"] = [](fake::Driver& g, fake::Module& m) {
-      g.add(m, "k", {8, 4});
-      g.add(m, "l", {8, 4});
-      m.globals["table"] = "1234";
-    };
-    gpu().contents["prepared"] = [](fake::Driver& g, fake::Module& m) {
-      g.add(m, "k", {8, 4});
-      g.add(m, "l", {8, 4});
-      g.add(m, "k__ptxasw_x2", {8, 4, 12});
-      g.add(m, "k__ptxasw_x4", {8, 4, 12});
-      m.globals["table"] = "1234";
-      m.globals[contract::symbol_of("k")] = contract::encode(test::contract_of("k"));
-    };
-    gpu().loaded.clear();
-    gpu().launches.clear();
-  }
-  void TearDown() override {
-    gpu().tool = nullptr;
-    gpu().is_lazy = false;
-    gpu().capabilities = {90};
-    gpu().devices = 1;
-    gpu().contents.clear();
-    gpu().modules.clear();
-    gpu().kernels.clear();
-    gpu().libraries.clear();
-    fs::remove_all(folder() + "/ptxasw");
-  }
-  // As if `ptxasw prepare` had been there.
-  static void prepare(const std::string& image, const std::string& tag,
-                      image::Reason reason = image::Reason::none) {
-    image::Prepared prepared;
-    prepared.reason = reason;
-    if (reason == image::Reason::none) prepared.cubin = test::machine_code(tag);
-    prepared.kernels = {{"l", 0, image::Reason::no_versions, ""},
-                        {"k", 2, image::Reason::none, ""}};
-    prepared.chip = "sm_90";
-    ASSERT_TRUE(image::keep(folder() + "/ptxasw", 1 << 30,
-                            image::key_of(std::as_bytes(std::span(image)), "sm_90"), prepared));
-  }
-  // Each test has images of its own: what is known of one is kept for the process.
-  static std::string image_of_test(const std::string& tag = "own") {
-    const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
-    return test::fat_binary({{1, 90, std::string(".version 9.0\n// ") + test->name()},
-                             {2, 90, test::machine_code(tag)}});
-  }
-};
 
 void* symbol(const char* name) {
   void* library = ::dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
@@ -96,45 +31,6 @@ void* asked(const char* name) {
   void* found = nullptr;
   reinterpret_cast<Get>(symbol("cuGetProcAddress_v2"))(name, &found, 13000, 0, nullptr);
   return found;
-}
-
-std::vector<std::string> names_of(CUmodule module) {
-  unsigned count = 0;
-  EXPECT_EQ(cuModuleGetFunctionCount(&count, module), CUDA_SUCCESS);
-  std::vector<CUfunction> all(count + 3, nullptr);
-  EXPECT_EQ(cuModuleEnumerateFunctions(all.data(), count + 3, module), CUDA_SUCCESS);
-  std::vector<std::string> names;
-  for (CUfunction each : all) {
-    const char* name = "";
-    if (each != nullptr && driver().func_get_name(&name, each) == CUDA_SUCCESS)
-      names.emplace_back(name);
-  }
-  EXPECT_EQ(names.size(), count);
-  return names;
-}
-
-// The program's own kernels and variables, and nothing else.
-void expect_own_view(CUmodule module) {
-  EXPECT_THAT(names_of(module), ElementsAre("k", "l"));
-  CUfunction function = nullptr;
-  EXPECT_EQ(cuModuleGetFunction(&function, module, "k"), CUDA_SUCCESS);
-  EXPECT_EQ(cuModuleGetFunction(&function, module, "k__ptxasw_x4"), CUDA_ERROR_NOT_FOUND);
-  CUdeviceptr at = 0;
-  std::size_t size = 0;
-  EXPECT_EQ(cuModuleGetGlobal_v2(&at, &size, module, "table"), CUDA_SUCCESS);
-  EXPECT_EQ(size, 4U);
-  EXPECT_EQ(cuModuleGetGlobal_v2(&at, &size, module, contract::symbol_of("k").c_str()),
-            CUDA_ERROR_NOT_FOUND);
-}
-
-std::string launched_entry(CUfunction function) {
-  std::vector<unsigned char> memory(20000);
-  auto pointer = reinterpret_cast<CUdeviceptr>(memory.data());
-  unsigned n = 5000;
-  void* parameters[] = {&pointer, &n};
-  EXPECT_EQ(cuLaunchKernel(function, 50, 1, 1, 100, 1, 1, 0, nullptr, parameters, nullptr),
-            CUDA_SUCCESS);
-  return test::launched().at(0).entry;
 }
 
 TEST_F(ImagesTest, EachWayToLoadAModule) {
@@ -335,7 +231,7 @@ TEST_F(ImagesTest, BodiesAreNotRead) {
   std::memcpy(at, headers.data(), headers.size());
   ASSERT_EQ(::mprotect(at + page, body, PROT_NONE), 0);
   Images images(true);
-  EXPECT_EQ(images.look_at(at, Images::Owner::library).by, nullptr);
+  EXPECT_EQ(images.look_at(at, Images::Owner::library, true).by, nullptr);
   const auto rows = images.finish();
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].code, "no-ptx");
@@ -350,14 +246,14 @@ TEST_F(ImagesTest, TheTable) {
                     alone = test::fat_binary({{2, 90, test::machine_code("own")}}),
                     unknown = usual_image("unknown");
   for (const std::string* each : {&text, &cubin, &alone, &alone, &image, &unknown})
-    images.look_at(each->data(), Images::Owner::library);
+    images.look_at(each->data(), Images::Owner::library, true);
   const auto rows = images.finish();
   const std::string table = images_as_text(rows);
   EXPECT_THAT(table, HasSubstr("\n         1   yes        2         2  replaced        memory\n"));
   EXPECT_THAT(table, HasSubstr("\n         2    no        -         -  no-ptx          memory: "
                                "machine code for this chip without its PTX (build with"));
-  EXPECT_THAT(table, HasSubstr("not-prepared    memory: not prepared"));
-  EXPECT_THAT(table, HasSubstr("ptx-alone       memory: PTX by itself"));
+  EXPECT_THAT(table,
+              HasSubstr("\n         2   yes        -         -  not-prepared    memory: not"));
   EXPECT_THAT(table, HasSubstr("cubin-alone     memory: machine code by itself"));
   const std::string json = images_as_json(rows);
   EXPECT_THAT(json, HasSubstr("{\"file\": \"memory\", \"state\": \"replaced\", \"words\": \"\", "

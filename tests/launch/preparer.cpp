@@ -10,6 +10,7 @@
 #include <iterator>
 #include <span>
 #include <string_view>
+#include <sys/resource.h>
 #include <thread>
 
 using namespace ptxasw;
@@ -18,6 +19,11 @@ int main(int count, char** words) {
   const char* const variable = std::getenv("PREPARER");
   const std::string_view how = variable == nullptr ? "" : variable;
   if (how == "sleeps") std::this_thread::sleep_for(std::chrono::seconds(20));
+  if (how == "is-full") { // files may have this many bytes: in the middle of an entry
+    const rlimit most{200, 200};
+    ::setrlimit(RLIMIT_FSIZE, &most);
+    std::signal(SIGXFSZ, SIG_IGN);
+  }
   for (int n = 1; n < count; ++n) {
     const std::string_view word = words[n];
     if (!word.starts_with("--image=")) continue;

@@ -136,6 +136,23 @@ wait $pid 2>/dev/null || true
 "$ptxasw" prepare --no-libraries --chip=sm_90 --format=json ./program >out.json
 [ "$(ask "image['replaced']")" = True ] || fail "it is not prepared after a kill"
 
+# A disk that is full while the store is written: an error, and nothing of it is there.
+mkdir small
+cat >full.sh <<'END'
+mount -t tmpfs -o size=24k none small || exit 77
+code=0
+XDG_CACHE_HOME=$PWD/small "$1" prepare --chip=sm_90 --image=image.fatbin || code=$?
+find small -type f -size +0 -path '*/ptxasw/??/*' >left.txt
+exit $code
+END
+code=0
+unshare -rm bash full.sh "$ptxasw" 2>full.txt || code=$?
+case $code in
+  1) [ ! -s left.txt ] || fail "left on a full disk: $(cat left.txt)" ;;
+  77) echo "no small disk: skipped" ;;
+  *) grep -q unshare full.txt || fail "exit code $code on a full disk: $(cat full.txt)" ;;
+esac
+
 # A store that cannot be written is an error, and a file that is not there.
 code=0
 XDG_CACHE_HOME=/proc/none "$ptxasw" prepare --chip=sm_90 --image=image.fatbin 2>/dev/null || code=$?

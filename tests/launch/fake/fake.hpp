@@ -65,6 +65,8 @@ struct Driver {
   // Images (images.cpp): what machine code of this tag has. Others are looked up in their symbols.
   std::map<std::string, std::function<void(Driver&, Module&)>> contents;
   std::vector<std::unique_ptr<Library>> libraries;
+  // What its linker makes of a PTX text; empty: nothing. A text says "fake:TAG" in a comment.
+  std::function<std::string(const std::string& text)> linker;
   bool is_lazy = false;
   int devices = 1;
   std::vector<int> capabilities{90}; // of each device; of all others the last

@@ -2,20 +2,27 @@
 //
 // Machine code is an ELF file. One that says "fake:TAG" behind its magic has what the test says of
 // this tag (Driver::contents); of others the symbols are read, as of a cubin. A fat binary is its
-// entry of machine code for sm_90, which has to lie there as it is.
+// entry of machine code for sm_90, which has to lie there as it is. So has a PTX text; others are
+// compiled by FAKE_COMPILER, if it is set: a program that is called with "load" or "link", a text,
+// and the cubin to make.
 #include "images.hpp"
 
 #include "fake.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <elf.h>
 #include <fstream>
 #include <iterator>
+#include <list>
 #include <span>
 #include <string_view>
+#include <unistd.h>
 
 #undef cuModuleGetGlobal
+#undef cuLinkCreate
+#undef cuLinkAddData
 
 namespace {
 
@@ -36,9 +43,47 @@ template <class T> T at(const void* image, std::size_t offset) {
   return value;
 }
 
+std::string content_of(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Empty: it makes nothing.
+std::string compiled(const char* how, const std::string& text) {
+  const char* const compiler = std::getenv("FAKE_COMPILER");
+  std::string folder = "/tmp/fake-compiler-XXXXXX";
+  if (compiler == nullptr || ::mkdtemp(folder.data()) == nullptr) return {};
+  const std::string in = folder + "/in.ptx", out = folder + "/out.cubin";
+  std::ofstream(in, std::ios::binary) << text;
+  const std::string command = std::string(compiler) + ' ' + how + ' ' + in + ' ' + out;
+  std::string made = std::system(command.c_str()) == 0 ? content_of(out.c_str()) : std::string();
+  for (const std::string& file : {in, out})
+    ::unlink(file.c_str());
+  ::rmdir(folder.c_str());
+  return made;
+}
+
+bool is_text(const void* image) {
+  return image != nullptr && (at<char>(image, 0) == '.' || at<char>(image, 0) == '/');
+}
+
+// Kept for ever.
+const char* code_of_text(const std::string& text) {
+  static auto& all = *new std::list<std::string>;
+  if (const std::size_t mark = text.find(fake_mark); mark != text.npos) {
+    std::string& code = all.emplace_back(ELFMAG);
+    code.resize(mark_at);
+    code += text.substr(mark, text.find('\n', mark) - mark) + '\0';
+    return code.data();
+  }
+  std::string& code = all.emplace_back(compiled("load", text));
+  return code.empty() ? nullptr : code.data();
+}
+
 // The machine code that a pointer leads to; null: none for this chip, or no image.
 const char* code_of(const void* image) {
   if (image == nullptr) return nullptr;
+  if (is_text(image)) return code_of_text(static_cast<const char*>(image));
   const auto magic = at<unsigned>(image, 0);
   if (magic == 0x466243b1) return code_of(at<const void*>(image, 8));
   if (std::memcmp(image, ELFMAG, SELFMAG) == 0) return static_cast<const char*>(image);
@@ -116,11 +161,6 @@ CUresult load_module(const char* by, CUmodule* module, const void* image) {
   return result;
 }
 
-std::string content_of(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 Library* library_of(CUlibrary handle) {
   for (const auto& library : state().libraries)
     if (reinterpret_cast<CUlibrary>(library.get()) == handle) return library.get();
@@ -151,9 +191,40 @@ CUresult list(const Module* module, Found* found, unsigned room, const Make& mak
   return CUDA_SUCCESS;
 }
 
+// Of the linker: one text, and what came of it.
+struct Link {
+  std::string text, cubin;
+};
+
 } // namespace
 
 extern "C" {
+
+CUresult cuLinkCreate_v2(unsigned, CUjit_option*, void**, CUlinkState* link) {
+  const std::lock_guard lock(state().mutex);
+  ++state().calls["cuLinkCreate"];
+  *link = reinterpret_cast<CUlinkState>(new Link);
+  return CUDA_SUCCESS;
+}
+CUresult cuLinkAddData_v2(CUlinkState link, CUjitInputType type, void* data, size_t size,
+                          const char*, unsigned, CUjit_option*, void**) {
+  const auto* const text = static_cast<const char*>(data);
+  if (type != CU_JIT_INPUT_PTX || size == 0 || text[size - 1] != '\0')
+    return CUDA_ERROR_INVALID_PTX;
+  reinterpret_cast<Link*>(link)->text = text;
+  return CUDA_SUCCESS;
+}
+CUresult cuLinkComplete(CUlinkState link, void** cubin, size_t* size) {
+  auto& of = *reinterpret_cast<Link*>(link);
+  of.cubin = state().linker ? state().linker(of.text) : compiled("link", of.text);
+  *cubin = of.cubin.data();
+  *size = of.cubin.size();
+  return of.cubin.empty() ? CUDA_ERROR_INVALID_PTX : CUDA_SUCCESS;
+}
+CUresult cuLinkDestroy(CUlinkState link) {
+  delete reinterpret_cast<Link*>(link);
+  return CUDA_SUCCESS;
+}
 
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   return load_module("cuModuleLoadData", module, image);
@@ -260,6 +331,10 @@ namespace fake {
 const std::map<std::string, void*>& images_by_name() {
   static const std::map<std::string, void*> all{
 #define FAKE_FUNCTION(name) {#name, reinterpret_cast<void*>(&name)}
+      {"cuLinkCreate", reinterpret_cast<void*>(&cuLinkCreate_v2)},
+      {"cuLinkAddData", reinterpret_cast<void*>(&cuLinkAddData_v2)},
+      FAKE_FUNCTION(cuLinkComplete),
+      FAKE_FUNCTION(cuLinkDestroy),
       FAKE_FUNCTION(cuModuleLoad),
       FAKE_FUNCTION(cuModuleLoadData),
       FAKE_FUNCTION(cuModuleLoadDataEx),
