@@ -21,6 +21,8 @@ A changed PATH alone does not reach nvcc; nvcc -dlto assembles inside its linker
     {"cmake", "a CMake project in CUDA",
      R"(cmake -DCMAKE_CUDA_FLAGS=--ptxas-prefix={0} ...  # nvcc 13
 CUDACXX=DIR/bin/nvcc cmake ...  # any nvcc, with an overlay DIR
+PTXASW_LOG=$PWD/log.json cmake --build BUILD --clean-first  # is it on? a line for each file
+ptxasw self-test tests the compiler that it is given, and does not see what CMake was told.
 )",
      "tried with CMake 3.25, nvcc 13.0: tools/hooks/try_cmake.sh"},
     {"ccache", "a compiler cache in front of nvcc",
@@ -82,11 +84,13 @@ options: export PTXASW_FLAGS=--shuffle=all
      R"(export NVHPC_CUDA_HOME=DIR  # with an overlay DIR of its CUDA Toolkit
 )",
      "UNTRIED, after its manual"},
-    {"launcher", "variants of kernels, chosen when they are launched",
-     R"(export PTXASW_FLAGS=--variants  # and any hook above: build the program once more
+    {"launcher", "versions of kernels, chosen when they are launched",
+     R"(A program that was built plainly (nvcc -arch=sm_90) needs nothing: its versions are prepared.
+nvcc --ptxas-prefix={0} -Xptxas --ptxasw-variants ...  # or any hook above: versions built in
+A file that ptxasw rewrote when it was built, without --ptxasw-variants, has none.
 {0} launch -- ./program ...
 {0} launch --report --policy=measure -- ./program ...
-{0} launch --check -- ./program ...  # all variants of each launch, compared byte by byte
+{0} launch --check -- ./program ...  # all versions of each launch, compared byte by byte
 Without ptxasw in front, PTXASW_LAUNCH=off or LD_PRELOAD taken away, the program runs as built.
 )",
      "tried on an H200 with CUDA C++ (tools/hooks/try_launcher.sh), Triton 3.6 and PyTorch 2.11 "

@@ -20,14 +20,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Neighbouring loads, so that a rewrite has something to find, and no header, which clang may not
-// have for this toolkit. The name is new each time: a compiler cache must not answer from an
-// earlier test.
+// A tree in shared memory, of which the last steps are rewritten by default; and no header, which
+// clang may not have for this toolkit. The name is new each time: a compiler cache must not answer
+// from an earlier test.
 constexpr std::string_view cuda_kernel = R"(
 __attribute__((global)) void ptxasw_self_test_{0}(const float* __restrict__ in, float* out) {{
-  int i;
-  asm("mov.u32 %0, %%tid.x;" : "=r"(i));
-  out[i] = in[i] + in[i + 1] + in[i + 2];
+  __attribute__((shared)) static float sums[256];
+  int t;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(t));
+  sums[t] = in[t];
+  asm volatile("bar.sync 0;" ::: "memory");
+  for (int k = 128; k > 0; k >>= 1) {{
+    if (t < k) sums[t] += sums[t + k];
+    asm volatile("bar.sync 0;" ::: "memory");
+  }}
+  if (t == 0) out[0] = sums[0];
 }}
 )";
 constexpr std::string_view openmp_kernel = R"(
@@ -121,6 +128,16 @@ std::string describe_calls(const std::string& log) {
   return text;
 }
 
+bool is_build_tool(const std::string& program) {
+  static constexpr std::array<std::string_view, 8> tools{"cmake", "make",  "gmake", "ninja",
+                                                         "meson", "bazel", "scons", "xmake"};
+  return std::ranges::find(tools, fs::path(program).filename().string()) != tools.end();
+}
+
+constexpr std::string_view of_a_build =
+    "Whether a build goes through it, whose settings are elsewhere, its log tells:\n"
+    "  PTXASW_LOG=$PWD/log.json cmake --build FOLDER --clean-first   # a line for each file\n";
+
 std::string advice(const std::vector<std::string>& command, const std::string& self) {
   std::string text;
   if (mentions(command, "lto"))
@@ -139,6 +156,10 @@ std::string advice(const std::vector<std::string>& command, const std::string& s
 
 SelfTestResult self_test(const std::vector<std::string>& command, Environment environment) {
   if (command.empty()) return {2, "name the compiler command to test\n"};
+  if (is_build_tool(command[0]))
+    return {2, fmt::format("{} is a build tool: give the compiler, as ptxasw self-test -- nvcc "
+                           "OPTIONS...\n{}",
+                           command[0], of_a_build)};
   const auto trial = attempt(command, std::move(environment));
   if (!trial) return {2, trial.error() + "\n"};
   const std::string self = own_program_file();
@@ -149,7 +170,8 @@ SelfTestResult self_test(const std::vector<std::string>& command, Environment en
   }
   if (!trial->ended.ok())
     return {2, "the command failed before it ran any ptxas of ours:\n" + trial->printed};
-  return {1, "no: the command worked, but not through ptxasw\n" + advice(command, self)};
+  return {1, fmt::format("no: the command worked, but not through ptxasw\n{}{}",
+                         advice(command, self), of_a_build)};
 }
 
 } // namespace ptxasw::driver

@@ -18,6 +18,12 @@ contains "$(cat out)" "no: the command worked, but not through ptxasw"
 "$TOOL" self-test -- ./compiler --broken > out; same $? 2 "fails"
 contains "$(cat out)" broken
 "$TOOL" self-test -- ./missing > /dev/null; same $? 2 "no such compiler"
+for tool in cmake /usr/bin/make ninja; do
+  "$TOOL" self-test -- $tool --build . > out; same $? 2 "a build tool"
+  contains "$(cat out)" "$tool is a build tool: give the compiler"
+  contains "$(cat out)" 'PTXASW_LOG=$PWD/log.json cmake --build'
+done
+contains "$("$TOOL" hook cmake)" 'PTXASW_LOG=$PWD/log.json cmake --build'
 
 need_ptxas
 need_nvcc
@@ -26,3 +32,4 @@ unset PTXASW_PTXAS
 contains "$(cat out)" "--ptxas-prefix=$TOOL"
 "$TOOL" self-test -- "$nvcc" -arch=sm_90 --ptxas-prefix="$TOOL" -c x.cu -o x.o > out
 same $? 0 "nvcc with --ptxas-prefix: $(cat out)"
+grep -q rewritten out || fail "its kernel is one that is rewritten: $(cat out)"
