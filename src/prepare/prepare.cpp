@@ -1,9 +1,9 @@
 // The four steps, each with its reasons.
 #include "prepare/prepare.hpp"
 
-#include "contract/contract.hpp"
 #include "image/compiled.hpp"
 #include "image/entry.hpp"
+#include "prepare/contracts.hpp"
 #include "prepare/driver_compiler.hpp"
 #include "ptxasw/versions.hpp"
 #include "sass/same_function.hpp"
@@ -30,21 +30,6 @@ struct Opened {
   bool is_text = false;             // PTX by itself: `code` is what ptxas makes of it
 };
 
-// The objects that stand for contracts, by kernel.
-std::map<std::string, contract::Contract> contracts_of(const Cubin& cubin) {
-  std::map<std::string, contract::Contract> all;
-  for (const sass::Symbol& symbol : cubin.symbols()) {
-    if (!symbol.name.starts_with(contract::symbol_prefix) ||
-        symbol.section >= cubin.sections().size())
-      continue;
-    const std::string_view bytes = cubin.sections()[symbol.section].bytes;
-    if (symbol.value > bytes.size() || bytes.size() - symbol.value < symbol.size) continue;
-    if (auto found = contract::decode(bytes.substr(symbol.value, symbol.size)))
-      all.emplace(found->kernel, std::move(*found));
-  }
-  return all;
-}
-
 // Entries beside the kernel that are there.
 std::uint32_t versions_in(const contract::Contract& contract,
                           const std::set<std::string>& kernels) {
@@ -55,6 +40,12 @@ std::uint32_t versions_in(const contract::Contract& contract,
     entries.insert(steps.entry);
   return static_cast<std::uint32_t>(std::ranges::count_if(
       entries, [&](const std::string& entry) { return kernels.contains(entry); }));
+}
+
+bool names(const contract::Contract& contract, const std::string& entry) {
+  return std::ranges::find(contract.variants, entry, &contract::Variant::entry) !=
+             contract.variants.end() ||
+         std::ranges::find(contract.steps, entry, &contract::Steps::entry) != contract.steps.end();
 }
 
 std::string why_none(const Report& report, std::string_view name) {
@@ -85,9 +76,11 @@ public:
   }
 
 private:
-  // Says no.
+  // Says no, also of each kernel of which nothing was said.
   bool no(Reason reason, const std::string& more = {}) {
     result_.reason = reason;
+    for (PreparedKernel& kernel : result_.kernels)
+      if (kernel.versions == 0 && kernel.reason == Reason::none) kernel.reason = reason;
     result_.words = image::words(reason, conditions_.chip);
     if (!more.empty()) result_.words += ": " + more;
     return false;
@@ -107,6 +100,8 @@ private:
       opened_.chip = image::name_of(choice.code->chip);
       for (std::string& name : sass::kernels_of(Cubin(opened_.code)))
         result_.kernels.push_back({.name = std::move(name), .words = {}});
+      const Contracts contracts = contracts_of(Cubin(opened_.code));
+      if (!contracts.empty()) return built_in(contracts);
     }
     if (choice.reason != Reason::none) return no(choice.reason);
     if (result_.kernels.empty()) return no(Reason::no_kernels);
@@ -125,6 +120,27 @@ private:
     if (opened_.text.find(".version") == std::string::npos) return no(Reason::unreadable);
     opened_.chip = chip_for(opened_.text, conditions_.chip);
     return true;
+  }
+
+  // Its entries are no kernels of the program's.
+  bool built_in(const Contracts& contracts) {
+    std::set<std::string> all;
+    for (const PreparedKernel& kernel : result_.kernels)
+      all.insert(kernel.name);
+    std::erase_if(result_.kernels, [&](const PreparedKernel& kernel) {
+      return std::ranges::any_of(contracts, [&](const auto& named) {
+        return kernel.name != named.first && names(named.second, kernel.name);
+      });
+    });
+    std::size_t with_versions = 0;
+    for (PreparedKernel& kernel : result_.kernels) {
+      const auto found = contracts.find(kernel.name);
+      if (found != contracts.end()) kernel.versions = versions_in(found->second, all);
+      with_versions += kernel.versions != 0 ? 1 : 0;
+      if (kernel.versions == 0) kernel.reason = Reason::no_versions;
+    }
+    return no(Reason::built_in, fmt::format("{} of {} kernel{}", result_.versions(), with_versions,
+                                            with_versions == 1 ? "" : "s"));
   }
 
   bool read_note() {
@@ -169,11 +185,13 @@ private:
   bool holds_all(const std::string& cubin, Reason otherwise, const std::string& more) {
     const auto other = sass::differences(Cubin(opened_.code), Cubin(cubin));
     if (other.empty()) return true;
-    for (PreparedKernel& kernel : result_.kernels)
-      if (const auto found = other.find(kernel.name); found != other.end()) {
-        kernel.reason = otherwise;
-        kernel.words = found->second;
-      }
+    for (PreparedKernel& kernel : result_.kernels) {
+      const auto found = other.find(kernel.name);
+      kernel.reason = otherwise;
+      kernel.words = found != other.end() ? found->second
+                                          : "not of this kernel; but nothing is replaced where one "
+                                            "function of an image differs";
+    }
     const auto& [name, why] = *other.begin();
     return no(otherwise, fmt::format("{}{}{}{}", more, more.empty() ? "" : "; ",
                                      name.empty() ? name : name + ": ", why));
@@ -208,7 +226,7 @@ private:
   }
 
   // What came of each kernel.
-  void tell(const Report& report, const std::map<std::string, contract::Contract>& contracts,
+  void tell(const Report& report, const Contracts& contracts,
             const std::set<std::string>& kernels) {
     for (PreparedKernel& kernel : result_.kernels) {
       const auto contract = contracts.find(kernel.name);

@@ -54,8 +54,10 @@ for flags in "" "--compress-mode=speed" "--compress-mode=none" "--compress-mode=
   case $flags in *-gencode*) arch= ;; *) arch=-arch=sm_90 ;; esac
   prepared program $arch $flags
   [ "$(ask "image['replaced']")" = True ] || fail "'$flags' is not replaced"
-  [ "$(ask "[k['versions'] > 0 for k in image['kernels'] if k['name'] == 'blur'][0]")" = True ] ||
+  [ "$(ask "[len(k['versions']) > 0 for k in image['kernels'] if k['name'] == 'blur'][0]")" = True ] ||
     fail "'$flags' has no versions of blur"
+  [ "$(ask "[v['does'] for k in image['kernels'] for v in k['versions'] if v['names'] == ['y:4']]")" = \
+    "['one block does the work of 4 along y']" ] || fail "'$flags' does not tell its versions"
   echo "ok: $arch $flags: $(ask "image['versions']") versions"
 done
 
@@ -96,12 +98,47 @@ prepared both -gencode arch=compute_90,code=[sm_90,compute_90] \
   -gencode arch=compute_90a,code=[sm_90a,compute_90a]
 reason several both
 
+# What the drop-in rewrote is not what its PTX gives, and no kernel is left without a reason.
+cat >>program.cu <<'END'
+__global__ void sum(const float* in, float* out) {
+  __shared__ float s[256];
+  const int t = threadIdx.x;
+  s[t] = in[blockIdx.x * 256 + t];
+  __syncthreads();
+  for (int k = 128; k > 0; k >>= 1) {
+    if (t < k) s[t] += s[t + k];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+END
+prepared rewritten -arch=sm_90 --ptxas-prefix="$ptxasw"
+reason machine-code rewritten
+[ "$(ask "'build without, or with --ptxasw-variants' in image['words']")" = True ] || fail "what to do"
+[ "$(ask "all(k['reason'] and k['words'] for k in image['kernels'])")" = True ] || fail "an empty reason"
+"$ptxasw" prepare --no-libraries --chip=sm_90 ./rewritten >out.json || fail "prepare, as text"
+! grep -E ': *$|\(\)' out.json || fail "an empty reason, as text"
+# With versions of its own there is nothing to do, and they are told.
+prepared carries -arch=sm_90 --ptxas-prefix="$ptxasw" -Xptxas --ptxasw-variants,--ptxasw-steps=auto
+reason built-in carries
+[ "$(ask "sorted(k['name'] for k in image['kernels']) == ['_Z3sumPKfPf', '_Z5tallyPKi', 'blur']")" = True ] ||
+  fail "entries that are taken for kernels"
+[ "$(ask "any('y:4' in v['names'] for k in image['kernels'] for v in k['versions'])")" = True ] ||
+  fail "the versions that it was built with"
+"$ptxasw" prepare --no-libraries --chip=sm_90 ./carries >out.json || fail "prepare, as text"
+grep -q 'versions: run the program as ptxasw launch' out.json || fail "built with versions, as text"
+
 # A second time it is found; a changed entry is made anew.
 prepared program -arch=sm_90
 [ "$(ask "image['state']")" = found ] || fail "it was not found again"
 for file in $(find cache -type f -size +8k); do truncate -s -1 "$file"; done
 prepared program -arch=sm_90
 [ "$(ask "image['state']")" = prepared ] || fail "a cut entry was taken"
+
+"$ptxasw" prepare --no-libraries --chip=sm_90 ./program >out.txt || fail "prepare, as text"
+grep -Eq '^      y:4  +one block does the work of 4 along y  +predicted: up to [1-9]\.[0-9]+ \(blocks of [0-9]+\), gains from [0-9]+ threads on$' out.txt ||
+  fail "the versions, as text: $(cat out.txt)"
+! grep -q 'it has no kernels' out.txt || fail "an image without kernels is told"
 
 # Many processes and an empty store: one prepares.
 rm -rf cache

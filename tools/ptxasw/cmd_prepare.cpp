@@ -7,9 +7,12 @@
 #include "driver/progress.hpp"
 #include "image/mapped_file.hpp"
 #include "image/program.hpp"
+#include "kept.hpp"
+#include "prepare/contracts.hpp"
 #include "prepare/worker.hpp"
 #include "prepare_table.hpp"
 #include "store/store.hpp"
+#include "target/numbers.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -182,6 +185,11 @@ private:
                         .offset = embedded.offset,
                         .bytes = embedded.image.size(),
                         .prepared = prepare::look_at(embedded.image, conditions_)};
+        if (row.prepared.reason == Reason::built_in) {
+          list(row, prepare::contracts_in(embedded.image, conditions_.chip));
+          rows_.push_back(std::move(row));
+          continue;
+        }
         if (embedded.is_relocatable || (is_separate && row.prepared.reason == Reason::no_text))
           say(row, Reason::relocatable);
         if (row.prepared.kernels.empty() && row.prepared.reason == Reason::no_text)
@@ -191,6 +199,11 @@ private:
         rows_.push_back(std::move(row));
       }
     }
+  }
+
+  static void list(PreparedRow& row, const prepare::Contracts& contracts) {
+    for (const auto& [kernel, contract] : contracts)
+      row.versions[kernel] = contract::versions_of(contract, numbers::launch::worth_it);
   }
 
   void say(PreparedRow& row, Reason reason) const {
@@ -215,6 +228,8 @@ private:
       row.failed = !row.state.empty() && row.state != "found" && row.state != "prepared";
       if (outcome.how != Outcome::How::failed && outcome.how != Outcome::How::busy)
         row.prepared = std::move(outcome.prepared);
+      if (row.prepared.is_replaced())
+        list(row, prepare::contracts_of(sass::Cubin(row.prepared.cubin)));
     }
     return 0;
   }
@@ -237,6 +252,23 @@ private:
 };
 
 } // namespace
+
+std::string what_is_kept(const std::string& program) {
+  auto mapped = image::MappedFile::open(program);
+  if (!mapped) return {};
+  std::vector<File> files;
+  files.push_back({program, std::move(*mapped), true});
+  const std::string chip = usual_chip(files);
+  std::size_t versions = 0;
+  for (const image::Embedded& embedded : image::fat_binaries_in(files[0].mapped.bytes()))
+    if (const auto found = image::find(place().folder, image::key_of(embedded.image, chip)))
+      versions += found->versions();
+  if (versions == 0)
+    return fmt::format("nothing of it is in the store for {}; ptxasw prepare {} needs no GPU", chip,
+                       program);
+  return fmt::format("{} version{} of this program for {} {} in the store", versions,
+                     versions == 1 ? "" : "s", chip, versions == 1 ? "is" : "are");
+}
 
 int prepare_programs(Arguments arguments) {
   Wishes wishes;

@@ -1,8 +1,10 @@
 // What ptxasw prepare tells of the images of programs.
 #pragma once
 
+#include "contract/listing.hpp"
 #include "image/prepared.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@ struct PreparedRow {
   bool has_text = false; // PTX of its machine code for the chip
   bool failed = false;
   std::string state; // "found", "prepared", "not kept", "failed"; empty: passed over
+  std::map<std::string, std::vector<contract::Listed>> versions; // by kernel
 };
 
 struct Headline {
