@@ -112,7 +112,7 @@ std::string describe(Kernel& kernel) {
   if (kernel.entries[0].function == nullptr) return "the driver does not describe it";
   find_device(kernel);
   kernel.has_contract = true;
-  log("%s: %zu variants%s", kernel.name.c_str(), kernel.entries.size(),
+  log("%s: %zu versions%s", kernel.name.c_str(), kernel.entries.size(),
       kernel.is_measured ? ""
                          : "; nothing was measured on such a chip, so that what is worth it is "
                            "judged as on an H200");

@@ -4,6 +4,7 @@
 #include "launch/text.hpp"
 
 #include <algorithm>
+#include <dlfcn.h>
 
 namespace ptxasw::launch {
 namespace {
@@ -74,7 +75,7 @@ std::string gain_of(const Row& row) {
 std::string as_text(const std::vector<Row>& rows) {
   std::string text = "ptxasw launch: kernels and the shapes of their launches (~: as predicted)\n";
   text += formatted("%10s %10s %9s %6s  %-14s %-14s %-14s %s\n", "launches", "us each", "ms",
-                    "gain", "variant", "grid", "block", "kernel");
+                    "gain", "version", "grid", "block", "kernel");
   std::uint64_t checked = 0, unchecked = 0;
   for (const Row& row : rows) {
     text += formatted(
@@ -86,7 +87,11 @@ std::string as_text(const std::vector<Row>& rows) {
     checked += row.checked;
     unchecked += row.unchecked;
   }
-  if (rows.empty()) text += "  no kernel was launched through us\n";
+  if (rows.empty()) {
+    const bool has_driver = ::dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY) != nullptr;
+    text += std::string("  no kernel was launched through us") +
+            (has_driver ? "\n" : ": no CUDA driver (libcuda.so.1) was loaded\n");
+  }
   if (checked + unchecked != 0)
     text += formatted("%llu launches checked without a difference, %llu could not be checked\n",
                       static_cast<unsigned long long>(checked),
@@ -106,6 +111,45 @@ std::string as_json(const std::vector<Row>& rows) {
                       static_cast<unsigned long long>(row.launches), row.microseconds, row.gain,
                       row.predicted, static_cast<unsigned long long>(row.checked),
                       static_cast<unsigned long long>(row.unchecked));
+  }
+  return text + "\n]";
+}
+
+std::string names_of(const contract::Listed& version) {
+  std::string text;
+  for (const std::string& name : version.names)
+    text += (text.empty() ? "" : " ") + name;
+  return text;
+}
+
+// What there was to choose from.
+std::string versions_as_text(const std::vector<std::shared_ptr<Shapes>>& kernels) {
+  std::string text;
+  for (const auto& kernel : kernels) {
+    if (kernel->versions().empty()) continue;
+    if (text.empty()) text = "ptxasw launch: versions that there are, beside each kernel itself\n";
+    text += "  " + kernel->kernel() + '\n';
+    for (const contract::Listed& version : kernel->versions())
+      text += formatted("    %-14s ", names_of(version).c_str()) + version.what +
+              (version.is_steps ? " (--steps)\n" : "\n");
+  }
+  return text;
+}
+
+std::string versions_as_json(const std::vector<std::shared_ptr<Shapes>>& kernels) {
+  std::string text = "[";
+  for (const auto& kernel : kernels) {
+    if (kernel->versions().empty()) continue;
+    text += text.size() == 1 ? "\n  {" : ",\n  {";
+    text += "\"kernel\": " + quoted(kernel->kernel()) + ", \"versions\": [";
+    for (const contract::Listed& version : kernel->versions()) {
+      text += &version == kernel->versions().data() ? "" : ", ";
+      text += "{\"names\": [";
+      for (const std::string& name : version.names)
+        text += (&name == version.names.data() ? "" : ", ") + quoted(name);
+      text += "], \"does\": " + quoted(version.what) + '}';
+    }
+    text += "]}";
   }
   return text + "\n]";
 }
@@ -135,8 +179,10 @@ std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels, const To
   add(totals.with_attributes, "launched with attributes, which stay as they are");
   add(totals.batched, formatted("went out together, in %llu graphs",
                                 static_cast<unsigned long long>(totals.graphs)));
-  if (format == Format::text) return images_as_text(totals.images) + as_text(rows);
-  return as_json(rows) + ", \"images\": " + images_as_json(totals.images) + "}\n";
+  if (format == Format::text)
+    return images_as_text(totals.images) + as_text(rows) + versions_as_text(kernels);
+  return as_json(rows) + ", \"kernels\": " + versions_as_json(kernels) +
+         ", \"images\": " + images_as_json(totals.images) + "}\n";
 }
 
 } // namespace ptxasw::launch

@@ -25,7 +25,9 @@ double Timing::at(double share) const {
   return static_cast<double>(*place);
 }
 
-Shapes::Shapes(const Kernel& kernel) : kernel_(kernel.name), why_(kernel.why) {
+Shapes::Shapes(const Kernel& kernel)
+    : kernel_(kernel.name), why_(kernel.why),
+      versions_(contract::versions_of(kernel.contract, numbers::launch::worth_it)) {
   if (kernel_.empty()) kernel_ = "(unknown)";
   for (const contract::Variant& variant : kernel.contract.variants)
     variants_.push_back(variant.name);

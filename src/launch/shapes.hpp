@@ -1,6 +1,7 @@
 // What was decided and measured for the launches of a kernel, by their shape.
 #pragma once
 
+#include "contract/listing.hpp"
 #include "launch/driver.hpp"
 #include "launch/period.hpp"
 #include "launch/request.hpp"
@@ -114,6 +115,7 @@ public:
   [[nodiscard]] const std::string& kernel() const { return kernel_; }
   [[nodiscard]] const std::string& why() const { return why_; }
   [[nodiscard]] const std::vector<std::string>& variants() const { return variants_; }
+  [[nodiscard]] const std::vector<contract::Listed>& versions() const { return versions_; }
   [[nodiscard]] std::vector<Shape*> all();
   std::atomic<std::uint64_t> launches{0}; // of a kernel without a contract
 
@@ -137,6 +139,7 @@ private:
   std::mutex mutex_;
   std::map<Key, std::unique_ptr<Shape>> shapes_; // never taken away
   std::array<std::atomic<Shape*>, 16> recent_{};
+  std::vector<contract::Listed> versions_; // beside the kernel
 };
 
 // Events around one launch; nothing where the stream is being captured or events fail.

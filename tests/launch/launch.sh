@@ -6,22 +6,28 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH=$FAKE_FOLDER XDG_CACHE_HOME=$work/cache
 [ "$("$PROGRAM")" = "k 0" ] || fail "the program by itself"
 [ "$("$TOOL" launch -- "$PROGRAM")" = "k__ptxasw_x4 0" ] || fail "the model's choice"
-[ "$("$TOOL" launch --policy=original -- "$PROGRAM")" = "k 0" ] || fail "a named variant"
+[ "$("$TOOL" launch --policy=original -- "$PROGRAM")" = "k 0" ] || fail "a named version"
 [ "$("$TOOL" launch "$PROGRAM")" = "k__ptxasw_x4 0" ] || fail "without --"
 [ "$(PTXASW_LAUNCH=off LD_PRELOAD=$LIBRARY "$PROGRAM")" = "k 0" ] || fail "switched off"
 if ! ldconfig -p | grep -q libcuda.so.1; then # machines with a GPU have a driver
   [ "$(LD_LIBRARY_PATH=$work "$TOOL" launch --report -- "$PROGRAM" 2> "$work/err")" = "no driver" ] ||
     fail "without a driver"
-  grep -q "no kernel was launched through us" "$work/err" || fail "the report without a driver"
+  LD_LIBRARY_PATH=$work "$TOOL" launch --wait --report=none.html -- "$PROGRAM" > "$work/out" 2> "$work/page"
+  grep -q "no GPU or no driver was found: no kernel was launched, so there is no none.html" "$work/page" &&
+    grep -q "nothing is prepared now" "$work/page" && grep -q "is in the store for sm_90; ptxasw prepare " "$work/page" ||
+    fail "without a driver: $(cat "$work/page")"
+  grep -q "no kernel was launched through us: no CUDA driver" "$work/err" || fail "the report without a driver"
 fi
 
 "$TOOL" launch --report="$work/report.json" --log -- "$PROGRAM" > "$work/out" 2> "$work/err"
 grep -q '"kernel": "k", "grid": "999x1x1", "block": "64x1x1", "variant": "x:4"' \
   "$work/report.json" || fail "the report: $(cat "$work/report.json")"
-grep -q "^ptxasw launch: k: 2 variants; nothing was measured on such a chip" "$work/err" || fail "the log: $(cat "$work/err")"
+grep -q "^ptxasw launch: k: 2 versions; nothing was measured on such a chip" "$work/err" || fail "the log: $(cat "$work/err")"
 "$TOOL" launch --report="$work/report.html" -- "$PROGRAM" > "$work/out" &&
   grep -q '"kernel":' "$work/report.html" && grep -q '</html>' "$work/report.html" || fail "the report as a page"
 [ ! -e "$work/report.html.json" ] || fail "what the page was drawn from is left behind"
+"$TOOL" launch --report -- "$PROGRAM" > "$work/out" 2> "$work/err"
+grep -q "^    x:4 *one block does the work of 4 along x$" "$work/err" || fail "the versions: $(cat "$work/err")"
 
 # Time steps: merged behind the first launches, made before any other call, which gets its arguments.
 [ "$("$TOOL" launch --steps=60000000 -- "$PROGRAM" steps)" = "1,1098 s3 s s s and 3 and 5" ] ||
@@ -56,7 +62,15 @@ grep -q "there is no option --nonsense$" "$work/err" || fail "which option: $(ca
 grep -q "no option --reprot; did you mean report?" "$work/err" || fail "meant: $(cat "$work/err")"
 "$TOOL" launch --policy=mesure -- true 2> "$work/err" && fail "a policy that is misspelt"
 grep -q "no policy mesure; did you mean measure?" "$work/err" || fail "meant: $(cat "$work/err")"
-"$TOOL" launch --policy=y:4 -- true || fail "a variant's name"
+"$TOOL" launch --policy=nonsense -- true 2> "$work/err" && fail "a policy that is none"
+grep -q "no policy nonsense: model, measure" "$work/err" || fail "no policy: $(cat "$work/err")"
+for name in original standard x:2,y:4 block:32x8x1 thread-swap:32; do
+  "$TOOL" launch --policy=$name -- true || fail "a version's name: $name"
+done
+"$TOOL" launch --report run.html -- "$PROGRAM" 2> "$work/err"
+[ $? = 127 ] || fail "a value behind a blank"
+grep -q "run.html: cannot be run; did you mean --report=run.html?" "$work/err" || fail "meant: $(cat "$work/err")"
+"$TOOL" launch --policy=y:4 -- true || fail "a version's name"
 "$TOOL" launch 2> "$work/err"
 [ $? = 2 ] || fail "nothing to run"
 PTXASW_LAUNCH=nonsense LD_PRELOAD=$LIBRARY "$PROGRAM" 2>&1 | grep -q "'nonsense' is no setting" ||

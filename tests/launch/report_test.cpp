@@ -171,6 +171,8 @@ TEST_F(EngineTest, ReportsWhatItDid) {
                               "\"variant\": \"x:4\", \"note\": \"\", \"launches\": 601, "
                               "\"microseconds\": 1000.000, \"gain\": 4.0000"));
   EXPECT_THAT(text, HasSubstr("its module has no launch contract for it"));
+  EXPECT_THAT(text, HasSubstr("{\"kernel\": \"k\", \"versions\": [{\"names\": [\"x:2\"], \"does\": "
+                              "\"one block does the work of 2 along x\"}, {\"names\": "));
 }
 
 // A loop of launches of microseconds is not slowed down for the sake of a table.

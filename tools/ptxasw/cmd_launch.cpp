@@ -4,6 +4,7 @@
 #include "driver/environment.hpp"
 #include "driver/files.hpp"
 #include "driver/process.hpp"
+#include "kept.hpp"
 #include "nearest.hpp"
 #include "report/page.hpp"
 
@@ -23,26 +24,27 @@ constexpr int cannot_run = 127;
 
 constexpr std::string_view usage = R"(usage: ptxasw launch [OPTIONS] -- PROGRAM ARGUMENTS...
 
-Runs a program, and lets each launch of a kernel run the variant that suits it. Results stay the
-same, bit for bit. A program that was built with --variants (nvcc --ptxas-prefix=ptxasw and
-PTXASW_FLAGS=--variants, for instance) has variants itself. Of any other one that has the PTX of its
-machine code beside it (nvcc -arch=sm_90), they are prepared in the background while it runs, and
-the next run has them (ptxasw prepare).
+Runs a program, and lets each launch of a kernel run the version that suits it. Results stay the
+same, bit for bit. Of a program that was built plainly and has the PTX of its machine code beside it
+(nvcc -arch=sm_90), versions are prepared in the background while it runs, and the next run has them
+(ptxasw prepare). A program that was built with --variants (nvcc --ptxas-prefix=ptxasw and
+-Xptxas --ptxasw-variants) has versions itself. Where ptxasw rewrote a file when it was built, without
+--variants, there are none.
 
-  --policy=model     the variant that the model predicts to be fastest, for the grid, the block and
+  --policy=model     the version that the model predicts to be fastest, for the grid, the block and
                      the chip of the launch (the default)
-  --policy=measure   try the variants, keep the fastest, also for the next run
+  --policy=measure   try the versions, keep the fastest, also for the next run
                      ($XDG_CACHE_HOME/ptxasw/launches); kernels whose threads do not meet are tried
                      in blocks of other shapes, too. Behind the first six launches of a shape its
                      trials cost one per cent of its time at most, so short programs try little
-  --policy=NAME      the variant of this name wherever there is one: original, x:4, y:8,
+  --policy=NAME      the version of this name wherever there is one: original, x:4, y:8,
                      block:32x8x1, ...
   --report[=FILE]    at exit, a table of kernels and launches with measured times and gains; .json
                      and .html by the name of the file
-  --check[=N]        run all variants of every launch (every N-th) on the same memory; stop with
+  --check[=N]        run all versions of every launch (every N-th) on the same memory; stop with
                      exit code 86 where a byte differs
-  --steps            launches that iterate a stencil may become fewer that do several steps each, of
-                     kernels that were built with such entries
+  --steps            launches that iterate a stencil may become fewer that do several steps each; of
+                     programs that are prepared, and of those built with --ptxasw-steps=auto
   --early            launches behind one another in a stream may begin before the one in front has
                      ended, of kernels that were built for that (sm_90 and later)
   --batch            launches that come in the same order again and again may go out together, where
@@ -65,45 +67,32 @@ std::string find_library() {
   return {};
 }
 
+// "original", "x:2,y:4", "block:32x8x1": what versions are called.
+bool is_name_of_version(std::string_view name) {
+  constexpr std::array<std::string_view, 13> kinds{
+      "original",      "standard",      "x",          "y",    "z",
+      "block",         "column",        "zigzag",     "tile", "swap",
+      "linear-column", "linear-zigzag", "thread-swap"};
+  return std::ranges::find(kinds, name.substr(0, name.find(':'))) != kinds.end();
+}
+
 // Of an option without its "--"; empty: nothing.
 std::string what_is_wrong(std::string_view word, std::string_view name) {
   constexpr std::array<std::string_view, 10> options{
       "policy", "report", "check", "log", "steps", "early", "batch", "wait", "no-images", "help"};
   if (std::ranges::find(options, name) == options.end())
     return fmt::format("there is no option --{}{}", name, did_you_mean(name, options));
-  // Names of variants are the program's; one that is nearly a policy is none.
   const std::string_view value = word.substr(std::min(word.size(), name.size() + 1));
   if (name == "report") return mistaken_report_name(value);
   constexpr std::array<std::string_view, 4> policies{"model", "measure", "original", "standard"};
   if (name != "policy") return {};
   const std::string_view policy = value;
-  if (policy.empty()) return "--policy= needs a policy: model, measure, or the name of a variant";
-  if (std::ranges::find(policies, policy) != policies.end()) return {};
+  if (policy.empty()) return "--policy= needs a policy: model, measure, or the name of a version";
+  if (std::ranges::find(policies, policy) != policies.end() || is_name_of_version(policy))
+    return {};
   const std::string why = did_you_mean(policy, policies);
-  return why.empty() ? why : fmt::format("there is no policy {}{}", policy, why);
-}
-
-// Runs the program, whose report is written as JSON, and draws it as a page. Ends as the program.
-int run_and_draw(const Arguments& words, const std::string& page, const std::string& json) {
-  driver::Command shell{.program = "/bin/sh", .arguments = {"-c", "exec \"$@\"", "ptxasw"}};
-  shell.arguments.insert(shell.arguments.end(), words.begin(), words.end()); // found in PATH
-  const auto ended = driver::run(std::move(shell), driver::Environment::current());
-  if (!ended) {
-    fmt::print(stderr, "ptxasw launch: {}\n", ended.error());
-    return cannot_run;
-  }
-  if (std::error_code none; !std::filesystem::exists(json, none)) {
-    fmt::print(stderr, "ptxasw launch: no kernel was launched, so there is no {}\n", page);
-    return driver::end_like(*ended);
-  }
-  const int drawn = guarded([&] {
-    const auto text = report::page_of_launches(read_text(json));
-    if (!text) throw std::runtime_error(json + " is no report of a launcher");
-    write_text(page, *text);
-    std::filesystem::remove(json);
-    return exit_done;
-  });
-  return ended->ok() ? drawn : driver::end_like(*ended);
+  return fmt::format("there is no policy {}{}", policy,
+                     why.empty() ? ": model, measure, or the name of a version, as y:4" : why);
 }
 
 // As execvp finds it; empty: it does not.
@@ -120,13 +109,51 @@ std::string found_in_path(const std::string& program) {
   return {};
 }
 
+bool can_be_run(const std::string& program) {
+  const std::string path = found_in_path(program);
+  return !path.empty() && ::access(path.c_str(), X_OK) == 0;
+}
+
+void tell_what_is_kept(const std::string& path) {
+  if (const std::string kept = path.empty() ? path : what_is_kept(path); !kept.empty())
+    fmt::print(stderr, "ptxasw launch: {}\n", kept);
+}
+
+// Runs the program, whose report is written as JSON, and draws it as a page. Ends as the program.
+int run_and_draw(const Arguments& words, const std::string& page, const std::string& json) {
+  driver::Command shell{.program = "/bin/sh", .arguments = {"-c", "exec \"$@\"", "ptxasw"}};
+  shell.arguments.insert(shell.arguments.end(), words.begin(), words.end()); // found in PATH
+  const auto ended = driver::run(std::move(shell), driver::Environment::current());
+  if (!ended) {
+    fmt::print(stderr, "ptxasw launch: {}\n", ended.error());
+    return cannot_run;
+  }
+  if (std::error_code none; !std::filesystem::exists(json, none)) {
+    const bool has_device = !chips_here().empty();
+    fmt::print(stderr, "ptxasw launch: {}no kernel was launched, so there is no {}\n",
+               has_device ? "" : "no GPU or no driver was found: ", page);
+    if (!has_device) tell_what_is_kept(found_in_path(words[0]));
+    return driver::end_like(*ended);
+  }
+  const int drawn = guarded([&] {
+    const auto text = report::page_of_launches(read_text(json));
+    if (!text) throw std::runtime_error(json + " is no report of a launcher");
+    write_text(page, *text);
+    std::filesystem::remove(json);
+    return exit_done;
+  });
+  return ended->ok() ? drawn : driver::end_like(*ended);
+}
+
 // Before it runs; whatever becomes of that, the program runs.
 void prepare_first(const std::string& ptxasw, const std::string& program) {
   const std::string path = found_in_path(program);
   if (path.empty()) return;
   const std::vector<std::string> chips = chips_here();
-  if (chips.empty())
-    fmt::print(stderr, "ptxasw launch: nothing is prepared: no device was found\n");
+  if (chips.empty()) {
+    fmt::print(stderr, "ptxasw launch: no GPU or no driver was found: nothing is prepared now\n");
+    tell_what_is_kept(path);
+  }
   for (const std::string& chip : chips)
     if (const auto ended = driver::run(
             {.program = ptxasw, .arguments = {"prepare", "--chip=" + chip, "--format=none", path}},
@@ -138,7 +165,7 @@ void prepare_first(const std::string& ptxasw, const std::string& program) {
 } // namespace
 
 int launch(Arguments arguments) {
-  std::string settings = "on", page;
+  std::string settings = "on", page, without_value;
   bool waits = false;
   std::size_t at = 0;
   for (; at < arguments.size() && arguments[at].starts_with("--"); ++at) {
@@ -160,6 +187,7 @@ int launch(Arguments arguments) {
       fmt::print(stderr, "ptxasw launch: {}\nptxasw launch --help tells the options.\n", wrong);
       return 2;
     }
+    without_value = word == "report" || word == "check" ? word : "";
     if (word == "wait") {
       waits = true;
       continue;
@@ -171,6 +199,11 @@ int launch(Arguments arguments) {
   if (at >= arguments.size()) {
     fmt::print(stderr, "{}", usage);
     return 2;
+  }
+  if (!without_value.empty() && !can_be_run(arguments[at])) { // "--report run.html"
+    fmt::print(stderr, "ptxasw launch: {0}: cannot be run; did you mean --{1}={0}?\n",
+               arguments[at], without_value);
+    return cannot_run;
   }
   const std::string library = find_library();
   if (library.empty()) {

@@ -328,7 +328,7 @@ function launches() {
   const most = Math.max(1e-9, ...rows.map(before)), width = (ms) => Math.round(2600 * ms / most) / 10;
   const saved = (r) => (r.gain > 1 ? r.ms * (r.gain - 1) : 0);
   const sum = (field) => rows.reduce((n, r) => n + (r[field] || 0), 0);
-  const head = [["", "kernel"], ["", "variant"], ["n", "launches"], ["n", "\u00b5s each"], ["n", "ms"], ["n", "gain"], ["", "time, and what was saved"]];
+  const head = [["", "kernel"], ["", "version"], ["n", "launches"], ["n", "\u00b5s each"], ["n", "ms"], ["n", "gain"], ["", "time, and what was saved"]];
   document.title = "ptxasw launch";
   document.body.prepend(make("header", {}, make("div", { class: "soft" }, "ptxasw launch"), make("h1", {}, data.program || "Where the time of the kernels went"),
     make("ul", { class: "tiles" }, tile(sum("launches").toLocaleString("en"), "launches"), tile(now.toFixed(1) + " ms", "in kernels, by the samples"),
@@ -339,7 +339,7 @@ function launches() {
         make("td", {}, r.variant), make("td", { class: "n" }, r.launches.toLocaleString("en")), make("td", { class: "n" }, r.microseconds ? r.microseconds.toFixed(2) : ""),
         make("td", { class: "n" }, r.ms ? r.ms.toFixed(3) : ""), make("td", { class: "n" }, gain(r)),
         make("td", {}, make("span", { class: "bar", style: `width:${width(r.ms)}px` }), saved(r) ? make("span", { class: "bar saved", style: `width:${width(saved(r))}px` }) : null)))))) : "No kernel was launched through the launcher."),
-    images(), make("p", { class: "soft" }, "Gains are measured: the original's time over the variant's. ~: predicted, not measured.")));
+    images(), make("p", { class: "soft" }, "Gains are measured: the original's time over the version's. ~: predicted, not measured.")));
 }
 
 data.report ? report() : launches();
