@@ -2,7 +2,7 @@
 //
 //   step_shapes MODULE FOLDER < SHAPES
 //
-// A line of SHAPES: KERNEL T WIDTH STRIPS ROWS COLUMNS RESIDENT EDGES LANES LOOPED, as
+// A line of SHAPES: KERNEL T WIDTH STRIPS ROWS COLUMNS RESIDENT LANES, as
 // in passes/time_tile/steps.hpp. Writes FOLDER/NAME.ptx with one entry each, and to the standard
 // output what sweep.cu needs: NAME KERNEL T THREADS COVERS-X COVERS-Y. Shapes that cannot be made
 // are named on stderr.
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   std::string name;
   passes::StepShape shape;
   while (std::cin >> name >> shape.count >> shape.width >> shape.strips >> shape.rows >>
-         shape.columns >> shape.resident >> shape.edges >> shape.lanes >> shape.looped) {
+         shape.columns >> shape.resident >> shape.lanes) {
     auto found = stencils.find(name);
     if (found == stencils.end()) {
       const auto function = std::ranges::find(module.functions, name, &ptx::Function::name);
@@ -61,8 +61,7 @@ int main(int argc, char** argv) {
     }
     const std::string entry = fmt::format("{}-{}-{}x{}-c{}r{}-m{}{}", name, shape.count,
                                           shape.width, shape.strips * shape.rows, shape.columns,
-                                          shape.rows, shape.resident, shape.edges ? "-edges" : "") +
-                              (shape.lanes ? "-lanes" : "") + (shape.looped ? "-loop" : "");
+                                          shape.rows, shape.resident, shape.lanes ? "-lanes" : "");
     const passes::StepEntry made =
         passes::write_steps(found->second.kernel, found->second.plan, shape, "steps");
     if (!made.refused.empty()) {

@@ -102,7 +102,7 @@ struct Planes {
     void *in = a, *out = b;
     const unsigned gx = (unsigned(n) + entry.covers_x - 1) / entry.covers_x,
                    gy = (unsigned(n) + entry.covers_y - 1) / entry.covers_y;
-    unsigned threads[3] = {(unsigned(n) + 31) / 32 * 32, (unsigned(n) + 7) / 8 * 8, 1};
+    unsigned threads[4] = {(unsigned(n) + 31) / 32 * 32, (unsigned(n) + 7) / 8 * 8, 1, entry.count};
     for (unsigned s = 0; s < launches; ++s) {
       void* parameters[] = {&in, &out, &n, &n, threads};
       CUlaunchAttribute attribute{};

@@ -9,7 +9,7 @@
 //
 //   while (steps > T) {         // at least one single launch is left for the end
 //     launch the entry with fit.grid, fit.block, no dynamic shared memory, and the kernel's own
-//       parameters of this launch, one more behind them: fit.threads.data();
+//       parameters of this launch, one more behind them: fit.threads.data(), 16 bytes;
 //     exchange the arrays; steps -= T;
 //   }
 //   while (steps-- > 0) { launch the kernel; exchange the arrays; }
@@ -32,7 +32,7 @@
 namespace ptxasw {
 
 struct StepEntry {
-  std::string name;                                     // in the module
+  std::string name;                                     // in the module; several T may have one
   unsigned steps = 0;                                   // T
   std::vector<std::pair<unsigned, unsigned>> exchanged; // parameters: read and written
   // It may be launched with programmatic stream serialization (cuLaunchKernelEx), which is faster
@@ -47,7 +47,7 @@ std::vector<StepEntry> step_entries(std::string_view contract);
 struct StepFit {
   std::string why; // it does not fit: the arrays overlap, ...; nothing else is then valid
   std::array<unsigned, 3> grid{}, block{};
-  std::array<std::uint32_t, 3> threads{};
+  std::array<std::uint32_t, 4> threads{}; // of the kernel's launch along x, y, z; and T
 };
 
 // For launches that begin with this one of the kernel; `parameters` as for cuLaunchKernel.

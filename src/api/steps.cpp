@@ -25,7 +25,9 @@ StepFit fit_steps(std::string_view contract, const StepEntry& entry,
                   void* const* parameters) {
   const auto read = contract::decode(contract);
   if (!read) return {.why = read.error()};
-  const auto steps = std::ranges::find(read->steps, entry.name, &contract::Steps::entry);
+  const auto steps = std::ranges::find_if(read->steps, [&](const contract::Steps& one) {
+    return one.entry == entry.name && one.count == entry.steps;
+  });
   if (steps == read->steps.end() || steps->rotation)
     return {.why = "the contract has no such entry"};
   const auto fitted = contract::fit(

@@ -174,9 +174,13 @@ private:
     const auto count = head.number<unsigned>(3, most_steps);
     if (!is_name(made.entry) || !count) return false;
     made.count = *count;
-    if (!head.done()) {
-      made.waits = version_ >= with_waiting_steps && head.next() == "waits";
-      if (!made.waits || !head.done()) return false;
+    while (!head.done()) {
+      const std::string_view word = head.next();
+      const bool is_told = word == "told";
+      if ((!is_told && word != "waits") ||
+          version_ < (is_told ? with_told_steps : with_waiting_steps))
+        return false;
+      (is_told ? made.is_told : made.waits) = true;
     }
     if (!(rest_.starts_with("rotate ") ? rotation(made) : swaps(made))) return false;
     Words sizes = line("block");
@@ -193,6 +197,11 @@ private:
     }
     if (!sizes.done()) return false;
     if (rest_.starts_with("extent ") && !extents(made)) return false;
+    if (version_ >= with_told_steps && rest_.starts_with("alike\n")) {
+      if (!line("alike").done() || result_.steps.empty()) return false;
+      made.conditions = result_.steps.back().conditions;
+      made.touched = result_.steps.back().touched;
+    }
     while (rest_.starts_with("require "))
       if (!condition(made)) return false;
     while (rest_.starts_with("touch "))
@@ -363,9 +372,11 @@ private:
   Contract result_;
 };
 
-std::string text_of(const Steps& steps) {
+// `before`: the one in front of it, of which it has no need to say the same again.
+std::string text_of(const Steps& steps, const Steps* before) {
   std::string text = "steps " + steps.entry + ' ' + number(steps.count);
   if (steps.waits) text += " waits";
+  if (steps.is_told) text += " told";
   if (const auto& rotation = steps.rotation)
     text += "\nrotate " + number(rotation->old) + ':' + number(rotation->now) + ':' +
             number(rotation->next);
@@ -384,6 +395,9 @@ std::string text_of(const Steps& steps) {
       text += ' ' + to_word(extent);
     text += '\n';
   }
+  if (before != nullptr && steps.is_told && before->conditions == steps.conditions &&
+      before->touched == steps.touched)
+    return text + "alike\n";
   for (const Condition& condition : steps.conditions)
     text += "require " + to_word(condition.value) + ' ' + condition.otherwise + '\n';
   for (const Touched& touched : steps.touched)
@@ -410,6 +424,7 @@ std::string symbol_of(std::string_view kernel) {
 namespace {
 
 unsigned version_of(const Contract& contract) {
+  if (std::ranges::any_of(contract.steps, &Steps::is_told)) return with_told_steps;
   if (std::ranges::any_of(contract.steps, &Steps::has_extents)) return with_extents;
   if (std::ranges::any_of(contract.variants, &Variant::waits)) return with_waiting_variants;
   const auto is_later = [](const Steps& steps) { return steps.rotation || steps.waits; };
@@ -452,8 +467,9 @@ std::string encode(const Contract& contract) {
         text += (n == 0 ? ' ' + number(gain.threads) + ':' : "/") + fixed("%.3f", gain.by_waves[n]);
     text += variant.gains.empty() ? " -\n" : "\n";
   }
+  const Steps* before = nullptr;
   for (const Steps& steps : contract.steps)
-    text += text_of(steps);
+    text += text_of(steps, std::exchange(before, &steps));
   return std::string(magic) + ' ' + number(version_of(contract)) + ' ' + number(text.size()) + ' ' +
          hexadecimal(hash(text)) + '\n' + text;
 }
@@ -467,9 +483,9 @@ tl::expected<Contract, std::string> decode(std::string_view bytes) {
   if (head.next() != magic) return refused("not a contract");
   const auto its_version = head.number<unsigned>(0, ~0U);
   if (!its_version) return refused("not a contract");
-  if (*its_version < first_version || *its_version > with_extents)
+  if (*its_version < first_version || *its_version > with_told_steps)
     return refused("of version " + number(*its_version) + ", which is not " +
-                   number(first_version) + " to " + number(with_extents));
+                   number(first_version) + " to " + number(with_told_steps));
   const auto size = head.number<std::size_t>(0, most_bytes);
   const std::string_view sum = head.next();
   bytes.remove_prefix(end + 1);

@@ -21,12 +21,13 @@
 namespace ptxasw::contract {
 
 // A contract is of the first version that knows all that it says: the second with rotations and
-// step entries that wait, the third with variants that wait, the fourth with extents.
+// step entries that wait, the third with variants that wait, the fourth with extents, the last with
+// step entries that are told how many steps to do.
 inline constexpr unsigned first_version = 5, with_waiting_steps = 6, with_waiting_variants = 7,
-                          with_extents = 8;
+                          with_extents = 8, with_told_steps = 9;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
-inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 8;
+inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 16;
 inline constexpr unsigned most_accesses = 64;
 
 enum class Kind : std::uint8_t {
@@ -120,8 +121,9 @@ struct Touched {
 
 // An entry that does several launches of the kernel at once. Its launch and what comes of it:
 // steps.hpp. It takes the kernel's parameters and, at grid_offset(), three u32 more: the threads of
-// the original launch along x, y, z, or the extents; of three arrays in rotation also addresses:
-// StepArrays.
+// the original launch along x, y, z, or the extents; where it is told, a fourth: T; of three arrays
+// in rotation also addresses: StepArrays. One entry may stand in a contract several times, with
+// several T.
 struct Steps {
   std::string entry;
   // T; odd, so that `in` and `out` are exchanged behind it as behind one launch; or a multiple of
@@ -133,6 +135,7 @@ struct Steps {
   // griddepcontrol.wait), so it may be launched to begin ahead of their end: with programmatic
   // stream serialization.
   bool waits = false;
+  bool is_told = false; // how many steps to do
   std::array<unsigned, 3> block{1, 1, 1};
   // Threads of the original launch whose work one block does: what the grid is divided by, in
   // threads, rounded up.

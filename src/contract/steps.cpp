@@ -47,7 +47,7 @@ tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps
   quantities.parameter = [&](unsigned number) {
     return bits_of(contract, launch.parameters, number);
   };
-  FittedSteps made{.block = steps.block};
+  FittedSteps made{.block = steps.block, .threads = {0, 0, 0, steps.count}};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     quantities.block[axis] = launch.block[axis];
     const std::uint64_t threads = std::uint64_t{launch.grid[axis]} * launch.block[axis];

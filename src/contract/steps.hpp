@@ -59,9 +59,9 @@ struct TouchedRange {
 // How an entry is launched that does the first T of a run of launches.
 struct FittedSteps {
   std::array<unsigned, 3> grid{}, block{};
-  // Behind the kernel's own parameters: threads of the original launch along x, y, z; or the
-  // extents.
-  std::array<std::uint32_t, 3> threads{};
+  // Behind the kernel's own parameters: threads of the original launch along x, y, z, or the
+  // extents; and T.
+  std::array<std::uint32_t, 4> threads{};
   std::vector<TouchedRange> ranges;
   // Of three arrays in rotation: where next is touched. The fourth is as long.
   std::optional<TouchedRange> next;

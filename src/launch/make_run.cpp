@@ -68,7 +68,7 @@ bool launch_entry(const Run& run, const RunEntry& entry, bool is_behind_entry,
   request.grid = entry.fitted.grid;
   request.block = entry.fitted.block;
   std::vector<void*> parameters = run.pointers[run.next];
-  std::array<std::uint32_t, 3> threads = entry.fitted.threads;
+  auto threads = entry.fitted.threads;
   parameters.push_back(threads.data());
   if (arrays != nullptr) parameters.push_back(arrays);
   request.parameters = parameters.data();

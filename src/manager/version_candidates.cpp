@@ -54,6 +54,41 @@ VersionCandidate way_of(const target::Profile& profile, const CoarsenBaseline& o
   return way;
 }
 
+// What a launcher counts on: less than that of many copies, and where that is too little the kernel
+// as it is (launch/model.cpp).
+double counted(const VersionCandidate& way, double gain) {
+  namespace launch = numbers::launch;
+  if (way.how.copies() >= launch::many_copies)
+    gain /= way.how.factors[0] > 1 ? launch::worth_many_along_x : launch::worth_many;
+  return gain < launch::worth_it_small ? 1 : gain;
+}
+
+// In launches of usual blocks one of the others is never much worse. Those along other axes are
+// for other grids.
+bool is_dominated(const VersionCandidate& way, const std::vector<VersionCandidate>& ways) {
+  for (std::size_t n = 0; n < way.gains.size(); ++n) {
+    if (way.gains[n].threads < numbers::variants::usual_threads) continue;
+    for (std::size_t k = 0; k < contract::waves.size(); ++k) {
+      double best = 0;
+      for (const VersionCandidate& other : ways) {
+        bool alike = &other != &way;
+        for (unsigned axis = 0; axis < 3; ++axis)
+          alike &= (other.how.factors[axis] > 1) == (way.how.factors[axis] > 1);
+        if (alike) best = std::max(best, counted(other, other.gains[n].by_waves[k]));
+      }
+      if (counted(way, way.gains[n].by_waves[k]) > numbers::variants::least_lead * best)
+        return false;
+    }
+  }
+  return true;
+}
+
+// Of the most copies first: these are the longest.
+void drop_dominated(std::vector<VersionCandidate>& ways) {
+  for (std::size_t n = ways.size(); n-- > 0;)
+    if (is_dominated(ways[n], ways)) ways.erase(ways.begin() + static_cast<std::ptrdiff_t>(n));
+}
+
 } // namespace
 
 std::vector<VersionCandidate> best_candidates(const target::Profile& profile,
@@ -86,6 +121,7 @@ std::vector<VersionCandidate> best_candidates(const target::Profile& profile,
   const auto along_x = [](const VersionCandidate& way) { return way.how.factors[0] > 1; };
   if (beside_x.best > 0 && std::ranges::all_of(result, along_x))
     result.push_back(std::move(beside_x));
+  drop_dominated(result);
   return result;
 }
 

@@ -457,7 +457,7 @@ private:
     const std::vector<unsigned> numbers(data.begin(), data.end());
     const std::string variable =
         fmt::format(".global .align 8 .b8 {}[{}] = {{{}}};\n", contract::symbol_of(kernel.name),
-                    numbers.size(), fmt::join(numbers, ", "));
+                    numbers.size(), fmt::join(numbers, ","));
     if (own_ == OwnEntries::as_they_came) {
       const std::string_view linkage = kernel.weak ? ".weak " : ".visible ";
       contracts.append("\n").append(has_own_variables(*base_.text) ? "" : linkage) += variable;

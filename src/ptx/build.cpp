@@ -149,17 +149,43 @@ FreshRegisters::FreshRegisters(const Module& module, std::string_view stem) : pr
     prefix_ = fmt::format("{}{}", stem, n);
 }
 
+// No special register is a letter and a number; but a variable may be.
+FreshRegisters FreshRegisters::brief(const Module& module) {
+  FreshRegisters made(module, "%x");
+  made.is_brief_ = true;
+  const auto is_odd = [](const Variable& variable) {
+    return variable.name.starts_with('%') && variable.space != Space::reg;
+  };
+  const auto has_odd = [&](const Function& function) {
+    return std::ranges::any_of(function.parameters, is_odd);
+  };
+  if (std::ranges::none_of(module.variables, is_odd) &&
+      std::ranges::none_of(module.functions, has_odd))
+    made.prefix_ = "%";
+  return made;
+}
+
+// "%ptxasw_b32_"; or "%r"
+std::string FreshRegisters::stem_of(Type type) const {
+  if (!is_brief_) return fmt::format("{}_{}_", prefix_, name(type));
+  constexpr std::array letters{std::pair(Type::pred, 'p'), std::pair(Type::b16, 'h'),
+                               std::pair(Type::b32, 'r'),  std::pair(Type::b64, 'd'),
+                               std::pair(Type::b128, 'q'), std::pair(Type::f32, 'f'),
+                               std::pair(Type::f64, 'g')};
+  return prefix_ + std::ranges::find(letters, type, &std::pair<Type, char>::first)->second;
+}
+
 Reg FreshRegisters::make(Type of) {
   const Type type = register_type(of);
   auto pool = std::ranges::find(pools_, type, &Pool::type);
   if (pool == pools_.end()) pool = pools_.insert(pool, {type});
-  return {type, fmt::format("{}_{}_{}", prefix_, name(type), pool->count++)};
+  return {type, fmt::format("{}{}", stem_of(type), pool->count++)};
 }
 
 std::string FreshRegisters::declarations() const {
   std::string text;
   for (const auto& [type, count] : pools_)
-    text += fmt::format("\t.reg .{0} \t{1}_{0}_<{2}>;\n", name(type), prefix_, count);
+    text += fmt::format("\t.reg .{} \t{}<{}>;\n", name(type), stem_of(type), count);
   return text;
 }
 

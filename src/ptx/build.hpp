@@ -55,6 +55,8 @@ class FreshRegisters {
 public:
   // Two that hand out registers of one function need different stems.
   explicit FreshRegisters(const Module& module, std::string_view stem = "%ptxasw");
+  // With names of a few letters, for a function that is written anew and may have thousands.
+  static FreshRegisters brief(const Module& module);
 
   Reg make(Type type); // what it holds
   // Lines such as "\t.reg .b32 %ptxasw_b32_<4>;\n"; empty if none was made.
@@ -67,7 +69,10 @@ private:
     Type type = Type::none;
     unsigned count = 0;
   };
+  [[nodiscard]] std::string stem_of(Type type) const;
+
   std::string prefix_;
+  bool is_brief_ = false;
   std::vector<Pool> pools_; // ptxas allocates registers, so nothing is ever handed back
 };
 

@@ -29,7 +29,7 @@ TEST(StepEntryOfAHost, ExchangesArrays) {
   std::uint64_t arrays[3] = {0x1000, 0x2000, 0x3000};
   void* parameters[] = {&arrays[0], &arrays[1], &arrays[2]};
   EXPECT_EQ(fit_steps(text, entries[0], {1, 1, 1}, {32, 1, 1}, parameters).why, "");
-  EXPECT_EQ(fit_steps(text, {.name = "k6"}, {1, 1, 1}, {32, 1, 1}, parameters).why,
+  EXPECT_EQ(fit_steps(text, {.name = "k6", .steps = 6}, {1, 1, 1}, {32, 1, 1}, parameters).why,
             "the contract has no such entry");
 }
 

@@ -100,7 +100,7 @@ TEST(Steps, FitALaunch) {
   ASSERT_TRUE(fitted) << fitted.error();
   EXPECT_THAT(fitted->grid, testing::ElementsAre(3, 2, 1));
   EXPECT_THAT(fitted->block, testing::ElementsAre(64, 4, 1));
-  EXPECT_THAT(fitted->threads, testing::ElementsAre(128, 100, 1));
+  EXPECT_THAT(fitted->threads, testing::ElementsAre(128, 100, 1, 5));
   ASSERT_EQ(fitted->ranges.size(), 3U);
   EXPECT_EQ(fitted->ranges[0].begin, 0x10000U);
   EXPECT_EQ(fitted->ranges[0].end, 0x10000U + 40000);
@@ -281,10 +281,28 @@ TEST(Steps, MayHaveExtents) {
     return fit(contract, steps, Arguments{.n = static_cast<int>(n)}.launch());
   };
   ASSERT_TRUE(fitted(100));
-  EXPECT_EQ(fitted(100)->threads, (std::array<std::uint32_t, 3>{100, 98, 1}));
+  EXPECT_EQ(fitted(100)->threads, (std::array<std::uint32_t, 4>{100, 98, 1, 5}));
   EXPECT_EQ(fitted(100)->grid, (std::array<unsigned, 3>{4, 25, 1}));
   EXPECT_EQ(fitted(2).error(), "nothing is stored");
   EXPECT_EQ(fitted(~0U).error(), "nothing is stored");
+}
+
+// One entry for several T: what is asked of a launch stands there once.
+TEST(Steps, OfOneEntryThatIsToldHowMany) {
+  Contract contract = jacobi();
+  contract.steps[0].is_told = true;
+  contract.steps.push_back(contract.steps[0]);
+  contract.steps[1].count = 3;
+  std::string text = encode(contract);
+  EXPECT_TRUE(text.starts_with("ptxasw-launch 9 "));
+  EXPECT_EQ(text.find("require"), text.rfind("require"));
+  const auto read = decode(text);
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+  const Arguments arguments;
+  EXPECT_THAT(fit(contract, contract.steps[1], arguments.launch())->threads[3], 3U);
+  text.replace(text.find(" 9 "), 3, " 8 ");
+  EXPECT_FALSE(decode(text));
 }
 
 // A reader that knows no rotation refuses the whole; so does this one where the version has none.

@@ -27,6 +27,15 @@ StepBody::StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan,
   classify(plan.guard_slice);
   classify(plan.value_slice);
   split_guards();
+  const auto look_at = [&](RegId reg) {
+    values_use_place_ |= plan.coordinates.contains(reg) || std::ranges::count(numbers_, reg) != 0;
+  };
+  for (const InstId id : plan.value_slice)
+    analysis::for_each_use(body_, body_.insts[id], look_at);
+  for (const passes::StepArray& array : plan.arrays)
+    for (const InstId store : array.stores)
+      if (const Arg& value = body_.src(body_.insts[store])[0]; value.kind == Arg::Kind::reg)
+        look_at(value.id);
   values_ = plan.value_slice;
   std::ranges::sort(values_);
 }
@@ -154,6 +163,12 @@ Reg StepBody::fresh(RegId reg) {
   return code_.make(body_.registers[reg].type);
 }
 
+const Reg& StepBody::reused(RegId reg) {
+  const auto [known, missing] = reused_.try_emplace(reg);
+  if (missing) known->second = fresh(reg);
+  return known->second;
+}
+
 Reg StepBody::reg_of(const Arg& arg, const Place* place, const Renamed& renamed) const {
   if (const auto found = renamed.find(arg.id); found != renamed.end()) return found->second;
   if (const auto axis = plan_.coordinates.find(arg.id); axis != plan_.coordinates.end())
@@ -175,11 +190,17 @@ std::string StepBody::as_rounded(const Inst& inst, std::string copied) const {
   return copied.insert(at + opcode.size(), ".rn");
 }
 
-void StepBody::copy(InstId id, const Place* place, const Reg& guard, Renamed& renamed) {
+void StepBody::copy(InstId id, const Place* place, const Reg& guard, Renamed& renamed,
+                    const Renamed* results_in) {
   const Inst& inst = body_.insts[id];
   const ptx::Range range = body_.module->statements[inst.statement].range;
   Renamed results;
   analysis::for_each_definition(body_, inst, [&](RegId reg) {
+    if (results_in != nullptr) {
+      const auto given = results_in->find(reg);
+      results[reg] = given != results_in->end() ? given->second : reused(reg);
+      return;
+    }
     const auto known = renamed.find(reg);
     results[reg] = several_.contains(reg) && known != renamed.end() ? known->second : fresh(reg);
   });
@@ -194,11 +215,12 @@ void StepBody::copy(InstId id, const Place* place, const Reg& guard, Renamed& re
   renamed.merge(results);
 }
 
+// Registers of bits fit every type of their size (PTX ISA, operand types).
 Reg StepBody::as_loaded(const Inst& load, const passes::StepArray& array, const Reg& held) {
   const RegId reg = body_.dst(load)[0].id;
   const unsigned width = ptx::bit_width(body_.registers[reg].type), bits = array.bytes * 8;
-  const auto into = code_.into(fresh(reg));
-  if (width == bits) return into.mov(ptx::bits(bits), held);
+  if (width == bits) return held;
+  const auto into = code_.into(reused(reg));
   const auto integer = ptx::is_signed(load.mods.type) ? ptx::signed_integer : ptx::unsigned_integer;
   return into.cvt(integer(width), integer(bits), held);
 }
@@ -331,7 +353,7 @@ void StepBody::copy_load(InstId id, Copy& to) {
     return;
   }
   const auto [name, missing] = to.renamed.try_emplace(reg);
-  if (missing) name->second = fresh(reg);
+  if (missing) name->second = reused(reg);
   code_.move(name->second, value);
 }
 
@@ -347,12 +369,33 @@ void StepBody::copy_block(BlockId block, Copy& to) {
     if (plan_.load_of(id, array) != nullptr)
       copy_load(id, to);
     else
-      copy(id, &to.place, to.guard, to.renamed);
+      copy(id, &to.place, to.guard, to.renamed, &to.results_in);
+  }
+}
+
+bool StepBody::same_everywhere() const {
+  const bool other_loads = std::ranges::any_of(values_, [&](InstId id) {
+    const passes::StepArray* array = nullptr;
+    return is_other_load(body_.insts[id]) && plan_.load_of(id, array) == nullptr;
+  });
+  return plan_.forks.empty() && !other_loads && !has_uniform_loads_;
+}
+
+// A register that is stored, as wide as the image's, and written once.
+void StepBody::name_results(const std::vector<Reg>& into, Copy& to) {
+  for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
+    const passes::StepArray& array = plan_.arrays[n];
+    if (array.carried || array.stores.size() != 1) continue;
+    const Arg& value = body_.src(body_.insts[array.stores[0]])[0];
+    if (value.kind == Arg::Kind::reg && !several_.contains(value.id) &&
+        ptx::bit_width(body_.registers[value.id].type) == held_bits(array))
+      to.results_in.emplace(value.id, into[n]);
   }
 }
 
 std::vector<ptx::Source> StepBody::values(const Place& place, const OnChip& on_chip,
-                                          const Reg& guard, bool inner, const std::string& labels) {
+                                          const std::vector<Reg>& into, const Reg& guard,
+                                          bool inner, const std::string& labels) {
   const std::vector<BlockId> blocks = copied(inner);
   const bool branches =
       std::ranges::any_of(blocks, [&](BlockId block) { return behind(block, inner).size() > 1; });
@@ -362,10 +405,14 @@ std::vector<ptx::Source> StepBody::values(const Place& place, const OnChip& on_c
           .branches = branches,
           .renamed = {},
           .neighbours = {},
+          .results_in = {},
           .values = std::vector<ptx::Source>(plan_.arrays.size()),
           .results = std::vector<Reg>(plan_.arrays.size())};
-  widen(place, to.renamed);
-  if (branches) fetch_neighbours(blocks, to);
+  if (values_use_place_) widen(place, to.renamed);
+  if (branches)
+    fetch_neighbours(blocks, to);
+  else
+    name_results(into, to);
   for (std::size_t n = 0; n < to.results.size(); ++n) {
     if (plan_.arrays[n].carried)
       to.values[n] = on_chip(plan_.arrays[0], nullptr);

@@ -43,12 +43,17 @@ public:
   ptx::Reg guards(const Place& place, unsigned axis, bool along);
   // None of them depends on this axis and on another one.
   [[nodiscard]] bool separable(unsigned axis) const;
-  // What is stored at a place, by array: registers as wide as an image's, or literals. Loads of
-  // other arrays only under `guard`. `inner`: of the interior alone. Labels begin with `labels`.
-  std::vector<ptx::Source> values(const Place& place, const OnChip& on_chip, const ptx::Reg& guard,
+  // What is stored at a place, by array: registers as wide as an image's, or literals; where that
+  // can be, computed in the registers `into`. Loads of other arrays only under `guard`. `inner`: of
+  // the interior alone. Labels begin with `labels`.
+  std::vector<ptx::Source> values(const Place& place, const OnChip& on_chip,
+                                  const std::vector<ptx::Reg>& into, const ptx::Reg& guard,
                                   bool inner, const std::string& labels);
 
   [[nodiscard]] bool has_uniform_loads() const { return has_uniform_loads_; }
+  // A copy for the interior is a copy for all places: no branches, no loads of other arrays.
+  [[nodiscard]] bool same_everywhere() const;
+  [[nodiscard]] bool values_use_place() const { return values_use_place_; }
 
 private:
   enum class Class : std::uint8_t { parameter, loaded, place, value };
@@ -77,9 +82,11 @@ private:
     bool branches = false; // each store leaves its value in a register of its array
     Renamed renamed;
     std::map<ptx::InstId, ptx::Reg> neighbours; // loads that were done in front of all branches
+    Renamed results_in;                         // registers that are given to results
     std::vector<ptx::Source> values;            // by array: what is stored, or
     std::vector<ptx::Reg> results;              // with branches, where that is left
   };
+  void name_results(const std::vector<ptx::Reg>& into, Copy& to);
   void copy_block(analysis::BlockId block, Copy& to);
   void copy_load(ptx::InstId id, Copy& to);
   void fetch_neighbours(std::span<const analysis::BlockId> blocks, Copy& to);
@@ -94,10 +101,13 @@ private:
                                 const Renamed& renamed, ptx::Reg all = {});
   [[nodiscard]] bool is_other_load(const ptx::Inst& inst) const;
   [[nodiscard]] std::string as_rounded(const ptx::Inst& inst, std::string copied) const;
-  void copy(ptx::InstId id, const Place* place, const ptx::Reg& guard, Renamed& renamed);
+  void copy(ptx::InstId id, const Place* place, const ptx::Reg& guard, Renamed& renamed,
+            const Renamed* results_in = nullptr);
   [[nodiscard]] ptx::Reg reg_of(const ptx::Arg& arg, const Place* place,
                                 const Renamed& renamed) const;
   [[nodiscard]] ptx::Reg fresh(ptx::RegId reg);
+  // One for all copies: what is in it is of no use behind a copy.
+  [[nodiscard]] const ptx::Reg& reused(ptx::RegId reg);
   // What the load would leave in its register of an element that is held; and the other way round.
   ptx::Reg as_loaded(const ptx::Inst& load, const passes::StepArray& array, const ptx::Reg& held);
   ptx::Reg as_held(const passes::StepArray& array, const ptx::Reg& value);
@@ -109,14 +119,14 @@ private:
   Names names_;
   std::map<ptx::InstId, Class> classes_;
   std::vector<ptx::InstId> values_; // the slice of values, sorted
-  Renamed uniform_;
+  Renamed uniform_, reused_;
   std::vector<Conjunct> conjuncts_;
   std::map<ptx::InstId, unsigned> axes_; // of the guards' instructions: what they depend on
   std::set<ptx::RegId> several_;         // registers that are written in several places
   std::vector<ptx::RegId> wide_;         // coordinates in registers of 64 bits
   std::vector<ptx::RegId> numbers_;      // of StepPlan::rows
   ptx::Reg row_;
-  bool has_uniform_loads_ = false;
+  bool has_uniform_loads_ = false, values_use_place_ = false;
 };
 
 } // namespace ptxasw::passes

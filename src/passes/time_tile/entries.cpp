@@ -7,6 +7,7 @@
 #include "passes/shared/contraction_latitude.hpp"
 #include "passes/time_tile/shapes.hpp"
 #include "passes/time_tile/steps.hpp"
+#include "target/numbers.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,8 +19,6 @@
 
 namespace ptxasw::passes {
 namespace {
-
-constexpr unsigned few_steps = 3;
 
 bool reads_neighbours(const passes::StepPlan& plan) {
   return plan.refused.empty() && plan.least != plan.most;
@@ -119,13 +118,25 @@ private:
                     const std::optional<unsigned>& count) {
     if (!add(result, kernel, plan, function, step_shapes(plan, count)) || !options_.steps_auto)
       return;
-    const unsigned most = result.steps.back().count;
+    const contract::Steps large = result.steps.back();
     const bool is_first = result.steps.size() == 1;
     const auto small = is_first ? small_step_shape(plan) : std::nullopt;
-    if (small && small->count == most) add(result, kernel, plan, function, {*small}, true);
-    // What is left of a run when no more of the large groups fit: single steps cost several times
-    // as much.
-    if (most > few_steps) add(result, kernel, plan, function, step_shapes(plan, few_steps));
+    if (small && small->count == large.count) add(result, kernel, plan, function, {*small}, true);
+    // What is left of a run when no more of the large groups fit.
+    if (large.count > numbers::steps::fewest && !add_fewer(result, large))
+      add(result, kernel, plan, function, step_shapes(plan, numbers::steps::fewest));
+  }
+
+  // The same entry, told to do less.
+  static bool add_fewer(StepEntries& result, contract::Steps steps) {
+    const unsigned most = steps.count;
+    for (const unsigned count : {numbers::steps::fewer, numbers::steps::fewest}) {
+      if (count >= most || (most - count) % 2 != 0 || (steps.rotation && count % 3 != 0)) continue;
+      steps.count = count;
+      result.outcome += fmt::format("; or {}", count);
+      result.steps.push_back(steps);
+    }
+    return steps.count != most;
   }
 
   bool add(StepEntries& result, const emulator::Kernel& kernel, const passes::StepPlan& plan,

@@ -18,8 +18,6 @@ using namespace ptx::words;
 
 namespace {
 
-constexpr unsigned word = 32; // bits of a mask's
-
 std::vector<passes::Bound> bounds_of(const StepArray::Load& load, const StepArray::Case& one) {
   std::vector<passes::Bound> bounds = load.where;
   for (const passes::Bound& bound : one.bounds)
@@ -55,7 +53,8 @@ void StepWriter::add_row(Mask& mask, int row, const Reg& bits, const Reg& in) {
 }
 
 Reg StepWriter::bit_of(const Mask& mask, unsigned cell) {
-  return code_.setp(ne, u32, code_.and_(b32, mask[cell / word], 1U << cell % word), 0);
+  if (bit_.empty()) bit_ = code_.make(b32);
+  return code_.setp(ne, u32, code_.into(bit_).and_(b32, mask[cell / word], 1U << cell % word), 0);
 }
 
 Reg StepWriter::any_of(const Mask& mask) {
@@ -69,7 +68,7 @@ Reg StepWriter::any_of(const Mask& mask) {
 
 // The elements of `in` that some place reads as it stores. Those of them that nobody stores to keep
 // what their buffer has: they are loaded again for each step.
-void StepWriter::find_halo() {
+std::vector<StepWriter::Mask> StepWriter::find_halo() {
   std::vector<Mask> needed;
   if (separable()) {
     needed = find_stretches();
@@ -87,11 +86,8 @@ void StepWriter::find_halo() {
       const Reg rest = code_.not_(b32, mask_[i]);
       kept.push_back(code_.and_(b32, needed[n][i], rest));
     }
-    if (plan_.rotation)
-      load_older(n, needed[n]);
-    else
-      load(n, in_[n], read_[n], needed[n]);
   }
+  return needed;
 }
 
 // What is read of the older array is the newer one's a step before.
@@ -109,13 +105,14 @@ void StepWriter::load_older(unsigned n, const Mask& needed) {
   load(n, turns_[plan_.arrays[n].carried ? 0 : 1], read_[n], kept_[n]);
 }
 
-// What a step leaves as it is: all of this in the arrays whose turn it is.
-void StepWriter::load_kept(const std::vector<Column>& turns) {
+// What a step leaves as it is: all of this in the arrays whose turn it is. It has written what is
+// read_ now.
+void StepWriter::load_kept(const Column& from) {
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
     if (plan_.arrays[n].carried) continue; // it has the newer image's
     const std::string behind = fmt::format("{}kept{}", labels_, kept_labels_++);
     code_.unless(any_of(kept_[n])).bra(behind);
-    load(n, turns[n].front(), write_[n], kept_[n]);
+    load(n, from[n], read_[n], kept_[n]);
     code_.label(behind);
   }
 }

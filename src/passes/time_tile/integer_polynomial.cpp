@@ -443,7 +443,53 @@ Expression threads(unsigned axis) {
   return {{.kind = Token::Kind::threads, .value = axis}};
 }
 
+namespace {
+
+std::optional<std::int64_t> constant(const Expression& of) {
+  if (of.size() != 1 || of[0].kind != Token::Kind::constant) return std::nullopt;
+  return of[0].value;
+}
+
+// The sum of a and n, where what a adds last is a number, too.
+std::optional<Expression> with_added(Expression a, std::int64_t n) {
+  const auto is = [&](std::size_t behind, Token::Kind kind) {
+    return a.size() >= behind && a[a.size() - behind].kind == kind;
+  };
+  if (is(1, Token::Kind::add) && is(2, Token::Kind::constant)) {
+    if (__builtin_add_overflow(n, a[a.size() - 2].value, &n)) return std::nullopt;
+    a.resize(a.size() - 2);
+  }
+  if (n == 0) return a;
+  a.insert(a.end(), {{.value = n}, {.kind = Token::Kind::add}});
+  return a;
+}
+
+// Contracts have many, of which some are long.
+std::optional<Expression> simplified(Token::Kind kind, const Expression& a, const Expression& b) {
+  const auto x = constant(a), y = constant(b);
+  std::int64_t n = 0;
+  switch (kind) {
+  case Token::Kind::add:
+    if (x && y && !__builtin_add_overflow(*x, *y, &n)) return number(n);
+    if (x && y) return std::nullopt;
+    return x ? with_added(b, *x) : y ? with_added(a, *y) : std::nullopt;
+  case Token::Kind::subtract:
+    if (!y || __builtin_sub_overflow(x.value_or(0), *y, &n)) return std::nullopt;
+    return x ? number(n) : with_added(a, n);
+  case Token::Kind::multiply:
+    if (x && y && !__builtin_mul_overflow(*x, *y, &n)) return number(n);
+    if (y == 1) return a;
+    return x == 1 ? std::optional(b) : std::nullopt;
+  case Token::Kind::least:
+  case Token::Kind::most: return a == b ? std::optional(a) : std::nullopt;
+  default: return std::nullopt;
+  }
+}
+
+} // namespace
+
 Expression combine(Token::Kind kind, Expression a, const Expression& b) {
+  if (auto made = simplified(kind, a, b)) return std::move(*made);
   a.insert(a.end(), b.begin(), b.end());
   a.push_back({.kind = kind});
   return a;

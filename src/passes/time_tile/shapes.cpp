@@ -12,10 +12,8 @@ using passes::StepShape;
 
 namespace {
 
-using numbers::steps::little_code;
 using numbers::steps::many_values;
 using numbers::steps::most_stack;
-using numbers::steps::much_code;
 
 struct Kind {
   bool near = false, narrow = false; // radius 1; one word an element
@@ -33,12 +31,6 @@ Kind kind_of(const passes::StepPlan& plan) {
     values += array.loads.size();
   }
   return {reach <= 1, bytes <= 4, values};
-}
-
-void suit_code(StepShape& shape, std::size_t values) {
-  const std::size_t code = shape.count * shape.rows * shape.columns * values;
-  shape.edges = !shape.lanes && code <= little_code;
-  shape.looped = code > much_code;
 }
 
 // Neighbours from lane to lane: what is left for shared memory are rows at the ends of strips, and
@@ -89,7 +81,6 @@ std::vector<StepShape> step_shapes(const passes::StepPlan& plan, std::optional<u
   for (StepShape& shape : shapes) {
     shape.count = count.value_or(shape.count);
     if (plan.rotation) shape.count = std::max(3U, shape.count / 3 * 3);
-    suit_code(shape, values);
   }
   return shapes;
 }
@@ -111,7 +102,6 @@ std::optional<StepShape> small_step_shape(const passes::StepPlan& plan) {
   } else {
     return std::nullopt;
   }
-  suit_code(shape, values);
   return shape;
 }
 

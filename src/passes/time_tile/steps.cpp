@@ -25,7 +25,7 @@ using namespace ptx::words;
 StepWriter::StepWriter(const emulator::Kernel& kernel, const passes::StepPlan& plan,
                        const StepShape& shape, std::string name)
     : module_(*kernel.body.module), kernel_(kernel), plan_(plan), shape_(shape),
-      name_(std::move(name)), registers_(module_, "%ptxasw_step"), code_(registers_),
+      name_(std::move(name)), registers_(ptx::FreshRegisters::brief(module_)), code_(registers_),
       body_(kernel, plan, code_), labels_(label_prefix(module_)), at_(plan, shape) {}
 
 StepEntry StepWriter::run() {
@@ -35,9 +35,13 @@ StepEntry StepWriter::run() {
   if (!separable() && all_bounds().size() > flag_bits())
     return {.refused = {Reason::step_rim, "its rim has too many cases"}};
   prologue();
-  if (plan_.convex) write_inner_paths();
-  code_.label(labels_ + "rim");
-  write_path(false);
+  if (steps_alike()) {
+    write_one_path();
+  } else {
+    if (plan_.convex) write_path(true);
+    code_.label(labels_ + "rim");
+    write_path(false);
+  }
   finish();
   return std::move(entry_);
 }
@@ -81,8 +85,8 @@ Reg StepWriter::parameter(const passes::Quantity& quantity) {
   const std::string_view name = kernel_.body.function->parameters[quantity.number].name;
   if (quantity.as != Type::s32 && quantity.as != Type::u32)
     return code_.ld(ptx::Space::param, b64, name);
-  const Reg word = code_.ld(ptx::Space::param, b32, name);
-  return quantity.as == Type::s32 ? code_.cvt(s64, s32, word) : code_.cvt(u64, u32, word);
+  const Reg low = code_.ld(ptx::Space::param, b32, name);
+  return quantity.as == Type::s32 ? code_.cvt(s64, s32, low) : code_.cvt(u64, u32, low);
 }
 
 Reg StepWriter::begin_of(unsigned parameter_number) {
@@ -106,6 +110,8 @@ void StepWriter::prologue() {
     if (plan_.places[axis] != passes::Place::none) find_place(axis);
   for (unsigned n = 0; n < plan_.arrays.size(); ++n)
     find_elements(n);
+  find_serialized_blocks();
+  left_ = code_.ld(ptx::Space::param, u32, {threads_parameter, 12});
   if (plan_.convex) { // the region's corners tell of all of it
     StepBody::Place last = corner_;
     last[at_.axes.u] = plus(corner_[at_.axes.u], shape_.width - 1);
@@ -114,7 +120,8 @@ void StepWriter::prologue() {
     for (auto& [in, at] : {std::pair(&first_in, &corner_), std::pair(&last_in, &last)})
       for (const bool along_u : {true, false})
         *in = within(plan_.inner, *at, at_.axes.u, along_u, *in);
-    code_.unless(code_.and_(pred, first_in, last_in)).bra(labels_ + "rim");
+    inside_ = code_.and_(pred, first_in, last_in);
+    code_.unless(inside_).bra(labels_ + "rim");
   }
 }
 
@@ -125,7 +132,6 @@ void StepWriter::find_thread() {
   if (at_.has_strips()) {
     across = code_.rem(u32, thread_, at_.across());
     strip_ = code_.div(u32, thread_, at_.across());
-    if (has_edges()) turn_strips();
     first_row_ = code_.mul(u32, strip_, at_.rows());
     first = code_.mul(u32, strip_, at_.strip_rows());
   } else {
@@ -142,17 +148,6 @@ void StepWriter::find_thread() {
     mine_.push_back(
         plus(mine, at_.tiles[n] + (at_.pad_v.before * at_.pitch + at_.pad_u.before) * bytes));
   }
-}
-
-// Strips with less to do than others are other warps' in each block, as each scheduler of an SM has
-// some of the warps for good.
-void StepWriter::turn_strips() {
-  Reg turned = strip_;
-  for (const unsigned axis : {at_.axes.u, at_.axes.v}) {
-    const Reg block = code_.special(along(Special::ctaid_x, axis));
-    turned = code_.add(u32, turned, block);
-  }
-  strip_ = code_.rem(u32, turned, shape_.strips);
 }
 
 // The region's first place and this thread's own along an axis.
@@ -206,16 +201,6 @@ void StepWriter::find_serialized_blocks() {
     turns_.push_back(added(begin_of(parameter), elements_[0]));
 }
 
-// By array: where its elements that nobody stores to lie behind step t (the first one is 0), behind
-// the next one, and so on.
-std::vector<StepWriter::Column> StepWriter::turns_behind(unsigned t) const {
-  if (plan_.rotation) return {{turns_[(t + 2) % 3], turns_[t % 3], turns_[(t + 1) % 3]}, {}};
-  std::vector<Column> turns;
-  for (unsigned n = 0; n < plan_.arrays.size(); ++n)
-    turns.push_back(t % 2 == 0 ? std::vector{out_[n], in_[n]} : std::vector{in_[n], out_[n]});
-  return turns;
-}
-
 // Vectors may be loaded and stored from here on in each row: columns and halos are whole vectors.
 Reg StepWriter::is_aligned(unsigned n, const Reg& address) {
   const Reg all = row_stride_[n].empty() ? address : code_.or_(b64, address, row_stride_[n]);
@@ -254,12 +239,27 @@ Reg StepWriter::in_grid(const StepBody::Place& place, unsigned axis, const Reg& 
 // --- The entry ----------------------------------------------------------------------------------
 
 std::string StepWriter::parameters_behind() const {
-  std::string all = fmt::format(".param .align 4 .b8 {}[12]", threads_parameter);
+  std::string all = fmt::format(".param .align 4 .b8 {}[16]", threads_parameter);
   if (plan_.rotation)
     all += fmt::format(",\n\t.param .align 8 .b8 {}[{}]", arrays_parameter,
                        sizeof(contract::StepArrays));
   return all;
 }
+
+namespace {
+
+// Blanks that nobody needs: thousands of lines.
+std::string without_blanks(std::string_view text) {
+  std::string all;
+  all.reserve(text.size());
+  for (const char c : text)
+    if ((c != ' ' && c != '\t') ||
+        (!all.empty() && std::string_view("\n\t ,;").find(all.back()) == std::string_view::npos))
+      all += c == '\t' ? ' ' : c;
+  return all;
+}
+
+} // namespace
 
 void StepWriter::finish() {
   const ptx::Function& function = *kernel_.body.function;
@@ -272,7 +272,7 @@ void StepWriter::finish() {
       shape_.resident == 0 ? "" : fmt::format(".minnctapersm {}\n", shape_.resident);
   entry_.text = fmt::format("{}{})\n.maxntid {}\n{}{{\n{}\t.shared .align 16 .b8 {}[{}];\n{}\n}}",
                             header, more.text, at_.block(), resident, registers_.declarations(),
-                            tile_name, at_.shared(), code_.all);
+                            tile_name, at_.shared(), without_blanks(code_.all));
   contract::Steps& made = entry_.contract;
   made.entry = name_;
   made.count = shape_.count;
@@ -289,6 +289,7 @@ void StepWriter::finish() {
   made.conditions = plan_.conditions;
   made.touched = plan_.touched;
   made.waits = may_wait();
+  made.is_told = true;
 }
 
 StepEntry write_steps(const emulator::Kernel& kernel, const passes::StepPlan& plan,

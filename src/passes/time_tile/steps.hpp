@@ -10,9 +10,8 @@
 // own places are its registers. Shared memory is what wide stencils wait for: a thread with several
 // columns passes fewer values for each place.
 //
-// PROOF.md argues that this is sound. It costs the work around the centre, T times the body in
-// code, and twice that, since regions without a rim are run without guards; it gains T - 1 of T
-// trips to memory.
+// PROOF.md argues that this is sound. It costs the work around the centre and the body of two steps
+// for each place of a thread in code; it gains T - 1 of T trips to memory.
 #pragma once
 
 #include "contract/contract.hpp"
@@ -23,7 +22,8 @@
 namespace ptxasw::passes {
 
 struct StepShape {
-  unsigned count = 5;  // T, odd; of three arrays in rotation a multiple of three
+  unsigned count = 5;  // T, odd; of three arrays in rotation a multiple of three. What the entry is
+                       // told may be less, if it is odd where this is
   unsigned width = 64; // of the region, along the axis of neighbouring elements
   unsigned strips = 4; // threads of a block: width / columns * strips
   // What one thread owns of the region: at most 64 places.
@@ -31,13 +31,9 @@ struct StepShape {
   unsigned columns = 1; // a power of two
   // Blocks that an SM shall hold at a time, at least; 0: what ptxas makes of it.
   unsigned resident = 0;
-  // The region's first and last strip leave out rows of which nothing that is stored comes.
-  bool edges = false;
   // Neighbours along a row come from lane to lane: a row is at most a warp's. Tiles then have only
   // the rows that other strips read.
   bool lanes = false;
-  // Steps run in a loop instead of one behind the other: less code.
-  bool looped = false;
 };
 
 struct StepEntry {

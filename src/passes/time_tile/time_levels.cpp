@@ -31,42 +31,7 @@ std::set<Offset> StepWriter::offsets_of(const StepArray& array) {
   return offsets;
 }
 
-// Where whole warps have one strip, and steps read beside it.
-bool StepWriter::has_edges() const {
-  return shape_.edges && !shape_.looped && at_.has_strips() && //
-         shape_.strips > 2 && at_.across() % 32 == 0 && at_.halo_v.both() != 0;
-}
-
-void StepWriter::write_inner_paths() {
-  if (has_edges())
-    for (const auto& [number, label] :
-         {std::pair{0U, "first_strip"}, {shape_.strips - 1, "last_strip"}}) {
-      code_.when(code_.setp(eq, u32, strip_, number)).bra(labels_ + label);
-    }
-  write_path(true);
-  if (!has_edges()) return;
-  code_.label(labels_ + "first_strip");
-  write_path(true, Strip::first);
-  code_.label(labels_ + "last_strip");
-  write_path(true, Strip::last);
-}
-
-// Each step reads one reach beyond what it makes right. What is not right any more is read for
-// nothing that is stored.
-StepWriter::Rows StepWriter::right_rows(unsigned steps) const {
-  const unsigned rows = at_.rows(), before = at_.halo_v.before / shape_.count * steps,
-                 behind = at_.halo_v.behind / shape_.count * steps;
-  switch (of_strip_) {
-  case Strip::first: return {std::min(rows, before), rows};
-  case Strip::last: return {0, rows - std::min(rows, behind)};
-  case Strip::any: break;
-  }
-  return {0, rows};
-}
-
-void StepWriter::write_path(bool inner, Strip strip) {
-  inner_ = inner;
-  of_strip_ = strip;
+void StepWriter::make_images() {
   read_.clear();
   write_.clear();
   for (const StepArray& array : plan_.arrays)
@@ -75,26 +40,86 @@ void StepWriter::write_path(bool inner, Strip strip) {
       for (unsigned cell = 0; cell < at_.places(); ++cell)
         column.push_back(code_.make(ptx::bits(held_bits(array))));
     }
-  if (!inner) {
-    find_serialized_blocks();
-    find_wrapped();
-    find_halo();
-  } else {
-    for (unsigned n = 0; n < plan_.arrays.size(); ++n)
-      load(n, in_[n], read_[n]);
-  }
+}
+
+void StepWriter::load_inside() {
+  inner_ = true;
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n)
+    load(n, in_[n], read_[n]);
+}
+
+void StepWriter::load_with_rim() {
+  inner_ = false;
+  find_wrapped();
+  const std::vector<Mask> needed = find_halo();
+  load_needed(needed);
+}
+
+void StepWriter::load_needed(const std::vector<Mask>& needed) {
+  for (unsigned n = 0; n < plan_.arrays.size(); ++n)
+    if (plan_.rotation)
+      load_older(n, needed[n]);
+    else
+      load(n, in_[n], read_[n], needed[n]);
+}
+
+void StepWriter::write_path(bool inner) {
+  make_images();
+  if (inner)
+    load_inside();
+  else
+    load_with_rim();
   if (body_.has_uniform_loads()) body_.uniform_loads(inner ? Reg{} : any_of(mask_));
-  if (shape_.looped) {
-    loop();
-  } else {
-    for (unsigned t = 0; t < shape_.count; ++t) {
-      if (!at_.two_tiles && t != 0) code_.bar_sync(); // everybody has read
-      step(right_rows(t), right_rows(t + 1), at_.two_tiles ? t % 2 : 0);
-      if (!inner_ && t + 1 < shape_.count) load_kept(turns_behind(t));
-      std::swap(read_, write_);
-    }
+  loop(inner ? Regions::inside : Regions::with_rim);
+  store_centre();
+  code_.ret();
+}
+
+// What a step computes of a place hangs on nothing but the offsets: the same in all regions.
+bool StepWriter::steps_alike() const {
+  return plan_.convex && body_.same_everywhere() &&
+         std::ranges::none_of(plan_.periods,
+                              [](const auto& period) { return period.has_value(); }) &&
+         std::ranges::all_of(plan_.arrays, [](const StepArray& array) {
+           return std::ranges::all_of(array.loads, [](const StepArray::Load& load) {
+             return load.cases.size() == 1 && load.where.empty();
+           });
+         });
+}
+
+// One loop for regions with a rim and for those without, of which all places store and none keeps
+// an element; these are loaded and stored in vectors.
+void StepWriter::write_one_path() {
+  make_images();
+  load_inside();
+  Mask stores;
+  for (unsigned cell = 0; cell < at_.places(); cell += word)
+    stores.push_back(code_.mov(u32, full_word(cell)));
+  code_.bra(labels_ + "loaded");
+  code_.label(labels_ + "rim");
+  inner_ = false;
+  find_wrapped();
+  std::vector<Mask> first = find_halo();
+  for (unsigned i = 0; i < stores.size(); ++i)
+    code_.move(stores[i], std::exchange(mask_[i], stores[i]));
+  if (plan_.rotation) {
+    load_needed(first);
+  } else { // as in the loop, where the second step of a trip loads from the same array
+    kept_behind_ = std::exchange(kept_, std::move(first));
+    code_.bra(labels_ + "first");
   }
-  store_centre(); // what was written last is read_ now
+  code_.label(labels_ + "loaded");
+  inner_ = true;
+  loop(Regions::any);
+  Reg some;
+  for (unsigned i = 0; i < mask_.size(); ++i)
+    some = code_.setp(ne, u32, mask_[i], full_word(i * word), or_, some);
+  code_.when(some).bra(labels_ + "some");
+  store_centre();
+  code_.ret();
+  code_.label(labels_ + "some");
+  inner_ = false;
+  store_centre();
   code_.ret();
 }
 
@@ -140,49 +165,62 @@ std::vector<bool> StepWriter::passed_on(const StepArray& array) const {
   return passed;
 }
 
-// One step's code. What changes from step to step is in registers: where a thread's places are in
-// the tile, which array's elements are kept.
-void StepWriter::loop() {
-  const Reg left = code_.mov(u32, shape_.count);
-  Column both_tiles;
-  std::vector<Column> turns;
-  if (!inner_) turns = turns_behind(0);
-  for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
-    if (at_.two_tiles) both_tiles.push_back(code_.mad(u32, mine_[n], 2, at_.tile_bytes));
-    if (inner_) continue;
-    for (Reg& turning : turns[n])
-      turning = code_.mov(b64, turning);
-  }
-  const std::string begin = fmt::format("{}{}_steps", labels_, inner_ ? "inner" : "rim");
+// Two steps a trip, so that no value moves from one image to the other; of an odd number of steps
+// the first of the two is the last one. What they wrote last is read_ then.
+void StepWriter::loop(Regions regions) {
+  const std::string begin = fmt::format("{}steps{}", labels_, static_cast<int>(regions)),
+                    end = begin + "_end";
+  const unsigned last = shape_.count % 2 == 0 ? 1 : 0;
+  const bool keeps = regions != Regions::inside;
+  Column turns; // of three arrays in rotation
+  if (keeps && plan_.rotation)
+    for (const unsigned turn : {2U, 0U, 1U})
+      turns.push_back(code_.mov(b64, turns_[turn]));
   code_.label(begin);
-  step(right_rows(0), right_rows(0), 0);
-  if (!inner_) load_kept(turns);
-  for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
-    for (unsigned cell = 0; cell < at_.places(); ++cell)
-      code_.move(read_[n][cell], write_[n][cell]);
-    if (at_.two_tiles) code_.into(mine_[n]).sub(s32, both_tiles[n], mine_[n]);
-    if (inner_ || turns[n].empty()) continue;
-    const Reg kept = code_.mov(b64, turns[n].front());
-    for (std::size_t turn = 1; turn < turns[n].size(); ++turn)
-      code_.move(turns[n][turn - 1], turns[n][turn]);
-    code_.move(turns[n].back(), kept);
+  for (const unsigned half : {0U, 1U}) {
+    step(half);
+    std::swap(read_, write_);
+    if (half == last) {
+      code_.into(left_).add(s32, left_, -2);
+      code_.when(code_.setp(le, s32, left_, 0)).bra(end);
+    }
+    const std::string kept = fmt::format("{}_kept{}", begin, half);
+    if (regions == Regions::any) code_.when(inside_).bra_uni(kept);
+    const bool first = half == 1 && !kept_behind_.empty();
+    if (first) code_.label(labels_ + "first");
+    if (keeps) load_kept(plan_.rotation ? Column{turns[half], {}} : half == 0 ? out_ : in_);
+    if (first) keep_less();
+    if (regions == Regions::any) code_.label(kept);
+    if (!at_.two_tiles) code_.bar_sync(); // everybody has read
   }
-  if (!at_.two_tiles) code_.bar_sync(); // everybody has read
-  code_.into(left).add(s32, left, -1);
-  code_.when(code_.setp(ne, s32, left, 0)).bra(begin);
+  if (!turns.empty()) {
+    const Reg first = code_.mov(b64, turns[2]);
+    code_.move(turns[2], turns[1]);
+    code_.move(turns[1], turns[0]);
+    code_.move(turns[0], first);
+  }
+  code_.bra(begin);
+  code_.label(end);
+  if (last == 0) std::swap(read_, write_);
 }
 
-void StepWriter::step(const Rows& was_right, const Rows& is_right, unsigned buffer) {
-  const auto among = [&](const Rows& rows, unsigned cell) {
-    return row_of(cell) >= rows.begin && row_of(cell) < rows.end;
-  };
+// What was needed at first is loaded.
+void StepWriter::keep_less() {
+  for (std::size_t n = 0; n < kept_.size(); ++n)
+    for (std::size_t i = 0; i < kept_[n].size(); ++i)
+      code_.move(kept_[n][i], kept_behind_[n][i]);
+}
+
+// The second of two begins with the rows that the first one wrote last: what is written there then
+// fits into registers that have become free.
+void StepWriter::step(unsigned half) {
+  const unsigned buffer = at_.two_tiles ? half : 0;
   bool any = false;
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
     const std::vector<bool> passed = passed_on(plan_.arrays[n]);
     for (unsigned cell = 0; cell < at_.places(); ++cell) {
       if (!passed[cell]) continue;
       any = true; // in each strip, or in none
-      if (!among(was_right, cell)) continue;
       code_.st(
           ptx::Space::shared, ptx::bits(plan_.arrays[n].bytes * 8),
           in_tile(n, buffer, static_cast<int>(column_of(cell)), static_cast<int>(row_of(cell))),
@@ -191,8 +229,9 @@ void StepWriter::step(const Rows& was_right, const Rows& is_right, unsigned buff
   }
   if (any) code_.bar_sync();
   std::vector<std::map<std::pair<int, int>, Reg>> known(plan_.arrays.size());
-  for (unsigned cell = 0; cell < at_.places(); ++cell) {
-    if (!among(is_right, cell)) continue;
+  for (unsigned at = 0; at < at_.places(); ++at) {
+    const unsigned turned = (at_.rows() - 1 - row_of(at)) * at_.columns() + column_of(at),
+                   cell = half == 0 ? at : turned;
     const auto element = [&](const StepArray& array, const Offset& offset) {
       const auto n = static_cast<unsigned>(&array - plan_.arrays.data());
       const int column = static_cast<int>(column_of(cell)) + offset_u(offset),
@@ -222,10 +261,15 @@ void StepWriter::step(const Rows& was_right, const Rows& is_right, unsigned buff
       return value;
     };
     const Reg guard = inner_ ? Reg{} : bit_of(mask_, cell);
-    const auto results = body_.values(place_of(cell), on_chip, guard, inner_,
+    Column into;
+    for (const Column& image : write_)
+      into.push_back(image[cell]);
+    const StepBody::Place place = body_.values_use_place() ? place_of(cell) : place_;
+    const auto results = body_.values(place, on_chip, into, guard, inner_,
                                       fmt::format("{}copy{}", labels_, copies_++));
     for (unsigned n = 0; n < results.size(); ++n)
-      code_.into(write_[n][cell]).mov(move_type(plan_.arrays[n]), results[n]);
+      if (results[n].text() != into[n].name)
+        code_.into(into[n]).mov(move_type(plan_.arrays[n]), results[n]);
   }
 }
 
@@ -269,9 +313,7 @@ void StepWriter::store_centre() {
     Reg at = out_[n];
     for (unsigned row = 0; row < at_.rows(); ++row) {
       if (row != 0) at = added(at, row_stride_[n]);
-      const Rows right = right_rows(shape_.count);
-      if (row >= right.begin && row < right.end)
-        store_row(n, row, turned_row(n, row, at), in_centre);
+      store_row(n, row, turned_row(n, row, at), in_centre);
     }
   }
 }

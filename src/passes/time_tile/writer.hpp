@@ -45,11 +45,9 @@ private:
   ptx::Reg begin_at(const ptx::Memory& place);
   void find_begins(unsigned n);
   void find_serialized_blocks();
-  [[nodiscard]] std::vector<Column> turns_behind(unsigned t) const;
   [[nodiscard]] std::string parameters_behind() const;
   void prologue();
   void find_thread();
-  void turn_strips();
   void find_place(unsigned axis);
   void find_elements(unsigned n);
   ptx::Reg inside(const StepBody::Place& place);
@@ -74,18 +72,14 @@ private:
   ptx::Reg coordinate(unsigned axis, int far);
   // All that a load may read: from the first case to the last.
   [[nodiscard]] static std::set<passes::Offset> offsets_of(const passes::StepArray& array);
-  // Strips that a path is for: the region's first or last one leaves out rows that are right no
-  // more.
-  enum class Strip : std::uint8_t { any, first, last };
-  struct Rows {
-    unsigned begin = 0, end = 0;
-  };
-  [[nodiscard]] bool has_edges() const;
-  void write_inner_paths();
-  // A path: regions without a rim, or any.
-  void write_path(bool inner, Strip strip = Strip::any);
-  // Of this path's thread: those that are right behind so many steps.
-  [[nodiscard]] Rows right_rows(unsigned steps) const;
+  void make_images();
+  void load_inside();
+  void load_with_rim();
+  void load_needed(const std::vector<Mask>& needed);
+  // A path: regions without a rim, or any. Or one for both, where their steps are alike.
+  void write_path(bool inner);
+  [[nodiscard]] bool steps_alike() const;
+  void write_one_path();
   [[nodiscard]] ptx::Memory in_tile(unsigned n, unsigned buffer, int column, int row) const;
   [[nodiscard]] unsigned flag_bits() const { return std::min(32U, plan_.arrays[0].bytes * 8); }
   void load(unsigned n, const ptx::Reg& first, const Column& into);
@@ -93,8 +87,10 @@ private:
   [[nodiscard]] std::vector<bool> passed_on(const passes::StepArray& array) const;
   [[nodiscard]] bool by_lanes(int row) const;
   void from_lane(unsigned n, int column, int row, const ptx::Reg& into);
-  void loop();
-  void step(const Rows& was_right, const Rows& is_right, unsigned buffer);
+  enum class Regions : std::uint8_t { inside, with_rim, any };
+  void loop(Regions regions);
+  void keep_less();
+  void step(unsigned half);
   [[nodiscard]] ptx::Type move_type(const passes::StepArray& array) const;
   void store_centre();
   void store_row(unsigned n, unsigned row, const ptx::Reg& at, const ptx::Reg& in_centre);
@@ -106,7 +102,7 @@ private:
   // An address in this row, or in this column, of a torus.
   ptx::Reg turned_row(unsigned n, unsigned row, const ptx::Reg& at);
   ptx::Reg turned_column(unsigned n, unsigned column, const ptx::Reg& at);
-  void find_halo();
+  std::vector<Mask> find_halo();
   void find_case_masks();
   void find_own();
   [[nodiscard]] const Mask& case_mask(const std::vector<passes::Bound>& bounds) const;
@@ -118,7 +114,12 @@ private:
   // A bit for each column between the bounds, from so far on; rows between them.
   ptx::Reg column_bits(const std::vector<passes::Bound>& bounds, int first, int end, bool stores);
   ptx::Reg row_within(const std::vector<passes::Bound>& bounds, int row, bool stores);
+  static constexpr unsigned word = 32; // bits of a mask's
   Mask no_places();
+  // All bits of the word with this place.
+  [[nodiscard]] std::uint64_t full_word(unsigned cell) const {
+    return ~std::uint32_t{0} >> (word - std::min(word, at_.places() - cell / word * word));
+  }
   void add_row(Mask& mask, int row, const ptx::Reg& bits, const ptx::Reg& in);
   Mask find_mask();
   ptx::Reg bit_of(const Mask& mask, unsigned cell);
@@ -131,7 +132,7 @@ private:
   Mask needed_by_flags(unsigned n);
   void clear_tiles();
   void load(unsigned n, const ptx::Reg& first, const Column& into, const Mask& mask);
-  void load_kept(const std::vector<Column>& turns);
+  void load_kept(const Column& from);
   void load_older(unsigned n, const Mask& needed);
   void add_older_readers(std::vector<Mask>& needed);
 
@@ -149,6 +150,8 @@ private:
   StepLayout at_;
   ptx::Reg thread_, strip_, column_, first_row_; // in the block; its first place in the region
   StepBody::Place corner_, place_, limit_;
+  ptx::Reg inside_; // the region has no rim
+  ptx::Reg left_;   // steps
   // By array. Of arrays in rotation `in` and `out` are where the entry reads and writes places that
   // store; all that others have is in the program's own arrays old, now and next: turns_.
   Column in_, out_, row_stride_, mine_;
@@ -156,9 +159,9 @@ private:
   Column turns_;                    // on a path with a rim
   Column in_aligned_, out_aligned_; // by array, with several columns
   bool inner_ = true;
-  Strip of_strip_ = Strip::any;
   unsigned copies_ = 0; // of the body
   Mask mask_;           // places that store
+  ptx::Reg bit_;        // of one of them, as it is asked for
   Mask own_;            // of a torus: of these, those that are not around it
   std::vector<std::pair<std::vector<passes::Bound>, Mask>> case_masks_;
   std::map<std::pair<unsigned, int>, ptx::Reg> wrapped_; // by axis and how far from the first
@@ -166,6 +169,7 @@ private:
   // By array, from a place's address to where it is on a torus.
   std::vector<Column> column_shift_, row_shift_;
   std::vector<Mask> kept_; // by array: elements that are read and that nobody stores to
+  std::vector<Mask> kept_behind_; // of kept_ that has, at first, what is needed
   unsigned kept_labels_ = 0;
   Image read_, write_;
 };

@@ -165,7 +165,7 @@ private:
 
   static void launch(const simt::Program& program, simt::Dim3 grid, simt::Dim3 block,
                      const std::vector<std::uint64_t>& values,
-                     const std::array<std::uint32_t, 3>* threads, Outcome& outcome,
+                     const std::array<std::uint32_t, 4>* threads, Outcome& outcome,
                      const contract::StepArrays* arrays = nullptr) {
     simt::Launch launch{.grid = grid, .block = block, .arguments = {}};
     for (const std::uint64_t value : values)

@@ -32,8 +32,8 @@ TEST_P(StepForms, LeaveTheSame) {
   unsigned merged = 0;
   for (const passes::StepShape& shape :
        {passes::StepShape{.count = 3, .width = 32, .strips = 4, .rows = 8, .columns = 4},
-        {turns ? 6U : 5U, 64, 4, 8, 2, 0, true},
-        {3, 32, 4, 8, 4, 0, false, true, true}}) {
+        {turns ? 6U : 5U, 64, 4, 8, 2},
+        {3, 32, 4, 8, 4, 0, true}}) {
     const Stepped stepped(form(row.name), "", shape, row.motion, row.choice);
     EXPECT_EQ(offsets_text(stepped.plan), row.reads);
     if (shape.lanes && !stepped.entry.refused.empty()) continue; // not every form has rows in warps

@@ -112,15 +112,14 @@ StepHost host_of(const Stepped& stepped, const Type& type, unsigned nx, unsigned
   return host;
 }
 
-const std::vector<StepShape> shapes{
-    {.count = 3, .width = 32, .strips = 2, .rows = 8},
-    {.count = 6, .width = 32, .strips = 2, .rows = 16},
-    {3, 32, 4, 8, 4},
-    {3, 48, 3, 12, 2},
-    {.count = 6, .width = 32, .strips = 4, .rows = 8, .looped = true},
-    {3, 32, 4, 8, 4, 0, false, true, true},
-    {3, 64, 4, 8, 2, 0, true, false},
-    {6, 64, 4, 8, 2, 0, true, true}};
+const std::vector<StepShape> shapes{{.count = 3, .width = 32, .strips = 2, .rows = 8},
+                                    {.count = 6, .width = 32, .strips = 2, .rows = 16},
+                                    {3, 32, 4, 8, 4},
+                                    {3, 48, 3, 12, 2},
+                                    {.count = 6, .width = 32, .strips = 4, .rows = 8},
+                                    {3, 32, 4, 8, 4, 0, true},
+                                    {3, 64, 4, 8, 2},
+                                    {6, 64, 4, 8, 2, 0, true}};
 
 class RotatedStepsOf : public ::testing::TestWithParam<std::tuple<Type, bool>> {};
 
