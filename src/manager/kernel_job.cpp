@@ -42,12 +42,24 @@ Why why_given_up(const std::exception& error) {
 
 struct KernelJob::Impl {
   Impl(const ptx::Module& module, const ptx::Function& function, const Options& options,
-       const PassList& passes, Purpose purpose)
+       const PassList& passes, Purpose purpose, emulator::Emulations* kept)
       : module_(module), function_(function), options_(options), list_(passes),
-        facts_(module, function, options), purpose_(purpose) {
+        facts_(module, function, options), purpose_(purpose), kept_(kept) {
     report_.name = name_ = function.name;
     const std::uint32_t header = module.statements[function.statement].range.begin;
     report_.ptx_line = module.lines.position(header).line;
+    const bool is_special =
+        options.values || facts_.block_shape() != std::array<std::uint32_t, 3>{};
+    if (is_special) kept_ = nullptr;
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    if (kept_ == nullptr || !kernel_) return;
+    passes_ = {};
+    analysed_.reset();
+    solver_.reset();
+    kept_->give(std::move(*kernel_));
   }
 
   // --- What is known ---------------------------------------------------------------------------
@@ -97,9 +109,13 @@ struct KernelJob::Impl {
   }
 
   void emulate() {
-    is_emulated_ = true;
-    kernel_ = emulator::emulate(module_, function_, budget(), facts_.block_shape(), followed());
-    if (kernel_->trace.refused.empty()) emulation_steps_ = kernel_->context->spent();
+    const unsigned made = kept_ == nullptr ? 0 : kept_->made();
+    kernel_ = kept_ != nullptr ? kept_->take(module_, function_)
+                               : emulator::emulate(module_, function_, budget(),
+                                                   facts_.block_shape(), followed());
+    is_emulated_ = kept_ == nullptr || kept_->made() != made;
+    if (is_emulated_ && kernel_->trace.refused.empty())
+      emulation_steps_ = kernel_->context->spent();
   }
 
   void analyze() {
@@ -214,6 +230,7 @@ struct KernelJob::Impl {
   const PassList list_;
   passes::FunctionFacts facts_;
   Purpose purpose_;
+  emulator::Emulations* kept_; // null: there are none, or they are others
   std::optional<Kernel> kernel_;
   std::optional<sym::Solver> solver_;
   std::unique_ptr<passes::Analysed> analysed_; // of these two
@@ -227,15 +244,17 @@ struct KernelJob::Impl {
 };
 
 KernelJob::KernelJob(const ptx::Module& module, const ptx::Function& function,
-                     const Options& options, const PassList& passes, Purpose purpose)
-    : impl_(std::make_unique<Impl>(module, function, options, passes, purpose)) {
+                     const Options& options, const PassList& passes, Purpose purpose,
+                     emulator::Emulations* kept)
+    : impl_(std::make_unique<Impl>(module, function, options, passes, purpose, kept)) {
   impl_->start(nullptr);
 }
 
 KernelJob::KernelJob(const ptx::Module& module, const ptx::Function& function,
                      const Options& options, const PassList& passes, Purpose purpose,
                      KernelJob& earlier)
-    : impl_(std::make_unique<Impl>(module, function, options, passes, purpose)) {
+    : impl_(std::make_unique<Impl>(module, function, options, passes, purpose,
+                                   earlier.impl_->kept_)) {
   impl_->start(earlier.impl_.get());
 }
 

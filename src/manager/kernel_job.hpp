@@ -2,6 +2,7 @@
 // somebody has to choose, the edits of each of them, and, when all is decided, what becomes of it.
 #pragma once
 
+#include "emulator/kept.hpp"
 #include "manager/passes.hpp"
 #include "passes/coarsen/search.hpp"
 #include "passes/loop_carry/search.hpp"
@@ -45,9 +46,10 @@ struct KernelResult {
 // report. Module, function and options must outlive the job.
 class KernelJob {
 public:
-  // Emulates the function and finds what it shares.
+  // Emulates the function, or takes it from `kept` and gives it back in the end, and finds what it
+  // shares.
   KernelJob(const ptx::Module& module, const ptx::Function& function, const Options& options,
-            const PassList& passes, Purpose purpose);
+            const PassList& passes, Purpose purpose, emulator::Emulations* kept = nullptr);
   // The same function in another text, with pinned multiply-adds, in lines of the same numbers.
   // What was found by emulating it is taken from the earlier job, which is of no use then, unless
   // the addresses may hang on what was changed.

@@ -86,28 +86,29 @@ Why reason_to_leave(const Reverted& back) {
 
 } // namespace
 
-void ModuleJob::parsed(ptx::Module module) {
+void ModuleJob::parsed(std::shared_ptr<const ptx::Module> module) {
   module_ = std::move(module);
-  report_ = summary(module_);
-  const std::string_view chip = passes::architecture_of(module_, options_);
-  const bool any_kernel = std::ranges::any_of(module_.functions, &ptx::Function::is_entry);
+  report_ = summary(*module_);
+  const std::string_view chip = passes::architecture_of(*module_, options_);
+  const bool any_kernel = std::ranges::any_of(module_->functions, &ptx::Function::is_entry);
   if (std::string whose = numbers::whose_numbers(chip); any_kernel && !whose.empty())
-    report_.messages.push_back({0, 0, fmt::format("{}: {}", module_.file, whose)});
+    report_.messages.push_back({0, 0, fmt::format("{}: {}", module_->file, whose)});
 }
 
-ModuleJob::ModuleJob(Input input, const Options& options, const Sequence& sequence, Purpose purpose)
+ModuleJob::ModuleJob(Input input, const Options& options, const Sequence& sequence, Purpose purpose,
+                     emulator::Emulations* kept)
     : options_(options), passes_(sequence.passes), purpose_(purpose) {
   parsed(std::move(input.module));
   report_.parses = input.parses;
   report_.parse_ms = input.milliseconds;
   const Timer analysis;
-  for (const ptx::Function& function : module_.functions) {
+  for (const ptx::Function& function : module_->functions) {
     if (function.is_declaration) continue;
     if (!sequence.kernels.empty() && std::ranges::count(sequence.kernels, function.name) == 0)
       continue;
     Kernel& kernel = kernels_.emplace_back();
-    kernel.function = static_cast<std::size_t>(&function - module_.functions.data());
-    kernel.job.emplace(module_, function, options_, passes_, purpose);
+    kernel.function = static_cast<std::size_t>(&function - module_->functions.data());
+    kernel.job.emplace(*module_, function, options_, passes_, purpose, kept);
     finish(kernel);
     kernel.launches = kernel.job->launches();
     kernel.had_candidates = !kernel.job->candidates().candidates.empty();
@@ -122,7 +123,7 @@ ModuleJob::ModuleJob(Input input, const Options& options, const Sequence& sequen
 ModuleJob::ModuleJob(passes::Pinning& pinning, ModuleJob& earlier)
     : options_(earlier.options_), passes_(earlier.passes_), purpose_(earlier.purpose_) {
   const Report& before = earlier.report_;
-  parsed(std::move(*pinning.module));
+  parsed(std::make_shared<const ptx::Module>(std::move(*pinning.module)));
   const Timer analysis;
   options_.coarsen_auto = false; // the ways are known, and not listed again
   for (Kernel& known : earlier.kernels_) {
@@ -136,7 +137,7 @@ ModuleJob::ModuleJob(passes::Pinning& pinning, ModuleJob& earlier)
       kernel.result = std::move(known.result);
       continue;
     }
-    kernel.job.emplace(module_, module_.functions.at(known.function), options_, passes_, purpose_,
+    kernel.job.emplace(*module_, module_->functions.at(known.function), options_, passes_, purpose_,
                        *known.job);
     kernel.job->candidates() = std::move(known.job->candidates());
     kernel.job->rotate(known.job->rotation());
@@ -183,14 +184,14 @@ void ModuleJob::choose(Assembler& assembler) {
     std::vector<passes::CoarsenSearched> searched;
     for (KernelJob* job : open)
       searched.push_back(job->coarsen_searched());
-    passes::choose_coarsenings(module_, searched, options_, assembler, report_);
+    passes::choose_coarsenings(*module_, searched, options_, assembler, report_);
     finish_decided();
   }
   std::vector<passes::RotationSearched> rotated;
   for (Kernel& kernel : kernels_)
     if (kernel.job && kernel.result.rotated && kernel.job->may_limit_loop_carry())
       rotated.push_back(kernel.job->rotation_searched());
-  passes::choose_loop_carry_candidates(module_, rotated, options_, assembler, report_);
+  passes::choose_loop_carry_candidates(*module_, rotated, options_, assembler, report_);
   for (Kernel& kernel : kernels_)
     if (kernel.job && kernel.result.rotated) finish(kernel);
 }
@@ -287,13 +288,13 @@ std::vector<std::string> ModuleJob::edited() const {
 }
 
 std::vector<std::string> ModuleJob::to_validate() const {
-  return oracle::kernels_with_choice(module_, {}, edited());
+  return oracle::kernels_with_choice(*module_, {}, edited());
 }
 
 void ModuleJob::validate(Assembler& assembler) {
-  const auto changed = oracle::kernels_with_choice(module_, applied().made, edited());
+  const auto changed = oracle::kernels_with_choice(*module_, applied().made, edited());
   if (changed.empty()) return;
-  for (const auto& [name, why] : oracle::validate(module_, applied().made, changed, assembler))
+  for (const auto& [name, why] : oracle::validate(*module_, applied().made, changed, assembler))
     for (Kernel& kernel : kernels_)
       if (kernel.job && kernel.job->name() == name) {
         kernel.refused = why;
@@ -315,7 +316,7 @@ std::vector<Reverted> ModuleJob::choose_again(const std::vector<Reverted>& rever
     const auto kernel = std::ranges::find_if(
         kernels_, [&](const Kernel& k) { return k.job && k.job->name() == back.kernel; });
     if (kernel != kernels_.end() && back.after &&
-        (passes::choose_another(module_, kernel->job->candidates(), back, options_) ||
+        (passes::choose_another(*module_, kernel->job->candidates(), back, options_) ||
          without_limit(*kernel->job, options_))) {
       finish(*kernel);
       continue;
@@ -331,7 +332,7 @@ const ModuleJob::Applied& ModuleJob::applied() {
   applied_.emplace();
   for (const Kernel& kernel : kernels_)
     applied_->changes.push_back({kernel.function, kernel.result.edits, {}});
-  applied_->made = passes::apply(module_, applied_->changes);
+  applied_->made = passes::apply(*module_, applied_->changes);
   return *applied_;
 }
 

@@ -12,6 +12,7 @@
 #include "ptxasw/ptxasw.hpp"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +22,7 @@ namespace ptxasw::manager {
 
 // A module, and what it took to read it.
 struct Input {
-  ptx::Module module;
+  std::shared_ptr<const ptx::Module> module;
   unsigned parses = 0;
   double milliseconds = 0;
 };
@@ -38,14 +39,16 @@ struct Deferred {
 
 class ModuleJob {
 public:
-  ModuleJob(Input input, const Options& options, const Sequence& sequence, Purpose purpose);
+  // Emulations are taken from `kept`, if it is given, and given back in the end.
+  ModuleJob(Input input, const Options& options, const Sequence& sequence, Purpose purpose,
+            emulator::Emulations* kept = nullptr);
   // The same module with pinned multiply-adds, in lines of the same numbers. What was decided
   // before stays so, and what was emulated is kept where no address hangs on what was pinned.
   ModuleJob(passes::Pinning& pinning, ModuleJob& earlier);
   ModuleJob(const ModuleJob&) = delete;
   ModuleJob& operator=(const ModuleJob&) = delete;
 
-  [[nodiscard]] const ptx::Module& module() const { return module_; }
+  [[nodiscard]] const ptx::Module& module() const { return *module_; }
 
   // Which coarsening pays, by the assembler and the cost model.
   void choose(Assembler& assembler);
@@ -94,9 +97,9 @@ private:
     passes::Rewritten made;
   };
 
-  void parsed(ptx::Module module);
+  void parsed(std::shared_ptr<const ptx::Module> module);
   [[nodiscard]] std::string_view name(const Kernel& kernel) const {
-    return module_.functions[kernel.function].name;
+    return module_->functions[kernel.function].name;
   }
   void finish(Kernel& kernel, const Why& leave = {});
   void finish_decided();
@@ -107,7 +110,7 @@ private:
   Options options_;
   PassList passes_;
   Purpose purpose_;
-  ptx::Module module_;
+  std::shared_ptr<const ptx::Module> module_;
   std::vector<Kernel> kernels_;
   std::optional<Applied> applied_; // none: something has been decided since
   Report report_;                  // of the module, without its kernels

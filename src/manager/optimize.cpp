@@ -43,14 +43,14 @@ struct Text {
   const std::string& file;
   std::optional<Input> known;
 
-  // What is known is given away: once more, it is read.
-  Input read() {
-    if (known) return *std::exchange(known, std::nullopt);
+  // Once.
+  const Input& read() {
+    if (known) return *known;
     const auto start = std::chrono::steady_clock::now();
-    Input input{ptx::parse(text, file), 1};
-    input.milliseconds =
+    known = Input{std::make_shared<const ptx::Module>(ptx::parse(text, file)), 1};
+    known->milliseconds =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    return input;
+    return *known;
   }
 };
 
@@ -64,9 +64,10 @@ struct Stage {
 // One module, with an assembler to ask.
 class Run {
 public:
-  Run(Text& text, const Options& options, const Sequence& sequence, Assembler& assembler)
+  Run(Text& text, const Options& options, const Sequence& sequence, Assembler& assembler,
+      emulator::Emulations* kept)
       : input_(text), text_(text.text), file_(text.file), options_(options), sequence_(sequence),
-        assembler_(assembler) {}
+        kept_(kept), assembler_(assembler) {}
 
   Stage run() {
     oracle::Printed printed = decided();
@@ -98,8 +99,9 @@ private:
   }
 
   void begin() {
-    job_ =
-        std::make_unique<ModuleJob>(input_.read(), options_, sequence_, Purpose::rewrite_validated);
+    job_ = nullptr; // it gives back what it has
+    job_ = std::make_unique<ModuleJob>(input_.read(), options_, sequence_,
+                                       Purpose::rewrite_validated, kept_);
   }
 
   // Nothing is asked, and the same text comes of it; or nothing does, and all is to be decided.
@@ -174,16 +176,17 @@ private:
   const std::string& file_;
   const Options& options_;
   const Sequence& sequence_;
+  emulator::Emulations* const kept_;
   oracle::MemoizedAssembler assembler_;
   std::unique_ptr<ModuleJob> job_;
   std::map<std::string, passes::Pinning::Kernel, std::less<>> pins_;
 };
 
 Stage run_stage(Text text, const Options& options, const Sequence& sequence, bool rewrite,
-                Assembler* assembler) {
+                Assembler* assembler, emulator::Emulations* kept = nullptr) {
   if (text.text.size() > options.size_limit)
     return {{too_large(text.text, text.file, options.size_limit)}, {}, {}};
-  if (rewrite && assembler != nullptr) return Run(text, options, sequence, *assembler).run();
+  if (rewrite && assembler != nullptr) return Run(text, options, sequence, *assembler, kept).run();
   ModuleJob job(text.read(), options, sequence, rewrite ? Purpose::rewrite : Purpose::analyze);
   Stage result{job.print(), {}, {}};
   if (rewrite) result.printed.made.report.unmemoized = job.questions();
@@ -227,10 +230,11 @@ Stage run_deferred(Stage first, const std::string& file, const Options& options,
   quiet.details = false; // they are the input's
   Optimized& made = first.printed.made;
   const bool known = first.made && *first.made->text == made.text;
-  Stage again =
-      run_stage({made.text, file,
-                 known ? std::optional(Input{*std::exchange(first.made, {})}) : std::nullopt},
-                quiet, sequence, true, assembler);
+  Stage again = run_stage({made.text, file,
+                           known ? std::optional(Input{std::make_shared<const ptx::Module>(
+                                       *std::exchange(first.made, {}))})
+                                 : std::nullopt},
+                          quiet, sequence, true, assembler);
   take_decisions(again.printed.made.report, first.deferred, made.report);
   if (again.printed.made.changed) first.made = std::move(again.made);
   made.text = std::move(again.printed.made.text);
@@ -242,16 +246,19 @@ Stage run_deferred(Stage first, const std::string& file, const Options& options,
 Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
               Assembler* assembler, OwnEntries own) {
   Text input{text, file, {}};
-  std::optional<ptx::Module> original; // versions are made of it, too
+  std::shared_ptr<const ptx::Module> original; // versions are made of it, too
+  std::optional<emulator::Emulations> kept;
   if (further_entries(options) && assembler != nullptr && text.size() <= options.size_limit) {
-    input.known = input.read();
-    original = input.known->module;
+    original = input.read().module;
+    kept.emplace(original,
+                 emulator::Budget{.time = options.kernel_budget, .memory = options.memory_budget});
   }
-  Stage first = run_stage(std::move(input), options, {all_passes(), {}}, rewrite, assembler);
+  Stage first = run_stage(std::move(input), options, {all_passes(), {}}, rewrite, assembler,
+                          kept ? &*kept : nullptr);
   Stage done = run_deferred(std::move(first), file, options, assembler);
   if (!original) return std::move(done.printed.made);
-  return with_versions(std::move(done.printed), std::move(done.made), std::move(*original), options,
-                       *assembler, own);
+  return with_versions(std::move(done.printed), std::move(done.made), original, options, *assembler,
+                       *kept, own);
 }
 
 Report tried(const ptx::Module& module, const std::vector<std::string>& kernels,

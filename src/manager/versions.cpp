@@ -130,20 +130,20 @@ Options proposing_remaps(const Options& options) {
 class Writer {
 public:
   // `made`: what the options made of `original`.
-  Writer(const oracle::Printed& standard, ptx::Module made, ptx::Module original,
-         const Options& options, Assembler& assembler, OwnEntries own)
-      : changed_(standard.changed), options_(options), assembler_(assembler), own_(own),
-        module_(std::move(original)), standard_(std::move(made)),
-        base_(own == OwnEntries::as_they_came ? module_ : standard_) {}
+  Writer(const oracle::Printed& standard, ptx::Module made, const ptx::Module& original,
+         const Options& options, Assembler& assembler, emulator::Emulations& kept, OwnEntries own)
+      : changed_(standard.changed), options_(options), assembler_(assembler), kept_(kept),
+        own_(own), original_(original), standard_(std::move(made)),
+        base_(own == OwnEntries::as_they_came ? original_ : standard_) {}
 
   std::string run() {
     if (options_.steps_auto || options_.steps != 0)
       steps_ = passes::make_step_entries(
-          module_, options_,
+          original_, options_,
           [this](const ptx::Module& module, const std::vector<std::string>& kernels) {
             return pinned_text(module, kernels);
           },
-          assembler_);
+          kept_, assembler_);
     if (options_.variants) add_variants();
     return print();
   }
@@ -188,28 +188,34 @@ private:
 
   void add_variants() {
     const Options coarsening = for_launcher(options_), remapping = proposing_remaps(options_);
+    // Of each kernel one user at a time has what is known of it.
+    std::vector<std::string> free;
+    for (const ptx::Function& kernel : original_.functions)
+      if (is_kernel(kernel) && reshaped(kernel, true)) free.emplace_back(kernel.name);
     Jobs jobs = jobs_of(coarsening, {&passes::coarsen_row});
     std::vector<std::string> waiting = waiting_of(jobs);
-    for (const ptx::Function& kernel : module_.functions)
-      if (is_kernel(kernel) && std::ranges::find(waiting, kernel.name) == waiting.end() &&
-          reshaped(kernel, true))
-        waiting.emplace_back(kernel.name);
+    std::ranges::copy_if(free, std::back_inserter(waiting), [&](const std::string& name) {
+      return std::ranges::find(waiting, name) == waiting.end();
+    });
     if (!waiting.empty()) {
-      pinning_ = passes::pin_contractions(module_, waiting, assembler_);
-      parses_ += pinning_.reads;
       jobs.clear();
-      if (pinning_.module) module_ = std::move(*pinning_.module);
+      pinning_ = passes::pin_contractions(original_, waiting, assembler_);
+      parses_ += pinning_.reads;
       jobs = described_jobs(coarsening);
     }
-    for (const ptx::Function& kernel : module_.functions)
+    for (const ptx::Function& kernel : module().functions)
       if (is_kernel(kernel) && is_changed(kernel.name)) add_other_form(kernel);
     add_coarsened(jobs, coarsening);
-    std::vector<Proposal> remapped;
+    jobs.clear();
+    std::vector<std::pair<std::string, KernelResult>> in_other_orders;
     for (KernelJob& job : jobs_of(remapping, {&passes::remap_row}))
-      if (auto made = as_remapped(job.name(), job.finish())) remapped.push_back(std::move(*made));
+      in_other_orders.emplace_back(job.name(), job.finish());
+    std::vector<Proposal> remapped;
+    for (auto& [name, result] : in_other_orders)
+      if (auto made = as_remapped(name, std::move(result))) remapped.push_back(std::move(*made));
     keep_sound(std::move(remapped));
     std::vector<Proposal> in_other_blocks;
-    for (const ptx::Function& kernel : module_.functions)
+    for (const ptx::Function& kernel : module().functions)
       if (is_kernel(kernel))
         if (auto made = reshaped(kernel, false)) in_other_blocks.push_back(std::move(*made));
     keep_sound(std::move(in_other_blocks));
@@ -217,7 +223,7 @@ private:
 
   // Of a kernel that the options changed: whichever form has not the kernel's own name.
   void add_other_form(const ptx::Function& kernel) {
-    if (own_ == OwnEntries::rewritten) return add(module_, kernel, {.name = "original"});
+    if (own_ == OwnEntries::rewritten) return add(module(), kernel, {.name = "original"});
     const ptx::Function* standard = find_kernel(standard_, kernel.name);
     if (standard == nullptr) return;
     Variant variant{.name = "standard", .kind = Kind::rewritten};
@@ -229,8 +235,14 @@ private:
   // floating-point operations: where ptxas has a choice that is not written down there is none.
   [[nodiscard]] std::optional<Proposal> reshaped(const ptx::Function& kernel,
                                                  bool waits_for_contraction) const {
-    const emulator::Kernel found = emulator::emulate(
-        module_, kernel, {.time = options_.kernel_budget, .memory = options_.memory_budget});
+    emulator::Kernel found = kept_.take(module(), kernel);
+    std::optional<Proposal> made = reshaped(kernel, found, waits_for_contraction);
+    kept_.give(std::move(found));
+    return made;
+  }
+  [[nodiscard]] std::optional<Proposal> reshaped(const ptx::Function& kernel,
+                                                 const emulator::Kernel& found,
+                                                 bool waits_for_contraction) const {
     const passes::ReshapePlan plan = passes::plan_reshape(found);
     if (!plan.refused.empty()) return std::nullopt;
     if (options_.fp_contract == FpContract::exact) {
@@ -248,9 +260,9 @@ private:
 
   [[nodiscard]] Jobs jobs_of(const Options& options, const PassList& list) const {
     Jobs jobs;
-    for (const ptx::Function& function : module_.functions)
+    for (const ptx::Function& function : module().functions)
       if (is_kernel(function))
-        jobs.emplace_back(module_, function, options, list, Purpose::rewrite_validated);
+        jobs.emplace_back(module(), function, options, list, Purpose::rewrite_validated, &kept_);
     return jobs;
   }
 
@@ -271,7 +283,7 @@ private:
 
   [[nodiscard]] std::optional<Asked> asked_of(std::string_view kernel) const {
     const target::Profile* profile =
-        target::find_profile(passes::architecture_of(module_, options_));
+        target::find_profile(passes::architecture_of(module(), options_));
     const auto found = std::ranges::find(changed_, kernel, &oracle::Changed::kernel);
     if (profile == nullptr || found == changed_.end()) return std::nullopt;
     return asked_gains(*found, options_, *profile);
@@ -283,7 +295,7 @@ private:
 
   void add_coarsened(Jobs& jobs, const Options& options) {
     const target::Profile* profile =
-        target::find_profile(passes::architecture_of(module_, options));
+        target::find_profile(passes::architecture_of(module(), options));
     std::vector<KernelJob*> open;
     for (KernelJob& job : jobs)
       if (!job.candidates().candidates.empty()) open.push_back(&job);
@@ -292,7 +304,7 @@ private:
     std::vector<passes::CoarsenSearched> searched;
     for (KernelJob* job : open)
       searched.push_back(job->coarsen_searched());
-    passes::choose_coarsenings(module_, searched, options, assembler_, trials);
+    passes::choose_coarsenings(module(), searched, options, assembler_, trials);
     std::vector<std::vector<Proposal>> rounds;
     for (KernelJob* job : open) {
       std::size_t round = 0;
@@ -300,7 +312,7 @@ private:
         passes::Coarsened made = job->coarsened(way.how);
         if (round == rounds.size()) rounds.emplace_back();
         rounds.at(round++).push_back(
-            {find_kernel(module_, job->name()),
+            {find_kernel(module(), job->name()),
              std::move(made.edits),
              {.name = name_of(way.how),
               .kind = Kind::coarsened,
@@ -314,7 +326,7 @@ private:
   }
 
   [[nodiscard]] std::optional<Proposal> as_remapped(std::string_view name, KernelResult made) {
-    const ptx::Function* kernel = find_kernel(module_, name);
+    const ptx::Function* kernel = find_kernel(module(), name);
     if (!made.remapped || kernel == nullptr) return std::nullopt;
     return Proposal{kernel,
                     std::move(made.edits),
@@ -326,11 +338,11 @@ private:
   // Of a swap of threads, whose gain a launcher reads from the kernel's accesses.
   contract::Rows rows_of(const ptx::Function& kernel, const Remap& remap) {
     if (remap.kind != RemapKind::thread_swap) return {};
-    emulator::Kernel found = emulator::emulate(
-        module_, kernel, {.time = options_.kernel_budget, .memory = options_.memory_budget});
+    emulator::Kernel found = kept_.take(module(), kernel);
     if (!found.trace.refused.empty()) return {};
     const passes::RemapPlan plan = passes::plan_remap(found, remap);
     std::vector<contract::Access> accesses = passes::accesses_of(found);
+    kept_.give(std::move(found));
     if (!plan.refused.empty() || accesses.empty()) return {};
     accesses_[std::string(kernel.name)] = std::move(accesses);
     return {remap.width, plan.axis == 'y' ? 1U : 2U};
@@ -348,14 +360,14 @@ private:
     std::vector<std::string> names;
     for (const Proposal& made : proposals) {
       changes.push_back(
-          {static_cast<std::size_t>(made.kernel - module_.functions.data()), made.edits, {}});
+          {static_cast<std::size_t>(made.kernel - module().functions.data()), made.edits, {}});
       names.emplace_back(made.kernel->name);
     }
-    const passes::Rewritten rewritten = passes::apply(module_, changes);
+    const passes::Rewritten rewritten = passes::apply(module(), changes);
     std::map<std::string, Why> validated;
     if (options_.fp_contract == FpContract::exact)
       validated = oracle::validate(
-          module_, rewritten, oracle::kernels_with_choice(module_, rewritten, names), assembler_);
+          module(), rewritten, oracle::kernels_with_choice(module(), rewritten, names), assembler_);
     if (!rewritten.module) return;
     const ptx::Module& made = *rewritten.module;
     for (std::size_t n = 0; n < proposals.size(); ++n) {
@@ -418,9 +430,9 @@ private:
   [[nodiscard]] std::string text_of(const ptx::Function& kernel, const std::vector<Entry>& entries,
                                     const passes::StepEntries& steps,
                                     std::string& contracts) const {
-    const ptx::Function* original = find_kernel(module_, kernel.name);
+    const ptx::Function* original = find_kernel(module(), kernel.name);
     if (original == nullptr) return {};
-    const std::vector<contract::ParameterSlot> places = passes::places_of(module_, *original);
+    const std::vector<contract::ParameterSlot> places = passes::places_of(module(), *original);
     const auto bytes = bytes_of(places);
     if (places.size() != original->parameters.size() || !bytes) return {};
     Contract contract{.kernel = std::string(kernel.name),
@@ -466,14 +478,20 @@ private:
     return text + fmt::format("\n\n{} {}", kernel.weak ? ".weak" : ".visible", variable);
   }
 
+  // The kernels as they were, ptxas' choices pinned.
+  [[nodiscard]] const ptx::Module& module() const {
+    return pinning_.module ? *pinning_.module : original_;
+  }
+
   passes::Pinning pinning_;
   const std::vector<oracle::Changed>& changed_; // in the standard form
   const Options& options_;
   Assembler& assembler_;
+  emulator::Emulations& kept_;
   OwnEntries own_;
-  ptx::Module module_; // the kernels as they were, ptxas' choices pinned
+  const ptx::Module& original_;
   ptx::Module standard_;
-  ptx::Module base_; // what the entries are added to
+  const ptx::Module& base_; // what the entries are added to
   unsigned parses_ = 0;
   std::map<std::string, std::vector<Entry>, std::less<>> entries_;
   std::map<std::string, passes::StepEntries, std::less<>> steps_;
@@ -498,21 +516,22 @@ Options for_launcher(Options options) {
 }
 
 Optimized with_versions(oracle::Printed printed, std::optional<ptx::Module> made,
-                        ptx::Module original, const Options& options, Assembler& assembler,
-                        OwnEntries own) {
+                        const std::shared_ptr<const ptx::Module>& original, const Options& options,
+                        Assembler& assembler, emulator::Emulations& kept, OwnEntries own) {
   Optimized& standard = printed.made;
-  const std::string file = original.file;
-  const auto text = original.text;
-  if (!made && standard.text == *original.text) made = original;
+  const std::string& file = original->file;
+  if (!made && standard.text == *original->text) made = *original;
   if (!made || *made->text != standard.text) {
     made = ptx::parse(standard.text, file);
     ++standard.report.parses;
   }
-  Writer writer(printed, std::move(*made), std::move(original), options, assembler, own);
+  const unsigned emulated = kept.made();
+  Writer writer(printed, std::move(*made), *original, options, assembler, kept, own);
   std::string more = writer.run();
   standard.report.parses += writer.parses();
+  standard.report.emulations += kept.made() - emulated;
   if (own == OwnEntries::as_they_came) {
-    standard.text = *text;
+    standard.text = *original->text;
     standard.changed = false;
   }
   for (const auto& [kernel, outcome] : writer.step_outcomes())

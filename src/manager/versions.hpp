@@ -10,10 +10,12 @@
 // anything hangs on it, so that they compute the same bits.
 #pragma once
 
+#include "emulator/kept.hpp"
 #include "manager/optimize.hpp"
 #include "oracle/printed.hpp"
 #include "ptx/parse.hpp"
 
+#include <memory>
 #include <optional>
 
 namespace ptxasw::manager {
@@ -24,9 +26,10 @@ Options for_launcher(Options options);
 // `standard` is what the options made of `original`, and what is returned where there are no
 // versions or the assembler does not take them. `made`: the module of its text, where it is known.
 // The assembler is asked to keep the result. Where own entries stay as they came, `standard` is a
-// further entry, and the text of `original` is what is returned.
+// further entry, and the text of `original` is what is returned. `kept`: what is known of its
+// kernels.
 Optimized with_versions(oracle::Printed standard, std::optional<ptx::Module> made,
-                        ptx::Module original, const Options& options, Assembler& assembler,
-                        OwnEntries own);
+                        const std::shared_ptr<const ptx::Module>& original, const Options& options,
+                        Assembler& assembler, emulator::Emulations& kept, OwnEntries own);
 
 } // namespace ptxasw::manager

@@ -359,9 +359,9 @@ std::map<std::string, Why> validate(const ptx::Module& original, const passes::R
                           : validated(ptx::parse(rewritten.text, original.file));
 }
 
-std::map<std::string, Why> validate(const ptx::Module& original, const std::string& rewritten,
+std::map<std::string, Why> validate(const ptx::Module& original, const ptx::Module& rewritten,
                                     const std::vector<std::string>& kernels, Assembler& assembler) {
-  return validate(original, ptx::parse(rewritten, original.file), nullptr, kernels, assembler);
+  return validate(original, rewritten, nullptr, kernels, assembler);
 }
 
 } // namespace ptxasw::oracle

@@ -46,9 +46,9 @@ std::vector<std::string> kernels_with_choice(const ptx::Module& original,
 std::map<std::string, Why> validate(const ptx::Module& original, const passes::Rewritten& rewritten,
                                     const std::vector<std::string>& kernels, Assembler& assembler);
 
-// The same of a text that was written anew: nobody knows whose copy an instruction is, so each is
+// The same of a module that was written anew: nobody knows whose copy an instruction is, so each is
 // held against all of its form, without operands.
-std::map<std::string, Why> validate(const ptx::Module& original, const std::string& rewritten,
+std::map<std::string, Why> validate(const ptx::Module& original, const ptx::Module& rewritten,
                                     const std::vector<std::string>& kernels, Assembler& assembler);
 
 } // namespace ptxasw::oracle

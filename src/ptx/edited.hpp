@@ -5,8 +5,7 @@
 // grammar. It is the module that parse() gives of the printed text (tests/ptx/edited_test.cpp holds
 // both side by side over all edits of the program), under one condition that is checked here: a
 // stretch that was read ends where the next statement that was kept begins. Where it does not (an
-// unclosed comment was inserted), where anything but instructions, line markers and what lies
-// between statements was touched, or where the module has statements that could not be read, all is
+// unclosed comment was inserted), where a directive was touched or something cannot be read, all is
 // read again.
 #pragma once
 
@@ -23,5 +22,8 @@ struct Edited {
 
 // Edits as for print(): in any order, none over another.
 Edited edited(const Module& module, std::span<const Edit> edits);
+
+// Whole texts that this thread has read so far, by parse() or here: for whoever counts.
+unsigned texts_read();
 
 } // namespace ptxasw::ptx

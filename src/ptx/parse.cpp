@@ -27,16 +27,18 @@ Module empty_module(std::string text, std::string file) {
   return module;
 }
 
+thread_local unsigned whole_texts = 0;
+
 // A piece of the old text, and where it stands in the new one.
 struct Kept {
   Range from;
   std::int64_t moved = 0;
 };
 
-// May be replaced, and read again without what stands around it.
+// May be replaced, and read again without what stands around it: the reader follows scopes and
+// functions. What a directive said is not taken back.
 bool stands_alone(const Statement& statement) {
-  return statement.kind == StatementKind::instruction ||
-         statement.kind == StatementKind::line_marker || statement.kind == StatementKind::location;
+  return statement.kind != StatementKind::directive && statement.kind != StatementKind::opaque;
 }
 
 // Says itself where it ends: what follows does not matter.
@@ -66,8 +68,10 @@ public:
       const std::size_t piece = piece_of(statement.range);
       const bool changes_behind =
           n + 1 < before_.statements.size() && piece_of(before_.statements[n + 1].range) != piece;
-      if (piece == kept_.size() || (changes_behind && !is_terminated(before_, statement))) {
-        if (!stands_alone(statement)) return false;
+      const bool is_cut = piece == kept_.size();
+      if (is_cut || (changes_behind && !is_terminated(before_, statement))) {
+        const bool says_the_same = !is_cut && statement.kind == StatementKind::directive;
+        if (!stands_alone(statement) && !says_the_same) return false;
         last = kept_.size();
         continue;
       }
@@ -100,9 +104,17 @@ private:
     return {after_.text->data() + at + kept_.at(piece).moved, text.size()};
   }
 
-  // What directives said, which were kept. False if what was read says something of that, too.
+  // What directives said, which were kept. False if what was read says something else.
   bool take_heading() {
-    if (after_.version_major != 0 || !after_.target.empty() || !after_.files.empty()) return false;
+    const auto is_said = [](auto now, auto before, auto unsaid) {
+      return now == unsaid || now == before;
+    };
+    const Module unsaid;
+    if (!is_said(after_.version_major, before_.version_major, unsaid.version_major) ||
+        !is_said(after_.version_minor, before_.version_minor, unsaid.version_minor) ||
+        !is_said(after_.address_size, before_.address_size, unsaid.address_size) ||
+        !is_said(after_.target, before_.target, unsaid.target) || !after_.files.empty())
+      return false;
     after_.version_major = before_.version_major;
     after_.version_minor = before_.version_minor;
     after_.address_size = before_.address_size;
@@ -130,8 +142,13 @@ Module parse(std::string text, std::string file) {
   }
   module.lines = LineTable(*module.text);
   reserve(module);
+  ++whole_texts;
   Reader(module).read_all();
   return module;
+}
+
+unsigned texts_read() {
+  return whole_texts;
 }
 
 Edited edited(const Module& module, std::span<const Edit> edits) {

@@ -3,6 +3,7 @@
 #include "driver/environment.hpp"
 #include "driver/find_ptxas.hpp"
 #include "driver/ptxas.hpp"
+#include "ptx/edited.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/ptxasw.hpp"
 #include "report/report.hpp"
@@ -45,6 +46,31 @@ TEST(Once, EveryGoldenFileIsReadAndEmulatedOnce) {
     pinned += std::ranges::any_of(report.kernels, [](const auto& k) { return k.pinned != 0; });
   }
   EXPECT_GE(pinned, 5U) << "files with pinned multiply-adds";
+}
+
+// Versions are made of the text that was read and of what was found in it; what comes of each is
+// read where it was changed. And a module does not grow beyond measure.
+TEST(Once, AKernelWithVersionsAndEntriesForSeveralSteps) {
+  auto environment = driver::Environment::current();
+  const auto found = driver::find_ptxas({"", ""}, environment);
+  if (!found) GTEST_SKIP() << "no ptxas: " << found.error();
+  driver::Ptxas ptxas(*found, "sm_90");
+  Options options;
+  options.steps_auto = true;
+  for (const bool variants : {false, true}) {
+    options.variants = variants;
+    for (const char* file : {"jacobi.ptx", "jacobi.lineinfo.ptx"}) {
+      const std::string text = read(std::string(PTXASW_SOURCE_DIR "/tests/golden/ptx/") + file);
+      const unsigned before = ptx::texts_read();
+      const Optimized made = optimize(text, file, options, &ptxas);
+      EXPECT_LE(ptx::texts_read() - before, 3U) << file;
+      EXPECT_EQ(made.report.parses, 1U) << file;
+      EXPECT_EQ(made.report.emulations, 1U) << file;
+      EXPECT_LT(made.text.size(), (variants ? 50 : 40) * text.size()) << file;
+      EXPECT_NE(made.text.find("__ptxasw_steps9"), std::string::npos) << file;
+      EXPECT_EQ(made.text.find("__ptxasw_y4") != std::string::npos, variants) << file;
+    }
+  }
 }
 
 // A chip that nobody has measured is not judged by another one's numbers unsaid.

@@ -28,7 +28,9 @@ passes::PinnedText not_pinned(const ptx::Module&, const std::vector<std::string>
 }
 
 auto entries_of(const std::string& text, const Options& options, Assembler& assembler) {
-  return passes::make_step_entries(ptx::parse(text, "test.ptx"), options, not_pinned, assembler);
+  const auto module = std::make_shared<const ptx::Module>(ptx::parse(text, "test.ptx"));
+  emulator::Emulations kept(module, {});
+  return passes::make_step_entries(*module, options, not_pinned, kept, assembler);
 }
 
 auto entries_of(const std::string& text, const Options& options) {

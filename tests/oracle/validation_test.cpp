@@ -206,7 +206,8 @@ TEST(Judgement, TextsThatWereWrittenAnewAreHeldAgainstTheirForms) {
     FakeAssembler assembler([&](const AssemblyRequest&) {
       return Assembled{cubin(asked++ == 0 ? Words{sin, stop} : is, {6, 7}), ""};
     });
-    return validate(ptx::parse(kernel(sine), "k.ptx"), kernel(text), {"k"}, assembler);
+    return validate(ptx::parse(kernel(sine), "k.ptx"), ptx::parse(kernel(text), "k.ptx"), {"k"},
+                    assembler);
   };
   EXPECT_TRUE(validated(sine, {sin, stop}).empty());
   EXPECT_FALSE(validated(sine, {cos, stop}).empty());
@@ -232,8 +233,8 @@ TEST(Judgement, IsPassedOnlyByKernelsWithAChoice) {
 
 TEST(Judgement, KernelsWithoutArithmeticAreNotAssembled) {
   FakeAssembler assembler([](const AssemblyRequest&) -> std::optional<Assembled> { return {}; });
-  const std::string text = kernel("mov.u64 %rd1, %rd2;");
-  EXPECT_TRUE(validate(ptx::parse(text, "k.ptx"), text, {"k"}, assembler).empty());
+  const ptx::Module module = ptx::parse(kernel("mov.u64 %rd1, %rd2;"), "k.ptx");
+  EXPECT_TRUE(validate(module, module, {"k"}, assembler).empty());
   EXPECT_TRUE(assembler.asked.empty());
 }
 

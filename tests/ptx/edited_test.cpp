@@ -197,6 +197,35 @@ TEST(Edited, IsWhatTheEditedTextIsReadAs) {
   EXPECT_LT(read_again * 20, files) << "what is meant to be read in parts hardly ever is";
 }
 
+// Headers, variables, whole functions: the reader follows what they open and close.
+TEST(Edited, ReadsNoMoreWhereAFunctionIsWrittenAnew) {
+  const Module before =
+      parse(".version 8.0\n.target sm_90\n.address_size 64\n.global .f32 g;\n.global .f32 h;\n"
+            ".visible .entry k(.param .u32 n)\n{\n.reg .f32 %f<4>;\n"
+            "top:\nadd.f32 %f1, %f2, %f3;\nret;\n}\n"
+            ".visible .entry l()\n{\nret;\n}\n");
+  const auto at = [&](std::string_view text) {
+    return static_cast<std::uint32_t>(before.text->find(text));
+  };
+  for (const Edit& edit :
+       {Edit{{at(")"), at(")")}, ", .param .u64 m"},
+        Edit{{at(".visible .entry k"), at("\n.visible .entry l")},
+             ".visible .entry j()\n.maxntid 256\n{\n.reg .pred %p;\n@%p bra out;\nout: ret;\n}"},
+        Edit{{at(".reg"), at("top")}, ".reg .b32 %r<9>;\n.shared .b8 tile[64];\n"},
+        Edit{{at("top:"), at("add.f32")}, ""},
+        Edit{{at("\n.visible .entry l"), at("\n.visible .entry l")},
+             "\n.visible .entry m()\n{\nret;\n}"},
+        Edit{{at(".global .f32 h"), at(".visible .entry k")}, ""},
+        Edit{{at(".global .f32 g"), at(".global .f32 h")}, ".global .f32 f;\n"}}) {
+    SCOPED_TRACE(edit.text);
+    const unsigned read = texts_read();
+    const Edited made = edited(before, std::span(&edit, 1));
+    EXPECT_EQ(texts_read(), read);
+    EXPECT_FALSE(made.read_again);
+    expect_same(made, before, std::span(&edit, 1));
+  }
+}
+
 // What a stretch that is read by itself would not see.
 TEST(Edited, ReadsAllAgainWhereAStretchGoesOn) {
   const Module before = parse(".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -209,7 +238,7 @@ TEST(Edited, ReadsAllAgainWhereAStretchGoesOn) {
        {Edit{{at("mul"), at("mul")}, "// "}, Edit{{at("mul"), at("mul")}, "/* "},
         Edit{{at("mul"), at("mul")}, "@%p1 "}, Edit{{at("mul"), at("mul")}, "add.f32 "},
         Edit{{at("ret"), at("ret")}, "}"}, Edit{{at("ret"), at("ret")}, "{"},
-        Edit{{at("k()"), at("k()")}, "of_"}, Edit{{at("sm_90"), at("sm_90") + 5}, "sm_80"},
+        Edit{{at("sm_90"), at("sm_90") + 5}, "sm_80"},
         Edit{{at(".visible"), at(".visible")}, ".file 1 \"x.cu\"\n"}}) {
     SCOPED_TRACE(edit.text);
     const Edited made = edited(before, std::span(&edit, 1));

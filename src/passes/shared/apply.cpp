@@ -3,6 +3,7 @@
 #include "passes/shared/apply.hpp"
 
 #include "passes/shared/bindings.hpp"
+#include "ptx/edited.hpp"
 
 #include <fmt/format.h>
 
@@ -27,6 +28,7 @@ struct Marked {
 
 struct NewText {
   std::string text;
+  std::vector<ptx::Edit> edits; // of the module's text, without marks
   std::vector<Marked> marks;
   Origins origins;
 };
@@ -38,8 +40,17 @@ std::uint32_t size32(std::size_t size) {
 NewText assemble(const ptx::Module& module, std::span<const ptx::Edit> edits) {
   NewText result;
   result.text.reserve(module.text->size());
+  std::uint32_t kept = 0;  // of the module's text, up to here
+  std::size_t written = 0; // of the new one, that is known to be kept or edited
+  const auto edit_up_to = [&](std::uint32_t from) {
+    if (from != kept || written != result.text.size())
+      result.edits.push_back({{kept, from}, result.text.substr(written)});
+  };
   for (ptx::Piece piece : ptx::pieces(module, edits)) {
     if (piece.from != ~0U) {
+      edit_up_to(piece.from);
+      kept = piece.from + size32(piece.text.size());
+      written = result.text.size() + piece.text.size();
       result.origins.keep(size32(result.text.size()), size32(piece.text.size()), piece.from);
       result.text += piece.text;
       continue;
@@ -60,6 +71,7 @@ NewText assemble(const ptx::Module& module, std::span<const ptx::Edit> edits) {
       piece.text.remove_prefix(std::min(plain, piece.text.size()));
     }
   }
+  edit_up_to(size32(module.text->size()));
   return result;
 }
 
@@ -279,7 +291,7 @@ Rewritten apply(const ptx::Module& module, std::span<FunctionEdits> changes) {
     }
     NewText text = assemble(module, edits);
     if (edits.empty()) return {std::move(text.text), std::move(text.origins), {}};
-    ptx::Module after = ptx::parse(text.text, module.file);
+    ptx::Module after = ptx::edited(module, text.edits).module;
     if (check(module, text, after, changes))
       return {std::move(text.text), std::move(text.origins), std::move(after)};
   }

@@ -7,6 +7,7 @@
 #include "passes/shared/contraction_latitude.hpp"
 #include "passes/time_tile/shapes.hpp"
 #include "passes/time_tile/steps.hpp"
+#include "ptx/edited.hpp"
 #include "target/numbers.hpp"
 
 #include <fmt/format.h>
@@ -31,8 +32,9 @@ struct Shaped {
 
 class Maker {
 public:
-  Maker(const ptx::Module& module, const Options& options, const PinText& pin, Assembler& assembler)
-      : options_(options), assembler_(assembler), original_(module) {
+  Maker(const ptx::Module& module, const Options& options, const PinText& pin,
+        emulator::Emulations& kept, Assembler& assembler)
+      : options_(options), kept_(kept), assembler_(assembler), original_(module) {
     std::vector<std::string> free;
     for (const ptx::Function& function : original_.functions)
       if (function.is_entry && !function.is_declaration) look(function, free);
@@ -57,11 +59,6 @@ public:
 private:
   [[nodiscard]] const ptx::Module& module() const { return pinned_ ? *pinned_ : original_; }
 
-  [[nodiscard]] emulator::Kernel emulate(const ptx::Function& function) const {
-    return emulator::emulate(module(), function,
-                             {.time = options_.kernel_budget, .memory = options_.memory_budget});
-  }
-
   void refuse(const std::string& name, Reason reason, const std::string& why) {
     made_[name].outcome = "no time step: " + why;
     made_[name].against = reason;
@@ -70,12 +67,13 @@ private:
 
   void look(const ptx::Function& function, std::vector<std::string>& free) {
     const std::string name(function.name);
-    emulator::Kernel kernel = emulate(function);
+    emulator::Kernel kernel = kept_.take(original_, function);
     const passes::StepPlan plan = passes::find_step(kernel);
+    const passes::Latitude latitude = passes::count_latitude(kernel.body);
+    kept_.give(std::move(kernel));
     candidates_.insert(name);
     if (!plan.refused.empty()) return refuse(name, plan.refused.reason, plan.refused);
     if (options_.fp_contract != FpContract::exact) return;
-    const passes::Latitude latitude = passes::count_latitude(kernel.body);
     if (latitude.foldable != 0)
       refuse(name, Reason::folding_unknown, "ptxas may fold approximate functions of constants");
     else if (latitude.halves != 0)
@@ -85,11 +83,15 @@ private:
   }
 
   void make(const std::string& name) {
-    StepEntries& result = made_[name];
     const auto function = std::ranges::find_if(module().functions, [&](const ptx::Function& f) {
       return f.is_entry && !f.is_declaration && f.name == name;
     });
-    emulator::Kernel kernel = emulate(*function);
+    emulator::Kernel kernel = kept_.take(module(), *function);
+    make(made_[name], kernel, *function);
+    kept_.give(std::move(kernel));
+  }
+
+  void make(StepEntries& result, emulator::Kernel& kernel, const ptx::Function& function) {
     const passes::StepPlan plan = passes::find_step(kernel);
     result.outcome = describe_step(plan);
     if (!plan.refused.empty()) {
@@ -98,19 +100,19 @@ private:
     }
     std::optional<unsigned> count;
     if (!options_.steps_auto) count = options_.steps;
-    add_for_runs(result, kernel, plan, *function, count);
+    add_for_runs(result, kernel, plan, function, count);
     // What looks like coefficients may be what is stepped, if neighbours of it are read: of one
     // array.
     const passes::StepPlan other = passes::find_step(kernel, passes::Motion::exchanged, 1);
     if (other.arrays.size() == 1 && reads_neighbours(other)) {
       result.outcome += "; or " + describe_step(other);
-      add_for_runs(result, kernel, other, *function, count);
+      add_for_runs(result, kernel, other, function, count);
     }
     // The program may as well rotate what looks like coefficients: launches tell.
     const passes::StepPlan rotated = passes::find_step(kernel, passes::Motion::rotated);
     if (!is_wave(rotated)) return;
     result.outcome += or_describe(rotated);
-    add_for_runs(result, kernel, rotated, *function, count);
+    add_for_runs(result, kernel, rotated, function, count);
   }
 
   void add_for_runs(StepEntries& result, const emulator::Kernel& kernel,
@@ -188,8 +190,8 @@ private:
         if (!least && best.entry.refused.empty()) best.entry = std::move(entry);
         continue;
       }
-      const auto assembled =
-          assembler_.assemble({.text = replaced(function, entry.text), .entries = {name}});
+      const ptx::Edited made = replaced(function, entry.text);
+      const auto assembled = assembler_.assemble({.text = *made.module.text, .entries = {name}});
       const auto usage =
           assembled ? oracle::find(oracle::read_usage(assembled->messages), name) : std::nullopt;
       if (!usage || stays_in_registers(*usage)) return {std::move(entry), true};
@@ -201,16 +203,17 @@ private:
     return best;
   }
 
-  [[nodiscard]] std::string replaced(const ptx::Function& function, const std::string& text) const {
+  [[nodiscard]] ptx::Edited replaced(const ptx::Function& function, const std::string& text) const {
     const ptx::Range whole{module().statements[function.statement].range.begin,
                            module().body_of(function).back().range.end};
     const std::vector<ptx::Edit> edits{{whole, text}};
-    return ptx::print(module(), edits);
+    return ptx::edited(module(), edits);
   }
 
   Why validated(const ptx::Function& function, const std::string& text) {
     const std::string name(function.name);
-    const auto found = oracle::validate(module(), replaced(function, text), {name}, assembler_);
+    const auto found =
+        oracle::validate(module(), replaced(function, text).module, {name}, assembler_);
     const auto why = found.find(name);
     return why == found.end() ? Why{} : why->second;
   }
@@ -221,6 +224,7 @@ private:
   }
 
   const Options& options_;
+  emulator::Emulations& kept_;
   Assembler& assembler_;
   const ptx::Module& original_;
   std::optional<ptx::Module> pinned_; // where there were choices of ptxas'
@@ -230,11 +234,10 @@ private:
 
 } // namespace
 
-std::map<std::string, StepEntries, std::less<>> make_step_entries(const ptx::Module& module,
-                                                                  const Options& options,
-                                                                  const PinText& pin,
-                                                                  Assembler& assembler) {
-  return Maker(module, options, pin, assembler).run();
+std::map<std::string, StepEntries, std::less<>>
+make_step_entries(const ptx::Module& module, const Options& options, const PinText& pin,
+                  emulator::Emulations& kept, Assembler& assembler) {
+  return Maker(module, options, pin, kept, assembler).run();
 }
 
 std::string describe_step(const passes::StepPlan& plan) {

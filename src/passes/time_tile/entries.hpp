@@ -8,6 +8,7 @@
 #pragma once
 
 #include "contract/contract.hpp"
+#include "emulator/kept.hpp"
 #include "passes/time_tile/step.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/assembler.hpp"
@@ -42,6 +43,7 @@ using PinText =
 std::map<std::string, StepEntries, std::less<>> make_step_entries(const ptx::Module& module,
                                                                   const Options& options,
                                                                   const PinText& pin,
+                                                                  emulator::Emulations& kept,
                                                                   Assembler& assembler);
 
 // "a time step from parameter 0 to 1, reads (-1,0,0) (0,0,0) (1,0,0)", or why it is none.
