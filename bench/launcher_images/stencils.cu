@@ -1,9 +1,9 @@
-// Kernels for driver.cpp, which loads them as a fat binary or compiles them by NVRTC. -DDIVIDE: with a
-// division, for which ptxas makes a helper.
+// Kernels for driver.cpp, which loads them as a fat binary or compiles them by NVRTC. -DDIVIDE:
+// with a division, for which ptxas makes a helper.
 #ifdef DIVIDE
 #define MEAN(sum) ((sum) / 25.5f)
 #else
-#define MEAN(sum) ((sum) * 0.04f)
+#define MEAN(sum) ((sum)*0.04f)
 #endif
 
 extern "C" __global__ void box5(const float* in, float* out, int w, int h) {

@@ -40,11 +40,9 @@ using PinText =
     std::function<PinnedText(const ptx::Module& module, const std::vector<std::string>& kernels)>;
 
 // By kernel. `module`: as the compiler made it.
-std::map<std::string, StepEntries, std::less<>> make_step_entries(const ptx::Module& module,
-                                                                  const Options& options,
-                                                                  const PinText& pin,
-                                                                  emulator::Emulations& kept,
-                                                                  Assembler& assembler);
+std::map<std::string, StepEntries, std::less<>>
+make_step_entries(const ptx::Module& module, const Options& options, const PinText& pin,
+                  emulator::Emulations& kept, Assembler& assembler);
 
 // "a time step from parameter 0 to 1, reads (-1,0,0) (0,0,0) (1,0,0)", or why it is none.
 std::string describe_step(const passes::StepPlan& plan);
