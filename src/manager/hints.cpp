@@ -102,8 +102,13 @@ public:
     Trying trying(*assembler);
     for (const Attempt& attempt : attempts())
       try_out(attempt, trying);
-    for (KernelReport& kernel : report_.kernels)
+    for (KernelReport& kernel : report_.kernels) {
       kernel.hints_sought = true;
+      if (kernel.changed || !has_reason(kernel, {Reason::search_budget})) continue;
+      kernel.hints.push_back(
+          {.what = fmt::format("--coarsen-budget={}", 10 * options_.coarsen_budget),
+           .text = "not tried here, since ptxas takes longer"});
+    }
   }
 
   // Of all kernels: launches of what was rewritten may be merged, too.
@@ -129,10 +134,12 @@ private:
 
   void miss_assembler() {
     for (KernelReport& kernel : report_.kernels)
-      if (!kernel.changed && has_reason(kernel, {Reason::ptxas_not_asked, Reason::not_assembled,
-                                                 Reason::fusing_unknown}))
-        kernel.hints.push_back(
-            {.what = "a ptxas to ask", .text = "in PATH, in CUDA_HOME, or PTXASW_PTXAS=FILE"});
+      if (!kernel.changed && (hangs_on_launches(kernel) ||
+                              has_reason(kernel, {Reason::ptxas_not_asked, Reason::not_assembled,
+                                                  Reason::fusing_unknown})))
+        kernel.hints.push_back({.what = "a ptxas to ask",
+                                .text = "in PATH, in CUDA_HOME, or PTXASW_PTXAS=FILE; without one "
+                                        "nothing is tried"});
   }
 
   void try_out(const Attempt& attempt, Assembler& assembler) {

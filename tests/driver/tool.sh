@@ -54,6 +54,8 @@ for command in opt analyze report "explain --" run verify; do
   contains "$(cat stderr)" "prose.ptx is no PTX"
   same "$(wc -l < stderr)" 1 "messages of $command"
 done
+cp prose.ptx prose.cu
+contains "$("$TOOL" report prose.cu 2>&1)" "; nvcc -arch=sm_90 -lineinfo -ptx prose.cu writes some"
 (printf '/* a header */\n// and more\n\n'; cat k.ptx) > commented.ptx
 "$TOOL" opt commented.ptx > /dev/null || fail "comments in front"
 for i in $(seq 30); do echo 'bogus instruction;'; done > mistakes

@@ -60,6 +60,33 @@ passes::CoarsenChoices choices_of(const std::string& body) {
                                  CoarsenGrid::launcher);
 }
 
+// Of columns the load is named, and the L1 cache only where it is asked.
+TEST(VariantWays, WhyColumnsAreNotMerged) {
+  const Why global = choices_of(R"(
+    mul.lo.u32 %r5, %r3, %r1;
+    mul.wide.u32 %rd3, %r5, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    ld.global.f32 %f1, [%rd4];
+    st.global.f32 [%rd2], %f1;
+    ret;)")
+                         .why;
+  EXPECT_EQ(global.reason, Reason::vertical_access);
+  EXPECT_NE(global.text.find("the load at PTX line "), std::string::npos) << global.text;
+  EXPECT_NE(global.text.find("L1 cache"), std::string::npos) << global.text;
+  const Why shared = choices_of(R"(
+    .shared .align 4 .b8 tile[4224];
+    mul.lo.u32 %r5, %r3, 132;
+    mov.u32 %r6, tile;
+    add.u32 %r7, %r6, %r5;
+    ld.shared.f32 %f1, [%r7];
+    st.global.f32 [%rd2], %f1;
+    ret;)")
+                         .why;
+  EXPECT_EQ(shared.reason, Reason::vertical_access);
+  EXPECT_NE(shared.text.find("in shared memory"), std::string::npos) << shared.text;
+  EXPECT_EQ(shared.text.find("L1 cache"), std::string::npos) << shared.text;
+}
+
 // A row for each y, whose length is `bound`: the sum of what `load` gives, times what is the same
 // in all rows.
 std::string row_of_length(const std::string& bound, const std::string& load) {

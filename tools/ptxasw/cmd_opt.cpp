@@ -56,10 +56,10 @@ int opt(Arguments arguments) {
     if (const std::string wrong = mistaken_report_name(report_file); !wrong.empty())
       throw UsageError(wrong);
     const std::string text = read_ptx(input), name = input == "-" ? "<stdin>" : input;
-    const bool is_read = (output != "-" && !quiet) || !report_file.empty();
-    const Optimized result = optimize_with_ptxas(text, name, options, is_read);
+    const bool tells = output != "-" && !quiet;
+    const Optimized result = optimize_with_ptxas(text, name, options, tells && !details);
     write_text(output, result.text);
-    if (output != "-" && !quiet)
+    if (tells)
       write_text("-", report::to_text(result.report, {.color = color_to("-"), .details = details}));
     if (!report_file.empty())
       write_text(report_file, rendered(result.report, report_file, text, result.text));

@@ -41,7 +41,8 @@ int report(Arguments arguments) {
           continue;
         }
       expect_ptx(text, input);
-      Optimized result = optimize_with_ptxas(text, input == "-" ? "<stdin>" : input, options, true);
+      Optimized result = optimize_with_ptxas(text, input == "-" ? "<stdin>" : input, options,
+                                             format != "text" || !details);
       if (format == "text")
         page += report::to_text(result.report, {.color = color, .details = details});
       if (format == "json") page += report::to_json(result.report);

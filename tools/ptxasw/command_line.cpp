@@ -161,7 +161,10 @@ std::string read_text(const std::string& path) {
 void expect_ptx(std::string_view text, const std::string& path) {
   if (!begins_as_ptx(text))
     throw InputError((path == "-" ? "standard input" : path) +
-                     " is no PTX: it does not begin with .version");
+                     " is no PTX: it does not begin with .version" +
+                     (path.ends_with(".cu")
+                          ? fmt::format("; nvcc -arch=sm_90 -lineinfo -ptx {} writes some", path)
+                          : ""));
 }
 
 std::string read_ptx(const std::string& path) {

@@ -61,8 +61,7 @@ TreeReductionChoice choose_tree_reductions(Kernel& kernel, sym::Solver& solver, 
   std::string& words = choice.outcome.text;
   choice.outcome.status = Status::done;
   for (const passes::TreeReduction& steps : choice.plan.stretches)
-    words += (words.empty() ? "warp shuffles in place of shared memory: " : "; ") +
-             described(kernel, steps);
+    words += (words.empty() ? "in registers, by warp shuffles: " : "; ") + described(kernel, steps);
   return choice;
 }
 
