@@ -12,6 +12,7 @@
 #include "target/profile.hpp"
 
 #include <fmt/format.h>
+#include <memory>
 
 #include <algorithm>
 #include <array>
@@ -94,8 +95,9 @@ struct Attempt {
 class Search {
 public:
   Search(const std::string& text, const Options& options, Report& report)
-      : options_(options), report_(report), module_(ptx::parse(text, report.file)),
-        profile_(target::find_profile(passes::architecture_of(module_, options))) {}
+      : options_(options), report_(report),
+        module_(std::make_shared<const ptx::Module>(ptx::parse(text, report.file))),
+        profile_(target::find_profile(passes::architecture_of(*module_, options))) {}
 
   void run(Assembler* assembler) {
     if (assembler == nullptr) return miss_assembler();
@@ -271,7 +273,7 @@ private:
 
   const Options& options_;
   Report& report_;
-  ptx::Module module_;
+  std::shared_ptr<const ptx::Module> module_;
   const target::Profile* profile_;
 };
 

@@ -261,10 +261,11 @@ Optimized run(std::string text, std::string file, const Options& options, bool r
                        *kept, own);
 }
 
-Report tried(const ptx::Module& module, const std::vector<std::string>& kernels,
-             const Options& options, Assembler& assembler) {
-  const std::string& text = *module.text;
-  return run_stage({text, module.file, Input{module}}, options, {all_passes(), kernels}, true,
+Report tried(const std::shared_ptr<const ptx::Module>& module,
+             const std::vector<std::string>& kernels, const Options& options,
+             Assembler& assembler) {
+  const std::string& text = *module->text;
+  return run_stage({text, module->file, Input{module}}, options, {all_passes(), kernels}, true,
                    &assembler)
       .printed.made.report;
 }

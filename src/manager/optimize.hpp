@@ -33,7 +33,7 @@ Optimized run(std::string text, std::string file, const Options& options, bool r
               Assembler* assembler, OwnEntries own = OwnEntries::rewritten);
 
 // What came of these kernels of a module under other options: nothing is kept of it.
-Report tried(const ptx::Module& module, const std::vector<std::string>& kernels,
-             const Options& options, Assembler& assembler);
+Report tried(const std::shared_ptr<const ptx::Module>& module,
+             const std::vector<std::string>& kernels, const Options& options, Assembler& assembler);
 
 } // namespace ptxasw::manager
