@@ -28,7 +28,7 @@ std::string what_it_does(const Variant& variant) {
 }
 
 std::string what_it_does(const Steps& steps) {
-  return std::to_string(steps.count) + " time steps in one launch, " +
+  return (steps.is_told ? "as many" : std::to_string(steps.count)) + " time steps in one launch, " +
          std::to_string(steps.covers[0]) + "x" + std::to_string(steps.covers[1]) + "x" +
          std::to_string(steps.covers[2]) + " points a block";
 }
@@ -57,11 +57,13 @@ std::vector<Listed> versions_of(const Contract& contract, double worth_it) {
     found->names.push_back(variant.name);
     predict(*found, variant, worth_it);
   }
-  for (const Steps& steps : contract.steps)
-    all.push_back({.entry = steps.entry,
-                   .names = {"steps:" + std::to_string(steps.count)},
-                   .what = what_it_does(steps),
-                   .is_steps = true});
+  for (const Steps& steps : contract.steps) { // an entry that is told how many, several times
+    auto found = std::ranges::find(all, steps.entry, &Listed::entry);
+    if (found == all.end())
+      found = all.insert(all.end(),
+                         {.entry = steps.entry, .what = what_it_does(steps), .is_steps = true});
+    found->names.push_back("steps:" + std::to_string(steps.count));
+  }
   return all;
 }
 

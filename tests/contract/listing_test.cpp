@@ -23,9 +23,11 @@ TEST(Listing, EachEntryOnceWithItsNames) {
            {.entry = "k_reshaped", .name = "block:32x8x1", .kind = Kind::reshaped},
            {.entry = "k_reshaped", .name = "block:64x4x1", .kind = Kind::reshaped},
            {.entry = "k_swap", .name = "thread-swap:32", .kind = Kind::remapped, .rows = {32, 1}}},
-      .steps = {{.entry = "k_steps9", .count = 9, .covers = {104, 46, 1}}}};
+      .steps = {{.entry = "k_steps9", .count = 9, .covers = {104, 46, 1}},
+                {.entry = "k_told", .count = 9, .is_told = true},
+                {.entry = "k_told", .count = 5, .is_told = true}}};
   const std::vector<Listed> all = versions_of(contract, 1.08);
-  ASSERT_EQ(all.size(), 5U);
+  ASSERT_EQ(all.size(), 6U);
   EXPECT_EQ(all[0].entry, "k_standard");
   EXPECT_EQ(all[0].gain, 0);
   EXPECT_THAT(all[1].names, ElementsAre("x:2,y:4"));
@@ -39,6 +41,8 @@ TEST(Listing, EachEntryOnceWithItsNames) {
   EXPECT_THAT(all[4].names, ElementsAre("steps:9"));
   EXPECT_EQ(all[4].what, "9 time steps in one launch, 104x46x1 points a block");
   EXPECT_TRUE(all[4].is_steps);
+  EXPECT_THAT(all[5].names, ElementsAre("steps:9", "steps:5"));
+  EXPECT_EQ(all[5].what, "as many time steps in one launch, 1x1x1 points a block");
   EXPECT_FALSE(all[1].is_steps);
 }
 
