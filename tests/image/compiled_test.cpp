@@ -60,9 +60,11 @@ TEST_F(AgreementTest, IsFoundForTheSameThreeOnly) {
 
 TEST_F(AgreementTest, ThatOthersMayHaveWrittenIsNone) {
   ASSERT_TRUE(keep_agreement(folder.path, key, "linked", "driver", true));
-  for (const auto& file : fs::recursive_directory_iterator(folder.path))
-    if (file.is_regular_file() && file.path().filename().string().size() == 32)
+  for (const auto& file : fs::recursive_directory_iterator(folder.path)) {
+    if (file.is_regular_file() && file.path().filename().string().size() == 32) {
       ASSERT_EQ(::chmod(file.path().c_str(), 0666), 0);
+    }
+  }
   EXPECT_FALSE(find_agreement(folder.path, key, "linked", "driver"));
 }
 
