@@ -45,7 +45,7 @@ TEST(MergedRounds, BothInOneCall) {
     const Optimized both = optimize(before, "tree.ptx", with({copies, 1, 1}));
     const KernelReport& kernel = both.report.kernels.at(0);
     EXPECT_THAT(kernel.coarsening.text, HasSubstr("replicas in one block"));
-    EXPECT_THAT(kernel.rounds.text, StartsWith("warp shuffles")) << kernel.rounds.text;
+    EXPECT_THAT(kernel.rounds.text, StartsWith("in registers")) << kernel.rounds.text;
     EXPECT_GE(count(both.text, "shfl.sync.down"), copies * 5);
     simt::VerifyOptions options{.launches = 4, .schedules = 2, .threads = 1};
     options.grids = {{1}, {4}, {7}, {12}};
@@ -73,8 +73,8 @@ TEST(MergedRounds, OthersAreNotDoneTwice) {
     text.replace(at, 6, "[rest]");
   const Optimized done = optimize(text, "trees.ptx", with({2, 1, 1}));
   ASSERT_EQ(done.report.kernels.size(), 2U);
-  EXPECT_THAT(done.report.kernels[0].rounds.text, StartsWith("warp shuffles"));
-  EXPECT_THAT(done.report.kernels[1].rounds.text, StartsWith("warp shuffles"));
+  EXPECT_THAT(done.report.kernels[0].rounds.text, StartsWith("in registers"));
+  EXPECT_THAT(done.report.kernels[1].rounds.text, StartsWith("in registers"));
   EXPECT_THAT(done.report.kernels[1].coarsening.text, HasSubstr("not coarsened"));
   EXPECT_EQ(
       count(done.text.substr(done.text.find(" other(")), "ptxasw: steps of a tree within a warp"),
