@@ -64,6 +64,6 @@ contains "$("$TOOL" report log.json)" "1 kernel, 0 rewritten" "report log.json"
 # The entries beside a kernel, for people and programs.
 "$TOOL" report --variants "$ptx/vecadd.ptx" > out
 contains "$(head -1 out)" "entries added" "how many"
-contains "$(tr -s ' \n' ' ' < out)" "entries added for a launcher: x2" "which"
-"$TOOL" report --variants --format=json "$ptx/vecadd.ptx" | grep -q '"vecadd__ptxasw_x2"' || fail "entries in JSON"
+contains "$(tr -s ' \n' ' ' < out)" "entries added for a launcher: x4" "which"
+"$TOOL" report --variants --format=json "$ptx/vecadd.ptx" | grep -q '"vecadd__ptxasw_x4"' || fail "entries in JSON"
 exit 0
