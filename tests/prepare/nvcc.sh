@@ -130,6 +130,7 @@ grep -q 'versions: run the program as ptxasw launch' out.json || fail "built wit
 
 # A second time it is found; a changed entry is made anew.
 prepared program -arch=sm_90
+prepared program -arch=sm_90
 [ "$(ask "image['state']")" = found ] || fail "it was not found again"
 for file in $(find cache -type f -size +8k); do truncate -s -1 "$file"; done
 prepared program -arch=sm_90
