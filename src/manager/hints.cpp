@@ -12,12 +12,12 @@
 #include "target/profile.hpp"
 
 #include <fmt/format.h>
-#include <memory>
 
 #include <algorithm>
 #include <array>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -114,8 +114,9 @@ public:
   }
 
   // Of all kernels: launches of what was rewritten may be merged, too.
-  void tell_steps(const Report& analyzed) {
+  void tell_steps() {
     if (options_.steps != 0 || options_.steps_auto) return;
+    const Report analyzed = tried(module_, {}, options_, nullptr);
     for (KernelReport& kernel : report_.kernels) {
       const KernelReport* found = find(analyzed, kernel.name);
       if (found == nullptr || found->step_tile.count == 0) continue;
@@ -149,7 +150,7 @@ private:
     for (const KernelReport& kernel : report_.kernels)
       if (!kernel.changed && attempt.may_matter(kernel)) names.push_back(kernel.name);
     if (names.empty()) return;
-    const Report tried = manager::tried(module_, names, attempt.options, assembler);
+    const Report tried = manager::tried(module_, names, attempt.options, &assembler);
     for (KernelReport& kernel : report_.kernels) {
       const KernelReport* came = find(tried, kernel.name);
       if (kernel.changed || came == nullptr) continue;
@@ -284,7 +285,7 @@ void find_hints(const std::string& text, const Options& options, Assembler* asse
   if (text.size() > options.size_limit || report.kernels.empty()) return;
   Search search(text, options, report);
   search.run(assembler);
-  search.tell_steps(run(text, report.file, options, false, nullptr).report);
+  search.tell_steps();
 }
 
 } // namespace ptxasw::manager

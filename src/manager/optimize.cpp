@@ -263,10 +263,10 @@ Optimized run(std::string text, std::string file, const Options& options, bool r
 
 Report tried(const std::shared_ptr<const ptx::Module>& module,
              const std::vector<std::string>& kernels, const Options& options,
-             Assembler& assembler) {
+             Assembler* assembler) {
   const std::string& text = *module->text;
-  return run_stage({text, module->file, Input{module}}, options, {all_passes(), kernels}, true,
-                   &assembler)
+  return run_stage({text, module->file, Input{module}}, options, {all_passes(), kernels},
+                   assembler != nullptr, assembler)
       .printed.made.report;
 }
 

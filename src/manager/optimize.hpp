@@ -32,8 +32,9 @@ enum class OwnEntries : std::uint8_t {
 Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
               Assembler* assembler, OwnEntries own = OwnEntries::rewritten);
 
-// What came of these kernels of a module under other options: nothing is kept of it.
+// What came of these kernels of a module (none are named: of all) under other options: nothing is
+// kept of it. Without an assembler they are analyzed only.
 Report tried(const std::shared_ptr<const ptx::Module>& module,
-             const std::vector<std::string>& kernels, const Options& options, Assembler& assembler);
+             const std::vector<std::string>& kernels, const Options& options, Assembler* assembler);
 
 } // namespace ptxasw::manager

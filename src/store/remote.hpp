@@ -1,6 +1,6 @@
 // A store that is somewhere else, named by PTXASW_STORE:
 //
-//   /mnt/farm/ptxasw                     a folder, of a network file system for example
+//   /shared/ptxasw                       a folder, of a network file system for example
 //   http://host[:80][/path]              GET and PUT of [/path]/ac/<64 digits>, as bazel-remote
 //   (with
 //                                        --disable_http_ac_validation) and nginx (its dav module,
