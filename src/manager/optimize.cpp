@@ -243,8 +243,8 @@ Stage run_deferred(Stage first, const std::string& file, const Options& options,
 
 } // namespace
 
-Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
-              Assembler* assembler, OwnEntries own) {
+Optimized run(const std::string& text, const std::string& file, const Options& options,
+              bool rewrite, Assembler* assembler, OwnEntries own) {
   Text input{text, file, {}};
   std::shared_ptr<const ptx::Module> original; // versions are made of it, too
   std::optional<emulator::Emulations> kept;

@@ -29,8 +29,8 @@ enum class OwnEntries : std::uint8_t {
 };
 
 // `rewrite` false: analysis only. The assembler may be missing. Throws what goes wrong inside.
-Optimized run(std::string text, std::string file, const Options& options, bool rewrite,
-              Assembler* assembler, OwnEntries own = OwnEntries::rewritten);
+Optimized run(const std::string& text, const std::string& file, const Options& options,
+              bool rewrite, Assembler* assembler, OwnEntries own = OwnEntries::rewritten);
 
 // What came of these kernels of a module (none are named: of all) under other options: nothing is
 // kept of it. Without an assembler they are analyzed only.
