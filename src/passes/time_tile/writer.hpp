@@ -168,7 +168,7 @@ private:
   std::map<std::string, ptx::Reg> numbers_;              // bounds, by what they are
   // By array, from a place's address to where it is on a torus.
   std::vector<Column> column_shift_, row_shift_;
-  std::vector<Mask> kept_; // by array: elements that are read and that nobody stores to
+  std::vector<Mask> kept_;        // by array: elements that are read and that nobody stores to
   std::vector<Mask> kept_behind_; // of kept_ that has, at first, what is needed
   unsigned kept_labels_ = 0;
   Image read_, write_;
