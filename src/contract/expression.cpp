@@ -9,17 +9,18 @@
 namespace ptxasw::contract {
 namespace {
 
-using Kind = Token::Kind;
+using TokenKind = Token::Kind;
 using Type = Token::Type;
 
 constexpr std::size_t most_tokens = 512;
 constexpr Number too_large = Number{1} << 96; // twice that and products of two are left no room
 constexpr std::array<std::string_view, 4> types{"s32", "u32", "s64", "u64"};
-constexpr std::array<std::pair<std::string_view, Kind>, 5> operators{{{"+", Kind::add},
-                                                                      {"-", Kind::subtract},
-                                                                      {"*", Kind::multiply},
-                                                                      {"min", Kind::least},
-                                                                      {"max", Kind::most}}};
+constexpr std::array<std::pair<std::string_view, TokenKind>, 5> operators{
+    {{"+", TokenKind::add},
+     {"-", TokenKind::subtract},
+     {"*", TokenKind::multiply},
+     {"min", TokenKind::least},
+     {"max", TokenKind::most}}};
 
 Number wrapped(Number n, Type type) {
   const auto bits = static_cast<std::uint64_t>(n);
@@ -32,21 +33,21 @@ Number wrapped(Number n, Type type) {
   return n;
 }
 
-std::optional<Number> apply(Kind kind, Number a, Number b) {
+std::optional<Number> apply(TokenKind kind, Number a, Number b) {
   switch (kind) {
-  case Kind::add: return a + b;
-  case Kind::subtract: return a - b;
-  case Kind::least: return std::min(a, b);
-  case Kind::most: return std::max(a, b);
-  case Kind::multiply:
+  case TokenKind::add: return a + b;
+  case TokenKind::subtract: return a - b;
+  case TokenKind::least: return std::min(a, b);
+  case TokenKind::most: return std::max(a, b);
+  case TokenKind::multiply:
     if (Number product = 0; !__builtin_mul_overflow(a, b, &product)) return product;
     return std::nullopt;
   default: return std::nullopt;
   }
 }
 
-bool is_operator(Kind kind) {
-  return kind >= Kind::add && kind <= Kind::most;
+bool is_operator(TokenKind kind) {
+  return kind >= TokenKind::add && kind <= TokenKind::most;
 }
 
 std::optional<std::int64_t> to_number(std::string_view word) {
@@ -66,10 +67,11 @@ std::optional<Token> to_token(std::string_view word) {
   if (word.empty()) return std::nullopt;
   for (const auto& [name, kind] : operators)
     if (word == name) return Token{.kind = kind};
-  if (const auto type = to_type(word)) return Token{.kind = Kind::wrap, .as = *type};
+  if (const auto type = to_type(word)) return Token{.kind = TokenKind::wrap, .as = *type};
   if (word.size() == 2 && (word[0] == 't' || word[0] == 'b')) {
     if (word[1] < 'x' || word[1] > 'z') return std::nullopt;
-    return Token{.kind = word[0] == 't' ? Kind::threads : Kind::block, .value = word[1] - 'x'};
+    return Token{.kind = word[0] == 't' ? TokenKind::threads : TokenKind::block,
+                 .value = word[1] - 'x'};
   }
   if (word[0] != 'p') {
     const auto value = to_number(word);
@@ -79,21 +81,22 @@ std::optional<Token> to_token(std::string_view word) {
   const auto number = to_number(word.substr(1, word.size() - 4));
   const auto type = to_type(word.substr(word.size() - 3));
   if (!number || *number < 0 || *number > 0xffff || !type) return std::nullopt;
-  return Token{.kind = Kind::parameter, .as = *type, .value = *number};
+  return Token{.kind = TokenKind::parameter, .as = *type, .value = *number};
 }
 
 std::string to_word(const Token& token) {
   const std::string type(types.at(static_cast<std::size_t>(token.as)));
   const char axis = static_cast<char>('x' + token.value);
   switch (token.kind) {
-  case Kind::constant: return std::to_string(token.value);
-  case Kind::parameter: return 'p' + std::to_string(token.value) + type;
-  case Kind::threads: return {'t', axis};
-  case Kind::block: return {'b', axis};
-  case Kind::wrap: return type;
+  case TokenKind::constant: return std::to_string(token.value);
+  case TokenKind::parameter: return 'p' + std::to_string(token.value) + type;
+  case TokenKind::threads: return {'t', axis};
+  case TokenKind::block: return {'b', axis};
+  case TokenKind::wrap: return type;
   default:
     return std::string(
-        operators.at(static_cast<std::size_t>(token.kind) - static_cast<std::size_t>(Kind::add))
+        operators
+            .at(static_cast<std::size_t>(token.kind) - static_cast<std::size_t>(TokenKind::add))
             .first);
   }
 }
@@ -111,17 +114,17 @@ std::optional<Number> evaluate(const Expression& expression, const Quantities& q
       stack.pop_back();
       value = apply(token.kind, stack.back(), right);
       stack.pop_back();
-    } else if (token.kind == Kind::wrap) {
+    } else if (token.kind == TokenKind::wrap) {
       if (stack.empty()) return std::nullopt;
       value = wrapped(stack.back(), token.as);
       stack.pop_back();
-    } else if (token.kind == Kind::parameter) {
+    } else if (token.kind == TokenKind::parameter) {
       if (const auto bits = quantities.parameter(static_cast<unsigned>(token.value)))
         value = wrapped(static_cast<Number>(*bits), token.as);
-    } else if (token.kind == Kind::constant) {
+    } else if (token.kind == TokenKind::constant) {
       value = token.value;
     } else if (axis < 3) {
-      value = (token.kind == Kind::threads ? quantities.threads : quantities.block)[axis];
+      value = (token.kind == TokenKind::threads ? quantities.threads : quantities.block)[axis];
     }
     if (!value || *value > too_large || *value < -too_large) return std::nullopt;
     stack.push_back(*value);
@@ -147,7 +150,7 @@ std::optional<Expression> to_expression(std::string_view word) {
     if (is_operator(token->kind)) {
       if (depth < 2) return std::nullopt;
       --depth;
-    } else if (token->kind == Kind::wrap) {
+    } else if (token->kind == TokenKind::wrap) {
       if (depth < 1) return std::nullopt;
     } else {
       ++depth;

@@ -9,7 +9,7 @@
 namespace ptxasw::driver {
 namespace {
 
-constexpr std::array<Hook, 13> table{{
+constexpr std::array<Hook, 13> hook_table{{
     {"nvcc", "the compiler of the CUDA Toolkit",
      R"(nvcc --ptxas-prefix={0} ...  # nvcc 13
 export NVCC_PREPEND_FLAGS=--ptxas-prefix={0}  # nvcc 13, a whole build
@@ -106,12 +106,12 @@ export MODULAR_NVPTX_COMPILER_PATH={0}  # Mojo, UNTRIED
 } // namespace
 
 std::span<const Hook> hooks() {
-  return table;
+  return hook_table;
 }
 
 const Hook* find_hook(std::string_view name) {
-  const auto* found = std::ranges::find(table, name, &Hook::name);
-  return found == table.end() ? nullptr : found;
+  const auto* found = std::ranges::find(hook_table, name, &Hook::name);
+  return found == hook_table.end() ? nullptr : found;
 }
 
 std::string describe(const Hook& hook, const std::string& self) {
@@ -123,7 +123,7 @@ std::string describe(const Hook& hook, const std::string& self) {
 
 std::string list_hooks() {
   std::string text = "What to set, for each of these: ptxasw hook NAME\n\n";
-  for (const Hook& hook : table)
+  for (const Hook& hook : hook_table)
     text += fmt::format("  {:9} {}{}\n", hook.name, hook.what,
                         hook.tried.starts_with("UNTRIED") ? " (untried)" : "");
   return text + "\nptxasw self-test -- COMMAND tells whether a hook is on.\n";

@@ -4,6 +4,7 @@
 #include "launch/direct_calls.hpp"
 #include "launch/in_context.hpp"
 #include "launch/log.hpp"
+#include "launch/median.hpp"
 #include "launch/shapes.hpp"
 #include "launch/trampolines.hpp"
 #include "target/numbers.hpp"
@@ -20,17 +21,11 @@ constexpr std::size_t most_lanes = 32, most_sequences = 64; // of a lane
 constexpr unsigned known_behind = 2;                        // times that a sequence came
 // Passes as they come and as graphs, so many of each in a row, of which the first is not counted,
 // until there are times enough of both.
-constexpr unsigned in_a_row = 8, enough = 20;
+constexpr unsigned passes_in_a_row = 8, enough_passes = 20;
 constexpr unsigned most_missed = 8;
 // A stream is left alone behind so many launches that nothing was gained with, for so many.
 constexpr unsigned most_idle = 4096, left_alone_for = 65536;
 constexpr unsigned most_strays = 1000; // launches by another thread, no sequence in between
-
-double median(std::vector<double> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::ranges::nth_element(times, middle);
-  return *middle;
-}
 
 bool is_default(CUstream stream) {
   return stream == nullptr || stream == CU_STREAM_LEGACY;
@@ -47,13 +42,13 @@ bool begins_with(std::span<const GraphLaunch> all, std::span<const GraphLaunch> 
 // --- Sequences -----------------------------------------------------------------------------------
 
 bool Batcher::Sequence::wants_graph() const {
-  return is_decided ? goes_out : passes / in_a_row % 2 != 0;
+  return is_decided ? goes_out : passes / passes_in_a_row % 2 != 0;
 }
 
 void Batcher::Sequence::add_time(bool as_graph, double microseconds) {
   if (is_decided) return;
-  if (passes % in_a_row != 1) times[as_graph ? 1 : 0].push_back(microseconds);
-  if (std::min(times[0].size(), times[1].size()) < enough) return;
+  if (passes % passes_in_a_row != 1) times[as_graph ? 1 : 0].push_back(microseconds);
+  if (std::min(times[0].size(), times[1].size()) < enough_passes) return;
   is_decided = true;
   const double singly = median(times[0]), together = median(times[1]);
   goes_out = together <= numbers::launch::batch_worth_it * singly;

@@ -1,6 +1,8 @@
 // Reads and writes the file of decisions, one line each.
 #include "launch/decisions.hpp"
 
+#include "launch/text.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
@@ -13,10 +15,6 @@ namespace {
 
 constexpr off_t largest_file = 4 << 20;
 constexpr const char* slow = "slow"; // no entry is faster
-
-std::string text_of(const Dims& dims) {
-  return std::to_string(dims[0]) + 'x' + std::to_string(dims[1]) + 'x' + std::to_string(dims[2]);
-}
 
 } // namespace
 

@@ -355,7 +355,7 @@ template <unsigned hook, unsigned copy> CUresult get_module(CUmodule* module, CU
 
 // --- All of them ---------------------------------------------------------------------------------
 
-template <unsigned hook, unsigned copy> void* made() {
+template <unsigned hook, unsigned copy> void* made_module() {
   if constexpr (hook == module_load)
     return pointer(load_file<hook, copy>);
   else if constexpr (hook == module_load_data || hook == module_load_fat_binary)
@@ -387,17 +387,17 @@ template <unsigned hook, unsigned copy> void* made() {
 }
 
 template <unsigned... number>
-void* made(unsigned hook, unsigned copy, std::integer_sequence<unsigned, number...>) {
+void* made_module(unsigned hook, unsigned copy, std::integer_sequence<unsigned, number...>) {
   static const std::array<void*, sizeof...(number)> all{
-      made<first_of_modules + number / copies, number % copies>()...};
+      made_module<first_of_modules + number / copies, number % copies>()...};
   return all.at((hook - first_of_modules) * copies + copy);
 }
 
 } // namespace
 
 void* module_hook(unsigned hook, unsigned copy) {
-  return made(hook, copy,
-              std::make_integer_sequence<unsigned, (hook_count - first_of_modules) * copies>());
+  return made_module(
+      hook, copy, std::make_integer_sequence<unsigned, (hook_count - first_of_modules) * copies>());
 }
 
 } // namespace ptxasw::launch

@@ -2,6 +2,7 @@
 #include "launch/period.hpp"
 
 #include "launch/log.hpp"
+#include "launch/median.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -13,14 +14,8 @@ namespace {
 
 // Periods of either kind, so many in a row, of which the first one is not counted, until there are
 // times enough of both; or so few, where merged ones are clearly slower.
-constexpr unsigned in_a_row = 3, enough = 4, few = 2;
-constexpr unsigned most_needed = 64;
-
-double median(std::vector<double> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::ranges::nth_element(times, middle);
-  return *middle;
-}
+constexpr unsigned periods_in_a_row = 3, enough_periods = 4, few_periods = 2;
+constexpr unsigned most_runs_needed = 64;
 
 } // namespace
 
@@ -30,20 +25,20 @@ bool Period::is_tried() const {
 
 bool Period::merges() const {
   if (verdict().is_decided) return verdict().goes_merged;
-  return expected() >= numbers::launch::least_run || passes_ / in_a_row % 2 != 0;
+  return expected() >= numbers::launch::least_run || passes_ / periods_in_a_row % 2 != 0;
 }
 
 // A program that does not wait for the device is as fast as the slower one of both.
 void Period::time(Clock::time_point now, const RunTimes& on_device) {
   auto& [is_decided, goes_merged, times] = verdict();
-  if (std::exchange(is_timed_, true) && passes_ % in_a_row != 1)
+  if (std::exchange(is_timed_, true) && passes_ % periods_in_a_row != 1)
     times[was_merged_ ? 1 : 0].push_back(
         std::chrono::duration<double, std::micro>(now - begun_).count());
   begun_ = now;
-  if (std::min(times[0].size(), times[1].size()) < few) return;
+  if (std::min(times[0].size(), times[1].size()) < few_periods) return;
   const double singly = std::max(median(times[0]), on_device.singly),
                merged = std::max(median(times[1]), on_device.merged);
-  const bool is_known = std::min(times[0].size(), times[1].size()) >= enough;
+  const bool is_known = std::min(times[0].size(), times[1].size()) >= enough_periods;
   if (!is_known && merged <= numbers::launch::merged_hopeless * singly) return;
   is_decided = true;
   goes_merged = merged <= numbers::launch::merged_worth_it * singly;
@@ -55,13 +50,13 @@ void Period::end(unsigned length, bool was_merged, bool wasted) {
   if (std::exchange(is_partial_, false) && !was_merged && !wasted) return;
   was_merged_ = was_merged;
   if (length == length_ && !wasted) {
-    seen_ = std::min(seen_ + 1, most_needed);
+    seen_ = std::min(seen_ + 1, most_runs_needed);
     if (expected() == 0) return;
     ++passes_;
     if (was_merged) needed_ = 2;
     return;
   }
-  if (wasted) needed_ = std::min(2 * needed_, most_needed);
+  if (wasted) needed_ = std::min(2 * needed_, most_runs_needed);
   length_ = length;
   seen_ = wasted ? 0 : 1;
   is_timed_ = false;

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto quiet = 100ms;
-constexpr std::size_t most_bytes = std::size_t{256} << 20;
+constexpr std::size_t most_kept_bytes = std::size_t{256} << 20;
 
 } // namespace
 
@@ -35,7 +35,7 @@ bool Preparer::add(std::string_view chip, image::Bytes image) {
   State& now = state();
   std::string copy(reinterpret_cast<const char*>(image.data()), image.size());
   const std::lock_guard lock(now.mutex);
-  if (now.bytes + copy.size() > most_bytes) return false;
+  if (now.bytes + copy.size() > most_kept_bytes) return false;
   now.bytes += copy.size();
   now.waiting.push_back({std::string(chip), std::move(copy)});
   now.more.notify_one();

@@ -18,10 +18,6 @@ struct Row {
   [[nodiscard]] double total() const { return microseconds * static_cast<double>(launches) / 1000; }
 };
 
-std::string text_of(const Dims& dims) {
-  return formatted("%ux%ux%u", dims[0], dims[1], dims[2]);
-}
-
 Row row_of(const Shapes& kernel, Shape& shape) {
   const std::lock_guard lock(shape.mutex);
   const unsigned chosen = shape.chosen;

@@ -10,14 +10,14 @@
 namespace ptxasw::launch {
 namespace {
 
-constexpr unsigned enough = 3;         // times of each kind
+constexpr unsigned enough_times = 3;   // of each kind
 constexpr unsigned most_cancelled = 6; // runs that end too early are not asked for ever
 
 } // namespace
 
 bool StepTimes::wants(unsigned kind) const {
   const auto found = times_.find(kind);
-  if (found != times_.end() && found->second.asked >= enough) return false;
+  if (found != times_.end() && found->second.asked >= enough_times) return false;
   if (cancelled_ >= most_cancelled) return false;
   return kind == singly || times_.contains(singly);
 }
@@ -97,7 +97,7 @@ bool StepTimes::has_news() {
 bool StepTimes::pays(unsigned kind) {
   if (!pending_.empty()) collect();
   const auto found = times_.find(kind), single = times_.find(singly);
-  if (found == times_.end() || single == times_.end() || found->second.known < enough ||
+  if (found == times_.end() || single == times_.end() || found->second.known < enough_times ||
       single->second.known == 0)
     return true;
   return found->second.least <= numbers::launch::merged_worth_it * single->second.least;

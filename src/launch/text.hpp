@@ -16,6 +16,11 @@ template <class... Values> std::string formatted(const char* format, Values... v
   return text.data();
 }
 
+// 64x8x1: of a grid or a block.
+inline std::string text_of(const std::array<unsigned, 3>& dims) {
+  return formatted("%ux%ux%u", dims[0], dims[1], dims[2]);
+}
+
 // A string of JSON.
 inline std::string quoted(const std::string& text) {
   std::string result = "\"";

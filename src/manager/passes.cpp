@@ -29,12 +29,12 @@ const PassList& all_passes() {
 namespace {
 
 // Adds the milliseconds of its life to a sum.
-class Timer {
+class AddedTime {
 public:
-  explicit Timer(double& sum) : sum_(sum) {}
-  Timer(const Timer&) = delete;
-  Timer& operator=(const Timer&) = delete;
-  ~Timer() {
+  explicit AddedTime(double& sum) : sum_(sum) {}
+  AddedTime(const AddedTime&) = delete;
+  AddedTime& operator=(const AddedTime&) = delete;
+  ~AddedTime() {
     sum_ += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
                 .count();
   }
@@ -55,7 +55,7 @@ KernelPasses::KernelPasses(const PassList& list, const Options& options,
 
 void KernelPasses::find(passes::Analysed& kernel) {
   for (Running& running : std::views::reverse(running_)) {
-    const Timer timer(running.statistics.find_ms);
+    const AddedTime timer(running.statistics.find_ms);
     running.pass->find(kernel);
     running.statistics.planned = running.pass->has_plan() ? 1 : 0;
   }
@@ -69,7 +69,7 @@ std::vector<ptx::Edit> KernelPasses::emit(passes::Analysed& kernel) {
   std::vector<ptx::Edit> edits;
   std::vector<passes::Emitted> done;
   for (Running& running : running_) {
-    const Timer timer(running.statistics.emit_ms);
+    const AddedTime timer(running.statistics.emit_ms);
     running.emitted = false;
     const auto other = std::ranges::find_if(done, [&](const passes::Emitted& emitted) {
       return (emitted.changes & running.row->needs) != 0;

@@ -17,6 +17,7 @@
 
 namespace ptxasw::simt {
 
+inline constexpr std::size_t most_operands = 16; // of an instruction, written or read
 inline constexpr std::uint32_t nowhere = ~0U;
 // A 128-bit value takes two rows, low halves first.
 using Row = std::array<std::uint64_t, warp_size>;

@@ -18,8 +18,6 @@ namespace {
 using ptx::Op;
 using ptx::Sub;
 
-constexpr std::size_t most_operands = 16; // of a step
-
 // What all functions of a program share while they are compiled.
 struct Shared {
   Program& program;

@@ -12,8 +12,6 @@ namespace ptxasw::simt {
 
 namespace {
 
-constexpr std::size_t most_operands = 16;
-
 std::uint64_t special_value(ptx::Special special, const Launch& launch, const Block& block,
                             const Warp& warp, unsigned lane, const Program& program) {
   using S = ptx::Special;

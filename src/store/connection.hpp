@@ -12,6 +12,9 @@
 
 namespace ptxasw::store {
 
+// An answer that comes later is no help to a build.
+constexpr std::chrono::milliseconds time_limit{200};
+
 class Connection {
 public:
   using Clock = std::chrono::steady_clock;

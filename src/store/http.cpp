@@ -9,7 +9,6 @@
 namespace ptxasw::store {
 namespace {
 
-constexpr std::chrono::milliseconds time_limit{200};
 constexpr std::size_t largest_head = std::size_t{1} << 14;
 
 struct Response {

@@ -15,8 +15,6 @@ namespace ptxasw::store {
 #ifdef PTXASW_HIREDIS
 namespace {
 
-constexpr std::chrono::milliseconds time_limit{200};
-
 struct FreeReply {
   void operator()(redisReply* reply) const { freeReplyObject(reply); }
 };

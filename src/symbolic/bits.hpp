@@ -4,7 +4,9 @@
 
 #include "symbolic/term.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <string>
 
 namespace ptxasw::sym {
 
@@ -41,6 +43,16 @@ constexpr Bits inverse_of_odd(Bits value) {
   for (int i = 0; i < 6; ++i)
     inverse *= 2 - value * inverse;
   return inverse;
+}
+
+inline std::string decimal(Bits value) {
+  std::string digits;
+  do {
+    digits.push_back(static_cast<char>('0' + static_cast<int>(value % 10)));
+    value /= 10;
+  } while (value != 0);
+  std::ranges::reverse(digits);
+  return digits;
 }
 
 // Operators of two operands of the given width, as SMT-LIB defines them.

@@ -1,5 +1,6 @@
 // Terms as a person writes them: signed coefficients, infix operators with few parentheses. The
 // unsigned / % < >> stand bare, the signed ones carry an s: /s %s <s >>s.
+#include "symbolic/bits.hpp"
 #include "symbolic/impl.hpp"
 
 #include <fmt/format.h>
@@ -57,15 +58,6 @@ private:
   std::string out_;
   int depth_ = 0;
 };
-
-std::string decimal(Bits value) {
-  std::string digits;
-  do {
-    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(value % 10)));
-    value /= 10;
-  } while (value != 0);
-  return digits;
-}
 
 std::string hexadecimal(Bits value) {
   const auto high = static_cast<std::uint64_t>(value >> 64);

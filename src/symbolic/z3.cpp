@@ -13,16 +13,6 @@ namespace ptxasw::sym {
 
 namespace {
 
-std::string decimal(Bits value) {
-  std::string digits;
-  do {
-    digits.push_back(static_cast<char>('0' + static_cast<int>(value % 10)));
-    value /= 10;
-  } while (value != 0);
-  std::ranges::reverse(digits);
-  return digits;
-}
-
 Bits from_decimal(std::string_view digits) {
   Bits value = 0;
   for (const char d : digits)

@@ -38,10 +38,10 @@ constexpr std::uint64_t grid_limits[] = {64, 1024, 16384, 131072, 524288}; // bl
 constexpr std::uint64_t most_threads = std::uint64_t{1} << 24;
 constexpr Dim3 free_grid{0, 0, 0};
 
-class Kernel {
+class ReachedKernel {
 public:
   // The program must outlive this.
-  explicit Kernel(const simt::Program& program)
+  explicit ReachedKernel(const simt::Program& program)
       : program_(program), kernel_(emulator::emulate(*program.module, *program.kernel,
                                                      {.time = std::chrono::seconds(5)})),
         c_(*kernel_.context), solver_(c_, {.query_budget = std::chrono::milliseconds(500),
@@ -315,10 +315,11 @@ private:
 } // namespace
 
 simt::FindReachingLaunches way_finder() {
-  const auto kernels = std::make_shared<std::map<const simt::Program*, std::unique_ptr<Kernel>>>();
+  const auto kernels =
+      std::make_shared<std::map<const simt::Program*, std::unique_ptr<ReachedKernel>>>();
   return [kernels](const Quest& quest) {
-    std::unique_ptr<Kernel>& kernel = (*kernels)[quest.program];
-    if (!kernel) kernel = std::make_unique<Kernel>(*quest.program);
+    std::unique_ptr<ReachedKernel>& kernel = (*kernels)[quest.program];
+    if (!kernel) kernel = std::make_unique<ReachedKernel>(*quest.program);
     return kernel->find(quest);
   };
 }

@@ -21,7 +21,7 @@ std::string code_of(const std::string& name) {
   return body_of(*choose(probe(bytes_of(image)), {90}).code).value_or("");
 }
 
-std::string with_other(std::string cubin, std::string_view section) {
+std::string with_changed(std::string cubin, std::string_view section) {
   const sass::Cubin parts(cubin);
   const std::string_view bytes = parts.find(section)->bytes;
   cubin[static_cast<std::size_t>(bytes.data() - cubin.data()) + bytes.size() - 1] ^= 1;
@@ -32,10 +32,10 @@ TEST(Fingerprint, IsOfWhatALaunchDependsOn) {
   const std::string cubin = code_of("plain"), mark = fingerprint(cubin);
   EXPECT_EQ(mark.size(), 32);
   EXPECT_EQ(fingerprint(code_of("zstd")), mark);
-  EXPECT_EQ(fingerprint(with_other(cubin, ".note.nv.tkinfo")), mark);
+  EXPECT_EQ(fingerprint(with_changed(cubin, ".note.nv.tkinfo")), mark);
   for (const char* section :
        {".text.scale", ".nv.info.weigh", ".nv.info", ".nv.constant0.scale", ".nv.constant3"})
-    EXPECT_NE(fingerprint(with_other(cubin, section)), mark) << section;
+    EXPECT_NE(fingerprint(with_changed(cubin, section)), mark) << section;
   EXPECT_EQ(fingerprint(""), "");
   EXPECT_EQ(fingerprint("\177ELF"), "");
 }

@@ -12,14 +12,12 @@
 namespace ptxasw::image {
 namespace {
 
-constexpr Chip sm_90{90};
-
 struct Bodies {
   std::string code, text;
 };
 Bodies bodies_of(const std::string& name) {
   const std::string image = recorded(name);
-  const Choice choice = choose(probe(bytes_of(image)), sm_90);
+  const Choice choice = choose(probe(bytes_of(image)), Chip{90});
   return {body_of(*choice.code).value_or(""), body_of(*choice.text).value_or("")};
 }
 
@@ -36,7 +34,7 @@ TEST(Bodies, AreTheSameHoweverTheyWereCompressed) {
 
 TEST(Bodies, ASizeThatCannotBeIsNotMadeRoomFor) {
   const std::string image = recorded("zstd");
-  Entry entry = *choose(probe(bytes_of(image)), sm_90).text;
+  Entry entry = *choose(probe(bytes_of(image)), Chip{90}).text;
   for (const std::uint64_t size : {entry.size - 1, entry.size + 1, largest_body})
     for (const Compression compression : {Compression::zstd, Compression::lz4}) {
       entry.size = size;

@@ -21,7 +21,7 @@ using test::usual_image;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-void* symbol(const char* name) {
+void* symbol_of(const char* name) {
   void* library = ::dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
   return ::dlsym(library, name);
 }
@@ -29,7 +29,7 @@ void* symbol(const char* name) {
 void* asked(const char* name) {
   using Get = CUresult (*)(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*);
   void* found = nullptr;
-  reinterpret_cast<Get>(symbol("cuGetProcAddress_v2"))(name, &found, 13000, 0, nullptr);
+  reinterpret_cast<Get>(symbol_of("cuGetProcAddress_v2"))(name, &found, 13000, 0, nullptr);
   return found;
 }
 
@@ -53,8 +53,8 @@ TEST_F(ImagesTest, EachWayToLoadAModule) {
   expect(cuModuleLoadFatBinary(&module, image.data()));
   expect(cuModuleLoad(&module, file.c_str()));
   expect(cuModuleLoadDataEx(&module, image.data(), 0, nullptr, nullptr));
-  for (void* const found : {symbol("cuModuleLoadData"), asked("cuModuleLoadData"),
-                            symbol("cuModuleLoadFatBinary"), asked("cuModuleLoadFatBinary")})
+  for (void* const found : {symbol_of("cuModuleLoadData"), asked("cuModuleLoadData"),
+                            symbol_of("cuModuleLoadFatBinary"), asked("cuModuleLoadFatBinary")})
     expect(reinterpret_cast<CUresult (*)(CUmodule*, const void*)>(found)(&module, image.data()));
 }
 

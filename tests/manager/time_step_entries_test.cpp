@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string golden(const std::string& name) {
+std::string golden_text(const std::string& name) {
   std::ifstream in(PTXASW_SOURCE_DIR "/tests/golden/ptx/" + name + ".ptx", std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -41,7 +41,7 @@ auto entries_of(const std::string& text, const Options& options) {
 TEST(StepEntries, OfThePlane) {
   Options options;
   options.steps = 3;
-  const std::string text = golden("iterated2d");
+  const std::string text = golden_text("iterated2d");
   const auto made = entries_of(text, options);
   ASSERT_EQ(made.size(), 8U);
   const passes::StepEntries& star = made.at("j2d5pt_f32");
@@ -69,7 +69,7 @@ TEST(StepEntries, WaitForWhatIsInFrontOfThemBeforeTheyTouchMemory) {
   Options options;
   options.steps = 3;
   const auto with = [](const std::string& target, const std::string& version) {
-    std::string text = golden("iterated2d");
+    std::string text = golden_text("iterated2d");
     const auto put = [&](const std::string& old, const std::string& now) {
       const std::size_t at = text.find(old);
       ASSERT_NE(at, std::string::npos);
@@ -97,7 +97,7 @@ TEST(StepEntries, WaitForWhatIsInFrontOfThemBeforeTheyTouchMemory) {
 TEST(StepEntries, AreAsManyAsPay) {
   Options options;
   options.steps_auto = true;
-  const auto made = entries_of(golden("iterated2d"), options);
+  const auto made = entries_of(golden_text("iterated2d"), options);
   EXPECT_EQ(made.at("j2d9pt_f32").steps.at(0).count, 9U);
   EXPECT_EQ(made.at("j2d9pt_f32").steps.at(2).count, 5U);
   EXPECT_EQ(made.at("j2d9pt_f32").steps.at(3).count, 3U);
@@ -117,7 +117,7 @@ TEST(StepEntries, AreAsManyAsPay) {
 TEST(StepEntries, HaveSmallRegionsForSmallLaunches) {
   Options options;
   options.steps_auto = true;
-  const auto made = entries_of(golden("iterated2d"), options);
+  const auto made = entries_of(golden_text("iterated2d"), options);
   const auto& star = made.at("j2ds9pt_f32").steps;
   ASSERT_EQ(star.size(), 3U);
   EXPECT_EQ(star[1].entry, "j2ds9pt_f32__ptxasw_steps5_small");
@@ -148,7 +148,7 @@ TEST(StepEntries, TakeAShapeThatStaysInRegisters) {
                                        "registers, used 1 barriers, 36992 bytes smem\n",
                                        request.entries.at(0), stack)};
     });
-    return entries_of(golden("iterated2d"), options, assembler).at("j2d5pt_f32").steps.at(0);
+    return entries_of(golden_text("iterated2d"), options, assembler).at("j2d5pt_f32").steps.at(0);
   };
   EXPECT_EQ(made(true).count, 7U);  // no small one of nine steps
   EXPECT_EQ(made(false).count, 9U); // all are alike: the first one
@@ -158,10 +158,10 @@ TEST(StepEntries, AreNotForThreeAxesNorForWhatIsNoStep) {
   Options options;
   options.steps = 3;
   EXPECT_THAT(
-      entries_of(golden("iterated3d"), options).at("j3d7pt_f32").outcome,
+      entries_of(golden_text("iterated3d"), options).at("j3d7pt_f32").outcome,
       HasSubstr("no entry for several steps: its neighbours lie along three axes: a region on "
                 "chip would compute each of its places 3.9 times"));
-  EXPECT_THAT(entries_of(golden("matvec"), options).begin()->second.outcome,
+  EXPECT_THAT(entries_of(golden_text("matvec"), options).begin()->second.outcome,
               HasSubstr("no time step: it has loops"));
 }
 
@@ -169,7 +169,7 @@ TEST(StepEntries, AreNotForThreeAxesNorForWhatIsNoStep) {
 TEST(StepEntries, WaitForWhatPtxasFuses) {
   Options options;
   options.steps = 3;
-  std::string text = golden("iterated2d");
+  std::string text = golden_text("iterated2d");
   const std::string product =
       "mul.f32 \t%f3, %f2, 0f3DF5C28F;\n\tfma.rn.f32 \t%f4, %f1, 0f3F000000, %f3;";
   const std::size_t at = text.find(product);

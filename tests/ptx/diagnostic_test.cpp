@@ -21,12 +21,14 @@ std::vector<std::string> messages(const std::string& text) {
   return result;
 }
 
-struct Case {
+struct DiagnosticCase {
   std::string text, message;
-  friend void PrintTo(const Case& c, std::ostream* out) { *out << testing::PrintToString(c.text); }
+  friend void PrintTo(const DiagnosticCase& c, std::ostream* out) {
+    *out << testing::PrintToString(c.text);
+  }
 };
 
-class Diagnostics : public testing::TestWithParam<Case> {};
+class Diagnostics : public testing::TestWithParam<DiagnosticCase> {};
 
 TEST_P(Diagnostics, PointAtTheProblem) {
   EXPECT_THAT(messages(GetParam().text), ElementsAre(GetParam().message));
@@ -35,17 +37,22 @@ TEST_P(Diagnostics, PointAtTheProblem) {
 INSTANTIATE_TEST_SUITE_P(
     One, Diagnostics,
     testing::Values(
-        Case{"add.s32 %r1, %r2 %r3;", "a.ptx:1:18: error: expected ',' or ';', found '%r3'"},
-        Case{"ret;\n  mov.u32 %r1,;\nret;", "a.ptx:2:15: error: expected an operand, found ';'"},
-        Case{"ld.u32 %r1, [%rd1+4;", "a.ptx:1:20: error: expected ',' or ']', found ';'"},
-        Case{"mov.b64 {%r1, %r2, %rd1;", "a.ptx:1:24: error: expected ',' or '}', found ';'"},
-        Case{"ret\n", "a.ptx:2:1: error: expected an operand or ';', found the end of the text"},
-        Case{".bogus 5;", "a.ptx:1:1: error: unknown directive '.bogus'"},
-        Case{".reg .b32 5;", "a.ptx:1:11: error: expected a name, found '5'"},
-        Case{"\xc3\xa9;", "a.ptx:1:1: error: expected a statement, found byte 0xc3"},
-        Case{"/* open\nret;", "a.ptx:1:1: error: comment without its end"},
-        Case{"}", "a.ptx:1:1: error: '}' without a '{' before it"},
-        Case{".entry k {\nret;\n", "a.ptx:3:1: error: expected '}' to close the body of 'k'"}));
+        DiagnosticCase{"add.s32 %r1, %r2 %r3;",
+                       "a.ptx:1:18: error: expected ',' or ';', found '%r3'"},
+        DiagnosticCase{"ret;\n  mov.u32 %r1,;\nret;",
+                       "a.ptx:2:15: error: expected an operand, found ';'"},
+        DiagnosticCase{"ld.u32 %r1, [%rd1+4;", "a.ptx:1:20: error: expected ',' or ']', found ';'"},
+        DiagnosticCase{"mov.b64 {%r1, %r2, %rd1;",
+                       "a.ptx:1:24: error: expected ',' or '}', found ';'"},
+        DiagnosticCase{"ret\n",
+                       "a.ptx:2:1: error: expected an operand or ';', found the end of the text"},
+        DiagnosticCase{".bogus 5;", "a.ptx:1:1: error: unknown directive '.bogus'"},
+        DiagnosticCase{".reg .b32 5;", "a.ptx:1:11: error: expected a name, found '5'"},
+        DiagnosticCase{"\xc3\xa9;", "a.ptx:1:1: error: expected a statement, found byte 0xc3"},
+        DiagnosticCase{"/* open\nret;", "a.ptx:1:1: error: comment without its end"},
+        DiagnosticCase{"}", "a.ptx:1:1: error: '}' without a '{' before it"},
+        DiagnosticCase{".entry k {\nret;\n",
+                       "a.ptx:3:1: error: expected '}' to close the body of 'k'"}));
 
 TEST(Render, ShowsTheLineAndACaret) {
   const Module module = parse("ret;\n\tadd.s32 a b;\r\n", "dir/a.ptx");

@@ -25,13 +25,13 @@ template <typename Rule> int left(std::string_view input) {
   return static_cast<int>(in.size());
 }
 
-struct Case {
+struct GrammarCase {
   std::string_view input;
   int left = 0;
 };
 
-template <typename Rule> void check(std::initializer_list<Case> cases) {
-  for (const Case& c : cases)
+template <typename Rule> void check(std::initializer_list<GrammarCase> cases) {
+  for (const GrammarCase& c : cases)
     EXPECT_EQ(left<Rule>(c.input), c.left) << c.input;
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 using harness::expect;
 
-constexpr std::uint64_t one = 0x3f800000, two = 0x40000000, nan32 = 0x7fc00000;
+constexpr std::uint64_t f32_1 = 0x3f800000, f32_2 = 0x40000000, nan32 = 0x7fc00000;
 
 TEST(Compare, IntegersBySignOfTheType) {
   expect({
@@ -38,12 +38,12 @@ TEST(Compare, BothResultsAreCombined) {
 
 TEST(Compare, OrderedIsFalseAndUnorderedTrueOnNaN) {
   for (const char* how : {"eq", "ne", "lt", "le", "gt", "ge", "num"})
-    expect({{fmt::format("setp.{}.f32 p, r, r", how), {nan32, one}, {0}}});
+    expect({{fmt::format("setp.{}.f32 p, r, r", how), {nan32, f32_1}, {0}}});
   for (const char* how : {"equ", "neu", "ltu", "leu", "gtu", "geu", "nan"})
-    expect({{fmt::format("setp.{}.f32 p, r, r", how), {one, nan32}, {1}}});
+    expect({{fmt::format("setp.{}.f32 p, r, r", how), {f32_1, nan32}, {1}}});
   expect({
-      {"setp.lt.f32 p, r, r", {one, two}, {1}},
-      {"setp.ltu.f32 p, r, r", {two, one}, {0}},
+      {"setp.lt.f32 p, r, r", {f32_1, f32_2}, {1}},
+      {"setp.ltu.f32 p, r, r", {f32_2, f32_1}, {0}},
       {"setp.eq.f32 p, r, r", {0, 0x80000000}, {1}},
       {"setp.lt.f32 p, r, r", {0x80000000, 0}, {0}},
       {"setp.lt.f32 p, r, r", {0, 1}, {1}},     // a subnormal
@@ -52,7 +52,7 @@ TEST(Compare, OrderedIsFalseAndUnorderedTrueOnNaN) {
       {"setp.gt.f16 p, h, h", {0x3c00, 0xbc00}, {1}},
       {"setp.gt.bf16 p, h, h", {0x3f80, 0x3f00}, {1}},
       {"setp.lt.f16x2 p|p, r, r", {0x3c004000, 0x40003c00}, {0, 1}},
-      {"setp.lt.f32 p, r, 1.5", {one}, {1}},
+      {"setp.lt.f32 p, r, 1.5", {f32_1}, {1}},
       {"setp.eq.f64 p, d, 0f3F800000", {0x3ff0000000000000}, {1}},
   });
 }
@@ -60,7 +60,7 @@ TEST(Compare, OrderedIsFalseAndUnorderedTrueOnNaN) {
 TEST(Compare, SetWritesOnesOrOne) {
   expect({
       {"set.lt.u32.s32 r, r, r", {0xffffffff, 0}, {0xffffffff}},
-      {"set.lt.f32.u32 r, r, r", {0, 1}, {one}},
+      {"set.lt.f32.u32 r, r, r", {0, 1}, {f32_1}},
       {"set.lt.f32.u32 r, r, r", {1, 0}, {0}},
       {"set.eq.and.s32.u64 r, d, d, !p", {7, 7, 1}, {0}},
       {"set.geu.u16.f16 h, h, h", {0x7e00, 0}, {0xffff}},

@@ -7,7 +7,7 @@ namespace {
 
 using harness::expect;
 
-constexpr std::uint64_t nan32 = 0x7fc00000, nan64 = 0x7ff8000000000000;
+constexpr std::uint64_t quiet_nan32 = 0x7fc00000, nan64 = 0x7ff8000000000000;
 
 TEST(Convert, IntegersAreCutThenExtendedByTheDestination) {
   expect({
@@ -55,8 +55,8 @@ TEST(Convert, FloatsToIntegersRoundAndClamp) {
       {"cvt.rni.s32.f64 r, d", {0x41dfffffffe00000}, {0x7fffffff}}, // 2^31 - 0.5
       {"cvt.rzi.s64.f64 d, d", {0x43e0000000000000}, {0x7fffffffffffffff}},
       // NaN: 0, but the most negative number where 64 bits take part
-      {"cvt.rzi.s32.f32 r, r", {nan32}, {0}},
-      {"cvt.rzi.s64.f32 d, r", {nan32}, {0x8000000000000000}},
+      {"cvt.rzi.s32.f32 r, r", {quiet_nan32}, {0}},
+      {"cvt.rzi.s64.f32 d, r", {quiet_nan32}, {0x8000000000000000}},
       {"cvt.rzi.u32.f64 r, d", {nan64}, {0x80000000}},
       {"cvt.rzi.u64.f64 d, d", {nan64}, {0x8000000000000000}},
       {"cvt.rzi.s16.f16 h, h", {0x7e00}, {0}},
@@ -100,7 +100,7 @@ TEST(Convert, BetweenFormats) {
       {"cvt.rn.relu.f16.f32 h, r", {0xbf800000}, {0}},
       {"cvt.rna.tf32.f32 r, r", {0x3f801000}, {0x3f802000}},
       {"cvt.rn.tf32.f32 r, r", {0x3f801000}, {0x3f800000}},
-      {"cvt.sat.f32.f32 r, r", {nan32}, {0}},
+      {"cvt.sat.f32.f32 r, r", {quiet_nan32}, {0}},
       {"cvt.sat.f32.f32 r, r", {0x80000000}, {0}},
       {"cvt.rni.f32.f32 r, r", {0xbe800000}, {0x80000000}}, // -0.25
       {"cvt.rpi.f32.f32 r, r", {0x3e800000}, {0x3f800000}},

@@ -6,7 +6,7 @@ namespace {
 
 using harness::expect;
 
-constexpr std::uint64_t min64 = 0x8000000000000000, max64 = 0x7fffffffffffffff, all64 = ~0ULL;
+constexpr std::uint64_t min64 = 0x8000000000000000, max64 = 0x7fffffffffffffff, all_ones64 = ~0ULL;
 
 TEST(Integer, AddAndSubtractWrapOrSaturate) {
   expect({
@@ -21,7 +21,7 @@ TEST(Integer, AddAndSubtractWrapOrSaturate) {
       {"sub.sat.s32 r, r, r", {0, 0x80000000}, {0x7fffffff}},
       {"add.u16x2 r, r, r", {0xffff0001, 0x0001ffff}, {0}},
       {"add.s32 r, r, -8", {3}, {0xfffffffb}},
-      {"add.s64 d, d, -8", {3}, {all64 - 4}},
+      {"add.s64 d, d, -8", {3}, {all_ones64 - 4}},
   });
 }
 
@@ -29,7 +29,7 @@ TEST(Integer, CarriesRunThroughChains) {
   expect({
       {"add.cc.u32 r, r, r; addc.u32 r, r, r", {0xffffffff, 1, 2, 3}, {0, 6}},
       {"add.cc.u32 r, r, r; addc.u32 r, r, r", {0xfffffffe, 1, 2, 3}, {0xffffffff, 5}},
-      {"add.cc.u64 d, d, d; addc.u64 d, d, d", {all64, all64, 0, 0}, {all64 - 1, 1}},
+      {"add.cc.u64 d, d, d; addc.u64 d, d, d", {all_ones64, all_ones64, 0, 0}, {all_ones64 - 1, 1}},
       {"add.cc.u32 r, r, r; addc.cc.u32 r, r, r; addc.u32 r, r, r",
        {1, 0xffffffff, 0xffffffff, 0, 7, 0},
        {0, 0, 8}},
@@ -54,10 +54,10 @@ TEST(Integer, MultiplyTakesThePartAskedFor) {
       {"mul.hi.u32 r, r, r", {0xffffffff, 0xffffffff}, {0xfffffffe}},
       {"mul.hi.s32 r, r, r", {0xffffffff, 0xffffffff}, {0}},
       {"mul.hi.s32 r, r, r", {0x80000000, 0x80000000}, {0x40000000}},
-      {"mul.hi.s64 d, d, d", {min64, 2}, {all64}},
+      {"mul.hi.s64 d, d, d", {min64, 2}, {all_ones64}},
       {"mul.hi.u64 d, d, d", {min64, 2}, {1}},
       {"mul.hi.s16 h, h, h", {0x8000, 0x8000}, {0x4000}},
-      {"mul.wide.s32 d, r, r", {0xffffffff, 4}, {all64 - 3}},
+      {"mul.wide.s32 d, r, r", {0xffffffff, 4}, {all_ones64 - 3}},
       {"mul.wide.u32 d, r, r", {0xffffffff, 4}, {0x3fffffffc}},
       {"mul.wide.s16 r, h, h", {0x8000, 0x8000}, {0x40000000}},
       {"mul.wide.u32 d, r, -1", {2}, {0x1fffffffe}},
@@ -82,11 +82,11 @@ TEST(Integer, DivideTruncatesAndByZeroGivesAllOnes) {
       {"div.s32 r, r, r", {0x80000000, 0xffffffff}, {0x80000000}},
       {"rem.s32 r, r, r", {0x80000000, 0xffffffff}, {0}},
       {"div.u32 r, r, r", {0xfffffff9, 2}, {0x7ffffffc}},
-      {"div.s64 d, d, d", {min64, all64}, {min64}},
+      {"div.s64 d, d, d", {min64, all_ones64}, {min64}},
       {"div.u16 h, h, h", {0xffff, 0x10}, {0xfff}},
       {"div.u32 r, r, r", {5, 0}, {0xffffffff}},
       {"div.s32 r, r, r", {0xfffffffb, 0}, {0xffffffff}},
-      {"rem.u64 d, d, d", {5, 0}, {all64}},
+      {"rem.u64 d, d, d", {5, 0}, {all_ones64}},
       {"rem.s16 h, h, h", {5, 0}, {0xffff}},
   });
 }
@@ -95,7 +95,7 @@ TEST(Integer, AbsoluteMinimumAndDifference) {
   expect({
       {"abs.s32 r, r", {0x80000000}, {0x80000000}},
       {"abs.s16 h, h", {0xfffe}, {2}},
-      {"neg.s64 d, d", {1}, {all64}},
+      {"neg.s64 d, d", {1}, {all_ones64}},
       {"min.s32 r, r, r", {0xffffffff, 1}, {0xffffffff}},
       {"min.u32 r, r, r", {0xffffffff, 1}, {1}},
       {"max.s16 h, h, h", {0x8000, 0x7fff}, {0x7fff}},

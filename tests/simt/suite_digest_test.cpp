@@ -95,7 +95,7 @@ TEST_P(SuiteDigest, MemoryIsTheSame) {
 }
 
 // One test for each PTX file.
-std::vector<std::vector<harness::Case>> recorded() {
+std::vector<std::vector<harness::Case>> recorded_suites() {
   std::vector<std::vector<harness::Case>> files;
   for (harness::Case& c : harness::read_plan(record)) {
     const auto same = [&](const auto& cases) { return stem(cases.front()) == stem(c); };
@@ -105,7 +105,7 @@ std::vector<std::vector<harness::Case>> recorded() {
   }
   return files;
 }
-INSTANTIATE_TEST_SUITE_P(, SuiteDigest, ::testing::ValuesIn(recorded()),
+INSTANTIATE_TEST_SUITE_P(, SuiteDigest, ::testing::ValuesIn(recorded_suites()),
                          [](const auto& instance) { return stem(instance.param.front()); });
 
 } // namespace

@@ -8,12 +8,12 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Case {
+struct WarpCase {
   const char* name;
   const char* body; // leaves its result in %r9, %r8 = 3 * lane + 1
   std::uint32_t (*expected)(std::uint32_t lane);
 };
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const WarpCase& c, std::ostream* out) {
   *out << c.name;
 }
 
@@ -21,7 +21,7 @@ std::uint32_t v(std::uint32_t lane) {
   return 3 * lane + 1;
 }
 
-const Case cases[] = {
+const WarpCase warp_cases[] = {
     {"down", "shfl.sync.down.b32 %r9, %r8, 1, 31, -1;",
      [](std::uint32_t i) { return i < 31 ? v(i + 1) : v(i); }},
     {"up", "shfl.sync.up.b32 %r9, %r8, 2, 0, -1;",
@@ -76,7 +76,7 @@ const Case cases[] = {
      [](std::uint32_t i) { return i < 8 ? v(i ^ 1) : 77U; }},
 };
 
-class WarpOperation : public testing::TestWithParam<Case> {};
+class WarpOperation : public testing::TestWithParam<WarpCase> {};
 
 TEST_P(WarpOperation, InEverySchedule) {
   const std::string body =
@@ -92,7 +92,7 @@ TEST_P(WarpOperation, InEverySchedule) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, WarpOperation, testing::ValuesIn(cases));
+INSTANTIATE_TEST_SUITE_P(All, WarpOperation, testing::ValuesIn(warp_cases));
 
 struct Undefined {
   const char* name;

@@ -14,7 +14,7 @@
 namespace ptxasw::store {
 namespace {
 
-constexpr Kind texts{"texts", 7};
+constexpr Kind kept_texts{"texts", 7};
 
 class StoreTest : public testing::Test {
 protected:
@@ -46,34 +46,34 @@ TEST(Keys, TellPartsApart) {
 
 TEST(Entries, EveryChangeOfABitShows) {
   const Key key = key_of({"k"});
-  const std::string good = pack(texts, key, "some bytes", {});
-  ASSERT_EQ(unpack(texts, key, good, {})->bytes, "some bytes");
+  const std::string good = pack(kept_texts, key, "some bytes", {});
+  ASSERT_EQ(unpack(kept_texts, key, good, {})->bytes, "some bytes");
   const std::size_t sealed_from = 96;
   for (std::size_t n = 0; n < 8 * good.size(); ++n) {
     if (n / 8 >= sealed_from && n / 8 < header_size) continue; // counts with a secret only
     std::string wrong = good;
     wrong[n / 8] = static_cast<char>(wrong[n / 8] ^ (1 << (n % 8)));
-    EXPECT_FALSE(unpack(texts, key, wrong, {})) << "bit " << n;
+    EXPECT_FALSE(unpack(kept_texts, key, wrong, {})) << "bit " << n;
   }
   for (std::size_t size = 0; size < good.size(); ++size)
-    EXPECT_FALSE(unpack(texts, key, good.substr(0, size), {})) << size;
-  EXPECT_FALSE(unpack(texts, key, good + "x", {}));
+    EXPECT_FALSE(unpack(kept_texts, key, good.substr(0, size), {})) << size;
+  EXPECT_FALSE(unpack(kept_texts, key, good + "x", {}));
   EXPECT_FALSE(unpack({"texts", 8}, key, good, {}));
   EXPECT_FALSE(unpack({"text", 7}, key, good, {}));
-  EXPECT_FALSE(unpack(texts, key_of({"other"}), good, {}));
+  EXPECT_FALSE(unpack(kept_texts, key_of({"other"}), good, {}));
 }
 
 TEST(Entries, AreSealedByWhoKnowsTheSecret) {
   if (!can_seal()) GTEST_SKIP() << "built without libnettle";
   const Key key = key_of({"k"});
-  const std::string good = pack(texts, key, "some bytes", "secret");
-  EXPECT_TRUE(unpack(texts, key, good, "secret")->sealed);
-  EXPECT_FALSE(unpack(texts, key, good, "other")->sealed);
-  EXPECT_FALSE(unpack(texts, key, good, {})->sealed);
-  EXPECT_FALSE(unpack(texts, key, pack(texts, key, "some bytes", {}), "secret")->sealed);
+  const std::string good = pack(kept_texts, key, "some bytes", "secret");
+  EXPECT_TRUE(unpack(kept_texts, key, good, "secret")->sealed);
+  EXPECT_FALSE(unpack(kept_texts, key, good, "other")->sealed);
+  EXPECT_FALSE(unpack(kept_texts, key, good, {})->sealed);
+  EXPECT_FALSE(unpack(kept_texts, key, pack(kept_texts, key, "some bytes", {}), "secret")->sealed);
   std::string wrong = good;
   wrong[100] = static_cast<char>(wrong[100] ^ 1);
-  EXPECT_FALSE(unpack(texts, key, wrong, "secret")->sealed);
+  EXPECT_FALSE(unpack(kept_texts, key, wrong, "secret")->sealed);
 }
 
 // RFC 4231, test case 2.
@@ -87,73 +87,73 @@ TEST(Seals, AreHmacSha256) {
 
 TEST_F(StoreTest, GivesWhatItGot) {
   Store store(settings);
-  EXPECT_FALSE(store.get(texts, key));
-  store.put(texts, key, std::string_view("an\0swer", 7));
-  const auto found = Store(settings).get(texts, key);
+  EXPECT_FALSE(store.get(kept_texts, key));
+  store.put(kept_texts, key, std::string_view("an\0swer", 7));
+  const auto found = Store(settings).get(kept_texts, key);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->bytes, std::string_view("an\0swer", 7));
   EXPECT_TRUE(found->trusted);
   EXPECT_FALSE(store.get({"texts", 8}, key));
   EXPECT_FALSE(store.get({"others", 7}, key));
-  store.put(texts, key, "");
-  EXPECT_EQ(store.get(texts, key)->bytes, "");
+  store.put(kept_texts, key, "");
+  EXPECT_EQ(store.get(kept_texts, key)->bytes, "");
 }
 
 TEST_F(StoreTest, HoldsEntriesOfMegabytesAndNoneThatIsTooLarge) {
   Store store(settings);
   const std::string large(std::size_t{9} << 20, 'x');
-  store.put(texts, key, large);
-  EXPECT_EQ(store.get(texts, key)->bytes, large);
+  store.put(kept_texts, key, large);
+  EXPECT_EQ(store.get(kept_texts, key)->bytes, large);
   EXPECT_EQ(content(entry()).substr(header_size), large) << "as the header says";
-  store.put(texts, key_of({"larger"}), std::string(largest_entry + 1, 'x'));
-  EXPECT_FALSE(store.get(texts, key_of({"larger"})));
+  store.put(kept_texts, key_of({"larger"}), std::string(largest_entry + 1, 'x'));
+  EXPECT_FALSE(store.get(kept_texts, key_of({"larger"})));
 }
 
 TEST_F(StoreTest, WithoutAFolderThereIsNone) {
   Store store(Settings{});
-  store.put(texts, key, "answer");
-  EXPECT_FALSE(store.get(texts, key));
+  store.put(kept_texts, key, "answer");
+  EXPECT_FALSE(store.get(kept_texts, key));
 }
 
 TEST_F(StoreTest, CutAndChangedEntriesAreMissesAndGo) {
   for (const std::string_view wrong : {"", "garbage", "ptxasw decisions 2 00\nway k -\n"}) {
     Store store(settings);
-    store.put(texts, key, "answer");
+    store.put(kept_texts, key, "answer");
     const std::string file = entry();
     overwrite(file, wrong);
-    EXPECT_FALSE(store.get(texts, key)) << wrong;
+    EXPECT_FALSE(store.get(kept_texts, key)) << wrong;
     EXPECT_FALSE(std::filesystem::exists(file));
-    store.put(texts, key, "answer");
-    EXPECT_TRUE(store.get(texts, key));
+    store.put(kept_texts, key, "answer");
+    EXPECT_TRUE(store.get(kept_texts, key));
   }
 }
 
 TEST_F(StoreTest, WhatOthersCouldHaveWrittenIsNotTrusted) {
   Store store(settings);
-  store.put(texts, key, "answer");
+  store.put(kept_texts, key, "answer");
   ::chmod(settings.folder.c_str(), 0777);
-  ASSERT_TRUE(store.get(texts, key));
-  EXPECT_FALSE(store.get(texts, key)->trusted);
+  ASSERT_TRUE(store.get(kept_texts, key));
+  EXPECT_FALSE(store.get(kept_texts, key)->trusted);
   ::chmod(settings.folder.c_str(), 0700);
-  EXPECT_TRUE(store.get(texts, key)->trusted);
+  EXPECT_TRUE(store.get(kept_texts, key)->trusted);
   ::chmod(entry().c_str(), 0666);
-  EXPECT_FALSE(store.get(texts, key)->trusted);
+  EXPECT_FALSE(store.get(kept_texts, key)->trusted);
 }
 
 TEST_F(StoreTest, ALinkAFifoAndAFileInThePlaceOfAFolderAreMisses) {
   Store store(settings);
-  store.put(texts, key, "answer");
+  store.put(kept_texts, key, "answer");
   const std::string file = entry();
   std::filesystem::rename(file, folder.path + "/elsewhere");
   std::filesystem::create_symlink(folder.path + "/elsewhere", file);
-  EXPECT_FALSE(store.get(texts, key));
+  EXPECT_FALSE(store.get(kept_texts, key));
   std::filesystem::remove(file);
   ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
-  EXPECT_FALSE(store.get(texts, key));
+  EXPECT_FALSE(store.get(kept_texts, key));
   std::filesystem::remove_all(settings.folder);
   overwrite(settings.folder, "a file");
-  EXPECT_FALSE(store.get(texts, key));
-  store.put(texts, key, "answer");
+  EXPECT_FALSE(store.get(kept_texts, key));
+  store.put(kept_texts, key, "answer");
   EXPECT_EQ(content(settings.folder), "a file");
 }
 
@@ -161,9 +161,11 @@ TEST_F(StoreTest, WhatWasNotUsedForLongestGoesFirst) {
   settings.limit = 64 << 10;
   Store store(settings);
   const std::string four_pages(3 * 4096, 'x'); // with its header
-  const auto put = [&](unsigned n) { store.put(texts, key_of({std::to_string(n)}), four_pages); };
+  const auto put = [&](unsigned n) {
+    store.put(kept_texts, key_of({std::to_string(n)}), four_pages);
+  };
   const auto has = [&](unsigned n) {
-    return store.get(texts, key_of({std::to_string(n)})).has_value();
+    return store.get(kept_texts, key_of({std::to_string(n)})).has_value();
   };
   const auto age_all = [&] {
     for (const auto& file : std::filesystem::recursive_directory_iterator(settings.folder))
@@ -185,7 +187,7 @@ TEST_F(StoreTest, WhatWasNotUsedForLongestGoesFirst) {
 TEST_F(StoreTest, WithoutItsCountersItIsCountedAnew) {
   settings.limit = 64 << 10;
   for (unsigned n = 0; n < 40; ++n) {
-    Store(settings).put(texts, key_of({std::to_string(n)}), std::string(4096, 'x'));
+    Store(settings).put(kept_texts, key_of({std::to_string(n)}), std::string(4096, 'x'));
     if (n % 3 == 0) std::filesystem::remove(settings.folder + "/counters");
     if (n % 7 == 0) overwrite(settings.folder + "/counters", "bytes zero\nbytes\n 5\ngarbage");
   }
@@ -195,14 +197,14 @@ TEST_F(StoreTest, WithoutItsCountersItIsCountedAnew) {
 
 TEST_F(StoreTest, CountsWhatItIsAsked) {
   Store store(settings);
-  store.put(texts, key, "answer");
-  (void)store.get(texts, key);
-  (void)store.get(texts, key);
-  (void)store.get(texts, key_of({"other"}));
+  store.put(kept_texts, key, "answer");
+  (void)store.get(kept_texts, key);
+  (void)store.get(kept_texts, key);
+  (void)store.get(kept_texts, key_of({"other"}));
   const Counts counts = Folder(settings.folder, Folder::Users::owner, 1).counts();
-  EXPECT_EQ(counts.at("texts.hits"), 2);
-  EXPECT_EQ(counts.at("texts.misses"), 1);
-  EXPECT_EQ(counts.at("texts.written"), 1);
+  EXPECT_EQ(counts.at("kept_texts.hits"), 2);
+  EXPECT_EQ(counts.at("kept_texts.misses"), 1);
+  EXPECT_EQ(counts.at("kept_texts.written"), 1);
 }
 
 // Every process sees whole entries or none, none waits long, and nothing is left lying about.
@@ -217,9 +219,9 @@ TEST_F(StoreTest, ManyProcessesShareIt) {
       bool right = true;
       for (unsigned n = 0; n < rounds; ++n) {
         const std::string name = std::to_string(n % 5);
-        const auto found = store.get(texts, key_of({name}));
+        const auto found = store.get(kept_texts, key_of({name}));
         right &= !found || found->bytes == std::string(20000, name[0]);
-        store.put(texts, key_of({name}), std::string(20000, name[0]));
+        store.put(kept_texts, key_of({name}), std::string(20000, name[0]));
       }
       ::_exit(right ? 0 : 1);
     }
@@ -232,30 +234,30 @@ TEST_F(StoreTest, ManyProcessesShareIt) {
   }
   const Folder made(settings.folder, Folder::Users::owner, 1);
   EXPECT_EQ(made.content().files, 5U);
-  EXPECT_FALSE(made.counts().contains("texts.broken"));
-  EXPECT_EQ(made.counts().at("texts.written"), processes * rounds);
+  EXPECT_FALSE(made.counts().contains("kept_texts.broken"));
+  EXPECT_EQ(made.counts().at("kept_texts.written"), processes * rounds);
 }
 
 TEST_F(StoreTest, AnotherThreadMayUseItToo) {
   Store store(settings);
   std::thread other([&] {
     for (unsigned n = 0; n < 50; ++n)
-      store.put(texts, key_of({std::to_string(n)}), "x");
+      store.put(kept_texts, key_of({std::to_string(n)}), "x");
   });
   for (unsigned n = 0; n < 50; ++n)
-    (void)store.get(texts, key_of({std::to_string(n)}));
+    (void)store.get(kept_texts, key_of({std::to_string(n)}));
   other.join();
-  EXPECT_TRUE(store.get(texts, key_of({"49"})));
+  EXPECT_TRUE(store.get(kept_texts, key_of({"49"})));
 }
 
 TEST_F(StoreTest, AReadOnlyOrFullPlaceIsAMiss) {
   Settings wrong{.folder = "/proc/self/nothing"};
   Store store(wrong);
-  store.put(texts, key, "answer");
-  EXPECT_FALSE(store.get(texts, key));
+  store.put(kept_texts, key, "answer");
+  EXPECT_FALSE(store.get(kept_texts, key));
   Store full(Settings{.folder = "/dev/full/store"});
-  full.put(texts, key, "answer");
-  EXPECT_FALSE(full.get(texts, key));
+  full.put(kept_texts, key, "answer");
+  EXPECT_FALSE(full.get(kept_texts, key));
 }
 
 TEST(Settings, ComeFromTheEnvironment) {

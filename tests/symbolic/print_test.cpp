@@ -6,17 +6,17 @@
 namespace ptxasw::sym::test {
 namespace {
 
-struct Case {
+struct PrintCase {
   E (*build)(V);
   const char* text;
 };
 #define READS(expression, text)                                                                    \
-  Case {                                                                                           \
+  PrintCase {                                                                                      \
     [](V v) { return expression; }, text                                                           \
   }
 
 TEST(Print, termsAsPeopleWriteThem) {
-  const Case cases[] = {
+  const PrintCase cases[] = {
       // polynomials
       READS(v.x + 4, "x + 4"),
       READS(v.x - 4, "x - 4"),
@@ -75,7 +75,7 @@ TEST(Print, termsAsPeopleWriteThem) {
       READS(ite(v.c, v.x, v.y), "c ? x : y"),
       READS(ite(v.x == v.y, v.x + 1, v.z) * 2, "2*(x == y ? x + 1 : z)"),
   };
-  for (const Case& c : cases) {
+  for (const PrintCase& c : cases) {
     Terms terms;
     EXPECT_EQ(terms.context.to_string(c.build(V(terms)).term()), c.text);
   }

@@ -8,13 +8,13 @@
 namespace ptxasw::sym::test {
 namespace {
 
-struct Case {
+struct RangeCase {
   const char* text;
   E (*build)(V);
   std::int64_t lo, hi; // signed
 };
 #define RANGE(expression, lo, hi)                                                                  \
-  Case {                                                                                           \
+  RangeCase {                                                                                      \
 #expression, [](V v) { return expression; }, lo, hi                                            \
   }
 
@@ -29,7 +29,7 @@ E larger(E a, E b) {
 }
 
 TEST(Range, signedBounds) { // i is 0..1023, j 0..7, k 1..1024, b a byte, x anything
-  const Case cases[] = {
+  const RangeCase cases[] = {
       RANGE(v.x, least, most),
       RANGE(v.i, 0, 1023),
       RANGE(v.i * 3 - 5, -5, 3064),
@@ -66,7 +66,7 @@ TEST(Range, signedBounds) { // i is 0..1023, j 0..7, k 1..1024, b a byte, x anyt
       RANGE(zext(v.c, 32), 0, 1),
       RANGE(sext(v.c, 32), -1, 0),
   };
-  for (const Case& c : cases) {
+  for (const RangeCase& c : cases) {
     Terms terms;
     const SignedRange r = terms.context.signed_range(c.build(V(terms)).term());
     EXPECT_EQ(

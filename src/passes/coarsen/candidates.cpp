@@ -46,7 +46,7 @@ constexpr std::array<std::array<unsigned, 3>, 9> launcher_candidates{{{2, 1, 1},
                                                                       {1, 1, 2},
                                                                       {1, 1, 4},
                                                                       {2, 4, 1}}};
-constexpr std::size_t most_instructions = 4096;
+constexpr std::size_t most_merged_instructions = 4096;
 constexpr int most_diverging_trip_counts = 4;
 constexpr std::size_t most_streams = 8; // of an array that are told apart
 constexpr std::uint64_t line_bytes = 128;
@@ -393,7 +393,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
   for (const std::array<unsigned, 3>& factors : candidates_for_kernel(grid)) {
     const unsigned copies = factors[0] * factors[1] * factors[2];
     if (grid == CoarsenGrid::kernel && copies > passes::most_copies(profile)) continue;
-    if (copies > 2 && kernel.body.insts.size() * copies > most_instructions) {
+    if (copies > 2 && kernel.body.insts.size() * copies > most_merged_instructions) {
       why.not_sound({Reason::too_large, "too large"});
       continue;
     }

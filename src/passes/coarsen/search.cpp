@@ -35,7 +35,7 @@ constexpr Extent most_promising{1, 1}, all_of_them{4, 2};
 // A way is tried if its guessed gain is so much of the least gain, or of that of the best that may
 // be taken, and if it does not lose much in the launch that it suits least; a kernel of which no
 // way is guessed to gain enough is not asked about.
-namespace limits = numbers::trial;
+namespace trial = numbers::trial;
 
 // Instructions of the trials of one kernel, each copy counted and the original beside them.
 double instructions_to_try(const CoarsenChoices& kernel) {
@@ -178,7 +178,7 @@ private:
   // the original, whose length may say enough.
   void try_promising(Trials left) {
     try_all(Trials(kernels_.size()), true);
-    const unsigned most = profile_.coarsen.harmless ? limits::most_tries : ~0U;
+    const unsigned most = profile_.coarsen.harmless ? trial::most_tries : ~0U;
     for (unsigned round = 0; round < most; ++round) {
       Trials next(kernels_.size());
       for (std::size_t j = 0; j < kernels_.size(); ++j)
@@ -255,22 +255,20 @@ private:
       ++count;
     }
     if (count == 0) return {.mean = 1, .worst = 1};
-    return {std::max(limits::least_correction, std::exp(sum.mean / count)),
-            std::max(limits::least_correction, std::exp(sum.worst / count))};
+    return {std::max(trial::least_correction, std::exp(sum.mean / count)),
+            std::max(trial::least_correction, std::exp(sum.worst / count))};
   }
 
   [[nodiscard]] double needed_gain(const CoarsenChoices& kernel) const {
     std::vector<CoarsenCandidate> tried = kernel.candidates;
     passes::choose_coarsening(profile_, kernel.original, tried);
     const bool loops = kernel.original.work.repeats > 1;
-    const double enough = loops ? limits::may_be_enough_of_loops : limits::may_be_enough;
-    return !tried.empty() && tried.front().chosen ? tried.front().gain * limits::worth_another
+    const double enough = loops ? trial::may_be_enough_of_loops : trial::may_be_enough;
+    return !tried.empty() && tried.front().chosen ? tried.front().gain * trial::worth_another
                                                   : profile_.coarsen.margin * enough;
   }
 
-  [[nodiscard]] double least_worst() const {
-    return profile_.coarsen.worst * limits::may_lose_less;
-  }
+  [[nodiscard]] double least_worst() const { return profile_.coarsen.worst * trial::may_lose_less; }
 
   // Even when it is held to fewer, by what those needed that were tried. Where an SM has to hold as
   // many blocks as before, also by the guess itself: a kernel that takes no more registers than all
@@ -282,8 +280,8 @@ private:
     const double guess = way.usage->registers;
     if (original.resident) {
       const unsigned before = original.usage->registers;
-      const double share = before <= target::registers_for_all_blocks ? limits::may_need_fewer
-                                                                      : limits::hardly_needs_fewer;
+      const double share = before <= target::registers_for_all_blocks ? trial::may_need_fewer
+                                                                      : trial::hardly_needs_fewer;
       const unsigned most =
           std::max(target::registers_for_all_blocks,
                    target::registers_that_keep_blocks(before, *original.resident));
@@ -295,7 +293,7 @@ private:
           guess * tried.usage->registers / passes::estimated_usage(original, tried).registers;
       const bool alike = tried.how.copies() == way.how.copies();
       way.usage->registers =
-          static_cast<unsigned>(needed * (alike ? limits::alike_share : limits::rough_share));
+          static_cast<unsigned>(needed * (alike ? trial::alike_share : trial::rough_share));
       return !passes::why_not(original, way).empty();
     });
   }
@@ -315,7 +313,7 @@ private:
     for (CoarsenCandidate& way : guessed) {
       way.gain = guessed_gain(original, way);
       way.verdict = passes::never_taken(profile_, original, way);
-      may_pay |= way.gain >= limits::hopeless;
+      may_pay |= way.gain >= trial::hopeless;
       may_be_taken |= way.verdict.empty();
       if (way.verdict.empty())
         way.verdict = {Reason::gains_too_little, "gains too little to ask ptxas about it"};
@@ -372,7 +370,7 @@ private:
       for (const unsigned limit :
            passes::register_limits(profile_, kernel.original, candidate.usage->registers)) {
         CoarsenCandidate hoped = candidate;
-        if (limit < limits::least_registers * candidate.usage->registers) continue;
+        if (limit < trial::least_registers * candidate.usage->registers) continue;
         hoped.how.registers = limit;
         hoped.usage->registers = limit;
         hoped.gain = gain(kernel, hoped);

@@ -38,9 +38,9 @@ struct Term {
   bool minus = false;
 };
 
-class Pinner {
+class SitePinner {
 public:
-  Pinner(const ptx::Body& body, const Reaching& reaching, const FuseChoices& choices)
+  SitePinner(const ptx::Body& body, const Reaching& reaching, const FuseChoices& choices)
       : body_(body), reaching_(reaching), choices_(choices),
         registers_(*body.module, "%ptxasw_fp") {
     while (body.module->text->find(scoped_) != std::string::npos)
@@ -210,7 +210,7 @@ private:
 
 std::vector<ptx::Edit> pin(const ptx::Body& body, const Reaching& reaching,
                            const std::vector<Site>& sites, const FuseChoices& choices) {
-  return Pinner(body, reaching, choices).run(sites);
+  return SitePinner(body, reaching, choices).run(sites);
 }
 
 } // namespace ptxasw::passes

@@ -15,12 +15,12 @@ namespace {
 using numbers::steps::many_values;
 using numbers::steps::most_stack;
 
-struct Kind {
+struct StepKind {
   bool near = false, narrow = false; // radius 1; one word an element
   std::size_t values = 0;            // that a step reads for a place
 };
 
-Kind kind_of(const passes::StepPlan& plan) {
+StepKind kind_of(const passes::StepPlan& plan) {
   int reach = 0;
   for (unsigned axis = 0; axis < 3; ++axis)
     reach = std::max({reach, -plan.least[axis], plan.most[axis]});

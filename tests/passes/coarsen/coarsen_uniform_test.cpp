@@ -36,12 +36,12 @@ std::string kernel(const std::string& body) {
 )" + body + "\nst.global.u32 [%rd5], %r20;\nret;");
 }
 
-struct Case {
+struct UniformCase {
   const char* name;
   const char* body;
 };
 
-const Case cases[] = {
+const UniformCase uniform_cases[] = {
     {"Neighbours", "st.shared.u32 [%r6], %r10;\nbar.sync 0;\nxor.b32 %r11, %r3, 15;\n"
                    "mad.lo.u32 %r12, %r11, 4, %r8;\nld.shared.u32 %r20, [%r12];"},
     // Own tile, tile for all, and the own one written again behind a barrier.
@@ -191,7 +191,7 @@ simt::VerifyResult compare(const Coarsened& coarsened) {
 }
 
 TEST(CoarsenUniform, ComputesTheSame) {
-  for (const Case& one : cases) {
+  for (const UniformCase& one : uniform_cases) {
     for (const unsigned factor : {2U, 4U}) {
       for (const auto order : {passes::CopyOrder::copies, passes::CopyOrder::instructions}) {
         const Coarsened c(kernel(one.body), {.factors = {1, factor, 1}, .order = order});
@@ -208,7 +208,7 @@ TEST(CoarsenUniform, ComputesTheSame) {
 // In a grid that the launcher divides: no group, one, several, and as many blocks behind them as
 // there can be. Each of those has the tile of copy 0 for itself.
 TEST(CoarsenUniform, WhatFillsNoGroupStandsByItself) {
-  for (const Case& one : cases) {
+  for (const UniformCase& one : uniform_cases) {
     for (const unsigned factor : {2U, 3U, 4U}) {
       const Coarsened c(kernel(one.body), {.factors = {1, factor, 1}}, "",
                         {.grid = CoarsenGrid::launcher});
@@ -235,7 +235,7 @@ TEST(CoarsenUniform, TheRestOfTwoAxesHasNoForm) {
 
 TEST(CoarsenUniform, IsTakenByPtxas) {
   std::string all;
-  for (const Case& one : cases) {
+  for (const UniformCase& one : uniform_cases) {
     const Coarsened c(kernel(one.body), Factors{1, 4, 1});
     test::expect_that_ptxas_takes(c.text, std::string("uniform_") + one.name);
     const Coarsened divided(kernel(one.body), {.factors = {1, 4, 1}}, "",
@@ -313,7 +313,7 @@ TEST(CoarsenUniform, WhereCopiesDoNotAgreeTheBlockBeginsAgain) {
 
 // No form in which threads would decide for themselves, and no check that they would answer.
 TEST(CoarsenUniform, OneFormForTheBlock) {
-  const Coarsened two(kernel(cases[0].body), Factors{1, 2, 1});
+  const Coarsened two(kernel(uniform_cases[0].body), Factors{1, 2, 1});
   EXPECT_THAT(two.text, Not(HasSubstr("sequential")));
   EXPECT_THAT(two.text, Not(HasSubstr("no index wraps")));
 }

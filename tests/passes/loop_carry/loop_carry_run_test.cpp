@@ -1,5 +1,5 @@
-// Rotated loops on the interpreter: trips, widths, indices at their wrap, registers that are used
-// again, each compared with the original under every schedule.
+// RunRotated loops on the interpreter: trips, widths, indices at their wrap, registers that are
+// used again, each compared with the original under every schedule.
 #include "passes/loop_carry/emit.hpp"
 
 #include "passes/shared/applied.hpp"
@@ -16,11 +16,11 @@ using simt::Dim3;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Rotated {
+struct RunRotated {
   unsigned carried = 0;
   std::string original, text;
 
-  explicit Rotated(std::string source, unsigned iterations = 1) : original(std::move(source)) {
+  explicit RunRotated(std::string source, unsigned iterations = 1) : original(std::move(source)) {
     test::Emulated emulated(original);
     sym::Solver solver(*emulated.kernel.context, {});
     passes::LoopCarryPlan plan = passes::find_carried_loops(emulated.kernel, solver, {});
@@ -66,7 +66,7 @@ std::string take(const std::string& reg) {
 }
 
 void expect_same(const std::string& text, unsigned carried) {
-  const Rotated rotated(text);
+  const RunRotated rotated(text);
   EXPECT_EQ(rotated.carried, carried);
   for (const std::uint32_t iterations : {0U, 1U, 2U, 7U})
     for (const Dim3 block : {Dim3{1}, Dim3{40}, Dim3{16, 4}})
@@ -83,7 +83,7 @@ TEST(RotateRun, AWindowThatMoves) {
     )" + take("%r10") + take("%r11") +
                                    take("%r12") + take("%r13"));
   expect_same(text, 3);
-  const Rotated rotated(text);
+  const RunRotated rotated(text);
   EXPECT_THAT(rotated.text, HasSubstr("bra $ptxasw_rotated_0;"));
   EXPECT_THAT(rotated.text, Not(HasSubstr("bra LOOP;")));
   test::expect_that_ptxas_takes(rotated.text, "rotated");
@@ -107,7 +107,7 @@ const std::string window = R"(
 
 TEST(RotateRun, TripsOneAfterAnother) {
   for (const unsigned at_a_time : {2U, 3U, 4U}) {
-    const Rotated rotated(looping(window), at_a_time);
+    const RunRotated rotated(looping(window), at_a_time);
     EXPECT_THAT(rotated.text, HasSubstr("ptxasw_rotated_0_last:"));
     for (const std::uint32_t iterations : {0U, 1U, 2U, 3U, 4U, 5U, 8U, 9U})
       EXPECT_EQ(rotated.difference({40}, iterations, 9), "") << iterations << " trips\n"
@@ -123,7 +123,7 @@ TEST(RotateRun, TripsOneAfterAnother) {
            {"@%p1 bra LOOP;", "@!%p1 bra LOOP;"},
            {"mov.u32 %r5, 0;", "mov.u32 %r5, 0;\nmov.u32 %r7, 0;"}})
     lanes.replace(lanes.find(what), what.size(), by);
-  const Rotated rotated(lanes, 3);
+  const RunRotated rotated(lanes, 3);
   EXPECT_THAT(rotated.text, HasSubstr("ptxasw_rotated_0_last:"));
   EXPECT_EQ(rotated.difference({64}, 3, 9), "") << rotated.text;
 }
@@ -134,10 +134,11 @@ TEST(RotateRun, TripsThatAreNotKnownAhead) {
   std::string loaded = looping(window);
   loaded.replace(loaded.find("%p1, %r5, %r1;"), 14, "%p1, %r5, %r1;\nadd.u32 %r1, %r1, %r9;");
   loaded.replace(loaded.find("ld.global.u32 %r10"), 0, "ld.global.u32 %r9, [%rd1];\n");
-  EXPECT_THAT(Rotated(loaded, 2).text, Not(HasSubstr("_last")));
-  EXPECT_THAT(Rotated(looping(by_index + take("%r10")), 2).text, Not(HasSubstr("_last")));
-  EXPECT_THAT(Rotated(looping(window + "activemask.b32 %r18;\n"), 2).text, Not(HasSubstr("_last")));
-  EXPECT_THAT(Rotated(looping(window + "@%p1 add.u32 %r5, %r5, 1;\n"), 2).text,
+  EXPECT_THAT(RunRotated(loaded, 2).text, Not(HasSubstr("_last")));
+  EXPECT_THAT(RunRotated(looping(by_index + take("%r10")), 2).text, Not(HasSubstr("_last")));
+  EXPECT_THAT(RunRotated(looping(window + "activemask.b32 %r18;\n"), 2).text,
+              Not(HasSubstr("_last")));
+  EXPECT_THAT(RunRotated(looping(window + "@%p1 add.u32 %r5, %r5, 1;\n"), 2).text,
               Not(HasSubstr("_last")));
 }
 
@@ -147,7 +148,7 @@ TEST(RotateRun, WhatDoesNotMove) {
 
 // Blocks of eight threads: no two share a word.
 TEST(RotateRun, AStoreAheadOfTheSource) {
-  const Rotated rotated(looping(R"(
+  const RunRotated rotated(looping(R"(
     ld.global.u32 %r10, [%rd6];
     xor.b32 %r12, %r10, %r20;
     st.global.u32 [%rd6+32], %r12;
@@ -225,7 +226,7 @@ TEST(RotateRun, IndicesInThirtyTwoBits) {
 
 // Backwards, and by steps of which the products wrap in 32 bits.
 TEST(RotateRun, IndicesThatGoBack) {
-  const Rotated rotated(looping(by_index + take("%r10") + take("%r11")));
+  const RunRotated rotated(looping(by_index + take("%r10") + take("%r11")));
   for (const std::uint32_t m : {1U, 0U, 0xffffffffU, 0xfffffff8U})
     EXPECT_EQ(rotated.difference({40}, 3, m), "") << rotated.text;
   EXPECT_THAT(rotated.text, HasSubstr("bra \t$ptxasw_rotated_0_original;"));
@@ -238,7 +239,7 @@ TEST(RotateRun, IndicesOfTheTrip) {
   std::string inside = text;
   for (std::size_t at = 0; (at = inside.find("%rd10, %r6", at)) != std::string::npos;)
     inside.replace(at, 10, "%rd10, %r7");
-  const Rotated rotated(inside);
+  const RunRotated rotated(inside);
   EXPECT_EQ(rotated.carried, 1U);
   EXPECT_THAT(rotated.text, HasSubstr("@!%ptxasw_pred_"));
   EXPECT_THAT(rotated.text, Not(HasSubstr("_original")));
@@ -247,7 +248,7 @@ TEST(RotateRun, IndicesOfTheTrip) {
 }
 
 TEST(RotateRun, ScopesThatHideNames) {
-  const Rotated rotated(looping(R"(
+  const RunRotated rotated(looping(R"(
     { .reg .b32 %t;
     ld.global.u32 %t, [%rd6];
     )" + take("%t") + R"(
@@ -260,7 +261,7 @@ TEST(RotateRun, ScopesThatHideNames) {
 }
 
 TEST(RotateRun, AddressesOfAnotherScope) {
-  const Rotated rotated(looping(R"(
+  const RunRotated rotated(looping(R"(
     { .reg .b64 %a;
     mov.u64 %a, %rd6;
     ld.global.u32 %r10, [%a];
@@ -272,7 +273,7 @@ TEST(RotateRun, AddressesOfAnotherScope) {
 
 // Lanes leave the loop at different trips.
 TEST(RotateRun, TripsThatVaryByLane) {
-  const Rotated rotated(test::kernel(R"(
+  const RunRotated rotated(test::kernel(R"(
     mov.u32 %r20, 1;
     mov.u32 %r5, 0;
     LOOP:
@@ -290,7 +291,7 @@ TEST(RotateRun, TripsThatVaryByLane) {
 }
 
 TEST(RotateRun, ALoopInALoop) {
-  const Rotated rotated(test::kernel(R"(
+  const RunRotated rotated(test::kernel(R"(
     mov.u32 %r20, 1;
     mov.u32 %r7, 0;
     OUTER:

@@ -159,12 +159,12 @@ TEST(Reshape, EveryThreadOnceByItsOwnNumbers) {
 
 // --- The suite -----------------------------------------------------------------------------------
 
-struct Row {
+struct ReshapeRow {
   const char *file, *kernel;
   Size block;
 };
 
-class ReshapedKernel : public ::testing::TestWithParam<Row> {
+class ReshapedKernel : public ::testing::TestWithParam<ReshapeRow> {
 protected:
   Reshaped made{test::golden_ptx(GetParam().file), GetParam().kernel};
 };
@@ -192,15 +192,17 @@ TEST_P(ReshapedKernel, IsTakenByPtxas) {
   test::expect_that_ptxas_takes(made.text, fmt::format("reshape_{}", GetParam().kernel));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Suite, ReshapedKernel,
-    ::testing::Values(Row{"jacobi", "jacobi", {32, 8, 0}}, Row{"matmul", "matmul", {64, 8, 0}},
-                      Row{"gaussblur", "gaussblur", {128, 1, 0}},
-                      Row{"laplacian", "laplacian", {32, 4, 4}},
-                      Row{"tricubic", "tricubic", {1, 2, 64}}, Row{"matvec", "matvec", {256, 0, 0}},
-                      Row{"mm_naive", "mm_naive", {1024, 0, 0}}, Row{"box9", "box9", {512, 0, 0}},
-                      Row{"transposed", "transposed1", {32, 4, 0}}),
-    [](const auto& test) { return std::string(test.param.kernel); });
+INSTANTIATE_TEST_SUITE_P(Suite, ReshapedKernel,
+                         ::testing::Values(ReshapeRow{"jacobi", "jacobi", {32, 8, 0}},
+                                           ReshapeRow{"matmul", "matmul", {64, 8, 0}},
+                                           ReshapeRow{"gaussblur", "gaussblur", {128, 1, 0}},
+                                           ReshapeRow{"laplacian", "laplacian", {32, 4, 4}},
+                                           ReshapeRow{"tricubic", "tricubic", {1, 2, 64}},
+                                           ReshapeRow{"matvec", "matvec", {256, 0, 0}},
+                                           ReshapeRow{"mm_naive", "mm_naive", {1024, 0, 0}},
+                                           ReshapeRow{"box9", "box9", {512, 0, 0}},
+                                           ReshapeRow{"transposed", "transposed1", {32, 4, 0}}),
+                         [](const auto& test) { return std::string(test.param.kernel); });
 
 // All others that may be launched so, in one shape each.
 TEST(Reshape, EveryKernelOfTheSuite) {

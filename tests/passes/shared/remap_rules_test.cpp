@@ -30,12 +30,12 @@ std::string why_not_threads(const std::string& body, const std::string& directiv
              {.kind = RemapKind::thread_swap, .width = 32});
 }
 
-struct Case {
+struct RemapCase {
   const char* body;
   const char* reason; // empty: nothing against it
 };
 
-const Case blocks[] = {
+const RemapCase blocks[] = {
     {"", ""},
     {"bar.sync 0;", ""},
     {".shared .b32 s; st.shared.u32 [s], %r1; bar.sync 0; ld.shared.u32 %r2, [s];", ""},
@@ -80,7 +80,7 @@ const Case blocks[] = {
 };
 
 TEST(RemapRules, Blocks) {
-  for (const Case& one : blocks) {
+  for (const RemapCase& one : blocks) {
     if (*one.reason == '\0')
       EXPECT_EQ(why_not_blocks(one.body), "") << one.body;
     else
@@ -112,7 +112,7 @@ TEST(RemapRules, Calls) {
     EXPECT_EQ(with(callee), "");
 }
 
-const Case threads[] = {
+const RemapCase threads[] = {
     {"", ""},
     {"st.global.u32 [%rd2], %r3;", ""},
     {".local .b32 l; st.local.u32 [l], %r3;", ""},
@@ -140,7 +140,7 @@ const Case threads[] = {
 };
 
 TEST(RemapRules, Threads) {
-  for (const Case& one : threads) {
+  for (const RemapCase& one : threads) {
     if (*one.reason == '\0')
       EXPECT_EQ(why_not_threads(one.body), "") << one.body;
     else
