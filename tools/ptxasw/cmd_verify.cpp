@@ -25,7 +25,7 @@
 namespace ptxasw::tool {
 namespace {
 
-struct Wanted {
+struct WantedComparison {
   std::string first, second, kernel, save;
   std::vector<std::string> grids;
   simt::VerifyOptions options;
@@ -73,7 +73,7 @@ void save(const std::filesystem::path& directory, const simt::VerifyResult& resu
   write_text(directory / "repro.sh", script);
 }
 
-void add_shapes(const Wanted& wanted, const Options& options, simt::VerifyOptions& to) {
+void add_shapes(const WantedComparison& wanted, const Options& options, simt::VerifyOptions& to) {
   for (const std::string& grid : wanted.grids) {
     const auto dim = simt::read_dim(grid);
     if (!dim) throw std::runtime_error(dim.error());
@@ -165,7 +165,7 @@ simt::VerifyResult watched(simt::VerifyOptions& options, const std::string& kern
 }
 
 // The exit code; throws where there is a difference.
-int verify_files(Wanted& wanted, const Options& options) {
+int verify_files(WantedComparison& wanted, const Options& options) {
   const std::string text = read_ptx(wanted.first);
   const ModulePtr a = module_of(text, wanted.first);
   ModulePtr b;
@@ -239,7 +239,7 @@ int verify(Arguments arguments) {
                        "that they do not have in common was\nreached; 1: "
                        "different; 3: no difference, but "
                        "not shown either, with what may help.");
-  Wanted wanted;
+  WantedComparison wanted;
   app.add("FIRST", wanted.first, "PTX file; - is standard input", {.required = true});
   app.add("SECOND", wanted.second, "the other version");
   app.add("--kernel", wanted.kernel, "only this one");
