@@ -1,4 +1,5 @@
 // A log may be of any version and written by several processes: whatever a line lacks is left out.
+// Of calls for the same text the last one counts.
 #include "report/log_table.hpp"
 
 #include "report/phrases.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <vector>
 
 namespace ptxasw::report {
@@ -117,21 +119,48 @@ private:
 
 } // namespace
 
+namespace {
+
+// What a call was given, to know it when it is made again: a build is repeated, and its log grows.
+// Empty: not known.
+std::string what_was_given(const Json& call) {
+  std::string all;
+  for (const Json& input : list_of(call, "inputs")) {
+    const std::string hash = text_of(input, "hash");
+    if (hash.empty()) return "";
+    all += file_of(text_of(input, "path")) + '\n' + hash + '\n';
+  }
+  return all;
+}
+
+} // namespace
+
 std::optional<std::string> table_of_log(std::string_view log, unsigned width) {
   Rows rows;
+  std::vector<Json> calls;
+  std::map<std::string, std::size_t> last; // of calls that were given the same
   bool any = false;
   while (!log.empty()) {
     const std::size_t end = std::min(log.find('\n'), log.size());
     const std::string_view line = log.substr(0, end);
     log.remove_prefix(std::min(end + 1, log.size()));
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    const Json call = Json::parse(line, nullptr, false);
+    Json call = Json::parse(line, nullptr, false);
     const bool good = call.is_object() && call.contains("ptxasw") && call.contains("action");
     if (!good && !any) return std::nullopt;
     any = true;
-    good ? rows.call(call) : rows.broken();
+    if (!good) {
+      rows.broken();
+      continue;
+    }
+    if (const std::string given = what_was_given(call); !given.empty()) last[given] = calls.size();
+    calls.push_back(std::move(call));
   }
   if (!any) return std::nullopt;
+  for (std::size_t n = 0; n < calls.size(); ++n)
+    if (const auto found = last.find(what_was_given(calls[n]));
+        found == last.end() || found->second == n)
+      rows.call(calls[n]);
   return rows.text(width);
 }
 

@@ -55,9 +55,14 @@ std::string text_of(const VerifyResult& result, std::string_view kernel) {
     return text;
   }
   const unsigned launches = result.equal + result.idle + result.left_out;
-  text += result.shown() ? fmt::format("{}: equal on {} launches", kernel, result.equal)
-                         : fmt::format("{}: not shown to be equal: {} of {} launches agree", kernel,
-                                       result.equal, launches);
+  if (result.shown())
+    text += fmt::format("{}: equal on {} launches", kernel, result.equal);
+  else if (result.equal != 0 && result.equal == launches)
+    text += fmt::format("{}: none of {} launches differs, but not all of it was reached", kernel,
+                        launches);
+  else
+    text += fmt::format("{}: not shown to be equal: {} of {} launches agree", kernel, result.equal,
+                        launches);
   if (result.idle != 0) text += fmt::format(", {} wrote nothing", result.idle);
   if (result.left_out != 0)
     text += fmt::format(", {} left out ({})", result.left_out, result.left_out_reason);
@@ -71,6 +76,7 @@ std::string text_of(const VerifyResult& result, std::string_view kernel) {
       text += fmt::format("  ({:+.1f}%)",
                           100.0 * (static_cast<double>(after) / static_cast<double>(before) - 1));
   };
+  text += "\n  counted over these launches, which are small; no prediction of the time:";
   change("global load requests", result.left.global_load_requests,
          result.right.global_load_requests);
   change("global load sectors", result.left.global_load_sectors, result.right.global_load_sectors);

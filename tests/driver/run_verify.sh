@@ -17,6 +17,17 @@ contains "$(cat stderr)" "takes 1 arguments, 0 were given"
 "$TOOL" run k.ptx --arg=ones:4 2> stderr; same $? 1 "a mistaken argument"
 "$TOOL" run k.ptx --kernel=q --arg=0 2> stderr; same $? 4 "a missing kernel"
 contains "$(cat stderr)" "there is no kernel q"
+# A name as the source has it, where it says which kernel is meant.
+sed 's/entry k(/entry _Z5scalePf(/' k.ptx > mangled.ptx
+for name in scale 'scale(float*)' _Z5scalePf; do
+  same "$("$TOOL" run mangled.ptx --block=1 --kernel="$name" --arg=iota:f32:4+4 --print=0:f32:4)" "arg0: 0 2 2 3" "$name"
+done
+"$TOOL" verify mangled.ptx mangled.ptx --kernel=scale --block=1 --grid=1 --launches=4 > out || fail "verify by name"
+"$TOOL" run mangled.ptx --kernel=scal --arg=0 2> stderr; same $? 4 "a mistyped kernel"
+contains "$(cat stderr)" "there is no kernel scal in mangled.ptx; did you mean scale?"
+sed 's/entry k(/entry _Z5scalePd(/' k.ptx | sed '1,/address_size/d' | cat mangled.ptx - > two.ptx
+"$TOOL" run two.ptx --kernel=scale --arg=0 2> stderr; same $? 4 "two of one name"
+contains "$(cat stderr)" "2 kernels of two.ptx are called scale; take one of: _Z5scalePf, _Z5scalePd"
 
 "$TOOL" verify k.ptx k.ptx --block=1 --grid=1 --launches=4 > out || fail "verify of equal kernels"
 contains "$(cat out)" "k: equal on 4 launches"

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -37,6 +38,20 @@ b.ptx             passed through                  off
 3 kernels, 1 rewritten
 what would help one that was left alone: ptxasw report FILE.ptx (nvcc -ptx writes it)
 )");
+}
+
+TEST(LogTable, OfTheSameTextTheLastCallCounts) {
+  const auto call = [](const char* hash, const char* reason) {
+    return std::string(
+               R"({"ptxasw":"1","action":"rewritten","inputs":[{"path":"/tmp/tmpxft_1-6_a.ptx",)"
+               R"("hash":")") +
+           hash + R"(","kernels":[{"name":"k","changed":false,"why_unchanged":[{"text":")" +
+           reason + "\"}]}]}]}\n";
+  };
+  const std::string table =
+      table_of_log(call("1", "first") + call("2", "edited") + call("1", "second")).value();
+  EXPECT_THAT(table, AllOf(HasSubstr("edited"), HasSubstr("second"), Not(HasSubstr("first")),
+                           HasSubstr("2 kernels, 0 rewritten")));
 }
 
 TEST(LogTable, WhatIsNoLogIsNone) {

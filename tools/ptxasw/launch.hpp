@@ -3,6 +3,7 @@
 #pragma once
 
 #include "command_line.hpp"
+#include "ptx/module.hpp"
 #include "simt/machine.hpp"
 
 #include <stdexcept>
@@ -15,6 +16,13 @@ struct LaunchText {
   std::uint32_t shared = 0;
   std::uint64_t budget = std::uint64_t{1} << 30;
 };
+// The kernels that are defined.
+std::vector<std::string> kernels_of(const ptx::Module& module);
+// The kernel that is meant by a name as it stands in the PTX or in its source: jacobi or
+// jacobi(float*, int) for _Z6jacobiPfi. None, or several with one name in the source, are an
+// InputError.
+std::string kernel_named(const ptx::Module& module, const std::string& name);
+
 void add_launch_options(Parser& app,
                         LaunchText& text); // --block is one of the optimizer's
 
