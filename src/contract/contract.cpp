@@ -90,8 +90,13 @@ public:
     const auto count = sizes.number<unsigned>(0, most_parameters);
     const auto bytes = sizes.number<unsigned>(0, most_parameter_space);
     const auto code = kernel.number<std::uint64_t>(0, ~std::uint64_t{0}, 16);
-    if (!is_name(result_.kernel) || !code || !kernel.done() || !count || !bytes || !sizes.done())
+    std::optional<std::uint64_t> text = 0;
+    if (!kernel.done() && version_ >= with_text)
+      text = kernel.number<std::uint64_t>(1, ~std::uint64_t{0}, 16);
+    if (!is_name(result_.kernel) || !code || !text || !kernel.done() || !count || !bytes ||
+        !sizes.done())
       return damaged();
+    result_.text = *text;
     result_.code = *code;
     result_.parameters = *count;
     result_.parameter_bytes = *bytes;
@@ -424,6 +429,7 @@ std::string symbol_of(std::string_view kernel) {
 namespace {
 
 unsigned version_of(const Contract& contract) {
+  if (contract.text != 0) return with_text;
   if (std::ranges::any_of(contract.steps, &Steps::is_told)) return with_told_steps;
   if (std::ranges::any_of(contract.steps, &Steps::has_extents)) return with_extents;
   if (std::ranges::any_of(contract.variants, &Variant::waits)) return with_waiting_variants;
@@ -435,6 +441,7 @@ unsigned version_of(const Contract& contract) {
 
 std::string encode(const Contract& contract) {
   std::string text = "kernel " + contract.kernel + ' ' + hexadecimal(contract.code) +
+                     (contract.text == 0 ? "" : ' ' + hexadecimal(contract.text)) +
                      "\nparameters " + number(contract.parameters) + ' ' +
                      number(contract.parameter_bytes) + "\nplaces";
   for (const ParameterSlot& place : contract.places)
@@ -483,9 +490,9 @@ tl::expected<Contract, std::string> decode(std::string_view bytes) {
   if (head.next() != magic) return refused("not a contract");
   const auto its_version = head.number<unsigned>(0, ~0U);
   if (!its_version) return refused("not a contract");
-  if (*its_version < first_version || *its_version > with_told_steps)
+  if (*its_version < first_version || *its_version > with_text)
     return refused("of version " + number(*its_version) + ", which is not " +
-                   number(first_version) + " to " + number(with_told_steps));
+                   number(first_version) + " to " + number(with_text));
   const auto size = head.number<std::size_t>(0, most_bytes);
   const std::string_view sum = head.next();
   bytes.remove_prefix(end + 1);

@@ -21,10 +21,11 @@
 namespace ptxasw::contract {
 
 // A contract is of the first version that knows all that it says: the second with rotations and
-// step entries that wait, the third with variants that wait, the fourth with extents, the last with
-// step entries that are told how many steps to do.
+// step entries that wait, the third with variants that wait, the fourth with extents, the fifth
+// with step entries that are told how many steps to do, the last with the hash of the kernel's
+// text.
 inline constexpr unsigned first_version = 5, with_waiting_steps = 6, with_waiting_variants = 7,
-                          with_extents = 8, with_told_steps = 9;
+                          with_extents = 8, with_told_steps = 9, with_text = 10;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 16;
@@ -158,6 +159,7 @@ struct ParameterSlot {
 struct Contract {
   std::string kernel;     // under whose name the program launches
   std::uint64_t code = 0; // of the PTX of the kernel and all entries: what was measured hangs on it
+  std::uint64_t text = 0; // of the kernel as its compiler wrote it (profile/text.hpp); 0: not said
   // The original's parameters: how many, and where the last one ends in the parameter space.
   unsigned parameters = 0, parameter_bytes = 0;
   std::vector<ParameterSlot> places; // of the parameters, all or none

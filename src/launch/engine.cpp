@@ -3,6 +3,7 @@
 
 #include "launch/log.hpp"
 #include "launch/model.hpp"
+#include "launch/profile.hpp"
 #include "launch/report.hpp"
 #include "launch/sampler.hpp"
 #include "launch/trampolines.hpp"
@@ -92,7 +93,8 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
   const bool known = kernel != nullptr && kernel->shapes != nullptr;
   if (!known || !kernel->has_contract) {
     flush_run();
-    if (known && settings_.report) kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
+    if (known && settings_.watches_times())
+      kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
     if (known && may_pass()) launch.pass_from_now_on(request, epoch, for_good);
     return make({kernel, nullptr, 0, PutOff::maybe}, request, launch);
   }
@@ -147,7 +149,7 @@ CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& req
   if (may_try(shape, number)) {
     const unsigned variant = trial(kernel, shape);
     if (variant != no_variant) return timed(kernel, shape, request, variant, launch);
-  } else if (settings_.report && number % launches_between_looks == 0) {
+  } else if (settings_.watches_times() && number % launches_between_looks == 0) {
     const unsigned variant = variant_to_sample(shape, number);
     if (variant != no_variant) {
       const auto begin = std::chrono::steady_clock::now();
@@ -350,6 +352,7 @@ void Engine::write_report() {
   const auto images = images_ == nullptr ? std::vector<ImageRow>() : images_->finish();
   const auto kernels = kernels_.all_shapes();
   if (settings_.policy == Policy::measure && merger_ != nullptr) keep_steps(kernels);
+  if (!settings_.profile.empty()) write_profile(kernels, settings_.profile);
   if (!settings_.report) return;
   const Totals totals{with_attributes_, batcher_ == nullptr ? 0 : batcher_->batched(),
                       batcher_ == nullptr ? 0 : batcher_->graphs(), images};

@@ -90,7 +90,7 @@ private:
   // Nobody counts launches, compares them, or asks what is in front. Whether they may be put off is
   // for the merger to say.
   [[nodiscard]] bool may_pass() const {
-    return !settings_.report && settings_.check == 0 && !front_ && !batcher_;
+    return !settings_.watches_times() && settings_.check == 0 && !front_ && !batcher_;
   }
 
   Settings settings_;

@@ -53,6 +53,7 @@ void find_device(Kernel& kernel) {
   d.device_get_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
   d.device_get_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
   kernel.is_measured = major == 9 && minor == 0;
+  kernel.architecture = "sm_" + std::to_string(10 * major + minor);
 }
 
 // Empty, or why nothing is known about the launches of this kernel.

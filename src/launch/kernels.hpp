@@ -47,8 +47,8 @@ struct alignas(64) Kernel : std::enable_shared_from_this<Kernel> {
   bool is_measured = false;     // the launcher's numbers were measured on such a chip
   double processors = 0;
   CUcontext context = nullptr;
-  std::string name, chip;
-  std::string why; // it has no contract
+  std::string name, chip, architecture; // "NVIDIA H200", "sm_90"
+  std::string why;                      // it has no contract
   // As contract.steps; for other threads than the one that loads them only once they are ready.
   mutable std::vector<Entry> steps;
   mutable std::atomic<bool> are_steps_ready{false};

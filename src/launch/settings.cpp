@@ -42,6 +42,8 @@ void apply(Settings& settings, std::string_view word) {
   } else if (key == "report") {
     settings.report = true;
     settings.report_file = value;
+  } else if (key == "profile" && !value.empty()) {
+    settings.profile = value;
   } else if (key == "policy" && !value.empty()) {
     settings.name = value;
     settings.policy = value == "model"     ? Policy::model

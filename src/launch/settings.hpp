@@ -7,6 +7,8 @@
 //                        (trials.hpp), then keep the fastest
 //   policy=NAME          the variant of this name wherever there is one: "original", "x:4", ...
 //   report[=FILE]        at exit, a table of kernels and launches: text, or JSON for FILE.json
+//   profile=FILE         at exit, what was measured, for a build (src/profile/profile.hpp); in the
+//                        name %p is the number of the process
 //   check[=N]            every launch (or every N-th): run all variants on the same memory, compare
 //   steps[=MICROSECONDS] launches that are time steps of a stencil may become fewer (MERGING.md);
 //                        none waits longer than that for the next one (100)
@@ -29,7 +31,10 @@ struct Settings {
   std::string name; // of Policy::named
   bool report = false;
   std::string report_file; // empty: standard error
-  unsigned check = 0;      // every so many launches; 0: none
+  std::string profile;     // a file; empty: none
+  // Somebody wants to know how often and how long.
+  [[nodiscard]] bool watches_times() const { return report || !profile.empty(); }
+  unsigned check = 0; // every so many launches; 0: none
   bool steps = false;
   unsigned longest_wait = 100; // of a launch that is put off, microseconds
   bool early = false, batch = false;

@@ -26,7 +26,8 @@ double Timing::at(double share) const {
 }
 
 Shapes::Shapes(const Kernel& kernel)
-    : kernel_(kernel.name), why_(kernel.why),
+    : kernel_(kernel.name), why_(kernel.why), chip_(kernel.chip),
+      architecture_(kernel.architecture), text_(kernel.contract.text),
       versions_(contract::versions_of(kernel.contract, numbers::launch::worth_it)) {
   if (kernel_.empty()) kernel_ = "(unknown)";
   for (const contract::Variant& variant : kernel.contract.variants)

@@ -114,6 +114,10 @@ public:
 
   [[nodiscard]] const std::string& kernel() const { return kernel_; }
   [[nodiscard]] const std::string& why() const { return why_; }
+  [[nodiscard]] const std::string& chip() const { return chip_; }
+  [[nodiscard]] const std::string& architecture() const { return architecture_; }
+  // Of the kernel as its compiler wrote it (profile/text.hpp); 0: not known.
+  [[nodiscard]] std::uint64_t text() const { return text_; }
   [[nodiscard]] const std::vector<std::string>& variants() const { return variants_; }
   [[nodiscard]] const std::vector<contract::Listed>& versions() const { return versions_; }
   [[nodiscard]] std::vector<Shape*> all();
@@ -134,7 +138,8 @@ private:
            shape.shared == request.shared;
   }
 
-  std::string kernel_, why_;
+  std::string kernel_, why_, chip_, architecture_;
+  std::uint64_t text_ = 0;
   std::vector<std::string> variants_; // names
   std::mutex mutex_;
   std::map<Key, std::unique_ptr<Shape>> shapes_; // never taken away

@@ -19,6 +19,7 @@
 #include "passes/shared/contraction_latitude.hpp"
 #include "passes/shared/function_facts.hpp"
 #include "passes/time_tile/entries.hpp"
+#include "profile/text.hpp"
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
 
@@ -465,6 +466,8 @@ private:
       code += steps.text;
     }
     contract.code = contract::hash(code);
+    if (const ptx::Function* known = find_kernel(original_, kernel.name))
+      contract.text = profile::hash_of_text(original_.slice(range_of(original_, *known)));
     const std::string data = contract::encode(contract);
     const std::vector<unsigned> numbers(data.begin(), data.end());
     const std::string variable =

@@ -1,14 +1,14 @@
-// A log may be of any version and written by several processes: whatever a line lacks is left out.
-// Of calls for the same text the last one counts.
+// A row for each kernel of a log. Of calls for the same text the last one counts: a build is
+// repeated, and its log grows.
 #include "report/log_table.hpp"
 
+#include "report/log_lines.hpp"
 #include "report/phrases.hpp"
 #include "report/reason.hpp"
 #include "report/table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -17,14 +17,6 @@
 
 namespace ptxasw::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& object, const char* key) {
-  if (!object.is_object()) return "";
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 // "main.ptx" of nvcc's /tmp/tmpxft_000017cb_00000000-6_main.ptx
 std::string file_of(const std::string& path) {
@@ -37,27 +29,20 @@ std::string file_of(const std::string& path) {
   return at + 1 < name.size() && name[at] == '_' ? name.substr(at + 1) : name;
 }
 
-const Json& list_of(const Json& object, const char* key) {
-  static const Json none = Json::array();
-  if (!object.is_object()) return none;
-  const auto found = object.find(key);
-  return found != object.end() && found->is_array() ? *found : none;
-}
-
 class Rows {
 public:
-  void call(const Json& call) {
-    const Json& inputs = list_of(call, "inputs");
-    const std::string action = text_of(call, "action"), reason = text_of(call, "reason");
+  void call(const LogJson& call) {
+    const LogJson& inputs = log_list(call, "inputs");
+    const std::string action = log_text(call, "action"), reason = log_text(call, "reason");
     const bool any = std::ranges::any_of(
-        inputs, [](const Json& input) { return !list_of(input, "kernels").empty(); });
-    for (const Json& input : inputs)
-      for (const Json& one : list_of(input, "kernels"))
-        if (one.is_object()) kernel(file_of(text_of(input, "path")), one, action, reason);
+        inputs, [](const LogJson& input) { return !log_list(input, "kernels").empty(); });
+    for (const LogJson& input : inputs)
+      for (const LogJson& one : log_list(input, "kernels"))
+        if (one.is_object()) kernel(file_of(log_text(input, "path")), one, action, reason);
     if (any) return;
-    std::string file = inputs.empty() ? "" : text_of(inputs.front(), "path");
+    std::string file = inputs.empty() ? "" : log_text(inputs.front(), "path");
     if (file.empty())
-      for (const Json& argument : list_of(call, "arguments"))
+      for (const LogJson& argument : log_list(call, "arguments"))
         if (argument.is_string() && argument.get<std::string>().ends_with(".ptx"))
           file = argument.get<std::string>();
     if (!file.empty()) row({file_of(file), "", action, "", reason});
@@ -76,7 +61,7 @@ public:
   }
 
 private:
-  void kernel(const std::string& file, const Json& one, const std::string& action,
+  void kernel(const std::string& file, const LogJson& one, const std::string& action,
               const std::string& reason) {
     ++kernels_;
     const auto flag = one.find("changed");
@@ -86,17 +71,17 @@ private:
     std::vector<std::string> done;
     if (const auto all = one.find("decisions"); changed && all != one.end() && all->is_object())
       for (const auto& [rewrite, decision] : all->items())
-        if (decision.is_object() && text_of(decision, "status") == "done")
+        if (decision.is_object() && log_text(decision, "status") == "done")
           done.emplace_back(option_of(rewrite));
     const auto gain = one.find("predicted_gain");
     const bool predicted = changed && gain != one.end() && gain->is_number();
     std::string why;
-    if (const Json& reasons = list_of(one, "why_unchanged"); !changed && !reasons.empty())
-      why = text_of(reasons.front(), "text");
+    if (const LogJson& reasons = log_list(one, "why_unchanged"); !changed && !reasons.empty())
+      why = log_text(reasons.front(), "text");
     if (action == "fell back") why = reason;
-    if (const Json& entries = list_of(one, "entries"); !entries.empty())
+    if (const LogJson& entries = log_list(one, "entries"); !entries.empty())
       done.push_back(plural(entries.size(), "entry") + " added");
-    row({file, display_name(text_of(one, "name")),
+    row({file, display_name(log_text(one, "name")),
          !done.empty() ? fmt::format("{}", fmt::join(done, ", "))
          : changed     ? "rewritten"
                        : "left as it is",
@@ -117,18 +102,13 @@ private:
   std::size_t kernels_ = 0, changed_ = 0, broken_ = 0;
 };
 
-} // namespace
-
-namespace {
-
-// What a call was given, to know it when it is made again: a build is repeated, and its log grows.
-// Empty: not known.
-std::string what_was_given(const Json& call) {
+// What a call was given, to know it when it is made again. Empty: not known.
+std::string what_was_given(const LogJson& call) {
   std::string all;
-  for (const Json& input : list_of(call, "inputs")) {
-    const std::string hash = text_of(input, "hash");
+  for (const LogJson& input : log_list(call, "inputs")) {
+    const std::string hash = log_text(input, "hash");
     if (hash.empty()) return "";
-    all += file_of(text_of(input, "path")) + '\n' + hash + '\n';
+    all += file_of(log_text(input, "path")) + '\n' + hash + '\n';
   }
   return all;
 }
@@ -137,26 +117,17 @@ std::string what_was_given(const Json& call) {
 
 std::optional<std::string> table_of_log(std::string_view log, unsigned width) {
   Rows rows;
-  std::vector<Json> calls;
+  std::vector<LogJson> calls;
   std::map<std::string, std::size_t> last; // of calls that were given the same
-  bool any = false;
-  while (!log.empty()) {
-    const std::size_t end = std::min(log.find('\n'), log.size());
-    const std::string_view line = log.substr(0, end);
-    log.remove_prefix(std::min(end + 1, log.size()));
-    if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    Json call = Json::parse(line, nullptr, false);
-    const bool good = call.is_object() && call.contains("ptxasw") && call.contains("action");
-    if (!good && !any) return std::nullopt;
-    any = true;
-    if (!good) {
-      rows.broken();
-      continue;
-    }
-    if (const std::string given = what_was_given(call); !given.empty()) last[given] = calls.size();
-    calls.push_back(std::move(call));
-  }
-  if (!any) return std::nullopt;
+  const bool is_log = read_log(
+      log,
+      [&](const LogJson& call) {
+        if (const std::string given = what_was_given(call); !given.empty())
+          last[given] = calls.size();
+        calls.push_back(call);
+      },
+      [&] { rows.broken(); });
+  if (!is_log) return std::nullopt;
   for (std::size_t n = 0; n < calls.size(); ++n)
     if (const auto found = last.find(what_was_given(calls[n]));
         found == last.end() || found->second == n)

@@ -63,6 +63,18 @@ TEST(Contract, ComesBack) {
   EXPECT_EQ(signed_again(body_of(encode(example()))), encode(example()));
 }
 
+TEST(Contract, SaysOfWhichTextItIs) {
+  Contract told = example();
+  told.text = 0xfeed;
+  const std::string text = encode(told);
+  EXPECT_TRUE(text.starts_with("ptxasw-launch 10 "));
+  const auto read = decode(text);
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, told);
+  std::string earlier = body_of(text); // of a version that knows of no such word
+  EXPECT_FALSE(decode(signed_again(earlier)));
+}
+
 TEST(Contract, MayBePadded) {
   EXPECT_TRUE(decode(encode(example()) + std::string(8, '\0')));
 }
@@ -78,7 +90,7 @@ TEST(Contract, OfAnotherVersionIsRefused) {
   text.replace(0, 15, "ptxasw-launch 4");
   const auto read = decode(text);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error(), "of version 4, which is not 5 to 9");
+  EXPECT_EQ(read.error(), "of version 4, which is not 5 to 10");
 }
 
 TEST(Contract, DamagedIsRefused) {

@@ -1,5 +1,6 @@
 // Entries, the folder that holds them, and who may be believed.
 #include "store/store.hpp"
+#include "store/usage.hpp"
 
 #include "folder_of_its_own.hpp"
 #include "store/seal.hpp"
@@ -258,6 +259,20 @@ TEST_F(StoreTest, AReadOnlyOrFullPlaceIsAMiss) {
   Store full(Settings{.folder = "/dev/full/store"});
   full.put(kept_texts, key, "answer");
   EXPECT_FALSE(full.get(kept_texts, key));
+}
+
+TEST(Usage, IsOfEachKind) {
+  const auto usage = usage_of({{"bytes", 9},
+                               {"decisions.hits", 3},
+                               {"decisions.misses", 1},
+                               {"decisions.of_later_versions", 7},
+                               {"images.remote_hits", 2}});
+  ASSERT_EQ(usage.size(), 2U);
+  EXPECT_EQ(usage[0].kind, "decisions");
+  EXPECT_EQ(usage[0].hits, 3);
+  EXPECT_EQ(usage[0].asked(), 4);
+  EXPECT_EQ(usage[1].kind, "images");
+  EXPECT_EQ(usage[1].asked(), 2);
 }
 
 TEST(Settings, ComeFromTheEnvironment) {

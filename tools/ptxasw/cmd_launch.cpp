@@ -41,6 +41,9 @@ same, bit for bit. Of a program that was built plainly and has the PTX of its ma
                      block:32x8x1, ...
   --report[=FILE]    at exit, a table of kernels and launches with measured times and gains; .json
                      and .html by the name of the file
+  --profile=FILE     at exit, write what was measured of each kernel: ptxasw profile shows it and
+                     makes one file of several; with --policy=measure it has the times of all
+                     versions. %p in FILE is the number of the process
   --check[=N]        run all versions of every launch (every N-th) on the same memory; stop with
                      exit code 86 where a byte differs
   --steps            launches that iterate a stencil may become fewer that do several steps each; of
@@ -78,11 +81,13 @@ bool is_name_of_version(std::string_view name) {
 
 // Of an option without its "--"; empty: nothing.
 std::string what_is_wrong(std::string_view word, std::string_view name) {
-  constexpr std::array<std::string_view, 10> options{
-      "policy", "report", "check", "log", "steps", "early", "batch", "wait", "no-images", "help"};
+  constexpr std::array<std::string_view, 11> options{"policy", "report",    "profile", "check",
+                                                     "log",    "steps",     "early",   "batch",
+                                                     "wait",   "no-images", "help"};
   if (std::ranges::find(options, name) == options.end())
     return fmt::format("there is no option --{}{}", name, did_you_mean(name, options));
   const std::string_view value = word.substr(std::min(word.size(), name.size() + 1));
+  if (name == "profile" && value.empty()) return "--profile= needs a file to write";
   if (name == "report") return mistaken_report_name(value);
   constexpr std::array<std::string_view, 4> policies{"model", "measure", "original", "standard"};
   if (name != "policy") return {};

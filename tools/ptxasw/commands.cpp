@@ -9,7 +9,7 @@
 namespace ptxasw::tool {
 namespace {
 
-constexpr std::array<SubCommand, 12> table{{
+constexpr std::array<SubCommand, 14> table{{
     {"opt", "rewrite a PTX file", opt},
     {"analyze", "show every access of a PTX file, rewrite nothing", analyze},
     {"report",
@@ -22,6 +22,8 @@ constexpr std::array<SubCommand, 12> table{{
     {"cachesim", "is a program of its own, ptxasw-cachesim", cachesim},
     {"launch", "run a program and choose a version for each launch of its kernels", launch},
     {"prepare", "make versions of the kernels of a program as it was built", prepare_programs},
+    {"profile", "merge and show what runs under the launcher measured", profile_runs},
+    {"stats", "tell in numbers what a build, or all builds on this machine, came to", stats},
     {"hook", "tell what to set to put ptxasw in the place of ptxas", hook},
     {"self-test", "tell whether a compiler command really runs ptxasw", self_test},
     {"help", "show this page", help},

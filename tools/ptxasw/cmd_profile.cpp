@@ -1,0 +1,46 @@
+// ptxasw profile: what runs under the launcher measured, as one file, or as a table.
+#include "command_line.hpp"
+#include "profile/profile.hpp"
+#include "report/profile_table.hpp"
+
+#include <vector>
+
+namespace ptxasw::tool {
+namespace {
+
+profile::Profile read_all(const std::vector<std::string>& files) {
+  std::vector<profile::Profile> runs;
+  for (const std::string& file : files) {
+    auto run = profile::from_json(read_text(file));
+    if (!run) throw InputError(file + ": " + run.error());
+    runs.push_back(std::move(*run));
+  }
+  auto all = profile::merged(runs);
+  if (!all) throw InputError(all.error());
+  return std::move(*all);
+}
+
+} // namespace
+
+int profile_runs(Arguments arguments) {
+  Parser app("profile",
+             "What runs of a program told of its kernels: how often each was launched, in which "
+             "grids and blocks, and how long each version took. ptxasw launch --policy=measure "
+             "--profile=FILE writes it.\n\n"
+             "merge makes one file of several runs: launches add up, and a version's times are "
+             "those of all runs. Two chips do not mix. show prints a table: what was chosen, what "
+             "was fastest, and what is fastest of what a build can make.");
+  std::string action, output = "-";
+  std::vector<std::string> files;
+  app.add("ACTION", action, "merge or show", {.required = true, .choices = {"merge", "show"}});
+  app.add("FILE", files, "profiles; - is standard input", {.required = true});
+  app.add("-o,--output", output, "where to write it (standard output)");
+  if (const auto code = app.read(std::move(arguments))) return *code;
+  return guarded([&] {
+    const profile::Profile all = read_all(files);
+    write_text(output, action == "merge" ? profile::to_json(all) : report::table_of_profile(all));
+    return exit_done;
+  });
+}
+
+} // namespace ptxasw::tool
