@@ -51,10 +51,8 @@ json describe(const KernelReport& kernel) {
   for (const report::WhyNot& why : report::why_unchanged(kernel))
     j["why_unchanged"].push_back(
         {{"rewrite", why.rewrite}, {"code", code(why.reason)}, {"text", why.text}});
-  if (const CoarsenCandidate* way = report::best_way(kernel)) {
-    j["way"] = to_string(way->how);
-    if (way->gain > 0) j["predicted_gain"] = way->gain;
-  }
+  if (const CoarsenCandidate* way = report::best_way(kernel)) j["way"] = to_string(way->how);
+  if (const auto gain = report::predicted_gain(kernel)) j["predicted_gain"] = *gain;
   if (!kernel.entries.empty()) j["entries"] = kernel.entries;
   if (auto kept = reasons(kernel); !kept.empty()) j["kept"] = std::move(kept);
   return j;

@@ -128,6 +128,7 @@ Json to_json(const StepTile& tile) {
 
 Json to_json(const KernelReport& kernel) {
   const CoarsenCandidate* way = best_way(kernel);
+  const std::optional<double> gain = predicted_gain(kernel);
   Json accesses = Json::array(), candidates = Json::array();
   for (const auto& candidate : kernel.weighed.ways)
     candidates.push_back(to_json(candidate));
@@ -147,7 +148,7 @@ Json to_json(const KernelReport& kernel) {
           {"reason_code", code(kernel.left_alone.reason)},
           {"why_unchanged", to_json(why_unchanged(kernel))},
           {"way", way != nullptr ? Json(to_string(way->how)) : Json(nullptr)},
-          {"predicted_gain", way != nullptr && way->gain > 0 ? Json(way->gain) : Json(nullptr)},
+          {"predicted_gain", gain ? Json(*gain) : Json(nullptr)},
           {"decisions", decisions_of(kernel)},
           {"coarsening", kernel.coarsening.text},
           {"grid_divided_by", kernel.grid_divided_by},

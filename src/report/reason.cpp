@@ -96,6 +96,13 @@ const CoarsenCandidate* best_way(const KernelReport& kernel) {
   return best == kernel.weighed.ways.end() ? nullptr : &*best;
 }
 
+std::optional<double> predicted_gain(const KernelReport& kernel) {
+  if (kernel.coarsening.status != Status::done) return std::nullopt;
+  const CoarsenCandidate* way = best_way(kernel);
+  if (way == nullptr || !way->chosen || way->gain <= 0) return std::nullopt;
+  return way->gain;
+}
+
 std::string to_string(const Hint& hint) {
   if (hint.text.empty()) return hint.what;
   const bool goes_on = hint.text.starts_with("if ") || hint.text.starts_with("which ");

@@ -4,6 +4,7 @@
 #include "ptxasw/report.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,9 @@ std::vector<WhyNot> why_unchanged(const KernelReport& kernel);
 
 // The way that was chosen or, where none was, the best that was considered; null: none was.
 const CoarsenCandidate* best_way(const KernelReport& kernel);
+// Time before over time after of a kernel that was coarsened, by the model. None where it was not:
+// what other rewrites gain is not predicted.
+std::optional<double> predicted_gain(const KernelReport& kernel);
 
 // "--coarsen=large, if most launches fill the GPU: predicted to run 1.13 times as fast"
 std::string to_string(const Hint& hint);

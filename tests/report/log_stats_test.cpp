@@ -31,7 +31,7 @@ TEST(LogStats, CountsWhatStays) {
   EXPECT_EQ(stats->files_rewritten, 2U) << "not the one that fell back";
   EXPECT_EQ(stats->kernels, 7U);
   EXPECT_EQ(stats->kernels_rewritten, 4U);
-  EXPECT_EQ(stats->passes.at("coarsen"), 4U);
+  EXPECT_EQ(stats->passes.at("coarsening"), 4U);
   EXPECT_EQ(stats->passes.at("warp-reduce"), 2U);
   EXPECT_EQ(stats->passes.size(), 2U);
   EXPECT_EQ(stats->reasons.at("may-lose"), 2U) << "the first reason alone";

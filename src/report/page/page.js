@@ -28,6 +28,8 @@ function short(kernel) {
   return name.replace(/^void /, "") || kernel.name;
 }
 const gainOf = (kernel) => (kernel.changed && kernel.predicted_gain) || 0;
+// What would gain most, of a kernel that was left as it is.
+const hintOf = (kernel) => kernel.changed ? null : (kernel.hints || []).filter((h) => h.predicted_gain).sort((a, b) => b.predicted_gain - a.predicted_gain)[0];
 
 // ---- loads as lanes over addresses: the load of lane + N lies N cells right of its source
 const LANES = 32, LEFT = 84, CELL = 15, ROW = 19, HEIGHT = 14, MOST = 40;
@@ -265,7 +267,7 @@ function overview(kernels) {
   if (kernels.length < 2) return null;
   const most = Math.max(1, ...kernels.map(gainOf));
   return make("section", { class: "card" }, make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ["kernel", "predicted gain", "", "loads", "reason"].map((h, i) => make("th", { class: i === 1 || i === 3 ? "n" : "" }, h)))),
-    make("tbody", {}, kernels.map((k) => make("tr", {}, make("td", { class: "wrap" }, make("a", { href: "#kernel-" + k.name }, short(k))), make("td", { class: "n" }, gainOf(k) ? times(gainOf(k)) : ""),
+    make("tbody", {}, kernels.map((k) => make("tr", {}, make("td", { class: "wrap" }, make("a", { href: "#kernel-" + k.name }, short(k))), make("td", { class: "n" }, gainOf(k) ? times(gainOf(k)) : hintOf(k) ? make("span", { class: "soft" }, `${times(hintOf(k).predicted_gain)} with ${hintOf(k).what}`) : ""),
       make("td", {}, gainOf(k) ? make("span", { class: "bar", style: `width:${Math.round(110 * gainOf(k) / most)}px` }) : ""), make("td", { class: "n" }, k.loads),
       make("td", {}, k.changed ? k.verdict.replace(/; predicted.*/, "") : (k.why_unchanged[0] || { code: "" }).code)))))));
 }
@@ -274,7 +276,7 @@ function overview(kernels) {
 function report() {
   const all = data.report, rows = rowsOf(data.text || []);
   lineNumbers = new Set();
-  const kernels = [...all.kernels].sort((a, b) => gainOf(b) - gainOf(a) || Number(b.changed) - Number(a.changed) ||
+  const kernels = [...all.kernels].sort((a, b) => gainOf(b) - gainOf(a) || Number(b.changed) - Number(a.changed) || (hintOf(b)?.predicted_gain || 0) - (hintOf(a)?.predicted_gain || 0) ||
     (a.why_unchanged[0] || { code: "" }).code.localeCompare((b.why_unchanged[0] || { code: "" }).code));
   const sum = (field) => all.kernels.reduce((n, k) => n + k[field], 0);
   const best = Math.max(0, ...all.kernels.map(gainOf)), changed = all.kernels.filter((k) => k.changed).length;
