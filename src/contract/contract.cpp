@@ -161,6 +161,15 @@ private:
     return true;
   }
 
+  // "0:16.8"
+  static std::optional<std::pair<unsigned, unsigned>> parts(std::string_view word) {
+    const std::size_t colon = word.find(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    const auto first = to_part(word.substr(0, colon)), second = to_part(word.substr(colon + 1));
+    if (!first || !second) return std::nullopt;
+    return std::pair(*first, *second);
+  }
+
   // "1:2"
   template <class Number>
   static std::optional<std::pair<Number, Number>> pair(std::string_view word, Number most) {
@@ -219,7 +228,7 @@ private:
   bool swaps(Steps& made) {
     Words words = line("swap");
     while (!words.done()) {
-      const auto swap = pair<unsigned>(words.next(), most_parameters);
+      const auto swap = parts(words.next());
       if (!swap || !is_pointer(swap->first) || !is_pointer(swap->second)) return false;
       if (is_swapped(made, swap->first) || is_swapped(made, swap->second) ||
           swap->first == swap->second)
@@ -234,9 +243,8 @@ private:
     Words words = line("rotate");
     const std::string_view all = words.next();
     const std::size_t colon = std::min(all.find(':'), all.size());
-    const auto old = Words::to_number<unsigned>(all.substr(0, colon), 0, most_parameters);
-    const auto others =
-        pair<unsigned>(all.substr(std::min(colon + 1, all.size())), most_parameters);
+    const auto old = to_part(all.substr(0, colon));
+    const auto others = parts(all.substr(std::min(colon + 1, all.size())));
     if (version_ < with_waiting_steps || !old || !others || !words.done()) return false;
     const Rotation moved{.old = *old, .now = others->first, .next = others->second};
     made.rotation = moved;
@@ -251,8 +259,17 @@ private:
     });
   }
 
-  [[nodiscard]] bool is_pointer(unsigned parameter) const {
-    return parameter < result_.places.size() && result_.places[parameter].size == 8;
+  // Two of them do not overlap.
+  [[nodiscard]] bool is_pointer(unsigned part) const {
+    return is_within(part, 8) && byte_of(part) % 8 == 0;
+  }
+
+  // Of a structure from version 11 on.
+  [[nodiscard]] bool is_within(unsigned part, unsigned bytes) const {
+    if (number_of(part) >= result_.places.size()) return false;
+    const unsigned size = result_.places[number_of(part)].size;
+    return byte_of(part) + bytes <= size &&
+           (version_ >= with_parts || (byte_of(part) == 0 && size <= 8));
   }
 
   [[nodiscard]] std::optional<Expression> expression(std::string_view word) const {
@@ -260,7 +277,7 @@ private:
     if (made)
       for (const Token& token : *made)
         if (token.kind == Token::Kind::parameter &&
-            static_cast<std::size_t>(token.value) >= result_.places.size())
+            !is_within(static_cast<unsigned>(token.value), 1))
           return std::nullopt;
     return made;
   }
@@ -286,7 +303,7 @@ private:
 
   bool touched(Steps& steps) {
     Words words = line("touch");
-    const auto parameter = words.number<unsigned>(0, most_parameters);
+    const auto parameter = to_part(words.next());
     const std::string_view how = words.next();
     const auto begin = expression(words.next()), end = expression(words.next());
     if (!parameter || !is_pointer(*parameter) || (how != "reads" && how != "writes")) return false;
@@ -383,12 +400,12 @@ std::string text_of(const Steps& steps, const Steps* before) {
   if (steps.waits) text += " waits";
   if (steps.is_told) text += " told";
   if (const auto& rotation = steps.rotation)
-    text += "\nrotate " + number(rotation->old) + ':' + number(rotation->now) + ':' +
-            number(rotation->next);
+    text += "\nrotate " + to_word(rotation->old) + ':' + to_word(rotation->now) + ':' +
+            to_word(rotation->next);
   else
     text += "\nswap";
   for (const Swap& swap : steps.swaps)
-    text += ' ' + number(swap.in) + ':' + number(swap.out);
+    text += ' ' + to_word(swap.in) + ':' + to_word(swap.out);
   text += "\nblock";
   for (const auto& sizes : {steps.block, steps.covers})
     for (const unsigned size : sizes)
@@ -406,7 +423,7 @@ std::string text_of(const Steps& steps, const Steps* before) {
   for (const Condition& condition : steps.conditions)
     text += "require " + to_word(condition.value) + ' ' + condition.otherwise + '\n';
   for (const Touched& touched : steps.touched)
-    text += "touch " + number(touched.parameter) + (touched.written ? " writes " : " reads ") +
+    text += "touch " + to_word(touched.parameter) + (touched.written ? " writes " : " reads ") +
             to_word(touched.begin) + ' ' + to_word(touched.end) + '\n';
   return text;
 }
@@ -428,7 +445,28 @@ std::string symbol_of(std::string_view kernel) {
 
 namespace {
 
+// Something is said of what is in a structure.
+bool has_parts(const Contract& contract, const Steps& steps) {
+  const auto is_part = [&](unsigned part) {
+    return byte_of(part) != 0 ||
+           (number_of(part) < contract.places.size() && contract.places[number_of(part)].size > 8);
+  };
+  const auto has = [&](const Expression& expression) {
+    return std::ranges::any_of(expression, [&](const Token& token) {
+      return token.kind == Token::Kind::parameter && is_part(static_cast<unsigned>(token.value));
+    });
+  };
+  return std::ranges::any_of(steps.extents, has) ||
+         std::ranges::any_of(steps.conditions, has, &Condition::value) ||
+         std::ranges::any_of(steps.touched, [&](const Touched& touched) {
+           return is_part(touched.parameter) || has(touched.begin) || has(touched.end);
+         });
+}
+
 unsigned version_of(const Contract& contract) {
+  if (std::ranges::any_of(contract.steps,
+                          [&](const Steps& steps) { return has_parts(contract, steps); }))
+    return with_parts;
   if (contract.text != 0) return with_text;
   if (std::ranges::any_of(contract.steps, &Steps::is_told)) return with_told_steps;
   if (std::ranges::any_of(contract.steps, &Steps::has_extents)) return with_extents;
@@ -490,9 +528,9 @@ tl::expected<Contract, std::string> decode(std::string_view bytes) {
   if (head.next() != magic) return refused("not a contract");
   const auto its_version = head.number<unsigned>(0, ~0U);
   if (!its_version) return refused("not a contract");
-  if (*its_version < first_version || *its_version > with_text)
+  if (*its_version < first_version || *its_version > with_parts)
     return refused("of version " + number(*its_version) + ", which is not " +
-                   number(first_version) + " to " + number(with_text));
+                   number(first_version) + " to " + number(with_parts));
   const auto size = head.number<std::size_t>(0, most_bytes);
   const std::string_view sum = head.next();
   bytes.remove_prefix(end + 1);

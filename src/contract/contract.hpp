@@ -22,10 +22,10 @@ namespace ptxasw::contract {
 
 // A contract is of the first version that knows all that it says: the second with rotations and
 // step entries that wait, the third with variants that wait, the fourth with extents, the fifth
-// with step entries that are told how many steps to do, the last with the hash of the kernel's
-// text.
+// with step entries that are told how many steps to do, the sixth with the hash of the kernel's
+// text, the last with parts of parameters.
 inline constexpr unsigned first_version = 5, with_waiting_steps = 6, with_waiting_variants = 7,
-                          with_extents = 8, with_told_steps = 9, with_text = 10;
+                          with_extents = 8, with_told_steps = 9, with_text = 10, with_parts = 11;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 16;
@@ -92,14 +92,14 @@ struct Blocks {
 }
 
 // Of a kernel that is a time step: the array that one launch reads from `in` is the one that the
-// launch before wrote as `out`, and the other way round. Numbers of parameters.
+// launch before wrote as `out`, and the other way round. Parts of parameters, 8 bytes each.
 struct Swap {
   unsigned in = 0, out = 0;
   friend bool operator==(const Swap&, const Swap&) = default;
 };
 
 // Or three arrays: a launch reads old and now and writes next, and in the launch behind it now,
-// next and old stand in their places. Numbers of parameters.
+// next and old stand in their places. Parts of parameters.
 struct Rotation {
   unsigned old = 0, now = 0, next = 0;
   friend bool operator==(const Rotation&, const Rotation&) = default;
@@ -114,7 +114,7 @@ struct Condition {
 
 // Bytes that the launches of a run touch through a pointer, from its value on: [begin, end).
 struct Touched {
-  unsigned parameter = 0;
+  unsigned parameter = 0; // part of one
   bool written = false;
   Expression begin, end;
   friend bool operator==(const Touched&, const Touched&) = default;

@@ -78,10 +78,10 @@ std::optional<Token> to_token(std::string_view word) {
     return value ? std::optional(Token{.value = *value}) : std::nullopt;
   }
   if (word.size() < 5) return std::nullopt;
-  const auto number = to_number(word.substr(1, word.size() - 4));
+  const auto part = to_part(word.substr(1, word.size() - 4));
   const auto type = to_type(word.substr(word.size() - 3));
-  if (!number || *number < 0 || *number > 0xffff || !type) return std::nullopt;
-  return Token{.kind = TokenKind::parameter, .as = *type, .value = *number};
+  if (!part || !type) return std::nullopt;
+  return Token{.kind = TokenKind::parameter, .as = *type, .value = *part};
 }
 
 std::string to_word(const Token& token) {
@@ -89,7 +89,8 @@ std::string to_word(const Token& token) {
   const char axis = static_cast<char>('x' + token.value);
   switch (token.kind) {
   case TokenKind::constant: return std::to_string(token.value);
-  case TokenKind::parameter: return 'p' + std::to_string(token.value) + type;
+  case TokenKind::parameter:
+    return 'p' + contract::to_word(static_cast<unsigned>(token.value)) + type;
   case TokenKind::threads: return {'t', axis};
   case TokenKind::block: return {'b', axis};
   case TokenKind::wrap: return type;
@@ -102,6 +103,21 @@ std::string to_word(const Token& token) {
 }
 
 } // namespace
+
+std::string to_word(unsigned part) {
+  const std::string number = std::to_string(number_of(part));
+  return byte_of(part) == 0 ? number : number + '.' + std::to_string(byte_of(part));
+}
+
+std::optional<unsigned> to_part(std::string_view word) {
+  const std::size_t point = std::min(word.find('.'), word.size());
+  const bool is_whole = point == word.size();
+  const auto number = to_number(word.substr(0, point));
+  const auto byte = is_whole ? 0 : to_number(word.substr(point + 1));
+  const auto is_small = [](const auto& n) { return n && *n >= 0 && *n <= 0xffff; };
+  if (!is_small(number) || !is_small(byte) || (!is_whole && *byte == 0)) return std::nullopt;
+  return part(static_cast<unsigned>(*number), static_cast<unsigned>(*byte));
+}
 
 std::optional<Number> evaluate(const Expression& expression, const Quantities& quantities) {
   std::vector<Number> stack;

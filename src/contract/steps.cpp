@@ -12,16 +12,32 @@ constexpr std::uint64_t most_blocks_x = 0x7fffffff, most_blocks = 0xffff;
 constexpr std::uint64_t most_threads = 0x7fffffff; // along an axis
 constexpr std::uint64_t vector_bytes = 16;         // that an entry loads and stores at most
 
-// Of a parameter that is a pointer or a number of at most 64 bits.
+// As many as there are, up to 64.
 std::optional<std::uint64_t> bits_of(const Contract& contract, const ParameterBytes& parameters,
-                                     unsigned number) {
-  if (number >= contract.places.size()) return std::nullopt;
-  const unsigned size = contract.places[number].size;
-  const void* bytes = parameters(number);
-  if (bytes == nullptr || size == 0 || size > sizeof(std::uint64_t)) return std::nullopt;
+                                     unsigned part) {
+  if (number_of(part) >= contract.places.size()) return std::nullopt;
+  const unsigned size = contract.places[number_of(part)].size;
+  const auto* const bytes = static_cast<const unsigned char*>(parameters(number_of(part)));
+  if (bytes == nullptr || byte_of(part) >= size) return std::nullopt;
   std::uint64_t value = 0;
-  std::memcpy(&value, bytes, size);
+  std::memcpy(&value, bytes + byte_of(part),
+              std::min<std::size_t>(size - byte_of(part), sizeof value));
   return value;
+}
+
+// All bytes are the same but for pointers that move.
+bool alike_elsewhere(const void* a, const void* b, unsigned number, unsigned size,
+                     const std::vector<unsigned>& moving) {
+  const auto *first = static_cast<const unsigned char*>(a),
+             *second = static_cast<const unsigned char*>(b);
+  for (unsigned begin = 0; begin < size;) {
+    unsigned end = size;
+    for (const unsigned part : moving)
+      if (number_of(part) == number && byte_of(part) >= begin) end = std::min(end, byte_of(part));
+    if (std::memcmp(first + begin, second + begin, end - begin) != 0) return false;
+    begin = end + sizeof(std::uint64_t);
+  }
+  return true;
 }
 
 std::optional<TouchedRange> touched(const Touched& what, const Quantities& quantities) {
@@ -84,29 +100,48 @@ tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps
 bool follows(const Contract& contract, const Steps& steps, const StepLaunch& before,
              const StepLaunch& next) {
   if (before.grid != next.grid || before.block != next.block) return false;
+  if (contract.places.size() != contract.parameters) return false;
+  const std::vector<unsigned> pointers = moving(steps);
   for (unsigned number = 0; number < contract.places.size(); ++number) {
-    const unsigned moved = moves_to(steps, number);
-    if (moved >= contract.places.size() ||
-        contract.places[moved].size != contract.places[number].size)
+    const void *a = before.parameters(number), *b = next.parameters(number);
+    if (a == nullptr || b == nullptr ||
+        !alike_elsewhere(a, b, number, contract.places[number].size, pointers))
       return false;
-    const void *a = before.parameters(number), *b = next.parameters(moved);
-    if (a == nullptr || b == nullptr) return false;
-    if (std::memcmp(a, b, contract.places[number].size) != 0) return false;
   }
-  return contract.places.size() == contract.parameters;
+  return std::ranges::all_of(pointers, [&](unsigned part) {
+    return address_in(before.parameters, part) ==
+           address_in(next.parameters, moves_to(steps, part));
+  });
 }
 
-unsigned moves_to(const Steps& steps, unsigned number) {
+unsigned moves_to(const Steps& steps, unsigned part) {
   for (const Swap& swap : steps.swaps) {
-    if (number == swap.in) return swap.out;
-    if (number == swap.out) return swap.in;
+    if (part == swap.in) return swap.out;
+    if (part == swap.out) return swap.in;
   }
   if (const auto& rotation = steps.rotation) {
-    if (number == rotation->old) return rotation->next;
-    if (number == rotation->now) return rotation->old;
-    if (number == rotation->next) return rotation->now;
+    if (part == rotation->old) return rotation->next;
+    if (part == rotation->now) return rotation->old;
+    if (part == rotation->next) return rotation->now;
   }
-  return number;
+  return part;
+}
+
+std::vector<unsigned> moving(const Steps& steps) {
+  std::vector<unsigned> parts;
+  for (const Swap& swap : steps.swaps)
+    parts.insert(parts.end(), {swap.in, swap.out});
+  if (const auto& rotation = steps.rotation)
+    parts.insert(parts.end(), {rotation->old, rotation->now, rotation->next});
+  return parts;
+}
+
+std::uint64_t address_in(const ParameterBytes& parameters, unsigned part) {
+  std::uint64_t value = 0;
+  std::memcpy(&value,
+              static_cast<const unsigned char*>(parameters(number_of(part))) + byte_of(part),
+              sizeof value);
+  return value;
 }
 
 bool move_alike(const Steps& a, const Steps& b) {
@@ -116,11 +151,7 @@ bool move_alike(const Steps& a, const Steps& b) {
 // The first entry leaves the program's older arrays as they were, the second one writes them.
 std::array<StepArrays, 2> paired(const Rotation& rotation, const ParameterBytes& parameters,
                                  std::uint64_t fourth) {
-  const auto address = [&](unsigned number) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, parameters(number), sizeof value);
-    return value;
-  };
+  const auto address = [&](unsigned part) { return address_in(parameters, part); };
   const std::uint64_t old = address(rotation.old), now = address(rotation.now),
                       next = address(rotation.next);
   return {{{.read_old = old, .read_now = now, .write_old = fourth, .write_now = next},

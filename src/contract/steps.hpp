@@ -77,8 +77,12 @@ fit(const Contract& contract, const Steps& steps, const StepLaunch& launch);
 [[nodiscard]] bool follows(const Contract& contract, const Steps& steps, const StepLaunch& before,
                            const StepLaunch& next);
 
-// The parameter in which the next launch of a run has what this one has in parameter `number`.
-[[nodiscard]] unsigned moves_to(const Steps& steps, unsigned number);
+// The part of a parameter in which the next launch of a run has what this one has in `part`.
+[[nodiscard]] unsigned moves_to(const Steps& steps, unsigned part);
+// Those that move: pointers, 8 bytes each.
+[[nodiscard]] std::vector<unsigned> moving(const Steps& steps);
+// What a pointer points to.
+[[nodiscard]] std::uint64_t address_in(const ParameterBytes& parameters, unsigned part);
 // Do both move the program's arrays in one way?
 [[nodiscard]] bool move_alike(const Steps& a, const Steps& b);
 

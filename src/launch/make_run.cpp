@@ -138,8 +138,8 @@ bool RunMaker::find_scratch(Run& run) {
   });
   run.scratch = scratch_.find(run.request.stream, contract::fourth_bytes(first));
   if (run.scratch == 0) return false;
-  std::uint64_t next = 0;
-  std::memcpy(&next, run.step(0).parameters(run.motion->rotation->next), sizeof next);
+  const std::uint64_t next =
+      contract::address_in(run.step(0).parameters, run.motion->rotation->next);
   run.fourth = contract::fourth_at(first, next, run.scratch);
   return true;
 }

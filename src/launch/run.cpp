@@ -67,10 +67,8 @@ bool Run::copies_back(const DeviceCopy& copy) {
   if (!back) {
     const contract::Steps& steps = kernel->contract.steps[0];
     if (length != 1 || steps.rotation || steps.swaps.size() != 1) return false;
-    const auto address = [&](unsigned number) {
-      CUdeviceptr value = 0;
-      std::memcpy(&value, pointers[0][number], sizeof value);
-      return value;
+    const auto address = [parameters = step(0).parameters](unsigned part) {
+      return contract::address_in(parameters, part);
     };
     if (address(steps.swaps[0].in) != copy.to || address(steps.swaps[0].out) != copy.from)
       return false;
@@ -84,15 +82,20 @@ bool Run::copies_back(const DeviceCopy& copy) {
   return true;
 }
 
-// The arrays that move are pointers, all of one size (contract::decode).
+// What moves are pointers (contract::decode).
 void Run::move_as(const contract::Steps& steps) {
   motion = &steps;
   fewest_ = 0;
-  const auto& places = kernel->contract.places;
-  for (unsigned kind = 1; kind < kinds(); ++kind)
-    for (unsigned number = 0; number < places.size(); ++number)
-      std::memcpy(pointers[kind][moves_to(steps, number)], pointers[kind - 1][number],
-                  places[number].size);
+  for (unsigned kind = 1; kind < kinds(); ++kind) {
+    std::ranges::copy(bytes[0], bytes[kind].begin()); // where `pointers` lead
+    for (const unsigned part : contract::moving(steps)) {
+      const unsigned to = moves_to(steps, part);
+      const std::uint64_t address = contract::address_in(step(kind - 1).parameters, part);
+      std::memcpy(static_cast<unsigned char*>(pointers[kind][contract::number_of(to)]) +
+                      contract::byte_of(to),
+                  &address, sizeof address);
+    }
+  }
 }
 
 bool Run::continues(const Kernel& its_kernel, const Request& other, const Launch& its_form) {

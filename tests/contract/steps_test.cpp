@@ -287,6 +287,81 @@ TEST(Steps, MayHaveExtents) {
   EXPECT_EQ(fitted(~0U).error(), "nothing is stored");
 }
 
+// jacobi of a structure {in, out, n}.
+struct Structure {
+  std::uint64_t in = 0x10000, out = 0x20000;
+  std::int32_t n = 100, more = 7;
+  [[nodiscard]] StepLaunch launch() const {
+    return {{4, 25, 1}, {32, 4, 1}, [this](unsigned number) -> const void* {
+              return number == 0 ? this : nullptr;
+            }};
+  }
+};
+
+Contract of_structure() {
+  Contract contract = jacobi();
+  contract.parameters = 1;
+  contract.parameter_bytes = sizeof(Structure);
+  contract.places = {{0, sizeof(Structure)}};
+  Steps& steps = contract.steps[0];
+  steps.swaps = {{part(0, 0), part(0, 8)}};
+  steps.conditions = {{expression("p0.16s32,3,-"), "nothing to do"}};
+  const Expression size = expression("p0.16s32,p0.16s32,*,4,*");
+  steps.touched = {{part(0, 0), true, expression("0"), size},
+                   {part(0, 8), true, expression("0"), size}};
+  return contract;
+}
+
+TEST(Steps, MayHangOnPartsOfParameters) {
+  const Contract contract = of_structure();
+  std::string text = encode(contract);
+  EXPECT_TRUE(text.starts_with("ptxasw-launch 11 "));
+  EXPECT_NE(text.find("swap 0:0.8\n"), std::string::npos);
+  const auto read = decode(text);
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+  text.replace(text.find(" 11 "), 4, " 10 ");
+  EXPECT_FALSE(decode(text));
+  const auto fitted = fit(contract, contract.steps[0], Structure{}.launch());
+  ASSERT_TRUE(fitted) << fitted.error();
+  EXPECT_EQ(fitted->ranges[1].end, 0x20000U + 40000);
+  EXPECT_EQ(fit(contract, contract.steps[0], Structure{.n = 2}.launch()).error(), "nothing to do");
+  EXPECT_EQ(fit(contract, contract.steps[0], Structure{.n = 200}.launch()).error(),
+            "the arrays overlap");
+}
+
+TEST(Steps, ArePartsOfParametersThatThereAre) {
+  for (const unsigned beyond : {part(0, 20), part(0, 24), part(1, 0), part(0, 12)}) {
+    Contract contract = of_structure();
+    contract.steps[0].swaps = {{0, beyond}};
+    EXPECT_FALSE(decode(encode(contract))) << beyond;
+    contract = of_structure();
+    contract.steps[0].touched[1].parameter = beyond;
+    EXPECT_FALSE(decode(encode(contract))) << beyond;
+  }
+  for (const char* beyond : {"p0.24s32", "p1.4s32"}) {
+    Contract contract = of_structure();
+    contract.steps[0].conditions[0].value = expression(beyond);
+    EXPECT_FALSE(decode(encode(contract))) << beyond;
+  }
+  for (const char* word : {"p0.s32", "p.4s32", "p0.-4s32", "p0.4.4s32", "p0.70000s32", "p0.0s32"})
+    EXPECT_FALSE(to_expression(word)) << word;
+}
+
+// Pointers move, and all else of a structure stays.
+TEST(Steps, FollowWithinAStructure) {
+  const Contract contract = of_structure();
+  const auto is_next = [&](const Structure& next) {
+    return follows(contract, contract.steps[0], Structure{}.launch(), next.launch());
+  };
+  EXPECT_TRUE(is_next({.in = 0x20000, .out = 0x10000}));
+  EXPECT_FALSE(is_next({}));
+  EXPECT_FALSE(is_next({.in = 0x20000, .out = 0x20000}));
+  EXPECT_FALSE(is_next({.in = 0x20000, .out = 0x10000, .n = 101}));
+  EXPECT_FALSE(is_next({.in = 0x20000, .out = 0x10000, .more = 8}));
+  EXPECT_FALSE(is_next({.in = 0x20000, .out = 0x10001}));
+}
+
 // One entry for several T: what is asked of a launch stands there once.
 TEST(Steps, OfOneEntryThatIsToldHowMany) {
   Contract contract = jacobi();

@@ -250,10 +250,11 @@ std::string describe_step(const passes::StepPlan& plan) {
     std::vector<std::string> texts;
     for (const passes::Offset& offset : offsets)
       texts.push_back(fmt::format("({})", fmt::join(offset, ",")));
-    const std::string reads = fmt::format("reads {}", fmt::join(texts, " "));
-    swaps.push_back(array.carried
-                        ? fmt::format("of the older array {} {}", array.in, reads)
-                        : fmt::format("from parameter {} to {}, {}", array.in, array.out, reads));
+    const std::string reads = fmt::format("reads {}", fmt::join(texts, " ")),
+                      in = contract::to_word(array.in);
+    swaps.push_back(array.carried ? fmt::format("of the older array {} {}", in, reads)
+                                  : fmt::format("from parameter {} to {}, {}", in,
+                                                contract::to_word(array.out), reads));
   }
   if (plan.rotation)
     return fmt::format("a time step of three arrays in rotation {}", fmt::join(swaps, ", "));

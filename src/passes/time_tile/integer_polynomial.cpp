@@ -124,11 +124,23 @@ std::optional<IntegerPolynomial> quotient(const IntegerPolynomial& what,
 std::optional<unsigned> IntegerPolynomialReader::parameter_of(Term atom) const {
   const sym::Atom& info = c_.atom_info(atom);
   if (info.kind != static_cast<std::uint32_t>(AtomKind::parameter)) return std::nullopt;
+  constexpr std::uint64_t bytes = 0x10000; // of which a contract can speak
   for (const ptx::Symbol& symbol : k_.body.symbols)
-    if (symbol.kind == ptx::Symbol::Kind::parameter && symbol.offset == info.tag &&
-        symbol.size * 8 == info.width)
-      return symbol.index;
+    if (symbol.kind == ptx::Symbol::Kind::parameter && symbol.offset <= info.tag &&
+        info.tag + info.width / 8 <= symbol.offset + symbol.size &&
+        info.tag - symbol.offset < bytes && symbol.index < bytes) {
+      const unsigned part =
+          contract::part(symbol.index, static_cast<unsigned>(info.tag - symbol.offset));
+      const auto first = equal_.find(part);
+      return first == equal_.end() ? part : first->second;
+    }
   return std::nullopt;
+}
+
+// Contracts speak of whole words.
+std::optional<unsigned> IntegerPolynomialReader::pointer_of(Term atom) const {
+  const auto part = parameter_of(atom);
+  return part && c_.width(atom) == 64 && contract::byte_of(*part) % 8 == 0 ? part : std::nullopt;
 }
 
 bool IntegerPolynomialReader::moves(Term t) const {
@@ -354,11 +366,7 @@ IntegerPolynomialReader::place(Term address, Reading& reading) const {
       made = place(base, reading);
       if (reading.open.valid()) return std::nullopt;
     } else if (c_.kind(base) == Kind::atom && c_.width(base) == 64) {
-      const sym::Atom& info = c_.atom_info(base);
-      const auto parameter = info.kind == static_cast<std::uint32_t>(AtomKind::parameter)
-                                 ? parameter_of(base)
-                                 : std::nullopt;
-      if (parameter) made = Place{*parameter, {}};
+      if (const auto parameter = pointer_of(base)) made = Place{*parameter, {}};
     }
     if (!made) continue;
     poly.terms.erase(poly.terms.begin() + static_cast<std::ptrdiff_t>(n));

@@ -23,11 +23,12 @@ namespace ptxasw::passes {
 
 using contract::Number;
 
-// A coordinate of the thread in the grid, or a parameter read as a number. Or what a launch says of
-// blocks, which has to cancel out: a thread is at  place - %ctaid * %ntid  in its block.
+// A coordinate of the thread in the grid, or (a part of) a parameter read as a number. Or what a
+// launch says of blocks, which has to cancel out: a thread is at  place - %ctaid * %ntid  in its
+// block.
 struct Quantity {
   bool is_axis = false;
-  unsigned number = 0; // of the axis or of the parameter
+  unsigned number = 0; // of the axis, or the part of a parameter
   contract::Token::Type as = contract::Token::Type::s64;
   enum class Of : std::uint8_t { launch, block_number, block_size } of = Of::launch;
   friend auto operator<=>(const Quantity&, const Quantity&) = default;
@@ -93,16 +94,20 @@ std::optional<IntegerPolynomial> quotient(const IntegerPolynomial& what,
 class IntegerPolynomialReader {
 public:
   // `axes`: atoms that stand for the thread's coordinates.
+  // `equal`: parts of parameters that are meant to be equal to others.
   // `row`: the atom of x stands for the number of the thread, of places that lie row by row: it is
   // y * row + x, where 0 <= x < row and 0 <= y. None: it stands for x.
   IntegerPolynomialReader(const emulator::Kernel& kernel,
                           std::unordered_map<std::uint32_t, unsigned> axes,
+                          const std::map<unsigned, unsigned>& equal = {},
                           std::optional<IntegerPolynomial> row = std::nullopt)
-      : k_(kernel), c_(*kernel.context), axes_(std::move(axes)), row_(std::move(row)) {}
+      : k_(kernel), c_(*kernel.context), axes_(std::move(axes)), equal_(equal),
+        row_(std::move(row)) {}
 
   // What an axis' atom stands for.
   [[nodiscard]] IntegerPolynomial thread(unsigned axis) const;
   [[nodiscard]] const std::optional<IntegerPolynomial>& row() const { return row_; }
+  [[nodiscard]] const std::map<unsigned, unsigned>& equal() const { return equal_; }
   [[nodiscard]] bool is_axis(sym::Term atom) const { return axes_.contains(atom.id); }
   // May differ from place to place.
   [[nodiscard]] bool moves(sym::Term t) const;
@@ -110,7 +115,7 @@ public:
   // A number that is the term modulo 2^width, if the ranges added to `reading` hold.
   [[nodiscard]] std::optional<IntegerPolynomial> read(sym::Term t, Reading& reading) const;
 
-  // A pointer that is a parameter, and the distance from it.
+  // A pointer that is a parameter, or part of one, and the distance from it.
   struct Place {
     unsigned parameter = 0;
     IntegerPolynomial offset;
@@ -122,6 +127,7 @@ public:
 
 private:
   [[nodiscard]] std::optional<unsigned> parameter_of(sym::Term atom) const;
+  [[nodiscard]] std::optional<unsigned> pointer_of(sym::Term atom) const;
   [[nodiscard]] std::optional<IntegerPolynomial> atom(sym::Term t) const;
   [[nodiscard]] std::optional<IntegerPolynomial> special(const sym::Atom& info) const;
   [[nodiscard]] std::optional<IntegerPolynomial> sum(sym::Term t, Reading& reading) const;
@@ -139,6 +145,7 @@ private:
   const emulator::Kernel& k_;
   sym::Context& c_;
   std::unordered_map<std::uint32_t, unsigned> axes_;
+  std::map<unsigned, unsigned> equal_;
   std::optional<IntegerPolynomial> row_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "analysis/liveness.hpp"
 #include "passes/shared/block_rules.hpp"
+#include "passes/time_tile/equal_fields.hpp"
 #include "passes/time_tile/step_conditions.hpp"
 #include "passes/time_tile/step_loads.hpp"
 #include "passes/time_tile/step_pairs.hpp"
@@ -36,9 +37,10 @@ namespace {
 
 class Finder {
 public:
-  Finder(emulator::Kernel& kernel, Motion motion, unsigned choice, bool with_rows)
+  Finder(emulator::Kernel& kernel, Motion motion, unsigned choice, bool with_rows,
+         const EqualFields& equal)
       : k_(kernel), c_(*kernel.context), body_(kernel.body), motion_(motion), choice_(choice),
-        with_rows_(with_rows) {}
+        with_rows_(with_rows), equal_(equal) {}
 
   StepPlan run() {
     plan_.refused = passes::why_not_a_plain_kernel(k_);
@@ -126,14 +128,14 @@ private:
     }
     if (with_rows_ && plan_.places == std::array{Place::threads, Place::none, Place::none})
       take_rows();
-    if (!plan_.rows) reader_.emplace(k_, axes_);
+    if (!plan_.rows) reader_.emplace(k_, axes_, equal_.first);
     find_coordinates();
   }
 
   void take_rows() {
-    auto found = find_rows(k_, region_, axes_, as_place_);
+    auto found = find_rows(k_, region_, axes_, equal_.first, as_place_);
     if (!found) return;
-    reader_.emplace(k_, axes_, found->rows.length);
+    reader_.emplace(k_, axes_, equal_.first, found->rows.length);
     plan_.rows = std::move(found->rows);
     plan_.places[1] = Place::threads;
     // That a place is in a row is asked of all places.
@@ -517,6 +519,8 @@ private:
         sizes_->add_load(one.place, read->event->element_bytes * read->event->elements,
                          both(read->where, one.where));
     }
+    plan_.conditions.insert(plan_.conditions.end(), equal_.conditions.begin(),
+                            equal_.conditions.end());
     if (plan_.refused.empty()) sizes_->finish();
   }
 
@@ -543,6 +547,7 @@ private:
   const Motion motion_;
   const unsigned choice_;
   const bool with_rows_; // if threads have places row by row
+  const EqualFields& equal_;
   StepPlan plan_;
   StepRegion region_;
   std::vector<std::vector<InstId>> on_way_;          // by register: what writes it on the way
@@ -557,14 +562,23 @@ private:
   std::array<std::optional<IntegerPolynomial>, 3> periods_;
 };
 
+StepPlan find(emulator::Kernel& kernel, Motion motion, unsigned choice, const EqualFields& equal) {
+  StepPlan plan = Finder(kernel, motion, choice, true, equal).run();
+  if (plan.refused.empty() || !plan.rows) return plan;
+  StepPlan line = Finder(kernel, motion, choice, false, equal).run();
+  return line.refused.empty() ? line : plan;
+}
+
 } // namespace
 
 StepPlan find_step(emulator::Kernel& kernel, Motion motion, unsigned choice) {
   try {
-    StepPlan plan = Finder(kernel, motion, choice, true).run();
-    if (plan.refused.empty() || !plan.rows) return plan;
-    StepPlan line = Finder(kernel, motion, choice, false).run();
-    return line.refused.empty() ? line : plan;
+    StepPlan plan = find(kernel, motion, choice, {});
+    if (plan.refused.empty()) return plan;
+    const EqualFields equal = find_equal_fields(kernel);
+    if (equal.first.empty()) return plan;
+    StepPlan with_equal = find(kernel, motion, choice, equal);
+    return with_equal.refused.empty() ? with_equal : plan;
   } catch (const sym::BudgetSpent& spent) {
     return {.refused = {emulator::reason_of(spent), spent.what()}};
   }
@@ -577,7 +591,7 @@ std::string offsets_text(const StepPlan& plan) {
     for (const StepArray::Load& load : array.loads)
       offsets.insert(load.offset());
     for (const Offset& offset : offsets)
-      texts.push_back(fmt::format("{}({})", array.in, fmt::join(offset, ",")));
+      texts.push_back(fmt::format("{}({})", contract::to_word(array.in), fmt::join(offset, ",")));
   }
   return fmt::format("{}", fmt::join(texts, " "));
 }

@@ -50,7 +50,7 @@ enum class Motion : std::uint8_t { exchanged, rotated };
 
 // An array that the steps carry from one to the next.
 struct StepArray {
-  unsigned in = 0, out = 0; // numbers of parameters
+  unsigned in = 0, out = 0; // parts of parameters
   unsigned bytes = 4;       // of an element: 1, 2, 4 or 8
   // Nothing is computed for it: the next launch finds in it what this one found in the first array.
   // It has no store.

@@ -1,6 +1,8 @@
 // A search through all pairings, which ends after so many tries.
 #include "passes/time_tile/step_pairs.hpp"
 
+#include "contract/expression.hpp"
+
 #include <algorithm>
 #include <compare>
 #include <cstdint>
@@ -10,10 +12,16 @@ namespace {
 
 constexpr unsigned most_tries = 20000;
 
+// In the order in which they are written; whole parameters lie much further apart than fields.
+unsigned place_of(unsigned part) {
+  return contract::number_of(part) << 16 | contract::byte_of(part);
+}
+
 // The smallest is the best.
 struct Cost {
   std::int64_t offsets = 0; // negated
-  unsigned crossed = 0, apart = 0;
+  unsigned crossed = 0;
+  std::uint64_t apart = 0;
   auto operator<=>(const Cost&) const = default;
 };
 
@@ -41,8 +49,12 @@ private:
       Cost with = cost;
       with.offsets -= static_cast<std::int64_t>(offsets);
       for (std::size_t other = 0; other < n; ++other)
-        with.crossed += (arrays_[other].out < arrays_[n].out) != (chosen_[other] < in) ? 1 : 0;
-      with.apart += std::max(in, arrays_[n].out) - std::min(in, arrays_[n].out);
+        with.crossed += (place_of(arrays_[other].out) < place_of(arrays_[n].out)) !=
+                                (place_of(chosen_[other]) < place_of(in))
+                            ? 1
+                            : 0;
+      const auto [first, last] = std::minmax({place_of(in), place_of(arrays_[n].out)});
+      with.apart += last - first;
       chosen_.push_back(in);
       go_on(with);
       chosen_.pop_back();
@@ -77,10 +89,11 @@ std::optional<OldAndNow> choose_buffers(const StepCandidates& array) {
   for (const auto& [now, offsets] : array.in)
     for (const auto& [old, unused] : array.in) {
       if (old == now) continue;
-      const auto [first, last] = std::minmax({old, now, array.out});
+      const unsigned place = place_of(now);
+      const auto [first, last] = std::minmax({place_of(old), place, place_of(array.out)});
       const RotationCost cost{.offsets = -static_cast<std::int64_t>(offsets),
                               .apart = last - first,
-                              .disordered = now == first || now == last};
+                              .disordered = place == first || place == last};
       if (best && !(cost < least)) continue;
       best = OldAndNow{.old = old, .now = now};
       least = cost;

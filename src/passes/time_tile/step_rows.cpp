@@ -18,8 +18,9 @@ class RowFinder {
 public:
   RowFinder(emulator::Kernel& kernel, const StepRegion& region,
             const std::unordered_map<std::uint32_t, unsigned>& axes,
-            const sym::Context::Substitution& as_place)
-      : k_(kernel), c_(*kernel.context), region_(region), axes_(axes), as_place_(as_place) {}
+            const std::map<unsigned, unsigned>& equal, const sym::Context::Substitution& as_place)
+      : k_(kernel), c_(*kernel.context), region_(region), axes_(axes), equal_(equal),
+        as_place_(as_place) {}
 
   std::optional<FoundRows> run() {
     for (const emulator::Definition& definition : k_.trace.definitions)
@@ -42,7 +43,7 @@ private:
     }
     if (kind != Kind::udiv && kind != Kind::sdiv && kind != Kind::urem && kind != Kind::srem)
       return;
-    const IntegerPolynomialReader reader(k_, axes_);
+    const IntegerPolynomialReader reader(k_, axes_, equal_);
     Reading reading;
     const auto number = reader.read(c_.args(t)[0], reading);
     if (!number || *number != reader.thread(0)) return;
@@ -54,7 +55,7 @@ private:
   }
 
   [[nodiscard]] std::optional<FoundRows> with(const IntegerPolynomial& length) {
-    const IntegerPolynomialReader reader(k_, axes_, length);
+    const IntegerPolynomialReader reader(k_, axes_, equal_, length);
     for (std::size_t n = 0; n < region_.guards.size(); ++n) {
       const Term fact = k_.trace.entry_fact[region_.guards[n].to];
       if (!fact.valid()) continue;
@@ -98,6 +99,7 @@ private:
   sym::Context& c_;
   const StepRegion& region_;
   const std::unordered_map<std::uint32_t, unsigned>& axes_;
+  const std::map<unsigned, unsigned>& equal_;
   const sym::Context::Substitution& as_place_;
   std::vector<IntegerPolynomial> lengths_;
 };
@@ -106,8 +108,9 @@ private:
 
 std::optional<FoundRows> find_rows(emulator::Kernel& kernel, const StepRegion& region,
                                    const std::unordered_map<std::uint32_t, unsigned>& axes,
+                                   const std::map<unsigned, unsigned>& equal,
                                    const sym::Context::Substitution& as_place) {
-  return RowFinder(kernel, region, axes, as_place).run();
+  return RowFinder(kernel, region, axes, equal, as_place).run();
 }
 
 } // namespace ptxasw::passes

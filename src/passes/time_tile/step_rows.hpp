@@ -21,10 +21,11 @@ struct FoundRows {
   std::optional<std::size_t> guard;
 };
 
-// `axes`: as the reader has them, of a kernel that knows the number of its thread along x alone.
-// `as_place`: what threads are in terms of these. None: no such kernel.
+// `axes`, `equal`: as the reader has them, of a kernel that knows the number of its thread along x
+// alone. `as_place`: what threads are in terms of these. None: no such kernel.
 std::optional<FoundRows> find_rows(emulator::Kernel& kernel, const StepRegion& region,
                                    const std::unordered_map<std::uint32_t, unsigned>& axes,
+                                   const std::map<unsigned, unsigned>& equal,
                                    const sym::Context::Substitution& as_place);
 
 } // namespace ptxasw::passes

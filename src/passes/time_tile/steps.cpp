@@ -82,15 +82,21 @@ Reg StepWriter::added(const Reg& a, const Reg& b) {
 
 Reg StepWriter::parameter(const passes::Quantity& quantity) {
   using Type = contract::Token::Type;
-  const std::string_view name = kernel_.body.function->parameters[quantity.number].name;
+  const ptx::Memory place = parameter_place(quantity.number);
   if (quantity.as != Type::s32 && quantity.as != Type::u32)
-    return code_.ld(ptx::Space::param, b64, name);
-  const Reg low = code_.ld(ptx::Space::param, b32, name);
+    return code_.ld(ptx::Space::param, b64, place);
+  const Reg low = code_.ld(ptx::Space::param, b32, place);
   return quantity.as == Type::s32 ? code_.cvt(s64, s32, low) : code_.cvt(u64, u32, low);
 }
 
-Reg StepWriter::begin_of(unsigned parameter_number) {
-  return begin_at(kernel_.body.function->parameters[parameter_number].name);
+Reg StepWriter::begin_of(unsigned part) {
+  return begin_at(parameter_place(part));
+}
+
+ptx::Memory StepWriter::parameter_place(unsigned part) const {
+  const std::string_view name = kernel_.body.function->parameters[contract::number_of(part)].name;
+  return contract::byte_of(part) == 0 ? ptx::Memory(name)
+                                      : ptx::Memory(name, contract::byte_of(part));
 }
 
 // `place`: in the parameter space.

@@ -41,7 +41,8 @@ private:
   ptx::Reg number(const passes::IntegerPolynomial& whole);
   ptx::Reg added(const ptx::Reg& a, const ptx::Reg& b);
   ptx::Reg parameter(const passes::Quantity& quantity);
-  ptx::Reg begin_of(unsigned parameter_number);
+  ptx::Reg begin_of(unsigned part);
+  [[nodiscard]] ptx::Memory parameter_place(unsigned part) const;
   ptx::Reg begin_at(const ptx::Memory& place);
   void find_begins(unsigned n);
   void find_serialized_blocks();

@@ -3,11 +3,58 @@
 
 #include "passes/time_tile/step_case.hpp"
 
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace ptxasw::test {
+
+inline bool is_structure(const Stepped& stepped, unsigned number) {
+  const ptx::Type type = stepped.kernel.body.function->parameters[number].type;
+  return ptx::bit_width(type) / 8 != stepped.contract.places[number].size;
+}
+
+// By byte of the structure: what is loaded from there.
+inline std::map<unsigned, ptx::Type> fields_of(const Stepped& stepped, unsigned number) {
+  const ptx::Body& body = stepped.kernel.body;
+  std::map<unsigned, ptx::Type> loaded;
+  for (const ptx::Inst& inst : body.insts) {
+    if (ptx::group(inst.op) != ptx::Group::load || inst.mods.space != ptx::Space::param) continue;
+    const ptx::Address& address = body.addr(inst)[0];
+    if (body.symbols[address.base.id].index != number) continue;
+    for (unsigned n = 0; n < body.dst(inst).size(); ++n)
+      loaded[static_cast<unsigned>(address.base.value) + static_cast<unsigned>(address.offset) +
+             n * ptx::bit_width(inst.mods.type) / 8] = inst.mods.type;
+  }
+  return loaded;
+}
+
+// Sizes in turn, coefficients, buffers.
+inline void add_structure(StepHost& host, unsigned number, std::size_t size, unsigned nx,
+                          unsigned ny, const std::function<std::uint64_t()>& add_buffer) {
+  std::vector<std::uint8_t>& bytes = host.structures[number];
+  bytes.resize(size);
+  unsigned sizes = 0;
+  for (const auto& [byte, type] : fields_of(host.stepped, number)) {
+    const unsigned part = contract::part(number, byte);
+    const auto touched =
+        std::ranges::find(host.stepped.plan.touched, part, &contract::Touched::parameter);
+    std::uint64_t value = 0;
+    if (touched != host.stepped.plan.touched.end()) {
+      value = add_buffer();
+      host.pointers.push_back(part);
+    } else if (type == ptx::Type::f32) {
+      value = 0x3dcccccd;
+    } else if (type == ptx::Type::f64) {
+      value = 0x3fb999999999999a;
+    } else {
+      value = sizes++ % 2 == 0 ? nx : ny;
+    }
+    std::memcpy(bytes.data() + byte, &value, ptx::bit_width(type) / 8);
+  }
+}
 
 // nx and ny for numbers in turn.
 inline StepHost host_for(const Stepped& stepped, unsigned nx, unsigned ny, simt::Dim3 block,
@@ -16,6 +63,10 @@ inline StepHost host_for(const Stepped& stepped, unsigned nx, unsigned ny, simt:
   unsigned numbers = 0;
   for (const auto& parameter : names)
     numbers += parameter.type == ptx::Type::u32 || parameter.type == ptx::Type::u64 ? 1 : 0;
+  for (unsigned n = 0; n < names.size(); ++n)
+    if (is_structure(stepped, n))
+      for (const auto& [byte, type] : fields_of(stepped, n))
+        numbers += type != ptx::Type::f32 && type != ptx::Type::f64 ? 1 : 0;
   std::set<unsigned> touched;
   for (const contract::Touched& one : stepped.plan.touched)
     touched.insert(one.parameter);
@@ -43,14 +94,22 @@ inline StepHost host_for(const Stepped& stepped, unsigned nx, unsigned ny, simt:
   for (const passes::StepArray& array : stepped.plan.arrays)
     bytes = array.bytes;
   unsigned sizes = 0;
+  const auto add_buffer = [&] {
+    host.buffers.push_back(random_elements(std::size_t{nx} * ny + 8, bytes, bytes >= 4,
+                                           seed + static_cast<unsigned>(host.buffers.size())));
+    return host.buffers.size() - 1;
+  };
   for (unsigned n = 0; n < parameters.size(); ++n) {
     const ptx::Type type = parameters[n].type;
+    if (is_structure(stepped, n)) {
+      host.arguments.push_back(0);
+      add_structure(host, n, stepped.contract.places[n].size, nx, ny, add_buffer);
+      continue;
+    }
     std::uint64_t value = sizes % 2 == 0 ? nx : ny;
     if (arrays.contains(n)) {
-      value = host.buffers.size();
+      value = add_buffer();
       host.pointers.push_back(n);
-      host.buffers.push_back(
-          random_elements(std::size_t{nx} * ny + 8, bytes, bytes >= 4, seed + n));
     } else if (type == ptx::Type::f32) {
       value = 0x3dcccccd;
     } else if (type == ptx::Type::f64) {

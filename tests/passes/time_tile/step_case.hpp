@@ -60,7 +60,9 @@ struct StepHost {
   simt::Dim3 grid, block;
   std::vector<std::uint64_t> arguments; // buffers: their number
   std::vector<std::vector<std::uint8_t>> buffers;
-  std::vector<unsigned> pointers; // parameters that are buffers
+  std::vector<unsigned> pointers; // parts of parameters that are buffers
+  // Parameters that are structures; a buffer's number where its address belongs.
+  std::map<unsigned, std::vector<std::uint8_t>> structures{};
 
   struct Outcome {
     std::string error;
@@ -108,24 +110,33 @@ struct StepHost {
   }
 
 private:
-  [[nodiscard]] std::vector<std::uint64_t> moved(const std::vector<std::uint64_t>& values) const {
-    std::vector<std::uint64_t> next(values.size());
-    for (unsigned n = 0; n < values.size(); ++n)
-      next[moves_to(stepped.entry.contract, n)] = values[n];
+  using Values = std::vector<std::vector<std::uint8_t>>; // bytes of parameters
+
+  static contract::ParameterBytes bytes_of(const Values& values) {
+    return [&values](unsigned number) -> const void* { return values[number].data(); };
+  }
+  static void put(Values& values, unsigned part, std::uint64_t address) {
+    std::memcpy(values[contract::number_of(part)].data() + contract::byte_of(part), &address, 8);
+  }
+
+  [[nodiscard]] Values moved(const Values& values) const {
+    Values next = values;
+    for (const unsigned part : contract::moving(stepped.entry.contract))
+      put(next, moves_to(stepped.entry.contract, part),
+          contract::address_in(bytes_of(values), part));
     return next;
   }
 
   // What is used of the fourth array has to have been written to it.
-  [[nodiscard]] std::uint64_t place_fourth(const std::vector<std::uint64_t>& values,
-                                           simt::Memory& memory) const {
+  [[nodiscard]] std::uint64_t place_fourth(const Values& values, simt::Memory& memory) const {
     const auto fitted = fit(values);
     if (!fitted) return 0;
     const std::uint64_t base = memory.allocate_undefined("fourth", contract::fourth_bytes(*fitted));
-    return contract::fourth_at(*fitted, values[stepped.entry.contract.rotation->next], base);
+    const unsigned next = stepped.entry.contract.rotation->next;
+    return contract::fourth_at(*fitted, contract::address_in(bytes_of(values), next), base);
   }
 
-  void launch_merged(const std::vector<std::uint64_t>& values, std::uint64_t fourth,
-                     Outcome& outcome) const {
+  void launch_merged(const Values& values, std::uint64_t fourth, Outcome& outcome) const {
     const auto fitted = fit(values);
     if (!fitted) {
       outcome.error = fitted.error();
@@ -139,37 +150,40 @@ private:
     };
     const auto& rotation = stepped.entry.contract.rotation;
     if (!rotation) return make(nullptr);
-    const auto value = [&](unsigned number) -> const void* { return &values[number]; };
-    for (const contract::StepArrays& arrays : contract::paired(*rotation, value, fourth))
+    for (const contract::StepArrays& arrays : contract::paired(*rotation, bytes_of(values), fourth))
       if (outcome.error.empty()) make(&arrays);
   }
 
-  [[nodiscard]] std::pair<std::vector<std::uint64_t>, simt::Memory> place() const {
+  [[nodiscard]] std::pair<Values, simt::Memory> place() const {
     simt::Memory memory;
     std::vector<std::uint64_t> addresses;
     for (std::size_t n = 0; n < buffers.size(); ++n)
       addresses.push_back(memory.allocate(fmt::format("buffer{}", n), buffers[n]));
-    std::vector<std::uint64_t> values = arguments;
-    for (const unsigned parameter : pointers)
-      values[parameter] = addresses[arguments[parameter]];
+    Values values;
+    for (unsigned n = 0; n < arguments.size(); ++n) {
+      const auto structure = structures.find(n);
+      if (structure != structures.end()) {
+        values.push_back(structure->second);
+        continue;
+      }
+      std::memcpy(values.emplace_back(8).data(), &arguments[n], 8);
+    }
+    for (const unsigned part : pointers)
+      put(values, part, addresses[contract::address_in(bytes_of(values), part)]);
     return {values, memory};
   }
 
-  [[nodiscard]] tl::expected<contract::FittedSteps, std::string>
-  fit(const std::vector<std::uint64_t>& values) const {
+  [[nodiscard]] tl::expected<contract::FittedSteps, std::string> fit(const Values& values) const {
     return contract::fit(stepped.contract, stepped.entry.contract,
-                         {{grid.x, grid.y, grid.z},
-                          {block.x, block.y, block.z},
-                          [&](unsigned number) -> const void* { return &values[number]; }});
+                         {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, bytes_of(values)});
   }
 
   static void launch(const simt::Program& program, simt::Dim3 grid, simt::Dim3 block,
-                     const std::vector<std::uint64_t>& values,
-                     const std::array<std::uint32_t, 4>* threads, Outcome& outcome,
-                     const contract::StepArrays* arrays = nullptr) {
+                     const Values& values, const std::array<std::uint32_t, 4>* threads,
+                     Outcome& outcome, const contract::StepArrays* arrays = nullptr) {
     simt::Launch launch{.grid = grid, .block = block, .arguments = {}};
-    for (const std::uint64_t value : values)
-      launch.arguments.push_back(simt::value(value));
+    for (const std::vector<std::uint8_t>& value : values)
+      launch.arguments.emplace_back().bytes.assign(value.begin(), value.end());
     const auto add = [&](const auto* value) {
       if (value == nullptr) return;
       simt::Argument more;
