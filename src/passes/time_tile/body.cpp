@@ -3,6 +3,7 @@
 
 #include "analysis/liveness.hpp"
 #include "passes/shared/contraction_latitude.hpp"
+#include "passes/time_tile/step_region.hpp"
 
 #include <fmt/format.h>
 
@@ -295,7 +296,7 @@ std::vector<BlockId> StepBody::behind(BlockId block, bool inner) const {
   std::vector<BlockId> next;
   for (const BlockId one : succs)
     if (std::ranges::find(plan_.blocks, one) != plan_.blocks.end() &&
-        std::ranges::find(next, one) == next.end())
+        is_forward(kernel_.cfg, block, one) && std::ranges::find(next, one) == next.end())
       next.push_back(one);
   return next;
 }

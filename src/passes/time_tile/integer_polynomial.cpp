@@ -131,8 +131,8 @@ std::optional<unsigned> IntegerPolynomialReader::parameter_of(Term atom) const {
         info.tag - symbol.offset < bytes && symbol.index < bytes) {
       const unsigned part =
           contract::part(symbol.index, static_cast<unsigned>(info.tag - symbol.offset));
-      const auto first = equal_.find(part);
-      return first == equal_.end() ? part : first->second;
+      const auto first = meaning_.equal.find(part);
+      return first == meaning_.equal.end() ? part : first->second;
     }
   return std::nullopt;
 }
@@ -179,9 +179,12 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::read(Term t, Reading& 
 }
 
 std::optional<IntegerPolynomial> IntegerPolynomialReader::atom(Term t) const {
-  if (const auto axis = axes_.find(t.id); axis != axes_.end()) return thread(axis->second);
+  if (const auto axis = meaning_.axes.find(t.id); axis != meaning_.axes.end())
+    return thread(axis->second);
   const sym::Atom& info = c_.atom_info(t);
   if (info.kind == static_cast<std::uint32_t>(AtomKind::special)) return special(info);
+  if (info.kind == static_cast<std::uint32_t>(AtomKind::iteration))
+    return IntegerPolynomial(Quantity{.number = info.tag, .of = Quantity::Of::iteration});
   const auto parameter = parameter_of(t);
   if (!parameter) return std::nullopt;
   return IntegerPolynomial(Quantity{.number = *parameter, .as = type_of(c_.width(t), true)});
@@ -194,6 +197,8 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::special(const sym::Ato
       return IntegerPolynomial(Quantity{.number = axis, .of = Quantity::Of::block_number});
     if (info.tag == static_cast<std::uint32_t>(ptx::along(ptx::Special::ntid_x, axis)))
       return IntegerPolynomial(Quantity{.number = axis, .of = Quantity::Of::block_size});
+    if (info.tag == static_cast<std::uint32_t>(ptx::along(ptx::Special::nctaid_x, axis)))
+      return IntegerPolynomial(Quantity{.number = axis, .of = Quantity::Of::blocks});
   }
   return std::nullopt;
 }
@@ -222,14 +227,25 @@ IntegerPolynomial IntegerPolynomialReader::thread(unsigned axis) const {
 }
 
 // A part of a thread's number, which is below 2^31 (contract::fit): %ctaid, %ntid, %ctaid * %ntid
-// or number - %ctaid * %ntid, which is %tid. Of places row by row the number itself, and y.
+// or number - %ctaid * %ntid, which is %tid; or the number of threads. Of a loop that walks from
+// place to place the number is that of the place less what was walked, of the first place nothing.
+// Of places row by row the place's own number, and y.
 bool IntegerPolynomialReader::is_part_of_thread(const IntegerPolynomial& value) const {
   for (unsigned axis = 0; axis < 3; ++axis) {
     const IntegerPolynomial block(Quantity{.number = axis, .of = Quantity::Of::block_number}),
-        size(Quantity{.number = axis, .of = Quantity::Of::block_size}), number = thread(axis);
-    if (value == block || value == size || value == block * size || value == number - block * size)
-      return true;
-    if (row_ && (value == number || value == IntegerPolynomial::coordinate(axis))) return true;
+        size(Quantity{.number = axis, .of = Quantity::Of::block_size}),
+        blocks(Quantity{.number = axis, .of = Quantity::Of::blocks}), place = thread(axis);
+    IntegerPolynomial number = place;
+    if (const auto loop = meaning_.loops.find(axis); loop != meaning_.loops.end()) {
+      const IntegerPolynomial iteration(
+          Quantity{.number = loop->second, .of = Quantity::Of::iteration});
+      number = number - iteration * blocks * size;
+      if (value == number) return true;
+    }
+    for (const auto& part : {block, size, blocks, block * size, blocks * size,
+                             number - block * size, place - block * size})
+      if (value == part) return true;
+    if (row_ && (value == place || value == IntegerPolynomial::coordinate(axis))) return true;
   }
   return false;
 }
@@ -275,11 +291,11 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::extended(Term t, Readi
   const Number end = Number{1} << width;
   // An extended parameter or constant is what it is.
   if (c_.kind(t) == Kind::sext) {
-    if (c_.kind(narrow) != Kind::atom || axes_.contains(narrow.id))
+    if (c_.kind(narrow) != Kind::atom || meaning_.axes.contains(narrow.id))
       reading.ranges.push_back({*value, -end / 2, end / 2 - 1});
     return value;
   }
-  if (c_.kind(narrow) == Kind::atom && !axes_.contains(narrow.id))
+  if (c_.kind(narrow) == Kind::atom && !meaning_.axes.contains(narrow.id))
     return IntegerPolynomial(
         Quantity{.number = *parameter_of(narrow), .as = type_of(width, false)});
   reading.ranges.push_back({*value, 0, end - 1});

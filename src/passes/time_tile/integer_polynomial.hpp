@@ -30,7 +30,14 @@ struct Quantity {
   bool is_axis = false;
   unsigned number = 0; // of the axis, or the part of a parameter
   contract::Token::Type as = contract::Token::Type::s64;
-  enum class Of : std::uint8_t { launch, block_number, block_size } of = Of::launch;
+  // `iteration`: of the loop `number`.
+  enum class Of : std::uint8_t {
+    launch,
+    block_number,
+    block_size,
+    blocks,
+    iteration
+  } of = Of::launch;
   friend auto operator<=>(const Quantity&, const Quantity&) = default;
 };
 
@@ -91,24 +98,25 @@ struct Reading {
 std::optional<IntegerPolynomial> quotient(const IntegerPolynomial& what,
                                           const IntegerPolynomial& by);
 
+// What is meant by what the terms of a kernel have.
+struct Meaning {
+  std::unordered_map<std::uint32_t, unsigned> axes; // atoms that stand for the thread's coordinates
+  std::map<unsigned, unsigned> equal; // parts of parameters that are meant to be equal to others
+  std::map<unsigned, std::uint32_t> loops; // by axis: with which threads walk along it
+};
+
 class IntegerPolynomialReader {
 public:
-  // `axes`: atoms that stand for the thread's coordinates.
-  // `equal`: parts of parameters that are meant to be equal to others.
   // `row`: the atom of x stands for the number of the thread, of places that lie row by row: it is
   // y * row + x, where 0 <= x < row and 0 <= y. None: it stands for x.
-  IntegerPolynomialReader(const emulator::Kernel& kernel,
-                          std::unordered_map<std::uint32_t, unsigned> axes,
-                          const std::map<unsigned, unsigned>& equal = {},
+  IntegerPolynomialReader(const emulator::Kernel& kernel, Meaning meaning,
                           std::optional<IntegerPolynomial> row = std::nullopt)
-      : k_(kernel), c_(*kernel.context), axes_(std::move(axes)), equal_(equal),
-        row_(std::move(row)) {}
+      : k_(kernel), c_(*kernel.context), meaning_(std::move(meaning)), row_(std::move(row)) {}
 
   // What an axis' atom stands for.
   [[nodiscard]] IntegerPolynomial thread(unsigned axis) const;
   [[nodiscard]] const std::optional<IntegerPolynomial>& row() const { return row_; }
-  [[nodiscard]] const std::map<unsigned, unsigned>& equal() const { return equal_; }
-  [[nodiscard]] bool is_axis(sym::Term atom) const { return axes_.contains(atom.id); }
+  [[nodiscard]] bool is_axis(sym::Term atom) const { return meaning_.axes.contains(atom.id); }
   // May differ from place to place.
   [[nodiscard]] bool moves(sym::Term t) const;
 
@@ -144,8 +152,7 @@ private:
 
   const emulator::Kernel& k_;
   sym::Context& c_;
-  std::unordered_map<std::uint32_t, unsigned> axes_;
-  std::map<unsigned, unsigned> equal_;
+  Meaning meaning_;
   std::optional<IntegerPolynomial> row_;
 };
 

@@ -40,7 +40,7 @@ public:
   Finder(emulator::Kernel& kernel, Motion motion, unsigned choice, bool with_rows,
          const EqualFields& equal)
       : k_(kernel), c_(*kernel.context), body_(kernel.body), motion_(motion), choice_(choice),
-        with_rows_(with_rows), equal_(equal) {}
+        with_rows_(with_rows), equal_(equal), places_(kernel) {}
 
   StepPlan run() {
     plan_.refused = passes::why_not_a_plain_kernel(k_);
@@ -64,7 +64,7 @@ private:
   // --- Instructions ------------------------------------------------------------------------------
 
   void check_instructions() {
-    if (!k_.loops.loops.empty()) return refuse(Reason::step_loop, "it has loops");
+    if (k_.loops.irreducible) return refuse(Reason::step_loop, "it has loops");
     for (const Inst& inst : body_.insts) {
       if (const Why why = passes::why_threads_synchronize(body_, inst); !why.empty()) {
         const bool shared = why.reason == Reason::barrier || why.reason == Reason::shared_memory ||
@@ -103,6 +103,10 @@ private:
   // A new atom stands for the coordinate; what is known of the thread beside it has to vanish.
   void find_places() {
     using enum Special;
+    meaning_.equal = equal_.first;
+    loops_ = find_step_loops(k_);
+    plan_.refused = loops_.refused;
+    if (!plan_.refused.empty()) return;
     for (unsigned axis = 0; axis < 3; ++axis) {
       const Term thread = k_.trace.special(ptx::along(tid_x, axis)),
                  block = k_.trace.special(ptx::along(ctaid_x, axis)),
@@ -114,33 +118,62 @@ private:
                                   .width = 32,
                                   .kind = static_cast<std::uint32_t>(AtomKind::unknown),
                                   .hi = 0x7fffffff});
-      axes_.emplace(place.id, axis);
-      place_[axis] = place;
+      meaning_.axes.emplace(place.id, axis);
       if (has_thread && has_block) {
         if (!size.valid())
           return refuse(Reason::step_thread, fmt::format("%tid.{} counts by itself", "xyz"[axis]));
         plan_.places[axis] = Place::threads;
-        as_place_.emplace(thread.id, c_.sub(place, c_.mul(block, size)));
+        places_.add(thread.id, c_.sub(place, c_.add(c_.mul(block, size), walked(axis))), axis,
+                    place);
       } else {
         plan_.places[axis] = has_thread ? Place::thread : Place::block;
-        as_place_.emplace((has_thread ? thread : block).id, place);
+        places_.add((has_thread ? thread : block).id, place, axis, place);
       }
     }
+    for (const StepLoop& loop : loops_.loops) {
+      meaning_.loops.emplace(loop.axis, loop.number);
+      if (plan_.places[loop.axis] != Place::threads || !k_.loops.contains(loop.number, plan_.head))
+        return refuse(Reason::step_loop, "it has loops");
+    }
+    places_.set_loops(loops_.loops);
     if (with_rows_ && plan_.places == std::array{Place::threads, Place::none, Place::none})
       take_rows();
-    if (!plan_.rows) reader_.emplace(k_, axes_, equal_.first);
+    if (!plan_.rows) reader_.emplace(k_, meaning_);
+    find_walks();
+    leave_out_guards();
     find_coordinates();
   }
 
+  // How far a thread has gone, in threads.
+  Term walked(unsigned axis) {
+    const StepLoop* const loop = loops_.along(axis);
+    if (loop == nullptr) return c_.constant(32, 0);
+    return c_.mul(c_.extract(loop->iteration, 0, 32),
+                  c_.mul(k_.trace.special(ptx::along(Special::nctaid_x, axis)),
+                         k_.trace.special(ptx::along(Special::ntid_x, axis))));
+  }
+
   void take_rows() {
-    auto found = find_rows(k_, region_, axes_, equal_.first, as_place_);
+    auto found = find_rows(k_, region_, meaning_, places_);
     if (!found) return;
-    reader_.emplace(k_, axes_, equal_.first, found->rows.length);
+    reader_.emplace(k_, meaning_, found->rows.length);
     plan_.rows = std::move(found->rows);
     plan_.places[1] = Place::threads;
     // That a place is in a row is asked of all places.
-    if (found->guard)
-      plan_.guards.erase(plan_.guards.begin() + static_cast<std::ptrdiff_t>(*found->guard));
+    if (found->guard) left_out_.insert(*found->guard);
+  }
+
+  void find_walks() {
+    FoundWalks found = passes::find_walks(k_, region_, *reader_, places_, plan_.rows);
+    plan_.refused = std::move(found.refused);
+    plan_.walks = std::move(found.walks);
+    left_out_.merge(found.guards);
+  }
+
+  // What they say is asked of all places.
+  void leave_out_guards() {
+    for (auto n = left_out_.rbegin(); n != left_out_.rend(); ++n)
+      plan_.guards.erase(plan_.guards.begin() + static_cast<std::ptrdiff_t>(*n));
   }
 
   // Registers that hold a coordinate, or the number of the thread.
@@ -148,8 +181,8 @@ private:
     std::map<RegId, unsigned> written;
     std::set<RegId> numbers;
     for (const emulator::Definition& definition : k_.trace.definitions) {
-      if (definition.at_entry) continue;
-      ++written[definition.reg];
+      if (definition.at_entry && !goes_round(definition)) continue;
+      if (!definition.at_entry) ++written[definition.reg];
       const Term value = at_place(definition.value);
       if (c_.width(value) != 32 && c_.width(value) != 64) continue;
       Reading reading;
@@ -159,10 +192,21 @@ private:
         if (*whole == IntegerPolynomial::coordinate(axis))
           plan_.coordinates.emplace(definition.reg, axis);
       if (plan_.rows && *whole == reader_->thread(0)) numbers.insert(definition.reg);
+      if (definition.at_entry &&
+          (plan_.coordinates.contains(definition.reg) || numbers.contains(definition.reg)))
+        walking_.insert(definition.reg);
     }
-    std::erase_if(plan_.coordinates, [&](const auto& entry) { return written[entry.first] != 1; });
-    std::erase_if(numbers, [&](RegId reg) { return written[reg] != 1; });
+    const auto changes = [&](RegId reg) { return written[reg] != 1 && !walking_.contains(reg); };
+    std::erase_if(plan_.coordinates, [&](const auto& entry) { return changes(entry.first); });
+    std::erase_if(numbers, changes);
     if (plan_.rows) plan_.rows->numbers = std::move(numbers);
+  }
+
+  // A value at the begin of each iteration of a loop.
+  [[nodiscard]] bool goes_round(const emulator::Definition& definition) const {
+    return std::ranges::any_of(places_.loops(), [&](const StepLoop& loop) {
+      return definition.inst == k_.cfg.blocks[k_.loops.loops[loop.number].header].first;
+    });
   }
 
   void find_guards() {
@@ -170,15 +214,15 @@ private:
     for (const StepRegion::Guard& guard : region_.guards) {
       const Term fact = k_.trace.entry_fact[guard.to];
       if (fact.valid())
-        sizes_->add_guard(at_place(fact));
+        sizes_->add_guard(places_.at(fact, guard.from));
       else
         plan_.convex = false;
     }
     sizes_->close_guards();
   }
 
-  // In terms of places.
-  Term at_place(Term t) { return c_.substitute(t, as_place_); }
+  // Of where the stores are.
+  [[nodiscard]] Term at_place(Term t) const { return places_.at(t, plan_.head); }
 
   // --- Arrays ------------------------------------------------------------------------------------
 
@@ -213,7 +257,7 @@ private:
         return refuse(Reason::step_index, inst, "where it stores is not known over whole numbers");
       sizes_->add_ranges(
           reading.ranges,
-          StepLoads(k_, region_, plan_, *reader_, *sizes_, as_place_).facts_of(event.block));
+          StepLoads(k_, region_, plan_, *reader_, *sizes_, places_).facts_of(event.block));
       const auto same = std::ranges::find(plan_.arrays, place->parameter, &StepArray::out);
       if (same == plan_.arrays.end()) {
         groups.emplace(event.inst, plan_.arrays.size());
@@ -235,7 +279,7 @@ private:
   }
 
   void find_reads() {
-    StepLoads loads(k_, region_, plan_, *reader_, *sizes_, as_place_);
+    StepLoads loads(k_, region_, plan_, *reader_, *sizes_, places_);
     reads_ = loads.run();
     plan_.refused = loads.refused;
   }
@@ -418,6 +462,8 @@ private:
       if (definitions_of(id) != 1)
         return refuse(Reason::step_guard, inst, "a guard of several paths");
     }
+    if (!places_.loops().empty() && plan_.refused.empty())
+      plan_.refused = why_iterations_meet(k_, plan_, places_, walking_);
   }
 
   // A load that the last guard hangs on: of an array that no step writes, by place.
@@ -550,10 +596,13 @@ private:
   const EqualFields& equal_;
   StepPlan plan_;
   StepRegion region_;
-  std::vector<std::vector<InstId>> on_way_;          // by register: what writes it on the way
-  std::unordered_map<std::uint32_t, unsigned> axes_; // atom -> axis
-  std::array<Term, 3> place_;
-  sym::Context::Substitution as_place_;
+  std::vector<std::vector<InstId>> on_way_; // by register: what writes it on the way
+  Meaning meaning_;
+  StepLoops loops_;
+  StepPlaces places_;
+  std::set<std::size_t> left_out_; // guards that say what is asked of all places
+  std::set<RegId>
+      walking_; // registers that a loop hands on, with the place at the begin of an iteration
   std::optional<IntegerPolynomialReader> reader_;
   std::optional<StepSizes> sizes_;
   std::vector<StepRead> reads_;

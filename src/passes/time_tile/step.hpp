@@ -92,6 +92,12 @@ struct StepPlan {
   std::optional<contract::Rotation> rotation;
   std::array<Place, 3> places{};
   std::optional<StepRows> rows;
+  // Along such an axis a thread takes one place after another, up to `end`.
+  struct Walk {
+    IntegerPolynomial end;       // of rows: of the numbers of places
+    std::vector<InRange> ranges; // have to hold at whatever place a thread looks at
+  };
+  std::array<std::optional<Walk>, 3> walks;
   std::map<ptx::RegId, unsigned> coordinates; // registers that hold a coordinate: its axis
   std::vector<StepGuard> guards;
   // On the way to the stores, predecessors first. Branches of which both sides lead to stores: the

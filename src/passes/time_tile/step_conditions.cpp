@@ -77,14 +77,31 @@ StepSizes::StepSizes(emulator::Kernel& kernel, StepPlan& plan,
   for (unsigned axis = 0; axis < 3; ++axis)
     grid_[axis] = {number(0), threads(axis)};
   if (plan_.rows) add_rows(*plan_.rows);
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (plan_.walks[axis]) add_walk(axis, *plan_.walks[axis]);
   box_ = grid_;
+}
+
+// Whatever place a thread looks at, the last time one behind the end: it has a number below 2^31.
+// Of places row by row ranges hold for all numbers (hold_for_all).
+void StepSizes::add_walk(unsigned axis, const StepPlan::Walk& walk) {
+  const Expression end = expression_of(walk.end), last = plus(end, threads(axis));
+  require(minus(number(0x7fffffff), last), "an index wraps");
+  Box looked_at = grid_;
+  if (!plan_.rows) {
+    looked_at[axis].end = last;
+    grid_[axis].end = end;
+  }
+  for (const InRange& range : walk.ranges)
+    require_in_range(looked_at, range, range.otherwise);
 }
 
 // All places of all rows have a thread.
 void StepSizes::add_rows(const StepRows& rows) {
   const Expression length = expression_of(rows.length), count = expression_of(rows.count);
   require(minus(length, number(1)), "it has no size");
-  require(minus(threads(0), times(length, count)), "some rows have no threads");
+  if (!plan_.walks[0])
+    require(minus(threads(0), times(length, count)), "some rows have no threads");
   require(minus(number(1), threads(1)), "several threads store to one element");
   grid_[0].end = length;
   grid_[1].end = count;
@@ -99,6 +116,10 @@ void StepSizes::require(Expression value, std::string otherwise) {
 
 void StepSizes::require_in_range(const Box& box, const InRange& range,
                                  const std::string& otherwise) {
+  if (!range.value.is_linear()) {
+    plan_.refused = {Reason::step_index, "an index is no sum of coordinates"};
+    return;
+  }
   require(minus(least_in(box, range.value), number(range.least)), otherwise);
   require(minus(number(range.most), most_in(box, range.value)), otherwise);
 }
@@ -174,13 +195,8 @@ void StepSizes::add_bounded(const Bounded& where) {
 
 void StepSizes::add_ranges(const std::vector<InRange>& ranges, const Bounded& where) {
   const Box box = within(where);
-  for (const InRange& range : ranges) {
-    if (!range.value.is_linear()) {
-      plan_.refused = {Reason::step_index, "an index is no sum of coordinates"};
-      return;
-    }
+  for (const InRange& range : ranges)
     require_in_range(box, range, range.otherwise);
-  }
 }
 
 void StepSizes::require_none(const Bounded& where) {
@@ -333,6 +349,10 @@ void StepSizes::finish() {
         plan_.arrays, [&](const StepArray& array) { return array.element.along(axis).is_zero(); });
     if (used && !by_all) {
       plan_.refused = {Reason::step_several_arrays, "its arrays have different dimensions"};
+      return;
+    }
+    if (!used && plan_.walks[axis]) {
+      plan_.refused = {Reason::step_loop, "an element is stored to again and again"};
       return;
     }
     if (!used)

@@ -50,6 +50,7 @@ private:
   };
 
   void add_rows(const StepRows& rows);
+  void add_walk(unsigned axis, const StepPlan::Walk& walk);
   bool add_comparison(sym::Term t, bool holds);
   bool add_bounds(sym::Term fact);
   [[nodiscard]] std::optional<Coordinate> coordinate(sym::Term t) const;

@@ -30,7 +30,7 @@ void StepLoads::add(const Event& event) {
   if (event.space != ptx::Space::global)
     return refuse(Reason::memory_kind, event, "not from global memory");
   const char* why = "";
-  auto cases = read_cases(reader_, c_, c_.substitute(event.address, as_place_), why);
+  auto cases = read_cases(reader_, c_, places_.at(event.address, event.block), why);
   if (!cases || cases->empty())
     return refuse(Reason::step_index, event, fmt::format("what it reads is {}", why));
   StepRead read{.event = &event,
@@ -56,7 +56,11 @@ Bounded StepLoads::facts_of(BlockId block) const {
     if (!fact.valid() ||
         std::ranges::find(region_.guards, block, &StepRegion::Guard::to) != region_.guards.end())
       continue;
-    const auto ways = split(reader_, c_, c_.substitute(fact, as_place_), true);
+    if (std::ranges::any_of(places_.loops(), [&](const StepLoop& loop) {
+          return !k_.loops.contains(loop.number, k_.cfg.idom[block]);
+        }))
+      continue; // of the first place of a thread alone
+    const auto ways = split(reader_, c_, places_.at(fact, k_.cfg.idom[block]), true);
     if (!ways || ways->size() != 1) continue;
     all = both(all, (*ways)[0]);
   }

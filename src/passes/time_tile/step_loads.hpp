@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/time_tile/step_conditions.hpp"
+#include "passes/time_tile/step_loops.hpp"
 #include "passes/time_tile/step_reads.hpp"
 #include "passes/time_tile/step_region.hpp"
 
@@ -13,12 +14,11 @@ namespace ptxasw::passes {
 // Reads addresses under the conditions that they are chosen by and the branches in front of them.
 class StepLoads {
 public:
-  // `as_place`: what coordinates stand for. The plan's stores are known.
+  // The plan's stores are known.
   StepLoads(emulator::Kernel& kernel, const StepRegion& region, const StepPlan& plan,
-            const IntegerPolynomialReader& reader, const StepSizes& sizes,
-            const sym::Context::Substitution& as_place)
+            const IntegerPolynomialReader& reader, const StepSizes& sizes, const StepPlaces& places)
       : k_(kernel), c_(*kernel.context), region_(region), plan_(plan), reader_(reader),
-        sizes_(sizes), as_place_(as_place) {}
+        sizes_(sizes), places_(places) {}
 
   Why refused; // what run() found is then not valid
   std::vector<StepRead> run();
@@ -38,7 +38,7 @@ private:
   const StepPlan& plan_;
   const IntegerPolynomialReader& reader_;
   const StepSizes& sizes_;
-  const sym::Context::Substitution& as_place_;
+  const StepPlaces& places_;
   std::vector<StepRead> reads_;
 };
 

@@ -4,6 +4,7 @@
 #include "passes/shared/block_rules.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace ptxasw::passes {
@@ -54,23 +55,35 @@ private:
       work.pop_back();
       if (leads[block] || !k_.trace.executed[block]) continue;
       leads[block] = true;
-      work.insert(work.end(), cfg_.blocks[block].preds.begin(), cfg_.blocks[block].preds.end());
+      std::ranges::copy(preds_of(block), std::back_inserter(work));
     }
     for (const BlockId block : cfg_.rpo)
       if (leads[block]) region_.blocks.push_back(block);
   }
 
+  [[nodiscard]] std::vector<BlockId> preds_of(BlockId block) const {
+    std::vector<BlockId> preds;
+    std::ranges::copy_if(cfg_.blocks[block].preds, std::back_inserter(preds),
+                         [&](BlockId from) { return is_forward(cfg_, from, block); });
+    return preds;
+  }
+
+  // Leads to stores in this trip.
+  [[nodiscard]] bool leads(BlockId from, BlockId to) const {
+    return region_.has(to) && is_forward(cfg_, from, to);
+  }
+
   [[nodiscard]] bool is_fork(BlockId block) const {
     const auto& succs = cfg_.blocks[block].succs;
-    return succs.size() == 2 && succs[0] != succs[1] && region_.has(succs[0]) &&
-           region_.has(succs[1]);
+    return succs.size() == 2 && succs[0] != succs[1] && leads(block, succs[0]) &&
+           leads(block, succs[1]);
   }
 
   // From the head up. Where ways part and meet again in front of it, none of them leaves.
   void find_guards() {
     for (BlockId to = region_.head; cfg_.idom[to] != no_block; to = cfg_.idom[to]) {
       const BlockId from = cfg_.idom[to];
-      if (cfg_.blocks[to].preds == std::vector{from}) {
+      if (preds_of(to) == std::vector{from}) {
         const auto& succs = cfg_.blocks[from].succs;
         if (succs.size() == 1) continue;
         const ptx::Inst& branch = k_.body.insts[cfg_.blocks[from].end - 1];
@@ -85,7 +98,7 @@ private:
       for (const BlockId between : region_.blocks) {
         if (!cfg_.dominates(from, between) || cfg_.dominates(to, between)) continue;
         const auto& succs = cfg_.blocks[between].succs;
-        if (std::ranges::all_of(succs, [&](BlockId s) { return region_.has(s); })) continue;
+        if (std::ranges::all_of(succs, [&](BlockId s) { return leads(between, s); })) continue;
         region_.refused = at_line(k_.body, k_.body.insts[cfg_.blocks[between].end - 1],
                                   Reason::step_guard, "several paths lead to its stores");
         return;
@@ -120,7 +133,7 @@ std::string why_not_once(const emulator::Kernel& kernel, const StepRegion& regio
       now[group->second] = true;
     }
     for (const BlockId next : code.succs) {
-      if (!region.has(next)) {
+      if (!region.has(next) || !is_forward(kernel.cfg, block, next)) {
         if (std::ranges::find(now, false) != now.end()) return "some threads do not store";
         continue;
       }

@@ -24,8 +24,13 @@ struct StepRegion {
   [[nodiscard]] bool has(analysis::BlockId block) const;
 };
 
-// For kernels without loops.
+// Of a loop that a thread walks in: within one trip.
 StepRegion find_region(const emulator::Kernel& kernel);
+
+// Not back to the begin of a loop.
+inline bool is_forward(const analysis::Cfg& cfg, analysis::BlockId from, analysis::BlockId to) {
+  return !cfg.dominates(to, from);
+}
 
 // Each way from the head on does one of the stores of each group. Empty, or why not.
 std::string why_not_once(const emulator::Kernel& kernel, const StepRegion& region,

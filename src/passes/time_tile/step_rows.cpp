@@ -16,23 +16,20 @@ constexpr Number most_threads = Number{1} << 31; // of a launch, along an axis (
 
 class RowFinder {
 public:
-  RowFinder(emulator::Kernel& kernel, const StepRegion& region,
-            const std::unordered_map<std::uint32_t, unsigned>& axes,
-            const std::map<unsigned, unsigned>& equal, const sym::Context::Substitution& as_place)
-      : k_(kernel), c_(*kernel.context), region_(region), axes_(axes), equal_(equal),
-        as_place_(as_place) {}
+  RowFinder(emulator::Kernel& kernel, const StepRegion& region, const Meaning& meaning,
+            const StepPlaces& places)
+      : k_(kernel), c_(*kernel.context), region_(region), meaning_(meaning), places_(places) {}
 
   std::optional<FoundRows> run() {
     for (const emulator::Definition& definition : k_.trace.definitions)
-      if (!definition.at_entry) add_divisors(at_place(definition.value));
+      if (!definition.at_entry)
+        add_divisors(places_.at(definition.value, k_.cfg.block_of[definition.inst]));
     for (const IntegerPolynomial& length : lengths_)
       if (auto found = with(length)) return found;
     return std::nullopt;
   }
 
 private:
-  Term at_place(Term t) { return c_.substitute(t, as_place_); }
-
   // What the number of the thread is divided by.
   void add_divisors(Term t) {
     const Kind kind = c_.kind(t);
@@ -43,7 +40,7 @@ private:
     }
     if (kind != Kind::udiv && kind != Kind::sdiv && kind != Kind::urem && kind != Kind::srem)
       return;
-    const IntegerPolynomialReader reader(k_, axes_, equal_);
+    const IntegerPolynomialReader reader(k_, meaning_);
     Reading reading;
     const auto number = reader.read(c_.args(t)[0], reading);
     if (!number || *number != reader.thread(0)) return;
@@ -55,11 +52,11 @@ private:
   }
 
   [[nodiscard]] std::optional<FoundRows> with(const IntegerPolynomial& length) {
-    const IntegerPolynomialReader reader(k_, axes_, equal_, length);
+    const IntegerPolynomialReader reader(k_, meaning_, length);
     for (std::size_t n = 0; n < region_.guards.size(); ++n) {
       const Term fact = k_.trace.entry_fact[region_.guards[n].to];
       if (!fact.valid()) continue;
-      const Term guard = at_place(fact);
+      const Term guard = places_.at(fact, region_.guards[n].from);
       if (auto count = count_of(reader, guard))
         return FoundRows{{.length = length, .count = *std::move(count), .numbers = {}}, n};
       if (c_.kind(guard) != Kind::and_) continue;
@@ -76,41 +73,37 @@ private:
     if (!ways || ways->size() != 1) return std::nullopt;
     const Bounded& way = (*ways)[0];
     if (way.bounds.size() != 1 || !way.edges.empty() || way.bounds[0].axis != 1 ||
-        !way.bounds[0].below || !holds_for_all(reader, way.ranges))
+        !way.bounds[0].below || !hold_for_all(reader, way.ranges))
       return std::nullopt;
     return way.bounds[0].at;
-  }
-
-  // What hangs on the place is the number of the thread or of its row, or a little less.
-  static bool holds_for_all(const IntegerPolynomialReader& reader,
-                            const std::vector<InRange>& ranges) {
-    const auto y = IntegerPolynomial::coordinate(1);
-    return std::ranges::all_of(ranges, [&](const InRange& range) {
-      if (range.value == range.value.elsewhere()) return true; // looked at for each launch
-      for (const IntegerPolynomial& number : {reader.thread(0), y})
-        if (const auto far = (range.value - number).constant();
-            far && *far <= 0 && *far >= range.least && range.most >= most_threads - 1)
-          return true;
-      return false;
-    });
   }
 
   emulator::Kernel& k_;
   sym::Context& c_;
   const StepRegion& region_;
-  const std::unordered_map<std::uint32_t, unsigned>& axes_;
-  const std::map<unsigned, unsigned>& equal_;
-  const sym::Context::Substitution& as_place_;
+  const Meaning& meaning_;
+  const StepPlaces& places_;
   std::vector<IntegerPolynomial> lengths_;
 };
 
 } // namespace
 
 std::optional<FoundRows> find_rows(emulator::Kernel& kernel, const StepRegion& region,
-                                   const std::unordered_map<std::uint32_t, unsigned>& axes,
-                                   const std::map<unsigned, unsigned>& equal,
-                                   const sym::Context::Substitution& as_place) {
-  return RowFinder(kernel, region, axes, equal, as_place).run();
+                                   const Meaning& meaning, const StepPlaces& places) {
+  return RowFinder(kernel, region, meaning, places).run();
+}
+
+// What hangs on the place is the number of the thread or of its row, or a little less.
+bool hold_for_all(const IntegerPolynomialReader& reader, const std::vector<InRange>& ranges) {
+  const auto y = IntegerPolynomial::coordinate(1);
+  return std::ranges::all_of(ranges, [&](const InRange& range) {
+    if (range.value == range.value.elsewhere()) return true; // looked at for each launch
+    for (const IntegerPolynomial& number : {reader.thread(0), y})
+      if (const auto far = (range.value - number).constant();
+          far && *far <= 0 && *far >= range.least && range.most >= most_threads - 1)
+        return true;
+    return false;
+  });
 }
 
 } // namespace ptxasw::passes

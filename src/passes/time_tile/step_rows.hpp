@@ -8,6 +8,7 @@
 #pragma once
 
 #include "passes/time_tile/step.hpp"
+#include "passes/time_tile/step_loops.hpp"
 #include "passes/time_tile/step_region.hpp"
 
 #include <optional>
@@ -21,11 +22,12 @@ struct FoundRows {
   std::optional<std::size_t> guard;
 };
 
-// `axes`, `equal`: as the reader has them, of a kernel that knows the number of its thread along x
-// alone. `as_place`: what threads are in terms of these. None: no such kernel.
+// `meaning`: as the reader has it, of a kernel that knows the number of its thread along x alone.
+// `places`: what threads are in terms of these. None: no such kernel.
 std::optional<FoundRows> find_rows(emulator::Kernel& kernel, const StepRegion& region,
-                                   const std::unordered_map<std::uint32_t, unsigned>& axes,
-                                   const std::map<unsigned, unsigned>& equal,
-                                   const sym::Context::Substitution& as_place);
+                                   const Meaning& meaning, const StepPlaces& places);
+
+// That what is read is the number that the machine has, for all threads of a launch.
+bool hold_for_all(const IntegerPolynomialReader& reader, const std::vector<InRange>& ranges);
 
 } // namespace ptxasw::passes

@@ -292,6 +292,10 @@ void StepWriter::finish() {
   if (plan_.rows)
     made.extents = {expression_of(plan_.rows->length), expression_of(plan_.rows->count),
                     passes::number(1)};
+  else if (std::ranges::any_of(plan_.walks, [](const auto& walk) { return walk.has_value(); }))
+    for (unsigned axis = 0; axis < 3; ++axis)
+      made.extents.at(axis) =
+          plan_.walks[axis] ? expression_of(plan_.walks[axis]->end) : passes::threads(axis);
   made.conditions = plan_.conditions;
   made.touched = plan_.touched;
   made.waits = may_wait();

@@ -90,6 +90,9 @@ inline StepHost host_for(const Stepped& stepped, unsigned nx, unsigned ny, simt:
     host.block = {block.x * block.y, 1, 1};
     host.grid = {(nx * ny + host.block.x - 1) / host.block.x + 1, 1, 1};
   }
+  for (unsigned axis = 0; axis < 2; ++axis) // several trips of a loop
+    if (unsigned& blocks = axis == 0 ? host.grid.x : host.grid.y; stepped.plan.walks.at(axis))
+      blocks = (blocks + 2) / 3;
   unsigned bytes = 4;
   for (const passes::StepArray& array : stepped.plan.arrays)
     bytes = array.bytes;

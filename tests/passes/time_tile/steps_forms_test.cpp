@@ -69,11 +69,12 @@ INSTANTIATE_TEST_SUITE_P(
                         "0(1,0,0) 0(1,1,0)"},
         Form{"ring_a", "0(-1,0,0) 0(0,0,0) 0(1,0,0)"}, Form{"size_t_a", star},
         Form{"unsigned_a", ring}, Form{"linear_a", ring}, Form{"constant_a", star},
-        Form{"mask_a", ring}, Form{"struct_b", "1(-1,0,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(1,0,0)"},
-        Form{"fields_a", star}, Form{"fields_b", "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)"},
+        Form{"mask_a", ring}, Form{"fields_b", "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)"},
         Form{"template_a", "0(-2,0,0) 0(-1,0,0) 0(0,-2,0) 0(0,-1,0) 0(0,1,0) 0(0,2,0) 0(1,0,0) "
                            "0(2,0,0)"},
-        Form{"views_a", star},
+        Form{"views_a", star}, Form{"gridstride_a", "0(-1,0,0) 0(0,0,0) 0(1,0,0)"},
+        Form{"gridstride_b", "1(-1,0,0) 1(0,-1,0) 1(0,1,0) 1(1,0,0)"}, Form{"gridlinear_a", ring},
+        Form{"gridsize_b", "0(-1,0,0) 0(0,0,0) 0(1,0,0)"},
         Form{"taps_a", "0(-3,0,0) 0(-2,0,0) 0(-1,0,0) 0(0,0,0) 0(1,0,0) 0(2,0,0) 0(3,0,0)"},
         Form{"coefficients_a", "1(-1,0,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(1,0,0)"},
         Form{"coefficients_a", star, passes::Motion::exchanged, 1},
@@ -81,9 +82,19 @@ INSTANTIATE_TEST_SUITE_P(
                              "1(0,0,0) 1(0,1,0) 1(1,0,0)"}),
     [](const auto& row) { return fmt::format("{}_{}", row.param.name, row.param.choice); });
 
+// A field of the one structure is a row of both.
+TEST(StepForms, TakeStructuresOfEqualSizes) {
+  const Stepped stepped(form("views_a"), "", {.count = 3, .width = 32, .strips = 4, .rows = 8});
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  StepHost host = host_for(stepped, 70, 35, {32, 4, 1}, 1);
+  EXPECT_EQ(host.fit_error(), "");
+  host.structures[1][8] = 71;
+  EXPECT_EQ(host.fit_error(), "its arrays differ in size");
+}
+
 TEST(StepFormsRefused, SayWhy) {
   for (const auto& [name, why] : {std::pair{"float2_a", Reason::step_element},
-                                  {"gridstride_a", Reason::step_loop},
+                                  {"gridstride_c", Reason::step_loop},
                                   {"red_black_a", Reason::step_in_place},
                                   {"tile_a", Reason::step_shared},
                                   {"upwind_a", Reason::step_index}}) {
