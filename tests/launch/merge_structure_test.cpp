@@ -111,7 +111,9 @@ TEST(MergeStructure, EveryNumberOfSteps) {
     s.launches(count);
     s.engine.flush();
     s.expect_as_launched_singly();
-    if (count > 12) EXPECT_THAT(test::Stencil::made(), HasSubstr("f5")) << count;
+    if (count > 12) {
+      EXPECT_THAT(test::Stencil::made(), HasSubstr("f5")) << count;
+    }
   }
 }
 
