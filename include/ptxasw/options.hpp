@@ -96,6 +96,7 @@ struct Options {
   bool coarsen_large = false;    // and most launches are large, as the user says
   unsigned coarsen_budget = 100; // thousands of instructions that ptxas may be given to try
   Effort effort = Effort::standard;
+  std::string profile;        // a file: what runs of the program measured (src/profile/profile.hpp)
   std::string decision_cache; // of decisions: a directory, "off", or empty for where caches are
   CoarsenGrid coarsen_grid = CoarsenGrid::kernel;
   CoarsenOrder coarsen_order = CoarsenOrder::copies;

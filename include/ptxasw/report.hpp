@@ -128,6 +128,7 @@ struct Report {
   std::string file;
   std::vector<KernelReport> kernels;
   std::vector<Message> messages;
+  std::vector<std::string> warnings; // to be said wherever the module is compiled, a line each
   std::vector<Reverted> reverted;
   std::size_t statements = 0, opaque_statements = 0, bytes = 0, opaque_bytes = 0;
   unsigned parses = 0, emulations = 0; // of modules, of kernels

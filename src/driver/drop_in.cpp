@@ -220,7 +220,8 @@ private:
   [[nodiscard]] std::string conditions() {
     std::string all = cache.identity(ptxas) + '\n' + cache.identity(own_program_file()) + '\n';
     for (const std::string& option : settings.given)
-      if (!option.starts_with("decision-cache=")) all += option + '\n';
+      if (!option.starts_with("decision-cache=") && !option.starts_with("profile="))
+        all += option + '\n';
     for (const Item& item : line.items)
       if (item.kind == Item::Kind::option && item.option->role != Role::output)
         for (const std::string& word : item.words)
@@ -241,6 +242,9 @@ private:
       }
     });
     optimize_ms += milliseconds_since(begin);
+    for (const Input& input : inputs)
+      for (const std::string& warning : input.optimized.report.warnings)
+        complain("warning", warning);
     return failure;
   }
 

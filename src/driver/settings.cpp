@@ -2,11 +2,16 @@
 #include "driver/settings.hpp"
 
 #include "driver/command_line.hpp"
+#include "driver/files.hpp"
+
+#include <fmt/format.h>
 
 #include <sstream>
 
 namespace ptxasw::driver {
 namespace {
+
+constexpr std::string_view profile_option = "profile=";
 
 std::string without_prefix(std::string word) {
   if (word.starts_with(own_prefix)) return word.substr(own_prefix.size());
@@ -31,8 +36,12 @@ void apply(Settings& settings, const std::string& option, const std::string& whe
 
 std::string Settings::text() const {
   std::string all;
-  for (const std::string& option : given)
+  for (const std::string& option : given) {
     all += " --" + option;
+    if (option.starts_with(profile_option)) // what is in it
+      all += fmt::format(":{:016x}",
+                         hash_regular_file(option.substr(profile_option.size())).value_or(0));
+  }
   return all;
 }
 

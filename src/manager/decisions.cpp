@@ -68,6 +68,7 @@ std::optional<CoarsenCandidate> find_way(const Remembered::Choice& chosen,
                                          const passes::CoarsenChoices& ways) {
   for (CoarsenCandidate way : ways.candidates) {
     way.how.registers = chosen.how.registers;
+    if (ways.run != nullptr) way.how.least_threads = chosen.how.least_threads;
     if (way.how != chosen.how) continue;
     way.gain = chosen.gain;
     way.chosen = true;
@@ -133,6 +134,7 @@ bool take(const Remembered& remembered, std::span<KernelJob* const> jobs) {
   for (std::size_t n = 0; n < jobs.size(); ++n) {
     passes::CoarsenChoices& ways = jobs[n]->candidates();
     ways = {.original = ways.original,
+            .run = ways.run,
             .why = why_before(remembered.ways[n].refused),
             .decided = true,
             .basis = "way remembered"};

@@ -42,9 +42,10 @@ Why why_given_up(const std::exception& error) {
 
 struct KernelJob::Impl {
   Impl(const ptx::Module& module, const ptx::Function& function, const Options& options,
-       const PassList& passes, Purpose purpose, emulator::Emulations* kept)
+       const PassList& passes, Purpose purpose, emulator::Emulations* kept,
+       const profile::Kernel* run = nullptr)
       : module_(module), function_(function), options_(options), list_(passes),
-        facts_(module, function, options), purpose_(purpose), kept_(kept) {
+        facts_(module, function, options), purpose_(purpose), kept_(kept), run_(run) {
     report_.name = name_ = function.name;
     const std::uint32_t header = module.statements[function.statement].range.begin;
     report_.ptx_line = module.lines.position(header).line;
@@ -135,6 +136,7 @@ struct KernelJob::Impl {
                                          .function = function_,
                                          .options = options_,
                                          .facts = facts_,
+                                         .run = run_,
                                          .is_validated = purpose_ == Purpose::rewrite_validated});
     passes_ = KernelPasses(list_, options_, function_);
     passes_.find(*analysed_);
@@ -231,6 +233,7 @@ struct KernelJob::Impl {
   passes::FunctionFacts facts_;
   Purpose purpose_;
   emulator::Emulations* kept_; // null: there are none, or they are others
+  const profile::Kernel* run_; // what a run measured of it; null: nothing
   std::optional<Kernel> kernel_;
   std::optional<sym::Solver> solver_;
   std::unique_ptr<passes::Analysed> analysed_; // of these two
@@ -245,8 +248,8 @@ struct KernelJob::Impl {
 
 KernelJob::KernelJob(const ptx::Module& module, const ptx::Function& function,
                      const Options& options, const PassList& passes, Purpose purpose,
-                     emulator::Emulations* kept)
-    : impl_(std::make_unique<Impl>(module, function, options, passes, purpose, kept)) {
+                     emulator::Emulations* kept, const profile::Kernel* run)
+    : impl_(std::make_unique<Impl>(module, function, options, passes, purpose, kept, run)) {
   impl_->start(nullptr);
 }
 

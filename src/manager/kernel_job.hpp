@@ -47,9 +47,10 @@ struct KernelResult {
 class KernelJob {
 public:
   // Emulates the function, or takes it from `kept` and gives it back in the end, and finds what it
-  // shares.
+  // shares. `run`: what a run measured of it, if anything.
   KernelJob(const ptx::Module& module, const ptx::Function& function, const Options& options,
-            const PassList& passes, Purpose purpose, emulator::Emulations* kept = nullptr);
+            const PassList& passes, Purpose purpose, emulator::Emulations* kept = nullptr,
+            const profile::Kernel* run = nullptr);
   // The same function in another text, with pinned multiply-adds, in lines of the same numbers.
   // What was found by emulating it is taken from the earlier job, which is of no use then, unless
   // the addresses may hang on what was changed.

@@ -96,7 +96,7 @@ void ModuleJob::parsed(std::shared_ptr<const ptx::Module> module) {
 }
 
 ModuleJob::ModuleJob(Input input, const Options& options, const Sequence& sequence, Purpose purpose,
-                     emulator::Emulations* kept)
+                     emulator::Emulations* kept, const KnownKernels* known)
     : options_(options), passes_(sequence.passes), purpose_(purpose) {
   parsed(std::move(input.module));
   report_.parses = input.parses;
@@ -108,7 +108,11 @@ ModuleJob::ModuleJob(Input input, const Options& options, const Sequence& sequen
       continue;
     Kernel& kernel = kernels_.emplace_back();
     kernel.function = static_cast<std::size_t>(&function - module_->functions.data());
-    kernel.job.emplace(*module_, function, options_, passes_, purpose, kept);
+    const profile::Answer answer =
+        known == nullptr ? profile::Answer{} : known->answer(kernel.function);
+    kernel.refused = why_untouched(answer);
+    kernel.job.emplace(*module_, function, options_, kernel.refused.empty() ? passes_ : PassList(),
+                       purpose, kept, answer.kernel);
     finish(kernel);
     kernel.launches = kernel.job->launches();
     kernel.had_candidates = !kernel.job->candidates().candidates.empty();
@@ -181,10 +185,17 @@ void ModuleJob::finish_decided() {
 
 void ModuleJob::choose(Assembler& assembler) {
   if (const std::vector<KernelJob*> open = open_jobs(); !open.empty()) {
-    std::vector<passes::CoarsenSearched> searched;
+    std::vector<passes::CoarsenSearched> searched, timed; // by a run, which knows small launches
     for (KernelJob* job : open)
-      searched.push_back(job->coarsen_searched());
-    passes::choose_coarsenings(*module_, searched, options_, assembler, report_);
+      (job->candidates().run == nullptr ? searched : timed).push_back(job->coarsen_searched());
+    if (!searched.empty())
+      passes::choose_coarsenings(*module_, searched, options_, assembler, report_);
+    if (!timed.empty()) {
+      Options all = options_;
+      all.coarsen_large = true;
+      all.effort = Effort::thorough;
+      passes::choose_coarsenings(*module_, timed, all, assembler, report_);
+    }
     finish_decided();
   }
   std::vector<passes::RotationSearched> rotated;

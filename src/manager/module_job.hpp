@@ -6,6 +6,7 @@
 
 #include "manager/decisions.hpp"
 #include "manager/kernel_job.hpp"
+#include "manager/profile_of.hpp"
 #include "oracle/printed.hpp"
 #include "passes/shared/apply.hpp"
 #include "ptx/parse.hpp"
@@ -39,9 +40,10 @@ struct Deferred {
 
 class ModuleJob {
 public:
-  // Emulations are taken from `kept`, if it is given, and given back in the end.
+  // Emulations are taken from `kept`, if it is given, and given back in the end. `known`: what a
+  // profile says of the kernels.
   ModuleJob(Input input, const Options& options, const Sequence& sequence, Purpose purpose,
-            emulator::Emulations* kept = nullptr);
+            emulator::Emulations* kept = nullptr, const KnownKernels* known = nullptr);
   // The same module with pinned multiply-adds, in lines of the same numbers. What was decided
   // before stays so, and what was emulated is kept where no address hangs on what was pinned.
   ModuleJob(passes::Pinning& pinning, ModuleJob& earlier);

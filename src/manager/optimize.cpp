@@ -4,6 +4,7 @@
 #include "contract/contract.hpp"
 #include "manager/decisions.hpp"
 #include "manager/module_job.hpp"
+#include "manager/profile_of.hpp"
 #include "manager/versions.hpp"
 #include "oracle/memoized.hpp"
 #include "oracle/register_guard.hpp"
@@ -65,9 +66,10 @@ struct Stage {
 class Run {
 public:
   Run(Text& text, const Options& options, const Sequence& sequence, Assembler& assembler,
-      emulator::Emulations* kept)
+      emulator::Emulations* kept, const KnownKernels* known)
       : input_(text), text_(text.text), file_(text.file), options_(options), sequence_(sequence),
-        kept_(kept), assembler_(assembler) {}
+        kept_(kept), known_(known), key_(known == nullptr ? text_ : text_ + known->relevant()),
+        assembler_(assembler) {}
 
   Stage run() {
     oracle::Printed printed = decided();
@@ -79,10 +81,10 @@ public:
 private:
   oracle::Printed decided() {
     std::optional<Remembered> remembered;
-    const auto recalled = assembler_.recall(text_);
+    const auto recalled = assembler_.recall(key_);
     if (recalled) remembered = read_decisions(recalled->decisions);
     if (remembered && !options_.details && remembered->kept == contract::hash(text_)) {
-      if (!recalled->trusted) assembler_.remember(text_, recalled->decisions);
+      if (!recalled->trusted) assembler_.remember(key_, recalled->decisions);
       oracle::Printed unchanged{.made = {.text = text_, .changed = false, .report = {}}};
       unchanged.made.report.file = file_;
       return unchanged;
@@ -90,7 +92,7 @@ private:
     begin();
     if (remembered) {
       if (auto result = repeat(*remembered, recalled->trusted)) {
-        if (!recalled->trusted) assembler_.remember(text_, recalled->decisions);
+        if (!recalled->trusted) assembler_.remember(key_, recalled->decisions);
         return std::move(*result);
       }
       begin();
@@ -101,7 +103,7 @@ private:
   void begin() {
     job_ = nullptr; // it gives back what it has
     job_ = std::make_unique<ModuleJob>(input_.read(), options_, sequence_,
-                                       Purpose::rewrite_validated, kept_);
+                                       Purpose::rewrite_validated, kept_, known_);
   }
 
   // Nothing is asked, and the same text comes of it; or nothing does, and all is to be decided.
@@ -139,7 +141,7 @@ private:
     const bool took_long = assembler_.calls() != 0 || text_.size() >= least_remembered;
     if (assembler_.answered_all() && took_long)
       assembler_.remember(
-          text_, written({job_->ways(), job_->rotations(), pins_, contract::hash(made.text)}));
+          key_, written({job_->ways(), job_->rotations(), pins_, contract::hash(made.text)}));
     return std::move(result.printed);
   }
 
@@ -177,17 +179,22 @@ private:
   const Options& options_;
   const Sequence& sequence_;
   emulator::Emulations* const kept_;
+  const KnownKernels* const known_; // null: there is no profile
+  const std::string key_;           // of what is decided
   oracle::MemoizedAssembler assembler_;
   std::unique_ptr<ModuleJob> job_;
   std::map<std::string, passes::Pinning::Kernel, std::less<>> pins_;
 };
 
 Stage run_stage(Text text, const Options& options, const Sequence& sequence, bool rewrite,
-                Assembler* assembler, emulator::Emulations* kept = nullptr) {
+                Assembler* assembler, emulator::Emulations* kept = nullptr,
+                const KnownKernels* known = nullptr) {
   if (text.text.size() > options.size_limit)
     return {{too_large(text.text, text.file, options.size_limit)}, {}, {}};
-  if (rewrite && assembler != nullptr) return Run(text, options, sequence, *assembler, kept).run();
-  ModuleJob job(text.read(), options, sequence, rewrite ? Purpose::rewrite : Purpose::analyze);
+  if (rewrite && assembler != nullptr)
+    return Run(text, options, sequence, *assembler, kept, known).run();
+  ModuleJob job(text.read(), options, sequence, rewrite ? Purpose::rewrite : Purpose::analyze,
+                nullptr, known);
   Stage result{job.print(), {}, {}};
   if (rewrite) result.printed.made.report.unmemoized = job.questions();
   result.deferred = job.deferred();
@@ -253,8 +260,13 @@ Optimized run(const std::string& text, const std::string& file, const Options& o
     kept.emplace(original,
                  emulator::Budget{.time = options.kernel_budget, .memory = options.memory_budget});
   }
+  // With further entries the launcher chooses.
+  std::optional<KnownKernels> known;
+  if (!options.profile.empty() && rewrite && !options.variants && text.size() <= options.size_limit)
+    known.emplace(*input.read().module, options);
   Stage first = run_stage(std::move(input), options, {all_passes(), {}}, rewrite, assembler,
-                          kept ? &*kept : nullptr);
+                          kept ? &*kept : nullptr, known ? &*known : nullptr);
+  if (known) first.printed.made.report.warnings = known->warnings();
   Stage done = run_deferred(std::move(first), file, options, assembler);
   if (!original) return std::move(done.printed.made);
   return with_versions(std::move(done.printed), std::move(done.made), original, options, *assembler,

@@ -4,6 +4,7 @@
 #include "contract/reshape.hpp"
 #include "emulator/emulate.hpp"
 #include "manager/kernel_job.hpp"
+#include "manager/profile_of.hpp"
 #include "manager/version_candidates.hpp"
 #include "oracle/validation.hpp"
 #include "passes/coarsen/pass.hpp"
@@ -19,7 +20,6 @@
 #include "passes/shared/contraction_latitude.hpp"
 #include "passes/shared/function_facts.hpp"
 #include "passes/time_tile/entries.hpp"
-#include "profile/text.hpp"
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
 
@@ -467,7 +467,7 @@ private:
     }
     contract.code = contract::hash(code);
     if (const ptx::Function* known = find_kernel(original_, kernel.name))
-      contract.text = profile::hash_of_text(original_.slice(range_of(original_, *known)));
+      contract.text = hash_of(original_, *known);
     const std::string data = contract::encode(contract);
     const std::vector<unsigned> numbers(data.begin(), data.end());
     const std::string variable =

@@ -1,4 +1,5 @@
 // Profiles: written, read, merged, and under what kernels are found again.
+#include "profile/lookup.hpp"
 #include "profile/profile.hpp"
 #include "profile/text.hpp"
 #include "profile/version_name.hpp"
@@ -118,6 +119,51 @@ TEST(ProfileVersion, WhatABuildCanMake) {
   for (const char* other : {"original", "standard", "block:32x8x1", "thread-swap:32", "",
                             "y:", "y:1", "y:4x", "w:4", "y:4,y:2", "y:400"})
     EXPECT_FALSE(factors_of(other)) << other;
+}
+
+TEST(ProfileLookup, TellsWhatIsKnown) {
+  Profile run = example();
+  run.kernels[0].shapes[0].versions["y:4"].least = 20;
+  Kernel slow = run.kernels[0];
+  slow.name = "slow";
+  slow.shapes[0].versions["y:4"].least = 31;
+  run.kernels.push_back(slow);
+  const std::uint64_t text = run.kernels[0].text;
+  const Lookup found(run, {{"_Z3boxPf", text}, {"slow", text}, {"plain", 5}, {"never", 6}});
+  EXPECT_EQ(found.answer(0).known, Known::times);
+  ASSERT_NE(found.answer(0).kernel, nullptr);
+  EXPECT_EQ(found.answer(0).kernel->name, "_Z3boxPf");
+  EXPECT_EQ(found.answer(1).known, Known::never_gained);
+  EXPECT_EQ(found.answer(2).known, Known::nothing) << "launched, and nothing was timed";
+  EXPECT_EQ(found.answer(3).known, Known::never_launched);
+  EXPECT_EQ(found.answer(4).known, Known::nothing);
+  EXPECT_THAT(found.relevant(), HasSubstr("_Z3boxPf"));
+  EXPECT_TRUE(found.other_texts().empty());
+}
+
+TEST(ProfileLookup, AnotherTextIsNotKnown) {
+  const Profile run = example();
+  const Lookup found(run, {{"_Z3boxPf", 17}});
+  EXPECT_EQ(found.answer(0).known, Known::nothing);
+  EXPECT_THAT(found.other_texts(), testing::ElementsAre("_Z3boxPf"));
+  EXPECT_EQ(found.relevant(), "");
+}
+
+// Nothing is said of a file none of whose kernels was launched: it may be another program's.
+TEST(ProfileLookup, AnotherFileIsCompiledAsWithout) {
+  const Profile run = example();
+  const Lookup found(run, {{"a", 1}, {"b", 2}});
+  EXPECT_EQ(found.answer(0).known, Known::nothing);
+  EXPECT_EQ(found.relevant(), "");
+}
+
+// "standard": what a build makes without merging blocks.
+TEST(ProfileLookup, OtherRewritesMayGainAlone) {
+  Profile run = example();
+  run.kernels[0].shapes[0].versions["y:4"].least = 31;
+  run.kernels[0].shapes[0].versions["standard"] = {.samples = 3, .least = 25, .mean = 25};
+  const Lookup found(run, {{"_Z3boxPf", run.kernels[0].text}});
+  EXPECT_EQ(found.answer(0).known, Known::times);
 }
 
 } // namespace

@@ -41,9 +41,10 @@ same, bit for bit. Of a program that was built plainly and has the PTX of its ma
                      block:32x8x1, ...
   --report[=FILE]    at exit, a table of kernels and launches with measured times and gains; .json
                      and .html by the name of the file
-  --profile=FILE     at exit, write what was measured of each kernel: ptxasw profile shows it and
-                     makes one file of several; with --policy=measure it has the times of all
-                     versions. %p in FILE is the number of the process
+  --profile=FILE     at exit, write what was measured of each kernel, for the next build
+                     (-Xptxas --ptxasw-profile=FILE); ptxasw profile shows it, and makes one file of
+                     several. With --policy=measure it has the times of all versions. %p in FILE is
+                     the number of the process
   --check[=N]        run all versions of every launch (every N-th) on the same memory; stop with
                      exit code 86 where a byte differs
   --steps            launches that iterate a stencil may become fewer that do several steps each; of

@@ -26,7 +26,9 @@ int profile_runs(Arguments arguments) {
   Parser app("profile",
              "What runs of a program told of its kernels: how often each was launched, in which "
              "grids and blocks, and how long each version took. ptxasw launch --policy=measure "
-             "--profile=FILE writes it.\n\n"
+             "--profile=FILE writes it; a build takes it (-Xptxas --ptxasw-profile=FILE, or ptxasw "
+             "opt --profile=FILE) and makes of each kernel what was measured to be fastest for the "
+             "launches that it really gets.\n\n"
              "merge makes one file of several runs: launches add up, and a version's times are "
              "those of all runs. Two chips do not mix. show prints a table: what was chosen, what "
              "was fastest, and what is fastest of what a build can make.");

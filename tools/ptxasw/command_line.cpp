@@ -144,6 +144,8 @@ Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
   Optimized result;
   with_ptxas(text, options, [&](Assembler* ptxas) {
     result = optimize(text, name, options, ptxas);
+    for (const std::string& warning : result.report.warnings)
+      fmt::print(stderr, "ptxasw warning: {}\n", warning);
     if (seeks_hints) find_hints(text, options, ptxas, result.report);
   });
   return result;

@@ -442,6 +442,10 @@ Decision decided(const CoarsenChoices& choices, const Decision& outcome) {
   if (choices.candidates.empty()) return refused(choices.why.reason, choices.why);
   const std::size_t considered = choices.candidates.size();
   const CoarsenCandidate& best = choices.candidates.front();
+  if (best.chosen && choices.run != nullptr)
+    return {outcome.status, outcome.reason,
+            fmt::format("{}: {}; the launches of the profile take {:.2f} times less, best of {} {}",
+                        to_string(best.how), outcome.text, best.gain, considered, choices.basis)};
   if (best.chosen)
     return {outcome.status, outcome.reason,
             fmt::format("{}: {}; predicted to run {:.2f} times as fast, best of {} {}",
@@ -453,6 +457,10 @@ Decision decided(const CoarsenChoices& choices, const Decision& outcome) {
     return refused(why.reason, fmt::format("of {} {}, {} came nearest, and {}", considered,
                                            choices.basis, to_string(best.how), why.text));
   }
+  if (choices.run != nullptr)
+    return refused(best.verdict.reason,
+                   fmt::format("the best of {} {} that the run has timed, {}, {}", considered,
+                               choices.basis, to_string(best.how), best.verdict.text));
   return refused(
       best.verdict.reason,
       fmt::format("the best of {} {}, {}, is predicted to run {:.2f} times as fast and {}",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "emulator/emulate.hpp"
+#include "profile/profile.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/options.hpp"
 #include "ptxasw/reason.hpp"
@@ -36,6 +37,8 @@ struct CoarsenChoices {
   std::vector<CoarsenCandidate> candidates;
   // How many instructions ptxas has to make of one, on average: a double division is a score.
   double code_growth = 1;
+  // They are chosen by what a run measured (measured.hpp); null: by the model.
+  const profile::Kernel* run = nullptr;
   bool in_order = false; // has loads that keep their order (volatile and the like)
   Why why;               // there is nothing, or nothing could be tried
   std::string refusal;   // what the assembler said of a text that it did not take

@@ -2,6 +2,7 @@
 #include "passes/coarsen/pass.hpp"
 
 #include "passes/coarsen/cost.hpp"
+#include "passes/coarsen/measured.hpp"
 #include "target/profile.hpp"
 
 #include <fmt/format.h>
@@ -45,9 +46,12 @@ void CoarsenPass::find(Analysed& kernel) {
 void CoarsenPass::list_candidates(Analysed& kernel) {
   const Options& options = kernel.options;
   const target::Profile& profile = *target::find_profile(kernel.facts.architecture());
-  choices_ = coarsen_choices(kernel.kernel, kernel.solver,
-                             options.coarsen_large ? for_large_launches(profile) : profile,
-                             options.coarsen_grid, options.effort == Effort::thorough);
+  const bool is_known = kernel.run != nullptr; // which launches are small, and what they lose
+  choices_ =
+      coarsen_choices(kernel.kernel, kernel.solver,
+                      options.coarsen_large || is_known ? for_large_launches(profile) : profile,
+                      options.coarsen_grid, options.effort == Effort::thorough || is_known);
+  if (is_known) keep_timed(*kernel.run);
   for (CoarsenCandidate& candidate : choices_.candidates)
     if (candidate.how.least_threads != 0 && options.coarsen_least_threads != 0)
       candidate.how.least_threads = options.coarsen_least_threads;
@@ -60,6 +64,16 @@ void CoarsenPass::list_candidates(Analysed& kernel) {
   found_ = choices_.candidates.empty()
                ? refusal(choices_.why.reason, "not coarsened: " + choices_.why.text)
                : refusal(Reason::ptxas_not_asked, "not coarsened: ptxas was not asked");
+}
+
+void CoarsenPass::keep_timed(const profile::Kernel& run) {
+  choices_.run = &run;
+  const bool any = !choices_.candidates.empty();
+  std::erase_if(choices_.candidates, [&](const CoarsenCandidate& candidate) {
+    return !is_timed(run, candidate.how.factors);
+  });
+  if (any && choices_.candidates.empty())
+    choices_.why = {Reason::never_gained, "the profile has no time of a candidate"};
 }
 
 Emitted CoarsenPass::emit(Analysed& kernel) {
@@ -77,7 +91,8 @@ Emitted CoarsenPass::emit(Analysed& kernel) {
   emitted_ = true;
   if (chosen && !made_.edits.empty()) {
     merged_from_ = how.least_threads;
-    keeps_body_ = how.least_threads != 0 && !kernel.options.coarsen_large;
+    keeps_body_ = how.least_threads != 0 && !kernel.options.coarsen_large &&
+                  (choices_.run == nullptr || has_smaller(*choices_.run, how.least_threads));
   }
   return {.edits = std::move(made_.edits),
           .changes = uses_blocks | uses_loads,

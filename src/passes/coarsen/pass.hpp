@@ -37,6 +37,7 @@ public:
 
 private:
   void list_candidates(Analysed& kernel);
+  void keep_timed(const profile::Kernel& run); // those that a run has timed
 
   Coarsening asked_;
   bool automatic_;

@@ -4,6 +4,7 @@
 #include "oracle/assembler.hpp"
 #include "oracle/kernel_usage.hpp"
 #include "passes/coarsen/cost.hpp"
+#include "passes/coarsen/measured.hpp"
 #include "passes/coarsen/usage_estimate.hpp"
 #include "passes/shared/apply.hpp"
 #include "passes/shared/function_facts.hpp"
@@ -46,6 +47,14 @@ double instructions_to_try(const CoarsenChoices& kernel) {
   return sum * kernel.code_growth;
 }
 
+// By what a run measured of the kernel, if that is known; else by the model.
+void choose(const target::Profile& profile, CoarsenChoices& ways) {
+  if (ways.run != nullptr)
+    choose_measured(profile, ways.original, *ways.run, ways.candidates);
+  else
+    choose_coarsening(profile, ways.original, ways.candidates);
+}
+
 class Search {
 public:
   Search(const ptx::Module& module, const Options& options, const target::Profile& profile,
@@ -74,7 +83,7 @@ public:
     try_all(std::move(trials), false);
     for (std::size_t j = 0; j < kernels_.size(); ++j) {
       CoarsenChoices& ways = *kernels_[j].choices;
-      passes::choose_coarsening(profile_, ways.original, ways.candidates);
+      choose(profile_, ways);
       std::ranges::move(aside_[j], std::back_inserter(ways.candidates));
     }
   }
@@ -437,7 +446,7 @@ bool choose_another(const ptx::Module& module, CoarsenChoices& ways, const Rever
   chosen->usage->path = path;
   chosen->body_changed = back.body_changed;
   const Coarsening before = chosen->how;
-  passes::choose_coarsening(*profile, ways.original, ways.candidates);
+  choose(*profile, ways);
   return std::ranges::any_of(ways.candidates, [&](const CoarsenCandidate& way) {
     return way.chosen && way.how != before;
   });

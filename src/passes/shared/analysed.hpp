@@ -4,6 +4,7 @@
 #include "emulator/emulate.hpp"
 #include "passes/shared/contraction_latitude.hpp"
 #include "passes/shared/function_facts.hpp"
+#include "profile/profile.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/options.hpp"
 #include "ptxasw/reason.hpp"
@@ -21,9 +22,10 @@ struct Analysed {
   const ptx::Function& function;
   const Options& options;
   const FunctionFacts& facts;
-  bool is_validated = false; // machine code will be compared with the original's
-  std::string planned;       // what passes that have looked already will do with its loads
-  std::string unpinned;      // why it could not be written down what ptxas fuses
+  const profile::Kernel* run = nullptr; // what a run measured of it; null: nothing
+  bool is_validated = false;            // machine code will be compared with the original's
+  std::string planned;  // what passes that have looked already will do with its loads
+  std::string unpinned; // why it could not be written down what ptxas fuses
 
   // The latitude of ptxas to compute otherwise.
   [[nodiscard]] const Latitude& latitude();

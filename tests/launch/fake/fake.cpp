@@ -3,6 +3,7 @@
 #include "images.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #undef cuGetProcAddress
@@ -54,6 +55,16 @@ bool is_ahead(const CUlaunchConfig& config) {
   });
 }
 
+// Of a launch: as a test says, or as FAKE_TIMES does for a program of its own: "k=3
+// k__ptxasw_y2=1", milliseconds.
+double time_of(const Function& function) {
+  const char* const times = std::getenv("FAKE_TIMES");
+  if (times == nullptr) return function.milliseconds;
+  const std::string all = std::string(" ") + times, name = ' ' + function.name + '=';
+  const std::size_t at = all.find(name);
+  return at == all.npos ? function.milliseconds : std::atof(all.c_str() + at + name.size());
+}
+
 Function* kernel_of(CUfunction handle) {
   for (const auto& kernel : state().kernels)
     if (reinterpret_cast<CUfunction>(kernel.get()) == handle) return *kernel;
@@ -83,7 +94,7 @@ CUresult launch(const char* by, CUfunction f, std::vector<unsigned> grid,
     offset += size;
   }
   state().launches.push_back(launched);
-  state().clock += function->milliseconds;
+  state().clock += time_of(*function);
   lock.unlock();
   if (function->run) function->run(launched);
   return CUDA_SUCCESS;

@@ -1,0 +1,132 @@
+// What is chosen by the launches of a run, and from which size on it is merged.
+#include "oracle/straight_path.hpp"
+#include "passes/coarsen/cost.hpp"
+#include "passes/coarsen/launched.hpp"
+#include "passes/coarsen/measured.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ptxasw::passes {
+namespace {
+
+using testing::HasSubstr;
+
+const target::Profile& chip() {
+  return *target::find_profile("sm_90");
+}
+
+Usage needs(unsigned registers, unsigned path, double latency, unsigned stores) {
+  return {.registers = registers,
+          .path = StraightPath{.instructions = path, .stores = stores, .latency = latency}};
+}
+
+CoarsenBaseline kernel() {
+  return {.work = {.wavefronts = 12.2, .loads = 7, .instructions = 60},
+          .memory_bytes = 256,
+          .stored_bytes = 128,
+          .usage = needs(22, 56, 573, 1)};
+}
+
+CoarsenCandidate along_y(unsigned copies, std::uint64_t least = 500'000) {
+  return {.how = {.factors = {1, copies, 1}, .least_threads = least},
+          .work = {.wavefronts = 9.9, .loads = 5.5, .instructions = 43},
+          .usage = needs(32, 40 * copies, 300.0 * copies, copies)};
+}
+
+// Launches of blocks of 512 threads; times in microseconds, 0: not timed.
+profile::Shape launches(unsigned blocks, std::uint64_t count, double original, double y2,
+                        double y4) {
+  profile::Shape made{.grid = {blocks, 1, 1}, .block = {512, 1, 1}, .launches = count};
+  for (const auto& [name, time] : {std::pair{"original", original}, {"y:2", y2}, {"y:4", y4}})
+    if (time > 0) made.versions[name] = {.samples = 3, .least = time, .mean = time};
+  return made;
+}
+
+CoarsenCandidate chosen(std::vector<profile::Shape> shapes,
+                        std::vector<CoarsenCandidate> candidates = {along_y(2), along_y(4)}) {
+  const profile::Kernel run{.name = "k", .text = 1, .shapes = std::move(shapes)};
+  choose_measured(chip(), kernel(), run, candidates);
+  return candidates.at(0);
+}
+
+TEST(Measured, TheFastestOfTheRunIsTaken) {
+  CoarsenCandidate best = chosen({launches(20'000, 100, 100, 60, 80)});
+  EXPECT_TRUE(best.chosen);
+  EXPECT_EQ(best.how.copies(), 2U);
+  EXPECT_GT(best.gain, 1.3);
+  EXPECT_LE(best.gain, 100.0 / 60) << "blocks that return at once cost something";
+  best = chosen({launches(20'000, 100, 100, 90, 60)});
+  EXPECT_EQ(best.how.copies(), 4U);
+}
+
+TEST(Measured, WhatNeverGainsIsNotTaken) {
+  const CoarsenCandidate best = chosen({launches(20'000, 100, 100, 101, 120)});
+  EXPECT_FALSE(best.chosen);
+  EXPECT_EQ(best.verdict.reason, Reason::never_gained);
+}
+
+// How often a launch is made decides, not how many sizes there are.
+TEST(Measured, LaunchesCount) {
+  const auto runs = [&](std::uint64_t often) {
+    return std::vector{launches(20'000, often, 100, 60, 90),
+                       launches(30'000, 1000 - often, 150, 140, 85)};
+  };
+  EXPECT_EQ(chosen(runs(950)).how.copies(), 2U);
+  EXPECT_EQ(chosen(runs(50)).how.copies(), 4U);
+}
+
+// The limit is above what loses, at most what gains, and the model's between these.
+TEST(Measured, TheLeastLaunchFollowsFromTheRun) {
+  const auto limit = [&](std::vector<profile::Shape> shapes, std::uint64_t by_model) {
+    const CoarsenCandidate best = chosen(std::move(shapes), {along_y(2, by_model)});
+    EXPECT_TRUE(best.chosen) << best.verdict.text;
+    return best.how.least_threads;
+  };
+  const std::vector both{launches(100, 10, 10, 20, 0), launches(20'000, 100, 100, 60, 0)};
+  EXPECT_EQ(limit(both, 1), 100 * 512 + 1U);
+  EXPECT_EQ(limit(both, 500'000), 500'000U);
+  EXPECT_EQ(limit(both, std::uint64_t{1} << 40), 20'000 * 512U);
+  const std::vector gains_always{launches(100, 1000, 10, 5, 0), launches(20'000, 100, 100, 60, 0)};
+  EXPECT_EQ(limit(gains_always, 500'000), 100 * 512U);
+}
+
+// One launch that would lose keeps all smaller ones as they are, unless it is hardly ever made.
+TEST(Measured, NoLaunchLoses) {
+  const auto limit = [&](std::uint64_t often) {
+    return chosen({launches(1000, 1000, 10, 6, 0), launches(3000, often, 15, 20, 0),
+                   launches(20'000, 100, 100, 60, 0)},
+                  {along_y(2)})
+        .how.least_threads;
+  };
+  EXPECT_GT(limit(300), 3000 * 512U);
+  EXPECT_LE(limit(1), 1000 * 512U);
+}
+
+TEST(Measured, WhatWasNotTimedGainsNothing) {
+  const CoarsenCandidate best = chosen({launches(20'000, 100, 100, 0, 60)}, {along_y(2)});
+  EXPECT_FALSE(best.chosen);
+  const profile::Kernel run{.shapes = {launches(20'000, 100, 100, 0, 60)}};
+  EXPECT_FALSE(is_timed(run, {1, 2, 1}));
+  EXPECT_TRUE(is_timed(run, {1, 4, 1}));
+}
+
+// Where no smaller launch is made nobody notices that the original's body is another program.
+TEST(Measured, TheBodyOfSmallerLaunchesCountsWhereThereAreSome) {
+  CoarsenCandidate other = along_y(2);
+  other.body_changed = "a load waits";
+  EXPECT_TRUE(chosen({launches(20'000, 100, 100, 60, 0)}, {other}).chosen);
+  const CoarsenCandidate best =
+      chosen({launches(100, 1000, 10, 20, 0), launches(20'000, 100, 100, 60, 0)}, {other});
+  EXPECT_FALSE(best.chosen);
+  EXPECT_THAT(best.verdict.text, HasSubstr("a load waits"));
+}
+
+TEST(Measured, WhatMightNotLaunchIsNeverTaken) {
+  CoarsenCandidate large = along_y(2);
+  large.usage->registers = 65;
+  EXPECT_FALSE(chosen({launches(20'000, 100, 100, 10, 0)}, {large}).chosen);
+}
+
+} // namespace
+} // namespace ptxasw::passes
