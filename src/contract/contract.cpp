@@ -79,6 +79,8 @@ double between(auto begin, auto end, auto values, double x) {
 }
 
 constexpr unsigned most_parameter_space = 1U << 16;
+constexpr unsigned most_element = 16; // bytes
+constexpr std::size_t most_axes = 3;
 
 class Reader {
 public:
@@ -107,6 +109,7 @@ public:
       if (!variant()) return damaged();
     while (rest_.starts_with("steps "))
       if (!steps()) return damaged();
+    if (rest_.starts_with("copies ") && !copy()) return damaged();
     if (!rest_.empty() || result_.steps.size() > most_step_entries) return damaged();
     if (result_.variants.empty() || result_.variants.size() > most_variants ||
         result_.variants[0].entry != result_.kernel)
@@ -215,11 +218,16 @@ private:
       if (!line("alike").done() || result_.steps.empty()) return false;
       made.conditions = result_.steps.back().conditions;
       made.touched = result_.steps.back().touched;
+      made.stored = result_.steps.back().stored;
     }
     while (rest_.starts_with("require "))
-      if (!condition(made)) return false;
+      if (!condition(made.conditions)) return false;
     while (rest_.starts_with("touch "))
       if (!touched(made)) return false;
+    if (rest_.starts_with("stores ")) {
+      made.stored = elements("stores");
+      if (!made.stored || made.swaps.size() != 1) return false;
+    }
     result_.steps.push_back(std::move(made));
     return true;
   }
@@ -292,12 +300,42 @@ private:
     return words.done();
   }
 
-  bool condition(Steps& steps) {
+  // "copies 1:0"
+  bool copy() {
+    Words words = line("copies");
+    const auto arrays = parts(words.next());
+    auto copied = elements("elements");
+    if (!arrays || !words.done() || !is_pointer(arrays->first) || !is_pointer(arrays->second) ||
+        arrays->first == arrays->second || !copied)
+      return false;
+    CopyKernel made{arrays->first, arrays->second, std::move(*copied), {}};
+    while (rest_.starts_with("require "))
+      if (!condition(made.conditions)) return false;
+    result_.copy = std::move(made);
+    return true;
+  }
+
+  // "stores 4 p2s32,4,* 4 p2s32,2,- p2s32,4,* p3s32,2,-"
+  std::optional<Elements> elements(std::string_view key) {
+    Words words = line(key);
+    const auto bytes = words.number<unsigned>(1, most_element);
+    auto begin = expression(words.next());
+    if (version_ < with_copies || !bytes || !begin) return std::nullopt;
+    Elements made{.bytes = *bytes, .begin = std::move(*begin), .along = {}};
+    while (!words.done()) {
+      auto stride = expression(words.next()), count = expression(words.next());
+      if (!stride || !count || made.along.size() == most_axes) return std::nullopt;
+      made.along.push_back({std::move(*stride), std::move(*count)});
+    }
+    return made;
+  }
+
+  bool condition(std::vector<Condition>& conditions) {
     Words words = line("require");
     const auto value = expression(words.next());
     std::string otherwise(words.rest());
     if (!value || otherwise.empty()) return false;
-    steps.conditions.push_back({*value, std::move(otherwise)});
+    conditions.push_back({*value, std::move(otherwise)});
     return true;
   }
 
@@ -394,6 +432,20 @@ private:
   Contract result_;
 };
 
+std::string text_of(const Elements& elements) {
+  std::string text = number(elements.bytes) + ' ' + to_word(elements.begin);
+  for (const auto& [stride, count] : elements.along)
+    text += ' ' + to_word(stride) + ' ' + to_word(count);
+  return text + '\n';
+}
+
+std::string text_of(const std::vector<Condition>& conditions) {
+  std::string text;
+  for (const Condition& condition : conditions)
+    text += "require " + to_word(condition.value) + ' ' + condition.otherwise + '\n';
+  return text;
+}
+
 // `before`: the one in front of it, of which it has no need to say the same again.
 std::string text_of(const Steps& steps, const Steps* before) {
   std::string text = "steps " + steps.entry + ' ' + number(steps.count);
@@ -418,14 +470,19 @@ std::string text_of(const Steps& steps, const Steps* before) {
     text += '\n';
   }
   if (before != nullptr && steps.is_told && before->conditions == steps.conditions &&
-      before->touched == steps.touched)
+      before->touched == steps.touched && before->stored == steps.stored)
     return text + "alike\n";
-  for (const Condition& condition : steps.conditions)
-    text += "require " + to_word(condition.value) + ' ' + condition.otherwise + '\n';
+  text += text_of(steps.conditions);
   for (const Touched& touched : steps.touched)
     text += "touch " + to_word(touched.parameter) + (touched.written ? " writes " : " reads ") +
             to_word(touched.begin) + ' ' + to_word(touched.end) + '\n';
+  if (steps.stored) text += "stores " + text_of(*steps.stored);
   return text;
+}
+
+std::string text_of(const CopyKernel& copy) {
+  return "copies " + to_word(copy.from) + ':' + to_word(copy.to) + "\nelements " +
+         text_of(copy.elements) + text_of(copy.conditions);
 }
 
 } // namespace
@@ -464,6 +521,9 @@ bool has_parts(const Contract& contract, const Steps& steps) {
 }
 
 unsigned version_of(const Contract& contract) {
+  if (contract.copy ||
+      std::ranges::any_of(contract.steps, [](const Steps& s) { return s.stored.has_value(); }))
+    return with_copies;
   if (std::ranges::any_of(contract.steps,
                           [&](const Steps& steps) { return has_parts(contract, steps); }))
     return with_parts;
@@ -515,6 +575,7 @@ std::string encode(const Contract& contract) {
   const Steps* before = nullptr;
   for (const Steps& steps : contract.steps)
     text += text_of(steps, std::exchange(before, &steps));
+  if (contract.copy) text += text_of(*contract.copy);
   return std::string(magic) + ' ' + number(version_of(contract)) + ' ' + number(text.size()) + ' ' +
          hexadecimal(hash(text)) + '\n' + text;
 }
@@ -528,9 +589,9 @@ tl::expected<Contract, std::string> decode(std::string_view bytes) {
   if (head.next() != magic) return refused("not a contract");
   const auto its_version = head.number<unsigned>(0, ~0U);
   if (!its_version) return refused("not a contract");
-  if (*its_version < first_version || *its_version > with_parts)
+  if (*its_version < first_version || *its_version > with_copies)
     return refused("of version " + number(*its_version) + ", which is not " +
-                   number(first_version) + " to " + number(with_parts));
+                   number(first_version) + " to " + number(with_copies));
   const auto size = head.number<std::size_t>(0, most_bytes);
   const std::string_view sum = head.next();
   bytes.remove_prefix(end + 1);

@@ -23,9 +23,11 @@ namespace ptxasw::contract {
 // A contract is of the first version that knows all that it says: the second with rotations and
 // step entries that wait, the third with variants that wait, the fourth with extents, the fifth
 // with step entries that are told how many steps to do, the sixth with the hash of the kernel's
-// text, the last with parts of parameters.
+// text, the seventh with parts of parameters, the last with kernels that copy and with what steps
+// store.
 inline constexpr unsigned first_version = 5, with_waiting_steps = 6, with_waiting_variants = 7,
-                          with_extents = 8, with_told_steps = 9, with_text = 10, with_parts = 11;
+                          with_extents = 8, with_told_steps = 9, with_text = 10, with_parts = 11,
+                          with_copies = 12;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 16;
@@ -120,6 +122,19 @@ struct Touched {
   friend bool operator==(const Touched&, const Touched&) = default;
 };
 
+// Elements of an array, in bytes from the value of its pointer on: begin + sum of n * stride, for
+// all 0 <= n < count along each axis.
+struct Elements {
+  struct Along {
+    Expression stride, count;
+    friend bool operator==(const Along&, const Along&) = default;
+  };
+  unsigned bytes = 0; // of each
+  Expression begin;
+  std::vector<Along> along; // at most three
+  friend bool operator==(const Elements&, const Elements&) = default;
+};
+
 // An entry that does several launches of the kernel at once. Its launch and what comes of it:
 // steps.hpp. It takes the kernel's parameters and, at grid_offset(), three u32 more: the threads of
 // the original launch along x, y, z, or the extents; where it is told, a fourth: T; of three arrays
@@ -147,7 +162,18 @@ struct Steps {
   [[nodiscard]] bool has_extents() const { return !extents[0].empty(); }
   std::vector<Condition> conditions;
   std::vector<Touched> touched;
+  // Of two arrays that are exchanged: a launch stores to some of these of `out`, and to nothing
+  // else.
+  std::optional<Elements> stored;
   friend bool operator==(const Steps&, const Steps&) = default;
+};
+
+// A kernel that does nothing but copy elements of one array to the same places of another one.
+struct CopyKernel {
+  unsigned from = 0, to = 0; // parts of parameters
+  Elements elements;         // of either array: all of them, if the conditions hold
+  std::vector<Condition> conditions;
+  friend bool operator==(const CopyKernel&, const CopyKernel&) = default;
 };
 
 // Of a parameter in the parameter space.
@@ -166,6 +192,7 @@ struct Contract {
   std::vector<Access> accesses;      // of the original; none where no variant is judged by them
   std::vector<Variant> variants;     // the first one is the entry of the kernel's own name
   std::vector<Steps> steps;          // most steps first
+  std::optional<CopyKernel> copy;    // what the kernel does, if it copies
   friend bool operator==(const Contract&, const Contract&) = default;
 };
 

@@ -54,22 +54,48 @@ bool overlap(const TouchedRange& a, const TouchedRange& b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-} // namespace
+// The only array that a launch writes; or no parameter.
+unsigned next_of(const Steps& steps) {
+  if (steps.rotation) return steps.rotation->next;
+  return steps.swaps.size() == 1 ? steps.swaps[0].out : ~0U;
+}
 
-tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps& steps,
-                                           const StepLaunch& launch) {
-  const auto refused = [](std::string why) { return tl::unexpected<std::string>(std::move(why)); };
+tl::unexpected<std::string> refused(std::string why) {
+  return tl::unexpected<std::string>(std::move(why));
+}
+
+tl::expected<Quantities, std::string> quantities_of(const Contract& contract,
+                                                    const StepLaunch& launch) {
   Quantities quantities;
   quantities.parameter = [&](unsigned number) {
     return bits_of(contract, launch.parameters, number);
   };
-  FittedSteps made{.block = steps.block, .threads = {0, 0, 0, steps.count}};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     quantities.block[axis] = launch.block[axis];
     const std::uint64_t threads = std::uint64_t{launch.grid[axis]} * launch.block[axis];
     if (threads == 0 || threads > most_threads) return refused("the grid is too large");
     quantities.threads[axis] = threads;
   }
+  return quantities;
+}
+
+// Empty: all of them hold.
+std::string why_not(const std::vector<Condition>& conditions, const Quantities& quantities) {
+  for (const Condition& condition : conditions) {
+    const auto value = evaluate(condition.value, quantities);
+    if (!value || *value < 0) return condition.otherwise;
+  }
+  return {};
+}
+
+} // namespace
+
+tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps& steps,
+                                           const StepLaunch& launch) {
+  const auto known = quantities_of(contract, launch);
+  if (!known) return refused(known.error());
+  const Quantities& quantities = *known;
+  FittedSteps made{.block = steps.block, .threads = {0, 0, 0, steps.count}};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const auto places = steps.has_extents() ? evaluate(steps.extents[axis], quantities)
                                             : Number{quantities.threads[axis]};
@@ -80,10 +106,9 @@ tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps
     made.threads[axis] = static_cast<std::uint32_t>(*places);
     made.grid[axis] = static_cast<unsigned>(blocks);
   }
-  for (const Condition& condition : steps.conditions) {
-    const auto value = evaluate(condition.value, quantities);
-    if (!value || *value < 0) return refused(condition.otherwise);
-  }
+  if (std::string why = why_not(steps.conditions, quantities); !why.empty())
+    return refused(std::move(why));
+  const unsigned next = next_of(steps);
   for (const Touched& what : steps.touched) {
     const auto range = touched(what, quantities);
     if (!range) return refused("what is read and written is not known");
@@ -91,10 +116,25 @@ tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps
       if ((range->written || other.written) && overlap(*range, other))
         return refused("the arrays overlap");
     made.ranges.push_back(*range);
-    if (steps.rotation && steps.rotation->next == what.parameter) made.next = *range;
+    if (next == what.parameter) made.next = *range;
   }
   if (steps.rotation && !made.next) return refused("what is read and written is not known");
+  if (const auto base = steps.stored ? quantities.parameter(steps.swaps[0].out) : std::nullopt)
+    made.stored = place(*steps.stored, quantities, *base, false).value_or(PlacedElements{});
   return made;
+}
+
+tl::expected<FittedCopy, std::string> fit_copy(const Contract& contract, const StepLaunch& launch) {
+  const auto quantities = quantities_of(contract, launch);
+  if (!quantities) return refused(quantities.error());
+  const CopyKernel& copy = *contract.copy;
+  if (std::string why = why_not(copy.conditions, *quantities); !why.empty())
+    return refused(std::move(why));
+  const auto from = quantities->parameter(copy.from), to = quantities->parameter(copy.to);
+  const auto read = from ? place(copy.elements, *quantities, *from, true) : std::nullopt,
+             written = to ? place(copy.elements, *quantities, *to, true) : std::nullopt;
+  if (!read || !written) return refused("what is copied is not known");
+  return FittedCopy{*read, written->first};
 }
 
 bool follows(const Contract& contract, const Steps& steps, const StepLaunch& before,

@@ -27,6 +27,7 @@
 #pragma once
 
 #include "contract/contract.hpp"
+#include "contract/elements.hpp"
 #include "contract/expression.hpp"
 
 #include <tl/expected.hpp>
@@ -63,14 +64,25 @@ struct FittedSteps {
   // extents; and T.
   std::array<std::uint32_t, 4> threads{};
   std::vector<TouchedRange> ranges;
-  // Of three arrays in rotation: where next is touched. The fourth is as long.
+  // Of three arrays in rotation: where next is touched. The fourth is as long. Of two that are
+  // exchanged: where out is.
   std::optional<TouchedRange> next;
+  PlacedElements stored; // of out; of no bytes: not known
 };
 
 // Can `steps` stand for launches that begin with this one? Or why not: the arrays overlap, an index
 // wraps, two threads would write one element, the grid gets too large.
 [[nodiscard]] tl::expected<FittedSteps, std::string>
 fit(const Contract& contract, const Steps& steps, const StepLaunch& launch);
+
+// What a kernel that copies does: all these elements, to so far behind them.
+struct FittedCopy {
+  PlacedElements from;
+  std::uint64_t to = 0; // of the first one
+};
+// Or why it is not known of this launch.
+[[nodiscard]] tl::expected<FittedCopy, std::string> fit_copy(const Contract& contract,
+                                                             const StepLaunch& launch);
 
 // Is `next` the launch that follows `before` in such a run: the same grid, block and parameters,
 // the arrays moved on?

@@ -22,6 +22,11 @@ namespace {
 
 constexpr int exit_difference = 86; // --check has found one
 
+// It does nothing else, so it may belong to a step.
+bool is_copy(const Kernel& kernel) {
+  return kernel.contract.copy && kernel.contract.steps.empty();
+}
+
 // Whether this thread makes a launch already.
 class Within {
 public:
@@ -103,7 +108,10 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
   if (merger_ != nullptr) {
     if (shape != nullptr && !kernel->contract.steps.empty()) alone = merger_->left_alone(*shape);
     if (alone == 0) return step(*kernel, *shape, request, launch);
-    flush_run();
+    if (shape == nullptr || !is_copy(*kernel))
+      flush_run();
+    else if (take_copy(*kernel, *shape, request, launch))
+      return CUDA_SUCCESS;
   }
   if (shape == nullptr) return make({kernel, nullptr, 0, PutOff::no}, request, launch);
   if (may_pass() && shape->decided.load() && shape->chosen == 0 && alone > 1) {
@@ -112,7 +120,7 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
     if (alone != for_good) shape->launches.fetch_add(alone - 1, std::memory_order_relaxed);
   }
   const CUresult result = directly(*kernel, *shape, request, launch);
-  if (alone != for_good) shape->launched = result == CUDA_SUCCESS;
+  if (alone != for_good || is_copy(*kernel)) shape->launched = result == CUDA_SUCCESS;
   return result;
 }
 
@@ -132,7 +140,22 @@ CUresult Engine::step(const Kernel& kernel, Shape& shape, const Request& request
 bool Engine::take_copy(const DeviceCopy& copy) {
   if (front_ != nullptr) front_->forget_all();
   if (batcher_ != nullptr) batcher_->flush();
-  return merger_ != nullptr && is_waiting(Waits::run) && merger_->take_copy(copy);
+  return merger_ != nullptr && is_waiting(Waits::run) && merger_->take_copy({.copy = copy});
+}
+
+// By a kernel. What waits is made if it is not taken and does not belong to it.
+bool Engine::take_copy(const Kernel& kernel, Shape& shape, const Request& request,
+                       const Launch& launch) {
+  if (batcher_ != nullptr && is_waiting(Waits::batch)) batcher_->flush();
+  if (!is_waiting(Waits::run)) return false;
+  const auto call = copy_call(kernel, shape, request, launch);
+  if (!call) {
+    flush_run();
+    return false;
+  }
+  if (!merger_->take_copy(*call)) return false;
+  shape.launches.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 // By the variant that was chosen, timed or checked where it is this launch's turn.
@@ -158,8 +181,8 @@ CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& req
       return result;
     }
   }
-  const PutOff put_off =
-      merger_ == nullptr || kernel.contract.steps.empty() ? PutOff::maybe : PutOff::no;
+  const bool is_part = !kernel.contract.steps.empty() || kernel.contract.copy;
+  const PutOff put_off = merger_ == nullptr || !is_part ? PutOff::maybe : PutOff::no;
   return run({&kernel, &shape, shape.chosen.load(std::memory_order_relaxed), put_off}, request,
              launch);
 }

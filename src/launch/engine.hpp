@@ -29,6 +29,7 @@ public:
   CUresult launch(const Request& request, const Launch& launch);
   // A copy within a device. True: it will be made.
   bool take_copy(const DeviceCopy& copy);
+  bool take_copy(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
   // A module, a library or a context goes.
   void forget_handles() {
     flush();

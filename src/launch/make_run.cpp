@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -36,38 +37,37 @@ double blocks_of(const RunEntry& entry) {
   return static_cast<double>(count(entry.fitted.grid));
 }
 
-// Whatever a step reads or writes of its two arrays is copied, and from nowhere else to nowhere
-// else. The ranges are those of `steps`, in order.
-bool copies_all(const DeviceCopy& copy, const contract::Steps& steps,
-                const std::vector<contract::TouchedRange>& ranges) {
-  const contract::TouchedRange to{copy.to, copy.to + copy.bytes, true},
-      from{copy.from, copy.from + copy.bytes, true};
-  const auto apart = [](const contract::TouchedRange& a, const contract::TouchedRange& b) {
-    return a.end <= b.begin || b.end <= a.begin;
-  };
-  const auto within = [](const contract::TouchedRange& a, const contract::TouchedRange& b) {
-    return b.begin <= a.begin && a.end <= b.end;
-  };
-  if (!apart(to, from)) return false;
-  for (std::size_t n = 0; n < ranges.size(); ++n) {
-    const unsigned parameter = steps.touched[n].parameter;
-    const bool fits = parameter == steps.swaps[0].in ? within(ranges[n], to)
-                      : parameter == steps.swaps[0].out
-                          ? within(ranges[n], from)
-                          : apart(ranges[n], to) && apart(ranges[n], from);
-    if (!fits) return false;
-  }
-  return true;
+std::uint64_t address_of(const Run& run, unsigned kind, unsigned part) {
+  return contract::address_in(run.step(kind).parameters, part);
 }
 
+// Of the next launch, where an array of ours takes the place of one that is written or, behind an
+// odd number of groups, of the one that is read.
+class OursInstead {
+public:
+  OursInstead(Run& run, std::vector<void*>& parameters) {
+    const contract::Swap& swap = run.motion->swaps[0];
+    const unsigned part = run.next == 0 ? swap.out : swap.in, number = contract::number_of(part);
+    const auto* const own = static_cast<const unsigned char*>(parameters[number]);
+    bytes_.assign(own, own + run.kernel->contract.places[number].size);
+    std::memcpy(bytes_.data() + contract::byte_of(part), &run.fourth, sizeof run.fourth);
+    parameters[number] = bytes_.data();
+  }
+
+private:
+  std::vector<unsigned char> bytes_; // of the parameter
+};
+
 // What `entry` does of the run, from its next launch on.
-bool launch_entry(const Run& run, const RunEntry& entry, bool is_behind_entry,
+bool launch_entry(Run& run, const RunEntry& entry, bool is_behind_entry,
                   contract::StepArrays* arrays) {
   Request request = run.request;
   request.function = entry.function;
   request.grid = entry.fitted.grid;
   request.block = entry.fitted.block;
   std::vector<void*> parameters = run.pointers[run.next];
+  std::optional<OursInstead> instead;
+  if (run.is_apart) instead.emplace(run, parameters);
   auto threads = entry.fitted.threads;
   parameters.push_back(threads.data());
   if (arrays != nullptr) parameters.push_back(arrays);
@@ -110,8 +110,8 @@ bool RunMaker::fit(Run& run) {
                return is_private(range, device, known);
              }))
       why = "its arrays are not the device's alone";
-    else if (run.back && !copies_all(*run.back, steps, fitted->ranges))
-      why = "what is copied back is not all that it reads and writes";
+    else if (!run.back.empty() && !(why = why_not_back(run, steps, *fitted)).empty())
+      continue;
     else if (RunEntry made{entry.function, steps.count, launches_at_a_time(steps),
                            std::move(*fitted), static_cast<unsigned>(n), steps.waits};
              larger == nullptr)
@@ -119,7 +119,8 @@ bool RunMaker::fit(Run& run) {
     else if (blocks_of(made) > blocks_of(*larger))
       *larger = std::move(made);
   }
-  if (why.empty() && run.motion->rotation && !run.entries.empty() && !find_scratch(run))
+  if (why.empty() && (run.motion->rotation || run.is_apart) && !run.entries.empty() &&
+      !find_scratch(run))
     why = "there is no room for a fourth array";
   if (!why.empty()) run.entries.clear();
   if (why.empty() && run.entries.empty() && is_slow)
@@ -138,17 +139,49 @@ bool RunMaker::find_scratch(Run& run) {
   });
   run.scratch = scratch_.find(run.request.stream, contract::fourth_bytes(first));
   if (run.scratch == 0) return false;
-  const std::uint64_t next =
-      contract::address_in(run.step(0).parameters, run.motion->rotation->next);
-  run.fourth = contract::fourth_at(first, next, run.scratch);
+  const unsigned next = run.is_apart ? run.motion->swaps[0].out : run.motion->rotation->next;
+  const std::uint64_t address = address_of(run, 0, next);
+  run.fourth = contract::fourth_at(first, address, run.scratch);
+  run.filled_from = first.next->begin - address;
+  run.filled_bytes = first.next->end - first.next->begin;
   return true;
+}
+
+// Empty, or why steps with this copy behind them may not be merged.
+std::string RunMaker::why_not_back(Run& run, const contract::Steps& steps,
+                                   const contract::FittedSteps& fitted) {
+  const CopyBack::Covers covers = CopyBack::covers(run.back, steps, fitted);
+  if (covers == CopyBack::Covers::nothing)
+    return "what is copied back is not known to be all that it writes";
+  CUdevice device = 0;
+  std::vector<std::uint64_t> known;
+  const auto is_the_devices = [&](const CopyBack& copy) {
+    return std::ranges::all_of(copy.touched(),
+                               [&](const auto& range) { return is_private(range, device, known); });
+  };
+  if (driver().ctx_get_device(&device) != CUDA_SUCCESS ||
+      !std::ranges::all_of(run.back, is_the_devices))
+    return "what is copied back is not the device's alone";
+  run.is_apart = run.is_apart || covers != CopyBack::Covers::all;
+  run.shape->copies_less = run.is_apart;
+  return {};
+}
+
+// What no step writes, as the array has it that the steps read: with all that lies between.
+bool RunMaker::fill_scratch(Run& run) {
+  if (run.is_filled) return true;
+  const auto make = driver().copy_on_device;
+  const std::uint64_t read = address_of(run, 0, run.motion->swaps[0].in);
+  run.is_filled = make != nullptr && make(run.fourth + run.filled_from, read + run.filled_from,
+                                          run.filled_bytes, run.request.stream) == CUDA_SUCCESS;
+  return run.is_filled;
 }
 
 RunMaker::Next RunMaker::make_groups(Run& run) {
   if (check_ != nullptr || run.whole() < run.fewest()) return Next::wait;
   if (!fit(run)) return Next::no_entry;
   const auto fits = [&](unsigned launches) {
-    return [launches, behind = singles_behind(*run.motion)](const RunEntry& entry) {
+    return [launches, behind = run.singles()](const RunEntry& entry) {
       return entry.launches + behind <= launches;
     };
   };
@@ -162,7 +195,7 @@ RunMaker::Next RunMaker::make_groups(Run& run) {
     make_group(run, *next);
     // A long run, as far as one can know: launches that are timed may cost a little of it.
     constexpr unsigned long_so_far = 80, enough_left = 32;
-    if (!run.back && run.shape->step_times.is_turn_of_singles() &&
+    if (run.back.empty() && run.shape->step_times.is_turn_of_singles() &&
         (run.expected == 0 ? run.length >= long_so_far : run.left() >= enough_left))
       return Next::time;
   }
@@ -192,6 +225,7 @@ void RunMaker::make_all(Run& run) {
   else
     make_rest(run);
   if (run.scratch != 0) scratch_.done(run.scratch, run.request.stream);
+  run.is_filled = false; // somebody else may have it from now on
 }
 
 // Singly and merged on copies of memory, then as the program asked.
@@ -201,9 +235,8 @@ void RunMaker::make_checked(Run& run) const {
                                                                  const Copies& copies) {
       const auto own = run.bytes;
       const auto back = run.back;
-      if (run.back)
-        for (CUdeviceptr* const address : {&run.back->to, &run.back->from})
-          copies.redirect({reinterpret_cast<unsigned char*>(address), sizeof *address});
+      for (CopyBack& copy : run.back)
+        copy.redirect(copies);
       for (std::vector<unsigned char>& parameters : run.bytes)
         for (const contract::ParameterSlot& place : run.kernel->contract.places)
           copies.redirect(std::span(parameters).subspan(place.offset, place.size));
@@ -231,7 +264,7 @@ void RunMaker::make_checked(Run& run) const {
 void RunMaker::make_rest(Run& run) const {
   while (run.waiting > 0) {
     const auto fits = [&](const RunEntry& entry) {
-      return entry.launches + singles_behind(*run.motion) <= run.whole();
+      return entry.launches + run.singles() <= run.whole();
     };
     const auto found = std::ranges::find_if(run.entries, fits);
     if (found == run.entries.end())
@@ -244,14 +277,15 @@ void RunMaker::make_rest(Run& run) const {
 // Of a pair the first one alone has changed nothing that the launches read that it stands for.
 void RunMaker::make_group(Run& run, const RunEntry& entry) const {
   StepTimes& times = run.shape->step_times;
+  bool is_made = !run.is_apart || fill_scratch(run);
   if (times.wants(entry.number)) times.begin(run.request.stream);
-  bool is_made = true, is_behind_entry = run.since_single != 0 && !times.is_running();
+  bool is_behind_entry = run.since_single != 0 && !times.is_running();
   if (const auto& rotation = run.motion->rotation)
     for (contract::StepArrays arrays :
          contract::paired(*rotation, run.step(run.next).parameters, run.fourth))
       is_made = is_made && launch_entry(run, entry, std::exchange(is_behind_entry, true), &arrays);
   else
-    is_made = launch_entry(run, entry, is_behind_entry, nullptr);
+    is_made = is_made && launch_entry(run, entry, is_behind_entry, nullptr);
   if (!is_made) {
     times.cancel();
     log("%s: its %u steps do not launch", run.kernel->name.c_str(), entry.count);
@@ -267,29 +301,33 @@ void RunMaker::make_group(Run& run, const RunEntry& entry) const {
 }
 
 // A copy that is left out has one in front of a single launch in its place: groups of an odd number
-// of steps leave what the last one computed in the other array.
+// of steps leave what the last one computed in the other array. Where that is ours, one more single
+// launch brings it back: it writes to where steps read from, and another one is behind it.
 void RunMaker::make_single(Run& run) const {
-  if (run.back && run.next != 0) {
-    make_copy(run);
+  const bool is_from_ours = run.is_apart && run.next != 0;
+  if (!run.back.empty() && run.next != 0 && !is_from_ours) {
+    make_copies(run, run.back.size());
     run.next = 0;
   }
   Request request = run.request;
-  request.parameters = run.pointers[run.next].data();
+  std::vector<void*> parameters = run.pointers[run.next];
+  std::optional<OursInstead> instead;
+  if (is_from_ours) instead.emplace(run, parameters);
+  request.parameters = parameters.data();
   const CUresult result = single_(*run.kernel, *run.shape, request, *run.launch);
   if (result != CUDA_SUCCESS) log("%s: a launch that was put off fails", run.kernel->name.c_str());
-  if (!run.back)
+  if (run.back.empty() || is_from_ours)
     run.next = (run.next + 1) % run.kinds();
-  else if (run.whole() != 0)
-    make_copy(run);
+  else
+    make_copies(run, run.whole() != 0 ? run.back.size() : run.copied);
   --run.waiting;
   run.since_single = 0;
 }
 
-void RunMaker::make_copy(const Run& run) {
-  const DeviceCopy& copy = *run.back;
-  const auto make = driver().copy_on_device;
-  if (make == nullptr || make(copy.to, copy.from, copy.bytes, copy.stream) != CUDA_SUCCESS)
-    log("%s: a copy that was put off fails", run.kernel->name.c_str());
+// The first ones.
+void RunMaker::make_copies(const Run& run, std::size_t count) const {
+  for (std::size_t n = 0; n < count; ++n)
+    run.back[n].make(single_);
 }
 
 } // namespace ptxasw::launch

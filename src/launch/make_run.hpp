@@ -35,13 +35,16 @@ public:
 private:
   bool fit(Run& run);
   bool find_scratch(Run& run);
+  static std::string why_not_back(Run& run, const contract::Steps& steps,
+                                  const contract::FittedSteps& fitted);
+  static bool fill_scratch(Run& run);
   static void leave_slow(Run& run);
   static void leave_alone(Run& run);
   void make_checked(Run& run) const;
   void make_rest(Run& run) const;
   void make_group(Run& run, const RunEntry& entry) const;
   void make_single(Run& run) const;
-  static void make_copy(const Run& run);
+  void make_copies(const Run& run, std::size_t count) const;
 
   const Single single_;
   const Check check_;

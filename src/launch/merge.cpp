@@ -66,8 +66,8 @@ void Merger::add() {
   ++run_->waiting;
   ++run_->taken;
   ++run_->length;
-  run_->is_half = true;
-  if (!run_->back) make_groups(); // or else behind the copy that belongs to it
+  run_->copied = 0;
+  if (run_->back.empty()) make_groups(); // or else behind the copies that belong to it
 }
 
 void Merger::make_groups() {
@@ -80,11 +80,12 @@ void Merger::make_groups() {
 
 // Behind a step that was made as the program asked both arrays hold the same, and steps may be put
 // off. So the launch that tells that its array is copied back may not be the first that waits.
-bool Merger::take_copy(const DeviceCopy& copy) {
+bool Merger::take_copy(const CopyCall& copy) {
   const Turn::Holder turn(turn_);
   if (!turn) return false;
-  if (run_ != nullptr && run_->back && run_->copies_back(copy)) {
-    make_groups();
+  const bool launches = copy.shape == nullptr || copy.shape->launched;
+  if (run_ != nullptr && !run_->back.empty() && launches && run_->copies_back(copy)) {
+    if (run_->copied == run_->back.size()) make_groups();
     last_taken_ = std::chrono::steady_clock::now();
     return true;
   }
@@ -122,7 +123,7 @@ bool Merger::look_at(const Kernel& kernel, Shape& shape, const Request& request,
   if (is_previous_last_ && previous_->continues(kernel, request, launch)) {
     ++previous_->followed;
     ++previous_->length;
-    previous_->is_half = true;
+    previous_->copied = 0;
     time_singles();
     shape.mismatches.store(0, std::memory_order_relaxed);
     if (previous_->followed >= numbers::launch::load_behind) load_entries(kernel);
@@ -225,7 +226,7 @@ bool Merger::is_time() {
   Run& run = *previous_;
   Shape& shape = *run.shape;
   // The first step that is copied back is made as it comes.
-  const unsigned first = run.back || shape.copies_back ? 1 : 0;
+  const unsigned first = !run.back.empty() || shape.copies_back ? 1 : 0;
   const unsigned expected = shape.period.expected();
   run.expected = expected < run.length ? 0 : expected;
   if (!shape.launched || (run.length == 1 && first != 0)) return false;
@@ -257,7 +258,7 @@ bool Merger::are_entries_there(const Kernel& kernel) {
 
 // Whoever calls the driver next comes here, unless it is by a launch that follows.
 void Merger::made_as_it_came() {
-  if (!previous_->back) previous_->next = (previous_->next + 1) % previous_->kinds();
+  if (previous_->back.empty()) previous_->next = (previous_->next + 1) % previous_->kinds();
   is_previous_last_ = true;
   set_waiting(Waits::run, true);
 }

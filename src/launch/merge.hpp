@@ -47,7 +47,7 @@ public:
   // Not for one that is left alone.
   bool take(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
   // The same of a copy, which may belong to the launch in front of it.
-  bool take_copy(const DeviceCopy& copy);
+  bool take_copy(const CopyCall& copy);
   // Makes what waits. From any thread.
   void flush();
   // From now on nothing is put off: the program ends, or not all of its calls can be seen.

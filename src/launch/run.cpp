@@ -22,12 +22,13 @@ bool Run::begin(const Kernel& its_kernel, Shape& its_shape, const Request& first
   expected = taken = groups = since_single = 0;
   length = 1;
   is_timed = false;
-  back.reset();
-  is_half = true;
+  back.clear();
+  copied = 0;
   launch.reset();
   is_fitted = false;
   entries.clear();
   scratch = fourth = 0;
+  is_apart = is_filled = false;
   const auto& places = kernel->contract.places;
   if (places.size() != kernel->contract.parameters) return false;
   for (std::size_t kind = 0; kind < bytes.size(); ++kind) {
@@ -61,24 +62,38 @@ bool is_same(const contract::StepLaunch& a, const contract::StepLaunch& b,
 
 } // namespace
 
-bool Run::copies_back(const DeviceCopy& copy) {
-  if (!is_half || thread != std::this_thread::get_id() || copy.stream != request.stream)
+// As far behind the begin of either.
+bool Run::brings_back(const CopyCall& call, const contract::Swap& swap) const {
+  const contract::ParameterBytes parameters = step(0).parameters;
+  return call.copy.to - contract::address_in(parameters, swap.in) ==
+         call.copy.from - contract::address_in(parameters, swap.out);
+}
+
+bool Run::copies_back(const CopyCall& call) {
+  if (thread != std::this_thread::get_id() || call.copy.stream != request.stream ||
+      (call.kernel != nullptr && call.kernel->context != kernel->context))
     return false;
-  if (!back) {
-    const contract::Steps& steps = kernel->contract.steps[0];
-    if (length != 1 || steps.rotation || steps.swaps.size() != 1) return false;
-    const auto address = [parameters = step(0).parameters](unsigned part) {
-      return contract::address_in(parameters, part);
-    };
-    if (address(steps.swaps[0].in) != copy.to || address(steps.swaps[0].out) != copy.from)
-      return false;
-    move_as(steps);
-    back = copy;
+  if (copied < back.size()) {
+    if (!back[copied].is_same(call)) return false;
+    ++copied;
+    return true;
+  }
+  if (length != 1) return false;
+  const auto moves = [&](const contract::Steps& steps) {
+    return !steps.rotation && std::ranges::any_of(steps.swaps, [&](const contract::Swap& swap) {
+      return brings_back(call, swap);
+    });
+  };
+  if (back.empty()) {
+    const auto found = std::ranges::find_if(kernel->contract.steps, moves);
+    if (found == kernel->contract.steps.end()) return false;
+    move_as(*found);
     next = 0;
-  } else if (*back != copy) {
+  } else if (back.size() == motion->swaps.size() || !moves(*motion)) {
     return false;
   }
-  is_half = false;
+  back.emplace_back(call);
+  ++copied;
   return true;
 }
 
@@ -108,7 +123,8 @@ bool Run::continues(const Kernel& its_kernel, const Request& other, const Launch
     return parameter_of(other, number, place.offset, place.size);
   };
   const contract::StepLaunch behind{other.grid, other.block, parameters};
-  if (back) return !is_half && is_same(step(0), behind, kernel->contract.places);
+  if (!back.empty())
+    return copied == back.size() && is_same(step(0), behind, kernel->contract.places);
   const unsigned last = (next + waiting + kinds() - 1) % kinds();
   if (contract::follows(kernel->contract, *motion, step(last), behind)) return true;
   if (followed != 0 || taken > 1) return false;
@@ -131,12 +147,13 @@ void Run::back_off(const std::string& why) const {
 }
 
 unsigned Run::fewest() {
-  if (fewest_ != 0) return fewest_;
-  fewest_ = ~0U;
-  for (const contract::Steps& steps : kernel->contract.steps)
-    if (contract::move_alike(steps, *motion))
-      fewest_ = std::min(fewest_, launches_at_a_time(steps) + singles_behind(steps));
-  return fewest_;
+  if (fewest_ == 0) {
+    fewest_ = ~0U;
+    for (const contract::Steps& steps : kernel->contract.steps)
+      if (contract::move_alike(steps, *motion))
+        fewest_ = std::min(fewest_, launches_at_a_time(steps) + singles_behind(steps));
+  }
+  return fewest_ + (!back.empty() && shape->copies_less ? 1 : 0);
 }
 
 contract::StepLaunch Run::step(unsigned kind) const {

@@ -5,14 +5,18 @@
 // was made as it came and the next one is only looked at, or waits with others to be made as one
 // (merge.hpp).
 //
-// Or a step is a launch and a copy of all that it wrote back to where it reads from. Behind the
-// first such step both arrays hold the same wherever a step reads or writes, so from then on
-// launches with the arrays exchanged do the same work without the copies: each element that no step
-// writes is the same in both. A run of these ends with one step at least as the program asked for
-// it, in front of which what was computed last is copied to where that reads it (make_run.cpp).
+// Or a step is a launch and, for each array that it writes, a copy of that back to where it reads
+// from, by the driver or by a kernel. Where all is copied that a step reads or writes, both arrays
+// hold the same there behind the first such step, so from then on launches with the arrays
+// exchanged do the same work without the copies: each element that no step writes is the same in
+// both. A run of these ends with one step at least as the program asked for it, in front of which
+// what was computed last is copied to where that reads it (make_run.cpp). Where no more is copied
+// than what a step writes, an array of our own, which has the elements that are read besides, takes
+// the place of the one written.
 #pragma once
 
 #include "contract/steps.hpp"
+#include "launch/copy_back.hpp"
 #include "launch/kernels.hpp"
 #include "launch/request.hpp"
 #include "launch/shapes.hpp"
@@ -59,8 +63,8 @@ struct Run {
   std::array<std::vector<unsigned char>, 3> bytes; // by kind
   std::array<std::vector<void*>, 3> pointers;
   const contract::Steps* motion = nullptr; // any entry for which arrays move as they do here
-  std::optional<DeviceCopy> back;          // belongs to each launch
-  bool is_half = true;                     // behind the last launch none has come yet
+  std::vector<CopyBack> back;              // belong to each launch, in this order
+  std::size_t copied = 0;                  // of these, that have come behind the last launch
   unsigned next = 0;     // parameters of the first launch that waits, or of the one to come
   unsigned waiting = 0;  // launches taken and not made
   unsigned followed = 0; // launches made as they came that followed the one before, in a row
@@ -70,21 +74,29 @@ struct Run {
   std::unique_ptr<const Launch> launch;
   bool is_fitted = false;        // it was asked which entries can do it:
   std::vector<RunEntry> entries; // most steps first
-  CUdeviceptr scratch = 0;       // of arrays in rotation: memory of our own,
+  CUdeviceptr scratch = 0;       // of arrays in rotation, and where less is copied back than is
+                                 // read: memory of our own,
   CUdeviceptr fourth = 0;        // as entries have it
-  unsigned expected = 0;         // launches that it will have, as those before had; 0: not known
-  bool is_timed = false;         // behind a group, some are made as they come to be timed
+  bool is_apart = false;         // steps go from the array that is read to ours and back,
+  bool is_filled = false;        // which has what no step writes: all of it that lies behind the
+  std::uint64_t filled_from = 0, filled_bytes = 0; // begin of either
+  unsigned expected = 0; // launches that it will have, as those before had; 0: not known
+  bool is_timed = false; // behind a group, some are made as they come to be timed
   unsigned taken = 0, groups = 0;
   unsigned since_single = 0; // steps made since all memory was as it should be
 
   // Of those that are expected, that were not made.
   [[nodiscard]] unsigned left() const { return expected - (length - waiting); }
-  // Is this the copy that belongs to the last launch? The first one of a run tells that there are.
-  bool copies_back(const DeviceCopy& copy);
+  // Does this copy belong to the last launch? Behind the first one of a run it tells that there
+  // are.
+  bool copies_back(const CopyCall& call);
   // Launches that wait, with what belongs to them.
-  [[nodiscard]] unsigned whole() const { return back && is_half ? waiting - 1 : waiting; }
+  [[nodiscard]] unsigned whole() const { return copied < back.size() ? waiting - 1 : waiting; }
+  // Launches behind the last group that are made one by one.
+  [[nodiscard]] unsigned singles() const { return singles_behind(*motion) + (is_apart ? 1 : 0); }
 
 private:
+  [[nodiscard]] bool brings_back(const CopyCall& call, const contract::Swap& swap) const;
   void move_as(const contract::Steps& steps);
   unsigned fewest_ = 0; // 0: not asked yet
 };

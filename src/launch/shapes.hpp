@@ -70,7 +70,8 @@ struct alignas(64) Shape {
   StepTimes step_times;
   unsigned quiet = numbers::launch::quiet;
   std::string steps_key; // under which what was found out is kept (decisions.hpp); empty: it is not
-  bool copies_back = false; // what a step wrote is copied to where it reads from: seen once
+  // What a step wrote is copied to where it reads from: seen once; and less than it reads.
+  bool copies_back = false, copies_less = false;
 
   // What follows is guarded by `mutex`.
   struct Pending {

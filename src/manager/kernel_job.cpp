@@ -155,6 +155,10 @@ struct KernelJob::Impl {
   void describe_time_step() {
     const passes::StepPlan step = passes::find_step(*kernel_);
     if (!step.refused.empty()) return;
+    if (step.copy) {
+      report_.steps = {Status::not_asked, Reason::none, passes::describe_step(step)};
+      return;
+    }
     const passes::StepPlan rotated = passes::find_step(*kernel_, passes::Motion::rotated);
     report_.steps = {Status::not_asked, Reason::none,
                      passes::describe_step(step) + passes::or_describe(rotated)};

@@ -156,7 +156,7 @@ public:
   [[nodiscard]] std::map<std::string, Decision> step_outcomes() const {
     std::map<std::string, Decision> outcomes;
     for (const auto& [kernel, entries] : steps_)
-      outcomes[kernel] = {entries.steps.empty() ? Status::refused : Status::done, entries.against,
+      outcomes[kernel] = {entries.any() ? Status::done : Status::refused, entries.against,
                           entries.outcome};
     return outcomes;
   }
@@ -399,7 +399,7 @@ private:
     for (const ptx::Function& kernel : base_.functions) {
       const auto found = entries_.find(kernel.name);
       const auto steps = steps_.find(kernel.name);
-      const bool any_steps = steps != steps_.end() && !steps->second.steps.empty();
+      const bool any_steps = steps != steps_.end() && steps->second.any();
       const Early early = early_of(kernel);
       if ((found == entries_.end() && !any_steps && !early.refused.empty()) ||
           find_kernel(base_, kernel.name) != &kernel)
@@ -462,6 +462,7 @@ private:
     }
     if (!places.empty() && base_.text->find("__ptxasw_steps") == std::string::npos) {
       contract.steps = steps.steps;
+      contract.copy = steps.copy;
       text += steps.text;
       code += steps.text;
     }

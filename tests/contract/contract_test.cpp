@@ -90,7 +90,7 @@ TEST(Contract, OfAnotherVersionIsRefused) {
   text.replace(0, 15, "ptxasw-launch 4");
   const auto read = decode(text);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error(), "of version 4, which is not 5 to 11");
+  EXPECT_EQ(read.error(), "of version 4, which is not 5 to 12");
 }
 
 TEST(Contract, DamagedIsRefused) {

@@ -105,6 +105,30 @@ struct InStructure {
   }
 };
 
+// An array of ours takes the place of one of them.
+TEST(MergeStructure, OfWhichLessIsCopiedBackThanIsRead) {
+  InStructure s;
+  auto contract = *contract::decode(s.module.globals[contract::symbol_of("f")]);
+  contract.steps[0].stored = {4, expression("4"), {{expression("4"), expression("p0.16s32,1,-")}}};
+  s.module.globals[contract::symbol_of("f")] = contract::encode(contract);
+  s.engine.forget_handles();
+  const auto words = [](CUdeviceptr at) { return reinterpret_cast<unsigned*>(at); };
+  words(s.fields.in)[0] = s.x[0] = 5; // rims of their own
+  words(s.fields.out)[0] = s.y[0] = 9;
+  const DeviceCopy back{s.fields.in + 4, s.fields.out + 4, 4 * (points - 1), CU_STREAM_LEGACY};
+  for (unsigned k = 0; k < 100; ++k) {
+    s.launch_once();
+    std::swap(s.fields.in, s.fields.out); // they do not move
+    std::swap(s.x, s.y);
+    if (!s.engine.take_copy(back))
+      driver().copy_on_device(back.to, back.from, back.bytes, back.stream);
+    std::copy(s.y.begin() + 1, s.y.end(), s.x.begin() + 1);
+  }
+  s.engine.flush();
+  s.expect_as_launched_singly();
+  EXPECT_THAT(test::Stencil::made(), HasSubstr("copy f5"));
+}
+
 TEST(MergeStructure, EveryNumberOfSteps) {
   for (unsigned count = 1; count <= 30; ++count) {
     InStructure s;

@@ -2,6 +2,7 @@
 #include "passes/time_tile/entries.hpp"
 
 #include "contract/contract.hpp"
+#include "emulator/kernel_text.hpp"
 #include "oracle/fake.hpp"
 #include "source_dir.hpp"
 
@@ -111,6 +112,32 @@ TEST(StepEntries, AreAsManyAsPay) {
   EXPECT_EQ(made.at("j2d25pt_f32").steps.at(0).count, 3U);
   EXPECT_THAT(made.at("j2d25pt_f64").text, HasSubstr(".minnctapersm 3"));
   EXPECT_THAT(made.at("j2d25pt_f64").text, HasSubstr("shfl.sync"));
+}
+
+// It is left out between steps: there is nothing to do several times.
+TEST(StepEntries, AreNoneOfAKernelThatCopies) {
+  Options options;
+  options.steps_auto = true;
+  const auto made = entries_of(test::kernel_text(R"(
+setp.ge.s32 %p1, %r3, %r1;
+@%p1 bra out;
+cvta.to.global.u64 %rd3, %rd1;
+cvta.to.global.u64 %rd4, %rd2;
+mul.wide.s32 %rd5, %r3, 4;
+add.s64 %rd6, %rd3, %rd5;
+add.s64 %rd7, %rd4, %rd5;
+ld.global.f32 %f1, [%rd6];
+st.global.f32 [%rd7], %f1;
+out: ret;)"),
+                               options);
+  const passes::StepEntries& copy = made.at("k");
+  EXPECT_EQ(copy.text, "");
+  EXPECT_TRUE(copy.steps.empty());
+  ASSERT_TRUE(copy.copy);
+  EXPECT_EQ(copy.copy->from, 0U);
+  EXPECT_EQ(copy.copy->to, 1U);
+  EXPECT_EQ(copy.outcome, "a copy of parameter 0 to 1, left out between steps that are merged");
+  EXPECT_EQ(copy.against, Reason::none);
 }
 
 // Of as many steps: the larger regions first.

@@ -73,6 +73,12 @@ private:
     kept_.give(std::move(kernel));
     candidates_.insert(name);
     if (!plan.refused.empty()) return refuse(name, plan.refused.reason, plan.refused);
+    if (plan.copy) {
+      made_[name].outcome = describe_step(plan);
+      made_[name].copy = plan.copy;
+      candidates_.erase(name);
+      return;
+    }
     if (options_.fp_contract != FpContract::exact) return;
     if (latitude.foldable != 0)
       refuse(name, Reason::folding_unknown, "ptxas may fold approximate functions of constants");
@@ -242,6 +248,9 @@ make_step_entries(const ptx::Module& module, const Options& options, const PinTe
 
 std::string describe_step(const passes::StepPlan& plan) {
   if (!plan.refused.empty()) return "no time step: " + plan.refused.text;
+  if (plan.copy)
+    return fmt::format("a copy of parameter {} to {}, left out between steps that are merged",
+                       contract::to_word(plan.copy->from), contract::to_word(plan.copy->to));
   std::vector<std::string> swaps;
   for (const passes::StepArray& array : plan.arrays) {
     std::set<passes::Offset> offsets;

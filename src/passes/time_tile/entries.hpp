@@ -24,10 +24,12 @@
 namespace ptxasw::passes {
 
 struct StepEntries {
-  std::string text;                   // of the functions
-  std::vector<contract::Steps> steps; // empty: there are none
-  std::string outcome;                // in words, for the report
-  Reason against = Reason::none;      // where there is no entry
+  std::string text;                         // of the functions
+  std::vector<contract::Steps> steps;       // empty: there are none
+  std::optional<contract::CopyKernel> copy; // of one that does nothing else; there are no entries
+  [[nodiscard]] bool any() const { return !steps.empty() || copy; }
+  std::string outcome;           // in words, for the report
+  Reason against = Reason::none; // where there is no entry
 };
 
 // Writes down which products the assembler fuses in these kernels: the text in which that is done,

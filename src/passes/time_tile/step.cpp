@@ -5,6 +5,7 @@
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/equal_fields.hpp"
 #include "passes/time_tile/step_conditions.hpp"
+#include "passes/time_tile/step_copy.hpp"
 #include "passes/time_tile/step_loads.hpp"
 #include "passes/time_tile/step_pairs.hpp"
 #include "passes/time_tile/step_reads.hpp"
@@ -48,7 +49,7 @@ public:
     for (const Part part :
          {&Finder::check_instructions, &Finder::find_way, &Finder::find_places,
           &Finder::find_guards, &Finder::find_stores, &Finder::find_reads, &Finder::choose_arrays,
-          &Finder::find_forks, &Finder::find_slice, &Finder::find_conditions})
+          &Finder::find_forks, &Finder::find_slice, &Finder::find_conditions, &Finder::find_copied})
       if (plan_.refused.empty()) (this->*part)();
     return std::move(plan_);
   }
@@ -569,6 +570,8 @@ private:
                             equal_.conditions.end());
     if (plan_.refused.empty()) sizes_->finish();
   }
+
+  void find_copied() { plan_.copy = find_copy(k_, plan_); }
 
   void add_cases(const StepRead& read) {
     sizes_->add_bounded(read.where);

@@ -116,9 +116,14 @@ struct StepPlan {
   // Each guard holds in one stretch along each axis: where it holds at two corners of a box, it
   // holds in all of it.
   bool convex = true;
+  // The guards hold at the places of a box, and at all of them, if the conditions hold.
+  bool boxed = true;
   Offset least{}, most{}; // of all offsets, by axis
   std::vector<contract::Condition> conditions;
   std::vector<contract::Touched> touched;
+  // Of one array: no place that stores has another element than these.
+  std::optional<contract::Elements> stored;
+  std::optional<contract::CopyKernel> copy; // it does nothing else: no step, but part of one
 
   // The register holds a coordinate, or what follows from coordinates alone.
   [[nodiscard]] bool is_place(ptx::RegId reg) const {

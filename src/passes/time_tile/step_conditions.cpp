@@ -132,7 +132,10 @@ void StepSizes::add_guard(Term fact) {
       add_guard(part);
     return;
   }
-  if (!reader_.moves(fact)) return; // the same for all places
+  if (!reader_.moves(fact)) { // the same for all places
+    plan_.boxed = false;
+    return;
+  }
   const auto negated = c_.negated(fact);
   if (!add_comparison(negated.value_or(fact), !negated) && !add_bounds(fact)) plan_.convex = false;
 }
@@ -329,6 +332,20 @@ void StepSizes::require_apart(const StepArray& array) {
   }
 }
 
+// Those of the box: what the guards leave of it, if that is less, is not told here.
+contract::Elements StepSizes::stored(const StepArray& array) const {
+  contract::Elements all{
+      .bytes = array.bytes, .begin = expression_of(array.element.elsewhere()), .along = {}};
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const IntegerPolynomial along = array.element.along(axis);
+    if (along.is_zero()) continue;
+    const Expression stride = expression_of(along);
+    all.begin = plus(std::move(all.begin), times(stride, box_[axis].first));
+    all.along.push_back({stride, minus(box_[axis].end, box_[axis].first)});
+  }
+  return all;
+}
+
 void StepSizes::touch(unsigned parameter, bool written, const Box& box,
                       const IntegerPolynomial& offset, unsigned bytes) {
   plan_.touched.push_back(
@@ -368,6 +385,7 @@ void StepSizes::finish() {
     touch(array.in, true, around_, array.element, array.bytes);
     if (!array.carried) touch(array.out, true, around_, array.element, array.bytes);
   }
+  if (plan_.arrays.size() == 1) plan_.stored = stored(plan_.arrays[0]);
   std::ranges::sort(plan_.conditions, {}, [](const contract::Condition& condition) {
     return std::pair(to_word(condition.value), condition.otherwise);
   });

@@ -60,6 +60,7 @@ private:
   void narrow(Box& box, const Bound& bound) const;
   void widen(unsigned axis, const contract::Expression& first, const contract::Expression& end);
   void require_apart(const StepArray& array);
+  [[nodiscard]] contract::Elements stored(const StepArray& array) const;
   void touch(unsigned parameter, bool written, const Box& box, const IntegerPolynomial& offset,
              unsigned bytes);
   [[nodiscard]] contract::Quantities usual_launch(std::uint64_t size) const;

@@ -298,6 +298,7 @@ void StepWriter::finish() {
           plan_.walks[axis] ? expression_of(plan_.walks[axis]->end) : passes::threads(axis);
   made.conditions = plan_.conditions;
   made.touched = plan_.touched;
+  if (!plan_.rotation) made.stored = plan_.stored;
   made.waits = may_wait();
   made.is_told = true;
 }

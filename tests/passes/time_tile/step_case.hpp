@@ -109,51 +109,9 @@ struct StepHost {
     return {};
   }
 
-private:
   using Values = std::vector<std::vector<std::uint8_t>>; // bytes of parameters
 
-  static contract::ParameterBytes bytes_of(const Values& values) {
-    return [&values](unsigned number) -> const void* { return values[number].data(); };
-  }
-  static void put(Values& values, unsigned part, std::uint64_t address) {
-    std::memcpy(values[contract::number_of(part)].data() + contract::byte_of(part), &address, 8);
-  }
-
-  [[nodiscard]] Values moved(const Values& values) const {
-    Values next = values;
-    for (const unsigned part : contract::moving(stepped.entry.contract))
-      put(next, moves_to(stepped.entry.contract, part),
-          contract::address_in(bytes_of(values), part));
-    return next;
-  }
-
-  // What is used of the fourth array has to have been written to it.
-  [[nodiscard]] std::uint64_t place_fourth(const Values& values, simt::Memory& memory) const {
-    const auto fitted = fit(values);
-    if (!fitted) return 0;
-    const std::uint64_t base = memory.allocate_undefined("fourth", contract::fourth_bytes(*fitted));
-    const unsigned next = stepped.entry.contract.rotation->next;
-    return contract::fourth_at(*fitted, contract::address_in(bytes_of(values), next), base);
-  }
-
-  void launch_merged(const Values& values, std::uint64_t fourth, Outcome& outcome) const {
-    const auto fitted = fit(values);
-    if (!fitted) {
-      outcome.error = fitted.error();
-      return;
-    }
-    ++outcome.merged_launches;
-    const auto make = [&](const contract::StepArrays* arrays) {
-      launch(*stepped.merged, {fitted->grid[0], fitted->grid[1], fitted->grid[2]},
-             {fitted->block[0], fitted->block[1], fitted->block[2]}, values, &fitted->threads,
-             outcome, arrays);
-    };
-    const auto& rotation = stepped.entry.contract.rotation;
-    if (!rotation) return make(nullptr);
-    for (const contract::StepArrays& arrays : contract::paired(*rotation, bytes_of(values), fourth))
-      if (outcome.error.empty()) make(&arrays);
-  }
-
+  // With memory that has the buffers.
   [[nodiscard]] std::pair<Values, simt::Memory> place() const {
     simt::Memory memory;
     std::vector<std::uint64_t> addresses;
@@ -202,6 +160,49 @@ private:
     };
     const simt::Result result = simt::run(program, launch, outcome.memory);
     if (!result.ok()) outcome.error = result.message;
+  }
+
+  static contract::ParameterBytes bytes_of(const Values& values) {
+    return [&values](unsigned number) -> const void* { return values[number].data(); };
+  }
+  static void put(Values& values, unsigned part, std::uint64_t address) {
+    std::memcpy(values[contract::number_of(part)].data() + contract::byte_of(part), &address, 8);
+  }
+
+private:
+  [[nodiscard]] Values moved(const Values& values) const {
+    Values next = values;
+    for (const unsigned part : contract::moving(stepped.entry.contract))
+      put(next, moves_to(stepped.entry.contract, part),
+          contract::address_in(bytes_of(values), part));
+    return next;
+  }
+
+  // What is used of the fourth array has to have been written to it.
+  [[nodiscard]] std::uint64_t place_fourth(const Values& values, simt::Memory& memory) const {
+    const auto fitted = fit(values);
+    if (!fitted) return 0;
+    const std::uint64_t base = memory.allocate_undefined("fourth", contract::fourth_bytes(*fitted));
+    const unsigned next = stepped.entry.contract.rotation->next;
+    return contract::fourth_at(*fitted, contract::address_in(bytes_of(values), next), base);
+  }
+
+  void launch_merged(const Values& values, std::uint64_t fourth, Outcome& outcome) const {
+    const auto fitted = fit(values);
+    if (!fitted) {
+      outcome.error = fitted.error();
+      return;
+    }
+    ++outcome.merged_launches;
+    const auto make = [&](const contract::StepArrays* arrays) {
+      launch(*stepped.merged, {fitted->grid[0], fitted->grid[1], fitted->grid[2]},
+             {fitted->block[0], fitted->block[1], fitted->block[2]}, values, &fitted->threads,
+             outcome, arrays);
+    };
+    const auto& rotation = stepped.entry.contract.rotation;
+    if (!rotation) return make(nullptr);
+    for (const contract::StepArrays& arrays : contract::paired(*rotation, bytes_of(values), fourth))
+      if (outcome.error.empty()) make(&arrays);
   }
 };
 
