@@ -15,7 +15,9 @@ std::vector<StepEntry> step_entries(std::string_view contract) {
     const auto is_in_structure = [&](unsigned part) {
       return read->places[contract::number_of(part)].size > sizeof(std::uint64_t);
     };
-    if (steps.rotation || std::ranges::any_of(contract::moving(steps), is_in_structure)) continue;
+    if (steps.rotation || !steps.variables.empty() ||
+        std::ranges::any_of(contract::moving(steps), is_in_structure))
+      continue;
     StepEntry& made = entries.emplace_back(StepEntry{steps.entry, steps.count, {}, steps.waits});
     for (const contract::Swap& swap : steps.swaps)
       made.exchanged.emplace_back(swap.in, swap.out);

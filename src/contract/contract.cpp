@@ -219,11 +219,14 @@ private:
       made.conditions = result_.steps.back().conditions;
       made.touched = result_.steps.back().touched;
       made.stored = result_.steps.back().stored;
+      made.variables = result_.steps.back().variables;
     }
     while (rest_.starts_with("require "))
       if (!condition(made.conditions)) return false;
     while (rest_.starts_with("touch "))
       if (!touched(made)) return false;
+    while (rest_.starts_with("variable "))
+      if (!variable(made)) return false;
     if (rest_.starts_with("stores ")) {
       made.stored = elements("stores");
       if (!made.stored || made.swaps.size() != 1) return false;
@@ -350,6 +353,16 @@ private:
     return true;
   }
 
+  // "variable coefficients 24"
+  bool variable(Steps& steps) {
+    Words words = line("variable");
+    const std::string_view name = words.next();
+    const auto bytes = words.number<std::uint64_t>(1, std::uint64_t{1} << 40);
+    if (version_ < with_parts || !is_name(name) || !bytes || !words.done()) return false;
+    steps.variables.push_back({std::string(name), *bytes});
+    return true;
+  }
+
   bool variant() {
     Words head = line("variant"), grid = line("grid");
     Variant made;
@@ -470,12 +483,15 @@ std::string text_of(const Steps& steps, const Steps* before) {
     text += '\n';
   }
   if (before != nullptr && steps.is_told && before->conditions == steps.conditions &&
-      before->touched == steps.touched && before->stored == steps.stored)
+      before->touched == steps.touched && before->variables == steps.variables &&
+      before->stored == steps.stored)
     return text + "alike\n";
   text += text_of(steps.conditions);
   for (const Touched& touched : steps.touched)
     text += "touch " + to_word(touched.parameter) + (touched.written ? " writes " : " reads ") +
             to_word(touched.begin) + ' ' + to_word(touched.end) + '\n';
+  for (const Variable& variable : steps.variables)
+    text += "variable " + variable.name + ' ' + number(variable.bytes) + '\n';
   if (steps.stored) text += "stores " + text_of(*steps.stored);
   return text;
 }
@@ -502,7 +518,7 @@ std::string symbol_of(std::string_view kernel) {
 
 namespace {
 
-// Something is said of what is in a structure.
+// Something is said of what is in a structure, or of a variable.
 bool has_parts(const Contract& contract, const Steps& steps) {
   const auto is_part = [&](unsigned part) {
     return byte_of(part) != 0 ||
@@ -513,7 +529,7 @@ bool has_parts(const Contract& contract, const Steps& steps) {
       return token.kind == Token::Kind::parameter && is_part(static_cast<unsigned>(token.value));
     });
   };
-  return std::ranges::any_of(steps.extents, has) ||
+  return !steps.variables.empty() || std::ranges::any_of(steps.extents, has) ||
          std::ranges::any_of(steps.conditions, has, &Condition::value) ||
          std::ranges::any_of(steps.touched, [&](const Touched& touched) {
            return is_part(touched.parameter) || has(touched.begin) || has(touched.end);

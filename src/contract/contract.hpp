@@ -23,8 +23,8 @@ namespace ptxasw::contract {
 // A contract is of the first version that knows all that it says: the second with rotations and
 // step entries that wait, the third with variants that wait, the fourth with extents, the fifth
 // with step entries that are told how many steps to do, the sixth with the hash of the kernel's
-// text, the seventh with parts of parameters, the last with kernels that copy and with what steps
-// store.
+// text, the seventh with parts of parameters and variables, the last with kernels that copy and with
+// what steps store.
 inline constexpr unsigned first_version = 5, with_waiting_steps = 6, with_waiting_variants = 7,
                           with_extents = 8, with_told_steps = 9, with_text = 10, with_parts = 11,
                           with_copies = 12;
@@ -135,6 +135,14 @@ struct Elements {
   friend bool operator==(const Elements&, const Elements&) = default;
 };
 
+// A variable of the module that a kernel reads, up to so many bytes behind its begin: nothing that
+// is written may overlap that.
+struct Variable {
+  std::string name;
+  std::uint64_t bytes = 0;
+  friend bool operator==(const Variable&, const Variable&) = default;
+};
+
 // An entry that does several launches of the kernel at once. Its launch and what comes of it:
 // steps.hpp. It takes the kernel's parameters and, at grid_offset(), three u32 more: the threads of
 // the original launch along x, y, z, or the extents; where it is told, a fourth: T; of three arrays
@@ -165,6 +173,7 @@ struct Steps {
   // Of two arrays that are exchanged: a launch stores to some of these of `out`, and to nothing
   // else.
   std::optional<Elements> stored;
+  std::vector<Variable> variables;
   friend bool operator==(const Steps&, const Steps&) = default;
 };
 

@@ -50,10 +50,6 @@ std::optional<TouchedRange> touched(const Touched& what, const Quantities& quant
                       what.written};
 }
 
-bool overlap(const TouchedRange& a, const TouchedRange& b) {
-  return a.begin < b.end && b.begin < a.end;
-}
-
 // The only array that a launch writes; or no parameter.
 unsigned next_of(const Steps& steps) {
   if (steps.rotation) return steps.rotation->next;
@@ -113,8 +109,7 @@ tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps
     const auto range = touched(what, quantities);
     if (!range) return refused("what is read and written is not known");
     for (const TouchedRange& other : made.ranges)
-      if ((range->written || other.written) && overlap(*range, other))
-        return refused("the arrays overlap");
+      if (overlap(*range, other)) return refused("the arrays overlap");
     made.ranges.push_back(*range);
     if (next == what.parameter) made.next = *range;
   }

@@ -22,8 +22,9 @@
 // So pairs and at least one single launch behind them leave all memory as single launches would:
 // the single one writes the same elements of next. Launchers make three.
 //
-// That holds where fit() says so. What it cannot know is that nobody looks at the arrays, or writes
-// to them, in between: that is for whoever merges launches.
+// That holds where fit() says so. What it cannot know is where variables of the module lie that a
+// step reads: nothing that is written may overlap these (overlap()). Nor that nobody looks at the
+// arrays, or writes to them, in between: that is for whoever merges launches.
 #pragma once
 
 #include "contract/contract.hpp"
@@ -83,6 +84,8 @@ struct FittedCopy {
 // Or why it is not known of this launch.
 [[nodiscard]] tl::expected<FittedCopy, std::string> fit_copy(const Contract& contract,
                                                              const StepLaunch& launch);
+// Some bytes of one range are written that are of the other, too.
+[[nodiscard]] bool overlap(const TouchedRange& a, const TouchedRange& b);
 
 // Is `next` the launch that follows `before` in such a run: the same grid, block and parameters,
 // the arrays moved on?

@@ -120,6 +120,21 @@ std::string describe(Kernel& kernel) {
   return {};
 }
 
+// Where the variables lie that the entry reads. False: they are not there.
+bool find_variables(const Kernel& kernel, const contract::Steps& steps) {
+  std::vector<contract::TouchedRange>& found = kernel.variables.emplace_back();
+  for (const contract::Variable& variable : steps.variables) {
+    CUdeviceptr at = 0;
+    std::size_t size = 0;
+    if (driver().module_get_global(&at, &size, kernel.module, variable.name.c_str()) !=
+            CUDA_SUCCESS ||
+        size < variable.bytes)
+      return false;
+    found.push_back({at, at + variable.bytes, false});
+  }
+  return true;
+}
+
 } // namespace
 
 void load_steps(const Kernel& kernel) {
@@ -129,6 +144,7 @@ void load_steps(const Kernel& kernel) {
     if (d.module_get_function(&function, kernel.module, steps.entry.c_str()) != CUDA_SUCCESS)
       function = nullptr;
     if (function != nullptr && d.func_load != nullptr) d.func_load(function);
+    if (!find_variables(kernel, steps)) function = nullptr;
     kernel.steps.push_back(entry_of(function));
   }
   kernel.are_steps_ready.store(true, std::memory_order_release);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "contract/contract.hpp"
+#include "contract/steps.hpp"
 #include "launch/driver.hpp"
 
 #include <array>
@@ -51,6 +52,7 @@ struct alignas(64) Kernel : std::enable_shared_from_this<Kernel> {
   std::string why;                      // it has no contract
   // As contract.steps; for other threads than the one that loads them only once they are ready.
   mutable std::vector<Entry> steps;
+  mutable std::vector<std::vector<contract::TouchedRange>> variables; // that these read
   mutable std::atomic<bool> are_steps_ready{false};
   mutable bool are_steps_asked_for = false; // the merger's, in its turn
   CUmodule module = nullptr;

@@ -33,6 +33,16 @@ bool is_private(const contract::TouchedRange& range, int device,
   return true;
 }
 
+// A variable of the module that a step reads is an array's.
+bool overlap(std::span<const contract::TouchedRange> ranges,
+             const std::vector<contract::TouchedRange>& variables) {
+  return std::ranges::any_of(ranges, [&](const contract::TouchedRange& range) {
+    return std::ranges::any_of(variables, [&](const contract::TouchedRange& variable) {
+      return contract::overlap(range, variable);
+    });
+  });
+}
+
 double blocks_of(const RunEntry& entry) {
   return static_cast<double>(count(entry.fitted.grid));
 }
@@ -103,6 +113,7 @@ bool RunMaker::fit(Run& run) {
                                  ? &run.entries.back()
                                  : nullptr;
     if (larger != nullptr && blocks_of(*larger) >= run.kernel->processors) continue;
+    const auto& variables = run.kernel->variables[n];
     auto fitted = contract::fit(contract, steps, run.step(0));
     if (!fitted)
       why = fitted.error();
@@ -110,6 +121,11 @@ bool RunMaker::fit(Run& run) {
                return is_private(range, device, known);
              }))
       why = "its arrays are not the device's alone";
+    else if (overlap(fitted->ranges, variables) ||
+             std::ranges::any_of(run.back, [&](const CopyBack& copy) {
+               return overlap(copy.touched(), variables);
+             }))
+      why = "the arrays overlap";
     else if (!run.back.empty() && !(why = why_not_back(run, steps, *fitted)).empty())
       continue;
     else if (RunEntry made{entry.function, steps.count, launches_at_a_time(steps),

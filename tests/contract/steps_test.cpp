@@ -348,6 +348,22 @@ TEST(Steps, ArePartsOfParametersThatThereAre) {
     EXPECT_FALSE(to_expression(word)) << word;
 }
 
+TEST(Steps, MayReadVariables) {
+  Contract contract = jacobi();
+  contract.steps[0].variables = {{"coefficients", 24}, {"rate", 4}};
+  std::string text = encode(contract);
+  EXPECT_TRUE(text.starts_with("ptxasw-launch 11 "));
+  const auto read = decode(text);
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+  text.replace(text.find(" 11 "), 4, " 10 ");
+  EXPECT_FALSE(decode(text));
+  for (const Variable& none : {Variable{"", 4}, Variable{"a b", 4}, Variable{"a", 0}}) {
+    contract.steps[0].variables = {none};
+    EXPECT_FALSE(decode(encode(contract)));
+  }
+}
+
 // Pointers move, and all else of a structure stays.
 TEST(Steps, FollowWithinAStructure) {
   const Contract contract = of_structure();

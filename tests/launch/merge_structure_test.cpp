@@ -30,7 +30,9 @@ struct InStructure {
   Engine engine{read_settings("steps=60000000")};
   std::vector<unsigned> x = std::vector<unsigned>(points), y = x;
 
-  InStructure() {
+  // `variables`: that the entry reads. "a" is an array that moves, "v" is none.
+  explicit InStructure(std::vector<contract::Variable> variables = {}) {
+    module.arrays = {{"a", &a}, {"v", &gpu().allocate(8)}};
     const auto size = expression("p0.16s32,4,*");
     contract::Contract contract{
         .kernel = "f",
@@ -45,7 +47,8 @@ struct InStructure {
                    .block = {32, 1, 1},
                    .covers = {16, 1, 1},
                    .touched = {{0, true, expression("0"), size},
-                               {contract::part(0, 8), true, expression("0"), size}}}}};
+                               {contract::part(0, 8), true, expression("0"), size}},
+                   .variables = std::move(variables)}}};
     module.globals[contract::symbol_of("f")] = contract::encode(contract);
     kernel.run = [](const auto& launch) { step(launch, 1); };
     five.run = [](const auto& launch) { step(launch, 5); };
@@ -150,6 +153,21 @@ TEST(MergeStructure, AnotherFieldEndsTheRun) {
   s.engine.flush();
   s.expect_as_launched_singly();
   EXPECT_THAT(test::Stencil::made(), Not(HasSubstr("f5")));
+}
+
+// Nothing that is written may be a variable that a step reads, which has to be there.
+TEST(MergeStructure, VariablesAreApart) {
+  const auto made = [](std::vector<contract::Variable> variables) {
+    InStructure s(std::move(variables));
+    s.launches(20);
+    s.engine.flush();
+    s.expect_as_launched_singly();
+    return test::Stencil::made();
+  };
+  EXPECT_THAT(made({{"v", 8}}), HasSubstr("f5"));
+  EXPECT_THAT(made({{"v", 9}}), Not(HasSubstr("f5")));
+  EXPECT_THAT(made({{"v", 8}, {"a", 4}}), Not(HasSubstr("f5")));
+  EXPECT_THAT(made({{"w", 4}}), Not(HasSubstr("f5")));
 }
 
 } // namespace

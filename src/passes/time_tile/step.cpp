@@ -283,6 +283,7 @@ private:
     StepLoads loads(k_, region_, plan_, *reader_, *sizes_, places_);
     reads_ = loads.run();
     plan_.refused = loads.refused;
+    plan_.variables = std::move(loads.variables);
   }
 
   void choose_arrays() {

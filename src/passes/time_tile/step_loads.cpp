@@ -29,6 +29,7 @@ void StepLoads::add(const Event& event) {
   if (event.space == ptx::Space::const_) return; // nobody stores there
   if (event.space != ptx::Space::global)
     return refuse(Reason::memory_kind, event, "not from global memory");
+  if (add_variable(event)) return;
   const char* why = "";
   auto cases = read_cases(reader_, c_, places_.at(event.address, event.block), why);
   if (!cases || cases->empty())
@@ -47,6 +48,31 @@ void StepLoads::add(const Event& event) {
     if (array.out == read.parameter)
       return refuse(Reason::step_in_place, event, "reads what the step writes");
   reads_.push_back(std::move(read));
+}
+
+// All threads read the same bytes of a variable; that no step writes them is for who launches.
+bool StepLoads::add_variable(const Event& event) {
+  const sym::Poly address = c_.poly(event.address);
+  if (address.terms.size() != 1 || address.terms[0].coefficient != 1 ||
+      address.terms[0].factors.size() != 1)
+    return false;
+  const Term base = address.terms[0].factors[0];
+  if (c_.kind(base) != sym::Kind::atom) return false;
+  const sym::Atom& info = c_.atom_info(base);
+  if (info.kind != static_cast<std::uint32_t>(emulator::AtomKind::symbol)) return false;
+  const ptx::Symbol& symbol = k_.body.symbols[info.tag];
+  const std::uint64_t end =
+      static_cast<std::uint64_t>(address.constant) + event.element_bytes * event.elements;
+  if (symbol.kind != ptx::Symbol::Kind::variable || symbol.space != ptx::Space::global ||
+      address.constant > symbol.size || end > symbol.size ||
+      k_.body.module->text->find(".managed") != std::string::npos) // the host may write it
+    return false;
+  const auto known = std::ranges::find(variables, symbol.name, &contract::Variable::name);
+  if (known == variables.end())
+    variables.push_back({std::string(symbol.name), end});
+  else
+    known->bytes = std::max(known->bytes, end);
+  return true;
 }
 
 Bounded StepLoads::facts_of(BlockId block) const {

@@ -22,12 +22,14 @@ public:
 
   Why refused; // what run() found is then not valid
   std::vector<StepRead> run();
+  std::vector<contract::Variable> variables; // that are read at a constant offset
 
   // What the branches say that lead to a block, beside the guards; as far as it is bounds.
   [[nodiscard]] Bounded facts_of(analysis::BlockId block) const;
 
 private:
   void add(const emulator::Event& event);
+  bool add_variable(const emulator::Event& event);
   void refuse(Reason reason, const emulator::Event& event, std::string_view why);
   void sort_cases(StepRead& read, std::vector<AddressCase> cases) const;
   void fix_points(StepRead& read) const;

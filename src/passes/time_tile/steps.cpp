@@ -299,6 +299,7 @@ void StepWriter::finish() {
   made.conditions = plan_.conditions;
   made.touched = plan_.touched;
   if (!plan_.rotation) made.stored = plan_.stored;
+  made.variables = plan_.variables;
   made.waits = may_wait();
   made.is_told = true;
 }

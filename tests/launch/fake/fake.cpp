@@ -250,6 +250,12 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   return CUDA_SUCCESS;
 }
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* at, size_t* size, CUmodule module, const char* name) {
+  const auto& arrays = reinterpret_cast<Module*>(module)->arrays;
+  if (const auto array = arrays.find(name); array != arrays.end()) {
+    *at = reinterpret_cast<CUdeviceptr>(array->second->data());
+    *size = array->second->size();
+    return CUDA_SUCCESS;
+  }
   auto& all = reinterpret_cast<Module*>(module)->globals;
   const auto found = all.find(name);
   if (found == all.end()) return CUDA_ERROR_NOT_FOUND;

@@ -36,6 +36,7 @@ struct Function {
 struct Module {
   std::map<std::string, std::unique_ptr<Function>> functions;
   std::map<std::string, std::string> globals;
+  std::map<std::string, std::vector<unsigned char>*> arrays; // variables that are allocations
   std::string image; // that it was loaded from: the tag of its machine code
 };
 

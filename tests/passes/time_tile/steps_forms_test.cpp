@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
                         "0(1,0,0) 0(1,1,0)"},
         Form{"ring_a", "0(-1,0,0) 0(0,0,0) 0(1,0,0)"}, Form{"size_t_a", star},
         Form{"unsigned_a", ring}, Form{"linear_a", ring}, Form{"constant_a", star},
-        Form{"mask_a", ring}, Form{"fields_b", "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)"},
+        Form{"mask_a", ring}, Form{"device_b", star}, Form{"fields_b", "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)"},
         Form{"template_a", "0(-2,0,0) 0(-1,0,0) 0(0,-2,0) 0(0,-1,0) 0(0,1,0) 0(0,2,0) 0(1,0,0) "
                            "0(2,0,0)"},
         Form{"views_a", star}, Form{"gridstride_a", "0(-1,0,0) 0(0,0,0) 0(1,0,0)"},
