@@ -17,8 +17,8 @@
 // T is odd, so arrays are exchanged as after a single launch. Afterwards every byte is what single
 // launches would have left, as long as nobody else reads or writes the arrays in between.
 // Entries for three arrays in rotation, which take a fourth array and come in pairs
-// (src/contract/steps.hpp), those for arrays in a structure, and those that read variables of the module,
-// are for the launcher alone: they are not listed here.
+// (src/contract/steps.hpp), those for arrays in a structure, and those that read variables of the
+// module, are for the launcher alone: they are not listed here.
 //
 // bench/steps/heat.cpp is such a host. Link ptxasw_api and ptxasw_contract.
 #pragma once

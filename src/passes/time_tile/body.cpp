@@ -35,8 +35,8 @@ StepBody::StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan,
     analysis::for_each_use(body_, body_.insts[id], look_at);
   for (const passes::StepArray& array : plan.arrays)
     for (const InstId store : array.stores)
-      if (const Arg& value = body_.src(body_.insts[store])[0]; value.kind == Arg::Kind::reg)
-        look_at(value.id);
+      for (const Arg& value : body_.src(body_.insts[store]))
+        if (value.kind == Arg::Kind::reg) look_at(value.id);
   values_ = plan.value_slice;
   std::ranges::sort(values_);
 }
@@ -318,12 +318,17 @@ ptx::Source StepBody::stored(const passes::StepArray& array, InstId id, const Pl
                              const Renamed& renamed) {
   const Inst& store = body_.insts[id];
   const Arg& value = body_.src(store)[0];
+  if (array.parts == 2) return joined(body_.src(store), place, renamed);
   if (value.kind == Arg::Kind::reg) return as_held(array, reg_of(value, &place, renamed));
   const auto& written = body_.module->instructions[body_.module->statements[store.statement].index];
   const auto& operand = body_.module->operands_of(written)[1];
   if (operand.kind == ptx::OperandKind::name) return {};
   return ptx::Source::literal(array.bytes > 1 ? store.mods.type : ptx::Type::none,
                               body_.module->slice(operand.range));
+}
+
+Reg StepBody::joined(std::span<const Arg> parts, const Place& place, const Renamed& renamed) {
+  return code_.pack(b64, reg_of(parts[0], &place, renamed), reg_of(parts[1], &place, renamed));
 }
 
 void StepBody::copy_store(InstId id, Copy& to) {
@@ -346,9 +351,10 @@ void StepBody::copy_load(InstId id, Copy& to) {
   const passes::StepArray* array = nullptr;
   const passes::StepArray::Load* load = plan_.load_of(id, array);
   const auto known = to.neighbours.find(id);
+  const Reg held = known != to.neighbours.end() ? known->second : to.on_chip(*array, load);
+  if (array->parts == 2) return split_load(inst, load->part, held, to);
   const RegId reg = body_.dst(inst)[0].id;
-  const Reg value = as_loaded(
-      inst, *array, known != to.neighbours.end() ? known->second : to.on_chip(*array, load));
+  const Reg value = as_loaded(inst, *array, held);
   if (!several_.contains(reg)) {
     to.renamed[reg] = value;
     return;
@@ -356,6 +362,22 @@ void StepBody::copy_load(InstId id, Copy& to) {
   const auto [name, missing] = to.renamed.try_emplace(reg);
   if (missing) name->second = reused(reg);
   code_.move(name->second, value);
+}
+
+// Both parts of an element, or one of them.
+void StepBody::split_load(const Inst& load, std::optional<unsigned> part, const Reg& held,
+                          Copy& to) {
+  std::array<Reg, 2> parts;
+  const auto dst = body_.dst(load);
+  for (std::size_t n = 0; n < dst.size(); ++n) {
+    if (dst[n].kind != Arg::Kind::reg) continue;
+    const auto [known, missing] = to.renamed.try_emplace(dst[n].id);
+    if (missing || !several_.contains(dst[n].id)) known->second = reused(dst[n].id);
+    parts.at(part.value_or(n)) = known->second;
+  }
+  for (Reg& other : parts)
+    if (other.empty()) other = code_.make(b32);
+  code_.unpack(b64, parts[0], parts[1], held);
 }
 
 void StepBody::copy_block(BlockId block, Copy& to) {
@@ -386,7 +408,7 @@ bool StepBody::same_everywhere() const {
 void StepBody::name_results(const std::vector<Reg>& into, Copy& to) {
   for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
     const passes::StepArray& array = plan_.arrays[n];
-    if (array.carried || array.stores.size() != 1) continue;
+    if (array.carried || array.stores.size() != 1 || array.parts != 1) continue;
     const Arg& value = body_.src(body_.insts[array.stores[0]])[0];
     if (value.kind == Arg::Kind::reg && !several_.contains(value.id) &&
         ptx::bit_width(body_.registers[value.id].type) == held_bits(array))

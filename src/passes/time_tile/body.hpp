@@ -89,12 +89,16 @@ private:
   void name_results(const std::vector<ptx::Reg>& into, Copy& to);
   void copy_block(analysis::BlockId block, Copy& to);
   void copy_load(ptx::InstId id, Copy& to);
+  void split_load(const ptx::Inst& load, std::optional<unsigned> part, const ptx::Reg& held,
+                  Copy& to);
   void fetch_neighbours(std::span<const analysis::BlockId> blocks, Copy& to);
   void branch(analysis::BlockId from, analysis::BlockId below,
               std::span<const analysis::BlockId> next, const std::string& labels, const Copy& to);
   void copy_store(ptx::InstId id, Copy& to);
   [[nodiscard]] ptx::Source stored(const passes::StepArray& array, ptx::InstId store,
                                    const Place& place, const Renamed& renamed);
+  [[nodiscard]] ptx::Reg joined(std::span<const ptx::Arg> parts, const Place& place,
+                                const Renamed& renamed);
   void split_guards();
   void split(const Conjunct& whole, const std::map<ptx::RegId, ptx::InstId>& made_by);
   [[nodiscard]] ptx::Reg all_of(const std::vector<Conjunct>& conjuncts, const Place& place,

@@ -227,8 +227,11 @@ private:
 
   // --- Arrays ------------------------------------------------------------------------------------
 
+  static unsigned bytes_of(const Event& event) { return event.element_bytes * event.elements; }
+
   static bool has_element_size(const Event& event) {
-    return event.elements == 1 && event.element_bytes <= 8;
+    return event.elements == 1 ? event.element_bytes <= 8
+                               : event.elements == 2 && event.element_bytes == 4;
   }
 
   // A register of the element's width, or a wider one that a small element comes from or goes to.
@@ -249,9 +252,11 @@ private:
         return refuse(Reason::step_element, inst, "not one element of at most 8 bytes");
       if (inst.guard != ptx::none)
         return refuse(Reason::step_stores, inst, "it is guarded by itself");
-      const Arg& stored = body_.src(inst)[0];
-      if (stored.kind != Arg::Kind::imm && !holds_element(stored, event.element_bytes))
-        return refuse(Reason::step_element, inst, "from a register of another width");
+      for (unsigned n = 0; n < event.elements; ++n)
+        if (const Arg& stored = body_.src(inst)[n];
+            (stored.kind != Arg::Kind::imm || event.elements != 1) &&
+            !holds_element(stored, event.element_bytes))
+          return refuse(Reason::step_element, inst, "from a register of another width");
       Reading reading;
       auto place = reader_->place(at_place(event.address), reading);
       if (!place)
@@ -263,13 +268,15 @@ private:
       if (same == plan_.arrays.end()) {
         groups.emplace(event.inst, plan_.arrays.size());
         plan_.arrays.push_back({.out = place->parameter,
-                                .bytes = event.element_bytes,
+                                .bytes = bytes_of(event),
+                                .parts = event.elements,
                                 .stores = {event.inst},
                                 .element = std::move(place->offset),
                                 .loads = {}});
         continue;
       }
-      if (same->element != place->offset || same->bytes != event.element_bytes)
+      if (same->element != place->offset || same->bytes != bytes_of(event) ||
+          same->parts != event.elements)
         return refuse(Reason::step_stores, inst, "a second store to the array");
       groups.emplace(event.inst, static_cast<unsigned>(same - plan_.arrays.begin()));
       same->stores.push_back(event.inst);
@@ -329,6 +336,7 @@ private:
     plan_.rotation = contract::Rotation{.old = old, .now = now, .next = plan_.arrays[0].out};
     plan_.arrays.push_back({.out = now,
                             .bytes = plan_.arrays[0].bytes,
+                            .parts = plan_.arrays[0].parts,
                             .carried = true,
                             .stores = {},
                             .element = plan_.arrays[0].element,
@@ -344,7 +352,7 @@ private:
       std::set<unsigned> spoilt;
       for (const StepRead& read : reads_)
         if (why_unfit(array, read).second.empty())
-          fitting[read.parameter].insert(find_offsets(read, array.element).offsets[0]);
+          fitting[read.parameter].insert(offsets_of(array, read).offsets[0]);
         else
           spoilt.insert(read.parameter);
       StepCandidates& made = result.emplace_back(StepCandidates{.out = array.out, .in = {}});
@@ -358,17 +366,37 @@ private:
   [[nodiscard]] std::pair<Reason, std::string_view> why_unfit(const StepArray& array,
                                                               const StepRead& read) const {
     const Inst& inst = body_.insts[read.event->inst];
-    const StepOffsets found = find_offsets(read, array.element);
+    const StepOffsets found = offsets_of(array, read);
     if (!found.why.empty()) return {found.against, found.why};
     for (const Offset& offset : found.offsets)
       if (std::ranges::any_of(offset, [](int d) { return std::abs(d) > farthest_offset; }))
         return {Reason::step_index, "far from the element that is stored"};
-    if (!has_element_size(*read.event) || read.event->element_bytes != array.bytes)
+    if (read.event->element_bytes * array.parts != array.bytes ||
+        read.event->elements > array.parts)
       return {Reason::step_element, "not as wide as the element that is stored"};
     if (inst.guard != ptx::none) return {Reason::step_form, "it is guarded by itself"};
-    if (!holds_element(body_.dst(inst)[0], array.bytes))
-      return {Reason::step_element, "into a register of another width"};
+    for (const Arg& dst : body_.dst(inst))
+      if (!holds_element(dst, read.event->element_bytes) &&
+          (dst.kind != Arg::Kind::sink || array.parts == 1))
+        return {Reason::step_element, "into a register of another width"};
     return {};
+  }
+
+  // Of two parts the one that is loaded alone, if it is.
+  static std::optional<unsigned> part_of(const StepArray& array, const StepRead& read) {
+    if (array.parts == 1 || read.event->elements != 1) return std::nullopt;
+    const IntegerPolynomial far = read.cases[0].place.offset - array.element;
+    const auto bytes = far.terms().find({});
+    return bytes != far.terms().end() && bytes->second % array.bytes != 0 ? 1U : 0U;
+  }
+
+  static StepOffsets offsets_of(const StepArray& array, const StepRead& read) {
+    const auto part = part_of(array, read);
+    if (!part || *part == 0) return find_offsets(read, array.element);
+    StepRead begin = read; // of the element
+    for (AddressCase& one : begin.cases)
+      one.place.offset = one.place.offset - IntegerPolynomial(array.bytes / array.parts);
+    return find_offsets(begin, array.element);
   }
 
   bool take(StepArray& array, const StepRead& read) {
@@ -376,7 +404,7 @@ private:
     const auto [reason, why] = why_unfit(array, read);
     if (!why.empty()) refuse(reason, inst, why);
     if (!plan_.refused.empty()) return false;
-    const StepOffsets found = find_offsets(read, array.element);
+    const StepOffsets found = offsets_of(array, read);
     for (unsigned axis = 0; axis < 3; ++axis) {
       auto& period = periods_[axis];
       if (!found.periods[axis]) continue;
@@ -384,8 +412,8 @@ private:
         refuse(Reason::step_wrap, "along one axis it takes places modulo several sizes");
       period = found.periods[axis];
     }
-    StepArray::Load& load =
-        array.loads.emplace_back(StepArray::Load{read.event->inst, read.where.bounds, {}});
+    StepArray::Load& load = array.loads.emplace_back(
+        StepArray::Load{read.event->inst, read.where.bounds, {}, part_of(array, read)});
     const bool one = std::ranges::all_of(
         found.offsets, [&](const Offset& offset) { return offset == found.offsets[0]; });
     for (std::size_t n = 0; n < (one ? 1 : found.offsets.size()); ++n)
@@ -452,7 +480,8 @@ private:
       guards.push_back({.kind = Arg::Kind::reg, .id = guard.predicate});
     for (const StepArray& array : plan_.arrays)
       for (const InstId store : array.stores)
-        values.push_back(body_.src(body_.insts[store])[0]);
+        for (const Arg& part : body_.src(body_.insts[store]))
+          values.push_back(part);
     for (const auto& [fork, side] : plan_.forks)
       values.push_back(
           {.kind = Arg::Kind::reg, .id = body_.insts[k_.cfg.blocks[fork].end - 1].guard});

@@ -52,6 +52,7 @@ enum class Motion : std::uint8_t { exchanged, rotated };
 struct StepArray {
   unsigned in = 0, out = 0; // parts of parameters
   unsigned bytes = 4;       // of an element: 1, 2, 4 or 8
+  unsigned parts = 1;       // registers of one: two of 4 bytes each, or one
   // Nothing is computed for it: the next launch finds in it what this one found in the first array.
   // It has no store.
   bool carried = false;
@@ -64,8 +65,9 @@ struct StepArray {
   };
   struct Load {
     ptx::InstId inst = 0;
-    std::vector<Bound> where; // it is done, if the branches in front of it tell
-    std::vector<Case> cases;  // first that of the interior; of a place one holds
+    std::vector<Bound> where;                    // it is done, if the branches in front of it tell
+    std::vector<Case> cases;                     // first that of the interior; of a place one holds
+    std::optional<unsigned> part = std::nullopt; // of two the one that is loaded alone
     [[nodiscard]] const Offset& offset() const { return cases[0].offset; }
   };
   std::vector<Load> loads;

@@ -229,8 +229,9 @@ private:
   }
 
   [[nodiscard]] bool is_stored(const ptx::Inst& store, ptx::RegId reg) const {
-    const ptx::Arg& value = body_.src(store)[0];
-    return value.kind == ptx::Arg::Kind::reg && value.id == reg;
+    return std::ranges::any_of(body_.src(store), [&](const ptx::Arg& value) {
+      return value.kind == ptx::Arg::Kind::reg && value.id == reg;
+    });
   }
 
   // What the register holds there is not of this iteration. The place is, up to where it is moved

@@ -93,12 +93,14 @@ inline StepHost host_for(const Stepped& stepped, unsigned nx, unsigned ny, simt:
   for (unsigned axis = 0; axis < 2; ++axis) // several trips of a loop
     if (unsigned& blocks = axis == 0 ? host.grid.x : host.grid.y; stepped.plan.walks.at(axis))
       blocks = (blocks + 2) / 3;
-  unsigned bytes = 4;
-  for (const passes::StepArray& array : stepped.plan.arrays)
-    bytes = array.bytes;
+  unsigned bytes = 4, parts = 1;
+  for (const passes::StepArray& array : stepped.plan.arrays) {
+    bytes = array.bytes / array.parts;
+    parts = array.parts;
+  }
   unsigned sizes = 0;
   const auto add_buffer = [&] {
-    host.buffers.push_back(random_elements(std::size_t{nx} * ny + 8, bytes, bytes >= 4,
+    host.buffers.push_back(random_elements((std::size_t{nx} * ny + 8) * parts, bytes, bytes >= 4,
                                            seed + static_cast<unsigned>(host.buffers.size())));
     return host.buffers.size() - 1;
   };

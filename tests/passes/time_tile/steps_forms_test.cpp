@@ -3,6 +3,8 @@
 #include "passes/time_tile/any_host.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +25,14 @@ struct Form {
   passes::Motion motion = passes::Motion::exchanged;
   unsigned choice = 0;
 };
+
+// Of which a part may have been loaded.
+std::set<std::uint64_t> elements(const std::set<std::uint64_t>& addresses, unsigned bytes) {
+  std::set<std::uint64_t> all;
+  for (const std::uint64_t address : addresses)
+    all.insert(address / bytes * bytes);
+  return all;
+}
 
 class StepForms : public ::testing::TestWithParam<Form> {};
 
@@ -49,8 +59,11 @@ TEST_P(StepForms, LeaveTheSame) {
       auto plain = host.run(shape.count + 3, true);
       const auto several = host.run(shape.count + 3, false);
       plain.loaded.merge(plain.stored);
+      const unsigned whole = stepped.plan.arrays[0].parts == 1 ? 1 : stepped.plan.arrays[0].bytes;
       if (!turns) {
-        EXPECT_TRUE(std::ranges::includes(plain.loaded, several.loaded)) << nx << 'x' << ny;
+        EXPECT_TRUE(
+            std::ranges::includes(elements(plain.loaded, whole), elements(several.loaded, whole)))
+            << nx << 'x' << ny;
       }
     }
   }
@@ -69,7 +82,9 @@ INSTANTIATE_TEST_SUITE_P(
                         "0(1,0,0) 0(1,1,0)"},
         Form{"ring_a", "0(-1,0,0) 0(0,0,0) 0(1,0,0)"}, Form{"size_t_a", star},
         Form{"unsigned_a", ring}, Form{"linear_a", ring}, Form{"constant_a", star},
-        Form{"mask_a", ring}, Form{"device_b", star}, Form{"fields_b", "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)"},
+        Form{"mask_a", ring}, Form{"device_b", star}, Form{"float2_a", star},
+        Form{"float2_c", "1(-1,0,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(1,0,0)"},
+        Form{"fields_b", "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)"},
         Form{"template_a", "0(-2,0,0) 0(-1,0,0) 0(0,-2,0) 0(0,-1,0) 0(0,1,0) 0(0,2,0) 0(1,0,0) "
                            "0(2,0,0)"},
         Form{"views_a", star}, Form{"gridstride_a", "0(-1,0,0) 0(0,0,0) 0(1,0,0)"},
@@ -93,7 +108,7 @@ TEST(StepForms, TakeStructuresOfEqualSizes) {
 }
 
 TEST(StepFormsRefused, SayWhy) {
-  for (const auto& [name, why] : {std::pair{"float2_a", Reason::step_element},
+  for (const auto& [name, why] : {std::pair{"float4_b", Reason::step_element},
                                   {"gridstride_c", Reason::step_loop},
                                   {"red_black_a", Reason::step_in_place},
                                   {"tile_a", Reason::step_shared},
