@@ -86,6 +86,10 @@ std::string why_not(const std::vector<Condition>& conditions, const Quantities& 
 
 } // namespace
 
+bool overlap(const TouchedRange& a, const TouchedRange& b) {
+  return (a.written || b.written) && a.begin < b.end && b.begin < a.end;
+}
+
 tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps& steps,
                                            const StepLaunch& launch) {
   const auto known = quantities_of(contract, launch);
