@@ -252,6 +252,9 @@ private:
         return refuse(Reason::step_element, inst, "not one element of at most 8 bytes");
       if (inst.guard != ptx::none)
         return refuse(Reason::step_stores, inst, "it is guarded by itself");
+      for (const StepLoop& loop : places_.loops())
+        if (!k_.loops.contains(loop.number, event.block))
+          return refuse(Reason::step_loop, inst, "it stores in front of a loop or behind it");
       for (unsigned n = 0; n < event.elements; ++n)
         if (const Arg& stored = body_.src(inst)[n];
             (stored.kind != Arg::Kind::imm || event.elements != 1) &&

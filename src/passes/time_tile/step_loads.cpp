@@ -30,6 +30,10 @@ void StepLoads::add(const Event& event) {
   if (event.space != ptx::Space::global)
     return refuse(Reason::memory_kind, event, "not from global memory");
   if (add_variable(event)) return;
+  for (const StepLoop& loop : places_.loops())
+    if (!k_.loops.contains(loop.number, event.block) &&
+        places_.mentions(places_.at(event.address, event.block), loop.axis))
+      return refuse(Reason::step_loop, event, "it reads at the first place of a thread alone");
   const char* why = "";
   auto cases = read_cases(reader_, c_, places_.at(event.address, event.block), why);
   if (!cases || cases->empty())

@@ -22,6 +22,27 @@ std::string with(std::string text, std::string_view old, std::string_view other)
   return text;
 }
 
+// What is read in front of the loop is of the first place alone; so is what is stored there.
+TEST(StepLoops, DoAllWithinTheLoop) {
+  const std::string front = "cvta.to.global.u64 \t%rd2, %rd4;",
+                    read = "ld.global.f32 \t%f1, [%rd6+-4];";
+  std::string hoisted = with(smooth(), read, "");
+  hoisted = with(hoisted, front,
+                 front + "\nmul.wide.s32 %rd5, %r11, 4;\nadd.s64 %rd6, %rd1, %rd5;\n"
+                         "ld.global.f32 %f1, [%rd6];");
+  std::string stored =
+      with(smooth(), "$L__BB0_5:\n", "st.global.f32 [%rd2], 0f00000000;\n$L__BB0_5:\n");
+  for (const auto& [text, why] :
+       {std::pair{hoisted, "it reads at the first place of a thread alone"},
+        {stored, "it stores in front of a loop or behind it"}}) {
+    const auto module = test::parsed(text);
+    emulator::Kernel kernel = test::emulate(*module, "");
+    const passes::StepPlan plan = passes::find_step(kernel);
+    EXPECT_EQ(plan.refused.reason, Reason::step_loop) << plan.refused.text;
+    EXPECT_NE(plan.refused.text.find(why), std::string::npos) << plan.refused.text;
+  }
+}
+
 // Whatever blocks a launch has: fewer than places, more, one.
 TEST(StepLoops, HaveAllPlacesOfAnyGrid) {
   const Stepped stepped(smooth(), "", {.count = 3, .width = 32, .strips = 1, .rows = 1});
