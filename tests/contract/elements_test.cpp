@@ -127,11 +127,11 @@ Contract copying() {
 TEST(CopyKernel, IsReadBack) {
   const Contract contract = copying();
   std::string text = encode(contract);
-  ASSERT_TRUE(text.starts_with("ptxasw-launch 10 "));
+  ASSERT_TRUE(text.starts_with("ptxasw-launch 12 "));
   const auto read = decode(text);
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(*read, contract);
-  text.replace(text.find(" 10 "), 4, " 9 ");
+  text.replace(text.find(" 12 "), 4, " 11 ");
   EXPECT_FALSE(decode(text));
 }
 
@@ -185,7 +185,7 @@ TEST(CopyKernel, IsBehindStepsThatSayWhatTheyStore) {
   contract.steps.push_back(contract.steps[0]);
   contract.steps[1].count = 3;
   std::string text = encode(contract);
-  ASSERT_TRUE(text.starts_with("ptxasw-launch 10 "));
+  ASSERT_TRUE(text.starts_with("ptxasw-launch 12 "));
   EXPECT_EQ(text.find("stores"), text.rfind("stores"));
   const auto read = decode(text);
   ASSERT_TRUE(read) << read.error();
@@ -194,7 +194,7 @@ TEST(CopyKernel, IsBehindStepsThatSayWhatTheyStore) {
   EXPECT_EQ(decode(encode(contract)), contract);
   contract.steps[1].stored.reset();
   EXPECT_EQ(decode(encode(contract)), contract);
-  text.replace(text.find(" 10 "), 4, " 9 ");
+  text.replace(text.find(" 12 "), 4, " 11 ");
   EXPECT_FALSE(decode(text));
 }
 

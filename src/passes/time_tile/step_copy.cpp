@@ -1,6 +1,8 @@
 // Tells copies from other steps.
 #include "passes/time_tile/step_copy.hpp"
 
+#include <algorithm>
+
 namespace ptxasw::passes {
 
 // The plan has for every place of the box: it stores, once, and reads what it reads at its own
@@ -15,13 +17,16 @@ std::optional<contract::CopyKernel> find_copy(const emulator::Kernel& kernel,
   const StepArray* loaded = nullptr;
   const ptx::InstId id = plan.value_slice[0];
   const StepArray::Load* const load = plan.load_of(id, loaded);
-  if (load == nullptr || array.stores.size() != 1 || load->cases.size() != 1 ||
+  if (load == nullptr || load->part || array.stores.size() != 1 || load->cases.size() != 1 ||
       load->offset() != Offset{})
     return std::nullopt;
   const ptx::Body& body = kernel.body;
-  const ptx::Arg &value = body.dst(body.insts[id])[0],
-                 &stored = body.src(body.insts[array.stores[0]])[0];
-  if (stored.kind != ptx::Arg::Kind::reg || stored.id != value.id) return std::nullopt;
+  const auto is_same = [](const ptx::Arg& stored, const ptx::Arg& value) {
+    return stored.kind == ptx::Arg::Kind::reg && value.kind == ptx::Arg::Kind::reg &&
+           stored.id == value.id;
+  };
+  if (!std::ranges::equal(body.src(body.insts[array.stores[0]]), body.dst(body.insts[id]), is_same))
+    return std::nullopt;
   return contract::CopyKernel{array.in, array.out, *plan.stored, plan.conditions};
 }
 
