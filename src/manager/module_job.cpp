@@ -111,8 +111,9 @@ ModuleJob::ModuleJob(Input input, const Options& options, const Sequence& sequen
     const profile::Answer answer =
         known == nullptr ? profile::Answer{} : known->answer(kernel.function);
     kernel.refused = why_untouched(answer);
-    kernel.job.emplace(*module_, function, options_, kernel.refused.empty() ? passes_ : PassList(),
-                       purpose, kept, answer.kernel);
+    if (known != nullptr) kernel.options = known->options_for(kernel.function, options_);
+    kernel.job.emplace(*module_, function, kernel.options ? *kernel.options : options_,
+                       kernel.refused.empty() ? passes_ : PassList(), purpose, kept, answer.kernel);
     finish(kernel);
     kernel.launches = kernel.job->launches();
     kernel.had_candidates = !kernel.job->candidates().candidates.empty();
@@ -134,6 +135,8 @@ ModuleJob::ModuleJob(passes::Pinning& pinning, ModuleJob& earlier)
     Kernel& kernel = kernels_.emplace_back();
     kernel.function = known.function;
     kernel.launches = known.launches;
+    kernel.options = std::move(known.options);
+    if (kernel.options) kernel.options->coarsen_auto = false;
     kernel.refused = std::move(known.refused);
     kernel.had_candidates = known.had_candidates;
     const bool is_final = known.result.edits.empty() && !known.result.waits_for_contraction;
@@ -141,8 +144,8 @@ ModuleJob::ModuleJob(passes::Pinning& pinning, ModuleJob& earlier)
       kernel.result = std::move(known.result);
       continue;
     }
-    kernel.job.emplace(*module_, module_->functions.at(known.function), options_, passes_, purpose_,
-                       *known.job);
+    kernel.job.emplace(*module_, module_->functions.at(known.function),
+                       kernel.options ? *kernel.options : options_, passes_, purpose_, *known.job);
     kernel.job->candidates() = std::move(known.job->candidates());
     kernel.job->rotate(known.job->rotation());
     if (const auto found = pinning.kernels.find(kernel.job->name()); found != pinning.kernels.end())

@@ -86,8 +86,9 @@ public:
 
 private:
   struct Kernel {
-    std::size_t function = 0;     // index into Module::functions
-    std::optional<KernelJob> job; // none: nothing will be done about it
+    std::size_t function = 0;         // index into Module::functions
+    std::unique_ptr<Options> options; // its own; null: the module's
+    std::optional<KernelJob> job;     // none: nothing will be done about it
     KernelResult result;
     passes::Launches launches;
     Why refused; // why it is left as it is, whatever else is decided

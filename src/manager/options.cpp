@@ -298,10 +298,9 @@ const std::vector<Setter>& table() {
        [](Options& o, std::string_view v) { return choose(o.effort, efforts, v); }},
       {{"profile", "FILE",
         "what runs of the program measured (ptxasw launch --profile=FILE): of each kernel that it "
-        "knows, the coarsening that was fastest for the launches that it really gets, from the "
-        "size "
-        "on from which it gains; kernels that never gained, or were never launched, stay as they "
-        "are"},
+        "knows, the coarsening or order of work that was fastest for the launches that it really "
+        "gets, from the size on from which it gains; kernels that never gained, or were never "
+        "launched, stay as they are"},
        [](Options& o, std::string_view v) { return text(o.profile, v); }},
       {{"decision-cache", "off|DIR",
         "where the drop-in keeps what --coarsen=auto has decided, so that the next build need not "

@@ -3,10 +3,14 @@
 
 #include "passes/shared/function_facts.hpp"
 #include "profile/text.hpp"
+#include "profile/version_name.hpp"
+#include "target/numbers.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <utility>
 
 namespace ptxasw::manager {
@@ -18,6 +22,59 @@ constexpr std::size_t not_asked = ~std::size_t{0};
 std::string_view family_of(std::string_view architecture) {
   return architecture.substr(0, architecture.find_last_of("0123456789") + 1);
 }
+
+// Microseconds of all launches of a run that were timed by the kernel as it is.
+class Times {
+public:
+  explicit Times(const profile::Kernel& run) : run_(run) {
+    for (const profile::Shape& shape : run_.shapes)
+      original_ += before(shape);
+  }
+
+  [[nodiscard]] double original() const { return original_; }
+  // By the best coarsening of each shape, at its best.
+  [[nodiscard]] double merged() const {
+    double sum = 0;
+    for (const profile::Shape& shape : run_.shapes) {
+      double gain = 1;
+      for (const auto& [name, time] : shape.versions)
+        if (profile::factors_of(name)) gain = std::max(gain, gain_of(shape, name));
+      sum += before(shape) / gain;
+    }
+    return sum;
+  }
+  [[nodiscard]] std::set<std::string> orders() const {
+    std::set<std::string> names;
+    for (const profile::Shape& shape : run_.shapes)
+      for (const auto& [name, time] : shape.versions)
+        if (profile::is_order(name)) names.insert(name);
+    return names;
+  }
+  // None where a launch that takes time would lose, or was not timed.
+  [[nodiscard]] std::optional<double> by(const std::string& order) const {
+    double sum = 0;
+    for (const profile::Shape& shape : run_.shapes) {
+      const double gain = gain_of(shape, order);
+      const bool is_little = before(shape) < numbers::measured::little * original_;
+      if (gain < numbers::measured::least_each && !is_little) return std::nullopt;
+      sum += gain > 0 ? before(shape) / gain : before(shape);
+    }
+    return sum;
+  }
+
+private:
+  static double gain_of(const profile::Shape& shape, const std::string& version) {
+    return profile::gain_of(shape, profile::baseline_of(shape), version);
+  }
+  static double before(const profile::Shape& shape) {
+    const auto time = shape.versions.find(profile::baseline_of(shape));
+    return time == shape.versions.end() ? 0
+                                        : static_cast<double>(shape.launches) * time->second.least;
+  }
+
+  const profile::Kernel& run_;
+  double original_ = 0;
+};
 
 } // namespace
 
@@ -61,6 +118,29 @@ void KnownKernels::look_up(const ptx::Module& module, const Options& options) {
 
 profile::Answer KnownKernels::answer(std::size_t function) const {
   return function < places_.size() ? lookup_.answer(places_[function]) : profile::Answer{};
+}
+
+std::unique_ptr<Options> KnownKernels::options_for(std::size_t function,
+                                                   const Options& module) const {
+  const profile::Kernel* run = answer(function).kernel;
+  if (run == nullptr || answer(function).known != profile::Known::times) return nullptr;
+  const std::string order = best_order(*run);
+  if (order.empty()) return nullptr;
+  auto own = std::make_unique<Options>(module);
+  if (apply_option(*own, "remap=" + order + '@' + run->name)) return nullptr;
+  return own;
+}
+
+std::string best_order(const profile::Kernel& run) {
+  const Times times(run);
+  std::string best;
+  double least = std::min(times.original() / numbers::measured::least_gain, times.merged());
+  for (const std::string& order : times.orders())
+    if (const auto time = times.by(order); time && *time < least) {
+      best = order;
+      least = *time;
+    }
+  return best;
 }
 
 Why why_untouched(const profile::Answer& answer) {

@@ -21,6 +21,9 @@ public:
   KnownKernels(const ptx::Module& module, const Options& options);
 
   [[nodiscard]] profile::Answer answer(std::size_t function) const; // index into Module::functions
+  // A kernel's own options, where it differs from its module's; null: those of the module.
+  [[nodiscard]] std::unique_ptr<Options> options_for(std::size_t function,
+                                                     const Options& module) const;
   // Behind the text of the module the key of what was decided of it.
   [[nodiscard]] const std::string& relevant() const { return lookup_.relevant(); }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
@@ -33,6 +36,10 @@ private:
   std::vector<std::size_t> places_; // by function: among those that were looked up
   std::vector<std::string> warnings_;
 };
+
+// The order of work, "thread-swap:32", that was fastest for all launches of the run together and
+// lost none of them; empty: none, or merging blocks gained more.
+[[nodiscard]] std::string best_order(const profile::Kernel& run);
 
 // Empty, or why a kernel is left as it is by what a run has shown.
 [[nodiscard]] Why why_untouched(const profile::Answer& answer);

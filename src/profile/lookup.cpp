@@ -12,15 +12,16 @@ struct Seen {
   bool timed = false, gained = false;
 };
 
-// Of versions that a build can make, and of what it makes without merging blocks ("standard").
+// Of versions that a build can make when it is told to, and of what it makes by itself
+// ("standard").
 Seen seen_of(const Kernel& kernel) {
   Seen seen;
   for (const Shape& shape : kernel.shapes)
     for (const auto& [name, time] : shape.versions) {
       const double gain = gain_of(shape, baseline_of(shape), name);
-      const bool is_merged = factors_of(name).has_value();
-      seen.timed |= is_merged && gain > 0;
-      seen.gained |= (is_merged || name == "standard") && gain > 1;
+      const bool is_built = can_be_built(name);
+      seen.timed |= is_built && gain > 0;
+      seen.gained |= (is_built || name == "standard") && gain > 1;
     }
   return seen;
 }

@@ -44,15 +44,14 @@ template <class Allows> std::string best_of(const Shape& shape, const Allows& al
 
 Row row_of(const Kernel& kernel, const Shape& shape) {
   const double each = time_of(shape), all = each * static_cast<double>(shape.launches) / 1000;
-  return {
-      all,
-      shape.launches,
-      {fmt::format("{}", shape.launches), each == 0 ? "" : fmt::format("{:.2f}", each),
-       each == 0 ? "" : fmt::format("{:.2f}", all), shape.chosen,
-       best_of(shape, [](std::string_view) { return true; }),
-       best_of(shape, [](std::string_view name) { return profile::factors_of(name).has_value(); }),
-       fmt::format("{}", fmt::join(shape.grid, "x")),
-       fmt::format("{}", fmt::join(shape.block, "x")), display_name(kernel.name)}};
+  return {all,
+          shape.launches,
+          {fmt::format("{}", shape.launches), each == 0 ? "" : fmt::format("{:.2f}", each),
+           each == 0 ? "" : fmt::format("{:.2f}", all), shape.chosen,
+           best_of(shape, [](std::string_view) { return true; }),
+           best_of(shape, [](std::string_view name) { return profile::can_be_built(name); }),
+           fmt::format("{}", fmt::join(shape.grid, "x")),
+           fmt::format("{}", fmt::join(shape.block, "x")), display_name(kernel.name)}};
 }
 
 } // namespace

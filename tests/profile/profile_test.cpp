@@ -119,6 +119,10 @@ TEST(ProfileVersion, WhatABuildCanMake) {
   for (const char* other : {"original", "standard", "block:32x8x1", "thread-swap:32", "",
                             "y:", "y:1", "y:4x", "w:4", "y:4,y:2", "y:400"})
     EXPECT_FALSE(factors_of(other)) << other;
+  for (const char* order : {"thread-swap:32", "column:8", "swap", "linear-zigzag:64"})
+    EXPECT_TRUE(is_order(order) && can_be_built(order)) << order;
+  for (const char* other : {"original", "standard", "block:32x8x1", "steps:9"})
+    EXPECT_FALSE(can_be_built(other)) << other;
 }
 
 TEST(ProfileLookup, TellsWhatIsKnown) {
