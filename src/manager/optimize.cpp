@@ -68,7 +68,7 @@ public:
   Run(Text& text, const Options& options, const Sequence& sequence, Assembler& assembler,
       emulator::Emulations* kept, const KnownKernels* known)
       : input_(text), text_(text.text), file_(text.file), options_(options), sequence_(sequence),
-        kept_(kept), known_(known), key_(known == nullptr ? text_ : text_ + known->relevant()),
+        kept_(kept), known_(known), key_(known == nullptr ? "" : text_ + known->relevant()),
         assembler_(assembler) {}
 
   Stage run() {
@@ -81,10 +81,10 @@ public:
 private:
   oracle::Printed decided() {
     std::optional<Remembered> remembered;
-    const auto recalled = assembler_.recall(key_);
+    const auto recalled = assembler_.recall(key());
     if (recalled) remembered = read_decisions(recalled->decisions);
     if (remembered && !options_.details && remembered->kept == contract::hash(text_)) {
-      if (!recalled->trusted) assembler_.remember(key_, recalled->decisions);
+      if (!recalled->trusted) assembler_.remember(key(), recalled->decisions);
       oracle::Printed unchanged{.made = {.text = text_, .changed = false, .report = {}}};
       unchanged.made.report.file = file_;
       return unchanged;
@@ -92,7 +92,7 @@ private:
     begin();
     if (remembered) {
       if (auto result = repeat(*remembered, recalled->trusted)) {
-        if (!recalled->trusted) assembler_.remember(key_, recalled->decisions);
+        if (!recalled->trusted) assembler_.remember(key(), recalled->decisions);
         return std::move(*result);
       }
       begin();
@@ -105,6 +105,9 @@ private:
     job_ = std::make_unique<ModuleJob>(input_.read(), options_, sequence_,
                                        Purpose::rewrite_validated, kept_, known_);
   }
+
+  // Of what is decided.
+  [[nodiscard]] const std::string& key() const { return known_ == nullptr ? text_ : key_; }
 
   // Nothing is asked, and the same text comes of it; or nothing does, and all is to be decided.
   // What anybody could have written is judged as if it had been decided here; only other candidates
@@ -141,7 +144,7 @@ private:
     const bool took_long = assembler_.calls() != 0 || text_.size() >= least_remembered;
     if (assembler_.answered_all() && took_long)
       assembler_.remember(
-          key_, written({job_->ways(), job_->rotations(), pins_, contract::hash(made.text)}));
+          key(), written({job_->ways(), job_->rotations(), pins_, contract::hash(made.text)}));
     return std::move(result.printed);
   }
 
@@ -180,7 +183,7 @@ private:
   const Sequence& sequence_;
   emulator::Emulations* const kept_;
   const KnownKernels* const known_; // null: there is no profile
-  const std::string key_;           // of what is decided
+  const std::string key_;           // where there is one
   oracle::MemoizedAssembler assembler_;
   std::unique_ptr<ModuleJob> job_;
   std::map<std::string, passes::Pinning::Kernel, std::less<>> pins_;
