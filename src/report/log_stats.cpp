@@ -118,7 +118,7 @@ std::optional<LogStats> stats_of_log(std::string_view log) {
   return counter.result();
 }
 
-std::string to_text(const LogStats& stats) {
+std::string stats_as_text(const LogStats& stats) {
   const auto nothing = [](const std::string&) { return std::string(); };
   std::string text = counted_rows("calls", stats.actions, nothing);
   text += fmt::format("files     {:>10} of {} rewritten{}\n", stats.files_rewritten, stats.files,
@@ -142,7 +142,7 @@ std::string to_text(const LogStats& stats) {
   return text;
 }
 
-std::string to_json(const LogStats& stats) {
+std::string stats_as_json(const LogStats& stats) {
   const LogJson made{{"calls", stats.calls},
                      {"actions", stats.actions},
                      {"files", stats.files},

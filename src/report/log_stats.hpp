@@ -24,7 +24,7 @@ struct LogStats {
 std::optional<LogStats> stats_of_log(std::string_view log);
 
 // For people, the most frequent first; and as JSON.
-std::string to_text(const LogStats& stats);
-std::string to_json(const LogStats& stats);
+std::string stats_as_text(const LogStats& stats);
+std::string stats_as_json(const LogStats& stats);
 
 } // namespace ptxasw::report

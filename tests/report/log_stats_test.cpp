@@ -9,7 +9,7 @@ using testing::HasSubstr;
 namespace ptxasw::report {
 namespace {
 
-const std::string rewritten =
+const std::string a_rewritten_file =
     R"({"ptxasw":"1","action":"rewritten","total_ms":300,"optimize_ms":120,)"
     R"("processor_ms":{"own":40,"ptxas":200},"inputs":[{"path":"a.ptx","changed":true,"kernels":[)"
     R"({"name":"box","changed":true,"predicted_gain":1.6,"decisions":{"coarsening":{"status":"done"},)"
@@ -18,13 +18,14 @@ const std::string rewritten =
     R"({"name":"other","changed":false,"why_unchanged":[{"rewrite":"coarsening","code":"may-lose"},)"
     R"({"rewrite":"shuffles","code":"barrier"}]}]}]})"
     "\n";
-const std::string fell_back =
+const std::string one_that_fell_back =
     R"({"ptxasw":"1","action":"fell back","reason":"it failed","inputs":[{"path":"k.ptx",)"
     R"("changed":true,"kernels":[{"name":"k","changed":true}]}]})"
     "\n";
 
 TEST(LogStats, CountsWhatStays) {
-  const auto stats = stats_of_log(rewritten + fell_back + rewritten + "{broken\n");
+  const auto stats =
+      stats_of_log(a_rewritten_file + one_that_fell_back + a_rewritten_file + "{broken\n");
   ASSERT_TRUE(stats);
   EXPECT_EQ(stats->calls, 3U);
   EXPECT_EQ(stats->files, 3U);
@@ -45,12 +46,13 @@ TEST(LogStats, CountsWhatStays) {
 }
 
 TEST(LogStats, ForPeople) {
-  const std::string text = to_text(*stats_of_log(rewritten + fell_back));
+  const std::string text = stats_as_text(*stats_of_log(a_rewritten_file + one_that_fell_back));
   EXPECT_THAT(text, HasSubstr("         1  rewritten\n"));
   EXPECT_THAT(text, HasSubstr("kernels            2 of 4 rewritten (50.0 %)\n"));
   EXPECT_THAT(text, HasSubstr("         1  may-lose: some launch is likely to be slower\n"));
   EXPECT_THAT(text, HasSubstr("2.00 predicted"));
-  EXPECT_THAT(to_json(*stats_of_log(rewritten)), HasSubstr("\"kernels_rewritten\": 2"));
+  EXPECT_THAT(stats_as_json(*stats_of_log(a_rewritten_file)),
+              HasSubstr("\"kernels_rewritten\": 2"));
 }
 
 TEST(LogStats, WhatIsNoLogHasNone) {

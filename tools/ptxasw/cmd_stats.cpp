@@ -77,7 +77,7 @@ int stats(Arguments arguments) {
     if (!log.empty()) {
       const auto found = report::stats_of_log(read_text(log));
       if (!found) throw InputError(log + " is no log of ptxasw (PTXASW_LOG)");
-      text = as_json ? report::to_json(*found) : report::to_text(*found);
+      text = as_json ? report::stats_as_json(*found) : report::stats_as_text(*found);
     } else {
       const auto settings =
           store::settings_from([&](std::string_view name) { return environment.get(name); });
