@@ -14,12 +14,12 @@ export PTXASW_PTXAS
 run() { # NAME TIMES: long enough to try all versions
   rm -f "$XDG_CACHE_HOME/ptxasw/launches"
   FAKE_TIMES=$2 LD_LIBRARY_PATH=$FAKE_FOLDER "$TOOL" launch --policy=measure --profile="$1" -- \
-    "$PROGRAM" file versions.cubin 1024 1024 1024 1024 1024 1024 1024 1024 > out || fail "the run: $(cat out)"
+    "$PROGRAM" file versions.cubin 512 512 512 512 512 512 512 512 > out || fail "the run: $(cat out)"
 }
 run run.json "box5=3 box5__ptxasw_y2=1 box5__ptxasw_y4=2 box5__ptxasw_y8=2"
 "$TOOL" profile show run.json > table || fail show
 grep -q "^Fake GPU (sm_90), 1 run: 2 kernels, 2256 launches$" table || fail "the title: $(cat table)"
-grep -qE "y:2 3.00 +y:2 3.00 +32x128x1 +32x8x1 +box5$" table || fail "the table: $(cat table)"
+grep -qE "y:2 3.00 +y:2 3.00 +16x64x1 +32x8x1 +box5$" table || fail "the table: $(cat table)"
 "$TOOL" profile merge run.json run.json -o twice.json && "$TOOL" profile show twice.json | grep -q "2 runs: 2 kernels, 4512 launches" ||
   fail merge
 
