@@ -189,7 +189,7 @@ TEST(StepEntries, AreNotForThreeAxesNorForWhatIsNoStep) {
       HasSubstr("no entry for several steps: its neighbours lie along three axes: a region on "
                 "chip would compute each of its places 3.9 times"));
   EXPECT_THAT(entries_of(golden_text("matvec"), options).begin()->second.outcome,
-              HasSubstr("no time step: it has loops"));
+              HasSubstr("several paths lead to its stores"));
 }
 
 // Where a product may be fused and nobody says whether it is, bits could change.

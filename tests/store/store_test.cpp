@@ -203,9 +203,9 @@ TEST_F(StoreTest, CountsWhatItIsAsked) {
   (void)store.get(kept_texts, key);
   (void)store.get(kept_texts, key_of({"other"}));
   const Counts counts = Folder(settings.folder, Folder::Users::owner, 1).counts();
-  EXPECT_EQ(counts.at("kept_texts.hits"), 2);
-  EXPECT_EQ(counts.at("kept_texts.misses"), 1);
-  EXPECT_EQ(counts.at("kept_texts.written"), 1);
+  EXPECT_EQ(counts.at("texts.hits"), 2);
+  EXPECT_EQ(counts.at("texts.misses"), 1);
+  EXPECT_EQ(counts.at("texts.written"), 1);
 }
 
 // Every process sees whole entries or none, none waits long, and nothing is left lying about.
@@ -235,8 +235,8 @@ TEST_F(StoreTest, ManyProcessesShareIt) {
   }
   const Folder made(settings.folder, Folder::Users::owner, 1);
   EXPECT_EQ(made.content().files, 5U);
-  EXPECT_FALSE(made.counts().contains("kept_texts.broken"));
-  EXPECT_EQ(made.counts().at("kept_texts.written"), processes * rounds);
+  EXPECT_FALSE(made.counts().contains("texts.broken"));
+  EXPECT_EQ(made.counts().at("texts.written"), processes * rounds);
 }
 
 TEST_F(StoreTest, AnotherThreadMayUseItToo) {
