@@ -23,8 +23,8 @@ namespace ptxasw::contract {
 // A contract is of the first version that knows all that it says: the second with rotations and
 // step entries that wait, the third with variants that wait, the fourth with extents, the fifth
 // with step entries that are told how many steps to do, the sixth with the hash of the kernel's
-// text, the seventh with parts of parameters and variables, the last with kernels that copy and with
-// what steps store.
+// text, the seventh with parts of parameters and variables, the last with kernels that copy and
+// with what steps store.
 inline constexpr unsigned first_version = 5, with_waiting_steps = 6, with_waiting_variants = 7,
                           with_extents = 8, with_told_steps = 9, with_text = 10, with_parts = 11,
                           with_copies = 12;

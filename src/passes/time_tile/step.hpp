@@ -125,7 +125,7 @@ struct StepPlan {
   std::vector<contract::Touched> touched;
   // Of one array: no place that stores has another element than these.
   std::optional<contract::Elements> stored;
-  std::optional<contract::CopyKernel> copy; // it does nothing else: no step, but part of one
+  std::optional<contract::CopyKernel> copy;  // it does nothing else: no step, but part of one
   std::vector<contract::Variable> variables; // of the module, that are read at one place by all
 
   // The register holds a coordinate, or what follows from coordinates alone.
