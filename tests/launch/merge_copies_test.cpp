@@ -100,8 +100,9 @@ struct Fields {
         reinterpret_cast<unsigned*>(bytes.data())[i] = i * (a + 3) + a;
       plain[a].assign(words(a), words(a) + points);
     }
-    steps(first_needed + 30);
-    engine.merger()->settle();
+    steps(first_needed);
+    engine.merger()->settle(); // entries are loaded by then
+    engine.flush();
     steps(first_needed + 30);
     engine.flush();
     launched();
