@@ -117,21 +117,19 @@ std::string what_was_given(const LogJson& call) {
 
 std::optional<std::string> table_of_log(std::string_view log, unsigned width) {
   Rows rows;
-  std::vector<LogJson> calls;
-  std::map<std::string, std::size_t> last; // of calls that were given the same
+  std::vector<std::pair<std::string, LogJson>> calls; // each with what it was given
+  std::map<std::string, std::size_t> last;            // of calls that were given the same
   const bool is_log = read_log(
       log,
       [&](const LogJson& call) {
-        if (const std::string given = what_was_given(call); !given.empty())
-          last[given] = calls.size();
-        calls.push_back(call);
+        std::string given = what_was_given(call);
+        last[given] = calls.size();
+        calls.emplace_back(std::move(given), call);
       },
       [&] { rows.broken(); });
   if (!is_log) return std::nullopt;
   for (std::size_t n = 0; n < calls.size(); ++n)
-    if (const auto found = last.find(what_was_given(calls[n]));
-        found == last.end() || found->second == n)
-      rows.call(calls[n]);
+    if (const auto& [given, call] = calls[n]; given.empty() || last.at(given) == n) rows.call(call);
   return rows.text(width);
 }
 
