@@ -38,7 +38,7 @@ public:
     for (const profile::Shape& shape : run_.shapes) {
       double gain = 1;
       for (const auto& [name, time] : shape.versions)
-        if (profile::factors_of(name)) gain = std::max(gain, gain_of(shape, name));
+        if (profile::factors_of(name)) gain = std::max(gain, profile::gain_of(shape, name));
       sum += before(shape) / gain;
     }
     return sum;
@@ -54,7 +54,7 @@ public:
   [[nodiscard]] std::optional<double> by(const std::string& order) const {
     double sum = 0;
     for (const profile::Shape& shape : run_.shapes) {
-      const double gain = gain_of(shape, order);
+      const double gain = profile::gain_of(shape, order);
       const bool is_little = before(shape) < numbers::measured::little * original_;
       if (gain < numbers::measured::least_each && !is_little) return std::nullopt;
       sum += gain > 0 ? before(shape) / gain : before(shape);
@@ -63,13 +63,8 @@ public:
   }
 
 private:
-  static double gain_of(const profile::Shape& shape, const std::string& version) {
-    return profile::gain_of(shape, profile::baseline_of(shape), version);
-  }
   static double before(const profile::Shape& shape) {
-    const auto time = shape.versions.find(profile::baseline_of(shape));
-    return time == shape.versions.end() ? 0
-                                        : static_cast<double>(shape.launches) * time->second.least;
+    return static_cast<double>(shape.launches) * profile::time_as_it_is(shape);
   }
 
   const profile::Kernel& run_;

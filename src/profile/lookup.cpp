@@ -18,7 +18,7 @@ Seen seen_of(const Kernel& kernel) {
   Seen seen;
   for (const Shape& shape : kernel.shapes)
     for (const auto& [name, time] : shape.versions) {
-      const double gain = gain_of(shape, baseline_of(shape), name);
+      const double gain = gain_of(shape, name);
       const bool is_built = can_be_built(name);
       seen.timed |= is_built && gain > 0;
       seen.gained |= (is_built || name == "standard") && gain > 1;

@@ -62,9 +62,11 @@ struct Profile {
   friend bool operator==(const Profile&, const Profile&) = default;
 };
 
-// What is known of one shape by two versions: how many times as fast it is by the second. 0: one of
-// them was not timed.
-[[nodiscard]] double gain_of(const Shape& shape, std::string_view from, std::string_view to);
+// How many times as fast the shape is by this version, as by its baseline. 0: one of them was not
+// timed.
+[[nodiscard]] double gain_of(const Shape& shape, std::string_view name);
+// Of one launch by the baseline, in microseconds; 0: it was not timed.
+[[nodiscard]] double time_as_it_is(const Shape& shape);
 // The version that all others are measured against; "original", if a build with versions has not
 // made the kernel's own entry another one.
 [[nodiscard]] std::string_view baseline_of(const Shape& shape);

@@ -34,8 +34,7 @@ template <class Allows> std::string best_of(const Shape& shape, const Allows& al
   std::string_view best;
   double most = 1;
   for (const auto& [name, time] : shape.versions)
-    if (const double gain = profile::gain_of(shape, profile::baseline_of(shape), name);
-        allows(name) && gain > most) {
+    if (const double gain = profile::gain_of(shape, name); allows(name) && gain > most) {
       best = name;
       most = gain;
     }

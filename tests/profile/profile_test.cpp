@@ -84,8 +84,8 @@ TEST(Profile, RunsAddUp) {
   EXPECT_EQ(time.samples, 6U);
   EXPECT_EQ(time.least, 24);
   EXPECT_DOUBLE_EQ(time.mean, 28);
-  EXPECT_DOUBLE_EQ(gain_of(box.shapes[0], "original", "y:4"), 24.0 / 20);
-  EXPECT_EQ(gain_of(box.shapes[0], "original", "y:8"), 0);
+  EXPECT_DOUBLE_EQ(gain_of(box.shapes[0], "y:4"), 24.0 / 20);
+  EXPECT_EQ(gain_of(box.shapes[0], "y:8"), 0);
   EXPECT_EQ(all->kernels[1].all_launches(), 14U);
 }
 

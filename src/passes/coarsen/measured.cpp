@@ -29,14 +29,14 @@ struct Launch {
 std::vector<Launch> launches_of(const profile::Kernel& run) {
   std::vector<Launch> all;
   for (const profile::Shape& shape : run.shapes) {
-    const auto time = shape.versions.find(profile::baseline_of(shape));
-    if (time == shape.versions.end() || time->second.least <= 0 || shape.threads() == 0) continue;
+    const double time = profile::time_as_it_is(shape);
+    if (time <= 0 || shape.threads() == 0) continue;
     const unsigned threads = shape.block[0] * shape.block[1] * shape.block[2];
     all.push_back({.shape = &shape,
                    .blocks = static_cast<double>(shape.threads()) / threads,
                    .threads = threads,
                    .size = shape.threads(),
-                   .microseconds = static_cast<double>(shape.launches) * time->second.least});
+                   .microseconds = static_cast<double>(shape.launches) * time});
   }
   std::ranges::sort(all, {}, &Launch::size);
   return all;
@@ -52,8 +52,7 @@ double time_of(const std::vector<Launch>& launches) {
 // Of the version with these factors, whose grid a launcher divided; 0: it was not timed.
 double gain_in_run(const profile::Shape& shape, const std::array<unsigned, 3>& factors) {
   for (const auto& [name, time] : shape.versions)
-    if (profile::factors_of(name) == factors)
-      return profile::gain_of(shape, profile::baseline_of(shape), name);
+    if (profile::factors_of(name) == factors) return profile::gain_of(shape, name);
   return 0;
 }
 
