@@ -20,14 +20,8 @@
 
 namespace ptxasw::contract {
 
-// A contract is of the first version that knows all that it says: the second with rotations and
-// step entries that wait, the third with variants that wait, the fourth with extents, the fifth
-// with step entries that are told how many steps to do, the sixth with the hash of the kernel's
-// text, the seventh with parts of parameters and variables, the last with kernels that copy and
-// with what steps store.
-inline constexpr unsigned first_version = 5, with_waiting_steps = 6, with_waiting_variants = 7,
-                          with_extents = 8, with_told_steps = 9, with_text = 10, with_parts = 11,
-                          with_copies = 12;
+// A reader takes this one alone: what is written down, launcher and entries are of one release.
+inline constexpr unsigned version = 13;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 16;
@@ -217,8 +211,10 @@ struct Contract {
 [[nodiscard]] std::string symbol_of(std::string_view kernel);
 [[nodiscard]] std::string encode(const Contract& contract);
 // What `encode` made, or why these bytes are no contract that we can keep: damaged, of another
-// version, or with sizes that no module has.
+// version, or not sensible.
 [[nodiscard]] tl::expected<Contract, std::string> decode(std::string_view bytes);
+// Names are names, sizes those that a module has, and what is said fits together.
+[[nodiscard]] bool is_sensible(const Contract& contract);
 
 // Interpolated between the launches for which it is stated; 0: nothing is known.
 [[nodiscard]] double gain_of(const Variant& variant, unsigned threads, double of_waves);

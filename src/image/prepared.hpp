@@ -31,7 +31,7 @@ namespace ptxasw::image {
 using ImageKey = store::Key;
 
 // Of this machine alone: what a server says is not run.
-inline constexpr store::Kind images{"images", 2, false};
+inline constexpr store::Kind images{"images", 3, false};
 
 // Over the image's bytes, the chip ("sm_90") and the version of `images`.
 [[nodiscard]] ImageKey key_of(Bytes image, std::string_view chip);

@@ -1,9 +1,9 @@
 // Reads and writes the file of decisions, one line each.
 #include "launch/decisions.hpp"
 
+#include "contract/json_reader.hpp"
 #include "launch/text.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
@@ -15,6 +15,11 @@ namespace {
 
 constexpr off_t largest_file = 4 << 20;
 constexpr const char* slow = "slow"; // no entry is faster
+constexpr const char *variant_member = "variant", *steps_member = "steps";
+
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 } // namespace
 
@@ -43,33 +48,41 @@ Decisions::Decisions(std::string file) : file_(std::move(file)) {
   }
   std::ifstream in(file_);
   for (std::string line; std::getline(in, line);) {
-    const std::size_t tab = line.rfind('\t');
-    if (tab != std::string::npos) known_[line.substr(0, tab)] = line.substr(tab + 1);
+    Json row = Json::parse(line, nullptr, false);
+    for (const char* const member : {variant_member, steps_member}) {
+      if (!JsonReader::has(row, member) || !row[member].is_string()) continue;
+      const std::string value = row[member];
+      row.erase(member);
+      known_[{line_of(row), member}] = value;
+    }
   }
 }
 
 std::string Decisions::key_of(const Kernel& kernel, const Shape& shape) {
-  std::string chip = kernel.chip;
-  std::ranges::replace(chip, '\t', ' ');
-  return std::to_string(kernel.contract.code) + '\t' + chip + '\t' + text_of(shape.grid) + '\t' +
-         text_of(shape.block) + '\t' + std::to_string(shape.shared);
+  return line_of({{"code", hexadecimal(kernel.contract.code)},
+                  {"chip", kernel.chip},
+                  {"grid", text_of(shape.grid)},
+                  {"block", text_of(shape.block)},
+                  {"shared", shape.shared}});
 }
 
 std::optional<std::string> Decisions::find(const Kernel& kernel, const Shape& shape) {
   const std::lock_guard lock(mutex_);
-  const auto found = known_.find(key_of(kernel, shape));
+  const auto found = known_.find({key_of(kernel, shape), variant_member});
   if (found == known_.end()) return std::nullopt;
   return found->second;
 }
 
 void Decisions::keep(const Kernel& kernel, const Shape& shape, const std::string& variant) {
-  keep(key_of(kernel, shape), variant);
+  keep(key_of(kernel, shape), variant_member, variant);
 }
 
-void Decisions::keep(const std::string& key, const std::string& value) {
-  const std::string line = key + '\t' + value + '\n';
+void Decisions::keep(const std::string& key, const char* member, const std::string& value) {
+  Json row = Json::parse(key);
+  row[member] = value;
+  const std::string line = line_of(row) + '\n';
   const std::lock_guard lock(mutex_);
-  known_[key] = value;
+  known_[{key, member}] = value;
   if (file_.empty()) return;
   const int file = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) return;
@@ -78,9 +91,9 @@ void Decisions::keep(const std::string& key, const std::string& value) {
 }
 
 void Decisions::recall_steps(const Kernel& kernel, Shape& shape) {
-  shape.steps_key = key_of(kernel, shape) + "\tsteps";
+  shape.steps_key = key_of(kernel, shape);
   const std::lock_guard lock(mutex_);
-  const auto found = known_.find(shape.steps_key);
+  const auto found = known_.find({shape.steps_key, steps_member});
   if (found == known_.end()) return;
   shape.is_merging_slow = found->second == slow;
   shape.period.recall(found->second);
@@ -91,10 +104,10 @@ void Decisions::keep_steps(const Shape& shape) {
   const std::string found = shape.is_merging_slow ? slow : shape.period.findings();
   {
     const std::lock_guard lock(mutex_);
-    const auto known = known_.find(shape.steps_key);
+    const auto known = known_.find({shape.steps_key, steps_member});
     if (found.empty() || (known != known_.end() && known->second == found)) return;
   }
-  keep(shape.steps_key, found);
+  keep(shape.steps_key, steps_member, found);
 }
 
 } // namespace ptxasw::launch

@@ -1,10 +1,11 @@
 // What --policy=measure found out, kept for the next run.
 //
-// A file of lines in $XDG_CACHE_HOME/ptxasw (or ~/.cache/ptxasw): hash of the kernel's code, chip,
-// shape, variant; or behind the shape the word steps, and what was found of runs of them
-// (period.hpp), or that no entry is faster. Lines are appended in one write each, and the last one
-// counts, so programs may share it. A line that cannot be read is passed over; a file that has
-// grown too large starts anew.
+// A file in $XDG_CACHE_HOME/ptxasw (or ~/.cache/ptxasw), of lines that are JSON each:
+//   {"code": hash of the kernel's code, "chip": ..., "grid": ..., "block": ..., "shared": ...,
+//    "variant": the name of one}
+// or, instead of the variant, "steps": what was found of runs of them (period.hpp), or that no
+// entry is faster. Lines are appended in one write each, and the last one counts, so programs may
+// share it. A line that cannot be read is passed over; a file that has grown too large starts anew.
 #pragma once
 
 #include "launch/kernels.hpp"
@@ -14,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace ptxasw::launch {
 
@@ -31,12 +33,13 @@ public:
   void keep_steps(const Shape& shape);
 
 private:
+  // A line without its last member.
   static std::string key_of(const Kernel& kernel, const Shape& shape);
-  void keep(const std::string& key, const std::string& value);
+  void keep(const std::string& key, const char* member, const std::string& value);
 
   std::string file_;
   std::mutex mutex_;
-  std::map<std::string, std::string, std::less<>> known_;
+  std::map<std::pair<std::string, std::string>, std::string> known_; // by key and member
 };
 
 } // namespace ptxasw::launch

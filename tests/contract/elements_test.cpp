@@ -126,13 +126,10 @@ Contract copying() {
 
 TEST(CopyKernel, IsReadBack) {
   const Contract contract = copying();
-  std::string text = encode(contract);
-  ASSERT_TRUE(text.starts_with("ptxasw-launch 12 "));
+  const std::string text = encode(contract);
   const auto read = decode(text);
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(*read, contract);
-  text.replace(text.find(" 12 "), 4, " 11 ");
-  EXPECT_FALSE(decode(text));
 }
 
 TEST(CopyKernel, ThatMakesNoSenseIsNoContract) {
@@ -184,8 +181,7 @@ TEST(CopyKernel, IsBehindStepsThatSayWhatTheyStore) {
        .stored = Elements{4, expression("4"), {{expression("4"), expression("p2s32")}}}}};
   contract.steps.push_back(contract.steps[0]);
   contract.steps[1].count = 3;
-  std::string text = encode(contract);
-  ASSERT_TRUE(text.starts_with("ptxasw-launch 12 "));
+  const std::string text = encode(contract);
   EXPECT_EQ(text.find("stores"), text.rfind("stores"));
   const auto read = decode(text);
   ASSERT_TRUE(read) << read.error();
@@ -194,8 +190,6 @@ TEST(CopyKernel, IsBehindStepsThatSayWhatTheyStore) {
   EXPECT_EQ(decode(encode(contract)), contract);
   contract.steps[1].stored.reset();
   EXPECT_EQ(decode(encode(contract)), contract);
-  text.replace(text.find(" 12 "), 4, " 11 ");
-  EXPECT_FALSE(decode(text));
 }
 
 } // namespace

@@ -227,12 +227,9 @@ TEST(RotatedSteps, OfAPairReadWhatTheOtherWrote) {
 
 TEST(RotatedSteps, AreReadBack) {
   const Contract contract = wave();
-  const std::string text = encode(contract);
-  EXPECT_TRUE(text.starts_with("ptxasw-launch 6 "));
-  const auto read = decode(text);
+  const auto read = decode(encode(contract));
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(*read, contract);
-  EXPECT_TRUE(encode(jacobi()).starts_with("ptxasw-launch 5 "));
 }
 
 TEST(RotatedSteps, ThatDoNotComeRoundAreNoContract) {
@@ -252,17 +249,13 @@ TEST(RotatedSteps, ThatDoNotComeRoundAreNoContract) {
   EXPECT_FALSE(is_read([](Steps& s) { s.swaps = {{0, 1}}; })) << "one way of moving";
 }
 
-TEST(Steps, EntriesThatWaitAreOfALaterVersion) {
+TEST(Steps, MayWait) {
   Contract contract = jacobi();
-  EXPECT_NE(encode(contract).find(" 5 "), std::string::npos);
   contract.steps[0].waits = true;
-  std::string text = encode(contract);
-  ASSERT_NE(text.find(" 6 "), std::string::npos);
+  const std::string text = encode(contract);
   const auto read = decode(text);
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(*read, contract);
-  text.replace(text.find(" 6 "), 3, " 5 ");
-  EXPECT_FALSE(decode(text));
 }
 
 TEST(Steps, MayHaveExtents) {
@@ -270,13 +263,10 @@ TEST(Steps, MayHaveExtents) {
   Steps& steps = contract.steps[0];
   steps.covers = {30, 4, 1};
   steps.extents = {expression("p3s32"), expression("p3s32,2,-"), expression("1")};
-  std::string text = encode(contract);
-  ASSERT_NE(text.find(" 8 "), std::string::npos);
+  const std::string text = encode(contract);
   const auto read = decode(text);
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(*read, contract);
-  text.replace(text.find(" 8 "), 3, " 7 ");
-  EXPECT_FALSE(decode(text));
   const auto fitted = [&](std::uint32_t n) {
     return fit(contract, steps, Arguments{.n = static_cast<int>(n)}.launch());
   };
@@ -314,14 +304,11 @@ Contract of_structure() {
 
 TEST(Steps, MayHangOnPartsOfParameters) {
   const Contract contract = of_structure();
-  std::string text = encode(contract);
-  EXPECT_TRUE(text.starts_with("ptxasw-launch 11 "));
-  EXPECT_NE(text.find("swap 0:0.8\n"), std::string::npos);
+  const std::string text = encode(contract);
+  EXPECT_NE(text.find(R"("swap":[["0","0.8"]])"), std::string::npos);
   const auto read = decode(text);
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(*read, contract);
-  text.replace(text.find(" 11 "), 4, " 10 ");
-  EXPECT_FALSE(decode(text));
   const auto fitted = fit(contract, contract.steps[0], Structure{}.launch());
   ASSERT_TRUE(fitted) << fitted.error();
   EXPECT_EQ(fitted->ranges[1].end, 0x20000U + 40000);
@@ -351,13 +338,10 @@ TEST(Steps, ArePartsOfParametersThatThereAre) {
 TEST(Steps, MayReadVariables) {
   Contract contract = jacobi();
   contract.steps[0].variables = {{"coefficients", 24}, {"rate", 4}};
-  std::string text = encode(contract);
-  EXPECT_TRUE(text.starts_with("ptxasw-launch 11 "));
+  const std::string text = encode(contract);
   const auto read = decode(text);
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(*read, contract);
-  text.replace(text.find(" 11 "), 4, " 10 ");
-  EXPECT_FALSE(decode(text));
   for (const Variable& none : {Variable{"", 4}, Variable{"a b", 4}, Variable{"a", 0}}) {
     contract.steps[0].variables = {none};
     EXPECT_FALSE(decode(encode(contract)));
@@ -384,23 +368,13 @@ TEST(Steps, OfOneEntryThatIsToldHowMany) {
   contract.steps[0].is_told = true;
   contract.steps.push_back(contract.steps[0]);
   contract.steps[1].count = 3;
-  std::string text = encode(contract);
-  EXPECT_TRUE(text.starts_with("ptxasw-launch 9 "));
+  const std::string text = encode(contract);
   EXPECT_EQ(text.find("require"), text.rfind("require"));
   const auto read = decode(text);
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(*read, contract);
   const Arguments arguments;
   EXPECT_THAT(fit(contract, contract.steps[1], arguments.launch())->threads[3], 3U);
-  text.replace(text.find(" 9 "), 3, " 8 ");
-  EXPECT_FALSE(decode(text));
-}
-
-// A reader that knows no rotation refuses the whole; so does this one where the version has none.
-TEST(RotatedSteps, AreOfTheirOwnVersion) {
-  std::string text = encode(wave());
-  text.replace(text.find(" 6 "), 3, " 5 ");
-  EXPECT_FALSE(decode(text));
 }
 
 } // namespace

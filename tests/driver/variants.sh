@@ -5,9 +5,17 @@ need_ptxas
 export PTXASW_PTXAS=$real
 ptx=$SOURCE/tests/golden/ptx
 variants() { "$TOOL" opt --variants "$ptx/$1.ptx" -o "$1.ptx" > /dev/null || fail "$1"; }
-contract() { # of kernel $2 in $1.ptx, as text
-  sed -n "s/.*__ptxasw_launch_$2\[[0-9]*\] = {\([^}]*\)}.*/\1/p" "$1.ptx" | tr -d ' ' | tr ',' '\n' |
-    awk '{printf "%c", $1}'
+contract() { # of kernel $2 in $1.ptx: a line for each member, variant and way of access
+  python3 - "$1.ptx" "$2" << 'END'
+import json, re, sys
+numbers = re.search(r"__ptxasw_launch_%s\[\d+\] = \{([\d, ]+)\}" % sys.argv[2], open(sys.argv[1]).read())[1]
+for name, value in json.loads(bytes(map(int, numbers.split(","))).decode().split("\n", 1)[1]).items():
+    for one in value if name in ("variants", "accesses", "steps") else [value]:
+        print(name, json.dumps(one))
+END
+}
+variant() { # the line of the variant called $3
+  contract "$1" "$2" | grep "^variants .*\"name\": \"$3\""
 }
 entries() { grep -o '\.entry [A-Za-z0-9_]*' "$1.ptx" | cut -d' ' -f2 | sort | tr '\n' ' '; }
 
@@ -20,15 +28,17 @@ same "$(head -"$((length + 1))" vecadd.ptx | grep -v 'griddepcontrol.wait;')" \
   "$(head -"$length" standard.ptx)" "the kernel itself"
 contains "$(head -"$((length + 1))" vecadd.ptx)" "	griddepcontrol.wait;
 	ld.param" "its wait"
-same "$(contract vecadd vecadd | sed -n 2p | cut -d' ' -f1,2)" "kernel vecadd"
-contains "$(contract vecadd vecadd)" "parameters 6 36"
-contains "$(contract vecadd vecadd)" "variant vecadd original original waits"
-contains "$(contract vecadd vecadd)" "coarsened waits
-grid 4 1 1 appended
-gains 64:" "a grid divided along x"
-contains "$(contract vecadd vecadd)" "coarsened waits
-grid 1 " "one of the ways leaves x alone: grids are often one block wide"
-for entry in $(contract vecadd vecadd | sed -n 's/^variant \([^ ]*\) .*/\1/p'); do
+same "$(contract vecadd vecadd | head -1)" 'kernel "vecadd"'
+contains "$(contract vecadd vecadd)" "parameters 6
+parameter_bytes 36
+places [[0, 8], [8, 8], [16, 8], [24, 4], [28, 4], [32, 4]]
+variants" "no accesses where nothing is judged by them"
+same "$(variant vecadd vecadd original)" 'variants {"entry": "vecadd", "name": "original", "kind": "original", "waits": true, "divide": [1, 1, 1]}'
+contains "$(contract vecadd vecadd)" \
+  '"kind": "coarsened", "waits": true, "divide": [4, 1, 1], "rest": "appended", "gains": [[64, ' "a grid divided along x"
+contains "$(contract vecadd vecadd)" '"kind": "coarsened", "waits": true, "divide": [1, ' \
+  "one of the ways leaves x alone: grids are often one block wide"
+for entry in $(contract vecadd vecadd | sed -n 's/^variants {"entry": "\([^"]*\)".*/\1/p'); do
   contains "$(entries vecadd)" "$entry" "each entry is there"
 done
 "$real" -arch=sm_90 vecadd.ptx -o vecadd.cubin || fail "ptxas takes it"
@@ -46,7 +56,7 @@ contains "$(cat weak.ptx)" ".weak .global .align 8 .b8 __ptxasw_launch_jacobi[" 
 
 # The drop-in, too; and without the option the bytes are those of always.
 "$TOOL" -arch=sm_90 "$ptx/jacobi.ptx" -o with.cubin --ptxasw-variants || fail "the drop-in"
-contains "$(tr -c '[:print:]' '\n' < with.cubin)" "variant jacobi__ptxasw_y4 y:4 coarsened" "its contract"
+contains "$(tr -c '[:print:]' '\n' < with.cubin)" '{"entry":"jacobi__ptxasw_y4","name":"y:4","kind":"coarsened"' "its contract"
 "$TOOL" -arch=sm_90 "$ptx/jacobi.ptx" -o off.cubin --ptxasw-variants=off
 "$TOOL" -arch=sm_90 "$ptx/jacobi.ptx" -o without.cubin
 same_file off.cubin without.cubin
@@ -54,9 +64,7 @@ grep -q __ptxasw without.cubin && fail "nothing is added unless asked for"
 
 # Threads of a kernel that asks for its place along x alone, in blocks of other sizes: one entry.
 variants matvec
-contains "$(contract matvec matvec)" "variant matvec__ptxasw_reshaped block:256x1x1 reshaped waits
-grid 1 1 1 reshaped
-block 256 0 0" "blocks of another shape"
+same "$(variant matvec matvec block:256x1x1)" 'variants {"entry": "matvec__ptxasw_reshaped", "name": "block:256x1x1", "kind": "reshaped", "waits": true, "divide": [1, 1, 1], "rest": "reshaped", "block": [256, 0, 0]}'
 same "$(entries matvec)" "matvec matvec__ptxasw_reshaped " "one entry for all shapes"
 "$real" -arch=sm_90 matvec.ptx -o matvec.cubin || fail "ptxas takes blocks of other shapes"
 
@@ -73,7 +81,8 @@ grep -q __ptxasw_launch large_4000.ptx && fail "4096 bytes with no room behind"
 # What waits for memory gains little: a table that lanes read where data says; but not one of 1 KiB.
 variants gathers
 gain() { # of x:4 of kernel $1, in blocks of 256, in launches of 64 waves
-  contract gathers "$1" | grep -A2 "x:4 " | sed -n 's|.* 256:[0-9./]*/\([0-9.]*\) .*|\1|p' | tr -d .
+  variant gathers "$1" x:4 |
+    python3 -c 'import json, sys; print(round(1000 * dict(json.loads(sys.stdin.read().split(" ", 1)[1])["gains"])[256][-1]))'
 }
 [ "$(gain gather_f32)" -lt 1120 ] || fail "gather_f32: a gain of $(gain gather_f32) thousandths"
 [ "$(gain lookup)" -gt 1300 ] || fail "lookup: a gain of $(gain lookup) thousandths"
@@ -83,26 +92,22 @@ variants controls
 grep -q 'one block does the work' controls.ptx || fail "entries are coarsened"
 awk '/entry matmul_tiled\(/ { own = 1 } own { print } own && /^}/ { exit }' controls.ptx > own.ptx
 grep -q 'one block does the work' own.ptx && fail "the kernel itself, which the launcher may choose, is not"
-same "$(contract controls histogram | grep '^variant')" "variant histogram original original waits"
+same "$(contract controls histogram | grep -c '^variants')" 1
+contains "$(variant controls histogram original)" '"waits": true' "it begins early"
 contains "$(cat controls.ptx)" __ptxasw_launch_matmul_tiled "others of its file have more"
 
 # What --coarsen=auto leaves because small launches may lose is for the launcher to weigh, and so is
 # what its guesses of registers speak against.
-contains "$(contract controls block_reduce)" "x:4 coarsened" "nothing is shared, blocks that start are saved"
+contains "$(variant controls block_reduce x:4)" coarsened "nothing is shared, blocks that start are saved"
 variants wave13pt
-contains "$(contract wave13pt wave13pt)" "y:4 coarsened" "guessed to gain nothing"
+contains "$(variant wave13pt wave13pt y:4)" coarsened "guessed to gain nothing"
 
 # A swap of threads states no gains: the launcher counts sectors. Three loads of lanes that are a run-time
 # distance apart, a store of neighbours.
 variants transposed
-contains "$(contract transposed transposed1)" "access 3 4 far 4 0
-access 1 4 4 far 0
-variant transposed1 " "the accesses of the original"
-contains "$(contract transposed transposed1)" "thread-swap:8 remapped waits
-grid 1 1 1 -
-rows 8 y
-gains -" "the order of its threads"
-contains "$(contract vecadd vecadd)" "36
-places 0:8 8:8 16:8 24:4 28:4 32:4
-variant" "no accesses where nothing is judged by them"
+contains "$(contract transposed transposed1)" 'accesses {"count": 3, "bytes": 4, "along": [null, 4, 0]}
+accesses {"count": 1, "bytes": 4, "along": [4, null, 0]}
+variants ' "the accesses of the original"
+same "$(variant transposed transposed1 thread-swap:8 | sed 's/.*"name"/"name"/')" \
+  '"name": "thread-swap:8", "kind": "remapped", "waits": true, "divide": [1, 1, 1], "rows": [8, "y"]}'
 echo ok

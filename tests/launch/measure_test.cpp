@@ -233,7 +233,10 @@ TEST_F(MeasureTest, ADamagedFileIsNoMistake) {
   Program p;
   std::filesystem::create_directories(folder / "ptxasw");
   std::FILE* file = std::fopen((folder / "ptxasw/launches").c_str(), "w");
-  std::fputs("17\tFake GPU\t50x1x1\t100x1x1\t0\tx:9\n\t\n\x01\n17", file);
+  std::fputs(R"({"code":"0000000000000011","chip":"Fake GPU","grid":"50x1x1","block":"100x1x1",)"
+             R"("shared":0,"variant":"x:9"})"
+             "\n[]\n{\"variant\":1}\n\x01\n{\"code\":",
+             file);
   std::fclose(file);
   Engine engine(read_settings("policy=measure"));
   EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);

@@ -15,8 +15,9 @@ import json, re, sys
 kernels = []
 for found in re.finditer(r"__ptxasw_launch_(\w+)\[\d+\] = \{([\d,]+)\}", open("versions.ptx").read()):
     name, text = found[1], bytes(map(int, found[2].split(","))).decode()
-    word = text.split("\n")[1].split()[3]
-    order = re.search(r"variant \S+ (thread-swap:\d+) ", text)[1]
+    contract = json.loads(text.split("\n", 1)[1])
+    word = contract["text"]
+    order = next(v["name"] for v in contract["variants"] if v["name"].startswith("thread-swap:"))
     shapes = [{"grid": [blocks, 64, 1], "block": [32, 8, 1], "shared": 0, "launches": 10, "chosen": order,
                "versions": {"original": {"samples": 3, "least": 10, "mean": 10},
                             order: {"samples": 3, "least": float(time), "mean": float(time)}}}

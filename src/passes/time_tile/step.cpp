@@ -1,7 +1,6 @@
 // The search for a time step. The conditions about sizes are in step_conditions.cpp.
 #include "passes/time_tile/step.hpp"
 
-#include "analysis/liveness.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/equal_fields.hpp"
 #include "passes/time_tile/step_conditions.hpp"
@@ -11,6 +10,7 @@
 #include "passes/time_tile/step_reads.hpp"
 #include "passes/time_tile/step_region.hpp"
 #include "passes/time_tile/step_rows.hpp"
+#include "passes/time_tile/step_slice.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -234,13 +234,6 @@ private:
                                : event.elements == 2 && event.element_bytes == 4;
   }
 
-  // A register of the element's width, or a wider one that a small element comes from or goes to.
-  [[nodiscard]] bool holds_element(const Arg& arg, unsigned bytes) const {
-    if (arg.kind != Arg::Kind::reg || !arg.selector.empty()) return false;
-    const unsigned width = ptx::bit_width(body_.registers[arg.id].type);
-    return width == bytes * 8 || (bytes < 4 && (width == 16 || width == 32));
-  }
-
   void find_stores() {
     std::map<InstId, unsigned> groups;
     for (const Event& event : k_.trace.events) {
@@ -258,7 +251,7 @@ private:
       for (unsigned n = 0; n < event.elements; ++n)
         if (const Arg& stored = body_.src(inst)[n];
             (stored.kind != Arg::Kind::imm || event.elements != 1) &&
-            !holds_element(stored, event.element_bytes))
+            !holds_element(body_, stored, event.element_bytes))
           return refuse(Reason::step_element, inst, "from a register of another width");
       Reading reading;
       auto place = reader_->place(at_place(event.address), reading);
@@ -308,8 +301,8 @@ private:
   // None has a load that fits: what is wrong with the first.
   void refuse_arrays() {
     if (!reads_.empty()) {
-      const auto [reason, why] = why_unfit(plan_.arrays[0], reads_[0]);
-      if (!why.empty()) return refuse(reason, body_.insts[reads_[0].event->inst], why);
+      const Why why = why_unfit(body_, plan_.arrays[0], reads_[0]);
+      if (!why.empty()) return refuse(why.reason, body_.insts[reads_[0].event->inst], why.text);
     }
     refuse(Reason::step_no_array, "no array is read at constant offsets of what is written");
   }
@@ -354,8 +347,8 @@ private:
       std::map<unsigned, std::set<Offset>> fitting;
       std::set<unsigned> spoilt;
       for (const StepRead& read : reads_)
-        if (why_unfit(array, read).second.empty())
-          fitting[read.parameter].insert(offsets_of(array, read).offsets[0]);
+        if (why_unfit(body_, array, read).empty())
+          fitting[read.parameter].insert(find_offsets(array, read).offsets[0]);
         else
           spoilt.insert(read.parameter);
       StepCandidates& made = result.emplace_back(StepCandidates{.out = array.out, .in = {}});
@@ -365,49 +358,11 @@ private:
     return result;
   }
 
-  // Why the load is none of an element that the array's step stored.
-  [[nodiscard]] std::pair<Reason, std::string_view> why_unfit(const StepArray& array,
-                                                              const StepRead& read) const {
-    const Inst& inst = body_.insts[read.event->inst];
-    const StepOffsets found = offsets_of(array, read);
-    if (!found.why.empty()) return {found.against, found.why};
-    for (const Offset& offset : found.offsets)
-      if (std::ranges::any_of(offset, [](int d) { return std::abs(d) > farthest_offset; }))
-        return {Reason::step_index, "far from the element that is stored"};
-    if (read.event->element_bytes * array.parts != array.bytes ||
-        read.event->elements > array.parts)
-      return {Reason::step_element, "not as wide as the element that is stored"};
-    if (inst.guard != ptx::none) return {Reason::step_form, "it is guarded by itself"};
-    for (const Arg& dst : body_.dst(inst))
-      if (!holds_element(dst, read.event->element_bytes) &&
-          (dst.kind != Arg::Kind::sink || array.parts == 1))
-        return {Reason::step_element, "into a register of another width"};
-    return {};
-  }
-
-  // Of two parts the one that is loaded alone, if it is.
-  static std::optional<unsigned> part_of(const StepArray& array, const StepRead& read) {
-    if (array.parts == 1 || read.event->elements != 1) return std::nullopt;
-    const IntegerPolynomial far = read.cases[0].place.offset - array.element;
-    const auto bytes = far.terms().find({});
-    return bytes != far.terms().end() && bytes->second % array.bytes != 0 ? 1U : 0U;
-  }
-
-  static StepOffsets offsets_of(const StepArray& array, const StepRead& read) {
-    const auto part = part_of(array, read);
-    if (!part || *part == 0) return find_offsets(read, array.element);
-    StepRead begin = read; // of the element
-    for (AddressCase& one : begin.cases)
-      one.place.offset = one.place.offset - IntegerPolynomial(array.bytes / array.parts);
-    return find_offsets(begin, array.element);
-  }
-
   bool take(StepArray& array, const StepRead& read) {
-    const Inst& inst = body_.insts[read.event->inst];
-    const auto [reason, why] = why_unfit(array, read);
-    if (!why.empty()) refuse(reason, inst, why);
+    const Why why = why_unfit(body_, array, read);
+    if (!why.empty()) refuse(why.reason, body_.insts[read.event->inst], why.text);
     if (!plan_.refused.empty()) return false;
-    const StepOffsets found = offsets_of(array, read);
+    const StepOffsets found = find_offsets(array, read);
     for (unsigned axis = 0; axis < 3; ++axis) {
       auto& period = periods_[axis];
       if (!found.periods[axis]) continue;
@@ -475,111 +430,10 @@ private:
     return {};
   }
 
-  // --- The slice ---------------------------------------------------------------------------------
-
   void find_slice() {
-    std::vector<Arg> guards, values;
-    for (const StepGuard& guard : plan_.guards)
-      guards.push_back({.kind = Arg::Kind::reg, .id = guard.predicate});
-    for (const StepArray& array : plan_.arrays)
-      for (const InstId store : array.stores)
-        for (const Arg& part : body_.src(body_.insts[store]))
-          values.push_back(part);
-    for (const auto& [fork, side] : plan_.forks)
-      values.push_back(
-          {.kind = Arg::Kind::reg, .id = body_.insts[k_.cfg.blocks[fork].end - 1].guard});
-    plan_.guard_slice = slice_of(guards);
-    plan_.value_slice = slice_of(values);
-    for (const InstId id : plan_.guard_slice) {
-      const Inst& inst = body_.insts[id];
-      if (ptx::group(inst.op) == Group::load && inst.mods.space != ptx::Space::param) add_mask(id);
-      if (definitions_of(id) != 1)
-        return refuse(Reason::step_guard, inst, "a guard of several paths");
-    }
+    plan_.refused = StepSlice(k_, region_, plan_).run(others_);
     if (!places_.loops().empty() && plan_.refused.empty())
       plan_.refused = why_iterations_meet(k_, plan_, places_, walking_);
-  }
-
-  // A load that the last guard hangs on: of an array that no step writes, by place.
-  void add_mask(InstId id) {
-    const Inst& inst = body_.insts[id];
-    const auto other = std::ranges::find(
-        others_, id, [](const StepRead* read) -> InstId { return read->event->inst; });
-    if (other == others_.end())
-      return refuse(Reason::step_mask, inst, "a guard depends on what the step computes");
-    const IntegerPolynomial& offset = (*other)->cases[0].place.offset;
-    if (offset == offset.elsewhere())
-      return refuse(Reason::step_mask, inst, "a guard depends on what is the same for all");
-    const StepRegion::Guard& last = region_.guards.back();
-    if (!k_.cfg.dominates(last.to, region_.head) ||
-        (region_.guards.size() > 1 &&
-         !k_.cfg.dominates(region_.guards[region_.guards.size() - 2].to, k_.cfg.block_of[id])))
-      return refuse(Reason::step_mask, inst, "a guard in front of others depends on memory");
-    plan_.masked = true;
-    plan_.convex = false;
-  }
-
-  // Of the register that is written by so many instructions on the way.
-  std::size_t definitions_of(InstId id) {
-    std::size_t most = 0;
-    for (const Arg& dst : body_.dst(body_.insts[id]))
-      if (dst.kind == Arg::Kind::reg) most = std::max(most, on_way_[dst.id].size());
-    return most;
-  }
-
-  // Up to coordinates and what is on chip.
-  std::vector<InstId> slice_of(std::span<const Arg> roots) {
-    if (on_way_.empty()) {
-      on_way_ = analysis::definitions(body_);
-      for (std::vector<InstId>& all : on_way_)
-        std::erase_if(all, [&](InstId id) { return !region_.has(k_.cfg.block_of[id]); });
-    }
-    std::set<InstId> needed;
-    std::vector<RegId> work;
-    std::set<RegId> seen;
-    const auto need = [&](const Arg& arg) {
-      if (arg.kind == Arg::Kind::reg && !plan_.is_place(arg.id) && seen.insert(arg.id).second)
-        work.push_back(arg.id);
-    };
-    std::ranges::for_each(roots, need);
-    while (!work.empty() && plan_.refused.empty()) {
-      const RegId reg = work.back();
-      work.pop_back();
-      if (on_way_[reg].empty())
-        refuse(Reason::step_form, fmt::format("{} is not written", body_.registers[reg].name));
-      for (const InstId id : on_way_[reg]) {
-        if (!needed.insert(id).second) continue;
-        if (!may_be_copied(id)) break;
-        const StepArray* array = nullptr;
-        if (plan_.load_of(id, array) != nullptr) continue;
-        for (const Arg& src : body_.src(body_.insts[id]))
-          need(src);
-        for (const ptx::Address& address : body_.addr(body_.insts[id]))
-          need(address.base);
-      }
-    }
-    std::vector<InstId> slice;
-    for (const BlockId block : plan_.blocks)
-      for (InstId id = k_.cfg.blocks[block].first; id < k_.cfg.blocks[block].end; ++id)
-        if (needed.contains(id)) slice.push_back(id);
-    return slice;
-  }
-
-  bool may_be_copied(InstId id) {
-    const Inst& inst = body_.insts[id];
-    const Group group = ptx::group(inst.op);
-    if (inst.guard != ptx::none) refuse(Reason::step_form, inst, "it is guarded by itself");
-    if (group != Group::pure && group != Group::load)
-      refuse(Reason::step_form, inst, "not a computation");
-    if (inst.mods.cc || body_.carry != ptx::none)
-      refuse(Reason::carry_flag, inst, "the carry flag");
-    for (const Arg& src : body_.src(inst)) {
-      if (src.kind != Arg::Kind::special) continue;
-      refuse(Reason::step_thread, inst,
-             fmt::format("uses {} for more than the place of the thread",
-                         ptx::info(src.special).name));
-    }
-    return plan_.refused.empty();
   }
 
   // --- Conditions --------------------------------------------------------------------------------
@@ -632,7 +486,6 @@ private:
   const EqualFields& equal_;
   StepPlan plan_;
   StepRegion region_;
-  std::vector<std::vector<InstId>> on_way_; // by register: what writes it on the way
   Meaning meaning_;
   StepLoops loops_;
   StepPlaces places_;

@@ -113,8 +113,43 @@ private:
 
 } // namespace
 
-StepOffsets find_offsets(const StepRead& read, const IntegerPolynomial& element) {
-  return OffsetFinder(read, element).run();
+std::optional<unsigned> part_of(const StepArray& array, const StepRead& read) {
+  if (array.parts == 1 || read.event->elements != 1) return std::nullopt;
+  const IntegerPolynomial far = read.cases[0].place.offset - array.element;
+  const auto bytes = far.terms().find({});
+  return bytes != far.terms().end() && bytes->second % array.bytes != 0 ? 1U : 0U;
+}
+
+StepOffsets find_offsets(const StepArray& array, const StepRead& read) {
+  const auto part = part_of(array, read);
+  if (!part || *part == 0) return OffsetFinder(read, array.element).run();
+  StepRead begin = read; // of the element
+  for (AddressCase& one : begin.cases)
+    one.place.offset = one.place.offset - IntegerPolynomial(array.bytes / array.parts);
+  return OffsetFinder(begin, array.element).run();
+}
+
+bool holds_element(const ptx::Body& body, const ptx::Arg& arg, unsigned bytes) {
+  if (arg.kind != ptx::Arg::Kind::reg || !arg.selector.empty()) return false;
+  const unsigned width = ptx::bit_width(body.registers[arg.id].type);
+  return width == bytes * 8 || (bytes < 4 && (width == 16 || width == 32));
+}
+
+Why why_unfit(const ptx::Body& body, const StepArray& array, const StepRead& read) {
+  const ptx::Inst& inst = body.insts[read.event->inst];
+  const StepOffsets found = find_offsets(array, read);
+  if (!found.why.empty()) return {found.against, std::string(found.why)};
+  for (const Offset& offset : found.offsets)
+    if (std::ranges::any_of(offset, [](int d) { return std::abs(d) > farthest_offset; }))
+      return {Reason::step_index, "far from the element that is stored"};
+  if (read.event->element_bytes * array.parts != array.bytes || read.event->elements > array.parts)
+    return {Reason::step_element, "not as wide as the element that is stored"};
+  if (inst.guard != ptx::none) return {Reason::step_form, "it is guarded by itself"};
+  for (const ptx::Arg& dst : body.dst(inst))
+    if (!holds_element(body, dst, read.event->element_bytes) &&
+        (dst.kind != ptx::Arg::Kind::sink || array.parts == 1))
+      return {Reason::step_element, "into a register of another width"};
+  return {};
 }
 
 } // namespace ptxasw::passes

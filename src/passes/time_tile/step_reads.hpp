@@ -31,7 +31,13 @@ struct StepOffsets {
   std::array<std::optional<IntegerPolynomial>, 3> periods;
 };
 
-// With the store's element at `element`.
-StepOffsets find_offsets(const StepRead& read, const IntegerPolynomial& element);
+// From the element that the array's step stores.
+StepOffsets find_offsets(const StepArray& array, const StepRead& read);
+// Why the load is none of an element that the array's step stored; empty: it is one.
+Why why_unfit(const ptx::Body& body, const StepArray& array, const StepRead& read);
+// Of two parts the one that is loaded alone, if it is.
+std::optional<unsigned> part_of(const StepArray& array, const StepRead& read);
+// A register of the element's width, or a wider one that a small element comes from or goes to.
+bool holds_element(const ptx::Body& body, const ptx::Arg& arg, unsigned bytes);
 
 } // namespace ptxasw::passes
