@@ -85,7 +85,8 @@ Engine::Engine(Settings settings)
         forget(); // an event may follow
         return result;
       },
-      std::move(check), std::chrono::microseconds(settings_.longest_wait));
+      std::move(check), std::chrono::microseconds(settings_.longest_wait),
+      std::chrono::microseconds(settings_.tries_behind));
   kernels_.prepare_steps([this] { merger_->start_threads(); });
 }
 

@@ -23,8 +23,9 @@ constexpr unsigned most_mismatches = 8, look_again = 16;
 } // namespace
 
 Merger::Merger(Turn& turn, RunMaker::Single single, RunMaker::Check check,
-               std::chrono::microseconds longest_wait)
-    : turn_(turn), maker_(std::move(single), std::move(check)), longest_wait_(longest_wait) {}
+               std::chrono::microseconds longest_wait, std::chrono::microseconds tries_behind)
+    : turn_(turn), maker_(std::move(single), std::move(check)), longest_wait_(longest_wait),
+      tries_behind_(tries_behind) {}
 
 Merger::~Merger() {
   flush();
@@ -141,11 +142,11 @@ bool Merger::look_at(const Kernel& kernel, Shape& shape, const Request& request,
 }
 
 // A run of the shape begins. Where its length is known and it may pay entries are needed.
-void Merger::begin_period(Run& run) {
+void Merger::begin_period(Run& run) const {
   Period& period = run.shape->period;
   const unsigned first = run.shape->copies_back ? 1 : 0;
   period.begin([] { return std::chrono::steady_clock::now(); },
-               [&] { return forecast(run, period.expected(), first).measured(); });
+               [&] { return forecast(run, period.expected(), first).measured(); }, tries_behind_);
 }
 
 // From the launch that was looked at on, or up to it. Not among the first of a run whose length
@@ -159,7 +160,8 @@ void Merger::time_singles() {
     // Behind a group.
   } else if (expected > 3 + StepTimes::single_steps) {
     first = 3; // behind those that found the device idle
-  } else if (expected >= least_timed && !times.was_asked(StepTimes::singly)) {
+  } else if (expected >= least_timed && !run.shape->period.is_young() &&
+             !times.was_asked(StepTimes::singly)) {
     steps = std::min(steps, expected - 2); // once: events take as long as some of its steps
   } else if (expected == 0) {
     first = numbers::launch::load_behind;

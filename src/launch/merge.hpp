@@ -35,7 +35,7 @@ namespace ptxasw::launch {
 class Merger {
 public:
   Merger(Turn& turn, RunMaker::Single single, RunMaker::Check check,
-         std::chrono::microseconds longest_wait);
+         std::chrono::microseconds longest_wait, std::chrono::microseconds tries_behind);
 
   Merger(const Merger&) = delete;
   Merger& operator=(const Merger&) = delete;
@@ -77,7 +77,7 @@ private:
   void go_on_as_they_come(bool is_timed = false);
   static void learn(Run& run);
   static void leave_quiet(Run& run, unsigned before);
-  static void begin_period(Run& run);
+  void begin_period(Run& run) const;
   void time_singles();
   void end_previous();
   void made_as_it_came();
@@ -94,6 +94,7 @@ private:
 
   std::atomic<bool> stopped_{false};
   const std::chrono::microseconds longest_wait_; // for the next launch
+  const std::chrono::microseconds tries_behind_; // the first short run
 
   StepLoader loader_;
   Watcher watcher_{[this] { return look(); }}; // the last one: it ends first

@@ -25,7 +25,8 @@ bool Period::is_tried() const {
 
 bool Period::merges() const {
   if (verdict().is_decided) return verdict().goes_merged;
-  return expected() >= numbers::launch::least_run || passes_ / periods_in_a_row % 2 != 0;
+  return expected() >= numbers::launch::least_run ||
+         (!is_young_ && passes_ / periods_in_a_row % 2 != 0);
 }
 
 // A program that does not wait for the device is as fast as the slower one of both.

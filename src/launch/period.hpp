@@ -5,14 +5,16 @@
 // Whether runs of a few steps gain by being merged hangs on what the program does in between. So
 // some go as they come and some merged, in turn, until the clock and the device's times have told
 // which is faster. Where those that were merged are clearly slower at first that is the end of it.
-// What was found out of a length is kept: a last run that is shorter, or another loop in between,
-// changes nothing.
+// That costs some of these runs as much again, so it is begun where the program has gone on for
+// long enough behind the first one for that to be little. What was found out of a length is kept: a
+// last run that is shorter, or another loop in between, changes nothing.
 #pragma once
 
 #include "target/numbers.hpp"
 
 #include <array>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,10 +46,18 @@ public:
   // of seven they do, and twelve are expected. Empty: nothing.
   [[nodiscard]] std::string findings() const;
   void recall(std::string_view findings);
-  // A run begins. `now` and `times` are called only where they matter.
-  template <class Now, class Times> void begin(const Now& now, const Times& times) {
-    if (is_tried()) time(now(), times());
+  // A run begins. `now` and `times` are called only where they matter. Nothing is tried within
+  // `young` behind the first run that could be.
+  template <class Now, class Times>
+  void begin(const Now& now, const Times& times, std::chrono::microseconds young) {
+    if (!is_tried()) return;
+    const Clock::time_point at = now();
+    if (!first_) first_ = at;
+    is_young_ = at - *first_ < young;
+    if (!is_young_) time(at, times());
   }
+  // Neither way of making the run may cost more than it takes.
+  [[nodiscard]] bool is_young() const { return is_tried() && is_young_; }
   // It had so many launches. `wasted`: some were put off and not merged.
   void end(unsigned length, bool was_merged, bool wasted);
   // The next run is not seen from its begin on.
@@ -76,6 +86,8 @@ private:
   unsigned passes_ = 0;
   bool is_partial_ = false;
   bool is_timed_ = false, was_merged_ = false; // the run before
+  bool is_young_ = true;
+  std::optional<Clock::time_point> first_;
   Clock::time_point begun_;
   std::array<Verdict, longest + 1> verdicts_; // by length
 };

@@ -18,6 +18,8 @@
 //   log                  say on standard error what is found and refused
 #pragma once
 
+#include "target/numbers.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -37,6 +39,8 @@ struct Settings {
   unsigned check = 0; // every so many launches; 0: none
   bool steps = false;
   unsigned longest_wait = 100; // of a launch that is put off, microseconds
+  // Runs of a few steps are not tried both ways within so many microseconds behind the first one.
+  unsigned tries_behind = numbers::launch::tries_behind;
   bool early = false, batch = false;
   bool images = true;
   bool log = false;

@@ -81,6 +81,44 @@ TEST(MergePeriod, ShortRunsAreTriedBothWays) {
   s.expect_as_launched_singly();
 }
 
+// What trying costs is not much of what the program takes.
+TEST(MergePeriod, ShortRunsOfAYoungProgramGoAsTheyCome) {
+  Settings settings = read_settings("steps=60000000");
+  settings.tries_behind = 60'000'000;
+  Stencil s(settings);
+  s.engine.flush();
+  gpu().calls.clear();
+  for (unsigned n = 0; n < 14; ++n) {
+    launched();
+    s.steps(5);
+    s.engine.flush();
+    EXPECT_EQ(Stencil::made(), "s s s s s");
+  }
+  EXPECT_FALSE(gpu().calls.contains("cuEventRecord")) << "nothing is timed";
+  s.expect_as_launched_singly();
+}
+
+TEST(MergePeriod, AProgramIsYoungForSoLong) {
+  Period period;
+  Period::Clock::time_point now;
+  const std::chrono::microseconds young(2000);
+  const auto run = [&](std::chrono::microseconds takes) {
+    period.begin([&] { return now; }, [] { return RunTimes{}; }, young);
+    const bool merges = period.merges();
+    period.end(5, merges, false);
+    now += takes;
+    return merges;
+  };
+  for (unsigned n = 0; n < 20; ++n)
+    EXPECT_FALSE(run(std::chrono::microseconds(50))) << n;
+  EXPECT_TRUE(period.is_young());
+  unsigned merged = 0;
+  for (unsigned n = 0; n < 40; ++n)
+    merged += run(std::chrono::microseconds(50)) ? 1 : 0;
+  EXPECT_FALSE(period.is_young());
+  EXPECT_GE(merged, 3U);
+}
+
 TEST(MergePeriod, ARunThatEndsEarlyOrGoesOn) {
   for (const unsigned other : {1U, 2U, 4U, 6U, 11U, 13U, 30U, 70U}) {
     Stencil s;

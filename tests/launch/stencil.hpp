@@ -33,6 +33,12 @@ inline contract::Expression expression(const char* word) {
   return contract::to_expression(word).value();
 }
 
+inline Settings trying_at_once(const std::string& words) {
+  Settings settings = read_settings(words);
+  settings.tries_behind = 0;
+  return settings;
+}
+
 struct Stencil {
   fake::Module& module = gpu().add_module();
   fake::Function &kernel = gpu().add(module, "s", {8, 8, 4}),
@@ -46,10 +52,12 @@ struct Stencil {
   Engine engine;
   std::vector<unsigned> x, y; // what plain launches leave
 
-  // `is_new`: nothing of it was launched yet.
+  // `is_new`: nothing of it was launched yet. Short runs are tried both ways at once.
   explicit Stencil(const std::string& settings = "steps=60000000", bool waits = false,
                    bool is_new = false)
-      : engine(read_settings(settings)) {
+      : Stencil(trying_at_once(settings), waits, is_new) {}
+  explicit Stencil(const Settings& settings, bool waits = false, bool is_new = false)
+      : engine(settings) {
     contract::Contract contract{.kernel = "s",
                                 .parameters = 3,
                                 .parameter_bytes = 20,
