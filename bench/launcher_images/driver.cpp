@@ -61,6 +61,7 @@ void tell(CUmodule module) {
   for (CUfunction each : all) {
     const char* name = "";
     CHECK(cuFuncGetName(&name, each));
+    CHECK(cuFuncLoad(each)); // some attributes are those of a function that is loaded
     std::string line = name;
     for (const auto attribute :
          {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
