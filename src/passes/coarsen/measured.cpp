@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -83,12 +84,28 @@ public:
     candidate.gain = before_ / best;
     for (std::size_t n = first; n < launches_.size(); ++n)
       candidate.worst = std::min(candidate.worst, gain_of(candidate, launches_[n]));
-    const std::uint64_t above = first == 0 ? 0 : launches_[first - 1].size;
+    const std::uint64_t least = size_of_gain(candidate, first, 1) + 1,
+                        most = size_of_gain(candidate, first, limits::clear_gain);
     candidate.how.least_threads =
-        std::clamp(candidate.how.least_threads, above + 1, launches_[first].size);
+        std::clamp(candidate.how.least_threads, least, std::max(least, most));
   }
 
 private:
+  // Between the launch that is merged first and the one below it: from which size on it gains so
+  // much, along the logarithm of sizes.
+  [[nodiscard]] std::uint64_t size_of_gain(const CoarsenCandidate& candidate, std::size_t first,
+                                           double gain) const {
+    const Launch& merged = launches_[first];
+    if (first == 0) return gain > 1 ? merged.size : 0;
+    const Launch& below = launches_[first - 1];
+    const double least = gain_of(candidate, below), most = gain_of(candidate, merged);
+    const double part = most > least ? std::clamp((gain - least) / (most - least), 0.0, 1.0) : 1;
+    const double apart = static_cast<double>(merged.size) / static_cast<double>(below.size);
+    const double size = static_cast<double>(below.size) * std::pow(apart, part);
+    return std::clamp(static_cast<std::uint64_t>(size), below.size,
+                      merged.size - (gain > 1 ? 0 : 1));
+  }
+
   // All launches, of which those from the n-th on are merged. The others ask for their size in
   // vain.
   [[nodiscard]] double time_from(const CoarsenCandidate& candidate, std::size_t n) const {

@@ -76,7 +76,8 @@ TEST(Measured, LaunchesCount) {
   EXPECT_EQ(chosen(runs(50)).how.copies(), 4U);
 }
 
-// The limit is above what loses, at most what gains, and the model's between these.
+// The limit is where the run's own launches, one that loses and one that gains, tell that a gain
+// begins; how clear a gain, the model says.
 TEST(Measured, TheLeastLaunchFollowsFromTheRun) {
   const auto limit = [&](std::vector<profile::Shape> shapes, std::uint64_t by_model) {
     const CoarsenCandidate best = chosen(std::move(shapes), {along_y(2, by_model)});
@@ -84,11 +85,17 @@ TEST(Measured, TheLeastLaunchFollowsFromTheRun) {
     return best.how.least_threads;
   };
   const std::vector both{launches(100, 10, 10, 20, 0), launches(20'000, 100, 100, 60, 0)};
-  EXPECT_EQ(limit(both, 1), 100 * 512 + 1U);
-  EXPECT_EQ(limit(both, 500'000), 500'000U);
-  EXPECT_EQ(limit(both, std::uint64_t{1} << 40), 20'000 * 512U);
+  const std::uint64_t least = limit(both, 1), most = limit(both, std::uint64_t{1} << 40);
+  EXPECT_GT(least, 2000 * 512 / 4U) << "half way between half and twice the speed, about";
+  EXPECT_LT(least, most);
+  EXPECT_LT(most, 20'000 * 512 / 4U);
+  EXPECT_EQ(limit(both, (least + most) / 2), (least + most) / 2);
+  const std::vector hardly{launches(100, 10, 10, 10.1, 0), launches(20'000, 100, 100, 60, 0)};
+  EXPECT_LT(limit(hardly, 1), 200 * 512U);
+  EXPECT_LT(limit(hardly, std::uint64_t{1} << 40), 400 * 512U);
   const std::vector gains_always{launches(100, 1000, 10, 5, 0), launches(20'000, 100, 100, 60, 0)};
   EXPECT_EQ(limit(gains_always, 500'000), 100 * 512U);
+  EXPECT_EQ(limit(gains_always, 500), 500U);
 }
 
 // One launch that would lose keeps all smaller ones as they are, unless it is hardly ever made.
