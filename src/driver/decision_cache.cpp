@@ -9,7 +9,7 @@
 namespace ptxasw::driver {
 namespace {
 
-constexpr store::Kind decisions{"decisions", 3};
+constexpr store::Kind decisions{"decisions", 4};
 constexpr store::Kind programs{"programs", 1, false}; // hashes of files, by their marks
 constexpr std::size_t largest_answer = std::size_t{1} << 15;
 

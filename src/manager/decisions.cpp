@@ -1,10 +1,12 @@
 // The smallest doubt about a text is a reason to decide anew.
 #include "manager/decisions.hpp"
 
+#include "contract/json_reader.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
+#include <array>
 #include <utility>
 
 namespace ptxasw::manager {
@@ -12,56 +14,72 @@ namespace {
 
 constexpr unsigned least_registers = 16, most_registers = 255, most_iterations = 16;
 
-std::string text_of(const Coarsening& how) {
-  return fmt::format("{} {} {} {} {} {}", how.factors[0], how.factors[1], how.factors[2],
-                     how.order == CoarsenOrder::copies ? 0 : 1, how.registers, how.least_threads);
+constexpr std::array<std::string_view, 2> orders{"copies", "instructions"};
+
+Json json_of(const Remembered::KernelDecision& decision) {
+  if (!decision.chosen) return {{"kernel", decision.kernel}, {"refused", code(decision.refused)}};
+  const auto& [how, gain] = *decision.chosen;
+  return {{"kernel", decision.kernel},
+          {"factors", how.factors},
+          {"order", orders.at(how.order == CoarsenOrder::copies ? 0 : 1)},
+          {"registers", how.registers},
+          {"least_threads", how.least_threads},
+          {"gain", gain}};
 }
 
-bool read_way(std::istringstream& line, Remembered& into) {
-  Remembered::KernelDecision way;
-  line >> way.kernel >> std::ws;
-  if (line.peek() == '-') {
-    std::string code;
-    line.get();
-    line >> code;
-    const auto known = std::ranges::find(reason_codes(), std::string_view(code), &ReasonCode::code);
-    if (known == reason_codes().end()) return false;
-    way.refused = known->reason;
-  } else {
-    Coarsening how;
-    unsigned order = 0;
-    double gain = 0;
-    line >> how.factors[0] >> how.factors[1] >> how.factors[2] >> order >> how.registers >>
-        how.least_threads >> gain;
-    if (line.fail() || order > 1 || gain < 1) return false;
-    how.order = order == 0 ? CoarsenOrder::copies : CoarsenOrder::instructions;
-    if (how.registers != 0 && (how.registers < least_registers || how.registers > most_registers))
-      return false;
-    way.chosen = {how, gain};
+class Reader {
+public:
+  std::optional<Remembered> run(const Json& from) {
+    Remembered made{.kept = read_.hash(from, "kept")};
+    for (const Json& kernel : read_.list(from, "coarsening"))
+      made.ways.push_back(coarsening(kernel));
+    for (const auto& [kernel, how] : read_.object(from, "loop_carry").items())
+      made.rotations[kernel] = {
+          .iterations = read_.between(read_.member(how, "iterations"), 1U, most_iterations),
+          .registers = registers(how)};
+    for (const auto& [kernel, pin] : read_.object(from, "pin_fma").items()) {
+      const Json& identical = read_.member(pin, "identical");
+      read_.require(identical.is_boolean());
+      passes::Pinning::Kernel& kept = made.pins[kernel];
+      kept.identical = identical == true;
+      kept.choices = read_.text(pin, "choices");
+    }
+    if (read_.is_broken()) return std::nullopt;
+    return made;
   }
-  into.ways.push_back(std::move(way));
-  return true;
-}
 
-bool read_rotation(std::istringstream& line, Remembered& into) {
-  std::string kernel;
-  passes::LoopCarryCandidate way;
-  line >> kernel >> way.iterations >> way.registers;
-  if (line.fail() || way.iterations == 0 || way.iterations > most_iterations ||
-      way.registers < least_registers || way.registers > most_registers)
-    return false;
-  into.rotations[kernel] = way;
-  return true;
-}
+private:
+  Remembered::KernelDecision coarsening(const Json& from) {
+    Remembered::KernelDecision made{.kernel = read_.text(from, "kernel")};
+    if (!JsonReader::has(from, "refused")) {
+      made.chosen = chosen(from);
+      return made;
+    }
+    const auto known =
+        std::ranges::find(reason_codes(), read_.text(from, "refused"), &ReasonCode::code);
+    read_.require(known != reason_codes().end());
+    if (known != reason_codes().end()) made.refused = known->reason;
+    return made;
+  }
 
-bool read_pin(std::istringstream& line, Remembered& into) {
-  std::string kernel;
-  passes::Pinning::Kernel pin;
-  line >> kernel >> pin.identical >> pin.choices;
-  if (line.fail()) return false;
-  into.pins[kernel] = std::move(pin);
-  return true;
-}
+  Remembered::Choice chosen(const Json& from) {
+    Remembered::Choice made{
+        .how = {.factors = read_.sizes(from, "factors"),
+                .least_threads = read_.number<std::uint64_t>(from, "least_threads")},
+        .gain = read_.real(from, "gain")};
+    const std::string order = read_.text(from, "order");
+    read_.require(std::ranges::find(orders, order) != orders.end() && made.gain >= 1);
+    if (order == orders[1]) made.how.order = CoarsenOrder::instructions;
+    if (read_.member(from, "registers") != 0) made.how.registers = registers(from);
+    return made;
+  }
+
+  unsigned registers(const Json& from) {
+    return read_.between(read_.member(from, "registers"), least_registers, most_registers);
+  }
+
+  JsonReader read_;
+};
 
 // The candidate that was chosen; its usage is not known.
 std::optional<CoarsenCandidate> find_way(const Remembered::Choice& chosen,
@@ -87,38 +105,21 @@ Why why_before(Reason reason) {
 } // namespace
 
 std::string written(const Remembered& remembered) {
-  std::string text;
-  for (const auto& [kernel, chosen, refused] : remembered.ways)
-    text += chosen ? fmt::format("way {} {} {}\n", kernel, text_of(chosen->how), chosen->gain)
-                   : fmt::format("way {} - {}\n", kernel, code(refused));
-  for (const auto& [kernel, way] : remembered.rotations)
-    text += fmt::format("rotate {} {} {}\n", kernel, way.iterations, way.registers);
+  Json made{{"coarsening", Json::array()},
+            {"loop_carry", Json::object()},
+            {"pin_fma", Json::object()},
+            {"kept", hexadecimal(remembered.kept)}};
+  for (const Remembered::KernelDecision& decision : remembered.ways)
+    made["coarsening"].push_back(json_of(decision));
+  for (const auto& [kernel, how] : remembered.rotations)
+    made["loop_carry"][kernel] = {{"iterations", how.iterations}, {"registers", how.registers}};
   for (const auto& [kernel, pin] : remembered.pins)
-    text += fmt::format("pin {} {} {}\n", kernel, pin.identical ? 1 : 0, pin.choices);
-  return text + fmt::format("kept {}\n", remembered.kept);
+    made["pin_fma"][kernel] = {{"identical", pin.identical}, {"choices", pin.choices}};
+  return made.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::optional<Remembered> read_decisions(std::string_view text) {
-  Remembered result;
-  std::istringstream lines{std::string(text)};
-  bool complete = false;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string what, rest;
-    words >> what;
-    bool fits = !complete;
-    if (what == "way")
-      fits &= read_way(words, result);
-    else if (what == "rotate")
-      fits &= read_rotation(words, result);
-    else if (what == "pin")
-      fits &= read_pin(words, result);
-    else
-      fits &= complete = what == "kept" && static_cast<bool>(words >> result.kept);
-    if (!fits || words >> rest) return std::nullopt;
-  }
-  if (!complete) return std::nullopt;
-  return result;
+  return Reader().run(Json::parse(text, nullptr, false));
 }
 
 bool take(const Remembered& remembered, std::span<KernelJob* const> jobs) {

@@ -1,14 +1,15 @@
-// What was decided for a module, as text to be remembered, and back.
+// What was decided for a module, as JSON to be remembered, and back.
 //
-//   way NAME - CODE                    it is not coarsened, for that reason
-//   way NAME X Y Z ORDER LIMIT THREADS GAIN
-//   rotate NAME TRIPS LIMIT            of a kernel that is rotated
-//   pin NAME IDENTICAL CHOICES         a letter for each sum, in the order of the text
-//   kept HASH                          of the text that came of it
+//   {"coarsening": [{"kernel": NAME, "refused": CODE},
+//                   {"kernel": NAME, "factors": [X, Y, Z], "order": "copies" or "instructions",
+//                    "registers": LIMIT, "least_threads": N, "gain": G}],
+//    "loop_carry": {NAME: {"iterations": N, "registers": LIMIT}},
+//    "pin_fma": {NAME: {"identical": BOOLEAN, "choices": a letter for each sum of the text}},
+//    "kept": hash of the text that came of it}
 //
-// A way is chosen among those that the kernel has now: what is not among them is forgotten. The
-// text that comes of the same ways and pins is the text that was kept, which is seen by its hash:
-// it has been judged and settled under the same conditions, and that is not done again.
+// A candidate is chosen among those that the kernel has now: what is not among them is forgotten.
+// The text that comes of the same choices is the text that was kept, which is seen by its hash: it
+// has been judged and settled under the same conditions, and that is not done again.
 #pragma once
 
 #include "manager/kernel_job.hpp"

@@ -2,6 +2,7 @@
 #include "manager/decisions.hpp"
 
 #include "contract/contract.hpp"
+#include "contract/json_reader.hpp"
 #include "manager/optimize.hpp"
 #include "oracle/fake.hpp"
 #include "passes/coarsen/search.hpp"
@@ -18,6 +19,8 @@
 namespace ptxasw::manager {
 namespace {
 
+constexpr const char* none_gains = R"({"kernel":"jacobi","refused":"gains-too-little"})";
+
 class Decisions : public testing::Test {
 protected:
   Decisions() {
@@ -28,15 +31,26 @@ protected:
     job_.emplace(module_, module_.functions.at(0), options_, all_passes(), Purpose::rewrite);
   }
 
-  std::string way(std::size_t n, unsigned registers = 0) {
+  std::string way(std::size_t n, unsigned registers = 0, const char* gain = "1.5") {
     const Coarsening& how = job_->candidates().candidates.at(n).how;
-    return fmt::format("way jacobi {} {} {} {} {} {} 1.5\n", how.factors[0], how.factors[1],
-                       how.factors[2], how.order == CoarsenOrder::copies ? 0 : 1, registers,
-                       how.least_threads);
+    return fmt::format(R"({{"kernel":"jacobi","factors":[{},{},{}],"order":"{}","registers":{},)"
+                       R"("least_threads":{},"gain":{}}})",
+                       how.factors[0], how.factors[1], how.factors[2],
+                       how.order == CoarsenOrder::copies ? "copies" : "instructions", registers,
+                       how.least_threads, gain);
+  }
+  static std::string all(const std::string& coarsening, const std::string& pins = "",
+                         const std::string& loops = "", std::uint64_t kept = ~std::uint64_t{0}) {
+    return fmt::format(R"({{"coarsening":[{}],"loop_carry":{{{}}},"pin_fma":{{{}}},)"
+                       R"("kept":"{}"}})",
+                       coarsening, loops, pins, hexadecimal(kept));
+  }
+  static std::string kept(const std::string& coarsening, const std::string& text) {
+    return all(coarsening, "", "", contract::hash(text));
   }
   bool taken(const std::string& decisions) {
     const std::vector<KernelJob*> jobs{&*job_};
-    const auto remembered = read_decisions(decisions + "kept 7\n");
+    const auto remembered = read_decisions(decisions);
     return remembered && take(*remembered, jobs);
   }
 
@@ -76,22 +90,24 @@ TEST_F(Decisions, AnotherWayIsTakenOnceTheFirstDoesNotFit) {
 TEST_F(Decisions, AreReadAsTheyWereWritten) {
   const Coarsening how = job_->candidates().candidates.at(2).how;
   const std::string line = way(2, 64);
-  ASSERT_TRUE(taken(line));
+  ASSERT_TRUE(taken(all(line)));
   const passes::CoarsenChoices& ways = job_->candidates();
   ASSERT_EQ(ways.candidates.size(), 1U);
   EXPECT_TRUE(ways.candidates[0].chosen);
   EXPECT_EQ(ways.candidates[0].how.factors, how.factors);
   EXPECT_EQ(ways.candidates[0].how.registers, 64U);
   EXPECT_TRUE(job_->finish().report.changed);
-  const std::string all =
-      line + "way other - search-budget\npin k 1 nsf\npin l 0 t\nkept 18446744073709551615\n";
-  const auto remembered = read_decisions(all);
+  const std::string more = all(line + R"(,{"kernel":"other","refused":"search-budget"})",
+                               R"("k":{"identical":true,"choices":"nsf"},)"
+                               R"("l":{"identical":false,"choices":"t"})",
+                               R"("k":{"iterations":2,"registers":40})");
+  const auto remembered = read_decisions(more);
   ASSERT_TRUE(remembered);
-  EXPECT_EQ(written(*remembered), all);
+  EXPECT_EQ(written(*remembered), more);
 }
 
 TEST_F(Decisions, ThatNothingPaysIsOneToo) {
-  ASSERT_TRUE(taken("way jacobi - search-budget\n"));
+  ASSERT_TRUE(taken(all(R"({"kernel":"jacobi","refused":"search-budget"})")));
   EXPECT_TRUE(job_->candidates().candidates.empty());
   const KernelReport report = job_->finish().report;
   EXPECT_FALSE(report.changed);
@@ -101,21 +117,45 @@ TEST_F(Decisions, ThatNothingPaysIsOneToo) {
 
 TEST_F(Decisions, WhatDoesNotFitIsNotTaken) {
   const std::size_t before = job_->candidates().candidates.size();
+  const std::string lost = R"({"kernel":"jacobi","refused":"may-lose"})";
+  const auto in_lost = [&](const std::string& pins, const std::string& loops) {
+    return all(lost, pins, loops);
+  };
+  const std::string whole = all(lost);
   for (const std::string& wrong :
-       {std::string(), std::string("way jacobi"), std::string("way other - may-lose\n"),
-        std::string("jacobi -\n"), std::string("way jacobi - -\n"), std::string("way jacobi -\n"),
-        std::string("way jacobi - no-such-reason\n"),
-        std::string("way jacobi - may-lose\nway jacobi - may-lose\n"),
-        std::string("way jacobi 7 1 1 0 0 0 1.5\n"), std::string("way jacobi 1 2 1 0 0\n"),
-        std::string("way jacobi 1 2 1 2 0 0 1.5\n"), std::string("way jacobi - may-lose\nkept 7\n"),
-        std::string("way jacobi - may-lose\npin jacobi 1\n"),
-        way(0).substr(0, way(0).size() - 5) + "0.5\n", way(0, 3), way(0, 300),
-        way(0).substr(0, way(0).size() - 1) + " more\n"}) {
+       {std::string(),
+        std::string("{}"),
+        std::string("[]"),
+        whole.substr(0, whole.size() - 1),
+        whole + whole,
+        all(""),
+        all("{}"),
+        all(R"({"kernel":"jacobi"})"),
+        all(R"({"kernel":"other","refused":"may-lose"})"),
+        all(lost + ',' + lost),
+        all(R"({"kernel":"jacobi","refused":"no-such-reason"})"),
+        all(R"({"kernel":"jacobi","refused":1})"),
+        all(R"({"kernel":"jacobi","factors":[7,1,1],"order":"copies","registers":0,)"
+            R"("least_threads":0,"gain":1.5})"),
+        all(R"({"kernel":"jacobi","factors":[1,2],"order":"copies","registers":0,)"
+            R"("least_threads":0,"gain":1.5})"),
+        all(R"({"kernel":"jacobi","factors":[1,2,1],"order":"others","registers":0,)"
+            R"("least_threads":0,"gain":1.5})"),
+        all(way(0, 0, "0.5")),
+        all(way(0, 0, "null")),
+        all(way(0, 3)),
+        all(way(0, 300)),
+        in_lost(R"("jacobi":{"identical":1,"choices":"n"})", ""),
+        in_lost(R"("jacobi":{"identical":true})", ""),
+        in_lost(R"("jacobi":[])", ""),
+        in_lost("", R"("jacobi":{"iterations":0,"registers":40})"),
+        in_lost("", R"("jacobi":{"iterations":17,"registers":40})"),
+        in_lost("", R"("jacobi":{"iterations":2,"registers":0})")}) {
     EXPECT_FALSE(taken(wrong)) << wrong;
     EXPECT_EQ(job_->candidates().candidates.size(), before);
     EXPECT_FALSE(job_->candidates().decided);
   }
-  EXPECT_FALSE(read_decisions("way jacobi - may-lose\n")) << "cut off";
+  EXPECT_TRUE(taken(whole));
 }
 
 TEST(RememberedRotations, AreReadAsTheyWereWritten) {
@@ -124,9 +164,6 @@ TEST(RememberedRotations, AreReadAsTheyWereWritten) {
   const auto read = read_decisions(written(remembered));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->rotations, remembered.rotations);
-  for (const char* wrong : {"rotate k 4", "rotate k 0 64", "rotate k 17 64", "rotate k 4 300",
-                            "rotate k 4 0", "rotate k 4 64 1"})
-    EXPECT_FALSE(read_decisions(std::string(wrong) + "\nkept 7\n")) << wrong;
 }
 
 class Remembering : public oracle::FakeAssembler {
@@ -149,7 +186,7 @@ std::optional<Assembled> says_nothing(const AssemblyRequest& /*request*/) {
 
 TEST_F(Decisions, NothingIsAskedForWhatIsRemembered) {
   Remembering assembler(says_nothing);
-  assembler.memory = fmt::format("way jacobi - gains-too-little\nkept {}\n", contract::hash(text_));
+  assembler.memory = kept(none_gains, text_);
   const Optimized result = run(text_, "jacobi.ptx", options_, true, &assembler);
   EXPECT_FALSE(result.changed);
   EXPECT_EQ(result.report.kernels.size(), 1U);
@@ -162,16 +199,16 @@ TEST_F(Decisions, NothingIsAskedForWhatIsRemembered) {
 // The text of a way, kept without any question but the one that has to be asked.
 TEST_F(Decisions, OnlyTheTextThatWasKeptIsKeptUnjudged) {
   const std::string chosen = way(1);
-  ASSERT_TRUE(taken(chosen));
+  ASSERT_TRUE(taken(all(chosen)));
   passes::FunctionEdits change{0, job_->finish().edits, {}};
   const std::string text = passes::apply(module_, change);
   Remembering assembler(says_nothing);
-  assembler.memory = fmt::format("{}kept {}\n", chosen, contract::hash(text));
+  assembler.memory = kept(chosen, text);
   EXPECT_EQ(run(text_, "jacobi.ptx", options_, true, &assembler).text, text);
   ASSERT_EQ(assembler.asked.size(), 1U);
   EXPECT_EQ(assembler.asked[0].text, text);
   assembler.asked.clear();
-  assembler.memory = chosen + "kept 7\n";
+  assembler.memory = all(chosen);
   run(text_, "jacobi.ptx", options_, true, &assembler);
   EXPECT_EQ(assembler.asked.at(0).text, text_) << "all is decided anew";
 }
@@ -179,11 +216,11 @@ TEST_F(Decisions, OnlyTheTextThatWasKeptIsKeptUnjudged) {
 // What anybody could have written is a proposal: the text is kept if it is judged to be right.
 TEST_F(Decisions, OfOthersAreJudged) {
   const std::string chosen = way(1);
-  ASSERT_TRUE(taken(chosen));
+  ASSERT_TRUE(taken(all(chosen)));
   passes::FunctionEdits change{0, job_->finish().edits, {}};
   const std::string text = passes::apply(module_, change);
   Remembering assembler(says_nothing); // of how many registers it takes, too
-  assembler.memory = fmt::format("{}kept {}\n", chosen, contract::hash(text));
+  assembler.memory = kept(chosen, text);
   assembler.trusted = false;
   EXPECT_EQ(run(text_, "jacobi.ptx", options_, true, &assembler).text, text_);
   EXPECT_GT(assembler.asked.size(), 1U);
@@ -192,8 +229,7 @@ TEST_F(Decisions, OfOthersAreJudged) {
 TEST_F(Decisions, AreRememberedOnlyIfAllQuestionsWereAnswered) {
   Remembering answers(says_nothing);
   run(text_, "jacobi.ptx", options_, true, &answers);
-  EXPECT_EQ(answers.memory,
-            fmt::format("way jacobi - gains-too-little\nkept {}\n", contract::hash(text_)));
+  EXPECT_EQ(answers.memory, kept(none_gains, text_));
   Remembering fails(
       [](const AssemblyRequest&) -> std::optional<Assembled> { return std::nullopt; });
   run(text_, "jacobi.ptx", options_, true, &fails);
