@@ -97,7 +97,7 @@ void Batcher::Lane::end_segment() {
   segment.clear();
 }
 
-// Null: there are enough others, or threads launch to it in turn.
+// Null: there are enough others, threads launch to it in turn, or the driver has no graphs.
 Batcher::Lane* Batcher::lane_of(CUstream stream, CUcontext context) {
   Lane* found = nullptr;
   for (const auto& lane : lanes_) {
@@ -106,7 +106,7 @@ Batcher::Lane* Batcher::lane_of(CUstream stream, CUcontext context) {
     else if (is_default(stream) || is_default(lane->stream))
       end_pass(*lane);
   }
-  if (found == nullptr && lanes_.size() < most_lanes) {
+  if (found == nullptr && lanes_.size() < most_lanes && KeptGraph::is_possible()) {
     lanes_.push_back(std::make_unique<Lane>());
     found = lanes_.back().get();
     found->stream = stream;

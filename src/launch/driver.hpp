@@ -83,7 +83,8 @@ struct Driver {
 #undef PTXASW_FIELD
 };
 
-// Made at the first call, when the program has loaded its driver.
+// Without a function, as long as the program has not loaded its driver: the launcher may be asked
+// for symbols before.
 const Driver& driver();
 
 // Other threads' captures must not be broken by what we ask (cuThreadExchangeStreamCaptureMode).

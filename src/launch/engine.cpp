@@ -69,7 +69,7 @@ Engine::Engine(Settings settings)
     return;
   }
   if (settings_.early) front_ = std::make_unique<Front>();
-  if (settings_.batch && settings_.check == 0 && KeptGraph::is_possible())
+  if (settings_.batch && settings_.check == 0)
     batcher_ = std::make_unique<Batcher>(turn_, std::chrono::microseconds(settings_.longest_wait));
   if (!settings_.steps) return;
   RunMaker::Check check;

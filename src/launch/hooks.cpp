@@ -377,6 +377,17 @@ void* ours_of(unsigned hook, unsigned copy) {
   return made(hook, copy, std::make_integer_sequence<unsigned, hooks.size() * copies>());
 }
 
+// Loaded by the program, never by us; null until then.
+void* driver_library() {
+  static std::atomic<void*> library{nullptr};
+  void* found = library.load(std::memory_order_acquire);
+  if (found == nullptr) {
+    found = ::dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+    library.store(found, std::memory_order_release);
+  }
+  return found;
+}
+
 [[gnu::destructor]] void at_exit() {
   if (Engine* const launcher = engine()) launcher->write_report();
 }
@@ -389,18 +400,17 @@ bool is_exported(const char* name) {
 }
 
 const Driver& driver() {
+  if (driver_library() == nullptr) {
+    static const Driver none;
+    return none;
+  }
   static const Driver found;
   return found;
 }
 
 void* driver_symbol(const char* name) {
-  static std::atomic<void*> library{nullptr};
-  void* found = library.load(std::memory_order_acquire);
-  if (found == nullptr) { // loaded by the program, never by us
-    found = ::dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-    library.store(found, std::memory_order_release);
-  }
-  return found == nullptr ? nullptr : real_dlsym(found, name);
+  void* const library = driver_library();
+  return library == nullptr ? nullptr : real_dlsym(library, name);
 }
 
 } // namespace ptxasw::launch

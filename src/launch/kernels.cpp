@@ -178,7 +178,7 @@ Keeper& keeper_of_thread() {
 
 const Kernel* Kernels::find(CUfunction handle) {
   Key key{handle, nullptr};
-  if (get_context_ != nullptr) get_context_(&key.context);
+  if (const auto get = driver().ctx_get_current; get != nullptr) get(&key.context);
   const std::size_t at = Hash()(key) / 16 % slots;
   Remembered& slot = remembered[at];
   const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);

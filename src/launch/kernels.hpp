@@ -102,7 +102,6 @@ private:
   // Of all that was ever known of handles: what a thread remembers of another one does not count.
   static std::uint64_t next_epoch();
   alignas(64) std::atomic<std::uint64_t> epoch_{next_epoch()};
-  CUresult (*const get_context_)(CUcontext*) = driver().ctx_get_current;
   alignas(64) std::mutex mutex_;
   std::unordered_map<Key, std::shared_ptr<const Kernel>, Hash> known_;
   std::map<std::string, std::shared_ptr<Shapes>> shapes_; // a kernel may be loaded again
