@@ -11,7 +11,7 @@ namespace {
 constexpr unsigned most_parameter_space = 1U << 16;
 constexpr unsigned most_element = 16; // bytes
 constexpr std::size_t most_axes = 3;
-constexpr unsigned most_threads = 1024; // of a block
+constexpr unsigned largest_block = 1024; // of a block
 constexpr unsigned most_covered = 1U << 20;
 
 bool is_name(std::string_view word) {
@@ -68,7 +68,7 @@ private:
     if (!is_name(v.entry) || !is_name(v.name) || !is_shape(v.divide, 1, most_copies)) return false;
     if (v.rest == Rest::by_itself && axes != 1) return false;
     if (v.reshapes() && (!is_undivided || v.block[0] == 0 || v.block[2] > 64 ||
-                         !is_shape(v.block, 0, most_threads)))
+                         !is_shape(v.block, 0, largest_block)))
       return false;
     if (v.rows.count != 0 && (!is_between(v.rows.count, 2U, warp_lanes) || v.rows.axis == 0 ||
                               v.kind != Kind::remapped || v.rest != Rest::none || !is_undivided))
@@ -81,7 +81,7 @@ private:
     unsigned before = 0;
     return std::ranges::all_of(gains, [&](const Gain& gain) {
       const bool is_next = gain.threads > std::exchange(before, gain.threads);
-      return is_next && gain.threads <= most_threads &&
+      return is_next && gain.threads <= largest_block &&
              std::ranges::all_of(gain.by_waves,
                                  [](double value) { return is_between(value, 0.0, most); });
     });
@@ -90,7 +90,7 @@ private:
   [[nodiscard]] bool is_sensible(const Steps& steps) const {
     return is_name(steps.entry) && is_between(steps.count, 3U, most_steps) &&
            (steps.rotation ? is_rotation(steps) : are_swaps(steps)) &&
-           is_shape(steps.block, 1, most_threads) &&
+           is_shape(steps.block, 1, largest_block) &&
            std::ranges::all_of(steps.covers,
                                [](unsigned n) { return is_between(n, 1U, most_covered); }) &&
            (!steps.has_extents() ||

@@ -19,15 +19,16 @@ constexpr std::array<std::string_view, 4> rests{"none", "appended", "rest", "res
 Json json_of(const std::vector<Condition>& conditions) {
   Json made = Json::array();
   for (const Condition& condition : conditions)
-    made.push_back({to_word(condition.value), condition.otherwise});
+    made.push_back({contract::to_word(condition.value), condition.otherwise});
   return made;
 }
 
 Json json_of(const Elements& elements) {
   Json along = Json::array();
   for (const auto& [stride, count] : elements.along)
-    along.push_back({to_word(stride), to_word(count)});
-  return {{"bytes", elements.bytes}, {"begin", to_word(elements.begin)}, {"along", along}};
+    along.push_back({contract::to_word(stride), contract::to_word(count)});
+  return {
+      {"bytes", elements.bytes}, {"begin", contract::to_word(elements.begin)}, {"along", along}};
 }
 
 Json json_of(const Access& access) {
@@ -71,22 +72,24 @@ Json json_of(const Steps& steps, const Steps* before) {
   if (steps.waits) made["waits"] = true;
   if (steps.is_told) made["told"] = true;
   if (const auto& rotation = steps.rotation)
-    made["rotate"] = {to_word(rotation->old), to_word(rotation->now), to_word(rotation->next)};
+    made["rotate"] = {contract::to_word(rotation->old), contract::to_word(rotation->now),
+                      contract::to_word(rotation->next)};
   for (const Swap& swap : steps.swaps)
-    made["swap"].push_back({to_word(swap.in), to_word(swap.out)});
+    made["swap"].push_back({contract::to_word(swap.in), contract::to_word(swap.out)});
   made["block"] = steps.block;
   made["covers"] = steps.covers;
   if (steps.has_extents())
     for (const Expression& extent : steps.extents)
-      made["extents"].push_back(to_word(extent));
+      made["extents"].push_back(contract::to_word(extent));
   if (before != nullptr && is_alike(*before, steps)) {
     made["alike"] = true;
     return made;
   }
   if (!steps.conditions.empty()) made["require"] = json_of(steps.conditions);
   for (const Touched& touched : steps.touched)
-    made["touch"].push_back({to_word(touched.parameter), touched.written ? "writes" : "reads",
-                             to_word(touched.begin), to_word(touched.end)});
+    made["touch"].push_back({contract::to_word(touched.parameter),
+                             touched.written ? "writes" : "reads", contract::to_word(touched.begin),
+                             contract::to_word(touched.end)});
   for (const Variable& variable : steps.variables)
     made["variables"].push_back({variable.name, variable.bytes});
   if (steps.stored) made["stores"] = json_of(*steps.stored);
@@ -94,8 +97,8 @@ Json json_of(const Steps& steps, const Steps* before) {
 }
 
 Json json_of(const CopyKernel& copy) {
-  return {{"from", to_word(copy.from)},
-          {"to", to_word(copy.to)},
+  return {{"from", contract::to_word(copy.from)},
+          {"to", contract::to_word(copy.to)},
           {"elements", json_of(copy.elements)},
           {"require", json_of(copy.conditions)}};
 }
