@@ -20,8 +20,8 @@ constexpr std::size_t longest = 64, shortest = 4;
 constexpr std::size_t most_lanes = 32, most_sequences = 64; // of a lane
 constexpr unsigned known_behind = 2;                        // times that a sequence came
 // Passes as they come and as graphs, so many of each in a row, of which the first is not counted,
-// until there are times enough of both.
-constexpr unsigned passes_in_a_row = 8, enough_passes = 20;
+// until there are times enough of both: fewer, where they are clear.
+constexpr unsigned passes_in_a_row = 8, few_passes = 6, enough_passes = 20;
 constexpr unsigned most_missed = 8;
 // A stream is left alone behind so many launches that nothing was gained with, for so many.
 constexpr unsigned most_idle = 4096, left_alone_for = 65536;
@@ -48,9 +48,13 @@ bool Batcher::Sequence::wants_graph() const {
 void Batcher::Sequence::add_time(bool as_graph, double microseconds) {
   if (is_decided) return;
   if (passes % passes_in_a_row != 1) times[as_graph ? 1 : 0].push_back(microseconds);
-  if (std::min(times[0].size(), times[1].size()) < enough_passes) return;
-  is_decided = true;
+  const std::size_t known = std::min(times[0].size(), times[1].size());
+  if (known < few_passes) return;
   const double singly = median(times[0]), together = median(times[1]);
+  const bool is_clear = together <= numbers::launch::batch_clear * singly ||
+                        together >= numbers::launch::batch_hopeless * singly;
+  if (known < enough_passes && !is_clear) return;
+  is_decided = true;
   goes_out = together <= numbers::launch::batch_worth_it * singly;
   log("a sequence of %zu launches: %.1f us one by one, %.1f us as a graph", launches.size(), singly,
       together);

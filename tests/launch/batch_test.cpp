@@ -94,6 +94,17 @@ TEST_F(BatchTest, GoesOutWhereThatIsFaster) {
   expect_in_order();
 }
 
+// Eight passes of either kind tell.
+TEST_F(BatchTest, WhatIsClearIsSoonKnown) {
+  for (unsigned n = 0; n < 22; ++n)
+    pass("abcd");
+  EXPECT_THAT(how(), HasSubstr("GGGG"));
+  for (unsigned n = 0; n < 10; ++n)
+    pass("abcd");
+  EXPECT_THAT(how(), Each('G'));
+  expect_in_order();
+}
+
 TEST_F(BatchTest, NotWhereItIsNot) {
   for (fake::Function* const f : {module.functions["a"].get(), module.functions["d"].get()})
     f->run = [this](const fake::Launched& launch) {
