@@ -80,7 +80,7 @@ CrashNet::~CrashNet() {
   prepared.reset();
 }
 
-void CrashNet::limit_memory(std::size_t bytes) {
+void CrashNet::limit_memory([[maybe_unused]] std::size_t bytes) {
 #ifndef __SANITIZE_ADDRESS__ // which takes all the addresses there are
   rlimit limit = prepared->memory_before;
   if (bytes == 0 || (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= bytes)) return;
