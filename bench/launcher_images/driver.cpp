@@ -1,8 +1,12 @@
 // A program of the driver API, linked against libcuda: loads the kernels of stencils.cu, says what
 // it sees of them, and times their launches, in lines as those of bench/programs.
 //
-//   driver file|data|library FILE   cuModuleLoad, cuModuleLoadData, cuLibraryLoadData of a fat
-//   binary driver nvrtc FILE               of the PTX that NVRTC makes of the source (-DWITH_NVRTC)
+//   driver file FILE          cuModuleLoad of a fat binary
+//   driver data FILE          cuModuleLoadData of one
+//   driver library FILE       cuLibraryLoadData of one
+//   driver link FILE          the cubin that the driver's linker makes of the PTX of FILE
+//   driver nvrtc FILE         the PTX that NVRTC makes of the source (-DWITH_NVRTC)
+//   driver nvrtc-cubin FILE   the cubin that it makes of it
 //
 // Behind FILE: the sizes of the planes, instead of 256, 2048 and 8192.
 #include <cuda.h>
@@ -35,21 +39,36 @@ std::string content_of(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string compiled(const std::string& source) {
+std::string compiled(const std::string& source, bool to_cubin) {
 #ifdef WITH_NVRTC
   nvrtcProgram program = nullptr;
-  const char* const options[] = {"-arch=compute_90"};
+  const char* const options[] = {to_cubin ? "-arch=sm_90" : "-arch=compute_90"};
   nvrtcCreateProgram(&program, source.c_str(), "stencils.cu", 0, nullptr, nullptr);
   if (nvrtcCompileProgram(program, 1, options) != NVRTC_SUCCESS) std::exit(2);
   std::size_t size = 0;
-  nvrtcGetPTXSize(program, &size);
-  std::string text(size, '\0');
-  nvrtcGetPTX(program, text.data());
-  return text;
+  to_cubin ? nvrtcGetCUBINSize(program, &size) : nvrtcGetPTXSize(program, &size);
+  std::string made(size, '\0');
+  to_cubin ? nvrtcGetCUBIN(program, made.data()) : nvrtcGetPTX(program, made.data());
+  return made;
 #else
-  std::printf("built without NVRTC: %zu bytes are not compiled\n", source.size());
+  std::printf("built without NVRTC: %zu bytes are not compiled%s\n", source.size(),
+              to_cubin ? " to a cubin" : "");
   std::exit(2);
 #endif
+}
+
+// As Numba and older CuPy do: the cubin is copied, and the link is ended.
+std::string linked(std::string text) {
+  CUlinkState link = nullptr;
+  CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
+  CHECK(cuLinkAddData(link, CU_JIT_INPUT_PTX, text.data(), text.size() + 1, "text", 0, nullptr,
+                      nullptr));
+  void* made = nullptr;
+  std::size_t size = 0;
+  CHECK(cuLinkComplete(link, &made, &size));
+  std::string cubin(static_cast<const char*>(made), size);
+  CHECK(cuLinkDestroy(link));
+  return cubin;
 }
 
 void tell(CUmodule module) {
@@ -141,7 +160,8 @@ int main(int argc, char** argv) {
   CHECK(cuCtxSetCurrent(context));
   CUmodule module = nullptr;
   std::string image = content_of(argv[2]);
-  if (how == "nvrtc") image = compiled(image);
+  if (how == "nvrtc" || how == "nvrtc-cubin") image = compiled(image, how == "nvrtc-cubin");
+  if (how == "link") image = linked(image);
   if (how == "file") {
     CHECK(cuModuleLoad(&module, argv[2]));
   } else if (how == "library") {

@@ -1,6 +1,8 @@
 // An entry is a row of numbers and texts, each text behind its length.
 #include "image/prepared.hpp"
 
+#include "image/linked.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -67,8 +69,11 @@ private:
 } // namespace
 
 ImageKey key_of(Bytes image, std::string_view chip) {
-  const std::string_view bytes(reinterpret_cast<const char*>(image.data()), // NOLINT: as text
-                               image.size());
+  const auto linked = unpacked(image);
+  const std::string_view bytes =
+      linked ? linked->cubin
+             : std::string_view(reinterpret_cast<const char*>(image.data()), // NOLINT: as text
+                                image.size());
   return store::key_of({bytes, chip, std::to_string(images.version)});
 }
 
@@ -86,6 +91,7 @@ bool hangs_on_ptxas(const Prepared& prepared) {
   case Reason::not_assembled:
   case Reason::other_release:
   case Reason::machine_code:
+  case Reason::other_compiler:
   case Reason::gave_up: return true;
   default: return false;
   }

@@ -33,7 +33,8 @@ using ImageKey = store::Key;
 // Of this machine alone: what a server says is not run.
 inline constexpr store::Kind images{"images", 3, false};
 
-// Over the image's bytes, the chip ("sm_90") and the version of `images`.
+// Over the image's bytes, the chip ("sm_90") and the version of `images`. Of what was linked
+// (linked.hpp): over its cubin.
 [[nodiscard]] ImageKey key_of(Bytes image, std::string_view chip);
 
 // One of the program's own kernels.

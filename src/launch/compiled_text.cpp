@@ -33,11 +33,11 @@ bool is_usual(CUjit_option option, const void* value) {
   case CU_JIT_ERROR_LOG_BUFFER:
   case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
   case CU_JIT_TARGET_FROM_CUCONTEXT:
-  case CU_JIT_FALLBACK_STRATEGY:
-  case CU_JIT_CACHE_MODE: return true;
+  case CU_JIT_FALLBACK_STRATEGY: return true;
   case CU_JIT_OPTIMIZATION_LEVEL: return number == usual_level;
   case CU_JIT_GENERATE_DEBUG_INFO:
   case CU_JIT_GENERATE_LINE_INFO:
+  case CU_JIT_CACHE_MODE:
   case CU_JIT_LOG_VERBOSE: return number == 0;
   default: return false;
   }

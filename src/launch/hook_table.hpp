@@ -46,6 +46,15 @@ enum : unsigned {
   library_get_kernel_count,
   library_enumerate_kernels,
   library_get_module,
+  first_of_links,
+  link_create = first_of_links,
+  link_create_1,
+  link_add_data,
+  link_add_data_1,
+  link_add_file,
+  link_add_file_1,
+  link_complete,
+  link_destroy,
   hook_count
 };
 inline constexpr std::array<Hook, hook_count> hooks{{
@@ -88,6 +97,15 @@ inline constexpr std::array<Hook, hook_count> hooks{{
     {"cuLibraryGetKernelCount", "cuLibraryGetKernelCount"},
     {"cuLibraryEnumerateKernels", "cuLibraryEnumerateKernels"},
     {"cuLibraryGetModule", "cuLibraryGetModule"},
+    // What links (link_hooks.cpp). The older ones take the same.
+    {"cuLinkCreate_v2", "cuLinkCreate"},
+    {"cuLinkCreate", ""},
+    {"cuLinkAddData_v2", "cuLinkAddData"},
+    {"cuLinkAddData", ""},
+    {"cuLinkAddFile_v2", "cuLinkAddFile"},
+    {"cuLinkAddFile", ""},
+    {"cuLinkComplete", "cuLinkComplete"},
+    {"cuLinkDestroy", "cuLinkDestroy"},
 }};
 
 // Of each: the one that we export, and those that are handed out.

@@ -12,6 +12,7 @@
 
 #include "launch/engine.hpp"
 #include "launch/hook_table.hpp"
+#include "launch/link_hooks.hpp"
 #include "launch/module_hooks.hpp"
 #include "launch/trampolines.hpp"
 
@@ -362,8 +363,10 @@ template <unsigned hook, unsigned copy> void* made() {
     return pointer(copy_by_default<hook, copy>);
   else if constexpr (hook < first_of_modules)
     return pointer(forget_and_call<hook, copy>);
-  else
+  else if constexpr (hook < first_of_links)
     return module_hook(hook, copy);
+  else
+    return link_hook(hook, copy);
 }
 
 template <unsigned... number>

@@ -2,6 +2,7 @@
 #include "launch/images.hpp"
 
 #include "image/compiled.hpp"
+#include "image/linked.hpp"
 #include "launch/compiled_text.hpp"
 #include "launch/log.hpp"
 
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <link.h>
+#include <span>
 
 namespace ptxasw::launch {
 namespace {
@@ -87,31 +89,36 @@ Images::Images(bool reports)
 Images::Load Images::look_at(const void* image, Owner owner, bool as_usual) {
   const Form form = image::form_of(image);
   const std::string from = reports_ ? file_of(image) : "";
-  if (form == Form::unknown || form == Form::cubin) return pass_over(form, from);
+  if (form == Form::unknown) return pass_over(form, from, owner);
   const auto measured = image::measured(image);
-  if (!measured) return pass_over(Form::unknown, from);
+  if (form == Form::cubin)
+    return measured ? look_at_cubin(*measured, from, owner) : pass_over(form, from, owner);
+  if (!measured) return pass_over(Form::unknown, from, owner);
   return form == Form::text ? look_at_text(*measured, from, owner, as_usual)
                             : look_at_whole(*measured, from, owner);
 }
 
 Images::Load Images::look_at(image::Bytes bytes, const char* path, Owner owner, bool as_usual) {
   constexpr std::size_t header = 64; // as long as any
-  if (bytes.size() < header) return pass_over(Form::unknown, path);
+  if (bytes.size() < header) return pass_over(Form::unknown, path, owner);
   const Form form = image::form_of(bytes.data());
   if (form == Form::text)
     return look_at_text(bytes.first(static_cast<std::size_t>(
                             std::ranges::find(bytes, std::byte{0}) - bytes.begin())),
                         path, owner, as_usual);
-  if (form != Form::fat_binary) return pass_over(form, path);
+  if (form == Form::cubin) return look_at_cubin(bytes, path, owner);
+  if (form != Form::fat_binary) return pass_over(form, path, owner);
   const auto measured = image::measured(bytes.data());
-  if (!measured || measured->size() > bytes.size()) return pass_over(Form::unknown, path);
+  if (!measured || measured->size() > bytes.size()) return pass_over(Form::unknown, path, owner);
   return look_at_whole(*measured, path, owner);
 }
 
-// By its first bytes alone.
-Images::Load Images::pass_over(Form form, const std::string& from) {
+// By its first bytes alone. The chip is for what would help.
+Images::Load Images::pass_over(Form form, const std::string& from, Owner owner) {
   if (!reports_) return {};
-  return leave(form == Form::cubin ? Reason::cubin_alone : Reason::unknown_form, from, "", false);
+  if (form != Form::cubin) return leave(Reason::unknown_form, from, "", false);
+  const std::string chip = chip_of(owner);
+  return leave(Reason::cubin_alone, from, chip.empty() ? "sm_90" : chip, false);
 }
 
 Images::Load Images::leave(Reason reason, const std::string& from, const std::string& chip,
@@ -147,11 +154,33 @@ Images::Load Images::look_at_text(image::Bytes text, const std::string& from, Ow
   return look_up(text, from, chip);
 }
 
-Images::Load Images::look_up(image::Bytes image, const std::string& from, const std::string& chip) {
+// Linked by this program, or perhaps by one before, which kept the cubin: as caches of kernels do.
+Images::Load Images::look_at_cubin(image::Bytes cubin, const std::string& from, Owner owner) {
+  const auto made = links_.find(cubin);
+  if (!made && !image::has_size(folder_, cubin.size())) return pass_over(Form::cubin, from, owner);
+  const std::string chip = chip_of(owner);
+  if (chip.empty()) return of_unknown_devices(from);
+  if (!made) {
+    if (known(image::key_of(cubin, chip)).row.code.empty())
+      return pass_over(Form::cubin, from, owner);
+    return look_up(cubin, from, chip, Preparing::has_no_text);
+  }
+  if (made->reason != Reason::none)
+    return leave(made->reason, from, chip, made->reason != Reason::linked_inputs);
+  if (made->target != 0 && image::chip_of(chip) != image::Chip{made->target})
+    return leave(Reason::jit_options, from, chip, true);
+  Load load = look_up(std::as_bytes(std::span(*made->image)), from, chip);
+  load.linked = made->image;
+  return load;
+}
+
+Images::Load Images::look_up(image::Bytes image, const std::string& from, const std::string& chip,
+                             Preparing preparing) {
   const image::ImageKey key = image::key_of(image, chip);
   Known found = known(key);
   found.row.from = from;
-  bool is_to_be_prepared = found.row.code.empty() || found.is_old;
+  bool is_to_be_prepared =
+      preparing == Preparing::is_possible && (found.row.code.empty() || found.is_old);
   if (is_to_be_prepared) {
     const std::lock_guard lock(mutex_);
     is_to_be_prepared = preparer_.is_possible() && prepared_.insert(key).second;

@@ -1,11 +1,12 @@
 // What becomes of an image that the program hands to its driver: it goes there as it is, or a cubin
 // that was prepared of it goes there instead (image/prepared.hpp). IMAGES.md says who could tell.
 //
-// What cannot gain is passed over by its headers. What may is hashed, once for each time that it is
-// loaded, and looked up in the store of this user. Where the store does not have it, the original
-// is loaded, and a process of low priority prepares it for the next run (preparer.hpp). What was
-// prepared of a text has to be compared with what the driver makes of it, once
-// (image/compiled.hpp).
+// What cannot gain is passed over by its headers: a cubin too, unless the program had its driver
+// link it of one text, or one of its size was linked and prepared before. What may is hashed, once
+// for each time that it is loaded, and looked up in the store of this user. Where the store does
+// not have it, the original is loaded, and a process of low priority prepares it for the next run
+// (preparer.hpp). What was prepared of a text has to be compared with what the driver makes of it,
+// once (image/compiled.hpp).
 //
 // No lock is held while the driver is called, nor is it called from here but for what devices
 // there are.
@@ -14,6 +15,7 @@
 #include "image/prepared.hpp"
 #include "launch/driver.hpp"
 #include "launch/image_table.hpp"
+#include "launch/links.hpp"
 #include "launch/preparer.hpp"
 
 #include <atomic>
@@ -55,12 +57,15 @@ public:
     bool is_to_be_compared = false; // before `by` may be loaded
     std::string chip;
     image::ImageKey key;
-    image::Bytes bytes; // the program's own
+    image::Bytes bytes;                        // the program's own
+    std::shared_ptr<const std::string> linked; // holds these, of a cubin that was linked
   };
   // A module is of the current context's device, a library of all that there are.
   enum class Owner : std::uint8_t { module, library };
   // `as_usual`: the driver compiles without options, if it does.
   Load look_at(const void* image, Owner owner, bool as_usual);
+  // What the program had its driver link.
+  [[nodiscard]] Links& links() { return links_; }
   // Of a file; no bytes: it cannot be read.
   Load look_at(image::Bytes file, const char* path, Owner owner, bool as_usual);
   // Behind the driver's linker: the cubin that it made of the text, or none. Where that is not as
@@ -103,11 +108,14 @@ private:
   };
   Load look_at_whole(image::Bytes image, const std::string& from, Owner owner);
   Load look_at_text(image::Bytes text, const std::string& from, Owner owner, bool as_usual);
-  Load look_up(image::Bytes image, const std::string& from, const std::string& chip);
+  Load look_at_cubin(image::Bytes cubin, const std::string& from, Owner owner);
+  enum class Preparing : std::uint8_t { is_possible, has_no_text };
+  Load look_up(image::Bytes image, const std::string& from, const std::string& chip,
+               Preparing preparing = Preparing::is_possible);
   Load leave(image::Reason reason, const std::string& from, const std::string& chip, bool has_text);
   Load of_unknown_devices(const std::string& from);
   void withdraw(const Load& load, std::string_view code, std::string_view words);
-  Load pass_over(image::Form form, const std::string& from);
+  Load pass_over(image::Form form, const std::string& from, Owner owner);
   Load note(ImageRow row);
   Known known(const image::ImageKey& key);
   [[nodiscard]] std::string chip_of(Owner owner) const;
@@ -115,6 +123,7 @@ private:
   const bool reports_;
   const std::string folder_;
   Preparer preparer_;
+  Links links_;
   std::atomic<bool> has_any_{false};
   mutable std::mutex mutex_;
   std::map<image::ImageKey, Known, Less> known_;

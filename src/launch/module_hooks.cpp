@@ -27,14 +27,6 @@ using Owner = Images::Owner;
 // A name that no module has: for what the program's own image would not have.
 constexpr const char* no_name = "__ptxasw_of_nobody";
 
-// Null where nothing is ever replaced. Behind it, what was put off is done.
-Images* images_behind_what_waits() {
-  Engine* const launcher = engine();
-  if (launcher == nullptr) return nullptr;
-  if (is_waiting()) launcher->flush();
-  return launcher->images();
-}
-
 // --- Loading -------------------------------------------------------------------------------------
 
 // Whether this thread loads an image already: the driver may call its own functions through us.
@@ -395,9 +387,17 @@ void* made_module(unsigned hook, unsigned copy, std::integer_sequence<unsigned, 
 
 } // namespace
 
+Images* images_behind_what_waits() {
+  Engine* const launcher = engine();
+  if (launcher == nullptr) return nullptr;
+  if (is_waiting()) launcher->flush();
+  return launcher->images();
+}
+
 void* module_hook(unsigned hook, unsigned copy) {
   return made_module(
-      hook, copy, std::make_integer_sequence<unsigned, (hook_count - first_of_modules) * copies>());
+      hook, copy,
+      std::make_integer_sequence<unsigned, (first_of_links - first_of_modules) * copies>());
 }
 
 } // namespace ptxasw::launch

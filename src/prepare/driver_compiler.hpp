@@ -12,7 +12,6 @@
 
 #include <tl/expected.hpp>
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,9 +19,6 @@ namespace ptxasw::prepare {
 
 // "sm_90a" of a text for sm_90a on an sm_90, which compiles for no other chip; else `chip`.
 [[nodiscard]] std::string chip_for(const std::string& text, const std::string& chip);
-
-// The nvlink beside a ptxas; nothing: there is none.
-[[nodiscard]] std::optional<std::string> find_nvlink(const std::string& ptxas);
 
 // The cubin that the linker makes of one text. Throws Interrupted.
 [[nodiscard]] tl::expected<std::string, image::Reason>

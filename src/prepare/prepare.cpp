@@ -3,14 +3,17 @@
 
 #include "image/compiled.hpp"
 #include "image/entry.hpp"
+#include "image/linked.hpp"
 #include "prepare/contracts.hpp"
 #include "prepare/driver_compiler.hpp"
+#include "prepare/nvlink.hpp"
 #include "ptxasw/versions.hpp"
 #include "sass/same_function.hpp"
 
 #include <algorithm>
 #include <ctime>
 #include <fmt/format.h>
+#include <memory>
 #include <set>
 
 namespace ptxasw::prepare {
@@ -28,6 +31,7 @@ struct Opened {
   std::vector<std::string> options; // of ptxas
   std::string release;              // of the ptxas that made it
   bool is_text = false;             // PTX by itself: `code` is what ptxas makes of it
+  bool is_linked = false;           // `code` is what the driver's linker made of it
 };
 
 // Entries beside the kernel that are there.
@@ -89,6 +93,7 @@ private:
   bool open() {
     const auto chip = image::chip_of(conditions_.chip);
     if (!chip) return no(Reason::no_code);
+    if (const auto linked = image::unpacked(image_)) return open_linked(*linked);
     if (image_.size() >= sizeof(std::uint32_t) &&
         image::form_of(image_.data()) == image::Form::text)
       return open_text();
@@ -119,6 +124,26 @@ private:
                         image_.size());
     if (opened_.text.find(".version") == std::string::npos) return no(Reason::unreadable);
     opened_.chip = chip_for(opened_.text, conditions_.chip);
+    return true;
+  }
+
+  // The options are the program's for its linker. They are read as those of a note are.
+  bool open_linked(const image::Linked& linked) {
+    opened_.is_linked = true;
+    opened_.text = linked.text;
+    opened_.code = linked.cubin;
+    for (std::string& name : sass::kernels_of(Cubin(opened_.code)))
+      result_.kernels.push_back({.name = std::move(name), .words = {}});
+    if (result_.kernels.empty()) return no(Reason::no_kernels);
+    if (opened_.text.find(".version") == std::string::npos) return no(Reason::unreadable);
+    if (const Contracts contracts = contracts_of(Cubin(opened_.code)); !contracts.empty())
+      return built_in(contracts);
+    opened_.chip = chip_for(opened_.text, conditions_.chip);
+    const std::string words = fmt::format("{} -arch {}", linked.options, opened_.chip);
+    auto options =
+        repeated_options({.tool = "ptxas", .release = "", .options = words}, opened_.chip);
+    if (!options) return no(options.error(), words);
+    opened_.options = std::move(*options);
     return true;
   }
 
@@ -153,14 +178,27 @@ private:
     return true;
   }
 
+  // Makes the image's machine code of its text again, and whatever else that takes. None: there is
+  // no linker for one that was linked.
+  [[nodiscard]] std::unique_ptr<Repeated> compiler() const {
+    const Tool& tool = *conditions_.tool;
+    if (!opened_.is_linked) return std::make_unique<Repeated>(tool, opened_.chip, opened_.options);
+    auto nvlink = find_nvlink(tool.program);
+    if (!nvlink) return nullptr;
+    return std::make_unique<RepeatedAndLinked>(tool, std::move(*nvlink), opened_.chip,
+                                               opened_.options);
+  }
+
   bool assemble_again() {
     if (!conditions_.tool) return no(Reason::no_ptxas);
-    Repeated ptxas(*conditions_.tool, opened_.chip, opened_.options);
+    const auto ptxas = compiler();
+    if (ptxas == nullptr) return no(Reason::no_linker);
     const auto again =
-        ptxas.assemble({.text = opened_.text, .purpose = AssemblyRequest::Purpose::original});
-    if (ptxas.interrupted() != 0) throw Interrupted{ptxas.interrupted()};
-    if (!again) return no(Reason::not_assembled, ptxas.refusal());
+        ptxas->assemble({.text = opened_.text, .purpose = AssemblyRequest::Purpose::original});
+    if (ptxas->stopped_by() != 0) throw Interrupted{ptxas->stopped_by()};
+    if (!again) return no(Reason::not_assembled, ptxas->refusal());
     if (opened_.is_text) return compile_as_driver(again->cubin);
+    if (opened_.is_linked) return holds_all(again->cubin, Reason::other_compiler, {});
     const bool is_other_release = opened_.release != conditions_.tool->release;
     return holds_all(again->cubin, is_other_release ? Reason::other_release : Reason::machine_code,
                      is_other_release ? fmt::format("made by {}, here is {}", opened_.release,
@@ -201,27 +239,31 @@ private:
     Options options = conditions_.options;
     options.architecture = opened_.chip;
     options.details = false;
-    Repeated ptxas(*conditions_.tool, opened_.chip, opened_.options);
-    const Optimized made = with_versions(opened_.text, "image.ptx", options, ptxas);
-    if (ptxas.interrupted() != 0) throw Interrupted{ptxas.interrupted()};
-    if (!made.changed || ptxas.kept().empty()) {
+    const auto ptxas = compiler();
+    if (ptxas == nullptr) {
+      no(Reason::no_linker);
+      return;
+    }
+    const Optimized made = with_versions(opened_.text, "image.ptx", options, *ptxas);
+    if (ptxas->stopped_by() != 0) throw Interrupted{ptxas->stopped_by()};
+    if (!made.changed || ptxas->kept().empty()) {
       no(Reason::no_versions);
       tell(made.report, {}, {});
       return;
     }
-    const Cubin cubin(ptxas.kept());
+    const Cubin cubin(ptxas->kept());
     const std::vector<std::string> all = sass::kernels_of(cubin);
     const std::set<std::string> kernels(all.begin(), all.end());
-    if (!holds_all(ptxas.kept(), Reason::changed, {})) return;
+    if (!holds_all(ptxas->kept(), Reason::changed, {})) return;
     tell(made.report, contracts_of(cubin), kernels);
     if (result_.versions() == 0) {
       no(Reason::no_versions);
     } else if (kernels.size() != result_.kernels.size() + result_.versions()) {
       no(Reason::changed, "it has kernels that no contract names"); // a launcher counts on that
-    } else if (ptxas.kept().size() > store::largest_entry / 2) {
+    } else if (ptxas->kept().size() > store::largest_entry / 2) {
       no(Reason::too_large);
     } else {
-      result_.cubin = ptxas.kept();
+      result_.cubin = ptxas->kept();
     }
   }
 

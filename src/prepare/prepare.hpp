@@ -12,8 +12,10 @@
 //      launches is its own machine code until a launcher takes a version instead.
 // Of a PTX text by itself there is no machine code. What ptxas makes of it is in its place in 4,
 // and instead of 2 the launcher compares what the driver's linker makes of it with what is made
-// here (driver_compiler.hpp, image/compiled.hpp). Where 2 or 4 does not hold for one function,
-// nothing is replaced: a module is loaded as a whole.
+// here (driver_compiler.hpp, image/compiled.hpp). Of a cubin that the driver's linker made of one
+// PTX text (image/linked.hpp) the launcher has both: its text is compiled and linked here in 2
+// to 4. Where 2 or 4 does not hold for one function, nothing is replaced: a module is loaded as a
+// whole.
 #pragma once
 
 #include "image/prepared.hpp"

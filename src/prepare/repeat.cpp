@@ -4,6 +4,7 @@
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
 #include "driver/process.hpp"
+#include "prepare/nvlink.hpp"
 
 #include <algorithm>
 
@@ -28,6 +29,11 @@ std::vector<std::string> words_of(std::string_view text) {
 bool can_be_repeated(Role role) {
   return role == Role::plain || role == Role::gpu || role == Role::opt_level ||
          role == Role::verbose;
+}
+
+std::vector<std::string> relocatable(std::vector<std::string> options) {
+  options.emplace_back("-c");
+  return options;
 }
 
 } // namespace
@@ -77,6 +83,28 @@ std::optional<Assembled> Repeated::keep(const std::string& text) {
   auto made = assemble({.text = text});
   kept_ = made ? made->cubin : std::string{};
   return made;
+}
+
+RepeatedAndLinked::RepeatedAndLinked(const Tool& tool, std::string nvlink, const std::string& chip,
+                                     std::vector<std::string> options)
+    : Repeated(tool, chip, relocatable(std::move(options))), nvlink_(std::move(nvlink)),
+      chip_(chip) {}
+
+std::vector<std::optional<Assembled>>
+RepeatedAndLinked::assemble(std::span<const AssemblyRequest> requests) {
+  auto all = Repeated::assemble(requests);
+  for (auto& made : all) {
+    if (!made) continue;
+    LinkedCubin whole = link(nvlink_, chip_, made->cubin);
+    linker_stopped_by_ = std::max(linker_stopped_by_, whole.interrupted);
+    made->cubin = std::move(whole.cubin);
+    if (made->cubin.empty()) made.reset();
+  }
+  return all;
+}
+
+int RepeatedAndLinked::stopped_by() const {
+  return linker_stopped_by_ != 0 ? linker_stopped_by_ : interrupted();
 }
 
 } // namespace ptxasw::prepare

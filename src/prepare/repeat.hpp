@@ -8,6 +8,7 @@
 #include <tl/expected.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,26 @@ public:
       : driver::Ptxas(tool.program, chip, std::move(options)) {}
   std::optional<Assembled> keep(const std::string& text) override;
   [[nodiscard]] const std::string& kept() const { return kept_; }
+  // The signal that we were sent meanwhile.
+  [[nodiscard]] virtual int stopped_by() const { return interrupted(); }
 
 private:
   std::string kept_;
+};
+
+// As a driver's linker does with one text: each cubin is compiled for linking, and linked.
+class RepeatedAndLinked : public Repeated {
+public:
+  using Repeated::assemble;
+  RepeatedAndLinked(const Tool& tool, std::string nvlink, const std::string& chip,
+                    std::vector<std::string> options);
+  std::vector<std::optional<Assembled>>
+  assemble(std::span<const AssemblyRequest> requests) override;
+  [[nodiscard]] int stopped_by() const override;
+
+private:
+  std::string nvlink_, chip_;
+  int linker_stopped_by_ = 0;
 };
 
 } // namespace ptxasw::prepare

@@ -1,6 +1,7 @@
 #include "prepare/worker.hpp"
 
 #include "driver/files.hpp"
+#include "image/linked.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -53,6 +54,8 @@ private:
   try {
     const Prepared prepared = prepare(image, conditions);
     code = image::keep(place.folder, place.limit, key, prepared) ? kept_code : not_kept_code;
+    if (const auto linked = image::unpacked(image); linked && prepared.is_replaced())
+      image::keep_size(place.folder, linked->cubin.size());
     if (!driver::write_all(answer.descriptor(), image::serialized(prepared))) code = failed_code;
   } catch (const Interrupted& by) {
     std::signal(by.signal, SIG_DFL);

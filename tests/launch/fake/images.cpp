@@ -23,6 +23,7 @@
 #undef cuModuleGetGlobal
 #undef cuLinkCreate
 #undef cuLinkAddData
+#undef cuLinkAddFile
 
 namespace {
 
@@ -191,28 +192,51 @@ CUresult list(const Module* module, Found* found, unsigned room, const Make& mak
   return CUDA_SUCCESS;
 }
 
-// Of the linker: one text, and what came of it.
+// Of the linker: the last text, and what came of it.
 struct Link {
   std::string text, cubin;
 };
+
+CUresult begin_link(const char* by, CUlinkState* link) {
+  const std::lock_guard lock(state().mutex);
+  ++state().calls[by];
+  *link = reinterpret_cast<CUlinkState>(new Link);
+  return CUDA_SUCCESS;
+}
+
+CUresult add_to(CUlinkState link, CUjitInputType type, std::string_view text) {
+  if (type == CU_JIT_INPUT_PTX && text.find_first_not_of('\0') == text.npos)
+    return CUDA_ERROR_INVALID_PTX;
+  if (type == CU_JIT_INPUT_PTX)
+    reinterpret_cast<Link*>(link)->text = text.substr(0, text.find('\0'));
+  return CUDA_SUCCESS;
+}
 
 } // namespace
 
 extern "C" {
 
 CUresult cuLinkCreate_v2(unsigned, CUjit_option*, void**, CUlinkState* link) {
-  const std::lock_guard lock(state().mutex);
-  ++state().calls["cuLinkCreate"];
-  *link = reinterpret_cast<CUlinkState>(new Link);
-  return CUDA_SUCCESS;
+  return begin_link("cuLinkCreate", link);
+}
+CUresult cuLinkCreate(unsigned, CUjit_option*, void**, CUlinkState* link) {
+  return begin_link("cuLinkCreate of CUDA 5.5", link);
 }
 CUresult cuLinkAddData_v2(CUlinkState link, CUjitInputType type, void* data, size_t size,
                           const char*, unsigned, CUjit_option*, void**) {
-  const auto* const text = static_cast<const char*>(data);
-  if (type != CU_JIT_INPUT_PTX || size == 0 || text[size - 1] != '\0')
-    return CUDA_ERROR_INVALID_PTX;
-  reinterpret_cast<Link*>(link)->text = text;
-  return CUDA_SUCCESS;
+  return add_to(link, type, {static_cast<const char*>(data), size});
+}
+CUresult cuLinkAddData(CUlinkState link, CUjitInputType type, void* data, size_t size, const char*,
+                       unsigned, CUjit_option*, void**) {
+  return add_to(link, type, {static_cast<const char*>(data), size});
+}
+CUresult cuLinkAddFile_v2(CUlinkState link, CUjitInputType type, const char* path, unsigned,
+                          CUjit_option*, void**) {
+  return add_to(link, type, content_of(path));
+}
+CUresult cuLinkAddFile(CUlinkState link, CUjitInputType type, const char* path, unsigned,
+                       CUjit_option*, void**) {
+  return add_to(link, type, content_of(path));
 }
 CUresult cuLinkComplete(CUlinkState link, void** cubin, size_t* size) {
   auto& of = *reinterpret_cast<Link*>(link);
@@ -333,6 +357,7 @@ const std::map<std::string, void*>& images_by_name() {
 #define FAKE_FUNCTION(name) {#name, reinterpret_cast<void*>(&name)}
       {"cuLinkCreate", reinterpret_cast<void*>(&cuLinkCreate_v2)},
       {"cuLinkAddData", reinterpret_cast<void*>(&cuLinkAddData_v2)},
+      {"cuLinkAddFile", reinterpret_cast<void*>(&cuLinkAddFile_v2)},
       FAKE_FUNCTION(cuLinkComplete),
       FAKE_FUNCTION(cuLinkDestroy),
       FAKE_FUNCTION(cuModuleLoad),
