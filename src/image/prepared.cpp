@@ -89,6 +89,7 @@ bool hangs_on_ptxas(const Prepared& prepared) {
   case Reason::no_ptxas:
   case Reason::no_linker:
   case Reason::not_assembled:
+  case Reason::no_note:
   case Reason::other_release:
   case Reason::machine_code:
   case Reason::other_compiler:

@@ -114,7 +114,7 @@ private:
     if (!text) return no(text.error());
     if (text->find(".version") == std::string::npos) return no(Reason::unreadable);
     opened_.text = std::move(*text);
-    return read_note();
+    return read_options(choice.text->options);
   }
 
   // As a launcher hands it over: without the zero that ends it.
@@ -168,13 +168,17 @@ private:
                                             with_versions == 1 ? "" : "s"));
   }
 
-  bool read_note() {
+  // Those of the note. Machine code of CUDA before 12.8 has none; then those that nvcc has left
+  // beside the PTX. That they are the right ones is seen where they give the same machine code.
+  bool read_options(std::string_view beside_text) {
     const auto note = sass::tool_note(Cubin(opened_.code));
-    if (!note) return no(Reason::no_note);
-    auto options = repeated_options(*note, opened_.chip);
-    if (!options) return no(options.error(), std::string(note->options));
+    if (note) opened_.release = release_in(note->release);
+    const std::string words = fmt::format("{} -arch {}", beside_text, opened_.chip);
+    auto options = repeated_options(
+        note.value_or(sass::ToolNote{.tool = "ptxas", .release = "", .options = words}),
+        opened_.chip);
+    if (!options) return no(options.error(), std::string(note ? note->options : beside_text));
     opened_.options = std::move(*options);
-    opened_.release = release_in(note->release);
     return true;
   }
 
@@ -199,11 +203,13 @@ private:
     if (!again) return no(Reason::not_assembled, ptxas->refusal());
     if (opened_.is_text) return compile_as_driver(again->cubin);
     if (opened_.is_linked) return holds_all(again->cubin, Reason::other_compiler, {});
-    const bool is_other_release = opened_.release != conditions_.tool->release;
-    return holds_all(again->cubin, is_other_release ? Reason::other_release : Reason::machine_code,
-                     is_other_release ? fmt::format("made by {}, here is {}", opened_.release,
-                                                    conditions_.tool->release)
-                                      : std::string{});
+    const std::string& here = conditions_.tool->release;
+    if (opened_.release.empty())
+      return holds_all(again->cubin, Reason::no_note, fmt::format("here is {}", here));
+    if (opened_.release != here)
+      return holds_all(again->cubin, Reason::other_release,
+                       fmt::format("made by {}, here is {}", opened_.release, here));
+    return holds_all(again->cubin, Reason::machine_code, {});
   }
 
   // Of a text: what a driver would make of it, where its compiler is this one.

@@ -98,6 +98,36 @@ prepared both -gencode arch=compute_90,code=[sm_90,compute_90] \
   -gencode arch=compute_90a,code=[sm_90a,compute_90a]
 reason several both
 
+# Machine code without a note, as that of CUDA before 12.8: the options are those beside the PTX, if they give
+# the very machine code.
+without_note() { # NAME OPTION OPTION-INSTEAD
+  nvcc -arch=sm_90 --compress-mode=none $2 program.cu -o "$1" 2>/dev/null || fail "nvcc $2"
+  LC_ALL=C sed -i "s/[.]note[.]nv[.]tkinfo/.note.nv.xxinfo/g; s/$2/$3/g" "$1"
+  "$ptxasw" prepare --no-libraries --chip=sm_90 --format=json "./$1" >out.json || fail "prepare $1"
+}
+without_note bare -maxrregcount=24 -maxrregcount=24
+[ "$(ask "image['replaced']")" = True ] || fail "without a note it is not replaced: $(ask "image['words']")"
+without_note bare-other -maxrregcount=24 -maxrregcount=96
+reason no-note bare-other
+
+# Another release of ptxas: PTXASW_OTHER_PTXAS names one that takes PTX 7.8 (CUDA 11.8 and later). An image of one is
+# left alone by the other, and taken by its own.
+if [ -x "${PTXASW_OTHER_PTXAS:-}" ]; then
+  nvcc -arch=sm_90 -ptx program.cu -o text.ptx && sed -i 's/^.version .*/.version 7.8/' text.ptx
+  for of in ptxas "$PTXASW_OTHER_PTXAS"; do
+    "$of" -arch=sm_90 text.ptx -o text.cubin || fail "$of"
+    fatbinary -64 --create=text.fatbin --image3=kind=elf,sm=90,file=text.cubin --image3=kind=ptx,sm=90,file=text.ptx
+    for here in ptxas "$PTXASW_OTHER_PTXAS"; do
+      rm -rf cache
+      PTXASW_PTXAS=$(command -v "$here") "$ptxasw" prepare --chip=sm_90 --image=text.fatbin || fail "prepare by $here"
+      replaced=$(find cache -size +8k -path '*/ptxasw/??/*' | wc -l)
+      [ "$replaced" = "$([ "$of" = "$here" ] && echo 1 || echo 0)" ] || fail "made by $of, here is $here: $replaced"
+    done
+  done
+  rm -rf cache
+  echo "ok: another release of ptxas"
+fi
+
 # What the drop-in rewrote is not what its PTX gives, and no kernel is left without a reason.
 cat >>program.cu <<'END'
 __global__ void sum(const float* in, float* out) {
