@@ -139,6 +139,8 @@ private:
     if (const Contracts contracts = contracts_of(Cubin(opened_.code)); !contracts.empty())
       return built_in(contracts);
     opened_.chip = chip_for(opened_.text, conditions_.chip);
+    if (const auto note = sass::tool_note(Cubin(opened_.code)))
+      opened_.release = release_in(note->release);
     const std::string words = fmt::format("{} -arch {}", linked.options, opened_.chip);
     auto options =
         repeated_options({.tool = "ptxas", .release = "", .options = words}, opened_.chip);
@@ -202,14 +204,17 @@ private:
     if (ptxas->stopped_by() != 0) throw Interrupted{ptxas->stopped_by()};
     if (!again) return no(Reason::not_assembled, ptxas->refusal());
     if (opened_.is_text) return compile_as_driver(again->cubin);
-    if (opened_.is_linked) return holds_all(again->cubin, Reason::other_compiler, {});
     const std::string& here = conditions_.tool->release;
-    if (opened_.release.empty())
-      return holds_all(again->cubin, Reason::no_note, fmt::format("here is {}", here));
-    if (opened_.release != here)
-      return holds_all(again->cubin, Reason::other_release,
-                       fmt::format("made by {}, here is {}", opened_.release, here));
-    return holds_all(again->cubin, Reason::machine_code, {});
+    const bool is_other = opened_.release != here;
+    std::string more;
+    if (!opened_.release.empty() && is_other) more = fmt::format("made by {}, ", opened_.release);
+    if (is_other) more += fmt::format("here is {}", here);
+    return holds_all(again->cubin,
+                     opened_.is_linked         ? Reason::other_compiler
+                     : opened_.release.empty() ? Reason::no_note
+                     : is_other                ? Reason::other_release
+                                               : Reason::machine_code,
+                     more);
   }
 
   // Of a text: what a driver would make of it, where its compiler is this one.
