@@ -13,7 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "entries are little-endian");
 
 constexpr std::string_view magic = "ptxasw-image 2\n";
-constexpr std::int64_t day = 24 * 60 * 60;
+constexpr std::int64_t day = std::int64_t{24} * 60 * 60;
 constexpr std::uint32_t most_kernels = 1 << 20;
 
 class Writer {

@@ -110,6 +110,7 @@ inline constexpr std::array<Hook, hook_count> hooks{{
 
 // Of each: the one that we export, and those that are handed out.
 inline constexpr unsigned exported = 0, copies = 4;
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): found once, for the process
 inline std::array<std::array<std::atomic<void*>, copies>, hooks.size()> reals{};
 
 // The function behind a copy; the exported one's is next in the order in which symbols are
