@@ -10,20 +10,21 @@
 namespace ptxasw::image {
 namespace {
 
-const Linked example{.options = "-lineinfo", .text = ".version 9.0\n", .cubin = "\177ELF..."};
+const Linked linked_example{
+    .options = "-lineinfo", .text = ".version 9.0\n", .cubin = "\177ELF..."};
 
 TEST(LinkedImage, ComesBack) {
-  const std::string whole = packed(example);
+  const std::string whole = packed(linked_example);
   const auto parts = unpacked(bytes_of(whole));
   ASSERT_TRUE(parts);
-  EXPECT_EQ(parts->options, example.options);
-  EXPECT_EQ(parts->text, example.text);
-  EXPECT_EQ(parts->cubin, example.cubin);
+  EXPECT_EQ(parts->options, linked_example.options);
+  EXPECT_EQ(parts->text, linked_example.text);
+  EXPECT_EQ(parts->cubin, linked_example.cubin);
 }
 
 TEST(LinkedImage, EveryLengthIsChecked) {
-  const std::string whole = packed(example);
-  for (std::size_t size = 0; size < whole.size() - example.cubin.size(); ++size)
+  const std::string whole = packed(linked_example);
+  for (std::size_t size = 0; size < whole.size() - linked_example.cubin.size(); ++size)
     EXPECT_FALSE(unpacked(bytes_of(whole.substr(0, size)))) << size;
   for (std::size_t at = 16; at < 32; ++at) {
     std::string changed = whole;
@@ -34,13 +35,15 @@ TEST(LinkedImage, EveryLengthIsChecked) {
 }
 
 TEST(LinkedImage, IsKnownByItsMachineCode) {
-  EXPECT_EQ(key_of(bytes_of(packed(example)), "sm_90"),
-            key_of(bytes_of(std::string(example.cubin)), "sm_90"));
-  Linked other = example;
+  EXPECT_EQ(key_of(bytes_of(packed(linked_example)), "sm_90"),
+            key_of(bytes_of(std::string(linked_example.cubin)), "sm_90"));
+  Linked other = linked_example;
   other.text = ".version 8.0\n";
-  EXPECT_EQ(key_of(bytes_of(packed(other)), "sm_90"), key_of(bytes_of(packed(example)), "sm_90"));
+  EXPECT_EQ(key_of(bytes_of(packed(other)), "sm_90"),
+            key_of(bytes_of(packed(linked_example)), "sm_90"));
   other.cubin = "\177ELF.,.";
-  EXPECT_NE(key_of(bytes_of(packed(other)), "sm_90"), key_of(bytes_of(packed(example)), "sm_90"));
+  EXPECT_NE(key_of(bytes_of(packed(other)), "sm_90"),
+            key_of(bytes_of(packed(linked_example)), "sm_90"));
 }
 
 TEST(LinkedImage, SizesThatWerePrepared) {
