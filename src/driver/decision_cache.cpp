@@ -9,9 +9,9 @@
 namespace ptxasw::driver {
 namespace {
 
-constexpr store::Kind decisions{"decisions", 4};
-constexpr store::Kind programs{"programs", 1, false}; // hashes of files, by their marks
-constexpr std::size_t largest_answer = std::size_t{1} << 15;
+constexpr store::Kind decisions{"decisions", 5};
+constexpr store::Kind programs{"programs", 1, false};        // hashes of files, by their marks
+constexpr std::size_t largest_answer = std::size_t{1} << 20; // a text that was rewritten, too
 
 store::Settings settings_for(std::string_view place, const Environment& environment) {
   auto settings =

@@ -60,22 +60,49 @@ struct Stage {
   oracle::Printed printed;
   std::vector<Deferred> deferred;
   std::optional<ptx::Module> made; // of the printed text, where it is known
+  bool is_remembered = false;      // what was decided would be decided again
+};
+
+// Where nobody reads a report the text that came of another in the end is remembered, beside the
+// decisions that it came of. From those who may be trusted it is taken as it is: the other one need
+// not be looked at.
+class MadeText {
+public:
+  // Null: there is none to ask.
+  MadeText(const std::string& text, Assembler* assembler)
+      : key_(assembler == nullptr ? "" : "what was made of\n" + text), assembler_(assembler) {}
+
+  std::optional<std::string> recall() {
+    if (assembler_ == nullptr) return std::nullopt;
+    auto made = assembler_->recall(key_);
+    if (!made || !made->trusted || !assembler_->keep(made->decisions)) return std::nullopt;
+    assembler_ = nullptr; // it need not be told again
+    return std::move(made->decisions);
+  }
+  void remember(const Stage& stage) {
+    if (assembler_ != nullptr && stage.is_remembered && stage.printed.made.changed)
+      assembler_->remember(key_, stage.printed.made.text);
+  }
+
+private:
+  const std::string key_;
+  Assembler* assembler_;
 };
 
 // One module, with an assembler to ask.
 class Run {
 public:
   Run(Text& text, const Options& options, const Sequence& sequence, Assembler& assembler,
-      emulator::Emulations* kept, const KnownKernels* known)
+      emulator::Emulations* kept, const KnownKernels* known, MadeText* final_text)
       : input_(text), text_(text.text), file_(text.file), options_(options), sequence_(sequence),
         kept_(kept), known_(known), key_(known == nullptr ? "" : text_ + known->relevant()),
-        assembler_(assembler) {}
+        assembler_(assembler), final_text_(final_text) {}
 
   Stage run() {
     oracle::Printed printed = decided();
-    if (!job_) return {std::move(printed), {}, {}};
+    if (!job_) return {std::move(printed), {}, {}, is_remembered_};
     std::vector<Deferred> deferred = job_->deferred();
-    return {std::move(printed), std::move(deferred), job_->take_made()};
+    return {std::move(printed), std::move(deferred), job_->take_made(), is_remembered_};
   }
 
 private:
@@ -85,14 +112,22 @@ private:
     if (recalled) remembered = read_decisions(recalled->decisions);
     if (remembered && !options_.details && remembered->kept == contract::hash(text_)) {
       if (!recalled->trusted) assembler_.remember(key(), recalled->decisions);
+      is_remembered_ = true;
       oracle::Printed unchanged{.made = {.text = text_, .changed = false, .report = {}}};
       unchanged.made.report.file = file_;
       return unchanged;
     }
+    if (remembered && recalled->trusted && final_text_ != nullptr)
+      if (auto text = final_text_->recall()) {
+        oracle::Printed known{.made = {.text = std::move(*text), .changed = true, .report = {}}};
+        known.made.report.file = file_;
+        return known;
+      }
     begin();
     if (remembered) {
       if (auto result = repeat(*remembered, recalled->trusted)) {
         if (!recalled->trusted) assembler_.remember(key(), recalled->decisions);
+        is_remembered_ = true;
         return std::move(*result);
       }
       begin();
@@ -142,7 +177,8 @@ private:
     made.report.reverted = std::move(back);
     made.report.calls = assembler_.calls();
     const bool took_long = assembler_.calls() != 0 || text_.size() >= least_remembered;
-    if (assembler_.answered_all() && took_long)
+    is_remembered_ = assembler_.answered_all() && took_long;
+    if (is_remembered_)
       assembler_.remember(
           key(), written({job_->ways(), job_->rotations(), pins_, contract::hash(made.text)}));
     return std::move(result.printed);
@@ -187,15 +223,17 @@ private:
   oracle::MemoizedAssembler assembler_;
   std::unique_ptr<ModuleJob> job_;
   std::map<std::string, passes::Pinning::Kernel, std::less<>> pins_;
+  MadeText* const final_text_; // null: more is to come
+  bool is_remembered_ = false;
 };
 
 Stage run_stage(Text text, const Options& options, const Sequence& sequence, bool rewrite,
                 Assembler* assembler, emulator::Emulations* kept = nullptr,
-                const KnownKernels* known = nullptr) {
+                const KnownKernels* known = nullptr, MadeText* final_text = nullptr) {
   if (text.text.size() > options.size_limit)
     return {{too_large(text.text, text.file, options.size_limit)}, {}, {}};
   if (rewrite && assembler != nullptr)
-    return Run(text, options, sequence, *assembler, kept, known).run();
+    return Run(text, options, sequence, *assembler, kept, known, final_text).run();
   ModuleJob job(text.read(), options, sequence, rewrite ? Purpose::rewrite : Purpose::analyze,
                 nullptr, known);
   Stage result{job.print(), {}, {}};
@@ -246,6 +284,7 @@ Stage run_deferred(Stage first, const std::string& file, const Options& options,
                                  : std::nullopt},
                           quiet, sequence, true, assembler);
   take_decisions(again.printed.made.report, first.deferred, made.report);
+  first.is_remembered &= again.is_remembered || !again.printed.made.changed;
   if (again.printed.made.changed) first.made = std::move(again.made);
   made.text = std::move(again.printed.made.text);
   return first;
@@ -255,6 +294,9 @@ Stage run_deferred(Stage first, const std::string& file, const Options& options,
 
 Optimized run(const std::string& text, const std::string& file, const Options& options,
               bool rewrite, Assembler* assembler, OwnEntries own) {
+  const bool is_text_alone =
+      !options.details && !further_entries(options) && options.profile.empty();
+  MadeText made(text, is_text_alone ? assembler : nullptr);
   Text input{text, file, {}};
   std::shared_ptr<const ptx::Module> original; // versions are made of it, too
   std::optional<emulator::Emulations> kept;
@@ -268,10 +310,13 @@ Optimized run(const std::string& text, const std::string& file, const Options& o
   if (!options.profile.empty() && rewrite && !options.variants && text.size() <= options.size_limit)
     known.emplace(*input.read().module, options);
   Stage first = run_stage(std::move(input), options, {all_passes(), {}}, rewrite, assembler,
-                          kept ? &*kept : nullptr, known ? &*known : nullptr);
+                          kept ? &*kept : nullptr, known ? &*known : nullptr, &made);
   if (known) first.printed.made.report.warnings = known->warnings();
   Stage done = run_deferred(std::move(first), file, options, assembler);
-  if (!original) return std::move(done.printed.made);
+  if (!original) {
+    made.remember(done);
+    return std::move(done.printed.made);
+  }
   return with_versions(std::move(done.printed), std::move(done.made), original, options, *assembler,
                        *kept, own);
 }

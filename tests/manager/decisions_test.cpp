@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 namespace ptxasw::manager {
 namespace {
@@ -180,6 +181,21 @@ public:
   bool trusted = true;
 };
 
+class RememberingAll : public oracle::FakeAssembler {
+public:
+  using FakeAssembler::FakeAssembler;
+  std::optional<Recalled> recall(const std::string& text) override {
+    const auto found = memory.find(text);
+    if (found == memory.end()) return std::nullopt;
+    return Recalled{found->second, trusted};
+  }
+  void remember(const std::string& text, const std::string& decisions) override {
+    memory[text] = decisions;
+  }
+  std::map<std::string, std::string> memory;
+  bool trusted = true;
+};
+
 std::optional<Assembled> says_nothing(const AssemblyRequest& /*request*/) {
   return Assembled{};
 }
@@ -211,6 +227,37 @@ TEST_F(Decisions, OnlyTheTextThatWasKeptIsKeptUnjudged) {
   assembler.memory = all(chosen);
   run(text_, "jacobi.ptx", options_, true, &assembler);
   EXPECT_EQ(assembler.asked.at(0).text, text_) << "all is decided anew";
+}
+
+// As long as nobody reads a report; and what anybody could have written is not taken for it.
+TEST_F(Decisions, TheTextThatWasMadeIsTakenAsItIs) {
+  const std::string chosen = way(1);
+  ASSERT_TRUE(taken(all(chosen)));
+  passes::FunctionEdits change{0, job_->finish().edits, {}};
+  const std::string text = passes::apply(module_, change);
+  RememberingAll assembler(says_nothing);
+  assembler.memory[text_] = kept(chosen, text);
+  options_.details = false;
+  const auto run_again = [&] {
+    assembler.asked.clear();
+    return run(text_, "jacobi.ptx", options_, true, &assembler);
+  };
+  EXPECT_EQ(run_again().report.kernels.size(), 1U);
+  ASSERT_EQ(assembler.memory.size(), 2U);
+  const Optimized known = run_again();
+  EXPECT_EQ(known.text, text);
+  EXPECT_TRUE(known.changed);
+  EXPECT_EQ(known.report.file, "jacobi.ptx");
+  EXPECT_TRUE(known.report.kernels.empty()) << "nothing was looked at";
+  ASSERT_EQ(assembler.asked.size(), 1U);
+  EXPECT_EQ(assembler.asked[0].text, text);
+  for (auto& [key, value] : assembler.memory)
+    if (key != text_) value = text_; // another one
+  options_.details = true;
+  EXPECT_TRUE(run_again().text == text) << "it is made again";
+  options_.details = false;
+  assembler.trusted = false;
+  EXPECT_EQ(run_again().report.kernels.size(), 1U);
 }
 
 // What anybody could have written is a proposal: the text is kept if it is judged to be right.
