@@ -86,13 +86,13 @@ std::optional<Token> to_token(std::string_view word) {
 
 std::string to_word(const Token& token) {
   const std::string type(types.at(static_cast<std::size_t>(token.as)));
-  const char axis = static_cast<char>('x' + token.value);
+  const auto axis = [&] { return static_cast<char>('x' + token.value); };
   switch (token.kind) {
   case TokenKind::constant: return std::to_string(token.value);
   case TokenKind::parameter:
     return 'p' + contract::to_word(static_cast<unsigned>(token.value)) + type;
-  case TokenKind::threads: return {'t', axis};
-  case TokenKind::block: return {'b', axis};
+  case TokenKind::threads: return {'t', axis()};
+  case TokenKind::block: return {'b', axis()};
   case TokenKind::wrap: return type;
   default:
     return std::string(
