@@ -12,6 +12,7 @@
 #include "passes/time_tile/entries.hpp"
 #include "passes/time_tile/shapes.hpp"
 #include "passes/time_tile/steps.hpp"
+#include "passes/time_tile/untile.hpp"
 
 #include <fmt/format.h>
 
@@ -153,19 +154,20 @@ struct KernelJob::Impl {
   }
 
   void describe_time_step() {
-    const passes::StepPlan step = passes::find_step(*kernel_);
+    passes::StepKernel seen(*kernel_);
+    const passes::StepPlan step = seen.find();
     if (!step.refused.empty()) return;
     if (step.copy) {
       report_.steps = {Status::not_asked, Reason::none, passes::describe_step(step)};
       return;
     }
-    const passes::StepPlan rotated = passes::find_step(*kernel_, passes::Motion::rotated);
+    const passes::StepPlan rotated = seen.find(passes::Motion::rotated);
     report_.steps = {Status::not_asked, Reason::none,
                      passes::describe_step(step) + passes::or_describe(rotated)};
     const auto count = options_.steps == 0 ? std::nullopt : std::optional(options_.steps);
     for (const passes::StepShape& shape : passes::step_shapes(step, count))
       if (report_.step_tile.count == 0 &&
-          passes::write_steps(*kernel_, step, shape, "steps").refused.empty())
+          passes::write_steps(seen.kernel(), step, shape, "steps").refused.empty())
         report_.step_tile = passes::tile_of(step, shape);
   }
 

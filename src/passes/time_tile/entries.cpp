@@ -7,6 +7,7 @@
 #include "passes/shared/contraction_latitude.hpp"
 #include "passes/time_tile/shapes.hpp"
 #include "passes/time_tile/steps.hpp"
+#include "passes/time_tile/untile.hpp"
 #include "ptx/edited.hpp"
 #include "target/numbers.hpp"
 
@@ -68,7 +69,7 @@ private:
   void look(const ptx::Function& function, std::vector<std::string>& free) {
     const std::string name(function.name);
     emulator::Kernel kernel = kept_.take(original_, function);
-    const passes::StepPlan plan = passes::find_step(kernel);
+    const passes::StepPlan plan = passes::StepKernel(kernel).find();
     const passes::Latitude latitude = passes::count_latitude(kernel.body);
     kept_.give(std::move(kernel));
     candidates_.insert(name);
@@ -93,12 +94,14 @@ private:
       return f.is_entry && !f.is_declaration && f.name == name;
     });
     emulator::Kernel kernel = kept_.take(module(), *function);
-    make(made_[name], kernel, *function);
+    passes::StepKernel seen(kernel);
+    make(made_[name], seen, *function);
     kept_.give(std::move(kernel));
   }
 
-  void make(StepEntries& result, emulator::Kernel& kernel, const ptx::Function& function) {
-    const passes::StepPlan plan = passes::find_step(kernel);
+  void make(StepEntries& result, passes::StepKernel& seen, const ptx::Function& function) {
+    const emulator::Kernel& kernel = seen.kernel();
+    const passes::StepPlan plan = seen.find();
     result.outcome = describe_step(plan);
     if (!plan.refused.empty()) {
       result.against = plan.refused.reason;
@@ -109,13 +112,13 @@ private:
     add_for_runs(result, kernel, plan, function, count);
     // What looks like coefficients may be what is stepped, if neighbours of it are read: of one
     // array.
-    const passes::StepPlan other = passes::find_step(kernel, passes::Motion::exchanged, 1);
+    const passes::StepPlan other = seen.find(passes::Motion::exchanged, 1);
     if (other.arrays.size() == 1 && reads_neighbours(other)) {
       result.outcome += "; or " + describe_step(other);
       add_for_runs(result, kernel, other, function, count);
     }
     // The program may as well rotate what looks like coefficients: launches tell.
-    const passes::StepPlan rotated = passes::find_step(kernel, passes::Motion::rotated);
+    const passes::StepPlan rotated = seen.find(passes::Motion::rotated);
     if (!is_wave(rotated)) return;
     result.outcome += or_describe(rotated);
     add_for_runs(result, kernel, rotated, function, count);

@@ -233,9 +233,11 @@ IntegerPolynomial IntegerPolynomialReader::thread(unsigned axis) const {
 bool IntegerPolynomialReader::is_part_of_thread(const IntegerPolynomial& value) const {
   for (unsigned axis = 0; axis < 3; ++axis) {
     const IntegerPolynomial block(Quantity{.number = axis, .of = Quantity::Of::block_number}),
-        size(Quantity{.number = axis, .of = Quantity::Of::block_size}),
         blocks(Quantity{.number = axis, .of = Quantity::Of::blocks}), place = thread(axis);
-    IntegerPolynomial number = place;
+    IntegerPolynomial size(Quantity{.number = axis, .of = Quantity::Of::block_size}),
+        number = place;
+    if (const Term known = k_.trace.special(ptx::along(ptx::Special::ntid_x, axis)); known.valid())
+      if (const auto threads = c_.value(known)) size = static_cast<Number>(*threads);
     if (const auto loop = meaning_.loops.find(axis); loop != meaning_.loops.end()) {
       const IntegerPolynomial iteration(
           Quantity{.number = loop->second, .of = Quantity::Of::iteration});

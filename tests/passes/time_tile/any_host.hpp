@@ -56,9 +56,9 @@ inline void add_structure(StepHost& host, unsigned number, std::size_t size, uns
   }
 }
 
-// nx and ny for numbers in turn.
+// nx and ny for numbers in turn. `room`: elements behind those of the grid.
 inline StepHost host_for(const Stepped& stepped, unsigned nx, unsigned ny, simt::Dim3 block,
-                         unsigned seed) {
+                         unsigned seed, unsigned room = 8) {
   const auto& names = stepped.kernel.body.function->parameters;
   unsigned numbers = 0;
   for (const auto& parameter : names)
@@ -100,7 +100,7 @@ inline StepHost host_for(const Stepped& stepped, unsigned nx, unsigned ny, simt:
   }
   unsigned sizes = 0;
   const auto add_buffer = [&] {
-    host.buffers.push_back(random_elements((std::size_t{nx} * ny + 8) * parts, bytes, bytes >= 4,
+    host.buffers.push_back(random_elements((std::size_t{nx} * ny + room) * parts, bytes, bytes >= 4,
                                            seed + static_cast<unsigned>(host.buffers.size())));
     return host.buffers.size() - 1;
   };

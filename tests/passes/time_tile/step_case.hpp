@@ -6,6 +6,7 @@
 #include "passes/shared/case.hpp"
 #include "passes/time_tile/step.hpp"
 #include "passes/time_tile/steps.hpp"
+#include "passes/time_tile/untile.hpp"
 #include "simt/machine.hpp"
 
 #include <cstring>
@@ -20,6 +21,7 @@ namespace ptxasw::test {
 struct Stepped {
   std::shared_ptr<const ptx::Module> module, both;
   emulator::Kernel kernel;
+  passes::StepKernel seen; // without a tile
   passes::StepPlan plan;
   passes::StepEntry entry;
   contract::Contract contract;
@@ -29,8 +31,8 @@ struct Stepped {
                    const passes::StepShape& shape = {},
                    passes::Motion motion = passes::Motion::exchanged, unsigned choice = 0)
       : module(parsed(std::move(source))), kernel(emulate(*module, name)),
-        plan(passes::find_step(kernel, motion, choice)),
-        entry(passes::write_steps(kernel, plan, shape, "merged")) {
+        seen(kernel, {.time = std::chrono::seconds(30)}), plan(seen.find(motion, choice)),
+        entry(passes::write_steps(seen.kernel(), plan, shape, "merged")) {
     if (!entry.refused.empty()) return;
     both = parsed(*module->text + "\n" + entry.text + "\n");
     contract.kernel = kernel.body.function->name;

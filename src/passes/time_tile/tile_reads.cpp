@@ -1,0 +1,340 @@
+// Lists who writes each place of a tile, and asks of each reader what it finds there.
+#include "passes/time_tile/tile_reads.hpp"
+
+#include "passes/shared/block_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace ptxasw::passes {
+
+using analysis::BlockId;
+using analysis::no_block;
+using emulator::Event;
+using emulator::EventKind;
+using ptx::Inst;
+using ptx::InstId;
+using sym::Term;
+
+namespace {
+
+constexpr unsigned steps_of_a_proof = 4000;
+constexpr unsigned widest = 8; // bytes of an access
+
+// A thread that writes a place.
+struct Writer {
+  unsigned bytes = 0;
+  Formula when;
+  std::vector<BlockReader::Value> values;
+};
+
+class TileReader {
+public:
+  TileReader(emulator::Kernel& kernel, const BlockShape& shape)
+      : k_(kernel), c_(*kernel.context), shape_(shape), reader_(kernel, shape) {}
+
+  TileReads run() {
+    using Part = void (TileReader::*)();
+    for (const Part part :
+         {&TileReader::find_barrier, &TileReader::find_accesses, &TileReader::find_head,
+          &TileReader::find_writers, &TileReader::find_reads, &TileReader::find_conditions})
+      if (made_.refused.empty()) (this->*part)();
+    return std::move(made_);
+  }
+
+private:
+  void refuse(InstId inst, std::string_view why) {
+    if (made_.refused.empty())
+      made_.refused = at_line(k_.body, k_.body.insts[inst], Reason::step_shared, why);
+  }
+
+  // --- The form ----------------------------------------------------------------------------------
+
+  // One for all threads of the block that are left, passed once.
+  void find_barrier() {
+    std::vector<InstId> barriers;
+    for (InstId id = 0; id < k_.body.insts.size(); ++id)
+      if (ptx::group(k_.body.insts[id].op) == ptx::Group::barrier) barriers.push_back(id);
+    if (barriers.empty()) {
+      made_.refused = {Reason::step_shared, "shared memory without a barrier"};
+      return;
+    }
+    made_.barrier = barriers[0];
+    const Inst& inst = k_.body.insts[made_.barrier];
+    if (barriers.size() > 1) return refuse(barriers[1], "a second barrier");
+    const auto src = k_.body.src(inst);
+    if (!is_block_barrier(inst) || !inst.mods.has(ptx::Sub::sync) || inst.guard != ptx::none ||
+        inst.opaque || src.size() != 1 || src[0].kind != ptx::Arg::Kind::imm)
+      return refuse(made_.barrier, "not a barrier of the whole block");
+    if (!k_.loops.loops.empty()) return refuse(made_.barrier, "a barrier in a kernel with loops");
+  }
+
+  // Stores in front of the barrier, of threads that come to it; loads behind it. All else that may
+  // touch shared memory nobody knows.
+  void find_accesses() {
+    const BlockId meeting = k_.cfg.block_of[made_.barrier];
+    for (const Event& event : k_.trace.events) {
+      const Inst& inst = k_.body.insts[event.inst];
+      if (event.kind == EventKind::clobber) {
+        if (event.inst != made_.barrier) return refuse(event.inst, "an effect beside the tile");
+        continue;
+      }
+      if (event.space == ptx::Space::generic) return refuse(event.inst, "its space is not known");
+      if (event.space != ptx::Space::shared) continue;
+      if (event.ordered || inst.opaque)
+        return refuse(event.inst, "volatile or ordered access to the tile");
+      if (event.element_bytes > widest) return refuse(event.inst, "not one element of the tile");
+      if (event.kind == EventKind::store) {
+        if (!k_.cfg.post_dominates(meeting, event.block) ||
+            (event.block == meeting && event.inst > made_.barrier))
+          return refuse(event.inst, "the tile is stored to behind the barrier, or without one");
+        stores_.push_back(&event);
+        continue;
+      }
+      if (!k_.cfg.dominates_inst(made_.barrier, event.inst))
+        return refuse(event.inst, "the tile is read in front of the barrier");
+      if (event.elements != 1 || c_.value(event.guard) != sym::Bits{1})
+        return refuse(event.inst, "not a load of one element of the tile");
+      loads_.push_back(&event);
+    }
+    if (stores_.empty() || loads_.empty())
+      refuse(made_.barrier, "shared memory is not filled, or not read");
+  }
+
+  // In front of all that is stored to global memory.
+  void find_head() {
+    for (const Event& event : k_.trace.events) {
+      if (event.kind != EventKind::store || event.space == ptx::Space::shared) continue;
+      if (head_ == no_block) head_ = event.block;
+      while (!k_.cfg.dominates(head_, event.block))
+        head_ = k_.cfg.idom[head_];
+    }
+    if (head_ == no_block) made_.refused = {Reason::step_stores, "it stores nothing"};
+  }
+
+  // --- Who writes --------------------------------------------------------------------------------
+
+  // Under which a block goes to its successor number `n`; invalid: not known.
+  Term edge(BlockId from, std::size_t n) {
+    const auto& succs = k_.cfg.blocks[from].succs;
+    if (!k_.trace.executed[succs[n]]) return c_.boolean(false);
+    if (succs.size() == 1) return c_.boolean(true);
+    if (succs.size() != 2 || succs[0] == succs[1]) return {};
+    const BlockId other = succs[1 - n];
+    if (!k_.trace.executed[other]) return c_.boolean(true);
+    const auto decided = [&](BlockId to) {
+      return k_.cfg.blocks[to].preds.size() == 1 ? k_.trace.entry_fact[to] : Term{};
+    };
+    if (const Term own = decided(succs[n]); own.valid()) return own;
+    const Term others = decided(other);
+    return others.valid() ? c_.not_(others) : Term{};
+  }
+
+  // Exactly when a thread comes to the block; invalid: not known.
+  Term reached(BlockId block) {
+    if (block == k_.cfg.entry()) return c_.boolean(true);
+    const auto [known, missing] = reached_.try_emplace(block);
+    if (!missing) return known->second;
+    const BlockId above = k_.cfg.idom[block];
+    Term all = c_.boolean(false);
+    if (k_.cfg.post_dominates(block, above)) {
+      all = reached(above);
+    } else {
+      const std::vector<BlockId>& preds = k_.cfg.blocks[block].preds;
+      for (std::size_t p = 0; p < preds.size() && all.valid(); ++p) {
+        if (!k_.trace.executed[preds[p]]) continue;
+        const auto& succs = k_.cfg.blocks[preds[p]].succs;
+        const auto n = static_cast<std::size_t>(std::ranges::find(succs, block) - succs.begin());
+        const Term from = reached(preds[p]), along = edge(preds[p], n);
+        all = from.valid() && along.valid() ? c_.or_(all, c_.and_(from, along)) : Term{};
+      }
+    }
+    return reached_[block] = all;
+  }
+
+  template <class Visit> void for_each_thread(const Visit& visit) {
+    for (unsigned z = 0; z < shape_[2]; ++z)
+      for (unsigned y = 0; y < shape_[1]; ++y)
+        for (unsigned x = 0; x < shape_[0] && made_.refused.empty(); ++x)
+          visit(ThreadInBlock{x, y, z});
+  }
+
+  void find_writers() {
+    for (const Event* store : stores_) {
+      const Term reach = reached(store->block);
+      if (!reach.valid() || store->values.size() != store->elements)
+        return refuse(store->inst, "who stores to the tile is not known");
+      const Term when = c_.and_(reach, store->guard);
+      for_each_thread([&](const ThreadInBlock& thread) { add_writer(*store, when, thread); });
+      if (!made_.refused.empty()) return;
+      made_.stores.push_back(store->inst);
+    }
+  }
+
+  void add_writer(const Event& store, Term condition, const ThreadInBlock& thread) {
+    const auto when = reader_.condition(condition, thread);
+    if (!when) return refuse(store.inst, "who stores to the tile is not known");
+    if (when->kind == Formula::Kind::never) return;
+    const unsigned bytes = store.element_bytes;
+    for (unsigned n = 0; n < store.elements; ++n) {
+      const auto place = shared(store.address, thread, n * bytes, bytes);
+      if (!place) return refuse(store.inst, "where it stores in the tile is not known");
+      writers_[*place].push_back({bytes, *when, reader_.values(store.values[n], bytes, thread)});
+    }
+  }
+
+  // Within its variable.
+  std::optional<BlockReader::Shared> shared(Term address, const ThreadInBlock& thread,
+                                            unsigned behind, unsigned bytes) {
+    auto place = reader_.shared(address, thread);
+    if (!place) return std::nullopt;
+    place->offset += behind;
+    const std::uint64_t size = k_.body.symbols[place->symbol].size;
+    if (static_cast<std::uint64_t>(place->offset) + bytes > size) return std::nullopt;
+    return place;
+  }
+
+  // --- Who reads ---------------------------------------------------------------------------------
+
+  // What is known of a thread that stores and does the load: far from all, but nothing else.
+  std::vector<Formula> facts(const Event& load, const ThreadInBlock& thread) {
+    std::vector<Formula> all;
+    for (unsigned axis = 0; axis < 3; ++axis)
+      all.push_back(not_negative(IntegerPolynomial::coordinate(axis)));
+    for (const Term fact : k_.facts_at(head_))
+      if (auto known = reader_.condition(fact, thread)) all.push_back(std::move(*known));
+    std::vector<Formula> own;
+    for (BlockId block = load.block; !k_.cfg.dominates(block, head_); block = k_.cfg.idom[block]) {
+      const Term fact = k_.trace.entry_fact[block];
+      if (!fact.valid()) continue;
+      auto known = reader_.condition(fact, thread);
+      if (!known || !is_box(*known)) return all; // a step may do the load without these
+      own.push_back(std::move(*known));
+    }
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+  }
+
+  // Bounds of single coordinates, which a step's loads keep (StepLoads::facts_of).
+  static bool is_box(const Formula& formula) {
+    if (formula.kind == Formula::Kind::all) return std::ranges::all_of(formula.parts, is_box);
+    if (formula.kind != Formula::Kind::not_negative) return formula.kind == Formula::Kind::always;
+    unsigned axes = 0;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      const IntegerPolynomial along = formula.value.along(axis);
+      if (along.is_zero()) continue;
+      ++axes;
+      if (along != IntegerPolynomial(1) && along != IntegerPolynomial(-1)) return false;
+    }
+    return axes == 1;
+  }
+
+  // From the block's first place to the thread's.
+  static IntegerPolynomial at_place(const IntegerPolynomial& offset, const ThreadInBlock& thread) {
+    std::array<Number, 3> back{};
+    for (unsigned axis = 0; axis < 3; ++axis)
+      back[axis] = -static_cast<Number>(thread[axis]);
+    return moved_by(offset, back);
+  }
+
+  void find_reads() {
+    for (const Event* load : loads_) {
+      const auto found = likeliest(*load);
+      if (made_.refused.empty() && !found)
+        refuse(load->inst, "what it reads of the tile is no element of an array");
+      for_each_thread([&](const ThreadInBlock& thread) { prove(*load, *found, thread); });
+      if (!made_.refused.empty()) return;
+      made_.loads.push_back(*found);
+    }
+  }
+
+  // What most readers find. Only a guess: each of them is looked at below.
+  std::optional<TileLoad> likeliest(const Event& load) {
+    std::map<std::pair<unsigned, std::map<IntegerPolynomial::Product, Number>>,
+             std::pair<unsigned, IntegerPolynomial>>
+        found;
+    for_each_thread([&](const ThreadInBlock& thread) {
+      const auto place = shared(load.address, thread, 0, load.element_bytes);
+      const auto here = place ? writers_.find(*place) : writers_.end();
+      if (here == writers_.end()) return;
+      for (const Writer& writer : here->second)
+        for (const BlockReader::Value& value : writer.values) {
+          if (!value.element) continue;
+          IntegerPolynomial offset = at_place(value.element->offset, thread);
+          auto& [count, kept] = found[{value.element->parameter, offset.terms()}];
+          ++count;
+          kept = std::move(offset);
+        }
+    });
+    if (found.empty()) return std::nullopt;
+    const auto most =
+        std::ranges::max_element(found, {}, [](const auto& entry) { return entry.second.first; });
+    return TileLoad{load.inst, most->first.first, most->second.second};
+  }
+
+  // Whoever wrote there loaded that element, and somebody did.
+  void prove(const Event& load, const TileLoad& found, const ThreadInBlock& thread) {
+    std::vector<Formula> known = facts(load, thread);
+    if (contradict(known)) return;
+    const auto place = shared(load.address, thread, 0, load.element_bytes);
+    if (!place) return refuse(load.inst, "where it reads in the tile is not known");
+    std::vector<Formula> nobody = known;
+    BlockReader::Shared first = *place;
+    first.offset -= widest - 1;
+    for (auto at = writers_.lower_bound(first); at != writers_.end(); ++at) {
+      if (at->first.symbol != place->symbol ||
+          at->first.offset >= place->offset + load.element_bytes)
+        break;
+      for (const Writer& writer : at->second) {
+        if (at->first.offset + writer.bytes <= place->offset) continue;
+        const bool is_it = at->first == *place && writer.bytes == load.element_bytes;
+        if (is_it) nobody.push_back(not_(writer.when));
+        known.push_back(writer.when);
+        for (const BlockReader::Value& value : writer.values) {
+          if (is_it && value.element && value.element->parameter == found.parameter &&
+              at_place(value.element->offset, thread) == found.offset)
+            continue;
+          known.push_back(value.when);
+          if (!contradict(known))
+            return refuse(load.inst, "places of the tile hold other elements");
+          known.pop_back();
+        }
+        known.pop_back();
+      }
+    }
+    if (!contradict(nobody)) refuse(load.inst, "nobody may have stored what it reads of the tile");
+  }
+
+  bool contradict(const std::vector<Formula>& all) {
+    unsigned steps = steps_of_a_proof;
+    const bool found = is_contradiction(all, steps);
+    c_.spend(4 * std::uint64_t{steps_of_a_proof - steps} + 16);
+    return found;
+  }
+
+  void find_conditions() {
+    auto conditions = reader_.conditions();
+    if (!conditions) return refuse(made_.barrier, "an index of the tile may wrap");
+    made_.conditions = std::move(*conditions);
+  }
+
+  emulator::Kernel& k_;
+  sym::Context& c_;
+  const BlockShape shape_;
+  BlockReader reader_;
+  TileReads made_;
+  BlockId head_ = no_block;
+  std::vector<const Event*> stores_, loads_;
+  std::map<BlockId, Term> reached_;
+  std::map<BlockReader::Shared, std::vector<Writer>> writers_;
+};
+
+} // namespace
+
+TileReads read_tile(emulator::Kernel& kernel, const BlockShape& shape) {
+  return TileReader(kernel, shape).run();
+}
+
+} // namespace ptxasw::passes

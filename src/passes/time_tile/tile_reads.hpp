@@ -1,0 +1,33 @@
+// Shared memory seen through: which element of global memory each load of a tile reads.
+//
+// A block fills a tile, waits once, and reads it. What a thread reads then is what some thread of
+// its block loaded from global memory and put there. With the block's shape known all of that can
+// be looked at, thread by thread: %tid is a number, so are places in shared memory. PROOF.md, "A
+// tile in shared memory", says what is shown of each load and why that is enough.
+#pragma once
+
+#include "passes/time_tile/block_reader.hpp"
+#include "ptxasw/reason.hpp"
+
+#include <vector>
+
+namespace ptxasw::passes {
+
+struct TileLoad {
+  ptx::InstId inst = 0;
+  unsigned parameter = 0;   // the array
+  IntegerPolynomial offset; // in bytes, by the place of the thread in the grid
+};
+
+struct TileReads {
+  Why refused; // what is below is then not valid
+  ptx::InstId barrier = 0;
+  std::vector<ptx::InstId> stores; // of the tile
+  std::vector<TileLoad> loads;
+  std::vector<contract::Condition> conditions;
+};
+
+// The kernel was emulated for the shape, with stored values followed.
+TileReads read_tile(emulator::Kernel& kernel, const BlockShape& shape);
+
+} // namespace ptxasw::passes

@@ -1,0 +1,296 @@
+// Writes the text without a tile: loads of global memory in the place of loads of the tile, and
+// nothing of what only filled it.
+#include "passes/time_tile/untile.hpp"
+
+#include "analysis/liveness.hpp"
+#include "passes/shared/block_rules.hpp"
+#include "passes/time_tile/block_shapes.hpp"
+#include "passes/time_tile/tile_reads.hpp"
+#include "ptx/build.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace ptxasw::passes {
+
+using analysis::BlockId;
+using ptx::Arg;
+using ptx::Group;
+using ptx::Inst;
+using ptx::InstId;
+using ptx::Reg;
+using namespace ptx::words;
+
+namespace {
+
+class Untiler {
+public:
+  Untiler(const emulator::Kernel& kernel, const TileReads& tile, const BlockShape& shape)
+      : k_(kernel), body_(kernel.body), tile_(tile), shape_(shape),
+        registers_(*body_.module, "%tile"), code_(registers_),
+        label_(ptx::label_prefix(*body_.module) + "tile") {}
+
+  std::string run() {
+    replace_loads();
+    find_live();
+    for (InstId id = 0; id < body_.insts.size(); ++id)
+      if (!live_.contains(id)) leave_out(id);
+    edits_.push_back({before(0), places()});
+    const std::uint32_t begin = body_.module->body_of(*body_.function).front().range.end;
+    edits_.push_back(registers_.declared_at(begin));
+    return ptx::print(*body_.module, edits_);
+  }
+
+private:
+  [[nodiscard]] ptx::Range range(InstId id) const {
+    return body_.module->statements[body_.insts[id].statement].range;
+  }
+  [[nodiscard]] ptx::Range before(InstId id) const { return {range(id).begin, range(id).begin}; }
+
+  // --- Loads -------------------------------------------------------------------------------------
+
+  // Where the thread is in the grid, ahead of all.
+  std::string places() {
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      if (places_[axis].empty()) continue;
+      const Reg block = code_.special(ptx::along(ptx::Special::ctaid_x, axis)),
+                thread = code_.special(ptx::along(ptx::Special::tid_x, axis));
+      const Reg place = code_.mad(u32, block, shape_[axis], thread);
+      code_.into(places_[axis]).cvt(u64, u32, place);
+    }
+    return code_.behind() + "\n\t";
+  }
+
+  const Reg& place(unsigned axis) {
+    if (places_[axis].empty()) places_[axis] = registers_.make(b64);
+    return places_[axis];
+  }
+
+  void replace_loads() {
+    for (const TileLoad& load : tile_.loads) {
+      const Inst& inst = body_.insts[load.inst];
+      const Reg begin =
+          code_.cvta_to(ptx::Space::global, u64, parameter({.number = load.parameter}));
+      const Reg address = code_.add(s64, begin, number(load.offset));
+      code_.statement(fmt::format("ld.global.{} {}, [{}];", ptx::name(inst.mods.type),
+                                  body_.registers[body_.dst(inst)[0].id].name, address.name));
+      edits_.push_back({range(load.inst), code_.in_place()});
+      replaced_.insert(load.inst);
+    }
+  }
+
+  // In 64 bits, where nothing wraps.
+  Reg number(const IntegerPolynomial& whole) {
+    const Reg sum = code_.mov(b64, 0);
+    for (const auto& [product, coefficient] : whole.terms()) {
+      const Reg made = code_.mov(b64, static_cast<std::int64_t>(coefficient));
+      for (const Quantity& factor : product) {
+        const Reg value = factor.is_axis ? place(factor.number) : parameter(factor);
+        code_.into(made).mul(s64, made, value);
+      }
+      code_.into(sum).add(s64, sum, made);
+    }
+    return sum;
+  }
+
+  Reg parameter(const Quantity& quantity) {
+    using Type = contract::Token::Type;
+    const std::string_view name =
+        body_.function->parameters[contract::number_of(quantity.number)].name;
+    const ptx::Memory at(name, contract::byte_of(quantity.number));
+    if (quantity.as != Type::s32 && quantity.as != Type::u32)
+      return code_.ld(ptx::Space::param, u64, at);
+    const Reg low = code_.ld(ptx::Space::param, b32, at);
+    return quantity.as == Type::s32 ? code_.cvt(s64, s32, low) : code_.cvt(u64, u32, low);
+  }
+
+  // --- What is left out --------------------------------------------------------------------------
+
+  // It has no effect but what it computes.
+  [[nodiscard]] bool is_computation(InstId id) const {
+    const Inst& inst = body_.insts[id];
+    return !inst.opaque &&
+           (ptx::group(inst.op) == Group::pure ||
+            (ptx::group(inst.op) == Group::load && !ptx::effects(body_, inst).ordered));
+  }
+
+  [[nodiscard]] bool fills(InstId id) const {
+    return id == tile_.barrier || std::ranges::find(tile_.stores, id) != tile_.stores.end();
+  }
+
+  // A branch of which both ways meet again; or no block.
+  [[nodiscard]] BlockId meets(InstId id) const {
+    const Inst& inst = body_.insts[id];
+    const BlockId block = k_.cfg.block_of[id];
+    if (inst.op != ptx::Op::bra || inst.guard == ptx::none || !k_.cfg.reachable(block))
+      return analysis::no_block;
+    const BlockId to = k_.cfg.ipdom[block];
+    return to == k_.cfg.exit() ? analysis::no_block : to;
+  }
+
+  void find_live() {
+    const auto definitions = analysis::definitions(body_);
+    std::vector<InstId> work;
+    const auto add = [&](InstId id) {
+      if (!fills(id) && live_.insert(id).second) work.push_back(id);
+    };
+    const auto add_register = [&](ptx::RegId reg) {
+      if (reg != ptx::none) std::ranges::for_each(definitions[reg], add);
+    };
+    for (InstId id = 0; id < body_.insts.size(); ++id)
+      if (!is_computation(id) && meets(id) == analysis::no_block) add(id);
+    do {
+      while (!work.empty()) {
+        const Inst& inst = body_.insts[work.back()];
+        const bool is_replaced = replaced_.contains(work.back());
+        work.pop_back();
+        add_register(inst.guard);
+        if (is_replaced) continue;
+        for (const Arg& src : body_.src(inst))
+          if (src.kind == Arg::Kind::reg) add_register(src.id);
+        for (const ptx::Address& address : body_.addr(inst))
+          if (address.base.kind == Arg::Kind::reg) add_register(address.base.id);
+      }
+      for (InstId id = 0; id < body_.insts.size(); ++id)
+        if (!live_.contains(id) && meets(id) != analysis::no_block && decides(id)) add(id);
+    } while (!work.empty());
+  }
+
+  // Something that is needed is on a way from the branch to where its ways meet.
+  [[nodiscard]] bool decides(InstId branch) const {
+    const BlockId to = meets(branch);
+    std::vector<BlockId> work = k_.cfg.blocks[k_.cfg.block_of[branch]].succs;
+    std::set<BlockId> seen{to};
+    while (!work.empty()) {
+      const BlockId block = work.back();
+      work.pop_back();
+      if (!seen.insert(block).second) continue;
+      const analysis::Block& code = k_.cfg.blocks[block];
+      for (InstId id = code.first; id < code.end; ++id)
+        if (live_.contains(id) && ptx::group(body_.insts[id].op) != Group::branch) return true;
+      work.insert(work.end(), code.succs.begin(), code.succs.end());
+    }
+    return false;
+  }
+
+  void leave_out(InstId id) {
+    const BlockId to = meets(id);
+    if (to == analysis::no_block) {
+      if (!replaced_.contains(id)) edits_.push_back({range(id), ""});
+      return;
+    }
+    const std::string label = fmt::format("{}{}", label_, to);
+    edits_.push_back({range(id), fmt::format("bra.uni \t{};", label)});
+    if (labels_.insert(to).second)
+      edits_.push_back({before(k_.cfg.blocks[to].first), fmt::format("{}:\n\t", label)});
+  }
+
+  const emulator::Kernel& k_;
+  const ptx::Body& body_;
+  const TileReads& tile_;
+  const BlockShape shape_;
+  ptx::FreshRegisters registers_;
+  ptx::Code code_;
+  const std::string label_;
+  std::array<Reg, 3> places_;
+  std::vector<ptx::Edit> edits_;
+  std::set<InstId> replaced_, live_;
+  std::set<BlockId> labels_;
+};
+
+const ptx::Function* function_of(const ptx::Module& module, std::string_view name) {
+  const auto found = std::ranges::find_if(module.functions, [&](const ptx::Function& function) {
+    return function.is_entry && !function.is_declaration && function.name == name;
+  });
+  return found == module.functions.end() ? nullptr : &*found;
+}
+
+// The block has that shape.
+void add_shape(std::vector<contract::Condition>& conditions, const BlockShape& shape) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const contract::Expression block{{.kind = contract::Token::Kind::block, .value = axis}};
+    for (const auto& difference :
+         {minus(block, number(shape[axis])), minus(number(shape[axis]), block)})
+      conditions.push_back({difference, "its tile is for blocks of another shape"});
+  }
+}
+
+Untiled untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
+                   const emulator::Budget& budget) {
+  const ptx::Body& body = kernel.body;
+  emulator::Kernel known = emulator::emulate(*body.module, *body.function, budget, shape,
+                                             emulator::Follow::stored_values);
+  if (!known.trace.refused.empty()) return {.refused = known.trace.refused};
+  known.context->allow(budget.allowance());
+  const TileReads tile = read_tile(known, shape);
+  if (!tile.refused.empty()) return {.refused = tile.refused};
+  known.context->allow({});
+  Untiled made;
+  made.conditions = tile.conditions;
+  made.module = std::make_shared<const ptx::Module>(
+      ptx::parse(Untiler(known, tile, shape).run(), body.module->file));
+  const ptx::Function* const function = function_of(*made.module, body.function->name);
+  if (function == nullptr) return {.refused = {Reason::step_shared, "its text could not be read"}};
+  made.kernel = emulator::emulate(*made.module, *function, budget, shape);
+  if (!made.kernel.trace.refused.empty()) return {.refused = made.kernel.trace.refused};
+  for (unsigned axis = 0; axis < 3; ++axis)
+    made.kernel.trace.specials.try_emplace(ptx::along(ptx::Special::ntid_x, axis),
+                                           made.kernel.context->constant(32, shape[axis]));
+  add_shape(made.conditions, shape);
+  return made;
+}
+
+} // namespace
+
+bool has_tile(const ptx::Body& body) {
+  const auto touches = [&](Group group) {
+    return std::ranges::any_of(body.insts, [&](const Inst& inst) {
+      return ptx::group(inst.op) == group && inst.mods.space == ptx::Space::shared;
+    });
+  };
+  return touches(Group::load) && touches(Group::store);
+}
+
+Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
+  if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return {.refused = why};
+  if (!kernel.loops.loops.empty())
+    return {.refused = {Reason::step_shared, "shared memory and loops"}};
+  Untiled first{.refused = {Reason::step_shared, "the shape of its blocks is not known"}};
+  bool tried = false;
+  try {
+    for (const BlockShape& shape : likely_shapes(kernel)) {
+      Untiled made = untile_for(kernel, shape, budget);
+      if (made.refused.empty()) return made;
+      if (!std::exchange(tried, true)) first = std::move(made);
+    }
+  } catch (const sym::BudgetSpent& spent) {
+    return {.refused = {emulator::reason_of(spent), spent.what()}};
+  }
+  return first;
+}
+
+StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget) : kernel_(kernel) {
+  if (!has_tile(kernel.body)) return;
+  Untiled made = untile(kernel, budget);
+  if (made.refused.empty())
+    untiled_.emplace(std::move(made));
+  else
+    refused_ = std::move(made.refused);
+}
+
+StepPlan StepKernel::find(Motion motion, unsigned choice) {
+  if (!refused_.empty()) return {.refused = refused_};
+  StepPlan plan = find_step(kernel(), motion, choice);
+  if (!untiled_ || !plan.refused.empty()) return plan;
+  const auto add = [&](std::vector<contract::Condition>& conditions) {
+    conditions.insert(conditions.end(), untiled_->conditions.begin(), untiled_->conditions.end());
+  };
+  add(plan.conditions);
+  if (plan.copy) add(plan.copy->conditions);
+  return plan;
+}
+
+} // namespace ptxasw::passes
