@@ -31,13 +31,6 @@ bool is_kind(const sym::Context& context, Term t, AtomKind kind) {
 
 } // namespace
 
-IntegerPolynomial moved_by(const IntegerPolynomial& value, const std::array<Number, 3>& by) {
-  IntegerPolynomial moved = value;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    moved = moved + value.along(axis) * IntegerPolynomial(by[axis]);
-  return moved;
-}
-
 BlockReader::BlockReader(emulator::Kernel& kernel, const BlockShape& shape)
     : k_(kernel), c_(*kernel.context), shape_(shape) {
   for (unsigned axis = 0; axis < 3; ++axis) {

@@ -21,9 +21,6 @@ namespace ptxasw::passes {
 using BlockShape = std::array<std::uint32_t, 3>;
 using ThreadInBlock = std::array<unsigned, 3>;
 
-// The coordinates are replaced by so much larger ones.
-IntegerPolynomial moved_by(const IntegerPolynomial& value, const std::array<Number, 3>& by);
-
 class BlockReader {
 public:
   // The kernel was emulated for this shape.

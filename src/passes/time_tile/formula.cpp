@@ -12,6 +12,12 @@ namespace {
 
 using Sum = std::map<IntegerPolynomial::Product, Number>; // no constant, its first term positive
 
+Number common_divisor(Number a, Number b) {
+  while (b != 0)
+    a = std::exchange(b, a % b);
+  return a < 0 ? -a : a;
+}
+
 // Of a sum: the least and the largest value that is left.
 class SumBounds {
 public:
@@ -28,6 +34,12 @@ public:
     if (!up)
       for (auto& [product, coefficient] : sum)
         coefficient = -coefficient;
+    Number common = 0; // a multiple of it that is at least -c is at least the next one
+    for (const auto& [product, coefficient] : sum)
+      common = common_divisor(common, coefficient);
+    for (auto& [product, coefficient] : sum)
+      coefficient /= common;
+    constant = constant / common - (constant % common < 0 ? 1 : 0); // rounded down
     auto& [least, most] = bounds_[std::move(sum)];
     if (up)
       least = least ? std::max(*least, -constant) : -constant;
@@ -124,6 +136,21 @@ Formula not_(const Formula& formula) {
   for (const Formula& part : formula.parts)
     parts.push_back(not_(part));
   return formula.kind == Formula::Kind::all ? any_of(std::move(parts)) : all_of(std::move(parts));
+}
+
+IntegerPolynomial moved_by(const IntegerPolynomial& value, const std::array<Number, 3>& by) {
+  IntegerPolynomial moved = value;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    moved = moved + value.along(axis) * IntegerPolynomial(by[axis]);
+  return moved;
+}
+
+Formula moved_by(const Formula& formula, const std::array<Number, 3>& by) {
+  if (formula.kind == Formula::Kind::not_negative) return not_negative(moved_by(formula.value, by));
+  Formula moved{.kind = formula.kind, .value = {}, .parts = {}};
+  for (const Formula& part : formula.parts)
+    moved.parts.push_back(moved_by(part, by));
+  return moved;
 }
 
 bool is_contradiction(const std::vector<Formula>& all, unsigned& steps) {

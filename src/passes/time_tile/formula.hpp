@@ -8,6 +8,7 @@
 
 #include "passes/time_tile/integer_polynomial.hpp"
 
+#include <array>
 #include <vector>
 
 namespace ptxasw::passes {
@@ -24,6 +25,10 @@ Formula is_zero(const IntegerPolynomial& value);
 Formula all_of(std::vector<Formula> parts);
 Formula any_of(std::vector<Formula> parts);
 Formula not_(const Formula& formula);
+
+// The coordinates are replaced by so much larger ones.
+IntegerPolynomial moved_by(const IntegerPolynomial& value, const std::array<Number, 3>& by);
+Formula moved_by(const Formula& formula, const std::array<Number, 3>& by);
 
 // No whole numbers satisfy all of them. Costs `steps`; false where these do not suffice.
 bool is_contradiction(const std::vector<Formula>& all, unsigned& steps);

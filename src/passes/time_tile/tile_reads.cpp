@@ -22,6 +22,7 @@ namespace {
 
 constexpr unsigned steps_of_a_proof = 4000;
 constexpr unsigned widest = 8; // bytes of an access
+constexpr std::size_t most_elements = 8;
 
 // A thread that writes a place.
 struct Writer {
@@ -48,6 +49,11 @@ private:
   void refuse(InstId inst, std::string_view why) {
     if (made_.refused.empty())
       made_.refused = at_line(k_.body, k_.body.insts[inst], Reason::step_shared, why);
+  }
+
+  void refuse_place(InstId inst, std::string_view why) {
+    made_.is_beside = made_.refused.empty();
+    refuse(inst, why);
   }
 
   // --- The form ----------------------------------------------------------------------------------
@@ -171,6 +177,12 @@ private:
       if (!made_.refused.empty()) return;
       made_.stores.push_back(store->inst);
     }
+    for (InstId id = 0; id < k_.body.insts.size(); ++id) { // in blocks of this shape nobody does
+      const Inst& inst = k_.body.insts[id];
+      if (!k_.trace.executed[k_.cfg.block_of[id]] && ptx::group(inst.op) == ptx::Group::store &&
+          inst.mods.space == ptx::Space::shared)
+        made_.stores.push_back(id);
+    }
   }
 
   void add_writer(const Event& store, Term condition, const ThreadInBlock& thread) {
@@ -180,7 +192,7 @@ private:
     const unsigned bytes = store.element_bytes;
     for (unsigned n = 0; n < store.elements; ++n) {
       const auto place = shared(store.address, thread, n * bytes, bytes);
-      if (!place) return refuse(store.inst, "where it stores in the tile is not known");
+      if (!place) return refuse_place(store.inst, "where it stores in the tile is not known");
       writers_[*place].push_back({bytes, *when, reader_.values(store.values[n], bytes, thread)});
     }
   }
@@ -231,27 +243,44 @@ private:
     return axes == 1;
   }
 
-  // From the block's first place to the thread's.
-  static IntegerPolynomial at_place(const IntegerPolynomial& offset, const ThreadInBlock& thread) {
-    std::array<Number, 3> back{};
+  // From the block's first place to the thread's, and back.
+  template <class Value> static Value at_place(const Value& value, const ThreadInBlock& thread) {
+    std::array<Number, 3> by{};
     for (unsigned axis = 0; axis < 3; ++axis)
-      back[axis] = -static_cast<Number>(thread[axis]);
-    return moved_by(offset, back);
+      by[axis] = -static_cast<Number>(thread[axis]);
+    return moved_by(value, by);
+  }
+  static Formula in_block(const Formula& formula, const ThreadInBlock& thread) {
+    std::array<Number, 3> by{};
+    for (unsigned axis = 0; axis < 3; ++axis)
+      by[axis] = thread[axis];
+    return moved_by(formula, by);
+  }
+  using Place = IntegerPolynomialReader::Place;
+  static Place at_place(const Place& place, const ThreadInBlock& thread) {
+    return {place.parameter, at_place(place.offset, thread)};
   }
 
   void find_reads() {
     for (const Event* load : loads_) {
-      const auto found = likeliest(*load);
-      if (made_.refused.empty() && !found)
-        refuse(load->inst, "what it reads of the tile is no element of an array");
-      for_each_thread([&](const ThreadInBlock& thread) { prove(*load, *found, thread); });
+      TileLoad found = likeliest(*load);
       if (!made_.refused.empty()) return;
-      made_.loads.push_back(*found);
+      std::vector<Formula> of_writers; // by element, of who wrote it first
+      for_each_thread(
+          [&](const ThreadInBlock& thread) { find_elements(*load, found, of_writers, thread); });
+      if (!made_.refused.empty()) return;
+      if (found.elements.size() > 1 && !told_apart(*load, found)) {
+        for (std::size_t n = 1; n < found.elements.size(); ++n)
+          found.elements[n].when = of_writers[n - 1];
+        if (!told_apart(*load, found))
+          return refuse(load->inst, "places of the tile hold other elements");
+      }
+      made_.loads.push_back(std::move(found));
     }
   }
 
   // What most readers find. Only a guess: each of them is looked at below.
-  std::optional<TileLoad> likeliest(const Event& load) {
+  TileLoad likeliest(const Event& load) {
     std::map<std::pair<unsigned, std::map<IntegerPolynomial::Product, Number>>,
              std::pair<unsigned, IntegerPolynomial>>
         found;
@@ -268,43 +297,81 @@ private:
           kept = std::move(offset);
         }
     });
-    if (found.empty()) return std::nullopt;
+    if (found.empty()) {
+      refuse(load.inst, "what it reads of the tile is no element of an array");
+      return {};
+    }
     const auto most =
         std::ranges::max_element(found, {}, [](const auto& entry) { return entry.second.first; });
-    return TileLoad{load.inst, most->first.first, most->second.second};
+    return {load.inst, {{most->first.first, most->second.second, always(true)}}};
   }
 
-  // Whoever wrote there loaded that element, and somebody did.
-  void prove(const Event& load, const TileLoad& found, const ThreadInBlock& thread) {
-    std::vector<Formula> known = facts(load, thread);
-    if (contradict(known)) return;
+  // Whoever may have written what the thread finds; false: nobody is known to.
+  template <class Visit>
+  bool for_each_writer(const Event& load, const ThreadInBlock& thread, const Visit& visit) {
     const auto place = shared(load.address, thread, 0, load.element_bytes);
-    if (!place) return refuse(load.inst, "where it reads in the tile is not known");
-    std::vector<Formula> nobody = known;
+    if (!place) return false;
     BlockReader::Shared first = *place;
     first.offset -= widest - 1;
     for (auto at = writers_.lower_bound(first); at != writers_.end(); ++at) {
       if (at->first.symbol != place->symbol ||
           at->first.offset >= place->offset + load.element_bytes)
         break;
-      for (const Writer& writer : at->second) {
-        if (at->first.offset + writer.bytes <= place->offset) continue;
-        const bool is_it = at->first == *place && writer.bytes == load.element_bytes;
-        if (is_it) nobody.push_back(not_(writer.when));
-        known.push_back(writer.when);
-        for (const BlockReader::Value& value : writer.values) {
-          if (is_it && value.element && value.element->parameter == found.parameter &&
-              at_place(value.element->offset, thread) == found.offset)
-            continue;
-          known.push_back(value.when);
-          if (!contradict(known))
-            return refuse(load.inst, "places of the tile hold other elements");
-          known.pop_back();
-        }
-        known.pop_back();
-      }
+      for (const Writer& writer : at->second)
+        if (at->first.offset + writer.bytes > place->offset)
+          visit(writer, at->first == *place && writer.bytes == load.element_bytes);
     }
+    return true;
+  }
+
+  // Whoever wrote there stored elements that were loaded, and somebody did.
+  void find_elements(const Event& load, TileLoad& found, std::vector<Formula>& of_writers,
+                     const ThreadInBlock& thread) {
+    const std::vector<Formula> known = facts(load, thread);
+    if (contradict(known)) return;
+    std::vector<Formula> nobody = known;
+    const bool is_known = for_each_writer(load, thread, [&](const Writer& writer, bool is_it) {
+      if (is_it) nobody.push_back(not_(writer.when));
+      for (const BlockReader::Value& value : writer.values) {
+        const bool is_element = is_it && value.element;
+        const auto place = is_element ? at_place(*value.element, thread) : Place{};
+        const auto is_here = [&](const TileElement& element) { return element.is(place); };
+        if (is_element && std::ranges::any_of(found.elements, is_here)) continue;
+        if (contradict(and_(known, {writer.when, value.when}))) continue;
+        if (!is_element || found.elements.size() > most_elements)
+          return refuse(load.inst, "places of the tile hold other elements");
+        found.elements.push_back({place.parameter, place.offset, at_place(value.when, thread)});
+        of_writers.push_back(at_place(all_of({writer.when, value.when}), thread));
+      }
+    });
+    if (!is_known) return refuse_place(load.inst, "where it reads in the tile is not known");
     if (!contradict(nobody)) refuse(load.inst, "nobody may have stored what it reads of the tile");
+  }
+
+  // Of each thread that finds an element its condition holds, and those of all others do not.
+  bool told_apart(const Event& load, const TileLoad& found) {
+    bool all = true;
+    for_each_thread([&](const ThreadInBlock& thread) {
+      const std::vector<Formula> known = facts(load, thread);
+      if (!all || contradict(known)) return;
+      for_each_writer(load, thread, [&](const Writer& writer, bool is_it) {
+        for (const BlockReader::Value& value : writer.values) {
+          if (!all || !is_it || !value.element) continue; // it was seen that nobody finds that
+          const Place place = at_place(*value.element, thread);
+          for (std::size_t n = 1; n < found.elements.size(); ++n) {
+            const Formula when = in_block(found.elements[n].when, thread);
+            all = all && contradict(and_(known, {writer.when, value.when,
+                                                 found.elements[n].is(place) ? not_(when) : when}));
+          }
+        }
+      });
+    });
+    return all;
+  }
+
+  static std::vector<Formula> and_(std::vector<Formula> all, std::initializer_list<Formula> more) {
+    all.insert(all.end(), more);
+    return all;
   }
 
   bool contradict(const std::vector<Formula>& all) {

@@ -13,14 +13,24 @@
 
 namespace ptxasw::passes {
 
+// By the place of the thread in the grid.
+struct TileElement {
+  unsigned parameter = 0;   // the array
+  IntegerPolynomial offset; // in bytes
+  Formula when;             // no two hold at a place; of the first: where none of the others does
+  [[nodiscard]] bool is(const IntegerPolynomialReader::Place& place) const {
+    return parameter == place.parameter && offset == place.offset;
+  }
+};
+
 struct TileLoad {
   ptx::InstId inst = 0;
-  unsigned parameter = 0;   // the array
-  IntegerPolynomial offset; // in bytes, by the place of the thread in the grid
+  std::vector<TileElement> elements;
 };
 
 struct TileReads {
-  Why refused; // what is below is then not valid
+  Why refused;            // what is below is then not valid
+  bool is_beside = false; // because some thread is beside the tile: not the shape that is meant
   ptx::InstId barrier = 0;
   std::vector<ptx::InstId> stores; // of the tile
   std::vector<TileLoad> loads;

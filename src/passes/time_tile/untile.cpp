@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace ptxasw::passes {
@@ -72,14 +73,43 @@ private:
   void replace_loads() {
     for (const TileLoad& load : tile_.loads) {
       const Inst& inst = body_.insts[load.inst];
-      const Reg begin =
-          code_.cvta_to(ptx::Space::global, u64, parameter({.number = load.parameter}));
-      const Reg address = code_.add(s64, begin, number(load.offset));
+      const Reg at = address(load.elements[0]);
+      for (const TileElement& other : std::span(load.elements).subspan(1)) {
+        const Reg holds = condition(other.when);
+        code_.into(at).selp(b64, address(other), at, holds);
+      }
       code_.statement(fmt::format("ld.global.{} {}, [{}];", ptx::name(inst.mods.type),
-                                  body_.registers[body_.dst(inst)[0].id].name, address.name));
+                                  body_.registers[body_.dst(inst)[0].id].name, at.name));
       edits_.push_back({range(load.inst), code_.in_place()});
       replaced_.insert(load.inst);
     }
+  }
+
+  Reg address(const TileElement& element) {
+    const Reg begin =
+        code_.cvta_to(ptx::Space::global, u64, parameter({.number = element.parameter}));
+    const Reg offset = number(element.offset);
+    return code_.add(s64, begin, offset);
+  }
+
+  Reg condition(const Formula& formula) {
+    const bool is_all = formula.kind == Formula::Kind::all;
+    switch (formula.kind) {
+    case Formula::Kind::not_negative: return code_.setp(ge, s64, number(formula.value), 0);
+    case Formula::Kind::always:
+    case Formula::Kind::never:
+      return code_.setp(eq, s64, number(0), formula.kind == Formula::Kind::always ? 0 : 1);
+    case Formula::Kind::all:
+    case Formula::Kind::any: break;
+    }
+    Reg joined;
+    for (const Formula& part : formula.parts) {
+      const Reg holds = condition(part);
+      joined = joined.empty() ? holds
+               : is_all       ? code_.and_(pred, joined, holds)
+                              : code_.or_(pred, joined, holds);
+    }
+    return joined;
   }
 
   // In 64 bits, where nothing wraps.
@@ -218,29 +248,35 @@ void add_shape(std::vector<contract::Condition>& conditions, const BlockShape& s
   }
 }
 
-Untiled untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
+struct Attempt {
+  Untiled made;
+  bool is_beside = true; // the shape is not that of the tile
+};
+
+Attempt untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
                    const emulator::Budget& budget) {
   const ptx::Body& body = kernel.body;
   emulator::Kernel known = emulator::emulate(*body.module, *body.function, budget, shape,
                                              emulator::Follow::stored_values);
-  if (!known.trace.refused.empty()) return {.refused = known.trace.refused};
+  if (!known.trace.refused.empty()) return {{.refused = known.trace.refused}};
   known.context->allow(budget.allowance());
   const TileReads tile = read_tile(known, shape);
-  if (!tile.refused.empty()) return {.refused = tile.refused};
+  if (!tile.refused.empty()) return {{.refused = tile.refused}, tile.is_beside};
   known.context->allow({});
   Untiled made;
   made.conditions = tile.conditions;
   made.module = std::make_shared<const ptx::Module>(
       ptx::parse(Untiler(known, tile, shape).run(), body.module->file));
   const ptx::Function* const function = function_of(*made.module, body.function->name);
-  if (function == nullptr) return {.refused = {Reason::step_shared, "its text could not be read"}};
+  if (function == nullptr)
+    return {{.refused = {Reason::step_shared, "its text could not be read"}}, false};
   made.kernel = emulator::emulate(*made.module, *function, budget, shape);
-  if (!made.kernel.trace.refused.empty()) return {.refused = made.kernel.trace.refused};
+  if (!made.kernel.trace.refused.empty()) return {{.refused = made.kernel.trace.refused}, false};
   for (unsigned axis = 0; axis < 3; ++axis)
     made.kernel.trace.specials.try_emplace(ptx::along(ptx::Special::ntid_x, axis),
                                            made.kernel.context->constant(32, shape[axis]));
   add_shape(made.conditions, shape);
-  return made;
+  return {std::move(made), false};
 }
 
 } // namespace
@@ -258,18 +294,17 @@ Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return {.refused = why};
   if (!kernel.loops.loops.empty())
     return {.refused = {Reason::step_shared, "shared memory and loops"}};
-  Untiled first{.refused = {Reason::step_shared, "the shape of its blocks is not known"}};
-  bool tried = false;
+  Attempt last{.made = {.refused = {Reason::step_shared, "the shape of its blocks is not known"}}};
   try {
     for (const BlockShape& shape : likely_shapes(kernel)) {
-      Untiled made = untile_for(kernel, shape, budget);
-      if (made.refused.empty()) return made;
-      if (!std::exchange(tried, true)) first = std::move(made);
+      Attempt now = untile_for(kernel, shape, budget);
+      if (now.made.refused.empty()) return std::move(now.made);
+      if (last.is_beside) last = std::move(now); // of a shape that fits there is more to say
     }
   } catch (const sym::BudgetSpent& spent) {
     return {.refused = {emulator::reason_of(spent), spent.what()}};
   }
-  return first;
+  return std::move(last.made);
 }
 
 StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget) : kernel_(kernel) {

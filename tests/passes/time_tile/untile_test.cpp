@@ -2,6 +2,7 @@
 #include "passes/time_tile/any_host.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,8 +68,127 @@ INSTANTIATE_TEST_SUITE_P(T, StepTiles,
                          ::testing::Values(Tile{"tile_a", around, {16, 16, 1}},
                                            Tile{"tile_b", seven, {256, 1, 1}},
                                            Tile{"tile_c", cross, {32, 8, 1}},
-                                           Tile{"tile_d", seven, {128, 1, 1}}),
+                                           Tile{"tile_d", seven, {128, 1, 1}},
+                                           Tile{"tile_f", cross, {32, 16, 1}}),
                          [](const auto& row) { return row.param.name; });
+
+// --- What is no such tile -----------------------------------------------------------------------
+
+// Of tile_a, with other text in the place of some.
+std::string without(const std::string& some, const std::string& other,
+                    const std::string& name = "tile_a") {
+  std::string text = tile(name);
+  const auto at = text.find(some);
+  EXPECT_NE(at, std::string::npos) << some;
+  return text.replace(at, some.size(), other);
+}
+
+std::string refusal(const std::string& text) {
+  const auto module = test::parsed(text);
+  emulator::Kernel kernel = test::emulate(*module, "");
+  const passes::StepPlan plan =
+      passes::StepKernel(kernel, {.time = std::chrono::seconds(30)}).find();
+  EXPECT_NE(plan.refused.text, "");
+  const auto behind = plan.refused.text.find(": ");
+  return behind == std::string::npos ? plan.refused.text : plan.refused.text.substr(behind + 2);
+}
+
+constexpr const char* nobody = "nobody may have stored what it reads of the tile";
+constexpr const char* others = "places of the tile hold other elements";
+
+TEST(StepTilesRefused, WhereNobodyStored) {
+  // No thread has what lies beside the block.
+  EXPECT_EQ(refusal(without("setp.ne.s32 \t%p5, %r1, 0", "setp.ne.s32 \t%p5, %r1, 99")), nobody);
+  EXPECT_EQ(refusal(without("setp.ne.s32 \t%p7, %r1, 15", "setp.ne.s32 \t%p7, %r1, 99")), nobody);
+  EXPECT_EQ(refusal(without("setp.ne.s32 \t%p10, %r3, 0", "setp.ne.s32 \t%p10, %r3, 99")), nobody);
+  // The second place of the grid has what is not stored in front of it.
+  EXPECT_EQ(refusal(without("setp.lt.s32 \t%p4, %r2, 1", "setp.lt.s32 \t%p4, %r2, 17")), nobody);
+  EXPECT_EQ(refusal(without("setp.lt.s32 \t%p16, %r4, 1", "setp.lt.s32 \t%p16, %r4, 0")), nobody);
+  EXPECT_EQ(refusal(without("setp.lt.u32 \t%p1, %r5, 3", "setp.lt.u32 \t%p1, %r5, 2", "tile_b")),
+            nobody);
+  // Threads that leave first store nothing.
+  EXPECT_EQ(refusal(without("setp.lt.s32 \t%p1, %r2, %r11",
+                            "setp.eq.s32 \t%p1, %r1, 7;\n@%p1 bra $L__BB0_11;\n"
+                            "setp.lt.s32 \t%p1, %r2, %r11")),
+            nobody);
+  // A place between two stores.
+  EXPECT_EQ(refusal(without("ld.shared.f32 \t%f6, [%r5+80]", "ld.shared.f32 \t%f6, [%r5+82]")),
+            "what it reads of the tile is no element of an array");
+}
+
+TEST(StepTilesRefused, WhereAnotherElementIs) {
+  EXPECT_EQ(refusal(without("ld.global.f32 \t%f2, [%rd2+-4]", "ld.global.f32 \t%f2, [%rd2+-8]")),
+            others);
+  EXPECT_EQ(refusal(without("st.shared.f32 \t[%r29], %f2",
+                            "add.f32 \t%f2, %f2, %f2;\nst.shared.f32 \t[%r29], %f2")),
+            others);
+  // Half of an element is stored again.
+  EXPECT_EQ(refusal(without("st.shared.f32 \t[%r29], %f2",
+                            "st.shared.f32 \t[%r29], %f2;\nst.shared.u16 \t[%r29+2], 1")),
+            others);
+  // It is of the output.
+  EXPECT_EQ(refusal(without("ld.param.u64 \t%rd4, [_Z11jacobi_tilePKfPfi_param_0]",
+                            "ld.param.u64 \t%rd4, [_Z11jacobi_tilePKfPfi_param_1]")),
+            "reads what the step writes");
+  // Two elements, and it hangs on the thread which of them a place has.
+  EXPECT_EQ(refusal(without("ld.global.f32 \t%f1, [%rd2];",
+                            "ld.global.f32 \t%f1, [%rd2];\nsetp.ne.s32 \t%p4, %r1, 7;\n"
+                            "@%p4 bra $L_other;\nld.global.f32 \t%f1, [%rd2+8];\n$L_other:")),
+            others);
+}
+
+TEST(StepTilesRefused, WhereTheTileIsNotFilledOnce) {
+  EXPECT_EQ(
+      refusal(without("bar.sync \t0;", "bar.sync \t0;\nst.shared.f32 \t[%r5+76], 0f00000000;")),
+      "the tile is stored to behind the barrier, or without one");
+  EXPECT_EQ(refusal(without("bra.uni \t$L__BB0_9;",
+                            "st.shared.f32 \t[%r5+76], 0f00000000;\nbra.uni \t$L__BB0_11;")),
+            "the tile is stored to behind the barrier, or without one");
+  EXPECT_EQ(refusal(without("bar.sync \t0;", "bar.sync \t0;\nbar.sync \t0;")), "a second barrier");
+  EXPECT_EQ(refusal(without("bar.sync \t0;", "bar.sync \t0, 128;")),
+            "not a barrier of the whole block");
+  EXPECT_EQ(refusal(without("bar.sync \t0;", "@%p3 bar.sync \t0;")),
+            "not a barrier of the whole block");
+  EXPECT_EQ(refusal(without("bar.sync \t0;", "")), "shared memory without a barrier");
+  EXPECT_EQ(refusal(without("bar.sync \t0;", "ld.shared.f32 \t%f6, [%r5+80];\nbar.sync \t0;")),
+            "the tile is read in front of the barrier");
+  EXPECT_EQ(refusal(without("ld.shared.f32 \t%f6", "ld.volatile.shared.f32 \t%f6")),
+            "volatile or ordered access to the tile");
+  EXPECT_EQ(refusal(without("bar.sync \t0;",
+                            "bar.sync \t0;\natom.shared.add.f32 \t%f6, [%r5+76], 0f3F800000;")),
+            "an effect beside the tile");
+  EXPECT_EQ(refusal(tile("tile_e")), "shared memory and loops");
+}
+
+// A shape that the kernel tells, where any would do.
+TEST(StepTiles, AreOfTheShapeThatIsTold) {
+  const Stepped stepped(without("\n)\n{", "\n)\n.reqntid 16, 4, 1\n{", "tile_c"));
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  EXPECT_EQ(host_for(stepped, 70, 35, {16, 4, 1}, 1).fit_error(), "");
+  EXPECT_EQ(host_for(stepped, 70, 35, {32, 8, 1}, 1).fit_error(),
+            "its tile is for blocks of another shape");
+}
+
+// Indices of the tile are of 32 bits, those of the kernel without it are not.
+TEST(StepTiles, DoNotWrap) {
+  const Stepped stepped(tile("tile_a"));
+  StepHost host = host_for(stepped, 70, 35, {16, 16, 1}, 1);
+  host.arguments[2] = 50000;
+  host.grid = {3125, 3125, 1};
+  EXPECT_EQ(host.fit_error(), "an index wraps");
+}
+
+TEST(StepTilesRefused, WhereMemorySaysWhoStores) {
+  EXPECT_EQ(refusal(without("setp.ne.s32 \t%p5, %r1, 0",
+                            "ld.global.u32 \t%r30, [%rd2];\nsetp.ne.s32 \t%p5, %r30, 0")),
+            "who stores to the tile is not known");
+}
+
+TEST(StepTilesRefused, BesideTheTile) {
+  EXPECT_EQ(
+      refusal(without("st.shared.f32 \t[%r32+1224], %f5", "st.shared.f32 \t[%r32+1236], %f5")),
+      "where it stores in the tile is not known");
+}
 
 } // namespace
 } // namespace ptxasw
