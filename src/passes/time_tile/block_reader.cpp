@@ -161,9 +161,11 @@ std::optional<BlockReader::Shared> BlockReader::shared(Term address, const Threa
   return place;
 }
 
-// Addresses of shared memory have 32 bits, and variables end below 2^31: offsets are small numbers
-// with a sign, whichever of them an extension takes in.
+// Addresses of shared memory have 32 bits, and variables end far below 2^31: offsets are small
+// numbers with a sign, whichever of them an extension takes in.
 std::optional<BlockReader::Shared> BlockReader::behind_variable(Term t) const {
+  const unsigned width = c_.width(t);
+  if (width != 32 && width != 64) return std::nullopt;
   if (c_.kind(t) == Kind::zext || (c_.kind(t) == Kind::extract && c_.low(t) == 0))
     return behind_variable(c_.args(t)[0]);
   if (is_kind(c_, t, AtomKind::symbol)) {
@@ -172,13 +174,15 @@ std::optional<BlockReader::Shared> BlockReader::behind_variable(Term t) const {
       return std::nullopt;
     return Shared{c_.atom_info(t).tag, 0};
   }
+  if (c_.kind(t) != Kind::poly) return std::nullopt;
   const sym::Poly poly = c_.poly(t);
-  if (c_.kind(t) != Kind::poly || poly.terms.size() != 1 || poly.terms[0].coefficient != 1 ||
-      poly.terms[0].factors.size() != 1)
+  if (poly.terms.size() != 1 || poly.terms[0].coefficient != 1 || poly.terms[0].factors.size() != 1)
     return std::nullopt;
   auto place = behind_variable(poly.terms[0].factors[0]);
-  const auto constant = static_cast<std::int32_t>(static_cast<std::uint32_t>(poly.constant));
-  if (place) place->offset += constant;
+  const std::int64_t offset = width == 64 ? static_cast<std::int64_t>(poly.constant)
+                                          : static_cast<std::int32_t>(poly.constant);
+  if (!place || offset != static_cast<std::int32_t>(offset)) return std::nullopt;
+  place->offset += offset;
   return place;
 }
 

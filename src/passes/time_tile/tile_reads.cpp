@@ -101,12 +101,15 @@ private:
       }
       if (!k_.cfg.dominates_inst(made_.barrier, event.inst))
         return refuse(event.inst, "the tile is read in front of the barrier");
-      if (event.elements != 1 || c_.value(event.guard) != sym::Bits{1})
+      const ptx::Arg& into = k_.body.dst(inst)[0];
+      if (event.elements != 1 || c_.value(event.guard) != sym::Bits{1} ||
+          into.kind != ptx::Arg::Kind::reg || !into.selector.empty())
         return refuse(event.inst, "not a load of one element of the tile");
       loads_.push_back(&event);
     }
     if (stores_.empty() || loads_.empty())
-      refuse(made_.barrier, "shared memory is not filled, or not read");
+      return refuse(made_.barrier, "shared memory is not filled, or not read");
+    made_.has_form = true;
   }
 
   // In front of all that is stored to global memory.

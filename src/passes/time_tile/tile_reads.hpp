@@ -30,7 +30,8 @@ struct TileLoad {
 
 struct TileReads {
   Why refused;            // what is below is then not valid
-  bool is_beside = false; // because some thread is beside the tile: not the shape that is meant
+  bool has_form = false;  // of a tile; or else it has for no shape
+  bool is_beside = false; // some thread is beside the tile: this is not the shape that is meant
   ptx::InstId barrier = 0;
   std::vector<ptx::InstId> stores; // of the tile
   std::vector<TileLoad> loads;

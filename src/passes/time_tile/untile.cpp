@@ -250,7 +250,7 @@ void add_shape(std::vector<contract::Condition>& conditions, const BlockShape& s
 
 struct Attempt {
   Untiled made;
-  bool is_beside = true; // the shape is not that of the tile
+  bool has_form = true, is_beside = true; // see TileReads
 };
 
 Attempt untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
@@ -261,7 +261,7 @@ Attempt untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
   if (!known.trace.refused.empty()) return {{.refused = known.trace.refused}};
   known.context->allow(budget.allowance());
   const TileReads tile = read_tile(known, shape);
-  if (!tile.refused.empty()) return {{.refused = tile.refused}, tile.is_beside};
+  if (!tile.refused.empty()) return {{.refused = tile.refused}, tile.has_form, tile.is_beside};
   known.context->allow({});
   Untiled made;
   made.conditions = tile.conditions;
@@ -269,14 +269,15 @@ Attempt untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
       ptx::parse(Untiler(known, tile, shape).run(), body.module->file));
   const ptx::Function* const function = function_of(*made.module, body.function->name);
   if (function == nullptr)
-    return {{.refused = {Reason::step_shared, "its text could not be read"}}, false};
+    return {{.refused = {Reason::step_shared, "its text could not be read"}}, true, false};
   made.kernel = emulator::emulate(*made.module, *function, budget, shape);
-  if (!made.kernel.trace.refused.empty()) return {{.refused = made.kernel.trace.refused}, false};
+  if (!made.kernel.trace.refused.empty())
+    return {{.refused = made.kernel.trace.refused}, true, false};
   for (unsigned axis = 0; axis < 3; ++axis)
     made.kernel.trace.specials.try_emplace(ptx::along(ptx::Special::ntid_x, axis),
                                            made.kernel.context->constant(32, shape[axis]));
   add_shape(made.conditions, shape);
-  return {std::move(made), false};
+  return {std::move(made), true, false};
 }
 
 } // namespace
@@ -298,7 +299,7 @@ Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   try {
     for (const BlockShape& shape : likely_shapes(kernel)) {
       Attempt now = untile_for(kernel, shape, budget);
-      if (now.made.refused.empty()) return std::move(now.made);
+      if (now.made.refused.empty() || !now.has_form) return std::move(now.made);
       if (last.is_beside) last = std::move(now); // of a shape that fits there is more to say
     }
   } catch (const sym::BudgetSpent& spent) {

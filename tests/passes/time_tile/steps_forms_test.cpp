@@ -111,7 +111,7 @@ TEST(StepFormsRefused, SayWhy) {
   for (const auto& [name, why] : {std::pair{"float4_b", Reason::step_element},
                                   {"gridstride_c", Reason::step_loop},
                                   {"red_black_a", Reason::step_in_place},
-                                  {"tile_a", Reason::step_shared},
+                                  {"tile_e", Reason::step_shared},
                                   {"upwind_a", Reason::step_index}}) {
     const auto module = test::parsed(form(name));
     emulator::Kernel kernel = test::emulate(*module, "");

@@ -106,6 +106,9 @@ TEST(StepTilesRefused, WhereNobodyStored) {
   EXPECT_EQ(refusal(without("setp.lt.s32 \t%p16, %r4, 1", "setp.lt.s32 \t%p16, %r4, 0")), nobody);
   EXPECT_EQ(refusal(without("setp.lt.u32 \t%p1, %r5, 3", "setp.lt.u32 \t%p1, %r5, 2", "tile_b")),
             nobody);
+  EXPECT_EQ(refusal(without("setp.lt.s32 \t%p4, %r2, 1",
+                            "add.s32 \t%r30, %r2, -17;\nsetp.ge.u32 \t%p4, %r30, %r11")),
+            nobody);
   // Threads that leave first store nothing.
   EXPECT_EQ(refusal(without("setp.lt.s32 \t%p1, %r2, %r11",
                             "setp.eq.s32 \t%p1, %r1, 7;\n@%p1 bra $L__BB0_11;\n"
@@ -125,6 +128,11 @@ TEST(StepTilesRefused, WhereAnotherElementIs) {
   // Half of an element is stored again.
   EXPECT_EQ(refusal(without("st.shared.f32 \t[%r29], %f2",
                             "st.shared.f32 \t[%r29], %f2;\nst.shared.u16 \t[%r29+2], 1")),
+            others);
+  // Of one thread alone, from two bytes in front of it on.
+  EXPECT_EQ(refusal(without("st.shared.f32 \t[%r29], %f2",
+                            "st.shared.f32 \t[%r29], %f2;\nsetp.eq.s32 \t%p0, %r3, 0;\n"
+                            "@%p0 st.shared.u32 \t[%r29+-2], 1")),
             others);
   // It is of the output.
   EXPECT_EQ(refusal(without("ld.param.u64 \t%rd4, [_Z11jacobi_tilePKfPfi_param_0]",
@@ -169,13 +177,81 @@ TEST(StepTiles, AreOfTheShapeThatIsTold) {
             "its tile is for blocks of another shape");
 }
 
-// Indices of the tile are of 32 bits, those of the kernel without it are not.
+// What is stored may lie further away than 32 bits say, what the tile is filled with may not.
 TEST(StepTiles, DoNotWrap) {
-  const Stepped stepped(tile("tile_a"));
+  std::string text = without("mul.wide.s32 \t%rd11, %r28, 4;",
+                             "cvt.s64.s32 \t%rd13, %r4;\ncvt.s64.s32 \t%rd14, %r11;\n"
+                             "cvt.s64.s32 \t%rd15, %r2;\nmul.lo.s64 \t%rd13, %rd13, %rd14;\n"
+                             "add.s64 \t%rd13, %rd13, %rd15;\nshl.b64 \t%rd11, %rd13, 2;");
+  const std::string declared = ".reg .b64 \t%rd<13>";
+  text.replace(text.find(declared), declared.size(), ".reg .b64 \t%rd<16>");
+  const Stepped stepped(text);
+  ASSERT_EQ(stepped.entry.refused.text, "");
   StepHost host = host_for(stepped, 70, 35, {16, 16, 1}, 1);
+  EXPECT_EQ(host.fit_error(), "");
   host.arguments[2] = 50000;
   host.grid = {3125, 3125, 1};
   EXPECT_EQ(host.fit_error(), "an index wraps");
+}
+
+// A branch in front of the barrier decides what is computed behind it.
+TEST(StepTiles, KeepWhatIsComputedMeanwhile) {
+  std::string text =
+      without("bar.sync \t0;", "mov.f32 \t%f0, 0f3E800000;\n"
+                               "setp.lt.s32 \t%p0, %r2, 5;\n@%p0 bra $L_near;\n"
+                               "mov.f32 \t%f0, 0f3F000000;\n$L_near:\nbar.sync \t0;");
+  const std::string factor = "%f12, 0f3E800000";
+  text.replace(text.find(factor), factor.size(), "%f12, %f0");
+  const Stepped stepped(text, "", {.count = 3, .width = 32, .strips = 4, .rows = 8});
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  unsigned merged = 0;
+  EXPECT_EQ(host_for(stepped, 70, 35, {16, 16, 1}, 1).difference(5, &merged), "");
+  EXPECT_EQ(merged, 1U);
+}
+
+// A kernel that copies by way of a tile does so in blocks of its shape.
+TEST(StepTiles, AreCopied) {
+  const std::string text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)
+{
+.reg .pred %p<2>;
+.reg .b32 %r<9>;
+.reg .b64 %rd<9>;
+.reg .f32 %f<3>;
+.shared .align 4 .b8 tile[256];
+ld.param.u64 %rd1, [in];
+ld.param.u64 %rd2, [out];
+ld.param.u32 %r1, [n];
+cvta.to.global.u64 %rd3, %rd1;
+cvta.to.global.u64 %rd4, %rd2;
+mov.u32 %r2, %ctaid.x;
+mov.u32 %r3, %tid.x;
+mad.lo.s32 %r4, %r2, 64, %r3;
+setp.ge.s32 %p1, %r4, %r1;
+mul.wide.s32 %rd5, %r4, 4;
+add.s64 %rd6, %rd3, %rd5;
+add.s64 %rd7, %rd4, %rd5;
+mov.u32 %r5, tile;
+shl.b32 %r6, %r3, 2;
+add.s32 %r7, %r5, %r6;
+@%p1 bra end;
+ld.global.f32 %f1, [%rd6];
+st.shared.f32 [%r7], %f1;
+bar.sync 0;
+ld.shared.f32 %f2, [%r7];
+st.global.f32 [%rd7], %f2;
+end: ret;
+}
+)";
+  const Stepped stepped(text);
+  ASSERT_TRUE(stepped.plan.copy);
+  const auto says = [](const contract::Condition& condition) {
+    return condition.otherwise == "its tile is for blocks of another shape";
+  };
+  EXPECT_EQ(std::ranges::count_if(stepped.plan.copy->conditions, says), 6);
+  EXPECT_EQ(std::ranges::count_if(stepped.plan.conditions, says), 6);
 }
 
 TEST(StepTilesRefused, WhereMemorySaysWhoStores) {
