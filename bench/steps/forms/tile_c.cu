@@ -19,8 +19,8 @@ __global__ void diffuse(const float* __restrict__ u, float* __restrict__ v, int 
   __syncthreads();
   if (i > 0 && i < nx - 1 && j > 0 && j < ny - 1) {
     float c = tile[lj][li];
-    v[idx] = c + 0.2f * (tile[lj][li - 1] + tile[lj][li + 1] + tile[lj - 1][li] +
-                         tile[lj + 1][li] - 4.0f * c);
+    v[idx] = c + 0.2f * (tile[lj][li - 1] + tile[lj][li + 1] + tile[lj - 1][li] + tile[lj + 1][li] -
+                         4.0f * c);
   }
 }
 

@@ -21,8 +21,8 @@ __global__ void heat(const float* in, float* out, int width, int height, float k
   __syncthreads();
   if (!inside) return;
   float c = tile[sy][sx];
-  out[y * width + x] = c + k * (tile[sy][sx - 1] + tile[sy][sx + 1] + tile[sy - 1][sx] +
-                                tile[sy + 1][sx] - 4 * c);
+  out[y * width + x] =
+      c + k * (tile[sy][sx - 1] + tile[sy][sx + 1] + tile[sy - 1][sx] + tile[sy + 1][sx] - 4 * c);
 }
 
 int main(int argc, char** argv) {

@@ -125,6 +125,10 @@ TEST(StepTilesRefused, WhereAnotherElementIs) {
   EXPECT_EQ(refusal(without("st.shared.f32 \t[%r29], %f2",
                             "add.f32 \t%f2, %f2, %f2;\nst.shared.f32 \t[%r29], %f2")),
             others);
+  // Half of it alone.
+  EXPECT_EQ(refusal(without("st.shared.f32 \t[%r29], %f2",
+                            "ld.global.u16 \t%r0, [%rd2+-4];\nst.shared.u16 \t[%r29], %r0")),
+            others);
   // Half of an element is stored again.
   EXPECT_EQ(refusal(without("st.shared.f32 \t[%r29], %f2",
                             "st.shared.f32 \t[%r29], %f2;\nst.shared.u16 \t[%r29+2], 1")),
