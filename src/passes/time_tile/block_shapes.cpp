@@ -14,7 +14,7 @@ using sym::Term;
 
 namespace {
 
-constexpr unsigned widest_halo = 8, most_threads = 1024;
+constexpr unsigned widest_halo = 8, threads_of_a_block = 1024;
 
 class ShapeFinder {
 public:
@@ -48,7 +48,8 @@ private:
                       : with_ends && ends_[axis] != 0 ? ends_[axis]
                                                       : inside(axis, halo);
     const std::uint64_t threads = std::uint64_t{shape[0]} * shape[1] * shape[2];
-    if (threads != 0 && threads <= most_threads && std::ranges::find(all_, shape) == all_.end())
+    if (threads != 0 && threads <= threads_of_a_block &&
+        std::ranges::find(all_, shape) == all_.end())
       all_.push_back(shape);
   }
 
@@ -78,7 +79,7 @@ private:
     const sym::Bits threads = coefficient(sum, thread_[axis]),
                     blocks = coefficient(sum, block_[axis]);
     if (threads == 0 || blocks == 0 || blocks % threads != 0) return;
-    if (blocks / threads <= most_threads && strides_[axis] == 0)
+    if (blocks / threads <= threads_of_a_block && strides_[axis] == 0)
       strides_[axis] = static_cast<std::uint32_t>(blocks / threads);
   }
 
@@ -87,7 +88,7 @@ private:
     const auto& parts = c_.args(equal);
     for (const unsigned n : {0U, 1U})
       if (const auto last = c_.value(parts[1 - n]);
-          parts[n] == thread_[axis] && last && *last<most_threads&& * last> 0)
+          parts[n] == thread_[axis] && last && *last<threads_of_a_block&& * last> 0)
         ends_[axis] = std::max(ends_[axis], static_cast<std::uint32_t>(*last) + 1);
   }
 
