@@ -125,14 +125,19 @@ private:
 
   // --- Who writes --------------------------------------------------------------------------------
 
+  // Some thread may come there. What is behind the end is not emulated.
+  [[nodiscard]] bool is_taken(BlockId block) const {
+    return block == k_.cfg.exit() || k_.trace.executed[block];
+  }
+
   // Under which a block goes to its successor number `n`; invalid: not known.
   Term edge(BlockId from, std::size_t n) {
     const auto& succs = k_.cfg.blocks[from].succs;
-    if (!k_.trace.executed[succs[n]]) return c_.boolean(false);
+    if (!is_taken(succs[n])) return c_.boolean(false);
     if (succs.size() == 1) return c_.boolean(true);
     if (succs.size() != 2 || succs[0] == succs[1]) return {};
     const BlockId other = succs[1 - n];
-    if (!k_.trace.executed[other]) return c_.boolean(true);
+    if (!is_taken(other)) return c_.boolean(true);
     const auto decided = [&](BlockId to) {
       return k_.cfg.blocks[to].preds.size() == 1 ? k_.trace.entry_fact[to] : Term{};
     };

@@ -26,7 +26,7 @@ public:
     if (!planar_) block = {32U >> below(3), 1};
     reach_ = 1 + below(2);
     rim_ = static_cast<Rim>(below(3));
-    fault_ = chance(1, 2) ? 1 + below(12) : 0;
+    fault_ = chance(1, 2) ? 1 + below(14) : 0;
     pitch_ = block[0] + 2 * reach_ + below(2);
     places();
     fill();
@@ -169,6 +169,14 @@ private:
     if (is(6)) {
       line("setp.gt.s32 %p0, %r12, 2");
       line("@%p0 bra end");
+    }
+    if (is(13)) { // a place that stores nothing
+      line("setp.eq.s32 %p0, %r10, 5");
+      line("@%p0 ret");
+    }
+    if (is(14)) { // no fault
+      line("setp.ge.s32 %p0, %r10, %r1");
+      line("@%p0 ret");
     }
     store(0, 0);
     const int r = static_cast<int>(reach_);

@@ -114,6 +114,10 @@ TEST(StepTilesRefused, WhereNobodyStored) {
                             "setp.eq.s32 \t%p1, %r1, 7;\n@%p1 bra $L__BB0_11;\n"
                             "setp.lt.s32 \t%p1, %r2, %r11")),
             nobody);
+  EXPECT_EQ(
+      refusal(without("setp.lt.s32 \t%p1, %r2, %r11", "setp.eq.s32 \t%p0, %r2, 7;\n@%p0 ret;\n"
+                                                      "setp.lt.s32 \t%p1, %r2, %r11")),
+      nobody);
   // A place between two stores.
   EXPECT_EQ(refusal(without("ld.shared.f32 \t%f6, [%r5+80]", "ld.shared.f32 \t%f6, [%r5+82]")),
             "what it reads of the tile is no element of an array");
