@@ -292,10 +292,10 @@ void BlockReader::require(const std::vector<InRange>& ranges) {
       return;
     }
     const auto& [begin, times] = *known;
-    // Of the thread's place.
+    // Of the block's first place or, to have few of them, of the thread's.
     std::array<Number, 3> back{};
     for (unsigned axis = 0; axis < 3; ++axis)
-      back[axis] = -static_cast<Number>(now_[axis]);
+      if (!begin.along(axis).constant()) back[axis] = -static_cast<Number>(now_[axis]);
     const IntegerPolynomial value = moved_by(begin, back);
     auto terms = value.terms();
     Number constant = 0;
@@ -316,7 +316,7 @@ void BlockReader::require(const std::vector<InRange>& ranges) {
   }
 }
 
-// At all places of the grid.
+// At all places of the grid, of which blocks begin at some.
 std::optional<std::vector<contract::Condition>> BlockReader::conditions() const {
   if (never_holds_) return std::nullopt;
   Box grid;

@@ -34,12 +34,6 @@ public:
     if (!up)
       for (auto& [product, coefficient] : sum)
         coefficient = -coefficient;
-    Number common = 0; // a multiple of it that is at least -c is at least the next one
-    for (const auto& [product, coefficient] : sum)
-      common = common_divisor(common, coefficient);
-    for (auto& [product, coefficient] : sum)
-      coefficient /= common;
-    constant = constant / common - (constant % common < 0 ? 1 : 0); // rounded down
     auto& [least, most] = bounds_[std::move(sum)];
     if (up)
       least = least ? std::max(*least, -constant) : -constant;
@@ -109,8 +103,18 @@ Formula always(bool holds) {
   return {.kind = holds ? Formula::Kind::always : Formula::Kind::never, .value = {}, .parts = {}};
 }
 
+// 16 * sum - 1 >= 0 is sum - 1 >= 0: a multiple that is large enough is at least the next one.
 Formula not_negative(IntegerPolynomial value) {
   if (const auto constant = value.constant()) return always(*constant >= 0);
+  Number common = 0, constant = 0;
+  for (const auto& [product, coefficient] : value.terms())
+    if (product.empty())
+      constant = coefficient;
+    else
+      common = common_divisor(common, coefficient);
+  const Number rounded_down = constant / common - (constant % common < 0 ? 1 : 0);
+  if (const auto sum = quotient(value - IntegerPolynomial(constant), IntegerPolynomial(common)))
+    value = *sum + IntegerPolynomial(rounded_down);
   return {.kind = Formula::Kind::not_negative, .value = std::move(value), .parts = {}};
 }
 

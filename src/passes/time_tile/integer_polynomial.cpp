@@ -287,6 +287,11 @@ IntegerPolynomialReader::by_row(Term t, Reading& reading) const {
 std::optional<IntegerPolynomial> IntegerPolynomialReader::extended(Term t, Reading& reading) const {
   const Term narrow = c_.args(t)[0];
   const unsigned width = c_.width(narrow);
+  if (width == 1) { // 1, or -1 with a sign, where the condition holds
+    const auto side = side_of(narrow, reading);
+    if (!side) return std::nullopt;
+    return !*side ? 0 : c_.kind(t) == Kind::sext ? -1 : 1;
+  }
   const auto value = read(narrow, reading);
   if (!value) return std::nullopt;
   if (is_part_of_thread(*value)) return value;
@@ -307,13 +312,16 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::extended(Term t, Readi
 std::optional<IntegerPolynomial> IntegerPolynomialReader::chosen(Term t, Reading& reading) const {
   const Term condition = c_.args(t)[0];
   if (is_no_row(condition)) return read(c_.args(t)[2], reading);
-  const auto known =
-      reading.choices == nullptr ? Choices::const_iterator{} : reading.choices->find(condition);
-  if (reading.choices == nullptr || known == reading.choices->end()) {
-    reading.open = condition;
-    return std::nullopt;
-  }
-  return read(c_.args(t)[known->second ? 1 : 2], reading);
+  const auto side = side_of(condition, reading);
+  return side ? read(c_.args(t)[*side ? 1 : 2], reading) : std::nullopt;
+}
+
+std::optional<bool> IntegerPolynomialReader::side_of(Term condition, Reading& reading) {
+  if (reading.choices != nullptr)
+    if (const auto known = reading.choices->find(condition); known != reading.choices->end())
+      return known->second;
+  reading.open = condition;
+  return std::nullopt;
 }
 
 namespace {

@@ -140,6 +140,8 @@ private:
   [[nodiscard]] std::optional<IntegerPolynomial> special(const sym::Atom& info) const;
   [[nodiscard]] std::optional<IntegerPolynomial> sum(sym::Term t, Reading& reading) const;
   [[nodiscard]] std::optional<IntegerPolynomial> extended(sym::Term t, Reading& reading) const;
+  // Which side of a choice is read; or the condition is open.
+  static std::optional<bool> side_of(sym::Term condition, Reading& reading);
   [[nodiscard]] std::optional<IntegerPolynomial> chosen(sym::Term t, Reading& reading) const;
   [[nodiscard]] std::optional<IntegerPolynomial> remainder(sym::Term t, Reading& reading) const;
   // The number of a row and the place in it.

@@ -64,13 +64,14 @@ constexpr const char* around = "0(-1,0,0) 0(0,-1,0) 0(0,1,0) 0(1,0,0)";
 constexpr const char* cross = "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)";
 constexpr const char* seven = "0(-3,0,0) 0(-2,0,0) 0(-1,0,0) 0(0,0,0) 0(1,0,0) 0(2,0,0) 0(3,0,0)";
 
-INSTANTIATE_TEST_SUITE_P(T, StepTiles,
-                         ::testing::Values(Tile{"tile_a", around, {16, 16, 1}},
-                                           Tile{"tile_b", seven, {256, 1, 1}},
-                                           Tile{"tile_c", cross, {32, 8, 1}},
-                                           Tile{"tile_d", seven, {128, 1, 1}},
-                                           Tile{"tile_f", cross, {32, 16, 1}}),
-                         [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    T, StepTiles,
+    ::testing::Values(Tile{"tile_a", around, {16, 16, 1}}, Tile{"tile_b", seven, {256, 1, 1}},
+                      Tile{"tile_c", cross, {32, 8, 1}}, Tile{"tile_d", seven, {128, 1, 1}},
+                      Tile{"tile_f", cross, {32, 16, 1}},
+                      Tile{
+                          "tile_g", "1(-1,0,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(1,0,0)", {16, 16, 1}}),
+    [](const auto& row) { return row.param.name; });
 
 // --- What is no such tile -----------------------------------------------------------------------
 
