@@ -117,7 +117,7 @@ private:
       unchanged.made.report.file = file_;
       return unchanged;
     }
-    if (remembered && recalled->trusted && final_text_ != nullptr)
+    if (remembered && final_text_ != nullptr)
       if (auto text = final_text_->recall()) {
         oracle::Printed known{.made = {.text = std::move(*text), .changed = true, .report = {}}};
         known.made.report.file = file_;
