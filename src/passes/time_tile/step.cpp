@@ -259,7 +259,7 @@ private:
         return refuse(Reason::step_index, inst, "where it stores is not known over whole numbers");
       sizes_->add_ranges(
           reading.ranges,
-          StepLoads(k_, region_, plan_, *reader_, *sizes_, places_).facts_of(event.block));
+          StepLoads(k_, region_, plan_, *reader_, *sizes_, places_).facts_of(event.block).bounded);
       const auto same = std::ranges::find(plan_.arrays, place->parameter, &StepArray::out);
       if (same == plan_.arrays.end()) {
         groups.emplace(event.inst, plan_.arrays.size());
@@ -298,10 +298,17 @@ private:
     take_all(chosen);
   }
 
+  [[nodiscard]] Why why_unfit(const StepArray& array, const StepRead& read) const {
+    Why why = passes::why_unfit(body_, array, read);
+    if (why.empty() && !is_touched(array, read, reads_))
+      return {Reason::step_guard, "not every place that stores reads that"};
+    return why;
+  }
+
   // None has a load that fits: what is wrong with the first.
   void refuse_arrays() {
     if (!reads_.empty()) {
-      const Why why = why_unfit(body_, plan_.arrays[0], reads_[0]);
+      const Why why = why_unfit(plan_.arrays[0], reads_[0]);
       if (!why.empty()) return refuse(why.reason, body_.insts[reads_[0].event->inst], why.text);
     }
     refuse(Reason::step_no_array, "no array is read at constant offsets of what is written");
@@ -347,7 +354,7 @@ private:
       std::map<unsigned, std::set<Offset>> fitting;
       std::set<unsigned> spoilt;
       for (const StepRead& read : reads_)
-        if (why_unfit(body_, array, read).empty())
+        if (why_unfit(array, read).empty())
           fitting[read.parameter].insert(find_offsets(array, read).offsets[0]);
         else
           spoilt.insert(read.parameter);
@@ -359,7 +366,7 @@ private:
   }
 
   bool take(StepArray& array, const StepRead& read) {
-    const Why why = why_unfit(body_, array, read);
+    const Why why = why_unfit(array, read);
     if (!why.empty()) refuse(why.reason, body_.insts[read.event->inst], why.text);
     if (!plan_.refused.empty()) return false;
     const StepOffsets found = find_offsets(array, read);

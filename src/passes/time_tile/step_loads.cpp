@@ -38,9 +38,11 @@ void StepLoads::add(const Event& event) {
   auto cases = read_cases(reader_, c_, places_.at(event.address, event.block), why);
   if (!cases || cases->empty())
     return refuse(Reason::step_index, event, fmt::format("what it reads is {}", why));
+  Facts facts = facts_of(event.block);
   StepRead read{.event = &event,
                 .parameter = (*cases)[0].place.parameter,
-                .where = facts_of(event.block),
+                .where = std::move(facts.bounded),
+                .is_all = facts.is_all,
                 .cases = {},
                 .impossible = {}};
   sort_cases(read, std::move(*cases));
@@ -79,20 +81,23 @@ bool StepLoads::add_variable(const Event& event) {
   return true;
 }
 
-Bounded StepLoads::facts_of(BlockId block) const {
-  Bounded all;
-  for (; block != analysis::no_block; block = k_.cfg.idom[block]) {
-    const Term fact = k_.trace.entry_fact[block];
-    if (!fact.valid() ||
-        std::ranges::find(region_.guards, block, &StepRegion::Guard::to) != region_.guards.end())
+StepLoads::Facts StepLoads::facts_of(BlockId block) const {
+  Facts all;
+  for (; block != k_.cfg.entry(); block = k_.cfg.idom[block]) {
+    const BlockId above = k_.cfg.idom[block];
+    if (std::ranges::find(region_.guards, block, &StepRegion::Guard::to) != region_.guards.end())
       continue;
     if (std::ranges::any_of(places_.loops(), [&](const StepLoop& loop) {
-          return !k_.loops.contains(loop.number, k_.cfg.idom[block]);
+          return !k_.loops.contains(loop.number, above);
         }))
       continue; // of the first place of a thread alone
-    const auto ways = split(reader_, c_, places_.at(fact, k_.cfg.idom[block]), true);
-    if (!ways || ways->size() != 1) continue;
-    all = both(all, (*ways)[0]);
+    const Term fact = k_.trace.entry_fact[block];
+    const auto ways =
+        fact.valid() ? split(reader_, c_, places_.at(fact, above), true) : std::nullopt;
+    if (ways && ways->size() == 1)
+      all.bounded = both(all.bounded, (*ways)[0]);
+    else if (!k_.cfg.post_dominates(block, above))
+      all.is_all = false;
   }
   return all;
 }

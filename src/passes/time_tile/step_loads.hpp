@@ -25,7 +25,11 @@ public:
   std::vector<contract::Variable> variables; // that are read at a constant offset
 
   // What the branches say that lead to a block, beside the guards; as far as it is bounds.
-  [[nodiscard]] Bounded facts_of(analysis::BlockId block) const;
+  struct Facts {
+    Bounded bounded;
+    bool is_all = true; // nothing else
+  };
+  [[nodiscard]] Facts facts_of(analysis::BlockId block) const;
 
 private:
   void add(const emulator::Event& event);

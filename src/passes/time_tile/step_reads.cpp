@@ -111,6 +111,11 @@ private:
       known_; // by axis: how far some case is from the first
 };
 
+bool has_all(const std::vector<Bound>& bounds, const std::vector<Bound>& some) {
+  return std::ranges::all_of(
+      some, [&](const Bound& bound) { return std::ranges::find(bounds, bound) != bounds.end(); });
+}
+
 } // namespace
 
 std::optional<unsigned> part_of(const StepArray& array, const StepRead& read) {
@@ -150,6 +155,26 @@ Why why_unfit(const ptx::Body& body, const StepArray& array, const StepRead& rea
         (dst.kind != ptx::Arg::Kind::sink || array.parts == 1))
       return {Reason::step_element, "into a register of another width"};
   return {};
+}
+
+bool is_touched(const StepArray& array, const StepRead& read, std::span<const StepRead> loads) {
+  if (read.is_all) return true;
+  const StepOffsets found = find_offsets(array, read);
+  for (std::size_t n = 0; n < found.offsets.size(); ++n) {
+    if (found.offsets[n] == Offset{} && found.turns[n] == Offset{}) continue;
+    const std::vector<Bound> where = both(read.where, read.cases[n].where).bounds;
+    const auto is_same = [&](const StepRead& other) {
+      if (!other.is_all || other.parameter != read.parameter) return false;
+      const StepOffsets others = find_offsets(array, other);
+      for (std::size_t m = 0; m < others.offsets.size(); ++m)
+        if (others.offsets[m] == found.offsets[n] && others.turns[m] == found.turns[n] &&
+            has_all(where, both(other.where, other.cases[m].where).bounds))
+          return true;
+      return false;
+    };
+    if (std::ranges::none_of(loads, is_same)) return false;
+  }
+  return true;
 }
 
 } // namespace ptxasw::passes

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -17,7 +18,8 @@ inline constexpr int farthest_offset = 8;
 struct StepRead {
   const emulator::Event* event = nullptr;
   unsigned parameter = 0;
-  Bounded where; // of the branches in front of it
+  Bounded where;      // of the branches in front of it
+  bool is_all = true; // what these say
   std::vector<AddressCase> cases;
   std::vector<AddressCase> impossible; // in launches that are usual
 };
@@ -35,6 +37,9 @@ struct StepOffsets {
 StepOffsets find_offsets(const StepArray& array, const StepRead& read);
 // Why the load is none of an element that the array's step stored; empty: it is one.
 Why why_unfit(const ptx::Body& body, const StepArray& array, const StepRead& read);
+// Every place that stores, and is where the load's bounds say, touches that element, whatever else
+// the branches in front of the load hang on: it stores to it, or does another of the loads.
+bool is_touched(const StepArray& array, const StepRead& read, std::span<const StepRead> loads);
 // Of two parts the one that is loaded alone, if it is.
 std::optional<unsigned> part_of(const StepArray& array, const StepRead& read);
 // A register of the element's width, or a wider one that a small element comes from or goes to.
