@@ -318,7 +318,7 @@ std::optional<std::size_t> to_size(std::string_view word) {
 } // namespace
 
 std::string encode(const Contract& contract) {
-  const std::string text = json_of(contract).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = to_line(json_of(contract));
   return std::string(magic) + ' ' + std::to_string(version) + ' ' + std::to_string(text.size()) +
          ' ' + hexadecimal(hash(text)) + '\n' + text;
 }

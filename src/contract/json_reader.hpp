@@ -18,6 +18,11 @@ namespace ptxasw {
 
 using Json = nlohmann::ordered_json;
 
+// On one line, the same bytes for the same value; of a name that is no UTF-8 what can be said.
+inline std::string to_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 // 16 digits: numbers of 64 bits are not what every reader of JSON can keep.
 inline std::string hexadecimal(std::uint64_t n) {
   std::array<char, 17> text{};

@@ -17,10 +17,6 @@ constexpr off_t largest_file = 4 << 20;
 constexpr const char* slow = "slow"; // no entry is faster
 constexpr const char *variant_member = "variant", *steps_member = "steps";
 
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 } // namespace
 
 std::string Decisions::usual_file() {
@@ -53,13 +49,13 @@ Decisions::Decisions(std::string file) : file_(std::move(file)) {
       if (!JsonReader::has(row, member) || !row[member].is_string()) continue;
       const std::string value = row[member];
       row.erase(member);
-      known_[{line_of(row), member}] = value;
+      known_[{to_line(row), member}] = value;
     }
   }
 }
 
 std::string Decisions::key_of(const Kernel& kernel, const Shape& shape) {
-  return line_of({{"code", hexadecimal(kernel.contract.code)},
+  return to_line({{"code", hexadecimal(kernel.contract.code)},
                   {"chip", kernel.chip},
                   {"grid", text_of(shape.grid)},
                   {"block", text_of(shape.block)},
@@ -80,7 +76,7 @@ void Decisions::keep(const Kernel& kernel, const Shape& shape, const std::string
 void Decisions::keep(const std::string& key, const char* member, const std::string& value) {
   Json row = Json::parse(key);
   row[member] = value;
-  const std::string line = line_of(row) + '\n';
+  const std::string line = to_line(row) + '\n';
   const std::lock_guard lock(mutex_);
   known_[{key, member}] = value;
   if (file_.empty()) return;

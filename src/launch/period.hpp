@@ -56,7 +56,7 @@ public:
     is_young_ = at - *first_ < young;
     if (!is_young_) time(at, times());
   }
-  // Neither way of making the run may cost more than it takes.
+  // Runs of the expected length are still left as they come, untried and untimed.
   [[nodiscard]] bool is_young() const { return is_tried() && is_young_; }
   // It had so many launches. `wasted`: some were put off and not merged.
   void end(unsigned length, bool was_merged, bool wasted);

@@ -115,7 +115,7 @@ std::string written(const Remembered& remembered) {
     made["loop_carry"][kernel] = {{"iterations", how.iterations}, {"registers", how.registers}};
   for (const auto& [kernel, pin] : remembered.pins)
     made["pin_fma"][kernel] = {{"identical", pin.identical}, {"choices", pin.choices}};
-  return made.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return to_line(made);
 }
 
 std::optional<Remembered> read_decisions(std::string_view text) {

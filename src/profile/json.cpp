@@ -76,7 +76,7 @@ std::string to_json(const Profile& profile) {
     for (const Shape& shape : kernel.shapes)
       row["shapes"].push_back(json_of(shape));
   }
-  return made.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return to_line(made) + '\n';
 }
 
 tl::expected<Profile, std::string> from_json(std::string_view text) {

@@ -131,6 +131,8 @@ TEST(Contract, IsReadWithOtherWordsThatMakeSense) {
            {"/variants/2/name", R"("anything")"},
            {"/variants/2/rest", R"("none")"},
            {"/variants/2/rest", ""},
+           {"/variants/2", R"({"entry": "e", "name": "n", "kind": "coarsened", "divide": [2, 1, 1],
+                               "rest": "rest"})"},
            {"/variants/4/rows", R"([8, "z"])"},
            {"/variants/4/rows", ""},
            {"/accesses", ""},
@@ -176,8 +178,11 @@ TEST(Contract, WordsThatNoModuleHasAreRefused) {
            {"/variants/2/divide", "[2, 4]"},
            {"/variants/2/rest", R"("rest")"}, // blocks of one axis only
            {"/variants/2/rest", R"("others")"},
+           {"/variants/2", R"({"entry": "e", "name": "n", "kind": "coarsened", "divide": [1, 1, 1],
+                               "rest": "rest"})"},
            {"/variants/2/gains/0/0", "512"}, // they ascend
            {"/variants/2/gains/0/1/0", "-1"},
+           {"/variants/2/gains/0/1/0", "null"},
            {"/variants/2/gains/0/1/0", "1e9"},
            {"/variants/2/gains/0/1/0", R"("1")"},
            {"/variants/2/gains/0/1", "[1, 1]"},

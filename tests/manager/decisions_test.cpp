@@ -151,7 +151,9 @@ TEST_F(Decisions, WhatDoesNotFitIsNotTaken) {
         in_lost(R"("jacobi":[])", ""),
         in_lost("", R"("jacobi":{"iterations":0,"registers":40})"),
         in_lost("", R"("jacobi":{"iterations":17,"registers":40})"),
-        in_lost("", R"("jacobi":{"iterations":2,"registers":0})")}) {
+        in_lost("", R"("jacobi":{"iterations":2,"registers":0})"),
+        in_lost("", R"("jacobi":{"iterations":2,"registers":300})"),
+        in_lost("", R"("jacobi":{"iterations":2})")}) {
     EXPECT_FALSE(taken(wrong)) << wrong;
     EXPECT_EQ(job_->candidates().candidates.size(), before);
     EXPECT_FALSE(job_->candidates().decided);
