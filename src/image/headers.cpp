@@ -159,6 +159,27 @@ bool compiles(const Chip& text, const Chip& chip) {
   return text.suffix == Suffix::none ? text.number <= chip.number : runs(text, chip);
 }
 
+bool has_options(const Entry& text) {
+  return text.options.find_first_not_of(' ') != text.options.npos;
+}
+
+// What the driver compiles where there is no machine code: the PTX for the latest chip.
+Choice choose_text(const Probe& probe, const Chip& chip) {
+  Choice choice{.reason = Reason::no_code, .code = {}, .text = {}};
+  for (const Entry& entry : probe.entries) {
+    if (entry.kind != Kind::text || !compiles(entry.chip, chip)) continue;
+    if (choice.text && choice.text->chip.number > entry.chip.number) continue;
+    const bool is_another = choice.text && choice.text->chip.number == entry.chip.number;
+    choice.reason = is_another           ? Reason::several
+                    : entry.relocatable  ? Reason::relocatable
+                    : entry.debug        ? Reason::debug_code
+                    : has_options(entry) ? Reason::jit_options
+                                         : Reason::none;
+    choice.text = entry;
+  }
+  return choice;
+}
+
 } // namespace
 
 Form form_of(const void* image) {
@@ -250,14 +271,13 @@ Probe probe(Bytes image) {
 Choice choose(const Probe& probe, const Chip& chip) {
   Choice choice{.reason = probe.reason, .code = {}, .text = {}};
   if (choice.reason != Reason::none) return choice;
-  bool is_older = false, is_link_time = false;
+  bool is_link_time = false;
   const auto refuse = [&](Reason reason) {
     choice.reason = reason;
     return choice;
   };
   for (const Entry& entry : probe.entries) {
     is_link_time = is_link_time || entry.kind == Kind::link_time;
-    is_older = is_older || (entry.kind == Kind::text && compiles(entry.chip, chip));
     if (entry.kind != Kind::code || !runs(entry.chip, chip)) continue;
     if (!choice.code || choice.code->chip.number < entry.chip.number) {
       choice.code = entry;
@@ -266,10 +286,8 @@ Choice choose(const Probe& probe, const Chip& chip) {
       choice.reason = Reason::several;
     }
   }
-  if (!choice.code)
-    return refuse(is_link_time ? Reason::link_time
-                  : is_older   ? Reason::older_chip
-                               : Reason::no_code);
+  if (!choice.code && is_link_time) return refuse(Reason::link_time);
+  if (!choice.code) return choose_text(probe, chip);
   if (choice.reason != Reason::none) return choice;
   for (const Entry& entry : probe.entries) {
     if (entry.kind != Kind::text || entry.chip != choice.code->chip) continue;

@@ -78,7 +78,7 @@ struct Probe {
 // What the driver takes for a chip, as far as it can be told: machine code for the chip before any
 // that it has to make of PTX (unless CUDA_FORCE_PTX_JIT is set: then ask nobody here).
 // Reason::none: `code`, and in `text` the PTX that it was made of, if the two belong together,
-// which only assembling it shows.
+// which only assembling it shows. Or `text` alone, which the driver compiles.
 struct Choice {
   Reason reason = Reason::none;
   std::optional<Entry> code, text;

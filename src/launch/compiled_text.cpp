@@ -52,17 +52,18 @@ bool compiles_as_usual(const CUjit_option* options, void* const* values, unsigne
   return true;
 }
 
-std::string linked_by_driver(image::Bytes text) {
+std::string linked_by_driver(image::Bytes image) {
   const Linker linker;
   CUlinkState state = nullptr;
   if (!linker.is_there() || linker.create(0, nullptr, nullptr, &state) != CUDA_SUCCESS) return {};
-  std::string source(reinterpret_cast<const char*>(text.data()), text.size());
+  std::string source(reinterpret_cast<const char*>(image.data()), image.size());
+  const bool is_text = image::form_of(source.c_str()) == image::Form::text;
   void* made = nullptr;
   std::size_t size = 0;
   std::string cubin;
-  // With the zero that ends it.
-  if (linker.add(state, CU_JIT_INPUT_PTX, source.data(), source.size() + 1, "text", 0, nullptr,
-                 nullptr) == CUDA_SUCCESS &&
+  // A text with the zero that ends it.
+  if (linker.add(state, is_text ? CU_JIT_INPUT_PTX : CU_JIT_INPUT_FATBINARY, source.data(),
+                 source.size() + (is_text ? 1 : 0), "image", 0, nullptr, nullptr) == CUDA_SUCCESS &&
       linker.complete(state, &made, &size) == CUDA_SUCCESS && made != nullptr)
     cubin.assign(static_cast<const char*>(made), size);
   linker.destroy(state);

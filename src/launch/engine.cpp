@@ -52,9 +52,10 @@ bool launches_block() {
   return is_set("CUDA_LAUNCH_BLOCKING");
 }
 
-// The user wants the driver to compile the PTX of an image, whatever else the image has.
-bool is_all_compiled() {
-  return is_set("CUDA_FORCE_PTX_JIT") || is_set("CUDA_FORCE_JIT");
+// The user wants the driver to compile all PTX, or none.
+bool is_compiling_special() {
+  return is_set("CUDA_FORCE_PTX_JIT") || is_set("CUDA_FORCE_JIT") ||
+         is_set("CUDA_DISABLE_PTX_JIT") || is_set("CUDA_DISABLE_JIT");
 }
 
 } // namespace
@@ -62,7 +63,8 @@ bool is_all_compiled() {
 Engine::Engine(Settings settings)
     : settings_(std::move(settings)),
       decisions_(settings_.policy == Policy::measure ? Decisions::usual_file() : "") {
-  if (settings_.images && !is_all_compiled()) images_ = std::make_unique<Images>(settings_.report);
+  if (settings_.images && !is_compiling_special())
+    images_ = std::make_unique<Images>(settings_.report);
   if (!settings_.steps && !settings_.early && !settings_.batch) return;
   if (launches_block()) {
     log("no launch waits or begins early: CUDA_LAUNCH_BLOCKING is set");

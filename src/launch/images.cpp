@@ -95,7 +95,7 @@ Images::Load Images::look_at(const void* image, Owner owner, bool as_usual) {
     return measured ? look_at_cubin(*measured, from, owner) : pass_over(form, from, owner);
   if (!measured) return pass_over(Form::unknown, from, owner);
   return form == Form::text ? look_at_text(*measured, from, owner, as_usual)
-                            : look_at_whole(*measured, from, owner);
+                            : look_at_whole(*measured, from, owner, as_usual);
 }
 
 Images::Load Images::look_at(image::Bytes bytes, const char* path, Owner owner, bool as_usual) {
@@ -110,7 +110,7 @@ Images::Load Images::look_at(image::Bytes bytes, const char* path, Owner owner, 
   if (form != Form::fat_binary) return pass_over(form, path, owner);
   const auto measured = image::measured(bytes.data());
   if (!measured || measured->size() > bytes.size()) return pass_over(Form::unknown, path, owner);
-  return look_at_whole(*measured, path, owner);
+  return look_at_whole(*measured, path, owner, as_usual);
 }
 
 // By its first bytes alone. The chip is for what would help.
@@ -134,10 +134,13 @@ Images::Load Images::of_unknown_devices(const std::string& from) {
       {.from = from, .code = "devices", .words = "the devices are not known, or of several kinds"});
 }
 
-Images::Load Images::look_at_whole(image::Bytes image, const std::string& from, Owner owner) {
+Images::Load Images::look_at_whole(image::Bytes image, const std::string& from, Owner owner,
+                                   bool as_usual) {
   const std::string chip = chip_of(owner);
   if (chip.empty()) return of_unknown_devices(from);
   image::Choice choice = choose(image::probe(image), *image::chip_of(chip));
+  if (choice.reason == Reason::none && !choice.code && !as_usual)
+    choice.reason = Reason::jit_options;
   if (choice.reason == Reason::none && image.size() > store::largest_entry)
     choice.reason = Reason::too_large;
   if (choice.reason != Reason::none)

@@ -106,7 +106,7 @@ private:
     std::shared_ptr<const Replacement> by;
     Owner owner = Owner::module;
   };
-  Load look_at_whole(image::Bytes image, const std::string& from, Owner owner);
+  Load look_at_whole(image::Bytes image, const std::string& from, Owner owner, bool as_usual);
   Load look_at_text(image::Bytes text, const std::string& from, Owner owner, bool as_usual);
   Load look_at_cubin(image::Bytes cubin, const std::string& from, Owner owner);
   enum class Preparing : std::uint8_t { is_possible, has_no_text };

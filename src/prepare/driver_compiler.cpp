@@ -58,10 +58,10 @@ std::string chip_for(const std::string& text, const std::string& chip) {
 }
 
 tl::expected<std::string, Reason> linked(const Tool& tool, const std::string& chip,
-                                         const std::string& text) {
+                                         const AssemblyRequest& request) {
   const auto nvlink = find_nvlink(tool.program);
   if (!nvlink) return tl::unexpected(Reason::no_linker);
-  const auto part = compiled(tool, chip, for_linking, {.text = text});
+  const auto part = compiled(tool, chip, for_linking, request);
   if (!part) return tl::unexpected(Reason::not_assembled);
   LinkedCubin made = link(*nvlink, chip, part->cubin);
   if (made.interrupted != 0) throw Interrupted{made.interrupted};
@@ -74,10 +74,11 @@ std::string why_rounded_otherwise(const Tool& tool, const std::string& chip,
   try {
     const ptx::Module in_lines = passes::spread(ptx::parse(text, "image.ptx"));
     const AssemblyRequest request{.text = *in_lines.text, .line_info = true};
-    const auto whole = compiled(tool, chip, nullptr, request),
-               part = compiled(tool, chip, for_linking, request);
-    if (!whole || !part) return "it cannot be compiled line by line";
-    const auto ones = sass::read_code(whole->cubin), others = sass::read_code(part->cubin);
+    const auto whole = compiled(tool, chip, nullptr, request);
+    // Before it is linked it does not say which constants it reads.
+    const auto by_linker = linked(tool, chip, request);
+    if (!whole || !by_linker) return "it cannot be compiled line by line";
+    const auto ones = sass::read_code(whole->cubin), others = sass::read_code(*by_linker);
     for (const auto& [name, code] : ones) {
       const auto other = others.find(name);
       if (other == others.end()) return fmt::format("{}: it has no code for linking", name);

@@ -22,7 +22,7 @@ namespace ptxasw::prepare {
 
 // The cubin that the linker makes of one text. Throws Interrupted.
 [[nodiscard]] tl::expected<std::string, image::Reason>
-linked(const Tool& tool, const std::string& chip, const std::string& text);
+linked(const Tool& tool, const std::string& chip, const AssemblyRequest& request);
 
 // Why results may be rounded otherwise where the text is compiled for linking; empty: they are not.
 // Throws Interrupted.

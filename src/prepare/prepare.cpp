@@ -96,7 +96,9 @@ private:
     if (const auto linked = image::unpacked(image_)) return open_linked(*linked);
     if (image_.size() >= sizeof(std::uint32_t) &&
         image::form_of(image_.data()) == image::Form::text)
-      return open_text();
+      // As a launcher hands it over: without the zero that ends it.
+      return open_text({reinterpret_cast<const char*>(image_.data()), // NOLINT: bytes as text
+                        image_.size()});
     const image::Choice choice = image::choose(image::probe(image_), *chip);
     if (choice.code) {
       auto code = image::body_of(*choice.code);
@@ -109,19 +111,19 @@ private:
       if (!contracts.empty()) return built_in(contracts);
     }
     if (choice.reason != Reason::none) return no(choice.reason);
-    if (result_.kernels.empty()) return no(Reason::no_kernels);
+    if (choice.code && result_.kernels.empty()) return no(Reason::no_kernels);
     auto text = image::body_of(*choice.text);
     if (!text) return no(text.error());
+    if (!choice.code) return open_text(std::move(*text));
     if (text->find(".version") == std::string::npos) return no(Reason::unreadable);
     opened_.text = std::move(*text);
     return read_options(choice.text->options);
   }
 
-  // As a launcher hands it over: without the zero that ends it.
-  bool open_text() {
+  // For the driver to compile.
+  bool open_text(std::string text) {
     opened_.is_text = true;
-    opened_.text.assign(reinterpret_cast<const char*>(image_.data()), // NOLINT: bytes as text
-                        image_.size());
+    opened_.text = std::move(text);
     if (opened_.text.find(".version") == std::string::npos) return no(Reason::unreadable);
     opened_.chip = chip_for(opened_.text, conditions_.chip);
     return true;
@@ -223,7 +225,7 @@ private:
     for (std::string& name : sass::kernels_of(Cubin(cubin)))
       result_.kernels.push_back({.name = std::move(name), .words = {}});
     if (result_.kernels.empty()) return no(Reason::no_kernels);
-    const auto by_linker = linked(*conditions_.tool, opened_.chip, opened_.text);
+    const auto by_linker = linked(*conditions_.tool, opened_.chip, {.text = opened_.text});
     if (!by_linker) return no(by_linker.error());
     result_.linked = image::fingerprint(*by_linker);
     const std::string why = why_rounded_otherwise(*conditions_.tool, opened_.chip, opened_.text);

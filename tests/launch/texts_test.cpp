@@ -123,6 +123,38 @@ TEST_F(TextsTest, ALinkerThatMakesNothing) {
   EXPECT_EQ(code_in_table(), "replaced"); // another process asks again
 }
 
+// A program built for an older chip alone: the driver compiles the PTX that is in it.
+TEST_F(TextsTest, InAFatBinary) {
+  const std::string older = test::fat_binary({{1, 80, text}});
+  text = older;
+  prepare_text();
+  const test::Wrapper wrapper{.data = older.data()};
+  CUmodule module = nullptr;
+  CUlibrary library = nullptr;
+  ASSERT_EQ(cuLibraryLoadData(&library, &wrapper, nullptr, nullptr, 0, nullptr, nullptr, 0),
+            CUDA_SUCCESS);
+  EXPECT_EQ(test::gpu().loaded.back(), "prepared");
+  ASSERT_EQ(cuModuleLoadFatBinary(&module, older.data()), CUDA_SUCCESS);
+  EXPECT_EQ(test::gpu().loaded.back(), "prepared");
+  expect_own_view(module);
+  EXPECT_EQ(asked_linker(), 1U);
+  CUjit_option option = CU_JIT_MAX_REGISTERS;
+  void* value = reinterpret_cast<void*>(32);
+  ASSERT_EQ(cuModuleLoadDataEx(&module, older.data(), 1, &option, &value), CUDA_SUCCESS);
+  EXPECT_EQ(test::gpu().loaded.back(), "own");
+}
+
+TEST_F(TextsTest, InAFatBinaryThatTheDriverCompilesOtherwise) {
+  const std::string older = test::fat_binary({{1, 80, text}});
+  text = older;
+  made.clear();
+  prepare_text();
+  CUmodule module = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&module, older.data()), CUDA_SUCCESS);
+  EXPECT_EQ(test::gpu().loaded.back(), "own");
+  EXPECT_EQ(asked_linker(), 1U);
+}
+
 TEST_F(TextsTest, OptionsForTheCompiler) {
   prepare_text();
   CUmodule module = nullptr;

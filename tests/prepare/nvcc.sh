@@ -86,8 +86,11 @@ for flags in "-lineinfo"; do
 done
 
 reason() { [ "$(ask "image['reason']")" = "$1" ] || fail "$2: $(ask "image['reason']"), not $1"; }
+# The driver would compile it.
 prepared older -gencode arch=compute_80,code=compute_80
-reason older-chip older
+[ "$(ask "image['replaced']")" = True ] || fail "PTX for an older chip is not replaced: $(ask "image['words']")"
+prepared older-options -gencode arch=compute_80,code=compute_80 -maxrregcount=64
+reason jit-options older-options
 prepared alone -gencode arch=compute_90,code=sm_90
 reason no-ptx alone
 prepared separate -arch=sm_90 -rdc=true

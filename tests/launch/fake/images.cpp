@@ -91,12 +91,14 @@ const char* code_of(const void* image) {
   if (magic != 0xba55ed50) return nullptr;
   const auto* entry = static_cast<const char*>(image) + at<unsigned short>(image, 6);
   const char* const end = entry + at<unsigned long long>(image, 8);
+  const char* text = nullptr;
   while (entry < end) {
     const char* const body = entry + at<unsigned>(entry, 4);
     if (at<unsigned short>(entry, 0) == 2 && at<unsigned>(entry, 28) == 90) return body;
+    if (at<unsigned short>(entry, 0) == 1) text = body;
     entry = body + at<unsigned long long>(entry, 8);
   }
-  return nullptr;
+  return text == nullptr ? nullptr : code_of_text(text);
 }
 
 std::string tag_of(const char* code) {
@@ -209,6 +211,8 @@ CUresult add_to(CUlinkState link, CUjitInputType type, std::string_view text) {
     return CUDA_ERROR_INVALID_PTX;
   if (type == CU_JIT_INPUT_PTX)
     reinterpret_cast<Link*>(link)->text = text.substr(0, text.find('\0'));
+  if (type == CU_JIT_INPUT_FATBINARY && at<unsigned>(text.data(), 0) == 0xba55ed50)
+    reinterpret_cast<Link*>(link)->text = text;
   return CUDA_SUCCESS;
 }
 
