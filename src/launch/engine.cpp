@@ -127,6 +127,14 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
   return result;
 }
 
+void Engine::count_cooperative(CUfunction function) {
+  if (settings_.profile.empty()) return;
+  const Within within;
+  const Kernel* const kernel = kernels_.find(function);
+  if (kernel != nullptr && kernel->shapes != nullptr)
+    kernel->shapes->cooperative.fetch_add(1, std::memory_order_relaxed);
+}
+
 // It may follow another one.
 CUresult Engine::step(const Kernel& kernel, Shape& shape, const Request& request,
                       const Launch& launch) {

@@ -48,6 +48,8 @@ public:
   void count_with_attributes() {
     if (settings_.report) with_attributes_.fetch_add(1, std::memory_order_relaxed);
   }
+  // One that may count on as many blocks as fit on the chip, for the profile.
+  void count_cooperative(CUfunction function);
   // Null where they are loaded as they are.
   [[nodiscard]] Images* images() { return images_.get(); }
   // Null where nothing is ever put off.

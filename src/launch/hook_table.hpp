@@ -29,6 +29,8 @@ enum : unsigned {
   copy_now_thread,
   copy_any,
   copy_any_thread,
+  cooperative,
+  cooperative_thread,
   first_forgetting,
   first_of_modules = first_forgetting + 7,
   module_load = first_of_modules,
@@ -73,6 +75,8 @@ inline constexpr std::array<Hook, hook_count> hooks{{
     {"cuMemcpyDtoD_v2_ptds", "cuMemcpyDtoD", true},
     {"cuMemcpy", "cuMemcpy", false},
     {"cuMemcpy_ptds", "cuMemcpy", true},
+    {"cuLaunchCooperativeKernel", "cuLaunchCooperativeKernel", false},
+    {"cuLaunchCooperativeKernel_ptsz", "cuLaunchCooperativeKernel", true},
     // After these a handle may stand for another kernel. Each takes one argument.
     {"cuModuleUnload", "cuModuleUnload"},
     {"cuLibraryUnload", "cuLibraryUnload"},
@@ -128,6 +132,12 @@ template <class Function> Function* real_of(unsigned hook, unsigned copy) {
 
 template <class Function> void* pointer(Function* function) {
   return reinterpret_cast<void*>(function);
+}
+
+// The legacy and the per-thread default stream have no handle of their own but these.
+template <bool per_thread> CUstream named(CUstream stream) {
+  if (stream != nullptr) return stream;
+  return per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
 }
 
 } // namespace ptxasw::launch

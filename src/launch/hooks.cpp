@@ -10,6 +10,7 @@
 // of ours to itself: with one for all, a library that we call would call itself through us.
 #include "launch/hooks.hpp"
 
+#include "launch/call_hooks.hpp"
 #include "launch/engine.hpp"
 #include "launch/hook_table.hpp"
 #include "launch/link_hooks.hpp"
@@ -26,12 +27,6 @@
 #undef cuGetProcAddress
 #undef cuLaunchKernel
 #undef cuLaunchKernelEx
-#undef cuMemcpy
-#undef cuMemcpyAsync
-#undef cuMemcpyDtoD_v2
-#undef cuMemcpyDtoDAsync_v2
-#undef cuDevicePrimaryCtxReset
-#undef cuDevicePrimaryCtxRelease
 
 namespace ptxasw::launch {
 namespace {
@@ -39,8 +34,6 @@ namespace {
 using LaunchKernel = CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
                               unsigned, unsigned, CUstream, void**, void**);
 using LaunchKernelEx = CUresult(const CUlaunchConfig*, CUfunction, void**, void**);
-using CopyAsync = CUresult(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
-using Copy = CUresult(CUdeviceptr, CUdeviceptr, std::size_t);
 using GetProcAddress = CUresult(const char*, void**, int, cuuint64_t);
 using GetProcAddress2 = CUresult(const char*, void**, int, cuuint64_t,
                                  CUdriverProcAddressQueryResult*);
@@ -56,12 +49,6 @@ bool is_drivers(void* found) {
 }
 
 // --- Launches ------------------------------------------------------------------------------------
-
-// The legacy and the per-thread default stream have no handle of their own but these.
-template <bool per_thread> CUstream named(CUstream stream) {
-  if (stream != nullptr) return stream;
-  return per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
-}
 
 // Whether a copy of a hook has the driver behind it, and no other library. Asked once.
 bool leads_to_driver(unsigned number) {
@@ -168,6 +155,12 @@ CUresult launch_kernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsi
   return look_at_kernel<hook, copy>(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
 }
 
+bool is_cooperative(const CUlaunchConfig& config) {
+  return std::any_of(config.attrs, config.attrs + config.numAttrs, [](const auto& attribute) {
+    return attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && attribute.value.cooperative != 0;
+  });
+}
+
 // With attributes (clusters, cooperation, programmatic launches, ...) a launch is none of ours.
 template <unsigned hook, unsigned copy>
 [[gnu::noinline]] CUresult look_at_kernel_ex(const CUlaunchConfig* config, CUfunction f,
@@ -177,6 +170,8 @@ template <unsigned hook, unsigned copy>
   Engine* const launcher = engine();
   if (launcher == nullptr || config == nullptr || config->numAttrs != 0) {
     if (is_waiting()) launcher->flush();
+    if (launcher != nullptr && config != nullptr && is_cooperative(*config))
+      launcher->count_cooperative(f);
     if (launcher != nullptr) launcher->count_with_attributes();
     return real(config, f, parameters, extra);
   }
@@ -203,49 +198,8 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
   return look_at_kernel_ex<hook, copy>(config, f, parameters, extra);
 }
 
-// Where a run of steps takes it, both ends are arrays of its device (make_run.cpp).
-bool takes_copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  if (!is_waiting()) return false;
-  Engine* const launcher = engine();
-  return launcher != nullptr && launcher->take_copy({to, from, bytes, stream});
-}
-
-template <unsigned hook, unsigned copy>
-CUresult copy_in_stream(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  auto* const real = real_of<CopyAsync>(hook, copy);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
-  if (takes_copy(to, from, bytes, named<hooks[hook].per_thread>(stream))) return CUDA_SUCCESS;
-  return real(to, from, bytes, stream);
-}
-
-template <unsigned hook, unsigned copy>
-CUresult copy_by_default(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  auto* const real = real_of<Copy>(hook, copy);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
-  if (takes_copy(to, from, bytes, named<hooks[hook].per_thread>(nullptr))) return CUDA_SUCCESS;
-  return real(to, from, bytes);
-}
-
-template <unsigned hook, unsigned copy> CUresult forget_and_call(void* handle) {
-  auto* const real = real_of<CUresult(void*)>(hook, copy);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
-  Engine* const launcher = engine();
-  if (launcher == nullptr) return real(handle);
-  launcher->forget_handles();
-  // The driver may read its image until then; its handle may be given out again from then on.
-  const auto kept = launcher->images() == nullptr ? nullptr : launcher->images()->take(handle);
-  return real(handle);
-}
-
 void lose_sight(const char* why) {
   if (Engine* const launcher = engine()) launcher->lose_sight(why);
-}
-
-void* handle_of(void* handle) {
-  return handle;
-}
-void* handle_of(CUdevice device) {
-  return reinterpret_cast<void*>(std::intptr_t{device});
 }
 
 // Ours come before those of a driver that refers to its functions by name.
@@ -357,12 +311,8 @@ template <unsigned hook, unsigned copy> void* made() {
     return pointer(get_proc_address<copy>);
   else if constexpr (hook == address_2)
     return pointer(get_proc_address_2<copy>);
-  else if constexpr (hook >= copy_async && hook <= copy_any_async_thread)
-    return pointer(copy_in_stream<hook, copy>);
-  else if constexpr (hook >= copy_now && hook <= copy_any_thread)
-    return pointer(copy_by_default<hook, copy>);
   else if constexpr (hook < first_of_modules)
-    return pointer(forget_and_call<hook, copy>);
+    return call_hook(hook, copy);
   else if constexpr (hook < first_of_links)
     return module_hook(hook, copy);
   else
@@ -542,36 +492,6 @@ PTXASW_EXPORT CUresult CUDAAPI cuGetProcAddress_v2(const char* name, void** func
                                                    CUdriverProcAddressQueryResult* status) {
   return ptxasw::launch::get_proc_address_2<exported>(name, function, version, flags, status);
 }
-#define PTXASW_COPY_ASYNC(symbol, hook)                                                            \
-  PTXASW_EXPORT CUresult CUDAAPI symbol(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,       \
-                                        CUstream stream) {                                         \
-    return ptxasw::launch::copy_in_stream<hook, exported>(to, from, bytes, stream);                \
-  }
-PTXASW_COPY_ASYNC(cuMemcpyDtoDAsync_v2, copy_async)
-PTXASW_COPY_ASYNC(cuMemcpyDtoDAsync_v2_ptsz, copy_async_thread)
-PTXASW_COPY_ASYNC(cuMemcpyAsync, copy_any_async)
-PTXASW_COPY_ASYNC(cuMemcpyAsync_ptsz, copy_any_async_thread)
-#define PTXASW_COPY(symbol, hook)                                                                  \
-  PTXASW_EXPORT CUresult CUDAAPI symbol(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {     \
-    return ptxasw::launch::copy_by_default<hook, exported>(to, from, bytes);                       \
-  }
-PTXASW_COPY(cuMemcpyDtoD_v2, copy_now)
-PTXASW_COPY(cuMemcpyDtoD_v2_ptds, copy_now_thread)
-PTXASW_COPY(cuMemcpy, copy_any)
-PTXASW_COPY(cuMemcpy_ptds, copy_any_thread)
-#define PTXASW_FORGETTING(symbol, type, number)                                                    \
-  PTXASW_EXPORT CUresult CUDAAPI symbol(type handle) {                                             \
-    return ptxasw::launch::forget_and_call<first_forgetting + number, exported>(                   \
-        handle_of(handle));                                                                        \
-  }
-PTXASW_FORGETTING(cuModuleUnload, CUmodule, 0)
-PTXASW_FORGETTING(cuLibraryUnload, CUlibrary, 1)
-PTXASW_FORGETTING(cuCtxDestroy_v2, CUcontext, 2)
-PTXASW_FORGETTING(cuDevicePrimaryCtxReset_v2, CUdevice, 3)
-PTXASW_FORGETTING(cuDevicePrimaryCtxRelease_v2, CUdevice, 4)
-PTXASW_FORGETTING(cuDevicePrimaryCtxReset, CUdevice, 5)
-PTXASW_FORGETTING(cuDevicePrimaryCtxRelease, CUdevice, 6)
-
 } // extern "C"
 
 namespace ptxasw::launch {

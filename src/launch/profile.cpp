@@ -25,7 +25,10 @@ profile::Shape shape_of(const Shapes& kernel, Shape& shape) {
 }
 
 profile::Kernel kernel_of(Shapes& kernel) {
-  profile::Kernel made{.name = kernel.kernel(), .text = kernel.text(), .launches = kernel.launches};
+  profile::Kernel made{.name = kernel.kernel(),
+                       .text = kernel.text(),
+                       .launches = kernel.launches,
+                       .cooperative = kernel.cooperative};
   for (Shape* shape : kernel.all()) {
     collect(*shape);
     if (shape->launches != 0) made.shapes.push_back(shape_of(kernel, *shape));

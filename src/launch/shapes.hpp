@@ -122,7 +122,8 @@ public:
   [[nodiscard]] const std::vector<std::string>& variants() const { return variants_; }
   [[nodiscard]] const std::vector<contract::Listed>& versions() const { return versions_; }
   [[nodiscard]] std::vector<Shape*> all();
-  std::atomic<std::uint64_t> launches{0}; // of a kernel without a contract
+  std::atomic<std::uint64_t> launches{0};    // of a kernel without a contract
+  std::atomic<std::uint64_t> cooperative{0}; // launches that are none of ours
 
 private:
   using Key = std::tuple<Dims, Dims, unsigned>;

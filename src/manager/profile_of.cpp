@@ -119,10 +119,13 @@ std::unique_ptr<Options> KnownKernels::options_for(std::size_t function,
                                                    const Options& module) const {
   const profile::Kernel* run = answer(function).kernel;
   if (run == nullptr || answer(function).known != profile::Known::times) return nullptr;
-  const std::string order = best_order(*run);
-  if (order.empty()) return nullptr;
   auto own = std::make_unique<Options>(module);
-  if (apply_option(*own, "remap=" + order + '@' + run->name)) return nullptr;
+  // Nobody counts on as many blocks as fit on the chip but cooperative launches.
+  own->fewer_blocks |= run->cooperative == 0;
+  if (const std::string order = best_order(*run); !order.empty()) {
+    Options reordered = *own;
+    if (!apply_option(reordered, "remap=" + order + '@' + run->name)) *own = std::move(reordered);
+  }
   return own;
 }
 

@@ -119,8 +119,10 @@ LoopPath path_of(std::span<const Instruction> iteration) {
 
 } // namespace
 
-std::optional<StraightPath> straight_path(std::span<const Instruction> code, double load_latency) {
-  const Successors ways(code);
+namespace {
+
+std::optional<StraightPath> path_along(std::span<const Instruction> code, const Successors& ways,
+                                       double load_latency) {
   if (ways.most.front() < 0) return std::nullopt;
   StraightPath path;
   std::size_t around = 0; // whatever begins here or before is around another loop
@@ -140,6 +142,25 @@ std::optional<StraightPath> straight_path(std::span<const Instruction> code, dou
       around = n;
     }
   }
+}
+
+} // namespace
+
+std::optional<StraightPath> straight_path(std::span<const Instruction> code, double load_latency) {
+  return path_along(code, Successors(code), load_latency);
+}
+
+std::optional<StraightPath> other_path(std::span<const Instruction> code, double load_latency) {
+  Successors ways(code);
+  const auto branch = std::ranges::find_if(
+      code, [](const Instruction& now) { return now.branch.jumps || now.branch.ends; });
+  if (branch == code.end()) return std::nullopt;
+  const auto n = static_cast<std::size_t>(branch - code.begin());
+  const auto target = target_ahead(*branch, n, code.size());
+  if (!target) return std::nullopt;
+  ways.next[n] = ways.next[n] == *target ? n + 1 : *target;
+  if (ways.most[ways.next[n]] < 0) return std::nullopt;
+  return path_along(code, ways, load_latency);
 }
 
 } // namespace ptxasw::oracle

@@ -20,4 +20,9 @@ namespace ptxasw::oracle {
 std::optional<StraightPath> straight_path(std::span<const sass::Instruction> code,
                                           double load_latency);
 
+// The same where the first branch leads the other way: of a coarsened kernel, where launches go
+// that are not merged.
+std::optional<StraightPath> other_path(std::span<const sass::Instruction> code,
+                                       double load_latency);
+
 } // namespace ptxasw::oracle

@@ -39,7 +39,8 @@ private:
   Kernel kernel(const Json& from) {
     Kernel made{.name = read_.text(from, "name"),
                 .text = read_.hash(from, "text"),
-                .launches = read_.number<std::uint64_t>(from, "launches")};
+                .launches = read_.number<std::uint64_t>(from, "launches"),
+                .cooperative = read_.number<std::uint64_t>(from, "cooperative")};
     for (const Json& shape : read_.list(from, "shapes"))
       made.shapes.push_back(this->shape(shape));
     return made;
@@ -72,6 +73,7 @@ std::string to_json(const Profile& profile) {
     row = {{"name", kernel.name},
            {"text", hexadecimal(kernel.text)},
            {"launches", kernel.launches},
+           {"cooperative", kernel.cooperative},
            {"shapes", Json::array()}};
     for (const Shape& shape : kernel.shapes)
       row["shapes"].push_back(json_of(shape));

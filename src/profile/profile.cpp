@@ -31,6 +31,7 @@ void add(Shape& sum, const Shape& more) {
 
 void add(Kernel& sum, const Kernel& more) {
   sum.launches += more.launches;
+  sum.cooperative += more.cooperative;
   for (const Shape& shape : more.shapes) {
     const auto key = [](const Shape& s) { return std::tie(s.grid, s.block, s.shared); };
     const auto known = std::ranges::find_if(
@@ -49,7 +50,7 @@ uint64_t Shape::threads() const {
 }
 
 uint64_t Kernel::all_launches() const {
-  uint64_t sum = launches;
+  uint64_t sum = launches + cooperative;
   for (const Shape& shape : shapes)
     sum += shape.launches;
   return sum;

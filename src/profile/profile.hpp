@@ -19,7 +19,7 @@
 
 namespace ptxasw::profile {
 
-inline constexpr unsigned version = 1;
+inline constexpr unsigned version = 2;
 inline constexpr std::size_t largest_file = std::size_t{64} << 20;
 
 // Of launches by one version, in microseconds.
@@ -44,6 +44,8 @@ struct Kernel {
   std::string name;
   std::uint64_t text = 0;     // hash_of_text; 0: not known, and then nothing was measured
   std::uint64_t launches = 0; // of a kernel that had no versions
+  // Cooperative ones, beside all others: as many blocks may have to fit on the chip as before.
+  std::uint64_t cooperative = 0;
   std::vector<Shape> shapes;
   [[nodiscard]] std::uint64_t all_launches() const;
   friend bool operator==(const Kernel&, const Kernel&) = default;

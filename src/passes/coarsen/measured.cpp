@@ -5,6 +5,7 @@
 #include "passes/coarsen/launched.hpp"
 #include "profile/version_name.hpp"
 #include "target/numbers.hpp"
+#include "target/residency.hpp"
 
 #include <fmt/format.h>
 
@@ -57,6 +58,14 @@ double gain_in_run(const profile::Shape& shape, const std::array<unsigned, 3>& f
   return 0;
 }
 
+// Of the fastest version that the run has tried there. None: all were expected to lose.
+double best_in_run(const profile::Shape& shape) {
+  double best = 0;
+  for (const auto& [name, time] : shape.versions)
+    if (name != profile::baseline_of(shape)) best = std::max(best, profile::gain_of(shape, name));
+  return best > 0 ? best : limits::not_tried;
+}
+
 class Chooser {
 public:
   Chooser(const target::Profile& target, const CoarsenBaseline& original,
@@ -64,23 +73,30 @@ public:
       : target_(target), original_(original), candidates_(candidates), launches_(launches_of(run)),
         before_(time_of(launches_)) {}
 
-  // Sets the gain, the limit, and why it is not to be taken.
-  void weigh(CoarsenCandidate& candidate) const {
+  // Sets the gain and the limit. Why it is not to be taken, or nothing.
+  Why weigh(CoarsenCandidate& candidate) const {
     candidate.gain = 1;
     candidate.worst = 1;
     double best = std::numeric_limits<double>::infinity();
     std::size_t first = launches_.size(); // that is merged
+    bool is_held_back = false;
     for (std::size_t n = launches_.size(); n-- > 0;) {
-      const double gain = gain_of(candidate, launches_[n]);
-      const bool is_little = launches_[n].microseconds < limits::little * before_;
-      if (gain < limits::least_each && !is_little) break;
+      if (loses(launches_[n], gain_of(candidate, launches_[n]))) break;
       if (n > 0 && launches_[n - 1].size == launches_[n].size) continue;
-      if (const double time = time_from(candidate, n); time < best) {
-        best = time;
-        first = n;
+      const double time = time_from(candidate, n);
+      if (time >= best) continue;
+      if (loses_below(candidate, n)) {
+        is_held_back = is_held_back || before_ / time >= limits::least_gain;
+        continue;
       }
+      best = time;
+      first = n;
     }
-    if (first == launches_.size()) return;
+    if (first == launches_.size() && is_held_back) return why_held_back(candidate);
+    if (first == launches_.size() || before_ / best < limits::least_gain)
+      return {Reason::never_gained,
+              fmt::format("gains too little in the launches of the profile: {:.2f} is asked for",
+                          limits::least_gain)};
     candidate.gain = before_ / best;
     for (std::size_t n = first; n < launches_.size(); ++n)
       candidate.worst = std::min(candidate.worst, gain_of(candidate, launches_[n]));
@@ -88,9 +104,32 @@ public:
                         most = size_of_gain(candidate, first, limits::clear_gain);
     candidate.how.least_threads =
         std::clamp(candidate.how.least_threads, least, std::max(least, most));
+    return {};
   }
 
 private:
+  // More than a little, and more than a little of the kernel's time.
+  [[nodiscard]] bool loses(const Launch& launch, double gain) const {
+    return gain < limits::least_each &&
+           launch.microseconds * (1 / gain - 1) >= limits::little * before_;
+  }
+
+  // One of those that are not merged, if those from the n-th on are.
+  [[nodiscard]] bool loses_below(const CoarsenCandidate& candidate, std::size_t n) const {
+    return std::any_of(
+        launches_.begin(), launches_.begin() + static_cast<std::ptrdiff_t>(n),
+        [&](const Launch& launch) { return loses(launch, gain_unmerged(candidate, launch)); });
+  }
+
+  static Why why_held_back(const CoarsenCandidate& candidate) {
+    constexpr std::string_view lose = "launches that are not merged would lose";
+    if (!candidate.body_changed.empty())
+      return {Reason::body_changed,
+              fmt::format("{}: they run other machine code ({})", lose, candidate.body_changed)};
+    return {Reason::registers,
+            fmt::format("{}: the kernel has {} registers", lose, candidate.usage->registers)};
+  }
+
   // Between the launch that is merged first and the one below it: from which size on it gains so
   // much, along the logarithm of sizes.
   [[nodiscard]] std::uint64_t size_of_gain(const CoarsenCandidate& candidate, std::size_t first,
@@ -112,16 +151,38 @@ private:
     double sum = 0;
     for (std::size_t i = 0; i < launches_.size(); ++i)
       sum += launches_[i].microseconds /
-             (i < n ? numbers::variants::asked_for_size : gain_of(candidate, launches_[i]));
+             (i < n ? gain_unmerged(candidate, launches_[i]) : gain_of(candidate, launches_[i]));
     return sum;
   }
 
-  // What a launch gains by it; what was not timed counts only where it is predicted to lose.
+  // By the model: it asks for its size, and runs the original's body as ptxas has it now.
+  [[nodiscard]] double gain_unmerged(const CoarsenCandidate& candidate,
+                                     const Launch& launch) const {
+    if (!candidate.body_changed.empty() && !candidate.beside) return limits::unknown_body;
+    CoarsenCandidate body{.work = original_.work, .usage = original_.usage};
+    body.usage->registers = candidate.usage->registers;
+    if (candidate.beside) body.usage->path = candidate.beside;
+    return numbers::variants::asked_for_size *
+           std::min({at_work(candidate, launch), in_kernel(body, launch, false),
+                     in_kernel(body, launch, true)});
+  }
+
+  // Where an SM would hold more blocks of the launch than the registers leave room for.
+  [[nodiscard]] double at_work(const CoarsenCandidate& candidate, const Launch& launch) const {
+    const double blocks = std::ceil(launch.blocks / target_.processors);
+    const auto room = [&](const Usage& usage) {
+      return std::min<double>(blocks, target::resident_blocks(usage.registers, launch.threads));
+    };
+    return room(*candidate.usage) < room(*original_.usage) ? limits::fewer_at_work : 1;
+  }
+
+  // What a launch gains by it. A version that the run has not tried there does no better than the
+  // ones that it has, and does not gain.
   [[nodiscard]] double gain_of(const CoarsenCandidate& candidate, const Launch& launch) const {
     const double predicted =
         std::min(in_kernel(candidate, launch, false), in_kernel(candidate, launch, true));
     const double timed = gain_in_run(*launch.shape, candidate.how.factors);
-    if (timed == 0) return std::min(1.0, predicted);
+    if (timed == 0) return std::min({1.0, predicted, best_in_run(*launch.shape)});
     const double held = original_.at_work * static_cast<double>(target_.processors) *
                         static_cast<double>(target_.threads_per_sm);
     double divided = 0; // by the best of its like: the launcher had one
@@ -144,18 +205,6 @@ private:
   std::vector<Launch> launches_;
   double before_;
 };
-
-Why why_not_measured(const profile::Kernel& run, const CoarsenCandidate& candidate) {
-  if (candidate.gain < limits::least_gain)
-    return {Reason::never_gained,
-            fmt::format("gains too little in the launches of the profile: {:.2f} is asked for",
-                        limits::least_gain)};
-  if (!candidate.body_changed.empty() && has_smaller(run, candidate.how.least_threads))
-    return {Reason::body_changed,
-            fmt::format("launches that are not merged would run other machine code ({})",
-                        candidate.body_changed)};
-  return {};
-}
 
 } // namespace
 
@@ -180,9 +229,7 @@ void choose_measured(const target::Profile& target, const CoarsenBaseline& origi
   }
   const Chooser chooser(target, original, run, candidates);
   for (CoarsenCandidate& candidate : candidates) {
-    if (!candidate.verdict.empty()) continue;
-    chooser.weigh(candidate);
-    candidate.verdict = why_not_measured(run, candidate);
+    if (candidate.verdict.empty()) candidate.verdict = chooser.weigh(candidate);
   }
   std::ranges::stable_sort(candidates, [](const auto& a, const auto& b) {
     return std::tuple(!a.verdict.empty(), -a.gain) < std::tuple(!b.verdict.empty(), -b.gain);

@@ -5,7 +5,9 @@
 // others do return at once. What that takes is the model's: a version's measured gain is taken
 // times the model's gain of this form over that of a divided grid. From how many threads on a
 // launch is merged follows from the launches, too: smaller than the smallest that gains, larger
-// than the largest that does not, and between these two where the model has it.
+// than the largest that does not, and between these two where the model has it. Those that are not
+// merged run the original's body in a kernel that may have more registers, and whose body ptxas may
+// have changed: what that costs them is predicted, and counts.
 #pragma once
 
 #include "profile/profile.hpp"

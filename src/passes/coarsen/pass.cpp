@@ -92,7 +92,8 @@ Emitted CoarsenPass::emit(Analysed& kernel) {
   if (chosen && !made_.edits.empty()) {
     merged_from_ = how.least_threads;
     keeps_body_ = how.least_threads != 0 && !kernel.options.coarsen_large &&
-                  (choices_.run == nullptr || has_smaller(*choices_.run, how.least_threads));
+                  (choices_.run == nullptr || (choices_.candidates.front().body_changed.empty() &&
+                                               has_smaller(*choices_.run, how.least_threads)));
   }
   return {.edits = std::move(made_.edits),
           .changes = uses_blocks | uses_loads,

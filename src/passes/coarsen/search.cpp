@@ -3,6 +3,7 @@
 
 #include "oracle/assembler.hpp"
 #include "oracle/kernel_usage.hpp"
+#include "oracle/straight_path.hpp"
 #include "passes/coarsen/cost.hpp"
 #include "passes/coarsen/measured.hpp"
 #include "passes/coarsen/usage_estimate.hpp"
@@ -181,6 +182,8 @@ private:
     way.usage = made.usage;
     if (const auto original = originals_.find(kernel); original != originals_.end())
       way.body_changed = sass::why_not_same_body(original->second.code, made.code);
+    if (!way.body_changed.empty())
+      way.beside = oracle::other_path(made.code, profile_.coarsen.load_latency);
   }
 
   // One way of each kernel after the other, as long as one may be better than what is known. First

@@ -1,0 +1,157 @@
+#include "launch/call_hooks.hpp"
+
+#include "launch/engine.hpp"
+#include "launch/hook_table.hpp"
+#include "launch/trampolines.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+// cuda.h lets some names stand for others; here each is what it says.
+#undef cuLaunchCooperativeKernel
+#undef cuMemcpy
+#undef cuMemcpyAsync
+#undef cuMemcpyDtoD_v2
+#undef cuMemcpyDtoDAsync_v2
+#undef cuDevicePrimaryCtxReset
+#undef cuDevicePrimaryCtxRelease
+
+namespace ptxasw::launch {
+namespace {
+
+using CopyAsync = CUresult(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
+using Copy = CUresult(CUdeviceptr, CUdeviceptr, std::size_t);
+using LaunchCooperatively = CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                     unsigned, unsigned, CUstream, void**);
+
+// Where a run of steps takes it, both ends are arrays of its device (make_run.cpp).
+bool takes_copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  if (!is_waiting()) return false;
+  Engine* const launcher = engine();
+  return launcher != nullptr && launcher->take_copy({to, from, bytes, stream});
+}
+
+template <unsigned hook, unsigned copy>
+CUresult copy_in_stream(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  auto* const real = real_of<CopyAsync>(hook, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  if (takes_copy(to, from, bytes, named<hooks[hook].per_thread>(stream))) return CUDA_SUCCESS;
+  return real(to, from, bytes, stream);
+}
+
+template <unsigned hook, unsigned copy>
+CUresult copy_by_default(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  auto* const real = real_of<Copy>(hook, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  if (takes_copy(to, from, bytes, named<hooks[hook].per_thread>(nullptr))) return CUDA_SUCCESS;
+  return real(to, from, bytes);
+}
+
+// It may count on as many blocks as fit on the chip: a profile has to know.
+template <unsigned hook, unsigned copy>
+CUresult launch_cooperatively(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                              unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                              void** parameters) {
+  auto* const real = real_of<LaunchCooperatively>(hook, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  if (Engine* const launcher = engine()) {
+    launcher->flush();
+    launcher->count_cooperative(f);
+    launcher->count_with_attributes();
+  }
+  return real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters);
+}
+
+template <unsigned hook, unsigned copy> CUresult forget_and_call(void* handle) {
+  auto* const real = real_of<CUresult(void*)>(hook, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  Engine* const launcher = engine();
+  if (launcher == nullptr) return real(handle);
+  launcher->forget_handles();
+  // The driver may read its image until then; its handle may be given out again from then on.
+  const auto kept = launcher->images() == nullptr ? nullptr : launcher->images()->take(handle);
+  return real(handle);
+}
+
+void* handle_of(void* handle) {
+  return handle;
+}
+void* handle_of(CUdevice device) {
+  return reinterpret_cast<void*>(std::intptr_t{device});
+}
+
+template <unsigned hook, unsigned copy> void* made_call() {
+  if constexpr (hook <= copy_any_async_thread)
+    return pointer(copy_in_stream<hook, copy>);
+  else if constexpr (hook <= copy_any_thread)
+    return pointer(copy_by_default<hook, copy>);
+  else if constexpr (hook <= cooperative_thread)
+    return pointer(launch_cooperatively<hook, copy>);
+  else
+    return pointer(forget_and_call<hook, copy>);
+}
+
+template <unsigned... number>
+void* made_call(unsigned hook, unsigned copy, std::integer_sequence<unsigned, number...>) {
+  static const std::array<void*, sizeof...(number)> all{
+      made_call<copy_async + number / copies, number % copies>()...};
+  return all.at((hook - copy_async) * copies + copy);
+}
+
+} // namespace
+
+void* call_hook(unsigned hook, unsigned copy) {
+  return made_call(
+      hook, copy, std::make_integer_sequence<unsigned, (first_of_modules - copy_async) * copies>());
+}
+
+} // namespace ptxasw::launch
+
+extern "C" {
+
+using namespace ptxasw::launch; // NOLINT(google-build-using-namespace): names of hooks
+
+#define PTXASW_EXPORT [[gnu::visibility("default")]]
+
+#define PTXASW_COPY_ASYNC(symbol, hook)                                                            \
+  PTXASW_EXPORT CUresult CUDAAPI symbol(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,       \
+                                        CUstream stream) {                                         \
+    return copy_in_stream<hook, exported>(to, from, bytes, stream);                                \
+  }
+PTXASW_COPY_ASYNC(cuMemcpyDtoDAsync_v2, copy_async)
+PTXASW_COPY_ASYNC(cuMemcpyDtoDAsync_v2_ptsz, copy_async_thread)
+PTXASW_COPY_ASYNC(cuMemcpyAsync, copy_any_async)
+PTXASW_COPY_ASYNC(cuMemcpyAsync_ptsz, copy_any_async_thread)
+#define PTXASW_COPY(symbol, hook)                                                                  \
+  PTXASW_EXPORT CUresult CUDAAPI symbol(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {     \
+    return copy_by_default<hook, exported>(to, from, bytes);                                       \
+  }
+PTXASW_COPY(cuMemcpyDtoD_v2, copy_now)
+PTXASW_COPY(cuMemcpyDtoD_v2_ptds, copy_now_thread)
+PTXASW_COPY(cuMemcpy, copy_any)
+PTXASW_COPY(cuMemcpy_ptds, copy_any_thread)
+#define PTXASW_FORGETTING(symbol, type, number)                                                    \
+  PTXASW_EXPORT CUresult CUDAAPI symbol(type handle) {                                             \
+    return forget_and_call<first_forgetting + number, exported>(handle_of(handle));                \
+  }
+PTXASW_FORGETTING(cuModuleUnload, CUmodule, 0)
+PTXASW_FORGETTING(cuLibraryUnload, CUlibrary, 1)
+PTXASW_FORGETTING(cuCtxDestroy_v2, CUcontext, 2)
+PTXASW_FORGETTING(cuDevicePrimaryCtxReset_v2, CUdevice, 3)
+PTXASW_FORGETTING(cuDevicePrimaryCtxRelease_v2, CUdevice, 4)
+PTXASW_FORGETTING(cuDevicePrimaryCtxReset, CUdevice, 5)
+PTXASW_FORGETTING(cuDevicePrimaryCtxRelease, CUdevice, 6)
+
+#define PTXASW_COOPERATIVE(symbol, hook)                                                           \
+  PTXASW_EXPORT CUresult CUDAAPI symbol(CUfunction f, unsigned gx, unsigned gy, unsigned gz,       \
+                                        unsigned bx, unsigned by, unsigned bz, unsigned shared,    \
+                                        CUstream stream, void** parameters) {                      \
+    return launch_cooperatively<hook, exported>(f, gx, gy, gz, bx, by, bz, shared, stream,         \
+                                                parameters);                                       \
+  }
+PTXASW_COOPERATIVE(cuLaunchCooperativeKernel, cooperative)
+PTXASW_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, cooperative_thread)
+
+} // extern "C"
