@@ -132,13 +132,14 @@ struct KernelJob::Impl {
                                                           .paranoid = options_.paranoid,
                                                           .total_budget = options_.kernel_budget,
                                                           .dump_directory = options_.dump_queries});
-    analysed_.reset(new passes::Analysed{.kernel = *kernel_,
-                                         .solver = *solver_,
-                                         .function = function_,
-                                         .options = options_,
-                                         .facts = facts_,
-                                         .run = run_,
-                                         .is_validated = purpose_ == Purpose::rewrite_validated});
+    analysed_ = std::make_unique<passes::Analysed>(
+        passes::Analysed{.kernel = *kernel_,
+                         .solver = *solver_,
+                         .function = function_,
+                         .options = options_,
+                         .facts = facts_,
+                         .run = run_,
+                         .is_validated = purpose_ == Purpose::rewrite_validated});
     passes_ = KernelPasses(list_, options_, function_);
     passes_.find(*analysed_);
     is_analyzed_ = true;

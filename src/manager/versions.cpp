@@ -303,6 +303,7 @@ private:
     if (profile == nullptr || open.empty()) return;
     Report trials;
     std::vector<passes::CoarsenSearched> searched;
+    searched.reserve(open.size());
     for (KernelJob* job : open)
       searched.push_back(job->coarsen_searched());
     passes::choose_coarsenings(module(), searched, options, assembler_, trials);

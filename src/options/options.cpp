@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <ranges>
 #include <span>
 
 namespace ptxasw {
@@ -387,9 +386,9 @@ std::optional<std::string> apply_option(Options& options, std::string_view name_
 
 Remap remap_of(const Options& options, std::string_view kernel) {
   Remap general;
-  for (const Remap& remap : std::views::reverse(options.remaps)) {
-    if (remap.kernel == kernel) return remap;
-    if (remap.kernel.empty() && general.kind == RemapKind::none) general = remap;
+  for (auto remap = options.remaps.rbegin(); remap != options.remaps.rend(); ++remap) {
+    if (remap->kernel == kernel) return *remap;
+    if (remap->kernel.empty() && general.kind == RemapKind::none) general = *remap;
   }
   return general;
 }
