@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -97,6 +98,7 @@ struct Options {
   unsigned coarsen_budget = 100; // thousands of instructions that ptxas may be given to try
   Effort effort = Effort::standard;
   std::string profile;        // a file: what runs of the program measured (src/profile/profile.hpp)
+  std::shared_ptr<const std::string> profile_text; // what is in it, where it is no file
   std::string decision_cache; // of decisions: a directory, "off", or empty for where caches are
   CoarsenGrid coarsen_grid = CoarsenGrid::kernel;
   CoarsenOrder coarsen_order = CoarsenOrder::copies;

@@ -79,7 +79,8 @@ std::uint64_t hash_of(const ptx::Module& module, const ptx::Function& kernel) {
 }
 
 KnownKernels::KnownKernels(const ptx::Module& module, const Options& options) {
-  auto read = profile::read_file(options.profile);
+  auto read = options.profile_text ? profile::from_json(*options.profile_text)
+                                   : profile::read_file(options.profile);
   if (!read) {
     warnings_.push_back(fmt::format("profile {}: {}; ignored", options.profile, read.error()));
     return;
