@@ -21,7 +21,7 @@ std::string form(const std::string& name) {
 
 struct Form {
   const char* name;
-  const char* reads;
+  std::string reads;
   passes::Motion motion = passes::Motion::exchanged;
   unsigned choice = 0;
 };
@@ -73,6 +73,15 @@ TEST_P(StepForms, LeaveTheSame) {
 constexpr const char* star = "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)";
 constexpr const char* ring = "0(-1,0,0) 0(0,-1,0) 0(0,1,0) 0(1,0,0)";
 
+// All places so near along each axis.
+std::string square(unsigned array, int reach) {
+  std::string all;
+  for (int x = -reach; x <= reach; ++x)
+    for (int y = -reach; y <= reach; ++y)
+      all += fmt::format("{}{}({},{},0)", all.empty() ? "" : " ", array, x, y);
+  return all;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     T, StepForms,
     ::testing::Values(
@@ -91,11 +100,24 @@ INSTANTIATE_TEST_SUITE_P(
         Form{"gridstride_b", "1(-1,0,0) 1(0,-1,0) 1(0,1,0) 1(1,0,0)"}, Form{"gridlinear_a", ring},
         Form{"gridsize_b", "0(-1,0,0) 0(0,0,0) 0(1,0,0)"},
         Form{"taps_a", "0(-3,0,0) 0(-2,0,0) 0(-1,0,0) 0(0,0,0) 0(1,0,0) 0(2,0,0) 0(3,0,0)"},
+        Form{"taps_b", square(0, 2)}, Form{"taps_d", square(1, 1)}, Form{"taps_f", square(1, 1)},
         Form{"coefficients_a", "1(-1,0,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(1,0,0)"},
         Form{"coefficients_a", star, passes::Motion::exchanged, 1},
         Form{"two_fields_a", "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0) 1(-1,0,0) 1(0,-1,0) "
                              "1(0,0,0) 1(0,1,0) 1(1,0,0)"}),
     [](const auto& row) { return fmt::format("{}_{}", row.param.name, row.param.choice); });
+
+// 81, of which nvcc wrote nine in each iteration of a loop.
+TEST(StepForms, TakeManyTaps) {
+  const Stepped stepped(form("taps_e"), "",
+                        {.count = 3, .width = 64, .strips = 4, .rows = 16, .columns = 2});
+  EXPECT_EQ(offsets_text(stepped.plan), square(0, 4));
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  unsigned merged = 0;
+  for (const auto& [nx, ny] : {std::pair{9U, 11U}, {70U, 45U}})
+    EXPECT_EQ(host_for(stepped, nx, ny, {32, 4, 1}, nx).difference(5, &merged), "");
+  EXPECT_EQ(merged, 2U);
+}
 
 // A field of the one structure is a row of both.
 TEST(StepForms, TakeStructuresOfEqualSizes) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <utility>
@@ -247,14 +246,9 @@ std::string undefined_in(const StepHost& host) {
   return result.ok() ? "" : result.message;
 }
 
-unsigned number_of_seeds(const char* variable, unsigned usual) {
-  const char* const text = std::getenv(variable); // NOLINT(concurrency-mt-unsafe)
-  return text == nullptr ? usual : static_cast<unsigned>(std::atoi(text));
-}
-
 TEST(TileFuzz, LeavesTheSame) {
-  const unsigned count = number_of_seeds("PTXASW_STEPS_FUZZ", 60),
-                 first = number_of_seeds("PTXASW_STEPS_SEED", 1);
+  const unsigned count = test::number_of_seeds("PTXASW_STEPS_FUZZ", 60),
+                 first = test::number_of_seeds("PTXASW_STEPS_SEED", 1);
   unsigned taken = 0, merged = 0;
   for (unsigned seed = first; seed < first + count; ++seed) {
     std::mt19937 random(seed);
