@@ -88,7 +88,7 @@ struct Options {
   FpContract fp_contract = FpContract::exact;
   ShuffleMode shuffle = ShuffleMode::automatic;
   unsigned shuffle_max_delta = 31;
-  LoopCarryMode rotate = LoopCarryMode::none;
+  LoopCarryMode rotate = LoopCarryMode::automatic;
   unsigned loop_carry_iterations = 0; // of a rotated loop, one after another; 0: as the model says
   WarpReduceMode rounds = WarpReduceMode::automatic;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.

@@ -218,7 +218,7 @@ private:
         target::find_profile(passes::architecture_of(module(), options_));
     const auto found = std::ranges::find(changed_, kernel, &oracle::Changed::kernel);
     if (profile == nullptr || found == changed_.end()) return std::nullopt;
-    return asked_gains(*found, options_, *profile);
+    return asked_gains(*found, *profile);
   }
 
   [[nodiscard]] bool is_changed(std::string_view kernel) const {

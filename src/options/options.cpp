@@ -209,8 +209,8 @@ const std::vector<Setter>& table() {
        [](Options& o, std::string_view v) { return choose(o.shuffle, shuffle_modes, v); }},
       {{"loop-carry", "none|auto|all",
         "which values that an iteration of a loop has loaded to carry to the next one in "
-        "registers: none, those of loops for which that pays on the target, or all that are proven "
-        "(none)"},
+        "registers: none, those of loops for which that pays on the target (auto, the default), or "
+        "all that are proven"},
        [](Options& o, std::string_view v) { return choose(o.rotate, loop_carry_modes, v); }},
       {{"loop-carry-iterations", "N",
         "write so many iterations of such a loop one after another, 1 to 16, where it can be told "
