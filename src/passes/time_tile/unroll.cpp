@@ -195,6 +195,8 @@ public:
       const std::vector<Known> known = find_known();
       if (known.empty() || !write(known)) break;
     }
+    if (made_.left.empty() && !kernel_->loops.loops.empty())
+      made_.left = "too many loops are in each other";
     return std::move(made_);
   }
 

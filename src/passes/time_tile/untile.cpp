@@ -250,10 +250,13 @@ struct Attempt {
 
 Attempt untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
                    const emulator::Budget& budget) {
-  const ptx::Body& body = kernel.body;
-  emulator::Kernel known = emulator::emulate(*body.module, *body.function, budget, shape,
-                                             emulator::Follow::stored_values);
+  emulator::Kernel known = emulator::emulate(*kernel.body.module, *kernel.body.function, budget,
+                                             shape, emulator::Follow::stored_values);
   if (!known.trace.refused.empty()) return {{.refused = known.trace.refused}};
+  Unrolled straight = unroll(known, budget, shape, emulator::Follow::stored_values);
+  if (!straight.left.empty())
+    return {{.refused = {Reason::step_shared, straight.left}}, true, false};
+  if (straight.module) known = std::move(straight.kernel);
   known.context->allow(budget.allowance());
   const TileReads tile = read_tile(known, shape);
   if (!tile.refused.empty()) return {{.refused = tile.refused}, tile.has_form, tile.is_beside};
@@ -285,8 +288,6 @@ bool has_tile(const ptx::Body& body) {
 
 Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return {.refused = why};
-  if (!kernel.loops.loops.empty())
-    return {.refused = {Reason::step_shared, "shared memory and loops"}};
   Attempt last{.made = {.refused = {Reason::step_shared, "the shape of its blocks is not known"}}};
   try {
     for (const BlockShape& shape : likely_shapes(kernel)) {

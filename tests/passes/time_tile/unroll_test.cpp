@@ -113,6 +113,18 @@ TEST(UnrollLeaves, LongLoops) {
             "a loop goes round too often");
 }
 
+TEST(UnrollLeaves, LoopsDeepInEachOther) {
+  std::string begins, ends;
+  for (unsigned n = 0; n < 9; ++n) {
+    begins += fmt::format("mov.u32 %r{}, 0;\nl{}:\n", 20 + n, n);
+    ends = fmt::format("add.u32 %r{}, %r{}, 1;\nsetp.ne.u32 %p{}, %r{}, {};\n@%p{} bra l{};\n",
+                       20 + n, 20 + n, n, 20 + n, n == 4 ? 2 : 1, n, n) +
+           ends;
+    const std::string text = looping(begins, "add.u32 %r9, %r9, 3;\n" + ends);
+    EXPECT_EQ(left_of(text), n < 8 ? "" : "too many loops are in each other");
+  }
+}
+
 TEST(UnrollLeaves, LoopsOfAnotherForm) {
   const std::string in_front = "a loop is left in front of its end";
   const std::string leaves = "setp.eq.u32 %p2, %r8, 7;\n@%p2 bra left;\nadd.u32 %r3, %r3, 1;";
