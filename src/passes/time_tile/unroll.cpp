@@ -268,7 +268,11 @@ Unrolled unroll(const emulator::Kernel& kernel, const emulator::Budget& budget,
                 const BlockShape& shape, emulator::Follow follow) {
   if (kernel.loops.loops.empty()) return {};
   if (Why why = why_not_a_plain_kernel(kernel); !why.empty()) return {.left = std::move(why.text)};
-  return Unroller(kernel, budget, shape, follow).run();
+  try {
+    return Unroller(kernel, budget, shape, follow).run();
+  } catch (const sym::BudgetSpent& spent) {
+    return {.left = spent.what()};
+  }
 }
 
 } // namespace ptxasw::passes

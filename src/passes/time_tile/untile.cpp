@@ -6,6 +6,7 @@
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/block_shapes.hpp"
 #include "passes/time_tile/other_kernel.hpp"
+#include "passes/time_tile/polynomial_code.hpp"
 #include "passes/time_tile/step_loops.hpp"
 #include "passes/time_tile/tile_reads.hpp"
 #include "ptx/build.hpp"
@@ -34,6 +35,7 @@ public:
   Untiler(const emulator::Kernel& kernel, const TileReads& tile, const BlockShape& shape)
       : k_(kernel), body_(kernel.body), tile_(tile), shape_(shape),
         registers_(*body_.module, "%tile"), code_(registers_),
+        numbers_(code_, body_, [this](unsigned axis) { return place(axis); }),
         label_(ptx::label_prefix(*body_.module) + "tile") {}
 
   std::string run() {
@@ -89,18 +91,19 @@ private:
 
   Reg address(const TileElement& element) {
     const Reg begin =
-        code_.cvta_to(ptx::Space::global, u64, parameter({.number = element.parameter}));
-    const Reg offset = number(element.offset);
+        code_.cvta_to(ptx::Space::global, u64, numbers_.parameter({.number = element.parameter}));
+    const Reg offset = numbers_.number(element.offset);
     return code_.add(s64, begin, offset);
   }
 
   Reg condition(const Formula& formula) {
     const bool is_all = formula.kind == Formula::Kind::all;
     switch (formula.kind) {
-    case Formula::Kind::not_negative: return code_.setp(ge, s64, number(formula.value), 0);
+    case Formula::Kind::not_negative: return code_.setp(ge, s64, numbers_.number(formula.value), 0);
     case Formula::Kind::always:
     case Formula::Kind::never:
-      return code_.setp(eq, s64, number(0), formula.kind == Formula::Kind::always ? 0 : 1);
+      return code_.setp(eq, s64, numbers_.number({}),
+                        formula.kind == Formula::Kind::always ? 0 : 1);
     case Formula::Kind::all:
     case Formula::Kind::any: break;
     }
@@ -112,31 +115,6 @@ private:
                               : code_.or_(pred, joined, holds);
     }
     return joined;
-  }
-
-  // In 64 bits, where nothing wraps.
-  Reg number(const IntegerPolynomial& whole) {
-    const Reg sum = code_.mov(b64, 0);
-    for (const auto& [product, coefficient] : whole.terms()) {
-      const Reg made = code_.mov(b64, static_cast<std::int64_t>(coefficient));
-      for (const Quantity& factor : product) {
-        const Reg value = factor.is_axis ? place(factor.number) : parameter(factor);
-        code_.into(made).mul(s64, made, value);
-      }
-      code_.into(sum).add(s64, sum, made);
-    }
-    return sum;
-  }
-
-  Reg parameter(const Quantity& quantity) {
-    using Type = contract::Token::Type;
-    const std::string_view name =
-        body_.function->parameters[contract::number_of(quantity.number)].name;
-    const ptx::Memory at(name, contract::byte_of(quantity.number));
-    if (quantity.as != Type::s32 && quantity.as != Type::u32)
-      return code_.ld(ptx::Space::param, u64, at);
-    const Reg low = code_.ld(ptx::Space::param, b32, at);
-    return quantity.as == Type::s32 ? code_.cvt(s64, s32, low) : code_.cvt(u64, u32, low);
   }
 
   // --- What is left out --------------------------------------------------------------------------
@@ -226,6 +204,7 @@ private:
   const BlockShape shape_;
   ptx::FreshRegisters registers_;
   ptx::Code code_;
+  PolynomialCode numbers_;
   const std::string label_;
   std::array<Reg, 3> places_;
   std::vector<ptx::Edit> edits_;
@@ -303,22 +282,27 @@ Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
 
 StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget)
     : kernel_(kernel), unrolled_(unroll(kernel, budget)) {
-  if (!has_tile(kernel.body)) return;
-  Untiled made = untile(this->kernel(), budget);
-  if (made.refused.empty())
-    untiled_.emplace(std::move(made));
-  else
-    refused_ = std::move(made.refused);
+  if (has_tile(kernel.body)) {
+    Untiled made = untile(this->kernel(), budget);
+    if (made.refused.empty())
+      untiled_.emplace(std::move(made));
+    else
+      refused_ = std::move(made.refused);
+    return;
+  }
+  marched_ = march(this->kernel(), budget);
+  refused_ = marched_.refused;
 }
 
 emulator::Kernel& StepKernel::kernel() {
   if (untiled_) return untiled_->kernel;
+  if (marched_.module) return marched_.kernel;
   return unrolled_.module ? unrolled_.kernel : kernel_;
 }
 
 StepPlan StepKernel::find(Motion motion, unsigned choice) {
   if (!refused_.empty()) return {.refused = refused_};
-  StepPlan plan = find_step(kernel(), motion, choice);
+  StepPlan plan = find_step(kernel(), motion, choice, marched_.march);
   if (plan.refused.text == has_loops && !unrolled_.left.empty()) plan.refused.text = unrolled_.left;
   if (!untiled_ || !plan.refused.empty()) return plan;
   const auto add = [&](std::vector<contract::Condition>& conditions) {

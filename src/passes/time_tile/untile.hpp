@@ -6,6 +6,7 @@
 // The shape of the blocks, and that no index wraps, are conditions on the launch.
 #pragma once
 
+#include "passes/time_tile/march.hpp"
 #include "passes/time_tile/step.hpp"
 #include "passes/time_tile/unroll.hpp"
 
@@ -25,7 +26,8 @@ bool has_tile(const ptx::Body& body);
 
 Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget = {});
 
-// A kernel as steps are looked for in it: without loops of a known length, and without a tile.
+// A kernel as steps are looked for in it: without loops of a known length,
+// with threads in the place of a loop over places, and without a tile.
 class StepKernel {
 public:
   explicit StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget = {});
@@ -37,6 +39,7 @@ private:
   emulator::Kernel& kernel_;
   Why refused_;
   Unrolled unrolled_;
+  Marched marched_;
   std::optional<Untiled> untiled_;
 };
 
