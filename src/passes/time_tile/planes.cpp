@@ -53,6 +53,7 @@ StepEntry PlaneWriter::run() {
   made.covers[at_.u] = at_.centre_u();
   made.covers[at_.v] = at_.centre_v();
   made.covers[at_.w] = shape_.planes;
+  made.is_told = true; // as it has the same parameter: T, and nothing else
   return entry;
 }
 
