@@ -28,7 +28,7 @@ static void run(const char* name, void (*kernel)(const T*, T*, int, int, int), S
 }
 
 int main() {
-  for (const Size size : {Size{16384, 1000, 1}, {5000, 2000, 1}, {999, 999, 1}, {300, 100, 1}}) {
+  for (const Size size : {Size{8192, 400, 1}, {3000, 700, 1}, {999, 999, 1}, {300, 100, 1}}) {
     run("columnSum5", columnSum5, size, 256);
     run("columnMax3", columnMax3, size, 128);
     run("columnWeights7", columnWeights7, size, 256);
@@ -37,7 +37,7 @@ int main() {
     run("w_life3", w_life3, size, 128);
     run("w_double5", w_double5, size, 256);
   }
-  for (const Size size : {Size{300, 300, 300}, {1000, 1000, 60}, {128, 128, 128}, {70, 60, 50}}) {
+  for (const Size size : {Size{200, 200, 150}, {600, 600, 20}, {128, 128, 128}, {70, 60, 50}}) {
     run("heat7", heat7, size, dim3(32, 8));
     run("box27", box27, size, dim3(64, 2));
     run("derivative8", derivative8, size, dim3(32, 8));
