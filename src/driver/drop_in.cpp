@@ -19,6 +19,7 @@
 #include "driver/process.hpp"
 #include "driver/ptxas.hpp"
 #include "driver/settings.hpp"
+#include "driver/stored_profile.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -231,6 +232,8 @@ private:
 
   std::optional<std::string> optimize() {
     const auto begin = Clock::now();
+    if (const auto warning = read_stored_profile(settings.options, environment))
+      complain("warning", *warning);
     if (!log_path.empty())
       crash_line =
           to_json_line(record("fell back", "the optimizer crashed or did not come to an end"));

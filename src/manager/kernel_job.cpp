@@ -207,7 +207,7 @@ struct KernelJob::Impl {
     const auto* coarsen = passes_.get<passes::CoarsenPass>();
     const auto* rotate = passes_.get<passes::LoopCarryPass>();
     if (coarsen != nullptr) {
-      result.merged_from = coarsen->merged_from();
+      if (result.emitted.size() == 1) result.merged_from = coarsen->merged_from();
       result.keeps_body = coarsen->keeps_body();
     }
     if (rotate != nullptr) result.rotated = rotate->is_emitted();

@@ -32,8 +32,8 @@ struct VersionCandidate {
 struct Asked {
   std::vector<contract::Gain> standard, original;
 };
-[[nodiscard]] std::optional<Asked>
-asked_gains(const oracle::Changed& kernel, const Options& options, const target::Profile& profile);
+[[nodiscard]] std::optional<Asked> asked_gains(const oracle::Changed& kernel,
+                                               const target::Profile& profile);
 
 // The shapes of blocks worth a try, each as a variant of the one entry, of a kernel that asks for
 // its place along these axes.

@@ -2,6 +2,7 @@
 #include "passes/time_tile/block_reader.hpp"
 
 #include "emulator/load_key.hpp"
+#include "passes/time_tile/cases.hpp"
 
 #include <algorithm>
 
@@ -78,6 +79,7 @@ std::optional<Formula> BlockReader::read(Term t, Choices& choices) {
     const auto inner = read(*negated, choices);
     return inner ? std::optional(not_(*inner)) : std::nullopt;
   }
+  if (const auto apart = signs_apart(c_, t)) return read(*apart, choices);
   switch (c_.kind(t)) {
   case Kind::and_: return joined(t, true, choices);
   case Kind::or_: return joined(t, false, choices);

@@ -105,7 +105,8 @@ private:
     bool by_tile = false;
     for (unsigned axis = 0; axis < 3; ++axis)
       by_tile |= used(axis) && strides_[axis] == 0;
-    if (by_tile) measure();
+    if (by_tile) measure(EventKind::load);
+    if (by_tile && places_ == std::array<std::uint32_t, 3>{}) measure(EventKind::store);
     if (!by_tile) return {0};
     std::vector<unsigned> all; // as wide on both sides, as a rule
     for (unsigned halo = 2; halo <= 2 * widest_halo; halo += 2)
@@ -115,11 +116,12 @@ private:
     return all;
   }
 
-  // How many places the largest tile has along each axis of its threads.
-  void measure() {
+  // How many places the largest tile has along each axis of its threads. Who reads is a neighbour
+  // of its own place; tiles may be filled in another order.
+  void measure(EventKind kind) {
     std::uint64_t largest = 0;
     for (const Event& event : k_.trace.events) {
-      if (event.kind != EventKind::store || event.space != ptx::Space::shared) continue;
+      if (event.kind != kind || event.space != ptx::Space::shared) continue;
       Term t = event.address;
       if (const sym::Poly whole = c_.poly(t);
           whole.terms.size() == 1 && whole.terms[0].factors.size() == 1)

@@ -47,6 +47,7 @@ private:
   std::optional<Disjuncts> split(Term t, bool holds) {
     if (const auto value = c_.value(t)) return (*value != 0) == holds ? Disjuncts{{}} : Disjuncts{};
     if (const auto negated = c_.negated(t)) return split(*negated, !holds);
+    if (const auto apart = signs_apart(c_, t)) return split(*apart, holds);
     switch (c_.kind(t)) {
     case Kind::and_: return split_all(t, true, holds);
     case Kind::or_: return split_all(t, false, holds);
@@ -239,6 +240,22 @@ Bounded both(const Bounded& a, const Bounded& b) {
 std::optional<std::vector<Bounded>> split(const IntegerPolynomialReader& reader,
                                           sym::Context& context, Term condition, bool holds) {
   return Splitter(reader, context).split(condition, holds, {});
+}
+
+// The sign of a | b is set where that of either is.
+std::optional<Term> signs_apart(sym::Context& context, Term t) {
+  if (context.kind(t) != Kind::slt) return std::nullopt;
+  const Term joined = context.args(t)[0], than = context.args(t)[1];
+  const bool is_any = context.kind(joined) == Kind::or_;
+  if (context.value(than) != sym::Bits{0} || (!is_any && context.kind(joined) != Kind::and_))
+    return std::nullopt;
+  const std::vector<Term> parts(context.args(joined).begin(), context.args(joined).end());
+  Term all = context.boolean(!is_any);
+  for (const Term part : parts) {
+    const Term is_negative = context.slt(part, than);
+    all = is_any ? context.or_(all, is_negative) : context.and_(all, is_negative);
+  }
+  return all;
 }
 
 std::optional<std::vector<AddressCase>> read_cases(const IntegerPolynomialReader& reader,

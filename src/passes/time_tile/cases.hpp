@@ -42,6 +42,10 @@ Bounded both(const Bounded& a, const Bounded& b);
 std::optional<std::vector<Bounded>> split(const IntegerPolynomialReader& reader,
                                           sym::Context& context, sym::Term condition, bool holds);
 
+// Of (a | b) < 0, as compilers write a < 0 || b < 0, that; of & likewise. None: it is something
+// else.
+std::optional<sym::Term> signs_apart(sym::Context& context, sym::Term t);
+
 struct AddressCase {
   IntegerPolynomialReader::Place place;
   Bounded where;

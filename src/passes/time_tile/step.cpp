@@ -65,7 +65,7 @@ private:
   // --- Instructions ------------------------------------------------------------------------------
 
   void check_instructions() {
-    if (k_.loops.irreducible) return refuse(Reason::step_loop, "it has loops");
+    if (k_.loops.irreducible) return refuse(Reason::step_loop, has_loops);
     for (const Inst& inst : body_.insts) {
       if (const Why why = passes::why_threads_synchronize(body_, inst); !why.empty()) {
         const bool shared = why.reason == Reason::barrier || why.reason == Reason::shared_memory ||
@@ -134,7 +134,7 @@ private:
     for (const StepLoop& loop : loops_.loops) {
       meaning_.loops.emplace(loop.axis, loop.number);
       if (plan_.places[loop.axis] != Place::threads || !k_.loops.contains(loop.number, plan_.head))
-        return refuse(Reason::step_loop, "it has loops");
+        return refuse(Reason::step_loop, has_loops);
     }
     places_.set_loops(loops_.loops);
     if (with_rows_ && plan_.places == std::array{Place::threads, Place::none, Place::none})

@@ -3,6 +3,7 @@
 
 #include "analysis/liveness.hpp"
 #include "passes/shared/block_rules.hpp"
+#include "passes/time_tile/loop_iterations.hpp"
 #include "passes/time_tile/step_rows.hpp"
 
 #include <algorithm>
@@ -63,7 +64,7 @@ StepLoops find_step_loops(emulator::Kernel& kernel) {
           made.loops.push_back({number, axis, iteration});
     }
     if (made.loops.size() == number + 1) continue;
-    made.refused = {Reason::step_loop, "it has loops"};
+    made.refused = {Reason::step_loop, has_loops};
     return made;
   }
   return made;
@@ -81,20 +82,11 @@ Term StepPlaces::at(Term t, BlockId block) const {
 // As the iteration before decides.
 Term StepPlaces::goes_on(const StepLoop& loop) const {
   const analysis::Loop& found = k_.loops.loops[loop.number];
-  const BlockId latch = found.latches[0];
-  const analysis::Block& block = k_.cfg.blocks[latch];
-  const ptx::Inst& branch = k_.body.insts[block.end - 1];
-  if (branch.guard == ptx::none || block.succs.size() != 2) return {};
-  Term condition;
-  for (const Definition& definition : k_.trace.definitions)
-    if (!definition.at_entry && definition.reg == branch.guard &&
-        k_.cfg.block_of[definition.inst] == latch)
-      condition = definition.value;
-  if (!condition.valid() || c_.width(condition) != 1) return {};
-  if ((block.succs[0] == found.header) == branch.guard_negated) condition = c_.not_(condition);
+  const Term condition = passes::goes_on(k_, found);
+  if (!condition.valid()) return {};
   return at(
       c_.substitute(condition, {{loop.iteration.id, c_.sub(loop.iteration, c_.constant(64, 1))}}),
-      latch);
+      found.latches[0]);
 }
 
 bool StepPlaces::mentions(Term t, unsigned axis) const {

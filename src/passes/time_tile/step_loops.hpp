@@ -16,6 +16,8 @@
 
 namespace ptxasw::passes {
 
+inline constexpr const char* has_loops = "it has loops"; // of another kind
+
 struct StepLoop {
   std::uint32_t number = 0; // of the kernel's loops
   unsigned axis = 0;

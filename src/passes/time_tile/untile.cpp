@@ -5,6 +5,8 @@
 #include "analysis/liveness.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/block_shapes.hpp"
+#include "passes/time_tile/other_kernel.hpp"
+#include "passes/time_tile/step_loops.hpp"
 #include "passes/time_tile/tile_reads.hpp"
 #include "ptx/build.hpp"
 
@@ -231,13 +233,6 @@ private:
   std::set<BlockId> labels_;
 };
 
-const ptx::Function* function_of(const ptx::Module& module, std::string_view name) {
-  const auto found = std::ranges::find_if(module.functions, [&](const ptx::Function& function) {
-    return function.is_entry && !function.is_declaration && function.name == name;
-  });
-  return found == module.functions.end() ? nullptr : &*found;
-}
-
 // The block has that shape.
 void add_shape(std::vector<contract::Condition>& conditions, const BlockShape& shape) {
   for (unsigned axis = 0; axis < 3; ++axis) {
@@ -255,24 +250,24 @@ struct Attempt {
 
 Attempt untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
                    const emulator::Budget& budget) {
-  const ptx::Body& body = kernel.body;
-  emulator::Kernel known = emulator::emulate(*body.module, *body.function, budget, shape,
-                                             emulator::Follow::stored_values);
+  emulator::Kernel known = emulator::emulate(*kernel.body.module, *kernel.body.function, budget,
+                                             shape, emulator::Follow::stored_values);
   if (!known.trace.refused.empty()) return {{.refused = known.trace.refused}};
+  Unrolled straight = unroll(known, budget, shape, emulator::Follow::stored_values);
+  if (!straight.left.empty())
+    return {{.refused = {Reason::step_shared, straight.left}}, true, false};
+  if (straight.module) known = std::move(straight.kernel);
   known.context->allow(budget.allowance());
   const TileReads tile = read_tile(known, shape);
   if (!tile.refused.empty()) return {{.refused = tile.refused}, tile.has_form, tile.is_beside};
   known.context->allow({});
   Untiled made;
   made.conditions = tile.conditions;
-  made.module = std::make_shared<const ptx::Module>(
-      ptx::parse(Untiler(known, tile, shape).run(), body.module->file));
-  const ptx::Function* const function = function_of(*made.module, body.function->name);
-  if (function == nullptr)
-    return {{.refused = {Reason::step_shared, "its text could not be read"}}, true, false};
-  made.kernel = emulator::emulate(*made.module, *function, budget, shape);
-  if (!made.kernel.trace.refused.empty())
-    return {{.refused = made.kernel.trace.refused}, true, false};
+  OtherKernel other = emulate_text(Untiler(known, tile, shape).run(), known.body, budget, shape,
+                                   emulator::Follow::addresses);
+  if (!other.refused.empty()) return {{.refused = other.refused}, true, false};
+  made.module = std::move(other.module);
+  made.kernel = std::move(other.kernel);
   for (unsigned axis = 0; axis < 3; ++axis)
     made.kernel.trace.specials.try_emplace(ptx::along(ptx::Special::ntid_x, axis),
                                            made.kernel.context->constant(32, shape[axis]));
@@ -293,8 +288,6 @@ bool has_tile(const ptx::Body& body) {
 
 Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return {.refused = why};
-  if (!kernel.loops.loops.empty())
-    return {.refused = {Reason::step_shared, "shared memory and loops"}};
   Attempt last{.made = {.refused = {Reason::step_shared, "the shape of its blocks is not known"}}};
   try {
     for (const BlockShape& shape : likely_shapes(kernel)) {
@@ -308,18 +301,25 @@ Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   return std::move(last.made);
 }
 
-StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget) : kernel_(kernel) {
+StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget)
+    : kernel_(kernel), unrolled_(unroll(kernel, budget)) {
   if (!has_tile(kernel.body)) return;
-  Untiled made = untile(kernel, budget);
+  Untiled made = untile(this->kernel(), budget);
   if (made.refused.empty())
     untiled_.emplace(std::move(made));
   else
     refused_ = std::move(made.refused);
 }
 
+emulator::Kernel& StepKernel::kernel() {
+  if (untiled_) return untiled_->kernel;
+  return unrolled_.module ? unrolled_.kernel : kernel_;
+}
+
 StepPlan StepKernel::find(Motion motion, unsigned choice) {
   if (!refused_.empty()) return {.refused = refused_};
   StepPlan plan = find_step(kernel(), motion, choice);
+  if (plan.refused.text == has_loops && !unrolled_.left.empty()) plan.refused.text = unrolled_.left;
   if (!untiled_ || !plan.refused.empty()) return plan;
   const auto add = [&](std::vector<contract::Condition>& conditions) {
     conditions.insert(conditions.end(), untiled_->conditions.begin(), untiled_->conditions.end());

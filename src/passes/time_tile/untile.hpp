@@ -7,6 +7,7 @@
 #pragma once
 
 #include "passes/time_tile/step.hpp"
+#include "passes/time_tile/unroll.hpp"
 
 #include <memory>
 
@@ -24,17 +25,18 @@ bool has_tile(const ptx::Body& body);
 
 Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget = {});
 
-// A kernel as steps are looked for in it.
+// A kernel as steps are looked for in it: without loops of a known length, and without a tile.
 class StepKernel {
 public:
   explicit StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget = {});
 
-  [[nodiscard]] emulator::Kernel& kernel() { return untiled_ ? untiled_->kernel : kernel_; }
+  [[nodiscard]] emulator::Kernel& kernel();
   StepPlan find(Motion motion = Motion::exchanged, unsigned choice = 0);
 
 private:
   emulator::Kernel& kernel_;
   Why refused_;
+  Unrolled unrolled_;
   std::optional<Untiled> untiled_;
 };
 

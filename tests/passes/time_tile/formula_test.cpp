@@ -1,6 +1,8 @@
 // Which conditions exclude each other.
 #include "passes/time_tile/formula.hpp"
 
+#include "passes/time_tile/cases.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string_view>
@@ -61,6 +63,18 @@ TEST(Formula, MovesCoordinates) {
       exclude({moved_by(inside, {1, 0, 0}), not_(less(column + IntegerPolynomial(1), extent))}));
   EXPECT_FALSE(
       exclude({moved_by(inside, {0, 1, 0}), not_(less(column + IntegerPolynomial(1), extent))}));
+}
+
+// The signs of a | b and a & b are those of a and b; nothing else is.
+TEST(Formula, TakesSignsApart) {
+  sym::Context c;
+  const sym::Term a = c.atom({.name = "a"}), b = c.atom({.name = "b"}), zero = c.constant(32, 0);
+  EXPECT_EQ(signs_apart(c, c.slt(c.or_(a, b), zero)), c.or_(c.slt(a, zero), c.slt(b, zero)));
+  EXPECT_EQ(signs_apart(c, c.slt(c.and_(a, b), zero)), c.and_(c.slt(a, zero), c.slt(b, zero)));
+  for (const sym::Term other :
+       {c.slt(c.or_(a, b), c.constant(32, 4)), c.slt(c.or_(a, b), b), c.ult(c.or_(a, b), a),
+        c.slt(c.xor_(a, b), zero), c.slt(a, zero), c.eq(c.or_(a, b), zero)})
+    EXPECT_FALSE(signs_apart(c, other)) << c.to_string(other);
 }
 
 } // namespace

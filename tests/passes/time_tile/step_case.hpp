@@ -9,6 +9,7 @@
 #include "passes/time_tile/untile.hpp"
 #include "simt/machine.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -227,6 +228,11 @@ inline std::vector<std::uint8_t> random_elements(std::size_t count, unsigned byt
     std::memcpy(data.data() + n * bytes, &bits, bytes);
   }
   return data;
+}
+
+inline unsigned number_of_seeds(const char* variable, unsigned usual) {
+  const char* const text = std::getenv(variable); // NOLINT(concurrency-mt-unsafe)
+  return text == nullptr ? usual : static_cast<unsigned>(std::atoi(text));
 }
 
 } // namespace ptxasw::test

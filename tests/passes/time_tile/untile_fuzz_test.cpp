@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <utility>
@@ -27,6 +26,7 @@ public:
     if (!planar_) block = {32U >> below(3), 1};
     reach_ = 1 + below(2);
     rim_ = static_cast<Rim>(below(3));
+    together = chance(1, 3);
     fault_ = chance(1, 2) ? 1 + below(14) : 0;
     pitch_ = block[0] + 2 * reach_ + below(2);
     places();
@@ -39,6 +39,7 @@ public:
   }
 
   std::array<unsigned, 2> block{};
+  bool together = false; // threads fill the tile in a loop
 
   [[nodiscard]] std::string text() const {
     const unsigned rows = planar_ ? block[1] + 2 * reach_ : 1;
@@ -179,6 +180,7 @@ private:
       line("setp.ge.s32 %p0, %r10, %r1");
       line("@%p0 ret");
     }
+    if (together) return fill_together();
     store(0, 0);
     const int r = static_cast<int>(reach_);
     for (const unsigned axis : {0U, 1U}) {
@@ -197,6 +199,66 @@ private:
         text_ += past + ":\n";
       }
     }
+  }
+
+  // Threads take one place of the tile after another, whatever is beside it.
+  void fill_together() {
+    const unsigned threads = block[0] * block[1], r = reach_,
+                   size = pitch_ * (planar_ ? block[1] + 2 * r : 1);
+    const std::string k = number(), x = number(), y = number(), more = condition();
+    line("mad.lo.s32 {}, %r13, {}, %r12", k, block[0]);
+    if (is(7)) line("add.s32 {}, {}, 1", k, k);
+    if (chance(2, 3)) {
+      line("setp.ge.s32 {}, {}, {}", more, k, size);
+      line("@{} bra filled", more);
+    }
+    text_ += "again:\n";
+    line("rem.s32 {}, {}, {}", x, k, pitch_ - (is(5) ? 1 : 0));
+    line("div.s32 {}, {}, {}", y, k, pitch_);
+    line("sub.s32 {}, {}, %r12", x, x);
+    line("sub.s32 {}, {}, %r13", y, y);
+    line("add.s32 {}, {}, %r10", x, x);
+    line("add.s32 {}, {}, %r11", y, y);
+    line("sub.s32 {}, {}, {}", x, x, is(4) ? r - 1 : r);
+    if (planar_) line("sub.s32 {}, {}, {}", y, y, r);
+    store_at(k, x, y);
+    line("add.s32 {}, {}, {}", k, k, is(8) ? threads - 1 : is(9) ? threads + 1 : threads);
+    line("setp.lt.s32 {}, {}, {}", more, k, is(3) ? size - pitch_ - 1 : size);
+    line("@{} bra again", more);
+    text_ += "filled:\n";
+  }
+
+  // The element of the place goes to the tile's place with that number.
+  void store_at(const std::string& k, std::string x, std::string y) {
+    const std::string loaded = value(), at = address(), index = number(), to = number();
+    line("mad.lo.s32 {}, {}, 4, %r15", to, k);
+    if (rim_ == Rim::clamped) {
+      for (const auto& [place, size] : {std::pair{&x, 1}, {&y, 2}}) {
+        const std::string last = number(), low = number(), kept = number();
+        line("sub.s32 {}, %r{}, {}", last, size, 1);
+        line("max.s32 {}, {}, 0", low, *place);
+        line("min.s32 {}, {}, {}", kept, low, last);
+        *place = kept;
+      }
+    } else {
+      line("mov.f32 {}, 0f00000000", loaded);
+      const std::string signs = number(), outside = condition(), behind = condition();
+      line("or.b32 {}, {}, {}", signs, x, y);
+      line("setp.lt.s32 {}, {}, {}", outside, signs, is(2) ? 1 : 0);
+      for (const auto& [place, size] : {std::pair{x, 1}, {y, 2}}) {
+        if (size == 2 && !planar_) continue;
+        line("setp.ge.s32 {}, {}, %r{}", behind, place, size);
+        line("or.pred {}, {}, {}", outside, outside, behind);
+      }
+      line("@{} bra outside", outside);
+    }
+    line("mad.lo.s32 {}, {}, %r1, {}", index, y, x);
+    line("mul.wide.s32 {}, {}, 4", at, index);
+    line("add.s64 {}, %rd1, {}", at, at);
+    line("ld.global.f32 {}, [{}]", loaded, at);
+    if (rim_ == Rim::zero) text_ += "outside:\n";
+    line("st.shared.f32 [{}], {}", to, loaded);
+    if (rim_ == Rim::left_out) text_ += "outside:\n";
   }
 
   void guard() {
@@ -247,21 +309,17 @@ std::string undefined_in(const StepHost& host) {
   return result.ok() ? "" : result.message;
 }
 
-unsigned number_of_seeds(const char* variable, unsigned usual) {
-  const char* const text = std::getenv(variable); // NOLINT(concurrency-mt-unsafe)
-  return text == nullptr ? usual : static_cast<unsigned>(std::atoi(text));
-}
-
 TEST(TileFuzz, LeavesTheSame) {
-  const unsigned count = number_of_seeds("PTXASW_STEPS_FUZZ", 60),
-                 first = number_of_seeds("PTXASW_STEPS_SEED", 1);
-  unsigned taken = 0, merged = 0;
+  const unsigned count = test::number_of_seeds("PTXASW_STEPS_FUZZ", 60),
+                 first = test::number_of_seeds("PTXASW_STEPS_SEED", 1);
+  unsigned taken = 0, together = 0, merged = 0;
   for (unsigned seed = first; seed < first + count; ++seed) {
     std::mt19937 random(seed);
     const TileKernel kernel(seed);
     const Stepped stepped(kernel.text(), "k", {3, 32, 2, 16, seed % 2 == 0 ? 1U : 4U});
     if (!stepped.entry.refused.empty()) continue;
     ++taken;
+    together += kernel.together ? 1 : 0;
     for (unsigned n = 0; n < 3; ++n) {
       const auto size = [&](unsigned places) {
         return 1 + static_cast<unsigned>(random() % places);
@@ -292,6 +350,7 @@ TEST(TileFuzz, LeavesTheSame) {
   }
   RecordProperty("taken", static_cast<int>(taken));
   EXPECT_GT(taken, count / 3);
+  EXPECT_GT(together, count / 10);
   EXPECT_GT(merged, count / 3);
 }
 

@@ -64,11 +64,17 @@ constexpr const char* around = "0(-1,0,0) 0(0,-1,0) 0(0,1,0) 0(1,0,0)";
 constexpr const char* cross = "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)";
 constexpr const char* seven = "0(-3,0,0) 0(-2,0,0) 0(-1,0,0) 0(0,0,0) 0(1,0,0) 0(2,0,0) 0(3,0,0)";
 
+constexpr const char* square =
+    "1(-2,-2,0) 1(-2,-1,0) 1(-2,0,0) 1(-2,1,0) 1(-2,2,0) 1(-1,-2,0) 1(-1,-1,0) 1(-1,0,0) "
+    "1(-1,1,0) 1(-1,2,0) 1(0,-2,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(0,2,0) 1(1,-2,0) 1(1,-1,0) "
+    "1(1,0,0) 1(1,1,0) 1(1,2,0) 1(2,-2,0) 1(2,-1,0) 1(2,0,0) 1(2,1,0) 1(2,2,0)";
+
 INSTANTIATE_TEST_SUITE_P(
     T, StepTiles,
     ::testing::Values(Tile{"tile_a", around, {16, 16, 1}}, Tile{"tile_b", seven, {256, 1, 1}},
                       Tile{"tile_c", cross, {32, 8, 1}}, Tile{"tile_d", seven, {128, 1, 1}},
-                      Tile{"tile_f", cross, {32, 16, 1}},
+                      Tile{"tile_e", cross, {16, 16, 1}}, Tile{"tile_f", cross, {32, 16, 1}},
+                      Tile{"tile_h", around, {32, 8, 1}}, Tile{"tile_i", square, {16, 16, 1}},
                       Tile{
                           "tile_g", "1(-1,0,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(1,0,0)", {16, 16, 1}}),
     [](const auto& row) { return row.param.name; });
@@ -174,7 +180,17 @@ TEST(StepTilesRefused, WhereTheTileIsNotFilledOnce) {
   EXPECT_EQ(refusal(without("bar.sync \t0;",
                             "bar.sync \t0;\natom.shared.add.f32 \t%f6, [%r5+76], 0f3F800000;")),
             "an effect beside the tile");
-  EXPECT_EQ(refusal(tile("tile_e")), "shared memory and loops");
+}
+
+// Threads that go round as often as memory or the launch says.
+TEST(StepTilesRefused, WhereALoopIsOfUnknownLength) {
+  const char* const not_known = "how often a loop goes round is not known";
+  EXPECT_EQ(
+      refusal(without("add.s32 \t%r125, %r125, 256;", "add.s32 \t%r125, %r125, %r22;", "tile_e")),
+      "where it stores in the tile is not known"); // as often as it is now
+  EXPECT_EQ(
+      refusal(without("setp.ne.s32 \t%p3, %r124, 0", "setp.ne.s32 \t%p3, %r124, %r22", "tile_e")),
+      not_known);
 }
 
 // A shape that the kernel tells, where any would do.

@@ -1,0 +1,24 @@
+// A kernel in another text, in which steps are looked for in its place. It is never launched.
+#pragma once
+
+#include "emulator/emulate.hpp"
+#include "ptx/parse.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace ptxasw::passes {
+
+struct OtherKernel {
+  Why refused; // the kernel is then not valid
+  std::shared_ptr<const ptx::Module> module;
+  emulator::Kernel kernel;
+};
+
+// `text`: of the whole module, with an entry of the name that `of` has.
+OtherKernel emulate_text(std::string text, const ptx::Body& of, const emulator::Budget& budget,
+                         const std::array<std::uint32_t, 3>& shape, emulator::Follow follow);
+
+} // namespace ptxasw::passes
