@@ -19,9 +19,13 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string golden_text(const std::string& name) {
-  std::ifstream in(PTXASW_SOURCE_DIR "/tests/golden/ptx/" + name + ".ptx", std::ios::binary);
+std::string text_of(const std::string& file) {
+  std::ifstream in(PTXASW_SOURCE_DIR "/tests/" + file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string golden_text(const std::string& name) {
+  return text_of("golden/ptx/" + name + ".ptx");
 }
 
 passes::PinnedText not_pinned(const ptx::Module&, const std::vector<std::string>&) {
@@ -161,8 +165,8 @@ TEST(StepEntries, HaveSmallRegionsForSmallLaunches) {
 TEST(StepEntries, TakeAShapeThatStaysInRegisters) {
   Options options;
   options.steps_auto = true;
-  const auto made = [&](bool any_fits) {
-    oracle::FakeAssembler assembler([&](const AssemblyRequest& request) {
+  const auto made = [](bool any_fits) {
+    return [any_fits](const AssemblyRequest& request) {
       const bool large = request.text.find("shfl.sync") != std::string::npos ||
                          request.text.find(".maxntid 256\n.minnctapersm 2") != std::string::npos;
       const unsigned stack = large || !any_fits ? 400 : 0;
@@ -174,11 +178,17 @@ TEST(StepEntries, TakeAShapeThatStaysInRegisters) {
                                        "0 bytes spill loads\nptxas info    : Used 80 "
                                        "registers, used 1 barriers, 36992 bytes smem\n",
                                        request.entries.at(0), stack)};
-    });
+    };
+  };
+  const auto first = [&](bool any_fits) {
+    oracle::FakeAssembler assembler(made(any_fits));
     return entries_of(golden_text("iterated2d"), options, assembler).at("j2d5pt_f32").steps.at(0);
   };
-  EXPECT_EQ(made(true).count, 7U);  // no small one of nine steps
-  EXPECT_EQ(made(false).count, 9U); // all are alike: the first one
+  EXPECT_EQ(first(true).count, 7U);  // no small one of nine steps
+  EXPECT_EQ(first(false).count, 9U); // all are alike: the first one
+  oracle::FakeAssembler assembler(made(false));
+  EXPECT_THAT(entries_of(golden_text("iterated3d"), options, assembler).at("j3d7pt_f32").outcome,
+              HasSubstr("three axes, and its planes do not stay in registers"));
 }
 
 TEST(StepEntries, AreNotForWhatIsNoStep) {
@@ -210,6 +220,11 @@ TEST(StepEntries, MarchAlongThreeAxes) {
   EXPECT_EQ(made.at("j3d27pt_f32").steps.at(0).covers, (std::array<unsigned, 3>{26, 42, 64}));
   EXPECT_EQ(made.at("j3d27pt_f64").steps.at(0).covers, (std::array<unsigned, 3>{26, 24, 64}));
   EXPECT_EQ(made.at("j3d7pt_f64").steps.size(), 2U);
+  EXPECT_TRUE(faces[0].waits);
+  EXPECT_THAT(made.at("j3d7pt_f32").text, HasSubstr("griddepcontrol.wait"));
+  const std::string far = text_of("passes/time_tile/forms/in_space.ptx");
+  EXPECT_THAT(entries_of(far, options).at("far").outcome,
+              HasSubstr("three axes, and it reads more than one place far"));
 }
 
 // Where a product may be fused and nobody says whether it is, bits could change.

@@ -43,12 +43,12 @@ Why why_not_in_planes(const passes::StepPlan& plan) {
   if (plan.rows ||
       std::ranges::any_of(plan.walks, [](const auto& walk) { return walk.has_value(); }))
     return because("its threads take several places");
+  if (!plan.forks.empty()) return because("it has branches");
   if (std::ranges::any_of(plan.periods, [](const auto& period) { return period.has_value(); }) ||
       std::ranges::any_of(array.loads, [](const StepArray::Load& load) {
         return load.cases.size() != 1 || !load.where.empty();
       }))
     return because("at the rim it reads others");
-  if (!plan.forks.empty()) return because("it has branches");
   return {};
 }
 

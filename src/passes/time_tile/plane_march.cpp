@@ -78,6 +78,7 @@ void PlaneWriter::position(unsigned n) {
     }
     const std::string behind = label("level");
     code_.when(code_.setp(lt, s32, position_, 2 * at_.far * level)).bra_uni(behind);
+    if (level < shape_.count) ask_for_kept(level);
     step(level, n);
     if (level < shape_.count)
       keep(level, n);
@@ -171,15 +172,26 @@ Reg PlaneWriter::element(unsigned level, unsigned n, const Offset& offset, unsig
   return value;
 }
 
-// What no place stores to has what the array of this step has there.
-void PlaneWriter::keep(unsigned level, unsigned n) {
-  const std::string behind = label("kept");
+// What no place stores to has what the array of this step has there: asked for ahead of the step,
+// so that it comes while the others are computed.
+void PlaneWriter::ask_for_kept(unsigned level) {
+  const std::string behind = label("asked");
   code_.unless(code_.setp(ne, u32, keeps_[level], 0)).bra(behind);
   const long planes = level % 2 != 0 ? static_cast<long>((shape_.count - level) * at_.far)
                                      : -1 - static_cast<long>(level * at_.far);
   const Reg at = code_.mad(s64, plane_stride_, planes, level % 2 != 0 ? out_ : in_);
-  load_masked(at, image(level, static_cast<int>(n) - static_cast<int>(level * at_.far)),
-              keeps_[level]);
+  load_masked(at, last_, keeps_[level]);
+  code_.label(behind);
+}
+
+void PlaneWriter::keep(unsigned level, unsigned n) {
+  const std::string behind = label("kept");
+  code_.unless(code_.setp(ne, u32, keeps_[level], 0)).bra(behind);
+  const Column& into = image(level, static_cast<int>(n) - static_cast<int>(level * at_.far));
+  for (unsigned cell = 0; cell < at_.places(); ++cell)
+    code_.when(bit_of(keeps_[level], cell))
+        .into(into[cell])
+        .mov(ptx::bits(held_bits(plan_.arrays[0])), last_[cell]);
   code_.label(behind);
 }
 

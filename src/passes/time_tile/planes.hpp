@@ -64,6 +64,7 @@ private:
   void step(unsigned level, unsigned n);
   ptx::Reg element(unsigned level, unsigned n, const passes::Offset& offset, unsigned cell,
                    Known& known);
+  void ask_for_kept(unsigned level);
   void keep(unsigned level, unsigned n);
   void load_plane(const Column& into, const ptx::Reg& needed);
   void load_masked(const ptx::Reg& at, const Column& into, const ptx::Reg& mask);
@@ -99,7 +100,7 @@ private:
   ptx::Reg needed_;
   Column keeps_;                            // by level
   std::vector<std::vector<Column>> images_; // by level and plane
-  Column last_;                             // of the last level
+  Column last_; // of the last level; before that, elements that a level keeps
   ptx::Reg bit_;
   unsigned labels_made_ = 0, copies_ = 0;
 };

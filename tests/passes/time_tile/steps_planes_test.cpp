@@ -65,6 +65,50 @@ INSTANTIATE_TEST_SUITE_P(T, PlanesOfTheSuite,
                                            Row{"j3d27pt_f32", 4, 1}, Row{"j3d27pt_f64", 8, 1}),
                          [](const auto& row) { return std::string(row.param.kernel); });
 
+// forms/in_space.cu
+std::string refused(const char* kernel, const passes::StepShape& shape) {
+  const std::string text =
+      test::read_file(PTXASW_SOURCE_DIR "/tests/passes/time_tile/forms/in_space.ptx");
+  return Stepped(text, kernel, shape).entry.refused.text;
+}
+
+constexpr passes::StepShape usual_shape{
+    .count = 3, .width = 32, .strips = 8, .rows = 4, .planes = 8};
+
+TEST(StepsInSpace, AreThoseOfOneArrayAndGuardsOfOneAxis) {
+  EXPECT_EQ(refused("faces", usual_shape), "");
+  EXPECT_EQ(refused("far", usual_shape), "");
+  for (const auto& [kernel, why] : {std::pair("two_arrays", "it has several arrays"),
+                                    {"halves", "its elements are not of 4 or 8 bytes"},
+                                    {"slanted", "its guards are not of one axis each"},
+                                    {"masked", "its guards are not of one axis each"},
+                                    {"strided", "its threads take several places"},
+                                    {"clamped", "at the rim it reads others"},
+                                    {"around", "at the rim it reads others"},
+                                    {"copied_rim", "it has branches"},
+                                    {"coefficients", "it reads other arrays"}})
+    EXPECT_EQ(refused(kernel, usual_shape),
+              fmt::format("its neighbours lie along three axes, and {}", why))
+        << kernel;
+  EXPECT_EQ(refused("flat", usual_shape), "its neighbours do not lie along three axes");
+}
+
+TEST(StepsInSpace, HaveRegionsOfWholeWarps) {
+  const auto with = [](auto change) {
+    passes::StepShape shape = usual_shape;
+    change(shape);
+    return refused("faces", shape);
+  };
+  EXPECT_EQ(with([](auto& s) { s.width = 64; }), "rows are no part of a warp");
+  EXPECT_EQ(with([](auto& s) { s.rows = 1; }), "a strip has fewer rows than other strips read");
+  EXPECT_EQ(with([](auto& s) { s.strips = 3; }), "so many steps reach beyond a region");
+  EXPECT_EQ(with([](auto& s) { s.strips = 32; }), "a region does not fit into shared memory");
+  EXPECT_EQ(with([](auto& s) { s.count = 2; }), "no such shape");
+  passes::StepShape deep = usual_shape;
+  deep.planes = 0;
+  EXPECT_EQ(refused("faces", deep), "its neighbours lie along three axes");
+}
+
 // What elements are, and what computes with them.
 struct ElementType {
   const char *name, *held;
@@ -263,13 +307,18 @@ StepHost host_of(const Stepped& stepped, const SpaceStencil& stencil, std::mt199
                  height = of.y + static_cast<unsigned>(random() % 2);
   const unsigned deep = stencil.by_block ? 1 : 2;
   const std::size_t count = std::size_t{pitch} * height * of.z;
-  return {.stepped = stepped,
-          .grid = {(of.x + 31) / 32, (of.y + 3) / 4, (of.z + deep - 1) / deep},
-          .block = {32, 4, deep},
-          .arguments = {0, 1, of.x, of.y, of.z, pitch, height},
-          .buffers = {test::random_elements(count, stencil.type.bytes, stencil.type.is_float, 1),
-                      test::random_elements(count, stencil.type.bytes, stencil.type.is_float, 2)},
-          .pointers = {0, 1}};
+  StepHost host{
+      .stepped = stepped,
+      .grid = {(of.x + 31) / 32, (of.y + 3) / 4, (of.z + deep - 1) / deep},
+      .block = {32, 4, deep},
+      .arguments = {0, 1, of.x, of.y, of.z, pitch, height},
+      .buffers = {test::random_elements(count, stencil.type.bytes, stencil.type.is_float, 1),
+                  test::random_elements(count, stencil.type.bytes, stencil.type.is_float, 2)},
+      .pointers = {0, 1}};
+  // Not all of the array has threads.
+  if (random() % 4 == 0) host.grid.y = std::max(1U, host.grid.y - 1);
+  if (random() % 4 == 0) host.grid.z = std::max(1U, host.grid.z - 2);
+  return host;
 }
 
 unsigned number_from(const char* variable, unsigned usual) {
