@@ -214,7 +214,7 @@ public:
     rename(loop, out);
     edits_.push_back({before(k_.cfg.blocks[behind].first), out + ":\n\t"});
     edits_.push_back(registers_.declared_at(names_.body_start()));
-    return ptx::print(*body_.module, edits_);
+    return edited_text(body_, std::move(edits_));
   }
 
 private:
