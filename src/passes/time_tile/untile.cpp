@@ -310,19 +310,19 @@ StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget)
       refused_ = std::move(made.refused);
     return;
   }
-  if (is_plain) marched_ = march(this->kernel(), budget);
-  refused_ = marched_.refused;
+  if (is_plain) swept_ = sweep(this->kernel(), budget);
+  refused_ = swept_.refused;
 }
 
 emulator::Kernel& StepKernel::kernel() {
   if (untiled_) return untiled_->kernel;
-  if (marched_.module) return marched_.kernel;
+  if (swept_.module) return swept_.kernel;
   return unrolled_.module ? unrolled_.kernel : kernel_;
 }
 
 StepPlan StepKernel::find(Motion motion, unsigned choice) {
   if (!refused_.empty()) return {.refused = refused_};
-  StepPlan plan = find_step(kernel(), motion, choice, marched_.march);
+  StepPlan plan = find_step(kernel(), motion, choice, swept_.sweep);
   if (plan.refused.text == has_loops && !unrolled_.left.empty()) plan.refused.text = unrolled_.left;
   if (!untiled_ || !plan.refused.empty()) return plan;
   const auto add = [&](std::vector<contract::Condition>& conditions) {
