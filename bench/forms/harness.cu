@@ -134,7 +134,27 @@ int main(int argc, char** argv) {
       mods.push_back({"again", m2});
     }
   }
-  if (mode == "marching") {
+  if (mode == "windows") {
+    struct Size {
+      int nx, ny, nz;
+    };
+    for (const char* n : {"columnSum5", "columnMax3", "columnWeights7", "w_diff", "w_mean4",
+                          "w_life3", "w_double5"})
+      for (Size s :
+           {Size{65536, 1000, 1}, {16384, 2000, 1}, {5000, 4000, 1}, {999, 999, 1}, {300, 100, 1}})
+        for (unsigned t : {256, 128})
+          one(n, dim3((s.nx + t - 1) / t), dim3(t), 0, {&a, &o, &s.nx, &s.ny, &s.nz},
+              size_t(s.nx) * s.ny * 4, s.ny < 1000 ? 20 : 4,
+              (std::to_string(s.nx) + "x" + std::to_string(s.ny)).c_str());
+    for (const char* n : {"heat7", "box27", "derivative8", "w_star13", "w_grad"})
+      for (Size s :
+           {Size{512, 512, 512}, {300, 300, 300}, {1000, 1000, 60}, {128, 128, 128}, {70, 60, 50}})
+        for (dim3 t : {dim3(32, 8), dim3(64, 2)})
+          one(n, dim3((s.nx + t.x - 1) / t.x, (s.ny + t.y - 1) / t.y), t, 0,
+              {&a, &o, &s.nx, &s.ny, &s.nz}, size_t(s.nx) * s.ny * s.nz * 4, s.nz < 100 ? 10 : 3,
+              (std::to_string(s.nx) + "x" + std::to_string(s.ny) + "x" + std::to_string(s.nz))
+                  .c_str());
+  } else if (mode == "marching") {
     for (const char* F : {"f", "d"})
       for (int R = 1; R <= 4; R++)
         for (const char* u : {"nl", "1l", "ni"}) {

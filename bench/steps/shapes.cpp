@@ -2,10 +2,10 @@
 //
 //   step_shapes MODULE FOLDER < SHAPES
 //
-// A line of SHAPES: KERNEL T WIDTH STRIPS ROWS COLUMNS RESIDENT LANES, as
+// A line of SHAPES: KERNEL T WIDTH STRIPS ROWS COLUMNS RESIDENT LANES [PLANES], as
 // in passes/time_tile/steps.hpp. Writes FOLDER/NAME.ptx with one entry each, and to the standard
-// output what sweep.cu needs: NAME KERNEL T THREADS COVERS-X COVERS-Y. Shapes that cannot be made
-// are named on stderr.
+// output what sweep.cu needs: NAME KERNEL T THREADS COVERS-X COVERS-Y, where there are planes also
+// COVERS-Z. Shapes that cannot be made are named on stderr.
 #include "emulator/emulate.hpp"
 #include "passes/time_tile/step.hpp"
 #include "passes/time_tile/steps.hpp"
@@ -19,6 +19,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 
 using namespace ptxasw;
@@ -44,10 +45,14 @@ int main(int argc, char** argv) {
   for (const ptx::Function& function : module.functions)
     header = std::min<std::size_t>(header, module.statements[function.statement].range.begin);
   std::map<std::string, Stencil> stencils;
-  std::string name;
-  passes::StepShape shape;
-  while (std::cin >> name >> shape.count >> shape.width >> shape.strips >> shape.rows >>
-         shape.columns >> shape.resident >> shape.lanes) {
+  std::string line, name;
+  while (std::getline(std::cin, line)) {
+    std::istringstream words(line);
+    passes::StepShape shape;
+    if (!(words >> name >> shape.count >> shape.width >> shape.strips >> shape.rows >>
+          shape.columns >> shape.resident >> shape.lanes))
+      continue;
+    words >> shape.planes;
     auto found = stencils.find(name);
     if (found == stencils.end()) {
       const auto function = std::ranges::find(module.functions, name, &ptx::Function::name);
@@ -59,9 +64,10 @@ int main(int argc, char** argv) {
       passes::StepPlan plan = passes::find_step(kernel);
       found = stencils.emplace(name, Stencil{std::move(kernel), std::move(plan)}).first;
     }
-    const std::string entry = fmt::format("{}-{}-{}x{}-c{}r{}-m{}{}", name, shape.count,
-                                          shape.width, shape.strips * shape.rows, shape.columns,
-                                          shape.rows, shape.resident, shape.lanes ? "-lanes" : "");
+    const std::string entry = fmt::format(
+        "{}-{}-{}x{}-c{}r{}-m{}{}{}", name, shape.count, shape.width, shape.strips * shape.rows,
+        shape.columns, shape.rows, shape.resident, shape.lanes ? "-lanes" : "",
+        shape.planes != 0 ? fmt::format("-p{}", shape.planes) : "");
     const passes::StepEntry made =
         passes::write_steps(found->second.kernel, found->second.plan, shape, "steps");
     if (!made.refused.empty()) {
@@ -70,9 +76,9 @@ int main(int argc, char** argv) {
     }
     std::ofstream(fmt::format("{}/{}.ptx", argv[2], entry))
         << text.substr(0, header) << made.text << '\n';
-    std::cout << fmt::format("{} {} {} {} {} {}\n", entry, name, shape.count,
-                             made.contract.block[0], made.contract.covers[0],
-                             made.contract.covers[1]);
+    std::cout << fmt::format("{} {} {} {} {} {}", entry, name, shape.count, made.contract.block[0],
+                             made.contract.covers[0], made.contract.covers[1]);
+    std::cout << (shape.planes != 0 ? fmt::format(" {}\n", made.contract.covers[2]) : "\n");
   }
   return 0;
 }

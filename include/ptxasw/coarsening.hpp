@@ -70,8 +70,8 @@ struct CoarsenCandidate {
   // (src/sass/same_body.hpp); empty: not at all, as far as it is known.
   std::string body_changed;
   std::optional<StraightPath> beside; // that way, where it has changed; none: not known
-  double gain = 0;  // predicted: time of the original over time of this; 0: none
-  double worst = 0; // the same of the launch that it suits least
+  double gain = 0;                    // predicted: time of the original over time of this; 0: none
+  double worst = 0;                   // the same of the launch that it suits least
   bool chosen = false;
   Why verdict; // why it was not chosen
 };

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -87,7 +88,7 @@ struct Options {
   FpContract fp_contract = FpContract::exact;
   ShuffleMode shuffle = ShuffleMode::automatic;
   unsigned shuffle_max_delta = 31;
-  LoopCarryMode rotate = LoopCarryMode::none;
+  LoopCarryMode rotate = LoopCarryMode::automatic;
   unsigned loop_carry_iterations = 0; // of a rotated loop, one after another; 0: as the model says
   WarpReduceMode rounds = WarpReduceMode::automatic;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
@@ -97,6 +98,7 @@ struct Options {
   unsigned coarsen_budget = 100; // thousands of instructions that ptxas may be given to try
   Effort effort = Effort::standard;
   std::string profile;        // a file: what runs of the program measured (src/profile/profile.hpp)
+  std::shared_ptr<const std::string> profile_text; // what is in it, where it is no file
   std::string decision_cache; // of decisions: a directory, "off", or empty for where caches are
   CoarsenGrid coarsen_grid = CoarsenGrid::kernel;
   CoarsenOrder coarsen_order = CoarsenOrder::copies;

@@ -19,7 +19,7 @@ namespace ptxasw {
 std::string_view version(); // "0.1.0"
 
 // Every kernel's accesses, nothing rewritten.
-Report analyze(std::string text, std::string file, const Options& options = {});
+Report analyze(const std::string& text, const std::string& file, const Options& options = {});
 
 struct Optimized {
   std::string text; // the input bytes when !changed
@@ -28,7 +28,7 @@ struct Optimized {
 };
 // The assembler is asked which products it fuses, which coarsening pays, and whether what comes
 // of it may be kept; without one, what hangs on its answers is left out, and the report says so.
-Optimized optimize(std::string text, std::string file, const Options& options = {},
+Optimized optimize(const std::string& text, const std::string& file, const Options& options = {},
                    Assembler* assembler = nullptr);
 
 } // namespace ptxasw

@@ -9,7 +9,7 @@ namespace ptxasw {
 // options make of a kernel does so as well: the entry of its own name is the kernel as it came, of
 // which the assembler makes what it made of it before. Contracts say how the entries are launched
 // (src/contract/CONTRACT.md). The assembler is asked to keep the result, if anything is changed.
-Optimized with_versions(std::string text, std::string file, const Options& options,
+Optimized with_versions(const std::string& text, const std::string& file, const Options& options,
                         Assembler& assembler);
 
 } // namespace ptxasw

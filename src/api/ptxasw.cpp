@@ -33,16 +33,16 @@ std::string_view version() {
   return PTXASW_VERSION;
 }
 
-Report analyze(std::string text, std::string file, const Options& options) {
+Report analyze(const std::string& text, const std::string& file, const Options& options) {
   return guarded(text, file, options, false, nullptr).report;
 }
 
-Optimized optimize(std::string text, std::string file, const Options& options,
+Optimized optimize(const std::string& text, const std::string& file, const Options& options,
                    Assembler* assembler) {
   return guarded(text, file, options, rewrites(options), assembler);
 }
 
-Optimized with_versions(std::string text, std::string file, const Options& options,
+Optimized with_versions(const std::string& text, const std::string& file, const Options& options,
                         Assembler& assembler) {
   return guarded(text, file, options, rewrites(options), &assembler,
                  manager::OwnEntries::as_they_came);

@@ -12,7 +12,7 @@ constexpr unsigned most_parameter_space = 1U << 16;
 constexpr unsigned most_element = 16; // bytes
 constexpr std::size_t most_axes = 3;
 constexpr unsigned largest_block = 1024; // of a block
-constexpr unsigned most_covered = 1U << 20;
+constexpr unsigned most_covered = 1U << 20, most_blocks_each = 1U << 10;
 
 bool is_name(std::string_view word) {
   return !word.empty() && word.size() < 4096 &&
@@ -93,6 +93,7 @@ private:
            is_shape(steps.block, 1, largest_block) &&
            std::ranges::all_of(steps.covers,
                                [](unsigned n) { return is_between(n, 1U, most_covered); }) &&
+           is_between(steps.blocks_each, 1U, most_blocks_each) &&
            (!steps.has_extents() ||
             std::ranges::all_of(steps.extents,
                                 [this](const Expression& extent) { return is_within(extent); })) &&

@@ -21,7 +21,7 @@
 namespace ptxasw::contract {
 
 // A reader takes this one alone: what is written down, launcher and entries are of one release.
-inline constexpr unsigned version = 13;
+inline constexpr unsigned version = 14;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 16;
@@ -158,6 +158,9 @@ struct Steps {
   // Threads of the original launch whose work one block does: what the grid is divided by, in
   // threads, rounded up.
   std::array<unsigned, 3> covers{1, 1, 1};
+  // Of its launch for each processor of the chip: with fewer, another entry for as many steps that
+  // has more blocks is faster.
+  unsigned blocks_each = 1;
   // Of a kernel whose threads, one behind the other, are the places of rows: how many places there
   // are along x, y, z, instead of the threads of the original launch. All empty: these.
   std::array<Expression, 3> extents;

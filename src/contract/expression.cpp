@@ -85,7 +85,7 @@ std::optional<Token> to_token(std::string_view word) {
 }
 
 std::string to_word(const Token& token) {
-  const std::string type(types.at(static_cast<std::size_t>(token.as)));
+  std::string type(types.at(static_cast<std::size_t>(token.as)));
   const auto axis = [&] { return static_cast<char>('x' + token.value); };
   switch (token.kind) {
   case TokenKind::constant: return std::to_string(token.value);

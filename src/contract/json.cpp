@@ -78,6 +78,7 @@ Json json_of(const Steps& steps, const Steps* before) {
     made["swap"].push_back({contract::to_word(swap.in), contract::to_word(swap.out)});
   made["block"] = steps.block;
   made["covers"] = steps.covers;
+  if (steps.blocks_each != 1) made["blocks_each"] = steps.blocks_each;
   if (steps.has_extents())
     for (const Expression& extent : steps.extents)
       made["extents"].push_back(contract::to_word(extent));
@@ -223,6 +224,8 @@ private:
                .is_told = flag(from, "told"),
                .block = read_.sizes(from, "block"),
                .covers = read_.sizes(from, "covers")};
+    if (JsonReader::has(from, "blocks_each"))
+      made.blocks_each = read_.number<unsigned>(from, "blocks_each");
     if (JsonReader::has(from, "rotate")) {
       const Json& arrays = read_.tuple(read_.member(from, "rotate"), 3);
       made.rotation = Rotation{.old = part(read_.at(arrays, 0)),

@@ -36,7 +36,7 @@ DecisionCache::DecisionCache(std::string_view place, const Environment& environm
                              const store::Store::Warn& warn)
     : DecisionCache(settings_for(place, environment), warn) {}
 
-DecisionCache::DecisionCache(store::Settings settings, const store::Store::Warn& warn)
+DecisionCache::DecisionCache(const store::Settings& settings, const store::Store::Warn& warn)
     : shared_(!settings.remote.empty()), store_(settings, warn) {
   for (const std::string& complaint : settings.complaints)
     warn(complaint);
@@ -55,7 +55,7 @@ void DecisionCache::remember(std::string_view conditions, std::string_view text,
 }
 
 std::string DecisionCache::identity(const std::string& path) {
-  const std::string mark = file_mark(path);
+  std::string mark = file_mark(path);
   if (!shared_) return mark;
   const store::Key key = store::key_of({mark});
   if (auto known = store_.get(programs, key); known && known->trusted) return known->bytes;

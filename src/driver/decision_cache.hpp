@@ -29,7 +29,7 @@ public:
   [[nodiscard]] std::string identity(const std::string& path);
 
 private:
-  DecisionCache(store::Settings settings, const store::Store::Warn& warn);
+  DecisionCache(const store::Settings& settings, const store::Store::Warn& warn);
   bool shared_;
   store::Store store_;
 };

@@ -19,6 +19,7 @@
 #include "driver/process.hpp"
 #include "driver/ptxas.hpp"
 #include "driver/settings.hpp"
+#include "driver/stored_profile.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -191,8 +192,8 @@ private:
     Asked(Session& session, std::size_t n) : session_(session), n_(n) {}
     using Assembler::assemble;
     [[nodiscard]] bool takes_register_limits() const override {
-      const CommandLine& line = session_.line;
-      return !line.gives("maxrregcount") && !line.gives("device-function-maxrregcount");
+      return !session_.line.gives("maxrregcount") &&
+             !session_.line.gives("device-function-maxrregcount");
     }
     std::vector<std::optional<Assembled>>
     assemble(std::span<const AssemblyRequest> requests) override {
@@ -231,10 +232,12 @@ private:
 
   std::optional<std::string> optimize() {
     const auto begin = Clock::now();
+    if (const auto warning = read_stored_profile(settings.options, environment))
+      complain("warning", *warning);
     if (!log_path.empty())
       crash_line =
           to_json_line(record("fell back", "the optimizer crashed or did not come to an end"));
-    const auto failure = guarded([&] {
+    auto failure = guarded([&] {
       for (std::size_t n = 0; n < inputs.size() && interrupted == 0; ++n) {
         Input& input = inputs[n];
         Asked asked(*this, n);

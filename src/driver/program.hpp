@@ -12,7 +12,7 @@ namespace ptxasw::driver {
 
 struct Program {
   std::string_view version;
-  Optimized (*optimize)(std::string text, std::string file, const Options& options,
+  Optimized (*optimize)(const std::string& text, const std::string& file, const Options& options,
                         Assembler* assembler);
   // A safety net far beyond the budgets per kernel, for what ignores them.
   std::chrono::seconds deadline{120};

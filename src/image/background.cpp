@@ -30,6 +30,7 @@ constexpr std::size_t stack_size = std::size_t{64} << 10;
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> all;
+  all.reserve(words.size() + 1);
   for (std::string& word : words)
     all.push_back(word.data());
   all.push_back(nullptr);

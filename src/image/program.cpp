@@ -174,12 +174,16 @@ private:
     add(parts_of(search_.library_path));
     add(needs.runpath);
     for (const std::string& folder : folders)
-      if (std::string path = folder + '/' + name; is_library(path)) return path;
+      if (std::string path = in(folder, name); is_library(path)) return path;
     if (const auto cached = cache_.find(name); cached != cache_.end() && is_library(cached->second))
       return cached->second;
     for (const std::string& folder : search_.usual)
-      if (std::string path = folder + '/' + name; is_library(path)) return path;
+      if (std::string path = in(folder, name); is_library(path)) return path;
     return {};
+  }
+
+  static std::string in(std::string_view folder, std::string_view name) {
+    return std::string(folder).append("/").append(name);
   }
 
   const LibrarySearch& search_;

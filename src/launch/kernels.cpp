@@ -69,7 +69,7 @@ std::string read_contract(Kernel& kernel, CUmodule module) {
   if (!read_device(at, bytes)) return "its launch contract cannot be read";
   auto contract = contract::decode(bytes);
   if (!contract || contract->kernel != kernel.name) {
-    const std::string why =
+    std::string why =
         "its launch contract is " + (contract ? "another kernel's" : contract.error());
     log("%s: %s", kernel.name.c_str(), why.c_str());
     return why;

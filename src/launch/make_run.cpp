@@ -108,11 +108,13 @@ bool RunMaker::fit(Run& run) {
       is_slow = true;
       continue;
     }
-    // Of entries for as many steps the first one that leaves no processor without a block.
+    // Of entries for as many steps the first one that has enough blocks for each processor.
     RunEntry* const larger = !run.entries.empty() && run.entries.back().count == steps.count
                                  ? &run.entries.back()
                                  : nullptr;
-    if (larger != nullptr && blocks_of(*larger) >= run.kernel->processors) continue;
+    if (larger != nullptr &&
+        blocks_of(*larger) >= contract.steps[larger->number].blocks_each * run.kernel->processors)
+      continue;
     const auto& variables = run.kernel->variables[n];
     auto fitted = contract::fit(contract, steps, run.step(0));
     if (!fitted)

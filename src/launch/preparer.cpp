@@ -62,7 +62,7 @@ void Preparer::work(State& now) {
   now.waiting.clear();
   now.has_thread = false;
   lock.unlock();
-  start(std::move(all));
+  start(all);
 }
 
 void Preparer::finish() {
@@ -74,10 +74,10 @@ void Preparer::finish() {
     all = std::move(now.waiting);
     now.waiting.clear();
   }
-  start(std::move(all));
+  start(all);
 }
 
-void Preparer::start(std::vector<Waiting> all) const {
+void Preparer::start(const std::vector<Waiting>& all) const {
   std::map<std::string_view, std::vector<image::Bytes>> by_chip;
   for (const Waiting& each : all)
     by_chip[each.chip].push_back(std::as_bytes(std::span(each.image)));

@@ -41,7 +41,7 @@ private:
     bool has_thread = false;
   };
   State& state();
-  void start(std::vector<Waiting> all) const;
+  void start(const std::vector<Waiting>& all) const;
   void work(State& state);
 
   const std::string program_;

@@ -132,13 +132,14 @@ struct KernelJob::Impl {
                                                           .paranoid = options_.paranoid,
                                                           .total_budget = options_.kernel_budget,
                                                           .dump_directory = options_.dump_queries});
-    analysed_.reset(new passes::Analysed{.kernel = *kernel_,
-                                         .solver = *solver_,
-                                         .function = function_,
-                                         .options = options_,
-                                         .facts = facts_,
-                                         .run = run_,
-                                         .is_validated = purpose_ == Purpose::rewrite_validated});
+    analysed_ = std::make_unique<passes::Analysed>(
+        passes::Analysed{.kernel = *kernel_,
+                         .solver = *solver_,
+                         .function = function_,
+                         .options = options_,
+                         .facts = facts_,
+                         .run = run_,
+                         .is_validated = purpose_ == Purpose::rewrite_validated});
     passes_ = KernelPasses(list_, options_, function_);
     passes_.find(*analysed_);
     is_analyzed_ = true;
@@ -206,7 +207,7 @@ struct KernelJob::Impl {
     const auto* coarsen = passes_.get<passes::CoarsenPass>();
     const auto* rotate = passes_.get<passes::LoopCarryPass>();
     if (coarsen != nullptr) {
-      result.merged_from = coarsen->merged_from();
+      if (result.emitted.size() == 1) result.merged_from = coarsen->merged_from();
       result.keeps_body = coarsen->keeps_body();
     }
     if (rotate != nullptr) result.rotated = rotate->is_emitted();

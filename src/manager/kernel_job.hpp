@@ -35,7 +35,8 @@ struct KernelResult {
   bool rotated = false; // or would be, as above
   PassList emitted;     // whose edits these are
   PassList deferred;    // may find as much in the text that comes of these edits
-  // Its blocks are merged, as --coarsen=auto chose, in launches of so many threads and more.
+  // Its blocks are merged, as --coarsen=auto chose, in launches of so many threads and more, and
+  // nothing else is changed.
   std::optional<std::uint64_t> merged_from;
   bool keeps_body = false;       // which smaller ones run: it must not have become another program
   std::optional<Remap> remapped; // in this order

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <ranges>
 #include <utility>
 
 namespace ptxasw::manager {
@@ -54,10 +53,10 @@ KernelPasses::KernelPasses(const PassList& list, const Options& options,
 }
 
 void KernelPasses::find(passes::Analysed& kernel) {
-  for (Running& running : std::views::reverse(running_)) {
-    const AddedTime timer(running.statistics.find_ms);
-    running.pass->find(kernel);
-    running.statistics.planned = running.pass->has_plan() ? 1 : 0;
+  for (auto running = running_.rbegin(); running != running_.rend(); ++running) {
+    const AddedTime timer(running->statistics.find_ms);
+    running->pass->find(kernel);
+    running->statistics.planned = running->pass->has_plan() ? 1 : 0;
   }
 }
 

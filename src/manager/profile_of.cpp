@@ -1,6 +1,7 @@
 // A profile is read by every call that is given one: a build's kernels are known by their texts.
 #include "manager/profile_of.hpp"
 
+#include "manager/entry_text.hpp"
 #include "passes/shared/function_facts.hpp"
 #include "profile/text.hpp"
 #include "profile/version_name.hpp"
@@ -74,12 +75,12 @@ private:
 } // namespace
 
 std::uint64_t hash_of(const ptx::Module& module, const ptx::Function& kernel) {
-  const std::uint32_t begin = module.statements[kernel.statement].range.begin;
-  return profile::hash_of_text(module.slice({begin, module.body_of(kernel).back().range.end}));
+  return profile::hash_of_text(module.slice(range_of(module, kernel)));
 }
 
 KnownKernels::KnownKernels(const ptx::Module& module, const Options& options) {
-  auto read = profile::read_file(options.profile);
+  auto read = options.profile_text ? profile::from_json(*options.profile_text)
+                                   : profile::read_file(options.profile);
   if (!read) {
     warnings_.push_back(fmt::format("profile {}: {}; ignored", options.profile, read.error()));
     return;
@@ -98,9 +99,9 @@ KnownKernels::KnownKernels(const ptx::Module& module, const Options& options) {
 void KnownKernels::look_up(const ptx::Module& module, const Options& options) {
   std::vector<profile::Asked> asked;
   for (const ptx::Function& function : module.functions) {
-    const bool is_kernel = function.is_entry && !function.is_declaration;
-    places_.push_back(is_kernel ? asked.size() : not_asked);
-    if (is_kernel) asked.push_back({std::string(function.name), hash_of(module, function)});
+    places_.push_back(is_kernel(function) ? asked.size() : not_asked);
+    if (is_kernel(function))
+      asked.push_back({std::string(function.name), hash_of(module, function)});
   }
   lookup_ = profile::Lookup(profile_, asked);
   const std::vector<std::string>& others = lookup_.other_texts();

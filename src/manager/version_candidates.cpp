@@ -125,11 +125,8 @@ std::vector<VersionCandidate> best_candidates(const target::Profile& profile,
   return result;
 }
 
-std::optional<Asked> asked_gains(const oracle::Changed& kernel, const Options& options,
-                                 const target::Profile& profile) {
-  const bool is_merged_only = options.rotate == LoopCarryMode::none &&
-                              options.rounds == WarpReduceMode::none && options.remaps.empty();
-  if (!kernel.merged_from || !is_merged_only) return std::nullopt;
+std::optional<Asked> asked_gains(const oracle::Changed& kernel, const target::Profile& profile) {
+  if (!kernel.merged_from) return std::nullopt;
   const double held = static_cast<double>(profile.processors) * profile.threads_per_sm;
   contract::Gain standard{.threads = block_sizes.front()}, original = standard;
   for (std::size_t n = 0; n < contract::waves.size(); ++n) {
@@ -138,6 +135,14 @@ std::optional<Asked> asked_gains(const oracle::Changed& kernel, const Options& o
     original.by_waves[n] = is_small ? 1 : 0;
   }
   return Asked{{standard}, {original}};
+}
+
+std::vector<contract::Gain> gains_of_standard(const oracle::Changed& kernel,
+                                              const target::Profile& profile) {
+  if (auto asked = asked_gains(kernel, profile)) return std::move(asked->standard);
+  contract::Gain usual{.threads = block_sizes.front()};
+  usual.by_waves.fill(numbers::variants::standard);
+  return {usual};
 }
 
 std::vector<Variant> shapes_of(const std::array<bool, 3>& axes) {

@@ -1,8 +1,8 @@
 // Makes the forms of each kernel, keeps the sound ones, and writes entries and contracts.
 #include "manager/versions.hpp"
 
-#include "contract/reshape.hpp"
 #include "emulator/emulate.hpp"
+#include "manager/entry_text.hpp"
 #include "manager/kernel_job.hpp"
 #include "manager/profile_of.hpp"
 #include "manager/version_candidates.hpp"
@@ -39,8 +39,6 @@ using contract::Kind;
 using contract::Rest;
 using contract::Variant;
 
-constexpr unsigned most_parameter_bytes = 4096;
-
 // What a kernel may become, if that can be kept.
 struct Proposal {
   const ptx::Function* kernel = nullptr;
@@ -54,73 +52,6 @@ struct Entry {
   Variant variant;
   std::string text; // empty: an entry before has it
 };
-
-bool is_kernel(const ptx::Function& function) {
-  return function.is_entry && !function.is_declaration;
-}
-
-const ptx::Function* find_kernel(const ptx::Module& module, std::string_view name) {
-  const auto found = std::ranges::find_if(module.functions, [&](const ptx::Function& function) {
-    return is_kernel(function) && function.name == name;
-  });
-  return found == module.functions.end() ? nullptr : &*found;
-}
-
-// From its header to its last brace.
-ptx::Range range_of(const ptx::Module& module, const ptx::Function& kernel) {
-  return {module.statements[kernel.statement].range.begin, module.body_of(kernel).back().range.end};
-}
-
-// The kernel under another name, which begins early if that may be (`waits`).
-std::string renamed(const ptx::Module& module, const ptx::Function& kernel, const std::string& name,
-                    bool& waits) {
-  const ptx::Range range = range_of(module, kernel);
-  std::string entry(module.slice(range));
-  const passes::launch_early::Plan early = passes::launch_early::find(module, kernel);
-  waits = early.refused.empty();
-  if (waits) entry.insert(early.at - range.begin, passes::launch_early::emit(early).text);
-  const auto at = static_cast<std::size_t>(kernel.name.data() - module.text->data());
-  return entry.replace(at - range.begin, kernel.name.size(), name);
-}
-
-// "y:4", "x:2,y:4"
-std::string name_of(const Coarsening& how) {
-  std::string name;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    if (how.factors[axis] > 1)
-      name += fmt::format("{}{}:{}", name.empty() ? "" : ",", "xyz"[axis], how.factors[axis]);
-  return name;
-}
-
-// Global variables that only this module sees.
-bool has_own_variables(std::string_view text) {
-  constexpr std::string_view space = ".global ";
-  for (std::size_t at = text.find(space); at != text.npos; at = text.find(space, at + 1)) {
-    if (at == 0) return true;
-    const std::string_view before = text.substr(0, text.find_last_not_of(" \t", at - 1) + 1);
-    if (!before.ends_with(".visible") && !before.ends_with(".weak") &&
-        !before.ends_with(".extern") && !before.ends_with(".common"))
-      return true;
-  }
-  return false;
-}
-
-std::string entry_of(std::string_view kernel, std::string_view name) {
-  std::string entry = fmt::format("{}__ptxasw_", kernel);
-  for (const char c : name)
-    if (c != ':' && c != ',') entry += c == '-' ? '_' : c;
-  return entry;
-}
-
-// Of the parameter space, as far as it is taken; nothing if there is no room behind it for what
-// entries get.
-std::optional<unsigned> bytes_of(const std::vector<contract::ParameterSlot>& places) {
-  std::uint64_t end = 0;
-  for (const contract::ParameterSlot& place : places)
-    end = std::max(end, std::uint64_t{place.offset} + place.size);
-  if (end > most_parameter_bytes - sizeof(contract::OriginalShape) - 4) return std::nullopt;
-  return static_cast<unsigned>(end);
-}
 
 Options proposing_remaps(const Options& options) {
   Options result = for_launcher(options);
@@ -228,7 +159,9 @@ private:
     const ptx::Function* standard = find_kernel(standard_, kernel.name);
     if (standard == nullptr) return;
     Variant variant{.name = "standard", .kind = Kind::rewritten};
-    if (const auto asked = asked_of(kernel.name)) variant.gains = asked->standard;
+    const auto change = std::ranges::find(changed_, kernel.name, &oracle::Changed::kernel);
+    if (const target::Profile* const profile = chip(); profile != nullptr)
+      variant.gains = gains_of_standard(*change, *profile);
     add(standard_, *standard, std::move(variant));
   }
 
@@ -282,12 +215,16 @@ private:
     return names;
   }
 
+  // Null: nothing is known of it.
+  [[nodiscard]] const target::Profile* chip() const {
+    return target::find_profile(passes::architecture_of(module(), options_));
+  }
+
   [[nodiscard]] std::optional<Asked> asked_of(std::string_view kernel) const {
-    const target::Profile* profile =
-        target::find_profile(passes::architecture_of(module(), options_));
+    const target::Profile* const profile = chip();
     const auto found = std::ranges::find(changed_, kernel, &oracle::Changed::kernel);
     if (profile == nullptr || found == changed_.end()) return std::nullopt;
-    return asked_gains(*found, options_, *profile);
+    return asked_gains(*found, *profile);
   }
 
   [[nodiscard]] bool is_changed(std::string_view kernel) const {
@@ -303,6 +240,7 @@ private:
     if (profile == nullptr || open.empty()) return;
     Report trials;
     std::vector<passes::CoarsenSearched> searched;
+    searched.reserve(open.size());
     for (KernelJob* job : open)
       searched.push_back(job->coarsen_searched());
     passes::choose_coarsenings(module(), searched, options, assembler_, trials);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <ranges>
 #include <span>
 
 namespace ptxasw {
@@ -210,8 +209,8 @@ const std::vector<Setter>& table() {
        [](Options& o, std::string_view v) { return choose(o.shuffle, shuffle_modes, v); }},
       {{"loop-carry", "none|auto|all",
         "which values that an iteration of a loop has loaded to carry to the next one in "
-        "registers: none, those of loops for which that pays on the target, or all that are proven "
-        "(none)"},
+        "registers: none, those of loops for which that pays on the target (auto, the default), or "
+        "all that are proven"},
        [](Options& o, std::string_view v) { return choose(o.rotate, loop_carry_modes, v); }},
       {{"loop-carry-iterations", "N",
         "write so many iterations of such a loop one after another, 1 to 16, where it can be told "
@@ -300,7 +299,8 @@ const std::vector<Setter>& table() {
         "what runs of the program measured (ptxasw launch --profile=FILE): of each kernel that it "
         "knows, the coarsening or order of work that was fastest for the launches that it really "
         "gets, from the size on from which it gains; kernels that never gained, or were never "
-        "launched, stay as they are"},
+        "launched, stay as they are; store:NAME is one that ptxasw profile keep put into the "
+        "store"},
        [](Options& o, std::string_view v) { return text(o.profile, v); }},
       {{"decision-cache", "off|DIR",
         "where the drop-in keeps what --coarsen=auto has decided, so that the next build need not "
@@ -387,9 +387,9 @@ std::optional<std::string> apply_option(Options& options, std::string_view name_
 
 Remap remap_of(const Options& options, std::string_view kernel) {
   Remap general;
-  for (const Remap& remap : std::views::reverse(options.remaps)) {
-    if (remap.kernel == kernel) return remap;
-    if (remap.kernel.empty() && general.kind == RemapKind::none) general = remap;
+  for (auto remap = options.remaps.rbegin(); remap != options.remaps.rend(); ++remap) {
+    if (remap->kernel == kernel) return *remap;
+    if (remap->kernel.empty() && general.kind == RemapKind::none) general = *remap;
   }
   return general;
 }

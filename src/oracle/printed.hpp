@@ -13,7 +13,8 @@ namespace ptxasw::oracle {
 
 struct Changed {
   std::string kernel;
-  // Its blocks are merged, as --coarsen=auto chose, in launches of so many threads and more.
+  // Its blocks are merged, as --coarsen=auto chose, in launches of so many threads and more, and
+  // nothing else is changed.
   std::optional<std::uint64_t> merged_from;
   // Smaller ones run the body as it stands, and ptxas must not have made another program of it.
   bool keeps_body = false;

@@ -117,10 +117,6 @@ LoopPath path_of(std::span<const Instruction> iteration) {
           .latency = latency_of(iteration, hit_latency)};
 }
 
-} // namespace
-
-namespace {
-
 std::optional<StraightPath> path_along(std::span<const Instruction> code, const Successors& ways,
                                        double load_latency) {
   if (ways.most.front() < 0) return std::nullopt;

@@ -120,7 +120,8 @@ Versions read(const ptx::Module& module, const std::vector<std::string>& kernels
       {.text = *module.text, .entries = kernels, .line_info = true, .purpose = purpose});
   if (!made) return versions;
   const auto codes = sass::read_code(made->cubin);
-  for (auto& [name, version] : versions) {
+  for (auto& [name, read] : versions) {
+    Version& version = read;
     const auto code = codes.find(name);
     version.unknown = code == codes.end() ? "there is no machine code" : code->second.unknown();
     if (version.unknown.empty())
@@ -134,7 +135,7 @@ class Comparison {
 public:
   // `known`: whose copies the instructions are.
   Comparison(const Version& before, const Version& after, bool known)
-      : before_(before), after_(after), known_(known) {
+      : after_(after), known_(known) {
     for (const auto& [line, done] : before.operations_done) {
       was_[mapped(before.origins, line)].add(done);
       allowed_[form(before, line).text].add(done);
@@ -256,7 +257,7 @@ private:
     return {};
   }
 
-  const Version &before_, &after_;
+  const Version& after_;
   bool known_;
   std::map<std::uint32_t, Done> was_;                // by line that stands for a value
   std::map<std::string, Done, std::less<>> allowed_; // by form

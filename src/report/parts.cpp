@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ranges>
 #include <vector>
 
 namespace ptxasw::report {
@@ -80,8 +79,8 @@ void put_promise(std::string& out, const Report& report, const TextStyle& style)
 
 void put_messages(std::string& out, const Report& report) {
   constexpr std::size_t most_messages = 10; // JSON has them all
-  for (const Message& message : report.messages | std::views::take(most_messages))
-    put_message(out, message);
+  for (std::size_t n = 0; n < std::min(report.messages.size(), most_messages); ++n)
+    put_message(out, report.messages[n]);
   if (report.messages.size() > most_messages)
     out += fmt::format("  and {} more messages\n", report.messages.size() - most_messages);
 }

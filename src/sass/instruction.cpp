@@ -14,7 +14,7 @@ namespace {
 using In = Operand::In;
 
 constexpr unsigned zero_register = 255, always = 7;
-constexpr std::uint64_t sign32 = 0x80000000, one_f32 = 0x3f800000;
+constexpr std::uint64_t one_f32 = 0x3f800000;
 constexpr std::uint64_t ones_f16 = 0x3c003c00, ones_bf16 = 0x3f803f80;
 
 struct Arithmetic {

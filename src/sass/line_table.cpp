@@ -91,8 +91,8 @@ public:
     const auto program = in_.number<std::uint32_t>();
     begin_ = in_.at() + program;
     step_ = in_.number<std::uint8_t>();
-    in_.number<std::uint8_t>(); // default_is_stmt
-    line_base_ = in_.number<std::int8_t>();
+    in_.number<std::uint8_t>();                               // default_is_stmt
+    line_base_ = static_cast<int>(in_.number<std::int8_t>()); // NOLINT(bugprone-signed-char-misuse)
     line_range_ = in_.number<std::uint8_t>();
     first_special_ = in_.number<std::uint8_t>();
     for (unsigned op = 1; op < first_special_; ++op)

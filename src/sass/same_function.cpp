@@ -284,7 +284,7 @@ std::string described(const Cubin& cubin) {
   };
   for (const auto& [function, symbol] : all.functions())
     for (const auto& [part, words] : all.of(function))
-      add_all(function + ' ' + part, words);
+      add_all(std::string(function).append(" ").append(part), words);
   for (const auto& [bank, content] : all.banks()) {
     add_all(bank, content.second);
     add(content.first);

@@ -10,6 +10,6 @@ namespace ptxasw::sym {
 
 // Every function of Z3's C interface. Throws std::runtime_error where the library is not found or
 // lacks one of them; asked again, it looks again.
-const Z3Functions& z3_functions();
+const Z3Functions& z3_functions(); // NOLINT(readability-redundant-declaration): generated, too
 
 } // namespace ptxasw::sym

@@ -40,6 +40,7 @@ Contract example() {
                      .swaps = {{0, 1}, {3, 2}},
                      .block = {64, 4, 1},
                      .covers = {54, 54, 1},
+                     .blocks_each = 4,
                      .conditions = {{*to_expression("p4s32,-1,+,tx,min"), "it is small"}},
                      .touched = {{0, true, *to_expression("0"), *to_expression("p4s32,4,*")}}},
                     {.entry = "_Z6jacobiPf__ptxasw_steps3", .count = 3, .swaps = {{0, 1}}}}};
@@ -48,7 +49,7 @@ Contract example() {
 // With the checksum that fits it.
 std::string signed_again(std::string body) {
   char line[80];
-  std::snprintf(line, sizeof line, "ptxasw-launch 13 %zu %016llx\n", body.size(),
+  std::snprintf(line, sizeof line, "ptxasw-launch 14 %zu %016llx\n", body.size(),
                 static_cast<unsigned long long>(hash(body)));
   return line + body;
 }
@@ -87,7 +88,7 @@ TEST(Contract, OfAnotherVersionIsRefused) {
   text.replace(0, 16, "ptxasw-launch 12");
   const auto read = decode(text);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error(), "of version 12, which is not 13");
+  EXPECT_EQ(read.error(), "of version 12, which is not 14");
 }
 
 TEST(Contract, DamagedIsRefused) {
@@ -211,6 +212,7 @@ TEST(Contract, WordsThatNoModuleHasAreRefused) {
            {"/steps/0/swap", ""},
            {"/steps/0/block", "[64, 64, 1]"},
            {"/steps/0/covers", "[54, 0, 1]"},
+           {"/steps/0/blocks_each", "0"},
            {"/steps/0/require/0/0", R"("p5s32,-1,+,tx,min")"},
            {"/steps/0/require/0/0", R"("p4s32,-1,+,tw,min")"},
            {"/steps/0/require/0/0", "7"},

@@ -28,7 +28,7 @@ same "$(head -n 1 stdout)" "Fake, release 13.0, V13.0.88" "ptxas's own version c
 contains "$(sed -n 2p stdout)" "--shuffle=all" "and ours says what is on"
 same "$(wc -l < stdout)" 2
 
-PTXASW_PTXAS=$FAKE "$PTXASW" --ptxasw-shuffle=none --ptxasw-warp-reduce=none --ptxasw-coarsen=none k.ptx -o out
+PTXASW_PTXAS=$FAKE "$PTXASW" --ptxasw-shuffle=none --ptxasw-warp-reduce=none --ptxasw-coarsen=none --ptxasw-loop-carry=none k.ptx -o out
 same "$(cat out)" "cubin of $(cat k.ptx)" "with every rewrite off nothing is rewritten"
 PTXASW_FLAGS=--shuffle=all PTXASW_PTXAS=$FAKE "$PTXASW" k.ptx -o out
 grep -q '// rewritten' out || fail "PTXASW_FLAGS"

@@ -18,14 +18,27 @@
 namespace ptxasw::launch {
 
 // The launcher is made once in a process, and so is its folder.
+class StoreFolder {
+public:
+  StoreFolder() {
+    if (::mkdtemp(name_.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
+    ::setenv("XDG_CACHE_HOME", name_.c_str(), 1);
+  }
+  StoreFolder(const StoreFolder&) = delete;
+  StoreFolder& operator=(const StoreFolder&) = delete;
+  ~StoreFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(name_, ignored);
+  }
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+private:
+  std::string name_ = (std::filesystem::temp_directory_path() / "ptxasw-images-XXXXXX").string();
+};
+
 inline const std::string& folder() {
-  static const std::string made = [] {
-    std::string name = (std::filesystem::temp_directory_path() / "ptxasw-images-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-    ::setenv("XDG_CACHE_HOME", name.c_str(), 1);
-    return name;
-  }();
-  return made;
+  static const StoreFolder made;
+  return made.name();
 }
 
 class ImagesTest : public testing::Test {

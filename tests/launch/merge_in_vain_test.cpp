@@ -186,8 +186,8 @@ TEST(Merge, AFewAreSeenToFollowFirst) {
 
 // Of two entries for five steps, one with regions of half the size.
 TEST(Merge, SmallRegionsWhereProcessorsHaveNoBlock) {
-  const auto made = [](int processors) {
-    const int before = std::exchange(gpu().multiprocessors, processors);
+  const auto made = [](unsigned processors, unsigned blocks_each = 1) {
+    const int before = std::exchange(gpu().multiprocessors, static_cast<int>(processors));
     Stencil s;
     fake::Function& small = gpu().add(s.module, "s5_small", {8, 8, 4, 12});
     small.run = s.five.run;
@@ -195,6 +195,7 @@ TEST(Merge, SmallRegionsWhereProcessorsHaveNoBlock) {
     contract.steps.insert(contract.steps.begin() + 1, contract.steps[0]);
     contract.steps[1].entry = "s5_small";
     contract.steps[1].covers = {8, 1, 1};
+    contract.steps[0].blocks_each = blocks_each;
     s.module.globals[contract::symbol_of("s")] = contract::encode(contract);
     s.engine.forget_handles();
     s.seen();
@@ -203,7 +204,7 @@ TEST(Merge, SmallRegionsWhereProcessorsHaveNoBlock) {
     s.expect_as_launched_singly();
     gpu().multiprocessors = before;
     const auto all = launched();
-    EXPECT_EQ(all.at(0).grid[0], processors > 8 ? 16U : 8U);
+    EXPECT_EQ(all.at(0).grid[0], processors * blocks_each > 8 ? 16U : 8U);
     std::string entries;
     for (const fake::Launched& l : all)
       entries += (entries.empty() ? "" : " ") + l.entry;
@@ -211,6 +212,8 @@ TEST(Merge, SmallRegionsWhereProcessorsHaveNoBlock) {
   };
   EXPECT_EQ(made(8), "s5 s3 s");
   EXPECT_EQ(made(9), "s5_small s3 s");
+  EXPECT_EQ(made(2, 4), "s5 s3 s");
+  EXPECT_EQ(made(2, 5), "s5_small s3 s");
 }
 
 } // namespace

@@ -86,6 +86,20 @@ TEST_F(ProfileTest, ComesOfThePolicyThatDoesNotMeasureToo) {
   EXPECT_EQ(made.kernels[0].shapes.at(0).chosen, "x:4");
 }
 
+// They are none of the launcher's; a build asks whether there were any.
+TEST_F(ProfileTest, CountsCooperativeLaunches) {
+  Program p;
+  Engine engine(read_settings("profile=" + file.string()));
+  engine.launch(p.request(), direct);
+  EXPECT_EQ(p.request().function, p.function());
+  engine.count_cooperative(p.function());
+  engine.count_cooperative(p.function());
+  engine.write_report();
+  ASSERT_EQ(written().kernels.size(), 1U);
+  EXPECT_EQ(written().kernels[0].cooperative, 2U);
+  EXPECT_EQ(written().kernels[0].all_launches(), 3U);
+}
+
 TEST_F(ProfileTest, IsNotWrittenOfNothing) {
   Engine engine(read_settings("profile=" + file.string()));
   engine.write_report();

@@ -181,15 +181,35 @@ TEST(StepEntries, TakeAShapeThatStaysInRegisters) {
   EXPECT_EQ(made(false).count, 9U); // all are alike: the first one
 }
 
-TEST(StepEntries, AreNotForThreeAxesNorForWhatIsNoStep) {
+TEST(StepEntries, AreNotForWhatIsNoStep) {
   Options options;
   options.steps = 3;
-  EXPECT_THAT(
-      entries_of(golden_text("iterated3d"), options).at("j3d7pt_f32").outcome,
-      HasSubstr("no entry for several steps: its neighbours lie along three axes: a region on "
-                "chip would compute each of its places 3.9 times"));
   EXPECT_THAT(entries_of(golden_text("matvec"), options).begin()->second.outcome,
               HasSubstr("several paths lead to its stores"));
+}
+
+// One entry for several lengths of stretches, which say how many blocks they need.
+TEST(StepEntries, MarchAlongThreeAxes) {
+  Options options;
+  options.steps_auto = true;
+  const auto made = entries_of(golden_text("iterated3d"), options);
+  const auto& faces = made.at("j3d7pt_f32").steps;
+  ASSERT_EQ(faces.size(), 4U);
+  for (const unsigned n : {0U, 1U})
+    EXPECT_EQ(faces[n].entry, "j3d7pt_f32__ptxasw_steps3");
+  for (const unsigned n : {2U, 3U})
+    EXPECT_EQ(faces[n].entry, "j3d7pt_f32__ptxasw_steps3_small");
+  EXPECT_EQ(faces[0].covers, (std::array<unsigned, 3>{56, 26, 64}));
+  EXPECT_EQ(faces[1].covers, (std::array<unsigned, 3>{56, 26, 16}));
+  EXPECT_EQ(faces[2].covers, (std::array<unsigned, 3>{26, 26, 16}));
+  EXPECT_EQ(faces[3].covers, (std::array<unsigned, 3>{26, 26, 8}));
+  EXPECT_EQ(faces[0].blocks_each, 8U);
+  EXPECT_EQ(faces[3].blocks_each, 1U);
+  for (const contract::Steps& steps : faces)
+    EXPECT_EQ(steps.conditions.back().otherwise, "the grid is too small for several steps at once");
+  EXPECT_EQ(made.at("j3d27pt_f32").steps.at(0).covers, (std::array<unsigned, 3>{26, 42, 64}));
+  EXPECT_EQ(made.at("j3d27pt_f64").steps.at(0).covers, (std::array<unsigned, 3>{26, 24, 64}));
+  EXPECT_EQ(made.at("j3d7pt_f64").steps.size(), 2U);
 }
 
 // Where a product may be fused and nobody says whether it is, bits could change.

@@ -22,8 +22,8 @@ for found in re.finditer(r"__ptxasw_launch_(\w+)\[\d+\] = \{([\d,]+)\}", open("v
                "versions": {"original": {"samples": 3, "least": 10, "mean": 10},
                             order: {"samples": 3, "least": float(time), "mean": float(time)}}}
               for blocks, time in zip((8, 64), sys.argv[1:])]
-    kernels.append({"name": name, "text": word, "launches": 0, "shapes": shapes})
-print(json.dumps({"ptxasw_profile": 1, "chip": {"name": "a GPU", "architecture": sys.argv[3]}, "runs": 1,
+    kernels.append({"name": name, "text": word, "launches": 0, "cooperative": 0, "shapes": shapes})
+print(json.dumps({"ptxasw_profile": 2, "chip": {"name": "a GPU", "architecture": sys.argv[3]}, "runs": 1,
                   "kernels": kernels}))
 END
 target=$(sed -n 's/^\.target \(sm_[0-9]*\).*/\1/p' "$SOURCE")

@@ -29,7 +29,7 @@ Profile example() {
       .runs = 1,
       .kernels = {
           {.name = "_Z3boxPf", .text = 0xfedcba9876543210, .shapes = {shape_of(64, 100, 30, 20)}},
-          {.name = "plain", .launches = 7}}};
+          {.name = "plain", .launches = 7, .cooperative = 2}}};
 }
 
 TEST(Profile, ComesBack) {
@@ -41,8 +41,8 @@ TEST(Profile, ComesBack) {
 TEST(Profile, SaysWhyItIsNone) {
   EXPECT_EQ(from_json("{}").error(), "it is no profile");
   EXPECT_EQ(from_json("[1").error(), "it is no profile");
-  EXPECT_EQ(from_json(R"({"ptxasw_profile":2})").error(), "it is of another version of ptxasw");
-  EXPECT_EQ(from_json(R"({"ptxasw_profile":1})").error(), "it is damaged");
+  EXPECT_EQ(from_json(R"({"ptxasw_profile":1})").error(), "it is of another version of ptxasw");
+  EXPECT_EQ(from_json(R"({"ptxasw_profile":2})").error(), "it is damaged");
   EXPECT_EQ(read_file("/none").error(), "it cannot be read");
   std::string text = to_json(example());
   text.replace(text.find("\"launches\":100"), 14, "\"launches\":-10");
@@ -86,7 +86,8 @@ TEST(Profile, RunsAddUp) {
   EXPECT_DOUBLE_EQ(time.mean, 28);
   EXPECT_DOUBLE_EQ(gain_of(box.shapes[0], "y:4"), 24.0 / 20);
   EXPECT_EQ(gain_of(box.shapes[0], "y:8"), 0);
-  EXPECT_EQ(all->kernels[1].all_launches(), 14U);
+  EXPECT_EQ(all->kernels[1].all_launches(), 18U);
+  EXPECT_EQ(all->kernels[1].cooperative, 4U);
 }
 
 TEST(Profile, AnotherTextIsAnotherKernel) {

@@ -213,6 +213,7 @@ int cachesim_command(Arguments arguments) {
   options.shuffle = ShuffleMode::none;
   options.coarsen_auto = false;
   options.rounds = WarpReduceMode::none;
+  options.rotate = LoopCarryMode::none;
   return parse_and(app, options, std::move(arguments), [&] {
     simulate(wanted, options);
     return exit_done;

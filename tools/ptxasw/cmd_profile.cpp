@@ -1,5 +1,6 @@
 // ptxasw profile: what runs under the launcher measured, as one file, or as a table.
 #include "command_line.hpp"
+#include "driver/stored_profile.hpp"
 #include "profile/profile.hpp"
 #include "report/profile_table.hpp"
 
@@ -31,15 +32,26 @@ int profile_runs(Arguments arguments) {
              "launches that it really gets.\n\n"
              "merge makes one file of several runs: launches add up, and a version's times are "
              "those of all runs. Two chips do not mix. show prints a table: what was chosen, what "
-             "was fastest, and what is fastest of what a build can make.");
-  std::string action, output = "-";
+             "was fastest, and what is fastest of what a build can make. keep puts it into the "
+             "store (PTXASW_STORE: one that a farm shares), where a build takes it from by its "
+             "name: --profile=store:NAME. A name is for ever; another profile needs another one.");
+  std::string action, output = "-", name;
   std::vector<std::string> files;
-  app.add("ACTION", action, "merge or show", {.required = true, .choices = {"merge", "show"}});
+  app.add("ACTION", action, "merge, show or keep",
+          {.required = true, .choices = {"merge", "show", "keep"}});
   app.add("FILE", files, "profiles; - is standard input", {.required = true});
   app.add("-o,--output", output, "where to write it (standard output)");
+  app.add("--name", name, "of the profile in the store, for keep");
   if (const auto code = app.read(std::move(arguments))) return *code;
   return guarded([&] {
+    if ((action == "keep") == name.empty())
+      throw UsageError("--name says under which name a profile is kept: for keep alone");
     const profile::Profile all = read_all(files);
+    if (action == "keep") {
+      if (const auto why = driver::keep_profile(name, all, driver::Environment::current()))
+        throw std::runtime_error(*why);
+      return exit_done;
+    }
     write_text(output, action == "merge" ? profile::to_json(all) : report::table_of_profile(all));
     return exit_done;
   });

@@ -8,6 +8,7 @@
 #include "driver/find_ptxas.hpp"
 #include "driver/progress.hpp"
 #include "driver/ptxas.hpp"
+#include "driver/stored_profile.hpp"
 #include "ptxasw/hints.hpp"
 
 #include <algorithm>
@@ -139,8 +140,10 @@ void with_ptxas(const std::string& text, const Options& options,
   if (ptxas.interrupted() != 0) std::exit(driver::end_like({.interrupted = ptxas.interrupted()}));
 }
 
-Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
-                              const Options& options, bool seeks_hints) {
+Optimized optimize_with_ptxas(const std::string& text, const std::string& name, Options options,
+                              bool seeks_hints) {
+  if (const auto warning = driver::read_stored_profile(options, driver::Environment::current()))
+    fmt::print(stderr, "ptxasw warning: {}\n", *warning);
   Optimized result;
   with_ptxas(text, options, [&](Assembler* ptxas) {
     result = optimize(text, name, options, ptxas);

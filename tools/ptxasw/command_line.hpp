@@ -44,7 +44,7 @@ void with_ptxas(const std::string& text, const Options& options,
 // What the drop-in would assemble in the place of this text, where there is a
 // ptxas to ask. Ends the process when a signal says so meanwhile. For people its report says what
 // would help, too.
-Optimized optimize_with_ptxas(const std::string& text, const std::string& name,
-                              const Options& options, bool seeks_hints = false);
+Optimized optimize_with_ptxas(const std::string& text, const std::string& name, Options options,
+                              bool seeks_hints = false);
 
 } // namespace ptxasw::tool

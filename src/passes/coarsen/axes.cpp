@@ -46,7 +46,7 @@ void CopyAxes::read_block(Code& code, Axis& axis) {
 // Of the original grid.
 void CopyAxes::count_blocks(Code& code, Axis& axis) {
   if (grid_ == CoarsenGrid::launcher) {
-    axis.count = code.ld(ptx::Space::param, u32, {original_grid_, 4 * axis.number});
+    axis.count = code.ld(ptx::Space::param, u32, {original_grid_, std::int64_t{4} * axis.number});
     return;
   }
   axis.count = code.special(axis.special(Special::nctaid_x));

@@ -129,7 +129,7 @@ private:
     }
     CopyLoad cover{.from = holder.source, .needs_copy = !keeps_value(s, d)};
     if (!match(holder.address, address, cover)) return false;
-    plan_.loads[load].copies[copy] = std::move(cover);
+    plan_.loads[load].copies[copy] = cover;
     return true;
   }
 
@@ -262,7 +262,7 @@ void set_axes(emulator::Kernel& kernel, const BlockOptions& options, BlockPlan& 
   if (count > most_copies || count * kernel.body.insts.size() > most_instructions)
     plan.refused = {Reason::too_large, "too many replicas"};
   if (!plan.refused.empty()) return;
-  kernel.context->spend(4 * count * kernel.body.insts.size());
+  kernel.context->spend(std::uint64_t{4} * count * kernel.body.insts.size());
   enumerate_copies(plan);
 }
 

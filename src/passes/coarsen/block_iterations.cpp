@@ -19,9 +19,10 @@ public:
         iteration_(kernel.trace.iterations[loop]) {}
 
   std::optional<TripCountLimit> run() {
-    for (const auto& [from, to] : loop_.exits) {
+    for (const auto& exit : loop_.exits) {
+      const auto [from, to] = exit;
       const bool every_iteration = std::ranges::all_of(
-          loop_.latches, [&](BlockId latch) { return k_.cfg.dominates(from, latch); });
+          loop_.latches, [&](BlockId latch) { return k_.cfg.dominates(exit.first, latch); });
       if (!every_iteration) continue;
       const Term stay = stay_condition(from, to);
       if (!stay.valid()) continue;

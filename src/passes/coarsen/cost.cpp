@@ -300,8 +300,8 @@ void choose_coarsening(const target::Profile& profile, const CoarsenBaseline& or
   }
   if (chosen == nullptr) return;
   chosen->chosen = true;
-  std::ranges::rotate(candidates.begin(), candidates.begin() + (chosen - candidates.data()),
-                      candidates.begin() + (chosen - candidates.data()) + 1);
+  const auto at = candidates.begin() + (chosen - candidates.data());
+  std::rotate(candidates.begin(), at, at + 1);
 }
 
 std::vector<unsigned> register_limits(const target::Profile& profile, const CoarsenBaseline& kernel,

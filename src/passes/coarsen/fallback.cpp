@@ -1,8 +1,6 @@
 // Read off the resolved body.
 #include "passes/coarsen/fallback.hpp"
 
-#include <ranges>
-
 namespace ptxasw::passes {
 
 using ptx::Inst;
@@ -18,9 +16,10 @@ bool ends_thread(const Inst& inst) {
 }
 
 bool open_end(const ptx::Body& body) {
-  for (const ptx::Statement& statement : inside(body) | std::views::reverse) {
-    if (statement.kind == StatementKind::label) return true;
-    if (statement.kind == StatementKind::instruction) break;
+  const auto statements = inside(body);
+  for (auto statement = statements.rbegin(); statement != statements.rend(); ++statement) {
+    if (statement->kind == StatementKind::label) return true;
+    if (statement->kind == StatementKind::instruction) break;
   }
   return body.insts.empty() || !ends_thread(body.insts.back()) ||
          body.insts.back().guard != ptx::none;

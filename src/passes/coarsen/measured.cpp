@@ -58,12 +58,13 @@ double gain_in_run(const profile::Shape& shape, const std::array<unsigned, 3>& f
   return 0;
 }
 
-// Of the fastest version that the run has tried there. None: all were expected to lose.
-double best_in_run(const profile::Shape& shape) {
-  double best = 0;
-  for (const auto& [name, time] : shape.versions)
-    if (name != profile::baseline_of(shape)) best = std::max(best, profile::gain_of(shape, name));
-  return best > 0 ? best : limits::not_tried;
+// Whether some version that the run has tried there does not lose. None tried: all were expected
+// to.
+bool some_hold_in_run(const profile::Shape& shape) {
+  return std::ranges::any_of(shape.versions, [&](const auto& version) {
+    return version.first != profile::baseline_of(shape) &&
+           profile::gain_of(shape, version.first) >= limits::least_each;
+  });
 }
 
 class Chooser {
@@ -176,13 +177,14 @@ private:
     return room(*candidate.usage) < room(*original_.usage) ? limits::fewer_at_work : 1;
   }
 
-  // What a launch gains by it. A version that the run has not tried there does no better than the
-  // ones that it has, and does not gain.
+  // What a launch gains by it. A version that the run has not tried there does not gain, and loses
+  // where those that it has tried do.
   [[nodiscard]] double gain_of(const CoarsenCandidate& candidate, const Launch& launch) const {
     const double predicted =
         std::min(in_kernel(candidate, launch, false), in_kernel(candidate, launch, true));
     const double timed = gain_in_run(*launch.shape, candidate.how.factors);
-    if (timed == 0) return std::min({1.0, predicted, best_in_run(*launch.shape)});
+    if (timed == 0)
+      return std::min(predicted, some_hold_in_run(*launch.shape) ? 1.0 : limits::not_tried);
     const double held = original_.at_work * static_cast<double>(target_.processors) *
                         static_cast<double>(target_.threads_per_sm);
     double divided = 0; // by the best of its like: the launcher had one

@@ -73,7 +73,7 @@ private:
 
   Reg given(std::size_t offset, unsigned axis) {
     return code_.ld(ptx::Space::param, u32,
-                    {parameter, static_cast<std::int64_t>(offset + 4 * axis)});
+                    {parameter, static_cast<std::int64_t>(offset + std::size_t{4} * axis)});
   }
 
   const ptx::Body& body_;

@@ -137,7 +137,7 @@ private:
       if (coefficient % count != 0) return std::nullopt;
       monomial.coefficient = low_bits(coefficient / count, width);
     }
-    return in_units(difference, c_.from_poly(width, std::move(unit)));
+    return in_units(difference, c_.from_poly(width, unit));
   }
 
   std::optional<Offset> in_units(Term difference, Term unit) {

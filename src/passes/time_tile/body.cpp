@@ -276,6 +276,18 @@ Reg StepBody::guards(const Place& place, unsigned axis, bool along) {
   return all_of(some, place, renamed);
 }
 
+Reg StepBody::guards_of(const Place& place, unsigned axes) {
+  Renamed renamed;
+  widen(place, renamed);
+  for (const InstId id : plan_.guard_slice)
+    if (classes_.at(id) == Class::place && (axes_.at(id) & ~axes) == 0)
+      copy(id, &place, {}, renamed);
+  std::vector<Conjunct> some;
+  std::ranges::copy_if(conjuncts_, std::back_inserter(some),
+                       [&](const Conjunct& conjunct) { return conjunct.axes == axes; });
+  return all_of(some, place, renamed);
+}
+
 Reg StepBody::all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
                      const Renamed& renamed, Reg all) {
   for (const Conjunct& guard : conjuncts) {

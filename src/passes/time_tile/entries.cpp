@@ -5,6 +5,7 @@
 #include "oracle/assembler.hpp"
 #include "oracle/validation.hpp"
 #include "passes/shared/contraction_latitude.hpp"
+#include "passes/time_tile/plane_layout.hpp"
 #include "passes/time_tile/shapes.hpp"
 #include "passes/time_tile/steps.hpp"
 #include "passes/time_tile/untile.hpp"
@@ -127,6 +128,7 @@ private:
   void add_for_runs(StepEntries& result, const emulator::Kernel& kernel,
                     const passes::StepPlan& plan, const ptx::Function& function,
                     const std::optional<unsigned>& count) {
+    if (is_in_space(plan)) return add_marching(result, kernel, plan, function, count);
     if (!add(result, kernel, plan, function, step_shapes(plan, count)) || !options_.steps_auto)
       return;
     const contract::Steps large = result.steps.back();
@@ -136,6 +138,45 @@ private:
     // What is left of a run when no more of the large groups fit.
     if (large.count > numbers::steps::fewest && !add_fewer(result, large))
       add(result, kernel, plan, function, step_shapes(plan, numbers::steps::fewest));
+  }
+
+  // Each entry once for each length of its stretches: it divides the planes as it is launched.
+  void add_marching(StepEntries& result, const emulator::Kernel& kernel,
+                    const passes::StepPlan& plan, const ptx::Function& function,
+                    const std::optional<unsigned>& count) {
+    const std::vector<MarchShape> marches = march_shapes(plan, count);
+    const Why why = marches.empty() ? why_not_marched(plan) : Why{};
+    if (!why.empty()) {
+      if (result.steps.empty()) result.against = why.reason;
+      result.outcome += fmt::format("; no entry for several steps: {}", why.text);
+    }
+    bool is_small = false;
+    for (const MarchShape& march : marches) {
+      if (!add(result, kernel, plan, function, {march.shape}, is_small)) return;
+      contract::Steps steps = std::move(result.steps.back());
+      result.steps.pop_back();
+      const unsigned axis = PlaneLayout(plan, march.shape).w;
+      if (options_.steps_auto) steps.conditions.push_back(large_enough(plan));
+      for (const auto& [planes, blocks_each] : march.stretches) {
+        steps.covers.at(axis) = planes;
+        steps.blocks_each = blocks_each;
+        result.steps.push_back(steps);
+      }
+      is_small = true;
+    }
+  }
+
+  static Why why_not_marched(const passes::StepPlan& plan) {
+    Why why = why_not_in_planes(plan);
+    if (!why.empty()) return why;
+    return {Reason::step_in_space,
+            "its neighbours lie along three axes, and it reads more than one place far"};
+  }
+
+  static contract::Condition large_enough(const passes::StepPlan& plan) {
+    contract::Expression all = times(times(threads(0), threads(1)), threads(2));
+    return {minus(std::move(all), passes::number(static_cast<contract::Number>(least_march(plan)))),
+            "the grid is too small for several steps at once"};
   }
 
   // The same entry, told to do less.
@@ -157,6 +198,9 @@ private:
     // Under the kernel's own name, to be judged in its place.
     auto [entry, in_registers] = shaped(kernel, plan, function, shapes);
     if (is_small && !in_registers) return false;
+    if (shapes[0].planes != 0 && entry.refused.empty() && !in_registers)
+      entry.refused = {Reason::step_in_space, "its neighbours lie along three axes, and its planes "
+                                              "do not stay in registers"};
     if (entry.refused.empty() && options_.fp_contract == FpContract::exact)
       entry.refused = validated(function, entry.text);
     if (!entry.refused.empty()) {

@@ -74,27 +74,13 @@ void StepLayout::choose_axes() {
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (axis == axes.u || element.along(axis).is_zero()) continue;
     if (has_strips() && !moves(axis)) continue;
-    if (has_strips() && moves(axes.v)) refuse(why_not_in_space(), Reason::step_in_space);
+    if (has_strips() && moves(axes.v))
+      refuse("its neighbours lie along three axes", Reason::step_in_space);
     axes.v = axis;
   }
   for (const StepArray& array : plan_.arrays)
     if (columns() != 1 && array.element.along(axes.u) != IntegerPolynomial(array.bytes))
       refuse("its arrays lie along different axes", Reason::step_several_arrays);
-}
-
-// What a region with a halo along all axes would compute for each place of its centre: one of 6144
-// places, which is what two images in registers and a tile in shared memory leave room for.
-std::string StepLayout::why_not_in_space() const {
-  double work = 1;
-  for (const auto& [axis, width] :
-       {std::pair{axes.u, 32U}, {axes.v, 16U}, {3 - axes.u - axes.v, 12U}}) {
-    const unsigned halo = reach(axis, shape_.count).both();
-    if (halo >= width) return "its neighbours lie along three axes: no region on chip has a centre";
-    work *= static_cast<double>(width) / (width - halo);
-  }
-  return fmt::format("its neighbours lie along three axes: a region on chip would compute each of "
-                     "its places {:.1f} times",
-                     work);
 }
 
 // The most lanes of a warp that meet in one bank, at the first array's element size.

@@ -71,7 +71,6 @@ private:
   [[nodiscard]] unsigned tile_rows() const {
     return (has_strips() ? shape_.strips * strip_rows() : 1) + pad_v.both();
   }
-  [[nodiscard]] std::string why_not_in_space() const;
   void place_tiles();
   [[nodiscard]] Margin reach(unsigned axis, unsigned steps) const;
   [[nodiscard]] Margin pad(unsigned axis) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace ptxasw::passes {
 
@@ -103,6 +104,38 @@ std::optional<StepShape> small_step_shape(const passes::StepPlan& plan) {
     return std::nullopt;
   }
   return shape;
+}
+
+// Measured on an H200, 64^3 to 512^3. A warp's row is the narrowest region; of f32 with few values
+// two columns a thread win where there are enough blocks. What a level keeps has to stay in
+// registers. Stretches of 64 planes compute a tenth of them twice, and win where there are several
+// blocks for each processor.
+std::vector<MarchShape> march_shapes(const passes::StepPlan& plan, std::optional<unsigned> count) {
+  const auto [near, narrow, values] = kind_of(plan);
+  if (!near) return {};
+  const StepShape base{.count = count.value_or(3), .width = 32, .strips = 8, .rows = 4};
+  const auto march = [&](unsigned strips, unsigned rows, unsigned columns, unsigned resident,
+                         std::vector<MarchShape::Stretch> stretches) {
+    MarchShape made{base, std::move(stretches)};
+    made.shape.width *= columns;
+    made.shape.strips = strips;
+    made.shape.rows = rows;
+    made.shape.columns = columns;
+    made.shape.resident = resident;
+    made.shape.planes = made.stretches.front().planes;
+    return made;
+  };
+  if (values >= many_values)
+    return {narrow ? march(8, 6, 1, 2, {{64, 4}, {32, 1}}) : march(6, 5, 1, 2, {{64, 1}})};
+  if (!narrow) return {march(8, 4, 1, 2, {{64, 8}, {16, 1}})};
+  return {march(8, 4, 2, 2, {{64, 8}, {16, 4}}), march(8, 4, 1, 3, {{16, 1}, {8, 1}})};
+}
+
+std::uint64_t least_march(const passes::StepPlan& plan) {
+  const auto [near, narrow, values] = kind_of(plan);
+  const auto cube = [](std::uint64_t n) { return n * n * n; };
+  if (values >= many_values) return cube(narrow ? 192 : 256);
+  return cube(narrow ? 64 : 128);
 }
 
 StepTile tile_of(const passes::StepPlan& plan, const StepShape& shape) {

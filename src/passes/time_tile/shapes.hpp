@@ -12,6 +12,7 @@
 #include "ptxasw/assembler.hpp"
 #include "ptxasw/report.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -25,6 +26,24 @@ std::vector<passes::StepShape> step_shapes(const passes::StepPlan& plan,
 // For launches so small that the first of those has no block for each processor: as many steps, in
 // smaller regions. None where the first one has such regions itself.
 std::optional<passes::StepShape> small_step_shape(const passes::StepPlan& plan);
+
+// Of a stencil with neighbours along three axes: a region, and into stretches of how many planes at
+// most a grid is cut, the longest first. Long ones compute less anew, short ones give small grids
+// enough blocks.
+struct MarchShape {
+  passes::StepShape shape;
+  struct Stretch {
+    unsigned planes = 0, blocks_each = 1; // as in contract::Steps
+  };
+  std::vector<Stretch> stretches;
+};
+
+// The largest regions first; none where no shape was found that is faster than single launches.
+std::vector<MarchShape> march_shapes(const passes::StepPlan& plan,
+                                     std::optional<unsigned> count = {});
+
+// Threads of a launch from which on these are faster.
+std::uint64_t least_march(const passes::StepPlan& plan);
 
 // For the report: one block's line of neighbouring elements.
 StepTile tile_of(const passes::StepPlan& plan, const passes::StepShape& shape);

@@ -3,6 +3,7 @@
 
 #include "contract/steps.hpp"
 #include "passes/shared/parameters.hpp"
+#include "passes/time_tile/planes.hpp"
 #include "passes/time_tile/writer.hpp"
 #include "ptx/chip.hpp"
 
@@ -24,9 +25,7 @@ using namespace ptx::words;
 
 StepWriter::StepWriter(const emulator::Kernel& kernel, const passes::StepPlan& plan,
                        const StepShape& shape, std::string name)
-    : module_(*kernel.body.module), kernel_(kernel), plan_(plan), shape_(shape),
-      name_(std::move(name)), registers_(ptx::FreshRegisters::brief(module_)), code_(registers_),
-      body_(kernel, plan, code_), labels_(label_prefix(module_)), at_(plan, shape) {}
+    : StepFrame(kernel, plan, shape, std::move(name)), at_(plan, shape) {}
 
 StepEntry StepWriter::run() {
   if (!at_.refused.empty()) return {.refused = at_.refused};
@@ -44,64 +43,6 @@ StepEntry StepWriter::run() {
   }
   finish();
   return std::move(entry_);
-}
-
-// --- Small parts --------------------------------------------------------------------------------
-
-// The target has griddepcontrol.
-bool StepWriter::may_wait() const {
-  constexpr unsigned first_chip = 90;
-  const std::pair version(module_.version_major, module_.version_minor);
-  return ptx::chip_of(module_) >= first_chip && version >= std::pair(7U, 8U);
-}
-
-// a + n
-Reg StepWriter::plus(const Reg& a, long n) {
-  return n == 0 ? a : code_.add(s32, a, n);
-}
-
-Reg StepWriter::widened(const Reg& a) {
-  return code_.cvt(s64, s32, a);
-}
-
-// The number that a polynomial without coordinates is, modulo 2^64.
-Reg StepWriter::number(const IntegerPolynomial& whole) {
-  Reg sum;
-  for (const auto& [product, coefficient] : whole.terms()) {
-    Reg made = code_.mov(b64, static_cast<std::int64_t>(coefficient));
-    for (const passes::Quantity& factor : product)
-      made = code_.mul(s64, made, parameter(factor));
-    sum = sum.empty() ? made : added(sum, made);
-  }
-  return sum.empty() ? code_.mov(b64, 0) : sum;
-}
-
-Reg StepWriter::added(const Reg& a, const Reg& b) {
-  return code_.add(s64, a, b);
-}
-
-Reg StepWriter::parameter(const passes::Quantity& quantity) {
-  using Type = contract::Token::Type;
-  const ptx::Memory place = parameter_place(quantity.number);
-  if (quantity.as != Type::s32 && quantity.as != Type::u32)
-    return code_.ld(ptx::Space::param, b64, place);
-  const Reg low = code_.ld(ptx::Space::param, b32, place);
-  return quantity.as == Type::s32 ? code_.cvt(s64, s32, low) : code_.cvt(u64, u32, low);
-}
-
-Reg StepWriter::begin_of(unsigned part) {
-  return begin_at(parameter_place(part));
-}
-
-ptx::Memory StepWriter::parameter_place(unsigned part) const {
-  const std::string_view name = kernel_.body.function->parameters[contract::number_of(part)].name;
-  return contract::byte_of(part) == 0 ? ptx::Memory(name)
-                                      : ptx::Memory(name, contract::byte_of(part));
-}
-
-// `place`: in the parameter space.
-Reg StepWriter::begin_at(const ptx::Memory& place) {
-  return code_.cvta_to(ptx::Space::global, u64, code_.ld(ptx::Space::param, u64, place));
 }
 
 // --- Prologue -----------------------------------------------------------------------------------
@@ -242,65 +183,12 @@ Reg StepWriter::in_grid(const StepBody::Place& place, unsigned axis, const Reg& 
   return code_.setp(lt, u32, place[axis], limit_[axis], and_, all);
 }
 
-// --- The entry ----------------------------------------------------------------------------------
-
-std::string StepWriter::parameters_behind() const {
-  std::string all = fmt::format(".param .align 4 .b8 {}[16]", threads_parameter);
-  if (plan_.rotation)
-    all += fmt::format(",\n\t.param .align 8 .b8 {}[{}]", arrays_parameter,
-                       sizeof(contract::StepArrays));
-  return all;
-}
-
-namespace {
-
-// Blanks that nobody needs: thousands of lines.
-std::string without_blanks(std::string_view text) {
-  std::string all;
-  all.reserve(text.size());
-  for (const char c : text)
-    if ((c != ' ' && c != '\t') ||
-        (!all.empty() && std::string_view("\n\t ,;").find(all.back()) == std::string_view::npos))
-      all += c == '\t' ? ' ' : c;
-  return all;
-}
-
-} // namespace
-
 void StepWriter::finish() {
-  const ptx::Function& function = *kernel_.body.function;
-  const ptx::Edit more = append_parameter(module_, function, parameters_behind());
-  const std::uint32_t begin = module_.statements[function.statement].range.begin;
-  std::string header(module_.slice({begin, more.where.begin}));
-  const auto name = static_cast<std::size_t>(function.name.data() - module_.text->data()) - begin;
-  header.replace(name, function.name.size(), name_);
-  const std::string resident =
-      shape_.resident == 0 ? "" : fmt::format(".minnctapersm {}\n", shape_.resident);
-  entry_.text = fmt::format("{}{})\n.maxntid {}\n{}{{\n{}\t.shared .align 16 .b8 {}[{}];\n{}\n}}",
-                            header, more.text, at_.block(), resident, registers_.declarations(),
-                            tile_name, at_.shared(), without_blanks(code_.all));
-  contract::Steps& made = entry_.contract;
-  made.entry = name_;
-  made.count = shape_.count;
-  made.rotation = plan_.rotation;
-  if (!plan_.rotation)
-    for (const StepArray& array : plan_.arrays)
-      made.swaps.push_back({array.in, array.out});
+  entry_.text = whole_function(at_.block(), at_.shared());
+  contract::Steps& made = entry_.contract = made_contract();
   made.block = {at_.block(), 1, 1};
   for (unsigned axis = 0; axis < 3; ++axis)
     made.covers[axis] = at_.centre(axis);
-  if (plan_.rows)
-    made.extents = {expression_of(plan_.rows->length), expression_of(plan_.rows->count),
-                    passes::number(1)};
-  else if (std::ranges::any_of(plan_.walks, [](const auto& walk) { return walk.has_value(); }))
-    for (unsigned axis = 0; axis < 3; ++axis)
-      made.extents.at(axis) =
-          plan_.walks[axis] ? expression_of(plan_.walks[axis]->end) : passes::threads(axis);
-  made.conditions = plan_.conditions;
-  made.touched = plan_.touched;
-  if (!plan_.rotation) made.stored = plan_.stored;
-  made.variables = plan_.variables;
-  made.waits = may_wait();
   made.is_told = true;
 }
 
@@ -315,6 +203,7 @@ StepEntry write_steps(const emulator::Kernel& kernel, const passes::StepPlan& pl
   if (shape.rows * shape.columns > 64 || !comes_round || shape.count == 0 ||
       !std::has_single_bit(shape.columns) || shape.width % shape.columns != 0)
     return {.refused = {Reason::step_region, "no such shape"}};
+  if (shape.planes != 0) return PlaneWriter(kernel, plan, shape, name).run();
   return StepWriter(kernel, plan, shape, name).run();
 }
 

@@ -34,6 +34,9 @@ struct StepShape {
   // Neighbours along a row come from lane to lane: a row is at most a warp's. Tiles then have only
   // the rows that other strips read.
   bool lanes = false;
+  // Of stencils with neighbours along three axes, which march: planes of a stretch at most. A block
+  // then is `strips` warps, one above the other, and a row of the region is a warp's.
+  unsigned planes = 0;
 };
 
 struct StepEntry {

@@ -278,30 +278,11 @@ bool StepWriter::by_lanes(int row) const {
   return shape_.lanes && row >= 0 && row < static_cast<int>(at_.rows());
 }
 
-// Threads at the ends of a row get some value, for a place that is not right.
 void StepWriter::from_lane(unsigned n, int column, int row, const Reg& into) {
   const auto [far, own] = at_.owner_of(column);
-  const Reg& value =
-      read_[n][static_cast<unsigned>(row) * at_.columns() + static_cast<unsigned>(own)];
-  const auto pass = [&, lanes = far](const ptx::Emitter& emitter, const Reg& from) {
-    return emitter.shfl(lanes < 0 ? ptx::Sub::up : ptx::Sub::down, from, std::abs(lanes),
-                        lanes < 0 ? 0 : 31, -1);
-  };
-  if (plan_.arrays[n].bytes == 4) {
-    pass(code_.into(into), value);
-    return;
-  }
-  const Reg low = code_.make(b32), high = code_.make(b32);
-  code_.unpack(b64, low, high, value);
-  const Reg low_there = pass(code_, low), high_there = pass(code_, high);
-  code_.into(into).pack(b64, low_there, high_there);
-}
-
-ptx::Type StepWriter::move_type(const StepArray& array) const {
-  if (array.carried || array.stores.size() > 1) return ptx::bits(held_bits(array));
-  const ptx::Inst& store = kernel_.body.insts[array.stores[0]];
-  const bool literal = kernel_.body.src(store)[0].kind == ptx::Arg::Kind::imm;
-  return literal && array.bytes > 1 ? store.mods.type : ptx::bits(held_bits(array));
+  StepFrame::from_lane(
+      read_[n][static_cast<unsigned>(row) * at_.columns() + static_cast<unsigned>(own)],
+      plan_.arrays[n].bytes, far, into);
 }
 
 // --- Stores -------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 // passes/time_tile/time_levels.cpp, which writes what they hold, and passes/time_tile/halo.cpp.
 #pragma once
 
-#include "passes/time_tile/body.hpp"
+#include "passes/time_tile/frame.hpp"
 #include "passes/time_tile/layout.hpp"
 #include "passes/time_tile/steps.hpp"
 
@@ -18,11 +18,9 @@
 
 namespace ptxasw::passes {
 
-class StepWriter {
+class StepWriter : private StepFrame {
 public:
-  static constexpr std::string_view threads_parameter = "ptxasw_step_threads",
-                                    arrays_parameter = "ptxasw_step_arrays",
-                                    tile_name = "ptxasw_step_tile";
+  using StepFrame::threads_parameter, StepFrame::arrays_parameter, StepFrame::tile_name;
 
   StepWriter(const emulator::Kernel& kernel, const passes::StepPlan& plan, const StepShape& shape,
              std::string name);
@@ -36,17 +34,8 @@ private:
 
   // --- Where threads are (steps.cpp) ---
 
-  ptx::Reg plus(const ptx::Reg& a, long n);
-  ptx::Reg widened(const ptx::Reg& a);
-  ptx::Reg number(const passes::IntegerPolynomial& whole);
-  ptx::Reg added(const ptx::Reg& a, const ptx::Reg& b);
-  ptx::Reg parameter(const passes::Quantity& quantity);
-  ptx::Reg begin_of(unsigned part);
-  [[nodiscard]] ptx::Memory parameter_place(unsigned part) const;
-  ptx::Reg begin_at(const ptx::Memory& place);
   void find_begins(unsigned n);
   void find_serialized_blocks();
-  [[nodiscard]] std::string parameters_behind() const;
   void prologue();
   void find_thread();
   void find_place(unsigned axis);
@@ -55,7 +44,6 @@ private:
   ptx::Reg inside(const StepBody::Place& place, bool along_u);
   ptx::Reg in_grid(const StepBody::Place& place, unsigned axis, const ptx::Reg& all);
   [[nodiscard]] bool separable() const;
-  [[nodiscard]] bool may_wait() const;
   ptx::Reg is_aligned(unsigned n, const ptx::Reg& address);
   void finish();
 
@@ -92,7 +80,6 @@ private:
   void loop(Regions regions);
   void keep_less();
   void step(unsigned half);
-  [[nodiscard]] ptx::Type move_type(const passes::StepArray& array) const;
   void store_centre();
   void store_row(unsigned n, unsigned row, const ptx::Reg& at, const ptx::Reg& in_centre);
 
@@ -137,17 +124,7 @@ private:
   void load_older(unsigned n, const Mask& needed);
   void add_older_readers(std::vector<Mask>& needed);
 
-  const ptx::Module& module_;
-  const emulator::Kernel& kernel_;
-  const passes::StepPlan& plan_;
-  const StepShape& shape_;
-  std::string name_;
   StepEntry entry_;
-
-  ptx::FreshRegisters registers_;
-  ptx::Code code_;
-  StepBody body_;
-  std::string labels_;
   StepLayout at_;
   ptx::Reg thread_, strip_, column_, first_row_; // in the block; its first place in the region
   StepBody::Place corner_, place_, limit_;

@@ -94,12 +94,12 @@ private:
   Assembler& behind_;
 };
 
-Optimized watched(std::string text, std::string file, const Options& options,
+Optimized watched(const std::string& text, const std::string& file, const Options& options,
                   Assembler* assembler) {
   faults.counts = true;
   mark("begin");
   Marked marked(*assembler);
-  Optimized result = optimize(std::move(text), std::move(file), options, &marked);
+  Optimized result = optimize(text, file, options, &marked);
   mark("end");
   return result;
 }

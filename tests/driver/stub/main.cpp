@@ -77,7 +77,7 @@ Printed rewrite(std::string text, const std::string& file,
   return printed;
 }
 
-Optimized optimize(std::string text, std::string file, const ptxasw::Options&,
+Optimized optimize(const std::string& text, const std::string& file, const ptxasw::Options&,
                    ptxasw::Assembler* assembler) {
   const bool late = text.find("//@after-") != std::string::npos;
   if (!late) misbehave(text);

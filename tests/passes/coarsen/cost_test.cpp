@@ -426,6 +426,20 @@ TEST(StraightPath, GoesWhereMoreIsStored) {
   EXPECT_EQ(oracle::straight_path(code({near, {}, done, store, done}), 400)->stores, 0U);
 }
 
+// Of a coarsened kernel, where launches go that are not merged.
+TEST(StraightPath, TheOtherWayOfTheFirstBranch) {
+  const Op store{.opcode = 0x986}, far{.opcode = 0x947, .guard = 0, .to = 2};
+  const auto other = [](const std::vector<Op>& ops) { return oracle::other_path(code(ops), 400); };
+  EXPECT_EQ(other({far, store, done, {}, done})->stores, 0U);
+  EXPECT_EQ(other({far, store, done, {}, done})->instructions, 3U);
+  EXPECT_EQ(other({far, {}, done, store, store, done})->stores, 0U);
+  EXPECT_EQ(other({far, far, done, store, store, done})->stores, 1U)
+      << "the second one leads where more is stored";
+  EXPECT_FALSE(other({store, done})) << "there is but one";
+  EXPECT_FALSE(other({{.opcode = 0x94d, .guard = 0}, far, store, done, {}, done}))
+      << "some threads leave first";
+}
+
 // Two loops one after the other within a third: what stands between a branch back and where it
 // leads.
 TEST(StraightPath, LoopsOfTheCode) {

@@ -44,9 +44,10 @@ profile::Shape launches(unsigned blocks, std::uint64_t count, double original, d
 }
 
 CoarsenCandidate chosen(std::vector<profile::Shape> shapes,
-                        std::vector<CoarsenCandidate> candidates = {along_y(2), along_y(4)}) {
+                        std::vector<CoarsenCandidate> candidates = {along_y(2), along_y(4)},
+                        const CoarsenBaseline& original = kernel()) {
   const profile::Kernel run{.name = "k", .text = 1, .shapes = std::move(shapes)};
-  choose_measured(chip(), kernel(), run, candidates);
+  choose_measured(chip(), original, run, candidates);
   return candidates.at(0);
 }
 
@@ -118,15 +119,49 @@ TEST(Measured, WhatWasNotTimedGainsNothing) {
   EXPECT_TRUE(is_timed(run, {1, 4, 1}));
 }
 
-// Where no smaller launch is made nobody notices that the original's body is another program.
+// Where the run has tried others, all of which lose, one that it has not tried would, too.
+TEST(Measured, WhatWasNotTriedLosesWhereOthersDo) {
+  const auto limit = [&](double y4) {
+    return chosen({launches(5000, 1000, 30, 0, y4), launches(20'000, 100, 100, 60, 90)},
+                  {along_y(2, 1)})
+        .how.least_threads;
+  };
+  EXPECT_LE(limit(29), 5000 * 512U);
+  EXPECT_GT(limit(31), 5000 * 512U);
+}
+
+// Of which the second one gains by a merged version.
+std::vector<profile::Shape> small_and_large() {
+  return {launches(100, 200, 10, 20, 0), launches(20'000, 100, 100, 60, 0)};
+}
+
+// Where no smaller launch is made nobody notices that the original's body is another program. Else
+// what it costs is predicted.
 TEST(Measured, TheBodyOfSmallerLaunchesCountsWhereThereAreSome) {
   CoarsenCandidate other = along_y(2);
   other.body_changed = "a load waits";
   EXPECT_TRUE(chosen({launches(20'000, 100, 100, 60, 0)}, {other}).chosen);
-  const CoarsenCandidate best =
-      chosen({launches(100, 1000, 10, 20, 0), launches(20'000, 100, 100, 60, 0)}, {other});
-  EXPECT_FALSE(best.chosen);
-  EXPECT_THAT(best.verdict.text, HasSubstr("a load waits"));
+  const CoarsenCandidate unknown = chosen(small_and_large(), {other});
+  EXPECT_FALSE(unknown.chosen);
+  EXPECT_EQ(unknown.verdict.reason, Reason::body_changed);
+  EXPECT_THAT(unknown.verdict.text, HasSubstr("a load waits"));
+  other.beside = kernel().usage->path;
+  EXPECT_TRUE(chosen(small_and_large(), {other}).chosen);
+  other.beside->latency = 3000;
+  EXPECT_FALSE(chosen(small_and_large(), {other}).chosen);
+}
+
+// Registers that leave room for fewer blocks at a time, where a launch has as many.
+TEST(Measured, RegistersOfSmallerLaunchesCount) {
+  CoarsenBaseline any = kernel();
+  any.resident.reset(); // fewer may be resident
+  CoarsenCandidate more = along_y(2);
+  more.usage->registers = 64; // two blocks of 512 threads
+  EXPECT_TRUE(chosen(small_and_large(), {more}, any).chosen) << "less than a block on each SM";
+  const CoarsenCandidate fewer =
+      chosen({launches(2000, 200, 20, 30, 0), launches(20'000, 100, 100, 60, 0)}, {more}, any);
+  EXPECT_FALSE(fewer.chosen);
+  EXPECT_EQ(fewer.verdict.reason, Reason::registers);
 }
 
 TEST(Measured, WhatMightNotLaunchIsNeverTaken) {

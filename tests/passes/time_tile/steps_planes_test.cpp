@@ -1,0 +1,320 @@
+// Stencils with neighbours along three axes: T steps at once leave what T launches leave.
+// PTXASW_STEPS_FUZZ=N makes N random ones.
+#include "passes/time_tile/step_case.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ptxasw {
+namespace {
+
+using test::StepHost;
+using test::Stepped;
+
+struct Extent {
+  unsigned x, y, z;
+};
+
+// kernel(in, out, nx, ny, nz): as the suite has them.
+StepHost cube(const Stepped& stepped, const Extent& size, unsigned bytes) {
+  const std::size_t count = std::size_t{size.x} * size.y * size.z;
+  return {.stepped = stepped,
+          .grid = {(size.x + 31) / 32, (size.y + 3) / 4, size.z},
+          .block = {32, 4, 1},
+          .arguments = {0, 1, size.x, size.y, size.z},
+          .buffers = {test::random_elements(count, bytes, true, 1),
+                      test::random_elements(count, bytes, true, 2)},
+          .pointers = {0, 1}};
+}
+
+struct Row {
+  const char* kernel;
+  unsigned bytes, reach;
+};
+
+class PlanesOfTheSuite : public ::testing::TestWithParam<Row> {};
+
+TEST_P(PlanesOfTheSuite, LeaveTheSame) {
+  const Row row = GetParam();
+  for (const passes::StepShape& shape :
+       {passes::StepShape{.count = 3, .width = 32, .strips = 8, .rows = 4, .planes = 3},
+        {.count = 3, .width = 64, .strips = 8, .rows = 4, .columns = 2, .planes = 16}}) {
+    if (row.bytes > 4 && shape.columns > 1) continue; // not in shared memory
+    const Stepped stepped(test::golden_ptx("iterated3d"), row.kernel, shape);
+    ASSERT_EQ(stepped.entry.refused.text, "");
+    test::expect_that_ptxas_takes(*stepped.both->text,
+                                  fmt::format("planes_{}_{}", row.kernel, shape.columns));
+    for (const Extent& size : {Extent{2 * row.reach + 1, 2 * row.reach + 1, 2 * row.reach + 1},
+                               Extent{33, 29, 9}, Extent{70, 31, 7}}) {
+      unsigned merged = 0;
+      EXPECT_EQ(cube(stepped, size, row.bytes).difference(7, &merged), "")
+          << row.kernel << ' ' << size.x << 'x' << size.y << 'x' << size.z;
+      EXPECT_EQ(merged, 2U);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(T, PlanesOfTheSuite,
+                         ::testing::Values(Row{"j3d7pt_f32", 4, 1}, Row{"j3d7pt_f64", 8, 1},
+                                           Row{"j3d27pt_f32", 4, 1}, Row{"j3d27pt_f64", 8, 1}),
+                         [](const auto& row) { return std::string(row.param.kernel); });
+
+// What elements are, and what computes with them.
+struct ElementType {
+  const char *name, *held;
+  unsigned bytes;
+  bool is_float;
+  std::array<const char*, 4> sums;
+  const char* from_place; // conversion of a coordinate
+};
+
+constexpr std::array<ElementType, 4> element_types{{
+    {"f32",
+     "f32",
+     4,
+     true,
+     {"add.rn.f32", "mul.rn.f32", "sub.rn.f32", "max.f32"},
+     "cvt.rn.f32.s32"},
+    {"f64",
+     "f64",
+     8,
+     true,
+     {"add.rn.f64", "mul.rn.f64", "sub.rn.f64", "min.f64"},
+     "cvt.rn.f64.s32"},
+    {"u32", "b32", 4, false, {"add.s32", "xor.b32", "mul.lo.s32", "min.s32"}, "mov.b32"},
+    {"s64", "b64", 8, false, {"add.s64", "xor.b64", "mul.lo.s64", "sub.s64"}, "cvt.u64.u32"},
+}};
+
+using Place = std::array<int, 3>;
+
+// kernel k(in, out, nx, ny, nz, pitch, height): a place's element is (z*height + y)*pitch + x.
+class SpaceStencil {
+public:
+  explicit SpaceStencil(unsigned seed) : random_(seed) {
+    type = element_types[below(element_types.size())];
+    by_block = chance(1, 2);
+    choose_offsets();
+    for (const Place& offset : offsets)
+      for (const int far : offset)
+        reach = std::max({reach, far, -far});
+    write();
+  }
+
+  ElementType type{};
+  bool by_block = false; // z is the block's place alone
+  int reach = 1;
+  std::vector<Place> offsets;
+
+  [[nodiscard]] std::string text() const {
+    return fmt::format(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u32 nx, .param .u32 ny, .param .u32 nz,
+                  .param .u32 pitch, .param .u32 height)
+{{
+.reg .pred %p<40>;
+.reg .b32 %r<60>;
+.reg .b64 %rd<199>;
+.reg .{} %v<199>;
+ld.param.u64 %rd1, [in];
+ld.param.u64 %rd2, [out];
+ld.param.u32 %r1, [nx];
+ld.param.u32 %r2, [ny];
+ld.param.u32 %r3, [nz];
+ld.param.u32 %r4, [pitch];
+ld.param.u32 %r5, [height];
+cvta.to.global.u64 %rd3, %rd1;
+cvta.to.global.u64 %rd4, %rd2;
+{}
+end: ret;
+}}
+)",
+                       type.held, text_);
+  }
+
+private:
+  unsigned below(std::size_t n) { return static_cast<unsigned>(random_() % n); }
+  bool chance(unsigned n, unsigned of) { return below(of) < n; }
+  template <class... Args> void line(fmt::format_string<Args...> format, Args&&... args) {
+    text_ += fmt::format(format, std::forward<Args>(args)...) + ";\n";
+  }
+
+  void choose_offsets() {
+    const unsigned kind = below(4);
+    const int far = kind == 1 ? 2 : 1;
+    if (kind <= 1) { // stars, of 7 points or 13, or without some of them
+      offsets.push_back({0, 0, 0});
+      for (unsigned axis = 0; axis < 3; ++axis)
+        for (int away = -far; away <= far; ++away) {
+          Place offset{};
+          offset[axis] = away;
+          if (away != 0 && (away == 1 || chance(4, 5))) offsets.push_back(offset);
+        }
+      return;
+    }
+    std::set<Place> some; // a box, or some of it
+    while (!reaches(some) || (kind == 2 && some.size() < 27))
+      some.insert({static_cast<int>(below(3)) - 1, static_cast<int>(below(3)) - 1,
+                   static_cast<int>(below(3)) - 1});
+    offsets.assign(some.begin(), some.end());
+  }
+
+  static bool reaches(const std::set<Place>& some) {
+    return std::ranges::all_of(std::array{0, 1, 2}, [&](int axis) {
+      return std::ranges::any_of(
+          some, [&](const Place& offset) { return offset[static_cast<unsigned>(axis)] != 0; });
+    });
+  }
+
+  void write() {
+    for (const auto& [n, axis] : {std::pair(0, "x"), {1, "y"}, {2, "z"}}) {
+      if (n == 2 && by_block) {
+        line("mov.u32 %r12, %ctaid.z");
+        break;
+      }
+      line("mov.u32 %r{}, %ctaid.{}", 40 + n, axis);
+      line("mov.u32 %r{}, %ntid.{}", 43 + n, axis);
+      line("mov.u32 %r{}, %tid.{}", 46 + n, axis);
+      line("mad.lo.s32 %r{}, %r{}, %r{}, %r{}", 10 + n, 40 + n, 43 + n, 46 + n);
+    }
+    guards();
+    line("mad.lo.s32 %r22, %r12, %r5, %r11");
+    line("mad.lo.s32 %r23, %r22, %r4, %r10");
+    line("mul.wide.s32 %rd5, %r23, {}", type.bytes);
+    line("add.s64 %rd6, %rd3, %rd5");
+    line("add.s64 %rd7, %rd4, %rd5");
+    line("mul.wide.s32 %rd8, %r4, {}", type.bytes);
+    line("cvt.s64.s32 %rd10, %r5");
+    line("mul.lo.s64 %rd9, %rd8, %rd10");
+    loads();
+    std::string sum = "%v0";
+    unsigned made = 100;
+    const auto combine = [&](const std::string& more) {
+      line("{} %v{}, {}, {}", type.sums[below(4)], made, sum, more);
+      sum = fmt::format("%v{}", made++);
+    };
+    for (std::size_t n = 1; n < offsets.size(); ++n)
+      combine(fmt::format("%v{}", n));
+    if (chance(1, 4)) { // of the place
+      line("{} %v99, %r{}", type.from_place, 10 + below(3));
+      combine("%v99");
+    }
+    line("st.global.{} [%rd7], {}", type.name, sum);
+  }
+
+  void loads() {
+    std::shuffle(offsets.begin(), offsets.end(), random_);
+    for (std::size_t n = 0; n < offsets.size(); ++n) {
+      const auto [x, y, z] = offsets[n];
+      const std::size_t at = 20 + 4 * n;
+      line("mul.lo.s64 %rd{}, %rd8, {}", at, y);
+      line("mul.lo.s64 %rd{}, %rd9, {}", at + 1, z);
+      line("add.s64 %rd{}, %rd{}, %rd{}", at + 2, at, at + 1);
+      line("add.s64 %rd{}, %rd{}, %rd6", at + 3, at + 2);
+      line("ld.global.{} %v{}, [%rd{}+{}]", type.name, n, at + 3, x * static_cast<int>(type.bytes));
+    }
+  }
+
+  // Rims as wide as the reach at least, and of another width on either side.
+  void guards() {
+    std::vector<std::string> outside;
+    const auto leave = [&](unsigned p) { line("@%p{} bra end", p); };
+    line("setp.lt.s32 %p20, %r1, {}", 2 * reach + 5);
+    leave(20);
+    for (unsigned n = 0; n < 3; ++n) {
+      const int first = reach + static_cast<int>(below(2)),
+                last = reach + static_cast<int>(below(3));
+      if (n == 0 && chance(1, 3)) {
+        line("sub.s32 %r30, %r10, {}", first);
+        line("sub.s32 %r31, %r1, {}", first + last);
+        line("setp.ge.u32 %p0, %r30, %r31");
+        leave(0);
+        continue;
+      }
+      line("setp.lt.s32 %p{}, %r{}, {}", 2 * n, 10 + n, first);
+      line("sub.s32 %r{}, %r{}, {}", 32 + n, 1 + n, last);
+      line("setp.ge.s32 %p{}, %r{}, %r{}", 2 * n + 1, 10 + n, 32 + n);
+      if (chance(1, 2)) {
+        leave(2 * n);
+        leave(2 * n + 1);
+      } else {
+        line("or.pred %p{}, %p{}, %p{}", 10 + n, 2 * n, 2 * n + 1);
+        leave(10 + n);
+      }
+    }
+  }
+
+  std::mt19937 random_;
+  std::string text_;
+};
+
+StepHost host_of(const Stepped& stepped, const SpaceStencil& stencil, std::mt19937& random) {
+  const auto size = [&](unsigned most) {
+    return static_cast<unsigned>(2 * stencil.reach + 1) + static_cast<unsigned>(random() % most);
+  };
+  const Extent of{size(random() % 3 == 0 ? 70 : 30), size(random() % 3 == 0 ? 40 : 20), size(14)};
+  const unsigned pitch = of.x + static_cast<unsigned>(random() % 3),
+                 height = of.y + static_cast<unsigned>(random() % 2);
+  const unsigned deep = stencil.by_block ? 1 : 2;
+  const std::size_t count = std::size_t{pitch} * height * of.z;
+  return {.stepped = stepped,
+          .grid = {(of.x + 31) / 32, (of.y + 3) / 4, (of.z + deep - 1) / deep},
+          .block = {32, 4, deep},
+          .arguments = {0, 1, of.x, of.y, of.z, pitch, height},
+          .buffers = {test::random_elements(count, stencil.type.bytes, stencil.type.is_float, 1),
+                      test::random_elements(count, stencil.type.bytes, stencil.type.is_float, 2)},
+          .pointers = {0, 1}};
+}
+
+unsigned number_from(const char* variable, unsigned usual) {
+  const char* const text = std::getenv(variable); // NOLINT(concurrency-mt-unsafe)
+  return text == nullptr ? usual : static_cast<unsigned>(std::atoi(text));
+}
+
+TEST(StepsFuzz, InSpaceLeaveTheSame) {
+  const unsigned count = number_from("PTXASW_STEPS_FUZZ", 25),
+                 first = number_from("PTXASW_STEPS_SEED", 1);
+  unsigned merged = 0;
+  for (unsigned seed = first; seed < first + count; ++seed) {
+    std::mt19937 random(seed);
+    const SpaceStencil stencil(seed);
+    constexpr std::array shapes{
+        passes::StepShape{.count = 3, .width = 32, .strips = 6, .rows = 5, .planes = 5},
+        passes::StepShape{.count = 3, .width = 32, .strips = 7, .rows = 4, .planes = 16},
+        passes::StepShape{.count = 5, .width = 32, .strips = 8, .rows = 4, .planes = 3},
+        passes::StepShape{
+            .count = 3, .width = 64, .strips = 6, .rows = 4, .columns = 2, .planes = 1}};
+    // What fits into shared memory.
+    const bool wide = stencil.type.bytes > 4 || stencil.reach > 1,
+               widest = stencil.type.bytes > 4 && stencil.reach > 1;
+    const passes::StepShape shape =
+        widest ? passes::StepShape{.count = 3, .width = 32, .strips = 4, .rows = 5, .planes = 6}
+               : shapes[random() % (wide ? 2 : shapes.size())];
+    const Stepped stepped(stencil.text(), "k", shape);
+    ASSERT_EQ(stepped.entry.refused.text, "") << seed << '\n' << stencil.text();
+    const testing::ScopedTrace trace(__FILE__, __LINE__, fmt::format("seed {}", seed));
+    for (unsigned n = 0; n < 2; ++n) {
+      const StepHost host = host_of(stepped, stencil, random);
+      const unsigned steps = shape.count + 1 + static_cast<unsigned>(random() % 6);
+      if (!host.fit_error().empty()) continue; // too small to have an inside
+      EXPECT_EQ(host.difference(steps, &merged), "")
+          << host.arguments[2] << 'x' << host.arguments[3] << 'x' << host.arguments[4] << ", "
+          << steps << " steps\n"
+          << stencil.text();
+      const auto plain = host.run(steps, true), several = host.run(steps, false);
+      EXPECT_TRUE(std::ranges::includes(plain.loaded, several.loaded)) << stencil.text();
+      EXPECT_TRUE(std::ranges::includes(plain.stored, several.stored)) << stencil.text();
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(merged, count / 2);
+}
+
+} // namespace
+} // namespace ptxasw
