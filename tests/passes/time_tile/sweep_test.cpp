@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -112,6 +113,32 @@ TEST(Sweep, ReadsAlongThreeAxes) {
   EXPECT_EQ(plan.refused.text, "");
   EXPECT_EQ(offsets_text(plan),
             "0(-1,0,0) 0(0,-1,0) 0(0,0,-1) 0(0,0,0) 0(0,0,1) 0(0,1,0) 0(1,0,0)");
+}
+
+// Blocks march through the planes that a thread of the program went through.
+TEST(Sweep, MayBeOfPlanes) {
+  const Stepped stepped(form("march_e"), "",
+                        {.count = 3, .width = 32, .strips = 8, .rows = 4, .planes = 3});
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  unsigned merged = 0, sizes = 0;
+  for (const auto& [nx, ny, nz] : {std::tuple{3U, 3U, 3U}, {33U, 29U, 9U}, {70U, 31U, 7U}}) {
+    const std::size_t count = std::size_t{nx} * ny * nz;
+    const StepHost host{.stepped = stepped,
+                        .grid = {(nx + 31) / 32, (ny + 3) / 4},
+                        .block = {32, 4},
+                        .arguments = {0, 1, nx, ny, nz, 0x3ecccccd, 0x3dcccccd},
+                        .buffers = {test::random_elements(count, 4, true, 1),
+                                    test::random_elements(count, 4, true, 2)},
+                        .pointers = {0, 1}};
+    ++sizes;
+    EXPECT_EQ(host.fit_error(), "");
+    EXPECT_EQ(host.difference(7, &merged), "") << nx << 'x' << ny << 'x' << nz;
+    auto plain = host.run(7, true);
+    const auto several = host.run(7, false);
+    plain.loaded.merge(plain.stored);
+    EXPECT_TRUE(std::ranges::includes(plain.loaded, several.loaded));
+  }
+  EXPECT_EQ(merged, 2 * sizes);
 }
 
 TEST(Sweep, IsOfOneThreadAlongTheAxis) {
