@@ -42,7 +42,7 @@ public:
   struct Question {
     Motion motion = Motion::exchanged;
     unsigned choice = 0;
-    const std::optional<March>& march;
+    const std::optional<Sweep>& sweep;
   };
 
   Finder(emulator::Kernel& kernel, const Question& asked, bool with_rows, const EqualFields& equal)
@@ -174,7 +174,7 @@ private:
     FoundWalks found = passes::find_walks(k_, region_, *reader_, places_, plan_.rows);
     plan_.refused = std::move(found.refused);
     plan_.walks = std::move(found.walks);
-    if (asked_.march) plan_.walks.at(asked_.march->axis) = asked_.march->walk;
+    if (asked_.sweep) plan_.walks.at(asked_.sweep->axis) = asked_.sweep->walk;
     left_out_.merge(found.guards);
   }
 
@@ -523,8 +523,8 @@ StepPlan find(emulator::Kernel& kernel, const Finder::Question& asked, const Equ
 } // namespace
 
 StepPlan find_step(emulator::Kernel& kernel, Motion motion, unsigned choice,
-                   const std::optional<March>& march) {
-  const Finder::Question asked{motion, choice, march};
+                   const std::optional<Sweep>& sweep) {
+  const Finder::Question asked{motion, choice, sweep};
   try {
     StepPlan plan = find(kernel, asked, {});
     if (plan.refused.empty()) return plan;

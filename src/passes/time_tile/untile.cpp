@@ -5,6 +5,7 @@
 #include "analysis/liveness.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/block_shapes.hpp"
+#include "passes/time_tile/loop_iterations.hpp"
 #include "passes/time_tile/other_kernel.hpp"
 #include "passes/time_tile/polynomial_code.hpp"
 #include "passes/time_tile/step_loops.hpp"
@@ -46,7 +47,7 @@ public:
     edits_.push_back({before(0), places()});
     const std::uint32_t begin = body_.module->body_of(*body_.function).front().range.end;
     edits_.push_back(registers_.declared_at(begin));
-    return ptx::print(*body_.module, edits_);
+    return edited_text(body_, std::move(edits_));
   }
 
 private:
@@ -212,6 +213,23 @@ private:
   std::set<BlockId> labels_;
 };
 
+bool has_barrier_in_loop(const emulator::Kernel& kernel) {
+  for (InstId id = 0; id < kernel.body.insts.size(); ++id)
+    if (ptx::group(kernel.body.insts[id].op) == Group::barrier &&
+        kernel.loops.innermost[kernel.cfg.block_of[id]] != ~0U)
+      return true;
+  return false;
+}
+
+// Steps have nothing else, but for a tile.
+bool has_more_than_a_step(const ptx::Body& body) {
+  return std::ranges::any_of(body.insts, [](const Inst& inst) {
+    const Group group = ptx::group(inst.op);
+    return inst.opaque || group == Group::atomic || group == Group::call || group == Group::warp ||
+           group == Group::unknown;
+  });
+}
+
 // The block has that shape.
 void add_shape(std::vector<contract::Condition>& conditions, const BlockShape& shape) {
   for (unsigned axis = 0; axis < 3; ++axis) {
@@ -233,8 +251,8 @@ Attempt untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
                                              shape, emulator::Follow::stored_values);
   if (!known.trace.refused.empty()) return {{.refused = known.trace.refused}};
   Unrolled straight = unroll(known, budget, shape, emulator::Follow::stored_values);
-  if (!straight.left.empty())
-    return {{.refused = {Reason::step_shared, straight.left}}, true, false};
+  if (!straight.left.empty()) // another shape only makes it longer or shorter
+    return {{.refused = {Reason::step_shared, straight.left}}, straight.left == too_long, false};
   if (straight.module) known = std::move(straight.kernel);
   known.context->allow(budget.allowance());
   const TileReads tile = read_tile(known, shape);
@@ -267,6 +285,7 @@ bool has_tile(const ptx::Body& body) {
 
 Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return {.refused = why};
+  if (has_barrier_in_loop(kernel)) return {.refused = {Reason::step_shared, "a barrier in a loop"}};
   Attempt last{.made = {.refused = {Reason::step_shared, "the shape of its blocks is not known"}}};
   try {
     for (const BlockShape& shape : likely_shapes(kernel)) {
@@ -280,8 +299,9 @@ Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   return std::move(last.made);
 }
 
-StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget)
-    : kernel_(kernel), unrolled_(unroll(kernel, budget)) {
+StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget) : kernel_(kernel) {
+  const bool is_plain = !has_more_than_a_step(kernel.body);
+  if (is_plain) unrolled_ = unroll(kernel, budget);
   if (has_tile(kernel.body)) {
     Untiled made = untile(this->kernel(), budget);
     if (made.refused.empty())
@@ -290,19 +310,19 @@ StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget)
       refused_ = std::move(made.refused);
     return;
   }
-  marched_ = march(this->kernel(), budget);
-  refused_ = marched_.refused;
+  if (is_plain) swept_ = sweep(this->kernel(), budget);
+  refused_ = swept_.refused;
 }
 
 emulator::Kernel& StepKernel::kernel() {
   if (untiled_) return untiled_->kernel;
-  if (marched_.module) return marched_.kernel;
+  if (swept_.module) return swept_.kernel;
   return unrolled_.module ? unrolled_.kernel : kernel_;
 }
 
 StepPlan StepKernel::find(Motion motion, unsigned choice) {
   if (!refused_.empty()) return {.refused = refused_};
-  StepPlan plan = find_step(kernel(), motion, choice, marched_.march);
+  StepPlan plan = find_step(kernel(), motion, choice, swept_.sweep);
   if (plan.refused.text == has_loops && !unrolled_.left.empty()) plan.refused.text = unrolled_.left;
   if (!untiled_ || !plan.refused.empty()) return plan;
   const auto add = [&](std::vector<contract::Condition>& conditions) {

@@ -6,8 +6,8 @@
 // The shape of the blocks, and that no index wraps, are conditions on the launch.
 #pragma once
 
-#include "passes/time_tile/march.hpp"
 #include "passes/time_tile/step.hpp"
+#include "passes/time_tile/sweep.hpp"
 #include "passes/time_tile/unroll.hpp"
 
 #include <memory>
@@ -39,7 +39,7 @@ private:
   emulator::Kernel& kernel_;
   Why refused_;
   Unrolled unrolled_;
-  Marched marched_;
+  Swept swept_;
   std::optional<Untiled> untiled_;
 };
 

@@ -1,5 +1,5 @@
 // Finds the loop over places, and writes the text in which an iteration is a thread.
-#include "passes/time_tile/march.hpp"
+#include "passes/time_tile/sweep.hpp"
 
 #include "analysis/liveness.hpp"
 #include "passes/shared/bindings.hpp"
@@ -50,14 +50,14 @@ struct Growing {
   InstId next = 0;    // writes what the next iteration has
 };
 
-class MarchFinder {
+class SweepFinder {
 public:
-  explicit MarchFinder(const emulator::Kernel& kernel)
+  explicit SweepFinder(const emulator::Kernel& kernel)
       : k_(kernel), c_(*kernel.context), body_(kernel.body),
         written_(analysis::definitions(body_)) {}
 
   Why refused;
-  std::optional<March> found;
+  std::optional<Sweep> found;
   std::vector<Growing> growing;
 
   void run() {
@@ -68,7 +68,7 @@ public:
     if (loop.latches.size() != 1 || loop.exits.size() != 1 ||
         loop.exits[0].first != loop.latches[0])
       return;
-    found = March{.axis = *axis, .walk = {.end = {}, .ranges = {}, .alone = true}};
+    found = Sweep{.axis = *axis, .walk = {.end = {}, .ranges = {}, .alone = true}};
     if (!find_end(loop)) {
       found.reset();
       return;
@@ -190,11 +190,11 @@ private:
 
 // A register that grows is written once in the loop's place, and so is what the next iteration
 // would have: what a step's finders can tell apart.
-class MarchWriter {
+class SweepWriter {
 public:
-  MarchWriter(const emulator::Kernel& kernel, const MarchFinder& found)
+  SweepWriter(const emulator::Kernel& kernel, const SweepFinder& found)
       : k_(kernel), body_(kernel.body), found_(found), names_(body_),
-        registers_(*body_.module, "%march"), code_(registers_) {}
+        registers_(*body_.module, "%sweep"), code_(registers_) {}
 
   // Of the module. Empty: a name means several things, or nothing is behind the loop.
   std::string run() {
@@ -214,7 +214,7 @@ public:
     rename(loop, out);
     edits_.push_back({before(k_.cfg.blocks[behind].first), out + ":\n\t"});
     edits_.push_back(registers_.declared_at(names_.body_start()));
-    return ptx::print(*body_.module, edits_);
+    return edited_text(body_, std::move(edits_));
   }
 
 private:
@@ -280,7 +280,7 @@ private:
 
   const emulator::Kernel& k_;
   const ptx::Body& body_;
-  const MarchFinder& found_;
+  const SweepFinder& found_;
   const Names names_;
   ptx::FreshRegisters registers_;
   ptx::Code code_;
@@ -291,10 +291,10 @@ private:
 
 } // namespace
 
-Marched march(const emulator::Kernel& kernel, const emulator::Budget& budget) {
-  Marched made;
+Swept sweep(const emulator::Kernel& kernel, const emulator::Budget& budget) {
+  Swept made;
   if (kernel.loops.loops.empty() || !why_not_a_plain_kernel(kernel).empty()) return made;
-  MarchFinder finder(kernel);
+  SweepFinder finder(kernel);
   try {
     finder.run();
   } catch (const sym::BudgetSpent& spent) {
@@ -302,7 +302,7 @@ Marched march(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   }
   made.refused = finder.refused;
   if (!finder.found || !finder.refused.empty()) return made;
-  std::string text = MarchWriter(kernel, finder).run();
+  std::string text = SweepWriter(kernel, finder).run();
   if (text.empty()) return made;
   OtherKernel other =
       emulate_text(std::move(text), kernel.body, budget, {}, emulator::Follow::addresses);
@@ -310,7 +310,7 @@ Marched march(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   if (!made.refused.empty()) return made;
   made.module = std::move(other.module);
   made.kernel = std::move(other.kernel);
-  made.march = std::move(finder.found);
+  made.sweep = std::move(finder.found);
   return made;
 }
 

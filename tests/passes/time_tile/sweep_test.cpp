@@ -1,10 +1,11 @@
 // Threads that go along an axis: the kernel with threads in the place of that loop does the same
 // and touches the same; and which loops are no such ones.
 #include "passes/time_tile/any_host.hpp"
-#include "passes/time_tile/march.hpp"
+#include "passes/time_tile/sweep.hpp"
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -70,7 +71,7 @@ std::string columns_that_move_first() {
               moves + "\nsub.s64 %rd14, %rd29, %rd2;\nst.global.f32 [%rd14], %f10;");
 }
 
-TEST(March, LeavesTheSame) {
+TEST(Sweep, LeavesTheSame) {
   struct Row {
     std::string text;
     unsigned bytes, axis;
@@ -83,10 +84,10 @@ TEST(March, LeavesTheSame) {
         Row{form("march_e"), 4, 2, {16, 4}, {9, 0x3f000000, 0x3dcccccd}}}) {
     const auto module = test::parsed(row.text);
     const emulator::Kernel kernel = test::emulate(*module, "");
-    const passes::Marched made = passes::march(kernel);
+    const passes::Swept made = passes::sweep(kernel);
     ASSERT_EQ(made.refused.text, "");
     ASSERT_TRUE(made.module);
-    EXPECT_EQ(made.march->axis, row.axis);
+    EXPECT_EQ(made.sweep->axis, row.axis);
     EXPECT_TRUE(made.kernel.loops.loops.empty());
     for (const auto& [nx, ny] : {std::pair{3U, 3U}, {40U, 7U}, {70U, 20U}}) {
       std::vector<std::uint64_t> sizes{nx, ny};
@@ -105,7 +106,7 @@ TEST(March, LeavesTheSame) {
   }
 }
 
-TEST(March, ReadsAlongThreeAxes) {
+TEST(Sweep, ReadsAlongThreeAxes) {
   const auto module = test::parsed(form("march_e"));
   emulator::Kernel kernel = test::emulate(*module, "");
   const passes::StepPlan plan = passes::StepKernel(kernel).find();
@@ -114,7 +115,33 @@ TEST(March, ReadsAlongThreeAxes) {
             "0(-1,0,0) 0(0,-1,0) 0(0,0,-1) 0(0,0,0) 0(0,0,1) 0(0,1,0) 0(1,0,0)");
 }
 
-TEST(March, IsOfOneThreadAlongTheAxis) {
+// Blocks march through the planes that a thread of the program went through.
+TEST(Sweep, MayBeOfPlanes) {
+  const Stepped stepped(form("march_e"), "",
+                        {.count = 3, .width = 32, .strips = 8, .rows = 4, .planes = 3});
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  unsigned merged = 0, sizes = 0;
+  for (const auto& [nx, ny, nz] : {std::tuple{3U, 3U, 3U}, {33U, 29U, 9U}, {70U, 31U, 7U}}) {
+    const std::size_t count = std::size_t{nx} * ny * nz;
+    const StepHost host{.stepped = stepped,
+                        .grid = {(nx + 31) / 32, (ny + 3) / 4},
+                        .block = {32, 4},
+                        .arguments = {0, 1, nx, ny, nz, 0x3ecccccd, 0x3dcccccd},
+                        .buffers = {test::random_elements(count, 4, true, 1),
+                                    test::random_elements(count, 4, true, 2)},
+                        .pointers = {0, 1}};
+    ++sizes;
+    EXPECT_EQ(host.fit_error(), "");
+    EXPECT_EQ(host.difference(7, &merged), "") << nx << 'x' << ny << 'x' << nz;
+    auto plain = host.run(7, true);
+    const auto several = host.run(7, false);
+    plain.loaded.merge(plain.stored);
+    EXPECT_TRUE(std::ranges::includes(plain.loaded, several.loaded));
+  }
+  EXPECT_EQ(merged, 2 * sizes);
+}
+
+TEST(Sweep, IsOfOneThreadAlongTheAxis) {
   const Stepped stepped(form("march_c"), "", {.count = 3, .width = 32, .strips = 4, .rows = 8});
   ASSERT_EQ(stepped.entry.refused.text, "");
   StepHost host = host_for(stepped, 70, 35, {32, 1, 1}, 1);
@@ -127,7 +154,7 @@ TEST(March, IsOfOneThreadAlongTheAxis) {
 }
 
 // An iteration that is done in any case, one that has no block of its own, numbers that wrap.
-TEST(March, AsksForItsEnd) {
+TEST(Sweep, AsksForItsEnd) {
   const std::string begins = "setp.lt.s32 \t%p4, %r8, 3;\n\t@%p4 bra \t$L__BB0_4;";
   const Stepped stepped(columns(begins, ""), "", {.count = 3, .width = 32, .strips = 4, .rows = 8});
   ASSERT_EQ(stepped.entry.refused.text, "");
@@ -163,7 +190,7 @@ std::string refusal(const std::string& text) {
   return behind == std::string::npos ? plan.refused.text : plan.refused.text.substr(behind + 2);
 }
 
-TEST(MarchRefused, WhereTheEndIsNotOfTheLaunch) {
+TEST(SweepRefused, WhereTheEndIsNotOfTheLaunch) {
   const char* const not_known = "how often a loop goes round is not known";
   const std::string end = "setp.lt.s32 \t%p5, %r17, %r4;", next = "add.s32 \t%r17, %r17, 1;";
   for (const std::string& text :
@@ -182,7 +209,7 @@ TEST(MarchRefused, WhereTheEndIsNotOfTheLaunch) {
             "a loop is left in front of its end");
 }
 
-TEST(MarchRefused, WhereValuesGoOn) {
+TEST(SweepRefused, WhereValuesGoOn) {
   const char* const goes_on = "a value goes from iteration to iteration";
   const std::string moves = "add.s64 \t%rd29, %rd29, %rd2;", own = "add.f32 \t%f4, %f3, %f2;";
   for (const std::string& text :
@@ -200,7 +227,7 @@ TEST(MarchRefused, WhereValuesGoOn) {
     EXPECT_EQ(refusal(text), goes_on) << text;
 }
 
-TEST(MarchRefused, WhereMemoryIsTouchedElsewhere) {
+TEST(SweepRefused, WhereMemoryIsTouchedElsewhere) {
   const char* const elsewhere = "it stores in front of a loop, or reads or stores behind it";
   const std::string front = "mov.u32 \t%r17, 1;", behind = "$L__BB0_4:";
   for (const std::string& text :

@@ -14,14 +14,14 @@
 
 namespace ptxasw::passes {
 
-struct Marched {
+struct Swept {
   // Of a loop over places: why it is none of these. What is below is then not valid.
   Why refused;
   std::shared_ptr<const ptx::Module> module; // none: the kernel has no such loop
   emulator::Kernel kernel;
-  std::optional<March> march;
+  std::optional<Sweep> sweep;
 };
 
-Marched march(const emulator::Kernel& kernel, const emulator::Budget& budget = {});
+Swept sweep(const emulator::Kernel& kernel, const emulator::Budget& budget = {});
 
 } // namespace ptxasw::passes
