@@ -43,14 +43,15 @@ public:
 // The manual page of a sub-command that reads its arguments by itself.
 std::string manual_page_of(std::string_view name, std::string_view usage);
 
+// What an argument has to be.
+struct Check {
+  bool required = false;
+  std::vector<std::string> choices = {};
+  std::uint64_t least = 0, most = ~std::uint64_t{0}; // of a number
+};
+
 class Parser {
 public:
-  struct Check {
-    bool required = false;
-    std::vector<std::string> choices = {};
-    std::uint64_t least = 0, most = ~std::uint64_t{0}; // of a number
-  };
-
   // `program`: what stands in front of the name, "ptxasw " of sub-commands.
   Parser(std::string name, std::string what, std::string program = "ptxasw ")
       : program_(std::move(program)), name_(std::move(name)), what_(std::move(what)) {}

@@ -311,8 +311,8 @@ void BlockReader::require(const std::vector<InRange>& ranges) {
       continue;
     }
     const auto [place, missing] = ranges_.try_emplace(
-        {std::move(terms), {least, most}}, Range{value - IntegerPolynomial(constant), constant,
-                                                 constant, least, most, range.otherwise});
+        {terms, {least, most}}, Range{value - IntegerPolynomial(constant), constant, constant,
+                                      least, most, range.otherwise});
     place->second.first = std::min(place->second.first, constant);
     place->second.last = std::max(place->second.last, constant);
   }

@@ -188,7 +188,7 @@ private:
 class CaseReader {
 public:
   CaseReader(const IntegerPolynomialReader& reader, sym::Context& context)
-      : reader_(reader), c_(context), splitter_(reader, context) {}
+      : reader_(reader), splitter_(reader, context) {}
 
   bool read(Term address, const Choices& choices, const Bounded& where) {
     Reading reading{.ranges = {}, .choices = &choices, .open = {}};
@@ -223,7 +223,6 @@ public:
 
 private:
   const IntegerPolynomialReader& reader_;
-  sym::Context& c_;
   Splitter splitter_;
 };
 

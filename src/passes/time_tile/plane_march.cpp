@@ -156,10 +156,12 @@ Reg PlaneWriter::element(unsigned level, unsigned n, const Offset& offset, unsig
   const int column = static_cast<int>(column_of(cell)) + offset[at_.u],
             row = static_cast<int>(row_of(cell)) + offset[at_.v];
   const bool in_strip = row >= 0 && row < static_cast<int>(at_.rows());
-  const auto [lane, own] = at_.owner_of(column);
+  const StepLayout::Owner owner = at_.owner_of(column);
+  const int lane = owner.thread;
   const auto there = [&] {
-    return image(level - 1,
-                 plane)[static_cast<unsigned>(row) * at_.columns() + static_cast<unsigned>(own)];
+    return image(
+        level - 1,
+        plane)[static_cast<unsigned>(row) * at_.columns() + static_cast<unsigned>(owner.column)];
   };
   if (in_strip && lane == 0) return there();
   Reg& value = known[{plane, column, row}];

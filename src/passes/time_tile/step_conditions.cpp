@@ -75,7 +75,7 @@ std::optional<Offset> offset_between(const IntegerPolynomial& load,
 
 StepSizes::StepSizes(emulator::Kernel& kernel, StepPlan& plan,
                      const IntegerPolynomialReader& reader)
-    : k_(kernel), c_(*kernel.context), plan_(plan), reader_(reader) {
+    : c_(*kernel.context), plan_(plan), reader_(reader) {
   for (unsigned axis = 0; axis < 3; ++axis)
     grid_[axis] = {number(0), threads(axis)};
   if (plan_.rows) add_rows(*plan_.rows);

@@ -67,7 +67,6 @@ private:
   [[nodiscard]] contract::Quantities usual_launch(std::uint64_t size) const;
   [[nodiscard]] bool can_hold(std::string& why) const;
 
-  const emulator::Kernel& k_;
   sym::Context& c_;
   StepPlan& plan_;
   const IntegerPolynomialReader& reader_;
