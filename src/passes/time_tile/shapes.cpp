@@ -131,11 +131,13 @@ std::vector<MarchShape> march_shapes(const passes::StepPlan& plan, std::optional
   return {march(8, 4, 2, 2, {{64, 8}, {16, 4}}), march(8, 4, 1, 3, {{16, 1}, {8, 1}})};
 }
 
+// From 64^3 and 128^3 on, with many values from 192^3 and 256^3: a little less, as a launch may
+// have threads for the places inside a rim alone.
 std::uint64_t least_march(const passes::StepPlan& plan) {
   const auto [near, narrow, values] = kind_of(plan);
   const auto cube = [](std::uint64_t n) { return n * n * n; };
-  if (values >= many_values) return cube(narrow ? 192 : 256);
-  return cube(narrow ? 64 : 128);
+  if (values >= many_values) return cube(narrow ? 184 : 248);
+  return cube(narrow ? 60 : 120);
 }
 
 StepTile tile_of(const passes::StepPlan& plan, const StepShape& shape) {
