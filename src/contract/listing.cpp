@@ -17,7 +17,7 @@ std::string what_is_merged(const Variant& variant) {
 std::string what_it_does(const Variant& variant) {
   switch (variant.kind) {
   case Kind::original: return "as it came, without what its options made of it";
-  case Kind::rewritten: return "launched as it came, loads shared between threads";
+  case Kind::rewritten: return "launched as it came, as a build by default rewrites it";
   case Kind::coarsened: return what_is_merged(variant);
   case Kind::remapped:
     return variant.rows.count != 0 ? "its threads walk along another axis"

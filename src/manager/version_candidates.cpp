@@ -137,6 +137,14 @@ std::optional<Asked> asked_gains(const oracle::Changed& kernel, const target::Pr
   return Asked{{standard}, {original}};
 }
 
+std::vector<contract::Gain> gains_of_standard(const oracle::Changed& kernel,
+                                              const target::Profile& profile) {
+  if (auto asked = asked_gains(kernel, profile)) return std::move(asked->standard);
+  contract::Gain usual{.threads = block_sizes.front()};
+  usual.by_waves.fill(numbers::variants::standard);
+  return {usual};
+}
+
 std::vector<Variant> shapes_of(const std::array<bool, 3>& axes) {
   std::vector<Variant> shapes;
   const auto add = [&](std::array<unsigned, 3> block) {

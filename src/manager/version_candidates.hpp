@@ -35,6 +35,11 @@ struct Asked {
 [[nodiscard]] std::optional<Asked> asked_gains(const oracle::Changed& kernel,
                                                const target::Profile& profile);
 
+// Of the standard form beside its kernel: as above, or what is usual where other rewrites are in
+// it.
+[[nodiscard]] std::vector<contract::Gain> gains_of_standard(const oracle::Changed& kernel,
+                                                            const target::Profile& profile);
+
 // The shapes of blocks worth a try, each as a variant of the one entry, of a kernel that asks for
 // its place along these axes.
 [[nodiscard]] std::vector<contract::Variant> shapes_of(const std::array<bool, 3>& axes);

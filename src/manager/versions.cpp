@@ -159,7 +159,9 @@ private:
     const ptx::Function* standard = find_kernel(standard_, kernel.name);
     if (standard == nullptr) return;
     Variant variant{.name = "standard", .kind = Kind::rewritten};
-    if (const auto asked = asked_of(kernel.name)) variant.gains = asked->standard;
+    const auto change = std::ranges::find(changed_, kernel.name, &oracle::Changed::kernel);
+    if (const target::Profile* const profile = chip(); profile != nullptr)
+      variant.gains = gains_of_standard(*change, *profile);
     add(standard_, *standard, std::move(variant));
   }
 
@@ -213,9 +215,13 @@ private:
     return names;
   }
 
+  // Null: nothing is known of it.
+  [[nodiscard]] const target::Profile* chip() const {
+    return target::find_profile(passes::architecture_of(module(), options_));
+  }
+
   [[nodiscard]] std::optional<Asked> asked_of(std::string_view kernel) const {
-    const target::Profile* profile =
-        target::find_profile(passes::architecture_of(module(), options_));
+    const target::Profile* const profile = chip();
     const auto found = std::ranges::find(changed_, kernel, &oracle::Changed::kernel);
     if (profile == nullptr || found == changed_.end()) return std::nullopt;
     return asked_gains(*found, *profile);

@@ -2,6 +2,7 @@
 #include "manager/version_candidates.hpp"
 
 #include "emulator/kernel_text.hpp"
+#include "target/numbers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,6 +37,20 @@ TEST(VariantWays, LoadsThatKeepTheirOrderGainLess) {
   for (std::size_t n = 0; n < free[0].gains.size(); ++n)
     for (std::size_t k = 0; k < contract::waves.size(); ++k)
       EXPECT_NEAR(ordered[0].gains[n].by_waves[k], 0.87 * free[0].gains[n].by_waves[k], 1e-9);
+}
+
+// A standard form that merges blocks is told by the launch; another one gains wherever it is.
+TEST(VariantWays, WhatTheStandardFormGains) {
+  const target::Profile& profile = *target::find_profile("sm_90");
+  const auto at = [&](std::optional<std::uint64_t> merged_from, double waves) {
+    const contract::Variant variant{
+        .gains = gains_of_standard({.kernel = "k", .merged_from = merged_from}, profile)};
+    return contract::gain_of(variant, 256, waves);
+  };
+  EXPECT_GT(at(std::nullopt, 0.1), numbers::launch::worth_it);
+  EXPECT_EQ(at(std::nullopt, 0.1), at(std::nullopt, 64));
+  EXPECT_LT(at(500'000, 0.25), 1) << "it asks for its size";
+  EXPECT_EQ(at(500'000, 64), 1);
 }
 
 TEST(VariantWays, WhichLoadsKeepTheirOrder) {

@@ -115,7 +115,7 @@ private:
       iterations_.ends[n] = true;
       return;
     }
-    refuse("a loop goes round too often");
+    refuse(too_long);
   }
 
   const emulator::Kernel& k_;

@@ -9,9 +9,11 @@
 
 namespace ptxasw::passes {
 
+inline constexpr const char* too_long = "a loop goes round too often";
+
 // What has to be known of a loop to write its iterations one behind the other.
 struct LoopIterations {
-  std::string refused; // nothing else is then valid
+  std::string refused; // the iterations are then not known
   // By iteration, as many as any thread does: some thread that does it does not go on. True of the
   // last one.
   std::vector<bool> ends;

@@ -6,6 +6,17 @@
 
 namespace ptxasw::passes {
 
+std::string edited_text(const ptx::Body& body, std::vector<ptx::Edit> edits) {
+  const ptx::Module& module = *body.module;
+  for (const ptx::Function& function : module.functions) {
+    if (&function == body.function || function.is_declaration) continue;
+    const auto code = module.body_of(function);
+    edits.push_back(
+        {{module.statements[function.statement].range.begin, code.back().range.end}, ""});
+  }
+  return ptx::print(module, edits);
+}
+
 OtherKernel emulate_text(std::string text, const ptx::Body& of, const emulator::Budget& budget,
                          const std::array<std::uint32_t, 3>& shape, emulator::Follow follow) {
   OtherKernel made;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ptxasw::passes {
 
@@ -17,7 +18,11 @@ struct OtherKernel {
   emulator::Kernel kernel;
 };
 
-// `text`: of the whole module, with an entry of the name that `of` has.
+// The text of the function with these edits, without the module's other functions: there may be
+// many.
+std::string edited_text(const ptx::Body& body, std::vector<ptx::Edit> edits);
+
+// `text`: of a module with an entry of the name that `of` has.
 OtherKernel emulate_text(std::string text, const ptx::Body& of, const emulator::Budget& budget,
                          const std::array<std::uint32_t, 3>& shape, emulator::Follow follow);
 

@@ -40,7 +40,7 @@ Why why_not_in_planes(const passes::StepPlan& plan) {
   if (array.parts != 1 || (array.bytes != 4 && array.bytes != 8))
     return because("its elements are not of 4 or 8 bytes");
   if (plan.rows ||
-      std::ranges::any_of(plan.walks, [](const auto& walk) { return walk.has_value(); }))
+      std::ranges::any_of(plan.walks, [](const auto& walk) { return walk && !walk->alone; }))
     return because("its threads take several places");
   if (!plan.forks.empty()) return because("it has branches");
   if (std::ranges::any_of(plan.periods, [](const auto& period) { return period.has_value(); }) ||

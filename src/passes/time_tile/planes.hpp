@@ -1,6 +1,6 @@
 // The text of an entry for T steps of a stencil with neighbours along three axes: blocks march
 // through planes. For steps.cpp; planes.cpp writes where threads are and which elements they need,
-// march.cpp what they do at a position.
+// plane_march.cpp what they do at a position.
 //
 // A block has a region of a plane, wider than what it writes by what T steps read around it, and
 // goes from plane to plane. At position z it loads plane z of the array, an image of level 0, and
@@ -54,7 +54,7 @@ private:
   [[nodiscard]] unsigned full() const;
   ptx::Reg bit_of(const ptx::Reg& mask, unsigned cell);
 
-  // --- The march (march.cpp) ---
+  // --- The march (plane_march.cpp) ---
 
   void make_images();
   void march();

@@ -38,10 +38,16 @@ namespace {
 
 class Finder {
 public:
-  Finder(emulator::Kernel& kernel, Motion motion, unsigned choice, bool with_rows,
-         const EqualFields& equal)
-      : k_(kernel), c_(*kernel.context), body_(kernel.body), motion_(motion), choice_(choice),
-        with_rows_(with_rows), equal_(equal), places_(kernel) {}
+  // What is asked for, but for whether threads have places row by row.
+  struct Question {
+    Motion motion = Motion::exchanged;
+    unsigned choice = 0;
+    const std::optional<Sweep>& sweep;
+  };
+
+  Finder(emulator::Kernel& kernel, const Question& asked, bool with_rows, const EqualFields& equal)
+      : k_(kernel), c_(*kernel.context), body_(kernel.body), asked_(asked), with_rows_(with_rows),
+        equal_(equal), places_(kernel) {}
 
   StepPlan run() {
     plan_.refused = passes::why_not_a_plain_kernel(k_);
@@ -168,6 +174,7 @@ private:
     FoundWalks found = passes::find_walks(k_, region_, *reader_, places_, plan_.rows);
     plan_.refused = std::move(found.refused);
     plan_.walks = std::move(found.walks);
+    if (asked_.sweep) plan_.walks.at(asked_.sweep->axis) = asked_.sweep->walk;
     left_out_.merge(found.guards);
   }
 
@@ -290,10 +297,10 @@ private:
   }
 
   void choose_arrays() {
-    if (motion_ == Motion::rotated) return rotate();
+    if (asked_.motion == Motion::rotated) return rotate();
     // Arrays all of whose loads fit; or else, to say what does not, some of them.
-    std::vector<unsigned> chosen = pair_arrays(candidates(true), choice_);
-    if (chosen.empty() && choice_ == 0) chosen = pair_arrays(candidates(false));
+    std::vector<unsigned> chosen = pair_arrays(candidates(true), asked_.choice);
+    if (chosen.empty() && asked_.choice == 0) chosen = pair_arrays(candidates(false));
     if (chosen.empty()) return refuse_arrays();
     take_all(chosen);
   }
@@ -487,8 +494,7 @@ private:
   emulator::Kernel& k_;
   sym::Context& c_;
   const ptx::Body& body_;
-  const Motion motion_;
-  const unsigned choice_;
+  const Question asked_;
   const bool with_rows_; // if threads have places row by row
   const EqualFields& equal_;
   StepPlan plan_;
@@ -507,22 +513,24 @@ private:
   std::array<std::optional<IntegerPolynomial>, 3> periods_;
 };
 
-StepPlan find(emulator::Kernel& kernel, Motion motion, unsigned choice, const EqualFields& equal) {
-  StepPlan plan = Finder(kernel, motion, choice, true, equal).run();
+StepPlan find(emulator::Kernel& kernel, const Finder::Question& asked, const EqualFields& equal) {
+  StepPlan plan = Finder(kernel, asked, true, equal).run();
   if (plan.refused.empty() || !plan.rows) return plan;
-  StepPlan line = Finder(kernel, motion, choice, false, equal).run();
+  StepPlan line = Finder(kernel, asked, false, equal).run();
   return line.refused.empty() ? line : plan;
 }
 
 } // namespace
 
-StepPlan find_step(emulator::Kernel& kernel, Motion motion, unsigned choice) {
+StepPlan find_step(emulator::Kernel& kernel, Motion motion, unsigned choice,
+                   const std::optional<Sweep>& sweep) {
+  const Finder::Question asked{motion, choice, sweep};
   try {
-    StepPlan plan = find(kernel, motion, choice, {});
+    StepPlan plan = find(kernel, asked, {});
     if (plan.refused.empty()) return plan;
     const EqualFields equal = find_equal_fields(kernel);
     if (equal.first.empty()) return plan;
-    StepPlan with_equal = find(kernel, motion, choice, equal);
+    StepPlan with_equal = find(kernel, asked, equal);
     return with_equal.refused.empty() ? with_equal : plan;
   } catch (const sym::BudgetSpent& spent) {
     return {.refused = {emulator::reason_of(spent), spent.what()}};

@@ -98,6 +98,8 @@ struct StepPlan {
   struct Walk {
     IntegerPolynomial end;       // of rows: of the numbers of places
     std::vector<InRange> ranges; // have to hold at whatever place a thread looks at
+    // It is the only one along the axis, and takes all of them.
+    bool alone = false;
   };
   std::array<std::optional<Walk>, 3> walks;
   std::map<ptx::RegId, unsigned> coordinates; // registers that hold a coordinate: its axis
@@ -146,8 +148,13 @@ struct StepPlan {
 // Whether arrays are exchanged or rotate is the program's: a kernel that reads two arrays beside
 // the one that it writes may be a step of either kind. Which of several arrays is exchanged the
 // launches decide, too: `choice` counts the likely ones, the likeliest first.
-StepPlan find_step(emulator::Kernel& kernel, Motion motion = Motion::exchanged,
-                   unsigned choice = 0);
+// `sweep`: along an axis the kernel has threads in the place of a loop (sweep.hpp).
+struct Sweep {
+  unsigned axis = 0;
+  StepPlan::Walk walk;
+};
+StepPlan find_step(emulator::Kernel& kernel, Motion motion = Motion::exchanged, unsigned choice = 0,
+                   const std::optional<Sweep>& sweep = std::nullopt);
 
 // "in[-1,0] in[1,0] ...": for people.
 std::string offsets_text(const StepPlan& plan);

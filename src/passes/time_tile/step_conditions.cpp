@@ -16,6 +16,8 @@ using sym::Term;
 
 namespace {
 
+constexpr Number most_blocks = 65535; // along y and z
+
 Expression smaller(Expression a, const Expression& b) {
   return combine(Token::Kind::least, std::move(a), b);
 }
@@ -94,6 +96,9 @@ void StepSizes::add_walk(unsigned axis, const StepPlan::Walk& walk) {
   }
   for (const InRange& range : walk.ranges)
     require_in_range(looked_at, range, range.otherwise);
+  if (!walk.alone) return;
+  require(minus(number(1), threads(axis)), "several threads store to one element");
+  require(minus(number(most_blocks), end), "it is too large");
 }
 
 // All places of all rows have a thread.
@@ -403,14 +408,17 @@ constexpr std::array<std::uint64_t, 3> many_rows{1U << 30, 1, 1}; // threads for
 
 } // namespace
 
+bool StepSizes::has_one_thread(unsigned axis) const {
+  const auto& walk = plan_.walks[axis];
+  return plan_.places[axis] == Place::none || (walk && walk->alone);
+}
+
 // With a grid that covers all.
 contract::Quantities StepSizes::usual_launch(std::uint64_t size) const {
   contract::Quantities launch;
   for (unsigned axis = 0; axis < 3; ++axis) {
     const bool bounded = box_[axis].end != grid_[axis].end;
-    launch.threads[axis] = plan_.places[axis] == Place::none ? 1
-                           : bounded                         ? std::uint64_t{1} << 20
-                                                             : size;
+    launch.threads[axis] = has_one_thread(axis) ? 1 : bounded ? std::uint64_t{1} << 20 : size;
     launch.block[axis] = plan_.places[axis] == Place::thread ? launch.threads[axis] : 1;
   }
   if (plan_.rows) launch.threads = many_rows;
@@ -464,9 +472,9 @@ bool StepSizes::can_hold(std::string& why) const {
     contract::Quantities launch;
     for (unsigned axis = 0; axis < 3; ++axis) {
       const bool bounded = box_[axis].end != grid_[axis].end; // a grid that covers all is usual
-      launch.threads[axis] = plan_.places[axis] == Place::none ? 1
-                             : bounded                         ? 1U << 20
-                                                               : sizes[random(sizes.size())];
+      launch.threads[axis] = has_one_thread(axis) ? 1
+                             : bounded            ? 1U << 20
+                                                  : sizes[random(sizes.size())];
       launch.block[axis] = plan_.places[axis] == Place::thread ? launch.threads[axis] : 1;
     }
     if (plan_.rows) launch.threads = many_rows;

@@ -63,6 +63,7 @@ private:
   [[nodiscard]] contract::Elements stored(const StepArray& array) const;
   void touch(unsigned parameter, bool written, const Box& box, const IntegerPolynomial& offset,
              unsigned bytes);
+  [[nodiscard]] bool has_one_thread(unsigned axis) const;
   [[nodiscard]] contract::Quantities usual_launch(std::uint64_t size) const;
   [[nodiscard]] bool can_hold(std::string& why) const;
 

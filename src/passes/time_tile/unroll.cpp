@@ -223,7 +223,7 @@ private:
   bool write(const std::vector<Known>& known) {
     const ptx::Body& body = kernel_->body;
     if (instructions_of(known) > most_instructions) {
-      made_.left = "a loop goes round too often";
+      made_.left = too_long;
       return false;
     }
     const Names names(body);
@@ -235,7 +235,7 @@ private:
           LoopWriter(*kernel_, names, one, registers, fmt::format("{}{}", label, one.loop)).run());
     edits.push_back(registers.declared_at(names.body_start()));
     OtherKernel made =
-        emulate_text(ptx::print(*body.module, edits), body, budget_, shape_, follow_);
+        emulate_text(edited_text(body, std::move(edits)), body, budget_, shape_, follow_);
     if (!made.refused.empty()) {
       made_.left = made.refused.text;
       return false;
@@ -268,7 +268,11 @@ Unrolled unroll(const emulator::Kernel& kernel, const emulator::Budget& budget,
                 const BlockShape& shape, emulator::Follow follow) {
   if (kernel.loops.loops.empty()) return {};
   if (Why why = why_not_a_plain_kernel(kernel); !why.empty()) return {.left = std::move(why.text)};
-  return Unroller(kernel, budget, shape, follow).run();
+  try {
+    return Unroller(kernel, budget, shape, follow).run();
+  } catch (const sym::BudgetSpent& spent) {
+    return {.left = spent.what()};
+  }
 }
 
 } // namespace ptxasw::passes

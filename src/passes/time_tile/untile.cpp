@@ -5,7 +5,9 @@
 #include "analysis/liveness.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/block_shapes.hpp"
+#include "passes/time_tile/loop_iterations.hpp"
 #include "passes/time_tile/other_kernel.hpp"
+#include "passes/time_tile/polynomial_code.hpp"
 #include "passes/time_tile/step_loops.hpp"
 #include "passes/time_tile/tile_reads.hpp"
 #include "ptx/build.hpp"
@@ -34,6 +36,7 @@ public:
   Untiler(const emulator::Kernel& kernel, const TileReads& tile, const BlockShape& shape)
       : k_(kernel), body_(kernel.body), tile_(tile), shape_(shape),
         registers_(*body_.module, "%tile"), code_(registers_),
+        numbers_(code_, body_, [this](unsigned axis) { return place(axis); }),
         label_(ptx::label_prefix(*body_.module) + "tile") {}
 
   std::string run() {
@@ -44,7 +47,7 @@ public:
     edits_.push_back({before(0), places()});
     const std::uint32_t begin = body_.module->body_of(*body_.function).front().range.end;
     edits_.push_back(registers_.declared_at(begin));
-    return ptx::print(*body_.module, edits_);
+    return edited_text(body_, std::move(edits_));
   }
 
 private:
@@ -89,18 +92,19 @@ private:
 
   Reg address(const TileElement& element) {
     const Reg begin =
-        code_.cvta_to(ptx::Space::global, u64, parameter({.number = element.parameter}));
-    const Reg offset = number(element.offset);
+        code_.cvta_to(ptx::Space::global, u64, numbers_.parameter({.number = element.parameter}));
+    const Reg offset = numbers_.number(element.offset);
     return code_.add(s64, begin, offset);
   }
 
   Reg condition(const Formula& formula) {
     const bool is_all = formula.kind == Formula::Kind::all;
     switch (formula.kind) {
-    case Formula::Kind::not_negative: return code_.setp(ge, s64, number(formula.value), 0);
+    case Formula::Kind::not_negative: return code_.setp(ge, s64, numbers_.number(formula.value), 0);
     case Formula::Kind::always:
     case Formula::Kind::never:
-      return code_.setp(eq, s64, number(0), formula.kind == Formula::Kind::always ? 0 : 1);
+      return code_.setp(eq, s64, numbers_.number({}),
+                        formula.kind == Formula::Kind::always ? 0 : 1);
     case Formula::Kind::all:
     case Formula::Kind::any: break;
     }
@@ -112,31 +116,6 @@ private:
                               : code_.or_(pred, joined, holds);
     }
     return joined;
-  }
-
-  // In 64 bits, where nothing wraps.
-  Reg number(const IntegerPolynomial& whole) {
-    const Reg sum = code_.mov(b64, 0);
-    for (const auto& [product, coefficient] : whole.terms()) {
-      const Reg made = code_.mov(b64, static_cast<std::int64_t>(coefficient));
-      for (const Quantity& factor : product) {
-        const Reg value = factor.is_axis ? place(factor.number) : parameter(factor);
-        code_.into(made).mul(s64, made, value);
-      }
-      code_.into(sum).add(s64, sum, made);
-    }
-    return sum;
-  }
-
-  Reg parameter(const Quantity& quantity) {
-    using Type = contract::Token::Type;
-    const std::string_view name =
-        body_.function->parameters[contract::number_of(quantity.number)].name;
-    const ptx::Memory at(name, contract::byte_of(quantity.number));
-    if (quantity.as != Type::s32 && quantity.as != Type::u32)
-      return code_.ld(ptx::Space::param, u64, at);
-    const Reg low = code_.ld(ptx::Space::param, b32, at);
-    return quantity.as == Type::s32 ? code_.cvt(s64, s32, low) : code_.cvt(u64, u32, low);
   }
 
   // --- What is left out --------------------------------------------------------------------------
@@ -226,12 +205,30 @@ private:
   const BlockShape shape_;
   ptx::FreshRegisters registers_;
   ptx::Code code_;
+  PolynomialCode numbers_;
   const std::string label_;
   std::array<Reg, 3> places_;
   std::vector<ptx::Edit> edits_;
   std::set<InstId> replaced_, live_;
   std::set<BlockId> labels_;
 };
+
+bool has_barrier_in_loop(const emulator::Kernel& kernel) {
+  for (InstId id = 0; id < kernel.body.insts.size(); ++id)
+    if (ptx::group(kernel.body.insts[id].op) == Group::barrier &&
+        kernel.loops.innermost[kernel.cfg.block_of[id]] != ~0U)
+      return true;
+  return false;
+}
+
+// Steps have nothing else, but for a tile.
+bool has_more_than_a_step(const ptx::Body& body) {
+  return std::ranges::any_of(body.insts, [](const Inst& inst) {
+    const Group group = ptx::group(inst.op);
+    return inst.opaque || group == Group::atomic || group == Group::call || group == Group::warp ||
+           group == Group::unknown;
+  });
+}
 
 // The block has that shape.
 void add_shape(std::vector<contract::Condition>& conditions, const BlockShape& shape) {
@@ -254,8 +251,8 @@ Attempt untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
                                              shape, emulator::Follow::stored_values);
   if (!known.trace.refused.empty()) return {{.refused = known.trace.refused}};
   Unrolled straight = unroll(known, budget, shape, emulator::Follow::stored_values);
-  if (!straight.left.empty())
-    return {{.refused = {Reason::step_shared, straight.left}}, true, false};
+  if (!straight.left.empty()) // another shape only makes it longer or shorter
+    return {{.refused = {Reason::step_shared, straight.left}}, straight.left == too_long, false};
   if (straight.module) known = std::move(straight.kernel);
   known.context->allow(budget.allowance());
   const TileReads tile = read_tile(known, shape);
@@ -288,6 +285,7 @@ bool has_tile(const ptx::Body& body) {
 
 Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return {.refused = why};
+  if (has_barrier_in_loop(kernel)) return {.refused = {Reason::step_shared, "a barrier in a loop"}};
   Attempt last{.made = {.refused = {Reason::step_shared, "the shape of its blocks is not known"}}};
   try {
     for (const BlockShape& shape : likely_shapes(kernel)) {
@@ -301,24 +299,30 @@ Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   return std::move(last.made);
 }
 
-StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget)
-    : kernel_(kernel), unrolled_(unroll(kernel, budget)) {
-  if (!has_tile(kernel.body)) return;
-  Untiled made = untile(this->kernel(), budget);
-  if (made.refused.empty())
-    untiled_.emplace(std::move(made));
-  else
-    refused_ = std::move(made.refused);
+StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget) : kernel_(kernel) {
+  const bool is_plain = !has_more_than_a_step(kernel.body);
+  if (is_plain) unrolled_ = unroll(kernel, budget);
+  if (has_tile(kernel.body)) {
+    Untiled made = untile(this->kernel(), budget);
+    if (made.refused.empty())
+      untiled_.emplace(std::move(made));
+    else
+      refused_ = std::move(made.refused);
+    return;
+  }
+  if (is_plain) swept_ = sweep(this->kernel(), budget);
+  refused_ = swept_.refused;
 }
 
 emulator::Kernel& StepKernel::kernel() {
   if (untiled_) return untiled_->kernel;
+  if (swept_.module) return swept_.kernel;
   return unrolled_.module ? unrolled_.kernel : kernel_;
 }
 
 StepPlan StepKernel::find(Motion motion, unsigned choice) {
   if (!refused_.empty()) return {.refused = refused_};
-  StepPlan plan = find_step(kernel(), motion, choice);
+  StepPlan plan = find_step(kernel(), motion, choice, swept_.sweep);
   if (plan.refused.text == has_loops && !unrolled_.left.empty()) plan.refused.text = unrolled_.left;
   if (!untiled_ || !plan.refused.empty()) return plan;
   const auto add = [&](std::vector<contract::Condition>& conditions) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "passes/time_tile/step.hpp"
+#include "passes/time_tile/sweep.hpp"
 #include "passes/time_tile/unroll.hpp"
 
 #include <memory>
@@ -25,7 +26,8 @@ bool has_tile(const ptx::Body& body);
 
 Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget = {});
 
-// A kernel as steps are looked for in it: without loops of a known length, and without a tile.
+// A kernel as steps are looked for in it: without loops of a known length,
+// with threads in the place of a loop over places, and without a tile.
 class StepKernel {
 public:
   explicit StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget = {});
@@ -37,6 +39,7 @@ private:
   emulator::Kernel& kernel_;
   Why refused_;
   Unrolled unrolled_;
+  Swept swept_;
   std::optional<Untiled> untiled_;
 };
 

@@ -90,9 +90,12 @@ inline StepHost host_for(const Stepped& stepped, unsigned nx, unsigned ny, simt:
     host.block = {block.x * block.y, 1, 1};
     host.grid = {(nx * ny + host.block.x - 1) / host.block.x + 1, 1, 1};
   }
-  for (unsigned axis = 0; axis < 2; ++axis) // several trips of a loop
-    if (unsigned& blocks = axis == 0 ? host.grid.x : host.grid.y; stepped.plan.walks.at(axis))
-      blocks = (blocks + 2) / 3;
+  for (unsigned axis = 0; axis < 2; ++axis) { // several trips of a loop
+    const auto& walk = stepped.plan.walks.at(axis);
+    unsigned& blocks = axis == 0 ? host.grid.x : host.grid.y;
+    if (walk) blocks = walk->alone ? 1 : (blocks + 2) / 3;
+    if (walk && walk->alone) (axis == 0 ? host.block.x : host.block.y) = 1;
+  }
   unsigned bytes = 4, parts = 1;
   for (const passes::StepArray& array : stepped.plan.arrays) {
     bytes = array.bytes / array.parts;

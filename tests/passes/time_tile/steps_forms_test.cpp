@@ -101,6 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         Form{"gridsize_b", "0(-1,0,0) 0(0,0,0) 0(1,0,0)"},
         Form{"taps_a", "0(-3,0,0) 0(-2,0,0) 0(-1,0,0) 0(0,0,0) 0(1,0,0) 0(2,0,0) 0(3,0,0)"},
         Form{"taps_b", square(0, 2)}, Form{"taps_d", square(1, 1)}, Form{"taps_f", square(1, 1)},
+        Form{"march_c", star}, Form{"march_d", "1(-1,0,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(1,0,0)"},
         Form{"coefficients_a", "1(-1,0,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(1,0,0)"},
         Form{"coefficients_a", star, passes::Motion::exchanged, 1},
         Form{"two_fields_a", "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0) 1(-1,0,0) 1(0,-1,0) "

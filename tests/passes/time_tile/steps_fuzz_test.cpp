@@ -80,6 +80,7 @@ public:
     transposed = planar && chance(1, 8);
     by_rows = planar && !transposed && chance(1, 4);
     planes = planar && !by_rows && chance(1, 8) ? 1 + below(3) : 0;
+    sweeps = planar && !by_rows && planes == 0 && chance(1, 4);
     arrays = chance(1, 6) ? 2 : 1;
     if (rotates) arrays = 1;
     read_ = rotates ? 2 : arrays;
@@ -95,11 +96,13 @@ public:
     for (unsigned n = 0; n < arrays; ++n)
       line("st.global.{} [%rd{}], {}", type.name, 12 + 4 * n, sums_[n]);
     if (rim_ == Rim::copied) copy();
+    if (sweeps) sweep();
   }
 
   ElementType type{};
   bool planar = true, transposed = false;
   bool by_rows = false;            // x and y are rest and quotient of a thread's number
+  bool sweeps = false;            // a thread takes all places along y
   unsigned planes = 0, arrays = 1; // planes: 0 if the kernel knows of none
   int reach = 1;
 
@@ -155,11 +158,39 @@ private:
     line("mad.lo.s32 {}, %r4, %r5, %r6", by_rows ? "%r27" : "%r10");
     if (by_rows) return rows();
     if (planes != 0) line("mov.u32 %r12, %ctaid.z");
-    if (!planar) return;
+    if (!planar || sweeps) return;
     line("mov.u32 %r7, %ctaid.y");
     line("mov.u32 %r8, %ntid.y");
     line("mov.u32 %r9, %tid.y");
     line("mad.lo.s32 %r11, %r7, %r8, %r9");
+  }
+
+  // All of it, in a loop over y; and the element's number may move on with it.
+  void sweep() {
+    const unsigned first = rim_ == Rim::kept ? below(2) : 0;
+    const std::string body = std::exchange(text_, {});
+    line("mov.u32 %r900, %ctaid.x");
+    line("mov.u32 %r901, %ntid.x");
+    line("mov.u32 %r902, %tid.x");
+    line("mad.lo.s32 %r903, %r900, %r901, %r902");
+    line("mov.u32 %r11, {}", first);
+    line("mad.lo.s32 %r904, {}, %r3, {}", transposed ? "%r903" : "%r11",
+         transposed ? "%r11" : "%r903");
+    line("sub.s32 %r905, %r2, {}", first);
+    if (chance(2, 3)) {
+      line("setp.ge.s32 %p16, %r11, %r905");
+      line("@%p16 bra end");
+    }
+    text_ += "again:\n" + body;
+    for (std::size_t at = 0; (at = text_.find("bra end;", text_.find("again:"))) != text_.npos;)
+      text_.replace(at, 8, "bra next;");
+    text_ += "next:\n";
+    const bool moves = chance(1, 2);
+    line("add.s32 {}, %r11, 1", moves ? "%r906" : "%r11");
+    line("add.s32 %r904, %r904, {}", transposed ? "1" : "%r3");
+    line("setp.lt.s32 %p17, {}, %r905", moves ? "%r906" : "%r11");
+    if (moves) line("mov.u32 %r11, %r906");
+    line("@%p17 bra again");
   }
 
   // %r27 is the thread's number.
@@ -233,7 +264,10 @@ private:
       line("mul.lo.s32 %r28, %r3, {}", transposed ? "%r1" : "%r2");
       line("mul.lo.s32 %r29, %r28, %r12");
     }
-    line("mov.b64 %rd10, {}", element("%r10", "%r11"));
+    if (sweeps && chance(1, 2))
+      line("mul.wide.s32 %rd10, %r904, {}", type.bytes);
+    else
+      line("mov.b64 %rd10, {}", element("%r10", "%r11"));
     line("add.s64 %rd11, %rd4, %rd10");
     line("add.s64 %rd12, %rd5, %rd10");
     line("add.s64 %rd13, %rd6, %rd10");
@@ -380,7 +414,7 @@ StepHost host_of(const Stepped& stepped, const Stencil& stencil, std::mt19937& r
                 .arguments = {0, 1, 2, nx, ny, pitch, 3, 4},
                 .buffers = {},
                 .pointers = {0, 1, 2, 6, 7}};
-  if (!stencil.planar) host.grid.y = host.block.y = 1;
+  if (!stencil.planar || stencil.sweeps) host.grid.y = host.block.y = 1;
   if (stencil.by_rows) {
     host.block = {96, 1};
     host.grid = {(nx * ny + 95) / 96 + static_cast<unsigned>(random() % 2)};
@@ -422,7 +456,7 @@ constexpr std::string_view many_cases = "its rim has too many cases";
 TEST(StepsFuzz, LeaveTheSame) {
   const unsigned count = number_from("PTXASW_STEPS_FUZZ", 25),
                  first = number_from("PTXASW_STEPS_SEED", 1);
-  unsigned merged = 0, by_lanes = 0;
+  unsigned merged = 0, by_lanes = 0, swept = 0;
   for (unsigned seed = first; seed < first + count; ++seed) {
     std::mt19937 random(seed);
     const Stencil stencil(seed);
@@ -451,10 +485,13 @@ TEST(StepsFuzz, LeaveTheSame) {
     ASSERT_EQ(stepped.entry.refused.text, "") << seed << '\n' << stencil.text();
     const testing::ScopedTrace trace(__FILE__, __LINE__, fmt::format("seed {}", seed));
     by_lanes += shape.lanes ? 1 : 0;
-    merged += launches_merged(stepped, stencil, random, 12);
+    const unsigned now = launches_merged(stepped, stencil, random, 12);
+    merged += now;
+    if (stencil.sweeps) swept += now;
     if (HasFailure()) return;
   }
   EXPECT_GT(merged, count / 2);
+  EXPECT_GT(swept, count / 16);
   EXPECT_GE(by_lanes, std::max(1U, count / 30)); // most guards are not of one axis each
 }
 

@@ -237,6 +237,16 @@ TEST(Unroll, LeavesTheSame) {
                     {}, 32);
 }
 
+// There may be thousands.
+TEST(Unroll, LeavesOutOtherFunctions) {
+  const std::string one = looping(zero, usual), other = one.substr(one.find(".visible"));
+  const auto module = test::parsed(one + replaced(other, "entry k", "entry other"));
+  const passes::Unrolled made = passes::unroll(test::emulate(*module, "k"));
+  ASSERT_TRUE(made.module);
+  ASSERT_EQ(made.module->functions.size(), 1U);
+  EXPECT_EQ(made.module->functions[0].name, "k");
+}
+
 // Of threads of a block that go round 0 to 4 times.
 TEST(Unroll, LeavesTheSameOfEachThread) {
   const std::string text = looping("mov.u32 %r3, %r2;\nsetp.gt.s32 %p3, %r3, 61;\n@%p3 bra left;",

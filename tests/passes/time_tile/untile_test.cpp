@@ -182,6 +182,14 @@ TEST(StepTilesRefused, WhereTheTileIsNotFilledOnce) {
             "an effect beside the tile");
 }
 
+TEST(StepTilesRefused, WhereABarrierIsInALoop) {
+  std::string text =
+      without("bar.sync \t0;", "mov.u32 %turn, 0;\nagain:\nbar.sync 0;\nadd.u32 %turn, %turn, 1;\n"
+                               "setp.ne.u32 %more, %turn, 2;\n@%more bra again;");
+  text.replace(text.find("{\n"), 2, "{\n.reg .b32 %turn;\n.reg .pred %more;\n");
+  EXPECT_EQ(refusal(text), "a barrier in a loop");
+}
+
 // Threads that go round as often as memory or the launch says.
 TEST(StepTilesRefused, WhereALoopIsOfUnknownLength) {
   const char* const not_known = "how often a loop goes round is not known";

@@ -1,0 +1,29 @@
+// Whole numbers as instructions, for kernels in another text (other_kernel.hpp).
+#pragma once
+
+#include "passes/time_tile/integer_polynomial.hpp"
+#include "ptx/build.hpp"
+
+#include <functional>
+#include <utility>
+
+namespace ptxasw::passes {
+
+class PolynomialCode {
+public:
+  using Coordinate = std::function<ptx::Reg(unsigned axis)>; // a register of 64 bits
+
+  PolynomialCode(ptx::Code& code, const ptx::Body& body, Coordinate coordinate)
+      : code_(code), body_(body), coordinate_(std::move(coordinate)) {}
+
+  // In 64 bits, where nothing wraps. Of coordinates and parameters alone.
+  ptx::Reg number(const IntegerPolynomial& whole);
+  ptx::Reg parameter(const Quantity& quantity);
+
+private:
+  ptx::Code& code_;
+  const ptx::Body& body_;
+  Coordinate coordinate_;
+};
+
+} // namespace ptxasw::passes
