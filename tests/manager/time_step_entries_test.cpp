@@ -225,6 +225,8 @@ TEST(StepEntries, MarchAlongThreeAxes) {
   const std::string far = text_of("passes/time_tile/forms/in_space.ptx");
   EXPECT_THAT(entries_of(far, options).at("far").outcome,
               HasSubstr("three axes, and it reads more than one place far"));
+  EXPECT_EQ(entries_of(far, options).at("star").steps.at(0).covers,
+            (std::array<unsigned, 3>{20, 28, 64}));
 }
 
 // Where a product may be fused and nobody says whether it is, bits could change.

@@ -39,7 +39,6 @@ Why why_not_in_planes(const passes::StepPlan& plan) {
   const StepArray& array = plan.arrays[0];
   if (array.parts != 1 || (array.bytes != 4 && array.bytes != 8))
     return because("its elements are not of 4 or 8 bytes");
-  if (!plan.convex || plan.masked) return because("its guards are not of one axis each");
   if (plan.rows ||
       std::ranges::any_of(plan.walks, [](const auto& walk) { return walk && !walk->alone; }))
     return because("its threads take several places");

@@ -18,7 +18,8 @@ using numbers::steps::most_stack;
 
 struct StepKind {
   bool near = false, narrow = false; // radius 1; one word an element
-  std::size_t values = 0;            // that a step reads for a place
+  int reach = 0;
+  std::size_t values = 0; // that a step reads for a place
 };
 
 StepKind kind_of(const passes::StepPlan& plan) {
@@ -31,7 +32,7 @@ StepKind kind_of(const passes::StepPlan& plan) {
     bytes += array.bytes;
     values += array.loads.size();
   }
-  return {reach <= 1, bytes <= 4, values};
+  return {reach <= 1, bytes <= 4, reach, values};
 }
 
 // Neighbours from lane to lane: what is left for shared memory are rows at the ends of strips, and
@@ -39,7 +40,7 @@ StepKind kind_of(const passes::StepPlan& plan) {
 // each and elements of one word or two. Where the halo is wide and a step short, higher regions pay
 // although fewer of them fit on an SM.
 StepShape by_lanes(const passes::StepPlan& plan) {
-  const auto [near, narrow, values] = kind_of(plan);
+  const auto [near, narrow, reach, values] = kind_of(plan);
   const bool many = values >= many_values;
   StepShape shape{.strips = 8, .rows = 8, .resident = 3, .lanes = true};
   shape.count = many ? 3 : 5;
@@ -62,7 +63,7 @@ StepShape by_lanes(const passes::StepPlan& plan) {
 // memory than a block has without asking, gained nothing. Behind the first shape are those for
 // kernels that cannot have it.
 std::vector<StepShape> step_shapes(const passes::StepPlan& plan, std::optional<unsigned> count) {
-  const auto [near, narrow, values] = kind_of(plan);
+  const auto [near, narrow, reach, values] = kind_of(plan);
   const unsigned steps = near ? 7 : 3;
   std::vector<StepShape> shapes{by_lanes(plan)};
   if (narrow && (near || values < many_values))
@@ -91,7 +92,7 @@ std::vector<StepShape> step_shapes(const passes::StepPlan& plan, std::optional<u
 // 512^2; 25 points 1.99 instead of 1.45, 2.06 instead of 1.47). With a block for each, the larger
 // regions win (3.73 and 3.90 at 1024^2).
 std::optional<StepShape> small_step_shape(const passes::StepPlan& plan) {
-  const auto [near, narrow, values] = kind_of(plan);
+  const auto [near, narrow, reach, values] = kind_of(plan);
   StepShape shape = by_lanes(plan);
   if (narrow) {
     shape.width = 64;
@@ -106,13 +107,15 @@ std::optional<StepShape> small_step_shape(const passes::StepPlan& plan) {
   return shape;
 }
 
-// Measured on an H200, 64^3 to 512^3. A warp's row is the narrowest region; of f32 with few values
-// two columns a thread win where there are enough blocks. What a level keeps has to stay in
-// registers. Stretches of 64 planes compute a tenth of them twice, and win where there are several
-// blocks for each processor.
+// Measured on an H100, 64^3 to 512^3 (bench/steps/cubes/sweep). A warp's row is the narrowest
+// region; of f32 with few values two columns a thread win where there are enough blocks. What a
+// level keeps has to stay in registers. Stretches of 64 planes compute a tenth of them twice, and
+// win where there are several blocks for each processor. Stars that read two places far gain in f32
+// (1.27 at 256^3), not in f64 (0.5).
 std::vector<MarchShape> march_shapes(const passes::StepPlan& plan, std::optional<unsigned> count) {
-  const auto [near, narrow, values] = kind_of(plan);
-  if (!near) return {};
+  const auto [near, narrow, reach, values] = kind_of(plan);
+  const bool is_star = reach == 2 && narrow && values < many_values;
+  if (!near && !is_star) return {};
   const StepShape base{.count = count.value_or(3), .width = 32, .strips = 8, .rows = 4};
   const auto march = [&](unsigned strips, unsigned rows, unsigned columns, unsigned resident,
                          std::vector<MarchShape::Stretch> stretches) {
@@ -125,17 +128,21 @@ std::vector<MarchShape> march_shapes(const passes::StepPlan& plan, std::optional
     made.shape.planes = made.stretches.front().planes;
     return made;
   };
+  if (is_star) return {march(8, 5, 1, 2, {{64, 1}})};
   if (values >= many_values)
-    return {narrow ? march(8, 6, 1, 2, {{64, 4}, {32, 1}}) : march(6, 5, 1, 2, {{64, 1}})};
-  if (!narrow) return {march(8, 4, 1, 2, {{64, 8}, {16, 1}})};
+    return {narrow ? march(8, 6, 1, 2, {{64, 8}, {32, 1}}) : march(6, 5, 1, 2, {{64, 1}})};
+  if (!narrow) return {march(8, 4, 1, 2, {{64, 16}, {16, 1}})};
   return {march(8, 4, 2, 2, {{64, 8}, {16, 4}}), march(8, 4, 1, 3, {{16, 1}, {8, 1}})};
 }
 
+// From 64^3 and 128^3 on, with many values from 192^3 and 256^3, of radius 2 from 256^3: a little
+// less, as a launch may have threads for the places inside a rim alone.
 std::uint64_t least_march(const passes::StepPlan& plan) {
-  const auto [near, narrow, values] = kind_of(plan);
+  const auto [near, narrow, reach, values] = kind_of(plan);
   const auto cube = [](std::uint64_t n) { return n * n * n; };
-  if (values >= many_values) return cube(narrow ? 192 : 256);
-  return cube(narrow ? 64 : 128);
+  if (!near) return cube(248);
+  if (values >= many_values) return cube(narrow ? 184 : 248);
+  return cube(narrow ? 60 : 120);
 }
 
 StepTile tile_of(const passes::StepPlan& plan, const StepShape& shape) {

@@ -271,6 +271,11 @@ private:
     const auto leave = [&](unsigned p) { line("@%p{} bra end", p); };
     line("setp.lt.s32 %p20, %r1, {}", 2 * reach + 5);
     leave(20);
+    if (chance(1, 4)) { // holes
+      line("and.b32 %r50, %r{}, 3", 10 + below(3));
+      line("setp.eq.s32 %p30, %r50, 1");
+      leave(30);
+    }
     for (unsigned n = 0; n < 3; ++n) {
       const int first = reach + static_cast<int>(below(2)),
                 last = reach + static_cast<int>(below(3));

@@ -1,5 +1,5 @@
-// Steps with neighbours along three axes of which no planes are marched through, each for a reason
-// of its own: nvcc -std=c++17 -O2 -arch=sm_90 -ptx in_space.cu -o in_space.ptx
+// Steps with neighbours along three axes of which mostly no planes are marched through, each for a
+// reason of its own: nvcc -std=c++17 -O2 -arch=sm_90 -ptx in_space.cu -o in_space.ptx
 #define PLACE                                                                                      \
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y,        \
       z = blockIdx.z * blockDim.z + threadIdx.z, i = (z * ny + y) * nx + x, plane = nx * ny;
@@ -72,10 +72,18 @@ __global__ void coefficients(const float* u, float* v, const float* c, int nx, i
   if (IS_INSIDE) v[i] = c[i] * SUM(u);
 }
 
-__global__ void far(const float* u, float* v, int nx, int ny, int nz) {
+__global__ void far(const double* u, double* v, int nx, int ny, int nz) {
   PLACE;
   if (x > 1 && y > 1 && z > 1 && x < nx - 2 && y < ny - 2 && z < nz - 2)
-    v[i] = 0.1f * SUM(u) + u[i + 2];
+    v[i] = 0.1 * SUM(u) + u[i + 2];
+}
+
+// Of these planes are marched through.
+__global__ void star(const float* u, float* v, int nx, int ny, int nz) {
+  PLACE;
+  if (x > 1 && y > 1 && z > 1 && x < nx - 2 && y < ny - 2 && z < nz - 2)
+    v[i] = 0.1f * SUM(u) + u[i + 2] + u[i - 2 * nx] + u[i + 2 * plane] + u[i - 2] + u[i + 2 * nx] +
+           u[i - 2 * plane];
 }
 
 // For the folder of tests: what lies in no plane.
