@@ -102,7 +102,7 @@ public:
   ElementType type{};
   bool planar = true, transposed = false;
   bool by_rows = false;            // x and y are rest and quotient of a thread's number
-  bool sweeps = false;            // a thread takes all places along y
+  bool sweeps = false;             // a thread takes all places along y
   unsigned planes = 0, arrays = 1; // planes: 0 if the kernel knows of none
   int reach = 1;
 

@@ -33,15 +33,15 @@ StepHost cube(const Stepped& stepped, const Extent& size, unsigned bytes) {
           .pointers = {0, 1}};
 }
 
-struct Row {
+struct CubeRow {
   const char* kernel;
   unsigned bytes, reach;
 };
 
-class PlanesOfTheSuite : public ::testing::TestWithParam<Row> {};
+class PlanesOfTheSuite : public ::testing::TestWithParam<CubeRow> {};
 
 TEST_P(PlanesOfTheSuite, LeaveTheSame) {
-  const Row row = GetParam();
+  const CubeRow row = GetParam();
   for (const passes::StepShape& shape :
        {passes::StepShape{.count = 3, .width = 32, .strips = 8, .rows = 4, .planes = 3},
         {.count = 3, .width = 64, .strips = 8, .rows = 4, .columns = 2, .planes = 16}}) {
@@ -61,8 +61,9 @@ TEST_P(PlanesOfTheSuite, LeaveTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(T, PlanesOfTheSuite,
-                         ::testing::Values(Row{"j3d7pt_f32", 4, 1}, Row{"j3d7pt_f64", 8, 1},
-                                           Row{"j3d27pt_f32", 4, 1}, Row{"j3d27pt_f64", 8, 1}),
+                         ::testing::Values(CubeRow{"j3d7pt_f32", 4, 1}, CubeRow{"j3d7pt_f64", 8, 1},
+                                           CubeRow{"j3d27pt_f32", 4, 1},
+                                           CubeRow{"j3d27pt_f64", 8, 1}),
                          [](const auto& row) { return std::string(row.param.kernel); });
 
 // forms/in_space.cu
@@ -110,7 +111,7 @@ TEST(StepsInSpace, HaveRegionsOfWholeWarps) {
 }
 
 // What elements are, and what computes with them.
-struct ElementType {
+struct PlaneElement {
   const char *name, *held;
   unsigned bytes;
   bool is_float;
@@ -118,7 +119,7 @@ struct ElementType {
   const char* from_place; // conversion of a coordinate
 };
 
-constexpr std::array<ElementType, 4> element_types{{
+constexpr std::array<PlaneElement, 4> plane_elements{{
     {"f32",
      "f32",
      4,
@@ -141,7 +142,7 @@ using Place = std::array<int, 3>;
 class SpaceStencil {
 public:
   explicit SpaceStencil(unsigned seed) : random_(seed) {
-    type = element_types[below(element_types.size())];
+    type = plane_elements[below(plane_elements.size())];
     by_block = chance(1, 2);
     choose_offsets();
     for (const Place& offset : offsets)
@@ -150,7 +151,7 @@ public:
     write();
   }
 
-  ElementType type{};
+  PlaneElement type{};
   bool by_block = false; // z is the block's place alone
   int reach = 1;
   std::vector<Place> offsets;
@@ -326,14 +327,14 @@ StepHost host_of(const Stepped& stepped, const SpaceStencil& stencil, std::mt199
   return host;
 }
 
-unsigned number_from(const char* variable, unsigned usual) {
+unsigned number_in(const char* variable, unsigned usual) {
   const char* const text = std::getenv(variable); // NOLINT(concurrency-mt-unsafe)
   return text == nullptr ? usual : static_cast<unsigned>(std::atoi(text));
 }
 
 TEST(StepsFuzz, InSpaceLeaveTheSame) {
-  const unsigned count = number_from("PTXASW_STEPS_FUZZ", 25),
-                 first = number_from("PTXASW_STEPS_SEED", 1);
+  const unsigned count = number_in("PTXASW_STEPS_FUZZ", 25),
+                 first = number_in("PTXASW_STEPS_SEED", 1);
   unsigned merged = 0;
   for (unsigned seed = first; seed < first + count; ++seed) {
     std::mt19937 random(seed);

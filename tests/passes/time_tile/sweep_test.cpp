@@ -180,7 +180,7 @@ TEST(Sweep, AsksForItsEnd) {
 
 // --- What is none -------------------------------------------------------------------------------
 
-std::string refusal(const std::string& text) {
+std::string why_not_swept(const std::string& text) {
   const auto module = test::parsed(text);
   emulator::Kernel kernel = test::emulate(*module, "");
   EXPECT_EQ(kernel.trace.refused.text, "");
@@ -202,10 +202,10 @@ TEST(SweepRefused, WhereTheEndIsNotOfTheLaunch) {
         // %ctaid.y and %ctaid.z are threads'
         columns("mov.u32 \t%r17, 1;", "mov.u32 %r17, %ctaid.y;\nmov.u32 %r17, %nctaid.z;\n"
                                       "mov.u32 %r17, 1;")})
-    EXPECT_EQ(refusal(text), not_known) << text;
-  EXPECT_EQ(refusal(columns("add.f32 \t%f4, %f3, %f2;",
-                            "add.f32 %f4, %f3, %f2;\nsetp.gt.f32 %p4, %f4, %f2;\n"
-                            "@%p4 bra $L__BB0_4;")),
+    EXPECT_EQ(why_not_swept(text), not_known) << text;
+  EXPECT_EQ(why_not_swept(columns("add.f32 \t%f4, %f3, %f2;",
+                                  "add.f32 %f4, %f3, %f2;\nsetp.gt.f32 %p4, %f4, %f2;\n"
+                                  "@%p4 bra $L__BB0_4;")),
             "a loop is left in front of its end");
 }
 
@@ -224,7 +224,7 @@ TEST(SweepRefused, WhereValuesGoOn) {
         columns(moves, "sub.s64 %rd29, %rd2, %rd29;"),
         columns(moves, "mov.u64 %rd29, %rd14;\nadd.s64 %rd14, %rd29, %rd2;"),
         columns(moves, "add.s32 %r16, %r17, 3;\ncvt.u64.u32 %rd29, %r16;")})
-    EXPECT_EQ(refusal(text), goes_on) << text;
+    EXPECT_EQ(why_not_swept(text), goes_on) << text;
 }
 
 TEST(SweepRefused, WhereMemoryIsTouchedElsewhere) {
@@ -234,7 +234,7 @@ TEST(SweepRefused, WhereMemoryIsTouchedElsewhere) {
        {columns(front, "mov.u32 %r17, 1;\nst.global.f32 [%rd29], 0f00000000;"),
         columns(behind, "st.global.f32 [%rd29], 0f00000000;\n$L__BB0_4:"),
         columns(behind, "ld.global.f32 %f1, [%rd26];\n$L__BB0_4:")})
-    EXPECT_EQ(refusal(text), elsewhere) << text;
+    EXPECT_EQ(why_not_swept(text), elsewhere) << text;
 }
 
 } // namespace

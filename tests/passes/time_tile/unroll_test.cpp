@@ -177,19 +177,19 @@ TEST(UnrollLeaves, AReason) {
 
 // --- The same -----------------------------------------------------------------------------------
 
-struct Ran {
+struct UnrolledRun {
   std::string error;
   std::vector<std::uint8_t> bytes;
   std::multiset<std::pair<bool, std::uint64_t>> touched; // of each access: a store, where
 };
 
-Ran ran(const std::shared_ptr<const ptx::Module>& module, unsigned block) {
+UnrolledRun ran(const std::shared_ptr<const ptx::Module>& module, unsigned block) {
   simt::Memory memory;
   const auto in = memory.allocate("in", test::random_elements(256, 4, false, 1)),
              out = memory.allocate("out", test::random_elements(256, 4, false, 2));
   simt::Launch launch{.grid = {2}, .block = {block}, .arguments = {}};
   launch.arguments = {simt::value(in), simt::value(out), simt::value(std::uint64_t{7})};
-  Ran made;
+  UnrolledRun made;
   launch.observer = [&](const simt::Access& access) {
     for (unsigned lane = 0; lane < 32; ++lane)
       if ((access.mask >> lane & 1) != 0)
@@ -210,7 +210,7 @@ void expect_the_same(const std::string& text, const passes::BlockShape& shape, u
   ASSERT_EQ(made.left, "") << text;
   ASSERT_TRUE(made.module) << text;
   EXPECT_TRUE(made.kernel.loops.loops.empty());
-  const Ran before = ran(module, block), after = ran(made.module, block);
+  const UnrolledRun before = ran(module, block), after = ran(made.module, block);
   EXPECT_EQ(before.error, "") << text;
   EXPECT_EQ(after.error, "") << *made.module->text;
   EXPECT_EQ(before.bytes, after.bytes) << *made.module->text;
