@@ -88,16 +88,16 @@ struct Options {
   FpContract fp_contract = FpContract::exact;
   ShuffleMode shuffle = ShuffleMode::automatic;
   unsigned shuffle_max_delta = 31;
-  LoopCarryMode rotate = LoopCarryMode::automatic;
+  LoopCarryMode loop_carry = LoopCarryMode::automatic;
   unsigned loop_carry_iterations = 0; // of a rotated loop, one after another; 0: as the model says
-  WarpReduceMode rounds = WarpReduceMode::automatic;
+  WarpReduceMode warp_reduce = WarpReduceMode::automatic;
   // One block does the work of so many neighbours along x, y, z (--coarsen=y:8); 1: as launched.
   std::array<unsigned, 3> coarsen{1, 1, 1};
   bool coarsen_auto = true;      // where all are 1: choose factors, order, registers by their gain
   bool coarsen_large = false;    // and most launches are large, as the user says
   unsigned coarsen_budget = 100; // thousands of instructions that ptxas may be given to try
   Effort effort = Effort::standard;
-  std::string profile;        // a file: what runs of the program measured (src/profile/profile.hpp)
+  std::string profile; // a file: what runs of the program measured (src/profile/profile.hpp)
   std::shared_ptr<const std::string> profile_text; // what is in it, where it is no file
   std::string decision_cache; // of decisions: a directory, "off", or empty for where caches are
   CoarsenGrid coarsen_grid = CoarsenGrid::kernel;
@@ -129,8 +129,8 @@ struct Options {
 
 // Is any rewrite switched on?
 [[nodiscard]] inline bool rewrites(const Options& options) {
-  return options.shuffle != ShuffleMode::none || options.rotate != LoopCarryMode::none ||
-         options.rounds != WarpReduceMode::none || options.coarsen_auto ||
+  return options.shuffle != ShuffleMode::none || options.loop_carry != LoopCarryMode::none ||
+         options.warp_reduce != WarpReduceMode::none || options.coarsen_auto ||
          options.coarsen != std::array{1U, 1U, 1U} || !options.remaps.empty();
 }
 

@@ -212,8 +212,8 @@ private:
                    },
                    options_, changed_by("--remap=auto or ptxasw launch", "")};
     result.options.shuffle = ShuffleMode::none;
-    result.options.rotate = LoopCarryMode::none;
-    result.options.rounds = WarpReduceMode::none;
+    result.options.loop_carry = LoopCarryMode::none;
+    result.options.warp_reduce = WarpReduceMode::none;
     result.options.coarsen_auto = false;
     result.options.coarsen = {1, 1, 1};
     result.options.remaps = {{.kind = RemapKind::automatic}};

@@ -315,7 +315,7 @@ bool KernelJob::may_limit_loop_carry() const {
   return impl_->function_.is_entry && !impl_->facts_.is_tuned();
 }
 
-passes::RotationSearched KernelJob::rotation_searched() {
+passes::LoopCarrySearched KernelJob::rotation_searched() {
   auto* rotate = impl_->passes_.get<passes::LoopCarryPass>();
   return {name(), launches().resident, &rotate->way(),
           [this, rotate](const passes::LoopCarryCandidate& way) -> std::vector<ptx::Edit> {

@@ -78,7 +78,7 @@ public:
   void rotate(const passes::LoopCarryCandidate& way);
   // A limit of registers may be written down for that: it has no directives of its own.
   [[nodiscard]] bool may_limit_loop_carry() const;
-  [[nodiscard]] passes::RotationSearched rotation_searched();
+  [[nodiscard]] passes::LoopCarrySearched rotation_searched();
 
   // What came of asking which products are fused in it.
   void describe(const passes::Pinning::Kernel& pinning);

@@ -201,7 +201,7 @@ void ModuleJob::choose(Assembler& assembler) {
     }
     finish_decided();
   }
-  std::vector<passes::RotationSearched> rotated;
+  std::vector<passes::LoopCarrySearched> rotated;
   for (Kernel& kernel : kernels_)
     if (kernel.job && kernel.result.rotated && kernel.job->may_limit_loop_carry())
       rotated.push_back(kernel.job->rotation_searched());

@@ -211,7 +211,7 @@ const std::vector<Setter>& table() {
         "which values that an iteration of a loop has loaded to carry to the next one in "
         "registers: none, those of loops for which that pays on the target (auto, the default), or "
         "all that are proven"},
-       [](Options& o, std::string_view v) { return choose(o.rotate, loop_carry_modes, v); }},
+       [](Options& o, std::string_view v) { return choose(o.loop_carry, loop_carry_modes, v); }},
       {{"loop-carry-iterations", "N",
         "write so many iterations of such a loop one after another, 1 to 16, where it can be told "
         "ahead that they all come; 0: as many as are likely to pay (0)"},
@@ -226,7 +226,7 @@ const std::vector<Setter>& table() {
         "registers, "
         "without "
         "barriers: none, those that save enough of these, or all that are proven (auto)"},
-       [](Options& o, std::string_view v) { return choose(o.rounds, warp_reduce_modes, v); }},
+       [](Options& o, std::string_view v) { return choose(o.warp_reduce, warp_reduce_modes, v); }},
       {{"coarsen", "none|auto|large|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
         "is proven sound; auto has ptxas try several candidates and takes the one that pays most "

@@ -19,7 +19,7 @@ Options with(std::array<unsigned, 3> coarsen) {
   Options options;
   options.shuffle = ShuffleMode::none;
   options.coarsen = coarsen;
-  options.rounds = WarpReduceMode::all;
+  options.warp_reduce = WarpReduceMode::all;
   options.fp_contract = FpContract::any; // the interpreter fuses nothing
   options.kernel_budget = std::chrono::seconds(30);
   return options;

@@ -72,8 +72,8 @@ TEST_P(TrapRewrite, RotatedLoopsComputeTheSame) {
   const TrapCase& trap = GetParam();
   Options options;
   options.shuffle = ShuffleMode::none;
-  options.rotate = LoopCarryMode::all;
-  options.rounds = WarpReduceMode::all;
+  options.loop_carry = LoopCarryMode::all;
+  options.warp_reduce = WarpReduceMode::all;
   options.fp_contract = FpContract::any;
   const Optimized result = optimize(trap.text, trap.name + ".ptx", options);
   EXPECT_EQ(simt::compare(trap, result.text), "") << result.text;

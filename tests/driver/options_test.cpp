@@ -23,10 +23,10 @@ TEST(Options, EveryNameSetsItsMember) {
   EXPECT_TRUE(with("coarsen=auto").coarsen_auto && !with("coarsen=auto").coarsen_large);
   EXPECT_EQ(with("shuffle=none").shuffle, ShuffleMode::none);
   EXPECT_EQ(with("shuffle-max-delta=3").shuffle_max_delta, 3U);
-  EXPECT_EQ(with("loop-carry=all").rotate, LoopCarryMode::all);
-  EXPECT_EQ(with("loop-carry=auto").rotate, LoopCarryMode::automatic);
-  EXPECT_EQ(with("warp-reduce=auto").rounds, WarpReduceMode::automatic);
-  EXPECT_EQ(with("warp-reduce=none").rounds, WarpReduceMode::none);
+  EXPECT_EQ(with("loop-carry=all").loop_carry, LoopCarryMode::all);
+  EXPECT_EQ(with("loop-carry=auto").loop_carry, LoopCarryMode::automatic);
+  EXPECT_EQ(with("warp-reduce=auto").warp_reduce, WarpReduceMode::automatic);
+  EXPECT_EQ(with("warp-reduce=none").warp_reduce, WarpReduceMode::none);
   EXPECT_TRUE(with("shuffle-shared").shuffle_shared);
   EXPECT_FALSE(with("shuffle-shared=off").shuffle_shared);
   EXPECT_FALSE(with("shuffle-shared").fewer_blocks);

@@ -77,9 +77,9 @@ Options everything_on(std::uint64_t seed) {
   options.fp_contract = FpContract::any; // the interpreter fuses nothing
   options.kernel_budget = std::chrono::seconds(10);
   if (seed / 8 % 2 == 1) {
-    options.rotate = LoopCarryMode::all;
+    options.loop_carry = LoopCarryMode::all;
     options.loop_carry_iterations = static_cast<unsigned>(1 + seed / 16 % 4);
-    options.rounds = WarpReduceMode::all;
+    options.warp_reduce = WarpReduceMode::all;
     if (seed / 8 % 8 == 3) options.coarsen = {2, 1, 1}; // and the trees of merged blocks
   }
   if (seed % 8 == 1) options.emit = Emit::check;
@@ -123,9 +123,9 @@ Options trees_on(std::uint64_t seed) {
   options.shuffle = ShuffleMode::none;
   options.fp_contract = FpContract::any; // the interpreter fuses nothing
   options.kernel_budget = std::chrono::seconds(10);
-  options.rotate = LoopCarryMode::all;
+  options.loop_carry = LoopCarryMode::all;
   options.loop_carry_iterations = static_cast<unsigned>(1 + seed % 4);
-  options.rounds = WarpReduceMode::all;
+  options.warp_reduce = WarpReduceMode::all;
   if (seed % 8 == 1) options.coarsen = {2, 1, 1};
   if (seed % 8 == 2) options.block = {{64, 1, 1}};
   if (seed % 8 == 3) options.block = {{32, 4, 1}};

@@ -212,8 +212,8 @@ int cachesim_command(Arguments arguments) {
   Options options;
   options.shuffle = ShuffleMode::none;
   options.coarsen_auto = false;
-  options.rounds = WarpReduceMode::none;
-  options.rotate = LoopCarryMode::none;
+  options.warp_reduce = WarpReduceMode::none;
+  options.loop_carry = LoopCarryMode::none;
   return parse_and(app, options, std::move(arguments), [&] {
     simulate(wanted, options);
     return exit_done;

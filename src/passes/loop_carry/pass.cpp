@@ -6,7 +6,7 @@
 namespace ptxasw::passes {
 
 void LoopCarryPass::find(Analysed& kernel) {
-  found_ = choose_carried_loops(kernel.kernel, kernel.solver, kernel.options.rotate,
+  found_ = choose_carried_loops(kernel.kernel, kernel.solver, kernel.options.loop_carry,
                                 kernel.facts.architecture(),
                                 {.no_index_wrap = kernel.facts.assumed("no-index-wrap"),
                                  .paranoid = kernel.options.paranoid});

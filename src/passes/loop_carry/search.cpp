@@ -24,7 +24,7 @@ constexpr unsigned several_iterations = 4;
 class Search {
 public:
   Search(const ptx::Module& module, const Options& options, const target::Profile& profile,
-         Assembler& assembler, std::span<const RotationSearched> kernels)
+         Assembler& assembler, std::span<const LoopCarrySearched> kernels)
       : module_(module), options_(options), profile_(profile), assembler_(assembler),
         kernels_(kernels) {}
 
@@ -48,7 +48,7 @@ private:
   // With lines: what comes of them is compared with it (oracle/validation.hpp).
   void ask_about_the_originals() {
     std::vector<std::string> names;
-    for (const RotationSearched& kernel : kernels_)
+    for (const LoopCarrySearched& kernel : kernels_)
       names.push_back(kernel.name);
     ++trials_;
     originals_ = oracle::kernels_made(assembler_.assemble({.text = *module_.text,
@@ -105,7 +105,7 @@ private:
   const Options& options_;
   const target::Profile& profile_;
   Assembler& assembler_;
-  std::span<const RotationSearched> kernels_;
+  std::span<const LoopCarrySearched> kernels_;
   MadeKernels originals_;
   unsigned trials_ = 0;
 };
@@ -113,8 +113,8 @@ private:
 } // namespace
 
 void choose_loop_carry_candidates(const ptx::Module& module,
-                                  std::span<const RotationSearched> kernels, const Options& options,
-                                  Assembler& assembler, Report& report) {
+                                  std::span<const LoopCarrySearched> kernels,
+                                  const Options& options, Assembler& assembler, Report& report) {
   const target::Profile* profile = target::find_profile(architecture_of(module, options));
   if (profile == nullptr || !assembler.takes_register_limits() || kernels.empty()) return;
   Search search(module, options, *profile, assembler, kernels);

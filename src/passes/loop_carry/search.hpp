@@ -26,7 +26,7 @@ inline passes::LoopCarryCandidate rotation_without_limit(const Options& options)
 }
 
 // A kernel that is rotated, and may have a limit of registers written down.
-struct RotationSearched {
+struct LoopCarrySearched {
   std::string name;
   std::optional<BlockSizes> resident; // of which as many have to stay on an SM
   LoopCarryCandidate* way = nullptr;  // what is chosen is left here
@@ -36,7 +36,7 @@ struct RotationSearched {
 
 // Leaves the ways in the kernels, and the number of trials in the report.
 void choose_loop_carry_candidates(const ptx::Module& module,
-                                  std::span<const RotationSearched> kernels, const Options& options,
-                                  Assembler& assembler, Report& report);
+                                  std::span<const LoopCarrySearched> kernels,
+                                  const Options& options, Assembler& assembler, Report& report);
 
 } // namespace ptxasw::passes

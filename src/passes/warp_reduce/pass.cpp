@@ -6,7 +6,7 @@
 namespace ptxasw::passes {
 
 void WarpReducePass::find(Analysed& kernel) {
-  found_ = choose_tree_reductions(kernel.kernel, kernel.solver, kernel.options.rounds,
+  found_ = choose_tree_reductions(kernel.kernel, kernel.solver, kernel.options.warp_reduce,
                                   kernel.facts.architecture(), kernel.facts.block_shape());
   outcome_ = found_.outcome;
 }
