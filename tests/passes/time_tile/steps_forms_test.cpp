@@ -70,6 +70,25 @@ TEST_P(StepForms, LeaveTheSame) {
   EXPECT_GE(merged, 5U);
 }
 
+TEST(StepsWithLoops, ThatMeet) {
+  for (const char* kernel : {"taps_of_a_tile", "three_apart", "some_rows"}) {
+    const Stepped stepped(form("loops"), kernel,
+                          {.count = 3, .width = 64, .strips = 4, .rows = 16, .columns = 1});
+    ASSERT_EQ(stepped.entry.refused.text, "") << kernel;
+    unsigned merged = 0;
+    for (const auto& [nx, ny] : {std::pair{5U, 7U}, {33U, 17U}, {70U, 35U}}) {
+      const StepHost host = host_for(stepped, nx, ny, {16, 8, 1}, nx);
+      if (!host.fit_error().empty()) continue;
+      EXPECT_EQ(host.difference(6, &merged), "") << kernel << ' ' << nx << 'x' << ny;
+      auto plain = host.run(6, true);
+      const auto several = host.run(6, false);
+      plain.loaded.merge(plain.stored);
+      EXPECT_TRUE(std::ranges::includes(plain.loaded, several.loaded)) << kernel;
+    }
+    EXPECT_GE(merged, 2U) << kernel;
+  }
+}
+
 constexpr const char* star = "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)";
 constexpr const char* ring = "0(-1,0,0) 0(0,-1,0) 0(0,1,0) 0(1,0,0)";
 
