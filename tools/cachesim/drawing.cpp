@@ -145,7 +145,7 @@ private:
         if (const auto y = place(at * element())) cells.push_back({mark.step, *y});
     }
     std::ranges::sort(cells);
-    cells.erase(std::ranges::unique(cells).begin(), cells.end());
+    cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
     std::string d;
     for (std::size_t i = 0; i < cells.size();) {
       std::size_t end = i + 1;

@@ -31,7 +31,7 @@ constexpr std::array<SubCommand, 14> table{{
 
 } // namespace
 
-int cachesim(Arguments) {
+int cachesim(Arguments /*unused*/) { // NOLINT(performance-unnecessary-value-param): as all are
   throw UsageError(
       "what a cache makes of a kernel is told by ptxasw-cachesim, a program of its own "
       "beside this one, with the same arguments");

@@ -341,10 +341,11 @@ private:
   [[nodiscard]] std::vector<CoarsenCandidate> without_never_taken(CoarsenChoices& kernel) const {
     for (CoarsenCandidate& way : kernel.candidates)
       way.verdict = passes::never_taken(profile_, kernel.original, way);
-    const auto never = std::ranges::stable_partition(
-        kernel.candidates, [](const CoarsenCandidate& way) { return way.verdict.empty(); });
-    std::vector<CoarsenCandidate> aside(never.begin(), never.end());
-    kernel.candidates.erase(never.begin(), never.end());
+    auto& all = kernel.candidates;
+    const auto never = std::stable_partition(all.begin(), all.end(),
+                                             [](const auto& way) { return way.verdict.empty(); });
+    std::vector<CoarsenCandidate> aside(never, all.end());
+    all.erase(never, all.end());
     return aside;
   }
 

@@ -394,8 +394,8 @@ void StepSizes::finish() {
   std::ranges::sort(plan_.conditions, {}, [](const contract::Condition& condition) {
     return std::pair(to_word(condition.value), condition.otherwise);
   });
-  const auto [first, last] = std::ranges::unique(plan_.conditions);
-  plan_.conditions.erase(first, last);
+  auto& all = plan_.conditions;
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   std::string why;
   if (!can_hold(why))
     plan_.refused = {why.starts_with("a row") ? Reason::step_short_row : Reason::step_rim, why};
