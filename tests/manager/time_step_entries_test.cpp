@@ -229,6 +229,25 @@ TEST(StepEntries, MarchAlongThreeAxes) {
             (std::array<unsigned, 3>{20, 28, 64}));
 }
 
+// A thread that takes all places of an axis is one: places count.
+TEST(StepEntries, AreForAsManyPlacesAsGain) {
+  Options options;
+  options.steps_auto = true;
+  const auto steps =
+      entries_of(text_of("passes/time_tile/forms/march_e.ptx"), options).begin()->second.steps;
+  ASSERT_FALSE(steps.empty());
+  contract::Quantities launch;
+  const auto is_large_enough = [&](unsigned across, std::uint64_t planes) {
+    launch.threads = {across, across, 1};
+    launch.parameter = [=](unsigned) -> std::optional<std::uint64_t> { return planes; };
+    return contract::evaluate(steps[0].conditions.back().value, launch).value_or(-1) >= 0;
+  };
+  EXPECT_EQ(steps[0].conditions.back().otherwise,
+            "the grid is too small for several steps at once");
+  EXPECT_TRUE(is_large_enough(256, 256));
+  EXPECT_FALSE(is_large_enough(512, 2));
+}
+
 // Where a product may be fused and nobody says whether it is, bits could change.
 TEST(StepEntries, WaitForWhatPtxasFuses) {
   Options options;

@@ -156,7 +156,7 @@ private:
       contract::Steps steps = std::move(result.steps.back());
       result.steps.pop_back();
       const unsigned axis = PlaneLayout(plan, march.shape).w;
-      if (options_.steps_auto) steps.conditions.push_back(large_enough(plan));
+      if (options_.steps_auto) steps.conditions.push_back(large_enough(plan, steps));
       for (const auto& [planes, blocks_each] : march.stretches) {
         steps.covers.at(axis) = planes;
         steps.blocks_each = blocks_each;
@@ -173,8 +173,13 @@ private:
             "its neighbours lie along three axes, and it reads more than one place far"};
   }
 
-  static contract::Condition large_enough(const passes::StepPlan& plan) {
-    contract::Expression all = times(times(threads(0), threads(1)), threads(2));
+  // Of places: where a thread takes all of an axis there is one thread along it.
+  static contract::Condition large_enough(const passes::StepPlan& plan,
+                                          const contract::Steps& steps) {
+    const auto places = [&](unsigned axis) {
+      return steps.has_extents() ? steps.extents.at(axis) : threads(axis);
+    };
+    contract::Expression all = times(times(places(0), places(1)), places(2));
     return {minus(std::move(all), passes::number(static_cast<contract::Number>(least_march(plan)))),
             "the grid is too small for several steps at once"};
   }

@@ -99,7 +99,7 @@ void PlaneWriter::see_plane() {
   const Reg in = inside(at_.w, plus(plane_, at_.far + 1));
   const Reg before = code_.shl(b32, seen_, 1);
   code_.into(seen_).or_(b32, before, code_.selp(b32, 1, 0, in));
-  const unsigned around = (1U << ((shape_.count + 1) * at_.far + 2)) - 1;
+  const unsigned around = ~0U >> (30 - (shape_.count + 1) * at_.far); // as many, and two
   const Reg all = code_.setp(eq, u32, code_.and_(b32, seen_, around), around);
   code_.move(needed_, read_);
   for (unsigned level = 1; level < shape_.count; ++level)

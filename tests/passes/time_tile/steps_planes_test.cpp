@@ -110,6 +110,89 @@ TEST(StepsInSpace, HaveRegionsOfWholeWarps) {
   EXPECT_EQ(refused("faces", deep), "its neighbours lie along three axes");
 }
 
+// (T + 1) * 5 + 2 planes are known: all bits of a word.
+TEST(StepsInSpace, MayKnowAsManyPlanesAsAWordHasBits) {
+  const std::string text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u32 nx, .param .u32 ny, .param .u32 nz)
+{
+.reg .pred %p<9>;
+.reg .b32 %r<40>;
+.reg .b64 %rd<40>;
+.reg .f32 %f<20>;
+ld.param.u64 %rd1, [in];
+ld.param.u64 %rd2, [out];
+ld.param.u32 %r1, [nx];
+ld.param.u32 %r2, [ny];
+ld.param.u32 %r3, [nz];
+mov.u32 %r4, %ctaid.x;
+mov.u32 %r5, %ntid.x;
+mov.u32 %r6, %tid.x;
+mad.lo.s32 %r10, %r4, %r5, %r6;
+mov.u32 %r7, %ctaid.y;
+mov.u32 %r8, %ntid.y;
+mov.u32 %r9, %tid.y;
+mad.lo.s32 %r11, %r7, %r8, %r9;
+mov.u32 %r12, %ctaid.z;
+setp.lt.s32 %p1, %r10, 1;
+@%p1 bra end;
+setp.lt.s32 %p2, %r11, 1;
+@%p2 bra end;
+setp.lt.s32 %p3, %r12, 5;
+@%p3 bra end;
+sub.s32 %r20, %r1, 1;
+setp.ge.s32 %p4, %r10, %r20;
+@%p4 bra end;
+sub.s32 %r21, %r2, 1;
+setp.ge.s32 %p5, %r11, %r21;
+@%p5 bra end;
+sub.s32 %r24, %r3, 5;
+setp.ge.s32 %p6, %r12, %r24;
+@%p6 bra end;
+cvta.to.global.u64 %rd3, %rd1;
+cvta.to.global.u64 %rd4, %rd2;
+mad.lo.s32 %r22, %r12, %r2, %r11;
+mad.lo.s32 %r23, %r22, %r1, %r10;
+mul.wide.s32 %rd5, %r23, 4;
+add.s64 %rd6, %rd3, %rd5;
+add.s64 %rd7, %rd4, %rd5;
+mul.wide.s32 %rd8, %r1, 4;
+cvt.s64.s32 %rd10, %r2;
+mul.lo.s64 %rd9, %rd8, %rd10;
+mul.lo.s64 %rd11, %rd9, 5;
+add.s64 %rd12, %rd6, %rd8;
+sub.s64 %rd13, %rd6, %rd8;
+add.s64 %rd14, %rd6, %rd11;
+sub.s64 %rd15, %rd6, %rd11;
+ld.global.f32 %f1, [%rd6+4];
+ld.global.f32 %f2, [%rd6+-4];
+ld.global.f32 %f3, [%rd12];
+ld.global.f32 %f4, [%rd13];
+ld.global.f32 %f5, [%rd14];
+ld.global.f32 %f6, [%rd15];
+add.rn.f32 %f7, %f1, %f2;
+sub.rn.f32 %f8, %f7, %f3;
+add.rn.f32 %f9, %f8, %f4;
+sub.rn.f32 %f10, %f9, %f5;
+add.rn.f32 %f11, %f10, %f6;
+mul.rn.f32 %f12, %f11, 0f3E800000;
+st.global.f32 [%rd7], %f12;
+end: ret;
+}
+)";
+  const Stepped stepped(text, "k", {.count = 5, .width = 32, .strips = 4, .rows = 5, .planes = 7});
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  for (const Extent& size : {Extent{3, 3, 11}, Extent{9, 7, 14}}) {
+    unsigned merged = 0;
+    const StepHost host = cube(stepped, size, 4);
+    EXPECT_EQ(host.difference(6, &merged), "");
+    EXPECT_EQ(merged, 1U);
+    const auto plain = host.run(6, true), several = host.run(6, false);
+    EXPECT_TRUE(std::ranges::includes(plain.loaded, several.loaded));
+  }
+}
+
 // What elements are, and what computes with them.
 struct PlaneElement {
   const char *name, *held;
