@@ -46,7 +46,8 @@ public:
            is_between<std::size_t>(c_.variants.size(), 1, most_variants) &&
            c_.variants[0].entry == c_.kernel && std::ranges::all_of(c_.accesses, holds) &&
            std::ranges::all_of(c_.variants, holds) && std::ranges::all_of(c_.steps, holds) &&
-           (!c_.copy || is_sensible(*c_.copy));
+           (!c_.copy || is_sensible(*c_.copy)) && c_.sequences.size() <= most_sequences &&
+           std::ranges::all_of(c_.sequences, holds);
   }
 
 private:
@@ -97,12 +98,7 @@ private:
            (!steps.has_extents() ||
             std::ranges::all_of(steps.extents,
                                 [this](const Expression& extent) { return is_within(extent); })) &&
-           are_sensible(steps.conditions) &&
-           std::ranges::all_of(steps.touched,
-                               [this](const Touched& touched) {
-                                 return is_pointer(touched.parameter) && is_within(touched.begin) &&
-                                        is_within(touched.end);
-                               }) &&
+           are_sensible(steps.conditions) && are_sensible(steps.touched) &&
            std::ranges::all_of(steps.variables,
                                [](const Variable& variable) {
                                  return is_name(variable.name) && variable.bytes != 0 &&
@@ -128,6 +124,49 @@ private:
     std::ranges::sort(parts);
     return std::ranges::adjacent_find(parts) == parts.end() &&
            std::ranges::all_of(parts, [this](unsigned part) { return is_pointer(part); });
+  }
+
+  [[nodiscard]] bool is_sensible(const Sequence& sequence) const {
+    const auto& [entry, count, waits, block, covers, stages, equal, arrays] = sequence;
+    if (!is_name(entry) || !is_between(count, 1U, most_steps) ||
+        !is_shape(block, 1, largest_block) ||
+        !std::ranges::all_of(covers, [](unsigned n) { return is_between(n, 1U, most_covered); }) ||
+        !is_between<std::size_t>(stages.size(), 2, most_stages) || stages[0].kernel != c_.kernel ||
+        arrays.empty())
+      return false;
+    std::vector<Contract> kernels;
+    for (const Sequence::Stage& stage : stages) {
+      Contract& kernel = kernels.emplace_back();
+      kernel.kernel = stage.kernel;
+      kernel.places = stage.places;
+      kernel.parameters = static_cast<unsigned>(stage.places.size());
+      kernel.parameter_bytes = most_parameter_space;
+      if (!is_name(stage.kernel) || stage.places.size() > most_parameters ||
+          !Judge(kernel).are_places() || !Judge(kernel).are_sensible(stage))
+        return false;
+    }
+    const auto is_there = [&](const Sequence::Part& part, unsigned bytes) {
+      return part.stage < kernels.size() && Judge(kernels[part.stage]).is_within(part.part, bytes);
+    };
+    return std::ranges::all_of(equal,
+                               [&](const Sequence::Equal& one) {
+                                 return is_between(one.bytes, 1U, 8U) &&
+                                        is_there(one.a, one.bytes) && is_there(one.b, one.bytes);
+                               }) &&
+           std::ranges::all_of(arrays, [&](const Sequence::Part& array) {
+             return array.stage < kernels.size() &&
+                    Judge(kernels[array.stage]).is_pointer(array.part);
+           });
+  }
+
+  [[nodiscard]] bool are_sensible(const Sequence::Stage& stage) const {
+    return are_sensible(stage.conditions) && are_sensible(stage.touched);
+  }
+
+  [[nodiscard]] bool are_sensible(const std::vector<Touched>& all) const {
+    return std::ranges::all_of(all, [this](const Touched& touched) {
+      return is_pointer(touched.parameter) && is_within(touched.begin) && is_within(touched.end);
+    });
   }
 
   [[nodiscard]] bool is_sensible(const CopyKernel& copy) const {

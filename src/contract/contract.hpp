@@ -21,11 +21,12 @@
 namespace ptxasw::contract {
 
 // A reader takes this one alone: what is written down, launcher and entries are of one release.
-inline constexpr unsigned version = 14;
+inline constexpr unsigned version = 15;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 16;
 inline constexpr unsigned most_accesses = 64;
+inline constexpr std::size_t most_sequences = 8, most_stages = 8;
 
 enum class Kind : std::uint8_t {
   original,  // the kernel as its compiler made it
@@ -188,6 +189,40 @@ struct ParameterSlot {
   friend bool operator==(const ParameterSlot&, const ParameterSlot&) = default;
 };
 
+// An entry that does passes through a sequence of several kernels, over and over, with the same
+// parameters each time. Its launch and what comes of it: sequences.hpp.
+struct Sequence {
+  // One launch of the sequence. It stores to arrays that it reads at the places that it stores
+  // alone, if at all.
+  struct Stage {
+    std::string kernel;
+    std::vector<ParameterSlot> places; // of its parameters
+    std::vector<Condition> conditions;
+    std::vector<Touched> touched;
+    friend bool operator==(const Stage&, const Stage&) = default;
+  };
+  // Part of a parameter of a stage.
+  struct Part {
+    unsigned stage = 0, part = 0;
+    friend bool operator==(const Part&, const Part&) = default;
+    friend auto operator<=>(const Part&, const Part&) = default;
+  };
+  // Have to be the same, `bytes` bytes: two pointers to one array, two that are a size.
+  struct Equal {
+    Part a, b;
+    unsigned bytes = 0;
+    friend bool operator==(const Equal&, const Equal&) = default;
+  };
+  std::string entry;
+  unsigned count = 0; // passes that it does at most: it is told how many
+  bool waits = false; // as of Steps
+  std::array<unsigned, 3> block{1, 1, 1}, covers{1, 1, 1}; // as of Steps
+  std::vector<Stage> stages;                               // in the order of their launches
+  std::vector<Equal> equal;
+  std::vector<Part> arrays; // by array that some stage stores to: a pointer to it
+  friend bool operator==(const Sequence&, const Sequence&) = default;
+};
+
 struct Contract {
   std::string kernel;     // under whose name the program launches
   std::uint64_t code = 0; // of the PTX of the kernel and all entries: what was measured hangs on it
@@ -199,6 +234,7 @@ struct Contract {
   std::vector<Variant> variants;     // the first one is the entry of the kernel's own name
   std::vector<Steps> steps;          // most steps first
   std::optional<CopyKernel> copy;    // what the kernel does, if it copies
+  std::vector<Sequence> sequences;   // whose first stage it is
   friend bool operator==(const Contract&, const Contract&) = default;
 };
 

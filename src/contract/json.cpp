@@ -61,6 +61,21 @@ Json json_of(const Variant& variant) {
   return made;
 }
 
+Json json_of(const std::vector<Touched>& all) {
+  Json made = Json::array();
+  for (const Touched& touched : all)
+    made.push_back({contract::to_word(touched.parameter), touched.written ? "writes" : "reads",
+                    contract::to_word(touched.begin), contract::to_word(touched.end)});
+  return made;
+}
+
+Json json_of(const std::vector<ParameterSlot>& places) {
+  Json made = Json::array();
+  for (const ParameterSlot& place : places)
+    made.push_back({place.offset, place.size});
+  return made;
+}
+
 bool is_alike(const Steps& a, const Steps& b) {
   return a.conditions == b.conditions && a.touched == b.touched && a.variables == b.variables &&
          a.stored == b.stored;
@@ -87,10 +102,7 @@ Json json_of(const Steps& steps, const Steps* before) {
     return made;
   }
   if (!steps.conditions.empty()) made["require"] = json_of(steps.conditions);
-  for (const Touched& touched : steps.touched)
-    made["touch"].push_back({contract::to_word(touched.parameter),
-                             touched.written ? "writes" : "reads", contract::to_word(touched.begin),
-                             contract::to_word(touched.end)});
+  if (!steps.touched.empty()) made["touch"] = json_of(steps.touched);
   for (const Variable& variable : steps.variables)
     made["variables"].push_back({variable.name, variable.bytes});
   if (steps.stored) made["stores"] = json_of(*steps.stored);
@@ -104,13 +116,33 @@ Json json_of(const CopyKernel& copy) {
           {"require", json_of(copy.conditions)}};
 }
 
+Json json_of(const Sequence::Part& part) {
+  return {part.stage, contract::to_word(part.part)};
+}
+
+Json json_of(const Sequence& sequence) {
+  Json made{{"entry", sequence.entry}, {"count", sequence.count}};
+  if (sequence.waits) made["waits"] = true;
+  made["block"] = sequence.block;
+  made["covers"] = sequence.covers;
+  for (const Sequence::Stage& stage : sequence.stages)
+    made["stages"].push_back({{"kernel", stage.kernel},
+                              {"places", json_of(stage.places)},
+                              {"require", json_of(stage.conditions)},
+                              {"touch", json_of(stage.touched)}});
+  for (const auto& [a, b, bytes] : sequence.equal)
+    made["equal"].push_back({json_of(a), json_of(b), bytes});
+  for (const Sequence::Part& array : sequence.arrays)
+    made["arrays"].push_back(json_of(array));
+  return made;
+}
+
 Json json_of(const Contract& contract) {
   Json made{{"kernel", contract.kernel}, {"code", hexadecimal(contract.code)}};
   if (contract.text != 0) made["text"] = hexadecimal(contract.text);
   made["parameters"] = contract.parameters;
   made["parameter_bytes"] = contract.parameter_bytes;
-  for (const ParameterSlot& place : contract.places)
-    made["places"].push_back({place.offset, place.size});
+  if (!contract.places.empty()) made["places"] = json_of(contract.places);
   for (const Access& access : contract.accesses)
     made["accesses"].push_back(json_of(access));
   for (const Variant& variant : contract.variants)
@@ -119,6 +151,8 @@ Json json_of(const Contract& contract) {
   for (const Steps& steps : contract.steps)
     made["steps"].push_back(json_of(steps, std::exchange(before, &steps)));
   if (contract.copy) made["copies"] = json_of(*contract.copy);
+  for (const Sequence& sequence : contract.sequences)
+    made["sequences"].push_back(json_of(sequence));
   return made;
 }
 
@@ -133,11 +167,7 @@ public:
                   .text = JsonReader::has(from, "text") ? read_.hash(from, "text") : 0,
                   .parameters = read_.number<unsigned>(from, "parameters"),
                   .parameter_bytes = read_.number<unsigned>(from, "parameter_bytes")};
-    for (const Json& place : list(from, "places")) {
-      read_.tuple(place, 2);
-      made.places.push_back(
-          {read_.whole<unsigned>(read_.at(place, 0)), read_.whole<unsigned>(read_.at(place, 1))});
-    }
+    made.places = places(list(from, "places"));
     for (const Json& access : list(from, "accesses"))
       made.accesses.push_back(this->access(access));
     for (const Json& variant : list(from, "variants"))
@@ -145,6 +175,8 @@ public:
     for (const Json& steps : list(from, "steps"))
       made.steps.push_back(this->steps(steps, made.steps));
     if (JsonReader::has(from, "copies")) made.copy = copy(read_.object(from, "copies"));
+    for (const Json& sequence : list(from, "sequences"))
+      made.sequences.push_back(this->sequence(sequence));
     if (read_.is_broken()) return std::nullopt;
     return made;
   }
@@ -259,19 +291,35 @@ private:
 
   void read_needs(Steps& made, const Json& from) {
     made.conditions = conditions(list(from, "require"));
-    for (const Json& touched : list(from, "touch")) {
-      read_.tuple(touched, 4);
-      const std::string how = read_.text(read_.at(touched, 1));
-      read_.require(how == "reads" || how == "writes");
-      made.touched.push_back({part(read_.at(touched, 0)), how == "writes",
-                              expression(read_.at(touched, 2)), expression(read_.at(touched, 3))});
-    }
+    made.touched = touched(list(from, "touch"));
     for (const Json& variable : list(from, "variables")) {
       read_.tuple(variable, 2);
       made.variables.push_back(
           {read_.text(read_.at(variable, 0)), read_.whole<std::uint64_t>(read_.at(variable, 1))});
     }
     if (JsonReader::has(from, "stores")) made.stored = elements(read_.object(from, "stores"));
+  }
+
+  std::vector<ParameterSlot> places(const Json& from) {
+    std::vector<ParameterSlot> made;
+    for (const Json& place : from) {
+      read_.tuple(place, 2);
+      made.push_back(
+          {read_.whole<unsigned>(read_.at(place, 0)), read_.whole<unsigned>(read_.at(place, 1))});
+    }
+    return made;
+  }
+
+  std::vector<Touched> touched(const Json& from) {
+    std::vector<Touched> made;
+    for (const Json& touched : from) {
+      read_.tuple(touched, 4);
+      const std::string how = read_.text(read_.at(touched, 1));
+      read_.require(how == "reads" || how == "writes");
+      made.push_back({part(read_.at(touched, 0)), how == "writes", expression(read_.at(touched, 2)),
+                      expression(read_.at(touched, 3))});
+    }
+    return made;
   }
 
   std::vector<Condition> conditions(const Json& from) {
@@ -299,6 +347,35 @@ private:
             .to = part(read_.member(from, "to")),
             .elements = elements(read_.object(from, "elements")),
             .conditions = conditions(read_.list(from, "require"))};
+  }
+
+  Sequence::Part stage_part(const Json& from) {
+    read_.tuple(from, 2);
+    return {read_.whole<unsigned>(read_.at(from, 0)), part(read_.at(from, 1))};
+  }
+
+  Sequence sequence(const Json& from) {
+    Sequence made{.entry = read_.text(from, "entry"),
+                  .count = read_.number<unsigned>(from, "count"),
+                  .waits = flag(from, "waits"),
+                  .block = read_.sizes(from, "block"),
+                  .covers = read_.sizes(from, "covers"),
+                  .stages = {},
+                  .equal = {},
+                  .arrays = {}};
+    for (const Json& stage : read_.list(from, "stages"))
+      made.stages.push_back({.kernel = read_.text(stage, "kernel"),
+                             .places = places(read_.list(stage, "places")),
+                             .conditions = conditions(read_.list(stage, "require")),
+                             .touched = touched(read_.list(stage, "touch"))});
+    for (const Json& equal : list(from, "equal")) {
+      read_.tuple(equal, 3);
+      made.equal.push_back({stage_part(read_.at(equal, 0)), stage_part(read_.at(equal, 1)),
+                            read_.whole<unsigned>(read_.at(equal, 2))});
+    }
+    for (const Json& array : read_.list(from, "arrays"))
+      made.arrays.push_back(stage_part(array));
+    return made;
   }
 
   JsonReader read_;

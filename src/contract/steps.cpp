@@ -1,6 +1,8 @@
 // Where an entry of several steps may be used: what its launches touch, and how each follows.
 #include "contract/steps.hpp"
 
+#include "contract/fitting.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -8,22 +10,7 @@
 namespace ptxasw::contract {
 namespace {
 
-constexpr std::uint64_t most_blocks_x = 0x7fffffff, most_blocks = 0xffff;
-constexpr std::uint64_t most_threads = 0x7fffffff; // along an axis
-constexpr std::uint64_t vector_bytes = 16;         // that an entry loads and stores at most
-
-// As many as there are, up to 64.
-std::optional<std::uint64_t> bits_of(const Contract& contract, const ParameterBytes& parameters,
-                                     unsigned part) {
-  if (number_of(part) >= contract.places.size()) return std::nullopt;
-  const unsigned size = contract.places[number_of(part)].size;
-  const auto* const bytes = static_cast<const unsigned char*>(parameters(number_of(part)));
-  if (bytes == nullptr || byte_of(part) >= size) return std::nullopt;
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes + byte_of(part),
-              std::min<std::size_t>(size - byte_of(part), sizeof value));
-  return value;
-}
+constexpr std::uint64_t vector_bytes = 16; // that an entry loads and stores at most
 
 // All bytes are the same but for pointers that move.
 bool alike_elsewhere(const void* a, const void* b, unsigned number, unsigned size,
@@ -40,16 +27,6 @@ bool alike_elsewhere(const void* a, const void* b, unsigned number, unsigned siz
   return true;
 }
 
-std::optional<TouchedRange> touched(const Touched& what, const Quantities& quantities) {
-  const auto base = quantities.parameter(what.parameter);
-  const auto begin = evaluate(what.begin, quantities), end = evaluate(what.end, quantities);
-  if (!base || !begin || !end) return std::nullopt;
-  const Number first = *base + *begin, last = *base + *end;
-  if (first < 0 || last < first || last > Number{~std::uint64_t{0}}) return std::nullopt;
-  return TouchedRange{static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(last),
-                      what.written};
-}
-
 // The only array that a launch writes; or no parameter.
 unsigned next_of(const Steps& steps) {
   if (steps.rotation) return steps.rotation->next;
@@ -60,30 +37,6 @@ tl::unexpected<std::string> refused(std::string why) {
   return tl::unexpected<std::string>(std::move(why));
 }
 
-tl::expected<Quantities, std::string> quantities_of(const Contract& contract,
-                                                    const StepLaunch& launch) {
-  Quantities quantities;
-  quantities.parameter = [&](unsigned number) {
-    return bits_of(contract, launch.parameters, number);
-  };
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    quantities.block[axis] = launch.block[axis];
-    const std::uint64_t threads = std::uint64_t{launch.grid[axis]} * launch.block[axis];
-    if (threads == 0 || threads > most_threads) return refused("the grid is too large");
-    quantities.threads[axis] = threads;
-  }
-  return quantities;
-}
-
-// Empty: all of them hold.
-std::string why_not(const std::vector<Condition>& conditions, const Quantities& quantities) {
-  for (const Condition& condition : conditions) {
-    const auto value = evaluate(condition.value, quantities);
-    if (!value || *value < 0) return condition.otherwise;
-  }
-  return {};
-}
-
 } // namespace
 
 bool overlap(const TouchedRange& a, const TouchedRange& b) {
@@ -92,7 +45,7 @@ bool overlap(const TouchedRange& a, const TouchedRange& b) {
 
 tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps& steps,
                                            const StepLaunch& launch) {
-  const auto known = quantities_of(contract, launch);
+  const auto known = quantities_of(contract.places, launch);
   if (!known) return refused(known.error());
   const Quantities& quantities = *known;
   FittedSteps made{.block = steps.block, .threads = {0, 0, 0, steps.count}};
@@ -100,17 +53,16 @@ tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps
     const auto places = steps.has_extents() ? evaluate(steps.extents[axis], quantities)
                                             : Number{quantities.threads[axis]};
     if (!places || *places < 1) return refused("nothing is stored");
-    const Number blocks = (*places + steps.covers[axis] - 1) / steps.covers[axis];
-    if (*places > most_threads || blocks > (axis == 0 ? most_blocks_x : most_blocks))
-      return refused("the grid is too large");
+    const auto blocks = blocks_for(*places, steps.covers[axis], axis);
+    if (!blocks) return refused("the grid is too large");
     made.threads[axis] = static_cast<std::uint32_t>(*places);
-    made.grid[axis] = static_cast<unsigned>(blocks);
+    made.grid[axis] = *blocks;
   }
   if (std::string why = why_not(steps.conditions, quantities); !why.empty())
     return refused(std::move(why));
   const unsigned next = next_of(steps);
   for (const Touched& what : steps.touched) {
-    const auto range = touched(what, quantities);
+    const auto range = range_of(what, quantities);
     if (!range) return refused("what is read and written is not known");
     for (const TouchedRange& other : made.ranges)
       if (overlap(*range, other)) return refused("the arrays overlap");
@@ -124,7 +76,7 @@ tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps
 }
 
 tl::expected<FittedCopy, std::string> fit_copy(const Contract& contract, const StepLaunch& launch) {
-  const auto quantities = quantities_of(contract, launch);
+  const auto quantities = quantities_of(contract.places, launch);
   if (!quantities) return refused(quantities.error());
   const CopyKernel& copy = *contract.copy;
   if (std::string why = why_not(copy.conditions, *quantities); !why.empty())

@@ -1,0 +1,136 @@
+// When launches of several kernels are passes that may become one, and what was seen of sequences.
+#include "contract/sequences.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ptxasw::contract {
+namespace {
+
+Expression expression(std::string_view word) {
+  return to_expression(word).value_or(Expression{});
+}
+
+Sequence::Stage stage(const std::string& kernel, bool writes_first) {
+  const auto touched = [](unsigned part, bool written) {
+    return Touched{part, written, expression("0"), expression("p2s32,4,*")};
+  };
+  return {.kernel = kernel,
+          .places = {{0, 8}, {8, 8}, {16, 4}},
+          .conditions = {{expression("p2s32,3,-"), "nothing to do"}},
+          .touched = {touched(0, writes_first), touched(1, !writes_first)}};
+}
+
+// speed(v, u, n): v from u and itself; height(v, u, n): u from v and itself.
+Contract wave() {
+  Contract made{.kernel = "speed",
+                .parameters = 3,
+                .parameter_bytes = 20,
+                .places = {{0, 8}, {8, 8}, {16, 4}},
+                .variants = {{.entry = "speed", .name = "original"}}};
+  made.sequences.push_back(
+      {.entry = "speed_height",
+       .count = 4,
+       .waits = true,
+       .block = {64, 1, 1},
+       .covers = {48, 1, 1},
+       .stages = {stage("speed", true), stage("height", false)},
+       .equal = {{{0, 0}, {1, 0}, 8}, {{0, 1}, {1, 1}, 8}, {{0, 2}, {1, 2}, 4}},
+       .arrays = {{0, 0}, {1, 1}}});
+  return made;
+}
+
+struct Arguments {
+  std::array<std::uint64_t, 2> v{0x10000, 0x10000}, u{0x20004, 0x20004};
+  std::array<int, 2> n{100, 100};
+  std::array<unsigned, 2> blocks{4, 4};
+  [[nodiscard]] StepLaunch launch(unsigned stage) const {
+    return {{blocks.at(stage), 1, 1}, {32, 1, 1}, [this, stage](unsigned number) -> const void* {
+              return number == 0   ? static_cast<const void*>(&v.at(stage))
+                     : number == 1 ? static_cast<const void*>(&u.at(stage))
+                                   : static_cast<const void*>(&n.at(stage));
+            }};
+  }
+  [[nodiscard]] auto fitted() const {
+    static const Contract contract = wave();
+    const std::vector<StepLaunch> launches{launch(0), launch(1)};
+    return fit(contract.sequences[0], launches);
+  }
+};
+
+TEST(Sequences, FitTheLaunchesOfAPass) {
+  const auto fitted = Arguments{.blocks = {4, 5}}.fitted();
+  ASSERT_TRUE(fitted) << fitted.error();
+  EXPECT_EQ(fitted->grid[0], 4); // 160 places by 48
+  EXPECT_EQ(fitted->threads, (std::vector<std::uint32_t>{128, 1, 1, 160, 1, 1, 4}));
+  ASSERT_EQ(fitted->arrays.size(), 2);
+  EXPECT_EQ(fitted->arrays[1].pointer, 0x20004);
+  EXPECT_EQ(fitted->arrays[1].range.end, 0x20004 + 400);
+  EXPECT_TRUE(fitted->read.empty());
+}
+
+TEST(Sequences, OfOtherArraysOrSizesDoNotFit) {
+  for (const Arguments& other :
+       {Arguments{.v = {0x10000, 0x30000}}, Arguments{.u = {0x30000, 0x20004}},
+        Arguments{.n = {100, 99}}, Arguments{.n = {2, 2}}, Arguments{.v = {0x20000, 0x20000}},
+        Arguments{.v = {0x20004, 0x20004}}})
+    EXPECT_FALSE(other.fitted());
+  EXPECT_EQ((Arguments{.v = {0x20000, 0x20000}}).fitted().error(), "the arrays overlap");
+}
+
+TEST(Sequences, WriteNoArrayMoreThanTheySay) {
+  Sequence sequence = wave().sequences[0];
+  sequence.arrays.pop_back();
+  const Arguments arguments;
+  const std::vector<StepLaunch> launches{arguments.launch(0), arguments.launch(1)};
+  EXPECT_EQ(fit(sequence, launches).error(), "an array more is written");
+}
+
+TEST(Sequences, HaveMemoryOfOnesOwn) {
+  const auto fitted = Arguments{}.fitted();
+  ASSERT_TRUE(fitted);
+  const FittedArray& array = fitted->arrays[1];
+  const std::uint64_t own = own_address(array, 0x500000);
+  EXPECT_EQ(own % 16, array.pointer % 16);
+  EXPECT_GE(own, 0x500000);
+  EXPECT_LE(own + 400, 0x500000 + own_bytes(array));
+}
+
+TEST(Sequences, AreReadBack) {
+  const Contract contract = wave();
+  const auto read = decode(encode(contract));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+}
+
+TEST(Sequences, ThatMakeNoSenseAreNoContract) {
+  const auto is_read = [](const auto& change) {
+    Contract contract = wave();
+    change(contract.sequences[0]);
+    return decode(encode(contract)).has_value();
+  };
+  EXPECT_TRUE(is_read([](Sequence&) {}));
+  EXPECT_FALSE(is_read([](Sequence& s) { s.count = 0; }));
+  EXPECT_FALSE(is_read([](Sequence& s) { s.stages.pop_back(); }));
+  EXPECT_FALSE(is_read([](Sequence& s) { std::swap(s.stages[0], s.stages[1]); }));
+  EXPECT_FALSE(is_read([](Sequence& s) { s.arrays.clear(); }));
+  EXPECT_FALSE(is_read([](Sequence& s) { s.arrays[0].part = part(2, 0); })) << "no pointer";
+  EXPECT_FALSE(is_read([](Sequence& s) { s.arrays[0].stage = 2; }));
+  EXPECT_FALSE(is_read([](Sequence& s) { s.equal[2].bytes = 8; })) << "beyond the parameter";
+  EXPECT_FALSE(is_read([](Sequence& s) { s.stages[1].touched[0].parameter = part(3, 0); }));
+}
+
+TEST(SeenSequences, AreReadBack) {
+  const std::vector<SeenSequence> seen{
+      {{"speed", "height"}, {{8, {{0, 0}, {1, 0}}}, {8, {{0, 1}, {1, 1}}}, {4, {{0, 2}, {1, 2}}}}}};
+  const auto read = decode_seen(encode(seen));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, seen);
+  for (const char* text : {"", "{}", "[]", R"({"sequences": [{"kernels": ["a"], "classes": []}]})",
+                           R"({"sequences": [{"kernels": ["a", "a"], "classes": []}]})",
+                           R"({"sequences": [{"kernels": ["a", "b"], "classes": [3]}]})"})
+    EXPECT_FALSE(decode_seen(text)) << text;
+}
+
+} // namespace
+} // namespace ptxasw::contract
