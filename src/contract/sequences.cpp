@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -29,10 +28,36 @@ bool is_equal(const Sequence::Equal& one, std::span<const StepLaunch> stages) {
   return a != nullptr && b != nullptr && std::memcmp(a, b, one.bytes) == 0;
 }
 
+// Which of the arrays is behind a stage's pointer; none: another one, whatever it points to.
+std::optional<std::size_t> array_of(const Sequence& sequence, const Sequence::Part& pointer) {
+  for (std::size_t n = 0; n < sequence.arrays.size(); ++n) {
+    const auto is_named = [&](const Sequence::Equal& one) {
+      return one.bytes == sizeof(std::uint64_t) &&
+             ((one.a == pointer && one.b == sequence.arrays[n]) ||
+              (one.b == pointer && one.a == sequence.arrays[n]));
+    };
+    if (sequence.arrays[n] == pointer || std::ranges::any_of(sequence.equal, is_named)) return n;
+  }
+  return std::nullopt;
+}
+
+// An empty range has nothing yet.
 void widen(TouchedRange& range, const TouchedRange& by) {
-  range.begin = std::min(range.begin, by.begin);
-  range.end = std::max(range.end, by.end);
+  const bool is_first = range.begin == range.end;
+  range.begin = is_first ? by.begin : std::min(range.begin, by.begin);
+  range.end = is_first ? by.end : std::max(range.end, by.end);
   range.written |= by.written;
+}
+
+bool overlap(const FittedSequence& made) {
+  for (std::size_t n = 0; n < made.arrays.size(); ++n) {
+    const TouchedRange all{made.arrays[n].range.begin, made.arrays[n].range.end, true};
+    for (std::size_t other = 0; other < n; ++other)
+      if (overlap(all, made.arrays[other].range)) return true;
+    if (std::ranges::any_of(made.read, [&](const TouchedRange& one) { return overlap(all, one); }))
+      return true;
+  }
+  return false;
 }
 
 } // namespace
@@ -42,8 +67,11 @@ tl::expected<FittedSequence, std::string> fit(const Sequence& sequence,
   if (stages.size() != sequence.stages.size()) return refused("it has other stages");
   for (const Sequence::Equal& one : sequence.equal)
     if (!is_equal(one, stages)) return refused("its stages have other arrays or sizes");
-  FittedSequence made{.grid = {1, 1, 1}, .block = sequence.block};
-  std::map<std::uint64_t, TouchedRange> touched; // by pointer
+  FittedSequence made;
+  made.grid = {1, 1, 1};
+  made.block = sequence.block;
+  for (const Sequence::Part& array : sequence.arrays)
+    made.arrays.push_back({address_in(stages[array.stage].parameters, array.part), {}});
   for (std::size_t n = 0; n < stages.size(); ++n) {
     const Sequence::Stage& stage = sequence.stages[n];
     const auto known = quantities_of(stage.places, stages[n]);
@@ -60,27 +88,18 @@ tl::expected<FittedSequence, std::string> fit(const Sequence& sequence,
     for (const Touched& what : stage.touched) {
       const auto range = range_of(what, *known);
       if (!range) return refused("what is read and written is not known");
-      const auto pointer = static_cast<std::uint64_t>(*known->parameter(what.parameter));
-      const auto [found, is_new] = touched.try_emplace(pointer, *range);
-      if (!is_new) widen(found->second, *range);
+      const auto array = array_of(sequence, {static_cast<unsigned>(n), what.parameter});
+      if (array)
+        widen(made.arrays[*array].range, *range);
+      else if (range->written)
+        return refused("an array more is written");
+      else
+        made.read.push_back(*range);
     }
   }
   made.threads.push_back(sequence.count);
-  for (auto one = touched.begin(); one != touched.end(); ++one)
-    for (auto other = touched.begin(); other != one; ++other)
-      if (overlap(one->second, other->second)) return refused("the arrays overlap");
-  for (const Sequence::Part& array : sequence.arrays) {
-    const std::uint64_t pointer = address_in(stages[array.stage].parameters, array.part);
-    const auto found = touched.find(pointer);
-    if (found == touched.end()) return refused("what is read and written is not known");
-    made.arrays.push_back({pointer, found->second});
-    touched.erase(found);
-  }
-  for (const auto& [pointer, range] : touched) {
-    if (range.written) return refused("an array more is written");
-    made.read.push_back(range);
-  }
-  return made;
+  return overlap(made) ? refused("the arrays overlap")
+                       : tl::expected<FittedSequence, std::string>(std::move(made));
 }
 
 std::uint64_t own_bytes(const FittedArray& array) {

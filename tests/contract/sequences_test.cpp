@@ -78,6 +78,14 @@ TEST(Sequences, OfOtherArraysOrSizesDoNotFit) {
   EXPECT_EQ((Arguments{.v = {0x20000, 0x20000}}).fitted().error(), "the arrays overlap");
 }
 
+TEST(Sequences, HaveEachArrayUnderTheNamesThatTheySay) {
+  Sequence sequence = wave().sequences[0];
+  sequence.equal.erase(sequence.equal.begin() + 1); // that height's u is what speed reads
+  const Arguments arguments;
+  const std::vector<StepLaunch> launches{arguments.launch(0), arguments.launch(1)};
+  EXPECT_EQ(fit(sequence, launches).error(), "the arrays overlap");
+}
+
 TEST(Sequences, WriteNoArrayMoreThanTheySay) {
   Sequence sequence = wave().sequences[0];
   sequence.arrays.pop_back();

@@ -21,6 +21,13 @@ using ptx::Reg;
 using ptx::RegId;
 using namespace ptx::words;
 
+ptx::Type move_type(const ptx::Body& body, const StepArray& array) {
+  if (array.carried || array.stores.size() > 1) return ptx::bits(held_bits(array));
+  const ptx::Inst& store = body.insts[array.stores[0]];
+  const bool literal = body.src(store)[0].kind == ptx::Arg::Kind::imm;
+  return literal && array.bytes > 1 ? store.mods.type : ptx::bits(held_bits(array));
+}
+
 StepBody::StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code)
     : kernel_(kernel), body_(kernel.body), plan_(plan), code_(code), names_(kernel.body) {
   find_wide(plan.guard_slice);
@@ -449,6 +456,7 @@ std::vector<ptx::Source> StepBody::values(const Place& place, const OnChip& on_c
   else
     name_results(into, to);
   for (std::size_t n = 0; n < to.results.size(); ++n) {
+    if (plan_.arrays[n].foreign) continue; // nothing is stored
     if (plan_.arrays[n].carried)
       to.values[n] = on_chip(plan_.arrays[0], nullptr);
     else if (branches)

@@ -21,6 +21,9 @@ inline unsigned held_bits(const passes::StepArray& array) {
   return std::max(16U, array.bytes * 8);
 }
 
+// Of what a place stores to an array, for `mov`.
+ptx::Type move_type(const ptx::Body& body, const passes::StepArray& array);
+
 class StepBody {
 public:
   StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code);

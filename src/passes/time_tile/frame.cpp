@@ -25,10 +25,10 @@ StepFrame::StepFrame(const emulator::Kernel& kernel, const passes::StepPlan& pla
       name_(std::move(name)), registers_(ptx::FreshRegisters::brief(module_)), code_(registers_),
       body_(kernel, plan, code_), labels_(label_prefix(module_)) {}
 
-bool StepFrame::may_wait() const {
+bool may_begin_early(const ptx::Module& module) {
   constexpr unsigned first_chip = 90;
-  const std::pair version(module_.version_major, module_.version_minor);
-  return ptx::chip_of(module_) >= first_chip && version >= std::pair(7U, 8U);
+  const std::pair version(module.version_major, module.version_minor);
+  return ptx::chip_of(module) >= first_chip && version >= std::pair(7U, 8U);
 }
 
 Reg StepFrame::plus(const Reg& a, long n) {
@@ -92,13 +92,6 @@ void StepFrame::from_lane(const Reg& value, unsigned bytes, int far, const Reg& 
   code_.into(into).pack(b64, low_there, high_there);
 }
 
-ptx::Type StepFrame::move_type(const StepArray& array) const {
-  if (array.carried || array.stores.size() > 1) return ptx::bits(held_bits(array));
-  const ptx::Inst& store = kernel_.body.insts[array.stores[0]];
-  const bool literal = kernel_.body.src(store)[0].kind == ptx::Arg::Kind::imm;
-  return literal && array.bytes > 1 ? store.mods.type : ptx::bits(held_bits(array));
-}
-
 std::string StepFrame::parameters_behind() const {
   std::string all = fmt::format(".param .align 4 .b8 {}[16]", threads_parameter);
   if (plan_.rotation)
@@ -107,9 +100,6 @@ std::string StepFrame::parameters_behind() const {
   return all;
 }
 
-namespace {
-
-// Blanks that nobody needs: thousands of lines.
 std::string without_blanks(std::string_view text) {
   std::string all;
   all.reserve(text.size());
@@ -120,7 +110,12 @@ std::string without_blanks(std::string_view text) {
   return all;
 }
 
-} // namespace
+std::string own_parameters(const ptx::Module& module, const ptx::Function& kernel) {
+  const std::uint32_t end = append_parameter(module, kernel, "").where.begin;
+  const auto name = static_cast<std::uint32_t>(kernel.name.data() - module.text->data());
+  const std::string_view header = module.slice({name, end});
+  return std::string(header.substr(header.find('(') + 1));
+}
 
 std::string StepFrame::whole_function(unsigned threads, unsigned shared) const {
   const ptx::Function& function = *kernel_.body.function;

@@ -10,6 +10,13 @@
 
 namespace ptxasw::passes {
 
+// The target has griddepcontrol.
+bool may_begin_early(const ptx::Module& module);
+// Without those blanks that nobody needs: of thousands of lines.
+std::string without_blanks(std::string_view text);
+// "a list of declarations": the kernel's own parameters.
+std::string own_parameters(const ptx::Module& module, const ptx::Function& kernel);
+
 class StepFrame {
 public:
   static constexpr std::string_view threads_parameter = "ptxasw_step_threads",
@@ -29,13 +36,10 @@ protected:
   ptx::Reg begin_of(unsigned part);
   [[nodiscard]] ptx::Memory parameter_place(unsigned part) const;
   ptx::Reg begin_at(const ptx::Memory& place); // in the parameter space
-  // The target has griddepcontrol.
-  [[nodiscard]] bool may_wait() const;
+  [[nodiscard]] bool may_wait() const { return may_begin_early(module_); }
   // What the lane so far behind this one, or in front of it, has in a register of so many bytes; at
   // the ends of a warp some value.
   void from_lane(const ptx::Reg& value, unsigned bytes, int far, const ptx::Reg& into);
-  // Of what the place stores to an array, for `mov`.
-  [[nodiscard]] ptx::Type move_type(const passes::StepArray& array) const;
 
   // The whole function around code_.
   [[nodiscard]] std::string whole_function(unsigned threads, unsigned shared) const;

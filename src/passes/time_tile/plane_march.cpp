@@ -144,7 +144,7 @@ void PlaneWriter::step(unsigned level, unsigned n) {
     const auto results = body_.values(place, on_chip, {into[cell]}, {}, true,
                                       fmt::format("{}copy{}", labels_, copies_++));
     if (results[0].text() != into[cell].name)
-      code_.into(into[cell]).mov(move_type(plan_.arrays[0]), results[0]);
+      code_.into(into[cell]).mov(move_type(kernel_.body, plan_.arrays[0]), results[0]);
   }
 }
 

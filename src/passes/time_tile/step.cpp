@@ -43,6 +43,7 @@ public:
     Motion motion = Motion::exchanged;
     unsigned choice = 0;
     const std::optional<Sweep>& sweep;
+    const StageQuestion* stage = nullptr; // of one of several launches
   };
 
   Finder(emulator::Kernel& kernel, const Question& asked, bool with_rows, const EqualFields& equal)
@@ -52,11 +53,15 @@ public:
   StepPlan run() {
     plan_.refused = passes::why_not_a_plain_kernel(k_);
     using Part = void (Finder::*)();
-    for (const Part part :
-         {&Finder::check_instructions, &Finder::find_way, &Finder::find_places,
-          &Finder::find_guards, &Finder::find_stores, &Finder::find_reads, &Finder::choose_arrays,
-          &Finder::find_forks, &Finder::find_slice, &Finder::find_conditions, &Finder::find_copied})
-      if (plan_.refused.empty()) (this->*part)();
+    const auto all = [this](std::initializer_list<Part> parts) {
+      for (const Part part : parts)
+        if (plan_.refused.empty()) (this->*part)();
+    };
+    all({&Finder::check_instructions, &Finder::find_way, &Finder::find_places, &Finder::find_guards,
+         &Finder::find_stores});
+    if (asked_.stage == nullptr || !asked_.stage->only_stores)
+      all({&Finder::find_reads, &Finder::choose_arrays, &Finder::find_forks, &Finder::find_slice,
+           &Finder::find_conditions, &Finder::find_copied});
     return std::move(plan_);
   }
 
@@ -291,12 +296,13 @@ private:
 
   void find_reads() {
     StepLoads loads(k_, region_, plan_, *reader_, *sizes_, places_);
-    reads_ = loads.run();
+    reads_ = loads.run(asked_.stage != nullptr);
     plan_.refused = loads.refused;
     plan_.variables = std::move(loads.variables);
   }
 
   void choose_arrays() {
+    if (asked_.stage != nullptr) return take_as_stage();
     if (asked_.motion == Motion::rotated) return rotate();
     // Arrays all of whose loads fit; or else, to say what does not, some of them.
     std::vector<unsigned> chosen = pair_arrays(candidates(true), asked_.choice);
@@ -331,6 +337,29 @@ private:
     }
     for (const StepRead& read : reads_)
       if (std::ranges::find(chosen, read.parameter) == chosen.end()) others_.push_back(&read);
+  }
+
+  // Arrays that some stage stores to, this one or another.
+  void take_as_stage() {
+    for (StepArray& array : plan_.arrays)
+      array.in = array.out;
+    for (const StepArray& array : asked_.stage->foreign)
+      if (std::ranges::find(reads_, array.in, &StepRead::parameter) != reads_.end())
+        plan_.arrays.push_back(array);
+    for (const StepRead& read : reads_) {
+      const auto array = std::ranges::find(plan_.arrays, read.parameter, &StepArray::in);
+      if (array == plan_.arrays.end())
+        others_.push_back(&read);
+      else if (!take(*array, read))
+        return;
+    }
+    for (const StepArray& array : plan_.arrays)
+      for (const StepArray::Load& load : array.loads)
+        if (!array.foreign && (load.cases.size() != 1 || load.offset() != Offset{}))
+          return refuse(Reason::step_in_place, body_.insts[load.inst],
+                        "reads what the step writes");
+    for (const auto& period : periods_)
+      if (period) refuse(Reason::step_wrap, "one of several kernels, and it reads around a torus");
   }
 
   // The two arrays that are read and all of whose loads fit. What is read of either is the element
@@ -521,6 +550,15 @@ StepPlan find(emulator::Kernel& kernel, const Finder::Question& asked, const Equ
 }
 
 } // namespace
+
+StepPlan find_stage(emulator::Kernel& kernel, const StageQuestion& question) {
+  const std::optional<Sweep> none;
+  try {
+    return Finder(kernel, {.sweep = none, .stage = &question}, false, question.equal).run();
+  } catch (const sym::BudgetSpent& spent) {
+    return {.refused = {emulator::reason_of(spent), spent.what()}};
+  }
+}
 
 StepPlan find_step(emulator::Kernel& kernel, Motion motion, unsigned choice,
                    const std::optional<Sweep>& sweep) {

@@ -24,6 +24,7 @@
 #include "contract/contract.hpp"
 #include "emulator/emulate.hpp"
 #include "passes/time_tile/cases.hpp"
+#include "passes/time_tile/equal_fields.hpp"
 #include "passes/time_tile/integer_polynomial.hpp"
 
 #include <array>
@@ -56,6 +57,7 @@ struct StepArray {
   // Nothing is computed for it: the next launch finds in it what this one found in the first array.
   // It has no store.
   bool carried = false;
+  bool foreign = false;            // of a stage: another stage stores to it
   std::vector<ptx::InstId> stores; // of which each thread that stores does one
   IntegerPolynomial element; // where the element of a place lies behind the array's begin, in bytes
   // At places within the bounds a load reads the element so far from the stored one.
@@ -155,6 +157,16 @@ struct Sweep {
 };
 StepPlan find_step(emulator::Kernel& kernel, Motion motion = Motion::exchanged, unsigned choice = 0,
                    const std::optional<Sweep>& sweep = std::nullopt);
+
+// Of a kernel that is one of several launches which make a step together: a stage (sequence.hpp).
+// It reads an array that it stores to at the thread's own place alone.
+struct StageQuestion {
+  EqualFields equal;              // parameters that have the same value
+  std::vector<StepArray> foreign; // arrays of other stages, as this kernel's parameters have them
+  bool only_stores = false;       // what it stores to is all that is asked
+};
+// `in` and `out` of an array are the same parameter then.
+StepPlan find_stage(emulator::Kernel& kernel, const StageQuestion& question);
 
 // "in[-1,0] in[1,0] ...": for people.
 std::string offsets_text(const StepPlan& plan);

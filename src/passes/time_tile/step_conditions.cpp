@@ -387,8 +387,9 @@ void StepSizes::finish() {
   }
   for (const StepArray& array : plan_.arrays) {
     require_apart(array);
-    touch(array.in, true, around_, array.element, array.bytes);
-    if (!array.carried) touch(array.out, true, around_, array.element, array.bytes);
+    touch(array.in, !array.foreign, around_, array.element, array.bytes);
+    if (!array.carried && array.out != array.in)
+      touch(array.out, true, around_, array.element, array.bytes);
   }
   if (plan_.arrays.size() == 1) plan_.stored = stored(plan_.arrays[0]);
   std::ranges::sort(plan_.conditions, {}, [](const contract::Condition& condition) {

@@ -15,7 +15,8 @@ using emulator::Event;
 using emulator::EventKind;
 using sym::Term;
 
-std::vector<StepRead> StepLoads::run() {
+std::vector<StepRead> StepLoads::run(bool in_place) {
+  in_place_ = in_place;
   for (const Event& event : k_.trace.events)
     if (event.kind == EventKind::load && region_.has(event.block) && refused.empty()) add(event);
   return std::move(reads_);
@@ -51,7 +52,7 @@ void StepLoads::add(const Event& event) {
     if (one.place.parameter != read.parameter)
       return refuse(Reason::step_several_arrays, event, "reads one array or another");
   for (const StepArray& array : plan_.arrays)
-    if (array.out == read.parameter)
+    if (array.out == read.parameter && !in_place_)
       return refuse(Reason::step_in_place, event, "reads what the step writes");
   reads_.push_back(std::move(read));
 }

@@ -21,7 +21,8 @@ public:
         sizes_(sizes), places_(places) {}
 
   Why refused; // what run() found is then not valid
-  std::vector<StepRead> run();
+  // `in_place`: an array that is stored to may be read.
+  std::vector<StepRead> run(bool in_place = false);
   std::vector<contract::Variable> variables; // that are read at a constant offset
 
   // What the branches say that lead to a block, beside the guards; as far as it is bounds.
@@ -46,6 +47,7 @@ private:
   const StepSizes& sizes_;
   const StepPlaces& places_;
   std::vector<StepRead> reads_;
+  bool in_place_ = false;
 };
 
 } // namespace ptxasw::passes

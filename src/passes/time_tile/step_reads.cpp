@@ -161,7 +161,7 @@ bool is_touched(const StepArray& array, const StepRead& read, std::span<const St
   if (read.is_all) return true;
   const StepOffsets found = find_offsets(array, read);
   for (std::size_t n = 0; n < found.offsets.size(); ++n) {
-    if (found.offsets[n] == Offset{} && found.turns[n] == Offset{}) continue;
+    if (!array.foreign && found.offsets[n] == Offset{} && found.turns[n] == Offset{}) continue;
     const std::vector<Bound> where = both(read.where, read.cases[n].where).bounds;
     const auto is_same = [&](const StepRead& other) {
       if (!other.is_all || other.parameter != read.parameter) return false;

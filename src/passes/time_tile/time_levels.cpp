@@ -269,7 +269,7 @@ void StepWriter::step(unsigned half) {
                                       fmt::format("{}copy{}", labels_, copies_++));
     for (unsigned n = 0; n < results.size(); ++n)
       if (results[n].text() != into[n].name)
-        code_.into(into[n]).mov(move_type(plan_.arrays[n]), results[n]);
+        code_.into(into[n]).mov(move_type(kernel_.body, plan_.arrays[n]), results[n]);
   }
 }
 

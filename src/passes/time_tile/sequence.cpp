@@ -1,0 +1,251 @@
+// Finds out whether stages are a step together.
+#include "passes/time_tile/sequence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace ptxasw::passes {
+namespace {
+
+using contract::SeenSequence;
+using contract::Token;
+using Part = contract::Sequence::Part;
+using Equal = contract::Sequence::Equal;
+
+class SequenceFinder {
+public:
+  SequenceFinder(std::span<emulator::Kernel* const> kernels, const SeenSequence& seen)
+      : kernels_(kernels), seen_(seen) {}
+
+  SequencePlan run() {
+    if (kernels_.size() != seen_.kernels.size() || kernels_.size() < 2)
+      return {.refused = {Reason::step_form, "its kernels are not there"}};
+    find_equal();
+    find_stores();
+    if (made_.refused.empty()) find_stages();
+    if (made_.refused.empty()) find_region();
+    return std::move(made_);
+  }
+
+private:
+  void refuse(std::size_t stage, const Why& why) {
+    if (made_.refused.empty())
+      made_.refused = {why.reason, fmt::format("{}: {}", seen_.kernels[stage], why.text)};
+  }
+
+  // --- Parameters --------------------------------------------------------------------------------
+
+  [[nodiscard]] const SeenSequence::Class* class_of(const Part& part) const {
+    for (const SeenSequence::Class& one : seen_.classes)
+      if (std::ranges::find(one.parts, part) != one.parts.end()) return &one;
+    return nullptr;
+  }
+
+  // Of a stage, the first parameter of the class.
+  static std::optional<Part> of_stage(const SeenSequence::Class& one, unsigned stage) {
+    const auto found = std::ranges::find(one.parts, stage, &Part::stage);
+    return found == one.parts.end() ? std::nullopt : std::optional(*found);
+  }
+
+  // What has one value is read as one parameter.
+  void find_equal() {
+    questions_.resize(kernels_.size());
+    for (const SeenSequence::Class& one : seen_.classes) {
+      const auto as = one.bytes == 4 ? Token::Type::s32 : Token::Type::s64;
+      const auto value = [&](unsigned part) {
+        return contract::Expression{{.kind = Token::Kind::parameter, .as = as, .value = part}};
+      };
+      for (const Part& part : one.parts) {
+        const Part first = *of_stage(one, part.stage);
+        if (part == first || part.stage >= kernels_.size()) continue;
+        EqualFields& equal = questions_[part.stage].equal;
+        equal.first.emplace(part.part, first.part);
+        for (const auto& difference : {minus(value(part.part), value(first.part)),
+                                       minus(value(first.part), value(part.part))})
+          equal.conditions.push_back({difference, "its sizes differ"});
+      }
+    }
+  }
+
+  void require_equal(const Part& a, const Part& b, unsigned bytes) {
+    const Equal one{std::min(a, b), std::max(a, b), bytes};
+    if (a != b && std::ranges::find(made_.equal, one) == made_.equal.end())
+      made_.equal.push_back(one);
+  }
+
+  // As the other stage's parameters have it; none: it does not have them.
+  std::optional<IntegerPolynomial> renamed(const IntegerPolynomial& whole, unsigned from,
+                                           unsigned to) {
+    if (from == to) return whole;
+    IntegerPolynomial made;
+    for (const auto& [product, coefficient] : whole.terms()) {
+      IntegerPolynomial one(coefficient);
+      for (Quantity factor : product) {
+        if (!factor.is_axis) {
+          const SeenSequence::Class* const same = class_of({from, factor.number});
+          const auto other = same == nullptr ? std::nullopt : of_stage(*same, to);
+          if (!other) return std::nullopt;
+          require_equal({from, factor.number}, *other, same->bytes);
+          factor.number = other->part;
+        }
+        one = one * IntegerPolynomial(factor);
+      }
+      made = made + one;
+    }
+    return made;
+  }
+
+  // --- Arrays ------------------------------------------------------------------------------------
+
+  struct Array {
+    const SeenSequence::Class* pointers = nullptr; // null: one stage has it
+    unsigned owner = 0;                            // the first stage that stores to it
+    StepArray stored;                              // as that stage has it
+  };
+
+  [[nodiscard]] std::optional<unsigned> array_of(const Part& pointer) const {
+    for (unsigned n = 0; n < arrays_.size(); ++n) {
+      const Array& array = arrays_[n];
+      const Part own{array.owner, array.stored.out};
+      if (own == pointer || (array.pointers != nullptr && array.pointers == class_of(pointer)))
+        return n;
+    }
+    return std::nullopt;
+  }
+
+  void find_stores() {
+    for (unsigned stage = 0; stage < kernels_.size(); ++stage) {
+      StageQuestion question = questions_[stage];
+      question.only_stores = true;
+      const StepPlan plan = find_stage(*kernels_[stage], question);
+      if (!plan.refused.empty()) return refuse(stage, plan.refused);
+      for (const StepArray& array : plan.arrays) {
+        const auto known = array_of({stage, array.out});
+        if (!known) {
+          arrays_.push_back({class_of({stage, array.out}), stage, array});
+          continue;
+        }
+        const StepArray& first = arrays_[*known].stored;
+        const auto element = renamed(first.element, arrays_[*known].owner, stage);
+        if (!element || *element != array.element || first.bytes != array.bytes ||
+            first.parts != array.parts)
+          return refuse(stage,
+                        {Reason::step_several_arrays,
+                         "its elements are not those of the stage that stores to them, too"});
+      }
+    }
+  }
+
+  // Arrays of other stages that this one has a pointer to.
+  std::vector<StepArray> foreign_of(unsigned stage) {
+    std::vector<StepArray> all;
+    for (const Array& array : arrays_) {
+      if (array.pointers == nullptr || array.owner == stage) continue;
+      for (const Part& pointer : array.pointers->parts) {
+        if (pointer.stage != stage || stores_to(stage, pointer)) continue;
+        StepArray& made = all.emplace_back(array.stored);
+        made.foreign = true;
+        made.in = made.out = pointer.part;
+        made.stores.clear();
+        made.element = renamed(array.stored.element, array.owner, stage)
+                           .value_or(IntegerPolynomial()); // at no constant offset of that
+      }
+    }
+    return all;
+  }
+
+  [[nodiscard]] bool stores_to(unsigned stage, const Part& pointer) const {
+    return std::ranges::any_of(stored_by_[stage], [&](unsigned out) {
+      const auto one = array_of({stage, out});
+      return one && one == array_of(pointer);
+    });
+  }
+
+  void find_stages() {
+    stored_by_.resize(kernels_.size());
+    for (unsigned stage = 0; stage < kernels_.size(); ++stage) {
+      StageQuestion question = questions_[stage];
+      question.only_stores = true;
+      for (const StepArray& array : find_stage(*kernels_[stage], question).arrays)
+        stored_by_[stage].push_back(array.out);
+    }
+    for (unsigned stage = 0; stage < kernels_.size(); ++stage) {
+      StageQuestion question = questions_[stage];
+      question.foreign = foreign_of(stage);
+      SequencePlan::Stage& made = made_.stages.emplace_back();
+      made.plan = find_stage(*kernels_[stage], question);
+      StepPlan& plan = made.plan;
+      if (!plan.refused.empty()) return refuse(stage, plan.refused);
+      if (plan.masked || !plan.variables.empty())
+        return refuse(stage, {Reason::step_mask, "a guard or a coefficient is in memory"});
+      for (const StepArray& array : plan.arrays) {
+        const auto number = array_of({stage, array.in});
+        if (!number || std::ranges::find(made.arrays, *number) != made.arrays.end())
+          return refuse(stage, {Reason::step_several_arrays, "it has an array twice"});
+        made.arrays.push_back(*number);
+        const Array& own = arrays_[*number];
+        require_equal({own.owner, own.stored.out}, {stage, array.in}, 8);
+      }
+      if (has_alias(stage, plan)) return;
+    }
+  }
+
+  // Through no other pointer than those that were found is an array touched that is stepped.
+  bool has_alias(unsigned stage, const StepPlan& plan) {
+    for (const contract::Touched& touched : plan.touched)
+      if (array_of({stage, touched.parameter}) &&
+          std::ranges::find(plan.arrays, touched.parameter, &StepArray::in) == plan.arrays.end()) {
+        refuse(stage, {Reason::step_several_arrays, "it has an array twice"});
+        return true;
+      }
+    return false;
+  }
+
+  // --- The region --------------------------------------------------------------------------------
+
+  void find_region() {
+    StepPlan& all = made_.region;
+    bool any = false;
+    for (const Array& array : arrays_) {
+      StepArray& made = all.arrays.emplace_back(array.stored);
+      made.loads.clear();
+      made.carried = true; // it needs no tile, if nobody reads neighbours
+      made_.pointers.push_back({array.owner, array.stored.out});
+    }
+    for (const SequencePlan::Stage& stage : made_.stages) {
+      for (unsigned axis = 0; axis < 3; ++axis) {
+        all.least[axis] += stage.plan.least[axis];
+        all.most[axis] += stage.plan.most[axis];
+        if (stage.plan.places[axis] != Place::none) all.places[axis] = Place::threads;
+        any |= stage.plan.least[axis] != 0 || stage.plan.most[axis] != 0;
+      }
+      for (std::size_t n = 0; n < stage.arrays.size(); ++n)
+        for (const StepArray::Load& load : stage.plan.arrays[n].loads)
+          all.arrays[stage.arrays[n]].loads.push_back(load);
+    }
+    if (!any)
+      made_.refused = {Reason::step_no_array, "no stage reads what is beside a place"};
+    else if (all.places[2] != Place::none)
+      made_.refused = {Reason::step_in_space, "several kernels, whose places lie along three axes"};
+  }
+
+  const std::span<emulator::Kernel* const> kernels_;
+  const SeenSequence& seen_;
+  std::vector<StageQuestion> questions_;
+  std::vector<Array> arrays_;
+  std::vector<std::vector<unsigned>> stored_by_; // by stage: pointers
+  SequencePlan made_;
+};
+
+} // namespace
+
+SequencePlan find_sequence(std::span<emulator::Kernel* const> kernels,
+                           const contract::SeenSequence& seen) {
+  return SequenceFinder(kernels, seen).run();
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,45 @@
+// A time step that is several launches: stages, each of which stores to arrays that others read.
+//
+//     v(x) = v(x) + f(u(x - 1), u(x), u(x + 1));    then    u(x) = u(x) + v(x)
+//
+// The program launches them in turn, over and over, with the same parameters. A place in the grid
+// is the same thread of each stage, and has one element of each array: so T passes through all
+// stages can be computed on chip for a region, array by array in one place each
+// (sequence_writer.hpp).
+//
+// Conditions beside those of a step (step.hpp), of each stage:
+//   an array that it stores to it reads at its own place alone      find_stage
+//   what it reads of others' arrays is theirs at constant offsets   find_stage, by elements as
+//   the elements of an array are the same in each stage             its own parameters have them
+// Which parameters of stages are one array, or one size, is what the program was seen to launch
+// (contract::SeenSequence); that they are so again is asked of each launch
+// (contract/sequences.hpp).
+#pragma once
+
+#include "contract/sequences.hpp"
+#include "passes/time_tile/step.hpp"
+
+#include <span>
+#include <vector>
+
+namespace ptxasw::passes {
+
+struct SequencePlan {
+  Why refused; // nothing else is then valid
+  struct Stage {
+    StepPlan plan;
+    std::vector<unsigned> arrays; // by array of the plan: which of the sequence's it is
+  };
+  std::vector<Stage> stages;
+  // As far as its region is concerned: the arrays that some stage stores to, and what a pass reads
+  // beside a place. Elements are those of the first stage that stores to them.
+  StepPlan region;
+  std::vector<contract::Sequence::Part> pointers; // by array
+  std::vector<contract::Sequence::Equal> equal;
+};
+
+// `kernels`: of the stages, in the order of the launches.
+SequencePlan find_sequence(std::span<emulator::Kernel* const> kernels,
+                           const contract::SeenSequence& seen);
+
+} // namespace ptxasw::passes

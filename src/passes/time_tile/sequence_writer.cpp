@@ -1,0 +1,529 @@
+// Emits passes through a sequence of kernels.
+#include "passes/time_tile/sequence_writer.hpp"
+
+#include "passes/time_tile/entries.hpp"
+#include "passes/time_tile/frame.hpp"
+#include "ptx/chip.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ptxasw::passes {
+
+using ptx::Reg;
+using ptx::Source;
+using ptx::Special;
+using namespace ptx::words;
+
+namespace {
+
+constexpr std::string_view threads_parameter = StepFrame::threads_parameter,
+                           arrays_parameter = StepFrame::arrays_parameter,
+                           tile_name = StepFrame::tile_name;
+constexpr unsigned most_rows = 32; // a bit each of a word
+
+std::vector<Bound> bounds_of(const StepArray::Load& load, const StepArray::Case& one) {
+  std::vector<Bound> bounds = load.where;
+  bounds.insert(bounds.end(), one.bounds.begin(), one.bounds.end());
+  return bounds;
+}
+
+Offset opposite(const Offset& offset) {
+  return {-offset[0], -offset[1], -offset[2]};
+}
+
+} // namespace
+
+SequenceWriter::SequenceWriter(std::span<emulator::Kernel* const> kernels, const SequencePlan& plan,
+                               const StepShape& shape, std::string name)
+    : module_(*kernels[0]->body.module), plan_(plan), shape_(shape), name_(std::move(name)),
+      at_(plan.region, shape_), registers_(ptx::FreshRegisters::brief(module_)), code_(registers_),
+      labels_(label_prefix(module_)) {
+  for (std::size_t n = 0; n < kernels.size(); ++n) {
+    const emulator::Kernel& kernel = *kernels[n];
+    const SequencePlan::Stage& found = plan.stages[n];
+    stages_.push_back({kernel, found, StepBody(kernel, found.plan, code_),
+                       PolynomialCode(code_, kernel.body, [](unsigned) { return Reg{}; })});
+  }
+}
+
+SequenceEntry SequenceWriter::run() {
+  entry_.refused = why_not();
+  if (!entry_.refused.empty()) return std::move(entry_);
+  prologue();
+  if (!inside_.empty()) write_path(true);
+  code_.label(labels_ + "rim");
+  write_path(false);
+  finish();
+  return std::move(entry_);
+}
+
+Why SequenceWriter::why_not() const {
+  if (!at_.refused.empty()) return at_.refused;
+  if (shape_.columns != 1 || shape_.lanes || at_.rows() > most_rows)
+    return {Reason::step_region, "no such shape"};
+  for (const Stage& stage : stages_)
+    for (const unsigned axis : {0U, 1U})
+      if (!stage.body.separable(axis))
+        return {Reason::step_region, "its guards are not of one axis each"};
+  return {};
+}
+
+Reg SequenceWriter::plus(const Reg& a, long n) {
+  return n == 0 ? a : code_.add(s32, a, n);
+}
+
+// --- Where threads are ---------------------------------------------------------------------------
+
+void SequenceWriter::prologue() {
+  code_.comment(fmt::format("ptxasw: up to {} passes at once", shape_.count));
+  if (may_begin_early(module_)) code_.griddepcontrol_wait(); // ahead of whatever touches memory
+  for (std::size_t n = 0; n < stages_.size(); ++n) {
+    stages_[n].body.parameters();
+    for (const unsigned axis : {0U, 1U})
+      stages_[n].limit[axis] = code_.ld(ptx::Space::param, u32,
+                                        {threads_parameter, static_cast<int>(12 * n + 4 * axis)});
+  }
+  left_ =
+      code_.ld(ptx::Space::param, u32, {threads_parameter, static_cast<int>(12 * stages_.size())});
+  find_thread();
+  find_places();
+  for (unsigned n = 0; n < plan_.region.arrays.size(); ++n)
+    find_array(n);
+  find_inside();
+}
+
+void SequenceWriter::find_thread() {
+  const Reg thread = code_.special(Special::tid_x);
+  column_ = code_.rem(u32, thread, at_.across());
+  const Reg strip = code_.div(u32, thread, at_.across());
+  first_row_ = code_.mul(u32, strip, at_.rows());
+  const Reg tile = code_.mov(u32, Source::address(tile_name));
+  const Reg at = code_.mad(u32, first_row_, at_.pitch, column_);
+  for (unsigned n = 0; n < plan_.region.arrays.size(); ++n) {
+    const unsigned bytes = plan_.region.arrays[n].bytes;
+    const Reg first = code_.mad(u32, at, bytes, tile);
+    arrays_.push_back({});
+    arrays_.back().tile =
+        plus(first, at_.tiles[n] + (at_.pad_v.before * at_.pitch + at_.pad_u.before) * bytes);
+  }
+}
+
+void SequenceWriter::find_places() {
+  const auto find = [&](unsigned axis, const Margin& halo, const Reg& own) {
+    const Reg block = code_.special(along(Special::ctaid_x, axis));
+    corner_[axis] = plus(code_.mul(u32, block, at_.centre(axis)), -static_cast<long>(halo.before));
+    place_[axis] = code_.add(s32, corner_[axis], own);
+  };
+  find(at_.axes.u, at_.halo_u, column_);
+  if (at_.has_strips()) find(at_.axes.v, at_.halo_v, first_row_);
+}
+
+// The element of the thread's first place, and how far it is from row to row.
+void SequenceWriter::find_array(unsigned n) {
+  const contract::Sequence::Part& pointer = plan_.pointers[n];
+  Stage& owner = stages_[pointer.stage];
+  const IntegerPolynomial& element = plan_.region.arrays[n].element;
+  Place& place = arrays_[n];
+  Reg offset = owner.numbers.number(element.elsewhere());
+  for (const unsigned axis : {at_.axes.u, at_.axes.v}) {
+    if (axis > 2) continue;
+    const Reg stride = owner.numbers.number(element.along(axis));
+    if (axis == at_.axes.v) place.row_stride = stride;
+    offset = code_.mad(s64, code_.cvt(s64, s32, place_[axis]), stride, offset);
+  }
+  const auto begin = [&](const ptx::Memory& at) {
+    const Reg address = code_.ld(ptx::Space::param, u64, at);
+    return code_.add(s64, code_.cvta_to(ptx::Space::global, u64, address), offset);
+  };
+  const std::string_view name =
+      owner.kernel.body.function->parameters[contract::number_of(pointer.part)].name;
+  place.own = begin({name, contract::byte_of(pointer.part)});
+  place.read = begin({arrays_parameter, static_cast<int>(sizeof(contract::ArrayPlace) * n)});
+  place.write = begin({arrays_parameter, static_cast<int>(sizeof(contract::ArrayPlace) * n + 8)});
+}
+
+Reg SequenceWriter::holds(Stage& stage, const Bound& bound, const Reg& coordinate) {
+  return code_.setp(bound.below ? lt : ge, s64, code_.cvt(s64, s32, coordinate),
+                    stage.numbers.number(bound.at));
+}
+
+// All that the stage asks of one coordinate of a place that stores, and the bounds.
+Reg SequenceWriter::inside(Stage& stage, unsigned axis, const Reg& coordinate,
+                           const Bounds& bounds) {
+  StepBody::Place place = place_;
+  place[axis] = coordinate;
+  Reg all = stage.body.guards_of(place, 1U << axis);
+  for (const Bound& bound : bounds) {
+    if (bound.axis != axis) continue;
+    const Reg one = holds(stage, bound, coordinate);
+    all = all.empty() ? one : code_.and_(pred, all, one);
+  }
+  return code_.setp(lt, u32, coordinate, stage.limit[axis], and_, all);
+}
+
+// Whether all places of the region store, and are in the interior, in each stage: its corners tell.
+void SequenceWriter::find_inside() {
+  if (std::ranges::any_of(stages_, [](const Stage& stage) { return !stage.found.plan.convex; }))
+    return;
+  for (Stage& stage : stages_) {
+    const auto add = [&](const Reg& one) {
+      inside_ = inside_.empty() ? one : code_.and_(pred, inside_, one);
+    };
+    const auto add_axis = [&](unsigned axis, unsigned size) {
+      for (const Reg& at : {corner_[axis], plus(corner_[axis], size - 1L)})
+        add(inside(stage, axis, at, stage.found.plan.inner));
+    };
+    add_axis(at_.axes.u, shape_.width);
+    if (at_.has_strips()) add_axis(at_.axes.v, at_.height());
+    if (const Reg all = stage.body.guards_of(place_, 0); !all.empty()) add(all);
+  }
+  code_.unless(inside_).bra(labels_ + "rim");
+}
+
+// --- Which places store --------------------------------------------------------------------------
+
+Reg SequenceWriter::bit_of(const Reg& mask, unsigned row) {
+  if (bit_.empty()) bit_ = code_.make(b32);
+  return code_.setp(ne, u32, code_.into(bit_).and_(b32, mask, 1U << row), 0);
+}
+
+namespace {
+
+std::string key_of(std::size_t stage, char axis, int away, const std::vector<Bound>& bounds,
+                   bool stores) {
+  std::string key = fmt::format("{}{}{}{}", stage, axis, away, stores);
+  for (const Bound& bound : bounds)
+    key += fmt::format(" {}{}{}", bound.axis, bound.below ? '<' : '>',
+                       contract::to_word(expression_of(bound.at)));
+  return key;
+}
+
+std::vector<Bound> along_axis(const std::vector<Bound>& bounds, unsigned axis) {
+  std::vector<Bound> some;
+  std::ranges::copy_if(bounds, std::back_inserter(some),
+                       [&](const Bound& bound) { return bound.axis == axis; });
+  return some;
+}
+
+} // namespace
+
+// A predicate: the place so far along a row stores (if that is asked) and is within the bounds.
+Reg SequenceWriter::column_in(Stage& stage, int away, const Bounds& bounds, bool stores) {
+  const unsigned u = at_.axes.u;
+  const Bounds own = along_axis(bounds, u);
+  const auto number = static_cast<std::size_t>(&stage.found - plan_.stages.data());
+  Reg& known = known_[key_of(number, 'u', away, own, stores)];
+  if (!known.empty()) return known;
+  const Reg at = plus(place_[u], away);
+  if (stores) return known = inside(stage, u, at, own);
+  Reg all;
+  for (const Bound& bound : own) {
+    const Reg one = holds(stage, bound, at);
+    all = all.empty() ? one : code_.and_(pred, all, one);
+  }
+  return known = all.empty() ? code_.setp(eq, u32, at, at) : all;
+}
+
+// A word with a bit for each of the thread's rows.
+Reg SequenceWriter::rows_in(Stage& stage, int away, const Bounds& bounds, bool stores) {
+  const unsigned all_rows = ~0U >> (32 - at_.rows());
+  if (!at_.has_strips()) return code_.mov(u32, all_rows);
+  const unsigned v = at_.axes.v;
+  const Bounds own = along_axis(bounds, v);
+  if (!stores && own.empty()) return code_.mov(u32, all_rows);
+  const auto number = static_cast<std::size_t>(&stage.found - plan_.stages.data());
+  Reg& known = known_[key_of(number, 'v', away, own, stores)];
+  if (!known.empty()) return known;
+  Reg bits = code_.mov(u32, 0);
+  for (unsigned row = 0; row < at_.rows(); ++row) {
+    const Reg at = plus(place_[v], static_cast<long>(row) + away);
+    Reg in;
+    if (stores) {
+      in = inside(stage, v, at, own);
+    } else {
+      for (const Bound& bound : own) {
+        const Reg one = holds(stage, bound, at);
+        in = in.empty() ? one : code_.and_(pred, in, one);
+      }
+    }
+    bits = code_.or_(b32, bits, code_.selp(b32, 1U << row, 0, in));
+  }
+  return known = bits;
+}
+
+Reg SequenceWriter::mask(Stage& stage, const Offset& away, const Bounds& bounds, bool stores) {
+  const auto number = static_cast<std::size_t>(&stage.found - plan_.stages.data());
+  Reg& known = known_[fmt::format("{} {}", key_of(number, 'u', offset_u(away), bounds, stores),
+                                  offset_v(away))];
+  if (known.empty()) known = make_mask(stage, away, bounds, stores);
+  return known;
+}
+
+Reg SequenceWriter::make_mask(Stage& stage, const Offset& away, const Bounds& bounds, bool stores) {
+  const Reg rows = rows_in(stage, offset_v(away), bounds, stores);
+  const Reg all = code_.selp(b32, rows, 0, column_in(stage, offset_u(away), bounds, stores));
+  const Reg everywhere = stores ? stage.body.guards_of(place_, 0) : Reg{};
+  return everywhere.empty() ? all : code_.selp(b32, all, 0, everywhere);
+}
+
+// By array: places of which some stage stores the element, and those that are read or stored.
+void SequenceWriter::find_masks() {
+  known_.clear();
+  const std::size_t count = plan_.region.arrays.size();
+  stored_.clear();
+  for (std::size_t n = 0; n < count; ++n)
+    stored_.push_back(code_.mov(u32, 0));
+  needed_ = stored_;
+  const auto add = [&](Reg& to, const Reg& more) { to = code_.or_(b32, to, more); };
+  for (Stage& stage : stages_) {
+    stage.stores = mask(stage, {}, {}, true);
+    for (std::size_t n = 0; n < stage.found.arrays.size(); ++n) {
+      const StepArray& array = stage.found.plan.arrays[n];
+      const unsigned whole = stage.found.arrays[n];
+      if (!array.foreign) add(stored_[whole], stage.stores);
+      for (const StepArray::Load& load : array.loads)
+        for (const StepArray::Case& one : load.cases) {
+          add(needed_[whole], mask(stage, opposite(one.offset), bounds_of(load, one), true));
+          mask(stage, {}, one.bounds, false); // ahead of the loop, where it is asked for
+        }
+    }
+  }
+  for (std::size_t n = 0; n < count; ++n)
+    add(needed_[n], stored_[n]);
+}
+
+// --- Paths ---------------------------------------------------------------------------------------
+
+void SequenceWriter::write_path(bool inner) {
+  inner_ = inner;
+  image_.clear();
+  for (const StepArray& array : plan_.region.arrays) {
+    Column& column = image_.emplace_back();
+    for (unsigned row = 0; row < at_.rows(); ++row)
+      column.push_back(code_.make(ptx::bits(held_bits(array))));
+  }
+  if (!inner) find_masks();
+  for (unsigned n = 0; n < image_.size(); ++n)
+    load(n);
+  for (Stage& stage : stages_)
+    if (stage.body.has_uniform_loads())
+      stage.body.uniform_loads(inner ? Reg{} : code_.setp(ne, u32, stage.stores, 0));
+  loop();
+  store_centre();
+  code_.ret();
+}
+
+void SequenceWriter::load(unsigned n) {
+  const auto from = [&](Reg at, const Reg& where) {
+    for (unsigned row = 0; row < at_.rows(); ++row) {
+      if (row != 0) at = code_.add(s64, at, arrays_[n].row_stride);
+      const Reg guard = where.empty() ? Reg{} : bit_of(where, row);
+      code_.when(guard).into(image_[n][row]).ld(ptx::Space::global, type_of(n), {at, 0});
+    }
+  };
+  if (inner_) return from(arrays_[n].read, {});
+  from(arrays_[n].read, stored_[n]);
+  from(arrays_[n].own, code_.and_(b32, needed_[n], code_.not_(b32, stored_[n])));
+}
+
+void SequenceWriter::loop() {
+  Tiles begin;
+  for (unsigned n = 0; n < image_.size(); ++n)
+    begin.stale.insert(n);
+  // As it is behind a pass.
+  Tiles behind = begin;
+  for (const Stage& stage : stages_)
+    put_into_tiles(stage, behind, false);
+  begin.read = behind.read;
+  const std::string label = fmt::format("{}passes{}", labels_, inner_ ? 0 : 1);
+  code_.label(label);
+  Tiles tiles = begin;
+  for (Stage& stage : stages_)
+    run_stage(stage, tiles);
+  code_.into(left_).add(s32, left_, -1);
+  code_.when(code_.setp(gt, s32, left_, 0)).bra(label);
+}
+
+void SequenceWriter::run_stage(Stage& stage, Tiles& tiles) {
+  put_into_tiles(stage, tiles, true);
+  step(stage);
+}
+
+// --- Neighbours ----------------------------------------------------------------------------------
+
+bool SequenceWriter::is_beside(unsigned row, const Offset& offset) const {
+  const int there = static_cast<int>(row) + offset_v(offset);
+  return offset_u(offset) != 0 || there < 0 || there >= static_cast<int>(at_.rows());
+}
+
+// Arrays of which the stage reads other threads' places.
+std::set<unsigned> SequenceWriter::read_beside(const Stage& stage) const {
+  std::set<unsigned> all;
+  for (std::size_t n = 0; n < stage.found.arrays.size(); ++n)
+    for (const StepArray::Load& load : stage.found.plan.arrays[n].loads)
+      for (const StepArray::Case& one : load.cases)
+        if (is_beside(0, one.offset) || is_beside(at_.rows() - 1, one.offset))
+          all.insert(stage.found.arrays[n]);
+  return all;
+}
+
+// Rows of which some stage reads the place in another thread.
+std::vector<bool> SequenceWriter::passed_on(unsigned n) const {
+  std::vector<bool> passed(at_.rows());
+  const int rows = static_cast<int>(at_.rows());
+  for (const StepArray::Load& load : plan_.region.arrays[n].loads)
+    for (const StepArray::Case& one : load.cases)
+      for (int row = 0; row < rows; ++row)
+        if (is_beside(static_cast<unsigned>(row), one.offset))
+          passed[static_cast<unsigned>(((row + offset_v(one.offset)) % rows + rows) % rows)] = true;
+  return passed;
+}
+
+// What the stage reads beside a place and what was stored to since. `write`: or else only what
+// becomes of the tiles.
+void SequenceWriter::put_into_tiles(const Stage& stage, Tiles& tiles, bool write) {
+  const std::set<unsigned> beside = read_beside(stage);
+  std::set<unsigned> put;
+  std::ranges::set_intersection(beside, tiles.stale, std::inserter(put, put.end()));
+  const bool are_read =
+      std::ranges::any_of(put, [&](unsigned n) { return tiles.read.contains(n); });
+  if (!put.empty()) {
+    if (write && are_read) code_.bar_sync(); // others still read what was there
+    for (const unsigned n : put) {
+      const std::vector<bool> passed = passed_on(n);
+      for (unsigned row = 0; row < at_.rows() && write; ++row)
+        if (passed[row])
+          code_.st(ptx::Space::shared, type_of(n),
+                   {arrays_[n].tile, at_.in_tile(0, static_cast<int>(row)) *
+                                         static_cast<int>(plan_.region.arrays[n].bytes)},
+                   image_[n][row]);
+      tiles.stale.erase(n);
+    }
+    if (write) code_.bar_sync();
+    tiles.read.clear();
+  }
+  tiles.read.insert(beside.begin(), beside.end());
+  for (std::size_t n = 0; n < stage.found.arrays.size(); ++n)
+    if (!stage.found.plan.arrays[n].foreign) tiles.stale.insert(stage.found.arrays[n]);
+}
+
+Reg SequenceWriter::element(unsigned n, unsigned row, const Offset& offset,
+                            std::map<std::tuple<unsigned, int, int>, Reg>& known) {
+  const int there = static_cast<int>(row) + offset_v(offset);
+  if (!is_beside(row, offset)) return image_[n][static_cast<unsigned>(there)];
+  Reg& value = known[{n, offset_u(offset), there}];
+  if (!value.empty()) return value;
+  value = code_.make(ptx::bits(held_bits(plan_.region.arrays[n])));
+  const int far = at_.in_tile(offset_u(offset), there);
+  code_.into(value).ld(ptx::Space::shared, type_of(n),
+                       {arrays_[n].tile, far * static_cast<int>(plan_.region.arrays[n].bytes)});
+  return value;
+}
+
+// --- Stages --------------------------------------------------------------------------------------
+
+// New values go to registers of their own first: of several arrays one may be computed from what
+// another one was.
+void SequenceWriter::step(Stage& stage) {
+  const StepPlan& plan = stage.found.plan;
+  std::map<std::tuple<unsigned, int, int>, Reg> known;
+  for (unsigned row = 0; row < at_.rows(); ++row) {
+    const auto on_chip = [&](const StepArray& array, const StepArray::Load* load) {
+      const unsigned n = stage.found.arrays[static_cast<std::size_t>(&array - plan.arrays.data())];
+      Reg value = element(n, row, load->offset(), known);
+      if (inner_) return value;
+      for (const StepArray::Case& other : std::span(load->cases).subspan(1)) {
+        const Reg there = element(n, row, other.offset, known);
+        const Reg here = bit_of(mask(stage, {}, other.bounds, false), row);
+        value = code_.selp(ptx::bits(held_bits(array)), there, value, here);
+      }
+      return value;
+    };
+    StepBody::Place place = place_;
+    if (at_.has_strips()) place[at_.axes.v] = plus(place_[at_.axes.v], row);
+    const Reg guard = inner_ ? Reg{} : bit_of(stage.stores, row);
+    Column into;
+    for (const StepArray& array : plan.arrays)
+      into.push_back(code_.make(ptx::bits(held_bits(array))));
+    const auto results = stage.body.values(place, on_chip, into, guard, inner_,
+                                           fmt::format("{}copy{}", labels_, copies_++));
+    for (std::size_t n = 0; n < results.size(); ++n) {
+      if (plan.arrays[n].foreign) continue;
+      if (results[n].text() != into[n].name)
+        code_.into(into[n]).mov(move_type(stage.kernel.body, plan.arrays[n]), results[n]);
+    }
+    for (std::size_t n = 0; n < results.size(); ++n) {
+      if (plan.arrays[n].foreign) continue;
+      const Reg& held = image_[stage.found.arrays[n]][row];
+      if (inner_)
+        code_.move(held, into[n]);
+      else
+        code_.into(held).selp(ptx::bits(held_bits(plan.arrays[n])), into[n], held,
+                              bit_of(stage.stores, row));
+    }
+  }
+}
+
+void SequenceWriter::store_centre() {
+  const auto within = [&](const Reg& at, const Margin& halo, unsigned axis) {
+    return code_.setp(lt, u32, plus(at, -static_cast<long>(halo.before)), at_.centre(axis));
+  };
+  const Reg column = within(column_, at_.halo_u, at_.axes.u);
+  for (unsigned n = 0; n < image_.size(); ++n) {
+    Reg at = arrays_[n].write;
+    for (unsigned row = 0; row < at_.rows(); ++row) {
+      if (row != 0) at = code_.add(s64, at, arrays_[n].row_stride);
+      Reg guard = column;
+      if (at_.has_strips()) {
+        const Reg in = within(plus(first_row_, row), at_.halo_v, at_.axes.v);
+        guard = code_.and_(pred, in, column);
+      }
+      if (!inner_) guard = code_.and_(pred, bit_of(stored_[n], row), guard);
+      code_.when(guard).st(ptx::Space::global, type_of(n), {at, 0}, image_[n][row]);
+    }
+  }
+}
+
+// --- The function --------------------------------------------------------------------------------
+
+// Linkage as the first kernel's; the parameters of all stages, and two more.
+std::string SequenceWriter::header() const {
+  const ptx::Function& first = *stages_[0].kernel.body.function;
+  const std::uint32_t begin = module_.statements[first.statement].range.begin;
+  const auto name = static_cast<std::uint32_t>(first.name.data() - module_.text->data());
+  std::string all = fmt::format("{}{}(", module_.slice({begin, name}), name_);
+  for (const Stage& stage : stages_) {
+    const ptx::Function& function = *stage.kernel.body.function;
+    if (!function.parameters.empty()) all += own_parameters(module_, function) + ",";
+  }
+  return all + fmt::format("\n\t.param .align 4 .b8 {}[{}],\n\t.param .align 8 .b8 {}[{}])\n",
+                           threads_parameter, 12 * stages_.size() + 4, arrays_parameter,
+                           sizeof(contract::ArrayPlace) * image_.size());
+}
+
+void SequenceWriter::finish() {
+  const std::string resident =
+      shape_.resident == 0 ? "" : fmt::format(".minnctapersm {}\n", shape_.resident);
+  entry_.text = fmt::format("{}.maxntid {}\n{}{{\n{}\t.shared .align 16 .b8 {}[{}];\n{}\n}}",
+                            header(), at_.block(), resident, registers_.declarations(), tile_name,
+                            std::max(16U, at_.tile_bytes), without_blanks(code_.all));
+  contract::Sequence& made = entry_.contract;
+  made.entry = name_;
+  made.count = shape_.count;
+  made.waits = may_begin_early(module_);
+  made.block = {at_.block(), 1, 1};
+  for (unsigned axis = 0; axis < 3; ++axis)
+    made.covers.at(axis) = at_.centre(axis);
+  for (const Stage& stage : stages_)
+    made.stages.push_back({.kernel = std::string(stage.kernel.body.function->name),
+                           .places = places_of(module_, *stage.kernel.body.function),
+                           .conditions = stage.found.plan.conditions,
+                           .touched = stage.found.plan.touched});
+  made.equal = plan_.equal;
+  made.arrays = plan_.pointers;
+}
+
+} // namespace ptxasw::passes

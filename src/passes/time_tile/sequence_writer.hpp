@@ -1,0 +1,125 @@
+// The text of an entry that does T passes through a sequence of kernels (sequence.hpp) at once.
+//
+// Each block has a region of the grid, wider than what it writes by what T passes read around it,
+// and for each place of it and each array a value in a register. A stage does what its kernel does,
+// by the kernel's own instructions, place by place: where the kernel's guards let the thread of
+// that place store, the values of its arrays become new ones; elsewhere they stay. No stage reads
+// an array that it stores to beside the thread's own place, so each array needs one image only, and
+// what nobody stores to stays in it by itself. Neighbours' values go through shared memory: an
+// array that was stored to is put there ahead of the first stage that reads it beside a place.
+//
+// Entries come in pairs (contract/sequences.hpp): elements that some stage stores to are read from
+// one place and written to another, all others are read from the program's arrays.
+#pragma once
+
+#include "passes/time_tile/body.hpp"
+#include "passes/time_tile/layout.hpp"
+#include "passes/time_tile/polynomial_code.hpp"
+#include "passes/time_tile/sequence.hpp"
+#include "passes/time_tile/steps.hpp"
+
+#include <deque>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace ptxasw::passes {
+
+struct SequenceEntry {
+  Why refused;      // why there is none; nothing else is then valid
+  std::string text; // the whole function
+  contract::Sequence contract;
+};
+
+class SequenceWriter {
+public:
+  SequenceWriter(std::span<emulator::Kernel* const> kernels, const SequencePlan& plan,
+                 const StepShape& shape, std::string name);
+
+  SequenceEntry run();
+
+private:
+  using Column = std::vector<ptx::Reg>; // by place of a thread: row by row
+  using Bounds = std::vector<Bound>;
+  struct Stage {
+    const emulator::Kernel& kernel;
+    const SequencePlan::Stage& found;
+    StepBody body;
+    PolynomialCode numbers;
+    StepBody::Place limit{}; // threads of its launch
+    ptx::Reg stores{};       // a bit for each place, on a path with a rim
+  };
+  // Of an array: the thread's first element, where it is read, written and in the program's own.
+  struct Place {
+    ptx::Reg read, write, own, row_stride, tile;
+  };
+  // What is known of the tiles as a stage begins.
+  struct Tiles {
+    std::set<unsigned> stale; // arrays that were stored to since they were put there
+    std::set<unsigned> read;  // since the last barrier
+  };
+
+  [[nodiscard]] Why why_not() const;
+  void prologue();
+  void find_thread();
+  void find_places();
+  void find_array(unsigned n);
+  void find_inside();
+  ptx::Reg plus(const ptx::Reg& a, long n);
+  ptx::Reg holds(Stage& stage, const Bound& bound, const ptx::Reg& coordinate);
+  ptx::Reg inside(Stage& stage, unsigned axis, const ptx::Reg& coordinate, const Bounds& bounds);
+
+  void write_path(bool inner);
+  void find_masks();
+  ptx::Reg mask(Stage& stage, const Offset& away, const Bounds& bounds, bool stores);
+  ptx::Reg make_mask(Stage& stage, const Offset& away, const Bounds& bounds, bool stores);
+  ptx::Reg column_in(Stage& stage, int away, const Bounds& bounds, bool stores);
+  ptx::Reg rows_in(Stage& stage, int away, const Bounds& bounds, bool stores);
+  ptx::Reg bit_of(const ptx::Reg& mask, unsigned row);
+  void load(unsigned n);
+  void loop();
+  void run_stage(Stage& stage, Tiles& tiles);
+  void put_into_tiles(const Stage& stage, Tiles& tiles, bool write);
+  void step(Stage& stage);
+  ptx::Reg element(unsigned n, unsigned row, const Offset& offset,
+                   std::map<std::tuple<unsigned, int, int>, ptx::Reg>& known);
+  void store_centre();
+
+  [[nodiscard]] int offset_u(const Offset& offset) const { return offset[at_.axes.u]; }
+  [[nodiscard]] int offset_v(const Offset& offset) const {
+    return at_.has_strips() ? offset[at_.axes.v] : 0;
+  }
+  [[nodiscard]] bool is_beside(unsigned row, const Offset& offset) const;
+  [[nodiscard]] std::set<unsigned> read_beside(const Stage& stage) const;
+  [[nodiscard]] std::vector<bool> passed_on(unsigned n) const;
+  [[nodiscard]] ptx::Type type_of(unsigned n) const {
+    return ptx::bits(plan_.region.arrays[n].bytes * 8);
+  }
+  [[nodiscard]] std::string header() const;
+  void finish();
+
+  const ptx::Module& module_;
+  const SequencePlan& plan_;
+  const StepShape shape_;
+  const std::string name_;
+  SequenceEntry entry_;
+  StepLayout at_;
+  ptx::FreshRegisters registers_;
+  ptx::Code code_;
+  std::string labels_;
+  std::deque<Stage> stages_;
+
+  StepBody::Place corner_, place_; // the region's first place; the thread's
+  ptx::Reg column_, first_row_, left_, inside_, bit_;
+  std::vector<Place> arrays_;
+  std::vector<Column> image_; // by array
+  bool inner_ = true;
+  unsigned copies_ = 0;
+  std::vector<ptx::Reg> stored_, needed_; // by array, on a path with a rim
+  std::map<std::string, ptx::Reg> known_; // masks of columns and rows, by what they are
+};
+
+} // namespace ptxasw::passes

@@ -1,0 +1,227 @@
+// Kernels that are a time step together, their entry, and both run on the interpreter as a host
+// would: pass after pass, or merged as the contract says.
+#pragma once
+
+#include "contract/sequences.hpp"
+#include "passes/shared/case.hpp"
+#include "passes/time_tile/sequence.hpp"
+#include "passes/time_tile/sequence_writer.hpp"
+#include "simt/machine.hpp"
+
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace ptxasw::test {
+
+// A parameter: a buffer by its number, or a value of so many bytes.
+struct StageArgument {
+  int buffer = -1;
+  std::uint64_t value = 0;
+  unsigned bytes = 8;
+};
+
+struct StageLaunch {
+  std::string kernel;
+  simt::Dim3 grid{}, block{};
+  std::vector<StageArgument> arguments;
+};
+
+// What the stages have in common, as a launcher would find out.
+inline contract::SeenSequence seen_of(const std::vector<StageLaunch>& stages) {
+  contract::SeenSequence seen;
+  const auto value_of = [](const StageArgument& one) {
+    return one.buffer < 0 ? one.value : 0x100000 + static_cast<std::uint64_t>(one.buffer);
+  };
+  std::vector<std::pair<std::uint64_t, contract::SeenSequence::Class>> all;
+  for (unsigned stage = 0; stage < stages.size(); ++stage) {
+    seen.kernels.push_back(stages[stage].kernel);
+    for (unsigned n = 0; n < stages[stage].arguments.size(); ++n) {
+      const StageArgument& one = stages[stage].arguments[n];
+      auto found = std::ranges::find_if(all, [&](const auto& known) {
+        return known.first == value_of(one) && known.second.bytes == one.bytes;
+      });
+      if (found == all.end()) found = all.insert(all.end(), {value_of(one), {one.bytes, {}}});
+      found->second.parts.push_back({stage, contract::part(n, 0)});
+    }
+  }
+  for (auto& [value, one] : all)
+    if (one.parts.size() > 1) seen.classes.push_back(std::move(one));
+  return seen;
+}
+
+class SequenceCase {
+public:
+  // Of the entry: the kernels' text, and the host's launches of one pass.
+  SequenceCase(const std::string& text, std::vector<StageLaunch> launches,
+               std::vector<std::vector<std::uint8_t>> contents, const passes::StepShape& shape)
+      : module(parsed(text)), stages(std::move(launches)), buffers(std::move(contents)) {
+    std::vector<emulator::Kernel*> kernels;
+    for (const StageLaunch& stage : stages)
+      kernels.push_back(&emulated_.emplace_back(emulate(*module, stage.kernel)));
+    plan = passes::find_sequence(kernels, seen_of(stages));
+    if (!plan.refused.empty()) return;
+    entry = passes::SequenceWriter(kernels, plan, shape, "merged").run();
+    if (!entry.refused.empty()) return;
+    both = parsed(*module->text + "\n" + entry.text + "\n");
+    for (const StageLaunch& stage : stages)
+      singles_.push_back(program(stage.kernel));
+    merged_ = program("merged");
+  }
+
+  struct Outcome {
+    std::string error;
+    simt::Memory memory;
+    std::set<std::uint64_t> loaded, stored;
+  };
+
+  // So many passes; `counts`: by entries told to do so many each, an even number of them.
+  [[nodiscard]] Outcome run(unsigned passes, const std::vector<unsigned>& counts) const {
+    Outcome outcome;
+    const std::vector<Values> values = place(outcome.memory);
+    std::vector<contract::StepLaunch> launches;
+    for (std::size_t n = 0; n < stages.size(); ++n)
+      launches.push_back(
+          {{stages[n].grid.x, stages[n].grid.y, stages[n].grid.z},
+           {stages[n].block.x, stages[n].block.y, stages[n].block.z},
+           [&values, n](unsigned number) -> const void* { return values[n][number].data(); }});
+    if (!counts.empty()) merge(values, launches, counts, outcome);
+    for (const unsigned done : counts)
+      passes -= done;
+    for (; passes > 0 && outcome.error.empty(); --passes)
+      for (std::size_t n = 0; n < stages.size(); ++n)
+        launch(*singles_[n], stages[n].grid, stages[n].block, values[n], outcome);
+    return outcome;
+  }
+
+  // Empty if both end with the same bytes, and merged ones touch nothing more.
+  [[nodiscard]] std::string difference(const std::vector<unsigned>& counts,
+                                       unsigned more = 0) const {
+    unsigned passes = more;
+    for (const unsigned done : counts)
+      passes += done;
+    const Outcome left = run(passes, {}), right = run(passes, counts);
+    if (!left.error.empty()) return "plain: " + left.error;
+    if (!right.error.empty()) return "merged: " + right.error;
+    for (std::size_t n = 0; n < buffers.size(); ++n)
+      if (const auto found = differing(left.memory, right.memory, n); !found.empty()) return found;
+    for (const std::uint64_t address : right.loaded)
+      if (!is_own(address) && !left.loaded.contains(address) && !left.stored.contains(address))
+        return fmt::format("byte {:x} is loaded", address);
+    for (const std::uint64_t address : right.stored)
+      if (!is_own(address) && !left.stored.contains(address))
+        return fmt::format("byte {:x} is stored", address);
+    return {};
+  }
+
+  std::shared_ptr<const ptx::Module> module, both;
+  std::vector<StageLaunch> stages;
+  std::vector<std::vector<std::uint8_t>> buffers;
+  passes::SequencePlan plan;
+  passes::SequenceEntry entry;
+
+private:
+  using Values = std::vector<std::vector<std::uint8_t>>;
+
+  [[nodiscard]] simt::ProgramPtr program(const std::string& name) const {
+    auto made = simt::compile(both, name);
+    EXPECT_TRUE(made) << made.error();
+    return made.value_or(nullptr);
+  }
+
+  std::vector<Values> place(simt::Memory& memory) const {
+    addresses_.clear();
+    own_.clear();
+    for (std::size_t n = 0; n < buffers.size(); ++n)
+      addresses_.push_back(memory.allocate(fmt::format("buffer{}", n), buffers[n]));
+    std::vector<Values> values;
+    for (const StageLaunch& stage : stages) {
+      Values& one = values.emplace_back();
+      for (const StageArgument& argument : stage.arguments) {
+        const std::uint64_t value = argument.buffer < 0
+                                        ? argument.value
+                                        : addresses_[static_cast<std::size_t>(argument.buffer)];
+        std::memcpy(one.emplace_back(argument.bytes).data(), &value, argument.bytes);
+      }
+    }
+    return values;
+  }
+
+  [[nodiscard]] bool is_own(std::uint64_t address) const {
+    return std::ranges::any_of(own_, [&](const auto& range) {
+      return address >= range.first && address < range.first + range.second;
+    });
+  }
+
+  static std::string differing(const simt::Memory& left, const simt::Memory& right, std::size_t n) {
+    const auto found = simt::first_difference(left, right);
+    if (!found || found->allocation != fmt::format("buffer{}", n)) return {};
+    return fmt::format("{} byte {}: {} {}", found->allocation, found->offset, found->left,
+                       found->right);
+  }
+
+  void merge(const std::vector<Values>& values, const std::vector<contract::StepLaunch>& launches,
+             const std::vector<unsigned>& counts, Outcome& outcome) const {
+    auto fitted = contract::fit(entry.contract, launches);
+    if (!fitted) {
+      outcome.error = fitted.error();
+      return;
+    }
+    std::vector<std::uint64_t> own;
+    for (const contract::FittedArray& array : fitted->arrays) {
+      const std::uint64_t bytes = contract::own_bytes(array),
+                          begin = outcome.memory.allocate_undefined("own", bytes);
+      own_.emplace_back(begin, bytes);
+      own.push_back(contract::own_address(array, begin));
+    }
+    Values all;
+    for (const Values& one : values)
+      all.insert(all.end(), one.begin(), one.end());
+    bool is_second = false;
+    for (const unsigned count : counts) {
+      fitted->threads.back() = count;
+      std::vector<contract::ArrayPlace> places;
+      for (std::size_t n = 0; n < own.size(); ++n) {
+        const std::uint64_t pointer = fitted->arrays[n].pointer;
+        places.push_back(is_second ? contract::ArrayPlace{own[n], pointer}
+                                   : contract::ArrayPlace{pointer, own[n]});
+      }
+      Values with = all;
+      const auto add = [&](const auto& list) {
+        std::vector<std::uint8_t>& bytes = with.emplace_back(list.size() * sizeof list[0]);
+        std::memcpy(bytes.data(), list.data(), bytes.size());
+      };
+      add(fitted->threads);
+      add(places);
+      launch(*merged_, {fitted->grid[0], fitted->grid[1], fitted->grid[2]},
+             {fitted->block[0], fitted->block[1], fitted->block[2]}, with, outcome);
+      is_second = !is_second;
+    }
+  }
+
+  static void launch(const simt::Program& program, simt::Dim3 grid, simt::Dim3 block,
+                     const Values& values, Outcome& outcome) {
+    if (!outcome.error.empty()) return;
+    simt::Launch launch{.grid = grid, .block = block, .arguments = {}};
+    for (const std::vector<std::uint8_t>& value : values)
+      launch.arguments.emplace_back().bytes.assign(value.begin(), value.end());
+    launch.observer = [&](const simt::Access& access) {
+      if (access.space != ptx::Space::global) return;
+      const bool loads = access.kind == simt::Access::Kind::load;
+      for (unsigned lane = 0; lane < 32; ++lane)
+        if ((access.mask >> lane & 1) != 0)
+          (loads ? outcome.loaded : outcome.stored).insert(access.addresses[lane]);
+    };
+    const simt::Result result = simt::run(program, launch, outcome.memory);
+    if (!result.ok()) outcome.error = result.message;
+  }
+
+  std::deque<emulator::Kernel> emulated_;
+  std::vector<simt::ProgramPtr> singles_;
+  simt::ProgramPtr merged_;
+  mutable std::vector<std::uint64_t> addresses_;
+  mutable std::vector<std::pair<std::uint64_t, std::uint64_t>> own_; // begin, bytes
+};
+
+} // namespace ptxasw::test
