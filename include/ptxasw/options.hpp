@@ -108,7 +108,10 @@ struct Options {
   bool variants = false;          // add entries that a launcher may choose from
   // Add, for kernels that are time steps, entries that do so many launches at once; 0: none.
   unsigned steps = 0;
-  bool steps_auto = false;   // as many as are likely to pay
+  bool steps_auto = false; // as many as are likely to pay
+  // And for these sequences of kernels that runs of programs launched over and over: JSON, as the
+  // launcher keeps it (src/contract/sequences.hpp); empty: none.
+  std::string sequences;
   std::vector<Remap> remaps; // --remap=column:8@kernel; the last that fits a kernel counts
   // Rewritten kernels may use so many registers that an SM holds fewer of their blocks at a time.
   bool fewer_blocks = false;

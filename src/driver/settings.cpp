@@ -6,12 +6,14 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <sstream>
 
 namespace ptxasw::driver {
 namespace {
 
-constexpr std::string_view profile_option = "profile=";
+// What is in the file counts.
+constexpr std::array<std::string_view, 2> file_options{"profile=", "sequences="};
 
 std::string without_prefix(std::string word) {
   if (word.starts_with(own_prefix)) return word.substr(own_prefix.size());
@@ -38,9 +40,9 @@ std::string Settings::text() const {
   std::string all;
   for (const std::string& option : given) {
     all += " --" + option;
-    if (option.starts_with(profile_option)) // what is in it
-      all += fmt::format(":{:016x}",
-                         hash_regular_file(option.substr(profile_option.size())).value_or(0));
+    for (const std::string_view name : file_options)
+      if (option.starts_with(name))
+        all += fmt::format(":{:016x}", hash_regular_file(option.substr(name.size())).value_or(0));
   }
   return all;
 }

@@ -2,10 +2,16 @@
 // the drop-in's --ptxasw-NAME and PTXASW_FLAGS all read it, so they cannot differ.
 #include "ptxasw/options.hpp"
 
+#include "contract/sequences.hpp"
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <fmt/format.h>
+#include <fstream>
 #include <span>
+#include <sstream>
 
 namespace ptxasw {
 namespace {
@@ -194,6 +200,19 @@ Error text(std::string& into, std::string_view value) {
   return std::nullopt;
 }
 
+// What is in the file counts, as it is now.
+Error sequences(Options& options, std::string_view value) {
+  const std::string path(value);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fmt::format("{}: {}", path, std::strerror(errno));
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (const auto seen = contract::decode_seen(text.str()); !seen)
+    return fmt::format("{}: {}", path, seen.error());
+  options.sequences = text.str();
+  return std::nullopt;
+}
+
 struct Setter {
   OptionHelp help;
   Error (*set)(Options&, std::string_view value);
@@ -278,6 +297,11 @@ const std::vector<Setter>& table() {
         "below), and a launch contract: ptxasw launch --steps, or a host, may merge launches "
         "(none)"},
        [](Options& o, std::string_view v) { return steps(o, v); }},
+      {{"sequences", "FILE",
+        "with --steps, add such entries also for sequences of several kernels that a run of the "
+        "program launched over and over, as ptxasw launch --steps notes them in "
+        "${XDG_CACHE_HOME:-~/.cache}/ptxasw/sequences.json"},
+       sequences},
       {{"coarsen-budget", "N",
         "thousands of PTX instructions that --coarsen=auto may have ptxas assemble to try (100)"},
        [](Options& o, std::string_view v) {

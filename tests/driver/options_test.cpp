@@ -1,6 +1,11 @@
 // The optimizer's options: each name and value form, and each mistake.
 #include "ptxasw/options.hpp"
 
+#include "contract/sequences.hpp"
+#include "driver/settings.hpp"
+
+#include "folder.hpp"
+
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
@@ -135,6 +140,38 @@ TEST(Options, FormerOnesAreTaken) {
   EXPECT_EQ(options.effort, Effort::standard);
   for (const OptionHelp& help : option_help())
     EXPECT_EQ(former_option(help.name), nullptr) << help.name;
+}
+
+using OptionFiles = test::Folder;
+
+std::string seen(const std::string& one, const std::string& other) {
+  return contract::encode(
+      std::vector<contract::SeenSequence>{{.kernels = {one, other}, .classes = {}}});
+}
+
+TEST_F(OptionFiles, SequencesAreReadFromTheirFile) {
+  const std::string file = write("seen.json", seen("a", "b"));
+  EXPECT_EQ(with("sequences=" + file).sequences, seen("a", "b"));
+
+  Options options;
+  const std::string missing = (path / "none.json").string();
+  EXPECT_THAT(apply_option(options, "sequences=" + missing).value_or(""),
+              AllOf(HasSubstr(missing), HasSubstr("No such file")));
+  for (const char* broken : {"", "{}x", "[1]", R"({"sequences": [{"kernels": ["a"]}]})"})
+    EXPECT_THAT(apply_option(options, "sequences=" + write("broken.json", broken)).value_or(""),
+                HasSubstr("not those of sequences"))
+        << broken;
+  EXPECT_THAT(apply_option(options, "sequences=" + path.string()), testing::Ne(std::nullopt));
+  EXPECT_EQ(options.sequences, "");
+}
+
+// Whoever caches by the version line sees when a file is another.
+TEST_F(OptionFiles, TheContentOfSequencesIsASetting) {
+  const std::string option = "sequences=" + write("seen.json", seen("a", "b"));
+  const std::string before = driver::read_settings("", {{option}}).text();
+  write("seen.json", seen("a", "c"));
+  EXPECT_THAT(before, HasSubstr(option));
+  EXPECT_NE(driver::read_settings("", {{option}}).text(), before);
 }
 
 TEST(Options, MessagesSayWhatIsPossible) {
