@@ -98,9 +98,12 @@ public:
     for (const auto& [kernel, entries] : entries_)
       for (const Entry& entry : entries)
         if (!entry.text.empty()) added[kernel].push_back(entry.variant.entry);
-    for (const auto& [kernel, entries] : steps_)
+    for (const auto& [kernel, entries] : steps_) {
       for (const contract::Steps& steps : entries.steps)
         added[kernel].push_back(steps.entry);
+      for (const contract::Sequence& sequence : entries.sequences)
+        added[kernel].push_back(sequence.entry);
+    }
     return added;
   }
 
@@ -401,6 +404,7 @@ private:
     if (!places.empty() && base_.text->find("__ptxasw_steps") == std::string::npos) {
       contract.steps = steps.steps;
       contract.copy = steps.copy;
+      contract.sequences = steps.sequences;
       text += steps.text;
       code += steps.text;
     }

@@ -286,6 +286,20 @@ std::vector<std::uint32_t> origins_of(const ptx::Module& original,
   return result;
 }
 
+// `known`: whose copies the instructions are.
+Why judged(const Version& first, const Version& version, bool known) {
+  if (!version.arithmetic) return {};
+  const std::string& unknown = first.unknown.empty() ? version.unknown : first.unknown;
+  if (unknown.empty()) {
+    std::string other = Comparison(first, version, known).run();
+    return other.empty() ? Why{} : Why{Reason::machine_code, std::move(other)};
+  }
+  if (!version.free && (known || !version.unrounded)) return {};
+  return {Reason::folding_unknown,
+          fmt::format("it is not known whether functions are folded, products scaled or fused: {}",
+                      unknown)};
+}
+
 std::map<std::string, Why> validate(const ptx::Module& original, const ptx::Module& made,
                                     const passes::Origins* origins,
                                     const std::vector<std::string>& kernels, Assembler& assembler) {
@@ -306,23 +320,9 @@ std::map<std::string, Why> validate(const ptx::Module& original, const ptx::Modu
                const std::uint32_t of = whose.at(instruction);
                return of == unowned ? unowned + line : mapped(was.at(name).twins, of);
              });
-    for (const auto& [name, version] : is) {
-      if (!version.arithmetic) continue;
-      const Version& first = was.at(name);
-      const std::string& unknown = first.unknown.empty() ? version.unknown : first.unknown;
-      Why why;
-      if (unknown.empty()) {
-        if (std::string other = Comparison(first, version, origins != nullptr).run();
-            !other.empty())
-          why = {Reason::machine_code, std::move(other)};
-      } else if (version.free || (origins == nullptr && version.unrounded)) {
-        why = {Reason::folding_unknown,
-               fmt::format(
-                   "it is not known whether functions are folded, products scaled or fused: {}",
-                   unknown)};
-      }
-      if (!why.empty()) refused.emplace(name, std::move(why));
-    }
+    for (const auto& [name, version] : is)
+      if (Why why = judged(was.at(name), version, origins != nullptr); !why.empty())
+        refused.emplace(name, std::move(why));
   } catch (const std::exception& error) {
     for (const std::string& kernel : kernels)
       refused.emplace(kernel, Why{Reason::internal_error, error.what()});
@@ -363,6 +363,41 @@ std::map<std::string, Why> validate(const ptx::Module& original, const passes::R
 std::map<std::string, Why> validate(const ptx::Module& original, const ptx::Module& rewritten,
                                     const std::vector<std::string>& kernels, Assembler& assembler) {
   return validate(original, rewritten, nullptr, kernels, assembler);
+}
+
+namespace {
+
+// Of kernels that stand in different lines of one text.
+void join(Version& all, const Version& one) {
+  all.forms.insert(one.forms.begin(), one.forms.end());
+  all.twins.insert(one.twins.begin(), one.twins.end());
+  all.origins.insert(one.origins.begin(), one.origins.end());
+  all.operations_done.insert(one.operations_done.begin(), one.operations_done.end());
+  if (all.unknown.empty()) all.unknown = one.unknown;
+}
+
+} // namespace
+
+Why validate_together(const ptx::Module& original, const std::vector<std::string>& kernels,
+                      const ptx::Module& rewritten, const std::string& kernel,
+                      Assembler& assembler) {
+  try {
+    using Name = const std::string&;
+    using Purpose = AssemblyRequest::Purpose;
+    const Versions was = read(passes::spread(original), kernels, assembler, Purpose::original,
+                              [](Name, const Lines& twins, std::uint32_t line, std::uint32_t) {
+                                return mapped(twins, line);
+                              });
+    const Versions is =
+        read(passes::spread(rewritten), {kernel}, assembler, Purpose::rewritten,
+             [](Name, const Lines&, std::uint32_t line, std::uint32_t) { return unowned + line; });
+    Version all;
+    for (const auto& [name, version] : was)
+      if (version.arithmetic) join(all, version);
+    return judged(all, is.at(kernel), false);
+  } catch (const std::exception& error) {
+    return {Reason::internal_error, error.what()};
+  }
 }
 
 } // namespace ptxasw::oracle

@@ -51,4 +51,10 @@ std::map<std::string, Why> validate(const ptx::Module& original, const passes::R
 std::map<std::string, Why> validate(const ptx::Module& original, const ptx::Module& rewritten,
                                     const std::vector<std::string>& kernels, Assembler& assembler);
 
+// Why a kernel that was written anew cannot be kept in the place of several, each of whose
+// instructions it has copies of. Empty: it can.
+Why validate_together(const ptx::Module& original, const std::vector<std::string>& kernels,
+                      const ptx::Module& rewritten, const std::string& kernel,
+                      Assembler& assembler);
+
 } // namespace ptxasw::oracle

@@ -6,6 +6,7 @@
 #include "oracle/validation.hpp"
 #include "passes/shared/contraction_latitude.hpp"
 #include "passes/time_tile/plane_layout.hpp"
+#include "passes/time_tile/sequence_entries.hpp"
 #include "passes/time_tile/shapes.hpp"
 #include "passes/time_tile/steps.hpp"
 #include "passes/time_tile/untile.hpp"
@@ -37,6 +38,7 @@ public:
   Maker(const ptx::Module& module, const Options& options, const PinText& pin,
         emulator::Emulations& kept, Assembler& assembler)
       : options_(options), kept_(kept), assembler_(assembler), original_(module) {
+    find_sequences();
     std::vector<std::string> free;
     for (const ptx::Function& function : original_.functions)
       if (function.is_entry && !function.is_declaration) look(function, free);
@@ -45,9 +47,10 @@ public:
     for (const std::string& name : free) {
       const auto found = pinned.refused.find(name);
       const std::string why = found == pinned.refused.end() ? "not known" : found->second;
-      if (!why.empty())
-        refuse(name, Reason::fusing_unknown,
-               fmt::format("which products ptxas fuses could not be pinned ({})", why));
+      if (why.empty()) continue;
+      free_[name] = {Reason::fusing_unknown,
+                     fmt::format("which products ptxas fuses could not be pinned ({})", why)};
+      if (candidates_.contains(name)) refuse(name, free_[name].reason, free_[name].text);
     }
     pinned_ = std::move(pinned.module);
   }
@@ -55,6 +58,8 @@ public:
   std::map<std::string, StepEntries, std::less<>> run() {
     for (const std::string& name : candidates_)
       make(name);
+    for (const contract::SeenSequence& seen : sequences_)
+      add_sequence(seen);
     return std::move(made_);
   }
 
@@ -74,26 +79,99 @@ private:
     const passes::Latitude latitude = passes::count_latitude(kernel.body);
     kept_.give(std::move(kernel));
     candidates_.insert(name);
-    if (!plan.refused.empty()) return refuse(name, plan.refused.reason, plan.refused);
-    if (plan.copy) {
+    if (!plan.refused.empty()) {
+      refuse(name, plan.refused.reason, plan.refused);
+    } else if (plan.copy) {
       made_[name].outcome = describe_step(plan);
       made_[name].copy = plan.copy;
       candidates_.erase(name);
-      return;
     }
     if (options_.fp_contract != FpContract::exact) return;
-    if (latitude.foldable != 0)
-      refuse(name, Reason::folding_unknown, "ptxas may fold approximate functions of constants");
-    else if (latitude.halves != 0)
-      refuse(name, Reason::machine_code, "ptxas may lose halves that are selected");
-    else if (latitude.fusable != 0)
+    const bool is_candidate = candidates_.contains(name);
+    if (!is_candidate && !is_stage(name)) return;
+    if (const Why why = why_free(latitude); !why.empty()) {
+      free_[name] = why;
+      if (is_candidate) refuse(name, why.reason, why.text);
+    } else if (latitude.fusable != 0) {
       free.push_back(name);
+    }
+  }
+
+  // What cannot be written down of what ptxas may choose.
+  static Why why_free(const passes::Latitude& latitude) {
+    if (latitude.foldable != 0)
+      return {Reason::folding_unknown, "ptxas may fold approximate functions of constants"};
+    if (latitude.halves != 0)
+      return {Reason::machine_code, "ptxas may lose halves that are selected"};
+    return {};
+  }
+
+  // --- Several kernels ---------------------------------------------------------------------------
+
+  [[nodiscard]] static const ptx::Function* entry_of(const ptx::Module& module,
+                                                     std::string_view name) {
+    const auto found = std::ranges::find_if(module.functions, [&](const ptx::Function& f) {
+      return f.is_entry && !f.is_declaration && f.name == name;
+    });
+    return found == module.functions.end() ? nullptr : &*found;
+  }
+
+  void find_sequences() {
+    if (options_.sequences.empty()) return;
+    const auto seen = contract::decode_seen(options_.sequences);
+    if (!seen) return; // options were read where it could be said
+    for (const contract::SeenSequence& one : *seen)
+      if (std::ranges::all_of(one.kernels, [&](const std::string& name) {
+            return entry_of(original_, name) != nullptr;
+          }))
+        sequences_.push_back(one);
+  }
+
+  [[nodiscard]] bool is_stage(const std::string& name) const {
+    return std::ranges::any_of(sequences_, [&](const contract::SeenSequence& one) {
+      return std::ranges::find(one.kernels, name) != one.kernels.end();
+    });
+  }
+
+  void add_sequence(const contract::SeenSequence& seen) {
+    StepEntries& first = made_[seen.kernels[0]];
+    MadeSequence made = sequence(seen);
+    const std::string with =
+        fmt::format("{}with {} ", first.outcome.empty() ? "" : "; ",
+                    fmt::join(seen.kernels.begin() + 1, seen.kernels.end(), " and "));
+    const bool is_known = std::ranges::find(first.sequences, made.contract.entry,
+                                            &contract::Sequence::entry) != first.sequences.end();
+    if (is_known || first.sequences.size() == contract::most_sequences) return;
+    if (!made.refused.empty()) {
+      first.outcome += fmt::format("{}no time step: {}", with, made.refused.text);
+      return;
+    }
+    first.outcome +=
+        fmt::format("{}a time step; an entry does up to {} of them", with, made.contract.count);
+    first.text += fmt::format("\n\n{}", made.text);
+    first.sequences.push_back(std::move(made.contract));
+    first.against = Reason::none;
+  }
+
+  MadeSequence sequence(const contract::SeenSequence& seen) {
+    for (const std::string& name : seen.kernels)
+      if (const auto free = free_.find(name); free != free_.end())
+        return {.refused = {free->second.reason, fmt::format("{}: {}", name, free->second.text)}};
+    std::vector<emulator::Kernel> kernels;
+    for (const std::string& name : seen.kernels)
+      kernels.push_back(kept_.take(module(), *entry_of(module(), name)));
+    std::vector<emulator::Kernel*> stages;
+    for (emulator::Kernel& kernel : kernels)
+      stages.push_back(&kernel);
+    MadeSequence made = make_sequence_entry(module(), stages, seen,
+                                            options_.fp_contract == FpContract::exact, assembler_);
+    for (emulator::Kernel& kernel : kernels)
+      kept_.give(std::move(kernel));
+    return made;
   }
 
   void make(const std::string& name) {
-    const auto function = std::ranges::find_if(module().functions, [&](const ptx::Function& f) {
-      return f.is_entry && !f.is_declaration && f.name == name;
-    });
+    const ptx::Function* const function = entry_of(module(), name);
     emulator::Kernel kernel = kept_.take(module(), *function);
     passes::StepKernel seen(kernel);
     make(made_[name], seen, *function);
@@ -287,6 +365,8 @@ private:
   const ptx::Module& original_;
   std::optional<ptx::Module> pinned_; // where there were choices of ptxas'
   std::set<std::string> candidates_;
+  std::vector<contract::SeenSequence> sequences_; // all of whose kernels are here
+  std::map<std::string, Why> free_;               // why ptxas' choices are not known
   std::map<std::string, StepEntries, std::less<>> made_;
 };
 

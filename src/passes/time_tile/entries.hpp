@@ -24,10 +24,11 @@
 namespace ptxasw::passes {
 
 struct StepEntries {
-  std::string text;                         // of the functions
-  std::vector<contract::Steps> steps;       // empty: there are none
-  std::optional<contract::CopyKernel> copy; // of one that does nothing else; there are no entries
-  [[nodiscard]] bool any() const { return !steps.empty() || copy; }
+  std::string text;                          // of the functions
+  std::vector<contract::Steps> steps;        // empty: there are none
+  std::optional<contract::CopyKernel> copy;  // of one that does nothing else; there are no entries
+  std::vector<contract::Sequence> sequences; // whose first stage it is
+  [[nodiscard]] bool any() const { return !steps.empty() || copy || !sequences.empty(); }
   std::string outcome;           // in words, for the report
   Reason against = Reason::none; // where there is no entry
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace ptxasw::passes {
@@ -29,8 +30,9 @@ bool reads_neighbours(const StepArray& array) {
 
 } // namespace
 
-StepLayout::StepLayout(const passes::StepPlan& plan, const StepShape& shape)
-    : plan_(plan), shape_(shape) {
+StepLayout::StepLayout(const passes::StepPlan& plan, const StepShape& shape,
+                       std::vector<unsigned> shared)
+    : plan_(plan), shape_(shape), shared_(std::move(shared)) {
   choose_axes();
   if (!refused.empty()) return;
   pad_u = pad(axes.u);
@@ -99,11 +101,19 @@ void StepLayout::place_tiles() {
     if (conflicts(wider) < conflicts(pitch)) pitch = wider;
   // Where no strip reads another one's rows there is no tile, but PTX knows no empty array.
   tile_places = std::max(1U, columns() * pitch * tile_rows());
-  for (const StepArray& array : plan_.arrays) {
-    tiles.push_back(tile_bytes);
-    if (!array.carried || reads_neighbours(array))
-      tile_bytes = rounded(tile_bytes + tile_places * array.bytes, 16);
+  const auto tile_of = [&](std::size_t n) {
+    return shared_.empty() ? static_cast<unsigned>(n) : shared_[n];
+  };
+  std::map<unsigned, unsigned> widest, begins; // by tile
+  for (std::size_t n = 0; n < plan_.arrays.size(); ++n)
+    if (const StepArray& array = plan_.arrays[n]; !array.carried || reads_neighbours(array))
+      widest[tile_of(n)] = std::max(widest[tile_of(n)], array.bytes);
+  for (const auto& [tile, bytes] : widest) {
+    begins[tile] = tile_bytes;
+    tile_bytes = rounded(tile_bytes + tile_places * bytes, 16);
   }
+  for (std::size_t n = 0; n < plan_.arrays.size(); ++n)
+    tiles.push_back(begins[tile_of(n)]);
   two_tiles = 2 * tile_bytes <= most_shared;
   if (tile_bytes > most_shared) refuse("a region does not fit into shared memory");
 }

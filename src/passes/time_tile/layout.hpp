@@ -25,7 +25,9 @@ struct StepAxes {
 
 class StepLayout {
 public:
-  StepLayout(const passes::StepPlan& plan, const StepShape& shape);
+  // `shared`: by array, which tile it has; none: each its own.
+  StepLayout(const passes::StepPlan& plan, const StepShape& shape,
+             std::vector<unsigned> shared = {});
 
   Why refused; // why there is none; nothing else is then valid
   StepAxes axes;
@@ -78,6 +80,7 @@ private:
 
   const passes::StepPlan& plan_;
   StepShape shape_;
+  const std::vector<unsigned> shared_;
   Margin read_rows_; // of a strip: those at its begin and at its end that other strips read
 };
 

@@ -28,6 +28,7 @@ public:
     find_stores();
     if (made_.refused.empty()) find_stages();
     if (made_.refused.empty()) find_region();
+    if (made_.refused.empty()) share_tiles();
     return std::move(made_);
   }
 
@@ -231,6 +232,57 @@ private:
       made_.refused = {Reason::step_no_array, "no stage reads what is beside a place"};
     else if (all.places[2] != Place::none)
       made_.refused = {Reason::step_in_space, "several kernels, whose places lie along three axes"};
+  }
+
+  // --- Tiles -------------------------------------------------------------------------------------
+
+  [[nodiscard]] bool reads_beside(std::size_t stage, unsigned array) const {
+    const SequencePlan::Stage& one = made_.stages[stage % made_.stages.size()];
+    for (std::size_t n = 0; n < one.arrays.size(); ++n)
+      for (const StepArray::Load& load : one.plan.arrays[n].loads)
+        for (const StepArray::Case& each : load.cases)
+          if (one.arrays[n] == array && each.offset != Offset{}) return true;
+    return false;
+  }
+
+  [[nodiscard]] bool stores(std::size_t stage, unsigned array) const {
+    const SequencePlan::Stage& one = made_.stages[stage % made_.stages.size()];
+    const auto found = std::ranges::find(one.arrays, array);
+    return found != one.arrays.end() &&
+           !one.plan.arrays[static_cast<std::size_t>(found - one.arrays.begin())].foreign;
+  }
+
+  // Stages for which the tile has to have the array: from one that reads it to the next that does,
+  // pass after pass, if none between stores to it. Behind a store it is put there again.
+  [[nodiscard]] std::set<std::size_t> needed_by(unsigned array) const {
+    const std::size_t count = made_.stages.size();
+    std::set<std::size_t> all;
+    for (std::size_t first = 0; first < count; ++first) {
+      if (!reads_beside(first, array)) continue;
+      all.insert(first);
+      for (std::size_t next = first + 1; next <= first + count; ++next) {
+        if (stores(next - 1, array)) break;
+        if (!reads_beside(next, array)) continue;
+        for (std::size_t between = first; between <= next; ++between)
+          all.insert(between % count);
+        break;
+      }
+    }
+    return all;
+  }
+
+  void share_tiles() {
+    std::vector<std::set<std::size_t>> taken; // by tile
+    for (unsigned array = 0; array < arrays_.size(); ++array) {
+      const std::set<std::size_t> needed = needed_by(array);
+      const auto fits = [&](const std::set<std::size_t>& tile) {
+        return std::ranges::none_of(needed, [&](std::size_t n) { return tile.contains(n); });
+      };
+      auto tile = std::ranges::find_if(taken, fits);
+      if (tile == taken.end()) tile = taken.insert(taken.end(), std::set<std::size_t>());
+      tile->insert(needed.begin(), needed.end());
+      made_.tiles.push_back(static_cast<unsigned>(tile - taken.begin()));
+    }
   }
 
   const std::span<emulator::Kernel* const> kernels_;

@@ -35,6 +35,9 @@ struct SequencePlan {
   // beside a place. Elements are those of the first stage that stores to them.
   StepPlan region;
   std::vector<contract::Sequence::Part> pointers; // by array
+  // By array: which tile in shared memory has it where it is read beside a place. Arrays have one
+  // in common if no stage needs both.
+  std::vector<unsigned> tiles;
   std::vector<contract::Sequence::Equal> equal;
 };
 

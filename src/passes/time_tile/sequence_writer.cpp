@@ -39,8 +39,8 @@ Offset opposite(const Offset& offset) {
 SequenceWriter::SequenceWriter(std::span<emulator::Kernel* const> kernels, const SequencePlan& plan,
                                const StepShape& shape, std::string name)
     : module_(*kernels[0]->body.module), plan_(plan), shape_(shape), name_(std::move(name)),
-      at_(plan.region, shape_), registers_(ptx::FreshRegisters::brief(module_)), code_(registers_),
-      labels_(label_prefix(module_)) {
+      at_(plan.region, shape_, plan.tiles), registers_(ptx::FreshRegisters::brief(module_)),
+      code_(registers_), labels_(label_prefix(module_)) {
   for (std::size_t n = 0; n < kernels.size(); ++n) {
     const emulator::Kernel& kernel = *kernels[n];
     const SequencePlan::Stage& found = plan.stages[n];
@@ -389,7 +389,7 @@ void SequenceWriter::put_into_tiles(const Stage& stage, Tiles& tiles, bool write
   std::set<unsigned> put;
   std::ranges::set_intersection(beside, tiles.stale, std::inserter(put, put.end()));
   const bool are_read =
-      std::ranges::any_of(put, [&](unsigned n) { return tiles.read.contains(n); });
+      std::ranges::any_of(put, [&](unsigned n) { return tiles.read.contains(plan_.tiles[n]); });
   if (!put.empty()) {
     if (write && are_read) code_.bar_sync(); // others still read what was there
     for (const unsigned n : put) {
@@ -405,7 +405,8 @@ void SequenceWriter::put_into_tiles(const Stage& stage, Tiles& tiles, bool write
     if (write) code_.bar_sync();
     tiles.read.clear();
   }
-  tiles.read.insert(beside.begin(), beside.end());
+  for (const unsigned n : beside)
+    tiles.read.insert(plan_.tiles[n]);
   for (std::size_t n = 0; n < stage.found.arrays.size(); ++n)
     if (!stage.found.plan.arrays[n].foreign) tiles.stale.insert(stage.found.arrays[n]);
 }

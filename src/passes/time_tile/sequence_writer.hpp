@@ -59,7 +59,7 @@ private:
   // What is known of the tiles as a stage begins.
   struct Tiles {
     std::set<unsigned> stale; // arrays that were stored to since they were put there
-    std::set<unsigned> read;  // since the last barrier
+    std::set<unsigned> read;  // tiles, since the last barrier
   };
 
   [[nodiscard]] Why why_not() const;
