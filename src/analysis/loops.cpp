@@ -1,7 +1,7 @@
 // The loop forest. Natural loops come from back edges (whose target dominates their source);
 // irreducible cycles are found by splitting strongly connected components: a component with one
 // entry is a loop and is searched again without that entry, one with several is irreducible.
-#include "analysis/cfg.hpp"
+#include "analysis/reachability.hpp"
 
 #include <algorithm>
 
@@ -127,19 +127,15 @@ std::vector<bool> irreducible_blocks(const Cfg& cfg) {
 
 std::vector<BlockId> natural_loop(const Cfg& cfg, BlockId header,
                                   const std::vector<BlockId>& latches) {
-  std::vector<bool> inside(cfg.blocks.size(), false);
-  inside[header] = true;
-  std::vector<BlockId> blocks{header}, work(latches);
-  while (!work.empty()) {
-    const BlockId b = work.back();
-    work.pop_back();
-    if (inside[b]) continue;
-    inside[b] = true;
-    blocks.push_back(b);
-    for (const BlockId p : cfg.blocks[b].preds)
-      if (cfg.reachable(p)) work.push_back(p);
-  }
-  std::ranges::sort(blocks);
+  Worklist work(cfg.blocks.size());
+  work.skip(header);
+  work.add(latches);
+  while (const auto b = work.next())
+    for (const BlockId p : cfg.blocks[*b].preds)
+      if (cfg.reachable(p)) work.add(p);
+  std::vector<BlockId> blocks;
+  for (BlockId b = 0; b < cfg.blocks.size(); ++b)
+    if (work.found()[b]) blocks.push_back(b);
   return blocks;
 }
 

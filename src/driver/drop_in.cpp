@@ -14,6 +14,7 @@
 #include "driver/decision_cache.hpp"
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
+#include "driver/inputs.hpp"
 #include "driver/log.hpp"
 #include "driver/messages.hpp"
 #include "driver/process.hpp"
@@ -35,7 +36,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int failure_code = 255; // ptxas knows no other
-constexpr std::size_t largest_output = std::size_t{1} << 30;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -56,16 +56,6 @@ bool is_plain_output(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
 }
-
-struct Input {
-  std::string path; // as in the arguments; "-" for standard input
-  std::string text;
-  Optimized optimized;
-  Patience patience; // with other texts in its place
-  [[nodiscard]] std::string shown() const { return path == "-" ? "<stdin>" : path; }
-};
-
-using Texts = std::vector<std::optional<std::string>>; // one per input; none: as it is
 
 // A run of ptxas that wrote the output.
 struct Kept {
@@ -107,7 +97,7 @@ public:
     try {
       return run_with_ptxas(asks_version);
     } catch (const std::exception&) {
-      rewind_input();
+      inputs.rewind();
       return cannot_run(replace_process(command(line.untouched), environment));
     }
   }
@@ -117,11 +107,12 @@ private:
     if (nested) return pass_through("called by another ptxasw");
     if (asks_version) return version();
     if (auto why = reason_to_leave()) return pass_through(*why);
-    if (auto why = read_inputs()) return pass_through(*why);
+    if (auto why = inputs.read(line.inputs(), settings.options.size_limit))
+      return pass_through(*why);
     environment.use_large_pages(); // of every ptxas from here on, the one that we become included
     if (auto why = optimize()) return fall_back(*why);
     if (interrupted != 0) return end_like({.interrupted = interrupted});
-    if (!is_any_changed())
+    if (!inputs.is_any_changed())
       return kept ? fall_back(why_nothing_stays()) : pass_through("nothing to rewrite");
     return deliver();
   }
@@ -157,32 +148,6 @@ private:
     if (std::ranges::count(paths, "-") > 1) return "standard input is named twice";
     if (!is_plain_output(line.output())) return "the output is not a regular file";
     return std::nullopt;
-  }
-
-  std::optional<std::string> read_inputs() {
-    for (const std::string& path : line.inputs()) {
-      auto text = path == "-" ? spool_standard_input()
-                              : read_regular_file(path, settings.options.size_limit);
-      if (!text) return path + ": " + text.error();
-      inputs.push_back({path, *text, {}});
-    }
-    return std::nullopt;
-  }
-
-  // Standard input can be read once; from now on it is a file that can be read again.
-  tl::expected<std::string, std::string> spool_standard_input() {
-    auto text = read_all(STDIN_FILENO);
-    if (!text) return text;
-    const auto spool = MemoryFile::create(*text);
-    if (!spool || ::dup2(spool->descriptor(), STDIN_FILENO) < 0)
-      return tl::unexpected<std::string>("standard input could not be kept");
-    spooled = true;
-    if (text->size() > settings.options.size_limit) return tl::unexpected<std::string>("too large");
-    return text;
-  }
-
-  void rewind_input() const {
-    if (spooled) ::lseek(STDIN_FILENO, 0, SEEK_SET);
   }
 
   // The assembler that the optimizer may ask about input `n`: this very call of ptxas, with another
@@ -238,14 +203,14 @@ private:
       crash_line =
           to_json_line(record("fell back", "the optimizer crashed or did not come to an end"));
     auto failure = guarded([&] {
-      for (std::size_t n = 0; n < inputs.size() && interrupted == 0; ++n) {
-        Input& input = inputs[n];
+      for (std::size_t n = 0; n < inputs.all().size() && interrupted == 0; ++n) {
+        Input& input = inputs.all()[n];
         Asked asked(*this, n);
         input.optimized = program.optimize(input.text, input.shown(), settings.options, &asked);
       }
     });
     optimize_ms += milliseconds_since(begin);
-    for (const Input& input : inputs)
+    for (const Input& input : inputs.all())
       for (const std::string& warning : input.optimized.report.warnings)
         complain("warning", warning);
     return failure;
@@ -258,7 +223,7 @@ private:
                      .environment = environment,
                      .deadline = program.deadline,
                      .memory = program.memory,
-                     .rewind_input = spooled,
+                     .rewind_input = inputs.has_standard_input(),
                      .log_path = log_path,
                      .log_line = crash_line});
     net = &around;
@@ -275,10 +240,11 @@ private:
   std::vector<std::optional<Assembled>> try_texts(std::size_t n,
                                                   std::span<const AssemblyRequest> requests) {
     // Several runs at a time cannot share what is left of standard input.
-    if (spooled && inputs.size() > 1) return std::vector<std::optional<Assembled>>(requests.size());
+    if (inputs.has_standard_input() && inputs.all().size() > 1)
+      return std::vector<std::optional<Assembled>>(requests.size());
     const auto arguments = [&](const AssemblyRequest& request, const std::string& source,
                                const std::string& cubin) {
-      Changes changes{.inputs = Texts(inputs.size()),
+      Changes changes{.inputs = Texts(inputs.all().size()),
                       .verbose = true,
                       .line_info = request.line_info,
                       .entries = fmt::format("{}", fmt::join(request.entries, ",")),
@@ -287,16 +253,14 @@ private:
       return line.with(changes);
     };
     const CrashNet::Outside outside(net, CrashNet::Clock::runs);
-    return assemble_all(ptxas, environment, requests, arguments, inputs[n].patience, interrupted,
-                        refusal);
+    return assemble_all(ptxas, environment, requests, arguments, inputs.all()[n].patience,
+                        interrupted, refusal);
   }
 
   // Runs ptxas for good with `text` for input `n`, and for the other inputs what has been made of
   // them.
   std::optional<Assembled> keep(std::size_t n, const std::string& text) {
-    Texts texts(inputs.size());
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (inputs[i].optimized.changed) texts[i] = inputs[i].optimized.text;
+    Texts texts = inputs.rewritten();
     texts[n] = text;
     if (interrupted != 0) return std::nullopt;
     const CrashNet::Outside outside(net, CrashNet::Clock::stands);
@@ -308,27 +272,15 @@ private:
   }
 
   void keep(Texts texts) {
-    Changes changes{.inputs = Texts(inputs.size()), .verbose = true};
+    Changes changes{.inputs = Texts(inputs.all().size()), .verbose = true};
     feeds.clear();
     kept = Kept{std::move(texts), {.code = failure_code}, "", "no memory file"};
-    for (std::size_t n = 0; n < inputs.size(); ++n) {
+    for (std::size_t n = 0; n < inputs.all().size(); ++n) {
       if (!kept->texts[n]) continue;
       changes.inputs[n] = feed(feeds, *kept->texts[n]);
       if (!changes.inputs[n]) return;
     }
     std::tie(kept->ended, kept->output, kept->error) = captured(line.with(changes));
-  }
-
-  [[nodiscard]] bool is_any_changed() const {
-    return std::ranges::any_of(inputs, [](const Input& input) { return input.optimized.changed; });
-  }
-
-  [[nodiscard]] std::vector<Reverted> reverted() const {
-    std::vector<Reverted> all;
-    for (const Input& input : inputs)
-      all.insert(all.end(), input.optimized.report.reverted.begin(),
-                 input.optimized.report.reverted.end());
-    return all;
   }
 
   // Something was assembled, but in the end every input is as it was.
@@ -340,10 +292,7 @@ private:
   int deliver() {
     std::string error;
     const auto failure = guarded([&] {
-      Texts texts;
-      for (const Input& input : inputs)
-        texts.push_back(input.optimized.changed ? std::optional(input.optimized.text)
-                                                : std::nullopt);
+      Texts texts = inputs.rewritten();
       if (!kept || kept->texts != texts) {
         const CrashNet::Outside outside(net, CrashNet::Clock::stands);
         keep(std::move(texts));
@@ -362,35 +311,17 @@ private:
   // The arguments as they came, but for inputs over which ptxas writes its output: those are read
   // from memory.
   std::vector<std::string> untouched_or_spared() {
-    Changes changes{.inputs = Texts(inputs.size())};
+    Changes changes{.inputs = Texts(inputs.all().size())};
     bool is_spared = false;
-    for (std::size_t n = 0; n < inputs.size(); ++n) {
-      if (inputs[n].path == "-" || !file_id(line.output()) ||
-          file_id(inputs[n].path) != file_id(line.output()))
+    for (std::size_t n = 0; n < inputs.all().size(); ++n) {
+      const Input& input = inputs.all()[n];
+      if (input.path == "-" || !file_id(line.output()) ||
+          file_id(input.path) != file_id(line.output()))
         continue;
-      changes.inputs[n] = feed(spared, inputs[n].text);
+      changes.inputs[n] = feed(spared, input.text);
       is_spared = true;
     }
     return is_spared ? line.with(changes) : line.untouched;
-  }
-
-  // The inputs as they are, from memory where ptxas has written its output over one of them.
-  Texts original_inputs() {
-    Texts paths;
-    for (const Input& input : inputs) {
-      paths.emplace_back();
-      if (input.path == "-") continue;
-      if (read_regular_file(input.path, largest_output).value_or("") != input.text)
-        paths.back() = feed(feeds, input.text);
-    }
-    return paths;
-  }
-
-  static std::optional<std::string> feed(std::vector<MemoryFile>& files, std::string_view text) {
-    auto file = MemoryFile::create(text, true);
-    if (!file) return std::nullopt;
-    files.push_back(std::move(*file));
-    return files.back().path();
   }
 
   // How a run of ptxas ended, and what it printed.
@@ -401,19 +332,13 @@ private:
     Command run_this = command(arguments);
     run_this.output = output->descriptor();
     run_this.error = error->descriptor();
-    rewind_input();
+    inputs.rewind();
     return {run(run_this, environment).value_or(Ended{.code = failure_code}), output->content(),
             error->content()};
   }
 
   [[nodiscard]] std::string errors_to_show() const {
-    std::string error = kept->error;
-    std::size_t next = 0;
-    for (const Input& input : inputs) {
-      if (!input.optimized.changed || next == feeds.size()) continue;
-      error = in_terms_of_original(
-          std::move(error), {feeds[next++].path(), input.path, input.text, input.optimized.text});
-    }
+    const std::string error = inputs.in_their_terms(kept->error, feeds);
     return line.has(Role::verbose) ? error : without_statistics(error);
   }
 
@@ -426,7 +351,7 @@ private:
     std::vector<std::string> arguments = line.untouched;
     std::string reason = why;
     guarded([&] {
-      const Texts originals = original_inputs();
+      const Texts originals = inputs.originals(feeds);
       const bool overwritten =
           std::ranges::any_of(originals, [](const auto& path) { return path.has_value(); });
       if (overwritten) arguments = line.with({.inputs = originals});
@@ -439,7 +364,7 @@ private:
   // afterwards.
   int leave(const std::vector<std::string>& arguments, const std::string& action,
             const std::string& reason) {
-    rewind_input();
+    inputs.rewind();
     if (log_path.empty()) return cannot_run(replace_process(command(arguments), environment));
     const auto ended = run(command(arguments), environment);
     if (!ended) return cannot_run(ended.error());
@@ -461,8 +386,8 @@ private:
     made.arguments = call.arguments;
     made.action = std::move(action);
     made.reason = std::move(reason);
-    made.reverted = reverted();
-    for (const Input& input : inputs)
+    made.reverted = inputs.reverted();
+    for (const Input& input : inputs.all())
       made.inputs.push_back({input.path, input.text.size(), hash(input.text),
                              input.optimized.changed, input.optimized.report});
     made.optimize_ms = optimize_ms;
@@ -514,15 +439,14 @@ private:
   DecisionCache cache;
   std::string log_path;
   std::string ptxas;
-  std::vector<Input> inputs;
+  Inputs inputs;
   std::vector<MemoryFile> feeds;  // what ptxas reads in place of inputs, in order
   std::vector<MemoryFile> spared; // and what it reads after a crash
   std::optional<Kept> kept;       // the last run that wrote the output
   CrashNet* net = nullptr;        // while the optimizer runs
   std::string crash_line;         // of the log, if it crashes
-  bool spooled = false;
-  int interrupted = 0; // the signal that came while the optimizer asked ptxas
-  std::string refusal; // what ptxas said of the last text that it did not take
+  int interrupted = 0;            // the signal that came while the optimizer asked ptxas
+  std::string refusal;            // what ptxas said of the last text that it did not take
   double optimize_ms = 0;
 };
 

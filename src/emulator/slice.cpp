@@ -2,6 +2,7 @@
 #include "emulator/slice.hpp"
 
 #include "analysis/liveness.hpp"
+#include "analysis/reachability.hpp"
 
 #include <utility>
 
@@ -34,12 +35,11 @@ Slice slice_of(const ptx::Body& body, Follow follow) {
   Slice slice;
   slice.values = follow == Follow::stored_values;
   slice.index.assign(body.registers.size(), ptx::none);
-  std::vector<ptx::RegId> work;
+  analysis::Worklist work(body.registers.size());
   const auto need = [&](ptx::RegId reg) {
-    if (reg == ptx::none || slice.needs(reg)) return;
+    if (reg == ptx::none || !work.add(reg)) return;
     slice.index[reg] = static_cast<std::uint32_t>(slice.registers.size());
     slice.registers.push_back(reg);
-    work.push_back(reg);
   };
   const auto need_arg = [&](const Arg& arg) {
     if (arg.kind == Arg::Kind::reg) need(arg.id);
@@ -73,10 +73,8 @@ Slice slice_of(const ptx::Body& body, Follow follow) {
     }
   };
   const auto definitions = analysis::definitions(body);
-  while (!work.empty()) {
-    const ptx::RegId reg = work.back();
-    work.pop_back();
-    for (const ptx::InstId id : definitions[reg]) {
+  while (const auto reg = work.next())
+    for (const ptx::InstId id : definitions[*reg]) {
       const Inst& inst = body.insts[id];
       if (ptx::group(inst.op) == Group::call || reads_result(body, inst)) need_calls();
       need(inst.guard);
@@ -84,7 +82,6 @@ Slice slice_of(const ptx::Body& body, Follow follow) {
       for (const Arg& src : body.src(inst))
         need_arg(src);
     }
-  }
   return slice;
 }
 

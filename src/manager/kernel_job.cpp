@@ -8,6 +8,7 @@
 #include "passes/loop_carry/pass.hpp"
 #include "passes/remap/pass.hpp"
 #include "passes/shared/function_facts.hpp"
+#include "passes/shared/stopwatch.hpp"
 #include "passes/shuffle/pass.hpp"
 #include "passes/time_tile/entries.hpp"
 #include "passes/time_tile/shapes.hpp"
@@ -17,7 +18,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <optional>
 
@@ -26,12 +26,6 @@ namespace ptxasw::manager {
 using emulator::Kernel;
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 Why why_given_up(const std::exception& error) {
   if (const auto* spent = dynamic_cast<const sym::BudgetSpent*>(&error))
@@ -69,7 +63,7 @@ struct KernelJob::Impl {
   // With an earlier job's emulation, if there is one that fits. It has the terms of that job's
   // trials, too: should they leave too little memory for the rest, all is done anew.
   void start(Impl* earlier) {
-    const auto begin = Clock::now();
+    const passes::Stopwatch all;
     try {
       if (earlier == nullptr || !take_emulation(*earlier) || !analyze_kept()) {
         emulate();
@@ -80,7 +74,7 @@ struct KernelJob::Impl {
       report_.left_alone = why_given_up(error);
       passes_ = {};
     }
-    report_.milliseconds = milliseconds_since(begin);
+    report_.milliseconds = all.milliseconds();
   }
 
   [[nodiscard]] bool analyze_kept() {
@@ -335,7 +329,7 @@ void KernelJob::describe(const passes::Pinning::Kernel& pinning) {
 }
 
 KernelResult KernelJob::finish(const Why& leave) {
-  const auto start = Clock::now();
+  const passes::Stopwatch finishing;
   KernelResult result;
   try {
     result = impl_->finish(leave);
@@ -344,7 +338,7 @@ KernelResult KernelJob::finish(const Why& leave) {
     result.report.left_alone = why_given_up(error);
   }
   result.statistics = impl_->passes_.take_statistics();
-  result.report.milliseconds = impl_->report_.milliseconds += milliseconds_since(start);
+  result.report.milliseconds = impl_->report_.milliseconds += finishing.milliseconds();
   return result;
 }
 

@@ -5,27 +5,16 @@
 #include "passes/coarsen/search.hpp"
 #include "passes/loop_carry/search.hpp"
 #include "passes/shared/function_facts.hpp"
+#include "passes/shared/stopwatch.hpp"
 #include "target/chips.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace ptxasw::manager {
 namespace {
-
-class Timer {
-public:
-  [[nodiscard]] double milliseconds() const {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
-        .count();
-  }
-
-private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 Report summary(const ptx::Module& module) {
   Report report;
@@ -101,7 +90,7 @@ ModuleJob::ModuleJob(Input input, const Options& options, const Sequence& sequen
   parsed(std::move(input.module));
   report_.parses = input.parses;
   report_.parse_ms = input.milliseconds;
-  const Timer analysis;
+  const passes::Stopwatch analysis;
   for (const ptx::Function& function : module_->functions) {
     if (function.is_declaration) continue;
     if (!sequence.kernels.empty() && std::ranges::count(sequence.kernels, function.name) == 0)
@@ -129,7 +118,7 @@ ModuleJob::ModuleJob(passes::Pinning& pinning, ModuleJob& earlier)
     : options_(earlier.options_), passes_(earlier.passes_), purpose_(earlier.purpose_) {
   const Report& before = earlier.report_;
   parsed(std::make_shared<const ptx::Module>(std::move(*pinning.module)));
-  const Timer analysis;
+  const passes::Stopwatch analysis;
   options_.coarsen_auto = false; // the ways are known, and not listed again
   for (Kernel& known : earlier.kernels_) {
     Kernel& kernel = kernels_.emplace_back();
@@ -351,7 +340,7 @@ const ModuleJob::Applied& ModuleJob::applied() {
 }
 
 oracle::Printed ModuleJob::print() {
-  const Timer printing;
+  const passes::Stopwatch printing;
   const Applied& now = applied();
   report_.print_ms += printing.milliseconds();
   oracle::Printed result{.made = {.text = now.made.text, .changed = false, .report = report_}};

@@ -9,11 +9,11 @@
 #include "oracle/memoized.hpp"
 #include "oracle/register_guard.hpp"
 #include "passes/pin_fma/search.hpp"
+#include "passes/shared/stopwatch.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -47,10 +47,9 @@ struct Text {
   // Once.
   const Input& read() {
     if (known) return *known;
-    const auto start = std::chrono::steady_clock::now();
+    const passes::Stopwatch parsing;
     known = Input{std::make_shared<const ptx::Module>(ptx::parse(text, file)), 1};
-    known->milliseconds =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    known->milliseconds = parsing.milliseconds();
     return *known;
   }
 };

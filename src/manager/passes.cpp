@@ -9,11 +9,11 @@
 #include "passes/coarsen/pass.hpp"
 #include "passes/loop_carry/pass.hpp"
 #include "passes/remap/pass.hpp"
+#include "passes/shared/stopwatch.hpp"
 #include "passes/shuffle/pass.hpp"
 #include "passes/warp_reduce/pass.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -33,14 +33,11 @@ public:
   explicit AddedTime(double& sum) : sum_(sum) {}
   AddedTime(const AddedTime&) = delete;
   AddedTime& operator=(const AddedTime&) = delete;
-  ~AddedTime() {
-    sum_ += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
-                .count();
-  }
+  ~AddedTime() { sum_ += time_.milliseconds(); }
 
 private:
   double& sum_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  passes::Stopwatch time_;
 };
 
 } // namespace

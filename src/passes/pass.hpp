@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace ptxasw::passes {
@@ -51,6 +52,17 @@ public:
   // It yielded, and may find as much in the text that the other pass makes.
   [[nodiscard]] virtual bool is_deferred() const { return false; }
 };
+
+// The pass, for one kernel.
+template <class P>
+std::unique_ptr<Pass> start(const Options& options, const ptx::Function& function) {
+  if constexpr (std::is_constructible_v<P, const Options&, const ptx::Function&>)
+    return std::make_unique<P>(options, function);
+  else if constexpr (std::is_constructible_v<P, const Options&>)
+    return std::make_unique<P>(options);
+  else
+    return std::make_unique<P>();
+}
 
 struct PassRow {
   std::string_view name; // its folder

@@ -3,6 +3,7 @@
 // its registers cannot be told, the body unusable; nothing is guessed.
 #include "ptx/body.hpp"
 
+#include "ptx/operand_roles.hpp"
 #include "ptx/scope.hpp"
 
 #include <algorithm>
@@ -18,42 +19,6 @@ namespace {
 constexpr std::uint32_t deepest_scope = 256;
 // Branch targets of one body; many branches over one large table would multiply.
 constexpr std::size_t most_targets = 1U << 20;
-
-bool is_address(const Operand& operand) {
-  return operand.kind == OperandKind::address;
-}
-
-// Leading operands that the instruction writes, modifiers considered.
-std::size_t result_count(Op op, const Modifiers& mods, std::span<const Operand> operands) {
-  switch (op) {
-  case Op::bar:
-  case Op::barrier: return mods.sub == Sub::red || mods.sub2 == Sub::red ? 1 : 0;
-  case Op::mbarrier: return !operands.empty() && !is_address(operands[0]) ? 1 : 0;
-  case Op::wmma: return mods.sub == Sub::store ? 0 : 1;
-  case Op::multimem: return mods.sub == Sub::ld_reduce ? 1 : 0;
-  case Op::wgmma: return mods.sub == Sub::mma_async ? 1 : 0;
-  case Op::clusterlaunchcontrol: return mods.sub == Sub::query_cancel ? 1 : 0;
-  case Op::tcgen05: {
-    if (mods.sub != Sub::ld) return 0;
-    std::size_t count = 0;
-    while (count < operands.size() && !is_address(operands[count]))
-      ++count;
-    return count;
-  }
-  default: return results(op);
-  }
-}
-
-// The type in whose format source number `index` is read.
-Type source_type(Op op, const Modifiers& mods, std::size_t index) {
-  switch (op) {
-  case Op::cvt:
-  case Op::set: return mods.type2;
-  case Op::slct: return index == 2 ? mods.type2 : mods.type;
-  case Op::createpolicy: return Type::none;                          // a fraction beside .b64
-  default: return mods.type2 == Type::none ? mods.type : Type::none; // mixed: fma.rn.f32.f16
-  }
-}
 
 class Resolver {
 public:
@@ -498,18 +463,6 @@ Body resolve(const Module& module, const Function& function, std::vector<Mention
 std::uint32_t line_of(const Body& body, const Inst& inst) {
   const Module& module = *body.module;
   return module.lines.position(module.statements[inst.statement].range.begin).line;
-}
-
-bool loads_some_bytes_only(const Body& body, const Inst& inst) {
-  const Module& module = *body.module;
-  for (std::uint32_t s = inst.statement; s-- > body.function->body.first;) {
-    const Statement& statement = module.statements[s];
-    if (statement.kind == StatementKind::instruction) return false;
-    if (statement.kind == StatementKind::directive &&
-        module.slice(statement.range).find("used_bytes_mask") != std::string_view::npos)
-      return true;
-  }
-  return false;
 }
 
 bool reads_special(const Body& body, Special special) {

@@ -160,4 +160,16 @@ Effects effects(const Body& /*body*/, const Inst& inst) {
   return e;
 }
 
+bool loads_some_bytes_only(const Body& body, const Inst& inst) {
+  const Module& module = *body.module;
+  for (std::uint32_t s = inst.statement; s-- > body.function->body.first;) {
+    const Statement& statement = module.statements[s];
+    if (statement.kind == StatementKind::instruction) return false;
+    if (statement.kind == StatementKind::directive &&
+        module.slice(statement.range).find("used_bytes_mask") != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
 } // namespace ptxasw::ptx

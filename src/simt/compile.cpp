@@ -27,15 +27,23 @@ struct Shared {
   std::deque<std::uint32_t> wanted; // functions to compile
 
   std::uint32_t code(std::uint32_t function) {
-    const auto known = program.code_of.find(function);
-    if (known != program.code_of.end()) return known->second;
-    const auto index = static_cast<std::uint32_t>(program.codes.size());
-    program.code_of.emplace(function, index);
-    program.codes.push_back(std::make_unique<Code>());
-    wanted.push_back(function);
-    return index;
+    const auto [known, is_new] =
+        program.code_of.try_emplace(function, static_cast<std::uint32_t>(program.codes.size()));
+    if (is_new) {
+      program.codes.push_back(std::make_unique<Code>());
+      wanted.push_back(function);
+    }
+    return known->second;
   }
 };
+
+// Puts `more` behind `all`, and says where it stands there.
+template <class T> ptx::Slice append(std::vector<T>& all, std::span<const T> more) {
+  const ptx::Slice slice{static_cast<std::uint32_t>(all.size()),
+                         static_cast<std::uint32_t>(more.size())};
+  all.insert(all.end(), more.begin(), more.end());
+  return slice;
+}
 
 // The symbol that is declared at this place of the text, or `nowhere`.
 std::uint32_t symbol_at(const ptx::Body& body, std::string_view name) {
@@ -152,16 +160,10 @@ private:
   // ---- Operands ----
 
   OperandLocation constant(std::uint64_t value) {
-    const auto known = constants_.find(value);
-    std::uint32_t row = 0;
-    if (known != constants_.end()) {
-      row = known->second;
-    } else {
-      row = static_cast<std::uint32_t>(code_.constants.size());
-      code_.constants.emplace_back().fill(value);
-      constants_.emplace(value, row);
-    }
-    return {OperandLocation::Base::constants, false, 64, row};
+    const auto [known, is_new] =
+        constants_.try_emplace(value, static_cast<std::uint32_t>(code_.constants.size()));
+    if (is_new) code_.constants.emplace_back().fill(value);
+    return {OperandLocation::Base::constants, false, 64, known->second};
   }
 
   OperandLocation special(ptx::Special id) {
@@ -182,14 +184,12 @@ private:
     }
     if (stack_offset_[arg.id] != nowhere) {
       // One row for the symbol, another for each offset from it that is used.
-      const auto key = std::pair(arg.id, arg.value);
-      const auto known = symbol_rows_.find(key);
-      if (known != symbol_rows_.end())
-        return {OperandLocation::Base::registers, false, 64, known->second};
-      const std::uint32_t row = add_row(0);
-      code_.stack_symbols.push_back({row, stack_offset_[arg.id] + arg.value});
-      symbol_rows_.emplace(key, row);
-      return {OperandLocation::Base::registers, false, 64, row};
+      const auto [known, is_new] = symbol_rows_.try_emplace({arg.id, arg.value}, 0);
+      if (is_new) {
+        known->second = add_row(0);
+        code_.stack_symbols.push_back({known->second, stack_offset_[arg.id] + arg.value});
+      }
+      return {OperandLocation::Base::registers, false, 64, known->second};
     }
     if (s.kind == ptx::Symbol::Kind::parameter) return constant(s.offset + arg.value);
     const auto address = shared_.layout.address(s);
@@ -219,10 +219,7 @@ private:
     made.reserve(args.size());
     for (const ptx::Arg& arg : args)
       made.push_back(place(arg));
-    const ptx::Slice slice{static_cast<std::uint32_t>(code_.places.size()),
-                           static_cast<std::uint32_t>(made.size())};
-    code_.places.insert(code_.places.end(), made.begin(), made.end());
-    return slice;
+    return append<OperandLocation>(code_.places, made);
   }
 
   // ---- Instructions ----
@@ -251,13 +248,7 @@ private:
       break;
     case Kind::matrix: matrix(inst); break;
     case Kind::branch:
-    case Kind::branch_table: {
-      const auto targets = body_.targets_of(inst);
-      ins_.targets = {static_cast<std::uint32_t>(code_.targets.size()),
-                      static_cast<std::uint32_t>(targets.size())};
-      code_.targets.insert(code_.targets.end(), targets.begin(), targets.end());
-      break;
-    }
+    case Kind::branch_table: ins_.targets = append(code_.targets, body_.targets_of(inst)); break;
     case Kind::call: call(inst); break;
     case Kind::warp_sync:
       ins_.sync_key =
@@ -375,9 +366,7 @@ private:
     if (inst.mods.cache_hint && !more.empty()) more = more.first(more.size() - 1);
     for (const ptx::Arg& size : more)
       src.push_back(place(size));
-    ins_.src = {static_cast<std::uint32_t>(code_.places.size()),
-                static_cast<std::uint32_t>(src.size())};
-    code_.places.insert(code_.places.end(), src.begin(), src.end());
+    ins_.src = append<OperandLocation>(code_.places, src);
   }
 
   void matrix(const ptx::Inst& inst) {

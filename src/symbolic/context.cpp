@@ -13,72 +13,47 @@ Term Context::atom(Atom atom) {
   return impl_->atom(std::move(atom));
 }
 
-Term Context::add(Term a, Term b) {
-  return impl_->add(a, b);
-}
-Term Context::sub(Term a, Term b) {
-  return impl_->sub(a, b);
-}
-Term Context::mul(Term a, Term b) {
-  return impl_->mul(a, b);
-}
-Term Context::neg(Term a) {
-  return impl_->neg(a);
-}
-Term Context::not_(Term a) {
-  return impl_->not_(a);
-}
-Term Context::and_(Term a, Term b) {
-  return impl_->and_(a, b);
-}
-Term Context::or_(Term a, Term b) {
-  return impl_->or_(a, b);
-}
-Term Context::xor_(Term a, Term b) {
-  return impl_->xor_(a, b);
-}
-Term Context::shl(Term a, Term amount) {
-  return impl_->shl(a, amount);
-}
-Term Context::lshr(Term a, Term amount) {
-  return impl_->lshr(a, amount);
-}
-Term Context::ashr(Term a, Term amount) {
-  return impl_->ashr(a, amount);
-}
-Term Context::udiv(Term a, Term b) {
-  return impl_->udiv(a, b);
-}
-Term Context::urem(Term a, Term b) {
-  return impl_->urem(a, b);
-}
-Term Context::sdiv(Term a, Term b) {
-  return impl_->sdiv(a, b);
-}
-Term Context::srem(Term a, Term b) {
-  return impl_->srem(a, b);
-}
+// An operator on one term, or on two.
+#define PTXASW_UNARY(name)                                                                         \
+  Term Context::name(Term a) {                                                                     \
+    return impl_->name(a);                                                                         \
+  }
+#define PTXASW_BINARY(name)                                                                        \
+  Term Context::name(Term a, Term b) {                                                             \
+    return impl_->name(a, b);                                                                      \
+  }
+
+PTXASW_BINARY(add)
+PTXASW_BINARY(sub)
+PTXASW_BINARY(mul)
+PTXASW_UNARY(neg)
+PTXASW_UNARY(not_)
+PTXASW_BINARY(and_)
+PTXASW_BINARY(or_)
+PTXASW_BINARY(xor_)
+PTXASW_BINARY(shl)
+PTXASW_BINARY(lshr)
+PTXASW_BINARY(ashr)
+PTXASW_BINARY(udiv)
+PTXASW_BINARY(urem)
+PTXASW_BINARY(sdiv)
+PTXASW_BINARY(srem)
 Term Context::extract(Term a, unsigned low, unsigned width) {
   return impl_->extract(a, low, width);
 }
-Term Context::concat(Term high, Term low) {
-  return impl_->concat(high, low);
-}
+PTXASW_BINARY(concat)
 Term Context::zext(Term a, unsigned width) {
   return impl_->zext(a, width);
 }
 Term Context::sext(Term a, unsigned width) {
   return impl_->sext(a, width);
 }
-Term Context::eq(Term a, Term b) {
-  return impl_->eq(a, b);
-}
-Term Context::ult(Term a, Term b) {
-  return impl_->ult(a, b);
-}
-Term Context::slt(Term a, Term b) {
-  return impl_->slt(a, b);
-}
+PTXASW_BINARY(eq)
+PTXASW_BINARY(ult)
+PTXASW_BINARY(slt)
+#undef PTXASW_UNARY
+#undef PTXASW_BINARY
+
 Term Context::ite(Term condition, Term then, Term otherwise) {
   return impl_->ite(condition, then, otherwise);
 }

@@ -122,13 +122,10 @@ Coarsened CoarsenPass::emit_as(Analysed& kernel, const Coarsening& how) {
                  kernel.options.paranoid);
 }
 
-const PassRow coarsen_row{
-    .name = "coarsen",
-    .needs = uses_blocks | uses_loads,
-    .decision = &KernelReport::coarsening,
-    .undone = "not coarsened",
-    .start = [](const Options& options, const ptx::Function&) -> std::unique_ptr<Pass> {
-      return std::make_unique<CoarsenPass>(options);
-    }};
+const PassRow coarsen_row{.name = "coarsen",
+                          .needs = uses_blocks | uses_loads,
+                          .decision = &KernelReport::coarsening,
+                          .undone = "not coarsened",
+                          .start = start<CoarsenPass>};
 
 } // namespace ptxasw::passes

@@ -9,6 +9,7 @@
 #include "passes/coarsen/usage_estimate.hpp"
 #include "passes/shared/apply.hpp"
 #include "passes/shared/function_facts.hpp"
+#include "passes/shared/stopwatch.hpp"
 #include "sass/same_body.hpp"
 #include "target/numbers.hpp"
 #include "target/residency.hpp"
@@ -17,7 +18,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -26,8 +26,6 @@
 
 namespace ptxasw::passes {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // How much is tried with fewer registers, and with more: of the best ways.
 struct Extent {
@@ -460,11 +458,11 @@ void choose_coarsenings(const ptx::Module& module, std::span<const CoarsenSearch
                         const Options& options, Assembler& assembler, Report& report) {
   const auto profile = profile_of(module, options);
   if (!profile) return;
-  const auto start = Clock::now();
+  const Stopwatch searching;
   Search search(module, options, *profile, assembler);
   search.run(kernels);
   report.trials += search.trials();
-  report.search_ms += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  report.search_ms += searching.milliseconds();
 }
 
 } // namespace ptxasw::passes

@@ -1,8 +1,8 @@
 // Which code only some threads of a block run, and what they meet for there.
 #include "passes/coarsen/serialized_blocks.hpp"
 
-#include "analysis/influence_region.hpp"
 #include "analysis/liveness.hpp"
+#include "analysis/reachability.hpp"
 #include "passes/shared/block_rules.hpp"
 
 #include <algorithm>

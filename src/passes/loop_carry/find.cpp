@@ -194,6 +194,16 @@ private:
     return false;
   }
 
+  // The registers that are needed behind an instruction that writes one of them become those that
+  // are needed in front of it.
+  bool passed_backwards(const ptx::Inst& inst, std::set<ptx::RegId>& needed) const {
+    bool writes = false;
+    analysis::for_each_definition(k_.body, inst,
+                                  [&](ptx::RegId r) { writes |= needed.erase(r) != 0; });
+    if (writes) analysis::for_each_use(k_.body, inst, [&](ptx::RegId r) { needed.insert(r); });
+    return writes;
+  }
+
   // What D's address takes within the trip, so that it can be computed ahead of the loop: plain
   // functions of registers.
   bool slice_of(const Event& d, std::vector<InstId>& slice) {
@@ -203,17 +213,12 @@ private:
     const InstId first = k_.cfg.blocks[d.block].first;
     for (InstId i = d.inst; i-- > first;) {
       const ptx::Inst& inst = k_.body.insts[i];
-      bool writes = false;
-      analysis::for_each_definition(k_.body, inst,
-                                    [&](ptx::RegId r) { writes |= needed.contains(r); });
-      if (!writes) continue;
+      if (!passed_backwards(inst, needed)) continue;
       if (!is_plain(inst)) {
         refuse(Reason::loop_form, "its address cannot be computed ahead of the loop (line {})",
                ptx::line_of(k_.body, inst));
         return false;
       }
-      analysis::for_each_definition(k_.body, inst, [&](ptx::RegId r) { needed.erase(r); });
-      analysis::for_each_use(k_.body, inst, [&](ptx::RegId r) { needed.insert(r); });
       slice.push_back(i);
     }
     std::ranges::reverse(slice);
@@ -236,13 +241,8 @@ private:
       std::set<ptx::RegId> needed = at_end;
       for (InstId i = back; i-- > first;) {
         const ptx::Inst& inst = k_.body.insts[i];
-        bool writes = false;
-        analysis::for_each_definition(k_.body, inst,
-                                      [&](ptx::RegId r) { writes |= needed.contains(r); });
-        if (!writes) continue;
+        if (!passed_backwards(inst, needed)) continue;
         if (!is_plain(inst)) return {};
-        analysis::for_each_definition(k_.body, inst, [&](ptx::RegId r) { needed.erase(r); });
-        analysis::for_each_use(k_.body, inst, [&](ptx::RegId r) { needed.insert(r); });
         slice.insert(i);
       }
       for (const ptx::RegId reg : needed) // at the beginning of the next trip

@@ -44,13 +44,10 @@ std::vector<ptx::Edit> LoopCarryPass::emit_as(Analysed& kernel,
   return rotated(kernel.kernel, plan, way);
 }
 
-const PassRow loop_carry_row{
-    .name = "loop_carry",
-    .needs = uses_loads,
-    .decision = &KernelReport::rotation,
-    .undone = "not rotated",
-    .start = [](const Options& options, const ptx::Function&) -> std::unique_ptr<Pass> {
-      return std::make_unique<LoopCarryPass>(options);
-    }};
+const PassRow loop_carry_row{.name = "loop_carry",
+                             .needs = uses_loads,
+                             .decision = &KernelReport::rotation,
+                             .undone = "not rotated",
+                             .start = start<LoopCarryPass>};
 
 } // namespace ptxasw::passes

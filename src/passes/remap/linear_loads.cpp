@@ -1,6 +1,8 @@
 // Evaluates addresses at places in the middle of a plane.
 #include "passes/remap/linear_loads.hpp"
 
+#include "passes/shared/accesses.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -64,9 +66,8 @@ std::vector<const emulator::Event*> hottest(const emulator::Kernel& kernel) {
   constexpr std::uint32_t no_loop = ~0U;
   std::map<std::uint32_t, std::vector<const emulator::Event*>> by_loop;
   for (const emulator::Event& event : kernel.trace.events) {
-    const bool global = event.space == ptx::Space::global || event.space == ptx::Space::generic;
     const std::uint32_t loop = kernel.loops.innermost[event.block];
-    if (event.kind == emulator::EventKind::load && global && loop != no_loop)
+    if (event.kind == emulator::EventKind::load && is_global(event) && loop != no_loop)
       by_loop[loop].push_back(&event);
   }
   std::vector<const emulator::Event*> most;

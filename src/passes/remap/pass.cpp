@@ -42,13 +42,10 @@ void RemapPass::describe(const Analysed&, KernelReport& report) const {
   report.remapping = outcome_;
 }
 
-const PassRow remap_row{
-    .name = "remap",
-    .needs = uses_blocks,
-    .decision = &KernelReport::remapping,
-    .undone = "not remapped",
-    .start = [](const Options& options, const ptx::Function& function) -> std::unique_ptr<Pass> {
-      return std::make_unique<RemapPass>(options, function);
-    }};
+const PassRow remap_row{.name = "remap",
+                        .needs = uses_blocks,
+                        .decision = &KernelReport::remapping,
+                        .undone = "not remapped",
+                        .start = start<RemapPass>};
 
 } // namespace ptxasw::passes

@@ -2,6 +2,7 @@
 #include "passes/remap/remap_choice.hpp"
 
 #include "passes/remap/linear_loads.hpp"
+#include "passes/shared/accesses.hpp"
 #include "passes/shared/axis_polynomial.hpp"
 #include "target/access.hpp"
 #include "target/numbers.hpp"
@@ -14,7 +15,6 @@
 namespace ptxasw::passes {
 
 using emulator::Event;
-using emulator::EventKind;
 using passes::Stride;
 using ptx::Special;
 using sym::Kind;
@@ -23,11 +23,6 @@ using sym::Term;
 namespace {
 
 constexpr std::array lane_choices{32U, 16U, 8U, 4U}; // of a thread swap
-
-bool is_global(const Event& event) {
-  return event.kind != EventKind::clobber &&
-         (event.space == ptx::Space::global || event.space == ptx::Space::generic);
-}
 
 // Sectors of `lanes` lanes that are `stride` apart.
 double sectors_along(const Stride& stride, unsigned bytes, unsigned lanes) {

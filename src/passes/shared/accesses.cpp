@@ -26,11 +26,6 @@ sym::Term variable_of(const emulator::Kernel& kernel, std::size_t axis) {
   return {};
 }
 
-bool is_global(const Event& event) {
-  return event.kind != emulator::EventKind::clobber &&
-         (event.space == ptx::Space::global || event.space == ptx::Space::generic);
-}
-
 std::int64_t distance(const Stride& stride) {
   if (stride.kind != Stride::Kind::constant) return contract::far_apart;
   using contract::farthest;
@@ -49,6 +44,11 @@ bool is_anywhere(const sym::Context& context, sym::Term address) {
 }
 
 } // namespace
+
+bool is_global(const Event& event) {
+  return event.kind != emulator::EventKind::clobber &&
+         (event.space == ptx::Space::global || event.space == ptx::Space::generic);
+}
 
 std::vector<contract::Access> accesses_of(emulator::Kernel& kernel) {
   std::array<sym::Term, 3> axes;

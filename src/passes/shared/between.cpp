@@ -2,6 +2,8 @@
 // second, the walk cannot leave the region that the first guards.
 #include "passes/shared/between.hpp"
 
+#include "analysis/reachability.hpp"
+
 #include <algorithm>
 
 namespace ptxasw::passes {
@@ -21,20 +23,13 @@ const std::vector<BlockId>& Between::blocks_between(BlockId from, BlockId to) {
   const auto [place, missing] = memo_.try_emplace({from, to});
   if (!missing) return place->second;
   std::vector<BlockId>& blocks = place->second;
-  std::vector<bool> seen(kernel_.cfg.blocks.size(), false);
-  kernel_.context->spend(4 + seen.size() / 128);
-  seen[from] = true;
-  std::vector<BlockId> work{to};
-  while (!work.empty()) {
-    const BlockId b = work.back();
-    work.pop_back();
+  analysis::Worklist work(kernel_.cfg.blocks.size(), {to});
+  kernel_.context->spend(4 + kernel_.cfg.blocks.size() / 128);
+  work.skip(from);
+  while (const auto b = work.next()) {
     kernel_.context->spend(4);
-    for (const BlockId pred : kernel_.cfg.blocks[b].preds) {
-      if (seen[pred] || !kernel_.cfg.reachable(pred)) continue;
-      seen[pred] = true;
-      blocks.push_back(pred);
-      work.push_back(pred);
-    }
+    for (const BlockId pred : kernel_.cfg.blocks[*b].preds)
+      if (kernel_.cfg.reachable(pred) && work.add(pred)) blocks.push_back(pred);
   }
   return blocks;
 }

@@ -2,6 +2,7 @@
 // them.
 #include "passes/shared/block_rules.hpp"
 
+#include "analysis/reachability.hpp"
 #include "passes/shared/pair.hpp"
 #include "passes/shared/waiting.hpp"
 
@@ -277,18 +278,11 @@ bool can_start_over(const emulator::Kernel& kernel, InstId inst) {
   };
   const BlockId here = kernel.cfg.block_of[inst];
   if (acts(kernel.cfg.blocks[here].first, inst)) return false;
-  std::vector<bool> seen(kernel.cfg.blocks.size(), false);
-  std::vector<BlockId> work{here};
-  while (!work.empty()) {
-    const BlockId b = work.back();
-    work.pop_back();
-    for (const BlockId pred : kernel.cfg.blocks[b].preds) {
-      if (seen[pred]) continue;
-      seen[pred] = true;
-      if (acts(kernel.cfg.blocks[pred].first, kernel.cfg.blocks[pred].end)) return false;
-      work.push_back(pred);
-    }
-  }
+  analysis::Worklist work(kernel.cfg.blocks.size(), {here});
+  while (const auto b = work.next())
+    for (const BlockId pred : kernel.cfg.blocks[*b].preds)
+      if (work.add(pred) && acts(kernel.cfg.blocks[pred].first, kernel.cfg.blocks[pred].end))
+        return false;
   return true;
 }
 

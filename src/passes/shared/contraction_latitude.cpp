@@ -3,9 +3,9 @@
 #include "passes/shared/contraction_latitude.hpp"
 
 #include "analysis/liveness.hpp"
+#include "analysis/reachability.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace ptxasw::passes {
@@ -397,8 +397,7 @@ Latitude count_latitude(const ptx::Body& body) {
   if (std::ranges::any_of(body.insts, computes_halves))
     sum.halves = static_cast<unsigned>(std::ranges::count_if(
         body.insts, [&](const Inst& inst) { return selects_halves(body, inst); }));
-  std::set<std::uint32_t> seen;
-  std::vector<std::uint32_t> open;
+  analysis::Worklist callees(body.module->functions.size());
   const auto add = [&](const ptx::Body& of) {
     const ContractionLatitude latitude(of);
     for (const Inst& inst : of.insts) {
@@ -411,13 +410,12 @@ Latitude count_latitude(const ptx::Body& body) {
         ++sum.foldable;
         sum.alike += &of == &body && latitude.folds_alike(inst) ? 1 : 0;
       }
-      if (inst.callee != ptx::none && seen.insert(inst.callee).second) open.push_back(inst.callee);
+      if (inst.callee != ptx::none) callees.add(inst.callee);
     }
   };
   add(body);
-  while (!open.empty()) {
-    const ptx::Function& callee = body.module->functions[open.back()];
-    open.pop_back();
+  while (const auto id = callees.next()) {
+    const ptx::Function& callee = body.module->functions[*id];
     if (callee.is_declaration) continue; // printf and the like: not to be seen by ptxas either
     const ptx::Body called = ptx::resolve(*body.module, callee);
     if (called.usable) {

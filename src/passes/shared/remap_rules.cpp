@@ -1,6 +1,7 @@
 // The rules, each with the reason that a user reads.
 #include "passes/shared/remap_rules.hpp"
 
+#include "analysis/reachability.hpp"
 #include "passes/shared/block_rules.hpp"
 
 #include <fmt/format.h>
@@ -47,18 +48,7 @@ bool is_harmless_call(const ptx::Body& body, const Inst& inst) {
 
 // Can the block be run again after it has been left?
 bool repeats(const analysis::Cfg& cfg, BlockId block) {
-  std::vector<bool> seen(cfg.blocks.size(), false);
-  std::vector<BlockId> work{block};
-  while (!work.empty()) {
-    const BlockId b = work.back();
-    work.pop_back();
-    for (const BlockId next : cfg.blocks[b].succs) {
-      if (next == block) return true;
-      if (!seen[next]) work.push_back(next);
-      seen[next] = true;
-    }
-  }
-  return false;
+  return analysis::reached_from(cfg, block)[block];
 }
 
 // Could its result, asked for again and again, be what the block waits for? A weak load may be

@@ -2,10 +2,10 @@
 #include "passes/shared/sites.hpp"
 
 #include "analysis/liveness.hpp"
+#include "analysis/reachability.hpp"
 #include "passes/shared/contraction_latitude.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace ptxasw::passes {
 
@@ -115,34 +115,27 @@ Reaching::Reaching(const ptx::Body& body)
 InstId Reaching::only(ptx::RegId reg, InstId at) const {
   const auto& all = definitions_[reg];
   if (all.empty()) return ptx::none;
-  std::set<InstId> found;
-  std::vector<bool> seen(body_.insts.size());
-  std::vector<InstId> open = before_[at];
-  while (!open.empty()) {
-    const InstId n = open.back();
-    open.pop_back();
-    if (seen[n]) continue;
-    seen[n] = true;
-    if (std::ranges::binary_search(all, n)) {
-      found.insert(n);
-      if (found.size() > 1 || body_.insts[n].guard != ptx::none) return ptx::none;
+  InstId found = ptx::none;
+  analysis::Worklist work(body_.insts.size());
+  work.add(before_[at]);
+  while (const auto n = work.next()) {
+    if (!std::ranges::binary_search(all, *n)) {
+      work.add(before_[*n]);
       continue;
     }
-    open.insert(open.end(), before_[n].begin(), before_[n].end());
+    if (found != ptx::none || body_.insts[*n].guard != ptx::none) return ptx::none;
+    found = *n;
   }
-  return found.empty() ? ptx::none : *found.begin();
+  return found;
 }
 
 bool Reaching::leads(InstId from, InstId to, InstId stop) const {
-  std::vector<bool> seen(body_.insts.size());
-  std::vector<InstId> open = behind_[from];
-  while (!open.empty()) {
-    const InstId n = open.back();
-    open.pop_back();
-    if (seen[n] || n == stop) continue;
-    if (n == to) return true;
-    seen[n] = true;
-    open.insert(open.end(), behind_[n].begin(), behind_[n].end());
+  analysis::Worklist work(body_.insts.size());
+  work.skip(stop);
+  work.add(behind_[from]);
+  while (const auto n = work.next()) {
+    if (*n == to) return true;
+    work.add(behind_[*n]);
   }
   return false;
 }

@@ -1,6 +1,7 @@
 // Forward from what each loop asks for, through registers, branches and memory.
 #include "passes/shared/waiting.hpp"
 
+#include "analysis/reachability.hpp"
 #include "passes/shared/block_rules.hpp"
 
 #include <algorithm>
@@ -109,16 +110,12 @@ private:
   // Whether these blocks are run hangs on the branch.
   bool spread_to_ways(BlockId branch) {
     bool more = false;
-    std::vector<BlockId> work{branch};
-    while (!work.empty()) {
-      const BlockId b = work.back();
-      work.pop_back();
-      for (const BlockId next : k_.cfg.blocks[b].succs) {
+    analysis::Worklist work(blocks_.size(), {branch});
+    while (const auto b = work.next())
+      for (const BlockId next : k_.cfg.blocks[*b].succs) {
         if (next == k_.cfg.ipdom[branch] || !inside_[next] || blocks_[next]) continue;
-        blocks_[next] = more = true;
-        work.push_back(next);
+        blocks_[next] = more = work.add(next);
       }
-    }
     return more;
   }
 

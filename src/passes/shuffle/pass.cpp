@@ -62,13 +62,10 @@ void ShufflePass::describe(const Analysed& kernel, KernelReport& report) const {
   if (kernel.options.shuffle != ShuffleMode::none) report.shuffling = decision_of(made_);
 }
 
-const PassRow shuffle_row{
-    .name = "shuffle",
-    .needs = uses_loads,
-    .decision = &KernelReport::shuffling,
-    .undone = "",
-    .start = [](const Options&, const ptx::Function&) -> std::unique_ptr<Pass> {
-      return std::make_unique<ShufflePass>();
-    }};
+const PassRow shuffle_row{.name = "shuffle",
+                          .needs = uses_loads,
+                          .decision = &KernelReport::shuffling,
+                          .undone = "",
+                          .start = start<ShufflePass>};
 
 } // namespace ptxasw::passes

@@ -1,6 +1,7 @@
 // Finds the blocks that lead to stores.
 #include "passes/time_tile/step_region.hpp"
 
+#include "analysis/reachability.hpp"
 #include "passes/shared/block_rules.hpp"
 
 #include <algorithm>
@@ -40,25 +41,22 @@ private:
   }
 
   void find_blocks() {
-    std::vector<BlockId> work;
-    std::vector<bool> leads(cfg_.blocks.size());
+    analysis::Worklist work(cfg_.blocks.size());
+    const auto add = [&](BlockId block) {
+      if (k_.trace.executed[block]) work.add(block);
+    };
     for (const Event& event : k_.trace.events) {
       if (event.kind != EventKind::store) continue;
-      work.push_back(event.block);
+      add(event.block);
       BlockId& head = region_.head;
       if (head == no_block) head = event.block;
       while (!cfg_.dominates(head, event.block))
         head = cfg_.idom[head];
     }
-    while (!work.empty()) {
-      const BlockId block = work.back();
-      work.pop_back();
-      if (leads[block] || !k_.trace.executed[block]) continue;
-      leads[block] = true;
-      std::ranges::copy(preds_of(block), std::back_inserter(work));
-    }
+    while (const auto block = work.next())
+      std::ranges::for_each(preds_of(*block), add);
     for (const BlockId block : cfg_.rpo)
-      if (leads[block]) region_.blocks.push_back(block);
+      if (work.found()[block]) region_.blocks.push_back(block);
   }
 
   [[nodiscard]] std::vector<BlockId> preds_of(BlockId block) const {

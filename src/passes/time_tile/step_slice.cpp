@@ -2,6 +2,7 @@
 #include "passes/time_tile/step_slice.hpp"
 
 #include "analysis/liveness.hpp"
+#include "analysis/reachability.hpp"
 #include "passes/shared/block_rules.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +17,6 @@ using ptx::Arg;
 using ptx::Group;
 using ptx::Inst;
 using ptx::InstId;
-using ptx::RegId;
 
 void StepSlice::refuse(Reason reason, std::string why) {
   if (refused_.empty()) refused_ = {reason, std::move(why)};
@@ -83,19 +83,15 @@ std::size_t StepSlice::definitions_of(InstId id) const {
 
 std::vector<InstId> StepSlice::slice_of(std::span<const Arg> roots) {
   std::set<InstId> needed;
-  std::vector<RegId> work;
-  std::set<RegId> seen;
+  analysis::Worklist work(body_.registers.size());
   const auto need = [&](const Arg& arg) {
-    if (arg.kind == Arg::Kind::reg && !plan_.is_place(arg.id) && seen.insert(arg.id).second)
-      work.push_back(arg.id);
+    if (arg.kind == Arg::Kind::reg && !plan_.is_place(arg.id)) work.add(arg.id);
   };
   std::ranges::for_each(roots, need);
-  while (!work.empty() && refused_.empty()) {
-    const RegId reg = work.back();
-    work.pop_back();
-    if (on_way_[reg].empty())
-      refuse(Reason::step_form, fmt::format("{} is not written", body_.registers[reg].name));
-    for (const InstId id : on_way_[reg]) {
+  for (auto reg = work.next(); reg && refused_.empty(); reg = work.next()) {
+    if (on_way_[*reg].empty())
+      refuse(Reason::step_form, fmt::format("{} is not written", body_.registers[*reg].name));
+    for (const InstId id : on_way_[*reg]) {
       if (!needed.insert(id).second) continue;
       if (!may_be_copied(id)) break;
       const StepArray* array = nullptr;

@@ -2,6 +2,7 @@
 #include "passes/time_tile/sweep.hpp"
 
 #include "analysis/liveness.hpp"
+#include "analysis/reachability.hpp"
 #include "passes/shared/bindings.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/loop_iterations.hpp"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -114,17 +114,8 @@ private:
   }
 
   [[nodiscard]] bool is_behind(BlockId block) const {
-    std::vector<BlockId> work{k_.loops.loops[0].exits[0].second};
-    std::set<BlockId> seen;
-    while (!work.empty()) {
-      const BlockId now = work.back();
-      work.pop_back();
-      if (now == block) return true;
-      if (!seen.insert(now).second) continue;
-      const auto& succs = k_.cfg.blocks[now].succs;
-      work.insert(work.end(), succs.begin(), succs.end());
-    }
-    return false;
+    const BlockId exit = k_.loops.loops[0].exits[0].second;
+    return block == exit || analysis::reached_from(k_.cfg, exit)[block];
   }
 
   // --- Registers ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "passes/time_tile/untile.hpp"
 
 #include "analysis/liveness.hpp"
+#include "analysis/reachability.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/block_shapes.hpp"
 #include "passes/time_tile/loop_iterations.hpp"
@@ -158,12 +159,10 @@ private:
         const Inst& inst = body_.insts[work.back()];
         const bool is_replaced = replaced_.contains(work.back());
         work.pop_back();
-        add_register(inst.guard);
-        if (is_replaced) continue;
-        for (const Arg& src : body_.src(inst))
-          if (src.kind == Arg::Kind::reg) add_register(src.id);
-        for (const ptx::Address& address : body_.addr(inst))
-          if (address.base.kind == Arg::Kind::reg) add_register(address.base.id);
+        if (is_replaced)
+          add_register(inst.guard);
+        else
+          analysis::for_each_use(body_, inst, add_register);
       }
       for (InstId id = 0; id < body_.insts.size(); ++id)
         if (!live_.contains(id) && meets(id) != analysis::no_block && decides(id)) add(id);
@@ -172,19 +171,10 @@ private:
 
   // Something that is needed is on a way from the branch to where its ways meet.
   [[nodiscard]] bool decides(InstId branch) const {
-    const BlockId to = meets(branch);
-    std::vector<BlockId> work = k_.cfg.blocks[k_.cfg.block_of[branch]].succs;
-    std::set<BlockId> seen{to};
-    while (!work.empty()) {
-      const BlockId block = work.back();
-      work.pop_back();
-      if (!seen.insert(block).second) continue;
-      const analysis::Block& code = k_.cfg.blocks[block];
-      for (InstId id = code.first; id < code.end; ++id)
-        if (live_.contains(id) && ptx::group(body_.insts[id].op) != Group::branch) return true;
-      work.insert(work.end(), code.succs.begin(), code.succs.end());
-    }
-    return false;
+    const auto region = analysis::influence_region(k_.cfg, k_.cfg.block_of[branch]);
+    return std::ranges::any_of(live_, [&](InstId id) {
+      return region[k_.cfg.block_of[id]] && ptx::group(body_.insts[id].op) != Group::branch;
+    });
   }
 
   void leave_out(InstId id) {

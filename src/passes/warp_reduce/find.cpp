@@ -2,6 +2,7 @@
 // another.
 #include "passes/warp_reduce/find.hpp"
 
+#include "analysis/reachability.hpp"
 #include "passes/shared/axis_polynomial.hpp"
 #include "passes/warp_reduce/tree_as_one.hpp"
 #include "passes/warp_reduce/tree_behind.hpp"
@@ -87,20 +88,13 @@ private:
       return refuse("it does not depend on %tid.x");
     // Whether a thread comes here hangs on these branches, and on those that they hang on: all
     // threads of the block take them alike. So none has ended, or is in another trip.
-    std::vector<bool> seen(k_.cfg.blocks.size(), false);
-    std::vector<BlockId> work{entry()};
-    while (!work.empty()) {
-      const BlockId here = work.back();
-      work.pop_back();
-      for (BlockId b = 0; b < k_.cfg.blocks.size(); ++b) {
-        if (seen[b] || !decides(b, here)) continue;
-        if (k_.uniformity.branches[b] > analysis::Uniform::block)
+    analysis::Worklist work(k_.cfg.blocks.size(), {entry()});
+    while (const auto here = work.next())
+      for (BlockId b = 0; b < k_.cfg.blocks.size(); ++b)
+        if (decides(b, *here) && work.add(b) &&
+            k_.uniformity.branches[b] > analysis::Uniform::block)
           return refuse("threads may end ahead of the tree at line {}, or part from others",
                         line(r_.begin));
-        seen[b] = true;
-        work.push_back(b);
-      }
-    }
     return true;
   }
 
@@ -182,29 +176,23 @@ private:
   // On every way to the loop a barrier comes behind the last store: what is loaded in front is
   // there, and the barriers that are left out would have ordered nothing else.
   bool follows_barrier() {
-    std::vector<bool> seen(k_.cfg.blocks.size(), false);
-    std::vector<BlockId> work;
+    analysis::Worklist work(k_.cfg.blocks.size());
     const auto add = [&](BlockId to) {
       for (const BlockId from : k_.cfg.blocks[to].preds)
-        if (k_.cfg.reachable(from) && !k_.loops.contains(loop_, from) && !seen[from]) {
-          seen[from] = true;
-          work.push_back(from);
-        }
+        if (k_.cfg.reachable(from) && !k_.loops.contains(loop_, from)) work.add(from);
     };
     add(entry());
-    while (!work.empty()) {
-      const BlockId b = work.back();
-      work.pop_back();
+    while (const auto b = work.next()) {
       c_.spend(4);
       bool waits = false;
-      for (InstId i = k_.cfg.blocks[b].end; !waits && i-- > k_.cfg.blocks[b].first;) {
+      for (InstId i = k_.cfg.blocks[*b].end; !waits && i-- > k_.cfg.blocks[*b].first;) {
         const ptx::Effects effects = ptx::effects(k_.body, k_.body.insts[i]);
         waits = is_whole_barrier(k_.body, k_.body.insts[i]);
         const bool writes = effects.writes_memory && effects.space != ptx::Space::local;
         if (!waits && (writes || effects.calls || effects.unknown))
           return refuse("line {} may write elements ahead of the tree", line(i));
       }
-      if (!waits) add(b);
+      if (!waits) add(*b);
     }
     return true;
   }

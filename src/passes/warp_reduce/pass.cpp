@@ -30,13 +30,10 @@ void WarpReducePass::describe(const Analysed&, KernelReport& report) const {
   report.rounds = outcome_;
 }
 
-const PassRow warp_reduce_row{
-    .name = "warp_reduce",
-    .needs = uses_loads,
-    .decision = &KernelReport::rounds,
-    .undone = "not in registers",
-    .start = [](const Options&, const ptx::Function&) -> std::unique_ptr<Pass> {
-      return std::make_unique<WarpReducePass>();
-    }};
+const PassRow warp_reduce_row{.name = "warp_reduce",
+                              .needs = uses_loads,
+                              .decision = &KernelReport::rounds,
+                              .undone = "not in registers",
+                              .start = start<WarpReducePass>};
 
 } // namespace ptxasw::passes

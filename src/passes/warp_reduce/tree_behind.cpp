@@ -1,6 +1,8 @@
 // Follows the code behind the stretch to all places that it can reach.
 #include "passes/warp_reduce/tree_behind.hpp"
 
+#include "analysis/reachability.hpp"
+
 #include <algorithm>
 #include <optional>
 
@@ -87,17 +89,7 @@ bool is_plain_rest(const ptx::Body& body, const TreeReduction& rounds) {
 bool reads_own_only(emulator::Kernel& k, sym::Solver& solver, const TreeReduction& rounds) {
   if (rounds.end == k.body.insts.size()) return true;
   const BlockId first = k.cfg.block_of[rounds.end];
-  std::vector<bool> reached(k.cfg.blocks.size(), false); // by its beginning
-  std::vector<BlockId> work{first};
-  while (!work.empty()) {
-    const BlockId b = work.back();
-    work.pop_back();
-    for (const BlockId to : k.cfg.blocks[b].succs)
-      if (!reached[to]) {
-        reached[to] = true;
-        work.push_back(to);
-      }
-  }
+  const std::vector<bool> reached = analysis::reached_from(k.cfg, first); // by its beginning
   return std::ranges::all_of(k.trace.events, [&](const Event& e) {
     const bool behind = reached[e.block] || (e.block == first && e.inst >= rounds.end);
     return !behind || needs_no_barrier(k, solver, rounds, e);
