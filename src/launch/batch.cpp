@@ -110,7 +110,8 @@ Batcher::Lane* Batcher::lane_of(CUstream stream, CUcontext context) {
     else if (is_default(stream) || is_default(lane->stream))
       end_pass(*lane);
   }
-  if (found == nullptr && lanes_.size() < most_lanes && KeptGraph::is_possible()) {
+  const bool is_possible = passes_ != nullptr || KeptGraph::is_possible();
+  if (found == nullptr && lanes_.size() < most_lanes && is_possible) {
     lanes_.push_back(std::make_unique<Lane>());
     found = lanes_.back().get();
     found->stream = stream;
@@ -154,8 +155,8 @@ void Batcher::leave_alone(Lane& lane) {
   slot.stream.store(lane.stream, std::memory_order_release);
 }
 
-bool Batcher::look_at(CUfunction function, CUcontext context, bool waits, const Request& request,
-                      const Launch& launch) {
+bool Batcher::look_at(const Asked& asked, const Request& request, const Launch& launch) {
+  CUcontext const context = asked.kernel->context;
   if (is_stopped_ || request.stream == CU_STREAM_PER_THREAD || context == nullptr) {
     if (is_waiting(Waits::batch)) flush();
     return false;
@@ -171,11 +172,8 @@ bool Batcher::look_at(CUfunction function, CUcontext context, bool waits, const 
     return false;
   }
   change_to(*lane, std::this_thread::get_id(), typeid(launch));
-  next_.function = function;
-  next_.grid = request.grid;
-  next_.block = request.block;
-  next_.shared = request.shared;
-  next_.waits = waits;
+  if (lane->is_over) end_clock(*lane);
+  set_next(asked, request);
   const bool is_first = lane->pass == nullptr && lane->segment.empty();
   if (is_first && (is_capturing(request.stream) || !unseen_caller().empty())) return false;
   set_waiting(Waits::batch, true);
@@ -184,17 +182,37 @@ bool Batcher::look_at(CUfunction function, CUcontext context, bool waits, const 
     if (!lane->pass->launches[lane->taken].same_kernel(next_)) {
       // Another sequence may begin as this one did. Parameters of launches that wait stay here.
       Sequence* const other = lane->waits ? nullptr : lane->find(lane->taken, next_);
-      if (other == nullptr)
+      if (other == nullptr) {
         end_pass(*lane);
-      else
+      } else {
+        end_clock(*lane);
         lane->pass = other;
+        lane->how = Passes::How::neither;
+      }
     }
     if (lane->pass != nullptr) return advance(*lane, request);
   }
-  lane->segment.push_back({function, request.grid, request.block, request.shared, waits, {}, {}});
+  lane->segment.push_back(next_.without_parameters());
   lane->timed = nullptr;
-  if (lane->segment.size() == longest) lane->end_segment();
+  if (lane->segment.size() == longest ||
+      (passes_ != nullptr && Passes::is_full(lane->segment, longest)))
+    lane->end_segment();
   return false;
+}
+
+void Batcher::set_next(const Asked& asked, const Request& request) {
+  next_.function = asked.function;
+  next_.grid = request.grid;
+  next_.block = request.block;
+  next_.shared = request.shared;
+  next_.waits = asked.waits;
+  next_.stage = nullptr;
+  if (passes_ == nullptr || !asked.kernel->is_stage) return;
+  auto& kept = stages_[asked.kernel];
+  if (kept == nullptr) kept = asked.kernel->shared_from_this();
+  next_.stage = asked.kernel;
+  next_.stage_grid = asked.grid;
+  next_.stage_block = asked.block;
 }
 
 // A pass through a sequence that begins with this launch, if one is known.
@@ -207,7 +225,12 @@ bool Batcher::begin(Lane& lane, const Launch& launch) {
                          std::chrono::duration<double, std::micro>(now - lane.begun).count());
   lane.timed = nullptr;
   if (lane.pass == nullptr) return false;
-  lane.waits = lane.pass->wants_graph();
+  Sequence& sequence = *lane.pass;
+  lane.how =
+      passes_ == nullptr ? Passes::How::neither : passes_->how(sequence.plan, sequence.launches);
+  lane.waits = lane.how == Passes::How::merged ||
+               (lane.how == Passes::How::neither && makes_graphs_ && sequence.wants_graph());
+  if (lane.how != Passes::How::neither) begin_clock(lane);
   lane.begun = now;
   if (!lane.waits) return true;
   lane.launch = launch.copy();
@@ -220,18 +243,30 @@ bool Batcher::advance(Lane& lane, const Request& request) {
   Sequence& sequence = *lane.pass;
   if (lane.waits && !read(next_, request)) {
     sequence.is_decided = true;
+    sequence.plan.kind = PassPlan::Kind::none;
     end_pass(lane);
     return false;
   }
-  if (lane.waits) std::swap(next_, sequence.launches[lane.taken]);
+  if (lane.waits) {
+    GraphLaunch& before = sequence.launches[lane.taken];
+    std::swap(next_, before);
+    sequence.plan.is_current = sequence.plan.is_current && next_.bytes == before.bytes &&
+                               next_.stage_grid == before.stage_grid &&
+                               next_.stage_block == before.stage_block;
+  }
   ++lane.taken;
   lane.last_taken = Clock::now();
   const bool waits = lane.waits;
   if (lane.taken == sequence.launches.size()) {
-    ++sequence.passes;
-    if (lane.waits) hand_over(lane, sequence);
-    lane.timed = &sequence;
-    lane.timed_as_graph = lane.waits;
+    if (lane.how == Passes::How::merged) {
+      merge(lane, sequence, lane.taken);
+    } else if (lane.how == Passes::How::neither) {
+      ++sequence.passes;
+      if (lane.waits) hand_over(lane, sequence);
+      lane.timed = &sequence;
+      lane.timed_as_graph = lane.waits;
+    }
+    lane.is_over = true;
     lane.pass = nullptr;
     lane.waits = false;
   }
@@ -283,30 +318,60 @@ void Batcher::hand_over(Lane& lane, Sequence& sequence) {
   make_singly(lane, sequence, sequence.launches.size());
 }
 
+// The first `count` launches of the sequence.
+void Batcher::merge(Lane& lane, Sequence& sequence, std::size_t count) {
+  const unsigned passes = passes_->make(sequence.plan, std::span(sequence.launches).first(count),
+                                        lane.stream, *lane.launch);
+  if (passes == 0) return;
+  lane.strays = lane.idle = 0;
+  if (sequence.missed != 0) --sequence.missed;
+}
+
 void Batcher::make_singly(const Lane& lane, const Sequence& sequence, std::size_t count) {
-  for (std::size_t n = 0; n < count; ++n) {
-    const GraphLaunch& one = sequence.launches[n];
-    const Request request{one.function,
-                          one.grid,
-                          one.block,
-                          one.shared,
-                          lane.stream,
-                          const_cast<void**>(one.parameters.data()), // only read
-                          nullptr};
-    if ((*lane.launch)(request) != CUDA_SUCCESS) log("a launch that was put off fails");
-  }
+  for (std::size_t n = 0; n < count; ++n)
+    make_launch(sequence.launches[n], lane.stream, *lane.launch);
+}
+
+// Events in the stream, ahead of the pass and of whatever comes behind it.
+void Batcher::begin_clock(Lane& lane) {
+  const bool merged = lane.how == Passes::How::merged;
+  StepTimes& times = lane.pass->plan.times;
+  if (!times.wants(merged ? PassPlan::merged : StepTimes::singly)) return;
+  times.begin(lane.stream);
+  lane.clocked = times.is_running() ? lane.pass : nullptr;
+  lane.is_over = false;
+  event_comes_(lane.stream);
+}
+
+void Batcher::end_clock(Lane& lane) {
+  const bool is_over = std::exchange(lane.is_over, false);
+  Sequence* const sequence = std::exchange(lane.clocked, nullptr);
+  if (sequence == nullptr) return;
+  const InContext context(lane.context);
+  StepTimes& times = sequence->plan.times;
+  if (is_over)
+    times.end(lane.stream, lane.how == Passes::How::merged ? PassPlan::merged : StepTimes::singly,
+              static_cast<unsigned>(sequence->launches.size()));
+  else
+    times.cancel();
+  event_comes_(lane.stream);
 }
 
 // The program does something else: what waits is made, and was a segment like any other.
 void Batcher::end_pass(Lane& lane) {
+  end_clock(lane);
   if (lane.pass == nullptr) return;
-  const std::span<const GraphLaunch> made = std::span(lane.pass->launches).first(lane.taken);
-  for (const GraphLaunch& one : made)
-    lane.segment.push_back({one.function, one.grid, one.block, one.shared, one.waits, {}, {}});
-  ++lane.pass->missed;
+  Sequence& sequence = *lane.pass;
+  for (const GraphLaunch& one : std::span(sequence.launches).first(lane.taken))
+    lane.segment.push_back(one.without_parameters());
+  ++sequence.missed;
   if (lane.waits) {
     const InContext context(lane.context);
-    make_singly(lane, *lane.pass, lane.taken);
+    // Merged where they are as those of the pass before.
+    if (lane.how == Passes::How::merged && sequence.plan.is_current)
+      merge(lane, sequence, lane.taken);
+    else
+      make_singly(lane, sequence, lane.taken);
   }
   lane.pass = nullptr;
   lane.waits = false;
@@ -332,6 +397,7 @@ void Batcher::failed() {
 void Batcher::flush() {
   const Turn::Holder turn(turn_);
   if (!turn) return; // a tool asks, within a call that makes what waits
+  if (passes_ != nullptr) passes_->other_call();
   end_all();
   set_waiting(Waits::batch, false);
 }
@@ -342,6 +408,7 @@ void Batcher::forget_handles() {
   if (!turn) return;
   lanes_.clear();
   layouts_.clear();
+  stages_.clear();
 }
 
 bool Batcher::look() {

@@ -17,11 +17,15 @@
 // is in no order unless another call says so, and that call ends all passes; but the default stream
 // waits for the others and they for it, so a launch to the one ends the passes of the others.
 //
+// Of a sequence that is passes through several kernels, for which there is an entry, the passes are
+// merged instead, where that is faster (--steps, passes.hpp).
+//
 // A stream of whose launches nothing goes out is left alone, without a lock, and looked at again
 // some ten thousand launches later.
 #pragma once
 
 #include "launch/kept_graph.hpp"
+#include "launch/passes.hpp"
 #include "launch/turn.hpp"
 #include "launch/watcher.hpp"
 
@@ -29,6 +33,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <typeinfo>
@@ -40,18 +45,26 @@ namespace ptxasw::launch {
 
 class Batcher {
 public:
-  Batcher(Turn& turn, std::chrono::microseconds longest_wait)
-      : turn_(turn), longest_wait_(longest_wait) {}
+  // `passes`: null where none are merged. `event_comes`: an event is put into the stream.
+  Batcher(Turn& turn, std::chrono::microseconds longest_wait, bool makes_graphs,
+          std::unique_ptr<Passes> passes, std::function<void(CUstream)> event_comes)
+      : turn_(turn), longest_wait_(longest_wait), makes_graphs_(makes_graphs),
+        passes_(std::move(passes)), event_comes_(std::move(event_comes)) {}
   Batcher(const Batcher&) = delete;
   Batcher& operator=(const Batcher&) = delete;
   ~Batcher() { flush(); }
 
+  // What a launch stands for.
+  struct Asked {
+    const Kernel* kernel = nullptr; // that the program launches,
+    Dims grid{}, block{};           // in so many blocks
+    CUfunction function = nullptr;  // of the context, what the request's handle stands for
+    bool waits = false; // it may begin before what is in front of it in the sequence has ended
+  };
+
   // True: the launch will be made. False: what waited is made, and this launch is the caller's.
-  // `function`: of the context, what the request's handle stands for.
-  // `waits`: it may begin before what is in front of it in the sequence has ended.
-  bool take(CUfunction function, CUcontext context, bool waits, const Request& request,
-            const Launch& launch) {
-    return !is_left_alone(request.stream) && look_at(function, context, waits, request, launch);
+  bool take(const Asked& asked, const Request& request, const Launch& launch) {
+    return !is_left_alone(request.stream) && look_at(asked, request, launch);
   }
   // What take() left to the caller failed.
   void failed();
@@ -68,6 +81,8 @@ public:
   // Launches that went out, and in how many graphs.
   [[nodiscard]] std::uint64_t batched() const { return batched_; }
   [[nodiscard]] std::uint64_t graphs() const { return graphs_; }
+  // Null where none are merged.
+  [[nodiscard]] const Passes* passes() const { return passes_.get(); }
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -79,6 +94,7 @@ private:
     unsigned passes = 0;
     std::array<std::vector<double>, 2> times; // microseconds of a pass: as they came, as graphs
     KeptGraph graph;
+    PassPlan plan;
     [[nodiscard]] bool wants_graph() const;
     void add_time(bool as_graph, double microseconds);
   };
@@ -98,7 +114,11 @@ private:
     Sequence* pass = nullptr;
     std::size_t taken = 0;
     bool waits = false;
+    Passes::How how = Passes::How::neither;
     Clock::time_point last_taken;
+    // The pass that events are around; the last one comes with whatever is behind the pass.
+    Sequence* clocked = nullptr;
+    bool is_over = false;
     // The pass before, for the clock.
     Sequence* timed = nullptr;
     bool timed_as_graph = false;
@@ -120,8 +140,7 @@ private:
     return left_alone_[reinterpret_cast<std::uintptr_t>(stream) / 64 % left_alone_.size()];
   }
   bool is_left_alone(CUstream stream);
-  bool look_at(CUfunction function, CUcontext context, bool waits, const Request& request,
-               const Launch& launch);
+  bool look_at(const Asked& asked, const Request& request, const Launch& launch);
 
   // Called by the thread whose turn it is.
   void leave_alone(Lane& lane);
@@ -132,7 +151,11 @@ private:
   void end_pass(Lane& lane);
   void end_all();
   void hand_over(Lane& lane, Sequence& sequence);
-  void make_singly(const Lane& lane, const Sequence& sequence, std::size_t count);
+  void merge(Lane& lane, Sequence& sequence, std::size_t count);
+  void begin_clock(Lane& lane);
+  void end_clock(Lane& lane);
+  void set_next(const Asked& asked, const Request& request);
+  static void make_singly(const Lane& lane, const Sequence& sequence, std::size_t count);
   const Layout& layout_of(CUfunction function);
   bool read(GraphLaunch& into, const Request& request);
   bool look();
@@ -140,6 +163,7 @@ private:
   Turn& turn_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::unordered_map<CUfunction, Layout> layouts_;
+  std::unordered_map<const Kernel*, std::shared_ptr<const Kernel>> stages_; // of launches
   GraphLaunch next_; // the launch that is looked at
 
   std::array<LeftAlone, 64> left_alone_{};
@@ -147,6 +171,9 @@ private:
   std::atomic<bool> is_stopped_{false};
   std::atomic<std::uint64_t> batched_{0}, graphs_{0};
   const std::chrono::microseconds longest_wait_;
+  const bool makes_graphs_;
+  const std::unique_ptr<Passes> passes_;
+  const std::function<void(CUstream)> event_comes_;
   Watcher watcher_{[this] { return look(); }}; // the last one: it ends first
 };
 

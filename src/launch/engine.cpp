@@ -71,8 +71,14 @@ Engine::Engine(Settings settings)
     return;
   }
   if (settings_.early) front_ = std::make_unique<Front>();
-  if (settings_.batch && settings_.check == 0)
-    batcher_ = std::make_unique<Batcher>(turn_, std::chrono::microseconds(settings_.longest_wait));
+  if ((settings_.batch || settings_.steps) && settings_.check == 0) {
+    const auto load = [this](const Kernel& kernel) { merger_->load_entries(kernel); };
+    batcher_ = std::make_unique<Batcher>(
+        turn_, std::chrono::microseconds(settings_.longest_wait), settings_.batch,
+        settings_.steps ? std::make_unique<Passes>(load) : nullptr, [this](CUstream stream) {
+          if (front_ != nullptr) front_->forget(stream);
+        });
+  }
   if (!settings_.steps) return;
   RunMaker::Check check;
   if (settings_.check != 0) check = std::bind_front(&Engine::check_merged, this);
@@ -103,21 +109,22 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
     flush_run();
     if (known && settings_.watches_times())
       kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
-    if (known && may_pass()) launch.pass_from_now_on(request, epoch, for_good);
+    if (known && may_pass(*kernel)) launch.pass_from_now_on(request, epoch, for_good);
     return make({kernel, nullptr, 0, PutOff::maybe}, request, launch);
   }
   Shape* shape = kernel->shapes->find(request, [&](Shape& made) { decide(*kernel, made); });
   std::uint64_t alone = for_good;
   if (merger_ != nullptr) {
-    if (shape != nullptr && !kernel->contract.steps.empty()) alone = merger_->left_alone(*shape);
+    if (shape != nullptr && !kernel->contract.steps.empty() && !is_stage(*kernel))
+      alone = merger_->left_alone(*shape);
     if (alone == 0) return step(*kernel, *shape, request, launch);
-    if (shape == nullptr || !is_copy(*kernel))
+    if (shape == nullptr || !is_copy(*kernel) || is_stage(*kernel))
       flush_run();
     else if (take_copy(*kernel, *shape, request, launch))
       return CUDA_SUCCESS;
   }
   if (shape == nullptr) return make({kernel, nullptr, 0, PutOff::no}, request, launch);
-  if (may_pass() && shape->decided.load() && shape->chosen == 0 && alone > 1) {
+  if (may_pass(*kernel) && shape->decided.load() && shape->chosen == 0 && alone > 1) {
     launch.pass_from_now_on(request, epoch, alone - 1);
     // They are counted ahead.
     if (alone != for_good) shape->launches.fetch_add(alone - 1, std::memory_order_relaxed);
@@ -150,7 +157,7 @@ CUresult Engine::step(const Kernel& kernel, Shape& shape, const Request& request
 
 bool Engine::take_copy(const DeviceCopy& copy) {
   if (front_ != nullptr) front_->forget_all();
-  if (batcher_ != nullptr) batcher_->flush();
+  if (batcher_ != nullptr && is_waiting(Waits::batch)) batcher_->flush();
   return merger_ != nullptr && is_waiting(Waits::run) && merger_->take_copy({.copy = copy});
 }
 
@@ -192,7 +199,8 @@ CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& req
       return result;
     }
   }
-  const bool is_part = !kernel.contract.steps.empty() || kernel.contract.copy;
+  const bool is_part =
+      !is_stage(kernel) && (!kernel.contract.steps.empty() || kernel.contract.copy);
   const PutOff put_off = merger_ == nullptr || !is_part ? PutOff::maybe : PutOff::no;
   return run({&kernel, &shape, shape.chosen.load(std::memory_order_relaxed), put_off}, request,
              launch);
@@ -266,9 +274,13 @@ CUresult Engine::make(const How& how, const Request& made, const Launch& launch)
   const Kernel* const kernel = how.kernel;
   const bool waits = front_ != nullptr && kernel != nullptr && how.shape != nullptr &&
                      kernel->contract.variants[how.variant].waits;
-  if (batcher_ != nullptr && kernel != nullptr && how.put_off == PutOff::maybe) {
-    const CUfunction function = how.variant == 0 ? kernel->function : made.function;
-    if (batcher_->take(function, kernel->context, waits, made, launch)) {
+  if (batcher_ != nullptr && kernel != nullptr && how.put_off == PutOff::maybe &&
+      (settings_.batch || is_stage(*kernel))) {
+    const Shape* const shape = how.shape;
+    const Batcher::Asked asked{kernel, shape == nullptr ? made.grid : shape->grid,
+                               shape == nullptr ? made.block : shape->block,
+                               how.variant == 0 ? kernel->function : made.function, waits};
+    if (batcher_->take(asked, made, launch)) {
       if (front_ != nullptr) front_->forget(made.stream);
       return CUDA_SUCCESS;
     }
@@ -388,8 +400,15 @@ void Engine::write_report() {
   if (settings_.policy == Policy::measure && merger_ != nullptr) keep_steps(kernels);
   if (!settings_.profile.empty()) write_profile(kernels, settings_.profile);
   if (!settings_.report) return;
-  const Totals totals{with_attributes_, batcher_ == nullptr ? 0 : batcher_->batched(),
-                      batcher_ == nullptr ? 0 : batcher_->graphs(), images};
+  Totals totals{.with_attributes = with_attributes_, .images = images};
+  if (batcher_ != nullptr) {
+    totals.batched = batcher_->batched();
+    totals.graphs = batcher_->graphs();
+    if (const Passes* const passes = batcher_->passes(); passes != nullptr) {
+      totals.passes = passes->merged();
+      totals.entries = passes->entries();
+    }
+  }
   if (kernels.empty() && images.empty() && totals.with_attributes == 0 &&
       !settings_.report_file.empty())
     return; // a shell, for instance

@@ -92,9 +92,12 @@ private:
 
   // Nobody counts launches, compares them, or asks what is in front. Whether they may be put off is
   // for the merger to say.
-  [[nodiscard]] bool may_pass() const {
-    return !settings_.watches_times() && settings_.check == 0 && !front_ && !batcher_;
+  [[nodiscard]] bool may_pass(const Kernel& kernel) const {
+    return !settings_.watches_times() && settings_.check == 0 && !front_ &&
+           !(batcher_ && (settings_.batch || is_stage(kernel)));
   }
+  // It belongs to a sequence, whose launches wait together.
+  [[nodiscard]] bool is_stage(const Kernel& kernel) const { return batcher_ && kernel.is_stage; }
 
   Settings settings_;
   Kernels kernels_;

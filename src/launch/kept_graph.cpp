@@ -20,6 +20,19 @@ CUDA_KERNEL_NODE_PARAMS node_of(const GraphLaunch& launch) {
 
 } // namespace
 
+GraphLaunch GraphLaunch::without_parameters() const {
+  GraphLaunch made;
+  made.function = function;
+  made.grid = grid;
+  made.block = block;
+  made.shared = shared;
+  made.waits = waits;
+  made.stage = stage;
+  made.stage_grid = stage_grid;
+  made.stage_block = stage_block;
+  return made;
+}
+
 bool KeptGraph::is_possible() {
   const Driver& d = driver();
   return d.graph_create && d.graph_destroy && d.graph_add_kernel && d.graph_instantiate &&

@@ -17,6 +17,8 @@
 
 namespace ptxasw::launch {
 
+struct Kernel;
+
 // A launch that can be a node: all but its stream.
 struct GraphLaunch {
   CUfunction function = nullptr; // of the context, no CUkernel
@@ -25,11 +27,16 @@ struct GraphLaunch {
   bool waits = false; // an entry that may begin before the one in front has ended (front.hpp)
   std::vector<unsigned char> bytes; // the parameters, and where each of them is
   std::vector<void*> parameters;
+  // Of a stage of a sequence (passes.hpp): what the program asked for. The first parameters are
+  // its own, whichever entry this is of.
+  const Kernel* stage = nullptr;
+  Dims stage_grid{}, stage_block{};
 
   [[nodiscard]] bool same_kernel(const GraphLaunch& other) const {
     return function == other.function && grid == other.grid && block == other.block &&
            shared == other.shared;
   }
+  [[nodiscard]] GraphLaunch without_parameters() const;
 };
 
 // In the context of the thread. Any step that fails leaves nothing launched.

@@ -2,6 +2,7 @@
 #include "launch/kernels.hpp"
 
 #include "launch/log.hpp"
+#include "launch/passing.hpp"
 #include "launch/shapes.hpp"
 
 #include <chrono>
@@ -135,18 +136,30 @@ bool find_variables(const Kernel& kernel, const contract::Steps& steps) {
   return true;
 }
 
+// Null: the module does not have it.
+CUfunction load(CUmodule module, const std::string& entry) {
+  const Driver& d = driver();
+  CUfunction function = nullptr;
+  if (d.module_get_function(&function, module, entry.c_str()) != CUDA_SUCCESS) return nullptr;
+  if (function != nullptr && d.func_load != nullptr) d.func_load(function);
+  return function;
+}
+
+// It is launched several times over, by one entry.
+bool has_passes(const Kernel& kernel) {
+  return !kernel.contract.steps.empty() || !kernel.contract.sequences.empty();
+}
+
 } // namespace
 
 void load_steps(const Kernel& kernel) {
-  const Driver& d = driver();
   for (const contract::Steps& steps : kernel.contract.steps) {
-    CUfunction function = nullptr;
-    if (d.module_get_function(&function, kernel.module, steps.entry.c_str()) != CUDA_SUCCESS)
-      function = nullptr;
-    if (function != nullptr && d.func_load != nullptr) d.func_load(function);
+    CUfunction function = load(kernel.module, steps.entry);
     if (!find_variables(kernel, steps)) function = nullptr;
     kernel.steps.push_back(entry_of(function));
   }
+  for (const contract::Sequence& sequence : kernel.contract.sequences)
+    kernel.sequences.push_back(entry_of(load(kernel.module, sequence.entry)));
   kernel.are_steps_ready.store(true, std::memory_order_release);
 }
 
@@ -204,12 +217,14 @@ std::shared_ptr<const Kernel> Kernels::look_up(const Key& key, std::uint64_t epo
       made = std::move(known);
     } else {
       made->why = describe(*made);
-      if (steps_found_ && made->contract.steps.empty()) prepare_others(*made, epoch);
+      if (steps_found_ && !has_passes(*made)) prepare_others(*made, epoch);
     }
   }
   made->shapes = shapes_of(*made);
+  note_stages(*made, epoch);
   const std::lock_guard lock(mutex_);
   if (epoch_.load(std::memory_order_relaxed) != epoch) return made; // its module may be gone
+  made->is_stage = stages_.contains({made->context, made->module, made->name});
   if (known_.size() >= most_kernels) known_.clear();
   return known_.try_emplace(key, std::move(made)).first->second;
 }
@@ -256,15 +271,28 @@ bool Kernels::prepare(const Kernel& first, CUfunction function, std::uint64_t ep
       name == first.name ||
       d.module_get_global(&at, &size, first.module, contract::symbol_of(name).c_str()) !=
           CUDA_SUCCESS ||
-      !name_kernel(*made, function).empty() || !describe(*made).empty() ||
-      made->contract.steps.empty())
+      !name_kernel(*made, function).empty() || !describe(*made).empty() || !has_passes(*made))
     return false;
   load_steps(*made);
   made->are_steps_asked_for = true;
+  note_stages(*made, epoch);
   const std::lock_guard lock(mutex_);
   if (epoch_.load(std::memory_order_relaxed) != epoch) return false;
   prepared_[{made->context, made->module, made->name}] = made;
   return true;
+}
+
+// Launches of the stages are looked at from now on, whatever threads remember of them.
+void Kernels::note_stages(const Kernel& first, std::uint64_t epoch) {
+  if (!steps_found_ || first.contract.sequences.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (epoch_.load(std::memory_order_relaxed) != epoch) return;
+  for (const contract::Sequence& sequence : first.contract.sequences)
+    for (const contract::Sequence::Stage& stage : sequence.stages)
+      stages_.emplace(first.context, first.module, stage.kernel);
+  for (const auto& [key, kernel] : known_)
+    if (stages_.contains({kernel->context, kernel->module, kernel->name})) kernel->is_stage = true;
+  passing_epoch().fetch_add(1, std::memory_order_acq_rel);
 }
 
 std::shared_ptr<Shapes> Kernels::shapes_of(const Kernel& kernel) {
@@ -293,6 +321,7 @@ void Kernels::forget_all() {
   const std::lock_guard lock(mutex_);
   known_.clear();
   prepared_.clear();
+  stages_.clear();
   modules_.clear();
   epoch_.store(next_epoch(), std::memory_order_release);
 }

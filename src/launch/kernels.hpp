@@ -53,12 +53,16 @@ struct alignas(64) Kernel : std::enable_shared_from_this<Kernel> {
   // As contract.steps; for other threads than the one that loads them only once they are ready.
   mutable std::vector<Entry> steps;
   mutable std::vector<std::vector<contract::TouchedRange>> variables; // that these read
+  mutable std::vector<Entry> sequences;                               // as contract.sequences
   mutable std::atomic<bool> are_steps_ready{false};
   mutable bool are_steps_asked_for = false; // the merger's, in its turn
+  // Some kernel of its module has an entry for passes through a sequence that it is a stage of.
+  mutable std::atomic<bool> is_stage{false};
   CUmodule module = nullptr;
 };
 
-// Asks the driver for the entries for several steps, in the kernel's context: it loads them.
+// Asks the driver for the entries for several steps or passes, in the kernel's context: it loads
+// them.
 void load_steps(const Kernel& kernel);
 
 class Kernels {
@@ -67,8 +71,8 @@ public:
   // Stays as it is until this thread asks again. Null while the thread ends.
   const Kernel* find(CUfunction handle);
   void forget_all();
-  // Kernels with time steps are made ready ahead of their first launch from now on; `found` is
-  // called where there are some.
+  // Kernels with time steps or sequences are made ready ahead of their first launch from now on;
+  // `found` is called where there are some.
   void prepare_steps(std::function<void()> found) { steps_found_ = std::move(found); }
   // Of all kernels that were ever seen, in the order of their names.
   std::vector<std::shared_ptr<Shapes>> all_shapes();
@@ -97,6 +101,7 @@ private:
   std::shared_ptr<Kernel> prepared(const Kernel& named);
   void prepare_others(const Kernel& first, std::uint64_t epoch);
   bool prepare(const Kernel& first, CUfunction function, std::uint64_t epoch);
+  void note_stages(const Kernel& first, std::uint64_t epoch);
   std::shared_ptr<Shapes> shapes_of(const Kernel& kernel);
 
   // Of all that was ever known of handles: what a thread remembers of another one does not count.
@@ -107,6 +112,7 @@ private:
   std::map<std::string, std::shared_ptr<Shapes>> shapes_; // a kernel may be loaded again
   std::function<void()> steps_found_;                     // null: nothing is made ready
   std::map<Place, std::shared_ptr<Kernel>> prepared_;     // not launched yet
+  std::set<Place> stages_;                                // of sequences
   std::set<std::pair<CUcontext, CUmodule>> modules_;      // all of which was made ready
 };
 

@@ -1,6 +1,7 @@
 // Which entries can do steps of a run, and the calls of the driver that make it.
 #include "launch/make_run.hpp"
 
+#include "launch/device_memory.hpp"
 #include "launch/in_context.hpp"
 #include "launch/log.hpp"
 
@@ -12,26 +13,6 @@
 
 namespace ptxasw::launch {
 namespace {
-
-// Memory that only this device can reach, as far as the driver tells. `known`: addresses that it
-// has been asked about; entries for different numbers of steps touch mostly the same.
-bool is_private(const contract::TouchedRange& range, int device,
-                std::vector<std::uint64_t>& known) {
-  const auto ask = driver().pointer_get_attribute;
-  if (range.begin == range.end) return true;
-  for (const std::uint64_t at : {range.begin, range.end - 1}) {
-    if (std::ranges::find(known, at) != known.end()) continue;
-    unsigned type = 0, managed = 1;
-    int ordinal = -1;
-    if (ask(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) != CUDA_SUCCESS ||
-        ask(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, at) != CUDA_SUCCESS ||
-        ask(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at) != CUDA_SUCCESS ||
-        type != CU_MEMORYTYPE_DEVICE || managed != 0 || ordinal != device)
-      return false;
-    known.push_back(at);
-  }
-  return true;
-}
 
 // A variable of the module that a step reads is an array's.
 bool overlap(std::span<const contract::TouchedRange> ranges,

@@ -56,6 +56,8 @@ public:
   // Around fork(), by the thread whose turn it is: no launch of the parent is made by the child.
   void before_fork() { make_all(); }
   void behind_fork_in_child() { stopped_ = true; }
+  // Of a kernel, by a thread of ours. Asked by the thread whose turn it is.
+  void load_entries(const Kernel& kernel);
   // Ahead of their first use.
   void start_threads();
   // Handles may stand for other kernels, and modules go.
@@ -69,7 +71,6 @@ private:
   void make_groups();
   void make_all();
   bool look_at(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
-  void load_entries(const Kernel& kernel);
   [[nodiscard]] bool is_time();
   [[nodiscard]] bool are_entries_there(const Kernel& kernel);
   [[nodiscard]] static bool is_expected_to_pay(Run& run, unsigned first);

@@ -175,6 +175,8 @@ std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels, const To
   add(totals.with_attributes, "launched with attributes, which stay as they are");
   add(totals.batched, formatted("went out together, in %llu graphs",
                                 static_cast<unsigned long long>(totals.graphs)));
+  add(totals.passes, formatted("passes through several kernels, by %llu launches",
+                               static_cast<unsigned long long>(totals.entries)));
   if (format == Format::text)
     return images_as_text(totals.images) + as_text(rows) + versions_as_text(kernels);
   return as_json(rows) + ", \"kernels\": " + versions_as_json(kernels) +

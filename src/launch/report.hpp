@@ -19,6 +19,7 @@ namespace ptxasw::launch {
 struct Totals {
   std::uint64_t with_attributes = 0;     // of the program's own: they stay as they are
   std::uint64_t batched = 0, graphs = 0; // launches that went out together, in so many graphs
+  std::uint64_t passes = 0, entries = 0; // passes through sequences, by so many launches
   std::vector<ImageRow> images;
 };
 
