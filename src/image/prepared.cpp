@@ -12,7 +12,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "entries are little-endian");
 
-constexpr std::string_view magic = "ptxasw-image 2\n";
+constexpr std::string_view magic = "ptxasw-image 3\n";
 constexpr std::int64_t day = std::int64_t{24} * 60 * 60;
 constexpr std::uint32_t most_kernels = 1 << 20;
 
@@ -114,6 +114,7 @@ std::string serialized(const Prepared& prepared) {
   writer.text(prepared.made_by);
   writer.text(prepared.assembler);
   writer.number(prepared.when);
+  writer.number(prepared.sequences);
   writer.number(static_cast<std::uint32_t>(prepared.kernels.size()));
   for (const PreparedKernel& kernel : prepared.kernels) {
     writer.text(kernel.name);
@@ -135,6 +136,7 @@ std::optional<Prepared> parsed(std::string_view bytes) {
   prepared.made_by = reader.text();
   prepared.assembler = reader.text();
   prepared.when = reader.number<std::int64_t>();
+  prepared.sequences = reader.number<std::uint64_t>();
   const auto kernels = reader.number<std::uint32_t>();
   if (kernels > most_kernels) return std::nullopt;
   for (std::uint32_t n = 0; n < kernels && reader.good(); ++n) {

@@ -31,7 +31,7 @@ namespace ptxasw::image {
 using ImageKey = store::Key;
 
 // Of this machine alone: what a server says is not run.
-inline constexpr store::Kind images{"images", 3, false};
+inline constexpr store::Kind images{"images", 4, false};
 
 // Over the image's bytes, the chip ("sm_90") and the version of `images`. Of what was linked
 // (linked.hpp): over its cubin.
@@ -56,6 +56,8 @@ struct Prepared {
   std::string made_by;                 // version and commit of ptxasw
   std::string assembler;               // release of the ptxas that was asked; empty: none was
   std::int64_t when = 0;               // seconds since 1970
+  // Of what programs were seen to launch of its kernels (seen_sequences.hpp), as it was prepared.
+  std::uint64_t sequences = 0;
 
   [[nodiscard]] bool is_replaced() const { return reason == Reason::none; }
   [[nodiscard]] std::uint32_t versions() const;

@@ -275,7 +275,7 @@ bool Batcher::advance(Lane& lane, const Request& request) {
 
 // The values of its parameters. False: they come in a form that is not known.
 bool Batcher::read(GraphLaunch& into, const Request& request) {
-  const Layout& layout = layout_of(into.function);
+  const ParameterLayout& layout = layout_of(into.function);
   if (layout.empty()) return false;
   const auto [last_offset, last_size] = layout.back();
   into.bytes.assign(last_offset + last_size, 0);
@@ -291,13 +291,9 @@ bool Batcher::read(GraphLaunch& into, const Request& request) {
 }
 
 // Empty where the driver does not tell, or there are none.
-const Batcher::Layout& Batcher::layout_of(CUfunction function) {
+const ParameterLayout& Batcher::layout_of(CUfunction function) {
   const auto [found, is_new] = layouts_.try_emplace(function);
-  const auto ask = driver().func_get_param_info;
-  std::size_t offset = 0, size = 0;
-  for (std::size_t n = 0;
-       is_new && ask != nullptr && ask(function, n, &offset, &size) == CUDA_SUCCESS; ++n)
-    found->second.emplace_back(offset, size);
+  if (is_new) found->second = parameter_layout(function);
   return found->second;
 }
 

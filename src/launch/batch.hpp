@@ -130,7 +130,6 @@ private:
     void learn();
     void end_segment();
   };
-  using Layout = std::vector<std::pair<std::size_t, std::size_t>>; // of parameters: offset, size
 
   struct LeftAlone { // a stream, and how many launches of it are not looked at
     std::atomic<CUstream> stream{nullptr};
@@ -156,13 +155,13 @@ private:
   void end_clock(Lane& lane);
   void set_next(const Asked& asked, const Request& request);
   static void make_singly(const Lane& lane, const Sequence& sequence, std::size_t count);
-  const Layout& layout_of(CUfunction function);
+  const ParameterLayout& layout_of(CUfunction function);
   bool read(GraphLaunch& into, const Request& request);
   bool look();
 
   Turn& turn_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::unordered_map<CUfunction, Layout> layouts_;
+  std::unordered_map<CUfunction, ParameterLayout> layouts_;
   std::unordered_map<const Kernel*, std::shared_ptr<const Kernel>> stages_; // of launches
   GraphLaunch next_; // the launch that is looked at
 

@@ -1,6 +1,7 @@
 // Takes launches, picks a variant, measures, and keeps the report.
 #include "launch/engine.hpp"
 
+#include "image/seen_sequences.hpp"
 #include "launch/log.hpp"
 #include "launch/model.hpp"
 #include "launch/profile.hpp"
@@ -80,6 +81,7 @@ Engine::Engine(Settings settings)
         });
   }
   if (!settings_.steps) return;
+  if (images_ != nullptr) seen_ = std::make_unique<SeenLaunches>();
   RunMaker::Check check;
   if (settings_.check != 0) check = std::bind_front(&Engine::check_merged, this);
   merger_ = std::make_unique<Merger>(
@@ -105,6 +107,7 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
   const std::uint64_t epoch = passing_epoch().load(std::memory_order_acquire);
   const Kernel* const kernel = kernels_.find(request.function);
   const bool known = kernel != nullptr && kernel->shapes != nullptr;
+  if (seen_ != nullptr && kernel != nullptr && seen_->is_looking()) seen_->look(*kernel, request);
   if (!known || !kernel->has_contract) {
     flush_run();
     if (known && settings_.watches_times())
@@ -395,6 +398,7 @@ void Engine::write_report() {
     batcher_->stop();
     batcher_->flush();
   }
+  if (seen_ != nullptr) image::add_seen(images_->folder(), seen_->found());
   const auto images = images_ == nullptr ? std::vector<ImageRow>() : images_->finish();
   const auto kernels = kernels_.all_shapes();
   if (settings_.policy == Policy::measure && merger_ != nullptr) keep_steps(kernels);

@@ -13,6 +13,7 @@
 #include "launch/kernels.hpp"
 #include "launch/merge.hpp"
 #include "launch/passing.hpp"
+#include "launch/seen.hpp"
 #include "launch/settings.hpp"
 
 #include <atomic>
@@ -94,7 +95,7 @@ private:
   // for the merger to say.
   [[nodiscard]] bool may_pass(const Kernel& kernel) const {
     return !settings_.watches_times() && settings_.check == 0 && !front_ &&
-           !(batcher_ && (settings_.batch || is_stage(kernel)));
+           !(seen_ && seen_->is_looking()) && !(batcher_ && (settings_.batch || is_stage(kernel)));
   }
   // It belongs to a sequence, whose launches wait together.
   [[nodiscard]] bool is_stage(const Kernel& kernel) const { return batcher_ && kernel.is_stage; }
@@ -109,6 +110,7 @@ private:
   std::unique_ptr<Batcher> batcher_;
   std::unique_ptr<Front> front_; // null: no launch begins early
   std::unique_ptr<Images> images_;
+  std::unique_ptr<SeenLaunches> seen_;            // null: nothing is remembered of sequences
   std::atomic<std::uint64_t> with_attributes_{0}; // launches, for the report
 };
 

@@ -3,6 +3,7 @@
 
 #include "image/compiled.hpp"
 #include "image/linked.hpp"
+#include "image/seen_sequences.hpp"
 #include "launch/compiled_text.hpp"
 #include "launch/log.hpp"
 
@@ -215,7 +216,9 @@ Images::Known Images::known(const image::ImageKey& key) {
   if (!prepared) return {};
   Known made{.by = nullptr,
              .row = row_of(*prepared),
-             .is_old = is_to_be_tried_again(*prepared, std::time(nullptr))};
+             .is_old =
+                 is_to_be_tried_again(*prepared, std::time(nullptr)) ||
+                 prepared->sequences != image::hash_of(image::seen_in(folder_), prepared->kernels)};
   if (!prepared->linked.empty()) {
     const auto agrees = image::find_agreement(folder_, key, prepared->linked, name_of_driver());
     made.linked = prepared->linked;

@@ -49,6 +49,9 @@ public:
   // `reports`: say where images are from, which takes longer.
   explicit Images(bool reports);
 
+  // Where what was prepared is kept; empty: nowhere.
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+
   // Of one image that is about to be loaded.
   struct Load {
     std::shared_ptr<const Replacement> by; // null: the original

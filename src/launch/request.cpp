@@ -121,6 +121,15 @@ CUresult launch_ahead(const Request& request) {
   return d.launch_kernel_ex(&config, request.function, request.parameters, request.extra);
 }
 
+ParameterLayout parameter_layout(CUfunction function) {
+  ParameterLayout layout;
+  const auto ask = driver().func_get_param_info;
+  std::size_t offset = 0, size = 0;
+  for (std::size_t n = 0; ask != nullptr && ask(function, n, &offset, &size) == CUDA_SUCCESS; ++n)
+    layout.emplace_back(offset, size);
+  return layout;
+}
+
 const void* parameter_of(const Request& request, unsigned number, std::size_t offset,
                          std::size_t size) {
   if (request.extra == nullptr)

@@ -9,11 +9,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::launch {
 
 using Dims = std::array<unsigned, 3>;
+
+// Of parameters in the parameter space: offset and size of each.
+using ParameterLayout = std::vector<std::pair<std::size_t, std::size_t>>;
+// Empty where the driver does not tell, or there are none.
+[[nodiscard]] ParameterLayout parameter_layout(CUfunction function);
 
 struct Request {
   CUfunction function = nullptr; // or a CUkernel

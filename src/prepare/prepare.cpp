@@ -42,14 +42,17 @@ std::uint32_t versions_in(const contract::Contract& contract,
     if (variant.entry != contract.kernel) entries.insert(variant.entry);
   for (const contract::Steps& steps : contract.steps)
     entries.insert(steps.entry);
+  for (const contract::Sequence& sequence : contract.sequences)
+    entries.insert(sequence.entry);
   return static_cast<std::uint32_t>(std::ranges::count_if(
       entries, [&](const std::string& entry) { return kernels.contains(entry); }));
 }
 
 bool names(const contract::Contract& contract, const std::string& entry) {
-  return std::ranges::find(contract.variants, entry, &contract::Variant::entry) !=
-             contract.variants.end() ||
-         std::ranges::find(contract.steps, entry, &contract::Steps::entry) != contract.steps.end();
+  const auto is_there = [&](const auto& all) {
+    return std::ranges::any_of(all, [&](const auto& one) { return one.entry == entry; });
+  };
+  return is_there(contract.variants) || is_there(contract.steps) || is_there(contract.sequences);
 }
 
 std::string why_none(const Report& report, std::string_view name) {

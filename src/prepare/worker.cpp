@@ -2,6 +2,7 @@
 
 #include "driver/files.hpp"
 #include "image/linked.hpp"
+#include "image/seen_sequences.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -20,10 +21,14 @@ using How = Outcome::How;
 constexpr unsigned most_begun = 2;
 constexpr int kept_code = 0, not_kept_code = 3, failed_code = 4;
 
+using Seen = std::vector<contract::SeenSequence>;
+
 std::optional<Prepared> usable(const Place& place, const image::ImageKey& key,
-                               const Conditions& conditions) {
+                               const Conditions& conditions, const Seen& seen) {
   auto found = image::find(place.folder, key);
-  if (!found || found->made_by != conditions.made_by) return std::nullopt;
+  if (!found || found->made_by != conditions.made_by ||
+      found->sequences != image::hash_of(seen, found->kernels))
+    return std::nullopt;
   const bool is_other_ptxas = conditions.tool && found->assembler != conditions.tool->release;
   if ((is_other_ptxas && (image::hangs_on_ptxas(*found) || !found->linked.empty())) ||
       image::is_to_be_tried_again(*found, std::time(nullptr)))
@@ -48,11 +53,14 @@ private:
   Handler interrupt_, quit_;
 };
 
-[[noreturn]] void work(image::Bytes image, const Conditions& conditions, const Place& place,
-                       const image::ImageKey& key, const driver::MemoryFile& answer) {
+[[noreturn]] void work(image::Bytes image, Conditions conditions, const Place& place,
+                       const image::ImageKey& key, const Seen& seen,
+                       const driver::MemoryFile& answer) {
   int code = failed_code;
   try {
-    const Prepared prepared = prepare(image, conditions);
+    if (!seen.empty()) conditions.options.sequences = contract::encode(seen);
+    Prepared prepared = prepare(image, conditions);
+    prepared.sequences = image::hash_of(seen, prepared.kernels);
     code = image::keep(place.folder, place.limit, key, prepared) ? kept_code : not_kept_code;
     if (const auto linked = image::unpacked(image); linked && prepared.is_replaced())
       image::keep_size(place.folder, linked->cubin.size());
@@ -100,13 +108,14 @@ Outcome given_up(const Conditions& conditions, const Place& place, const image::
 Outcome prepare_once(image::Bytes image, const Conditions& conditions, const Place& place,
                      Turn::Others others) {
   const image::ImageKey key = image::key_of(image, conditions.chip);
-  if (auto found = usable(place, key, conditions))
+  const Seen seen = image::seen_in(place.folder);
+  if (auto found = usable(place, key, conditions, seen))
     return {.how = How::found, .prepared = std::move(*found)};
   auto turn = Turn::take(place.folder, key, others);
   if (!turn) return {.how = How::busy, .prepared = {}};
   std::optional<store::Descriptor> alone;
   if (others == Turn::Others::leave) alone = only_one(place.folder);
-  if (auto found = usable(place, key, conditions)) { // meanwhile
+  if (auto found = usable(place, key, conditions, seen)) { // meanwhile
     turn->done();
     return {.how = How::found, .prepared = std::move(*found)};
   }
@@ -121,7 +130,7 @@ Outcome prepare_once(image::Bytes image, const Conditions& conditions, const Pla
   const pid_t child = ::fork();
   if (child == 0) {
     quiet.restore();
-    work(image, conditions, place, key, *answer);
+    work(image, conditions, place, key, seen, *answer);
   }
   const Outcome outcome = child < 0 ? Outcome{.how = How::failed, .prepared = {}}
                                     : outcome_of(status_of(child), *answer);
