@@ -79,8 +79,8 @@ protected:
   std::vector<unsigned> seen;
   unsigned next = 0;
   std::chrono::microseconds cost{30};
-  std::unique_ptr<Engine> engine =
-      std::make_unique<Engine>(read_settings("batch,steps=60000000")); // nothing is too slow
+  std::unique_ptr<Engine> engine = std::make_unique<Engine>(
+      read_settings("no-images,batch,steps=60000000")); // nothing is too slow
 };
 
 TEST_F(BatchTest, GoesOutWhereThatIsFaster) {
@@ -256,7 +256,7 @@ TEST_F(BatchTest, EntriesBeginEarlyInAGraph) {
   }
   for (const bool taken : {true, false}) {
     gpu().programmatic_edges = taken;
-    engine = std::make_unique<Engine>(read_settings("batch,early,steps=60000000"));
+    engine = std::make_unique<Engine>(read_settings("no-images,batch,early,steps=60000000"));
     learn("abdc");
     gpu().launches.clear();
     pass("abdc");

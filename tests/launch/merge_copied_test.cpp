@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 struct Jacobi : Stencil {
-  explicit Jacobi(const std::string& settings = "steps=60000000") : Stencil(settings) {
+  explicit Jacobi(const std::string& settings = "no-images,steps=60000000") : Stencil(settings) {
     engine.flush();
     pairs(first_needed + 30); // from now on what may be put off is
     engine.flush();
@@ -166,7 +166,7 @@ TEST(MergeCopied, EveryKStepsSomethingElse) {
 }
 
 TEST(MergeCopied, IsChecked) {
-  Jacobi j("steps=60000000,check");
+  Jacobi j("no-images,steps=60000000,check");
   j.pairs(12);
   j.engine.flush();
   j.expect_as_launched_singly();
@@ -174,7 +174,7 @@ TEST(MergeCopied, IsChecked) {
 }
 
 TEST(MergeCopied, AWrongEntryIsCaught) {
-  Jacobi j("steps=60000000,check");
+  Jacobi j("no-images,steps=60000000,check");
   j.five.run = [](const auto& launch) { test::step(launch, 4); };
   const auto wrong = [&] {
     j.pairs(12);

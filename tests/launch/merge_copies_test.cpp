@@ -59,7 +59,7 @@ struct Fields {
   Engine engine;
   std::array<Words, 4> plain; // what plain launches leave
 
-  explicit Fields(const std::string& settings = "steps=60000000")
+  explicit Fields(const std::string& settings = "no-images,steps=60000000")
       : engine(read_settings(settings)) {
     contract::Contract contract{.kernel = "f",
                                 .parameters = 5,
@@ -219,7 +219,7 @@ TEST(MergeCopies, NotWhereOneIsMissing) {
 }
 
 TEST(MergeCopies, AreChecked) {
-  Fields f("steps=60000000,check");
+  Fields f("no-images,steps=60000000,check");
   f.steps(12);
   f.expect_same();
   EXPECT_THAT(Stencil::made(), HasSubstr("f5"));

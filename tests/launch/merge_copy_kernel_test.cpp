@@ -35,7 +35,7 @@ struct Copied : Stencil {
   CUstream stream = CU_STREAM_LEGACY;
 
   explicit Copied(unsigned its_first = 1, unsigned its_behind = 1,
-                  const std::string& settings = "steps=60000000")
+                  const std::string& settings = "no-images,steps=60000000")
       : Stencil(settings, false, true), first(its_first), behind(its_behind) {
     auto contract = *contract::decode(module.globals[contract::symbol_of("s")]);
     for (contract::Steps& steps : contract.steps)
@@ -438,7 +438,7 @@ TEST(MergeCopyKernel, NothingIsPutOffWhileItIsCaptured) {
 
 TEST(MergeCopyKernel, IsChecked) {
   for (const unsigned rim : {0U, 1U}) {
-    Copied j(rim, rim, "steps=60000000,check");
+    Copied j(rim, rim, "no-images,steps=60000000,check");
     j.pairs(12);
     j.expect_same();
     EXPECT_THAT(Stencil::made(), HasSubstr("s5"));
@@ -447,7 +447,7 @@ TEST(MergeCopyKernel, IsChecked) {
 
 TEST(MergeCopyKernel, AWrongEntryIsCaught) {
   for (const unsigned rim : {0U, 1U}) {
-    Copied j(rim, rim, "steps=60000000,check");
+    Copied j(rim, rim, "no-images,steps=60000000,check");
     j.five.run = [](const auto& launch) { test::step(launch, 4); };
     const auto wrong = [&] {
       j.pairs(12);

@@ -83,7 +83,7 @@ TEST(MergePeriod, ShortRunsAreTriedBothWays) {
 
 // What trying costs is not much of what the program takes.
 TEST(MergePeriod, ShortRunsOfAYoungProgramGoAsTheyCome) {
-  Settings settings = read_settings("steps=60000000");
+  Settings settings = read_settings("no-images,steps=60000000");
   settings.tries_behind = 60'000'000;
   Stencil s(settings);
   s.engine.flush();

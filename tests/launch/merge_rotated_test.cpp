@@ -142,7 +142,7 @@ TEST(MergeRotated, AnotherStreamOrThreadEndsTheRun) {
 }
 
 TEST(MergeRotated, WhoWaitsSeesProgress) {
-  Wave w("steps");
+  Wave w("no-images,steps");
   w.steps(10);
   for (unsigned n = 0; n < 1000; ++n) {
     if (const std::lock_guard lock(gpu().mutex); gpu().launches.size() >= 6) break;
@@ -337,7 +337,7 @@ TEST(MergeRotated, TheSecondOfAPairMayFail) {
 // --- check --------------------------------------------------------------------------------------
 
 TEST(MergeRotated, IsChecked) {
-  Wave w("steps=60000000,check");
+  Wave w("no-images,steps=60000000,check");
   w.steps(21);
   w.engine.flush();
   w.expect_as_launched_singly();
@@ -345,7 +345,7 @@ TEST(MergeRotated, IsChecked) {
 }
 
 TEST(MergeRotated, AWrongEntryIsCaught) {
-  Wave w("steps=60000000,check");
+  Wave w("no-images,steps=60000000,check");
   w.six.run = [](const auto& launch) { test::wave(launch, 5); };
   const auto wrong = [&] {
     w.steps(21);

@@ -21,7 +21,7 @@ using test::Stencil;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* settings = "steps=60000000";
+constexpr const char* settings = "no-images,steps=60000000";
 
 unsigned calls() {
   unsigned all = 0;
@@ -269,7 +269,7 @@ protected:
   ~MergeShortKept() override { std::filesystem::remove_all(folder); }
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("ptxasw-short-" + std::to_string(::getpid()));
-  static constexpr const char* measure = "policy=measure,steps=60000000";
+  static constexpr const char* measure = "no-images,policy=measure,steps=60000000";
 };
 
 TEST_F(MergeShortKept, RunsThatGainNothing) {

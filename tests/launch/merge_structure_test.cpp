@@ -27,7 +27,7 @@ struct InStructure {
   std::vector<unsigned char>&a = gpu().allocate(4 * points), &b = gpu().allocate(4 * points);
   Fields fields{reinterpret_cast<CUdeviceptr>(a.data()), reinterpret_cast<CUdeviceptr>(b.data())};
   void* parameters[1] = {&fields};
-  Engine engine{read_settings("steps=60000000")};
+  Engine engine{read_settings("no-images,steps=60000000")};
   std::vector<unsigned> x = std::vector<unsigned>(points), y = x;
 
   // `variables`: that the entry reads. "a" is an array that moves, "v" is none.

@@ -64,7 +64,7 @@ TEST(Merge, SixtyFourStepsAtMost) {
 }
 
 TEST(Merge, WhoWaitsSeesProgress) {
-  Stencil s("steps");
+  Stencil s("no-images,steps");
   s.steps(4);
   for (unsigned n = 0; n < 1000; ++n) {
     if (const std::lock_guard lock(gpu().mutex); gpu().launches.size() >= 2) break;
@@ -278,7 +278,7 @@ TEST(Merge, AnEntryThatDoesNotLaunchIsDoneSingly) {
 // kernels and what stands behind these may not.
 TEST(Merge, EntriesBehindEntriesBeginAhead) {
   for (const bool waits : {true, false}) {
-    Stencil s("steps=60000000", waits);
+    Stencil s("no-images,steps=60000000", waits);
     for (unsigned n = 0; n < 5; ++n) { // some are timed, with events in front of them
       s.steps(14);
       s.engine.flush();
@@ -324,7 +324,7 @@ TEST(Merge, ParametersInABuffer) {
 // ----------------------------------------------------------------------------------------
 
 TEST(Merge, IsChecked) {
-  Stencil s("steps=60000000,check");
+  Stencil s("no-images,steps=60000000,check");
   s.steps(9);
   s.engine.flush();
   s.expect_as_launched_singly();
@@ -332,7 +332,7 @@ TEST(Merge, IsChecked) {
 }
 
 TEST(Merge, AWrongEntryIsCaught) {
-  Stencil s("steps=60000000,check");
+  Stencil s("no-images,steps=60000000,check");
   s.five.run = [](const auto& launch) { step(launch, 4); };
   const auto wrong = [&] {
     s.steps(9);

@@ -131,7 +131,7 @@ protected:
       store(now[1], at[1].write);
     };
   }
-  void begin(const std::string& settings = "steps=60000000") {
+  void begin(const std::string& settings = "no-images,steps=60000000") {
     engine = std::make_unique<Engine>(read_settings(settings));
     launch_all("o");
     gpu().launches.clear();
@@ -298,7 +298,7 @@ TEST_F(PassesTest, OfVariantsOfAKernel) {
                                .rest = contract::Rest::hangs_over});
   keep_contract();
   gpu().add(module, "s2", {8, 8, 4, 12}).run = module.functions["s"]->run;
-  begin("steps=60000000,policy=x:2");
+  begin("no-images,steps=60000000,policy=x:2");
   launch_all("sh");
   EXPECT_EQ(launched()[0].entry, "s2");
   other_call();
@@ -515,7 +515,7 @@ TEST_F(PassesTest, AnotherLaunchEndsThem) {
 }
 
 TEST_F(PassesTest, WhoWaitsSeesProgress) {
-  begin("steps");
+  begin("no-images,steps");
   for (unsigned t = 0; t < 24; ++t) {
     launch_all("sh", 15);
     other_call();
@@ -578,7 +578,7 @@ private:
 };
 
 TEST_F(PassesTest, StagesAreLookedAt) {
-  engine = std::make_unique<Engine>(read_settings("steps"));
+  engine = std::make_unique<Engine>(read_settings("no-images,steps"));
   std::vector<std::uint64_t> epochs;
   const Passing passing(epochs);
   const auto launch_one = [&](const char* name) {
@@ -601,7 +601,7 @@ TEST_F(PassesTest, StagesAreLookedAt) {
 }
 
 TEST_F(PassesTest, BesideGraphs) {
-  begin("steps=60000000,batch");
+  begin("no-images,steps=60000000,batch");
   learn("sh", 6);
   EXPECT_EQ(pass("sh", 6), "33");
   learn("o", 6);

@@ -63,8 +63,8 @@ TEST_F(Passing, NeitherDoesWhatIsCountedCheckedOrMayBeginEarly) {
 
 TEST_F(Passing, WhatIsNoStepWhereStepsAreMerged) {
   Program without("other", false), with;
-  EXPECT_TRUE(passes("steps", without.request()));
-  EXPECT_TRUE(passes("policy=original,steps", with.request()));
+  EXPECT_TRUE(passes("no-images,steps", without.request()));
+  EXPECT_TRUE(passes("no-images,policy=original,steps", with.request()));
 }
 
 TEST_F(Passing, NorWhatIsNotDecidedYet) {

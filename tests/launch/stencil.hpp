@@ -53,7 +53,7 @@ struct Stencil {
   std::vector<unsigned> x, y; // what plain launches leave
 
   // `is_new`: nothing of it was launched yet. Short runs are tried both ways at once.
-  explicit Stencil(const std::string& settings = "steps=60000000", bool waits = false,
+  explicit Stencil(const std::string& settings = "no-images,steps=60000000", bool waits = false,
                    bool is_new = false)
       : Stencil(trying_at_once(settings), waits, is_new) {}
   explicit Stencil(const Settings& settings, bool waits = false, bool is_new = false)

@@ -75,7 +75,8 @@ struct Wave {
   std::array<std::vector<unsigned>, 3> plain; // what plain launches leave
   CUstream stream = CU_STREAM_LEGACY;
 
-  explicit Wave(const std::string& settings = "steps=60000000") : engine(trying_at_once(settings)) {
+  explicit Wave(const std::string& settings = "no-images,steps=60000000")
+      : engine(trying_at_once(settings)) {
     module.globals[contract::symbol_of("w")] = contract::encode(wave_contract());
     kernel.run = [](const auto& launch) { wave(launch, 1); };
     three.run = [](const auto& launch) { wave(launch, 3); };

@@ -1,0 +1,209 @@
+// Programs whose step is several kernels, as people write them; they know nothing of merged
+// launches.
+//
+//   passes [PROGRAM | SIZE | steps=N]...      without them: all
+//
+// A line for each: NAME SIZE STEPS DIGEST | FIRST MEDIAN   microseconds of the first loop, of five
+// more
+#include "../arrays.cuh"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+// --- Waves on a membrane -------------------------------------------------------------------------
+
+__global__ void accelerate(float* v, const float* u, int nx, int ny, float c) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= nx - 1 || y >= ny - 1) return;
+  int i = y * nx + x;
+  v[i] += c * (u[i - 1] + u[i + 1] + u[i - nx] + u[i + nx] - 4.0f * u[i]);
+}
+__global__ void displace(float* u, const float* v, int nx, int ny, float dt) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < nx && y < ny) u[y * nx + x] += dt * v[y * nx + x];
+}
+
+// --- Maxwell's equations in the plane ------------------------------------------------------------
+
+template <typename T> __global__ void field_y(T* ey, const T* hz, size_t n) {
+  size_t j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
+  if (i > 0 && i < n && j < n) ey[i * n + j] -= T(0.5) * (hz[i * n + j] - hz[(i - 1) * n + j]);
+}
+template <typename T> __global__ void field_x(T* ex, const T* hz, size_t n) {
+  size_t j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
+  if (i < n && j > 0 && j < n) ex[i * n + j] -= T(0.5) * (hz[i * n + j] - hz[i * n + j - 1]);
+}
+template <typename T> __global__ void field_z(T* hz, const T* ex, const T* ey, size_t n) {
+  size_t j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
+  if (i + 1 < n && j + 1 < n)
+    hz[i * n + j] -=
+        T(0.7) * (ex[i * n + j + 1] - ex[i * n + j] + ey[(i + 1) * n + j] - ey[i * n + j]);
+}
+
+// --- Heat by fluxes, with a conductivity ---------------------------------------------------------
+
+__global__ void fluxes(double* fx, double* fy, const double* t, const double* k, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= n - 1 || y >= n - 1) return;
+  int i = x + y * n;
+  fx[i] = k[i] * (t[i + 1] - t[i]);
+  fy[i] = k[i] * (t[i + n] - t[i]);
+}
+__global__ void conserve(double* t, const double* fx, const double* fy, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x == 0 || y == 0 || x >= n - 1 || y >= n - 1) return;
+  int i = x + y * n;
+  t[i] += 0.2 * (fx[i] - fx[i - 1] + fy[i] - fy[i - n]);
+}
+
+// --- Smoothing with two filters in turn, clamped at the rim --------------------------------------
+
+__global__ void cross(float* out, const float* in, int w, int h) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= w || y >= h) return;
+  int l = max(x - 1, 0), r = min(x + 1, w - 1), d = max(y - 1, 0), u = min(y + 1, h - 1);
+  out[y * w + x] =
+      0.2f * (in[y * w + x] + in[y * w + l] + in[y * w + r] + in[d * w + x] + in[u * w + x]);
+}
+__global__ void corners(float* out, const float* in, int w, int h) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x > w - 2 || y > h - 2) return;
+  const float* at = in + y * w + x;
+  out[y * w + x] = 0.25f * (at[-w - 1] + at[-w + 1] + at[w - 1] + at[w + 1]);
+}
+
+// --- A line of springs ---------------------------------------------------------------------------
+
+__global__ void pull(float* speed, const float* place, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i > 0 && i < n - 1) speed[i] += 0.1f * (place[i - 1] - 2.0f * place[i] + place[i + 1]);
+}
+__global__ void move(float* place, const float* speed, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) place[i] += 0.1f * speed[i];
+}
+
+struct Program {
+  const char* name;
+  unsigned bytes; // of an element
+  bool plane;
+  std::function<void(const std::vector<void*>& a, int n, int steps)> run;
+};
+
+static const dim3 block(32, 8);
+static dim3 grid(int n) {
+  return dim3((n + 31) / 32, (n + 7) / 8);
+}
+template <typename T> static T* as(void* p) {
+  return static_cast<T*>(p);
+}
+
+template <typename T> static void fdtd(const std::vector<void*>& a, int n, int steps) {
+  for (int t = 0; t < steps; ++t) {
+    field_y<T><<<grid(n), block>>>(as<T>(a[0]), as<T>(a[2]), n);
+    field_x<T><<<grid(n), block>>>(as<T>(a[1]), as<T>(a[2]), n);
+    field_z<T><<<grid(n), block>>>(as<T>(a[2]), as<T>(a[1]), as<T>(a[0]), n);
+  }
+}
+
+static const std::vector<Program> programs{
+    {"membrane_f32", 4, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       for (int t = 0; t < steps; ++t) {
+         accelerate<<<grid(n), block>>>(as<float>(a[0]), as<float>(a[1]), n, n, 0.1f);
+         displace<<<grid(n), block>>>(as<float>(a[1]), as<float>(a[0]), n, n, 0.2f);
+       }
+     }},
+    {"fdtd_f32", 4, true, fdtd<float>},
+    {"fdtd_f64", 8, true, fdtd<double>},
+    {"fluxes_f64", 8, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       for (int t = 0; t < steps; ++t) {
+         fluxes<<<grid(n), block>>>(as<double>(a[0]), as<double>(a[1]), as<double>(a[2]),
+                                    as<double>(a[3]), n);
+         conserve<<<grid(n), block>>>(as<double>(a[2]), as<double>(a[0]), as<double>(a[1]), n);
+       }
+     }},
+    {"filters_f32", 4, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       for (int t = 0; t < steps; ++t) {
+         cross<<<grid(n), block>>>(as<float>(a[1]), as<float>(a[0]), n, n);
+         corners<<<grid(n), block>>>(as<float>(a[0]), as<float>(a[1]), n, n);
+       }
+     }},
+    {"springs_f32", 4, false, [](const std::vector<void*>& a, int n, int steps) {
+       for (int t = 0; t < steps; ++t) {
+         pull<<<(n + 255) / 256, 256>>>(as<float>(a[0]), as<float>(a[1]), n);
+         move<<<(n + 255) / 256, 256>>>(as<float>(a[1]), as<float>(a[0]), n);
+       }
+     }}};
+
+static void measure(const Program& program, int size, int steps) {
+  const int n = program.plane ? size : size * size;
+  const size_t count = size_t(size) * size;
+  std::vector<void*> arrays;
+  std::vector<unsigned char> bytes(count * program.bytes);
+  for (int a = 0; a < 4; ++a) {
+    for (size_t i = 0; i < count; ++i) {
+      const double value = double((i * 7 + a * 13) % 1009) / 1009;
+      if (program.bytes == 4)
+        reinterpret_cast<float*>(bytes.data())[i] = float(value);
+      else
+        reinterpret_cast<double*>(bytes.data())[i] = value;
+    }
+    arrays.push_back(nullptr);
+    CHECK(cudaMalloc(&arrays.back(), bytes.size()));
+    CHECK(cudaMemcpy(arrays.back(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+  }
+  std::vector<double> times;
+  for (int loop = 0; loop < 6; ++loop) {
+    CHECK(cudaDeviceSynchronize());
+    const auto begin = std::chrono::steady_clock::now();
+    program.run(arrays, n, steps);
+    CHECK(cudaDeviceSynchronize());
+    times.push_back(
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin)
+            .count());
+  }
+  unsigned long long digest = 0xcbf29ce484222325;
+  for (void* array : arrays) {
+    CHECK(cudaMemcpy(bytes.data(), array, bytes.size(), cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i + 8 <= bytes.size(); i += 8) {
+      unsigned long long word = 0;
+      memcpy(&word, &bytes[i], 8);
+      digest = (digest ^ word) * 0x100000001b3;
+    }
+    CHECK(cudaFree(array));
+  }
+  const double first = times[0];
+  std::sort(times.begin() + 1, times.end());
+  printf("%s %d %d %016llx | %.1f %.1f\n", program.name, size, steps, digest, first, times[3]);
+  fflush(stdout);
+}
+
+int main(int count, char** words) {
+  std::vector<int> sizes, steps;
+  std::vector<std::string> names;
+  for (int n = 1; n < count; ++n)
+    if (const int number = atoi(words[n]))
+      sizes.push_back(number);
+    else if (strncmp(words[n], "steps=", 6) == 0)
+      steps.push_back(atoi(words[n] + 6));
+    else
+      names.push_back(words[n]);
+  if (sizes.empty()) sizes = {256, 1000, 2048, 4096, 8192};
+  if (steps.empty()) steps = {7, 100, 1000};
+  for (const Program& program : programs) {
+    if (!names.empty() && std::find(names.begin(), names.end(), program.name) == names.end())
+      continue;
+    for (const int size : sizes)
+      for (const int number : steps)
+        if (double(size) * size * number <= 1e10) measure(program, size, number);
+  }
+}
