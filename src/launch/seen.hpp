@@ -47,7 +47,7 @@ private:
   static std::size_t period_of(const Lane& lane);
   void add(const Lane& lane, std::size_t period);
 
-  std::atomic<int> left_{4000};
+  std::atomic<int> left_{16384};
   std::mutex mutex_;
   std::map<std::pair<std::thread::id, CUstream>, Lane> lanes_;
   std::map<CUfunction, ParameterLayout> layouts_;

@@ -108,7 +108,7 @@ TEST_F(SeenTest, IsLookedForInTheFirstLaunchesAlone) {
 }
 
 TEST(SeenFile, HasWhatIsNew) {
-  const std::string folder = testing::TempDir() + "seen_sequences";
+  const std::string folder = testing::TempDir() + "seen_sequences/below";
   std::filesystem::remove_all(folder);
   const auto named = [](const std::string& name) {
     return contract::SeenSequence{{name, "b"}, {{8, {{0, part(0, 0)}, {1, part(1, 0)}}}}};
