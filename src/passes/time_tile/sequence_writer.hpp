@@ -113,7 +113,7 @@ private:
   std::deque<Stage> stages_;
 
   StepBody::Place corner_, place_; // the region's first place; the thread's
-  ptx::Reg column_, first_row_, left_, inside_, bit_;
+  ptx::Reg column_, first_row_, left_, inside_, bit_, one_;
   std::vector<Place> arrays_;
   std::vector<Column> image_; // by array
   bool inner_ = true;
