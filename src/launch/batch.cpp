@@ -85,10 +85,13 @@ void Batcher::Lane::learn() {
     }
   if (sequences.size() >= most_sequences) {
     // A graph is for good: it may run still, and to destroy it could wait for that.
-    const auto useless = std::ranges::find_if(sequences, [&](const auto& sequence) {
-      return sequence.get() != timed && !sequence->graph.is_built() &&
-             (sequence->seen < known_behind || sequence->missed > most_missed);
+    const auto may_go = [&](const auto& sequence) {
+      return sequence.get() != timed && sequence.get() != clocked && !sequence->graph.is_built();
+    };
+    auto useless = std::ranges::find_if(sequences, [&](const auto& sequence) {
+      return may_go(sequence) && (sequence->seen < known_behind || sequence->missed > most_missed);
     });
+    if (useless == sequences.end()) useless = std::ranges::find_if(sequences, may_go); // the oldest
     if (useless == sequences.end()) return;
     sequences.erase(useless);
   }

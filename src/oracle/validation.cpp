@@ -287,7 +287,7 @@ std::vector<std::uint32_t> origins_of(const ptx::Module& original,
 }
 
 // `known`: whose copies the instructions are.
-Why judged(const Version& first, const Version& version, bool known) {
+Why why_different(const Version& first, const Version& version, bool known) {
   if (!version.arithmetic) return {};
   const std::string& unknown = first.unknown.empty() ? version.unknown : first.unknown;
   if (unknown.empty()) {
@@ -321,7 +321,7 @@ std::map<std::string, Why> validate(const ptx::Module& original, const ptx::Modu
                return of == unowned ? unowned + line : mapped(was.at(name).twins, of);
              });
     for (const auto& [name, version] : is)
-      if (Why why = judged(was.at(name), version, origins != nullptr); !why.empty())
+      if (Why why = why_different(was.at(name), version, origins != nullptr); !why.empty())
         refused.emplace(name, std::move(why));
   } catch (const std::exception& error) {
     for (const std::string& kernel : kernels)
@@ -394,7 +394,7 @@ Why validate_together(const ptx::Module& original, const std::vector<std::string
     Version all;
     for (const auto& [name, version] : was)
       if (version.arithmetic) join(all, version);
-    return judged(all, is.at(kernel), false);
+    return why_different(all, is.at(kernel), false);
   } catch (const std::exception& error) {
     return {Reason::internal_error, error.what()};
   }

@@ -1,6 +1,7 @@
 // Steps of several kernels, as people write them: stages of one sequence have one prefix.
 
-// --- Waves: speeds from heights, then heights from speeds -----------------------------------------
+// --- Waves: speeds from heights, then heights from speeds
+// -----------------------------------------
 
 extern "C" __global__ void wave_1(float* v, const float* u, int nx, int ny, float c) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -14,7 +15,8 @@ extern "C" __global__ void wave_2(float* u, const float* v, int nx, int ny, floa
   if (x < nx && y < ny) u[y * nx + x] += dt * v[y * nx + x];
 }
 
-// --- Fields on staggered grids --------------------------------------------------------------------
+// --- Fields on staggered grids
+// --------------------------------------------------------------------
 
 extern "C" __global__ void fdtd_1(double* ey, const double* hz, int nx, int ny) {
   int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
@@ -29,11 +31,12 @@ extern "C" __global__ void fdtd_2(double* ex, const double* hz, int nx, int ny) 
 extern "C" __global__ void fdtd_3(double* hz, const double* ex, const double* ey, int nx, int ny) {
   int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
   if (i < nx - 1 && j < ny - 1)
-    hz[i * ny + j] -= 0.7 * (ex[i * ny + j + 1] - ex[i * ny + j] + ey[(i + 1) * ny + j] -
-                             ey[i * ny + j]);
+    hz[i * ny + j] -=
+        0.7 * (ex[i * ny + j + 1] - ex[i * ny + j] + ey[(i + 1) * ny + j] - ey[i * ny + j]);
 }
 
-// --- Along a line, with coefficients --------------------------------------------------------------
+// --- Along a line, with coefficients
+// --------------------------------------------------------------
 
 extern "C" __global__ void line_1(double* flux, const double* t, const double* k, long n) {
   long i = (long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -45,7 +48,8 @@ extern "C" __global__ void line_2(double* t, const double* flux, long n) {
   if (i > 0 && i < n - 1) t[i] = t[i] + 0.25 * (flux[i] - flux[i - 1]);
 }
 
-// --- From one array to the other and back ---------------------------------------------------------
+// --- From one array to the other and back
+// ---------------------------------------------------------
 
 extern "C" __global__ void smooth_1(float* b, const float* a, int n) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -57,11 +61,12 @@ extern "C" __global__ void smooth_1(float* b, const float* a, int n) {
 extern "C" __global__ void smooth_2(float* a, const float* b, int n) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x > 1 && y > 1 && x < n - 2 && y < n - 2)
-    a[y * n + x] = 0.25f * (b[y * n + x - 2] + b[y * n + x + 2] + b[(y - 2) * n + x] +
-                            b[(y + 2) * n + x]);
+    a[y * n + x] =
+        0.25f * (b[y * n + x - 2] + b[y * n + x + 2] + b[(y - 2) * n + x] + b[(y + 2) * n + x]);
 }
 
-// --- Two fields in each kernel, whole numbers, a branch -------------------------------------------
+// --- Two fields in each kernel, whole numbers, a branch
+// -------------------------------------------
 
 extern "C" __global__ void cells_1(unsigned char* alive, unsigned* age, const unsigned* around,
                                    int w, int h) {
@@ -86,7 +91,8 @@ extern "C" __global__ void cells_2(unsigned* around, const unsigned char* alive,
   around[y * w + x] = sum;
 }
 
-// --- No steps together ----------------------------------------------------------------------------
+// --- No steps together
+// ----------------------------------------------------------------------------
 
 extern "C" __global__ void bad_1(float* u, const float* v, int n) { // reads what it writes
   int x = blockIdx.x * blockDim.x + threadIdx.x;
