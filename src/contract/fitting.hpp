@@ -13,7 +13,12 @@
 
 namespace ptxasw::contract {
 
+inline constexpr std::uint64_t vector_bytes = 16;         // that an entry loads and stores at most
 inline constexpr std::uint64_t most_threads = 0x7fffffff; // along an axis
+
+inline tl::unexpected<std::string> refused(std::string why) {
+  return tl::unexpected<std::string>(std::move(why));
+}
 
 // What expressions may ask about a launch of a kernel with these parameters; both stay as they are
 // while it is used. Or why it is too large.

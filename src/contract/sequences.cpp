@@ -12,12 +12,6 @@
 namespace ptxasw::contract {
 namespace {
 
-constexpr std::uint64_t vector_bytes = 16; // that an entry loads and stores at most
-
-tl::unexpected<std::string> refused(std::string why) {
-  return tl::unexpected<std::string>(std::move(why));
-}
-
 bool is_equal(const Sequence::Equal& one, std::span<const StepLaunch> stages) {
   const auto at = [&](const Sequence::Part& part) -> const unsigned char* {
     const void* const value = stages[part.stage].parameters(number_of(part.part));

@@ -10,8 +10,6 @@
 namespace ptxasw::contract {
 namespace {
 
-constexpr std::uint64_t vector_bytes = 16; // that an entry loads and stores at most
-
 // All bytes are the same but for pointers that move.
 bool alike_elsewhere(const void* a, const void* b, unsigned number, unsigned size,
                      const std::vector<unsigned>& moving) {
@@ -31,10 +29,6 @@ bool alike_elsewhere(const void* a, const void* b, unsigned number, unsigned siz
 unsigned next_of(const Steps& steps) {
   if (steps.rotation) return steps.rotation->next;
   return steps.swaps.size() == 1 ? steps.swaps[0].out : ~0U;
-}
-
-tl::unexpected<std::string> refused(std::string why) {
-  return tl::unexpected<std::string>(std::move(why));
 }
 
 } // namespace

@@ -149,9 +149,9 @@ bool Batcher::is_left_alone(CUstream stream) {
 
 // Not where launches to the default stream may wait: a launch to any other stream has those made.
 void Batcher::leave_alone(Lane& lane) {
-  if (std::ranges::any_of(lanes_, [](const auto& one) { return is_default(one->stream); })) return;
   end_pass(lane);
   lane.segment.clear();
+  if (std::ranges::any_of(lanes_, [](const auto& one) { return is_default(one->stream); })) return;
   lane.idle = 0;
   LeftAlone& slot = left_alone(lane.stream);
   slot.launches.store(left_alone_for, std::memory_order_relaxed);
@@ -171,8 +171,11 @@ bool Batcher::look_at(const Asked& asked, const Request& request, const Launch& 
   Lane* const lane = lane_of(request.stream, context);
   if (lane == nullptr) return false;
   if (++lane->idle > most_idle && !lane->waits) {
-    leave_alone(*lane);
-    return false;
+    if (lane->idle <= 2 * most_idle) {
+      leave_alone(*lane);
+      return false;
+    }
+    lane->idle = 0; // the default stream is never left alone for longer
   }
   change_to(*lane, std::this_thread::get_id(), typeid(launch));
   if (lane->is_over) end_clock(*lane);

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ptxasw::contract {
+namespace ptxasw::contract::sequences {
 namespace {
 
 Expression expression(std::string_view word) {
@@ -141,4 +141,4 @@ TEST(SeenSequences, AreReadBack) {
 }
 
 } // namespace
-} // namespace ptxasw::contract
+} // namespace ptxasw::contract::sequences

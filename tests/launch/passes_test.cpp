@@ -562,11 +562,11 @@ TEST_F(PassesTest, HandlesThatAreForgotten) {
 // -------------------------------------------------------------------------------
 
 // What threads remember of stages that they launched before the sequence was known is forgotten.
-class Passing final : public Launch {
+class LaunchThatCounts final : public Launch {
 public:
-  explicit Passing(std::vector<std::uint64_t>& epochs) : epochs_(epochs) {}
+  explicit LaunchThatCounts(std::vector<std::uint64_t>& epochs) : epochs_(epochs) {}
   [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
-    return std::make_unique<Passing>(epochs_);
+    return std::make_unique<LaunchThatCounts>(epochs_);
   }
   CUresult operator()(const Request& request) const override { return direct(request); }
   void pass_from_now_on(const Request&, std::uint64_t epoch, std::uint64_t) const override {
@@ -580,7 +580,7 @@ private:
 TEST_F(PassesTest, StagesAreLookedAt) {
   engine = std::make_unique<Engine>(read_settings("no-images,steps"));
   std::vector<std::uint64_t> epochs;
-  const Passing passing(epochs);
+  const LaunchThatCounts passing(epochs);
   const auto launch_one = [&](const char* name) {
     void* parameters[] = {&v, &u, &size};
     engine->launch({reinterpret_cast<CUfunction>(module.functions[name].get()),

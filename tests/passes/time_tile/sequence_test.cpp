@@ -7,7 +7,7 @@
 
 #include <bit>
 
-namespace ptxasw {
+namespace ptxasw::sequences {
 namespace {
 
 using test::SequenceCase;
@@ -177,4 +177,4 @@ TEST(SequencesOfKernels, AskForWhatWasSeen) {
 }
 
 } // namespace
-} // namespace ptxasw
+} // namespace ptxasw::sequences

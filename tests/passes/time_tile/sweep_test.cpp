@@ -15,7 +15,7 @@ namespace {
 using test::StepHost;
 using test::Stepped;
 
-std::string form(const std::string& name) {
+std::string swept_form(const std::string& name) {
   return test::read_file(PTXASW_SOURCE_DIR "/tests/passes/time_tile/forms/" + name + ".ptx");
 }
 
@@ -28,7 +28,7 @@ std::string with(std::string text, std::string_view old, std::string_view other)
 
 // Of march_c, with other text in the place of some.
 std::string columns(std::string_view old, std::string_view other) {
-  return with(form("march_c"), old, other);
+  return with(swept_form("march_c"), old, other);
 }
 
 // --- The same -----------------------------------------------------------------------------------
@@ -79,9 +79,9 @@ TEST(Sweep, LeavesTheSame) {
     std::vector<std::uint64_t> more; // arguments
   };
   for (const Row& row :
-       {Row{form("march_c"), 4, 1, {32}, {}}, Row{columns_that_move_first(), 4, 1, {32}, {}},
-        Row{form("march_d"), 8, 1, {32}, {}},
-        Row{form("march_e"), 4, 2, {16, 4}, {9, 0x3f000000, 0x3dcccccd}}}) {
+       {Row{swept_form("march_c"), 4, 1, {32}, {}}, Row{columns_that_move_first(), 4, 1, {32}, {}},
+        Row{swept_form("march_d"), 8, 1, {32}, {}},
+        Row{swept_form("march_e"), 4, 2, {16, 4}, {9, 0x3f000000, 0x3dcccccd}}}) {
     const auto module = test::parsed(row.text);
     const emulator::Kernel kernel = test::emulate(*module, "");
     const passes::Swept made = passes::sweep(kernel);
@@ -107,7 +107,7 @@ TEST(Sweep, LeavesTheSame) {
 }
 
 TEST(Sweep, ReadsAlongThreeAxes) {
-  const auto module = test::parsed(form("march_e"));
+  const auto module = test::parsed(swept_form("march_e"));
   emulator::Kernel kernel = test::emulate(*module, "");
   const passes::StepPlan plan = passes::StepKernel(kernel).find();
   EXPECT_EQ(plan.refused.text, "");
@@ -117,7 +117,7 @@ TEST(Sweep, ReadsAlongThreeAxes) {
 
 // Blocks march through the planes that a thread of the program went through.
 TEST(Sweep, MayBeOfPlanes) {
-  const Stepped stepped(form("march_e"), "",
+  const Stepped stepped(swept_form("march_e"), "",
                         {.count = 3, .width = 32, .strips = 8, .rows = 4, .planes = 3});
   ASSERT_EQ(stepped.entry.refused.text, "");
   unsigned merged = 0, sizes = 0;
@@ -142,7 +142,8 @@ TEST(Sweep, MayBeOfPlanes) {
 }
 
 TEST(Sweep, IsOfOneThreadAlongTheAxis) {
-  const Stepped stepped(form("march_c"), "", {.count = 3, .width = 32, .strips = 4, .rows = 8});
+  const Stepped stepped(swept_form("march_c"), "",
+                        {.count = 3, .width = 32, .strips = 4, .rows = 8});
   ASSERT_EQ(stepped.entry.refused.text, "");
   StepHost host = host_for(stepped, 70, 35, {32, 1, 1}, 1);
   EXPECT_EQ(host.fit_error(), "");
