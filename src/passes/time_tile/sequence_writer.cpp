@@ -273,7 +273,7 @@ Reg SequenceWriter::make_mask(Stage& stage, const Offset& away, const Bounds& bo
 void SequenceWriter::find_masks() {
   known_.clear();
   // One, as the number of passes is at least that. ptxas does not know: of words whose bits it
-  // knows it makes predicates, and in doing so release 13.0 lost a negation (tests/traps).
+  // knows it makes predicates, and in doing so release 13.0 lost a negation (PROOF.md).
   one_ = code_.min(u32, left_, 1);
   const std::size_t count = plan_.region.arrays.size();
   stored_.clear();
