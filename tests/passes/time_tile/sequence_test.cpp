@@ -80,6 +80,13 @@ Program smooth(unsigned n, unsigned) {
           {data(1), data(2)}};
 }
 
+Program smooth_thrice(unsigned n, unsigned) {
+  Program program = smooth(n, n);
+  program.stages.push_back({"smooth_3", blocks(n, n), {16, 4}, {buffer(2), buffer(1), number(n)}});
+  program.buffers.push_back(test::random_elements(std::size_t{n} * n, 4, true, 3));
+  return program;
+}
+
 Program cells(unsigned w, unsigned h) {
   const std::size_t count = std::size_t{w} * h;
   std::vector<std::uint8_t> alive(count), age(4 * count), around(4 * count);
@@ -122,7 +129,9 @@ TEST_P(Sequences, LeaveTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(T, Sequences,
                          ::testing::Values(Row{"wave", wave}, Row{"fdtd", fdtd}, Row{"line", line},
-                                           Row{"smooth", smooth}, Row{"cells", cells}),
+                                           Row{"smooth", smooth},
+                                           Row{"smooth_thrice", smooth_thrice},
+                                           Row{"cells", cells}),
                          [](const auto& row) { return std::string(row.param.name); });
 
 std::string refusal(const std::vector<StageLaunch>& stages) {

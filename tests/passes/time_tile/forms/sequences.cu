@@ -65,6 +65,13 @@ extern "C" __global__ void smooth_2(float* a, const float* b, int n) {
         0.25f * (b[y * n + x - 2] + b[y * n + x + 2] + b[(y - 2) * n + x] + b[(y + 2) * n + x]);
 }
 
+// Behind both: read beside a place again, after it was stored to.
+extern "C" __global__ void smooth_3(float* c, const float* a, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x > 0 && y > 0 && x < n - 1 && y < n - 1)
+    c[y * n + x] = 0.5f * c[y * n + x] + 0.25f * (a[y * n + x - 1] + a[(y + 1) * n + x]);
+}
+
 // --- Two fields in each kernel, whole numbers, a branch
 // -------------------------------------------
 
