@@ -57,7 +57,7 @@ void SeenLaunches::add(const Lane& lane, std::size_t period) {
     if (one->module != lane.back().module || !names.insert(one->name).second) return;
     stages.push_back(&*one);
   }
-  std::ranges::rotate(stages, std::ranges::min_element(stages, {}, &Seen::name));
+  std::rotate(stages.begin(), std::ranges::min_element(stages, {}, &Seen::name), stages.end());
   contract::SeenSequence made;
   std::vector<std::pair<std::vector<unsigned char>, std::vector<contract::Sequence::Part>>> values;
   for (unsigned stage = 0; stage < stages.size(); ++stage) {
