@@ -119,12 +119,14 @@ private:
   }
 
   void find_stores() {
+    stored_by_.resize(kernels_.size());
     for (unsigned stage = 0; stage < kernels_.size(); ++stage) {
       StageQuestion question = questions_[stage];
       question.only_stores = true;
       const StepPlan plan = find_stage(*kernels_[stage], question);
       if (!plan.refused.empty()) return refuse(stage, plan.refused);
       for (const StepArray& array : plan.arrays) {
+        stored_by_[stage].push_back(array.out);
         const auto known = array_of({stage, array.out});
         if (!known) {
           arrays_.push_back({class_of({stage, array.out}), stage, array});
@@ -167,13 +169,6 @@ private:
   }
 
   void find_stages() {
-    stored_by_.resize(kernels_.size());
-    for (unsigned stage = 0; stage < kernels_.size(); ++stage) {
-      StageQuestion question = questions_[stage];
-      question.only_stores = true;
-      for (const StepArray& array : find_stage(*kernels_[stage], question).arrays)
-        stored_by_[stage].push_back(array.out);
-    }
     for (unsigned stage = 0; stage < kernels_.size(); ++stage) {
       StageQuestion question = questions_[stage];
       question.foreign = foreign_of(stage);

@@ -150,17 +150,23 @@ Reg SequenceWriter::holds(Stage& stage, const Bound& bound, const Reg& coordinat
                     stage.numbers.number(bound.at));
 }
 
-// All that the stage asks of one coordinate of a place that stores, and the bounds.
-Reg SequenceWriter::inside(Stage& stage, unsigned axis, const Reg& coordinate,
-                           const Bounds& bounds) {
-  StepBody::Place place = place_;
-  place[axis] = coordinate;
-  Reg all = stage.body.guards_of(place, 1U << axis);
+// The bounds along an axis, and `all`; empty: nothing is asked.
+Reg SequenceWriter::within(Stage& stage, unsigned axis, const Reg& coordinate, const Bounds& bounds,
+                           Reg all) {
   for (const Bound& bound : bounds) {
     if (bound.axis != axis) continue;
     const Reg one = holds(stage, bound, coordinate);
     all = all.empty() ? one : code_.and_(pred, all, one);
   }
+  return all;
+}
+
+// All that the stage asks of one coordinate of a place that stores, and the bounds.
+Reg SequenceWriter::inside(Stage& stage, unsigned axis, const Reg& coordinate,
+                           const Bounds& bounds) {
+  StepBody::Place place = place_;
+  place[axis] = coordinate;
+  const Reg all = within(stage, axis, coordinate, bounds, stage.body.guards_of(place, 1U << axis));
   return code_.setp(lt, u32, coordinate, stage.limit[axis], and_, all);
 }
 
@@ -214,16 +220,11 @@ std::vector<Bound> along_axis(const std::vector<Bound>& bounds, unsigned axis) {
 Reg SequenceWriter::column_in(Stage& stage, int away, const Bounds& bounds, bool stores) {
   const unsigned u = at_.axes.u;
   const Bounds own = along_axis(bounds, u);
-  const auto number = static_cast<std::size_t>(&stage.found - plan_.stages.data());
-  Reg& known = known_[key_of(number, 'u', away, own, stores)];
+  Reg& known = known_[key_of(number_of(stage), 'u', away, own, stores)];
   if (!known.empty()) return known;
   const Reg at = plus(place_[u], away);
   if (stores) return known = inside(stage, u, at, own);
-  Reg all;
-  for (const Bound& bound : own) {
-    const Reg one = holds(stage, bound, at);
-    all = all.empty() ? one : code_.and_(pred, all, one);
-  }
+  const Reg all = within(stage, u, at, own, {});
   return known = all.empty() ? code_.setp(eq, u32, at, at) : all;
 }
 
@@ -234,30 +235,20 @@ Reg SequenceWriter::rows_in(Stage& stage, int away, const Bounds& bounds, bool s
   const unsigned v = at_.axes.v;
   const Bounds own = along_axis(bounds, v);
   if (!stores && own.empty()) return all_rows();
-  const auto number = static_cast<std::size_t>(&stage.found - plan_.stages.data());
-  Reg& known = known_[key_of(number, 'v', away, own, stores)];
+  Reg& known = known_[key_of(number_of(stage), 'v', away, own, stores)];
   if (!known.empty()) return known;
   Reg bits = code_.mov(u32, 0);
   for (unsigned row = 0; row < at_.rows(); ++row) {
     const Reg at = plus(place_[v], static_cast<long>(row) + away);
-    Reg in;
-    if (stores) {
-      in = inside(stage, v, at, own);
-    } else {
-      for (const Bound& bound : own) {
-        const Reg one = holds(stage, bound, at);
-        in = in.empty() ? one : code_.and_(pred, in, one);
-      }
-    }
+    const Reg in = stores ? inside(stage, v, at, own) : within(stage, v, at, own, {});
     bits = code_.or_(b32, bits, code_.selp(b32, code_.shl(b32, one_, row), 0, in));
   }
   return known = bits;
 }
 
 Reg SequenceWriter::mask(Stage& stage, const Offset& away, const Bounds& bounds, bool stores) {
-  const auto number = static_cast<std::size_t>(&stage.found - plan_.stages.data());
-  Reg& known = known_[fmt::format("{} {}", key_of(number, 'u', offset_u(away), bounds, stores),
-                                  offset_v(away))];
+  Reg& known = known_[fmt::format(
+      "{} {}", key_of(number_of(stage), 'u', offset_u(away), bounds, stores), offset_v(away))];
   if (known.empty()) known = make_mask(stage, away, bounds, stores);
   return known;
 }

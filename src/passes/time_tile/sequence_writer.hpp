@@ -70,6 +70,8 @@ private:
   void find_inside();
   ptx::Reg plus(const ptx::Reg& a, long n);
   ptx::Reg holds(Stage& stage, const Bound& bound, const ptx::Reg& coordinate);
+  ptx::Reg within(Stage& stage, unsigned axis, const ptx::Reg& coordinate, const Bounds& bounds,
+                  ptx::Reg all);
   ptx::Reg inside(Stage& stage, unsigned axis, const ptx::Reg& coordinate, const Bounds& bounds);
 
   void write_path(bool inner);
@@ -91,6 +93,9 @@ private:
   [[nodiscard]] int offset_u(const Offset& offset) const { return offset[at_.axes.u]; }
   [[nodiscard]] int offset_v(const Offset& offset) const {
     return at_.has_strips() ? offset[at_.axes.v] : 0;
+  }
+  [[nodiscard]] std::size_t number_of(const Stage& stage) const {
+    return static_cast<std::size_t>(&stage.found - plan_.stages.data());
   }
   [[nodiscard]] bool is_beside(unsigned row, const Offset& offset) const;
   [[nodiscard]] std::set<unsigned> read_beside(const Stage& stage) const;
