@@ -85,7 +85,8 @@ bool Replacement::hides(std::string_view name) const {
 Images::Images(bool reports)
     : reports_(reports), folder_(image::images_folder(
                              [](const char* name) -> const char* { return std::getenv(name); })),
-      preparer_(folder_.empty() ? "" : variable("PTXASW_PROGRAM")) {}
+      seen_(image::seen_in(folder_)), preparer_(folder_.empty() ? "" : variable("PTXASW_PROGRAM")) {
+}
 
 Images::Load Images::look_at(const void* image, Owner owner, bool as_usual) {
   const Form form = image::form_of(image);
@@ -216,9 +217,8 @@ Images::Known Images::known(const image::ImageKey& key) {
   if (!prepared) return {};
   Known made{.by = nullptr,
              .row = row_of(*prepared),
-             .is_old =
-                 is_to_be_tried_again(*prepared, std::time(nullptr)) ||
-                 prepared->sequences != image::hash_of(image::seen_in(folder_), prepared->kernels)};
+             .is_old = is_to_be_tried_again(*prepared, std::time(nullptr)) ||
+                       prepared->sequences != image::hash_of(seen_, prepared->kernels)};
   if (!prepared->linked.empty()) {
     const auto agrees = image::find_agreement(folder_, key, prepared->linked, name_of_driver());
     made.linked = prepared->linked;

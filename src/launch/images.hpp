@@ -12,6 +12,7 @@
 // there are.
 #pragma once
 
+#include "contract/sequences.hpp"
 #include "image/prepared.hpp"
 #include "launch/driver.hpp"
 #include "launch/image_table.hpp"
@@ -125,6 +126,7 @@ private:
 
   const bool reports_;
   const std::string folder_;
+  const std::vector<contract::SeenSequence> seen_; // as this process began
   Preparer preparer_;
   Links links_;
   std::atomic<bool> has_any_{false};

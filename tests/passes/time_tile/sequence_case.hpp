@@ -6,6 +6,7 @@
 #include "passes/shared/case.hpp"
 #include "passes/time_tile/sequence.hpp"
 #include "passes/time_tile/sequence_writer.hpp"
+#include "passes/time_tile/step_case.hpp"
 #include "simt/machine.hpp"
 
 #include <cstring>
@@ -206,15 +207,7 @@ private:
     simt::Launch launch{.grid = grid, .block = block, .arguments = {}};
     for (const std::vector<std::uint8_t>& value : values)
       launch.arguments.emplace_back().bytes.assign(value.begin(), value.end());
-    launch.observer = [&](const simt::Access& access) {
-      if (access.space != ptx::Space::global) return;
-      const bool loads = access.kind == simt::Access::Kind::load;
-      for (unsigned lane = 0; lane < 32; ++lane)
-        if ((access.mask >> lane & 1) != 0)
-          (loads ? outcome.loaded : outcome.stored).insert(access.addresses[lane]);
-    };
-    const simt::Result result = simt::run(program, launch, outcome.memory);
-    if (!result.ok()) outcome.error = result.message;
+    outcome.error = run_watched(program, launch, outcome.memory, outcome.loaded, outcome.stored);
   }
 
   std::deque<emulator::Kernel> emulated_;

@@ -57,6 +57,20 @@ private:
   }
 };
 
+// Adds the addresses in global memory that are loaded and stored. Empty, or what is wrong.
+inline std::string run_watched(const simt::Program& program, simt::Launch& launch,
+                               simt::Memory& memory, std::set<std::uint64_t>& loaded,
+                               std::set<std::uint64_t>& stored) {
+  launch.observer = [&](const simt::Access& access) {
+    if (access.space != ptx::Space::global) return;
+    const bool loads = access.kind == simt::Access::Kind::load;
+    for (unsigned lane = 0; lane < 32; ++lane)
+      if ((access.mask >> lane & 1) != 0) (loads ? loaded : stored).insert(access.addresses[lane]);
+  };
+  const simt::Result result = simt::run(program, launch, memory);
+  return result.ok() ? "" : result.message;
+}
+
 // What a host has: buffers, numbers, and a launch.
 struct StepHost {
   const Stepped& stepped;
@@ -154,15 +168,7 @@ struct StepHost {
     };
     add(threads);
     add(arrays);
-    launch.observer = [&](const simt::Access& access) {
-      if (access.space != ptx::Space::global) return;
-      const bool loads = access.kind == simt::Access::Kind::load;
-      for (unsigned lane = 0; lane < 32; ++lane)
-        if ((access.mask >> lane & 1) != 0)
-          (loads ? outcome.loaded : outcome.stored).insert(access.addresses[lane]);
-    };
-    const simt::Result result = simt::run(program, launch, outcome.memory);
-    if (!result.ok()) outcome.error = result.message;
+    outcome.error = run_watched(program, launch, outcome.memory, outcome.loaded, outcome.stored);
   }
 
   static contract::ParameterBytes bytes_of(const Values& values) {
