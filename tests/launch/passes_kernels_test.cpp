@@ -1,0 +1,68 @@
+// Which launches are passes through a sequence: by their kernels, their grids and the entries.
+#include "passes_case.hpp"
+
+#include <string>
+#include <utility>
+
+namespace ptxasw::launch {
+namespace {
+
+using test::gpu;
+using test::PassesTest;
+
+TEST_F(PassesTest, NotOfKernelsThatTheContractDoesNotName) {
+  begin();
+  EXPECT_EQ(learnt_pass("sd", 6), "sdsdsdsdsdsd");
+}
+
+// Each kernel is a stage in its own module.
+TEST_F(PassesTest, NotOfStagesOfTwoModules) {
+  fake::Module& other = gpu().add_module();
+  for (const char* name : {"s", "h"})
+    gpu().add(other, name, {8, 8, 4}).run = module.functions[name]->run;
+  other.globals = module.globals;
+  begin();
+  const auto launch_both = [&] {
+    for (unsigned t = 0; t < 6; ++t) {
+      launch('s');
+      std::swap(other.functions["h"], module.functions["h"]);
+      launch('h');
+      std::swap(other.functions["h"], module.functions["h"]);
+    }
+    other_call();
+    engine->merger()->settle();
+  };
+  for (unsigned t = 0; t < 24; ++t)
+    launch_both();
+  how();
+  launch_both();
+  EXPECT_EQ(how(), "shshshshshsh");
+}
+
+TEST_F(PassesTest, NotOfGridsThatTakeTurns) {
+  begin();
+  const auto launch_turns = [&] {
+    for (unsigned t = 0; t < 6; ++t)
+      for (const char name : {'s', 'h'})
+        launch(name, 4 + t % 2);
+    other_call();
+    engine->merger()->settle();
+  };
+  for (unsigned t = 0; t < 24; ++t)
+    launch_turns();
+  how();
+  launch_turns();
+  EXPECT_EQ(how(), "shshshshshsh");
+}
+
+TEST_F(PassesTest, ByAnotherEntryWhereABlockDoesNotLaunch) {
+  contract.sequences = {sequence_of("shsh", 4), sequence_of("sh", 4)};
+  keep_contract();
+  add_entry("shsh");
+  module.functions.at("shsh_passes")->most_threads = 31;
+  begin();
+  EXPECT_EQ(learnt_pass("sh", 8), "44");
+}
+
+} // namespace
+} // namespace ptxasw::launch
