@@ -64,5 +64,14 @@ TEST_F(PassesTest, ByAnotherEntryWhereABlockDoesNotLaunch) {
   EXPECT_EQ(learnt_pass("sh", 8), "44");
 }
 
+// A pass that ends early is merged only where it is as the one before.
+TEST_F(PassesTest, NotOfAPartWithOtherParameters) {
+  begin();
+  learn("sh", 6);
+  --size;
+  EXPECT_EQ(pass("sh", 4), "shshshsh");
+  EXPECT_EQ(pass("sh", 6), "33");
+}
+
 } // namespace
 } // namespace ptxasw::launch
