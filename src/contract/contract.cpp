@@ -127,7 +127,7 @@ private:
   }
 
   [[nodiscard]] bool is_sensible(const Sequence& sequence) const {
-    const auto& [entry, count, waits, block, covers, stages, equal, arrays] = sequence;
+    const auto& [entry, count, waits, block, covers, stages, equal, arrays, varying] = sequence;
     if (!is_name(entry) || !is_between(count, 1U, most_steps) ||
         !is_shape(block, 1, largest_block) ||
         !std::ranges::all_of(covers, [](unsigned n) { return is_between(n, 1U, most_covered); }) ||
@@ -153,10 +153,29 @@ private:
                                  return is_between(one.bytes, 1U, 8U) &&
                                         is_there(one.a, one.bytes) && is_there(one.b, one.bytes);
                                }) &&
-           std::ranges::all_of(arrays, [&](const Sequence::Part& array) {
-             return array.stage < kernels.size() &&
-                    Judge(kernels[array.stage]).is_pointer(array.part);
+           std::ranges::all_of(arrays,
+                               [&](const Sequence::Part& array) {
+                                 return array.stage < kernels.size() &&
+                                        Judge(kernels[array.stage]).is_pointer(array.part);
+                               }) &&
+           varying.size() <= most_varying && are_apart(sequence) &&
+           std::ranges::all_of(varying, [&](const Sequence::Part& part) {
+             return is_there(part, 4) && byte_of(part.part) == 0 &&
+                    is_word(stages[part.stage].places[number_of(part.part)].size);
            });
+  }
+
+  // What has one value in all passes does not vary.
+  static bool are_apart(const Sequence& sequence) {
+    return std::ranges::none_of(sequence.varying, [&](const Sequence::Part& part) {
+      const auto is_it = [&](const Sequence::Part& other) {
+        return other.stage == part.stage && number_of(other.part) == number_of(part.part);
+      };
+      return std::ranges::any_of(sequence.arrays, is_it) ||
+             std::ranges::any_of(sequence.equal, [&](const Sequence::Equal& equal) {
+               return is_it(equal.a) || is_it(equal.b);
+             });
+    });
   }
 
   [[nodiscard]] bool are_sensible(const Sequence::Stage& stage) const {
@@ -188,6 +207,7 @@ private:
     });
   }
 
+  static bool is_word(unsigned bytes) { return bytes == 4 || bytes == 8; }
   // Two pointers do not overlap.
   [[nodiscard]] bool is_pointer(unsigned part) const {
     return is_within(part, 8) && byte_of(part) % 8 == 0;

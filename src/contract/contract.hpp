@@ -21,12 +21,12 @@
 namespace ptxasw::contract {
 
 // A reader takes this one alone: what is written down, launcher and entries are of one release.
-inline constexpr unsigned version = 15;
+inline constexpr unsigned version = 16;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 16;
 inline constexpr unsigned most_accesses = 64;
-inline constexpr std::size_t most_sequences = 8, most_stages = 8;
+inline constexpr std::size_t most_sequences = 8, most_stages = 8, most_varying = 8;
 
 enum class Kind : std::uint8_t {
   original,  // the kernel as its compiler made it
@@ -220,6 +220,9 @@ struct Sequence {
   std::vector<Stage> stages;                               // in the order of their launches
   std::vector<Equal> equal;
   std::vector<Part> arrays; // by array that some stage stores to: a pointer to it
+  // Whole parameters, of 4 or 8 bytes, that may have another value in each pass: numbers of the
+  // step, of time, of a source.
+  std::vector<Part> varying;
   friend bool operator==(const Sequence&, const Sequence&) = default;
 };
 

@@ -40,11 +40,14 @@ tl::expected<Quantities, std::string> quantities_of(const std::vector<ParameterS
   return quantities;
 }
 
+std::string why_not(const Condition& condition, const Quantities& quantities) {
+  const auto value = evaluate(condition.value, quantities);
+  return value && *value >= 0 ? "" : condition.otherwise;
+}
+
 std::string why_not(const std::vector<Condition>& conditions, const Quantities& quantities) {
-  for (const Condition& condition : conditions) {
-    const auto value = evaluate(condition.value, quantities);
-    if (!value || *value < 0) return condition.otherwise;
-  }
+  for (const Condition& condition : conditions)
+    if (std::string why = why_not(condition, quantities); !why.empty()) return why;
   return {};
 }
 

@@ -25,7 +25,8 @@ inline tl::unexpected<std::string> refused(std::string why) {
 [[nodiscard]] tl::expected<Quantities, std::string>
 quantities_of(const std::vector<ParameterSlot>& places, const StepLaunch& launch);
 
-// Empty: all of them hold.
+// Empty: it holds; or all of them do.
+[[nodiscard]] std::string why_not(const Condition& condition, const Quantities& quantities);
 [[nodiscard]] std::string why_not(const std::vector<Condition>& conditions,
                                   const Quantities& quantities);
 

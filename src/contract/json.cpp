@@ -134,6 +134,8 @@ Json json_of(const Sequence& sequence) {
     made["equal"].push_back({json_of(a), json_of(b), bytes});
   for (const Sequence::Part& array : sequence.arrays)
     made["arrays"].push_back(json_of(array));
+  for (const Sequence::Part& part : sequence.varying)
+    made["varying"].push_back(json_of(part));
   return made;
 }
 
@@ -362,7 +364,8 @@ private:
                   .covers = read_.sizes(from, "covers"),
                   .stages = {},
                   .equal = {},
-                  .arrays = {}};
+                  .arrays = {},
+                  .varying = {}};
     for (const Json& stage : read_.list(from, "stages"))
       made.stages.push_back({.kernel = read_.text(stage, "kernel"),
                              .places = places(read_.list(stage, "places")),
@@ -375,6 +378,8 @@ private:
     }
     for (const Json& array : read_.list(from, "arrays"))
       made.arrays.push_back(stage_part(array));
+    for (const Json& part : list(from, "varying"))
+      made.varying.push_back(stage_part(part));
     return made;
   }
 

@@ -43,6 +43,20 @@ void widen(TouchedRange& range, const TouchedRange& by) {
   range.written |= by.written;
 }
 
+bool mentions(const Expression& expression, unsigned number) {
+  return std::ranges::any_of(expression, [&](const Token& token) {
+    return token.kind == Token::Kind::parameter &&
+           number_of(static_cast<unsigned>(token.value)) == number;
+  });
+}
+
+bool mentions(const Condition& condition, unsigned number) {
+  return mentions(condition.value, number);
+}
+bool mentions(const Touched& touched, unsigned number) {
+  return mentions(touched.begin, number) || mentions(touched.end, number);
+}
+
 bool overlap(const FittedSequence& made) {
   for (std::size_t n = 0; n < made.arrays.size(); ++n) {
     const TouchedRange all{made.arrays[n].range.begin, made.arrays[n].range.end, true};
@@ -56,44 +70,105 @@ bool overlap(const FittedSequence& made) {
 
 } // namespace
 
-tl::expected<FittedSequence, std::string> fit(const Sequence& sequence,
-                                              std::span<const StepLaunch> stages) {
-  if (stages.size() != sequence.stages.size()) return refused("it has other stages");
-  for (const Sequence::Equal& one : sequence.equal)
-    if (!is_equal(one, stages)) return refused("its stages have other arrays or sizes");
-  FittedSequence made;
-  made.grid = {1, 1, 1};
-  made.block = sequence.block;
-  for (const Sequence::Part& array : sequence.arrays)
-    made.arrays.push_back({address_in(stages[array.stage].parameters, array.part), {}});
-  for (std::size_t n = 0; n < stages.size(); ++n) {
-    const Sequence::Stage& stage = sequence.stages[n];
-    const auto known = quantities_of(stage.places, stages[n]);
-    if (!known) return refused(known.error());
-    if (std::string why = why_not(stage.conditions, *known); !why.empty())
-      return refused(std::move(why));
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const Number threads = known->threads[axis];
-      const auto blocks = blocks_for(threads, sequence.covers[axis], axis);
-      if (!blocks) return refused("the grid is too large");
-      made.threads.push_back(static_cast<std::uint32_t>(threads));
-      made.grid[axis] = std::max(made.grid[axis], *blocks);
-    }
-    for (const Touched& what : stage.touched) {
-      const auto range = range_of(what, *known);
-      if (!range) return refused("what is read and written is not known");
-      const auto array = array_of(sequence, {static_cast<unsigned>(n), what.parameter});
-      if (array)
-        widen(made.arrays[*array].range, *range);
-      else if (range->written)
-        return refused("an array more is written");
-      else
-        made.read.push_back(*range);
-    }
+bool is_asked(const Sequence& sequence, const Sequence::Part& varying) {
+  const Sequence::Stage& stage = sequence.stages[varying.stage];
+  const unsigned number = number_of(varying.part);
+  return std::ranges::any_of(stage.conditions,
+                             [&](const Condition& one) { return mentions(one, number); }) ||
+         std::ranges::any_of(stage.touched,
+                             [&](const Touched& one) { return mentions(one, number); });
+}
+
+namespace {
+
+class Fitting {
+public:
+  explicit Fitting(const Sequence& sequence) : sequence_(sequence) {
+    made_.grid = {1, 1, 1};
+    made_.block = sequence.block;
+    for (const Sequence::Stage& stage : sequence.stages)
+      touched_.emplace_back(stage.touched.size());
   }
-  made.threads.push_back(sequence.count);
-  return overlap(made) ? refused("the arrays overlap")
-                       : tl::expected<FittedSequence, std::string>(std::move(made));
+
+  tl::expected<FittedSequence, std::string> run(std::span<const StepLaunch> launches) {
+    const std::size_t count = sequence_.stages.size();
+    if (launches.empty() || launches.size() % count != 0) return refused("it has other stages");
+    const auto first = launches.first(count);
+    for (const Sequence::Equal& one : sequence_.equal)
+      if (!is_equal(one, first)) return refused("its stages have other arrays or sizes");
+    for (const Sequence::Part& array : sequence_.arrays)
+      made_.arrays.push_back({address_in(first[array.stage].parameters, array.part), {}});
+    for (std::size_t n = 0; n < launches.size(); ++n)
+      if (std::string why = add(n, launches[n]); !why.empty()) return refused(std::move(why));
+    if (std::string why = give_ranges(); !why.empty()) return refused(std::move(why));
+    made_.threads.push_back(sequence_.count);
+    if (overlap(made_)) return refused("the arrays overlap");
+    return std::move(made_);
+  }
+
+private:
+  // Empty, or why the entry cannot stand for it. Of a later pass only what hangs on a value is
+  // asked: all else is as in the first.
+  std::string add(std::size_t n, const StepLaunch& launch) {
+    const std::size_t number = n % sequence_.stages.size();
+    const Sequence::Stage& stage = sequence_.stages[number];
+    const auto is_new = [&](const auto& what) {
+      return n == number || std::ranges::any_of(sequence_.varying, [&](const Sequence::Part& part) {
+               return part.stage == number && mentions(what, number_of(part.part));
+             });
+    };
+    if (n != number && std::ranges::none_of(stage.conditions, is_new) &&
+        std::ranges::none_of(stage.touched, is_new))
+      return {};
+    const auto known = quantities_of(stage.places, launch);
+    if (!known) return known.error();
+    for (const Condition& condition : stage.conditions)
+      if (is_new(condition))
+        if (std::string why = why_not(condition, *known); !why.empty()) return why;
+    for (std::size_t one = 0; one < stage.touched.size(); ++one) {
+      if (!is_new(stage.touched[one])) continue;
+      const auto range = range_of(stage.touched[one], *known);
+      if (!range) return "what is read and written is not known";
+      widen(touched_[number][one], *range);
+    }
+    return n == number ? add_threads(known->threads) : "";
+  }
+
+  std::string add_threads(const std::array<std::uint64_t, 3>& threads) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto blocks = blocks_for(Number{threads[axis]}, sequence_.covers[axis], axis);
+      if (!blocks) return "the grid is too large";
+      made_.threads.push_back(static_cast<std::uint32_t>(threads[axis]));
+      made_.grid[axis] = std::max(made_.grid[axis], *blocks);
+    }
+    return {};
+  }
+
+  std::string give_ranges() {
+    for (unsigned n = 0; n < touched_.size(); ++n)
+      for (std::size_t one = 0; one < touched_[n].size(); ++one) {
+        const TouchedRange& range = touched_[n][one];
+        const auto array = array_of(sequence_, {n, sequence_.stages[n].touched[one].parameter});
+        if (array)
+          widen(made_.arrays[*array].range, range);
+        else if (range.written)
+          return "an array more is written";
+        else
+          made_.read.push_back(range);
+      }
+    return {};
+  }
+
+  const Sequence& sequence_;
+  std::vector<std::vector<TouchedRange>> touched_; // in all passes: by stage
+  FittedSequence made_;
+};
+
+} // namespace
+
+tl::expected<FittedSequence, std::string> fit(const Sequence& sequence,
+                                              std::span<const StepLaunch> launches) {
+  return Fitting(sequence).run(launches);
 }
 
 std::uint64_t own_bytes(const FittedArray& array) {
@@ -115,27 +190,50 @@ bool is_sensible(const SeenSequence& seen) {
   if (kernels.size() < 2 || kernels.size() > most_stages ||
       std::set<std::string>(kernels.begin(), kernels.end()).size() != kernels.size())
     return false;
-  return std::ranges::all_of(seen.classes, [&](const SeenSequence::Class& one) {
-    return (one.bytes == 4 || one.bytes == 8) && one.parts.size() >= 2 &&
-           std::ranges::is_sorted(one.parts) &&
-           std::ranges::all_of(one.parts, [&](const Sequence::Part& part) {
+  const auto are_there = [&](const std::vector<Sequence::Part>& parts) {
+    return std::ranges::is_sorted(parts) &&
+           std::ranges::all_of(parts, [&](const Sequence::Part& part) {
              return part.stage < kernels.size() && number_of(part.part) < most_parameters;
            });
-  });
+  };
+  return are_there(seen.varying) && seen.varying.size() <= most_varying &&
+         std::ranges::all_of(seen.classes, [&](const SeenSequence::Class& one) {
+           return (one.bytes == 4 || one.bytes == 8) && one.parts.size() >= 2 &&
+                  are_there(one.parts);
+         });
+}
+
+} // namespace
+
+namespace {
+
+Json json_of(const std::vector<Sequence::Part>& parts) {
+  Json list = Json::array();
+  for (const auto& [stage, part] : parts)
+    list.push_back({stage, to_word(part)});
+  return list;
+}
+
+std::vector<Sequence::Part> parts_of(JsonReader& read, const Json& list) {
+  std::vector<Sequence::Part> parts;
+  for (const Json& place : list) {
+    read.tuple(place, 2);
+    const auto part = to_part(read.text(read.at(place, 1)));
+    read.require(part.has_value());
+    parts.push_back({read.whole<unsigned>(read.at(place, 0)), part.value_or(0)});
+  }
+  return parts;
 }
 
 } // namespace
 
 std::string encode(const std::vector<SeenSequence>& seen) {
   Json all = Json::array();
-  for (const auto& [kernels, classes] : seen) {
+  for (const auto& [kernels, classes, varying] : seen) {
     Json made{{"kernels", kernels}, {"classes", Json::array()}};
-    for (const auto& [bytes, parts] : classes) {
-      Json list = Json::array();
-      for (const auto& [stage, part] : parts)
-        list.push_back({stage, to_word(part)});
-      made["classes"].push_back({{"bytes", bytes}, {"parts", list}});
-    }
+    for (const auto& [bytes, parts] : classes)
+      made["classes"].push_back({{"bytes", bytes}, {"parts", json_of(parts)}});
+    if (!varying.empty()) made["varying"] = json_of(varying);
     all.push_back(std::move(made));
   }
   return to_line({{"sequences", all}}) + "\n";
@@ -149,16 +247,10 @@ tl::expected<std::vector<SeenSequence>, std::string> decode_seen(std::string_vie
     SeenSequence made;
     for (const Json& kernel : read.list(one, "kernels"))
       made.kernels.push_back(read.text(kernel));
-    for (const Json& each : read.list(one, "classes")) {
-      SeenSequence::Class& found = made.classes.emplace_back();
-      found.bytes = read.number<unsigned>(each, "bytes");
-      for (const Json& place : read.list(each, "parts")) {
-        read.tuple(place, 2);
-        const auto part = to_part(read.text(read.at(place, 1)));
-        read.require(part.has_value());
-        found.parts.push_back({read.whole<unsigned>(read.at(place, 0)), part.value_or(0)});
-      }
-    }
+    for (const Json& each : read.list(one, "classes"))
+      made.classes.push_back(
+          {read.number<unsigned>(each, "bytes"), parts_of(read, read.list(each, "parts"))});
+    if (JsonReader::has(one, "varying")) made.varying = parts_of(read, read.list(one, "varying"));
     read.require(is_sensible(made));
     seen.push_back(std::move(made));
   }

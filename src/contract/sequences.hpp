@@ -2,7 +2,8 @@
 // that does them, and whether some launches are such passes.
 //
 // The program launches kernels a, b, c, a, b, c, ... to one stream, each time with the same grid,
-// block and parameters. The entry does T such passes for all arrays that the stages store to. It
+// block and parameters, but for some numbers that stored values are computed with
+// (Sequence::varying). The entry does T such passes for all arrays that the stages store to. It
 // reads the arrays in one place and writes them to another, since its other blocks still read: from
 // the program's arrays to memory of whoever launches it, and by a second launch back again. Behind
 // such a pair all memory is as the launches of both would have left it: each element that some
@@ -36,7 +37,8 @@ struct FittedArray {
 
 // How an entry is launched. Its parameters are those of all stages, one after the other, then two
 // more: u32 for the threads of each stage's launch along x, y, z, and the number of passes; and for
-// each array an ArrayPlace.
+// each array an ArrayPlace. Where parameters vary, one more: for each pass, for each of them, 8
+// bytes that begin with its value.
 struct FittedSequence {
   std::array<unsigned, 3> grid{}, block{};
   std::vector<std::uint32_t> threads; // the last one: passes, which may be set to fewer
@@ -49,9 +51,16 @@ struct ArrayPlace {
   std::uint64_t read = 0, write = 0;
 };
 
-// Of the launches of one pass, as Sequence::stages. Or why the entry cannot stand for them.
+// Of the launches of one pass or more, as Sequence::stages, all alike but for what varies. Or why
+// the entry cannot stand for them.
 [[nodiscard]] tl::expected<FittedSequence, std::string> fit(const Sequence& sequence,
-                                                            std::span<const StepLaunch> stages);
+                                                            std::span<const StepLaunch> launches);
+// What fit() says hangs on the value of a parameter that varies.
+[[nodiscard]] bool is_asked(const Sequence& sequence, const Sequence::Part& varying);
+// Bytes of values that an entry is given; 0: it has no such parameter.
+[[nodiscard]] inline std::size_t bytes_of_values(const Sequence& sequence) {
+  return sizeof(std::uint64_t) * sequence.count * sequence.varying.size();
+}
 
 // Bytes of one's own memory that are needed for an array, and the address that stands for its
 // pointer where they begin at `begin`, which is aligned to 16 bytes.
@@ -61,17 +70,18 @@ struct ArrayPlace {
 // --- What a program was seen to launch -----------------------------------------------------------
 
 // Kernels that were launched one after the other, over and over, and which of their parameters had
-// the same value: lists of parts, each of `bytes` bytes (4 or 8, whole parameters). A first stage
-// is any of them: sequences that differ in that are one, and the kernel with the least name is
-// first.
+// the same value: lists of parts, each of `bytes` bytes (4 or 8, whole parameters). Others had
+// another value each time. A first stage is any of them: sequences that differ in that are one, and
+// the kernel with the least name is first.
 struct SeenSequence {
   struct Class {
     unsigned bytes = 0;
     std::vector<Sequence::Part> parts; // ascending; two or more
     friend bool operator==(const Class&, const Class&) = default;
   };
-  std::vector<std::string> kernels; // 2 to most_stages, no two of one name
-  std::vector<Class> classes;       // in the order of their first parts
+  std::vector<std::string> kernels;    // 2 to most_stages, no two of one name
+  std::vector<Class> classes;          // in the order of their first parts
+  std::vector<Sequence::Part> varying; // ascending; in no class
   friend bool operator==(const SeenSequence&, const SeenSequence&) = default;
 };
 

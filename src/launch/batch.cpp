@@ -256,9 +256,7 @@ bool Batcher::advance(Lane& lane, const Request& request) {
   if (lane.waits) {
     GraphLaunch& before = sequence.launches[lane.taken];
     std::swap(next_, before);
-    sequence.plan.is_current = sequence.plan.is_current && next_.bytes == before.bytes &&
-                               next_.stage_grid == before.stage_grid &&
-                               next_.stage_block == before.stage_block;
+    sequence.plan.look_at(lane.taken, before, next_);
   }
   ++lane.taken;
   lane.last_taken = Clock::now();

@@ -16,6 +16,7 @@ using Launches = std::span<const GraphLaunch>;
 
 constexpr unsigned first_skip = 16, most_skip = 4096; // passes that are not tried
 constexpr std::uint64_t aligned = 16;                 // each array of ours
+constexpr std::size_t most_known = 256;               // addresses
 
 // A sequence of which passes begin with some launch.
 struct Found {
@@ -41,22 +42,46 @@ bool same_kernels(const GraphLaunch& a, const GraphLaunch& b) {
   return a.same_kernel(b) && a.stage_grid == b.stage_grid && a.stage_block == b.stage_block;
 }
 
-bool same_launches(const GraphLaunch& a, const GraphLaunch& b) {
-  return same_kernels(a, b) && a.bytes == b.bytes;
+// But for those parameters of the stage.
+bool same_launches(const GraphLaunch& a, const GraphLaunch& b, const contract::Sequence& sequence,
+                   std::size_t stage, std::span<const contract::Sequence::Part> but) {
+  if (!same_kernels(a, b) || a.bytes.size() != b.bytes.size()) return false;
+  if (a.bytes == b.bytes) return true;
+  std::vector<unsigned char> bytes = a.bytes;
+  for (const contract::Sequence::Part& part : but) {
+    if (part.stage != stage) continue;
+    const auto [offset, size] = sequence.stages[stage].places[contract::number_of(part.part)];
+    if (std::uint64_t{offset} + size > bytes.size()) return false;
+    std::memcpy(&bytes[offset], &b.bytes[offset], size);
+  }
+  return bytes == b.bytes;
+}
+
+// Whether launches a pass apart are those of a stage.
+using Same = bool (*)(const GraphLaunch& a, const GraphLaunch& b,
+                      const contract::Sequence& sequence, std::size_t stage);
+bool by_kernels(const GraphLaunch& a, const GraphLaunch& b, const contract::Sequence&,
+                std::size_t) {
+  return same_kernels(a, b);
+}
+bool by_parameters(const GraphLaunch& a, const GraphLaunch& b, const contract::Sequence& sequence,
+                   std::size_t stage) {
+  return same_launches(a, b, sequence, stage, sequence.varying);
 }
 
 // The sequence of which most launches are passes that begin with the first one; two at least.
-Found find(Launches launches, const auto& same) {
+Found find(Launches launches, Same same) {
   Found best;
   const Kernel* const kernel = launches.front().stage;
   if (kernel == nullptr) return best;
   for (std::size_t n = 0; n < kernel->contract.sequences.size(); ++n) {
-    const std::size_t stages = kernel->contract.sequences[n].stages.size();
-    if (launches.size() < 2 * stages ||
-        !is_pass(*kernel, kernel->contract.sequences[n], launches.first(stages)))
+    const contract::Sequence& sequence = kernel->contract.sequences[n];
+    const std::size_t stages = sequence.stages.size();
+    if (launches.size() < 2 * stages || !is_pass(*kernel, sequence, launches.first(stages)))
       continue;
     std::size_t end = stages;
-    while (end < launches.size() && same(launches[end], launches[end - stages]))
+    while (end < launches.size() &&
+           same(launches[end], launches[end - stages], sequence, end % stages))
       ++end;
     const Found found{kernel, n, static_cast<unsigned>(end / stages)};
     const bool may_launch =
@@ -70,7 +95,7 @@ Found find(Launches launches, const auto& same) {
 }
 
 // Calls `take` with each of them and where it begins.
-void find_all(Launches launches, const auto& same, const auto& take) {
+void find_all(Launches launches, Same same, const auto& take) {
   for (std::size_t at = 0; at < launches.size();) {
     const Found found = find(launches.subspan(at), same);
     if (found.passes != 0) take(found, at);
@@ -93,6 +118,20 @@ contract::StepLaunch step_of(const GraphLaunch& launch, std::size_t parameters) 
           [&launch, parameters](unsigned number) -> const void* {
             return number < parameters ? launch.parameters[number] : nullptr;
           }};
+}
+
+// What varies, of these passes, and of as many more as an entry is given values of at most.
+std::vector<std::uint64_t> values_of(const contract::Sequence& sequence, Launches passes) {
+  const std::size_t stages = sequence.stages.size();
+  std::vector<std::uint64_t> values;
+  for (std::size_t begin = 0; begin < passes.size(); begin += stages)
+    for (const contract::Sequence::Part& part : sequence.varying) {
+      const auto [offset, size] =
+          sequence.stages[part.stage].places[contract::number_of(part.part)];
+      std::memcpy(&values.emplace_back(0), &passes[begin + part.stage].bytes[offset], size);
+    }
+  values.resize(values.size() + sequence.count * sequence.varying.size());
+  return values;
 }
 
 std::uint64_t own_bytes(const contract::FittedSequence& fitted) {
@@ -133,7 +172,7 @@ void make_launch(const GraphLaunch& one, CUstream stream, const Launch& launch) 
 // By the kernels alone. Their entries are loaded if they are not there yet.
 PassPlan::Kind Passes::find_kernels(Launches launches) {
   bool is_any = false, are_ready = true;
-  find_all(launches, same_kernels, [&](const Found& found, std::size_t) {
+  find_all(launches, by_kernels, [&](const Found& found, std::size_t) {
     is_any = true;
     if (found.kernel->are_steps_ready.load(std::memory_order_acquire)) return;
     are_ready = false;
@@ -170,7 +209,7 @@ bool Passes::is_full(Launches launches, std::size_t most) {
       continue;
     // A pass begins somewhere in the first of its length.
     bool is_any = false;
-    find_all(launches.first(3 * period), same_kernels, [&](const Found& found, std::size_t at) {
+    find_all(launches.first(3 * period), by_kernels, [&](const Found& found, std::size_t at) {
       is_any = is_any || (at < period && found.sequence().stages.size() == period);
     });
     const auto behind = launches.subspan(period);
@@ -185,49 +224,69 @@ bool Passes::is_full(Launches launches, std::size_t most) {
 // Empty, or why nothing is merged.
 std::string Passes::fit(PassPlan& plan, Launches launches) {
   plan.parts.clear();
-  plan.own_bytes = plan.asked = 0;
+  plan.own_bytes = 0;
+  plan.is_private = false;
   std::string why = "no pass has the parameters of the one before";
-  find_all(launches, same_launches, [&](const Found& found, std::size_t at) {
+  find_all(launches, by_parameters, [&](const Found& found, std::size_t at) {
     const contract::Sequence& sequence = found.sequence();
-    std::vector<contract::StepLaunch> stages;
-    for (std::size_t n = 0; n < sequence.stages.size(); ++n) {
-      const auto& places = sequence.stages[n].places;
-      if (!is_as(places, launches[at + n])) {
+    std::vector<contract::Sequence::Part> free;
+    std::ranges::copy_if(sequence.varying, std::back_inserter(free),
+                         [&](const auto& part) { return !contract::is_asked(sequence, part); });
+    const std::size_t stages = sequence.stages.size();
+    const bool is_first_all = free.size() == sequence.varying.size();
+    std::vector<contract::StepLaunch> asked;
+    for (const GraphLaunch& one : launches.subspan(at, is_first_all ? stages : found.launches())) {
+      const auto& places = sequence.stages[asked.size() % stages].places;
+      if (!is_as(places, one)) {
         why = "a kernel has other parameters than its contract says";
         return;
       }
-      stages.push_back(step_of(launches[at + n], places.size()));
+      asked.push_back(step_of(one, places.size()));
     }
-    auto fitted = contract::fit(sequence, stages);
+    auto fitted = contract::fit(sequence, asked);
     if (!fitted) {
       why = fitted.error();
       return;
     }
     plan.own_bytes = std::max(plan.own_bytes, own_bytes(*fitted));
     plan.parts.push_back({at, found.passes, &sequence,
-                          found.kernel->sequences[found.number].function, std::move(*fitted)});
+                          found.kernel->sequences[found.number].function, std::move(*fitted),
+                          std::move(free)});
   });
   plan.is_current = true;
   return plan.parts.empty() ? why : "";
 }
 
+void PassPlan::look_at(std::size_t n, const GraphLaunch& now, const GraphLaunch& before) {
+  if (!is_current) return;
+  for (const Part& part : parts) {
+    const std::size_t stages = part.sequence->stages.size();
+    if (n < part.begin || n >= part.begin + part.passes * stages) continue;
+    is_current = same_launches(now, before, *part.sequence, (n - part.begin) % stages, part.free);
+    return;
+  }
+  is_current = same_kernels(now, before) && now.bytes == before.bytes;
+}
+
 // Asked again whenever the driver was asked for something else: an address may be another
 // allocation's.
 std::string Passes::why_not_private(PassPlan& plan) const {
-  if (plan.asked == other_calls_) return {};
+  if (plan.asked != other_calls_ || plan.known.size() > most_known) {
+    plan.known.clear();
+    plan.is_private = false;
+    plan.asked = other_calls_;
+  }
+  if (plan.is_private) return {};
   CUdevice device = 0;
   if (driver().ctx_get_device(&device) != CUDA_SUCCESS) return "no device";
-  std::vector<std::uint64_t> known;
-  const auto is_ours = [&](const PassPlan::Part& part) {
-    return std::ranges::all_of(
-               part.fitted.arrays,
-               [&](const auto& array) { return is_private(array.range, device, known); }) &&
-           std::ranges::all_of(part.fitted.read,
-                               [&](const auto& range) { return is_private(range, device, known); });
+  const auto is_ours = [&](const contract::TouchedRange& range) {
+    return is_private(range, device, plan.known);
   };
-  if (!std::ranges::all_of(plan.parts, is_ours)) return "its arrays are not the device's alone";
-  plan.asked = other_calls_;
-  return {};
+  plan.is_private = std::ranges::all_of(plan.parts, [&](const PassPlan::Part& part) {
+    return std::ranges::all_of(part.fitted.arrays, is_ours, &contract::FittedArray::range) &&
+           std::ranges::all_of(part.fitted.read, is_ours);
+  });
+  return plan.is_private ? "" : "its arrays are not the device's alone";
 }
 
 void Passes::fail(PassPlan& plan, const std::string& why) {
@@ -293,17 +352,22 @@ unsigned Passes::make_part(const PassPlan::Part& part, Launches launches, std::u
                           static_cast<std::ptrdiff_t>(sequence.stages[n].places.size()));
   auto threads = part.fitted.threads;
   auto places = paired(part.fitted, own);
-  parameters.insert(parameters.end(), {threads.data(), nullptr});
+  std::vector<std::uint64_t> values = values_of(sequence, launches);
+  const std::size_t own_ones = parameters.size(), varying = sequence.varying.size();
+  parameters.insert(parameters.end(), {threads.data(), nullptr, nullptr});
+  if (varying == 0) parameters.pop_back();
   const Request request{.function = part.entry,
                         .grid = part.fitted.grid,
                         .block = part.fitted.block,
                         .stream = stream,
                         .parameters = parameters.data()};
-  unsigned made = 0, half = 0; // of the first entry of a pair
+  unsigned made = 0, half = 0, begun = 0; // half: of the first entry of a pair
   for (unsigned n = 0; n < entries; ++n) {
     const unsigned told = together / entries + (n < together % entries ? 1 : 0);
     threads.back() = told;
-    parameters.back() = places.at(n % 2).data();
+    parameters[own_ones + 1] = places.at(n % 2).data();
+    if (varying != 0) parameters.back() = &values[begun * varying];
+    begun += told;
     const bool early = sequence.waits && std::exchange(is_behind_entry, true);
     if ((!early || launch.ahead(request) != CUDA_SUCCESS) && launch(request) != CUDA_SUCCESS) break;
     ++entries_;

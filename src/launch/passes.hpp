@@ -3,7 +3,8 @@
 // been).
 //
 // Among the launches that wait: wherever a kernel's contract has a sequence and its stages follow,
-// two times or more, with the same grids, blocks and parameters each time, these passes are made by
+// two times or more, with the same grids, blocks and parameters each time (but for those of which
+// the entry is told each pass's value), these passes are made by
 // entries in pairs; what is in front of them, between them and behind is made as it came. The
 // first entry of a pair goes from the program's arrays to memory of ours and the second one back,
 // so all memory is behind the pair what launches leave.
@@ -40,6 +41,7 @@ struct PassPlan {
     const contract::Sequence* sequence = nullptr;
     CUfunction entry = nullptr;
     contract::FittedSequence fitted;
+    std::vector<contract::Sequence::Part> free; // that vary, and nothing else hangs on their values
   };
   static constexpr unsigned merged = 0; // beside StepTimes::singly
   enum class Kind : std::uint8_t { not_known, none, some };
@@ -52,7 +54,13 @@ struct PassPlan {
   bool is_current = false; // those that wait have them
   std::vector<Part> parts;
   std::uint64_t own_bytes = 0;
-  std::uint64_t asked = 0; // whose memory it is: before so many other calls
+  // Whose memory it is, asked behind so many other calls.
+  std::uint64_t asked = 0;
+  std::vector<std::uint64_t> known; // addresses of the device's alone
+  bool is_private = false;          // all parts'
+
+  // Launch `n` is there again: what is known of it may hold no more.
+  void look_at(std::size_t n, const GraphLaunch& now, const GraphLaunch& before);
 };
 
 class Passes {

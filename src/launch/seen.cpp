@@ -12,7 +12,34 @@ constexpr std::size_t periods = 4; // that have to be the same
 constexpr std::size_t most_kept = (periods + 1) * contract::most_stages;
 constexpr std::size_t most_lanes = 64, most_found = 16;
 
+bool is_word(const std::pair<std::size_t, std::size_t>& place) {
+  return place.second == 4 || place.second == 8;
+}
+
 } // namespace
+
+std::vector<unsigned char> SeenLaunches::Seen::value(unsigned number) const {
+  const auto [offset, size] = layout[number];
+  const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(offset);
+  return {begin, begin + static_cast<std::ptrdiff_t>(size)};
+}
+
+// Numbers may be others: a step's, a time.
+bool SeenLaunches::Seen::is_like(const Seen& other) const {
+  if (function != other.function || grid != other.grid || block != other.block) return false;
+  if (parameters == other.parameters) return true;
+  for (unsigned n = 0; n < layout.size(); ++n)
+    if (!is_word(layout[n]) && value(n) != other.value(n)) return false;
+  return true;
+}
+
+// The parameter had another value in one of the periods before.
+bool SeenLaunches::is_another(Lane::const_iterator one, std::size_t period, unsigned number) {
+  const std::vector<unsigned char> value = one->value(number);
+  for (std::size_t before = 1; before < periods; ++before)
+    if ((one - static_cast<std::ptrdiff_t>(before * period))->value(number) != value) return true;
+  return false;
+}
 
 void SeenLaunches::look(const Kernel& kernel, const Request& request) {
   if (left_.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
@@ -43,7 +70,7 @@ std::size_t SeenLaunches::period_of(const Lane& lane) {
     const auto first = lane.end() - static_cast<std::ptrdiff_t>(periods * period);
     const auto second = first + static_cast<std::ptrdiff_t>(period);
     if (std::equal(second, lane.end(), first,
-                   [](const Seen& a, const Seen& b) { return a.is_same(b); }))
+                   [](const Seen& a, const Seen& b) { return a.is_like(b); }))
       return period;
   }
   return 0;
@@ -51,27 +78,33 @@ std::size_t SeenLaunches::period_of(const Lane& lane) {
 
 // Of one module and no kernel twice; the one with the least name is first.
 void SeenLaunches::add(const Lane& lane, std::size_t period) {
-  std::vector<const Seen*> stages;
+  std::vector<Lane::const_iterator> stages;
   std::set<std::string> names;
   for (auto one = lane.end() - static_cast<std::ptrdiff_t>(period); one != lane.end(); ++one) {
     if (one->module != lane.back().module || !names.insert(one->name).second) return;
-    stages.push_back(&*one);
+    stages.push_back(one);
   }
-  std::rotate(stages.begin(), std::ranges::min_element(stages, {}, &Seen::name), stages.end());
+  const auto least = [](const auto& a, const auto& b) { return a->name < b->name; };
+  std::rotate(stages.begin(), std::ranges::min_element(stages, least), stages.end());
   contract::SeenSequence made;
   std::vector<std::pair<std::vector<unsigned char>, std::vector<contract::Sequence::Part>>> values;
   for (unsigned stage = 0; stage < stages.size(); ++stage) {
-    made.kernels.push_back(stages[stage]->name);
-    for (unsigned n = 0; n < stages[stage]->layout.size(); ++n) {
-      const auto [offset, size] = stages[stage]->layout[n];
-      if (size != 4 && size != 8) continue;
-      const auto begin = stages[stage]->parameters.begin() + static_cast<std::ptrdiff_t>(offset);
-      const std::vector<unsigned char> value(begin, begin + static_cast<std::ptrdiff_t>(size));
-      auto known = std::ranges::find(values, value, [](const auto& one) { return one.first; });
+    const Lane::const_iterator& one = stages[stage];
+    made.kernels.push_back(one->name);
+    for (unsigned n = 0; n < one->layout.size(); ++n) {
+      if (!is_word(one->layout[n])) continue;
+      const contract::Sequence::Part part{stage, contract::part(n, 0)};
+      const std::vector<unsigned char> value = one->value(n);
+      if (is_another(one, period, n)) {
+        made.varying.push_back(part);
+        continue;
+      }
+      auto known = std::ranges::find(values, value, [](const auto& pair) { return pair.first; });
       if (known == values.end()) known = values.insert(values.end(), {value, {}});
-      known->second.push_back({stage, contract::part(n, 0)});
+      known->second.push_back(part);
     }
   }
+  if (made.varying.size() > contract::most_varying) return;
   for (auto& [value, parts] : values)
     if (parts.size() > 1)
       made.classes.push_back({static_cast<unsigned>(value.size()), std::move(parts)});

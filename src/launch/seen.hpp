@@ -1,6 +1,6 @@
 // Kernels that a program launches one after the other, over and over, with the same parameters each
-// time: found out in its first launches, and written down for whoever prepares its images next
-// (image/seen_sequences.hpp).
+// time, or with other numbers among them: found out in its first launches, and written down for
+// whoever prepares its images next (image/seen_sequences.hpp).
 //
 // Only so many launches of a process are looked at, and compared with those before them in the same
 // stream by the same thread. Later ones cost nothing.
@@ -37,14 +37,13 @@ private:
     Dims grid{}, block{};
     ParameterLayout layout;
     std::vector<unsigned char> parameters; // empty: they are not known
-    [[nodiscard]] bool is_same(const Seen& other) const {
-      return function == other.function && grid == other.grid && block == other.block &&
-             parameters == other.parameters;
-    }
+    [[nodiscard]] bool is_like(const Seen& other) const;
+    [[nodiscard]] std::vector<unsigned char> value(unsigned number) const; // of a parameter
   };
   using Lane = std::deque<Seen>; // the last ones
 
   static std::size_t period_of(const Lane& lane);
+  static bool is_another(Lane::const_iterator one, std::size_t period, unsigned number);
   void add(const Lane& lane, std::size_t period);
 
   std::atomic<int> left_{16384};

@@ -94,6 +94,30 @@ TEST(Sequences, WriteNoArrayMoreThanTheySay) {
   EXPECT_EQ(fit(sequence, launches).error(), "an array more is written");
 }
 
+// The number of height, which is in no other expression than its own.
+Contract varying() {
+  Contract made = wave();
+  made.sequences[0].equal.pop_back();
+  made.sequences[0].varying = {{1, 2}};
+  return made;
+}
+
+TEST(Sequences, AreAskedInEachPassWhatHangsOnAValue) {
+  Sequence sequence = varying().sequences[0];
+  const auto fitted = [&](std::array<int, 2> second) {
+    const Arguments one, other{.n = second};
+    const std::vector<StepLaunch> launches{one.launch(0), one.launch(1), other.launch(0),
+                                           other.launch(1)};
+    return fit(sequence, launches);
+  };
+  ASSERT_TRUE(fitted({100, 120}));
+  EXPECT_EQ(fitted({100, 120})->arrays[1].range.end, 0x20004 + 480) << "of all passes";
+  EXPECT_EQ(fitted({100, 2}).error(), "nothing to do");
+  EXPECT_TRUE(is_asked(sequence, {1, 2}));
+  EXPECT_FALSE(is_asked(sequence, {1, 0})) << "a pointer is in no expression";
+  EXPECT_EQ(bytes_of_values(sequence), 4 * 8);
+}
+
 TEST(Sequences, HaveMemoryOfOnesOwn) {
   const auto fitted = Arguments{}.fitted();
   ASSERT_TRUE(fitted);
@@ -105,10 +129,11 @@ TEST(Sequences, HaveMemoryOfOnesOwn) {
 }
 
 TEST(Sequences, AreReadBack) {
-  const Contract contract = wave();
-  const auto read = decode(encode(contract));
-  ASSERT_TRUE(read) << read.error();
-  EXPECT_EQ(*read, contract);
+  for (const Contract& contract : {wave(), varying()}) {
+    const auto read = decode(encode(contract));
+    ASSERT_TRUE(read) << read.error();
+    EXPECT_EQ(*read, contract);
+  }
 }
 
 TEST(Sequences, ThatMakeNoSenseAreNoContract) {
@@ -126,17 +151,26 @@ TEST(Sequences, ThatMakeNoSenseAreNoContract) {
   EXPECT_FALSE(is_read([](Sequence& s) { s.arrays[0].stage = 2; }));
   EXPECT_FALSE(is_read([](Sequence& s) { s.equal[2].bytes = 8; })) << "beyond the parameter";
   EXPECT_FALSE(is_read([](Sequence& s) { s.stages[1].touched[0].parameter = part(3, 0); }));
+  EXPECT_FALSE(is_read([](Sequence& s) { s.varying = {{0, 2}}; })) << "is to be equal";
+  EXPECT_FALSE(is_read([](Sequence& s) { s.varying = {{1, 1}}; })) << "an array";
+  EXPECT_FALSE(is_read([](Sequence& s) { s.varying = {{0, 3}}; })) << "there is none";
+  EXPECT_FALSE(is_read([](Sequence& s) {
+    s.equal.pop_back();
+    s.varying = {{1, part(2, 2)}};
+  })) << "half of one";
 }
 
 TEST(SeenSequences, AreReadBack) {
   const std::vector<SeenSequence> seen{
-      {{"speed", "height"}, {{8, {{0, 0}, {1, 0}}}, {8, {{0, 1}, {1, 1}}}, {4, {{0, 2}, {1, 2}}}}}};
+      {{"speed", "height"}, {{8, {{0, 0}, {1, 0}}}, {8, {{0, 1}, {1, 1}}}}, {{0, 2}, {1, 2}}}};
   const auto read = decode_seen(encode(seen));
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(*read, seen);
-  for (const char* text : {"", "{}", "[]", R"({"sequences": [{"kernels": ["a"], "classes": []}]})",
-                           R"({"sequences": [{"kernels": ["a", "a"], "classes": []}]})",
-                           R"({"sequences": [{"kernels": ["a", "b"], "classes": [3]}]})"})
+  for (const char* text :
+       {"", "{}", "[]", R"({"sequences": [{"kernels": ["a"], "classes": []}]})",
+        R"({"sequences": [{"kernels": ["a", "a"], "classes": []}]})",
+        R"({"sequences": [{"kernels": ["a", "b"], "classes": [3]}]})",
+        R"({"sequences": [{"kernels": ["a", "b"], "classes": [], "varying": [[2, "0"]]}]})"})
     EXPECT_FALSE(decode_seen(text)) << text;
 }
 

@@ -59,9 +59,30 @@ TEST_F(SeenTest, IsASequenceWithWhatItsStagesHaveInCommon) {
   EXPECT_THAT(seen.found(), testing::ElementsAre(expected));
 }
 
-TEST_F(SeenTest, IsNoneOfOtherParametersEachTime) {
-  for (int n = 0; n < 50; ++n)
-    pass(100 + n);
+// Some of the numbers were others, if only once.
+TEST_F(SeenTest, SaysWhatVaries) {
+  for (int n = 0; n < 3; ++n)
+    pass(100);
+  pass(101);
+  const contract::SeenSequence expected{
+      {"a", "b"},
+      {{8, {{0, part(0, 0)}, {1, part(1, 0)}}}, {8, {{0, part(1, 0)}, {1, part(0, 0)}}}},
+      {{0, part(2, 0)}, {1, part(2, 0)}}};
+  EXPECT_THAT(seen.found(), testing::ElementsAre(expected));
+}
+
+TEST_F(SeenTest, IsNoneWhereMoreThanNumbersVaries) {
+  gpu().add(module, "wide", {8, 8, 2});
+  for (unsigned short n = 0; n < 50; ++n) {
+    Kernel& kernel = kernels["wide"];
+    kernel.name = "wide";
+    kernel.function = reinterpret_cast<CUfunction>(module.functions["wide"].get());
+    kernel.module = reinterpret_cast<CUmodule>(&module);
+    CUdeviceptr first = 0x1000, second = 0x2000;
+    void* parameters[] = {&first, &second, &n};
+    seen.look(kernel, {kernel.function, {4, 1, 1}, {32, 1, 1}, 0, nullptr, parameters});
+    launch("b", {0x2000, 0x1000});
+  }
   EXPECT_TRUE(seen.found().empty());
 }
 
