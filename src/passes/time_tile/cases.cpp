@@ -228,6 +228,19 @@ private:
 
 } // namespace
 
+bool agree(const IntegerPolynomial& a, const IntegerPolynomial& b,
+           const std::vector<Bound>& bounds) {
+  IntegerPolynomial difference = a - b;
+  if (!difference.is_linear()) return false;
+  for (const Bound& from : bounds) {
+    const Bound next{from.axis, true, from.at + IntegerPolynomial(1)};
+    if (from.below || std::ranges::find(bounds, next) == bounds.end()) continue;
+    const IntegerPolynomial moved = from.at - IntegerPolynomial::coordinate(from.axis);
+    difference = difference + difference.along(from.axis) * moved;
+  }
+  return difference.is_zero();
+}
+
 Bounded both(const Bounded& a, const Bounded& b) {
   Bounded all = a;
   all.bounds.insert(all.bounds.end(), b.bounds.begin(), b.bounds.end());

@@ -34,6 +34,10 @@ struct Bounded {
   std::vector<InRange> ranges; // have to hold at all places that store
 };
 
+// The same number at all places within the bounds, as far as these leave one coordinate of an axis.
+bool agree(const IntegerPolynomial& a, const IntegerPolynomial& b,
+           const std::vector<Bound>& bounds);
+
 // Both hold.
 Bounded both(const Bounded& a, const Bounded& b);
 

@@ -246,52 +246,66 @@ private:
                                : event.elements == 2 && event.element_bytes == 4;
   }
 
+  // Empty, or why the store is none of an element.
+  [[nodiscard]] Why why_no_element(const Event& event, const Inst& inst) const {
+    if (event.space != ptx::Space::global) return {Reason::memory_kind, "not to global memory"};
+    if (!has_element_size(event))
+      return {Reason::step_element, "not one element of at most 8 bytes"};
+    if (inst.guard != ptx::none) return {Reason::step_stores, "it is guarded by itself"};
+    for (const StepLoop& loop : places_.loops())
+      if (!k_.loops.contains(loop.number, event.block))
+        return {Reason::step_loop, "it stores in front of a loop or behind it"};
+    for (unsigned n = 0; n < event.elements; ++n)
+      if (const Arg& stored = body_.src(inst)[n];
+          (stored.kind != Arg::Kind::imm || event.elements != 1) &&
+          !holds_element(body_, stored, event.element_bytes))
+        return {Reason::step_element, "from a register of another width"};
+    return {};
+  }
+
   void find_stores() {
     std::map<InstId, unsigned> groups;
     for (const Event& event : k_.trace.events) {
       if (event.kind != EventKind::store) continue;
       const Inst& inst = body_.insts[event.inst];
-      if (event.space != ptx::Space::global)
-        return refuse(Reason::memory_kind, inst, "not to global memory");
-      if (!has_element_size(event))
-        return refuse(Reason::step_element, inst, "not one element of at most 8 bytes");
-      if (inst.guard != ptx::none)
-        return refuse(Reason::step_stores, inst, "it is guarded by itself");
-      for (const StepLoop& loop : places_.loops())
-        if (!k_.loops.contains(loop.number, event.block))
-          return refuse(Reason::step_loop, inst, "it stores in front of a loop or behind it");
-      for (unsigned n = 0; n < event.elements; ++n)
-        if (const Arg& stored = body_.src(inst)[n];
-            (stored.kind != Arg::Kind::imm || event.elements != 1) &&
-            !holds_element(body_, stored, event.element_bytes))
-          return refuse(Reason::step_element, inst, "from a register of another width");
+      if (const Why why = why_no_element(event, inst); !why.empty())
+        return refuse(why.reason, inst, why.text);
       Reading reading;
       auto place = reader_->place(at_place(event.address), reading);
       if (!place)
         return refuse(Reason::step_index, inst, "where it stores is not known over whole numbers");
-      sizes_->add_ranges(
-          reading.ranges,
-          StepLoads(k_, region_, plan_, *reader_, *sizes_, places_).facts_of(event.block).bounded);
+      const Bounded where =
+          StepLoads(k_, region_, plan_, *reader_, *sizes_, places_).facts_of(event.block).bounded;
+      sizes_->add_ranges(reading.ranges, where);
       const auto same = std::ranges::find(plan_.arrays, place->parameter, &StepArray::out);
+      groups.emplace(event.inst, static_cast<unsigned>(same - plan_.arrays.begin()));
       if (same == plan_.arrays.end()) {
-        groups.emplace(event.inst, plan_.arrays.size());
         plan_.arrays.push_back({.out = place->parameter,
                                 .bytes = bytes_of(event),
                                 .parts = event.elements,
                                 .stores = {event.inst},
                                 .element = std::move(place->offset),
                                 .loads = {}});
-        continue;
-      }
-      if (same->element != place->offset || same->bytes != bytes_of(event) ||
-          same->parts != event.elements)
+      } else if (!add_store(*same, event, place->offset, where)) {
         return refuse(Reason::step_stores, inst, "a second store to the array");
-      groups.emplace(event.inst, static_cast<unsigned>(same - plan_.arrays.begin()));
-      same->stores.push_back(event.inst);
+      }
     }
     const auto count = static_cast<unsigned>(plan_.arrays.size());
     const std::string why = why_not_once(k_, region_, groups, count);
     if (!why.empty()) refuse(Reason::step_stores, why);
+  }
+
+  // To the element that another store of the array has: one may be of some places only, where the
+  // compiler knew a coordinate.
+  bool add_store(StepArray& array, const Event& event, const IntegerPolynomial& element,
+                 const Bounded& where) {
+    if (array.bytes != bytes_of(event) || array.parts != event.elements) return false;
+    if (array.element != element) {
+      if (!agree(array.element, element, where.bounds)) return false;
+      sizes_->add_bounded(where);
+    }
+    array.stores.push_back(event.inst);
+    return true;
   }
 
   void find_reads() {
