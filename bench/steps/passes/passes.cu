@@ -46,6 +46,42 @@ template <typename T> __global__ void field_z(T* hz, const T* ex, const T* ey, s
         T(0.7) * (ex[i * n + j + 1] - ex[i * n + j] + ey[(i + 1) * n + j] - ey[i * n + j]);
 }
 
+// The plane of a source, as PolyBench has it: what drives it is another value in each step.
+__global__ void driven_y(const float* source, float* ey, const float* hz, int nx, int ny, int t) {
+  int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
+  if (i < nx && j < ny) {
+    if (i == 0)
+      ey[i * ny + j] = source[t];
+    else
+      ey[i * ny + j] = ey[i * ny + j] - 0.5f * (hz[i * ny + j] - hz[(i - 1) * ny + j]);
+  }
+}
+__global__ void driven_x(float* ex, const float* hz, int nx, int ny) {
+  int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
+  if (i < nx && j < ny && j > 0)
+    ex[i * ny + j] = ex[i * ny + j] - 0.5f * (hz[i * ny + j] - hz[i * ny + (j - 1)]);
+}
+__global__ void driven_z(float* hz, const float* ex, const float* ey, int nx, int ny) {
+  int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
+  if (i < nx - 1 && j < ny - 1)
+    hz[i * ny + j] = hz[i * ny + j] - 0.7f * (ex[i * ny + (j + 1)] - ex[i * ny + j] +
+                                              ey[(i + 1) * ny + j] - ey[i * ny + j]);
+}
+
+// --- Waves that are pushed, by a force of the time -----------------------------------------------
+
+__global__ void push(double* v, const double* u, int n, double time, double dt) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= n - 1 || y >= n - 1) return;
+  int i = y * n + x;
+  double force = 0.01 * time * (1.0 - time);
+  v[i] += dt * (u[i - 1] + u[i + 1] + u[i - n] + u[i + n] - 4.0 * u[i] + force);
+}
+__global__ void swing(double* u, const double* v, int n, double dt) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < n && y < n) u[y * n + x] += dt * v[y * n + x];
+}
+
 // --- Heat by fluxes, with a conductivity ---------------------------------------------------------
 
 __global__ void fluxes(double* fx, double* fy, const double* t, const double* k, int n) {
@@ -122,6 +158,22 @@ static const std::vector<Program> programs{
      }},
     {"fdtd_f32", 4, true, fdtd<float>},
     {"fdtd_f64", 8, true, fdtd<double>},
+    {"driven_f32", 4, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       float* const source = as<float>(a[3]);
+       for (int t = 0; t < steps; ++t) {
+         driven_y<<<grid(n), block>>>(source, as<float>(a[0]), as<float>(a[2]), n, n, t);
+         driven_x<<<grid(n), block>>>(as<float>(a[1]), as<float>(a[2]), n, n);
+         driven_z<<<grid(n), block>>>(as<float>(a[2]), as<float>(a[1]), as<float>(a[0]), n, n);
+       }
+     }},
+    {"pushed_f64", 8, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       for (int t = 0; t < steps; ++t) {
+         push<<<grid(n), block>>>(as<double>(a[0]), as<double>(a[1]), n, 0.001 * t, 0.1);
+         swing<<<grid(n), block>>>(as<double>(a[1]), as<double>(a[0]), n, 0.1);
+       }
+     }},
     {"fluxes_f64", 8, true,
      [](const std::vector<void*>& a, int n, int steps) {
        for (int t = 0; t < steps; ++t) {

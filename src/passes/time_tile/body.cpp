@@ -21,6 +21,18 @@ using ptx::Reg;
 using ptx::RegId;
 using namespace ptx::words;
 
+std::optional<unsigned> parameter_read(const ptx::Body& body, const Inst& inst) {
+  const auto addresses = body.addr(inst);
+  if (ptx::group(inst.op) != ptx::Group::load || inst.mods.space != ptx::Space::param ||
+      addresses.size() != 1 || addresses[0].base.kind != Arg::Kind::symbol)
+    return std::nullopt;
+  const ptx::Symbol& symbol = body.symbols[addresses[0].base.id];
+  if (symbol.kind != ptx::Symbol::Kind::parameter) return std::nullopt;
+  const auto byte = static_cast<std::int64_t>(addresses[0].base.value) + addresses[0].offset;
+  if (byte < 0 || byte >= static_cast<std::int64_t>(symbol.size)) return std::nullopt;
+  return contract::part(static_cast<unsigned>(symbol.index), static_cast<unsigned>(byte));
+}
+
 ptx::Type move_type(const ptx::Body& body, const StepArray& array) {
   if (array.carried || array.stores.size() > 1) return ptx::bits(held_bits(array));
   const ptx::Inst& store = body.insts[array.stores[0]];
@@ -28,8 +40,10 @@ ptx::Type move_type(const ptx::Body& body, const StepArray& array) {
   return literal && array.bytes > 1 ? store.mods.type : ptx::bits(held_bits(array));
 }
 
-StepBody::StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code)
-    : kernel_(kernel), body_(kernel.body), plan_(plan), code_(code), names_(kernel.body) {
+StepBody::StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code,
+                   Varying varying)
+    : kernel_(kernel), body_(kernel.body), plan_(plan), code_(code), varying_(std::move(varying)),
+      names_(kernel.body) {
   find_wide(plan.guard_slice);
   find_wide(plan.value_slice);
   classify(plan.guard_slice);
@@ -50,6 +64,15 @@ StepBody::StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan,
 
 bool StepBody::is_other_load(const Inst& inst) const {
   return ptx::group(inst.op) == ptx::Group::load && inst.mods.space != ptx::Space::param;
+}
+
+// Of a load of a varying parameter: where its value lies among those of a pass.
+std::optional<int> StepBody::value_of(const Inst& inst) const {
+  const auto part = parameter_read(body_, inst);
+  if (!part) return std::nullopt;
+  const auto known = varying_.find(contract::number_of(*part));
+  if (known == varying_.end()) return std::nullopt;
+  return known->second + static_cast<int>(contract::byte_of(*part));
 }
 
 bool StepBody::always(BlockId block) const {
@@ -102,10 +125,12 @@ void StepBody::classify(std::span<const InstId> slice) {
     } else {
       analysis::for_each_use(body_, inst, [&](RegId reg) { result = std::max(result, of[reg]); });
       if (is_other_load(inst)) result = std::max(result, Class::loaded);
+      if (value_of(inst)) result = std::max(result, Class::pass);
       analysis::for_each_definition(body_, inst, [&](RegId reg) {
         if (several_.contains(reg)) result = std::max(result, Class::place);
       });
-      if (result == Class::loaded && !always(kernel_.cfg.block_of[id])) result = Class::place;
+      const bool loads = result == Class::loaded || is_other_load(inst);
+      if (loads && !always(kernel_.cfg.block_of[id])) result = std::max(result, Class::place);
     }
     has_uniform_loads_ |= result == Class::loaded;
     classes_[id] = result;
@@ -251,6 +276,21 @@ void StepBody::uniform_loads(const Reg& guard) {
                                     [&](RegId reg) { uniform_.erase(reg); });
       copy(id, nullptr, guard, uniform_);
     }
+}
+
+void StepBody::begin_pass(const Reg& values, const Reg& guard) {
+  for (const auto& [id, of] : classes_) {
+    if (of != Class::pass) continue;
+    const Inst& inst = body_.insts[id];
+    analysis::for_each_definition(body_, inst, [&](RegId reg) { uniform_.erase(reg); });
+    if (const auto place = value_of(inst)) {
+      const RegId reg = body_.dst(inst)[0].id;
+      const Reg& into = uniform_[reg] = fresh(reg);
+      code_.into(into).ld(ptx::Space::param, inst.mods.type, {values, *place});
+    } else {
+      copy(id, nullptr, guard, uniform_);
+    }
+  }
 }
 
 // What memory decides is loaded where all guards in front of it hold.

@@ -21,12 +21,18 @@ inline unsigned held_bits(const passes::StepArray& array) {
   return std::max(16U, array.bytes * 8);
 }
 
+// Of a load from a parameter by its name: the part that it begins with.
+std::optional<unsigned> parameter_read(const ptx::Body& body, const ptx::Inst& inst);
 // Of what a place stores to an array, for `mov`.
 ptx::Type move_type(const ptx::Body& body, const passes::StepArray& array);
 
 class StepBody {
 public:
-  StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code);
+  // Parameters of which each pass has a value of its own, by number, and where that lies among the
+  // values of a pass.
+  using Varying = std::map<unsigned, int>;
+  StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code,
+           Varying varying = {});
 
   using Place = std::array<ptx::Reg, 3>; // the coordinates
   // The register with what a load of an array reads; without a load: the place's own element.
@@ -40,6 +46,9 @@ public:
   // Loads that are the same for all places, and what follows; done by threads with `guard` (empty:
   // by all).
   void uniform_loads(const ptx::Reg& guard);
+  // What hangs on varying parameters and is the same for all places; `values`: where those of the
+  // pass lie in the parameter space. Loads are done by threads with `guard` (empty: by all).
+  void begin_pass(const ptx::Reg& values, const ptx::Reg& guard);
   // The kernel's guards at a place, as a predicate; of one in the grid, if `in_grid` holds.
   ptx::Reg guards(const Place& place, const ptx::Reg& in_grid);
   // Of these those that depend on an axis, or those that do not; empty: there are none.
@@ -61,7 +70,7 @@ public:
   [[nodiscard]] bool values_use_place() const { return values_use_place_; }
 
 private:
-  enum class Class : std::uint8_t { parameter, loaded, place, value };
+  enum class Class : std::uint8_t { parameter, loaded, pass, place, value };
   using Renamed = std::map<ptx::RegId, ptx::Reg>;
 
   // A predicate that all threads that store have, or have not; guards are split into these.
@@ -109,6 +118,7 @@ private:
   [[nodiscard]] ptx::Reg all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
                                 const Renamed& renamed, ptx::Reg all = {});
   [[nodiscard]] bool is_other_load(const ptx::Inst& inst) const;
+  [[nodiscard]] std::optional<int> value_of(const ptx::Inst& inst) const;
   [[nodiscard]] std::string as_rounded(const ptx::Inst& inst, std::string copied) const;
   void copy(ptx::InstId id, const Place* place, const ptx::Reg& guard, Renamed& renamed,
             const Renamed* results_in = nullptr);
@@ -125,6 +135,7 @@ private:
   const ptx::Body& body_;
   const passes::StepPlan& plan_;
   ptx::Code& code_;
+  const Varying varying_;
   Names names_;
   std::map<ptx::InstId, Class> classes_;
   std::vector<ptx::InstId> values_; // the slice of values, sorted

@@ -11,6 +11,8 @@
 //   an array that it stores to it reads at its own place alone      find_stage
 //   what it reads of others' arrays is theirs at constant offsets   find_stage, by elements as
 //   the elements of an array are the same in each stage             its own parameters have them
+// A parameter that varies from pass to pass is part of stored values alone, and of where arrays are
+// read that nobody stores to.
 // Which parameters of stages are one array, or one size, is what the program was seen to launch
 // (contract::SeenSequence); that they are so again is asked of each launch
 // (contract/sequences.hpp).
@@ -39,6 +41,7 @@ struct SequencePlan {
   // in common if no stage needs both.
   std::vector<unsigned> tiles;
   std::vector<contract::Sequence::Equal> equal;
+  std::vector<contract::Sequence::Part> varying; // parameters that each pass has its own value of
 };
 
 // `kernels`: of the stages, in the order of the launches.

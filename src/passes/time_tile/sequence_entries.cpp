@@ -78,6 +78,8 @@ private:
         if (symbol.kind == ptx::Symbol::Kind::parameter)
           bytes += static_cast<std::uint32_t>(symbol.size) + 8;
     }
+    bytes +=
+        static_cast<std::uint32_t>(8 * numbers::steps::most_passes_line * seen_.varying.size());
     if (bytes > most_parameter_bytes)
       return {Reason::step_form, "its stages have too many parameters"};
     return {};

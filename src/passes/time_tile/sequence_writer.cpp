@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::string_view threads_parameter = StepFrame::threads_parameter,
                            arrays_parameter = StepFrame::arrays_parameter,
-                           tile_name = StepFrame::tile_name;
+                           tile_name = StepFrame::tile_name,
+                           values_parameter = "ptxasw_step_values";
 constexpr unsigned most_rows = 32; // a bit each of a word
 
 std::vector<Bound> bounds_of(const StepArray::Load& load, const StepArray::Case& one) {
@@ -34,6 +35,10 @@ Offset opposite(const Offset& offset) {
   return {-offset[0], -offset[1], -offset[2]};
 }
 
+int bytes_of_pass(const SequencePlan& plan) {
+  return static_cast<int>(sizeof(std::uint64_t) * plan.varying.size());
+}
+
 } // namespace
 
 SequenceWriter::SequenceWriter(std::span<emulator::Kernel* const> kernels, const SequencePlan& plan,
@@ -44,9 +49,18 @@ SequenceWriter::SequenceWriter(std::span<emulator::Kernel* const> kernels, const
   for (std::size_t n = 0; n < kernels.size(); ++n) {
     const emulator::Kernel& kernel = *kernels[n];
     const SequencePlan::Stage& found = plan.stages[n];
-    stages_.push_back({kernel, found, StepBody(kernel, found.plan, code_),
+    stages_.push_back({kernel, found,
+                       StepBody(kernel, found.plan, code_, varying_of(static_cast<unsigned>(n))),
                        PolynomialCode(code_, kernel.body, [](unsigned) { return Reg{}; })});
   }
+}
+
+StepBody::Varying SequenceWriter::varying_of(unsigned stage) const {
+  StepBody::Varying made;
+  for (std::size_t n = 0; n < plan_.varying.size(); ++n)
+    if (const auto& [of, part] = plan_.varying[n]; of == stage)
+      made.emplace(contract::number_of(part), static_cast<int>(sizeof(std::uint64_t) * n));
+  return made;
 }
 
 SequenceEntry SequenceWriter::run() {
@@ -88,6 +102,7 @@ void SequenceWriter::prologue() {
   }
   left_ =
       code_.ld(ptx::Space::param, u32, {threads_parameter, static_cast<int>(12 * stages_.size())});
+  if (!plan_.varying.empty()) values_ = code_.mov(u64, Source::address(values_parameter));
   find_thread();
   find_places();
   for (unsigned n = 0; n < plan_.region.arrays.size(); ++n)
@@ -336,9 +351,17 @@ void SequenceWriter::loop() {
   code_.label(label);
   Tiles tiles = begin;
   for (Stage& stage : stages_)
+    begin_pass(stage);
+  for (Stage& stage : stages_)
     run_stage(stage, tiles);
+  if (!values_.empty()) code_.into(values_).add(s64, values_, bytes_of_pass(plan_));
   code_.into(left_).add(s32, left_, -1);
   code_.when(code_.setp(gt, s32, left_, 0)).bra(label);
+}
+
+void SequenceWriter::begin_pass(Stage& stage) {
+  if (values_.empty()) return;
+  stage.body.begin_pass(values_, inner_ ? Reg{} : code_.setp(ne, u32, stage.stores, 0));
 }
 
 void SequenceWriter::run_stage(Stage& stage, Tiles& tiles) {
@@ -484,7 +507,7 @@ void SequenceWriter::store_centre() {
 
 // --- The function --------------------------------------------------------------------------------
 
-// Linkage as the first kernel's; the parameters of all stages, and two more.
+// Linkage as the first kernel's; the parameters of all stages, and those of the entry.
 std::string SequenceWriter::header() const {
   const ptx::Function& first = *stages_[0].kernel.body.function;
   const std::uint32_t begin = module_.statements[first.statement].range.begin;
@@ -494,9 +517,13 @@ std::string SequenceWriter::header() const {
     const ptx::Function& function = *stage.kernel.body.function;
     if (!function.parameters.empty()) all += own_parameters(module_, function) + ",";
   }
-  return all + fmt::format("\n\t.param .align 4 .b8 {}[{}],\n\t.param .align 8 .b8 {}[{}])\n",
-                           threads_parameter, 12 * stages_.size() + 4, arrays_parameter,
-                           sizeof(contract::ArrayPlace) * image_.size());
+  all += fmt::format("\n\t.param .align 4 .b8 {}[{}],\n\t.param .align 8 .b8 {}[{}]",
+                     threads_parameter, 12 * stages_.size() + 4, arrays_parameter,
+                     sizeof(contract::ArrayPlace) * image_.size());
+  if (!values_.empty())
+    all += fmt::format(",\n\t.param .align 8 .b8 {}[{}]", values_parameter,
+                       bytes_of_pass(plan_) * static_cast<int>(shape_.count));
+  return all + ")\n";
 }
 
 void SequenceWriter::finish() {
@@ -519,6 +546,7 @@ void SequenceWriter::finish() {
                            .touched = stage.found.plan.touched});
   made.equal = plan_.equal;
   made.arrays = plan_.pointers;
+  made.varying = plan_.varying;
 }
 
 } // namespace ptxasw::passes

@@ -84,6 +84,8 @@ private:
   void load(unsigned n);
   void loop();
   void run_stage(Stage& stage, Tiles& tiles);
+  void begin_pass(Stage& stage);
+  [[nodiscard]] StepBody::Varying varying_of(unsigned stage) const;
   void put_into_tiles(const Stage& stage, Tiles& tiles, bool write);
   void step(Stage& stage);
   ptx::Reg element(unsigned n, unsigned row, const Offset& offset,
@@ -119,6 +121,7 @@ private:
 
   StepBody::Place corner_, place_; // the region's first place; the thread's
   ptx::Reg column_, first_row_, left_, inside_, bit_, one_;
+  ptx::Reg values_; // where those of the pass lie; empty: nothing varies
   std::vector<Place> arrays_;
   std::vector<Column> image_; // by array
   bool inner_ = true;

@@ -16,11 +16,13 @@
 
 namespace ptxasw::test {
 
-// A parameter: a buffer by its number, or a value of so many bytes.
+// A parameter: a buffer by its number, or a value of so many bytes; or one of its own for each
+// pass.
 struct StageArgument {
   int buffer = -1;
   std::uint64_t value = 0;
   unsigned bytes = 8;
+  std::vector<std::uint64_t> varying = {};
 };
 
 struct StageLaunch {
@@ -40,6 +42,10 @@ inline contract::SeenSequence seen_of(const std::vector<StageLaunch>& stages) {
     seen.kernels.push_back(stages[stage].kernel);
     for (unsigned n = 0; n < stages[stage].arguments.size(); ++n) {
       const StageArgument& one = stages[stage].arguments[n];
+      if (!one.varying.empty()) {
+        seen.varying.push_back({stage, contract::part(n, 0)});
+        continue;
+      }
       auto found = std::ranges::find_if(all, [&](const auto& known) {
         return known.first == value_of(one) && known.second.bytes == one.bytes;
       });
@@ -80,19 +86,16 @@ public:
   // So many passes; `counts`: by entries told to do so many each, an even number of them.
   [[nodiscard]] Outcome run(unsigned passes, const std::vector<unsigned>& counts) const {
     Outcome outcome;
-    const std::vector<Values> values = place(outcome.memory);
-    std::vector<contract::StepLaunch> launches;
-    for (std::size_t n = 0; n < stages.size(); ++n)
-      launches.push_back(
-          {{stages[n].grid.x, stages[n].grid.y, stages[n].grid.z},
-           {stages[n].block.x, stages[n].block.y, stages[n].block.z},
-           [&values, n](unsigned number) -> const void* { return values[n][number].data(); }});
-    if (!counts.empty()) merge(values, launches, counts, outcome);
-    for (const unsigned done : counts)
-      passes -= done;
-    for (; passes > 0 && outcome.error.empty(); --passes)
+    place(outcome.memory);
+    unsigned merged = 0;
+    for (const unsigned count : counts)
+      merged += count;
+    if (merged != 0) merge(merged, counts, outcome);
+    for (unsigned pass = merged; pass < passes && outcome.error.empty(); ++pass) {
+      const std::vector<Values> values = values_in(pass);
       for (std::size_t n = 0; n < stages.size(); ++n)
         launch(*singles_[n], stages[n].grid, stages[n].block, values[n], outcome);
+    }
     return outcome;
   }
 
@@ -131,18 +134,22 @@ private:
     return made.value_or(nullptr);
   }
 
-  std::vector<Values> place(simt::Memory& memory) const {
+  void place(simt::Memory& memory) const {
     addresses_.clear();
     own_.clear();
     for (std::size_t n = 0; n < buffers.size(); ++n)
       addresses_.push_back(memory.allocate(fmt::format("buffer{}", n), buffers[n]));
+  }
+
+  // Of the parameters, by stage.
+  [[nodiscard]] std::vector<Values> values_in(unsigned pass) const {
     std::vector<Values> values;
     for (const StageLaunch& stage : stages) {
       Values& one = values.emplace_back();
       for (const StageArgument& argument : stage.arguments) {
-        const std::uint64_t value = argument.buffer < 0
-                                        ? argument.value
-                                        : addresses_[static_cast<std::size_t>(argument.buffer)];
+        std::uint64_t value = argument.value;
+        if (argument.buffer >= 0) value = addresses_[static_cast<std::size_t>(argument.buffer)];
+        if (!argument.varying.empty()) value = argument.varying.at(pass);
         std::memcpy(one.emplace_back(argument.bytes).data(), &value, argument.bytes);
       }
     }
@@ -162,8 +169,19 @@ private:
                        found->right);
   }
 
-  void merge(const std::vector<Values>& values, const std::vector<contract::StepLaunch>& launches,
-             const std::vector<unsigned>& counts, Outcome& outcome) const {
+  // In pairs of entries.
+  void merge(unsigned passes, const std::vector<unsigned>& counts, Outcome& outcome) const {
+    std::vector<std::vector<Values>> values;
+    for (unsigned pass = 0; pass < passes; ++pass)
+      values.push_back(values_in(pass));
+    std::vector<contract::StepLaunch> launches;
+    for (unsigned pass = 0; pass < passes; ++pass)
+      for (std::size_t n = 0; n < stages.size(); ++n)
+        launches.push_back({{stages[n].grid.x, stages[n].grid.y, stages[n].grid.z},
+                            {stages[n].block.x, stages[n].block.y, stages[n].block.z},
+                            [&values, pass, n](unsigned number) -> const void* {
+                              return values[pass][n][number].data();
+                            }});
     auto fitted = contract::fit(entry.contract, launches);
     if (!fitted) {
       outcome.error = fitted.error();
@@ -177,9 +195,10 @@ private:
       own.push_back(contract::own_address(array, begin));
     }
     Values all;
-    for (const Values& one : values)
+    for (const Values& one : values[0])
       all.insert(all.end(), one.begin(), one.end());
     bool is_second = false;
+    unsigned begun = 0;
     for (const unsigned count : counts) {
       fitted->threads.back() = count;
       std::vector<contract::ArrayPlace> places;
@@ -195,10 +214,25 @@ private:
       };
       add(fitted->threads);
       add(places);
+      if (!entry.contract.varying.empty()) add(varying_in(values, begun));
+      begun += count;
       launch(*merged_, {fitted->grid[0], fitted->grid[1], fitted->grid[2]},
              {fitted->block[0], fitted->block[1], fitted->block[2]}, with, outcome);
       is_second = !is_second;
     }
+  }
+
+  // What an entry is given that begins with this pass.
+  [[nodiscard]] std::vector<std::uint64_t>
+  varying_in(const std::vector<std::vector<Values>>& values, unsigned begin) const {
+    std::vector<std::uint64_t> all(contract::bytes_of_values(entry.contract) / 8, ~0ULL);
+    const auto& varying = entry.contract.varying;
+    for (std::size_t n = 0; n < all.size() && begin + n / varying.size() < values.size(); ++n) {
+      const auto& [stage, part] = varying[n % varying.size()];
+      const auto& value = values[begin + n / varying.size()][stage][contract::number_of(part)];
+      std::memcpy(&all[n], value.data(), value.size());
+    }
+    return all;
   }
 
   static void launch(const simt::Program& program, simt::Dim3 grid, simt::Dim3 block,
