@@ -34,7 +34,8 @@ bool SeenLaunches::Seen::is_like(const Seen& other) const {
 }
 
 // The parameter had another value in one of the periods before.
-bool SeenLaunches::is_another(Lane::const_iterator one, std::size_t period, unsigned number) {
+bool SeenLaunches::is_another(const Lane::const_iterator& one, std::size_t period,
+                              unsigned number) {
   const std::vector<unsigned char> value = one->value(number);
   for (std::size_t before = 1; before < periods; ++before)
     if ((one - static_cast<std::ptrdiff_t>(before * period))->value(number) != value) return true;

@@ -43,7 +43,7 @@ private:
   using Lane = std::deque<Seen>; // the last ones
 
   static std::size_t period_of(const Lane& lane);
-  static bool is_another(Lane::const_iterator one, std::size_t period, unsigned number);
+  static bool is_another(const Lane::const_iterator& one, std::size_t period, unsigned number);
   void add(const Lane& lane, std::size_t period);
 
   std::atomic<int> left_{16384};

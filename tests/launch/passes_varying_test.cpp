@@ -14,11 +14,11 @@ using test::launched;
 using test::points;
 using test::value_of;
 
-constexpr unsigned count = 4, stages = 2, varying = 2;
-
 // (v, u, n, t) of both kernels: p changes v by u and t, q changes u by v and t.
 class VaryingTest : public test::PassesTest {
 protected:
+  static constexpr unsigned count = 4, stages = 2, varying = 2;
+
   VaryingTest() {
     for (const char name : std::string("pq"))
       add_kernel(name);

@@ -7,7 +7,7 @@
 
 #include <bit>
 
-namespace ptxasw::sequences {
+namespace ptxasw::varying_parameters {
 namespace {
 
 using test::SequenceCase;
@@ -150,4 +150,4 @@ TEST(VaryingParameters, AreAskedOfEachPass) {
 }
 
 } // namespace
-} // namespace ptxasw::sequences
+} // namespace ptxasw::varying_parameters
