@@ -16,39 +16,17 @@ using sym::Term;
 
 namespace {
 
-constexpr std::uint64_t too_large = std::uint64_t{1} << 40; // no check that holds comes near
-
-std::uint64_t times(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? too_large : std::min(product, too_large);
-}
-
-void add(PolynomialBound& sum, const PolynomialBound& other) {
-  for (const auto& [factors, coefficient] : other) {
-    std::uint64_t& place = sum[factors];
-    place = std::min(place + coefficient, too_large);
-  }
-}
-
-PolynomialBound multiply(const PolynomialBound& a, const PolynomialBound& b) {
-  PolynomialBound product;
-  for (const auto& [left, one] : a) {
-    for (const auto& [right, other] : b) {
-      std::vector<Term> factors = left;
-      factors.insert(factors.end(), right.begin(), right.end());
-      std::ranges::sort(factors);
-      add(product, {{std::move(factors), times(one, other)}});
-    }
-  }
-  return product;
+// No check that holds comes near.
+sym::SBits clamped(sym::SBits coefficient) {
+  return std::min(coefficient, sym::SBits{1} << 40);
 }
 
 } // namespace
 
-void IndexBound::include(const PolynomialBound& other) {
+void IndexBound::include(const PolynomialBound::Terms& other) {
   for (const auto& [factors, coefficient] : other) {
-    std::uint64_t& most = products[factors];
-    most = std::max(most, coefficient);
+    sym::SBits& most = products[factors];
+    most = std::max(most, clamped(coefficient));
   }
 }
 
@@ -56,7 +34,7 @@ std::string IndexBound::text(const sym::Context& context) const {
   std::string sum;
   for (const auto& [factors, coefficient] : products) {
     std::vector<std::string> parts;
-    if (coefficient != 1 || factors.empty()) parts.push_back(std::to_string(coefficient));
+    if (coefficient != 1 || factors.empty()) parts.push_back(fmt::to_string(coefficient));
     for (const Term factor : factors)
       parts.push_back(context.to_string(factor));
     sum += fmt::format("{}{}", sum.empty() ? "" : " + ", fmt::join(parts, "*"));
@@ -93,7 +71,7 @@ bool Bounds::widened(Term inner, bool is_signed, IndexBound& bound) {
   if (c_.width(inner) != 32) return false;
   const auto size = magnitude(ideal, is_signed, bound);
   if (!size) return false;
-  bound.include(*size);
+  bound.include(size->terms());
   return true;
 }
 
@@ -101,7 +79,6 @@ bool Bounds::widened(Term inner, bool is_signed, IndexBound& bound) {
 std::optional<PolynomialBound> Bounds::magnitude(Term ideal, bool may_be_negative,
                                                  IndexBound& bound) {
   const sym::Poly poly = c_.poly(ideal);
-  PolynomialBound sum;
   const auto absolute = [&](Bits bits) -> std::optional<std::uint64_t> {
     const auto value = static_cast<std::int64_t>(static_cast<std::uint64_t>(bits));
     if (value < 0 && !may_be_negative) return std::nullopt;
@@ -109,17 +86,17 @@ std::optional<PolynomialBound> Bounds::magnitude(Term ideal, bool may_be_negativ
   };
   const auto constant = absolute(poly.constant);
   if (!constant) return std::nullopt;
-  if (*constant != 0) add(sum, {{{}, std::min(*constant, too_large)}});
+  PolynomialBound sum(*constant);
   for (const sym::Monomial& monomial : poly.terms) {
     const auto coefficient = absolute(monomial.coefficient);
     if (!coefficient) return std::nullopt;
-    PolynomialBound product{{{}, std::min(*coefficient, too_large)}};
+    PolynomialBound product(*coefficient);
     for (const Term factor : monomial.factors) {
       const auto size = of_factor(factor, bound);
       if (!size) return std::nullopt;
-      product = multiply(product, *size);
+      product = product * *size;
     }
-    add(sum, product);
+    sum = sum + product;
   }
   return sum;
 }
@@ -133,7 +110,7 @@ std::optional<PolynomialBound> Bounds::of_factor(Term factor, IndexBound& bound)
     return iterations(info.tag, bound);
   }
   if ((info.width != 32 && info.width != 64) || !known_(factor)) return std::nullopt;
-  return PolynomialBound{{{factor}, 1}};
+  return PolynomialBound(factor);
 }
 
 // |last - first| / step + 1, with both ends and a step beyond the last known not to wrap.
@@ -151,12 +128,11 @@ std::optional<PolynomialBound> Bounds::iterations(std::uint32_t loop, IndexBound
   const auto last = fits ? magnitude(relaxed_.of(limit->last), true, bound) : std::nullopt;
   --depth_;
   if (!first || !last) return std::nullopt;
-  PolynomialBound sum = *first;
-  add(sum, *last);
-  for (auto& [factors, coefficient] : sum)
-    coefficient = (coefficient + limit->step - 1) / limit->step;
-  add(sum, {{{}, 1}});
-  return sum;
+  const PolynomialBound sum = *first + *last;
+  PolynomialBound most(1);
+  for (const auto& [factors, coefficient] : sum.terms())
+    most.add(factors, (clamped(coefficient) + limit->step - 1) / limit->step);
+  return most;
 }
 
 } // namespace ptxasw::passes

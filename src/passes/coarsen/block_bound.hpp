@@ -17,26 +17,27 @@
 
 #include "emulator/emulate.hpp"
 #include "passes/shared/axis_polynomial.hpp"
+#include "symbolic/sum_of_products.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 namespace ptxasw::passes {
 
-// Products by their leaves (atoms, sorted; none: the constant), with positive coefficients.
-using PolynomialBound = std::map<std::vector<sym::Term>, std::uint64_t>;
+// Of leaves (atoms); nothing is negative.
+struct PolynomialBound : sym::SumOfProducts<PolynomialBound, sym::Term> {
+  using SumOfProducts::SumOfProducts;
+};
 
 struct IndexBound {
-  PolynomialBound products;
+  PolynomialBound::Terms products;
 
   [[nodiscard]] bool empty() const { return products.empty(); }
   // From now on the sum is at least as large as `other` as well.
-  void include(const PolynomialBound& other);
+  void include(const PolynomialBound::Terms& other);
   // "4*nx + nx*%ctaid.y + %tid.x < 2^31", for people.
   [[nodiscard]] std::string text(const sym::Context& context) const;
 };

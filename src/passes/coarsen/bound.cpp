@@ -41,10 +41,10 @@ public:
   }
 
 private:
-  static ptx::Source at_least(std::uint64_t number) {
+  static ptx::Source at_least(sym::SBits number) {
     auto value = static_cast<float>(number);
     constexpr float top = 9223372036854775808.0F; // beyond it the check fails in any case
-    if (value < top && static_cast<std::uint64_t>(value) < number)
+    if (value < top && static_cast<sym::SBits>(value) < number)
       value = std::nextafter(value, std::numeric_limits<float>::infinity());
     return ptx::Source::f32(value);
   }

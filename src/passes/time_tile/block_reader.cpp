@@ -3,6 +3,7 @@
 
 #include "emulator/load_key.hpp"
 #include "passes/time_tile/cases.hpp"
+#include "passes/time_tile/polynomial_expression.hpp"
 
 #include <algorithm>
 

@@ -7,6 +7,7 @@
 
 #include "contract/contract.hpp"
 #include "passes/time_tile/formula.hpp"
+#include "passes/time_tile/polynomial_reader.hpp"
 
 #include <array>
 #include <map>
@@ -80,9 +81,7 @@ private:
     Number first = 0, last = 0, least = 0, most = 0;
     std::string otherwise;
   };
-  std::map<std::pair<std::map<IntegerPolynomial::Product, Number>, std::pair<Number, Number>>,
-           Range>
-      ranges_;
+  std::map<std::pair<IntegerPolynomial::Terms, std::pair<Number, Number>>, Range> ranges_;
   bool never_holds_ = false;
 };
 

@@ -6,7 +6,7 @@
 // the load, as far as these are comparisons of one coordinate with what is the same for all.
 #pragma once
 
-#include "passes/time_tile/integer_polynomial.hpp"
+#include "passes/time_tile/polynomial_reader.hpp"
 
 #include <optional>
 #include <vector>

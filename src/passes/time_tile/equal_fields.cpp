@@ -1,7 +1,7 @@
 // Looks for fields of one offset and width.
 #include "passes/time_tile/equal_fields.hpp"
 
-#include "passes/time_tile/integer_polynomial.hpp"
+#include "passes/time_tile/polynomial_expression.hpp"
 
 #include <set>
 #include <tuple>

@@ -10,7 +10,7 @@
 namespace ptxasw::passes {
 namespace {
 
-using Sum = std::map<IntegerPolynomial::Product, Number>; // no constant, its first term positive
+using Sum = IntegerPolynomial::Terms; // no constant, its first term positive
 
 Number common_divisor(Number a, Number b) {
   while (b != 0)

@@ -1,23 +1,11 @@
-// Whole numbers behind terms: what an address or an index is over the integers, as long as nothing
-// wraps.
-//
-// A term is exact modulo 2^width, and says with an extension that a sum of 32 bits becomes one of
-// 64. Read over the integers it is a polynomial of the thread's coordinates and the kernel's
-// parameters; that the two agree hangs on ranges (the sum did not wrap), which are listed, and are
-// checked for each launch where parameters are numbers (contract/expression.hpp). So nothing about
-// products of unknowns has to be proven beforehand.
+// Whole numbers of a launch: polynomials of a thread's coordinates and a kernel's parameters.
 #pragma once
 
 #include "contract/expression.hpp"
-#include "emulator/emulate.hpp"
+#include "symbolic/sum_of_products.hpp"
 
-#include <array>
 #include <compare>
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <unordered_map>
-#include <vector>
 
 namespace ptxasw::passes {
 
@@ -41,149 +29,19 @@ struct Quantity {
   friend auto operator<=>(const Quantity&, const Quantity&) = default;
 };
 
-// A sum of products.
-class IntegerPolynomial {
+// A sum of products of quantities.
+class IntegerPolynomial : public sym::SumOfProducts<IntegerPolynomial, Quantity> {
 public:
-  using Product = std::vector<Quantity>; // sorted; empty: the constant
-
-  IntegerPolynomial() = default;
-  IntegerPolynomial(Number constant) { add({}, constant); } // NOLINT(google-explicit-constructor)
-  explicit IntegerPolynomial(const Quantity& quantity) { add({quantity}, 1); }
+  using SumOfProducts::SumOfProducts;
   static IntegerPolynomial coordinate(unsigned axis) {
     return IntegerPolynomial(Quantity{.is_axis = true, .number = axis});
   }
 
-  friend IntegerPolynomial operator+(const IntegerPolynomial& a, const IntegerPolynomial& b);
-  friend IntegerPolynomial operator-(const IntegerPolynomial& a, const IntegerPolynomial& b) {
-    return a + b * IntegerPolynomial(-1);
-  }
-  friend IntegerPolynomial operator*(const IntegerPolynomial& a, const IntegerPolynomial& b);
-  friend bool operator==(const IntegerPolynomial& a, const IntegerPolynomial& b) = default;
-
-  [[nodiscard]] const std::map<Product, Number>& terms() const { return terms_; }
-  [[nodiscard]] bool is_zero() const { return terms_.empty() && !too_large_; }
-  [[nodiscard]] std::optional<Number> constant() const;
-  // A coefficient was too large: the polynomial is of no use.
-  [[nodiscard]] bool too_large() const { return too_large_; }
   // No product has two coordinates, none has what is to cancel out.
   [[nodiscard]] bool is_linear() const;
   // What the coordinate is multiplied with, and what is left without any.
   [[nodiscard]] IntegerPolynomial along(unsigned axis) const;
   [[nodiscard]] IntegerPolynomial elsewhere() const;
-
-private:
-  void add(const Product& product, Number coefficient);
-
-  std::map<Product, Number> terms_;
-  bool too_large_ = false;
 };
-
-struct InRange {
-  IntegerPolynomial value;
-  Number least = 0, most = 0;
-  const char* otherwise = "an index wraps";
-};
-
-// Which side of a choice is read, by its condition.
-using Choices = std::map<sym::Term, bool>;
-
-// What a number that was read rests on.
-struct Reading {
-  std::vector<InRange> ranges;
-  const Choices* choices = nullptr;
-  sym::Term open; // a condition that has to be among the choices first
-};
-
-// What is divisible by `by`, which is one product, divided; none: it is not.
-std::optional<IntegerPolynomial> quotient(const IntegerPolynomial& what,
-                                          const IntegerPolynomial& by);
-
-// What is meant by what the terms of a kernel have.
-struct Meaning {
-  std::unordered_map<std::uint32_t, unsigned> axes; // atoms that stand for the thread's coordinates
-  std::map<unsigned, unsigned> equal; // parts of parameters that are meant to be equal to others
-  std::map<unsigned, std::uint32_t> loops; // by axis: with which threads walk along it
-};
-
-class IntegerPolynomialReader {
-public:
-  // `row`: the atom of x stands for the number of the thread, of places that lie row by row: it is
-  // y * row + x, where 0 <= x < row and 0 <= y. None: it stands for x.
-  IntegerPolynomialReader(const emulator::Kernel& kernel, Meaning meaning,
-                          std::optional<IntegerPolynomial> row = std::nullopt)
-      : k_(kernel), c_(*kernel.context), meaning_(std::move(meaning)), row_(std::move(row)) {}
-
-  // What an axis' atom stands for.
-  [[nodiscard]] IntegerPolynomial thread(unsigned axis) const;
-  [[nodiscard]] const std::optional<IntegerPolynomial>& row() const { return row_; }
-  [[nodiscard]] bool is_axis(sym::Term atom) const { return meaning_.axes.contains(atom.id); }
-  // May differ from place to place.
-  [[nodiscard]] bool moves(sym::Term t) const;
-
-  // A number that is the term modulo 2^width, if the ranges added to `reading` hold.
-  [[nodiscard]] std::optional<IntegerPolynomial> read(sym::Term t, Reading& reading) const;
-
-  // A pointer that is a parameter, or part of one, and the distance from it.
-  struct Place {
-    unsigned parameter = 0;
-    IntegerPolynomial offset;
-  };
-  [[nodiscard]] std::optional<Place> place(sym::Term address, Reading& reading) const;
-
-  // The very number that a term without coordinates is, signed or not: wraps where the term wraps.
-  [[nodiscard]] std::optional<contract::Expression> machine(sym::Term t, bool is_signed) const;
-
-private:
-  [[nodiscard]] std::optional<unsigned> parameter_of(sym::Term atom) const;
-  [[nodiscard]] std::optional<unsigned> pointer_of(sym::Term atom) const;
-  [[nodiscard]] std::optional<IntegerPolynomial> atom(sym::Term t) const;
-  [[nodiscard]] std::optional<IntegerPolynomial> special(const sym::Atom& info) const;
-  [[nodiscard]] std::optional<IntegerPolynomial> sum(sym::Term t, Reading& reading) const;
-  [[nodiscard]] std::optional<IntegerPolynomial> extended(sym::Term t, Reading& reading) const;
-  // Which side of a choice is read; or the condition is open.
-  static std::optional<bool> side_of(sym::Term condition, Reading& reading);
-  [[nodiscard]] std::optional<IntegerPolynomial> chosen(sym::Term t, Reading& reading) const;
-  [[nodiscard]] std::optional<IntegerPolynomial> remainder(sym::Term t, Reading& reading) const;
-  // The number of a row and the place in it.
-  struct Divided {
-    IntegerPolynomial quotient, rest;
-  };
-  [[nodiscard]] std::optional<Divided> by_row(sym::Term t, Reading& reading) const;
-  [[nodiscard]] bool is_part_of_thread(const IntegerPolynomial& value) const;
-  [[nodiscard]] bool is_no_row(sym::Term condition) const;
-
-  const emulator::Kernel& k_;
-  sym::Context& c_;
-  Meaning meaning_;
-  std::optional<IntegerPolynomial> row_;
-};
-
-// --- Expressions over launches ------------------------------------------------------------------
-
-contract::Expression number(Number value);
-contract::Expression threads(unsigned axis);
-contract::Expression combine(contract::Token::Kind kind, contract::Expression a,
-                             const contract::Expression& b);
-inline contract::Expression plus(contract::Expression a, const contract::Expression& b) {
-  return combine(contract::Token::Kind::add, std::move(a), b);
-}
-inline contract::Expression minus(contract::Expression a, const contract::Expression& b) {
-  return combine(contract::Token::Kind::subtract, std::move(a), b);
-}
-inline contract::Expression times(contract::Expression a, const contract::Expression& b) {
-  return combine(contract::Token::Kind::multiply, std::move(a), b);
-}
-// Of a polynomial without coordinates.
-contract::Expression expression_of(const IntegerPolynomial& whole);
-
-// Coordinates from `first` up to, not including, `end`.
-struct Span {
-  contract::Expression first, end;
-};
-using Box = std::array<Span, 3>;
-
-// The least or the largest value that a linear polynomial has in a box that is not empty.
-contract::Expression least_in(const Box& box, const IntegerPolynomial& whole);
-contract::Expression most_in(const Box& box, const IntegerPolynomial& whole);
 
 } // namespace ptxasw::passes

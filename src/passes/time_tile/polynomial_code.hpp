@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/time_tile/integer_polynomial.hpp"
+#include "ptx/body.hpp"
 #include "ptx/build.hpp"
 
 #include <functional>

@@ -25,7 +25,7 @@
 #include "emulator/emulate.hpp"
 #include "passes/time_tile/cases.hpp"
 #include "passes/time_tile/equal_fields.hpp"
-#include "passes/time_tile/integer_polynomial.hpp"
+#include "passes/time_tile/polynomial_expression.hpp"
 
 #include <array>
 #include <map>

@@ -289,8 +289,7 @@ private:
 
   // What most readers find. Only a guess: each of them is looked at below.
   TileLoad likeliest(const Event& load) {
-    std::map<std::pair<unsigned, std::map<IntegerPolynomial::Product, Number>>,
-             std::pair<unsigned, IntegerPolynomial>>
+    std::map<std::pair<unsigned, IntegerPolynomial::Terms>, std::pair<unsigned, IntegerPolynomial>>
         found;
     for_each_thread([&](const ThreadInBlock& thread) {
       const auto place = shared(load.address, thread, 0, load.element_bytes);
