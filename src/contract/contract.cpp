@@ -1,6 +1,8 @@
 // What a contract may say, and what it says about gains.
 #include "contract/contract.hpp"
 
+#include "contract/sequences.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -161,7 +163,7 @@ private:
            varying.size() <= most_varying && are_apart(sequence) &&
            std::ranges::all_of(varying, [&](const Sequence::Part& part) {
              return is_there(part, 4) && byte_of(part.part) == 0 &&
-                    is_word(stages[part.stage].places[number_of(part.part)].size);
+                    is_one_value(stages[part.stage].places[number_of(part.part)].size);
            });
   }
 
@@ -207,7 +209,6 @@ private:
     });
   }
 
-  static bool is_word(unsigned bytes) { return bytes == 4 || bytes == 8; }
   // Two pointers do not overlap.
   [[nodiscard]] bool is_pointer(unsigned part) const {
     return is_within(part, 8) && byte_of(part) % 8 == 0;

@@ -198,8 +198,7 @@ bool is_sensible(const SeenSequence& seen) {
   };
   return are_there(seen.varying) && seen.varying.size() <= most_varying &&
          std::ranges::all_of(seen.classes, [&](const SeenSequence::Class& one) {
-           return (one.bytes == 4 || one.bytes == 8) && one.parts.size() >= 2 &&
-                  are_there(one.parts);
+           return is_one_value(one.bytes) && one.parts.size() >= 2 && are_there(one.parts);
          });
 }
 

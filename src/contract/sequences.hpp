@@ -57,6 +57,10 @@ struct ArrayPlace {
                                                             std::span<const StepLaunch> launches);
 // What fit() says hangs on the value of a parameter that varies.
 [[nodiscard]] bool is_asked(const Sequence& sequence, const Sequence::Part& varying);
+// So many bytes of a parameter are one value, which stages may have in common, or which may vary.
+[[nodiscard]] constexpr bool is_one_value(std::size_t bytes) {
+  return bytes == 4 || bytes == 8;
+}
 // Bytes of values that an entry is given; 0: it has no such parameter.
 [[nodiscard]] inline std::size_t bytes_of_values(const Sequence& sequence) {
   return sizeof(std::uint64_t) * sequence.count * sequence.varying.size();

@@ -130,7 +130,7 @@ std::vector<std::uint64_t> values_of(const contract::Sequence& sequence, Launche
           sequence.stages[part.stage].places[contract::number_of(part.part)];
       std::memcpy(&values.emplace_back(0), &passes[begin + part.stage].bytes[offset], size);
     }
-  values.resize(values.size() + sequence.count * sequence.varying.size());
+  values.resize(values.size() + contract::bytes_of_values(sequence) / sizeof values[0]);
   return values;
 }
 

@@ -12,10 +12,6 @@ constexpr std::size_t periods = 4; // that have to be the same
 constexpr std::size_t most_kept = (periods + 1) * contract::most_stages;
 constexpr std::size_t most_lanes = 64, most_found = 16;
 
-bool is_word(const std::pair<std::size_t, std::size_t>& place) {
-  return place.second == 4 || place.second == 8;
-}
-
 } // namespace
 
 std::vector<unsigned char> SeenLaunches::Seen::value(unsigned number) const {
@@ -29,7 +25,7 @@ bool SeenLaunches::Seen::is_like(const Seen& other) const {
   if (function != other.function || grid != other.grid || block != other.block) return false;
   if (parameters == other.parameters) return true;
   for (unsigned n = 0; n < layout.size(); ++n)
-    if (!is_word(layout[n]) && value(n) != other.value(n)) return false;
+    if (!contract::is_one_value(layout[n].second) && value(n) != other.value(n)) return false;
   return true;
 }
 
@@ -93,7 +89,7 @@ void SeenLaunches::add(const Lane& lane, std::size_t period) {
     const Lane::const_iterator& one = stages[stage];
     made.kernels.push_back(one->name);
     for (unsigned n = 0; n < one->layout.size(); ++n) {
-      if (!is_word(one->layout[n])) continue;
+      if (!contract::is_one_value(one->layout[n].second)) continue;
       const contract::Sequence::Part part{stage, contract::part(n, 0)};
       const std::vector<unsigned char> value = one->value(n);
       if (is_another(one, period, n)) {

@@ -90,7 +90,22 @@ protected:
     };
   }
   void keep_contract() { module.globals[contract::symbol_of("s")] = contract::encode(contract); }
-  // What lies on the rim, which no stage stores to, is in the program's arrays.
+  // What an entry does whose places are `to`. What lies on the rim, which no stage stores to, is in
+  // the program's arrays.
+  static void go_through(const fake::Launched& launch, const std::vector<unsigned char>& to,
+                         const auto& passes) {
+    const std::array at{value_of<contract::ArrayPlace>(to, 0),
+                        value_of<contract::ArrayPlace>(to, 1)};
+    std::array<Words, 2> now;
+    for (unsigned n = 0; n < 2; ++n) {
+      now.at(n) = words(value_of<CUdeviceptr>(launch.parameters[n]));
+      const Words read = words(at.at(n).read);
+      std::copy(read.begin() + 1, read.end() - 1, now.at(n).begin() + 1);
+    }
+    passes(now[0], now[1]);
+    store(now[0], at[0].write);
+    store(now[1], at[1].write);
+  }
   void add_entry(const std::string& names) {
     std::vector<std::size_t> sizes;
     for (std::size_t n = 0; n < names.size(); ++n)
@@ -99,20 +114,11 @@ protected:
     fake::Function& made = gpu().add(module, names + "_passes", sizes);
     made.run = [names](const fake::Launched& launch) {
       const auto& threads = launch.parameters[3 * names.size()];
-      const auto& places = launch.parameters.back();
-      const std::array at{value_of<contract::ArrayPlace>(places, 0),
-                          value_of<contract::ArrayPlace>(places, 1)};
-      std::array<Words, 2> now;
-      for (unsigned n = 0; n < 2; ++n) {
-        now.at(n) = words(value_of<CUdeviceptr>(launch.parameters[n]));
-        const Words read = words(at.at(n).read);
-        std::copy(read.begin() + 1, read.end() - 1, now.at(n).begin() + 1);
-      }
-      for (unsigned n = 0; n < value_of<unsigned>(threads, 3 * names.size()); ++n)
-        for (const char name : names)
-          stage(name, now[0], now[1]);
-      store(now[0], at[0].write);
-      store(now[1], at[1].write);
+      go_through(launch, launch.parameters.back(), [&](Words& now_v, Words& now_u) {
+        for (unsigned n = 0; n < value_of<unsigned>(threads, 3 * names.size()); ++n)
+          for (const char name : names)
+            stage(name, now_v, now_u);
+      });
     };
   }
   void begin(const std::string& settings = "no-images,steps=60000000") {
@@ -171,6 +177,14 @@ protected:
   std::string pass(const std::string& names, unsigned times) {
     launch_all(names, times);
     other_call();
+    return how();
+  }
+  // How something is made that was done often enough before.
+  static std::string learnt(const auto& launch_some) {
+    for (unsigned t = 0; t < 24; ++t)
+      launch_some();
+    how();
+    launch_some();
     return how();
   }
   std::string learnt_pass(const std::string& names, unsigned times) {

@@ -71,21 +71,13 @@ protected:
              {8, 8, 4, 4, 8, 8, 4, 4, 4 * (3 * stages + 1), 2 * sizeof(ArrayPlace),
               8 * count * varying})
         .run = [](const fake::Launched& launch) {
-      const auto& to = launch.parameters[9];
-      const std::array at{value_of<ArrayPlace>(to, 0), value_of<ArrayPlace>(to, 1)};
-      std::array<Words, 2> now;
-      for (unsigned n = 0; n < 2; ++n) {
-        now.at(n) = words(value_of<CUdeviceptr>(launch.parameters[n]));
-        const Words read = words(at.at(n).read);
-        std::copy(read.begin() + 1, read.end() - 1, now.at(n).begin() + 1);
-      }
-      for (unsigned n = 0; n < value_of<unsigned>(launch.parameters[8], 3 * stages); ++n)
-        for (const unsigned stage : {0U, 1U})
-          change("pq"[stage], now[0], now[1],
-                 static_cast<unsigned>(
-                     value_of<std::uint64_t>(launch.parameters[10], varying * n + stage)));
-      store(now[0], at[0].write);
-      store(now[1], at[1].write);
+      go_through(launch, launch.parameters[9], [&](Words& now_v, Words& now_u) {
+        for (unsigned n = 0; n < value_of<unsigned>(launch.parameters[8], 3 * stages); ++n)
+          for (const unsigned stage : {0U, 1U})
+            change("pq"[stage], now_v, now_u,
+                   static_cast<unsigned>(
+                       value_of<std::uint64_t>(launch.parameters[10], varying * n + stage)));
+      });
     };
   }
 

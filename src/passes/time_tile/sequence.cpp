@@ -215,7 +215,7 @@ private:
            std::ranges::any_of(kernels_[part.stage]->body.symbols, [&](const ptx::Symbol& symbol) {
              return symbol.kind == ptx::Symbol::Kind::parameter &&
                     contract::part(symbol.index, 0) == part.part &&
-                    (symbol.size == 4 || symbol.size == 8);
+                    contract::is_one_value(symbol.size);
            });
   }
 

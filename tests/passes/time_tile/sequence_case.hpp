@@ -31,6 +31,23 @@ struct StageLaunch {
   std::vector<StageArgument> arguments;
 };
 
+inline StageArgument buffer(int n) {
+  return {.buffer = n};
+}
+inline StageArgument number(std::uint64_t value, unsigned bytes = 4) {
+  return {.value = value, .bytes = bytes};
+}
+
+struct SequenceProgram {
+  std::vector<StageLaunch> stages;
+  std::vector<std::vector<std::uint8_t>> buffers;
+};
+
+// Of 16 by 4 threads.
+inline simt::Dim3 blocks(unsigned nx, unsigned ny) {
+  return {(nx + 15) / 16, (ny + 3) / 4};
+}
+
 // What the stages have in common, as a launcher would find out.
 inline contract::SeenSequence seen_of(const std::vector<StageLaunch>& stages) {
   contract::SeenSequence seen;

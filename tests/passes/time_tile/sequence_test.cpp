@@ -10,31 +10,20 @@
 namespace ptxasw::sequences {
 namespace {
 
+using test::blocks;
+using test::buffer;
+using test::number;
 using test::SequenceCase;
 using test::StageArgument;
 using test::StageLaunch;
+using Program = test::SequenceProgram;
 
 std::string text() {
   return test::read_file(PTXASW_SOURCE_DIR "/tests/passes/time_tile/forms/sequences.ptx");
 }
 
-StageArgument buffer(int n) {
-  return {.buffer = n};
-}
-StageArgument number(std::uint64_t value, unsigned bytes = 4) {
-  return {.value = value, .bytes = bytes};
-}
 StageArgument real(float value) {
   return number(std::bit_cast<std::uint32_t>(value));
-}
-
-struct Program {
-  std::vector<StageLaunch> stages;
-  std::vector<std::vector<std::uint8_t>> buffers;
-};
-
-simt::Dim3 blocks(unsigned nx, unsigned ny) {
-  return {(nx + 15) / 16, (ny + 3) / 4};
 }
 
 Program wave(unsigned nx, unsigned ny) {

@@ -10,9 +10,13 @@
 namespace ptxasw::varying_parameters {
 namespace {
 
+using test::blocks;
+using test::buffer;
+using test::number;
 using test::SequenceCase;
 using test::StageArgument;
 using test::StageLaunch;
+using Program = test::SequenceProgram;
 using ::testing::HasSubstr;
 
 constexpr unsigned passes_at_most = 16;
@@ -21,12 +25,6 @@ std::string kernels() {
   return test::read_file(PTXASW_SOURCE_DIR "/tests/passes/time_tile/forms/varying.ptx");
 }
 
-StageArgument array(int n) {
-  return {.buffer = n};
-}
-StageArgument fixed(std::uint64_t value) {
-  return {.value = value, .bytes = 4};
-}
 // The value in each pass.
 template <class Value> StageArgument varying(unsigned bytes, const Value& value) {
   StageArgument made{.bytes = bytes};
@@ -52,15 +50,6 @@ std::vector<std::uint8_t> data(std::size_t count, unsigned bytes, unsigned seed)
   return test::random_elements(count, bytes, true, seed);
 }
 
-struct Program {
-  std::vector<StageLaunch> stages;
-  std::vector<std::vector<std::uint8_t>> buffers;
-};
-
-simt::Dim3 blocks(unsigned nx, unsigned ny) {
-  return {(nx + 15) / 16, (ny + 3) / 4};
-}
-
 // Electric fields, driven by what an array has for the step.
 Program driven(unsigned nx, unsigned ny) {
   const simt::Dim3 grid = blocks(ny, nx), block{16, 4};
@@ -68,25 +57,27 @@ Program driven(unsigned nx, unsigned ny) {
   return {{{"driven_1",
             grid,
             block,
-            {array(3), array(1), array(2), fixed(nx), fixed(ny), number_of_step()}},
-           {"driven_2", grid, block, {array(0), array(2), fixed(nx), fixed(ny)}},
-           {"driven_3", grid, block, {array(2), array(0), array(1), fixed(nx), fixed(ny)}}},
+            {buffer(3), buffer(1), buffer(2), number(nx), number(ny), number_of_step()}},
+           {"driven_2", grid, block, {buffer(0), buffer(2), number(nx), number(ny)}},
+           {"driven_3", grid, block, {buffer(2), buffer(0), buffer(1), number(nx), number(ny)}}},
           {data(count, 4, 1), data(count, 4, 2), data(count, 4, 3), data(passes_at_most, 4, 4)}};
 }
 
 Program first(unsigned nx, unsigned ny) {
   Program program = driven(nx, ny);
   const StageLaunch& stage = program.stages[0];
-  program.stages[0] = {
-      "first_1", stage.grid, stage.block, {array(1), array(2), fixed(nx), fixed(ny), real(0.5F)}};
+  program.stages[0] = {"first_1",
+                       stage.grid,
+                       stage.block,
+                       {buffer(1), buffer(2), number(nx), number(ny), real(0.5F)}};
   return program;
 }
 
 Program pushed(unsigned n, unsigned) {
   const simt::Dim3 grid = blocks(n, n), block{16, 4};
   const std::size_t count = std::size_t{n} * n;
-  return {{{"pushed_1", grid, block, {array(0), array(1), fixed(n), precise(0.5), real(0.25F)}},
-           {"pushed_2", grid, block, {array(1), array(0), fixed(n), precise(0.01)}}},
+  return {{{"pushed_1", grid, block, {buffer(0), buffer(1), number(n), precise(0.5), real(0.25F)}},
+           {"pushed_2", grid, block, {buffer(1), buffer(0), number(n), precise(0.01)}}},
           {data(count, 8, 1), data(count, 8, 2)}};
 }
 
@@ -124,17 +115,18 @@ std::string refusal(const std::vector<StageLaunch>& stages) {
 
 TEST(VaryingParameters, ArePartOfNoGuardAndNoElement) {
   const simt::Dim3 grid = blocks(20, 20), block{16, 4};
-  const StageLaunch fine{"late_2", grid, block, {array(1), array(0), fixed(20), number_of_step()}};
+  const StageLaunch fine{
+      "late_2", grid, block, {buffer(1), buffer(0), number(20), number_of_step()}};
   const auto first = [&](const char* kernel, const StageArgument& last) {
-    return StageLaunch{kernel, grid, block, {array(0), array(1), fixed(20), last}};
+    return StageLaunch{kernel, grid, block, {buffer(0), buffer(1), number(20), last}};
   };
-  EXPECT_EQ(refusal({first("late_1", fixed(1)), fine}), "");
+  EXPECT_EQ(refusal({first("late_1", number(1)), fine}), "");
   EXPECT_THAT(refusal({first("late_1", number_of_step()), fine}),
               HasSubstr("late_1: a place or a guard hangs on what varies"));
   EXPECT_THAT(refusal({first("shifted_1", number_of_step()), fine}), HasSubstr("shifted_1: "));
   StageLaunch sized = fine;
   sized.arguments[2] = number_of_step();
-  EXPECT_NE(refusal({first("late_1", fixed(1)), sized}), "");
+  EXPECT_NE(refusal({first("late_1", number(1)), sized}), "");
 }
 
 // Each pass has to read within what is known to be free of other arrays.
@@ -144,7 +136,7 @@ TEST(VaryingParameters, AreAskedOfEachPass) {
   ASSERT_EQ(made.entry.refused.text, "");
   EXPECT_TRUE(contract::is_asked(made.entry.contract, made.entry.contract.varying[0]));
   // The last pass reads an element that another one is stored to.
-  made.stages[0].arguments[0] = array(2);
+  made.stages[0].arguments[0] = buffer(2);
   made.stages[0].arguments[5] = varying(4, [](unsigned pass) { return pass < 3 ? -1U : 5U; });
   EXPECT_NE(made.run(4, {2, 2}).error, "");
 }
