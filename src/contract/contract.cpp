@@ -163,7 +163,7 @@ private:
            varying.size() <= most_varying && are_apart(sequence) &&
            std::ranges::all_of(varying, [&](const Sequence::Part& part) {
              return is_there(part, 4) && byte_of(part.part) == 0 &&
-                    is_one_value(stages[part.stage].places[number_of(part.part)].size);
+                    is_one_value(sequence.stages[part.stage].places[number_of(part.part)].size);
            });
   }
 
