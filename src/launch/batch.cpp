@@ -23,12 +23,19 @@ constexpr unsigned known_behind = 2;                        // times that a sequ
 // until there are times enough of both: fewer, where they are clear.
 constexpr unsigned passes_in_a_row = 8, few_passes = 6, enough_passes = 20;
 constexpr unsigned most_missed = 8;
-// A stream is left alone behind so many launches that nothing was gained with, for so many.
+// A stream is left alone behind so many launches that nothing was gained with, for so many. Those
+// of a sequence of which it is known that it gains nothing count for more.
 constexpr unsigned most_idle = 4096, left_alone_for = 65536;
-constexpr unsigned most_strays = 1000; // launches by another thread, no sequence in between
+constexpr unsigned known_idle = 16;
+constexpr unsigned most_together = 1024; // that go by before it is asked again
+constexpr unsigned most_strays = 1000;   // launches by another thread, no sequence in between
 
 bool is_default(CUstream stream) {
   return stream == nullptr || stream == CU_STREAM_LEGACY;
+}
+// Of the names of the default stream.
+CUstream one_name(CUstream stream) {
+  return stream == nullptr ? CU_STREAM_LEGACY : stream;
 }
 
 bool begins_with(std::span<const GraphLaunch> all, std::span<const GraphLaunch> first) {
@@ -120,7 +127,7 @@ Batcher::Lane* Batcher::lane_of(CUstream stream, CUcontext context) {
     found->stream = stream;
     found->context = context;
     found->thread = std::this_thread::get_id();
-    if (is_default(stream))
+    if (std::ranges::any_of(lanes_, [](const auto& one) { return is_default(one->stream); }))
       for (LeftAlone& slot : left_alone_)
         slot.stream = nullptr;
   }
@@ -140,22 +147,41 @@ void Batcher::change_to(Lane& lane, std::thread::id thread, const std::type_info
 // --- Launches ------------------------------------------------------------------------------------
 
 bool Batcher::is_left_alone(CUstream stream) {
-  LeftAlone& slot = left_alone(stream);
-  if (stream == nullptr || slot.stream.load(std::memory_order_acquire) != stream) return false;
-  if (slot.launches.fetch_sub(1, std::memory_order_relaxed) > 1) return true;
-  slot.stream.compare_exchange_strong(stream, nullptr);
-  return false;
+  return left_alone(stream, 1) != 0;
 }
 
-// Not where launches to the default stream may wait: a launch to any other stream has those made.
+std::uint64_t Batcher::left_alone(CUstream stream) {
+  return left_alone(stream, most_together);
+}
+
+// As many of them as there are, and at most so many, which count as launched.
+unsigned Batcher::left_alone(CUstream stream, unsigned most) {
+  CUstream name = one_name(stream);
+  LeftAlone& slot = slot_of(name);
+  if (slot.stream.load(std::memory_order_acquire) != name) return 0;
+  const unsigned left = slot.launches.fetch_sub(most, std::memory_order_relaxed);
+  if (left > most && left <= left_alone_for) return most;
+  slot.stream.compare_exchange_strong(name, nullptr);
+  return 0;
+}
+
+// Not where launches to the default stream may wait for those to another one, and they for those: a
+// launch to the one has those to the other made.
 void Batcher::leave_alone(Lane& lane) {
   end_pass(lane);
   lane.segment.clear();
-  if (std::ranges::any_of(lanes_, [](const auto& one) { return is_default(one->stream); })) return;
+  lane.timed = nullptr;
   lane.idle = 0;
-  LeftAlone& slot = left_alone(lane.stream);
+  const auto is_one = [](const auto& one) { return is_default(one->stream); };
+  if (lanes_.size() > 1 && std::ranges::any_of(lanes_, is_one)) return;
+  const auto is_looked_at = [](const auto& one) {
+    return one->pass != nullptr || !one->segment.empty() || one->clocked != nullptr;
+  };
+  if (passes_ != nullptr) passes_->other_call(); // those that follow may not be seen
+  set_waiting(Waits::batch, std::ranges::any_of(lanes_, is_looked_at));
+  LeftAlone& slot = slot_of(one_name(lane.stream));
   slot.launches.store(left_alone_for, std::memory_order_relaxed);
-  slot.stream.store(lane.stream, std::memory_order_release);
+  slot.stream.store(one_name(lane.stream), std::memory_order_release);
 }
 
 bool Batcher::look_at(const Asked& asked, const Request& request, const Launch& launch) {
@@ -171,11 +197,8 @@ bool Batcher::look_at(const Asked& asked, const Request& request, const Launch& 
   Lane* const lane = lane_of(request.stream, context);
   if (lane == nullptr) return false;
   if (++lane->idle > most_idle && !lane->waits) {
-    if (lane->idle <= 2 * most_idle) {
-      leave_alone(*lane);
-      return false;
-    }
-    lane->idle = 0; // the default stream is never left alone for longer
+    leave_alone(*lane);
+    return false;
   }
   change_to(*lane, std::this_thread::get_id(), typeid(launch));
   if (lane->is_over) end_clock(*lane);
@@ -266,6 +289,8 @@ bool Batcher::advance(Lane& lane, const Request& request) {
       merge(lane, sequence, lane.taken);
     } else if (lane.how == Passes::How::neither) {
       ++sequence.passes;
+      if (!lane.waits && !may_gain(sequence))
+        lane.idle += known_idle * static_cast<unsigned>(lane.taken);
       if (lane.waits) hand_over(lane, sequence);
       lane.timed = &sequence;
       lane.timed_as_graph = lane.waits;
@@ -275,6 +300,11 @@ bool Batcher::advance(Lane& lane, const Request& request) {
     lane.waits = false;
   }
   return waits;
+}
+
+bool Batcher::may_gain(const Sequence& sequence) const {
+  return (makes_graphs_ && (!sequence.is_decided || sequence.goes_out)) ||
+         (passes_ != nullptr && Passes::may_gain(sequence.plan));
 }
 
 // The values of its parameters. False: they come in a form that is not known.

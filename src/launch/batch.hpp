@@ -66,6 +66,9 @@ public:
   bool take(const Asked& asked, const Request& request, const Launch& launch) {
     return !is_left_alone(request.stream) && look_at(asked, request, launch);
   }
+  // So many launches to a stream that follow need not come here, if it is asked once for all of
+  // them, and nothing waits; 0: each has to.
+  std::uint64_t left_alone(CUstream stream);
   // What take() left to the caller failed.
   void failed();
   // Makes what waits. From any thread. A sequence ends here.
@@ -135,14 +138,16 @@ private:
     std::atomic<CUstream> stream{nullptr};
     std::atomic<unsigned> launches{0};
   };
-  LeftAlone& left_alone(CUstream stream) {
+  LeftAlone& slot_of(CUstream stream) {
     return left_alone_[reinterpret_cast<std::uintptr_t>(stream) / 64 % left_alone_.size()];
   }
   bool is_left_alone(CUstream stream);
+  unsigned left_alone(CUstream stream, unsigned most);
   bool look_at(const Asked& asked, const Request& request, const Launch& launch);
 
   // Called by the thread whose turn it is.
   void leave_alone(Lane& lane);
+  [[nodiscard]] bool may_gain(const Sequence& sequence) const;
   Lane* lane_of(CUstream stream, CUcontext context);
   void change_to(Lane& lane, std::thread::id thread, const std::type_info& form);
   bool begin(Lane& lane, const Launch& launch);

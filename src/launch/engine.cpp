@@ -100,6 +100,16 @@ Engine::Engine(Settings settings)
   kernels_.prepare_steps([this] { merger_->start_threads(); });
 }
 
+// How many launches like this one go by from now on: nobody counts launches, compares them, asks
+// what is in front or looks for sequences. Whether they may be put off as steps is for the merger
+// to say.
+std::uint64_t Engine::may_pass(const Kernel& kernel, const Request& request) const {
+  if (settings_.watches_times() || settings_.check != 0 || front_ || (seen_ && seen_->is_looking()))
+    return 0;
+  const bool is_sequences = batcher_ && (settings_.batch || is_stage(kernel));
+  return is_sequences ? batcher_->left_alone(request.stream) : for_good;
+}
+
 CUresult Engine::launch(const Request& request, const Launch& launch) {
   const Within within;
   // A library between us and the driver makes the launch that we made, or a tool one of its own.
@@ -112,7 +122,8 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
     flush_run();
     if (known && settings_.watches_times())
       kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
-    if (known && may_pass(*kernel)) launch.pass_from_now_on(request, epoch, for_good);
+    if (const std::uint64_t times = known ? may_pass(*kernel, request) : 0; times != 0)
+      launch.pass_from_now_on(request, epoch, times);
     return make({kernel, nullptr, 0, PutOff::maybe}, request, launch);
   }
   Shape* shape = kernel->shapes->find(request, [&](Shape& made) { decide(*kernel, made); });
@@ -127,10 +138,11 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
       return CUDA_SUCCESS;
   }
   if (shape == nullptr) return make({kernel, nullptr, 0, PutOff::no}, request, launch);
-  if (may_pass(*kernel) && shape->decided.load() && shape->chosen == 0 && alone > 1) {
-    launch.pass_from_now_on(request, epoch, alone - 1);
+  if (shape->decided.load() && shape->chosen == 0 && alone > 1) {
+    const std::uint64_t times = std::min(may_pass(*kernel, request), alone - 1);
+    if (times != 0) launch.pass_from_now_on(request, epoch, times);
     // They are counted ahead.
-    if (alone != for_good) shape->launches.fetch_add(alone - 1, std::memory_order_relaxed);
+    if (alone != for_good) shape->launches.fetch_add(times, std::memory_order_relaxed);
   }
   const CUresult result = directly(*kernel, *shape, request, launch);
   if (alone != for_good || is_copy(*kernel)) shape->launched = result == CUDA_SUCCESS;

@@ -36,6 +36,7 @@ public:
     flush();
     if (merger_ != nullptr) merger_->forget_handles();
     if (batcher_ != nullptr) batcher_->forget_handles();
+    if (seen_ != nullptr) seen_->forget_handles();
     passing_epoch().fetch_add(1, std::memory_order_acq_rel);
     kernels_.forget_all();
   }
@@ -91,12 +92,7 @@ private:
   void flush_run();
   void keep_steps(const std::vector<std::shared_ptr<Shapes>>& kernels);
 
-  // Nobody counts launches, compares them, or asks what is in front. Whether they may be put off is
-  // for the merger to say.
-  [[nodiscard]] bool may_pass(const Kernel& kernel) const {
-    return !settings_.watches_times() && settings_.check == 0 && !front_ &&
-           !(seen_ && seen_->is_looking()) && !(batcher_ && (settings_.batch || is_stage(kernel)));
-  }
+  [[nodiscard]] std::uint64_t may_pass(const Kernel& kernel, const Request& request) const;
   // It belongs to a sequence, whose launches wait together.
   [[nodiscard]] bool is_stage(const Kernel& kernel) const { return batcher_ && kernel.is_stage; }
 

@@ -183,7 +183,7 @@ PassPlan::Kind Passes::find_kernels(Launches launches) {
 }
 
 Passes::How Passes::how(PassPlan& plan, Launches launches) {
-  if (plan.is_slow || plan.kind == PassPlan::Kind::none) return How::neither;
+  if (!may_gain(plan)) return How::neither;
   if (plan.kind == PassPlan::Kind::not_known) plan.kind = find_kernels(launches);
   if (plan.kind != PassPlan::Kind::some) return How::neither;
   if (plan.skip != 0) {

@@ -73,6 +73,10 @@ public:
   // wait; others do not, on account of us. Of neither: as if there were no entries.
   enum class How : std::uint8_t { neither, as_they_come, merged };
   How how(PassPlan& plan, std::span<const GraphLaunch> launches);
+  // False: it is known that they are never merged.
+  [[nodiscard]] static bool may_gain(const PassPlan& plan) {
+    return !plan.is_slow && plan.kind != PassPlan::Kind::none;
+  }
   // Makes all of them; how many passes were merged. In the context of the launches.
   unsigned make(PassPlan& plan, std::span<const GraphLaunch> launches, CUstream stream,
                 const Launch& launch);

@@ -1,4 +1,4 @@
-// Compares the last launches with those a period before.
+// Compares launches with those a period before.
 #include "launch/seen.hpp"
 
 #include <algorithm>
@@ -8,94 +8,143 @@
 namespace ptxasw::launch {
 namespace {
 
-constexpr std::size_t periods = 4; // that have to be the same
-constexpr std::size_t most_kept = (periods + 1) * contract::most_stages;
 constexpr std::size_t most_lanes = 64, most_found = 16;
 
 } // namespace
 
-std::vector<unsigned char> SeenLaunches::Seen::value(unsigned number) const {
-  const auto [offset, size] = layout[number];
+// --- One launch ----------------------------------------------------------------------------------
+
+bool SeenLaunches::Seen::is_same(const Seen& other, std::size_t number) const {
+  const auto [offset, size] = kernel->layout[number];
+  return std::memcmp(&parameters[offset], &other.parameters[offset], size) == 0;
+}
+
+std::vector<unsigned char> SeenLaunches::Seen::value(std::size_t number) const {
+  const auto [offset, size] = kernel->layout[number];
   const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(offset);
   return {begin, begin + static_cast<std::ptrdiff_t>(size)};
 }
 
 // Numbers may be others: a step's, a time.
 bool SeenLaunches::Seen::is_like(const Seen& other) const {
-  if (function != other.function || grid != other.grid || block != other.block) return false;
+  if (kernel != other.kernel || grid != other.grid || block != other.block) return false;
   if (parameters == other.parameters) return true;
-  for (unsigned n = 0; n < layout.size(); ++n)
-    if (!contract::is_one_value(layout[n].second) && value(n) != other.value(n)) return false;
+  for (std::size_t n = 0; n < kernel->layout.size(); ++n)
+    if (!contract::is_one_value(kernel->layout[n].second) && !is_same(other, n)) return false;
   return true;
 }
 
-// The parameter had another value in one of the periods before.
-bool SeenLaunches::is_another(const Lane::const_iterator& one, std::size_t period,
-                              unsigned number) {
-  const std::vector<unsigned char> value = one->value(number);
-  for (std::size_t before = 1; before < periods; ++before)
-    if ((one - static_cast<std::ptrdiff_t>(before * period))->value(number) != value) return true;
-  return false;
+bool SeenLaunches::read(Seen& into, const Request& request) {
+  const ParameterLayout& layout = into.kernel->layout;
+  into.grid = request.grid;
+  into.block = request.block;
+  into.parameters.assign(layout.empty() ? 0 : layout.back().first + layout.back().second, 0);
+  for (unsigned n = 0; n < layout.size(); ++n) {
+    const auto [offset, size] = layout[n];
+    const void* const value = parameter_of(request, n, offset, size);
+    if (value == nullptr) return false;
+    std::memcpy(&into.parameters[offset], value, size);
+  }
+  return true;
+}
+
+// --- Launches in a row ---------------------------------------------------------------------------
+
+void SeenLaunches::Lane::clear() {
+  count = period = 0;
+  alike.fill(0);
+}
+
+// Of the last launches the least one, of several periods; 0: there is none.
+std::size_t SeenLaunches::Lane::find_period() const {
+  for (std::size_t found = 1; found < alike.size(); ++found)
+    if (alike[found] >= (periods - 1) * found) return found;
+  return 0;
+}
+
+// What a launch has otherwise than the one a period before. Whether something else varied so far.
+bool SeenLaunches::Lane::note_varied(std::size_t number) {
+  const Seen &now = at(number), &before = at(number - period);
+  if (now.parameters == before.parameters) return false;
+  std::vector<bool>& known = varied[number % period];
+  known.resize(now.kernel->layout.size());
+  bool is_new = false;
+  for (std::size_t n = 0; n < known.size(); ++n) {
+    if (known[n] || now.is_same(before, n)) continue;
+    known[n] = is_new = true;
+  }
+  return is_new;
+}
+
+// Null: there are enough others.
+SeenLaunches::Lane* SeenLaunches::lane_of(CUstream stream) {
+  const std::pair key{std::this_thread::get_id(), stream};
+  if (const auto found = lanes_.find(key); found != lanes_.end()) return &found->second;
+  return lanes_.size() < most_lanes ? &lanes_[key] : nullptr;
+}
+
+const SeenLaunches::Launched& SeenLaunches::launched(const Kernel& kernel) {
+  const auto [found, is_new] = launched_.try_emplace(kernel.function);
+  if (is_new) found->second = {kernel.name, kernel.module, parameter_layout(kernel.function)};
+  return found->second;
 }
 
 void SeenLaunches::look(const Kernel& kernel, const Request& request) {
   if (left_.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
   const std::lock_guard lock(mutex_);
-  if (lanes_.size() >= most_lanes || found_.size() >= most_found) return;
-  Lane& lane = lanes_[{std::this_thread::get_id(), request.stream}];
-  if (kernel.module == nullptr || request.shared != 0) return lane.clear();
-  const auto [layout, is_new] = layouts_.try_emplace(request.function);
-  if (is_new) layout->second = parameter_layout(kernel.function);
-  Seen next{request.function, kernel.module,  kernel.name, request.grid,
-            request.block,    layout->second, {}};
-  for (unsigned n = 0; n < next.layout.size(); ++n) {
-    const auto [offset, size] = next.layout[n];
-    const void* const value = parameter_of(request, n, offset, size);
-    if (value == nullptr) return lane.clear();
-    next.parameters.resize(offset + size);
-    std::memcpy(&next.parameters[offset], value, size);
+  Lane* const lane = found_.size() < most_found ? lane_of(request.stream) : nullptr;
+  if (lane == nullptr) return;
+  Seen& next = lane->at(lane->count);
+  if (kernel.module == nullptr || request.shared != 0) return lane->clear();
+  next.kernel = &launched(kernel);
+  if (!read(next, request)) return lane->clear();
+  for (std::size_t before = 1; before < lane->alike.size(); ++before) {
+    const bool is_alike = before <= lane->count && next.is_like(lane->at(lane->count - before));
+    lane->alike[before] = is_alike ? lane->alike[before] + 1 : 0;
   }
-  lane.push_back(std::move(next));
-  if (lane.size() > most_kept) lane.pop_front();
-  if (const std::size_t period = period_of(lane); period >= 2) add(lane, period);
+  const std::size_t last = lane->count++;
+  const std::size_t period = lane->find_period();
+  bool is_new = period != lane->period;
+  if (is_new) lane->varied.fill({});
+  lane->period = period;
+  if (period < 2) return;
+  for (std::size_t n = is_new ? lane->count - (periods - 1) * period : last; n <= last; ++n)
+    is_new |= lane->note_varied(n);
+  if (is_new) add(*lane);
 }
 
-// Of the last launches the least one, of several periods; 0: there is none.
-std::size_t SeenLaunches::period_of(const Lane& lane) {
-  for (std::size_t period = 1; period <= contract::most_stages; ++period) {
-    if (lane.size() < periods * period) return 0;
-    const auto first = lane.end() - static_cast<std::ptrdiff_t>(periods * period);
-    const auto second = first + static_cast<std::ptrdiff_t>(period);
-    if (std::equal(second, lane.end(), first,
-                   [](const Seen& a, const Seen& b) { return a.is_like(b); }))
-      return period;
-  }
-  return 0;
+void SeenLaunches::forget_handles() {
+  const std::lock_guard lock(mutex_);
+  lanes_.clear();
+  launched_.clear();
 }
 
 // Of one module and no kernel twice; the one with the least name is first.
-void SeenLaunches::add(const Lane& lane, std::size_t period) {
-  std::vector<Lane::const_iterator> stages;
+void SeenLaunches::add(const Lane& lane) {
+  std::vector<std::size_t> stages;
   std::set<std::string> names;
-  for (auto one = lane.end() - static_cast<std::ptrdiff_t>(period); one != lane.end(); ++one) {
-    if (one->module != lane.back().module || !names.insert(one->name).second) return;
-    stages.push_back(one);
+  for (std::size_t n = lane.count - lane.period; n < lane.count; ++n) {
+    const Launched& one = *lane.at(n).kernel;
+    if (one.module != lane.at(lane.count - 1).kernel->module || !names.insert(one.name).second)
+      return;
+    stages.push_back(n);
   }
-  const auto least = [](const auto& a, const auto& b) { return a->name < b->name; };
-  std::rotate(stages.begin(), std::ranges::min_element(stages, least), stages.end());
+  const auto name = [&](std::size_t n) { return lane.at(n).kernel->name; };
+  std::rotate(stages.begin(), std::ranges::min_element(stages, {}, name), stages.end());
   contract::SeenSequence made;
   std::vector<std::pair<std::vector<unsigned char>, std::vector<contract::Sequence::Part>>> values;
   for (unsigned stage = 0; stage < stages.size(); ++stage) {
-    const Lane::const_iterator& one = stages[stage];
-    made.kernels.push_back(one->name);
-    for (unsigned n = 0; n < one->layout.size(); ++n) {
-      if (!contract::is_one_value(one->layout[n].second)) continue;
+    const Seen& one = lane.at(stages[stage]);
+    const std::vector<bool>& varied = lane.varied[stages[stage] % lane.period];
+    made.kernels.push_back(one.kernel->name);
+    for (unsigned n = 0; n < one.kernel->layout.size(); ++n) {
+      if (!contract::is_one_value(one.kernel->layout[n].second)) continue;
       const contract::Sequence::Part part{stage, contract::part(n, 0)};
-      const std::vector<unsigned char> value = one->value(n);
-      if (is_another(one, period, n)) {
+      if (n < varied.size() && varied[n]) {
         made.varying.push_back(part);
         continue;
       }
+      const std::vector<unsigned char> value = one.value(n);
       auto known = std::ranges::find(values, value, [](const auto& pair) { return pair.first; });
       if (known == values.end()) known = values.insert(values.end(), {value, {}});
       known->second.push_back(part);

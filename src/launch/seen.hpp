@@ -2,20 +2,23 @@
 // time, or with other numbers among them: found out in its first launches, and written down for
 // whoever prepares its images next (image/seen_sequences.hpp).
 //
-// Only so many launches of a process are looked at, and compared with those before them in the same
-// stream by the same thread. Later ones cost nothing.
+// Only so many launches of a process are looked at, each compared with the one so many launches
+// before it in the same stream by the same thread, for each number of stages. Later ones cost
+// nothing, and these less than a tenth of a microsecond each: programs are at their quickest where
+// launches are as short as that.
 #pragma once
 
 #include "contract/sequences.hpp"
 #include "launch/kernels.hpp"
 #include "launch/request.hpp"
 
+#include <array>
 #include <atomic>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,30 +29,54 @@ public:
   // Some launches are still to be looked at.
   [[nodiscard]] bool is_looking() const { return left_.load(std::memory_order_relaxed) > 0; }
   void look(const Kernel& kernel, const Request& request);
+  // Handles may stand for other kernels.
+  void forget_handles();
   // What was found so far.
   [[nodiscard]] std::vector<contract::SeenSequence> found();
 
 private:
-  struct Seen {
-    CUfunction function = nullptr;
-    CUmodule module = nullptr;
-    std::string name;
-    Dims grid{}, block{};
-    ParameterLayout layout;
-    std::vector<unsigned char> parameters; // empty: they are not known
-    [[nodiscard]] bool is_like(const Seen& other) const;
-    [[nodiscard]] std::vector<unsigned char> value(unsigned number) const; // of a parameter
-  };
-  using Lane = std::deque<Seen>; // the last ones
+  static constexpr std::size_t periods = 4; // that have to be the same
 
-  static std::size_t period_of(const Lane& lane);
-  static bool is_another(const Lane::const_iterator& one, std::size_t period, unsigned number);
-  void add(const Lane& lane, std::size_t period);
+  struct Launched {
+    std::string name; // of the kernel
+    CUmodule module = nullptr;
+    ParameterLayout layout;
+  };
+  struct Seen {
+    const Launched* kernel = nullptr;
+    Dims grid{}, block{};
+    std::vector<unsigned char> parameters; // empty: they are not known
+    // The same but for numbers.
+    [[nodiscard]] bool is_like(const Seen& other) const;
+    [[nodiscard]] bool is_same(const Seen& other, std::size_t number) const; // parameter
+    [[nodiscard]] std::vector<unsigned char> value(std::size_t number) const;
+  };
+  // What a thread launched to a stream, one behind the other.
+  struct Lane {
+    std::array<Seen, periods * contract::most_stages + 1> last; // a ring
+    std::size_t count = 0;                                      // launches
+    // In a row that are like the one so many before.
+    std::array<std::size_t, contract::most_stages + 1> alike{};
+    std::size_t period = 0; // of these; 0: they have none
+    // By stage, from some launch on: which parameters had other values. In step with `count`.
+    std::array<std::vector<bool>, contract::most_stages> varied;
+
+    Seen& at(std::size_t number) { return last[number % last.size()]; }
+    const Seen& at(std::size_t number) const { return last[number % last.size()]; }
+    void clear();
+    [[nodiscard]] std::size_t find_period() const;
+    bool note_varied(std::size_t number);
+  };
+
+  Lane* lane_of(CUstream stream);
+  const Launched& launched(const Kernel& kernel);
+  static bool read(Seen& into, const Request& request);
+  void add(const Lane& lane);
 
   std::atomic<int> left_{16384};
   std::mutex mutex_;
   std::map<std::pair<std::thread::id, CUstream>, Lane> lanes_;
-  std::map<CUfunction, ParameterLayout> layouts_;
+  std::unordered_map<CUfunction, Launched> launched_; // by function
   std::vector<contract::SeenSequence> found_;
 };
 

@@ -41,26 +41,35 @@ protected:
     engine.reset();
     gpu().graph_result = CUDA_SUCCESS;
   }
-  void launch(char name, CUstream stream = reinterpret_cast<CUstream>(0x80)) {
+  static inline const auto other = reinterpret_cast<CUstream>(0x80);
+  void launch(char name, CUstream stream = other) {
     unsigned value = next++;
     void* parameters[] = {&value};
     EXPECT_EQ(
         engine->launch({functions[name], {4, 1, 1}, {32, 1, 1}, 0, stream, parameters}, direct),
         CUDA_SUCCESS);
   }
-  void launch_all(const std::string& names) {
+  void launch_all(const std::string& names, CUstream stream = other) {
     for (const char name : names)
-      launch(name);
+      launch(name, stream);
   }
   // So often that it is known what is faster.
-  void learn(const std::string& names) {
+  void learn(const std::string& names, CUstream stream = other) {
     for (unsigned n = 0; n < 120; ++n)
-      pass(names);
+      pass(names, stream);
   }
   // And another call behind it, as a trampoline tells it.
-  void pass(const std::string& names) {
-    launch_all(names);
+  void pass(const std::string& names, CUstream stream = other) {
+    launch_all(names, stream);
     engine->flush();
+  }
+  void launch_in_no_order(CUstream stream) {
+    unsigned state = 1;
+    const auto any = [&] { return "abcdefgh"[(state = state * 1103515245 + 12345) >> 16 & 7]; };
+    for (unsigned n = 0; n < 5000; ++n) {
+      launch(any(), stream);
+      if (any() == 'a') engine->flush();
+    }
   }
   // How the launches since the last call were made: G for a node of a graph.
   static std::string how() {
@@ -354,44 +363,71 @@ TEST_F(BatchTest, StreamsInTurnHaveTheirOwnSequences) {
 }
 
 TEST_F(BatchTest, TheDefaultStreamIsInOrderWithTheOthers) {
-  const auto stream = reinterpret_cast<CUstream>(0x80);
   learn("abcd");
-  for (unsigned n = 0; n < 120; ++n) {
-    for (const char name : std::string("efgh"))
-      launch(name, nullptr);
-    engine->flush();
-  }
+  learn("efgh", nullptr);
   how();
   seen.clear();
   next = 0;
-  for (const char name : std::string("abc"))
-    launch(name, stream);
-  for (const char name : std::string("efg"))
-    launch(name, nullptr);
-  launch('d', stream);
+  launch_all("abc");
+  launch_all("efg", nullptr);
+  launch('d');
   engine->flush();
   EXPECT_EQ(how(), "-------");
   expect_in_order();
 }
 
-// Where nothing repeats no time is spent; a launch to the default stream has all of them looked at.
+// Where nothing repeats no time is spent, until there is another stream whose launches are in order
+// with its own.
 TEST_F(BatchTest, AStreamOfWhichNothingGoesOutIsLeftAlone) {
-  cost = std::chrono::microseconds(0);
-  unsigned state = 1;
-  const auto any = [&] { return "abcdefgh"[(state = state * 1103515245 + 12345) >> 16 & 7]; };
-  for (unsigned n = 0; n < 5000; ++n) {
-    launch(any());
-    if (any() == 'a') engine->flush();
+  for (const auto& [stream, second] : {std::pair<CUstream, CUstream>(other, nullptr),
+                                       std::pair<CUstream, CUstream>(nullptr, other)}) {
+    engine = std::make_unique<Engine>(read_settings("no-images,batch,steps=60000000"));
+    cost = std::chrono::microseconds(0);
+    launch_in_no_order(stream);
+    how();
+    cost = std::chrono::microseconds(30);
+    learn("abcd", stream);
+    EXPECT_THAT(how(), testing::Each('-'));
+    launch('a', second);
+    engine->flush();
+    learn("abcd", stream);
+    EXPECT_THAT(how(), HasSubstr("GGGG"));
+    expect_in_order();
   }
-  how();
+}
+
+// Its launches wait for those to others.
+TEST_F(BatchTest, TheDefaultStreamIsNotLeftAloneBesideOthers) {
+  launch('a');
+  engine->flush();
+  cost = std::chrono::microseconds(0);
+  launch_in_no_order(nullptr);
   cost = std::chrono::microseconds(30);
   learn("abcd");
-  EXPECT_THAT(how(), testing::Each('-'));
-  launch('a', nullptr);
-  engine->flush();
-  learn("abcd");
-  EXPECT_THAT(how(), HasSubstr("GGGG"));
+  how();
+  launch_all("abc");
+  EXPECT_EQ(how(), "") << "they wait";
+  launch('e', nullptr);
+  EXPECT_EQ(how(), "----");
   expect_in_order();
+}
+
+// Launches of a sequence that gains nothing are not looked at for as long as others.
+TEST_F(BatchTest, WhatGainsNothingIsSoonLeftAlone) {
+  learn("abcd");
+  learn("abcd");
+  launch('a');
+  EXPECT_TRUE(is_waiting());
+  engine = std::make_unique<Engine>(read_settings("no-images,batch,steps=60000000"));
+  for (const char* name : {"a", "d"})
+    module.functions[name]->run = [this](const fake::Launched& launch) {
+      if (launch.by == "a node") std::this_thread::sleep_for(cost);
+    };
+  cost = std::chrono::microseconds(60);
+  learn("addd");
+  learn("addd");
+  launch('a');
+  EXPECT_FALSE(is_waiting());
 }
 
 // Nothing is to be had then, and threads would wait for one another.

@@ -71,6 +71,32 @@ TEST_F(SeenTest, SaysWhatVaries) {
   EXPECT_THAT(seen.found(), testing::ElementsAre(expected));
 }
 
+// One without it, as long as nothing varied, and one with it.
+TEST_F(SeenTest, SaysWhatVariesLater) {
+  for (int n = 0; n < 50; ++n)
+    pass(100);
+  ASSERT_EQ(seen.found().size(), 1);
+  EXPECT_TRUE(seen.found()[0].varying.empty());
+  for (int n = 0; n < 50; ++n)
+    pass(101 + n);
+  ASSERT_EQ(seen.found().size(), 2);
+  EXPECT_THAT(seen.found()[1].varying,
+              testing::ElementsAre(contract::Sequence::Part{0, part(2, 0)},
+                                   contract::Sequence::Part{1, part(2, 0)}));
+}
+
+// Kernels with the handles of others that have gone.
+TEST_F(SeenTest, IsNoneOfHandlesThatStandForOthers) {
+  for (unsigned n = 0; n < 3; ++n)
+    pass();
+  seen.forget_handles();
+  pass();
+  EXPECT_TRUE(seen.found().empty());
+  for (unsigned n = 0; n < 3; ++n)
+    pass();
+  EXPECT_EQ(seen.found().size(), 1);
+}
+
 TEST_F(SeenTest, IsNoneWhereMoreThanNumbersVaries) {
   gpu().add(module, "wide", {8, 8, 2});
   for (unsigned short n = 0; n < 50; ++n) {
