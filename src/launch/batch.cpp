@@ -25,10 +25,11 @@ constexpr unsigned passes_in_a_row = 8, few_passes = 6, enough_passes = 20;
 constexpr unsigned most_missed = 8;
 // A stream is left alone behind so many launches that nothing was gained with, for so many. Those
 // of a sequence of which it is known that it gains nothing count for more.
-constexpr unsigned most_idle = 4096, left_alone_for = 65536;
+// They go by together, so many of each kernel.
+constexpr unsigned most_idle = 4096, left_alone_for = 16384;
 constexpr unsigned known_idle = 16;
-constexpr unsigned most_together = 1024; // that go by before it is asked again
-constexpr unsigned most_strays = 1000;   // launches by another thread, no sequence in between
+constexpr unsigned together = 16;
+constexpr unsigned most_strays = 1000; // launches by another thread, no sequence in between
 
 bool is_default(CUstream stream) {
   return stream == nullptr || stream == CU_STREAM_LEGACY;
@@ -147,22 +148,17 @@ void Batcher::change_to(Lane& lane, std::thread::id thread, const std::type_info
 // --- Launches ------------------------------------------------------------------------------------
 
 bool Batcher::is_left_alone(CUstream stream) {
-  return left_alone(stream, 1) != 0;
-}
-
-std::uint64_t Batcher::left_alone(CUstream stream) {
-  return left_alone(stream, most_together);
-}
-
-// As many of them as there are, and at most so many, which count as launched.
-unsigned Batcher::left_alone(CUstream stream, unsigned most) {
   CUstream name = one_name(stream);
   LeftAlone& slot = slot_of(name);
-  if (slot.stream.load(std::memory_order_acquire) != name) return 0;
-  const unsigned left = slot.launches.fetch_sub(most, std::memory_order_relaxed);
-  if (left > most && left <= left_alone_for) return most;
+  if (slot.stream.load(std::memory_order_acquire) != name) return false;
+  if (slot.launches.fetch_sub(1, std::memory_order_relaxed) > 1) return true;
   slot.stream.compare_exchange_strong(name, nullptr);
-  return 0;
+  return false;
+}
+
+std::uint64_t Batcher::left_alone(CUstream stream) const {
+  const CUstream name = one_name(stream);
+  return slot_of(name).stream.load(std::memory_order_acquire) == name ? together : 0;
 }
 
 // Not where launches to the default stream may wait for those to another one, and they for those: a

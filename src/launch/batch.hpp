@@ -66,9 +66,8 @@ public:
   bool take(const Asked& asked, const Request& request, const Launch& launch) {
     return !is_left_alone(request.stream) && look_at(asked, request, launch);
   }
-  // So many launches to a stream that follow need not come here, if it is asked once for all of
-  // them, and nothing waits; 0: each has to.
-  std::uint64_t left_alone(CUstream stream);
+  // So many launches to the stream need not come here as long as nothing waits.
+  [[nodiscard]] std::uint64_t left_alone(CUstream stream) const;
   // What take() left to the caller failed.
   void failed();
   // Makes what waits. From any thread. A sequence ends here.
@@ -134,15 +133,19 @@ private:
     void end_segment();
   };
 
+  static constexpr std::size_t slots = 64;
   struct LeftAlone { // a stream, and how many launches of it are not looked at
     std::atomic<CUstream> stream{nullptr};
     std::atomic<unsigned> launches{0};
   };
-  LeftAlone& slot_of(CUstream stream) {
-    return left_alone_[reinterpret_cast<std::uintptr_t>(stream) / 64 % left_alone_.size()];
+  static std::size_t slot_number(CUstream stream) {
+    return reinterpret_cast<std::uintptr_t>(stream) / 64 % slots;
+  }
+  LeftAlone& slot_of(CUstream stream) { return left_alone_[slot_number(stream)]; }
+  [[nodiscard]] const LeftAlone& slot_of(CUstream stream) const {
+    return left_alone_[slot_number(stream)];
   }
   bool is_left_alone(CUstream stream);
-  unsigned left_alone(CUstream stream, unsigned most);
   bool look_at(const Asked& asked, const Request& request, const Launch& launch);
 
   // Called by the thread whose turn it is.
@@ -170,7 +173,7 @@ private:
   std::unordered_map<const Kernel*, std::shared_ptr<const Kernel>> stages_; // of launches
   GraphLaunch next_; // the launch that is looked at
 
-  std::array<LeftAlone, 64> left_alone_{};
+  std::array<LeftAlone, slots> left_alone_{};
   std::atomic<unsigned> entering_{0}; // threads that wait for their turn
   std::atomic<bool> is_stopped_{false};
   std::atomic<std::uint64_t> batched_{0}, graphs_{0};

@@ -51,7 +51,7 @@ bool SeenLaunches::read(Seen& into, const Request& request) {
 // --- Launches in a row ---------------------------------------------------------------------------
 
 void SeenLaunches::Lane::clear() {
-  count = period = 0;
+  count = period = due = 0;
   alike.fill(0);
 }
 
@@ -104,13 +104,16 @@ void SeenLaunches::look(const Kernel& kernel, const Request& request) {
   }
   const std::size_t last = lane->count++;
   const std::size_t period = lane->find_period();
-  bool is_new = period != lane->period;
-  if (is_new) lane->varied.fill({});
+  const bool is_new = period != lane->period;
+  if (is_new) {
+    lane->varied.fill({});
+    lane->due = lane->count;
+  }
   lane->period = period;
   if (period < 2) return;
   for (std::size_t n = is_new ? lane->count - (periods - 1) * period : last; n <= last; ++n)
-    is_new |= lane->note_varied(n);
-  if (is_new) add(*lane);
+    if (lane->note_varied(n) && !is_new) lane->due = std::max(lane->due, last + period);
+  if (lane->due == lane->count) add(*lane);
 }
 
 void SeenLaunches::forget_handles() {

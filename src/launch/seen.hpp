@@ -58,6 +58,7 @@ private:
     // In a row that are like the one so many before.
     std::array<std::size_t, contract::most_stages + 1> alike{};
     std::size_t period = 0; // of these; 0: they have none
+    std::size_t due = 0;    // behind so many what they are is told: of all stages then
     // By stage, from some launch on: which parameters had other values. In step with `count`.
     std::array<std::vector<bool>, contract::most_stages> varied;
 

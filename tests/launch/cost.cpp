@@ -88,6 +88,19 @@ void measure(const char* what, const std::string& settings, const Request& reque
               nanoseconds[0], *std::ranges::min_element(cycles));
 }
 
+// Of a process: its first ones are compared, for sequences (seen.hpp).
+void measure_first(const char* what, const std::string& settings, const Request& request) {
+  constexpr unsigned rounds = 21, launches = 10000;
+  const Nothing nothing;
+  std::vector<double> nanoseconds;
+  for (unsigned round = 0; round < rounds; ++round) {
+    Engine engine(read_settings(settings));
+    nanoseconds.push_back(nanoseconds_of(launches, [&] { engine.launch(request, nothing); }));
+  }
+  std::ranges::sort(nanoseconds);
+  std::printf("%-34s %6.1f ns a launch\n", what, nanoseconds[rounds / 2]);
+}
+
 // Launches that go through do so in hooks.cpp, which is not measured here: they cost nothing.
 class Passed final : public Launch {
 public:
@@ -142,6 +155,7 @@ int main() {
   measure("may begin early", "policy=original,early", waiting.request());
   measure("may go out together", "policy=original,batch", waiting.request());
   measure("no step, under --steps", "steps", without.request());
+  measure_first("the first ones, under --steps", "steps", without.request());
   measure_runs("the same arguments", 5000, false);
   for (const unsigned k : {1U, 2U, 3U, 5U, 7U, 12U, 100U})
     measure_runs(("runs of " + std::to_string(k) + " steps").c_str(), k, true);
