@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <set>
 
 namespace ptxasw::contract {
 namespace {
@@ -187,9 +186,7 @@ namespace {
 
 bool is_sensible(const SeenSequence& seen) {
   const auto& kernels = seen.kernels;
-  if (kernels.size() < 2 || kernels.size() > most_stages ||
-      std::set<std::string>(kernels.begin(), kernels.end()).size() != kernels.size())
-    return false;
+  if (kernels.size() < 2 || kernels.size() > most_stages) return false;
   const auto are_there = [&](const std::vector<Sequence::Part>& parts) {
     return std::ranges::is_sorted(parts) &&
            std::ranges::all_of(parts, [&](const Sequence::Part& part) {

@@ -76,14 +76,15 @@ struct ArrayPlace {
 // Kernels that were launched one after the other, over and over, and which of their parameters had
 // the same value: lists of parts, each of `bytes` bytes (4 or 8, whole parameters). Others had
 // another value each time. A first stage is any of them: sequences that differ in that are one, and
-// the kernel with the least name is first.
+// a kernel with the least name is first. A kernel that comes several times has other arrays each
+// time: a program that exchanges its pointers does so.
 struct SeenSequence {
   struct Class {
     unsigned bytes = 0;
     std::vector<Sequence::Part> parts; // ascending; two or more
     friend bool operator==(const Class&, const Class&) = default;
   };
-  std::vector<std::string> kernels;    // 2 to most_stages, no two of one name
+  std::vector<std::string> kernels;    // 2 to most_stages; one may come several times
   std::vector<Class> classes;          // in the order of their first parts
   std::vector<Sequence::Part> varying; // ascending; in no class
   friend bool operator==(const SeenSequence&, const SeenSequence&) = default;

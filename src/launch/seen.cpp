@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 namespace ptxasw::launch {
 namespace {
@@ -55,11 +54,30 @@ void SeenLaunches::Lane::clear() {
   alike.fill(0);
 }
 
-// Of the last launches the least one, of several periods; 0: there is none.
+// Parameters of the last so many launches that may be pointers, and were others so many launches
+// before.
+std::size_t SeenLaunches::Lane::count_moving(std::size_t of) const {
+  std::size_t all = 0;
+  for (std::size_t n = count - of; n < count; ++n)
+    for (std::size_t one = 0; one < at(n).kernel->layout.size(); ++one)
+      if (at(n).kernel->layout[one].second == sizeof(CUdeviceptr) &&
+          !at(n).is_same(at(n - of), one))
+        ++all;
+  return all;
+}
+
+// Several of which came: the one in which the fewest pointers move, since those that are exchanged
+// are the same ones every other time; of these the least one. 0: there is none.
 std::size_t SeenLaunches::Lane::find_period() const {
-  for (std::size_t found = 1; found < alike.size(); ++found)
-    if (alike[found] >= (periods - 1) * found) return found;
-  return 0;
+  std::size_t best = 0, moving = 0;
+  for (std::size_t one = 1; one < alike.size(); ++one) {
+    if (!is_alike(one)) continue;
+    const std::size_t its = count_moving(one);
+    if (best != 0 && its * best >= moving * one) continue;
+    best = one;
+    moving = its;
+  }
+  return best;
 }
 
 // What a launch has otherwise than the one a period before. Whether something else varied so far.
@@ -74,6 +92,35 @@ bool SeenLaunches::Lane::note_varied(std::size_t number) {
     known[n] = is_new = true;
   }
   return is_new;
+}
+
+// The last launch with those before it. Whether they are a sequence that is to be told.
+bool SeenLaunches::Lane::compare() {
+  const std::size_t now = count++;
+  bool is_new = false; // which periods there are, or what varies
+  for (std::size_t before = 1; before < alike.size(); ++before) {
+    const bool was = is_alike(before);
+    alike[before] = before <= now && at(now).is_like(at(now - before)) ? alike[before] + 1 : 0;
+    is_new |= was != is_alike(before);
+  }
+  if (period != 0 && is_alike(period) && note_varied(now)) {
+    is_new = true;
+    due = std::max(due, now + period);
+  }
+  if (const std::size_t found = is_new || due == count ? find_period() : period; found != period)
+    begin(found);
+  return period > 1 && due == count;
+}
+
+// What moves now may be the same in a longer period, which takes longer to be seen.
+void SeenLaunches::Lane::begin(std::size_t found) {
+  period = found;
+  due = count;
+  varied.fill({});
+  if (period == 0) return;
+  for (std::size_t n = count - period; n < count; ++n)
+    note_varied(n);
+  if (count_moving(period) != 0) due = count + periods * contract::most_stages;
 }
 
 // Null: there are enough others.
@@ -98,22 +145,7 @@ void SeenLaunches::look(const Kernel& kernel, const Request& request) {
   if (kernel.module == nullptr || request.shared != 0) return lane->clear();
   next.kernel = &launched(kernel);
   if (!read(next, request)) return lane->clear();
-  for (std::size_t before = 1; before < lane->alike.size(); ++before) {
-    const bool is_alike = before <= lane->count && next.is_like(lane->at(lane->count - before));
-    lane->alike[before] = is_alike ? lane->alike[before] + 1 : 0;
-  }
-  const std::size_t last = lane->count++;
-  const std::size_t period = lane->find_period();
-  const bool is_new = period != lane->period;
-  if (is_new) {
-    lane->varied.fill({});
-    lane->due = lane->count;
-  }
-  lane->period = period;
-  if (period < 2) return;
-  for (std::size_t n = is_new ? lane->count - (periods - 1) * period : last; n <= last; ++n)
-    if (lane->note_varied(n) && !is_new) lane->due = std::max(lane->due, last + period);
-  if (lane->due == lane->count) add(*lane);
+  if (lane->compare()) add(*lane);
 }
 
 void SeenLaunches::forget_handles() {
@@ -122,14 +154,15 @@ void SeenLaunches::forget_handles() {
   launched_.clear();
 }
 
-// Of one module and no kernel twice; the one with the least name is first.
+// Of one module; the one with the least name is first. Steps of one kernel of which nothing varies
+// are merged otherwise (merge.hpp).
 void SeenLaunches::add(const Lane& lane) {
   std::vector<std::size_t> stages;
-  std::set<std::string> names;
+  bool is_one_kernel = true;
+  const Launched& last = *lane.at(lane.count - 1).kernel;
   for (std::size_t n = lane.count - lane.period; n < lane.count; ++n) {
-    const Launched& one = *lane.at(n).kernel;
-    if (one.module != lane.at(lane.count - 1).kernel->module || !names.insert(one.name).second)
-      return;
+    if (lane.at(n).kernel->module != last.module) return;
+    is_one_kernel &= lane.at(n).kernel == &last;
     stages.push_back(n);
   }
   const auto name = [&](std::size_t n) { return lane.at(n).kernel->name; };
@@ -153,7 +186,8 @@ void SeenLaunches::add(const Lane& lane) {
       known->second.push_back(part);
     }
   }
-  if (made.varying.size() > contract::most_varying) return;
+  if (made.varying.size() > contract::most_varying || (is_one_kernel && made.varying.empty()))
+    return;
   for (auto& [value, parts] : values)
     if (parts.size() > 1)
       made.classes.push_back({static_cast<unsigned>(value.size()), std::move(parts)});

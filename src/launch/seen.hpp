@@ -63,8 +63,13 @@ private:
     std::array<std::vector<bool>, contract::most_stages> varied;
 
     Seen& at(std::size_t number) { return last[number % last.size()]; }
-    const Seen& at(std::size_t number) const { return last[number % last.size()]; }
+    [[nodiscard]] const Seen& at(std::size_t number) const { return last[number % last.size()]; }
+    // As many of them as a period of so many takes.
+    [[nodiscard]] bool is_alike(std::size_t of) const { return alike[of] >= (periods - 1) * of; }
     void clear();
+    bool compare();
+    void begin(std::size_t found);
+    [[nodiscard]] std::size_t count_moving(std::size_t of) const;
     [[nodiscard]] std::size_t find_period() const;
     bool note_varied(std::size_t number);
   };

@@ -85,6 +85,35 @@ TEST_F(SeenTest, SaysWhatVariesLater) {
                                    contract::Sequence::Part{1, part(2, 0)}));
 }
 
+// Pointers that a program exchanges are the same ones in every other pass: each kernel comes twice.
+TEST_F(SeenTest, IsOneOfTwiceAsManyStagesWherePointersMove) {
+  for (unsigned n = 0; n < 8; ++n) {
+    launch("b", {0x1000, 0x2000});
+    launch("a", {0x3000, 0x2000});
+    launch("b", {0x2000, 0x1000});
+    launch("a", {0x3000, 0x1000});
+  }
+  const contract::SeenSequence expected{
+      {"a", "b", "a", "b"},
+      {{8, {{0, part(0, 0)}, {2, part(0, 0)}}},
+       {8, {{0, part(1, 0)}, {1, part(0, 0)}, {3, part(1, 0)}}},
+       {4, {{0, part(2, 0)}, {1, part(2, 0)}, {2, part(2, 0)}, {3, part(2, 0)}}},
+       {8, {{1, part(1, 0)}, {2, part(1, 0)}, {3, part(0, 0)}}}}};
+  EXPECT_THAT(seen.found(), testing::ElementsAre(expected));
+}
+
+TEST_F(SeenTest, IsOneOfOneKernelOfWhichANumberVaries) {
+  for (int n = 0; n < 8; ++n) {
+    launch("a", {0x1000, 0x2000, 2 * n});
+    launch("a", {0x2000, 0x1000, 2 * n + 1});
+  }
+  const contract::SeenSequence expected{
+      {"a", "a"},
+      {{8, {{0, part(0, 0)}, {1, part(1, 0)}}}, {8, {{0, part(1, 0)}, {1, part(0, 0)}}}},
+      {{0, part(2, 0)}, {1, part(2, 0)}}};
+  EXPECT_THAT(seen.found(), testing::ElementsAre(expected));
+}
+
 // Kernels with the handles of others that have gone.
 TEST_F(SeenTest, IsNoneOfHandlesThatStandForOthers) {
   for (unsigned n = 0; n < 3; ++n)

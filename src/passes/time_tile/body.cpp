@@ -41,8 +41,9 @@ ptx::Type move_type(const ptx::Body& body, const StepArray& array) {
 }
 
 StepBody::StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code,
-                   Varying varying)
-    : kernel_(kernel), body_(kernel.body), plan_(plan), code_(code), varying_(std::move(varying)),
+                   ParameterNames parameter_names, Varying varying)
+    : kernel_(kernel), body_(kernel.body), plan_(plan), code_(code),
+      parameter_names_(std::move(parameter_names)), varying_(std::move(varying)),
       names_(kernel.body) {
   find_wide(plan.guard_slice);
   find_wide(plan.value_slice);
@@ -244,7 +245,8 @@ void StepBody::copy(InstId id, const Place* place, const Reg& guard, Renamed& re
       return result->second.name;
     return reg_of(mention.arg, place, renamed).name;
   });
-  code_.when(is_other_load(inst) ? guard : Reg{}).statement(as_rounded(inst, copied));
+  code_.when(is_other_load(inst) ? guard : Reg{})
+      .statement(as_rounded(inst, parameter_names_.in(copied)));
   renamed.merge(results);
 }
 

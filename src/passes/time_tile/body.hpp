@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/shared/bindings.hpp"
+#include "passes/time_tile/parameter_names.hpp"
 #include "passes/time_tile/step.hpp"
 #include "ptx/build.hpp"
 
@@ -31,8 +32,10 @@ public:
   // Parameters of which each pass has a value of its own, by number, and where that lies among the
   // values of a pass.
   using Varying = std::map<unsigned, int>;
+  StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code)
+      : StepBody(kernel, plan, code, ParameterNames(kernel.body), {}) {}
   StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code,
-           Varying varying = {});
+           ParameterNames parameter_names, Varying varying);
 
   using Place = std::array<ptx::Reg, 3>; // the coordinates
   // The register with what a load of an array reads; without a load: the place's own element.
@@ -135,6 +138,7 @@ private:
   const ptx::Body& body_;
   const passes::StepPlan& plan_;
   ptx::Code& code_;
+  const ParameterNames parameter_names_;
   const Varying varying_;
   Names names_;
   std::map<ptx::InstId, Class> classes_;

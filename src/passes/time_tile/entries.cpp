@@ -135,12 +135,15 @@ private:
 
   void add_sequence(const contract::SeenSequence& seen) {
     StepEntries& first = made_[seen.kernels[0]];
-    MadeSequence made = sequence(seen);
+    MadeSequence made = sequence(seen, first.sequences.size());
     const std::string with =
         fmt::format("{}with {} ", first.outcome.empty() ? "" : "; ",
                     fmt::join(seen.kernels.begin() + 1, seen.kernels.end(), " and "));
-    const bool is_known = std::ranges::find(first.sequences, made.contract.entry,
-                                            &contract::Sequence::entry) != first.sequences.end();
+    // Passes that begin with another launch.
+    const bool is_known = std::ranges::any_of(first.sequences, [&](contract::Sequence one) {
+      one.entry = made.contract.entry;
+      return one == made.contract;
+    });
     if (is_known || first.sequences.size() == contract::most_sequences) return;
     if (!made.refused.empty()) {
       first.outcome += fmt::format("{}no time step: {}", with, made.refused.text);
@@ -153,19 +156,20 @@ private:
     first.against = Reason::none;
   }
 
-  MadeSequence sequence(const contract::SeenSequence& seen) {
+  MadeSequence sequence(const contract::SeenSequence& seen, std::size_t number) {
     for (const std::string& name : seen.kernels)
       if (const auto free = free_.find(name); free != free_.end())
         return {.refused = {free->second.reason, fmt::format("{}: {}", name, free->second.text)}};
-    std::vector<emulator::Kernel> kernels;
-    for (const std::string& name : seen.kernels)
-      kernels.push_back(kept_.take(module(), *entry_of(module(), name)));
+    std::map<std::string, emulator::Kernel> kernels;
     std::vector<emulator::Kernel*> stages;
-    for (emulator::Kernel& kernel : kernels)
-      stages.push_back(&kernel);
-    MadeSequence made = make_sequence_entry(module(), stages, seen,
+    for (const std::string& name : seen.kernels) {
+      if (!kernels.contains(name))
+        kernels.emplace(name, kept_.take(module(), *entry_of(module(), name)));
+      stages.push_back(&kernels.at(name));
+    }
+    MadeSequence made = make_sequence_entry(module(), stages, seen, number,
                                             options_.fp_contract == FpContract::exact, assembler_);
-    for (emulator::Kernel& kernel : kernels)
+    for (auto& [name, kernel] : kernels)
       kept_.give(std::move(kernel));
     return made;
   }

@@ -1,8 +1,6 @@
 // Sums of products, one after the other. Each register is written once: guards are made of them.
 #include "passes/time_tile/polynomial_code.hpp"
 
-#include <string_view>
-
 namespace ptxasw::passes {
 
 using ptx::Reg;
@@ -23,9 +21,8 @@ Reg PolynomialCode::number(const IntegerPolynomial& whole) {
 
 Reg PolynomialCode::parameter(const Quantity& quantity) {
   using Type = contract::Token::Type;
-  const std::string_view name =
-      body_.function->parameters[contract::number_of(quantity.number)].name;
-  const ptx::Memory at(name, contract::byte_of(quantity.number));
+  const ptx::Memory at(names_.name(contract::number_of(quantity.number)),
+                       contract::byte_of(quantity.number));
   if (quantity.as != Type::s32 && quantity.as != Type::u32)
     return code_.ld(ptx::Space::param, u64, at);
   const Reg low = code_.ld(ptx::Space::param, b32, at);

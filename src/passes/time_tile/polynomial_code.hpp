@@ -2,7 +2,7 @@
 #pragma once
 
 #include "passes/time_tile/integer_polynomial.hpp"
-#include "ptx/body.hpp"
+#include "passes/time_tile/parameter_names.hpp"
 #include "ptx/build.hpp"
 
 #include <functional>
@@ -14,8 +14,8 @@ class PolynomialCode {
 public:
   using Coordinate = std::function<ptx::Reg(unsigned axis)>; // a register of 64 bits
 
-  PolynomialCode(ptx::Code& code, const ptx::Body& body, Coordinate coordinate)
-      : code_(code), body_(body), coordinate_(std::move(coordinate)) {}
+  PolynomialCode(ptx::Code& code, ParameterNames names, Coordinate coordinate)
+      : code_(code), names_(std::move(names)), coordinate_(std::move(coordinate)) {}
 
   // In 64 bits, where nothing wraps. Of coordinates and parameters alone.
   ptx::Reg number(const IntegerPolynomial& whole);
@@ -23,7 +23,7 @@ public:
 
 private:
   ptx::Code& code_;
-  const ptx::Body& body_;
+  const ParameterNames names_;
   Coordinate coordinate_;
 };
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 namespace ptxasw::passes {
@@ -43,8 +44,8 @@ std::vector<StepShape> shapes_of(const StepPlan& region) {
 class SequenceMaker {
 public:
   SequenceMaker(const ptx::Module& module, std::span<emulator::Kernel* const> kernels,
-                const contract::SeenSequence& seen, Assembler& assembler)
-      : module_(module), kernels_(kernels), seen_(seen), assembler_(assembler),
+                const contract::SeenSequence& seen, std::size_t number, Assembler& assembler)
+      : module_(module), kernels_(kernels), seen_(seen), number_(number), assembler_(assembler),
         plan_(find_sequence(kernels, seen)) {}
 
   MadeSequence run(bool is_exact) {
@@ -52,14 +53,17 @@ public:
     if (Why why = why_not_one_function(); !why.empty()) return {.refused = std::move(why)};
     SequenceEntry entry = shaped();
     const std::string name = seen_.kernels[0];
-    if (entry.refused.empty() && is_exact)
-      entry.refused = oracle::validate_together(module_, seen_.kernels, replaced(entry.text).module,
-                                                name, assembler_);
+    if (entry.refused.empty() && is_exact) {
+      const std::set<std::string> all(seen_.kernels.begin(), seen_.kernels.end());
+      entry.refused = oracle::validate_together(module_, {all.begin(), all.end()},
+                                                replaced(entry.text).module, name, assembler_);
+    }
     MadeSequence made{std::move(entry.refused), {}, std::move(entry.contract)};
     if (!made.refused.empty()) return made;
     made.contract.entry = fmt::format("{}__ptxasw_passes{}", name, made.contract.count);
-    for (const std::string& other : seen_.kernels)
-      if (other != name) made.contract.entry += fmt::format("_{}", other);
+    for (const std::string& other : seen_.kernels | std::views::drop(1))
+      made.contract.entry += fmt::format("_{}", other);
+    if (number_ != 0) made.contract.entry += fmt::format("_{}", number_);
     made.text = entry.text;
     made.text.replace(made.text.find(name), name.size(), made.contract.entry);
     return made;
@@ -69,10 +73,12 @@ private:
   // The parameters of all stages are the entry's.
   [[nodiscard]] Why why_not_one_function() const {
     std::uint32_t bytes = 0;
-    std::set<std::string_view> names;
-    for (const emulator::Kernel* kernel : kernels_) {
-      for (const ptx::Variable& parameter : kernel->body.function->parameters)
-        if (!names.insert(parameter.name).second)
+    std::set<std::string> names;
+    for (std::size_t n = 0; n < kernels_.size(); ++n) {
+      const emulator::Kernel* const kernel = kernels_[n];
+      const ParameterNames own = parameter_names(kernels_, n);
+      for (unsigned number = 0; number < kernel->body.function->parameters.size(); ++number)
+        if (!names.insert(own.name(number)).second)
           return {Reason::special_name, "two stages have parameters of one name"};
       for (const ptx::Symbol& symbol : kernel->body.symbols)
         if (symbol.kind == ptx::Symbol::Kind::parameter)
@@ -115,6 +121,7 @@ private:
   const ptx::Module& module_;
   const std::span<emulator::Kernel* const> kernels_;
   const contract::SeenSequence& seen_;
+  const std::size_t number_;
   Assembler& assembler_;
   const SequencePlan plan_;
 };
@@ -123,9 +130,9 @@ private:
 
 MadeSequence make_sequence_entry(const ptx::Module& module,
                                  std::span<emulator::Kernel* const> kernels,
-                                 const contract::SeenSequence& seen, bool is_exact,
-                                 Assembler& assembler) {
-  return SequenceMaker(module, kernels, seen, assembler).run(is_exact);
+                                 const contract::SeenSequence& seen, std::size_t number,
+                                 bool is_exact, Assembler& assembler) {
+  return SequenceMaker(module, kernels, seen, number, assembler).run(is_exact);
 }
 
 } // namespace ptxasw::passes

@@ -18,11 +18,12 @@ struct MadeSequence {
   contract::Sequence contract;
 };
 
-// `module`: has the kernels, with ptxas' choice of fused products written down. `is_exact`: the
-// entry has to become the same floating-point operations as the kernels do.
+// `module`: has the kernels, with ptxas' choice of fused products written down. `number`: of the
+// entries that the first one has, whose names differ by it. `is_exact`: the entry has to become the
+// same floating-point operations as the kernels do.
 MadeSequence make_sequence_entry(const ptx::Module& module,
                                  std::span<emulator::Kernel* const> kernels,
-                                 const contract::SeenSequence& seen, bool is_exact,
-                                 Assembler& assembler);
+                                 const contract::SeenSequence& seen, std::size_t number,
+                                 bool is_exact, Assembler& assembler);
 
 } // namespace ptxasw::passes

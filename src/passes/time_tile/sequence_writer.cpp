@@ -41,6 +41,12 @@ int bytes_of_pass(const SequencePlan& plan) {
 
 } // namespace
 
+ParameterNames parameter_names(std::span<emulator::Kernel* const> kernels, std::size_t stage) {
+  const auto before = std::ranges::count(kernels.first(stage), kernels[stage]);
+  return ParameterNames(kernels[stage]->body,
+                        before == 0 ? "" : fmt::format("_ptxasw_again{}", before));
+}
+
 SequenceWriter::SequenceWriter(std::span<emulator::Kernel* const> kernels, const SequencePlan& plan,
                                const StepShape& shape, std::string name)
     : module_(*kernels[0]->body.module), plan_(plan), shape_(shape), name_(std::move(name)),
@@ -49,9 +55,11 @@ SequenceWriter::SequenceWriter(std::span<emulator::Kernel* const> kernels, const
   for (std::size_t n = 0; n < kernels.size(); ++n) {
     const emulator::Kernel& kernel = *kernels[n];
     const SequencePlan::Stage& found = plan.stages[n];
-    stages_.push_back({kernel, found,
-                       StepBody(kernel, found.plan, code_, varying_of(static_cast<unsigned>(n))),
-                       PolynomialCode(code_, kernel.body, [](unsigned) { return Reg{}; })});
+    const ParameterNames names = parameter_names(kernels, n);
+    stages_.push_back(
+        {kernel, found, names,
+         StepBody(kernel, found.plan, code_, names, varying_of(static_cast<unsigned>(n))),
+         PolynomialCode(code_, names, [](unsigned) { return Reg{}; })});
   }
 }
 
@@ -153,9 +161,8 @@ void SequenceWriter::find_array(unsigned n) {
     const Reg address = code_.ld(ptx::Space::param, u64, at);
     return code_.add(s64, code_.cvta_to(ptx::Space::global, u64, address), offset);
   };
-  const std::string_view name =
-      owner.kernel.body.function->parameters[contract::number_of(pointer.part)].name;
-  place.own = begin({name, contract::byte_of(pointer.part)});
+  place.own =
+      begin({owner.names.name(contract::number_of(pointer.part)), contract::byte_of(pointer.part)});
   place.read = begin({arrays_parameter, static_cast<int>(sizeof(contract::ArrayPlace) * n)});
   place.write = begin({arrays_parameter, static_cast<int>(sizeof(contract::ArrayPlace) * n + 8)});
 }
@@ -515,7 +522,8 @@ std::string SequenceWriter::header() const {
   std::string all = fmt::format("{}{}(", module_.slice({begin, name}), name_);
   for (const Stage& stage : stages_) {
     const ptx::Function& function = *stage.kernel.body.function;
-    if (!function.parameters.empty()) all += own_parameters(module_, function) + ",";
+    if (!function.parameters.empty())
+      all += stage.names.in(own_parameters(module_, function)) + ",";
   }
   all += fmt::format("\n\t.param .align 4 .b8 {}[{}],\n\t.param .align 8 .b8 {}[{}]",
                      threads_parameter, 12 * stages_.size() + 4, arrays_parameter,

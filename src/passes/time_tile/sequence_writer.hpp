@@ -34,6 +34,9 @@ struct SequenceEntry {
   contract::Sequence contract;
 };
 
+// Of the kernel of a stage: one that is launched several times has its parameters several times.
+ParameterNames parameter_names(std::span<emulator::Kernel* const> kernels, std::size_t stage);
+
 class SequenceWriter {
 public:
   SequenceWriter(std::span<emulator::Kernel* const> kernels, const SequencePlan& plan,
@@ -47,6 +50,7 @@ private:
   struct Stage {
     const emulator::Kernel& kernel;
     const SequencePlan::Stage& found;
+    ParameterNames names;
     StepBody body;
     PolynomialCode numbers;
     StepBody::Place limit{}; // threads of its launch

@@ -198,7 +198,7 @@ public:
     wide_ = code_.cvt(u64, u32, place_);
     for (const Growing& one : found_.growing)
       if (!grow(one, begin)) return {};
-    PolynomialCode numbers(code_, body_, [&](unsigned) { return wide_; });
+    PolynomialCode numbers(code_, ParameterNames(body_), [&](unsigned) { return wide_; });
     const Reg beyond = code_.setp(ge, s64, wide_, numbers.number(found_.found->walk.end));
     code_.when(beyond).bra(out);
     edits_.push_back({before(begin), code_.in_place() + "\n\t"});

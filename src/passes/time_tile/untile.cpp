@@ -37,7 +37,7 @@ public:
   Untiler(const emulator::Kernel& kernel, const TileReads& tile, const BlockShape& shape)
       : k_(kernel), body_(kernel.body), tile_(tile), shape_(shape),
         registers_(*body_.module, "%tile"), code_(registers_),
-        numbers_(code_, body_, [this](unsigned axis) { return place(axis); }),
+        numbers_(code_, ParameterNames(body_), [this](unsigned axis) { return place(axis); }),
         label_(ptx::label_prefix(*body_.module) + "tile") {}
 
   std::string run() {
