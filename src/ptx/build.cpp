@@ -394,6 +394,11 @@ Reg Emitter::shfl(Sub mode, const Source& a, const Source& by, unsigned clamp,
   return alike(fmt::format("shfl.sync.{}.b32", name(mode)), Type::b32, {a, by, clamp, mask});
 }
 
+Reg Emitter::bar_red_or(const Predicate& a) const {
+  check("bar.red.or.pred", Type::pred, a.reg);
+  return result("bar.red.or.pred", Type::pred, {Source::address("0"), Source::address(a.text())});
+}
+
 Reg Emitter::redux(Op op, Type type, const Source& a, const Source& mask) const {
   return alike(typed(fmt::format("redux.sync.{}", ptx::name(op)), type), type, {a, mask});
 }

@@ -187,6 +187,8 @@ public:
   Reg activemask() const;
   Reg shfl(Sub mode, const Source& a, const Source& by, unsigned clamp,
            const Source& mask) const; // shfl.sync
+  // Whether the predicate holds in some thread of the block: behind a barrier.
+  Reg bar_red_or(const Predicate& a) const;
   Reg redux(Op op, Type type, const Source& a, const Source& mask) const;
 
   // --- Memory: registers may be wider than what they load or store ---

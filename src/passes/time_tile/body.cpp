@@ -193,6 +193,18 @@ bool StepBody::separable(unsigned axis) const {
   });
 }
 
+bool StepBody::hold_on_a_line() const {
+  return std::ranges::any_of(conjuncts_, [&](const Conjunct& conjunct) {
+    const ptx::Compare equal = conjunct.negated ? ptx::Compare::ne : ptx::Compare::eq;
+    return conjunct.axes != 0 && std::ranges::any_of(plan_.guard_slice, [&](InstId id) {
+             const Inst& inst = body_.insts[id];
+             const auto results = body_.dst(inst);
+             return inst.op == ptx::Op::setp && inst.mods.compare == equal && !results.empty() &&
+                    results[0].id == conjunct.predicate;
+           });
+  });
+}
+
 Reg StepBody::fresh(RegId reg) {
   return code_.make(body_.registers[reg].type);
 }

@@ -58,6 +58,8 @@ public:
   ptx::Reg guards(const Place& place, unsigned axis, bool along);
   // Of these those that depend on exactly these axes, a bit each; empty: there are none.
   ptx::Reg guards_of(const Place& place, unsigned axes);
+  // One of them holds at one coordinate alone, whatever its other ones are.
+  [[nodiscard]] bool hold_on_a_line() const;
   // None of them depends on this axis and on another one.
   [[nodiscard]] bool separable(unsigned axis) const;
   // What is stored at a place, by array: registers as wide as an image's, or literals; where that

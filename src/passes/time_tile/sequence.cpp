@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -124,29 +125,61 @@ private:
     return std::nullopt;
   }
 
+  // Stages that store along some axis first: what the others know of an element is told by these.
   void find_stores() {
     stored_by_.resize(kernels_.size());
-    for (unsigned stage = 0; stage < kernels_.size(); ++stage) {
-      StageQuestion question = questions_[stage];
-      question.only_stores = true;
-      const StepPlan plan = find_stage(*kernels_[stage], question);
-      if (!plan.refused.empty()) return refuse(stage, plan.refused);
-      for (const StepArray& array : plan.arrays) {
-        stored_by_[stage].push_back(array.out);
-        const auto known = array_of({stage, array.out});
-        if (!known) {
-          arrays_.push_back({class_of({stage, array.out}), stage, array});
-          continue;
-        }
-        const StepArray& first = arrays_[*known].stored;
-        const auto element = renamed(first.element, arrays_[*known].owner, stage);
-        if (!element || *element != array.element || first.bytes != array.bytes ||
-            first.parts != array.parts)
-          return refuse(stage,
-                        {Reason::step_several_arrays,
-                         "its elements are not those of the stage that stores to them, too"});
-      }
+    std::vector<unsigned> later;
+    for (unsigned stage = 0; stage < kernels_.size(); ++stage)
+      if (!find_stores_of(stage, false)) later.push_back(stage);
+    for (const unsigned stage : later)
+      find_stores_of(stage, true);
+  }
+
+  // False: of some array another stage may know more.
+  bool find_stores_of(unsigned stage, bool is_last) {
+    StageQuestion question = questions_[stage];
+    question.elements = elements_in(stage);
+    question.only_stores = true;
+    const StepPlan plan = find_stage(*kernels_[stage], question);
+    if (!plan.refused.empty()) {
+      refuse(stage, plan.refused);
+      return true;
     }
+    const auto may_be_pinned = [&](const StepArray& array) {
+      return array.element == array.element.elsewhere() && !array_of({stage, array.out});
+    };
+    if (!is_last && std::ranges::any_of(plan.arrays, may_be_pinned)) return false;
+    for (const StepArray& array : plan.arrays)
+      add_stores(stage, array);
+    return true;
+  }
+
+  void add_stores(unsigned stage, const StepArray& array) {
+    stored_by_[stage].push_back(array.out);
+    const auto known = array_of({stage, array.out});
+    if (!known) {
+      arrays_.push_back({class_of({stage, array.out}), stage, array});
+      return;
+    }
+    const StepArray& first = arrays_[*known].stored;
+    const auto element = renamed(first.element, arrays_[*known].owner, stage);
+    if (!element || *element != array.element || first.bytes != array.bytes ||
+        first.parts != array.parts)
+      refuse(stage, {Reason::step_several_arrays,
+                     "its elements are not those of the stage that stores to them, too"});
+  }
+
+  // By the stage's pointer: those that other stages store to.
+  std::map<unsigned, IntegerPolynomial> elements_in(unsigned stage) {
+    std::map<unsigned, IntegerPolynomial> all;
+    for (const Array& array : arrays_) {
+      if (array.pointers == nullptr || array.owner == stage) continue;
+      for (const Part& pointer : array.pointers->parts)
+        if (pointer.stage == stage)
+          if (const auto element = renamed(array.stored.element, array.owner, stage))
+            all.emplace(pointer.part, *element);
+    }
+    return all;
   }
 
   // Arrays of other stages that this one has a pointer to.
@@ -178,6 +211,7 @@ private:
     for (unsigned stage = 0; stage < kernels_.size(); ++stage) {
       StageQuestion question = questions_[stage];
       question.foreign = foreign_of(stage);
+      question.elements = elements_in(stage);
       SequencePlan::Stage& made = made_.stages.emplace_back();
       made.plan = find_stage(*kernels_[stage], question);
       StepPlan& plan = made.plan;

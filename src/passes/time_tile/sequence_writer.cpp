@@ -25,16 +25,6 @@ constexpr std::string_view threads_parameter = StepFrame::threads_parameter,
                            values_parameter = "ptxasw_step_values";
 constexpr unsigned most_rows = 32; // a bit each of a word
 
-std::vector<Bound> bounds_of(const StepArray::Load& load, const StepArray::Case& one) {
-  std::vector<Bound> bounds = load.where;
-  bounds.insert(bounds.end(), one.bounds.begin(), one.bounds.end());
-  return bounds;
-}
-
-Offset opposite(const Offset& offset) {
-  return {-offset[0], -offset[1], -offset[2]};
-}
-
 int bytes_of_pass(const SequencePlan& plan) {
   return static_cast<int>(sizeof(std::uint64_t) * plan.varying.size());
 }
@@ -57,9 +47,11 @@ SequenceWriter::SequenceWriter(std::span<emulator::Kernel* const> kernels, const
     const SequencePlan::Stage& found = plan.stages[n];
     const ParameterNames names = parameter_names(kernels, n);
     stages_.push_back(
-        {kernel, found, names,
+        {kernel, found, false, names,
          StepBody(kernel, found.plan, code_, names, varying_of(static_cast<unsigned>(n))),
          PolynomialCode(code_, names, [](unsigned) { return Reg{}; })});
+    Stage& made = stages_.back();
+    made.few = !found.plan.convex || !is_separable(made) || made.body.hold_on_a_line();
   }
 }
 
@@ -86,10 +78,9 @@ Why SequenceWriter::why_not() const {
   if (!at_.refused.empty()) return at_.refused;
   if (shape_.columns != 1 || shape_.lanes || at_.rows() > most_rows)
     return {Reason::step_region, "no such shape"};
-  for (const Stage& stage : stages_)
-    for (const unsigned axis : {0U, 1U})
-      if (!stage.body.separable(axis))
-        return {Reason::step_region, "its guards are not of one axis each"};
+  if (std::ranges::any_of(stages_,
+                          [](const Stage& stage) { return stage.found.plan.rows.has_value(); }))
+    return {Reason::step_region, "its guards are of the number of a place"};
   return {};
 }
 
@@ -110,6 +101,9 @@ void SequenceWriter::prologue() {
   }
   left_ =
       code_.ld(ptx::Space::param, u32, {threads_parameter, static_cast<int>(12 * stages_.size())});
+  // One, as the number of passes is at least that. ptxas does not know: of words whose bits it
+  // knows it makes predicates, and in doing so release 13.0 lost a negation (PROOF.md).
+  one_ = code_.min(u32, left_, 1);
   if (!plan_.varying.empty()) values_ = code_.mov(u64, Source::address(values_parameter));
   find_thread();
   find_places();
@@ -167,150 +161,6 @@ void SequenceWriter::find_array(unsigned n) {
   place.write = begin({arrays_parameter, static_cast<int>(sizeof(contract::ArrayPlace) * n + 8)});
 }
 
-Reg SequenceWriter::holds(Stage& stage, const Bound& bound, const Reg& coordinate) {
-  return code_.setp(bound.below ? lt : ge, s64, code_.cvt(s64, s32, coordinate),
-                    stage.numbers.number(bound.at));
-}
-
-// The bounds along an axis, and `all`; empty: nothing is asked.
-Reg SequenceWriter::within(Stage& stage, unsigned axis, const Reg& coordinate, const Bounds& bounds,
-                           Reg all) {
-  for (const Bound& bound : bounds) {
-    if (bound.axis != axis) continue;
-    const Reg one = holds(stage, bound, coordinate);
-    all = all.empty() ? one : code_.and_(pred, all, one);
-  }
-  return all;
-}
-
-// All that the stage asks of one coordinate of a place that stores, and the bounds.
-Reg SequenceWriter::inside(Stage& stage, unsigned axis, const Reg& coordinate,
-                           const Bounds& bounds) {
-  StepBody::Place place = place_;
-  place[axis] = coordinate;
-  const Reg all = within(stage, axis, coordinate, bounds, stage.body.guards_of(place, 1U << axis));
-  return code_.setp(lt, u32, coordinate, stage.limit[axis], and_, all);
-}
-
-// Whether all places of the region store, and are in the interior, in each stage: its corners tell.
-void SequenceWriter::find_inside() {
-  if (std::ranges::any_of(stages_, [](const Stage& stage) { return !stage.found.plan.convex; }))
-    return;
-  for (Stage& stage : stages_) {
-    const auto add = [&](const Reg& one) {
-      inside_ = inside_.empty() ? one : code_.and_(pred, inside_, one);
-    };
-    const auto add_axis = [&](unsigned axis, unsigned size) {
-      for (const Reg& at : {corner_[axis], plus(corner_[axis], size - 1L)})
-        add(inside(stage, axis, at, stage.found.plan.inner));
-    };
-    add_axis(at_.axes.u, shape_.width);
-    if (at_.has_strips()) add_axis(at_.axes.v, at_.height());
-    if (const Reg all = stage.body.guards_of(place_, 0); !all.empty()) add(all);
-  }
-  code_.unless(inside_).bra(labels_ + "rim");
-}
-
-// --- Which places store --------------------------------------------------------------------------
-
-Reg SequenceWriter::bit_of(const Reg& mask, unsigned row) {
-  if (bit_.empty()) bit_ = code_.make(b32);
-  return code_.setp(ne, u32, code_.into(bit_).and_(b32, mask, 1U << row), 0);
-}
-
-namespace {
-
-std::string key_of(std::size_t stage, char axis, int away, const std::vector<Bound>& bounds,
-                   bool stores) {
-  std::string key = fmt::format("{}{}{}{}", stage, axis, away, stores);
-  for (const Bound& bound : bounds)
-    key += fmt::format(" {}{}{}", bound.axis, bound.below ? '<' : '>',
-                       contract::to_word(expression_of(bound.at)));
-  return key;
-}
-
-std::vector<Bound> along_axis(const std::vector<Bound>& bounds, unsigned axis) {
-  std::vector<Bound> some;
-  std::ranges::copy_if(bounds, std::back_inserter(some),
-                       [&](const Bound& bound) { return bound.axis == axis; });
-  return some;
-}
-
-} // namespace
-
-// A predicate: the place so far along a row stores (if that is asked) and is within the bounds.
-Reg SequenceWriter::column_in(Stage& stage, int away, const Bounds& bounds, bool stores) {
-  const unsigned u = at_.axes.u;
-  const Bounds own = along_axis(bounds, u);
-  Reg& known = known_[key_of(number_of(stage), 'u', away, own, stores)];
-  if (!known.empty()) return known;
-  const Reg at = plus(place_[u], away);
-  if (stores) return known = inside(stage, u, at, own);
-  const Reg all = within(stage, u, at, own, {});
-  return known = all.empty() ? code_.setp(eq, u32, at, at) : all;
-}
-
-// A word with a bit for each of the thread's rows.
-Reg SequenceWriter::rows_in(Stage& stage, int away, const Bounds& bounds, bool stores) {
-  const auto all_rows = [&] { return code_.sub(u32, code_.shl(b32, one_, at_.rows()), one_); };
-  if (!at_.has_strips()) return all_rows();
-  const unsigned v = at_.axes.v;
-  const Bounds own = along_axis(bounds, v);
-  if (!stores && own.empty()) return all_rows();
-  Reg& known = known_[key_of(number_of(stage), 'v', away, own, stores)];
-  if (!known.empty()) return known;
-  Reg bits = code_.mov(u32, 0);
-  for (unsigned row = 0; row < at_.rows(); ++row) {
-    const Reg at = plus(place_[v], static_cast<long>(row) + away);
-    const Reg in = stores ? inside(stage, v, at, own) : within(stage, v, at, own, {});
-    bits = code_.or_(b32, bits, code_.selp(b32, code_.shl(b32, one_, row), 0, in));
-  }
-  return known = bits;
-}
-
-Reg SequenceWriter::mask(Stage& stage, const Offset& away, const Bounds& bounds, bool stores) {
-  Reg& known = known_[fmt::format(
-      "{} {}", key_of(number_of(stage), 'u', offset_u(away), bounds, stores), offset_v(away))];
-  if (known.empty()) known = make_mask(stage, away, bounds, stores);
-  return known;
-}
-
-Reg SequenceWriter::make_mask(Stage& stage, const Offset& away, const Bounds& bounds, bool stores) {
-  const Reg rows = rows_in(stage, offset_v(away), bounds, stores);
-  const Reg all = code_.selp(b32, rows, 0, column_in(stage, offset_u(away), bounds, stores));
-  const Reg everywhere = stores ? stage.body.guards_of(place_, 0) : Reg{};
-  return everywhere.empty() ? all : code_.selp(b32, all, 0, everywhere);
-}
-
-// By array: places of which some stage stores the element, and those that are read or stored.
-void SequenceWriter::find_masks() {
-  known_.clear();
-  // One, as the number of passes is at least that. ptxas does not know: of words whose bits it
-  // knows it makes predicates, and in doing so release 13.0 lost a negation (PROOF.md).
-  one_ = code_.min(u32, left_, 1);
-  const std::size_t count = plan_.region.arrays.size();
-  stored_.clear();
-  for (std::size_t n = 0; n < count; ++n)
-    stored_.push_back(code_.mov(u32, 0));
-  needed_ = stored_;
-  const auto add = [&](Reg& to, const Reg& more) { to = code_.or_(b32, to, more); };
-  for (Stage& stage : stages_) {
-    stage.stores = mask(stage, {}, {}, true);
-    for (std::size_t n = 0; n < stage.found.arrays.size(); ++n) {
-      const StepArray& array = stage.found.plan.arrays[n];
-      const unsigned whole = stage.found.arrays[n];
-      if (!array.foreign) add(stored_[whole], stage.stores);
-      for (const StepArray::Load& load : array.loads)
-        for (const StepArray::Case& one : load.cases) {
-          add(needed_[whole], mask(stage, opposite(one.offset), bounds_of(load, one), true));
-          mask(stage, {}, one.bounds, false); // ahead of the loop, where it is asked for
-        }
-    }
-  }
-  for (std::size_t n = 0; n < count; ++n)
-    add(needed_[n], stored_[n]);
-}
-
 // --- Paths ---------------------------------------------------------------------------------------
 
 void SequenceWriter::write_path(bool inner) {
@@ -325,11 +175,21 @@ void SequenceWriter::write_path(bool inner) {
   for (unsigned n = 0; n < image_.size(); ++n)
     load(n);
   for (Stage& stage : stages_)
-    if (stage.body.has_uniform_loads())
+    if (stage.body.has_uniform_loads() && !is_left_out(stage))
       stage.body.uniform_loads(inner ? Reg{} : code_.setp(ne, u32, stage.stores, 0));
   loop();
   store_centre();
   code_.ret();
+}
+
+// In each place of the region, on the path without a rim.
+bool SequenceWriter::is_stored(unsigned n) const {
+  return std::ranges::any_of(stages_, [&](const Stage& stage) {
+    const auto found = std::ranges::find(stage.found.arrays, n);
+    return !stage.few && found != stage.found.arrays.end() &&
+           !stage.found.plan.arrays[static_cast<std::size_t>(found - stage.found.arrays.begin())]
+                .foreign;
+  });
 }
 
 void SequenceWriter::load(unsigned n) {
@@ -340,7 +200,7 @@ void SequenceWriter::load(unsigned n) {
       code_.when(guard).into(image_[n][row]).ld(ptx::Space::global, type_of(n), {at, 0});
     }
   };
-  if (inner_) return from(arrays_[n].read, {});
+  if (inner_) return from(is_stored(n) ? arrays_[n].read : arrays_[n].own, {});
   from(arrays_[n].read, stored_[n]);
   from(arrays_[n].own, code_.and_(b32, needed_[n], code_.not_(b32, stored_[n])));
 }
@@ -367,13 +227,13 @@ void SequenceWriter::loop() {
 }
 
 void SequenceWriter::begin_pass(Stage& stage) {
-  if (values_.empty()) return;
+  if (values_.empty() || is_left_out(stage)) return;
   stage.body.begin_pass(values_, inner_ ? Reg{} : code_.setp(ne, u32, stage.stores, 0));
 }
 
 void SequenceWriter::run_stage(Stage& stage, Tiles& tiles) {
   put_into_tiles(stage, tiles, true);
-  step(stage);
+  if (!is_left_out(stage)) step(stage);
 }
 
 // --- Neighbours ----------------------------------------------------------------------------------
@@ -407,9 +267,10 @@ std::vector<bool> SequenceWriter::passed_on(unsigned n) const {
 }
 
 // What the stage reads beside a place and what was stored to since. `write`: or else only what
-// becomes of the tiles.
+// becomes of the tiles. One that is left out counts as if it had stored: arrays may share a tile
+// because it does.
 void SequenceWriter::put_into_tiles(const Stage& stage, Tiles& tiles, bool write) {
-  const std::set<unsigned> beside = read_beside(stage);
+  const std::set<unsigned> beside = is_left_out(stage) ? std::set<unsigned>() : read_beside(stage);
   std::set<unsigned> put;
   std::ranges::set_intersection(beside, tiles.stale, std::inserter(put, put.end()));
   const bool are_read =
@@ -498,6 +359,7 @@ void SequenceWriter::store_centre() {
   };
   const Reg column = within(column_, at_.halo_u, at_.axes.u);
   for (unsigned n = 0; n < image_.size(); ++n) {
+    if (inner_ && !is_stored(n)) continue;
     Reg at = arrays_[n].write;
     for (unsigned row = 0; row < at_.rows(); ++row) {
       if (row != 0) at = code_.add(s64, at, arrays_[n].row_stride);

@@ -8,6 +8,11 @@
 // what nobody stores to stays in it by itself. Neighbours' values go through shared memory: an
 // array that was stored to is put there ahead of the first stage that reads it beside a place.
 //
+// There are two copies: one for regions in which each place stores in each stage, and in each place
+// what is in the interior; and one that asks. A stage that stores in few places (a rim, a source)
+// counts the other way round: the first copy is for regions in which it stores nowhere, and leaves
+// it out.
+//
 // Entries come in pairs (contract/sequences.hpp): elements that some stage stores to are read from
 // one place and written to another, all others are read from the program's arrays.
 #pragma once
@@ -50,6 +55,7 @@ private:
   struct Stage {
     const emulator::Kernel& kernel;
     const SequencePlan::Stage& found;
+    bool few; // it stores in few places
     ParameterNames names;
     StepBody body;
     PolynomialCode numbers;
@@ -77,14 +83,21 @@ private:
   ptx::Reg within(Stage& stage, unsigned axis, const ptx::Reg& coordinate, const Bounds& bounds,
                   ptx::Reg all);
   ptx::Reg inside(Stage& stage, unsigned axis, const ptx::Reg& coordinate, const Bounds& bounds);
+  void add_inside(const ptx::Reg& one);
+  void add_inside(Stage& stage);
+  [[nodiscard]] bool is_separable(const Stage& stage) const;
 
   void write_path(bool inner);
   void find_masks();
   ptx::Reg mask(Stage& stage, const Offset& away, const Bounds& bounds, bool stores);
   ptx::Reg make_mask(Stage& stage, const Offset& away, const Bounds& bounds, bool stores);
+  ptx::Reg mask_by_place(Stage& stage, const Offset& away, const Bounds& bounds);
   ptx::Reg column_in(Stage& stage, int away, const Bounds& bounds, bool stores);
   ptx::Reg rows_in(Stage& stage, int away, const Bounds& bounds, bool stores);
   ptx::Reg bit_of(const ptx::Reg& mask, unsigned row);
+  // On the path that is written.
+  [[nodiscard]] bool is_left_out(const Stage& stage) const { return inner_ && stage.few; }
+  [[nodiscard]] bool is_stored(unsigned n) const;
   void load(unsigned n);
   void loop();
   void run_stage(Stage& stage, Tiles& tiles);

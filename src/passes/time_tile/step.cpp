@@ -7,6 +7,7 @@
 #include "passes/time_tile/step_copy.hpp"
 #include "passes/time_tile/step_loads.hpp"
 #include "passes/time_tile/step_pairs.hpp"
+#include "passes/time_tile/step_pins.hpp"
 #include "passes/time_tile/step_reads.hpp"
 #include "passes/time_tile/step_region.hpp"
 #include "passes/time_tile/step_rows.hpp"
@@ -232,6 +233,19 @@ private:
         plan_.convex = false;
     }
     sizes_->close_guards();
+    if (asked_.stage != nullptr) find_pins();
+  }
+
+  void find_pins() {
+    Bounded all;
+    for (const StepRegion::Guard& guard : region_.guards) {
+      const Term fact = k_.trace.entry_fact[guard.to];
+      const auto ways =
+          fact.valid() ? split(*reader_, c_, places_.at(fact, guard.from), true) : std::nullopt;
+      if (ways && ways->size() == 1) all = both(all, (*ways)[0]);
+    }
+    pins_ = StepPins(all.bounds, asked_.stage->elements);
+    if (pins_.any()) sizes_->add_bounded(all);
   }
 
   // Of where the stores are.
@@ -284,7 +298,7 @@ private:
                                 .bytes = bytes_of(event),
                                 .parts = event.elements,
                                 .stores = {event.inst},
-                                .element = std::move(place->offset),
+                                .element = pins_.by_place(place->parameter, place->offset),
                                 .loads = {}});
       } else if (!add_store(*same, event, place->offset, where)) {
         return refuse(Reason::step_stores, inst, "a second store to the array");
@@ -310,7 +324,7 @@ private:
 
   void find_reads() {
     StepLoads loads(k_, region_, plan_, *reader_, *sizes_, places_);
-    reads_ = loads.run(asked_.stage != nullptr);
+    reads_ = loads.run(asked_.stage == nullptr ? nullptr : &pins_);
     plan_.refused = loads.refused;
     plan_.variables = std::move(loads.variables);
   }
@@ -550,6 +564,7 @@ private:
       walking_; // registers that a loop hands on, with the place at the begin of an iteration
   std::optional<IntegerPolynomialReader> reader_;
   std::optional<StepSizes> sizes_;
+  StepPins pins_;
   std::vector<StepRead> reads_;
   std::vector<Taken> taken_;
   std::vector<const StepRead*> others_; // of arrays that do not move

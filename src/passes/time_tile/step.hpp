@@ -163,7 +163,10 @@ StepPlan find_step(emulator::Kernel& kernel, Motion motion = Motion::exchanged, 
 struct StageQuestion {
   EqualFields equal;              // parameters that have the same value
   std::vector<StepArray> foreign; // arrays of other stages, as this kernel's parameters have them
-  bool only_stores = false;       // what it stores to is all that is asked
+  // By parameter the element of the array that other stages store to, where this one may know it at
+  // some places only (step_pins.hpp).
+  std::map<unsigned, IntegerPolynomial> elements;
+  bool only_stores = false; // what it stores to is all that is asked
 };
 // `in` and `out` of an array are the same parameter then.
 StepPlan find_stage(emulator::Kernel& kernel, const StageQuestion& question);

@@ -15,8 +15,8 @@ using emulator::Event;
 using emulator::EventKind;
 using sym::Term;
 
-std::vector<StepRead> StepLoads::run(bool in_place) {
-  in_place_ = in_place;
+std::vector<StepRead> StepLoads::run(const StepPins* stage) {
+  stage_ = stage;
   for (const Event& event : k_.trace.events)
     if (event.kind == EventKind::load && region_.has(event.block) && refused.empty()) add(event);
   return std::move(reads_);
@@ -46,13 +46,16 @@ void StepLoads::add(const Event& event) {
                 .is_all = facts.is_all,
                 .cases = {},
                 .impossible = {}};
+  if (stage_ != nullptr)
+    for (AddressCase& one : *cases)
+      one.place.offset = stage_->by_place(one.place.parameter, one.place.offset);
   sort_cases(read, std::move(*cases));
   fix_points(read);
   for (const AddressCase& one : read.cases)
     if (one.place.parameter != read.parameter)
       return refuse(Reason::step_several_arrays, event, "reads one array or another");
   for (const StepArray& array : plan_.arrays)
-    if (array.out == read.parameter && !in_place_)
+    if (array.out == read.parameter && stage_ == nullptr)
       return refuse(Reason::step_in_place, event, "reads what the step writes");
   reads_.push_back(std::move(read));
 }

@@ -3,6 +3,7 @@
 
 #include "passes/time_tile/step_conditions.hpp"
 #include "passes/time_tile/step_loops.hpp"
+#include "passes/time_tile/step_pins.hpp"
 #include "passes/time_tile/step_reads.hpp"
 #include "passes/time_tile/step_region.hpp"
 
@@ -21,8 +22,8 @@ public:
         sizes_(sizes), places_(places) {}
 
   Why refused; // what run() found is then not valid
-  // `in_place`: an array that is stored to may be read.
-  std::vector<StepRead> run(bool in_place = false);
+  // `stage`: of one of several launches, which may read an array that it stores to.
+  std::vector<StepRead> run(const StepPins* stage = nullptr);
   std::vector<contract::Variable> variables; // that are read at a constant offset
 
   // What the branches say that lead to a block, beside the guards; as far as it is bounds.
@@ -47,7 +48,7 @@ private:
   const StepSizes& sizes_;
   const StepPlaces& places_;
   std::vector<StepRead> reads_;
-  bool in_place_ = false;
+  const StepPins* stage_ = nullptr;
 };
 
 } // namespace ptxasw::passes

@@ -11,6 +11,7 @@
 
 #include <cstring>
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -82,8 +83,12 @@ public:
                std::vector<std::vector<std::uint8_t>> contents, const passes::StepShape& shape)
       : module(parsed(text)), stages(std::move(launches)), buffers(std::move(contents)) {
     std::vector<emulator::Kernel*> kernels;
-    for (const StageLaunch& stage : stages)
-      kernels.push_back(&emulated_.emplace_back(emulate(*module, stage.kernel)));
+    std::map<std::string, emulator::Kernel*> known;
+    for (const StageLaunch& stage : stages) {
+      emulator::Kernel*& kernel = known[stage.kernel];
+      if (kernel == nullptr) kernel = &emulated_.emplace_back(emulate(*module, stage.kernel));
+      kernels.push_back(kernel);
+    }
     plan = passes::find_sequence(kernels, seen_of(stages));
     if (!plan.refused.empty()) return;
     entry = passes::SequenceWriter(kernels, plan, shape, "merged").run();

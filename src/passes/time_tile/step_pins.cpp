@@ -1,0 +1,33 @@
+// Puts a coordinate where a number stands that it is.
+#include "passes/time_tile/step_pins.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ptxasw::passes {
+
+StepPins::StepPins(const std::vector<Bound>& guards, Elements elements)
+    : elements_(std::move(elements)) {
+  for (const Bound& from : guards) {
+    const Bound next{from.axis, true, from.at + IntegerPolynomial(1)};
+    if (!from.below && std::ranges::find(guards, next) != guards.end())
+      pinned_.at(from.axis) = from.at;
+  }
+}
+
+bool StepPins::any() const {
+  return std::ranges::any_of(pinned_, [](const auto& at) { return at.has_value(); });
+}
+
+IntegerPolynomial StepPins::by_place(unsigned parameter, const IntegerPolynomial& offset) const {
+  const auto known = elements_.find(parameter);
+  if (known == elements_.end()) return offset;
+  IntegerPolynomial made = offset;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (pinned_[axis] && offset.along(axis).is_zero())
+      made =
+          made + known->second.along(axis) * (IntegerPolynomial::coordinate(axis) - *pinned_[axis]);
+  return made;
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,177 @@
+// Kernels that are several stages of a step: a host exchanges its pointers from pass to pass.
+#include "passes/time_tile/sequence_case.hpp"
+#include "passes/time_tile/step_case.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <bit>
+
+namespace ptxasw::kernels_twice {
+namespace {
+
+using test::blocks;
+using test::buffer;
+using test::number;
+using test::SequenceCase;
+using test::StageArgument;
+using test::StageLaunch;
+using Program = test::SequenceProgram;
+
+std::string kernels() {
+  return test::read_file(PTXASW_SOURCE_DIR "/tests/passes/time_tile/forms/twice.ptx");
+}
+
+constexpr unsigned passes_at_most = 16;
+
+// Of a stage of `each` in a pass, the value at each time: the number-th of those.
+StageArgument over_time(unsigned bytes, unsigned stage, unsigned each,
+                        std::uint64_t (*value)(unsigned time)) {
+  StageArgument made{.bytes = bytes};
+  for (unsigned pass = 0; pass < passes_at_most; ++pass)
+    made.varying.push_back(value(pass * each + stage));
+  return made;
+}
+std::uint64_t real(unsigned time) {
+  return std::bit_cast<std::uint32_t>(0.5F * static_cast<float>(time + 1));
+}
+std::uint64_t precise(unsigned time) {
+  return std::bit_cast<std::uint64_t>(0.25 * static_cast<double>(time * time));
+}
+std::uint64_t step(unsigned time) {
+  return time;
+}
+
+std::vector<std::uint8_t> data(std::size_t count, unsigned bytes, unsigned seed) {
+  return test::random_elements(count, bytes, true, seed);
+}
+
+constexpr simt::Dim3 block{16, 4};
+
+Program heated(unsigned nx, unsigned ny) {
+  Program made;
+  for (int n : {0, 1})
+    made.stages.push_back({"heated",
+                           blocks(nx, ny),
+                           block,
+                           {buffer(1 - n), buffer(n), number(nx), number(ny),
+                            over_time(4, static_cast<unsigned>(n), 2, real)}});
+  for (unsigned n : {1U, 2U})
+    made.buffers.push_back(data(std::size_t{nx} * ny, 4, n));
+  return made;
+}
+
+Program bounded(unsigned nx, unsigned ny) {
+  Program made;
+  for (int n : {0, 1}) {
+    made.stages.push_back(
+        {"bounded_1", blocks(nx, ny), block, {buffer(1 - n), buffer(n), number(nx), number(ny)}});
+    made.stages.push_back({"bounded_2",
+                           blocks(nx, ny),
+                           block,
+                           {buffer(1 - n), number(nx), number(ny),
+                            over_time(8, static_cast<unsigned>(n), 2, precise)}});
+  }
+  for (unsigned n : {1U, 2U})
+    made.buffers.push_back(data(std::size_t{nx} * ny, 8, n));
+  return made;
+}
+
+Program pushed_wave(unsigned n, unsigned) {
+  Program made;
+  for (int turn : {0, 1, 2}) {
+    const int next = (turn + 2) % 3;
+    made.stages.push_back({"pushed_wave_1",
+                           blocks(n, n),
+                           block,
+                           {buffer(next), buffer((turn + 1) % 3), buffer(turn), number(n)}});
+    made.stages.push_back({"pushed_wave_2",
+                           blocks(n, n),
+                           block,
+                           {buffer(next), number(n), number(n / 2),
+                            over_time(4, static_cast<unsigned>(turn), 3, real)}});
+  }
+  for (unsigned one : {1U, 2U, 3U})
+    made.buffers.push_back(data(std::size_t{n} * n, 4, one));
+  return made;
+}
+
+Program eaten(unsigned n, unsigned) {
+  Program made;
+  const std::uint64_t feed = std::bit_cast<std::uint32_t>(0.03125F);
+  for (int turn : {0, 1}) {
+    const int u = turn, v = 2 + turn, u_next = 1 - turn, v_next = 3 - turn;
+    made.stages.push_back({"grown",
+                           blocks(n, n),
+                           block,
+                           {buffer(u_next), buffer(u), buffer(v), number(n), number(feed)}});
+    made.stages.push_back({"eaten",
+                           blocks(n, n),
+                           block,
+                           {buffer(v_next), buffer(v), buffer(u), number(n), number(feed)}});
+  }
+  for (unsigned one : {1U, 2U, 3U, 4U})
+    made.buffers.push_back(data(std::size_t{n} * n, 4, one));
+  return made;
+}
+
+void leave_the_same(Program (*made_of)(unsigned nx, unsigned ny)) {
+  for (const passes::StepShape& shape : {passes::StepShape{.count = 2, .width = 48, .rows = 16},
+                                         {.count = 1, .width = 32, .strips = 2, .rows = 16}})
+    for (const auto& [nx, ny] : {std::pair{5U, 6U}, {33U, 7U}, {70U, 45U}, {110U, 80U}}) {
+      const Program program = made_of(nx, ny);
+      const SequenceCase made(kernels(), program.stages, program.buffers, shape);
+      ASSERT_EQ(made.plan.refused.text, "");
+      ASSERT_EQ(made.entry.refused.text, "");
+      if (nx == 5)
+        test::expect_that_ptxas_takes(*made.both->text,
+                                      fmt::format("{}_{}", program.stages[0].kernel, shape.count));
+      const unsigned most = shape.count;
+      EXPECT_EQ(made.difference({most, most}, 1), "") << nx << 'x' << ny << ", T = " << most;
+      EXPECT_EQ(made.difference({most, 1, 1, most}), "") << nx << 'x' << ny << ", T = " << most;
+    }
+}
+
+TEST(KernelsTwice, OneOfWhichANumberVaries) {
+  leave_the_same(heated);
+}
+TEST(KernelsTwice, WithARimOfItsOwn) {
+  leave_the_same(bounded);
+}
+TEST(KernelsTwice, ThreeArraysInTurn) {
+  leave_the_same(pushed_wave);
+}
+TEST(KernelsTwice, TwoFields) {
+  leave_the_same(eaten);
+}
+
+TEST(KernelsTwice, AlongALine) {
+  Program made;
+  constexpr unsigned n = 1000;
+  const std::uint64_t by = std::bit_cast<std::uint64_t>(0.125);
+  for (int turn : {0, 1})
+    made.stages.push_back({"drifted",
+                           {(n + 127) / 128},
+                           {128},
+                           {buffer(1 - turn), buffer(turn), number(n), number(by, 8),
+                            over_time(4, static_cast<unsigned>(turn), 2, step)}});
+  for (unsigned one : {1U, 2U})
+    made.buffers.push_back(data(n, 8, one));
+  const SequenceCase entry(kernels(), made.stages, made.buffers,
+                           {.count = 4, .width = 128, .strips = 1, .rows = 1});
+  ASSERT_EQ(entry.plan.refused.text, "");
+  ASSERT_EQ(entry.entry.refused.text, "");
+  EXPECT_EQ(entry.difference({4, 3, 2, 2}, 1), "");
+}
+
+// Launches with other arrays than those of the pass before are another sequence.
+TEST(KernelsTwice, AskForTheExchange) {
+  Program program = heated(20, 20);
+  SequenceCase made(kernels(), program.stages, program.buffers, {.count = 2, .width = 32});
+  ASSERT_EQ(made.entry.refused.text, "");
+  std::swap(made.stages[1].arguments[0], made.stages[1].arguments[1]);
+  EXPECT_THAT(made.difference({1, 1}), testing::HasSubstr("other arrays or sizes"));
+}
+
+} // namespace
+} // namespace ptxasw::kernels_twice
