@@ -96,6 +96,71 @@ Program pushed_wave(unsigned n, unsigned) {
   return made;
 }
 
+// The push in front of the wave, so that it is the first to store.
+Program pushed_first(unsigned n, unsigned) {
+  Program made = pushed_wave(n, n);
+  for (std::size_t turn = 0; turn < 3; ++turn) {
+    std::swap(made.stages[2 * turn], made.stages[2 * turn + 1]);
+    made.stages[2 * turn].arguments[0] = made.stages[2 * turn + 1].arguments[1];
+  }
+  return made;
+}
+
+// A rim of which the launch has a part only.
+Program partly_bounded(unsigned nx, unsigned ny) {
+  Program made = bounded(nx, ny);
+  for (const std::size_t n : {1U, 3U})
+    made.stages[n].grid = blocks((nx + 1) / 2, ny);
+  return made;
+}
+
+Program marked(unsigned n, unsigned) {
+  Program made;
+  for (int turn : {0, 1}) {
+    made.stages.push_back({"marked_1",
+                           blocks(n, n),
+                           block,
+                           {buffer(2), number(n), number(n / 8),
+                            over_time(4, static_cast<unsigned>(turn), 2, real)}});
+    made.stages.push_back(
+        {"marked_2", blocks(n, n), block, {buffer(1 - turn), buffer(turn), buffer(2), number(n)}});
+  }
+  for (unsigned one : {1U, 2U, 3U})
+    made.buffers.push_back(data(std::size_t{n} * n, 4, one));
+  return made;
+}
+
+Program slanted(unsigned n, unsigned) {
+  Program made = marked(n, n);
+  for (int turn : {1, 0}) {
+    const StageLaunch rim{"slanted", blocks(n, n), block, {buffer(1 - turn), buffer(2), number(n)}};
+    made.stages.insert(made.stages.begin() + 2 * turn + 2, rim);
+    made.stages[2 * static_cast<unsigned>(turn) + 1].kernel = "marked_3";
+  }
+  return made;
+}
+
+Program staggered(unsigned n, unsigned) {
+  const auto launch = [&](const char* kernel, std::vector<StageArgument> arguments) {
+    arguments.push_back(number(n));
+    return StageLaunch{kernel, blocks(n, n), block, std::move(arguments)};
+  };
+  Program made;
+  for (const int turn : {0, 1}) {
+    const StageArgument c = buffer(2 + 2 * turn);
+    StageLaunch mark = launch("marked_1", {buffer(0)});
+    mark.arguments.push_back(number(n / 8));
+    mark.arguments.push_back(over_time(4, static_cast<unsigned>(turn), 2, real));
+    made.stages.push_back(mark);
+    made.stages.push_back(launch("staggered_1", {c, buffer(0)}));
+    made.stages.push_back(launch("staggered_2", {buffer(3), buffer(1)}));
+    made.stages.push_back(launch("staggered_3", {buffer(1), c, buffer(3)}));
+  }
+  for (unsigned one : {1U, 2U, 3U, 4U, 5U})
+    made.buffers.push_back(data(std::size_t{n} * n, 4, one));
+  return made;
+}
+
 Program eaten(unsigned n, unsigned) {
   Program made;
   const std::uint64_t feed = std::bit_cast<std::uint32_t>(0.03125F);
@@ -137,9 +202,18 @@ TEST(KernelsTwice, OneOfWhichANumberVaries) {
 }
 TEST(KernelsTwice, WithARimOfItsOwn) {
   leave_the_same(bounded);
+  leave_the_same(partly_bounded);
 }
 TEST(KernelsTwice, ThreeArraysInTurn) {
   leave_the_same(pushed_wave);
+  leave_the_same(pushed_first);
+}
+TEST(KernelsTwice, AnArrayThatIsHardlyStoredTo) {
+  leave_the_same(marked);
+  leave_the_same(slanted);
+}
+TEST(KernelsTwice, ATileForArraysInTurn) {
+  leave_the_same(staggered);
 }
 TEST(KernelsTwice, TwoFields) {
   leave_the_same(eaten);

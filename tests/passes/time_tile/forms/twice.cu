@@ -36,6 +36,45 @@ extern "C" __global__ void pushed_wave_2(float* next, int n, int at, float push)
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x == at && y == at) next[y * n + x] += push;
 }
+// An array of which a row and a column are stored to: all others are as they were at first.
+extern "C" __global__ void marked_1(float* marks, int n, int at, float mark) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < n && y < n && (x == at || y == at)) marks[y * n + x] = mark;
+}
+extern "C" __global__ void marked_2(float* next, const float* now, const float* marks, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= n - 1 || y >= n - 1) return;
+  int i = y * n + x;
+  next[i] = 0.25f * (now[i - 1] + now[i + 1] + now[i - n] + now[i + n]) + marks[i] + marks[i - 1];
+}
+extern "C" __global__ void marked_3(float* next, const float* now, const float* marks, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 2 || y < 2 || x >= n - 1 || y >= n - 1) return;
+  int i = y * n + x;
+  next[i] = 0.25f * (now[i - 1] + now[i + 1] + now[i - n] + now[i + n]) + marks[i];
+}
+// A rim that reads beside what hardly anybody stores to.
+extern "C" __global__ void slanted(float* next, const float* marks, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < n - 1 && y < n - 1 && (x == 0 || y == 0)) next[y * n + x] += marks[(y + 1) * n + x + 1];
+}
+// Arrays of which each is read beside a place by a stage of its own; the first one is hardly stored
+// to (marked_1).
+extern "C" __global__ void staggered_1(float* c, const float* marks, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= n - 1 || y >= n - 1) return;
+  c[y * n + x] = marks[y * n + x - 1] + marks[y * n + x + 1];
+}
+extern "C" __global__ void staggered_2(float* d, const float* b, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= n - 1 || y >= n - 1) return;
+  d[y * n + x] = b[(y - 1) * n + x] - b[(y + 1) * n + x] + b[y * n + x + 1];
+}
+extern "C" __global__ void staggered_3(float* b, const float* c, const float* d, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= n - 1 || y >= n - 1) return;
+  b[y * n + x] = 0.5f * b[y * n + x] + 0.25f * c[y * n + x] + 0.125f * d[y * n + x];
+}
 // Two fields, each with a kernel that reads both as they were: four arrays.
 extern "C" __global__ void grown(float* u_next, const float* u, const float* v, int n, float feed) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
