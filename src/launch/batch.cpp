@@ -26,9 +26,9 @@ constexpr unsigned most_missed = 8;
 // A stream is left alone behind so many launches that nothing was gained with, for so many. Those
 // of a sequence of which it is known that it gains nothing count for more.
 // They go by together, so many of each kernel.
-constexpr unsigned most_idle = 4096, left_alone_for = 16384;
-constexpr unsigned known_idle = 16;
-constexpr unsigned together = 16;
+constexpr unsigned most_idle = 4096, left_alone_for = 4096;
+constexpr unsigned known_idle = 4;
+constexpr unsigned together = 4;
 constexpr unsigned most_strays = 1000; // launches by another thread, no sequence in between
 
 bool is_default(CUstream stream) {
@@ -84,10 +84,10 @@ Batcher::Sequence* Batcher::Lane::find(std::size_t length, const GraphLaunch& ne
 }
 
 // What was made between two other calls.
-void Batcher::Lane::learn() {
-  if (segment.size() < shortest || segment.size() > longest) return;
+void Batcher::Lane::learn(const std::vector<GraphLaunch>& made) {
+  if (made.size() < shortest || made.size() > longest) return;
   for (const auto& sequence : sequences)
-    if (sequence->launches.size() == segment.size() && begins_with(sequence->launches, segment)) {
+    if (sequence->launches.size() == made.size() && begins_with(sequence->launches, made)) {
       ++sequence->seen;
       return;
     }
@@ -104,12 +104,28 @@ void Batcher::Lane::learn() {
     sequences.erase(useless);
   }
   sequences.push_back(std::make_unique<Sequence>());
-  sequences.back()->launches = segment;
+  sequences.back()->launches = made;
 }
 
 void Batcher::Lane::end_segment() {
-  learn();
+  learn(segment);
   segment.clear();
+  end_row();
+}
+
+// Passes that come one behind the other are a longer sequence.
+void Batcher::Lane::end_row() {
+  if (passes_in_row > 1) learn(row);
+  row.clear();
+  passes_in_row = 0;
+}
+
+void Batcher::Lane::add_to_row(const Sequence& sequence) {
+  if (2 * sequence.launches.size() > longest) return;
+  if (row.size() + sequence.launches.size() > longest) end_row();
+  for (const GraphLaunch& one : sequence.launches)
+    row.push_back(one.without_parameters());
+  ++passes_in_row;
 }
 
 // Null: there are enough others, threads launch to it in turn, or the driver has no graphs.
@@ -147,18 +163,30 @@ void Batcher::change_to(Lane& lane, std::thread::id thread, const std::type_info
 
 // --- Launches ------------------------------------------------------------------------------------
 
-bool Batcher::is_left_alone(CUstream stream) {
+// A bit for grid and block.
+std::uint64_t Batcher::bit_of(const Dims& grid, const Dims& block) {
+  std::uint64_t hash = 0;
+  for (const unsigned n : {grid[0], grid[1], grid[2], block[0], block[1], block[2]})
+    hash = (hash ^ n) * 0x9e3779b97f4a7c15;
+  return std::uint64_t{1} << (hash >> 58);
+}
+
+bool Batcher::is_left_alone(const Asked& asked, CUstream stream) {
   CUstream name = one_name(stream);
   LeftAlone& slot = slot_of(name);
   if (slot.stream.load(std::memory_order_acquire) != name) return false;
-  if (slot.launches.fetch_sub(1, std::memory_order_relaxed) > 1) return true;
+  if (was_looked_at(*asked.kernel, asked.grid, asked.block) &&
+      slot.launches.fetch_sub(1, std::memory_order_relaxed) > 1)
+    return true;
   slot.stream.compare_exchange_strong(name, nullptr);
   return false;
 }
 
-std::uint64_t Batcher::left_alone(CUstream stream) const {
-  const CUstream name = one_name(stream);
-  return slot_of(name).stream.load(std::memory_order_acquire) == name ? together : 0;
+std::uint64_t Batcher::left_alone(const Kernel& kernel, const Request& request) const {
+  const CUstream name = one_name(request.stream);
+  const bool is_so = slot_of(name).stream.load(std::memory_order_acquire) == name &&
+                     was_looked_at(kernel, request.grid, request.block);
+  return is_so ? together : 0;
 }
 
 // Not where launches to the default stream may wait for those to another one, and they for those: a
@@ -198,6 +226,8 @@ bool Batcher::look_at(const Asked& asked, const Request& request, const Launch& 
   }
   change_to(*lane, std::this_thread::get_id(), typeid(launch));
   if (lane->is_over) end_clock(*lane);
+  const std::uint64_t bit = bit_of(asked.grid, asked.block);
+  if ((asked.kernel->looked_at & bit) == 0) asked.kernel->looked_at |= bit;
   set_next(asked, request);
   const bool is_first = lane->pass == nullptr && lane->segment.empty();
   if (is_first && (is_capturing(request.stream) || !unseen_caller().empty())) return false;
@@ -291,6 +321,7 @@ bool Batcher::advance(Lane& lane, const Request& request) {
       lane.timed = &sequence;
       lane.timed_as_graph = lane.waits;
     }
+    lane.add_to_row(sequence);
     lane.is_over = true;
     lane.pass = nullptr;
     lane.waits = false;

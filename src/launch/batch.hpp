@@ -8,7 +8,8 @@
 // stream made.
 //
 // What is a sequence: 4 to 64 launches of one thread to one stream, between two other calls, or
-// where there are more in a row, pieces of 64. One that came twice, so that the driver has taken
+// where there are more in a row, pieces of 64, or as many passes of a shorter one as fit. One that
+// came twice, so that the driver has taken
 // each of its launches (kernel, grid, block, shared memory), is known. Its passes go out as graphs
 // and as they come, eight and eight, and the clock tells from the begin of one pass to the begin of
 // the next: graphs stay where they were faster, and are left where they were not.
@@ -21,7 +22,7 @@
 // merged instead, where that is faster (--steps, passes.hpp).
 //
 // A stream of whose launches nothing goes out is left alone, without a lock, and looked at again
-// some ten thousand launches later.
+// some thousand launches later, or when a kernel or a grid is launched that was not before.
 #pragma once
 
 #include "launch/kept_graph.hpp"
@@ -64,10 +65,10 @@ public:
 
   // True: the launch will be made. False: what waited is made, and this launch is the caller's.
   bool take(const Asked& asked, const Request& request, const Launch& launch) {
-    return !is_left_alone(request.stream) && look_at(asked, request, launch);
+    return !is_left_alone(asked, request.stream) && look_at(asked, request, launch);
   }
-  // So many launches to the stream need not come here as long as nothing waits.
-  [[nodiscard]] std::uint64_t left_alone(CUstream stream) const;
+  // So many launches like this one need not come here as long as nothing waits.
+  [[nodiscard]] std::uint64_t left_alone(const Kernel& kernel, const Request& request) const;
   // What take() left to the caller failed.
   void failed();
   // Makes what waits. From any thread. A sequence ends here.
@@ -109,6 +110,8 @@ private:
     unsigned strays = 0;                  // launches by another thread than the one before
     unsigned idle = 0;                    // launches since the last that went out with others
     const std::type_info* form = nullptr; // the function of the driver that the program called
+    std::vector<GraphLaunch> row;         // of passes that came one behind the other
+    unsigned passes_in_row = 0;
     std::vector<std::unique_ptr<Sequence>> sequences;
     std::unique_ptr<const Launch> launch; // of the pass
     std::vector<GraphLaunch> segment;     // kernels, since the last other call or pass
@@ -129,8 +132,10 @@ private:
     // The longest known sequence that begins with what was taken of the pass, and goes on with
     // `next`.
     [[nodiscard]] Sequence* find(std::size_t length, const GraphLaunch& next) const;
-    void learn();
+    void learn(const std::vector<GraphLaunch>& made);
     void end_segment();
+    void end_row();
+    void add_to_row(const Sequence& sequence);
   };
 
   static constexpr std::size_t slots = 64;
@@ -145,7 +150,11 @@ private:
   [[nodiscard]] const LeftAlone& slot_of(CUstream stream) const {
     return left_alone_[slot_number(stream)];
   }
-  bool is_left_alone(CUstream stream);
+  bool is_left_alone(const Asked& asked, CUstream stream);
+  static std::uint64_t bit_of(const Dims& grid, const Dims& block);
+  static bool was_looked_at(const Kernel& kernel, const Dims& grid, const Dims& block) {
+    return (kernel.looked_at.load(std::memory_order_relaxed) & bit_of(grid, block)) != 0;
+  }
   bool look_at(const Asked& asked, const Request& request, const Launch& launch);
 
   // Called by the thread whose turn it is.

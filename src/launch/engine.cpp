@@ -107,7 +107,7 @@ std::uint64_t Engine::may_pass(const Kernel& kernel, const Request& request) con
   if (settings_.watches_times() || settings_.check != 0 || front_ || (seen_ && seen_->is_looking()))
     return 0;
   const bool is_sequences = batcher_ && (settings_.batch || is_stage(kernel));
-  return is_sequences ? batcher_->left_alone(request.stream) : for_good;
+  return is_sequences ? batcher_->left_alone(kernel, request) : for_good;
 }
 
 CUresult Engine::launch(const Request& request, const Launch& launch) {

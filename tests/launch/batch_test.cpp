@@ -145,6 +145,24 @@ TEST_F(BatchTest, ALoopWithoutOtherCalls) {
   expect_in_order();
 }
 
+// A short sequence is known, and then it comes many times in a row: that is a longer one.
+TEST_F(BatchTest, PassesInARowAreALongerSequence) {
+  learn("abcd");
+  for (unsigned n = 0; n < 200; ++n) {
+    for (unsigned pass = 0; pass < 16; ++pass)
+      launch_all("abcd");
+    engine->flush();
+  }
+  how();
+  const unsigned before = gpu().calls["cuGraphLaunch"];
+  for (unsigned pass = 0; pass < 16; ++pass)
+    launch_all("abcd");
+  EXPECT_EQ(how(), std::string(64, 'G'));
+  EXPECT_EQ(gpu().calls["cuGraphLaunch"], before + 1);
+  engine->flush();
+  expect_in_order();
+}
+
 // What was put off is made before the other call, in order, and at once.
 TEST_F(BatchTest, AnotherCallEndsIt) {
   learn("abcdefgh");
@@ -394,6 +412,17 @@ TEST_F(BatchTest, AStreamOfWhichNothingGoesOutIsLeftAlone) {
     EXPECT_THAT(how(), HasSubstr("GGGG"));
     expect_in_order();
   }
+}
+
+TEST_F(BatchTest, AGridThatIsNewIsLookedAt) {
+  cost = std::chrono::microseconds(0);
+  launch_in_no_order(other);
+  launch('a');
+  EXPECT_FALSE(is_waiting());
+  unsigned value = next++;
+  void* parameters[] = {&value};
+  engine->launch({functions['a'], {5, 1, 1}, {32, 1, 1}, 0, other, parameters}, direct);
+  EXPECT_TRUE(is_waiting());
 }
 
 // Its launches wait for those to others.

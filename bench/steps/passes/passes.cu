@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 // --- Waves on a membrane -------------------------------------------------------------------------
@@ -125,6 +127,57 @@ __global__ void move(float* place, const float* speed, int n) {
   if (i < n) place[i] += 0.1f * speed[i];
 }
 
+// --- Pointers that the host exchanges from step to step ------------------------------------------
+
+// One kernel, warmed by what hangs on the time.
+__global__ void warm(float* next, const float* now, int n, float time) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= n - 1 || y >= n - 1) return;
+  int i = y * n + x;
+  float source = x == y ? 0.01f * time * (1.0f - time) : 0.0f;
+  next[i] =
+      now[i] + 0.2f * (now[i - 1] + now[i + 1] + now[i - n] + now[i + n] - 4.0f * now[i]) + source;
+}
+// A step, then its rim.
+__global__ void relax(double* next, const double* now, int nx, int ny) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x > 0 && x < nx - 1 && y > 0 && y < ny - 1)
+    next[y * nx + x] = 0.25 * (now[y * nx + x - 1] + now[y * nx + x + 1] + now[(y - 1) * nx + x] +
+                               now[(y + 1) * nx + x]);
+}
+__global__ void rim(double* next, int nx, int ny, double value) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= nx || y >= ny) return;
+  if (x == 0 || x == nx - 1 || y == 0 || y == ny - 1) next[y * nx + x] = value;
+}
+// A wave of three arrays in turn, and its source.
+__global__ void leap(float* next, const float* now, const float* before, int n, float c) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= n - 1 || y >= n - 1) return;
+  int i = y * n + x;
+  next[i] = 2.0f * now[i] - before[i] +
+            c * (now[i - 1] + now[i + 1] + now[i - n] + now[i + n] - 4.0f * now[i]);
+}
+__global__ void inject(float* next, int n, int sx, int sy, float amplitude) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x == sx && y == sy) next[y * n + x] += amplitude;
+}
+// Two species, each in a kernel that reads both as they were.
+__global__ void prey(float* u_next, const float* u, const float* v, int n, float feed) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= n - 1 || y >= n - 1) return;
+  int i = y * n + x;
+  float around = u[i - 1] + u[i + 1] + u[i - n] + u[i + n] - 4.0f * u[i];
+  u_next[i] = u[i] + 0.16f * around - u[i] * v[i] * v[i] + feed * (1.0f - u[i]);
+}
+__global__ void hunters(float* v_next, const float* v, const float* u, int n, float loss) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= n - 1 || y >= n - 1) return;
+  int i = y * n + x;
+  float around = v[i - 1] + v[i + 1] + v[i - n] + v[i + n] - 4.0f * v[i];
+  v_next[i] = v[i] + 0.08f * around + u[i] * v[i] * v[i] - loss * v[i];
+}
+
 struct Program {
   const char* name;
   unsigned bytes; // of an element
@@ -187,6 +240,46 @@ static const std::vector<Program> programs{
        for (int t = 0; t < steps; ++t) {
          cross<<<grid(n), block>>>(as<float>(a[1]), as<float>(a[0]), n, n);
          corners<<<grid(n), block>>>(as<float>(a[0]), as<float>(a[1]), n, n);
+       }
+     }},
+    {"warm_f32", 4, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       float *now = as<float>(a[0]), *next = as<float>(a[1]);
+       for (int t = 0; t < steps; ++t) {
+         warm<<<grid(n), block>>>(next, now, n, 0.001f * float(t));
+         std::swap(now, next);
+       }
+     }},
+    {"rimmed_f64", 8, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       double *now = as<double>(a[0]), *next = as<double>(a[1]);
+       for (int t = 0; t < steps; ++t) {
+         relax<<<grid(n), block>>>(next, now, n, n);
+         rim<<<grid(n), block>>>(next, n, n, 1.0);
+         std::swap(now, next);
+       }
+     }},
+    {"source_f32", 4, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       float *before = as<float>(a[0]), *now = as<float>(a[1]), *next = as<float>(a[2]);
+       for (int t = 0; t < steps; ++t) {
+         leap<<<grid(n), block>>>(next, now, before, n, 0.25f);
+         inject<<<grid(n), block>>>(next, n, n / 3, n / 2, std::sin(0.1f * float(t)));
+         float* const oldest = before;
+         before = now;
+         now = next;
+         next = oldest;
+       }
+     }},
+    {"species_f32", 4, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       float *u = as<float>(a[0]), *v = as<float>(a[1]);
+       float *u_next = as<float>(a[2]), *v_next = as<float>(a[3]);
+       for (int t = 0; t < steps; ++t) {
+         prey<<<grid(n), block>>>(u_next, u, v, n, 0.03f);
+         hunters<<<grid(n), block>>>(v_next, v, u, n, 0.09f);
+         std::swap(u, u_next);
+         std::swap(v, v_next);
        }
      }},
     {"springs_f32", 4, false, [](const std::vector<void*>& a, int n, int steps) {
