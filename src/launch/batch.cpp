@@ -105,6 +105,7 @@ void Batcher::Lane::learn(const std::vector<GraphLaunch>& made) {
   }
   sequences.push_back(std::make_unique<Sequence>());
   sequences.back()->launches = made;
+  sequences.back()->learned = Clock::now();
 }
 
 void Batcher::Lane::end_segment() {
@@ -281,8 +282,9 @@ bool Batcher::begin(Lane& lane, const Launch& launch) {
   lane.timed = nullptr;
   if (lane.pass == nullptr) return false;
   Sequence& sequence = *lane.pass;
-  lane.how =
-      passes_ == nullptr ? Passes::How::neither : passes_->how(sequence.plan, sequence.launches);
+  lane.how = passes_ == nullptr || is_young(sequence, now)
+                 ? Passes::How::neither
+                 : passes_->how(sequence.plan, sequence.launches);
   lane.waits = lane.how == Passes::How::merged ||
                (lane.how == Passes::How::neither && makes_graphs_ && sequence.wants_graph());
   if (lane.how != Passes::How::neither) begin_clock(lane);
@@ -291,6 +293,12 @@ bool Batcher::begin(Lane& lane, const Launch& launch) {
   lane.launch = launch.copy();
   watcher_.wake();
   return true;
+}
+
+// To find out what a short sequence gains takes as long as many of its passes: not while nobody
+// knows whether there will be many.
+bool Batcher::is_young(const Sequence& sequence, Clock::time_point now) const {
+  return sequence.launches.size() < longest / 2 && now - sequence.learned < tries_behind_;
 }
 
 // One launch more of the pass. True: it waits, or has gone out with the others.

@@ -47,10 +47,13 @@ namespace ptxasw::launch {
 class Batcher {
 public:
   // `passes`: null where none are merged. `event_comes`: an event is put into the stream.
-  Batcher(Turn& turn, std::chrono::microseconds longest_wait, bool makes_graphs,
-          std::unique_ptr<Passes> passes, std::function<void(CUstream)> event_comes)
-      : turn_(turn), longest_wait_(longest_wait), makes_graphs_(makes_graphs),
-        passes_(std::move(passes)), event_comes_(std::move(event_comes)) {}
+  // `tries_behind`: passes of a short sequence are not merged within so long behind the first one.
+  Batcher(Turn& turn, std::chrono::microseconds longest_wait,
+          std::chrono::microseconds tries_behind, bool makes_graphs, std::unique_ptr<Passes> passes,
+          std::function<void(CUstream)> event_comes)
+      : turn_(turn), longest_wait_(longest_wait), tries_behind_(tries_behind),
+        makes_graphs_(makes_graphs), passes_(std::move(passes)),
+        event_comes_(std::move(event_comes)) {}
   Batcher(const Batcher&) = delete;
   Batcher& operator=(const Batcher&) = delete;
   ~Batcher() { flush(); }
@@ -92,6 +95,7 @@ private:
 
   struct Sequence {
     std::vector<GraphLaunch> launches; // with the parameters of the last pass that was put off
+    Clock::time_point learned;
     unsigned seen = 1, missed = 0;
     bool is_decided = false, goes_out = false; // as graphs
     unsigned passes = 0;
@@ -163,6 +167,7 @@ private:
   Lane* lane_of(CUstream stream, CUcontext context);
   void change_to(Lane& lane, std::thread::id thread, const std::type_info& form);
   bool begin(Lane& lane, const Launch& launch);
+  [[nodiscard]] bool is_young(const Sequence& sequence, Clock::time_point now) const;
   bool advance(Lane& lane, const Request& request);
   void end_pass(Lane& lane);
   void end_all();
@@ -186,7 +191,7 @@ private:
   std::atomic<unsigned> entering_{0}; // threads that wait for their turn
   std::atomic<bool> is_stopped_{false};
   std::atomic<std::uint64_t> batched_{0}, graphs_{0};
-  const std::chrono::microseconds longest_wait_;
+  const std::chrono::microseconds longest_wait_, tries_behind_;
   const bool makes_graphs_;
   const std::unique_ptr<Passes> passes_;
   const std::function<void(CUstream)> event_comes_;

@@ -75,7 +75,8 @@ Engine::Engine(Settings settings)
   if ((settings_.batch || settings_.steps) && settings_.check == 0) {
     const auto load = [this](const Kernel& kernel) { merger_->load_entries(kernel); };
     batcher_ = std::make_unique<Batcher>(
-        turn_, std::chrono::microseconds(settings_.longest_wait), settings_.batch,
+        turn_, std::chrono::microseconds(settings_.longest_wait),
+        std::chrono::microseconds(settings_.tries_behind), settings_.batch,
         settings_.steps ? std::make_unique<Passes>(load) : nullptr, [this](CUstream stream) {
           if (front_ != nullptr) front_->forget(stream);
         });

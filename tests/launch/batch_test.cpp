@@ -414,6 +414,36 @@ TEST_F(BatchTest, AStreamOfWhichNothingGoesOutIsLeftAlone) {
   }
 }
 
+// Launches like that one go by, a few at a time.
+class Noting final : public Launch {
+public:
+  [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
+    return std::make_unique<Noting>();
+  }
+  CUresult operator()(const Request& request) const override { return direct(request); }
+  void pass_from_now_on(const Request&, std::uint64_t, std::uint64_t times) const override {
+    passing = times;
+  }
+  mutable std::uint64_t passing = 0;
+};
+
+TEST_F(BatchTest, WhatIsLeftAloneGoesBy) {
+  cost = std::chrono::microseconds(0);
+  const auto passing = [&](unsigned blocks) {
+    const Noting noting;
+    unsigned value = next++;
+    void* parameters[] = {&value};
+    engine->launch({functions['a'], {blocks, 1, 1}, {32, 1, 1}, 0, other, parameters}, noting);
+    return noting.passing;
+  };
+  EXPECT_EQ(passing(4), 0);
+  launch_in_no_order(other);
+  const std::uint64_t some = passing(4);
+  EXPECT_GT(some, 0);
+  EXPECT_LT(some, 100) << "it is looked at again";
+  EXPECT_EQ(passing(5), 0) << "of a grid that is new";
+}
+
 TEST_F(BatchTest, AGridThatIsNewIsLookedAt) {
   cost = std::chrono::microseconds(0);
   launch_in_no_order(other);

@@ -121,8 +121,11 @@ protected:
       });
     };
   }
-  void begin(const std::string& settings = "no-images,steps=60000000") {
-    engine = std::make_unique<Engine>(read_settings(settings));
+  // Nothing is too young, or all of it.
+  void begin(const std::string& words = "no-images,steps=60000000", unsigned tries_behind = 0) {
+    Settings settings = read_settings(words);
+    settings.tries_behind = tries_behind;
+    engine = std::make_unique<Engine>(settings);
     launch_all("o");
     gpu().launches.clear();
   }

@@ -35,6 +35,13 @@ TEST_F(PassesTest, AreMergedInPairs) {
   EXPECT_EQ(learnt_pass("sh", 9), "3222");
 }
 
+// To try takes longer than a few short loops last.
+TEST_F(PassesTest, ShortOnesAreNotTriedAtFirst) {
+  begin("no-images,steps=60000000", 60'000'000);
+  EXPECT_EQ(learnt_pass("sh", 4), "shshshsh");
+  EXPECT_EQ(learnt_pass("sh", 16), "4444");
+}
+
 TEST_F(PassesTest, OfTheirOwnMemoryAndBack) {
   begin();
   learn("sh", 8);
