@@ -118,7 +118,7 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
   const std::uint64_t epoch = passing_epoch().load(std::memory_order_acquire);
   const Kernel* const kernel = kernels_.find(request.function);
   const bool known = kernel != nullptr && kernel->shapes != nullptr;
-  if (seen_ != nullptr && kernel != nullptr && seen_->is_looking()) seen_->look(*kernel, request);
+  if (seen_ != nullptr && kernel != nullptr) seen_->look(*kernel, request);
   if (!known || !kernel->has_contract) {
     flush_run();
     if (known && settings_.watches_times())

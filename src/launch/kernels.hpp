@@ -58,6 +58,7 @@ struct alignas(64) Kernel : std::enable_shared_from_this<Kernel> {
   mutable bool are_steps_asked_for = false; // the merger's, in its turn
   // Some kernel of its module has an entry for passes through a sequence that it is a stage of.
   mutable std::atomic<bool> is_stage{false};
+  mutable std::atomic<bool> was_seen{false}; // a launch of it (seen.hpp)
   // Shapes of its launches that a batcher has looked at, a bit each (batch.hpp).
   mutable std::atomic<std::uint64_t> looked_at{0};
   CUmodule module = nullptr;

@@ -1,6 +1,8 @@
 // Compares launches with those a period before.
 #include "launch/seen.hpp"
 
+#include "launch/passing.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -8,6 +10,7 @@ namespace ptxasw::launch {
 namespace {
 
 constexpr std::size_t most_lanes = 64, most_found = 16;
+constexpr int behind_a_new_kernel = 1024; // launches
 
 } // namespace
 
@@ -136,7 +139,22 @@ const SeenLaunches::Launched& SeenLaunches::launched(const Kernel& kernel) {
   return found->second;
 }
 
-void SeenLaunches::look(const Kernel& kernel, const Request& request) {
+// Its first launch. It may follow one that goes by.
+void SeenLaunches::begin_to_look(const Kernel& kernel) {
+  const std::lock_guard lock(mutex_);
+  if (kernel.was_seen.exchange(true)) return;
+  const int more = std::min(behind_a_new_kernel - std::max(left_.load(), 0), reserve_.load());
+  if (more <= 0) return;
+  if (!is_looking()) {
+    for (auto& [key, lane] : lanes_)
+      lane.clear();
+    passing_epoch().fetch_add(1, std::memory_order_acq_rel);
+  }
+  reserve_ -= more;
+  left_ = std::max(left_.load(), 0) + more;
+}
+
+void SeenLaunches::compare(const Kernel& kernel, const Request& request) {
   if (left_.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
   const std::lock_guard lock(mutex_);
   Lane* const lane = found_.size() < most_found ? lane_of(request.stream) : nullptr;

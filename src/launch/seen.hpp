@@ -2,10 +2,9 @@
 // time, or with other numbers among them: found out in its first launches, and written down for
 // whoever prepares its images next (image/seen_sequences.hpp).
 //
-// Only so many launches of a process are looked at, each compared with the one so many launches
-// before it in the same stream by the same thread, for each number of stages. Later ones cost
-// nothing, and these less than a tenth of a microsecond each: programs are at their quickest where
-// launches are as short as that.
+// Only the first launches of a process are looked at, and some behind the first one of each kernel:
+// each is compared with the one so many launches before it in the same stream by the same thread,
+// for each number of stages. All others cost nothing.
 #pragma once
 
 #include "contract/sequences.hpp"
@@ -26,9 +25,12 @@ namespace ptxasw::launch {
 
 class SeenLaunches {
 public:
-  // Some launches are still to be looked at.
+  // The next launches are to be looked at.
   [[nodiscard]] bool is_looking() const { return left_.load(std::memory_order_relaxed) > 0; }
-  void look(const Kernel& kernel, const Request& request);
+  void look(const Kernel& kernel, const Request& request) {
+    if (!kernel.was_seen.load(std::memory_order_relaxed)) begin_to_look(kernel);
+    if (is_looking()) compare(kernel, request);
+  }
   // Handles may stand for other kernels.
   void forget_handles();
   // What was found so far.
@@ -74,12 +76,15 @@ private:
     bool note_varied(std::size_t number);
   };
 
+  void begin_to_look(const Kernel& kernel);
+  void compare(const Kernel& kernel, const Request& request);
   Lane* lane_of(CUstream stream);
   const Launched& launched(const Kernel& kernel);
   static bool read(Seen& into, const Request& request);
   void add(const Lane& lane);
 
-  std::atomic<int> left_{16384};
+  // Launches that are looked at next, and may be later.
+  std::atomic<int> left_{0}, reserve_{16384};
   std::mutex mutex_;
   std::map<std::pair<std::thread::id, CUstream>, Lane> lanes_;
   std::unordered_map<CUfunction, Launched> launched_; // by function

@@ -2,6 +2,7 @@
 #include "fixture.hpp"
 
 #include "image/seen_sequences.hpp"
+#include "launch/passing.hpp"
 #include "launch/seen.hpp"
 
 #include <gmock/gmock.h>
@@ -175,9 +176,33 @@ TEST_F(SeenTest, IsNoneOfOtherBlocksSharedMemoryOrStreams) {
   EXPECT_TRUE(seen.found().empty());
 }
 
-TEST_F(SeenTest, IsLookedForInTheFirstLaunchesAlone) {
+TEST_F(SeenTest, IsLookedForBehindTheFirstLaunchOfAKernel) {
+  launch("a", {0x1000, 0x2000});
+  launch("c", {0x1000, 0x2000});
   for (unsigned n = 0; seen.is_looking(); ++n)
     launch("a", {0x1000 + n, 0x2000});
+  for (unsigned n = 0; n < 50; ++n) {
+    launch("a", {0x1000, 0x2000});
+    launch("c", {0x2000, 0x1000});
+  }
+  EXPECT_TRUE(seen.found().empty());
+  const std::uint64_t before = passing_epoch();
+  for (unsigned n = 0; n < 50; ++n)
+    pass();
+  EXPECT_EQ(seen.found().size(), 1);
+  EXPECT_EQ(passing_epoch(), before + 1) << "what went by is looked at, too";
+}
+
+// Of all kernels together.
+TEST_F(SeenTest, IsNotLookedForForEver) {
+  unsigned looked_at = 0;
+  for (unsigned n = 0; n < 100; ++n) {
+    kernels.clear(); // all are new again
+    for (launch("a", {0x1000 + n, 0x2000}); seen.is_looking(); ++looked_at)
+      launch("a", {0x1000 + n, 0x2000});
+  }
+  EXPECT_LT(looked_at, 20000U);
+  kernels.clear();
   for (unsigned n = 0; n < 50; ++n)
     pass();
   EXPECT_TRUE(seen.found().empty());
