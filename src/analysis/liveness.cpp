@@ -1,5 +1,4 @@
-// Liveness by iteration in post-order until nothing changes; then one more walk over each block
-// for the pressure.
+// Liveness by iteration in post-order until nothing changes.
 #include "analysis/liveness.hpp"
 
 #include <algorithm>
@@ -16,10 +15,6 @@ void add_to(Row set, ptx::RegId reg) {
 void drop_from(Row set, ptx::RegId reg) {
   set[reg / 64] &= ~(std::uint64_t{1} << reg % 64);
 }
-bool contains(Row set, ptx::RegId reg) {
-  return (set[reg / 64] >> reg % 64 & 1) != 0;
-}
-
 // A destination picked by a selector (%r1.b0) or under a guard keeps part of the old value.
 bool overwrites(const ptx::Inst& inst, const ptx::Arg& dst) {
   return inst.guard == ptx::none && dst.kind == ptx::Arg::Kind::reg && dst.selector.empty();
@@ -36,11 +31,6 @@ void step_back(const ptx::Body& body, const ptx::Inst& inst, Row live) {
 Liveness::Liveness(const ptx::Body& body, const Cfg& cfg)
     : stride_((body.registers.size() + 63) / 64), in_(stride_ * cfg.blocks.size()),
       out_(stride_ * cfg.blocks.size()) {
-  solve(body, cfg);
-  measure(body, cfg);
-}
-
-void Liveness::solve(const ptx::Body& body, const Cfg& cfg) {
   Words live(stride_);
   for (bool changed = true; changed;) {
     changed = false;
@@ -55,43 +45,6 @@ void Liveness::solve(const ptx::Body& body, const Cfg& cfg) {
       if (std::ranges::equal(live, in)) continue;
       std::ranges::copy(live, in.begin());
       changed = true;
-    }
-  }
-}
-
-void Liveness::measure(const ptx::Body& body, const Cfg& cfg) {
-  std::vector<std::uint8_t> units;
-  units.reserve(body.registers.size());
-  for (const ptx::Register& reg : body.registers)
-    units.push_back(static_cast<std::uint8_t>(register_units(reg.type)));
-  Words live(stride_);
-  const auto weight = [&] {
-    unsigned sum = 0;
-    for (ptx::RegId reg = 0; reg < units.size(); ++reg)
-      if (contains(live, reg)) sum += units[reg];
-    return sum;
-  };
-  for (const BlockId b : cfg.rpo) {
-    std::copy_n(out_.begin() + static_cast<std::ptrdiff_t>(b * stride_), stride_, live.begin());
-    unsigned now = weight();
-    pressure_ = std::max(pressure_, now);
-    const auto change = [&](ptx::RegId reg, bool alive) {
-      if (contains(live, reg) == alive) return;
-      alive ? add_to(live, reg) : drop_from(live, reg);
-      now = alive ? now + units[reg] : now - units[reg];
-    };
-    for (ptx::InstId i = cfg.blocks[b].end; i-- > cfg.blocks[b].first;) {
-      const ptx::Inst& inst = body.insts[i];
-      // A result that nobody reads still needs a place while its instruction runs.
-      unsigned unread = 0;
-      for_each_definition(body, inst, [&](ptx::RegId reg) {
-        if (!contains(live, reg)) unread += units[reg];
-      });
-      pressure_ = std::max(pressure_, now + unread);
-      for (const ptx::Arg& dst : body.dst(inst))
-        if (overwrites(inst, dst)) change(dst.id, false);
-      for_each_use(body, inst, [&](ptx::RegId reg) { change(reg, true); });
-      pressure_ = std::max(pressure_, now);
     }
   }
 }

@@ -20,21 +20,15 @@ public:
     return std::all_of(row, row + static_cast<std::ptrdiff_t>(stride_),
                        [](std::uint64_t word) { return word == 0; });
   }
-  // Largest number of 32-bit register units live at once (predicates not counted): an estimate of
-  // register pressure before ptxas' own allocation.
-  [[nodiscard]] unsigned pressure() const { return pressure_; }
 
 private:
   using Words = std::vector<std::uint64_t>; // one row of `stride_` words per block
   [[nodiscard]] bool has(const Words& set, BlockId block, ptx::RegId reg) const {
     return (set[block * stride_ + reg / 64] >> reg % 64 & 1) != 0;
   }
-  void solve(const ptx::Body& body, const Cfg& cfg);
-  void measure(const ptx::Body& body, const Cfg& cfg);
 
   std::size_t stride_ = 0;
   Words in_, out_;
-  unsigned pressure_ = 0;
 };
 
 // 32-bit registers that a value of this type takes up; 0 for predicates.

@@ -120,9 +120,7 @@ bool start(const std::string& program, std::string_view chip, std::span<const By
   std::vector<std::string> files;
   for (const Bytes image : images) {
     store::Descriptor file(::memfd_create("image", MFD_CLOEXEC));
-    const std::string_view bytes(reinterpret_cast<const char*>(image.data()), // NOLINT: as text
-                                 image.size());
-    if (!file || !store::write_whole(file.get(), bytes)) return false;
+    if (!file || !store::write_whole(file.get(), words_of(image))) return false;
     files.push_back("/proc/self/fd/" + std::to_string(file.get()));
     numbers.push_back(file.get());
     kept.push_back(std::move(file));

@@ -29,9 +29,9 @@ Body from_lz4(Bytes stored, std::uint64_t size) {
   if (size / most_of_lz4 > stored.size() || stored.size() > LZ4_MAX_INPUT_SIZE)
     return refused(Reason::damaged);
   std::string body(size, '\0');
-  const int got = LZ4_decompress_safe(
-      reinterpret_cast<const char*>(stored.data()), body.data(), // NOLINT: bytes as text
-      static_cast<int>(stored.size()), static_cast<int>(body.size()));
+  const int got =
+      LZ4_decompress_safe(words_of(stored).data(), body.data(), static_cast<int>(stored.size()),
+                          static_cast<int>(body.size()));
   if (got < 0 || static_cast<std::uint64_t>(got) != size) return refused(Reason::damaged);
   return body;
 }
@@ -60,9 +60,7 @@ Body bytes_of(const Entry& entry) {
   if (entry.size > largest_body) return refused(Reason::too_large);
   const Bytes stored = entry.compressed == 0 ? entry.stored : entry.stored.first(entry.compressed);
   switch (entry.compression) {
-  case Compression::none:
-    return std::string(reinterpret_cast<const char*>(stored.data()), // NOLINT: bytes as text
-                       stored.size());
+  case Compression::none: return std::string(words_of(stored));
   case Compression::lz4: return from_lz4(stored, entry.size);
   case Compression::zstd: return from_zstd(stored, entry.size);
   case Compression::unknown: break;

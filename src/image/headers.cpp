@@ -61,10 +61,6 @@ template <class T> T first(const void* image) {
   return value;
 }
 
-std::string_view words_of(Bytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; // NOLINT: bytes as text
-}
-
 Bytes bytes_from(const void* image, std::uint64_t size) {
   return {static_cast<const std::byte*>(image), size};
 }

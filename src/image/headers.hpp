@@ -21,6 +21,10 @@
 namespace ptxasw::image {
 
 using Bytes = std::span<const std::byte>;
+// Bytes as text.
+inline std::string_view words_of(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; // NOLINT: chars may
+}
 
 enum class Form : std::uint8_t {
   unknown,

@@ -29,7 +29,7 @@ std::string packed(const Linked& linked) {
 }
 
 std::optional<Linked> unpacked(Bytes image) {
-  std::string_view rest(reinterpret_cast<const char*>(image.data()), image.size()); // NOLINT
+  std::string_view rest = words_of(image);
   Sizes sizes{};
   if (!rest.starts_with(linked_magic)) return std::nullopt;
   rest.remove_prefix(linked_magic.size());

@@ -35,8 +35,4 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size()); // NOLINT
 }
 
-std::string_view MappedFile::text() const {
-  return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; // NOLINT: bytes as text
-}
-
 } // namespace ptxasw::image

@@ -20,7 +20,7 @@ public:
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
   [[nodiscard]] Bytes bytes() const { return bytes_; }
-  [[nodiscard]] std::string_view text() const;
+  [[nodiscard]] std::string_view text() const { return words_of(bytes_); }
 
 private:
   explicit MappedFile(Bytes bytes) : bytes_(bytes) {}

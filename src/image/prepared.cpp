@@ -70,10 +70,7 @@ private:
 
 ImageKey key_of(Bytes image, std::string_view chip) {
   const auto linked = unpacked(image);
-  const std::string_view bytes =
-      linked ? linked->cubin
-             : std::string_view(reinterpret_cast<const char*>(image.data()), // NOLINT: as text
-                                image.size());
+  const std::string_view bytes = linked ? linked->cubin : words_of(image);
   return store::key_of({bytes, chip, std::to_string(images.version)});
 }
 

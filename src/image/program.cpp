@@ -22,10 +22,6 @@ using sass::Section;
 
 constexpr std::size_t alignment = 8;
 
-std::string_view text_of(Bytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; // NOLINT: bytes as text
-}
-
 Bytes bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
@@ -201,10 +197,10 @@ std::vector<Embedded> fat_binaries_in(Bytes file) {
     add_all(file, file.data(), false, found);
     return found;
   }
-  const auto header = sass::read<Elf64_Ehdr>(text_of(file), 0);
+  const auto header = sass::read<Elf64_Ehdr>(words_of(file), 0);
   constexpr unsigned cuda = 190;
   if (header->e_machine == cuda) return {{.image = file}};
-  const Cubin elf(text_of(file));
+  const Cubin elf(words_of(file));
   for (const Section& section : elf.sections())
     if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin")
       add_all(bytes_of(section.bytes), file.data(), section.name == "__nv_relfatbin", found);

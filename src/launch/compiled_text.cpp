@@ -56,7 +56,7 @@ std::string linked_by_driver(image::Bytes image) {
   const Linker linker;
   CUlinkState state = nullptr;
   if (!linker.is_there() || linker.create(0, nullptr, nullptr, &state) != CUDA_SUCCESS) return {};
-  std::string source(reinterpret_cast<const char*>(image.data()), image.size());
+  std::string source(image::words_of(image));
   const bool is_text = image::form_of(source.c_str()) == image::Form::text;
   void* made = nullptr;
   std::size_t size = 0;

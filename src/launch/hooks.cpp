@@ -391,17 +391,6 @@ using Dlsym = void* (*)(void*, const char*);
   return ptxasw::launch::watched_symbol(handle, name);
 }
 
-// Loads files, which may call the driver without our seeing it: what waits is made first. Those in
-// a namespace of their own nobody can go through.
-[[gnu::visibility("hidden")]] void* ptxasw_real_loader(const char* name) {
-  if (ptxasw::launch::is_waiting()) ptxasw::launch::engine()->flush();
-  if (std::strcmp(name, "dlmopen") == 0) ptxasw::launch::lose_sight("dlmopen was called");
-  void* found = nullptr;
-  for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.3.4"})
-    if (found == nullptr) found = ::dlvsym(RTLD_NEXT, name, version);
-  return found;
-}
-
 // A jump where the answer is the C library's: it has to see who called (RTLD_NEXT).
 asm(R"(
   .text
@@ -429,35 +418,6 @@ dlsym:
   ret
   .cfi_endproc
   .size dlsym, .-dlsym
-)");
-
-// As above; the C library has to see who called (RUNPATH).
-asm(R"(
-  .section .rodata
-ptxasw_dlopen: .string "dlopen"
-ptxasw_dlmopen: .string "dlmopen"
-  .text
-  .macro ptxasw_loads name
-  .globl \name
-  .type \name, @function
-\name:
-  .cfi_startproc
-  push %rdi
-  push %rsi
-  push %rdx
-  .cfi_adjust_cfa_offset 24
-  leaq ptxasw_\name(%rip), %rdi
-  call ptxasw_real_loader
-  pop %rdx
-  pop %rsi
-  pop %rdi
-  .cfi_adjust_cfa_offset -24
-  jmp *%rax
-  .cfi_endproc
-  .size \name, .-\name
-  .endm
-  ptxasw_loads dlopen
-  ptxasw_loads dlmopen
 )");
 
 #define PTXASW_EXPORT [[gnu::visibility("default")]]

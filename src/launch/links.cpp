@@ -15,10 +15,6 @@ using image::Reason;
 constexpr std::size_t most_open = 256, most_linked = 1024;
 constexpr std::size_t most_linked_bytes = std::size_t{64} << 20;
 
-std::string_view words_of(image::Bytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; // NOLINT: bytes as text
-}
-
 } // namespace
 
 // Logs are written as ever: the driver links, whatever is loaded later.
@@ -101,7 +97,7 @@ void Links::completed(CUlinkState state, image::Bytes cubin) {
   if (cubin.size() < header || image::form_of(cubin.data()) != image::Form::cubin) return;
   const auto whole = image::measured(cubin.data());
   if (!whole || whole->size() > cubin.size()) return;
-  const std::string_view bytes = words_of(*whole);
+  const std::string_view bytes = image::words_of(*whole);
   if (!link.has_text && link.reason == Reason::none) link.reason = Reason::linked_inputs;
   if (link.reason == Reason::none && link.text.size() + bytes.size() > store::largest_entry / 2)
     link.reason = Reason::too_large;
@@ -145,7 +141,7 @@ std::optional<Links::Made> Links::find(image::Bytes cubin) const {
   const std::lock_guard lock(mutex_);
   const auto fits = [&](const Known& each) { return each.size == cubin.size(); };
   if (std::ranges::none_of(known_, fits)) return std::nullopt;
-  const store::Key key = store::key_of({words_of(cubin)});
+  const store::Key key = store::key_of({image::words_of(cubin)});
   for (const Known& each : known_)
     if (fits(each) && each.key == key) return each.made;
   return std::nullopt;

@@ -33,7 +33,7 @@ Preparer::State& Preparer::state() {
 
 bool Preparer::add(std::string_view chip, image::Bytes image) {
   State& now = state();
-  std::string copy(reinterpret_cast<const char*>(image.data()), image.size());
+  std::string copy(image::words_of(image));
   const std::lock_guard lock(now.mutex);
   if (now.bytes + copy.size() > most_kept_bytes) return false;
   now.bytes += copy.size();

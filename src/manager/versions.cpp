@@ -26,10 +26,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
-#include <set>
 
 namespace ptxasw::manager {
 namespace {
@@ -139,7 +137,7 @@ private:
       jobs = described_jobs(coarsening);
     }
     for (const ptx::Function& kernel : module().functions)
-      if (is_kernel(kernel) && is_changed(kernel.name)) add_other_form(kernel);
+      if (is_kernel(kernel) && change_of(kernel.name) != nullptr) add_other_form(kernel);
     add_coarsened(jobs, coarsening);
     jobs.clear();
     std::vector<std::pair<std::string, KernelResult>> in_other_orders;
@@ -162,9 +160,8 @@ private:
     const ptx::Function* standard = find_kernel(standard_, kernel.name);
     if (standard == nullptr) return;
     Variant variant{.name = "standard", .kind = Kind::rewritten};
-    const auto change = std::ranges::find(changed_, kernel.name, &oracle::Changed::kernel);
     if (const target::Profile* const profile = chip(); profile != nullptr)
-      variant.gains = gains_of_standard(*change, *profile);
+      variant.gains = gains_of_standard(*change_of(kernel.name), *profile);
     add(standard_, *standard, std::move(variant));
   }
 
@@ -225,18 +222,19 @@ private:
 
   [[nodiscard]] std::optional<Asked> asked_of(std::string_view kernel) const {
     const target::Profile* const profile = chip();
-    const auto found = std::ranges::find(changed_, kernel, &oracle::Changed::kernel);
-    if (profile == nullptr || found == changed_.end()) return std::nullopt;
-    return asked_gains(*found, *profile);
+    const oracle::Changed* const change = change_of(kernel);
+    if (profile == nullptr || change == nullptr) return std::nullopt;
+    return asked_gains(*change, *profile);
   }
 
-  [[nodiscard]] bool is_changed(std::string_view kernel) const {
-    return std::ranges::find(changed_, kernel, &oracle::Changed::kernel) != changed_.end();
+  // Null: the options left it as it was.
+  [[nodiscard]] const oracle::Changed* change_of(std::string_view kernel) const {
+    const auto found = std::ranges::find(changed_, kernel, &oracle::Changed::kernel);
+    return found == changed_.end() ? nullptr : &*found;
   }
 
   void add_coarsened(Jobs& jobs, const Options& options) {
-    const target::Profile* profile =
-        target::find_profile(passes::architecture_of(module(), options));
+    const target::Profile* const profile = chip();
     std::vector<KernelJob*> open;
     for (KernelJob& job : jobs)
       if (!job.candidates().candidates.empty()) open.push_back(&job);
@@ -382,14 +380,13 @@ private:
                       .parameter_bytes = *bytes,
                       .places = places,
                       .variants = {}};
-    const bool changed = own_ == OwnEntries::rewritten && is_changed(kernel.name);
+    const bool changed = own_ == OwnEntries::rewritten && change_of(kernel.name) != nullptr;
     contract.variants.push_back({.entry = contract.kernel,
                                  .name = changed ? "standard" : "original",
                                  .kind = changed ? Kind::rewritten : Kind::original,
                                  .waits = early_of(kernel).refused.empty()});
     std::string text, code(base_.slice(range_of(base_, kernel)));
-    const std::optional<Asked> asked =
-        is_changed(kernel.name) ? asked_of(kernel.name) : std::nullopt;
+    const std::optional<Asked> asked = asked_of(kernel.name);
     if (contract.variants[0].waits) code += "waits";
     if (asked) contract.variants[0].gains = changed ? asked->standard : asked->original;
     if (const auto known = accesses_.find(kernel.name); known != accesses_.end())
@@ -416,12 +413,10 @@ private:
     const std::string variable =
         fmt::format(".global .align 8 .b8 {}[{}] = {{{}}};\n", contract::symbol_of(kernel.name),
                     numbers.size(), fmt::join(numbers, ","));
-    if (own_ == OwnEntries::as_they_came) {
-      const std::string_view linkage = kernel.weak ? ".weak " : ".visible ";
-      contracts.append("\n").append(has_own_variables(*base_.text) ? "" : linkage) += variable;
-      return text;
-    }
-    return text + fmt::format("\n\n{} {}", kernel.weak ? ".weak" : ".visible", variable);
+    const std::string_view linkage = kernel.weak ? ".weak " : ".visible ";
+    if (own_ != OwnEntries::as_they_came) return text + fmt::format("\n\n{}{}", linkage, variable);
+    contracts.append("\n").append(has_own_variables(*base_.text) ? "" : linkage) += variable;
+    return text;
   }
 
   // The kernels as they were, ptxas' choices pinned.

@@ -100,8 +100,7 @@ private:
     if (image_.size() >= sizeof(std::uint32_t) &&
         image::form_of(image_.data()) == image::Form::text)
       // As a launcher hands it over: without the zero that ends it.
-      return open_text({reinterpret_cast<const char*>(image_.data()), // NOLINT: bytes as text
-                        image_.size()});
+      return open_text(std::string(image::words_of(image_)));
     const image::Choice choice = image::choose(image::probe(image_), *chip);
     if (choice.code) {
       auto code = image::body_of(*choice.code);

@@ -42,10 +42,6 @@ Position LineTable::position(std::uint32_t offset) const {
   return {line, offset - starts_[line - 1] + 1};
 }
 
-std::uint32_t LineTable::line_count() const {
-  return static_cast<std::uint32_t>(starts_.size());
-}
-
 std::string_view LineTable::line(std::string_view text, std::uint32_t number) const {
   if (number == 0 || number > starts_.size()) return {};
   const std::size_t begin = starts_[number - 1];

@@ -38,7 +38,6 @@ public:
   LineTable() = default;
   explicit LineTable(std::string_view text);
   [[nodiscard]] Position position(std::uint32_t offset) const;
-  [[nodiscard]] std::uint32_t line_count() const;
   // The text of a line (one-based) without its line end.
   [[nodiscard]] std::string_view line(std::string_view text, std::uint32_t number) const;
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <vector>
 
 namespace ptxasw::target {
 namespace {
@@ -43,75 +42,13 @@ unsigned count_from_lowest(const Request& request, std::uint64_t lowest, unsigne
   return walk.count;
 }
 
-template <typename Count> Range over_starts(unsigned alignment, unsigned granule, Count count) {
+Range over_starts(const Request& request, unsigned alignment, unsigned granule) {
   Range range{~0U, 0};
-  const unsigned step = std::max(1U, alignment);
+  const unsigned step = std::max(1U, alignment != 0 ? alignment : request.bytes);
   for (unsigned start = 0; start < granule; start += std::gcd(step, granule)) {
-    const unsigned n = count(start);
+    const unsigned n = granules(request, start, granule);
     range = {std::min(range.least, n), std::max(range.most, n)};
   }
-  return range;
-}
-
-Range over_starts(const Request& request, unsigned alignment, unsigned granule) {
-  return over_starts(alignment != 0 ? alignment : request.bytes, granule,
-                     [&](unsigned start) { return granules(request, start, granule); });
-}
-
-Range join(Range a, Range b) {
-  return {std::min(a.least, b.least), std::max(a.most, b.most)};
-}
-
-// Where in a row of `width` threads a warp can start: warp w starts 32 * w threads into the block,
-// so at multiples of gcd(32, width). Starts that leave the whole warp in one row are all alike; the
-// first one stands for them.
-std::vector<unsigned> warp_offsets(unsigned width) {
-  std::vector<unsigned> offsets{0};
-  const unsigned step = std::gcd(warp_lanes, width);
-  for (unsigned offset = step; offset < width; offset += step)
-    if (offset + warp_lanes > width) offsets.push_back(offset);
-  return offsets;
-}
-
-// The rows of a warp that starts `offset` threads into a row.
-template <typename Visit> void for_each_row(unsigned width, unsigned offset, Visit visit) {
-  unsigned lane = 0;
-  for (unsigned row = 0; lane < warp_lanes; ++row) {
-    const unsigned first = row == 0 ? offset : 0;
-    const unsigned lanes = std::min(width - first, warp_lanes - lane);
-    visit(row, first, lanes);
-    lane += lanes;
-  }
-}
-
-// Row stride known: every lane's address is known up to the start.
-unsigned count_rows(const Request& request, const Block& block, unsigned offset,
-                    std::uint64_t start) {
-  std::array<std::uint64_t, warp_lanes> addresses{};
-  std::size_t lane = 0;
-  for_each_row(block.x, offset, [&](unsigned row, unsigned first, unsigned lanes) {
-    for (unsigned i = 0; i < lanes; ++i)
-      addresses.at(lane++) = start + row * static_cast<std::uint64_t>(*block.row_stride) +
-                             (first + i) * static_cast<std::uint64_t>(request.stride);
-  });
-  // A middle far from both ends of the address space keeps the order of wrapped offsets.
-  for (auto& address : addresses)
-    address += std::uint64_t{1} << 62;
-  std::sort(addresses.begin(), addresses.end());
-  Walk walk{sector_bytes};
-  for (const auto address : addresses)
-    walk.access(address, std::max(1U, request.bytes));
-  return walk.count;
-}
-
-// Row stride unknown: at best all rows fall on the sectors of one of them, at worst none does.
-Range rows_apart(Request request, const Block& block, unsigned offset, unsigned alignment) {
-  Range range{0, 0};
-  for_each_row(block.x, offset, [&](unsigned, unsigned, unsigned lanes) {
-    request.lanes = lanes;
-    const Range row = sectors(request, alignment);
-    range = {std::max(range.least, row.least), range.most + row.most};
-  });
   return range;
 }
 
@@ -132,20 +69,6 @@ Range sectors(const Request& request, unsigned alignment) {
 
 Range lines(const Request& request, unsigned alignment) {
   return over_starts(request, alignment, line_bytes);
-}
-
-Range sectors_in_block(const Request& request, const Block& block, unsigned alignment) {
-  const unsigned width = std::max(1U, block.x);
-  if (width % warp_lanes == 0) return sectors(request, alignment);
-  const Block shape{width, block.row_stride};
-  const unsigned step = alignment != 0 ? alignment : request.bytes;
-  Range range{~0U, 0};
-  for (const unsigned offset : warp_offsets(width)) {
-    const auto count = [&](unsigned start) { return count_rows(request, shape, offset, start); };
-    range = join(range, shape.row_stride ? over_starts(step, sector_bytes, count)
-                                         : rows_apart(request, shape, offset, alignment));
-  }
-  return range;
 }
 
 AccessClass classify(const Pattern& pattern) {

@@ -5,7 +5,6 @@
 
 #include "ptxasw/report.hpp"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -39,17 +38,6 @@ unsigned granules(const Request& request, std::uint64_t start, unsigned granule)
 // demands of every address. An alignment of a granule or more gives an exact answer.
 Range sectors(const Request& request, unsigned alignment = 0);
 Range lines(const Request& request, unsigned alignment = 0);
-
-// Which threads make up a warp. Lanes run along x first, so a block narrower than a warp gives
-// warps that hold several rows, or the end of one row and the start of the next.
-struct Block {
-  unsigned x = warp_lanes;
-  std::optional<std::int64_t> row_stride; // bytes from thread (x, y) to (x, y+1), if known
-};
-
-// Sectors of a full warp over all starts and all ways in which the rows of the block fall into
-// warps. Blocks of at least 32 threads in x whose x is a multiple of 32 answer as sectors() does.
-Range sectors_in_block(const Request& request, const Block& block, unsigned alignment = 0);
 
 // How the address depends on the lane.
 enum class Lane : std::uint8_t {

@@ -1,4 +1,4 @@
-// Liveness across branches, loops and guards; pressure; definitions.
+// Liveness across branches, loops and guards; definitions.
 #include "analysis/bodies.hpp"
 #include "analysis/liveness.hpp"
 
@@ -66,24 +66,6 @@ TEST(Liveness, RegistersBeyondOneWord) {
   const Liveness live(body, cfg);
   EXPECT_TRUE(live.live_in(0, 129));
   EXPECT_FALSE(live.live_in(0, 65));
-}
-
-TEST(Pressure, CountsUnitsOfSimultaneouslyLiveValues) {
-  // r0 (1) and rd1 (2) are alive together with r2 (1); the predicate counts nothing.
-  const ptx::Body body = BodyBuilder({Type::b32, Type::b64, Type::f32, Type::pred})
-                             .op(Op::mov, {0})
-                             .op(Op::mov, {1})
-                             .op(Op::mov, {2})
-                             .op(Op::setp, {3}, {0})
-                             .op(Op::st, {}, {1, 2}, 3)
-                             .op(Op::ret)
-                             .body();
-  EXPECT_EQ(Liveness(body, build_cfg(body)).pressure(), 4U);
-}
-
-TEST(Pressure, UnreadResultStillNeedsARegister) {
-  const ptx::Body body = BodyBuilder({Type::b64}).op(Op::mov, {0}, {}, 0).op(Op::ret).body();
-  EXPECT_EQ(Liveness(body, build_cfg(body)).pressure(), 2U);
 }
 
 TEST(Definitions, InProgramOrderOncePerInstruction) {

@@ -37,25 +37,6 @@ Range simulate_starts(const Request& request, unsigned alignment, unsigned size)
   return range;
 }
 
-// All warps of a block 1024 rows high, row stride known.
-Range simulate_block(const Request& request, const Block& block, unsigned alignment) {
-  Range range{~0U, 0};
-  for (unsigned warp = 0; warp < block.x; ++warp)
-    for (unsigned start = 0; start < sector_bytes; start += alignment) {
-      std::set<std::int64_t> touched;
-      for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-        const unsigned thread = warp * warp_lanes + lane;
-        touch(touched,
-              origin + start + (thread % block.x) * request.stride +
-                  (thread / block.x) * *block.row_stride,
-              request.bytes, sector_bytes);
-      }
-      const auto n = static_cast<unsigned>(touched.size());
-      range = {std::min(range.least, n), std::max(range.most, n)};
-    }
-  return range;
-}
-
 const std::vector<unsigned> widths{1, 2, 4, 8, 16, 32};
 
 } // namespace
@@ -126,34 +107,6 @@ TEST(Sectors, KnownCases) {
     EXPECT_EQ(sectors(c.request, c.alignment), c.sectors) << c.request.stride;
     EXPECT_EQ(lines(c.request, c.alignment), c.lines) << c.request.stride;
   }
-}
-
-TEST(SectorsInBlock, MatchSimulationWhenTheRowStrideIsKnown) {
-  for (const unsigned x : {1U, 3U, 8U, 16U, 24U, 33U, 40U, 48U, 100U})
-    for (const std::int64_t row : {-4096, -40, 0, 4, 64, 100, 128, 4000, 4096})
-      for (const std::int64_t stride : {0, 4, -4, 12, 4000}) {
-        const Block block{x, row};
-        EXPECT_EQ(sectors_in_block({stride, 4}, block), simulate_block({stride, 4}, block, 4))
-            << "x " << x << " row " << row << " stride " << stride;
-      }
-}
-
-TEST(SectorsInBlock, UnknownRowStrideCoversEveryKnownOne) {
-  for (const unsigned x : {1U, 5U, 8U, 16U, 24U, 40U}) {
-    const Range unknown = sectors_in_block({4, 4}, {x, {}});
-    for (std::int64_t row = -600; row <= 600; row += 4) {
-      const Range known = sectors_in_block({4, 4}, {x, row});
-      EXPECT_LE(unknown.least, known.least) << x << " " << row;
-      EXPECT_GE(unknown.most, known.most) << x << " " << row;
-    }
-  }
-}
-
-TEST(SectorsInBlock, KnownCases) {
-  EXPECT_EQ(sectors_in_block({4, 4}, {64, {}}), (Range{4, 5}));
-  EXPECT_EQ(sectors_in_block({4, 4}, {16, {}}), (Range{2, 6})); // two rows of 2 to 3 sectors
-  EXPECT_EQ(sectors_in_block({4, 4}, {8, 4096}, 32), (Range{4, 4}));
-  EXPECT_EQ(sectors_in_block({4, 4}, {0, {}}), sectors_in_block({4, 4}, {1, {}}));
 }
 
 TEST(Classify, FirstRuleThatHolds) {

@@ -45,7 +45,6 @@ private:
   void find_masks();
   ptx::Reg columns_inside(int far);
   ptx::Reg rows_inside(int far);
-  ptx::Reg all_of_rows(const ptx::Reg& columns);
   ptx::Reg centre();
   void find_first_planes();
   // The word, or nothing where the plane that was seen so long ago does not store.
@@ -96,7 +95,6 @@ private:
   ptx::Reg read_,
       kept_;      // where all planes around store: elements that are read; that no place stores to
   ptx::Reg seen_; // a bit for each of the last planes that store
-  ptx::Reg all_seen_; // all of them do
   ptx::Reg needed_;
   Column keeps_;                            // by level
   std::vector<std::vector<Column>> images_; // by level and plane

@@ -5,6 +5,7 @@
 #include "passes/time_tile/equal_fields.hpp"
 #include "passes/time_tile/step_conditions.hpp"
 #include "passes/time_tile/step_copy.hpp"
+#include "passes/time_tile/step_forks.hpp"
 #include "passes/time_tile/step_loads.hpp"
 #include "passes/time_tile/step_pairs.hpp"
 #include "passes/time_tile/step_pins.hpp"
@@ -12,6 +13,7 @@
 #include "passes/time_tile/step_region.hpp"
 #include "passes/time_tile/step_rows.hpp"
 #include "passes/time_tile/step_slice.hpp"
+#include "passes/time_tile/step_stores.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,18 +21,12 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <span>
 
 namespace ptxasw::passes {
 
-using analysis::BlockId;
 using emulator::AtomKind;
-using emulator::Event;
-using emulator::EventKind;
-using ptx::Arg;
 using ptx::Group;
 using ptx::Inst;
-using ptx::InstId;
 using ptx::RegId;
 using ptx::Special;
 using sym::Term;
@@ -67,9 +63,10 @@ public:
   }
 
 private:
-  void refuse(Reason reason, std::string why) {
-    if (plan_.refused.empty()) plan_.refused = {reason, std::move(why)};
+  void refuse(Why why) {
+    if (plan_.refused.empty()) plan_.refused = std::move(why);
   }
+  void refuse(Reason reason, std::string why) { refuse({reason, std::move(why)}); }
   void refuse(Reason reason, const Inst& inst, std::string_view why) {
     refuse(reason, passes::at_line(body_, inst, why));
   }
@@ -253,73 +250,8 @@ private:
 
   // --- Arrays ------------------------------------------------------------------------------------
 
-  static unsigned bytes_of(const Event& event) { return event.element_bytes * event.elements; }
-
-  static bool has_element_size(const Event& event) {
-    return event.elements == 1 ? event.element_bytes <= 8
-                               : event.elements == 2 && event.element_bytes == 4;
-  }
-
-  // Empty, or why the store is none of an element.
-  [[nodiscard]] Why why_no_element(const Event& event, const Inst& inst) const {
-    if (event.space != ptx::Space::global) return {Reason::memory_kind, "not to global memory"};
-    if (!has_element_size(event))
-      return {Reason::step_element, "not one element of at most 8 bytes"};
-    if (inst.guard != ptx::none) return {Reason::step_stores, "it is guarded by itself"};
-    for (const StepLoop& loop : places_.loops())
-      if (!k_.loops.contains(loop.number, event.block))
-        return {Reason::step_loop, "it stores in front of a loop or behind it"};
-    for (unsigned n = 0; n < event.elements; ++n)
-      if (const Arg& stored = body_.src(inst)[n];
-          (stored.kind != Arg::Kind::imm || event.elements != 1) &&
-          !holds_element(body_, stored, event.element_bytes))
-        return {Reason::step_element, "from a register of another width"};
-    return {};
-  }
-
   void find_stores() {
-    std::map<InstId, unsigned> groups;
-    for (const Event& event : k_.trace.events) {
-      if (event.kind != EventKind::store) continue;
-      const Inst& inst = body_.insts[event.inst];
-      if (const Why why = why_no_element(event, inst); !why.empty())
-        return refuse(why.reason, inst, why.text);
-      Reading reading;
-      auto place = reader_->place(at_place(event.address), reading);
-      if (!place)
-        return refuse(Reason::step_index, inst, "where it stores is not known over whole numbers");
-      const Bounded where =
-          StepLoads(k_, region_, plan_, *reader_, *sizes_, places_).facts_of(event.block).bounded;
-      sizes_->add_ranges(reading.ranges, where);
-      const auto same = std::ranges::find(plan_.arrays, place->parameter, &StepArray::out);
-      groups.emplace(event.inst, static_cast<unsigned>(same - plan_.arrays.begin()));
-      if (same == plan_.arrays.end()) {
-        plan_.arrays.push_back({.out = place->parameter,
-                                .bytes = bytes_of(event),
-                                .parts = event.elements,
-                                .stores = {event.inst},
-                                .element = pins_.by_place(place->parameter, place->offset),
-                                .loads = {}});
-      } else if (!add_store(*same, event, place->offset, where)) {
-        return refuse(Reason::step_stores, inst, "a second store to the array");
-      }
-    }
-    const auto count = static_cast<unsigned>(plan_.arrays.size());
-    const std::string why = why_not_once(k_, region_, groups, count);
-    if (!why.empty()) refuse(Reason::step_stores, why);
-  }
-
-  // To the element that another store of the array has: one may be of some places only, where the
-  // compiler knew a coordinate.
-  bool add_store(StepArray& array, const Event& event, const IntegerPolynomial& element,
-                 const Bounded& where) {
-    if (array.bytes != bytes_of(event) || array.parts != event.elements) return false;
-    if (array.element != element) {
-      if (!agree(array.element, element, where.bounds)) return false;
-      sizes_->add_bounded(where);
-    }
-    array.stores.push_back(event.inst);
-    return true;
+    refuse(StepStores(k_, region_, plan_, *reader_, *sizes_, places_).run(pins_));
   }
 
   void find_reads() {
@@ -448,8 +380,7 @@ private:
     for (std::size_t n = 0; n < (one ? 1 : found.offsets.size()); ++n)
       load.cases.push_back(
           {found.offsets[n], one ? std::vector<Bound>{} : read.cases[n].where.bounds});
-    for (const Bound& bound : load.cases[0].bounds)
-      if (std::ranges::find(plan_.inner, bound) == plan_.inner.end()) plan_.inner.push_back(bound);
+    plan_.add_inner(load.cases[0].bounds);
     for (const Offset& offset : found.offsets)
       for (unsigned axis = 0; axis < 3; ++axis) {
         plan_.least[axis] = std::min(plan_.least[axis], offset[axis]);
@@ -459,47 +390,7 @@ private:
     return plan_.refused.empty();
   }
 
-  // --- Forks -------------------------------------------------------------------------------------
-
-  // The interior is on the side that more places take.
-  void find_forks() {
-    for (const BlockId fork : region_.forks) {
-      plan_.forks[fork] = ~0U;
-      const Inst& branch = body_.insts[k_.cfg.blocks[fork].end - 1];
-      if (branch.guard == ptx::none)
-        return refuse(Reason::step_guard, branch, "a branch of another form");
-      const Term condition = fork_condition(fork);
-      if (!condition.valid()) continue;
-      double most = 0;
-      Bounded inner;
-      for (const bool taken : {true, false}) {
-        const auto ways = split(*reader_, c_, condition, taken);
-        if (!ways || ways->size() != 1) continue;
-        const double places = sizes_->usual_places((*ways)[0]);
-        if (places <= most) continue;
-        most = places;
-        inner = (*ways)[0];
-        plan_.forks[fork] = taken ? 0 : 1;
-      }
-      if (plan_.forks[fork] == ~0U) continue;
-      sizes_->add_bounded(inner);
-      for (const Bound& bound : inner.bounds)
-        if (std::ranges::find(plan_.inner, bound) == plan_.inner.end())
-          plan_.inner.push_back(bound);
-    }
-  }
-
-  // Of its first successor, if both sides have the branch alone in front of them, or one has.
-  Term fork_condition(BlockId fork) {
-    const auto& succs = k_.cfg.blocks[fork].succs;
-    for (unsigned n = 0; n < 2; ++n)
-      if (const Term fact = k_.trace.entry_fact[succs[n]];
-          fact.valid() && k_.cfg.blocks[succs[n]].preds == std::vector{fork}) {
-        const Term moved = at_place(fact);
-        return n == 0 ? moved : c_.not_(moved);
-      }
-    return {};
-  }
+  void find_forks() { refuse(passes::find_forks(k_, region_, *reader_, places_, *sizes_, plan_)); }
 
   void find_slice() {
     plan_.refused = StepSlice(k_, region_, plan_).run(others_);

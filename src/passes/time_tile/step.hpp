@@ -27,6 +27,7 @@
 #include "passes/time_tile/equal_fields.hpp"
 #include "passes/time_tile/polynomial_expression.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -113,6 +114,10 @@ struct StepPlan {
   std::map<analysis::BlockId, unsigned> forks;
   // Where these hold beside the guards, all loads are as in the interior, and all forks.
   std::vector<Bound> inner;
+  void add_inner(const std::vector<Bound>& bounds) {
+    for (const Bound& bound : bounds)
+      if (std::ranges::find(inner, bound) == inner.end()) inner.push_back(bound);
+  }
   // Along such an axis places are taken modulo a size: the elements of a torus.
   std::array<std::optional<IntegerPolynomial>, 3> periods;
   // Everything that guards, and that stored values are computed by, in order; loads of the arrays

@@ -414,17 +414,25 @@ bool StepSizes::has_one_thread(unsigned axis) const {
   return plan_.places[axis] == Place::none || (walk && walk->alone);
 }
 
-// With a grid that covers all.
-contract::Quantities StepSizes::usual_launch(std::uint64_t size) const {
+// With a grid that covers all. `threads`: asked for each axis that no guard bounds.
+contract::Quantities
+StepSizes::covering_launch(const std::function<std::uint64_t()>& threads) const {
   contract::Quantities launch;
   for (unsigned axis = 0; axis < 3; ++axis) {
     const bool bounded = box_[axis].end != grid_[axis].end;
-    launch.threads[axis] = has_one_thread(axis) ? 1 : bounded ? std::uint64_t{1} << 20 : size;
+    launch.threads[axis] = has_one_thread(axis) ? 1 : bounded ? std::uint64_t{1} << 20 : threads();
     launch.block[axis] = plan_.places[axis] == Place::thread ? launch.threads[axis] : 1;
   }
   if (plan_.rows) launch.threads = many_rows;
-  launch.parameter = [size](unsigned) -> std::optional<std::uint64_t> { return size; };
   return launch;
+}
+
+// Below 0 where it ends before it begins.
+std::optional<Number> StepSizes::usual_length(const Span& span, std::uint64_t size) const {
+  contract::Quantities launch = covering_launch([size] { return size; });
+  launch.parameter = [size](unsigned) -> std::optional<std::uint64_t> { return size; };
+  const auto first = evaluate(span.first, launch), end = evaluate(span.end, launch);
+  return first && end ? std::optional(*end - *first) : std::nullopt;
 }
 
 double StepSizes::usual_places(const Bounded& where) const {
@@ -432,11 +440,9 @@ double StepSizes::usual_places(const Bounded& where) const {
   double most = 0;
   for (const std::uint64_t size : usual_sizes) {
     double places = 1;
-    for (const Span& span : box) {
-      const auto first = evaluate(span.first, usual_launch(size)),
-                 end = evaluate(span.end, usual_launch(size));
-      if (first && end) places *= static_cast<double>(std::max<Number>(0, *end - *first));
-    }
+    for (const Span& span : box)
+      if (const auto length = usual_length(span, size))
+        places *= static_cast<double>(std::max<Number>(0, *length));
     most = std::max(most, places);
   }
   return most;
@@ -446,10 +452,9 @@ std::optional<unsigned> StepSizes::usual_width(unsigned axis, const Bounded& whe
   const Box box = within(where);
   std::optional<unsigned> width;
   for (const std::uint64_t size : usual_sizes) {
-    const auto first = evaluate(box[axis].first, usual_launch(size)),
-               end = evaluate(box[axis].end, usual_launch(size));
-    if (!first || !end || *end < *first) return std::nullopt;
-    const auto now = static_cast<unsigned>(*end - *first);
+    const auto length = usual_length(box[axis], size);
+    if (!length || *length < 0) return std::nullopt;
+    const auto now = static_cast<unsigned>(*length);
     if (width && *width != now) return std::nullopt;
     width = now;
   }
@@ -470,15 +475,7 @@ bool StepSizes::can_hold(std::string& why) const {
     std::map<unsigned, std::uint64_t> values;
     constexpr std::array<std::uint64_t, 7> sizes{64, 66, 100, 100, 128, 1, 2};
     const std::uint64_t usual = sizes[random(4)];
-    contract::Quantities launch;
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      const bool bounded = box_[axis].end != grid_[axis].end; // a grid that covers all is usual
-      launch.threads[axis] = has_one_thread(axis) ? 1
-                             : bounded            ? 1U << 20
-                                                  : sizes[random(sizes.size())];
-      launch.block[axis] = plan_.places[axis] == Place::thread ? launch.threads[axis] : 1;
-    }
-    if (plan_.rows) launch.threads = many_rows;
+    contract::Quantities launch = covering_launch([&] { return sizes[random(sizes.size())]; });
     launch.parameter = [&](unsigned parameter) -> std::optional<std::uint64_t> {
       const auto [value, missing] = values.try_emplace(parameter, usual);
       if (missing && random(2) == 0)

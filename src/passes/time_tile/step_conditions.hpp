@@ -4,6 +4,7 @@
 #include "passes/time_tile/step.hpp"
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -64,7 +65,9 @@ private:
   void touch(unsigned parameter, bool written, const Box& box, const IntegerPolynomial& offset,
              unsigned bytes);
   [[nodiscard]] bool has_one_thread(unsigned axis) const;
-  [[nodiscard]] contract::Quantities usual_launch(std::uint64_t size) const;
+  [[nodiscard]] contract::Quantities
+  covering_launch(const std::function<std::uint64_t()>& threads) const;
+  [[nodiscard]] std::optional<Number> usual_length(const Span& span, std::uint64_t size) const;
   [[nodiscard]] bool can_hold(std::string& why) const;
 
   sym::Context& c_;
