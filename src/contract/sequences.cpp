@@ -53,7 +53,8 @@ bool mentions(const Condition& condition, unsigned number) {
   return mentions(condition.value, number);
 }
 bool mentions(const Touched& touched, unsigned number) {
-  return mentions(touched.begin, number) || mentions(touched.end, number);
+  return number_of(touched.parameter) == number || mentions(touched.begin, number) ||
+         mentions(touched.end, number);
 }
 
 bool overlap(const FittedSequence& made) {

@@ -250,6 +250,12 @@ void StepBody::copy(InstId id, const Place* place, const Reg& guard, Renamed& re
     const auto known = renamed.find(reg);
     results[reg] = several_.contains(reg) && known != renamed.end() ? known->second : fresh(reg);
   });
+  if (const auto value = value_of(inst)) {
+    code_.into(results.begin()->second)
+        .ld(ptx::Space::param, inst.mods.type, {values_of_pass_, *value});
+    renamed.merge(results);
+    return;
+  }
   const std::string copied = names_.spliced(range, [&](const ptx::Mention& mention) {
     const std::string_view written = body_.module->slice(mention.where);
     if (mention.arg.kind != Arg::Kind::reg) return std::string(written);
@@ -293,17 +299,11 @@ void StepBody::uniform_loads(const Reg& guard) {
 }
 
 void StepBody::begin_pass(const Reg& values, const Reg& guard) {
+  values_of_pass_ = values;
   for (const auto& [id, of] : classes_) {
     if (of != Class::pass) continue;
-    const Inst& inst = body_.insts[id];
-    analysis::for_each_definition(body_, inst, [&](RegId reg) { uniform_.erase(reg); });
-    if (const auto place = value_of(inst)) {
-      const RegId reg = body_.dst(inst)[0].id;
-      const Reg& into = uniform_[reg] = fresh(reg);
-      code_.into(into).ld(ptx::Space::param, inst.mods.type, {values, *place});
-    } else {
-      copy(id, nullptr, guard, uniform_);
-    }
+    analysis::for_each_definition(body_, body_.insts[id], [&](RegId reg) { uniform_.erase(reg); });
+    copy(id, nullptr, guard, uniform_);
   }
 }
 

@@ -151,7 +151,7 @@ private:
   std::set<ptx::RegId> several_;         // registers that are written in several places
   std::vector<ptx::RegId> wide_;         // coordinates in registers of 64 bits
   std::vector<ptx::RegId> numbers_;      // of StepPlan::rows
-  ptx::Reg row_;
+  ptx::Reg row_, values_of_pass_;
   bool has_uniform_loads_ = false, values_use_place_ = false;
 };
 

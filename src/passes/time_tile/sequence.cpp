@@ -216,6 +216,8 @@ private:
       made.plan = find_stage(*kernels_[stage], question);
       StepPlan& plan = made.plan;
       if (!plan.refused.empty()) return refuse(stage, plan.refused);
+      if (std::ranges::any_of(plan.walks, [](const auto& walk) { return walk.has_value(); }))
+        return refuse(stage, {Reason::step_loop, "its threads go from place to place"});
       if (plan.masked || !plan.variables.empty())
         return refuse(stage, {Reason::step_mask, "a guard or a coefficient is in memory"});
       for (const StepArray& array : plan.arrays) {
@@ -271,7 +273,7 @@ private:
   }
 
   [[nodiscard]] bool varies(unsigned stage, const StepArray& array) const {
-    return varies(stage, array.element) ||
+    return varies(stage, array.in) || varies(stage, array.element) ||
            std::ranges::any_of(array.loads, [&](const StepArray::Load& load) {
              return varies(stage, load.where) ||
                     std::ranges::any_of(load.cases, [&](const StepArray::Case& one) {

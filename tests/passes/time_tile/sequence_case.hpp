@@ -18,7 +18,7 @@
 namespace ptxasw::test {
 
 // A parameter: a buffer by its number, or a value of so many bytes; or one of its own for each
-// pass.
+// pass, of a buffer the byte that is pointed to.
 struct StageArgument {
   int buffer = -1;
   std::uint64_t value = 0;
@@ -171,7 +171,8 @@ private:
       for (const StageArgument& argument : stage.arguments) {
         std::uint64_t value = argument.value;
         if (argument.buffer >= 0) value = addresses_[static_cast<std::size_t>(argument.buffer)];
-        if (!argument.varying.empty()) value = argument.varying.at(pass);
+        if (!argument.varying.empty())
+          value = (argument.buffer >= 0 ? value : 0) + argument.varying.at(pass);
         std::memcpy(one.emplace_back(argument.bytes).data(), &value, argument.bytes);
       }
     }
