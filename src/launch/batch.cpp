@@ -226,6 +226,7 @@ bool Batcher::look_at(const Asked& asked, const Request& request, const Launch& 
     return false;
   }
   change_to(*lane, std::this_thread::get_id(), typeid(launch));
+  if (lane->strays >= most_strays) return false; // from the next one on the lane is not found
   if (lane->is_over) end_clock(*lane);
   const std::uint64_t bit = bit_of(asked.grid, asked.block);
   if ((asked.kernel->looked_at & bit) == 0) asked.kernel->looked_at |= bit;
@@ -462,8 +463,8 @@ void Batcher::failed() {
 void Batcher::flush() {
   const Turn::Holder turn(turn_);
   if (!turn) return; // a tool asks, within a call that makes what waits
-  if (passes_ != nullptr) passes_->other_call();
   end_all();
+  if (passes_ != nullptr) passes_->other_call(); // it comes behind what was made now
   set_waiting(Waits::batch, false);
 }
 
