@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 #include <set>
 
 namespace ptxasw::passes {
@@ -61,8 +60,8 @@ public:
     MadeSequence made{std::move(entry.refused), {}, std::move(entry.contract)};
     if (!made.refused.empty()) return made;
     made.contract.entry = fmt::format("{}__ptxasw_passes{}", name, made.contract.count);
-    for (const std::string& other : seen_.kernels | std::views::drop(1))
-      made.contract.entry += fmt::format("_{}", other);
+    for (std::size_t n = 1; n < seen_.kernels.size(); ++n)
+      made.contract.entry += fmt::format("_{}", seen_.kernels[n]);
     if (number_ != 0) made.contract.entry += fmt::format("_{}", number_);
     made.text = entry.text;
     made.text.replace(made.text.find(name), name.size(), made.contract.entry);

@@ -1,7 +1,6 @@
 // The search for a time step. The conditions about sizes are in step_conditions.cpp.
 #include "passes/time_tile/step.hpp"
 
-#include "analysis/reachability.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/equal_fields.hpp"
 #include "passes/time_tile/step_conditions.hpp"
@@ -319,19 +318,10 @@ private:
         if (!array.foreign && (load.cases.size() != 1 || load.offset() != Offset{}))
           return refuse(Reason::step_in_place, body_.insts[load.inst],
                         "reads what the step writes");
-        else if (is_behind_store(array, load.inst))
+        else if (is_behind_store(k_.cfg, array, load.inst))
           return refuse(Reason::step_in_place, body_.insts[load.inst], "reads what it has stored");
     for (const auto& period : periods_)
       if (period) refuse(Reason::step_wrap, "one of several kernels, and it reads around a torus");
-  }
-
-  [[nodiscard]] bool is_behind_store(const StepArray& array, InstId load) const {
-    const BlockId there = k_.cfg.block_of[load];
-    return std::ranges::any_of(array.stores, [&](InstId store) {
-      const BlockId from = k_.cfg.block_of[store];
-      return from == there ? store < load
-                           : analysis::reached_from(k_.cfg, from, analysis::no_block)[there];
-    });
   }
 
   // The two arrays that are read and all of whose loads fit. What is read of either is the element

@@ -1,6 +1,7 @@
 // Each store is of the element of a place; all stores of an array are of the same.
 #include "passes/time_tile/step_stores.hpp"
 
+#include "analysis/reachability.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/step_loads.hpp"
 
@@ -88,6 +89,15 @@ bool StepStores::add_to(StepArray& array, const Event& event, const IntegerPolyn
   }
   array.stores.push_back(event.inst);
   return true;
+}
+
+bool is_behind_store(const analysis::Cfg& cfg, const StepArray& array, ptx::InstId load) {
+  const analysis::BlockId there = cfg.block_of[load];
+  return std::ranges::any_of(array.stores, [&](ptx::InstId store) {
+    const analysis::BlockId from = cfg.block_of[store];
+    return from == there ? store < load
+                         : analysis::reached_from(cfg, from, analysis::no_block)[there];
+  });
 }
 
 } // namespace ptxasw::passes

@@ -33,4 +33,7 @@ private:
   std::map<ptx::InstId, unsigned> groups_; // of stores: the number of the array
 };
 
+// A thread may come to the load behind a store to the array.
+bool is_behind_store(const analysis::Cfg& cfg, const StepArray& array, ptx::InstId load);
+
 } // namespace ptxasw::passes
