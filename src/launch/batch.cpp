@@ -197,6 +197,7 @@ bool Batcher::look_at(const Asked& asked, const Request& request, const Launch& 
     return false;
   }
   change_to(*lane, std::this_thread::get_id(), typeid(launch));
+  if (lane->strays >= most_strays) return false; // from the next one on the lane is not found
   if (lane->is_over) end_clock(*lane);
   set_next(asked, request);
   const bool is_first = lane->pass == nullptr && lane->segment.empty();
@@ -423,8 +424,8 @@ void Batcher::failed() {
 void Batcher::flush() {
   const Turn::Holder turn(turn_);
   if (!turn) return; // a tool asks, within a call that makes what waits
-  if (passes_ != nullptr) passes_->other_call();
   end_all();
+  if (passes_ != nullptr) passes_->other_call(); // it comes behind what was made now
   set_waiting(Waits::batch, false);
 }
 

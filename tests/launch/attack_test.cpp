@@ -11,6 +11,7 @@
 namespace ptxasw::launch {
 namespace {
 
+using test::gpu;
 using test::PassesTest;
 
 // A thread that does what it is told, while the other one waits.
@@ -57,6 +58,15 @@ TEST_F(PassesTest, AStreamThatIsGivenUpKeepsItsOrder) {
   launch_all("sh", 4);
   other_call();
   EXPECT_EQ(how(), "shshshsh");
+}
+
+// Part of a pass is merged ahead of a call that hands its memory to somebody else.
+TEST_F(PassesTest, WhatACallEndsIsNotKnownBehindIt) {
+  begin();
+  learn("sh", 15);
+  EXPECT_EQ(pass("sh", 6), "33");
+  gpu().managed = true; // as the call has left it
+  EXPECT_EQ(pass("sh", 15), "shshshshshshshshshshshshshshsh");
 }
 
 } // namespace
