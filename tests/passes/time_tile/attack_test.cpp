@@ -65,8 +65,7 @@ std::string outcome(std::vector<StageLaunch> stages) {
 TEST(Attack, AnArrayThatIsAnotherOneInEachPass) {
   const auto picture = [](unsigned pass) { return pass * 512; };
   EXPECT_THAT(
-      outcome({pair_1(), pair_2(),
-               stage("picture", {each(8, picture, 2), buffer(0), number(n)})}),
+      outcome({pair_1(), pair_2(), stage("picture", {each(8, picture, 2), buffer(0), number(n)})}),
       HasSubstr("picture: a place or a guard hangs on what varies"));
   const auto turn = [](unsigned pass) { return pass % 2 * 512; };
   const auto other = [](unsigned pass) { return (pass + 1) % 2 * 512; };
