@@ -169,10 +169,12 @@ TEST(SeenSequences, AreReadBack) {
   EXPECT_EQ(*read, seen);
   for (const char* text :
        {"", "{}", "[]", R"({"sequences": [{"kernels": ["a"], "classes": []}]})",
-        R"({"sequences": [{"kernels": ["a", "a"], "classes": []}]})",
+        R"({"sequences": [{"kernels": ["a","b","c","d","e","f","g","h","i"], "classes": []}]})",
         R"({"sequences": [{"kernels": ["a", "b"], "classes": [3]}]})",
         R"({"sequences": [{"kernels": ["a", "b"], "classes": [], "varying": [[2, "0"]]}]})"})
     EXPECT_FALSE(decode_seen(text)) << text;
+  EXPECT_TRUE(decode_seen(R"({"sequences": [{"kernels": ["a", "a"], "classes": []}]})"))
+      << "with other arrays the second time";
 }
 
 } // namespace
