@@ -23,11 +23,11 @@ constexpr unsigned known_behind = 2;                        // times that a sequ
 // until there are times enough of both: fewer, where they are clear.
 constexpr unsigned passes_in_a_row = 8, few_passes = 6, enough_passes = 20;
 constexpr unsigned most_missed = 8;
-// A stream is left alone behind so many launches that nothing was gained with, for so many. Those
-// of a sequence of which it is known that it gains nothing count for more.
-// They go by together, so many of each kernel.
+// A stream is left alone behind so many launches that nothing was gained with, for so many.
 constexpr unsigned most_idle = 4096, left_alone_for = 4096;
+// Those of a sequence of which it is known that it gains nothing count for so many more.
 constexpr unsigned known_idle = 4;
+// Of a stream that is left alone so many of each kernel go by together.
 constexpr unsigned together = 4;
 constexpr unsigned most_strays = 1000; // launches by another thread, no sequence in between
 
@@ -114,6 +114,12 @@ void Batcher::Lane::end_segment() {
   end_row();
 }
 
+void Batcher::Lane::forget_made() {
+  segment.clear();
+  row.clear();
+  passes_in_row = 0;
+}
+
 // Passes that come one behind the other are a longer sequence.
 void Batcher::Lane::end_row() {
   if (passes_in_row > 1) learn(row);
@@ -145,7 +151,7 @@ Batcher::Lane* Batcher::lane_of(CUstream stream, CUcontext context) {
     found->stream = stream;
     found->context = context;
     found->thread = std::this_thread::get_id();
-    if (std::ranges::any_of(lanes_, [](const auto& one) { return is_default(one->stream); }))
+    if (has_default())
       for (LeftAlone& slot : left_alone_)
         slot.stream = nullptr;
   }
@@ -163,6 +169,10 @@ void Batcher::change_to(Lane& lane, std::thread::id thread, const std::type_info
 }
 
 // --- Launches ------------------------------------------------------------------------------------
+
+bool Batcher::has_default() const {
+  return std::ranges::any_of(lanes_, [](const auto& lane) { return is_default(lane->stream); });
+}
 
 // A bit for grid and block.
 std::uint64_t Batcher::bit_of(const Dims& grid, const Dims& block) {
@@ -194,11 +204,10 @@ std::uint64_t Batcher::left_alone(const Kernel& kernel, const Request& request) 
 // launch to the one has those to the other made.
 void Batcher::leave_alone(Lane& lane) {
   end_pass(lane);
-  lane.segment.clear();
+  lane.forget_made();
   lane.timed = nullptr;
   lane.idle = 0;
-  const auto is_one = [](const auto& one) { return is_default(one->stream); };
-  if (lanes_.size() > 1 && std::ranges::any_of(lanes_, is_one)) return;
+  if (lanes_.size() > 1 && has_default()) return;
   const auto is_looked_at = [](const auto& one) {
     return one->pass != nullptr || !one->segment.empty() || one->clocked != nullptr;
   };
@@ -346,17 +355,10 @@ bool Batcher::may_gain(const Sequence& sequence) const {
 // The values of its parameters. False: they come in a form that is not known.
 bool Batcher::read(GraphLaunch& into, const Request& request) {
   const ParameterLayout& layout = layout_of(into.function);
-  if (layout.empty()) return false;
-  const auto [last_offset, last_size] = layout.back();
-  into.bytes.assign(last_offset + last_size, 0);
+  if (layout.empty() || !copy_parameters(request, layout, into.bytes)) return false;
   into.parameters.clear();
-  for (unsigned n = 0; n < layout.size(); ++n) {
-    const auto [offset, size] = layout[n];
-    const void* const value = parameter_of(request, n, offset, size);
-    if (value == nullptr) return false;
-    std::memcpy(&into.bytes[offset], value, size);
+  for (const auto& [offset, size] : layout)
     into.parameters.push_back(&into.bytes[offset]);
-  }
   return true;
 }
 
@@ -456,7 +458,7 @@ void Batcher::failed() {
   if (!turn) return;
   for (const auto& lane : lanes_) {
     end_pass(*lane);
-    lane->segment.clear();
+    lane->forget_made();
   }
 }
 

@@ -139,6 +139,7 @@ private:
     void learn(const std::vector<GraphLaunch>& made);
     void end_segment();
     void end_row();
+    void forget_made(); // it is no part of any sequence
     void add_to_row(const Sequence& sequence);
   };
 
@@ -163,6 +164,7 @@ private:
 
   // Called by the thread whose turn it is.
   void leave_alone(Lane& lane);
+  [[nodiscard]] bool has_default() const; // stream among those that are looked at
   [[nodiscard]] bool may_gain(const Sequence& sequence) const;
   Lane* lane_of(CUstream stream, CUcontext context);
   void change_to(Lane& lane, std::thread::id thread, const std::type_info& form);

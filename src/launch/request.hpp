@@ -60,6 +60,9 @@ CUresult launch_ahead(const Request& request);
 // parameters in a form that we do not know, or does not give this one.
 [[nodiscard]] const void* parameter_of(const Request& request, unsigned number, std::size_t offset,
                                        std::size_t size);
+// The values of all of them, as they lie in the parameter space. False: one is not given.
+[[nodiscard]] bool copy_parameters(const Request& request, const ParameterLayout& layout,
+                                   std::vector<unsigned char>& into);
 
 [[nodiscard]] constexpr unsigned long long count(const Dims& dims) {
   return 1ULL * dims[0] * dims[1] * dims[2];

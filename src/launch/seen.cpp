@@ -36,20 +36,6 @@ bool SeenLaunches::Seen::is_like(const Seen& other) const {
   return true;
 }
 
-bool SeenLaunches::read(Seen& into, const Request& request) {
-  const ParameterLayout& layout = into.kernel->layout;
-  into.grid = request.grid;
-  into.block = request.block;
-  into.parameters.assign(layout.empty() ? 0 : layout.back().first + layout.back().second, 0);
-  for (unsigned n = 0; n < layout.size(); ++n) {
-    const auto [offset, size] = layout[n];
-    const void* const value = parameter_of(request, n, offset, size);
-    if (value == nullptr) return false;
-    std::memcpy(&into.parameters[offset], value, size);
-  }
-  return true;
-}
-
 // --- Launches in a row ---------------------------------------------------------------------------
 
 void SeenLaunches::Lane::clear() {
@@ -162,7 +148,9 @@ void SeenLaunches::compare(const Kernel& kernel, const Request& request) {
   Seen& next = lane->at(lane->count);
   if (kernel.module == nullptr || request.shared != 0) return lane->clear();
   next.kernel = &launched(kernel);
-  if (!read(next, request)) return lane->clear();
+  next.grid = request.grid;
+  next.block = request.block;
+  if (!copy_parameters(request, next.kernel->layout, next.parameters)) return lane->clear();
   if (lane->compare()) add(*lane);
 }
 

@@ -80,7 +80,6 @@ private:
   void compare(const Kernel& kernel, const Request& request);
   Lane* lane_of(CUstream stream);
   const Launched& launched(const Kernel& kernel);
-  static bool read(Seen& into, const Request& request);
   void add(const Lane& lane);
 
   // Launches that are looked at next, and may be later.
