@@ -228,16 +228,24 @@ private:
 
 } // namespace
 
+std::array<std::optional<IntegerPolynomial>, 3> pinned(const std::vector<Bound>& bounds) {
+  std::array<std::optional<IntegerPolynomial>, 3> all;
+  for (const Bound& from : bounds) {
+    const Bound next{from.axis, true, from.at + IntegerPolynomial(1)};
+    if (!from.below && std::ranges::find(bounds, next) != bounds.end()) all.at(from.axis) = from.at;
+  }
+  return all;
+}
+
 bool agree(const IntegerPolynomial& a, const IntegerPolynomial& b,
            const std::vector<Bound>& bounds) {
   IntegerPolynomial difference = a - b;
   if (!difference.is_linear()) return false;
-  for (const Bound& from : bounds) {
-    const Bound next{from.axis, true, from.at + IntegerPolynomial(1)};
-    if (from.below || std::ranges::find(bounds, next) == bounds.end()) continue;
-    const IntegerPolynomial moved = from.at - IntegerPolynomial::coordinate(from.axis);
-    difference = difference + difference.along(from.axis) * moved;
-  }
+  const auto at = pinned(bounds);
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (at[axis])
+      difference =
+          difference + difference.along(axis) * (*at[axis] - IntegerPolynomial::coordinate(axis));
   return difference.is_zero();
 }
 

@@ -8,6 +8,7 @@
 
 #include "passes/time_tile/polynomial_reader.hpp"
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct Bounded {
   std::vector<Edge> edges;
   std::vector<InRange> ranges; // have to hold at all places that store
 };
+
+// By axis the one coordinate that the bounds leave, where they do.
+std::array<std::optional<IntegerPolynomial>, 3> pinned(const std::vector<Bound>& bounds);
 
 // The same number at all places within the bounds, as far as these leave one coordinate of an axis.
 bool agree(const IntegerPolynomial& a, const IntegerPolynomial& b,

@@ -135,6 +135,7 @@ private:
 
   void add_sequence(const contract::SeenSequence& seen) {
     StepEntries& first = made_[seen.kernels[0]];
+    if (first.sequences.size() == contract::most_sequences) return;
     MadeSequence made = sequence(seen, first.sequences.size());
     const std::string with =
         fmt::format("{}with {} ", first.outcome.empty() ? "" : "; ",
@@ -144,7 +145,7 @@ private:
       one.entry = made.contract.entry;
       return one == made.contract;
     });
-    if (is_known || first.sequences.size() == contract::most_sequences) return;
+    if (is_known) return;
     if (!made.refused.empty()) {
       first.outcome += fmt::format("{}no time step: {}", with, made.refused.text);
       return;

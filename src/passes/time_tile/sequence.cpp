@@ -355,10 +355,7 @@ private:
   }
 
   [[nodiscard]] bool stores(std::size_t stage, unsigned array) const {
-    const SequencePlan::Stage& one = made_.stages[stage % made_.stages.size()];
-    const auto found = std::ranges::find(one.arrays, array);
-    return found != one.arrays.end() &&
-           !one.plan.arrays[static_cast<std::size_t>(found - one.arrays.begin())].foreign;
+    return made_.stages[stage % made_.stages.size()].stores(array);
   }
 
   // Stages for which the tile has to have the array: from one that reads it to the next that does,
@@ -403,6 +400,12 @@ private:
 };
 
 } // namespace
+
+bool SequencePlan::Stage::stores(unsigned array) const {
+  const auto found = std::ranges::find(arrays, array);
+  return found != arrays.end() &&
+         !plan.arrays[static_cast<std::size_t>(found - arrays.begin())].foreign;
+}
 
 SequencePlan find_sequence(std::span<emulator::Kernel* const> kernels,
                            const contract::SeenSequence& seen) {

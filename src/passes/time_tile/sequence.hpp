@@ -31,6 +31,7 @@ struct SequencePlan {
   struct Stage {
     StepPlan plan;
     std::vector<unsigned> arrays; // by array of the plan: which of the sequence's it is
+    [[nodiscard]] bool stores(unsigned array) const; // of the sequence
   };
   std::vector<Stage> stages;
   // As far as its region is concerned: the arrays that some stage stores to, and what a pass reads

@@ -47,7 +47,7 @@ SequenceWriter::SequenceWriter(std::span<emulator::Kernel* const> kernels, const
     const SequencePlan::Stage& found = plan.stages[n];
     const ParameterNames names = parameter_names(kernels, n);
     stages_.push_back(
-        {kernel, found, false, names,
+        {kernel, found, names,
          StepBody(kernel, found.plan, code_, names, varying_of(static_cast<unsigned>(n))),
          PolynomialCode(code_, names, [](unsigned) { return Reg{}; })});
     Stage& made = stages_.back();
@@ -184,12 +184,8 @@ void SequenceWriter::write_path(bool inner) {
 
 // In each place of the region, on the path without a rim.
 bool SequenceWriter::is_stored(unsigned n) const {
-  return std::ranges::any_of(stages_, [&](const Stage& stage) {
-    const auto found = std::ranges::find(stage.found.arrays, n);
-    return !stage.few && found != stage.found.arrays.end() &&
-           !stage.found.plan.arrays[static_cast<std::size_t>(found - stage.found.arrays.begin())]
-                .foreign;
-  });
+  return std::ranges::any_of(
+      stages_, [&](const Stage& stage) { return !stage.few && stage.found.stores(n); });
 }
 
 void SequenceWriter::load(unsigned n) {

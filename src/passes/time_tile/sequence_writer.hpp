@@ -55,10 +55,10 @@ private:
   struct Stage {
     const emulator::Kernel& kernel;
     const SequencePlan::Stage& found;
-    bool few; // it stores in few places
     ParameterNames names;
     StepBody body;
     PolynomialCode numbers;
+    bool few = false;        // it stores in few places
     StepBody::Place limit{}; // threads of its launch
     ptx::Reg stores{};       // a bit for each place, on a path with a rim
   };

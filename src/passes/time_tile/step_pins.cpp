@@ -6,15 +6,6 @@
 
 namespace ptxasw::passes {
 
-StepPins::StepPins(const std::vector<Bound>& guards, Elements elements)
-    : elements_(std::move(elements)) {
-  for (const Bound& from : guards) {
-    const Bound next{from.axis, true, from.at + IntegerPolynomial(1)};
-    if (!from.below && std::ranges::find(guards, next) != guards.end())
-      pinned_.at(from.axis) = from.at;
-  }
-}
-
 bool StepPins::any() const {
   return std::ranges::any_of(pinned_, [](const auto& at) { return at.has_value(); });
 }

@@ -12,6 +12,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace ptxasw::passes {
 
@@ -22,7 +23,8 @@ public:
 
   StepPins() = default;
   // `guards`: hold at all places that store.
-  StepPins(const std::vector<Bound>& guards, Elements elements);
+  StepPins(const std::vector<Bound>& guards, Elements elements)
+      : pinned_(pinned(guards)), elements_(std::move(elements)) {}
 
   [[nodiscard]] bool any() const;
   // The same number at all places that store, by the coordinates that it was computed without.
