@@ -274,4 +274,15 @@ private:
   mutable std::vector<std::pair<std::uint64_t, std::uint64_t>> own_; // begin, bytes
 };
 
+// There is an entry, and passes merged by it, as many as it does or fewer, leave what launches do.
+// `name`: of a file for ptxas; empty: it is not asked.
+inline void expect_the_same(const SequenceCase& made, const std::string& name = "") {
+  ASSERT_EQ(made.plan.refused.text, "");
+  ASSERT_EQ(made.entry.refused.text, "");
+  if (!name.empty()) expect_that_ptxas_takes(*made.both->text, name);
+  const unsigned most = made.entry.contract.count;
+  EXPECT_EQ(made.difference({most, most}, 1), "") << "T = " << most;
+  EXPECT_EQ(made.difference({most, 1, 1, most}), "") << "T = " << most;
+}
+
 } // namespace ptxasw::test
