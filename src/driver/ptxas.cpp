@@ -20,7 +20,9 @@ struct Share {
   double times, seconds;
   [[nodiscard]] double of(double own) const { return times * own + seconds; }
 };
-// One that is to be kept has come so far that it is worth it: its like was tried before.
+// One that is to be kept has come so far that it is worth it: its like was tried before. How much
+// is tried others limit, by what is the same on all machines (passes/coarsen/search.hpp); this is a
+// net for what ptxas takes far too long for.
 constexpr Share one_text{12, 2}, one_trial{8, 1}, all_trials{10, 3};
 
 struct Run {
@@ -70,19 +72,26 @@ unsigned Patience::with(const AssemblyRequest& request) const {
   double own = 0;
   for (const auto& [entries, seconds] : own_)
     own += seconds;
-  const double longer = static_cast<double>(request.text.size()) / static_cast<double>(bytes_);
-  double most = one_text.of(own * std::max(1.0, longer));
+  double most = one_text.of(own * longer(request));
   if (request.purpose == Purpose::trial) {
-    const double left = all_trials.of(own) - trials_;
+    const double left = all_trials.of(own * (texts_ + longer(request))) - trials_;
     if (left <= 0) return 0;
-    most = std::min(one_trial.of(own), left);
+    most = std::min(one_trial.of(own * longer(request)), left);
   }
   return static_cast<unsigned>(std::ceil(most));
 }
 
+// How many times the original's text.
+double Patience::longer(const AssemblyRequest& request) const {
+  return std::max(1.0, static_cast<double>(request.text.size()) / static_cast<double>(bytes_));
+}
+
 void Patience::took(const AssemblyRequest& request, double seconds, bool well) {
   using Purpose = AssemblyRequest::Purpose;
-  if (request.purpose == Purpose::trial) trials_ += seconds;
+  if (request.purpose == Purpose::trial) {
+    trials_ += seconds;
+    if (bytes_ != 0) texts_ += longer(request);
+  }
   if (request.purpose != Purpose::original || !well) return;
   double& own = own_[request.entries];
   own = std::max(own, seconds);

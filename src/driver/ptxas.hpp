@@ -19,8 +19,8 @@ using Arguments = std::function<std::vector<std::string>(
     const AssemblyRequest& request, const std::string& source, const std::string& cubin)>;
 
 // How long ptxas may take with texts of ours, in processor time and in terms of what it takes with
-// the original, for one that is to be kept with as many bytes of it: entries for several time steps
-// make a text many times as long. Before that is known there is no limit: what needs it is asked
+// as many bytes of the original: copies of bodies and entries for several time steps make a text
+// many times as long. Before that is known there is no limit: what needs it is asked
 // first.
 class Patience {
 public:
@@ -32,9 +32,12 @@ public:
   std::function<void(std::size_t ended, std::size_t of)> watch;
 
 private:
+  [[nodiscard]] double longer(const AssemblyRequest& request) const;
+
   std::map<std::vector<std::string>, double> own_; // of the original, by the kernels asked for
   std::size_t bytes_ = 0;                          // of its text
   double trials_ = 0;                              // all of them together
+  double texts_ = 0;                               // and how many times the original's text
 };
 
 // All requests, several at a time; nothing for those that ptxas would not take or took too long

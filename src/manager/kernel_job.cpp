@@ -89,6 +89,11 @@ struct KernelJob::Impl {
     }
   }
 
+  // After a while in which others had the thread: kernels, and whoever asks an assembler.
+  void go_on() {
+    if (kernel_ && kernel_->context) kernel_->context->restart_clock();
+  }
+
   [[nodiscard]] emulator::Budget budget() const {
     return {.time = options_.kernel_budget, .memory = options_.memory_budget};
   }
@@ -285,6 +290,7 @@ passes::CoarsenChoices& KernelJob::candidates() {
 
 passes::Coarsened KernelJob::coarsened(const Coarsening& how) {
   if (!impl_->analysed_) return {};
+  impl_->go_on();
   try {
     return passes::CoarsenPass::emit_as(*impl_->analysed_, how);
   } catch (const std::exception&) {
@@ -313,6 +319,7 @@ passes::LoopCarrySearched KernelJob::rotation_searched() {
   auto* rotate = impl_->passes_.get<passes::LoopCarryPass>();
   return {name(), launches().resident, &rotate->way(),
           [this, rotate](const passes::LoopCarryCandidate& way) -> std::vector<ptx::Edit> {
+            impl_->go_on();
             try {
               return rotate->emit_as(*impl_->analysed_, way);
             } catch (const std::exception&) {
@@ -331,6 +338,7 @@ void KernelJob::describe(const passes::Pinning::Kernel& pinning) {
 KernelResult KernelJob::finish(const Why& leave) {
   const passes::Stopwatch finishing;
   KernelResult result;
+  impl_->go_on();
   try {
     result = impl_->finish(leave);
   } catch (const std::exception& error) {

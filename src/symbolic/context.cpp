@@ -141,6 +141,9 @@ std::size_t Context::memory_bytes() const {
 void Context::allow(const Allowance& allowance) {
   impl_->allow(allowance);
 }
+void Context::restart_clock() {
+  impl_->restart_clock();
+}
 void Context::spend(std::uint64_t steps) const {
   impl_->spend(steps);
 }

@@ -134,6 +134,7 @@ struct Context::Impl {
     if (spent >= next_check) check_allowance();
   }
   void check_allowance() const;
+  void restart_clock();
   void check_memory() const;
 
   // --- polynomial.cpp ---

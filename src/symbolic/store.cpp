@@ -41,8 +41,12 @@ Context::Impl::Impl(std::size_t node_budget) : budget(node_budget), table(512) {
 void Context::Impl::allow(const Allowance& wanted) {
   allowance = wanted;
   allowance.steps += std::min(spent, ~std::uint64_t{0} - wanted.steps);
-  began = processor_time();
+  restart_clock();
   next_check = spent;
+}
+
+void Context::Impl::restart_clock() {
+  began = processor_time();
 }
 
 void Context::Impl::check_allowance() const {

@@ -199,6 +199,9 @@ public:
 
   // From now on; of memory, all that there is.
   void allow(const Allowance& allowance);
+  // The clock counts from now on: what the thread did for others since it was allowed is not this
+  // kernel's. Steps count on.
+  void restart_clock();
   // Counts work that is done for the kernel outside of this class; about 20 ns each.
   void spend(std::uint64_t steps) const;
   // Bytes held for the kernel outside of this class; negative: given back.

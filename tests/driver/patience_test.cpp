@@ -96,16 +96,18 @@ TEST(Patience, IsInProportionToTheOriginal) {
   EXPECT_EQ(patience.with(trial("x")), 17U);
   patience.took(text, 40, true); // no trial
   patience.took(trial("x"), 13, true);
-  EXPECT_EQ(patience.with(trial("x")), 10U);
+  EXPECT_EQ(patience.with(trial("x")), 17U);
   AssemblyRequest other = original;
   other.entries = {"k"};
   patience.took(other, 1, true);
   EXPECT_EQ(patience.with(text), 38U);
   EXPECT_EQ(patience.with(original), Limits::none);
-  // One that is to be kept has its time for each byte; a trial has not.
+  // Each byte has its time.
   EXPECT_EQ(patience.with({.text = std::string(25, 'x')}), 182U) << "five times the first's bytes";
-  EXPECT_EQ(patience.with(trial(std::string(25, 'x'))), 20U);
-  patience.took(trial("x"), 30, false);
+  EXPECT_EQ(patience.with(trial(std::string(25, 'x'))), 121U);
+  patience.took(trial(std::string(25, 'x')), 191, false);
+  EXPECT_EQ(patience.with(trial("x")), 9U) << "3 s, and 10 times 3 s for each of seven";
+  patience.took(trial("x"), 60, false);
   EXPECT_EQ(patience.with(trial("x")), 0U);
   EXPECT_EQ(patience.with(text), 38U);
 }

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -261,6 +263,58 @@ TEST(CoarsenSearch, TheBudgetCountsInstructions) {
   EXPECT_TRUE(fake.asked.empty());
   EXPECT_EQ(result.report.trials, 0U);
   EXPECT_THAT(result.report.kernels.at(0).coarsening.text, HasSubstr("--coarsen-budget=0"));
+}
+
+// The kernel of a text once more behind itself, by another name.
+std::string with_a_second(const std::string& text, const std::string& kernel) {
+  std::string second = text.substr(text.find(".visible"));
+  for (std::size_t at = 0; (at = second.find(kernel, at)) != second.npos; at += kernel.size() + 2)
+    second.insert(at + kernel.size(), "_2");
+  return text + second;
+}
+
+std::size_t tried(const KernelReport& kernel) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      kernel.weighed.ways, [](const auto& way) { return way.usage.has_value(); }));
+}
+
+// A long module's last kernels have as much of it as its first.
+TEST(CoarsenSearch, TheBudgetIsForAllKernels) {
+  const std::string text = with_a_second(jacobi(), "jacobi");
+  for (const Effort effort : {Effort::standard, Effort::thorough}) {
+    oracle::FakeAssembler fake([](const AssemblyRequest&) {
+      return Assembled{"", uses("jacobi", 32) + uses("jacobi_2", 32)};
+    });
+    Options options = coarsen_auto();
+    options.effort = effort;
+    const Report all = run(text, "jacobi.ptx", options, true, &fake).report;
+    options.coarsen_budget = 1;
+    const Report some = run(text, "jacobi.ptx", options, true, &fake).report;
+    for (const std::size_t n : {0U, 1U}) {
+      EXPECT_GT(tried(some.kernels.at(n)), 0U) << n;
+      if (effort == Effort::standard) continue; // that tries no more
+      EXPECT_LT(tried(some.kernels.at(n)), tried(all.kernels.at(n))) << n;
+      EXPECT_EQ(some.kernels[n].weighed.ways.back().verdict.reason, Reason::search_budget) << n;
+    }
+  }
+}
+
+// What an assembler does on our thread, or other kernels ask for, is no time of the kernel.
+TEST(CoarsenSearch, TheClockOfAKernelStandsWhileOthersWork) {
+  oracle::FakeAssembler fake([](const AssemblyRequest&) {
+    const std::clock_t begin = std::clock();
+    while (std::clock() - begin < CLOCKS_PER_SEC / 5) {
+    }
+    return Assembled{"", uses("laplacian", 26)};
+  });
+  Options options = coarsen_auto();
+  options.effort = Effort::standard;
+  options.kernel_budget = std::chrono::milliseconds(10); // a tenth of a second by the clock
+  const std::string text = golden("laplacian");
+  run(text, "l.ptx", options, true, &fake);
+  ASSERT_GT(fake.asked.size(), 1U);
+  for (std::size_t n = 1; n < fake.asked.size(); ++n)
+    EXPECT_NE(fake.asked[n].text, text) << n;
 }
 
 TEST(CoarsenSearch, AnUnknownArchitectureIsLeftAlone) {

@@ -37,13 +37,10 @@ constexpr Extent most_promising{1, 1}, all_of_them{4, 2};
 // way is guessed to gain enough is not asked about.
 namespace trial = numbers::trial;
 
-// Instructions of the trials of one kernel, each copy counted and the original beside them.
-double instructions_to_try(const CoarsenChoices& kernel) {
+// Instructions that ptxas is given to try it: each copy, and the original body beside them.
+double instructions_to_try(const CoarsenChoices& kernel, const CoarsenCandidate& way) {
   const auto once = [](const CoarsenWork& work) { return work.instructions / work.repeats; };
-  double sum = once(kernel.original.work);
-  for (const CoarsenCandidate& candidate : kernel.candidates)
-    sum += once(candidate.work) * candidate.how.copies() + once(kernel.original.work);
-  return sum * kernel.code_growth;
+  return kernel.code_growth * (once(way.work) * way.how.copies() + once(kernel.original.work));
 }
 
 // By what a run measured of the kernel, if that is known; else by the model.
@@ -58,7 +55,8 @@ class Search {
 public:
   Search(const ptx::Module& module, const Options& options, const target::Profile& profile,
          Assembler& assembler)
-      : module_(module), options_(options), profile_(profile), assembler_(assembler) {}
+      : module_(module), options_(options), profile_(profile), assembler_(assembler),
+        budget_(1000.0 * options.coarsen_budget) {}
 
   void run(std::span<const CoarsenSearched> kernels) {
     collect(kernels);
@@ -69,6 +67,7 @@ public:
     if (kernels_.empty()) return;
     for (const CoarsenSearched& kernel : kernels_)
       aside_.push_back(without_never_taken(*kernel.choices));
+    if (!selects) keep_affordable();
     Trials trials;
     for (const CoarsenSearched& kernel : kernels_)
       trials.push_back(std::exchange(kernel.choices->candidates, {}));
@@ -94,24 +93,72 @@ private:
   using Trials = std::vector<std::vector<CoarsenCandidate>>; // by job
 
   void collect(std::span<const CoarsenSearched> kernels) {
-    double budget = 1000.0 * options_.coarsen_budget;
     for (const CoarsenSearched& kernel : kernels) {
-      CoarsenChoices& ways = *kernel.choices;
-      if (ways.candidates.empty()) continue;
-      ways.decided = true;
-      const double instructions = instructions_to_try(ways);
-      if (instructions <= budget) {
-        budget -= instructions;
+      if (kernel.choices->candidates.empty()) continue;
+      kernel.choices->decided = true;
+      const auto fits = [&](const CoarsenCandidate& way) {
+        return instructions_to_try(*kernel.choices, way) <= budget_;
+      };
+      if (std::ranges::any_of(kernel.choices->candidates, fits))
         kernels_.push_back(kernel);
-        continue;
-      }
-      const Why why{
-          Reason::search_budget,
-          fmt::format("to try {} candidates takes {:.0f} instructions, and {:.0f} are left of "
-                      "--coarsen-budget={}",
-                      ways.candidates.size(), instructions, budget, options_.coarsen_budget)};
-      ways = {.why = why, .decided = true};
+      else
+        *kernel.choices = {.why = why_not_tried(), .decided = true};
     }
+  }
+
+  // Is there room for it in the budget? It is used up then.
+  [[nodiscard]] bool affords(const CoarsenChoices& kernel, const CoarsenCandidate& way) {
+    const double instructions = instructions_to_try(kernel, way);
+    if (instructions > budget_) return false;
+    budget_ -= instructions;
+    return true;
+  }
+
+  [[nodiscard]] Why why_not_tried() const {
+    return {Reason::search_budget, fmt::format("not tried: too little is left of "
+                                               "--coarsen-budget={}",
+                                               options_.coarsen_budget)};
+  }
+
+  // Takes out those for which there is no room: of each kernel the likeliest first, one after the
+  // other.
+  void keep_affordable() {
+    std::vector<std::vector<std::size_t>> order; // by kernel
+    std::vector<std::vector<bool>> kept;
+    std::size_t rounds = 0;
+    for (const CoarsenSearched& kernel : kernels_) {
+      order.push_back(by_guess(*kernel.choices));
+      kept.emplace_back(order.back().size());
+      rounds = std::max(rounds, order.back().size());
+    }
+    for (std::size_t n = 0; n < rounds; ++n)
+      for (std::size_t j = 0; j < kernels_.size(); ++j) {
+        const CoarsenChoices& kernel = *kernels_[j].choices;
+        if (n < order[j].size())
+          kept[j][order[j][n]] = affords(kernel, kernel.candidates[order[j][n]]);
+      }
+    for (std::size_t j = 0; j < kernels_.size(); ++j) {
+      std::vector<CoarsenCandidate> all;
+      std::swap(all, kernels_[j].choices->candidates);
+      for (std::size_t n = 0; n < all.size(); ++n) {
+        if (!kept[j][n]) all[n].verdict = why_not_tried();
+        (kept[j][n] ? kernels_[j].choices->candidates : aside_[j]).push_back(std::move(all[n]));
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<std::size_t> by_guess(const CoarsenChoices& kernel) const {
+    CoarsenBaseline original = kernel.original;
+    original.usage = passes::estimated_usage(original);
+    std::vector<std::size_t> order;
+    std::vector<double> gains;
+    for (const CoarsenCandidate& way : kernel.candidates) {
+      order.push_back(order.size());
+      gains.push_back(guessed_gain(original, way));
+    }
+    std::ranges::stable_sort(order, std::ranges::greater{},
+                             [&](std::size_t n) { return gains[n]; });
+    return order;
   }
 
   // The n-th text has the n-th way of every kernel; the original goes first where it is wanted.
@@ -188,12 +235,19 @@ private:
   // the original, whose length may say enough.
   void try_promising(Trials left) {
     try_all(Trials(kernels_.size()), true);
+    std::vector<bool> is_cut(kernels_.size()); // some way was not tried for want of room
     const unsigned most = profile_.coarsen.harmless ? trial::most_tries : ~0U;
     for (unsigned round = 0; round < most; ++round) {
       Trials next(kernels_.size());
-      for (std::size_t j = 0; j < kernels_.size(); ++j)
-        if (too_short(*kernels_[j].choices, left[j]).empty())
-          next[j] = most_promising_of(*kernels_[j].choices, left[j]);
+      for (std::size_t j = 0; j < kernels_.size(); ++j) {
+        CoarsenChoices& kernel = *kernels_[j].choices;
+        if (is_cut[j] || !too_short(kernel, left[j]).empty()) continue;
+        next[j] = most_promising_of(kernel, left[j]);
+        is_cut[j] = !next[j].empty() && !affords(kernel, next[j].front());
+        if (!is_cut[j]) continue;
+        left[j].push_back(std::move(next[j].front()));
+        next[j].clear();
+      }
       if (std::ranges::all_of(next, [](const auto& ways) { return ways.empty(); })) break;
       try_all(std::move(next), false);
     }
@@ -201,6 +255,7 @@ private:
       CoarsenChoices& kernel = *kernels_[j].choices;
       if (kernel.candidates.empty()) kernel.basis = "candidates estimated";
       Why why = too_short(kernel, left[j]);
+      if (why.empty() && is_cut[j]) why = why_not_tried();
       if (why.empty()) why = {Reason::gains_too_little, "promises too little to be tried"};
       for (CoarsenCandidate& way : left[j]) {
         if (kernel.original.usage) way.gain = guessed_gain(kernel.original, way);
@@ -426,7 +481,8 @@ private:
   Assembler& assembler_;
   std::vector<CoarsenSearched> kernels_; // to try, in the order of the text
   std::map<std::string, oracle::MadeKernel> originals_;
-  Trials aside_; // ways of theirs that are not tried
+  Trials aside_;  // ways of theirs that are not tried
+  double budget_; // instructions that may still be tried
   unsigned trials_ = 0;
 };
 
