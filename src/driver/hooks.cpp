@@ -88,8 +88,8 @@ options: export PTXASW_FLAGS=--shuffle=all
      R"(A program that was built plainly (nvcc -arch=sm_90) needs nothing: its versions are prepared.
 nvcc --ptxas-prefix={0} -Xptxas --ptxasw-variants ...  # or any hook above: versions built in
 A file that ptxasw rewrote when it was built, without --ptxasw-variants, has none.
-{0} launch -- ./program ...
-{0} launch --report --policy=measure -- ./program ...
+{0} launch -- ./program ...          # measures versions, keeps the fastest
+{0} launch --report -- ./program ... # says which, and what it gains
 {0} launch --check -- ./program ...  # all versions of each launch, compared byte by byte
 Without ptxasw in front, PTXASW_LAUNCH=off or LD_PRELOAD taken away, the program runs as built.
 )",

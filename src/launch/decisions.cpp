@@ -4,6 +4,7 @@
 #include "contract/json_reader.hpp"
 #include "launch/text.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
@@ -17,6 +18,19 @@ constexpr off_t largest_file = 4 << 20;
 constexpr const char* slow = "slow"; // no entry is faster
 constexpr const char *variant_member = "variant", *steps_member = "steps";
 
+// Negative: it could not be opened. The two folders above it are made where they are not there yet.
+int open_to_append(const std::string& file) {
+  const auto open = [&] {
+    return ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  };
+  const int opened = open();
+  if (opened >= 0 || errno != ENOENT) return opened;
+  const std::string folder = file.substr(0, file.rfind('/'));
+  ::mkdir(folder.substr(0, folder.rfind('/')).c_str(), 0700);
+  ::mkdir(folder.c_str(), 0700);
+  return open();
+}
+
 } // namespace
 
 std::string Decisions::usual_file() {
@@ -29,10 +43,7 @@ std::string Decisions::usual_file() {
     folder = std::string(home) + "/.cache";
   else
     return {};
-  ::mkdir(folder.c_str(), 0700);
-  folder += "/ptxasw";
-  ::mkdir(folder.c_str(), 0700);
-  return folder + "/launches";
+  return folder + "/ptxasw/launches";
 }
 
 Decisions::Decisions(std::string file) : file_(std::move(file)) {
@@ -80,7 +91,7 @@ void Decisions::keep(const std::string& key, const char* member, const std::stri
   const std::lock_guard lock(mutex_);
   known_[{key, member}] = value;
   if (file_.empty()) return;
-  const int file = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const int file = open_to_append(file_);
   if (file < 0) return;
   [[maybe_unused]] const auto written = ::write(file, line.data(), line.size());
   ::close(file);

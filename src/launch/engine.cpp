@@ -243,13 +243,19 @@ void Engine::decide(const Kernel& kernel, Shape& shape) {
     if (n != no_variant)
       shape.chosen = n;
     else
-      shape.decided = std::ranges::count(shape.usable, true) < 2;
+      shape.decided = may_wait(kernel) || std::ranges::count(shape.usable, true) < 2;
+    shape.next_trial = first_trial;
     if (merger_ != nullptr && !kernel.contract.steps.empty())
       decisions_.recall_steps(kernel, shape);
   }
   log("%s %ux%ux%u of %ux%ux%u: %s", kernel.name.c_str(), shape.grid[0], shape.grid[1],
       shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
       kernel.contract.variants[shape.chosen].name.c_str());
+}
+
+bool Engine::may_wait(const Kernel& kernel) const {
+  const bool is_step = merger_ && (!kernel.contract.steps.empty() || kernel.contract.copy);
+  return is_step || settings_.batch || is_stage(kernel);
 }
 
 // The variant that this launch tries; none where it tries nothing. Keeps what was found out.

@@ -29,7 +29,7 @@ enum class Policy { model, measure, named };
 
 struct Settings {
   bool off = false;
-  Policy policy = Policy::model;
+  Policy policy = Policy::measure;
   std::string name; // of Policy::named
   bool report = false;
   std::string report_file; // empty: standard error

@@ -11,7 +11,8 @@ namespace {
 
 namespace limits = numbers::launch;
 
-constexpr unsigned most_pending = 16; // launches whose events are not read yet
+constexpr unsigned most_pending = 16;   // launches whose events are not read yet
+constexpr double resolution_of_one = 1; // microseconds by which one time may be wrong, or two
 
 // Events tell such times badly: microseconds.
 bool is_short(const Shape& shape) {
@@ -71,7 +72,7 @@ bool is_out(const Shape& shape, unsigned variant) {
          timing.least > limits::hopeless * least_of_all(shape);
 }
 
-// The original and the model's choice in turn, whatever they cost.
+// The original and the model's choice in turn.
 unsigned next_of_first(const Shape& shape) {
   const unsigned original = tried(shape, 0), chosen = tried(shape, shape.by_model);
   if ((original <= chosen || !shape.can_use(shape.by_model)) && original < limits::few_tries)
@@ -101,14 +102,29 @@ unsigned next_of_pair(Shape& shape) {
 }
 
 // Is there time for it now? If not, nothing is asked until there will be.
-bool can_be_paid(Shape& shape, unsigned variant) {
-  const double before = (spent(shape) + cost_of(shape, variant)) / limits::share;
+bool can_be_paid(Shape& shape, double cost) {
+  const double before = (spent(shape) + cost) / limits::share;
   if (before <= time_so_far(shape)) return true;
   const double launches = before / least_of_all(shape);
   shape.next_trial = shape.launches +
                      static_cast<std::uint64_t>(
                          std::min(limits::at_once, launches - static_cast<double>(shape.launches)));
   return false;
+}
+
+// One of the first two was not timed often enough.
+bool is_young(const Shape& shape) {
+  const auto was_timed = [&](unsigned variant) {
+    return shape.timings[variant].samples >= limits::few_tries || !shape.can_use(variant);
+  };
+  return !was_timed(0) || !was_timed(shape.by_model);
+}
+
+// The model's choice, as far as the two were timed.
+bool seems_slower(const Shape& shape) {
+  const Timing &original = shape.timings[0], &chosen = shape.timings[shape.by_model];
+  return original.samples != 0 && chosen.samples != 0 &&
+         chosen.least > (1 + limits::noise) * original.least + resolution_of_one;
 }
 
 } // namespace
@@ -125,16 +141,20 @@ double spent(const Shape& shape) {
 
 unsigned next_trial(Shape& shape) {
   if (shape.pending.size() + shape.being_read >= most_pending) return no_variant;
-  if (const unsigned variant = next_of_first(shape); variant != no_variant) return variant;
-  if (shape.timings[0].samples < limits::few_tries ||
-      (shape.timings[shape.by_model].samples < limits::few_tries && shape.can_use(shape.by_model)))
-    return no_variant; // they are not read yet
+  const bool young = is_young(shape);
+  if (young && seems_slower(shape)) shape.chosen = 0;
+  if (const unsigned variant = next_of_first(shape); variant != no_variant) {
+    if (tried(shape, variant) == 0) return variant;
+    const bool is_known = shape.timings[0].samples != 0; // what time there is
+    return is_known && can_be_paid(shape, cost_of(shape, variant)) ? variant : no_variant;
+  }
+  if (young) return no_variant; // they are not read yet
   if (!shape.is_paired) shape.chosen = fastest(shape);
   if (const unsigned variant = next_of_rest(shape); variant != no_variant)
-    return can_be_paid(shape, variant) ? variant : no_variant;
+    return can_be_paid(shape, cost_of(shape, variant)) ? variant : no_variant;
   if (!shape.is_paired && shape.pending.size() + shape.being_read != 0) return no_variant;
   if (const unsigned variant = next_of_pair(shape); variant != no_variant) {
-    if (!can_be_paid(shape, variant)) return no_variant;
+    if (!can_be_paid(shape, cost_of(shape, variant))) return no_variant;
     ++shape.pair_turn;
     return variant;
   }

@@ -1,10 +1,14 @@
 // What --policy=measure tries in which launch, and what it keeps.
 //
-// First the original and the model's choice in turn, a few times: what runs from then on is no
-// slower than the original, as far as that was seen. Everything else waits until it may be had:
-// trials of a shape, the pauses that events make and the time that slower variants take longer,
-// cost at most one per cent of the time of its launches so far. A variant that was not tried yet
-// counts as one that takes twice as long.
+// The model's choice runs until more is known. A loop of a few launches is over before it would pay
+// to time one, so trials begin behind some, with the original and the choice. If the choice seems
+// slower the original runs from then on. Everything else waits until it may be had: trials of a
+// shape, the pauses that events make and the time that slower variants take longer, cost at most
+// one per cent of the time of its launches so far. A variant that was not tried yet counts as one
+// that takes twice as long.
+//
+// These two have a few more turns first: what runs from then on is no slower than the original, as
+// far as that was seen.
 //
 // The fastest is the model's choice, or the original where that one was no worse, unless another is
 // better by more than events can be wrong: by the least of its times, and its median must be among
@@ -14,7 +18,11 @@
 
 #include "launch/shapes.hpp"
 
+#include <cstdint>
+
 namespace ptxasw::launch {
+
+constexpr std::uint64_t first_trial = 16; // the launch of a shape
 
 // The variant whose turn it is in this launch; none where that is `chosen`, untimed.
 // Changes `chosen`, and sets `decided` when nothing is left to be tried. The shape's mutex is held.

@@ -41,7 +41,7 @@ done
 contains "$(cat jacobi.hints)" "|--coarsen=large|1." "a gain is predicted"
 contains "$(cat transposed.hints)" "|--remap=auto" "an order of threads"
 
-contains "$("$TOOL" report --coarsen-budget=1 "$ptx/tricubic.ptx")" "what would help: --coarsen-budget=10: not tried here"
+contains "$("$TOOL" report --coarsen-budget=1 "$ptx/rhs4th3fort.ptx")" "what would help: --coarsen-budget=10: not tried here"
 
 # A kernel for which there is nothing.
 ptx k.ptx

@@ -280,8 +280,8 @@ TEST_F(EngineTest, ManyThreads) {
 
 TEST(Settings, AreWords) {
   EXPECT_TRUE(read_settings("off").off);
-  EXPECT_EQ(read_settings("").policy, Policy::model);
-  EXPECT_EQ(read_settings("policy=measure,log").policy, Policy::measure);
+  EXPECT_EQ(read_settings("").policy, Policy::measure);
+  EXPECT_EQ(read_settings("policy=model,log").policy, Policy::model);
   const Settings named = read_settings("policy=x:2,y:4,report=a.json,check=10");
   EXPECT_EQ(named.name, "x:2,y:4");
   EXPECT_EQ(named.report_file, "a.json");

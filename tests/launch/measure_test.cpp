@@ -2,6 +2,7 @@
 #include "fixture.hpp"
 
 #include "launch/sampler.hpp"
+#include "launch/trials.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <set>
 #include <span>
+#include <string_view>
 #include <thread>
 
 namespace ptxasw::launch {
@@ -51,18 +53,22 @@ TEST_F(MeasureTest, KeepsTheFastest) {
     Engine engine(read_settings("policy=measure"));
     launch_often(engine, p.request(), 3000);
     const auto all = launched();
-    EXPECT_EQ(all[0].entry, "k");
-    EXPECT_EQ(all[1].entry, "k__ptxasw_x4") << "the model's choice";
-    for (unsigned n = 6; n < 100; ++n)
-      EXPECT_EQ(all[n].entry, "k__ptxasw_x4") << n << ": no time for the other one yet";
+    for (unsigned n = 0; n < first_trial; ++n)
+      EXPECT_EQ(all[n].entry, "k__ptxasw_x4") << n << ": the model's choice";
+    EXPECT_EQ(all[first_trial].entry, "k");
+    const auto young = std::span(all).subspan(first_trial, 100 - first_trial);
+    EXPECT_EQ(std::ranges::count(young, "k__ptxasw_x2", &fake::Launched::entry), 0)
+        << "no time for it yet";
+    EXPECT_LE(std::ranges::count(young, "k", &fake::Launched::entry), 3);
     for (unsigned n = 2000; n < 3000; ++n)
       EXPECT_EQ(all[n].entry, "k__ptxasw_x2") << n;
   }
   Engine next(read_settings("policy=measure"));
   next.launch(p.request(), direct);
   EXPECT_EQ(launched()[0].entry, "k__ptxasw_x2");
-  next.launch(p.request(49), direct); // another shape
-  EXPECT_EQ(launched()[0].entry, "k");
+  launched();
+  launch_often(next, p.request(49), first_trial + 1); // another shape
+  EXPECT_EQ(launched().back().entry, "k");
   EXPECT_EQ(gpu().calls["cuEventCreate"] - gpu().calls["cuEventDestroy"] - before, 2U);
 }
 
@@ -72,7 +78,7 @@ TEST_F(MeasureTest, AGainThatIsNoiseIsNone) {
   p.two.milliseconds = 0.99;
   p.four.milliseconds = 1.1;
   Engine engine(read_settings("policy=measure"));
-  launch_often(engine, p.request(), 30);
+  launch_often(engine, p.request(), 200);
   EXPECT_EQ(launched().back().entry, "k");
 }
 
@@ -109,7 +115,7 @@ TEST_F(MeasureTest, LuckIsNoGain) {
   p.four.milliseconds = 0.009;
   p.two.run = [&](const fake::Launched& l) {
     test::add_one(l, 2);
-    p.two.milliseconds = ++tries % 5 == 0 ? 0.006 : 0.0082;
+    p.two.milliseconds = (++tries * 2654435761U >> 16) % 8 == 0 ? 0.006 : 0.0082;
   };
   Engine engine(read_settings("policy=measure"));
   for (const unsigned blocks : {14, 18}) { // the model prefers x:2 of the larger one
@@ -155,16 +161,31 @@ TEST_F(MeasureTest, TrialsCostOnePerCent) {
   p.four.milliseconds = 2; // the model's choice
   p.reshaped.milliseconds = 5;
   Engine engine(read_settings("policy=measure"));
-  launch_often(engine, p.request(), 20);
-  for (const auto& all = gpu().launches; const fake::Launched& l : std::span(all).subspan(6))
+  launch_often(engine, p.request(), 60);
+  const unsigned timed = first_trial + 2; // the original, and the choice
+  for (const auto& all = gpu().launches; const fake::Launched& l : std::span(all).subspan(timed))
     EXPECT_EQ(l.entry, "k");
   const double first = gpu().clock;
   launched();
   for (unsigned n = 1; n <= 40; ++n) {
     launch_often(engine, p.request(), 500);
-    EXPECT_LE(gpu().clock - first, 500 * n * 1.01) << n;
+    // The one that takes five times as long was taken to take twice as long.
+    EXPECT_LE(gpu().clock - first, 500 * n * 1.01 + 3) << n;
   }
   EXPECT_GT(std::ranges::count(launched(), "k__ptxasw_x2", &fake::Launched::entry), 0);
+}
+
+// One that is timed would stand between launches that go out together.
+TEST_F(MeasureTest, WhatMayBePutOffIsNotTried) {
+  for (const char* settings : {"policy=measure,no-images", "policy=measure,no-images,batch"}) {
+    Program p;
+    Engine engine(read_settings(settings));
+    launch_often(engine, p.request(), 100);
+    const auto all = launched();
+    EXPECT_EQ(std::ranges::count(all, "k", &fake::Launched::entry) == 0,
+              std::string_view(settings).ends_with("batch"))
+        << settings;
+  }
 }
 
 TEST_F(MeasureTest, AVariantThatDoesNotLaunchIsTriedOnce) {
@@ -240,7 +261,7 @@ TEST_F(MeasureTest, ADamagedFileIsNoMistake) {
   std::fclose(file);
   Engine engine(read_settings("policy=measure"));
   EXPECT_EQ(engine.launch(p.request(), direct), CUDA_SUCCESS);
-  EXPECT_EQ(launched()[0].entry, "k");
+  EXPECT_EQ(launched()[0].entry, "k__ptxasw_x4");
 }
 
 } // namespace

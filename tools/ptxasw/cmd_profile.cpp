@@ -26,7 +26,7 @@ profile::Profile read_all(const std::vector<std::string>& files) {
 int profile_runs(Arguments arguments) {
   Parser app("profile",
              "What runs of a program told of its kernels: how often each was launched, in which "
-             "grids and blocks, and how long each version took. ptxasw launch --policy=measure "
+             "grids and blocks, and how long each version took. ptxasw launch "
              "--profile=FILE writes it; a build takes it (-Xptxas --ptxasw-profile=FILE, or ptxasw "
              "opt --profile=FILE) and makes of each kernel what was measured to be fastest for the "
              "launches that it really gets.\n\n"

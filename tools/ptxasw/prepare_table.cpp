@@ -70,7 +70,7 @@ std::string when_it_gains(const contract::Listed& version, const std::string& ch
   if (version.is_steps) return "for ptxasw launch --steps";
   if (version.names[0].starts_with("thread-swap"))
     return "predicted when it is launched, by its rows";
-  if (version.gain == 0) return "for ptxasw launch --policy=measure";
+  if (version.gain == 0) return "for ptxasw launch, which measures";
   const auto threads = from_threads(version, chip);
   return fmt::format("predicted: up to {:.2f} (blocks of {}){}", version.gain, version.threads,
                      threads ? fmt::format(", gains from {} threads on", *threads) : "");
