@@ -48,7 +48,8 @@ Program program_of(StageRandom& random) {
 
   const auto size = [&] {
     constexpr std::array small{1U, 2U, 3U, 5U};
-    return random.chance(1, 6) ? small[random.below(small.size())] : 6 + random.below(60);
+    return random.chance(1, 6) ? small[random.below(small.size())]
+                               : 6 + random.below(random.chance(1, 3) ? 130 : 60);
   };
   StageSizes sizes{size(), planar ? size() : 1, 0, 0, 0};
   const auto [across, along] =
@@ -58,10 +59,11 @@ Program program_of(StageRandom& random) {
   sizes.at_y = random.below(sizes.ny);
   const unsigned room = 3 * sizes.pitch + 5;
   const std::size_t places = std::size_t{sizes.pitch} * along + 2 * std::size_t{room};
+  const bool are_numbers = first.name[0] == 'f' && random.chance(3, 4); // else also none
   for (unsigned n = 0; n < count; ++n)
-    made.buffers.push_back(test::random_elements(places, arrays[n].bytes, arrays[n].name[0] == 'f',
-                                                 n + random.below(99)));
-  made.buffers.push_back(test::random_elements(2 * places, 8, first.name[0] == 'f', 77));
+    made.buffers.push_back(
+        test::random_elements(places, arrays[n].bytes, are_numbers, n + random.below(99)));
+  made.buffers.push_back(test::random_elements(2 * places, 8, are_numbers, 77));
 
   const bool exchanges = random.chance(1, 3);
   const unsigned kernels = exchanges ? 1 + random.below(2) : 2 + random.below(3);
@@ -85,7 +87,7 @@ Program program_of(StageRandom& random) {
   }
   if (exchanges)
     for (unsigned n = 0; n < count; ++n)
-      made.buffers[n] = test::random_elements(places, first.bytes, first.name[0] == 'f', n);
+      made.buffers[n] = test::random_elements(places, first.bytes, are_numbers, n);
   const unsigned turns = exchanges ? 2 + random.below(2) : 1;
   constexpr std::array<std::pair<unsigned, unsigned>, 6> shapes{
       {{16, 4}, {8, 8}, {32, 2}, {64, 1}, {1, 16}, {33, 3}}};

@@ -17,6 +17,7 @@ struct StageElement {
   const char* name;
   unsigned held, bytes;
   std::array<const char*, 6> sums;
+  bool is_pair = false; // of two registers
 };
 inline constexpr std::array stage_elements{
     StageElement{"f32",
@@ -36,6 +37,11 @@ inline constexpr std::array stage_elements{
         "b16", 16, 2, {"add.rn.f16", "mul.f16", "sub.rn.f16", "min.f16", "max.f16", "add.f16"}},
     StageElement{
         "s8", 16, 1, {"add.s16", "xor.b16", "mul.lo.s16", "min.s16", "sub.s16", "and.b16"}},
+    StageElement{"f32",
+                 32,
+                 8,
+                 {"add.rn.f32", "mul.rn.f32", "sub.f32", "min.f32", "max.f32", "add.ftz.f32"},
+                 true},
 };
 
 class StageRandom {
@@ -160,7 +166,7 @@ private:
   }
 
   void leave(const std::string& condition, bool holds = true) {
-    line("@{}{} bra end", holds ? "" : "!", condition);
+    line("@{}{} {}", holds ? "" : "!", condition, chance(1, 6) ? "ret" : "bra end");
   }
 
   void pin(const char* place, const char* at) {
@@ -338,12 +344,39 @@ private:
     const int dx = own ? 0 : random_.between(-1, 1),
               dy = own || !planar_ ? 0 : random_.between(-1, 1);
     const std::string where = at(slot, dx, dy, !own && chance(1, 8)), into = value();
-    line("ld.global.{} {}, [{}]", slots_[slot].name, into, where);
-    return into;
+    if (slots_[slot].is_pair && chance(1, 2)) return load_pair(slot, where, into);
+    // An element is loaded whole, so the first word has to be read as well.
+    const bool is_second = slots_[slot].is_pair && chance(1, 2);
+    line("ld.global.{} {}, [{}+{}]", slots_[slot].name, into, where, is_second ? 4 : 0);
+    return is_second ? load_pair(slot, where, value()) : into;
+  }
+
+  std::string load_pair(unsigned slot, const std::string& where, const std::string& into) {
+    if (chance(1, 3)) {
+      const bool is_first = chance(1, 2);
+      line("ld.global.v2.f32 {{{}, {}}}, [{}]", is_first ? into : "_", is_first ? "_" : into,
+           where);
+      return into;
+    }
+    const std::string other = value();
+    line("ld.global.v2.f32 {{{}, {}}}, [{}]", into, other, where);
+    return combine(into, other, slot);
   }
 
   void store(unsigned slot, const std::string& sum) {
-    line("st.global.{} [{}], {}", slots_[slot].name, at(slot, 0, 0, false), sum);
+    const std::string where = at(slot, 0, 0, false), type = slots_[slot].name;
+    if (slots_[slot].is_pair) {
+      const std::string other = value();
+      line("xor.b32 {}, {}, 65", other, sum);
+      line("st.global.v2.f32 [{}], {{{}, {}}}", where, sum, other);
+    } else if (chance(1, 12)) {
+      line("st.global.{} [{}], {}", type, where,
+           type == "f32"   ? "0f3F800000"
+           : type == "f64" ? "0d3FF8000000000000"
+                           : "101");
+    } else {
+      line("st.global.{} [{}], {}", type, where, sum);
+    }
   }
 
   std::string combine(const std::string& a, const std::string& b, unsigned slot) {
