@@ -65,5 +65,32 @@ TEST_F(PassesTest, NotOfAPartWithOtherParameters) {
   EXPECT_EQ(pass("sh", 6), "33");
 }
 
+// By the kernels the first ones are passes, by what they are launched with the last ones, of which
+// nobody has loaded the entry yet.
+TEST_F(PassesTest, NotByAnEntryThatIsNotLoaded) {
+  contract.sequences = {sequence_of("sh", 4)};
+  keep_contract();
+  contract::Contract other = contract;
+  other.kernel = "h";
+  for (contract::Variant& variant : other.variants)
+    variant.entry = "h";
+  other.sequences = {sequence_of("hd", 4)};
+  module.globals[contract::symbol_of("h")] = contract::encode(other);
+  add_entry("hd");
+  Settings settings = read_settings("no-images,steps=60000000");
+  settings.tries_behind = 0;
+  engine = std::make_unique<Engine>(settings);
+  const auto launch_row = [&] {
+    launch_all("sh");
+    --size;
+    launch('s');
+    ++size;
+    launch_all("hdhd");
+    other_call();
+    engine->merger()->settle();
+  };
+  EXPECT_EQ(learnt(launch_row), "shshdhd");
+}
+
 } // namespace
 } // namespace ptxasw::launch
