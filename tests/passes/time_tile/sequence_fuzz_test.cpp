@@ -31,120 +31,156 @@ struct Program {
   std::vector<std::vector<std::uint8_t>> buffers;
 };
 
-// Room around the arrays that no kernel needs.
-Program program_of(StageRandom& random) {
-  const bool planar = random.chance(4, 5), transposed = planar && random.chance(1, 6);
-  const StageElement& first = test::stage_elements[random.below(test::stage_elements.size())];
-  std::vector<StageElement> like;
-  std::ranges::copy_if(test::stage_elements, std::back_inserter(like),
-                       [&](const StageElement& one) { return one.held == first.held; });
-  const bool mixes = random.chance(1, 3);
-  const unsigned count = 2 + random.below(3);
-  std::vector<StageElement> arrays;
-  for (unsigned n = 0; n < count; ++n)
-    arrays.push_back(mixes ? like[random.below(like.size())] : first);
-  Program made;
-  made.text = ".version 8.0\n.target sm_90\n.address_size 64\n";
+// Kernels, and how a host launches them: with sizes and arrays of its own each time.
+class Host {
+public:
+  explicit Host(StageRandom& random) : random_(random) {
+    like_first();
+    for (unsigned k = 0; k < (exchanges_ ? 1 + below(2) : 2 + below(3)); ++k)
+      add_kernel(k);
+  }
 
-  const auto size = [&] {
-    constexpr std::array small{1U, 2U, 3U, 5U};
-    return random.chance(1, 6) ? small[random.below(small.size())]
-                               : 6 + random.below(random.chance(1, 3) ? 130 : 60);
-  };
-  StageSizes sizes{size(), planar ? size() : 1, 0, 0, 0};
-  const auto [across, along] =
-      transposed ? std::pair(sizes.ny, sizes.nx) : std::pair(sizes.nx, sizes.ny);
-  sizes.pitch = across + random.below(3);
-  sizes.at_x = random.below(sizes.nx);
-  sizes.at_y = random.below(sizes.ny);
-  const unsigned room = 3 * sizes.pitch + 5;
-  const std::size_t places = std::size_t{sizes.pitch} * along + 2 * std::size_t{room};
-  const bool are_numbers = first.name[0] == 'f' && random.chance(3, 4); // else also none
-  for (unsigned n = 0; n < count; ++n)
-    made.buffers.push_back(
-        test::random_elements(places, arrays[n].bytes, are_numbers, n + random.below(99)));
-  made.buffers.push_back(test::random_elements(2 * places, 8, are_numbers, 77));
+  // Of which other stages may have been told something else before.
+  Program program() {
+    Program made{
+        .text = ".version 8.0\n.target sm_90\n.address_size 64\n", .stages = {}, .buffers = {}};
+    for (const auto& [kernel, order] : kernels_)
+      made.text += kernel.text();
+    choose_sizes();
+    const std::size_t places =
+        std::size_t{sizes_.pitch} * (transposed_ ? sizes_.nx : sizes_.ny) + 2 * std::size_t{room()};
+    // Of floating-point numbers, or also what is none.
+    const bool are_numbers = arrays_[0].name[0] == 'f' && chance(3, 4);
+    for (const StageElement& one : arrays_)
+      made.buffers.push_back(test::random_elements(places, one.bytes, are_numbers, below(99)));
+    made.buffers.push_back(test::random_elements(2 * places, 8, are_numbers, 77));
+    const unsigned turns = exchanges_ ? turns_ : 1;
+    std::vector<StageLaunch> launches;
+    for (const auto& [kernel, order] : kernels_)
+      launches.push_back(launch_of(kernel));
+    for (unsigned turn = 0; turn < turns; ++turn)
+      for (std::size_t k = 0; k < kernels_.size(); ++k)
+        made.stages.push_back(with_arguments(launches[k], k, turn));
+    if (chance(1, 4)) spoil(made.stages[below(made.stages.size())]);
+    return made;
+  }
 
-  const bool exchanges = random.chance(1, 3);
-  const unsigned kernels = exchanges ? 1 + random.below(2) : 2 + random.below(3);
-  std::vector<std::pair<StageKernel, std::vector<unsigned>>> all; // with the arrays of its slots
-  for (unsigned k = 0; k < kernels; ++k) {
-    std::vector<unsigned> order;
-    for (unsigned n = 0; n < count; ++n)
-      order.push_back(n);
-    for (unsigned n = 0; n < count; ++n)
-      std::swap(order[n], order[n + random.below(count - n)]);
-    const unsigned writes = count > 2 && random.chance(1, 4) ? 2 : 1;
-    order.resize(std::min<std::size_t>(count, writes + 1 + random.below(2)));
+private:
+  unsigned below(std::size_t n) { return random_.below(n); }
+  bool chance(unsigned n, unsigned of) { return random_.chance(n, of); }
+  // Around the arrays, which no kernel needs.
+  [[nodiscard]] unsigned room() const { return 3 * sizes_.pitch + 5; }
+
+  void like_first() {
+    const StageElement& first = test::stage_elements[below(test::stage_elements.size())];
+    std::vector<StageElement> like;
+    std::ranges::copy_if(test::stage_elements, std::back_inserter(like),
+                         [&](const StageElement& one) { return one.held == first.held; });
+    const bool mixes = !exchanges_ && chance(1, 3);
+    for (unsigned n = 0; n < count_; ++n)
+      arrays_.push_back(mixes ? like[below(like.size())] : first);
+  }
+
+  void add_kernel(unsigned k) {
+    std::vector<unsigned> order(count_);
+    for (unsigned n = 0; n < count_; ++n)
+      order[n] = n;
+    for (unsigned n = 0; n < count_; ++n)
+      std::swap(order[n], order[n + below(count_ - n)]);
+    const unsigned writes = count_ > 2 && chance(1, 4) ? 2 : 1;
+    order.resize(std::min<std::size_t>(count_, writes + 1 + below(2)));
+    if (chance(1, 8)) order.push_back(order[below(order.size())]); // by two names
     std::vector<StageElement> slots;
     for (const unsigned n : order)
-      slots.push_back(exchanges && !mixes ? first : arrays[n]);
-    if (exchanges && mixes)
-      for (StageElement& one : slots)
-        one = first;
-    all.emplace_back(StageKernel(random, k, planar, transposed, slots, writes), order);
-    made.text += all.back().first.text();
+      slots.push_back(arrays_[n]);
+    kernels_.emplace_back(StageKernel(random_, k, planar_, transposed_, slots, writes), order);
   }
-  if (exchanges)
-    for (unsigned n = 0; n < count; ++n)
-      made.buffers[n] = test::random_elements(places, first.bytes, are_numbers, n);
-  const unsigned turns = exchanges ? 2 + random.below(2) : 1;
-  constexpr std::array<std::pair<unsigned, unsigned>, 6> shapes{
-      {{16, 4}, {8, 8}, {32, 2}, {64, 1}, {1, 16}, {33, 3}}};
-  std::vector<StageLaunch> launches;
-  for (const auto& [kernel, order] : all) {
-    StageLaunch launch{.kernel = kernel.name, .grid = {}, .block = {}, .arguments = {}};
-    auto [bx, by] = shapes[random.below(shapes.size())];
-    if (!planar) by = 1;
-    launch.block = {bx, by};
+
+  unsigned size() {
+    constexpr std::array small{1U, 2U, 3U, 5U};
+    return chance(1, 6) ? small[below(small.size())] : 6 + below(chance(1, 3) ? 130 : 60);
+  }
+  void choose_sizes() {
+    sizes_.nx = size();
+    sizes_.ny = !planar_ ? 1 : chance(1, 4) ? sizes_.nx : size();
+    sizes_.pitch = (transposed_ ? sizes_.ny : sizes_.nx) + (chance(1, 2) ? 0 : below(3));
+    sizes_.at_x = below(sizes_.nx);
+    sizes_.at_y = chance(1, 4) ? std::min(sizes_.at_x, sizes_.ny - 1) : below(sizes_.ny);
+  }
+
+  StageLaunch launch_of(const StageKernel& kernel) {
+    constexpr std::array<std::pair<unsigned, unsigned>, 6> shapes{
+        {{16, 4}, {8, 8}, {32, 2}, {64, 1}, {1, 16}, {33, 3}}};
+    auto [bx, by] = shapes[below(shapes.size())];
+    if (!planar_) by = 1;
     const auto blocks = [&](unsigned n, unsigned block) {
       const unsigned enough = (n + block - 1) / block;
-      return random.chance(1, 8) ? (enough + 1) / 2 : enough + (random.chance(1, 4) ? 1 : 0);
+      return chance(1, 8) ? (enough + 1) / 2 : enough + (chance(1, 4) ? 1 : 0);
     };
-    launch.grid = {blocks(sizes.nx, bx), planar ? blocks(sizes.ny, by) : 1};
-    launches.push_back(launch);
+    const unsigned across = blocks(sizes_.nx, bx), along = planar_ ? blocks(sizes_.ny, by) : 1;
+    return {kernel.name, {across, along}, {bx, by}, {}};
   }
-  std::array<std::vector<std::uint64_t>, 2> varying; // values, numbers
-  const bool value_varies = random.chance(1, 3), number_varies = random.chance(1, 3);
-  unsigned time = 0;
-  for (unsigned turn = 0; turn < turns; ++turn)
-    for (unsigned k = 0; k < kernels; ++k) {
-      const auto& [kernel, order] = all[k];
-      StageLaunch launch = launches[k];
-      for (const StageParameter& one : kernel.parameters) {
-        using enum StageParameter::Is;
-        StageArgument argument;
-        switch (one.is) {
-        case slot: {
-          const unsigned n = (order[one.slot] + turn) % count;
-          const unsigned bytes = exchanges ? first.bytes : arrays[n].bytes;
-          argument = {.buffer = static_cast<int>(n), .value = std::uint64_t{room} * bytes};
-          break;
-        }
-        case coefficients:
-          argument = {.buffer = static_cast<int>(count), .value = std::uint64_t{room} * 8};
-          break;
-        case nx: argument = test::number(sizes.nx); break;
-        case ny: argument = test::number(sizes.ny); break;
-        case pitch: argument = test::number(sizes.pitch); break;
-        case at_x: argument = test::number(sizes.at_x); break;
-        case at_y: argument = test::number(sizes.at_y); break;
-        case value:
-        case index: {
-          argument = test::number(5, one.is == value && kernel.held() == 64 ? 8 : 4);
-          if (one.is == index) argument.value = 1;
-          if (one.is == value ? !value_varies : !number_varies) break;
-          for (unsigned pass = 0; pass < 4 * most_passes; ++pass)
-            argument.varying.push_back(one.is == index ? (pass + time) % 4 : pass * 77 + time * 3);
-        }
-        }
-        launch.arguments.push_back(argument);
+
+  StageLaunch with_arguments(StageLaunch launch, std::size_t k, unsigned turn) const {
+    const auto& [kernel, order] = kernels_[k];
+    const auto time = static_cast<unsigned>(turn * kernels_.size() + k);
+    for (const StageParameter& one : kernel.parameters) {
+      using enum StageParameter::Is;
+      StageArgument argument;
+      switch (one.is) {
+      case slot: {
+        const unsigned n = (order[one.slot] + turn) % count_;
+        argument = {.buffer = static_cast<int>(n),
+                    .value = std::uint64_t{room()} * arrays_[n].bytes};
+        break;
       }
-      ++time;
-      made.stages.push_back(std::move(launch));
+      case coefficients:
+        argument = {.buffer = static_cast<int>(count_), .value = std::uint64_t{room()} * 8};
+        break;
+      case nx: argument = test::number(sizes_.nx); break;
+      case ny: argument = test::number(sizes_.ny); break;
+      case pitch: argument = test::number(sizes_.pitch); break;
+      case at_x: argument = test::number(sizes_.at_x); break;
+      case at_y: argument = test::number(sizes_.at_y); break;
+      case value: {
+        argument = test::number(1000, kernel.held() == 64 ? 8 : 4);
+        for (unsigned pass = 0; value_varies_ && pass < 4 * most_passes; ++pass)
+          argument.varying.push_back(pass * 77 + time * 3);
+        break;
+      }
+      case index: {
+        argument = test::number(1);
+        for (unsigned pass = 0; index_varies_ && pass < 4 * most_passes; ++pass)
+          argument.varying.push_back((pass + time) % 4);
+      }
+      }
+      launch.arguments.push_back(std::move(argument));
     }
-  return made;
-}
+    return launch;
+  }
+
+  // It has another size than the others, or an array that begins elsewhere or is another one.
+  void spoil(StageLaunch& stage) {
+    StageArgument& one = stage.arguments[below(stage.arguments.size())];
+    if (!one.varying.empty()) return;
+    if (one.buffer < 0) {
+      one.value += chance(1, 2) ? 1 : -1U;
+      one.value &= one.bytes == 4 ? 0xffffffffU : ~std::uint64_t{0};
+    } else if (chance(1, 2)) {
+      one.buffer = static_cast<int>(below(count_ + 1));
+    } else {
+      one.value += std::uint64_t{arrays_[0].bytes} * (chance(1, 2) ? sizes_.pitch : 1);
+    }
+  }
+
+  StageRandom& random_;
+  const bool planar_ = chance(4, 5), transposed_ = planar_ && chance(1, 6),
+             exchanges_ = chance(1, 3), value_varies_ = chance(1, 3), index_varies_ = chance(1, 3);
+  const unsigned count_ = 2 + below(3), turns_ = 2 + below(2);
+  std::vector<StageElement> arrays_;
+  std::vector<std::pair<StageKernel, std::vector<unsigned>>> kernels_; // with the arrays of slots
+  StageSizes sizes_;
+};
 
 std::string described(const Program& program) {
   std::string all = program.text;
@@ -170,10 +206,16 @@ TEST(SequencesFuzz, LeaveTheSame) {
   unsigned merged = 0;
   for (unsigned seed = first; seed < first + count && !HasFailure(); ++seed) {
     StageRandom random(seed);
-    const Program program = program_of(random);
-    const SequenceCase made(program.text, program.stages, program.buffers,
-                            shapes[random.below(shapes.size())]);
+    Host host(random);
+    Program program = host.program();
+    SequenceCase made(program.text, program.stages, program.buffers,
+                      shapes[random.below(shapes.size())]);
     if (!made.plan.refused.empty() || !made.entry.refused.empty()) continue;
+    if (random.chance(1, 3)) { // not what was seen
+      program = host.program();
+      made.stages = program.stages;
+      made.buffers = program.buffers;
+    }
     const unsigned most = made.entry.contract.count;
     const std::string found = made.difference({most, most, 1, 1}, random.below(2));
     // Sizes for which it is none, or a program that is wrong itself.
