@@ -118,6 +118,7 @@ private:
       return chance(1, 8) ? (enough + 1) / 2 : enough + (chance(1, 4) ? 1 : 0);
     };
     const unsigned across = blocks(sizes_.nx, bx), along = planar_ ? blocks(sizes_.ny, by) : 1;
+    if (!planar_ && transposed_) return {kernel.name, {1, across}, {1, bx}, {}};
     return {kernel.name, {across, along}, {bx, by}, {}};
   }
 
@@ -174,8 +175,8 @@ private:
   }
 
   StageRandom& random_;
-  const bool planar_ = chance(4, 5), transposed_ = planar_ && chance(1, 6),
-             exchanges_ = chance(1, 3), value_varies_ = chance(1, 3), index_varies_ = chance(1, 3);
+  const bool planar_ = chance(4, 5), transposed_ = chance(1, 6), exchanges_ = chance(1, 3),
+             value_varies_ = chance(1, 3), index_varies_ = chance(1, 3);
   const unsigned count_ = 2 + below(3), turns_ = 2 + below(2);
   std::vector<StageElement> arrays_;
   std::vector<std::pair<StageKernel, std::vector<unsigned>>> kernels_; // with the arrays of slots

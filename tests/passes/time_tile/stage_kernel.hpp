@@ -141,15 +141,18 @@ private:
   }
 
   void places() {
-    line("mov.u32 %r1, %ctaid.x");
-    line("mov.u32 %r2, %ntid.x");
-    line("mov.u32 %r3, %tid.x");
+    // Of a line, which may lie along y.
+    const auto [across, along] =
+        transposed_ && !planar_ ? std::pair('y', 'x') : std::pair('x', 'y');
+    line("mov.u32 %r1, %ctaid.{}", across);
+    line("mov.u32 %r2, %ntid.{}", across);
+    line("mov.u32 %r3, %tid.{}", across);
     line("mad.lo.s32 %r10, %r1, %r2, %r3");
     knows_row_ = planar_ || chance(1, 3);
     if (knows_row_) {
-      line("mov.u32 %r4, %ctaid.y");
-      line("mov.u32 %r5, %ntid.y");
-      line("mov.u32 %r6, %tid.y");
+      line("mov.u32 %r4, %ctaid.{}", along);
+      line("mov.u32 %r5, %ntid.{}", along);
+      line("mov.u32 %r6, %tid.{}", along);
       line("mad.lo.s32 %r11, %r4, %r5, %r6");
     } else {
       line("mov.u32 %r11, 0");
