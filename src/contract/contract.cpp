@@ -181,7 +181,11 @@ private:
   }
 
   [[nodiscard]] bool are_sensible(const Sequence::Stage& stage) const {
-    return are_sensible(stage.conditions) && are_sensible(stage.touched);
+    return are_sensible(stage.conditions) && are_sensible(stage.touched) &&
+           are_sensible(stage.apart) &&
+           std::ranges::all_of(stage.box, [this](const Sequence::Stage::Side& side) {
+             return is_within(side.begin) && is_within(side.end);
+           });
   }
 
   [[nodiscard]] bool are_sensible(const std::vector<Touched>& all) const {

@@ -21,7 +21,7 @@
 namespace ptxasw::contract {
 
 // A reader takes this one alone: what is written down, launcher and entries are of one release.
-inline constexpr unsigned version = 16;
+inline constexpr unsigned version = 17;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 16;
@@ -199,6 +199,15 @@ struct Sequence {
     std::vector<ParameterSlot> places; // of its parameters
     std::vector<Condition> conditions;
     std::vector<Touched> touched;
+    // By axis from where to where the places lie whose elements are stored or read.
+    struct Side {
+      Expression begin, end;
+      friend bool operator==(const Side&, const Side&) = default;
+    };
+    std::array<Side, 3> box;
+    // No two places of the box around those of all stages share an element: its sides stand for the
+    // threads.
+    std::vector<Condition> apart;
     friend bool operator==(const Stage&, const Stage&) = default;
   };
   // Part of a parameter of a stage.

@@ -120,16 +120,24 @@ Json json_of(const Sequence::Part& part) {
   return {part.stage, contract::to_word(part.part)};
 }
 
+Json json_of(const Sequence::Stage& stage) {
+  Json made{{"kernel", stage.kernel},
+            {"places", json_of(stage.places)},
+            {"require", json_of(stage.conditions)},
+            {"touch", json_of(stage.touched)}};
+  for (const auto& [begin, end] : stage.box)
+    made["box"].push_back({contract::to_word(begin), contract::to_word(end)});
+  made["apart"] = json_of(stage.apart);
+  return made;
+}
+
 Json json_of(const Sequence& sequence) {
   Json made{{"entry", sequence.entry}, {"count", sequence.count}};
   if (sequence.waits) made["waits"] = true;
   made["block"] = sequence.block;
   made["covers"] = sequence.covers;
   for (const Sequence::Stage& stage : sequence.stages)
-    made["stages"].push_back({{"kernel", stage.kernel},
-                              {"places", json_of(stage.places)},
-                              {"require", json_of(stage.conditions)},
-                              {"touch", json_of(stage.touched)}});
+    made["stages"].push_back(json_of(stage));
   for (const auto& [a, b, bytes] : sequence.equal)
     made["equal"].push_back({json_of(a), json_of(b), bytes});
   for (const Sequence::Part& array : sequence.arrays)
@@ -356,6 +364,21 @@ private:
     return {read_.whole<unsigned>(read_.at(from, 0)), part(read_.at(from, 1))};
   }
 
+  Sequence::Stage stage(const Json& from) {
+    Sequence::Stage made{.kernel = read_.text(from, "kernel"),
+                         .places = places(read_.list(from, "places")),
+                         .conditions = conditions(read_.list(from, "require")),
+                         .touched = touched(read_.list(from, "touch")),
+                         .box = {},
+                         .apart = conditions(read_.list(from, "apart"))};
+    const Json& box = read_.tuple(read_.member(from, "box"), made.box.size());
+    for (std::size_t axis = 0; axis < made.box.size(); ++axis) {
+      const Json& side = read_.tuple(read_.at(box, axis), 2);
+      made.box.at(axis) = {expression(read_.at(side, 0)), expression(read_.at(side, 1))};
+    }
+    return made;
+  }
+
   Sequence sequence(const Json& from) {
     Sequence made{.entry = read_.text(from, "entry"),
                   .count = read_.number<unsigned>(from, "count"),
@@ -367,10 +390,7 @@ private:
                   .arrays = {},
                   .varying = {}};
     for (const Json& stage : read_.list(from, "stages"))
-      made.stages.push_back({.kernel = read_.text(stage, "kernel"),
-                             .places = places(read_.list(stage, "places")),
-                             .conditions = conditions(read_.list(stage, "require")),
-                             .touched = touched(read_.list(stage, "touch"))});
+      made.stages.push_back(this->stage(stage));
     for (const Json& equal : list(from, "equal")) {
       read_.tuple(equal, 3);
       made.equal.push_back({stage_part(read_.at(equal, 0)), stage_part(read_.at(equal, 1)),

@@ -100,6 +100,7 @@ public:
       made_.arrays.push_back({address_in(first[array.stage].parameters, array.part), {}});
     for (std::size_t n = 0; n < launches.size(); ++n)
       if (std::string why = add(n, launches[n]); !why.empty()) return refused(std::move(why));
+    if (std::string why = why_places_meet(first); !why.empty()) return refused(std::move(why));
     if (std::string why = give_ranges(); !why.empty()) return refused(std::move(why));
     made_.threads.push_back(sequence_.count);
     if (overlap(made_)) return refused("the arrays overlap");
@@ -131,7 +132,36 @@ private:
       if (!range) return "what is read and written is not known";
       widen(touched_[number][one], *range);
     }
-    return n == number ? add_threads(known->threads) : "";
+    if (n != number) return "";
+    if (!add_box(stage, *known)) return "where its places lie is not known";
+    return add_threads(known->threads);
+  }
+
+  bool add_box(const Sequence::Stage& stage, const Quantities& known) {
+    for (std::size_t axis = 0; axis < box_.size(); ++axis) {
+      const auto begin = evaluate(stage.box[axis].begin, known),
+                 end = evaluate(stage.box[axis].end, known);
+      if (!begin || !end || *end <= *begin) return false;
+      auto& [first, last] = box_[axis];
+      first = std::min(first, *begin);
+      last = std::max(last, *end);
+    }
+    return true;
+  }
+
+  // A place of one stage may have the element of another place that another stage knows.
+  std::string why_places_meet(std::span<const StepLaunch> stages) const {
+    for (std::size_t n = 0; n < stages.size(); ++n) {
+      auto known = quantities_of(sequence_.stages[n].places, stages[n]);
+      if (!known) return known.error();
+      for (std::size_t axis = 0; axis < box_.size(); ++axis) {
+        const Number side = box_[axis].second - box_[axis].first;
+        if (side > Number{most_threads}) return "its places lie too far from each other";
+        known->threads[axis] = static_cast<std::uint64_t>(side);
+      }
+      if (std::string why = why_not(sequence_.stages[n].apart, *known); !why.empty()) return why;
+    }
+    return {};
   }
 
   std::string add_threads(const std::array<std::uint64_t, 3>& threads) {
@@ -161,6 +191,9 @@ private:
 
   const Sequence& sequence_;
   std::vector<std::vector<TouchedRange>> touched_; // in all passes: by stage
+  // Around the places of all stages; none yet.
+  static constexpr std::pair<Number, Number> no_side{most_threads, -Number{most_threads}};
+  std::array<std::pair<Number, Number>, 3> box_{no_side, no_side, no_side};
   FittedSequence made_;
 };
 

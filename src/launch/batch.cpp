@@ -94,7 +94,8 @@ void Batcher::Lane::learn(const std::vector<GraphLaunch>& made) {
   if (sequences.size() >= most_sequences) {
     // A graph is for good: it may run still, and to destroy it could wait for that.
     const auto may_go = [&](const auto& sequence) {
-      return sequence.get() != timed && sequence.get() != clocked && !sequence->graph.is_built();
+      return sequence.get() != pass && sequence.get() != timed && sequence.get() != clocked &&
+             !sequence->graph.is_built();
     };
     auto useless = std::ranges::find_if(sequences, [&](const auto& sequence) {
       return may_go(sequence) && (sequence->seen < known_behind || sequence->missed > most_missed);

@@ -228,6 +228,11 @@ std::string Passes::fit(PassPlan& plan, Launches launches) {
   plan.is_private = false;
   std::string why = "no pass has the parameters of the one before";
   find_all(launches, by_parameters, [&](const Found& found, std::size_t at) {
+    if (!found.kernel->are_steps_ready.load(std::memory_order_acquire)) {
+      load_(*found.kernel); // by the kernels alone passes began elsewhere
+      why = "an entry is not loaded";
+      return;
+    }
     const contract::Sequence& sequence = found.sequence();
     std::vector<contract::Sequence::Part> free;
     std::ranges::copy_if(sequence.varying, std::back_inserter(free),

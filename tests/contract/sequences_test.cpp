@@ -18,7 +18,11 @@ Sequence::Stage stage(const std::string& kernel, bool writes_first) {
   return {.kernel = kernel,
           .places = {{0, 8}, {8, 8}, {16, 4}},
           .conditions = {{expression("p2s32,3,-"), "nothing to do"}},
-          .touched = {touched(0, writes_first), touched(1, !writes_first)}};
+          .touched = {touched(0, writes_first), touched(1, !writes_first)},
+          .box = {{{expression("0"), expression("p2s32")},
+                   {expression("0"), expression("1")},
+                   {expression("0"), expression("1")}}},
+          .apart = {{expression("400,tx,-"), "places meet"}}};
 }
 
 // speed(v, u, n): v from u and itself; height(v, u, n): u from v and itself.
@@ -76,6 +80,20 @@ TEST(Sequences, OfOtherArraysOrSizesDoNotFit) {
         Arguments{.v = {0x20004, 0x20004}}})
     EXPECT_FALSE(other.fitted());
   EXPECT_EQ((Arguments{.v = {0x20000, 0x20000}}).fitted().error(), "the arrays overlap");
+}
+
+// Of which no two share an element, whichever stages know them.
+TEST(Sequences, HaveOneBoxAroundAllPlaces) {
+  const auto fitted = [](const char* begin, const char* end) {
+    Sequence sequence = wave().sequences[0];
+    sequence.stages[0].box[0] = {expression(begin), expression(end)};
+    const Arguments arguments;
+    return fit(sequence, std::vector{arguments.launch(0), arguments.launch(1)});
+  };
+  EXPECT_TRUE(fitted("300", "400"));
+  EXPECT_EQ(fitted("300", "401").error(), "places meet");
+  EXPECT_EQ(fitted("-1", "400").error(), "places meet");
+  EXPECT_FALSE(fitted("300", "300"));
 }
 
 TEST(Sequences, HaveEachArrayUnderTheNamesThatTheySay) {

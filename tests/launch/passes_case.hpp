@@ -44,7 +44,11 @@ protected:
     return {.kernel = std::string(1, name),
             .places = {{0, 8}, {8, 8}, {16, 4}},
             .conditions = {{expression("p2s32,3,-"), "nothing to do"}},
-            .touched = {touched(0, name != 'h'), touched(1, name == 'h')}};
+            .touched = {touched(0, name != 'h'), touched(1, name == 'h')},
+            .box = {{{expression("0"), expression("p2s32")},
+                     {expression("0"), expression("1")},
+                     {expression("0"), expression("1")}}},
+            .apart = {}};
   }
   static contract::Sequence sequence_of(const std::string& names, unsigned count) {
     contract::Sequence made{.entry = names + "_passes", .count = count, .waits = false};

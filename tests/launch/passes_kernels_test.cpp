@@ -65,5 +65,54 @@ TEST_F(PassesTest, NotOfAPartWithOtherParameters) {
   EXPECT_EQ(pass("sh", 6), "33");
 }
 
+// As many sequences are known as may be, and passes in a row become one more: the oldest one is
+// forgotten, but not the one that goes on.
+TEST_F(PassesTest, TheSequenceThatGoesOnIsKept) {
+  begin();
+  learn("sh", 3);
+  const auto other = [&](unsigned blocks) {
+    for (const char name : std::string("shsh"))
+      launch(name, blocks);
+    other_call();
+    return how();
+  };
+  for (unsigned blocks = 5; blocks < 68; ++blocks)
+    for (unsigned t = 0; t < 24; ++t)
+      other(blocks);
+  EXPECT_EQ(other(5), "11");
+  launch_all("sh", 3 * 24);
+  other_call();
+  how();
+  EXPECT_EQ(other(6), "11");
+  EXPECT_EQ(other(5), "shsh");
+}
+
+// By the kernels the first ones are passes, by what they are launched with the last ones, of which
+// nobody has loaded the entry yet.
+TEST_F(PassesTest, NotByAnEntryThatIsNotLoaded) {
+  contract.sequences = {sequence_of("sh", 4)};
+  keep_contract();
+  contract::Contract other = contract;
+  other.kernel = "h";
+  for (contract::Variant& variant : other.variants)
+    variant.entry = "h";
+  other.sequences = {sequence_of("hd", 4)};
+  module.globals[contract::symbol_of("h")] = contract::encode(other);
+  add_entry("hd");
+  Settings settings = read_settings("no-images,steps=60000000");
+  settings.tries_behind = 0;
+  engine = std::make_unique<Engine>(settings);
+  const auto launch_row = [&] {
+    launch_all("sh");
+    --size;
+    launch('s');
+    ++size;
+    launch_all("hdhd");
+    other_call();
+    engine->merger()->settle();
+  };
+  EXPECT_EQ(learnt(launch_row), "shshdhd");
+}
+
 } // namespace
 } // namespace ptxasw::launch

@@ -2,6 +2,7 @@
 #include "passes/time_tile/entries.hpp"
 
 #include "contract/contract.hpp"
+#include "contract/sequences.hpp"
 #include "emulator/kernel_text.hpp"
 #include "oracle/fake.hpp"
 #include "source_dir.hpp"
@@ -97,6 +98,26 @@ TEST(StepEntries, WaitForWhatIsInFrontOfThemBeforeTheyTouchMemory) {
         EXPECT_LT(wait, made.text.find(access)) << access;
     }
   }
+}
+
+// Also where a name is part of what stands in front of it.
+TEST(StepEntries, OfSeveralKernelsHaveTheirOwnNames) {
+  std::string text = text_of("passes/time_tile/forms/sequences.ptx");
+  for (const auto& [old, now] : {std::pair("wave_1", "e"), {"wave_2", "v"}})
+    for (std::size_t at = 0; (at = text.find(old, at)) != text.npos;)
+      text.replace(at, 6, now);
+  contract::SeenSequence seen{{"e", "v"}, {}, {}};
+  for (const unsigned n : {0U, 1U, 2U, 3U})
+    seen.classes.push_back({n < 2 ? 8U : 4U, {{0, n}, {1, n < 2 ? 1 - n : n}}});
+  Options options;
+  options.steps_auto = true;
+  options.sequences = contract::encode({seen});
+  options.fp_contract = FpContract::any;
+  const auto made = entries_of(text, options);
+  const passes::StepEntries& entries = made.at("e");
+  ASSERT_EQ(entries.sequences.size(), 1U) << entries.outcome;
+  const ptx::Module module = ptx::parse(text + entries.text, "both.ptx");
+  EXPECT_EQ(module.functions.back().name, entries.sequences[0].entry);
 }
 
 TEST(StepEntries, AreAsManyAsPay) {

@@ -64,7 +64,7 @@ public:
       made.contract.entry += fmt::format("_{}", seen_.kernels[n]);
     if (number_ != 0) made.contract.entry += fmt::format("_{}", number_);
     made.text = entry.text;
-    made.text.replace(made.text.find(name), name.size(), made.contract.entry);
+    made.text.replace(name_begin(), name.size(), made.contract.entry);
     return made;
   }
 
@@ -107,6 +107,13 @@ private:
       last = std::move(entry);
     }
     return last;
+  }
+
+  // Behind the linkage of the first kernel, in which a short name may occur.
+  [[nodiscard]] std::size_t name_begin() const {
+    const ptx::Function& function = *kernels_[0]->body.function;
+    return static_cast<std::size_t>(function.name.data() - module_.text->data()) -
+           module_.statements[function.statement].range.begin;
   }
 
   [[nodiscard]] ptx::Edited replaced(const std::string& text) const {

@@ -57,6 +57,15 @@ void SequenceWriter::add_inside(const Reg& one) {
   inside_ = inside_.empty() ? one : code_.and_(pred, inside_, one);
 }
 
+// What the stage asks of all places alike; empty: nothing.
+Reg SequenceWriter::guards_of_all(Stage& stage) {
+  Reg all = stage.body.guards_of(place_, 0);
+  const auto flat = flat_axis();
+  const Reg more = flat ? stage.body.guards_of(place_, 1U << *flat) : Reg{};
+  if (all.empty() || more.empty()) return all.empty() ? more : all;
+  return code_.and_(pred, all, more);
+}
+
 // All places of the region store, and are in the interior: its corners tell.
 void SequenceWriter::add_inside(Stage& stage) {
   const auto add_axis = [&](unsigned axis, unsigned size) {
@@ -65,7 +74,7 @@ void SequenceWriter::add_inside(Stage& stage) {
   };
   add_axis(at_.axes.u, shape_.width);
   if (at_.has_strips()) add_axis(at_.axes.v, at_.height());
-  if (const Reg all = stage.body.guards_of(place_, 0); !all.empty()) add_inside(all);
+  if (const Reg all = guards_of_all(stage); !all.empty()) add_inside(all);
 }
 
 // Whether that holds for each stage; of one that stores in few places, whether it stores nowhere in
@@ -153,7 +162,7 @@ Reg SequenceWriter::make_mask(Stage& stage, const Offset& away, const Bounds& bo
   if (stores && !is_separable(stage)) return mask_by_place(stage, away, bounds);
   const Reg rows = rows_in(stage, offset_v(away), bounds, stores);
   const Reg all = code_.selp(b32, rows, 0, column_in(stage, offset_u(away), bounds, stores));
-  const Reg everywhere = stores ? stage.body.guards_of(place_, 0) : Reg{};
+  const Reg everywhere = stores ? guards_of_all(stage) : Reg{};
   return everywhere.empty() ? all : code_.selp(b32, all, 0, everywhere);
 }
 
@@ -175,6 +184,26 @@ Reg SequenceWriter::mask_by_place(Stage& stage, const Offset& away, const Bounds
     bits = code_.or_(b32, bits, code_.selp(b32, code_.shl(b32, one_, row), 0, all));
   }
   return bits;
+}
+
+std::span<const StepArray::Load> SequenceWriter::loads_of(const Stage& stage, unsigned n) {
+  const auto& arrays = stage.found.arrays;
+  const auto found = std::ranges::find(arrays, n);
+  if (found == arrays.end()) return {};
+  return stage.found.plan.arrays[static_cast<std::size_t>(found - arrays.begin())].loads;
+}
+
+// Of an array that no place of the region stores to: the places that are read. The last ones of a
+// region may be beside all that is.
+Reg SequenceWriter::read_inside(unsigned n) {
+  Reg all = code_.mov(u32, 0);
+  for (Stage& stage : stages_) {
+    if (stage.few) continue;
+    for (const StepArray::Load& load : loads_of(stage, n))
+      for (const StepArray::Case& one : load.cases)
+        all = code_.or_(b32, all, mask(stage, opposite(one.offset), bounds_of(load, one), true));
+  }
+  return all;
 }
 
 // By array: places of which some stage stores the element, and those that are read or stored.

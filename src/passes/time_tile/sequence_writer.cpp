@@ -136,6 +136,16 @@ void SequenceWriter::find_places() {
   };
   find(at_.axes.u, at_.halo_u, column_);
   if (at_.has_strips()) find(at_.axes.v, at_.halo_v, first_row_);
+  // Along which no element lies: one thread (StepSizes::finish).
+  if (const auto axis = flat_axis()) place_[*axis] = code_.special(along(Special::ctaid_x, *axis));
+}
+
+std::optional<unsigned> SequenceWriter::flat_axis() const {
+  for (const unsigned axis : {0U, 1U})
+    if (axis != at_.axes.u && axis != at_.axes.v &&
+        plan_.region.places[axis] != passes::Place::none)
+      return axis;
+  return std::nullopt;
 }
 
 // The element of the thread's first place, and how far it is from row to row.
@@ -165,6 +175,7 @@ void SequenceWriter::find_array(unsigned n) {
 
 void SequenceWriter::write_path(bool inner) {
   inner_ = inner;
+  const auto known = known_; // ahead of both paths
   image_.clear();
   for (const StepArray& array : plan_.region.arrays) {
     Column& column = image_.emplace_back();
@@ -180,12 +191,27 @@ void SequenceWriter::write_path(bool inner) {
   loop();
   store_centre();
   code_.ret();
+  known_ = known;
 }
 
 // In each place of the region, on the path without a rim.
 bool SequenceWriter::is_stored(unsigned n) const {
   return std::ranges::any_of(
       stages_, [&](const Stage& stage) { return !stage.few && stage.found.stores(n); });
+}
+
+// By each place of the region, on that path: its own element, by a load that some stage does.
+bool SequenceWriter::is_read(unsigned n) const {
+  const auto holds_inside = [](const Stage& stage, const Bound& bound) {
+    return std::ranges::find(stage.found.plan.inner, bound) != stage.found.plan.inner.end();
+  };
+  return std::ranges::any_of(stages_, [&](const Stage& stage) {
+    return !stage.few && std::ranges::any_of(loads_of(stage, n), [&](const StepArray::Load& load) {
+      return load.offset() == Offset{} && std::ranges::all_of(load.where, [&](const Bound& bound) {
+               return holds_inside(stage, bound);
+             });
+    });
+  });
 }
 
 void SequenceWriter::load(unsigned n) {
@@ -196,7 +222,8 @@ void SequenceWriter::load(unsigned n) {
       code_.when(guard).into(image_[n][row]).ld(ptx::Space::global, type_of(n), {at, 0});
     }
   };
-  if (inner_) return from(is_stored(n) ? arrays_[n].read : arrays_[n].own, {});
+  if (inner_ && is_stored(n)) return from(arrays_[n].read, {});
+  if (inner_) return from(arrays_[n].own, is_read(n) ? Reg{} : read_inside(n));
   from(arrays_[n].read, stored_[n]);
   from(arrays_[n].own, code_.and_(b32, needed_[n], code_.not_(b32, stored_[n])));
 }
@@ -409,7 +436,9 @@ void SequenceWriter::finish() {
     made.stages.push_back({.kernel = std::string(stage.kernel.body.function->name),
                            .places = places_of(module_, *stage.kernel.body.function),
                            .conditions = stage.found.plan.conditions,
-                           .touched = stage.found.plan.touched});
+                           .touched = stage.found.plan.touched,
+                           .box = stage.found.plan.around,
+                           .apart = stage.found.plan.apart});
   made.equal = plan_.equal;
   made.arrays = plan_.pointers;
   made.varying = plan_.varying;

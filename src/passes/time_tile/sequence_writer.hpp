@@ -25,6 +25,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -77,6 +78,9 @@ private:
   void find_thread();
   void find_places();
   void find_array(unsigned n);
+  // That threads know of, and along which there is one alone.
+  [[nodiscard]] std::optional<unsigned> flat_axis() const;
+  ptx::Reg guards_of_all(Stage& stage);
   void find_inside();
   ptx::Reg plus(const ptx::Reg& a, long n);
   ptx::Reg holds(Stage& stage, const Bound& bound, const ptx::Reg& coordinate);
@@ -98,6 +102,9 @@ private:
   // On the path that is written.
   [[nodiscard]] bool is_left_out(const Stage& stage) const { return inner_ && stage.few; }
   [[nodiscard]] bool is_stored(unsigned n) const;
+  [[nodiscard]] bool is_read(unsigned n) const;
+  [[nodiscard]] static std::span<const StepArray::Load> loads_of(const Stage& stage, unsigned n);
+  ptx::Reg read_inside(unsigned n);
   void load(unsigned n);
   void loop();
   void run_stage(Stage& stage, Tiles& tiles);

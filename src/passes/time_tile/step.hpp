@@ -132,6 +132,9 @@ struct StepPlan {
   Offset least{}, most{}; // of all offsets, by axis
   std::vector<contract::Condition> conditions;
   std::vector<contract::Touched> touched;
+  // Of a stage.
+  std::array<contract::Sequence::Stage::Side, 3> around; // places that store or are read
+  std::vector<contract::Condition> apart; // of a box with so many threads: no two places meet
   // Of one array: no place that stores has another element than these.
   std::optional<contract::Elements> stored;
   std::optional<contract::CopyKernel> copy;  // it does nothing else: no step, but part of one

@@ -17,8 +17,8 @@
 
 namespace ptxasw::test {
 
-// A parameter: a buffer by its number, or a value of so many bytes; or one of its own for each
-// pass, of a buffer the byte that is pointed to.
+// A parameter: a byte of a buffer that has a number, or a value of so many bytes; or one of its own
+// for each pass.
 struct StageArgument {
   int buffer = -1;
   std::uint64_t value = 0;
@@ -53,7 +53,8 @@ inline simt::Dim3 blocks(unsigned nx, unsigned ny) {
 inline contract::SeenSequence seen_of(const std::vector<StageLaunch>& stages) {
   contract::SeenSequence seen;
   const auto value_of = [](const StageArgument& one) {
-    return one.buffer < 0 ? one.value : 0x100000 + static_cast<std::uint64_t>(one.buffer);
+    return one.buffer < 0 ? one.value
+                          : ((static_cast<std::uint64_t>(one.buffer) + 1) << 40) + one.value;
   };
   std::vector<std::pair<std::uint64_t, contract::SeenSequence::Class>> all;
   for (unsigned stage = 0; stage < stages.size(); ++stage) {
@@ -75,6 +76,8 @@ inline contract::SeenSequence seen_of(const std::vector<StageLaunch>& stages) {
     if (one.parts.size() > 1) seen.classes.push_back(std::move(one));
   return seen;
 }
+
+inline const std::string does_not_fit = "does not fit: ";
 
 class SequenceCase {
 public:
@@ -101,6 +104,7 @@ public:
 
   struct Outcome {
     std::string error;
+    bool fits = true; // the contract
     simt::Memory memory;
     std::set<std::uint64_t> loaded, stored;
   };
@@ -129,6 +133,7 @@ public:
       passes += done;
     const Outcome left = run(passes, {}), right = run(passes, counts);
     if (!left.error.empty()) return "plain: " + left.error;
+    if (!right.fits) return does_not_fit + right.error;
     if (!right.error.empty()) return "merged: " + right.error;
     for (std::size_t n = 0; n < buffers.size(); ++n)
       if (const auto found = differing(left.memory, right.memory, n); !found.empty()) return found;
@@ -170,9 +175,8 @@ private:
       Values& one = values.emplace_back();
       for (const StageArgument& argument : stage.arguments) {
         std::uint64_t value = argument.value;
-        if (argument.buffer >= 0) value = addresses_[static_cast<std::size_t>(argument.buffer)];
-        if (!argument.varying.empty())
-          value = (argument.buffer >= 0 ? value : 0) + argument.varying.at(pass);
+        if (!argument.varying.empty()) value = argument.varying.at(pass);
+        if (argument.buffer >= 0) value += addresses_[static_cast<std::size_t>(argument.buffer)];
         std::memcpy(one.emplace_back(argument.bytes).data(), &value, argument.bytes);
       }
     }
@@ -207,6 +211,7 @@ private:
                             }});
     auto fitted = contract::fit(entry.contract, launches);
     if (!fitted) {
+      outcome.fits = false;
       outcome.error = fitted.error();
       return;
     }
