@@ -19,9 +19,10 @@ std::string ParameterNames::in(std::string_view text) const {
     const std::size_t begin = std::min(text.find_first_of(of_names), text.size());
     const std::size_t end = std::min(text.find_first_not_of(of_names, begin), text.size());
     const std::string_view word = text.substr(begin, end - begin);
+    const bool is_part = begin != 0 && text[begin - 1] == '.'; // of an instruction's name
     all += text.substr(0, end);
-    if (std::ranges::find(function_.parameters, word, &ptx::Variable::name) !=
-        function_.parameters.end())
+    if (!is_part && std::ranges::find(function_.parameters, word, &ptx::Variable::name) !=
+                        function_.parameters.end())
       all += behind_;
     text.remove_prefix(end);
   }

@@ -1,6 +1,8 @@
 // Kernels that are several stages of a step: a host exchanges its pointers from pass to pass.
+#include "passes/time_tile/parameter_names.hpp"
 #include "passes/time_tile/sequence_case.hpp"
 #include "passes/time_tile/step_case.hpp"
+#include "ptx/parse.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -240,6 +242,16 @@ TEST(KernelsTwice, AskForTheExchange) {
   ASSERT_EQ(made.entry.refused.text, "");
   std::swap(made.stages[1].arguments[0], made.stages[1].arguments[1]);
   EXPECT_THAT(made.difference({1, 1}), testing::HasSubstr("other arrays or sizes"));
+}
+
+// Parameters may be called as parts of instructions are.
+TEST(KernelsTwice, ParametersHaveOtherNamesWhereTheyAreNamed) {
+  const ptx::Module module = ptx::parse(".version 8.0\n.target sm_90\n.address_size 64\n"
+                                        ".entry k(.param .u32 u32, .param .u64 out) { ret; }\n",
+                                        "k.ptx");
+  const ptx::Body body = ptx::resolve(module, module.functions.at(0));
+  EXPECT_EQ(passes::ParameterNames(body, "_2").in("ld.param.u32 %r1, [u32+0]; // out"),
+            "ld.param.u32 %r1, [u32_2+0]; // out_2");
 }
 
 } // namespace
