@@ -120,6 +120,20 @@ Json json_of(const Sequence::Part& part) {
   return {part.stage, contract::to_word(part.part)};
 }
 
+Json json_of(const std::array<Expression, 3>& along) {
+  Json made = Json::array();
+  for (const Expression& one : along)
+    made.push_back(contract::to_word(one));
+  return made;
+}
+
+Json json_of(const std::vector<Sequence::Stage::Box>& boxes) {
+  Json made = Json::array();
+  for (const auto& [extents, first, end] : boxes)
+    made.push_back({json_of(extents), json_of(first), json_of(end)});
+  return made;
+}
+
 Json json_of(const Sequence& sequence) {
   Json made{{"entry", sequence.entry}, {"count", sequence.count}};
   if (sequence.waits) made["waits"] = true;
@@ -129,11 +143,14 @@ Json json_of(const Sequence& sequence) {
     made["stages"].push_back({{"kernel", stage.kernel},
                               {"places", json_of(stage.places)},
                               {"require", json_of(stage.conditions)},
-                              {"touch", json_of(stage.touched)}});
+                              {"touch", json_of(stage.touched)},
+                              {"boxes", json_of(stage.boxes)}});
   for (const auto& [a, b, bytes] : sequence.equal)
     made["equal"].push_back({json_of(a), json_of(b), bytes});
   for (const Sequence::Part& array : sequence.arrays)
     made["arrays"].push_back(json_of(array));
+  for (const auto& [bytes, strides] : sequence.elements)
+    made["elements"].push_back({bytes, json_of(strides)});
   for (const Sequence::Part& part : sequence.varying)
     made["varying"].push_back(json_of(part));
   return made;
@@ -356,6 +373,26 @@ private:
     return {read_.whole<unsigned>(read_.at(from, 0)), part(read_.at(from, 1))};
   }
 
+  // Empty words are empty.
+  std::array<Expression, 3> each_or_none(const Json& from) {
+    std::array<Expression, 3> made;
+    read_.tuple(from, made.size());
+    for (std::size_t n = 0; n < made.size(); ++n)
+      if (!read_.text(read_.at(from, n)).empty()) made.at(n) = expression(read_.at(from, n));
+    return made;
+  }
+
+  std::vector<Sequence::Stage::Box> boxes(const Json& from) {
+    std::vector<Sequence::Stage::Box> made;
+    for (const Json& box : from) {
+      read_.tuple(box, 3);
+      made.push_back({.extents = each_or_none(read_.at(box, 0)),
+                      .first = each_or_none(read_.at(box, 1)),
+                      .end = each_or_none(read_.at(box, 2))});
+    }
+    return made;
+  }
+
   Sequence sequence(const Json& from) {
     Sequence made{.entry = read_.text(from, "entry"),
                   .count = read_.number<unsigned>(from, "count"),
@@ -365,12 +402,14 @@ private:
                   .stages = {},
                   .equal = {},
                   .arrays = {},
+                  .elements = {},
                   .varying = {}};
     for (const Json& stage : read_.list(from, "stages"))
       made.stages.push_back({.kernel = read_.text(stage, "kernel"),
                              .places = places(read_.list(stage, "places")),
                              .conditions = conditions(read_.list(stage, "require")),
-                             .touched = touched(read_.list(stage, "touch"))});
+                             .touched = touched(read_.list(stage, "touch")),
+                             .boxes = boxes(read_.list(stage, "boxes"))});
     for (const Json& equal : list(from, "equal")) {
       read_.tuple(equal, 3);
       made.equal.push_back({stage_part(read_.at(equal, 0)), stage_part(read_.at(equal, 1)),
@@ -378,6 +417,11 @@ private:
     }
     for (const Json& array : read_.list(from, "arrays"))
       made.arrays.push_back(stage_part(array));
+    for (const Json& element : read_.list(from, "elements")) {
+      read_.tuple(element, 2);
+      made.elements.push_back(
+          {read_.whole<unsigned>(read_.at(element, 0)), each_or_none(read_.at(element, 1))});
+    }
     for (const Json& part : list(from, "varying"))
       made.varying.push_back(stage_part(part));
     return made;

@@ -315,13 +315,22 @@ private:
     }
     for (const StepArray& array : plan_.arrays)
       for (const StepArray::Load& load : array.loads)
-        if (!array.foreign && (load.cases.size() != 1 || load.offset() != Offset{}))
-          return refuse(Reason::step_in_place, body_.insts[load.inst],
-                        "reads what the step writes");
-        else if (is_behind_store(k_.cfg, array, load.inst))
-          return refuse(Reason::step_in_place, body_.insts[load.inst], "reads what it has stored");
+        if (!array.foreign && !reads_as_before(array, load)) return;
     for (const auto& period : periods_)
       if (period) refuse(Reason::step_wrap, "one of several kernels, and it reads around a torus");
+  }
+
+  // Of an array that the stage stores to: its own element, ahead of the store, or one that no
+  // thread of the launch stores to.
+  bool reads_as_before(const StepArray& array, const StepArray::Load& load) {
+    const ptx::Inst& inst = body_.insts[load.inst];
+    const auto leaves = [&](const StepArray::Case& one) { return pins_.leaves(one.offset); };
+    if (std::ranges::all_of(load.cases, leaves)) return true;
+    if (load.cases.size() != 1 || load.offset() != Offset{})
+      refuse(Reason::step_in_place, inst, "reads what the step writes");
+    else if (is_behind_store(k_.cfg, array, load.inst))
+      refuse(Reason::step_in_place, inst, "reads what it has stored");
+    return plan_.refused.empty();
   }
 
   // The two arrays that are read and all of whose loads fit. What is read of either is the element

@@ -130,6 +130,7 @@ struct StepPlan {
   // The guards hold at the places of a box, and at all of them, if the conditions hold.
   bool boxed = true;
   Offset least{}, most{}; // of all offsets, by axis
+  Box box, around;        // of the places that store; with those that they read
   std::vector<contract::Condition> conditions;
   std::vector<contract::Touched> touched;
   // Of one array: no place that stores has another element than these.

@@ -392,6 +392,8 @@ void StepSizes::finish() {
       touch(array.out, true, around_, array.element, array.bytes);
   }
   if (plan_.arrays.size() == 1) plan_.stored = stored(plan_.arrays[0]);
+  plan_.box = box_;
+  plan_.around = around_;
   std::ranges::sort(plan_.conditions, {}, [](const contract::Condition& condition) {
     return std::pair(to_word(condition.value), condition.otherwise);
   });
