@@ -350,7 +350,9 @@ private:
         all.least[axis] += stage.plan.least[axis];
         all.most[axis] += stage.plan.most[axis];
         if (stage.plan.places[axis] != Place::none) all.places[axis] = Place::threads;
-        any |= stage.plan.least[axis] != 0 || stage.plan.most[axis] != 0;
+        all.once_least[axis] += stage.plan.once_least[axis];
+        all.once_most[axis] += stage.plan.once_most[axis];
+        any |= stage.plan.reads_beside(axis);
       }
       for (std::size_t n = 0; n < stage.arrays.size(); ++n)
         for (const StepArray::Load& load : stage.plan.arrays[n].loads)

@@ -8,7 +8,8 @@
 // (sequence_writer.hpp).
 //
 // Conditions beside those of a step (step.hpp), of each stage:
-//   an array that it stores to it reads at its own place alone      find_stage
+//   an array that it stores to it reads at its own place alone, or
+//     where none of its places is (step_pins.hpp)                   find_stage
 //   what it reads of others' arrays is theirs at constant offsets   find_stage, by elements as
 //   the elements of an array are the same in each stage             its own parameters have them
 // A launch of a kernel along a line may be several stages, each a row or a column of arrays whose

@@ -394,8 +394,10 @@ private:
     plan_.add_inner(load.cases[0].bounds);
     for (const Offset& offset : found.offsets)
       for (unsigned axis = 0; axis < 3; ++axis) {
-        plan_.least[axis] = std::min(plan_.least[axis], offset[axis]);
-        plan_.most[axis] = std::max(plan_.most[axis], offset[axis]);
+        Offset& least = pins_.is_pinned(axis) ? plan_.once_least : plan_.least;
+        Offset& most = pins_.is_pinned(axis) ? plan_.once_most : plan_.most;
+        least[axis] = std::min(least[axis], offset[axis]);
+        most[axis] = std::max(most[axis], offset[axis]);
       }
     taken_.push_back({&read, found});
     return plan_.refused.empty();

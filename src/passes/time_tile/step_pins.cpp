@@ -12,7 +12,7 @@ bool StepPins::any() const {
 
 bool StepPins::leaves(const Offset& offset) const {
   return std::ranges::any_of(std::array{0U, 1U, 2U}, [&](unsigned axis) {
-    return pinned_.at(axis) && offset.at(axis) != 0;
+    return is_pinned(axis) && offset.at(axis) != 0;
   });
 }
 

@@ -27,6 +27,7 @@ public:
       : pinned_(pinned(guards)), elements_(std::move(elements)) {}
 
   [[nodiscard]] bool any() const;
+  [[nodiscard]] bool is_pinned(unsigned axis) const { return pinned_.at(axis).has_value(); }
   // No place that stores is so far from one that does.
   [[nodiscard]] bool leaves(const Offset& offset) const;
   // The same number at all places that store, by the coordinates that it was computed without.

@@ -162,6 +162,24 @@ INSTANTIATE_TEST_SUITE_P(T, RimsOnALine,
                                            Row{"long_lines", long_lines}),
                          [](const auto& row) { return std::string(row.param.name); });
 
+// The last row and the last column are the first ones of a block, so that it reads in front of what
+// it writes there.
+TEST_P(RimsOnALine, AtTheBeginOfABlockAreTheSame) {
+  for (const unsigned count : {1U, 2U, 3U}) {
+    const passes::StepShape shape{.count = count, .width = 64, .strips = 2, .rows = 16};
+    const auto made = [&](unsigned nx, unsigned ny) {
+      const Program program = GetParam().program(nx, ny);
+      return SequenceCase(kernels(), program.stages, program.buffers, shape);
+    };
+    const auto covers = made(40, 40).entry.contract.covers;
+    for (const unsigned more : {0U, 1U})
+      for (const auto& [nx, ny] : {std::pair{covers[0], 30U}, {30U, covers[1]}}) {
+        SCOPED_TRACE(fmt::format("{}: {}x{}, {}", count, nx, ny, more));
+        EXPECT_EQ(made(nx + 1 + more, ny + 1 + more).difference({count, count}), "");
+      }
+  }
+}
+
 SequenceCase case_of(const Program& program, const std::string& text = kernels()) {
   return SequenceCase(text, program.stages, program.buffers, {.count = 2, .width = 32, .rows = 8});
 }
