@@ -136,7 +136,7 @@ public:
     return edited_text(body_, std::move(edits_));
   }
 
-  // Of the kernel that was read from the text.
+  // Of the kernel that was read from the text. Empty: it is another one.
   [[nodiscard]] std::vector<InstId> origin(const ptx::Body& made) const {
     std::vector<InstId> kept;
     for (InstId id = 0; id < body_.insts.size(); ++id)
@@ -145,6 +145,8 @@ public:
     std::vector<InstId> all(made.insts.size() - kept.size() - 1, ptx::none); // in front
     all.insert(all.end(), kept.begin(), kept.end());
     all.push_back(ptx::none); // the end
+    for (InstId id = 0; id < all.size(); ++id)
+      if (all[id] != ptx::none && made.insts[id].op != body_.insts[all[id]].op) return {};
     return all;
   }
 
@@ -190,10 +192,7 @@ private:
 };
 
 Why why_not_turned(const ptx::Function& function) {
-  const auto is_said = [](const std::array<std::uint32_t, 3>& sizes) {
-    return std::ranges::any_of(sizes, [](std::uint32_t size) { return size != 0; });
-  };
-  if (is_said(function.maxntid) || is_said(function.reqntid))
+  if (std::ranges::any_of(function.reqntid, [](std::uint32_t size) { return size != 0; }))
     return {Reason::step_form, "a column by a kernel that says how large its blocks are"};
   return {};
 }
@@ -225,6 +224,7 @@ Rims find_rims(emulator::Kernel& kernel, const StepPins::Elements& elements,
       if (!made.refused.empty()) break;
       const auto rim = made.all.emplace_back(std::make_shared<Rim>());
       rim->origin = writer.origin(other.kernel.body);
+      if (rim->origin.empty()) made.refused = {Reason::step_form, "its text could not be read"};
       rim->module = std::move(other.module);
       rim->kernel = std::move(other.kernel);
       rim->along = line.along;
