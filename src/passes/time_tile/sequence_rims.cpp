@@ -22,14 +22,7 @@ using Part = Sequence::Part;
 
 namespace {
 
-constexpr Number most_blocks = 65535; // along y
-
-Expression larger(Expression a, const Expression& b) {
-  return combine(Token::Kind::most, std::move(a), b);
-}
-Expression smaller(Expression a, const Expression& b) {
-  return combine(Token::Kind::least, std::move(a), b);
-}
+constexpr Number most_blocks_along_y = 65535; // along y
 
 // --- A rim as its launch has it ------------------------------------------------------------------
 
@@ -97,7 +90,7 @@ Expression apart(const Box& a, const Offset& by_a, const Box& b, const Offset& b
     };
     for (const Expression& between : {minus(at(a.at(axis).first, by_a), at(b.at(axis).end, by_b)),
                                       minus(at(b.at(axis).first, by_b), at(a.at(axis).end, by_a))})
-      made = made.empty() ? between : larger(std::move(made), between);
+      made = made.empty() ? between : combine(Token::Kind::most, std::move(made), between);
   }
   return made;
 }
@@ -114,7 +107,7 @@ std::optional<Expression> one_thread(const Rim& a, const Offset& by_a, const Rim
   const auto moved = [](const IntegerPolynomial& at, int by) { return at + IntegerPolynomial(by); };
   const Expression thread_a = expression_of(moved(b.at, by_b.at(u) - by_a.at(u))),
                    thread_b = expression_of(moved(a.at, by_a.at(v) - by_b.at(v)));
-  return smaller(minus(thread_a, thread_b), minus(thread_b, thread_a));
+  return combine(Token::Kind::least, minus(thread_a, thread_b), minus(thread_b, thread_a));
 }
 
 // What is stored, if it is the same for all threads and not loaded: a literal of some form, or a
@@ -256,8 +249,9 @@ void SequenceRims::add_to_launch(SequencePlan& plan) const {
       own.conditions.push_back({minus(most, value), why});
     };
     require(number(1), threads(1), "several threads store to one element");
-    require(number(most_blocks - 1), expression_of(rim.at), "it is too large"); // as %ctaid.y
-    if (rim.along != 0) require(number(most_blocks), threads(0), "it is too large");
+    require(number(most_blocks_along_y - 1), expression_of(rim.at),
+            "it is too large"); // as %ctaid.y
+    if (rim.along != 0) require(number(most_blocks_along_y), threads(0), "it is too large");
   }
   for (std::size_t second = 0; second < plan.stages.size(); ++second)
     for (std::size_t first = 0; first < second; ++first)
@@ -278,7 +272,7 @@ void SequenceRims::order(SequencePlan& plan, std::size_t first, std::size_t seco
       Expression holds = apart(a.plan.box, one.offset, b.plan.box, other.offset);
       if (comes_before(kernel, one.inst, other.inst))
         if (const auto same = one_thread(*a.rim, one.offset, *b.rim, other.offset))
-          holds = larger(std::move(holds), *same);
+          holds = combine(Token::Kind::most, std::move(holds), *same);
       const contract::Condition condition{std::move(holds),
                                           "threads of a rim store to one element, or read it"};
       if (std::ranges::find(made, condition) == made.end()) made.push_back(condition);
