@@ -97,6 +97,14 @@ Program far_corner(unsigned n, unsigned) {
   return mix("far_corner", n, n);
 }
 
+// A kernel of two dimensions that reads beside the column that it stores.
+Program slope_of_two(unsigned nx, unsigned ny) {
+  Program made = mix("slope_of_two", nx, ny);
+  made.stages[1].grid = blocks(nx, ny);
+  made.stages[1].block = block;
+  return made;
+}
+
 // The rim in front: it is the first to store.
 Program rim_first(unsigned nx, unsigned ny) {
   Program made = mix("corner_of_one", nx, ny);
@@ -153,14 +161,13 @@ TEST_P(RimsOnALine, OfSmallArraysAreTheSameOrNone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(T, RimsOnALine,
-                         ::testing::Values(Row{"burgers", burgers}, Row{"heat", heat},
-                                           Row{"cavity", cavity}, Row{"corner", corner},
-                                           Row{"far_corner", far_corner},
-                                           Row{"rim_first", rim_first},
-                                           Row{"short_lines", short_lines},
-                                           Row{"long_lines", long_lines}),
-                         [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    T, RimsOnALine,
+    ::testing::Values(Row{"burgers", burgers}, Row{"heat", heat}, Row{"cavity", cavity},
+                      Row{"corner", corner}, Row{"far_corner", far_corner},
+                      Row{"slope_of_two", slope_of_two}, Row{"rim_first", rim_first},
+                      Row{"short_lines", short_lines}, Row{"long_lines", long_lines}),
+    [](const auto& row) { return std::string(row.param.name); });
 
 // The last row and the last column are the first ones of a block, so that it reads in front of what
 // it writes there.
