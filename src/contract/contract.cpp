@@ -129,12 +129,13 @@ private:
   }
 
   [[nodiscard]] bool is_sensible(const Sequence& sequence) const {
-    const auto& [entry, count, waits, block, covers, stages, equal, arrays, varying] = sequence;
+    const auto& [entry, count, waits, block, covers, stages, equal, arrays, elements, varying] =
+        sequence;
     if (!is_name(entry) || !is_between(count, 1U, most_steps) ||
         !is_shape(block, 1, largest_block) ||
         !std::ranges::all_of(covers, [](unsigned n) { return is_between(n, 1U, most_covered); }) ||
         !is_between<std::size_t>(stages.size(), 2, most_stages) || stages[0].kernel != c_.kernel ||
-        arrays.empty())
+        arrays.empty() || elements.size() != arrays.size())
       return false;
     std::vector<Contract> kernels;
     for (const Sequence::Stage& stage : stages) {
@@ -160,11 +161,23 @@ private:
                                  return array.stage < kernels.size() &&
                                         Judge(kernels[array.stage]).is_pointer(array.part);
                                }) &&
-           varying.size() <= most_varying && are_apart(sequence) &&
-           std::ranges::all_of(varying, [&](const Sequence::Part& part) {
+           are_elements(sequence, kernels) && varying.size() <= most_varying &&
+           are_apart(sequence) && std::ranges::all_of(varying, [&](const Sequence::Part& part) {
              return is_there(part, 4) && byte_of(part.part) == 0 &&
                     is_one_value(sequence.stages[part.stage].places[number_of(part.part)].size);
            });
+  }
+
+  static bool are_elements(const Sequence& sequence, const std::vector<Contract>& kernels) {
+    for (std::size_t n = 0; n < sequence.arrays.size(); ++n) {
+      const auto& [bytes, strides] = sequence.elements[n];
+      const Judge stage(kernels[sequence.arrays[n].stage]);
+      if (!is_between(bytes, 1U, 8U) || !std::ranges::all_of(strides, [&](const Expression& one) {
+            return one.empty() || stage.is_within(one);
+          }))
+        return false;
+    }
+    return true;
   }
 
   // What has one value in all passes does not vary.
@@ -182,10 +195,18 @@ private:
 
   [[nodiscard]] bool are_sensible(const Sequence::Stage& stage) const {
     return are_sensible(stage.conditions) && are_sensible(stage.touched) &&
-           are_sensible(stage.apart) &&
-           std::ranges::all_of(stage.box, [this](const Sequence::Stage::Side& side) {
-             return is_within(side.begin) && is_within(side.end);
-           });
+           is_between<std::size_t>(stage.boxes.size(), 1, most_boxes) &&
+           std::ranges::all_of(
+               stage.boxes, [this](const Sequence::Stage::Box& box) { return is_sensible(box); });
+  }
+
+  [[nodiscard]] bool is_sensible(const Sequence::Stage::Box& box) const {
+    const auto is_said = [this](const std::array<Expression, 3>& along) {
+      return std::ranges::all_of(along, [this](const Expression& one) { return is_within(one); });
+    };
+    const bool has_none =
+        std::ranges::all_of(box.extents, [](const Expression& one) { return one.empty(); });
+    return (has_none || is_said(box.extents)) && is_said(box.first) && is_said(box.end);
   }
 
   [[nodiscard]] bool are_sensible(const std::vector<Touched>& all) const {

@@ -26,7 +26,7 @@ inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 16;
 inline constexpr unsigned most_accesses = 64;
-inline constexpr std::size_t most_sequences = 8, most_stages = 8, most_varying = 8;
+inline constexpr std::size_t most_sequences = 8, most_stages = 8, most_varying = 8, most_boxes = 16;
 
 enum class Kind : std::uint8_t {
   original,  // the kernel as its compiler made it
@@ -195,19 +195,19 @@ struct Sequence {
   // One launch of the sequence. It stores to arrays that it reads at the places that it stores
   // alone, if at all.
   struct Stage {
+    // Places of the grid, first <= place < end along x, y, z: all that the stage stores to and
+    // reads beside these. `extents`: how many places have a thread; all empty: as many as the
+    // launch has threads.
+    struct Box {
+      std::array<Expression, 3> extents, first, end;
+      [[nodiscard]] bool has_extents() const { return !extents[0].empty(); }
+      friend bool operator==(const Box&, const Box&) = default;
+    };
     std::string kernel;
     std::vector<ParameterSlot> places; // of its parameters
     std::vector<Condition> conditions;
     std::vector<Touched> touched;
-    // By axis from where to where the places lie whose elements are stored or read.
-    struct Side {
-      Expression begin, end;
-      friend bool operator==(const Side&, const Side&) = default;
-    };
-    std::array<Side, 3> box;
-    // No two places of the box around those of all stages share an element: its sides stand for the
-    // threads.
-    std::vector<Condition> apart;
+    std::vector<Box> boxes; // one; or several that are done in turn, of threads along a line
     friend bool operator==(const Stage&, const Stage&) = default;
   };
   // Part of a parameter of a stage.
@@ -222,13 +222,21 @@ struct Sequence {
     unsigned bytes = 0;
     friend bool operator==(const Equal&, const Equal&) = default;
   };
+  // The element of a place: its bytes, and how far it is to the next place along x, y, z, as the
+  // stage of the array's pointer has it. Empty: all along the axis have one.
+  struct Element {
+    unsigned bytes = 0;
+    std::array<Expression, 3> strides;
+    friend bool operator==(const Element&, const Element&) = default;
+  };
   std::string entry;
   unsigned count = 0; // passes that it does at most: it is told how many
   bool waits = false; // as of Steps
   std::array<unsigned, 3> block{1, 1, 1}, covers{1, 1, 1}; // as of Steps
   std::vector<Stage> stages;                               // in the order of their launches
   std::vector<Equal> equal;
-  std::vector<Part> arrays; // by array that some stage stores to: a pointer to it
+  std::vector<Part> arrays;      // by array that some stage stores to: a pointer to it
+  std::vector<Element> elements; // by array
   // Whole parameters, of 4 or 8 bytes, that may have another value in each pass: numbers of the
   // step, of time, of a source.
   std::vector<Part> varying;

@@ -120,14 +120,17 @@ Json json_of(const Sequence::Part& part) {
   return {part.stage, contract::to_word(part.part)};
 }
 
-Json json_of(const Sequence::Stage& stage) {
-  Json made{{"kernel", stage.kernel},
-            {"places", json_of(stage.places)},
-            {"require", json_of(stage.conditions)},
-            {"touch", json_of(stage.touched)}};
-  for (const auto& [begin, end] : stage.box)
-    made["box"].push_back({contract::to_word(begin), contract::to_word(end)});
-  made["apart"] = json_of(stage.apart);
+Json json_of(const std::array<Expression, 3>& along) {
+  Json made = Json::array();
+  for (const Expression& one : along)
+    made.push_back(contract::to_word(one));
+  return made;
+}
+
+Json json_of(const std::vector<Sequence::Stage::Box>& boxes) {
+  Json made = Json::array();
+  for (const auto& [extents, first, end] : boxes)
+    made.push_back({json_of(extents), json_of(first), json_of(end)});
   return made;
 }
 
@@ -137,11 +140,17 @@ Json json_of(const Sequence& sequence) {
   made["block"] = sequence.block;
   made["covers"] = sequence.covers;
   for (const Sequence::Stage& stage : sequence.stages)
-    made["stages"].push_back(json_of(stage));
+    made["stages"].push_back({{"kernel", stage.kernel},
+                              {"places", json_of(stage.places)},
+                              {"require", json_of(stage.conditions)},
+                              {"touch", json_of(stage.touched)},
+                              {"boxes", json_of(stage.boxes)}});
   for (const auto& [a, b, bytes] : sequence.equal)
     made["equal"].push_back({json_of(a), json_of(b), bytes});
   for (const Sequence::Part& array : sequence.arrays)
     made["arrays"].push_back(json_of(array));
+  for (const auto& [bytes, strides] : sequence.elements)
+    made["elements"].push_back({bytes, json_of(strides)});
   for (const Sequence::Part& part : sequence.varying)
     made["varying"].push_back(json_of(part));
   return made;
@@ -364,17 +373,22 @@ private:
     return {read_.whole<unsigned>(read_.at(from, 0)), part(read_.at(from, 1))};
   }
 
-  Sequence::Stage stage(const Json& from) {
-    Sequence::Stage made{.kernel = read_.text(from, "kernel"),
-                         .places = places(read_.list(from, "places")),
-                         .conditions = conditions(read_.list(from, "require")),
-                         .touched = touched(read_.list(from, "touch")),
-                         .box = {},
-                         .apart = conditions(read_.list(from, "apart"))};
-    const Json& box = read_.tuple(read_.member(from, "box"), made.box.size());
-    for (std::size_t axis = 0; axis < made.box.size(); ++axis) {
-      const Json& side = read_.tuple(read_.at(box, axis), 2);
-      made.box.at(axis) = {expression(read_.at(side, 0)), expression(read_.at(side, 1))};
+  // Empty words are empty.
+  std::array<Expression, 3> each_or_none(const Json& from) {
+    std::array<Expression, 3> made;
+    read_.tuple(from, made.size());
+    for (std::size_t n = 0; n < made.size(); ++n)
+      if (!read_.text(read_.at(from, n)).empty()) made.at(n) = expression(read_.at(from, n));
+    return made;
+  }
+
+  std::vector<Sequence::Stage::Box> boxes(const Json& from) {
+    std::vector<Sequence::Stage::Box> made;
+    for (const Json& box : from) {
+      read_.tuple(box, 3);
+      made.push_back({.extents = each_or_none(read_.at(box, 0)),
+                      .first = each_or_none(read_.at(box, 1)),
+                      .end = each_or_none(read_.at(box, 2))});
     }
     return made;
   }
@@ -388,9 +402,14 @@ private:
                   .stages = {},
                   .equal = {},
                   .arrays = {},
+                  .elements = {},
                   .varying = {}};
     for (const Json& stage : read_.list(from, "stages"))
-      made.stages.push_back(this->stage(stage));
+      made.stages.push_back({.kernel = read_.text(stage, "kernel"),
+                             .places = places(read_.list(stage, "places")),
+                             .conditions = conditions(read_.list(stage, "require")),
+                             .touched = touched(read_.list(stage, "touch")),
+                             .boxes = boxes(read_.list(stage, "boxes"))});
     for (const Json& equal : list(from, "equal")) {
       read_.tuple(equal, 3);
       made.equal.push_back({stage_part(read_.at(equal, 0)), stage_part(read_.at(equal, 1)),
@@ -398,6 +417,11 @@ private:
     }
     for (const Json& array : read_.list(from, "arrays"))
       made.arrays.push_back(stage_part(array));
+    for (const Json& element : read_.list(from, "elements")) {
+      read_.tuple(element, 2);
+      made.elements.push_back(
+          {read_.whole<unsigned>(read_.at(element, 0)), each_or_none(read_.at(element, 1))});
+    }
     for (const Json& part : list(from, "varying"))
       made.varying.push_back(stage_part(part));
     return made;

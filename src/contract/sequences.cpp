@@ -81,6 +81,35 @@ bool is_asked(const Sequence& sequence, const Sequence::Part& varying) {
 
 namespace {
 
+// Places first <= place < end along each axis; none yet.
+struct Places {
+  std::array<Number, 3> first{}, end{};
+  bool is_any = false;
+  void add(const Places& more) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      first[axis] = is_any ? std::min(first[axis], more.first[axis]) : more.first[axis];
+      end[axis] = is_any ? std::max(end[axis], more.end[axis]) : more.end[axis];
+    }
+    is_any = true;
+  }
+};
+
+// No two of the places have an element, or parts of one, in common: they differ at last along some
+// axis, by its stride at least, which is more than all shorter ones make up for.
+bool are_apart(const Places& places, std::vector<std::pair<Number, std::size_t>> strides,
+               unsigned bytes) {
+  constexpr Number largest = Number{1} << 60;
+  std::ranges::sort(strides);
+  Number room = bytes;
+  for (const auto& [stride, axis] : strides) {
+    if (stride < room || stride > largest) return false;
+    const Number size = places.end[axis] - places.first[axis];
+    if (size > Number{most_threads}) return false;
+    room += stride * std::max<Number>(0, size - 1);
+  }
+  return true;
+}
+
 class Fitting {
 public:
   explicit Fitting(const Sequence& sequence) : sequence_(sequence) {
@@ -88,6 +117,8 @@ public:
     made_.block = sequence.block;
     for (const Sequence::Stage& stage : sequence.stages)
       touched_.emplace_back(stage.touched.size());
+    around_.resize(sequence.arrays.size());
+    strides_.resize(sequence.arrays.size());
   }
 
   tl::expected<FittedSequence, std::string> run(std::span<const StepLaunch> launches) {
@@ -100,8 +131,10 @@ public:
       made_.arrays.push_back({address_in(first[array.stage].parameters, array.part), {}});
     for (std::size_t n = 0; n < launches.size(); ++n)
       if (std::string why = add(n, launches[n]); !why.empty()) return refused(std::move(why));
-    if (std::string why = why_places_meet(first); !why.empty()) return refused(std::move(why));
     if (std::string why = give_ranges(); !why.empty()) return refused(std::move(why));
+    for (std::size_t n = 0; n < around_.size(); ++n)
+      if (!are_apart(around_[n], strides_[n], sequence_.elements[n].bytes))
+        return refused("places of several stages have one element");
     made_.threads.push_back(sequence_.count);
     if (overlap(made_)) return refused("the arrays overlap");
     return std::move(made_);
@@ -132,44 +165,44 @@ private:
       if (!range) return "what is read and written is not known";
       widen(touched_[number][one], *range);
     }
-    if (n != number) return "";
-    if (!add_box(stage, *known)) return "where its places lie is not known";
-    return add_threads(known->threads);
+    return n == number ? add_places(static_cast<unsigned>(number), *known) : "";
   }
 
-  bool add_box(const Sequence::Stage& stage, const Quantities& known) {
-    for (std::size_t axis = 0; axis < box_.size(); ++axis) {
-      const auto begin = evaluate(stage.box[axis].begin, known),
-                 end = evaluate(stage.box[axis].end, known);
-      if (!begin || !end || *end <= *begin) return false;
-      auto& [first, last] = box_[axis];
-      first = std::min(first, *begin);
-      last = std::max(last, *end);
-    }
-    return true;
-  }
-
-  // A place of one stage may have the element of another place that another stage knows.
-  std::string why_places_meet(std::span<const StepLaunch> stages) const {
-    for (std::size_t n = 0; n < stages.size(); ++n) {
-      auto known = quantities_of(sequence_.stages[n].places, stages[n]);
-      if (!known) return known.error();
-      for (std::size_t axis = 0; axis < box_.size(); ++axis) {
-        const Number side = box_[axis].second - box_[axis].first;
-        if (side > Number{most_threads}) return "its places lie too far from each other";
-        known->threads[axis] = static_cast<std::uint64_t>(side);
+  std::string add_places(unsigned number, const Quantities& known) {
+    Places all;
+    for (const Sequence::Stage::Box& box : sequence_.stages[number].boxes) {
+      Places one{.is_any = true};
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const auto threads = box.has_extents() ? evaluate(box.extents[axis], known)
+                                               : std::optional<Number>(known.threads[axis]);
+        const auto first = evaluate(box.first[axis], known), end = evaluate(box.end[axis], known);
+        if (!threads || *threads < 1 || !first || !end) return "its places are not known";
+        one.first[axis] = *first;
+        one.end[axis] = *end;
+        const auto blocks = blocks_for(*threads, sequence_.covers[axis], axis);
+        if (!blocks) return "the grid is too large";
+        made_.threads.push_back(static_cast<std::uint32_t>(*threads));
+        made_.grid[axis] = std::max(made_.grid[axis], *blocks);
       }
-      if (std::string why = why_not(sequence_.stages[n].apart, *known); !why.empty()) return why;
+      all.add(one);
     }
-    return {};
+    for (const Touched& touched : sequence_.stages[number].touched)
+      if (const auto array = array_of(sequence_, {number, touched.parameter}))
+        around_[*array].add(all);
+    return add_strides(number, known);
   }
 
-  std::string add_threads(const std::array<std::uint64_t, 3>& threads) {
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const auto blocks = blocks_for(Number{threads[axis]}, sequence_.covers[axis], axis);
-      if (!blocks) return "the grid is too large";
-      made_.threads.push_back(static_cast<std::uint32_t>(threads[axis]));
-      made_.grid[axis] = std::max(made_.grid[axis], *blocks);
+  // As this stage has them.
+  std::string add_strides(unsigned number, const Quantities& known) {
+    for (std::size_t n = 0; n < sequence_.arrays.size(); ++n) {
+      if (sequence_.arrays[n].stage != number) continue;
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const Expression& stride = sequence_.elements[n].strides[axis];
+        if (stride.empty()) continue;
+        const auto value = evaluate(stride, known);
+        if (!value) return "its elements are not known";
+        strides_[n].emplace_back(*value, axis);
+      }
     }
     return {};
   }
@@ -191,9 +224,8 @@ private:
 
   const Sequence& sequence_;
   std::vector<std::vector<TouchedRange>> touched_; // in all passes: by stage
-  // Around the places of all stages; none yet.
-  static constexpr std::pair<Number, Number> no_side{most_threads, -Number{most_threads}};
-  std::array<std::pair<Number, Number>, 3> box_{no_side, no_side, no_side};
+  std::vector<Places> around_;                     // by array: of all stages that touch it
+  std::vector<std::vector<std::pair<Number, std::size_t>>> strides_; // and its axes
   FittedSequence made_;
 };
 

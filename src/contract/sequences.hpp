@@ -36,8 +36,8 @@ struct FittedArray {
 };
 
 // How an entry is launched. Its parameters are those of all stages, one after the other, then two
-// more: u32 for the threads of each stage's launch along x, y, z, and the number of passes; and for
-// each array an ArrayPlace. Where parameters vary, one more: for each pass, for each of them, 8
+// more: u32 for the places of each box of each stage along x, y, z, and the number of passes; and
+// for each array an ArrayPlace. Where parameters vary, one more: for each pass, for each of them, 8
 // bytes that begin with its value.
 struct FittedSequence {
   std::array<unsigned, 3> grid{}, block{};

@@ -19,10 +19,9 @@ Sequence::Stage stage(const std::string& kernel, bool writes_first) {
           .places = {{0, 8}, {8, 8}, {16, 4}},
           .conditions = {{expression("p2s32,3,-"), "nothing to do"}},
           .touched = {touched(0, writes_first), touched(1, !writes_first)},
-          .box = {{{expression("0"), expression("p2s32")},
-                   {expression("0"), expression("1")},
-                   {expression("0"), expression("1")}}},
-          .apart = {{expression("400,tx,-"), "places meet"}}};
+          .boxes = {{.extents = {},
+                     .first = {expression("0"), expression("0"), expression("0")},
+                     .end = {expression("p2s32"), expression("1"), expression("1")}}}};
 }
 
 // speed(v, u, n): v from u and itself; height(v, u, n): u from v and itself.
@@ -40,7 +39,8 @@ Contract wave() {
        .covers = {48, 1, 1},
        .stages = {stage("speed", true), stage("height", false)},
        .equal = {{{0, 0}, {1, 0}, 8}, {{0, 1}, {1, 1}, 8}, {{0, 2}, {1, 2}, 4}},
-       .arrays = {{0, 0}, {1, 1}}});
+       .arrays = {{0, 0}, {1, 1}},
+       .elements = {{4, {expression("4")}}, {4, {expression("4")}}}});
   return made;
 }
 
@@ -73,6 +73,55 @@ TEST(Sequences, FitTheLaunchesOfAPass) {
   EXPECT_TRUE(fitted->read.empty());
 }
 
+// Stages that are parts of one launch along a line: a row, and a column.
+TEST(Sequences, MayHaveSeveralPartsOfALaunch) {
+  Sequence sequence = wave().sequences[0];
+  sequence.elements = {{4, {expression("4"), expression("400")}},
+                       {4, {expression("4"), expression("400")}}};
+  sequence.stages[0].boxes = {{{expression("tx"), expression("6"), expression("1")},
+                               {expression("0"), expression("5"), expression("0")},
+                               {expression("p2s32"), expression("6"), expression("1")}},
+                              {{expression("3"), expression("tx"), expression("1")},
+                               {expression("2"), expression("0"), expression("0")},
+                               {expression("3"), expression("p2s32"), expression("1")}}};
+  const Arguments arguments;
+  const std::vector<StepLaunch> launches{arguments.launch(0), arguments.launch(1)};
+  const auto fitted = fit(sequence, launches);
+  ASSERT_TRUE(fitted) << fitted.error();
+  EXPECT_EQ(fitted->threads, (std::vector<std::uint32_t>{128, 6, 1, 3, 128, 1, 128, 1, 1, 4}));
+  EXPECT_EQ(fitted->grid, (std::array<unsigned, 3>{3, 128, 1}));
+  const auto error = [&](const auto& change) {
+    Sequence other = sequence;
+    change(other);
+    return fit(other, launches).error();
+  };
+  EXPECT_EQ(error([](Sequence& s) { s.stages[0].boxes[0].extents[1] = expression("0"); }),
+            "its places are not known");
+  EXPECT_EQ(error([](Sequence& s) {
+              s.stages[0].boxes[0].extents[0] = expression("p2s32,p2s32,*,p2s32,*,p2s32,*,p2s32,*");
+            }),
+            "the grid is too large");
+}
+
+// A place along x behind the end of a row is the begin of the next one.
+TEST(Sequences, HaveElementsThatAreApart) {
+  Sequence sequence = wave().sequences[0];
+  const auto error_with = [&](const char* stride, const char* end) {
+    for (Sequence::Element& element : sequence.elements)
+      element.strides = {expression("4"), expression(stride)};
+    sequence.stages[1].boxes[0].end = {expression(end), expression("3"), expression("1")};
+    const Arguments arguments;
+    const std::vector<StepLaunch> launches{arguments.launch(0), arguments.launch(1)};
+    const auto fitted = fit(sequence, launches);
+    return fitted ? "" : fitted.error();
+  };
+  EXPECT_EQ(error_with("400", "100"), "");
+  EXPECT_EQ(error_with("400", "7"), "") << "of both stages together";
+  EXPECT_EQ(error_with("396", "7"), "places of several stages have one element");
+  EXPECT_EQ(error_with("400", "101"), "places of several stages have one element");
+  EXPECT_EQ(error_with("0", "100"), "places of several stages have one element");
+}
+
 TEST(Sequences, OfOtherArraysOrSizesDoNotFit) {
   for (const Arguments& other :
        {Arguments{.v = {0x10000, 0x30000}}, Arguments{.u = {0x30000, 0x20004}},
@@ -80,20 +129,6 @@ TEST(Sequences, OfOtherArraysOrSizesDoNotFit) {
         Arguments{.v = {0x20004, 0x20004}}})
     EXPECT_FALSE(other.fitted());
   EXPECT_EQ((Arguments{.v = {0x20000, 0x20000}}).fitted().error(), "the arrays overlap");
-}
-
-// Of which no two share an element, whichever stages know them.
-TEST(Sequences, HaveOneBoxAroundAllPlaces) {
-  const auto fitted = [](const char* begin, const char* end) {
-    Sequence sequence = wave().sequences[0];
-    sequence.stages[0].box[0] = {expression(begin), expression(end)};
-    const Arguments arguments;
-    return fit(sequence, std::vector{arguments.launch(0), arguments.launch(1)});
-  };
-  EXPECT_TRUE(fitted("300", "400"));
-  EXPECT_EQ(fitted("300", "401").error(), "places meet");
-  EXPECT_EQ(fitted("-1", "400").error(), "places meet");
-  EXPECT_FALSE(fitted("300", "300"));
 }
 
 TEST(Sequences, HaveEachArrayUnderTheNamesThatTheySay) {
@@ -107,6 +142,7 @@ TEST(Sequences, HaveEachArrayUnderTheNamesThatTheySay) {
 TEST(Sequences, WriteNoArrayMoreThanTheySay) {
   Sequence sequence = wave().sequences[0];
   sequence.arrays.pop_back();
+  sequence.elements.pop_back();
   const Arguments arguments;
   const std::vector<StepLaunch> launches{arguments.launch(0), arguments.launch(1)};
   EXPECT_EQ(fit(sequence, launches).error(), "an array more is written");
@@ -168,6 +204,17 @@ TEST(Sequences, ThatMakeNoSenseAreNoContract) {
   EXPECT_FALSE(is_read([](Sequence& s) { s.arrays.clear(); }));
   EXPECT_FALSE(is_read([](Sequence& s) { s.arrays[0].part = part(2, 0); })) << "no pointer";
   EXPECT_FALSE(is_read([](Sequence& s) { s.arrays[0].stage = 2; }));
+  EXPECT_FALSE(is_read([](Sequence& s) { s.stages[0].boxes.clear(); }));
+  EXPECT_FALSE(
+      is_read([](Sequence& s) { s.stages[0].boxes.resize(most_boxes + 1, s.stages[0].boxes[0]); }));
+  EXPECT_FALSE(is_read([](Sequence& s) { s.stages[1].boxes[0].end[1].clear(); }));
+  EXPECT_FALSE(is_read([](Sequence& s) { s.stages[1].boxes[0].extents[0] = expression("p3s32"); }))
+      << "there is no such parameter";
+  EXPECT_FALSE(is_read([](Sequence& s) { s.stages[1].boxes[0].extents[0] = expression("tx"); }))
+      << "of one axis alone";
+  EXPECT_FALSE(is_read([](Sequence& s) { s.elements.pop_back(); }));
+  EXPECT_FALSE(is_read([](Sequence& s) { s.elements[0].bytes = 16; }));
+  EXPECT_FALSE(is_read([](Sequence& s) { s.elements[0].strides[1] = expression("p3s32"); }));
   EXPECT_FALSE(is_read([](Sequence& s) { s.equal[2].bytes = 8; })) << "beyond the parameter";
   EXPECT_FALSE(is_read([](Sequence& s) { s.stages[1].touched[0].parameter = part(3, 0); }));
   EXPECT_FALSE(is_read([](Sequence& s) { s.varying = {{0, 2}}; })) << "is to be equal";

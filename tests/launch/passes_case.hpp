@@ -45,10 +45,9 @@ protected:
             .places = {{0, 8}, {8, 8}, {16, 4}},
             .conditions = {{expression("p2s32,3,-"), "nothing to do"}},
             .touched = {touched(0, name != 'h'), touched(1, name == 'h')},
-            .box = {{{expression("0"), expression("p2s32")},
-                     {expression("0"), expression("1")},
-                     {expression("0"), expression("1")}}},
-            .apart = {}};
+            .boxes = {{.extents = {},
+                       .first = {expression("0"), expression("0"), expression("0")},
+                       .end = {expression("p2s32"), expression("1"), expression("1")}}}};
   }
   static contract::Sequence sequence_of(const std::string& names, unsigned count) {
     contract::Sequence made{.entry = names + "_passes", .count = count, .waits = false};
@@ -61,6 +60,7 @@ protected:
           made.equal.push_back({{0, number}, {n, number}, number == 2 ? 4U : 8U});
     }
     made.arrays = {{0, 0}, {0, 1}};
+    made.elements = {{4, {expression("4")}}, {4, {expression("4")}}};
     return made;
   }
 
@@ -110,16 +110,17 @@ protected:
     store(now[0], at[0].write);
     store(now[1], at[1].write);
   }
-  void add_entry(const std::string& names) {
+  // `more`: boxes than stages.
+  void add_entry(const std::string& names, std::size_t more = 0) {
     std::vector<std::size_t> sizes;
     for (std::size_t n = 0; n < names.size(); ++n)
       sizes.insert(sizes.end(), {8, 8, 4});
-    sizes.insert(sizes.end(), {4 * (3 * names.size() + 1), 2 * sizeof(contract::ArrayPlace)});
+    sizes.insert(sizes.end(),
+                 {4 * (3 * (names.size() + more) + 1), 2 * sizeof(contract::ArrayPlace)});
     fake::Function& made = gpu().add(module, names + "_passes", sizes);
     made.run = [names](const fake::Launched& launch) {
-      const auto& threads = launch.parameters[3 * names.size()];
       go_through(launch, launch.parameters.back(), [&](Words& now_v, Words& now_u) {
-        for (unsigned n = 0; n < value_of<unsigned>(threads, 3 * names.size()); ++n)
+        for (unsigned n = 0; n < told(launch); ++n)
           for (const char name : names)
             stage(name, now_v, now_u);
       });

@@ -56,6 +56,25 @@ TEST_F(PassesTest, ByAnotherEntryWhereABlockDoesNotLaunch) {
   EXPECT_EQ(learnt_pass("sh", 8), "44");
 }
 
+// One launch is several stages of the entry: it is told the places of each.
+TEST_F(PassesTest, OfALaunchThatIsSeveralStages) {
+  contract.sequences = {sequence_of("sd", 4)};
+  contract::Sequence::Stage& first = contract.sequences[0].stages[0];
+  first.boxes.push_back(first.boxes[0]);
+  first.boxes[1].extents = {test::expression("7"), test::expression("1"), test::expression("1")};
+  keep_contract();
+  add_entry("sd", 1);
+  begin();
+  learn("sd", 8);
+  launch_all("sd", 8);
+  other_call();
+  const std::vector<fake::Launched> made = test::launched();
+  ASSERT_EQ(made.size(), 2);
+  const auto& threads = made[0].parameters[6];
+  for (const auto& [n, places] : {std::pair{0U, 128U}, {3U, 7U}, {6U, 128U}, {9U, 4U}})
+    EXPECT_EQ(test::value_of<unsigned>(threads, n), places);
+}
+
 // A pass that ends early is merged only where it is as the one before.
 TEST_F(PassesTest, NotOfAPartWithOtherParameters) {
   begin();

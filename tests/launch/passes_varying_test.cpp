@@ -51,6 +51,7 @@ protected:
     for (const unsigned number : {0U, 1U, 2U})
       made.equal.push_back({{0, number}, {1, number}, number == 2 ? 4U : 8U});
     made.arrays = {{0, 0}, {0, 1}};
+    made.elements = {{4, {expression("4")}}, {4, {expression("4")}}};
     made.varying = {{0, 3}, {1, 3}};
     return made;
   }

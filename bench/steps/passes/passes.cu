@@ -178,6 +178,78 @@ __global__ void hunters(float* v_next, const float* v, const float* u, int n, fl
   v_next[i] = v[i] + 0.08f * around + u[i] * v[i] * v[i] - loss * v[i];
 }
 
+// --- Rims by kernels whose threads lie along a line ----------------------------------------------
+
+// A fluid that a lid drives, by Burgers' equations: the walls of both speeds by one kernel.
+__global__ void advect(const double* u, const double* v, double* un, double* vn, int n, double dt) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= n - 1 || y >= n - 1) return;
+  int i = y * n + x;
+  un[i] = u[i] - dt * (u[i] * (u[i] - u[i - 1]) + v[i] * (u[i] - u[i - n])) +
+          0.1 * (u[i - 1] + u[i + 1] + u[i - n] + u[i + n] - 4.0 * u[i]);
+  vn[i] = v[i] - dt * (u[i] * (v[i] - v[i - 1]) + v[i] * (v[i] - v[i - n])) +
+          0.1 * (v[i - 1] + v[i + 1] + v[i - n] + v[i + n] - 4.0 * v[i]);
+}
+__global__ void walls(double* u, double* v, int n, double lid) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  u[i] = v[i] = 0.0;
+  u[i * n] = v[i * n] = 0.0;
+  u[i * n + n - 1] = v[i * n + n - 1] = 0.0;
+  v[(n - 1) * n + i] = 0.0;
+  if (i > 0 && i < n - 1) u[(n - 1) * n + i] = lid;
+}
+// Heat in a plate that is insulated: rows, then columns.
+__global__ void spread(const float* __restrict__ now, float* __restrict__ next, int nx, int ny) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+  if (i == 0 || j == 0 || i >= nx - 1 || j >= ny - 1) return;
+  const size_t c = size_t(j) * nx + i;
+  next[c] = now[c] + 0.2f * (now[c - 1] + now[c + 1] + now[c - nx] + now[c + nx] - 4.0f * now[c]);
+}
+__global__ void insulate_rows(float* t, int nx, int ny) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i > 0 && i < nx - 1) {
+    t[i] = t[nx + i];
+    t[size_t(ny - 1) * nx + i] = t[size_t(ny - 2) * nx + i];
+  }
+}
+__global__ void insulate_columns(float* t, int nx, int ny) {
+  const int j = blockIdx.x * blockDim.x + threadIdx.x;
+  if (j >= ny) return;
+  float* const row = t + size_t(j) * nx;
+  row[0] = row[1];
+  row[nx - 1] = row[nx - 2];
+}
+// Sound in a room: no speed through a wall, no slope of the pressure at it.
+__global__ void blow(float* u, float* v, const float* p, int nx, int ny) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= nx - 1 || y >= ny - 1) return;
+  int i = y * nx + x;
+  u[i] -= 0.3f * (p[i + 1] - p[i]);
+  v[i] -= 0.3f * (p[i + nx] - p[i]);
+}
+__global__ void press(float* p, const float* u, const float* v, int nx, int ny) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= nx - 1 || y >= ny - 1) return;
+  int i = y * nx + x;
+  p[i] -= 0.3f * (u[i] - u[i - 1] + v[i] - v[i - nx]);
+}
+__global__ void reflect(float* u, float* v, float* p, int nx, int ny) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i > 0 && i < nx - 1) {
+    v[i] = 0.0f;
+    v[(ny - 2) * nx + i] = 0.0f;
+    p[i] = p[nx + i];
+    p[(ny - 1) * nx + i] = p[(ny - 2) * nx + i];
+  }
+  if (i > 0 && i < ny - 1) {
+    u[i * nx] = 0.0f;
+    u[i * nx + nx - 2] = 0.0f;
+    p[i * nx] = p[i * nx + 1];
+    p[i * nx + nx - 1] = p[i * nx + nx - 2];
+  }
+}
+
 struct Program {
   const char* name;
   unsigned bytes; // of an element
@@ -280,6 +352,36 @@ static const std::vector<Program> programs{
          hunters<<<grid(n), block>>>(v_next, v, u, n, 0.09f);
          std::swap(u, u_next);
          std::swap(v, v_next);
+       }
+     }},
+    {"cavity_f64", 8, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       double *u = as<double>(a[0]), *v = as<double>(a[1]);
+       double *un = as<double>(a[2]), *vn = as<double>(a[3]);
+       for (int t = 0; t < steps; ++t) {
+         advect<<<grid(n), block>>>(u, v, un, vn, n, 0.01);
+         walls<<<(n + 127) / 128, 128>>>(un, vn, n, 1.0);
+         std::swap(u, un);
+         std::swap(v, vn);
+       }
+     }},
+    {"insulated_f32", 4, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       float *now = as<float>(a[0]), *next = as<float>(a[1]);
+       for (int t = 0; t < steps; ++t) {
+         spread<<<grid(n), block>>>(now, next, n, n);
+         insulate_rows<<<(n + 255) / 256, 256>>>(next, n, n);
+         insulate_columns<<<(n + 255) / 256, 256>>>(next, n, n);
+         std::swap(now, next);
+       }
+     }},
+    {"room_f32", 4, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       float *u = as<float>(a[0]), *v = as<float>(a[1]), *p = as<float>(a[2]);
+       for (int t = 0; t < steps; ++t) {
+         blow<<<grid(n), block>>>(u, v, p, n, n);
+         press<<<grid(n), block>>>(p, u, v, n, n);
+         reflect<<<(n + 255) / 256, 256>>>(u, v, p, n, n);
        }
      }},
     {"springs_f32", 4, false, [](const std::vector<void*>& a, int n, int steps) {

@@ -66,7 +66,7 @@ void StepLayout::choose_rows() {
 
 void StepLayout::choose_axes() {
   const IntegerPolynomial &element = plan_.arrays[0].element, next(plan_.arrays[0].bytes);
-  const auto moves = [&](unsigned axis) { return plan_.least[axis] != 0 || plan_.most[axis] != 0; };
+  const auto moves = [&](unsigned axis) { return plan_.reads_beside(axis); };
   for (unsigned axis = 0; axis < 3; ++axis)
     if (element.along(axis) == next) axes.u = axis;
   if (element.along(axes.u) != next) {
@@ -120,8 +120,9 @@ void StepLayout::place_tiles() {
 
 Margin StepLayout::reach(unsigned axis, unsigned steps) const {
   if (axis > 2) return {};
-  return {steps * static_cast<unsigned>(std::max(0, -plan_.least[axis])),
-          steps * static_cast<unsigned>(std::max(0, plan_.most[axis]))};
+  const auto places = [](int far) { return static_cast<unsigned>(std::max(0, far)); };
+  return {steps * places(-plan_.least[axis]) + places(-plan_.once_least[axis]),
+          steps * places(plan_.most[axis]) + places(plan_.once_most[axis])};
 }
 
 // Readers of a place are as far from it as what it reads, on the other side.

@@ -2,6 +2,7 @@
 #include "passes/time_tile/sequence.hpp"
 
 #include "passes/time_tile/body.hpp"
+#include "passes/time_tile/sequence_rims.hpp"
 
 #include <fmt/format.h>
 
@@ -26,17 +27,30 @@ public:
       : kernels_(kernels), seen_(seen) {}
 
   SequencePlan run() {
-    if (kernels_.size() != seen_.kernels.size() || kernels_.size() < 2)
-      return {.refused = {Reason::step_form, "its kernels are not there"}};
     if (!std::ranges::all_of(seen_.varying, [&](const Part& part) { return may_vary(part); }))
       return {.refused = {Reason::step_form, "what varies is no number of its own"}};
     find_equal();
-    find_stores();
+    find_stores({});
     if (made_.refused.empty()) find_stages();
     if (made_.refused.empty()) find_region();
     if (made_.refused.empty()) share_tiles();
     made_.varying = seen_.varying;
     return std::move(made_);
+  }
+
+  // Launches of kernels along a line become stages, by what the other kernels store to. Or why not.
+  Why find_rims(const std::vector<bool>& lines, SequenceRims& rims) {
+    find_equal();
+    find_stores(lines);
+    for (unsigned launch = 0; launch < kernels_.size() && made_.refused.empty(); ++launch) {
+      Rims found;
+      if (lines[launch])
+        found = passes::find_rims(*kernels_[launch], elements_in(launch),
+                                  questions_[launch].equal.first);
+      if (!found.refused.empty()) refuse(launch, found.refused);
+      rims.add(std::move(found.all));
+    }
+    return made_.refused;
   }
 
 private:
@@ -125,12 +139,14 @@ private:
     return std::nullopt;
   }
 
-  // Stages that store along some axis first: what the others know of an element is told by these.
-  void find_stores() {
+  // Stages that store along all their axes first: what the others know of an element is told by
+  // these. `without`: some that are left out.
+  void find_stores(const std::vector<bool>& without) {
     stored_by_.resize(kernels_.size());
     std::vector<unsigned> later;
     for (unsigned stage = 0; stage < kernels_.size(); ++stage)
-      if (!find_stores_of(stage, false)) later.push_back(stage);
+      if ((without.empty() || !without[stage]) && !find_stores_of(stage, false))
+        later.push_back(stage);
     for (const unsigned stage : later)
       find_stores_of(stage, true);
   }
@@ -146,7 +162,10 @@ private:
       return true;
     }
     const auto may_be_pinned = [&](const StepArray& array) {
-      return array.element == array.element.elsewhere() && !array_of({stage, array.out});
+      return !array_of({stage, array.out}) &&
+             std::ranges::any_of(std::array{0U, 1U, 2U}, [&](unsigned axis) {
+               return plan.places.at(axis) != Place::none && array.element.along(axis).is_zero();
+             });
     };
     if (!is_last && std::ranges::any_of(plan.arrays, may_be_pinned)) return false;
     for (const StepArray& array : plan.arrays)
@@ -331,7 +350,9 @@ private:
         all.least[axis] += stage.plan.least[axis];
         all.most[axis] += stage.plan.most[axis];
         if (stage.plan.places[axis] != Place::none) all.places[axis] = Place::threads;
-        any |= stage.plan.least[axis] != 0 || stage.plan.most[axis] != 0;
+        all.once_least[axis] += stage.plan.once_least[axis];
+        all.once_most[axis] += stage.plan.once_most[axis];
+        any |= stage.plan.reads_beside(axis);
       }
       for (std::size_t n = 0; n < stage.arrays.size(); ++n)
         for (const StepArray::Load& load : stage.plan.arrays[n].loads)
@@ -407,9 +428,25 @@ bool SequencePlan::Stage::stores(unsigned array) const {
          !plan.arrays[static_cast<std::size_t>(found - arrays.begin())].foreign;
 }
 
+std::size_t SequencePlan::stage_of(unsigned launch) const {
+  return static_cast<std::size_t>(std::ranges::find(stages, launch, &Stage::launch) -
+                                  stages.begin());
+}
+
 SequencePlan find_sequence(std::span<emulator::Kernel* const> kernels,
                            const contract::SeenSequence& seen) {
-  return SequenceFinder(kernels, seen).run();
+  if (kernels.size() != seen.kernels.size() || kernels.size() < 2)
+    return {.refused = {Reason::step_form, "its kernels are not there"}};
+  std::vector<bool> lines;
+  for (const emulator::Kernel* const kernel : kernels)
+    lines.push_back(is_along_a_line(kernel->body));
+  if (std::ranges::find(lines, false) == lines.end()) lines.assign(lines.size(), false);
+  SequenceRims rims(kernels, seen);
+  if (Why why = SequenceFinder(kernels, seen).find_rims(lines, rims); !why.empty())
+    return {.refused = std::move(why)};
+  SequencePlan plan = SequenceFinder(rims.kernels(), rims.seen()).run();
+  rims.give_back(plan);
+  return plan;
 }
 
 } // namespace ptxasw::passes

@@ -29,36 +29,51 @@ int bytes_of_pass(const SequencePlan& plan) {
   return static_cast<int>(sizeof(std::uint64_t) * plan.varying.size());
 }
 
+// What a launch asks and touches is what its stages do.
+void add_to(contract::Sequence::Stage& launch, const SequencePlan::Stage& stage) {
+  const auto add = [](auto& all, const auto& more) {
+    for (const auto& one : more)
+      if (std::ranges::find(all, one) == all.end()) all.push_back(one);
+  };
+  add(launch.conditions, stage.plan.conditions);
+  add(launch.touched, stage.plan.touched);
+  auto& box = launch.boxes.emplace_back();
+  box.extents = stage.extents;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    box.first.at(axis) = stage.plan.around.at(axis).first;
+    box.end.at(axis) = stage.plan.around.at(axis).end;
+  }
+}
+
 } // namespace
 
-ParameterNames parameter_names(std::span<emulator::Kernel* const> kernels, std::size_t stage) {
-  const auto before = std::ranges::count(kernels.first(stage), kernels[stage]);
-  return ParameterNames(kernels[stage]->body,
+ParameterNames parameter_names(std::span<emulator::Kernel* const> kernels, std::size_t launch) {
+  const auto before = std::ranges::count(kernels.first(launch), kernels[launch]);
+  return ParameterNames(kernels[launch]->body,
                         before == 0 ? "" : fmt::format("_ptxasw_again{}", before));
 }
 
 SequenceWriter::SequenceWriter(std::span<emulator::Kernel* const> kernels, const SequencePlan& plan,
                                const StepShape& shape, std::string name)
-    : module_(*kernels[0]->body.module), plan_(plan), shape_(shape), name_(std::move(name)),
-      at_(plan.region, shape_, plan.tiles), registers_(ptx::FreshRegisters::brief(module_)),
-      code_(registers_), labels_(label_prefix(module_)) {
-  for (std::size_t n = 0; n < kernels.size(); ++n) {
-    const emulator::Kernel& kernel = *kernels[n];
-    const SequencePlan::Stage& found = plan.stages[n];
-    const ParameterNames names = parameter_names(kernels, n);
-    stages_.push_back(
-        {kernel, found, names,
-         StepBody(kernel, found.plan, code_, names, varying_of(static_cast<unsigned>(n))),
-         PolynomialCode(code_, names, [](unsigned) { return Reg{}; })});
+    : launches_(kernels), module_(*kernels[0]->body.module), plan_(plan), shape_(shape),
+      name_(std::move(name)), at_(plan.region, shape_, plan.tiles),
+      registers_(ptx::FreshRegisters::brief(module_)), code_(registers_),
+      labels_(label_prefix(module_)) {
+  for (const SequencePlan::Stage& found : plan.stages) {
+    const emulator::Kernel& kernel = found.rim ? found.rim->kernel : *kernels[found.launch];
+    const ParameterNames names = parameter_names(kernels, found.launch);
+    stages_.push_back({kernel, found, names,
+                       StepBody(kernel, found.plan, code_, names, varying_of(found.launch)),
+                       PolynomialCode(code_, names, [](unsigned) { return Reg{}; })});
     Stage& made = stages_.back();
     made.few = !found.plan.convex || !is_separable(made) || made.body.hold_on_a_line();
   }
 }
 
-StepBody::Varying SequenceWriter::varying_of(unsigned stage) const {
+StepBody::Varying SequenceWriter::varying_of(unsigned launch) const {
   StepBody::Varying made;
   for (std::size_t n = 0; n < plan_.varying.size(); ++n)
-    if (const auto& [of, part] = plan_.varying[n]; of == stage)
+    if (const auto& [of, part] = plan_.varying[n]; of == launch)
       made.emplace(contract::number_of(part), static_cast<int>(sizeof(std::uint64_t) * n));
   return made;
 }
@@ -151,7 +166,7 @@ std::optional<unsigned> SequenceWriter::flat_axis() const {
 // The element of the thread's first place, and how far it is from row to row.
 void SequenceWriter::find_array(unsigned n) {
   const contract::Sequence::Part& pointer = plan_.pointers[n];
-  Stage& owner = stages_[pointer.stage];
+  Stage& owner = stages_[plan_.stage_of(pointer.stage)];
   const IntegerPolynomial& element = plan_.region.arrays[n].element;
   Place& place = arrays_[n];
   Reg offset = owner.numbers.number(element.elsewhere());
@@ -401,14 +416,14 @@ void SequenceWriter::store_centre() {
 
 // Linkage as the first kernel's; the parameters of all stages, and those of the entry.
 std::string SequenceWriter::header() const {
-  const ptx::Function& first = *stages_[0].kernel.body.function;
+  const ptx::Function& first = *launches_[0]->body.function;
   const std::uint32_t begin = module_.statements[first.statement].range.begin;
   const auto name = static_cast<std::uint32_t>(first.name.data() - module_.text->data());
   std::string all = fmt::format("{}{}(", module_.slice({begin, name}), name_);
-  for (const Stage& stage : stages_) {
-    const ptx::Function& function = *stage.kernel.body.function;
+  for (unsigned launch = 0; launch < launches_.size(); ++launch) {
+    const ptx::Function& function = *launches_[launch]->body.function;
     if (!function.parameters.empty())
-      all += stage.names.in(own_parameters(module_, function)) + ",";
+      all += parameter_names(launches_, launch).in(own_parameters(module_, function)) + ",";
   }
   all += fmt::format("\n\t.param .align 4 .b8 {}[{}],\n\t.param .align 8 .b8 {}[{}]",
                      threads_parameter, 12 * stages_.size() + 4, arrays_parameter,
@@ -432,16 +447,24 @@ void SequenceWriter::finish() {
   made.block = {at_.block(), 1, 1};
   for (unsigned axis = 0; axis < 3; ++axis)
     made.covers.at(axis) = at_.centre(axis);
-  for (const Stage& stage : stages_)
-    made.stages.push_back({.kernel = std::string(stage.kernel.body.function->name),
-                           .places = places_of(module_, *stage.kernel.body.function),
-                           .conditions = stage.found.plan.conditions,
-                           .touched = stage.found.plan.touched,
-                           .box = stage.found.plan.around,
-                           .apart = stage.found.plan.apart});
+  for (const emulator::Kernel* const launch : launches_)
+    made.stages.push_back({.kernel = std::string(launch->body.function->name),
+                           .places = places_of(module_, *launch->body.function),
+                           .conditions = {},
+                           .touched = {},
+                           .boxes = {}});
+  for (const SequencePlan::Stage& stage : plan_.stages)
+    add_to(made.stages[stage.launch], stage);
   made.equal = plan_.equal;
   made.arrays = plan_.pointers;
   made.varying = plan_.varying;
+  for (const StepArray& array : plan_.region.arrays) {
+    auto& [bytes, strides] = made.elements.emplace_back();
+    bytes = array.bytes;
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if (const IntegerPolynomial stride = array.element.along(axis); !stride.is_zero())
+        strides.at(axis) = expression_of(stride);
+  }
 }
 
 } // namespace ptxasw::passes

@@ -40,8 +40,8 @@ struct SequenceEntry {
   contract::Sequence contract;
 };
 
-// Of the kernel of a stage: one that is launched several times has its parameters several times.
-ParameterNames parameter_names(std::span<emulator::Kernel* const> kernels, std::size_t stage);
+// Of the kernel of a launch: one that is launched several times has its parameters several times.
+ParameterNames parameter_names(std::span<emulator::Kernel* const> kernels, std::size_t launch);
 
 class SequenceWriter {
 public:
@@ -109,7 +109,7 @@ private:
   void loop();
   void run_stage(Stage& stage, Tiles& tiles);
   void begin_pass(Stage& stage);
-  [[nodiscard]] StepBody::Varying varying_of(unsigned stage) const;
+  [[nodiscard]] StepBody::Varying varying_of(unsigned launch) const;
   void put_into_tiles(const Stage& stage, Tiles& tiles, bool write);
   void step(Stage& stage);
   ptx::Reg element(unsigned n, unsigned row, const Offset& offset,
@@ -132,6 +132,7 @@ private:
   [[nodiscard]] std::string header() const;
   void finish();
 
+  const std::span<emulator::Kernel* const> launches_;
   const ptx::Module& module_;
   const SequencePlan& plan_;
   const StepShape shape_;

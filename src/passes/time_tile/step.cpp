@@ -315,13 +315,22 @@ private:
     }
     for (const StepArray& array : plan_.arrays)
       for (const StepArray::Load& load : array.loads)
-        if (!array.foreign && (load.cases.size() != 1 || load.offset() != Offset{}))
-          return refuse(Reason::step_in_place, body_.insts[load.inst],
-                        "reads what the step writes");
-        else if (is_behind_store(k_.cfg, array, load.inst))
-          return refuse(Reason::step_in_place, body_.insts[load.inst], "reads what it has stored");
+        if (!array.foreign && !reads_as_before(array, load)) return;
     for (const auto& period : periods_)
       if (period) refuse(Reason::step_wrap, "one of several kernels, and it reads around a torus");
+  }
+
+  // Of an array that the stage stores to: its own element, ahead of the store, or one that no
+  // thread of the launch stores to.
+  bool reads_as_before(const StepArray& array, const StepArray::Load& load) {
+    const ptx::Inst& inst = body_.insts[load.inst];
+    const auto leaves = [&](const StepArray::Case& one) { return pins_.leaves(one.offset); };
+    if (std::ranges::all_of(load.cases, leaves)) return true;
+    if (load.cases.size() != 1 || load.offset() != Offset{})
+      refuse(Reason::step_in_place, inst, "reads what the step writes");
+    else if (is_behind_store(k_.cfg, array, load.inst))
+      refuse(Reason::step_in_place, inst, "reads what it has stored");
+    return plan_.refused.empty();
   }
 
   // The two arrays that are read and all of whose loads fit. What is read of either is the element
@@ -385,8 +394,10 @@ private:
     plan_.add_inner(load.cases[0].bounds);
     for (const Offset& offset : found.offsets)
       for (unsigned axis = 0; axis < 3; ++axis) {
-        plan_.least[axis] = std::min(plan_.least[axis], offset[axis]);
-        plan_.most[axis] = std::max(plan_.most[axis], offset[axis]);
+        Offset& least = pins_.is_pinned(axis) ? plan_.once_least : plan_.least;
+        Offset& most = pins_.is_pinned(axis) ? plan_.once_most : plan_.most;
+        least[axis] = std::min(least[axis], offset[axis]);
+        most[axis] = std::max(most[axis], offset[axis]);
       }
     taken_.push_back({&read, found});
     return plan_.refused.empty();

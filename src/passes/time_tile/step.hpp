@@ -130,11 +130,15 @@ struct StepPlan {
   // The guards hold at the places of a box, and at all of them, if the conditions hold.
   bool boxed = true;
   Offset least{}, most{}; // of all offsets, by axis
+  // Of those along an axis of which all places that store have one coordinate: what is right of a
+  // region narrows by these once, however many steps there are (PROOF.md, "Rims along a line").
+  Offset once_least{}, once_most{};
+  [[nodiscard]] bool reads_beside(unsigned axis) const {
+    return least[axis] != 0 || most[axis] != 0 || once_least[axis] != 0 || once_most[axis] != 0;
+  }
+  Box box, around; // of the places that store; with those that they read
   std::vector<contract::Condition> conditions;
   std::vector<contract::Touched> touched;
-  // Of a stage.
-  std::array<contract::Sequence::Stage::Side, 3> around; // places that store or are read
-  std::vector<contract::Condition> apart; // of a box with so many threads: no two places meet
   // Of one array: no place that stores has another element than these.
   std::optional<contract::Elements> stored;
   std::optional<contract::CopyKernel> copy;  // it does nothing else: no step, but part of one

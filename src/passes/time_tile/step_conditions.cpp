@@ -326,17 +326,14 @@ bool StepSizes::add_comparison(Term t, bool holds) {
 // and so on. Two places differ at last in some axis, by at least its stride there; all others
 // together make up for less.
 void StepSizes::require_apart(const StepArray& array) {
-  Expression room = number(array.bytes), room_in_all = room;
+  Expression room = number(array.bytes);
   std::size_t n = 0;
   for (const unsigned axis : by_stride(array.element)) {
     const Expression stride = expression_of(array.element.along(axis));
-    const std::string otherwise =
-        n++ == 0 ? "elements lie too close" : "a row is too short for what is read beside it";
-    require(minus(stride, room), otherwise);
-    plan_.apart.push_back({minus(stride, room_in_all), otherwise});
-    const Expression side = minus(around_[axis].end, around_[axis].first);
-    room = plus(std::move(room), times(stride, minus(side, number(1))));
-    room_in_all = plus(std::move(room_in_all), times(stride, minus(threads(axis), number(1))));
+    require(minus(stride, room),
+            n++ == 0 ? "elements lie too close" : "a row is too short for what is read beside it");
+    const Expression steps = minus(minus(around_[axis].end, around_[axis].first), number(1));
+    room = plus(std::move(room), times(stride, steps));
   }
 }
 
@@ -394,9 +391,9 @@ void StepSizes::finish() {
     if (!array.carried && array.out != array.in)
       touch(array.out, true, around_, array.element, array.bytes);
   }
-  for (unsigned axis = 0; axis < 3; ++axis)
-    plan_.around[axis] = {around_[axis].first, around_[axis].end};
   if (plan_.arrays.size() == 1) plan_.stored = stored(plan_.arrays[0]);
+  plan_.box = box_;
+  plan_.around = around_;
   std::ranges::sort(plan_.conditions, {}, [](const contract::Condition& condition) {
     return std::pair(to_word(condition.value), condition.otherwise);
   });

@@ -10,6 +10,12 @@ bool StepPins::any() const {
   return std::ranges::any_of(pinned_, [](const auto& at) { return at.has_value(); });
 }
 
+bool StepPins::leaves(const Offset& offset) const {
+  return std::ranges::any_of(std::array{0U, 1U, 2U}, [&](unsigned axis) {
+    return is_pinned(axis) && offset.at(axis) != 0;
+  });
+}
+
 IntegerPolynomial StepPins::by_place(unsigned parameter, const IntegerPolynomial& offset) const {
   const auto known = elements_.find(parameter);
   if (known == elements_.end()) return offset;

@@ -7,7 +7,7 @@
 // two are the same number.
 #pragma once
 
-#include "passes/time_tile/cases.hpp"
+#include "passes/time_tile/step.hpp"
 
 #include <array>
 #include <map>
@@ -27,6 +27,9 @@ public:
       : pinned_(pinned(guards)), elements_(std::move(elements)) {}
 
   [[nodiscard]] bool any() const;
+  [[nodiscard]] bool is_pinned(unsigned axis) const { return pinned_.at(axis).has_value(); }
+  // No place that stores is so far from one that does.
+  [[nodiscard]] bool leaves(const Offset& offset) const;
   // The same number at all places that store, by the coordinates that it was computed without.
   [[nodiscard]] IntegerPolynomial by_place(unsigned parameter,
                                            const IntegerPolynomial& offset) const;

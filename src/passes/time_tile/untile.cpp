@@ -2,10 +2,9 @@
 // nothing of what only filled it.
 #include "passes/time_tile/untile.hpp"
 
-#include "analysis/liveness.hpp"
-#include "analysis/reachability.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/block_shapes.hpp"
+#include "passes/time_tile/left_out.hpp"
 #include "passes/time_tile/loop_iterations.hpp"
 #include "passes/time_tile/other_kernel.hpp"
 #include "passes/time_tile/polynomial_code.hpp"
@@ -22,7 +21,6 @@
 
 namespace ptxasw::passes {
 
-using analysis::BlockId;
 using ptx::Arg;
 using ptx::Group;
 using ptx::Inst;
@@ -42,9 +40,7 @@ public:
 
   std::string run() {
     replace_loads();
-    find_live();
-    for (InstId id = 0; id < body_.insts.size(); ++id)
-      if (!live_.contains(id)) leave_out(id);
+    LeftOut(k_, filling(), replaced_).add_edits(edits_, label_);
     edits_.push_back({before(0), places()});
     const std::uint32_t begin = body_.module->body_of(*body_.function).front().range.end;
     edits_.push_back(registers_.declared_at(begin));
@@ -119,74 +115,11 @@ private:
     return joined;
   }
 
-  // --- What is left out --------------------------------------------------------------------------
-
-  // It has no effect but what it computes.
-  [[nodiscard]] bool is_computation(InstId id) const {
-    const Inst& inst = body_.insts[id];
-    return !inst.opaque &&
-           (ptx::group(inst.op) == Group::pure ||
-            (ptx::group(inst.op) == Group::load && !ptx::effects(body_, inst).ordered));
-  }
-
-  [[nodiscard]] bool fills(InstId id) const {
-    return id == tile_.barrier || std::ranges::find(tile_.stores, id) != tile_.stores.end();
-  }
-
-  // A branch of which both ways meet again; or no block.
-  [[nodiscard]] BlockId meets(InstId id) const {
-    const Inst& inst = body_.insts[id];
-    const BlockId block = k_.cfg.block_of[id];
-    if (inst.op != ptx::Op::bra || inst.guard == ptx::none || !k_.cfg.reachable(block))
-      return analysis::no_block;
-    const BlockId to = k_.cfg.ipdom[block];
-    return to == k_.cfg.exit() ? analysis::no_block : to;
-  }
-
-  void find_live() {
-    const auto definitions = analysis::definitions(body_);
-    std::vector<InstId> work;
-    const auto add = [&](InstId id) {
-      if (!fills(id) && live_.insert(id).second) work.push_back(id);
-    };
-    const auto add_register = [&](ptx::RegId reg) {
-      if (reg != ptx::none) std::ranges::for_each(definitions[reg], add);
-    };
-    for (InstId id = 0; id < body_.insts.size(); ++id)
-      if (!is_computation(id) && meets(id) == analysis::no_block) add(id);
-    do {
-      while (!work.empty()) {
-        const Inst& inst = body_.insts[work.back()];
-        const bool is_replaced = replaced_.contains(work.back());
-        work.pop_back();
-        if (is_replaced)
-          add_register(inst.guard);
-        else
-          analysis::for_each_use(body_, inst, add_register);
-      }
-      for (InstId id = 0; id < body_.insts.size(); ++id)
-        if (!live_.contains(id) && meets(id) != analysis::no_block && decides(id)) add(id);
-    } while (!work.empty());
-  }
-
-  // Something that is needed is on a way from the branch to where its ways meet.
-  [[nodiscard]] bool decides(InstId branch) const {
-    const auto region = analysis::influence_region(k_.cfg, k_.cfg.block_of[branch]);
-    return std::ranges::any_of(live_, [&](InstId id) {
-      return region[k_.cfg.block_of[id]] && ptx::group(body_.insts[id].op) != Group::branch;
-    });
-  }
-
-  void leave_out(InstId id) {
-    const BlockId to = meets(id);
-    if (to == analysis::no_block) {
-      if (!replaced_.contains(id)) edits_.push_back({range(id), ""});
-      return;
-    }
-    const std::string label = fmt::format("{}{}", label_, to);
-    edits_.push_back({range(id), fmt::format("bra.uni \t{};", label)});
-    if (labels_.insert(to).second)
-      edits_.push_back({before(k_.cfg.blocks[to].first), fmt::format("{}:\n\t", label)});
+  // What only fills the tile.
+  [[nodiscard]] std::set<InstId> filling() const {
+    std::set<InstId> all(tile_.stores.begin(), tile_.stores.end());
+    all.insert(tile_.barrier);
+    return all;
   }
 
   const emulator::Kernel& k_;
@@ -199,8 +132,7 @@ private:
   const std::string label_;
   std::array<Reg, 3> places_;
   std::vector<ptx::Edit> edits_;
-  std::set<InstId> replaced_, live_;
-  std::set<BlockId> labels_;
+  std::set<InstId> replaced_;
 };
 
 bool has_barrier_in_loop(const emulator::Kernel& kernel) {

@@ -107,7 +107,7 @@ TEST(SequenceBoxes, OfStagesBesideEachOther) {
     return made.difference({1, 1});
   };
   EXPECT_EQ(difference(41), "");
-  EXPECT_THAT(difference(40), HasSubstr("a row is too short"));
+  EXPECT_THAT(difference(40), HasSubstr("have one element"));
 }
 
 // Where a stage that stores in few places does not, the array that it has alone is not there.
