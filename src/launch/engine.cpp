@@ -244,7 +244,7 @@ void Engine::decide(const Kernel& kernel, Shape& shape) {
       shape.chosen = n;
     else
       shape.decided = may_wait(kernel) || std::ranges::count(shape.usable, true) < 2;
-    shape.next_trial = first_trial;
+    shape.next_trial = numbers::launch::first_trial;
     if (merger_ != nullptr && !kernel.contract.steps.empty())
       decisions_.recall_steps(kernel, shape);
   }

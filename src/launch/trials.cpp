@@ -11,8 +11,7 @@ namespace {
 
 namespace limits = numbers::launch;
 
-constexpr unsigned most_pending = 16;   // launches whose events are not read yet
-constexpr double resolution_of_one = 1; // microseconds by which one time may be wrong, or two
+constexpr unsigned most_pending = 16; // launches whose events are not read yet
 
 // Events tell such times badly: microseconds.
 bool is_short(const Shape& shape) {
@@ -124,7 +123,7 @@ bool is_young(const Shape& shape) {
 bool seems_slower(const Shape& shape) {
   const Timing &original = shape.timings[0], &chosen = shape.timings[shape.by_model];
   return original.samples != 0 && chosen.samples != 0 &&
-         chosen.least > (1 + limits::noise) * original.least + resolution_of_one;
+         chosen.least > (1 + limits::noise) * original.least + limits::resolution_of_few;
 }
 
 } // namespace

@@ -18,11 +18,7 @@
 
 #include "launch/shapes.hpp"
 
-#include <cstdint>
-
 namespace ptxasw::launch {
-
-constexpr std::uint64_t first_trial = 16; // the launch of a shape
 
 // The variant whose turn it is in this launch; none where that is `chosen`, untimed.
 // Changes `chosen`, and sets `decided` when nothing is left to be tried. The shape's mutex is held.

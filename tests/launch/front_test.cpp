@@ -2,7 +2,6 @@
 #include "fixture.hpp"
 
 #include "launch/trampolines.hpp"
-#include "launch/trials.hpp"
 
 #include <gmock/gmock.h>
 
@@ -14,6 +13,7 @@
 namespace ptxasw::launch {
 namespace {
 
+using numbers::launch::first_trial;
 using test::direct;
 using test::EngineTest;
 using test::gpu;
