@@ -20,8 +20,7 @@ using Arguments = std::function<std::vector<std::string>(
 
 // How long ptxas may take with texts of ours, in processor time and in terms of what it takes with
 // as many bytes of the original: copies of bodies and entries for several time steps make a text
-// many times as long. Before that is known there is no limit: what needs it is asked
-// first.
+// many times as long. Before that is known there is no limit: what needs it is asked first.
 class Patience {
 public:
   // Whole seconds, at least one; 0: the trials have used up theirs.

@@ -34,8 +34,9 @@ same, bit for bit. Of a program that was built plainly and has the PTX of its ma
   --policy=measure   the default: the version that the model predicts to be fastest, for the grid,
                      the block and the chip of the launch, until others were tried. The fastest is
                      kept, also for the next run ($XDG_CACHE_HOME/ptxasw/launches); kernels whose
-                     threads do not meet are tried in blocks of other shapes, too. Trials cost one
-                     per cent of the time of a shape's launches, so short programs try little
+                     threads do not meet are tried in blocks of other shapes, too. Behind the first 16
+                     launches of a shape that choice and the original are timed once, and further
+                     trials cost one per cent of its time at most, so short programs try little
   --policy=model     what the model predicts, always; nothing is measured
   --policy=NAME      the version of this name wherever there is one: original, x:4, y:8,
                      block:32x8x1, ...
