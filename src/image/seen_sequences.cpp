@@ -40,10 +40,7 @@ bool add_seen(const std::string& folder, const std::vector<contract::SeenSequenc
   if (all.size() == before) return true;
   if (all.size() > most_seen)
     all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(most_seen));
-  for (std::size_t end = folder.find('/', 1); end != std::string::npos;
-       end = folder.find('/', end + 1))
-    ::mkdir(folder.substr(0, end).c_str(), 0700);
-  ::mkdir(folder.c_str(), 0700);
+  store::make_folders(folder);
   std::string made = file_in(folder) + ".XXXXXX";
   store::Descriptor file(::mkostemp(made.data(), O_CLOEXEC));
   if (!file) return false;

@@ -2,7 +2,9 @@
 #include "launch/decisions.hpp"
 
 #include "contract/json_reader.hpp"
+#include "image/prepared.hpp"
 #include "launch/text.hpp"
+#include "store/files.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -18,32 +20,23 @@ constexpr off_t largest_file = 4 << 20;
 constexpr const char* slow = "slow"; // no entry is faster
 constexpr const char *variant_member = "variant", *steps_member = "steps";
 
-// Negative: it could not be opened. The two folders above it are made where they are not there yet.
+// Negative: it could not be opened. Its folder is made where it is not there yet.
 int open_to_append(const std::string& file) {
   const auto open = [&] {
     return ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   };
   const int opened = open();
   if (opened >= 0 || errno != ENOENT) return opened;
-  const std::string folder = file.substr(0, file.rfind('/'));
-  ::mkdir(folder.substr(0, folder.rfind('/')).c_str(), 0700);
-  ::mkdir(folder.c_str(), 0700);
+  store::make_folders(file.substr(0, file.rfind('/')));
   return open();
 }
 
 } // namespace
 
 std::string Decisions::usual_file() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  std::string folder;
-  if (cache != nullptr && *cache == '/')
-    folder = cache;
-  else if (home != nullptr && *home == '/')
-    folder = std::string(home) + "/.cache";
-  else
-    return {};
-  return folder + "/ptxasw/launches";
+  const std::string folder =
+      image::images_folder([](const char* name) -> const char* { return std::getenv(name); });
+  return folder.empty() ? folder : folder + "/launches";
 }
 
 Decisions::Decisions(std::string file) : file_(std::move(file)) {

@@ -215,9 +215,7 @@ CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& req
       return result;
     }
   }
-  const bool is_part =
-      !is_stage(kernel) && (!kernel.contract.steps.empty() || kernel.contract.copy);
-  const PutOff put_off = merger_ == nullptr || !is_part ? PutOff::maybe : PutOff::no;
+  const PutOff put_off = may_merge(kernel) && !is_stage(kernel) ? PutOff::no : PutOff::maybe;
   return run({&kernel, &shape, shape.chosen.load(std::memory_order_relaxed), put_off}, request,
              launch);
 }
@@ -253,9 +251,12 @@ void Engine::decide(const Kernel& kernel, Shape& shape) {
       kernel.contract.variants[shape.chosen].name.c_str());
 }
 
+bool Engine::may_merge(const Kernel& kernel) const {
+  return merger_ && (!kernel.contract.steps.empty() || kernel.contract.copy);
+}
+
 bool Engine::may_wait(const Kernel& kernel) const {
-  const bool is_step = merger_ && (!kernel.contract.steps.empty() || kernel.contract.copy);
-  return is_step || settings_.batch || is_stage(kernel);
+  return may_merge(kernel) || settings_.batch || is_stage(kernel);
 }
 
 // The variant that this launch tries; none where it tries nothing. Keeps what was found out.

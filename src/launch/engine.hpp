@@ -95,6 +95,8 @@ private:
   [[nodiscard]] std::uint64_t may_pass(const Kernel& kernel, const Request& request) const;
   // It belongs to a sequence, whose launches wait together.
   [[nodiscard]] bool is_stage(const Kernel& kernel) const { return batcher_ && kernel.is_stage; }
+  // It is a time step by itself, or a copy that may belong to one.
+  [[nodiscard]] bool may_merge(const Kernel& kernel) const;
   // Its launches may be put off: one that is timed would stand between them, so none is tried.
   [[nodiscard]] bool may_wait(const Kernel& kernel) const;
 

@@ -33,4 +33,11 @@ bool write_whole(int file, std::string_view bytes) {
   return true;
 }
 
+void make_folders(const std::string& folder) {
+  for (std::size_t end = folder.find('/', 1); end != std::string::npos;
+       end = folder.find('/', end + 1))
+    ::mkdir(folder.substr(0, end).c_str(), 0700);
+  ::mkdir(folder.c_str(), 0700);
+}
+
 } // namespace ptxasw::store

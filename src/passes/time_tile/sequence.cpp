@@ -232,6 +232,7 @@ private:
       question.foreign = foreign_of(stage);
       question.elements = elements_in(stage);
       SequencePlan::Stage& made = made_.stages.emplace_back();
+      made.launch = stage;
       made.plan = find_stage(*kernels_[stage], question);
       StepPlan& plan = made.plan;
       if (!plan.refused.empty()) return refuse(stage, plan.refused);
@@ -440,7 +441,8 @@ SequencePlan find_sequence(std::span<emulator::Kernel* const> kernels,
   std::vector<bool> lines;
   for (const emulator::Kernel* const kernel : kernels)
     lines.push_back(is_along_a_line(kernel->body));
-  if (std::ranges::find(lines, false) == lines.end()) lines.assign(lines.size(), false);
+  const auto count = std::ranges::count(lines, true);
+  if (count == 0 || count == std::ssize(lines)) return SequenceFinder(kernels, seen).run();
   SequenceRims rims(kernels, seen);
   if (Why why = SequenceFinder(kernels, seen).find_rims(lines, rims); !why.empty())
     return {.refused = std::move(why)};

@@ -11,8 +11,10 @@
 
 #include <cstring>
 #include <deque>
+#include <initializer_list>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::test {
@@ -288,6 +290,27 @@ inline void expect_the_same(const SequenceCase& made, const std::string& name = 
   const unsigned most = made.entry.contract.count;
   EXPECT_EQ(made.difference({most, most}, 1), "") << "T = " << most;
   EXPECT_EQ(made.difference({most, 1, 1, most}), "") << "T = " << most;
+}
+
+// A program by its two sizes.
+struct SequenceRow {
+  const char* name;
+  SequenceProgram (*program)(unsigned nx, unsigned ny);
+};
+
+// Entries of several shapes. They are kept as `kept` and the program's name, of 5 places along x.
+inline void expect_the_same(const SequenceRow& row, const std::string& kernels,
+                            const std::string& kept,
+                            std::initializer_list<std::pair<unsigned, unsigned>> sizes) {
+  for (const passes::StepShape& shape : {passes::StepShape{.count = 3, .width = 48, .rows = 8},
+                                         {.count = 2, .width = 32, .strips = 2, .rows = 16},
+                                         {.count = 1, .width = 32, .strips = 3, .rows = 7}})
+    for (const auto& [nx, ny] : sizes) {
+      SCOPED_TRACE(fmt::format("{}x{}", nx, ny));
+      const SequenceProgram program = row.program(nx, ny);
+      expect_the_same(SequenceCase(kernels, program.stages, program.buffers, shape),
+                      nx == 5 ? fmt::format("{}_{}{}", kept, row.name, shape.count) : "");
+    }
 }
 
 } // namespace ptxasw::test

@@ -126,24 +126,13 @@ Program long_lines(unsigned nx, unsigned ny) {
   return made;
 }
 
-struct Row {
-  const char* name;
-  Program (*program)(unsigned nx, unsigned ny);
-};
+using Row = test::SequenceRow;
 
 class RimsOnALine : public ::testing::TestWithParam<Row> {};
 
 TEST_P(RimsOnALine, LeaveTheSame) {
-  for (const passes::StepShape& shape : {passes::StepShape{.count = 3, .width = 48, .rows = 8},
-                                         {.count = 2, .width = 32, .strips = 2, .rows = 16},
-                                         {.count = 1, .width = 32, .strips = 3, .rows = 7}})
-    for (const auto& [nx, ny] :
-         {std::pair{5U, 6U}, {17U, 33U}, {33U, 17U}, {64U, 64U}, {100U, 70U}}) {
-      SCOPED_TRACE(fmt::format("{}x{}", nx, ny));
-      const Program program = GetParam().program(nx, ny);
-      test::expect_the_same(SequenceCase(kernels(), program.stages, program.buffers, shape),
-                            nx == 5 ? fmt::format("rims_{}{}", GetParam().name, shape.count) : "");
-    }
+  test::expect_the_same(GetParam(), kernels(), "rims",
+                        {{5, 6}, {17, 33}, {33, 17}, {64, 64}, {100, 70}});
 }
 
 // There is nothing to store, or threads meet; or all is as it would be.

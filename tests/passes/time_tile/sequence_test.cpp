@@ -90,25 +90,13 @@ Program cells(unsigned w, unsigned h) {
       {alive, age, around}};
 }
 
-struct Row {
-  const char* name;
-  Program (*program)(unsigned nx, unsigned ny);
-};
+using Row = test::SequenceRow;
 
 class Sequences : public ::testing::TestWithParam<Row> {};
 
 TEST_P(Sequences, LeaveTheSame) {
-  for (const passes::StepShape& shape : {passes::StepShape{.count = 3, .width = 48, .rows = 8},
-                                         {.count = 2, .width = 32, .strips = 2, .rows = 16},
-                                         {.count = 1, .width = 32, .strips = 3, .rows = 7}})
-    for (const auto& [nx, ny] :
-         {std::pair{5U, 6U}, {33U, 7U}, {70U, 45U}, {64U, 64U}, {150U, 100U}}) {
-      SCOPED_TRACE(fmt::format("{}x{}", nx, ny));
-      const Program program = GetParam().program(nx, ny);
-      test::expect_the_same(SequenceCase(text(), program.stages, program.buffers, shape),
-                            nx == 5 ? fmt::format("sequence_{}{}", GetParam().name, shape.count)
-                                    : "");
-    }
+  test::expect_the_same(GetParam(), text(), "sequence",
+                        {{5, 6}, {33, 7}, {70, 45}, {64, 64}, {150, 100}});
 }
 
 INSTANTIATE_TEST_SUITE_P(T, Sequences,
