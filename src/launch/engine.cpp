@@ -139,8 +139,9 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
       return CUDA_SUCCESS;
   }
   if (shape == nullptr) return make({kernel, nullptr, 0, PutOff::no}, request, launch);
-  if (shape->decided.load() && shape->chosen == 0 && alone > 1) {
-    const std::uint64_t times = std::min(may_pass(*kernel, request), alone - 1);
+  if (!shape->decided) shape->launches.fetch_add(launch.passed(request));
+  if (const std::uint64_t untried = launches_of_original(*shape); untried != 0 && alone > 1) {
+    const std::uint64_t times = std::min({may_pass(*kernel, request), alone - 1, untried});
     if (times != 0) launch.pass_from_now_on(request, epoch, times);
     // They are counted ahead.
     if (alone != for_good) shape->launches.fetch_add(times, std::memory_order_relaxed);

@@ -80,6 +80,9 @@ public:
   void pass_from_now_on(const Request& r, std::uint64_t epoch, std::uint64_t times) const override {
     remember_passing(epoch, hook_, pointer(real_), r, times);
   }
+  [[nodiscard]] std::uint64_t passed(const Request& r) const override {
+    return take_passed(hook_, r);
+  }
 
 private:
   LaunchKernel* real_;
@@ -98,6 +101,9 @@ public:
   CUresult ahead(const Request& r) const override { return launch(r, 1); }
   void pass_from_now_on(const Request& r, std::uint64_t epoch, std::uint64_t times) const override {
     remember_passing(epoch, hook_, pointer(real_), r, times);
+  }
+  [[nodiscard]] std::uint64_t passed(const Request& r) const override {
+    return take_passed(hook_, r);
   }
 
 private:
@@ -373,10 +379,14 @@ using namespace ptxasw::launch;
 extern "C" {
 
 using Dlsym = void* (*)(void*, const char*);
-[[gnu::visibility("hidden")]] std::atomic<Dlsym> ptxasw_real_dlsym{nullptr};
+[[gnu::visibility("hidden")]] Dlsym ptxasw_real_dlsym = nullptr; // atomic
+
+// A sanitizer calls dlsym while it starts, when no function that it has changed may run yet.
+#define PTXASW_UNSANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))
 
 // What dlsym has to answer instead of what it would, or null.
-[[gnu::visibility("hidden")]] void* ptxasw_hooked_symbol(void* handle, const char* name) {
+[[gnu::visibility("hidden")]] PTXASW_UNSANITIZED void* ptxasw_hooked_symbol(void* handle,
+                                                                            const char* name) {
   const Dlsym real = reinterpret_cast<Dlsym>(ptxasw::launch::real_dlsym(nullptr, nullptr));
   if (name == nullptr || std::strncmp(name, "cu", 2) != 0) return nullptr;
   for (unsigned hook = 0; hook < hooks.size(); ++hook) {
@@ -456,12 +466,13 @@ PTXASW_EXPORT CUresult CUDAAPI cuGetProcAddress_v2(const char* name, void** func
 
 namespace ptxasw::launch {
 
-void* real_dlsym(void* handle, const char* name) {
-  Dlsym real = ptxasw_real_dlsym.load(std::memory_order_acquire);
+PTXASW_UNSANITIZED void* real_dlsym(void* handle, const char* name) {
+  Dlsym real = __atomic_load_n(&ptxasw_real_dlsym, __ATOMIC_ACQUIRE);
   if (real == nullptr) {
-    for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5"})
-      if (real == nullptr) real = reinterpret_cast<Dlsym>(::dlvsym(RTLD_NEXT, "dlsym", version));
-    ptxasw_real_dlsym.store(real, std::memory_order_release);
+    void* found = ::dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+    if (found == nullptr) found = ::dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+    real = reinterpret_cast<Dlsym>(found);
+    __atomic_store_n(&ptxasw_real_dlsym, real, __ATOMIC_RELEASE);
   }
   return name == nullptr ? reinterpret_cast<void*>(real) : real(handle, name);
 }

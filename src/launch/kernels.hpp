@@ -38,6 +38,8 @@ struct Entry {
   int registers = 0;
 };
 
+struct SeenKernel;
+
 struct alignas(64) Kernel : std::enable_shared_from_this<Kernel> {
   std::shared_ptr<Shapes> shapes; // null: too many kernels to keep account of
   bool has_contract = false;
@@ -58,7 +60,8 @@ struct alignas(64) Kernel : std::enable_shared_from_this<Kernel> {
   mutable bool are_steps_asked_for = false; // the merger's, in its turn
   // Some kernel of its module has an entry for passes through a sequence that it is a stage of.
   mutable std::atomic<bool> is_stage{false};
-  mutable std::atomic<bool> was_seen{false}; // a launch of it (seen.hpp)
+  // What is remembered of it once a launch of it was seen (seen.hpp).
+  mutable std::atomic<const SeenKernel*> seen{nullptr};
   // Shapes of its launches that a batcher has looked at, a bit each (batch.hpp).
   mutable std::atomic<std::uint64_t> looked_at{0};
   CUmodule module = nullptr;

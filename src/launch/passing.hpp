@@ -8,10 +8,12 @@
 
 #include "launch/request.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace ptxasw::launch {
 
@@ -34,7 +36,7 @@ struct alignas(64) PassingLaunch {
   std::uint64_t epoch = 0;
   void* real = nullptr; // the driver's function
   LaunchKey key;
-  std::uint64_t left = 0; // so many times more
+  std::uint32_t left = 0, told = 0; // so many times more, of so many that nobody asked for (passed)
 };
 
 // Another one whenever handles may stand for other kernels than before.
@@ -56,27 +58,42 @@ inline PassingLaunch& passing_slot(const LaunchKey& key) {
 
 inline constexpr std::uint64_t for_good = ~std::uint64_t{0};
 
+inline std::uint64_t words_differ(const PassingLaunch& known, const LaunchKey& key) {
+  // By words, which stay in registers.
+  return (known.epoch ^ passing_epoch().load(std::memory_order_acquire)) |
+         (reinterpret_cast<std::uintptr_t>(known.key.function) ^
+          reinterpret_cast<std::uintptr_t>(key.function)) |
+         (known.key.grid_xy ^ key.grid_xy) | (known.key.grid_z_block_x ^ key.grid_z_block_x) |
+         (known.key.block_yz ^ key.block_yz) | (known.key.shared_hook ^ key.shared_hook);
+}
+
 // Null: it has to be looked at.
 inline void* passing(const LaunchKey& key) {
   PassingLaunch& known = passing_slot(key);
-  // By words, which stay in registers.
-  const std::uint64_t other =
-      (known.epoch ^ passing_epoch().load(std::memory_order_acquire)) |
-      (reinterpret_cast<std::uintptr_t>(known.key.function) ^
-       reinterpret_cast<std::uintptr_t>(key.function)) |
-      (known.key.grid_xy ^ key.grid_xy) | (known.key.grid_z_block_x ^ key.grid_z_block_x) |
-      (known.key.block_yz ^ key.block_yz) | (known.key.shared_hook ^ key.shared_hook);
-  if (other != 0 || known.left == 0) return nullptr;
+  if (words_differ(known, key) != 0 || known.left == 0) return nullptr;
   --known.left;
   return known.real;
+}
+
+inline LaunchKey launch_key(unsigned hook, const Request& r) {
+  return launch_key(hook, r.function, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.block[1],
+                    r.block[2], r.shared);
 }
 
 // `epoch`: of the time before it was looked at.
 inline void remember_passing(std::uint64_t epoch, unsigned hook, void* real, const Request& r,
                              std::uint64_t times) {
-  const LaunchKey key = launch_key(hook, r.function, r.grid[0], r.grid[1], r.grid[2], r.block[0],
-                                   r.block[1], r.block[2], r.shared);
-  passing_slot(key) = {epoch, real, key, times};
+  const LaunchKey key = launch_key(hook, r);
+  const auto left = static_cast<std::uint32_t>(std::min<std::uint64_t>(times, ~std::uint32_t{0}));
+  passing_slot(key) = {epoch, real, key, left, left};
+}
+
+// How many launches like this one have passed since that was asked last; fewer where another launch
+// had the same slot meanwhile.
+inline std::uint64_t take_passed(unsigned hook, const Request& r) {
+  const LaunchKey key = launch_key(hook, r);
+  PassingLaunch& known = passing_slot(key);
+  return words_differ(known, key) != 0 ? 0 : std::exchange(known.told, known.left) - known.left;
 }
 
 } // namespace ptxasw::launch

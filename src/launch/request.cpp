@@ -140,16 +140,20 @@ const void* parameter_of(const Request& request, unsigned number, std::size_t of
   return static_cast<const char*>(given.bytes) + offset;
 }
 
-bool copy_parameters(const Request& request, const ParameterLayout& layout,
-                     std::vector<unsigned char>& into) {
-  into.assign(layout.empty() ? 0 : layout.back().first + layout.back().second, 0);
+bool copy_parameters(const Request& request, const ParameterLayout& layout, unsigned char* into) {
   for (unsigned n = 0; n < layout.size(); ++n) {
     const auto [offset, size] = layout[n];
     const void* const value = parameter_of(request, n, offset, size);
     if (value == nullptr) return false;
-    std::memcpy(&into[offset], value, size);
+    std::memcpy(into + offset, value, size);
   }
   return true;
+}
+
+bool copy_parameters(const Request& request, const ParameterLayout& layout,
+                     std::vector<unsigned char>& into) {
+  into.assign(bytes_of(layout), 0);
+  return copy_parameters(request, layout, into.data());
 }
 
 } // namespace ptxasw::launch

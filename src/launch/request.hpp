@@ -48,6 +48,8 @@ public:
   // (passing.hpp).
   virtual void pass_from_now_on(const Request&, std::uint64_t /*epoch*/,
                                 std::uint64_t /*times*/) const {}
+  // How many of them went by since that was asked last.
+  [[nodiscard]] virtual std::uint64_t passed(const Request&) const { return 0; }
   // For launches that are put off.
   [[nodiscard]] virtual std::unique_ptr<const Launch> copy() const = 0;
   virtual ~Launch() = default;
@@ -60,7 +62,14 @@ CUresult launch_ahead(const Request& request);
 // parameters in a form that we do not know, or does not give this one.
 [[nodiscard]] const void* parameter_of(const Request& request, unsigned number, std::size_t offset,
                                        std::size_t size);
-// The values of all of them, as they lie in the parameter space. False: one is not given.
+// Bytes of the parameter space that hold them.
+[[nodiscard]] inline std::size_t bytes_of(const ParameterLayout& layout) {
+  return layout.empty() ? 0 : layout.back().first + layout.back().second;
+}
+// The values of all of them, as they lie in the parameter space, to so many bytes. False: one is
+// not given.
+[[nodiscard]] bool copy_parameters(const Request& request, const ParameterLayout& layout,
+                                   unsigned char* into);
 [[nodiscard]] bool copy_parameters(const Request& request, const ParameterLayout& layout,
                                    std::vector<unsigned char>& into);
 

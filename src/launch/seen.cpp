@@ -1,4 +1,4 @@
-// Compares launches with those a period before.
+// Writes launches down, and compares them with those a period before.
 #include "launch/seen.hpp"
 
 #include "launch/passing.hpp"
@@ -10,7 +10,8 @@ namespace ptxasw::launch {
 namespace {
 
 constexpr std::size_t most_lanes = 64, most_found = 16;
-constexpr int behind_a_new_kernel = 1024; // launches
+constexpr int behind_a_new_kernel = 1024;    // launches
+constexpr std::size_t usual_parameters = 64; // bytes
 
 } // namespace
 
@@ -112,52 +113,78 @@ void SeenLaunches::Lane::begin(std::size_t found) {
   if (count_moving(period) != 0) due = count + periods * contract::most_stages;
 }
 
-// Null: there are enough others.
-SeenLaunches::Lane* SeenLaunches::lane_of(CUstream stream) {
-  const std::pair key{std::this_thread::get_id(), stream};
-  if (const auto found = lanes_.find(key); found != lanes_.end()) return &found->second;
-  return lanes_.size() < most_lanes ? &lanes_[key] : nullptr;
-}
+// --- While the program launches ------------------------------------------------------------------
 
-const SeenLaunches::Launched& SeenLaunches::launched(const Kernel& kernel) {
-  const auto [found, is_new] = launched_.try_emplace(kernel.function);
-  if (is_new) found->second = {kernel.name, kernel.module, parameter_layout(kernel.function)};
-  return found->second;
+const SeenKernel& SeenLaunches::seen_kernel(const Kernel& kernel) {
+  const SeenKernel*& known = by_function_[kernel.function];
+  if (known == nullptr)
+    known = &kernels_.emplace_back(
+        SeenKernel{kernel.name, kernel.module, parameter_layout(kernel.function)});
+  return *known;
 }
 
 // Its first launch. It may follow one that goes by.
 void SeenLaunches::begin_to_look(const Kernel& kernel) {
   const std::lock_guard lock(mutex_);
-  if (kernel.was_seen.exchange(true)) return;
+  if (kernel.seen.load() != nullptr) return;
+  kernel.seen.store(&seen_kernel(kernel), std::memory_order_release);
   const int more = std::min(behind_a_new_kernel - std::max(left_.load(), 0), reserve_.load());
   if (more <= 0) return;
   if (!is_looking()) {
-    for (auto& [key, lane] : lanes_)
-      lane.clear();
+    written_.reserve(most_written);
+    parameters_.reserve(most_written * usual_parameters);
+    written_.emplace_back();
     passing_epoch().fetch_add(1, std::memory_order_acq_rel);
   }
   reserve_ -= more;
   left_ = std::max(left_.load(), 0) + more;
 }
 
-void SeenLaunches::compare(const Kernel& kernel, const Request& request) {
+void SeenLaunches::write_down(const Kernel& kernel, const Request& request) {
   if (left_.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
+  const SeenKernel& seen = *kernel.seen.load(std::memory_order_acquire);
   const std::lock_guard lock(mutex_);
-  Lane* const lane = found_.size() < most_found ? lane_of(request.stream) : nullptr;
+  const std::size_t begin = parameters_.size();
+  parameters_.resize(begin + bytes_of(seen.layout));
+  const bool is_known = seen.module != nullptr && request.shared == 0 &&
+                        copy_parameters(request, seen.layout, parameters_.data() + begin);
+  written_.push_back({&seen, request.stream, std::this_thread::get_id(), request.grid,
+                      request.block, is_known, begin});
+}
+
+// --- Behind it -----------------------------------------------------------------------------------
+
+// Null: there are enough others.
+SeenLaunches::Lane* SeenLaunches::lane_of(std::thread::id thread, CUstream stream) {
+  const std::pair key{thread, stream};
+  if (const auto found = lanes_.find(key); found != lanes_.end()) return &found->second;
+  return lanes_.size() < most_lanes ? &lanes_[key] : nullptr;
+}
+
+void SeenLaunches::compare(const Written& launch) {
+  Lane* const lane = lane_of(launch.thread, launch.stream);
   if (lane == nullptr) return;
-  Seen& next = lane->at(lane->count);
-  if (kernel.module == nullptr || request.shared != 0) return lane->clear();
-  next.kernel = &launched(kernel);
-  next.grid = request.grid;
-  next.block = request.block;
-  if (!copy_parameters(request, next.kernel->layout, next.parameters)) return lane->clear();
+  if (!launch.is_known) return lane->clear();
+  const auto begin = parameters_.begin() + static_cast<std::ptrdiff_t>(launch.begin);
+  const auto bytes = static_cast<std::ptrdiff_t>(bytes_of(launch.kernel->layout));
+  lane->at(lane->count) = {launch.kernel, launch.grid, launch.block, {begin, begin + bytes}};
   if (lane->compare()) add(*lane);
+}
+
+void SeenLaunches::compare_all() {
+  for (const Written& launch : written_)
+    if (launch.kernel == nullptr)
+      lanes_.clear();
+    else if (found_.size() < most_found)
+      compare(launch);
+  written_.clear();
+  parameters_.clear();
 }
 
 void SeenLaunches::forget_handles() {
   const std::lock_guard lock(mutex_);
-  lanes_.clear();
-  launched_.clear();
+  if (written_.empty() || written_.back().kernel != nullptr) written_.emplace_back();
+  by_function_.clear();
 }
 
 // Of one module; the one with the least name is first. Steps of one kernel of which nothing varies
@@ -165,7 +192,7 @@ void SeenLaunches::forget_handles() {
 void SeenLaunches::add(const Lane& lane) {
   std::vector<std::size_t> stages;
   bool is_one_kernel = true;
-  const Launched& last = *lane.at(lane.count - 1).kernel;
+  const SeenKernel& last = *lane.at(lane.count - 1).kernel;
   for (std::size_t n = lane.count - lane.period; n < lane.count; ++n) {
     if (lane.at(n).kernel->module != last.module) return;
     is_one_kernel &= lane.at(n).kernel == &last;
@@ -202,6 +229,7 @@ void SeenLaunches::add(const Lane& lane) {
 
 std::vector<contract::SeenSequence> SeenLaunches::found() {
   const std::lock_guard lock(mutex_);
+  compare_all();
   return found_;
 }
 

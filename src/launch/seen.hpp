@@ -2,9 +2,10 @@
 // time, or with other numbers among them: found out in its first launches, and written down for
 // whoever prepares its images next (image/seen_sequences.hpp).
 //
-// Only the first launches of a process are looked at, and some behind the first one of each kernel:
-// each is compared with the one so many launches before it in the same stream by the same thread,
-// for each number of stages. All others cost nothing.
+// Only the first launches of a process are looked at, and some behind the first one of each kernel.
+// All that is done then is to write a launch down, one behind the other: what a launch of three
+// microseconds costs is lines of the caches. They are compared when the program ends, each with the
+// one so many launches before it in the same stream by the same thread, for each number of stages.
 #pragma once
 
 #include "contract/sequences.hpp"
@@ -13,6 +14,7 @@
 
 #include <array>
 #include <atomic>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -23,13 +25,20 @@
 
 namespace ptxasw::launch {
 
+// A kernel of which a launch was seen.
+struct SeenKernel {
+  std::string name;
+  CUmodule module = nullptr;
+  ParameterLayout layout;
+};
+
 class SeenLaunches {
 public:
   // The next launches are to be looked at.
   [[nodiscard]] bool is_looking() const { return left_.load(std::memory_order_relaxed) > 0; }
   void look(const Kernel& kernel, const Request& request) {
-    if (!kernel.was_seen.load(std::memory_order_relaxed)) begin_to_look(kernel);
-    if (is_looking()) compare(kernel, request);
+    if (kernel.seen.load(std::memory_order_acquire) == nullptr) begin_to_look(kernel);
+    if (is_looking()) write_down(kernel, request);
   }
   // Handles may stand for other kernels.
   void forget_handles();
@@ -38,16 +47,21 @@ public:
 
 private:
   static constexpr std::size_t periods = 4; // that have to be the same
+  static constexpr int most_written = 16384;
 
-  struct Launched {
-    std::string name; // of the kernel
-    CUmodule module = nullptr;
-    ParameterLayout layout;
+  // A launch as it came.
+  struct Written {
+    const SeenKernel* kernel = nullptr; // null: what follows follows nothing
+    CUstream stream = nullptr;
+    std::thread::id thread;
+    Dims grid{}, block{};
+    bool is_known = false; // that it is one that may belong to a sequence, and its parameters
+    std::size_t begin = 0; // of its parameters among all
   };
   struct Seen {
-    const Launched* kernel = nullptr;
+    const SeenKernel* kernel = nullptr;
     Dims grid{}, block{};
-    std::vector<unsigned char> parameters; // empty: they are not known
+    std::vector<unsigned char> parameters;
     // The same but for numbers.
     [[nodiscard]] bool is_like(const Seen& other) const;
     [[nodiscard]] bool is_same(const Seen& other, std::size_t number) const; // parameter
@@ -77,16 +91,21 @@ private:
   };
 
   void begin_to_look(const Kernel& kernel);
-  void compare(const Kernel& kernel, const Request& request);
-  Lane* lane_of(CUstream stream);
-  const Launched& launched(const Kernel& kernel);
+  void write_down(const Kernel& kernel, const Request& request);
+  const SeenKernel& seen_kernel(const Kernel& kernel);
+  void compare_all();
+  void compare(const Written& launch);
+  Lane* lane_of(std::thread::id thread, CUstream stream);
   void add(const Lane& lane);
 
   // Launches that are looked at next, and may be later.
-  std::atomic<int> left_{0}, reserve_{16384};
+  std::atomic<int> left_{0}, reserve_{most_written};
   std::mutex mutex_;
+  std::deque<SeenKernel> kernels_;
+  std::unordered_map<CUfunction, const SeenKernel*> by_function_;
+  std::vector<Written> written_; // that were not compared yet
+  std::vector<unsigned char> parameters_;
   std::map<std::pair<std::thread::id, CUstream>, Lane> lanes_;
-  std::unordered_map<CUfunction, Launched> launched_; // by function
   std::vector<contract::SeenSequence> found_;
 };
 

@@ -1,6 +1,7 @@
 // Chooses among what is left to be tried what costs least.
 #include "launch/trials.hpp"
 
+#include "launch/passing.hpp"
 #include "target/numbers.hpp"
 
 #include <algorithm>
@@ -136,6 +137,14 @@ double spent(const Shape& shape) {
   for (const Shape::Pending& pending : shape.pending)
     sum += cost_of(shape, pending.variant);
   return sum;
+}
+
+std::uint64_t launches_of_original(const Shape& shape) {
+  if (shape.chosen.load() != 0) return 0;
+  if (shape.decided.load()) return for_good;
+  const std::uint64_t next = shape.next_trial.load(std::memory_order_relaxed);
+  const std::uint64_t behind = shape.launches.load(std::memory_order_relaxed) + 1;
+  return next > behind ? next - behind : 0;
 }
 
 unsigned next_trial(Shape& shape) {

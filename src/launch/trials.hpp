@@ -18,6 +18,8 @@
 
 #include "launch/shapes.hpp"
 
+#include <cstdint>
+
 namespace ptxasw::launch {
 
 // The variant whose turn it is in this launch; none where that is `chosen`, untimed.
@@ -29,6 +31,9 @@ namespace ptxasw::launch {
   return !shape.decided.load(std::memory_order_acquire) &&
          number >= shape.next_trial.load(std::memory_order_relaxed);
 }
+
+// How many launches behind this one are the original for sure, and tried by nobody.
+[[nodiscard]] std::uint64_t launches_of_original(const Shape& shape);
 
 // Microseconds that the trials of a shape cost up to now, those included that are not read yet.
 [[nodiscard]] double spent(const Shape& shape);

@@ -28,6 +28,22 @@ public:
   mutable bool passes = false;
 };
 
+// Of launches of one kernel.
+class Passed final : public Launch {
+public:
+  [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
+    return std::make_unique<test::Direct>();
+  }
+  CUresult operator()(const Request& request) const override { return test::direct(request); }
+  void pass_from_now_on(const Request&, std::uint64_t, std::uint64_t times) const override {
+    told = left = times;
+  }
+  [[nodiscard]] std::uint64_t passed(const Request&) const override {
+    return std::exchange(told, left) - left;
+  }
+  mutable std::uint64_t left = 0, told = 0;
+};
+
 class Passing : public EngineTest {
 protected:
   static bool passes(const std::string& settings, const Request& request) {
@@ -69,8 +85,47 @@ TEST_F(Passing, WhatIsNoStepWhereStepsAreMerged) {
 
 TEST_F(Passing, NorWhatIsNotDecidedYet) {
   Program p;
-  ASSERT_TRUE(passes("policy=model", p.request(4)));
-  EXPECT_FALSE(passes("policy=measure", p.request(4)));
+  EXPECT_FALSE(passes("policy=measure", p.request()));
+  EXPECT_EQ(launched().back().entry, "k__ptxasw_x4");
+}
+
+// The original, until it is time for a trial: as many are tried as where all are looked at.
+TEST_F(Passing, UntilTheNextTrial) {
+  const auto tried = [](const auto& launch_once) {
+    Program p;
+    p.kernel.milliseconds = 1;
+    p.two.milliseconds = p.four.milliseconds = 3;
+    Engine engine(read_settings("policy=measure"));
+    launched();
+    unsigned looked_at = 0;
+    for (unsigned n = 0; n < 5000; ++n)
+      looked_at += launch_once(engine, p.request());
+    const auto all = launched();
+    EXPECT_EQ(all.size(), 5000U);
+    return std::pair(all.size() - std::ranges::count(all, "k", &fake::Launched::entry), looked_at);
+  };
+  const auto [alone, all] = tried([](Engine& engine, const Request& request) {
+    EXPECT_EQ(engine.launch(request, test::direct), CUDA_SUCCESS);
+    return 1;
+  });
+  // Another one may have the slot: fewer are known to have passed.
+  for (const bool forgets : {false, true}) {
+    Passed passed;
+    const auto [number, looked_at] = tried([&](Engine& engine, const Request& request) {
+      if (passed.left != 0) {
+        --passed.left;
+        EXPECT_EQ(test::direct(request), CUDA_SUCCESS);
+        return 0;
+      }
+      EXPECT_EQ(engine.launch(request, passed), CUDA_SUCCESS);
+      if (forgets) passed.told = 0;
+      return 1;
+    });
+    EXPECT_LT(looked_at, 200U);
+    EXPECT_EQ(number == alone, !forgets);
+    EXPECT_LE(number, alone);
+    EXPECT_GT(number, 0);
+  }
 }
 
 // --- through the hook ----------------------------------------------------------------------------
@@ -124,12 +179,32 @@ TEST_F(Passing, NotWhileAnythingWaits) {
 TEST(PassingSlots, SoManyTimes) {
   int real = 0;
   const Request request{.function = reinterpret_cast<CUfunction>(&real), .grid = {3, 1, 1}};
-  const LaunchKey key = launch_key(1, request.function, 3, 1, 1, 0, 0, 0, 0);
+  const LaunchKey key = launch_key(1, request);
   remember_passing(passing_epoch(), 1, &real, request, 2);
   EXPECT_EQ(passing(key), &real);
   EXPECT_EQ(passing(key), &real);
   EXPECT_EQ(passing(key), nullptr);
   EXPECT_EQ(passing(key), nullptr);
+}
+
+TEST(PassingSlots, TellHowManyPassed) {
+  int real = 0;
+  Request request{.function = reinterpret_cast<CUfunction>(&real), .grid = {3, 1, 1}};
+  const LaunchKey key = launch_key(1, request);
+  const auto passed = [&](unsigned times) {
+    for (unsigned n = 0; n < times; ++n)
+      EXPECT_EQ(passing(key), &real);
+    return take_passed(1, request);
+  };
+  remember_passing(passing_epoch(), 1, &real, request, for_good);
+  EXPECT_EQ(passed(2), 2U);
+  EXPECT_EQ(passed(0), 0U);
+  EXPECT_EQ(passed(3), 3U);
+  request.grid[1] = 2;
+  EXPECT_EQ(take_passed(1, request), 0U) << "another launch";
+  request.grid[1] = 1;
+  passing_epoch().fetch_add(1);
+  EXPECT_EQ(take_passed(1, request), 0U) << "another time";
 }
 
 TEST_F(Passing, ByTheFunctionThatWasCalled) {

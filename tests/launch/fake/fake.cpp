@@ -270,6 +270,7 @@ CUresult cuModuleUnload(CUmodule module) {
   return CUDA_SUCCESS;
 }
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  const std::lock_guard lock(state().mutex);
   std::swap(*mode, state().mode);
   return CUDA_SUCCESS;
 }
@@ -320,6 +321,7 @@ CUresult cuEventDestroy_v2(CUevent event) {
   return CUDA_SUCCESS;
 }
 CUresult cuEventRecord(CUevent event, CUstream) {
+  const std::lock_guard lock(state().mutex);
   *reinterpret_cast<double*>(event) = state().clock;
   return CUDA_SUCCESS;
 }
