@@ -293,9 +293,9 @@ bool Batcher::begin(Lane& lane, const Launch& launch) {
   lane.timed = nullptr;
   if (lane.pass == nullptr) return false;
   Sequence& sequence = *lane.pass;
-  lane.how = passes_ == nullptr || is_young(sequence, now)
+  lane.how = passes_ == nullptr
                  ? Passes::How::neither
-                 : passes_->how(sequence.plan, sequence.launches);
+                 : passes_->how(sequence.plan, sequence.launches, is_young(sequence, now));
   lane.waits = lane.how == Passes::How::merged ||
                (lane.how == Passes::How::neither && makes_graphs_ && sequence.wants_graph());
   if (lane.how != Passes::How::neither) begin_clock(lane);

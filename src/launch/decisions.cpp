@@ -17,8 +17,13 @@ namespace ptxasw::launch {
 namespace {
 
 constexpr off_t largest_file = 4 << 20;
-constexpr const char* slow = "slow"; // no entry is faster
-constexpr const char *variant_member = "variant", *steps_member = "steps";
+constexpr const char *slow = "slow", *merged = "merged"; // no entry is faster, or one is
+constexpr const char *variant_member = "variant", *steps_member = "steps",
+                     *passes_member = "passes";
+
+std::string key_of_launches(std::uint64_t launches, const std::string& chip) {
+  return to_line({{"launches", hexadecimal(launches)}, {"chip", chip}});
+}
 
 // Negative: it could not be opened. Its folder is made where it is not there yet.
 int open_to_append(const std::string& file) {
@@ -49,7 +54,7 @@ Decisions::Decisions(std::string file) : file_(std::move(file)) {
   std::ifstream in(file_);
   for (std::string line; std::getline(in, line);) {
     Json row = Json::parse(line, nullptr, false);
-    for (const char* const member : {variant_member, steps_member}) {
+    for (const char* const member : {variant_member, steps_member, passes_member}) {
       if (!JsonReader::has(row, member) || !row[member].is_string()) continue;
       const std::string value = row[member];
       row.erase(member);
@@ -66,11 +71,15 @@ std::string Decisions::key_of(const Kernel& kernel, const Shape& shape) {
                   {"shared", shape.shared}});
 }
 
-std::optional<std::string> Decisions::find(const Kernel& kernel, const Shape& shape) {
+std::optional<std::string> Decisions::find(const std::string& key, const char* member) {
   const std::lock_guard lock(mutex_);
-  const auto found = known_.find({key_of(kernel, shape), variant_member});
+  const auto found = known_.find({key, member});
   if (found == known_.end()) return std::nullopt;
   return found->second;
+}
+
+std::optional<std::string> Decisions::find(const Kernel& kernel, const Shape& shape) {
+  return find(key_of(kernel, shape), variant_member);
 }
 
 void Decisions::keep(const Kernel& kernel, const Shape& shape, const std::string& variant) {
@@ -92,22 +101,27 @@ void Decisions::keep(const std::string& key, const char* member, const std::stri
 
 void Decisions::recall_steps(const Kernel& kernel, Shape& shape) {
   shape.steps_key = key_of(kernel, shape);
-  const std::lock_guard lock(mutex_);
-  const auto found = known_.find({shape.steps_key, steps_member});
-  if (found == known_.end()) return;
-  shape.is_merging_slow = found->second == slow;
-  shape.period.recall(found->second);
+  const auto found = find(shape.steps_key, steps_member);
+  if (!found) return;
+  shape.is_merging_slow = *found == slow;
+  shape.period.recall(*found);
 }
 
 void Decisions::keep_steps(const Shape& shape) {
   if (shape.steps_key.empty()) return;
   const std::string found = shape.is_merging_slow ? slow : shape.period.findings();
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = known_.find({shape.steps_key, steps_member});
-    if (found.empty() || (known != known_.end() && known->second == found)) return;
-  }
-  keep(shape.steps_key, steps_member, found);
+  if (!found.empty() && find(shape.steps_key, steps_member) != found)
+    keep(shape.steps_key, steps_member, found);
+}
+
+std::optional<bool> Decisions::are_merged(std::uint64_t launches, const std::string& chip) {
+  const auto found = find(key_of_launches(launches, chip), passes_member);
+  if (!found) return std::nullopt;
+  return *found == merged;
+}
+
+void Decisions::keep_merged(std::uint64_t launches, const std::string& chip, bool is_merged) {
+  keep(key_of_launches(launches, chip), passes_member, is_merged ? merged : slow);
 }
 
 } // namespace ptxasw::launch

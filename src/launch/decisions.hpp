@@ -4,13 +4,17 @@
 //   {"code": hash of the kernel's code, "chip": ..., "grid": ..., "block": ..., "shared": ...,
 //    "variant": the name of one}
 // or, instead of the variant, "steps": what was found of runs of them (period.hpp), or that no
-// entry is faster. Lines are appended in one write each, and the last one counts, so programs may
+// entry is faster; or, of launches that come together,
+//   {"launches": hash of their kernels and blocks (passes.hpp), "chip": ..., "passes": "merged" or
+//   "slow"}
+// Lines are appended in one write each, and the last one counts, so programs may
 // share it. A line that cannot be read is passed over; a file that has grown too large starts anew.
 #pragma once
 
 #include "launch/kernels.hpp"
 #include "launch/shapes.hpp"
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -31,10 +35,14 @@ public:
   // Of time steps: to the shape, and from it where that has changed.
   void recall_steps(const Kernel& kernel, Shape& shape);
   void keep_steps(const Shape& shape);
+  // Of passes among launches: whether they are faster when they are merged.
+  [[nodiscard]] std::optional<bool> are_merged(std::uint64_t launches, const std::string& chip);
+  void keep_merged(std::uint64_t launches, const std::string& chip, bool merged);
 
 private:
   // A line without its last member.
   static std::string key_of(const Kernel& kernel, const Shape& shape);
+  [[nodiscard]] std::optional<std::string> find(const std::string& key, const char* member);
   void keep(const std::string& key, const char* member, const std::string& value);
 
   std::string file_;

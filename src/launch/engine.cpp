@@ -74,10 +74,15 @@ Engine::Engine(Settings settings)
   if (settings_.early) front_ = std::make_unique<Front>();
   if ((settings_.batch || settings_.steps) && settings_.check == 0) {
     const auto load = [this](const Kernel& kernel) { merger_->load_entries(kernel); };
+    Passes::Memory memory;
+    if (settings_.policy == Policy::measure)
+      memory = {std::bind_front(&Decisions::are_merged, &decisions_),
+                std::bind_front(&Decisions::keep_merged, &decisions_)};
     batcher_ = std::make_unique<Batcher>(
         turn_, std::chrono::microseconds(settings_.longest_wait),
         std::chrono::microseconds(settings_.tries_behind), settings_.batch,
-        settings_.steps ? std::make_unique<Passes>(load) : nullptr, [this](CUstream stream) {
+        settings_.steps ? std::make_unique<Passes>(load, std::move(memory)) : nullptr,
+        [this](CUstream stream) {
           if (front_ != nullptr) front_->forget(stream);
         });
   }

@@ -3,6 +3,7 @@
 
 #include "launch/device_memory.hpp"
 #include "launch/log.hpp"
+#include "launch/text.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -154,6 +155,25 @@ std::array<std::vector<contract::ArrayPlace>, 2> paired(const contract::FittedSe
   return made;
 }
 
+// What they are, from run to run: kernels, how many of each, and whose entries may do them.
+std::uint64_t hash_of(Launches launches) {
+  std::string text = std::to_string(contract::version);
+  for (const GraphLaunch& one : launches) {
+    text += ' ' + text_of(one.grid) + ' ' + text_of(one.block);
+    if (one.stage == nullptr) continue;
+    text += ' ' + one.stage->name + ' ' + std::to_string(one.stage->contract.code);
+    for (const contract::Sequence& sequence : one.stage->contract.sequences)
+      text += ' ' + std::to_string(sequence.count);
+  }
+  return std::max<std::uint64_t>(contract::hash(text), 1);
+}
+
+std::string chip_of(Launches launches) {
+  const auto has_one = [](const GraphLaunch& one) { return one.stage != nullptr; };
+  const auto found = std::ranges::find_if(launches, has_one);
+  return found == launches.end() ? "" : found->stage->chip;
+}
+
 } // namespace
 
 void make_launch(const GraphLaunch& one, CUstream stream, const Launch& launch) {
@@ -182,18 +202,37 @@ PassPlan::Kind Passes::find_kernels(Launches launches) {
   return are_ready ? PassPlan::Kind::some : PassPlan::Kind::not_known;
 }
 
-Passes::How Passes::how(PassPlan& plan, Launches launches) {
-  if (!may_gain(plan)) return How::neither;
+void Passes::recall(PassPlan& plan, Launches launches) const {
+  plan.launches = hash_of(launches);
+  const auto gains = memory_.recall(plan.launches, chip_of(launches));
+  if (!gains) return;
+  plan.is_settled = *gains;
+  plan.is_slow = !*gains;
+}
+
+// Nothing more is timed.
+void Passes::settle(PassPlan& plan, Launches launches, bool gains) const {
+  plan.is_settled = gains;
+  plan.is_slow = !gains;
+  memory_.keep(plan.launches, chip_of(launches), gains);
+  if (!gains)
+    log("a sequence of %zu launches: they are as fast as passes that are merged", launches.size());
+}
+
+Passes::How Passes::how(PassPlan& plan, Launches launches, bool young) {
+  if (plan.launches == 0) recall(plan, launches);
+  if (!may_gain(plan) || (young && !plan.is_settled)) return How::neither;
   if (plan.kind == PassPlan::Kind::not_known) plan.kind = find_kernels(launches);
   if (plan.kind != PassPlan::Kind::some) return How::neither;
   if (plan.skip != 0) {
     --plan.skip;
     return How::neither;
   }
-  if (!plan.times.pays(PassPlan::merged)) {
-    plan.is_slow = true;
-    log("a sequence of %zu launches: they are as fast as passes that are merged", launches.size());
-    return How::neither;
+  if (plan.is_settled) return How::merged;
+  const bool pays = plan.times.pays(PassPlan::merged);
+  if (!pays || plan.times.is_known(PassPlan::merged)) {
+    settle(plan, launches, pays);
+    return pays ? How::merged : How::neither;
   }
   const bool as_they_come =
       plan.times.wants(StepTimes::singly) &&

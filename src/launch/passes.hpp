@@ -10,7 +10,8 @@
 // so all memory is behind the pair what launches leave.
 //
 // Whether that gains is told by events, for each sequence of launches by itself: from the begin of
-// its launches in the stream to whatever comes behind them, as they come and merged, in turns.
+// its launches in the stream to whatever comes behind them, as they come and merged, in turns. A
+// later run of the program may know.
 //
 // All of it calls the driver, so it is done by whoever has the turn (turn.hpp).
 #pragma once
@@ -24,6 +25,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,6 +51,8 @@ struct PassPlan {
   Kind kind = Kind::not_known;   // whether the kernels are passes
   unsigned skip = 0, failed = 0; // times that it is not tried; times in a row that it failed
   bool is_slow = false;
+  bool is_settled = false;    // it gains, and nothing is timed any more
+  std::uint64_t launches = 0; // what they are (hash_of); 0: nobody has asked yet
   StepTimes times;
   // Of launches with certain parameters.
   bool is_current = false; // those that wait have them
@@ -67,12 +71,21 @@ class Passes {
 public:
   // Has the entries of a kernel loaded, by another thread.
   using Load = std::function<void(const Kernel&)>;
-  explicit Passes(Load load) : load_(std::move(load)) {}
+  // Whether passes among launches gain, by what these are and on which chip: what an earlier run
+  // found out, and what this one does.
+  struct Memory {
+    std::function<std::optional<bool>(std::uint64_t, const std::string&)> recall =
+        [](std::uint64_t, const std::string&) { return std::nullopt; };
+    std::function<void(std::uint64_t, const std::string&, bool)> keep =
+        [](std::uint64_t, const std::string&, bool) {};
+  };
+  Passes(Load load, Memory memory) : load_(std::move(load)), memory_(std::move(memory)) {}
 
   // How the launches that come next are to be made: `plan` is that of these. Those that are merged
-  // wait; others do not, on account of us. Of neither: as if there were no entries.
+  // wait; others do not, on account of us. Of neither: as if there were no entries. `young`: only
+  // what is known may be merged.
   enum class How : std::uint8_t { neither, as_they_come, merged };
-  How how(PassPlan& plan, std::span<const GraphLaunch> launches);
+  How how(PassPlan& plan, std::span<const GraphLaunch> launches, bool young);
   // False: it is known that they are never merged.
   [[nodiscard]] static bool may_gain(const PassPlan& plan) {
     return !plan.is_slow && plan.kind != PassPlan::Kind::none;
@@ -92,6 +105,8 @@ public:
 
 private:
   PassPlan::Kind find_kernels(std::span<const GraphLaunch> launches);
+  void recall(PassPlan& plan, std::span<const GraphLaunch> launches) const;
+  void settle(PassPlan& plan, std::span<const GraphLaunch> launches, bool gains) const;
   std::string fit(PassPlan& plan, std::span<const GraphLaunch> launches);
   std::string why_not_private(PassPlan& plan) const;
   unsigned make_part(const PassPlan::Part& part, std::span<const GraphLaunch> launches,
@@ -100,6 +115,7 @@ private:
   static void fail(PassPlan& plan, const std::string& why);
 
   const Load load_;
+  const Memory memory_;
   ScratchBuffers scratch_;
   std::uint64_t other_calls_ = 1;
   std::atomic<std::uint64_t> merged_{0}, entries_{0};

@@ -5,6 +5,7 @@
 #include "target/numbers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace ptxasw::launch {
@@ -92,6 +93,13 @@ void StepTimes::collect() {
 bool StepTimes::has_news() {
   if (!pending_.empty()) collect();
   return std::exchange(has_news_, false);
+}
+
+bool StepTimes::is_known(unsigned kind) const {
+  return std::ranges::all_of(std::array{kind, singly}, [&](unsigned one) {
+    const auto found = times_.find(one);
+    return found != times_.end() && found->second.known >= enough_times;
+  });
 }
 
 bool StepTimes::pays(unsigned kind) {

@@ -34,6 +34,8 @@ public:
   [[nodiscard]] bool is_running() const { return begun_ != nullptr; }
   // False: so many times have told that launches of their own are as fast.
   [[nodiscard]] bool pays(unsigned kind);
+  // All times of both were read.
+  [[nodiscard]] bool is_known(unsigned kind) const;
   // Times were read since it was asked last.
   [[nodiscard]] bool has_news();
 

@@ -8,8 +8,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace ptxasw::launch {
@@ -132,6 +134,55 @@ TEST_F(PassesTest, OfVariantsOfAKernel) {
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(told(all[0]), 3U);
   EXPECT_EQ(value_of<unsigned>(all[0].parameters[6], 0), 128U);
+}
+
+// --- from one run of the program to the next -----------------------------------------------------
+
+class PassesKept : public PassesTest {
+protected:
+  PassesKept() {
+    std::filesystem::create_directories(folder);
+    ::setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  }
+  ~PassesKept() override { std::filesystem::remove_all(folder); }
+  // How often passes were merged, in another run of the program.
+  unsigned merged_in(unsigned loops, unsigned tries_behind = 0) {
+    begin("no-images,policy=measure,steps=60000000", tries_behind);
+    events = gpu().calls["cuEventCreate"];
+    unsigned merged = 0;
+    for (unsigned n = 0; n < loops; ++n) {
+      launch_all("sh", 8);
+      other_call();
+      engine->merger()->settle();
+      merged += how() == "44" ? 1 : 0;
+    }
+    events = gpu().calls["cuEventCreate"] - events;
+    return merged;
+  }
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("ptxasw-passes-" + std::to_string(::getpid()));
+  unsigned events = 0;
+};
+
+TEST_F(PassesKept, ThatGainAreNotTimedAgain) {
+  // One is for memory of our own.
+  const unsigned first = merged_in(20);
+  EXPECT_GT(events, 1U);
+  EXPECT_GT(merged_in(20), first);
+  EXPECT_LE(events, 1U);
+  EXPECT_GT(merged_in(20, 60'000'000), 15U) << "no loop is too young";
+  EXPECT_LE(events, 1U);
+  contract.code = 12;
+  keep_contract();
+  merged_in(20);
+  EXPECT_GT(events, 1U) << "another kernel";
+}
+
+TEST_F(PassesKept, ThatGainNothingAreNotTriedAgain) {
+  module.functions["sh_passes"]->milliseconds = 1000;
+  EXPECT_GT(merged_in(20), 0U);
+  EXPECT_EQ(merged_in(20), 0U);
+  EXPECT_EQ(events, 0U);
 }
 
 // --- who ends them -------------------------------------------------------------------------------

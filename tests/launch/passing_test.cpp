@@ -189,7 +189,7 @@ TEST(PassingSlots, SoManyTimes) {
 
 TEST(PassingSlots, TellHowManyPassed) {
   int real = 0;
-  Request request{.function = reinterpret_cast<CUfunction>(&real), .grid = {3, 1, 1}};
+  const Request request{.function = reinterpret_cast<CUfunction>(&real), .grid = {3, 1, 1}};
   const LaunchKey key = launch_key(1, request);
   const auto passed = [&](unsigned times) {
     for (unsigned n = 0; n < times; ++n)
@@ -200,9 +200,10 @@ TEST(PassingSlots, TellHowManyPassed) {
   EXPECT_EQ(passed(2), 2U);
   EXPECT_EQ(passed(0), 0U);
   EXPECT_EQ(passed(3), 3U);
-  request.grid[1] = 2;
-  EXPECT_EQ(take_passed(1, request), 0U) << "another launch";
-  request.grid[1] = 1;
+  EXPECT_EQ(passing(key), &real);
+  Request other = request; // of the same slot
+  other.block[1] = 2;
+  EXPECT_EQ(take_passed(1, other), 0U);
   passing_epoch().fetch_add(1);
   EXPECT_EQ(take_passed(1, request), 0U) << "another time";
 }
