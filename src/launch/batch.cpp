@@ -405,7 +405,9 @@ void Batcher::make_singly(const Lane& lane, const Sequence& sequence, std::size_
 void Batcher::begin_clock(Lane& lane) {
   const bool merged = lane.how == Passes::How::merged;
   StepTimes& times = lane.pass->plan.times;
-  if (!times.wants(merged ? PassPlan::merged : StepTimes::singly)) return;
+  if (lane.pass->plan.gain == PassPlan::Gain::yes ||
+      !times.wants(merged ? PassPlan::merged : StepTimes::singly))
+    return;
   times.begin(lane.stream);
   lane.clocked = times.is_running() ? lane.pass : nullptr;
   lane.is_over = false;

@@ -4,6 +4,7 @@
 #include "launch/device_memory.hpp"
 #include "launch/log.hpp"
 #include "launch/text.hpp"
+#include "target/numbers.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -204,35 +205,39 @@ PassPlan::Kind Passes::find_kernels(Launches launches) {
 
 void Passes::recall(PassPlan& plan, Launches launches) const {
   plan.launches = hash_of(launches);
-  const auto gains = memory_.recall(plan.launches, chip_of(launches));
-  if (!gains) return;
-  plan.is_settled = *gains;
-  plan.is_slow = !*gains;
+  if (const auto gains = memory_.recall(plan.launches, chip_of(launches)))
+    plan.gain = *gains ? PassPlan::Gain::expected : PassPlan::Gain::no;
 }
 
-// Nothing more is timed.
-void Passes::settle(PassPlan& plan, Launches launches, bool gains) const {
-  plan.is_settled = gains;
-  plan.is_slow = !gains;
-  memory_.keep(plan.launches, chip_of(launches), gains);
-  if (!gains)
+// By the times that were read.
+void Passes::compare_times(PassPlan& plan, Launches launches) const {
+  using Gain = PassPlan::Gain;
+  const bool is_expected = plan.gain == Gain::expected;
+  const auto share = plan.times.share_of(PassPlan::merged, is_expected ? 1 : StepTimes::enough);
+  if (!share) return;
+  const bool gains = *share <= numbers::launch::merged_worth_it;
+  plan.gain = gains ? Gain::yes : is_expected ? Gain::not_known : Gain::no;
+  if (plan.gain == Gain::no)
     log("a sequence of %zu launches: they are as fast as passes that are merged", launches.size());
+  const bool is_clear =
+      *share <= numbers::launch::batch_clear || *share >= numbers::launch::batch_hopeless;
+  if (is_clear && !is_expected) memory_.keep(plan.launches, chip_of(launches), gains);
 }
 
 Passes::How Passes::how(PassPlan& plan, Launches launches, bool young) {
   if (plan.launches == 0) recall(plan, launches);
-  if (!may_gain(plan) || (young && !plan.is_settled)) return How::neither;
+  if (!may_gain(plan) || (young && plan.gain == PassPlan::Gain::not_known)) return How::neither;
   if (plan.kind == PassPlan::Kind::not_known) plan.kind = find_kernels(launches);
   if (plan.kind != PassPlan::Kind::some) return How::neither;
   if (plan.skip != 0) {
     --plan.skip;
     return How::neither;
   }
-  if (plan.is_settled) return How::merged;
-  const bool pays = plan.times.pays(PassPlan::merged);
-  if (!pays || plan.times.is_known(PassPlan::merged)) {
-    settle(plan, launches, pays);
-    return pays ? How::merged : How::neither;
+  if (plan.gain != PassPlan::Gain::yes) compare_times(plan, launches);
+  switch (plan.gain) {
+  case PassPlan::Gain::yes: return How::merged;
+  case PassPlan::Gain::no: return How::neither;
+  default: break;
   }
   const bool as_they_come =
       plan.times.wants(StepTimes::singly) &&

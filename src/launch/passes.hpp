@@ -10,8 +10,8 @@
 // so all memory is behind the pair what launches leave.
 //
 // Whether that gains is told by events, for each sequence of launches by itself: from the begin of
-// its launches in the stream to whatever comes behind them, as they come and merged, in turns. A
-// later run of the program may know.
+// its launches in the stream to whatever comes behind them, as they come and merged, in turns. What
+// is clear is kept for the next run of the program, which times each once to see whether it holds.
 //
 // All of it calls the driver, so it is done by whoever has the turn (turn.hpp).
 #pragma once
@@ -50,8 +50,8 @@ struct PassPlan {
 
   Kind kind = Kind::not_known;   // whether the kernels are passes
   unsigned skip = 0, failed = 0; // times that it is not tried; times in a row that it failed
-  bool is_slow = false;
-  bool is_settled = false;    // it gains, and nothing is timed any more
+  // Whether merged ones are faster; expected: they were in an earlier run.
+  enum class Gain : std::uint8_t { not_known, expected, yes, no } gain = Gain::not_known;
   std::uint64_t launches = 0; // what they are (hash_of); 0: nobody has asked yet
   StepTimes times;
   // Of launches with certain parameters.
@@ -88,7 +88,7 @@ public:
   How how(PassPlan& plan, std::span<const GraphLaunch> launches, bool young);
   // False: it is known that they are never merged.
   [[nodiscard]] static bool may_gain(const PassPlan& plan) {
-    return !plan.is_slow && plan.kind != PassPlan::Kind::none;
+    return plan.gain != PassPlan::Gain::no && plan.kind != PassPlan::Kind::none;
   }
   // Makes all of them; how many passes were merged. In the context of the launches.
   unsigned make(PassPlan& plan, std::span<const GraphLaunch> launches, CUstream stream,
@@ -106,7 +106,7 @@ public:
 private:
   PassPlan::Kind find_kernels(std::span<const GraphLaunch> launches);
   void recall(PassPlan& plan, std::span<const GraphLaunch> launches) const;
-  void settle(PassPlan& plan, std::span<const GraphLaunch> launches, bool gains) const;
+  void compare_times(PassPlan& plan, std::span<const GraphLaunch> launches) const;
   std::string fit(PassPlan& plan, std::span<const GraphLaunch> launches);
   std::string why_not_private(PassPlan& plan) const;
   unsigned make_part(const PassPlan::Part& part, std::span<const GraphLaunch> launches,

@@ -5,20 +5,18 @@
 #include "target/numbers.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace ptxasw::launch {
 namespace {
 
-constexpr unsigned enough_times = 3;   // of each kind
 constexpr unsigned most_cancelled = 6; // runs that end too early are not asked for ever
 
 } // namespace
 
 bool StepTimes::wants(unsigned kind) const {
   const auto found = times_.find(kind);
-  if (found != times_.end() && found->second.asked >= enough_times) return false;
+  if (found != times_.end() && found->second.asked >= enough) return false;
   if (cancelled_ >= most_cancelled) return false;
   return kind == singly || times_.contains(singly);
 }
@@ -95,17 +93,19 @@ bool StepTimes::has_news() {
   return std::exchange(has_news_, false);
 }
 
-bool StepTimes::is_known(unsigned kind) const {
-  return std::ranges::all_of(std::array{kind, singly}, [&](unsigned one) {
-    const auto found = times_.find(one);
-    return found != times_.end() && found->second.known >= enough_times;
-  });
+std::optional<double> StepTimes::share_of(unsigned kind, unsigned times) {
+  if (!pending_.empty()) collect();
+  const auto found = times_.find(kind), single = times_.find(singly);
+  if (found == times_.end() || single == times_.end() || found->second.known < times ||
+      single->second.known < times)
+    return std::nullopt;
+  return found->second.least / single->second.least;
 }
 
 bool StepTimes::pays(unsigned kind) {
   if (!pending_.empty()) collect();
   const auto found = times_.find(kind), single = times_.find(singly);
-  if (found == times_.end() || single == times_.end() || found->second.known < enough_times ||
+  if (found == times_.end() || single == times_.end() || found->second.known < enough ||
       single->second.known == 0)
     return true;
   return found->second.least <= numbers::launch::merged_worth_it * single->second.least;

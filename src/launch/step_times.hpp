@@ -10,12 +10,14 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <optional>
 
 namespace ptxasw::launch {
 
 class StepTimes {
 public:
   static constexpr unsigned singly = ~0U; // else the number of an entry in the contract
+  static constexpr unsigned enough = 3;   // times of each kind
   // Launches of their own that are timed together.
   static constexpr unsigned single_steps = 8;
 
@@ -34,8 +36,9 @@ public:
   [[nodiscard]] bool is_running() const { return begun_ != nullptr; }
   // False: so many times have told that launches of their own are as fast.
   [[nodiscard]] bool pays(unsigned kind);
-  // All times of both were read.
-  [[nodiscard]] bool is_known(unsigned kind) const;
+  // What a step takes, in parts of one as launches of their own; nothing unless so many times of
+  // both were read.
+  [[nodiscard]] std::optional<double> share_of(unsigned kind, unsigned times);
   // Times were read since it was asked last.
   [[nodiscard]] bool has_news();
 

@@ -164,18 +164,40 @@ protected:
   unsigned events = 0;
 };
 
-TEST_F(PassesKept, ThatGainAreNotTimedAgain) {
-  // One is for memory of our own.
-  const unsigned first = merged_in(20);
-  EXPECT_GT(events, 1U);
+TEST_F(PassesKept, ThatGainAreTimedOnce) {
+  module.functions["s"]->milliseconds = module.functions["h"]->milliseconds = 1;
+  module.functions["sh_passes"]->milliseconds = 3;
+  const unsigned first = merged_in(20), first_events = events;
   EXPECT_GT(merged_in(20), first);
-  EXPECT_LE(events, 1U);
+  EXPECT_LT(events, first_events / 2);
   EXPECT_GT(merged_in(20, 60'000'000), 15U) << "no loop is too young";
-  EXPECT_LE(events, 1U);
+  EXPECT_LT(events, first_events / 2);
+  // As before where it does not hold any more.
+  module.functions["sh_passes"]->milliseconds = 100;
+  const unsigned seldom = merged_in(20);
+  EXPECT_LT(seldom, 8U);
+  EXPECT_GT(seldom, 2U);
+  EXPECT_EQ(merged_in(20), 0U);
+}
+
+TEST_F(PassesKept, OfOtherKernelsNothingIsKnown) {
+  module.functions["s"]->milliseconds = module.functions["h"]->milliseconds = 1;
+  module.functions["sh_passes"]->milliseconds = 3;
+  merged_in(20);
+  const unsigned before = events;
   contract.code = 12;
   keep_contract();
   merged_in(20);
-  EXPECT_GT(events, 1U) << "another kernel";
+  EXPECT_EQ(events, before);
+}
+
+TEST_F(PassesKept, WhatIsNotClearIsNot) {
+  module.functions["s"]->milliseconds = module.functions["h"]->milliseconds = 1;
+  module.functions["sh_passes"]->milliseconds = 7.3; // of 16
+  const unsigned first = merged_in(20), before = events;
+  EXPECT_GT(first, 10U);
+  EXPECT_EQ(merged_in(20), first);
+  EXPECT_EQ(events, before);
 }
 
 TEST_F(PassesKept, ThatGainNothingAreNotTriedAgain) {
