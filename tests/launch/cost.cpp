@@ -3,6 +3,7 @@
 // fills the first cache, as a driver does, what a launch through the launcher takes longer than
 // around it. Under --steps also what launches cost that are looked at and not merged. A program, no
 // test.
+#include "passes_case.hpp"
 #include "stencil.hpp"
 
 #include "launch/trampolines.hpp"
@@ -139,9 +140,53 @@ void measure_runs(const char* what, unsigned length, bool moves) {
   std::printf("%-34s %6.1f ns a launch\n", what, nanoseconds[rounds / 2]);
 }
 
+// Loops of so many steps of two kernels, in a young program: what each launch takes longer than
+// around the launcher, where the first cache is displaced.
+class Loops : public test::PassesTest {
+public:
+  void TestBody() override {}
+  void measure(unsigned steps, const std::string& settings) {
+    constexpr unsigned rounds = 101, loops = 6;
+    const Displacing displacing;
+    void* parameters[] = {&v, &u, &size};
+    const auto each_launch = [&](const auto& launch) {
+      for (unsigned n = 0; n < steps; ++n)
+        for (const char* name : {"s", "h"})
+          launch(Request{reinterpret_cast<CUfunction>(module.functions[name].get()),
+                         {4, 1, 1},
+                         {32, 1, 1},
+                         0,
+                         stream,
+                         parameters});
+    };
+    std::vector<double> longer;
+    for (unsigned round = 0; round < rounds; ++round) {
+      engine = std::make_unique<Engine>(read_settings(settings));
+      double around = 0, through = 0;
+      for (unsigned loop = 0; loop < loops; ++loop) {
+        const double one = nanoseconds_of(1, [&] { each_launch(displacing); });
+        const double other = nanoseconds_of(1, [&] {
+          each_launch([&](const Request& request) { engine->launch(request, displacing); });
+          if (is_waiting()) engine->flush();
+        });
+        if (loop == 0) continue;
+        around += one;
+        through += other;
+      }
+      longer.push_back((through - around) / (2 * steps * (loops - 1)));
+    }
+    std::ranges::sort(longer);
+    std::printf("%-34s %6.1f ns a launch\n",
+                (settings + ", loops of " + std::to_string(steps)).c_str(), longer[rounds / 2]);
+  }
+};
+
 } // namespace
 
 int main() {
+  for (const char* settings : {"", "no-images,steps", "steps"})
+    for (const unsigned steps : {7U, 30U})
+      Loops().measure(steps, settings);
   test::Program with, without("other", false), waiting("waiting");
   contract::Contract contract = test::contract_of("waiting");
   for (contract::Variant& variant : contract.variants)
