@@ -3,7 +3,6 @@
 
 #include "launch/device_memory.hpp"
 #include "launch/log.hpp"
-#include "launch/text.hpp"
 #include "target/numbers.hpp"
 
 #include <algorithm>
@@ -156,17 +155,24 @@ std::array<std::vector<contract::ArrayPlace>, 2> paired(const contract::FittedSe
   return made;
 }
 
-// What they are, from run to run: kernels, how many of each, and whose entries may do them.
+// What they are, from run to run: kernels, how many blocks of each, and whose entries may do them.
+// The program waits for it.
 std::uint64_t hash_of(Launches launches) {
-  std::string text = std::to_string(contract::version);
+  std::uint64_t all = contract::version;
+  const auto add = [&all](std::uint64_t word) {
+    all = (all ^ word) * 0x9e3779b97f4a7c15 + (all >> 29);
+  };
   for (const GraphLaunch& one : launches) {
-    text += ' ' + text_of(one.grid) + ' ' + text_of(one.block);
+    for (const Dims& dims : {one.grid, one.block})
+      for (const unsigned n : dims)
+        add(n);
     if (one.stage == nullptr) continue;
-    text += ' ' + one.stage->name + ' ' + std::to_string(one.stage->contract.code);
+    add(one.stage->contract.code);
+    add(contract::hash(one.stage->name));
     for (const contract::Sequence& sequence : one.stage->contract.sequences)
-      text += ' ' + std::to_string(sequence.count);
+      add(sequence.count);
   }
-  return std::max<std::uint64_t>(contract::hash(text), 1);
+  return std::max<std::uint64_t>(all, 1);
 }
 
 std::string chip_of(Launches launches) {
