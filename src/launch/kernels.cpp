@@ -13,18 +13,31 @@ namespace {
 constexpr std::size_t most_kernels = 1 << 16;
 constexpr std::size_t most_remembered = 1 << 12;
 
-// On a stream of its own, which waits for no other.
-bool read_device(CUdeviceptr from, std::string& bytes) {
-  const Driver& d = driver();
-  if (!d.stream_create || !d.copy_to_host || !d.stream_synchronize || !d.stream_destroy)
-    return false;
-  CUstream stream = nullptr;
-  if (d.stream_create(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) return false;
-  bool done = d.copy_to_host(bytes.data(), from, bytes.size(), stream) == CUDA_SUCCESS;
-  done = d.stream_synchronize(stream) == CUDA_SUCCESS && done;
-  d.stream_destroy(stream);
-  return done;
-}
+} // namespace
+
+// Reads device memory on a stream of its own, which waits for no other: one for all that is read.
+class DeviceReader {
+public:
+  DeviceReader() = default;
+  DeviceReader(const DeviceReader&) = delete;
+  DeviceReader& operator=(const DeviceReader&) = delete;
+  ~DeviceReader() {
+    if (stream_ != nullptr) driver().stream_destroy(stream_);
+  }
+  bool read(CUdeviceptr from, std::string& bytes) {
+    const Driver& d = driver();
+    if (!d.stream_create || !d.copy_to_host || !d.stream_synchronize || !d.stream_destroy ||
+        (stream_ == nullptr && d.stream_create(&stream_, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS))
+      return false;
+    const bool done = d.copy_to_host(bytes.data(), from, bytes.size(), stream_) == CUDA_SUCCESS;
+    return d.stream_synchronize(stream_) == CUDA_SUCCESS && done;
+  }
+
+private:
+  CUstream stream_ = nullptr;
+};
+
+namespace {
 
 Entry entry_of(CUfunction function) {
   Entry entry{.function = function};
@@ -58,7 +71,7 @@ void find_device(Kernel& kernel) {
 }
 
 // Empty, or why nothing is known about the launches of this kernel.
-std::string read_contract(Kernel& kernel, CUmodule module) {
+std::string read_contract(Kernel& kernel, CUmodule module, DeviceReader& reader) {
   const Driver& d = driver();
   CUdeviceptr at = 0;
   std::size_t size = 0;
@@ -67,7 +80,7 @@ std::string read_contract(Kernel& kernel, CUmodule module) {
     return "its module has no launch contract for it";
   if (size > contract::most_bytes) return "its launch contract is too large";
   std::string bytes(size, '\0');
-  if (!read_device(at, bytes)) return "its launch contract cannot be read";
+  if (!reader.read(at, bytes)) return "its launch contract cannot be read";
   auto contract = contract::decode(bytes);
   if (!contract || contract->kernel != kernel.name) {
     std::string why =
@@ -100,10 +113,10 @@ std::string name_kernel(Kernel& kernel, CUfunction handle) {
 }
 
 // Of a kernel whose name is known.
-std::string describe(Kernel& kernel) {
+std::string describe(Kernel& kernel, DeviceReader& reader) {
   const Driver& d = driver();
   CUmodule module = kernel.module;
-  if (std::string why = read_contract(kernel, module); !why.empty()) return why;
+  if (std::string why = read_contract(kernel, module, reader); !why.empty()) return why;
   for (const contract::Variant& variant : kernel.contract.variants) {
     CUfunction function = kernel.function;
     if (!kernel.entries.empty() &&
@@ -216,8 +229,9 @@ std::shared_ptr<const Kernel> Kernels::look_up(const Key& key, std::uint64_t epo
     if (auto known = prepared(*made)) {
       made = std::move(known);
     } else {
-      made->why = describe(*made);
-      if (steps_found_ && !has_passes(*made)) prepare_others(*made, epoch);
+      DeviceReader reader;
+      made->why = describe(*made, reader);
+      if (steps_found_ && !has_passes(*made)) prepare_others(*made, epoch, reader);
     }
   }
   made->shapes = shapes_of(*made);
@@ -237,7 +251,7 @@ std::shared_ptr<Kernel> Kernels::prepared(const Kernel& named) {
 }
 
 // The kernels with time steps of a module of which another one, the first, is launched.
-void Kernels::prepare_others(const Kernel& first, std::uint64_t epoch) {
+void Kernels::prepare_others(const Kernel& first, std::uint64_t epoch, DeviceReader& reader) {
   constexpr unsigned most_functions = 512;
   constexpr auto longest = std::chrono::milliseconds(20);
   {
@@ -256,11 +270,12 @@ void Kernels::prepare_others(const Kernel& first, std::uint64_t epoch) {
   bool found = false;
   for (CUfunction function : all)
     if (std::chrono::steady_clock::now() - begin < longest)
-      found = prepare(first, function, epoch) || found;
+      found = prepare(first, function, epoch, reader) || found;
   if (found) steps_found_();
 }
 
-bool Kernels::prepare(const Kernel& first, CUfunction function, std::uint64_t epoch) {
+bool Kernels::prepare(const Kernel& first, CUfunction function, std::uint64_t epoch,
+                      DeviceReader& reader) {
   const Driver& d = driver();
   auto made = std::make_shared<Kernel>();
   made->context = first.context;
@@ -271,7 +286,8 @@ bool Kernels::prepare(const Kernel& first, CUfunction function, std::uint64_t ep
       name == first.name ||
       d.module_get_global(&at, &size, first.module, contract::symbol_of(name).c_str()) !=
           CUDA_SUCCESS ||
-      !name_kernel(*made, function).empty() || !describe(*made).empty() || !has_passes(*made))
+      !name_kernel(*made, function).empty() || !describe(*made, reader).empty() ||
+      !has_passes(*made))
     return false;
   load_steps(*made);
   made->are_steps_asked_for = true;

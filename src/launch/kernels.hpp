@@ -39,6 +39,7 @@ struct Entry {
 };
 
 struct SeenKernel;
+class DeviceReader;
 
 struct alignas(64) Kernel : std::enable_shared_from_this<Kernel> {
   std::shared_ptr<Shapes> shapes; // null: too many kernels to keep account of
@@ -105,8 +106,8 @@ private:
   // By context, module and name.
   using Place = std::tuple<CUcontext, CUmodule, std::string>;
   std::shared_ptr<Kernel> prepared(const Kernel& named);
-  void prepare_others(const Kernel& first, std::uint64_t epoch);
-  bool prepare(const Kernel& first, CUfunction function, std::uint64_t epoch);
+  void prepare_others(const Kernel& first, std::uint64_t epoch, DeviceReader& reader);
+  bool prepare(const Kernel& first, CUfunction function, std::uint64_t epoch, DeviceReader& reader);
   void note_stages(const Kernel& first, std::uint64_t epoch);
   std::shared_ptr<Shapes> shapes_of(const Kernel& kernel);
 
