@@ -66,6 +66,7 @@ private:
   void unrolled(Levels& l, const std::string& tile);
   void level(Levels& l, const std::string& tile, const std::string& width, const std::string& next);
   void read_behind(Levels& l, const std::string& tile);
+  void meet_ahead(const Levels& l);
   std::string operation(const Levels& l);
 
   // meetings.cpp
