@@ -85,6 +85,7 @@ private:
   void tables();
   void cases(unsigned depth, bool divergent);
   void loop_with_break(unsigned depth, bool divergent);
+  void generic_march();
   void leave_early();
 
   // loads.cpp
@@ -110,7 +111,7 @@ private:
   std::vector<std::string> ints_, floats_, doubles_, indices_;
   // Registers written again and again; the first is never given what differs between rows.
   std::array<std::string, 2> slots_;
-  bool shared_ = false, function_ = false, table_ = false, local_ = false;
+  bool shared_ = false, function_ = false, table_ = false, local_ = false, words_ = false;
   bool early_exit_ = false; // some threads may have left: their words of the tile are not written
 };
 

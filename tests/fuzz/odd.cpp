@@ -6,7 +6,7 @@
 namespace ptxasw::fuzz {
 
 void KernelMaker::odd(unsigned depth, bool divergent) {
-  switch (w_.below(depth < 3 ? 12 : 9)) {
+  switch (w_.below(depth < 3 ? 13 : 9)) {
   case 0:
   case 1:
   case 2: odd_index(); break;
@@ -18,6 +18,7 @@ void KernelMaker::odd(unsigned depth, bool divergent) {
   case 8: own_words(); break;
   case 9: cases(depth, divergent); break;
   case 10: loop_with_break(depth, divergent); break;
+  case 11: generic_march(); break;
   default: leave_early(); break;
   }
 }
@@ -385,6 +386,47 @@ void KernelMaker::loop_with_break(unsigned depth, bool divergent) {
   w_.line("setp.lt.u32 {}, {}, {};", p, i, w_.between(1, 4));
   w_.line("@{} bra {};", p, head);
   w_.line("{}:", end);
+}
+
+// Along words of the thread's own, in shared or in global memory, by a generic address; what is
+// stored goes there by its name.
+void KernelMaker::generic_march() {
+  words_ = true;
+  const std::string at = w_.fresh(Class::b32), number = w_.fresh(Class::b32),
+                    row = w_.fresh(Class::b32), by = w_.fresh(Class::b64),
+                    wide = w_.fresh(Class::b64), q = w_.fresh(Class::pred),
+                    i = w_.fresh(Class::b32), p = w_.fresh(Class::pred), head = w_.label();
+  w_.line("mad.lo.s32 {}, {}, {}, {};", row, special("tid.z"), special("ntid.y"), special("tid.y"));
+  w_.line("mad.lo.s32 {}, {}, {}, {};", number, row, special("ntid.x"), special("tid.x"));
+  w_.line("and.b32 {}, {}, 127;", number, number);
+  w_.line("mov.u32 {}, words;", at);
+  w_.line("mad.lo.s32 {}, {}, 16, {};", at, number, at);
+  w_.line("st.shared.v4.u32 [{}], {{{}, {}, {}, {}}};", at, x_, n_, acc_, n_);
+  w_.line("cvt.u64.u32 {}, {};", wide, at);
+  w_.line("cvta.shared.u64 {}, {};", by, wide);
+  if (w_.one_in(3)) {
+    odd_condition(q);
+    w_.line("add.s64 {}, {}, 16384;", wide, own_);
+    w_.line("selp.b64 {0}, {0}, {1}, {2};", by, wide, q);
+  }
+  w_.line("mov.u32 {}, 0;", i);
+  w_.line("{}:", head);
+  const std::string a = w_.fresh(Class::b32), b = w_.fresh(Class::b32);
+  w_.line("ld.u32 {}, [{}+4];", a, by);
+  w_.line("ld.u32 {}, [{}];", b, by);
+  consume(a, Class::b32);
+  consume(b, Class::b32);
+  switch (w_.below(4)) {
+  case 0: w_.line("st.shared.u32 [{}+4], {};", at, acc_); break;
+  case 1: w_.line("st.shared.u32 [{}], {};", at, acc_); break;
+  case 2: w_.line("st.u32 [{}+4], {};", by, acc_); break;
+  default: break;
+  }
+  w_.line("add.s64 {0}, {0}, 4;", by);
+  w_.line("add.s32 {0}, {0}, 4;", at);
+  w_.line("add.s32 {0}, {0}, 1;", i);
+  w_.line("setp.lt.s32 {}, {}, {};", p, i, w_.between(1, 3));
+  w_.line("@{} bra {};", p, head);
 }
 
 void KernelMaker::leave_early() {
