@@ -236,6 +236,14 @@ bool CommandLine::gives(std::string_view long_name) const {
   });
 }
 
+const Item* CommandLine::ordering() const {
+  const auto found = std::ranges::find_if(items, [](const Item& item) {
+    return item.kind == Item::Kind::option && item.option->role == Role::cache_operator &&
+           (item.value == "cv" || item.value == "wt");
+  });
+  return found == items.end() ? nullptr : &*found;
+}
+
 // An options file stays a file unless something in it has to change; ptxas notes the arguments in
 // the cubin in either case by their meaning, not by their spelling.
 std::vector<std::string> CommandLine::with(const Changes& changes) const {

@@ -27,6 +27,7 @@ enum class Role : std::uint8_t {
   text,
   options_file,
   side_output,
+  cache_operator,
   hands_off,
 };
 
@@ -65,6 +66,8 @@ struct CommandLine {
   [[nodiscard]] std::vector<std::string> own_options() const;
   [[nodiscard]] const Item* last(Role role) const; // the last one of several wins
   [[nodiscard]] bool gives(std::string_view long_name) const;
+  // That says of plain loads or stores what .cv and .wt say of one: each is done for itself.
+  [[nodiscard]] const Item* ordering() const;
   [[nodiscard]] bool has(Role role) const { return last(role) != nullptr; }
   [[nodiscard]] std::string output() const;       // elf.o where none is given
   [[nodiscard]] std::string architecture() const; // sm_75 where none is given

@@ -142,6 +142,8 @@ private:
     if (!rewrites(settings.options) && !further_entries(settings.options))
       return "no rewrite is switched on";
     if (const Item* item = line.last(Role::hands_off)) return item->words[0] + " is given";
+    if (const Item* item = line.ordering())
+      return "plain accesses are as ordered ones: " + item->words[0];
     if (line.opt_level() == 0U) return "optimization level 0";
     if (!architecture.starts_with("sm_")) return "no code is made for " + architecture;
     if (paths.empty()) return "no input file";

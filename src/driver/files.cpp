@@ -4,7 +4,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -26,7 +25,7 @@ tl::expected<std::string, std::string> read_all(int descriptor) {
   struct stat info {};
   if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode))
     text.reserve(static_cast<std::size_t>(info.st_size));
-  std::array<char, 1 << 16> buffer{};
+  std::string buffer(std::size_t{1} << 16, '\0'); // not on the stack, which may be small
   for (;;) {
     const ssize_t n = ::read(descriptor, buffer.data(), buffer.size());
     if (n == 0) return text;

@@ -10,7 +10,8 @@
 //     result depends on the schedule, says nothing and is left out; so does one that writes
 //     nothing;
 //   - nothing differed in a launch that was left out for a data race, if a program may launch so.
-// Otherwise the answer is "not shown".
+// Otherwise the answer is "not shown". A data race that only the second version has is a
+// difference, whatever comes out.
 #pragma once
 
 #include "simt/machine.hpp"

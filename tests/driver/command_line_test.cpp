@@ -78,6 +78,14 @@ TEST(CommandLine, ReadsLevelsAndArchitecture) {
     EXPECT_EQ(parse(text).architecture(), "sm_90a") << text;
 }
 
+TEST(CommandLine, KnowsWhatOrdersPlainAccesses) {
+  for (const char* text : {"-dlcm=cv k.ptx", "--force-load-cache cv k.ptx", "-dscm wt k.ptx",
+                           "--force-store-cache=wt k.ptx", "-dlcm=cv -dlcm=ca k.ptx"})
+    EXPECT_NE(parse(text).ordering(), nullptr) << text;
+  for (const char* text : {"-dlcm=cg k.ptx", "-dscm=cs k.ptx", "-o cv wt", "k.ptx"})
+    EXPECT_EQ(parse(text).ordering(), nullptr) << text;
+}
+
 TEST(CommandLine, DoubtsWhatPtxasWouldRefuse) {
   for (const char* text : {"--bogus k.ptx", "-vv", "-v=1", "--", "---v", "-output-file x", "--o x",
                            "-ok.cubin", "-O=x", "-Ox", "-m6x", "-o", "--abi x", "--output x"})

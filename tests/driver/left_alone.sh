@@ -14,6 +14,10 @@ done <<'END'
 -arch=lto_90 k.ptx
 -sanitize memcheck k.ptx -o out
 -astoolspatch k.ptx -o out
+-dlcm=cv k.ptx -o out
+--force-load-cache cv k.ptx -o out
+-dscm wt k.ptx -o out
+-fscm=wt k.ptx -o out
 --query-controls f k.ptx -o out
 k.ptx -o /dev/null
 --help

@@ -2,6 +2,8 @@
 // any more does not fail in the same way and is not taken.
 #include "fuzz/check.hpp"
 
+#include "contract/contract.hpp"
+#include "contract/reshape.hpp"
 #include "driver/ptxas.hpp"
 #include "passes/coarsen/coarsen_case.hpp"
 #include "ptx/parse.hpp"
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -240,11 +243,98 @@ Round check_shipped(const std::string& text, std::uint64_t seed) {
   return round;
 }
 
+namespace {
+
+// What the module says of the versions of `k`.
+std::optional<contract::Contract> contract_of(const std::string& text) {
+  const std::size_t name = text.find(contract::symbol_of("k") + "[");
+  if (name == text.npos) return std::nullopt;
+  std::istringstream numbers(text.substr(text.find('{', name) + 1));
+  std::string bytes;
+  for (std::string number; std::getline(numbers, number, ',');) {
+    bytes += static_cast<char>(std::strtoul(number.c_str(), nullptr, 10));
+    if (number.find('}') != number.npos) break;
+  }
+  auto decoded = contract::decode(bytes);
+  return decoded ? std::optional(*std::move(decoded)) : std::nullopt;
+}
+
+// The module in which that entry is called `k`.
+std::string with_entry(std::string text, const std::string& entry) {
+  const auto call = [&](const std::string& from, const std::string& to) {
+    const std::string before = ".entry " + from + "(";
+    if (const std::size_t at = text.find(before); at != text.npos)
+      text.replace(at, before.size(), ".entry " + to + "(");
+  };
+  if (entry == "k") return text;
+  call("k", "k_itself");
+  call(entry, "k");
+  return text;
+}
+
+simt::VerifyOptions launched_as(const contract::Variant& version, simt::VerifyOptions options) {
+  options.divide = {version.divide[0], version.divide[1], version.divide[2]};
+  options.original_grid = version.takes_grid() && !version.reshapes();
+  options.rest_by_itself = version.rest == contract::Rest::by_itself;
+  if (!version.reshapes()) return options;
+  options.budget <<= 6; // many threads, of which most leave at once
+  options.other_shape = [version](const simt::LaunchShape& shape, simt::Argument& appended) {
+    const auto made = contract::reshape(version, {shape.grid.x, shape.grid.y, shape.grid.z},
+                                        {shape.block.x, shape.block.y, shape.block.z});
+    if (!made) return shape; // as it is: the launcher takes another version
+    appended.bytes.resize(sizeof made->original);
+    std::memcpy(appended.bytes.data(), &made->original, sizeof made->original);
+    return simt::LaunchShape{{made->grid[0], made->grid[1], made->grid[2]},
+                             {made->block[0], made->block[1], made->block[2]}};
+  };
+  return options;
+}
+
+} // namespace
+
+Round check_versions(const std::string& text, std::uint64_t seed) {
+  constexpr simt::Dim3 grids[] = {{1}, {3, 4}, {2, 8}, {1, 5, 4}, {2, 7, 2}, {9}};
+  Options options;
+  options.fp_contract = FpContract::any; // the interpreter fuses nothing
+  options.kernel_budget = std::chrono::seconds(10);
+  options.variants = true;
+  constexpr std::uint64_t leasts[] = {1, 60, 400};
+  options.coarsen_least_threads = leasts[seed / 8 % std::size(leasts)];
+  options.coarsen_large = seed % 2 == 0;
+  options.fewer_blocks = seed % 4 == 1;
+  const auto ptxas = assembler();
+  const Optimized optimized = optimize(text, "fuzz.ptx", options, ptxas.get());
+  Round round;
+  if (!optimized.changed) return round;
+  const bool has_versions = optimized.text.find(contract::symbol_of("k")) != std::string::npos;
+  const auto known = has_versions ? contract_of(optimized.text)
+                                  : std::optional(contract::Contract{.variants = {{.entry = "k"}}});
+  if (!known) {
+    round.problem = "the contract cannot be read";
+    return round;
+  }
+  for (const contract::Variant& version : known->variants) {
+    Round one;
+    one.rewritten = with_entry(optimized.text, version.entry);
+    compare(text, launched_as(version, launches(seed, grids, std::nullopt)), one);
+    ++round.loads;
+    round.covered += one.equal != 0 ? 1 : 0;
+    round.equal += one.equal;
+    round.left_out += one.left_out;
+    round.rewritten = one.rewritten;
+    if (one.problem.empty()) continue;
+    round.problem = version.name + ": " + one.problem;
+    break;
+  }
+  return round;
+}
+
 Round check(const std::string& text, std::uint64_t seed, Rewrite rewrite) {
   switch (rewrite) {
   case Rewrite::shuffle: return check_shuffles(text, seed, everything_on(seed));
   case Rewrite::coarsen: return check_coarsening(text, seed, merge_of(seed));
   case Rewrite::shipped: return check_shipped(text, seed);
+  case Rewrite::versions: return check_versions(text, seed);
   case Rewrite::trees: return check_trees(text, seed, trees_on(seed));
   case Rewrite::remap: break;
   }

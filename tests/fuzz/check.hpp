@@ -11,7 +11,7 @@
 
 namespace ptxasw::fuzz {
 
-enum class Rewrite : std::uint8_t { shuffle, coarsen, remap, shipped, trees };
+enum class Rewrite : std::uint8_t { shuffle, coarsen, remap, shipped, trees, versions };
 inline constexpr Rewrite rewrites[] = {Rewrite::shuffle, Rewrite::coarsen, Rewrite::remap};
 
 struct Round {
@@ -46,6 +46,10 @@ Round check_remap(const std::string& text, std::uint64_t seed);
 // As users run it, nothing forced: by default or with --coarsen=auto, with the real ptxas to ask
 // where there is one. What auto makes depend on the size of the launch is made to run in any.
 Round check_shipped(const std::string& text, std::uint64_t seed);
+
+// Each version that --variants adds, launched as its contract says, with the real ptxas to ask;
+// without one there are none. `loads` are versions, `covered` those of which a launch was compared.
+Round check_versions(const std::string& text, std::uint64_t seed);
 
 // Trees in registers and loops that carry values, for the most part alone; blocks of whole warps
 // for the most part.

@@ -5,7 +5,8 @@
 //
 // Failing kernels are made small and written to DIRECTORY as SEED.ptx. Ends with one line of
 // figures; exit code 1 if anything failed. REWRITE is shuffled, coarsened, remapped, shipped: what
-// a user gets, with ptxas to ask; trees: --warp-reduce and --loop-carry, on kernels made for them.
+// a user gets, with ptxas to ask; trees: --warp-reduce and --loop-carry, on kernels made for them;
+// versions: all entries of --variants, launched as the launcher would.
 // Without it the first three are run, which force what they do.
 #include "fuzz/check.hpp"
 #include "fuzz/generator.hpp"
@@ -37,9 +38,9 @@ struct Wanted {
   std::string only; // one of `names`; empty: every rewrite
 };
 constexpr std::array all_rewrites{Rewrite::shuffle, Rewrite::coarsen, Rewrite::remap,
-                                  Rewrite::shipped, Rewrite::trees};
+                                  Rewrite::shipped, Rewrite::trees,   Rewrite::versions};
 constexpr std::array<std::string_view, std::size(all_rewrites)> names{
-    "shuffled", "coarsened", "remapped", "shipped", "trees"};
+    "shuffled", "coarsened", "remapped", "shipped", "trees", "versions"};
 
 std::string kernel_of(std::uint64_t seed, const Wanted& wanted) {
   return wanted.only == "trees" ? generate_trees(seed) : generate(seed);
@@ -159,9 +160,10 @@ int main(int count, char** arguments) {
   Wanted wanted;
   for (int i = 1; i < count; ++i) {
     if (read(wanted, arguments[i])) continue;
-    fmt::print(stderr, "usage: fuzz [--minutes=N] [--from=SEED] [--count=N] [--jobs=N] "
-                       "[--out=DIRECTORY] [--only=shuffled|coarsened|remapped|shipped|trees] "
-                       "| --show=SEED\n");
+    fmt::print(stderr,
+               "usage: fuzz [--minutes=N] [--from=SEED] [--count=N] [--jobs=N] "
+               "[--out=DIRECTORY] [--only=shuffled|coarsened|remapped|shipped|trees|versions] "
+               "| --show=SEED\n");
     return 2;
   }
   if (wanted.show != 0) {

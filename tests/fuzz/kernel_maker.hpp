@@ -18,7 +18,7 @@ struct Element {
 
 class KernelMaker {
 public:
-  explicit KernelMaker(std::uint64_t seed) : w_(seed), calm_(w_.one_in(2)) {}
+  explicit KernelMaker(std::uint64_t seed) : w_(seed), calm_(w_.one_in(2)), odd_(w_.one_in(2)) {}
   std::string run();
   std::string run_trees();
 
@@ -66,11 +66,27 @@ private:
   void unrolled(Levels& l, const std::string& tile);
   void level(Levels& l, const std::string& tile, const std::string& width, const std::string& next);
   void read_behind(Levels& l, const std::string& tile);
+  void meet_ahead(const Levels& l);
   std::string operation(const Levels& l);
 
   // meetings.cpp
   void ordered();
   void count_in_shared();
+
+  // odd.cpp
+  void odd(unsigned depth, bool divergent);
+  void odd_index();
+  void odd_condition(const std::string& p);
+  void own_pointer();
+  void own_words();
+  void chosen_pointer();
+  void odd_arithmetic();
+  void halves();
+  void tables();
+  void cases(unsigned depth, bool divergent);
+  void loop_with_break(unsigned depth, bool divergent);
+  void generic_march();
+  void leave_early();
 
   // loads.cpp
   std::string address(const std::string& base, const std::string& index, unsigned bytes);
@@ -88,13 +104,14 @@ private:
 
   Writer w_;
   bool calm_; // nothing by which blocks could watch each other, so that they may be merged
+  bool odd_;  // with statements of odd.cpp
   std::vector<std::string> inputs_;
-  std::string in_place_, out_, n_, m_, x_, y_, linear_, total_, plane_, base_index_;
+  std::string in_place_, own_, out_, n_, m_, x_, y_, linear_, total_, plane_, base_index_;
   std::string acc_, facc_, dacc_;
   std::vector<std::string> ints_, floats_, doubles_, indices_;
   // Registers written again and again; the first is never given what differs between rows.
   std::array<std::string, 2> slots_;
-  bool shared_ = false, function_ = false;
+  bool shared_ = false, function_ = false, table_ = false, local_ = false, words_ = false;
   bool early_exit_ = false; // some threads may have left: their words of the tile are not written
 };
 

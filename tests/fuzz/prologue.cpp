@@ -27,11 +27,14 @@ std::string KernelMaker::run() {
 
 std::string KernelMaker::text() {
   w_.line("END: ret;");
-  return fmt::format(".version 8.0\n.target sm_90\n.address_size 64\n{}{}"
-                     ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, "
-                     ".param .u64 out, .param .u32 n, .param .u32 m)\n{{\n{}{}}}\n",
-                     shared_ ? ".shared .align 16 .b8 tile[8192];\n" : "",
-                     function_ ? function_text : "", w_.declarations(), w_.body());
+  return fmt::format(
+      ".version 8.0\n.target sm_90\n.address_size 64\n{}{}{}{}"
+      ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, "
+      ".param .u64 out, .param .u32 n, .param .u32 m)\n{{\n{}{}{}}}\n",
+      table_ ? ".const .align 4 .b32 table[9] = {1, 5, 2, 8, 9, 4, 7, 6, 3};\n" : "",
+      shared_ ? ".shared .align 16 .b8 tile[8192];\n" : "",
+      words_ ? ".shared .align 16 .b8 words[2048];\n" : "", function_ ? function_text : "",
+      local_ ? ".local .align 16 .b8 frame[32];\n" : "", w_.declarations(), w_.body());
 }
 
 std::string KernelMaker::special(std::string_view name) {
@@ -109,6 +112,7 @@ void KernelMaker::prologue() {
     slot = w_.fresh(Class::b32);
     w_.line("mov.u32 {}, {};", slot, w_.below(100));
   }
+  if (odd_) own_pointer();
   plane_ = w_.fresh(Class::b32);
   w_.line("mul.lo.s32 {}, {}, {};", plane_, n_, m_);
   base_index_ = make_index(z);

@@ -4,6 +4,7 @@
 namespace ptxasw::fuzz {
 
 void KernelMaker::statement(unsigned depth, bool divergent) {
+  if (odd_ && w_.one_in(3)) return odd(depth, divergent);
   switch (w_.below(depth < 3 ? 20 : 12)) {
   case 0:
   case 1:

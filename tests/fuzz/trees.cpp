@@ -85,8 +85,26 @@ void KernelMaker::levels() {
     l.number = w_.fresh(Class::b32);
     w_.line("and.b32 {}, {}, 31;", l.number, l.tid);
   }
+  const bool meets = w_.one_in(4);
+  if (meets) meet_ahead(l);
   l.rolled ? loop_of(l, tile) : unrolled(l, tile);
   read_behind(l, tile);
+  if (meets) w_.line("st.global.u32 [{}], {};", address(in_place_, linear_, 4), acc_);
+}
+
+// Reads the word that the thread 32 ahead of it in its row writes behind the tree; or an element
+// that the first round may leave alone.
+void KernelMaker::meet_ahead(const Levels& l) {
+  const std::string r = w_.fresh(Class::b32);
+  if (l.bytes == 4 && w_.one_in(4)) {
+    w_.line("ld.shared.u32 {}, [{}+{}];", r, l.own, w_.pick({16, 16, 12}));
+  } else {
+    const std::string ahead = w_.fresh(Class::b32), back = w_.fresh(Class::b32);
+    w_.line("min.s32 {}, {}, 32;", back, l.tid);
+    w_.line("sub.s32 {}, {}, {};", ahead, linear_, back);
+    w_.line("ld.global.u32 {}, [{}];", r, address(in_place_, ahead, 4));
+  }
+  consume(r, Class::b32);
 }
 
 void KernelMaker::loop_of(Levels& l, const std::string& tile) {

@@ -84,6 +84,69 @@ TEST(Verify, RacyOriginalsSayNothing) {
   EXPECT_THAT(result.left_out_reason, HasSubstr("depends on the schedule"));
 }
 
+// One that happens to come out alike.
+TEST(Verify, RacesOfTheSecondVersionAlone) {
+  const auto all_store = [](std::string_view who) {
+    return module_of(fmt::format(R"(.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{{
+.reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<6>;
+ld.param.u64 %rd1, [out];
+mov.u32 %r1, %tid.x;
+{}
+@%p1 st.global.u32 [%rd1], 5;
+ret;
+}}
+)",
+                                 who));
+  };
+  const auto first = all_store("setp.eq.u32 %p1, %r1, 0;"),
+             all = all_store("setp.ge.u32 %p1, %r1, 0;");
+  VerifyOptions options;
+  options.grids = {{1}};
+  options.blocks = {{64}};
+  const VerifyResult result = verify(first, all, "k", options);
+  ASSERT_TRUE(result.failure);
+  EXPECT_THAT(result.failure->what, HasSubstr("data race"));
+  EXPECT_THAT(result.failure->what, HasSubstr("first version does not have"));
+  EXPECT_FALSE(verify(all, all, "k", options).failure);
+}
+
+// The first version's sum hangs on the order of its blocks, which two schedules need not show.
+TEST(Verify, SumsInAnotherOrder) {
+  const auto sum = [](std::string_view block) {
+    return module_of(fmt::format(R"(.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 in)
+{{
+.reg .b32 %r<9>; .reg .f32 %f<4>; .reg .b64 %rd<6>;
+ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [in];
+mov.u32 %r1, %ctaid.x;
+{}
+mul.wide.u32 %rd3, %r1, 4;
+add.s64 %rd3, %rd2, %rd3;
+ld.global.f32 %f1, [%rd3];
+red.global.add.f32 [%rd1], %f1;
+ret;
+}}
+)",
+                                 block));
+  };
+  const auto up = sum(""), down = sum("mov.u32 %r2, %nctaid.x; sub.u32 %r2, %r2, 1;"
+                                      "sub.u32 %r1, %r2, %r1;");
+  VerifyOptions options;
+  options.grids = {{3}};
+  options.blocks = {{1}};
+  options.schedules = 0;
+  options.arguments = {"random:f32:1:1", "random:f32:3:2"};
+  const VerifyResult result = verify(up, down, "k", options);
+  EXPECT_FALSE(result.failure) << text_of(result, "k");
+  EXPECT_THAT(result.left_out_reason, HasSubstr("depends on the schedule"));
+}
+
 TEST(Verify, ErrorsAreSaid) {
   const auto a = module_of(neighbours());
   EXPECT_THAT(verify(a, a, "other").error, HasSubstr("no kernel other"));

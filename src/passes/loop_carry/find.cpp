@@ -171,8 +171,9 @@ private:
         return false;
       }
       if (d.read_only) return true;
-      if ((!behind || passes::disjoint(c_, relaxed_, e, s)) &&
-          (!ahead || passes::disjoint(c_, relaxed_, e, d)))
+      constexpr auto any = passes::GenericLoads::any;
+      if ((!behind || passes::disjoint(c_, relaxed_, e, s, any)) &&
+          (!ahead || passes::disjoint(c_, relaxed_, e, d, any)))
         return true;
       refuse(Reason::store_between,
              "the store at line {} may write it; const __restrict__ would rule that out",

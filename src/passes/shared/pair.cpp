@@ -43,10 +43,11 @@ bool took_effect(const emulator::Kernel& kernel, const Event& s, analysis::Block
   return std::ranges::find(facts, s.guard) != facts.end();
 }
 
-bool disjoint(sym::Context& c, AxisPolynomial& along_x, const Event& store, const Event& load) {
-  // A generic load counts only where its address is global.
+bool disjoint(sym::Context& c, AxisPolynomial& along_x, const Event& store, const Event& load,
+              GenericLoads generic) {
+  const bool may_be_anywhere = load.space == ptx::Space::generic && generic == GenericLoads::any;
   const ptx::Space space = load.space == ptx::Space::generic ? ptx::Space::global : load.space;
-  if (store.space != space && store.space != ptx::Space::generic) return true;
+  if (store.space != space && store.space != ptx::Space::generic) return !may_be_anywhere;
   const auto bytes = c.difference(store.address, load.address);
   const Stride stride = along_x.stride(store.address);
   if (!bytes || stride.kind != Stride::Kind::constant || std::abs(stride.bytes) > (1 << 20)) {

@@ -35,7 +35,11 @@ bool took_effect(const emulator::Kernel& kernel, const emulator::Event& s, analy
 // Neither this lane's store nor that of another lane of the warp touches the loaded bytes. Other
 // lanes' stores would be a race, which PTX leaves undefined; code from before Volta relied on
 // lockstep there, and costs nothing to respect. `along_x`: relaxed along %tid.x.
+//
+// A load by a generic address may read what a store by a shared or local one has written, which is
+// another number there: unless what is asked for counts only where that address is global.
+enum class GenericLoads : std::uint8_t { any, global_ones };
 bool disjoint(sym::Context& c, AxisPolynomial& along_x, const emulator::Event& store,
-              const emulator::Event& load);
+              const emulator::Event& load, GenericLoads generic);
 
 } // namespace ptxasw::passes

@@ -282,7 +282,8 @@ private:
                ptx::name(k_.body.insts[e.inst].op), line);
         return false;
       }
-      if (d.read_only || passes::disjoint(c_, relaxed_, e, d)) return true;
+      constexpr auto checked = passes::GenericLoads::global_ones; // see space_check
+      if (d.read_only || passes::disjoint(c_, relaxed_, e, d, checked)) return true;
       refuse(Reason::store_between,
              "the store at line {} may write it; const __restrict__ would rule that out", line);
       return false;

@@ -191,10 +191,26 @@ private:
         const bool writes = effects.writes_memory && effects.space != ptx::Space::local;
         if (!waits && (writes || effects.calls || effects.unknown))
           return refuse("line {} may write elements ahead of the tree", line(i));
+        if (!waits && effects.reads_memory && !reads_ahead(i)) return false;
       }
       if (!waits) add(*b);
     }
     return true;
+  }
+
+  // What is read between that barrier and the tree is read by threads that in the tree nothing
+  // makes wait any more, nor the others for them: of global memory behind the barrier that remains
+  // it may be written; of shared memory the tree itself writes, unless it is the thread's own.
+  bool reads_ahead(InstId i) {
+    const Inst& inst = k_.body.insts[i];
+    const ptx::Space space = ptx::effects(k_.body, inst).space;
+    const bool never_written = space == ptx::Space::param || space == ptx::Space::const_ ||
+                               space == ptx::Space::local || space == ptx::Space::tex ||
+                               inst.mods.nc;
+    if (never_written) return true;
+    r_.global_ahead = r_.global_ahead || space == ptx::Space::global;
+    return space == ptx::Space::global || elements_.is_own(r_, i) ||
+           refuse("line {} reads shared memory ahead of the tree", line(i));
   }
 
   // The one instruction that changes the width of a loop leaves it as it is or smaller.

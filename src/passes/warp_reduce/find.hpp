@@ -23,7 +23,8 @@
 //   another round), branches to places inside or to the end,
 //   whole barriers and accesses to cells stands in the stretch                   contents
 //   all threads of the block come to the stretch, and to its barriers            is_common
-//   a barrier comes ahead of it, and no store to shared memory in between        follows_barrier
+//   a barrier comes ahead of it, and in between no store, and of shared memory
+//   no load but of the thread's own element                         follows_barrier, reads_ahead
 //   cells lie apart, one element for each thread                   TreeElements: find_cells, apart
 //   those of two rows lie apart, too                                         add_cell, lies_apart
 //   each access is to the thread's own element or one of w, proven as terms,
@@ -35,7 +36,8 @@
 //   accessed anyway; or all these lie in a variable whose size is known          covers_all
 //   w does not grow from round to round, or it doubles                           shrinks, doubles
 // The barrier that remains goes, too, where behind the stretch each thread reads nothing of shared
-// memory but its own element, and no other barrier, store or call can be reached  reads_own_only
+// memory but its own element, and no other barrier, store or call can be reached (reads_own_only),
+// and where no global memory is read between the barrier ahead and the stretch (global_ahead)
 #pragma once
 
 #include "emulator/emulate.hpp"
@@ -88,6 +90,9 @@ struct TreeReduction {
   // So many lanes have an element at the beginning, where not all threads have one.
   [[nodiscard]] unsigned lanes() const { return 2 * std::min(first_width(), 16U); }
   bool others_may_skip = false; // nothing that other warps compute in it is used behind it
+  // Between the barrier ahead of the stretch and the stretch global memory is read: whoever writes
+  // it behind has waited for that at the barriers that go.
+  bool global_ahead = false;
   // Behind the stretch a thread reads its own element at most: it need not wait for others.
   bool own_behind = false;
   // And what it reads is still in its register: these loads of elements below twice the width. Then

@@ -97,7 +97,7 @@ bool reads_own_only(emulator::Kernel& k, sym::Solver& solver, const TreeReductio
 }
 
 void look_at_rest(emulator::Kernel& k, sym::Solver& solver, TreeReduction& rounds) {
-  rounds.own_behind = reads_own_only(k, solver, rounds);
+  rounds.own_behind = !rounds.global_ahead && reads_own_only(k, solver, rounds);
   if (!rounds.own_behind || !is_plain_rest(k.body, rounds)) return;
   sym::Context& c = *k.context;
   const Term t = k.trace.special(ptx::Special::tid_x);

@@ -57,6 +57,18 @@ bool TreeElements::exist(TreeReduction& rounds, std::size_t cell) {
   return false;
 }
 
+bool TreeElements::is_own(const TreeReduction& rounds, ptx::InstId inst) {
+  for (std::size_t e = 0; e < k_.trace.events.size(); ++e) {
+    const Event& load = event(e);
+    if (load.inst != inst || load.kind != EventKind::load || load.space != ptx::Space::shared)
+      continue;
+    return load.elements == 1 && std::ranges::any_of(rounds.cells, [&](const Cell& cell) {
+             return cell.bytes == load.element_bytes && address(cell.event) == address(e);
+           });
+  }
+  return false;
+}
+
 // --- Cells -----------------------------------------------------------------------------------
 
 Term TreeElements::address(std::size_t e) {

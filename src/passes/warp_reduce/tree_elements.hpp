@@ -42,6 +42,8 @@ public:
   // what was read can be written back, whether the original does or not. Of rounds in all warps,
   // those of all threads of a block that is not too large.
   [[nodiscard]] bool exist(TreeReduction& rounds, std::size_t cell);
+  // It loads the thread's own element, outside of the stretch.
+  [[nodiscard]] bool is_own(const TreeReduction& rounds, ptx::InstId inst);
 
 private:
   template <class... Args> bool refuse(fmt::format_string<Args...> format, Args&&... args) {

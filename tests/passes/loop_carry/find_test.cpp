@@ -173,6 +173,21 @@ TEST(Rotation, StoresThatMayMeet) {
   EXPECT_THAT(now.kept(0), HasSubstr("may write it"));
 }
 
+// Nobody asks what a generic address is.
+TEST(Rotation, GenericAddressesMayBeOfAnyMemory) {
+  const auto with = [](const std::string& store) {
+    return in_loop("ld.f32 %f1, [%rd4];\nld.f32 %f2, [%rd4+256];\n" + store);
+  };
+  const Rotated alone = with("");
+  EXPECT_NE(alone.carried(0), nullptr) << alone.kept(0);
+  EXPECT_THAT(with("st.shared.f32 [%r6], %f1;").kept(0), HasSubstr("may write it"));
+  EXPECT_THAT(with("st.local.f32 [%r6], %f1;").kept(0), HasSubstr("may write it"));
+  EXPECT_THAT(with("st.f32 [%rd5], %f1;").kept(0), HasSubstr("may write it"));
+  const Rotated of_global = in_loop("ld.global.f32 %f1, [%rd4];\nld.global.f32 %f2, [%rd4+256];\n"
+                                    "st.shared.f32 [%r6], %f1;");
+  EXPECT_NE(of_global.carried(0), nullptr) << of_global.kept(0);
+}
+
 TEST(Rotation, ReadOnlySourcesOfPlainLoads) {
   const Rotated r = in_loop("ld.global.f32 %f1, [%rd4];\nld.global.nc.f32 %f2, [%rd4+256];");
   EXPECT_THAT(r.kept(0), HasSubstr(".nc"));

@@ -305,6 +305,31 @@ TEST(TreeReduction, StoresWithoutABarrierInBetween) {
   EXPECT_TRUE(found.plan.stretches[0].barrier_first);
 }
 
+// What a thread reads between that barrier and the tree others wait for at barriers that go.
+TEST(TreeReduction, LoadsWithoutABarrierInBetween) {
+  const auto ahead = [](const std::string& load) {
+    return replaced(test::for_thread_0(looping()), "mov.u32 %r11, %ntid.x;",
+                    load + "\nmov.u32 %r11, %ntid.x;");
+  };
+  const auto needs_none = [](const std::string& text) {
+    const Found found(text);
+    return !found.plan.stretches.empty() && found.plan.stretches[0].own_behind;
+  };
+  EXPECT_TRUE(needs_none(ahead("")));
+  // Of global memory: what is written behind waits at the last one.
+  const std::string global = ahead("ld.global.u32 %r40, [%rd5];");
+  EXPECT_EQ(why_not(global), "");
+  EXPECT_FALSE(needs_none(global));
+  EXPECT_TRUE(needs_none(ahead("ld.global.nc.u32 %r40, [%rd4];")));
+  EXPECT_TRUE(needs_none(ahead("ld.param.u32 %r40, [n];")));
+  EXPECT_TRUE(needs_none(replaced(ahead(""), "bar.sync 0; // first",
+                                  "ld.global.u32 %r40, [%rd5];\nbar.sync 0; // first")));
+  // Of shared memory: the tree stores elements that the first round may leave alone.
+  EXPECT_THAT(why_not(ahead("ld.shared.u32 %r40, [%r21+4];")), HasSubstr("reads shared memory"));
+  EXPECT_THAT(why_not(ahead("ld.u32 %r40, [%rd5];")), HasSubstr("reads shared memory"));
+  EXPECT_TRUE(needs_none(ahead("ld.shared.u32 %r40, [%r21];")));
+}
+
 TEST(TreeReduction, ElementsOfSeveralThreads) {
   const std::string halves = replaced(looping(), "shl.b32 %r22, %r3, 2;", "shl.b32 %r22, %r3, 1;");
   EXPECT_THAT(why_not(replaced(halves, "shl.b32 %r28, %r12, 2;", "shl.b32 %r28, %r12, 1;")),
