@@ -32,6 +32,7 @@ public:
     find_equal();
     find_stores({});
     if (made_.refused.empty()) find_stages();
+    if (made_.refused.empty()) find_periods();
     if (made_.refused.empty()) find_region();
     if (made_.refused.empty()) share_tiles();
     made_.varying = seen_.varying;
@@ -335,6 +336,32 @@ private:
     return does;
   }
 
+  // --- Tori --------------------------------------------------------------------------------------
+
+  void find_periods() {
+    for (std::size_t stage = 0; stage < made_.stages.size(); ++stage)
+      for (unsigned axis = 0; axis < 3; ++axis)
+        if (const auto& size = made_.stages[stage].plan.periods[axis]; size && !made_.periods[axis])
+          made_.periods[axis] = {stage, *size};
+    for (unsigned axis = 0; axis < 3; ++axis)
+      for (unsigned stage = 0; stage < made_.stages.size(); ++stage)
+        if (made_.periods[axis]) turn(stage, axis, *made_.periods[axis]);
+  }
+
+  // One that knows nothing of the torus stores and reads within it: beside a place is then what is
+  // so for stages that read around it, too.
+  void turn(unsigned stage, unsigned axis, const SequencePlan::Period& period) {
+    StepPlan& plan = made_.stages[stage].plan;
+    const auto size = renamed(period.size, static_cast<unsigned>(period.stage), stage);
+    if (!size || (plan.periods[axis].has_value() && *plan.periods[axis] != *size))
+      return refuse(stage, {Reason::step_wrap, "another stage takes places modulo another size"});
+    if (plan.periods[axis].has_value()) return;
+    const Span& span = plan.around[axis];
+    plan.conditions.push_back({span.first, "a place is outside a torus"});
+    plan.conditions.push_back(
+        {minus(expression_of(*size), span.end), "a place is outside a torus"});
+  }
+
   // --- The region --------------------------------------------------------------------------------
 
   void find_region() {
@@ -351,8 +378,10 @@ private:
         all.least[axis] += stage.plan.least[axis];
         all.most[axis] += stage.plan.most[axis];
         if (stage.plan.places[axis] != Place::none) all.places[axis] = Place::threads;
-        all.once_least[axis] += stage.plan.once_least[axis];
-        all.once_most[axis] += stage.plan.once_most[axis];
+        // Around a torus a region has a line several times.
+        const bool again = made_.periods[axis].has_value();
+        (again ? all.least : all.once_least)[axis] += stage.plan.once_least[axis];
+        (again ? all.most : all.once_most)[axis] += stage.plan.once_most[axis];
         any |= stage.plan.reads_beside(axis);
       }
       for (std::size_t n = 0; n < stage.arrays.size(); ++n)
