@@ -66,6 +66,9 @@ struct SequencePlan {
   [[nodiscard]] std::size_t stage_of(unsigned launch) const;
 };
 
+// Which tile an array has, of whose stages and arrays all else is known.
+std::vector<unsigned> shared_tiles(const SequencePlan& plan);
+
 // `kernels`: of the launches, in their order.
 SequencePlan find_sequence(std::span<emulator::Kernel* const> kernels,
                            const contract::SeenSequence& seen);
