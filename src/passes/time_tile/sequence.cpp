@@ -403,6 +403,34 @@ private:
 
   // --- The region --------------------------------------------------------------------------------
 
+  // What stages read beside one line, the farthest of all on either side. Around a torus a region
+  // has a line several times, and each stage and pass may narrow what is right.
+  void add_lines(unsigned axis) {
+    struct Line {
+      unsigned stage = 0;
+      int least = 0, most = 0;
+    };
+    const bool again = made_.periods[axis].has_value();
+    std::vector<Line> lines;
+    const auto line_of = [&](unsigned stage) { return made_.stages[stage].plan.line[axis]; };
+    for (unsigned stage = 0; stage < made_.stages.size(); ++stage) {
+      const StepPlan& plan = made_.stages[stage].plan;
+      if (plan.once_least[axis] == 0 && plan.once_most[axis] == 0) continue;
+      const auto is_same = [&](const Line& line) {
+        const auto there = renamed(*line_of(line.stage), line.stage, stage);
+        return !again && there && *there == *line_of(stage);
+      };
+      auto found = std::ranges::find_if(lines, is_same);
+      if (found == lines.end()) found = lines.insert(found, Line{stage});
+      found->least = std::min(found->least, plan.once_least[axis]);
+      found->most = std::max(found->most, plan.once_most[axis]);
+    }
+    for (const Line& line : lines) {
+      (again ? made_.region.least : made_.region.once_least)[axis] += line.least;
+      (again ? made_.region.most : made_.region.once_most)[axis] += line.most;
+    }
+  }
+
   void find_region() {
     StepPlan& all = made_.region;
     bool any = false;
@@ -417,16 +445,14 @@ private:
         all.least[axis] += stage.plan.least[axis];
         all.most[axis] += stage.plan.most[axis];
         if (stage.plan.places[axis] != Place::none) all.places[axis] = Place::threads;
-        // Around a torus a region has a line several times.
-        const bool again = made_.periods[axis].has_value();
-        (again ? all.least : all.once_least)[axis] += stage.plan.once_least[axis];
-        (again ? all.most : all.once_most)[axis] += stage.plan.once_most[axis];
         any |= stage.plan.reads_beside(axis);
       }
       for (std::size_t n = 0; n < stage.arrays.size(); ++n)
         for (const StepArray::Load& load : stage.plan.arrays[n].loads)
           all.arrays[stage.arrays[n]].loads.push_back(load);
     }
+    for (unsigned axis = 0; axis < 3; ++axis)
+      add_lines(axis);
     if (!any)
       made_.refused = {Reason::step_no_array, "no stage reads what is beside a place"};
     else if (all.places[2] != Place::none)

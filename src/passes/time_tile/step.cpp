@@ -243,6 +243,7 @@ private:
     }
     pins_ = StepPins(all.bounds, asked_.stage->elements);
     if (pins_.any()) sizes_->add_bounded(all);
+    plan_.line = pins_.all();
   }
 
   // Of where the stores are.

@@ -148,13 +148,17 @@ private:
     line("mov.u32 %r1, %ctaid.{}", across);
     line("mov.u32 %r2, %ntid.{}", across);
     line("mov.u32 %r3, %tid.{}", across);
-    line("mad.lo.s32 %r10, %r1, %r2, %r3");
+    const bool moves = chance(1, 8); // threads of places behind the first one
+    line("mad.lo.s32 %r{}, %r1, %r2, %r3", moves ? 7 : 10);
+    if (moves) line("add.s32 %r10, %r7, {}", 1 + random_.below(2));
     knows_row_ = planar_ || chance(1, 3);
     if (knows_row_) {
       line("mov.u32 %r4, %ctaid.{}", along);
       line("mov.u32 %r5, %ntid.{}", along);
       line("mov.u32 %r6, %tid.{}", along);
-      line("mad.lo.s32 %r11, %r4, %r5, %r6");
+      const bool too = moves && chance(3, 4);
+      line("mad.lo.s32 %r{}, %r4, %r5, %r6", too ? 8 : 11);
+      if (too) line("add.s32 %r11, %r8, 1");
     } else {
       line("mov.u32 %r11, 0");
     }
