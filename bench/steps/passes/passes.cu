@@ -284,28 +284,38 @@ __global__ void whole_step(double* u, const double* middle, int n, double dt) {
   if (x < n && y < n) u[y * n + x] += dt * slope(middle, x, y, n);
 }
 
-// --- Threads of the interior, and a single one for the corners
-// ------------------------------------
+// --- Threads of the interior, and one for the corners
+// ---------------------------------------------
 
-__global__ void plate(float* next, const float* now, int n, float k) {
-  int x = blockIdx.x * blockDim.x + threadIdx.x + 1, y = blockIdx.y * blockDim.y + threadIdx.y + 1;
-  if (x >= n - 1 || y >= n - 1) return;
-  int i = y * n + x;
-  next[i] = now[i] + k * (now[i + 1] + now[i - 1] + now[i + n] + now[i - n] - 4.0f * now[i]);
+struct Size {
+  int rows, columns;
+};
+__device__ __forceinline__ size_t at(Size s, int row, int column) {
+  return size_t(row) * s.columns + column;
 }
-__global__ void plate_sides(float* t, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x + 1;
-  if (i >= n - 1) return;
-  t[i] = t[n + i];
-  t[(n - 1) * n + i] = t[(n - 2) * n + i];
-  t[i * n] = t[i * n + 1];
-  t[i * n + n - 1] = t[i * n + n - 2];
+__global__ void plate(const double* now, double* next, Size s, double k) {
+  int j = blockIdx.x * blockDim.x + threadIdx.x + 1, i = blockIdx.y * blockDim.y + threadIdx.y + 1;
+  if (i >= s.rows - 1 || j >= s.columns - 1) return;
+  size_t c = at(s, i, j);
+  next[c] =
+      now[c] + k * (now[c - 1] + now[c + 1] + now[c - s.columns] + now[c + s.columns] - 4 * now[c]);
 }
-__global__ void plate_corners(float* t, int n) {
-  t[0] = 0.5f * (t[1] + t[n]);
-  t[n - 1] = 0.5f * (t[n - 2] + t[2 * n - 1]);
-  t[(n - 1) * n] = 0.5f * (t[(n - 2) * n] + t[(n - 1) * n + 1]);
-  t[n * n - 1] = 0.5f * (t[n * n - 2] + t[(n - 1) * n - 1]);
+__global__ void plate_rims(double* t, Size s) {
+  int k = blockIdx.x * blockDim.x + threadIdx.x, last = s.rows - 1, end = s.columns - 1;
+  if (k > 0 && k < end) {
+    t[at(s, 0, k)] = t[at(s, 1, k)];
+    t[at(s, last, k)] = t[at(s, last - 1, k)];
+  }
+  if (k > 0 && k < last) {
+    t[at(s, k, 0)] = t[at(s, k, 1)];
+    t[at(s, k, end)] = t[at(s, k, end - 1)];
+  }
+  if (k == 0) {
+    t[at(s, 0, 0)] = t[at(s, 1, 1)];
+    t[at(s, 0, end)] = t[at(s, 1, end - 1)];
+    t[at(s, last, 0)] = t[at(s, last - 1, 1)];
+    t[at(s, last, end)] = t[at(s, last - 1, end - 1)];
+  }
 }
 
 struct Program {
@@ -458,13 +468,12 @@ static const std::vector<Program> programs{
          whole_step<<<grid(n), block>>>(as<double>(a[0]), as<double>(a[1]), n, 0.1);
        }
      }},
-    {"plate_f32", 4, true,
+    {"plate_f64", 8, true,
      [](const std::vector<void*>& a, int n, int steps) {
-       float *now = as<float>(a[0]), *next = as<float>(a[1]);
+       double *now = as<double>(a[0]), *next = as<double>(a[1]);
        for (int t = 0; t < steps; ++t) {
-         plate<<<grid(n), block>>>(next, now, n, 0.2f);
-         plate_sides<<<(n + 255) / 256, 256>>>(next, n);
-         plate_corners<<<1, 1>>>(next, n);
+         plate<<<grid(n), block>>>(now, next, Size{n, n}, 0.2);
+         plate_rims<<<(n + 255) / 256, 256>>>(next, Size{n, n});
          std::swap(now, next);
        }
      }},
