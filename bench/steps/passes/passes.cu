@@ -250,6 +250,74 @@ __global__ void reflect(float* u, float* v, float* p, int nx, int ny) {
   }
 }
 
+// --- Tori ----------------------------------------------------------------------------------------
+
+// Two species that spread, in one kernel, and react, in another one.
+__global__ void laplacians(float* lu, float* lv, const float* u, const float* v, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= n || y >= n) return;
+  int l = (x + n - 1) % n, r = (x + 1) % n, d = (y + n - 1) % n, t = (y + 1) % n, row = y * n;
+  lu[row + x] = u[row + l] + u[row + r] + u[d * n + x] + u[t * n + x] - 4.0f * u[row + x];
+  lv[row + x] = v[row + l] + v[row + r] + v[d * n + x] + v[t * n + x] - 4.0f * v[row + x];
+}
+__global__ void react(float* u, float* v, const float* lu, const float* lv, int n, float feed,
+                      float kill) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= n || y >= n) return;
+  int i = y * n + x;
+  float met = u[i] * v[i] * v[i];
+  u[i] += 0.16f * lu[i] - met + feed * (1.0f - u[i]);
+  v[i] += 0.08f * lv[i] + met - (feed + kill) * v[i];
+}
+// Two stages of Runge and Kutta.
+__device__ double slope(const double* u, int x, int y, int n) {
+  int l = x == 0 ? n - 1 : x - 1, r = x == n - 1 ? 0 : x + 1;
+  int d = y == 0 ? n - 1 : y - 1, t = y == n - 1 ? 0 : y + 1;
+  return u[y * n + l] + u[y * n + r] + u[d * n + x] + u[t * n + x] - 4.0 * u[y * n + x];
+}
+__global__ void half_step(double* middle, const double* u, int n, double dt) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < n && y < n) middle[y * n + x] = u[y * n + x] + 0.5 * dt * slope(u, x, y, n);
+}
+__global__ void whole_step(double* u, const double* middle, int n, double dt) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < n && y < n) u[y * n + x] += dt * slope(middle, x, y, n);
+}
+
+// --- Threads of the interior, and one for the corners
+// ---------------------------------------------
+
+struct Size {
+  int rows, columns;
+};
+__device__ __forceinline__ size_t at(Size s, int row, int column) {
+  return size_t(row) * s.columns + column;
+}
+__global__ void plate(const double* now, double* next, Size s, double k) {
+  int j = blockIdx.x * blockDim.x + threadIdx.x + 1, i = blockIdx.y * blockDim.y + threadIdx.y + 1;
+  if (i >= s.rows - 1 || j >= s.columns - 1) return;
+  size_t c = at(s, i, j);
+  next[c] =
+      now[c] + k * (now[c - 1] + now[c + 1] + now[c - s.columns] + now[c + s.columns] - 4 * now[c]);
+}
+__global__ void plate_rims(double* t, Size s) {
+  int k = blockIdx.x * blockDim.x + threadIdx.x, last = s.rows - 1, end = s.columns - 1;
+  if (k > 0 && k < end) {
+    t[at(s, 0, k)] = t[at(s, 1, k)];
+    t[at(s, last, k)] = t[at(s, last - 1, k)];
+  }
+  if (k > 0 && k < last) {
+    t[at(s, k, 0)] = t[at(s, k, 1)];
+    t[at(s, k, end)] = t[at(s, k, end - 1)];
+  }
+  if (k == 0) {
+    t[at(s, 0, 0)] = t[at(s, 1, 1)];
+    t[at(s, 0, end)] = t[at(s, 1, end - 1)];
+    t[at(s, last, 0)] = t[at(s, last - 1, 1)];
+    t[at(s, last, end)] = t[at(s, last - 1, end - 1)];
+  }
+}
+
 struct Program {
   const char* name;
   unsigned bytes; // of an element
@@ -382,6 +450,31 @@ static const std::vector<Program> programs{
          blow<<<grid(n), block>>>(u, v, p, n, n);
          press<<<grid(n), block>>>(p, u, v, n, n);
          reflect<<<(n + 255) / 256, 256>>>(u, v, p, n, n);
+       }
+     }},
+    {"reaction_f32", 4, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       float *u = as<float>(a[0]), *v = as<float>(a[1]);
+       float *lu = as<float>(a[2]), *lv = as<float>(a[3]);
+       for (int t = 0; t < steps; ++t) {
+         laplacians<<<grid(n), block>>>(lu, lv, u, v, n);
+         react<<<grid(n), block>>>(u, v, lu, lv, n, 0.03f, 0.06f);
+       }
+     }},
+    {"periodic_f64", 8, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       for (int t = 0; t < steps; ++t) {
+         half_step<<<grid(n), block>>>(as<double>(a[1]), as<double>(a[0]), n, 0.1);
+         whole_step<<<grid(n), block>>>(as<double>(a[0]), as<double>(a[1]), n, 0.1);
+       }
+     }},
+    {"plate_f64", 8, true,
+     [](const std::vector<void*>& a, int n, int steps) {
+       double *now = as<double>(a[0]), *next = as<double>(a[1]);
+       for (int t = 0; t < steps; ++t) {
+         plate<<<grid(n), block>>>(now, next, Size{n, n}, 0.2);
+         plate_rims<<<(n + 255) / 256, 256>>>(next, Size{n, n});
+         std::swap(now, next);
        }
      }},
     {"springs_f32", 4, false, [](const std::vector<void*>& a, int n, int steps) {

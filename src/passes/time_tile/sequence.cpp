@@ -2,6 +2,7 @@
 #include "passes/time_tile/sequence.hpp"
 
 #include "passes/time_tile/body.hpp"
+#include "passes/time_tile/element_place.hpp"
 #include "passes/time_tile/sequence_rims.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace ptxasw::passes {
@@ -32,18 +32,23 @@ public:
     find_equal();
     find_stores({});
     if (made_.refused.empty()) find_stages();
+    if (made_.refused.empty()) find_periods();
     if (made_.refused.empty()) find_region();
-    if (made_.refused.empty()) share_tiles();
+    if (made_.refused.empty()) made_.tiles = shared_tiles(made_);
     made_.varying = seen_.varying;
     return std::move(made_);
   }
 
+  using Moved = std::vector<std::shared_ptr<Rim>>; // by launch; null: it is as it is
+
   // Launches of kernels along a line become stages, by what the other kernels store to. Or why not.
-  Why find_rims(const std::vector<bool>& lines, SequenceRims& rims) {
+  // `moved`: of which kernels are.
+  Why find_rims(const std::vector<bool>& lines, const Moved& moved, SequenceRims& rims) {
     find_equal();
     find_stores(lines);
     for (unsigned launch = 0; launch < kernels_.size() && made_.refused.empty(); ++launch) {
       Rims found;
+      if (moved[launch]) found.all = {moved[launch]};
       if (lines[launch])
         found = passes::find_rims(*kernels_[launch], elements_in(launch),
                                   questions_[launch].equal.first);
@@ -51,6 +56,25 @@ public:
       rims.add(std::move(found.all));
     }
     return made_.refused;
+  }
+
+  // Kernels of two dimensions in which each place has the element of another one.
+  Moved move_kernels(const std::vector<bool>& lines) {
+    find_equal();
+    Moved all(kernels_.size());
+    for (unsigned stage = 0; stage < kernels_.size(); ++stage) {
+      StageQuestion question = questions_[stage];
+      question.only_stores = true;
+      if (lines[stage]) continue;
+      const StepPlan plan = find_stage(*kernels_[stage], question);
+      if (!plan.refused.empty() || plan.arrays.empty()) continue;
+      const IntegerPolynomial& element = plan.arrays[0].element;
+      const auto by = place_of(element.elsewhere(), element);
+      const auto is_behind = [](const IntegerPolynomial& one) { return one.constant() > 0; };
+      if (by && std::ranges::any_of(*by, is_behind) && (*by)[0].constant() && (*by)[1].constant())
+        all[stage] = moved(*kernels_[stage], *by);
+    }
+    return all;
   }
 
 private:
@@ -99,6 +123,24 @@ private:
       made_.equal.push_back(one);
   }
 
+  // A parameter of the other stage, or a part of one that is a structure of two numbers.
+  std::optional<unsigned> of_other(const Quantity& quantity, unsigned from, unsigned to) {
+    const unsigned part = quantity.number;
+    const unsigned bytes =
+        quantity.as == Token::Type::s32 || quantity.as == Token::Type::u32 ? 4 : 8;
+    for (const unsigned byte : {0U, contract::byte_of(part)}) {
+      const unsigned begin =
+          contract::part(contract::number_of(part), contract::byte_of(part) - byte);
+      const SeenSequence::Class* const same = class_of({from, begin});
+      const auto other = same == nullptr ? std::nullopt : of_stage(*same, to);
+      if (!other || byte + bytes > same->bytes) continue;
+      require_equal({from, begin}, *other, same->bytes);
+      return contract::part(contract::number_of(other->part),
+                            contract::byte_of(other->part) + byte);
+    }
+    return std::nullopt;
+  }
+
   // As the other stage's parameters have it; none: it does not have them.
   std::optional<IntegerPolynomial> renamed(const IntegerPolynomial& whole, unsigned from,
                                            unsigned to) {
@@ -108,11 +150,9 @@ private:
       IntegerPolynomial one(coefficient);
       for (Quantity factor : product) {
         if (!factor.is_axis) {
-          const SeenSequence::Class* const same = class_of({from, factor.number});
-          const auto other = same == nullptr ? std::nullopt : of_stage(*same, to);
+          const auto other = of_other(factor, from, to);
           if (!other) return std::nullopt;
-          require_equal({from, factor.number}, *other, same->bytes);
-          factor.number = other->part;
+          factor.number = *other;
         }
         one = one * IntegerPolynomial(factor);
       }
@@ -335,7 +375,61 @@ private:
     return does;
   }
 
+  // --- Tori --------------------------------------------------------------------------------------
+
+  void find_periods() {
+    for (std::size_t stage = 0; stage < made_.stages.size(); ++stage)
+      for (unsigned axis = 0; axis < 3; ++axis)
+        if (const auto& size = made_.stages[stage].plan.periods[axis]; size && !made_.periods[axis])
+          made_.periods[axis] = {stage, *size};
+    for (unsigned axis = 0; axis < 3; ++axis)
+      for (unsigned stage = 0; stage < made_.stages.size(); ++stage)
+        if (made_.periods[axis]) turn(stage, axis, *made_.periods[axis]);
+  }
+
+  // One that knows nothing of the torus stores and reads within it: beside a place is then what is
+  // so for stages that read around it, too.
+  void turn(unsigned stage, unsigned axis, const SequencePlan::Period& period) {
+    StepPlan& plan = made_.stages[stage].plan;
+    const auto size = renamed(period.size, static_cast<unsigned>(period.stage), stage);
+    if (!size || (plan.periods[axis].has_value() && *plan.periods[axis] != *size))
+      return refuse(stage, {Reason::step_wrap, "another stage takes places modulo another size"});
+    if (plan.periods[axis].has_value()) return;
+    const Span& span = plan.around[axis];
+    plan.conditions.push_back({span.first, "a place is outside a torus"});
+    plan.conditions.push_back(
+        {minus(expression_of(*size), span.end), "a place is outside a torus"});
+  }
+
   // --- The region --------------------------------------------------------------------------------
+
+  // What stages read beside one line, the farthest of all on either side. Around a torus a region
+  // has a line several times, and each stage and pass may narrow what is right.
+  void add_lines(unsigned axis) {
+    struct Line {
+      unsigned stage = 0;
+      int least = 0, most = 0;
+    };
+    const bool again = made_.periods[axis].has_value();
+    std::vector<Line> lines;
+    const auto line_of = [&](unsigned stage) { return made_.stages[stage].plan.line[axis]; };
+    for (unsigned stage = 0; stage < made_.stages.size(); ++stage) {
+      const StepPlan& plan = made_.stages[stage].plan;
+      if (plan.once_least[axis] == 0 && plan.once_most[axis] == 0) continue;
+      const auto is_same = [&](const Line& line) {
+        const auto there = renamed(*line_of(line.stage), line.stage, stage);
+        return !again && there && *there == *line_of(stage);
+      };
+      auto found = std::ranges::find_if(lines, is_same);
+      if (found == lines.end()) found = lines.insert(found, Line{stage});
+      found->least = std::min(found->least, plan.once_least[axis]);
+      found->most = std::max(found->most, plan.once_most[axis]);
+    }
+    for (const Line& line : lines) {
+      (again ? made_.region.least : made_.region.once_least)[axis] += line.least;
+      (again ? made_.region.most : made_.region.once_most)[axis] += line.most;
+    }
+  }
 
   void find_region() {
     StepPlan& all = made_.region;
@@ -351,66 +445,18 @@ private:
         all.least[axis] += stage.plan.least[axis];
         all.most[axis] += stage.plan.most[axis];
         if (stage.plan.places[axis] != Place::none) all.places[axis] = Place::threads;
-        all.once_least[axis] += stage.plan.once_least[axis];
-        all.once_most[axis] += stage.plan.once_most[axis];
         any |= stage.plan.reads_beside(axis);
       }
       for (std::size_t n = 0; n < stage.arrays.size(); ++n)
         for (const StepArray::Load& load : stage.plan.arrays[n].loads)
           all.arrays[stage.arrays[n]].loads.push_back(load);
     }
+    for (unsigned axis = 0; axis < 3; ++axis)
+      add_lines(axis);
     if (!any)
       made_.refused = {Reason::step_no_array, "no stage reads what is beside a place"};
     else if (all.places[2] != Place::none)
       made_.refused = {Reason::step_in_space, "several kernels, whose places lie along three axes"};
-  }
-
-  // --- Tiles -------------------------------------------------------------------------------------
-
-  [[nodiscard]] bool reads_beside(std::size_t stage, unsigned array) const {
-    const SequencePlan::Stage& one = made_.stages[stage % made_.stages.size()];
-    for (std::size_t n = 0; n < one.arrays.size(); ++n)
-      for (const StepArray::Load& load : one.plan.arrays[n].loads)
-        for (const StepArray::Case& each : load.cases)
-          if (one.arrays[n] == array && each.offset != Offset{}) return true;
-    return false;
-  }
-
-  [[nodiscard]] bool stores(std::size_t stage, unsigned array) const {
-    return made_.stages[stage % made_.stages.size()].stores(array);
-  }
-
-  // Stages for which the tile has to have the array: from one that reads it to the next that does,
-  // pass after pass, if none between stores to it. Behind a store it is put there again.
-  [[nodiscard]] std::set<std::size_t> needed_by(unsigned array) const {
-    const std::size_t count = made_.stages.size();
-    std::set<std::size_t> all;
-    for (std::size_t first = 0; first < count; ++first) {
-      if (!reads_beside(first, array)) continue;
-      all.insert(first);
-      for (std::size_t next = first + 1; next <= first + count; ++next) {
-        if (stores(next - 1, array)) break;
-        if (!reads_beside(next, array)) continue;
-        for (std::size_t between = first; between <= next; ++between)
-          all.insert(between % count);
-        break;
-      }
-    }
-    return all;
-  }
-
-  void share_tiles() {
-    std::vector<std::set<std::size_t>> taken; // by tile
-    for (unsigned array = 0; array < arrays_.size(); ++array) {
-      const std::set<std::size_t> needed = needed_by(array);
-      const auto fits = [&](const std::set<std::size_t>& tile) {
-        return std::ranges::none_of(needed, [&](std::size_t n) { return tile.contains(n); });
-      };
-      auto tile = std::ranges::find_if(taken, fits);
-      if (tile == taken.end()) tile = taken.insert(taken.end(), std::set<std::size_t>());
-      tile->insert(needed.begin(), needed.end());
-      made_.tiles.push_back(static_cast<unsigned>(tile - taken.begin()));
-    }
   }
 
   const std::span<emulator::Kernel* const> kernels_;
@@ -420,6 +466,23 @@ private:
   std::vector<std::vector<unsigned>> stored_by_; // by stage: pointers
   SequencePlan made_;
 };
+
+SequencePlan find_as(std::span<emulator::Kernel* const> kernels, const SeenSequence& seen,
+                     const std::vector<bool>& lines, const SequenceFinder::Moved& moved) {
+  std::vector<emulator::Kernel*> placed(kernels.begin(), kernels.end());
+  bool are_others = std::ranges::count(lines, true) != 0;
+  for (std::size_t n = 0; n < placed.size(); ++n) {
+    if (moved[n]) placed[n] = &moved[n]->kernel;
+    are_others |= moved[n] != nullptr;
+  }
+  if (!are_others) return SequenceFinder(kernels, seen).run();
+  SequenceRims rims(kernels, seen);
+  if (Why why = SequenceFinder(placed, seen).find_rims(lines, moved, rims); !why.empty())
+    return {.refused = std::move(why)};
+  SequencePlan plan = SequenceFinder(rims.kernels(), rims.seen()).run();
+  rims.give_back(plan);
+  return plan;
+}
 
 } // namespace
 
@@ -441,14 +504,12 @@ SequencePlan find_sequence(std::span<emulator::Kernel* const> kernels,
   std::vector<bool> lines;
   for (const emulator::Kernel* const kernel : kernels)
     lines.push_back(is_along_a_line(kernel->body));
-  const auto count = std::ranges::count(lines, true);
-  if (count == 0 || count == std::ssize(lines)) return SequenceFinder(kernels, seen).run();
-  SequenceRims rims(kernels, seen);
-  if (Why why = SequenceFinder(kernels, seen).find_rims(lines, rims); !why.empty())
-    return {.refused = std::move(why)};
-  SequencePlan plan = SequenceFinder(rims.kernels(), rims.seen()).run();
-  rims.give_back(plan);
-  return plan;
+  if (std::ranges::count(lines, true) == std::ssize(lines)) lines.assign(lines.size(), false);
+  SequencePlan plan = find_as(kernels, seen, lines, SequenceFinder::Moved(kernels.size()));
+  if (plan.refused.empty()) return plan;
+  const SequenceFinder::Moved moved = SequenceFinder(kernels, seen).move_kernels(lines);
+  if (std::ranges::all_of(moved, [](const auto& one) { return one == nullptr; })) return plan;
+  return find_as(kernels, seen, lines, moved);
 }
 
 } // namespace ptxasw::passes

@@ -12,6 +12,7 @@
 //     where none of its places is (step_pins.hpp)                   find_stage
 //   what it reads of others' arrays is theirs at constant offsets   find_stage, by elements as
 //   the elements of an array are the same in each stage             its own parameters have them
+//   no stage leaves a torus that another one reads around           find_periods
 // A launch of a kernel along a line may be several stages, each a row or a column of arrays whose
 // elements the other stages have (rims.hpp).
 // A parameter that varies from pass to pass is part of stored values alone, and of where arrays are
@@ -27,6 +28,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,6 +45,13 @@ struct SequencePlan {
     [[nodiscard]] bool stores(unsigned array) const; // of the sequence
   };
   std::vector<Stage> stages;
+  // Along such an axis places are taken modulo a size, in all stages; as a stage's parameters have
+  // it.
+  struct Period {
+    std::size_t stage = 0;
+    IntegerPolynomial size;
+  };
+  std::array<std::optional<Period>, 3> periods;
   // As far as its region is concerned: the arrays that some stage stores to, and what a pass reads
   // beside a place. Elements are those of the first stage that stores to them.
   StepPlan region;
@@ -56,6 +65,9 @@ struct SequencePlan {
   // The first stage of a launch: they have their parameters in common.
   [[nodiscard]] std::size_t stage_of(unsigned launch) const;
 };
+
+// Which tile an array has, of whose stages and arrays all else is known.
+std::vector<unsigned> shared_tiles(const SequencePlan& plan);
 
 // `kernels`: of the launches, in their order.
 SequencePlan find_sequence(std::span<emulator::Kernel* const> kernels,

@@ -94,6 +94,34 @@ void SequenceWriter::find_inside() {
   code_.unless(inside_).bra(labels_ + "rim");
 }
 
+// --- Tori ----------------------------------------------------------------------------------------
+
+Reg SequenceWriter::coordinate(unsigned axis, long far) {
+  const Reg at = plus(place_[axis], far);
+  if (!is_around(axis)) return at;
+  Reg& known = around_[{axis, far}];
+  if (!known.empty()) return known;
+  const auto& [stage, whole] = *plan_.periods.at(axis);
+  const Reg size = code_.cvt(u32, u64, stages_[stage].numbers.number(whole)),
+            rest = code_.rem(s32, at, size), above = code_.add(s32, rest, size);
+  return known = code_.selp(b32, above, rest, code_.setp(lt, s32, rest, 0));
+}
+
+// Where the element of the place in the torus lies, by where that of the place would.
+Reg SequenceWriter::turned(unsigned n, unsigned axis, long far, const Reg& at) {
+  if (inner_ || !is_around(axis)) return at;
+  const Reg next = plus(place_[axis], far), there = coordinate(axis, far),
+            stride = stages_[plan_.stage_of(plan_.pointers[n].stage)].numbers.number(
+                plan_.region.arrays[n].element.along(axis));
+  return code_.mad(s64, code_.cvt(s64, s32, code_.sub(s32, there, next)), stride, at);
+}
+
+// And the place is the one in the torus.
+Reg SequenceWriter::is_own(unsigned axis, long far, const Reg& all) {
+  if (!is_around(axis)) return all;
+  return code_.setp(eq, s32, coordinate(axis, far), plus(place_[axis], far), and_, all);
+}
+
 // --- Which places store --------------------------------------------------------------------------
 
 Reg SequenceWriter::bit_of(const Reg& mask, unsigned row) {
@@ -127,7 +155,7 @@ Reg SequenceWriter::column_in(Stage& stage, int away, const Bounds& bounds, bool
   const Bounds own = along_axis(bounds, u);
   Reg& known = known_[key_of(number_of(stage), 'u', away, own, stores)];
   if (!known.empty()) return known;
-  const Reg at = plus(place_[u], away);
+  const Reg at = coordinate(u, away);
   if (stores) return known = inside(stage, u, at, own);
   const Reg all = within(stage, u, at, own, {});
   return known = all.empty() ? code_.setp(eq, u32, at, at) : all;
@@ -144,7 +172,7 @@ Reg SequenceWriter::rows_in(Stage& stage, int away, const Bounds& bounds, bool s
   if (!known.empty()) return known;
   Reg bits = code_.mov(u32, 0);
   for (unsigned row = 0; row < at_.rows(); ++row) {
-    const Reg at = plus(place_[v], static_cast<long>(row) + away);
+    const Reg at = coordinate(v, static_cast<long>(row) + away);
     const Reg in = stores ? inside(stage, v, at, own) : within(stage, v, at, own, {});
     bits = code_.or_(b32, bits, code_.selp(b32, code_.shl(b32, one_, row), 0, in));
   }
@@ -169,13 +197,13 @@ Reg SequenceWriter::make_mask(Stage& stage, const Offset& away, const Bounds& bo
 // Of guards that are not of one axis each: the kernel's own, at each of the thread's places.
 Reg SequenceWriter::mask_by_place(Stage& stage, const Offset& away, const Bounds& bounds) {
   StepBody::Place place = place_;
-  place[at_.axes.u] = plus(place_[at_.axes.u], offset_u(away));
+  place[at_.axes.u] = coordinate(at_.axes.u, offset_u(away));
   Reg bits = code_.mov(u32, 0);
   for (unsigned row = 0; row < at_.rows(); ++row) {
     Reg all = code_.setp(lt, u32, place[at_.axes.u], stage.limit[at_.axes.u]);
     if (at_.has_strips()) {
       const unsigned v = at_.axes.v;
-      place[v] = plus(place_[v], static_cast<long>(row) + offset_v(away));
+      place[v] = coordinate(v, static_cast<long>(row) + offset_v(away));
       all = code_.setp(lt, u32, place[v], stage.limit[v], and_, all);
       all = within(stage, v, place[v], bounds, all);
     }

@@ -27,12 +27,12 @@ constexpr Number most_blocks_along_y = 65535; // along y
 // --- A rim as its launch has it ------------------------------------------------------------------
 
 Expression extent(const Rim& rim, unsigned axis) {
-  return axis == rim.along      ? threads(0)
-         : axis == rim.across() ? plus(expression_of(rim.at), number(1))
-                                : threads(axis);
+  if (axis > 1) return threads(axis);
+  const auto& [of, at] = rim.axes.at(axis);
+  return plus(expression_of(at), of ? threads(*of) : number(1));
 }
 
-// What is said of places along two axes, of the launch along a line.
+// What is said of places along two axes, of the launch.
 Expression as_launched(const Rim& rim, const Expression& whole) {
   Expression made;
   for (const Token& token : whole) {
@@ -43,9 +43,10 @@ Expression as_launched(const Rim& rim, const Expression& whole) {
     }
     const auto axis = static_cast<unsigned>(token.value);
     Expression one = extent(rim, axis);
-    if (is_block && axis == rim.across()) one = number(1);
-    if (is_block && axis != rim.across())
-      one = {{.kind = Token::Kind::block, .value = axis == rim.along ? 0 : axis}};
+    if (is_block) {
+      const std::optional<unsigned> of = axis > 1 ? std::optional(axis) : rim.axes.at(axis).of;
+      one = of ? Expression{{.kind = Token::Kind::block, .value = *of}} : number(1);
+    }
     made.insert(made.end(), one.begin(), one.end());
   }
   return made;
@@ -98,15 +99,19 @@ Expression apart(const Box& a, const Offset& by_a, const Box& b, const Offset& b
 // Zero: whoever touches one element of both is one thread. None: that is another one.
 std::optional<Expression> one_thread(const Rim& a, const Offset& by_a, const Rim& b,
                                      const Offset& by_b) {
-  const unsigned u = a.along, v = a.across();
-  if (b.along == u) {
-    if (by_a.at(u) != by_b.at(u)) return std::nullopt;
+  if (!a.has(0) || !b.has(0)) return number(0); // it is the only one
+  const unsigned u = a.axes[0].of ? 0 : 1, v = 1 - u;
+  // Behind the place, the thread of an element along the line.
+  const auto from = [](const Rim& rim, const Offset& by, unsigned axis) {
+    return rim.axes.at(axis).at + IntegerPolynomial(by.at(axis));
+  };
+  if (b.axes.at(u).of) {
+    if (from(a, by_a, u) != from(b, by_b, u)) return std::nullopt;
     return number(0);
   }
   // The element that both touch is at  b.at + by_b  along u, and at  a.at + by_a  along v.
-  const auto moved = [](const IntegerPolynomial& at, int by) { return at + IntegerPolynomial(by); };
-  const Expression thread_a = expression_of(moved(b.at, by_b.at(u) - by_a.at(u))),
-                   thread_b = expression_of(moved(a.at, by_a.at(v) - by_b.at(v)));
+  const Expression thread_a = expression_of(from(b, by_b, u) - from(a, by_a, u)),
+                   thread_b = expression_of(from(a, by_a, v) - from(b, by_b, v));
   return combine(Token::Kind::least, minus(thread_a, thread_b), minus(thread_b, thread_a));
 }
 
@@ -248,10 +253,19 @@ void SequenceRims::add_to_launch(SequencePlan& plan) const {
     const auto require = [&](const Expression& most, const Expression& value, const char* why) {
       own.conditions.push_back({minus(most, value), why});
     };
-    require(number(1), threads(1), "several threads store to one element");
-    require(number(most_blocks_along_y - 1), expression_of(rim.at),
-            "it is too large"); // as %ctaid.y
-    if (rim.along != 0) require(number(most_blocks_along_y), threads(0), "it is too large");
+    for (const unsigned axis : {0U, 1U}) {
+      if (!rim.has(axis)) require(number(1), threads(axis), "several threads store to one element");
+      const auto& [of, at] = rim.axes.at(axis);
+      if (rim.axes.at(axis).is_as_launched(axis)) continue;
+      require(expression_of(at), number(0), "a place is in front of the first one");
+      // Of %ctaid.y.
+      require(number(most_blocks_along_y - 1), expression_of(at), "it is too large");
+      if (of != axis && of)
+        require(number(most_blocks_along_y), extent(rim, axis), "it is too large");
+    }
+    if (rim.one_block)
+      require({{.kind = Token::Kind::block, .value = 0}}, threads(0),
+              "several threads store to one element");
   }
   for (std::size_t second = 0; second < plan.stages.size(); ++second)
     for (std::size_t first = 0; first < second; ++first)

@@ -1,5 +1,5 @@
-// Launches of kernels along a line as stages of two dimensions (rims.hpp), and when several stages
-// may stand for one launch.
+// Launches of kernels along a line, or that are moved, as stages of two dimensions (rims.hpp), and
+// when several stages may stand for one launch.
 //
 // The launch does all of its stores for one thread behind the other, and its threads in any order;
 // the stages do a store for all threads, then the next one. That is the same if of each two stages

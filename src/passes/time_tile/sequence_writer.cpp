@@ -191,6 +191,7 @@ void SequenceWriter::find_array(unsigned n) {
 void SequenceWriter::write_path(bool inner) {
   inner_ = inner;
   const auto known = known_; // ahead of both paths
+  const auto around = around_;
   image_.clear();
   for (const StepArray& array : plan_.region.arrays) {
     Column& column = image_.emplace_back();
@@ -207,6 +208,7 @@ void SequenceWriter::write_path(bool inner) {
   store_centre();
   code_.ret();
   known_ = known;
+  around_ = around;
 }
 
 // In each place of the region, on the path without a rim.
@@ -233,8 +235,9 @@ void SequenceWriter::load(unsigned n) {
   const auto from = [&](Reg at, const Reg& where) {
     for (unsigned row = 0; row < at_.rows(); ++row) {
       if (row != 0) at = code_.add(s64, at, arrays_[n].row_stride);
-      const Reg guard = where.empty() ? Reg{} : bit_of(where, row);
-      code_.when(guard).into(image_[n][row]).ld(ptx::Space::global, type_of(n), {at, 0});
+      const Reg there = turned(n, at_.axes.v, row, turned(n, at_.axes.u, 0, at)),
+                guard = where.empty() ? Reg{} : bit_of(where, row);
+      code_.when(guard).into(image_[n][row]).ld(ptx::Space::global, type_of(n), {there, 0});
     }
   };
   if (inner_ && is_stored(n)) return from(arrays_[n].read, {});
@@ -367,7 +370,9 @@ void SequenceWriter::step(Stage& stage) {
       return value;
     };
     StepBody::Place place = place_;
-    if (at_.has_strips()) place[at_.axes.v] = plus(place_[at_.axes.v], row);
+    if (!inner_) place[at_.axes.u] = coordinate(at_.axes.u, 0);
+    if (at_.has_strips())
+      place[at_.axes.v] = inner_ ? plus(place_[at_.axes.v], row) : coordinate(at_.axes.v, row);
     const Reg guard = inner_ ? Reg{} : bit_of(stage.stores, row);
     Column into;
     for (const StepArray& array : plan.arrays)
@@ -406,7 +411,10 @@ void SequenceWriter::store_centre() {
         const Reg in = within(plus(first_row_, row), at_.halo_v, at_.axes.v);
         guard = code_.and_(pred, in, column);
       }
-      if (!inner_) guard = code_.and_(pred, bit_of(stored_[n], row), guard);
+      if (!inner_) {
+        guard = code_.and_(pred, bit_of(stored_[n], row), guard);
+        guard = is_own(at_.axes.v, row, is_own(at_.axes.u, 0, guard));
+      }
       code_.when(guard).st(ptx::Space::global, type_of(n), {at, 0}, image_[n][row]);
     }
   }

@@ -13,6 +13,9 @@
 // counts the other way round: the first copy is for regions in which it stores nowhere, and leaves
 // it out.
 //
+// Along an axis of a torus a region's places go on beyond its size: they are told apart by their
+// coordinates modulo that, and of several ones of one element the one within the torus is stored.
+//
 // Entries come in pairs (contract/sequences.hpp): elements that some stage stores to are read from
 // one place and written to another, all others are read from the program's arrays.
 #pragma once
@@ -30,6 +33,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::passes {
@@ -90,6 +94,14 @@ private:
   void add_inside(const ptx::Reg& one);
   void add_inside(Stage& stage);
   [[nodiscard]] bool is_separable(const Stage& stage) const;
+
+  // Of the thread's first place, so far along the axis; around a torus, that in it.
+  ptx::Reg coordinate(unsigned axis, long far);
+  [[nodiscard]] bool is_around(unsigned axis) const {
+    return axis < 3 && plan_.periods.at(axis).has_value();
+  }
+  ptx::Reg turned(unsigned n, unsigned axis, long far, const ptx::Reg& at);
+  ptx::Reg is_own(unsigned axis, long far, const ptx::Reg& all);
 
   void write_path(bool inner);
   void find_masks();
@@ -153,6 +165,7 @@ private:
   unsigned copies_ = 0;
   std::vector<ptx::Reg> stored_, needed_; // by array, on a path with a rim
   std::map<std::string, ptx::Reg> known_; // masks of columns and rows, by what they are
+  std::map<std::pair<unsigned, long>, ptx::Reg> around_; // coordinates, by axis and how far
 };
 
 } // namespace ptxasw::passes

@@ -243,6 +243,7 @@ private:
     }
     pins_ = StepPins(all.bounds, asked_.stage->elements);
     if (pins_.any()) sizes_->add_bounded(all);
+    plan_.line = pins_.all();
   }
 
   // Of where the stores are.
@@ -316,8 +317,9 @@ private:
     for (const StepArray& array : plan_.arrays)
       for (const StepArray::Load& load : array.loads)
         if (!array.foreign && !reads_as_before(array, load)) return;
-    for (const auto& period : periods_)
-      if (period) refuse(Reason::step_wrap, "one of several kernels, and it reads around a torus");
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if (periods_[axis] && pins_.is_pinned(axis))
+        refuse(Reason::step_wrap, "a row or a column that reads around a torus");
   }
 
   // Of an array that the stage stores to: its own element, ahead of the store, or one that no

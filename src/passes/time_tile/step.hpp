@@ -133,6 +133,7 @@ struct StepPlan {
   // Of those along an axis of which all places that store have one coordinate: what is right of a
   // region narrows by these once, however many steps there are (PROOF.md, "Rims along a line").
   Offset once_least{}, once_most{};
+  std::array<std::optional<IntegerPolynomial>, 3> line; // that coordinate, by axis
   [[nodiscard]] bool reads_beside(unsigned axis) const {
     return least[axis] != 0 || most[axis] != 0 || once_least[axis] != 0 || once_most[axis] != 0;
   }

@@ -28,6 +28,9 @@ public:
 
   [[nodiscard]] bool any() const;
   [[nodiscard]] bool is_pinned(unsigned axis) const { return pinned_.at(axis).has_value(); }
+  [[nodiscard]] const std::array<std::optional<IntegerPolynomial>, 3>& all() const {
+    return pinned_;
+  }
   // No place that stores is so far from one that does.
   [[nodiscard]] bool leaves(const Offset& offset) const;
   // The same number at all places that store, by the coordinates that it was computed without.

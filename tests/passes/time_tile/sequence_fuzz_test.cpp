@@ -93,7 +93,8 @@ private:
     std::vector<StageElement> slots;
     for (const unsigned n : order)
       slots.push_back(arrays_[n]);
-    kernels_.emplace_back(StageKernel(random_, k, planar_, transposed_, slots, writes), order);
+    kernels_.emplace_back(StageKernel(random_, k, planar_, transposed_, slots, writes, around_),
+                          order);
   }
 
   unsigned size() {
@@ -177,7 +178,8 @@ private:
   StageRandom& random_;
   const bool planar_ = chance(4, 5), transposed_ = chance(1, 6), exchanges_ = chance(1, 3),
              value_varies_ = chance(1, 3), index_varies_ = chance(1, 3);
-  const unsigned count_ = 2 + below(3), turns_ = 2 + below(2);
+  const unsigned count_ = 2 + below(3), turns_ = 2 + below(2),
+                 around_ = chance(1, 4) ? 1 + below(3) : 0; // axes of a torus
   std::vector<StageElement> arrays_;
   std::vector<std::pair<StageKernel, std::vector<unsigned>>> kernels_; // with the arrays of slots
   StageSizes sizes_;

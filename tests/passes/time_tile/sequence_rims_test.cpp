@@ -239,10 +239,9 @@ TEST(RimsOnALineOfOtherForms, NeedAStageOfTwoDimensions) {
   EXPECT_THAT(case_of(program).plan.refused.text, HasSubstr("no stage of two dimensions"));
 }
 
-// By the element it is the place behind the end of the row above.
-TEST(RimsOnALineOfOtherForms, HaveNoPlacesBehindARow) {
-  EXPECT_THAT(case_of(mix("one_behind", 40, 30)).run(4, {2, 2}).error,
-              HasSubstr("places of several stages"));
+// Behind the end of a row the next one begins.
+TEST(RimsOnALine, MayBeginBehindThePlacesOfTheirThreads) {
+  EXPECT_EQ(case_of(mix("one_behind", 40, 30)).difference({2, 2}), "");
 }
 
 // Another launch of one line, along an axis that the kernel knows nothing of.

@@ -71,10 +71,11 @@ struct StageParameter {
 // kernel k(arrays, coefficients, sizes, where, a value and a number that may vary).
 class StageKernel {
 public:
+  // `around`: axes of a torus, a bit each.
   StageKernel(StageRandom& random, unsigned number, bool planar, bool transposed,
-              const std::vector<StageElement>& slots, unsigned writes)
+              const std::vector<StageElement>& slots, unsigned writes, unsigned around = 0)
       : random_(random), name("k" + std::to_string(number)), planar_(planar),
-        transposed_(transposed), slots_(slots), writes_(writes) {
+        transposed_(transposed), slots_(slots), writes_(writes), around_(around) {
     for (unsigned n = 0; n < slots.size(); ++n)
       parameter(StageParameter::Is::slot, n);
     using enum StageParameter::Is;
@@ -147,13 +148,17 @@ private:
     line("mov.u32 %r1, %ctaid.{}", across);
     line("mov.u32 %r2, %ntid.{}", across);
     line("mov.u32 %r3, %tid.{}", across);
-    line("mad.lo.s32 %r10, %r1, %r2, %r3");
+    const bool moves = chance(1, 8); // threads of places behind the first one
+    line("mad.lo.s32 %r{}, %r1, %r2, %r3", moves ? 7 : 10);
+    if (moves) line("add.s32 %r10, %r7, {}", 1 + random_.below(2));
     knows_row_ = planar_ || chance(1, 3);
     if (knows_row_) {
       line("mov.u32 %r4, %ctaid.{}", along);
       line("mov.u32 %r5, %ntid.{}", along);
       line("mov.u32 %r6, %tid.{}", along);
-      line("mad.lo.s32 %r11, %r4, %r5, %r6");
+      const bool too = moves && chance(3, 4);
+      line("mad.lo.s32 %r{}, %r4, %r5, %r6", too ? 8 : 11);
+      if (too) line("add.s32 %r11, %r8, 1");
     } else {
       line("mov.u32 %r11, 0");
     }
@@ -183,7 +188,8 @@ private:
   void bound(const char* place, const char* size) {
     const int first = random_.between(0, 2), last = random_.between(0, 2);
     const std::string p = condition(), q = condition(), n = number(), m = number();
-    switch (random_.below(5)) {
+    const bool all = is_around(place) && chance(3, 4);
+    switch (all ? 0 : random_.below(5)) {
     case 0:
       line("setp.ge.s32 {}, {}, {}", p, place, size);
       leave(p);
@@ -317,12 +323,40 @@ private:
     return made;
   }
 
+  [[nodiscard]] bool is_around(const std::string& place) const {
+    return place.ends_with("10") ? (around_ & 1U) != 0 : (around_ & 2U) != 0;
+  }
+  std::string turned(const std::string& place, const std::string& size, int by) {
+    const std::string near = number(), far = number(), into = number();
+    if (chance(1, 2)) {
+      line("add.s32 {}, {}, {}", near, place, size);
+      line("add.s32 {}, {}, {}", far, near, by);
+      line("rem.{}32 {}, {}, {}", chance(1, 2) ? 's' : 'u', into, far, size);
+      return into;
+    }
+    const std::string p = condition(), end = number();
+    line("add.s32 {}, {}, {}", near, place, by);
+    line("{}.s32 {}, {}, {}", by < 0 ? "add" : "sub", far, near, size);
+    if (by < 0) {
+      line("setp.{}.s32 {}, {}, 0", chance(1, 2) ? "eq" : "le", p, place);
+    } else {
+      line("add.s32 {}, {}, -1", end, size);
+      line("setp.{} {}, {}, {}", chance(1, 2) ? "ge.s32" : "eq.s32", p, place, end);
+    }
+    line("selp.b32 {}, {}, {}, {}", into, far, near, p);
+    return into;
+  }
+
   std::string at(unsigned slot, int dx, int dy, bool clamps) {
     std::string x = "%r10", y = "%r11";
     if (!pinned_x_.empty() && (mixes_ ? chance(1, 2) : knows_x_)) x = pinned_x_;
     if (!pinned_y_.empty() && (mixes_ ? chance(1, 2) : knows_y_)) y = pinned_y_;
     const auto moved = [&](std::string& place, const char* size, int by) {
       if (by == 0 && !clamps) return;
+      if (!clamps && place.starts_with("%r1") && is_around(place) && chance(7, 8)) {
+        place = turned(place, size, by);
+        return;
+      }
       const std::string made = number();
       line("add.s32 {}, {}, {}", made, place, by);
       place = made;
@@ -459,7 +493,7 @@ private:
 
   bool planar_, transposed_, knows_row_ = true;
   std::vector<StageElement> slots_;
-  unsigned writes_;
+  unsigned writes_, around_;
   std::string text_, own_, pinned_x_, pinned_y_;
   bool mixes_ = chance(1, 5), knows_x_ = chance(1, 2), knows_y_ = knows_x_ || chance(1, 4);
   unsigned conditions_ = 0, numbers_ = 40, addresses_ = 10, halves_ = 0;
