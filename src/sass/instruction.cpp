@@ -106,6 +106,7 @@ constexpr std::array others{
     Other{0x113, Writes::converted}, Other{0x118, Writes::nothing}, // NOP
     Other{0x119, Writes::one},                                      // S2R
     Other{0x11b, Writes::nothing},                                  // ENDCOLLECTIVE
+    Other{0x11c, Writes::one},                                      // B2R: of a barrier.red
     Other{0x11d, Writes::nothing},                                  // BAR
     Other{0x141, Writes::nothing},                                  // BSYNC
     Other{0x142, Writes::nothing},                                  // BREAK

@@ -113,6 +113,14 @@ TEST(Instruction, DisguisesAreUndone) {
       << "IMAD.MOV";
 }
 
+// bar.red.or.pred and bar.red.popc.u32.
+TEST(Instruction, ResultsOfBarriersAreNoArithmetic) {
+  EXPECT_EQ(decode(0x00ff731c, 0x000fe40000024000, 90).operation, Operation::other);
+  const Instruction count = decode(0x0014731c, 0x000e2400000e4000, 90);
+  EXPECT_EQ(count.operation, Operation::other);
+  EXPECT_EQ(text(count), text(decode(0x0000000000147919, 0x000e220000002100, 90))) << "as S2R";
+}
+
 TEST(Instruction, OpcodesThatChangedTheirMeaning) {
   EXPECT_EQ(decode(0x0000000504097235, 8, 90).operation, Operation::fma);
   EXPECT_EQ(decode(0x0000000504097235, 8, 120).operation, Operation::other);
