@@ -11,7 +11,7 @@
 
 namespace ptxasw::image {
 
-inline constexpr std::size_t most_seen = 64;
+inline constexpr std::size_t most_seen = 128; // of all programs
 
 // Empty where there is no such file, or one that cannot be read.
 [[nodiscard]] std::vector<contract::SeenSequence> seen_in(const std::string& folder);

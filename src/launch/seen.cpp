@@ -9,7 +9,7 @@
 namespace ptxasw::launch {
 namespace {
 
-constexpr std::size_t most_lanes = 64, most_found = 16;
+constexpr std::size_t most_lanes = 64, most_found = 32;
 constexpr int behind_a_new_kernel = 1024;    // launches
 constexpr std::size_t usual_parameters = 64; // bytes
 

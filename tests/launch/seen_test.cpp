@@ -176,6 +176,18 @@ TEST_F(SeenTest, IsNoneOfOtherBlocksSharedMemoryOrStreams) {
   EXPECT_TRUE(seen.found().empty());
 }
 
+// One program may have many, but not any number.
+TEST_F(SeenTest, SoManyAtMost) {
+  for (unsigned blocks = 1; blocks <= 40; ++blocks) {
+    gpu().add(module, "k" + std::to_string(blocks), {8, 8, 4});
+    for (unsigned n = 0; n < 10; ++n) {
+      launch("k" + std::to_string(blocks), {0x1000, 0x2000});
+      launch("a", {0x2000, 0x1000});
+    }
+  }
+  EXPECT_EQ(seen.found().size(), 32);
+}
+
 TEST_F(SeenTest, IsLookedForBehindTheFirstLaunchOfAKernel) {
   launch("a", {0x1000, 0x2000});
   launch("c", {0x1000, 0x2000});
