@@ -18,7 +18,7 @@ unsigned to_whole(unsigned n, unsigned of) {
   return (n + of - 1) / of * of;
 }
 
-Margin times(const Margin& one, unsigned steps) {
+Margin after_steps(const Margin& one, unsigned steps) {
   return {one.before * steps, one.behind * steps};
 }
 
@@ -68,10 +68,10 @@ PlaneLayout::PlaneLayout(const passes::StepPlan& plan, const StepShape& shape)
   far = std::max(reach(w).before, reach(w).behind);
   pad_u_ = to_whole(std::max(reach_u.before, reach_u.behind), columns()) / columns();
   pad_v_ = std::max(reach_v.before, reach_v.behind);
-  halo_u = times(reach_u, shape.count);
+  halo_u = after_steps(reach_u, shape.count);
   for (unsigned* side : {&halo_u.before, &halo_u.behind})
     *side = to_whole(*side, columns());
-  halo_v = times(reach_v, shape.count);
+  halo_v = after_steps(reach_v, shape.count);
   if (shape.width != lanes * columns() || places() > 32 || pad_u_ > lanes)
     refuse("rows are no part of a warp");
   else if (rows() < strip_rows())
