@@ -206,7 +206,9 @@ protected:
                               .parameter_bytes = 20,
                               .places = {{0, 8}, {8, 8}, {16, 4}},
                               .variants = {{.entry = "s", .name = "original"}}};
-  std::vector<unsigned char>&a = gpu().allocate(4 * points), &b = gpu().allocate(4 * points);
+  // With room for arrays that begin a word later.
+  std::vector<unsigned char>&a = gpu().allocate(4 * (points + 1)),
+                       &b = gpu().allocate(4 * (points + 1));
   CUdeviceptr v = reinterpret_cast<CUdeviceptr>(a.data()),
               u = reinterpret_cast<CUdeviceptr>(b.data());
   unsigned size = points, shared = 0;

@@ -44,7 +44,9 @@ struct Stencil {
   fake::Function &kernel = gpu().add(module, "s", {8, 8, 4}),
                  &three = gpu().add(module, "s3", {8, 8, 4, 12}),
                  &five = gpu().add(module, "s5", {8, 8, 4, 12});
-  std::vector<unsigned char>&a = gpu().allocate(4 * points), &b = gpu().allocate(4 * points);
+  // With room for arrays that begin a word later.
+  std::vector<unsigned char>&a = gpu().allocate(4 * (points + 1)),
+                       &b = gpu().allocate(4 * (points + 1));
   CUdeviceptr in = reinterpret_cast<CUdeviceptr>(a.data()),
               out = reinterpret_cast<CUdeviceptr>(b.data());
   unsigned n = points;

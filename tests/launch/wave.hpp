@@ -82,7 +82,7 @@ struct Wave {
     three.run = [](const auto& launch) { wave(launch, 3); };
     six.run = [](const auto& launch) { wave(launch, 6); };
     for (unsigned a = 0; a < 3; ++a) {
-      arrays[a] = reinterpret_cast<CUdeviceptr>(gpu().allocate(4 * points).data());
+      arrays[a] = reinterpret_cast<CUdeviceptr>(gpu().allocate(4 * (points + 1)).data());
       for (unsigned i = 0; i < points; ++i)
         reinterpret_cast<unsigned*>(arrays[a])[i] = (a + 3) * i * i + a;
       plain[a] = words(a);
