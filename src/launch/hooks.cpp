@@ -62,11 +62,27 @@ bool leads_to_driver(unsigned number) {
   return found == yes;
 }
 
-class PlainLaunch final : public Launch {
+// By a copy of a hook, which remembers what passes.
+template <class Function> class HookedLaunch : public Launch {
+public:
+  HookedLaunch(Function* real, unsigned hook) : real_(real), hook_(hook) {}
+  void pass_from_now_on(const Request& r, std::uint64_t epoch, std::uint64_t times) const override {
+    remember_passing(epoch, hook_, pointer(real_), r, times);
+  }
+  [[nodiscard]] std::uint64_t passed(const Request& r) const override {
+    return take_passed(hook_, r);
+  }
+
+protected:
+  Function* real_;
+  unsigned hook_;
+};
+
+class PlainLaunch final : public HookedLaunch<LaunchKernel> {
 public:
   // `stream` as the program named it: the driver gets what it would have got.
   PlainLaunch(LaunchKernel* real, CUstream stream, unsigned hook)
-      : real_(real), stream_(stream), hook_(hook) {}
+      : HookedLaunch(real, hook), stream_(stream) {}
   [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
     return std::make_unique<PlainLaunch>(*this);
   }
@@ -77,34 +93,20 @@ public:
   CUresult ahead(const Request& r) const override {
     return leads_to_driver(hook_) ? launch_ahead(r) : CUDA_ERROR_NOT_SUPPORTED;
   }
-  void pass_from_now_on(const Request& r, std::uint64_t epoch, std::uint64_t times) const override {
-    remember_passing(epoch, hook_, pointer(real_), r, times);
-  }
-  [[nodiscard]] std::uint64_t passed(const Request& r) const override {
-    return take_passed(hook_, r);
-  }
 
 private:
-  LaunchKernel* real_;
   CUstream stream_;
-  unsigned hook_;
 };
 
-class ExLaunch final : public Launch {
+class ExLaunch final : public HookedLaunch<LaunchKernelEx> {
 public:
   ExLaunch(LaunchKernelEx* real, const CUlaunchConfig& config, unsigned hook)
-      : real_(real), config_(config), hook_(hook) {}
+      : HookedLaunch(real, hook), config_(config) {}
   [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
     return std::make_unique<ExLaunch>(*this);
   }
   CUresult operator()(const Request& r) const override { return launch(r, 0); }
   CUresult ahead(const Request& r) const override { return launch(r, 1); }
-  void pass_from_now_on(const Request& r, std::uint64_t epoch, std::uint64_t times) const override {
-    remember_passing(epoch, hook_, pointer(real_), r, times);
-  }
-  [[nodiscard]] std::uint64_t passed(const Request& r) const override {
-    return take_passed(hook_, r);
-  }
 
 private:
   [[nodiscard]] CUresult launch(const Request& r, unsigned attributes) const {
@@ -122,9 +124,7 @@ private:
     config.gridDimZ = r.grid[2];
     return real_(&config, r.function, r.parameters, r.extra);
   }
-  LaunchKernelEx* real_;
   const CUlaunchConfig config_; // without attributes
-  unsigned hook_;
 };
 
 template <unsigned hook, unsigned copy>

@@ -414,27 +414,15 @@ TEST_F(BatchTest, AStreamOfWhichNothingGoesOutIsLeftAlone) {
   }
 }
 
-// Launches like that one go by, a few at a time.
-class Noting final : public Launch {
-public:
-  [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
-    return std::make_unique<Noting>();
-  }
-  CUresult operator()(const Request& request) const override { return direct(request); }
-  void pass_from_now_on(const Request&, std::uint64_t, std::uint64_t times) const override {
-    passing = times;
-  }
-  mutable std::uint64_t passing = 0;
-};
-
+// A few at a time.
 TEST_F(BatchTest, WhatIsLeftAloneGoesBy) {
   cost = std::chrono::microseconds(0);
   const auto passing = [&](unsigned blocks) {
-    const Noting noting;
+    const test::Passed passed;
     unsigned value = next++;
     void* parameters[] = {&value};
-    engine->launch({functions['a'], {blocks, 1, 1}, {32, 1, 1}, 0, other, parameters}, noting);
-    return noting.passing;
+    engine->launch({functions['a'], {blocks, 1, 1}, {32, 1, 1}, 0, other, parameters}, passed);
+    return passed.left;
   };
   EXPECT_EQ(passing(4), 0);
   launch_in_no_order(other);

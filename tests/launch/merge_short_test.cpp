@@ -15,9 +15,9 @@ namespace ptxasw::launch {
 namespace {
 
 using test::direct;
-using test::Direct;
 using test::gpu;
 using test::launched;
+using test::Passed;
 using test::Stencil;
 using testing::HasSubstr;
 using testing::Not;
@@ -31,19 +31,6 @@ unsigned calls() {
       all += count;
   return all;
 }
-
-// Of this program, launches that go through as they came do not reach the engine.
-class Passed final : public Launch {
-public:
-  [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
-    return std::make_unique<Direct>();
-  }
-  CUresult operator()(const Request& r) const override { return direct(r); }
-  void pass_from_now_on(const Request&, std::uint64_t, std::uint64_t times) const override {
-    left = times;
-  }
-  mutable std::uint64_t left = 0;
-};
 
 // Runs of k steps. How many launches were looked at.
 unsigned looked_at(Stencil& s, const Passed& passed, unsigned k, unsigned periods) {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 namespace ptxasw::launch::test {
 
@@ -113,5 +114,21 @@ public:
   }
 };
 inline const Direct direct;
+
+// Of a program that launches one kernel: launches that go by do not reach the engine.
+class Passed final : public Launch {
+public:
+  [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
+    return std::make_unique<Direct>();
+  }
+  CUresult operator()(const Request& r) const override { return direct(r); }
+  void pass_from_now_on(const Request&, std::uint64_t, std::uint64_t times) const override {
+    told = left = times;
+  }
+  [[nodiscard]] std::uint64_t passed(const Request&) const override {
+    return std::exchange(told, left) - left;
+  }
+  mutable std::uint64_t left = 0, told = 0; // so many more, of so many that nobody asked for
+};
 
 } // namespace ptxasw::launch::test

@@ -313,4 +313,13 @@ inline void expect_the_same(const SequenceRow& row, const std::string& kernels,
     }
 }
 
+// Of small arrays: all is as it would be, or, as threads meet or there is nothing to store, it is
+// not launched. There is an entry.
+inline void expect_the_same_or_none(const SequenceCase& made) {
+  ASSERT_EQ(made.entry.refused.text, "");
+  if (made.run(4, {2, 2}).error.empty()) {
+    EXPECT_EQ(made.difference({2, 2}, 1), "");
+  }
+}
+
 } // namespace ptxasw::test
