@@ -12,7 +12,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "entries are little-endian");
 
-constexpr std::string_view magic = "ptxasw-image 3\n";
+constexpr std::string_view magic = "ptxasw-image 4\n";
 constexpr std::int64_t day = std::int64_t{24} * 60 * 60;
 constexpr std::uint32_t most_kernels = 1 << 20;
 
@@ -118,6 +118,7 @@ std::string serialized(const Prepared& prepared) {
     writer.number(kernel.versions);
     writer.text(code(kernel.reason));
     writer.text(kernel.words);
+    writer.number(std::uint8_t{kernel.is_alone});
   }
   writer.text(prepared.linked);
   writer.text(prepared.cubin);
@@ -142,6 +143,7 @@ std::optional<Prepared> parsed(std::string_view bytes) {
     kernel.versions = reader.number<std::uint32_t>();
     kernel.reason = reader.reason();
     kernel.words = reader.text();
+    kernel.is_alone = reader.number<std::uint8_t>() != 0;
     prepared.kernels.push_back(std::move(kernel));
   }
   prepared.linked = reader.text();

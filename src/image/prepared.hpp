@@ -31,7 +31,7 @@ namespace ptxasw::image {
 using ImageKey = store::Key;
 
 // Of this machine alone: what a server says is not run.
-inline constexpr store::Kind images{"images", 4, false};
+inline constexpr store::Kind images{"images", 5, false};
 
 // Over the image's bytes, the chip ("sm_90") and the version of `images`. Of what was linked
 // (linked.hpp): over its cubin.
@@ -43,7 +43,16 @@ struct PreparedKernel {
   std::uint32_t versions = 0;   // entries beside it, of several time steps, too
   Reason reason = Reason::none; // why there are none
   std::string words;            // more of that; may be empty
+  // Versions do the same in a module of their own: they need no variable of this one.
+  bool is_alone = false;
   friend bool operator==(const PreparedKernel&, const PreparedKernel&) = default;
+};
+
+// What tells one entry of an image from another one.
+struct Edition {
+  std::int64_t when = 0;
+  std::uint64_t sequences = 0;
+  friend bool operator==(const Edition&, const Edition&) = default;
 };
 
 struct Prepared {
@@ -61,6 +70,7 @@ struct Prepared {
 
   [[nodiscard]] bool is_replaced() const { return reason == Reason::none; }
   [[nodiscard]] std::uint32_t versions() const;
+  [[nodiscard]] Edition edition() const { return {when, sequences}; }
   friend bool operator==(const Prepared&, const Prepared&) = default;
 };
 

@@ -71,7 +71,11 @@ template <unsigned hook, unsigned copy> CUresult forget_and_call(void* handle) {
   if (launcher == nullptr) return real(handle);
   launcher->forget_handles();
   // The driver may read its image until then; its handle may be given out again from then on.
-  const auto kept = launcher->images() == nullptr ? nullptr : launcher->images()->take(handle);
+  Images* const images = launcher->images();
+  if (images == nullptr) return real(handle);
+  constexpr bool is_of_context = hook >= first_forgetting + 2;
+  if (is_of_context) images->late().forget_modules();
+  const auto kept = images->take(handle);
   return real(handle);
 }
 

@@ -85,8 +85,11 @@ bool Replacement::hides(std::string_view name) const {
 Images::Images(bool reports)
     : reports_(reports), folder_(image::images_folder(
                              [](const char* name) -> const char* { return std::getenv(name); })),
-      seen_(image::seen_in(folder_)), preparer_(folder_.empty() ? "" : variable("PTXASW_PROGRAM")) {
-}
+      seen_(image::seen_in(folder_)), late_(folder_),
+      preparer_(folder_.empty() ? "" : variable("PTXASW_PROGRAM"), folder_, [this] {
+        late_.note_news();
+        if (news_) news_();
+      }) {}
 
 Images::Load Images::look_at(const void* image, Owner owner, bool as_usual) {
   const Form form = image::form_of(image);
@@ -184,23 +187,26 @@ Images::Load Images::look_up(image::Bytes image, const std::string& from, const 
   const image::ImageKey key = image::key_of(image, chip);
   Known found = known(key);
   found.row.from = from;
-  bool is_to_be_prepared =
-      preparing == Preparing::is_possible && (found.row.code.empty() || found.is_old);
+  const bool is_awaited = preparer_.is_possible() && preparing == Preparing::is_possible &&
+                          (found.row.code.empty() || found.is_old);
+  bool is_to_be_prepared = is_awaited;
   if (is_to_be_prepared) {
     const std::lock_guard lock(mutex_);
-    is_to_be_prepared = preparer_.is_possible() && prepared_.insert(key).second;
+    is_to_be_prepared = prepared_.insert(key).second;
   }
   if (found.row.code.empty()) {
     found.row.has_text = true;
     found.row.code = preparer_.is_possible() ? "preparing" : "not-prepared";
     found.row.words = preparer_.is_possible()
-                          ? "being prepared: the next run has it"
+                          ? "being prepared: it is used as soon as that is done"
                           : "not prepared (run the program under ptxasw launch)";
   }
   Load load = note(std::move(found.row));
   load.is_to_be_compared = found.by != nullptr && !found.agrees;
   load.by = std::move(found.by);
   load.is_to_be_prepared = is_to_be_prepared;
+  load.is_awaited = is_awaited;
+  load.edition = found.edition;
   load.chip = chip;
   load.key = key;
   load.bytes = image;
@@ -218,7 +224,8 @@ Images::Known Images::known(const image::ImageKey& key) {
   Known made{.by = nullptr,
              .row = row_of(*prepared),
              .is_old = is_to_be_tried_again(*prepared, std::time(nullptr)) ||
-                       prepared->sequences != image::hash_of(seen_, prepared->kernels)};
+                       prepared->sequences != image::hash_of(seen_, prepared->kernels),
+             .edition = prepared->edition()};
   if (!prepared->linked.empty()) {
     const auto agrees = image::find_agreement(folder_, key, prepared->linked, name_of_driver());
     made.linked = prepared->linked;
@@ -265,7 +272,12 @@ void Images::loaded(const Load& load, void* handle, Owner owner) {
     add(handle, load.by, owner);
   else
     take(handle); // of one that is gone
-  if (load.is_to_be_prepared) preparer_.add(load.chip, load.bytes);
+  const LateVersions::Awaited awaited{load.key, load.edition};
+  if (load.is_awaited && owner == Owner::module)
+    late_.await(static_cast<CUmodule>(handle), awaited);
+  else if (load.is_awaited)
+    late_.await(static_cast<CUlibrary>(handle), awaited);
+  if (load.is_to_be_prepared) preparer_.add(load.chip, load.bytes, awaited);
 }
 
 void Images::refused(const Load& load, CUresult why) {
@@ -331,6 +343,7 @@ void Images::add(void* handle, std::shared_ptr<const Replacement> by, Owner owne
 }
 
 std::shared_ptr<const Replacement> Images::take(void* handle) {
+  late_.forget(handle);
   if (!has_any()) return nullptr;
   const std::lock_guard lock(mutex_);
   const auto found = handles_.find(handle);

@@ -16,13 +16,16 @@
 #include "image/prepared.hpp"
 #include "launch/driver.hpp"
 #include "launch/image_table.hpp"
+#include "launch/late_versions.hpp"
 #include "launch/links.hpp"
 #include "launch/preparer.hpp"
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -58,7 +61,9 @@ public:
     std::shared_ptr<const Replacement> by; // null: the original
     std::size_t row = 0;                   // of the table
     bool is_to_be_prepared = false;
-    bool is_to_be_compared = false; // before `by` may be loaded
+    bool is_awaited = false;               // somebody prepares it, perhaps once more
+    std::optional<image::Edition> edition; // that is there
+    bool is_to_be_compared = false;        // before `by` may be loaded
     std::string chip;
     image::ImageKey key;
     image::Bytes bytes;                        // the program's own
@@ -90,6 +95,11 @@ public:
   // The libraries whose images were replaced.
   [[nodiscard]] std::vector<CUlibrary> libraries() const;
 
+  // Versions that were prepared while the program ran.
+  [[nodiscard]] LateVersions& late() { return late_; }
+  // Called by a thread of ours when there are more of them. Before anything is loaded.
+  void when_prepared(std::function<void()> news) { news_ = std::move(news); }
+
   // What was loaded so far. Begins to prepare what waits for that, since the program ends.
   std::vector<ImageRow> finish();
 
@@ -98,8 +108,9 @@ private:
     std::shared_ptr<const Replacement> by;
     ImageRow row;
     bool is_old = false; // prepare it again
-    std::string linked;  // of a text: what its linker has to make
-    bool agrees = true;  // and does
+    std::optional<image::Edition> edition;
+    std::string linked; // of a text: what its linker has to make
+    bool agrees = true; // and does
   };
   struct Less {
     bool operator()(const image::ImageKey& a, const image::ImageKey& b) const {
@@ -127,6 +138,8 @@ private:
   const bool reports_;
   const std::string folder_;
   const std::vector<contract::SeenSequence> seen_; // as this process began
+  std::function<void()> news_;
+  LateVersions late_;
   Preparer preparer_;
   Links links_;
   std::atomic<bool> has_any_{false};

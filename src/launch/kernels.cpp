@@ -5,6 +5,7 @@
 #include "launch/passing.hpp"
 #include "launch/shapes.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace ptxasw::launch {
@@ -71,11 +72,11 @@ void find_device(Kernel& kernel) {
 }
 
 // Empty, or why nothing is known about the launches of this kernel.
-std::string read_contract(Kernel& kernel, CUmodule module, DeviceReader& reader) {
+std::string read_contract(Kernel& kernel, DeviceReader& reader) {
   const Driver& d = driver();
   CUdeviceptr at = 0;
   std::size_t size = 0;
-  if (d.module_get_global(&at, &size, module, contract::symbol_of(kernel.name).c_str()) !=
+  if (d.module_get_global(&at, &size, kernel.versions, contract::symbol_of(kernel.name).c_str()) !=
       CUDA_SUCCESS)
     return "its module has no launch contract for it";
   if (size > contract::most_bytes) return "its launch contract is too large";
@@ -112,15 +113,14 @@ std::string name_kernel(Kernel& kernel, CUfunction handle) {
   return {};
 }
 
-// Of a kernel whose name is known.
-std::string describe(Kernel& kernel, DeviceReader& reader) {
+// Of a kernel of which it is known where its versions are. Empty, or why there are none.
+std::string read_versions(Kernel& kernel, DeviceReader& reader) {
   const Driver& d = driver();
-  CUmodule module = kernel.module;
-  if (std::string why = read_contract(kernel, module, reader); !why.empty()) return why;
+  if (std::string why = read_contract(kernel, reader); !why.empty()) return why;
   for (const contract::Variant& variant : kernel.contract.variants) {
     CUfunction function = kernel.function;
     if (!kernel.entries.empty() &&
-        d.module_get_function(&function, module, variant.entry.c_str()) != CUDA_SUCCESS)
+        d.module_get_function(&function, kernel.versions, variant.entry.c_str()) != CUDA_SUCCESS)
       function = nullptr;
     kernel.entries.push_back(entry_of(function));
   }
@@ -167,12 +167,12 @@ bool has_passes(const Kernel& kernel) {
 
 void load_steps(const Kernel& kernel) {
   for (const contract::Steps& steps : kernel.contract.steps) {
-    CUfunction function = load(kernel.module, steps.entry);
+    CUfunction function = load(kernel.versions, steps.entry);
     if (!find_variables(kernel, steps)) function = nullptr;
     kernel.steps.push_back(entry_of(function));
   }
   for (const contract::Sequence& sequence : kernel.contract.sequences)
-    kernel.sequences.push_back(entry_of(load(kernel.module, sequence.entry)));
+    kernel.sequences.push_back(entry_of(load(kernel.versions, sequence.entry)));
   kernel.are_steps_ready.store(true, std::memory_order_release);
 }
 
@@ -201,6 +201,23 @@ Keeper& keeper_of_thread() {
 }
 
 } // namespace
+
+// Of a kernel whose name is known. A module beside its own has other variables, and is of no use to
+// stages that need their own.
+std::string Kernels::describe(Kernel& kernel, DeviceReader& reader) const {
+  kernel.versions = kernel.module;
+  const auto beside = late_ == nullptr ? LateVersions::Beside() : late_->beside(kernel.module);
+  const bool is_beside = beside.kernels != nullptr && beside.kernels->contains(kernel.name);
+  if (is_beside) kernel.versions = beside.module;
+  std::string why = read_versions(kernel, reader);
+  if (!is_beside || !why.empty()) return why;
+  std::erase_if(kernel.contract.sequences, [&](const contract::Sequence& sequence) {
+    return !std::ranges::all_of(sequence.stages, [&](const contract::Sequence::Stage& stage) {
+      return beside.kernels->contains(stage.kernel);
+    });
+  });
+  return {};
+}
 
 const Kernel* Kernels::find(CUfunction handle) {
   Key key{handle, nullptr};
@@ -280,14 +297,9 @@ bool Kernels::prepare(const Kernel& first, CUfunction function, std::uint64_t ep
   auto made = std::make_shared<Kernel>();
   made->context = first.context;
   const char* name = nullptr;
-  CUdeviceptr at = 0;
-  std::size_t size = 0;
   if (function == nullptr || d.func_get_name(&name, function) != CUDA_SUCCESS ||
-      name == first.name ||
-      d.module_get_global(&at, &size, first.module, contract::symbol_of(name).c_str()) !=
-          CUDA_SUCCESS ||
-      !name_kernel(*made, function).empty() || !describe(*made, reader).empty() ||
-      !has_passes(*made))
+      name == first.name || !name_kernel(*made, function).empty() ||
+      !describe(*made, reader).empty() || !has_passes(*made))
     return false;
   load_steps(*made);
   made->are_steps_asked_for = true;
@@ -312,8 +324,8 @@ void Kernels::note_stages(const Kernel& first, std::uint64_t epoch) {
 }
 
 std::shared_ptr<Shapes> Kernels::shapes_of(const Kernel& kernel) {
-  const std::string key =
-      kernel.name + '\n' + std::to_string(kernel.contract.code) + '\n' + kernel.chip;
+  const std::string key = kernel.name + '\n' + std::to_string(kernel.contract.code) + '\n' +
+                          kernel.chip + (kernel.versions == kernel.module ? "" : "\nbeside");
   const std::lock_guard lock(mutex_);
   if (const auto found = shapes_.find(key); found != shapes_.end()) return found->second;
   if (shapes_.size() >= most_remembered) return nullptr;

@@ -13,6 +13,7 @@
 #include "contract/contract.hpp"
 #include "contract/steps.hpp"
 #include "launch/driver.hpp"
+#include "launch/late_versions.hpp"
 
 #include <array>
 #include <atomic>
@@ -66,6 +67,7 @@ struct alignas(64) Kernel : std::enable_shared_from_this<Kernel> {
   // Shapes of its launches that a batcher has looked at, a bit each (batch.hpp).
   mutable std::atomic<std::uint64_t> looked_at{0};
   CUmodule module = nullptr;
+  CUmodule versions = nullptr; // the module of its contract and its entries: its own, or one beside
 };
 
 // Asks the driver for the entries for several steps or passes, in the kernel's context: it loads
@@ -81,6 +83,8 @@ public:
   // Kernels with time steps or sequences are made ready ahead of their first launch from now on;
   // `found` is called where there are some.
   void prepare_steps(std::function<void()> found) { steps_found_ = std::move(found); }
+  // Modules may have others beside them, with versions.
+  void look_beside(LateVersions& late) { late_ = &late; }
   // Of all kernels that were ever seen, in the order of their names.
   std::vector<std::shared_ptr<Shapes>> all_shapes();
 
@@ -106,6 +110,7 @@ private:
   // By context, module and name.
   using Place = std::tuple<CUcontext, CUmodule, std::string>;
   std::shared_ptr<Kernel> prepared(const Kernel& named);
+  std::string describe(Kernel& kernel, DeviceReader& reader) const;
   void prepare_others(const Kernel& first, std::uint64_t epoch, DeviceReader& reader);
   bool prepare(const Kernel& first, CUfunction function, std::uint64_t epoch, DeviceReader& reader);
   void note_stages(const Kernel& first, std::uint64_t epoch);
@@ -117,10 +122,11 @@ private:
   alignas(64) std::mutex mutex_;
   std::unordered_map<Key, std::shared_ptr<const Kernel>, Hash> known_;
   std::map<std::string, std::shared_ptr<Shapes>> shapes_; // a kernel may be loaded again
-  std::function<void()> steps_found_;                     // null: nothing is made ready
-  std::map<Place, std::shared_ptr<Kernel>> prepared_;     // not launched yet
-  std::set<Place> stages_;                                // of sequences
-  std::set<std::pair<CUcontext, CUmodule>> modules_;      // all of which was made ready
+  LateVersions* late_ = nullptr;
+  std::function<void()> steps_found_;                 // null: nothing is made ready
+  std::map<Place, std::shared_ptr<Kernel>> prepared_; // not launched yet
+  std::set<Place> stages_;                            // of sequences
+  std::set<std::pair<CUcontext, CUmodule>> modules_;  // all of which was made ready
 };
 
 } // namespace ptxasw::launch

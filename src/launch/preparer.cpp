@@ -4,6 +4,7 @@
 #include "image/background.hpp"
 #include "launch/log.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <map>
@@ -16,6 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto quiet = 100ms;
+constexpr auto longest_watched = 2h;
 constexpr std::size_t most_kept_bytes = std::size_t{256} << 20;
 
 } // namespace
@@ -31,13 +33,14 @@ Preparer::State& Preparer::state() {
   return *state_.load(std::memory_order_acquire);
 }
 
-bool Preparer::add(std::string_view chip, image::Bytes image) {
+bool Preparer::add(std::string_view chip, image::Bytes image,
+                   const LateVersions::Awaited& awaited) {
   State& now = state();
   std::string copy(image::words_of(image));
   const std::lock_guard lock(now.mutex);
   if (now.bytes + copy.size() > most_kept_bytes) return false;
   now.bytes += copy.size();
-  now.waiting.push_back({std::string(chip), std::move(copy)});
+  now.waiting.push_back({std::string(chip), std::move(copy), awaited});
   now.more.notify_one();
   if (now.has_thread) return true;
   sigset_t all, before; // signals are the program's
@@ -63,6 +66,25 @@ void Preparer::work(State& now) {
   now.has_thread = false;
   lock.unlock();
   start(all);
+  std::vector<LateVersions::Awaited> images;
+  for (const Waiting& each : all)
+    images.push_back(each.awaited);
+  all = {};
+  watch(std::move(images));
+}
+
+// Until all of them are there. Nobody says so: who prepares is no child of this process.
+void Preparer::watch(std::vector<LateVersions::Awaited> images) const {
+  const auto is_there = [&](const LateVersions::Awaited& image) {
+    const auto found = image::find(folder_, image.key);
+    return found && found->edition() != image.known;
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::chrono::nanoseconds passed{}; !images.empty() && passed < longest_watched;
+       passed = std::chrono::steady_clock::now() - begin) {
+    std::this_thread::sleep_for(std::max<std::chrono::nanoseconds>(quiet, passed / 32));
+    if (std::erase_if(images, is_there) != 0) news_();
+  }
 }
 
 void Preparer::finish() {

@@ -4,9 +4,11 @@
 #include "image/compiled.hpp"
 #include "image/entry.hpp"
 #include "image/linked.hpp"
+#include "prepare/alone.hpp"
 #include "prepare/contracts.hpp"
 #include "prepare/driver_compiler.hpp"
 #include "prepare/nvlink.hpp"
+#include "ptx/parse.hpp"
 #include "ptxasw/versions.hpp"
 #include "sass/same_function.hpp"
 
@@ -285,9 +287,11 @@ private:
   // What came of each kernel.
   void tell(const Report& report, const Contracts& contracts,
             const std::set<std::string>& kernels) {
+    const std::set<std::string> alone = kernels_alone(ptx::parse(opened_.text));
     for (PreparedKernel& kernel : result_.kernels) {
       const auto contract = contracts.find(kernel.name);
       if (contract != contracts.end()) kernel.versions = versions_in(contract->second, kernels);
+      kernel.is_alone = alone.contains(kernel.name);
       if (kernel.versions != 0) continue;
       kernel.reason = Reason::no_versions;
       kernel.words = why_none(report, kernel.name);

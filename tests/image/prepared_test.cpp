@@ -23,7 +23,7 @@ constexpr std::uint64_t limit = std::uint64_t{1} << 30;
 Prepared example() {
   return {.words = {},
           .cubin = std::string("\177ELF\0 and more", 14),
-          .kernels = {{.name = "blur", .versions = 3, .words = {}},
+          .kernels = {{.name = "blur", .versions = 3, .words = {}, .is_alone = true},
                       {.name = "scale", .reason = Reason::machine_code, .words = "one word"}},
           .chip = "sm_90",
           .made_by = "0.1.0",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A program whose image is prepared while it runs: the first run has its own machine code, later
-# ones what was prepared; whatever the store or the preparer does, it runs.
+# A program whose image is prepared while it runs: a short first run has its own machine code, one
+# that goes on and later ones have what was prepared; whatever the store or the preparer does, it runs.
 set -u
 fail() { echo "FAIL: $*"; exit 1; }
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
@@ -45,6 +45,11 @@ truncate -s 100 "$entry"
 until_prepared "an entry that was cut"
 chmod 666 "$entry"
 [ "$(launch on)" = "$own" ] || fail "an entry that others could have written"
+
+# What is prepared while the program runs is launched in the same run.
+export XDG_CACHE_HOME=$work/late
+[ "$(WAITS=1 launch report="$work/late.json")" = "$own, then 1 k__ptxasw_x4" ] || fail "a run that goes on"
+grep -q '"kernel": "k", .*"variant": "x:4"' "$work/late.json" || fail "late: $(cat "$work/late.json")"
 
 # No store.
 [ "$(XDG_CACHE_HOME=/dev/null launch on)" = "$own" ] || fail "a store that cannot be written"

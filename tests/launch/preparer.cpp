@@ -31,11 +31,12 @@ int main(int count, char** words) {
     const std::string image{std::istreambuf_iterator<char>(file), {}};
     const image::ImageKey key = image::key_of(std::as_bytes(std::span(image)), "sm_90");
     if (how == "dies") std::raise(SIGKILL);
-    image::Prepared prepared{.reason = image::Reason::none,
-                             .words = "",
-                             .cubin = launch::test::machine_code("prepared"),
-                             .kernels = {{.name = "k", .versions = 1}},
-                             .chip = "sm_90"};
+    image::Prepared prepared{
+        .reason = image::Reason::none,
+        .words = "",
+        .cubin = launch::test::machine_code("prepared"),
+        .kernels = {{.name = "k", .versions = 1, .is_alone = how != "needs-variables"}},
+        .chip = "sm_90"};
     if (how == "finds-nothing") {
       prepared.reason = image::Reason::no_versions;
       prepared.cubin.clear();

@@ -1,0 +1,175 @@
+// Versions that are prepared while a program runs with its own image, on the fake driver: its
+// kernels stay what they are to it, and others run.
+#include "images_fixture.hpp"
+#include "passes_case.hpp"
+
+#include "launch/engine.hpp"
+#include "launch/late_versions.hpp"
+#include "launch/preparer.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace ptxasw::launch {
+namespace {
+
+using test::gpu;
+using testing::ElementsAre;
+
+class LateVersionsTest : public ImagesTest {
+protected:
+  LateVersionsTest() {
+    image_ = image_of_test();
+    EXPECT_EQ(cuModuleLoadData(&module_, image_.data()), CUDA_SUCCESS);
+    EXPECT_EQ(cuModuleGetFunction(&function_, module_, "k"), CUDA_SUCCESS);
+    EXPECT_EQ(launched_entry(function_), "k");
+  }
+  ~LateVersionsTest() override { cuModuleUnload(module_); }
+  [[nodiscard]] image::ImageKey key() const {
+    return image::key_of(std::as_bytes(std::span(image_)), "sm_90");
+  }
+  static LateVersions& late() { return engine()->images()->late(); }
+  // As `ptxasw prepare` does, and the thread that waits for it.
+  void prepare_now(const std::string& tag, std::vector<std::string> alone, std::int64_t when = 1,
+                   const std::string& linked = "") const {
+    image::Prepared made{.cubin = test::machine_code(tag), .linked = linked, .chip = "sm_90"};
+    for (const char* name : {"k", "l"})
+      made.kernels.push_back(
+          {.name = name, .versions = 2, .is_alone = std::ranges::find(alone, name) != alone.end()});
+    made.when = when;
+    ASSERT_TRUE(image::keep(folder() + "/ptxasw", 1 << 30, key(), made));
+    late().note_news();
+    engine()->forget_handles();
+  }
+  std::string image_;
+  CUmodule module_ = nullptr;
+  CUfunction function_ = nullptr;
+};
+
+TEST_F(LateVersionsTest, AreLaunchedFromBesideTheModule) {
+  late().await(module_, {key(), {}});
+  EXPECT_EQ(launched_entry(function_), "k");
+  prepare_now("prepared", {"k"});
+  EXPECT_EQ(launched_entry(function_), "k__ptxasw_x4");
+  EXPECT_EQ(launched_entry(function_), "k__ptxasw_x4");
+  EXPECT_THAT(gpu().loaded, ElementsAre("own", "prepared"));
+  expect_own_view(module_);
+}
+
+TEST_F(LateVersionsTest, OfALibrary) {
+  CUlibrary library = nullptr;
+  ASSERT_EQ(cuLibraryLoadData(&library, image_.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+            CUDA_SUCCESS);
+  CUkernel kernel = nullptr;
+  ASSERT_EQ(cuLibraryGetKernel(&kernel, library, "k"), CUDA_SUCCESS);
+  late().await(library, {key(), {}});
+  prepare_now("prepared", {"k"});
+  EXPECT_EQ(launched_entry(reinterpret_cast<CUfunction>(kernel)), "k__ptxasw_x4");
+  EXPECT_EQ(launched_entry(function_), "k"); // of another module of the same image
+}
+
+TEST_F(LateVersionsTest, OfAKernelThatNeedsItsModuleAreNotLaunched) {
+  late().await(module_, {key(), {}});
+  prepare_now("prepared", {"l"});
+  EXPECT_EQ(launched_entry(function_), "k");
+}
+
+TEST_F(LateVersionsTest, OfATextAreNotLaunched) {
+  late().await(module_, {key(), {}});
+  prepare_now("prepared", {"k"}, 1, "what the linker has to make");
+  EXPECT_EQ(launched_entry(function_), "k");
+  EXPECT_THAT(gpu().loaded, ElementsAre("own"));
+}
+
+TEST_F(LateVersionsTest, OfAnImageThatNobodyAwaitsAreNotLaunched) {
+  prepare_now("prepared", {"k"});
+  EXPECT_EQ(launched_entry(function_), "k");
+  late().await(module_, {key(), {}});
+  late().forget(module_);
+  prepare_now("prepared", {"k"}, 2);
+  EXPECT_EQ(launched_entry(function_), "k");
+}
+
+TEST_F(LateVersionsTest, ThatTheDriverDoesNotTakeAreNotLaunched) {
+  late().await(module_, {key(), {}});
+  prepare_now("unknown", {"k"});
+  EXPECT_EQ(launched_entry(function_), "k");
+}
+
+// Its modules are gone, and a handle may come again as another one's.
+TEST_F(LateVersionsTest, OfAContextThatGoesAreForgotten) {
+  late().await(module_, {key(), {}});
+  late().forget_modules();
+  prepare_now("prepared", {"k"});
+  EXPECT_EQ(launched_entry(function_), "k");
+}
+
+// One that was there when the image was loaded is what the program has, or has not.
+TEST_F(LateVersionsTest, AreTakenOfANewEditionAlone) {
+  gpu().contents["better"] = [](fake::Driver& g, fake::Module& m) {
+    gpu().contents["prepared"](g, m);
+    g.add(m, "k__ptxasw_x8", {8, 4, 12});
+    contract::Contract contract = test::contract_of("k");
+    contract.variants[2].entry = "k__ptxasw_x8";
+    m.globals[contract::symbol_of("k")] = contract::encode(contract);
+  };
+  late().await(module_, {key(), image::Edition{.when = 1}});
+  prepare_now("prepared", {"k"}, 1);
+  EXPECT_EQ(launched_entry(function_), "k");
+  prepare_now("prepared", {"k"}, 2);
+  EXPECT_EQ(launched_entry(function_), "k__ptxasw_x4");
+  prepare_now("better", {"k"}, 3);
+  EXPECT_EQ(launched_entry(function_), "k__ptxasw_x8");
+  EXPECT_THAT(gpu().loaded, ElementsAre("own", "prepared", "better"));
+}
+
+struct Sequences : test::PassesTest {
+  using test::PassesTest::sequence_of;
+};
+
+// Entries for passes have the work of all their stages in them.
+TEST_F(LateVersionsTest, OfSequencesNeedAllTheirStagesAlone) {
+  gpu().contents["prepared"] = [](fake::Driver& g, fake::Module& m) {
+    g.add(m, "k", {8, 4});
+    contract::Contract contract = test::contract_of("k");
+    contract.variants.resize(1);
+    contract.parameters = 3;
+    contract.parameter_bytes = 20;
+    contract.sequences = {Sequences::sequence_of("kl", 1), Sequences::sequence_of("kk", 1)};
+    m.globals[contract::symbol_of("k")] = contract::encode(contract);
+  };
+  late().await(module_, {key(), {}});
+  const auto entries = [&] {
+    Kernels kernels;
+    kernels.look_beside(late());
+    std::vector<std::string> all;
+    for (const contract::Sequence& sequence : kernels.find(function_)->contract.sequences)
+      all.push_back(sequence.entry);
+    return all;
+  };
+  prepare_now("prepared", {"k"});
+  EXPECT_THAT(entries(), ElementsAre("kk_passes"));
+  prepare_now("prepared", {"k", "l"}, 2);
+  EXPECT_THAT(entries(), ElementsAre("kl_passes", "kk_passes"));
+}
+
+// Who prepares says nothing when it is done.
+TEST_F(LateVersionsTest, AreNoticedInTheStore) {
+  std::atomic<int> news{0};
+  static Preparer* preparer = nullptr; // its thread may outlive the test
+  static std::atomic<int>* counted = nullptr;
+  counted = &news;
+  preparer = new Preparer("/bin/true", folder() + "/ptxasw", [] { ++*counted; });
+  prepare_now("prepared", {"k"}, 1);
+  ASSERT_TRUE(
+      preparer->add("sm_90", std::as_bytes(std::span(image_)), {key(), image::Edition{.when = 1}}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_EQ(news, 0); // the edition that was known
+  prepare_now("prepared", {"k"}, 2);
+  for (int n = 0; n < 500 && news == 0; ++n)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(news, 1);
+}
+
+} // namespace
+} // namespace ptxasw::launch
