@@ -91,7 +91,13 @@ Engine::Engine(Settings settings)
         });
   }
   if (!settings_.steps) return;
-  if (images_ != nullptr) seen_ = std::make_unique<SeenLaunches>();
+  if (images_ != nullptr) {
+    seen_ = std::make_unique<SeenLaunches>();
+    images_->look_for_sequences([this] {
+      const bool are_all = seen_->is_over();
+      return Preparer::Seen{seen_->found(), are_all};
+    });
+  }
   RunMaker::Check check;
   if (settings_.check != 0) check = std::bind_front(&Engine::check_merged, this);
   merger_ = std::make_unique<Merger>(

@@ -187,12 +187,15 @@ Images::Load Images::look_up(image::Bytes image, const std::string& from, const 
   const image::ImageKey key = image::key_of(image, chip);
   Known found = known(key);
   found.row.from = from;
-  const bool is_awaited = preparer_.is_possible() && preparing == Preparing::is_possible &&
-                          (found.row.code.empty() || found.is_old);
-  bool is_to_be_prepared = is_awaited;
-  if (is_to_be_prepared) {
+  const bool is_awaited = preparer_.is_possible() && preparing == Preparing::is_possible;
+  const auto when = found.row.code.empty() || found.is_old
+                        ? Preparer::When::now
+                        : Preparer::When::once_sequences_are_seen;
+  bool is_handed_over =
+      is_awaited && (when == Preparer::When::now || preparer_.looks_for_sequences());
+  if (is_handed_over) {
     const std::lock_guard lock(mutex_);
-    is_to_be_prepared = prepared_.insert(key).second;
+    is_handed_over = prepared_.insert(key).second;
   }
   if (found.row.code.empty()) {
     found.row.has_text = true;
@@ -204,7 +207,7 @@ Images::Load Images::look_up(image::Bytes image, const std::string& from, const 
   Load load = note(std::move(found.row));
   load.is_to_be_compared = found.by != nullptr && !found.agrees;
   load.by = std::move(found.by);
-  load.is_to_be_prepared = is_to_be_prepared;
+  if (is_handed_over) load.preparing = when;
   load.is_awaited = is_awaited;
   load.edition = found.edition;
   load.chip = chip;
@@ -277,7 +280,7 @@ void Images::loaded(const Load& load, void* handle, Owner owner) {
     late_.await(static_cast<CUmodule>(handle), awaited);
   else if (load.is_awaited)
     late_.await(static_cast<CUlibrary>(handle), awaited);
-  if (load.is_to_be_prepared) preparer_.add(load.chip, load.bytes, awaited);
+  if (load.preparing) preparer_.add(load.chip, load.bytes, awaited, *load.preparing);
 }
 
 void Images::refused(const Load& load, CUresult why) {

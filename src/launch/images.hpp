@@ -4,9 +4,9 @@
 // What cannot gain is passed over by its headers: a cubin too, unless the program had its driver
 // link it of one text, or one of its size was linked and prepared before. What may is hashed, once
 // for each time that it is loaded, and looked up in the store of this user. Where the store does
-// not have it, the original is loaded, and a process of low priority prepares it for the next run
-// (preparer.hpp). What was prepared of a text has to be compared with what the driver makes of it,
-// once (image/compiled.hpp).
+// not have it, the original is loaded, a process of low priority prepares it (preparer.hpp), and
+// versions of its kernels are launched from then on (late_versions.hpp). What was prepared of a
+// text has to be compared with what the driver makes of it, once (image/compiled.hpp).
 //
 // No lock is held while the driver is called, nor is it called from here but for what devices
 // there are.
@@ -58,12 +58,12 @@ public:
 
   // Of one image that is about to be loaded.
   struct Load {
-    std::shared_ptr<const Replacement> by; // null: the original
-    std::size_t row = 0;                   // of the table
-    bool is_to_be_prepared = false;
-    bool is_awaited = false;               // somebody prepares it, perhaps once more
-    std::optional<image::Edition> edition; // that is there
-    bool is_to_be_compared = false;        // before `by` may be loaded
+    std::shared_ptr<const Replacement> by;   // null: the original
+    std::size_t row = 0;                     // of the table
+    std::optional<Preparer::When> preparing; // nothing: it is not handed over
+    bool is_awaited = false;                 // somebody may prepare it, perhaps once more
+    std::optional<image::Edition> edition;   // that is there
+    bool is_to_be_compared = false;          // before `by` may be loaded
     std::string chip;
     image::ImageKey key;
     image::Bytes bytes;                        // the program's own
@@ -99,6 +99,10 @@ public:
   [[nodiscard]] LateVersions& late() { return late_; }
   // Called by a thread of ours when there are more of them. Before anything is loaded.
   void when_prepared(std::function<void()> news) { news_ = std::move(news); }
+  // As Preparer.
+  void look_for_sequences(std::function<Preparer::Seen()> look) {
+    preparer_.look_for_sequences(std::move(look));
+  }
 
   // What was loaded so far. Begins to prepare what waits for that, since the program ends.
   std::vector<ImageRow> finish();

@@ -1,18 +1,23 @@
-// Starts the preparation of images for the next run, beside the program (image/background.hpp).
+// Has images prepared while the program runs, by a process beside it (image/background.hpp), and
+// says when the store has them.
 //
 // What it costs the program is a copy of each image, since the program may free it as soon as it
 // is loaded, at the speed of memory. All else is done by a thread that waits until no image came
-// for a moment, starts one process for all that came, looks now and then whether the store has
-// them, and ends. At the end of the program the process is started for what is left, and not waited
-// for.
+// for a moment, starts one process for all that came, and looks into the store now and then. Under
+// --steps it also asks which sequences of launches were seen, as long as there may be more, and has
+// the images prepared again that have such kernels. At the end of the program the process is
+// started for what is left, and not waited for.
 #pragma once
 
+#include "contract/sequences.hpp"
 #include "launch/late_versions.hpp"
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -27,14 +32,26 @@ public:
   Preparer(std::string program, std::string folder, std::function<void()> news)
       : program_(std::move(program)), folder_(std::move(folder)), news_(std::move(news)) {}
   [[nodiscard]] bool is_possible() const { return !program_.empty(); }
+  struct Seen {
+    std::vector<contract::SeenSequence> sequences;
+    bool are_all = false; // there will be no others
+  };
+  // Before the first image. `look`: called by a thread of ours.
+  void look_for_sequences(std::function<Seen()> look) { look_ = std::move(look); }
+  [[nodiscard]] bool looks_for_sequences() const { return look_ != nullptr; }
+
+  enum class When : std::uint8_t { now, once_sequences_are_seen };
   // False: there is too much already.
-  bool add(std::string_view chip, image::Bytes image, const LateVersions::Awaited& awaited);
+  bool add(std::string_view chip, image::Bytes image, const LateVersions::Awaited& awaited,
+           When when);
   void finish();
 
 private:
   struct Waiting {
     std::string chip, image;
     LateVersions::Awaited awaited;
+    bool is_awaited = true; // it is prepared, or about to be
+    unsigned again = 0;     // so often, with other sequences
   };
   // Of one process: a fork leaves locks and threads behind that nobody has.
   struct State {
@@ -46,12 +63,16 @@ private:
     bool has_thread = false;
   };
   State& state();
-  void start(const std::vector<Waiting>& all) const;
+  static std::vector<const Waiting*> awaited_of(const std::vector<Waiting>& all);
+  void start(std::span<const Waiting* const> all) const;
   void work(State& state);
-  void watch(std::vector<LateVersions::Awaited> images) const;
+  void watch(std::vector<Waiting> images) const;
+  bool has_come(Waiting& image) const;
+  bool is_outdated(const Waiting& image) const;
 
   const std::string program_, folder_;
   const std::function<void()> news_;
+  std::function<Seen()> look_;         // null: nothing is seen
   std::atomic<State*> state_{nullptr}; // never freed
 };
 

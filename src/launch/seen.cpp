@@ -161,24 +161,13 @@ SeenLaunches::Lane* SeenLaunches::lane_of(std::thread::id thread, CUstream strea
   return lanes_.size() < most_lanes ? &lanes_[key] : nullptr;
 }
 
-void SeenLaunches::compare(const Written& launch) {
+void SeenLaunches::compare(const Written& launch, std::span<const unsigned char> parameters) {
   Lane* const lane = lane_of(launch.thread, launch.stream);
   if (lane == nullptr) return;
   if (!launch.is_known) return lane->clear();
-  const auto begin = parameters_.begin() + static_cast<std::ptrdiff_t>(launch.begin);
-  const auto bytes = static_cast<std::ptrdiff_t>(bytes_of(launch.kernel->layout));
-  lane->at(lane->count) = {launch.kernel, launch.grid, launch.block, {begin, begin + bytes}};
+  const auto its = parameters.subspan(launch.begin, bytes_of(launch.kernel->layout));
+  lane->at(lane->count) = {launch.kernel, launch.grid, launch.block, {its.begin(), its.end()}};
   if (lane->compare()) add(*lane);
-}
-
-void SeenLaunches::compare_all() {
-  for (const Written& launch : written_)
-    if (launch.kernel == nullptr)
-      lanes_.clear();
-    else if (found_.size() < most_found)
-      compare(launch);
-  written_.clear();
-  parameters_.clear();
 }
 
 void SeenLaunches::forget_handles() {
@@ -228,8 +217,21 @@ void SeenLaunches::add(const Lane& lane) {
 }
 
 std::vector<contract::SeenSequence> SeenLaunches::found() {
-  const std::lock_guard lock(mutex_);
-  compare_all();
+  const std::lock_guard comparing(comparing_);
+  std::vector<Written> written;
+  std::vector<unsigned char> parameters;
+  written.reserve(most_written); // for those that come
+  parameters.reserve(most_written * usual_parameters);
+  {
+    const std::lock_guard lock(mutex_);
+    written.swap(written_);
+    parameters.swap(parameters_);
+  }
+  for (const Written& launch : written)
+    if (launch.kernel == nullptr)
+      lanes_.clear();
+    else if (found_.size() < most_found)
+      compare(launch, parameters);
   return found_;
 }
 

@@ -4,8 +4,9 @@
 //
 // Only the first launches of a process are looked at, and some behind the first one of each kernel.
 // All that is done then is to write a launch down, one behind the other: what a launch of three
-// microseconds costs is lines of the caches. They are compared when the program ends, each with the
-// one so many launches before it in the same stream by the same thread, for each number of stages.
+// microseconds costs is lines of the caches. They are compared by another thread, or when the
+// program ends, each with the one so many launches before it in the same stream by the same thread,
+// for each number of stages.
 #pragma once
 
 #include "contract/sequences.hpp"
@@ -17,6 +18,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -36,6 +38,8 @@ class SeenLaunches {
 public:
   // The next launches are to be looked at.
   [[nodiscard]] bool is_looking() const { return left_.load(std::memory_order_relaxed) > 0; }
+  // No more launches will be looked at.
+  [[nodiscard]] bool is_over() const { return !is_looking() && reserve_ <= 0; }
   void look(const Kernel& kernel, const Request& request) {
     if (kernel.seen.load(std::memory_order_acquire) == nullptr) begin_to_look(kernel);
     if (is_looking()) write_down(kernel, request);
@@ -93,18 +97,18 @@ private:
   void begin_to_look(const Kernel& kernel);
   void write_down(const Kernel& kernel, const Request& request);
   const SeenKernel& seen_kernel(const Kernel& kernel);
-  void compare_all();
-  void compare(const Written& launch);
+  void compare(const Written& launch, std::span<const unsigned char> parameters);
   Lane* lane_of(std::thread::id thread, CUstream stream);
   void add(const Lane& lane);
 
   // Launches that are looked at next, and may be later.
   std::atomic<int> left_{0}, reserve_{most_written};
-  std::mutex mutex_;
+  std::mutex mutex_; // of what launches write
   std::deque<SeenKernel> kernels_;
   std::unordered_map<CUfunction, const SeenKernel*> by_function_;
   std::vector<Written> written_; // that were not compared yet
   std::vector<unsigned char> parameters_;
+  std::mutex comparing_; // of what is compared, for which no launch waits
   std::map<std::pair<std::thread::id, CUstream>, Lane> lanes_;
   std::vector<contract::SeenSequence> found_;
 };

@@ -3,11 +3,15 @@
 #include "images_fixture.hpp"
 #include "passes_case.hpp"
 
+#include "image/seen_sequences.hpp"
 #include "launch/engine.hpp"
 #include "launch/late_versions.hpp"
 #include "launch/preparer.hpp"
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
 #include <thread>
 
 namespace ptxasw::launch {
@@ -153,22 +157,56 @@ TEST_F(LateVersionsTest, OfSequencesNeedAllTheirStagesAlone) {
   EXPECT_THAT(entries(), ElementsAre("kl_passes", "kk_passes"));
 }
 
+// Its thread may outlive the test.
+struct Watched {
+  explicit Watched(const std::string& program)
+      : preparer(program, folder() + "/ptxasw", [this] { ++news; }) {}
+  [[nodiscard]] bool has_news(int wanted) const {
+    for (int n = 0; n < 500 && news < wanted; ++n)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return news == wanted;
+  }
+  std::atomic<int> news{0};
+  Preparer preparer;
+};
+
 // Who prepares says nothing when it is done.
 TEST_F(LateVersionsTest, AreNoticedInTheStore) {
-  std::atomic<int> news{0};
-  static Preparer* preparer = nullptr; // its thread may outlive the test
-  static std::atomic<int>* counted = nullptr;
-  counted = &news;
-  preparer = new Preparer("/bin/true", folder() + "/ptxasw", [] { ++*counted; });
+  auto& watched = *new Watched("/bin/true");
   prepare_now("prepared", {"k"}, 1);
-  ASSERT_TRUE(
-      preparer->add("sm_90", std::as_bytes(std::span(image_)), {key(), image::Edition{.when = 1}}));
+  ASSERT_TRUE(watched.preparer.add("sm_90", std::as_bytes(std::span(image_)),
+                                   {key(), image::Edition{.when = 1}}, Preparer::When::now));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  EXPECT_EQ(news, 0); // the edition that was known
+  EXPECT_EQ(watched.news, 0); // the edition that was known
   prepare_now("prepared", {"k"}, 2);
-  for (int n = 0; n < 500 && news == 0; ++n)
+  EXPECT_TRUE(watched.has_news(1));
+}
+
+// What was prepared before its launches were seen is prepared again.
+TEST_F(LateVersionsTest, AreMadeForSequencesOfThisRun) {
+  const std::string program = folder() + "/preparer", asked = program + ".asked";
+  std::ofstream(program) << "#!/bin/sh\necho \"$*\" >> " << asked << "\n";
+  ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
+  auto& watched = *new Watched(program);
+  const contract::SeenSequence seen{.kernels = {"k", "l"}, .classes = {}, .varying = {}};
+  watched.preparer.look_for_sequences(
+      [seen] { return Preparer::Seen{.sequences = {seen}, .are_all = true}; });
+  prepare_now("prepared", {"k"}, 1);
+  ASSERT_TRUE(watched.preparer.add("sm_90", std::as_bytes(std::span(image_)),
+                                   {key(), image::Edition{.when = 1}},
+                                   Preparer::When::once_sequences_are_seen));
+  for (int n = 0; n < 500 && !std::filesystem::exists(asked); ++n)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(news, 1);
+  std::ifstream words(asked);
+  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(words), {}),
+              testing::HasSubstr("prepare --chip=sm_90 --background --image="));
+  EXPECT_THAT(image::seen_in(folder() + "/ptxasw"), ElementsAre(seen));
+  EXPECT_EQ(watched.news, 0);
+  auto made = image::find(folder() + "/ptxasw", key());
+  ASSERT_TRUE(made);
+  made->sequences = image::hash_of({seen}, made->kernels);
+  ASSERT_TRUE(image::keep(folder() + "/ptxasw", 1 << 30, key(), *made));
+  EXPECT_TRUE(watched.has_news(1));
 }
 
 } // namespace
