@@ -38,6 +38,7 @@ TEST(Alone, VariablesAreTheModules) {
   EXPECT_THAT(alone(constant, "ld.const.f32 %f1, [table];"), ElementsAre("l"));
   EXPECT_THAT(alone(global, "mov.u64 %rd1, table;"), ElementsAre("l"));
   EXPECT_THAT(alone(global, "mov.u64 %rd1, table+4;"), ElementsAre("l"));
+  EXPECT_THAT(alone(global, "mov.u64 %rd1, generic(table);"), ElementsAre("l"));
   EXPECT_THAT(alone(global, "{ mov.u64 %rd1, table; }"), ElementsAre("l"));
   EXPECT_THAT(
       alone(".global .texref image;", "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f3}, [image, {%r1}];"),
@@ -48,6 +49,7 @@ TEST(Alone, VariablesAreTheModules) {
 TEST(Alone, WhatIsCalledMayNeedVariables) {
   const std::string function = ".func f() { ret; }\n";
   EXPECT_THAT(alone("", "call.uni f;", function), ElementsAre("l"));
+  EXPECT_THAT(alone("", "p: .callprototype _ ();\ncall %rd1, p;"), ElementsAre("l"));
   EXPECT_THAT(alone("", "mov.u64 %rd1, f;", function), ElementsAre("l"));
   EXPECT_THAT(alone("", "mov.u64 %rd1, l;", ".entry l();"), ElementsAre("l"));
   EXPECT_THAT(alone("", "what.is.this %rd1;"), ElementsAre("l"));
