@@ -96,6 +96,11 @@ struct KernelReport {
   // is left over stands by itself: as many blocks more as fill no group.
   std::array<unsigned, 3> grid_divided_by{1, 1, 1};
   bool grid_rest_by_itself = false;
+  // Of a kernel that stays as it was: so do its launches.
+  void keep_grid() {
+    grid_divided_by = {1, 1, 1};
+    grid_rest_by_itself = false;
+  }
   CandidatesWeighed weighed;
   StepTile step_tile;               // of an entry for several time steps, or what it would be
   std::vector<std::string> entries; // that were added beside it

@@ -198,6 +198,7 @@ struct KernelJob::Impl {
       leave_if_bits_could_change(result);
     }
     report.changed = !result.edits.empty();
+    if (!report.changed) report.keep_grid();
     return result;
   }
 

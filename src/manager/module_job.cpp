@@ -42,8 +42,7 @@ void take_back(KernelReport& kernel, const Why& why) {
   kernel.left_alone = why;
   for (const passes::PassRow* row : all_passes())
     if (!row->undone.empty()) undo(kernel.*row->decision, row->undone);
-  kernel.grid_divided_by = {1, 1, 1};
-  kernel.grid_rest_by_itself = false;
+  kernel.keep_grid();
 }
 
 // A rotated kernel that was told how many registers it has may do without that.

@@ -15,6 +15,10 @@ after=$(sed 's/.*"after":{"registers":\([0-9]*\).*/\1/' log)
 "$TOOL" opt k.ptx $flags -o out.ptx > report 2> stderr || fail "opt: $(cat stderr)"
 same_file k.ptx out.ptx "opt takes it back, too"
 contains "$(cat report)" "reverted"
+# Whoever launches a grid that the host divides would leave most of the work undone.
+host=$("$TOOL" report --format=json k.ptx $flags --coarsen-grid=host) || fail "report"
+tr -d ' \n' <<< "$host" | grep -qF '"grid_divided_by":[1,1,1]' || fail "the report of a divided grid"
+! grep -q "launch it with" <<< "$("$TOOL" report k.ptx $flags --coarsen-grid=host)" || fail "a divided grid"
 mv guarded kept && "$real" -arch=sm_90 -v k.ptx -o guarded 2> stderr
 cmp guarded kept || fail "not the original's machine code"
 # Where the block size is stated, ptxas keeps to it, and the rewrite may stay, if an SM may hold fewer
