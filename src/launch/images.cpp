@@ -275,7 +275,7 @@ void Images::loaded(const Load& load, void* handle, Owner owner) {
     add(handle, load.by, owner);
   else
     take(handle); // of one that is gone
-  const LateVersions::Awaited awaited{load.key, load.edition};
+  const LateVersions::Awaited awaited{load.key, load.edition, load.row};
   if (load.is_awaited && owner == Owner::module)
     late_.await(static_cast<CUmodule>(handle), awaited);
   else if (load.is_awaited)
@@ -359,7 +359,14 @@ std::shared_ptr<const Replacement> Images::take(void* handle) {
 std::vector<ImageRow> Images::finish() {
   preparer_.finish();
   const std::lock_guard lock(mutex_);
-  return rows_;
+  std::vector<ImageRow> rows = rows_;
+  std::map<std::size_t, unsigned> late;
+  for (const std::size_t row : late_.rows())
+    ++late[row];
+  for (const auto& [row, images] : late)
+    if (row < rows.size())
+      rows[row].words += "; versions of " + std::to_string(images) + " came in this run";
+  return rows;
 }
 
 // "sm_90"; empty: not known, or not the same for all that the image is loaded for.

@@ -47,7 +47,10 @@ void LateVersions::await(void* handle, bool is_library, const Awaited& image) {
   const std::lock_guard lock(mutex_);
   if (handles_.size() >= most_handles) return;
   const auto [found, is_new] = images_.try_emplace(image.key);
-  if (is_new) found->second.edition = image.known;
+  if (is_new) {
+    found->second.edition = image.known;
+    found->second.row = image.row;
+  }
   handles_[handle] = {&found->second, is_library};
 }
 
@@ -124,6 +127,14 @@ CUlibrary LateVersions::loaded(Image& image) {
   }
   if (made != nullptr) unload(made);
   return kept;
+}
+
+std::vector<std::size_t> LateVersions::rows() {
+  std::vector<std::size_t> rows;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, image] : images_)
+    if (image.library != nullptr) rows.push_back(image.row);
+  return rows;
 }
 
 LateVersions::Beside LateVersions::beside(CUmodule module) {

@@ -11,6 +11,7 @@
 #include "launch/driver.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -35,6 +36,7 @@ public:
   struct Awaited {
     image::ImageKey key;
     std::optional<image::Edition> known;
+    std::size_t row = 0; // of the report
   };
   // What was loaded of one: a module or a library.
   void await(CUmodule module, const Awaited& image) { await(module, false, image); }
@@ -51,6 +53,8 @@ public:
   };
   // Of a module of the program. Asks the driver, and loads.
   Beside beside(CUmodule module);
+  // Rows of the images of which versions were loaded.
+  [[nodiscard]] std::vector<std::size_t> rows();
 
 private:
   // Stays where it is. What was loaded stays, too, since its kernels may run.
@@ -59,6 +63,7 @@ private:
     std::shared_ptr<const std::string> cubin; // null: it is loaded
     CUlibrary library = nullptr;
     std::optional<image::Edition> edition;
+    std::size_t row = 0;
   };
   struct Handle {
     Image* image = nullptr;
