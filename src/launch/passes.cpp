@@ -219,7 +219,8 @@ void Passes::recall(PassPlan& plan, Launches launches) const {
 void Passes::compare_times(PassPlan& plan, Launches launches) const {
   using Gain = PassPlan::Gain;
   const bool is_expected = plan.gain == Gain::expected;
-  const auto share = plan.times.share_of(PassPlan::merged, is_expected ? 1 : StepTimes::enough);
+  const unsigned times = is_expected ? 1 : StepTimes::enough;
+  const auto share = plan.times.share_of(PassPlan::merged, times, times);
   if (!share) return;
   const bool gains = *share <= numbers::launch::merged_worth_it;
   plan.gain = gains ? Gain::yes : is_expected ? Gain::not_known : Gain::no;

@@ -93,22 +93,18 @@ bool StepTimes::has_news() {
   return std::exchange(has_news_, false);
 }
 
-std::optional<double> StepTimes::share_of(unsigned kind, unsigned times) {
+std::optional<double> StepTimes::share_of(unsigned kind, unsigned times, unsigned singles) {
   if (!pending_.empty()) collect();
   const auto found = times_.find(kind), single = times_.find(singly);
   if (found == times_.end() || single == times_.end() || found->second.known < times ||
-      single->second.known < times)
+      single->second.known < singles)
     return std::nullopt;
   return found->second.least / single->second.least;
 }
 
 bool StepTimes::pays(unsigned kind) {
-  if (!pending_.empty()) collect();
-  const auto found = times_.find(kind), single = times_.find(singly);
-  if (found == times_.end() || single == times_.end() || found->second.known < enough ||
-      single->second.known == 0)
-    return true;
-  return found->second.least <= numbers::launch::merged_worth_it * single->second.least;
+  const auto share = share_of(kind, enough, 1);
+  return !share || *share <= numbers::launch::merged_worth_it;
 }
 
 } // namespace ptxasw::launch

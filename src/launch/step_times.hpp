@@ -34,11 +34,11 @@ public:
   void end(CUstream stream, unsigned kind, unsigned steps);
   void cancel();
   [[nodiscard]] bool is_running() const { return begun_ != nullptr; }
+  // What a step takes, in parts of one as launches of their own; nothing unless so many times of
+  // it, and so many of these, were read.
+  [[nodiscard]] std::optional<double> share_of(unsigned kind, unsigned times, unsigned singles);
   // False: so many times have told that launches of their own are as fast.
   [[nodiscard]] bool pays(unsigned kind);
-  // What a step takes, in parts of one as launches of their own; nothing unless so many times of
-  // both were read.
-  [[nodiscard]] std::optional<double> share_of(unsigned kind, unsigned times);
   // Times were read since it was asked last.
   [[nodiscard]] bool has_news();
 

@@ -2,10 +2,12 @@
 //
 //   first_run PROGRAM SIZE LOOPS      loops of 1000 steps on SIZE x SIZE points
 //
-// A line for each second: SECOND | microseconds a step in it; at the end: PROGRAM SIZE STEPS DIGEST
-// | SECONDS
+// A line for each second: SECOND | microseconds a step in it
+// At the end: PROGRAM SIZE STEPS DIGEST | SECONDS MILLISECONDS, the latter of the step whose
+// launches took longest, behind the first thousand.
 #include "../arrays.cuh"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -60,10 +62,11 @@ int main(int count, char** words) {
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  double last = 0;
+  double last = 0, longest = 0;
   int done = 0;
   for (int loop = 0; loop < loops; ++loop) {
-    for (int step = 0; step < 1000; ++step)
+    for (int step = 0; step < 1000; ++step) {
+      const double began = seconds();
       if (std::strcmp(program, "heat") == 0) {
         diffuse<<<grid, block>>>(arrays[0], arrays[1], n, n, 0.2f);
         std::swap(arrays[0], arrays[1]);
@@ -73,6 +76,8 @@ int main(int count, char** words) {
       } else {
         blur<<<grid, block>>>(arrays[0], arrays[1], n, n);
       }
+      if (loop > 0) longest = std::max(longest, seconds() - began);
+    }
     CHECK(cudaDeviceSynchronize());
     done += 1000;
     if (const double now = seconds(); now - last >= 1) {
@@ -88,5 +93,5 @@ int main(int count, char** words) {
     digest<<<unsigned((points + 255) / 256), 256>>>(reinterpret_cast<unsigned*>(array), points,
                                                     sum);
   CHECK(cudaMemcpy(&result, sum, sizeof result, cudaMemcpyDeviceToHost));
-  std::printf("%s %d %d000 %016llx | %.1f\n", program, n, loops, result, all);
+  std::printf("%s %d %d000 %016llx | %.1f %.2f\n", program, n, loops, result, all, longest * 1e3);
 }
