@@ -72,6 +72,30 @@ TEST(TreeReduction, AnUnrolledTree) {
   EXPECT_FALSE(narrow.plan.stretches[0].wide);
 }
 
+// What is called on the way may end threads: those that come are then no whole warps.
+TEST(TreeReduction, CallsAhead) {
+  const auto calling = [](const std::string& functions, const std::string& call = "call leave;") {
+    return replaced(looping(), "    bar.sync 0; // first", "    " + call + "\n    bar.sync 0;") +
+           functions;
+  };
+  const auto defined = [](const std::string& body, const std::string& name = "leave") {
+    return ".func " + name +
+           "() { .reg .pred %p; .reg .b32 %r; mov.u32 %r, %tid.x; "
+           "setp.gt.u32 %p, %r, 9; " +
+           body + " ret; }\n";
+  };
+  EXPECT_EQ(why_not(calling(defined("@%p ret;"))), "");
+  EXPECT_EQ(why_not(calling(defined("@%p trap;"))), "");
+  EXPECT_EQ(why_not(calling(".extern .func free();", "call free;")), "");
+  const auto ends = HasSubstr("may end threads");
+  EXPECT_THAT(why_not(calling(defined("@%p exit;"))), ends);
+  EXPECT_THAT(why_not(calling(defined("@%p exit;", "deep") + defined("call deep;"))), ends);
+  EXPECT_THAT(why_not(calling(".extern .func leave();")), ends);
+  EXPECT_THAT(why_not(calling(".weak " + defined("@%p ret;"))), ends);
+  const std::string behind = replaced(looping(), "    ret;", "    call leave;\n    ret;");
+  EXPECT_EQ(why_not(behind + defined("@%p exit;")), "");
+}
+
 // Of the round of width 32 the elements behind the first warp's stay in memory.
 TEST(TreeReduction, FromWidth32On) {
   const auto first = [](const std::string& text) {
