@@ -329,6 +329,22 @@ TEST(TreeReduction, StoresWithoutABarrierInBetween) {
   EXPECT_TRUE(found.plan.stretches[0].barrier_first);
 }
 
+// Nobody sees what a function reads that is called behind the tree: it may be others' elements.
+TEST(TreeReduction, CallsBehind) {
+  const auto needs_none = [](const std::string& text) {
+    const Found found(text);
+    return !found.plan.stretches.empty() && found.plan.stretches[0].own_behind;
+  };
+  const std::string plain = replaced(looping(), "ld.shared.u32 %r27, [tile];", "mov.u32 %r27, 7;"),
+                    read = "call (%r27), read, (%r20);\n    st.global.u32 [%rd5], %r27;",
+                    function = ".func (.reg .b32 %q) read(.reg .b32 %a) { ld.shared.u32 %q, [%a]; "
+                               "ret; }\n";
+  EXPECT_TRUE(needs_none(plain));
+  const std::string calls = replaced(plain, "st.global.u32 [%rd5], %r27;", read) + function;
+  EXPECT_EQ(why_not(calls), "");
+  EXPECT_FALSE(needs_none(calls));
+}
+
 // What a thread reads between that barrier and the tree others wait for at barriers that go.
 TEST(TreeReduction, LoadsWithoutABarrierInBetween) {
   const auto ahead = [](const std::string& load) {
