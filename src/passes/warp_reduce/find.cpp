@@ -455,6 +455,10 @@ public:
                        "the module is older than shfl.sync, which came with 6.0"};
       return std::move(plan_);
     }
+    if (!k_.body.function->is_entry) {
+      plan_.refused = {Reason::not_a_kernel, "a function is not told which threads call it"};
+      return std::move(plan_);
+    }
     for (std::uint32_t loop = 0; loop < k_.loops.loops.size(); ++loop)
       try_loop(loop);
     try_barriers();

@@ -329,6 +329,12 @@ TEST(TreeReduction, StoresWithoutABarrierInBetween) {
   EXPECT_TRUE(found.plan.stretches[0].barrier_first);
 }
 
+// Whoever calls a function may have let threads end before.
+TEST(TreeReduction, TreesOfFunctions) {
+  EXPECT_THAT(why_not(replaced(looping(), ".visible .entry k(", ".func k(")),
+              HasSubstr("which threads call it"));
+}
+
 // Nobody sees what a function reads that is called behind the tree: it may be others' elements.
 TEST(TreeReduction, CallsBehind) {
   const auto needs_none = [](const std::string& text) {
