@@ -68,6 +68,7 @@ public:
   }
 
   Uniformity run() {
+    raise_parameters();
     for (const BlockId block : cfg_.rpo) {
       for (ptx::InstId i = cfg_.blocks[block].first; i < cfg_.blocks[block].end; ++i)
         visit(i);
@@ -143,6 +144,14 @@ private:
     for (const ptx::Address& address : body_.addr(inst))
       u = std::max(u, of(address.base));
     return u;
+  }
+
+  // Registers in which a function gets what each lane passes.
+  void raise_parameters() {
+    for (const ptx::Variable& parameter : body_.function->parameters)
+      for (ptx::RegId reg = 0; reg < body_.registers.size(); ++reg)
+        if (parameter.space == Space::reg && body_.registers[reg].name == parameter.name)
+          raise(reg, Uniform::lane);
   }
 
   // How the value that an instruction produces varies, its guard aside.

@@ -60,6 +60,21 @@ std::vector<Reverted> refused_ones(const std::vector<std::string>& changed,
   return guilty.empty() ? all : guilty;
 }
 
+// Only these can be made larger by what a function needs.
+std::vector<std::string> kernels_that_call(const ptx::Module& module) {
+  std::vector<std::string> kernels;
+  for (const ptx::Function& f : module.functions) {
+    if (!f.is_entry || f.is_declaration) continue;
+    const auto body = module.body_of(f);
+    const bool calls = std::ranges::any_of(body, [&](const ptx::Statement& statement) {
+      return statement.kind == ptx::StatementKind::instruction &&
+             module.instructions[statement.index].op == ptx::Op::call;
+    });
+    if (calls || f.has_opaque) kernels.emplace_back(f.name);
+  }
+  return kernels;
+}
+
 } // namespace
 
 bool states_block_size(std::string_view ptx, std::string_view kernel) {
@@ -93,6 +108,28 @@ std::vector<Reverted> kernels_to_revert(std::span<const std::string> changed,
     const std::optional<Usage> now = find(after, kernel), old = find(before, kernel);
     if (!now || !may_stand(*now, old.value_or(Usage{}), questions.launches(kernel)))
       back.push_back({kernel, old, now});
+  }
+  return back;
+}
+
+std::vector<Reverted> functions_to_revert(std::span<const std::string> changed,
+                                          const std::string& original, const UsageTable& after,
+                                          const Questions& questions) {
+  std::vector<Reverted> back, own;
+  const auto is_compiled = [&](const std::string& name) { return after.contains(name); };
+  if (std::ranges::all_of(changed, is_compiled)) return back; // kernels
+  const ptx::Module module = ptx::parse(original);
+  for (const ptx::Function& f : module.functions) {
+    if (f.is_entry || f.is_declaration || std::ranges::count(changed, f.name) == 0) continue;
+    (f.visible || f.weak ? back : own).push_back({std::string(f.name), {}, {}});
+  }
+  if (own.empty()) return back;
+  const auto failed = kernels_to_revert(kernels_that_call(module), after, questions);
+  if (failed.empty()) return back;
+  for (Reverted& one : own) {
+    one.before = failed.front().before;
+    one.after = failed.front().after;
+    back.push_back(std::move(one));
   }
   return back;
 }
@@ -134,6 +171,8 @@ Committed commit_rewrites(Printed rewritten, const std::string& original, Assemb
     if (!kept && !as_they_were(changed)) break;
     auto back = kept ? kernels_to_revert(changed, read_usage(kept->messages), questions)
                      : refused_ones(changed, reverted, assembler, without);
+    if (back.empty() && kept)
+      back = functions_to_revert(changed, original, read_usage(kept->messages), questions);
     const bool any_keeps = std::ranges::any_of(rewritten.changed, &Changed::keeps_body);
     if (back.empty() && kept && any_keeps)
       if (const auto before = as_they_were(changed))

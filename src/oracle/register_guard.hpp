@@ -36,6 +36,12 @@ struct Questions {
 std::vector<Reverted> kernels_to_revert(std::span<const std::string> changed,
                                         const UsageTable& after, const Questions& questions);
 
+// And of functions that are only called, on which what their callers use hangs: all, where a kernel
+// that calls may not stand with them; those that other files may call in any case.
+std::vector<Reverted> functions_to_revert(std::span<const std::string> changed,
+                                          const std::string& original, const UsageTable& after,
+                                          const Questions& questions);
+
 // And of kernels of which the body by itself has to be what it was, those of which it is not.
 std::vector<Reverted> kernels_with_another_body(std::span<const Changed> changed,
                                                 const Assembled& original,

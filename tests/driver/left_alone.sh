@@ -19,6 +19,7 @@ done <<'END'
 -dscm wt k.ptx -o out
 -fscm=wt k.ptx -o out
 --query-controls f k.ptx -o out
+--blocks-are-clusters true k.ptx -o out
 k.ptx -o /dev/null
 --help
 --list-version

@@ -53,6 +53,27 @@ ret;
   EXPECT_EQ(k.kernel.uniformity.registers.at(0), analysis::Uniform::lane);
 }
 
+TEST(Trace, RegistersThatAreParametersVaryByLane) {
+  const Emulated k(R"(.version 8.0
+.target sm_90
+.address_size 64
+.func (.reg .b32 %result) f(.reg .b32 %a)
+{
+.reg .b32 %r<2>;
+add.u32 %r1, %a, 1;
+mov.u32 %result, 3;
+ret;
+}
+)");
+  const auto& registers = k.kernel.body.registers;
+  for (std::size_t reg = 0; reg < registers.size(); ++reg) {
+    const bool varies = registers[reg].name == "%a" || registers[reg].name == "%r1";
+    EXPECT_EQ(k.kernel.uniformity.registers.at(reg),
+              varies ? analysis::Uniform::lane : analysis::Uniform::grid)
+        << registers[reg].name;
+  }
+}
+
 // What reads a register before the one place that makes it vary.
 TEST(Trace, WhatReadsARegisterVariesWithItAlongALoop) {
   const Emulated k = emulate_body("mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\n"

@@ -64,6 +64,9 @@ private:
   void levels();
   void loop_of(Levels& l, const std::string& tile);
   void unrolled(Levels& l, const std::string& tile);
+  std::string barrier(const std::string& p);
+  void read_by_call(const Levels& l, const std::string& at, int offset);
+  void leave_by_call();
   void level(Levels& l, const std::string& tile, const std::string& width, const std::string& next);
   void read_behind(Levels& l, const std::string& tile);
   void meet_ahead(const Levels& l);

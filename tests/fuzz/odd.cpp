@@ -29,7 +29,7 @@ void KernelMaker::odd_index() {
   const auto bound = [&] { // of the result, which may be anything
     w_.line("and.b32 {}, {}, {};", r, r, w_.pick({1023, 4095, 63}));
   };
-  switch (w_.below(26)) {
+  switch (w_.below(31)) {
   case 0: w_.line("max.s32 {}, {}, {};", r, a, w_.between(-2, 40)); break;
   case 1: w_.line("min.{} {}, {}, {};", sign(), r, a, w_.between(0, 2000)); break;
   case 2:
@@ -125,6 +125,37 @@ void KernelMaker::odd_index() {
     w_.line("mov.u32 {}, {};", r, a);
     odd_condition(p);
     w_.line("@{}{} add.s32 {}, {}, {};", w_.one_in(2) ? "!" : "", p, r, r, w_.between(-2, 2));
+    break;
+  }
+  case 25: { // only some low bits go on: it wraps among them
+    const std::int64_t k = w_.between(18, 25);
+    w_.line("shl.b32 {}, {}, {};", t, a, k);
+    w_.line("shr.{} {}, {}, {};", sign(), r, t, k);
+    break;
+  }
+  case 26: // a third, as compilers divide
+    w_.line("mul.hi.u32 {}, {}, -1431655765;", t, a);
+    w_.line("shr.u32 {}, {}, 1;", r, t);
+    break;
+  case 27: // the other way
+    if (w_.one_in(2))
+      w_.line("sub.s32 {}, {}, {};", r, w_.between(1500, 3000), a);
+    else
+      w_.line("mad.lo.s32 {}, {}, -1, {};", r, a, w_.between(1500, 3000));
+    break;
+  case 28: // beside 2^31, which mostly lies among the elements
+    w_.line("add.s32 {}, {}, {};", t, a, 2147482600 + w_.between(0, 64));
+    w_.line("{}.{} {}, {}, {};", w_.pick<std::string_view>({"max", "min"}), sign(), r, t,
+            w_.one_in(2) ? "0" : "2147483640");
+    bound();
+    break;
+  case 29: { // and in 64 bits
+    const std::string wide = w_.fresh(Class::b64);
+    w_.line("add.s32 {}, {}, {};", t, a, 2147482600 + w_.between(0, 64));
+    w_.line("cvt.{}64.{}32 {}, {};", w_.pick({'s', 'u'}), w_.pick({'s', 'u'}), wide, t);
+    w_.line("shr.{}64 {}, {}, {};", w_.pick({'s', 'u'}), wide, wide, w_.below(3));
+    w_.line("cvt.u32.u64 {}, {};", r, wide);
+    bound();
     break;
   }
   default: { // through the carry flag

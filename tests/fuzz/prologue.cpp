@@ -10,7 +10,14 @@ constexpr std::string_view function_text =
     "xor.b32 %r2, %r1, 5;\nst.param.b32 [r], %r2;\nret;\n}\n"
     ".func (.param .b32 r) beside(.param .b32 x, .param .b32 k)\n{\n.reg .b32 %r<4>;\n"
     "ld.param.u32 %r1, [x];\nld.param.u32 %r2, [k];\nadd.s32 %r3, %r1, %r2;\n"
-    "st.param.b32 [r], %r3;\nret;\n}\n";
+    "st.param.b32 [r], %r3;\nret;\n}\n"
+    ".func (.param .b32 r) word(.param .b32 x)\n{\n.reg .b32 %r<4>;\nld.param.u32 %r1, [x];\n"
+    "ld.shared.u32 %r2, [%r1];\nst.param.b32 [r], %r2;\nret;\n}\n"
+    ".func (.param .b32 r) fetch(.param .b64 x)\n{\n.reg .b32 %r<4>;\n.reg .b64 %d;\n"
+    "ld.param.u64 %d, [x];\nld.global.u32 %r1, [%d];\nld.global.nc.u32 %r2, [%d+4];\n"
+    "add.s32 %r3, %r1, %r2;\nst.param.b32 [r], %r3;\nret;\n}\n"
+    ".func leave(.param .b32 x)\n{\n.reg .b32 %r<4>;\n.reg .pred %p;\nld.param.u32 %r1, [x];\n"
+    "setp.gt.s32 %p, %r1, 40;\n@%p exit;\nret;\n}\n";
 
 } // namespace
 

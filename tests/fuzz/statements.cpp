@@ -32,7 +32,7 @@ void KernelMaker::statement(unsigned depth, bool divergent) {
     else
       through_shared();
     break;
-  default: calm_ ? store() : call(); break;
+  default: calm_&& w_.one_in(2) ? store() : call(); break;
   }
 }
 
@@ -420,9 +420,12 @@ void KernelMaker::march() {
 void KernelMaker::call() {
   function_ = true;
   const std::string r = w_.fresh(Class::b32), label = w_.label();
-  w_.line("{{ .param .b32 x{}; .param .b32 r{}; st.param.b32 [x{}], {}; call.uni (r{}), twist, "
-          "(x{}); ld.param.b32 {}, [r{}]; }}",
-          label, label, label, w_.pick(ints_), label, label, r, label);
+  const bool loads = w_.one_in(2);
+  const std::string from = loads ? address(w_.pick(inputs_), w_.pick(indices_), 4) : w_.pick(ints_);
+  const int bits = loads ? 64 : 32;
+  w_.line("{{ .param .b{0} x{1}; .param .b32 r{1}; st.param.b{0} [x{1}], {2};", bits, label, from);
+  w_.line("call{0} (r{1}), {2}, (x{1}); ld.param.b32 {3}, [r{1}]; }}", calm_ ? "" : ".uni", label,
+          loads ? "fetch" : "twist", r);
   consume(r, Class::b32);
 }
 

@@ -35,6 +35,7 @@ std::string KernelMaker::run_trees() {
   for (std::uint64_t i = 0, count = 1 + w_.below(3); i < count; ++i) {
     if (w_.one_in(2)) arithmetic();
     if (w_.one_in(4)) group();
+    if (w_.one_in(24)) leave_by_call();
     switch (early_exit_ ? 0 : w_.below(8)) {
     case 0: march(); break;
     case 1: tree(); break;
@@ -157,10 +158,31 @@ std::string KernelMaker::operation(const Levels& l) {
   return fmt::format("{}.{}", arithmetic, l.value == Class::b32 && w_.one_in(2) ? "s32" : l.type);
 }
 
+// Mostly the usual one. The others are that, too, or wait for some threads alone, or do more.
+std::string KernelMaker::barrier(const std::string& p) {
+  if (!w_.one_in(16)) return "bar.sync 0;";
+  const std::string q = w_.fresh(Class::pred), r = w_.fresh(Class::b32);
+  switch (w_.below(10)) {
+  case 0: return "barrier.sync.aligned 0;";
+  case 1: return "barrier.cta.sync 0;";
+  case 2: return fmt::format("bar.sync {};", w_.between(1, 3));
+  case 3: return "bar.warp.sync -1;";
+  case 4: return fmt::format("bar.red.popc.u32 {}, 0, {};", r, p);
+  case 5: return fmt::format("bar.red.or.pred {}, 0, {};", q, p);
+  case 6: return "fence.acq_rel.cta; bar.sync 0;";
+  case 7: return "bar.sync 0; membar.gl;";
+  case 8: return "cp.async.wait_all; bar.sync 0;";
+  default: return "bar.sync 0; bar.sync 0;";
+  }
+}
+
 // One round: its test, its accesses, its barrier.
 void KernelMaker::level(Levels& l, const std::string& tile, const std::string& width,
                         const std::string& next) {
-  if (l.top) w_.line("bar.sync 0;");
+  if (l.top) {
+    w_.line("setp.eq.u32 {}, {}, 0;", l.p, l.tid);
+    w_.line("{}", barrier(l.p));
+  }
   std::string own = l.own;
   const std::string twice = w_.fresh(Class::b32), rest = w_.fresh(Class::b32);
   switch (l.form) {
@@ -186,8 +208,9 @@ void KernelMaker::level(Levels& l, const std::string& tile, const std::string& w
     w_.line("mad.lo.s32 {}, {}, -{}, {};", l.far, width, l.bytes, own);
   else
     w_.line("mad.lo.s32 {}, {}, {}, {};", l.far, width, l.bytes, own);
-  w_.line("ld.shared.{} {}, [{}+16];", l.type, l.a, own);
-  w_.line("ld.shared.{} {}, [{}+{}];", l.type, l.b, l.far, l.odd && w_.one_in(2) ? 12 : 16);
+  const std::string_view how = w_.one_in(32) ? ".volatile" : w_.one_in(64) ? ".relaxed.cta" : "";
+  w_.line("ld{}.shared.{} {}, [{}+16];", how, l.type, l.a, own);
+  w_.line("ld{}.shared.{} {}, [{}+{}];", how, l.type, l.b, l.far, l.odd && w_.one_in(2) ? 12 : 16);
   if (l.few) {
     w_.line("setp.lt.{} {}, {}, {};", l.type, l.p, l.a, l.b);
     w_.line("@!{} bra {};", l.p, next);
@@ -199,7 +222,24 @@ void KernelMaker::level(Levels& l, const std::string& tile, const std::string& w
     w_.line("st.shared.{} [{}+{}], {};", l.type, own, second_array, l.b);
   }
   w_.line("{}:", next);
-  if (!l.top) w_.line("bar.sync 0;");
+  if (!l.top) w_.line("{}", barrier(l.p));
+}
+
+void KernelMaker::read_by_call(const Levels& l, const std::string& at, int offset) {
+  function_ = true;
+  const std::string place = w_.fresh(Class::b32), r = w_.fresh(Class::b32), label = w_.label();
+  w_.line("add.s32 {}, {}, {};", place, at, offset);
+  w_.line("{{ .param .b32 x{0}; .param .b32 r{0}; st.param.b32 [x{0}], {1};", label, place);
+  w_.line("call (r{0}), word, (x{0}); ld.param.b32 {1}, [r{0}]; }}", label, r);
+  w_.line("mov.b32 {}, {};", l.a, r);
+}
+
+// Some threads end in what is called.
+void KernelMaker::leave_by_call() {
+  function_ = true;
+  const std::string label = w_.label();
+  w_.line("{{ .param .b32 x{0}; st.param.b32 [x{0}], {1}; call leave, (x{0}); }}", label,
+          w_.pick(ints_));
 }
 
 // What the tree has left: to all threads, to the first one, to each its own; or a part of it.
@@ -217,7 +257,10 @@ void KernelMaker::read_behind(Levels& l, const std::string& tile) {
     w_.line("setp.eq.u32 {}, {}, 0;", l.p, l.tid);
     guard = fmt::format("@{} ", l.p);
   }
-  w_.line("{}ld.shared.{} {}, [{}+{}];", guard, l.type, l.a, at, offset);
+  if (l.bytes == 4 && guard.empty() && w_.one_in(4))
+    read_by_call(l, at, offset);
+  else
+    w_.line("{}ld.shared.{} {}, [{}+{}];", guard, l.type, l.a, at, offset);
   const std::string r = w_.fresh(Class::b32);
   switch (l.value) {
   case Class::f32: w_.line("mov.b32 {}, {};", r, l.a); break;

@@ -2,6 +2,7 @@
 #include "manager/passes.hpp"
 
 #include "emulator/kernel_text.hpp"
+#include "ptxasw/ptxasw.hpp"
 
 #include <gmock/gmock.h>
 
@@ -102,6 +103,19 @@ TEST_F(PassesTest, WhatMayBeFoundAgainIsDeferred) {
   edits_of({&row<'a', uses_blocks, uses_blocks | uses_loads, 1, true>,
             &row<'b', uses_loads, uses_loads>});
   EXPECT_EQ(deferred_, 1U);
+}
+
+// What is only called has no blocks to merge. (What ptxas may fuse in all that it calls was counted
+// for each function of a module: 2,000 that call each other took seconds.)
+TEST_F(PassesTest, NothingIsPlannedForFunctionsThatAreOnlyCalled) {
+  const auto planned = [](const std::string& text) {
+    for (const PassStatistics& pass : optimize(text, "f.ptx", Options{}).report.passes)
+      if (pass.pass == "coarsen") return pass.planned;
+    return ~0U;
+  };
+  const std::string head = ".version 8.0\n.target sm_90\n.address_size 64\n", body = " { ret; }\n";
+  EXPECT_EQ(planned(head + ".func f()" + body), 0U);
+  EXPECT_EQ(planned(head + ".visible .entry k()" + body), 1U);
 }
 
 // The list tells the order, and each of its rows where its outcome stands in a report.

@@ -113,6 +113,29 @@ TEST(RegisterGuard, WhatIsNotKnownGoesBack) {
   EXPECT_EQ(kernels_to_revert(changed, {{"k", std::nullopt}}, questions).size(), 1U);
 }
 
+// What a function needs, its callers need.
+TEST(RegisterGuard, KernelsThatCallWhatWasChanged) {
+  const auto back = [](const std::string& linkage, unsigned of_caller, unsigned of_other = 32) {
+    const std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n" + linkage +
+                             ".func f()\n{ ret; }\n.entry k()\n{ call f; ret; }\n"
+                             ".entry other()\n{ ret; }\n";
+    const std::vector<std::string> changed{"f"};
+    return functions_to_revert(
+        changed, text, {{"k", Usage{of_caller, 0, 0, 0}}, {"other", Usage{of_other, 0, 0, 0}}},
+        {[](const auto&) {
+           return oracle::UsageTable{{"k", Usage{64, 0, 0, 0}}, {"other", Usage{32, 0, 0, 0}}};
+         },
+         [](std::string_view) { return Launches{}; }});
+  };
+  EXPECT_THAT(back("", 64), IsEmpty());
+  ASSERT_EQ(back("", 72).size(), 1U);
+  EXPECT_EQ(back("", 72)[0].kernel, "f");
+  EXPECT_EQ(back("", 72)[0].before->registers, 64U);
+  EXPECT_THAT(back("", 64, 72), IsEmpty()) << "it calls nothing";
+  EXPECT_EQ(back(".visible ", 64).size(), 1U) << "kernels of other files may call it";
+  EXPECT_EQ(back(".weak ", 64).size(), 1U);
+}
+
 // --- settle ------------------------------------------------------------------------------------
 
 std::string said(const std::string& kernel, unsigned registers) {
@@ -159,6 +182,25 @@ TEST(Settle, OneKernelGoesBackAndTheOtherStays) {
   EXPECT_EQ(result.reverted[0].before, (Usage{20, 0, 0, 0}));
   EXPECT_EQ(result.reverted[0].after, (Usage{65, 0, 0, 0}));
   EXPECT_EQ(fake.asked.back().text, "b") << "what is returned is what was kept last";
+}
+
+TEST(Settle, AFunctionGoesBackForItsCaller) {
+  oracle::FakeAssembler fake([](const AssemblyRequest& request) {
+    return Assembled{"", said("k", request.text == "f" ? 72 : 64)};
+  });
+  const auto without = [](const std::vector<Reverted>& reverted) {
+    Printed result;
+    result.made.changed = reverted.empty();
+    if (reverted.empty()) result.changed.push_back({"f", {}});
+    if (reverted.empty()) result.made.text = "f";
+    return result;
+  };
+  const Committed result = commit_rewrites(
+      without({}), ".func f() { ret; }\n.entry k() { call f; ret; }\n", fake,
+      [](std::string_view) { return Launches{}; }, without);
+  EXPECT_FALSE(result.printed.made.changed);
+  ASSERT_EQ(result.reverted.size(), 1U);
+  EXPECT_EQ(result.reverted[0].kernel, "f");
 }
 
 TEST(Settle, OnlyTheGuiltyOneOfARefusedTextGoesBack) {

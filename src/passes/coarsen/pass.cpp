@@ -18,14 +18,15 @@ CoarsenPass::CoarsenPass(const Options& options)
       automatic_(options.coarsen_auto && asked_.copies() == 1) {}
 
 bool CoarsenPass::has_plan() const {
-  return automatic_ || asked_.copies() != 1;
+  return is_launched_ && (automatic_ || asked_.copies() != 1);
 }
 
 void CoarsenPass::find(Analysed& kernel) {
+  is_launched_ = kernel.function.is_entry;
   if (!automatic_ || kernel.options.variants) return;
   const target::Profile* profile = target::find_profile(kernel.facts.architecture());
   const RemapKind remap = remap_of(kernel.options, kernel.function.name).kind;
-  if (!kernel.function.is_entry)
+  if (!is_launched_)
     found_ = refusal(Reason::not_a_kernel, "not coarsened: nothing launches it by itself");
   else if (profile == nullptr)
     found_ = refusal(Reason::chip_unknown, fmt::format("not coarsened: nothing is known of {}",
@@ -86,7 +87,7 @@ Emitted CoarsenPass::emit(Analysed& kernel) {
     if (!choices_.candidates.front().chosen) return {};
     how = choices_.candidates.front().how;
   }
-  if (!kernel.function.is_entry || how.copies() == 1) return {};
+  if (!is_launched_ || how.copies() == 1) return {};
   made_ = emit_as(kernel, how);
   emitted_ = true;
   if (chosen && !made_.edits.empty()) {

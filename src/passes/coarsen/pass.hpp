@@ -41,6 +41,7 @@ private:
 
   Coarsening asked_;
   bool automatic_;
+  bool is_launched_ = false; // by itself, and not called
   CoarsenChoices choices_;
   Decision found_; // why there is nothing to choose from, or that nobody was asked
   Coarsened made_;

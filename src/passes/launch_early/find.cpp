@@ -80,6 +80,8 @@ private:
     if (found == module_.globals.end() || !found->second.is_function)
       return {Reason::call, "a call of a function that is not known"};
     const ptx::Function& function = module_.functions[found->second.index];
+    if (function.weak) // the linker may take another file's
+      return {Reason::call, "a call of " + std::string(function.name) + ", which is weak"};
     if (!function.is_declaration) return why_not(function);
     if (starts_nothing(function.name)) return {};
     return {Reason::call, "a call of " + std::string(function.name) + ", which may start a grid"};

@@ -4,6 +4,7 @@
 
 #include "analysis/reachability.hpp"
 #include "passes/shared/axis_polynomial.hpp"
+#include "passes/shared/ending_calls.hpp"
 #include "passes/warp_reduce/tree_as_one.hpp"
 #include "passes/warp_reduce/tree_behind.hpp"
 #include "passes/warp_reduce/tree_elements.hpp"
@@ -50,7 +51,7 @@ public:
   bool check() {
     return is_common() && contents() && elements() && one_side() &&
            (r_.barrier_first || !r_.rolled || follows_barrier()) && (shrinks() || doubles()) &&
-           stays_inside() && apart() && covers_all() && look_behind();
+           stays_inside() && apart() && covers_all() && calls_return() && look_behind();
   }
   [[nodiscard]] const std::string& why() const { return why_; }
   [[nodiscard]] TreeReduction take() { return std::move(r_); }
@@ -96,6 +97,22 @@ private:
           return refuse("threads may end ahead of the tree at line {}, or part from others",
                         line(r_.begin));
     return true;
+  }
+
+  // Nor has one ended in what was called on the way here.
+  bool calls_return() {
+    analysis::Worklist leading(k_.cfg.blocks.size(), {entry()}); // here
+    while (const auto b = leading.next())
+      leading.add(k_.cfg.blocks[*b].preds);
+    std::vector<InstId> calls;
+    for (InstId i = 0; i < k_.body.insts.size(); ++i) {
+      const BlockId b = k_.cfg.block_of[i];
+      const bool ahead = leading.found()[b] || (b == entry() && i < r_.begin);
+      if (ahead && ptx::group(k_.body.insts[i].op) == ptx::Group::call) calls.push_back(i);
+    }
+    if (!may_end_the_thread(k_.body, calls)) return true;
+    return refuse("what is called ahead of the tree may end threads, first at line {}",
+                  line(calls[0]));
   }
 
   // `here` is control-dependent on `b`: sure to be reached by one way out of it, and not by all.
@@ -436,6 +453,10 @@ public:
     if (k_.body.module->version_major < 6) {
       plan_.refused = {Reason::old_module,
                        "the module is older than shfl.sync, which came with 6.0"};
+      return std::move(plan_);
+    }
+    if (!k_.body.function->is_entry) {
+      plan_.refused = {Reason::not_a_kernel, "a function is not told which threads call it"};
       return std::move(plan_);
     }
     for (std::uint32_t loop = 0; loop < k_.loops.loops.size(); ++loop)

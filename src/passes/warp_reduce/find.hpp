@@ -23,6 +23,7 @@
 //   another round), branches to places inside or to the end,
 //   whole barriers and accesses to cells stands in the stretch                   contents
 //   all threads of the block come to the stretch, and to its barriers            is_common
+//   what is called on the way ends none of them                                  calls_return
 //   a barrier comes ahead of it, and in between no store, and of shared memory
 //   no load but of the thread's own element                         follows_barrier, reads_ahead
 //   cells lie apart, one element for each thread                   TreeElements: find_cells, apart

@@ -90,9 +90,15 @@ bool reads_own_only(emulator::Kernel& k, sym::Solver& solver, const TreeReductio
   if (rounds.end == k.body.insts.size()) return true;
   const BlockId first = k.cfg.block_of[rounds.end];
   const std::vector<bool> reached = analysis::reached_from(k.cfg, first); // by its beginning
+  const auto is_behind = [&](InstId i) {
+    const BlockId block = k.cfg.block_of[i];
+    return reached[block] || (block == first && i >= rounds.end);
+  };
+  // What is called may read, and what it reads is no event where the call is seen through.
+  for (InstId i = 0; i < k.body.insts.size(); ++i)
+    if (ptx::group(k.body.insts[i].op) == ptx::Group::call && is_behind(i)) return false;
   return std::ranges::all_of(k.trace.events, [&](const Event& e) {
-    const bool behind = reached[e.block] || (e.block == first && e.inst >= rounds.end);
-    return !behind || needs_no_barrier(k, solver, rounds, e);
+    return !is_behind(e.inst) || needs_no_barrier(k, solver, rounds, e);
   });
 }
 

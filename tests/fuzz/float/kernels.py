@@ -14,7 +14,7 @@ WIDTH, PLANE = 256, 16  # elements of a row, rows; a thread reads rows y .. y + 
 HELD = {"f32": (".f32", "f32", 4), "f64": (".f64", "f64", 8),
         "f16x2": (".b32", "b32", 4), "bf16x2": (".b32", "b32", 4),
         "f16": (".b16", "b16", 2), "bf16": (".b16", "b16", 2)}
-WILD = 2000000  # seeds beyond make kernels of the second kind
+WILD, MIXED = 2000000, 4000000  # seeds beyond make kernels of the second, and third kind
 
 
 class Kernel:
@@ -331,9 +331,21 @@ class Wild(Kernel):
         return text.replace("\tmov.u32 %r5,", "\tsetp.lt.u32 %p1, %r3, 17;\n\tmov.u32 %r5,", 1)
 
 
+class Mixed(Wild):
+    """Each operation in single precision flushes denormals or keeps them, as in a program of several files."""
+
+    @property
+    def ftz(self):
+        return ".ftz" if self.type == "f32" and self.r.random() < .5 else ""
+
+    @ftz.setter
+    def ftz(self, _):
+        pass
+
+
 def make(seed):
-    """The kernel of a seed: wild ones from 2,000,001 on."""
-    return (Wild if seed > WILD else Kernel)(seed, f"k{seed}")
+    """The kernel of a seed: wild ones from 2,000,001 on, mixed ones from 4,000,001 on."""
+    return (Mixed if seed > MIXED else Wild if seed > WILD else Kernel)(seed, f"k{seed}")
 
 
 def module(first, count, target="sm_90"):

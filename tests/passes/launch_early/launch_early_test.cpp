@@ -71,6 +71,8 @@ TEST(LaunchEarly, NotWhereACallMayStartAGrid) {
   const std::string call = "\tcall.uni f;\n", starts = ".extern .func cudaLaunchDeviceV2;\n";
   EXPECT_EQ(made(call, ".func f\n{\n\tret;\n}\n").refused, Reason::none);
   EXPECT_EQ(made(call, ".extern .func f;\n").refused, Reason::call);
+  EXPECT_EQ(made(call, ".weak .func f\n{\n\tret;\n}\n").refused, Reason::call)
+      << "the linker may take another one";
   EXPECT_EQ(made("\tcall.uni vprintf;\n", ".extern .func vprintf;\n").refused, Reason::none);
   EXPECT_EQ(made(call, starts + ".func f\n{\n\tcall.uni cudaLaunchDeviceV2;\n\tret;\n}\n").refused,
             Reason::call);

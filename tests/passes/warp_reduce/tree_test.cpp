@@ -72,6 +72,30 @@ TEST(TreeReduction, AnUnrolledTree) {
   EXPECT_FALSE(narrow.plan.stretches[0].wide);
 }
 
+// What is called on the way may end threads: those that come are then no whole warps.
+TEST(TreeReduction, CallsAhead) {
+  const auto calling = [](const std::string& functions, const std::string& call = "call leave;") {
+    return replaced(looping(), "    bar.sync 0; // first", "    " + call + "\n    bar.sync 0;") +
+           functions;
+  };
+  const auto defined = [](const std::string& body, const std::string& name = "leave") {
+    return ".func " + name +
+           "() { .reg .pred %p; .reg .b32 %r; mov.u32 %r, %tid.x; "
+           "setp.gt.u32 %p, %r, 9; " +
+           body + " ret; }\n";
+  };
+  EXPECT_EQ(why_not(calling(defined("@%p ret;"))), "");
+  EXPECT_EQ(why_not(calling(defined("@%p trap;"))), "");
+  EXPECT_EQ(why_not(calling(".extern .func free();", "call free;")), "");
+  const auto ends = HasSubstr("may end threads");
+  EXPECT_THAT(why_not(calling(defined("@%p exit;"))), ends);
+  EXPECT_THAT(why_not(calling(defined("@%p exit;", "deep") + defined("call deep;"))), ends);
+  EXPECT_THAT(why_not(calling(".extern .func leave();")), ends);
+  EXPECT_THAT(why_not(calling(".weak " + defined("@%p ret;"))), ends);
+  const std::string behind = replaced(looping(), "    ret;", "    call leave;\n    ret;");
+  EXPECT_EQ(why_not(behind + defined("@%p exit;")), "");
+}
+
 // Of the round of width 32 the elements behind the first warp's stay in memory.
 TEST(TreeReduction, FromWidth32On) {
   const auto first = [](const std::string& text) {
@@ -303,6 +327,28 @@ TEST(TreeReduction, StoresWithoutABarrierInBetween) {
   const Found found(replaced(top, "NEXT: bar.sync 0;", "NEXT:"));
   ASSERT_EQ(found.plan.stretches.size(), 1U) << found.plan.refused.text;
   EXPECT_TRUE(found.plan.stretches[0].barrier_first);
+}
+
+// Whoever calls a function may have let threads end before.
+TEST(TreeReduction, TreesOfFunctions) {
+  EXPECT_THAT(why_not(replaced(looping(), ".visible .entry k(", ".func k(")),
+              HasSubstr("which threads call it"));
+}
+
+// Nobody sees what a function reads that is called behind the tree: it may be others' elements.
+TEST(TreeReduction, CallsBehind) {
+  const auto needs_none = [](const std::string& text) {
+    const Found found(text);
+    return !found.plan.stretches.empty() && found.plan.stretches[0].own_behind;
+  };
+  const std::string plain = replaced(looping(), "ld.shared.u32 %r27, [tile];", "mov.u32 %r27, 7;"),
+                    read = "call (%r27), read, (%r20);\n    st.global.u32 [%rd5], %r27;",
+                    function = ".func (.reg .b32 %q) read(.reg .b32 %a) { ld.shared.u32 %q, [%a]; "
+                               "ret; }\n";
+  EXPECT_TRUE(needs_none(plain));
+  const std::string calls = replaced(plain, "st.global.u32 [%rd5], %r27;", read) + function;
+  EXPECT_EQ(why_not(calls), "");
+  EXPECT_FALSE(needs_none(calls));
 }
 
 // What a thread reads between that barrier and the tree others wait for at barriers that go.
