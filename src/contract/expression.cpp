@@ -1,9 +1,10 @@
 // Words and values of an expression; its numbers have 128 bits, so that nothing wraps unseen.
 #include "contract/expression.hpp"
 
+#include "words/words.hpp"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 namespace ptxasw::contract {
@@ -50,13 +51,6 @@ bool is_operator(TokenKind kind) {
   return kind >= TokenKind::add && kind <= TokenKind::most;
 }
 
-std::optional<std::int64_t> to_number(std::string_view word) {
-  std::int64_t value = 0;
-  const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (read.ec != std::errc() || read.ptr != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<Type> to_type(std::string_view word) {
   const auto found = std::ranges::find(types, word);
   if (found == types.end()) return std::nullopt;
@@ -74,7 +68,7 @@ std::optional<Token> to_token(std::string_view word) {
                  .value = word[1] - 'x'};
   }
   if (word[0] != 'p') {
-    const auto value = to_number(word);
+    const auto value = words::number<std::int64_t>(word);
     return value ? std::optional(Token{.value = *value}) : std::nullopt;
   }
   if (word.size() < 5) return std::nullopt;
@@ -112,8 +106,8 @@ std::string to_word(unsigned part) {
 std::optional<unsigned> to_part(std::string_view word) {
   const std::size_t point = std::min(word.find('.'), word.size());
   const bool is_whole = point == word.size();
-  const auto number = to_number(word.substr(0, point));
-  const auto byte = is_whole ? 0 : to_number(word.substr(point + 1));
+  const auto number = words::number<std::int64_t>(word.substr(0, point));
+  const auto byte = is_whole ? 0 : words::number<std::int64_t>(word.substr(point + 1));
   const auto is_small = [](const auto& n) { return n && *n >= 0 && *n <= 0xffff; };
   if (!is_small(number) || !is_small(byte) || (!is_whole && *byte == 0)) return std::nullopt;
   return part(static_cast<unsigned>(*number), static_cast<unsigned>(*byte));

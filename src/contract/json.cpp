@@ -1,6 +1,7 @@
 // Contracts as JSON behind a line with their size and checksum: see CONTRACT.md.
 #include "contract/contract.hpp"
 #include "contract/json_reader.hpp"
+#include "words/words.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -430,18 +431,8 @@ private:
   JsonReader read_;
 };
 
-// The word in front of the next blank or end of line, which is taken away.
 std::string_view next_word(std::string_view& bytes) {
-  const std::string_view word = bytes.substr(0, bytes.find_first_of(" \n"));
-  bytes.remove_prefix(std::min(bytes.size(), word.size() + 1));
-  return word;
-}
-
-std::optional<std::size_t> to_size(std::string_view word) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
+  return words::take(bytes, " \n");
 }
 
 } // namespace
@@ -456,12 +447,12 @@ tl::expected<Contract, std::string> decode(std::string_view bytes) {
   const auto refused = [](std::string why) { return tl::unexpected<std::string>(std::move(why)); };
   if (bytes.size() > most_bytes) return refused("too large");
   if (next_word(bytes) != magic) return refused("not a contract");
-  const auto its_version = to_size(next_word(bytes));
+  const auto its_version = words::number<std::size_t>(next_word(bytes));
   if (!its_version) return refused("not a contract");
   if (*its_version != version)
     return refused("of version " + std::to_string(*its_version) + ", which is not " +
                    std::to_string(version));
-  const auto size = to_size(next_word(bytes));
+  const auto size = words::number<std::size_t>(next_word(bytes));
   const std::string_view sum = next_word(bytes);
   if (!size || *size > bytes.size()) return refused("damaged");
   bytes = bytes.substr(0, *size);

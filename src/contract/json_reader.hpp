@@ -2,11 +2,12 @@
 // or of another kind leaves a value of no meaning and makes the whole unreadable.
 #pragma once
 
+#include "words/words.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <cstdio>
@@ -66,10 +67,9 @@ public:
   std::string text(const Json& from, const char* key) { return text(member(from, key)); }
   std::uint64_t hash(const Json& from, const char* key) {
     const std::string word = text(from, key);
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, 16);
-    require(word.size() == 16 && error == std::errc() && end == word.data() + word.size());
-    return value;
+    const auto value = words::number<std::uint64_t>(word, 16);
+    require(word.size() == 16 && value);
+    return value.value_or(0);
   }
   template <std::integral Number> Number whole(const Json& found) {
     const bool fits =

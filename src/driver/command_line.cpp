@@ -4,6 +4,7 @@
 #include "driver/command_line.hpp"
 
 #include "driver/files.hpp"
+#include "words/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,17 +36,6 @@ const PtxasOption* find(std::string_view name, bool long_form) {
 
 bool all_digits(std::string_view s) {
   return !s.empty() && std::ranges::all_of(s, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-std::vector<std::string> split_list(std::string_view text) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == ',')
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
 }
 
 class Parser {
@@ -118,8 +108,8 @@ private:
     const std::string files = item.value;
     add(std::move(item));
     if (!nested) return;
-    for (const std::string& file : split_list(files))
-      options_file(file, depth + 1);
+    for (const std::string_view file : words::split(files, ','))
+      options_file(std::string(file), depth + 1);
   }
 
   void options_file(const std::string& path, int depth) {

@@ -2,6 +2,7 @@
 #include "driver/find_ptxas.hpp"
 
 #include "driver/files.hpp"
+#include "words/words.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,20 +10,11 @@
 namespace ptxasw::driver {
 namespace {
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, at), text.size());
-    parts.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 std::vector<std::string> in_path(const std::string& name, const Environment& environment) {
   std::vector<std::string> found;
-  for (const std::string& folder : split(environment.get("PATH").value_or(""), ':'))
-    found.push_back((folder.empty() ? std::string(".") : folder) + "/" + name);
+  const std::string path = environment.get("PATH").value_or("");
+  for (const std::string_view folder : words::split(path, ':'))
+    found.push_back(fmt::format("{}/{}", folder.empty() ? "." : folder, name));
   return found;
 }
 
@@ -82,7 +74,7 @@ tl::expected<std::string, std::string> find_ptxas(const Search& search, Environm
         "whole path, or unset the variable",
         named));
   const std::string tried = environment.get(tried_variable).value_or("");
-  const std::vector<std::string> marks = split(tried, ',');
+  const std::vector<std::string_view> marks = words::split(tried, ',');
   const auto self = file_id(search.self);
   for (const std::string& path : ptxas_candidates(search, environment)) {
     const auto id = file_id(path);

@@ -2,6 +2,7 @@
 #include "emulator/carry_over.hpp"
 
 #include "emulator/slice.hpp"
+#include "ptx/written.hpp"
 #include "symbolic/renumber.hpp"
 
 #include <algorithm>
@@ -124,7 +125,7 @@ private:
     const Body &a = old_.body, &b = now_.body;
     const Inst &x = a.insts[i], &y = b.insts[j];
     const auto written = [](const Body& body, const Inst& inst) {
-      return body.module->slice(body.module->statements[inst.statement].range);
+      return body.module->slice(ptx::range_of(body, inst));
     };
     const auto same = [&](const Arg& one, const Arg& other) { return same_arg(one, other); };
     const auto same_address = [&](const ptx::Address& one, const ptx::Address& other) {

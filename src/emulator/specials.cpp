@@ -52,20 +52,8 @@ std::uint64_t known_value(ptx::Special id, std::array<std::uint32_t, 3> shape) {
 
 bool fixed_while_running(ptx::Special id) {
   using enum ptx::Special;
-  switch (id) {
-  case clock:
-  case clock_hi:
-  case clock64:
-  case globaltimer:
-  case globaltimer_lo:
-  case globaltimer_hi:
-  case smid:
-  case nsmid:
-  case warpid:
-  case nwarpid:
-  case other: return false;
-  default: return true;
-  }
+  return !ptx::is_clock(id) && id != smid && id != nsmid && id != warpid && id != nwarpid &&
+         id != other;
 }
 
 sym::Term special_value(sym::Context& context, ptx::Special id,

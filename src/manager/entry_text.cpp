@@ -15,17 +15,6 @@ constexpr unsigned most_parameter_bytes = 4096; // of a kernel, PTX ISA, ".param
 
 } // namespace
 
-bool is_kernel(const ptx::Function& function) {
-  return function.is_entry && !function.is_declaration;
-}
-
-const ptx::Function* find_kernel(const ptx::Module& module, std::string_view name) {
-  const auto found = std::ranges::find_if(module.functions, [&](const ptx::Function& function) {
-    return is_kernel(function) && function.name == name;
-  });
-  return found == module.functions.end() ? nullptr : &*found;
-}
-
 ptx::Range range_of(const ptx::Module& module, const ptx::Function& kernel) {
   return {module.statements[kernel.statement].range.begin, module.body_of(kernel).back().range.end};
 }

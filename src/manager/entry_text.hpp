@@ -13,10 +13,6 @@
 
 namespace ptxasw::manager {
 
-[[nodiscard]] bool is_kernel(const ptx::Function& function);
-// None: there is no kernel of this name.
-[[nodiscard]] const ptx::Function* find_kernel(const ptx::Module& module, std::string_view name);
-
 // From its header to its last brace.
 [[nodiscard]] ptx::Range range_of(const ptx::Module& module, const ptx::Function& kernel);
 

@@ -5,6 +5,7 @@
 #include "passes/shared/function_facts.hpp"
 #include "profile/text.hpp"
 #include "profile/version_name.hpp"
+#include "ptx/written.hpp"
 #include "target/numbers.hpp"
 
 #include <fmt/format.h>
@@ -99,8 +100,8 @@ KnownKernels::KnownKernels(const ptx::Module& module, const Options& options) {
 void KnownKernels::look_up(const ptx::Module& module, const Options& options) {
   std::vector<profile::Asked> asked;
   for (const ptx::Function& function : module.functions) {
-    places_.push_back(is_kernel(function) ? asked.size() : not_asked);
-    if (is_kernel(function))
+    places_.push_back(ptx::is_kernel(function) ? asked.size() : not_asked);
+    if (ptx::is_kernel(function))
       asked.push_back({std::string(function.name), hash_of(module, function)});
   }
   lookup_ = profile::Lookup(profile_, asked);

@@ -1,4 +1,4 @@
-// The best way along each axis, blocks of other shapes, and of each what it gains.
+// The best version along each axis, blocks of other shapes, and of each what it gains.
 #include "manager/version_candidates.hpp"
 
 #include "passes/coarsen/launched.hpp"
@@ -35,48 +35,48 @@ std::string name_of_block(const std::array<unsigned, 3>& block) {
 }
 
 // With what it gains in launches of all blocks and sizes.
-VersionCandidate way_of(const target::Profile& profile, const CoarsenBaseline& original,
-                        const CoarsenCandidate& candidate, double believed) {
+VersionCandidate version_of(const target::Profile& profile, const CoarsenBaseline& original,
+                            const CoarsenCandidate& candidate, double believed) {
   using numbers::variants::usual_threads;
   using numbers::variants::usual_waves;
-  VersionCandidate way{.how = candidate.how, .gains = {}};
-  way.how.least_threads = 0;
+  VersionCandidate version{.how = candidate.how, .gains = {}};
+  version.how.least_threads = 0;
   for (const unsigned threads : block_sizes) {
-    contract::Gain& gain = way.gains.emplace_back(contract::Gain{.threads = threads});
+    contract::Gain& gain = version.gains.emplace_back(contract::Gain{.threads = threads});
     for (std::size_t n = 0; n < contract::waves.size(); ++n) {
       const double waves = contract::waves[n];
       gain.by_waves[n] =
           believed * passes::launched_gain(profile, original, candidate, threads, waves);
-      way.best = std::max(way.best, gain.by_waves[n]);
-      if (threads >= usual_threads && waves >= usual_waves) way.usual += gain.by_waves[n];
+      version.best = std::max(version.best, gain.by_waves[n]);
+      if (threads >= usual_threads && waves >= usual_waves) version.usual += gain.by_waves[n];
     }
   }
-  return way;
+  return version;
 }
 
 // What a launcher counts on: less than that of many copies, and where that is too little the kernel
 // as it is (launch/model.cpp).
-double counted(const VersionCandidate& way, double gain) {
+double counted(const VersionCandidate& version, double gain) {
   namespace launch = numbers::launch;
-  if (way.how.copies() >= launch::many_copies)
-    gain /= way.how.factors[0] > 1 ? launch::worth_many_along_x : launch::worth_many;
+  if (version.how.copies() >= launch::many_copies)
+    gain /= version.how.factors[0] > 1 ? launch::worth_many_along_x : launch::worth_many;
   return gain < launch::worth_it_small ? 1 : gain;
 }
 
 // In launches of usual blocks one of the others is never much worse. Those along other axes are
 // for other grids.
-bool is_dominated(const VersionCandidate& way, const std::vector<VersionCandidate>& ways) {
-  for (std::size_t n = 0; n < way.gains.size(); ++n) {
-    if (way.gains[n].threads < numbers::variants::usual_threads) continue;
+bool is_dominated(const VersionCandidate& version, const std::vector<VersionCandidate>& versions) {
+  for (std::size_t n = 0; n < version.gains.size(); ++n) {
+    if (version.gains[n].threads < numbers::variants::usual_threads) continue;
     for (std::size_t k = 0; k < contract::waves.size(); ++k) {
       double best = 0;
-      for (const VersionCandidate& other : ways) {
-        bool alike = &other != &way;
+      for (const VersionCandidate& other : versions) {
+        bool alike = &other != &version;
         for (unsigned axis = 0; axis < 3; ++axis)
-          alike &= (other.how.factors[axis] > 1) == (way.how.factors[axis] > 1);
+          alike &= (other.how.factors[axis] > 1) == (version.how.factors[axis] > 1);
         if (alike) best = std::max(best, counted(other, other.gains[n].by_waves[k]));
       }
-      if (counted(way, way.gains[n].by_waves[k]) > numbers::variants::least_lead * best)
+      if (counted(version, version.gains[n].by_waves[k]) > numbers::variants::least_lead * best)
         return false;
     }
   }
@@ -84,9 +84,10 @@ bool is_dominated(const VersionCandidate& way, const std::vector<VersionCandidat
 }
 
 // Of the most copies first: these are the longest.
-void drop_dominated(std::vector<VersionCandidate>& ways) {
-  for (std::size_t n = ways.size(); n-- > 0;)
-    if (is_dominated(ways[n], ways)) ways.erase(ways.begin() + static_cast<std::ptrdiff_t>(n));
+void drop_dominated(std::vector<VersionCandidate>& versions) {
+  for (std::size_t n = versions.size(); n-- > 0;)
+    if (is_dominated(versions[n], versions))
+      versions.erase(versions.begin() + static_cast<std::ptrdiff_t>(n));
 }
 
 } // namespace
@@ -105,12 +106,12 @@ std::vector<VersionCandidate> best_candidates(const target::Profile& profile,
     const unsigned copies = candidate.how.copies();
     if (std::ranges::find(copy_counts, copies) == copy_counts.end()) continue;
     if (!passes::why_not(original, candidate).empty()) continue;
-    const VersionCandidate way = way_of(profile, original, candidate, believed);
-    if (way.best <= numbers::variants::least_gain) continue;
+    const VersionCandidate version = version_of(profile, original, candidate, believed);
+    if (version.best <= numbers::variants::least_gain) continue;
     auto& [somewhere, usually] = best[copies];
-    if (way.how.factors[0] == 1 && way.best > beside_x.best) beside_x = way;
-    if (way.best > somewhere.best) somewhere = way;
-    if (way.usual > usually.usual) usually = way;
+    if (version.how.factors[0] == 1 && version.best > beside_x.best) beside_x = version;
+    if (version.best > somewhere.best) somewhere = version;
+    if (version.usual > usually.usual) usually = version;
   }
   std::vector<VersionCandidate> result;
   for (auto& [copies, pair] : best) {
@@ -118,7 +119,7 @@ std::vector<VersionCandidate> best_candidates(const target::Profile& profile,
     result.push_back(std::move(pair.somewhere));
     if (!alike) result.push_back(std::move(pair.usually));
   }
-  const auto along_x = [](const VersionCandidate& way) { return way.how.factors[0] > 1; };
+  const auto along_x = [](const VersionCandidate& version) { return version.how.factors[0] > 1; };
   if (beside_x.best > 0 && std::ranges::all_of(result, along_x))
     result.push_back(std::move(beside_x));
   drop_dominated(result);

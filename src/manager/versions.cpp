@@ -22,6 +22,7 @@
 #include "passes/time_tile/entries.hpp"
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -124,7 +125,7 @@ private:
     // Of each kernel one user at a time has what is known of it.
     std::vector<std::string> free;
     for (const ptx::Function& kernel : original_.functions)
-      if (is_kernel(kernel) && reshaped(kernel, true)) free.emplace_back(kernel.name);
+      if (ptx::is_kernel(kernel) && reshaped(kernel, true)) free.emplace_back(kernel.name);
     Jobs jobs = jobs_of(coarsening, {&passes::coarsen_row});
     std::vector<std::string> waiting = waiting_of(jobs);
     std::ranges::copy_if(free, std::back_inserter(waiting), [&](const std::string& name) {
@@ -137,7 +138,7 @@ private:
       jobs = described_jobs(coarsening);
     }
     for (const ptx::Function& kernel : module().functions)
-      if (is_kernel(kernel) && change_of(kernel.name) != nullptr) add_other_form(kernel);
+      if (ptx::is_kernel(kernel) && change_of(kernel.name) != nullptr) add_other_form(kernel);
     add_coarsened(jobs, coarsening);
     jobs.clear();
     std::vector<std::pair<std::string, KernelResult>> in_other_orders;
@@ -149,7 +150,7 @@ private:
     keep_sound(std::move(remapped));
     std::vector<Proposal> in_other_blocks;
     for (const ptx::Function& kernel : module().functions)
-      if (is_kernel(kernel))
+      if (ptx::is_kernel(kernel))
         if (auto made = reshaped(kernel, false)) in_other_blocks.push_back(std::move(*made));
     keep_sound(std::move(in_other_blocks));
   }
@@ -157,7 +158,7 @@ private:
   // Of a kernel that the options changed: whichever form has not the kernel's own name.
   void add_other_form(const ptx::Function& kernel) {
     if (own_ == OwnEntries::rewritten) return add(module(), kernel, {.name = "original"});
-    const ptx::Function* standard = find_kernel(standard_, kernel.name);
+    const ptx::Function* standard = ptx::find_kernel(standard_, kernel.name);
     if (standard == nullptr) return;
     Variant variant{.name = "standard", .kind = Kind::rewritten};
     if (const target::Profile* const profile = chip(); profile != nullptr)
@@ -195,7 +196,7 @@ private:
   [[nodiscard]] Jobs jobs_of(const Options& options, const PassList& list) const {
     Jobs jobs;
     for (const ptx::Function& function : module().functions)
-      if (is_kernel(function))
+      if (ptx::is_kernel(function))
         jobs.emplace_back(module(), function, options, list, Purpose::rewrite_validated, &kept_);
     return jobs;
   }
@@ -248,17 +249,17 @@ private:
     std::vector<std::vector<Proposal>> rounds;
     for (KernelJob* job : open) {
       std::size_t round = 0;
-      for (VersionCandidate& way : best_candidates(*profile, job->candidates())) {
-        passes::Coarsened made = job->coarsened(way.how);
+      for (VersionCandidate& version : best_candidates(*profile, job->candidates())) {
+        passes::Coarsened made = job->coarsened(version.how);
         if (round == rounds.size()) rounds.emplace_back();
         rounds.at(round++).push_back(
-            {find_kernel(module(), job->name()),
+            {ptx::find_kernel(module(), job->name()),
              std::move(made.edits),
-             {.name = name_of(way.how),
+             {.name = name_of(version.how),
               .kind = Kind::coarsened,
-              .divide = way.how.factors,
+              .divide = version.how.factors,
               .rest = made.rest_by_itself ? Rest::by_itself : Rest::hangs_over,
-              .gains = std::move(way.gains)}});
+              .gains = std::move(version.gains)}});
       }
     }
     for (std::vector<Proposal>& round : rounds)
@@ -266,7 +267,7 @@ private:
   }
 
   [[nodiscard]] std::optional<Proposal> as_remapped(std::string_view name, KernelResult made) {
-    const ptx::Function* kernel = find_kernel(module(), name);
+    const ptx::Function* kernel = ptx::find_kernel(module(), name);
     if (!made.remapped || kernel == nullptr) return std::nullopt;
     return Proposal{kernel,
                     std::move(made.edits),
@@ -288,7 +289,7 @@ private:
     return {remap.width, plan.axis == 'y' ? 1U : 2U};
   }
 
-  // Of each kernel one way at most. Kept is what means what it was meant to
+  // Of each kernel one version at most. Kept is what means what it was meant to
   // (passes/shared/apply.hpp) and becomes the same floating-point operations
   // (oracle/validation.hpp).
   void keep_sound(std::vector<Proposal> proposals) {
@@ -311,7 +312,7 @@ private:
     if (!rewritten.module) return;
     const ptx::Module& made = *rewritten.module;
     for (std::size_t n = 0; n < proposals.size(); ++n) {
-      const ptx::Function* kernel = find_kernel(made, names[n]);
+      const ptx::Function* kernel = ptx::find_kernel(made, names[n]);
       if (changes[n].refused.empty() && !validated.contains(names[n]) && kernel != nullptr)
         add(made, *kernel, std::move(proposals[n].variant), std::move(proposals[n].more));
     }
@@ -341,7 +342,7 @@ private:
       const bool any_steps = steps != steps_.end() && steps->second.any();
       const Early early = early_of(kernel);
       if ((found == entries_.end() && !any_steps && !early.refused.empty()) ||
-          find_kernel(base_, kernel.name) != &kernel)
+          ptx::find_kernel(base_, kernel.name) != &kernel)
         continue;
       if (early.refused.empty()) edits.push_back(passes::launch_early::emit(early));
       const std::uint32_t end = range_of(base_, kernel).end;
@@ -370,7 +371,7 @@ private:
   [[nodiscard]] std::string text_of(const ptx::Function& kernel, const std::vector<Entry>& entries,
                                     const passes::StepEntries& steps,
                                     std::string& contracts) const {
-    const ptx::Function* original = find_kernel(module(), kernel.name);
+    const ptx::Function* original = ptx::find_kernel(module(), kernel.name);
     if (original == nullptr) return {};
     const std::vector<contract::ParameterSlot> places = passes::places_of(module(), *original);
     const auto bytes = bytes_of(places);
@@ -406,7 +407,7 @@ private:
       code += steps.text;
     }
     contract.code = contract::hash(code);
-    if (const ptx::Function* known = find_kernel(original_, kernel.name))
+    if (const ptx::Function* known = ptx::find_kernel(original_, kernel.name))
       contract.text = hash_of(original_, *known);
     const std::string data = contract::encode(contract);
     const std::vector<unsigned> numbers(data.begin(), data.end());
@@ -449,8 +450,8 @@ Options for_launcher(Options options) {
   options.coarsen_auto = options.coarsen_large = true;
   options.coarsen_grid = CoarsenGrid::launcher;
   options.fewer_blocks = true; // the launcher leaves cooperative launches alone
-  // Guessed registers turn ways down that gain by what ptxas makes of them; who asks for variants
-  // has time.
+  // Guessed registers turn candidates down that gain by what ptxas makes of them; who asks for
+  // variants has time.
   options.effort = Effort::thorough;
   options.remaps.clear();
   return options;

@@ -3,15 +3,16 @@
 #include "ptxasw/options.hpp"
 
 #include "contract/sequences.hpp"
+#include "words/words.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 #include <span>
 #include <sstream>
+#include <type_traits>
 
 namespace ptxasw {
 namespace {
@@ -48,45 +49,48 @@ constexpr std::array switches{Choice<bool>{"", true}, Choice<bool>{"on", true},
                               Choice<bool>{"off", false}};
 constexpr std::array<std::string_view, 1> known_assumptions{"no-index-wrap"};
 
-constexpr std::uint64_t largest_megabytes = 1U << 20;
+constexpr std::uint64_t megabyte = 1U << 20, largest_megabytes = 1U << 20;
 
 using Error = std::optional<std::string>;
 
-template <class Value, std::size_t N>
-Error choose(Value& into, const std::array<Choice<Value>, N>& choices, std::string_view value) {
-  const auto found = std::ranges::find(choices, value, &Choice<Value>::name);
+template <auto member, const auto& choices> Error choice(Options& options, std::string_view value) {
+  const auto found = std::ranges::find(choices, value, [](const auto& one) { return one.name; });
   if (found != choices.end()) {
-    into = found->value;
+    options.*member = found->value;
     return std::nullopt;
   }
   std::string names;
-  for (const auto& choice : choices)
-    if (!choice.name.empty()) names += fmt::format("{}{}", names.empty() ? "" : ", ", choice.name);
+  for (const auto& one : choices)
+    if (!one.name.empty()) names += fmt::format("{}{}", names.empty() ? "" : ", ", one.name);
   return fmt::format("'{}' is not one of {}", value, names);
 }
 
 Error number(std::uint64_t& into, std::uint64_t least, std::uint64_t most, std::string_view value) {
-  std::uint64_t parsed = 0;
-  const char* end = value.data() + value.size();
-  const auto result = std::from_chars(value.data(), end, parsed);
-  if (result.ec != std::errc() || result.ptr != end || parsed < least || parsed > most)
+  const auto parsed = words::number<std::uint64_t>(value);
+  if (!parsed || *parsed < least || *parsed > most)
     return fmt::format("'{}' is not a number from {} to {}", value, least, most);
-  into = parsed;
+  into = *parsed;
+  return std::nullopt;
+}
+
+template <auto member, std::uint64_t least, std::uint64_t most, std::uint64_t unit = 1>
+Error number(Options& options, std::string_view value) {
+  using Member = std::remove_reference_t<decltype(options.*member)>;
+  std::uint64_t n = 0;
+  if (auto error = number(n, least, most, value)) return error;
+  options.*member = static_cast<Member>(n * unit);
   return std::nullopt;
 }
 
 // 512, 32x4 or 8x8x4; missing sizes are 1, as in a launch.
 Error block_size(Options& options, std::string_view value) {
   std::array<std::uint32_t, 3> size{1, 1, 1};
-  std::string_view rest = value;
-  for (std::size_t axis = 0;; ++axis) {
-    const std::size_t x = rest.find('x');
+  const auto parts = words::split(value, 'x');
+  for (std::size_t axis = 0; axis < parts.size(); ++axis) {
     std::uint64_t n = 0;
-    if (axis == size.size() || number(n, 1, 1024, rest.substr(0, x)))
+    if (axis == size.size() || number(n, 1, 1024, parts[axis]))
       return fmt::format("'{}' is not a block size such as 512x1x1", value);
     size[axis] = static_cast<std::uint32_t>(n);
-    if (x == std::string_view::npos) break;
-    rest.remove_prefix(x + 1);
   }
   if (std::uint64_t{size[0]} * size[1] * size[2] > 1024)
     return fmt::format("a block of '{}' has more than 1024 threads", value);
@@ -101,8 +105,7 @@ Error coarsen(Options& options, std::string_view value) {
   if (options.coarsen_auto) value = "none";
   std::array<unsigned, 3> factors{1, 1, 1};
   for (std::string_view rest = value; value != "none" && !rest.empty();) {
-    const std::string_view item = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    const std::string_view item = words::take(rest, ",");
     const std::size_t axis = item.empty() ? 3 : std::string_view("xyz").find(item[0]);
     std::uint64_t n = 0;
     if (axis > 2 || item.size() < 3 || item[1] != ':' || number(n, 1, 32, item.substr(2)))
@@ -187,16 +190,17 @@ Error assume(Options& options, std::string_view value) {
   return std::nullopt;
 }
 
-Error megabytes(std::size_t& into, std::string_view value) {
+Error registers(Options& options, std::string_view value) {
   std::uint64_t n = 0;
-  if (auto error = number(n, 1, largest_megabytes, value)) return error;
-  into = static_cast<std::size_t>(n) << 20;
+  if (auto error = number(n, 0, 255, value)) return error;
+  if (n > 0 && n < 16) return fmt::format("{} registers are too few", n);
+  options.coarsen_registers = static_cast<unsigned>(n);
   return std::nullopt;
 }
 
-Error text(std::string& into, std::string_view value) {
+template <auto member> Error text(Options& options, std::string_view value) {
   if (value.empty()) return "a value is missing";
-  into = value;
+  options.*member = value;
   return std::nullopt;
 }
 
@@ -222,81 +226,62 @@ const std::vector<Setter>& table() {
   static const std::vector<Setter> setters{
       {{"shuffle", "none|all|auto|columns",
         "which covered loads to replace by shuffles: none; all that are proven; auto (the "
-        "default), "
-        "those that pay on the target in every launch; columns, as auto where lanes that lie a "
-        "run-time distance apart (the width of an array) always lie far apart"},
-       [](Options& o, std::string_view v) { return choose(o.shuffle, shuffle_modes, v); }},
+        "default), those that pay on the target in every launch; columns, as auto where lanes that "
+        "lie a run-time distance apart (the width of an array) always lie far apart"},
+       choice<&Options::shuffle, shuffle_modes>},
       {{"loop-carry", "none|auto|all",
         "which values that an iteration of a loop has loaded to carry to the next one in "
         "registers: none, those of loops for which that pays on the target (auto, the default), or "
         "all that are proven"},
-       [](Options& o, std::string_view v) { return choose(o.loop_carry, loop_carry_modes, v); }},
+       choice<&Options::loop_carry, loop_carry_modes>},
       {{"loop-carry-iterations", "N",
         "write so many iterations of such a loop one after another, 1 to 16, where it can be told "
         "ahead that they all come; 0: as many as are likely to pay (0)"},
-       [](Options& o, std::string_view v) {
-         std::uint64_t n = 0;
-         auto error = number(n, 0, 16, v);
-         if (!error) o.loop_carry_iterations = static_cast<unsigned>(n);
-         return error;
-       }},
+       number<&Options::loop_carry_iterations, 0, 16>},
       {{"warp-reduce", "none|auto|all",
         "which steps of tree reductions in shared memory that stay within a warp to do in "
-        "registers, "
-        "without "
-        "barriers: none, those that save enough of these, or all that are proven (auto)"},
-       [](Options& o, std::string_view v) { return choose(o.warp_reduce, warp_reduce_modes, v); }},
+        "registers, without barriers: none, those that save enough of these, or all that are "
+        "proven (auto)"},
+       choice<&Options::warp_reduce, warp_reduce_modes>},
       {{"coarsen", "none|auto|large|AXIS:N[,AXIS:N]",
         "let one block do the work of N neighbours along an axis, as in y:8 or y:4,z:2, where that "
         "is proven sound; auto has ptxas try several candidates and takes the one that pays most "
-        "by a "
-        "model of the target, if any does and no launch should lose; large, as auto where most "
-        "launches are large: small ones may lose some percent (auto)"},
-       [](Options& o, std::string_view v) { return coarsen(o, v); }},
+        "by a model of the target, if any does and no launch should lose; large, as auto where "
+        "most launches are large: small ones may lose some percent (auto)"},
+       coarsen},
       {{"coarsen-grid", "kernel|host|launcher",
         "who leaves out the blocks whose work coarsened kernels do with others: the kernel (the "
         "default), a host that divides its grid as the report and the PTX say, or one that rounds "
         "up and passes the original grid as a further parameter"},
-       [](Options& o, std::string_view v) { return choose(o.coarsen_grid, coarsen_grids, v); }},
+       choice<&Options::coarsen_grid, coarsen_grids>},
       {{"coarsen-order", "copies|instructions",
         "straight-line code of coarsened kernels: one copy after another, or each instruction in "
-        "all "
-        "copies (copies)"},
-       [](Options& o, std::string_view v) { return choose(o.coarsen_order, coarsen_orders, v); }},
+        "all copies (copies)"},
+       choice<&Options::coarsen_order, coarsen_orders>},
       {{"coarsen-least-threads", "N",
         "launches of fewer threads run the original body of a coarsened kernel; 0: none does, but "
         "with auto those that would not fill the target (0)"},
-       [](Options& o, std::string_view v) {
-         return number(o.coarsen_least_threads, 0, std::uint64_t{1} << 40, v);
-       }},
+       number<&Options::coarsen_least_threads, 0, std::uint64_t{1} << 40>},
       {{"coarsen-registers", "N",
         "hold coarsened kernels to N registers a thread, 16 to 255; 0: as many as ptxas likes (0)"},
-       [](Options& o, std::string_view v) {
-         std::uint64_t n = 0;
-         auto error = number(n, 0, 255, v);
-         if (!error && n > 0 && n < 16) error = fmt::format("{} registers are too few", n);
-         if (!error) o.coarsen_registers = static_cast<unsigned>(n);
-         return error;
-       }},
+       registers},
       {{"remap", "none|auto|KIND[:SIZE][@KERNEL]",
         "let blocks or threads do the work in another order, of every kernel or of one: column:W, "
         "zigzag:W, tile:WxH and swap walk the grid of blocks, linear-column:W and linear-zigzag:W "
         "the elements of a linear index, thread-swap:N lets N lanes run along the next axis; auto "
         "proposes (none)"},
-       [](Options& o, std::string_view v) { return remap(o, v); }},
+       remap},
       {{"variants", "[on|off]",
         "add to the module, for each kernel that has them, entries that are other versions of it, "
         "and a launch contract: ptxasw launch chooses when a kernel is launched; the kernel itself "
-        "is "
-        "not coarsened by auto (off)"},
-       [](Options& o, std::string_view v) { return choose(o.variants, switches, v); }},
+        "is not coarsened by auto (off)"},
+       choice<&Options::variants, switches>},
       {{"steps", "none|auto|T",
         "add to the module, for each kernel that is a time step of a stencil, an entry that does T "
         "launches of it at once (odd, 3 to 15; where three buffers take turns, the multiple of "
-        "three "
-        "below), and a launch contract: ptxasw launch --steps, or a host, may merge launches "
+        "three below), and a launch contract: ptxasw launch --steps, or a host, may merge launches "
         "(none)"},
-       [](Options& o, std::string_view v) { return steps(o, v); }},
+       steps},
       {{"sequences", "FILE",
         "with --steps, add such entries also for sequences of several kernels that a run of the "
         "program launched over and over, as ptxasw launch --steps notes them in "
@@ -304,72 +289,55 @@ const std::vector<Setter>& table() {
        sequences},
       {{"coarsen-budget", "N",
         "thousands of PTX instructions that --coarsen=auto may have ptxas assemble to try (100)"},
-       [](Options& o, std::string_view v) {
-         std::uint64_t n = 0;
-         auto error = number(n, 0, 1'000'000, v);
-         if (!error) o.coarsen_budget = static_cast<unsigned>(n);
-         return error;
-       }},
+       number<&Options::coarsen_budget, 0, 1'000'000>},
       {{"fewer-blocks", "[on|off]",
         "let rewritten kernels use so many registers that an SM holds fewer blocks at a time; "
         "cooperative launches of as many as fit may then fail (off)"},
-       [](Options& o, std::string_view v) { return choose(o.fewer_blocks, switches, v); }},
+       choice<&Options::fewer_blocks, switches>},
       {{"effort", "default|thorough",
         "how much --coarsen=auto has ptxas assemble to choose: one candidate after the other as "
-        "long as "
-        "one may pay, or all of them (default)"},
-       [](Options& o, std::string_view v) { return choose(o.effort, efforts, v); }},
+        "long as one may pay, or all of them (default)"},
+       choice<&Options::effort, efforts>},
       {{"profile", "FILE",
         "what runs of the program measured (ptxasw launch --profile=FILE): of each kernel that it "
         "knows, the coarsening or order of work that was fastest for the launches that it really "
         "gets, from the size on from which it gains; kernels that never gained, or were never "
         "launched, stay as they are; store:NAME is one that ptxasw profile keep put into the "
         "store"},
-       [](Options& o, std::string_view v) { return text(o.profile, v); }},
+       text<&Options::profile>},
       {{"decision-cache", "off|DIR",
         "where the drop-in keeps what --coarsen=auto has decided, so that the next build need not "
-        "ask "
-        "again (${XDG_CACHE_HOME:-~/.cache}/ptxasw)"},
-       [](Options& o, std::string_view v) { return text(o.decision_cache, v); }},
+        "ask again (${XDG_CACHE_HOME:-~/.cache}/ptxasw)"},
+       text<&Options::decision_cache>},
       {{"shuffle-max-delta", "N", "largest lane distance of a shuffle, 0 to 31 (31)"},
-       [](Options& o, std::string_view v) {
-         std::uint64_t n = 0;
-         auto error = number(n, 0, 31, v);
-         if (!error) o.shuffle_max_delta = static_cast<unsigned>(n);
-         return error;
-       }},
+       number<&Options::shuffle_max_delta, 0, 31>},
       {{"shuffle-shared", "[on|off]", "also replace loads from shared memory (off)"},
-       [](Options& o, std::string_view v) { return choose(o.shuffle_shared, switches, v); }},
+       choice<&Options::shuffle_shared, switches>},
       {{"emit", "normal|check|uniform-branch",
         "code for a covered load: check does both and traps when they differ, uniform-branch has "
         "the lanes at the edge load behind a branch (normal)"},
-       [](Options& o, std::string_view v) { return choose(o.emit, emit_modes, v); }},
+       choice<&Options::emit, emit_modes>},
       {{"fp-contract", "exact|any",
         "kernels in which ptxas chooses which products it fuses with additions: rewrite them only "
         "with its choice pinned (exact; NaN payloads are not kept), or let the last bit change "
         "(any)"},
-       [](Options& o, std::string_view v) { return choose(o.fp_contract, contractions, v); }},
+       choice<&Options::fp_contract, contractions>},
       {{"paranoid", "[on|off]", "prove everything a second time with Z3, or leave it alone (off)"},
-       [](Options& o, std::string_view v) { return choose(o.paranoid, switches, v); }},
+       choice<&Options::paranoid, switches>},
       {{"z3", "[on|off]", "use Z3 where normal forms do not decide (on)"},
-       [](Options& o, std::string_view v) { return choose(o.use_z3, switches, v); }},
+       choice<&Options::use_z3, switches>},
       {{"kernel-budget", "MS", "most milliseconds to spend on one kernel (250)"},
-       [](Options& o, std::string_view v) {
-         std::uint64_t n = 0;
-         auto error = number(n, 1, 3'600'000, v);
-         if (!error) o.kernel_budget = std::chrono::milliseconds(n);
-         return error;
-       }},
+       number<&Options::kernel_budget, 1, 3'600'000>},
       {{"memory-budget", "MIB", "most memory to spend, in MiB (256)"},
-       [](Options& o, std::string_view v) { return megabytes(o.memory_budget, v); }},
+       number<&Options::memory_budget, 1, largest_megabytes, megabyte>},
       {{"size-limit", "MIB", "larger inputs pass through unread, in MiB (64)"},
-       [](Options& o, std::string_view v) { return megabytes(o.size_limit, v); }},
+       number<&Options::size_limit, 1, largest_megabytes, megabyte>},
       {{"block", "X[xY[xZ]]", "promise: every launch uses this block size"}, block_size},
       {{"assume", "no-index-wrap", "promise: index arithmetic never wraps around"}, assume},
       {{"dump-queries", "DIR", "write every solver query as SMT-LIB"},
-       [](Options& o, std::string_view v) { return text(o.dump_queries, v); }},
+       text<&Options::dump_queries>},
       {{"arch", "sm_XX", "target to decide for, instead of the module's"},
-       [](Options& o, std::string_view v) { return text(o.architecture, v); }},
+       text<&Options::architecture>},
   };
   return setters;
 }

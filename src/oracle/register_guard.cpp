@@ -2,6 +2,7 @@
 #include "oracle/register_guard.hpp"
 
 #include "ptx/parse.hpp"
+#include "ptx/written.hpp"
 #include "sass/machine_code.hpp"
 #include "sass/same_body.hpp"
 #include "target/profile.hpp"
@@ -79,10 +80,8 @@ std::vector<std::string> kernels_that_call(const ptx::Module& module) {
 
 bool states_block_size(std::string_view ptx, std::string_view kernel) {
   const ptx::Module module = ptx::parse(std::string(ptx));
-  const auto function = std::ranges::find_if(module.functions, [&](const ptx::Function& f) {
-    return f.is_entry && !f.is_declaration && f.name == kernel;
-  });
-  return function != module.functions.end() && (function->maxntid[0] | function->reqntid[0]) != 0;
+  const ptx::Function* function = ptx::find_kernel(module, kernel);
+  return function != nullptr && (function->maxntid[0] | function->reqntid[0]) != 0;
 }
 
 std::vector<Reverted> kernels_to_revert(std::span<const std::string> changed,

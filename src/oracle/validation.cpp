@@ -5,6 +5,7 @@
 #include "passes/shared/sites.hpp"
 #include "passes/shared/spread.hpp"
 #include "passes/shared/value_numbers.hpp"
+#include "ptx/written.hpp"
 #include "sass/operations.hpp"
 
 #include <fmt/format.h>
@@ -53,12 +54,8 @@ Nature nature_of(const Inst& inst) {
   }
 }
 
-const ptx::Instruction& written(const ptx::Body& body, const Inst& inst) {
-  return body.module->instructions[body.module->statements[inst.statement].index];
-}
-
 Form form_of(const ptx::Body& body, const Inst& inst) {
-  Form form{std::string(body.module->slice(written(body, inst).mnemonic)), nature_of(inst),
+  Form form{std::string(body.module->slice(ptx::syntax_of(body, inst).mnemonic)), nature_of(inst),
             passes::is_approximate(inst) || passes::is_unrounded(inst)};
   for (const ptx::Arg& arg : body.src(inst))
     if (arg.kind == ptx::Arg::Kind::imm) form.text += fmt::format(" #{:x}", arg.value);
@@ -107,7 +104,7 @@ Versions read(const ptx::Module& module, const std::vector<std::string>& kernels
       Form& form = version.forms.try_emplace(line, form_of(body, inst)).first->second;
       form.chained = form.nature == Nature::approximate && latitude.reads_approximation(inst);
       version.unrounded |= passes::is_unrounded(inst);
-      const std::uint32_t number = module.statements[inst.statement].index;
+      const std::uint32_t number = ptx::statement_of(body, inst).index;
       version.origins.emplace(line, whose(name, version.twins, line, number));
       version.arithmetic |= is_arithmetic(inst);
       version.free |= passes::is_approximate(inst) || latitude.is_scalable(inst);
@@ -300,6 +297,13 @@ Why why_different(const Version& first, const Version& version, bool known) {
                       unknown)};
 }
 
+using Name = const std::string&;
+
+// Whose an operation of the original is.
+std::uint32_t in_twins(Name, const Lines& twins, std::uint32_t line, std::uint32_t) {
+  return mapped(twins, line);
+}
+
 std::map<std::string, Why> validate(const ptx::Module& original, const ptx::Module& made,
                                     const passes::Origins* origins,
                                     const std::vector<std::string>& kernels, Assembler& assembler) {
@@ -308,12 +312,8 @@ std::map<std::string, Why> validate(const ptx::Module& original, const ptx::Modu
     const ptx::Module before = passes::spread(original), after = passes::spread(made);
     std::vector<std::uint32_t> whose(made.instructions.size(), unowned);
     if (origins != nullptr) whose = origins_of(original, before, made, *origins);
-    using Name = const std::string&;
     using Purpose = AssemblyRequest::Purpose;
-    const Versions was = read(before, kernels, assembler, Purpose::original,
-                              [](Name, const Lines& twins, std::uint32_t line, std::uint32_t) {
-                                return mapped(twins, line);
-                              });
+    const Versions was = read(before, kernels, assembler, Purpose::original, in_twins);
     const Versions is =
         read(after, kernels, assembler, Purpose::rewritten,
              [&](Name name, const Lines&, std::uint32_t line, std::uint32_t instruction) {
@@ -382,12 +382,9 @@ Why validate_together(const ptx::Module& original, const std::vector<std::string
                       const ptx::Module& rewritten, const std::string& kernel,
                       Assembler& assembler) {
   try {
-    using Name = const std::string&;
     using Purpose = AssemblyRequest::Purpose;
-    const Versions was = read(passes::spread(original), kernels, assembler, Purpose::original,
-                              [](Name, const Lines& twins, std::uint32_t line, std::uint32_t) {
-                                return mapped(twins, line);
-                              });
+    const Versions was =
+        read(passes::spread(original), kernels, assembler, Purpose::original, in_twins);
     const Versions is =
         read(passes::spread(rewritten), {kernel}, assembler, Purpose::rewritten,
              [](Name, const Lines&, std::uint32_t line, std::uint32_t) { return unowned + line; });

@@ -109,8 +109,7 @@ private:
       if (!code) return no(code.error());
       opened_.code = std::move(*code);
       opened_.chip = image::name_of(choice.code->chip);
-      for (std::string& name : sass::kernels_of(Cubin(opened_.code)))
-        result_.kernels.push_back({.name = std::move(name), .words = {}});
+      list_kernels(opened_.code);
       const Contracts contracts = contracts_of(Cubin(opened_.code));
       if (!contracts.empty()) return built_in(contracts);
     }
@@ -122,6 +121,11 @@ private:
     if (text->find(".version") == std::string::npos) return no(Reason::unreadable);
     opened_.text = std::move(*text);
     return read_options(choice.text->options);
+  }
+
+  void list_kernels(const std::string& cubin) {
+    for (std::string& name : sass::kernels_of(Cubin(cubin)))
+      result_.kernels.push_back({.name = std::move(name), .words = {}});
   }
 
   // For the driver to compile.
@@ -138,8 +142,7 @@ private:
     opened_.is_linked = true;
     opened_.text = linked.text;
     opened_.code = linked.cubin;
-    for (std::string& name : sass::kernels_of(Cubin(opened_.code)))
-      result_.kernels.push_back({.name = std::move(name), .words = {}});
+    list_kernels(opened_.code);
     if (result_.kernels.empty()) return no(Reason::no_kernels);
     if (opened_.text.find(".version") == std::string::npos) return no(Reason::unreadable);
     if (const Contracts contracts = contracts_of(Cubin(opened_.code)); !contracts.empty())
@@ -226,8 +229,7 @@ private:
   // Of a text: what a driver would make of it, where its compiler is this one.
   bool compile_as_driver(const std::string& cubin) {
     opened_.code = cubin;
-    for (std::string& name : sass::kernels_of(Cubin(cubin)))
-      result_.kernels.push_back({.name = std::move(name), .words = {}});
+    list_kernels(cubin);
     if (result_.kernels.empty()) return no(Reason::no_kernels);
     const auto by_linker = linked(*conditions_.tool, opened_.chip, {.text = opened_.text});
     if (!by_linker) return no(by_linker.error());

@@ -1,6 +1,8 @@
 // FNV-1a over the lines that matter.
 #include "profile/text.hpp"
 
+#include "words/words.hpp"
+
 #include <algorithm>
 
 namespace ptxasw::profile {
@@ -12,8 +14,7 @@ std::uint64_t hash_of_text(std::string_view kernel) {
     sum *= 0x100000001b3;
   };
   while (!kernel.empty()) {
-    std::string_view line = kernel.substr(0, kernel.find('\n'));
-    kernel.remove_prefix(std::min(kernel.size(), line.size() + 1));
+    std::string_view line = words::take(kernel, "\n");
     line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t\r")));
     line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
     if (line.empty() || line.starts_with("//") || line.starts_with(".loc")) continue;

@@ -12,31 +12,9 @@ namespace ptxasw::ptx {
 
 namespace {
 
-std::string_view name(Compare compare) {
-  constexpr std::array<std::string_view, 19> names{"",    "eq",  "ne",  "lt",  "le",  "gt",  "ge",
-                                                   "lo",  "ls",  "hi",  "hs",  "equ", "neu", "ltu",
-                                                   "leu", "gtu", "geu", "num", "nan"};
-  return names.at(static_cast<std::size_t>(compare));
-}
-
 std::string_view name(BoolOp join) {
   constexpr std::array<std::string_view, 4> names{"", "and", "or", "xor"};
   return names.at(static_cast<std::size_t>(join));
-}
-
-std::string_view name(Sub mode) {
-  switch (mode) {
-  case Sub::up: return "up";
-  case Sub::down: return "down";
-  case Sub::bfly: return "bfly";
-  default: return "idx";
-  }
-}
-
-std::string_view name(Rounding rounding) {
-  constexpr std::array<std::string_view, 11> names{"",   "rn",  "rz",  "rm",  "rp", "rna",
-                                                   "rs", "rni", "rzi", "rmi", "rpi"};
-  return names.at(static_cast<std::size_t>(rounding));
 }
 
 bool is_bits(Type type) {

@@ -17,11 +17,6 @@ struct OpInfo {
   std::uint8_t results = 0;
 };
 
-// and_ is spelled "and" in PTX.
-constexpr std::string_view spelled(std::string_view name) {
-  return name.ends_with('_') ? name.substr(0, name.size() - 1) : name;
-}
-
 constexpr auto ops = std::to_array<OpInfo>({
     {"", Op::unknown, Group::unknown, 0},
 #define PTX_OP(name, group, results) {spelled(#name), Op::name, Group::group, results},
@@ -41,36 +36,8 @@ struct TypeInfo {
 };
 constexpr auto types = std::to_array<TypeInfo>({
     {"", 0},
-    {"pred", 1},
-    {"b8", 8},
-    {"b16", 16},
-    {"b32", 32},
-    {"b64", 64},
-    {"b128", 128},
-    {"u8", 8, 'u'},
-    {"u16", 16, 'u'},
-    {"u32", 32, 'u'},
-    {"u64", 64, 'u'},
-    {"s8", 8, 's'},
-    {"s16", 16, 's'},
-    {"s32", 32, 's'},
-    {"s64", 64, 's'},
-    {"u16x2", 32, 'u'},
-    {"s16x2", 32, 's'},
-    {"u8x4", 32, 'u'},
-    {"s8x4", 32, 's'},
-    {"f16", 16, 'f'},
-    {"f16x2", 32, 'f'},
-    {"bf16", 16, 'f'},
-    {"bf16x2", 32, 'f'},
-    {"tf32", 32, 'f'},
-    {"f32", 32, 'f'},
-    {"f32x2", 64, 'f'},
-    {"f64", 64, 'f'},
-    {"e4m3x2", 16},
-    {"e5m2x2", 16},
-    {"e2m3x2", 16},
-    {"e3m2x2", 16},
+#define PTX_TYPE(name, width, family) {#name, width, *#family},
+#include "ptx/words.def"
     {"other", 0},
 });
 static_assert(types.size() == static_cast<std::size_t>(Type::other) + 1);
@@ -79,59 +46,30 @@ const TypeInfo& info(Type type) {
   return types[static_cast<std::size_t>(type)];
 }
 
-constexpr auto spaces = std::to_array<std::string_view>(
-    {"generic", "reg", "sreg", "const", "global", "local", "param", "shared", "tex", "tmem"});
+constexpr auto spaces = std::to_array<std::string_view>({
+    "generic",
+#define PTX_SPACE(name) spelled(#name),
+#include "ptx/words.def"
+});
+constexpr auto compares = std::to_array<std::string_view>({
+    "",
+#define PTX_COMPARE(name) #name,
+#include "ptx/words.def"
+});
+constexpr auto roundings = std::to_array<std::string_view>({
+    "",
+#define PTX_ROUNDING(name) #name,
+#include "ptx/words.def"
+});
+constexpr auto subs = std::to_array<std::string_view>({
+    "",
+#define PTX_SUB(name) spelled(#name),
+#include "ptx/words.def"
+});
 
 constexpr auto specials = std::to_array<SpecialInfo>({
-    {Special::tid_x, "%tid.x"},
-    {Special::tid_y, "%tid.y"},
-    {Special::tid_z, "%tid.z"},
-    {Special::ntid_x, "%ntid.x"},
-    {Special::ntid_y, "%ntid.y"},
-    {Special::ntid_z, "%ntid.z"},
-    {Special::ctaid_x, "%ctaid.x"},
-    {Special::ctaid_y, "%ctaid.y"},
-    {Special::ctaid_z, "%ctaid.z"},
-    {Special::nctaid_x, "%nctaid.x"},
-    {Special::nctaid_y, "%nctaid.y"},
-    {Special::nctaid_z, "%nctaid.z"},
-    {Special::laneid, "%laneid"},
-    {Special::warpid, "%warpid"},
-    {Special::nwarpid, "%nwarpid"},
-    {Special::smid, "%smid"},
-    {Special::nsmid, "%nsmid"},
-    {Special::gridid, "%gridid", 64},
-    {Special::lanemask_eq, "%lanemask_eq"},
-    {Special::lanemask_le, "%lanemask_le"},
-    {Special::lanemask_lt, "%lanemask_lt"},
-    {Special::lanemask_ge, "%lanemask_ge"},
-    {Special::lanemask_gt, "%lanemask_gt"},
-    {Special::clock, "%clock"},
-    {Special::clock_hi, "%clock_hi"},
-    {Special::clock64, "%clock64", 64},
-    {Special::globaltimer, "%globaltimer", 64},
-    {Special::globaltimer_lo, "%globaltimer_lo"},
-    {Special::globaltimer_hi, "%globaltimer_hi"},
-    {Special::total_smem_size, "%total_smem_size"},
-    {Special::dynamic_smem_size, "%dynamic_smem_size"},
-    {Special::aggr_smem_size, "%aggr_smem_size"},
-    {Special::warp_size, "WARP_SZ"},
-    {Special::clusterid_x, "%clusterid.x"},
-    {Special::clusterid_y, "%clusterid.y"},
-    {Special::clusterid_z, "%clusterid.z"},
-    {Special::nclusterid_x, "%nclusterid.x"},
-    {Special::nclusterid_y, "%nclusterid.y"},
-    {Special::nclusterid_z, "%nclusterid.z"},
-    {Special::cluster_ctaid_x, "%cluster_ctaid.x"},
-    {Special::cluster_ctaid_y, "%cluster_ctaid.y"},
-    {Special::cluster_ctaid_z, "%cluster_ctaid.z"},
-    {Special::cluster_nctaid_x, "%cluster_nctaid.x"},
-    {Special::cluster_nctaid_y, "%cluster_nctaid.y"},
-    {Special::cluster_nctaid_z, "%cluster_nctaid.z"},
-    {Special::cluster_ctarank, "%cluster_ctarank"},
-    {Special::cluster_nctarank, "%cluster_nctarank"},
-    {Special::is_explicit_cluster, "%is_explicit_cluster", 1},
-    {Special::current_graph_exec, "%current_graph_exec", 64},
+#define PTX_SPECIAL(id, name, width) {Special::id, name, width},
+#include "ptx/words.def"
     {Special::other, "%reserved_smem_offset_begin"},
     {Special::other, "%reserved_smem_offset_end"},
     {Special::other, "%reserved_smem_offset_cap"},
@@ -176,6 +114,15 @@ std::string_view name(Type type) {
 }
 std::string_view name(Space space) {
   return spaces[static_cast<std::size_t>(space)];
+}
+std::string_view name(Compare compare) {
+  return compares[static_cast<std::size_t>(compare)];
+}
+std::string_view name(Rounding rounding) {
+  return roundings[static_cast<std::size_t>(rounding)];
+}
+std::string_view name(Sub sub) {
+  return subs[static_cast<std::size_t>(sub)];
 }
 
 Op find_op(std::string_view name) {

@@ -1,5 +1,6 @@
-// The PTX instruction set as data: opcodes, types, state spaces, modifiers, effects.
-// Passes switch on these enums, never on opcode strings. PTX ISA 9.0, chapters 5, 8 and 9.
+// The PTX instruction set as data: opcodes (ops.def), and types, state spaces, modifiers and
+// special registers (words.def). Passes switch on these enums, never on opcode strings. PTX
+// ISA 9.0, chapters 5, 8 and 9.
 #pragma once
 
 #include <cstdint>
@@ -40,189 +41,60 @@ enum class Group : std::uint8_t {
 
 enum class Type : std::uint8_t {
   none,
-  pred,
-  b8,
-  b16,
-  b32,
-  b64,
-  b128,
-  u8,
-  u16,
-  u32,
-  u64,
-  s8,
-  s16,
-  s32,
-  s64,
-  u16x2,
-  s16x2,
-  u8x4,
-  s8x4,
-  f16,
-  f16x2,
-  bf16,
-  bf16x2,
-  tf32,
-  f32,
-  f32x2,
-  f64,
-  e4m3x2, // two narrow floating-point numbers, each in a byte
-  e5m2x2,
-  e2m3x2,
-  e3m2x2,
+#define PTX_TYPE(name, width, family) name,
+#include "ptx/words.def"
   other, // e4m3, e2m1x2, texref, samplerref, ...: sizes may be unknown
 };
-unsigned bit_width(Type type);    // 0 for none and other; pred: 1
-bool is_signed(Type type);        // s8..s64, s16x2, s8x4
-bool is_float(Type type);         // f16, f16x2, bf16, bf16x2, tf32, f32, f32x2, f64
-std::string_view name(Type type); // "b32", without the dot
+unsigned bit_width(Type type); // 0 for none and other; pred: 1
+bool is_signed(Type type);     // s8..s64, s16x2, s8x4
+bool is_float(Type type);      // f16, f16x2, bf16, bf16x2, tf32, f32, f32x2, f64
 
 enum class Space : std::uint8_t {
   generic, // no state space given
-  reg,
-  sreg,
-  const_,
-  global,
-  local,
-  param,
-  shared,
-  tex,
-  tmem,
+#define PTX_SPACE(name) name,
+#include "ptx/words.def"
 };
-std::string_view name(Space space);
 
 enum class Compare : std::uint8_t {
   none,
-  eq,
-  ne,
-  lt,
-  le,
-  gt,
-  ge,
-  lo,
-  ls,
-  hi,
-  hs,
-  equ,
-  neu,
-  ltu,
-  leu,
-  gtu,
-  geu,
-  num,
-  nan,
+#define PTX_COMPARE(name) name,
+#include "ptx/words.def"
 };
 enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
 enum class Rounding : std::uint8_t {
   none,
-  rn,
-  rz,
-  rm,
-  rp,
-  rna,
-  rs, // to a floating-point value
-  rni,
-  rzi,
-  rmi,
-  rpi, // to an integral value
+#define PTX_ROUNDING(name) name,
+#include "ptx/words.def"
 };
 enum class Half : std::uint8_t { none, lo, hi, wide }; // mul/mad result part
-enum class Order : std::uint8_t { weak, volatile_, relaxed, acquire, release, acq_rel, sc, mmio };
-enum class Scope : std::uint8_t { none, cta, cluster, gpu, sys };
+enum class Order : std::uint8_t {
+#define PTX_ORDER(name) name,
+#include "ptx/words.def"
+};
+enum class Scope : std::uint8_t {
+  none,
+#define PTX_SCOPE(name) name,
+#include "ptx/words.def"
+};
 // Cache operators and the non-coherent path of loads and stores.
-enum class Cache : std::uint8_t { none, ca, cg, cs, cv, lu, wb, wt };
+enum class Cache : std::uint8_t {
+  none,
+#define PTX_CACHE(name) name,
+#include "ptx/words.def"
+};
 // The operation of atom, red, shfl, vote, redux, shf, prmt, bar, cp, and so on.
 enum class Sub : std::uint8_t {
   none,
-  add,
-  inc,
-  dec,
-  min,
-  max,
-  and_,
-  or_,
-  xor_,
-  cas,
-  exch,
-  popc, // atom, red, redux, bar.red
-  up,
-  down,
-  bfly,
-  idx, // shfl, brx.idx
-  all,
-  any,
-  uni,
-  ballot, // vote, match
-  l,
-  r,
-  wrap,
-  clamp, // shf, shift modes
-  f4e,
-  b4e,
-  rc8,
-  ecl,
-  ecr,
-  rc16, // prmt
-  arrive,
-  sync,
-  red,
-  warp, // bar, barrier
-  async,
-  bulk, // cp, st, red
-  finite,
-  infinite,
-  number,
-  notanumber,
-  normal,
-  subnormal, // testp
-  // What follows has no semantics here; effects() and operand shapes depend on it.
-  load,
-  store,
-  ld,
-  st,
-  mma,
-  mma_async,
-  cp,
-  alloc,
-  dealloc,
-  relinquish_alloc_permit,
-  shift,
-  fence,
-  commit,
-  wait, // wmma, wgmma, tcgen05
-  ld_reduce,
-  reduce,
-  prefetch,
-  tensor,
-  commit_group,
-  wait_group,
-  wait_all,
-  read, // cp, multimem
-  init,
-  inval,
-  arrive_drop,
-  expect_tx,
-  complete_tx,
-  test_wait,
-  try_wait,
-  pending_count, // mbarrier
-  proxy,
-  mbarrier_init, // fence
-  launch_dependents,
-  try_cancel,
-  query_cancel,
-  replace,
-  fractional,
-  range,
-  cvt, // createpolicy
-  pack,
-  po, // vmad
-  shr7,
-  shr15,
+#define PTX_SUB(name) name,
+#include "ptx/words.def"
 };
 
 // The matrices of ldmatrix and mma: rows, columns and the depth that is summed over.
-enum class Shape : std::uint8_t { none, m8n8, m8n8k16, m16n8k4, m16n8k8, m16n8k16, m16n8k32 };
+enum class Shape : std::uint8_t {
+  none,
+#define PTX_SHAPE(name) name,
+#include "ptx/words.def"
+};
 
 // The modifiers of one instruction, decoded. `unknown` is set when some modifier is not
 // modelled: the instruction is then opaque to the semantics. `unread` says more: some modifier is
@@ -262,6 +134,13 @@ struct Modifiers {
   [[nodiscard]] bool has(Sub which) const { return sub == which || sub2 == which || sub3 == which; }
 };
 
+// As they are written, without the dot; "" for none.
+std::string_view name(Type type);
+std::string_view name(Space space);
+std::string_view name(Compare compare);
+std::string_view name(Rounding rounding);
+std::string_view name(Sub sub);
+
 Op find_op(std::string_view name); // "ld" -> Op::ld; unknown names give Op::unknown
 std::string_view name(Op op);
 Group group(Op op);
@@ -272,55 +151,8 @@ Modifiers decode(Op op, std::span<const std::string_view> modifiers);
 
 // Special registers (PTX ISA 9.0, chapter 10).
 enum class Special : std::uint8_t {
-  tid_x,
-  tid_y,
-  tid_z,
-  ntid_x,
-  ntid_y,
-  ntid_z,
-  ctaid_x,
-  ctaid_y,
-  ctaid_z,
-  nctaid_x,
-  nctaid_y,
-  nctaid_z,
-  laneid,
-  warpid,
-  nwarpid,
-  smid,
-  nsmid,
-  gridid,
-  lanemask_eq,
-  lanemask_le,
-  lanemask_lt,
-  lanemask_ge,
-  lanemask_gt,
-  clock,
-  clock_hi,
-  clock64,
-  globaltimer,
-  globaltimer_lo,
-  globaltimer_hi,
-  total_smem_size,
-  dynamic_smem_size,
-  aggr_smem_size,
-  warp_size,
-  clusterid_x,
-  clusterid_y,
-  clusterid_z,
-  nclusterid_x,
-  nclusterid_y,
-  nclusterid_z,
-  cluster_ctaid_x,
-  cluster_ctaid_y,
-  cluster_ctaid_z,
-  cluster_nctaid_x,
-  cluster_nctaid_y,
-  cluster_nctaid_z,
-  cluster_ctarank,
-  cluster_nctarank,
-  is_explicit_cluster,
-  current_graph_exec,
+#define PTX_SPECIAL(id, name, width) id,
+#include "ptx/words.def"
   other, // %pm0.., %envreg0.., %reserved_smem_offset...: a value we know nothing of
 };
 struct SpecialInfo {
@@ -334,6 +166,17 @@ const SpecialInfo& info(Special special);
 // The register of a vector, given that of x: %ctaid.z for (ctaid_x, 2).
 constexpr Special along(Special x, unsigned axis) {
   return static_cast<Special>(static_cast<unsigned>(x) + axis);
+}
+// Is it one of the three of a vector, given that of x?
+constexpr bool is_along_axis(Special special, Special x) {
+  return special >= x && special <= along(x, 2);
+}
+constexpr bool is_lane(Special special) { // or a mask that is made of it
+  return special == Special::laneid ||
+         (special >= Special::lanemask_eq && special <= Special::lanemask_gt);
+}
+constexpr bool is_clock(Special special) {
+  return special >= Special::clock && special <= Special::globaltimer_hi;
 }
 
 } // namespace ptxasw::ptx

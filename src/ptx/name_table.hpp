@@ -9,6 +9,11 @@
 
 namespace ptxasw::ptx {
 
+// and_ is spelled "and" in PTX.
+constexpr std::string_view spelled(std::string_view name) {
+  return name.ends_with('_') ? name.substr(0, name.size() - 1) : name;
+}
+
 // `Slots` is a power of two, at least twice the number of entries. Of entries with the same name
 // the first is found.
 template <std::size_t Entries, std::size_t Slots> class NameTable {

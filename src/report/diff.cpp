@@ -2,6 +2,8 @@
 // pair of places, by lines skipped, from which two lines in a row agree again.
 #include "report/diff.hpp"
 
+#include "words/words.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
@@ -99,11 +101,9 @@ private:
 std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
+    std::string_view line = words::take(text, "\n");
     if (line.ends_with('\r')) line.remove_suffix(1);
     lines.push_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
 }

@@ -1,6 +1,8 @@
 // One JSON object per line.
 #include "report/log_lines.hpp"
 
+#include "words/words.hpp"
+
 #include <algorithm>
 
 namespace ptxasw::report {
@@ -26,8 +28,7 @@ bool read_log(std::string_view log, const std::function<void(const LogJson&)>& c
               const std::function<void()>& broken) {
   bool any = false;
   while (!log.empty()) {
-    const std::string_view line = log.substr(0, log.find('\n'));
-    log.remove_prefix(std::min(line.size() + 1, log.size()));
+    const std::string_view line = words::take(log, "\n");
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
     const LogJson read = LogJson::parse(line, nullptr, false);
     const bool good = read.is_object() && read.contains("ptxasw") && read.contains("action");

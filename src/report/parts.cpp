@@ -1,6 +1,7 @@
 #include "report/parts.hpp"
 
 #include "report/table.hpp"
+#include "words/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,11 +32,8 @@ std::string source_lines(const KernelReport& kernel) {
 // A message may quote the line it is about, below itself.
 void put_message(std::string& out, const Message& message) {
   std::string_view text = message.text;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    out += "  " + printable(text.substr(0, end)) + '\n';
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  while (!text.empty())
+    out += "  " + printable(words::take(text, "\n")) + '\n';
 }
 
 } // namespace

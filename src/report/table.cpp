@@ -1,6 +1,8 @@
 // Laying out a text table with wrapping cells.
 #include "report/table.hpp"
 
+#include "words/words.hpp"
+
 #include <algorithm>
 #include <numeric>
 
@@ -11,24 +13,14 @@ constexpr std::size_t gap = 2;        // spaces between columns
 constexpr std::size_t narrowest = 16; // a wrapping column keeps at least this
 
 std::size_t longest_line(std::string_view cell) {
-  std::size_t longest = 0;
-  while (true) {
-    const auto end = std::min(cell.find('\n'), cell.size());
-    longest = std::max(longest, end);
-    if (end == cell.size()) return longest;
-    cell.remove_prefix(end + 1);
-  }
+  return std::ranges::max(words::split(cell, '\n'), {}, &std::string_view::size).size();
 }
 
 std::vector<std::string> cell_lines(std::string_view cell, std::size_t width) {
   std::vector<std::string> lines;
-  while (true) {
-    const auto end = std::min(cell.find('\n'), cell.size());
-    for (auto& line : wrap(cell.substr(0, end), width))
-      lines.push_back(std::move(line));
-    if (end == cell.size()) return lines;
-    cell.remove_prefix(end + 1);
-  }
+  for (const std::string_view line : words::split(cell, '\n'))
+    std::ranges::move(wrap(line, width), std::back_inserter(lines));
+  return lines;
 }
 
 void trim_right(std::string& line) {

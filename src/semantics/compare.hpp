@@ -115,9 +115,6 @@ inline constexpr auto slct_f32 = [](auto f) {
 
 namespace ptxasw::sem {
 
-inline bool is_half_float(ptx::Type t) {
-  return t == ptx::Type::f16 || t == ptx::Type::bf16;
-}
 inline bool is_half_pair(ptx::Type t) {
   return t == ptx::Type::f16x2 || t == ptx::Type::bf16x2;
 }

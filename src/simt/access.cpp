@@ -176,7 +176,7 @@ void Engine::find_races(Access::Kind kind, const Warp& warp, const Ins& ins, std
 void Engine::load(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
                   std::uint32_t mask) {
   if (!addresses(warp, operands, ins, mask)) return;
-  const std::span dst(&frame.code->places[ins.dst.first], ins.dst.count);
+  const auto dst = frame.code->dst(ins);
   const unsigned size = ins.element_bytes;
   sem::ConcreteDomain domain;
   for_lanes(mask, [&](unsigned lane) {
@@ -209,7 +209,7 @@ void Engine::store(Warp& warp, Frame& frame, const Operands& operands, const Ins
     for (std::size_t e = 0; e < src.size(); ++e) {
       const sem::Bits sum = operands.wide_lane(src[e], lane) + ins.data_offset;
       const sem::Bits value = sem::truncate_stored(domain, ins.type, sum, src[e].width);
-      const bool defined = (operands.undefined_lanes(src[e]) >> lane & 1) == 0;
+      const bool defined = !operands.is_undefined(src[e], lane);
       if (!defined && sem::space_of(addresses_[lane]) == Space::global) undefined |= 1U << lane;
       std::memcpy(bytes->data + e * size, &value, size);
       std::memset(bytes->defined + e * size, defined ? 1 : 0, size);
@@ -225,7 +225,7 @@ void Engine::store(Warp& warp, Frame& frame, const Operands& operands, const Ins
 // for it; the destination is undefined until the lane waits for the copy, and written then.
 void Engine::copy(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
                   std::uint32_t mask) {
-  const std::span src(&frame.code->places[ins.src.first], ins.src.count);
+  const auto src = frame.code->src(ins);
   if (!addresses(warp, operands, ins, mask)) return;
   const unsigned size = ins.element_bytes;
   for_lanes(mask, [&](unsigned lane) {

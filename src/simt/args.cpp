@@ -5,12 +5,12 @@
 #include "semantics/domain.hpp"
 #include "simt/code.hpp"
 #include "simt/random.hpp"
+#include "words/words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -35,28 +35,8 @@ std::optional<std::uint64_t> integer(std::string_view text) {
   if (negative) text.remove_prefix(1);
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   if (hex) text.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return negative ? 0 - value : value;
-}
-
-std::optional<double> real(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
+  const auto value = words::number<std::uint64_t>(text, hex ? 16 : 10);
+  return value && negative ? 0 - *value : value;
 }
 
 struct Element {
@@ -114,7 +94,7 @@ Expected<std::vector<std::uint8_t>> contents(std::string_view text) {
     if (!in) return bad(text, "the file cannot be read");
     return std::vector<std::uint8_t>(std::istreambuf_iterator<char>(in), {});
   }
-  const auto parts = split(text, ':');
+  const auto parts = words::split(text, ':');
   const auto number = [&](std::size_t i) {
     return i < parts.size() ? integer(parts[i]) : std::nullopt;
   };
@@ -146,13 +126,13 @@ bool is_number(std::string_view text) {
 // Reads a number as one of `type`; none: 1.5 means its bits as a float of that width.
 Expected<Argument> number(std::string_view text, ptx::Type type) {
   if (type == ptx::Type::f32 || type == ptx::Type::f64) {
-    const auto value = real(text);
+    const auto value = words::number<double>(text);
     if (!value) return bad(text, "this is not a number");
     if (type == ptx::Type::f64) return simt::value(*value);
     return simt::value(static_cast<float>(*value));
   }
   if (const auto value = integer(text)) return simt::value(*value);
-  const auto fraction = real(text);
+  const auto fraction = words::number<double>(text);
   if (!fraction) return bad(text, "this is not a number");
   if (ptx::bit_width(type) == 64) return simt::value(*fraction);
   return simt::value(static_cast<float>(*fraction));
@@ -162,7 +142,7 @@ Expected<Argument> number(std::string_view text, ptx::Type type) {
 Expected<std::vector<std::uint8_t>> field_number(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view digits = colon == std::string_view::npos ? text : text.substr(colon + 1);
-  const auto fraction = real(digits);
+  const auto fraction = words::number<double>(digits);
   const auto whole = integer(digits);
   Element type{whole ? 4U : 8U, !whole};
   if (colon != std::string_view::npos) {
@@ -222,7 +202,7 @@ private:
     Argument argument;
     const std::string_view inside = text.substr(1, text.size() - 2);
     if (inside.empty()) return argument;
-    for (const std::string_view part : split(inside, ';')) {
+    for (const std::string_view part : words::split(inside, ';')) {
       const std::size_t equals = part.find('=');
       const auto at = integer(part.substr(0, equals));
       if (equals == std::string_view::npos || !at || *at >= most_field_offset)
@@ -269,7 +249,7 @@ make_arguments(const Program& program, std::span<const std::string> texts, Memor
 }
 
 tl::expected<Dim3, std::string> read_dim(std::string_view text) {
-  const auto parts = split(text, 'x');
+  const auto parts = words::split(text, 'x');
   std::array<std::uint32_t, 3> sizes{1, 1, 1};
   bool good = parts.size() <= 3;
   for (std::size_t i = 0; good && i < parts.size(); ++i) {

@@ -63,8 +63,8 @@ Bits operate(Sub op, Type type, Bits old, Bits b, Bits c, bool global) {
 void Engine::atomic(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
                     std::uint32_t mask) {
   if (!addresses(warp, operands, ins, mask)) return;
-  const std::span src(&frame.code->places[ins.src.first], ins.src.count);
-  const std::span dst(&frame.code->places[ins.dst.first], ins.dst.count);
+  const auto src = frame.code->src(ins);
+  const auto dst = frame.code->dst(ins);
   const ptx::Sub op = ins.inst->mods.sub;
   const unsigned size = ins.element_bytes;
   const auto operand = [&](const OperandLocation& place, unsigned lane) {
@@ -87,7 +87,7 @@ void Engine::atomic(Warp& warp, Frame& frame, const Operands& operands, const In
       if (e < dst.size())
         write(frame, dst[e], lane, static_cast<std::uint64_t>(old),
               static_cast<std::uint64_t>(old >> 64), undefined);
-      undefined = (undefined && op != Sub::exch) || (operands.undefined_lanes(src[e]) >> lane & 1);
+      undefined = (undefined && op != Sub::exch) || operands.is_undefined(src[e], lane);
       std::memcpy(bytes->data + e * size, &now, size);
       std::memset(bytes->defined + e * size, undefined ? 0 : 1, size);
     }

@@ -87,7 +87,7 @@ void Engine::arrive_at_barrier(Warp& warp, Fragment& f) {
   const Frame& frame = warp.frames[f.frame];
   const Ins& ins = frame.code->insts[f.pc];
   const Operands operands = this->operands(warp, frame);
-  const std::span src(&frame.code->places[ins.src.first], ins.src.count);
+  const auto src = frame.code->src(ins);
   // Operands: id, then the thread count if there is one, then the predicate of .red.
   const std::size_t numbers = src.size() - (reduces(ins) ? 1 : 0);
   const unsigned lane = lowest(lanes);

@@ -37,6 +37,29 @@ void grow_stack(Warp& warp, std::uint64_t bytes) {
   warp.stack_capacity = capacity;
 }
 
+// From one place on the lane's stack to another, and whether it is defined.
+void copy_on_stack(Warp& warp, unsigned lane, std::uint64_t to, std::uint64_t from,
+                   std::uint64_t size) {
+  std::memcpy(stack_at(warp, lane, to), stack_at(warp, lane, from), size);
+  std::memcpy(flags_at(warp, lane, to), flags_at(warp, lane, from), size);
+}
+
+// Numbers on the stack, of up to eight bytes.
+std::uint64_t read_stack(Warp& warp, unsigned lane, std::uint64_t offset, std::uint64_t size) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, stack_at(warp, lane, offset), std::min<std::uint64_t>(size, sizeof bits));
+  return bits;
+}
+void write_stack(Warp& warp, unsigned lane, std::uint64_t offset, std::uint64_t bits,
+                 std::uint64_t size, bool undefined) {
+  std::memcpy(stack_at(warp, lane, offset), &bits, std::min<std::uint64_t>(size, sizeof bits));
+  std::memset(flags_at(warp, lane, offset), undefined ? 0 : 1, size);
+}
+
+OperandLocation register_of(std::uint32_t row, std::uint64_t bytes) {
+  return {OperandLocation::Base::registers, false, static_cast<std::uint8_t>(8 * bytes), row};
+}
+
 constexpr std::uint64_t aligned(std::uint64_t offset) {
   return (offset + 15) / 16 * 16;
 }
@@ -82,30 +105,34 @@ std::uint32_t Engine::make_frame(Warp& warp, const Code& code, std::uint32_t cal
   return id;
 }
 
+// The function that the first lane calls, and the lanes that call the same one.
+Engine::Callee Engine::callee_of(const Warp& warp, const Frame& caller, const Ins& ins,
+                                 const CallSite& site, std::uint32_t mask) const {
+  Callee callee{ins.callee, mask};
+  if (callee.code != nowhere || site.target.base == OperandLocation::Base::nothing) return callee;
+  const Operands values = operands(warp, caller);
+  const std::uint64_t address = values.lane(site.target, lowest(mask));
+  for_lanes(mask, [&](unsigned lane) {
+    if (values.lane(site.target, lane) != address) callee.lanes &= ~(1U << lane);
+  });
+  for (const auto& [function, index] : program_.code_of)
+    if (function_address(function) == address) callee.code = index;
+  return callee;
+}
+
 bool Engine::call(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask) {
   Fragment& f = warp.fragments[id];
   const std::uint32_t caller_id = f.frame;
-  const Code& code = *warp.frames[caller_id].code;
-  const CallSite& site = code.calls[ins.targets.first];
-  std::uint32_t callee = ins.callee;
-  std::uint32_t together = mask; // lanes that call the same function
-  if (callee == nowhere && site.target.base != OperandLocation::Base::nothing) {
-    const Operands values = operands(warp, warp.frames[caller_id]);
-    const std::uint64_t address = values.lane(site.target, lowest(mask));
-    for_lanes(mask, [&](unsigned lane) {
-      if (values.lane(site.target, lane) != address) together &= ~(1U << lane);
-    });
-    for (const auto& [function, index] : program_.code_of)
-      if (function_address(function) == address) callee = index;
-  }
+  const CallSite& site = warp.frames[caller_id].code->calls[ins.targets.first];
+  const auto [callee, together] = callee_of(warp, warp.frames[caller_id], ins, site, mask);
   if (together != f.mask) {
     // The others come to this instruction later, or skip it.
     const std::uint32_t skip = f.mask & ~mask, later = mask & ~together;
     const std::uint32_t pc = f.pc;
-    std::vector<Successor> ways{{pc, together}};
-    if (later != 0) ways.push_back({pc, later});
-    if (skip != 0) ways.push_back({pc + 1, skip});
-    diverge(warp, id, ways, pc + 1);
+    std::vector<Successor> successors{{pc, together}};
+    if (later != 0) successors.push_back({pc, later});
+    if (skip != 0) successors.push_back({pc + 1, skip});
+    diverge(warp, id, successors, pc + 1);
   }
   if (callee == nowhere) {
     fail(Result::Status::unsupported, warp, mask, ins, "this function is not known");
@@ -121,43 +148,37 @@ bool Engine::call(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t ma
   }
   const std::uint32_t made = make_frame(warp, target, caller_id, together);
   Frame& frame = warp.frames[made];
-  Frame& caller = warp.frames[caller_id];
   frame.call_pc = warp.fragments[id].pc;
   if (frame.depth > most_calls || frame.stack_base + target.stack_size > most_stack) {
     fail(Result::Status::budget, warp, mask, ins, "the calls are nested too deeply");
     return false;
   }
-  const Operands values = operands(warp, caller);
-  for (std::size_t i = 0; i < target.parameters.size(); ++i) {
-    const CallValue& from = site.arguments[i];
-    const Parameter& to = target.parameters[i];
-    const std::uint64_t size = std::min(from.size, to.size);
-    for_lanes(together, [&](unsigned lane) {
-      if (from.stack != nowhere) {
-        const std::uint64_t source = caller.stack_base + from.stack;
-        const std::uint64_t destination = frame.stack_base + to.offset;
-        std::memcpy(stack_at(warp, lane, destination), stack_at(warp, lane, source), size);
-        std::memcpy(flags_at(warp, lane, destination), flags_at(warp, lane, source), size);
-        return;
-      }
-      const std::uint64_t bits = values.lane(from.place, lane);
-      const bool undefined = (values.undefined_lanes(from.place) >> lane & 1) != 0;
-      if (to.row != nowhere) {
-        const auto width = static_cast<std::uint8_t>(8 * to.size);
-        const std::uint64_t kept = to.size >= 8 ? bits : bits & ((std::uint64_t{1} << width) - 1);
-        write(frame, {OperandLocation::Base::registers, false, width, to.row}, lane, kept, 0,
-              undefined);
-      } else {
-        std::memcpy(stack_at(warp, lane, frame.stack_base + to.offset), &bits,
-                    std::min<std::uint64_t>(size, 8));
-        std::memset(flags_at(warp, lane, frame.stack_base + to.offset), undefined ? 0 : 1, size);
-      }
-    });
-  }
+  pass_arguments(warp, warp.frames[caller_id], site, frame, together);
   Fragment& inside = warp.fragments[id];
   inside.frame = made;
   inside.pc = inside.last_pc = 0;
   return false;
+}
+
+void Engine::pass_arguments(Warp& warp, const Frame& caller, const CallSite& site, Frame& callee,
+                            std::uint32_t mask) const {
+  const Operands values = operands(warp, caller);
+  for (std::size_t i = 0; i < site.arguments.size(); ++i) {
+    const CallValue& from = site.arguments[i];
+    const Parameter& to = callee.code->parameters[i];
+    const std::uint64_t size = std::min(from.size, to.size);
+    const std::uint64_t destination = callee.stack_base + to.offset;
+    for_lanes(mask, [&](unsigned lane) {
+      if (from.stack != nowhere)
+        return copy_on_stack(warp, lane, destination, caller.stack_base + from.stack, size);
+      const std::uint64_t bits = values.lane(from.place, lane);
+      const bool undefined = values.is_undefined(from.place, lane);
+      if (to.row == nowhere) return write_stack(warp, lane, destination, bits, size, undefined);
+      const std::uint64_t kept =
+          to.size >= 8 ? bits : bits & ((std::uint64_t{1} << (8 * to.size)) - 1);
+      write(callee, register_of(to.row, to.size), lane, kept, 0, undefined);
+    });
+  }
 }
 
 // A fragment at the end of its function: back to the caller, or the end of its lanes.
@@ -174,22 +195,15 @@ void Engine::return_lanes(Warp& warp, std::uint32_t id) {
     const CallValue& to = site.results[i];
     const Parameter& from = inner.code->returns[i];
     const std::uint64_t size = std::min(from.size, to.size);
+    const std::uint64_t source = inner.stack_base + from.offset;
     for_lanes(f.mask, [&](unsigned lane) {
       if (from.row != nowhere) {
-        const OperandLocation source{OperandLocation::Base::registers, false,
-                                     static_cast<std::uint8_t>(8 * size), from.row};
-        write(outer, to.place, lane, values.lane(source, lane), 0,
-              (values.undefined_lanes(source) >> lane & 1) != 0);
+        const OperandLocation value = register_of(from.row, size);
+        write(outer, to.place, lane, values.lane(value, lane), 0, values.is_undefined(value, lane));
       } else if (to.stack != nowhere) {
-        const std::uint64_t source = inner.stack_base + from.offset;
-        const std::uint64_t destination = outer.stack_base + to.stack;
-        std::memcpy(stack_at(warp, lane, destination), stack_at(warp, lane, source), size);
-        std::memcpy(flags_at(warp, lane, destination), flags_at(warp, lane, source), size);
+        copy_on_stack(warp, lane, outer.stack_base + to.stack, source, size);
       } else {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, stack_at(warp, lane, inner.stack_base + from.offset),
-                    std::min<std::uint64_t>(size, 8));
-        write(outer, to.place, lane, bits, 0, false);
+        write(outer, to.place, lane, read_stack(warp, lane, source, size), 0, false);
       }
     });
   }
@@ -203,13 +217,10 @@ void Engine::return_lanes(Warp& warp, std::uint32_t id) {
 bool Engine::call_external(Warp& warp, Frame& frame, const Ins& ins, const CallSite& site,
                            std::string_view callee, std::uint32_t mask) {
   const auto argument = [&](std::size_t i, unsigned lane) {
-    std::uint64_t bits = 0;
-    if (i >= site.arguments.size()) return bits;
+    if (i >= site.arguments.size()) return std::uint64_t{0};
     const CallValue& from = site.arguments[i];
-    if (from.stack == nowhere) return operands(warp, frame).lane(from.place, lane);
-    std::memcpy(&bits, stack_at(warp, lane, frame.stack_base + from.stack),
-                std::min<std::uint64_t>(from.size, 8));
-    return bits;
+    return from.stack == nowhere ? operands(warp, frame).lane(from.place, lane)
+                                 : read_stack(warp, lane, frame.stack_base + from.stack, from.size);
   };
   if (callee == "__assertfail") {
     fail(Result::Status::trapped, warp, mask, ins, "an assertion of the kernel failed");
@@ -217,13 +228,11 @@ bool Engine::call_external(Warp& warp, Frame& frame, const Ins& ins, const CallS
   }
   const auto answer = [&](unsigned lane, std::uint32_t result) {
     for (const CallValue& to : site.results) {
-      if (to.stack == nowhere) {
-        write(frame, to.place, lane, result, 0, false);
-        continue;
-      }
       const std::uint64_t size = std::min<std::uint64_t>(to.size, sizeof result);
-      std::memcpy(stack_at(warp, lane, frame.stack_base + to.stack), &result, size);
-      std::memset(flags_at(warp, lane, frame.stack_base + to.stack), 1, size);
+      if (to.stack == nowhere)
+        write(frame, to.place, lane, result, 0, false);
+      else
+        write_stack(warp, lane, frame.stack_base + to.stack, result, size, false);
     }
   };
   const auto threads = static_cast<std::uint32_t>(block_threads_);
@@ -245,66 +254,94 @@ bool Engine::call_external(Warp& warp, Frame& frame, const Ins& ins, const CallS
 
 // One printf of one thread: the format is a string, the values lie behind each other as C would
 // pass them through "...", each at its natural alignment.
-void Engine::print(Warp& warp, unsigned lane, std::uint64_t format, std::uint64_t values,
-                   const Ins& ins) {
-  const Frame& frame = warp.frames[warp.fragments[warp.turn].frame];
-  const auto read = [&](std::uint64_t address, std::uint64_t bytes) -> std::uint64_t {
-    const auto found = reach(warp, frame, ins, ptx::Space::generic, lane, address, bytes, false);
+class Engine::Printer {
+public:
+  Printer(Engine& engine, Warp& warp, unsigned lane, std::uint64_t values, const Ins& ins)
+      : engine_(engine), warp_(warp), frame_(warp.frames[warp.fragments[warp.turn].frame]),
+        ins_(ins), lane_(lane), values_(values) {}
+
+  void print(std::uint64_t format) {
+    const std::string text = string(format);
+    std::string& printed = engine_.result_.printed;
+    for (std::size_t i = 0; i < text.size() && engine_.result_.ok(); ++i) {
+      if (text[i] != '%') {
+        printed += text[i];
+        continue;
+      }
+      std::string spec = "%";
+      while (++i < text.size() && std::strchr("-+ #0123456789.", text[i]) != nullptr)
+        spec += text[i];
+      bool wide = false;
+      for (; i < text.size() && std::strchr("hljztL", text[i]) != nullptr; ++i)
+        wide = wide || text[i] != 'h';
+      printed += converted(spec, i < text.size() ? text[i] : '%', wide);
+    }
+  }
+
+private:
+  std::uint64_t read(std::uint64_t address, std::uint64_t bytes) {
+    const auto found =
+        engine_.reach(warp_, frame_, ins_, ptx::Space::generic, lane_, address, bytes, false);
     std::uint64_t bits = 0;
     if (found) std::memcpy(&bits, found->data, bytes);
     return bits;
-  };
-  const auto string = [&](std::uint64_t address) {
+  }
+
+  std::string string(std::uint64_t address) {
     std::string text;
-    while (result_.ok() && text.size() < 65536) {
+    while (engine_.result_.ok() && text.size() < 65536) {
       const char c = static_cast<char>(read(address + text.size(), 1));
       if (c == '\0') break;
       text += c;
     }
     return text;
-  };
-  const auto next = [&](std::uint64_t bytes) {
-    values = (values + bytes - 1) / bytes * bytes;
-    values += bytes;
-    return read(values - bytes, bytes);
-  };
-  const std::string text = string(format);
-  for (std::size_t i = 0; i < text.size() && result_.ok(); ++i) {
-    if (text[i] != '%') {
-      result_.printed += text[i];
-      continue;
-    }
-    std::string spec = "%";
-    while (++i < text.size() && std::strchr("-+ #0123456789.", text[i]) != nullptr)
-      spec += text[i];
-    bool wide = false;
-    for (; i < text.size() && std::strchr("hljztL", text[i]) != nullptr; ++i)
-      wide = wide || text[i] != 'h';
-    const char conversion = i < text.size() ? text[i] : '%';
+  }
+
+  // The next of the values.
+  std::uint64_t next(std::uint64_t bytes) {
+    values_ = (values_ + bytes - 1) / bytes * bytes;
+    values_ += bytes;
+    return read(values_ - bytes, bytes);
+  }
+
+  template <class Value> static std::string formatted(const std::string& form, Value value) {
     std::array<char, 512> out{};
-    const auto emit = [&](const std::string& form, auto value) {
-      const int length = std::snprintf(out.data(), out.size(), form.c_str(), value);
-      result_.printed.append(out.data(), std::min<std::size_t>(static_cast<unsigned>(length), 511));
-    };
+    const int length = std::snprintf(out.data(), out.size(), form.c_str(), value);
+    return {out.data(), std::min<std::size_t>(static_cast<unsigned>(length), out.size() - 1)};
+  }
+
+  std::string converted(const std::string& spec, char conversion, bool wide) {
     switch (conversion) {
-    case '%': result_.printed += '%'; break;
-    case 'c': emit(spec + 'c', static_cast<int>(next(4))); break;
-    case 's': emit(spec + 's', string(next(8)).c_str()); break;
-    case 'p': emit("0x%llx", static_cast<unsigned long long>(next(8))); break;
+    case '%': return "%";
+    case 'c': return formatted(spec + 'c', static_cast<int>(next(4)));
+    case 's': return formatted(spec + 's', string(next(8)).c_str());
+    case 'p': return formatted("0x%llx", static_cast<unsigned long long>(next(8)));
     case 'd':
     case 'i':
-      emit(spec + "lld", wide ? static_cast<long long>(next(8))
-                              : static_cast<long long>(static_cast<std::int32_t>(next(4))));
-      break;
+      return formatted(spec + "lld",
+                       wide ? static_cast<long long>(next(8))
+                            : static_cast<long long>(static_cast<std::int32_t>(next(4))));
     case 'u':
     case 'o':
     case 'x':
     case 'X':
-      emit(spec + "ll" + conversion, static_cast<unsigned long long>(next(wide ? 8 : 4)));
-      break;
-    default: emit(spec + conversion, std::bit_cast<double>(next(8))); break;
+      return formatted(spec + "ll" + conversion,
+                       static_cast<unsigned long long>(next(wide ? 8 : 4)));
+    default: return formatted(spec + conversion, std::bit_cast<double>(next(8)));
     }
   }
+
+  Engine& engine_;
+  Warp& warp_;
+  const Frame& frame_;
+  const Ins& ins_;
+  unsigned lane_;
+  std::uint64_t values_; // the address of the next one
+};
+
+void Engine::print(Warp& warp, unsigned lane, std::uint64_t format, std::uint64_t values,
+                   const Ins& ins) {
+  Printer(*this, warp, lane, values, ins).print(format);
 }
 
 } // namespace ptxasw::simt

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -127,6 +129,12 @@ struct Code {
   bool external = false; // no body: known only by name
   std::string name;
 
+  [[nodiscard]] std::span<const OperandLocation> src(const Ins& ins) const {
+    return std::span(places).subspan(ins.src.first, ins.src.count);
+  }
+  [[nodiscard]] std::span<const OperandLocation> dst(const Ins& ins) const {
+    return std::span(places).subspan(ins.dst.first, ins.dst.count);
+  }
   // Is `loop` the same as `inner` or around it?
   [[nodiscard]] bool encloses(std::uint32_t loop, std::uint32_t inner) const {
     while (inner != nowhere && inner != loop)
@@ -156,6 +164,10 @@ public:
   std::uint64_t parameter_size = 0;
   std::vector<std::string> warnings;
 };
+
+// What a special register is in one thread of a block, where that says it.
+std::optional<std::uint64_t> special_of_thread(ptx::Special special, std::uint64_t thread,
+                                               const Dim3& block);
 
 // "file.ptx:12" of an instruction, for messages.
 std::string place_of(const Program& program, const ptx::Inst& inst);

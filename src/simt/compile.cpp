@@ -1,5 +1,6 @@
 // From a resolved body to the interpreter's form: operands get rows, symbols addresses, branches
 // their points of reconvergence.
+#include "ptx/written.hpp"
 #include "semantics/windows.hpp"
 #include "simt/approximate.hpp"
 #include "simt/layout.hpp"
@@ -171,7 +172,7 @@ private:
     const auto known = std::ranges::find(all, id);
     const auto row = static_cast<std::uint32_t>(known - all.begin());
     if (known == all.end()) all.push_back(id);
-    if (id >= ptx::Special::clock && id <= ptx::Special::globaltimer_hi) ins_.reads_clock = true;
+    ins_.reads_clock |= ptx::is_clock(id);
     if (id == ptx::Special::other) bad_operand_ = true;
     return {OperandLocation::Base::specials, false, ptx::info(id).width, row};
   }
@@ -441,16 +442,13 @@ tl::expected<ProgramPtr, std::string> compile(std::shared_ptr<const ptx::Module>
   auto program = std::make_shared<Program>();
   program->module = std::move(module);
   const auto& functions = program->module->functions;
-  const auto found = std::ranges::find_if(functions, [&](const ptx::Function& f) {
-    return f.is_entry && !f.is_declaration && f.name == kernel;
-  });
-  if (found == functions.end())
+  program->kernel = ptx::find_kernel(*program->module, kernel);
+  if (program->kernel == nullptr)
     return tl::make_unexpected(
         fmt::format("there is no kernel {} in {}", kernel, program->module->file));
-  program->kernel = &*found;
   Layout layout(*program);
   Shared shared{*program, layout, {}, {}};
-  shared.code(static_cast<std::uint32_t>(found - functions.begin()));
+  shared.code(static_cast<std::uint32_t>(program->kernel - functions.data()));
   while (!shared.wanted.empty()) {
     const ptx::Function& function = functions[shared.wanted.front()];
     Code& code = *program->codes[shared.code(shared.wanted.front())];

@@ -32,8 +32,8 @@ void Engine::branch(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t 
     f.pc = target;
     return;
   }
-  const std::array<Successor, 2> ways{{{target, mask}, {f.pc + 1, f.mask & ~mask}}};
-  diverge(warp, id, ways, ins.reconverge);
+  const std::array<Successor, 2> successors{{{target, mask}, {f.pc + 1, f.mask & ~mask}}};
+  diverge(warp, id, successors, ins.reconverge);
 }
 
 void Engine::branch_table(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask) {
@@ -42,7 +42,7 @@ void Engine::branch_table(Warp& warp, std::uint32_t id, const Ins& ins, std::uin
   const Operands values = operands(warp, frame);
   const OperandLocation& index = frame.code->places[ins.src.first];
   if (!reject_undefined(warp, ins, values.undefined_lanes(index) & mask, "branch on")) return;
-  std::vector<Successor> ways;
+  std::vector<Successor> successors;
   bool outside = false;
   for_lanes(mask, [&](unsigned lane) {
     const std::uint64_t entry = values.lane(index, lane);
@@ -51,28 +51,28 @@ void Engine::branch_table(Warp& warp, std::uint32_t id, const Ins& ins, std::uin
       return;
     }
     const std::uint32_t pc = frame.code->targets[ins.targets.first + entry];
-    const auto known = std::ranges::find(ways, pc, &Successor::pc);
-    if (known == ways.end())
-      ways.push_back({pc, 1U << lane});
+    const auto known = std::ranges::find(successors, pc, &Successor::pc);
+    if (known == successors.end())
+      successors.push_back({pc, 1U << lane});
     else
       known->lanes |= 1U << lane;
   });
   if (outside)
     return fail(Result::Status::undefined, warp, mask, ins, "the index lies outside the table");
   if (mask != f.mask) {
-    const auto next = std::ranges::find(ways, f.pc + 1, &Successor::pc);
-    if (next == ways.end())
-      ways.push_back({f.pc + 1, f.mask & ~mask});
+    const auto next = std::ranges::find(successors, f.pc + 1, &Successor::pc);
+    if (next == successors.end())
+      successors.push_back({f.pc + 1, f.mask & ~mask});
     else
       next->lanes |= f.mask & ~mask;
   }
-  diverge(warp, id, ways, ins.reconverge);
+  diverge(warp, id, successors, ins.reconverge);
 }
 
-void Engine::diverge(Warp& warp, std::uint32_t id, std::span<const Successor> ways,
+void Engine::diverge(Warp& warp, std::uint32_t id, std::span<const Successor> successors,
                      std::uint32_t reconverge) {
-  if (ways.size() == 1) {
-    warp.fragments[id].pc = ways.front().pc;
+  if (successors.size() == 1) {
+    warp.fragments[id].pc = successors.front().pc;
     return;
   }
   const bool lockstep = launch_.schedule.kind == Schedule::Kind::lockstep;
@@ -89,12 +89,12 @@ void Engine::diverge(Warp& warp, std::uint32_t id, std::span<const Successor> wa
     warp.fragments[join].children = 1; // the fragment itself
     parent = join;
   }
-  for (std::size_t i = 0; i < ways.size(); ++i) {
+  for (std::size_t i = 0; i < successors.size(); ++i) {
     const std::uint32_t child = i == 0 ? id : new_fragment(warp);
     Fragment& f = warp.fragments[child];
     f = before;
-    f.pc = ways[i].pc;
-    f.mask = ways[i].lanes;
+    f.pc = successors[i].pc;
+    f.mask = successors[i].lanes;
     f.parent = parent;
     if (new_join) {
       f.stop_pc = reconverge;

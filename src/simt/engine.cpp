@@ -10,6 +10,26 @@
 
 namespace ptxasw::simt {
 
+std::optional<std::uint64_t> special_of_thread(ptx::Special special, std::uint64_t thread,
+                                               const Dim3& block) {
+  using S = ptx::Special;
+  const auto lane = static_cast<unsigned>(thread % warp_size);
+  const std::uint32_t bit = 1U << lane;
+  switch (special) {
+  case S::tid_x: return thread % block.x;
+  case S::tid_y: return thread / block.x % block.y;
+  case S::tid_z: return thread / block.x / block.y;
+  case S::laneid: return lane;
+  case S::warpid: return thread / warp_size;
+  case S::lanemask_eq: return bit;
+  case S::lanemask_lt: return bit - 1;
+  case S::lanemask_le: return bit | (bit - 1);
+  case S::lanemask_gt: return ~(bit | (bit - 1));
+  case S::lanemask_ge: return ~(bit - 1);
+  default: return std::nullopt;
+  }
+}
+
 namespace {
 
 std::uint64_t special_value(ptx::Special special, const Launch& launch, const Block& block,
@@ -17,11 +37,8 @@ std::uint64_t special_value(ptx::Special special, const Launch& launch, const Bl
   using S = ptx::Special;
   const std::uint64_t thread = std::uint64_t{warp.index} * warp_size + lane;
   const Dim3 &b = launch.block, &g = launch.grid;
-  const std::uint32_t bit = 1U << lane;
+  if (const auto own = special_of_thread(special, thread, b)) return *own;
   switch (special) {
-  case S::tid_x: return thread % b.x;
-  case S::tid_y: return thread / b.x % b.y;
-  case S::tid_z: return thread / b.x / b.y;
   case S::ntid_x: return b.x;
   case S::ntid_y: return b.y;
   case S::ntid_z: return b.z;
@@ -37,17 +54,10 @@ std::uint64_t special_value(ptx::Special special, const Launch& launch, const Bl
   case S::nclusterid_y: return g.y;
   case S::nctaid_z:
   case S::nclusterid_z: return g.z;
-  case S::laneid: return lane;
-  case S::warpid: return warp.index;
   case S::nwarpid: return 64;
   case S::smid: return block.linear % 132;
   case S::nsmid: return 132;
   case S::gridid: return 1;
-  case S::lanemask_eq: return bit;
-  case S::lanemask_lt: return bit - 1;
-  case S::lanemask_le: return bit | (bit - 1);
-  case S::lanemask_gt: return ~(bit | (bit - 1));
-  case S::lanemask_ge: return ~(bit - 1);
   case S::total_smem_size:
   case S::aggr_smem_size: return program.dynamic_shared_offset + launch.dynamic_shared;
   case S::dynamic_smem_size: return launch.dynamic_shared;
@@ -58,10 +68,6 @@ std::uint64_t special_value(ptx::Special special, const Launch& launch, const Bl
   case S::cluster_nctarank: return 1;
   default: return 0; // cluster ranks of a launch without clusters; clocks are set as they are read
   }
-}
-
-bool is_clock(ptx::Special special) {
-  return special >= ptx::Special::clock && special <= ptx::Special::globaltimer_hi;
 }
 
 Dim3 unflatten(std::uint64_t linear, const Dim3& grid) {
@@ -134,7 +140,7 @@ void Engine::refresh_clocks(Warp& warp) {
   clock_ += 17;
   for (std::size_t s = 0; s < program_.specials.size(); ++s) {
     const ptx::Special special = program_.specials[s];
-    if (!is_clock(special)) continue;
+    if (!ptx::is_clock(special)) continue;
     std::uint64_t now = clock_ + launch_.schedule.seed % 8191;
     if (special == ptx::Special::clock_hi || special == ptx::Special::globaltimer_hi) now >>= 32;
     if (ptx::info(special).width == 32) now &= 0xffffffff;
@@ -244,8 +250,8 @@ std::uint32_t plain_step(const Ins& ins,
 } // namespace
 
 void Engine::step(Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask) {
-  const std::span src(&frame.code->places[ins.src.first], ins.src.count);
-  const std::span dst(&frame.code->places[ins.dst.first], ins.dst.count);
+  const auto src = frame.code->src(ins);
+  const auto dst = frame.code->dst(ins);
   std::array<const std::uint64_t*, most_operands> rows;
   std::uint32_t undefined = 0;
   for (std::size_t i = 0; i < src.size(); ++i) {
@@ -282,8 +288,8 @@ void Engine::step(Frame& frame, const Operands& operands, const Ins& ins, std::u
 // Any number of operands, 128-bit ones, !p, sinks.
 void Engine::any_step(Frame& frame, const Operands& operands, const Ins& ins, std::uint32_t mask,
                       std::span<std::uint32_t> bits) {
-  const std::span src(&frame.code->places[ins.src.first], ins.src.count);
-  const std::span dst(&frame.code->places[ins.dst.first], ins.dst.count);
+  const auto src = frame.code->src(ins);
+  const auto dst = frame.code->dst(ins);
   std::array<sem::Bits, most_operands> in{}, out{};
   sem::ConcreteDomain domain;
   for_lanes(mask, [&](unsigned lane) {

@@ -22,6 +22,9 @@ struct Operands {
     const std::uint32_t* lanes = undefined[static_cast<std::size_t>(p.base)];
     return lanes == nullptr ? 0 : lanes[p.row];
   }
+  [[nodiscard]] bool is_undefined(const OperandLocation& p, unsigned lane) const {
+    return (undefined_lanes(p) >> lane & 1) != 0;
+  }
   [[nodiscard]] std::uint64_t lane(const OperandLocation& p, unsigned lane) const {
     return row(p)[lane] ^ static_cast<std::uint64_t>(p.negated);
   }
@@ -65,11 +68,12 @@ private:
   // control.cpp
   void branch(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);
   void branch_table(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);
-  // Sends the lanes of a fragment different ways; `ways` are (pc, lanes), lanes disjoint.
+  // Sends the lanes of a fragment to different places; `successors` are (pc, lanes), lanes
+  // disjoint.
   struct Successor {
     std::uint32_t pc, lanes;
   };
-  void diverge(Warp& warp, std::uint32_t id, std::span<const Successor> ways,
+  void diverge(Warp& warp, std::uint32_t id, std::span<const Successor> successors,
                std::uint32_t reconverge);
   void arrive(Warp& warp, std::uint32_t id);
   void exit_lanes(Warp& warp, std::uint32_t id, std::uint32_t lanes);
@@ -79,6 +83,14 @@ private:
   std::uint32_t split(Warp& warp, std::uint32_t id, std::uint32_t lanes);
 
   // calls.cpp
+  struct Callee {
+    std::uint32_t code, lanes; // that call it
+  };
+  class Printer;
+  Callee callee_of(const Warp& warp, const Frame& caller, const Ins& ins, const CallSite& site,
+                   std::uint32_t mask) const;
+  void pass_arguments(Warp& warp, const Frame& caller, const CallSite& site, Frame& callee,
+                      std::uint32_t mask) const;
   bool call(Warp& warp, std::uint32_t id, const Ins& ins, std::uint32_t mask);
   bool call_external(Warp& warp, Frame& frame, const Ins& ins, const CallSite& site,
                      std::string_view callee, std::uint32_t mask);

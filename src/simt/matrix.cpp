@@ -210,8 +210,7 @@ void Engine::do_matrix(Warp& warp, const Ins& ins, std::uint32_t group) {
   for_each_lane_at(warp, ins, [&](Frame& frame, const Operands& operands, unsigned lane) {
     for (std::uint32_t i = 0; i < ins.src.count; ++i) {
       const OperandLocation& place = frame.code->places[ins.src.first + i];
-      in.set(lane, i, operands.lane(place, lane),
-             (operands.undefined_lanes(place) >> lane & 1) != 0);
+      in.set(lane, i, operands.lane(place, lane), operands.is_undefined(place, lane));
     }
   });
   const Fragments out = product(ins.inst->mods, in);

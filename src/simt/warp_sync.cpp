@@ -139,7 +139,7 @@ void answer(const ptx::Inst& inst, std::array<Letter, warp_size>& letters, std::
 void Engine::warp_sync(Warp& warp, std::uint32_t id, const Operands& operands, const Ins& ins,
                        std::uint32_t mask) {
   const Fragment& f = warp.fragments[id];
-  const std::span src(&warp.frames[f.frame].code->places[ins.src.first], ins.src.count);
+  const auto src = warp.frames[f.frame].code->src(ins);
   const bool old_form =
       !ins.inst->mods.sync && ins.inst->op != Op::bar && ins.inst->op != Op::barrier;
   std::uint32_t strangers = 0;
@@ -152,7 +152,7 @@ void Engine::warp_sync(Warp& warp, std::uint32_t id, const Operands& operands, c
     letter.members = old_form ? mask : static_cast<std::uint32_t>(operands.lane(src.back(), lane));
     if (src.size() > 1 || old_form) {
       letter.value = operands.lane(src[0], lane);
-      letter.undefined = (operands.undefined_lanes(src[0]) >> lane & 1) != 0;
+      letter.undefined = operands.is_undefined(src[0], lane);
     }
     if (ins.inst->op == Op::shfl) {
       letter.b = static_cast<std::uint32_t>(operands.lane(src[1], lane));

@@ -3,9 +3,9 @@
 
 #include "store/descriptor.hpp"
 #include "store/files.hpp"
+#include "words/words.hpp"
 
 #include <cerrno>
-#include <charconv>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/file.h>
@@ -30,14 +30,10 @@ bool lock(int file) {
 Counts parsed(std::string_view text) {
   Counts counts;
   while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const std::size_t blank = line.find(' ');
-    std::int64_t value = 0;
-    if (blank == std::string_view::npos || blank == 0) continue;
-    const char* end = line.data() + line.size();
-    const auto [stop, error] = std::from_chars(line.data() + blank + 1, end, value);
-    if (error == std::errc{} && stop == end) counts[std::string(line.substr(0, blank))] = value;
+    std::string_view line = words::take(text, "\n");
+    const std::string_view name = words::take(line, " ");
+    const auto value = words::number<std::int64_t>(line);
+    if (!name.empty() && value) counts[std::string(name)] = *value;
   }
   return counts;
 }

@@ -1,10 +1,10 @@
 // HTTP/1.0, in which an answer ends where the server ends the connection, and is one piece.
 #include "store/connection.hpp"
 #include "store/remote.hpp"
+#include "words/words.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 namespace ptxasw::store {
 namespace {
@@ -15,13 +15,6 @@ struct Response {
   unsigned status = 0;
   std::string body;
 };
-
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // The value of a field in the head of a response.
 std::optional<std::string_view> field(std::string_view head, std::string_view name) {
@@ -127,11 +120,12 @@ private:
         continue;
       }
       const std::string_view head = std::string_view(all).substr(0, head_size);
-      const auto status = number(head.substr(std::min<std::size_t>(9, head.size()), 3));
+      const auto status =
+          words::number<std::uint64_t>(head.substr(std::min<std::size_t>(9, head.size()), 3));
       if (!head.starts_with("HTTP/1.") || !status || field(head, "transfer-encoding")) return odd();
       response.status = static_cast<unsigned>(*status);
       if (const auto length = field(head, "content-length")) {
-        const auto size = number(*length);
+        const auto size = words::number<std::uint64_t>(*length);
         if (!size || *size > header_size + largest_entry) return odd();
         whole = head_size + 4 + *size;
       }

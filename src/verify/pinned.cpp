@@ -4,6 +4,7 @@
 #include "analysis/cfg.hpp"
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
+#include "ptx/written.hpp"
 
 #include <algorithm>
 #include <map>
@@ -59,9 +60,7 @@ struct Kernel {
     const Arg& dst = body.dst(inst)[0];
     return dst.kind == Arg::Kind::reg ? body.registers[dst.id].name : "_";
   }
-  [[nodiscard]] ptx::Range range(const Inst& inst) const {
-    return module.statements[inst.statement].range;
-  }
+  [[nodiscard]] ptx::Range range(const Inst& inst) const { return ptx::range_of(body, inst); }
   [[nodiscard]] Value value(const Arg& arg, ptx::Type type) const {
     if (arg.kind == Arg::Kind::reg) return {arg.negated, body.registers[arg.id].name};
     if (arg.kind != Arg::Kind::imm) return {false, "?"};
@@ -72,13 +71,6 @@ struct Kernel {
     return {(arg.value & sign) != 0, std::to_string(arg.value & ~sign)};
   }
 };
-
-const ptx::Function* find(const ptx::Module& module, std::string_view kernel) {
-  const auto found = std::ranges::find_if(module.functions, [&](const ptx::Function& f) {
-    return f.is_entry && !f.is_declaration && f.name == kernel;
-  });
-  return found == module.functions.end() ? nullptr : &*found;
-}
 
 bool same_kind(const Inst& a, const Inst& b) {
   return a.mods.type == b.mods.type && a.mods.ftz == b.mods.ftz && a.mods.sat == b.mods.sat &&
@@ -196,7 +188,8 @@ private:
 
 Pinned pin_like(const ptx::Module& original, const ptx::Module& second, std::string_view kernel) {
   Pinned pinned{*original.text};
-  const ptx::Function *f = find(original, kernel), *g = find(second, kernel);
+  const ptx::Function *f = ptx::find_kernel(original, kernel),
+                      *g = ptx::find_kernel(second, kernel);
   if (f == nullptr || g == nullptr) return pinned;
   const Kernel a(original, *f), b(second, *g);
   if (!a.body.usable || !b.body.usable) return pinned;

@@ -145,25 +145,6 @@ private:
     }
   }
 
-  // What a special register is in one thread of a block.
-  static std::optional<std::uint64_t> of_thread(Special special, std::uint64_t thread,
-                                                const Dim3& block) {
-    const std::uint64_t lane = thread % simt::warp_size, bit = std::uint64_t{1} << lane;
-    switch (special) {
-    case Special::tid_x: return thread % block.x;
-    case Special::tid_y: return thread / block.x % block.y;
-    case Special::tid_z: return thread / block.x / block.y;
-    case Special::laneid: return lane;
-    case Special::warpid: return thread / simt::warp_size;
-    case Special::lanemask_eq: return bit;
-    case Special::lanemask_lt: return bit - 1;
-    case Special::lanemask_le: return bit | (bit - 1);
-    case Special::lanemask_gt: return 0xffffffff & ~(bit | (bit - 1));
-    case Special::lanemask_ge: return 0xffffffff & ~(bit - 1);
-    default: return std::nullopt;
-    }
-  }
-
   // The conditions for one thread, or for any of the block; adds the atoms that are left to `free`.
   // What may differ between lanes gets atoms of this thread's own.
   void instantiate(const LaunchShape& shape, std::optional<std::uint64_t> thread,
@@ -174,7 +155,8 @@ private:
         if (map.contains(atom.id)) continue;
         auto value = settled(atom, shape);
         const auto special = special_of(atom);
-        if (!value && thread && special) value = of_thread(*special, *thread, shape.block);
+        if (!value && thread && special)
+          value = simt::special_of_thread(*special, *thread, shape.block);
         if (value)
           map.emplace(atom.id, c_.constant(c_.width(atom), *value));
         else if (!special && c_.atom_info(atom).uniformity == sym::Uniformity::lane)

@@ -1,10 +1,11 @@
 // The cache itself. A hash table finds a line, a doubly linked list per set keeps the order of use.
 #include "cachesim/cache.hpp"
 
+#include "words/words.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 
 namespace ptxasw::cachesim {
 namespace {
@@ -12,8 +13,8 @@ namespace {
 constexpr std::uint64_t most_lines = std::uint64_t{1} << 24;
 
 bool read_number(std::string_view text, std::uint64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && value != 0;
+  value = words::number<std::uint64_t>(text).value_or(0);
+  return value != 0;
 }
 
 } // namespace
@@ -34,8 +35,7 @@ tl::expected<CacheShape, std::string> read_cache(std::string_view text) {
         text, why));
   };
   for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view word = rest.substr(0, rest.find(','));
-    rest.remove_prefix(word.size() == rest.size() ? word.size() : word.size() + 1);
+    const std::string_view word = words::take(rest, ",");
     const std::size_t colon = word.find(':');
     bool known = false;
     for (const Field& field : fields) {

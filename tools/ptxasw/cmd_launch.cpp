@@ -169,12 +169,18 @@ void prepare_first(const std::string& ptxasw, const std::string& program) {
       fmt::print(stderr, "ptxasw launch: {}\n", ended.error());
 }
 
-} // namespace
+struct Asked {
+  std::string settings = "on"; // as the launcher reads them
+  std::string page;            // to be drawn of the report
+  std::string without_value;   // the last option, where it could have had a value
+  bool waits = false;          // for what is prepared first
+  std::size_t program = 0;     // its place among the arguments
+};
 
-int launch(Arguments arguments) {
-  std::string settings = "on", page, without_value;
-  bool waits = false;
-  std::size_t at = 0;
+// The options ahead of the program; or the exit code where there is nothing to run.
+tl::expected<Asked, int> read_options(const Arguments& arguments) {
+  Asked asked;
+  std::size_t& at = asked.program;
   for (; at < arguments.size() && arguments[at].starts_with("--"); ++at) {
     const std::string word = arguments[at].substr(2);
     if (word.empty()) {
@@ -182,34 +188,37 @@ int launch(Arguments arguments) {
       break;
     }
     const std::string name = word.substr(0, word.find('='));
-    if (word == "help=man") {
-      write_text("-", manual_page_of("launch", usage));
-      return exit_done;
-    }
     if (name == "help") {
-      write_text("-", usage);
-      return exit_done;
+      write_text("-", word == "help=man" ? manual_page_of("launch", usage) : std::string(usage));
+      return tl::unexpected(exit_done);
     }
     if (const std::string wrong = what_is_wrong(word, name); !wrong.empty()) {
       fmt::print(stderr, "ptxasw launch: {}\nptxasw launch --help tells the options.\n", wrong);
-      return 2;
+      return tl::unexpected(2);
     }
-    without_value = word == "report" || word == "check" ? word : "";
+    asked.without_value = word == "report" || word == "check" ? word : "";
     if (word == "wait") {
-      waits = true;
+      asked.waits = true;
       continue;
     }
     const bool draws = name == "report" && word.ends_with(".html");
-    if (draws) page = word.substr(name.size() + 1);
-    settings += "," + word + (draws ? ".json" : "");
+    if (draws) asked.page = word.substr(name.size() + 1);
+    asked.settings += "," + word + (draws ? ".json" : "");
   }
-  if (at >= arguments.size()) {
-    fmt::print(stderr, "{}", usage);
-    return 2;
-  }
-  if (!without_value.empty() && !can_be_run(arguments[at])) { // "--report run.html"
-    fmt::print(stderr, "ptxasw launch: {0}: cannot be run; did you mean --{1}={0}?\n",
-               arguments[at], without_value);
+  if (at < arguments.size()) return asked;
+  fmt::print(stderr, "{}", usage);
+  return tl::unexpected(2);
+}
+
+} // namespace
+
+int launch(Arguments arguments) {
+  const auto asked = read_options(arguments);
+  if (!asked) return asked.error();
+  const std::string& program = arguments[asked->program];
+  if (!asked->without_value.empty() && !can_be_run(program)) { // "--report run.html"
+    fmt::print(stderr, "ptxasw launch: {0}: cannot be run; did you mean --{1}={0}?\n", program,
+               asked->without_value);
     return cannot_run;
   }
   const std::string library = find_library();
@@ -222,16 +231,16 @@ int launch(Arguments arguments) {
   const std::string all =
       preloaded == nullptr || *preloaded == '\0' ? library : library + ":" + preloaded;
   const std::string ptxasw = driver::own_program_file();
-  if (waits) prepare_first(ptxasw, arguments[at]);
+  if (asked->waits) prepare_first(ptxasw, program);
   ::setenv("PTXASW_PROGRAM", ptxasw.c_str(), 1);
   ::setenv("LD_PRELOAD", all.c_str(), 1);
-  ::setenv("PTXASW_LAUNCH", settings.c_str(), 1);
-  if (!page.empty())
-    return run_and_draw({arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end()},
-                        page, page + ".json");
+  ::setenv("PTXASW_LAUNCH", asked->settings.c_str(), 1);
+  arguments.erase(arguments.begin(),
+                  arguments.begin() + static_cast<std::ptrdiff_t>(asked->program));
+  if (!asked->page.empty()) return run_and_draw(arguments, asked->page, asked->page + ".json");
   std::vector<char*> words;
-  for (; at < arguments.size(); ++at)
-    words.push_back(arguments[at].data());
+  for (std::string& word : arguments)
+    words.push_back(word.data());
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
   fmt::print(stderr, "ptxasw launch: {}: cannot be run\n", words[0]);

@@ -3,6 +3,7 @@
 
 #include "command_line.hpp"
 #include "nearest.hpp"
+#include "words/words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -24,16 +25,6 @@ constexpr std::array<ExitCode, 5> codes{{
 
 bool is_option(std::string_view names) {
   return names.starts_with('-');
-}
-
-std::vector<std::string> split(const std::string& names) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= names.size();) {
-    const std::size_t end = std::min(names.find(',', at), names.size());
-    parts.push_back(names.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
 }
 
 // Of roff: dashes that can be searched for, and no line that begins with a
@@ -76,7 +67,9 @@ std::span<const ExitCode> exit_codes() {
 std::vector<std::string> Parser::options() const {
   std::vector<std::string> all{"-h", "--help"};
   for (const Row& row : rows_)
-    if (is_option(row.names)) std::ranges::copy(split(row.names), std::back_inserter(all));
+    if (is_option(row.names))
+      for (const std::string_view name : words::split(row.names, ','))
+        all.emplace_back(name);
   return all;
 }
 
@@ -122,7 +115,7 @@ std::string Parser::words() const {
     if (!is_option(row.names)) continue;
     const std::string help = without_breaks(row.help.substr(0, row.help.find('\n')));
     const bool flag = std::holds_alternative<bool*>(row.target);
-    for (const std::string& name : split(row.names)) {
+    for (const std::string_view name : words::split(row.names, ',')) {
       for (const std::string& choice : row.check.choices)
         text += fmt::format("{}={}\t{}\n", name, choice, help);
       if (row.check.choices.empty())

@@ -12,7 +12,7 @@ using ptx::Reg;
 using ptx::Special;
 using namespace ptx::words;
 
-CopyAxes::CopyAxes(const passes::BlockPlan& plan, CoarsenGrid grid, std::string original_grid,
+CopyAxes::CopyAxes(const BlockPlan& plan, CoarsenGrid grid, std::string original_grid,
                    const FrameLabels& labels)
     : grid_(grid), original_grid_(std::move(original_grid)), labels_(labels), plan_(plan) {
   for (unsigned axis = 0; axis < 3; ++axis) {

@@ -25,7 +25,7 @@ class CopyAxes {
 public:
   // `grid`: who sees to it that only the first block of a group works. `original_grid` names the
   // parameter with the three sizes of the original grid, where the launcher does.
-  CopyAxes(const passes::BlockPlan& plan, CoarsenGrid grid, std::string original_grid,
+  CopyAxes(const BlockPlan& plan, CoarsenGrid grid, std::string original_grid,
            const FrameLabels& labels);
 
   // Of a grid that is not divided: a predicate that holds where each block does its own work only,
@@ -84,7 +84,7 @@ private:
   FrameLabels labels_;
   std::array<Axis, 3> axes_;
   std::vector<unsigned> used_; // axes with several copies
-  const passes::BlockPlan& plan_;
+  const BlockPlan& plan_;
 };
 
 } // namespace ptxasw::passes

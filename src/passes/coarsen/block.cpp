@@ -92,7 +92,7 @@ private:
       return false; // not all copies may be there
     using enum ptx::Space;
     if (load.space != global && load.space != generic && load.space != const_) return false;
-    return passes::whole_registers(k_.body, load);
+    return whole_registers(k_.body, load);
   }
 
   void find_reuse_source(std::size_t load, unsigned copy) {
@@ -123,7 +123,7 @@ private:
     c_.spend(4);
     const Event& s = event(plan_.loads[holder.source.load]);
     const Event& d = event(plan_.loads[load]);
-    if (!precedes(s, d) || passes::may_be_older(s, d) || !passes::same_shape(k_.body, s, d) ||
+    if (!precedes(s, d) || may_be_older(s, d) || !same_shape(k_.body, s, d) ||
         !source_executed(s, holder.source.copy, d, copy) || !undisturbed(s, d)) {
       return false;
     }
@@ -148,7 +148,7 @@ private:
 
   // All copies took the same branches, so the facts of D's block hold in copy c' too.
   bool source_executed(const Event& s, unsigned from, const Event& d, unsigned copy) {
-    if (passes::took_effect(k_, s, d.block)) return true;
+    if (took_effect(k_, s, d.block)) return true;
     const auto there = in_copy(s.guard, from), here = in_copy(d.guard, copy);
     return there && here && *there == *here;
   }
@@ -167,7 +167,7 @@ private:
   bool leaves_alone(const Event& store, const Event& load) {
     if (load.read_only) return true;
     const auto bytes = c_.difference(store.address, load.address);
-    return bytes && (*bytes >= passes::size_of(load) || *bytes <= -passes::size_of(store));
+    return bytes && (*bytes >= size_of(load) || *bytes <= -size_of(store));
   }
 
   // Copy c' may have been run to the end of D's segment.
@@ -216,9 +216,9 @@ private:
   sym::Solver& solver_;
   BlockOptions options_;
   BlockPlan& plan_;
-  passes::BlockShift shift_;
-  passes::AxisPolynomial relaxed_;
-  passes::Between between_;
+  BlockShift shift_;
+  AxisPolynomial relaxed_;
+  Between between_;
   std::vector<std::vector<ptx::InstId>> definitions_;
   Bounds bounds_;
   std::unordered_map<ptx::InstId, std::size_t> load_of_;
@@ -241,10 +241,9 @@ void set_axes(emulator::Kernel& kernel, const BlockOptions& options, BlockPlan& 
   for (unsigned axis = 0; axis < 3; ++axis) {
     plan.axes[axis].factor = std::max(options.factors[axis], 1U);
     if (plan.axes[axis].factor == 1) continue;
-    plan.refused =
-        passes::why_not_replaced(kernel, std::array{ptx::along(ptx::Special::ctaid_x, axis),
-                                                    ptx::along(ptx::Special::tid_x, axis),
-                                                    ptx::along(ptx::Special::nctaid_x, axis)});
+    plan.refused = why_not_replaced(kernel, std::array{ptx::along(ptx::Special::ctaid_x, axis),
+                                                       ptx::along(ptx::Special::tid_x, axis),
+                                                       ptx::along(ptx::Special::nctaid_x, axis)});
     if (!plan.refused.empty()) return;
     count *= std::min(plan.axes[axis].factor, most_copies + 1);
     if (!ptx::reads_special(kernel.body, ptx::along(ptx::Special::ctaid_x, axis))) {
@@ -254,7 +253,7 @@ void set_axes(emulator::Kernel& kernel, const BlockOptions& options, BlockPlan& 
     }
     // Rows along x would take the lanes of a warp apart.
     plan.axes[axis].rows =
-        axis != 0 && options.rows && !plan.uniform && passes::uses_rows_only(kernel, axis);
+        axis != 0 && options.rows && !plan.uniform && uses_rows_only(kernel, axis);
     seeds.push_back(
         ptx::along(plan.axes[axis].rows ? ptx::Special::tid_x : ptx::Special::ctaid_x, axis));
   }
@@ -269,14 +268,14 @@ void set_axes(emulator::Kernel& kernel, const BlockOptions& options, BlockPlan& 
 // A plan in which each thread decides for itself whether its copies stay together.
 BlockPlan plan_lone_threads(emulator::Kernel& kernel, const BlockOptions& options) {
   BlockPlan plan;
-  plan.refused = passes::why_not_coarsened(kernel);
+  plan.refused = why_not_coarsened(kernel);
   if (!plan.refused.empty()) return plan;
   std::vector<ptx::Special> seeds;
   set_axes(kernel, options, plan, seeds);
   if (!plan.refused.empty()) return plan;
   plan.replica_divergence = analysis::find_replica_divergence(kernel.body, seeds);
   plan.schedule = make_schedule(kernel.body, plan.replica_divergence, plan.count(), options.order);
-  plan.refused = passes::why_replicas_diverge(kernel, plan.replica_divergence);
+  plan.refused = why_replicas_diverge(kernel, plan.replica_divergence);
   return plan;
 }
 
@@ -302,7 +301,7 @@ BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
   BlockPlan plan = plan_lone_threads(kernel, options);
   if (plan.refused.empty() || !options.meet) return plan;
   BlockPlan uniform = plan_uniform_copies(kernel, options);
-  const bool concerns_text = !passes::why_not_coarsened(kernel).empty();
+  const bool concerns_text = !why_not_coarsened(kernel).empty();
   return uniform.refused.empty() || concerns_text ? std::move(uniform) : std::move(plan);
 }
 

@@ -13,7 +13,7 @@
 //   S took effect in copy c' whenever D does in copy c                 source_executed
 //   copy c itself has not written the bytes since S                    undisturbed
 //   S's register still has the value, or a copy is kept                CopyLoad::needs_copy
-//   same width and kind of value                                       passes::same_shape
+//   same width and kind of value                                       same_shape
 //   the addresses                                                      BlockShift, Bounds, match
 // Why that is enough is worked out in src/passes/coarsen/PROOF.md.
 //
@@ -66,13 +66,13 @@ struct BlockOptions {
 
 struct BlockPlan {
   Why refused; // why the kernel cannot be coarsened so; nothing else is then valid
-  std::array<passes::Axis, 3> axes;
+  std::array<Axis, 3> axes;
   std::vector<std::array<unsigned, 3>> copies; // offsets along the axes; copy 0 has none
   analysis::ReplicaDivergence replica_divergence;
   // All threads of a block take one form, so they may meet (block_uniform.hpp). Only then:
   bool uniform = false;
-  std::vector<passes::Region> regions; // in program order
-  std::vector<std::uint32_t> own;      // symbols of shared memory of which each copy has its own
+  std::vector<Region> regions;    // in program order
+  std::vector<std::uint32_t> own; // symbols of shared memory of which each copy has its own
   Schedule schedule;
   std::vector<BlockLoad> loads;  // in program order
   IndexBound bound;              // to be checked on entry, unless empty

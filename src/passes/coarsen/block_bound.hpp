@@ -45,7 +45,7 @@ struct IndexBound {
 class Bounds {
 public:
   // `known`: may this atom be read before the kernel's first instruction?
-  Bounds(const emulator::Kernel& kernel, passes::AxisPolynomial& relaxed,
+  Bounds(const emulator::Kernel& kernel, AxisPolynomial& relaxed,
          std::function<bool(sym::Term)> known)
       : k_(kernel), c_(*kernel.context), relaxed_(relaxed), known_(std::move(known)) {}
 
@@ -63,7 +63,7 @@ private:
 
   const emulator::Kernel& k_;
   sym::Context& c_;
-  passes::AxisPolynomial& relaxed_;
+  AxisPolynomial& relaxed_;
   std::function<bool(sym::Term)> known_;
   std::unordered_map<std::uint32_t, std::optional<IndexBound>> memo_;
   unsigned depth_ = 0; // of loops whose trips are being bounded

@@ -18,7 +18,7 @@ namespace {
 class Cutter {
 public:
   Cutter(const ptx::Body& body, const analysis::ReplicaDivergence& replica_divergence,
-         CopyOrder order, std::span<const passes::Region> regions)
+         CopyOrder order, std::span<const Region> regions)
       : body_(body), replica_divergence_(replica_divergence), order_(order), regions_(regions),
         read_(body.registers.size(), 0) {}
 
@@ -86,7 +86,7 @@ private:
   const ptx::Body& body_;
   const analysis::ReplicaDivergence& replica_divergence_;
   CopyOrder order_;
-  std::span<const passes::Region> regions_; // those that are not behind us
+  std::span<const Region> regions_; // those that are not behind us
   std::uint32_t segment_ = 0;
   std::vector<std::uint32_t> segments_;
   std::vector<std::uint32_t> read_; // by register: the last segment that reads it copy by copy
@@ -95,7 +95,7 @@ private:
 } // namespace
 
 Schedule make_schedule(const ptx::Body& body, const analysis::ReplicaDivergence& replica_divergence,
-                       unsigned copies, CopyOrder order, std::span<const passes::Region> regions) {
+                       unsigned copies, CopyOrder order, std::span<const Region> regions) {
   Schedule schedule;
   schedule.segment = Cutter(body, replica_divergence, order, regions).run();
   const auto count = static_cast<InstId>(schedule.segment.size());

@@ -34,7 +34,6 @@ struct Schedule {
 };
 
 Schedule make_schedule(const ptx::Body& body, const analysis::ReplicaDivergence& replica_divergence,
-                       unsigned copies, CopyOrder order,
-                       std::span<const passes::Region> regions = {});
+                       unsigned copies, CopyOrder order, std::span<const Region> regions = {});
 
 } // namespace ptxasw::passes

@@ -26,8 +26,6 @@ using ptx::Sub;
 
 namespace {
 
-using passes::is_block_barrier;
-
 constexpr std::uint64_t most_shared_bytes = std::uint64_t{48} << 10; // of any launch
 
 // What it gives hangs on the copy. A barrier may not be one of such and of others, so all stand as
@@ -91,17 +89,17 @@ Why why_not_together(const ptx::Body& body, const Inst& inst) {
   const bool ordered = is_atomic(inst) || is_ordered_access(body, inst) || is_fence(inst);
   const bool plain_shared = is_shared_access(inst) && !ptx::effects(body, inst).ordered;
   if (ordered || is_block_barrier(inst) || is_of_a_warp(inst) || plain_shared)
-    return passes::why_it_observes(body, inst);
+    return why_it_observes(body, inst);
   if (is_matrix(inst)) return {};
   if (group == Group::barrier)
-    return passes::at_line(body, inst, Reason::barrier, "not a barrier of threads of the block");
-  if (group == Group::call) return passes::why_not_called(body, inst);
-  if (passes::uses_local_memory(inst))
-    return passes::at_line(body, inst, Reason::local_memory, passes::copies_share_a_frame);
+    return at_line(body, inst, Reason::barrier, "not a barrier of threads of the block");
+  if (group == Group::call) return why_not_called(body, inst);
+  if (uses_local_memory(inst))
+    return at_line(body, inst, Reason::local_memory, copies_share_a_frame);
   // Lanes of a warp stay together, so they keep their promise.
   if ((group == Group::branch || group == Group::exit) && inst.mods.uni)
-    return passes::why_it_observes(body, inst);
-  return passes::why_threads_synchronize(body, inst);
+    return why_it_observes(body, inst);
+  return why_threads_synchronize(body, inst);
 }
 
 Why why_not_declared(const ptx::Body& body) {
@@ -111,7 +109,7 @@ Why why_not_declared(const ptx::Body& body) {
       const ptx::Variable& variable = body.module->variables[statement.index + n];
       const bool of_a_call = variable.space == ptx::Space::param;
       if (variable.space != ptx::Space::reg && variable.space != ptx::Space::shared && !of_a_call)
-        return {passes::reason_of(variable.space),
+        return {reason_of(variable.space),
                 fmt::format("declares {} memory", ptx::name(variable.space))};
       const bool again = std::ranges::count(body.symbols, variable.name, &ptx::Symbol::name) > 1;
       if (variable.space == ptx::Space::shared && (again || variable.external))
@@ -132,7 +130,7 @@ Why why_not_declared(const ptx::Body& body) {
 
 // Scopes of registers open and close inside, or are none: the last one may close behind the last
 // instruction, and is then part of the region.
-bool holds_scopes(const ptx::Body& body, passes::Region& region) {
+bool holds_scopes(const ptx::Body& body, Region& region) {
   const auto statements = body.module->body_of(*body.function);
   InstId next = 0;
   int depth = 0;
@@ -154,7 +152,7 @@ bool holds_scopes(const ptx::Body& body, passes::Region& region) {
 
 // A table of branches names labels, of which each copy has its own: of one that no branch uses it
 // is not known which.
-bool has_tables(const ptx::Body& body, const passes::Region& region) {
+bool has_tables(const ptx::Body& body, const Region& region) {
   const auto is_table = [&](const ptx::Statement& statement) {
     return statement.kind == StatementKind::prototype &&
            body.module->prototypes[statement.index].directive == ".branchtargets";
@@ -167,10 +165,10 @@ bool has_tables(const ptx::Body& body, const passes::Region& region) {
 
 // What copies that part at a branch run before they meet again, whoever else runs it; nothing where
 // some thread may not come out.
-std::optional<passes::Region> region_around(const emulator::Kernel& kernel, InstId branch) {
+std::optional<Region> region_around(const emulator::Kernel& kernel, InstId branch) {
   const auto stretch = analysis::closed_around(kernel.cfg, {branch, branch + 1});
   if (!stretch) return std::nullopt;
-  passes::Region region{stretch->first, stretch->end};
+  Region region{stretch->first, stretch->end};
   if (has_tables(kernel.body, region) || !holds_scopes(kernel.body, region)) return std::nullopt;
   return region;
 }
@@ -202,7 +200,7 @@ public:
     if (!plan_.refused.empty()) return;
     for (std::uint32_t symbol = 0; symbol < known_.symbols.size(); ++symbol)
       if (known_.symbols[symbol]) plan_.own.push_back(symbol);
-    std::ranges::sort(plan_.regions, {}, &passes::Region::first);
+    std::ranges::sort(plan_.regions, {}, &Region::first);
     check();
   }
 
@@ -210,8 +208,7 @@ private:
   // Something follows from what differs.
   bool look_at(InstId id) {
     const Inst& inst = body_.insts[id];
-    if (passes::needs_agreement(k_, plan_.replica_divergence, inst))
-      return !agreed_[id] && part(id);
+    if (needs_agreement(k_, plan_.replica_divergence, inst)) return !agreed_[id] && part(id);
     const bool stores = ptx::effects(body_, inst).writes_memory;
     if (!stores || inst.mods.space != ptx::Space::shared ||
         !plan_.replica_divergence.differs(body_, inst))
@@ -232,15 +229,15 @@ private:
       return false;
     }
     if (!region) {
-      plan_.refused = passes::at_line(body_, body_.insts[branch], Reason::replicas_diverge,
-                                      "replicas may diverge here and not reconverge behind it");
+      plan_.refused = at_line(body_, body_.insts[branch], Reason::replicas_diverge,
+                              "replicas may diverge here and not reconverge behind it");
       return false;
     }
     add(*region, branch);
     return plan_.refused.empty();
   }
 
-  [[nodiscard]] bool has_barrier(const passes::Region& region) const {
+  [[nodiscard]] bool has_barrier(const Region& region) const {
     return std::any_of(body_.insts.begin() + region.first, body_.insts.begin() + region.end,
                        is_block_barrier);
   }
@@ -253,25 +250,23 @@ private:
 
   // Each copy makes its own.
   void call(InstId id) {
-    const auto region = passes::call_sequence(body_, id);
+    const auto region = call_sequence(body_, id);
     if (region)
       add(*region, id);
     else
-      plan_.refused =
-          passes::at_line(body_, body_.insts[id], Reason::call, "a call beside other code");
+      plan_.refused = at_line(body_, body_.insts[id], Reason::call, "a call beside other code");
   }
 
   // Stretches that are closed lie in one another or apart.
-  void add(const passes::Region& region, InstId cause) {
-    const auto contains = [](const passes::Region& a, const passes::Region& b) {
+  void add(const Region& region, InstId cause) {
+    const auto contains = [](const Region& a, const Region& b) {
       return a.first <= b.first && b.end <= a.end;
     };
-    std::erase_if(plan_.regions,
-                  [&](const passes::Region& other) { return contains(region, other); });
-    for (const passes::Region& other : plan_.regions) {
+    std::erase_if(plan_.regions, [&](const Region& other) { return contains(region, other); });
+    for (const Region& other : plan_.regions) {
       if (region.first < other.end && other.first < region.end)
-        plan_.refused = passes::at_line(body_, body_.insts[cause], Reason::replicas_diverge,
-                                        "replicas may diverge in regions that overlap");
+        plan_.refused = at_line(body_, body_.insts[cause], Reason::replicas_diverge,
+                                "replicas may diverge in regions that overlap");
     }
     plan_.regions.push_back(region);
     std::fill(known_.apart.begin() + region.first, known_.apart.begin() + region.end, true);
@@ -283,8 +278,8 @@ private:
                        "its carry chains differ between replicas, and there is one carry flag"};
     for (InstId i = 0; i < body_.insts.size(); ++i) {
       if (is_block_barrier(body_.insts[i]) && may_be_missed(i))
-        plan_.refused = passes::at_line(body_, body_.insts[i], Reason::replicas_diverge,
-                                        "some replicas may not reach this barrier");
+        plan_.refused = at_line(body_, body_.insts[i], Reason::replicas_diverge,
+                                "some replicas may not reach this barrier");
     }
     if (shared_.bytes(plan_.own, plan_.count()) > most_shared_bytes)
       plan_.refused = {Reason::shared_memory,
@@ -295,7 +290,7 @@ private:
   // By one of the copies: it stands where they part, or which barrier it is hangs on the copy.
   [[nodiscard]] bool may_be_missed(InstId id) const {
     const bool in_region = std::ranges::any_of(
-        plan_.regions, [&](const passes::Region& r) { return id >= r.first && id < r.end; });
+        plan_.regions, [&](const Region& r) { return id >= r.first && id < r.end; });
     const Inst& inst = body_.insts[id];
     const auto differs = [&](const ptx::Arg& arg) { return plan_.replica_divergence.of(arg); };
     const auto src = body_.src(inst);
@@ -308,17 +303,17 @@ private:
   const emulator::Kernel& k_;
   const ptx::Body& body_;
   BlockPlan& plan_;
-  passes::SharedSymbols shared_;
+  SharedSymbols shared_;
   analysis::ReplicaDivergence known_;
-  std::optional<passes::SerializedBlocks> turns_; // once there is something to ask
-  std::vector<bool> agreed_;                      // by InstId: copies do so here
+  std::optional<SerializedBlocks> turns_; // once there is something to ask
+  std::vector<bool> agreed_;              // by InstId: copies do so here
 };
 
 } // namespace
 
 Why why_not_uniform(const emulator::Kernel& kernel) {
-  if (const Why why = passes::why_not_a_plain_kernel(kernel); !why.empty()) return why;
-  if (const Why why = passes::why_not_a_plain_text(kernel); !why.empty()) return why;
+  if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return why;
+  if (const Why why = why_not_a_plain_text(kernel); !why.empty()) return why;
   if (const Why why = why_not_declared(kernel.body); !why.empty()) return why;
   for (const Inst& inst : kernel.body.insts) {
     if (const Why why = why_not_together(kernel.body, inst); !why.empty()) return why;

@@ -20,7 +20,7 @@ constexpr auto up = ptx::Rounding::rp;
 
 class BoundCheck {
 public:
-  BoundCheck(const emulator::Kernel& kernel, const passes::BlockPlan& plan, const CopyAxes& axes,
+  BoundCheck(const emulator::Kernel& kernel, const BlockPlan& plan, const CopyAxes& axes,
              ptx::Code& code)
       : k_(kernel), plan_(plan), axes_(axes), code_(code) {}
 
@@ -71,7 +71,7 @@ private:
   }
 
   const emulator::Kernel& k_;
-  const passes::BlockPlan& plan_;
+  const BlockPlan& plan_;
   const CopyAxes& axes_;
   ptx::Code& code_;
   std::map<Term, Reg> leaves_;
@@ -79,8 +79,8 @@ private:
 
 } // namespace
 
-void check_bound(const emulator::Kernel& kernel, const passes::BlockPlan& plan,
-                 const CopyAxes& axes, const FrameLabels& labels, ptx::Code& code) {
+void check_bound(const emulator::Kernel& kernel, const BlockPlan& plan, const CopyAxes& axes,
+                 const FrameLabels& labels, ptx::Code& code) {
   if (plan.bound.empty()) return;
   constexpr float too_large = 2147483648.0F; // 2^31
   code.comment("ptxasw: no index wraps");

@@ -21,8 +21,8 @@ namespace {
 bool tells_the_block(const ptx::Body& body) {
   return std::ranges::any_of(body.args, [](const ptx::Arg& arg) {
     return arg.kind == ptx::Arg::Kind::special &&
-           ((arg.special >= Special::ctaid_x && arg.special <= Special::ctaid_z) ||
-            (arg.special >= Special::nctaid_x && arg.special <= Special::nctaid_z));
+           (ptx::is_along_axis(arg.special, Special::ctaid_x) ||
+            ptx::is_along_axis(arg.special, Special::nctaid_x));
   });
 }
 

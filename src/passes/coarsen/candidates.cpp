@@ -1,4 +1,4 @@
-// The work of a way to coarsen is counted on its plan (passes/coarsen/guard_cost.hpp); nothing is
+// The work of a candidate is counted on its plan (passes/coarsen/guard_cost.hpp); nothing is
 // emitted for it.
 #include "passes/coarsen/candidates.hpp"
 
@@ -32,8 +32,8 @@ using emulator::Kernel;
 
 namespace {
 
-// What is tried, and of how many instructions at most (two copies are alcandidates tried).
-constexpr std::array<std::array<unsigned, 3>, 8> ways{
+// What is tried, and of how many instructions at most (two copies are always tried).
+constexpr std::array<std::array<unsigned, 3>, 8> kernel_candidates{
     {{1, 2, 1}, {1, 4, 1}, {1, 8, 1}, {1, 1, 2}, {1, 1, 4}, {2, 1, 1}, {4, 1, 1}, {2, 4, 1}}};
 // And where the launcher divides the grid: no block returns at once, and what a launch is too small
 // for is not chosen for it.
@@ -53,7 +53,7 @@ constexpr std::uint64_t line_bytes = 128;
 
 std::span<const std::array<unsigned, 3>> candidates_for_kernel(CoarsenGrid grid) {
   if (grid == CoarsenGrid::launcher) return launcher_candidates;
-  return ways;
+  return kernel_candidates;
 }
 
 // Loads from memory stand in a loop.
@@ -65,14 +65,14 @@ bool walks_memory(const Kernel& kernel) {
 }
 
 // Kernels that save no load may still gain: each thread has the loads of all copies under way at
-// the same time, and C blocks wait at their barriers once. Few ways are tried for that, and none
-// where blocks walk through memory in loops: along x fewer of them are there to run while others
-// wait, and rows of several blocks drive each other out of the L1 cache (rows of 4096 elements that
-// a block reads three times: 0.82 of the speed). There a tenth of the loads from memory has to go:
-// with packed weights, of which each block has its own, half of the loads are saved, all of a table
-// in shared memory, and y:2 ran at 0.90, y:8 in a divided grid at 0.95.
-bool may_gain(const Kernel& kernel, const passes::BlockPlan& plan, const Coarsening& how,
-              const passes::CoarsenCost& cost, CoarsenGrid grid) {
+// the same time, and C blocks wait at their barriers once. Few candidates are tried for that, and
+// none where blocks walk through memory in loops: along x fewer of them are there to run while
+// others wait, and rows of several blocks drive each other out of the L1 cache (rows of 4096
+// elements that a block reads three times: 0.82 of the speed). There a tenth of the loads from
+// memory has to go: with packed weights, of which each block has its own, half of the loads are
+// saved, all of a table in shared memory, and y:2 ran at 0.90, y:8 in a divided grid at 0.95.
+bool may_gain(const Kernel& kernel, const BlockPlan& plan, const Coarsening& how,
+              const CoarsenCost& cost, CoarsenGrid grid) {
   const bool fewer = cost.after.loads < cost.before.loads;
   if (plan.uniform && walks_memory(kernel))
     return cost.after.far_loads <= numbers::coarsen::worth_fewer_blocks * cost.before.far_loads;
@@ -94,10 +94,10 @@ Why never_taken(const Kernel& kernel, const target::Profile& profile, CoarsenGri
   original.work.instructions = static_cast<double>(kernel.body.insts.size());
   original.work.loads =
       static_cast<double>(std::ranges::count(kernel.trace.events, EventKind::load, &Event::kind));
-  original.usage = passes::estimated_usage(original);
-  return passes::too_short(profile, original,
-                           asks_all ? numbers::trial::surely_too_short
-                                    : numbers::trial::too_short / code_growth);
+  original.usage = estimated_usage(original);
+  return too_short(profile, original,
+                   asks_all ? numbers::trial::surely_too_short
+                            : numbers::trial::too_short / code_growth);
 }
 
 // Copies wait for each other's loads.
@@ -115,15 +115,15 @@ bool is_flat(const Kernel& kernel) {
 
 // Beside others, copies along x are worth it only for what no copies along y would share (a matrix
 // product).
-bool leaves_fewer_loads(const CoarsenCandidate& way, const std::vector<CoarsenCandidate>& others) {
+bool leaves_fewer_loads(const CoarsenCandidate& candidate,
+                        const std::vector<CoarsenCandidate>& others) {
   return std::ranges::all_of(others, [&](const CoarsenCandidate& other) {
-    return way.work.loads < other.work.loads || other.how.factors == way.how.factors;
+    return candidate.work.loads < other.work.loads || other.how.factors == candidate.how.factors;
   });
 }
 
-passes::CopyOrder order_of(const Coarsening& how) {
-  return how.order == CoarsenOrder::copies ? passes::CopyOrder::copies
-                                           : passes::CopyOrder::instructions;
+CopyOrder order_of(const Coarsening& how) {
+  return how.order == CoarsenOrder::copies ? CopyOrder::copies : CopyOrder::instructions;
 }
 
 // What the accesses of a kernel ask of the memory system.
@@ -206,10 +206,9 @@ private:
     const std::uint32_t loop = k_.loops.innermost[event.block];
     if (loop == ~0U) return bytes;
     sym::Context& c = *k_.context;
-    const passes::Stride step = relaxed_.stride(event.address, k_.trace.iterations[loop]);
-    if (step.kind == passes::Stride::Kind::unknown || c.value(step.term) == sym::Bits{0})
-      return bytes;
-    if (step.kind == passes::Stride::Kind::constant)
+    const Stride step = relaxed_.stride(event.address, k_.trace.iterations[loop]);
+    if (step.kind == Stride::Kind::unknown || c.value(step.term) == sym::Bits{0}) return bytes;
+    if (step.kind == Stride::Kind::constant)
       bytes = std::min(bytes, std::abs(static_cast<double>(step.bytes)));
     std::vector<sym::Term>& streams = streams_[{array, loop}];
     const sym::Term address = relaxed_.of(event.address);
@@ -261,15 +260,15 @@ private:
   }
 
   Kernel& k_;
-  passes::AxisPolynomial relaxed_;
+  AxisPolynomial relaxed_;
   std::vector<double> cycles_;
   const Event* column_ = nullptr; // the first load whose lanes walk down one
   std::map<std::uint32_t, double> arrays_, stored_, gathered_; // by offset of the parameter
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<sym::Term>> streams_; // and loop
 };
 
-// Of several ways that are not tried, the reason that says most: that one would gain nothing, that
-// it is not sound, and last that its axis is not there. Of each kind the first.
+// Of several candidates that are not tried, the reason that says most: that one would gain nothing,
+// that it is not sound, and last that its axis is not there. Of each kind the first.
 class DiagnosticSelection {
 public:
   void of_no_use(const Why& why) { note(of_no_use_, why); }
@@ -309,7 +308,7 @@ double code_growth(const ptx::Body& body) {
   return body.insts.empty() ? 1 : sum / static_cast<double>(body.insts.size());
 }
 
-CoarsenWork per_copy(const passes::CopyWork& work, unsigned copies) {
+CoarsenWork per_copy(const CopyWork& work, unsigned copies) {
   const double instructions = work.loads + work.stores + work.other;
   return {.wavefronts = work.cycles / copies,
           .loads = work.loads / copies,
@@ -319,9 +318,9 @@ CoarsenWork per_copy(const passes::CopyWork& work, unsigned copies) {
 }
 
 // Bytes of shared memory, with `copies` of what each has of its own.
-unsigned shared_bytes(const Kernel& kernel, const passes::BlockPlan& plan, unsigned copies) {
+unsigned shared_bytes(const Kernel& kernel, const BlockPlan& plan, unsigned copies) {
   if (!plan.uniform) return 0;
-  return static_cast<unsigned>(passes::SharedSymbols(kernel.body).bytes(plan.own, copies));
+  return static_cast<unsigned>(SharedSymbols(kernel.body).bytes(plan.own, copies));
 }
 
 // From how many threads on a launch is merged, if all of them have something to do or only some.
@@ -329,7 +328,7 @@ std::uint64_t least_threads(const target::Profile& profile, const CoarsenBaselin
                             const CoarsenCandidate& candidate, CoarsenGrid grid) {
   std::uint64_t busy = 0;
   if (candidate.work.barriers > 0)
-    busy = passes::least_threads_that_synchronize(profile, candidate.how);
+    busy = least_threads_that_synchronize(profile, candidate.how);
   else if (grid == CoarsenGrid::kernel)
     busy = passes::least_threads(profile, candidate.how);
   return static_cast<std::uint64_t>(static_cast<double>(busy) / original.at_work);
@@ -339,16 +338,16 @@ std::uint64_t least_threads(const target::Profile& profile, const CoarsenBaselin
 
 Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, CoarsenGrid grid,
                   bool paranoid) {
-  const passes::BlockPlan plan = passes::find_block_reuse(
+  const BlockPlan plan = find_block_reuse(
       kernel, solver, {.factors = how.factors, .order = order_of(how), .paranoid = paranoid});
   const auto refused = [](Reason reason, const std::string& why) -> Coarsened {
     return {{}, {Status::refused, reason, "not coarsened: " + why}};
   };
   if (!plan.refused.empty()) return refused(plan.refused.reason, plan.refused);
-  if (!passes::can_divide(grid, plan))
+  if (!can_divide(grid, plan))
     return refused(Reason::barrier,
                    "its threads synchronize, and the launcher would divide two axes");
-  passes::CoarsenReport done;
+  CoarsenReport done;
   Coarsened result;
   result.edits = passes::coarsen(
       kernel, plan, {.grid = grid, .registers = how.registers, .least_threads = how.least_threads},
@@ -367,12 +366,11 @@ bool may_coarsen(Kernel& kernel, sym::Solver& solver, CoarsenGrid grid) {
       candidates_for_kernel(grid), [&](const std::array<unsigned, 3>& factors) {
         if (factors[0] * factors[1] * factors[2] > 4)
           return false; // what eight share, two or four share
-        const passes::BlockPlan plan =
-            passes::find_block_reuse(kernel, solver, {.factors = factors});
+        const BlockPlan plan = find_block_reuse(kernel, solver, {.factors = factors});
         if (!plan.refused.empty()) return false;
         const Coarsening how{.factors = factors};
-        return may_gain(kernel, plan, how, passes::coarsen_cost(kernel, plan), grid) &&
-               passes::can_divide(grid, plan);
+        return may_gain(kernel, plan, how, coarsen_cost(kernel, plan), grid) &&
+               can_divide(grid, plan);
       });
 }
 
@@ -382,7 +380,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
                          .in_order = has_order(kernel.trace)};
   const Accesses accesses(kernel, profile);
   accesses.describe(choices.original);
-  choices.original.at_work = passes::share_at_work(kernel.body);
+  choices.original.at_work = share_at_work(kernel.body);
   choices.why = accesses.why_columns();
   if (!choices.why.empty()) return choices;
   const bool launcher = grid == CoarsenGrid::launcher;
@@ -392,27 +390,27 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
   DiagnosticSelection why;
   for (const std::array<unsigned, 3>& factors : candidates_for_kernel(grid)) {
     const unsigned copies = factors[0] * factors[1] * factors[2];
-    if (grid == CoarsenGrid::kernel && copies > passes::most_copies(profile)) continue;
+    if (grid == CoarsenGrid::kernel && copies > most_copies(profile)) continue;
     if (copies > 2 && kernel.body.insts.size() * copies > most_merged_instructions) {
       why.not_sound({Reason::too_large, "too large"});
       continue;
     }
     for (const CoarsenOrder order : {CoarsenOrder::copies, CoarsenOrder::instructions}) {
       CoarsenCandidate candidate{.how = {.factors = factors, .order = order}};
-      const passes::BlockPlan plan = passes::find_block_reuse(
-          kernel, solver, {.factors = factors, .order = order_of(candidate.how)});
+      const BlockPlan plan =
+          find_block_reuse(kernel, solver, {.factors = factors, .order = order_of(candidate.how)});
       if (!plan.refused.empty()) {
         why.not_sound(plan.refused);
         continue;
       }
-      Why parts = passes::why_data_diverges_replicas(kernel, plan.replica_divergence, data);
+      Why parts = why_data_diverges_replicas(kernel, plan.replica_divergence, data);
       if (parts.empty() && plan.uniform)
-        parts = passes::why_every_group_parts(kernel, plan.replica_divergence);
+        parts = why_every_group_parts(kernel, plan.replica_divergence);
       if (!parts.empty()) {
         why.of_no_use(parts);
         continue;
       }
-      const passes::CoarsenCost cost = passes::coarsen_cost(kernel, plan, accesses.cycles());
+      const CoarsenCost cost = coarsen_cost(kernel, plan, accesses.cycles());
       choices.original.work = per_copy(cost.before, plan.count());
       choices.original.work.shared = shared_bytes(kernel, plan, 1);
       candidate.work = per_copy(cost.after, plan.count());
@@ -422,9 +420,8 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
                            (factors[1] > 1 && leaves_fewer_loads(candidate, choices.candidates));
       Why left = {Reason::gains_too_little,
                   "no candidate that is sound saves loads, or has more of them under way"};
-      if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x &&
-          passes::can_divide(grid, plan))
-        left = passes::why_work_is_uneven(kernel, plan.replica_divergence, data);
+      if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x && can_divide(grid, plan))
+        left = why_work_is_uneven(kernel, plan.replica_divergence, data);
       if (left.empty())
         choices.candidates.push_back(candidate);
       else

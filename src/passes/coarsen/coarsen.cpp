@@ -8,6 +8,7 @@
 #include "passes/coarsen/guard.hpp"
 #include "passes/shared/parameters.hpp"
 #include "passes/shared/register_limit.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -140,7 +141,7 @@ private:
   // --- The body as it stands -------------------------------------------------------------------
 
   template <class Write> void write_body(const Write& write) {
-    std::uint32_t done = module.body_of(*body.function).front().range.end;
+    std::uint32_t done = ptx::brace_of(body).end;
     InstId next = 0;
     for (const ptx::Statement& statement : inside) {
       code.all += module.slice({done, statement.range.begin});
@@ -154,7 +155,7 @@ private:
 
   // For one block of the original grid.
   [[nodiscard]] std::string for_one(const Inst& inst, unsigned form, bool moved) const {
-    return original.copied(range_of(inst), [&](const ptx::Mention& m) {
+    return original.copied(ptx::range_of(body, inst), [&](const ptx::Mention& m) {
       if (m.arg.kind == Arg::Kind::reg) return original.name(m.arg.id, form);
       if (m.arg.kind == Arg::Kind::symbol) return names.of_symbol(m.arg.id, 0);
       return special_name(m, moved ? axes.in_loop(m.arg.special) : std::nullopt);
@@ -166,13 +167,13 @@ private:
 
 } // namespace
 
-bool can_divide(CoarsenGrid grid, const passes::BlockPlan& plan) {
+bool can_divide(CoarsenGrid grid, const BlockPlan& plan) {
   const auto divided = [](const auto& axis) { return axis.factor > 1; };
   return grid != CoarsenGrid::launcher || !plan.uniform ||
          std::ranges::count_if(plan.axes, divided) <= 1;
 }
 
-std::vector<ptx::Edit> coarsen(const emulator::Kernel& kernel, const passes::BlockPlan& plan,
+std::vector<ptx::Edit> coarsen(const emulator::Kernel& kernel, const BlockPlan& plan,
                                const CoarsenOptions& options, CoarsenReport& report) {
   report = {.copies = plan.count()};
   if (!plan.refused.empty() || !can_divide(options.grid, plan)) return {};

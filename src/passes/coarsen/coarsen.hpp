@@ -52,11 +52,11 @@ struct CoarsenReport {
 
 // What fills no group of whole blocks stands by itself in a grid that the launcher divides, which
 // is a matter of one axis.
-bool can_divide(CoarsenGrid grid, const passes::BlockPlan& plan);
+bool can_divide(CoarsenGrid grid, const BlockPlan& plan);
 
 // The edits that coarsen the kernel as planned; empty if the plan refuses, or cannot be launched
 // so.
-std::vector<ptx::Edit> coarsen(const emulator::Kernel& kernel, const passes::BlockPlan& plan,
+std::vector<ptx::Edit> coarsen(const emulator::Kernel& kernel, const BlockPlan& plan,
                                const CoarsenOptions& options, CoarsenReport& report);
 
 } // namespace ptxasw::passes

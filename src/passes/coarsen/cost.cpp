@@ -1,4 +1,4 @@
-// The gain of each way by the model, and which one is taken.
+// The gain of each candidate by the model, and which one is taken.
 #include "passes/coarsen/cost.hpp"
 
 #include "passes/coarsen/block_uniform_cost.hpp"
@@ -60,8 +60,8 @@ Passed passed(const Usage& usage, const CoarsenWork& work, double copies) {
 // Among those that gain nearly the same.
 bool is_preferred(const CoarsenCandidate& one, const CoarsenCandidate& other) {
   if (one.how.copies() != other.how.copies()) return one.how.copies() < other.how.copies();
-  const auto waits = [](const CoarsenCandidate& way) {
-    return passed(*way.usage, way.work, way.how.copies()).latency;
+  const auto waits = [](const CoarsenCandidate& candidate) {
+    return passed(*candidate.usage, candidate.work, candidate.how.copies()).latency;
   };
   return one.work.repeats > 1 && waits(one) < waits(other);
 }

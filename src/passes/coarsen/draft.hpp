@@ -20,9 +20,6 @@ struct Draft {
   Draft(const emulator::Kernel& kernel, const BlockPlan& block_plan, CoarsenGrid grid,
         CoarsenReport& counted);
 
-  [[nodiscard]] ptx::Range range_of(const ptx::Inst& inst) const {
-    return module.statements[inst.statement].range;
-  }
   [[nodiscard]] const ptx::Inst& inst_of(const BlockLoad& load) const {
     return body.insts[k.trace.events[load.event].inst];
   }

@@ -3,6 +3,7 @@
 
 #include "passes/coarsen/leading_trivia.hpp"
 #include "passes/shared/block_rules.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +38,7 @@ public:
     code_.comment("ptxasw: fast path");
     code_.statement("{");
     code_.all += names_.declarations();
-    std::uint32_t done = module_.body_of(*body_.function).front().range.end;
+    std::uint32_t done = ptx::brace_of(body_).end;
     InstId next = 0;
     auto step = plan_.schedule.steps.begin();
     auto region = plan_.regions.begin();
@@ -163,7 +164,7 @@ private:
   // The statement as copy `copy` executes it.
   std::string in_copy(const Inst& inst, unsigned copy) {
     if (std::string branch = branch_in_region(inst, copy); !branch.empty()) return branch;
-    return draft_.original.copied(draft_.range_of(inst), [&](const ptx::Mention& m) {
+    return draft_.original.copied(ptx::range_of(body_, inst), [&](const ptx::Mention& m) {
       if (m.arg.kind == Arg::Kind::reg) return names_.of(m.arg.id, copy).name;
       if (m.arg.kind == Arg::Kind::symbol) return names_.of_symbol(m.arg.id, copy);
       return draft_.special_name(m, draft_.axes.in_copy(m.arg.special, copy));
@@ -203,7 +204,7 @@ private:
     return code.behind();
   }
 
-  std::string moves(const Inst& inst, unsigned copy, const passes::Source& from, bool needs_copy) {
+  std::string moves(const Inst& inst, unsigned copy, const Source& from, bool needs_copy) {
     const auto dst = body_.dst(inst), src = body_.dst(draft_.inst_of(plan_.loads[from.load]));
     Code code(draft_.registers);
     for (std::size_t n = 0; n < dst.size(); ++n) {

@@ -19,13 +19,12 @@ namespace {
 class Needed {
 public:
   // `plan` none: one copy, nothing covered.
-  Needed(const emulator::Kernel& kernel, const passes::BlockPlan* plan,
-         std::span<const double> cycles)
+  Needed(const emulator::Kernel& kernel, const BlockPlan* plan, std::span<const double> cycles)
       : k_(kernel), plan_(plan), definitions_(analysis::definitions(kernel.body)) {
     for (std::size_t e = 0; e < cycles.size(); ++e)
       cycles_.emplace(k_.trace.events[e].inst, cycles[e]);
     if (plan_ == nullptr) return;
-    for (const passes::BlockLoad& load : plan_->loads)
+    for (const BlockLoad& load : plan_->loads)
       load_of_.emplace(k_.trace.events[load.event].inst, &load);
   }
 
@@ -56,7 +55,7 @@ private:
   void need(InstId id, unsigned copy) {
     if (!k_.trace.executed[k_.cfg.block_of[id]] || !seen_.emplace(id, copy).second) return;
     const Inst& inst = k_.body.insts[id];
-    if (const passes::Source* source = source_of(id, copy)) {
+    if (const Source* source = source_of(id, copy)) {
       if (inst.guard != ptx::none) need_register(inst.guard, copy);
       const InstId from = k_.trace.events[plan_->loads[source->load].event].inst;
       for (const ptx::Arg& dst : k_.body.dst(k_.body.insts[from]))
@@ -67,7 +66,7 @@ private:
     analysis::for_each_use(k_.body, inst, [&](RegId reg) { need_register(reg, copy); });
   }
 
-  [[nodiscard]] const passes::Source* source_of(InstId inst, unsigned copy) const {
+  [[nodiscard]] const Source* source_of(InstId inst, unsigned copy) const {
     const auto load = load_of_.find(inst);
     if (load == load_of_.end() || copy >= load->second->copies.size()) return nullptr;
     const auto& from = load->second->copies[copy].from;
@@ -101,9 +100,9 @@ private:
   }
 
   const emulator::Kernel& k_;
-  const passes::BlockPlan* plan_;
+  const BlockPlan* plan_;
   std::vector<std::vector<InstId>> definitions_;
-  std::map<InstId, const passes::BlockLoad*> load_of_;
+  std::map<InstId, const BlockLoad*> load_of_;
   std::map<InstId, double> cycles_;
   std::set<std::pair<InstId, unsigned>> seen_;
   std::set<std::pair<RegId, unsigned>> needed_;
@@ -113,7 +112,7 @@ private:
 
 } // namespace
 
-CoarsenCost coarsen_cost(const emulator::Kernel& kernel, const passes::BlockPlan& plan,
+CoarsenCost coarsen_cost(const emulator::Kernel& kernel, const BlockPlan& plan,
                          std::span<const double> cycles) {
   if (!plan.refused.empty()) return {};
   const CopyWork one = Needed(kernel, nullptr, cycles).run();

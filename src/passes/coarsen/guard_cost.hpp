@@ -27,7 +27,7 @@ struct CoarsenCost {
 };
 
 // `cycles`: what one execution of each event's access costs a warp; empty: not asked for.
-CoarsenCost coarsen_cost(const emulator::Kernel& kernel, const passes::BlockPlan& plan,
+CoarsenCost coarsen_cost(const emulator::Kernel& kernel, const BlockPlan& plan,
                          std::span<const double> cycles = {});
 
 } // namespace ptxasw::passes

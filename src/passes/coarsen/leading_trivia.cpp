@@ -1,6 +1,8 @@
 // A .loc holds until the next one, so copies that are written elsewhere need it again.
 #include "passes/coarsen/leading_trivia.hpp"
 
+#include "ptx/written.hpp"
+
 #include <fmt/format.h>
 
 namespace ptxasw::passes {
@@ -9,7 +11,7 @@ using ptx::StatementKind;
 
 Leads::Leads(const ptx::Body& body, std::span<const ptx::Statement> inside, ptx::Code& code)
     : module_(*body.module), inside_(inside), code_(code) {
-  std::uint32_t done = module_.body_of(*body.function).front().range.end;
+  std::uint32_t done = ptx::brace_of(body).end;
   const ptx::Statement* location = nullptr;
   std::vector<const ptx::Statement*> stated;
   for (const ptx::Statement& statement : inside_) {

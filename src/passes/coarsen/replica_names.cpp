@@ -33,7 +33,7 @@ std::pair<std::string_view, std::uint32_t> split(std::string_view name) {
 
 } // namespace
 
-CopyNames::CopyNames(const Names& names, const passes::BlockPlan& plan)
+CopyNames::CopyNames(const Names& names, const BlockPlan& plan)
     : body_(names.body()), plan_(plan), mark_("_c") {
   for (RegId reg = 0; reg < body_.registers.size(); ++reg)
     renamed_.push_back(reg != body_.carry && !names.unmistakable(reg));
@@ -100,10 +100,9 @@ std::string CopyNames::shared_declarations() const {
   std::string text;
   const auto declare = [&](std::uint32_t symbol, unsigned copy) {
     const ptx::Symbol& variable = body_.symbols[symbol];
-    text +=
-        fmt::format("\n\t.shared .align {} .b8 {}[{}];",
-                    std::max<std::uint64_t>(variable.alignment, passes::SharedSymbols::alignment),
-                    of_symbol(symbol, copy), variable.size);
+    text += fmt::format("\n\t.shared .align {} .b8 {}[{}];",
+                        std::max<std::uint64_t>(variable.alignment, SharedSymbols::alignment),
+                        of_symbol(symbol, copy), variable.size);
   };
   for (std::uint32_t symbol = 0; symbol < body_.symbols.size(); ++symbol)
     if (hoisted_[symbol]) declare(symbol, 0);

@@ -12,7 +12,7 @@ namespace ptxasw::passes {
 
 class CopyNames {
 public:
-  CopyNames(const Names& names, const passes::BlockPlan& plan);
+  CopyNames(const Names& names, const BlockPlan& plan);
 
   // The register in a copy, marked: its own name in copy 0 and where it is the same in all copies,
   // else %f12 -> %f_c3_12. What is declared in a nested block, or shares its name, cannot be named
@@ -37,7 +37,7 @@ private:
   [[nodiscard]] bool marks_are_taken() const;
 
   const ptx::Body& body_;
-  const passes::BlockPlan& plan_;
+  const BlockPlan& plan_;
   std::string mark_;          // "_c", or longer if the module uses that
   std::vector<Name> names_;   // by RegId
   std::vector<bool> renamed_; // by RegId: in copy 0, too

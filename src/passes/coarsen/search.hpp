@@ -3,9 +3,9 @@
 // Each kernel lists its candidates (CoarsenChoices). The n-th text to try has every such kernel in
 // the form of its n-th candidate; the assembler takes them side by side, and from what
 // it says and from the machine code comes what the model needs to know: registers, spills,
-// instructions and latency (passes/coarsen/cost.hpp). A second round holds the most promising ways
-// to fewer registers. Every text is the parsed module with other edits: nothing is parsed or
-// emulated again.
+// instructions and latency (passes/coarsen/cost.hpp). A second round holds the most promising
+// candidates to fewer registers. Every text is the parsed module with other edits: nothing is
+// parsed or emulated again.
 //
 // What is chosen depends on the text, the options and the assembler alone: how much is tried is
 // limited by a count of instructions, never by a clock.
@@ -34,8 +34,8 @@ struct CoarsenSearched {
 void choose_coarsenings(const ptx::Module& module, std::span<const CoarsenSearched> kernels,
                         const Options& options, Assembler& assembler, Report& report);
 
-// The way that was chosen could not be kept (multiply-adds were pinned since it was tried): is
-// there another one that pays? It is chosen then.
+// The candidate that was chosen could not be kept (multiply-adds were pinned since it was tried):
+// is there another one that pays? It is chosen then.
 bool choose_another(const ptx::Module& module, CoarsenChoices& choices, const Reverted& back,
                     const Options& options);
 

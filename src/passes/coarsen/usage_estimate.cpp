@@ -49,15 +49,15 @@ Usage estimated_usage(const CoarsenBaseline& original) {
                                .latency = estimate(by, numbers::guess::latency)}};
 }
 
-Usage estimated_usage(const CoarsenBaseline& original, const CoarsenCandidate& way) {
+Usage estimated_usage(const CoarsenBaseline& original, const CoarsenCandidate& candidate) {
   const Usage& before = *original.usage;
   const StraightPath now = before.path.value_or(StraightPath{});
-  const double copies = way.how.copies();
-  const double order = way.how.order == CoarsenOrder::instructions ? 1 : 0;
+  const double copies = candidate.how.copies();
+  const double order = candidate.how.order == CoarsenOrder::instructions ? 1 : 0;
   const double loads_before = once(original.work.loads, original.work);
-  const double instructions = std::log(once(way.work.instructions, way.work) * copies /
+  const double instructions = std::log(once(candidate.work.instructions, candidate.work) * copies /
                                        once(original.work.instructions, original.work));
-  const double loads = std::log(once(way.work.loads, way.work) * copies / loads_before);
+  const double loads = std::log(once(candidate.work.loads, candidate.work) * copies / loads_before);
   const double path =
       positive(now.instructions) * estimate<3>({1, instructions, order}, numbers::guess::way_path);
   const double latency =
@@ -68,14 +68,14 @@ Usage estimated_usage(const CoarsenBaseline& original, const CoarsenCandidate& w
                    std::log(positive(before.registers)), std::log(1 + loads_before)},
                   numbers::guess::way_registers);
   unsigned used = registers(count);
-  if (way.how.registers != 0) used = std::min(used, way.how.registers);
+  if (candidate.how.registers != 0) used = std::min(used, candidate.how.registers);
   LoopPath loop = now.loop;
   loop.instructions = rounded(loop.instructions * path / positive(now.instructions));
   loop.loads = rounded(loop.loads * std::exp(loads));
   loop.latency *= latency / positive(now.latency);
   return {.registers = used,
           .path = StraightPath{.instructions = rounded(path),
-                               .stores = now.stores * way.how.copies(),
+                               .stores = now.stores * candidate.how.copies(),
                                .latency = latency,
                                .loop = now.loop.loads != 0 ? loop : LoopPath{}}};
 }

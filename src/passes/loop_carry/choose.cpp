@@ -19,20 +19,19 @@ namespace ptxasw::passes {
 using emulator::Event;
 using emulator::EventKind;
 using emulator::Kernel;
-using passes::CarriedLoop;
 
 namespace {
 
 // Cycles of the load/store pipe, by event. Loads of one address in a block that nothing can change
 // are counted once: ptxas does them once.
 std::vector<double> cycles_of(Kernel& kernel, const target::Profile& profile) {
-  passes::AxisPolynomial relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+  AxisPolynomial relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
   std::set<std::tuple<analysis::BlockId, sym::Term, unsigned>> known;
   std::vector<double> result;
   for (const Event& event : kernel.trace.events) {
     double& cycles = result.emplace_back(0);
     if (event.kind == EventKind::clobber) continue;
-    const auto bytes = static_cast<unsigned>(passes::size_of(event));
+    const auto bytes = static_cast<unsigned>(size_of(event));
     if (event.read_only && !known.emplace(event.block, event.address, bytes).second) continue;
     cycles = target::access_cycles(profile,
                                    candidate(access_pattern(event, relaxed.stride(event.address))));
@@ -40,23 +39,23 @@ std::vector<double> cycles_of(Kernel& kernel, const target::Profile& profile) {
   return result;
 }
 
-passes::LoopCarryWork work_of(const Kernel& kernel, const CarriedLoop& loop,
-                              const std::vector<double>& all) {
-  passes::LoopCarryWork work;
+LoopCarryWork work_of(const Kernel& kernel, const CarriedLoop& loop,
+                      const std::vector<double>& all) {
+  LoopCarryWork work;
   double saved = 0;
   for (std::size_t e = 0; e < kernel.trace.events.size(); ++e) {
     const Event& event = kernel.trace.events[e];
     if (event.block != loop.block || all[e] == 0) continue;
     const double cycles = all[e];
     work.before += cycles;
-    if (std::ranges::find(loop.loads, e, &passes::Carried::event) == loop.loads.end()) continue;
+    if (std::ranges::find(loop.loads, e, &Carried::event) == loop.loads.end()) continue;
     saved += cycles;
     ++work.loads;
-    work.wide |= passes::size_of(event) > 4;
+    work.wide |= size_of(event) > 4;
     for (const ptx::Arg& reg : kernel.body.dst(kernel.body.insts[event.inst]))
       work.registers += analysis::register_units(kernel.body.registers[reg.id].type);
   }
-  for (const passes::Carried& carried : loop.loads)
+  for (const Carried& carried : loop.loads)
     work.checked |= !carried.checks.empty();
   work.after = work.before - saved;
   return work;
@@ -89,9 +88,9 @@ Why most_frequent(const std::map<std::size_t, Why>& kept) {
 
 LoopCarryChoice choose_carried_loops(Kernel& kernel, sym::Solver& solver, LoopCarryMode mode,
                                      std::string_view architecture,
-                                     const passes::JustificationOptions& options) {
+                                     const JustificationOptions& options) {
   if (mode == LoopCarryMode::none) return {};
-  LoopCarryChoice choice{.plan = passes::find_carried_loops(kernel, solver, options)};
+  LoopCarryChoice choice{.plan = find_carried_loops(kernel, solver, options)};
   const target::Profile* profile = target::find_profile(architecture);
   std::vector<double> cycles;
   if (profile != nullptr && !choice.plan.loops.empty()) cycles = cycles_of(kernel, *profile);
@@ -99,10 +98,10 @@ LoopCarryChoice choose_carried_loops(Kernel& kernel, sym::Solver& solver, LoopCa
   std::string done, left;
   const Reason against = profile != nullptr ? Reason::gains_too_little : Reason::chip_unknown;
   std::erase_if(choice.plan.loops, [&](CarriedLoop& loop) {
-    passes::LoopCarryVerdict verdict;
-    passes::LoopCarryWork work;
+    LoopCarryVerdict verdict;
+    LoopCarryWork work;
     if (profile != nullptr)
-      verdict = passes::loop_carry_verdict(*profile, work = work_of(kernel, loop, cycles));
+      verdict = loop_carry_verdict(*profile, work = work_of(kernel, loop, cycles));
     else if (mode == LoopCarryMode::automatic)
       verdict.reason = fmt::format("nothing is known of {}", architecture);
     verdict.pays |= mode == LoopCarryMode::all;
@@ -133,14 +132,13 @@ LoopCarryChoice choose_carried_loops(Kernel& kernel, sym::Solver& solver, LoopCa
   return choice;
 }
 
-std::vector<ptx::Edit> rotated(const Kernel& kernel, passes::LoopCarryPlan& plan,
-                               const passes::LoopCarryCandidate& way) {
+std::vector<ptx::Edit> rotated(const Kernel& kernel, LoopCarryPlan& plan,
+                               const LoopCarryCandidate& way) {
   for (CarriedLoop& loop : plan.loops)
     loop.iterations = loop.again.empty() ? 1 : std::max(way.iterations, 1U);
-  std::vector<ptx::Edit> edits = passes::rotate(kernel, plan);
+  std::vector<ptx::Edit> edits = rotate(kernel, plan);
   if (edits.empty()) return edits;
-  if (auto limit = passes::register_limit(kernel.body, way.registers))
-    edits.push_back(std::move(*limit));
+  if (auto limit = register_limit(kernel.body, way.registers)) edits.push_back(std::move(*limit));
   return edits;
 }
 

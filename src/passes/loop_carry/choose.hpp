@@ -14,16 +14,16 @@
 namespace ptxasw::passes {
 
 struct LoopCarryChoice {
-  passes::LoopCarryPlan plan; // of the loops that are to be rotated
-  Decision outcome;           // "rotated: ..." or "not rotated: ..."
+  LoopCarryPlan plan; // of the loops that are to be rotated
+  Decision outcome;   // "rotated: ..." or "not rotated: ..."
 };
 
 LoopCarryChoice choose_carried_loops(emulator::Kernel& kernel, sym::Solver& solver,
                                      LoopCarryMode mode, std::string_view architecture,
-                                     const passes::JustificationOptions& options);
+                                     const JustificationOptions& options);
 
 // The edits that rotate the loops of the plan in this way; what cannot be done leaves the plan.
-std::vector<ptx::Edit> rotated(const emulator::Kernel& kernel, passes::LoopCarryPlan& plan,
-                               const passes::LoopCarryCandidate& way);
+std::vector<ptx::Edit> rotated(const emulator::Kernel& kernel, LoopCarryPlan& plan,
+                               const LoopCarryCandidate& way);
 
 } // namespace ptxasw::passes

@@ -5,6 +5,7 @@
 #include "passes/shared/bindings.hpp"
 #include "passes/shared/conditions.hpp"
 #include "ptx/build.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +16,6 @@
 
 namespace ptxasw::passes {
 
-using passes::Carried;
-using passes::CarriedLoop;
 using ptx::Arg;
 using ptx::Code;
 using ptx::Inst;
@@ -29,7 +28,7 @@ namespace {
 
 class CarryWriter {
 public:
-  CarryWriter(const emulator::Kernel& kernel, passes::LoopCarryPlan& plan)
+  CarryWriter(const emulator::Kernel& kernel, LoopCarryPlan& plan)
       : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan),
         registers_(module_), names_(kernel.body), conditions_(kernel, names_, registers_),
         prefix_(label_prefix(module_) + "rotated_") {}
@@ -54,7 +53,7 @@ private:
 
   [[nodiscard]] InstId inst_of(std::size_t event) const { return k_.trace.events[event].inst; }
   [[nodiscard]] const ptx::Statement& statement_of(InstId inst) const {
-    return module_.statements[body_.insts[inst].statement];
+    return ptx::statement_of(body_, body_.insts[inst]);
   }
   [[nodiscard]] std::span<const Arg> results(std::size_t event) const {
     return body_.dst(body_.insts[inst_of(event)]);
@@ -115,7 +114,7 @@ private:
 
   [[nodiscard]] bool checkable(const Carried& carried) const {
     const InstId here = inst_of(carried.event);
-    return std::ranges::all_of(carried.checks, [&](const passes::NoWrap& check) {
+    return std::ranges::all_of(carried.checks, [&](const NoWrap& check) {
       return names_.known_at(check.index, here) &&
              (check.unit == ptx::none || names_.known_at(check.unit, here));
     });
@@ -148,10 +147,10 @@ private:
   // What all indices have to obey, asked at the beginning of each iteration, and otherwise on to
   // the loop as it was: empty if nothing has to be, or not there.
   std::string guard_of(const CarriedLoop& loop, const std::string& label) {
-    std::vector<passes::NoWrap> all;
+    std::vector<NoWrap> all;
     const InstId top = k_.cfg.blocks[loop.block].first;
     for (const Carried& carried : loop.loads)
-      for (const passes::NoWrap& check : carried.checks) {
+      for (const NoWrap& check : carried.checks) {
         if (!is_there(check, top, inst_of(carried.event))) return {};
         all.push_back(check);
       }
@@ -162,7 +161,7 @@ private:
   }
 
   // What the registers hold at the load they hold at the beginning of the iteration, too.
-  [[nodiscard]] bool is_there(const passes::NoWrap& check, InstId top, InstId load) const {
+  [[nodiscard]] bool is_there(const NoWrap& check, InstId top, InstId load) const {
     const auto stays = [&](RegId reg) {
       return names_.known_at(reg, top) && !analysis::written(body_, top, load, reg);
     };
@@ -367,7 +366,7 @@ private:
   const emulator::Kernel& k_;
   const ptx::Body& body_;
   const ptx::Module& module_;
-  passes::LoopCarryPlan& plan_;
+  LoopCarryPlan& plan_;
   ptx::FreshRegisters registers_;
   Names names_;
   Conditions conditions_;
@@ -383,7 +382,7 @@ private:
 
 } // namespace
 
-std::vector<ptx::Edit> rotate(const emulator::Kernel& kernel, passes::LoopCarryPlan& plan) {
+std::vector<ptx::Edit> rotate(const emulator::Kernel& kernel, LoopCarryPlan& plan) {
   if (plan.loops.empty()) return {}; // names are looked for only where some are needed
   return CarryWriter(kernel, plan).run();
 }

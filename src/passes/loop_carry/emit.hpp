@@ -29,6 +29,6 @@ namespace ptxasw::passes {
 
 // The edits for all loops of the plan. Loads whose registers cannot be named where they are needed
 // (nested scopes) leave the plan, with a reason.
-std::vector<ptx::Edit> rotate(const emulator::Kernel& kernel, passes::LoopCarryPlan& plan);
+std::vector<ptx::Edit> rotate(const emulator::Kernel& kernel, LoopCarryPlan& plan);
 
 } // namespace ptxasw::passes

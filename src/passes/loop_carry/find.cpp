@@ -24,8 +24,7 @@ namespace {
 
 class Rotation {
 public:
-  Rotation(emulator::Kernel& kernel, sym::Solver& solver,
-           const passes::JustificationOptions& options)
+  Rotation(emulator::Kernel& kernel, sym::Solver& solver, const JustificationOptions& options)
       : k_(kernel), c_(*kernel.context), solver_(solver),
         relaxed_(c_, kernel.trace.special(ptx::Special::tid_x)), between_(kernel),
         finder_(kernel, solver, between_, options) {}
@@ -54,7 +53,7 @@ private:
         if (event(e).kind == EventKind::load) plan_.kept[e] = why;
       return;
     }
-    passes::IterationShift shift(k_, number);
+    IterationShift shift(k_, number);
     shift_ = &shift;
     find_earlier();
     CarriedLoop rotated{.loop = number, .block = block};
@@ -67,11 +66,11 @@ private:
         plan_.kept[e] = reason_;
     }
     if (rotated.loads.empty()) return;
-    std::vector<passes::Justification*> all;
+    std::vector<Justification*> all;
     for (Carried& carried : rotated.loads)
       all.push_back(&carried);
-    passes::share_checks(all);
-    if (std::ranges::all_of(all, [](const passes::Justification* g) { return g->checks.empty(); }))
+    share_checks(all);
+    if (std::ranges::all_of(all, [](const Justification* g) { return g->checks.empty(); }))
       rotated.again = again_of(block);
     plan_.loops.push_back(std::move(rotated));
   }
@@ -95,13 +94,13 @@ private:
       return {Reason::cache_operator, "its cache operator asks for a fresh copy"};
     if (load.space != ptx::Space::global && load.space != ptx::Space::generic &&
         load.space != ptx::Space::shared)
-      return {passes::reason_of(load.space), fmt::format("{} memory", ptx::name(load.space))};
+      return {reason_of(load.space), fmt::format("{} memory", ptx::name(load.space))};
     if (inst_of(load).opaque)
       return {Reason::unknown_instruction, "an operand form without semantics"};
     if (inst_of(load).guard != ptx::none) return {Reason::predicated, "it is predicated"};
     if (ptx::loads_some_bytes_only(k_.body, inst_of(load)))
       return {Reason::some_bytes, "not all of its bytes are loaded (used_bytes_mask)"};
-    if (!passes::whole_registers(k_.body, load))
+    if (!whole_registers(k_.body, load))
       return {Reason::register_width, "its value does not fill its register exactly"};
     return {};
   }
@@ -132,10 +131,10 @@ private:
 
   std::optional<Carried> try_source(std::size_t load, std::size_t source, Term there) {
     const Event &s = event(source), &d = event(load);
-    if (!passes::same_shape(k_.body, s, d))
+    if (!same_shape(k_.body, s, d))
       return refuse(Reason::other_type, "the load at line {} has another width or type",
                     line_of(s));
-    if (passes::may_be_older(s, d))
+    if (may_be_older(s, d))
       return refuse(Reason::read_only, "the load at line {} is .nc, and this one is not",
                     line_of(s));
     if (!undisturbed(s, d)) return std::nullopt;
@@ -171,9 +170,9 @@ private:
         return false;
       }
       if (d.read_only) return true;
-      constexpr auto any = passes::GenericLoads::any;
-      if ((!behind || passes::disjoint(c_, relaxed_, e, s, any)) &&
-          (!ahead || passes::disjoint(c_, relaxed_, e, d, any)))
+      constexpr auto any = GenericLoads::any;
+      if ((!behind || disjoint(c_, relaxed_, e, s, any)) &&
+          (!ahead || disjoint(c_, relaxed_, e, d, any)))
         return true;
       refuse(Reason::store_between,
              "the store at line {} may write it; const __restrict__ would rule that out",
@@ -267,10 +266,10 @@ private:
   emulator::Kernel& k_;
   sym::Context& c_;
   sym::Solver& solver_;
-  passes::AxisPolynomial relaxed_; // along %tid.x
-  passes::Between between_;
-  passes::JustificationFinder finder_;
-  passes::IterationShift* shift_ = nullptr; // of the loop at hand
+  AxisPolynomial relaxed_; // along %tid.x
+  Between between_;
+  JustificationFinder finder_;
+  IterationShift* shift_ = nullptr; // of the loop at hand
   std::vector<std::size_t> events_;
   struct Earlier {
     std::size_t event = 0;
@@ -284,7 +283,7 @@ private:
 } // namespace
 
 LoopCarryPlan find_carried_loops(emulator::Kernel& kernel, sym::Solver& solver,
-                                 const passes::JustificationOptions& options) {
+                                 const JustificationOptions& options) {
   return Rotation(kernel, solver, options).run();
 }
 

@@ -32,7 +32,7 @@
 namespace ptxasw::passes {
 
 // One load whose value the iteration before had.
-struct Carried : passes::Justification {
+struct Carried : Justification {
   std::size_t event = 0;          // D
   std::size_t source = 0;         // S, of the iteration before
   std::vector<ptx::InstId> slice; // what computes D's address within a trip, in order
@@ -56,6 +56,6 @@ struct LoopCarryPlan {
 };
 
 LoopCarryPlan find_carried_loops(emulator::Kernel& kernel, sym::Solver& solver,
-                                 const passes::JustificationOptions& options);
+                                 const JustificationOptions& options);
 
 } // namespace ptxasw::passes

@@ -1,4 +1,4 @@
-// The n-th text has the n-th way of each kernel.
+// The n-th text has the n-th candidate of each kernel.
 #include "passes/loop_carry/search.hpp"
 
 #include "oracle/kernel_usage.hpp"
@@ -14,7 +14,6 @@
 namespace ptxasw::passes {
 namespace {
 
-using passes::LoopCarryTrial;
 using Purpose = AssemblyRequest::Purpose;
 using MadeKernels = std::map<std::string, oracle::MadeKernel>;
 
@@ -32,12 +31,11 @@ public:
     ask_about_the_originals();
     std::vector<std::vector<LoopCarryTrial>> trials;
     for (std::size_t j = 0; j < kernels_.size(); ++j)
-      trials.push_back(ways(j));
+      trials.push_back(trials_of(j));
     try_all(trials);
     for (std::size_t j = 0; j < kernels_.size(); ++j)
       if (trials[j].size() > 1)
-        *kernels_[j].way =
-            passes::choose_buffers(profile_, originals_.at(name(j)).usage, trials[j]);
+        *kernels_[j].way = choose_buffers(profile_, originals_.at(name(j)).usage, trials[j]);
   }
 
   [[nodiscard]] unsigned trials() const { return trials_; }
@@ -58,22 +56,21 @@ private:
                                       profile_);
   }
 
-  [[nodiscard]] std::vector<LoopCarryTrial> ways(std::size_t j) const {
+  [[nodiscard]] std::vector<LoopCarryTrial> trials_of(std::size_t j) const {
     const unsigned asked = std::max(options_.loop_carry_iterations, 1U);
-    std::vector<LoopCarryTrial> ways{{{.iterations = asked}, {}}};
+    std::vector<LoopCarryTrial> trials{{{.iterations = asked}, {}}};
     const auto original = originals_.find(name(j));
-    if (original == originals_.end()) return ways;
-    const unsigned limit =
-        passes::loop_carry_limit(original->second.usage.registers, kernels_[j].resident);
-    ways.push_back({{asked, limit}, {}});
-    if (options_.loop_carry_iterations == 0) ways.push_back({{several_iterations, limit}, {}});
-    return ways;
+    if (original == originals_.end()) return trials;
+    const unsigned limit = loop_carry_limit(original->second.usage.registers, kernels_[j].resident);
+    trials.push_back({{asked, limit}, {}});
+    if (options_.loop_carry_iterations == 0) trials.push_back({{several_iterations, limit}, {}});
+    return trials;
   }
 
   void try_all(std::vector<std::vector<LoopCarryTrial>>& trials) {
     std::size_t rounds = 0;
-    for (const auto& ways : trials)
-      if (ways.size() > 1) rounds = std::max(rounds, ways.size());
+    for (const auto& of_kernel : trials)
+      if (of_kernel.size() > 1) rounds = std::max(rounds, of_kernel.size());
     std::vector<AssemblyRequest> requests;
     for (std::size_t n = 0; n < rounds; ++n)
       requests.push_back(request(trials, n));
@@ -97,7 +94,7 @@ private:
       std::ranges::move(kernels_[j].emit(trials[j][n].way), std::back_inserter(edits));
       request.entries.push_back(name(j));
     }
-    request.text = passes::draft(module_, edits);
+    request.text = draft(module_, edits);
     return request;
   }
 

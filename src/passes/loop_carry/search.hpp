@@ -21,7 +21,7 @@
 namespace ptxasw::passes {
 
 // Nobody was asked.
-inline passes::LoopCarryCandidate rotation_without_limit(const Options& options) {
+inline LoopCarryCandidate rotation_without_limit(const Options& options) {
   return {.iterations = std::max(options.loop_carry_iterations, 1U)};
 }
 

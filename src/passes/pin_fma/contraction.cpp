@@ -4,6 +4,7 @@
 #include "passes/pin_fma/hidden_product.hpp"
 #include "passes/shared/contraction_latitude.hpp"
 #include "ptx/build.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -65,7 +66,7 @@ public:
       edits_.push_back({whole(division), spell_out(division, factors)});
     if (std::string code = registers_.declarations(); !code.empty()) {
       std::ranges::replace(code, '\n', ' '); // lines keep their numbers
-      const std::uint32_t open = body_.module->body_of(*body_.function).front().range.end;
+      const std::uint32_t open = ptx::brace_of(body_).end;
       edits_.push_back({{open, open}, code});
     }
     return std::move(edits_);
@@ -74,11 +75,9 @@ public:
 private:
   [[nodiscard]] const Inst& inst(InstId id) const { return body_.insts[id]; }
   [[nodiscard]] const ptx::Instruction& syntax(InstId id) const {
-    return body_.module->instructions[body_.module->statements[inst(id).statement].index];
+    return ptx::syntax_of(body_, inst(id));
   }
-  [[nodiscard]] ptx::Range whole(InstId id) const {
-    return body_.module->statements[inst(id).statement].range;
-  }
+  [[nodiscard]] ptx::Range whole(InstId id) const { return ptx::range_of(body_, inst(id)); }
   [[nodiscard]] std::string operand(InstId id, std::size_t n) const {
     return std::string(body_.module->slice(body_.module->operands_of(syntax(id))[n].range));
   }

@@ -19,11 +19,6 @@
 
 namespace ptxasw::passes {
 
-using passes::FuseChoice;
-using passes::FuseChoices;
-using passes::Reaching;
-using passes::Site;
-
 namespace {
 
 constexpr std::size_t most_steps = 1'000'000'000; // sites times instructions
@@ -46,7 +41,7 @@ struct Text {
       Function& made = functions[std::string(function.name)];
       made.body = std::move(body);
       made.reaching = std::make_unique<Reaching>(made.body);
-      made.sites = passes::find_sites(made.body, *made.reaching);
+      made.sites = find_sites(made.body, *made.reaching);
     }
   }
 
@@ -80,7 +75,7 @@ std::string difference(const Text::Function& function, const sass::Code& origina
   if (has_halves(function)) return "half-precision code is not the same bytes when pinned";
   for (const sass::Code* code : {&original, &pinned})
     if (!code->unknown().empty()) return code->unknown();
-  const auto equal = passes::congruent_lines(function.body, *function.reaching);
+  const auto equal = congruent_lines(function.body, *function.reaching);
   const sass::LineMap line = [&](std::uint32_t of) {
     const auto twin = equal.find(of);
     return twin == equal.end() ? of : twin->second;
@@ -92,7 +87,7 @@ std::string difference(const Text::Function& function, const sass::Code& origina
         return fmt::format("pinned, ptxas computes otherwise: {}", operation);
   std::set<std::string> sums;
   for (const Site& site : function.sites)
-    sums.insert(fmt::format("{}:", line(passes::opcode_line(function.body, site.sum))));
+    sums.insert(fmt::format("{}:", line(opcode_line(function.body, site.sum))));
   for (const std::string& operation : before)
     if (operation.find('?') != std::string::npos &&
         sums.contains(operation.substr(0, operation.find(':') + 1)))
@@ -208,8 +203,7 @@ private:
         continue;
       }
       const Text::Function& function = lines_.functions.find(name)->second;
-      passes::Recovered found =
-          passes::recover(function.body, *function.reaching, function.sites, code->second);
+      Recovered found = recover(function.body, *function.reaching, function.sites, code->second);
       kernel.refused = found.refused;
       if (!found.refused.empty()) continue;
       kernel.fused = static_cast<unsigned>(std::ranges::count_if(

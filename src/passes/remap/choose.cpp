@@ -14,20 +14,20 @@ namespace ptxasw::passes {
 namespace {
 
 // The first that is proposed and sound.
-passes::RemapPlan propose(emulator::Kernel& kernel, const FunctionFacts& facts, std::string& why) {
-  passes::RemapPlan none{
+RemapPlan propose(emulator::Kernel& kernel, const FunctionFacts& facts, std::string& why) {
+  RemapPlan none{
       .refused = {Reason::gains_too_little, "no order of blocks or threads is known to pay"},
       .remap = {.kind = RemapKind::automatic}};
-  std::vector<passes::RemapProposal> proposals{passes::propose_thread_swap(kernel)};
+  std::vector<RemapProposal> proposals{propose_thread_swap(kernel)};
   const auto& [x, y, z] = facts.block_shape();
   if (const target::Profile* profile = target::find_profile(facts.architecture()))
-    proposals.push_back(passes::propose_linear_column(kernel, *profile, x * y * z));
-  for (const passes::RemapProposal& proposal : proposals) {
+    proposals.push_back(propose_linear_column(kernel, *profile, x * y * z));
+  for (const RemapProposal& proposal : proposals) {
     if (proposal.remap.kind == RemapKind::none) {
       if (!proposal.why.empty()) none.refused = {proposal.against, proposal.why};
       continue;
     }
-    passes::RemapPlan plan = passes::plan_remap(kernel, proposal.remap);
+    RemapPlan plan = plan_remap(kernel, proposal.remap);
     plan.lane_stride = proposal.lane_stride;
     if (!plan.refused.empty()) {
       none = std::move(plan);
@@ -43,9 +43,8 @@ passes::RemapPlan propose(emulator::Kernel& kernel, const FunctionFacts& facts, 
 
 Remapped remap(emulator::Kernel& kernel, const Remap& wanted, const FunctionFacts& facts) {
   std::string why;
-  const passes::RemapPlan plan = wanted.kind == RemapKind::automatic
-                                     ? propose(kernel, facts, why)
-                                     : passes::plan_remap(kernel, wanted);
+  const RemapPlan plan = wanted.kind == RemapKind::automatic ? propose(kernel, facts, why)
+                                                             : plan_remap(kernel, wanted);
   if (!plan.refused.empty())
     return {
         .outcome = {Status::refused, plan.refused.reason,

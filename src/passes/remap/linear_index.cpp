@@ -174,8 +174,8 @@ bool known_on_entry(const sym::Context& context, Term t) {
     if (atom.kind == static_cast<std::uint32_t>(AtomKind::parameter)) return true;
     const auto special = static_cast<Special>(atom.tag);
     return atom.kind == static_cast<std::uint32_t>(AtomKind::special) &&
-           ((special >= Special::ntid_x && special <= Special::ntid_z) ||
-            (special >= Special::nctaid_x && special <= Special::nctaid_z));
+           (ptx::is_along_axis(special, Special::ntid_x) ||
+            ptx::is_along_axis(special, Special::nctaid_x));
   }
   case Kind::extract:
     if (context.width(t) != 32 || context.low(t) != 0 || context.width(context.args(t)[0]) != 64)

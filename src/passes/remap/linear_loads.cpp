@@ -20,8 +20,7 @@ constexpr std::uint32_t least_size = 1024, size_step = 8;
 
 class Places {
 public:
-  Places(const emulator::Kernel& kernel, const passes::LinearIndex& index)
-      : context_(*kernel.context) {
+  Places(const emulator::Kernel& kernel, const LinearIndex& index) : context_(*kernel.context) {
     const sym::Term threads = kernel.trace.special(Special::ntid_x);
     if (threads.valid())
       if (const auto known = context_.value(threads)) threads_ = static_cast<std::uint32_t>(*known);
@@ -78,8 +77,7 @@ std::vector<const emulator::Event*> hottest(const emulator::Kernel& kernel) {
 
 } // namespace
 
-std::vector<LinearLoad> linear_loads(const emulator::Kernel& kernel,
-                                     const passes::LinearIndex& index) {
+std::vector<LinearLoad> linear_loads(const emulator::Kernel& kernel, const LinearIndex& index) {
   std::vector<LinearLoad> loads;
   const Places places(kernel, index);
   if (!places.fit()) return loads;

@@ -13,7 +13,6 @@ namespace ptxasw::passes {
 
 // The loads of the innermost loop that has most of them. Empty when none is in a loop, or when
 // neighbours along x do not lie beside each other. `index` must not be a refused one.
-std::vector<LinearLoad> linear_loads(const emulator::Kernel& kernel,
-                                     const passes::LinearIndex& index);
+std::vector<LinearLoad> linear_loads(const emulator::Kernel& kernel, const LinearIndex& index);
 
 } // namespace ptxasw::passes

@@ -5,6 +5,7 @@
 #include "passes/remap/maps.hpp"
 #include "passes/shared/materialize.hpp"
 #include "passes/shared/special_registers.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,6 @@
 
 namespace ptxasw::passes {
 
-using passes::RemapPlan;
 using ptx::Reg;
 using ptx::Special;
 using namespace ptx::words;
@@ -56,7 +56,7 @@ public:
     case RemapKind::thread_swap: swap_threads(); break;
     default: move_blocks(); break;
     }
-    const ptx::Range brace = module_.body_of(*k_.body.function).front().range;
+    const ptx::Range brace = ptx::brace_of(k_.body);
     edits_.push_back({{brace.end, brace.end},
                       fmt::format("\n{}{}\n", registers_.declarations(), code_.behind())});
     substitute_special(k_.body, instead_, edits_);

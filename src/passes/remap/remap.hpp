@@ -25,6 +25,6 @@
 namespace ptxasw::passes {
 
 // The edits; empty if the plan refuses.
-std::vector<ptx::Edit> remap(const emulator::Kernel& kernel, const passes::RemapPlan& plan);
+std::vector<ptx::Edit> remap(const emulator::Kernel& kernel, const RemapPlan& plan);
 
 } // namespace ptxasw::passes

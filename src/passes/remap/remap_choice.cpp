@@ -15,7 +15,6 @@
 namespace ptxasw::passes {
 
 using emulator::Event;
-using passes::Stride;
 using ptx::Special;
 using sym::Kind;
 using sym::Term;
@@ -45,7 +44,7 @@ Term row_variable(const emulator::Kernel& kernel) {
 RemapProposal propose_thread_swap(emulator::Kernel& kernel) {
   const Term x = kernel.trace.special(Special::tid_x), row = row_variable(kernel);
   if (!x.valid() || !row.valid()) return {};
-  passes::AxisPolynomial relaxed(*kernel.context, x);
+  AxisPolynomial relaxed(*kernel.context, x);
   RemapProposal proposal;
   double before = 0;
   std::array<double, lane_choices.size()> after{};
@@ -55,7 +54,7 @@ RemapProposal propose_thread_swap(emulator::Kernel& kernel) {
     const Stride along_x = relaxed.stride(event.address),
                  along = relaxed.stride(event.address, row);
     if (along_x.kind == Stride::Kind::parametric && !proposal.lane_stride.valid() &&
-        passes::known_on_entry(*kernel.context, along_x.term))
+        known_on_entry(*kernel.context, along_x.term))
       proposal.lane_stride = along_x.term;
     before += sectors_along(along_x, bytes, target::warp_lanes);
     for (std::size_t n = 0; n < lane_choices.size(); ++n) {
@@ -75,7 +74,7 @@ RemapProposal propose_thread_swap(emulator::Kernel& kernel) {
 
 RemapProposal propose_linear_column(emulator::Kernel& kernel, const target::Profile& profile,
                                     unsigned threads) {
-  const passes::LinearIndex linear = passes::find_linear_index(kernel);
+  const LinearIndex linear = find_linear_index(kernel);
   if (!linear.refused.empty()) return {};
   const ColumnProposal columns = propose_columns(profile, linear_loads(kernel, linear), threads);
   if (columns.width == 0) return {.why = columns.reason, .against = columns.against};

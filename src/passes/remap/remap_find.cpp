@@ -13,8 +13,8 @@ namespace {
 
 void plan_blocks(const emulator::Kernel& kernel, RemapPlan& plan) {
   constexpr std::array replaced{Special::ctaid_x, Special::ctaid_y};
-  plan.refused = passes::why_blocks_not_permutable(kernel);
-  if (plan.refused.empty()) plan.refused = passes::why_not_replaced(kernel, replaced);
+  plan.refused = why_blocks_not_permutable(kernel);
+  if (plan.refused.empty()) plan.refused = why_not_replaced(kernel, replaced);
   if (!plan.refused.empty()) return;
   for (const Special special : replaced) {
     if (!ptx::reads_special(kernel.body, special))
@@ -26,16 +26,16 @@ void plan_blocks(const emulator::Kernel& kernel, RemapPlan& plan) {
 
 void plan_linear(emulator::Kernel& kernel, RemapPlan& plan) {
   constexpr std::array replaced{Special::tid_x};
-  plan.refused = passes::why_threads_not_permutable(kernel);
-  if (plan.refused.empty()) plan.refused = passes::why_not_replaced(kernel, replaced);
+  plan.refused = why_threads_not_permutable(kernel);
+  if (plan.refused.empty()) plan.refused = why_not_replaced(kernel, replaced);
   if (!plan.refused.empty()) return;
-  plan.linear = passes::find_linear_index(kernel);
+  plan.linear = find_linear_index(kernel);
   plan.refused = plan.linear.refused;
 }
 
 void plan_swap(const emulator::Kernel& kernel, RemapPlan& plan) {
   const auto reads = [&](Special special) { return ptx::reads_special(kernel.body, special); };
-  plan.refused = passes::why_threads_not_permutable(kernel);
+  plan.refused = why_threads_not_permutable(kernel);
   if (!plan.refused.empty()) return;
   if (!reads(Special::tid_x)) {
     plan.refused = {Reason::axis_unread, "it does not read %tid.x"};
@@ -47,9 +47,9 @@ void plan_swap(const emulator::Kernel& kernel, RemapPlan& plan) {
     return;
   }
   plan.axis = y ? 'y' : 'z';
-  plan.refused = passes::why_not_replaced(
-      kernel, std::array{Special::tid_x, y ? Special::tid_y : Special::tid_z,
-                         y ? Special::ctaid_y : Special::ctaid_z});
+  plan.refused =
+      why_not_replaced(kernel, std::array{Special::tid_x, y ? Special::tid_y : Special::tid_z,
+                                          y ? Special::ctaid_y : Special::ctaid_z});
 }
 
 } // namespace

@@ -12,8 +12,8 @@ namespace ptxasw::passes {
 struct RemapPlan {
   Why refused; // nothing else is then valid
   Remap remap;
-  passes::LinearIndex linear; // of linear remaps
-  char axis = 'y';            // of thread swaps: the one that lanes run along
+  LinearIndex linear; // of linear remaps
+  char axis = 'y';    // of thread swaps: the one that lanes run along
   // 64 bits, known on entry: with fewer bytes than a sector between lanes all threads stay. May be
   // left out.
   sym::Term lane_stride;

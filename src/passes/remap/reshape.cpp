@@ -5,6 +5,7 @@
 #include "contract/reshape.hpp"
 #include "passes/shared/parameters.hpp"
 #include "passes/shared/special_registers.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -25,7 +26,7 @@ constexpr std::string_view parameter = "ptxasw_original_shape";
 
 class Reshaper {
 public:
-  Reshaper(const emulator::Kernel& kernel, const passes::ReshapePlan& plan)
+  Reshaper(const emulator::Kernel& kernel, const ReshapePlan& plan)
       : body_(kernel.body), module_(*kernel.body.module), plan_(plan),
         registers_(module_, "%ptxasw_shape"), code_(registers_) {}
 
@@ -35,7 +36,7 @@ public:
       if (plan_.axes[axis]) find_place(axis);
     for (unsigned axis = 0; axis < 3; ++axis)
       find_sizes(axis);
-    const ptx::Range brace = module_.body_of(*body_.function).front().range;
+    const ptx::Range brace = ptx::brace_of(body_);
     edits_.push_back({{brace.end, brace.end},
                       fmt::format("\n{}{}\n", registers_.declarations(), code_.behind())});
     edits_.push_back(append_parameter(
@@ -78,7 +79,7 @@ private:
 
   const ptx::Body& body_;
   const ptx::Module& module_;
-  const passes::ReshapePlan& plan_;
+  const ReshapePlan& plan_;
   ptx::FreshRegisters registers_;
   ptx::Code code_;
   StandIns instead_;
@@ -87,7 +88,7 @@ private:
 
 } // namespace
 
-std::vector<ptx::Edit> reshape(const emulator::Kernel& kernel, const passes::ReshapePlan& plan) {
+std::vector<ptx::Edit> reshape(const emulator::Kernel& kernel, const ReshapePlan& plan) {
   if (!plan.refused.empty()) return {};
   if (kernel.body.module->text->find(parameter) != std::string::npos) return {};
   return Reshaper(kernel, plan).run();

@@ -14,6 +14,6 @@
 namespace ptxasw::passes {
 
 // The edits; empty if the plan refuses.
-std::vector<ptx::Edit> reshape(const emulator::Kernel& kernel, const passes::ReshapePlan& plan);
+std::vector<ptx::Edit> reshape(const emulator::Kernel& kernel, const ReshapePlan& plan);
 
 } // namespace ptxasw::passes

@@ -13,8 +13,8 @@ ReshapePlan plan_reshape(const emulator::Kernel& kernel) {
                                 Special::ctaid_x,  Special::ctaid_y,  Special::ctaid_z,
                                 Special::nctaid_x, Special::nctaid_y, Special::nctaid_z};
   ReshapePlan plan;
-  plan.refused = passes::why_threads_not_permutable(kernel);
-  if (plan.refused.empty()) plan.refused = passes::why_not_replaced(kernel, replaced);
+  plan.refused = why_threads_not_permutable(kernel);
+  if (plan.refused.empty()) plan.refused = why_not_replaced(kernel, replaced);
   if (plan.refused.empty() && kernel.body.function->reqntid[0] != 0)
     plan.refused = {Reason::not_handled, "it states the size of its blocks"};
   if (!plan.refused.empty()) return plan;

@@ -8,9 +8,9 @@
 
 namespace ptxasw::passes {
 
-inline target::Pattern access_pattern(const emulator::Event& event, const passes::Stride& lane,
-                                      const passes::Stride& iteration = {}) {
-  using Kind = passes::Stride::Kind;
+inline target::Pattern access_pattern(const emulator::Event& event, const Stride& lane,
+                                      const Stride& iteration = {}) {
+  using Kind = Stride::Kind;
   target::Pattern result{.bytes = event.element_bytes * event.elements};
   if (lane.kind == Kind::constant) {
     result.lane = target::Lane::constant;

@@ -9,7 +9,6 @@
 namespace ptxasw::passes {
 
 using emulator::Event;
-using passes::Stride;
 using ptx::Special;
 
 namespace {
@@ -54,7 +53,7 @@ std::vector<contract::Access> accesses_of(emulator::Kernel& kernel) {
   std::array<sym::Term, 3> axes;
   for (std::size_t axis = 0; axis < axes.size(); ++axis)
     axes.at(axis) = variable_of(kernel, axis);
-  passes::AxisPolynomial relaxed(*kernel.context, axes[0]);
+  AxisPolynomial relaxed(*kernel.context, axes[0]);
   std::vector<contract::Access> all;
   for (const Event& event : kernel.trace.events) {
     if (!is_global(event)) continue;

@@ -2,6 +2,8 @@
 // one of the innermost block counts.
 #include "passes/shared/bindings.hpp"
 
+#include "ptx/written.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,8 +50,7 @@ std::string Names::mark_of(ptx::Range piece) {
 }
 
 ptx::Range behind_guard(const ptx::Body& body, const ptx::Inst& inst) {
-  const ptx::Statement& statement = body.module->statements[inst.statement];
-  return {body.module->instructions[statement.index].mnemonic.begin, statement.range.end};
+  return {ptx::syntax_of(body, inst).mnemonic.begin, ptx::range_of(body, inst).end};
 }
 
 Names::Names(const ptx::Body& body) : body_(body) {
@@ -149,7 +150,7 @@ std::string Names::text(ptx::Range piece, unsigned copy) const {
 
 bool Names::known_at(RegId reg, ptx::InstId inst) const {
   if (first_[reg] == ptx::none) return false;
-  const std::uint32_t there = body_.module->statements[body_.insts[inst].statement].range.begin;
+  const std::uint32_t there = ptx::range_of(body_, body_.insts[inst]).begin;
   const std::string& name = body_.registers[reg].name;
   const Declaration* declaration = look_up(name, first_[reg]);
   return declaration != nullptr && look_up(name, there) == declaration;

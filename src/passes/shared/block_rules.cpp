@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace ptxasw::passes {
 
@@ -27,29 +28,10 @@ namespace {
 // Values that tell one block from another by more than its index, or that change under way.
 bool is_observation(Special special) {
   using enum Special;
-  switch (special) {
-  case tid_x:
-  case tid_y:
-  case tid_z:
-  case ntid_x:
-  case ntid_y:
-  case ntid_z:
-  case ctaid_x:
-  case ctaid_y:
-  case ctaid_z:
-  case nctaid_x:
-  case nctaid_y:
-  case nctaid_z:
-  case laneid:
-  case lanemask_eq:
-  case lanemask_le:
-  case lanemask_lt:
-  case lanemask_ge:
-  case lanemask_gt:
-  case gridid:
-  case warp_size: return false;
-  default: return true;
-  }
+  const bool of_launch = special == gridid || special == warp_size;
+  return !of_launch && !ptx::is_lane(special) &&
+         std::ranges::none_of(std::array{tid_x, ntid_x, ctaid_x, nctaid_x},
+                              [&](Special x) { return ptx::is_along_axis(special, x); });
 }
 
 Why why_not_space(const ptx::Body& body, const Inst& inst) {
@@ -191,7 +173,7 @@ Why why_not_coarsened(const emulator::Kernel& kernel) {
     const ptx::Variable& variable = body.module->variables[statement.index];
     const bool of_a_call = variable.space == ptx::Space::param;
     if (variable.space != ptx::Space::reg && !of_a_call)
-      return {passes::reason_of(variable.space),
+      return {reason_of(variable.space),
               fmt::format("declares {} memory", ptx::name(variable.space))};
   }
   // Generic addresses reach what the module declares for the block, too.
@@ -199,7 +181,7 @@ Why why_not_coarsened(const emulator::Kernel& kernel) {
     const bool of_the_block =
         symbol.space == ptx::Space::shared || symbol.space == ptx::Space::local;
     if (symbol.kind == ptx::Symbol::Kind::variable && of_the_block)
-      return {passes::reason_of(symbol.space),
+      return {reason_of(symbol.space),
               fmt::format("uses {}, in {} memory", symbol.name, ptx::name(symbol.space))};
   }
   for (const Inst& inst : body.insts) {

@@ -3,6 +3,7 @@
 #include "passes/shared/conditions.hpp"
 
 #include "passes/shared/converged.hpp"
+#include "ptx/written.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,8 +11,6 @@
 namespace ptxasw::passes {
 
 using analysis::BlockId;
-using passes::NoWrap;
-using passes::ReuseSource;
 using ptx::Code;
 using ptx::Reg;
 using ptx::Source;
@@ -63,7 +62,7 @@ Conditions::Warp Conditions::warp_at(ptx::InstId inst, Code& code) {
   Code earlier(registers_);
   place->second = read_warp(earlier);
   const ptx::Inst& last = k_.body.insts[k_.cfg.blocks[ahead].end - 1];
-  const ptx::Range range = k_.body.module->statements[last.statement].range;
+  const ptx::Range range = ptx::range_of(k_.body, last);
   const ptx::Group group = ptx::group(last.op);
   if (group == ptx::Group::branch || group == ptx::Group::exit)
     edits_.push_back({{range.begin, range.begin}, earlier.in_place() + "\n\t"});
@@ -122,12 +121,12 @@ Reg Conditions::in_global(ptx::InstId inst, const Reg& base, Code& code) {
 // index + k stays between min and max (the ends of the 32-bit numbers) for all k of the fact when
 //   index - (min - lowest) <= (max - highest) - (min - lowest), unsigned.
 // This is the right-hand side...
-std::int64_t Conditions::slack(const passes::IndexFact& fact) {
+std::int64_t Conditions::slack(const IndexFact& fact) {
   return 0xffffffffLL - fact.constants.highest + fact.constants.lowest;
 }
 
 // ... and the number to add to the index for the left-hand side.
-std::int64_t Conditions::bias(const passes::IndexFact& fact) {
+std::int64_t Conditions::bias(const IndexFact& fact) {
   return fact.constants.lowest - (fact.is_signed ? std::int64_t{INT32_MIN} : 0);
 }
 

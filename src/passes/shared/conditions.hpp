@@ -31,9 +31,9 @@ public:
       : k_(kernel), names_(names), registers_(registers) {}
 
   // Emits what `cover` needs at `inst` and is not yet there in its stretch of straight-line code.
-  Condition require(const passes::ReuseSource& cover, ptx::InstId inst, ptx::Code& code);
+  Condition require(const ReuseSource& cover, ptx::InstId inst, ptx::Code& code);
   // The same of index checks alone: the predicate, or nothing where there are none.
-  ptx::Reg all_of(std::span<const passes::NoWrap> checks, ptx::InstId inst, ptx::Code& code,
+  ptx::Reg all_of(std::span<const NoWrap> checks, ptx::InstId inst, ptx::Code& code,
                   ptx::Reg base = {});
   // Forgets what was computed: the code just emitted may have split the warp.
   void forget() { setups_.clear(); }
@@ -46,7 +46,7 @@ private:
   };
   // A check by its registers as they were defined, and its ranges.
   using CheckKey = std::tuple<ptx::RegId, ptx::InstId, ptx::RegId, ptx::InstId, bool,
-                              passes::IndexFact::Interval, passes::IndexFact::Interval>;
+                              IndexFact::Interval, IndexFact::Interval>;
   struct Setup {
     Warp warp;
     ptx::Reg lane, tid, ntid;
@@ -58,15 +58,14 @@ private:
   [[nodiscard]] ptx::InstId region_of(ptx::InstId inst) const;
   Warp warp_at(ptx::InstId inst, ptx::Code& code);
   static Warp read_warp(ptx::Code& code);
-  static ptx::Reg in_range(Setup& setup, const passes::ReuseSource& cover, ptx::Code& code);
+  static ptx::Reg in_range(Setup& setup, const ReuseSource& cover, ptx::Code& code);
   static ptx::Reg in_row(Setup& setup, int delta, const ptx::Reg& base, ptx::Code& code);
-  ptx::Reg checked(Setup& setup, const passes::NoWrap& check, const ptx::Reg& base,
-                   ptx::Code& code);
+  ptx::Reg checked(Setup& setup, const NoWrap& check, const ptx::Reg& base, ptx::Code& code);
   ptx::Reg in_global(ptx::InstId inst, const ptx::Reg& base, ptx::Code& code);
-  static std::int64_t slack(const passes::IndexFact& fact);
-  static std::int64_t bias(const passes::IndexFact& fact);
-  ptx::Reg offset_of(const passes::NoWrap& check, ptx::Code& code);
-  ptx::Reg fits(const passes::NoWrap& check, ptx::Code& code);
+  static std::int64_t slack(const IndexFact& fact);
+  static std::int64_t bias(const IndexFact& fact);
+  ptx::Reg offset_of(const NoWrap& check, ptx::Code& code);
+  ptx::Reg fits(const NoWrap& check, ptx::Code& code);
 
   const emulator::Kernel& k_;
   const Names& names_;

@@ -71,24 +71,11 @@ bool can_be_absorbed(const Inst& inst) {
 // Does it differ between launches, or threads?
 bool varies(const ptx::Function& function, ptx::Special special) {
   using enum ptx::Special;
-  switch (special) {
-  case tid_x:
-  case tid_y:
-  case tid_z:
+  if (ptx::is_along_axis(special, tid_x))
     return function.reqntid[static_cast<unsigned>(special) - static_cast<unsigned>(tid_x)] != 1;
-  case ntid_x:
-  case ntid_y:
-  case ntid_z: return function.reqntid[0] == 0;
-  case ctaid_x:
-  case ctaid_y:
-  case ctaid_z:
-  case nctaid_x:
-  case nctaid_y:
-  case nctaid_z:
-  case laneid:
-  case warpid: return true;
-  default: return false;
-  }
+  if (ptx::is_along_axis(special, ntid_x)) return function.reqntid[0] == 0;
+  return ptx::is_along_axis(special, ctaid_x) || ptx::is_along_axis(special, nctaid_x) ||
+         special == laneid || special == warpid;
 }
 
 } // namespace

@@ -6,7 +6,7 @@
 
 namespace ptxasw::passes {
 
-// The register that holds the value of a term with passes::known_on_entry.
+// The register that holds the value of a term with known_on_entry.
 ptx::Reg materialize(const emulator::Kernel& kernel, sym::Term t, ptx::Code& code);
 
 // Of a leaf of such a term, a kernel parameter or a special register.

@@ -3,6 +3,7 @@
 
 #include "analysis/reachability.hpp"
 #include "passes/shared/block_rules.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -31,9 +32,8 @@ bool tells_of_clusters(Special special) {
 bool concerns_cluster(const ptx::Body& body, const Inst& inst) {
   if (inst.op == Op::mapa || inst.op == Op::getctarank || inst.op == Op::clusterlaunchcontrol)
     return true;
-  const ptx::Module& module = *body.module;
-  const auto& written = module.instructions[module.statements[inst.statement].index];
-  return std::ranges::any_of(module.modifiers_of(written), [](std::string_view modifier) {
+  const auto modifiers = body.module->modifiers_of(ptx::syntax_of(body, inst));
+  return std::ranges::any_of(modifiers, [](std::string_view modifier) {
     return modifier.find("cluster") != modifier.npos || modifier == ".cta_group::2";
   });
 }
@@ -79,12 +79,6 @@ Why why_not_moved_with_block(const emulator::Kernel& kernel, InstId id) {
   return {};
 }
 
-// Lanes of a warp that belonged together are apart afterwards.
-bool tells_of_lanes(Special special) {
-  return special == Special::laneid ||
-         (special >= Special::lanemask_eq && special <= Special::lanemask_gt);
-}
-
 // The width at which the instruction reads its sources.
 unsigned source_width(const Inst& inst) {
   const bool second = inst.op == Op::cvt || inst.op == Op::set;
@@ -120,7 +114,8 @@ Why why_threads_not_permutable(const emulator::Kernel& kernel) {
   for (const Inst& inst : body.insts) {
     if (const Why why = why_threads_synchronize(body, inst); !why.empty()) return why;
     for (const Arg& src : body.src(inst)) {
-      if (src.kind == Arg::Kind::special && tells_of_lanes(src.special))
+      // Lanes of a warp that belonged together are apart afterwards.
+      if (src.kind == Arg::Kind::special && ptx::is_lane(src.special))
         return at_line(body, inst, Reason::reads_special,
                        fmt::format("reads {}", ptx::info(src.special).name));
     }
@@ -142,7 +137,7 @@ Why why_not_replaced(const emulator::Kernel& kernel, std::span<const Special> sp
           return at_line(body, inst, Reason::index_form,
                          fmt::format("reads {} in an unusual width", name));
       }
-      const auto written = body.module->slice(body.module->statements[inst.statement].range);
+      const auto written = body.module->slice(ptx::range_of(body, inst));
       if (count(written, std::string(vector) + '.') != known)
         return at_line(body, inst, Reason::index_form,
                        fmt::format("names {} in an unusual way", vector));

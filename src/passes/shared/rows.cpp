@@ -50,7 +50,7 @@ public:
     }
     if (reads_lanes()) return false;
     const analysis::ReplicaDivergence nothing = analysis::find_replica_divergence(k_.body, {});
-    passes::BlockShift shift(k_, axes_, nothing);
+    BlockShift shift(k_, axes_, nothing);
     residual_.assign(k_.body.registers.size(), false);
     for (const emulator::Definition& d : k_.trace.definitions) {
       if (!shift.moved(d.value, {}) && depends(d.value)) residual_[d.reg] = true;
@@ -65,9 +65,7 @@ private:
   // Rows of a narrow block share a warp, so a thread that takes other rows has another lane.
   [[nodiscard]] bool reads_lanes() const {
     return std::ranges::any_of(k_.body.args, [](const Arg& arg) {
-      if (arg.kind != Arg::Kind::special) return false;
-      return arg.special == Special::laneid ||
-             (arg.special >= Special::lanemask_eq && arg.special <= Special::lanemask_gt);
+      return arg.kind == Arg::Kind::special && ptx::is_lane(arg.special);
     });
   }
 
@@ -102,7 +100,7 @@ private:
   }
 
   emulator::Kernel& k_;
-  std::array<passes::Axis, 3> axes_;
+  std::array<Axis, 3> axes_;
   Special block_, thread_, rows_;
   std::vector<std::vector<InstId>> definitions_ = analysis::definitions(k_.body);
   std::vector<bool> residual_;

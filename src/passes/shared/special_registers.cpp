@@ -1,6 +1,8 @@
 // Operands that name the register are replaced, one edit each.
 #include "passes/shared/special_registers.hpp"
 
+#include "ptx/written.hpp"
+
 #include <cstdint>
 
 namespace ptxasw::passes {
@@ -26,11 +28,9 @@ void substitute_special(const ptx::Module& module, const ptx::Operand& operand,
 void substitute_special(const ptx::Body& body, const StandIns& instead,
                         std::vector<ptx::Edit>& edits) {
   const ptx::Module& module = *body.module;
-  for (const ptx::Inst& inst : body.insts) {
-    const auto& written = module.instructions[module.statements[inst.statement].index];
-    for (const ptx::Operand& operand : module.operands_of(written))
+  for (const ptx::Inst& inst : body.insts)
+    for (const ptx::Operand& operand : module.operands_of(ptx::syntax_of(body, inst)))
       substitute_special(module, operand, instead, edits);
-  }
 }
 
 } // namespace ptxasw::passes

@@ -1,6 +1,8 @@
 // By the text of an instruction and the numbers of its sources.
 #include "passes/shared/value_numbers.hpp"
 
+#include "ptx/written.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -44,9 +46,8 @@ std::uint32_t ValueNumbers::number(InstId id) {
   if (moves && body_.src(inst)[0].kind == Arg::Kind::reg) return sources[0];
   const bool commutes = inst.op == Op::add || inst.op == Op::mul || inst.op == Op::fma;
   if (commutes && sources[1] < sources[0]) std::swap(sources[0], sources[1]);
-  const ptx::Module& module = *body_.module;
-  const auto& written = module.instructions[module.statements[inst.statement].index];
-  return intern(fmt::format("{} {}", module.slice(written.mnemonic), fmt::join(sources, " ")));
+  const auto mnemonic = body_.module->slice(ptx::syntax_of(body_, inst).mnemonic);
+  return intern(fmt::format("{} {}", mnemonic, fmt::join(sources, " ")));
 }
 
 std::uint32_t ValueNumbers::intern(const std::string& text) {
@@ -66,9 +67,8 @@ std::map<std::uint32_t, std::uint32_t> congruent_lines(const ptx::Body& body,
 }
 
 std::uint32_t opcode_line(const ptx::Body& body, InstId id) {
-  const ptx::Module& module = *body.module;
-  const auto& written = module.instructions[module.statements[body.insts[id].statement].index];
-  return module.lines.position(written.mnemonic.begin).line;
+  const ptx::Range mnemonic = ptx::syntax_of(body, body.insts[id]).mnemonic;
+  return body.module->lines.position(mnemonic.begin).line;
 }
 
 } // namespace ptxasw::passes

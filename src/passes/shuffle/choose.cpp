@@ -17,14 +17,13 @@ namespace ptxasw::passes {
 using emulator::Event;
 using emulator::EventKind;
 using emulator::Kernel;
-using passes::Load;
 
-bool covers_any(const passes::LanePlan& plan) {
+bool covers_any(const LanePlan& plan) {
   return std::ranges::any_of(plan.loads, [](const Load& load) { return load.cover.has_value(); });
 }
 
 void drop_shuffle(const Kernel& kernel, Load& load, const Why& why) {
-  const passes::ReuseSource& cover = *load.cover;
+  const ReuseSource& cover = *load.cover;
   const std::uint32_t line =
       ptx::line_of(kernel.body, kernel.body.insts[kernel.trace.events[cover.source].inst]);
   load.kept = {why.reason,
@@ -35,7 +34,7 @@ void drop_shuffle(const Kernel& kernel, Load& load, const Why& why) {
 namespace {
 
 double store_cycles(Kernel& kernel, const target::Profile& profile) {
-  passes::AxisPolynomial relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
+  AxisPolynomial relaxed(*kernel.context, kernel.trace.special(ptx::Special::tid_x));
   double cycles = 0;
   for (const Event& event : kernel.trace.events) {
     if (event.kind != EventKind::store) continue;
@@ -46,13 +45,12 @@ double store_cycles(Kernel& kernel, const target::Profile& profile) {
 }
 
 // Shuffles between lanes that lie near each other, in a kernel that keeps many of its loads: what
-// they gain is so little that small launches lose (passes::near_shuffles_pay). The cycles that are
+// they gain is so little that small launches lose (near_shuffles_pay). The cycles that are
 // not saved then.
-double drop_near(const Kernel& kernel, passes::LanePlan& plan, std::string_view architecture) {
+double drop_near(const Kernel& kernel, LanePlan& plan, std::string_view architecture) {
   const auto covered =
       std::ranges::count_if(plan.loads, [](const Load& load) { return load.cover.has_value(); });
-  if (passes::near_shuffles_pay(static_cast<double>(covered),
-                                static_cast<double>(plan.loads.size())))
+  if (near_shuffles_pay(static_cast<double>(covered), static_cast<double>(plan.loads.size())))
     return 0;
   double lost = 0;
   for (Load& load : plan.loads) {
@@ -60,7 +58,7 @@ double drop_near(const Kernel& kernel, passes::LanePlan& plan, std::string_view 
     const Event& event = kernel.trace.events[load.event];
     const target::ShuffleCandidate what = candidate(
         access_pattern(event, load.lane_stride, load.iteration_stride), load.cover->delta, false);
-    if (!passes::lanes_are_near(what)) continue;
+    if (!lanes_are_near(what)) continue;
     lost += target::shuffle_verdict(architecture, what).gain();
     drop_shuffle(
         kernel, load,
@@ -86,7 +84,7 @@ bool shuffle_could_pay(const Kernel& kernel, const Load& load, int delta, Shuffl
   return target::shuffle_pays(*profile, candidate(p, delta == 0 ? 0 : 1, columns));
 }
 
-void choose_shuffles(Kernel& kernel, passes::LanePlan& plan, ShuffleMode mode,
+void choose_shuffles(Kernel& kernel, LanePlan& plan, ShuffleMode mode,
                      std::string_view architecture) {
   const bool columns = mode == ShuffleMode::columns;
   if (!columns && mode != ShuffleMode::automatic) return; // none: the report shows what could be

@@ -9,18 +9,18 @@
 
 namespace ptxasw::passes {
 
-bool covers_any(const passes::LanePlan& plan);
+bool covers_any(const LanePlan& plan);
 
 // Whether it could pay to take the load from `delta` lanes away (0: this one), were it there.
-bool shuffle_could_pay(const emulator::Kernel& kernel, const passes::Load& load, int delta,
+bool shuffle_could_pay(const emulator::Kernel& kernel, const Load& load, int delta,
                        ShuffleMode mode, std::string_view architecture);
 
 // Leaves in the plan what is worth it, with --shuffle=auto and columns; the others keep their
 // reason. With none the report shows what could be.
-void choose_shuffles(emulator::Kernel& kernel, passes::LanePlan& plan, ShuffleMode mode,
+void choose_shuffles(emulator::Kernel& kernel, LanePlan& plan, ShuffleMode mode,
                      std::string_view architecture);
 
 // The load, which has a cover, stays as it is.
-void drop_shuffle(const emulator::Kernel& kernel, passes::Load& load, const Why& why);
+void drop_shuffle(const emulator::Kernel& kernel, Load& load, const Why& why);
 
 } // namespace ptxasw::passes

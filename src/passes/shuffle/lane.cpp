@@ -56,10 +56,10 @@ public:
       plan.loads.push_back(std::move(load));
     }
     choose(plan, options);
-    std::vector<passes::Justification*> all;
+    std::vector<Justification*> all;
     for (Load& load : plan.loads)
       if (load.cover) all.push_back(&*load.cover);
-    passes::share_checks(all);
+    share_checks(all);
     return plan;
   }
 
@@ -128,13 +128,12 @@ private:
     if (Why why = must_be_done(load); !why.empty()) return why;
     const bool space = load.space == ptx::Space::global || global_address(load) ||
                        (load.space == ptx::Space::shared && options_.shared);
-    if (!space)
-      return {passes::reason_of(load.space), fmt::format("{} memory", ptx::name(load.space))};
+    if (!space) return {reason_of(load.space), fmt::format("{} memory", ptx::name(load.space))};
     if (k_.loops.innermost[load.block] != ~0U && !k_.warp_uniform_loops(load.block)) {
       return {Reason::loop_trips, "in a loop whose trip count may differ between lanes"};
     }
     // 128-bit registers cannot be shuffled in 32-bit parts without a detour.
-    if (!passes::whole_registers(k_.body, load))
+    if (!whole_registers(k_.body, load))
       return {Reason::register_width, "its value does not fill its register exactly"};
     return {};
   }
@@ -165,11 +164,11 @@ private:
   }
 
   void add_source(std::size_t e, std::size_t load) {
-    const passes::AxisPosition position = relaxed_.position(event(e).address);
+    const AxisPosition position = relaxed_.position(event(e).address);
     sources_[position.key.id].push_back({load, e, position.steps});
     // Addresses with clamps or selections are not affine: look them up by what they are in the
     // neighbouring lanes.
-    if (relaxed_.stride(event(e).address).kind != passes::Stride::Kind::unknown) return;
+    if (relaxed_.stride(event(e).address).kind != Stride::Kind::unknown) return;
     for (int delta = -limit(); delta <= limit(); ++delta) {
       const auto there = delta == 0 ? std::nullopt : shift_.shifted(event(e).address, delta);
       if (there) exact_[there->id].push_back({load, e, delta});
@@ -181,7 +180,7 @@ private:
   std::vector<Candidate> candidates_for(std::size_t load) {
     std::vector<Candidate> result;
     const Event& d = event(load);
-    const passes::AxisPosition position = relaxed_.position(d.address);
+    const AxisPosition position = relaxed_.position(d.address);
     if (const auto found = sources_.find(position.key.id); found != sources_.end()) {
       for (const auto& [source, e, steps] : found->second) {
         const std::int64_t delta = position.steps - steps;
@@ -203,7 +202,7 @@ private:
   std::vector<ReuseSource> find_reuse_sources(std::size_t e, Why& kept) {
     std::vector<ReuseSource> covers;
     Why why =
-        relaxed_.stride(event(e).address).kind != passes::Stride::Kind::unknown
+        relaxed_.stride(event(e).address).kind != Stride::Kind::unknown
             ? Why{Reason::no_source, "no earlier load of a neighbouring lane reaches this address"}
             : Why{Reason::no_source,
                   "its address is not affine in %tid.x, and no earlier load matches it"};
@@ -235,9 +234,9 @@ private:
     if (k_.loops.innermost[s.block] != k_.loops.innermost[d.block]) {
       return refuse(Reason::other_loop, "{} is in another loop nest", where);
     }
-    if (!passes::same_shape(k_.body, s, d))
+    if (!same_shape(k_.body, s, d))
       return refuse(Reason::other_type, "{} has another width or type", where);
-    if (passes::may_be_older(s, d))
+    if (may_be_older(s, d))
       return refuse(Reason::read_only, "{} is .nc, and this one is not", where);
     if (!source_executed(s, d)) {
       return refuse(Reason::predicated, "{} is predicated and may not have run in the other lane",
@@ -268,7 +267,7 @@ private:
 
   // Lane x + N is active at D, so the facts of D's block hold in it too.
   bool source_executed(const Event& s, const Event& d) {
-    if (passes::took_effect(k_, s, d.block)) return true;
+    if (took_effect(k_, s, d.block)) return true;
     return s.guard == d.guard && c_.uniformity(s.guard) <= sym::Uniformity::warp;
   }
 
@@ -282,8 +281,8 @@ private:
                ptx::name(k_.body.insts[e.inst].op), line);
         return false;
       }
-      constexpr auto checked = passes::GenericLoads::global_ones; // see space_check
-      if (d.read_only || passes::disjoint(c_, relaxed_, e, d, checked)) return true;
+      constexpr auto checked = GenericLoads::global_ones; // see space_check
+      if (d.read_only || disjoint(c_, relaxed_, e, d, checked)) return true;
       refuse(Reason::store_between,
              "the store at line {} may write it; const __restrict__ would rule that out", line);
       return false;
@@ -312,12 +311,12 @@ private:
 
   [[nodiscard]] bool surely_meet(const Event& store, const Event& load) const {
     const auto bytes = c_.difference(store.address, load.address);
-    return bytes && *bytes < passes::size_of(load) && *bytes > -passes::size_of(store);
+    return bytes && *bytes < size_of(load) && *bytes > -size_of(store);
   }
 
   // Z3 puts lane x + delta into the address itself.
   bool means(Term address, int delta, Term there) {
-    const passes::LaneShift::Meaning meaning = shift_.meaning(delta);
+    const LaneShift::Meaning meaning = shift_.meaning(delta);
     return solver_.prove_equal_after(meaning.facts, address, meaning.map, there).verdict ==
            sym::Verdict::proved;
   }
@@ -402,10 +401,10 @@ private:
   sym::Context& c_;
   sym::Solver& solver_;
   LaneOptions options_;
-  passes::LaneShift shift_;
-  passes::AxisPolynomial relaxed_; // along %tid.x
-  passes::Between between_;
-  passes::JustificationFinder finder_;
+  LaneShift shift_;
+  AxisPolynomial relaxed_; // along %tid.x
+  Between between_;
+  JustificationFinder finder_;
   struct Source {
     std::size_t load = 0, event = 0;
     std::int64_t steps = 0;

@@ -28,7 +28,7 @@
 
 namespace ptxasw::passes {
 
-struct ReuseSource : passes::Justification {
+struct ReuseSource : Justification {
   std::size_t load = 0;     // the source: its number among the plan's loads, if it is one,
   std::size_t source = 0;   // and its event
   int delta = 0;            // 0: the lane itself has the value
@@ -39,9 +39,8 @@ struct ReuseSource : passes::Justification {
 
 struct Load {
   std::size_t event = 0;
-  passes::Stride lane_stride; // from lane to lane
-  passes::Stride
-      iteration_stride; // from iteration to iteration of the innermost loop; 0 outside of loops
+  Stride lane_stride;      // from lane to lane
+  Stride iteration_stride; // from iteration to iteration of the innermost loop; 0 outside of loops
   std::optional<ReuseSource> cover;
   Why kept; // why it is not covered
 };

@@ -4,6 +4,7 @@
 #include "passes/shared/bindings.hpp"
 #include "passes/shared/conditions.hpp"
 #include "ptx/build.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -14,8 +15,6 @@
 
 namespace ptxasw::passes {
 
-using passes::Load;
-using passes::ReuseSource;
 using ptx::Arg;
 using ptx::Code;
 using ptx::Inst;
@@ -29,7 +28,7 @@ namespace {
 
 class ShuffleWriter {
 public:
-  ShuffleWriter(const emulator::Kernel& kernel, passes::LanePlan& plan, Emit emit)
+  ShuffleWriter(const emulator::Kernel& kernel, LanePlan& plan, Emit emit)
       : k_(kernel), body_(kernel.body), plan_(plan), emit_(emit), registers_(*kernel.body.module),
         names_(kernel.body), conditions_(kernel, names_, registers_) {}
 
@@ -49,7 +48,7 @@ public:
 private:
   [[nodiscard]] InstId inst_of(std::size_t event) const { return k_.trace.events[event].inst; }
   [[nodiscard]] ptx::Range range_of(InstId inst) const {
-    return body_.module->statements[body_.insts[inst].statement].range;
+    return ptx::range_of(body_, body_.insts[inst]);
   }
   [[nodiscard]] Reg own(const Arg& reg) const { return names_.reg(reg.id); }
   // For the value of another one.
@@ -66,7 +65,7 @@ private:
     const auto known = [&](RegId reg) { return names_.known_at(reg, here); };
     for (const Arg& reg : values_of(*load.cover))
       load.cover->needs_copy |= !known(reg.id);
-    for (const passes::NoWrap& check : load.cover->checks) {
+    for (const NoWrap& check : load.cover->checks) {
       if (known(check.index) && (check.unit == ptx::none || known(check.unit))) continue;
       load.cover.reset();
       load.kept = {Reason::other_scope, "its index register belongs to another scope { }"};
@@ -157,7 +156,7 @@ private:
   // --check: the original load stays; a difference stops the kernel.
   void compare(const Inst& inst, const std::vector<Reg>& results, const Reg& ok, Code& code) {
     const Predicate take = guards(inst, ok, code).first;
-    code.statement(names_.text(body_.module->statements[inst.statement].range));
+    code.statement(names_.text(ptx::range_of(body_, inst)));
     for (std::size_t n = 0; n < results.size(); ++n) {
       const Reg loaded = own(body_.dst(inst)[n]);
       const Reg differs = code.setp(ne, results[n].type, loaded, results[n], and_, take);
@@ -200,7 +199,7 @@ private:
 
   const emulator::Kernel& k_;
   const ptx::Body& body_;
-  passes::LanePlan& plan_;
+  LanePlan& plan_;
   Emit emit_;
   ptx::FreshRegisters registers_;
   Names names_;
@@ -212,8 +211,8 @@ private:
 
 } // namespace
 
-std::vector<ptx::Edit> shuffle(const emulator::Kernel& kernel, passes::LanePlan& plan, Emit emit) {
-  const auto is_covered = [](const passes::Load& load) { return load.cover.has_value(); };
+std::vector<ptx::Edit> shuffle(const emulator::Kernel& kernel, LanePlan& plan, Emit emit) {
+  const auto is_covered = [](const Load& load) { return load.cover.has_value(); };
   if (std::ranges::none_of(plan.loads, is_covered)) return {}; // no names are needed
   return ShuffleWriter(kernel, plan, emit).run();
 }

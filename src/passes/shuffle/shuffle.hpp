@@ -37,6 +37,6 @@ namespace ptxasw::passes {
 
 // Edits for the loads of `plan` that have a cover; those whose registers cannot be named where they
 // are needed (nested scopes) lose their cover and get a reason instead.
-std::vector<ptx::Edit> shuffle(const emulator::Kernel& kernel, passes::LanePlan& plan, Emit emit);
+std::vector<ptx::Edit> shuffle(const emulator::Kernel& kernel, LanePlan& plan, Emit emit);
 
 } // namespace ptxasw::passes

@@ -41,14 +41,14 @@ TreeReductionChoice choose_tree_reductions(Kernel& kernel, sym::Solver& solver, 
   const bool known =
       target::find_profile(architecture) != nullptr && kernel.body.module->version_major >= 6;
   if (mode == WarpReduceMode::none || (automatic && !known)) return {};
-  TreeReductionChoice choice{.plan = passes::find_tree_reductions(kernel, solver)};
+  TreeReductionChoice choice{.plan = find_tree_reductions(kernel, solver)};
   if (std::erase_if(choice.plan.stretches,
-                    [&](const passes::TreeReduction& r) { return !passes::fits(r, block); }) != 0)
+                    [&](const TreeReduction& r) { return !fits(r, block); }) != 0)
     choice.plan.refused = {Reason::tree_form, "blocks are no rows of whole warps"};
   // A tree that is unrolled saves all barriers of its stretch but one; with one less than three
   // rounds, what is asked in front costs about what is saved.
   if (automatic)
-    std::erase_if(choice.plan.stretches, [](const passes::TreeReduction& rounds) {
+    std::erase_if(choice.plan.stretches, [](const TreeReduction& rounds) {
       return !rounds.rolled && rounds.barriers.size() < 3;
     });
   if (choice.plan.stretches.empty()) {
@@ -60,7 +60,7 @@ TreeReductionChoice choose_tree_reductions(Kernel& kernel, sym::Solver& solver, 
   }
   std::string& words = choice.outcome.text;
   choice.outcome.status = Status::done;
-  for (const passes::TreeReduction& steps : choice.plan.stretches)
+  for (const TreeReduction& steps : choice.plan.stretches)
     words += (words.empty() ? "in registers, by warp shuffles: " : "; ") + described(kernel, steps);
   return choice;
 }

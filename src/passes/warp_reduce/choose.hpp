@@ -13,7 +13,7 @@
 namespace ptxasw::passes {
 
 struct TreeReductionChoice {
-  passes::TreeReductionPlan plan;
+  TreeReductionPlan plan;
   Decision outcome; // "in registers: ..." or "not in registers: ..."
 };
 

@@ -5,6 +5,7 @@
 #include "passes/shared/bindings.hpp"
 #include "passes/warp_reduce/known_width.hpp"
 #include "ptx/build.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -17,8 +18,6 @@
 
 namespace ptxasw::passes {
 
-using passes::TreeAccess;
-using passes::TreeReduction;
 using ptx::Code;
 using ptx::Inst;
 using ptx::InstId;
@@ -84,11 +83,10 @@ private:
 
   [[nodiscard]] InstId inst_of(std::size_t event) const { return k_.trace.events[event].inst; }
   [[nodiscard]] ptx::Range range_of(InstId inst) const {
-    return module_.statements[body_.insts[inst].statement].range;
+    return ptx::range_of(body_, body_.insts[inst]);
   }
   [[nodiscard]] ptx::Range target_of(InstId branch) const {
-    const auto& statement = module_.statements[body_.insts[branch].statement];
-    return module_.operands_of(module_.instructions[statement.index]).front().range;
+    return module_.operands_of(ptx::syntax_of(body_, body_.insts[branch])).front().range;
   }
   [[nodiscard]] std::string label(std::string_view name) const {
     return fmt::format("{}{}", prefix_, name);
@@ -398,7 +396,7 @@ private:
 bool nameable(const emulator::Kernel& kernel, const Names& names, const TreeReduction& rounds) {
   const auto known = [&](ptx::RegId reg) { return names.known_at(reg, rounds.begin); };
   if (rounds.width_register != ptx::none && !known(rounds.width_register)) return false;
-  return std::ranges::all_of(rounds.cells, [&](const passes::Cell& cell) {
+  return std::ranges::all_of(rounds.cells, [&](const Cell& cell) {
     const Inst& inst = kernel.body.insts[kernel.trace.events[cell.event].inst];
     return known(kernel.body.addr(inst)[0].base.id);
   });
@@ -406,14 +404,13 @@ bool nameable(const emulator::Kernel& kernel, const Names& names, const TreeRedu
 
 } // namespace
 
-std::vector<ptx::Edit> reduce_in_registers(const emulator::Kernel& kernel,
-                                           passes::TreeReductionPlan& plan,
+std::vector<ptx::Edit> reduce_in_registers(const emulator::Kernel& kernel, TreeReductionPlan& plan,
                                            const std::array<std::uint32_t, 3>& block) {
   if (plan.stretches.empty()) return {};
   const ptx::Module& module = *kernel.body.module;
   const Names names(kernel.body);
   std::erase_if(plan.stretches, [&](const TreeReduction& r) {
-    return !passes::fits(r, block) || !nameable(kernel, names, r);
+    return !fits(r, block) || !nameable(kernel, names, r);
   });
   if (plan.stretches.empty()) return {};
   ptx::FreshRegisters registers(module, "%ptxasw_round");

@@ -61,8 +61,7 @@ namespace ptxasw::passes {
 
 // The edits; stretches whose registers cannot be named leave the plan. `block`: the known shape of
 // blocks, zeros where it is not known.
-std::vector<ptx::Edit> reduce_in_registers(const emulator::Kernel& kernel,
-                                           passes::TreeReductionPlan& plan,
+std::vector<ptx::Edit> reduce_in_registers(const emulator::Kernel& kernel, TreeReductionPlan& plan,
                                            const std::array<std::uint32_t, 3>& block);
 
 } // namespace ptxasw::passes

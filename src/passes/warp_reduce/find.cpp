@@ -8,6 +8,7 @@
 #include "passes/warp_reduce/tree_as_one.hpp"
 #include "passes/warp_reduce/tree_behind.hpp"
 #include "passes/warp_reduce/tree_elements.hpp"
+#include "passes/warp_reduce/tree_text.hpp"
 
 #include <fmt/format.h>
 
@@ -29,34 +30,28 @@ namespace {
 
 constexpr std::size_t most_barriers = 64; // of an unrolled tree
 
-// All threads of the block, those of a warp together.
-bool is_whole_barrier(const ptx::Body& body, const Inst& inst) {
-  if (inst.op != ptx::Op::bar && !(inst.op == ptx::Op::barrier && inst.mods.aligned)) return false;
-  const auto src = body.src(inst);
-  return inst.mods.has(ptx::Sub::sync) && !inst.mods.has(ptx::Sub::warp) &&
-         inst.guard == ptx::none && src.size() == 1 && src[0].kind == Arg::Kind::imm &&
-         src[0].value == 0;
-}
-
 // One stretch that may be one.
-class TreeChecker {
+class TreeChecker : public TreeView {
 public:
-  TreeChecker(emulator::Kernel& kernel, sym::Solver& solver, passes::AxisPolynomial& relaxed,
+  TreeChecker(emulator::Kernel& kernel, sym::Solver& solver, AxisPolynomial& relaxed,
               TreeReduction rounds, std::uint32_t loop)
-      : k_(kernel), c_(*kernel.context), solver_(solver), r_(std::move(rounds)),
-        elements_(kernel, solver, relaxed, loop), loop_(loop),
-        t_(kernel.trace.special(ptx::Special::tid_x)) {}
+      : TreeView(kernel), solver_(solver), r_(std::move(rounds)), text_(kernel),
+        elements_(kernel, solver, relaxed, loop), loop_(loop) {}
 
   // Is it one? Else why() tells.
   bool check() {
-    return is_common() && contents() && elements() && one_side() &&
+    return text() && elements() && one_side() &&
            (r_.barrier_first || !r_.rolled || follows_barrier()) && (shrinks() || doubles()) &&
            stays_inside() && apart() && covers_all() && calls_return() && look_behind();
   }
-  [[nodiscard]] const std::string& why() const { return why_; }
   [[nodiscard]] TreeReduction take() { return std::move(r_); }
 
 private:
+  bool text() {
+    const bool found = text_.find(r_);
+    why_ = text_.why();
+    return found;
+  }
   bool elements() {
     const bool found = elements_.find(r_);
     why_ = elements_.why();
@@ -70,35 +65,7 @@ private:
     why_ = elements_.why();
     return fine;
   }
-  template <class... Args> bool refuse(fmt::format_string<Args...> format, Args&&... args) {
-    why_ = fmt::format(format, std::forward<Args>(args)...);
-    return false;
-  }
-  [[nodiscard]] std::uint32_t line(InstId inst) const {
-    return ptx::line_of(k_.body, k_.body.insts[inst]);
-  }
-  [[nodiscard]] const Event& event(std::size_t e) const { return k_.trace.events[e]; }
-  [[nodiscard]] bool inside(InstId inst) const { return inst >= r_.begin && inst < r_.end; }
   [[nodiscard]] BlockId entry() const { return k_.cfg.block_of[r_.begin]; }
-  [[nodiscard]] Term number(unsigned n) { return c_.constant(32, n); }
-
-  // --- Who is there ----------------------------------------------------------------------------
-
-  bool is_common() {
-    if (!t_.valid() || c_.kind(t_) != sym::Kind::atom)
-      return refuse("it does not depend on %tid.x");
-    // Whether a thread comes here hangs on these branches, and on those that they hang on: all
-    // threads of the block take them alike. So none has ended, or is in another trip.
-    analysis::Worklist work(k_.cfg.blocks.size(), {entry()});
-    while (const auto here = work.next())
-      for (BlockId b = 0; b < k_.cfg.blocks.size(); ++b)
-        if (decides(b, *here) && work.add(b) &&
-            k_.uniformity.branches[b] > analysis::Uniform::block)
-          return refuse("threads may end ahead of the tree at line {}, or part from others",
-                        line(r_.begin));
-    return true;
-  }
-
   // Nor has one ended in what was called on the way here.
   bool calls_return() {
     analysis::Worklist leading(k_.cfg.blocks.size(), {entry()}); // here
@@ -113,69 +80,6 @@ private:
     if (!may_end_the_thread(k_.body, calls)) return true;
     return refuse("what is called ahead of the tree may end threads, first at line {}",
                   line(calls[0]));
-  }
-
-  // `here` is control-dependent on `b`: sure to be reached by one way out of it, and not by all.
-  [[nodiscard]] bool decides(BlockId b, BlockId here) const {
-    const auto& succs = k_.cfg.blocks[b].succs;
-    if (succs.size() < 2 || !k_.cfg.reachable(b)) return false;
-    if (b != here && k_.cfg.post_dominates(here, b)) return false;
-    return std::ranges::any_of(succs, [&](BlockId s) { return k_.cfg.post_dominates(here, s); });
-  }
-
-  // --- What is there ---------------------------------------------------------------------------
-
-  bool contents() {
-    for (InstId i = 0; i < k_.body.insts.size(); ++i) {
-      const Inst& inst = k_.body.insts[i];
-      for (const InstId target : k_.body.targets_of(inst)) {
-        const bool into = inside(target) && (target != r_.begin || !r_.rolled);
-        if (!inside(i) && into) return refuse("line {} branches into the tree", line(i));
-        if (inside(i) && !inside(target) && target != r_.end)
-          return refuse("line {} branches out of the tree", line(i));
-      }
-      if (inside(i) && !belongs(i)) return false;
-    }
-    if (r_.barriers.empty()) return refuse("there is no barrier");
-    if (r_.rolled && r_.barriers.size() != 1) return refuse("there are two barriers in the loop");
-    return plain_text();
-  }
-
-  bool belongs(InstId i) {
-    const Inst& inst = k_.body.insts[i];
-    if (is_whole_barrier(k_.body, inst)) {
-      if (!k_.cfg.post_dominates(k_.cfg.block_of[i], entry()))
-        return refuse("not all threads come to the barrier at line {}", line(i));
-      r_.barriers.push_back(i);
-      return true;
-    }
-    // What has gone through memory ptxas cannot fuse with the sum of the next round.
-    if (inst.op == ptx::Op::mul && ptx::is_float(inst.mods.type) &&
-        inst.mods.rounding == ptx::Rounding::none)
-      return refuse("the product at line {} could be fused with a sum of the next step", line(i));
-    const ptx::Group group = ptx::group(inst.op);
-    const bool access = (group == ptx::Group::load || group == ptx::Group::store) &&
-                        inst.mods.space == ptx::Space::shared && !inst.opaque;
-    if (access || group == ptx::Group::pure || inst.op == ptx::Op::bra) return true;
-    return refuse("{} at line {} is no part of a tree", ptx::name(inst.op), line(i));
-  }
-
-  // Nothing but instructions and labels, which can be written twice.
-  bool plain_text() {
-    const auto& statements = k_.body.module->statements;
-    for (std::uint32_t s = k_.body.insts[r_.begin].statement;
-         s < k_.body.insts[r_.end - 1].statement; ++s)
-      switch (statements[s].kind) {
-      case ptx::StatementKind::instruction:
-      case ptx::StatementKind::label:
-      case ptx::StatementKind::location: break;
-      case ptx::StatementKind::directive:
-        if (k_.body.module->slice(statements[s].range).starts_with(".pragma")) break;
-        [[fallthrough]];
-      default:
-        return refuse("a scope or declaration stands in the tree at line {}", line(r_.begin));
-      }
-    return true;
   }
 
   // --- Rounds ----------------------------------------------------------------------------------
@@ -432,15 +336,13 @@ private:
     return proved(facts, c_.ult(t_, number(32)));
   }
 
-  emulator::Kernel& k_;
-  sym::Context& c_;
   sym::Solver& solver_;
   TreeReduction r_;
+  TreeText text_;
   TreeElements elements_;
   std::vector<std::size_t> events_; // accesses of the stretch
   std::uint32_t loop_;
-  Term t_, width_;
-  std::string why_;
+  Term width_;
 };
 
 class Finder {
@@ -518,7 +420,7 @@ private:
 
   emulator::Kernel& k_;
   sym::Solver& solver_;
-  passes::AxisPolynomial relaxed_;
+  AxisPolynomial relaxed_;
   TreeReductionPlan plan_;
 };
 

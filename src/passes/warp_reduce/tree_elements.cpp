@@ -77,7 +77,7 @@ Term TreeElements::address(std::size_t e) {
 
 // The stretch does not find it anew in each of its trips.
 bool TreeElements::is_fixed(const TreeReduction& r, Term t) const {
-  return !r.rolled || passes::IterationShift(k_, loop_).is_fixed(t);
+  return !r.rolled || IterationShift(k_, loop_).is_fixed(t);
 }
 
 bool TreeElements::find_cells(TreeReduction& r) {
@@ -97,8 +97,8 @@ bool TreeElements::add_cell(TreeReduction& r, std::size_t e) {
   const Term own = address(e);
   for (const Cell& known : r.cells)
     if (address(known.event) == own && known.bytes == event(e).element_bytes) return true;
-  const passes::Stride stride = relaxed_.stride(event(e).address);
-  const bool steps = stride.kind == passes::Stride::Kind::constant &&
+  const Stride stride = relaxed_.stride(event(e).address);
+  const bool steps = stride.kind == Stride::Kind::constant &&
                      stride.bytes >= std::int64_t{event(e).element_bytes} && stride.bytes <= 4096;
   if (steps) {
     const auto bytes = static_cast<unsigned>(stride.bytes);
@@ -120,9 +120,8 @@ Term TreeElements::take_rows(TreeReduction& r, std::size_t e, Term base) {
   const Term y = k_.trace.special(ptx::Special::tid_y);
   std::int64_t row = 0;
   if (y.valid() && c_.kind(y) == sym::Kind::atom && c_.depends_on(base, y)) {
-    const passes::Stride stride = passes::AxisPolynomial(c_, y).stride(event(e).address);
-    if (stride.kind != passes::Stride::Kind::constant || stride.bytes <= 0 ||
-        stride.bytes > 1 << 16)
+    const Stride stride = AxisPolynomial(c_, y).stride(event(e).address);
+    if (stride.kind != Stride::Kind::constant || stride.bytes <= 0 || stride.bytes > 1 << 16)
       return {};
     row = stride.bytes;
     base = c_.sub(base, c_.mul(number(static_cast<unsigned>(row)), y));

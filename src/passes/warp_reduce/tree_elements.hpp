@@ -4,13 +4,10 @@
 
 #include "passes/shared/axis_polynomial.hpp"
 #include "passes/warp_reduce/find.hpp"
-
-#include <fmt/format.h>
+#include "passes/warp_reduce/tree_view.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace ptxasw::passes {
@@ -21,12 +18,11 @@ bool is_of_a_register(const emulator::Kernel& kernel, const emulator::Event& acc
 // Blocks have no more threads than that; false if not even a warp.
 bool limit(TreeReduction& rounds, std::uint64_t elements);
 
-class TreeElements {
+class TreeElements : public TreeView {
 public:
-  TreeElements(emulator::Kernel& kernel, sym::Solver& solver, passes::AxisPolynomial& relaxed,
+  TreeElements(emulator::Kernel& kernel, sym::Solver& solver, AxisPolynomial& relaxed,
                std::uint32_t loop)
-      : k_(kernel), c_(*kernel.context), solver_(solver), relaxed_(relaxed), loop_(loop),
-        t_(kernel.trace.special(ptx::Special::tid_x)) {}
+      : TreeView(kernel), solver_(solver), relaxed_(relaxed), loop_(loop) {}
 
   // Cells and accesses of the stretch into `rounds`, whose begin and end are known; and its width.
   // False: it is none, and why() tells the reason.
@@ -34,7 +30,6 @@ public:
 
   [[nodiscard]] const std::vector<std::size_t>& events() const { return events_; }
   [[nodiscard]] sym::Term width() const { return width_; }
-  [[nodiscard]] const std::string& why() const { return why_; }
 
   // Elements of different cells never meet; of rounds in all warps, if the block is not too large.
   bool apart(TreeReduction& rounds);
@@ -46,15 +41,6 @@ public:
   [[nodiscard]] bool is_own(const TreeReduction& rounds, ptx::InstId inst);
 
 private:
-  template <class... Args> bool refuse(fmt::format_string<Args...> format, Args&&... args) {
-    why_ = fmt::format(format, std::forward<Args>(args)...);
-    return false;
-  }
-  [[nodiscard]] std::uint32_t line(ptx::InstId inst) const {
-    return ptx::line_of(k_.body, k_.body.insts[inst]);
-  }
-  [[nodiscard]] const emulator::Event& event(std::size_t e) const { return k_.trace.events[e]; }
-  [[nodiscard]] sym::Term number(unsigned n) { return c_.constant(32, n); }
   [[nodiscard]] sym::Term address(std::size_t e);
   [[nodiscard]] bool is_fixed(const TreeReduction& r, sym::Term t) const;
   bool find_cells(TreeReduction& r);
@@ -69,16 +55,13 @@ private:
   bool is_at(sym::Term here, sym::Term own, std::size_t cell, sym::Term distance);
   bool by_register(const TreeReduction& r, TreeAccess& access, sym::Term here, sym::Term own);
 
-  emulator::Kernel& k_;
-  sym::Context& c_;
   sym::Solver& solver_;
-  passes::AxisPolynomial& relaxed_;
+  AxisPolynomial& relaxed_;
   std::uint32_t loop_;
-  sym::Term t_, width_, width_term_;
+  sym::Term width_, width_term_;
   std::vector<std::size_t> events_; // accesses of the stretch
   std::vector<unsigned> strides_;   // by cell
   std::int64_t row_ = 0;            // bytes from row to row; 0: all rows have one base
-  std::string why_;
 };
 
 } // namespace ptxasw::passes
