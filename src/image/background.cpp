@@ -37,19 +37,6 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
-std::vector<char*> environment() {
-  std::vector<char*> kept;
-  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
-    const std::string_view row(*at);
-    bool is_kept = true;
-    for (const std::string_view name : dropped)
-      is_kept = is_kept && !row.starts_with(name);
-    if (is_kept) kept.push_back(*at);
-  }
-  kept.push_back(nullptr);
-  return kept;
-}
-
 struct Launch {
   char* const* arguments;
   char* const* variables;
@@ -105,6 +92,18 @@ bool run(Launch& launch) {
 
 } // namespace
 
+std::vector<std::string> environment() {
+  std::vector<std::string> kept;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+    const std::string_view row(*at);
+    bool is_kept = true;
+    for (const std::string_view name : dropped)
+      is_kept = is_kept && !row.starts_with(name);
+    if (is_kept) kept.emplace_back(row);
+  }
+  return kept;
+}
+
 std::vector<std::string> command_line(const std::string& program, std::string_view chip,
                                       std::span<const std::string> files, bool in_background) {
   std::vector<std::string> words{program, "prepare", "--chip=" + std::string(chip)};
@@ -114,7 +113,8 @@ std::vector<std::string> command_line(const std::string& program, std::string_vi
   return words;
 }
 
-bool start(const std::string& program, std::string_view chip, std::span<const Bytes> images) {
+bool start(const std::string& program, std::string_view chip, std::span<const Bytes> images,
+           std::vector<std::string> variables) {
   std::vector<store::Descriptor> kept;
   std::vector<int> numbers;
   std::vector<std::string> files;
@@ -128,9 +128,9 @@ bool start(const std::string& program, std::string_view chip, std::span<const By
   const store::Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!nothing || files.empty()) return false;
   std::vector<std::string> words = command_line(program, chip, files, true);
-  const std::vector<char*> arguments = pointers(words), variables = environment();
+  const std::vector<char*> arguments = pointers(words), rows = pointers(variables);
   Launch launch{.arguments = arguments.data(),
-                .variables = variables.data(),
+                .variables = rows.data(),
                 .images = numbers,
                 .nothing = nothing.get(),
                 .stack = nullptr,

@@ -30,6 +30,10 @@ namespace ptxasw::image {
 // child and no part of the program's session; it has no standard input and output, and in its
 // environment neither LD_PRELOAD nor PTXASW_LAUNCH. False: it could not be started. May be called
 // from any thread; takes about a millisecond and what it takes to copy the images.
-bool start(const std::string& program, std::string_view chip, std::span<const Bytes> images);
+bool start(const std::string& program, std::string_view chip, std::span<const Bytes> images,
+           std::vector<std::string> variables);
+
+// Its environment. The program may change its own at any time: to be called by a thread of it.
+[[nodiscard]] std::vector<std::string> environment();
 
 } // namespace ptxasw::image

@@ -64,6 +64,29 @@ CUresult launch_cooperatively(CUfunction f, unsigned gx, unsigned gy, unsigned g
   return real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters);
 }
 
+template <unsigned copy> CUresult wait_for_context() {
+  auto* const real = real_of<CUresult()>(synchronize, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  Engine* const launcher = engine();
+  if (launcher != nullptr && is_waiting()) launcher->flush();
+  const CUresult result = real();
+  if (result == CUDA_SUCCESS && launcher != nullptr) launcher->context_is_idle();
+  return result;
+}
+
+template <unsigned copy> CUresult wait_for_this_context(CUcontext context) {
+  auto* const real = real_of<CUresult(CUcontext)>(synchronize_2, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  Engine* const launcher = engine();
+  if (launcher != nullptr && is_waiting()) launcher->flush();
+  const CUresult result = real(context);
+  CUcontext current = nullptr;
+  if (result == CUDA_SUCCESS && launcher != nullptr && driver().ctx_get_current != nullptr &&
+      driver().ctx_get_current(&current) == CUDA_SUCCESS && current == context)
+    launcher->context_is_idle();
+  return result;
+}
+
 template <unsigned hook, unsigned copy> CUresult forget_and_call(void* handle) {
   auto* const real = real_of<CUresult(void*)>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
@@ -93,6 +116,10 @@ template <unsigned hook, unsigned copy> void* made_call() {
     return pointer(copy_by_default<hook, copy>);
   else if constexpr (hook <= cooperative_thread)
     return pointer(launch_cooperatively<hook, copy>);
+  else if constexpr (hook == synchronize)
+    return pointer(wait_for_context<copy>);
+  else if constexpr (hook == synchronize_2)
+    return pointer(wait_for_this_context<copy>);
   else
     return pointer(forget_and_call<hook, copy>);
 }
@@ -147,6 +174,13 @@ PTXASW_FORGETTING(cuDevicePrimaryCtxReset_v2, CUdevice, 3)
 PTXASW_FORGETTING(cuDevicePrimaryCtxRelease_v2, CUdevice, 4)
 PTXASW_FORGETTING(cuDevicePrimaryCtxReset, CUdevice, 5)
 PTXASW_FORGETTING(cuDevicePrimaryCtxRelease, CUdevice, 6)
+
+PTXASW_EXPORT CUresult CUDAAPI cuCtxSynchronize() {
+  return wait_for_context<exported>();
+}
+PTXASW_EXPORT CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext context) {
+  return wait_for_this_context<exported>(context);
+}
 
 #define PTXASW_COOPERATIVE(symbol, hook)                                                           \
   PTXASW_EXPORT CUresult CUDAAPI symbol(CUfunction f, unsigned gx, unsigned gy, unsigned gz,       \

@@ -66,10 +66,7 @@ Engine::Engine(Settings settings)
       decisions_(settings_.policy == Policy::measure ? Decisions::usual_file() : "") {
   if (settings_.images && !is_compiling_special())
     images_ = std::make_unique<Images>(settings_.report);
-  if (images_ != nullptr) {
-    kernels_.look_beside(images_->late());
-    images_->when_prepared([this] { forget_handles(); });
-  }
+  if (images_ != nullptr) kernels_.look_beside(images_->late());
   if (!settings_.steps && !settings_.early && !settings_.batch) return;
   if (launches_block()) {
     log("no launch waits or begins early: CUDA_LAUNCH_BLOCKING is set");
@@ -93,10 +90,7 @@ Engine::Engine(Settings settings)
   if (!settings_.steps) return;
   if (images_ != nullptr) {
     seen_ = std::make_unique<SeenLaunches>();
-    images_->look_for_sequences([this] {
-      const bool are_all = seen_->is_over();
-      return Preparer::Seen{seen_->found(), are_all};
-    });
+    images_->look_for_sequences([this] { return look_for_sequences(); });
   }
   RunMaker::Check check;
   if (settings_.check != 0) check = std::bind_front(&Engine::check_merged, this);
@@ -342,8 +336,19 @@ CUresult Engine::make(const How& how, const Request& made, const Launch& launch)
   return result;
 }
 
+Preparer::Seen Engine::look_for_sequences() {
+  const std::lock_guard lock(asynchronous_);
+  const bool are_all = seen_->is_over();
+  return {seen_->found(), are_all};
+}
+
+// No lock is left behind that a thread of ours holds: the child may still ask for it, as it ends.
+// A thread that has its turn is within a call of the driver's, and what holds the first lock may
+// wait for that.
 void Engine::before_fork() {
-  if (!turn_.take()) return;
+  if (turn_.is_mine()) return;
+  asynchronous_.lock();
+  (void)turn_.take();
   is_forking_ = true;
   if (merger_ != nullptr) merger_->before_fork();
   if (batcher_ != nullptr) batcher_->before_fork();
@@ -353,7 +358,9 @@ void Engine::before_fork() {
 void Engine::behind_fork(bool in_child) {
   if (in_child && merger_ != nullptr) merger_->behind_fork_in_child();
   if (in_child && batcher_ != nullptr) batcher_->behind_fork_in_child();
-  if (std::exchange(is_forking_, false)) turn_.give();
+  if (!std::exchange(is_forking_, false)) return;
+  turn_.give();
+  asynchronous_.unlock();
 }
 
 void Engine::flush_run() {
@@ -480,7 +487,7 @@ Engine* make_engine() {
     auto* const engine = new Engine(std::move(settings)); // kept: programs launch until the end
     static Engine* forks = nullptr;
     forks = engine;
-    if (engine->watches())
+    if (engine->watches() || engine->images() != nullptr)
       ::pthread_atfork([] { forks->before_fork(); }, [] { forks->behind_fork(false); },
                        [] { forks->behind_fork(true); });
     return engine;

@@ -19,6 +19,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 namespace ptxasw::launch {
 
@@ -40,6 +41,12 @@ public:
     passing_epoch().fetch_add(1, std::memory_order_acq_rel);
     kernels_.forget_all();
   }
+  // The program has waited for all that runs in the current context.
+  void context_is_idle() {
+    if (images_ != nullptr && images_->late().load_here()) forget_handles();
+  }
+  // Which sequences were seen so far, under --steps. By a thread of the preparer's.
+  Preparer::Seen look_for_sequences();
   // Makes the launches that wait for others of their kind.
   void flush() {
     if (merger_ != nullptr) merger_->flush();
@@ -104,7 +111,8 @@ private:
   Kernels kernels_;
   Decisions decisions_;
   CheckMemory check_memory_;
-  Turn turn_; // one for all that may put launches off
+  Turn turn_;               // one for all that may put launches off
+  std::mutex asynchronous_; // held by the preparer's thread while it is in here
   bool is_forking_ = false;
   std::unique_ptr<Merger> merger_;
   std::unique_ptr<Batcher> batcher_;

@@ -10,7 +10,7 @@ namespace ptxasw::launch {
 
 struct Hook {
   const char* symbol;      // as the driver exports it
-  const char* name;        // as cuGetProcAddress is asked for it; empty: not by that
+  const char* name;        // as cuGetProcAddress is asked for it; empty: not by that alone
   bool per_thread = false; // the default stream is the thread's
 };
 
@@ -31,6 +31,8 @@ enum : unsigned {
   copy_any_thread,
   cooperative,
   cooperative_thread,
+  synchronize,
+  synchronize_2,
   first_forgetting,
   first_of_modules = first_forgetting + 7,
   module_load = first_of_modules,
@@ -77,6 +79,9 @@ inline constexpr std::array<Hook, hook_count> hooks{{
     {"cuMemcpy_ptds", "cuMemcpy", true},
     {"cuLaunchCooperativeKernel", "cuLaunchCooperativeKernel", false},
     {"cuLaunchCooperativeKernel_ptsz", "cuLaunchCooperativeKernel", true},
+    // Behind these nothing runs in a context.
+    {"cuCtxSynchronize", ""},
+    {"cuCtxSynchronize_v2", ""},
     // After these a handle may stand for another kernel. Each takes one argument.
     {"cuModuleUnload", "cuModuleUnload"},
     {"cuLibraryUnload", "cuLibraryUnload"},

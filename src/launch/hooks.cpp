@@ -242,8 +242,21 @@ void* behind_what_waits(const char* name, void* found) {
   return found;
 }
 
-void replace(const char* name, void** function, cuuint64_t flags) {
+// Which of two a program gets by this name hangs on the version that it asks for. None: there is
+// one.
+unsigned hook_by_version(std::string_view name, int version) {
+  constexpr int with_status = 12000, of_context = 13000;
+  if (name == "cuGetProcAddress") return version >= with_status ? address_2 : address;
+  if (name == "cuCtxSynchronize") return version >= of_context ? synchronize_2 : synchronize;
+  return hook_count;
+}
+
+void replace(const char* name, void** function, int version, cuuint64_t flags) {
   if (name == nullptr || function == nullptr || *function == nullptr) return;
+  if (const unsigned hook = hook_by_version(name, version); hook != hook_count) {
+    *function = instead_of(hook, *function);
+    return;
+  }
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
   for (unsigned hook = 0; hook < hooks.size(); ++hook) {
     const bool fits_both = hook >= first_forgetting;
@@ -256,23 +269,13 @@ void replace(const char* name, void** function, cuuint64_t flags) {
   *function = behind_what_waits(name, *function);
 }
 
-// Which of the two a program gets by this name hangs on the version that it asks for.
-void replace_own(const char* name, void** function, int version) {
-  if (name == nullptr || function == nullptr || *function == nullptr ||
-      std::strcmp(name, "cuGetProcAddress") != 0)
-    return;
-  constexpr int with_status = 12000;
-  *function = instead_of(version >= with_status ? address_2 : address, *function);
-}
-
 template <unsigned copy>
 CUresult get_proc_address(const char* name, void** function, int version, cuuint64_t flags) {
   auto* const real = real_of<GetProcAddress>(address, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   const CUresult result = real(name, function, version, flags);
   if (result != CUDA_SUCCESS) return result;
-  replace(name, function, flags);
-  replace_own(name, function, version);
+  replace(name, function, version, flags);
   return result;
 }
 
@@ -283,8 +286,7 @@ CUresult get_proc_address_2(const char* name, void** function, int version, cuui
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   const CUresult result = real(name, function, version, flags, status);
   if (result != CUDA_SUCCESS) return result;
-  replace(name, function, flags);
-  replace_own(name, function, version);
+  replace(name, function, version, flags);
   return result;
 }
 

@@ -85,11 +85,11 @@ bool Replacement::hides(std::string_view name) const {
 Images::Images(bool reports)
     : reports_(reports), folder_(image::images_folder(
                              [](const char* name) -> const char* { return std::getenv(name); })),
-      seen_(image::seen_in(folder_)), late_(folder_),
-      preparer_(folder_.empty() ? "" : variable("PTXASW_PROGRAM"), folder_, [this] {
-        late_.note_news();
-        if (news_) news_();
-      }) {}
+      seen_(image::seen_in(folder_)), preparer_(folder_.empty() ? "" : variable("PTXASW_PROGRAM"),
+                                                folder_, [this](std::vector<Preparer::Come> all) {
+                                                  for (Preparer::Come& one : all)
+                                                    late_.take(one.key, std::move(one.prepared));
+                                                }) {}
 
 Images::Load Images::look_at(const void* image, Owner owner, bool as_usual) {
   const Form form = image::form_of(image);
@@ -271,10 +271,8 @@ Images::Load Images::note(ImageRow row) {
 }
 
 void Images::loaded(const Load& load, void* handle, Owner owner) {
-  if (load.by != nullptr)
-    add(handle, load.by, owner);
-  else
-    take(handle); // of one that is gone
+  take(handle); // of one that is gone
+  if (load.by != nullptr) add(handle, load.by, owner);
   const LateVersions::Awaited awaited{load.key, load.edition, load.row};
   if (load.is_awaited && owner == Owner::module)
     late_.await(static_cast<CUmodule>(handle), awaited);
@@ -359,14 +357,7 @@ std::shared_ptr<const Replacement> Images::take(void* handle) {
 std::vector<ImageRow> Images::finish() {
   preparer_.finish();
   const std::lock_guard lock(mutex_);
-  std::vector<ImageRow> rows = rows_;
-  std::map<std::size_t, unsigned> late;
-  for (const std::size_t row : late_.rows())
-    ++late[row];
-  for (const auto& [row, images] : late)
-    if (row < rows.size())
-      rows[row].words += "; versions of " + std::to_string(images) + " came in this run";
-  return rows;
+  return rows_;
 }
 
 // "sm_90"; empty: not known, or not the same for all that the image is loaded for.

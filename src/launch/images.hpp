@@ -97,8 +97,6 @@ public:
 
   // Versions that were prepared while the program ran.
   [[nodiscard]] LateVersions& late() { return late_; }
-  // Called by a thread of ours when there are more of them. Before anything is loaded.
-  void when_prepared(std::function<void()> news) { news_ = std::move(news); }
   // As Preparer.
   void look_for_sequences(std::function<Preparer::Seen()> look) {
     preparer_.look_for_sequences(std::move(look));
@@ -142,7 +140,6 @@ private:
   const bool reports_;
   const std::string folder_;
   const std::vector<contract::SeenSequence> seen_; // as this process began
-  std::function<void()> news_;
   LateVersions late_;
   Preparer preparer_;
   Links links_;

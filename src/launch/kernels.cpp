@@ -206,7 +206,8 @@ Keeper& keeper_of_thread() {
 // stages that need their own.
 std::string Kernels::describe(Kernel& kernel, DeviceReader& reader) const {
   kernel.versions = kernel.module;
-  const auto beside = late_ == nullptr ? LateVersions::Beside() : late_->beside(kernel.module);
+  const auto beside =
+      late_ == nullptr ? LateVersions::Beside() : late_->beside(kernel.context, kernel.module);
   const bool is_beside = beside.kernels != nullptr && beside.kernels->contains(kernel.name);
   if (is_beside) kernel.versions = beside.module;
   std::string why = read_versions(kernel, reader);

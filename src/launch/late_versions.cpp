@@ -41,9 +41,32 @@ void unload(CUlibrary library) {
   if (auto* const real = driver_function<CUresult(CUlibrary)>("cuLibraryUnload")) real(library);
 }
 
+// All of them, since a driver that is lazy would do so when they are launched.
+void load_functions(CUmodule module) {
+  const Driver& d = driver();
+  unsigned count = 0;
+  if (!d.module_get_function_count || !d.module_enumerate_functions || !d.func_load ||
+      d.module_get_function_count(&count, module) != CUDA_SUCCESS)
+    return;
+  std::vector<CUfunction> all(count);
+  if (d.module_enumerate_functions(all.data(), count, module) != CUDA_SUCCESS) return;
+  for (CUfunction function : all)
+    d.func_load(function);
+}
+
+CUcontext context_of_thread() {
+  CUcontext context = nullptr;
+  if (const auto get = driver().ctx_get_current; get != nullptr) get(&context);
+  return context;
+}
+
 } // namespace
 
-void LateVersions::await(void* handle, bool is_library, const Awaited& image) {
+void LateVersions::await(CUmodule module, const Awaited& image) {
+  if (CUcontext context = context_of_thread(); context != nullptr) await(module, context, image);
+}
+
+void LateVersions::await(void* handle, CUcontext context, const Awaited& image) {
   const std::lock_guard lock(mutex_);
   if (handles_.size() >= most_handles) return;
   const auto [found, is_new] = images_.try_emplace(image.key);
@@ -51,82 +74,91 @@ void LateVersions::await(void* handle, bool is_library, const Awaited& image) {
     found->second.edition = image.known;
     found->second.row = image.row;
   }
-  handles_[handle] = {&found->second, is_library};
+  const Handle& made = handles_[handle] = {&found->second, image.known, context};
+  if (made.has_later()) ++version_;
 }
 
 void LateVersions::forget(void* handle) {
   const std::lock_guard lock(mutex_);
-  handles_.erase(handle);
+  if (handles_.erase(handle) == 0) return;
+  std::erase_if(beside_, [&](const auto& known) { return known.second.handle == handle; });
 }
 
 void LateVersions::forget_modules() {
   const std::lock_guard lock(mutex_);
-  std::erase_if(handles_, [](const auto& known) { return !known.second.is_library; });
+  std::erase_if(handles_, [](const auto& known) { return known.second.context != nullptr; });
+  beside_.clear();
+  versions_.clear();
 }
 
-// The store is asked only when there is something new.
-void LateVersions::read_news() {
-  std::vector<image::ImageKey> asked;
-  {
-    const std::uint64_t news = news_.load(std::memory_order_acquire);
-    if (news == 0) return;
-    const std::lock_guard lock(mutex_);
-    if (std::exchange(read_, news) == news) return;
-    for (const auto& [key, image] : images_)
-      asked.push_back(key);
-  }
-  for (const image::ImageKey& key : asked) {
-    auto prepared = image::find(folder_, key);
-    if (!prepared) continue;
-    auto kernels = usable_kernels(*prepared);
-    const std::lock_guard lock(mutex_);
-    Image& image = images_[key];
-    if (std::exchange(image.edition, prepared->edition()) == prepared->edition()) continue;
-    if (kernels != nullptr) has_any_.store(true, std::memory_order_release);
-    image.kernels = std::move(kernels);
-    image.cubin = std::make_shared<const std::string>(std::move(prepared->cubin));
-  }
+// An edition without versions says nothing against those of the one before.
+void LateVersions::take(const image::ImageKey& key, image::Prepared prepared) {
+  auto kernels = usable_kernels(prepared);
+  const std::lock_guard lock(mutex_);
+  const auto found = images_.find(key);
+  if (found == images_.end() || kernels == nullptr) return;
+  Image& image = found->second;
+  if (std::exchange(image.edition, prepared.edition()) == prepared.edition()) return;
+  image.kernels = std::move(kernels);
+  image.cubin = std::make_shared<const std::string>(std::move(prepared.cubin));
+  ++version_;
 }
 
-// Null: of none that has versions. A library's module is known by asking.
-LateVersions::Image* LateVersions::image_of(CUmodule module) {
-  std::vector<std::pair<CUlibrary, Image*>> libraries;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [handle, its] : handles_) {
-      if (its.image->kernels == nullptr) continue;
-      if (its.is_library)
-        libraries.emplace_back(static_cast<CUlibrary>(handle), its.image);
-      else if (handle == module)
-        return its.image;
-    }
-  }
-  for (const auto& [library, image] : libraries)
-    if (module_of(library) == module) return image;
-  return nullptr;
-}
-
-// Of an image with versions. Null: the driver does not take them.
-CUlibrary LateVersions::loaded(Image& image) {
+// Of an image with versions, in the current context. Without a module: the driver does not take
+// them.
+LateVersions::Beside LateVersions::loaded(Image& image) {
   std::shared_ptr<const std::string> cubin;
+  std::shared_ptr<const Names> kernels;
   {
     const std::lock_guard lock(mutex_);
-    if (image.cubin == nullptr) return image.library;
     cubin = image.cubin;
+    kernels = image.kernels;
   }
-  CUlibrary made = load(*cubin);
-  if (made == nullptr) log("the driver does not take what was prepared while the program ran");
-  CUlibrary kept = nullptr;
+  CUlibrary made = cubin == nullptr ? nullptr : load(*cubin);
+  if (cubin != nullptr && made == nullptr)
+    log("the driver does not take what was prepared while the program ran");
+  CUlibrary library = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    if (image.cubin == cubin) { // no other thread was first
+    if (cubin != nullptr && image.cubin == cubin) { // no other thread was first
       image.cubin = nullptr;
       image.library = std::exchange(made, nullptr);
+      image.loaded = kernels;
     }
-    kept = image.library;
+    library = image.library;
+    kernels = image.loaded;
   }
   if (made != nullptr) unload(made);
-  return kept;
+  return library == nullptr ? Beside() : Beside{module_of(library), kernels};
+}
+
+bool LateVersions::load_here() {
+  const std::uint64_t version = version_.load(std::memory_order_acquire);
+  if (version == 0) return false;
+  CUcontext context = context_of_thread();
+  if (context == nullptr) return false;
+  std::vector<std::pair<void*, Handle>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(versions_[context], version) == version) return false;
+    for (const auto& [handle, its] : handles_)
+      if (its.has_later() && (its.context == nullptr || its.context == context))
+        all.emplace_back(handle, its);
+  }
+  const Relaxed relaxed;
+  bool is_other = false;
+  for (const auto& [handle, its] : all) {
+    const Beside made = loaded(*its.image);
+    CUmodule own = its.context == nullptr ? module_of(static_cast<CUlibrary>(handle))
+                                          : static_cast<CUmodule>(handle);
+    if (made.module == nullptr || own == nullptr) continue;
+    load_functions(made.module);
+    const std::lock_guard lock(mutex_);
+    if (!handles_.contains(handle)) continue;
+    beside_[{context, own}] = {made, handle};
+    is_other = true;
+  }
+  return is_other;
 }
 
 std::vector<std::size_t> LateVersions::rows() {
@@ -137,15 +169,11 @@ std::vector<std::size_t> LateVersions::rows() {
   return rows;
 }
 
-LateVersions::Beside LateVersions::beside(CUmodule module) {
-  read_news();
-  if (!has_any_.load(std::memory_order_acquire)) return {};
-  Image* const image = image_of(module);
-  const CUlibrary library = image == nullptr ? nullptr : loaded(*image);
-  const CUmodule found = library == nullptr ? nullptr : module_of(library);
-  if (found == nullptr) return {};
+LateVersions::Beside LateVersions::beside(CUcontext context, CUmodule module) {
+  if (version_.load(std::memory_order_acquire) == 0) return {};
   const std::lock_guard lock(mutex_);
-  return {found, image->kernels};
+  const auto found = beside_.find({context, module});
+  return found == beside_.end() ? Beside() : found->second.beside;
 }
 
 } // namespace ptxasw::launch

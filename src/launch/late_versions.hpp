@@ -2,6 +2,10 @@
 // cubin is loaded beside the program's module, and its kernels are launched in the place of the
 // program's from then on. IMAGES.md says who could tell.
 //
+// Loading waits for all that runs in the context, and keeps others from launching meanwhile. What
+// runs may wait for the program, which may be about to launch. So it is done where the program
+// itself has waited for all of its context, before it goes on, and nowhere else.
+//
 // Only of kernels that need nothing of their module (prepare/alone.hpp): variables of the one
 // beside it are others. What was prepared of a PTX text waits for the next run, since it has to be
 // compared with what the driver makes of it.
@@ -29,9 +33,6 @@ class LateVersions {
 public:
   using Names = std::set<std::string, std::less<>>;
 
-  // `folder`: of the store.
-  explicit LateVersions(const std::string& folder) : folder_(folder) {}
-
   // An image that is being prepared, and the edition of it that was there, if any.
   struct Awaited {
     image::ImageKey key;
@@ -39,53 +40,62 @@ public:
     std::size_t row = 0; // of the report
   };
   // What was loaded of one: a module or a library.
-  void await(CUmodule module, const Awaited& image) { await(module, false, image); }
-  void await(CUlibrary library, const Awaited& image) { await(library, true, image); }
+  void await(CUmodule module, const Awaited& image);
+  void await(CUlibrary library, const Awaited& image) { await(library, nullptr, image); }
   void forget(void* handle);
   // With their context, modules go without a word; libraries belong to none.
   void forget_modules();
-  // By any thread: the store has something new.
-  void note_news() { news_.fetch_add(1, std::memory_order_release); }
+  // The store has this of an image. By any thread.
+  void take(const image::ImageKey& key, image::Prepared prepared);
+  // The program has waited for all of the current context. True: what is known of its kernels is to
+  // be forgotten.
+  bool load_here();
 
   struct Beside {
-    CUmodule module = nullptr;            // in the current context
+    CUmodule module = nullptr;
     std::shared_ptr<const Names> kernels; // that have versions there; null: there is none
   };
-  // Of a module of the program. Asks the driver, and loads.
-  Beside beside(CUmodule module);
+  // Of a module of the program.
+  Beside beside(CUcontext context, CUmodule module);
   // Rows of the images of which versions were loaded.
   [[nodiscard]] std::vector<std::size_t> rows();
 
 private:
   // Stays where it is. What was loaded stays, too, since its kernels may run.
   struct Image {
-    std::shared_ptr<const Names> kernels;     // null: not prepared yet, or without versions
+    std::optional<image::Edition> edition;    // the last one that is known
+    std::shared_ptr<const Names> kernels;     // with versions; null: none came
     std::shared_ptr<const std::string> cubin; // null: it is loaded
     CUlibrary library = nullptr;
-    std::optional<image::Edition> edition;
+    std::shared_ptr<const Names> loaded; // kernels of the library
     std::size_t row = 0;
   };
   struct Handle {
     Image* image = nullptr;
-    bool is_library = false;
+    std::optional<image::Edition> edition; // that was there when it was loaded
+    CUcontext context = nullptr;           // of a module; null: a library
+    [[nodiscard]] bool has_later() const {
+      return image->kernels != nullptr && image->edition != edition;
+    }
+  };
+  struct Known {
+    Beside beside;
+    void* handle = nullptr; // that the program's module is of
   };
   struct Less {
     bool operator()(const image::ImageKey& a, const image::ImageKey& b) const {
       return std::pair(a.high, a.low) < std::pair(b.high, b.low);
     }
   };
-  void await(void* handle, bool is_library, const Awaited& image);
-  void read_news();
-  Image* image_of(CUmodule module);
-  CUlibrary loaded(Image& image);
+  void await(void* handle, CUcontext context, const Awaited& image);
+  Beside loaded(Image& image);
 
-  const std::string folder_;
-  std::atomic<std::uint64_t> news_{0};
-  std::atomic<bool> has_any_{false};
-  std::mutex mutex_; // never held while the driver is called
-  std::uint64_t read_ = 0;
+  std::atomic<std::uint64_t> version_{0}; // of what there is to be loaded; 0: nothing
+  std::mutex mutex_;                      // never held while the driver is called
   std::map<image::ImageKey, Image, Less> images_;
   std::unordered_map<void*, Handle> handles_;
+  std::map<CUcontext, std::uint64_t> versions_; // that were loaded there
+  std::map<std::pair<CUcontext, CUmodule>, Known> beside_;
 };
 
 } // namespace ptxasw::launch

@@ -17,7 +17,8 @@ namespace ptxasw::launch {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto quiet = 100ms;
+constexpr auto quiet = 100ms, longest_collected = 2000ms;
+constexpr int looks_apart = 32; // times what one takes
 constexpr auto longest_watched = 2h;
 constexpr auto first_look = 1s; // for sequences; the next one behind twice the time
 constexpr unsigned most_again = 4;
@@ -29,8 +30,7 @@ Preparer::State& Preparer::state() {
   State* found = state_.load(std::memory_order_acquire);
   const pid_t process = ::getpid();
   if (found != nullptr && found->process == process) return *found;
-  auto* const made = new State;
-  made->process = process;
+  auto* const made = new State{.process = process, .environment = image::environment()};
   if (state_.compare_exchange_strong(found, made)) return *made;
   delete made;
   return *state_.load(std::memory_order_acquire);
@@ -43,7 +43,10 @@ bool Preparer::add(std::string_view chip, image::Bytes image, const LateVersions
   const std::lock_guard lock(now.mutex);
   if (now.bytes + copy.size() > most_kept_bytes) return false;
   now.bytes += copy.size();
-  now.waiting.push_back({std::string(chip), std::move(copy), awaited, when == When::now});
+  now.waiting.push_back({.chip = std::string(chip),
+                         .image = std::move(copy),
+                         .awaited = awaited,
+                         .is_awaited = when == When::now});
   now.more.notify_one();
   if (now.has_thread) return true;
   sigset_t all, before; // signals are the program's
@@ -58,67 +61,108 @@ bool Preparer::add(std::string_view chip, image::Bytes image, const LateVersions
   return true;
 }
 
-void Preparer::work(State& now) {
+// As long as there is something to come. Nobody says so: who prepares is no child of this process.
+void Preparer::work(State& now) const {
+  Watch watch;
   std::unique_lock lock(now.mutex);
-  for (std::size_t seen = 0; seen != now.waiting.size();) {
-    seen = now.waiting.size();
-    now.more.wait_for(lock, quiet, [&] { return now.waiting.size() != seen; });
+  for (;;) {
+    const auto latest = Clock::now() + longest_collected;
+    for (std::size_t seen = 0; seen != now.waiting.size() && Clock::now() < latest;) {
+      seen = now.waiting.size();
+      now.more.wait_for(lock, quiet, [&] { return now.waiting.size() != seen; });
+    }
+    std::vector<Waiting> all = std::move(now.waiting);
+    now.waiting.clear();
+    lock.unlock();
+    if (!all.empty()) begin(now, watch, std::move(all));
+    const auto before = Clock::now();
+    look(now, watch);
+    const auto behind = Clock::now();
+    lock.lock();
+    if (!now.waiting.empty()) continue;
+    if (watch.images.empty()) break;
+    const auto least = behind + std::max<Clock::duration>(quiet, looks_apart * (behind - before));
+    now.more.wait_until(lock, std::max(least, watch.due()), [&] { return !now.waiting.empty(); });
   }
-  std::vector<Waiting> all = std::move(now.waiting);
-  now.waiting.clear();
   now.has_thread = false;
-  lock.unlock();
-  start(awaited_of(all));
-  if (look_ == nullptr)
-    for (Waiting& each : all)
-      each.image = {};
-  watch(std::move(all));
 }
 
-bool Preparer::has_come(Waiting& image) const {
-  if (!image.is_awaited) return false;
-  const auto found = image::find(folder_, image.awaited.key);
-  if (!found || found->edition() == image.awaited.known) return false;
+Preparer::Clock::time_point Preparer::Watch::due() const {
+  Clock::time_point due = are_all ? Clock::time_point::max() : look_due;
+  for (const Waiting& image : images)
+    if (image.is_awaited) due = std::min(due, image.due);
+  return due;
+}
+
+// To watch what came. Sequences of its launches may be seen soon.
+void Preparer::begin(const State& now, Watch& watch, std::vector<Waiting> all) const {
+  start(now, awaited_of(all));
+  const auto time = Clock::now();
+  if (watch.images.empty() || watch.look_due > time + first_look)
+    watch.look_due = time + first_look;
+  watch.since = time;
+  watch.are_all = look_ == nullptr; // those that are known are asked for once more
+  for (Waiting& each : all) {
+    if (look_ == nullptr) each.image = {}; // it is not prepared again
+    each.begun = time;
+    each.due = time + quiet;
+    if (auto found = each.is_awaited ? std::nullopt : image::find(folder_, each.awaited.key)) {
+      each.kernels = std::move(found->kernels);
+      each.sequences = found->sequences;
+    }
+    watch.images.push_back(std::move(each));
+  }
+}
+
+// Nothing: what is there was known.
+std::optional<image::Prepared> Preparer::come(Waiting& image) const {
+  auto found = image::find(folder_, image.awaited.key);
+  if (!found || found->edition() == image.awaited.known) return std::nullopt;
   image.awaited.known = found->edition();
   image.is_awaited = false;
-  return true;
+  image.kernels = found->kernels;
+  image.sequences = found->sequences;
+  return found;
 }
 
-// Other sequences were seen than those that it was prepared with.
-bool Preparer::is_outdated(const Waiting& image) const {
-  if (image.is_awaited || image.again == most_again) return false;
-  const auto found = image::find(folder_, image.awaited.key);
-  return found && found->sequences != image::hash_of(image::seen_in(folder_), found->kernels);
-}
-
-// Until all of them are there, and no more can be seen. Nobody says so: who prepares is no child of
-// this process.
-void Preparer::watch(std::vector<Waiting> images) const {
-  const auto begin = std::chrono::steady_clock::now();
-  std::chrono::nanoseconds passed{}, next_look = first_look;
-  bool are_all = look_ == nullptr;
-  const auto is_done = [&](const Waiting& image) { return !image.is_awaited && are_all; };
-  while (std::erase_if(images, is_done), !images.empty() && passed < longest_watched) {
-    std::this_thread::sleep_for(std::max<std::chrono::nanoseconds>(quiet, passed / 32));
-    passed = std::chrono::steady_clock::now() - begin;
-    const auto come = std::ranges::count_if(images, [&](Waiting& each) { return has_come(each); });
-    if (come != 0) news_();
-    if (look_ == nullptr || (come == 0 && passed < next_look)) continue;
-    next_look = 2 * passed;
-    if (!are_all) {
-      const Seen seen = look_();
-      are_all = seen.are_all;
-      image::add_seen(folder_, seen.sequences);
-    }
-    std::vector<const Waiting*> again;
-    for (Waiting& image : images) {
-      if (!is_outdated(image)) continue;
-      image.is_awaited = true;
-      ++image.again;
-      again.push_back(&image);
-    }
-    start(again);
+void Preparer::look(const State& now, Watch& watch) const {
+  std::vector<Come> all;
+  for (Waiting& image : watch.images) {
+    const auto time = Clock::now();
+    if (!image.is_awaited || time < image.due) continue;
+    image.due = time + std::max<Clock::duration>(quiet, (time - image.begun) / 32);
+    if (auto found = come(image)) all.push_back({image.awaited.key, std::move(*found)});
   }
+  const bool have_come = !all.empty();
+  if (have_come) news_(std::move(all));
+  if (look_ != nullptr && (have_come || Clock::now() >= watch.look_due)) look_for_more(now, watch);
+  std::erase_if(watch.images, [&, time = Clock::now()](const Waiting& image) {
+    return (!image.is_awaited && watch.are_all) || time - image.begun > longest_watched;
+  });
+}
+
+// Other sequences were seen than those that images were prepared with.
+void Preparer::look_for_more(const State& now, Watch& watch) const {
+  const auto time = Clock::now();
+  watch.look_due = time + std::max<Clock::duration>(first_look, time - watch.since);
+  if (!watch.are_all) {
+    const Seen seen = look_();
+    watch.are_all = seen.are_all;
+    image::add_seen(folder_, seen.sequences);
+  }
+  const auto all = image::seen_in(folder_);
+  std::vector<const Waiting*> again;
+  for (Waiting& image : watch.images) {
+    if (image.is_awaited || image.again == most_again ||
+        image.sequences == image::hash_of(all, image.kernels))
+      continue;
+    image.is_awaited = true;
+    image.begun = time;
+    image.due = time + quiet;
+    ++image.again;
+    again.push_back(&image);
+  }
+  start(now, again);
 }
 
 void Preparer::finish() {
@@ -130,7 +174,7 @@ void Preparer::finish() {
     all = std::move(now.waiting);
     now.waiting.clear();
   }
-  start(awaited_of(all));
+  start(now, awaited_of(all));
 }
 
 std::vector<const Preparer::Waiting*> Preparer::awaited_of(const std::vector<Waiting>& all) {
@@ -140,12 +184,12 @@ std::vector<const Preparer::Waiting*> Preparer::awaited_of(const std::vector<Wai
   return awaited;
 }
 
-void Preparer::start(std::span<const Waiting* const> all) const {
+void Preparer::start(const State& now, std::span<const Waiting* const> all) const {
   std::map<std::string_view, std::vector<image::Bytes>> by_chip;
   for (const Waiting* each : all)
     by_chip[each->chip].push_back(std::as_bytes(std::span(each->image)));
   for (const auto& [chip, images] : by_chip)
-    if (!image::start(program_, chip, images))
+    if (!image::start(program_, chip, images, now.environment))
       log("%s cannot be started to prepare images", program_.c_str());
 }
 

@@ -2,21 +2,25 @@
 // says when the store has them.
 //
 // What it costs the program is a copy of each image, since the program may free it as soon as it
-// is loaded, at the speed of memory. All else is done by a thread that waits until no image came
-// for a moment, starts one process for all that came, and looks into the store now and then. Under
-// --steps it also asks which sequences of launches were seen, as long as there may be more, and has
-// the images prepared again that have such kernels. At the end of the program the process is
-// started for what is left, and not waited for.
+// is loaded, at the speed of memory. All else is done by one thread, which ends when there is
+// nothing more to come. It waits until no image came for a moment, starts one process for all that
+// came, and looks into the store now and then, for each image the more rarely the longer it takes.
+// Under --steps it also asks which sequences of launches were seen, as long as there may be more,
+// and has the images prepared again that have such kernels. At the end of the program the process
+// is started for what is left, and not waited for.
 #pragma once
 
 #include "contract/sequences.hpp"
+#include "image/prepared.hpp"
 #include "launch/late_versions.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,9 +31,15 @@ namespace ptxasw::launch {
 
 class Preparer {
 public:
+  // What the store has that it had not.
+  struct Come {
+    image::ImageKey key;
+    image::Prepared prepared;
+  };
+  using News = std::function<void(std::vector<Come>)>;
   // `program`: ptxasw; empty: nothing is prepared. `folder`: of the store. `news`: called by a
-  // thread of ours when that has something new.
-  Preparer(std::string program, std::string folder, std::function<void()> news)
+  // thread of ours.
+  Preparer(std::string program, std::string folder, News news)
       : program_(std::move(program)), folder_(std::move(folder)), news_(std::move(news)) {}
   [[nodiscard]] bool is_possible() const { return !program_.empty(); }
   struct Seen {
@@ -47,15 +57,28 @@ public:
   void finish();
 
 private:
+  using Clock = std::chrono::steady_clock;
   struct Waiting {
     std::string chip, image;
     LateVersions::Awaited awaited;
-    bool is_awaited = true; // it is prepared, or about to be
-    unsigned again = 0;     // so often, with other sequences
+    bool is_awaited = true;       // it is prepared, or about to be
+    unsigned again = 0;           // so often, with other sequences
+    Clock::time_point begun, due; // since then it is watched; the next look
+    // Of the edition that is there.
+    std::vector<image::PreparedKernel> kernels;
+    std::uint64_t sequences = 0;
+  };
+  // The thread's own.
+  struct Watch {
+    std::vector<Waiting> images;
+    Clock::time_point since, look_due; // the last images came; sequences are asked for
+    bool are_all = false;              // sequences
+    [[nodiscard]] Clock::time_point due() const;
   };
   // Of one process: a fork leaves locks and threads behind that nobody has.
   struct State {
     pid_t process = 0;
+    const std::vector<std::string> environment; // as the first image came
     std::mutex mutex;
     std::condition_variable more;
     std::vector<Waiting> waiting;
@@ -64,14 +87,15 @@ private:
   };
   State& state();
   static std::vector<const Waiting*> awaited_of(const std::vector<Waiting>& all);
-  void start(std::span<const Waiting* const> all) const;
-  void work(State& state);
-  void watch(std::vector<Waiting> images) const;
-  bool has_come(Waiting& image) const;
-  bool is_outdated(const Waiting& image) const;
+  void start(const State& state, std::span<const Waiting* const> all) const;
+  void work(State& state) const;
+  void begin(const State& state, Watch& watch, std::vector<Waiting> all) const;
+  void look(const State& state, Watch& watch) const;
+  void look_for_more(const State& state, Watch& watch) const;
+  std::optional<image::Prepared> come(Waiting& image) const;
 
   const std::string program_, folder_;
-  const std::function<void()> news_;
+  const News news_;
   std::function<Seen()> look_;         // null: nothing is seen
   std::atomic<State*> state_{nullptr}; // never freed
 };

@@ -15,9 +15,11 @@ namespace ptxasw::launch {
 
 class Turn {
 public:
+  // This thread has it.
+  [[nodiscard]] bool is_mine() const { return owner_.load(std::memory_order_relaxed) == thread(); }
   // False: this thread has it already.
   [[nodiscard]] bool take() {
-    if (owner_.load(std::memory_order_relaxed) == thread()) return false;
+    if (is_mine()) return false;
     mutex_.lock();
     owner_.store(thread(), std::memory_order_relaxed);
     return true;

@@ -134,7 +134,8 @@ TEST(Start, HandsTheImagesOverAndIsNoChild) {
   ::setenv("LD_PRELOAD", "/no/such.so", 1);
   std::signal(SIGCHLD, [](int) { children = children + 1; });
   const std::string one = "one ", two = "two";
-  EXPECT_TRUE(start(program, "sm_90", std::vector<Bytes>{bytes_of(one), bytes_of(two)}));
+  EXPECT_TRUE(
+      start(program, "sm_90", std::vector<Bytes>{bytes_of(one), bytes_of(two)}, environment()));
   ::unsetenv("LD_PRELOAD");
   for (int n = 0; n < 500 && !std::filesystem::exists(out); ++n)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -146,8 +147,8 @@ TEST(Start, HandsTheImagesOverAndIsNoChild) {
 }
 
 TEST(Start, SaysThatThereIsNoProgram) {
-  EXPECT_FALSE(start("/no/such/program", "sm_90", std::vector<Bytes>{bytes_of("x")}));
-  EXPECT_FALSE(start("/bin/true", "sm_90", std::vector<Bytes>{}));
+  EXPECT_FALSE(start("/no/such/program", "sm_90", std::vector<Bytes>{bytes_of("x")}, {}));
+  EXPECT_FALSE(start("/bin/true", "sm_90", std::vector<Bytes>{}, {}));
 }
 
 } // namespace

@@ -79,9 +79,11 @@ int main() {
   std::printf("%s %u %s%s", gpu.loaded.back().c_str(), count, gpu.launches.at(0).entry.c_str(),
               has_child ? " and a child" : "");
   if (std::getenv("WAITS") != nullptr) {
+    auto* const wait = asked<decltype(cuCtxSynchronize_v2)>(get, "cuCtxSynchronize");
     for (int tries = 0; tries < 3000 && gpu.launches.back().entry == gpu.launches[0].entry;
          ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      wait(reinterpret_cast<CUcontext>(1));
       launch();
     }
     asked<decltype(cuLibraryGetKernelCount)>(get, "cuLibraryGetKernelCount")(&count, loaded);

@@ -12,7 +12,9 @@
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace ptxasw::launch {
 namespace {
@@ -33,17 +35,22 @@ protected:
     return image::key_of(std::as_bytes(std::span(image_)), "sm_90");
   }
   static LateVersions& late() { return engine()->images()->late(); }
-  // As `ptxasw prepare` does, and the thread that waits for it.
-  void prepare_now(const std::string& tag, std::vector<std::string> alone, std::int64_t when = 1,
-                   const std::string& linked = "") const {
+  static image::Prepared prepared(const std::string& tag, std::vector<std::string> alone,
+                                  std::int64_t when = 1, const std::string& linked = "") {
     image::Prepared made{.cubin = test::machine_code(tag), .linked = linked, .chip = "sm_90"};
     for (const char* name : {"k", "l"})
       made.kernels.push_back(
           {.name = name, .versions = 2, .is_alone = std::ranges::find(alone, name) != alone.end()});
     made.when = when;
+    return made;
+  }
+  // As `ptxasw prepare` does, and the thread that waits for it; and the program waits.
+  void prepare_now(const std::string& tag, const std::vector<std::string>& alone,
+                   std::int64_t when = 1, const std::string& linked = "") const {
+    image::Prepared made = prepared(tag, alone, when, linked);
     ASSERT_TRUE(image::keep(folder() + "/ptxasw", 1 << 30, key(), made));
-    late().note_news();
-    engine()->forget_handles();
+    late().take(key(), std::move(made));
+    cuCtxSynchronize();
   }
   std::string image_;
   CUmodule module_ = nullptr;
@@ -58,6 +65,51 @@ TEST_F(LateVersionsTest, AreLaunchedFromBesideTheModule) {
   EXPECT_EQ(launched_entry(function_), "k__ptxasw_x4");
   EXPECT_THAT(gpu().loaded, ElementsAre("own", "prepared"));
   expect_own_view(module_);
+}
+
+// Loading waits for what runs, and that may wait for the program.
+TEST_F(LateVersionsTest, AreLoadedWhereTheProgramWaitedForItsContext) {
+  late().await(module_, {key(), {}});
+  late().take(key(), prepared("prepared", {"k"}));
+  EXPECT_EQ(launched_entry(function_), "k");
+  CUfunction other = nullptr;
+  EXPECT_EQ(cuModuleGetFunction(&other, module_, "l"), CUDA_SUCCESS);
+  engine()->forget_handles();
+  EXPECT_EQ(launched_entry(function_), "k");
+  gpu().synchronized = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  gpu().synchronized = CUDA_SUCCESS;
+  EXPECT_EQ(launched_entry(function_), "k");
+  EXPECT_THAT(gpu().loaded, ElementsAre("own"));
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_THAT(gpu().loaded, ElementsAre("own", "prepared"));
+  EXPECT_FALSE(late().load_here()); // once
+  EXPECT_EQ(launched_entry(function_), "k__ptxasw_x4");
+  cuCtxSynchronize_v2(reinterpret_cast<CUcontext>(1));
+  EXPECT_EQ(launched_entry(function_), "k__ptxasw_x4");
+  EXPECT_THAT(gpu().loaded, ElementsAre("own", "prepared"));
+}
+
+TEST_F(LateVersionsTest, AreLoadedIntoTheContextThatWasWaitedFor) {
+  late().await(module_, {key(), {}});
+  late().take(key(), prepared("prepared", {"k"}));
+  cuCtxSynchronize_v2(reinterpret_cast<CUcontext>(2)); // another one than the current one
+  EXPECT_EQ(launched_entry(function_), "k");
+  cuCtxSynchronize_v2(reinterpret_cast<CUcontext>(1));
+  EXPECT_EQ(launched_entry(function_), "k__ptxasw_x4");
+}
+
+// It was loaded of what was prepared.
+TEST_F(LateVersionsTest, AreNotLoadedBesideThemselves) {
+  late().await(module_, {key(), {}});
+  prepare_now("prepared", {"k"});
+  CUmodule again = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&again, image_.data()), CUDA_SUCCESS);
+  late().await(again, {key(), image::Edition{.when = 1}});
+  cuCtxSynchronize();
+  EXPECT_NE(late().beside(reinterpret_cast<CUcontext>(1), module_).module, nullptr);
+  EXPECT_EQ(late().beside(reinterpret_cast<CUcontext>(1), again).module, nullptr);
+  cuModuleUnload(again);
 }
 
 TEST_F(LateVersionsTest, OfALibrary) {
@@ -106,6 +158,71 @@ TEST_F(LateVersionsTest, OfAContextThatGoesAreForgotten) {
   late().forget_modules();
   prepare_now("prepared", {"k"});
   EXPECT_EQ(launched_entry(function_), "k");
+  late().await(module_, {key(), {}});
+  cuCtxSynchronize();
+  EXPECT_EQ(launched_entry(function_), "k__ptxasw_x4");
+  late().forget_modules();
+  engine()->forget_handles();
+  EXPECT_EQ(launched_entry(function_), "k");
+}
+
+TEST_F(LateVersionsTest, OfAModuleThatGoesAreForgotten) {
+  late().await(module_, {key(), {}});
+  prepare_now("prepared", {"k"});
+  EXPECT_EQ(launched_entry(function_), "k__ptxasw_x4");
+  late().forget(module_);
+  engine()->forget_handles();
+  EXPECT_EQ(launched_entry(function_), "k");
+}
+
+// Editions come, and other threads launch, while the program waits.
+TEST_F(LateVersionsTest, ThreadsOfAllKinds) {
+  late().await(module_, {key(), {}});
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> all;
+  for (int n = 0; n < 2; ++n)
+    all.emplace_back([&] {
+      for (const auto context = reinterpret_cast<CUcontext>(1); !ends;)
+        if (const auto beside = late().beside(context, module_); beside.module != nullptr) {
+          EXPECT_TRUE(beside.kernels->contains("k"));
+        }
+    });
+  all.emplace_back([&] {
+    for (int n = 1; n <= 200; ++n)
+      late().take(key(), prepared("prepared", {"k"}, n));
+    ends = true;
+  });
+  while (!ends)
+    cuCtxSynchronize();
+  for (std::thread& thread : all)
+    thread.join();
+  cuCtxSynchronize();
+  EXPECT_EQ(launched_entry(function_), "k__ptxasw_x4");
+}
+
+// A thread of ours may be at it when the program forks, and the child ends as others do.
+TEST_F(LateVersionsTest, NoLockIsLeftBehindByAFork) {
+  Engine own(read_settings("steps"));
+  std::atomic<bool> ends{false};
+  std::thread looks([&] {
+    while (!ends)
+      own.look_for_sequences();
+  });
+  for (int n = 0; n < 10; ++n) {
+    own.before_fork(); // as the handlers do for the library's own engine
+    const pid_t child = ::fork();
+    own.behind_fork(child == 0);
+    if (child == 0) {
+      ::alarm(20);
+      own.look_for_sequences();
+      ::_exit(0);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  ends = true;
+  looks.join();
 }
 
 // One that was there when the image was loaded is what the program has, or has not.
@@ -160,7 +277,7 @@ TEST_F(LateVersionsTest, OfSequencesNeedAllTheirStagesAlone) {
 // Its thread may outlive the test.
 struct Watched {
   explicit Watched(const std::string& program)
-      : preparer(program, folder() + "/ptxasw", [this] { ++news; }) {}
+      : preparer(program, folder() + "/ptxasw", [this](const auto&) { ++news; }) {}
   [[nodiscard]] bool has_news(int wanted) const {
     for (int n = 0; n < 500 && news < wanted; ++n)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -180,6 +297,24 @@ TEST_F(LateVersionsTest, AreNoticedInTheStore) {
   EXPECT_EQ(watched.news, 0); // the edition that was known
   prepare_now("prepared", {"k"}, 2);
   EXPECT_TRUE(watched.has_news(1));
+}
+
+std::ptrdiff_t threads_of_process() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+// A program may load images all the time, and preparing them may take long.
+TEST_F(LateVersionsTest, AreWaitedForByOneThread) {
+  auto& watched = *new Watched("/bin/true");
+  const std::ptrdiff_t before = threads_of_process();
+  for (int n = 0; n < 4; ++n) {
+    const std::string image = "image " + std::to_string(n);
+    ASSERT_TRUE(watched.preparer.add("sm_90", std::as_bytes(std::span(image)),
+                                     {image::key_of(std::as_bytes(std::span(image)), "sm_90"), {}},
+                                     Preparer::When::now));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  EXPECT_LE(threads_of_process(), before + 1);
 }
 
 // What was prepared before its launches were seen is prepared again.

@@ -46,6 +46,22 @@ TEST(Alone, VariablesAreTheModules) {
   EXPECT_THAT(alone(global, "cvta.global.u64 %rd1, table;"), ElementsAre("l"));
 }
 
+// ptxas takes them, and launches share them.
+TEST(Alone, VariablesInAFunctionAreTheModules) {
+  EXPECT_THAT(alone("", ".global .align 4 .u32 all; atom.global.add.u32 %r1, [all], 1;"),
+              ElementsAre("l"));
+  EXPECT_THAT(alone("", "{ .const .align 4 .u32 all; ld.const.u32 %r1, [all]; }"),
+              ElementsAre("l"));
+  EXPECT_THAT(alone("", ".local .align 4 .b8 own[64]; st.local.u32 [own], %r1;"),
+              ElementsAre("k", "l"));
+  EXPECT_THAT(alone("", ".global .align 8 .b8 field[1000000];"), IsEmpty());
+}
+
+TEST(Alone, NamesThatAreCountedAreNotWrittenDown) {
+  EXPECT_THAT(alone(".global .align 4 .u32 all<4>;", "atom.global.add.u32 %r1, [all2], 1;"),
+              IsEmpty());
+}
+
 TEST(Alone, WhatIsCalledMayNeedVariables) {
   const std::string function = ".func f() { ret; }\n";
   EXPECT_THAT(alone("", "call.uni f;", function), ElementsAre("l"));

@@ -159,7 +159,11 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 }
 CUresult cuCtxSynchronize() {
   count("cuCtxSynchronize");
-  return CUDA_SUCCESS;
+  return state().synchronized;
+}
+CUresult cuCtxSynchronize_v2(CUcontext) {
+  count("cuCtxSynchronize_v2");
+  return state().synchronized;
 }
 CUresult cuInit(unsigned) {
   return CUDA_SUCCESS;
@@ -494,6 +498,8 @@ CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint
   if (is("cuModuleUnload")) return give(cuModuleUnload);
   if (is("cuMemcpyDtoDAsync")) return give(cuMemcpyDtoDAsync_v2);
   if (is("cuFuncGetName")) return give(cuFuncGetName);
+  if (is("cuCtxSynchronize"))
+    return version >= 13000 ? give(cuCtxSynchronize_v2) : give(cuCtxSynchronize);
   if (is("cuStreamSynchronize")) return give(cuStreamSynchronize);
   if (is("cuCtxGetCurrent")) return give(cuCtxGetCurrent);
   if (is("cuWithManyArguments")) return give(cuWithManyArguments);

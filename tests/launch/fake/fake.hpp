@@ -82,6 +82,7 @@ struct Driver {
   unsigned long long last_number = 0;
   std::size_t room = std::size_t{1} << 30; // for the program's own allocations by the driver
   bool capturing = false;                  // every stream
+  CUresult synchronized = CUDA_SUCCESS;    // of waiting for a context
   bool events_done = true;
   bool streams_end = true;
   bool managed = false;                   // all memory
