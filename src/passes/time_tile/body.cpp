@@ -263,6 +263,10 @@ void StepBody::copy(InstId id, const Place* place, const Reg& guard, Renamed& re
       return result->second.name;
     return reg_of(mention.arg, place, renamed).name;
   });
+  const bool is_mask = results_in == nullptr && place != nullptr && is_other_load(inst);
+  if (is_mask && !guard.empty()) // where a guard in front of it does not hold, any value will do
+    for (const auto& [reg, made] : results)
+      code_.into(made).mov(ptx::bits(ptx::bit_width(made.type)), 0);
   code_.when(is_other_load(inst) ? guard : Reg{})
       .statement(as_rounded(inst, parameter_names_.in(copied)));
   renamed.merge(results);
@@ -424,7 +428,8 @@ void StepBody::copy_load(InstId id, Copy& to) {
   const passes::StepArray* array = nullptr;
   const passes::StepArray::Load* load = plan_.load_of(id, array);
   const auto known = to.neighbours.find(id);
-  const Reg held = known != to.neighbours.end() ? known->second : to.on_chip(*array, load);
+  Reg held = known != to.neighbours.end() ? known->second : to.on_chip(*array, load);
+  if (load->late && to.late.load) held = to.late.load(*array, *load, held);
   if (array->parts == 2) return split_load(inst, load->part, held, to);
   const RegId reg = body_.dst(inst)[0].id;
   const Reg value = as_loaded(inst, *array, held);
@@ -465,7 +470,8 @@ void StepBody::copy_block(BlockId block, Copy& to) {
     if (plan_.load_of(id, array) != nullptr)
       copy_load(id, to);
     else
-      copy(id, &to.place, to.guard, to.renamed, &to.results_in);
+      copy(id, &to.place, plan_.late.contains(id) ? to.late.guard : to.guard, to.renamed,
+           &to.results_in);
   }
 }
 
@@ -491,13 +497,14 @@ void StepBody::name_results(const std::vector<Reg>& into, Copy& to) {
 
 std::vector<ptx::Source> StepBody::values(const Place& place, const OnChip& on_chip,
                                           const std::vector<Reg>& into, const Reg& guard,
-                                          bool inner, const std::string& labels) {
+                                          bool inner, const std::string& labels, const Late& late) {
   const std::vector<BlockId> blocks = copied(inner);
   const bool branches =
       std::ranges::any_of(blocks, [&](BlockId block) { return behind(block, inner).size() > 1; });
   Copy to{.place = place,
           .on_chip = on_chip,
           .guard = guard,
+          .late = late,
           .branches = branches,
           .renamed = {},
           .neighbours = {},

@@ -42,6 +42,15 @@ public:
   using OnChip =
       std::function<ptx::Reg(const passes::StepArray& array, const passes::StepArray::Load* load)>;
 
+  // Of a place whose loads hang on data: what is done of these as it comes to them.
+  struct Late {
+    ptx::Reg guard; // under which loads of other arrays are done
+    // What such a load of an array reads, with what a region has there; none: that.
+    std::function<ptx::Reg(const passes::StepArray& array, const passes::StepArray::Load& load,
+                           const ptx::Reg& held)>
+        load;
+  };
+
   // What is the same for all places: parameters and what follows from them.
   void parameters();
   // Of StepPlan::rows: the register of 32 bits with the length of a row.
@@ -67,7 +76,7 @@ public:
   // the interior alone. Labels begin with `labels`.
   std::vector<ptx::Source> values(const Place& place, const OnChip& on_chip,
                                   const std::vector<ptx::Reg>& into, const ptx::Reg& guard,
-                                  bool inner, const std::string& labels);
+                                  bool inner, const std::string& labels, const Late& late = {});
 
   [[nodiscard]] bool has_uniform_loads() const { return has_uniform_loads_; }
   // A copy for the interior is a copy for all places: no branches, no loads of other arrays.
@@ -98,6 +107,7 @@ private:
     const Place& place;
     const OnChip& on_chip;
     const ptx::Reg& guard;
+    const Late& late;
     bool branches = false; // each store leaves its value in a register of its array
     Renamed renamed;
     std::map<ptx::InstId, ptx::Reg> neighbours; // loads that were done in front of all branches

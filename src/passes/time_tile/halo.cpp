@@ -78,6 +78,8 @@ std::vector<StepWriter::Mask> StepWriter::find_halo() {
   }
   find_case_masks();
   find_own();
+  find_late();
+  add_late_readers(needed);
   if (plan_.rotation) add_older_readers(needed);
   kept_.clear();
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
@@ -173,6 +175,7 @@ std::vector<std::vector<passes::Bound>> StepWriter::all_bounds() const {
   for (const StepArray& array : plan_.arrays)
     for (const StepArray::Load& load : array.loads)
       for (const StepArray::Case& one : load.cases) {
+        if (load.late) continue;
         const auto bounds = bounds_of(load, one);
         if (std::ranges::find(all, bounds) == all.end()) all.push_back(bounds);
       }
@@ -295,6 +298,7 @@ std::vector<StepWriter::Mask> StepWriter::find_stretches() {
     std::map<std::pair<int, std::size_t>, Reg> readers; // by how far their row is
     for (const StepArray::Load& load : array.loads)
       for (const StepArray::Case& one : load.cases) {
+        if (load.late) continue;
         const auto s = static_cast<std::size_t>(std::ranges::find(bounds, bounds_of(load, one)) -
                                                 bounds.begin());
         const Reg some = columns_at(-offset_u(one.offset), s);
@@ -356,6 +360,7 @@ StepWriter::Mask StepWriter::needed_by_flags(unsigned n) {
     std::set<std::pair<Offset, std::size_t>> seen;
     for (const StepArray::Load& load : plan_.arrays[n].loads)
       for (const StepArray::Case& one : load.cases) {
+        if (load.late) continue;
         const auto s = static_cast<std::size_t>(std::ranges::find(bounds, bounds_of(load, one)) -
                                                 bounds.begin());
         if (!seen.emplace(one.offset, s).second) continue;

@@ -278,8 +278,8 @@ private:
       if (!plan.refused.empty()) return refuse(stage, plan.refused);
       if (std::ranges::any_of(plan.walks, [](const auto& walk) { return walk.has_value(); }))
         return refuse(stage, {Reason::step_loop, "its threads go from place to place"});
-      if (plan.masked || !plan.variables.empty())
-        return refuse(stage, {Reason::step_mask, "a guard or a coefficient is in memory"});
+      if (!plan.variables.empty())
+        return refuse(stage, {Reason::step_form, "a coefficient is in a variable of the module"});
       for (const StepArray& array : plan.arrays) {
         const auto number = array_of({stage, array.in});
         if (!number || std::ranges::find(made.arrays, *number) != made.arrays.end())
@@ -453,6 +453,12 @@ private:
     }
     for (unsigned axis = 0; axis < 3; ++axis)
       add_lines(axis);
+    const bool is_late = std::ranges::any_of(
+        made_.stages, [](const SequencePlan::Stage& stage) { return !stage.plan.late.empty(); });
+    if (is_late && (all.once_least != Offset{} || all.once_most != Offset{}))
+      made_.refused = {Reason::step_guard, "beside rows or columns that are read, data decide what "
+                                           "is loaded"};
+    if (!made_.refused.empty()) return;
     if (!any)
       made_.refused = {Reason::step_no_array, "no stage reads what is beside a place"};
     else if (all.places[2] != Place::none)

@@ -124,6 +124,10 @@ private:
   [[nodiscard]] StepBody::Varying varying_of(unsigned launch) const;
   void put_into_tiles(const Stage& stage, Tiles& tiles, bool write);
   void step(Stage& stage);
+  // Of a stage that loads as data say (StepPlan::late): which places are right behind it.
+  [[nodiscard]] bool has_late_loads() const;
+  void find_right(const Stage& stage);
+  ptx::Reg is_right(unsigned row);
   ptx::Reg element(unsigned n, unsigned row, const Offset& offset,
                    std::map<std::tuple<unsigned, int, int>, ptx::Reg>& known);
   void store_centre();
@@ -163,6 +167,9 @@ private:
   std::vector<Column> image_; // by array
   bool inner_ = true;
   unsigned copies_ = 0;
+  ptx::Reg done_; // passes
+  // How far from the region's begin places are right, and how many are.
+  std::array<ptx::Reg, 2> right_from_, right_size_;
   std::vector<ptx::Reg> stored_, needed_; // by array, on a path with a rim
   std::map<std::string, ptx::Reg> known_; // masks of columns and rows, by what they are
   std::map<std::pair<unsigned, long>, ptx::Reg> around_; // coordinates, by axis and how far

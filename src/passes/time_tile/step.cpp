@@ -274,7 +274,9 @@ private:
 
   [[nodiscard]] Why why_unfit(const StepArray& array, const StepRead& read) const {
     Why why = passes::why_unfit(body_, array, read);
-    if (why.empty() && !is_touched(array, read, reads_))
+    // An entry for several kernels does no load late, and none does one of a part of an element.
+    const bool may_be_late = asked_.stage == nullptr && array.parts == 1;
+    if (why.empty() && !may_be_late && !is_touched(array, read, reads_))
       return {Reason::step_guard, "not every place that stores reads that"};
     return why;
   }
@@ -386,8 +388,12 @@ private:
         refuse(Reason::step_wrap, "along one axis it takes places modulo several sizes");
       period = found.periods[axis];
     }
-    StepArray::Load& load = array.loads.emplace_back(
-        StepArray::Load{read.event->inst, read.where.bounds, {}, part_of(array, read)});
+    StepArray::Load& load =
+        array.loads.emplace_back(StepArray::Load{read.event->inst,
+                                                 read.where.bounds,
+                                                 {},
+                                                 part_of(array, read),
+                                                 !is_touched(array, read, reads_)});
     const bool one = std::ranges::all_of(
         found.offsets, [&](const Offset& offset) { return offset == found.offsets[0]; });
     for (std::size_t n = 0; n < (one ? 1 : found.offsets.size()); ++n)
@@ -425,6 +431,7 @@ private:
                          both(taken.read->where, taken.read->cases[n].where));
     }
     for (const StepRead* read : others_) {
+      if (!read->is_all) plan_.late.insert(read->event->inst);
       add_cases(*read);
       for (const AddressCase& one : read->cases)
         sizes_->add_load(one.place, read->event->element_bytes * read->event->elements,

@@ -71,6 +71,8 @@ struct StepArray {
     std::vector<Bound> where;                    // it is done, if the branches in front of it tell
     std::vector<Case> cases;                     // first that of the interior; of a place one holds
     std::optional<unsigned> part = std::nullopt; // of two the one that is loaded alone
+    // Whether a place does it hangs on data, and nothing else tells that the element is touched.
+    bool late = false;
     [[nodiscard]] const Offset& offset() const { return cases[0].offset; }
   };
   std::vector<Load> loads;
@@ -123,7 +125,8 @@ struct StepPlan {
   // Everything that guards, and that stored values are computed by, in order; loads of the arrays
   // are among it, what only their addresses need is not.
   std::vector<ptx::InstId> guard_slice, value_slice;
-  bool masked = false; // the last guard hangs on memory that no step writes
+  std::set<ptx::InstId> late; // loads of arrays that do not move, which hang on data
+  bool masked = false;        // the last guard hangs on memory that no step writes
   // Each guard holds in one stretch along each axis: where it holds at two corners of a box, it
   // holds in all of it.
   bool convex = true;

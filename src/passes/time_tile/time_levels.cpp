@@ -82,7 +82,7 @@ bool StepWriter::steps_alike() const {
                               [](const auto& period) { return period.has_value(); }) &&
          std::ranges::all_of(plan_.arrays, [](const StepArray& array) {
            return std::ranges::all_of(array.loads, [](const StepArray::Load& load) {
-             return load.cases.size() == 1 && load.where.empty();
+             return load.cases.size() == 1 && load.where.empty() && !load.late;
            });
          });
 }
@@ -172,13 +172,17 @@ void StepWriter::loop(Regions regions) {
                     end = begin + "_end";
   const unsigned last = shape_.count % 2 == 0 ? 1 : 0;
   const bool keeps = regions != Regions::inside;
+  if (has_late_loads()) done_ = code_.mov(u32, 0);
   Column turns; // of three arrays in rotation
   if (keeps && plan_.rotation)
     for (const unsigned turn : {2U, 0U, 1U})
       turns.push_back(code_.mov(b64, turns_[turn]));
   code_.label(begin);
   for (const unsigned half : {0U, 1U}) {
-    step(half);
+    if (plan_.rotation && keeps)
+      step(half, half == 0 ? Column{turns[2], turns[1]} : Column{turns[0], turns[2]});
+    else
+      step(half, half == 0 ? in_ : out_);
     std::swap(read_, write_);
     if (half == last) {
       code_.into(left_).add(s32, left_, -2);
@@ -213,7 +217,7 @@ void StepWriter::keep_less() {
 
 // The second of two begins with the rows that the first one wrote last: what is written there then
 // fits into registers that have become free.
-void StepWriter::step(unsigned half) {
+void StepWriter::step(unsigned half, const Column& buffers) {
   const unsigned buffer = at_.two_tiles ? half : 0;
   bool any = false;
   for (unsigned n = 0; n < plan_.arrays.size(); ++n) {
@@ -228,6 +232,7 @@ void StepWriter::step(unsigned half) {
     }
   }
   if (any) code_.bar_sync();
+  if (has_late_loads()) begin_late_step();
   std::vector<std::map<std::pair<int, int>, Reg>> known(plan_.arrays.size());
   for (unsigned at = 0; at < at_.places(); ++at) {
     const unsigned turned = (at_.rows() - 1 - row_of(at)) * at_.columns() + column_of(at),
@@ -261,12 +266,21 @@ void StepWriter::step(unsigned half) {
       return value;
     };
     const Reg guard = inner_ ? Reg{} : bit_of(mask_, cell);
+    const bool is_asked = has_late_loads() && (!inner_ || !plan_.late.empty());
+    const Reg right = is_asked ? is_right(cell) : Reg{};
+    StepBody::Late late;
+    if (!right.empty()) late.guard = inner_ ? right : code_.and_(pred, right, guard);
+    if (!right.empty() && !inner_)
+      late.load = [&](const StepArray& array, const StepArray::Load& load, const Reg& held) {
+        const auto n = static_cast<unsigned>(&array - plan_.arrays.data());
+        return late_load(n, load, held, cell, right, buffers[n]);
+      };
     Column into;
     for (const Column& image : write_)
       into.push_back(image[cell]);
     const StepBody::Place place = body_.values_use_place() ? place_of(cell) : place_;
     const auto results = body_.values(place, on_chip, into, guard, inner_,
-                                      fmt::format("{}copy{}", labels_, copies_++));
+                                      fmt::format("{}copy{}", labels_, copies_++), late);
     for (unsigned n = 0; n < results.size(); ++n)
       if (results[n].text() != into[n].name)
         code_.into(into[n]).mov(move_type(kernel_.body, plan_.arrays[n]), results[n]);

@@ -232,13 +232,16 @@ StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget)
       refused_ = std::move(made.refused);
     return;
   }
-  if (is_plain) swept_ = sweep(this->kernel(), budget);
-  refused_ = swept_.refused;
+  if (!is_plain) return;
+  chosen_ = choose_loads(this->kernel(), budget);
+  swept_ = sweep(this->kernel(), budget);
+  refused_ = chosen_.refused.empty() ? swept_.refused : chosen_.refused;
 }
 
 emulator::Kernel& StepKernel::kernel() {
   if (untiled_) return untiled_->kernel;
   if (swept_.module) return swept_.kernel;
+  if (chosen_.module) return chosen_.kernel;
   return unrolled_.module ? unrolled_.kernel : kernel_;
 }
 

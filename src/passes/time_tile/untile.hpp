@@ -6,6 +6,7 @@
 // The shape of the blocks, and that no index wraps, are conditions on the launch.
 #pragma once
 
+#include "passes/time_tile/chosen_loads.hpp"
 #include "passes/time_tile/step.hpp"
 #include "passes/time_tile/sweep.hpp"
 #include "passes/time_tile/unroll.hpp"
@@ -26,8 +27,8 @@ bool has_tile(const ptx::Body& body);
 
 Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget = {});
 
-// A kernel as steps are looked for in it: without loops of a known length,
-// with threads in the place of a loop over places, and without a tile.
+// A kernel as steps are looked for in it: without loops of a known length, without loads of which
+// data choose the address, with threads in the place of a loop over places, and without a tile.
 class StepKernel {
 public:
   explicit StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget = {});
@@ -39,6 +40,7 @@ private:
   emulator::Kernel& kernel_;
   Why refused_;
   Unrolled unrolled_;
+  ChosenLoads chosen_;
   Swept swept_;
   std::optional<Untiled> untiled_;
 };

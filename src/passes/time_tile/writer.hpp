@@ -79,7 +79,8 @@ private:
   enum class Regions : std::uint8_t { inside, with_rim, any };
   void loop(Regions regions);
   void keep_less();
-  void step(unsigned half);
+  // `buffers`: by array, where the elements lie that a step reads; of regions with a rim.
+  void step(unsigned half, const Column& buffers);
   void store_centre();
   void store_row(unsigned n, unsigned row, const ptx::Reg& at, const ptx::Reg& in_centre);
 
@@ -124,6 +125,19 @@ private:
   void load_older(unsigned n, const Mask& needed);
   void add_older_readers(std::vector<Mask>& needed);
 
+  // --- Loads that hang on data (passes/time_tile/late_loads.cpp) ---
+
+  [[nodiscard]] bool has_late_loads() const;
+  Mask stores_beside(const passes::Offset& away);
+  void find_late();
+  void add_late_readers(std::vector<Mask>& needed);
+  void find_late_shifts(unsigned axis, int far);
+  void begin_late_step();
+  ptx::Reg is_right(unsigned cell);
+  ptx::Reg late_load(unsigned n, const passes::StepArray::Load& load, const ptx::Reg& held,
+                     unsigned cell, const ptx::Reg& right, const ptx::Reg& buffer);
+  ptx::Memory late_address(unsigned n, const ptx::Reg& buffer, int column, int row);
+
   StepEntry entry_;
   StepLayout at_;
   ptx::Reg thread_, strip_, column_, first_row_; // in the block; its first place in the region
@@ -150,6 +164,14 @@ private:
   std::vector<Mask> kept_behind_; // of kept_ that has, at first, what is needed
   unsigned kept_labels_ = 0;
   Image read_, write_;
+  // Of each case of such a load: places that store, are where the case holds, and read an element
+  // that nobody stores to.
+  std::map<const passes::StepArray::Case*, Mask> late_;
+  // By array, axis and how far from the first: from a place's address to where it is on a torus.
+  std::map<std::pair<unsigned, std::pair<unsigned, int>>, ptx::Reg> late_shifts_;
+  ptx::Reg done_; // steps, with the one at hand
+  // How far from the region's begin values are right behind it, and in how many places.
+  std::array<ptx::Reg, 2> right_from_, right_size_;
 };
 
 } // namespace ptxasw::passes

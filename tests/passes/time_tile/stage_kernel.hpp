@@ -83,6 +83,7 @@ public:
       parameter(is);
     places();
     guards();
+    mask(number);
     own_ = element("%r10", "%r11", slots_[0].bytes);
     const bool forks = chance(1, 5);
     if (forks) fork();
@@ -271,6 +272,21 @@ private:
     }
     axis("%r10", "%r20", "%r23");
     if (planar_) axis("%r11", "%r21", "%r24");
+  }
+
+  // In memory: by a random number of its own.
+  void mask(unsigned seed) {
+    std::mt19937 random(seed + static_cast<unsigned>(text_.size()));
+    if (random() % 5 != 0) return;
+    const std::string raw = address(), base = address(), where = address(), bits = number(),
+                      last = number(), p = condition();
+    line("ld.param.u64 {}, [{}]", raw, name_of(StageParameter::Is::coefficients));
+    line("cvta.to.global.u64 {}, {}", base, raw);
+    line("add.s64 {}, {}, {}", where, base, element("%r10", "%r11", 4));
+    line("ld.global.u32 {}, [{}]", bits, where);
+    line("and.b32 {}, {}, 3", last, bits);
+    line("setp.eq.s32 {}, {}, {}", p, last, random() % 4);
+    line("@{} bra end", p);
   }
 
   void axis(const char* place, const char* size, const char* at) {

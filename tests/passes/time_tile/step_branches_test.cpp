@@ -2,6 +2,7 @@
 #include "passes/time_tile/any_host.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 namespace ptxasw {
@@ -10,16 +11,17 @@ namespace {
 using test::StepHost;
 using test::Stepped;
 
-// kernel k(in, out, n): %r3 in the block, %r4 the place, %rd6 its element of in, %r7 in the tile.
+// kernel k(in, out, n, c): %r3 in the block, %r4 the place, %rd6 its element of in, %rd9 of c, %r7
+// in the tile.
 std::string line_kernel(const std::string& body) {
   return R"(.version 8.0
 .target sm_90
 .address_size 64
-.visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u64 c)
 {
 .reg .pred %p<9>;
 .reg .b32 %r<19>;
-.reg .b64 %rd<9>;
+.reg .b64 %rd<12>;
 .reg .f32 %f<9>;
 .shared .align 4 .b8 tile[260];
 ld.param.u64 %rd1, [in];
@@ -34,6 +36,9 @@ mad.lo.s32 %r4, %r2, %r8, %r3;
 mul.wide.s32 %rd5, %r4, 4;
 add.s64 %rd6, %rd3, %rd5;
 add.s64 %rd7, %rd4, %rd5;
+ld.param.u64 %rd10, [c];
+cvta.to.global.u64 %rd11, %rd10;
+add.s64 %rd9, %rd11, %rd5;
 mov.u32 %r5, tile;
 shl.b32 %r6, %r3, 2;
 add.s32 %r7, %r5, %r6;
@@ -94,23 +99,95 @@ void expect_same(const std::string& body) {
   EXPECT_EQ(merged, 3U);
 }
 
-void expect_refused(const std::string& body) {
-  const Stepped stepped(line_kernel(body), "k");
-  EXPECT_TRUE(stepped.entry.refused.text.ends_with("not every place that stores reads that"))
-      << stepped.entry.refused.text;
-}
-
 TEST(StepBranches, AreBounds) {
   expect_same(own + unless(is_last, behind));
   expect_same(filled + unless(is_last, in_tile));
 }
 
-// Behind the last element there is none, and what else keeps a place from reading it no region
-// asks.
-TEST(StepBranches, OrElseNothingIsRead) {
-  expect_refused(own + unless(is_last_by_bytes, behind));
-  expect_refused(own + unless(is_data, behind));
-  expect_refused(filled + unless(is_last_by_bytes, in_tile));
+// Behind the last element there is none, and what else keeps a place from reading it is asked when
+// it comes to the load.
+TEST(StepBranches, OrElseOnesThatArePassed) {
+  expect_same(own + unless(is_last_by_bytes, behind));
+  expect_same(own + unless(is_data, behind));
+  expect_same(filled + unless(is_last_by_bytes, in_tile));
+  // Of another array, too.
+  expect_same(own + unless(is_last_by_bytes, "ld.global.f32 %f4, [%rd9+4]"));
+  // Nothing is read of the array but what data ask for.
+  expect_same("ld.global.f32 %f3, [%rd9];\nld.global.f32 %f6, [%rd9];\nmov.f32 %f4, %f3;\n" +
+              unless(is_data, behind));
+}
+
+// All elements are 1, and stay so; what is no such number was computed at the end of a region, of
+// what is not there. Places with it come to no load.
+TEST(StepBranches, AreAskedWhatIsRight) {
+  const std::string changes = R"(
+setp.lt.s32 %p5, %r4, 1;
+@%p5 bra end;
+ld.global.f32 %f3, [%rd6];
+ld.global.f32 %f6, [%rd6+-4];
+sub.f32 %f7, %f6, %f3;
+mov.f32 %f4, %f7;
+setp.eq.f32 %p4, %f3, 0f3F800000;
+)";
+  for (const char* const load : {"ld.global.f32 %f4, [%rd6+4]", "ld.global.f32 %f4, [%rd9+4]"}) {
+    unsigned merged = 0;
+    const Stepped stepped(line_kernel(changes + "@%p4 bra over;\n" + load + ";\nover:"), "k",
+                          {.count = 5, .width = 32, .strips = 4, .rows = 8, .columns = 4});
+    ASSERT_EQ(stepped.entry.refused.text, "");
+    for (unsigned n = 33; n < 64; ++n) {
+      StepHost host = host_for(stepped, n, 1, {64, 1, 1}, n);
+      for (auto& buffer : host.buffers)
+        for (std::size_t at = 0; at < buffer.size(); at += 4) {
+          const float one = 1;
+          std::memcpy(buffer.data() + at, &one, 4);
+        }
+      EXPECT_EQ(host.difference(8, &merged), "") << n;
+      auto plain = host.run(8, true);
+      const auto several = host.run(8, false);
+      plain.loaded.merge(plain.stored);
+      EXPECT_TRUE(std::ranges::includes(plain.loaded, several.loaded)) << n << load;
+    }
+    EXPECT_GE(merged, 20U);
+  }
+}
+
+// Of two parts a load may read one, whatever the other one is.
+TEST(StepBranches, OrHalvesAreLeftAlone) {
+  const Stepped stepped(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)
+{
+.reg .pred %p<9>;
+.reg .b32 %r<19>;
+.reg .b64 %rd<9>;
+.reg .f32 %f<9>;
+ld.param.u64 %rd1, [in];
+ld.param.u64 %rd2, [out];
+ld.param.u32 %r1, [n];
+cvta.to.global.u64 %rd3, %rd1;
+cvta.to.global.u64 %rd4, %rd2;
+mov.u32 %r2, %ctaid.x;
+mov.u32 %r3, %tid.x;
+mov.u32 %r8, %ntid.x;
+mad.lo.s32 %r4, %r2, %r8, %r3;
+mul.wide.s32 %rd5, %r4, 8;
+add.s64 %rd6, %rd3, %rd5;
+add.s64 %rd7, %rd4, %rd5;
+setp.ge.s32 %p1, %r4, %r1;
+@%p1 bra end;
+ld.global.v2.f32 {%f3, %f4}, [%rd6];
+setp.gt.f32 %p4, %f3, 0f00000000;
+@%p4 bra over;
+ld.global.f32 %f4, [%rd6+12];
+over:
+st.global.v2.f32 [%rd7], {%f3, %f4};
+end: ret;
+}
+)",
+                        "k");
+  EXPECT_TRUE(stepped.entry.refused.text.ends_with("not every place that stores reads that"))
+      << stepped.entry.refused.text;
 }
 
 // An element that is stored to, or is read by the same place in any case, may be loaded ahead.

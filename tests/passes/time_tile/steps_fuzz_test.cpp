@@ -75,7 +75,8 @@ constexpr std::array<ElementType, 9> element_types{{
 // three in rotation.
 class Stencil {
 public:
-  explicit Stencil(unsigned seed, bool rotates = false) : random_(seed) {
+  explicit Stencil(unsigned seed, bool rotates = false) : random_(seed), data_(seed) {
+    asks_data = data_() % 3 == 0;
     planar = chance(4, 5);
     transposed = planar && chance(1, 8);
     by_rows = planar && !transposed && chance(1, 4);
@@ -103,6 +104,7 @@ public:
   bool planar = true, transposed = false;
   bool by_rows = false;            // x and y are rest and quotient of a thread's number
   bool sweeps = false;             // a thread takes all places along y
+  bool asks_data = false;          // some elements are loaded if data say so
   unsigned planes = 0, arrays = 1; // planes: 0 if the kernel knows of none
   int reach = 1;
 
@@ -318,15 +320,58 @@ private:
       const std::string bytes = element(clamped("%r10", "%r1", dx), clamped("%r11", "%r2", dy)),
                         at = address();
       line("add.s64 {}, %rd{}, {}", at, array == 0 ? 4 : 17, bytes);
-      line("ld.global.{} {}, [{}]", type.name, into, at);
+      load(into, at, 0, array == 0 ? 11 : 15);
       return into;
     }
     const int rows = transposed ? dx : dy, columns = transposed ? dy : dx;
     const std::string far = address(), at = address();
     line("mul.lo.s64 {}, %rd14, {}", far, rows);
     line("add.s64 {}, %rd{}, {}", at, array == 0 ? 11 : 15, far);
-    line("ld.global.{} {}, [{}+{}]", type.name, into, at, columns * static_cast<int>(type.bytes));
+    load(into, at, columns * static_cast<int>(type.bytes), array == 0 ? 11 : 15);
     return into;
+  }
+
+  // At the address; or there or at the place's own element, or not at all, as data say.
+  void load(const std::string& into, const std::string& at, int byte, int own) {
+    if (!asks_data || data_() % 2 == 0) {
+      line("ld.global.{} {}, [{}+{}]", type.name, into, at, byte);
+      return;
+    }
+    const std::string asked = value(), holds = condition();
+    line("ld.global.{} {}, [%rd{}]", type.name, asked, data_() % 2 == 0 ? own : 13);
+    is_odd(asked, holds);
+    if (data_() % 2 == 0) {
+      const std::string far = address(), either = address();
+      line("add.s64 {}, {}, {}", far, at, byte);
+      line("selp.b64 {}, {}, %rd{}, {}", either, far, own, holds);
+      line("ld.global.{} {}, [{}]", type.name, into, either);
+      return;
+    }
+    line("mov.b{} {}, {}", bits_held(), into, asked);
+    line("@{} bra over{}", holds, overs_);
+    line("ld.global.{} {}, [{}+{}]", type.name, into, at, byte);
+    text_ += fmt::format("over{}:\n", overs_++);
+  }
+
+  [[nodiscard]] unsigned bits_held() const {
+    return static_cast<unsigned>(std::atoi(std::string_view(type.held).substr(1).data()));
+  }
+
+  // The last bit of what was loaded.
+  void is_odd(const std::string& asked, const std::string& holds) {
+    const std::string bits = number();
+    if (bits_held() == 64) {
+      const std::string wide = address();
+      line("mov.b64 {}, {}", wide, asked);
+      line("cvt.u32.u64 {}, {}", bits, wide);
+    } else if (bits_held() == 16) {
+      line("cvt.u32.u16 {}, {}", bits, asked);
+    } else {
+      line("mov.b32 {}, {}", bits, asked);
+    }
+    const std::string last = number();
+    line("and.b32 {}, {}, 1", last, bits);
+    line("setp.ne.s32 {}, {}, 0", holds, last);
   }
 
   std::string clamped(const char* place, const char* size, int offset) {
@@ -391,11 +436,11 @@ private:
     return sum;
   }
 
-  std::mt19937 random_;
+  std::mt19937 random_, data_;
   std::string text_;
   std::vector<std::string> sums_;
   unsigned read_ = 1; // arrays, that are stepped
-  unsigned numbers_ = 30, addresses_ = 20, values_ = 0, conditions_ = 0;
+  unsigned numbers_ = 30, addresses_ = 20, values_ = 0, conditions_ = 0, overs_ = 0;
   Rim rim_ = Rim::kept;
 };
 
@@ -456,7 +501,7 @@ constexpr std::string_view many_cases = "its rim has too many cases";
 TEST(StepsFuzz, LeaveTheSame) {
   const unsigned count = number_from("PTXASW_STEPS_FUZZ", 25),
                  first = number_from("PTXASW_STEPS_SEED", 1);
-  unsigned merged = 0, by_lanes = 0, swept = 0;
+  unsigned merged = 0, by_lanes = 0, swept = 0, asking = 0;
   for (unsigned seed = first; seed < first + count; ++seed) {
     std::mt19937 random(seed);
     const Stencil stencil(seed);
@@ -488,10 +533,12 @@ TEST(StepsFuzz, LeaveTheSame) {
     const unsigned now = launches_merged(stepped, stencil, random, 12);
     merged += now;
     if (stencil.sweeps) swept += now;
+    if (stencil.asks_data) asking += now;
     if (HasFailure()) return;
   }
   EXPECT_GT(merged, count / 2);
   EXPECT_GT(swept, count / 16);
+  EXPECT_GT(asking, count / 8);
   EXPECT_GE(by_lanes, std::max(1U, count / 30)); // most guards are not of one axis each
 }
 
