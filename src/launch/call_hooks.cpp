@@ -87,6 +87,41 @@ template <unsigned copy> CUresult wait_for_this_context(CUcontext context) {
   return result;
 }
 
+// To the host, which waits for it: in the default stream, so behind all that is in blocking ones.
+template <unsigned copy> CUresult copy_to_the_host(void* to, CUdeviceptr from, std::size_t bytes) {
+  auto* const real = real_of<CUresult(void*, CUdeviceptr, std::size_t)>(copy_to_host, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  Engine* const launcher = engine();
+  if (launcher != nullptr && is_waiting()) launcher->flush();
+  const CUresult result = real(to, from, bytes);
+  if (result == CUDA_SUCCESS && bytes != 0 && launcher != nullptr)
+    launcher->blocking_streams_are_idle();
+  return result;
+}
+
+// The flags are one of the parameters.
+template <unsigned hook, unsigned copy, class... Parameters>
+CUresult create_stream(unsigned flags, Parameters... parameters) {
+  auto* const real = real_of<CUresult(Parameters...)>(hook, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  Engine* const launcher = engine();
+  if (launcher != nullptr && is_waiting()) launcher->flush();
+  if (launcher != nullptr && (flags & CU_STREAM_NON_BLOCKING) != 0)
+    launcher->note_stream_that_is_not_blocking();
+  return real(parameters...);
+}
+template <unsigned copy> CUresult create_usual_stream(CUstream* stream, unsigned flags) {
+  return create_stream<stream_create, copy>(flags, stream, flags);
+}
+template <unsigned copy>
+CUresult create_stream_with_priority(CUstream* stream, unsigned flags, int priority) {
+  return create_stream<stream_create_with_priority, copy>(flags, stream, flags, priority);
+}
+template <unsigned copy>
+CUresult create_stream_of_part(CUstream* stream, CUgreenCtx part, unsigned flags, int priority) {
+  return create_stream<stream_create_of_part, copy>(flags, stream, part, flags, priority);
+}
+
 template <unsigned hook, unsigned copy> CUresult forget_and_call(void* handle) {
   auto* const real = real_of<CUresult(void*)>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
@@ -120,6 +155,14 @@ template <unsigned hook, unsigned copy> void* made_call() {
     return pointer(wait_for_context<copy>);
   else if constexpr (hook == synchronize_2)
     return pointer(wait_for_this_context<copy>);
+  else if constexpr (hook == copy_to_host)
+    return pointer(copy_to_the_host<copy>);
+  else if constexpr (hook == stream_create)
+    return pointer(create_usual_stream<copy>);
+  else if constexpr (hook == stream_create_with_priority)
+    return pointer(create_stream_with_priority<copy>);
+  else if constexpr (hook == stream_create_of_part)
+    return pointer(create_stream_of_part<copy>);
   else
     return pointer(forget_and_call<hook, copy>);
 }
@@ -180,6 +223,20 @@ PTXASW_EXPORT CUresult CUDAAPI cuCtxSynchronize() {
 }
 PTXASW_EXPORT CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext context) {
   return wait_for_this_context<exported>(context);
+}
+PTXASW_EXPORT CUresult CUDAAPI cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
+  return copy_to_the_host<exported>(to, from, bytes);
+}
+PTXASW_EXPORT CUresult CUDAAPI cuStreamCreate(CUstream* stream, unsigned flags) {
+  return create_usual_stream<exported>(stream, flags);
+}
+PTXASW_EXPORT CUresult CUDAAPI cuStreamCreateWithPriority(CUstream* stream, unsigned flags,
+                                                          int priority) {
+  return create_stream_with_priority<exported>(stream, flags, priority);
+}
+PTXASW_EXPORT CUresult CUDAAPI cuGreenCtxStreamCreate(CUstream* stream, CUgreenCtx part,
+                                                      unsigned flags, int priority) {
+  return create_stream_of_part<exported>(stream, part, flags, priority);
 }
 
 #define PTXASW_COOPERATIVE(symbol, hook)                                                           \

@@ -1,6 +1,6 @@
-// The functions of the driver that copy within a device, that launch cooperatively, and behind
-// which a handle may stand for something else. All of them are made as they came, but for a copy
-// that a run of time steps takes.
+// The functions of the driver that copy within a device, that launch cooperatively, behind which
+// nothing runs, that make streams, and behind which a handle may stand for something else. All of
+// them are made as they came, but for a copy that a run of time steps takes.
 #pragma once
 
 namespace ptxasw::launch {

@@ -45,6 +45,13 @@ public:
   void context_is_idle() {
     if (images_ != nullptr && images_->late().load_here()) forget_handles();
   }
+  // The program has waited for all but streams that do not wait for the default one.
+  void blocking_streams_are_idle() {
+    if (are_all_blocking_.load(std::memory_order_relaxed)) context_is_idle();
+  }
+  void note_stream_that_is_not_blocking() {
+    are_all_blocking_.store(false, std::memory_order_relaxed);
+  }
   // Which sequences were seen so far, under --steps. By a thread of the preparer's.
   Preparer::Seen look_for_sequences();
   // Makes the launches that wait for others of their kind.
@@ -111,8 +118,9 @@ private:
   Kernels kernels_;
   Decisions decisions_;
   CheckMemory check_memory_;
-  Turn turn_;               // one for all that may put launches off
-  std::mutex asynchronous_; // held by the preparer's thread while it is in here
+  Turn turn_;                                // one for all that may put launches off
+  std::mutex asynchronous_;                  // held by the preparer's thread while it is in here
+  std::atomic<bool> are_all_blocking_{true}; // streams
   bool is_forking_ = false;
   std::unique_ptr<Merger> merger_;
   std::unique_ptr<Batcher> batcher_;

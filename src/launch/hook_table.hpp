@@ -33,8 +33,12 @@ enum : unsigned {
   cooperative_thread,
   synchronize,
   synchronize_2,
+  copy_to_host,
   first_forgetting,
-  first_of_modules = first_forgetting + 7,
+  stream_create = first_forgetting + 7,
+  stream_create_with_priority,
+  stream_create_of_part,
+  first_of_modules,
   module_load = first_of_modules,
   module_load_data,
   module_load_data_ex,
@@ -82,6 +86,8 @@ inline constexpr std::array<Hook, hook_count> hooks{{
     // Behind these nothing runs in a context.
     {"cuCtxSynchronize", ""},
     {"cuCtxSynchronize_v2", ""},
+    // Nor behind this one, but in streams that are not blocking.
+    {"cuMemcpyDtoH_v2", "cuMemcpyDtoH"},
     // After these a handle may stand for another kernel. Each takes one argument.
     {"cuModuleUnload", "cuModuleUnload"},
     {"cuLibraryUnload", "cuLibraryUnload"},
@@ -90,6 +96,9 @@ inline constexpr std::array<Hook, hook_count> hooks{{
     {"cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease"},
     {"cuDevicePrimaryCtxReset", ""},
     {"cuDevicePrimaryCtxRelease", ""},
+    {"cuStreamCreate", "cuStreamCreate"},
+    {"cuStreamCreateWithPriority", "cuStreamCreateWithPriority"},
+    {"cuGreenCtxStreamCreate", "cuGreenCtxStreamCreate"},
     // What loads images, and what tells of them (module_hooks.cpp).
     {"cuModuleLoad", "cuModuleLoad"},
     {"cuModuleLoadData", "cuModuleLoadData"},

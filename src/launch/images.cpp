@@ -357,7 +357,14 @@ std::shared_ptr<const Replacement> Images::take(void* handle) {
 std::vector<ImageRow> Images::finish() {
   preparer_.finish();
   const std::lock_guard lock(mutex_);
-  return rows_;
+  std::vector<ImageRow> rows = rows_;
+  std::map<std::size_t, unsigned> late;
+  for (const std::size_t row : late_.rows())
+    ++late[row];
+  for (const auto& [row, images] : late)
+    if (row < rows.size())
+      rows[row].words += "; versions of " + std::to_string(images) + " came in this run";
+  return rows;
 }
 
 // "sm_90"; empty: not known, or not the same for all that the image is loaded for.

@@ -99,6 +99,35 @@ TEST_F(LateVersionsTest, AreLoadedIntoTheContextThatWasWaitedFor) {
   EXPECT_EQ(launched_entry(function_), "k__ptxasw_x4");
 }
 
+// A copy to the host stands behind all blocking streams; others may have kernels that still run.
+TEST_F(LateVersionsTest, AreLoadedBehindACopyToTheHost) {
+  late().await(module_, {key(), {}});
+  late().take(key(), prepared("prepared", {"k"}));
+  const std::vector<char> from(8);
+  std::vector<char> to(8);
+  const auto copy = [&](std::size_t bytes) {
+    EXPECT_EQ(cuMemcpyDtoH_v2(to.data(), reinterpret_cast<CUdeviceptr>(from.data()), bytes),
+              CUDA_SUCCESS);
+    return launched_entry(function_);
+  };
+  EXPECT_EQ(copy(0), "k"); // there is nothing to wait for
+  CUstream stream = nullptr;
+  EXPECT_EQ(cuStreamCreate(&stream, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+  EXPECT_EQ(copy(8), "k__ptxasw_x4");
+}
+
+TEST_F(LateVersionsTest, AreNotLoadedBehindACopyWhereAStreamIsNotBlocking) {
+  late().await(module_, {key(), {}});
+  late().take(key(), prepared("prepared", {"k"}));
+  CUstream stream = nullptr;
+  EXPECT_EQ(cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
+  char to = 0, from = 0;
+  EXPECT_EQ(cuMemcpyDtoH_v2(&to, reinterpret_cast<CUdeviceptr>(&from), 1), CUDA_SUCCESS);
+  EXPECT_EQ(launched_entry(function_), "k");
+  cuCtxSynchronize();
+  EXPECT_EQ(launched_entry(function_), "k__ptxasw_x4");
+}
+
 // It was loaded of what was prepared.
 TEST_F(LateVersionsTest, AreNotLoadedBesideThemselves) {
   late().await(module_, {key(), {}});

@@ -286,6 +286,9 @@ CUresult cuStreamCreate(CUstream* stream, unsigned) {
   *stream = reinterpret_cast<CUstream>(0x77);
   return CUDA_SUCCESS;
 }
+CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int) {
+  return cuStreamCreate(stream, flags);
+}
 CUresult cuStreamDestroy_v2(CUstream) {
   return CUDA_SUCCESS;
 }
