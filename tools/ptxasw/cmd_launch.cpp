@@ -27,8 +27,9 @@ constexpr std::string_view usage = R"(usage: ptxasw launch [OPTIONS] -- PROGRAM 
 Runs a program, and lets each launch of a kernel run the version that suits it. Results stay the
 same, bit for bit. Of a program that was built plainly and has the PTX of its machine code beside it
 (nvcc -arch=sm_90), versions are prepared in the background while it runs, and launched from its
-next cudaDeviceSynchronize on; the next run has them from its start (ptxasw prepare). A program that was built with --variants (nvcc --ptxas-prefix=ptxasw and
--Xptxas --ptxasw-variants) has versions itself. Where ptxasw rewrote a file when it was built, without
+next cudaDeviceSynchronize or cudaMemcpy to the host on; the next run has them from its start
+(ptxasw prepare). A program that was built with --variants (nvcc --ptxas-prefix=ptxasw and -Xptxas
+--ptxasw-variants) has versions itself. Where ptxasw rewrote a file when it was built, without
 --variants, there are none.
 
   --policy=measure   the default: the version that the model predicts to be fastest, for the grid,
