@@ -51,7 +51,7 @@ constexpr auto spaces = std::to_array<std::string_view>({
 #define PTX_SPACE(name) spelled(#name),
 #include "ptx/words.def"
 });
-constexpr auto compares = std::to_array<std::string_view>({
+constexpr auto comparisons = std::to_array<std::string_view>({
     "",
 #define PTX_COMPARE(name) #name,
 #include "ptx/words.def"
@@ -116,7 +116,7 @@ std::string_view name(Space space) {
   return spaces[static_cast<std::size_t>(space)];
 }
 std::string_view name(Compare compare) {
-  return compares[static_cast<std::size_t>(compare)];
+  return comparisons[static_cast<std::size_t>(compare)];
 }
 std::string_view name(Rounding rounding) {
   return roundings[static_cast<std::size_t>(rounding)];
