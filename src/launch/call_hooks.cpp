@@ -64,51 +64,47 @@ CUresult launch_cooperatively(CUfunction f, unsigned gx, unsigned gy, unsigned g
   return real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters);
 }
 
-template <unsigned copy> CUresult wait_for_context() {
-  auto* const real = real_of<CUresult()>(synchronize, copy);
+// As it came, behind what waits. Where it went well the launcher is told, before it returns.
+template <class Tell, class... Parameters>
+CUresult call_and_tell(unsigned hook, unsigned copy, const Tell& tell, Parameters... parameters) {
+  auto* const real = real_of<CUresult(Parameters...)>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   Engine* const launcher = engine();
   if (launcher != nullptr && is_waiting()) launcher->flush();
-  const CUresult result = real();
-  if (result == CUDA_SUCCESS && launcher != nullptr) launcher->context_is_idle();
+  const CUresult result = real(parameters...);
+  if (result == CUDA_SUCCESS && launcher != nullptr) tell(*launcher);
   return result;
 }
 
+template <unsigned copy> CUresult wait_for_context() {
+  return call_and_tell(synchronize, copy, [](Engine& launcher) { launcher.context_is_idle(); });
+}
+
 template <unsigned copy> CUresult wait_for_this_context(CUcontext context) {
-  auto* const real = real_of<CUresult(CUcontext)>(synchronize_2, copy);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
-  Engine* const launcher = engine();
-  if (launcher != nullptr && is_waiting()) launcher->flush();
-  const CUresult result = real(context);
-  CUcontext current = nullptr;
-  if (result == CUDA_SUCCESS && launcher != nullptr && driver().ctx_get_current != nullptr &&
-      driver().ctx_get_current(&current) == CUDA_SUCCESS && current == context)
-    launcher->context_is_idle();
-  return result;
+  const auto tell = [context](Engine& launcher) {
+    CUcontext current = nullptr;
+    if (driver().ctx_get_current != nullptr && driver().ctx_get_current(&current) == CUDA_SUCCESS &&
+        current == context)
+      launcher.context_is_idle();
+  };
+  return call_and_tell(synchronize_2, copy, tell, context);
 }
 
 // To the host, which waits for it: in the default stream, so behind all that is in blocking ones.
 template <unsigned copy> CUresult copy_to_the_host(void* to, CUdeviceptr from, std::size_t bytes) {
-  auto* const real = real_of<CUresult(void*, CUdeviceptr, std::size_t)>(copy_to_host, copy);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
-  Engine* const launcher = engine();
-  if (launcher != nullptr && is_waiting()) launcher->flush();
-  const CUresult result = real(to, from, bytes);
-  if (result == CUDA_SUCCESS && bytes != 0 && launcher != nullptr)
-    launcher->blocking_streams_are_idle();
-  return result;
+  const auto tell = [bytes](Engine& launcher) {
+    if (bytes != 0) launcher.blocking_streams_are_idle();
+  };
+  return call_and_tell(copy_to_host, copy, tell, to, from, bytes);
 }
 
 // The flags are one of the parameters.
 template <unsigned hook, unsigned copy, class... Parameters>
 CUresult create_stream(unsigned flags, Parameters... parameters) {
-  auto* const real = real_of<CUresult(Parameters...)>(hook, copy);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
-  Engine* const launcher = engine();
-  if (launcher != nullptr && is_waiting()) launcher->flush();
-  if (launcher != nullptr && (flags & CU_STREAM_NON_BLOCKING) != 0)
-    launcher->note_stream_that_is_not_blocking();
-  return real(parameters...);
+  const auto tell = [flags](Engine& launcher) {
+    if ((flags & CU_STREAM_NON_BLOCKING) != 0) launcher.note_stream_that_is_not_blocking();
+  };
+  return call_and_tell(hook, copy, tell, parameters...);
 }
 template <unsigned copy> CUresult create_usual_stream(CUstream* stream, unsigned flags) {
   return create_stream<stream_create, copy>(flags, stream, flags);

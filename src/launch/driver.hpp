@@ -46,6 +46,8 @@ template <class Function> Function* driver_function(const char* name) {
   X(module_get_function_count, CUresult(unsigned*, CUmodule), "cuModuleGetFunctionCount")          \
   X(module_enumerate_functions, CUresult(CUfunction*, unsigned, CUmodule),                         \
     "cuModuleEnumerateFunctions")                                                                  \
+  X(library_get_module, CUresult(CUmodule*, CUlibrary), "cuLibraryGetModule")                      \
+  X(library_unload, CUresult(CUlibrary), "cuLibraryUnload")                                        \
   X(exchange_capture_mode, CUresult(CUstreamCaptureMode*), "cuThreadExchangeStreamCaptureMode")    \
   X(stream_is_capturing, CUresult(CUstream, CUstreamCaptureStatus*), "cuStreamIsCapturing")        \
   X(stream_create, CUresult(CUstream*, unsigned), "cuStreamCreate")                                \

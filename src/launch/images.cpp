@@ -201,7 +201,7 @@ Images::Load Images::look_up(image::Bytes image, const std::string& from, const 
     found.row.has_text = true;
     found.row.code = preparer_.is_possible() ? "preparing" : "not-prepared";
     found.row.words = preparer_.is_possible()
-                          ? "being prepared: it is used as soon as that is done"
+                          ? "being prepared: used from the program's next wait for the device on"
                           : "not prepared (run the program under ptxasw launch)";
   }
   Load load = note(std::move(found.row));

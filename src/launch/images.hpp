@@ -114,11 +114,6 @@ private:
     std::string linked; // of a text: what its linker has to make
     bool agrees = true; // and does
   };
-  struct Less {
-    bool operator()(const image::ImageKey& a, const image::ImageKey& b) const {
-      return std::pair(a.high, a.low) < std::pair(b.high, b.low);
-    }
-  };
   struct Handle {
     std::shared_ptr<const Replacement> by;
     Owner owner = Owner::module;
@@ -145,8 +140,8 @@ private:
   Links links_;
   std::atomic<bool> has_any_{false};
   mutable std::mutex mutex_;
-  std::map<image::ImageKey, Known, Less> known_;
-  std::set<image::ImageKey, Less> prepared_; // by this process
+  std::map<image::ImageKey, Known> known_;
+  std::set<image::ImageKey> prepared_; // by this process
   std::unordered_map<void*, Handle> handles_;
   std::vector<ImageRow> rows_;
   std::map<std::pair<std::string, std::string>, std::size_t> row_of_;

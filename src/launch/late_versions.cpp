@@ -21,7 +21,7 @@ std::shared_ptr<const Names> usable_kernels(const image::Prepared& prepared) {
 }
 
 CUmodule module_of(CUlibrary library) {
-  static auto* const get = driver_function<CUresult(CUmodule*, CUlibrary)>("cuLibraryGetModule");
+  const auto get = driver().library_get_module;
   CUmodule module = nullptr;
   return get != nullptr && get(&module, library) == CUDA_SUCCESS ? module : nullptr;
 }
@@ -35,10 +35,6 @@ CUlibrary load(const std::string& cubin) {
       real(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) != CUDA_SUCCESS)
     return nullptr;
   return library;
-}
-
-void unload(CUlibrary library) {
-  if (auto* const real = driver_function<CUresult(CUlibrary)>("cuLibraryUnload")) real(library);
 }
 
 // All of them, since a driver that is lazy would do so when they are launched.
@@ -128,7 +124,7 @@ LateVersions::Beside LateVersions::loaded(Image& image) {
     library = image.library;
     kernels = image.loaded;
   }
-  if (made != nullptr) unload(made);
+  if (made != nullptr && driver().library_unload != nullptr) driver().library_unload(made);
   return library == nullptr ? Beside() : Beside{module_of(library), kernels};
 }
 

@@ -82,17 +82,12 @@ private:
     Beside beside;
     void* handle = nullptr; // that the program's module is of
   };
-  struct Less {
-    bool operator()(const image::ImageKey& a, const image::ImageKey& b) const {
-      return std::pair(a.high, a.low) < std::pair(b.high, b.low);
-    }
-  };
   void await(void* handle, CUcontext context, const Awaited& image);
   Beside loaded(Image& image);
 
   std::atomic<std::uint64_t> version_{0}; // of what there is to be loaded; 0: nothing
   std::mutex mutex_;                      // never held while the driver is called
-  std::map<image::ImageKey, Image, Less> images_;
+  std::map<image::ImageKey, Image> images_;
   std::unordered_map<void*, Handle> handles_;
   std::map<CUcontext, std::uint64_t> versions_; // that were loaded there
   std::map<std::pair<CUcontext, CUmodule>, Known> beside_;

@@ -60,7 +60,7 @@ void unload(CUmodule module) {
   if (auto* const real = driver_function<CUresult(CUmodule)>("cuModuleUnload")) real(module);
 }
 void unload(CUlibrary library) {
-  if (auto* const real = driver_function<CUresult(CUlibrary)>("cuLibraryUnload")) real(library);
+  if (driver().library_unload != nullptr) driver().library_unload(library);
 }
 
 constexpr Owner owner_of(const CUmodule*) {

@@ -19,6 +19,7 @@
 // What is cut, changed, of another kind, version or key is no entry.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -29,7 +30,7 @@ namespace ptxasw::store {
 
 struct Key {
   std::uint64_t high = 0, low = 0;
-  friend bool operator==(const Key&, const Key&) = default;
+  friend auto operator<=>(const Key&, const Key&) = default;
 };
 // Of all the parts; where one ends and the next begins counts.
 [[nodiscard]] Key key_of(std::initializer_list<std::string_view> parts);
