@@ -289,7 +289,8 @@ private:
   // What came of each kernel.
   void tell(const Report& report, const Contracts& contracts,
             const std::set<std::string>& kernels) {
-    const std::set<std::string> alone = kernels_alone(ptx::parse(opened_.text));
+    std::set<std::string> alone; // of an image with versions
+    if (!contracts.empty()) alone = kernels_alone(ptx::parse(opened_.text));
     for (PreparedKernel& kernel : result_.kernels) {
       const auto contract = contracts.find(kernel.name);
       if (contract != contracts.end()) kernel.versions = versions_in(contract->second, kernels);
