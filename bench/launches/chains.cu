@@ -1,7 +1,8 @@
 // Chains of dependent launches, as programs make them, or captured by hand as a CUDA graph.
 //
-//   chains plain|graph [LENGTH [SECONDS]]
+//   chains plain|graph [LENGTH [SECONDS [LEAST]]]
 //
+// LEAST: only lines of so many chains at a time and more.
 // A line of JSON for each kernel, size, number of streams and of threads: microseconds of wall time
 // a launch (median and quartiles over rounds, each from an idle device to an idle device), those of
 // the host until the last call returned, and a digest of all that the chains left in memory.
@@ -70,6 +71,7 @@ double since(Clock::time_point begin) {
 
 int length = 64;
 double seconds = 0.06; // for each line
+int least = 1;         // chains at a time
 
 struct Lane { // a stream and its arrays
   cudaStream_t stream = nullptr;
@@ -136,6 +138,7 @@ double at(std::vector<double>& values, double share) {
 }
 
 void measure(bool as_graph, const std::string& kind, int log2, int streams, int threads) {
+  if (streams * threads < least) return;
   const int n = 1 << log2;
   std::vector<std::vector<Lane>> lanes(threads, std::vector<Lane>(streams));
   for (auto& of_thread : lanes)
@@ -196,12 +199,13 @@ void measure(bool as_graph, const std::string& kind, int log2, int streams, int 
 
 int main(int count, char** words) {
   if (count < 2 || (std::strcmp(words[1], "plain") != 0 && std::strcmp(words[1], "graph") != 0)) {
-    std::fprintf(stderr, "usage: chains plain|graph [LENGTH [SECONDS]]\n");
+    std::fprintf(stderr, "usage: chains plain|graph [LENGTH [SECONDS [LEAST]]]\n");
     return 2;
   }
   const bool as_graph = std::strcmp(words[1], "graph") == 0;
   if (count > 2) length = std::atoi(words[2]);
   if (count > 3) seconds = std::atof(words[3]);
+  if (count > 4) least = std::atoi(words[4]);
   for (const char* kind : {"axpy", "stencil", "reduce", "scan", "mixed"})
     for (const int log2 : {12, 14, 16, 18, 20, 22, 24})
       measure(as_graph, kind, log2, 1, 1);

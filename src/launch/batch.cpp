@@ -25,6 +25,8 @@ constexpr unsigned passes_in_a_row = 8, few_passes = 6, enough_passes = 20;
 constexpr unsigned most_missed = 8;
 // A stream is left alone behind so many launches that nothing was gained with, for so many.
 constexpr unsigned most_idle = 4096, left_alone_for = 4096;
+// One of whose launches more than every fourth has other threads wait, for so many.
+constexpr unsigned for_each_crowded = 3, most_crowd = 1024, crowded_alone_for = 1 << 20;
 // Those of a sequence of which it is known that it gains nothing count for so many more.
 constexpr unsigned known_idle = 4;
 // Of a stream that is left alone so many of each kernel go by together.
@@ -107,6 +109,17 @@ void Batcher::Lane::learn(const std::vector<GraphLaunch>& made) {
   sequences.push_back(std::make_unique<Sequence>());
   sequences.back()->launches = made;
   sequences.back()->learned = Clock::now();
+}
+
+void Batcher::Lane::note_who_waits(bool others) {
+  if (others)
+    crowd += for_each_crowded;
+  else if (crowd != 0)
+    --crowd;
+}
+
+bool Batcher::Lane::is_crowded() const {
+  return crowd > most_crowd;
 }
 
 void Batcher::Lane::end_segment() {
@@ -203,11 +216,11 @@ std::uint64_t Batcher::left_alone(const Kernel& kernel, const Request& request) 
 
 // Not where launches to the default stream may wait for those to another one, and they for those: a
 // launch to the one has those to the other made.
-void Batcher::leave_alone(Lane& lane) {
+void Batcher::leave_alone(Lane& lane, unsigned launches) {
   end_pass(lane);
   lane.forget_made();
   lane.timed = nullptr;
-  lane.idle = 0;
+  lane.idle = lane.crowd = 0;
   if (lanes_.size() > 1 && has_default()) return;
   const auto is_looked_at = [](const auto& one) {
     return one->pass != nullptr || !one->segment.empty() || one->clocked != nullptr;
@@ -215,7 +228,7 @@ void Batcher::leave_alone(Lane& lane) {
   if (passes_ != nullptr) passes_->other_call(); // those that follow may not be seen
   set_waiting(Waits::batch, std::ranges::any_of(lanes_, is_looked_at));
   LeftAlone& slot = slot_of(one_name(lane.stream));
-  slot.launches.store(left_alone_for, std::memory_order_relaxed);
+  slot.launches.store(launches, std::memory_order_relaxed);
   slot.stream.store(one_name(lane.stream), std::memory_order_release);
 }
 
@@ -227,12 +240,13 @@ bool Batcher::look_at(const Asked& asked, const Request& request, const Launch& 
   }
   ++entering_;
   const Turn::Holder turn(turn_);
-  --entering_;
+  const bool others_wait = --entering_ != 0;
   if (!turn) return false;
   Lane* const lane = lane_of(request.stream, context);
   if (lane == nullptr) return false;
-  if (++lane->idle > most_idle && !lane->waits) {
-    leave_alone(*lane);
+  lane->note_who_waits(others_wait);
+  if ((++lane->idle > most_idle || lane->is_crowded()) && !lane->waits) {
+    leave_alone(*lane, lane->is_crowded() ? crowded_alone_for : left_alone_for);
     return false;
   }
   change_to(*lane, std::this_thread::get_id(), typeid(launch));

@@ -22,7 +22,9 @@
 // merged instead, where that is faster (--steps, passes.hpp).
 //
 // A stream of whose launches nothing goes out is left alone, without a lock, and looked at again
-// some thousand launches later, or when a kernel or a grid is launched that was not before.
+// some thousand launches later, or when a kernel or a grid is launched that was not before. So is,
+// for much longer, one behind whose launches other threads wait, as they do where many launch at
+// the same time: they take turns here, which costs them more than a graph gains.
 #pragma once
 
 #include "launch/kept_graph.hpp"
@@ -110,9 +112,10 @@ private:
   struct Lane {
     CUstream stream = nullptr;
     CUcontext context = nullptr;
-    std::thread::id thread;               // whose launches these are
-    unsigned strays = 0;                  // launches by another thread than the one before
-    unsigned idle = 0;                    // launches since the last that went out with others
+    std::thread::id thread; // whose launches these are
+    unsigned strays = 0;    // launches by another thread than the one before
+    unsigned idle = 0;      // launches since the last that went out with others
+    unsigned crowd = 0;     // of launches behind which another thread waited for its turn
     const std::type_info* form = nullptr; // the function of the driver that the program called
     std::vector<GraphLaunch> row;         // of passes that came one behind the other
     unsigned passes_in_row = 0;
@@ -137,6 +140,8 @@ private:
     // `next`.
     [[nodiscard]] Sequence* find(std::size_t length, const GraphLaunch& next) const;
     void learn(const std::vector<GraphLaunch>& made);
+    void note_who_waits(bool others);
+    [[nodiscard]] bool is_crowded() const;
     void end_segment();
     void end_row();
     void forget_made(); // it is no part of any sequence
@@ -163,7 +168,7 @@ private:
   bool look_at(const Asked& asked, const Request& request, const Launch& launch);
 
   // Called by the thread whose turn it is.
-  void leave_alone(Lane& lane);
+  void leave_alone(Lane& lane, unsigned launches);
   [[nodiscard]] bool has_default() const; // stream among those that are looked at
   [[nodiscard]] bool may_gain(const Sequence& sequence) const;
   Lane* lane_of(CUstream stream, CUcontext context);

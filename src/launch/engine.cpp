@@ -459,7 +459,7 @@ void Engine::write_report() {
   if (kernels.empty() && images.empty() && totals.with_attributes == 0 &&
       !settings_.report_file.empty())
     return; // a shell, for instance
-  const std::string text = report(kernels, totals, format_of(settings_.report_file));
+  const std::string text = report(kernels, totals, settings_);
   const bool standard = settings_.report_file.empty();
   const int file = standard ? STDERR_FILENO
                             : ::open(settings_.report_file.c_str(),

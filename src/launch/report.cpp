@@ -152,12 +152,8 @@ std::string versions_as_json(const std::vector<std::shared_ptr<Shapes>>& kernels
 
 } // namespace
 
-Format format_of(const std::string& file) {
-  return file.ends_with(".json") ? Format::json : Format::text;
-}
-
 std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels, const Totals& totals,
-                   Format format) {
+                   const Settings& settings) {
   for (const auto& kernel : kernels) {
     for (Shape* shape : kernel->all())
       collect(*shape);
@@ -177,10 +173,13 @@ std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels, const To
                                 static_cast<unsigned long long>(totals.graphs)));
   add(totals.passes, formatted("passes through several kernels, by %llu launches",
                                static_cast<unsigned long long>(totals.entries)));
-  if (format == Format::text)
-    return images_as_text(totals.images) + as_text(rows) + versions_as_text(kernels);
+  const std::vector<Advice> advice = advise(kernels, settings);
+  if (!settings.report_file.ends_with(".json"))
+    return images_as_text(totals.images) + as_text(rows) + versions_as_text(kernels) +
+           advice_as_text(advice);
   return as_json(rows) + ", \"kernels\": " + versions_as_json(kernels) +
-         ", \"images\": " + images_as_json(totals.images) + "}\n";
+         ", \"images\": " + images_as_json(totals.images) +
+         ", \"hints\": " + advice_as_json(advice) + "}\n";
 }
 
 } // namespace ptxasw::launch

@@ -3,8 +3,8 @@
 // `ptxasw launch` (src/report/page).
 #pragma once
 
+#include "launch/advice.hpp"
 #include "launch/image_table.hpp"
-#include "launch/shapes.hpp"
 #include "launch/text.hpp"
 
 #include <memory>
@@ -12,8 +12,6 @@
 #include <vector>
 
 namespace ptxasw::launch {
-
-[[nodiscard]] Format format_of(const std::string& file);
 
 // Of launches of all kernels.
 struct Totals {
@@ -23,8 +21,9 @@ struct Totals {
   std::vector<ImageRow> images;
 };
 
-// Times are those of the launches that were timed, so gains are measured, not predicted.
+// Times are those of the launches that were timed, so gains are measured, not predicted. As the
+// file's name asks for it.
 [[nodiscard]] std::string report(const std::vector<std::shared_ptr<Shapes>>& kernels,
-                                 const Totals& totals, Format format);
+                                 const Totals& totals, const Settings& settings);
 
 } // namespace ptxasw::launch

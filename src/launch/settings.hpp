@@ -2,9 +2,9 @@
 // sub-command `ptxasw launch` writes them.
 //
 //   off                  every launch goes through as it came
-//   policy=model         the variant of which the model predicts the shortest time (the default)
-//   policy=measure       try all of them, and blocks of other shapes, for one per cent of the time
-//                        (trials.hpp), then keep the fastest
+//   policy=measure       try all variants, and blocks of other shapes, for one per cent of the time
+//                        (trials.hpp), then keep the fastest (the default)
+//   policy=model         the variant of which the model predicts the shortest time
 //   policy=NAME          the variant of this name wherever there is one: "original", "x:4", ...
 //   report[=FILE]        at exit, a table of kernels and launches: text, or JSON for FILE.json
 //   profile=FILE         at exit, what was measured, for a build (src/profile/profile.hpp); in the

@@ -7,8 +7,6 @@
 
 namespace ptxasw::launch {
 
-enum class Format { text, json };
-
 // As printf would, up to 511 characters.
 template <class... Values> std::string formatted(const char* format, Values... values) {
   std::array<char, 512> text{};

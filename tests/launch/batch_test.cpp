@@ -333,7 +333,7 @@ TEST_F(BatchTest, AForkedChildMakesNothing) {
 
 TEST_F(BatchTest, TheReportSaysSo) {
   learn("abcd");
-  EXPECT_THAT(report({}, {.batched = 8, .graphs = 2}, Format::text),
+  EXPECT_THAT(report({}, {.batched = 8, .graphs = 2}, {}),
               HasSubstr("went out together, in 2 graphs"));
 }
 
@@ -360,6 +360,34 @@ TEST_F(BatchTest, ManyThreads) {
     thread.join();
   engine->flush();
   EXPECT_EQ(made, 8 * 2000U);
+}
+
+// A graph is handed over while all others wait for their turn.
+TEST_F(BatchTest, ThreadsThatWaitForOneAnotherAreLeftAlone) {
+  std::atomic<unsigned> made{0};
+  for (auto& [name, function] : module.functions)
+    function->run = [&](const fake::Launched&) {
+      ++made;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    };
+  const auto passes = [&](unsigned number, CUstream stream) {
+    unsigned value = 0;
+    void* parameters[] = {&value};
+    for (unsigned n = 0; n < 4 * number; ++n)
+      engine->launch({functions["abcd"[n % 4]], {4, 1, 1}, {32, 1, 1}, 0, stream, parameters},
+                     direct);
+  };
+  std::vector<std::thread> threads;
+  for (std::uintptr_t t = 0; t < 6; ++t)
+    threads.emplace_back(passes, 300, reinterpret_cast<CUstream>(0x1000 + 64 * t));
+  for (std::thread& thread : threads)
+    thread.join();
+  engine->flush();
+  EXPECT_EQ(made, 6 * 4 * 300U);
+  how();
+  launch('a', reinterpret_cast<CUstream>(0x1000));
+  EXPECT_FALSE(is_waiting()) << "it is not looked at";
+  EXPECT_EQ(how(), "-");
 }
 
 TEST_F(BatchTest, StreamsInTurnHaveTheirOwnSequences) {

@@ -312,9 +312,9 @@ TEST_F(PassesTest, BesideGraphs) {
 TEST_F(PassesTest, TheReportSaysSo) {
   begin();
   learn("sh", 6);
-  EXPECT_THAT(report({}, {.passes = 8, .entries = 2}, Format::text),
+  EXPECT_THAT(report({}, {.passes = 8, .entries = 2}, {}),
               HasSubstr("passes through several kernels, by 2 launches"));
-  EXPECT_THAT(report({}, {.passes = 8, .entries = 2}, Format::json),
+  EXPECT_THAT(report({}, {.passes = 8, .entries = 2}, {.report_file = "a.json"}),
               HasSubstr("passes through several kernels, by 2 launches"));
 }
 

@@ -1,5 +1,6 @@
 // Results compared launch by launch, and what is reported at the end.
 #include "fixture.hpp"
+#include "stencil.hpp"
 
 #include "launch/report.hpp"
 #include "launch/sampler.hpp"
@@ -173,6 +174,43 @@ TEST_F(EngineTest, ReportsWhatItDid) {
   EXPECT_THAT(text, HasSubstr("its module has no launch contract for it"));
   EXPECT_THAT(text, HasSubstr("{\"kernel\": \"k\", \"versions\": [{\"names\": [\"x:2\"], \"does\": "
                               "\"one block does the work of 2 along x\"}, {\"names\": "));
+}
+
+// The options that the report names.
+std::string advice_for(double milliseconds, unsigned launches, const std::string& settings) {
+  Program p;
+  p.kernel.milliseconds = milliseconds;
+  const std::string file = report_file();
+  Engine engine(read_settings(settings + ",no-images,report=" + file));
+  for (unsigned n = 0; n < launches; ++n)
+    engine.launch(p.request(), direct);
+  engine.write_report();
+  const std::string text = taken(file), begin = "\"hints\": [\n  {\"what\": \"";
+  const auto at = text.find(begin);
+  return at == std::string::npos
+             ? ""
+             : text.substr(at + begin.size(),
+                           text.find('"', at + begin.size()) - at - begin.size());
+}
+
+TEST_F(EngineTest, TheReportSaysWhatWouldHelpShortLaunches) {
+  EXPECT_EQ(advice_for(0.004, 3000, "policy=measure"), "--early --batch");
+  EXPECT_EQ(advice_for(0.004, 3000, "policy=measure,early"), "--batch");
+  EXPECT_EQ(advice_for(0.004, 3000, "policy=measure,early,batch"), "");
+  EXPECT_EQ(advice_for(0.004, 300, "policy=measure"), "") << "there are few";
+  EXPECT_EQ(advice_for(0.2, 3000, "policy=measure"), "") << "they are long";
+}
+
+TEST_F(EngineTest, TheReportSaysWhatWouldHelpSteps) {
+  const auto advice = [](const std::string& settings) {
+    const std::string file = report_file();
+    test::Stencil s("no-images,report=" + file + settings);
+    s.engine.write_report();
+    return taken(file);
+  };
+  EXPECT_THAT(advice(""), HasSubstr("{\"what\": \"--steps\", \"text\": \"if the program exchanges "
+                                    "arrays between launches of s, several of them can be one\"}"));
+  EXPECT_THAT(advice(",steps"), HasSubstr("\"hints\": [\n]"));
 }
 
 // A loop of launches of microseconds is not slowed down for the sake of a table.

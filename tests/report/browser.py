@@ -94,12 +94,14 @@ def launches_page(browser, ptxasw, work):
             {"kernel": "big", "grid": "99x1x1", "block": "256x1x1", "variant": "<x:8>", "note": "", "launches": 10,
              "microseconds": 9000.0, "gain": 0, "predicted": 2.26, "checked": 0, "unchecked": 0}]
     images = [{"file": "libmine.so", "state": "replaced", "words": "", "images": 2, "ptx": True, "kernels": 7, "versions": 12}]
-    run.write_text(json.dumps({"version": 1, "launches": rows, "images": images}))
+    run.write_text(json.dumps({"version": 1, "launches": rows, "images": images,
+                              "hints": [{"what": "--steps", "text": "arrays are exchanged"}]}))
     subprocess.run([ptxasw, "report", "--format=html", run, "-o", page], check=True)
     dom = browser.drawn(page)
     body = dom[dom.index("<header"):]
     expect(0 < body.find(">big<") < body.find(">box&lt;float&gt;<"), "launches by their time, with names for people")
     expect(">libmine.so<" in body and ">12<" in body, "the images")
+    expect("<code>ptxasw launch --steps</code>" in body and "arrays are exchanged" in body, "what would help")
     expect("1.50×" in body and "~2.26×" in body and "&lt;x:8&gt;" in body, "gains measured and predicted")
 
 

@@ -322,6 +322,13 @@ function images() {
       make("td", {}, i.state), known(i.images), make("td", {}, i.ptx ? "yes" : "no"), known(i.kernels), known(i.versions)))))));
 }
 
+// ---- options of the launcher that the run did not have
+function advice() {
+  if (!data.hints || !data.hints.length) return null;
+  return make("section", { class: "card" }, make("h2", {}, "What would help"),
+    make("ul", {}, data.hints.map((h) => make("li", {}, make("code", {}, "ptxasw launch " + h.what), " \u2013 " + h.text))));
+}
+
 // ---- the page of a run under the launcher
 function launches() {
   const rows = data.launches.map((r) => ({ ...r, ms: r.microseconds * r.launches / 1000 })).sort((a, b) => b.ms - a.ms || b.launches - a.launches);
@@ -341,7 +348,7 @@ function launches() {
         make("td", {}, r.variant), make("td", { class: "n" }, r.launches.toLocaleString("en")), make("td", { class: "n" }, r.microseconds ? r.microseconds.toFixed(2) : ""),
         make("td", { class: "n" }, r.ms ? r.ms.toFixed(3) : ""), make("td", { class: "n" }, gain(r)),
         make("td", {}, make("span", { class: "bar", style: `width:${width(r.ms)}px` }), saved(r) ? make("span", { class: "bar saved", style: `width:${width(saved(r))}px` }) : null)))))) : "No kernel was launched through the launcher."),
-    images(), make("p", { class: "soft" }, "Gains are measured: the original's time over the version's. ~: predicted, not measured.")));
+    advice(), images(), make("p", { class: "soft" }, "Gains are measured: the original's time over the version's. ~: predicted, not measured.")));
 }
 
 data.report ? report() : launches();
