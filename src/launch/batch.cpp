@@ -4,29 +4,20 @@
 #include "launch/direct_calls.hpp"
 #include "launch/in_context.hpp"
 #include "launch/log.hpp"
-#include "launch/median.hpp"
 #include "launch/shapes.hpp"
 #include "launch/trampolines.hpp"
-#include "target/numbers.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace ptxasw::launch {
 namespace {
 
-constexpr std::size_t longest = 64, shortest = 4;
-constexpr std::size_t most_lanes = 32, most_sequences = 64; // of a lane
-constexpr unsigned known_behind = 2;                        // times that a sequence came
-// Passes as they come and as graphs, so many of each in a row, of which the first is not counted,
-// until there are times enough of both: fewer, where they are clear.
-constexpr unsigned passes_in_a_row = 8, few_passes = 6, enough_passes = 20;
-constexpr unsigned most_missed = 8;
+constexpr std::size_t most_lanes = 32;
 // A stream is left alone behind so many launches that nothing was gained with, for so many.
 constexpr unsigned most_idle = 4096, left_alone_for = 4096;
-// One of whose launches more than every fourth has other threads wait, for so many.
-constexpr unsigned for_each_crowded = 3, most_crowd = 1024, crowded_alone_for = 1 << 20;
+// Where threads wait for one another, for so many.
+constexpr unsigned crowded_alone_for = 1 << 20;
 // Those of a sequence of which it is known that it gains nothing count for so many more.
 constexpr unsigned known_idle = 4;
 // Of a stream that is left alone so many of each kernel go by together.
@@ -41,113 +32,9 @@ CUstream one_name(CUstream stream) {
   return stream == nullptr ? CU_STREAM_LEGACY : stream;
 }
 
-bool begins_with(std::span<const GraphLaunch> all, std::span<const GraphLaunch> first) {
-  return all.size() >= first.size() &&
-         std::ranges::equal(all.first(first.size()), first,
-                            [](const auto& a, const auto& b) { return a.same_kernel(b); });
-}
-
 } // namespace
 
-// --- Sequences -----------------------------------------------------------------------------------
-
-bool Batcher::Sequence::wants_graph() const {
-  return is_decided ? goes_out : passes / passes_in_a_row % 2 != 0;
-}
-
-void Batcher::Sequence::add_time(bool as_graph, double microseconds) {
-  if (is_decided) return;
-  if (passes % passes_in_a_row != 1) times[as_graph ? 1 : 0].push_back(microseconds);
-  const std::size_t known = std::min(times[0].size(), times[1].size());
-  if (known < few_passes) return;
-  const double singly = median(times[0]), together = median(times[1]);
-  const bool is_clear = together <= numbers::launch::batch_clear * singly ||
-                        together >= numbers::launch::batch_hopeless * singly;
-  if (known < enough_passes && !is_clear) return;
-  is_decided = true;
-  goes_out = together <= numbers::launch::batch_worth_it * singly;
-  log("a sequence of %zu launches: %.1f us one by one, %.1f us as a graph", launches.size(), singly,
-      together);
-}
-
 // --- Lanes ---------------------------------------------------------------------------------------
-
-Batcher::Sequence* Batcher::Lane::find(std::size_t length, const GraphLaunch& next) const {
-  Sequence* best = nullptr;
-  for (const auto& sequence : sequences) {
-    const std::span<const GraphLaunch> all = sequence->launches;
-    if (sequence->seen < known_behind || sequence->missed > most_missed || all.size() <= length ||
-        !all[length].same_kernel(next) ||
-        (length != 0 && !begins_with(all, std::span(pass->launches).first(length))))
-      continue;
-    if (best == nullptr || all.size() > best->launches.size()) best = sequence.get();
-  }
-  return best;
-}
-
-// What was made between two other calls.
-void Batcher::Lane::learn(const std::vector<GraphLaunch>& made) {
-  if (made.size() < shortest || made.size() > longest) return;
-  for (const auto& sequence : sequences)
-    if (sequence->launches.size() == made.size() && begins_with(sequence->launches, made)) {
-      ++sequence->seen;
-      return;
-    }
-  if (sequences.size() >= most_sequences) {
-    // A graph is for good: it may run still, and to destroy it could wait for that.
-    const auto may_go = [&](const auto& sequence) {
-      return sequence.get() != pass && sequence.get() != timed && sequence.get() != clocked &&
-             !sequence->graph.is_built();
-    };
-    auto useless = std::ranges::find_if(sequences, [&](const auto& sequence) {
-      return may_go(sequence) && (sequence->seen < known_behind || sequence->missed > most_missed);
-    });
-    if (useless == sequences.end()) useless = std::ranges::find_if(sequences, may_go); // the oldest
-    if (useless == sequences.end()) return;
-    sequences.erase(useless);
-  }
-  sequences.push_back(std::make_unique<Sequence>());
-  sequences.back()->launches = made;
-  sequences.back()->learned = Clock::now();
-}
-
-void Batcher::Lane::note_who_waits(bool others) {
-  if (others)
-    crowd += for_each_crowded;
-  else if (crowd != 0)
-    --crowd;
-}
-
-bool Batcher::Lane::is_crowded() const {
-  return crowd > most_crowd;
-}
-
-void Batcher::Lane::end_segment() {
-  learn(segment);
-  segment.clear();
-  end_row();
-}
-
-void Batcher::Lane::forget_made() {
-  segment.clear();
-  row.clear();
-  passes_in_row = 0;
-}
-
-// Passes that come one behind the other are a longer sequence.
-void Batcher::Lane::end_row() {
-  if (passes_in_row > 1) learn(row);
-  row.clear();
-  passes_in_row = 0;
-}
-
-void Batcher::Lane::add_to_row(const Sequence& sequence) {
-  if (2 * sequence.launches.size() > longest) return;
-  if (row.size() + sequence.launches.size() > longest) end_row();
-  for (const GraphLaunch& one : sequence.launches)
-    row.push_back(one.without_parameters());
-  ++passes_in_row;
-}
 
 // Null: there are enough others, threads launch to it in turn, or the driver has no graphs.
 Batcher::Lane* Batcher::lane_of(CUstream stream, CUcontext context) {

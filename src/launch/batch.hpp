@@ -94,6 +94,7 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t longest = 64; // launches of a sequence
 
   struct Sequence {
     std::vector<GraphLaunch> launches; // with the parameters of the last pass that was put off
