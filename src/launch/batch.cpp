@@ -1,6 +1,7 @@
 // Which launches wait for which, and when they go out.
 #include "launch/batch.hpp"
 
+#include "launch/device_memory.hpp"
 #include "launch/direct_calls.hpp"
 #include "launch/in_context.hpp"
 #include "launch/log.hpp"
@@ -174,6 +175,7 @@ void Batcher::set_next(const Asked& asked, const Request& request) {
   next_.block = request.block;
   next_.shared = request.shared;
   next_.waits = asked.waits;
+  next_.identity = asked.kernel->identity;
   next_.stage = nullptr;
   if (passes_ == nullptr || !asked.kernel->is_stage) return;
   auto& kept = stages_[asked.kernel];
@@ -188,12 +190,14 @@ bool Batcher::begin(Lane& lane, const Launch& launch) {
   lane.taken = 0;
   lane.pass = lane.find(0, next_);
   const auto now = Clock::now();
-  if (lane.timed != nullptr && lane.pass != nullptr)
-    lane.timed->add_time(lane.timed_as_graph,
-                         std::chrono::duration<double, std::micro>(now - lane.begun).count());
+  const auto since = std::chrono::duration<double, std::micro>(now - lane.begun).count();
+  if (lane.timed != nullptr && lane.pass != nullptr &&
+      lane.timed->add_time(lane.timed_as_graph, since))
+    memory_.keep(lane.timed->launched, chip_of_context(), lane.timed->goes_out);
   lane.timed = nullptr;
   if (lane.pass == nullptr) return false;
   Sequence& sequence = *lane.pass;
+  if (makes_graphs_ && sequence.launched == 0) recall(sequence);
   lane.how = passes_ == nullptr
                  ? Passes::How::neither
                  : passes_->how(sequence.plan, sequence.launches, is_young(sequence, now));
@@ -205,6 +209,14 @@ bool Batcher::begin(Lane& lane, const Launch& launch) {
   lane.launch = launch.copy();
   watcher_.wake();
   return true;
+}
+
+void Batcher::recall(Sequence& sequence) const {
+  sequence.launched = hash_of(sequence.launches);
+  const auto is_faster = memory_.recall(sequence.launched, chip_of_context());
+  if (!is_faster) return;
+  sequence.is_decided = true;
+  sequence.goes_out = *is_faster;
 }
 
 // To find out what a short sequence gains takes as long as many of its passes: not while nobody

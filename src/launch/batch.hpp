@@ -12,7 +12,8 @@
 // came twice, so that the driver has taken
 // each of its launches (kernel, grid, block, shared memory), is known. Its passes go out as graphs
 // and as they come, eight and eight, and the clock tells from the begin of one pass to the begin of
-// the next: graphs stay where they were faster, and are left where they were not.
+// the next: graphs stay where they were faster, and are left where they were not. What is clear is
+// kept for the next run of the program.
 //
 // A thread may launch to several streams in turn: each has its own sequences. What two streams do
 // is in no order unless another call says so, and that call ends all passes; but the default stream
@@ -50,11 +51,12 @@ class Batcher {
 public:
   // `passes`: null where none are merged. `event_comes`: an event is put into the stream.
   // `tries_behind`: passes of a short sequence are not merged within so long behind the first one.
+  // `memory`: whether a graph is faster.
   Batcher(Turn& turn, std::chrono::microseconds longest_wait,
-          std::chrono::microseconds tries_behind, bool makes_graphs, std::unique_ptr<Passes> passes,
-          std::function<void(CUstream)> event_comes)
+          std::chrono::microseconds tries_behind, bool makes_graphs, LaunchMemory memory,
+          std::unique_ptr<Passes> passes, std::function<void(CUstream)> event_comes)
       : turn_(turn), longest_wait_(longest_wait), tries_behind_(tries_behind),
-        makes_graphs_(makes_graphs), passes_(std::move(passes)),
+        makes_graphs_(makes_graphs), memory_(std::move(memory)), passes_(std::move(passes)),
         event_comes_(std::move(event_comes)) {}
   Batcher(const Batcher&) = delete;
   Batcher& operator=(const Batcher&) = delete;
@@ -101,12 +103,14 @@ private:
     Clock::time_point learned;
     unsigned seen = 1, missed = 0;
     bool is_decided = false, goes_out = false; // as graphs
+    std::uint64_t launched = 0;                // what they are (hash_of); 0: nobody has asked yet
     unsigned passes = 0;
     std::array<std::vector<double>, 2> times; // microseconds of a pass: as they came, as graphs
     KeptGraph graph;
     PassPlan plan;
     [[nodiscard]] bool wants_graph() const;
-    void add_time(bool as_graph, double microseconds);
+    // True: it is decided now, and so clearly that the next run need not try.
+    bool add_time(bool as_graph, double microseconds);
   };
   // What a stream has been given: its sequences, and what is waiting or was made since the last
   // other call.
@@ -175,6 +179,7 @@ private:
   Lane* lane_of(CUstream stream, CUcontext context);
   void change_to(Lane& lane, std::thread::id thread, const std::type_info& form);
   bool begin(Lane& lane, const Launch& launch);
+  void recall(Sequence& sequence) const;
   [[nodiscard]] bool is_young(const Sequence& sequence, Clock::time_point now) const;
   bool advance(Lane& lane, const Request& request);
   void end_pass(Lane& lane);
@@ -201,6 +206,7 @@ private:
   std::atomic<std::uint64_t> batched_{0}, graphs_{0};
   const std::chrono::microseconds longest_wait_, tries_behind_;
   const bool makes_graphs_;
+  const LaunchMemory memory_;
   const std::unique_ptr<Passes> passes_;
   const std::function<void(CUstream)> event_comes_;
   Watcher watcher_{[this] { return look(); }}; // the last one: it ends first

@@ -31,19 +31,20 @@ bool Batcher::Sequence::wants_graph() const {
   return is_decided ? goes_out : passes / passes_in_a_row % 2 != 0;
 }
 
-void Batcher::Sequence::add_time(bool as_graph, double microseconds) {
-  if (is_decided) return;
+bool Batcher::Sequence::add_time(bool as_graph, double microseconds) {
+  if (is_decided) return false;
   if (passes % passes_in_a_row != 1) times[as_graph ? 1 : 0].push_back(microseconds);
   const std::size_t known = std::min(times[0].size(), times[1].size());
-  if (known < few_passes) return;
+  if (known < few_passes) return false;
   const double singly = median(times[0]), together = median(times[1]);
   const bool is_clear = together <= numbers::launch::batch_clear * singly ||
                         together >= numbers::launch::batch_hopeless * singly;
-  if (known < enough_passes && !is_clear) return;
+  if (known < enough_passes && !is_clear) return false;
   is_decided = true;
   goes_out = together <= numbers::launch::batch_worth_it * singly;
   log("a sequence of %zu launches: %.1f us one by one, %.1f us as a graph", launches.size(), singly,
       together);
+  return is_clear;
 }
 
 Batcher::Sequence* Batcher::Lane::find(std::size_t length, const GraphLaunch& next) const {

@@ -19,7 +19,7 @@ namespace {
 constexpr off_t largest_file = 4 << 20;
 constexpr const char *slow = "slow", *merged = "merged"; // no entry is faster, or one is
 constexpr const char *variant_member = "variant", *steps_member = "steps",
-                     *passes_member = "passes";
+                     *passes_member = "passes", *graph_member = "graph";
 
 // As to_line() would; the program waits for it.
 std::string key_of_launches(std::uint64_t launches, const std::string& chip) {
@@ -55,7 +55,7 @@ Decisions::Decisions(std::string file) : file_(std::move(file)) {
   std::ifstream in(file_);
   for (std::string line; std::getline(in, line);) {
     Json row = Json::parse(line, nullptr, false);
-    for (const char* const member : {variant_member, steps_member, passes_member}) {
+    for (const char* const member : {variant_member, steps_member, passes_member, graph_member}) {
       if (!JsonReader::has(row, member) || !row[member].is_string()) continue;
       const std::string value = row[member];
       row.erase(member);
@@ -115,14 +115,18 @@ void Decisions::keep_steps(const Shape& shape) {
     keep(shape.steps_key, steps_member, found);
 }
 
-std::optional<bool> Decisions::are_merged(std::uint64_t launches, const std::string& chip) {
-  const auto found = find(key_of_launches(launches, chip), passes_member);
-  if (!found) return std::nullopt;
-  return *found == merged;
-}
-
-void Decisions::keep_merged(std::uint64_t launches, const std::string& chip, bool is_merged) {
-  keep(key_of_launches(launches, chip), passes_member, is_merged ? merged : slow);
+LaunchMemory Decisions::of_launches(Together how) {
+  const char* const member = how == Together::passes ? passes_member : graph_member;
+  return {.recall = [this, member](std::uint64_t launches,
+                                   const std::string& chip) -> std::optional<bool> {
+            const auto found = find(key_of_launches(launches, chip), member);
+            if (!found) return std::nullopt;
+            return *found == merged;
+          },
+          .keep =
+              [this, member](std::uint64_t launches, const std::string& chip, bool is_faster) {
+                keep(key_of_launches(launches, chip), member, is_faster ? merged : slow);
+              }};
 }
 
 } // namespace ptxasw::launch

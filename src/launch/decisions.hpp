@@ -5,13 +5,14 @@
 //    "variant": the name of one}
 // or, instead of the variant, "steps": what was found of runs of them (period.hpp), or that no
 // entry is faster; or, of launches that come together,
-//   {"launches": hash of their kernels and blocks (passes.hpp), "chip": ..., "passes": "merged" or
-//   "slow"}
+//   {"launches": hash of their kernels and blocks (kept_graph.hpp), "chip": ..., "passes": "merged"
+//   or "slow"}, or "graph": the same
 // Lines are appended in one write each, and the last one counts, so programs may
 // share it. A line that cannot be read is passed over; a file that has grown too large starts anew.
 #pragma once
 
 #include "launch/kernels.hpp"
+#include "launch/launch_memory.hpp"
 #include "launch/shapes.hpp"
 
 #include <cstdint>
@@ -35,9 +36,10 @@ public:
   // Of time steps: to the shape, and from it where that has changed.
   void recall_steps(const Kernel& kernel, Shape& shape);
   void keep_steps(const Shape& shape);
-  // Of passes among launches: whether they are faster when they are merged.
-  [[nodiscard]] std::optional<bool> are_merged(std::uint64_t launches, const std::string& chip);
-  void keep_merged(std::uint64_t launches, const std::string& chip, bool merged);
+  // Of launches that come together: whether passes among them are faster when they are merged, or
+  // all of them as a graph.
+  enum class Together : std::uint8_t { passes, graph };
+  [[nodiscard]] LaunchMemory of_launches(Together how);
 
 private:
   // A line without its last member.

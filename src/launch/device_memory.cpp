@@ -2,6 +2,7 @@
 #include "launch/device_memory.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace ptxasw::launch {
 
@@ -22,6 +23,19 @@ bool is_private(const contract::TouchedRange& range, int device,
     known.push_back(at);
   }
   return true;
+}
+
+std::string name_of(CUdevice device) {
+  const auto ask = driver().device_get_name;
+  std::array<char, 128> name{};
+  if (ask == nullptr || ask(name.data(), name.size() - 1, device) != CUDA_SUCCESS) return {};
+  return name.data();
+}
+
+std::string chip_of_context() {
+  const auto ask = driver().ctx_get_device;
+  CUdevice device = 0;
+  return ask != nullptr && ask(&device) == CUDA_SUCCESS ? name_of(device) : "";
 }
 
 } // namespace ptxasw::launch

@@ -75,14 +75,15 @@ Engine::Engine(Settings settings)
   if (settings_.early) front_ = std::make_unique<Front>();
   if ((settings_.batch || settings_.steps) && settings_.check == 0) {
     const auto load = [this](const Kernel& kernel) { merger_->load_entries(kernel); };
-    Passes::Memory memory;
-    if (settings_.policy == Policy::measure)
-      memory = {std::bind_front(&Decisions::are_merged, &decisions_),
-                std::bind_front(&Decisions::keep_merged, &decisions_)};
+    const auto memory = [this](Decisions::Together how) {
+      return settings_.policy == Policy::measure ? decisions_.of_launches(how) : LaunchMemory();
+    };
     batcher_ = std::make_unique<Batcher>(
         turn_, std::chrono::microseconds(settings_.longest_wait),
         std::chrono::microseconds(settings_.tries_behind), settings_.batch,
-        settings_.steps ? std::make_unique<Passes>(load, std::move(memory)) : nullptr,
+        memory(Decisions::Together::graph),
+        settings_.steps ? std::make_unique<Passes>(load, memory(Decisions::Together::passes))
+                        : nullptr,
         [this](CUstream stream) {
           if (front_ != nullptr) front_->forget(stream);
         });

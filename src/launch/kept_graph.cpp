@@ -1,6 +1,11 @@
 // Builds the chain once, and sets what changed.
 #include "launch/kept_graph.hpp"
 
+#include "contract/sequences.hpp"
+#include "launch/kernels.hpp"
+
+#include <algorithm>
+
 namespace ptxasw::launch {
 namespace {
 
@@ -20,6 +25,23 @@ CUDA_KERNEL_NODE_PARAMS node_of(const GraphLaunch& launch) {
 
 } // namespace
 
+std::uint64_t hash_of(std::span<const GraphLaunch> launches) {
+  std::uint64_t all = contract::version;
+  const auto add = [&all](std::uint64_t word) {
+    all = (all ^ word) * 0x9e3779b97f4a7c15 + (all >> 29);
+  };
+  for (const GraphLaunch& one : launches) {
+    for (const Dims& dims : {one.grid, one.block})
+      for (const unsigned n : dims)
+        add(n);
+    add(one.identity);
+    if (one.stage == nullptr) continue;
+    for (const contract::Sequence& sequence : one.stage->contract.sequences)
+      add(sequence.count);
+  }
+  return std::max<std::uint64_t>(all, 1);
+}
+
 GraphLaunch GraphLaunch::without_parameters() const {
   GraphLaunch made;
   made.function = function;
@@ -27,6 +49,7 @@ GraphLaunch GraphLaunch::without_parameters() const {
   made.block = block;
   made.shared = shared;
   made.waits = waits;
+  made.identity = identity;
   made.stage = stage;
   made.stage_grid = stage_grid;
   made.stage_block = stage_block;

@@ -12,6 +12,7 @@
 #include "launch/driver.hpp"
 #include "launch/request.hpp"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct GraphLaunch {
   Dims grid{}, block{};
   unsigned shared = 0;
   bool waits = false; // an entry that may begin before the one in front has ended (front.hpp)
+  std::uint64_t identity = 0;       // of the kernel, from run to run
   std::vector<unsigned char> bytes; // the parameters, and where each of them is
   std::vector<void*> parameters;
   // Of a stage of a sequence (passes.hpp): what the program asked for. The first parameters are
@@ -38,6 +40,10 @@ struct GraphLaunch {
   }
   [[nodiscard]] GraphLaunch without_parameters() const;
 };
+
+// What they are, from run to run: kernels, how many blocks of each, and whose entries may do them.
+// Not 0. The program waits for it.
+[[nodiscard]] std::uint64_t hash_of(std::span<const GraphLaunch> launches);
 
 // In the context of the thread. Any step that fails leaves nothing launched.
 class KeptGraph {

@@ -1,6 +1,7 @@
 // Handles, names, contracts and entries, as the driver gives them.
 #include "launch/kernels.hpp"
 
+#include "launch/device_memory.hpp"
 #include "launch/log.hpp"
 #include "launch/passing.hpp"
 #include "launch/shapes.hpp"
@@ -54,7 +55,6 @@ Entry entry_of(CUfunction function) {
 void find_device(Kernel& kernel) {
   const Driver& d = driver();
   CUdevice device = 0;
-  std::array<char, 128> name{};
   if (!d.ctx_get_device || !d.device_get_attribute || !d.device_get_name) return;
   if (d.ctx_get_device(&device) != CUDA_SUCCESS) return;
   int processors = 0, threads = 0;
@@ -62,8 +62,7 @@ void find_device(Kernel& kernel) {
   d.device_get_attribute(&threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device);
   kernel.processors = processors;
   kernel.threads_at_a_time = static_cast<double>(processors) * threads;
-  if (d.device_get_name(name.data(), name.size() - 1, device) == CUDA_SUCCESS)
-    kernel.chip = name.data();
+  kernel.chip = name_of(device);
   int major = 0, minor = 0;
   d.device_get_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
   d.device_get_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
@@ -253,6 +252,7 @@ std::shared_ptr<const Kernel> Kernels::look_up(const Key& key, std::uint64_t epo
     }
   }
   made->shapes = shapes_of(*made);
+  made->identity = contract::hash(made->name) ^ made->contract.code;
   note_stages(*made, epoch);
   const std::lock_guard lock(mutex_);
   if (epoch_.load(std::memory_order_relaxed) != epoch) return made; // its module may be gone

@@ -62,6 +62,7 @@ struct alignas(64) Kernel : std::enable_shared_from_this<Kernel> {
   mutable bool are_steps_asked_for = false; // the merger's, in its turn
   // Some kernel of its module has an entry for passes through a sequence that it is a stage of.
   mutable std::atomic<bool> is_stage{false};
+  std::uint64_t identity = 0; // from run to run: of its name and its code
   // What is remembered of it once a launch of it was seen (seen.hpp).
   mutable std::atomic<const SeenKernel*> seen{nullptr};
   // Shapes of its launches that a batcher has looked at, a bit each (batch.hpp).

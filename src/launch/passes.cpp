@@ -155,32 +155,6 @@ std::array<std::vector<contract::ArrayPlace>, 2> paired(const contract::FittedSe
   return made;
 }
 
-// What they are, from run to run: kernels, how many blocks of each, and whose entries may do them.
-// The program waits for it.
-std::uint64_t hash_of(Launches launches) {
-  std::uint64_t all = contract::version;
-  const auto add = [&all](std::uint64_t word) {
-    all = (all ^ word) * 0x9e3779b97f4a7c15 + (all >> 29);
-  };
-  for (const GraphLaunch& one : launches) {
-    for (const Dims& dims : {one.grid, one.block})
-      for (const unsigned n : dims)
-        add(n);
-    if (one.stage == nullptr) continue;
-    add(one.stage->contract.code);
-    add(contract::hash(one.stage->name));
-    for (const contract::Sequence& sequence : one.stage->contract.sequences)
-      add(sequence.count);
-  }
-  return std::max<std::uint64_t>(all, 1);
-}
-
-std::string chip_of(Launches launches) {
-  const auto has_one = [](const GraphLaunch& one) { return one.stage != nullptr; };
-  const auto found = std::ranges::find_if(launches, has_one);
-  return found == launches.end() ? "" : found->stage->chip;
-}
-
 } // namespace
 
 void make_launch(const GraphLaunch& one, CUstream stream, const Launch& launch) {
@@ -211,7 +185,7 @@ PassPlan::Kind Passes::find_kernels(Launches launches) {
 
 void Passes::recall(PassPlan& plan, Launches launches) const {
   plan.launches = hash_of(launches);
-  if (const auto gains = memory_.recall(plan.launches, chip_of(launches)))
+  if (const auto gains = memory_.recall(plan.launches, chip_of_context()))
     plan.gain = *gains ? PassPlan::Gain::expected : PassPlan::Gain::no;
 }
 
@@ -228,7 +202,7 @@ void Passes::compare_times(PassPlan& plan, Launches launches) const {
     log("a sequence of %zu launches: they are as fast as passes that are merged", launches.size());
   const bool is_clear =
       *share <= numbers::launch::batch_clear || *share >= numbers::launch::batch_hopeless;
-  if (is_clear && !is_expected) memory_.keep(plan.launches, chip_of(launches), gains);
+  if (is_clear && !is_expected) memory_.keep(plan.launches, chip_of_context(), gains);
 }
 
 Passes::How Passes::how(PassPlan& plan, Launches launches, bool young) {

@@ -19,6 +19,7 @@
 #include "contract/sequences.hpp"
 #include "launch/kept_graph.hpp"
 #include "launch/kernels.hpp"
+#include "launch/launch_memory.hpp"
 #include "launch/scratch.hpp"
 #include "launch/step_times.hpp"
 
@@ -71,15 +72,8 @@ class Passes {
 public:
   // Has the entries of a kernel loaded, by another thread.
   using Load = std::function<void(const Kernel&)>;
-  // Whether passes among launches gain, by what these are and on which chip: what an earlier run
-  // found out, and what this one does.
-  struct Memory {
-    std::function<std::optional<bool>(std::uint64_t, const std::string&)> recall =
-        [](std::uint64_t, const std::string&) { return std::nullopt; };
-    std::function<void(std::uint64_t, const std::string&, bool)> keep =
-        [](std::uint64_t, const std::string&, bool) {};
-  };
-  Passes(Load load, Memory memory) : load_(std::move(load)), memory_(std::move(memory)) {}
+  // `memory`: whether passes among launches gain.
+  Passes(Load load, LaunchMemory memory) : load_(std::move(load)), memory_(std::move(memory)) {}
 
   // How the launches that come next are to be made: `plan` is that of these. Those that are merged
   // wait; others do not, on account of us. Of neither: as if there were no entries. `young`: only
@@ -115,7 +109,7 @@ private:
   static void fail(PassPlan& plan, const std::string& why);
 
   const Load load_;
-  const Memory memory_;
+  const LaunchMemory memory_;
   ScratchBuffers scratch_;
   std::uint64_t other_calls_ = 1;
   std::atomic<std::uint64_t> merged_{0}, entries_{0};

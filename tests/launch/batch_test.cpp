@@ -7,9 +7,11 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace ptxasw::launch {
@@ -517,6 +519,45 @@ TEST_F(BatchTest, NotWhereThreadsLaunchToAStreamInTurn) {
   gpu().launches.clear();
   learn("abcd");
   EXPECT_THAT(how(), testing::Each('-'));
+}
+
+// --- from one run of the program to the next -----------------------------------------------------
+
+class BatchKept : public BatchTest {
+protected:
+  BatchKept() {
+    std::filesystem::create_directories(folder);
+    ::setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  }
+  ~BatchKept() override { std::filesystem::remove_all(folder); }
+  // Another run.
+  std::string how_in(unsigned passes) {
+    engine = std::make_unique<Engine>(read_settings("no-images,batch,steps=60000000"));
+    gpu().launches.clear();
+    for (unsigned n = 0; n < passes; ++n)
+      pass("abcd");
+    return how();
+  }
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("ptxasw-batch-" + std::to_string(::getpid()));
+};
+
+TEST_F(BatchKept, WhatIsFasterGoesOutAtOnce) {
+  EXPECT_EQ(how_in(60).substr(0, 40), std::string(40, '-'));
+  EXPECT_EQ(how_in(5), "--------GGGGGGGGGGGG") << "once it is known to launch";
+  expect_in_order();
+  for (auto& [name, function] : module.functions)
+    function->name = "other_" + name;
+  EXPECT_EQ(how_in(5), std::string(20, '-')) << "of other kernels";
+}
+
+TEST_F(BatchKept, WhatIsSlowerIsNotTriedAgain) {
+  for (auto& [name, function] : module.functions)
+    function->run = [](const fake::Launched& launch) {
+      std::this_thread::sleep_for(std::chrono::microseconds(launch.by == "a node" ? 900 : 30));
+    };
+  EXPECT_THAT(how_in(60), HasSubstr("GGGG"));
+  EXPECT_THAT(how_in(60), Each('-'));
 }
 
 } // namespace
