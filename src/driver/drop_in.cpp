@@ -340,7 +340,12 @@ private:
   }
 
   [[nodiscard]] std::string errors_to_show() const {
-    const std::string error = inputs.in_their_terms(kept->error, feeds);
+    std::string error = inputs.in_their_terms(kept->error, feeds);
+    const auto states_size = [](const Input& input) {
+      return input.text.find(".maxntid") != std::string::npos ||
+             input.text.find(".reqntid") != std::string::npos;
+    };
+    if (std::ranges::none_of(inputs.all(), states_size)) error = without_entry_limits(error);
     return line.has(Role::verbose) ? error : without_statistics(error);
   }
 

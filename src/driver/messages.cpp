@@ -26,6 +26,16 @@ bool is_statistics(std::string_view line) {
          text.find(" bytes gmem") != std::string_view::npos;
 }
 
+template <class Drops> std::string lines_unless(std::string_view messages, const Drops& drops) {
+  std::string kept;
+  while (!messages.empty()) {
+    const std::size_t end = std::min(messages.find('\n'), messages.size() - 1) + 1;
+    if (!drops(messages.substr(0, end))) kept += messages.substr(0, end);
+    messages.remove_prefix(end);
+  }
+  return kept;
+}
+
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);
@@ -68,13 +78,14 @@ std::string in_terms_of_original(std::string messages, const StandIn& file) {
 }
 
 std::string without_statistics(std::string_view messages) {
-  std::string kept;
-  while (!messages.empty()) {
-    const std::size_t end = std::min(messages.find('\n'), messages.size() - 1) + 1;
-    if (!is_statistics(messages.substr(0, end))) kept += messages.substr(0, end);
-    messages.remove_prefix(end);
-  }
-  return kept;
+  return lines_unless(messages, is_statistics);
+}
+
+std::string without_entry_limits(std::string_view messages) {
+  return lines_unless(messages, [](std::string_view line) {
+    return line.find(" info    : Overriding global maxrregcount ") != std::string_view::npos &&
+           line.find(" computed using thread count") != std::string_view::npos;
+  });
 }
 
 } // namespace ptxasw::driver

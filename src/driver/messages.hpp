@@ -24,4 +24,8 @@ std::string in_terms_of_original(std::string messages, const StandIn& file);
 // Drops the lines that -v adds.
 std::string without_statistics(std::string_view messages);
 
+// Drops what ptxas says under -maxrregcount of entries that state a block size: where the text as
+// it came states none, those are entries that were added.
+std::string without_entry_limits(std::string_view messages);
+
 } // namespace ptxasw::driver

@@ -1,5 +1,6 @@
 // Arithmetic on constant expressions by the rules of PTX ISA 9.0, section 4.5: integers have 64
-// bits, signed unless an operand is unsigned; floating-point values are doubles.
+// bits, signed unless an operand is unsigned, but remainders and complements are unsigned always;
+// floating-point values are doubles.
 #include "ptx/constant.hpp"
 
 #include <bit>
@@ -42,11 +43,10 @@ std::uint64_t parse_digits(std::string_view digits, unsigned base) {
 
 std::optional<std::uint64_t> divide(char op, std::uint64_t a, std::uint64_t b, bool is_unsigned) {
   if (b == 0) return std::nullopt;
-  if (is_unsigned) return op == '/' ? a / b : a % b;
+  if (op == '%') return a % b;
+  if (is_unsigned) return a / b;
   const bool overflow = as_signed(a) == std::numeric_limits<std::int64_t>::min() && b == ~0ULL;
-  if (overflow) return op == '/' ? a : 0;
-  return static_cast<std::uint64_t>(op == '/' ? as_signed(a) / as_signed(b)
-                                              : as_signed(a) % as_signed(b));
+  return overflow ? a : static_cast<std::uint64_t>(as_signed(a) / as_signed(b));
 }
 
 std::uint64_t shift_right(std::uint64_t a, std::uint64_t b, bool is_unsigned) {
@@ -134,16 +134,15 @@ Constant unary_constant(char op, const Constant& value) {
   if (value.kind != Kind::integer) return {};
   switch (op) {
   case '-': return integer(0 - value.bits, value.is_unsigned);
-  case '~': return integer(~value.bits, value.is_unsigned);
+  case '~': return integer(~value.bits, true);
   default: return integer(value.bits == 0 ? 1 : 0, false);
   }
 }
 
 Constant binary_constant(std::string_view op, const Constant& left, const Constant& right) {
   if (left.kind == Kind::integer && right.kind == Kind::integer) {
-    const bool is_unsigned = op.starts_with("<<") || op.starts_with(">>")
-                                 ? left.is_unsigned
-                                 : left.is_unsigned || right.is_unsigned;
+    const bool shifts = op.starts_with("<<") || op.starts_with(">>");
+    const bool is_unsigned = left.is_unsigned || op[0] == '%' || (!shifts && right.is_unsigned);
     const auto bits = integer_operation(op, left.bits, right.bits, is_unsigned);
     return bits ? integer(*bits, is_unsigned && !gives_truth(op)) : Constant{};
   }

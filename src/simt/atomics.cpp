@@ -1,4 +1,5 @@
-// atom and red: each active lane in turn reads, computes and writes back.
+// atom and red: each active lane in turn reads, computes and writes back. Which lane comes first
+// PTX does not say.
 #include "simt/engine.hpp"
 
 #include "semantics/windows.hpp"
@@ -6,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace ptxasw::simt {
@@ -60,6 +62,17 @@ Bits operate(Sub op, Type type, Bits old, Bits b, Bits c, bool global) {
 
 } // namespace
 
+template <class Visit> void Engine::for_lanes_in_any_order(std::uint32_t mask, Visit&& visit) {
+  const bool any = launch_.schedule.kind == Schedule::Kind::independent;
+  if (!any || std::has_single_bit(mask)) return for_lanes(mask, visit);
+  const auto first = static_cast<unsigned>(random_.below(warp_size));
+  const auto step = static_cast<unsigned>(2 * random_.below(warp_size / 2) + 1); // meets all lanes
+  for (unsigned n = 0; n < warp_size; ++n) {
+    const unsigned lane = (first + n * step) % warp_size;
+    if ((mask >> lane & 1) != 0) visit(lane);
+  }
+}
+
 void Engine::atomic(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
                     std::uint32_t mask) {
   if (!addresses(warp, operands, ins, mask)) return;
@@ -70,7 +83,7 @@ void Engine::atomic(Warp& warp, Frame& frame, const Operands& operands, const In
   const auto operand = [&](const OperandLocation& place, unsigned lane) {
     return sem::ConcreteDomain::constant(8 * size, operands.wide_lane(place, lane));
   };
-  for_lanes(mask, [&](unsigned lane) {
+  for_lanes_in_any_order(mask, [&](unsigned lane) {
     const std::uint64_t address = addresses_[lane];
     const auto bytes =
         reach(warp, frame, ins, ins.space, lane, address, std::uint64_t{size} * ins.elements, true);

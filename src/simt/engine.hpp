@@ -114,6 +114,7 @@ private:
                   unsigned bytes);
 
   // atomics.cpp
+  template <class Visit> void for_lanes_in_any_order(std::uint32_t mask, Visit&& visit);
   void atomic(Warp& warp, Frame& frame, const Operands& operands, const Ins& ins,
               std::uint32_t mask);
 

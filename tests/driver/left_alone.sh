@@ -13,6 +13,8 @@ done <<'END'
 -arch=compute_90 -m64 k.ptx
 -arch=lto_90 k.ptx
 -sanitize memcheck k.ptx -o out
+-legacy-bar-warp-wide-behavior k.ptx -o out
+--maxntid 1024 -override-directive-values k.ptx -o out
 -astoolspatch k.ptx -o out
 -dlcm=cv k.ptx -o out
 --force-load-cache cv k.ptx -o out

@@ -151,6 +151,16 @@ TEST(Messages, StatisticsAreTakenOutOfMessages) {
             "ptxas warning : Registers are spilled to local memory in function '_Z2k3Pdi'\n");
 }
 
+TEST(Messages, LimitsOfEntriesAreTakenOutOfMessages) {
+  EXPECT_EQ(
+      without_entry_limits("ptxas info    : Overriding global maxrregcount 32 with entry-specific "
+                           "value 80 computed using thread count\n"
+                           "ptxas warning : Registers are spilled\n"
+                           "ptxas info    : Overriding global maxrregcount 32 with another\n"),
+      "ptxas warning : Registers are spilled\n"
+      "ptxas info    : Overriding global maxrregcount 32 with another\n");
+}
+
 TEST_F(Folder, OnlyRegularFilesAreRead) {
   const auto file = path / "text";
   std::ofstream(file) << "12345";

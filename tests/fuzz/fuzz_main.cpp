@@ -2,6 +2,8 @@
 //
 //   fuzz --minutes=N [--from=SEED] [--count=N] [--jobs=N] [--out=DIRECTORY] [--only=REWRITE]
 //   fuzz --show=SEED [--only=trees]         the kernel of a seed, to standard output
+//   fuzz --file=FILE [--count=N]            the kernel `k` of a PTX file in the place of made ones:
+//                                           seeds then differ in launches and in what is forced
 //
 // Failing kernels are made small and written to DIRECTORY as SEED.ptx. Ends with one line of
 // figures; exit code 1 if anything failed. REWRITE is shuffled, coarsened, remapped, shipped: what
@@ -20,6 +22,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -36,6 +39,7 @@ struct Wanted {
   std::string out = ".";
   std::uint64_t show = 0;
   std::string only; // one of `names`; empty: every rewrite
+  std::string text; // of --file
 };
 constexpr std::array all_rewrites{Rewrite::shuffle, Rewrite::coarsen, Rewrite::remap,
                                   Rewrite::shipped, Rewrite::trees,   Rewrite::versions};
@@ -43,6 +47,7 @@ constexpr std::array<std::string_view, std::size(all_rewrites)> names{
     "shuffled", "coarsened", "remapped", "shipped", "trees", "versions"};
 
 std::string kernel_of(std::uint64_t seed, const Wanted& wanted) {
+  if (!wanted.text.empty()) return wanted.text;
   return wanted.only == "trees" ? generate_trees(seed) : generate(seed);
 }
 
@@ -61,7 +66,11 @@ bool read(Wanted& wanted, std::string_view argument) {
     wanted.jobs = static_cast<unsigned>(std::strtoul(value.c_str(), nullptr, 10));
   else if (name == "--out")
     wanted.out = value;
-  else if (name == "--show")
+  else if (name == "--file") {
+    std::ifstream file(value, std::ios::binary);
+    wanted.text.assign(std::istreambuf_iterator<char>(file), {});
+    return !wanted.text.empty();
+  } else if (name == "--show")
     wanted.show = std::strtoull(value.c_str(), nullptr, 10);
   else if (name == "--only" && std::ranges::find(names, value) != names.end())
     wanted.only = value;
@@ -163,7 +172,7 @@ int main(int count, char** arguments) {
     fmt::print(stderr,
                "usage: fuzz [--minutes=N] [--from=SEED] [--count=N] [--jobs=N] "
                "[--out=DIRECTORY] [--only=shuffled|coarsened|remapped|shipped|trees|versions] "
-               "| --show=SEED\n");
+               "[--file=FILE] | --show=SEED\n");
     return 2;
   }
   if (wanted.show != 0) {

@@ -66,7 +66,6 @@ TEST(Constant, OperatorsByPrecedence) {
   EXPECT_EQ(value("10 - 4 - 3"), integer(3));
   EXPECT_EQ(value("7 / 2 % 2"), integer(1));
   EXPECT_EQ(value("-7 / 2"), integer(-3));
-  EXPECT_EQ(value("-7 % 3"), integer(-1));
   EXPECT_EQ(value("1 << 2 + 1"), integer(8));
   EXPECT_EQ(value("-8 >> 1"), integer(-4));
   EXPECT_EQ(value("1 | 6 & 3 ^ 8"), integer(11));
@@ -85,6 +84,18 @@ TEST(Constant, UnsignedOperands) {
   EXPECT_EQ(value("0xFFFFFFFFFFFFFFFF >> 60"), integer(15));
   EXPECT_EQ(value("(.s64)0xFFFFFFFFFFFFFFFF >> 60"), integer(-1));
   EXPECT_EQ(value("(-9223372036854775807 - 1) / -1"), integer(INT64_MIN));
+}
+
+// As ptxas of CUDA 13.0 puts them into a variable.
+TEST(Constant, ComplementsAndRemaindersAreUnsigned) {
+  EXPECT_EQ(value("~5"), integer(-6));
+  EXPECT_EQ(value("~5 >> 1"), integer(INT64_MAX - 2));
+  EXPECT_EQ(value("~5 / 2"), integer(INT64_MAX - 2));
+  EXPECT_EQ(value("(.s64)~5 < 0"), integer(1));
+  EXPECT_EQ(value("-7 % 3"), integer(0));
+  EXPECT_EQ(value("7 % -4"), integer(7));
+  EXPECT_EQ(value("0 % 5 - 1 < 0"), integer(0));
+  EXPECT_EQ(value("(-8 | 1) >> 1"), integer(-4));
 }
 
 TEST(Constant, WithoutAValue) {

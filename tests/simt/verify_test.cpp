@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include <tuple>
+
 namespace ptxasw::simt {
 namespace {
 
@@ -114,9 +116,10 @@ ret;
   EXPECT_FALSE(verify(all, all, "k", options).failure);
 }
 
-// The first version's sum hangs on the order of its blocks, which two schedules need not show.
+// The first version's sum hangs on the order of its blocks, or of lanes, which two schedules need
+// not show.
 TEST(Verify, SumsInAnotherOrder) {
-  const auto sum = [](std::string_view block) {
+  const auto sum = [](std::string_view of, std::string_view backwards) {
     return module_of(fmt::format(R"(.version 8.6
 .target sm_90
 .address_size 64
@@ -124,8 +127,8 @@ TEST(Verify, SumsInAnotherOrder) {
 {{
 .reg .b32 %r<9>; .reg .f32 %f<4>; .reg .b64 %rd<6>;
 ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [in];
-mov.u32 %r1, %ctaid.x;
-{}
+mov.u32 %r1, %{0}id.x; mov.u32 %r2, %n{0}id.x;
+{1}
 mul.wide.u32 %rd3, %r1, 4;
 add.s64 %rd3, %rd2, %rd3;
 ld.global.f32 %f1, [%rd3];
@@ -133,18 +136,19 @@ red.global.add.f32 [%rd1], %f1;
 ret;
 }}
 )",
-                                 block));
+                                 of, backwards));
   };
-  const auto up = sum(""), down = sum("mov.u32 %r2, %nctaid.x; sub.u32 %r2, %r2, 1;"
-                                      "sub.u32 %r1, %r2, %r1;");
+  constexpr std::string_view down = "sub.u32 %r2, %r2, 1; sub.u32 %r1, %r2, %r1;";
   VerifyOptions options;
-  options.grids = {{3}};
-  options.blocks = {{1}};
   options.schedules = 0;
   options.arguments = {"random:f32:1:1", "random:f32:3:2"};
-  const VerifyResult result = verify(up, down, "k", options);
-  EXPECT_FALSE(result.failure) << text_of(result, "k");
-  EXPECT_THAT(result.left_out_reason, HasSubstr("depends on the schedule"));
+  for (const auto& [of, grid, block] : {std::tuple{"cta", 3U, 1U}, {"t", 1U, 3U}}) {
+    options.grids = {{grid}};
+    options.blocks = {{block}};
+    const VerifyResult result = verify(sum(of, ""), sum(of, down), "k", options);
+    EXPECT_FALSE(result.failure) << text_of(result, "k");
+    EXPECT_THAT(result.left_out_reason, HasSubstr("depends on the schedule"));
+  }
 }
 
 TEST(Verify, ErrorsAreSaid) {
