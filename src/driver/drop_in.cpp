@@ -5,13 +5,14 @@
 // whatever goes wrong after a rewrite leaves by fall_back, which assembles the original. All that
 // the optimizer does, its questions to ptxas included, and what is said of it afterwards, is done
 // inside a CrashNet. Only a rewritten input is waited for. Inputs are never written to; outputs are
-// written by ptxas alone.
+// what ptxas made, written by itself or, where it was a trial that made it, by us.
 #include "driver/drop_in.hpp"
 
 #include "driver/command_line.hpp"
 #include "driver/commit.hpp"
 #include "driver/crash_net.hpp"
 #include "driver/decision_cache.hpp"
+#include "driver/descriptor.hpp"
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
 #include "driver/inputs.hpp"
@@ -24,6 +25,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -56,6 +58,20 @@ bool is_plain_output(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
 }
+
+// As a compiler writes its output: into the file that is there, or a new one.
+bool write_output(const std::string& path, std::string_view bytes) {
+  constexpr mode_t as_the_umask_says = 0666;
+  const Descriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, as_the_umask_says));
+  return file && write_all(file.get(), bytes);
+}
+
+// What ptxas has made of a text, with the options of the call and of all its kernels.
+struct WholeTrial {
+  std::string text;
+  Assembled made;
+};
 
 // A run of ptxas that wrote the output.
 struct Kept {
@@ -255,8 +271,26 @@ private:
       return line.with(changes);
     };
     const CrashNet::Outside outside(net, CrashNet::Clock::runs);
-    return assemble_all(ptxas, environment, requests, arguments, inputs.all()[n].patience,
-                        interrupted, refusal);
+    auto made = assemble_all(ptxas, environment, requests, arguments, inputs.all()[n].patience,
+                             interrupted, refusal);
+    for (std::size_t one = 0; one < requests.size(); ++one)
+      if (made[one] && requests[one].entries.empty() && !requests[one].line_info)
+        whole_trial = WholeTrial{requests[one].text, *made[one]};
+    return made;
+  }
+
+  // Where a trial was of this very text and of all its kernels, ptxas would make the same of it
+  // once more: the options are the same, of which a cubin has a note, and names of files are not in
+  // it.
+  [[nodiscard]] bool keep_trial(const Texts& texts) {
+    if (!whole_trial || texts.size() != 1 || whole_trial->text != texts[0] ||
+        line.has(Role::side_output) ||
+        whole_trial->made.messages.find("/proc/self/fd/") != std::string::npos ||
+        !write_output(line.output(), whole_trial->made.cubin))
+      return false;
+    feeds.clear();
+    kept = Kept{texts, {}, "", whole_trial->made.messages};
+    return true;
   }
 
   // Runs ptxas for good with `text` for input `n`, and for the other inputs what has been made of
@@ -274,6 +308,7 @@ private:
   }
 
   void keep(Texts texts) {
+    if (keep_trial(texts)) return;
     Changes changes{.inputs = Texts(inputs.all().size()), .verbose = true};
     feeds.clear();
     kept = Kept{std::move(texts), {.code = failure_code}, "", "no memory file"};
@@ -447,13 +482,14 @@ private:
   std::string log_path;
   std::string ptxas;
   Inputs inputs;
-  std::vector<MemoryFile> feeds;  // what ptxas reads in place of inputs, in order
-  std::vector<MemoryFile> spared; // and what it reads after a crash
-  std::optional<Kept> kept;       // the last run that wrote the output
-  CrashNet* net = nullptr;        // while the optimizer runs
-  std::string crash_line;         // of the log, if it crashes
-  int interrupted = 0;            // the signal that came while the optimizer asked ptxas
-  std::string refusal;            // what ptxas said of the last text that it did not take
+  std::vector<MemoryFile> feeds;         // what ptxas reads in place of inputs, in order
+  std::vector<MemoryFile> spared;        // and what it reads after a crash
+  std::optional<Kept> kept;              // the last run that wrote the output
+  std::optional<WholeTrial> whole_trial; // the last of those
+  CrashNet* net = nullptr;               // while the optimizer runs
+  std::string crash_line;                // of the log, if it crashes
+  int interrupted = 0;                   // the signal that came while the optimizer asked ptxas
+  std::string refusal;                   // what ptxas said of the last text that it did not take
   double optimize_ms = 0;
 };
 

@@ -5,6 +5,7 @@
 #include "manager/optimize.hpp"
 #include "manager/version_candidates.hpp"
 #include "manager/versions.hpp"
+#include "passes/remap/pass.hpp"
 #include "passes/shared/function_facts.hpp"
 #include "ptx/parse.hpp"
 #include "report/reason.hpp"
@@ -90,6 +91,7 @@ struct Attempt {
   std::function<bool(const KernelReport&)> may_matter;
   Options options;
   std::function<std::optional<Hint>(const KernelReport& tried)> says;
+  PassList passes = all_passes();
 };
 
 class Search {
@@ -97,7 +99,10 @@ public:
   Search(const std::string& text, const Options& options, Report& report)
       : options_(options), report_(report),
         module_(std::make_shared<const ptx::Module>(ptx::parse(text, report.file))),
-        profile_(target::find_profile(passes::architecture_of(*module_, options))) {}
+        profile_(target::find_profile(passes::architecture_of(*module_, options))),
+        brief_(options) {
+    brief_.details = false; // every access is in the report by now
+  }
 
   void run(Assembler* assembler) {
     if (assembler == nullptr) return miss_assembler();
@@ -116,7 +121,7 @@ public:
   // Of all kernels: launches of what was rewritten may be merged, too.
   void tell_steps() {
     if (options_.steps != 0 || options_.steps_auto) return;
-    const Report analyzed = tried(module_, {}, options_, nullptr);
+    const Report analyzed = tried(module_, {}, brief_, nullptr, {}); // of its own, without a pass
     for (KernelReport& kernel : report_.kernels) {
       const KernelReport* found = find(analyzed, kernel.name);
       if (found == nullptr || found->step_tile.count == 0) continue;
@@ -150,7 +155,8 @@ private:
     for (const KernelReport& kernel : report_.kernels)
       if (!kernel.changed && attempt.may_matter(kernel)) names.push_back(kernel.name);
     if (names.empty()) return;
-    const Report tried = manager::tried(module_, names, attempt.options, &assembler);
+    const Report tried =
+        manager::tried(module_, names, attempt.options, &assembler, attempt.passes);
     for (KernelReport& kernel : report_.kernels) {
       const KernelReport* came = find(tried, kernel.name);
       if (kernel.changed || came == nullptr) continue;
@@ -168,15 +174,14 @@ private:
       Attempt any{[](const KernelReport& kernel) {
                     return has_reason(kernel, {Reason::fusing_unknown, Reason::folding_unknown});
                   },
-                  options_,
-                  changed_by("--fp-contract=any", "if results may differ in the last bit")};
+                  brief_, changed_by("--fp-contract=any", "if results may differ in the last bit")};
       any.options.fp_contract = FpContract::any;
       all.push_back(std::move(any));
     }
     Attempt longer{[](const KernelReport& kernel) {
                      return has_reason(kernel, {Reason::budget_time, Reason::budget_clock});
                    },
-                   options_,
+                   brief_,
                    {}};
     longer.options.kernel_budget *= 4;
     longer.says =
@@ -187,7 +192,7 @@ private:
 
   void add_coarsenings(std::vector<Attempt>& all) const {
     if (!options_.coarsen_large) {
-      Attempt large{hangs_on_launches, options_,
+      Attempt large{hangs_on_launches, brief_,
                     changed_by("--coarsen=large", "if most launches fill the GPU")};
       large.options.coarsen_large = true;
       all.push_back(std::move(large));
@@ -195,7 +200,7 @@ private:
     if (!options_.fewer_blocks) {
       Attempt fewer{
           [](const KernelReport& kernel) { return refused_for(kernel, {Reason::registers}); },
-          options_, changed_by("--fewer-blocks", "if no launch is cooperative")};
+          brief_, changed_by("--fewer-blocks", "if no launch is cooperative")};
       fewer.options.fewer_blocks = true;
       all.push_back(std::move(fewer));
     }
@@ -210,7 +215,9 @@ private:
     Attempt result{[](const KernelReport& kernel) {
                      return kernel.analyzed && kernel.left_alone.empty() && kernel.loads != 0;
                    },
-                   options_, changed_by("--remap=auto or ptxasw launch", "")};
+                   brief_,
+                   changed_by("--remap=auto or ptxasw launch", ""),
+                   {&passes::remap_row}};
     result.options.shuffle = ShuffleMode::none;
     result.options.loop_carry = LoopCarryMode::none;
     result.options.warp_reduce = WarpReduceMode::none;
@@ -276,6 +283,7 @@ private:
   Report& report_;
   std::shared_ptr<const ptx::Module> module_;
   const target::Profile* profile_;
+  Options brief_; // of attempts of which nobody reads the accesses
 };
 
 } // namespace

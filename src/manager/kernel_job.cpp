@@ -293,7 +293,8 @@ passes::Coarsened KernelJob::coarsened(const Coarsening& how) {
   if (!impl_->analysed_) return {};
   impl_->go_on();
   try {
-    return passes::CoarsenPass::emit_as(*impl_->analysed_, how);
+    auto* coarsen = impl_->passes_.get<passes::CoarsenPass>();
+    return coarsen == nullptr ? passes::Coarsened() : coarsen->emit_as(*impl_->analysed_, how);
   } catch (const std::exception&) {
     return {}; // and the assembler will find it no different from the original
   }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace ptxasw::manager {
@@ -90,10 +91,10 @@ ModuleJob::ModuleJob(Input input, const Options& options, const Sequence& sequen
   report_.parses = input.parses;
   report_.parse_ms = input.milliseconds;
   const passes::Stopwatch analysis;
+  const std::unordered_set<std::string_view> only(sequence.kernels.begin(), sequence.kernels.end());
   for (const ptx::Function& function : module_->functions) {
     if (function.is_declaration) continue;
-    if (!sequence.kernels.empty() && std::ranges::count(sequence.kernels, function.name) == 0)
-      continue;
+    if (!only.empty() && !only.contains(function.name)) continue;
     Kernel& kernel = kernels_.emplace_back();
     kernel.function = static_cast<std::size_t>(&function - module_->functions.data());
     const profile::Answer answer =

@@ -321,10 +321,10 @@ Optimized run(const std::string& text, const std::string& file, const Options& o
 }
 
 Report tried(const std::shared_ptr<const ptx::Module>& module,
-             const std::vector<std::string>& kernels, const Options& options,
-             Assembler* assembler) {
+             const std::vector<std::string>& kernels, const Options& options, Assembler* assembler,
+             const PassList& passes) {
   const std::string& text = *module->text;
-  return run_stage({text, module->file, Input{module}}, options, {all_passes(), kernels},
+  return run_stage({text, module->file, Input{module}}, options, {passes, kernels},
                    assembler != nullptr, assembler)
       .printed.made.report;
 }

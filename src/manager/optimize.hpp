@@ -17,6 +17,7 @@
 // The assembler is asked nothing twice (oracle/memoized.hpp).
 #pragma once
 
+#include "manager/passes.hpp"
 #include "ptx/module.hpp"
 #include "ptxasw/ptxasw.hpp"
 
@@ -33,8 +34,9 @@ Optimized run(const std::string& text, const std::string& file, const Options& o
               bool rewrite, Assembler* assembler, OwnEntries own = OwnEntries::rewritten);
 
 // What came of these kernels of a module (none are named: of all) under other options: nothing is
-// kept of it. Without an assembler they are analyzed only.
+// kept of it. Without an assembler they are analyzed only; only these passes are run.
 Report tried(const std::shared_ptr<const ptx::Module>& module,
-             const std::vector<std::string>& kernels, const Options& options, Assembler* assembler);
+             const std::vector<std::string>& kernels, const Options& options, Assembler* assembler,
+             const PassList& passes = all_passes());
 
 } // namespace ptxasw::manager

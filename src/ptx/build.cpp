@@ -1,6 +1,8 @@
 // Text as it was always emitted: a tab, the mnemonic, a blank and a tab, the operands.
 #include "ptx/build.hpp"
 
+#include "ptx/whole_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -123,7 +125,7 @@ std::string list(std::span<const Reg> registers) {
 // --- Registers ----------------------------------------------------------------------------------
 
 FreshRegisters::FreshRegisters(const Module& module, std::string_view stem) : prefix_(stem) {
-  for (unsigned n = 1; module.text->find(prefix_) != std::string::npos; ++n)
+  for (unsigned n = 1; stands_anywhere(module, prefix_); ++n)
     prefix_ = fmt::format("{}{}", stem, n);
 }
 
@@ -173,7 +175,7 @@ Edit FreshRegisters::declared_at(std::uint32_t offset) const {
 
 std::string label_prefix(const Module& module) {
   std::string prefix = "$ptxasw_";
-  while (module.text->find(prefix) != std::string::npos)
+  while (stands_anywhere(module, prefix))
     prefix += '_';
   return prefix;
 }

@@ -48,8 +48,11 @@ TEST(CoarsenSearch, EveryWayIsTriedBesideTheOriginal) {
   ASSERT_GE(kernel.weighed.ways.size(), 4U);
   ASSERT_EQ(fake.asked.size(), kernel.weighed.ways.size() + 1);
   EXPECT_EQ(fake.asked[0].text, text);
-  for (const AssemblyRequest& request : fake.asked)
-    EXPECT_THAT(request.entries, testing::ElementsAre("jacobi"));
+  for (std::size_t n = 0; n < fake.asked.size(); ++n)
+    if (n == 1) // may be what is kept
+      EXPECT_THAT(fake.asked[n].entries, testing::IsEmpty());
+    else
+      EXPECT_THAT(fake.asked[n].entries, testing::ElementsAre("jacobi"));
   for (std::size_t n = 1; n < fake.asked.size(); ++n)
     for (std::size_t m = 0; m < n; ++m)
       EXPECT_NE(fake.asked[n].text, fake.asked[m].text);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace ptxasw::passes {
@@ -118,9 +119,12 @@ void CoarsenPass::describe(const Analysed&, KernelReport& report) const {
   report.weighed = {choices_.original, choices_.candidates};
 }
 
-Coarsened CoarsenPass::emit_as(Analysed& kernel, const Coarsening& how) {
-  return coarsen(kernel.kernel, kernel.solver, how, kernel.options.coarsen_grid,
-                 kernel.options.paranoid);
+const Coarsened& CoarsenPass::emit_as(Analysed& kernel, const Coarsening& how) {
+  const auto found = std::ranges::find(written_, how, &std::pair<Coarsening, Coarsened>::first);
+  if (found != written_.end()) return found->second;
+  written_.emplace_back(how, coarsen(kernel.kernel, kernel.solver, how, kernel.options.coarsen_grid,
+                                     kernel.options.paranoid));
+  return written_.back().second;
 }
 
 const PassRow coarsen_row{.name = "coarsen",

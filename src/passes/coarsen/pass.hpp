@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace ptxasw::passes {
 
@@ -27,8 +29,9 @@ public:
   [[nodiscard]] bool is_open() const { return !choices_.candidates.empty() && !choices_.decided; }
   // It could be coarsened, were it known what ptxas folds.
   [[nodiscard]] bool is_barred() const { return barred_; }
-  // The edits of one candidate, and nothing else.
-  [[nodiscard]] static Coarsened emit_as(Analysed& kernel, const Coarsening& how);
+  // The edits of one candidate, and nothing else. Of a trial and of what is kept they are the same:
+  // written once.
+  [[nodiscard]] const Coarsened& emit_as(Analysed& kernel, const Coarsening& how);
 
   // What was emitted last, by choice: its blocks are merged in launches of so many threads and more
   // (0: in all), and smaller ones run the original body, which must not become another program.
@@ -45,6 +48,7 @@ private:
   CoarsenChoices choices_;
   Decision found_; // why there is nothing to choose from, or that nobody was asked
   Coarsened made_;
+  std::vector<std::pair<Coarsening, Coarsened>> written_; // those that were tried
   bool emitted_ = false, barred_ = false, keeps_body_ = false;
   std::optional<std::uint64_t> merged_from_;
 };

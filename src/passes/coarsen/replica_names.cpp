@@ -2,6 +2,7 @@
 #include "passes/coarsen/replica_names.hpp"
 
 #include "passes/coarsen/shared_symbols.hpp"
+#include "ptx/whole_text.hpp"
 
 #include <fmt/format.h>
 
@@ -46,8 +47,7 @@ CopyNames::CopyNames(const Names& names, const BlockPlan& plan)
 
 bool CopyNames::marks_are_taken() const {
   for (unsigned copy = 0; copy < plan_.count(); ++copy) {
-    if (body_.module->text->find(fmt::format("{}{}", mark_, copy)) != std::string::npos)
-      return true;
+    if (ptx::stands_anywhere(*body_.module, fmt::format("{}{}", mark_, copy))) return true;
   }
   return false;
 }

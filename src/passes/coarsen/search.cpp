@@ -9,6 +9,7 @@
 #include "passes/shared/apply.hpp"
 #include "passes/shared/function_facts.hpp"
 #include "passes/shared/stopwatch.hpp"
+#include "ptx/written.hpp"
 #include "sass/same_body.hpp"
 #include "target/numbers.hpp"
 #include "target/residency.hpp"
@@ -154,7 +155,7 @@ private:
                           .purpose = Purpose::original});
     for (std::size_t n = 0; n < rounds; ++n)
       requests.push_back(
-          {.text = text_with(trials, n), .entries = names, .purpose = Purpose::trial});
+          {.text = text_with(trials, n), .entries = entries(trials, n), .purpose = Purpose::trial});
     if (requests.empty()) return;
     const auto assembled = assembler_.assemble(requests);
     trials_ += static_cast<unsigned>(requests.size());
@@ -178,6 +179,31 @@ private:
         kernels_[j].choices->candidates.push_back(std::move(trials[j][n]));
       }
     }
+  }
+
+  // Those of which the n-th text has a candidate. The first text of all may be the one that is
+  // kept: where the rest is small beside the candidates, ptxas is given all of it, and need not be
+  // again.
+  [[nodiscard]] std::vector<std::string> entries(const Trials& trials, std::size_t n) {
+    std::vector<std::string> names;
+    double tried = 0; // instructions
+    std::size_t originals = 0;
+    for (std::size_t j = 0; j < kernels_.size(); ++j) {
+      if (n >= trials[j].size()) continue;
+      names.push_back(kernels_[j].name);
+      tried += instructions_to_try(*kernels_[j].choices, trials[j][n]);
+      originals += instructions_in(kernels_[j].name);
+    }
+    const std::size_t rest = module_.instructions.size() - originals;
+    if (!std::exchange(is_first_, false) || static_cast<double>(rest) > tried) return names;
+    return {};
+  }
+
+  [[nodiscard]] std::size_t instructions_in(std::string_view kernel) const {
+    const ptx::Function* function = ptx::find_kernel(module_, kernel);
+    if (function == nullptr) return 0;
+    return static_cast<std::size_t>(std::ranges::count(
+        module_.body_of(*function), ptx::StatementKind::instruction, &ptx::Statement::kind));
   }
 
   // What ptxas says of each kernel in its n-th candidate where it does not take all of them
@@ -345,6 +371,7 @@ private:
   Trials aside_;  // candidates of theirs that are not tried
   double budget_; // instructions that may still be tried
   unsigned trials_ = 0;
+  bool is_first_ = true; // nothing was tried yet
 };
 
 std::optional<target::Profile> profile_of(const ptx::Module& module, const Options& options) {

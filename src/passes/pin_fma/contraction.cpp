@@ -4,6 +4,7 @@
 #include "passes/pin_fma/hidden_product.hpp"
 #include "passes/shared/contraction_latitude.hpp"
 #include "ptx/build.hpp"
+#include "ptx/whole_text.hpp"
 #include "ptx/written.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +45,7 @@ public:
   SitePinner(const ptx::Body& body, const Reaching& reaching, const FuseChoices& choices)
       : body_(body), reaching_(reaching), choices_(choices),
         registers_(*body.module, "%ptxasw_fp") {
-    while (body.module->text->find(scoped_) != std::string::npos)
+    while (ptx::stands_anywhere(*body.module, scoped_))
       scoped_ += 's';
   }
 

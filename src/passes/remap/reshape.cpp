@@ -5,6 +5,7 @@
 #include "contract/reshape.hpp"
 #include "passes/shared/parameters.hpp"
 #include "passes/shared/special_registers.hpp"
+#include "ptx/whole_text.hpp"
 #include "ptx/written.hpp"
 
 #include <fmt/format.h>
@@ -90,7 +91,7 @@ private:
 
 std::vector<ptx::Edit> reshape(const emulator::Kernel& kernel, const ReshapePlan& plan) {
   if (!plan.refused.empty()) return {};
-  if (kernel.body.module->text->find(parameter) != std::string::npos) return {};
+  if (ptx::stands_anywhere(*kernel.body.module, parameter)) return {};
   return Reshaper(kernel, plan).run();
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/reachability.hpp"
 #include "passes/shared/pair.hpp"
 #include "passes/shared/waiting.hpp"
+#include "ptx/whole_text.hpp"
 
 #include <fmt/format.h>
 
@@ -156,12 +157,13 @@ bool is_debug_information(std::string_view directive) {
 
 Why why_not_a_plain_text(const emulator::Kernel& kernel) {
   const ptx::Module& module = *kernel.body.module;
-  for (const ptx::Statement& statement : module.statements) {
-    if (statement.kind == ptx::StatementKind::directive &&
-        is_debug_information(module.slice(statement.range)))
-      return {Reason::debug_labels, "debug information names its labels"};
-  }
-  return {};
+  const bool names_labels = ptx::once(module, "debug information", [&] {
+    return std::ranges::any_of(module.statements, [&](const ptx::Statement& statement) {
+      return statement.kind == ptx::StatementKind::directive &&
+             is_debug_information(module.slice(statement.range));
+    });
+  });
+  return names_labels ? Why{Reason::debug_labels, "debug information names its labels"} : Why{};
 }
 
 Why why_not_coarsened(const emulator::Kernel& kernel) {

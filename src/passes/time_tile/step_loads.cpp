@@ -2,6 +2,7 @@
 #include "passes/time_tile/step_loads.hpp"
 
 #include "passes/shared/block_rules.hpp"
+#include "ptx/whole_text.hpp"
 
 #include <fmt/format.h>
 
@@ -75,7 +76,7 @@ bool StepLoads::add_variable(const Event& event) {
       static_cast<std::uint64_t>(address.constant) + event.element_bytes * event.elements;
   if (symbol.kind != ptx::Symbol::Kind::variable || symbol.space != ptx::Space::global ||
       address.constant > symbol.size || end > symbol.size ||
-      k_.body.module->text->find(".managed") != std::string::npos) // the host may write it
+      ptx::stands_anywhere(*k_.body.module, ".managed")) // the host may write it
     return false;
   const auto known = std::ranges::find(variables, symbol.name, &contract::Variable::name);
   if (known == variables.end())

@@ -6,6 +6,7 @@
 #include "passes/time_tile/planes.hpp"
 #include "passes/time_tile/writer.hpp"
 #include "ptx/chip.hpp"
+#include "ptx/whole_text.hpp"
 
 #include <fmt/format.h>
 
@@ -197,7 +198,7 @@ StepEntry write_steps(const emulator::Kernel& kernel, const passes::StepPlan& pl
   if (!plan.refused.empty()) return {.refused = plan.refused};
   for (const std::string_view taken :
        {StepWriter::threads_parameter, StepWriter::arrays_parameter, StepWriter::tile_name})
-    if (kernel.body.module->text->find(taken) != std::string::npos)
+    if (ptx::stands_anywhere(*kernel.body.module, taken))
       return {.refused = {Reason::special_name, fmt::format("the module has a name {}", taken)}};
   const bool comes_round = plan.rotation ? shape.count % 3 == 0 : shape.count % 2 != 0;
   if (shape.rows * shape.columns > 64 || !comes_round || shape.count == 0 ||
