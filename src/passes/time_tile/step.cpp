@@ -16,9 +16,6 @@
 #include "passes/time_tile/step_slice.hpp"
 #include "passes/time_tile/step_stores.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -486,18 +483,6 @@ StepPlan find_step(emulator::Kernel& kernel, Motion motion, unsigned choice,
   } catch (const sym::BudgetSpent& spent) {
     return {.refused = {emulator::reason_of(spent), spent.what()}};
   }
-}
-
-std::string offsets_text(const StepPlan& plan) {
-  std::vector<std::string> texts;
-  for (const StepArray& array : plan.arrays) {
-    std::set<Offset> offsets;
-    for (const StepArray::Load& load : array.loads)
-      offsets.insert(load.offset());
-    for (const Offset& offset : offsets)
-      texts.push_back(fmt::format("{}({})", contract::to_word(array.in), fmt::join(offset, ",")));
-  }
-  return fmt::format("{}", fmt::join(texts, " "));
 }
 
 } // namespace ptxasw::passes
