@@ -60,16 +60,18 @@ TEST_P(StepsInBlocks, LeaveTheSame) {
   EXPECT_GE(merged, 6U);
 }
 
-constexpr const char* around = "0(-1,0,0) 0(0,-1,0) 0(0,1,0) 0(1,0,0)";
-constexpr const char* cross = "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)";
+constexpr const char* four_neighbours = "0(-1,0,0) 0(0,-1,0) 0(0,1,0) 0(1,0,0)";
+constexpr const char* with_own = "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)";
 
-INSTANTIATE_TEST_SUITE_P(
-    T, StepsInBlocks,
-    ::testing::Values(BlockForm{"zero_rim", cross, "its tile is for blocks of another shape"},
-                      BlockForm{"signed_rim", around, "its tile is for blocks of another shape"},
-                      BlockForm{"written_size", around, "it is for blocks of another shape"},
-                      BlockForm{"idle", around, ""}),
-    [](const auto& row) { return std::string(row.param.kernel); });
+INSTANTIATE_TEST_SUITE_P(T, StepsInBlocks,
+                         ::testing::Values(BlockForm{"zero_rim", with_own,
+                                                     "its tile is for blocks of another shape"},
+                                           BlockForm{"signed_rim", four_neighbours,
+                                                     "its tile is for blocks of another shape"},
+                                           BlockForm{"written_size", four_neighbours,
+                                                     "it is for blocks of another shape"},
+                                           BlockForm{"idle", four_neighbours, ""}),
+                         [](const auto& row) { return std::string(row.param.kernel); });
 
 std::string refusal(std::string text, const char* kernel_name, const std::string& some,
                     const std::string& other) {
