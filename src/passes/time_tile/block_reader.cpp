@@ -222,6 +222,8 @@ std::vector<BlockReader::Value> BlockReader::values(Term t, unsigned bytes,
       }
     return all;
   }
+  if (const auto bits = c_.value(t); bits && c_.width(t) == bytes * 8)
+    return {{always(true), std::nullopt, *bits}};
   const Term address = loaded_from(t, bytes);
   if (!address.valid()) return {{always(true), std::nullopt}};
   now_ = thread;

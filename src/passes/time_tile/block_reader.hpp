@@ -40,10 +40,11 @@ public:
   };
   [[nodiscard]] std::optional<Shared> shared(sym::Term address, const ThreadInBlock& thread);
 
-  // One of several things that a value may be: an element of an array, or anything else.
+  // One of several things that a value may be: an element of an array, a number, or anything else.
   struct Value {
     Formula when;
     std::optional<IntegerPolynomialReader::Place> element;
+    std::optional<std::uint64_t> number = std::nullopt; // its bits
   };
   // Of a value that `bytes` bytes are stored of.
   std::vector<Value> values(sym::Term t, unsigned bytes, const ThreadInBlock& thread);

@@ -2,6 +2,8 @@
 // block's, and how large the tile is.
 #include "passes/time_tile/block_shapes.hpp"
 
+#include "passes/time_tile/polynomial_expression.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -33,6 +35,11 @@ public:
       for (const unsigned halo : halos())
         add(halo, with_ends);
     return std::move(all_);
+  }
+
+  BlockShape strides() {
+    find_strides();
+    return strides_;
   }
 
 private:
@@ -166,6 +173,17 @@ private:
 
 std::vector<BlockShape> likely_shapes(const emulator::Kernel& kernel) {
   return ShapeFinder(kernel).run();
+}
+
+BlockShape block_strides(const emulator::Kernel& kernel) {
+  return ShapeFinder(kernel).strides();
+}
+
+void require_size(std::vector<contract::Condition>& conditions, unsigned axis, std::uint32_t size,
+                  std::string_view otherwise) {
+  const contract::Expression block{{.kind = contract::Token::Kind::block, .value = axis}};
+  for (const auto& difference : {minus(block, number(size)), minus(number(size), block)})
+    conditions.push_back({difference, std::string(otherwise)});
 }
 
 } // namespace ptxasw::passes

@@ -141,6 +141,8 @@ bool IntegerPolynomialReader::is_part_of_thread(const IntegerPolynomial& value) 
         number = place;
     if (const Term known = k_.trace.special(ptx::along(ptx::Special::ntid_x, axis)); known.valid())
       if (const auto threads = c_.value(known)) size = static_cast<Number>(*threads);
+    if (const auto told = meaning_.sizes.find(axis); told != meaning_.sizes.end())
+      size = static_cast<Number>(told->second);
     if (const auto loop = meaning_.loops.find(axis); loop != meaning_.loops.end()) {
       const IntegerPolynomial iteration(
           Quantity{.number = loop->second, .of = Quantity::Of::iteration});

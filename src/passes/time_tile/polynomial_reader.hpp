@@ -41,6 +41,7 @@ struct Meaning {
   std::unordered_map<std::uint32_t, unsigned> axes; // atoms that stand for the thread's coordinates
   std::map<unsigned, unsigned> equal; // parts of parameters that are meant to be equal to others
   std::map<unsigned, std::uint32_t> loops; // by axis: with which threads walk along it
+  std::map<unsigned, std::uint32_t> sizes; // of blocks, by axis, that the launch has to have
 };
 
 class IntegerPolynomialReader {

@@ -3,6 +3,7 @@
 
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/equal_fields.hpp"
+#include "passes/time_tile/step_axes.hpp"
 #include "passes/time_tile/step_conditions.hpp"
 #include "passes/time_tile/step_copy.hpp"
 #include "passes/time_tile/step_forks.hpp"
@@ -15,20 +16,15 @@
 #include "passes/time_tile/step_slice.hpp"
 #include "passes/time_tile/step_stores.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <optional>
 #include <set>
 
 namespace ptxasw::passes {
 
-using emulator::AtomKind;
 using ptx::Group;
 using ptx::Inst;
 using ptx::RegId;
-using ptx::Special;
 using sym::Term;
 
 namespace {
@@ -110,36 +106,15 @@ private:
 
   // --- Places ------------------------------------------------------------------------------------
 
-  // A new atom stands for the coordinate; what is known of the thread beside it has to vanish.
   void find_places() {
-    using enum Special;
     meaning_.equal = equal_.first;
     loops_ = find_step_loops(k_);
     plan_.refused = loops_.refused;
     if (!plan_.refused.empty()) return;
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      const Term thread = k_.trace.special(ptx::along(tid_x, axis)),
-                 block = k_.trace.special(ptx::along(ctaid_x, axis)),
-                 size = k_.trace.special(ptx::along(ntid_x, axis));
-      const bool has_thread = thread.valid() && !c_.value(thread),
-                 has_block = block.valid() && !c_.value(block);
-      if (!has_thread && !has_block) continue;
-      const Term place = c_.atom({.name = std::string(1, "xyz"[axis]),
-                                  .width = 32,
-                                  .kind = static_cast<std::uint32_t>(AtomKind::unknown),
-                                  .hi = 0x7fffffff});
-      meaning_.axes.emplace(place.id, axis);
-      if (has_thread && has_block) {
-        if (!size.valid())
-          return refuse(Reason::step_thread, fmt::format("%tid.{} counts by itself", "xyz"[axis]));
-        plan_.places[axis] = Place::threads;
-        places_.add(thread.id, c_.sub(place, c_.add(c_.mul(block, size), walked(axis))), axis,
-                    place);
-      } else {
-        plan_.places[axis] = has_thread ? Place::thread : Place::block;
-        places_.add((has_thread ? thread : block).id, place, axis, place);
-      }
-    }
+    FoundAxes axes = find_axes(k_, loops_, meaning_, places_);
+    if (!axes.refused.empty()) return refuse(std::move(axes.refused));
+    plan_.places = axes.places;
+    shape_ = std::move(axes.shape);
     for (const StepLoop& loop : loops_.loops) {
       meaning_.loops.emplace(loop.axis, loop.number);
       if (plan_.places[loop.axis] != Place::threads || !k_.loops.contains(loop.number, plan_.head))
@@ -152,15 +127,6 @@ private:
     find_walks();
     leave_out_guards();
     find_coordinates();
-  }
-
-  // How far a thread has gone, in threads.
-  Term walked(unsigned axis) {
-    const StepLoop* const loop = loops_.along(axis);
-    if (loop == nullptr) return c_.constant(32, 0);
-    return c_.mul(c_.extract(loop->iteration, 0, 32),
-                  c_.mul(k_.trace.special(ptx::along(Special::nctaid_x, axis)),
-                         k_.trace.special(ptx::along(Special::ntid_x, axis))));
   }
 
   void take_rows() {
@@ -440,6 +406,7 @@ private:
     plan_.conditions.insert(plan_.conditions.end(), equal_.conditions.begin(),
                             equal_.conditions.end());
     if (plan_.refused.empty()) sizes_->finish();
+    plan_.conditions.insert(plan_.conditions.end(), shape_.begin(), shape_.end());
   }
 
   void find_copied() { plan_.copy = find_copy(k_, plan_); }
@@ -470,6 +437,7 @@ private:
   StepPlan plan_;
   StepRegion region_;
   Meaning meaning_;
+  std::vector<contract::Condition> shape_; // of blocks
   StepLoops loops_;
   StepPlaces places_;
   std::set<std::size_t> left_out_; // guards that say what is asked of all places
@@ -515,18 +483,6 @@ StepPlan find_step(emulator::Kernel& kernel, Motion motion, unsigned choice,
   } catch (const sym::BudgetSpent& spent) {
     return {.refused = {emulator::reason_of(spent), spent.what()}};
   }
-}
-
-std::string offsets_text(const StepPlan& plan) {
-  std::vector<std::string> texts;
-  for (const StepArray& array : plan.arrays) {
-    std::set<Offset> offsets;
-    for (const StepArray::Load& load : array.loads)
-      offsets.insert(load.offset());
-    for (const Offset& offset : offsets)
-      texts.push_back(fmt::format("{}({})", contract::to_word(array.in), fmt::join(offset, ",")));
-  }
-  return fmt::format("{}", fmt::join(texts, " "));
 }
 
 } // namespace ptxasw::passes

@@ -264,9 +264,13 @@ private:
       by[axis] = thread[axis];
     return moved_by(formula, by);
   }
-  using Place = IntegerPolynomialReader::Place;
-  static Place at_place(const Place& place, const ThreadInBlock& thread) {
-    return {place.parameter, at_place(place.offset, thread)};
+  // What a thread finds, without its condition; none: neither an element nor a number.
+  static std::optional<TileElement> found_at(const BlockReader::Value& value,
+                                             const ThreadInBlock& thread) {
+    if (value.number) return TileElement{.number = value.number};
+    if (!value.element) return std::nullopt;
+    return TileElement{.parameter = value.element->parameter,
+                       .offset = at_place(value.element->offset, thread)};
   }
 
   void find_reads() {
@@ -277,9 +281,11 @@ private:
       for_each_thread(
           [&](const ThreadInBlock& thread) { find_elements(*load, found, of_writers, thread); });
       if (!made_.refused.empty()) return;
+      for (TileElement& element : found.elements)
+        element.when = for_readers(*load, std::move(element.when));
       if (found.elements.size() > 1 && !told_apart(*load, found)) {
         for (std::size_t n = 1; n < found.elements.size(); ++n)
-          found.elements[n].when = of_writers[n - 1];
+          found.elements[n].when = for_readers(*load, std::move(of_writers[n - 1]));
         if (!told_apart(*load, found))
           return refuse(load->inst, "places of the tile hold other elements");
       }
@@ -331,7 +337,7 @@ private:
     return true;
   }
 
-  // Whoever wrote there stored elements that were loaded, and somebody did.
+  // Whoever wrote there stored elements that were loaded, or numbers, and somebody did.
   void find_elements(const Event& load, TileLoad& found, std::vector<Formula>& of_writers,
                      const ThreadInBlock& thread) {
     const std::vector<Formula> known = facts(load, thread);
@@ -340,19 +346,44 @@ private:
     const bool is_known = for_each_writer(load, thread, [&](const Writer& writer, bool is_it) {
       if (is_it) nobody.push_back(not_(writer.when));
       for (const BlockReader::Value& value : writer.values) {
-        const bool is_element = is_it && value.element;
-        const auto place = is_element ? at_place(*value.element, thread) : Place{};
-        const auto is_here = [&](const TileElement& element) { return element.is(place); };
-        if (is_element && std::ranges::any_of(found.elements, is_here)) continue;
+        auto here = is_it ? found_at(value, thread) : std::nullopt;
+        const auto is_here = [&](const TileElement& element) { return element.is_same(*here); };
+        if (here && std::ranges::any_of(found.elements, is_here)) continue;
         if (contradict(and_(known, {writer.when, value.when}))) continue;
-        if (!is_element || found.elements.size() > most_elements)
+        if (!here || found.elements.size() > most_elements)
           return refuse(load.inst, "places of the tile hold other elements");
-        found.elements.push_back({place.parameter, place.offset, at_place(value.when, thread)});
+        here->when = at_place(value.when, thread);
+        found.elements.push_back(std::move(*here));
         of_writers.push_back(at_place(all_of({writer.when, value.when}), thread));
       }
     });
     if (!is_known) return refuse_place(load.inst, "where it reads in the tile is not known");
     if (!contradict(nobody)) refuse(load.inst, "nobody may have stored what it reads of the tile");
+  }
+
+  // What is left to be asked of threads that do the load: x == 0 is x <= 0. That this is enough is
+  // looked at below.
+  Formula for_readers(const Event& load, Formula formula) {
+    using enum Formula::Kind;
+    if (formula.kind == all || formula.kind == any) {
+      const bool is_all = formula.kind == all;
+      for (Formula& part : formula.parts)
+        part = part.kind == not_negative ? decided(load, std::move(part))
+                                         : for_readers(load, std::move(part));
+      return is_all ? all_of(std::move(formula.parts)) : any_of(std::move(formula.parts));
+    }
+    return formula;
+  }
+  Formula decided(const Event& load, Formula bound) {
+    bool holds = true, fails = true;
+    for_each_thread([&](const ThreadInBlock& thread) {
+      if (!holds && !fails) return;
+      const std::vector<Formula> known = facts(load, thread);
+      const Formula own = in_block(bound, thread);
+      holds = holds && contradict(and_(known, {not_(own)}));
+      fails = fails && contradict(and_(known, {own}));
+    });
+    return holds || fails ? always(holds) : bound;
   }
 
   // Of each thread that finds an element its condition holds, and those of all others do not.
@@ -363,12 +394,13 @@ private:
       if (!all || contradict(known)) return;
       for_each_writer(load, thread, [&](const Writer& writer, bool is_it) {
         for (const BlockReader::Value& value : writer.values) {
-          if (!all || !is_it || !value.element) continue; // it was seen that nobody finds that
-          const Place place = at_place(*value.element, thread);
+          const auto here = is_it && all ? found_at(value, thread) : std::nullopt;
+          if (!here) continue; // it was seen that nobody finds that
           for (std::size_t n = 1; n < found.elements.size(); ++n) {
             const Formula when = in_block(found.elements[n].when, thread);
-            all = all && contradict(and_(known, {writer.when, value.when,
-                                                 found.elements[n].is(place) ? not_(when) : when}));
+            all = all &&
+                  contradict(and_(known, {writer.when, value.when,
+                                          found.elements[n].is_same(*here) ? not_(when) : when}));
           }
         }
       });

@@ -18,14 +18,16 @@ struct TileElement {
   unsigned parameter = 0;   // the array
   IntegerPolynomial offset; // in bytes
   Formula when;             // no two hold at a place; of the first: where none of the others does
-  [[nodiscard]] bool is(const IntegerPolynomialReader::Place& place) const {
-    return parameter == place.parameter && offset == place.offset;
+  // The bits of a number, in the place of an element: what lies beside an array is often 0.
+  std::optional<std::uint64_t> number = std::nullopt;
+  [[nodiscard]] bool is_same(const TileElement& other) const {
+    return parameter == other.parameter && offset == other.offset && number == other.number;
   }
 };
 
 struct TileLoad {
   ptx::InstId inst = 0;
-  std::vector<TileElement> elements;
+  std::vector<TileElement> elements; // the first one is no number
 };
 
 struct TileReads {

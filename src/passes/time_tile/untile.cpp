@@ -77,14 +77,43 @@ private:
       const Inst& inst = body_.insts[load.inst];
       const Reg at = address(load.elements[0]);
       for (const TileElement& other : std::span(load.elements).subspan(1)) {
+        if (other.number) continue;
         const Reg holds = condition(other.when);
         code_.into(at).selp(b64, address(other), at, holds);
       }
+      const std::string behind = fmt::format("{}_number{}", label_, edits_.size());
+      const bool has_number = numbers_in(load, inst, behind);
       code_.statement(fmt::format("ld.global.{} {}, [{}];", ptx::name(inst.mods.type),
                                   body_.registers[body_.dst(inst)[0].id].name, at.name));
+      if (has_number) code_.label(behind);
       edits_.push_back({range(load.inst), code_.in_place()});
       replaced_.insert(load.inst);
     }
+  }
+
+  // Where the tile holds a number the register has it, and no element is loaded.
+  bool numbers_in(const TileLoad& load, const Inst& inst, const std::string& behind) {
+    bool has_number = false;
+    const ptx::Register& into = body_.registers[body_.dst(inst)[0].id];
+    for (const TileElement& other : load.elements) {
+      if (!other.number) continue;
+      has_number = true;
+      const Reg holds = condition(other.when);
+      const auto bits = as_loaded(*other.number, inst.mods.type, ptx::bit_width(into.type));
+      code_.statement(fmt::format("mov.b{} {}, {};", ptx::bit_width(into.type), into.name, bits));
+      code_.when(holds).bra(behind);
+    }
+    return has_number;
+  }
+
+  // A load into a wider register repeats the sign of a number that has one.
+  static std::uint64_t as_loaded(std::uint64_t number, ptx::Type type, unsigned width) {
+    const unsigned own = ptx::bit_width(type);
+    const bool is_negative = ptx::is_signed(type) && ((number >> (own - 1)) & 1) != 0;
+    const auto up_to = [](unsigned n) {
+      return n < 64 ? (std::uint64_t{1} << n) - 1 : ~std::uint64_t{0};
+    };
+    return (is_negative ? number | ~up_to(own) : number) & up_to(width);
   }
 
   Reg address(const TileElement& element) {
@@ -154,12 +183,8 @@ bool has_more_than_a_step(const ptx::Body& body) {
 
 // The block has that shape.
 void add_shape(std::vector<contract::Condition>& conditions, const BlockShape& shape) {
-  for (unsigned axis = 0; axis < 3; ++axis) {
-    const contract::Expression block{{.kind = contract::Token::Kind::block, .value = axis}};
-    for (const auto& difference :
-         {minus(block, number(shape[axis])), minus(number(shape[axis]), block)})
-      conditions.push_back({difference, "its tile is for blocks of another shape"});
-  }
+  for (unsigned axis = 0; axis < 3; ++axis)
+    require_size(conditions, axis, shape[axis], "its tile is for blocks of another shape");
 }
 
 struct Attempt {
@@ -223,7 +248,10 @@ Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
 
 StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget) : kernel_(kernel) {
   const bool is_plain = !has_more_than_a_step(kernel.body);
-  if (is_plain) unrolled_ = unroll(kernel, budget);
+  if (is_plain) {
+    without_barriers_ = without_idle_barriers(kernel, budget);
+    unrolled_ = unroll(this->kernel(), budget);
+  }
   if (has_tile(kernel.body)) {
     Untiled made = untile(this->kernel(), budget);
     if (made.refused.empty())
@@ -242,7 +270,8 @@ emulator::Kernel& StepKernel::kernel() {
   if (untiled_) return untiled_->kernel;
   if (swept_.module) return swept_.kernel;
   if (chosen_.module) return chosen_.kernel;
-  return unrolled_.module ? unrolled_.kernel : kernel_;
+  if (unrolled_.module) return unrolled_.kernel;
+  return without_barriers_ ? without_barriers_->kernel : kernel_;
 }
 
 StepPlan StepKernel::find(Motion motion, unsigned choice) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "passes/time_tile/chosen_loads.hpp"
+#include "passes/time_tile/idle_barriers.hpp"
 #include "passes/time_tile/step.hpp"
 #include "passes/time_tile/sweep.hpp"
 #include "passes/time_tile/unroll.hpp"
@@ -27,8 +28,9 @@ bool has_tile(const ptx::Body& body);
 
 Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget = {});
 
-// A kernel as steps are looked for in it: without loops of a known length, without loads of which
-// data choose the address, with threads in the place of a loop over places, and without a tile.
+// A kernel as steps are looked for in it: without barriers at which nothing is handed on, without
+// loops of a known length, without loads of which data choose the address, with threads in the
+// place of a loop over places, and without a tile.
 class StepKernel {
 public:
   explicit StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget = {});
@@ -39,6 +41,7 @@ public:
 private:
   emulator::Kernel& kernel_;
   Why refused_;
+  std::optional<OtherKernel> without_barriers_;
   Unrolled unrolled_;
   ChosenLoads chosen_;
   Swept swept_;
