@@ -36,8 +36,7 @@ bool ReplicaDivergence::is_apart(const ptx::Body& body, const Inst& inst) const 
 }
 
 bool ReplicaDivergence::only_repeats(const ptx::Body& body, const Inst& inst) const {
-  return !repeats.empty() && repeats[static_cast<std::size_t>(&inst - body.insts.data())] &&
-         !reads(body, inst);
+  return !repeats.empty() && repeats[static_cast<std::size_t>(&inst - body.insts.data())];
 }
 
 ReplicaDivergence find_replica_divergence(const ptx::Body& body,

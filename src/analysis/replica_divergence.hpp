@@ -26,7 +26,7 @@ struct ReplicaDivergence {
   [[nodiscard]] bool reads(const ptx::Body& body, const ptx::Inst& inst) const;
   [[nodiscard]] bool is_apart(const ptx::Body& body, const ptx::Inst& inst) const;
   [[nodiscard]] bool writes(const ptx::Body& body, const ptx::Inst& inst) const;
-  // Which copies run it leaves the value that it writes the same in all of them.
+  // What it writes differs only if what stands ahead of it writes what differs.
   [[nodiscard]] bool only_repeats(const ptx::Body& body, const ptx::Inst& inst) const;
   // The instruction has to be there once for each copy.
   [[nodiscard]] bool differs(const ptx::Body& body, const ptx::Inst& inst) const {

@@ -16,11 +16,9 @@ using ptx::RegId;
 
 namespace {
 
-bool is_plain(const ptx::Body& body, const Inst& inst) {
+bool is_straight(const Inst& inst) {
   const Group group = ptx::group(inst.op);
-  const bool moves_data = group == Group::pure || group == Group::load || group == Group::store;
-  if (!moves_data) return false;
-  return !ptx::effects(body, inst).ordered;
+  return group == Group::pure || group == Group::load || group == Group::store;
 }
 
 bool is_written(const ptx::Body& body, InstId first, InstId end, RegId reg,
@@ -38,7 +36,7 @@ bool is_conditional(const ptx::Body& body, const Region& region) {
   const Inst& branch = body.insts[region.first];
   if (branch.op != ptx::Op::bra || branch.guard == ptx::none) return false;
   for (InstId i = region.first + 1; i < region.end; ++i)
-    if (!is_plain(body, body.insts[i])) return false;
+    if (!is_straight(body.insts[i])) return false;
   return !is_written(body, region.first, region.end, branch.guard);
 }
 
@@ -67,7 +65,7 @@ bool repeats(const emulator::Kernel& kernel, const Region& region, InstId move) 
   const ptx::Arg to = body.dst(inst)[0], from = body.src(inst)[0];
   const InstId first = kernel.cfg.blocks[kernel.cfg.block_of[region.first]].first;
   for (InstId i = move; i-- > first;) {
-    if (is_same_move(body, inst, body.insts[i])) return i < region.first;
+    if (is_same_move(body, inst, body.insts[i])) return true;
     if (is_written(body, i, i + 1, to.id)) return false;
     if (from.kind == ptx::Arg::Kind::reg && is_written(body, i, i + 1, from.id)) return false;
   }

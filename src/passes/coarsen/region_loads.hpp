@@ -8,11 +8,11 @@
 //     @%p_of_c_minus_1 ld D;  @!%p_of_c_minus_1 mov D, S;
 //
 // Conditions, and where each is checked:
-//   the region is such a one, nothing in it waits, orders memory or calls       RegionLoads
+//   the region is such a one: nothing in it branches, waits or calls            RegionLoads
 //   its guard is not written in it                                              RegionLoads
 //   S and D are done whenever the region is entered                             may_supply
 //   nothing else in the region writes S's registers                             may_supply
-//   copy c itself does not write D's bytes in the region ahead of D             may_supply
+//   copy c writes no bytes of D in the region ahead of it, and orders nothing   may_supply
 //   the addresses and what is loaded                                            block.cpp
 #pragma once
 
@@ -40,8 +40,9 @@ private:
 };
 
 // Moves in a conditional region that write what their register holds already: the same move stands
-// in front of the branch, with nothing between them that writes the register or what is moved. (Of
-// a loop whose body is conditional, the rest of its trips leaves such of its counter.)
+// ahead of it in the region, or in front of the branch in the same block, and nothing between them
+// writes either register. (Of a loop whose body is conditional, the rest of its iterations leaves
+// such of its counter.)
 std::vector<ptx::InstId> repeated_moves(const emulator::Kernel& kernel, const Region& region);
 
 // The branch around a conditional region that an instruction stands in.

@@ -35,6 +35,15 @@ std::string loop(const std::string& in_region, const std::string& guard = "@%p1 
          in_region + "\nM:\nadd.u32 %r12, %r12, 40;\nsetp.lt.u32 %p2, %r12, 200;\n@%p2 bra L;";
 }
 
+// What some copies move, behind what all do: a value of each round.
+std::string moves(const std::string& ahead, const std::string& in_region) {
+  return "mov.u32 %r20, 0;\nmov.u32 %r12, 0;\nmov.u32 %r14, 3;\nL:\n"
+         "setp.lt.u32 %p1, %r10, 99;\n" +
+         ahead + "\n@%p1 bra M;\n" + in_region +
+         "\nM:\nmad.lo.u32 %r20, %r20, 5, %r13;\nadd.u32 %r12, %r12, 1;\n"
+         "setp.lt.u32 %p2, %r12, 4;\n@%p2 bra L;";
+}
+
 struct Case {
   const char* name;
   std::string body;
@@ -86,12 +95,12 @@ const Case cases[] = {
      "mov.u32 %r20, 0;\nmov.u32 %r12, 0;\nL:\nsetp.lt.u32 %p1, %r10, 99;\n"
      "mov.u32 %r13, %r10;\n@%p1 bra M;\nmov.u32 %r13, %r10;\nM:\nadd.u32 %r20, %r20, %r13;\n"
      "add.u32 %r12, %r12, 1;\nsetp.lt.u32 %p2, %r12, 3;\n@%p2 bra L;"},
-    {"MovesThatAreNone",
-     "mov.u32 %r20, 0;\nmov.u32 %r12, 0;\nmov.u32 %r13, 3;\nL:\nsetp.lt.u32 %p1, %r10, 99;\n"
-     "mov.u32 %r13, %r12;\nadd.u32 %r13, %r13, 2;\nmov.u32 %r14, %r12;\nadd.u32 %r12, %r12, 1;\n"
-     "@%p1 bra M;\nmov.u32 %r13, %r14;\nmov.u32 %r14, %r12;\nmov.u32 %r14, %r12;\nM:\n"
-     "mad.lo.u32 %r20, %r20, 5, %r13;\nadd.u32 %r20, %r20, %r14;\nsetp.lt.u32 %p2, %r12, 4;\n"
-     "@%p2 bra L;"},
+    {"MovesOfAnother", moves("mov.u32 %r13, %r12;", "mov.u32 %r13, %r14;")},
+    {"MovesOfWhatIsWritten",
+     moves("mov.u32 %r13, %r14;\nadd.u32 %r14, %r14, 7;", "mov.u32 %r13, %r14;")},
+    {"MovesToWhatIsWritten",
+     moves("mov.u32 %r13, %r12;\nadd.u32 %r13, %r13, 2;", "mov.u32 %r13, %r12;")},
+    {"MovesOfARegion", moves("mov.u32 %r13, 4;", "mov.u32 %r13, %r12;\nmov.u32 %r13, %r12;")},
     {"MovesUnderAGuard",
      "mov.u32 %r20, 0;\nmov.u32 %r12, 0;\nmov.u32 %r13, 3;\nL:\nsetp.lt.u32 %p1, %r10, 99;\n"
      "setp.eq.u32 %p3, %r12, 1;\n@%p3 mov.u32 %r13, %r12;\n@%p1 bra M;\nmov.u32 %r13, %r12;\nM:\n"
@@ -198,6 +207,11 @@ TEST(RegionLoads, WhatIsNotTaken) {
   EXPECT_THAT(pair("ld.global.u16 %r14, [%rd6];", "ld.global.u32 %r15, [%rd4];"),
               ElementsAre("load load", "load load", "load load"));
   EXPECT_THAT(pair("ld.global.nc.u32 %r14, [%rd6];", "ld.global.u32 %r15, [%rd4];"),
+              ElementsAre("load load", "load load", "load load"));
+  // Nor by lanes of which only some load, or have.
+  EXPECT_THAT(pair("@%p3 ld.global.u32 %r14, [%rd6];", "ld.global.u32 %r15, [%rd4];"),
+              ElementsAre("load load", "load load", "load load"));
+  EXPECT_THAT(pair("ld.global.u32 %r14, [%rd6];", "@%p3 ld.global.u32 %r15, [%rd4];"),
               ElementsAre("load load", "load load", "load load"));
 }
 
