@@ -1,7 +1,8 @@
 // The fixpoint of replica_divergence.hpp: an instruction that reads something varying, or writes
 // one thing that varies already, writes varying things only. So what stands once for all copies and
-// what stands for each never write the same register. What a load returns differs only if its
-// address or guard does: the rewrite that this analysis serves loads once for all copies otherwise.
+// what stands for each never write the same register, but for what only repeats a value. What a
+// load returns differs only if its address or guard does: the rewrite that this analysis serves
+// loads once for all copies otherwise.
 #include "analysis/replica_divergence.hpp"
 
 #include "analysis/liveness.hpp"
@@ -34,6 +35,10 @@ bool ReplicaDivergence::is_apart(const ptx::Body& body, const Inst& inst) const 
   return !apart.empty() && apart[static_cast<std::size_t>(&inst - body.insts.data())];
 }
 
+bool ReplicaDivergence::only_repeats(const ptx::Body& body, const Inst& inst) const {
+  return !repeats.empty() && repeats[static_cast<std::size_t>(&inst - body.insts.data())];
+}
+
 ReplicaDivergence find_replica_divergence(const ptx::Body& body,
                                           std::span<const ptx::Special> seeds) {
   ReplicaDivergence replica_divergence;
@@ -61,6 +66,7 @@ ReplicaDivergence spread_replica_divergence(const ptx::Body& body,
     changed = false;
     for (const Inst& inst : body.insts) {
       if (!replica_divergence.differs(body, inst)) continue;
+      if (replica_divergence.only_repeats(body, inst)) continue;
       for (const Arg& dst : body.dst(inst)) {
         if (dst.kind != Arg::Kind::reg || replica_divergence.registers[dst.id]) continue;
         replica_divergence.registers[dst.id] = true;

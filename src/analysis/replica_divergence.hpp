@@ -4,7 +4,7 @@
 // A fixpoint over data dependences, flow-insensitive as uniformity.hpp. There is no rule for
 // control flow: it is for programs in which all copies take the same way at every branch, or stop
 // running side by side, or part in stretches of code that are `apart`: there every instruction
-// stands once for each copy, and what it writes differs.
+// stands once for each copy, and what it writes differs, unless it writes what is there already.
 #pragma once
 
 #include "ptx/body.hpp"
@@ -19,12 +19,15 @@ struct ReplicaDivergence {
   std::vector<bool> registers; // by RegId
   std::vector<bool> symbols;   // by index into Body::symbols: each copy has a variable of its own
   std::vector<bool> apart;     // by InstId; empty: none is
+  std::vector<bool> repeats;   // likewise: it writes what is there already (a region's `mov`)
 
   [[nodiscard]] bool of(const ptx::Arg& arg) const;
   // Some operand (address and guard included) differs between copies.
   [[nodiscard]] bool reads(const ptx::Body& body, const ptx::Inst& inst) const;
   [[nodiscard]] bool is_apart(const ptx::Body& body, const ptx::Inst& inst) const;
   [[nodiscard]] bool writes(const ptx::Body& body, const ptx::Inst& inst) const;
+  // What it writes differs only if what stands ahead of it writes what differs.
+  [[nodiscard]] bool only_repeats(const ptx::Body& body, const ptx::Inst& inst) const;
   // The instruction has to be there once for each copy.
   [[nodiscard]] bool differs(const ptx::Body& body, const ptx::Inst& inst) const {
     return reads(body, inst) || writes(body, inst) || is_apart(body, inst);

@@ -172,6 +172,7 @@ Merge merge_of(std::uint64_t seed) {
   merge.plan.rows = !random.one_in(3);
   merge.plan.paranoid = random.one_in(32);
   if (random.one_in(3)) merge.grid = random.one_in(2) ? CoarsenGrid::host : CoarsenGrid::launcher;
+  merge.plan.regions = merge.grid != CoarsenGrid::kernel;
   constexpr std::uint64_t leasts[] = {0, 0, 1, 60, 300, 1500};
   if (merge.grid == CoarsenGrid::kernel)
     merge.least_threads = leasts[random.below(std::size(leasts))];

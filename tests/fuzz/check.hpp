@@ -29,8 +29,8 @@ Options everything_on(std::uint64_t seed);
 Round check_shuffles(const std::string& text, std::uint64_t seed, const Options& options,
                      const std::function<void(std::string&)>& harm = {});
 
-// How a kernel is coarsened: factors, order of the copies, rows or blocks, who divides the grid,
-// which launches are too small.
+// How a kernel is coarsened: factors, order of the copies, rows or blocks, who divides the grid
+// (and with that, whether threads have regions), which launches are too small.
 struct Merge {
   passes::BlockOptions plan;
   CoarsenGrid grid = CoarsenGrid::kernel;

@@ -67,12 +67,12 @@ TEST(VariantWays, WhichLoadsKeepTheirOrder) {
   EXPECT_FALSE(in_order("ld.global.nc.f32"));
 }
 
-passes::CoarsenChoices choices_of(const std::string& body) {
+passes::CoarsenChoices choices_of(const std::string& body,
+                                  CoarsenGrid grid = CoarsenGrid::launcher) {
   test::Emulated k(test::kernel_text(body));
   EXPECT_EQ(k.kernel.trace.refused.text, "");
   sym::Solver solver(*k.kernel.context);
-  return passes::coarsen_choices(k.kernel, solver, *target::find_profile("sm_90"),
-                                 CoarsenGrid::launcher);
+  return passes::coarsen_choices(k.kernel, solver, *target::find_profile("sm_90"), grid);
 }
 
 // Of columns the load is named, and the L1 cache only where it is asked.
@@ -100,6 +100,32 @@ TEST(VariantWays, WhyColumnsAreNotMerged) {
   EXPECT_EQ(shared.reason, Reason::vertical_access);
   EXPECT_NE(shared.text.find("in shared memory"), std::string::npos) << shared.text;
   EXPECT_EQ(shared.text.find("L1 cache"), std::string::npos) << shared.text;
+}
+
+// Lanes lie a parameter apart. Along y two and four copies share one of two loads, along x none.
+TEST(VariantWays, ColumnsThatCopiesShareAreMeasured) {
+  const std::string body = R"(
+    mov.u32 %r4, %ctaid.y;
+    mov.u32 %r9, %ctaid.x;
+    mad.lo.u32 %r8, %r9, 64, %r3;
+    mul.lo.u32 %r5, %r8, %r2;
+    mul.wide.u32 %rd3, %r5, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    mad.lo.u32 %r6, %r4, %r1, %r8;
+    mul.wide.u32 %rd5, %r6, 4;
+    add.s64 %rd6, %rd2, %rd5;
+    ld.global.nc.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd6];
+    fma.rn.f32 %f2, %f1, %f1, %f2;
+    st.global.f32 [%rd6], %f2;
+    ret;)";
+  const passes::CoarsenChoices choices = choices_of(body);
+  ASSERT_FALSE(choices.candidates.empty()) << choices.why.text;
+  for (const CoarsenCandidate& candidate : choices.candidates) {
+    EXPECT_EQ(candidate.how.factors[0], 1U);
+    EXPECT_LE(candidate.how.copies(), 4U);
+  }
+  EXPECT_EQ(choices_of(body, CoarsenGrid::kernel).why.reason, Reason::vertical_access);
 }
 
 // A row for each y, whose length is `bound`: the sum of what `load` gives, times what is the same

@@ -4,6 +4,7 @@
 #include "passes/coarsen/block.hpp"
 
 #include "passes/coarsen/block_uniform.hpp"
+#include "passes/coarsen/region_loads.hpp"
 #include "passes/shared/axis_polynomial.hpp"
 #include "passes/shared/between.hpp"
 #include "passes/shared/block_rules.hpp"
@@ -39,7 +40,7 @@ public:
              BlockPlan& plan)
       : k_(kernel), c_(*kernel.context), solver_(solver), options_(options), plan_(plan),
         shift_(kernel, plan.axes, plan.replica_divergence), relaxed_(c_, {}), between_(kernel),
-        definitions_(analysis::definitions(kernel.body)),
+        definitions_(analysis::definitions(kernel.body)), regions_(kernel, plan.regions),
         bounds_(kernel, relaxed_, [this](Term atom) { return known_at_entry(atom); }) {}
 
   void run() {
@@ -49,7 +50,13 @@ public:
     for (const Step& step : plan_.schedule.steps) {
       const auto load = load_of_.find(step.inst);
       if (load == load_of_.end() || step.copy >= plan_.loads[load->second].copies.size()) continue;
-      if (takes_part(event(plan_.loads[load->second]))) find_reuse_source(load->second, step.copy);
+      const Event& e = event(plan_.loads[load->second]);
+      if (!takes_part(e)) continue;
+      const bool apart = plan_.replica_divergence.is_apart(k_.body, inst(e));
+      if (!apart)
+        find_reuse_source(load->second, step.copy);
+      else if (options_.regions && step.copy > 0)
+        find_source_in_region(load->second, step.copy);
     }
   }
 
@@ -88,8 +95,6 @@ private:
         ptx::loads_some_bytes_only(k_.body, inst(load))) {
       return false;
     }
-    if (plan_.replica_divergence.is_apart(k_.body, inst(load)))
-      return false; // not all copies may be there
     using enum ptx::Space;
     if (load.space != global && load.space != generic && load.space != const_) return false;
     return whole_registers(k_.body, load);
@@ -115,6 +120,25 @@ private:
       }
     }
     near.push_back({{load, copy}, address});
+  }
+
+  // Not all copies may be there. The copy that ran the region just before has what it has loaded.
+  void find_source_in_region(std::size_t load, unsigned copy) {
+    const Event& d = event(plan_.loads[load]);
+    const auto here = in_copy(d.address, copy);
+    if (!here) return;
+    for (const ptx::InstId source : regions_.beside(d.inst)) {
+      const auto found = load_of_.find(source);
+      if (found == load_of_.end() || !takes_part(event(plan_.loads[found->second]))) continue;
+      const Event& s = event(plan_.loads[found->second]);
+      c_.spend(4);
+      if (may_be_older(s, d) || !same_shape(k_.body, s, d) || !regions_.may_supply(s, d)) continue;
+      CopyLoad cover{.from = Source{found->second, copy - 1}, .if_entered = true};
+      const auto there = in_copy(s.address, copy - 1);
+      if (!there || *there != *here || !match(*there, *here, cover)) continue;
+      plan_.loads[load].copies[copy] = cover;
+      return;
+    }
   }
 
   // --- Conditions ------------------------------------------------------------------------------
@@ -220,6 +244,7 @@ private:
   AxisPolynomial relaxed_;
   Between between_;
   std::vector<std::vector<ptx::InstId>> definitions_;
+  RegionLoads regions_;
   Bounds bounds_;
   std::unordered_map<ptx::InstId, std::size_t> load_of_;
   std::map<Key, std::vector<Holder>> exact_;
@@ -279,6 +304,26 @@ BlockPlan plan_lone_threads(emulator::Kernel& kernel, const BlockOptions& option
   return plan;
 }
 
+// The same, with regions where the copies cannot start over, or as a rule would have to.
+BlockPlan plan_lone_regions(emulator::Kernel& kernel, const BlockOptions& options) {
+  BlockPlan plan;
+  std::vector<ptx::Special> seeds;
+  set_axes(kernel, options, plan, seeds);
+  if (!plan.refused.empty()) return plan;
+  find_regions(kernel, seeds, options.regions, plan);
+  if (plan.refused.empty())
+    plan.schedule = make_schedule(kernel.body, plan.replica_divergence, plan.count(), options.order,
+                                  plan.regions);
+  return plan;
+}
+
+bool wants_regions(const emulator::Kernel& kernel, const BlockPlan& plan) {
+  if (!plan.refused.empty()) return plan.refused.reason == Reason::replicas_diverge;
+  return !why_data_diverges_replicas(kernel, plan.replica_divergence,
+                                     analysis::is_data_dependent(kernel.body))
+              .empty();
+}
+
 // A plan for kernels whose threads meet, or whose copies part where memory has been written.
 BlockPlan plan_uniform_copies(emulator::Kernel& kernel, const BlockOptions& options) {
   BlockPlan plan;
@@ -288,7 +333,7 @@ BlockPlan plan_uniform_copies(emulator::Kernel& kernel, const BlockOptions& opti
   std::vector<ptx::Special> seeds;
   set_axes(kernel, options, plan, seeds);
   if (!plan.refused.empty()) return plan;
-  find_regions(kernel, seeds, plan);
+  find_regions(kernel, seeds, options.regions, plan);
   if (plan.refused.empty())
     plan.schedule = make_schedule(kernel.body, plan.replica_divergence, plan.count(), options.order,
                                   plan.regions);
@@ -299,9 +344,13 @@ BlockPlan plan_uniform_copies(emulator::Kernel& kernel, const BlockOptions& opti
 
 BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
   BlockPlan plan = plan_lone_threads(kernel, options);
+  const bool concerns_text = !why_not_coarsened(kernel).empty();
+  if (options.regions && !concerns_text && wants_regions(kernel, plan)) {
+    BlockPlan apart = plan_lone_regions(kernel, options);
+    if (apart.refused.empty()) return apart;
+  }
   if (plan.refused.empty() || !options.meet) return plan;
   BlockPlan uniform = plan_uniform_copies(kernel, options);
-  const bool concerns_text = !why_not_coarsened(kernel).empty();
   return uniform.refused.empty() || concerns_text ? std::move(uniform) : std::move(plan);
 }
 

@@ -15,6 +15,7 @@
 //   S's register still has the value, or a copy is kept                CopyLoad::needs_copy
 //   same width and kind of value                                       same_shape
 //   the addresses                                                      BlockShift, Bounds, match
+// Where copies diverge, each runs a region by itself, and other conditions hold: region_loads.hpp.
 // Why that is enough is worked out in src/passes/coarsen/PROOF.md.
 //
 // An axis is cut into copies by whole blocks (%ctaid.y + c) or, where a kernel uses %ctaid.y and
@@ -47,6 +48,9 @@ struct CopyLoad {
   std::optional<Source> from; // none: the load is done
   bool bounded = false;       // rests on BlockPlan::bound
   bool needs_copy = false;    // the source's register does not keep the value
+  // Of a region that the source's copy may have passed by: then the load is done
+  // (region_loads.hpp).
+  bool if_entered = false;
   sym::ProofKind proof = sym::ProofKind::none;
 };
 
@@ -60,6 +64,9 @@ struct BlockOptions {
   std::array<unsigned, 3> factors{1, 1, 1};
   bool rows = true; // where possible
   bool meet = true; // also kernels whose threads meet (block_uniform.hpp)
+  // Also where threads that do not meet diverge in loops, or by what they have loaded: in regions,
+  // which share loads.
+  bool regions = false;
   CopyOrder order = CopyOrder::copies;
   bool paranoid = false;
 };
@@ -69,9 +76,9 @@ struct BlockPlan {
   std::array<Axis, 3> axes;
   std::vector<std::array<unsigned, 3>> copies; // offsets along the axes; copy 0 has none
   analysis::ReplicaDivergence replica_divergence;
+  std::vector<Region> regions; // in program order
   // All threads of a block take one form, so they may meet (block_uniform.hpp). Only then:
   bool uniform = false;
-  std::vector<Region> regions;    // in program order
   std::vector<std::uint32_t> own; // symbols of shared memory of which each copy has its own
   Schedule schedule;
   std::vector<BlockLoad> loads;  // in program order

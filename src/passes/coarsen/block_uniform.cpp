@@ -4,6 +4,7 @@
 
 #include "analysis/sese_region.hpp"
 #include "passes/coarsen/calls.hpp"
+#include "passes/coarsen/region_loads.hpp"
 #include "passes/coarsen/serialized_blocks.hpp"
 #include "passes/coarsen/shared_symbols.hpp"
 #include "passes/shared/block_rules.hpp"
@@ -175,11 +176,14 @@ std::optional<Region> region_around(const emulator::Kernel& kernel, InstId branc
 
 class Regions {
 public:
-  Regions(const emulator::Kernel& kernel, std::span<const ptx::Special> seeds, BlockPlan& plan)
-      : k_(kernel), body_(kernel.body), plan_(plan), shared_(kernel.body) {
+  Regions(const emulator::Kernel& kernel, std::span<const ptx::Special> seeds, BlockPlan& plan,
+          bool finds_repeats)
+      : k_(kernel), body_(kernel.body), plan_(plan), shared_(kernel.body),
+        finds_repeats_(finds_repeats) {
     known_.seeds.assign(seeds.begin(), seeds.end());
     known_.symbols.assign(body_.symbols.size(), false);
     agreed_.assign(body_.insts.size(), false);
+    known_.repeats.assign(body_.insts.size(), false);
     // What other threads could tell from being done once for all copies.
     for (const Inst& inst : body_.insts)
       known_.apart.push_back(is_atomic(inst) || is_ordered_access(body_, inst) ||
@@ -223,8 +227,13 @@ private:
 
   bool part(InstId branch) {
     const bool jumps = body_.insts[branch].op == Op::bra;
+    if (!plan_.uniform && starts_over_alone(branch) && !is_decided_by_data(branch)) {
+      agreed_[branch] = true;
+      return false;
+    }
     const auto region = jumps ? region_around(k_, branch) : std::nullopt;
-    if ((!region || has_barrier(*region)) && may_agree(branch)) {
+    if (plan_.uniform ? (!region || has_barrier(*region)) && may_agree(branch)
+                      : !region && starts_over_alone(branch)) {
       agreed_[branch] = true;
       return false;
     }
@@ -235,6 +244,20 @@ private:
     }
     add(*region, branch);
     return plan_.refused.empty();
+  }
+
+  // Where the copies of a thread do not agree it runs one after the other.
+  [[nodiscard]] bool starts_over_alone(InstId branch) const {
+    const Op op = body_.insts[branch].op;
+    return (op == Op::bra || op == Op::ret || op == Op::exit) &&
+           k_.loops.innermost[k_.cfg.block_of[branch]] == ~0U && can_start_over(k_, branch);
+  }
+
+  // As a rule they would not.
+  bool is_decided_by_data(InstId branch) {
+    if (!data_) data_ = analysis::is_data_dependent(body_);
+    const ptx::RegId guard = body_.insts[branch].guard;
+    return guard != ptx::none && data_->registers[guard];
   }
 
   [[nodiscard]] bool has_barrier(const Region& region) const {
@@ -269,6 +292,8 @@ private:
                                 "replicas may diverge in regions that overlap");
     }
     plan_.regions.push_back(region);
+    for (const InstId inst : repeated_moves(k_, region))
+      known_.repeats[inst] = finds_repeats_;
     std::fill(known_.apart.begin() + region.first, known_.apart.begin() + region.end, true);
   }
 
@@ -304,9 +329,11 @@ private:
   const ptx::Body& body_;
   BlockPlan& plan_;
   SharedSymbols shared_;
+  bool finds_repeats_;
   analysis::ReplicaDivergence known_;
   std::optional<SerializedBlocks> turns_; // once there is something to ask
-  std::vector<bool> agreed_;              // by InstId: copies do so here
+  std::optional<analysis::ReplicaDivergence> data_;
+  std::vector<bool> agreed_; // by InstId: copies do so here
 };
 
 } // namespace
@@ -322,8 +349,8 @@ Why why_not_uniform(const emulator::Kernel& kernel) {
 }
 
 void find_regions(const emulator::Kernel& kernel, std::span<const ptx::Special> seeds,
-                  BlockPlan& plan) {
-  Regions(kernel, seeds, plan).run();
+                  bool finds_repeats, BlockPlan& plan) {
+  Regions(kernel, seeds, plan, finds_repeats).run();
 }
 
 } // namespace ptxasw::passes

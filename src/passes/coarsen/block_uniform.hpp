@@ -23,8 +23,10 @@ namespace ptxasw::passes {
 Why why_not_uniform(const emulator::Kernel& kernel);
 
 // Fills in what differs between the copies, their regions and their own variables, or why it cannot
-// be (BlockPlan::refused).
+// be (BlockPlan::refused). Also of plans in which each thread decides for itself: there copies
+// agree where a thread may start over and no loaded data decide, and diverge in regions elsewhere.
+// `finds_repeats`: moves in regions that write what is there already do not make copies differ.
 void find_regions(const emulator::Kernel& kernel, std::span<const ptx::Special> seeds,
-                  BlockPlan& plan);
+                  bool finds_repeats, BlockPlan& plan);
 
 } // namespace ptxasw::passes

@@ -47,6 +47,7 @@ constexpr std::array<std::array<unsigned, 3>, 9> launcher_candidates{{{2, 1, 1},
                                                                       {1, 1, 4},
                                                                       {2, 4, 1}}};
 constexpr std::size_t most_merged_instructions = 4096;
+constexpr unsigned most_copies_in_columns = 4; // measured: Accesses::why_columns
 constexpr int most_diverging_trip_counts = 4;
 constexpr std::size_t most_streams = 8; // of an array that are told apart
 constexpr std::uint64_t line_bytes = 128;
@@ -64,6 +65,10 @@ bool walks_memory(const Kernel& kernel) {
   });
 }
 
+bool saves_far_loads(const CoarsenCost& cost) {
+  return cost.after.far_loads <= numbers::coarsen::worth_fewer_blocks * cost.before.far_loads;
+}
+
 // Kernels that save no load may still gain: each thread has the loads of all copies under way at
 // the same time, and C blocks wait at their barriers once. Few candidates are tried for that, and
 // none where blocks walk through memory in loops: along x fewer of them are there to run while
@@ -74,8 +79,7 @@ bool walks_memory(const Kernel& kernel) {
 bool may_gain(const Kernel& kernel, const BlockPlan& plan, const Coarsening& how,
               const CoarsenCost& cost, CoarsenGrid grid) {
   const bool fewer = cost.after.loads < cost.before.loads;
-  if (plan.uniform && walks_memory(kernel))
-    return cost.after.far_loads <= numbers::coarsen::worth_fewer_blocks * cost.before.far_loads;
+  if ((plan.uniform || !plan.regions.empty()) && walks_memory(kernel)) return saves_far_loads(cost);
   const bool along_x = how.factors[0] == how.copies(), along_y = how.factors[1] == how.copies();
   const bool few =
       how.order == CoarsenOrder::copies && (how.copies() <= 4 || grid == CoarsenGrid::launcher);
@@ -98,6 +102,11 @@ Why never_taken(const Kernel& kernel, const target::Profile& profile, CoarsenGri
   return too_short(profile, original,
                    asks_all ? numbers::trial::surely_too_short
                             : numbers::trial::too_short / code_growth);
+}
+
+// What copies gain that run code one after the other, launchers measure.
+bool may_have_regions(CoarsenGrid grid) {
+  return grid == CoarsenGrid::launcher;
 }
 
 // Copies wait for each other's loads.
@@ -147,7 +156,9 @@ public:
   }
 
   [[nodiscard]] const std::vector<double>& cycles() const { return cycles_; }
-  // Measured for heat_t, whose lanes walk down columns: 1.16, 1.16, 0.81 for 2, 4, 8 copies.
+  // Measured for heat_t, whose lanes walk down columns: 1.16, 1.16, 0.81 for 2, 4, 8 copies. So two
+  // and four are left to launchers, which measure, if they save loads. How far apart lanes are is
+  // often a parameter, too (the stride of a convolution): then it may be little.
   [[nodiscard]] Why why_columns() const {
     if (column_ == nullptr) return {};
     const std::uint32_t line = ptx::line_of(k_.body, k_.body.insts[column_->inst]);
@@ -160,6 +171,9 @@ public:
             fmt::format("each lane of the load at PTX line {} reads a line of its own, and the "
                         "lines of several rows do not stay in the L1 cache",
                         line)};
+  }
+  [[nodiscard]] bool may_be_measured(CoarsenGrid grid) const {
+    return grid == CoarsenGrid::launcher && column_->space != ptx::Space::shared;
   }
   void describe(CoarsenBaseline& original) const {
     for (const auto& [array, bytes] : arrays_)
@@ -338,8 +352,11 @@ std::uint64_t least_threads(const target::Profile& profile, const CoarsenBaselin
 
 Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, CoarsenGrid grid,
                   bool paranoid) {
-  const BlockPlan plan = find_block_reuse(
-      kernel, solver, {.factors = how.factors, .order = order_of(how), .paranoid = paranoid});
+  const BlockPlan plan = find_block_reuse(kernel, solver,
+                                          {.factors = how.factors,
+                                           .regions = may_have_regions(grid),
+                                           .order = order_of(how),
+                                           .paranoid = paranoid});
   const auto refused = [](Reason reason, const std::string& why) -> Coarsened {
     return {{}, {Status::refused, reason, "not coarsened: " + why}};
   };
@@ -366,7 +383,8 @@ bool may_coarsen(Kernel& kernel, sym::Solver& solver, CoarsenGrid grid) {
       candidates_for_kernel(grid), [&](const std::array<unsigned, 3>& factors) {
         if (factors[0] * factors[1] * factors[2] > 4)
           return false; // what eight share, two or four share
-        const BlockPlan plan = find_block_reuse(kernel, solver, {.factors = factors});
+        const BlockPlan plan = find_block_reuse(
+            kernel, solver, {.factors = factors, .regions = may_have_regions(grid)});
         if (!plan.refused.empty()) return false;
         const Coarsening how{.factors = factors};
         return may_gain(kernel, plan, how, coarsen_cost(kernel, plan), grid) &&
@@ -381,8 +399,9 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
   const Accesses accesses(kernel, profile);
   accesses.describe(choices.original);
   choices.original.at_work = share_at_work(kernel.body);
-  choices.why = accesses.why_columns();
-  if (!choices.why.empty()) return choices;
+  const Why columns = accesses.why_columns();
+  choices.why = columns;
+  if (!columns.empty() && !accesses.may_be_measured(grid)) return choices;
   const bool launcher = grid == CoarsenGrid::launcher;
   choices.why = never_taken(kernel, profile, grid, choices.code_growth, asks_all);
   if (!choices.why.empty()) return choices;
@@ -397,8 +416,10 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
     }
     for (const CoarsenOrder order : {CoarsenOrder::copies, CoarsenOrder::instructions}) {
       CoarsenCandidate candidate{.how = {.factors = factors, .order = order}};
-      const BlockPlan plan =
-          find_block_reuse(kernel, solver, {.factors = factors, .order = order_of(candidate.how)});
+      const BlockPlan plan = find_block_reuse(kernel, solver,
+                                              {.factors = factors,
+                                               .regions = may_have_regions(grid),
+                                               .order = order_of(candidate.how)});
       if (!plan.refused.empty()) {
         why.not_sound(plan.refused);
         continue;
@@ -420,7 +441,10 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
                            (factors[1] > 1 && leaves_fewer_loads(candidate, choices.candidates));
       Why left = {Reason::gains_too_little,
                   "no candidate that is sound saves loads, or has more of them under way"};
-      if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x && can_divide(grid, plan))
+      if (!columns.empty() && (copies > most_copies_in_columns || !saves_far_loads(cost)))
+        left = columns;
+      else if (may_gain(kernel, plan, candidate.how, cost, grid) && worth_x &&
+               can_divide(grid, plan))
         left = why_work_is_uneven(kernel, plan.replica_divergence, data);
       if (left.empty())
         choices.candidates.push_back(candidate);
@@ -428,7 +452,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
         why.of_no_use(left);
     }
   }
-  if (choices.candidates.empty()) choices.why = why.most();
+  if (choices.candidates.empty()) choices.why = columns.empty() ? why.most() : columns;
   return choices;
 }
 

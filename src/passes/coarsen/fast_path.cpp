@@ -2,6 +2,7 @@
 #include "passes/coarsen/fast_path.hpp"
 
 #include "passes/coarsen/leading_trivia.hpp"
+#include "passes/coarsen/region_loads.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "ptx/written.hpp"
 
@@ -164,7 +165,11 @@ private:
   // The statement as copy `copy` executes it.
   std::string in_copy(const Inst& inst, unsigned copy) {
     if (std::string branch = branch_in_region(inst, copy); !branch.empty()) return branch;
-    return draft_.original.copied(ptx::range_of(body_, inst), [&](const ptx::Mention& m) {
+    return in_copy(ptx::range_of(body_, inst), copy);
+  }
+
+  std::string in_copy(ptx::Range piece, unsigned copy) {
+    return draft_.original.copied(piece, [&](const ptx::Mention& m) {
       if (m.arg.kind == Arg::Kind::reg) return names_.of(m.arg.id, copy).name;
       if (m.arg.kind == Arg::Kind::symbol) return names_.of_symbol(m.arg.id, copy);
       return draft_.special_name(m, draft_.axes.in_copy(m.arg.special, copy));
@@ -186,6 +191,7 @@ private:
     if (load.copies.size() == 1) ++report_.shared;
     if (const auto& from = load.copies[copy].from) {
       ++report_.loads_moved;
+      if (load.copies[copy].if_entered) return moves_if_entered(inst, copy, *from);
       return moves(inst, copy, *from, load.copies[copy].needs_copy) + kept(index, copy);
     }
     ++report_.loads_left;
@@ -213,6 +219,19 @@ private:
           needs_copy ? draft_.kept.at({from.load, from.copy})[n] : names_.of(src[n].id, from.copy);
       if (to.name != value.name) code.when(guard_of(inst, copy)).move(to, value);
     }
+    return code.in_place();
+  }
+
+  // What the source's copy has loaded, unless it passed the region by: then this one loads.
+  std::string moves_if_entered(const Inst& inst, unsigned copy, const Source& from) {
+    const Inst& branch = body_.insts[entry_of(body_, plan_.regions, inst)];
+    const ptx::Predicate passes_by = guard_of(branch, from.copy);
+    const auto dst = body_.dst(inst), src = body_.dst(draft_.inst_of(plan_.loads[from.load]));
+    Code code(draft_.registers);
+    code.when(passes_by).statement(in_copy(behind_guard(body_, inst), copy));
+    for (std::size_t n = 0; n < dst.size(); ++n)
+      code.unless(passes_by).move(names_.of(dst[n].id, copy), names_.of(src[n].id, from.copy));
+    ++report_.emitted;
     return code.in_place();
   }
 

@@ -55,22 +55,32 @@ private:
   void need(InstId id, unsigned copy) {
     if (!k_.trace.executed[k_.cfg.block_of[id]] || !seen_.emplace(id, copy).second) return;
     const Inst& inst = k_.body.insts[id];
-    if (const Source* source = source_of(id, copy)) {
+    if (const CopyLoad* covered = covered_load(id, copy)) {
+      const Source& source = *covered->from;
       if (inst.guard != ptx::none) need_register(inst.guard, copy);
-      const InstId from = k_.trace.events[plan_->loads[source->load].event].inst;
+      const InstId from = k_.trace.events[plan_->loads[source.load].event].inst;
       for (const ptx::Arg& dst : k_.body.dst(k_.body.insts[from]))
-        need_register(dst.id, source->copy);
+        need_register(dst.id, source.copy);
+      if (!covered->if_entered) return;
+      sum_.other += times(id); // the load issues for no lane, as a rule
+      analysis::for_each_use(k_.body, inst, [&](RegId reg) { need_register(reg, copy); });
       return;
     }
     count(id, inst);
     analysis::for_each_use(k_.body, inst, [&](RegId reg) { need_register(reg, copy); });
   }
 
-  [[nodiscard]] const Source* source_of(InstId inst, unsigned copy) const {
+  [[nodiscard]] const CopyLoad* covered_load(InstId inst, unsigned copy) const {
     const auto load = load_of_.find(inst);
     if (load == load_of_.end() || copy >= load->second->copies.size()) return nullptr;
-    const auto& from = load->second->copies[copy].from;
-    return from ? &*from : nullptr;
+    const CopyLoad& covered = load->second->copies[copy];
+    return covered.from ? &covered : nullptr;
+  }
+
+  [[nodiscard]] double times(InstId id) const {
+    const std::uint32_t loop = k_.loops.innermost[k_.cfg.block_of[id]];
+    const unsigned depth = loop == ~0U ? 0 : k_.loops.loops[loop].depth;
+    return std::pow(numbers::model::iterations, depth);
   }
 
   void need_register(RegId reg, unsigned copy) {
@@ -79,9 +89,7 @@ private:
   }
 
   void count(InstId id, const Inst& inst) {
-    const std::uint32_t loop = k_.loops.innermost[k_.cfg.block_of[id]];
-    const unsigned depth = loop == ~0U ? 0 : k_.loops.loops[loop].depth;
-    const double times = std::pow(numbers::model::iterations, depth);
+    const double times = this->times(id);
     sum_.once += 1;
     if (const auto cost = cycles_.find(id); cost != cycles_.end())
       sum_.cycles += times * cost->second;

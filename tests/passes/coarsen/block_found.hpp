@@ -24,7 +24,7 @@ struct Found {
     plan = passes::find_block_reuse(emulated.kernel, solver, options);
   }
   // One word for each copy of each load: "load", or "L.C": the value of load L in copy C; "?" where
-  // it rests on the bound, "'" where the register does not keep it.
+  // it rests on the bound, "'" where the register does not keep it, "|" where that copy was there.
   [[nodiscard]] std::vector<std::string> sources() const {
     std::vector<std::string> result;
     for (const passes::BlockLoad& load : plan.loads) {
@@ -34,6 +34,7 @@ struct Found {
         line += copy.from ? fmt::format("{}.{}", copy.from->load, copy.from->copy) : "load";
         line += copy.bounded ? "?" : "";
         line += copy.needs_copy ? "'" : "";
+        line += copy.if_entered ? "|" : "";
       }
       result.push_back(line);
     }
