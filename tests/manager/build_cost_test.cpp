@@ -103,7 +103,6 @@ TEST(BuildCost, TheFirstTextIsOfAllKernelsWhereFewAreNotTried) {
     for (unsigned n = 0; n < others; ++n)
       text += kernel_of(vecadd, "vecadd", fmt::format("small{}", n));
     Options options;
-    options.coarsen_large = true;
     options.effort = Effort::thorough;
     options.coarsen_budget = 1000;
     run(text, "many.ptx", options, true, &fake);
