@@ -115,6 +115,9 @@ TEST(BlockRules, CallsAndClusters) {
                            kernel_text(body).substr(kernel_text(body).find(".visible"));
   EXPECT_THAT(Found(text).plan.refused, HasSubstr("not a kernel"));
   EXPECT_THAT(Found(text, {.factors = {1, 2, 1}}, 1).plan.refused, HasSubstr("a call"));
+  // Where each thread decides for itself, too.
+  EXPECT_THAT(Found(text, {.factors = {1, 2, 1}, .meet = false}, 1).plan.refused,
+              HasSubstr("a call"));
   EXPECT_THAT(
       Found(kernel_text(std::string(by_row) + "ret;", ".reqnctapercluster 2, 1, 1")).plan.refused,
       HasSubstr("clusters"));
