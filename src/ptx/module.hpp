@@ -10,6 +10,7 @@
 
 #include "ptx/isa.hpp"
 #include "ptx/source.hpp"
+#include "ptx/whole_text.hpp"
 
 #include <array>
 #include <cstdint>
@@ -136,6 +137,7 @@ struct Global {
 
 struct Module {
   std::shared_ptr<const std::string> text; // all string_views point in here
+  std::shared_ptr<WholeText> whole = std::make_shared<WholeText>(); // what was asked of it
   std::string file;                        // for messages
   LineTable lines;
 

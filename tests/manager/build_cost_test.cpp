@@ -6,7 +6,6 @@
 #include "oracle/fake.hpp"
 #include "ptx/edited.hpp"
 #include "ptx/parse.hpp"
-#include "ptx/whole_text.hpp"
 
 #include "source_dir.hpp"
 
@@ -51,11 +50,11 @@ std::string many(const std::string& golden, const std::string& name, unsigned co
 }
 
 struct Cost {
-  unsigned runs, parses, emulations, changed, searches, texts;
+  unsigned runs, parses, emulations, changed, texts;
 };
 
 Cost cost_of(const std::string& text, Assembler& assembler, bool details = false) {
-  const unsigned searches = ptx::whole_text_searches(), texts = ptx::texts_read();
+  const unsigned texts = ptx::texts_read();
   Options options;
   options.details = details;
   const Report report = run(text, "many.ptx", options, true, &assembler).report;
@@ -63,7 +62,6 @@ Cost cost_of(const std::string& text, Assembler& assembler, bool details = false
           report.parses,
           report.emulations,
           static_cast<unsigned>(std::ranges::count(report.kernels, true, &KernelReport::changed)),
-          ptx::whole_text_searches() - searches,
           ptx::texts_read() - texts};
 }
 
@@ -80,16 +78,14 @@ TEST(BuildCost, KernelsThatAreRewrittenShareTheRunsOfPtxas) {
   EXPECT_EQ(more.parses, few.parses);
   EXPECT_EQ(more.texts, few.texts);
   EXPECT_EQ(more.emulations, 4 * few.emulations);
-  EXPECT_EQ(more.searches, few.searches) << "the whole text is not looked through by each kernel";
 }
 
-TEST(BuildCost, KernelsThatAreLeftAloneAreNotTriedAndLookThroughNothing) {
+TEST(BuildCost, KernelsThatAreLeftAloneAreNotTried) {
   oracle::FakeAssembler fake([](const AssemblyRequest&) { return std::nullopt; });
   const Cost few = cost_of(many("jacobi", "jacobi", 2), fake, true);
   const Cost more = cost_of(many("jacobi", "jacobi", 8), fake, true);
   EXPECT_EQ(more.changed, 0U);
   EXPECT_TRUE(fake.asked.empty());
-  EXPECT_EQ(more.searches, few.searches);
   EXPECT_EQ(more.texts, few.texts);
 }
 

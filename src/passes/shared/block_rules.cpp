@@ -157,7 +157,7 @@ bool is_debug_information(std::string_view directive) {
 
 Why why_not_a_plain_text(const emulator::Kernel& kernel) {
   const ptx::Module& module = *kernel.body.module;
-  const bool names_labels = ptx::once(module, "debug information", [&] {
+  const bool names_labels = module.whole->once("debug information", [&] {
     return std::ranges::any_of(module.statements, [&](const ptx::Statement& statement) {
       return statement.kind == ptx::StatementKind::directive &&
              is_debug_information(module.slice(statement.range));
