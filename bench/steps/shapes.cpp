@@ -3,12 +3,12 @@
 //   step_shapes MODULE FOLDER < SHAPES
 //
 // A line of SHAPES: KERNEL T WIDTH STRIPS ROWS COLUMNS RESIDENT LANES [PLANES], as
-// in passes/time_tile/steps.hpp. Writes FOLDER/NAME.ptx with one entry each, and to the standard
-// output what sweep.cu needs: NAME KERNEL T THREADS COVERS-X COVERS-Y, where there are planes also
-// COVERS-Z. Shapes that cannot be made are named on stderr.
+// in passes/time_tile/emit/steps.hpp. Writes FOLDER/NAME.ptx with one entry each, and to the
+// standard output what sweep.cu needs: NAME KERNEL T THREADS COVERS-X COVERS-Y, where there are
+// planes also COVERS-Z. Shapes that cannot be made are named on stderr.
 #include "emulator/emulate.hpp"
-#include "passes/time_tile/step.hpp"
-#include "passes/time_tile/steps.hpp"
+#include "passes/time_tile/emit/steps.hpp"
+#include "passes/time_tile/step/step.hpp"
 #include "ptx/parse.hpp"
 
 #include <fmt/format.h>

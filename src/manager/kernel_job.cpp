@@ -10,10 +10,10 @@
 #include "passes/shared/function_facts.hpp"
 #include "passes/shared/stopwatch.hpp"
 #include "passes/shuffle/pass.hpp"
+#include "passes/time_tile/emit/shapes.hpp"
+#include "passes/time_tile/emit/steps.hpp"
 #include "passes/time_tile/entries.hpp"
-#include "passes/time_tile/shapes.hpp"
-#include "passes/time_tile/steps.hpp"
-#include "passes/time_tile/untile.hpp"
+#include "passes/time_tile/other_kernel/untile.hpp"
 
 #include <fmt/format.h>
 

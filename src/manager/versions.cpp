@@ -19,6 +19,7 @@
 #include "passes/shared/apply.hpp"
 #include "passes/shared/contraction_latitude.hpp"
 #include "passes/shared/function_facts.hpp"
+#include "passes/shared/parameter_places.hpp"
 #include "passes/time_tile/entries.hpp"
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"

@@ -138,7 +138,7 @@ struct Global {
 struct Module {
   std::shared_ptr<const std::string> text; // all string_views point in here
   std::shared_ptr<WholeText> whole = std::make_shared<WholeText>(); // what was asked of it
-  std::string file;                        // for messages
+  std::string file;                                                 // for messages
   LineTable lines;
 
   std::uint32_t version_major = 0, version_minor = 0; // .version

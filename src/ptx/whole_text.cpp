@@ -10,8 +10,7 @@ namespace ptxasw::ptx {
 bool WholeText::once(std::string_view question, const std::function<bool()>& answer) {
   const std::lock_guard lock(mutex_);
   const auto found = known_.find(question);
-  return found != known_.end() ? found->second
-                               : known_.emplace(question, answer()).first->second;
+  return found != known_.end() ? found->second : known_.emplace(question, answer()).first->second;
 }
 
 unsigned WholeText::searches() {

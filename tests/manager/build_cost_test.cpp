@@ -58,9 +58,7 @@ Cost cost_of(const std::string& text, Assembler& assembler, bool details = false
   Options options;
   options.details = details;
   const Report report = run(text, "many.ptx", options, true, &assembler).report;
-  return {report.calls,
-          report.parses,
-          report.emulations,
+  return {report.calls, report.parses, report.emulations,
           static_cast<unsigned>(std::ranges::count(report.kernels, true, &KernelReport::changed)),
           ptx::texts_read() - texts};
 }

@@ -38,9 +38,9 @@ TEST(WholeText, OfAGoneTextNothingIsKnown) {
 
 TEST(WholeText, AQuestionIsNotAWord) {
   const Module module = parse(heading);
-  EXPECT_TRUE(once(module, "x", [] { return true; }));
+  EXPECT_TRUE(module.whole->once("x", [] { return true; }));
   EXPECT_FALSE(stands_anywhere(module, "x"));
-  EXPECT_TRUE(once(module, "x", [] { return false; })) << "answered before";
+  EXPECT_TRUE(module.whole->once("x", [] { return false; })) << "answered before";
 }
 
 } // namespace

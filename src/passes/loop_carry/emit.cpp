@@ -3,7 +3,7 @@
 #include "passes/loop_carry/emit.hpp"
 
 #include "passes/shared/bindings.hpp"
-#include "passes/shared/conditions.hpp"
+#include "passes/shuffle/conditions.hpp"
 #include "ptx/build.hpp"
 #include "ptx/written.hpp"
 

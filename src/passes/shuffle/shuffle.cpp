@@ -2,7 +2,7 @@
 #include "passes/shuffle/shuffle.hpp"
 
 #include "passes/shared/bindings.hpp"
-#include "passes/shared/conditions.hpp"
+#include "passes/shuffle/conditions.hpp"
 #include "ptx/build.hpp"
 #include "ptx/written.hpp"
 

@@ -5,11 +5,11 @@
 #include "oracle/assembler.hpp"
 #include "oracle/validation.hpp"
 #include "passes/shared/contraction_latitude.hpp"
-#include "passes/time_tile/plane_layout.hpp"
-#include "passes/time_tile/sequence_entries.hpp"
-#include "passes/time_tile/shapes.hpp"
-#include "passes/time_tile/steps.hpp"
-#include "passes/time_tile/untile.hpp"
+#include "passes/time_tile/emit/plane_layout.hpp"
+#include "passes/time_tile/emit/shapes.hpp"
+#include "passes/time_tile/emit/steps.hpp"
+#include "passes/time_tile/other_kernel/untile.hpp"
+#include "passes/time_tile/sequence/sequence_entries.hpp"
 #include "ptx/edited.hpp"
 #include "target/numbers.hpp"
 
@@ -414,21 +414,6 @@ bool is_wave(const passes::StepPlan& rotated) {
 
 std::string or_describe(const passes::StepPlan& rotated) {
   return is_wave(rotated) ? "; or " + describe_step(rotated) : "";
-}
-
-std::vector<contract::ParameterSlot> places_of(const ptx::Module& module,
-                                               const ptx::Function& kernel) {
-  const ptx::Body body = ptx::resolve(module, kernel);
-  std::vector<contract::ParameterSlot> places(kernel.parameters.size());
-  for (const ptx::Symbol& symbol : body.symbols) {
-    if (symbol.kind != ptx::Symbol::Kind::parameter) continue;
-    if (symbol.size == 0 || symbol.index >= places.size()) return {};
-    places[symbol.index] = {static_cast<unsigned>(symbol.offset),
-                            static_cast<unsigned>(symbol.size)};
-  }
-  const bool known = std::ranges::none_of(
-      places, [](const contract::ParameterSlot& place) { return place.size == 0; });
-  return known ? places : std::vector<contract::ParameterSlot>{};
 }
 
 } // namespace ptxasw::passes

@@ -1,15 +1,16 @@
 // Entries that do several launches of a time step at once (--steps), for a launcher or a host that
 // reads the launch contract.
 //
-// Each kernel that is a step (passes/time_tile/step.hpp) gets one. One that writes an array and
-// reads two others gets a further one, for a program in which the three rotate. They are made from
-// a text in which ptxas' choice of fused products is written down, where there is one, and kept if
-// they become the same floating-point operations as the kernel does (oracle/validation.hpp).
+// Each kernel that is a step (passes/time_tile/step/step.hpp) gets one. One that writes an array
+// and reads two others gets a further one, for a program in which the three rotate. They are made
+// from a text in which ptxas' choice of fused products is written down, where there is one, and
+// kept if they become the same floating-point operations as the kernel does
+// (oracle/validation.hpp).
 #pragma once
 
 #include "contract/contract.hpp"
 #include "emulator/kept.hpp"
-#include "passes/time_tile/step.hpp"
+#include "passes/time_tile/step/step.hpp"
 #include "ptx/parse.hpp"
 #include "ptxasw/assembler.hpp"
 #include "ptxasw/options.hpp"
@@ -55,9 +56,5 @@ bool is_wave(const passes::StepPlan& rotated);
 // parameter 1 to 2, reads (-1,0,0) (1,0,0), of the older array 0 reads (0,0,0)"; empty if it is
 // no wave.
 std::string or_describe(const passes::StepPlan& rotated);
-
-// Of the parameters of a kernel; empty if one of them has no size.
-std::vector<contract::ParameterSlot> places_of(const ptx::Module& module,
-                                               const ptx::Function& kernel);
 
 } // namespace ptxasw::passes

@@ -1,7 +1,7 @@
 // Which conditions exclude each other.
-#include "passes/time_tile/formula.hpp"
+#include "passes/time_tile/polynomial/formula.hpp"
 
-#include "passes/time_tile/cases.hpp"
+#include "passes/time_tile/polynomial/cases.hpp"
 
 #include <gtest/gtest.h>
 

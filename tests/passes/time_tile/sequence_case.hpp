@@ -4,8 +4,8 @@
 
 #include "contract/sequences.hpp"
 #include "passes/shared/case.hpp"
-#include "passes/time_tile/sequence.hpp"
-#include "passes/time_tile/sequence_writer.hpp"
+#include "passes/time_tile/sequence/sequence.hpp"
+#include "passes/time_tile/sequence/sequence_writer.hpp"
 #include "passes/time_tile/step_case.hpp"
 #include "simt/machine.hpp"
 

@@ -1,5 +1,5 @@
 // Kernels that are several stages of a step: a host exchanges its pointers from pass to pass.
-#include "passes/time_tile/parameter_names.hpp"
+#include "passes/time_tile/polynomial/parameter_names.hpp"
 #include "passes/time_tile/sequence_case.hpp"
 #include "passes/time_tile/step_case.hpp"
 #include "ptx/parse.hpp"

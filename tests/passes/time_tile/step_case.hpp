@@ -4,9 +4,9 @@
 
 #include "contract/steps.hpp"
 #include "passes/shared/case.hpp"
-#include "passes/time_tile/step.hpp"
-#include "passes/time_tile/steps.hpp"
-#include "passes/time_tile/untile.hpp"
+#include "passes/time_tile/emit/steps.hpp"
+#include "passes/time_tile/other_kernel/untile.hpp"
+#include "passes/time_tile/step/step.hpp"
 #include "simt/machine.hpp"
 
 #include <cstdlib>

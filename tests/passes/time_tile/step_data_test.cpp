@@ -1,7 +1,7 @@
 // Steps of which data decide what is loaded: T at once leave what T launches leave, and load what
 // these load, whatever values come in between.
 #include "passes/time_tile/any_host.hpp"
-#include "passes/time_tile/chosen_loads.hpp"
+#include "passes/time_tile/other_kernel/chosen_loads.hpp"
 
 #include <algorithm>
 #include <string>

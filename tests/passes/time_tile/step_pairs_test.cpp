@@ -1,5 +1,5 @@
 // Which arrays of a step are taken for the ones that the program exchanges.
-#include "passes/time_tile/step_pairs.hpp"
+#include "passes/time_tile/step/step_pairs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which kernels are time steps, and why others are not.
-#include "passes/time_tile/step.hpp"
+#include "passes/time_tile/step/step.hpp"
 
 #include "emulator/kernel_text.hpp"
 

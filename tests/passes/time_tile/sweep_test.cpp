@@ -1,7 +1,7 @@
 // Threads that go along an axis: the kernel with threads in the place of that loop does the same
 // and touches the same; and which loops are no such ones.
 #include "passes/time_tile/any_host.hpp"
-#include "passes/time_tile/sweep.hpp"
+#include "passes/time_tile/other_kernel/sweep.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,8 +1,8 @@
 // Loops whose iterations are written one behind the other: the kernel without them does the same
 // and touches the same; and which loops are left as they are.
 #include "passes/time_tile/any_host.hpp"
-#include "passes/time_tile/loop_iterations.hpp"
-#include "passes/time_tile/unroll.hpp"
+#include "passes/time_tile/other_kernel/unroll.hpp"
+#include "passes/time_tile/step/loop_iterations.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,0 +1,157 @@
+// What all entries for several time steps have.
+#include "passes/time_tile/emit/frame.hpp"
+
+#include "contract/steps.hpp"
+#include "passes/shared/parameters.hpp"
+#include "ptx/chip.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+
+namespace ptxasw::passes {
+
+using passes::IntegerPolynomial;
+using passes::StepArray;
+using ptx::Reg;
+using namespace ptx::words;
+
+StepFrame::StepFrame(const emulator::Kernel& kernel, const passes::StepPlan& plan,
+                     const StepShape& shape, std::string name)
+    : module_(*kernel.body.module), kernel_(kernel), plan_(plan), shape_(shape),
+      name_(std::move(name)), registers_(ptx::FreshRegisters::brief(module_)), code_(registers_),
+      body_(kernel, plan, code_), labels_(label_prefix(module_)) {}
+
+bool may_begin_early(const ptx::Module& module) {
+  constexpr unsigned first_chip = 90;
+  const std::pair version(module.version_major, module.version_minor);
+  return ptx::chip_of(module) >= first_chip && version >= std::pair(7U, 8U);
+}
+
+Reg StepFrame::plus(const Reg& a, long n) {
+  return n == 0 ? a : code_.add(s32, a, n);
+}
+
+Reg StepFrame::widened(const Reg& a) {
+  return code_.cvt(s64, s32, a);
+}
+
+Reg StepFrame::number(const IntegerPolynomial& whole) {
+  Reg sum;
+  for (const auto& [product, coefficient] : whole.terms()) {
+    Reg made = code_.mov(b64, static_cast<std::int64_t>(coefficient));
+    for (const passes::Quantity& factor : product)
+      made = code_.mul(s64, made, parameter(factor));
+    sum = sum.empty() ? made : added(sum, made);
+  }
+  return sum.empty() ? code_.mov(b64, 0) : sum;
+}
+
+Reg StepFrame::added(const Reg& a, const Reg& b) {
+  return code_.add(s64, a, b);
+}
+
+Reg StepFrame::parameter(const passes::Quantity& quantity) {
+  using Type = contract::Token::Type;
+  const ptx::Memory place = parameter_place(quantity.number);
+  if (quantity.as != Type::s32 && quantity.as != Type::u32)
+    return code_.ld(ptx::Space::param, b64, place);
+  const Reg low = code_.ld(ptx::Space::param, b32, place);
+  return quantity.as == Type::s32 ? code_.cvt(s64, s32, low) : code_.cvt(u64, u32, low);
+}
+
+Reg StepFrame::begin_of(unsigned part) {
+  return begin_at(parameter_place(part));
+}
+
+ptx::Memory StepFrame::parameter_place(unsigned part) const {
+  const std::string_view name = kernel_.body.function->parameters[contract::number_of(part)].name;
+  return contract::byte_of(part) == 0 ? ptx::Memory(name)
+                                      : ptx::Memory(name, contract::byte_of(part));
+}
+
+Reg StepFrame::begin_at(const ptx::Memory& place) {
+  return code_.cvta_to(ptx::Space::global, u64, code_.ld(ptx::Space::param, u64, place));
+}
+
+void StepFrame::from_lane(const Reg& value, unsigned bytes, int far, const Reg& into) {
+  const auto pass = [&](const ptx::Emitter& emitter, const Reg& from) {
+    return emitter.shfl(far < 0 ? ptx::Sub::up : ptx::Sub::down, from, std::abs(far),
+                        far < 0 ? 0 : 31, -1);
+  };
+  if (bytes == 4) {
+    pass(code_.into(into), value);
+    return;
+  }
+  const Reg low = code_.make(b32), high = code_.make(b32);
+  code_.unpack(b64, low, high, value);
+  const Reg low_there = pass(code_, low), high_there = pass(code_, high);
+  code_.into(into).pack(b64, low_there, high_there);
+}
+
+std::string StepFrame::parameters_behind() const {
+  std::string all = fmt::format(".param .align 4 .b8 {}[16]", threads_parameter);
+  if (plan_.rotation)
+    all += fmt::format(",\n\t.param .align 8 .b8 {}[{}]", arrays_parameter,
+                       sizeof(contract::StepArrays));
+  return all;
+}
+
+std::string without_blanks(std::string_view text) {
+  std::string all;
+  all.reserve(text.size());
+  for (const char c : text)
+    if ((c != ' ' && c != '\t') ||
+        (!all.empty() && std::string_view("\n\t ,;").find(all.back()) == std::string_view::npos))
+      all += c == '\t' ? ' ' : c;
+  return all;
+}
+
+std::string own_parameters(const ptx::Module& module, const ptx::Function& kernel) {
+  const std::uint32_t end = append_parameter(module, kernel, "").where.begin;
+  const auto name = static_cast<std::uint32_t>(kernel.name.data() - module.text->data());
+  const std::string_view header = module.slice({name, end});
+  return std::string(header.substr(header.find('(') + 1));
+}
+
+std::string StepFrame::whole_function(unsigned threads, unsigned shared) const {
+  const ptx::Function& function = *kernel_.body.function;
+  const ptx::Edit more = append_parameter(module_, function, parameters_behind());
+  const std::uint32_t begin = module_.statements[function.statement].range.begin;
+  std::string header(module_.slice({begin, more.where.begin}));
+  const auto name = static_cast<std::size_t>(function.name.data() - module_.text->data()) - begin;
+  header.replace(name, function.name.size(), name_);
+  const std::string resident =
+      shape_.resident == 0 ? "" : fmt::format(".minnctapersm {}\n", shape_.resident);
+  return fmt::format("{}{})\n.maxntid {}\n{}{{\n{}\t.shared .align 16 .b8 {}[{}];\n{}\n}}", header,
+                     more.text, threads, resident, registers_.declarations(), tile_name, shared,
+                     without_blanks(code_.all));
+}
+
+contract::Steps StepFrame::made_contract() const {
+  contract::Steps made;
+  made.entry = name_;
+  made.count = shape_.count;
+  made.rotation = plan_.rotation;
+  if (!plan_.rotation)
+    for (const StepArray& array : plan_.arrays)
+      made.swaps.push_back({array.in, array.out});
+  if (plan_.rows)
+    made.extents = {expression_of(plan_.rows->length), expression_of(plan_.rows->count),
+                    passes::number(1)};
+  else if (std::ranges::any_of(plan_.walks, [](const auto& walk) { return walk.has_value(); }))
+    for (unsigned axis = 0; axis < 3; ++axis)
+      made.extents.at(axis) =
+          plan_.walks[axis] ? expression_of(plan_.walks[axis]->end) : passes::threads(axis);
+  made.conditions = plan_.conditions;
+  made.touched = plan_.touched;
+  if (!plan_.rotation) made.stored = plan_.stored;
+  made.variables = plan_.variables;
+  made.waits = may_wait();
+  return made;
+}
+
+} // namespace ptxasw::passes

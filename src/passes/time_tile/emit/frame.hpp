@@ -1,0 +1,64 @@
+// What entries for several time steps have in common, however they go through the grid: parameters,
+// numbers, the header and the contract. For steps.cpp and planes.cpp.
+#pragma once
+
+#include "passes/time_tile/emit/body.hpp"
+#include "passes/time_tile/emit/steps.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace ptxasw::passes {
+
+// The target has griddepcontrol.
+bool may_begin_early(const ptx::Module& module);
+// Without those blanks that nobody needs: of thousands of lines.
+std::string without_blanks(std::string_view text);
+// "a list of declarations": the kernel's own parameters.
+std::string own_parameters(const ptx::Module& module, const ptx::Function& kernel);
+
+class StepFrame {
+public:
+  static constexpr std::string_view threads_parameter = "ptxasw_step_threads",
+                                    arrays_parameter = "ptxasw_step_arrays",
+                                    tile_name = "ptxasw_step_tile";
+
+protected:
+  StepFrame(const emulator::Kernel& kernel, const passes::StepPlan& plan, const StepShape& shape,
+            std::string name);
+
+  ptx::Reg plus(const ptx::Reg& a, long n); // a + n
+  ptx::Reg widened(const ptx::Reg& a);
+  // The number that a polynomial without coordinates is, modulo 2^64.
+  ptx::Reg number(const passes::IntegerPolynomial& whole);
+  ptx::Reg added(const ptx::Reg& a, const ptx::Reg& b);
+  ptx::Reg parameter(const passes::Quantity& quantity);
+  ptx::Reg begin_of(unsigned part);
+  [[nodiscard]] ptx::Memory parameter_place(unsigned part) const;
+  ptx::Reg begin_at(const ptx::Memory& place); // in the parameter space
+  [[nodiscard]] bool may_wait() const { return may_begin_early(module_); }
+  // What the lane so far behind this one, or in front of it, has in a register of so many bytes; at
+  // the ends of a warp some value.
+  void from_lane(const ptx::Reg& value, unsigned bytes, int far, const ptx::Reg& into);
+
+  // The whole function around code_.
+  [[nodiscard]] std::string whole_function(unsigned threads, unsigned shared) const;
+  // All that follows from the plan.
+  [[nodiscard]] contract::Steps made_contract() const;
+
+  const ptx::Module& module_;
+  const emulator::Kernel& kernel_;
+  const passes::StepPlan& plan_;
+  const StepShape& shape_;
+  std::string name_;
+
+  ptx::FreshRegisters registers_;
+  ptx::Code code_;
+  StepBody body_;
+  std::string labels_;
+
+private:
+  [[nodiscard]] std::string parameters_behind() const;
+};
+
+} // namespace ptxasw::passes

@@ -1,0 +1,258 @@
+// The frame of an entry that marches through planes: places, and which elements are loaded.
+#include "passes/time_tile/emit/planes.hpp"
+
+#include "contract/steps.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+namespace ptxasw::passes {
+
+using passes::IntegerPolynomial;
+using passes::StepArray;
+using ptx::Reg;
+using ptx::Source;
+using ptx::Special;
+using namespace ptx::words;
+
+PlaneWriter::PlaneWriter(const emulator::Kernel& kernel, const passes::StepPlan& plan,
+                         const StepShape& shape, std::string name)
+    : StepFrame(kernel, plan, shape, std::move(name)), at_(plan, shape) {}
+
+Why PlaneWriter::why_not() const {
+  if (!at_.refused.empty()) return at_.refused;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (!body_.separable(axis))
+      return {Reason::step_in_space,
+              "its neighbours lie along three axes, and its guards are not of one axis each"};
+  if (!body_.same_everywhere())
+    return {Reason::step_in_space,
+            "its neighbours lie along three axes, and it reads other arrays"};
+  return {};
+}
+
+StepEntry PlaneWriter::run() {
+  if (Why why = why_not(); !why.empty()) return {.refused = std::move(why)};
+  code_.comment(fmt::format("ptxasw: {} steps at once, plane by plane", shape_.count));
+  if (may_wait()) code_.griddepcontrol_wait(); // ahead of whatever touches memory
+  body_.parameters();
+  find_thread();
+  find_places();
+  find_stretch();
+  find_elements();
+  find_masks();
+  find_first_planes();
+  march();
+  StepEntry entry;
+  entry.text = whole_function(at_.block(), shape_.count * at_.slots * at_.tile_bytes());
+  contract::Steps& made = entry.contract = made_contract();
+  made.block = {at_.block(), 1, 1};
+  made.covers[at_.u] = at_.centre_u();
+  made.covers[at_.v] = at_.centre_v();
+  made.covers[at_.w] = shape_.planes;
+  made.is_told = true; // as it has the same parameter: T, and nothing else
+  return entry;
+}
+
+// --- Places -------------------------------------------------------------------------------------
+
+void PlaneWriter::find_thread() {
+  const Reg thread = code_.special(Special::tid_x);
+  lane_ = code_.and_(b32, thread, PlaneLayout::lanes - 1);
+  strip_ = code_.shr(u32, thread, std::countr_zero(PlaneLayout::lanes));
+  column_ = code_.mul(u32, lane_, at_.columns());
+  first_row_ = code_.mul(u32, strip_, at_.rows());
+  const Reg tile = code_.mov(u32, Source::address(tile_name));
+  const auto strip_places =
+      static_cast<unsigned>(at_.in_tile(0, static_cast<int>(at_.rows()))); // of a tile
+  const Reg first = code_.mad(u32, strip_, strip_places, lane_);
+  mine_ = plus(code_.mad(u32, first, bytes(), tile), at_.first_bytes());
+}
+
+void PlaneWriter::find_places() {
+  for (unsigned axis = 0; axis < 3; ++axis)
+    limit_[axis] = code_.ld(ptx::Space::param, u32, {threads_parameter, 4 * axis});
+  const auto find = [&](unsigned axis, unsigned centre, unsigned halo, const Reg& own) {
+    const Reg block = code_.special(along(Special::ctaid_x, axis));
+    const Reg first = plus(code_.mul(u32, block, centre), -static_cast<long>(halo));
+    place_[axis] = code_.add(s32, first, own);
+  };
+  find(at_.u, at_.centre_u(), at_.halo_u.before, column_);
+  find(at_.v, at_.centre_v(), at_.halo_v.before, first_row_);
+}
+
+// The launch has so many blocks along w: the planes are divided evenly among them.
+void PlaneWriter::find_stretch() {
+  const unsigned beside = shape_.count * at_.far;
+  const Reg block = code_.special(along(Special::ctaid_x, at_.w)),
+            blocks = code_.special(along(Special::nctaid_x, at_.w));
+  const Reg rounded = code_.sub(u32, code_.add(u32, limit_[at_.w], blocks), 1);
+  const Reg planes = code_.div(u32, rounded, blocks);
+  const Reg first = code_.mul(u32, block, planes);
+  const Reg left = code_.sub(s32, limit_[at_.w], first);
+  const Reg some = code_.min(s32, left, planes);
+  const std::string go = label("go");
+  code_.when(code_.setp(gt, s32, some, 0)).bra_uni(go);
+  code_.ret();
+  code_.label(go);
+  positions_ = plus(some, 2L * beside);
+  plane_ = place_[at_.w] = plus(first, -static_cast<long>(beside));
+}
+
+// Where this thread's elements begin, and how far it is from row to row and from plane to plane.
+void PlaneWriter::find_elements() {
+  const StepArray& array = plan_.arrays[0];
+  Reg offset = number(array.element.elsewhere());
+  for (const unsigned axis : {at_.u, at_.v, at_.w}) {
+    const Reg stride = number(array.element.along(axis));
+    if (axis == at_.v) row_stride_ = stride;
+    if (axis == at_.w) plane_stride_ = stride;
+    offset = code_.mad(s64, widened(place_[axis]), stride, offset);
+  }
+  in_ = added(begin_of(array.in), offset);
+  const Reg out = added(begin_of(array.out), offset);
+  const long behind = -static_cast<long>(shape_.count * at_.far);
+  if (vector() > 1) {
+    const Reg addresses = code_.or_(b64, in_, out),
+              strides = code_.or_(b64, row_stride_, plane_stride_);
+    const Reg low = code_.and_(b64, code_.or_(b64, addresses, strides), vector() * bytes() - 1);
+    aligned_ = code_.setp(eq, s64, low, 0);
+  }
+  out_ = code_.mad(s64, plane_stride_, behind, out);
+}
+
+unsigned PlaneWriter::vector() const {
+  return std::min({at_.columns(), 4U, 16 / bytes()});
+}
+
+// --- Which elements are needed ------------------------------------------------------------------
+
+Reg PlaneWriter::inside(unsigned axis, const Reg& coordinate) {
+  StepBody::Place place = place_;
+  place[axis] = coordinate;
+  const Reg guards = body_.guards_of(place, 1U << axis);
+  return code_.setp(lt, u32, coordinate, limit_[axis], and_, guards);
+}
+
+unsigned PlaneWriter::full() const {
+  return ~0U >> (32 - at_.places());
+}
+
+Reg PlaneWriter::bit_of(const Reg& mask, unsigned cell) {
+  if (bit_.empty()) bit_ = code_.make(b32);
+  return code_.setp(ne, u32, code_.into(bit_).and_(b32, mask, 1U << cell), 0);
+}
+
+// A place's bit is set if its column, so far from it, has places that store.
+Reg PlaneWriter::columns_inside(int away) {
+  Reg bits = code_.mov(u32, 0);
+  for (unsigned column = 0; column < at_.columns(); ++column) {
+    std::uint32_t all = 0;
+    for (unsigned row = 0; row < at_.rows(); ++row)
+      all |= 1U << (row * at_.columns() + column);
+    const Reg in = inside(at_.u, plus(place_[at_.u], static_cast<long>(column) + away));
+    bits = code_.or_(b32, bits, code_.selp(b32, all, 0, in));
+  }
+  return bits;
+}
+
+Reg PlaneWriter::rows_inside(int away) {
+  Reg bits = code_.mov(u32, 0);
+  for (unsigned row = 0; row < at_.rows(); ++row) {
+    const std::uint32_t all = (~0U >> (32 - at_.columns())) << (row * at_.columns());
+    const Reg in = inside(at_.v, plus(place_[at_.v], static_cast<long>(row) + away));
+    bits = code_.or_(b32, bits, code_.selp(b32, all, 0, in));
+  }
+  return bits;
+}
+
+Reg PlaneWriter::centre() {
+  const auto within = [&](const Reg& first, unsigned n, const Margin& halo, unsigned centre) {
+    return code_.setp(lt, u32, plus(first, static_cast<long>(n) - static_cast<long>(halo.before)),
+                      centre);
+  };
+  Reg bits = code_.mov(u32, 0);
+  for (unsigned row = 0; row < at_.rows(); ++row) {
+    const std::uint32_t all = (~0U >> (32 - at_.columns())) << (row * at_.columns());
+    const Reg in = within(first_row_, row, at_.halo_v, at_.centre_v());
+    bits = code_.or_(b32, bits, code_.selp(b32, all, 0, in));
+  }
+  const Reg in = within(column_, 0, at_.halo_u, at_.centre_u()); // halos are whole threads
+  return code_.selp(b32, bits, 0, in);
+}
+
+// An element is read if a place at one of the offsets before it stores: of each plane of readers a
+// word of its own, as planes are known later.
+void PlaneWriter::find_masks() {
+  std::map<int, Reg> in_column, in_row;
+  const auto known = [](std::map<int, Reg>& all, int away, const auto& make) {
+    Reg& one = all[away];
+    if (one.empty()) one = make();
+    return one;
+  };
+  const auto places = [&](int along_u, int along_v) {
+    const Reg columns = known(in_column, along_u, [&] { return columns_inside(along_u); });
+    const Reg rows = known(in_row, along_v, [&] { return rows_inside(along_v); });
+    return code_.and_(b32, columns, rows);
+  };
+  // What depends on no axis is asked of all.
+  const Reg everywhere = body_.guards_of(place_, 0);
+  const auto if_at_all = [&](const Reg& mask) {
+    return everywhere.empty() ? mask : code_.selp(b32, mask, 0, everywhere);
+  };
+  stores_ = if_at_all(places(0, 0));
+  std::map<std::set<std::pair<int, int>>, Reg> made;
+  std::map<int, std::set<std::pair<int, int>>> by_plane;
+  for (const StepArray::Load& load : plan_.arrays[0].loads)
+    by_plane[-load.offset()[at_.w]].emplace(-load.offset()[at_.u], -load.offset()[at_.v]);
+  for (const auto& [plane, offsets] : by_plane) {
+    Reg& mask = made[offsets];
+    if (mask.empty()) {
+      mask = code_.mov(u32, 0);
+      for (const auto& [along_u, along_v] : offsets)
+        mask = code_.or_(b32, mask, places(along_u, along_v));
+      mask = if_at_all(mask);
+    }
+    read_from_.emplace(plane, mask);
+  }
+  read_ = code_.mov(u32, 0);
+  for (const auto& [plane, mask] : read_from_)
+    read_ = code_.or_(b32, read_, mask);
+  kept_ = code_.and_(b32, read_, code_.not_(b32, stores_));
+  centre_ = code_.and_(b32, stores_, centre());
+}
+
+// The planes around plane 0, which is loaded in front of the march. No level asks about planes
+// before these.
+void PlaneWriter::find_first_planes() {
+  const int far = static_cast<int>(at_.far);
+  seen_ = code_.mov(u32, ~0U << (2 * at_.far + 1));
+  for (int away = -far; away <= far; ++away) {
+    const Reg in = inside(at_.w, plus(place_[at_.w], away));
+    seen_ = code_.or_(b32, seen_, code_.selp(b32, 1U << (far - away), 0, in));
+  }
+  needed_ = readers(at_.far);
+}
+
+Reg PlaneWriter::where_seen(const Reg& mask, unsigned ago) {
+  const Reg bit = code_.and_(b32, seen_, 1U << ago);
+  return code_.selp(b32, mask, 0, code_.setp(ne, u32, bit, 0));
+}
+
+// Elements of a plane, seen so long ago, that some place reads as it stores.
+Reg PlaneWriter::readers(unsigned ago) {
+  Reg all = code_.mov(u32, 0);
+  for (const auto& [plane, mask] : read_from_)
+    all =
+        code_.or_(b32, all, where_seen(mask, static_cast<unsigned>(static_cast<int>(ago) - plane)));
+  return all;
+}
+
+std::string PlaneWriter::label(std::string_view what) {
+  return fmt::format("{}{}{}", labels_, what, labels_made_++);
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,290 @@
+// Writes the text without a tile: loads of global memory in the place of loads of the tile, and
+// nothing of what only filled it.
+#include "passes/time_tile/other_kernel/untile.hpp"
+
+#include "passes/shared/block_rules.hpp"
+#include "passes/time_tile/other_kernel/left_out.hpp"
+#include "passes/time_tile/other_kernel/other_kernel.hpp"
+#include "passes/time_tile/other_kernel/tile_reads.hpp"
+#include "passes/time_tile/polynomial/polynomial_code.hpp"
+#include "passes/time_tile/step/block_shapes.hpp"
+#include "passes/time_tile/step/loop_iterations.hpp"
+#include "passes/time_tile/step/step_loops.hpp"
+#include "ptx/build.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace ptxasw::passes {
+
+using ptx::Arg;
+using ptx::Group;
+using ptx::Inst;
+using ptx::InstId;
+using ptx::Reg;
+using namespace ptx::words;
+
+namespace {
+
+class Untiler {
+public:
+  Untiler(const emulator::Kernel& kernel, const TileReads& tile, const BlockShape& shape)
+      : k_(kernel), body_(kernel.body), tile_(tile), shape_(shape),
+        registers_(*body_.module, "%tile"), code_(registers_),
+        numbers_(code_, ParameterNames(body_), [this](unsigned axis) { return place(axis); }),
+        label_(ptx::label_prefix(*body_.module) + "tile") {}
+
+  std::string run() {
+    replace_loads();
+    LeftOut(k_, filling(), replaced_).add_edits(edits_, label_);
+    edits_.push_back({before(0), places()});
+    const std::uint32_t begin = body_.module->body_of(*body_.function).front().range.end;
+    edits_.push_back(registers_.declared_at(begin));
+    return edited_text(body_, std::move(edits_));
+  }
+
+private:
+  [[nodiscard]] ptx::Range range(InstId id) const {
+    return body_.module->statements[body_.insts[id].statement].range;
+  }
+  [[nodiscard]] ptx::Range before(InstId id) const { return {range(id).begin, range(id).begin}; }
+
+  // --- Loads -------------------------------------------------------------------------------------
+
+  // Where the thread is in the grid, ahead of all.
+  std::string places() {
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      if (places_[axis].empty()) continue;
+      const Reg block = code_.special(ptx::along(ptx::Special::ctaid_x, axis)),
+                thread = code_.special(ptx::along(ptx::Special::tid_x, axis));
+      const Reg place = code_.mad(u32, block, shape_[axis], thread);
+      code_.into(places_[axis]).cvt(u64, u32, place);
+    }
+    return code_.behind() + "\n\t";
+  }
+
+  const Reg& place(unsigned axis) {
+    if (places_[axis].empty()) places_[axis] = registers_.make(b64);
+    return places_[axis];
+  }
+
+  void replace_loads() {
+    for (const TileLoad& load : tile_.loads) {
+      const Inst& inst = body_.insts[load.inst];
+      const Reg at = address(load.elements[0]);
+      for (const TileElement& other : std::span(load.elements).subspan(1)) {
+        if (other.number) continue;
+        const Reg holds = condition(other.when);
+        code_.into(at).selp(b64, address(other), at, holds);
+      }
+      const std::string behind = fmt::format("{}_number{}", label_, edits_.size());
+      const bool has_number = numbers_in(load, inst, behind);
+      code_.statement(fmt::format("ld.global.{} {}, [{}];", ptx::name(inst.mods.type),
+                                  body_.registers[body_.dst(inst)[0].id].name, at.name));
+      if (has_number) code_.label(behind);
+      edits_.push_back({range(load.inst), code_.in_place()});
+      replaced_.insert(load.inst);
+    }
+  }
+
+  // Where the tile holds a number the register has it, and no element is loaded.
+  bool numbers_in(const TileLoad& load, const Inst& inst, const std::string& behind) {
+    bool has_number = false;
+    const ptx::Register& into = body_.registers[body_.dst(inst)[0].id];
+    for (const TileElement& other : load.elements) {
+      if (!other.number) continue;
+      has_number = true;
+      const Reg holds = condition(other.when);
+      const auto bits = as_loaded(*other.number, inst.mods.type, ptx::bit_width(into.type));
+      code_.statement(fmt::format("mov.b{} {}, {};", ptx::bit_width(into.type), into.name, bits));
+      code_.when(holds).bra(behind);
+    }
+    return has_number;
+  }
+
+  // A load into a wider register repeats the sign of a number that has one.
+  static std::uint64_t as_loaded(std::uint64_t number, ptx::Type type, unsigned width) {
+    const unsigned own = ptx::bit_width(type);
+    const bool is_negative = ptx::is_signed(type) && ((number >> (own - 1)) & 1) != 0;
+    const auto up_to = [](unsigned n) {
+      return n < 64 ? (std::uint64_t{1} << n) - 1 : ~std::uint64_t{0};
+    };
+    return (is_negative ? number | ~up_to(own) : number) & up_to(width);
+  }
+
+  Reg address(const TileElement& element) {
+    const Reg begin =
+        code_.cvta_to(ptx::Space::global, u64, numbers_.parameter({.number = element.parameter}));
+    const Reg offset = numbers_.number(element.offset);
+    return code_.add(s64, begin, offset);
+  }
+
+  Reg condition(const Formula& formula) {
+    const bool is_all = formula.kind == Formula::Kind::all;
+    switch (formula.kind) {
+    case Formula::Kind::not_negative: return code_.setp(ge, s64, numbers_.number(formula.value), 0);
+    case Formula::Kind::always:
+    case Formula::Kind::never:
+      return code_.setp(eq, s64, numbers_.number({}),
+                        formula.kind == Formula::Kind::always ? 0 : 1);
+    case Formula::Kind::all:
+    case Formula::Kind::any: break;
+    }
+    Reg joined;
+    for (const Formula& part : formula.parts) {
+      const Reg holds = condition(part);
+      joined = joined.empty() ? holds
+               : is_all       ? code_.and_(pred, joined, holds)
+                              : code_.or_(pred, joined, holds);
+    }
+    return joined;
+  }
+
+  // What only fills the tile.
+  [[nodiscard]] std::set<InstId> filling() const {
+    std::set<InstId> all(tile_.stores.begin(), tile_.stores.end());
+    all.insert(tile_.barrier);
+    return all;
+  }
+
+  const emulator::Kernel& k_;
+  const ptx::Body& body_;
+  const TileReads& tile_;
+  const BlockShape shape_;
+  ptx::FreshRegisters registers_;
+  ptx::Code code_;
+  PolynomialCode numbers_;
+  const std::string label_;
+  std::array<Reg, 3> places_;
+  std::vector<ptx::Edit> edits_;
+  std::set<InstId> replaced_;
+};
+
+bool has_barrier_in_loop(const emulator::Kernel& kernel) {
+  for (InstId id = 0; id < kernel.body.insts.size(); ++id)
+    if (ptx::group(kernel.body.insts[id].op) == Group::barrier &&
+        kernel.loops.innermost[kernel.cfg.block_of[id]] != ~0U)
+      return true;
+  return false;
+}
+
+// Steps have nothing else, but for a tile.
+bool has_more_than_a_step(const ptx::Body& body) {
+  return std::ranges::any_of(body.insts, [](const Inst& inst) {
+    const Group group = ptx::group(inst.op);
+    return inst.opaque || group == Group::atomic || group == Group::call || group == Group::warp ||
+           group == Group::unknown;
+  });
+}
+
+// The block has that shape.
+void add_shape(std::vector<contract::Condition>& conditions, const BlockShape& shape) {
+  for (unsigned axis = 0; axis < 3; ++axis)
+    require_size(conditions, axis, shape[axis], "its tile is for blocks of another shape");
+}
+
+struct Attempt {
+  Untiled made;
+  bool has_form = true, is_beside = true; // see TileReads
+};
+
+Attempt untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
+                   const emulator::Budget& budget) {
+  emulator::Kernel known = emulator::emulate(*kernel.body.module, *kernel.body.function, budget,
+                                             shape, emulator::Follow::stored_values);
+  if (!known.trace.refused.empty()) return {{.refused = known.trace.refused}};
+  Unrolled straight = unroll(known, budget, shape, emulator::Follow::stored_values);
+  if (!straight.left.empty()) // another shape only makes it longer or shorter
+    return {{.refused = {Reason::step_shared, straight.left}}, straight.left == too_long, false};
+  if (straight.module) known = std::move(straight.kernel);
+  known.context->allow(budget.allowance());
+  const TileReads tile = read_tile(known, shape);
+  if (!tile.refused.empty()) return {{.refused = tile.refused}, tile.has_form, tile.is_beside};
+  known.context->allow({});
+  Untiled made;
+  made.conditions = tile.conditions;
+  OtherKernel other = emulate_text(Untiler(known, tile, shape).run(), known.body, budget, shape,
+                                   emulator::Follow::addresses);
+  if (!other.refused.empty()) return {{.refused = other.refused}, true, false};
+  made.module = std::move(other.module);
+  made.kernel = std::move(other.kernel);
+  for (unsigned axis = 0; axis < 3; ++axis)
+    made.kernel.trace.specials.try_emplace(ptx::along(ptx::Special::ntid_x, axis),
+                                           made.kernel.context->constant(32, shape[axis]));
+  add_shape(made.conditions, shape);
+  return {std::move(made), true, false};
+}
+
+} // namespace
+
+bool has_tile(const ptx::Body& body) {
+  const auto touches = [&](Group group) {
+    return std::ranges::any_of(body.insts, [&](const Inst& inst) {
+      return ptx::group(inst.op) == group && inst.mods.space == ptx::Space::shared;
+    });
+  };
+  return touches(Group::load) && touches(Group::store);
+}
+
+Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
+  if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return {.refused = why};
+  if (has_barrier_in_loop(kernel)) return {.refused = {Reason::step_shared, "a barrier in a loop"}};
+  Attempt last{.made = {.refused = {Reason::step_shared, "the shape of its blocks is not known"}}};
+  try {
+    for (const BlockShape& shape : likely_shapes(kernel)) {
+      Attempt now = untile_for(kernel, shape, budget);
+      if (now.made.refused.empty() || !now.has_form) return std::move(now.made);
+      if (last.is_beside) last = std::move(now); // of a shape that fits there is more to say
+    }
+  } catch (const sym::BudgetSpent& spent) {
+    return {.refused = {emulator::reason_of(spent), spent.what()}};
+  }
+  return std::move(last.made);
+}
+
+StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget) : kernel_(kernel) {
+  const bool is_plain = !has_more_than_a_step(kernel.body);
+  if (is_plain) {
+    without_barriers_ = without_idle_barriers(kernel, budget);
+    unrolled_ = unroll(this->kernel(), budget);
+  }
+  if (has_tile(kernel.body)) {
+    Untiled made = untile(this->kernel(), budget);
+    if (made.refused.empty())
+      untiled_.emplace(std::move(made));
+    else
+      refused_ = std::move(made.refused);
+    return;
+  }
+  if (!is_plain) return;
+  chosen_ = choose_loads(this->kernel(), budget);
+  swept_ = sweep(this->kernel(), budget);
+  refused_ = chosen_.refused.empty() ? swept_.refused : chosen_.refused;
+}
+
+emulator::Kernel& StepKernel::kernel() {
+  if (untiled_) return untiled_->kernel;
+  if (swept_.module) return swept_.kernel;
+  if (chosen_.module) return chosen_.kernel;
+  if (unrolled_.module) return unrolled_.kernel;
+  return without_barriers_ ? without_barriers_->kernel : kernel_;
+}
+
+StepPlan StepKernel::find(Motion motion, unsigned choice) {
+  if (!refused_.empty()) return {.refused = refused_};
+  StepPlan plan = find_step(kernel(), motion, choice, swept_.sweep);
+  if (plan.refused.text == has_loops && !unrolled_.left.empty()) plan.refused.text = unrolled_.left;
+  if (!untiled_ || !plan.refused.empty()) return plan;
+  const auto add = [&](std::vector<contract::Condition>& conditions) {
+    conditions.insert(conditions.end(), untiled_->conditions.begin(), untiled_->conditions.end());
+  };
+  add(plan.conditions);
+  if (plan.copy) add(plan.copy->conditions);
+  return plan;
+}
+
+} // namespace ptxasw::passes

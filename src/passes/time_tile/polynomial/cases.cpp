@@ -1,0 +1,290 @@
+// Splits conditions into bounds of coordinates.
+#include "passes/time_tile/polynomial/cases.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ptxasw::passes {
+
+using sym::Kind;
+using sym::Term;
+
+namespace {
+
+constexpr std::size_t most_cases = 32;
+
+using Disjuncts = std::vector<Bounded>;
+
+void add(Bounded& to, const Bounded& more) {
+  for (const Bound& bound : more.bounds)
+    if (std::ranges::find(to.bounds, bound) == to.bounds.end()) to.bounds.push_back(bound);
+  to.edges.insert(to.edges.end(), more.edges.begin(), more.edges.end());
+  to.ranges.insert(to.ranges.end(), more.ranges.begin(), more.ranges.end());
+}
+
+// Both hold.
+std::optional<Disjuncts> product(const Disjuncts& a, const Disjuncts& b) {
+  if (a.size() * b.size() > most_cases) return std::nullopt;
+  Disjuncts all;
+  for (const Bounded& left : a)
+    for (const Bounded& right : b)
+      add(all.emplace_back(left), right);
+  return all;
+}
+
+class Splitter {
+public:
+  Splitter(const IntegerPolynomialReader& reader, sym::Context& context)
+      : reader_(reader), c_(context) {}
+
+  // `choices` were made.
+  std::optional<Disjuncts> split(Term t, bool holds, const Choices& choices) {
+    choices_ = choices;
+    return split(t, holds);
+  }
+
+private:
+  std::optional<Disjuncts> split(Term t, bool holds) {
+    if (const auto value = c_.value(t)) return (*value != 0) == holds ? Disjuncts{{}} : Disjuncts{};
+    if (const auto negated = c_.negated(t)) return split(*negated, !holds);
+    if (const auto apart = signs_apart(c_, t)) return split(*apart, holds);
+    switch (c_.kind(t)) {
+    case Kind::and_: return split_all(t, true, holds);
+    case Kind::or_: return split_all(t, false, holds);
+    case Kind::eq:
+    case Kind::slt:
+    case Kind::ult: return compare(t, holds);
+    default: return std::nullopt;
+    }
+  }
+
+  // A conjunction, or a disjunction: all parts are as `conjunction` says; or one of them is the
+  // first that is not.
+  std::optional<Disjuncts> split_all(Term t, bool conjunction, bool holds) {
+    const std::vector<Term> parts(c_.args(t).begin(), c_.args(t).end());
+    std::optional<Disjuncts> before{Disjuncts{{}}};
+    Disjuncts other;
+    for (const Term part : parts) {
+      const auto as = split(part, conjunction), differs = split(part, !conjunction);
+      if (!as || !differs) return std::nullopt;
+      const auto first = product(*before, *differs);
+      before = product(*before, *as);
+      if (!first || !before) return std::nullopt;
+      other.insert(other.end(), first->begin(), first->end());
+      if (other.size() > most_cases) return std::nullopt;
+    }
+    return holds == conjunction ? before : std::optional(std::move(other));
+  }
+
+  // a - b is a coordinate, or a negated one, and something that is the same for all.
+  std::optional<Disjuncts> compare(Term t, bool holds) {
+    const Term left = c_.args(t)[0], right = c_.args(t)[1];
+    const unsigned width = c_.width(left);
+    if (width != 32 && width != 64) return std::nullopt;
+    Reading reading{.ranges = {}, .choices = &choices_, .open = {}};
+    const auto a = reader_.read(left, reading), b = reader_.read(right, reading);
+    if (reading.open.valid()) return compare_by_sides(t, holds, reading.open);
+    if (!a || !b) return std::nullopt;
+    const IntegerPolynomial difference = *a - *b;
+    if (difference.too_large() || !difference.is_linear()) return std::nullopt;
+    Bounded made{.bounds = {}, .edges = {}, .ranges = std::move(reading.ranges)};
+    // What the machine compares are these numbers; equal they are if they are equal modulo 2^width.
+    const bool is_unsigned = c_.kind(t) == Kind::ult;
+    const Number end = Number{1} << width;
+    if (c_.kind(t) == Kind::eq) {
+      made.ranges.push_back({difference, 1 - end, end - 1});
+    } else {
+      for (const IntegerPolynomial& number : {*a, *b})
+        made.ranges.push_back(
+            {number, is_unsigned ? 0 : -end / 2, is_unsigned ? end - 1 : end / 2 - 1});
+    }
+    const bool equal = c_.kind(t) == Kind::eq;
+    if (difference == difference.elsewhere())
+      return same_for_all(equal, difference, holds, std::move(made));
+    const auto bound = equal ? std::nullopt : whole_rows(difference, holds);
+    if (bound) made.bounds = {*bound};
+    if (!bound && !add_bounds(difference, equal, holds, made)) return std::nullopt;
+    return Disjuncts{std::move(made)};
+  }
+
+  // x - at, or at - x: is it zero, or less?
+  static bool add_bounds(const IntegerPolynomial& difference, bool equal, bool holds,
+                         Bounded& made) {
+    std::optional<unsigned> axis;
+    bool down = false;
+    for (unsigned n = 0; n < 3; ++n) {
+      const IntegerPolynomial along = difference.along(n);
+      if (along.is_zero()) continue;
+      if (axis || (along != IntegerPolynomial(1) && along != IntegerPolynomial(-1))) return false;
+      axis = n;
+      down = along == IntegerPolynomial(-1);
+    }
+    const IntegerPolynomial rest = difference.elsewhere(),
+                            at = down ? rest : IntegerPolynomial(0) - rest;
+    if (!equal) { // at - x < 0: x > at
+      made.bounds = {{*axis, holds != down, down ? at + IntegerPolynomial(1) : at}};
+    } else if (holds) {
+      made.bounds = {{*axis, false, at}, {*axis, true, at + IntegerPolynomial(1)}};
+    } else {
+      const bool first = at.constant().has_value() && *at.constant() <= most_cases;
+      const Bound bound{*axis, !first, first ? at + IntegerPolynomial(1) : at};
+      made.bounds = {bound};
+      made.edges = {{bound}};
+    }
+    return true;
+  }
+
+  // Of places row by row: a thread's number is less than n * row, or not, where y is less than n.
+  [[nodiscard]] std::optional<Bound> whole_rows(const IntegerPolynomial& difference,
+                                                bool holds) const {
+    if (!reader_.row()) return std::nullopt;
+    for (const bool down : {false, true}) { // number < at, or at - 1 < number
+      const IntegerPolynomial number = reader_.thread(0),
+                              rest = down ? difference + number : difference - number;
+      if (rest != rest.elsewhere()) continue;
+      const auto at = quotient(down ? rest + IntegerPolynomial(1) : IntegerPolynomial(0) - rest,
+                               *reader_.row());
+      if (at) return Bound{.axis = 1, .below = holds != down, .at = *at};
+    }
+    return std::nullopt;
+  }
+
+  // Of numbers that are chosen themselves, as a maximum is that a minimum is taken of.
+  std::optional<Disjuncts> compare_by_sides(Term t, bool holds, Term open) {
+    Disjuncts all;
+    for (const bool side : {true, false}) {
+      const auto ways = split(open, side);
+      if (!ways) return std::nullopt;
+      choices_[open] = side;
+      const auto rest = compare(t, holds);
+      choices_.erase(open);
+      const auto both = rest ? product(*ways, *rest) : std::nullopt;
+      if (!both) return std::nullopt;
+      all.insert(all.end(), both->begin(), both->end());
+    }
+    return all.size() <= most_cases ? std::optional(std::move(all)) : std::nullopt;
+  }
+
+  // a < b or a == b of sizes: only launches with large ones are looked at.
+  static std::optional<Disjuncts> same_for_all(bool equal, const IntegerPolynomial& difference,
+                                               bool holds, Bounded made) {
+    bool up = false, down = false;
+    for (const auto& [product, coefficient] : difference.terms())
+      if (!product.empty()) (coefficient > 0 ? up : down) = true;
+    if (up == down) return std::nullopt;
+    if (holds != (down && !equal)) return Disjuncts{};
+    const Number least = up && !equal ? 0 : 1;
+    made.ranges.push_back({down ? IntegerPolynomial(0) - difference : difference, least,
+                           Number{1} << 64, "a size is too small"});
+    return Disjuncts{std::move(made)};
+  }
+
+  const IntegerPolynomialReader& reader_;
+  sym::Context& c_;
+  Choices choices_;
+};
+
+// Reads under choices, and makes one more where one is missing.
+class CaseReader {
+public:
+  CaseReader(const IntegerPolynomialReader& reader, sym::Context& context)
+      : reader_(reader), splitter_(reader, context) {}
+
+  bool read(Term address, const Choices& choices, const Bounded& where) {
+    Reading reading{.ranges = {}, .choices = &choices, .open = {}};
+    const auto place = reader_.place(address, reading);
+    if (!place && !reading.open.valid()) {
+      why = "not known over whole numbers";
+      return false;
+    }
+    if (place) {
+      cases.push_back({*place, where, std::move(reading.ranges)});
+      return cases.size() <= most_cases;
+    }
+    for (const bool side : {true, false}) {
+      const auto ways = splitter_.split(reading.open, side, choices);
+      if (!ways) {
+        why = "chosen by more than the place of the thread";
+        return false;
+      }
+      Choices more = choices;
+      more.emplace(reading.open, side);
+      for (const Bounded& way : *ways) {
+        Bounded both = where;
+        add(both, way);
+        if (!read(address, more, both)) return false;
+      }
+    }
+    return true;
+  }
+
+  std::vector<AddressCase> cases;
+  const char* why = "of too many cases";
+
+private:
+  const IntegerPolynomialReader& reader_;
+  Splitter splitter_;
+};
+
+} // namespace
+
+std::array<std::optional<IntegerPolynomial>, 3> pinned(const std::vector<Bound>& bounds) {
+  std::array<std::optional<IntegerPolynomial>, 3> all;
+  for (const Bound& from : bounds) {
+    const Bound next{from.axis, true, from.at + IntegerPolynomial(1)};
+    if (!from.below && std::ranges::find(bounds, next) != bounds.end()) all.at(from.axis) = from.at;
+  }
+  return all;
+}
+
+bool agree(const IntegerPolynomial& a, const IntegerPolynomial& b,
+           const std::vector<Bound>& bounds) {
+  IntegerPolynomial difference = a - b;
+  if (!difference.is_linear()) return false;
+  const auto at = pinned(bounds);
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (at[axis])
+      difference =
+          difference + difference.along(axis) * (*at[axis] - IntegerPolynomial::coordinate(axis));
+  return difference.is_zero();
+}
+
+Bounded both(const Bounded& a, const Bounded& b) {
+  Bounded all = a;
+  all.bounds.insert(all.bounds.end(), b.bounds.begin(), b.bounds.end());
+  all.edges.insert(all.edges.end(), b.edges.begin(), b.edges.end());
+  all.ranges.insert(all.ranges.end(), b.ranges.begin(), b.ranges.end());
+  return all;
+}
+
+std::optional<std::vector<Bounded>> split(const IntegerPolynomialReader& reader,
+                                          sym::Context& context, Term condition, bool holds) {
+  return Splitter(reader, context).split(condition, holds, {});
+}
+
+// The sign of a | b is set where that of either is.
+std::optional<Term> signs_apart(sym::Context& context, Term t) {
+  if (context.kind(t) != Kind::slt) return std::nullopt;
+  const Term joined = context.args(t)[0], than = context.args(t)[1];
+  const bool is_any = context.kind(joined) == Kind::or_;
+  if (context.value(than) != sym::Bits{0} || (!is_any && context.kind(joined) != Kind::and_))
+    return std::nullopt;
+  const std::vector<Term> parts(context.args(joined).begin(), context.args(joined).end());
+  Term all = context.boolean(!is_any);
+  for (const Term part : parts) {
+    const Term is_negative = context.slt(part, than);
+    all = is_any ? context.or_(all, is_negative) : context.and_(all, is_negative);
+  }
+  return all;
+}
+
+std::optional<std::vector<AddressCase>> read_cases(const IntegerPolynomialReader& reader,
+                                                   sym::Context& context, Term address,
+                                                   const char*& why) {
+  CaseReader cases(reader, context);
+  if (cases.read(address, {}, {})) return std::move(cases.cases);
+  why = cases.why;
+  return std::nullopt;
+}
+
+} // namespace ptxasw::passes

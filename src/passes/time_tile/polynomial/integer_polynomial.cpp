@@ -1,0 +1,35 @@
+// The parts of a polynomial by coordinates.
+#include "passes/time_tile/polynomial/integer_polynomial.hpp"
+
+#include <algorithm>
+
+namespace ptxasw::passes {
+
+bool IntegerPolynomial::is_linear() const {
+  return std::ranges::all_of(terms(), [](const auto& term) {
+    return std::ranges::count(term.first, true, &Quantity::is_axis) <= 1 &&
+           std::ranges::all_of(term.first,
+                               [](const Quantity& q) { return q.of == Quantity::Of::launch; });
+  });
+}
+
+IntegerPolynomial IntegerPolynomial::along(unsigned axis) const {
+  IntegerPolynomial result;
+  result.too_large_ = too_large_;
+  for (const auto& [product, coefficient] : terms()) {
+    Product rest = product;
+    if (std::erase_if(rest, [&](const Quantity& q) { return q.is_axis && q.number == axis; }) != 0)
+      result.add(rest, coefficient);
+  }
+  return result;
+}
+
+IntegerPolynomial IntegerPolynomial::elsewhere() const {
+  IntegerPolynomial result;
+  result.too_large_ = too_large_;
+  for (const auto& [product, coefficient] : terms())
+    if (std::ranges::none_of(product, &Quantity::is_axis)) result.add(product, coefficient);
+  return result;
+}
+
+} // namespace ptxasw::passes

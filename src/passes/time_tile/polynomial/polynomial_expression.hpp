@@ -1,0 +1,39 @@
+// Polynomials as expressions of a contract, which are evaluated for each launch.
+#pragma once
+
+#include "passes/time_tile/polynomial/integer_polynomial.hpp"
+
+#include <array>
+#include <utility>
+
+namespace ptxasw::passes {
+
+contract::Token::Type type_of(unsigned width, bool is_signed);
+contract::Expression expression_of(const Quantity& quantity);
+contract::Expression number(Number value);
+contract::Expression threads(unsigned axis);
+contract::Expression combine(contract::Token::Kind kind, contract::Expression a,
+                             const contract::Expression& b);
+inline contract::Expression plus(contract::Expression a, const contract::Expression& b) {
+  return combine(contract::Token::Kind::add, std::move(a), b);
+}
+inline contract::Expression minus(contract::Expression a, const contract::Expression& b) {
+  return combine(contract::Token::Kind::subtract, std::move(a), b);
+}
+inline contract::Expression times(contract::Expression a, const contract::Expression& b) {
+  return combine(contract::Token::Kind::multiply, std::move(a), b);
+}
+// Of a polynomial without coordinates.
+contract::Expression expression_of(const IntegerPolynomial& whole);
+
+// Coordinates from `first` up to, not including, `end`.
+struct Span {
+  contract::Expression first, end;
+};
+using Box = std::array<Span, 3>;
+
+// The least or the largest value that a linear polynomial has in a box that is not empty.
+contract::Expression least_in(const Box& box, const IntegerPolynomial& whole);
+contract::Expression most_in(const Box& box, const IntegerPolynomial& whole);
+
+} // namespace ptxasw::passes

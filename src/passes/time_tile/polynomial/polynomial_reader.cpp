@@ -1,0 +1,370 @@
+// Reads terms as sums and products over the integers, as long as nothing wraps.
+#include "passes/time_tile/polynomial/polynomial_reader.hpp"
+
+#include "passes/time_tile/polynomial/polynomial_expression.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ptxasw::passes {
+
+using contract::Expression;
+using contract::Token;
+using emulator::AtomKind;
+using sym::Kind;
+using sym::Term;
+
+namespace {
+
+// The number of `width` bits, signed.
+Number signed_value(sym::Bits bits, unsigned width) {
+  const sym::Bits sign = sym::Bits{1} << (width - 1);
+  return static_cast<Number>((bits ^ sign)) - static_cast<Number>(sign);
+}
+
+} // namespace
+
+std::optional<unsigned> IntegerPolynomialReader::parameter_of(Term atom) const {
+  const sym::Atom& info = c_.atom_info(atom);
+  if (info.kind != static_cast<std::uint32_t>(AtomKind::parameter)) return std::nullopt;
+  constexpr std::uint64_t bytes = 0x10000; // of which a contract can speak
+  for (const ptx::Symbol& symbol : k_.body.symbols)
+    if (symbol.kind == ptx::Symbol::Kind::parameter && symbol.offset <= info.tag &&
+        info.tag + info.width / 8 <= symbol.offset + symbol.size &&
+        info.tag - symbol.offset < bytes && symbol.index < bytes) {
+      const unsigned part =
+          contract::part(symbol.index, static_cast<unsigned>(info.tag - symbol.offset));
+      const auto first = meaning_.equal.find(part);
+      return first == meaning_.equal.end() ? part : first->second;
+    }
+  return std::nullopt;
+}
+
+// Contracts speak of whole words.
+std::optional<unsigned> IntegerPolynomialReader::pointer_of(Term atom) const {
+  const auto part = parameter_of(atom);
+  return part && c_.width(atom) == 64 && contract::byte_of(*part) % 8 == 0 ? part : std::nullopt;
+}
+
+bool IntegerPolynomialReader::moves(Term t) const {
+  return std::ranges::any_of(c_.atoms(t), [&](Term atom) {
+    return c_.atom_info(atom).kind != static_cast<std::uint32_t>(AtomKind::parameter);
+  });
+}
+
+std::optional<IntegerPolynomial> IntegerPolynomialReader::read(Term t, Reading& reading) const {
+  const unsigned width = c_.width(t);
+  if (width != 32 && width != 64) return std::nullopt;
+  switch (c_.kind(t)) {
+  case Kind::constant: return IntegerPolynomial(signed_value(*c_.value(t), width));
+  case Kind::poly: return sum(t, reading);
+  case Kind::zext:
+  case Kind::sext: return extended(t, reading);
+  case Kind::extract: // the same number, modulo less
+    if (c_.low(t) != 0) return std::nullopt;
+    return read(c_.args(t)[0], reading);
+  case Kind::ite: return chosen(t, reading);
+  case Kind::udiv:
+  case Kind::sdiv: {
+    auto divided = by_row(t, reading);
+    if (!divided) return std::nullopt;
+    return std::move(divided->quotient);
+  }
+  case Kind::urem:
+  case Kind::srem: {
+    auto divided = by_row(t, reading);
+    if (reading.open.valid()) return std::nullopt;
+    return divided ? std::optional(std::move(divided->rest)) : remainder(t, reading);
+  }
+  case Kind::atom: return atom(t);
+  default: return std::nullopt;
+  }
+}
+
+std::optional<IntegerPolynomial> IntegerPolynomialReader::atom(Term t) const {
+  if (const auto axis = meaning_.axes.find(t.id); axis != meaning_.axes.end())
+    return thread(axis->second);
+  const sym::Atom& info = c_.atom_info(t);
+  if (info.kind == static_cast<std::uint32_t>(AtomKind::special)) return special(info);
+  if (info.kind == static_cast<std::uint32_t>(AtomKind::iteration))
+    return IntegerPolynomial(Quantity{.number = info.tag, .of = Quantity::Of::iteration});
+  const auto parameter = parameter_of(t);
+  if (!parameter) return std::nullopt;
+  return IntegerPolynomial(Quantity{.number = *parameter, .as = type_of(c_.width(t), true)});
+}
+
+// Threads themselves were replaced by places.
+std::optional<IntegerPolynomial> IntegerPolynomialReader::special(const sym::Atom& info) const {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (info.tag == static_cast<std::uint32_t>(ptx::along(ptx::Special::ctaid_x, axis)))
+      return IntegerPolynomial(Quantity{.number = axis, .of = Quantity::Of::block_number});
+    if (info.tag == static_cast<std::uint32_t>(ptx::along(ptx::Special::ntid_x, axis)))
+      return IntegerPolynomial(Quantity{.number = axis, .of = Quantity::Of::block_size});
+    if (info.tag == static_cast<std::uint32_t>(ptx::along(ptx::Special::nctaid_x, axis)))
+      return IntegerPolynomial(Quantity{.number = axis, .of = Quantity::Of::blocks});
+  }
+  return std::nullopt;
+}
+
+std::optional<IntegerPolynomial> IntegerPolynomialReader::sum(Term t, Reading& reading) const {
+  const unsigned width = c_.width(t);
+  const sym::Poly poly = c_.poly(t);
+  IntegerPolynomial total(signed_value(poly.constant, width));
+  for (const sym::Monomial& monomial : poly.terms) {
+    IntegerPolynomial product(signed_value(monomial.coefficient, width));
+    for (const Term factor : monomial.factors) {
+      if (factor == t) return std::nullopt;
+      const auto read_factor = read(factor, reading);
+      if (!read_factor) return std::nullopt;
+      product = product * *read_factor;
+    }
+    total = total + product;
+  }
+  if (total.too_large()) return std::nullopt;
+  return total;
+}
+
+IntegerPolynomial IntegerPolynomialReader::thread(unsigned axis) const {
+  const auto own = IntegerPolynomial::coordinate(axis);
+  return row_ && axis == 0 ? IntegerPolynomial::coordinate(1) * *row_ + own : own;
+}
+
+// A part of a thread's number, which is below 2^31 (contract::fit): %ctaid, %ntid, %ctaid * %ntid
+// or number - %ctaid * %ntid, which is %tid; or the number of threads. Of a loop that walks from
+// place to place the number is that of the place less what was walked, of the first place nothing.
+// Of places row by row the place's own number, and y.
+bool IntegerPolynomialReader::is_part_of_thread(const IntegerPolynomial& value) const {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    const IntegerPolynomial block(Quantity{.number = axis, .of = Quantity::Of::block_number}),
+        blocks(Quantity{.number = axis, .of = Quantity::Of::blocks}), place = thread(axis);
+    IntegerPolynomial size(Quantity{.number = axis, .of = Quantity::Of::block_size}),
+        number = place;
+    if (const Term known = k_.trace.special(ptx::along(ptx::Special::ntid_x, axis)); known.valid())
+      if (const auto threads = c_.value(known)) size = static_cast<Number>(*threads);
+    if (const auto told = meaning_.sizes.find(axis); told != meaning_.sizes.end())
+      size = static_cast<Number>(told->second);
+    if (const auto loop = meaning_.loops.find(axis); loop != meaning_.loops.end()) {
+      const IntegerPolynomial iteration(
+          Quantity{.number = loop->second, .of = Quantity::Of::iteration});
+      number = number - iteration * blocks * size;
+      if (value == number) return true;
+    }
+    for (const auto& part : {block, size, blocks, block * size, blocks * size,
+                             number - block * size, place - block * size})
+      if (value == part) return true;
+    if (row_ && (value == place || value == IntegerPolynomial::coordinate(axis))) return true;
+  }
+  return false;
+}
+
+// A row has places.
+bool IntegerPolynomialReader::is_no_row(Term condition) const {
+  if (!row_ || c_.kind(condition) != Kind::eq) return false;
+  Reading left, right;
+  const auto a = read(c_.args(condition)[0], left), b = read(c_.args(condition)[1], right);
+  if (!a || !b || !left.ranges.empty() || !right.ranges.empty()) return false;
+  return (*a == *row_ && b->is_zero()) || (*b == *row_ && a->is_zero());
+}
+
+// q * row + x, where 0 <= x < row, is divided: of 0 <= q the result is q and x, signed or not.
+std::optional<IntegerPolynomialReader::Divided>
+IntegerPolynomialReader::by_row(Term t, Reading& reading) const {
+  if (!row_) return std::nullopt;
+  Reading made{.ranges = {}, .choices = reading.choices, .open = {}};
+  const auto a = read(c_.args(t)[0], made);
+  reading.open = made.open;
+  if (!a) return std::nullopt;
+  const auto by = read(c_.args(t)[1], made);
+  reading.open = made.open;
+  if (!by || *by != *row_) return std::nullopt;
+  const auto x = IntegerPolynomial::coordinate(0);
+  auto whole = quotient(*a - x, *row_);
+  if (!whole || !whole->along(0).is_zero()) return std::nullopt;
+  if (*a != thread(0)) {
+    const bool is_signed = c_.kind(t) == Kind::sdiv || c_.kind(t) == Kind::srem;
+    const Number end = Number{1} << (c_.width(t) - (is_signed ? 1 : 0));
+    made.ranges.push_back({*a, 0, end - 1});
+  }
+  reading.ranges.insert(reading.ranges.end(), made.ranges.begin(), made.ranges.end());
+  return Divided{std::move(*whole), x};
+}
+
+std::optional<IntegerPolynomial> IntegerPolynomialReader::extended(Term t, Reading& reading) const {
+  const Term narrow = c_.args(t)[0];
+  const unsigned width = c_.width(narrow);
+  if (width == 1) { // 1, or -1 with a sign, where the condition holds
+    const auto side = side_of(narrow, reading);
+    if (!side) return std::nullopt;
+    return !*side ? 0 : c_.kind(t) == Kind::sext ? -1 : 1;
+  }
+  const auto value = read(narrow, reading);
+  if (!value) return std::nullopt;
+  if (is_part_of_thread(*value)) return value;
+  const Number end = Number{1} << width;
+  // An extended parameter or constant is what it is.
+  if (c_.kind(t) == Kind::sext) {
+    if (c_.kind(narrow) != Kind::atom || meaning_.axes.contains(narrow.id))
+      reading.ranges.push_back({*value, -end / 2, end / 2 - 1});
+    return value;
+  }
+  if (c_.kind(narrow) == Kind::atom && !meaning_.axes.contains(narrow.id))
+    return IntegerPolynomial(
+        Quantity{.number = *parameter_of(narrow), .as = type_of(width, false)});
+  reading.ranges.push_back({*value, 0, end - 1});
+  return value;
+}
+
+std::optional<IntegerPolynomial> IntegerPolynomialReader::chosen(Term t, Reading& reading) const {
+  const Term condition = c_.args(t)[0];
+  if (is_no_row(condition)) return read(c_.args(t)[2], reading);
+  const auto side = side_of(condition, reading);
+  return side ? read(c_.args(t)[*side ? 1 : 2], reading) : std::nullopt;
+}
+
+std::optional<bool> IntegerPolynomialReader::side_of(Term condition, Reading& reading) {
+  if (reading.choices != nullptr)
+    if (const auto known = reading.choices->find(condition); known != reading.choices->end())
+      return known->second;
+  reading.open = condition;
+  return std::nullopt;
+}
+
+namespace {
+
+// Where x + c + k*n comes to the next multiple of n: at (k + 1)*n, or at k*n if c is negative. At
+// least 1.
+sym::Bits next_multiple(const IntegerPolynomial& a, const IntegerPolynomial& n) {
+  Number times = 0;
+  if (n.terms().size() == 1 && !n.constant()) {
+    const auto& [product, coefficient] = *n.terms().begin();
+    const auto found = a.terms().find(product);
+    if (found != a.terms().end()) times = found->second / coefficient;
+  }
+  const auto constant = a.terms().find({});
+  if (constant == a.terms().end() || constant->second >= 0) ++times;
+  return static_cast<sym::Bits>(std::clamp<Number>(times, 1, 8));
+}
+
+} // namespace
+
+// a % n is a - (k-1)*n, or a - k*n, of 0 <= a: whichever is at least 0 and less than n. Which one
+// that is a comparison with k*n decides; that it is, is a condition.
+std::optional<IntegerPolynomial> IntegerPolynomialReader::remainder(Term t,
+                                                                    Reading& reading) const {
+  const Term a = c_.args(t)[0], n = c_.args(t)[1];
+  if (reading.choices == nullptr) return std::nullopt;
+  const auto value = read(a, reading);
+  const auto by = value ? read(n, reading) : std::nullopt;
+  if (!by) return std::nullopt;
+  const bool is_signed = c_.kind(t) == Kind::srem;
+  const sym::Bits times = next_multiple(*value, *by);
+  const Term multiple = c_.mul(c_.constant(c_.width(n), times), n);
+  const Term below = is_signed ? c_.slt(a, multiple) : c_.ult(a, multiple);
+  const auto known = reading.choices->find(below);
+  if (known == reading.choices->end()) {
+    reading.open = below;
+    return std::nullopt;
+  }
+  const Number end = Number{1} << (c_.width(t) - (is_signed ? 1 : 0));
+  const IntegerPolynomial rest =
+      *value - *by * IntegerPolynomial(static_cast<Number>(times) - (known->second ? 1 : 0));
+  for (const IntegerPolynomial& number : {*value, *by})
+    reading.ranges.push_back({number, 0, end - 1});
+  reading.ranges.push_back({*by - rest, 1, end, "what is taken modulo a size is not next to it"});
+  if (times != 1)
+    reading.ranges.push_back({rest, 0, end, "what is taken modulo a size is not next to it"});
+  return rest;
+}
+
+std::optional<IntegerPolynomialReader::Place>
+IntegerPolynomialReader::place(Term address, Reading& reading) const {
+  if (c_.kind(address) == Kind::ite) {
+    const auto known = reading.choices == nullptr ? Choices::const_iterator{}
+                                                  : reading.choices->find(c_.args(address)[0]);
+    if (reading.choices == nullptr || known == reading.choices->end()) {
+      reading.open = c_.args(address)[0];
+      return std::nullopt;
+    }
+    return place(c_.args(address)[known->second ? 1 : 2], reading);
+  }
+  sym::Poly poly = c_.poly(address);
+  for (std::size_t n = 0; n < poly.terms.size(); ++n) {
+    const sym::Monomial& monomial = poly.terms[n];
+    if (monomial.coefficient != 1 || monomial.factors.size() != 1) continue;
+    const Term base = monomial.factors[0];
+    std::optional<Place> made;
+    if (c_.kind(base) == Kind::ite) {
+      made = place(base, reading);
+      if (reading.open.valid()) return std::nullopt;
+    } else if (c_.kind(base) == Kind::atom && c_.width(base) == 64) {
+      if (const auto parameter = pointer_of(base)) made = Place{*parameter, {}};
+    }
+    if (!made) continue;
+    poly.terms.erase(poly.terms.begin() + static_cast<std::ptrdiff_t>(n));
+    IntegerPolynomial offset = made->offset + IntegerPolynomial(signed_value(poly.constant, 64));
+    for (const sym::Monomial& other : poly.terms) {
+      IntegerPolynomial product(signed_value(other.coefficient, 64));
+      for (const Term factor : other.factors) {
+        const auto value = read(factor, reading);
+        if (!value) return std::nullopt;
+        product = product * *value;
+      }
+      offset = offset + product;
+    }
+    if (offset.too_large() || !offset.is_linear()) return std::nullopt;
+    return Place{made->parameter, std::move(offset)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Expression> IntegerPolynomialReader::machine(Term t, bool is_signed) const {
+  const unsigned width = c_.width(t);
+  if (width != 32 && width != 64) return std::nullopt;
+  const Token::Type type = type_of(width, is_signed);
+  Expression made;
+  switch (c_.kind(t)) {
+  case Kind::constant:
+    made =
+        number(is_signed ? signed_value(*c_.value(t), width) : static_cast<Number>(*c_.value(t)));
+    return made;
+  case Kind::zext:
+  case Kind::sext: {
+    auto inner = machine(c_.args(t)[0], c_.kind(t) == Kind::sext);
+    if (!inner) return std::nullopt;
+    made = std::move(*inner);
+    break;
+  }
+  case Kind::extract: {
+    if (c_.low(t) != 0) return std::nullopt;
+    auto inner = machine(c_.args(t)[0], true);
+    if (!inner) return std::nullopt;
+    made = std::move(*inner);
+    break;
+  }
+  case Kind::atom: {
+    const auto parameter = parameter_of(t);
+    if (!parameter) return std::nullopt;
+    return expression_of(Quantity{.number = *parameter, .as = type});
+  }
+  case Kind::poly: {
+    const sym::Poly poly = c_.poly(t);
+    made = number(signed_value(poly.constant, width));
+    for (const sym::Monomial& monomial : poly.terms) {
+      Expression product = number(signed_value(monomial.coefficient, width));
+      for (const Term factor : monomial.factors) {
+        if (factor == t) return std::nullopt;
+        const auto value = machine(factor, true);
+        if (!value) return std::nullopt;
+        product = times(std::move(product), *value);
+      }
+      made = plus(std::move(made), product);
+    }
+    break;
+  }
+  default: return std::nullopt;
+  }
+  made.push_back({.kind = Token::Kind::wrap, .as = type});
+  return made;
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,20 @@
+// How a thread knows its place along each axis: what has the place in it, and what beside it has to
+// vanish from all that is read.
+#pragma once
+
+#include "passes/time_tile/step/step.hpp"
+#include "passes/time_tile/step/step_loops.hpp"
+
+namespace ptxasw::passes {
+
+struct FoundAxes {
+  Why refused; // what is below is then not valid
+  std::array<Place, 3> places{};
+  std::vector<contract::Condition> shape; // of the launch's blocks
+};
+
+// A new atom stands for the coordinate: known to `meaning` and `places` from here on.
+FoundAxes find_axes(emulator::Kernel& kernel, const StepLoops& loops, Meaning& meaning,
+                    StepPlaces& places);
+
+} // namespace ptxasw::passes

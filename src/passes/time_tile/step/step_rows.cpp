@@ -1,0 +1,109 @@
+// Finds what a thread's number is divided by, and the guard that says how many rows there are.
+#include "passes/time_tile/step/step_rows.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace ptxasw::passes {
+
+using sym::Kind;
+using sym::Term;
+
+namespace {
+
+constexpr Number most_threads = Number{1} << 31; // of a launch, along an axis (contract::fit)
+
+class RowFinder {
+public:
+  RowFinder(emulator::Kernel& kernel, const StepRegion& region, const Meaning& meaning,
+            const StepPlaces& places)
+      : k_(kernel), c_(*kernel.context), region_(region), meaning_(meaning), places_(places) {}
+
+  std::optional<FoundRows> run() {
+    for (const emulator::Definition& definition : k_.trace.definitions)
+      if (!definition.at_entry)
+        add_divisors(places_.at(definition.value, k_.cfg.block_of[definition.inst]));
+    for (const IntegerPolynomial& length : lengths_)
+      if (auto found = with(length)) return found;
+    return std::nullopt;
+  }
+
+private:
+  // What the number of the thread is divided by.
+  void add_divisors(Term t) {
+    const Kind kind = c_.kind(t);
+    if (kind == Kind::ite) { // of a divisor that is zero something else is made
+      for (const Term side : {c_.args(t)[1], c_.args(t)[2]})
+        add_divisors(side);
+      return;
+    }
+    if (kind != Kind::udiv && kind != Kind::sdiv && kind != Kind::urem && kind != Kind::srem)
+      return;
+    const IntegerPolynomialReader reader(k_, meaning_);
+    Reading reading;
+    const auto number = reader.read(c_.args(t)[0], reading);
+    if (!number || *number != reader.thread(0)) return;
+    reading.ranges.clear(); // a number is below 2^31, however it is extended
+    const auto by = reader.read(c_.args(t)[1], reading);
+    if (by && reading.ranges.empty() && *by == by->elsewhere() && by->terms().size() == 1 &&
+        !by->constant() && std::ranges::find(lengths_, *by) == lengths_.end())
+      lengths_.push_back(*by);
+  }
+
+  [[nodiscard]] std::optional<FoundRows> with(const IntegerPolynomial& length) {
+    const IntegerPolynomialReader reader(k_, meaning_, length);
+    for (std::size_t n = 0; n < region_.guards.size(); ++n) {
+      const Term fact = k_.trace.entry_fact[region_.guards[n].to];
+      if (!fact.valid()) continue;
+      const Term guard = places_.at(fact, region_.guards[n].from);
+      if (auto count = count_of(reader, guard))
+        return FoundRows{{.length = length, .count = *std::move(count), .numbers = {}}, n};
+      if (c_.kind(guard) != Kind::and_) continue;
+      for (const Term part : c_.args(guard))
+        if (auto count = count_of(reader, part))
+          return FoundRows{{.length = length, .count = *std::move(count), .numbers = {}}, {}};
+    }
+    return std::nullopt;
+  }
+
+  // y < count, and that for all threads of the launch, those behind the last row as well.
+  std::optional<IntegerPolynomial> count_of(const IntegerPolynomialReader& reader, Term condition) {
+    const auto ways = split(reader, c_, condition, true);
+    if (!ways || ways->size() != 1) return std::nullopt;
+    const Bounded& way = (*ways)[0];
+    if (way.bounds.size() != 1 || !way.edges.empty() || way.bounds[0].axis != 1 ||
+        !way.bounds[0].below || !hold_for_all(reader, way.ranges))
+      return std::nullopt;
+    return way.bounds[0].at;
+  }
+
+  emulator::Kernel& k_;
+  sym::Context& c_;
+  const StepRegion& region_;
+  const Meaning& meaning_;
+  const StepPlaces& places_;
+  std::vector<IntegerPolynomial> lengths_;
+};
+
+} // namespace
+
+std::optional<FoundRows> find_rows(emulator::Kernel& kernel, const StepRegion& region,
+                                   const Meaning& meaning, const StepPlaces& places) {
+  return RowFinder(kernel, region, meaning, places).run();
+}
+
+// What hangs on the place is the number of the thread or of its row, or a little less.
+bool hold_for_all(const IntegerPolynomialReader& reader, const std::vector<InRange>& ranges) {
+  const auto y = IntegerPolynomial::coordinate(1);
+  return std::ranges::all_of(ranges, [&](const InRange& range) {
+    if (range.value == range.value.elsewhere()) return true; // looked at for each launch
+    for (const IntegerPolynomial& number : {reader.thread(0), y})
+      if (const auto far = (range.value - number).constant();
+          far && *far <= 0 && *far >= range.least && range.most >= most_threads - 1)
+        return true;
+    return false;
+  });
+}
+
+} // namespace ptxasw::passes
