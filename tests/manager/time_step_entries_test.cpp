@@ -1,4 +1,5 @@
 // Which kernels get an entry for several steps, and what a module says about it.
+#include "passes/shared/parameter_places.hpp"
 #include "passes/time_tile/entries.hpp"
 
 #include "contract/contract.hpp"
