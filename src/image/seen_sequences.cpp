@@ -13,7 +13,7 @@
 namespace ptxasw::image {
 namespace {
 
-constexpr std::size_t largest = 1 << 20;
+constexpr std::size_t largest_file = 1 << 20;
 
 std::string file_in(const std::string& folder) {
   return folder + "/sequences.json";
@@ -26,7 +26,7 @@ std::vector<contract::SeenSequence> seen_in(const std::string& folder) {
   const store::Descriptor file(::open(file_in(folder).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat info {};
   if (!file || ::fstat(file.get(), &info) != 0 || info.st_uid != ::geteuid()) return {};
-  const auto text = store::read_whole(file.get(), largest);
+  const auto text = store::read_whole(file.get(), largest_file);
   return text ? contract::decode_seen(*text).value_or(std::vector<contract::SeenSequence>())
               : std::vector<contract::SeenSequence>();
 }
