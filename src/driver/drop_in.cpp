@@ -380,7 +380,9 @@ private:
       return input.text.find(".maxntid") != std::string::npos ||
              input.text.find(".reqntid") != std::string::npos;
     };
-    if (std::ranges::none_of(inputs.all(), states_size)) error = without_entry_limits(error);
+    const std::string of_own_entries = without_entry_limits(error);
+    if (of_own_entries != error && std::ranges::none_of(inputs.all(), states_size))
+      error = of_own_entries;
     return line.has(Role::verbose) ? error : without_statistics(error);
   }
 

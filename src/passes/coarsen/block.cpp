@@ -304,9 +304,10 @@ BlockPlan plan_lone_threads(emulator::Kernel& kernel, const BlockOptions& option
   return plan;
 }
 
-// The same, with regions where the copies cannot start over, or as a rule would have to.
-BlockPlan plan_lone_regions(emulator::Kernel& kernel, const BlockOptions& options) {
+// Copies part in regions where they cannot start over or, of lone threads, as a rule would have to.
+BlockPlan plan_with_regions(emulator::Kernel& kernel, const BlockOptions& options, bool uniform) {
   BlockPlan plan;
+  plan.uniform = uniform;
   std::vector<ptx::Special> seeds;
   set_axes(kernel, options, plan, seeds);
   if (!plan.refused.empty()) return plan;
@@ -326,27 +327,23 @@ bool wants_regions(const emulator::Kernel& kernel, const BlockPlan& plan) {
 
 // A plan for kernels whose threads meet, or whose copies part where memory has been written.
 BlockPlan plan_uniform_copies(emulator::Kernel& kernel, const BlockOptions& options) {
-  BlockPlan plan;
-  plan.uniform = true;
-  plan.refused = why_not_uniform(kernel);
-  if (!plan.refused.empty()) return plan;
-  std::vector<ptx::Special> seeds;
-  set_axes(kernel, options, plan, seeds);
-  if (!plan.refused.empty()) return plan;
-  find_regions(kernel, seeds, options.regions, plan);
-  if (plan.refused.empty())
-    plan.schedule = make_schedule(kernel.body, plan.replica_divergence, plan.count(), options.order,
-                                  plan.regions);
-  return plan;
+  if (const Why why = why_not_uniform(kernel); !why.empty()) {
+    BlockPlan plan;
+    plan.uniform = true;
+    plan.refused = why;
+    return plan;
+  }
+  return plan_with_regions(kernel, options, true);
 }
 
 } // namespace
 
 BlockPlan plan_copies(emulator::Kernel& kernel, const BlockOptions& options) {
   BlockPlan plan = plan_lone_threads(kernel, options);
+  if (plan.refused.empty() && !options.regions) return plan;
   const bool concerns_text = !why_not_coarsened(kernel).empty();
   if (options.regions && !concerns_text && wants_regions(kernel, plan)) {
-    BlockPlan apart = plan_lone_regions(kernel, options);
+    BlockPlan apart = plan_with_regions(kernel, options, false);
     if (apart.refused.empty()) return apart;
   }
   if (plan.refused.empty() || !options.meet) return plan;

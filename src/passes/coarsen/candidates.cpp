@@ -135,6 +135,15 @@ CopyOrder order_of(const Coarsening& how) {
   return how.order == CoarsenOrder::copies ? CopyOrder::copies : CopyOrder::instructions;
 }
 
+BlockPlan plan_of(Kernel& kernel, sym::Solver& solver, const Coarsening& how, CoarsenGrid grid,
+                  bool paranoid = false) {
+  return find_block_reuse(kernel, solver,
+                          {.factors = how.factors,
+                           .regions = may_have_regions(grid),
+                           .order = order_of(how),
+                           .paranoid = paranoid});
+}
+
 // What the accesses of a kernel ask of the memory system.
 class Accesses {
 public:
@@ -352,11 +361,7 @@ std::uint64_t least_threads(const target::Profile& profile, const CoarsenBaselin
 
 Coarsened coarsen(Kernel& kernel, sym::Solver& solver, const Coarsening& how, CoarsenGrid grid,
                   bool paranoid) {
-  const BlockPlan plan = find_block_reuse(kernel, solver,
-                                          {.factors = how.factors,
-                                           .regions = may_have_regions(grid),
-                                           .order = order_of(how),
-                                           .paranoid = paranoid});
+  const BlockPlan plan = plan_of(kernel, solver, how, grid, paranoid);
   const auto refused = [](Reason reason, const std::string& why) -> Coarsened {
     return {{}, {Status::refused, reason, "not coarsened: " + why}};
   };
@@ -383,10 +388,9 @@ bool may_coarsen(Kernel& kernel, sym::Solver& solver, CoarsenGrid grid) {
       candidates_for_kernel(grid), [&](const std::array<unsigned, 3>& factors) {
         if (factors[0] * factors[1] * factors[2] > 4)
           return false; // what eight share, two or four share
-        const BlockPlan plan = find_block_reuse(
-            kernel, solver, {.factors = factors, .regions = may_have_regions(grid)});
-        if (!plan.refused.empty()) return false;
         const Coarsening how{.factors = factors};
+        const BlockPlan plan = plan_of(kernel, solver, how, grid);
+        if (!plan.refused.empty()) return false;
         return may_gain(kernel, plan, how, coarsen_cost(kernel, plan), grid) &&
                can_divide(grid, plan);
       });
@@ -416,10 +420,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
     }
     for (const CoarsenOrder order : {CoarsenOrder::copies, CoarsenOrder::instructions}) {
       CoarsenCandidate candidate{.how = {.factors = factors, .order = order}};
-      const BlockPlan plan = find_block_reuse(kernel, solver,
-                                              {.factors = factors,
-                                               .regions = may_have_regions(grid),
-                                               .order = order_of(candidate.how)});
+      const BlockPlan plan = plan_of(kernel, solver, candidate.how, grid);
       if (!plan.refused.empty()) {
         why.not_sound(plan.refused);
         continue;

@@ -9,6 +9,7 @@
 #include "passes/time_tile/step/step.hpp"
 #include "simt/machine.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -124,6 +125,13 @@ struct StepHost {
       return fmt::format("{} byte {}: {} {}", found->allocation, found->offset, found->left,
                          found->right);
     return {};
+  }
+
+  // Merged launches load nothing that no launch of a single step loads or stores.
+  [[nodiscard]] bool loads_what_single_ones_touch(unsigned steps) const {
+    Outcome plain = run(steps, true);
+    plain.loaded.merge(plain.stored);
+    return std::ranges::includes(plain.loaded, run(steps, false).loaded);
   }
 
   using Values = std::vector<std::vector<std::uint8_t>>; // bytes of parameters

@@ -341,10 +341,7 @@ TEST(TileFuzz, LeavesTheSame) {
         continue; // the program's own fault: n - 2 of a size of 1
       EXPECT_EQ(at_fault, "") << seed << '\n' << kernel.text();
       EXPECT_EQ(host.difference(7, &merged), "") << seed << '\n' << kernel.text();
-      auto plain = host.run(7, true);
-      const auto several = host.run(7, false);
-      plain.loaded.merge(plain.stored);
-      EXPECT_TRUE(std::ranges::includes(plain.loaded, several.loaded)) << seed << kernel.text();
+      EXPECT_TRUE(host.loads_what_single_ones_touch(7)) << seed << kernel.text();
     }
     if (HasFailure()) return;
   }
