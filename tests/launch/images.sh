@@ -65,7 +65,7 @@ until_prepared "after one that died"
 export XDG_CACHE_HOME=$work/third
 [ "$(PREPARER=finds-nothing launch on)" = "$own" ] || fail "nothing is worth it"
 for _ in $(seq 200); do
-  launch report="$work/nothing.json" > "$work/out"
+  PREPARER=finds-nothing launch report="$work/nothing.json" > "$work/out"
   grep -q '"state": "no-versions"' "$work/nothing.json" && break
   sleep 0.05
 done
