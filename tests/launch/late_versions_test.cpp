@@ -360,11 +360,13 @@ TEST_F(LateVersionsTest, AreMadeForSequencesOfThisRun) {
   ASSERT_TRUE(watched.preparer.add("sm_90", std::as_bytes(std::span(image_)),
                                    {key(), image::Edition{.when = 1}},
                                    Preparer::When::once_sequences_are_seen));
-  for (int n = 0; n < 500 && !std::filesystem::exists(asked); ++n)
+  std::string words; // the file is there before its line is
+  for (int n = 0; n < 1000 && !words.ends_with('\n'); ++n) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  std::ifstream words(asked);
-  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(words), {}),
-              testing::HasSubstr("prepare --chip=sm_90 --background --image="));
+    std::ifstream file(asked);
+    words.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  EXPECT_THAT(words, testing::HasSubstr("prepare --chip=sm_90 --background --image="));
   EXPECT_THAT(image::seen_in(folder() + "/ptxasw"), ElementsAre(seen));
   EXPECT_EQ(watched.news, 0);
   auto made = image::find(folder() + "/ptxasw", key());
