@@ -1,4 +1,4 @@
-"""The gain model of src/passes/coarsen/cost.cpp once more, for fitting its constants (bench/fit).
+"""The gain model of src/passes/coarsen/cost/cost.cpp once more, for fitting its constants (bench/fit).
 
 Time of a launch in cycles of one SM. Each warp of the original launch asks for bytes, wavefronts of
 the load/store pipe and instructions, and waits; the four overlap in part. On top of what all warps

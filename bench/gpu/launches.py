@@ -25,7 +25,7 @@ DEFAULTS = {"nz": 16, "ny": 256, "nx": 256, "width": 1024, "depth": 128, "offset
 
 
 def blocks_per_multiprocessor(registers, threads, chip):
-    """As src/passes/coarsen/cost.cpp counts: registers in eights, warps whole."""
+    """As src/passes/coarsen/cost/cost.cpp counts: registers in eights, warps whole."""
     warps = -(-threads // 32)
     per_warp = -(-max(registers, 1) // 8) * 8 * 32
     return max(1, min(chip["threads_per_sm"] // (32 * warps), chip["registers_per_sm"] // (per_warp * warps), 32))

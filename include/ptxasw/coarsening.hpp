@@ -13,7 +13,7 @@
 namespace ptxasw {
 
 // How the copies of a coarsened kernel's body stand to each other
-// (src/passes/coarsen/block_order.hpp).
+// (src/passes/coarsen/find/block_order.hpp).
 enum class CoarsenOrder : std::uint8_t { instructions, copies };
 
 struct Coarsening {

@@ -21,8 +21,8 @@ struct Share {
   [[nodiscard]] double of(double own) const { return times * own + seconds; }
 };
 // One that is to be kept has come so far that it is worth it: its like was tried before. How much
-// is tried others limit, by what is the same on all machines (passes/coarsen/search.hpp); this is a
-// net for what ptxas takes far too long for.
+// is tried others limit, by what is the same on all machines (passes/coarsen/search/search.hpp);
+// this is a net for what ptxas takes far too long for.
 constexpr Share one_text{12, 2}, one_trial{8, 1}, all_trials{10, 3};
 
 struct Run {

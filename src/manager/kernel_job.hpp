@@ -4,7 +4,7 @@
 
 #include "emulator/kept.hpp"
 #include "manager/passes.hpp"
-#include "passes/coarsen/search.hpp"
+#include "passes/coarsen/search/search.hpp"
 #include "passes/loop_carry/search.hpp"
 #include "passes/pin_fma/search.hpp"
 #include "ptx/parse.hpp"

@@ -2,7 +2,7 @@
 #include "manager/module_job.hpp"
 
 #include "oracle/validation.hpp"
-#include "passes/coarsen/search.hpp"
+#include "passes/coarsen/search/search.hpp"
 #include "passes/loop_carry/search.hpp"
 #include "passes/shared/function_facts.hpp"
 #include "passes/shared/stopwatch.hpp"

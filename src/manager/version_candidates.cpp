@@ -1,7 +1,7 @@
 // The best version along each axis, blocks of other shapes, and of each what it gains.
 #include "manager/version_candidates.hpp"
 
-#include "passes/coarsen/launched.hpp"
+#include "passes/coarsen/cost/launched.hpp"
 #include "target/numbers.hpp"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ VersionCandidate version_of(const target::Profile& profile, const CoarsenBaselin
 }
 
 // What a launcher counts on: less than that of many copies, and where that is too little the kernel
-// as it is (launch/model.cpp).
+// as it is (launch/choose/model.cpp).
 double counted(const VersionCandidate& version, double gain) {
   namespace launch = numbers::launch;
   if (version.how.copies() >= launch::many_copies)

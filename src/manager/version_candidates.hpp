@@ -4,7 +4,7 @@
 
 #include "contract/contract.hpp"
 #include "oracle/printed.hpp"
-#include "passes/coarsen/candidates.hpp"
+#include "passes/coarsen/search/candidates.hpp"
 #include "ptxasw/options.hpp"
 #include "target/profile.hpp"
 

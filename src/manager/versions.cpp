@@ -8,7 +8,7 @@
 #include "manager/version_candidates.hpp"
 #include "oracle/validation.hpp"
 #include "passes/coarsen/pass.hpp"
-#include "passes/coarsen/search.hpp"
+#include "passes/coarsen/search/search.hpp"
 #include "passes/launch_early/launch_early.hpp"
 #include "passes/pin_fma/search.hpp"
 #include "passes/remap/pass.hpp"

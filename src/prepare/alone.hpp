@@ -1,5 +1,5 @@
 // Kernels whose versions need nothing of the module that they are prepared in: in a module of their
-// own, beside the program's, they do the same (launch/late_versions.hpp).
+// own, beside the program's, they do the same (launch/images/late_versions.hpp).
 #pragma once
 
 #include "ptx/module.hpp"

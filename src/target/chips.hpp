@@ -20,7 +20,7 @@ struct Cost {
   std::string_view source; // where the number comes from: an origin of numbers.def
 };
 
-// Constants of the coarsening model (passes/coarsen/cost.hpp); numbers.def says what each is.
+// Constants of the coarsening model (passes/coarsen/cost/cost.hpp); numbers.def says what each is.
 struct CoarsenConstants {
   double memory, l2, wavefront, instruction, start, idle, latency, overlap, scattered, apart;
   double launch, tail, block, cover, occupancy;

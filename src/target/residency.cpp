@@ -36,6 +36,18 @@ unsigned resident_blocks(unsigned registers, unsigned threads) {
       {partitions * (registers_of_partition / of_warp) / warps, most_warps / warps, most_blocks});
 }
 
+unsigned allocated_registers(unsigned registers) {
+  return std::max(1U, (registers + register_unit - 1) / register_unit) * register_unit;
+}
+
+unsigned resident_warps(const Profile& profile, unsigned registers, unsigned threads) {
+  const unsigned block = std::max(lanes, threads);
+  const unsigned blocks =
+      std::min({profile.threads_per_sm / block,
+                profile.registers_per_sm / (allocated_registers(registers) * block), most_blocks});
+  return std::max(1U, blocks) * (block / lanes);
+}
+
 unsigned block_that_loses(unsigned before, unsigned after, const BlockSizes& sizes) {
   if (after <= before) return 0;
   return first_size(sizes, [&](unsigned size) {

@@ -8,6 +8,7 @@
 
 #include "ptxasw/assembler.hpp"
 #include "ptxasw/coarsening.hpp"
+#include "target/profile.hpp"
 
 namespace ptxasw::target {
 
@@ -18,6 +19,12 @@ inline constexpr unsigned registers_for_all_blocks = 32;
 // threads and 32 blocks: SMs from Volta on, of which some hold fewer threads, which can only hide a
 // difference (CUDA's cuda_occupancy.h).
 unsigned resident_blocks(unsigned registers, unsigned threads);
+
+// Registers of a thread as they are handed out.
+unsigned allocated_registers(unsigned registers);
+
+// Warps of such blocks that an SM of the chip holds at a time; of one block at least.
+unsigned resident_warps(const Profile& profile, unsigned registers, unsigned threads);
 
 // What a block takes of an SM.
 struct Taken {

@@ -2,7 +2,7 @@
 // a failing kernel small.
 #pragma once
 
-#include "passes/coarsen/block.hpp"
+#include "passes/coarsen/find/block.hpp"
 #include "ptxasw/options.hpp"
 
 #include <cstdint>

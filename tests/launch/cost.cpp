@@ -6,7 +6,7 @@
 #include "passes_case.hpp"
 #include "stencil.hpp"
 
-#include "launch/trampolines.hpp"
+#include "launch/waiting/trampolines.hpp"
 
 #include <x86intrin.h>
 

@@ -4,7 +4,7 @@
 #include "fat.hpp"
 #include "program.hpp"
 
-#include "launch/images.hpp"
+#include "launch/images/images.hpp"
 
 #include <gmock/gmock.h>
 

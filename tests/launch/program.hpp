@@ -4,7 +4,7 @@
 
 #include "contract/contract.hpp"
 #include "fake/fake.hpp"
-#include "launch/engine.hpp"
+#include "launch/engine/engine.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

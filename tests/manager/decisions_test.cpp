@@ -5,7 +5,7 @@
 #include "contract/json_reader.hpp"
 #include "manager/optimize.hpp"
 #include "oracle/fake.hpp"
-#include "passes/coarsen/search.hpp"
+#include "passes/coarsen/search/search.hpp"
 #include "passes/shared/apply.hpp"
 #include "source_dir.hpp"
 

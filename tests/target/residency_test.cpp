@@ -63,5 +63,15 @@ TEST(Residency, MostThatKeepAll) {
   }
 }
 
+TEST(Residency, WarpsThatRegistersLeave) {
+  const Profile* const hopper = find_profile("sm_90");
+  EXPECT_EQ(resident_warps(*hopper, 32, 512), 64U);
+  EXPECT_EQ(resident_warps(*hopper, 33, 512), 48U);
+  EXPECT_EQ(resident_warps(*hopper, 40, 256), 48U);
+  EXPECT_EQ(resident_warps(*hopper, 48, 256), 40U);
+  EXPECT_EQ(resident_warps(*hopper, 128, 512), 16U);
+  EXPECT_EQ(resident_warps(*hopper, 16, 32), 32U) << "an SM holds 32 blocks";
+}
+
 } // namespace
 } // namespace ptxasw::target

@@ -1,8 +1,8 @@
 // The configuration that was asked for, or the candidate that is marked as chosen.
 #include "passes/coarsen/pass.hpp"
 
-#include "passes/coarsen/cost.hpp"
-#include "passes/coarsen/measured.hpp"
+#include "passes/coarsen/cost/cost.hpp"
+#include "passes/coarsen/search/measured.hpp"
 #include "target/profile.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // why it is sound.
 #pragma once
 
-#include "passes/coarsen/candidates.hpp"
+#include "passes/coarsen/search/candidates.hpp"
 #include "passes/pass.hpp"
 
 #include <cstdint>

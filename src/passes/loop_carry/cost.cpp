@@ -1,7 +1,6 @@
 // Verdicts from cycles of accesses; ways from how long a value waits with the warps that fit.
 #include "passes/loop_carry/cost.hpp"
 
-#include "passes/coarsen/cost.hpp"
 #include "target/residency.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +34,7 @@ constexpr unsigned small_block = 128; // which wastes the fewest registers
 // Cycles of an SM for each value that a warp stores, were it to wait for nothing but its own
 // instructions and loads. Its path is known.
 double waiting(const target::Profile& profile, const Usage& usage) {
-  const double warps = resident_warps(profile, usage.registers, small_block);
+  const double warps = target::resident_warps(profile, usage.registers, small_block);
   return usage.path->latency / std::max(1U, usage.path->stores) / warps;
 }
 

@@ -3,7 +3,7 @@
 #include "passes/loop_carry/emit.hpp"
 
 #include "passes/shared/bindings.hpp"
-#include "passes/shuffle/conditions.hpp"
+#include "passes/shared/index_checks.hpp"
 #include "ptx/build.hpp"
 #include "ptx/written.hpp"
 
@@ -30,7 +30,7 @@ class CarryWriter {
 public:
   CarryWriter(const emulator::Kernel& kernel, LoopCarryPlan& plan)
       : k_(kernel), body_(kernel.body), module_(*kernel.body.module), plan_(plan),
-        registers_(module_), names_(kernel.body), conditions_(kernel, names_, registers_),
+        registers_(module_), names_(kernel.body), checks_(kernel, names_),
         prefix_(label_prefix(module_) + "rotated_") {}
 
   std::vector<ptx::Edit> run() {
@@ -156,7 +156,7 @@ private:
       }
     if (all.empty() || !is_plain_text(loop)) return {};
     Code code(registers_);
-    code.unless(conditions_.all_of(all, top, code)).bra(label + "_original");
+    code.unless(checks_.all_of(all, top, code)).bra(label + "_original");
     return code.behind();
   }
 
@@ -275,7 +275,7 @@ private:
     Code code(registers_);
     code.comment(fmt::format("ptxasw: what line {} had in the iteration before",
                              ptx::line_of(body_, body_.insts[inst_of(carried.source)])));
-    const Reg ok = is_guarded_ ? Reg{} : conditions_.all_of(carried.checks, here, code);
+    const Reg ok = is_guarded_ ? Reg{} : checks_.all_of(carried.checks, here, code);
     if (!ok.empty()) code.unless(ok).statement(load_into(here, values, false));
     for (std::size_t n = 0; n < loaded.size(); ++n)
       code.move(names_.reg(loaded[n].id), values[n]);
@@ -369,7 +369,7 @@ private:
   LoopCarryPlan& plan_;
   ptx::FreshRegisters registers_;
   Names names_;
-  Conditions conditions_;
+  IndexChecks checks_;
   std::string prefix_;
   unsigned labels_ = 0;
   bool is_guarded_ = false; // the loop at hand leaves its checks to a guard at its beginning

@@ -1,5 +1,5 @@
 // How many registers do rotated kernels get, and how many trips stand one after another? Asked of
-// an assembler and of the cost model together, as coarsening is (passes/coarsen/search.hpp).
+// an assembler and of the cost model together, as coarsening is (passes/coarsen/search/search.hpp).
 //
 // Left to itself ptxas gives a kernel few registers, for the sake of warps, and then a trip waits
 // for a few of its loads at a time. With a limit written down it takes more of them

@@ -1,5 +1,5 @@
 // Whether a kernel knows its row, and not which block and which thread of it that is: then copies
-// may be cut by rows (passes/coarsen/block.hpp).
+// may be cut by rows (passes/coarsen/find/block.hpp).
 #pragma once
 
 #include "emulator/emulate.hpp"

@@ -1,5 +1,5 @@
 // Blocks beside a diagonal leave at once, and others do not.
-#include "passes/coarsen/active_blocks.hpp"
+#include "passes/coarsen/cost/active_blocks.hpp"
 
 #include "emulator/kernel_text.hpp"
 

@@ -1,6 +1,6 @@
 // The bound, by its definition: whenever the sum over the leaves stays below 2^31, an address has
 // the value of its relaxed form. Leaves are drawn from all 32-bit numbers, small ones preferred.
-#include "passes/coarsen/block_bound.hpp"
+#include "passes/coarsen/find/block_bound.hpp"
 
 #include "emulator/kernel_text.hpp"
 

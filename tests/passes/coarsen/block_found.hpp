@@ -2,7 +2,7 @@
 #pragma once
 
 #include "emulator/kernel_text.hpp"
-#include "passes/coarsen/block.hpp"
+#include "passes/coarsen/find/block.hpp"
 
 #include <fmt/format.h>
 

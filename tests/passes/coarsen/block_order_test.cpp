@@ -1,6 +1,6 @@
 // Where the lockstep form is cut into segments that run copy by copy: what stands once for all
 // copies must not run ahead of what a copy has yet to read, load or store.
-#include "passes/coarsen/block_order.hpp"
+#include "passes/coarsen/find/block_order.hpp"
 
 #include "emulator/kernel_text.hpp"
 

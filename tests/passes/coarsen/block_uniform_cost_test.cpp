@@ -1,8 +1,8 @@
 // What barriers and shared memory cost the model of coarsening. Figures of suite M as measured on
 // an H200 (bench/results/h200/barriers.md) stand beside what is predicted.
-#include "passes/coarsen/block_uniform_cost.hpp"
+#include "passes/coarsen/cost/block_uniform_cost.hpp"
 
-#include "passes/coarsen/cost.hpp"
+#include "passes/coarsen/cost/cost.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Kernels whose threads meet: one small kernel for every rule, and which variables of shared memory
 // the copies have of their own.
-#include "passes/coarsen/block_uniform.hpp"
+#include "passes/coarsen/find/block_uniform.hpp"
 
 #include "emulator/kernel_text.hpp"
 #include "passes/coarsen/block_found.hpp"
-#include "passes/coarsen/serialized_blocks.hpp"
+#include "passes/coarsen/find/serialized_blocks.hpp"
 #include "passes/warp_reduce/trees.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // A kernel, its plan along some axes, and the coarsened text.
 #pragma once
 
-#include "passes/coarsen/coarsen.hpp"
+#include "passes/coarsen/emit/coarsen.hpp"
 #include "passes/shared/applied.hpp"
 #include "passes/shared/case.hpp"
 

@@ -1,6 +1,6 @@
 // What coarsened kernels look like: one small kernel in full, and the parts that it does not show.
 #include "passes/coarsen/coarsen_case.hpp"
-#include "passes/coarsen/guard_cost.hpp"
+#include "passes/coarsen/cost/guard_cost.hpp"
 
 #include "emulator/kernel_text.hpp"
 #include "source_dir.hpp"

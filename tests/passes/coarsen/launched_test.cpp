@@ -1,5 +1,5 @@
 // Gains where the host divides the grid: of what memory holds back, little is gained.
-#include "passes/coarsen/launched.hpp"
+#include "passes/coarsen/cost/launched.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // What is chosen by the launches of a run, and from which size on it is merged.
 #include "oracle/straight_path.hpp"
-#include "passes/coarsen/cost.hpp"
-#include "passes/coarsen/launched.hpp"
-#include "passes/coarsen/measured.hpp"
+#include "passes/coarsen/cost/cost.hpp"
+#include "passes/coarsen/cost/launched.hpp"
+#include "passes/coarsen/search/measured.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -53,7 +53,7 @@ TEST(SoundnessTables, NameWhatIsThere) {
   for (const auto& file : fs::recursive_directory_iterator(folder))
     if (file.is_regular_file()) code += code_of(read(file.path()));
   std::size_t checked = 0;
-  for (const std::string table : {"shuffle/lane", "coarsen/block", "loop_carry/find",
+  for (const std::string table : {"shuffle/lane", "coarsen/find/block", "loop_carry/find",
                                   "warp_reduce/find", "time_tile/step/step"}) {
     const std::vector<Row> rows = rows_of(read(folder / (table + ".hpp")));
     EXPECT_GE(rows.size(), 3U) << table;

@@ -216,7 +216,7 @@ st.global.f32 [%rd6], %f5;
 )";
 
 // A step and a copy of its interior, over and over; merged as the launcher does it
-// (src/launch/make_run.cpp), by an array that has the rim of the one that is read.
+// (src/launch/steps/make_run.cpp), by an array that has the rim of the one that is read.
 struct Jacobi {
   Stepped step{kernel(down, inside, addresses, star),
                "k",

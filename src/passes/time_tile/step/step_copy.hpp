@@ -3,9 +3,9 @@
 //
 //     if (x >= 1 && x < n - 1 && y >= 1 && y < n - 1) a[y * n + x] = b[y * n + x];
 //
-// The launcher leaves them out between steps that it merges (src/launch/MERGING.md). For that it
-// has to know what is copied, all of it: of a guard that may leave out more than the conditions say
-// there is no copy.
+// The launcher leaves them out between steps that it merges (src/launch/steps/MERGING.md). For that
+// it has to know what is copied, all of it: of a guard that may leave out more than the conditions
+// say there is no copy.
 #pragma once
 
 #include "passes/time_tile/step/step.hpp"

@@ -1,0 +1,330 @@
+// When launches are put off, and when those that were are made.
+#include "launch/steps/merge.hpp"
+
+#include "launch/kernels/passing.hpp"
+#include "launch/log.hpp"
+#include "launch/steps/forecast.hpp"
+#include "launch/waiting/direct_calls.hpp"
+#include "launch/waiting/trampolines.hpp"
+#include "target/numbers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ptxasw::launch {
+namespace {
+
+constexpr unsigned most_steps = 64; // that may be made before memory is as it should be
+using numbers::launch::least_needed, numbers::launch::least_run, numbers::launch::most_needed;
+constexpr unsigned least_timed = 4; // steps of a run, some of which are timed
+// Launches of a shape that did not follow, before two of so many are looked at.
+constexpr unsigned most_mismatches = 8, look_again = 16;
+
+} // namespace
+
+Merger::Merger(Turn& turn, RunMaker::Single single, RunMaker::Check check,
+               std::chrono::microseconds longest_wait, std::chrono::microseconds tries_behind)
+    : turn_(turn), maker_(std::move(single), std::move(check)), longest_wait_(longest_wait),
+      tries_behind_(tries_behind) {}
+
+Merger::~Merger() {
+  flush();
+}
+
+// --- Launches ------------------------------------------------------------------------------------
+
+std::uint64_t Merger::left_alone(const Shape& shape) const {
+  if (stopped_.load(std::memory_order_relaxed) ||
+      shape.is_merging_slow.load(std::memory_order_relaxed))
+    return for_good;
+  const std::uint64_t number = shape.launches.load(std::memory_order_relaxed),
+                      until = shape.back_off_until.load(std::memory_order_relaxed);
+  if (number < until) return until - number;
+  const bool are_strangers = shape.mismatches.load(std::memory_order_relaxed) >= most_mismatches;
+  return are_strangers && number % look_again > 1 ? look_again - number % look_again : 0;
+}
+
+bool Merger::take(const Kernel& kernel, Shape& shape, const Request& request,
+                  const Launch& launch) {
+  const Turn::Holder turn(turn_);
+  if (!turn) return false;
+  if (run_ != nullptr && run_->continues(kernel, request, launch)) {
+    add();
+  } else {
+    make_all();
+    if (!look_at(kernel, shape, request, launch)) return false;
+    if (!is_time() || !start(launch)) {
+      if (previous_ != nullptr) made_as_it_came();
+      return false;
+    }
+  }
+  last_taken_ = std::chrono::steady_clock::now();
+  return true;
+}
+
+// Puts off one launch more.
+void Merger::add() {
+  ++run_->waiting;
+  ++run_->taken;
+  ++run_->length;
+  run_->copied = 0;
+  if (run_->back.empty()) make_groups(); // or else behind the copies that belong to it
+}
+
+void Merger::make_groups() {
+  const RunMaker::Next next = maker_.make_groups(*run_);
+  if (next == RunMaker::Next::as_they_come || next == RunMaker::Next::time)
+    go_on_as_they_come(next == RunMaker::Next::time);
+  else if (next == RunMaker::Next::no_entry || run_->since_single + run_->waiting >= most_steps)
+    make_all();
+}
+
+// Behind a step that was made as the program asked both arrays hold the same, and steps may be put
+// off. So the launch that tells that its array is copied back may not be the first that waits.
+bool Merger::take_copy(const CopyCall& copy) {
+  const Turn::Holder turn(turn_);
+  if (!turn) return false;
+  const bool launches = copy.shape == nullptr || copy.shape->launched;
+  if (run_ != nullptr && !run_->back.empty() && launches && run_->copies_back(copy)) {
+    if (run_->copied == run_->back.size()) make_groups();
+    last_taken_ = std::chrono::steady_clock::now();
+    return true;
+  }
+  if (run_ != nullptr && run_->length == 1) go_on_as_they_come();
+  if (run_ == nullptr && is_previous_last_ && previous_->copies_back(copy)) {
+    previous_->shape->copies_back = true;
+    return false;
+  }
+  make_all();
+  end_previous();
+  set_waiting(Waits::run, false);
+  return false;
+}
+
+// As long as the run, no group is to come; or only behind some launches that are timed.
+void Merger::go_on_as_they_come(bool is_timed) {
+  maker_.make_all(*run_);
+  previous_ = std::move(run_);
+  previous_->is_timed = is_timed;
+  previous_->followed = is_timed ? 0 : previous_->length - 1;
+  is_previous_last_ = true;
+}
+
+void Merger::make_all() {
+  if (run_ == nullptr) return;
+  maker_.make_all(*run_);
+  learn(*run_);
+  run_.reset();
+  set_waiting(Waits::run, false);
+}
+
+// Does this launch follow the one before? It is that one now. False: it cannot be.
+bool Merger::look_at(const Kernel& kernel, Shape& shape, const Request& request,
+                     const Launch& launch) {
+  if (is_previous_last_ && previous_->continues(kernel, request, launch)) {
+    ++previous_->followed;
+    ++previous_->length;
+    previous_->copied = 0;
+    time_singles();
+    shape.mismatches.store(0, std::memory_order_relaxed);
+    if (previous_->followed >= numbers::launch::load_behind) load_entries(kernel);
+    return true;
+  }
+  shape.mismatches.fetch_add(1, std::memory_order_relaxed);
+  end_previous();
+  if (previous_ == nullptr) previous_ = std::make_unique<Run>();
+  if (previous_->begin(kernel, shape, request, launch)) {
+    begin_period(*previous_);
+    return true;
+  }
+  previous_->back_off("its parameters come in a form that is not known");
+  return false;
+}
+
+// A run of the shape begins. Where its length is known and it may pay entries are needed.
+void Merger::begin_period(Run& run) const {
+  Period& period = run.shape->period;
+  const unsigned first = run.shape->copies_back ? 1 : 0;
+  period.begin([] { return std::chrono::steady_clock::now(); },
+               [&] { return forecast(run, period.expected(), first).measured(); }, tries_behind_);
+}
+
+// From the launch that was looked at on, or up to it. Not among the first of a run whose length
+// nobody knows: it may be over soon.
+void Merger::time_singles() {
+  const Run& run = *previous_;
+  StepTimes& times = run.shape->step_times;
+  const unsigned expected = run.shape->period.expected();
+  unsigned first = 1, steps = StepTimes::single_steps;
+  if (run.is_timed) {
+    // Behind a group.
+  } else if (expected > 3 + StepTimes::single_steps) {
+    first = 3; // behind those that found the device idle
+  } else if (expected >= least_timed && !run.shape->period.is_young() &&
+             !times.was_asked(StepTimes::singly)) {
+    steps = std::min(steps, expected - 2); // once: events take as long as some of its steps
+  } else if (expected == 0) {
+    first = numbers::launch::load_behind;
+    steps = numbers::launch::first_needed - first;
+  } else {
+    return;
+  }
+  if (run.followed == first && times.wants(StepTimes::singly))
+    times.begin(run.request.stream);
+  else if (run.followed == first + steps)
+    times.end(run.request.stream, StepTimes::singly, steps);
+}
+
+// Its last launch was made.
+void Merger::end_previous() {
+  if (previous_ != nullptr && previous_->shape != nullptr) previous_->shape->step_times.cancel();
+  if (std::exchange(is_previous_last_, false)) learn(*previous_);
+}
+
+// What the run that has ended teaches about the next one.
+void Merger::learn(Run& run) {
+  Shape& shape = *run.shape;
+  shape.merged += run.groups == 0 ? 0 : run.taken;
+  shape.groups += run.groups;
+  if (run.taken > 1) shape.mismatches = 0;
+  const bool wasted = run.taken != 0 && run.groups == 0;
+  const unsigned before = shape.period.expected();
+  shape.period.end(run.length, run.groups != 0, wasted);
+  leave_quiet(run, before);
+  if (run.taken == 0 || (run.expected != 0 && !wasted)) return;
+  const bool pays = run.groups != 0 && run.length >= least_run;
+  shape.trigger_count = pays ? 0 : std::clamp(2 * shape.trigger_count, least_needed, most_needed);
+}
+
+// Runs of the length that is expected gain nothing: some launches are not looked at, and more each
+// time that the next one has that length, too.
+void Merger::leave_quiet(Run& run, unsigned before) {
+  Shape& shape = *run.shape;
+  const unsigned expected = shape.period.expected();
+  if (expected != before || expected == 0) shape.quiet = numbers::launch::quiet;
+  if (expected == 0 || (expected >= run.fewest() && !shape.period.is_left_alone())) return;
+  shape.back_off_until = shape.launches + shape.quiet;
+  shape.quiet = std::min(2 * shape.quiet, numbers::launch::most_quiet);
+  shape.period.pass_over();
+}
+
+// Entries that were not loaded ahead are asked for where launches follow one another.
+void Merger::load_entries(const Kernel& kernel) {
+  if (stopped_ || std::exchange(kernel.are_steps_asked_for, true)) return;
+  start_threads();
+  loader_.ask(kernel.shared_from_this());
+}
+
+// By any thread, more than one at a time perhaps.
+void Merger::start_threads() {
+  const Turn::Holder turn(turn_);
+  if (stopped_) return;
+  loader_.start();
+  watcher_.start();
+}
+
+// Is the launch that was looked at to be put off?
+bool Merger::is_time() {
+  Run& run = *previous_;
+  Shape& shape = *run.shape;
+  // The first step that is copied back is made as it comes.
+  const unsigned first = !run.back.empty() || shape.copies_back ? 1 : 0;
+  const unsigned expected = shape.period.expected();
+  run.expected = expected < run.length ? 0 : expected;
+  if (!shape.launched || (run.length == 1 && first != 0)) return false;
+  if (run.is_timed)
+    return run.followed > StepTimes::single_steps &&
+           (run.expected == 0 || run.left() + 1 >= run.fewest());
+  if (run.expected == 0)
+    return run.followed >= std::max(first, shape.trigger_count) && are_entries_there(*run.kernel);
+  return run.followed == first && run.expected - first >= run.fewest() &&
+         is_expected_to_pay(run, first) && are_entries_there(*run.kernel);
+}
+
+// Of a run whose length is known.
+bool Merger::is_expected_to_pay(Run& run, unsigned first) {
+  Period& period = run.shape->period;
+  if (period.is_left_alone()) return false;
+  if (forecast(run, run.expected, first).pays()) return period.merges();
+  log("%s: runs of %u steps gain nothing", run.kernel->name.c_str(), run.expected);
+  period.leave_alone();
+  return false;
+}
+
+// If not they are asked for.
+bool Merger::are_entries_there(const Kernel& kernel) {
+  if (kernel.are_steps_ready.load(std::memory_order_acquire)) return true;
+  load_entries(kernel);
+  return false;
+}
+
+// Whoever calls the driver next comes here, unless it is by a launch that follows.
+void Merger::made_as_it_came() {
+  if (previous_->back.empty()) previous_->next = (previous_->next + 1) % previous_->kinds();
+  is_previous_last_ = true;
+  set_waiting(Waits::run, true);
+}
+
+// Empty, or why launches like these may not be put off.
+std::string Merger::why_not(const Run& run) const {
+  const Driver& d = driver();
+  const Shape& shape = *run.shape;
+  if (stopped_) return "nothing is put off any more";
+  if (!d.ctx_push || !d.ctx_pop || !d.ctx_get_current || !d.ctx_get_device ||
+      !d.pointer_get_attribute || run.kernel->context == nullptr)
+    return "this driver does not tell enough";
+  if (!shape.decided) return "its variant is not decided yet";
+  if (run.request.stream == CU_STREAM_PER_THREAD) return "its stream is the thread's own";
+  if (run.request.shared != 0) return "it takes dynamic shared memory";
+  return unseen_caller();
+}
+
+// Puts off the launch that was looked at.
+bool Merger::start(const Launch& launch) {
+  if (is_capturing(previous_->request.stream)) return false; // which says nothing of later launches
+  if (const std::string why = why_not(*previous_); !why.empty()) {
+    previous_->back_off(why);
+    return false;
+  }
+  previous_->shape->step_times.cancel();
+  run_ = std::move(previous_);
+  is_previous_last_ = false;
+  run_->is_timed = false;
+  run_->launch = launch.copy();
+  run_->waiting = 1;
+  ++run_->taken;
+  set_waiting(Waits::run, true);
+  watcher_.wake();
+  return true;
+}
+
+// --- Who ends a run ------------------------------------------------------------------------------
+
+void Merger::flush() {
+  const Turn::Holder turn(turn_);
+  if (!turn) return; // a tool asks, within a call that makes what waits
+  make_all();
+  end_previous();
+  set_waiting(Waits::run, false);
+}
+
+void Merger::forget_handles() {
+  flush();
+  if (!stopped_) loader_.forget();
+}
+
+void Merger::stop(const std::string& why) {
+  if (!stopped_.exchange(true)) log("nothing is merged any more: %s", why.c_str());
+  const Turn::Holder turn(turn_);
+  if (turn) make_all();
+}
+
+// Whether a run still waits.
+bool Merger::look() {
+  const Turn::Holder turn(turn_);
+  if (!turn || run_ == nullptr) return false;
+  if (std::chrono::steady_clock::now() - last_taken_ >= longest_wait_) make_all();
+  return run_ != nullptr;
+}
+
+} // namespace ptxasw::launch
