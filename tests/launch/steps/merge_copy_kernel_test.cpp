@@ -347,7 +347,7 @@ TEST(MergeCopyKernel, OnlyOfTheDevicesOwnMemory) {
 }
 
 // in at 0x1000, out at 0x2000, both of 0x100 bytes; 0x10 to 0xf0 of out are stored.
-struct Covering {
+struct CoveringLaunch {
   std::uint64_t to = 0x1000, from = 0x2000, bytes = 0x100, coefficients = 0x4000;
   std::uint64_t end_of_out = 0x2100;
   [[nodiscard]] CopyBack::Covers covers() const {
@@ -365,12 +365,14 @@ struct Covering {
 
 TEST(CopyBack, CoversWhatIsCopied) {
   using Covers = CopyBack::Covers;
-  EXPECT_EQ(Covering{}.covers(), Covers::all);
-  EXPECT_EQ((Covering{.bytes = 0xff}.covers()), Covers::stored);
-  EXPECT_EQ((Covering{.to = 0x1004, .from = 0x2004, .bytes = 0xfc}.covers()), Covers::stored);
-  EXPECT_EQ((Covering{.to = 0x1010, .from = 0x2010, .bytes = 0xe0}.covers()), Covers::stored);
-  EXPECT_EQ((Covering{.to = 0x1010, .from = 0x2010, .bytes = 0xdf}.covers()), Covers::nothing);
-  EXPECT_EQ((Covering{.to = 0x1014, .from = 0x2014, .bytes = 0xe0}.covers()), Covers::nothing);
+  EXPECT_EQ(CoveringLaunch{}.covers(), Covers::all);
+  EXPECT_EQ((CoveringLaunch{.bytes = 0xff}.covers()), Covers::stored);
+  EXPECT_EQ((CoveringLaunch{.to = 0x1004, .from = 0x2004, .bytes = 0xfc}.covers()), Covers::stored);
+  EXPECT_EQ((CoveringLaunch{.to = 0x1010, .from = 0x2010, .bytes = 0xe0}.covers()), Covers::stored);
+  EXPECT_EQ((CoveringLaunch{.to = 0x1010, .from = 0x2010, .bytes = 0xdf}.covers()),
+            Covers::nothing);
+  EXPECT_EQ((CoveringLaunch{.to = 0x1014, .from = 0x2014, .bytes = 0xe0}.covers()),
+            Covers::nothing);
 }
 
 // What is read besides would be another one behind each copy.
@@ -379,19 +381,21 @@ TEST(CopyBack, CoversNothingWhereOtherArraysAreCopied) {
   for (const std::uint64_t bytes : {0x100, 0xff}) {
     const Covers covers = bytes == 0x100 ? Covers::all : Covers::stored;
     for (const std::uint64_t array : {0x1000, 0x2000}) {
-      EXPECT_EQ((Covering{.bytes = bytes, .coefficients = array + bytes}.covers()), covers);
-      EXPECT_EQ((Covering{.bytes = bytes, .coefficients = array - 0x100}.covers()), covers);
-      EXPECT_EQ((Covering{.bytes = bytes, .coefficients = array + bytes - 1}.covers()),
+      EXPECT_EQ((CoveringLaunch{.bytes = bytes, .coefficients = array + bytes}.covers()), covers);
+      EXPECT_EQ((CoveringLaunch{.bytes = bytes, .coefficients = array - 0x100}.covers()), covers);
+      EXPECT_EQ((CoveringLaunch{.bytes = bytes, .coefficients = array + bytes - 1}.covers()),
                 Covers::nothing);
-      EXPECT_EQ((Covering{.bytes = bytes, .coefficients = array - 0xff}.covers()), Covers::nothing);
+      EXPECT_EQ((CoveringLaunch{.bytes = bytes, .coefficients = array - 0xff}.covers()),
+                Covers::nothing);
     }
   }
-  EXPECT_EQ((Covering{.bytes = 0x1001}.covers()), Covers::nothing) << "onto itself";
+  EXPECT_EQ((CoveringLaunch{.bytes = 0x1001}.covers()), Covers::nothing) << "onto itself";
 }
 
 // Ours is as large as what is touched of the array that is written.
 TEST(CopyBack, CoversNothingWhereTheArraysAreTouchedElsewhere) {
-  EXPECT_EQ((Covering{.bytes = 0xff, .end_of_out = 0x20ff}.covers()), CopyBack::Covers::nothing);
+  EXPECT_EQ((CoveringLaunch{.bytes = 0xff, .end_of_out = 0x20ff}.covers()),
+            CopyBack::Covers::nothing);
 }
 
 // --- errors -------------------------------------------------------------------------------------
