@@ -89,8 +89,8 @@ bool may_gain(const Kernel& kernel, const BlockPlan& plan, const Coarsening& how
 // A text without loops tells, before any plan is made, that none will be taken of a kernel that
 // asks for the size of its launch (passes/coarsen/cost/cost.hpp): by a guess of how short it is,
 // whose logarithm is off by 0.18 (passes/coarsen/cost/usage_estimate.hpp).
-Why never_taken(const Kernel& kernel, const target::Profile& profile, CoarsenGrid grid,
-                double code_growth, bool asks_all) {
+Why never_pays(const Kernel& kernel, const target::Profile& profile, CoarsenGrid grid,
+               double code_growth, bool asks_all) {
   if (grid != CoarsenGrid::kernel) return {};
   const auto is_loop = [](std::uint32_t loop) { return loop != ~0U; };
   if (std::ranges::any_of(kernel.loops.innermost, is_loop)) return {};
@@ -407,7 +407,7 @@ CoarsenChoices coarsen_choices(Kernel& kernel, sym::Solver& solver, const target
   choices.why = columns;
   if (!columns.empty() && !accesses.may_be_measured(grid)) return choices;
   const bool launcher = grid == CoarsenGrid::launcher;
-  choices.why = never_taken(kernel, profile, grid, choices.code_growth, asks_all);
+  choices.why = never_pays(kernel, profile, grid, choices.code_growth, asks_all);
   if (!choices.why.empty()) return choices;
   const analysis::ReplicaDivergence data = analysis::is_data_dependent(kernel.body);
   DiagnosticSelection why;
