@@ -201,6 +201,12 @@ const Item* CommandLine::last(Role role) const {
   return found;
 }
 
+std::ptrdiff_t CommandLine::count(Role role) const {
+  return std::ranges::count_if(items, [&](const Item& item) {
+    return item.kind == Item::Kind::option && item.option->role == role;
+  });
+}
+
 std::string CommandLine::output() const {
   const Item* item = last(Role::output);
   return item == nullptr ? "elf.o" : item->value;

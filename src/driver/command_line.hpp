@@ -5,6 +5,7 @@
 // resolved: the caller then runs the real ptxas on the arguments as they came.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -65,6 +66,7 @@ struct CommandLine {
   [[nodiscard]] std::vector<std::string> inputs() const;
   [[nodiscard]] std::vector<std::string> own_options() const;
   [[nodiscard]] const Item* last(Role role) const; // the last one of several wins
+  [[nodiscard]] std::ptrdiff_t count(Role role) const;
   [[nodiscard]] bool gives(std::string_view long_name) const;
   // That says of plain loads or stores what .cv and .wt say of one: each is done for itself.
   [[nodiscard]] const Item* ordering() const;

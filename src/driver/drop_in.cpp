@@ -188,11 +188,11 @@ private:
     [[nodiscard]] std::string refusal() const override { return session_.refusal; }
 
     std::optional<Recalled> recall(const std::string& text) override {
-      return session_.cache.recall(session_.conditions(), text);
+      return session_.cache.recall(session_.conditions(n_), text);
     }
     void remember(const std::string& text, const std::string& decisions) override {
       if (session_.interrupted == 0)
-        session_.cache.remember(session_.conditions(), text, decisions);
+        session_.cache.remember(session_.conditions(n_), text, decisions);
     }
 
   private:
@@ -200,9 +200,12 @@ private:
     std::size_t n_;
   };
 
-  // What a decision hangs on beside the text: the options, ptxas' and ours, and both programs.
-  [[nodiscard]] std::string conditions() {
+  // What a decision about input `n` hangs on beside its text: the options, ptxas' and ours, both
+  // programs, and other inputs, whose functions it may call.
+  [[nodiscard]] std::string conditions(std::size_t n) {
     std::string all = cache.identity(ptxas) + '\n' + cache.identity(own_program_file()) + '\n';
+    for (std::size_t other = 0; other < inputs.all().size(); ++other)
+      if (other != n) all += fmt::format("beside {:016x}\n", hash(inputs.all()[other].text));
     for (const std::string& option : settings.given)
       if (!option.starts_with("decision-cache=") && !option.starts_with("profile="))
         all += option + '\n';
@@ -280,11 +283,12 @@ private:
   }
 
   // Where a trial was of this very text and of all its kernels, ptxas would make the same of it
-  // once more: the options are the same, of which a cubin has a note, and names of files are not in
-  // it.
+  // once more: the options are the same, of which a cubin has a note, and names of files are in it
+  // only where that is asked for. Where several outputs are named it warns.
   [[nodiscard]] bool keep_trial(const Texts& texts) {
     if (!whole_trial || texts.size() != 1 || whole_trial->text != texts[0] ||
-        line.has(Role::side_output) ||
+        line.has(Role::side_output) || line.count(Role::output) > 1 ||
+        line.gives("verbose-tkinfo") ||
         whole_trial->made.messages.find("/proc/self/fd/") != std::string::npos ||
         !write_output(line.output(), whole_trial->made.cubin))
       return false;

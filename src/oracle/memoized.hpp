@@ -28,7 +28,9 @@ public:
   assemble(std::span<const AssemblyRequest> requests) override;
   std::optional<Assembled> keep(const std::string& text) override {
     ++calls_;
-    return behind_.keep(text);
+    std::optional<Assembled> kept = behind_.keep(text);
+    answered_all_ &= kept.has_value(); // the output may be at fault, and not the text
+    return kept;
   }
   std::optional<Recalled> recall(const std::string& text) override { return behind_.recall(text); }
   void remember(const std::string& text, const std::string& decisions) override {

@@ -33,6 +33,16 @@ other -'; do
   same_file none.cubin wrong.cubin
 done
 
+# Of two inputs each may call the other's functions.
+printf '.version 9.0\n.target sm_90\n.address_size 64\n.visible .func beside() { ret; }\n' > beside.ptx
+call two.cubin beside.ptx
+same "$(asked)" 1 "another module beside it"
+call again.cubin beside.ptx
+same "$(asked)" 0 "the same one again"
+sed 's/beside/aside/' beside.ptx > aside.ptx
+call other.cubin aside.ptx
+same "$(asked)" 1 "and yet another one"
+
 rm -rf .cache
 echo file > .cache
 call file.cubin

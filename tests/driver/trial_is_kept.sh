@@ -36,3 +36,17 @@ rewritten "$ptx/boxes.ptx" "$ptx/vecadd.ptx" -o two.cubin
 mkdir closed && rewritten_into_closed() { "$TOOL" -arch=sm_90 "$ptx/boxes.ptx" -o closed/none/out.cubin --ptxasw-decision-cache=off; }
 rewritten_into_closed 2> errors && fail "no folder"
 contains "$(cat errors)" "closed/none/out.cubin" "ptxas complains"
+
+# Of which nothing is remembered that is the text's own fault: the next call rewrites it.
+kept_cache="--ptxasw-decision-cache=$work/kept"
+"$TOOL" -arch=sm_90 "$ptx/boxes.ptx" -o closed/none/out.cubin "$kept_cache" 2> errors && fail "no folder"
+rm -f runs && "$TOOL" -arch=sm_90 "$ptx/boxes.ptx" -o out.cubin "$kept_cache" || fail "a folder again"
+same_file expected.cubin out.cubin "rewritten where the output can be written"
+
+# What ptxas says of the outputs, and the names of files that it notes, are those of the call.
+rewritten "$ptx/boxes.ptx" -o other.cubin -o out.cubin 2> errors
+contains "$(cat errors)" "incompatible redefinition for option 'output-file'" "two outputs"
+same_file expected.cubin out.cubin "the second one counts"
+[ ! -e other.cubin ] || fail "the first one does not"
+rewritten "$ptx/boxes.ptx" -o out.cubin --verbose-tkinfo true
+strings out.cubin | grep -q -- '-o out.cubin' || fail "the note has the output's name"

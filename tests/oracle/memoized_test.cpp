@@ -55,5 +55,15 @@ TEST(MemoizedAssembler, AnswersBelongToTheirRequests) {
   EXPECT_FALSE(asked.answered_all());
 }
 
+// Whoever cannot write the output learns nothing of the text.
+TEST(MemoizedAssembler, ATextThatIsNotKeptIsLeftOpen) {
+  oracle::FakeAssembler fake(echo);
+  MemoizedAssembler asked(fake);
+  EXPECT_TRUE(asked.keep("a"));
+  EXPECT_TRUE(asked.answered_all());
+  EXPECT_FALSE(asked.keep("wrong"));
+  EXPECT_FALSE(asked.answered_all());
+}
+
 } // namespace
 } // namespace ptxasw::oracle

@@ -187,6 +187,14 @@ setp.gt.f32 %p8, %f1, 0f00000000;
 @%p8 st.global.f32 [%rd6], %f1;
 )"),
               HasSubstr("guarded by itself"));
+  EXPECT_THAT(refused(R"(
+add.rn.f32 %f2, %f3, 0f3F800000;
+ld.global.f32 %f1, [%rd5];
+mov.f32 %f3, %f1;
+add.rn.f32 %f4, %f2, %f3;
+st.global.f32 [%rd6], %f4;
+)"),
+              HasSubstr("what it reads is written behind it"));
 }
 
 // Out where x >= n, y < 1 or y >= m - 1.

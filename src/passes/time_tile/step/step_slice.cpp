@@ -42,6 +42,8 @@ Why StepSlice::run(std::span<const StepRead* const> others) {
         {.kind = Arg::Kind::reg, .id = body_.insts[k_.cfg.blocks[fork].end - 1].guard});
   plan_.guard_slice = slice_of(guards);
   plan_.value_slice = slice_of(values);
+  check_order(plan_.guard_slice);
+  check_order(plan_.value_slice);
   for (const InstId id : plan_.guard_slice)
     check_guard(id, others);
   return refused_;
@@ -107,6 +109,23 @@ std::vector<InstId> StepSlice::slice_of(std::span<const Arg> roots) {
     for (InstId id = k_.cfg.blocks[block].first; id < k_.cfg.blocks[block].end; ++id)
       if (needed.contains(id)) slice.push_back(id);
   return slice;
+}
+
+// A register that is written behind its reader alone has no name in a copy.
+void StepSlice::check_order(std::span<const InstId> slice) {
+  std::set<ptx::RegId> written;
+  const auto is_missing = [&](ptx::RegId reg) {
+    return !plan_.is_place(reg) && !written.contains(reg);
+  };
+  for (const InstId id : slice) {
+    const Inst& inst = body_.insts[id];
+    const StepArray* array = nullptr;
+    if (plan_.load_of(id, array) == nullptr)
+      analysis::for_each_use(body_, inst, [&](ptx::RegId reg) {
+        if (is_missing(reg)) refuse(Reason::step_form, inst, "what it reads is written behind it");
+      });
+    analysis::for_each_definition(body_, inst, [&](ptx::RegId reg) { written.insert(reg); });
+  }
 }
 
 bool StepSlice::may_be_copied(InstId id) {

@@ -28,6 +28,7 @@ private:
   void add_mask(ptx::InstId id, std::span<const StepRead* const> others);
   [[nodiscard]] std::size_t definitions_of(ptx::InstId id) const;
   std::vector<ptx::InstId> slice_of(std::span<const ptx::Arg> roots);
+  void check_order(std::span<const ptx::InstId> slice);
   bool may_be_copied(ptx::InstId id);
 
   const emulator::Kernel& k_;
