@@ -9,7 +9,6 @@
 #include "ptx/build.hpp"
 #include "ptx/parse.hpp"
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -36,7 +35,6 @@ public:
   ptx::Reg all_of(std::span<const NoWrap> checks, ptx::InstId inst, ptx::Code& code,
                   ptx::Reg base = {});
   // Forgets what was computed: the code just emitted may have split the warp.
-  void forget() { setups_.clear(); }
   // What has to stand elsewhere than at the loads.
   [[nodiscard]] std::vector<ptx::Edit> take_edits() { return std::move(edits_); }
 
