@@ -40,8 +40,7 @@ enum class WarpReduceMode : std::uint8_t {
 // What to emit for a covered load.
 enum class Emit : std::uint8_t {
   normal,
-  check,          // load and shuffle both, compare, trap when they differ
-  uniform_branch, // the corner case behind a branch instead of a predicate
+  check, // load and shuffle both, compare, trap when they differ
 };
 
 // What to do with a kernel in which ptxas is free to choose which product an addition is fused with

@@ -209,12 +209,6 @@ std::optional<Bytes> measured(const void* image) {
   return std::nullopt;
 }
 
-bool is_linked(const void* image) {
-  constexpr std::uint32_t of_separate_compilation = 2;
-  return form_of(image) == Form::wrapper &&
-         first<Wrapper>(image).version == of_separate_compilation;
-}
-
 std::string name_of(const Chip& chip) {
   constexpr std::array<std::string_view, 3> suffixes{"", "a", "f"};
   return "sm_" + std::to_string(chip.number) +

@@ -42,10 +42,6 @@ enum class Form : std::uint8_t {
 // these, or has lengths that no image has.
 [[nodiscard]] std::optional<Bytes> measured(const void* image);
 
-// A wrapper of separate compilation (-rdc=true): what it leads to was linked, and has no PTX. The
-// reason is Reason::relocatable then, instead of no_text.
-[[nodiscard]] bool is_linked(const void* image);
-
 enum class Kind : std::uint8_t { text = 1, code = 2, link_time = 8, other = 0 };
 enum class Compression : std::uint8_t { none, lz4, zstd, unknown };
 // Of sm_90, sm_90a (this chip alone), sm_100f (its family).

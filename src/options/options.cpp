@@ -10,7 +10,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
-#include <span>
 #include <sstream>
 #include <type_traits>
 
@@ -33,8 +32,7 @@ constexpr std::array warp_reduce_modes{Choice<WarpReduceMode>{"none", WarpReduce
                                        Choice<WarpReduceMode>{"all", WarpReduceMode::all},
                                        Choice<WarpReduceMode>{"auto", WarpReduceMode::automatic}};
 constexpr std::array emit_modes{Choice<Emit>{"normal", Emit::normal},
-                                Choice<Emit>{"check", Emit::check},
-                                Choice<Emit>{"uniform-branch", Emit::uniform_branch}};
+                                Choice<Emit>{"check", Emit::check}};
 constexpr std::array contractions{Choice<FpContract>{"exact", FpContract::exact},
                                   Choice<FpContract>{"any", FpContract::any}};
 constexpr std::array coarsen_grids{Choice<CoarsenGrid>{"kernel", CoarsenGrid::kernel},
@@ -313,9 +311,8 @@ const std::vector<Setter>& table() {
        number<&Options::shuffle_max_delta, 0, 31>},
       {{"shuffle-shared", "[on|off]", "also replace loads from shared memory (off)"},
        choice<&Options::shuffle_shared, switches>},
-      {{"emit", "normal|check|uniform-branch",
-        "code for a covered load: check does both and traps when they differ, uniform-branch has "
-        "the lanes at the edge load behind a branch (normal)"},
+      {{"emit", "normal|check",
+        "code for a covered load: check does both and traps when they differ (normal)"},
        choice<&Options::emit, emit_modes>},
       {{"fp-contract", "exact|any",
         "kernels in which ptxas chooses which products it fuses with additions: rewrite them only "
@@ -350,6 +347,7 @@ const FormerOption* former_option(std::string_view name_value) {
       FormerOption{"rotate", "loop-carry", "it is --loop-carry now"},
       FormerOption{"rounds", "warp-reduce", "it is --warp-reduce now"},
       FormerOption{"forward", "", "it is gone, since it did not pay"},
+      FormerOption{"emit=uniform-branch", "", "it is gone, since it did not pay"},
       FormerOption{"effort=fast", "effort=default", "it is --effort=default now"},
   };
   const std::string_view name = name_value.substr(0, name_value.find('='));

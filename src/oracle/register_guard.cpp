@@ -5,7 +5,6 @@
 #include "ptx/written.hpp"
 #include "sass/machine_code.hpp"
 #include "sass/same_body.hpp"
-#include "target/profile.hpp"
 #include "target/residency.hpp"
 
 #include <algorithm>
@@ -77,12 +76,6 @@ std::vector<std::string> kernels_that_call(const ptx::Module& module) {
 }
 
 } // namespace
-
-bool states_block_size(std::string_view ptx, std::string_view kernel) {
-  const ptx::Module module = ptx::parse(std::string(ptx));
-  const ptx::Function* function = ptx::find_kernel(module, kernel);
-  return function != nullptr && (function->maxntid[0] | function->reqntid[0]) != 0;
-}
 
 std::vector<Reverted> kernels_to_revert(std::span<const std::string> changed,
                                         const UsageTable& after, const Questions& questions) {

@@ -60,7 +60,4 @@ Committed commit_rewrites(Printed rewritten, const std::string& original, Assemb
                           const LaunchesOf& launches,
                           const std::function<Printed(const std::vector<Reverted>&)>& without);
 
-// Whether the kernel has .maxntid or .reqntid. (.maxnreg would not do: it may be more than 64.)
-bool states_block_size(std::string_view ptx, std::string_view kernel);
-
 } // namespace ptxasw::oracle

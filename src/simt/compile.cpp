@@ -471,10 +471,6 @@ tl::expected<ProgramPtr, std::string> compile(std::shared_ptr<const ptx::Module>
   return program;
 }
 
-const ptx::Function& kernel_of(const Program& program) {
-  return *program.kernel;
-}
-
 std::string place_of(const Program& program, const ptx::Inst& inst) {
   const ptx::Module& module = *program.module;
   const ptx::Range range = module.statements[inst.statement].range;

@@ -123,7 +123,6 @@ class Program;
 using ProgramPtr = std::shared_ptr<const Program>;
 tl::expected<ProgramPtr, std::string> compile(std::shared_ptr<const ptx::Module> module,
                                               std::string_view kernel);
-const ptx::Function& kernel_of(const Program& program);
 
 // Variables of the module (.global) appear in `memory` under their names, made on the first run.
 Result run(const Program& program, const Launch& launch, Memory& memory);

@@ -37,12 +37,6 @@ TEST_P(TrapRewrite, CheckModeFindsNoDifference) {
   EXPECT_EQ(simt::compare(trap, result.text), "") << result.text;
 }
 
-TEST_P(TrapRewrite, UniformBranchComputesTheSame) {
-  const TrapCase& trap = GetParam();
-  const Optimized result = optimize(trap.text, trap.name + ".ptx", forced(Emit::uniform_branch));
-  EXPECT_EQ(simt::compare(trap, result.text), "") << result.text;
-}
-
 TEST_P(TrapRewrite, MergedBlocksComputeTheSame) {
   const TrapCase& trap = GetParam();
   for (const std::array<unsigned, 3> factors :

@@ -37,7 +37,7 @@ TEST(Options, EveryNameSetsItsMember) {
   EXPECT_FALSE(with("shuffle-shared").fewer_blocks);
   EXPECT_TRUE(with("fewer-blocks").fewer_blocks);
   EXPECT_EQ(with("emit=check").emit, Emit::check);
-  EXPECT_EQ(with("emit=uniform-branch").emit, Emit::uniform_branch);
+  EXPECT_EQ(with("emit=uniform-branch").emit, Emit::normal); // no longer there
   EXPECT_TRUE(with("paranoid").paranoid);
   EXPECT_FALSE(with("z3=off").use_z3);
   EXPECT_EQ(with("kernel-budget=7").kernel_budget, std::chrono::milliseconds(7));

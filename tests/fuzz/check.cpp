@@ -89,7 +89,6 @@ Options everything_on(std::uint64_t seed) {
     if (seed / 8 % 8 == 3) options.coarsen = {2, 1, 1}; // and the trees of merged blocks
   }
   if (seed % 8 == 1) options.emit = Emit::check;
-  if (seed % 8 == 2) options.emit = Emit::uniform_branch;
   if (seed % 8 == 3) options.block = {{32, 1, 1}};
   if (seed % 8 == 4) options.block = {{64, 2, 1}};
   return options;

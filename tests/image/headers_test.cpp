@@ -92,10 +92,6 @@ TEST(Headers, PointersAreMeasured) {
   EXPECT_FALSE(measured(&wrapper));
   wrapper.data = image.data();
   EXPECT_EQ(measured(&wrapper)->data(), bytes_of(image).data());
-  EXPECT_FALSE(is_linked(&wrapper));
-  wrapper.version = 2;
-  EXPECT_TRUE(is_linked(&wrapper));
-  EXPECT_FALSE(is_linked(image.data()));
   const Probe plain = probe(bytes_of(image));
   const Bytes cubin = plain.entries[0].stored;
   EXPECT_EQ(form_of(cubin.data()), Form::cubin);

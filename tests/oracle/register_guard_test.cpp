@@ -81,19 +81,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"MoreSpillStores", {20, 8, 4, 4}, {20, 8, 8, 4}, true, true},
         Case{"MoreSpillLoads", {20, 8, 4, 4}, {20, 8, 4, 8}, true, true}));
 
-TEST(RegisterGuard, OnlyBlockSizesBindTheLaunch) {
-  const std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n"
-                           ".entry a() .maxntid 128, 1, 1\n{ ret; }\n"
-                           ".entry b() .reqntid 8\n{ ret; }\n"
-                           ".entry c() .maxnreg 128\n{ ret; }\n"
-                           ".entry d()\n{ ret; }\n";
-  EXPECT_TRUE(states_block_size(text, "a"));
-  EXPECT_TRUE(states_block_size(text, "b"));
-  EXPECT_FALSE(states_block_size(text, "c"));
-  EXPECT_FALSE(states_block_size(text, "d"));
-  EXPECT_FALSE(states_block_size(text, "e"));
-}
-
 TEST(RegisterGuard, AsksOnlyWhenItMust) {
   const std::vector<std::string> changed{"small", "not compiled"};
   const Questions none{[](const auto&) -> oracle::UsageTable { throw std::logic_error("asked"); },

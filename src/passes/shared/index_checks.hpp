@@ -26,8 +26,6 @@ public:
   // nothing to ask.
   ptx::Reg all_of(std::span<const NoWrap> checks, ptx::InstId inst, ptx::Code& code,
                   ptx::Reg base = {});
-  // Forgets what was computed: the code just emitted may have split the warp.
-  void forget() { regions_.clear(); }
 
 private:
   // A check by its registers as they were defined, and its ranges.

@@ -27,11 +27,6 @@ public:
 
   // Emits what `cover` needs at `inst` and is not yet there in its region of straight-line code.
   Condition require(const ReuseSource& cover, ptx::InstId inst, ptx::Code& code);
-  // Forgets what was computed: the code just emitted may have split the warp.
-  void forget() {
-    setups_.clear();
-    checks_.forget();
-  }
   // What has to stand elsewhere than at the loads.
   [[nodiscard]] std::vector<ptx::Edit> take_edits() { return std::move(edits_); }
 

@@ -138,17 +138,7 @@ private:
   void finish(const Inst& inst, const std::vector<Reg>& results, const Reg& ok, Code& code) {
     const auto [take, corner] = guards(inst, ok, code);
     const std::string load = names_.text(behind_guard(body_, inst));
-    const bool has_corner = !ok.empty();
-    if (has_corner && emit_ == Emit::uniform_branch && inst.guard == ptx::none) {
-      // Warps without a corner case skip the load; the branch may split the others.
-      const std::string label = fmt::format("$ptxasw_corner_{}", labels_++);
-      code.when(ok).bra(label);
-      code.statement(load);
-      code.statement(label + ":");
-      conditions_.forget();
-    } else if (has_corner) {
-      code.when(corner).statement(load);
-    }
+    if (!ok.empty()) code.when(corner).statement(load);
     for (std::size_t n = 0; n < results.size(); ++n)
       code.when(take).move(own(body_.dst(inst)[n]), results[n]);
   }
@@ -206,7 +196,6 @@ private:
   Conditions conditions_;
   std::vector<ptx::Edit> edits_;
   std::map<InstId, std::vector<Reg>> copies_;
-  unsigned labels_ = 0;
 };
 
 } // namespace

@@ -9,6 +9,8 @@
 //   //@after-try, //@after-keep: the faults come there instead of at the start
 #include "driver/drop_in.hpp"
 #include "oracle/register_guard.hpp"
+#include "ptx/parse.hpp"
+#include "ptx/written.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,6 +29,12 @@ using ptxasw::oracle::Printed;
 int overflow(const volatile int* above) {
   volatile int here = *above;
   return here == 1 ? 0 : overflow(&here) + here;
+}
+
+bool states_block_size(const std::string& text, std::string_view kernel) {
+  const ptxasw::ptx::Module module = ptxasw::ptx::parse(text);
+  const ptxasw::ptx::Function* function = ptxasw::ptx::find_kernel(module, kernel);
+  return function != nullptr && (function->maxntid[0] | function->reqntid[0]) != 0;
 }
 
 void use_all_memory() {
@@ -89,7 +97,7 @@ Optimized optimize(const std::string& text, const std::string& file, const ptxas
   ptxasw::oracle::Committed settled = ptxasw::oracle::commit_rewrites(
       rewrite(text, file, {}), text, *assembler,
       [&](std::string_view kernel) {
-        return ptxasw::passes::Launches{ptxasw::oracle::states_block_size(text, kernel), {}};
+        return ptxasw::passes::Launches{states_block_size(text, kernel), {}};
       },
       [&](const std::vector<ptxasw::Reverted>& back) { return rewrite(text, file, back); });
   settled.printed.made.report.reverted = std::move(settled.reverted);
