@@ -56,7 +56,7 @@ for command in opt analyze report "explain --" run verify; do
 done
 cp prose.ptx prose.cu
 contains "$("$TOOL" report prose.cu 2>&1)" "; nvcc -arch=sm_90 -lineinfo -ptx prose.cu writes some"
-(printf '/* a header */\n// and more\n\n'; cat k.ptx) > commented.ptx
+(printf '/* a header */\n// and more\n# 7 "k.cu"\n\n'; cat k.ptx) > commented.ptx
 "$TOOL" opt commented.ptx > /dev/null || fail "comments in front"
 for i in $(seq 30); do echo 'bogus instruction;'; done > mistakes
 sed '/^ret/r mistakes' k.ptx > wrong.ptx

@@ -46,16 +46,17 @@ std::string target_of(const std::string& text) {
   return text.substr(begin, text.find_first_of(", \t\r\n", begin) - begin);
 }
 
-// Comments and blanks may stand in front.
+// Comments, blanks and line markers may stand in front.
 bool begins_as_ptx(std::string_view text) {
   for (;;) {
     const std::size_t begin = text.find_first_not_of(" \t\r\n\f\v");
     if (begin == text.npos) return false;
     text.remove_prefix(begin);
-    const bool line = text.starts_with("//"), block = text.starts_with("/*");
+    const bool line = text.starts_with("//") || text.starts_with("#"),
+               block = text.starts_with("/*");
     if (!line && !block) return text.starts_with(".version");
     const std::string_view end = line ? "\n" : "*/";
-    const std::size_t at = text.find(end, 2);
+    const std::size_t at = text.find(end, line ? 1 : 2);
     if (at == text.npos) return false;
     text.remove_prefix(at + end.size());
   }

@@ -198,6 +198,16 @@ TEST(StepTilesRefused, WhereALoopIsOfUnknownLength) {
       not_known);
 }
 
+// A hundred iterations of 256 threads, each of which is asked for.
+TEST(StepTilesRefused, WhereCountingIterationsTakesTooLong) {
+  const std::string text =
+      without("setp.lt.s32 \t%p9, %r42, 400;", "setp.lt.s32 \t%p9, %r42, 25600;", "tile_i");
+  const auto module = test::parsed(text);
+  emulator::Kernel kernel = test::emulate(*module, "");
+  EXPECT_EQ(passes::StepKernel(kernel, {.time = std::chrono::milliseconds(5)}).find().refused.text,
+            "time budget of the analysis spent");
+}
+
 // A shape that the kernel tells, where any would do.
 TEST(StepTiles, AreOfTheShapeThatIsTold) {
   const Stepped stepped(without("\n)\n{", "\n)\n.reqntid 16, 4, 1\n{", "tile_c"));

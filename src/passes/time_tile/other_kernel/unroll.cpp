@@ -197,6 +197,7 @@ public:
     }
     if (made_.left.empty() && !kernel_->loops.loops.empty())
       made_.left = "too many loops are in each other";
+    if (made_.module) made_.kernel.context->allow({});
     return std::move(made_);
   }
 
@@ -242,6 +243,7 @@ private:
     }
     made_.kernel = std::move(made.kernel);
     made_.module = std::move(made.module);
+    made_.kernel.context->allow(budget_.allowance());
     kernel_ = &made_.kernel;
     return true;
   }

@@ -197,6 +197,7 @@ Attempt untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
   emulator::Kernel known = emulator::emulate(*kernel.body.module, *kernel.body.function, budget,
                                              shape, emulator::Follow::stored_values);
   if (!known.trace.refused.empty()) return {{.refused = known.trace.refused}};
+  known.context->allow(budget.allowance());
   Unrolled straight = unroll(known, budget, shape, emulator::Follow::stored_values);
   if (!straight.left.empty()) // another shape only makes it longer or shorter
     return {{.refused = {Reason::step_shared, straight.left}}, straight.left == too_long, false};
