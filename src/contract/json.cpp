@@ -3,7 +3,6 @@
 #include "contract/json_reader.hpp"
 #include "words/words.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 

@@ -25,10 +25,8 @@
 
 #include <algorithm>
 #include <exception>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <tuple>
 #include <unistd.h>
 
@@ -50,21 +48,6 @@ double processor_ms(int whose) {
 
 void complain(std::string_view severity, std::string_view text) {
   write_all(STDERR_FILENO, fmt::format("ptxasw {}: {}\n", severity, text));
-}
-
-// A file of its own to write, or none yet. Devices and FIFOs are left to ptxas: we may have to
-// write more than once.
-bool is_plain_output(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
-}
-
-// As a compiler writes its output: into the file that is there, or a new one.
-bool write_output(const std::string& path, std::string_view bytes) {
-  constexpr mode_t as_the_umask_says = 0666;
-  const Descriptor file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, as_the_umask_says));
-  return file && write_all(file.get(), bytes);
 }
 
 // What ptxas has made of a text, with the options of the call and of all its kernels.

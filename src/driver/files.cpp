@@ -66,6 +66,18 @@ std::optional<FileId> file_id(const std::string& path) {
   return FileId{info.st_dev, info.st_ino};
 }
 
+bool is_plain_output(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
+}
+
+bool write_output(const std::string& path, std::string_view bytes) {
+  constexpr mode_t as_the_umask_says = 0666;
+  const Descriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, as_the_umask_says));
+  return file && write_all(file.get(), bytes);
+}
+
 bool is_executable_file(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&

@@ -33,6 +33,12 @@ struct FileId {
 };
 std::optional<FileId> file_id(const std::string& path); // follows symbolic links
 
+// A file of its own to write, or none yet. Devices and FIFOs are left to ptxas: we may have to
+// write more than once.
+bool is_plain_output(const std::string& path);
+// As a compiler writes its output: into the file that is there, or a new one.
+bool write_output(const std::string& path, std::string_view bytes);
+
 bool is_executable_file(const std::string& path);
 std::string own_program_file(); // of this process, links resolved
 

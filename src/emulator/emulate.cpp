@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace ptxasw::emulator {

@@ -3,8 +3,6 @@
 // some block of an open loop is always ready until the loop is complete.
 #include "emulator/order.hpp"
 
-#include <algorithm>
-
 namespace ptxasw::emulator {
 
 using analysis::BlockId;

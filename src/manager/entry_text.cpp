@@ -38,6 +38,13 @@ std::string name_of(const Coarsening& how) {
   return name;
 }
 
+std::string variable_of(const contract::Contract& contract) {
+  const std::string data = contract::encode(contract);
+  const std::vector<unsigned> numbers(data.begin(), data.end());
+  return fmt::format(".global .align 8 .b8 {}[{}] = {{{}}};\n",
+                     contract::symbol_of(contract.kernel), numbers.size(), fmt::join(numbers, ","));
+}
+
 bool has_own_variables(std::string_view text) {
   constexpr std::string_view space = ".global ";
   for (std::size_t at = text.find(space); at != text.npos; at = text.find(space, at + 1)) {

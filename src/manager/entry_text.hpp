@@ -25,6 +25,9 @@ namespace ptxasw::manager {
 // "kernel__ptxasw_x2y4"
 [[nodiscard]] std::string entry_of(std::string_view kernel, std::string_view name);
 
+// The variable that holds it, without its linkage.
+[[nodiscard]] std::string variable_of(const contract::Contract& contract);
+
 // Global variables that only this module sees.
 [[nodiscard]] bool has_own_variables(std::string_view text);
 

@@ -410,11 +410,7 @@ private:
     contract.code = contract::hash(code);
     if (const ptx::Function* known = ptx::find_kernel(original_, kernel.name))
       contract.text = hash_of(original_, *known);
-    const std::string data = contract::encode(contract);
-    const std::vector<unsigned> numbers(data.begin(), data.end());
-    const std::string variable =
-        fmt::format(".global .align 8 .b8 {}[{}] = {{{}}};\n", contract::symbol_of(kernel.name),
-                    numbers.size(), fmt::join(numbers, ","));
+    const std::string variable = variable_of(contract);
     const std::string_view linkage = kernel.weak ? ".weak " : ".visible ";
     if (own_ != OwnEntries::as_they_came) return text + fmt::format("\n\n{}{}", linkage, variable);
     contracts.append("\n").append(has_own_variables(*base_.text) ? "" : linkage) += variable;

@@ -3,8 +3,6 @@
 
 #include "profile/version_name.hpp"
 
-#include <algorithm>
-
 namespace ptxasw::profile {
 namespace {
 

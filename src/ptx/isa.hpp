@@ -114,8 +114,7 @@ struct Modifiers {
   Sub sub = Sub::none, sub2 = Sub::none, sub3 = Sub::none; // in the order written
   std::uint8_t vector = 1;                                 // .v2 .v4 .v8
   bool nc = false;                                         // ld.global.nc
-  bool cache_hint = false; // .L2::cache_hint: the last operand is a policy
-  bool unified = false;
+  bool cache_hint = false;  // .L2::cache_hint: the last operand is a policy
   bool to = false;          // cvta.to
   bool uni = false;         // bra.uni, call.uni
   bool cc = false;          // writes the carry flag
@@ -125,7 +124,7 @@ struct Modifiers {
   bool shiftamt = false; // bfind.shiftamt
   bool sync = false;     // shfl.sync, vote.sync, ...
   bool aligned = false;
-  bool noinc = false, noftz = false, oob = false;
+  bool noftz = false, oob = false;
   Shape shape = Shape::none;
   std::uint8_t matrices = 0; // of ldmatrix: .x1 .x2 .x4
   bool trans = false;

@@ -138,7 +138,6 @@ constexpr auto table = std::to_array<Entry>({
 
     flag(".nc", &Modifiers::nc),
     flag(".L2::cache_hint", &Modifiers::cache_hint),
-    flag(".unified", &Modifiers::unified),
     flag(".to", &Modifiers::to),
     flag(".cc", &Modifiers::cc),
     flag(".approx", &Modifiers::wide_approx),
@@ -152,10 +151,11 @@ constexpr auto table = std::to_array<Entry>({
     flag(".abs", &Modifiers::abs),
     flag(".shiftamt", &Modifiers::shiftamt),
     flag(".aligned", &Modifiers::aligned),
-    flag(".noinc", &Modifiers::noinc),
     flag(".noftz", &Modifiers::noftz),
     flag(".oob", &Modifiers::oob),
 
+    hint(".unified"),
+    hint(".noinc"),
     hint(".L1"),
     hint(".L2"),
     hint(".L1::evict_normal"),

@@ -2,9 +2,6 @@
 // declare the same names anew; labels can be used before they stand.
 #include "ptx/scope.hpp"
 
-#include <algorithm>
-#include <limits>
-
 namespace ptxasw::ptx {
 
 namespace {

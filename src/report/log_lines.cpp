@@ -3,8 +3,6 @@
 
 #include "words/words.hpp"
 
-#include <algorithm>
-
 namespace ptxasw::report {
 
 const LogJson* log_member(const LogJson& object, const char* key) {

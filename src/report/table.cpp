@@ -4,7 +4,6 @@
 #include "words/words.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace ptxasw::report {
 namespace {

@@ -11,9 +11,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <map>
-#include <ranges>
 
 namespace ptxasw::report {
 namespace {

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <utility>
 
 namespace ptxasw::sass {
 namespace {
@@ -165,7 +163,6 @@ public:
     out_.guard = bits(low, 12, 4);
     out_.guarded = out_.guard != always;
     out_.schedule = {.stall = bits(high, 41, 4),
-                     .yields = bits(high, 45, 1) != 0,
                      .write_barrier = bits(high, 46, 3),
                      .read_barrier = bits(high, 49, 3),
                      .wait = bits(high, 52, 6),

@@ -51,12 +51,12 @@ struct Branch {
   std::int64_t distance = 0; // in instructions, from the next one; also of a call
 };
 
-// What tells the scheduler, bits 105 to 125: cycles to wait before the next instruction, whether
-// another warp may go first, the barriers that are raised when a result has come or a source has
-// been read (7: none), those to wait for, and the operands that are kept for the next instruction.
+// What tells the scheduler, bits 105 to 125, but for whether another warp may go first (bit 109):
+// cycles to wait before the next instruction, the barriers that are raised when a result has come
+// or a source has been read (7: none), those to wait for, and the operands that are kept for the
+// next instruction.
 struct Schedule {
   unsigned stall = 0;
-  bool yields = false;
   unsigned write_barrier = 7, read_barrier = 7;
   unsigned wait = 0, reuse = 0; // bits
 };

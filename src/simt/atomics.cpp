@@ -4,8 +4,6 @@
 
 #include "semantics/windows.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>

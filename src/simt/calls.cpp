@@ -2,8 +2,6 @@
 // compilers calls by name: vprintf and __assertfail.
 #include "simt/engine.hpp"
 
-#include "semantics/windows.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -176,7 +176,6 @@ void Solver::Impl::count(const Answer& result) {
   if (result.why_unknown == "timed out") ++stats.timeouts;
   if (result.by == ProofKind::normal_form) ++stats.by_normal_form;
   if (result.by == ProofKind::z3) ++stats.by_z3;
-  if (result.by == ProofKind::evaluation) ++stats.by_evaluation;
 }
 
 void Solver::Impl::dump(std::span<const Term> facts, Term goal, const Answer& result) {

@@ -38,7 +38,6 @@ struct SolverOptions {
 
 struct SolverStats {
   unsigned queries = 0, by_normal_form = 0, by_z3 = 0, unknown = 0, timeouts = 0;
-  unsigned by_evaluation = 0; // refuted at a point, without Z3
   unsigned remembered = 0;    // asked before; also counted under the layer that answered then
   unsigned confirmed = 0;     // paranoid: Z3 proved what the normal form proved
   unsigned disagreements = 0; // paranoid: Z3 refuted what the normal form proved. Must stay 0.

@@ -52,9 +52,9 @@ Instruction made(const Word& word) {
     low |= word.result << 16U | word.a << 24U | std::uint64_t{word.b} << 32U;
   }
   const Schedule& s = word.schedule;
-  high |= std::uint64_t{s.stall} << 41U | std::uint64_t{s.yields} << 45U |
-          std::uint64_t{s.write_barrier} << 46U | std::uint64_t{s.read_barrier} << 49U |
-          std::uint64_t{s.wait} << 52U | std::uint64_t{s.reuse} << 58U;
+  high |= std::uint64_t{s.stall} << 41U | std::uint64_t{s.write_barrier} << 46U |
+          std::uint64_t{s.read_barrier} << 49U | std::uint64_t{s.wait} << 52U |
+          std::uint64_t{s.reuse} << 58U;
   if (word.opcode == 0x947) high |= std::uint64_t{7} << 23U; // under no other condition
   return decode(low, high, 80);
 }

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <vector>
 
 namespace ptxasw::passes {

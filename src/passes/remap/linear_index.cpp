@@ -7,7 +7,6 @@
 #include "passes/shared/rows.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <unordered_set>
 #include <vector>

@@ -2,7 +2,6 @@
 #include "passes/shared/axis_polynomial.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace ptxasw::passes {
 

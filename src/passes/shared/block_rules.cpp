@@ -22,7 +22,6 @@ using ptx::InstId;
 using ptx::Op;
 using ptx::Special;
 using ptx::Sub;
-using sym::Term;
 
 namespace {
 

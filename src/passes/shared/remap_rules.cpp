@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <vector>
 
 namespace ptxasw::passes {
 

@@ -4,8 +4,6 @@
 #include "ptx/edited.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <utility>
 #include <vector>
 
 namespace ptxasw::passes {

@@ -24,7 +24,7 @@
 namespace ptxasw::passes {
 namespace {
 
-bool reads_neighbours(const passes::StepPlan& plan) {
+bool reads_neighbours(const StepPlan& plan) {
   return plan.refused.empty() && plan.least != plan.most;
 }
 
@@ -75,7 +75,7 @@ private:
   void look(const ptx::Function& function, std::vector<std::string>& free) {
     const std::string name(function.name);
     emulator::Kernel kernel = kept_.take(original_, function);
-    const passes::StepPlan plan = passes::StepKernel(kernel).find();
+    const StepPlan plan = passes::StepKernel(kernel).find();
     const passes::Latitude latitude = passes::count_latitude(kernel.body);
     kept_.give(std::move(kernel));
     candidates_.insert(name);
@@ -185,7 +185,7 @@ private:
 
   void make(StepEntries& result, passes::StepKernel& seen, const ptx::Function& function) {
     const emulator::Kernel& kernel = seen.kernel();
-    const passes::StepPlan plan = seen.find();
+    const StepPlan plan = seen.find();
     result.outcome = describe_step(plan);
     if (!plan.refused.empty()) {
       result.against = plan.refused.reason;
@@ -196,21 +196,20 @@ private:
     add_for_runs(result, kernel, plan, function, count);
     // What looks like coefficients may be what is stepped, if neighbours of it are read: of one
     // array.
-    const passes::StepPlan other = seen.find(passes::Motion::exchanged, 1);
+    const StepPlan other = seen.find(passes::Motion::exchanged, 1);
     if (other.arrays.size() == 1 && reads_neighbours(other)) {
       result.outcome += "; or " + describe_step(other);
       add_for_runs(result, kernel, other, function, count);
     }
     // The program may as well rotate what looks like coefficients: launches tell.
-    const passes::StepPlan rotated = seen.find(passes::Motion::rotated);
+    const StepPlan rotated = seen.find(passes::Motion::rotated);
     if (!is_wave(rotated)) return;
     result.outcome += or_describe(rotated);
     add_for_runs(result, kernel, rotated, function, count);
   }
 
-  void add_for_runs(StepEntries& result, const emulator::Kernel& kernel,
-                    const passes::StepPlan& plan, const ptx::Function& function,
-                    const std::optional<unsigned>& count) {
+  void add_for_runs(StepEntries& result, const emulator::Kernel& kernel, const StepPlan& plan,
+                    const ptx::Function& function, const std::optional<unsigned>& count) {
     if (is_in_space(plan)) return add_marching(result, kernel, plan, function, count);
     if (!add(result, kernel, plan, function, step_shapes(plan, count)) || !options_.steps_auto)
       return;
@@ -224,9 +223,8 @@ private:
   }
 
   // Each entry once for each length of its stretches: it divides the planes as it is launched.
-  void add_marching(StepEntries& result, const emulator::Kernel& kernel,
-                    const passes::StepPlan& plan, const ptx::Function& function,
-                    const std::optional<unsigned>& count) {
+  void add_marching(StepEntries& result, const emulator::Kernel& kernel, const StepPlan& plan,
+                    const ptx::Function& function, const std::optional<unsigned>& count) {
     const std::vector<MarchShape> marches = march_shapes(plan, count);
     const Why why = marches.empty() ? why_not_marched(plan) : Why{};
     if (!why.empty()) {
@@ -249,7 +247,7 @@ private:
     }
   }
 
-  static Why why_not_marched(const passes::StepPlan& plan) {
+  static Why why_not_marched(const StepPlan& plan) {
     Why why = why_not_in_planes(plan);
     if (!why.empty()) return why;
     return {Reason::step_in_space,
@@ -257,8 +255,7 @@ private:
   }
 
   // Of places: where a thread takes all of an axis there is one thread along it.
-  static contract::Condition large_enough(const passes::StepPlan& plan,
-                                          const contract::Steps& steps) {
+  static contract::Condition large_enough(const StepPlan& plan, const contract::Steps& steps) {
     const auto places = [&](unsigned axis) {
       return steps.has_extents() ? steps.extents.at(axis) : threads(axis);
     };
@@ -279,7 +276,7 @@ private:
     return steps.count != most;
   }
 
-  bool add(StepEntries& result, const emulator::Kernel& kernel, const passes::StepPlan& plan,
+  bool add(StepEntries& result, const emulator::Kernel& kernel, const StepPlan& plan,
            const ptx::Function& function, const std::vector<passes::StepShape>& shapes,
            bool is_small = false) {
     const std::string name(function.name);
@@ -311,17 +308,17 @@ private:
     return true;
   }
 
-  static bool moves_as(const contract::Steps& steps, const passes::StepPlan& plan) {
+  static bool moves_as(const contract::Steps& steps, const StepPlan& plan) {
     if (steps.rotation != plan.rotation) return false;
-    return plan.rotation || std::ranges::all_of(plan.arrays, [&](const passes::StepArray& array) {
+    return plan.rotation || std::ranges::all_of(plan.arrays, [&](const StepArray& array) {
              const contract::Swap swap{array.in, array.out};
              return std::ranges::find(steps.swaps, swap) != steps.swaps.end();
            });
   }
 
   // The first that can be made and stays in registers; or else the one that comes nearest to it.
-  Shaped shaped(const emulator::Kernel& kernel, const passes::StepPlan& plan,
-                const ptx::Function& function, const std::vector<passes::StepShape>& shapes) {
+  Shaped shaped(const emulator::Kernel& kernel, const StepPlan& plan, const ptx::Function& function,
+                const std::vector<passes::StepShape>& shapes) {
     const std::string name(function.name);
     Shaped best;
     std::optional<Usage> least;
@@ -383,18 +380,18 @@ make_step_entries(const ptx::Module& module, const Options& options, const PinTe
   return Maker(module, options, pin, kept, assembler).run();
 }
 
-std::string describe_step(const passes::StepPlan& plan) {
+std::string describe_step(const StepPlan& plan) {
   if (!plan.refused.empty()) return "no time step: " + plan.refused.text;
   if (plan.copy)
     return fmt::format("a copy of parameter {} to {}, left out between steps that are merged",
                        contract::to_word(plan.copy->from), contract::to_word(plan.copy->to));
   std::vector<std::string> swaps;
-  for (const passes::StepArray& array : plan.arrays) {
-    std::set<passes::Offset> offsets;
-    for (const passes::StepArray::Load& load : array.loads)
+  for (const StepArray& array : plan.arrays) {
+    std::set<Offset> offsets;
+    for (const StepArray::Load& load : array.loads)
       offsets.insert(load.offset());
     std::vector<std::string> texts;
-    for (const passes::Offset& offset : offsets)
+    for (const Offset& offset : offsets)
       texts.push_back(fmt::format("({})", fmt::join(offset, ",")));
     const std::string reads = fmt::format("reads {}", fmt::join(texts, " ")),
                       in = contract::to_word(array.in);
@@ -408,11 +405,11 @@ std::string describe_step(const passes::StepPlan& plan) {
 }
 
 // What reads no neighbours is the sum of two arrays and the like, which nobody iterates.
-bool is_wave(const passes::StepPlan& rotated) {
+bool is_wave(const StepPlan& rotated) {
   return rotated.refused.empty() && rotated.least != rotated.most;
 }
 
-std::string or_describe(const passes::StepPlan& rotated) {
+std::string or_describe(const StepPlan& rotated) {
   return is_wave(rotated) ? "; or " + describe_step(rotated) : "";
 }
 

@@ -49,12 +49,12 @@ make_step_entries(const ptx::Module& module, const Options& options, const PinTe
                   emulator::Emulations& kept, Assembler& assembler);
 
 // "a time step from parameter 0 to 1, reads (-1,0,0) (0,0,0) (1,0,0)", or why it is none.
-std::string describe_step(const passes::StepPlan& plan);
+std::string describe_step(const StepPlan& plan);
 // A step of three arrays in rotation for which entries are made.
-bool is_wave(const passes::StepPlan& rotated);
+bool is_wave(const StepPlan& rotated);
 // Of the same kernel, if its arrays rotate: "; or a time step of three arrays in rotation from
 // parameter 1 to 2, reads (-1,0,0) (1,0,0), of the older array 0 reads (0,0,0)"; empty if it is
 // no wave.
-std::string or_describe(const passes::StepPlan& rotated);
+std::string or_describe(const StepPlan& rotated);
 
 } // namespace ptxasw::passes

@@ -10,8 +10,6 @@
 #include "passes/warp_reduce/tree_elements.hpp"
 #include "passes/warp_reduce/tree_text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -21,7 +19,6 @@ namespace ptxasw::passes {
 using analysis::BlockId;
 using emulator::Event;
 using emulator::EventKind;
-using ptx::Arg;
 using ptx::Inst;
 using ptx::InstId;
 using sym::Term;

@@ -1,7 +1,6 @@
 // Follows what is computed from indices to the comparisons.
 #include "passes/coarsen/cost/active_blocks.hpp"
 
-#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
-#include <vector>
 
 namespace ptxasw::passes {
 

@@ -6,7 +6,6 @@
 namespace ptxasw::passes {
 
 using analysis::BlockId;
-using sym::Bits;
 using sym::Kind;
 using sym::Term;
 

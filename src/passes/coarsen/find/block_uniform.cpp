@@ -17,7 +17,6 @@
 
 namespace ptxasw::passes {
 
-using ptx::Arg;
 using ptx::Group;
 using ptx::Inst;
 using ptx::InstId;

@@ -1,7 +1,6 @@
 // The machine code of a trial is read for what its registers do not tell.
 #include "passes/coarsen/search/search.hpp"
 
-#include "oracle/assembler.hpp"
 #include "oracle/kernel_usage.hpp"
 #include "oracle/straight_path.hpp"
 #include "passes/coarsen/cost/cost.hpp"
@@ -17,7 +16,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <map>
 #include <optional>

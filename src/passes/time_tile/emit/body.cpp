@@ -3,7 +3,6 @@
 
 #include "analysis/liveness.hpp"
 #include "passes/shared/contraction_latitude.hpp"
-#include "passes/time_tile/step/step_region.hpp"
 
 #include <fmt/format.h>
 
@@ -40,7 +39,7 @@ ptx::Type move_type(const ptx::Body& body, const StepArray& array) {
   return literal && array.bytes > 1 ? store.mods.type : ptx::bits(held_bits(array));
 }
 
-StepBody::StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code,
+StepBody::StepBody(const emulator::Kernel& kernel, const StepPlan& plan, ptx::Code& code,
                    ParameterNames parameter_names, Varying varying)
     : kernel_(kernel), body_(kernel.body), plan_(plan), code_(code),
       parameter_names_(std::move(parameter_names)), varying_(std::move(varying)),
@@ -55,7 +54,7 @@ StepBody::StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan,
   };
   for (const InstId id : plan.value_slice)
     analysis::for_each_use(body_, body_.insts[id], look_at);
-  for (const passes::StepArray& array : plan.arrays)
+  for (const StepArray& array : plan.arrays)
     for (const InstId store : array.stores)
       for (const Arg& value : body_.src(body_.insts[store]))
         if (value.kind == Arg::Kind::reg) look_at(value.id);
@@ -120,7 +119,7 @@ void StepBody::classify(std::span<const InstId> slice) {
   for (const InstId id : slice) {
     const Inst& inst = body_.insts[id];
     Class result = Class::parameter;
-    const passes::StepArray* array = nullptr;
+    const StepArray* array = nullptr;
     if (plan_.load_of(id, array) != nullptr) {
       result = Class::value;
     } else {
@@ -159,7 +158,7 @@ void StepBody::split_guards() {
     });
   }
   if (!once) made_by.clear();
-  for (const passes::StepGuard& guard : plan_.guards)
+  for (const StepGuard& guard : plan_.guards)
     split({.predicate = guard.predicate, .negated = guard.negated}, made_by);
   for (Conjunct& conjunct : conjuncts_)
     conjunct.axes = of[conjunct.predicate];
@@ -273,7 +272,7 @@ void StepBody::copy(InstId id, const Place* place, const Reg& guard, Renamed& re
 }
 
 // Registers of bits fit every type of their size (PTX ISA, operand types).
-Reg StepBody::as_loaded(const Inst& load, const passes::StepArray& array, const Reg& held) {
+Reg StepBody::as_loaded(const Inst& load, const StepArray& array, const Reg& held) {
   const RegId reg = body_.dst(load)[0].id;
   const unsigned width = ptx::bit_width(body_.registers[reg].type), bits = array.bytes * 8;
   if (width == bits) return held;
@@ -282,7 +281,7 @@ Reg StepBody::as_loaded(const Inst& load, const passes::StepArray& array, const 
   return into.cvt(integer(width), integer(bits), held);
 }
 
-Reg StepBody::as_held(const passes::StepArray& array, const Reg& value) {
+Reg StepBody::as_held(const StepArray& array, const Reg& value) {
   const unsigned width = ptx::bit_width(value.type), bits = held_bits(array);
   if (width == bits) return value;
   return code_.cvt(ptx::unsigned_integer(bits), ptx::unsigned_integer(width), value);
@@ -361,204 +360,6 @@ Reg StepBody::all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
     all = all.empty() ? one : code_.and_(pred, all, one);
   }
   return all;
-}
-
-// --- What is stored -----------------------------------------------------------------------------
-
-std::vector<BlockId> StepBody::behind(BlockId block, bool inner) const {
-  const auto& succs = kernel_.cfg.blocks[block].succs;
-  const auto fork = plan_.forks.find(block);
-  if (fork != plan_.forks.end() && inner && fork->second < succs.size())
-    return {succs[fork->second]};
-  std::vector<BlockId> next;
-  for (const BlockId one : succs)
-    if (std::ranges::find(plan_.blocks, one) != plan_.blocks.end() &&
-        is_forward(kernel_.cfg, block, one) && std::ranges::find(next, one) == next.end())
-      next.push_back(one);
-  return next;
-}
-
-std::vector<BlockId> StepBody::copied(bool inner) const {
-  std::set<BlockId> reached{plan_.blocks.front()};
-  std::vector<BlockId> blocks;
-  for (const BlockId block : plan_.blocks) { // predecessors first
-    if (!reached.contains(block)) continue;
-    blocks.push_back(block);
-    const auto next = behind(block, inner);
-    reached.insert(next.begin(), next.end());
-  }
-  return blocks;
-}
-
-// A register as wide as the image's, or a literal.
-ptx::Source StepBody::stored(const passes::StepArray& array, InstId id, const Place& place,
-                             const Renamed& renamed) {
-  const Inst& store = body_.insts[id];
-  const Arg& value = body_.src(store)[0];
-  if (array.parts == 2) return joined(body_.src(store), place, renamed);
-  if (value.kind == Arg::Kind::reg) return as_held(array, reg_of(value, &place, renamed));
-  const auto& written = body_.module->instructions[body_.module->statements[store.statement].index];
-  const auto& operand = body_.module->operands_of(written)[1];
-  if (operand.kind == ptx::OperandKind::name) return {};
-  return ptx::Source::literal(array.bytes > 1 ? store.mods.type : ptx::Type::none,
-                              body_.module->slice(operand.range));
-}
-
-Reg StepBody::joined(std::span<const Arg> parts, const Place& place, const Renamed& renamed) {
-  return code_.pack(b64, reg_of(parts[0], &place, renamed), reg_of(parts[1], &place, renamed));
-}
-
-void StepBody::copy_store(InstId id, Copy& to) {
-  for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
-    const passes::StepArray& array = plan_.arrays[n];
-    if (std::ranges::find(array.stores, id) == array.stores.end()) continue;
-    ptx::Source value = stored(array, id, to.place, to.renamed);
-    if (!to.branches) {
-      to.values[n] = std::move(value);
-      continue;
-    }
-    const Inst& store = body_.insts[id];
-    const bool literal = body_.src(store)[0].kind == Arg::Kind::imm && array.bytes > 1;
-    code_.into(to.results[n]).mov(literal ? store.mods.type : ptx::bits(held_bits(array)), value);
-  }
-}
-
-void StepBody::copy_load(InstId id, Copy& to) {
-  const Inst& inst = body_.insts[id];
-  const passes::StepArray* array = nullptr;
-  const passes::StepArray::Load* load = plan_.load_of(id, array);
-  const auto known = to.neighbours.find(id);
-  Reg held = known != to.neighbours.end() ? known->second : to.on_chip(*array, load);
-  if (load->late && to.late.load) held = to.late.load(*array, *load, held);
-  if (array->parts == 2) return split_load(inst, load->part, held, to);
-  const RegId reg = body_.dst(inst)[0].id;
-  const Reg value = as_loaded(inst, *array, held);
-  if (!several_.contains(reg)) {
-    to.renamed[reg] = value;
-    return;
-  }
-  const auto [name, missing] = to.renamed.try_emplace(reg);
-  if (missing) name->second = reused(reg);
-  code_.move(name->second, value);
-}
-
-// Both parts of an element, or one of them.
-void StepBody::split_load(const Inst& load, std::optional<unsigned> part, const Reg& held,
-                          Copy& to) {
-  std::array<Reg, 2> parts;
-  const auto dst = body_.dst(load);
-  for (std::size_t n = 0; n < dst.size(); ++n) {
-    if (dst[n].kind != Arg::Kind::reg) continue;
-    const auto [known, missing] = to.renamed.try_emplace(dst[n].id);
-    if (missing || !several_.contains(dst[n].id)) known->second = reused(dst[n].id);
-    parts.at(part.value_or(n)) = known->second;
-  }
-  for (Reg& other : parts)
-    if (other.empty()) other = code_.make(b32);
-  code_.unpack(b64, parts[0], parts[1], held);
-}
-
-void StepBody::copy_block(BlockId block, Copy& to) {
-  const analysis::Block& code = kernel_.cfg.blocks[block];
-  for (InstId id = code.first; id < code.end; ++id) {
-    copy_store(id, to);
-    const auto known = classes_.find(id);
-    if (known == classes_.end() || known->second < Class::place ||
-        !std::ranges::binary_search(values_, id))
-      continue;
-    const passes::StepArray* array = nullptr;
-    if (plan_.load_of(id, array) != nullptr)
-      copy_load(id, to);
-    else
-      copy(id, &to.place, plan_.late.contains(id) ? to.late.guard : to.guard, to.renamed,
-           &to.results_in);
-  }
-}
-
-bool StepBody::same_everywhere() const {
-  const bool other_loads = std::ranges::any_of(values_, [&](InstId id) {
-    const passes::StepArray* array = nullptr;
-    return is_other_load(body_.insts[id]) && plan_.load_of(id, array) == nullptr;
-  });
-  return plan_.forks.empty() && !other_loads && !has_uniform_loads_;
-}
-
-// A register that is stored, as wide as the image's, and written once.
-void StepBody::name_results(const std::vector<Reg>& into, Copy& to) {
-  for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
-    const passes::StepArray& array = plan_.arrays[n];
-    if (array.carried || array.stores.size() != 1 || array.parts != 1) continue;
-    const Arg& value = body_.src(body_.insts[array.stores[0]])[0];
-    if (value.kind == Arg::Kind::reg && !several_.contains(value.id) &&
-        ptx::bit_width(body_.registers[value.id].type) == held_bits(array))
-      to.results_in.emplace(value.id, into[n]);
-  }
-}
-
-std::vector<ptx::Source> StepBody::values(const Place& place, const OnChip& on_chip,
-                                          const std::vector<Reg>& into, const Reg& guard,
-                                          bool inner, const std::string& labels, const Late& late) {
-  const std::vector<BlockId> blocks = copied(inner);
-  const bool branches =
-      std::ranges::any_of(blocks, [&](BlockId block) { return behind(block, inner).size() > 1; });
-  Copy to{.place = place,
-          .on_chip = on_chip,
-          .guard = guard,
-          .late = late,
-          .branches = branches,
-          .renamed = {},
-          .neighbours = {},
-          .results_in = {},
-          .values = std::vector<ptx::Source>(plan_.arrays.size()),
-          .results = std::vector<Reg>(plan_.arrays.size())};
-  if (values_use_place_) widen(place, to.renamed);
-  if (branches)
-    fetch_neighbours(blocks, to);
-  else
-    name_results(into, to);
-  for (std::size_t n = 0; n < to.results.size(); ++n) {
-    if (plan_.arrays[n].foreign) continue; // nothing is stored
-    if (plan_.arrays[n].carried)
-      to.values[n] = on_chip(plan_.arrays[0], nullptr);
-    else if (branches)
-      to.values[n] = to.results[n] = code_.make(ptx::bits(held_bits(plan_.arrays[n])));
-  }
-  for (std::size_t n = 0; n < blocks.size(); ++n) {
-    if (branches) code_.label(fmt::format("{}_{}", labels, blocks[n]));
-    copy_block(blocks[n], to);
-    if (branches)
-      branch(blocks[n], n + 1 < blocks.size() ? blocks[n + 1] : analysis::no_block,
-             behind(blocks[n], inner), labels, to);
-  }
-  if (branches) code_.label(labels + "_end");
-  return to.values;
-}
-
-// In front of all branches: what lanes pass on, all of them do.
-void StepBody::fetch_neighbours(std::span<const BlockId> blocks, Copy& to) {
-  for (const BlockId block : blocks)
-    for (InstId id = kernel_.cfg.blocks[block].first; id < kernel_.cfg.blocks[block].end; ++id) {
-      const passes::StepArray* array = nullptr;
-      const passes::StepArray::Load* load = plan_.load_of(id, array);
-      if (load != nullptr && std::ranges::binary_search(values_, id))
-        to.neighbours.emplace(id, to.on_chip(*array, load));
-    }
-}
-
-// From the end of a block to those behind it.
-void StepBody::branch(BlockId from, BlockId below, std::span<const BlockId> next,
-                      const std::string& labels, const Copy& to) {
-  if (next.size() > 1) {
-    const Inst& inst = body_.insts[kernel_.cfg.blocks[from].end - 1];
-    const Arg predicate{.kind = Arg::Kind::reg, .id = inst.guard};
-    code_.when({reg_of(predicate, &to.place, to.renamed), inst.guard_negated})
-        .bra(fmt::format("{}_{}", labels, next[0]));
-  }
-  if (next.empty()) {
-    if (below != analysis::no_block) code_.bra(labels + "_end");
-  } else if (next.back() != below) {
-    code_.bra(fmt::format("{}_{}", labels, next.back()));
-  }
 }
 
 } // namespace ptxasw::passes

@@ -18,35 +18,34 @@
 namespace ptxasw::passes {
 
 // The register that holds an element: bytes are the lower half of one of 16 bits.
-inline unsigned held_bits(const passes::StepArray& array) {
+inline unsigned held_bits(const StepArray& array) {
   return std::max(16U, array.bytes * 8);
 }
 
 // Of a load from a parameter by its name: the part that it begins with.
 std::optional<unsigned> parameter_read(const ptx::Body& body, const ptx::Inst& inst);
 // Of what a place stores to an array, for `mov`.
-ptx::Type move_type(const ptx::Body& body, const passes::StepArray& array);
+ptx::Type move_type(const ptx::Body& body, const StepArray& array);
 
 class StepBody {
 public:
   // Parameters of which each pass has a value of its own, by number, and where that lies among the
   // values of a pass.
   using Varying = std::map<unsigned, int>;
-  StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code)
+  StepBody(const emulator::Kernel& kernel, const StepPlan& plan, ptx::Code& code)
       : StepBody(kernel, plan, code, ParameterNames(kernel.body), {}) {}
-  StepBody(const emulator::Kernel& kernel, const passes::StepPlan& plan, ptx::Code& code,
+  StepBody(const emulator::Kernel& kernel, const StepPlan& plan, ptx::Code& code,
            ParameterNames parameter_names, Varying varying);
 
   using Place = std::array<ptx::Reg, 3>; // the coordinates
   // The register with what a load of an array reads; without a load: the place's own element.
-  using OnChip =
-      std::function<ptx::Reg(const passes::StepArray& array, const passes::StepArray::Load* load)>;
+  using OnChip = std::function<ptx::Reg(const StepArray& array, const StepArray::Load* load)>;
 
   // Of a place whose loads hang on data: what is done of these as it comes to them.
   struct Late {
     ptx::Reg guard; // under which loads of other arrays are done
     // What such a load of an array reads, with what a region has there; none: that.
-    std::function<ptx::Reg(const passes::StepArray& array, const passes::StepArray::Load& load,
+    std::function<ptx::Reg(const StepArray& array, const StepArray::Load& load,
                            const ptx::Reg& held)>
         load;
   };
@@ -124,8 +123,8 @@ private:
   void branch(analysis::BlockId from, analysis::BlockId below,
               std::span<const analysis::BlockId> next, const std::string& labels, const Copy& to);
   void copy_store(ptx::InstId id, Copy& to);
-  [[nodiscard]] ptx::Source stored(const passes::StepArray& array, ptx::InstId store,
-                                   const Place& place, const Renamed& renamed);
+  [[nodiscard]] ptx::Source stored(const StepArray& array, ptx::InstId store, const Place& place,
+                                   const Renamed& renamed);
   [[nodiscard]] ptx::Reg joined(std::span<const ptx::Arg> parts, const Place& place,
                                 const Renamed& renamed);
   void split_guards();
@@ -143,12 +142,12 @@ private:
   // One for all copies: what is in it is of no use behind a copy.
   [[nodiscard]] const ptx::Reg& reused(ptx::RegId reg);
   // What the load would leave in its register of an element that is held; and the other way round.
-  ptx::Reg as_loaded(const ptx::Inst& load, const passes::StepArray& array, const ptx::Reg& held);
-  ptx::Reg as_held(const passes::StepArray& array, const ptx::Reg& value);
+  ptx::Reg as_loaded(const ptx::Inst& load, const StepArray& array, const ptx::Reg& held);
+  ptx::Reg as_held(const StepArray& array, const ptx::Reg& value);
 
   const emulator::Kernel& kernel_;
   const ptx::Body& body_;
-  const passes::StepPlan& plan_;
+  const StepPlan& plan_;
   ptx::Code& code_;
   const ParameterNames parameter_names_;
   const Varying varying_;

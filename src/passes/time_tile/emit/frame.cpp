@@ -14,13 +14,11 @@
 
 namespace ptxasw::passes {
 
-using passes::IntegerPolynomial;
-using passes::StepArray;
 using ptx::Reg;
 using namespace ptx::words;
 
-StepFrame::StepFrame(const emulator::Kernel& kernel, const passes::StepPlan& plan,
-                     const StepShape& shape, std::string name)
+StepFrame::StepFrame(const emulator::Kernel& kernel, const StepPlan& plan, const StepShape& shape,
+                     std::string name)
     : module_(*kernel.body.module), kernel_(kernel), plan_(plan), shape_(shape),
       name_(std::move(name)), registers_(ptx::FreshRegisters::brief(module_)), code_(registers_),
       body_(kernel, plan, code_), labels_(label_prefix(module_)) {}
@@ -43,7 +41,7 @@ Reg StepFrame::number(const IntegerPolynomial& whole) {
   Reg sum;
   for (const auto& [product, coefficient] : whole.terms()) {
     Reg made = code_.mov(b64, static_cast<std::int64_t>(coefficient));
-    for (const passes::Quantity& factor : product)
+    for (const Quantity& factor : product)
       made = code_.mul(s64, made, parameter(factor));
     sum = sum.empty() ? made : added(sum, made);
   }
@@ -54,7 +52,7 @@ Reg StepFrame::added(const Reg& a, const Reg& b) {
   return code_.add(s64, a, b);
 }
 
-Reg StepFrame::parameter(const passes::Quantity& quantity) {
+Reg StepFrame::parameter(const Quantity& quantity) {
   using Type = contract::Token::Type;
   const ptx::Memory place = parameter_place(quantity.number);
   if (quantity.as != Type::s32 && quantity.as != Type::u32)
@@ -100,6 +98,9 @@ std::string StepFrame::parameters_behind() const {
   return all;
 }
 
+namespace {
+
+// Without those blanks that nobody needs: of thousands of lines.
 std::string without_blanks(std::string_view text) {
   std::string all;
   all.reserve(text.size());
@@ -108,6 +109,18 @@ std::string without_blanks(std::string_view text) {
         (!all.empty() && std::string_view("\n\t ,;").find(all.back()) == std::string_view::npos))
       all += c == '\t' ? ' ' : c;
   return all;
+}
+
+} // namespace
+
+std::string function_text(std::string_view header, const StepShape& shape, unsigned threads,
+                          unsigned shared, const ptx::FreshRegisters& registers,
+                          const ptx::Code& code) {
+  const std::string resident =
+      shape.resident == 0 ? "" : fmt::format(".minnctapersm {}\n", shape.resident);
+  return fmt::format("{}.maxntid {}\n{}{{\n{}\t.shared .align 16 .b8 {}[{}];\n{}\n}}", header,
+                     threads, resident, registers.declarations(), StepFrame::tile_name, shared,
+                     without_blanks(code.all));
 }
 
 std::string own_parameters(const ptx::Module& module, const ptx::Function& kernel) {
@@ -124,11 +137,7 @@ std::string StepFrame::whole_function(unsigned threads, unsigned shared) const {
   std::string header(module_.slice({begin, more.where.begin}));
   const auto name = static_cast<std::size_t>(function.name.data() - module_.text->data()) - begin;
   header.replace(name, function.name.size(), name_);
-  const std::string resident =
-      shape_.resident == 0 ? "" : fmt::format(".minnctapersm {}\n", shape_.resident);
-  return fmt::format("{}{})\n.maxntid {}\n{}{{\n{}\t.shared .align 16 .b8 {}[{}];\n{}\n}}", header,
-                     more.text, threads, resident, registers_.declarations(), tile_name, shared,
-                     without_blanks(code_.all));
+  return function_text(header + more.text + ")\n", shape_, threads, shared, registers_, code_);
 }
 
 contract::Steps StepFrame::made_contract() const {

@@ -12,8 +12,10 @@ namespace ptxasw::passes {
 
 // The target has griddepcontrol.
 bool may_begin_early(const ptx::Module& module);
-// Without those blanks that nobody needs: of thousands of lines.
-std::string without_blanks(std::string_view text);
+// The whole function around `code`; `header` ends behind its parameters.
+std::string function_text(std::string_view header, const StepShape& shape, unsigned threads,
+                          unsigned shared, const ptx::FreshRegisters& registers,
+                          const ptx::Code& code);
 // "a list of declarations": the kernel's own parameters.
 std::string own_parameters(const ptx::Module& module, const ptx::Function& kernel);
 
@@ -24,15 +26,15 @@ public:
                                     tile_name = "ptxasw_step_tile";
 
 protected:
-  StepFrame(const emulator::Kernel& kernel, const passes::StepPlan& plan, const StepShape& shape,
+  StepFrame(const emulator::Kernel& kernel, const StepPlan& plan, const StepShape& shape,
             std::string name);
 
   ptx::Reg plus(const ptx::Reg& a, long n); // a + n
   ptx::Reg widened(const ptx::Reg& a);
   // The number that a polynomial without coordinates is, modulo 2^64.
-  ptx::Reg number(const passes::IntegerPolynomial& whole);
+  ptx::Reg number(const IntegerPolynomial& whole);
   ptx::Reg added(const ptx::Reg& a, const ptx::Reg& b);
-  ptx::Reg parameter(const passes::Quantity& quantity);
+  ptx::Reg parameter(const Quantity& quantity);
   ptx::Reg begin_of(unsigned part);
   [[nodiscard]] ptx::Memory parameter_place(unsigned part) const;
   ptx::Reg begin_at(const ptx::Memory& place); // in the parameter space
@@ -48,7 +50,7 @@ protected:
 
   const ptx::Module& module_;
   const emulator::Kernel& kernel_;
-  const passes::StepPlan& plan_;
+  const StepPlan& plan_;
   const StepShape& shape_;
   std::string name_;
 

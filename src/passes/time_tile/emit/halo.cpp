@@ -11,16 +11,14 @@
 
 namespace ptxasw::passes {
 
-using passes::Offset;
-using passes::StepArray;
 using ptx::Reg;
 using namespace ptx::words;
 
 namespace {
 
-std::vector<passes::Bound> bounds_of(const StepArray::Load& load, const StepArray::Case& one) {
-  std::vector<passes::Bound> bounds = load.where;
-  for (const passes::Bound& bound : one.bounds)
+std::vector<Bound> bounds_of(const StepArray::Load& load, const StepArray::Case& one) {
+  std::vector<Bound> bounds = load.where;
+  for (const Bound& bound : one.bounds)
     if (std::ranges::find(bounds, bound) == bounds.end()) bounds.push_back(bound);
   return bounds;
 }
@@ -134,16 +132,16 @@ void StepWriter::load(unsigned n, const Reg& first, const Column& into, const Ma
 
 // --- Bounds -------------------------------------------------------------------------------------
 
-Reg StepWriter::holds(const passes::Bound& bound, const Reg& coordinate) {
+Reg StepWriter::holds(const Bound& bound, const Reg& coordinate) {
   const contract::Expression at = passes::expression_of(bound.at);
   Reg& number_at = numbers_[contract::to_word(at)];
   if (number_at.empty()) number_at = number(bound.at);
   return code_.setp(bound.below ? lt : ge, s64, widened(coordinate), number_at);
 }
 
-Reg StepWriter::within(const std::vector<passes::Bound>& bounds, const StepBody::Place& place,
+Reg StepWriter::within(const std::vector<Bound>& bounds, const StepBody::Place& place,
                        unsigned axis, bool along, Reg all) {
-  for (const passes::Bound& bound : bounds) {
+  for (const Bound& bound : bounds) {
     if ((bound.axis == axis) != along) continue;
     const Reg one = holds(bound, place[bound.axis]);
     all = all.empty() ? one : code_.and_(pred, all, one);
@@ -151,8 +149,7 @@ Reg StepWriter::within(const std::vector<passes::Bound>& bounds, const StepBody:
   return all;
 }
 
-Reg StepWriter::column_bits(const std::vector<passes::Bound>& bounds, int first, int end,
-                            bool stores) {
+Reg StepWriter::column_bits(const std::vector<Bound>& bounds, int first, int end, bool stores) {
   Reg bits = code_.mov(u32, 0);
   for (int u = first; u < end; ++u) {
     StepBody::Place place = place_;
@@ -163,15 +160,15 @@ Reg StepWriter::column_bits(const std::vector<passes::Bound>& bounds, int first,
   return bits;
 }
 
-Reg StepWriter::row_within(const std::vector<passes::Bound>& bounds, int row, bool stores) {
+Reg StepWriter::row_within(const std::vector<Bound>& bounds, int row, bool stores) {
   StepBody::Place place = place_;
   if (at_.has_strips()) place[at_.axes.v] = coordinate(at_.axes.v, row);
   return within(bounds, place, at_.axes.u, false, stores ? inside(place, false) : Reg{});
 }
 
 // First none.
-std::vector<std::vector<passes::Bound>> StepWriter::all_bounds() const {
-  std::vector<std::vector<passes::Bound>> all(1);
+std::vector<std::vector<Bound>> StepWriter::all_bounds() const {
+  std::vector<std::vector<Bound>> all(1);
   for (const StepArray& array : plan_.arrays)
     for (const StepArray::Load& load : array.loads)
       for (const StepArray::Case& one : load.cases) {
@@ -199,8 +196,8 @@ void StepWriter::find_case_masks() {
       }
 }
 
-const StepWriter::Mask& StepWriter::case_mask(const std::vector<passes::Bound>& bounds) const {
-  return std::ranges::find(case_masks_, bounds, &std::pair<std::vector<passes::Bound>, Mask>::first)
+const StepWriter::Mask& StepWriter::case_mask(const std::vector<Bound>& bounds) const {
+  return std::ranges::find(case_masks_, bounds, &std::pair<std::vector<Bound>, Mask>::first)
       ->second;
 }
 

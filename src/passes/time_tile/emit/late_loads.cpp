@@ -7,8 +7,6 @@
 
 namespace ptxasw::passes {
 
-using passes::Offset;
-using passes::StepArray;
 using ptx::Reg;
 using namespace ptx::words;
 
@@ -48,7 +46,7 @@ void StepWriter::find_late() {
     for (const StepArray::Load& load : array.loads)
       for (const StepArray::Case& one : load.cases) {
         if (!load.late || one.offset == Offset{}) continue;
-        std::vector<passes::Bound> bounds = load.where;
+        std::vector<Bound> bounds = load.where;
         bounds.insert(bounds.end(), one.bounds.begin(), one.bounds.end());
         const Mask stored = stores_beside(one.offset);
         const Reg bits = column_bits(bounds, 0, columns, false);

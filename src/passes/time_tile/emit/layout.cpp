@@ -1,16 +1,11 @@
 // Chooses axes, paddings and the places of tiles.
 #include "passes/time_tile/emit/layout.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
 namespace ptxasw::passes {
-
-using passes::IntegerPolynomial;
-using passes::StepArray;
 
 namespace {
 
@@ -23,15 +18,14 @@ unsigned rounded(unsigned n, unsigned to) {
 
 bool reads_neighbours(const StepArray& array) {
   return std::ranges::any_of(array.loads, [](const StepArray::Load& load) {
-    return std::ranges::any_of(
-        load.cases, [](const StepArray::Case& one) { return one.offset != passes::Offset{}; });
+    return std::ranges::any_of(load.cases,
+                               [](const StepArray::Case& one) { return one.offset != Offset{}; });
   });
 }
 
 } // namespace
 
-StepLayout::StepLayout(const passes::StepPlan& plan, const StepShape& shape,
-                       std::vector<unsigned> shared)
+StepLayout::StepLayout(const StepPlan& plan, const StepShape& shape, std::vector<unsigned> shared)
     : plan_(plan), shape_(shape), shared_(std::move(shared)) {
   choose_axes();
   if (!refused.empty()) return;

@@ -26,8 +26,7 @@ struct StepAxes {
 class StepLayout {
 public:
   // `shared`: by array, which tile it has; none: each its own.
-  StepLayout(const passes::StepPlan& plan, const StepShape& shape,
-             std::vector<unsigned> shared = {});
+  StepLayout(const StepPlan& plan, const StepShape& shape, std::vector<unsigned> shared = {});
 
   Why refused; // why there is none; nothing else is then valid
   StepAxes axes;
@@ -78,7 +77,7 @@ private:
   [[nodiscard]] Margin pad(unsigned axis) const;
   [[nodiscard]] unsigned conflicts(unsigned at_pitch) const;
 
-  const passes::StepPlan& plan_;
+  const StepPlan& plan_;
   StepShape shape_;
   const std::vector<unsigned> shared_;
   Margin read_rows_; // of a strip: those at its begin and at its end that other strips read

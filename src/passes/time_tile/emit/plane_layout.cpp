@@ -2,13 +2,9 @@
 #include "passes/time_tile/emit/plane_layout.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 namespace ptxasw::passes {
-
-using passes::IntegerPolynomial;
-using passes::StepArray;
 
 namespace {
 
@@ -24,13 +20,13 @@ Margin after_steps(const Margin& one, unsigned steps) {
 
 } // namespace
 
-bool is_in_space(const passes::StepPlan& plan) {
+bool is_in_space(const StepPlan& plan) {
   return std::ranges::all_of(std::array{0U, 1U, 2U}, [&](unsigned axis) {
     return plan.least[axis] != 0 || plan.most[axis] != 0;
   });
 }
 
-Why why_not_in_planes(const passes::StepPlan& plan) {
+Why why_not_in_planes(const StepPlan& plan) {
   const auto because = [](std::string_view why) {
     return Why{Reason::step_in_space,
                std::string("its neighbours lie along three axes, and ").append(why)};
@@ -51,7 +47,7 @@ Why why_not_in_planes(const passes::StepPlan& plan) {
   return {};
 }
 
-PlaneLayout::PlaneLayout(const passes::StepPlan& plan, const StepShape& shape)
+PlaneLayout::PlaneLayout(const StepPlan& plan, const StepShape& shape)
     : plan_(plan), shape_(shape) {
   refused = why_not_in_planes(plan);
   if (!refused.empty()) return;

@@ -4,15 +4,13 @@
 
 #include "passes/time_tile/emit/layout.hpp"
 
-#include <vector>
-
 namespace ptxasw::passes {
 
 // Of the several threads of a warp each has neighbouring columns, so that a warp has whole rows;
 // several warps have a strip of rows each, and all of them go from plane to plane.
 class PlaneLayout {
 public:
-  PlaneLayout(const passes::StepPlan& plan, const StepShape& shape);
+  PlaneLayout(const StepPlan& plan, const StepShape& shape);
 
   Why refused; // why there is none; nothing else is then valid
   // Neighbouring elements, rows, planes.
@@ -62,15 +60,15 @@ private:
     if (refused.empty()) refused = {reason, std::string(why)};
   }
 
-  const passes::StepPlan& plan_;
+  const StepPlan& plan_;
   StepShape shape_;
   unsigned pad_u_ = 0, pad_v_ = 0; // lanes, rows
 };
 
 // Neighbours of a place lie along three axes.
-bool is_in_space(const passes::StepPlan& plan);
+bool is_in_space(const StepPlan& plan);
 
 // Why its planes cannot be marched through, whatever the shape; or empty.
-Why why_not_in_planes(const passes::StepPlan& plan);
+Why why_not_in_planes(const StepPlan& plan);
 
 } // namespace ptxasw::passes

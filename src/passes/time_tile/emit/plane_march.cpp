@@ -7,8 +7,6 @@
 
 namespace ptxasw::passes {
 
-using passes::Offset;
-using passes::StepArray;
 using ptx::Reg;
 using namespace ptx::words;
 

@@ -11,14 +11,12 @@
 
 namespace ptxasw::passes {
 
-using passes::IntegerPolynomial;
-using passes::StepArray;
 using ptx::Reg;
 using ptx::Source;
 using ptx::Special;
 using namespace ptx::words;
 
-PlaneWriter::PlaneWriter(const emulator::Kernel& kernel, const passes::StepPlan& plan,
+PlaneWriter::PlaneWriter(const emulator::Kernel& kernel, const StepPlan& plan,
                          const StepShape& shape, std::string name)
     : StepFrame(kernel, plan, shape, std::move(name)), at_(plan, shape) {}
 

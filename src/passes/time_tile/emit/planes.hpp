@@ -11,19 +11,16 @@
 #include "passes/time_tile/emit/frame.hpp"
 #include "passes/time_tile/emit/plane_layout.hpp"
 
-#include <array>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 namespace ptxasw::passes {
 
 class PlaneWriter : private StepFrame {
 public:
-  PlaneWriter(const emulator::Kernel& kernel, const passes::StepPlan& plan, const StepShape& shape,
+  PlaneWriter(const emulator::Kernel& kernel, const StepPlan& plan, const StepShape& shape,
               std::string name);
 
   StepEntry run();
@@ -61,8 +58,7 @@ private:
   void see_plane();
   void pass_on(unsigned level, unsigned n);
   void step(unsigned level, unsigned n);
-  ptx::Reg element(unsigned level, unsigned n, const passes::Offset& offset, unsigned cell,
-                   Known& known);
+  ptx::Reg element(unsigned level, unsigned n, const Offset& offset, unsigned cell, Known& known);
   void ask_for_kept(unsigned level);
   void keep(unsigned level, unsigned n);
   void load_plane(const Column& into, const ptx::Reg& needed);

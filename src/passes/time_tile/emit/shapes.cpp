@@ -9,8 +9,6 @@
 
 namespace ptxasw::passes {
 
-using passes::StepShape;
-
 namespace {
 
 using numbers::steps::many_values;
@@ -22,13 +20,13 @@ struct StepKind {
   std::size_t values = 0; // that a step reads for a place
 };
 
-StepKind kind_of(const passes::StepPlan& plan) {
+StepKind kind_of(const StepPlan& plan) {
   int reach = 0;
   for (unsigned axis = 0; axis < 3; ++axis)
     reach = std::max({reach, -plan.least[axis], plan.most[axis]});
   unsigned bytes = 0;
   std::size_t values = 0;
-  for (const passes::StepArray& array : plan.arrays) {
+  for (const StepArray& array : plan.arrays) {
     bytes += array.bytes;
     values += array.loads.size();
   }
@@ -39,7 +37,7 @@ StepKind kind_of(const passes::StepPlan& plan) {
 // threads hold one image, which 80 registers have room for. Such regions need guards of one axis
 // each and elements of one word or two. Where the halo is wide and a step short, higher regions pay
 // although fewer of them fit on an SM.
-StepShape by_lanes(const passes::StepPlan& plan) {
+StepShape by_lanes(const StepPlan& plan) {
   const auto [near, narrow, reach, values] = kind_of(plan);
   const bool many = values >= many_values;
   StepShape shape{.strips = 8, .rows = 8, .resident = 3, .lanes = true};
@@ -62,7 +60,7 @@ StepShape by_lanes(const passes::StepPlan& plan) {
 // many registers that an SM holds a single block. Two tiles, or regions that need more shared
 // memory than a block has without asking, gained nothing. Behind the first shape are those for
 // kernels that cannot have it.
-std::vector<StepShape> step_shapes(const passes::StepPlan& plan, std::optional<unsigned> count) {
+std::vector<StepShape> step_shapes(const StepPlan& plan, std::optional<unsigned> count) {
   const auto [near, narrow, reach, values] = kind_of(plan);
   const unsigned steps = near ? 7 : 3;
   std::vector<StepShape> shapes{by_lanes(plan)};
@@ -91,7 +89,7 @@ std::vector<StepShape> step_shapes(const passes::StepPlan& plan, std::optional<u
 // as many (5 points of f32: 5.49 instead of 4.11 of a step's gain at 256^2, 4.29 instead of 3.89 at
 // 512^2; 25 points 1.99 instead of 1.45, 2.06 instead of 1.47). With a block for each, the larger
 // regions win (3.73 and 3.90 at 1024^2).
-std::optional<StepShape> small_step_shape(const passes::StepPlan& plan) {
+std::optional<StepShape> small_step_shape(const StepPlan& plan) {
   const auto [near, narrow, reach, values] = kind_of(plan);
   StepShape shape = by_lanes(plan);
   if (narrow) {
@@ -112,7 +110,7 @@ std::optional<StepShape> small_step_shape(const passes::StepPlan& plan) {
 // level keeps has to stay in registers. Stretches of 64 planes compute a tenth of them twice, and
 // win where there are several blocks for each processor. Stars that read two places far gain in f32
 // (1.27 at 256^3), not in f64 (0.5).
-std::vector<MarchShape> march_shapes(const passes::StepPlan& plan, std::optional<unsigned> count) {
+std::vector<MarchShape> march_shapes(const StepPlan& plan, std::optional<unsigned> count) {
   const auto [near, narrow, reach, values] = kind_of(plan);
   const bool is_star = reach == 2 && narrow && values < many_values;
   if (!near && !is_star) return {};
@@ -137,7 +135,7 @@ std::vector<MarchShape> march_shapes(const passes::StepPlan& plan, std::optional
 
 // From 64^3 and 128^3 on, with many values from 192^3 and 256^3, of radius 2 from 256^3: a little
 // less, as a launch may have threads for the places inside a rim alone.
-std::uint64_t least_march(const passes::StepPlan& plan) {
+std::uint64_t least_march(const StepPlan& plan) {
   const auto [near, narrow, reach, values] = kind_of(plan);
   const auto cube = [](std::uint64_t n) { return n * n * n; };
   if (!near) return cube(248);
@@ -145,11 +143,10 @@ std::uint64_t least_march(const passes::StepPlan& plan) {
   return cube(narrow ? 60 : 120);
 }
 
-StepTile tile_of(const passes::StepPlan& plan, const StepShape& shape) {
+StepTile tile_of(const StepPlan& plan, const StepShape& shape) {
   unsigned along = 0;
   for (unsigned axis = 0; axis < 3; ++axis)
-    if (plan.arrays[0].element.along(axis) == passes::IntegerPolynomial(plan.arrays[0].bytes))
-      along = axis;
+    if (plan.arrays[0].element.along(axis) == IntegerPolynomial(plan.arrays[0].bytes)) along = axis;
   const auto beside = [&](unsigned reads) {
     const unsigned far = reads * shape.count;
     return (far + shape.columns - 1) / shape.columns * shape.columns;

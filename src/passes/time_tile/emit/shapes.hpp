@@ -20,12 +20,12 @@ namespace ptxasw::passes {
 
 // The best first. `count`: of so many steps; where three arrays rotate of the next multiple of
 // three below.
-std::vector<passes::StepShape> step_shapes(const passes::StepPlan& plan,
+std::vector<passes::StepShape> step_shapes(const StepPlan& plan,
                                            std::optional<unsigned> count = {});
 
 // For launches so small that the first of those has no block for each processor: as many steps, in
 // smaller regions. None where the first one has such regions itself.
-std::optional<passes::StepShape> small_step_shape(const passes::StepPlan& plan);
+std::optional<passes::StepShape> small_step_shape(const StepPlan& plan);
 
 // Of a stencil with neighbours along three axes: a region, and into stretches of how many planes at
 // most a grid is cut, the longest first. Long ones compute less anew, short ones give small grids
@@ -39,14 +39,13 @@ struct MarchShape {
 };
 
 // The largest regions first; none where no shape was found that is faster than single launches.
-std::vector<MarchShape> march_shapes(const passes::StepPlan& plan,
-                                     std::optional<unsigned> count = {});
+std::vector<MarchShape> march_shapes(const StepPlan& plan, std::optional<unsigned> count = {});
 
 // Threads of a launch from which on these are faster.
-std::uint64_t least_march(const passes::StepPlan& plan);
+std::uint64_t least_march(const StepPlan& plan);
 
 // For the report: one block's line of neighbouring elements.
-StepTile tile_of(const passes::StepPlan& plan, const passes::StepShape& shape);
+StepTile tile_of(const StepPlan& plan, const passes::StepShape& shape);
 
 // A thread's places stay in registers, but for a few of the path along rims.
 bool stays_in_registers(const Usage& usage);

@@ -5,27 +5,23 @@
 #include "passes/shared/parameters.hpp"
 #include "passes/time_tile/emit/planes.hpp"
 #include "passes/time_tile/emit/writer.hpp"
-#include "ptx/chip.hpp"
 #include "ptx/whole_text.hpp"
 
 #include <fmt/format.h>
 
 #include <bit>
-#include <cstdint>
 #include <string_view>
 #include <utility>
 
 namespace ptxasw::passes {
 
-using passes::IntegerPolynomial;
-using passes::StepArray;
 using ptx::Reg;
 using ptx::Source;
 using ptx::Special;
 using namespace ptx::words;
 
-StepWriter::StepWriter(const emulator::Kernel& kernel, const passes::StepPlan& plan,
-                       const StepShape& shape, std::string name)
+StepWriter::StepWriter(const emulator::Kernel& kernel, const StepPlan& plan, const StepShape& shape,
+                       std::string name)
     : StepFrame(kernel, plan, shape, std::move(name)), at_(plan, shape) {}
 
 StepEntry StepWriter::run() {
@@ -193,8 +189,8 @@ void StepWriter::finish() {
   made.is_told = true;
 }
 
-StepEntry write_steps(const emulator::Kernel& kernel, const passes::StepPlan& plan,
-                      const StepShape& shape, const std::string& name) {
+StepEntry write_steps(const emulator::Kernel& kernel, const StepPlan& plan, const StepShape& shape,
+                      const std::string& name) {
   if (!plan.refused.empty()) return {.refused = plan.refused};
   for (const std::string_view taken :
        {StepWriter::threads_parameter, StepWriter::arrays_parameter, StepWriter::tile_name})

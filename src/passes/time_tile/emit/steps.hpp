@@ -47,7 +47,7 @@ struct StepEntry {
 
 // `name`: of the entry. The kernel's own may be given, to see what an assembler makes of it in its
 // place.
-StepEntry write_steps(const emulator::Kernel& kernel, const passes::StepPlan& plan,
-                      const StepShape& shape, const std::string& name);
+StepEntry write_steps(const emulator::Kernel& kernel, const StepPlan& plan, const StepShape& shape,
+                      const std::string& name);
 
 } // namespace ptxasw::passes

@@ -4,15 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <span>
 #include <utility>
 
 namespace ptxasw::passes {
 
-using passes::Offset;
-using passes::StepArray;
 using ptx::Reg;
 using namespace ptx::words;
 

@@ -9,11 +9,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,7 +21,7 @@ class StepWriter : private StepFrame {
 public:
   using StepFrame::threads_parameter, StepFrame::arrays_parameter, StepFrame::tile_name;
 
-  StepWriter(const emulator::Kernel& kernel, const passes::StepPlan& plan, const StepShape& shape,
+  StepWriter(const emulator::Kernel& kernel, const StepPlan& plan, const StepShape& shape,
              std::string name);
 
   StepEntry run();
@@ -50,8 +48,8 @@ private:
 
   // --- What they hold (passes/time_tile/emit/time_levels.cpp) ---
 
-  [[nodiscard]] int offset_u(const passes::Offset& offset) const { return offset[at_.axes.u]; }
-  [[nodiscard]] int offset_v(const passes::Offset& offset) const {
+  [[nodiscard]] int offset_u(const Offset& offset) const { return offset[at_.axes.u]; }
+  [[nodiscard]] int offset_v(const Offset& offset) const {
     return at_.has_strips() ? offset[at_.axes.v] : 0;
   }
   [[nodiscard]] unsigned row_of(unsigned cell) const { return cell / at_.columns(); }
@@ -61,7 +59,7 @@ private:
   // period, modulo that.
   ptx::Reg coordinate(unsigned axis, int far);
   // All that a load may read: from the first case to the last.
-  [[nodiscard]] static std::set<passes::Offset> offsets_of(const passes::StepArray& array);
+  [[nodiscard]] static std::set<Offset> offsets_of(const StepArray& array);
   void make_images();
   void load_inside();
   void load_with_rim();
@@ -74,7 +72,7 @@ private:
   [[nodiscard]] unsigned flag_bits() const { return std::min(32U, plan_.arrays[0].bytes * 8); }
   void load(unsigned n, const ptx::Reg& first, const Column& into);
   // Whose place another thread reads.
-  [[nodiscard]] std::vector<bool> passed_on(const passes::StepArray& array) const;
+  [[nodiscard]] std::vector<bool> passed_on(const StepArray& array) const;
   [[nodiscard]] bool by_lanes(int row) const;
   void from_lane(unsigned n, int column, int row, const ptx::Reg& into);
   enum class Regions : std::uint8_t { inside, with_rim, any };
@@ -95,15 +93,15 @@ private:
   std::vector<Mask> find_halo();
   void find_case_masks();
   void find_own();
-  [[nodiscard]] const Mask& case_mask(const std::vector<passes::Bound>& bounds) const;
-  ptx::Reg holds(const passes::Bound& bound, const ptx::Reg& coordinate);
+  [[nodiscard]] const Mask& case_mask(const std::vector<Bound>& bounds) const;
+  ptx::Reg holds(const Bound& bound, const ptx::Reg& coordinate);
   // Of `all`, if it is not empty, and the bounds along an axis, or along all others; empty: nothing
   // is asked.
-  ptx::Reg within(const std::vector<passes::Bound>& bounds, const StepBody::Place& place,
-                  unsigned axis, bool along, ptx::Reg all);
+  ptx::Reg within(const std::vector<Bound>& bounds, const StepBody::Place& place, unsigned axis,
+                  bool along, ptx::Reg all);
   // A bit for each column between the bounds, from so far on; rows between them.
-  ptx::Reg column_bits(const std::vector<passes::Bound>& bounds, int first, int end, bool stores);
-  ptx::Reg row_within(const std::vector<passes::Bound>& bounds, int row, bool stores);
+  ptx::Reg column_bits(const std::vector<Bound>& bounds, int first, int end, bool stores);
+  ptx::Reg row_within(const std::vector<Bound>& bounds, int row, bool stores);
   static constexpr unsigned word = 32; // bits of a mask's
   Mask no_places();
   // All bits of the word with this place.
@@ -115,7 +113,7 @@ private:
   ptx::Reg bit_of(const Mask& mask, unsigned cell);
   ptx::Reg any_of(const Mask& mask);
   // Bounds between which some load is done, or some case holds; first none.
-  [[nodiscard]] std::vector<std::vector<passes::Bound>> all_bounds() const;
+  [[nodiscard]] std::vector<std::vector<Bound>> all_bounds() const;
   std::vector<Mask> find_stretches();
   void add_bits(ptx::Reg& to, const ptx::Source& bits, const ptx::Reg& in);
   std::vector<Mask> find_flags();
@@ -129,14 +127,14 @@ private:
   // --- Loads that hang on data (passes/time_tile/emit/late_loads.cpp) ---
 
   [[nodiscard]] bool has_late_loads() const;
-  Mask stores_beside(const passes::Offset& away);
+  Mask stores_beside(const Offset& away);
   void find_late();
   void add_late_readers(std::vector<Mask>& needed);
   void find_late_shifts(unsigned axis, int far);
   void begin_late_step();
   ptx::Reg is_right(unsigned cell);
-  ptx::Reg late_load(unsigned n, const passes::StepArray::Load& load, const ptx::Reg& held,
-                     unsigned cell, const ptx::Reg& right, const ptx::Reg& buffer);
+  ptx::Reg late_load(unsigned n, const StepArray::Load& load, const ptx::Reg& held, unsigned cell,
+                     const ptx::Reg& right, const ptx::Reg& buffer);
   ptx::Memory late_address(unsigned n, const ptx::Reg& buffer, int column, int row);
 
   StepEntry entry_;
@@ -156,7 +154,7 @@ private:
   Mask mask_;           // places that store
   ptx::Reg bit_;        // of one of them, as it is asked for
   Mask own_;            // of a torus: of these, those that are not around it
-  std::vector<std::pair<std::vector<passes::Bound>, Mask>> case_masks_;
+  std::vector<std::pair<std::vector<Bound>, Mask>> case_masks_;
   std::map<std::pair<unsigned, int>, ptx::Reg> wrapped_; // by axis and how far from the first
   std::map<std::string, ptx::Reg> numbers_;              // bounds, by what they are
   // By array, from a place's address to where it is on a torus.
@@ -167,7 +165,7 @@ private:
   Image read_, write_;
   // Of each case of such a load: places that store, are where the case holds, and read an element
   // that nobody stores to.
-  std::map<const passes::StepArray::Case*, Mask> late_;
+  std::map<const StepArray::Case*, Mask> late_;
   // By array, axis and how far from the first: from a place's address to where it is on a torus.
   std::map<std::pair<unsigned, std::pair<unsigned, int>>, ptx::Reg> late_shifts_;
   ptx::Reg done_; // steps, with the one at hand

@@ -5,7 +5,6 @@
 
 #include <set>
 #include <tuple>
-#include <utility>
 
 namespace ptxasw::passes {
 namespace {

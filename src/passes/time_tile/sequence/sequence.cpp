@@ -1,9 +1,9 @@
 // Finds out whether stages are a step together.
 #include "passes/time_tile/sequence/sequence.hpp"
 
-#include "passes/time_tile/emit/body.hpp"
 #include "passes/time_tile/sequence/element_place.hpp"
 #include "passes/time_tile/sequence/sequence_rims.hpp"
+#include "passes/time_tile/sequence/varying.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,6 @@
 namespace ptxasw::passes {
 namespace {
 
-using contract::number_of;
 using contract::SeenSequence;
 using contract::Token;
 using Part = contract::Sequence::Part;
@@ -27,7 +26,7 @@ public:
       : kernels_(kernels), seen_(seen) {}
 
   SequencePlan run() {
-    if (!std::ranges::all_of(seen_.varying, [&](const Part& part) { return may_vary(part); }))
+    if (!have_own_numbers(kernels_, seen_))
       return {.refused = {Reason::step_form, "what varies is no number of its own"}};
     find_equal();
     find_stores({});
@@ -86,9 +85,7 @@ private:
   // --- Parameters --------------------------------------------------------------------------------
 
   [[nodiscard]] const SeenSequence::Class* class_of(const Part& part) const {
-    for (const SeenSequence::Class& one : seen_.classes)
-      if (std::ranges::find(one.parts, part) != one.parts.end()) return &one;
-    return nullptr;
+    return passes::class_of(seen_, part);
   }
 
   // Of a stage, the first parameter of the class.
@@ -288,7 +285,10 @@ private:
         const Array& own = arrays_[*number];
         require_equal({own.owner, own.stored.out}, {stage, array.in}, 8);
       }
-      if (has_alias(stage, plan) || hangs_on_varying(stage, plan)) return;
+      if (has_alias(stage, plan)) return;
+      if (hangs_on_varying({kernels_[stage]->body, seen_.varying, stage}, plan))
+        return refuse(stage, {Reason::step_form,
+                              "a place or a guard hangs on what varies from pass to pass"});
     }
   }
 
@@ -301,78 +301,6 @@ private:
         return true;
       }
     return false;
-  }
-
-  // --- What varies -------------------------------------------------------------------------------
-
-  // A whole parameter, with which nothing else is equal.
-  [[nodiscard]] bool may_vary(const Part& part) const {
-    return part.stage < kernels_.size() && class_of(part) == nullptr &&
-           std::ranges::any_of(kernels_[part.stage]->body.symbols, [&](const ptx::Symbol& symbol) {
-             return symbol.kind == ptx::Symbol::Kind::parameter &&
-                    contract::part(symbol.index, 0) == part.part &&
-                    contract::is_one_value(symbol.size);
-           });
-  }
-
-  [[nodiscard]] bool varies(unsigned stage, unsigned part) const {
-    return std::ranges::find(seen_.varying, Part{stage, contract::part(number_of(part), 0)}) !=
-           seen_.varying.end();
-  }
-
-  [[nodiscard]] bool varies(unsigned stage, const IntegerPolynomial& whole) const {
-    return std::ranges::any_of(whole.terms(), [&](const auto& term) {
-      return std::ranges::any_of(term.first, [&](const Quantity& factor) {
-        return !factor.is_axis && factor.of == Quantity::Of::launch && varies(stage, factor.number);
-      });
-    });
-  }
-
-  [[nodiscard]] bool varies(unsigned stage, const std::vector<Bound>& bounds) const {
-    return std::ranges::any_of(bounds, [&](const Bound& bound) { return varies(stage, bound.at); });
-  }
-
-  [[nodiscard]] bool varies(unsigned stage, const StepArray& array) const {
-    return varies(stage, array.in) || varies(stage, array.element) ||
-           std::ranges::any_of(array.loads, [&](const StepArray::Load& load) {
-             return varies(stage, load.where) ||
-                    std::ranges::any_of(load.cases, [&](const StepArray::Case& one) {
-                      return varies(stage, one.bounds);
-                    });
-           });
-  }
-
-  // A load of one value by the parameter's name is what each pass can do of itself.
-  [[nodiscard]] bool varies_otherwise(unsigned stage, ptx::InstId id) const {
-    const ptx::Body& body = kernels_[stage]->body;
-    const ptx::Inst& inst = body.insts[id];
-    if (ptx::group(inst.op) == ptx::Group::load && inst.mods.space == ptx::Space::param) {
-      const auto part = parameter_read(body, inst);
-      return !part || (varies(stage, *part) && body.dst(inst).size() != 1);
-    }
-    return std::ranges::any_of(body.src(inst), [&](const ptx::Arg& arg) {
-      return arg.kind == ptx::Arg::Kind::symbol &&
-             body.symbols[arg.id].kind == ptx::Symbol::Kind::parameter;
-    });
-  }
-
-  bool hangs_on_varying(unsigned stage, const StepPlan& plan) {
-    if (seen_.varying.empty()) return false;
-    const ptx::Body& body = kernels_[stage]->body;
-    const auto reads = [&](ptx::InstId id) {
-      const auto part = parameter_read(body, body.insts[id]);
-      return varies_otherwise(stage, id) || (part && varies(stage, *part));
-    };
-    const bool does =
-        varies(stage, plan.inner) || std::ranges::any_of(plan.guard_slice, reads) ||
-        std::ranges::any_of(plan.value_slice,
-                            [&](ptx::InstId id) { return varies_otherwise(stage, id); }) ||
-        std::ranges::any_of(plan.arrays,
-                            [&](const StepArray& array) { return varies(stage, array); });
-    if (does)
-      refuse(stage,
-             {Reason::step_form, "a place or a guard hangs on what varies from pass to pass"});
-    return does;
   }
 
   // --- Tori --------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 namespace ptxasw::passes {
 
